@@ -1,0 +1,44 @@
+/* error.h - one error record that says what was being done, why it failed, and with which exit status it
+ * ends.
+ *
+ * A function that can fail returns 0 or -1 and fills a struct hc_error. The cause is recorded once, where it
+ * happened (hc_fail); each module border adds one phrase in front (hc_ctx). The record has a fixed size and
+ * holds no pointers: it is usable after fork, under a memory limit, and one write carries it through a pipe.
+ */
+#ifndef HC_BASE_ERROR_H
+#define HC_BASE_ERROR_H
+
+#include <stddef.h>
+
+/* Exit statuses of every hotcell program (sysexits.h where it has a fitting one). */
+enum hc_exit {
+    HC_EXIT_OK = 0,
+    HC_EXIT_GUEST = 1,        /* the guest's code failed */
+    HC_EXIT_REJECTED = 2,     /* rejected before it ran */
+    HC_EXIT_LIMIT = 3,        /* a limit ended it */
+    HC_EXIT_USAGE = 64,       /* EX_USAGE */
+    HC_EXIT_DATA = 65,        /* EX_DATAERR: bad input data */
+    HC_EXIT_UNAVAILABLE = 69, /* EX_UNAVAILABLE: this host cannot give the isolation asked for */
+    HC_EXIT_INTERNAL = 70,    /* EX_SOFTWARE */
+    HC_EXIT_CONFIG = 78,      /* EX_CONFIG: bad policy or configuration */
+};
+
+struct hc_error {
+    int exit;       /* enum hc_exit that the program should end with; never HC_EXIT_OK once set */
+    int sys;        /* errno of the cause, 0 if none */
+    char text[752]; /* one line, no newline, NUL-terminated */
+};
+
+/* Record a cause. `sys` is an errno value or 0; its strerror is appended. Both return -1, so that
+ * `return hc_fail(...)` reads as it should. hc_fail uses HC_EXIT_INTERNAL; hc_fail_as names the status. */
+int hc_fail(struct hc_error *err, int sys, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int hc_fail_as(struct hc_error *err, int exit, int sys, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Put a phrase in front of the text: "phrase: text". Returns -1. */
+int hc_ctx(struct hc_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Keep the text and change the exit status that goes with it. Returns -1. */
+int hc_exit_as(struct hc_error *err, int exit);
+
+#endif

@@ -1,0 +1,138 @@
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+void hc_close_fd(int *fd)
+{
+    int saved = errno;
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+    errno = saved;
+}
+
+int hc_read_all(int fd, struct hc_buf *out, size_t max, struct hc_error *err)
+{
+    size_t total = 0;
+    char chunk[16384];
+    for (;;) {
+        ssize_t n = read(fd, chunk, sizeof chunk);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return hc_fail(err, errno, "read");
+        if (n == 0)
+            return 0;
+        total += (size_t)n;
+        if (total > max)
+            return hc_fail_as(err, HC_EXIT_DATA, EFBIG, "more than %zu bytes", max);
+        if (hc_buf_add(out, chunk, (size_t)n) < 0)
+            return hc_fail(err, ENOMEM, "read");
+    }
+}
+
+int hc_read_file(int dir_fd, const char *path, struct hc_buf *out, size_t max, struct hc_error *err)
+{
+    /* O_NONBLOCK: a FIFO where a file was expected must not hang us before fstat can tell. */
+    hc_autofd fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "%s", path);
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return hc_fail(err, errno, "%s", path);
+    if (!S_ISREG(st.st_mode))
+        return hc_fail_as(err, HC_EXIT_DATA, S_ISDIR(st.st_mode) ? EISDIR : 0, "%s%s", path,
+                          S_ISDIR(st.st_mode) ? "" : ": not a regular file");
+    if (hc_read_all(fd, out, max, err) < 0)
+        return hc_ctx(err, "%s", path);
+    return 0;
+}
+
+int hc_write_all(int fd, const void *data, size_t len, struct hc_error *err)
+{
+    const char *p = data;
+    while (len) {
+        ssize_t n = write(fd, p, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return hc_fail(err, errno, "write");
+        p += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+int hc_write_attr(int dir_fd, const char *name, const char *value, struct hc_error *err)
+{
+    hc_autofd fd = openat(dir_fd, name, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return hc_fail(err, errno, "open %s", name);
+    /* One write: the kernel parses an attribute per write call. */
+    ssize_t n = write(fd, value, strlen(value));
+    if (n < 0)
+        return hc_fail(err, errno, "write '%s' to %s", value, name);
+    return 0;
+}
+
+int hc_read_attr(int dir_fd, const char *name, char *out, size_t size)
+{
+    hc_autofd fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    size_t used = 0;
+    while (used + 1 < size) {
+        ssize_t n = read(fd, out + used, size - 1 - used);
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
+        used += (size_t)n;
+    }
+    while (used && out[used - 1] == '\n')
+        used--;
+    out[used] = '\0';
+    return 0;
+}
+
+int hc_sealed_memfd(const char *name, const void *data, size_t len, struct hc_error *err)
+{
+    hc_autofd fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return hc_fail(err, errno, "memfd_create");
+    if (hc_write_all(fd, data, len, err) < 0)
+        return hc_ctx(err, "fill memfd '%s'", name);
+    if (fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
+        return hc_fail(err, errno, "seal memfd '%s'", name);
+    if (lseek(fd, 0, SEEK_SET) < 0)
+        return hc_fail(err, errno, "rewind memfd '%s'", name);
+    return hc_take(&fd);
+}
+
+int hc_make_dirs(const char *path, mode_t mode, struct hc_error *err)
+{
+    char part[PATH_MAX];
+    if ((size_t)snprintf(part, sizeof part, "%s", path) >= sizeof part)
+        return hc_fail(err, ENAMETOOLONG, "mkdir %s", path);
+    for (char *p = part + 1;; p++) {
+        if (*p && *p != '/')
+            continue;
+        char was = *p;
+        *p = '\0';
+        if (mkdir(part, mode) < 0 && errno != EEXIST)
+            return hc_fail(err, errno, "mkdir %s", part);
+        if (!was)
+            break;
+        *p = was;
+    }
+    struct stat st;
+    if (stat(path, &st) < 0)
+        return hc_fail(err, errno, "%s", path);
+    return S_ISDIR(st.st_mode) ? 0 : hc_fail(err, ENOTDIR, "%s", path);
+}

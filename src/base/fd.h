@@ -1,0 +1,46 @@
+/* fd.h - descriptors with one owner, and whole reads and writes. Every descriptor is born close-on-exec. */
+#ifndef HC_BASE_FD_H
+#define HC_BASE_FD_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <sys/types.h>
+#include <unistd.h>
+
+/* A local that closes itself. "None" is -1; 0 is a valid descriptor. */
+#define hc_autofd __attribute__((cleanup(hc_close_fd))) int
+
+void hc_close_fd(int *fd); /* closes if >= 0 and sets -1; keeps errno */
+
+/* Move a descriptor out of its owner. */
+static inline int hc_take(int *fd)
+{
+    int taken = *fd;
+    *fd = -1;
+    return taken;
+}
+
+/* Read to end of file, at most `max` bytes: EFBIG beyond. Appends to `out`. */
+int hc_read_all(int fd, struct hc_buf *out, size_t max, struct hc_error *err);
+
+/* Read a file whole. `dir_fd` as for openat. Refuses anything but a regular file (HC_EXIT_DATA). */
+int hc_read_file(int dir_fd, const char *path, struct hc_buf *out, size_t max, struct hc_error *err);
+
+/* Write all of it, through EINTR. */
+int hc_write_all(int fd, const void *data, size_t len, struct hc_error *err);
+
+/* Open `name` below `dir_fd` and write one value: for cgroup, proc and sys files. */
+int hc_write_attr(int dir_fd, const char *name, const char *value, struct hc_error *err);
+
+/* Read a small attribute file (at most `size` - 1 bytes) into `out`, newline cut. -1 with errno set. */
+int hc_read_attr(int dir_fd, const char *name, char *out, size_t size);
+
+/* A sealed memfd (no write, grow, shrink, further seals) with this content, offset 0. Owned by the caller;
+ * -1. */
+int hc_sealed_memfd(const char *name, const void *data, size_t len, struct hc_error *err);
+
+/* mkdir -p for a path of our own (never a guest's). */
+int hc_make_dirs(const char *path, mode_t mode, struct hc_error *err);
+
+#endif

@@ -1,0 +1,27 @@
+/* hash.h - SHA-256 and HMAC-SHA256 (FIPS 180-4, RFC 2104) by libsodium. */
+#ifndef HC_BASE_HASH_H
+#define HC_BASE_HASH_H
+
+#include <sodium/crypto_hash_sha256.h>
+#include <stddef.h>
+
+#define HC_SHA256_HEX 65 /* 64 lower-case hex digits and a NUL */
+
+/* A running hash; feed it with crypto_hash_sha256_update. */
+struct hc_hash {
+    crypto_hash_sha256_state state;
+};
+
+void hc_hash_init(struct hc_hash *h);
+void hc_hash_add(struct hc_hash *h, const void *data, size_t len);
+void hc_hash_hex(struct hc_hash *h, char out[HC_SHA256_HEX]); /* ends the hash */
+
+void hc_sha256_hex(const void *data, size_t len, char out[HC_SHA256_HEX]);
+
+/* HMAC-SHA256 with a key of any length. */
+void hc_hmac_hex(const void *key, size_t key_len, const void *data, size_t len, char out[HC_SHA256_HEX]);
+
+/* Constant-time comparison of two hex digests. */
+int hc_digest_equal(const char *a, const char *b);
+
+#endif

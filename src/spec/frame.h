@@ -1,0 +1,53 @@
+/* frame.h - messages between the shim's interpreter (pid 2) and the launcher, over a SOCK_SEQPACKET pair.
+ *
+ * One packet is one frame: struct hc_frame_head and at most HC_FRAME_CHUNK bytes. A message longer than that
+ * is several frames of one type, the last with HC_FRAME_LAST. The launcher answers HC_FRAME_READY with
+ * HC_FRAME_GO and otherwise only reads. Everything that arrives after HC_FRAME_RUN may have been written by
+ * guest code. */
+#ifndef HC_SPEC_FRAME_H
+#define HC_SPEC_FRAME_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum hc_frame_type {
+    HC_FRAME_READY = 1, /* interpreter up, data loaded, job filter on; waits for HC_FRAME_GO; no payload */
+    HC_FRAME_GO = 2,    /* launcher to shim: layers checked, read the code; no payload */
+    HC_FRAME_REJECTED =
+        3, /* JSON {"rule","message","line","column","hint"}; only before HC_FRAME_RUN; ends the job */
+    HC_FRAME_RUN = 4,    /* guest code runs from here on; no payload */
+    HC_FRAME_REPORT = 5, /* JSON object: value, error, figures, warnings, inputs' columns, exit, complete */
+    HC_FRAME_TYPES
+};
+
+#define HC_FRAME_LAST  0x01
+#define HC_FRAME_CHUNK 32768
+
+struct hc_frame_head {
+    uint8_t type;
+    uint8_t flags;
+    uint16_t zero;
+    uint32_t len; /* payload bytes in this packet */
+};
+
+/* Check one packet. On success *payload points into `data`. */
+int hc_frame_parse(const void *data, size_t len, struct hc_frame_head *head, const void **payload,
+                   struct hc_error *err);
+
+/* The launcher's side of the conversation: which frame may come in which state, how much in all. */
+struct hc_inbox {
+    bool ready, running, rejected, reported; /* seen so far */
+    uint8_t open;                            /* type of a message that has begun, 0 if none */
+    struct hc_buf body;                      /* of the open message, then of the last finished one */
+    size_t max;                              /* bytes of one message */
+};
+
+/* Feed one packet. Returns the type of the message that it completes, 0 if none, -1 for a packet that breaks
+ * the protocol (err says how). After a completed REJECTED or REPORT, `body` holds it until the next feed. */
+int hc_inbox_feed(struct hc_inbox *in, const void *data, size_t len, struct hc_error *err);
+void hc_inbox_finish(struct hc_inbox *in);
+
+#endif

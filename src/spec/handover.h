@@ -1,0 +1,47 @@
+/* handover.h - what the launcher hands to the shim in one sealed memfd: a JSON document and the job's own
+ * seccomp filter.
+ *
+ * Layout: struct hc_handover_head, then json_len bytes of JSON, then bpf_len bytes of struct sock_filter.
+ * The document: {"code", "filename", "inputs": [{"name", "path", "format"}], "vars": {..}, "seed": n |
+ * absent, "figures", "figure_bytes", "value_bytes", "processes": bool}. */
+#ifndef HC_SPEC_HANDOVER_H
+#define HC_SPEC_HANDOVER_H
+
+#include "spec/job.h"
+
+#define HC_HANDOVER_MAGIC 0x68634831u /* "hcH1" */
+
+struct hc_handover_head {
+    uint32_t magic;
+    uint32_t json_len;
+    uint32_t bpf_len;
+    uint32_t reserved; /* 0 */
+};
+
+/* Descriptors of a cell's first process; nothing else is open. */
+enum hc_cell_fd {
+    HC_FD_CONTROL = 3,  /* SOCK_SEQPACKET to the launcher; the interpreter keeps it */
+    HC_FD_HANDOVER = 4, /* the sealed memfd; closed before guest code is compiled */
+    HC_FD_STATUS =
+        5, /* pid 1 only: struct hc_exit_report, written once; its hang-up means the launcher is gone */
+};
+
+/* How the interpreter (pid 2) ended, as pid 1 learnt it from waitid. */
+struct hc_exit_report {
+    int32_t code;   /* CLD_EXITED, CLD_KILLED, CLD_DUMPED */
+    int32_t status; /* exit status or signal */
+};
+
+int hc_handover_write(const struct hc_job *job, const struct hc_policy *policy, const void *bpf,
+                      size_t bpf_len, struct hc_buf *out, struct hc_error *err);
+
+struct hc_handover {
+    struct hc_json json; /* owns its tree; its text points into the bytes given to hc_handover_parse */
+    const void *bpf;     /* points into the same bytes */
+    size_t bpf_len;
+};
+
+int hc_handover_parse(struct hc_handover *out, const void *data, size_t len, struct hc_error *err);
+void hc_handover_finish(struct hc_handover *h);
+
+#endif

@@ -1,0 +1,76 @@
+/* job.h - the job spec: one request, as JSON or as built from a command line. */
+#ifndef HC_SPEC_JOB_H
+#define HC_SPEC_JOB_H
+
+#include "spec/options.h"
+
+#define HC_MAX_INPUTS 64
+
+enum hc_input_format {
+    HC_INPUT_PATH,  /* a path below /input */
+    HC_INPUT_JSONL, /* pandas DataFrame, one JSON record per line */
+    HC_INPUT_JSON,  /* pandas DataFrame */
+    HC_INPUT_CSV,   /* pandas DataFrame */
+    HC_INPUT_NPY,   /* numpy array */
+    HC_INPUT_NPZ,   /* dict of numpy arrays */
+};
+
+struct hc_input {
+    char *name; /* a Python identifier, not a keyword, not starting with an underscore */
+    char *path; /* on the host */
+    enum hc_input_format format;
+};
+
+/* A limit given by the request, applied over the policy: row and value. */
+struct hc_override {
+    const struct hc_option *opt;
+    char *text;
+};
+
+struct hc_job {
+    char *code; /* UTF-8 without NUL; NULL until given */
+    size_t code_len;
+    struct hc_input inputs[HC_MAX_INPUTS];
+    size_t input_count;
+    cJSON *vars;     /* object name -> value, parsed only to be checked; NULL if none */
+    char *vars_text; /* the same as JSON text with numbers as written; NULL if none */
+    char *policy;    /* NULL: "default" */
+    char *output_dir;
+    struct hc_override overrides[64];
+    size_t override_count;
+    bool persist_code;
+    char *tenant;  /* NULL: none */
+    char *job_id;  /* NULL: the launcher makes one */
+    cJSON *labels; /* object of strings; NULL if none */
+    bool has_seed;
+    uint32_t seed;    /* PYTHONHASHSEED and random.seed */
+    char *sign;       /* key file */
+    bool runner_form; /* came in the older runner's form: also write _sandbox_result.json */
+};
+
+void hc_job_finish(struct hc_job *job);
+
+/* Parse a spec in either form. Unknown keys and wrong types are errors with line and column (HC_EXIT_DATA).
+ */
+int hc_job_parse(struct hc_job *job, const char *name, const char *text, size_t len, struct hc_error *err);
+
+/* The pieces of a command line. HC_EXIT_USAGE errors. `NAME=FILE`, `NAME=JSON`. */
+int hc_job_add_input(struct hc_job *job, const char *assignment, struct hc_error *err);
+int hc_job_add_var(struct hc_job *job, const char *assignment, struct hc_error *err);
+int hc_job_add_label(struct hc_job *job, const char *assignment, struct hc_error *err);
+int hc_job_add_override(struct hc_job *job, const struct hc_option *opt, const char *text,
+                        struct hc_error *err);
+
+/* What every job must fulfil whatever form it came in: code present, UTF-8 (says line and column), no NUL,
+ * not blank; names unique; ids well-formed ([A-Za-z0-9._-], at most 64). HC_EXIT_DATA. The size limit is the
+ * policy's. */
+int hc_job_check(const struct hc_job *job, struct hc_error *err);
+
+enum hc_input_format hc_input_format_of(const char *path); /* by extension, case ignored */
+const char *hc_input_format_name(enum hc_input_format f);  /* "jsonl", ... "path" */
+
+/* Where an input stands in the cell: "/input/NAME.EXT" (extension of the host's file, if it is short and
+ * plain). */
+int hc_input_cell_path(const struct hc_input *in, char *out, size_t size);
+
+#endif

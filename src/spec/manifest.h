@@ -1,0 +1,125 @@
+/* manifest.h - the account of one job: what the launcher saw, and beside it, under "guest", what the guest's
+ * process said of itself. The struct is filled by the launcher; here it becomes JSON and is checked again. */
+#ifndef HC_SPEC_MANIFEST_H
+#define HC_SPEC_MANIFEST_H
+
+#include "base/hash.h"
+#include "spec/job.h"
+
+#define HC_MANIFEST_VERSION 1
+
+enum hc_status {
+    HC_STATUS_OK,
+    HC_STATUS_ERROR,
+    HC_STATUS_REJECTED,
+    HC_STATUS_TIMEOUT,
+    HC_STATUS_CPU,
+    HC_STATUS_MEMORY,
+    HC_STATUS_PIDS,
+    HC_STATUS_OUTPUT,
+    HC_STATUS_KILLED,
+    HC_STATUS_LAUNCH_FAILED,
+};
+
+const char *hc_status_name(enum hc_status s); /* "ok", "error", ... */
+int hc_status_exit(enum hc_status s);         /* exit status of `hotcell run`; launch_failed: see its error */
+
+struct hc_stream {
+    struct hc_buf text; /* what was kept, raw bytes */
+    int64_t bytes;      /* what the guest wrote, kept or not (counted until the cell's end) */
+    bool truncated;
+};
+
+struct hc_artifact {
+    char *path;       /* relative to the output directory; raw bytes of the name */
+    const char *mime; /* static; NULL for plain files */
+    int64_t bytes;
+    char sha256[HC_SHA256_HEX];
+};
+
+struct hc_skipped {
+    char *path;
+    const char *reason; /* static */
+};
+
+struct hc_layer {
+    const char *name; /* "user_namespace", ... static */
+    bool on;
+    char evidence[160]; /* how it was checked, with the numbers read back */
+};
+
+struct hc_manifest_input {
+    const char *name;
+    const char *file; /* base name on the host */
+    int64_t bytes;
+    char sha256[HC_SHA256_HEX];
+};
+
+#define HC_MAX_LAYERS 24
+
+struct hc_manifest {
+    char job_id[72];
+    const char *tenant;  /* borrowed, may be NULL */
+    const cJSON *labels; /* borrowed, may be NULL */
+    enum hc_status status;
+    int exit_code;    /* what `hotcell run` exits with */
+    char reason[512]; /* one sentence; empty for ok */
+    bool partial;
+    struct {
+        bool set;
+        char rule[64], message[512], hint[256];
+        int line, column; /* 0 if it has none */
+    } rejection;
+    struct {
+        bool known;
+        bool signaled; /* else exited */
+        int value;     /* exit status or signal number */
+    } process;         /* the interpreter, as pid 1 of the cell saw it end */
+    struct hc_stream out, err;
+    char *guest; /* JSON object text, validated; NULL if the guest's process reported nothing. Owned */
+    struct hc_artifact *figures, *files; /* owned arrays */
+    size_t figure_count, file_count;
+    struct hc_skipped *skipped;
+    size_t skipped_count;
+    int64_t skipped_more; /* beyond those that are listed */
+    char *code_path;      /* owned, relative to the output directory, may be NULL */
+    char warnings[8][256];
+    size_t warning_count;
+    struct {
+        int64_t wall_us, cpu_user_us, cpu_system_us, memory_peak, pids_peak, output_bytes,
+            output_files; /* -1: unknown */
+    } usage;
+    struct {
+        int64_t build_us, start_us, run_us, collect_us; /* -1: not reached */
+    } timing;
+    const struct hc_policy *policy; /* effective, borrowed */
+    char policy_sha256[HC_SHA256_HEX];
+    struct {
+        const char *memory, *pids, *cpu, *cpus,
+            *output; /* static: "cgroup", "rlimit+watch", "tmpfs", "none", ... */
+    } enforced_by;
+    struct hc_layer layers[HC_MAX_LAYERS];
+    size_t layer_count;
+    const char *tree_name;
+    char tree_sha256[HC_SHA256_HEX];
+    struct hc_manifest_input inputs[HC_MAX_INPUTS];
+    size_t input_count;
+    char started[40], finished[40]; /* RFC 3339, UTC, milliseconds */
+};
+
+void hc_manifest_finish(struct hc_manifest *m);
+
+/* The manifest as indented JSON text, ending in a newline; with `key` signed by HMAC-SHA256 over the
+ * canonical form without "signature". File names and output that are not UTF-8 are escaped as their member
+ * documents say. */
+int hc_manifest_print(const struct hc_manifest *m, const void *key, size_t key_len, struct hc_buf *out,
+                      struct hc_error *err);
+
+/* The older runner's four keys: exit_code, figure_paths, code_paths, truncated. */
+int hc_manifest_print_runner(const struct hc_manifest *m, struct hc_buf *out, struct hc_error *err);
+
+/* Check a manifest's signature. Returns 0 if it is signed with this key; otherwise -1 and says why
+ * (HC_EXIT_GUEST: does not match or is not signed; HC_EXIT_DATA: not a manifest). */
+int hc_manifest_verify(const struct hc_json *j, const void *key, size_t key_len, struct hc_error *err);
+
+#endif

@@ -1,0 +1,52 @@
+/* options.h - one row per policy field that is a single value. The policy file, the job spec's "limits", the
+ * command line, --help, the man page's option section, defaults and bounds all walk this table. */
+#ifndef HC_SPEC_OPTIONS_H
+#define HC_SPEC_OPTIONS_H
+
+#include "spec/policy.h"
+
+#include <stdio.h>
+
+enum hc_option_kind {
+    HC_OPT_SIZE,     /* bytes: "512M" or an integer */
+    HC_OPT_DURATION, /* milliseconds: "60s", or a number of seconds */
+    HC_OPT_COUNT,    /* integer */
+    HC_OPT_MILLI,    /* thousandths: 1.5 */
+    HC_OPT_CHOICE,   /* one of `choices`, stored as its index */
+    HC_OPT_NAME,     /* char[256]: a name or path */
+};
+
+struct hc_option {
+    const char *path; /* place in a policy file: "limits.timeout", "network" */
+    const char *flag; /* command line: --timeout */
+    const char *arg;  /* metavariable for --help: "DURATION" */
+    enum hc_option_kind kind;
+    size_t at;                  /* offsetof in struct hc_policy; int64_t, or char[256] for HC_OPT_NAME */
+    int64_t min, max, def;      /* inclusive bounds; for choices def is an index */
+    const char *def_name;       /* default of HC_OPT_NAME */
+    const char *const *choices; /* NULL-terminated, for HC_OPT_CHOICE */
+    const char *help;           /* one sentence */
+};
+
+extern const struct hc_option hc_options[];
+extern const size_t hc_options_count;
+
+const struct hc_option *hc_option_by_flag(const char *flag); /* without the dashes; NULL if there is none */
+const struct hc_option *hc_option_by_path(const char *path);
+
+/* Set a field from text (command line) or a JSON node. The message says what was expected and the bounds;
+ * the caller adds where it stood. HC_EXIT_USAGE for text, HC_EXIT_CONFIG for JSON. */
+int hc_option_set(struct hc_policy *p, const struct hc_option *opt, const char *text, struct hc_error *err);
+int hc_option_set_json(struct hc_policy *p, const struct hc_option *opt, const struct hc_json *j,
+                       const cJSON *node, struct hc_error *err);
+
+/* The field as people write it ("512M"); `out` gets at most `size` bytes. */
+void hc_option_format(const struct hc_policy *p, const struct hc_option *opt, char *out, size_t size);
+cJSON *hc_option_to_json(const struct hc_policy *p,
+                         const struct hc_option *opt); /* sizes and durations as text */
+
+void hc_options_print_help(FILE *out);       /* the lines for --help */
+void hc_options_print_man(FILE *out);        /* the option section as mdoc(7) */
+void hc_options_print_policy_man(FILE *out); /* the same rows as policy fields, mdoc(7) */
+
+#endif

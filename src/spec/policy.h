@@ -1,0 +1,68 @@
+/* policy.h - what a cell may do and use: one JSON file that drives every enforcer.
+ *
+ * Bytes in, a struct out; reading files (for "extends") is the caller's, through a callback. */
+#ifndef HC_SPEC_POLICY_H
+#define HC_SPEC_POLICY_H
+
+#include "spec/json.h"
+
+enum hc_enforcement { HC_ENFORCE_AUTO, HC_ENFORCE_CGROUP, HC_ENFORCE_RLIMITS };
+enum hc_output_mode { HC_OUTPUT_CAPPED, HC_OUTPUT_BIND };
+enum hc_overflow { HC_OVERFLOW_TRUNCATE, HC_OVERFLOW_END };
+enum hc_network { HC_NETWORK_NONE, HC_NETWORK_LOOPBACK };
+enum hc_processes { HC_PROCESSES_NONE, HC_PROCESSES_FORK };
+
+/* Every field is set through a row of the option table (options.h), which has its unit, bounds and default.
+ */
+struct hc_limits {
+    int64_t timeout_ms;   /* wall clock */
+    int64_t cpu_ms;       /* CPU time of all of the cell's processes together; 0: no limit of its own */
+    int64_t memory;       /* bytes, all of the cell, tmpfs files included */
+    int64_t pids;         /* processes and threads in the cell */
+    int64_t cpus_milli;   /* thousandths of a CPU; 0: all that there are */
+    int64_t output_bytes; /* size of the capped /output */
+    int64_t output_files; /* files and directories in the capped /output */
+    int64_t tmp_bytes;    /* size of /tmp */
+    int64_t tmp_files;    /* files and directories in /tmp */
+    int64_t file_bytes;   /* one file */
+    int64_t stdout_bytes; /* kept and passed on of standard output */
+    int64_t stderr_bytes; /* kept and passed on of standard error */
+    int64_t figures;      /* figures saved, of each kind */
+    int64_t figure_bytes; /* one figure */
+    int64_t value_bytes;  /* what the guest's process may report: value, error, ... */
+    int64_t code_bytes;   /* the program's source */
+    int64_t open_files;   /* descriptors per process */
+    int64_t stack_bytes;  /* stack of the main thread */
+};
+
+struct hc_policy {
+    char name[64];
+    char tree[256]; /* tree name, or a path if it holds a slash */
+    struct hc_limits limits;
+    int64_t enforcement; /* enum hc_enforcement */
+    int64_t output_mode; /* enum hc_output_mode */
+    int64_t overflow;    /* enum hc_overflow */
+    int64_t network;     /* enum hc_network */
+    int64_t processes;   /* enum hc_processes */
+    cJSON *env;          /* object of strings, owned; NULL if empty */
+};
+
+void hc_policy_init(struct hc_policy *p); /* the table's defaults; no name */
+void hc_policy_finish(struct hc_policy *p);
+
+/* Reads the text of the policy called `name` (a name, or a path if it holds a slash). `from` is the file that
+ * extends it, NULL for the first. On success `*text` is filled and `*file` is a malloc'd name for messages.
+ */
+typedef int hc_policy_reader(void *ctx, const char *name, const char *from, struct hc_buf *text, char **file,
+                             struct hc_error *err);
+
+/* Load a policy with everything that it extends (cycles and chains deeper than 8 are refused).
+ * All errors are HC_EXIT_CONFIG. */
+int hc_policy_load(struct hc_policy *p, const char *name, hc_policy_reader *read, void *ctx,
+                   struct hc_error *err);
+
+/* The effective policy as a JSON object that hc_policy_load accepts; owned by the caller, NULL without
+ * memory. */
+cJSON *hc_policy_to_json(const struct hc_policy *p);
+
+#endif
