@@ -1,0 +1,89 @@
+# hotcell: build/hotcell (command line), build/hotcell-shim (what runs inside a cell), build/libhotcell.a.
+# make [CC=clang] [B=build/dir] [SAN=1]; targets: all check asan lint fuzz valgrind bench install clean
+CC      ?= gcc
+B       ?= build
+PREFIX  ?= /usr/local
+VERSION := 0.1.0
+# The system's interpreter, not whatever is first on PATH: the shim embeds the one that Debian's packages are for.
+PYTHON  ?= /usr/bin/python3
+export PKG_CONFIG_PATH := /usr/lib/$(shell $(CC) -dumpmachine)/pkgconfig:/usr/lib/pkgconfig:/usr/share/pkgconfig
+
+WARN   = -Wall -Wextra -Wshadow -Wconversion -Werror
+HARDEN = -fstack-protector-strong -fstack-clash-protection -fcf-protection -D_FORTIFY_SOURCE=2 -fPIE
+LINK   = -pie -Wl,-z,relro,-z,now -Wl,--as-needed -Wl,-z,noexecstack
+OPT    = -O2 -g
+ifdef SAN
+HARDEN = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -fPIE
+LINK   = -fsanitize=address,undefined -pie
+OPT    = -O1 -g
+endif
+CFLAGS  += -std=gnu17 $(OPT) $(WARN) $(HARDEN)
+CPPFLAGS = -D_GNU_SOURCE -Isrc -I$(B)/gen -DHC_VERSION='"$(VERSION)"' $(EXTRA)
+LIBS       := $(shell pkg-config --libs libseccomp libmnl libcjson libsodium)
+LIBS_SPEC  := $(shell pkg-config --libs libcjson libsodium) -lm
+PY_CFLAGS  := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags python3-embed))
+# Linked in statically (as Debian's own python3 is), the interpreter starts faster and the tree needs no libpython;
+# where there is only the shared library, that is used.
+PY_STATIC  := $(wildcard $(shell $(PYTHON) -c 'import sysconfig as s; print(s.get_config_var("LIBPL"))')/libpython*-pic.a)
+PY_LIBS    := $(if $(PY_STATIC),-Wl,-E $(PY_STATIC) -lexpat -lz -lm,$(shell pkg-config --libs python3-embed))
+
+src  = $(filter-out %-test.c %-fuzz.c,$(wildcard src/$(1)/*.c))
+objs = $(patsubst src/%.c,$(B)/obj/%.o,$(foreach d,$(1),$(call src,$(d))))
+CELL_OBJS := $(call objs,cell spec base)
+CLI_OBJS  := $(call objs,cli)
+SHIM_OBJS := $(call objs,shim shim/guard shim/harness)
+SPEC_OBJS := $(call objs,spec base)
+TESTS     := $(patsubst src/%.c,$(B)/test/%,$(wildcard src/*/*-test.c))
+FUZZERS   := $(patsubst src/%.c,$(B)/fuzz/%,$(wildcard src/*/*-fuzz.c))
+MAN       := $(patsubst src/man/%.in,$(B)/man/%,$(wildcard src/man/*.in))
+
+all: $(B)/hotcell $(B)/hotcell-shim $(B)/libhotcell.a $(MAN)
+$(B)/libhotcell.a: $(CELL_OBJS)
+	rm -f $@ && $(AR) rcs $@ $^
+$(B)/hotcell: $(CLI_OBJS) $(B)/libhotcell.a
+	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS) -lm
+$(B)/hotcell-shim: $(SHIM_OBJS) $(SPEC_OBJS)   # libpython, never libhotcell
+	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(PY_LIBS) $(LIBS_SPEC)
+$(B)/obj/shim/%.o: CPPFLAGS += $(PY_CFLAGS)
+$(B)/obj/%.o: src/%.c Makefile
+	@mkdir -p $(@D) && echo "  CC $<"
+	@$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+$(B)/obj/shim/harness/frozen.o: $(B)/gen/harness.inc
+$(B)/gen/harness.inc: src/shim/harness/freeze.py $(wildcard src/shim/harness/guest_*.py)
+	@mkdir -p $(@D) && $(PYTHON) -I $^ >$@.new && mv $@.new $@
+$(B)/man/%: src/man/%.in $(B)/hotcell
+	@mkdir -p $(@D) && $(B)/hotcell options --fill $< >$@.new && mv $@.new $@
+
+$(B)/test/%: src/%.c $(B)/libhotcell.a
+	@mkdir -p $(@D) && echo "  TEST $<"
+	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $< $(B)/libhotcell.a $(LIBS) -lm -lcmocka
+unit: $(TESTS)
+	@for t in $^; do $$t >$(B)/unit.log 2>&1 || { cat $(B)/unit.log; echo "$$t failed"; exit 1; }; tail -n 1 $(B)/unit.log; done
+check: all unit
+	HOTCELL_BUILD=$(abspath $(B)) $(PYTHON) -m pytest -q -p no:cacheprovider tests $(PYTEST)
+asan:
+	$(MAKE) B=$(B)/asan SAN=1 unit
+valgrind: $(TESTS)
+	@for t in $^; do valgrind -q --error-exitcode=9 --leak-check=full $$t >/dev/null || exit 1; done; echo "valgrind: clean"
+$(B)/fuzz/%: src/%.c $(SPEC_OBJS)
+	@mkdir -p $(@D)
+	clang $(CPPFLAGS) -std=gnu17 -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $< $(call src,spec) $(call src,base) $(LIBS_SPEC)
+fuzz: $(FUZZERS)   # FUZZ_SECONDS each, from the seeds beside the target
+	@for f in $^; do n=$$(basename $$f -fuzz); mkdir -p $(B)/corpus/$$n; $$f -max_total_time=$(or $(FUZZ_SECONDS),10) -rss_limit_mb=1024 -timeout=10 \
+	  -artifact_prefix=$(B)/corpus/$$n- $(B)/corpus/$$n $(wildcard src/spec/seeds)/$$n >$(B)/fuzz.log 2>&1 || { tail -n 30 $(B)/fuzz.log; exit 1; }; tail -n 1 $(B)/fuzz.log; done
+lint: $(B)/gen/harness.inc
+	scripts/lint $(B)
+bench: all
+	tests/bench/cold $(B)
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell/policies $(DESTDIR)$(PREFIX)/share/hotcell/rootfs
+	install $(B)/hotcell $(DESTDIR)$(PREFIX)/bin/
+	install $(B)/hotcell-shim $(DESTDIR)$(PREFIX)/libexec/hotcell/
+	install -m 644 policies/*.json $(DESTDIR)$(PREFIX)/share/hotcell/policies/
+	install -m 644 rootfs/*.json rootfs/build.py $(DESTDIR)$(PREFIX)/share/hotcell/rootfs/
+	for m in $(MAN); do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$$(basename $$m); done
+clean:
+	rm -rf $(B)
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
+.PHONY: all unit check asan valgrind fuzz lint bench install clean
+.DELETE_ON_ERROR:
