@@ -21,6 +21,8 @@ struct hc_json {
 };
 
 #define HC_JSON_DEPTH 64 /* deepest nesting that is accepted */
+#define HC_JSON_VALUES                                                                                       \
+    2000000 /* most values in one document: bounds the memory that a hostile text can cost */
 
 /* Parse `text`. Errors: HC_EXIT_DATA with "name:line:column: what was expected". */
 int hc_json_parse(struct hc_json *out, const char *name, const char *text, size_t len, struct hc_error *err);
@@ -31,6 +33,10 @@ void hc_json_finish(struct hc_json *j);
 int hc_json_fail(const struct hc_json *j, const cJSON *node, bool at_key, struct hc_error *err,
                  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
+/* The text of a node as it was written: numbers keep all their digits. Points into the document; NULL if the
+ * node is not part of it or memory ran out. */
+const char *hc_json_source(const struct hc_json *j, const cJSON *node, size_t *len);
+
 /* What a node is, for messages: "a string", "a list", "null"... */
 const char *hc_json_kind(const cJSON *node);
 
@@ -39,6 +45,9 @@ const char *hc_json_kind(const cJSON *node);
  * member named `without` is left out (NULL: none). */
 int hc_json_canonical(const char *text, size_t len, const char *without, struct hc_buf *out,
                       struct hc_error *err);
+
+/* The same document, two blanks per level, one member or element per line, numbers and strings as written. */
+int hc_json_indent(const char *text, size_t len, struct hc_buf *out, struct hc_error *err);
 
 /* True if the bytes are well-formed UTF-8; otherwise *bad is the offset of the first wrong byte. */
 bool hc_utf8_valid(const char *text, size_t len, size_t *bad);
