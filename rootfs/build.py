@@ -185,7 +185,8 @@ class Build:
                             input="\0".join(sources))
         if done.returncode != 0:
             lines = done.stderr.strip().splitlines() or ["the compiler ended without a word"]
-            raise BuildError(UNAVAILABLE, f"{len(lines)} sources do not compile (exclude them in the recipe): {lines[0]}")
+            raise BuildError(UNAVAILABLE, f"{len(lines)} sources do not compile (exclude them in the recipe): "
+                                          f"{lines[0]}")
         say(f"{len(sources)} sources compiled")
 
     def list_fonts(self):
@@ -274,6 +275,9 @@ def main(arguments=None):
     except BuildError as error:
         say(error)
         return error.status
+    except KeyboardInterrupt:
+        say("interrupted")
+        return INTERNAL
     except OSError as error:
         say(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
         return INTERNAL

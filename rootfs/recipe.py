@@ -26,7 +26,7 @@ class Recipe:
     distributions: list = field(default_factory=list)    # PyPI names, taken with what they require
     debian: dict = field(default_factory=dict)           # PyPI name -> what Debian's metadata does not say
     stdlib_exclude: list = field(default_factory=list)   # globs, relative to the standard library
-    exclude: list = field(default_factory=list)          # globs, relative to dist-packages; with a leading "/", to the tree
+    exclude: list = field(default_factory=list)          # globs, relative to dist-packages, or "/" and to the tree
     files: list = field(default_factory=list)            # host files and directories that must be there
     optional_files: list = field(default_factory=list)   # the same, skipped when missing
     fonts: list = field(default_factory=list)            # globs of font files, skipped when missing

@@ -10,7 +10,7 @@ DEEPEST = 64  # components of a path; more means that a link leads back to its o
 
 
 def matcher(patterns):
-    """A function that says whether a relative path, or one of its parents within the call, matches a pattern."""
+    """A function that says whether a path matches one of the patterns, in which * stands for folders too."""
     return lambda path: any(fnmatchcase(path, pattern) for pattern in patterns)
 
 
@@ -48,6 +48,9 @@ class Tree:
         """Copies the host's file or folder to PATH. EXCLUDE sees paths relative to BASE, by default to PATH."""
         exclude = exclude or matcher(())
         base = path if base is None else base
+        parts = os.path.relpath(path, base).split("/")
+        if any(exclude("/".join(parts[:count])) for count in range(1, len(parts))):
+            return   # a file of a folder that is excluded
         self.sources.append((os.path.realpath(host), path))
         self._copy(host, path, lambda inner: exclude(os.path.relpath(inner, base)))
 
