@@ -18,7 +18,8 @@ enum hc_option_kind {
 
 struct hc_option {
     const char *path; /* place in a policy file: "limits.timeout", "network" */
-    const char *flag; /* command line: --timeout */
+    const char *flag; /* command line: "timeout", given as --timeout */
+    char letter;      /* its short form, 0 if none */
     const char *arg;  /* metavariable for --help: "DURATION" */
     enum hc_option_kind kind;
     size_t at;                  /* offsetof in struct hc_policy; int64_t, or char[256] for HC_OPT_NAME */
@@ -31,7 +32,7 @@ struct hc_option {
 extern const struct hc_option hc_options[];
 extern const size_t hc_options_count;
 
-const struct hc_option *hc_option_by_flag(const char *flag); /* without the dashes; NULL if there is none */
+const struct hc_option *hc_option_by_flag(const char *flag); /* "timeout"; NULL if there is none */
 const struct hc_option *hc_option_by_path(const char *path);
 
 /* Set a field from text (command line) or a JSON node. The message says what was expected and the bounds;
@@ -45,8 +46,11 @@ void hc_option_format(const struct hc_policy *p, const struct hc_option *opt, ch
 cJSON *hc_option_to_json(const struct hc_policy *p,
                          const struct hc_option *opt); /* sizes and durations as text */
 
-void hc_options_print_help(FILE *out);       /* the lines for --help */
-void hc_options_print_man(FILE *out);        /* the option section as mdoc(7) */
-void hc_options_print_policy_man(FILE *out); /* the same rows as policy fields, mdoc(7) */
+/* The bounds as people write them: "32M to 1T", "none or loopback". */
+void hc_option_format_bounds(const struct hc_option *opt, char *out, size_t size);
+
+void hc_options_print_help(FILE *out); /* the lines for --help */
+void hc_options_print_man(FILE *out);  /* items of an mdoc(7) list, one per flag; the page has the list */
+void hc_options_print_policy_man(FILE *out); /* the same rows as policy fields */
 
 #endif
