@@ -1,0 +1,245 @@
+/* guest.c - pid 2 of a cell: one job, as a straight line.
+ *
+ * Processes: this one; threads may come from libraries that load the job's data, children only from the guest.
+ * Rights: those that the launcher left, and from lock_syscalls on only what the job's filter allows. The
+ * program is parsed after that, so that no flaw in the parser has more to work with than the program itself.
+ * Channels: frames on HC_FD_CONTROL (READY, then GO is awaited, then REJECTED, or RUN and REPORT); stdout and
+ * stderr are the guest's own.
+ *
+ * After the program has run, every Python object is the guest's word: each is read by C that expects anything
+ * (outcome.c, value.c) or by frozen Python out of the guest's reach (frozen.c), and no failure there may hide
+ * what the program did. */
+#include "shim/harness/ending.h"
+#include "shim/harness/frozen.h"
+#include "shim/harness/reject.h"
+#include "shim/harness/report.h"
+#include "shim/harness/wire.h"
+
+#include "base/fd.h"
+#include "shim/guard/guard.h"
+#include "shim/guest.h"
+#include "shim/interp.h"
+#include "shim/lock.h"
+#include "spec/handover.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
+#define OUTPUT "/output"
+
+static _Noreturn void fail(const struct hc_error *err)
+{
+    (void)dprintf(STDERR_FILENO, "hotcell-shim: %s\n", err->text);
+    _exit(HC_EXIT_INTERNAL);
+}
+
+/* A failure of our own that came as a Python exception. */
+static _Noreturn void fail_python(const char *doing)
+{
+    PyErr_Print();
+    struct hc_error err;
+    (void)hc_fail(&err, 0, "%s", doing);
+    fail(&err);
+}
+
+static void become_guest(pid_t parent)
+{
+    prctl(PR_SET_NAME, "python3");
+    /* Its own /proc/self should be the guest's to read; pid 1 keeps its own closed. */
+    prctl(PR_SET_DUMPABLE, 1);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(HC_EXIT_INTERNAL); /* it died before PDEATHSIG was set */
+    setsid();
+}
+
+/* The handover stays mapped: the document's texts point into it. */
+static int read_handover(struct hc_handover *out, struct hc_error *err)
+{
+    hc_autofd fd = HC_FD_HANDOVER;
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return hc_fail(err, errno, "handover");
+    size_t len = (size_t)st.st_size;
+    void *data = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED)
+        return hc_fail(err, errno, "handover: map %zu bytes", len);
+    return hc_handover_parse(out, data, len, err);
+}
+
+static const cJSON *member(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+static const char *text_of(const cJSON *object, const char *key)
+{
+    const char *text = cJSON_GetStringValue(member(object, key));
+    return text ? text : "";
+}
+
+static int64_t number_of(const cJSON *object, const char *key)
+{
+    const cJSON *n = member(object, key);
+    return cJSON_IsNumber(n) && n->valuedouble > 0 ? (int64_t)n->valuedouble : 0;
+}
+
+static void start_python(const cJSON *job)
+{
+    struct hc_error err;
+    struct hc_interp_options options = {
+        .seeded = cJSON_IsNumber(member(job, "seed")),
+        .seed = (uint32_t)number_of(job, "seed"),
+    };
+    if (hc_interp_start(&options, &err) < 0)
+        fail(&err);
+    if (hc_frozen_init() < 0)
+        fail_python("set up the harness");
+    hc_autopy *seed = options.seeded ? PyLong_FromUnsignedLong(options.seed) : Py_NewRef(Py_None);
+    hc_autopy *done = seed ? hc_frozen_call("hooks", "install", "(O)", seed) : NULL;
+    if (!done)
+        fail_python("set up the harness");
+}
+
+static void bind_variables(const struct hc_handover *h, PyObject *space)
+{
+    if (!member(h->json.root, "vars") || !member(h->json.root, "vars")->child)
+        return;
+    hc_autopy *vars = hc_frozen_call("data", "variables", "(y#)", h->json.text, (Py_ssize_t)h->json.len);
+    if (!vars || PyDict_Update(space, vars) < 0)
+        fail_python("set the job's variables");
+}
+
+/* (value, columns, None) or (None, None, message). */
+static void bind_input(const cJSON *input, PyObject *space, PyObject *columns)
+{
+    const char *name = text_of(input, "name");
+    hc_autopy *loaded = hc_frozen_call("data", "load", "(sss)", name, text_of(input, "path"),
+                                       text_of(input, "format"));
+    PyObject *value, *names, *message; /* borrowed from `loaded` */
+    if (!loaded || !PyArg_ParseTuple(loaded, "OOO", &value, &names, &message))
+        fail_python("load the job's data");
+    if (message != Py_None) {
+        PySys_FormatStderr("%U\n", message);
+        hc_reject(&(struct hc_rejection){.rule = "input", .message = message});
+    }
+    if (PyDict_SetItemString(space, name, value) < 0 ||
+        (names != Py_None && PyDict_SetItemString(columns, name, names) < 0))
+        fail_python("load the job's data");
+}
+
+/* New reference: input name -> names of its columns. */
+static PyObject *bind_data(const struct hc_handover *h, PyObject *space)
+{
+    bind_variables(h, space);
+    PyObject *columns = PyDict_New();
+    if (!columns)
+        fail_python("load the job's data");
+    const cJSON *input;
+    cJSON_ArrayForEach(input, member(h->json.root, "inputs"))
+        bind_input(input, space, columns);
+    return columns;
+}
+
+static void lock(const struct hc_handover *h)
+{
+    struct hc_error err;
+    if (hc_guard_install() < 0 || hc_ending_prepare() < 0)
+        fail_python("install the guard");
+    if (hc_lock_syscalls(h->bpf, h->bpf_len, &err) < 0)
+        fail(&err);
+}
+
+static void announce(enum hc_frame_type type)
+{
+    struct hc_error err;
+    if (hc_wire_send(HC_FD_CONTROL, type, NULL, 0, &err) < 0)
+        fail(&err);
+}
+
+static void compile_program(const cJSON *job, struct hc_program *program)
+{
+    struct hc_rejection why;
+    if (hc_program_compile(program, text_of(job, "code"), &why) < 0)
+        hc_reject(&why);
+    hc_autopy *done = hc_frozen_call("hooks", "set_source", "(O)", program->text);
+    if (!done)
+        fail_python("keep the program's source");
+}
+
+static void keep_figures(const cJSON *job, PyObject *space, PyObject *value, struct hc_report *report)
+{
+    hc_autopy *shown = hc_frozen_call("hooks", "shown_figures", "()");
+    hc_autopy *kept = shown ? hc_frozen_call("figures", "capture", "(OOOsLL)", space, value ? value : Py_None,
+                                             shown, OUTPUT, (long long)number_of(job, "figures"),
+                                             (long long)number_of(job, "figure_bytes"))
+                            : NULL;
+    PyObject *saved, *warnings; /* borrowed from `kept` */
+    if (kept && PyArg_ParseTuple(kept, "OO", &saved, &warnings))
+        hc_report_figures(report, saved, warnings);
+    else
+        hc_report_warn(report, "Figures could not be looked for.");
+    PyErr_Clear();
+}
+
+static bool may_have_figures(void)
+{
+    PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
+    return PyDict_GetItemString(modules, "matplotlib.pyplot") ||
+           PyDict_GetItemString(modules, "plotly.basedatatypes");
+}
+
+/* Write down what there is, then end as Python programs do, then tell the launcher. */
+static int conclude(const cJSON *job, PyObject *space, PyObject *columns, struct hc_outcome *outcome,
+                    struct hc_report *report)
+{
+    hc_report_error(report, outcome);
+    hc_report_columns(report, columns);
+    if (may_have_figures())
+        keep_figures(job, space, outcome->value, report);
+    if (outcome->value)
+        hc_report_value(report, outcome->value);
+    Py_CLEAR(outcome->value);
+    hc_ending_run(space);
+    struct hc_error err;
+    if (hc_report_send(report, outcome->status, &err) < 0)
+        (void)dprintf(STDERR_FILENO, "hotcell-shim: %s\n", err.text);
+    return outcome->status;
+}
+
+_Noreturn void hc_guest_run(pid_t parent)
+{
+    struct hc_error err;
+    struct hc_handover handover;
+    become_guest(parent);
+    if (read_handover(&handover, &err) < 0)
+        fail(&err);
+    const cJSON *job = handover.json.root;
+
+    start_python(job);
+    PyObject *space = PyModule_GetDict(PyImport_AddModule("__main__")); /* borrowed */
+    PyObject *columns = bind_data(&handover, space);                    /* new */
+    lock(&handover);
+    announce(HC_FRAME_READY);
+    if (hc_wire_await_go(HC_FD_CONTROL, &err) < 0)
+        fail(&err);
+
+    struct hc_program program;
+    struct hc_report report;
+    struct hc_outcome outcome;
+    compile_program(job, &program);
+    hc_report_init(&report, (size_t)number_of(job, "value_bytes"));
+    hc_outcome_prepare();
+    announce(HC_FRAME_RUN);
+    pid_t self = getpid();
+    hc_program_run(&program, space, hc_report_error_limit(&report), &outcome);
+    if (getpid() == self)
+        _exit(conclude(job, space, columns, &outcome, &report));
+    /* A child that the guest forked came to the program's end too: it ends as it would in Python, and leaves
+     * reporting to its parent. */
+    hc_ending_run(space);
+    _exit(outcome.status);
+}

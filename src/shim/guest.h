@@ -1,0 +1,10 @@
+/* guest.h - the life of a cell's second process: the interpreter. */
+#ifndef HC_SHIM_GUEST_H
+#define HC_SHIM_GUEST_H
+
+#include <sys/types.h>
+
+/* From the handover to the report. `parent` is pid 1 as it was before the fork. Never returns. */
+_Noreturn void hc_guest_run(pid_t parent);
+
+#endif

@@ -1,0 +1,87 @@
+#include "shim/harness/ending.h"
+
+#include <fcntl.h>
+
+/* Set by any open() for writing, by any thread; never cleared. */
+static volatile bool wrote_files;
+
+static int on_audit(const char *event, PyObject *args, void *unused)
+{
+    (void)unused;
+    if (wrote_files || strcmp(event, "open") != 0 || PyTuple_GET_SIZE(args) < 3)
+        return 0;
+    PyObject *flags = PyTuple_GET_ITEM(args, 2); /* borrowed */
+    if (PyLong_CheckExact(flags) && (PyLong_AsLong(flags) & (O_WRONLY | O_RDWR)))
+        wrote_files = true;
+    PyErr_Clear();
+    return 0;
+}
+
+int hc_ending_prepare(void)
+{
+    return PySys_AddAuditHook(on_audit, NULL);
+}
+
+/* Call module.function() if that module was ever imported. An exception is shown, as the interpreter does. */
+static void call_if_imported(const char *module, const char *function)
+{
+    PyObject *modules = PyImport_GetModuleDict();                /* borrowed */
+    PyObject *found = PyDict_GetItemString(modules, module);     /* borrowed */
+    if (!found)
+        return;
+    hc_autopy *held = Py_NewRef(found);
+    hc_autopy *done = PyObject_CallMethod(held, function, NULL);
+    if (!done)
+        PyErr_WriteUnraisable(held);
+}
+
+/* Names with one leading underscore go first, as when the interpreter clears a module. Setting to None keeps
+ * the dict's shape while __del__ methods look into it. */
+static void clear_names(PyObject *space, PyObject *keys, bool private_ones)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(keys); i++) {
+        PyObject *key = PyList_GET_ITEM(keys, i); /* borrowed */
+        if (!PyUnicode_CheckExact(key) || PyUnicode_GET_LENGTH(key) == 0)
+            continue;
+        bool underscore = PyUnicode_READ_CHAR(key, 0) == '_';
+        bool dunder = underscore && PyUnicode_GET_LENGTH(key) > 1 && PyUnicode_READ_CHAR(key, 1) == '_';
+        if (private_ones ? !underscore || dunder : PyUnicode_CompareWithASCIIString(key, "__builtins__") == 0)
+            continue;
+        if (PyDict_SetItem(space, key, Py_None) < 0)
+            PyErr_Clear();
+    }
+}
+
+static bool other_threads(void)
+{
+    PyThreadState *first = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+    return PyThreadState_Next(first) != NULL;
+}
+
+static void flush_stream(const char *name)
+{
+    PyObject *file = PySys_GetObject(name); /* borrowed */
+    hc_autopy *held = Py_XNewRef(file);
+    hc_autopy *done = held && held != Py_None ? PyObject_CallMethod(held, "flush", NULL) : NULL;
+    PyErr_Clear();
+}
+
+void hc_ending_run(PyObject *space)
+{
+    call_if_imported("threading", "_shutdown");
+    call_if_imported("atexit", "_run_exitfuncs");
+    /* Daemon threads still look at the globals: pulling those away would have them die noisily. */
+    if (!other_threads()) {
+        hc_autopy *keys = PyDict_Keys(space);
+        if (keys) {
+            clear_names(space, keys, true);
+            clear_names(space, keys, false);
+        }
+        PyErr_Clear();
+    }
+    if (wrote_files) /* an open file may be part of a cycle */
+        (void)PyGC_Collect();
+    flush_stream("stdout");
+    flush_stream("stderr");
+    (void)fflush(NULL); /* what extension modules printed */
+}

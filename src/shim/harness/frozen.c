@@ -1,0 +1,63 @@
+#include "shim/harness/frozen.h"
+
+#include <marshal.h>
+#include <stdarg.h>
+
+struct frozen_part {
+    const char *name;
+    const unsigned char *code;
+    size_t size;
+};
+
+#include "harness.inc"
+
+#define PARTS (sizeof frozen_parts / sizeof frozen_parts[0])
+
+static PyObject *builtins;          /* owned: the copy */
+static PyObject *namespaces[PARTS]; /* owned; NULL until first needed */
+
+int hc_frozen_init(void)
+{
+    builtins = PyDict_Copy(PyEval_GetBuiltins()); /* borrowed argument, new result */
+    return builtins ? 0 : -1;
+}
+
+/* Run a part's top level. New reference to its namespace. */
+static PyObject *load(const struct frozen_part *part)
+{
+    hc_autopy *code = PyMarshal_ReadObjectFromString((const char *)part->code, (Py_ssize_t)part->size);
+    hc_autopy *space = Py_BuildValue("{s:O,s:s}", "__builtins__", builtins, "__name__", "hotcell");
+    if (!code || !space)
+        return NULL;
+    hc_autopy *none = PyEval_EvalCode(code, space, space);
+    return none ? hc_py_take(&space) : NULL;
+}
+
+/* Borrowed from `namespaces`. */
+static PyObject *namespace_of(const char *name)
+{
+    for (size_t i = 0; i < PARTS; i++) {
+        if (strcmp(frozen_parts[i].name, name) != 0)
+            continue;
+        if (!namespaces[i])
+            namespaces[i] = load(&frozen_parts[i]);
+        return namespaces[i];
+    }
+    PyErr_Format(PyExc_SystemError, "no frozen part '%s'", name);
+    return NULL;
+}
+
+PyObject *hc_frozen_call(const char *part, const char *function, const char *format, ...)
+{
+    PyObject *space = namespace_of(part); /* borrowed */
+    if (!space)
+        return NULL;
+    PyObject *callable = PyDict_GetItemString(space, function); /* borrowed */
+    if (!callable)
+        return PyErr_Format(PyExc_SystemError, "no function '%s' in frozen part '%s'", function, part);
+    va_list ap;
+    va_start(ap, format);
+    hc_autopy *args = Py_VaBuildValue(format, ap);
+    va_end(ap);
+    return args ? PyObject_Call(callable, args, NULL) : NULL;
+}

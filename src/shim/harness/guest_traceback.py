@@ -1,0 +1,49 @@
+"""An exception as text: from the guest's own frame on, with its source lines."""
+import sys
+
+CELL = "<cell>"
+HARNESS = "<hotcell>"
+
+
+def guest_part(trace):
+    """The traceback from the first frame of the guest's program on; all but ours if it has none."""
+    first = trace
+    while first is not None and first.tb_frame.f_code.co_filename != CELL:
+        first = first.tb_next
+    if first is not None:
+        return first
+    while trace is not None and trace.tb_frame.f_code.co_filename == HARNESS:
+        trace = trace.tb_next
+    return trace
+
+
+def describe(error, limit):
+    """(whole text, text cut to `limit` characters)"""
+    import traceback
+    error.__traceback__ = guest_part(error.__traceback__)
+    lines = list(traceback.TracebackException(type(error), error, error.__traceback__, compact=True).format())
+    if isinstance(error, (NameError, AttributeError)):
+        lines[-1] = with_suggestion(error, lines[-1])
+    text = "".join(lines)
+    return text, cut(text, limit)
+
+
+def with_suggestion(error, line):
+    """The interpreter's "Did you mean", which only its own display of an exception offers."""
+    from io import StringIO
+    shown, stderr = StringIO(), sys.stderr
+    sys.stderr = shown
+    try:
+        sys.__excepthook__(type(error), error, None)
+    finally:
+        sys.stderr = stderr
+    last = shown.getvalue().rstrip("\n").rpartition("\n")[2]
+    return last + "\n" if last.startswith(line.rstrip("\n") + ". Did you mean: ") else line
+
+
+def cut(text, limit):
+    """The end of a traceback says most: keep three quarters of the room for it."""
+    if len(text) <= limit:
+        return text
+    head = limit // 4
+    return text[:head] + "\n[...]\n" + text[len(text) - (limit - head):]

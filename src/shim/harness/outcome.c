@@ -1,0 +1,161 @@
+#include "shim/harness/outcome.h"
+
+#include "shim/harness/frozen.h"
+
+#include "base/fd.h"
+
+static PyObject *plain_excepthook; /* owned */
+
+void hc_outcome_prepare(void)
+{
+    plain_excepthook = Py_XNewRef(PySys_GetObject("excepthook"));
+}
+
+PyObject *hc_type_name(PyObject *object)
+{
+    PyObject *name = PyType_GetQualName(Py_TYPE(object));
+    if (!name || !PyUnicode_Check(name)) {
+        Py_XDECREF(name);
+        PyErr_Clear();
+        name = PyUnicode_FromString(Py_TYPE(object)->tp_name);
+    }
+    PyErr_Clear();
+    return name;
+}
+
+PyObject *hc_safe_str(PyObject *object)
+{
+    PyObject *text = PyObject_Str(object);
+    if (!text) {
+        PyErr_Clear();
+        hc_autopy *type = hc_type_name(object);
+        text = type ? PyUnicode_FromFormat("<unprintable %U object>", type) : NULL;
+    }
+    PyErr_Clear();
+    return text;
+}
+
+/* Write to the guest's sys.stderr, wherever that goes by now; if that fails, to the descriptor. */
+static void print_to_stderr(PyObject *text)
+{
+    PyObject *file = PySys_GetObject("stderr"); /* borrowed */
+    hc_autopy *held = Py_XNewRef(file);
+    if (held && held != Py_None && PyFile_WriteObject(text, held, Py_PRINT_RAW) == 0)
+        return;
+    PyErr_Clear();
+    hc_autopy *bytes = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace");
+    struct hc_error err;
+    if (bytes)
+        (void)hc_write_all(2, PyBytes_AS_STRING(bytes), (size_t)PyBytes_GET_SIZE(bytes), &err);
+    PyErr_Clear();
+}
+
+/* "Traceback" without the module of that name: when the guest has broken it, or memory is short. */
+static PyObject *bare_text(const struct hc_outcome *out)
+{
+    return PyUnicode_FromFormat("%U: %U\n", out->error_type, out->error_message);
+}
+
+/* A program that has set its own sys.excepthook wants to show its exceptions itself. */
+static bool shown_by_guest(PyObject *error)
+{
+    PyObject *hook = PySys_GetObject("excepthook"); /* borrowed */
+    if (!hook || hook == Py_None || hook == plain_excepthook)
+        return false;
+    hc_autopy *held = Py_NewRef(hook);
+    hc_autopy *trace = PyException_GetTraceback(error);
+    hc_autopy *done =
+        PyObject_CallFunctionObjArgs(held, (PyObject *)Py_TYPE(error), error, trace ? trace : Py_None, NULL);
+    PyErr_Clear();
+    return done != NULL;
+}
+
+static void keep_error(PyObject *error, size_t limit, struct hc_outcome *out)
+{
+    out->status = HC_EXIT_GUEST;
+    out->error_type = hc_type_name(error);
+    out->error_message = hc_safe_str(error);
+    if (!out->error_type || !out->error_message)
+        return;
+    hc_autopy *texts = hc_frozen_call("traceback", "describe", "(On)", error, (Py_ssize_t)limit);
+    PyErr_Clear();
+    hc_autopy *whole = NULL;
+    if (texts && PyTuple_Check(texts) && PyTuple_GET_SIZE(texts) == 2) {
+        whole = Py_NewRef(PyTuple_GET_ITEM(texts, 0));
+        out->error_trace = Py_NewRef(PyTuple_GET_ITEM(texts, 1));
+    } else {
+        whole = bare_text(out);
+        out->error_trace = Py_XNewRef(whole);
+    }
+    if (whole && !shown_by_guest(error))
+        print_to_stderr(whole);
+    PyErr_Clear();
+}
+
+/* What sys.exit(code) asks for, by the rules of the interpreter's own handling. */
+static int exit_status(PyObject *error)
+{
+    hc_autopy *code = PyObject_GetAttrString(error, "code");
+    PyErr_Clear();
+    if (!code)
+        return HC_EXIT_GUEST;
+    if (code == Py_None)
+        return 0;
+    if (PyLong_Check(code)) {
+        int overflow;
+        long long n = PyLong_AsLongLongAndOverflow(code, &overflow);
+        return overflow ? 255 : (int)(n & 0xff);
+    }
+    hc_autopy *text = hc_safe_str(code);
+    hc_autopy *line = text ? PyUnicode_FromFormat("%U\n", text) : NULL;
+    if (line)
+        print_to_stderr(line);
+    return HC_EXIT_GUEST;
+}
+
+/* Consumes the current exception. */
+static void ended_by_exception(size_t limit, struct hc_outcome *out)
+{
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    if (trace)
+        (void)PyException_SetTraceback(error, trace);
+    if (PyErr_GivenExceptionMatches(error, PyExc_SystemExit))
+        out->status = exit_status(error);
+    else
+        keep_error(error, limit, out);
+    PyErr_Clear();
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(trace);
+}
+
+/* New reference to the value, None without a last expression; NULL with an exception set. */
+static PyObject *evaluate(const struct hc_program *program, PyObject *space)
+{
+    if (program->awaits) {
+        hc_autopy *parts = program->last ? Py_BuildValue("(OO)", program->body, program->last)
+                                         : Py_BuildValue("(O)", program->body);
+        PyObject *value = parts ? hc_frozen_call("await", "run", "(OO)", parts, space) : NULL;
+        if (value && !program->last)
+            Py_SETREF(value, Py_NewRef(Py_None));
+        return value;
+    }
+    hc_autopy *none = PyEval_EvalCode(program->body, space, space);
+    if (!none || !program->last)
+        return hc_py_take(&none);
+    return PyEval_EvalCode(program->last, space, space);
+}
+
+void hc_program_run(const struct hc_program *program, PyObject *space, size_t limit, struct hc_outcome *out)
+{
+    *out = (struct hc_outcome){0};
+    PyObject *value = evaluate(program, space);
+    if (!value)
+        ended_by_exception(limit, out);
+    else if (value == Py_None)
+        Py_DECREF(value);
+    else
+        out->value = value;
+}

@@ -1,0 +1,28 @@
+/* py.h - references that let go of themselves. */
+#ifndef HC_SHIM_HARNESS_PY_H
+#define HC_SHIM_HARNESS_PY_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdbool.h>
+
+/* The file name that guest code is compiled under, and the one of the harness's own Python. */
+#define HC_CELL_FILE "<cell>"
+
+/* A local that owns a reference (or is NULL). Only for functions that return while the interpreter lives. */
+#define hc_autopy __attribute__((cleanup(hc_py_drop))) PyObject
+
+static inline void hc_py_drop(PyObject **o)
+{
+    Py_CLEAR(*o);
+}
+
+/* Move a reference out of its owner. */
+static inline PyObject *hc_py_take(PyObject **o)
+{
+    PyObject *taken = *o;
+    *o = NULL;
+    return taken;
+}
+
+#endif

@@ -1,0 +1,18 @@
+/* source.h - the guest's program from text to code: a body, and its last expression, which is the value. */
+#ifndef HC_SHIM_HARNESS_SOURCE_H
+#define HC_SHIM_HARNESS_SOURCE_H
+
+#include "shim/harness/reject.h"
+
+struct hc_program {
+    PyObject *text; /* str, owned */
+    PyObject *body; /* code, owned */
+    PyObject *last; /* code of the last expression, owned; NULL if the program does not end in one */
+    bool awaits;    /* one of them has an await at its top level and gives a coroutine */
+};
+
+/* Parse, have the guard judge, compile. Runs nothing of the program. 0, or -1 with `why` filled, after the
+ * interpreter's usual message went to stderr. */
+int hc_program_compile(struct hc_program *out, const char *utf8, struct hc_rejection *why);
+
+#endif

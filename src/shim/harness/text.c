@@ -1,0 +1,150 @@
+#include "shim/harness/text.h"
+
+#define DEEPEST 48 /* spec/json.h accepts 64, and a value stands within other things */
+
+/* One character as JSON; returns the bytes used. */
+static size_t escape(Py_UCS4 c, char *out, size_t size)
+{
+    static const char plain[] = "\"\\\n\t", letter[] = "\"\\nt";
+    const char *at = c ? strchr(plain, c < 0x80 ? (int)c : 0x7f) : NULL;
+    if (at)
+        return (size_t)snprintf(out, size, "\\%c", letter[at - plain]);
+    if (c >= 0x20 && c < 0x7f) {
+        *out = (char)c;
+        return 1;
+    }
+    if (c >= 0xd800 && c <= 0xdfff)
+        c = 0xfffd; /* half a pair: JSON could say it, UTF-8 could not */
+    if (c <= 0xffff)
+        return (size_t)snprintf(out, size, "\\u%04x", (unsigned)c);
+    c -= 0x10000;
+    return (size_t)snprintf(out, size, "\\u%04x\\u%04x", 0xd800u + (c >> 10), 0xdc00u + (c & 0x3ffu));
+}
+
+bool hc_json_str(struct hc_buf *out, PyObject *str, size_t budget)
+{
+    if (budget < 2 || PyUnicode_READY(str) < 0)
+        return PyErr_Clear(), false;
+    Py_ssize_t count = PyUnicode_GET_LENGTH(str);
+    int kind = PyUnicode_KIND(str);
+    const void *data = PyUnicode_DATA(str);
+    size_t left = budget - 2;
+    (void)hc_buf_add(out, "\"", 1);
+    Py_ssize_t i = 0;
+    for (; i < count && !out->failed; i++) {
+        char text[16];
+        size_t n = escape(PyUnicode_READ(kind, data, i), text, sizeof text);
+        if (n > left)
+            break;
+        left -= n;
+        (void)hc_buf_add(out, text, n);
+    }
+    return hc_buf_add(out, "\"", 1) == 0 && i == count;
+}
+
+bool hc_json_cstr(struct hc_buf *out, const char *utf8, size_t budget)
+{
+    hc_autopy *str = PyUnicode_DecodeUTF8(utf8, (Py_ssize_t)strlen(utf8), "replace");
+    if (!str)
+        return PyErr_Clear(), false;
+    return hc_json_str(out, str, budget);
+}
+
+static bool add_value(struct hc_buf *out, PyObject *value, int depth);
+
+static bool add_int(struct hc_buf *out, PyObject *value)
+{
+    /* More than 64 bits is JSON too, but hardly any reader keeps all its digits: "text/plain" has them. */
+    int overflow;
+    long long n = PyLong_AsLongLongAndOverflow(value, &overflow);
+    return !overflow && hc_buf_fmt(out, "%lld", n) == 0;
+}
+
+static bool add_float(struct hc_buf *out, double x)
+{
+    if (!isfinite(x))
+        return false;
+    char *text = PyOS_double_to_string(x, 'r', 0, Py_DTSF_ADD_DOT_0, NULL);
+    bool ok = text && hc_buf_str(out, text) == 0;
+    PyMem_Free(text);
+    return ok;
+}
+
+static bool add_list(struct hc_buf *out, PyObject *list, int depth)
+{
+    (void)hc_buf_add(out, "[", 1);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+        if (i)
+            (void)hc_buf_add(out, ",", 1);
+        hc_autopy *item = Py_NewRef(PyList_GET_ITEM(list, i));
+        if (!add_value(out, item, depth + 1))
+            return false;
+    }
+    return hc_buf_add(out, "]", 1) == 0;
+}
+
+static bool add_dict(struct hc_buf *out, PyObject *dict, int depth)
+{
+    PyObject *key, *item; /* borrowed */
+    Py_ssize_t at = 0;
+    Py_ssize_t size = PyDict_GET_SIZE(dict);
+    bool first = true;
+    (void)hc_buf_add(out, "{", 1);
+    while (PyDict_Next(dict, &at, &key, &item)) {
+        if (!PyUnicode_Check(key))
+            return false;
+        if (!first)
+            (void)hc_buf_add(out, ",", 1);
+        first = false;
+        hc_autopy *held = Py_NewRef(item);
+        if (!hc_json_str(out, key, SIZE_MAX) || hc_buf_add(out, ":", 1) < 0 || !add_value(out, held, depth + 1))
+            return false;
+        if (PyDict_GET_SIZE(dict) != size)
+            return false; /* another thread works on it */
+    }
+    return hc_buf_add(out, "}", 1) == 0;
+}
+
+/* numpy's scalars are what most computed values are; item() gives the plain Python object. */
+static bool add_numpy_scalar(struct hc_buf *out, PyObject *value)
+{
+    const char *type = Py_TYPE(value)->tp_name;
+    if (strncmp(type, "numpy.", 6) != 0 || strcmp(type, "numpy.ndarray") == 0)
+        return false;
+    hc_autopy *plain = PyObject_CallMethod(value, "item", NULL);
+    if (!plain) {
+        PyErr_Clear();
+        return false;
+    }
+    bool simple = PyBool_Check(plain) || PyLong_CheckExact(plain) || PyFloat_CheckExact(plain);
+    return simple && add_value(out, plain, DEEPEST);
+}
+
+static bool add_value(struct hc_buf *out, PyObject *value, int depth)
+{
+    if (depth > DEEPEST || out->failed)
+        return false;
+    if (value == Py_None)
+        return hc_buf_str(out, "null") == 0;
+    if (PyBool_Check(value))
+        return hc_buf_str(out, value == Py_True ? "true" : "false") == 0;
+    if (PyLong_Check(value))
+        return add_int(out, value);
+    if (PyFloat_Check(value))
+        return add_float(out, PyFloat_AS_DOUBLE(value));
+    if (PyUnicode_Check(value))
+        return hc_json_str(out, value, SIZE_MAX);
+    if (PyList_Check(value))
+        return add_list(out, value, depth);
+    if (PyDict_Check(value))
+        return add_dict(out, value, depth);
+    return add_numpy_scalar(out, value);
+}
+
+bool hc_json_value(struct hc_buf *out, PyObject *value)
+{
+    bool ok = add_value(out, value, 0) && !out->failed;
+    if (PyErr_Occurred())
+        PyErr_Clear();
+    return ok;
+}

@@ -1,0 +1,13 @@
+/* wire.h - the interpreter's end of the conversation with the launcher (spec/frame.h). */
+#ifndef HC_SHIM_HARNESS_WIRE_H
+#define HC_SHIM_HARNESS_WIRE_H
+
+#include "spec/frame.h"
+
+/* Send one message, in as many packets as it needs. */
+int hc_wire_send(int fd, enum hc_frame_type type, const void *data, size_t len, struct hc_error *err);
+
+/* Block until the launcher says HC_FRAME_GO. */
+int hc_wire_await_go(int fd, struct hc_error *err);
+
+#endif

@@ -1,0 +1,71 @@
+/* init.c - pid 1 of a cell.
+ *
+ * Processes: this one, the interpreter (its child) and whatever the guest leaves behind, which the kernel
+ * hands to pid 1. When pid 1 ends, the kernel kills all of them: ending is all the cleaning up there is.
+ * Rights: those of the guest, so that a flaw here is worth nothing; but it is not dumpable, and guest
+ * processes of the same uid can neither trace it nor stop it (a pid namespace shields its init from signals
+ * that it has no handler for).
+ * Channels: the status socket. One report is written to it, it is never read; its hang-up is an order.
+ *
+ * It must never block but in ppoll: a guest that could hold it up would hold up the account of its own end. */
+#include "shim/init.h"
+
+#include "spec/handover.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static _Noreturn void report_and_end(int status_fd, const siginfo_t *end)
+{
+    struct hc_exit_report report = {.code = end->si_code, .status = end->si_status};
+    /* Eight bytes into an empty socket buffer always fit; if the launcher is gone, nobody needs them. */
+    (void)send(status_fd, &report, sizeof report, MSG_NOSIGNAL | MSG_DONTWAIT);
+    _exit(0);
+}
+
+static void reap(pid_t guest, int status_fd)
+{
+    for (;;) {
+        siginfo_t end = {0};
+        if (waitid(P_ALL, 0, &end, WEXITED | WNOHANG) < 0) {
+            if (errno == EINTR)
+                continue;
+            _exit(HC_EXIT_INTERNAL); /* ECHILD without having seen the guest end: cannot be */
+        }
+        if (end.si_pid == 0)
+            return;
+        if (end.si_pid == guest)
+            report_and_end(status_fd, &end);
+    }
+}
+
+_Noreturn void hc_init_run(pid_t guest, int status_fd)
+{
+    for (int fd = 0; fd < status_fd; fd++)
+        close(fd);
+    sigset_t chld;
+    sigemptyset(&chld);
+    sigaddset(&chld, SIGCHLD);
+    int children = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (children < 0)
+        _exit(HC_EXIT_INTERNAL);
+    for (;;) {
+        reap(guest, status_fd);
+        struct pollfd fds[] = {
+            {.fd = children, .events = POLLIN},
+            {.fd = status_fd, .events = POLLRDHUP},
+        };
+        if (ppoll(fds, 2, NULL, NULL) < 0 && errno != EINTR)
+            _exit(HC_EXIT_INTERNAL);
+        if (fds[1].revents)
+            _exit(0);
+        struct signalfd_siginfo seen;
+        while (read(children, &seen, sizeof seen) > 0)
+            ;
+    }
+}

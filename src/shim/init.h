@@ -1,0 +1,12 @@
+/* init.h - the life of a cell's first process after it has forked the interpreter. */
+#ifndef HC_SHIM_INIT_H
+#define HC_SHIM_INIT_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+/* Reap until `guest` ends, report how on `status_fd`, and exit; exit also when the launcher hangs up.
+ * Closes every other descriptor first. SIGCHLD must have been blocked before the fork. */
+_Noreturn void hc_init_run(pid_t guest, int status_fd);
+
+#endif

@@ -1,0 +1,125 @@
+#include "shim/harness/py.h"
+
+#include "shim/interp.h"
+
+#define TEXT_(x) #x
+#define TEXT(x)  TEXT_(x)
+#define VERSION  TEXT(PY_MAJOR_VERSION) "." TEXT(PY_MINOR_VERSION)
+#define STDLIB   L"/usr/lib/python" VERSION
+
+static int failed(PyStatus status, struct hc_error *err)
+{
+    return hc_fail(err, 0, "start Python: %s", status.err_msg ? status.err_msg : "unknown error");
+}
+
+static PyStatus preconfigure(void)
+{
+    PyPreConfig pre;
+    PyPreConfig_InitIsolatedConfig(&pre);
+    pre.utf8_mode = 1;
+    pre.configure_locale = 1; /* as the python command does: LC_CTYPE from the environment, for C libraries */
+    return Py_PreInitialize(&pre);
+}
+
+static void set_flags(PyConfig *c, const struct hc_interp_options *options)
+{
+    c->site_import = 0;
+    c->write_bytecode = 0;
+    c->parse_argv = 0;
+    c->pathconfig_warnings = 0;
+    c->install_signal_handlers = 1;
+    c->faulthandler = 1;
+    c->buffered_stdio = 0; /* what was printed before a kill has arrived */
+    c->use_frozen_modules = 1;
+    if (options->seeded) {
+        c->use_hash_seed = 1;
+        c->hash_seed = options->seed;
+    }
+}
+
+/* Everything that would otherwise be searched for is said. */
+static PyStatus set_places(PyConfig *c)
+{
+    static const wchar_t *const search[] = {STDLIB, STDLIB L"/lib-dynload", L"/usr/lib/python3/dist-packages"};
+    const struct {
+        wchar_t **field;
+        const wchar_t *value;
+    } places[] = {
+        {&c->program_name, L"python3"}, {&c->executable, L""},         {&c->base_executable, L""},
+        {&c->prefix, L"/usr"},          {&c->base_prefix, L"/usr"},    {&c->exec_prefix, L"/usr"},
+        {&c->stdlib_dir, STDLIB},       {&c->base_exec_prefix, L"/usr"},
+    };
+    PyStatus status = PyStatus_Ok();
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && !PyStatus_Exception(status); i++)
+        status = PyConfig_SetString(c, places[i].field, places[i].value);
+    c->module_search_paths_set = 1;
+    for (size_t i = 0; i < sizeof search / sizeof search[0] && !PyStatus_Exception(status); i++)
+        status = PyWideStringList_Append(&c->module_search_paths, search[i]);
+    return status;
+}
+
+static PyStatus configure(PyConfig *c, const struct hc_interp_options *options)
+{
+    wchar_t name[] = L"" HC_CELL_FILE;
+    wchar_t *argv[] = {name};
+    set_flags(c, options);
+    PyStatus status = set_places(c);
+    if (!PyStatus_Exception(status))
+        status = PyConfig_SetArgv(c, 1, argv);
+    if (!PyStatus_Exception(status))
+        status = Py_InitializeFromConfig(c);
+    return status;
+}
+
+/* exit() and quit(): the module site would bring them, at the price of importing os and more. */
+static PyObject *builtin_exit(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *code = Py_None; /* borrowed */
+    if (!PyArg_ParseTuple(args, "|O", &code))
+        return NULL;
+    PyErr_SetObject(PyExc_SystemExit, code);
+    return NULL;
+}
+
+static PyObject *builtin_help(PyObject *self, PyObject *args, PyObject *named)
+{
+    (void)self;
+    hc_autopy *module = PyImport_ImportModule("_sitebuiltins");
+    hc_autopy *helper = module ? PyObject_CallMethod(module, "_Helper", NULL) : NULL;
+    return helper ? PyObject_Call(helper, args, named) : NULL;
+}
+
+static int add_builtins(void)
+{
+    static PyMethodDef functions[] = {
+        {"exit", builtin_exit, METH_VARARGS, "exit(code=None): end the program."},
+        {"quit", builtin_exit, METH_VARARGS, "quit(code=None): end the program."},
+        {"help", (PyCFunction)(void (*)(void))builtin_help, METH_VARARGS | METH_KEYWORDS,
+         "help(object): print its documentation."},
+        {0},
+    };
+    PyObject *builtins = PyEval_GetBuiltins(); /* borrowed */
+    for (PyMethodDef *f = functions; f->ml_name; f++) {
+        hc_autopy *function = PyCFunction_NewEx(f, NULL, NULL);
+        if (!function || PyDict_SetItemString(builtins, f->ml_name, function) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int hc_interp_start(const struct hc_interp_options *options, struct hc_error *err)
+{
+    PyStatus status = preconfigure();
+    if (PyStatus_Exception(status))
+        return failed(status, err);
+    PyConfig config;
+    PyConfig_InitIsolatedConfig(&config);
+    status = configure(&config, options);
+    PyConfig_Clear(&config);
+    if (PyStatus_Exception(status))
+        return failed(status, err);
+    if (add_builtins() < 0)
+        return hc_fail(err, 0, "start Python: builtins");
+    return 0;
+}
