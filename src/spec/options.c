@@ -80,7 +80,7 @@ const struct hc_option hc_options[] = {
      .help = "Stack of a process's main thread."},
     {.path = "limits.enforcement", .flag = "enforcement", .arg = "HOW", .kind = HC_OPT_CHOICE,
      FIELD(enforcement), .choices = enforcements, .def = HC_ENFORCE_AUTO,
-     .help = "What enforces limits: cgroup v2 controllers, resource limits, or the first where there are any."},
+     .help = "What enforces limits: cgroup v2 controllers, resource limits, or the former if possible."},
     {.path = "output.mode", .flag = "output-mode", .arg = "MODE", .kind = HC_OPT_CHOICE, FIELD(output_mode),
      .choices = output_modes, .def = HC_OUTPUT_CAPPED,
      .help = "Whether /output is held in memory and moved afterwards, or is the output directory itself."},

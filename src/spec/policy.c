@@ -1,0 +1,326 @@
+#include "spec/policy.h"
+
+#include "spec/names.h"
+#include "spec/options.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_CHAIN     8
+#define MAX_ENV       64
+#define MAX_ENV_NAME  64
+#define MAX_ENV_VALUE 4096
+
+/* Variables that a policy must not set: they are the launcher's, or they change how programs are loaded, how
+ * memory is managed or how the interpreter works. A trailing '*' stands for any rest. */
+static const struct {
+    const char *pattern, *reason;
+} refused_env[] = {
+    {"LD_*", "it changes how programs are loaded"},
+    {"GLIBC_TUNABLES", "it changes how programs are loaded"},
+    {"GCONV_PATH", "it names code to load"},
+    {"GETCONF_DIR", "it names programs to run"},
+    {"MALLOC_*", "it changes how memory is managed"},
+    {"PYTHON*", "it changes how the interpreter works"},
+    {"OPENSSL_*", "it names code to load"},
+    {"HOTCELL*", "hotcell sets it"},
+    {"HOME", "hotcell sets it"},
+    {"TMPDIR", "hotcell sets it"},
+    {"LANG", "hotcell sets it"},
+    {"LC_ALL", "hotcell sets LANG, which it would override"},
+    {"MPLBACKEND", "hotcell sets it"},
+    {"MPLCONFIGDIR", "hotcell sets it"},
+    {"OPENBLAS_NUM_THREADS", "hotcell sets it"},
+    {"OMP_NUM_THREADS", "hotcell sets it"},
+};
+
+void hc_policy_init(struct hc_policy *p)
+{
+    *p = (struct hc_policy){0};
+    for (size_t i = 0; i < hc_options_count; i++) {
+        const struct hc_option *opt = &hc_options[i];
+        char *field = (char *)p + opt->at;
+        if (opt->kind == HC_OPT_NAME)
+            (void)strncpy(field, opt->def_name, sizeof p->tree - 1);
+        else
+            memcpy(field, &opt->def, sizeof opt->def);
+    }
+}
+
+void hc_policy_finish(struct hc_policy *p)
+{
+    cJSON_Delete(p->env);
+    p->env = NULL;
+}
+
+/* One policy file on its way into the struct. */
+struct file {
+    struct hc_policy *policy;
+    const struct hc_json *json;
+    const char *extends; /* points into json */
+};
+
+static int wrong_type(const struct file *f, const cJSON *node, const char *what, struct hc_error *err)
+{
+    return hc_json_fail(f->json, node, false, err, "%s: expected %s, got %s", node->string, what,
+                        hc_json_kind(node));
+}
+
+static int unknown(const struct file *f, const cJSON *node, const char *section, const char *const *known,
+                   struct hc_error *err)
+{
+    char hint[160];
+    hc_nearest_option(section, node->string, known, hint, sizeof hint);
+    return hc_json_fail(f->json, node, true, err, "unknown member '%.64s'%s%s%s", node->string,
+                        *section ? " in " : "", section, hint);
+}
+
+static int set_name(struct file *f, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsString(node))
+        return wrong_type(f, node, "a name", err);
+    if (!hc_is_id(node->valuestring, sizeof f->policy->name - 1))
+        return hc_json_fail(
+            f->json, node, false, err,
+            "name: expected 1 to %zu letters, digits, '.', '_' or '-', not beginning with '.'",
+            sizeof f->policy->name - 1);
+    (void)strcpy(f->policy->name, node->valuestring);
+    return 0;
+}
+
+static int set_description(struct file *f, const cJSON *node, struct hc_error *err)
+{
+    return cJSON_IsString(node) ? 0 : wrong_type(f, node, "a string", err);
+}
+
+static int set_extends(struct file *f, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsString(node) || !*node->valuestring)
+        return wrong_type(f, node, "the name of a policy", err);
+    return 0; /* followed before any other member is read */
+}
+
+static int check_env(const struct file *f, const cJSON *var, struct hc_error *err)
+{
+    const char *name = var->string;
+    if (!hc_is_word(name) || strlen(name) > MAX_ENV_NAME)
+        return hc_json_fail(f->json, var, true, err,
+                            "env: expected a name of 1 to %d letters, digits and '_', got '%.80s'",
+                            MAX_ENV_NAME, name);
+    for (size_t i = 0; i < sizeof refused_env / sizeof *refused_env; i++)
+        if (fnmatch(refused_env[i].pattern, name, 0) == 0)
+            return hc_json_fail(f->json, var, true, err, "env: %s must not be set: %s", name,
+                                refused_env[i].reason);
+    if (!cJSON_IsString(var))
+        return hc_json_fail(f->json, var, false, err, "env.%s: expected a string, got %s", name,
+                            hc_json_kind(var));
+    if (strlen(var->valuestring) > MAX_ENV_VALUE)
+        return hc_json_fail(f->json, var, false, err, "env.%s: longer than %d bytes", name, MAX_ENV_VALUE);
+    return 0;
+}
+
+static int set_env(struct file *f, const cJSON *node, struct hc_error *err)
+{
+    struct hc_policy *p = f->policy;
+    if (!cJSON_IsObject(node))
+        return wrong_type(f, node, "an object of strings", err);
+    if (!p->env && !(p->env = cJSON_CreateObject()))
+        return hc_fail(err, ENOMEM, "env");
+    const cJSON *var;
+    cJSON_ArrayForEach(var, node)
+    {
+        if (check_env(f, var, err) < 0)
+            return -1;
+        cJSON_DeleteItemFromObjectCaseSensitive(p->env, var->string); /* may come from a parent */
+        if (cJSON_GetArraySize(p->env) >= MAX_ENV)
+            return hc_json_fail(f->json, var, true, err, "env: more than %d variables", MAX_ENV);
+        if (!cJSON_AddStringToObject(p->env, var->string, var->valuestring))
+            return hc_fail(err, ENOMEM, "env");
+    }
+    return 0;
+}
+
+static int set_option(struct file *f, const char *section, const cJSON *node, const char *const *known,
+                      struct hc_error *err)
+{
+    char path[160];
+    (void)snprintf(path, sizeof path, "%s%s%s", section, *section ? "." : "", node->string);
+    const struct hc_option *opt = hc_option_by_path(path);
+    if (!opt || (!*section && strchr(path, '.')))
+        return unknown(f, node, section, known, err);
+    return hc_option_set_json(f->policy, opt, f->json, node, err);
+}
+
+static int set_section(struct file *f, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsObject(node))
+        return wrong_type(f, node, "an object", err);
+    const cJSON *member;
+    cJSON_ArrayForEach(member, node)
+    {
+        if (set_option(f, node->string, member, NULL, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Members that are not single values; the single values are the option table's. */
+static const struct {
+    const char *name;
+    int (*set)(struct file *f, const cJSON *node, struct hc_error *err);
+} members[] = {
+    {"name", set_name}, {"description", set_description}, {"extends", set_extends},
+    {"env", set_env},   {"limits", set_section},          {"output", set_section},
+};
+static const char *const member_names[] = {"name", "description", "extends", "env", "limits", "output", NULL};
+
+static int set_member(struct file *f, const cJSON *node, struct hc_error *err)
+{
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (strcmp(members[i].name, node->string) == 0)
+            return members[i].set(f, node, err);
+    return set_option(f, "", node, member_names, err);
+}
+
+static int apply(struct file *f, struct hc_error *err)
+{
+    const cJSON *node;
+    f->policy->name[0] = '\0'; /* the parent's name is not this policy's */
+    cJSON_ArrayForEach(node, f->json->root)
+    {
+        if (set_member(f, node, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+struct loader {
+    struct hc_policy *policy;
+    hc_policy_reader *read;
+    void *ctx;
+    const char *files[MAX_CHAIN]; /* from the policy asked for to the one that is read now */
+    int depth;
+};
+
+static int load(struct loader *l, const char *name, struct hc_error *err);
+
+static int load_parent(struct loader *l, const struct hc_json *json, struct hc_error *err)
+{
+    const cJSON *extends = cJSON_GetObjectItemCaseSensitive(json->root, "extends");
+    if (!extends)
+        return 0;
+    struct file f = {.policy = l->policy, .json = json};
+    if (set_extends(&f, extends, err) < 0)
+        return -1;
+    if (l->depth == MAX_CHAIN)
+        return hc_json_fail(json, extends, false, err, "extends: a chain of more than %d policies",
+                            MAX_CHAIN);
+    if (load(l, extends->valuestring, err) == 0)
+        return 0;
+    return hc_ctx(err, "%s extends '%s'", json->name, extends->valuestring);
+}
+
+static int load_text(struct loader *l, const char *file, const struct hc_buf *text, struct hc_error *err)
+{
+    for (int i = 0; i < l->depth; i++)
+        if (strcmp(l->files[i], file) == 0)
+            return hc_fail_as(err, HC_EXIT_CONFIG, 0, "%s: extends itself", file);
+    l->files[l->depth++] = file;
+    struct hc_json json;
+    if (hc_json_parse(&json, file, text->data, text->len, err) < 0)
+        return -1;
+    struct file f = {.policy = l->policy, .json = &json};
+    int rc;
+    if (!cJSON_IsObject(json.root))
+        rc =
+            hc_json_fail(&json, json.root, false, err, "expected an object, got %s", hc_json_kind(json.root));
+    else
+        rc = load_parent(l, &json, err) < 0 ? -1 : apply(&f, err);
+    hc_json_finish(&json);
+    l->depth--;
+    return rc;
+}
+
+static int load(struct loader *l, const char *name, struct hc_error *err)
+{
+    hc_autobuf text = {0};
+    char *file = NULL;
+    const char *from = l->depth ? l->files[l->depth - 1] : NULL;
+    int rc = l->read(l->ctx, name, from, &text, &file, err);
+    if (rc == 0)
+        rc = load_text(l, file ? file : name, &text, err);
+    free(file);
+    return rc;
+}
+
+/* A policy that does not say its name is called after its file. */
+static void name_after_file(struct hc_policy *p, const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    const char *base = slash ? slash + 1 : name;
+    size_t len = strlen(base);
+    if (len > 5 && strcmp(base + len - 5, ".json") == 0)
+        len -= 5;
+    (void)snprintf(p->name, sizeof p->name, "%.*s", (int)(len < sizeof p->name ? len : sizeof p->name - 1),
+                   base);
+    if (!hc_is_id(p->name, sizeof p->name - 1))
+        (void)strcpy(p->name, "unnamed");
+}
+
+int hc_policy_load(struct hc_policy *p, const char *name, hc_policy_reader *read, void *ctx,
+                   struct hc_error *err)
+{
+    struct loader l = {.policy = p, .read = read, .ctx = ctx};
+    hc_policy_init(p);
+    if (load(&l, name, err) < 0) {
+        hc_policy_finish(p);
+        return hc_exit_as(err, HC_EXIT_CONFIG);
+    }
+    if (!*p->name)
+        name_after_file(p, name);
+    return 0;
+}
+
+static bool put_option(cJSON *root, const struct hc_policy *p, const struct hc_option *opt)
+{
+    cJSON *object = root;
+    const char *dot = strchr(opt->path, '.'), *name = opt->path;
+    if (dot) {
+        char section[32];
+        (void)snprintf(section, sizeof section, "%.*s", (int)(dot - opt->path), opt->path);
+        name = dot + 1;
+        object = cJSON_GetObjectItemCaseSensitive(root, section);
+        if (!object)
+            object = cJSON_AddObjectToObject(root, section);
+    }
+    cJSON *value = object ? hc_option_to_json(p, opt) : NULL;
+    if (value && cJSON_AddItemToObject(object, name, value))
+        return true;
+    cJSON_Delete(value);
+    return false;
+}
+
+static bool put_env(cJSON *root, const struct hc_policy *p)
+{
+    if (!p->env || !p->env->child)
+        return true;
+    cJSON *copy = cJSON_Duplicate(p->env, true);
+    if (copy && cJSON_AddItemToObject(root, "env", copy))
+        return true;
+    cJSON_Delete(copy);
+    return false;
+}
+
+cJSON *hc_policy_to_json(const struct hc_policy *p)
+{
+    cJSON *root = cJSON_CreateObject();
+    bool ok = root && (!*p->name || cJSON_AddStringToObject(root, "name", p->name));
+    for (size_t i = 0; ok && i < hc_options_count; i++)
+        ok = put_option(root, p, &hc_options[i]);
+    if (ok && put_env(root, p))
+        return root;
+    cJSON_Delete(root);
+    return NULL;
+}
