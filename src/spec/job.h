@@ -5,6 +5,7 @@
 #include "spec/options.h"
 
 #define HC_MAX_INPUTS 64
+#define HC_BOM        "\xef\xbb\xbf" /* may stand in front of a program; it is not handed over */
 
 enum hc_input_format {
     HC_INPUT_PATH,  /* a path below /input */
