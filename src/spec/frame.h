@@ -16,8 +16,9 @@
 enum hc_frame_type {
     HC_FRAME_READY = 1, /* interpreter up, data loaded, job filter on; waits for HC_FRAME_GO; no payload */
     HC_FRAME_GO = 2,    /* launcher to shim: layers checked, read the code; no payload */
-    HC_FRAME_REJECTED =
-        3, /* JSON {"rule","message","line","column","hint"}; only before HC_FRAME_RUN; ends the job */
+    /* JSON {"rule","message","line","column","hint"}; only before HC_FRAME_RUN; ends the job. Before READY if
+     * data could not be loaded. */
+    HC_FRAME_REJECTED = 3,
     HC_FRAME_RUN = 4,    /* guest code runs from here on; no payload */
     HC_FRAME_REPORT = 5, /* JSON object: value, error, figures, warnings, inputs' columns, exit, complete */
     HC_FRAME_TYPES
@@ -40,9 +41,10 @@ int hc_frame_parse(const void *data, size_t len, struct hc_frame_head *head, con
 /* The launcher's side of the conversation: which frame may come in which state, how much in all. */
 struct hc_inbox {
     bool ready, running, rejected, reported; /* seen so far */
+    bool broken;                             /* a packet was refused; so is all that follows */
     uint8_t open;                            /* type of a message that has begun, 0 if none */
     struct hc_buf body;                      /* of the open message, then of the last finished one */
-    size_t max;                              /* bytes of one message */
+    size_t max;                              /* bytes of one message; 0 refuses any content */
 };
 
 /* Feed one packet. Returns the type of the message that it completes, 0 if none, -1 for a packet that breaks

@@ -29,7 +29,7 @@ struct hc_override {
 };
 
 struct hc_job {
-    char *code; /* UTF-8 without NUL; NULL until given */
+    char *code; /* NUL-terminated; NULL until given. hc_job_check: UTF-8 without NUL */
     size_t code_len;
     struct hc_input inputs[HC_MAX_INPUTS];
     size_t input_count;

@@ -1,0 +1,90 @@
+#include "spec/handover.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILTER_UNIT 8    /* sizeof(struct sock_filter) */
+#define FILTER_MAX  4096 /* BPF_MAXINSNS: the kernel takes no longer filter */
+
+static bool put_inputs(cJSON *root, const struct hc_job *job)
+{
+    cJSON *list = cJSON_AddArrayToObject(root, "inputs");
+    for (size_t i = 0; list && i < job->input_count; i++) {
+        const struct hc_input *in = &job->inputs[i];
+        char path[128];
+        cJSON *entry = cJSON_CreateObject();
+        if (!entry || !cJSON_AddItemToArray(list, entry) || hc_input_cell_path(in, path, sizeof path) < 0 ||
+            !cJSON_AddStringToObject(entry, "name", in->name) ||
+            !cJSON_AddStringToObject(entry, "path", path) ||
+            !cJSON_AddStringToObject(entry, "format", hc_input_format_name(in->format)))
+            return false;
+    }
+    return list;
+}
+
+static bool put_document(cJSON *root, const struct hc_job *job, const struct hc_policy *p)
+{
+    const char *code = job->code;
+    if (strncmp(code, HC_BOM, strlen(HC_BOM)) == 0)
+        code += strlen(HC_BOM);
+    return cJSON_AddStringToObject(root, "code", code) &&
+           cJSON_AddStringToObject(root, "filename", "<cell>") && put_inputs(root, job) &&
+           cJSON_AddRawToObject(root, "vars", job->vars_text ? job->vars_text : "{}") &&
+           (!job->has_seed || cJSON_AddNumberToObject(root, "seed", job->seed)) &&
+           cJSON_AddNumberToObject(root, "figures", (double)p->limits.figures) &&
+           cJSON_AddNumberToObject(root, "figure_bytes", (double)p->limits.figure_bytes) &&
+           cJSON_AddNumberToObject(root, "value_bytes", (double)p->limits.value_bytes) &&
+           cJSON_AddBoolToObject(root, "processes", p->processes == HC_PROCESSES_FORK);
+}
+
+int hc_handover_write(const struct hc_job *job, const struct hc_policy *policy, const void *bpf,
+                      size_t bpf_len, struct hc_buf *out, struct hc_error *err)
+{
+    if (bpf_len % FILTER_UNIT || bpf_len > FILTER_MAX * FILTER_UNIT)
+        return hc_fail(err, 0, "handover: a filter of %zu bytes", bpf_len);
+    cJSON *root = cJSON_CreateObject();
+    char *text = root && put_document(root, job, policy) ? cJSON_PrintUnformatted(root) : NULL;
+    cJSON_Delete(root);
+    if (!text)
+        return hc_fail(err, ENOMEM, "handover");
+    size_t len = strlen(text), padded = (len + FILTER_UNIT - 1) / FILTER_UNIT * FILTER_UNIT;
+    struct hc_handover_head head = {
+        .magic = HC_HANDOVER_MAGIC, .json_len = (uint32_t)padded, .bpf_len = (uint32_t)bpf_len};
+    bool fits = padded < UINT32_MAX;
+    (void)hc_buf_add(out, &head, sizeof head);
+    (void)hc_buf_add(out, text, len);
+    (void)hc_buf_add(out, "        ", padded - len); /* the filter behind it stays aligned */
+    (void)hc_buf_add(out, bpf, bpf_len);
+    free(text);
+    return fits && !out->failed ? 0 : hc_fail(err, fits ? ENOMEM : EFBIG, "handover");
+}
+
+int hc_handover_parse(struct hc_handover *out, const void *data, size_t len, struct hc_error *err)
+{
+    struct hc_handover_head head;
+    *out = (struct hc_handover){0};
+    if (len < sizeof head)
+        return hc_fail(err, 0, "handover: cut short");
+    memcpy(&head, data, sizeof head);
+    if (head.magic != HC_HANDOVER_MAGIC || head.reserved != 0)
+        return hc_fail(err, 0, "handover: not one, or of another version");
+    if (len - sizeof head != (uint64_t)head.json_len + head.bpf_len || head.bpf_len % FILTER_UNIT ||
+        head.bpf_len > FILTER_MAX * FILTER_UNIT)
+        return hc_fail(err, 0, "handover: lengths do not add up");
+    const char *text = (const char *)data + sizeof head;
+    if (hc_json_parse(&out->json, "handover", text, head.json_len, err) < 0)
+        return hc_exit_as(err, HC_EXIT_INTERNAL);
+    out->bpf = text + head.json_len;
+    out->bpf_len = head.bpf_len;
+    if (cJSON_IsObject(out->json.root))
+        return 0;
+    hc_handover_finish(out);
+    return hc_fail(err, 0, "handover: not an object");
+}
+
+void hc_handover_finish(struct hc_handover *h)
+{
+    hc_json_finish(&h->json);
+    *h = (struct hc_handover){0};
+}
