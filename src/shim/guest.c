@@ -1,10 +1,10 @@
 /* guest.c - pid 2 of a cell: one job, as a straight line.
  *
- * Processes: this one; threads may come from libraries that load the job's data, children only from the guest.
- * Rights: those that the launcher left, and from lock_syscalls on only what the job's filter allows. The
- * program is parsed after that, so that no flaw in the parser has more to work with than the program itself.
- * Channels: frames on HC_FD_CONTROL (READY, then GO is awaited, then REJECTED, or RUN and REPORT); stdout and
- * stderr are the guest's own.
+ * Processes: this one; threads may come from libraries that load the job's data, children only from the
+ * guest. Rights: those that the launcher left, and from lock_syscalls on only what the job's filter allows.
+ * The program is parsed after that, so that no flaw in the parser has more to work with than the program
+ * itself. Channels: frames on HC_FD_CONTROL (READY, then GO is awaited, then REJECTED, or RUN and REPORT);
+ * stdout and stderr are the guest's own.
  *
  * After the program has run, every Python object is the guest's word: each is read by C that expects anything
  * (outcome.c, value.c) or by frozen Python out of the guest's reach (frozen.c), and no failure there may hide
@@ -117,8 +117,8 @@ static void bind_variables(const struct hc_handover *h, PyObject *space)
 static void bind_input(const cJSON *input, PyObject *space, PyObject *columns)
 {
     const char *name = text_of(input, "name");
-    hc_autopy *loaded = hc_frozen_call("data", "load", "(sss)", name, text_of(input, "path"),
-                                       text_of(input, "format"));
+    hc_autopy *loaded =
+        hc_frozen_call("data", "load", "(sss)", name, text_of(input, "path"), text_of(input, "format"));
     PyObject *value, *names, *message; /* borrowed from `loaded` */
     if (!loaded || !PyArg_ParseTuple(loaded, "OOO", &value, &names, &message))
         fail_python("load the job's data");
@@ -139,8 +139,7 @@ static PyObject *bind_data(const struct hc_handover *h, PyObject *space)
     if (!columns)
         fail_python("load the job's data");
     const cJSON *input;
-    cJSON_ArrayForEach(input, member(h->json.root, "inputs"))
-        bind_input(input, space, columns);
+    cJSON_ArrayForEach(input, member(h->json.root, "inputs")) bind_input(input, space, columns);
     return columns;
 }
 
@@ -235,7 +234,7 @@ _Noreturn void hc_guest_run(pid_t parent)
     hc_outcome_prepare();
     announce(HC_FRAME_RUN);
     pid_t self = getpid();
-    hc_program_run(&program, space, hc_report_error_limit(&report), &outcome);
+    hc_program_run(&program, space, &outcome);
     if (getpid() == self)
         _exit(conclude(job, space, columns, &outcome, &report));
     /* A child that the guest forked came to the program's end too: it ends as it would in Python, and leaves

@@ -7,7 +7,8 @@
  * that it has no handler for).
  * Channels: the status socket. One report is written to it, it is never read; its hang-up is an order.
  *
- * It must never block but in ppoll: a guest that could hold it up would hold up the account of its own end. */
+ * It must never block but in ppoll: a guest that could hold it up would hold up the account of its own end.
+ */
 #include "shim/init.h"
 
 #include "spec/handover.h"

@@ -40,14 +40,14 @@ static void set_flags(PyConfig *c, const struct hc_interp_options *options)
 /* Everything that would otherwise be searched for is said. */
 static PyStatus set_places(PyConfig *c)
 {
-    static const wchar_t *const search[] = {STDLIB, STDLIB L"/lib-dynload", L"/usr/lib/python3/dist-packages"};
+    static const wchar_t *const search[] = {STDLIB, STDLIB L"/lib-dynload",
+                                            L"/usr/lib/python3/dist-packages"};
     const struct {
         wchar_t **field;
         const wchar_t *value;
     } places[] = {
-        {&c->program_name, L"python3"}, {&c->executable, L""},         {&c->base_executable, L""},
-        {&c->prefix, L"/usr"},          {&c->base_prefix, L"/usr"},    {&c->exec_prefix, L"/usr"},
-        {&c->stdlib_dir, STDLIB},       {&c->base_exec_prefix, L"/usr"},
+        {&c->program_name, L"python3"}, {&c->prefix, L"/usr"},    {&c->base_prefix, L"/usr"},
+        {&c->exec_prefix, L"/usr"},     {&c->stdlib_dir, STDLIB}, {&c->base_exec_prefix, L"/usr"},
     };
     PyStatus status = PyStatus_Ok();
     for (size_t i = 0; i < sizeof places / sizeof places[0] && !PyStatus_Exception(status); i++)
@@ -119,6 +119,11 @@ int hc_interp_start(const struct hc_interp_options *options, struct hc_error *er
     PyConfig_Clear(&config);
     if (PyStatus_Exception(status))
         return failed(status, err);
+    /* An empty configured value is taken for "search PATH". */
+    hc_autopy *nowhere = PyUnicode_FromString("");
+    if (!nowhere || PySys_SetObject("executable", nowhere) < 0 ||
+        PySys_SetObject("_base_executable", nowhere) < 0)
+        return hc_fail(err, 0, "start Python: sys.executable");
     if (add_builtins() < 0)
         return hc_fail(err, 0, "start Python: builtins");
     return 0;

@@ -25,8 +25,8 @@ int hc_ending_prepare(void)
 /* Call module.function() if that module was ever imported. An exception is shown, as the interpreter does. */
 static void call_if_imported(const char *module, const char *function)
 {
-    PyObject *modules = PyImport_GetModuleDict();                /* borrowed */
-    PyObject *found = PyDict_GetItemString(modules, module);     /* borrowed */
+    PyObject *modules = PyImport_GetModuleDict();            /* borrowed */
+    PyObject *found = PyDict_GetItemString(modules, module); /* borrowed */
     if (!found)
         return;
     hc_autopy *held = Py_NewRef(found);

@@ -45,6 +45,8 @@ def capture(namespace, value, shown, directory, count, size):
         kept.attempt("Matplotlib", save_matplotlib)
     if "plotly.basedatatypes" in sys.modules or shown:
         kept.attempt("Plotly", save_plotly, namespace, value, shown)
+    if not kept.saved:
+        remove_empty(directory)
     return kept.saved, kept.warnings
 
 
@@ -98,3 +100,11 @@ def discard(path):
         os.unlink(path)
     except OSError:
         pass
+
+
+def remove_empty(directory):
+    import os
+    try:
+        os.rmdir(os.path.join(directory, "figures"))
+    except OSError:
+        pass  # it is not there, or the guest's own

@@ -17,15 +17,32 @@ def guest_part(trace):
     return trace
 
 
-def describe(error, limit):
-    """(whole text, text cut to `limit` characters)"""
-    import traceback
+def describe(error, last):
+    """The text. `last` is the line to end on if all else fails."""
     error.__traceback__ = guest_part(error.__traceback__)
+    try:
+        return full(error)
+    except BaseException:  # no memory, or the guest has broken what we need
+        return bare(error.__traceback__) + last
+
+
+def full(error):
+    import traceback
     lines = list(traceback.TracebackException(type(error), error, error.__traceback__, compact=True).format())
     if isinstance(error, (NameError, AttributeError)):
         lines[-1] = with_suggestion(error, lines[-1])
-    text = "".join(lines)
-    return text, cut(text, limit)
+    return "".join(lines)
+
+
+def bare(trace):
+    lines = ["Traceback (most recent call last):\n"]
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        lines.append(f'  File "{code.co_filename}", line {trace.tb_lineno}, in {code.co_name}\n')
+        trace = trace.tb_next
+    if len(lines) > 21:
+        lines[11:-10] = [f"  [{len(lines) - 21} frames]\n"]
+    return "".join(lines)
 
 
 def with_suggestion(error, line):
@@ -39,11 +56,3 @@ def with_suggestion(error, line):
         sys.stderr = stderr
     last = shown.getvalue().rstrip("\n").rpartition("\n")[2]
     return last + "\n" if last.startswith(line.rstrip("\n") + ". Did you mean: ") else line
-
-
-def cut(text, limit):
-    """The end of a traceback says most: keep three quarters of the room for it."""
-    if len(text) <= limit:
-        return text
-    head = limit // 4
-    return text[:head] + "\n[...]\n" + text[len(text) - (limit - head):]

@@ -4,6 +4,8 @@
 
 #include "base/fd.h"
 
+#define LEAST_RECURSION 1000 /* the interpreter's default */
+
 static PyObject *plain_excepthook; /* owned */
 
 void hc_outcome_prepare(void)
@@ -50,12 +52,6 @@ static void print_to_stderr(PyObject *text)
     PyErr_Clear();
 }
 
-/* "Traceback" without the module of that name: when the guest has broken it, or memory is short. */
-static PyObject *bare_text(const struct hc_outcome *out)
-{
-    return PyUnicode_FromFormat("%U: %U\n", out->error_type, out->error_message);
-}
-
 /* A program that has set its own sys.excepthook wants to show its exceptions itself. */
 static bool shown_by_guest(PyObject *error)
 {
@@ -70,25 +66,19 @@ static bool shown_by_guest(PyObject *error)
     return done != NULL;
 }
 
-static void keep_error(PyObject *error, size_t limit, struct hc_outcome *out)
+static void keep_error(PyObject *error, struct hc_outcome *out)
 {
     out->status = HC_EXIT_GUEST;
     out->error_type = hc_type_name(error);
     out->error_message = hc_safe_str(error);
     if (!out->error_type || !out->error_message)
         return;
-    hc_autopy *texts = hc_frozen_call("traceback", "describe", "(On)", error, (Py_ssize_t)limit);
+    hc_autopy *last = PyUnicode_FromFormat("%U: %U\n", out->error_type, out->error_message);
+    PyObject *text = last ? hc_frozen_call("traceback", "describe", "(OO)", error, last) : NULL;
     PyErr_Clear();
-    hc_autopy *whole = NULL;
-    if (texts && PyTuple_Check(texts) && PyTuple_GET_SIZE(texts) == 2) {
-        whole = Py_NewRef(PyTuple_GET_ITEM(texts, 0));
-        out->error_trace = Py_NewRef(PyTuple_GET_ITEM(texts, 1));
-    } else {
-        whole = bare_text(out);
-        out->error_trace = Py_XNewRef(whole);
-    }
-    if (whole && !shown_by_guest(error))
-        print_to_stderr(whole);
+    out->error_trace = text && PyUnicode_Check(text) ? text : hc_py_take(&last);
+    if (out->error_trace && !shown_by_guest(error))
+        print_to_stderr(out->error_trace);
     PyErr_Clear();
 }
 
@@ -114,7 +104,7 @@ static int exit_status(PyObject *error)
 }
 
 /* Consumes the current exception. */
-static void ended_by_exception(size_t limit, struct hc_outcome *out)
+static void ended_by_exception(struct hc_outcome *out)
 {
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
@@ -124,7 +114,7 @@ static void ended_by_exception(size_t limit, struct hc_outcome *out)
     if (PyErr_GivenExceptionMatches(error, PyExc_SystemExit))
         out->status = exit_status(error);
     else
-        keep_error(error, limit, out);
+        keep_error(error, out);
     PyErr_Clear();
     Py_XDECREF(type);
     Py_XDECREF(error);
@@ -148,12 +138,22 @@ static PyObject *evaluate(const struct hc_program *program, PyObject *space)
     return PyEval_EvalCode(program->last, space, space);
 }
 
-void hc_program_run(const struct hc_program *program, PyObject *space, size_t limit, struct hc_outcome *out)
+/* What the guest may have set that would follow us into our own code. */
+static void drop_guest_settings(void)
+{
+    PyEval_SetTrace(NULL, NULL);
+    PyEval_SetProfile(NULL, NULL);
+    if (Py_GetRecursionLimit() < LEAST_RECURSION)
+        Py_SetRecursionLimit(LEAST_RECURSION);
+}
+
+void hc_program_run(const struct hc_program *program, PyObject *space, struct hc_outcome *out)
 {
     *out = (struct hc_outcome){0};
     PyObject *value = evaluate(program, space);
+    drop_guest_settings();
     if (!value)
-        ended_by_exception(limit, out);
+        ended_by_exception(out);
     else if (value == Py_None)
         Py_DECREF(value);
     else

@@ -15,9 +15,8 @@ struct hc_outcome {
 /* Note what is needed later and may be changed by the guest: sys.excepthook. */
 void hc_outcome_prepare(void);
 
-/* Run in `space` (the dict of __main__, borrowed). An exception is shown on stderr, and kept with at most
- * `limit` characters of its text. */
-void hc_program_run(const struct hc_program *program, PyObject *space, size_t limit, struct hc_outcome *out);
+/* Run in `space` (the dict of __main__, borrowed). An exception is shown on stderr. */
+void hc_program_run(const struct hc_program *program, PyObject *space, struct hc_outcome *out);
 
 /* str(object) whatever the object does: a str that says so if it fails. New reference; NULL only without
  * memory. No exception is left set. */

@@ -5,7 +5,7 @@
 #include "shim/harness/py.h"
 
 struct hc_rejection {
-    const char *rule; /* static: "syntax", "input", ... */
+    const char *rule;  /* static: "syntax", "input", ... */
     PyObject *message; /* str, owned */
     int line, column;  /* from 1; 0 if it has none */
     const char *hint;  /* static, NULL if there is none */

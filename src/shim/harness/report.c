@@ -20,12 +20,6 @@ void hc_report_init(struct hc_report *r, size_t max)
     r->figures.max = r->columns.max = r->warnings.max = share(r, 8);
 }
 
-size_t hc_report_error_limit(const struct hc_report *r)
-{
-    size_t room = share(r, 4);
-    return room < 65536 ? room : 65536;
-}
-
 /* Append one more item to a comma-separated list; undo it if it does not fit. */
 static bool add_item(struct hc_buf *list, const struct hc_buf *item)
 {
@@ -60,7 +54,7 @@ void hc_report_error(struct hc_report *r, const struct hc_outcome *outcome)
     (void)hc_buf_str(&r->error, ",\"message\":");
     (void)hc_json_str(&r->error, outcome->error_message, room / 4);
     (void)hc_buf_str(&r->error, ",\"traceback\":");
-    (void)hc_json_str(&r->error, outcome->error_trace, room / 2);
+    hc_json_ends(&r->error, outcome->error_trace, room / 2);
     (void)hc_buf_str(&r->error, "}");
 }
 
@@ -104,13 +98,19 @@ void hc_report_figures(struct hc_report *r, PyObject *saved, PyObject *warnings)
 
 void hc_report_value(struct hc_report *r, PyObject *value)
 {
+    static const struct {
+        unsigned bit;
+        const char *warning;
+    } lacks[] = {
+        {HC_VALUE_CUT, "The text of the value was cut: it is too long."},
+        {HC_VALUE_NO_JSON, "The value as JSON was left out: it is too large."},
+        {HC_VALUE_NO_HTML, "The value as HTML was left out: it is too large."},
+    };
     size_t taken = FRAME_BYTES + r->error.len + r->figures.len + r->columns.len + r->warnings.max;
-    const char *missing = hc_value_bundle(&r->value, value, r->max - taken);
-    if (!missing)
-        return;
-    char line[128];
-    (void)snprintf(line, sizeof line, "The value is not complete: %s.", missing);
-    hc_report_warn(r, line);
+    unsigned missing = hc_value_bundle(&r->value, value, r->max - taken);
+    for (size_t i = 0; i < sizeof lacks / sizeof lacks[0]; i++)
+        if (missing & lacks[i].bit)
+            hc_report_warn(r, lacks[i].warning);
 }
 
 static const char *or_else(const struct hc_buf *b, const char *otherwise)

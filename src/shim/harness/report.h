@@ -17,12 +17,12 @@ struct hc_report {
 
 void hc_report_init(struct hc_report *r, size_t max);
 
-size_t hc_report_error_limit(const struct hc_report *r); /* characters worth keeping of a traceback */
 void hc_report_error(struct hc_report *r, const struct hc_outcome *outcome);
 void hc_report_columns(struct hc_report *r, PyObject *columns); /* dict: input -> list of names */
 /* What the frozen part "figures" returned: a list of (path, MIME type, kind), and a list of warnings. */
 void hc_report_figures(struct hc_report *r, PyObject *saved, PyObject *warnings);
-void hc_report_value(struct hc_report *r, PyObject *value); /* after the others: it gets the room that is left */
+void hc_report_value(struct hc_report *r,
+                     PyObject *value); /* after the others: it gets the room that is left */
 void hc_report_warn(struct hc_report *r, const char *text);
 
 int hc_report_send(struct hc_report *r, int status, struct hc_error *err);

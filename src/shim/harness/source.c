@@ -159,7 +159,8 @@ int hc_program_compile(struct hc_program *out, const char *utf8, struct hc_rejec
         .cf_feature_version = PY_MINOR_VERSION,
     };
     hc_autopy *file = PyUnicode_FromString(HC_CELL_FILE);
-    hc_autopy *tree = file && out->text ? Py_CompileStringObject(utf8, file, Py_file_input, &flags, -1) : NULL;
+    hc_autopy *tree =
+        file && out->text ? Py_CompileStringObject(utf8, file, Py_file_input, &flags, -1) : NULL;
     if (!tree)
         return reject(why, utf8);
     if (hc_guard_check(tree, why) < 0)

@@ -21,25 +21,58 @@ static size_t escape(Py_UCS4 c, char *out, size_t size)
     return (size_t)snprintf(out, size, "\\u%04x\\u%04x", 0xd800u + (c >> 10), 0xdc00u + (c & 0x3ffu));
 }
 
+/* Append characters from `at` on, at most `budget` bytes. Returns where it stopped. */
+static Py_ssize_t add_escaped(struct hc_buf *out, PyObject *str, Py_ssize_t at, size_t budget)
+{
+    int kind = PyUnicode_KIND(str);
+    const void *data = PyUnicode_DATA(str);
+    for (; at < PyUnicode_GET_LENGTH(str) && !out->failed; at++) {
+        char text[16];
+        size_t n = escape(PyUnicode_READ(kind, data, at), text, sizeof text);
+        if (n > budget)
+            break;
+        budget -= n;
+        (void)hc_buf_add(out, text, n);
+    }
+    return at;
+}
+
+/* The first character from which on the rest fits into `budget` bytes, not before `from`. */
+static Py_ssize_t tail_start(PyObject *str, Py_ssize_t from, size_t budget)
+{
+    Py_ssize_t at = PyUnicode_GET_LENGTH(str);
+    for (; at > from; at--) {
+        char text[16];
+        size_t n = escape(PyUnicode_READ_CHAR(str, at - 1), text, sizeof text);
+        if (n > budget)
+            break;
+        budget -= n;
+    }
+    return at;
+}
+
 bool hc_json_str(struct hc_buf *out, PyObject *str, size_t budget)
 {
     if (budget < 2 || PyUnicode_READY(str) < 0)
         return PyErr_Clear(), false;
-    Py_ssize_t count = PyUnicode_GET_LENGTH(str);
-    int kind = PyUnicode_KIND(str);
-    const void *data = PyUnicode_DATA(str);
-    size_t left = budget - 2;
     (void)hc_buf_add(out, "\"", 1);
-    Py_ssize_t i = 0;
-    for (; i < count && !out->failed; i++) {
-        char text[16];
-        size_t n = escape(PyUnicode_READ(kind, data, i), text, sizeof text);
-        if (n > left)
-            break;
-        left -= n;
-        (void)hc_buf_add(out, text, n);
-    }
-    return hc_buf_add(out, "\"", 1) == 0 && i == count;
+    bool whole = add_escaped(out, str, 0, budget - 2) == PyUnicode_GET_LENGTH(str);
+    return hc_buf_add(out, "\"", 1) == 0 && whole;
+}
+
+void hc_json_ends(struct hc_buf *out, PyObject *str, size_t budget)
+{
+    static const char mark[] = "\\n[...]\\n";
+    if (budget < sizeof mark + 2 || PyUnicode_READY(str) < 0)
+        return PyErr_Clear(), (void)hc_buf_str(out, "\"\"");
+    size_t room = budget - 2 - (sizeof mark - 1);
+    if (tail_start(str, 0, budget - 2) == 0)
+        return (void)hc_json_str(out, str, budget);
+    (void)hc_buf_add(out, "\"", 1);
+    Py_ssize_t head_end = add_escaped(out, str, 0, room / 4);
+    (void)hc_buf_str(out, mark);
+    (void)add_escaped(out, str, tail_start(str, head_end, room - room / 4), room);
+    (void)hc_buf_add(out, "\"", 1);
 }
 
 bool hc_json_cstr(struct hc_buf *out, const char *utf8, size_t budget)
@@ -97,7 +130,8 @@ static bool add_dict(struct hc_buf *out, PyObject *dict, int depth)
             (void)hc_buf_add(out, ",", 1);
         first = false;
         hc_autopy *held = Py_NewRef(item);
-        if (!hc_json_str(out, key, SIZE_MAX) || hc_buf_add(out, ":", 1) < 0 || !add_value(out, held, depth + 1))
+        if (!hc_json_str(out, key, SIZE_MAX) || hc_buf_add(out, ":", 1) < 0 ||
+            !add_value(out, held, depth + 1))
             return false;
         if (PyDict_GET_SIZE(dict) != size)
             return false; /* another thread works on it */

@@ -62,26 +62,26 @@ static bool add_whole(struct hc_buf *out, size_t end, const char *type, const st
     return hc_buf_add(out, content->data, content->len) == 0;
 }
 
-const char *hc_value_bundle(struct hc_buf *out, PyObject *value, size_t budget)
+unsigned hc_value_bundle(struct hc_buf *out, PyObject *value, size_t budget)
 {
-    const char *missing = NULL;
+    unsigned missing = 0;
     size_t end = out->len + budget - 1; /* room for the closing brace */
     hc_autopy *text = plain_text(value);
     (void)hc_buf_str(out, "{\"text/plain\":");
     if (!text)
         (void)hc_buf_str(out, "\"\"");
     else if (!hc_json_str(out, text, (budget - FRAME_BYTES) / 2))
-        missing = "its text was cut";
+        missing |= HC_VALUE_CUT;
 
     hc_autobuf json = {.max = budget};
     bool is_json = hc_json_value(&json, value);
     if ((is_json || json.failed) && !add_whole(out, end, "application/json", &json))
-        missing = "as JSON it is too large";
+        missing |= HC_VALUE_NO_JSON;
 
     hc_autopy *html = html_text(value);
     hc_autobuf table = {.max = budget};
     if (html && (!hc_json_str(&table, html, budget) || !add_whole(out, end, "text/html", &table)))
-        missing = "its HTML is too large";
+        missing |= HC_VALUE_NO_HTML;
     (void)hc_buf_str(out, "}");
     return missing;
 }
