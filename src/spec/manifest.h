@@ -6,6 +6,9 @@
 #include "base/hash.h"
 #include "spec/job.h"
 
+/* Text in a manifest is UTF-8 without NUL: both become U+FFFD. A file name that is not UTF-8 or holds control
+ * characters has these bytes as \xHH and its backslashes doubled, and "escaped": true stands beside it. */
+
 #define HC_MANIFEST_VERSION 1
 
 enum hc_status {
@@ -76,7 +79,8 @@ struct hc_manifest {
         int value;     /* exit status or signal number */
     } process;         /* the interpreter, as pid 1 of the cell saw it end */
     struct hc_stream out, err;
-    char *guest; /* JSON object text, validated; NULL if the guest's process reported nothing. Owned */
+    char *guest; /* JSON object text; NULL if the guest's process reported nothing. Owned. Dropped with a
+                  * warning if it is not one or is nested too deeply */
     struct hc_artifact *figures, *files; /* owned arrays */
     size_t figure_count, file_count;
     struct hc_skipped *skipped;
@@ -110,8 +114,7 @@ struct hc_manifest {
 void hc_manifest_finish(struct hc_manifest *m);
 
 /* The manifest as indented JSON text, ending in a newline; with `key` signed by HMAC-SHA256 over the
- * canonical form without "signature". File names and output that are not UTF-8 are escaped as their member
- * documents say. */
+ * canonical form without "signature". */
 int hc_manifest_print(const struct hc_manifest *m, const void *key, size_t key_len, struct hc_buf *out,
                       struct hc_error *err);
 

@@ -350,6 +350,21 @@ cJSON *hc_option_to_json(const struct hc_policy *p, const struct hc_option *opt)
     return cJSON_CreateString(text);
 }
 
+cJSON *hc_option_to_plain_json(const struct hc_policy *p, const struct hc_option *opt)
+{
+    double number = opt->kind == HC_OPT_NAME ? 0 : (double)number_of(p, opt);
+    switch (opt->kind) {
+    case HC_OPT_SIZE:
+    case HC_OPT_COUNT:
+        return cJSON_CreateNumber(number);
+    case HC_OPT_DURATION:
+    case HC_OPT_MILLI:
+        return cJSON_CreateNumber(number / 1000);
+    default:
+        return hc_option_to_json(p, opt);
+    }
+}
+
 static const char *default_text(const struct hc_option *opt, char *out, size_t size)
 {
     if (opt->kind == HC_OPT_NAME)

@@ -43,8 +43,10 @@ int hc_option_set_json(struct hc_policy *p, const struct hc_option *opt, const s
 
 /* The field as people write it ("512M"); `out` gets at most `size` bytes. */
 void hc_option_format(const struct hc_policy *p, const struct hc_option *opt, char *out, size_t size);
-cJSON *hc_option_to_json(const struct hc_policy *p,
-                         const struct hc_option *opt); /* sizes and durations as text */
+/* The field as a policy file has it (sizes and durations as text), and as a plain number for programs (bytes,
+ * seconds, counts; choices and names as text). Owned by the caller; NULL without memory. */
+cJSON *hc_option_to_json(const struct hc_policy *p, const struct hc_option *opt);
+cJSON *hc_option_to_plain_json(const struct hc_policy *p, const struct hc_option *opt);
 
 /* The bounds as people write them: "32M to 1T", "none or loopback". */
 void hc_option_format_bounds(const struct hc_option *opt, char *out, size_t size);
