@@ -13,14 +13,25 @@ static void one_line(char *text)
             *p = '?';
 }
 
+/* Append ": cause", cut to what fits. */
+static void append(struct hc_error *err, const char *cause)
+{
+    size_t at = strnlen(err->text, sizeof err->text - 1), room = sizeof err->text - 1 - at;
+    if (room < 3)
+        return;
+    size_t len = strnlen(cause, room - 2);
+    memcpy(err->text + at, ": ", 2);
+    memcpy(err->text + at + 2, cause, len);
+    err->text[at + 2 + len] = '\0';
+}
+
 static void record(struct hc_error *err, int exit, int sys, const char *fmt, va_list ap)
 {
     err->exit = exit;
     err->sys = sys;
-    int n = vsnprintf(err->text, sizeof err->text, fmt, ap);
-    size_t used = n < 0 ? 0 : (size_t)n;
-    if (sys && used < sizeof err->text)
-        (void)snprintf(err->text + used, sizeof err->text - used, ": %s", strerror(sys));
+    (void)vsnprintf(err->text, sizeof err->text, fmt, ap);
+    if (sys)
+        append(err, strerror(sys));
     one_line(err->text);
 }
 
@@ -48,11 +59,9 @@ int hc_ctx(struct hc_error *err, const char *fmt, ...)
     memcpy(cause, err->text, sizeof cause);
     va_list ap;
     va_start(ap, fmt);
-    int n = vsnprintf(err->text, sizeof err->text, fmt, ap);
+    (void)vsnprintf(err->text, sizeof err->text, fmt, ap);
     va_end(ap);
-    size_t used = n < 0 ? 0 : (size_t)n;
-    if (used < sizeof err->text)
-        (void)snprintf(err->text + used, sizeof err->text - used, ": %s", cause);
+    append(err, cause);
     one_line(err->text);
     return -1;
 }
