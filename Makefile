@@ -18,14 +18,17 @@ LINK   = -fsanitize=address,undefined -pie
 OPT    = -O1 -g
 endif
 CFLAGS  += -std=gnu17 $(OPT) $(WARN) $(HARDEN)
-CPPFLAGS = -D_GNU_SOURCE -Isrc -I$(B)/gen -DHC_VERSION='"$(VERSION)"' $(EXTRA)
+PY_ABI  := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+CPPFLAGS = -D_GNU_SOURCE -Isrc -I$(B)/gen -DHC_VERSION='"$(VERSION)"' -DHC_PYTHON_ABI='"$(PY_ABI)"' $(EXTRA)
 LIBS       := $(shell pkg-config --libs libseccomp libmnl libcjson libsodium)
 LIBS_SPEC  := $(shell pkg-config --libs libcjson libsodium) -lm
 PY_CFLAGS  := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags python3-embed))
 # Linked in statically (as Debian's own python3 is), the interpreter starts faster and the tree needs no libpython;
 # where there is only the shared library, that is used.
 PY_STATIC  := $(wildcard $(shell $(PYTHON) -c 'import sysconfig as s; print(s.get_config_var("LIBPL"))')/libpython*-pic.a)
-PY_LIBS    := $(if $(PY_STATIC),-Wl,-E $(PY_STATIC) -lexpat -lz -lm,$(shell pkg-config --libs python3-embed))
+PY_LIBS    := $(if $(PY_STATIC),-rdynamic $(PY_STATIC) -lexpat -lz -lm,$(shell pkg-config --libs python3-embed))
+
+$(B)/obj/cli/tree.o: CPPFLAGS += -DHC_TREE_LIBPYTHON=$(if $(PY_STATIC),NULL,'"--libpython"')
 
 src  = $(filter-out %-test.c %-fuzz.c,$(wildcard src/$(1)/*.c))
 objs = $(patsubst src/%.c,$(B)/obj/%.o,$(foreach d,$(1),$(call src,$(d))))
@@ -80,7 +83,7 @@ install: all
 	install $(B)/hotcell $(DESTDIR)$(PREFIX)/bin/
 	install $(B)/hotcell-shim $(DESTDIR)$(PREFIX)/libexec/hotcell/
 	install -m 644 policies/*.json $(DESTDIR)$(PREFIX)/share/hotcell/policies/
-	install -m 644 rootfs/*.json rootfs/build.py $(DESTDIR)$(PREFIX)/share/hotcell/rootfs/
+	install -m 644 rootfs/*.json rootfs/*.py $(DESTDIR)$(PREFIX)/share/hotcell/rootfs/
 	for m in $(MAN); do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$$(basename $$m); done
 clean:
 	rm -rf $(B)

@@ -1,0 +1,364 @@
+#include "cell/collect.h"
+
+#include "base/fd.h"
+#include "cell/kernel.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAX_DEPTH   16
+#define MAX_SKIPPED 200
+#define CONFINED    (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
+
+static int open_confined(int dir, const char *name, int flags, mode_t mode)
+{
+    struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC, .mode = mode, .resolve = CONFINED};
+    return hc_openat2(dir, name, &how);
+}
+
+/* ---- the destination ---- */
+
+int hc_dest_open(struct hc_dest *d, struct hc_error *err)
+{
+    if (d->fd >= 0)
+        return 0;
+    if (d->parents) {
+        if (hc_make_dirs(d->path, 0777, err) < 0)
+            return hc_exit_as(err, HC_EXIT_DATA);
+    } else if (mkdir(d->path, 0777) < 0 && errno != EEXIST) {
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "make the output directory %s", d->path);
+    }
+    hc_autofd fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "output directory %s", d->path);
+    if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "output directory %s: not writable", d->path);
+    d->fd = hc_take(&fd);
+    return 0;
+}
+
+void hc_dest_finish(struct hc_dest *d)
+{
+    hc_close_fd(&d->fd);
+}
+
+/* Make and open the directories of `path` except its last part, which *last then points at. The names come
+ * from a guest, the destination may hold anything: every step refuses links. */
+static int open_parent(int root, const char *path, const char **last, struct hc_error *err)
+{
+    char dir_path[PATH_MAX];
+    (void)snprintf(dir_path, sizeof dir_path, "%s", path);
+    char *slash = strrchr(dir_path, '/');
+    *last = slash ? path + (slash - dir_path) + 1 : path;
+    if (!slash)
+        return fcntl(root, F_DUPFD_CLOEXEC, 0);
+    *slash = '\0';
+    for (char *p = dir_path;; p++) {
+        if (*p && *p != '/')
+            continue;
+        char was = *p;
+        *p = '\0';
+        if (mkdirat(root, dir_path, 0777) < 0 && errno != EEXIST)
+            return hc_fail(err, errno, "make the directory %s", dir_path);
+        /* Checked at each level, before the next mkdirat could walk through a link. */
+        hc_autofd fd = open_confined(root, dir_path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+        if (fd < 0)
+            return hc_fail(err, errno, "open the directory %s", dir_path);
+        if (!was)
+            return hc_take(&fd);
+        *p = was;
+    }
+}
+
+struct out_file {
+    int dir, fd; /* owned */
+    const char *name;
+    char temp[64];
+};
+
+static int out_begin(struct out_file *o, struct hc_dest *d, const char *path, mode_t mode,
+                     struct hc_error *err)
+{
+    *o = (struct out_file){.dir = -1, .fd = -1};
+    if (hc_dest_open(d, err) < 0)
+        return -1;
+    o->dir = open_parent(d->fd, path, &o->name, err);
+    if (o->dir < 0)
+        return -1;
+    static unsigned counter;
+    (void)snprintf(o->temp, sizeof o->temp, ".hotcell-%d-%u", getpid(), counter++);
+    o->fd = openat(o->dir, o->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    return o->fd < 0 ? hc_fail(err, errno, "write %s/%s", d->path, path) : 0;
+}
+
+static void out_abandon(struct out_file *o)
+{
+    if (o->fd >= 0)
+        (void)unlinkat(o->dir, o->temp, 0);
+    hc_close_fd(&o->fd);
+    hc_close_fd(&o->dir);
+}
+
+static int out_commit(struct out_file *o, const char *path, struct hc_error *err)
+{
+    if (renameat(o->dir, o->temp, o->dir, o->name) < 0) {
+        (void)hc_fail(err, errno, "put %s in its place", path);
+        out_abandon(o);
+        return -1;
+    }
+    hc_close_fd(&o->fd);
+    hc_close_fd(&o->dir);
+    return 0;
+}
+
+int hc_dest_write(struct hc_dest *d, const char *name, const void *data, size_t len, struct hc_error *err)
+{
+    struct out_file o;
+    if (out_begin(&o, d, name, 0600, err) < 0) {
+        out_abandon(&o);
+        return -1;
+    }
+    if (hc_write_all(o.fd, data, len, err) < 0) {
+        out_abandon(&o);
+        return hc_ctx(err, "%s/%s", d->path, name);
+    }
+    return out_commit(&o, name, err);
+}
+
+/* ---- the walk ---- */
+
+struct walk {
+    struct hc_collect *c;
+    int64_t entries, bytes; /* seen and read so far */
+};
+
+static int skip(struct walk *w, const char *path, const char *reason, struct hc_error *err)
+{
+    struct hc_manifest *m = w->c->manifest;
+    if (m->skipped_count >= MAX_SKIPPED) {
+        m->skipped_more++;
+        return 0;
+    }
+    struct hc_skipped *grown = realloc(m->skipped, (m->skipped_count + 1) * sizeof *grown);
+    char *copy = strdup(path);
+    if (grown)
+        m->skipped = grown;
+    if (!grown || !copy) {
+        free(copy);
+        return hc_fail(err, ENOMEM, "list the output");
+    }
+    m->skipped[m->skipped_count++] = (struct hc_skipped){.path = copy, .reason = reason};
+    return 0;
+}
+
+/* Figures are what the harness, or the program, put into figures/ in a form that viewers know. */
+static const char *figure_mime(const char *path)
+{
+    static const struct {
+        const char *ending, *mime;
+    } forms[] = {{".png", "image/png"},
+                 {".svg", "image/svg+xml"},
+                 {".pdf", "application/pdf"},
+                 {".json", "application/vnd.plotly.v1+json"}};
+    const char *dot = strrchr(path, '.');
+    if (strncmp(path, "figures/", 8) != 0 || strchr(path + 8, '/') || !dot)
+        return NULL;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (strcmp(dot, forms[i].ending) == 0)
+            return forms[i].mime;
+    return NULL;
+}
+
+static int list_file(struct walk *w, const char *path, int64_t bytes, const char sha256[HC_SHA256_HEX],
+                     struct hc_error *err)
+{
+    struct hc_manifest *m = w->c->manifest;
+    const char *mime = figure_mime(path);
+    struct hc_artifact **list = mime ? &m->figures : &m->files;
+    size_t *count = mime ? &m->figure_count : &m->file_count;
+    struct hc_artifact *grown = realloc(*list, (*count + 1) * sizeof *grown);
+    char *copy = strdup(path);
+    if (grown)
+        *list = grown;
+    if (!grown || !copy) {
+        free(copy);
+        return hc_fail(err, ENOMEM, "list the output");
+    }
+    struct hc_artifact *a = &grown[(*count)++];
+    *a = (struct hc_artifact){.path = copy, .mime = mime, .bytes = bytes};
+    memcpy(a->sha256, sha256, HC_SHA256_HEX);
+    return 0;
+}
+
+/* Hash, and copy unless `to` is -1. What counts is the bytes that are read, whatever fstat promised. 1: too
+ * large. */
+static int pump(int from, int to, int64_t max, int64_t *bytes, char sha256[HC_SHA256_HEX],
+                bool *source_failed, struct hc_error *err)
+{
+    struct hc_hash h;
+    hc_hash_init(&h);
+    static char chunk[1 << 16];
+    *bytes = 0;
+    for (;;) {
+        ssize_t n = read(from, chunk, sizeof chunk);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            *source_failed = true;
+            return hc_fail(err, errno, "read");
+        }
+        if (n == 0)
+            break;
+        *bytes += n;
+        if (*bytes > max)
+            return 1;
+        hc_hash_add(&h, chunk, (size_t)n);
+        if (to >= 0 && hc_write_all(to, chunk, (size_t)n, err) < 0)
+            return -1;
+    }
+    hc_hash_hex(&h, sha256);
+    return 0;
+}
+
+static int take_file(struct walk *w, int fd, const char *path, struct hc_error *err)
+{
+    struct hc_collect *c = w->c;
+    const struct hc_limits *l = &c->policy->limits;
+    int64_t room = c->in_place ? INT64_MAX : l->output_bytes - w->bytes;
+    int64_t max = l->file_bytes < room ? l->file_bytes : room;
+    struct out_file o = {.dir = -1, .fd = -1};
+    if (!c->in_place && out_begin(&o, c->dest, path, 0666, err) < 0) {
+        out_abandon(&o);
+        /* A directory of the user's where the guest has a file, or a link on the way: not this launcher's
+         * failure. */
+        bool in_the_way = err->sys == EEXIST || err->sys == ENOTDIR || err->sys == ELOOP || err->sys == EXDEV;
+        return in_the_way ? skip(w, path, "something else has that name in the output directory", err) : -1;
+    }
+    int64_t bytes = 0;
+    char sha256[HC_SHA256_HEX];
+    bool source_failed = false;
+    int rc = pump(fd, o.fd, max, &bytes, sha256, &source_failed, err);
+    w->bytes += bytes;
+    if (rc != 0)
+        out_abandon(&o);
+    if (rc == 1)
+        return skip(w, path, "larger than the limit", err);
+    if (rc < 0 && source_failed)
+        return skip(w, path, "could not be read", err);
+    if (rc < 0)
+        return hc_ctx(err, "%s/%s", c->dest->path, path);
+    if (!c->in_place && out_commit(&o, path, err) < 0)
+        return err->sys == EISDIR ? skip(w, path, "something else has that name in the output directory", err)
+                                  : -1;
+    return list_file(w, path, bytes, sha256, err);
+}
+
+static const char *kind_refused(const struct stat *st)
+{
+    switch (st->st_mode & S_IFMT) {
+    case S_IFREG:
+        return st->st_nlink == 1 ? NULL : "hard link: more than one name";
+    case S_IFDIR:
+        return NULL;
+    case S_IFLNK:
+        return "symbolic link";
+    case S_IFIFO:
+        return "named pipe";
+    case S_IFSOCK:
+        return "socket";
+    default:
+        return "device";
+    }
+}
+
+/* Names that the launcher itself writes: a guest's file under one of them would be taken for the real thing.
+ */
+static bool reserved(const char *path)
+{
+    return strcmp(path, "manifest.json") == 0 || strcmp(path, "_sandbox_result.json") == 0 ||
+           strncmp(path, ".hotcell-", 9) == 0;
+}
+
+static bool unchanged(const struct walk *w, const struct stat *st)
+{
+    return w->c->in_place && (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec < w->c->since_ns;
+}
+
+static int walk_dir(struct walk *w, int dir_fd_taken, const char *path, int depth, struct hc_error *err);
+
+static int visit(struct walk *w, int dir, const char *name, const char *path, int depth, struct hc_error *err)
+{
+    struct stat st;
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return skip(w, path, "could not be examined", err);
+    const char *refused = kind_refused(&st);
+    if (refused)
+        return skip(w, path, refused, err);
+    if (S_ISDIR(st.st_mode)) {
+        if (depth >= MAX_DEPTH)
+            return skip(w, path, "directories nested too deep", err);
+        int fd = open_confined(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK, 0);
+        return fd < 0 ? skip(w, path, "could not be opened", err) : walk_dir(w, fd, path, depth + 1, err);
+    }
+    if (unchanged(w, &st))
+        return 0;
+    if (reserved(path))
+        return skip(w, path, "the name is hotcell's own", err);
+    hc_autofd fd = open_confined(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+    struct stat now;
+    if (fd < 0)
+        return skip(w, path, "could not be opened", err);
+    /* In bind mode the directory is shared with whoever else uses it: look again at what was really opened.
+     */
+    if (fstat(fd, &now) < 0 || !S_ISREG(now.st_mode) || now.st_nlink != 1 || now.st_ino != st.st_ino)
+        return skip(w, path, "changed while it was collected", err);
+    return take_file(w, fd, path, err);
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int not_dots(const struct dirent *e)
+{
+    return strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+}
+
+static int walk_dir(struct walk *w, int dir_fd_taken, const char *path, int depth, struct hc_error *err)
+{
+    hc_autofd dir = dir_fd_taken;
+    struct dirent **list = NULL;
+    /* The inode cap of the capped mode bounds this list; in bind mode the file system does. */
+    int n = scandirat(dir, ".", &list, not_dots, by_name);
+    if (n < 0)
+        return skip(w, path, "could not be listed", err);
+    int rc = 0;
+    for (int i = 0; i < n; i++) {
+        char child[PATH_MAX];
+        bool fits =
+            snprintf(child, sizeof child, "%s%s%s", path, *path ? "/" : "", list[i]->d_name) < PATH_MAX;
+        if (rc == 0 && !fits)
+            rc = skip(w, path, "a path in it is too long", err);
+        else if (rc == 0 && ++w->entries > w->c->policy->limits.output_files)
+            rc = skip(w, child, "more files than the limit", err);
+        else if (rc == 0)
+            rc = visit(w, dir, list[i]->d_name, child, depth, err);
+        free(list[i]);
+    }
+    free(list);
+    return rc;
+}
+
+int hc_collect(struct hc_collect *c, struct hc_error *err)
+{
+    struct walk w = {.c = c};
+    int fd = openat(c->from_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return hc_fail(err, errno, "open the cell's output");
+    return walk_dir(&w, fd, "", 0, err) < 0 ? hc_ctx(err, "keep the output") : 0;
+}

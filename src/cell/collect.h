@@ -1,0 +1,38 @@
+/* collect.h - what a dead cell left in /output, taken out by descriptor, never by a name that a guest could
+ * have made mean something else. */
+#ifndef HC_CELL_COLLECT_H
+#define HC_CELL_COLLECT_H
+
+#include "spec/manifest.h"
+
+#include <limits.h>
+#include <stdint.h>
+
+/* Where results go. The directory is opened, and made, only when there is something to put there. */
+struct hc_dest {
+    char path[PATH_MAX]; /* as the user named it, or hotcell-output/JOB_ID */
+    bool parents;        /* make missing parents too (the default place) */
+    int fd;              /* -1 until needed; owned */
+};
+
+int hc_dest_open(struct hc_dest *d, struct hc_error *err);
+void hc_dest_finish(struct hc_dest *d);
+
+/* A new file of our own in the destination, replacing what was there under that name, mode 0600. `name` may
+ * hold one directory. */
+int hc_dest_write(struct hc_dest *d, const char *name, const void *data, size_t len, struct hc_error *err);
+
+struct hc_collect {
+    int from_fd; /* root of /output, readable */
+    struct hc_dest *dest;
+    bool in_place;    /* bind mode: the files are where they belong; hash and list only */
+    int64_t since_ns; /* bind mode: only what changed since this CLOCK_REALTIME time */
+    const struct hc_policy *policy;
+    struct hc_manifest *manifest; /* gets figures, files, skipped */
+};
+
+/* -1 only if results could not be kept (the host's side failed). What a guest did wrong is listed as skipped.
+ */
+int hc_collect(struct hc_collect *c, struct hc_error *err);
+
+#endif

@@ -1,0 +1,404 @@
+#include "cell/filter.h"
+
+#include "base/fd.h"
+#include "base/hash.h"
+#include "cell/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+/* Which filters and policies a row belongs to. */
+enum when {
+    IN_JOB = 1 << 0,       /* allowed to guest code under every policy */
+    IN_FIRST = 1 << 1,     /* only until the job's filter is on */
+    WITH_FORK = 1 << 2,    /* processes: "fork" */
+    WITH_SOCKETS = 1 << 3, /* network: "loopback" */
+    NO_FORK = 1 << 4,      /* processes: "none", once the shim has made its own */
+};
+
+/* Calls that need no look at their arguments. Whatever is on no list fails with ENOSYS: that is what libc and
+ * libraries are written to survive. A name that an architecture does not have is passed over. */
+static const struct set {
+    const char *name;
+    unsigned when;
+    const char *why;
+    const char *calls;
+} sets[] = {
+    {"io", IN_JOB, "read and write what is open",
+     "read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek close close_range dup "
+     "dup2 dup3 pipe "
+     "pipe2 fcntl fsync fdatasync ftruncate fallocate fadvise64 sendfile copy_file_range poll ppoll select "
+     "pselect6 "
+     "epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 eventfd eventfd2 "
+     "timerfd_create "
+     "timerfd_settime timerfd_gettime signalfd4 sync_file_range"},
+    {"files", IN_JOB, "what may be opened is decided by mounts and Landlock",
+     "open openat openat2 creat stat fstat lstat newfstatat statx access faccessat faccessat2 readlink "
+     "readlinkat getdents "
+     "getdents64 getcwd chdir fchdir mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 link "
+     "linkat symlink "
+     "symlinkat chmod fchmod fchmodat utime utimes utimensat futimesat statfs fstatfs truncate umask flock "
+     "getxattr "
+     "lgetxattr fgetxattr listxattr llistxattr flistxattr"},
+    {"memory", IN_JOB, "the allocator and numeric libraries",
+     "mmap munmap mprotect mremap madvise brk msync mincore membarrier get_mempolicy"},
+    {"self", IN_JOB, "a process asks about and ends itself",
+     "getpid gettid getppid getuid geteuid getgid getegid getpgrp getpgid getsid setpgid setsid getgroups "
+     "getresuid getresgid "
+     "getrlimit setrlimit getrusage times sysinfo uname getpriority capget exit exit_group restart_syscall "
+     "arch_prctl set_tid_address "
+     "set_robust_list get_robust_list rseq getrandom getcpu"},
+    {"threads", IN_JOB, "threads wait for each other",
+     "futex futex_waitv sched_yield sched_getaffinity sched_setaffinity sched_getparam sched_getscheduler "
+     "sched_get_priority_max sched_get_priority_min wait4 waitid"},
+    {"signals", IN_JOB, "to processes of the same cell; the others are not visible",
+     "kill tkill tgkill rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait rt_sigsuspend "
+     "rt_sigqueueinfo "
+     "rt_tgsigqueueinfo sigaltstack pause alarm"},
+    {"time", IN_JOB, "clocks and timers; setting them needs rights that the cell lacks",
+     "nanosleep clock_nanosleep clock_gettime clock_getres gettimeofday time setitimer getitimer "
+     "timer_create timer_settime "
+     "timer_gettime timer_getoverrun timer_delete"},
+    {"channel", IN_JOB, "sockets that are open already: the control channel and socket pairs",
+     "sendto sendmsg recvfrom recvmsg shutdown getsockname getpeername getsockopt setsockopt"},
+    {"sockets", WITH_SOCKETS, "servers and clients on the cell's own loopback interface",
+     "bind listen accept accept4 connect sendmmsg recvmmsg"},
+    {"launch", IN_FIRST, "the shim is executed, and loads the job's filter", "execveat seccomp"},
+};
+
+/* Calls that get another errno than ENOSYS, because programs understand it better. */
+static const struct refusal {
+    const char *call;
+    int error;
+    const char *why;
+} refusals[] = {
+    {"clone3", ENOSYS, "its flags lie in memory that a filter cannot read; libc falls back to clone"},
+    {"io_uring_setup", ENOSYS, "a ring submits calls that the filter does not see"},
+    {"memfd_create", ENOSYS, "memory outside of every counted place"},
+    {"execve", EPERM, "the cell has one program"},
+    {"execveat", EPERM, "the cell has one program"},
+    {"fork", EPERM, "the policy does not allow processes"},
+    {"vfork", EPERM, "the policy does not allow processes"},
+    {"socket", EAFNOSUPPORT, "the cell has no network; its channel is inherited"},
+    {"socketpair", EAFNOSUPPORT, "only AF_UNIX"},
+    {"bind", EACCES, "the cell has no network"},
+    {"listen", EACCES, "the cell has no network"},
+    {"connect", EACCES, "the cell has no network"},
+    {"unshare", EPERM, "no namespaces inside a cell"},
+    {"setns", EPERM, "no namespaces inside a cell"},
+    {"mount", EPERM, "the mounts are fixed"},
+    {"umount2", EPERM, "the mounts are fixed"},
+    {"pivot_root", EPERM, "the mounts are fixed"},
+    {"chroot", EPERM, "the mounts are fixed"},
+    {"open_tree", EPERM, "the mounts are fixed"},
+    {"move_mount", EPERM, "the mounts are fixed"},
+    {"fsopen", EPERM, "the mounts are fixed"},
+    {"mount_setattr", EPERM, "the mounts are fixed"},
+    {"ptrace", EPERM, "no debugging"},
+    {"process_vm_readv", EPERM, "no debugging"},
+    {"process_vm_writev", EPERM, "no debugging"},
+    {"pidfd_getfd", EPERM, "no debugging"},
+    {"kcmp", EPERM, "no debugging"},
+    {"bpf", EPERM, "kernel surface"},
+    {"perf_event_open", EPERM, "kernel surface"},
+    {"userfaultfd", EPERM, "kernel surface"},
+    {"add_key", EPERM, "keyrings are shared between cells of one uid"},
+    {"request_key", EPERM, "keyrings are shared between cells of one uid"},
+    {"keyctl", EPERM, "keyrings are shared between cells of one uid"},
+    {"chown", EPERM, "there is one user"},
+    {"fchown", EPERM, "there is one user"},
+    {"lchown", EPERM, "there is one user"},
+    {"fchownat", EPERM, "there is one user"},
+    {"setuid", EPERM, "there is one user"},
+    {"setgid", EPERM, "there is one user"},
+    {"setreuid", EPERM, "there is one user"},
+    {"setregid", EPERM, "there is one user"},
+    {"setresuid", EPERM, "there is one user"},
+    {"setresgid", EPERM, "there is one user"},
+    {"setgroups", EPERM, "there is one user"},
+    {"setfsuid", EPERM, "there is one user"},
+    {"setfsgid", EPERM, "there is one user"},
+    {"capset", EPERM, "there are no capabilities"},
+    {"setxattr", ENOTSUP, "extended attributes are not counted against any limit"},
+    {"lsetxattr", ENOTSUP, "extended attributes are not counted against any limit"},
+    {"fsetxattr", ENOTSUP, "extended attributes are not counted against any limit"},
+    {"setpriority", EACCES, "priorities are the launcher's"},
+    {"sched_setscheduler", EPERM, "priorities are the launcher's"},
+    {"sched_setparam", EPERM, "priorities are the launcher's"},
+    {"sched_setattr", EPERM, "priorities are the launcher's"},
+    {"personality", EPERM, "it weakens address space layout"},
+    {"open_by_handle_at", EPERM, "it goes round the mounts"},
+    {"name_to_handle_at", EOPNOTSUPP, "it goes round the mounts"},
+    {"syslog", EPERM, "the host's"},
+    {"sethostname", EPERM, "the launcher's"},
+    {"setdomainname", EPERM, "the launcher's"},
+    {"inotify_add_watch", EACCES, "it would show what other cells read in the tree"},
+    {"fanotify_init", EPERM, "it would show what other cells read in the tree"},
+};
+
+#define NS_FLAGS                                                                                             \
+    (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |               \
+     CLONE_NEWCGROUP)
+#define WORD_MASK   0xffffffffULL /* the kernel looks at 32 bits of an int; so must the comparison */
+#define SOCKET_KIND 0xfULL        /* without SOCK_CLOEXEC and SOCK_NONBLOCK */
+#define PR_SET_VMA_ 0x53564d41
+#define TIOCLINUX_  0x541c
+
+/* Calls decided by their arguments: allowed, or refused with `error`; what matches no row gets ENOSYS, as
+ * libseccomp has no "otherwise". `mask` 0 ends the comparisons of a row. */
+static const struct rule {
+    const char *call;
+    unsigned when;
+    struct {
+        unsigned arg;
+        uint64_t mask, value;
+    } cmp[2];
+    const char *why;
+    int error;
+} rules[] = {
+    /* CLONE_NEWTIME is below CSIGNAL and reachable only by clone3 and unshare. */
+    {"clone", IN_JOB, {{0, CLONE_THREAD | NS_FLAGS, CLONE_THREAD}, {0}}, "threads", 0},
+    {"clone", IN_FIRST | WITH_FORK, {{0, NS_FLAGS, 0}, {0}}, "processes without new namespaces", 0},
+    {"clone", NO_FORK, {{0, CLONE_THREAD, 0}, {0}}, "the policy does not allow processes", EPERM},
+    {"fork", IN_FIRST | WITH_FORK, {{0}}, "processes", 0},
+    {"vfork", IN_FIRST | WITH_FORK, {{0}}, "processes", 0},
+    {"socketpair", IN_JOB, {{0, WORD_MASK, AF_UNIX}, {0}}, "event loops wake themselves up through one", 0},
+    {"socket", WITH_SOCKETS, {{0, WORD_MASK, AF_INET}, {1, SOCKET_KIND, SOCK_STREAM}}, "TCP on loopback", 0},
+    {"socket", WITH_SOCKETS, {{0, WORD_MASK, AF_INET}, {1, SOCKET_KIND, SOCK_DGRAM}}, "UDP on loopback", 0},
+    {"socket", WITH_SOCKETS, {{0, WORD_MASK, AF_INET6}, {1, SOCKET_KIND, SOCK_STREAM}}, "TCP on loopback", 0},
+    {"socket", WITH_SOCKETS, {{0, WORD_MASK, AF_INET6}, {1, SOCKET_KIND, SOCK_DGRAM}}, "UDP on loopback", 0},
+    {"socket", WITH_SOCKETS, {{0, WORD_MASK, AF_UNIX}, {0}}, "local sockets", 0},
+    {"ioctl", IN_JOB, {{1, WORD_MASK, TCGETS}, {0}}, "isatty", 0},
+    {"ioctl", IN_JOB, {{1, WORD_MASK, TIOCGWINSZ}, {0}}, "terminal size", 0},
+    {"ioctl", IN_JOB, {{1, WORD_MASK, FIONREAD}, {0}}, "bytes waiting", 0},
+    {"ioctl", IN_JOB, {{1, WORD_MASK, FIONBIO}, {0}}, "non-blocking", 0},
+    {"ioctl", IN_JOB, {{1, WORD_MASK, FIOCLEX}, {0}}, "close-on-exec", 0},
+    {"ioctl", IN_JOB, {{1, WORD_MASK, FIONCLEX}, {0}}, "close-on-exec", 0},
+    {"ioctl", IN_JOB, {{1, WORD_MASK, TIOCSTI}, {0}}, "it types into a terminal", EPERM},
+    {"ioctl", IN_JOB, {{1, WORD_MASK, TIOCLINUX_}, {0}}, "it pastes into a terminal", EPERM},
+    {"prctl", IN_JOB, {{0, WORD_MASK, PR_SET_NAME}, {0}}, "thread names", 0},
+    {"prctl", IN_JOB, {{0, WORD_MASK, PR_GET_NAME}, {0}}, "thread names", 0},
+    {"prctl", IN_JOB, {{0, WORD_MASK, PR_SET_VMA_}, {0}}, "the allocator names its mappings", 0},
+    {"prctl", IN_JOB, {{0, WORD_MASK, PR_GET_DUMPABLE}, {0}}, "a question", 0},
+    {"prctl", IN_JOB, {{0, WORD_MASK, PR_GET_SECCOMP}, {0}}, "a question", 0},
+    {"prctl", IN_JOB, {{0, WORD_MASK, PR_GET_NO_NEW_PRIVS}, {0}}, "a question", 0},
+    {"prctl", IN_JOB, {{0, WORD_MASK, PR_CAPBSET_READ}, {0}}, "a question", 0},
+    {"prctl", IN_JOB, {{0, WORD_MASK, PR_GET_SECUREBITS}, {0}}, "a question", 0},
+    {"prctl", IN_JOB, {{0, WORD_MASK, PR_SET_PDEATHSIG}, {0}}, "children that end with their parent", 0},
+    {"prctl", IN_FIRST, {{0, WORD_MASK, PR_SET_DUMPABLE}, {0}}, "the shim hides its memory", 0},
+    {"prlimit64", IN_JOB, {{0, WORD_MASK, 0}, {0}}, "one's own limits; the hard ones cannot be raised", 0},
+    {"mknod", IN_JOB, {{1, S_IFMT, S_IFIFO}, {0}}, "named pipes, where Landlock lets them be made", 0},
+    {"mknodat", IN_JOB, {{2, S_IFMT, S_IFIFO}, {0}}, "named pipes, where Landlock lets them be made", 0},
+    {"mknod", IN_JOB, {{1, S_IFMT, S_IFCHR}, {0}}, "no devices", EPERM},
+    {"mknod", IN_JOB, {{1, S_IFMT, S_IFBLK}, {0}}, "no devices", EPERM},
+    {"mknodat", IN_JOB, {{2, S_IFMT, S_IFCHR}, {0}}, "no devices", EPERM},
+    {"mknodat", IN_JOB, {{2, S_IFMT, S_IFBLK}, {0}}, "no devices", EPERM},
+};
+
+static unsigned wanted(enum hc_filter_kind kind, const struct hc_policy *p)
+{
+    unsigned when = IN_JOB;
+    if (kind == HC_FILTER_FIRST)
+        when |= IN_FIRST;
+    if (p->processes == HC_PROCESSES_FORK)
+        when |= WITH_FORK;
+    else if (kind == HC_FILTER_JOB)
+        when |= NO_FORK;
+    if (p->network == HC_NETWORK_LOOPBACK)
+        when |= WITH_SOCKETS;
+    return when;
+}
+
+/* The calls that some row has decided already. */
+struct seen {
+    int numbers[512];
+    size_t count;
+};
+
+static bool seen_before(const struct seen *s, int nr)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->numbers[i] == nr)
+            return true;
+    return false;
+}
+
+static void remember(struct seen *s, int nr)
+{
+    if (!seen_before(s, nr) && s->count < sizeof s->numbers / sizeof *s->numbers)
+        s->numbers[s->count++] = nr;
+}
+
+static int add_sets(scmp_filter_ctx ctx, unsigned when, struct seen *seen, struct hc_error *err)
+{
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        if (!(sets[i].when & when))
+            continue;
+        char names[1024];
+        (void)snprintf(names, sizeof names, "%s", sets[i].calls);
+        char *rest = NULL;
+        for (char *name = strtok_r(names, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
+            int nr = seccomp_syscall_resolve_name(name);
+            if (nr < 0)
+                continue;
+            int rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, nr, 0);
+            if (rc < 0)
+                return hc_fail(err, -rc, "allow %s", name);
+            remember(seen, nr);
+        }
+    }
+    return 0;
+}
+
+static int add_rules(scmp_filter_ctx ctx, unsigned when, struct seen *seen, struct hc_error *err)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        const struct rule *r = &rules[i];
+        int nr = seccomp_syscall_resolve_name(r->call);
+        if (!(r->when & when) || nr < 0)
+            continue;
+        struct scmp_arg_cmp cmp[2];
+        unsigned n = 0;
+        for (; n < 2 && r->cmp[n].mask; n++)
+            cmp[n] = SCMP_CMP64(r->cmp[n].arg, SCMP_CMP_MASKED_EQ, r->cmp[n].mask, r->cmp[n].value);
+        uint32_t action = r->error ? SCMP_ACT_ERRNO((uint32_t)r->error) : SCMP_ACT_ALLOW;
+        int rc = seccomp_rule_add_array(ctx, action, nr, n, cmp);
+        if (rc < 0)
+            return hc_fail(err, -rc, "%s %s", r->error ? "refuse" : "allow", r->call);
+        remember(seen, nr);
+    }
+    return 0;
+}
+
+/* Those that no other row has decided for this filter. */
+static int add_refusals(scmp_filter_ctx ctx, const struct seen *seen, struct hc_error *err)
+{
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        int nr = seccomp_syscall_resolve_name(refusals[i].call);
+        if (nr < 0 || refusals[i].error == ENOSYS || seen_before(seen, nr))
+            continue;
+        int rc = seccomp_rule_add(ctx, SCMP_ACT_ERRNO((uint32_t)refusals[i].error), nr, 0);
+        if (rc < 0)
+            return hc_fail(err, -rc, "refuse %s", refusals[i].call);
+    }
+    return 0;
+}
+
+static int export_bpf(scmp_filter_ctx ctx, struct hc_buf *out, struct hc_error *err)
+{
+    hc_autofd fd = memfd_create("filter", MFD_CLOEXEC);
+    if (fd < 0)
+        return hc_fail(err, errno, "memfd_create");
+    int rc = seccomp_export_bpf(ctx, fd);
+    if (rc < 0)
+        return hc_fail(err, -rc, "export the seccomp filter");
+    if (lseek(fd, 0, SEEK_SET) < 0)
+        return hc_fail(err, errno, "rewind the seccomp filter");
+    return hc_read_all(fd, out, sizeof(struct sock_filter) * BPF_MAXINSNS, err);
+}
+
+static int compile(enum hc_filter_kind kind, const struct hc_policy *policy, struct hc_buf *out,
+                   struct hc_error *err)
+{
+    /* Wrong architecture (32-bit calls on a 64-bit kernel) ends the process: libseccomp's default. */
+    scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
+    if (!ctx)
+        return hc_fail(err, ENOMEM, "compile a seccomp filter");
+    struct seen seen = {.count = 0};
+    unsigned when = wanted(kind, policy);
+    /* A binary tree: loading a filter makes the kernel run it once for every call number. */
+    int rc =
+        seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2) < 0 ? hc_fail(err, 0, "libseccomp is too old") : 0;
+    if (rc == 0)
+        rc = add_sets(ctx, when, &seen, err);
+    if (rc == 0)
+        rc = add_rules(ctx, when, &seen, err);
+    if (rc == 0)
+        rc = add_refusals(ctx, &seen, err);
+    if (rc == 0)
+        rc = export_bpf(ctx, out, err);
+    seccomp_release(ctx);
+    return rc < 0 ? hc_ctx(err, "compile a seccomp filter") : 0;
+}
+
+/* The cache key covers everything that goes into a filter: the tables, the choice, and who compiled it. */
+static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, char out[HC_SHA256_HEX])
+{
+    struct hc_hash h;
+    hc_hash_init(&h);
+    static const char build[] = HC_VERSION " " __DATE__ " " __TIME__;
+    hc_hash_add(&h, build, sizeof build);
+    unsigned choice[2] = {wanted(kind, policy), 2};
+    hc_hash_add(&h, choice, sizeof choice);
+    hc_hash_hex(&h, out);
+}
+
+/* A cached filter is SHA-256 of the rest, then the filter. It is trusted only if it is a plain file of our
+ * own that nobody else may write to, since whoever writes it decides what the cell may call. */
+static int cache_read(int dir, const char *name, struct hc_buf *out)
+{
+    hc_autofd fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022))
+        return -1;
+    struct hc_error ignored;
+    hc_autobuf all = {0};
+    const size_t max = HC_SHA256_HEX - 1 + sizeof(struct sock_filter) * BPF_MAXINSNS;
+    if (hc_read_all(fd, &all, max, &ignored) < 0 || all.len < HC_SHA256_HEX)
+        return -1;
+    char digest[HC_SHA256_HEX];
+    const char *body = all.data + HC_SHA256_HEX - 1;
+    size_t len = all.len - (HC_SHA256_HEX - 1);
+    hc_sha256_hex(body, len, digest);
+    if (len % sizeof(struct sock_filter) || memcmp(digest, all.data, HC_SHA256_HEX - 1) != 0)
+        return -1;
+    return hc_buf_add(out, body, len);
+}
+
+static void cache_write(int dir, const char *name, const struct hc_buf *bpf)
+{
+    char digest[HC_SHA256_HEX], temp[96];
+    hc_sha256_hex(bpf->data, bpf->len, digest);
+    (void)snprintf(temp, sizeof temp, ".%.60s.%d", name, getpid());
+    struct hc_error ignored;
+    hc_autofd fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return;
+    if (hc_write_all(fd, digest, HC_SHA256_HEX - 1, &ignored) < 0 ||
+        hc_write_all(fd, bpf->data, bpf->len, &ignored) < 0 || renameat(dir, temp, dir, name) < 0)
+        (void)unlinkat(dir, temp, 0);
+}
+
+int hc_filter_get(enum hc_filter_kind kind, const struct hc_policy *policy, const char *cache_dir,
+                  struct hc_buf *out, struct hc_error *err)
+{
+    char key[HC_SHA256_HEX], name[HC_SHA256_HEX + 8];
+    cache_key(kind, policy, key);
+    (void)snprintf(name, sizeof name, "%.32s.bpf", key);
+    struct hc_error ignored;
+    hc_autofd dir = -1;
+    struct stat st;
+    if (access(cache_dir, F_OK) == 0 || hc_make_dirs(cache_dir, 0700, &ignored) == 0)
+        dir = open(cache_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool usable = dir >= 0 && fstat(dir, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 022);
+    if (usable && cache_read(dir, name, out) == 0)
+        return 0;
+    hc_buf_clear(out);
+    if (compile(kind, policy, out, err) < 0)
+        return -1;
+    if (usable)
+        cache_write(dir, name, out);
+    return 0;
+}

@@ -1,0 +1,38 @@
+/* ids.h - which host uid a cell runs as, and the id maps of its user namespace. */
+#ifndef HC_CELL_IDS_H
+#define HC_CELL_IDS_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* A root launcher gives every job a host uid (and the gid of the same number) of its own from a range; the
+ * lease is a lock on one byte of a file, so the kernel returns it however the launcher ends. An ordinary user
+ * has only its own ids. */
+struct hc_ids {
+    uid_t uid;
+    gid_t gid;
+    int lease_fd; /* -1 for an ordinary user; owned */
+};
+
+#define HC_UID_START 2130706432u /* 0x7f000000: far above what accounts and subordinate ranges use */
+#define HC_UID_COUNT 65536u
+
+/* $HOTCELL_UID_RANGE=START:COUNT, else the default. */
+int hc_ids_range(uid_t *start, uid_t *count, struct hc_error *err);
+
+int hc_ids_lease(struct hc_ids *ids, const char *runtime_dir, struct hc_error *err);
+void hc_ids_release(struct hc_ids *ids);
+
+/* Write the maps of a process that was just cloned into a new user namespace: one id each. `setgroups` is
+ * denied first where the kernel demands it (user_namespaces(7)). */
+int hc_ids_write_maps(pid_t pid, uid_t inside_uid, uid_t host_uid, gid_t inside_gid, gid_t host_gid,
+                      struct hc_error *err);
+
+/* A user namespace that exists only to say which ids of a file system are whose in an idmapped mount: files
+ * of `fs_uid` belong to `ids->uid`. Returns a descriptor for mount_setattr(MOUNT_ATTR_IDMAP), owned by the
+ * caller. Root only. */
+int hc_ids_mapping(uid_t fs_uid, gid_t fs_gid, const struct hc_ids *ids, struct hc_error *err);
+
+#endif

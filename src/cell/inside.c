@@ -1,0 +1,167 @@
+/* The cell's first process, from clone3 to the shim, as one straight line.
+ *
+ * It starts with all capabilities in its own user namespace and none outside, sees the host's mounts in a
+ * namespace of its own, and holds the launcher's descriptors. Each step below takes something away; any that
+ * fails ends the process, with the reason sent through the construction socket. After the last line the only
+ * descriptors are those of enum hc_cell_fd, and the only program that can be executed has been. */
+#include "cell/plan.h"
+
+#include "base/fd.h"
+#include "cell/kernel.h"
+#include "spec/handover.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+enum { FD_SHIM = HC_FD_STATUS + 1, FD_SYNC, FD_FIRST_FREE };
+
+static _Noreturn void give_up(int sync_fd, const struct hc_error *err)
+{
+    struct hc_sync msg = {.kind = HC_SYNC_ERROR, .error = *err};
+    (void)!send(sync_fd, &msg, sizeof msg, MSG_NOSIGNAL);
+    _exit(err->exit);
+}
+
+static int wait_for_maps(const struct hc_plan *plan, struct hc_error *err)
+{
+    struct hc_sync msg;
+    ssize_t n = recv(plan->sync_fd, &msg, sizeof msg, 0);
+    return n == (ssize_t)sizeof msg && msg.kind == HC_SYNC_GO ? 0 : hc_fail(err, 0, "the launcher has gone");
+}
+
+/* The signal is lost if the launcher died before this line: the hang-up of its socket tells. A change of ids
+ * clears the setting, so this comes after it. */
+static int die_with_launcher(const struct hc_plan *plan, struct hc_error *err)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+        return hc_fail(err, errno, "tie the cell to its launcher");
+    char byte;
+    ssize_t n = recv(plan->sync_fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
+    return n < 0 && errno == EAGAIN ? 0 : hc_fail(err, 0, "the launcher has gone");
+}
+
+static int own_names(struct hc_error *err)
+{
+    if (setsid() < 0) /* no controlling terminal, so none to push input into */
+        return hc_fail(err, errno, "setsid");
+    if (sethostname("cell", 4) < 0 || setdomainname("", 0) < 0)
+        return hc_fail(err, errno, "name the host");
+    return 0;
+}
+
+/* The launcher keeps the roots of /output and /tmp, to collect from and to measure once the cell is dead. */
+static int send_mounts(const struct hc_plan *plan, const struct hc_mounted *m, struct hc_error *err)
+{
+    struct hc_sync msg = {.kind = HC_SYNC_MOUNTS};
+    struct iovec iov = {.iov_base = &msg, .iov_len = sizeof msg};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(2 * sizeof(int))];
+    } control = {0};
+    struct msghdr mh = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&mh);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(2 * sizeof(int));
+    memcpy(CMSG_DATA(c), (int[]){m->output_fd, m->tmp_fd}, 2 * sizeof(int));
+    return sendmsg(plan->sync_fd, &mh, MSG_NOSIGNAL) < 0 ? hc_fail(err, errno, "hand over /output") : 0;
+}
+
+/* Everything that an outsider could undo by a write is tried once, from here, where it must fail. */
+static int attempt_root_write(struct hc_facts *f, struct hc_error *err)
+{
+    hc_autofd fd = open("/usr/.hotcell", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    f->root_write_errno = fd < 0 ? errno : 0;
+    if (fd >= 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the tree can be written to from inside the cell");
+    return 0;
+}
+
+static int lock_syscalls(const struct hc_plan *plan, struct hc_facts *f, struct hc_error *err)
+{
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &plan->filter) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "load the first seccomp filter");
+    f->seccomp_mode = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
+    f->filter_errno = unshare(0) < 0 ? errno : 0; /* unfiltered, this succeeds and does nothing */
+    if (f->seccomp_mode != SECCOMP_MODE_FILTER || !f->filter_errno)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the seccomp filter is not in force");
+    return 0;
+}
+
+static int attempt_landlock(struct hc_facts *f, struct hc_error *err)
+{
+    if (!f->landlock_abi)
+        return 0;
+    f->landlock_errno = symlink("x", "/output/.hotcell") < 0 ? errno : 0;
+    if (f->landlock_errno)
+        return 0;
+    (void)unlink("/output/.hotcell");
+    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "Landlock is not in force");
+}
+
+/* Move what is kept out of the way, then to its place, then close all the rest. */
+static int arrange_descriptors(const struct hc_plan *plan, int shim_fd, struct hc_error *err)
+{
+    const int from[FD_FIRST_FREE] = {plan->stdin_fd,    plan->stdout_fd, plan->stderr_fd, plan->control_fd,
+                                     plan->handover_fd, plan->status_fd, shim_fd,         plan->sync_fd};
+    int away[FD_FIRST_FREE];
+    for (int i = 0; i < FD_FIRST_FREE; i++)
+        if ((away[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 2 * FD_FIRST_FREE)) < 0)
+            return hc_fail(err, errno, "arrange descriptors");
+    for (int i = 0; i < FD_FIRST_FREE; i++)
+        if (dup3(away[i], i, i >= FD_SHIM ? O_CLOEXEC : 0) < 0)
+            return hc_fail(err, errno, "arrange descriptors");
+    if (syscall(SYS_close_range, FD_FIRST_FREE, ~0u, 0) < 0)
+        return hc_fail(err, errno, "close_range");
+    return 0;
+}
+
+static int reset_signals(struct hc_error *err)
+{
+    for (int sig = 1; sig < NSIG; sig++) {
+        struct sigaction act = {.sa_handler = SIG_DFL};
+        if (sigaction(sig, &act, NULL) < 0 && errno != EINVAL)
+            return hc_fail(err, errno, "reset signal %d", sig);
+    }
+    sigset_t none;
+    (void)sigemptyset(&none);
+    return sigprocmask(SIG_SETMASK, &none, NULL) < 0 ? hc_fail(err, errno, "unblock signals") : 0;
+}
+
+_Noreturn void hc_inside(const struct hc_plan *plan)
+{
+    struct hc_error err = {0};
+    struct hc_sync msg = {.kind = HC_SYNC_FACTS};
+    struct hc_facts *f = &msg.facts;
+    struct hc_mounted m = {-1, -1, -1};
+    int sync_fd = plan->sync_fd;
+
+    if (wait_for_maps(plan, &err) < 0 || hc_rights_become_guest(plan, &err) < 0 ||
+        die_with_launcher(plan, &err) < 0 || reset_signals(&err) < 0 || own_names(&err) < 0 ||
+        hc_loopback_up(&f->interfaces, &f->loopback_up, &err) < 0 ||
+        hc_mounts_build(plan, &m, &err) < 0 || /* last need for mount rights */
+        send_mounts(plan, &m, &err) < 0 || attempt_root_write(f, &err) < 0 ||
+        hc_rights_limit(plan, &err) < 0 || hc_rights_drop(&err) < 0 || /* proves itself: tries to come back */
+        (f->landlock_abi = hc_landlock_apply(plan, m.shim_fd, &err)) < 0 || attempt_landlock(f, &err) < 0 ||
+        hc_rights_read_back(f, &err) < 0 ||
+        lock_syscalls(plan, f, &err) < 0 || /* below this line only what the first filter allows */
+        arrange_descriptors(plan, m.shim_fd, &err) < 0)
+        give_up(sync_fd, &err);
+
+    sync_fd = FD_SYNC;
+    if (send(sync_fd, &msg, sizeof msg, MSG_NOSIGNAL) < 0)
+        _exit(HC_EXIT_INTERNAL);
+    char *const argv[] = {(char[]){"hotcell-shim"}, NULL};
+    (void)syscall(SYS_execveat, FD_SHIM, "", argv, plan->env, AT_EMPTY_PATH);
+    (void)hc_fail_as(&err, HC_EXIT_UNAVAILABLE, errno, "execute the shim");
+    give_up(sync_fd, &err);
+}

@@ -1,0 +1,110 @@
+#include "cell/plan.h"
+
+#include "base/fd.h"
+#include "cell/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+
+#define READ (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define WRITE                                                                                                \
+    (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |        \
+     LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REFER |                  \
+     LANDLOCK_ACCESS_FS_TRUNCATE)
+/* Links and pipes may live in /tmp, which is thrown away; what is kept is files and directories. */
+#define SCRATCH                                                                                              \
+    (WRITE | LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SOCK)
+
+#if defined(__x86_64__)
+#define ELF_INTERPRETER "/lib64/ld-linux-x86-64.so.2"
+#elif defined(__aarch64__)
+#define ELF_INTERPRETER "/lib/ld-linux-aarch64.so.1"
+#else
+#error "hotcell knows x86-64 and arm64"
+#endif
+
+static const struct {
+    const char *path;
+    uint64_t access;
+    const char *why;
+} rules[] = {
+    {"/", READ, "the tree, the inputs and /proc of this cell are all that there is to read"},
+    {"/output", WRITE, "what the job leaves"},
+    {"/tmp", SCRATCH, "scratch space"},
+    {"/dev/null", LANDLOCK_ACCESS_FS_WRITE_FILE, "programs write to it"},
+    {"/dev/zero", LANDLOCK_ACCESS_FS_WRITE_FILE, "programs write to it"},
+    {"/dev/full", LANDLOCK_ACCESS_FS_WRITE_FILE, "programs write to it"},
+    {ELF_INTERPRETER, LANDLOCK_ACCESS_FS_EXECUTE, "the kernel opens it when the shim is executed"},
+};
+
+/* Rights that apply to a file; the others make a rule about a file invalid. */
+#define FILE_RIGHTS                                                                                          \
+    (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE |             \
+     LANDLOCK_ACCESS_FS_TRUNCATE | LANDLOCK_ACCESS_FS_IOCTL_DEV)
+
+static uint64_t handled_by(int abi)
+{
+    uint64_t all = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1; /* ABI 1 */
+    if (abi >= 2)
+        all |= LANDLOCK_ACCESS_FS_REFER;
+    if (abi >= 3)
+        all |= LANDLOCK_ACCESS_FS_TRUNCATE;
+    if (abi >= 5)
+        all |= LANDLOCK_ACCESS_FS_IOCTL_DEV;
+    return all;
+}
+
+static int add_rule(int ruleset, int fd, uint64_t access, const char *what, struct hc_error *err)
+{
+    struct landlock_path_beneath_attr rule = {.allowed_access = access, .parent_fd = fd};
+    if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "add a Landlock rule for %s", what);
+    return 0;
+}
+
+static int make_ruleset(const struct hc_plan *plan, int abi, struct hc_error *err)
+{
+    struct hc_landlock_attr attr = {.handled_access_fs = handled_by(abi)};
+    size_t size = offsetof(struct hc_landlock_attr, handled_access_net);
+    if (abi >= 4) {
+        /* No rule for any port follows, so handling a right means refusing it. */
+        if (plan->policy->network == HC_NETWORK_NONE)
+            attr.handled_access_net = HC_LANDLOCK_NET_BIND_TCP | HC_LANDLOCK_NET_CONNECT_TCP;
+        size = offsetof(struct hc_landlock_attr, scoped);
+    }
+    if (abi >= 6) {
+        attr.scoped = HC_LANDLOCK_SCOPE_ABSTRACT | HC_LANDLOCK_SCOPE_SIGNAL;
+        size = sizeof attr;
+    }
+    int fd = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0);
+    return fd >= 0 ? fd : hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "create a Landlock ruleset");
+}
+
+int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *err)
+{
+    int abi = hc_landlock_abi();
+    if (abi < 0 && (errno == ENOSYS || errno == EOPNOTSUPP))
+        return 0; /* the kernel was built or booted without; the manifest says so */
+    if (abi < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "ask for the Landlock ABI");
+    hc_autofd ruleset = make_ruleset(plan, abi, err);
+    if (ruleset < 0)
+        return -1;
+    uint64_t handled = handled_by(abi);
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        hc_autofd fd = open(rules[i].path, O_PATH | O_CLOEXEC);
+        struct stat st;
+        if (fd < 0 || fstat(fd, &st) < 0)
+            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "%s is missing in the tree", rules[i].path);
+        uint64_t access = rules[i].access & handled & (S_ISDIR(st.st_mode) ? ~0ULL : FILE_RIGHTS);
+        if (add_rule(ruleset, fd, access, rules[i].path, err) < 0)
+            return -1;
+    }
+    if (add_rule(ruleset, shim_fd, LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE, "the shim",
+                 err) < 0)
+        return -1;
+    if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "apply Landlock");
+    return abi;
+}

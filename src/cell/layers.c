@@ -1,0 +1,132 @@
+#include "cell/layers.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void row(struct hc_manifest *m, const char *name, bool on, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void row(struct hc_manifest *m, const char *name, bool on, const char *fmt, ...)
+{
+    if (m->layer_count >= HC_MAX_LAYERS)
+        return;
+    struct hc_layer *l = &m->layers[m->layer_count++];
+    *l = (struct hc_layer){.name = name, .on = on};
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(l->evidence, sizeof l->evidence, fmt, ap);
+    va_end(ap);
+}
+
+/* A namespace of its own has another inode than the launcher's. */
+static int check_namespaces(struct hc_manifest *m, pid_t pid, struct hc_error *err)
+{
+    static const struct {
+        const char *file, *layer;
+    } ns[] = {{"user", "user_namespace"},     {"mnt", "mount_namespace"}, {"pid", "pid_namespace"},
+              {"net", "network_namespace"},   {"ipc", "ipc_namespace"},   {"uts", "uts_namespace"},
+              {"cgroup", "cgroup_namespace"}, {"time", "time_namespace"}};
+    for (size_t i = 0; i < sizeof ns / sizeof *ns; i++) {
+        char ours[48], theirs[48];
+        struct stat a, b;
+        (void)snprintf(ours, sizeof ours, "/proc/self/ns/%s", ns[i].file);
+        (void)snprintf(theirs, sizeof theirs, "/proc/%d/ns/%s", pid, ns[i].file);
+        if (stat(ours, &a) < 0 || stat(theirs, &b) < 0)
+            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "look at %s", theirs);
+        if (a.st_ino == b.st_ino)
+            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell has no %s namespace of its own",
+                              ns[i].file);
+        row(m, ns[i].layer, true, "%s:[%llu], launcher's %llu", ns[i].file, (unsigned long long)b.st_ino,
+            (unsigned long long)a.st_ino);
+    }
+    return 0;
+}
+
+static int check_map(const char *file, pid_t pid, unsigned host, struct hc_error *err)
+{
+    char path[48], text[256];
+    unsigned in = 0, out = 0, count = 0, more = 0;
+    (void)snprintf(path, sizeof path, "/proc/%d/%s", pid, file);
+    if (hc_read_attr(AT_FDCWD, path, text, sizeof text) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "read %s", path);
+    int n = sscanf(text, "%u %u %u %u", &in, &out, &count, &more);
+    if (n != 3 || in != HC_GUEST_ID || out != host || count != 1 || out == 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "%s is '%s'", path, text);
+    return 0;
+}
+
+static int check_ids(struct hc_manifest *m, const struct hc_plan *plan, const struct hc_facts *f, pid_t pid,
+                     struct hc_error *err)
+{
+    if (check_map("uid_map", pid, plan->host_uid, err) < 0 ||
+        check_map("gid_map", pid, plan->host_gid, err) < 0)
+        return -1;
+    const uid_t id = HC_GUEST_ID;
+    if (f->pid != 1 || f->ruid != id || f->euid != id || f->suid != id || f->rgid != id || f->egid != id ||
+        f->sgid != id || (plan->drop_groups && f->groups != 0))
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                          "the cell's first process has other ids than it should");
+    row(m, "ids", true, "pid 1, uid %u gid %u inside, %u and %u on the host, %d supplementary groups",
+        f->euid, f->egid, plan->host_uid, plan->host_gid, f->groups);
+    return 0;
+}
+
+static int check_rights(struct hc_manifest *m, const struct hc_facts *f, struct hc_error *err)
+{
+    if (f->caps_effective | f->caps_permitted | f->caps_inheritable | f->caps_bounding | f->caps_ambient)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell's first process has capabilities left");
+    if (f->no_new_privs != 1)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "no_new_privs is not set");
+    row(m, "capabilities", true,
+        "effective, permitted, inheritable, bounding and ambient sets empty; securebits 0x%x",
+        (unsigned)f->securebits);
+    row(m, "no_new_privs", true, "PR_GET_NO_NEW_PRIVS 1");
+    return 0;
+}
+
+int hc_layers_check(struct hc_manifest *m, const struct hc_plan *plan, const struct hc_facts *f, pid_t pid,
+                    const struct hc_cgroup *cgroup, struct hc_error *err)
+{
+    if (check_namespaces(m, pid, err) < 0 || check_ids(m, plan, f, pid, err) < 0 ||
+        check_rights(m, f, err) < 0)
+        return -1;
+    if (f->root_write_errno == 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the tree is not read-only");
+    row(m, "read_only_tree", true, "creating a file in /usr failed: %s", strerror(f->root_write_errno));
+    if (f->interfaces != 1 || !f->loopback_up)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell's network has %d interfaces", f->interfaces);
+    row(m, "network", true, "1 interface: loopback, up; no other");
+    if (f->seccomp_mode != SECCOMP_MODE_FILTER || !f->filter_errno)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the first seccomp filter is not on");
+    row(m, "seccomp", true, "PR_GET_SECCOMP 2; unshare(0) failed: %s", strerror(f->filter_errno));
+    if (f->landlock_abi)
+        row(m, "landlock", true, "ABI %d; making a symbolic link in /output failed: %s", f->landlock_abi,
+            strerror(f->landlock_errno));
+    else
+        row(m, "landlock", false, "this kernel has no Landlock");
+    row(m, "rlimits", true, "core %llu, open files %llu, file size %llu, stack %llu",
+        (unsigned long long)f->rlimit_core, (unsigned long long)f->rlimit_files,
+        (unsigned long long)f->rlimit_file, (unsigned long long)f->rlimit_stack);
+    if (cgroup->fd < 0) {
+        row(m, "cgroup", false, "no cgroup v2 with the memory and pids controllers; see limits.enforced_by");
+        return 0;
+    }
+    if (!hc_cgroup_holds(cgroup, pid))
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell's first process is not in its cgroup");
+    row(m, "cgroup", true, "%s holds the cell; memory.max, memory.oom.group and pids.max read back",
+        cgroup->name);
+    return 0;
+}
+
+void hc_layers_job_filter(struct hc_manifest *m, const char *evidence)
+{
+    row(m, "seccomp_job", *evidence != '\0', "%s",
+        *evidence ? evidence : "the interpreter did not get that far");
+}

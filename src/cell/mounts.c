@@ -1,0 +1,215 @@
+#include "cell/plan.h"
+
+#include "base/fd.h"
+#include "cell/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/sysmacros.h>
+
+#define QUIET (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+
+int hc_source_clone(const struct hc_source *s, bool same, struct hc_error *err)
+{
+    unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC;
+    hc_autofd fd =
+        same ? hc_open_tree(AT_FDCWD, s->path, flags) : hc_open_tree(s->fd, "", flags | AT_EMPTY_PATH);
+    if (fd < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "clone the mount of %s", s->path);
+    struct stat was, now;
+    if (fstat(s->fd, &was) < 0 || fstat(fd, &now) < 0)
+        return hc_fail(err, errno, "stat %s", s->path);
+    if (was.st_dev != now.st_dev || was.st_ino != now.st_ino)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "%s was replaced while the cell was being built", s->path);
+    struct mount_attr attr = {.attr_set = s->attr, .propagation = MS_PRIVATE};
+    if (hc_mount_setattr(fd, AT_EMPTY_PATH, &attr) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "restrict the mount of %s", s->path);
+    return hc_take(&fd);
+}
+
+static int take_source(const struct hc_source *s, struct hc_error *err)
+{
+    return s->mount_fd >= 0 ? s->mount_fd : hc_source_clone(s, true, err);
+}
+
+struct fs_option {
+    const char *key;
+    int64_t number; /* used if text is NULL */
+    const char *text;
+};
+
+static int make_fs(const char *type, const struct fs_option *opts, uint64_t attr, struct hc_error *err)
+{
+    hc_autofd fs = hc_fsopen(type);
+    if (fs < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "open a new %s", type);
+    for (; opts && opts->key; opts++) {
+        char number[24];
+        (void)snprintf(number, sizeof number, "%lld", (long long)opts->number);
+        const char *value = opts->text ? opts->text : number;
+        if (hc_fsconfig(fs, FSCONFIG_SET_STRING, opts->key, value) < 0)
+            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "set %s=%s for a new %s", opts->key, value,
+                              type);
+    }
+    if (hc_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "create a new %s", type);
+    int fd = hc_fsmount(fs, (unsigned)attr);
+    return fd >= 0 ? fd : hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "mount a new %s", type);
+}
+
+/* A tmpfs of the guest's with a ceiling on bytes and inodes (its root directory takes one). */
+static int make_tmpfs(int64_t bytes, int64_t files, uint64_t attr, struct hc_error *err)
+{
+    const struct fs_option opts[] = {
+        {"size", bytes, NULL},      {"nr_inodes", files + 1, NULL}, {"mode", 0, "0700"},
+        {"uid", HC_GUEST_ID, NULL}, {"gid", HC_GUEST_ID, NULL},     {NULL, 0, NULL},
+    };
+    return make_fs("tmpfs", opts, attr, err);
+}
+
+static int attach(int mount_fd, int root, const char *where, struct hc_error *err)
+{
+    if (hc_move_mount(mount_fd, root, where) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "attach /%s", where);
+    return 0;
+}
+
+static int attach_proc(int root, struct hc_error *err)
+{
+    /* subset=pid: nothing of the machine, only processes; without it, a host that hides parts of its own
+     * /proc would make the kernel refuse this mount. Read-only: nobody in here has anything to set. */
+    static const struct fs_option opts[] = {
+        {"hidepid", 0, "invisible"}, {"subset", 0, "pid"}, {NULL, 0, NULL}};
+    hc_autofd fd = make_fs("proc", opts, QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY, err);
+    return fd < 0 ? -1 : attach(fd, root, "proc", err);
+}
+
+static int attach_devices(int root, struct hc_error *err)
+{
+    static const struct {
+        const char *host, *target;
+        unsigned minor; /* of major 1, memory devices: Documentation/admin-guide/devices.txt */
+    } nodes[] = {{"/dev/null", "dev/null", 3},
+                 {"/dev/zero", "dev/zero", 5},
+                 {"/dev/full", "dev/full", 7},
+                 {"/dev/random", "dev/random", 8},
+                 {"/dev/urandom", "dev/urandom", 9}};
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+        hc_autofd fd = hc_open_tree(AT_FDCWD, nodes[i].host, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+        struct stat st;
+        if (fd < 0 || fstat(fd, &st) < 0)
+            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "clone the mount of %s", nodes[i].host);
+        if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(1, nodes[i].minor))
+            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "%s is not the device that it should be",
+                              nodes[i].host);
+        struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
+                                  .propagation = MS_PRIVATE};
+        if (hc_mount_setattr(fd, AT_EMPTY_PATH, &attr) < 0)
+            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "restrict the mount of %s", nodes[i].host);
+        if (attach(fd, root, nodes[i].target, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* /input is a small tmpfs of empty files, each covered by the file that it stands for. */
+static int attach_inputs(const struct hc_plan *plan, int root, struct hc_error *err)
+{
+    if (!plan->input_count)
+        return 0;
+    hc_autofd dir =
+        make_tmpfs(1 << 16, HC_MAX_INPUTS + 2, QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW, err);
+    if (dir < 0)
+        return -1;
+    for (size_t i = 0; i < plan->input_count; i++) {
+        const char *name = strrchr(plan->inputs[i].target, '/') + 1;
+        hc_autofd fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0400);
+        if (fd < 0)
+            return hc_fail(err, errno, "make /input/%s", name);
+    }
+    if (attach(dir, root, "input", err) < 0)
+        return -1;
+    for (size_t i = 0; i < plan->input_count; i++) {
+        hc_autofd fd = take_source(&plan->inputs[i], err);
+        if (fd < 0 || attach(fd, root, plan->inputs[i].target, err) < 0)
+            return -1;
+    }
+    struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
+    if (hc_mount_setattr(dir, AT_EMPTY_PATH, &attr) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "make /input read-only");
+    return 0;
+}
+
+static int attach_output(const struct hc_plan *plan, int root, struct hc_error *err)
+{
+    const uint64_t attrs = QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW;
+    const struct hc_limits *l = &plan->policy->limits;
+    hc_autofd fd = plan->output.fd >= 0 ? take_source(&plan->output, err)
+                                        : make_tmpfs(l->output_bytes, l->output_files, attrs, err);
+    if (fd < 0 || attach(fd, root, "output", err) < 0)
+        return -1;
+    return hc_take(&fd);
+}
+
+static int attach_tmp(const struct hc_plan *plan, int root, struct hc_error *err)
+{
+    const uint64_t attrs = QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW;
+    hc_autofd fd = make_tmpfs(plan->policy->limits.tmp_bytes, plan->policy->limits.tmp_files, attrs, err);
+    if (fd < 0 || attach(fd, root, "tmp", err) < 0)
+        return -1;
+    return hc_take(&fd);
+}
+
+/* The tree becomes "/" and the host's root goes: see pivot_root(2), "pivot_root(".", ".")". */
+static int enter_root(int root, struct hc_error *err)
+{
+    if (fchdir(root) < 0)
+        return hc_fail(err, errno, "enter the tree");
+    if (syscall(SYS_pivot_root, ".", ".") < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "pivot_root into the tree");
+    if (umount2(".", MNT_DETACH) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "detach the host's root");
+    if (chdir("/output") < 0)
+        return hc_fail(err, errno, "enter /output");
+    return 0;
+}
+
+/* A descriptor for reading directories: those of fsmount and open_tree are O_PATH. */
+static int reopen_dir(const char *path, struct hc_error *err)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd >= 0 ? fd : hc_fail(err, errno, "open %s", path);
+}
+
+int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct hc_error *err)
+{
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "cut mount propagation");
+    hc_autofd shim = take_source(&plan->shim, err);
+    if (shim < 0)
+        return -1;
+    hc_autofd root = take_source(&plan->tree, err);
+    if (root < 0)
+        return -1;
+    /* Any directory will do to attach it at: pivot_root moves it a few lines below. */
+    if (hc_move_mount(root, AT_FDCWD, "/proc") < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "attach the tree");
+    if (attach_proc(root, err) < 0 || attach_devices(root, err) < 0 || attach_inputs(plan, root, err) < 0)
+        return -1;
+    hc_autofd output = attach_output(plan, root, err);
+    if (output < 0)
+        return -1;
+    hc_autofd tmp = attach_tmp(plan, root, err);
+    if (tmp < 0)
+        return -1;
+    if (enter_root(root, err) < 0)
+        return -1;
+    *out = (struct hc_mounted){.output_fd = reopen_dir("/output", err), .tmp_fd = -1, .shim_fd = -1};
+    if (out->output_fd < 0 || (out->tmp_fd = reopen_dir("/tmp", err)) < 0)
+        return -1;
+    out->shim_fd = hc_take(&shim);
+    return 0;
+}

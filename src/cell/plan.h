@@ -1,0 +1,106 @@
+/* plan.h - everything that a launch needs, resolved and open before the cell's first process exists. The
+ * launcher fills it, the child of clone3 (inside.c) reads it, nobody looks anything up by name afterwards.
+ *
+ * Also the messages of the child's construction socket (SOCK_SEQPACKET, closed by the successful exec). */
+#ifndef HC_CELL_PLAN_H
+#define HC_CELL_PLAN_H
+
+#include "base/error.h"
+#include "spec/job.h"
+#include "spec/policy.h"
+
+#include <linux/filter.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#define HC_GUEST_ID 1000 /* uid and gid inside; /etc/passwd of every tree calls it "guest" */
+
+/* A place on the host that becomes a mount of the cell. With CAP_SYS_ADMIN the launcher clones the mount
+ * itself (`mount_fd`). Without, only the child can, in its own mount namespace, where descriptors of the old
+ * one are refused: it looks `path` up once more and must meet the same inode. */
+struct hc_source {
+    char *path;      /* owned */
+    int fd;          /* O_PATH; owned */
+    int mount_fd;    /* detached clone, or -1; owned */
+    uint64_t attr;   /* MOUNT_ATTR_* */
+    char target[80]; /* below the root, without leading slash; empty for the root itself and the shim */
+};
+
+struct hc_plan {
+    const struct hc_policy *policy;
+    struct hc_source tree, shim, output; /* output.fd -1: capped tmpfs */
+    struct hc_source inputs[HC_MAX_INPUTS];
+    size_t input_count;
+    uid_t host_uid;
+    gid_t host_gid;
+    bool drop_groups;   /* the launcher is root: supplementary groups can and must go */
+    bool rlimit_pids;   /* no pids controller: RLIMIT_NPROC */
+    bool rlimit_memory; /* no memory controller: RLIMIT_DATA as the backstop of the watch */
+    int sync_fd;        /* construction socket, child's end */
+    int stdin_fd, stdout_fd, stderr_fd, control_fd, handover_fd, status_fd;
+    struct sock_fprog filter; /* the first filter */
+    char **env;
+    pid_t launcher;
+};
+
+enum hc_sync_kind {
+    HC_SYNC_GO = 1, /* launcher to child: the id maps are written */
+    HC_SYNC_MOUNTS, /* child to launcher, with two descriptors: roots of /output and /tmp */
+    HC_SYNC_FACTS,  /* child to launcher: about to exec; what was read back */
+    HC_SYNC_ERROR,  /* child to launcher: the launch has failed */
+};
+
+/* What the child read back of itself after the last step, before exec. */
+struct hc_facts {
+    pid_t pid;
+    uid_t ruid, euid, suid;
+    gid_t rgid, egid, sgid;
+    int groups;
+    uint64_t caps_effective, caps_permitted, caps_inheritable, caps_bounding, caps_ambient;
+    int securebits, no_new_privs, seccomp_mode;
+    int landlock_abi;
+    int interfaces, loopback_up;
+    int root_write_errno; /* creating a file in the tree */
+    int landlock_errno;   /* making a symbolic link in /output */
+    int filter_errno;     /* unshare(0), which only a filter refuses */
+    int old_root_errno;   /* the host's root through ".." and the launcher's cwd */
+    uint64_t rlimit_core, rlimit_files, rlimit_file, rlimit_stack, rlimit_pids, rlimit_data, rlimit_cpu;
+};
+
+struct hc_sync {
+    int kind;
+    union {
+        struct hc_error error;
+        struct hc_facts facts;
+    };
+};
+
+/* The child of clone3: builds the cell around itself and execs the shim. Never returns. (inside.c) */
+_Noreturn void hc_inside(const struct hc_plan *plan);
+
+/* Clone the mount of a source, with its attributes, as a detached mount. `same`: look `path` up again and
+ * compare with `fd` (for the child). Returns a descriptor that the caller owns. (mounts.c) */
+int hc_source_clone(const struct hc_source *s, bool same, struct hc_error *err);
+
+/* Root of the cell: tree, /proc, /dev, /input, /output, /tmp; the old root is gone afterwards. Sets the roots
+ * of /output and /tmp, owned by the caller, and the detached mount of the shim. (mounts.c) */
+struct hc_mounted {
+    int output_fd, tmp_fd, shim_fd;
+};
+int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct hc_error *err);
+
+/* Raise the loopback interface and count what else there is. (loopback.c) */
+int hc_loopback_up(int *interfaces, int *up, struct hc_error *err);
+
+/* File rules once more, at the kernel's ABI, which is returned; 0 if the kernel has no Landlock. (landlock.c)
+ */
+int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *err);
+
+/* Resource limits, then all rights away, each proven. (rights.c) */
+int hc_rights_become_guest(const struct hc_plan *plan, struct hc_error *err);
+int hc_rights_limit(const struct hc_plan *plan, struct hc_error *err);
+int hc_rights_drop(struct hc_error *err);
+int hc_rights_read_back(struct hc_facts *f, struct hc_error *err);
+
+#endif

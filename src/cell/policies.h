@@ -1,0 +1,12 @@
+/* policies.h - find policy files: a hc_policy_reader over the places that hotcell(1) names. */
+#ifndef HC_CELL_POLICIES_H
+#define HC_CELL_POLICIES_H
+
+#include "spec/policy.h"
+
+/* A name with a slash is a path, relative to the current directory, or for "extends" to the file that says
+ * so. Any other is NAME.json in $HOTCELL_POLICIES, the user's configuration, /etc/hotcell/policies, and what
+ * ships with hotcell, in this order. */
+hc_policy_reader hc_policies_read;
+
+#endif

@@ -1,0 +1,30 @@
+/* run.h - one job, cold: from a checked spec and policy to a filled manifest. */
+#ifndef HC_CELL_RUN_H
+#define HC_CELL_RUN_H
+
+#include "cell/collect.h"
+#include "spec/manifest.h"
+
+struct hc_run {
+    const struct hc_job *job;       /* borrowed */
+    const struct hc_policy *policy; /* effective: the job's overrides applied. Borrowed */
+    int pass_stdout, pass_stderr;   /* the guest's output as it comes; -1: only into the manifest */
+    int cancel_fd;                  /* readable: end the job. -1: none */
+    const char *default_dir; /* parent of the output directory if the job names none: "hotcell-output" */
+    struct hc_dest dest;     /* filled; hc_run_finish closes it */
+};
+
+/* Run the job. 0: there is a result, whatever the guest did, and `m` says it all. -1: the cell could not be
+ * built or its results could not be kept (err; m->status is HC_STATUS_LAUNCH_FAILED). In both cases nothing
+ * of the cell is left. */
+int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err);
+
+/* Write manifest.json (and _sandbox_result.json) where results went, or are to go. `key` as for
+ * hc_manifest_print. `text` gets the manifest as printed. Without -o and without anything to keep, only
+ * `text` is filled. */
+int hc_run_write_manifest(struct hc_run *r, struct hc_manifest *m, const void *key, size_t key_len,
+                          struct hc_buf *text, struct hc_error *err);
+
+void hc_run_finish(struct hc_run *r);
+
+#endif

@@ -1,0 +1,511 @@
+#include "cell/supervise.h"
+
+#include "base/fd.h"
+#include "cell/kernel.h"
+#include "cell/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define WATCH_MS   20    /* between samples where no cgroup holds the limits */
+#define ACCOUNT_MS 100   /* between looks at CPU time where a cgroup counts it */
+#define PASS_CHUNK 4096  /* PIPE_BUF: a pipe that polls writable takes this much without blocking */
+#define FRAMES_MAX 10000 /* packets from one cell; the guest's process can send what it likes */
+
+enum source {
+    ON_PIDFD,
+    ON_STDOUT,
+    ON_STDERR,
+    ON_CONTROL,
+    ON_STATUS,
+    ON_WALL,
+    ON_WATCH,
+    ON_CANCEL,
+    ON_PASS_OUT,
+    ON_PASS_ERR
+};
+
+/* One output stream: read, keep up to the limit, pass on at the reader's own pace. */
+struct pipe_state {
+    int fd; /* -1 after end of file */
+    struct hc_stream *stream;
+    int64_t max;
+    int pass_fd; /* -1: not passed on (any more) */
+    char pending[65536];
+    size_t from, to; /* what of `pending` has still to be passed on */
+    enum source on, on_pass;
+};
+
+struct loop {
+    struct hc_supervisor *s;
+    int epoll;
+    struct pipe_state out, err;
+    bool control_open, status_open, dead;
+    int frames;
+};
+
+int64_t hc_now_us(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static int watch_fd(struct loop *l, int fd, enum source on, uint32_t events, struct hc_error *err)
+{
+    struct epoll_event ev = {.events = events, .data.u32 = on};
+    return epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &ev) < 0 ? hc_fail(err, errno, "epoll_ctl") : 0;
+}
+
+static void unwatch_fd(struct loop *l, int fd)
+{
+    (void)epoll_ctl(l->epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
+static void send_kill(struct hc_supervisor *s)
+{
+    if (s->cgroup->fd >= 0)
+        hc_cgroup_kill(s->cgroup);
+    (void)syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+}
+
+static void end_job(struct hc_supervisor *s, enum hc_end end)
+{
+    if (s->end == HC_END_NONE)
+        s->end = end;
+    send_kill(s);
+}
+
+/* ---- output ---- */
+
+/* Write without ever blocking, whatever the caller gave us as standard output: sockets can be told so per
+ * call; a pipe that polls writable takes PIPE_BUF bytes; regular files always poll writable. Our own
+ * O_NONBLOCK would change the caller's open file too. */
+static ssize_t write_some(int fd, const char *data, size_t len)
+{
+    size_t n = len < PASS_CHUNK ? len : PASS_CHUNK;
+    ssize_t sent = send(fd, data, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent >= 0 || errno != ENOTSOCK)
+        return sent;
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    if (poll(&p, 1, 0) == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return write(fd, data, n);
+}
+
+/* False: the reader has to catch up first, and epoll will tell. */
+static bool pass_some(struct loop *l, struct pipe_state *p)
+{
+    while (p->from < p->to) {
+        ssize_t n = write_some(p->pass_fd, p->pending + p->from, p->to - p->from);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN) {
+            struct epoll_event ev = {.events = EPOLLOUT, .data.u32 = p->on_pass};
+            if (epoll_ctl(l->epoll, EPOLL_CTL_ADD, p->pass_fd, &ev) == 0 || errno == EEXIST)
+                return false;
+        }
+        if (n < 0) { /* the reader has gone: the job goes on without */
+            unwatch_fd(l, p->pass_fd);
+            p->pass_fd = -1;
+            p->from = p->to;
+            return true;
+        }
+        p->from += (size_t)n;
+    }
+    return true;
+}
+
+/* Account for what was just read into `pending`. */
+static void keep(struct loop *l, struct pipe_state *p, size_t len)
+{
+    struct hc_stream *st = p->stream;
+    int64_t room = p->max - st->bytes;
+    size_t kept = room <= 0 ? 0 : (size_t)room < len ? (size_t)room : len;
+    st->bytes += (int64_t)len;
+    if (kept < len) {
+        st->truncated = true;
+        if (l->s->policy->overflow == HC_OVERFLOW_END)
+            end_job(l->s, HC_END_OUTPUT);
+    }
+    if (!kept)
+        return;
+    (void)hc_buf_add(&st->text, p->pending, kept);
+    if (p->pass_fd >= 0) {
+        p->from = 0;
+        p->to = kept;
+    }
+}
+
+/* Reads until the pipe is empty or the reader behind us is slower; then the guest waits, and its clock runs.
+ */
+static void read_pipe(struct loop *l, struct pipe_state *p)
+{
+    for (int rounds = 0; rounds < 16 && p->fd >= 0; rounds++) {
+        if (p->from < p->to && !pass_some(l, p)) {
+            unwatch_fd(l, p->fd);
+            return;
+        }
+        ssize_t n = read(p->fd, p->pending, sizeof p->pending);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return;
+        if (n <= 0) {
+            unwatch_fd(l, p->fd);
+            p->fd = -1;
+            return;
+        }
+        keep(l, p, (size_t)n);
+    }
+    if (p->from < p->to && !pass_some(l, p))
+        unwatch_fd(l, p->fd);
+}
+
+static void reader_is_back(struct loop *l, struct pipe_state *p)
+{
+    if (!pass_some(l, p))
+        return;
+    if (p->pass_fd >= 0)
+        unwatch_fd(l, p->pass_fd);
+    struct hc_error ignored;
+    if (p->fd >= 0 && watch_fd(l, p->fd, p->on, EPOLLIN, &ignored) == 0)
+        read_pipe(l, p);
+}
+
+/* ---- control ---- */
+
+static uint64_t status_field(const char *text, const char *key, int base)
+{
+    const char *at = strstr(text, key);
+    return at ? strtoull(at + strlen(key), NULL, base) : ~0ULL;
+}
+
+/* The interpreter says that it is ready; what it is now, /proc says from outside, before it may read the
+ * code. */
+static int check_interpreter(struct hc_supervisor *s, pid_t pid, struct hc_error *err)
+{
+    char path[48], text[4096];
+    (void)snprintf(path, sizeof path, "/proc/%d/status", pid);
+    if (hc_read_attr(AT_FDCWD, path, text, sizeof text) < 0)
+        return hc_fail(err, errno, "read %s", path);
+    char ids[96];
+    (void)snprintf(ids, sizeof ids, "\nUid:\t%u\t%u\t%u\t%u\n", s->ids->uid, s->ids->uid, s->ids->uid,
+                   s->ids->uid);
+    if (!strstr(text, ids))
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the interpreter does not run as uid %u", s->ids->uid);
+    uint64_t caps = status_field(text, "\nCapEff:", 16) | status_field(text, "\nCapPrm:", 16) |
+                    status_field(text, "\nCapInh:", 16) | status_field(text, "\nCapBnd:", 16) |
+                    status_field(text, "\nCapAmb:", 16);
+    uint64_t mode = status_field(text, "\nSeccomp:", 10);
+    uint64_t filters = status_field(text, "\nSeccomp_filters:", 10);
+    uint64_t nnp = status_field(text, "\nNoNewPrivs:", 10);
+    if (caps != 0 || nnp != 1)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the interpreter has capabilities or may gain some");
+    if (mode != 2 || filters != (uint64_t)s->filters + 2)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                          "the job's seccomp filter is not on (mode %llu, %llu filters)",
+                          (unsigned long long)mode, (unsigned long long)filters);
+    (void)snprintf(
+        s->job_filter_evidence, sizeof s->job_filter_evidence,
+        "/proc/%d/status before the code was read: Seccomp 2, Seccomp_filters %llu, CapEff 0, NoNewPrivs 1",
+        pid, (unsigned long long)filters);
+    return 0;
+}
+
+static void answer_ready(struct hc_supervisor *s, pid_t pid)
+{
+    struct hc_error err;
+    s->ready_us = hc_now_us();
+    if (check_interpreter(s, pid, &err) < 0) {
+        s->launch = err;
+        end_job(s, HC_END_LAUNCH);
+        return;
+    }
+    struct hc_frame_head go = {.type = HC_FRAME_GO, .flags = HC_FRAME_LAST};
+    (void)!send(s->control_fd, &go, sizeof go, MSG_NOSIGNAL | MSG_DONTWAIT);
+    s->go_us = hc_now_us();
+}
+
+/* One packet and its sender; -1 with errno, 0 at the end. Descriptors that come along are refused by not
+ * making room. */
+static ssize_t receive(int fd, void *data, size_t size, pid_t *sender)
+{
+    struct iovec iov = {.iov_base = data, .iov_len = size};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(sizeof(struct ucred))];
+    } control = {0};
+    struct msghdr mh = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+    ssize_t n = recvmsg(fd, &mh, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    *sender = 0;
+    if (n <= 0)
+        return n;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(&mh); c; c = CMSG_NXTHDR(&mh, c)) {
+        if (c->cmsg_level != SOL_SOCKET)
+            continue;
+        if (c->cmsg_type == SCM_CREDENTIALS) {
+            struct ucred cred;
+            memcpy(&cred, CMSG_DATA(c), sizeof cred);
+            *sender = cred.pid;
+        } else if (c->cmsg_type == SCM_RIGHTS) {
+            for (size_t at = 0; at + sizeof(int) <= c->cmsg_len - CMSG_LEN(0); at += sizeof(int)) {
+                int stray;
+                memcpy(&stray, CMSG_DATA(c) + at, sizeof stray);
+                hc_close_fd(&stray);
+            }
+        }
+    }
+    return mh.msg_flags & MSG_TRUNC ? (ssize_t)size + 1 : n;
+}
+
+static void close_control(struct loop *l)
+{
+    unwatch_fd(l, l->s->control_fd);
+    l->control_open = false;
+}
+
+static void read_control(struct loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    static char packet[sizeof(struct hc_frame_head) + HC_FRAME_CHUNK + 1];
+    for (int rounds = 0; rounds < 64 && l->control_open; rounds++) {
+        pid_t sender;
+        ssize_t n = receive(s->control_fd, packet, sizeof packet, &sender);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
+        if (n <= 0) {
+            close_control(l);
+            return;
+        }
+        struct hc_error err = {0};
+        int type = ++l->frames > FRAMES_MAX ? hc_fail(&err, 0, "more than %d packets", FRAMES_MAX)
+                                            : hc_inbox_feed(&s->inbox, packet, (size_t)n, &err);
+        if (type < 0) {
+            /* Not the job's end: a guest that spoils its own report has spoilt its own report. */
+            (void)snprintf(s->protocol, sizeof s->protocol, "%.200s", err.text);
+            close_control(l);
+        } else if (type == HC_FRAME_READY) {
+            answer_ready(s, sender);
+        }
+    }
+}
+
+static void read_status(struct loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    struct hc_exit_report report;
+    ssize_t n = recv(s->status_fd, &report, sizeof report, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n == (ssize_t)sizeof report && !s->exit_known) {
+        s->exit = report;
+        s->exit_known = true;
+        return;
+    }
+    unwatch_fd(l, s->status_fd);
+    l->status_open = false;
+}
+
+/* ---- limits ---- */
+
+static void note_peaks(struct hc_supervisor *s, int64_t memory, int64_t tasks)
+{
+    if (memory > s->memory_peak)
+        s->memory_peak = memory;
+    if (tasks > s->tasks_peak)
+        s->tasks_peak = tasks;
+}
+
+static void watch(struct hc_supervisor *s)
+{
+    const struct hc_limits *limits = &s->policy->limits;
+    int64_t cpu_us;
+    if (s->cgroup->fd >= 0) {
+        struct hc_cgroup_usage u;
+        hc_cgroup_usage(s->cgroup, &u);
+        cpu_us = u.cpu_user_us + u.cpu_system_us;
+    } else {
+        struct hc_sample sample;
+        hc_watch_sample(s->pid, &sample);
+        bool capped = s->policy->output_mode == HC_OUTPUT_CAPPED;
+        sample.memory += (capped ? hc_watch_fs_bytes(s->output_fd) : 0) + hc_watch_fs_bytes(s->tmp_fd);
+        note_peaks(s, sample.memory, sample.tasks);
+        if (sample.memory > limits->memory)
+            end_job(s, HC_END_MEMORY);
+        cpu_us = sample.cpu_us;
+    }
+    if (limits->cpu_ms && cpu_us > limits->cpu_ms * 1000)
+        end_job(s, HC_END_CPU);
+}
+
+static int make_timer(int64_t first_ms, int64_t every_ms, struct hc_error *err)
+{
+    hc_autofd fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    struct itimerspec spec = {
+        .it_value = {.tv_sec = first_ms / 1000, .tv_nsec = first_ms % 1000 * 1000000},
+        .it_interval = {.tv_sec = every_ms / 1000, .tv_nsec = every_ms % 1000 * 1000000},
+    };
+    if (fd < 0 || timerfd_settime(fd, 0, &spec, NULL) < 0)
+        return hc_fail(err, errno, "make a timer");
+    return hc_take(&fd);
+}
+
+static void drain_timer(int fd)
+{
+    uint64_t ticks;
+    (void)!read(fd, &ticks, sizeof ticks);
+}
+
+/* ---- end ---- */
+
+static void reap(struct hc_supervisor *s)
+{
+    siginfo_t info = {0};
+    while (!s->reaped) {
+        long rc = syscall(SYS_waitid, P_PIDFD, s->pidfd, &info, WEXITED, &s->rusage);
+        if (rc < 0 && errno == EINTR)
+            continue;
+        s->reaped = true;
+        if (rc == 0) {
+            s->wait_code = info.si_code;
+            s->wait_status = info.si_status;
+        }
+    }
+}
+
+void hc_supervise_kill(struct hc_supervisor *s)
+{
+    if (s->pidfd < 0)
+        return;
+    if (!s->reaped)
+        send_kill(s);
+    reap(s);
+    struct hc_error ignored;
+    if (s->cgroup->fd >= 0) {
+        hc_cgroup_kill(s->cgroup);
+        (void)hc_cgroup_wait_empty(s->cgroup, &ignored);
+    }
+}
+
+static void handle(struct loop *l, enum source on, int wall, int ticker)
+{
+    struct hc_supervisor *s = l->s;
+    switch (on) {
+    case ON_STDOUT:
+        read_pipe(l, &l->out);
+        break;
+    case ON_STDERR:
+        read_pipe(l, &l->err);
+        break;
+    case ON_PASS_OUT:
+        reader_is_back(l, &l->out);
+        break;
+    case ON_PASS_ERR:
+        reader_is_back(l, &l->err);
+        break;
+    case ON_CONTROL:
+        read_control(l);
+        break;
+    case ON_STATUS:
+        read_status(l);
+        break;
+    case ON_WALL:
+        drain_timer(wall);
+        end_job(s, HC_END_TIMEOUT);
+        break;
+    case ON_WATCH:
+        drain_timer(ticker);
+        if (!l->dead)
+            watch(s);
+        break;
+    case ON_CANCEL:
+        unwatch_fd(l, s->cancel_fd);
+        end_job(s, HC_END_CANCELLED);
+        break;
+    case ON_PIDFD:
+        unwatch_fd(l, s->pidfd);
+        l->dead = true;
+        s->end_us = hc_now_us();
+        /* The first process of a pid namespace takes all others with it before it can be waited for. */
+        hc_supervise_kill(s);
+        break;
+    }
+}
+
+static bool finished(const struct loop *l)
+{
+    bool flushed = l->out.fd < 0 && l->err.fd < 0 && l->out.from == l->out.to && l->err.from == l->err.to;
+    return l->dead && flushed && !l->control_open && !l->status_open;
+}
+
+static int run_loop(struct loop *l, int wall, int ticker, struct hc_error *err)
+{
+    struct hc_supervisor *s = l->s;
+    if (watch_fd(l, s->pidfd, ON_PIDFD, EPOLLIN, err) < 0 ||
+        watch_fd(l, s->stdout_fd, ON_STDOUT, EPOLLIN, err) < 0 ||
+        watch_fd(l, s->stderr_fd, ON_STDERR, EPOLLIN, err) < 0 ||
+        watch_fd(l, s->control_fd, ON_CONTROL, EPOLLIN, err) < 0 ||
+        watch_fd(l, s->status_fd, ON_STATUS, EPOLLIN, err) < 0 ||
+        watch_fd(l, wall, ON_WALL, EPOLLIN, err) < 0 ||
+        (ticker >= 0 && watch_fd(l, ticker, ON_WATCH, EPOLLIN, err) < 0) ||
+        (s->cancel_fd >= 0 && watch_fd(l, s->cancel_fd, ON_CANCEL, EPOLLIN, err) < 0))
+        return -1;
+    while (!finished(l)) {
+        struct epoll_event events[16];
+        int n = epoll_wait(l->epoll, events, 16, -1);
+        if (n < 0 && errno != EINTR)
+            return hc_fail(err, errno, "epoll_wait");
+        for (int i = 0; i < n; i++)
+            handle(l, (enum source)events[i].data.u32, wall, ticker);
+    }
+    return 0;
+}
+
+int hc_supervise(struct hc_supervisor *s, struct hc_error *err)
+{
+    const struct hc_limits *limits = &s->policy->limits;
+    bool by_watch = s->cgroup->fd < 0;
+    int64_t every = by_watch ? WATCH_MS : ACCOUNT_MS;
+    hc_autofd epoll = epoll_create1(EPOLL_CLOEXEC);
+    hc_autofd wall = make_timer(limits->timeout_ms, 0, err);
+    hc_autofd ticker = by_watch || limits->cpu_ms ? make_timer(every, every, err) : -1;
+    struct loop *l = calloc(1, sizeof *l);
+    int rc = -1;
+    if (epoll >= 0 && wall >= 0 && (ticker >= 0 || (!by_watch && !limits->cpu_ms)) && l) {
+        l->s = s;
+        l->epoll = epoll;
+        l->control_open = l->status_open = true;
+        l->out = (struct pipe_state){.fd = s->stdout_fd,
+                                     .stream = s->out,
+                                     .max = limits->stdout_bytes,
+                                     .pass_fd = s->pass_stdout,
+                                     .on = ON_STDOUT,
+                                     .on_pass = ON_PASS_OUT};
+        l->err = (struct pipe_state){.fd = s->stderr_fd,
+                                     .stream = s->err,
+                                     .max = limits->stderr_bytes,
+                                     .pass_fd = s->pass_stderr,
+                                     .on = ON_STDERR,
+                                     .on_pass = ON_PASS_ERR};
+        rc = run_loop(l, wall, ticker, err);
+    } else {
+        (void)hc_fail(err, errno, "set up supervision");
+    }
+    free(l);
+    hc_supervise_kill(s);
+    return rc;
+}

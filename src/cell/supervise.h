@@ -1,0 +1,63 @@
+/* supervise.h - one epoll loop over a running cell: its output, its control channel, its limits, its end. */
+#ifndef HC_CELL_SUPERVISE_H
+#define HC_CELL_SUPERVISE_H
+
+#include "cell/cgroup.h"
+#include "cell/ids.h"
+#include "spec/frame.h"
+#include "spec/handover.h"
+#include "spec/manifest.h"
+
+#include <sys/resource.h>
+
+/* Why the launcher ended the cell; HC_END_NONE: it ended by itself. */
+enum hc_end {
+    HC_END_NONE,
+    HC_END_TIMEOUT,
+    HC_END_CPU,
+    HC_END_MEMORY,
+    HC_END_OUTPUT,
+    HC_END_CANCELLED,
+    HC_END_LAUNCH
+};
+
+struct hc_supervisor {
+    /* Given. Descriptors are borrowed. */
+    const struct hc_policy *policy;
+    const struct hc_ids *ids;
+    struct hc_cgroup *cgroup; /* fd -1: none */
+    pid_t pid;                /* first process of the cell, our unreaped child */
+    int pidfd;
+    int stdout_fd, stderr_fd; /* read ends, non-blocking */
+    int control_fd, status_fd;
+    int output_fd, tmp_fd;        /* roots of the cell's /output and /tmp */
+    int pass_stdout, pass_stderr; /* where output is passed on to as it comes; -1: nowhere */
+    int cancel_fd;                /* readable: end the job; -1: none */
+    int filters;                  /* seccomp filters that the launcher itself was under */
+
+    /* Found out. */
+    enum hc_end end;
+    struct hc_error launch; /* HC_END_LAUNCH: what failed before guest code was read */
+    struct hc_stream *out, *err;
+    struct hc_inbox inbox; /* body: the rejection or the report */
+    char protocol[256];    /* how the guest's process broke the protocol; empty if it did not */
+    bool exit_known;
+    struct hc_exit_report exit;
+    bool reaped;
+    int wait_code, wait_status; /* of the first process, as waitid tells */
+    struct rusage rusage;       /* of all of the cell's processes */
+    int64_t memory_peak, tasks_peak;
+    char job_filter_evidence[160];
+    int64_t ready_us, go_us, end_us; /* CLOCK_MONOTONIC; 0: not reached */
+};
+
+int64_t hc_now_us(void);
+
+/* Run until the cell is dead, reaped, and its output read. -1: the supervisor itself failed; the cell is dead
+ * all the same. */
+int hc_supervise(struct hc_supervisor *s, struct hc_error *err);
+
+/* Kill whatever is left of the cell and wait for it. */
+void hc_supervise_kill(struct hc_supervisor *s);
+
+#endif

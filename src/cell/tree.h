@@ -1,0 +1,50 @@
+/* tree.h - the store of trees: content-addressed directories that cells use as their root.
+ *
+ * STATE/trees/ID/{root/, index, meta.json} and STATE/names/NAME -> ../trees/ID. ID is the SHA-256 of the
+ * index; the index has one line per entry of root: type, mode, size, SHA-256 or link target, path; so an ID
+ * says what every byte of a tree is, and a directory may be copied to another store. An entry of trees/ is
+ * complete or it is not there: builds happen in STATE/trees/.new-* and are renamed into place. */
+#ifndef HC_CELL_TREE_H
+#define HC_CELL_TREE_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/hash.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+struct hc_tree {
+    int root_fd;         /* O_PATH; owned */
+    char path[PATH_MAX]; /* of root */
+    char name[256];      /* as asked for */
+    char id[HC_SHA256_HEX];
+};
+
+/* Find a tree by name, by ID or a prefix of at least 8 digits, or by path if it holds a slash; ordinary users
+ * see root's trees too. HC_EXIT_UNAVAILABLE with the command that builds it if there is none. */
+int hc_tree_open(struct hc_tree *t, const char *name, struct hc_error *err);
+void hc_tree_finish(struct hc_tree *t);
+
+/* Index STAGING/root, make it an entry of the store under its ID, and point NAME at it. STAGING is gone
+ * afterwards. */
+int hc_tree_adopt(const char *staging, const char *name, char id[HC_SHA256_HEX], struct hc_error *err);
+
+/* A fresh staging directory STATE/trees/.new-XXXXXX, locked for as long as `*lock_fd` is open; staging
+ * directories that nobody holds any more are removed first. */
+int hc_tree_stage(char staging[PATH_MAX], int *lock_fd, struct hc_error *err);
+void hc_tree_discard(const char *staging);
+
+/* Compare every entry with the index, and the index with the ID. Each difference is one line on `out`. 0 if
+ * there is none, 1 if there are, -1 on error. */
+int hc_tree_verify(const struct hc_tree *t, FILE *out, struct hc_error *err);
+
+/* Remove a name, and the tree itself once it has no name left. */
+int hc_tree_remove(const char *name, struct hc_error *err);
+
+/* Call `each` for every tree of this user's store and of root's. `name` is "" for a tree without a name. */
+typedef void hc_tree_visitor(void *ctx, const char *name, const char *id, const char *path);
+int hc_tree_each(hc_tree_visitor *each, void *ctx, struct hc_error *err);
+
+#endif

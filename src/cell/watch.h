@@ -1,0 +1,24 @@
+/* watch.h - what the processes of a cell use, summed from /proc by their host pids. The honest fallback where
+ * no cgroup counts: a sample now and then, not an account. */
+#ifndef HC_CELL_WATCH_H
+#define HC_CELL_WATCH_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct hc_sample {
+    int64_t
+        memory; /* bytes: anonymous and shared pages of all processes (files of the tree are not counted) */
+    int64_t cpu_us; /* user and system, reaped children included */
+    int64_t tasks;  /* processes and threads */
+};
+
+/* Sample the process tree below and with `pid`, which is the launcher's unreaped child. At most 4096
+ * processes. */
+void hc_watch_sample(pid_t pid, struct hc_sample *out);
+
+/* Bytes and inodes in use on the file system of an open directory; 0 if it cannot be told. */
+int64_t hc_watch_fs_bytes(int dir_fd);
+int64_t hc_watch_fs_files(int dir_fd);
+
+#endif

@@ -1,0 +1,28 @@
+/* cli.h - the subcommands of hotcell: one file each, all of the same shape. A command gets its arguments
+ * without the program's name, argv[0] being its own, and returns the exit status. */
+#ifndef HC_CLI_CLI_H
+#define HC_CLI_CLI_H
+
+#include "base/log.h"
+
+struct hc_command {
+    const char *name;
+    const char *summary; /* for `hotcell --help` */
+    int (*run)(int argc, char **argv);
+};
+
+int hc_cmd_run(int argc, char **argv);
+int hc_cmd_tree(int argc, char **argv);
+int hc_cmd_policy(int argc, char **argv);
+int hc_cmd_verify(int argc, char **argv);
+int hc_cmd_doctor(int argc, char **argv);
+int hc_cmd_clean(int argc, char **argv);
+int hc_cmd_options(int argc, char **argv);
+
+/* True for --help and -h as the only argument, or where a command takes no others. */
+int hc_wants_help(int argc, char **argv);
+
+/* Say what is wrong with the call and where help is. Returns HC_EXIT_USAGE. */
+int hc_usage(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,77 @@
+/* hotcell - run untrusted Python in cells.
+ *
+ * One process: this one, the launcher. It never links libpython and never parses guest code. `hotcell run`
+ * clones the cell's first process, which ends as hotcell-shim; see cell/run.c and cell/inside.c. */
+#include "cli/cli.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct hc_command commands[] = {
+    {"run", "run a Python program in a cell", hc_cmd_run},
+    {"tree", "build, list, verify and remove trees", hc_cmd_tree},
+    {"policy", "show and check policies", hc_cmd_policy},
+    {"verify", "check a manifest's signature and files", hc_cmd_verify},
+    {"doctor", "say what this host can and cannot do", hc_cmd_doctor},
+    {"clean", "remove what launchers left that were killed", hc_cmd_clean},
+    {"options", "", hc_cmd_options}, /* for the build: fills man pages from the option table */
+};
+
+#define COMMANDS (sizeof commands / sizeof *commands)
+
+static void print_help(void)
+{
+    (void)puts("usage: hotcell COMMAND [ARGUMENT]...\n       hotcell COMMAND --help\n\nCommands:");
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (*commands[i].summary)
+            (void)printf("  %-8s  %s\n", commands[i].name, commands[i].summary);
+    (void)puts("\n  --version, --help");
+}
+
+int hc_wants_help(int argc, char **argv)
+{
+    return argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+}
+
+int hc_usage(const char *command, const char *fmt, ...)
+{
+    struct hc_error err;
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(err.text, sizeof err.text, fmt, ap);
+    va_end(ap);
+    (void)fprintf(stderr, "hotcell%s%s: %s (see 'hotcell%s%s --help')\n", *command ? " " : "", command,
+                  err.text, *command ? " " : "", command);
+    return HC_EXIT_USAGE;
+}
+
+/* Output that could not be written is a failure, however well the rest went. */
+static int flushed(int status)
+{
+    bool lost = fflush(stdout) != 0 || ferror(stdout);
+    if (lost && status == HC_EXIT_OK) {
+        hc_warn("standard output could not be written");
+        return HC_EXIT_INTERNAL;
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return hc_usage("", "expected a command");
+    if (strcmp(argv[1], "--version") == 0) {
+        (void)puts("hotcell " HC_VERSION " (Python " HC_PYTHON_ABI ")");
+        return flushed(HC_EXIT_OK);
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        print_help();
+        return flushed(HC_EXIT_OK);
+    }
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return flushed(commands[i].run(argc - 1, argv + 1));
+    return hc_usage("", "there is no command '%s'", argv[1]);
+}

@@ -1,0 +1,29 @@
+/* hotcell options --fill FILE - print a man page's source with the option table put where it says @OPTIONS@
+ * or @POLICY_OPTIONS@. Used by the build, so that pages and program cannot differ. */
+#include "cli/cli.h"
+
+#include "base/fd.h"
+#include "spec/options.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+int hc_cmd_options(int argc, char **argv)
+{
+    struct hc_error err;
+    hc_autobuf text = {0};
+    if (argc != 3 || strcmp(argv[1], "--fill") != 0)
+        return hc_usage("options", "expected --fill FILE");
+    if (hc_read_file(AT_FDCWD, argv[2], &text, 1 << 20, &err) < 0)
+        return hc_report(&err);
+    char *rest = text.data;
+    for (char *line; (line = strsep(&rest, "\n")) && (rest || *line);) {
+        if (strcmp(line, "@OPTIONS@") == 0)
+            hc_options_print_man(stdout);
+        else if (strcmp(line, "@POLICY_OPTIONS@") == 0)
+            hc_options_print_policy_man(stdout);
+        else
+            (void)puts(line);
+    }
+    return HC_EXIT_OK;
+}

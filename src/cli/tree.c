@@ -1,0 +1,251 @@
+/* hotcell tree build|list|verify|remove|path - the store of trees. */
+#include "cli/cli.h"
+
+#include "base/fd.h"
+#include "cell/state.h"
+#include "cell/tree.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define BUILDER_PYTHON "/usr/bin/python3" /* the one whose minor version the shim embeds */
+
+static const char help[] =
+    "usage: hotcell tree build RECIPE [--name NAME] [--python PATH]\n"
+    "       hotcell tree list [--json]\n"
+    "       hotcell tree verify NAME|ID\n"
+    "       hotcell tree remove NAME|ID\n"
+    "       hotcell tree path NAME|ID\n\n"
+    "RECIPE is 'base', 'scientific', or a path to a recipe (with a slash).\n"
+    "--python PATH takes the distributions from that interpreter's (virtual) environment.\n";
+
+/* ---- build ---- */
+
+static int find_recipe(const char *recipe, char out[PATH_MAX], struct hc_error *err)
+{
+    char dir[PATH_MAX];
+    if (strchr(recipe, '/')) {
+        if (snprintf(out, PATH_MAX, "%s", recipe) >= PATH_MAX)
+            return hc_fail_as(err, HC_EXIT_DATA, ENAMETOOLONG, "recipe");
+    } else if (hc_data_dir("rootfs", dir, err) < 0) {
+        return -1;
+    } else if (snprintf(out, PATH_MAX, "%s/%s.json", dir, recipe) >= PATH_MAX) {
+        return hc_fail_as(err, HC_EXIT_DATA, ENAMETOOLONG, "recipe");
+    }
+    if (access(out, R_OK) < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "recipe %s", out);
+    return 0;
+}
+
+/* NAME of a tree whose recipe is a path: the file's name without .json. */
+static void default_name(const char *recipe, char *out, size_t size)
+{
+    const char *base = strrchr(recipe, '/');
+    (void)snprintf(out, size, "%s", base ? base + 1 : recipe);
+    char *dot = strrchr(out, '.');
+    if (dot && strcmp(dot, ".json") == 0)
+        *dot = '\0';
+}
+
+static int wait_for(pid_t pid, struct hc_error *err)
+{
+    int status;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return hc_fail(err, errno, "wait for the tree builder");
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return 0;
+    if (WIFSIGNALED(status))
+        return hc_fail(err, 0, "the tree builder was ended by signal %d", WTERMSIG(status));
+    return hc_fail_as(err, WEXITSTATUS(status), 0, "the tree was not built");
+}
+
+static int populate(const char *recipe, const char *staging, const char *python, struct hc_error *err)
+{
+    char dir[PATH_MAX], script[PATH_MAX + 16];
+    if (hc_data_dir("rootfs", dir, err) < 0)
+        return -1;
+    (void)snprintf(script, sizeof script, "%s/build.py", dir);
+    const char *argv[] = {BUILDER_PYTHON,    "-I", script, "--recipe", recipe, "--staging", staging,
+                          HC_TREE_LIBPYTHON, NULL, NULL,   NULL};
+    size_t n = 7 + (HC_TREE_LIBPYTHON != NULL);
+    if (python) {
+        argv[n++] = "--python";
+        argv[n++] = python;
+    }
+    argv[n] = NULL;
+    pid_t pid;
+    int rc = posix_spawn(&pid, BUILDER_PYTHON, NULL, NULL, (char *const *)argv, environ);
+    if (rc)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, rc, "start the tree builder with " BUILDER_PYTHON);
+    return wait_for(pid, err);
+}
+
+static int build(const char *recipe, const char *name, const char *python, struct hc_error *err)
+{
+    char file[PATH_MAX], staging[PATH_MAX], chosen[PATH_MAX], id[HC_SHA256_HEX];
+    if (find_recipe(recipe, file, err) < 0)
+        return -1;
+    default_name(recipe, chosen, sizeof chosen);
+    hc_autofd lock = -1;
+    if (hc_tree_stage(staging, &lock, err) < 0)
+        return -1;
+    /* Interrupted by Ctrl-C, the builder ends and we clean up; killed, the next build does. */
+    (void)signal(SIGINT, SIG_IGN);
+    int rc = populate(file, staging, python, err);
+    if (rc == 0)
+        rc = hc_tree_adopt(staging, name ? name : chosen, id, err);
+    if (rc < 0) {
+        hc_tree_discard(staging);
+        return -1;
+    }
+    (void)printf("%s %s\n", id, name ? name : chosen);
+    return 0;
+}
+
+static int cmd_build(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"name", required_argument, NULL, 'n'}, {"python", required_argument, NULL, 'p'}, {NULL, 0, NULL, 0}};
+    const char *name = NULL, *python = NULL;
+    struct hc_error err;
+    int opt;
+    while ((opt = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+        if (opt == 'n')
+            name = optarg;
+        else if (opt == 'p')
+            python = optarg;
+        else
+            return hc_usage("tree", opt == ':' ? "%s needs a value" : "unknown option %s", argv[optind - 1]);
+    }
+    if (argc - optind != 1)
+        return hc_usage("tree", "build: expected one RECIPE");
+    return build(argv[optind], name, python, &err) < 0 ? hc_report(&err) : HC_EXIT_OK;
+}
+
+/* ---- list ---- */
+
+struct listing {
+    cJSON *rows; /* NULL: text */
+    int count;
+};
+
+static void describe(cJSON *row, const char *path)
+{
+    char meta[PATH_MAX + 16];
+    hc_autobuf text = {0};
+    struct hc_error ignored;
+    (void)snprintf(meta, sizeof meta, "%s/meta.json", path);
+    if (hc_read_file(AT_FDCWD, meta, &text, 1 << 20, &ignored) < 0)
+        return;
+    cJSON *j = cJSON_ParseWithLength(text.data, text.len);
+    if (j)
+        cJSON_AddItemToObject(row, "meta", j);
+}
+
+static void list_row(void *ctx, const char *name, const char *id, const char *path)
+{
+    struct listing *l = ctx;
+    cJSON *row = cJSON_CreateObject();
+    describe(row, path);
+    l->count++;
+    if (l->rows) {
+        cJSON_AddStringToObject(row, "name", name);
+        cJSON_AddStringToObject(row, "id", id);
+        cJSON_AddStringToObject(row, "path", path);
+        cJSON_AddItemToArray(l->rows, row);
+        return;
+    }
+    const cJSON *meta = cJSON_GetObjectItem(row, "meta");
+    const cJSON *python = cJSON_GetObjectItem(meta, "python");
+    const cJSON *bytes = cJSON_GetObjectItem(meta, "bytes");
+    (void)printf("%-16s %.12s  Python %-8s %5.0f MiB  %s\n", *name ? name : "-", id,
+                 cJSON_IsString(python) ? python->valuestring : "?",
+                 cJSON_IsNumber(bytes) ? bytes->valuedouble / 0x1p20 : 0.0, path);
+    cJSON_Delete(row);
+}
+
+static int cmd_list(int argc, char **argv)
+{
+    struct hc_error err;
+    bool json = argc == 2 && strcmp(argv[1], "--json") == 0;
+    if (argc != 1 && !json)
+        return hc_usage("tree", "list: expected at most --json");
+    struct listing l = {.rows = json ? cJSON_CreateArray() : NULL};
+    if (hc_tree_each(list_row, &l, &err) < 0)
+        return hc_report(&err);
+    if (json) {
+        char *text = cJSON_Print(l.rows);
+        (void)puts(text ? text : "[]");
+        cJSON_free(text);
+        cJSON_Delete(l.rows);
+    } else if (!l.count) {
+        (void)puts("no trees: build one with 'hotcell tree build scientific'");
+    }
+    return HC_EXIT_OK;
+}
+
+/* ---- one tree ---- */
+
+static int cmd_verify(int argc, char **argv)
+{
+    struct hc_error err;
+    struct hc_tree t;
+    if (argc != 2)
+        return hc_usage("tree", "verify: expected one NAME or ID");
+    if (hc_tree_open(&t, argv[1], &err) < 0)
+        return hc_report(&err);
+    int rc = hc_tree_verify(&t, stdout, &err);
+    hc_tree_finish(&t);
+    if (rc < 0)
+        return hc_report(&err);
+    if (rc == 0)
+        (void)printf("%s: every entry is as it was built (%s)\n", argv[1], t.id);
+    else
+        hc_warn("tree '%s' is not what it was: remove it and build it anew", argv[1]);
+    return rc == 0 ? HC_EXIT_OK : HC_EXIT_GUEST;
+}
+
+static int cmd_remove(int argc, char **argv)
+{
+    struct hc_error err;
+    if (argc != 2)
+        return hc_usage("tree", "remove: expected one NAME or ID");
+    return hc_tree_remove(argv[1], &err) < 0 ? hc_report(&err) : HC_EXIT_OK;
+}
+
+static int cmd_path(int argc, char **argv)
+{
+    struct hc_error err;
+    struct hc_tree t;
+    if (argc != 2)
+        return hc_usage("tree", "path: expected one NAME or ID");
+    if (hc_tree_open(&t, argv[1], &err) < 0)
+        return hc_report(&err);
+    (void)printf("%.*s\n", (int)(strrchr(t.path, '/') - t.path), t.path);
+    hc_tree_finish(&t);
+    return HC_EXIT_OK;
+}
+
+int hc_cmd_tree(int argc, char **argv)
+{
+    static const struct hc_command actions[] = {
+        {"build", "", cmd_build},   {"list", "", cmd_list}, {"verify", "", cmd_verify},
+        {"remove", "", cmd_remove}, {"path", "", cmd_path},
+    };
+    if (hc_wants_help(argc, argv)) {
+        (void)fputs(help, stdout);
+        return HC_EXIT_OK;
+    }
+    for (size_t i = 0; argc > 1 && i < sizeof actions / sizeof *actions; i++)
+        if (strcmp(argv[1], actions[i].name) == 0)
+            return actions[i].run(argc - 1, argv + 1);
+    return hc_usage("tree", "expected build, list, verify, remove or path");
+}

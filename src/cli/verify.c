@@ -1,0 +1,154 @@
+/* hotcell verify MANIFEST [--sign KEYFILE] - is the account genuine, and do the files that it lists still say
+ * what they said? */
+#include "cli/cli.h"
+
+#include "base/fd.h"
+#include "base/hash.h"
+#include "cell/kernel.h"
+#include "cli/key.h"
+#include "spec/manifest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_MANIFEST ((size_t)256 << 20)
+
+static const char help[] =
+    "usage: hotcell verify MANIFEST [--sign KEYFILE]\n"
+    "Check the SHA-256 of every file that the manifest lists, beside it, and with a key the\n"
+    "manifest's signature too. Exit status: 0 if all is as it was, 1 if not.\n";
+
+/* Names that JSON cannot hold as they are stand with \xHH for such bytes and a doubled backslash. */
+static void unescape(char *s)
+{
+    char *to = s;
+    while (*s) {
+        if (s[0] == '\\' && s[1] == 'x' && s[2] && s[3]) {
+            const char hex[3] = {s[2], s[3], '\0'};
+            *to++ = (char)strtol(hex, NULL, 16);
+            s += 4;
+        } else {
+            s += s[0] == '\\' && s[1] == '\\';
+            *to++ = *s++;
+        }
+    }
+    *to = '\0';
+}
+
+static int hash_at(int dir, const char *path, char out[HC_SHA256_HEX])
+{
+    /* A manifest from elsewhere must not make us read outside of its own directory. */
+    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+    hc_autofd fd = hc_openat2(dir, path, &how);
+    if (fd < 0)
+        return -1;
+    struct hc_hash h;
+    hc_hash_init(&h);
+    static char chunk[1 << 16];
+    for (ssize_t n; (n = read(fd, chunk, sizeof chunk)) != 0;) {
+        if (n < 0)
+            return -1;
+        hc_hash_add(&h, chunk, (size_t)n);
+    }
+    hc_hash_hex(&h, out);
+    return 0;
+}
+
+static bool check_artifact(int dir, const cJSON *row)
+{
+    const cJSON *path = cJSON_GetObjectItemCaseSensitive(row, "path");
+    const cJSON *sha = cJSON_GetObjectItemCaseSensitive(row, "sha256");
+    char now[HC_SHA256_HEX];
+    if (!cJSON_IsString(path) || !cJSON_IsString(sha)) {
+        hc_warn("the manifest lists a file without path or sha256");
+        return false;
+    }
+    char *name = strdup(path->valuestring);
+    if (name && cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(row, "escaped")))
+        unescape(name);
+    int rc = name ? hash_at(dir, name, now) : -1;
+    int why = errno;
+    free(name);
+    if (rc < 0)
+        hc_warn("%s: %s", path->valuestring, strerror(why));
+    else if (!hc_digest_equal(now, sha->valuestring))
+        hc_warn("%s: the content has changed", path->valuestring);
+    else
+        return true;
+    return false;
+}
+
+static int check_list(int dir, const cJSON *root, const char *key, int *checked)
+{
+    int wrong = 0;
+    const cJSON *row = NULL;
+    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(root, key))
+    {
+        (*checked)++;
+        wrong += !check_artifact(dir, row);
+    }
+    return wrong;
+}
+
+static int check(const char *path, const char *key_path)
+{
+    struct hc_error err;
+    hc_autobuf text = {0};
+    hc_autobuf key = {0};
+    struct hc_json j = {0};
+    if (key_path && hc_key_read(key_path, &key, &err) < 0)
+        return hc_report(&err);
+    if (hc_read_file(AT_FDCWD, path, &text, MAX_MANIFEST, &err) < 0 ||
+        hc_json_parse(&j, path, text.data ? text.data : "", text.len, &err) < 0) {
+        (void)hc_exit_as(&err, HC_EXIT_DATA);
+        return hc_report(&err);
+    }
+    int wrong = 0, checked = 0;
+    bool is_manifest = cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(j.root, "version")) &&
+                       cJSON_IsString(cJSON_GetObjectItemCaseSensitive(j.root, "status"));
+    if (!is_manifest) {
+        hc_json_finish(&j);
+        (void)hc_fail_as(&err, HC_EXIT_DATA, 0, "%s: not a manifest of hotcell", path);
+        return hc_report(&err);
+    }
+    if (key_path && hc_manifest_verify(&j, key.data, key.len, &err) < 0) {
+        (void)hc_report(&err);
+        wrong++;
+    }
+    char *copy = strdup(path);
+    hc_autofd dir = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    free(copy);
+    wrong += check_list(dir, j.root, "figures", &checked) + check_list(dir, j.root, "files", &checked);
+    hc_json_finish(&j);
+    if (!wrong)
+        (void)printf("%s: %s%d file%s as recorded\n", path,
+                     key_path ? "signature valid, " : "signature not checked, ", checked,
+                     checked == 1 ? "" : "s");
+    return wrong ? HC_EXIT_GUEST : HC_EXIT_OK;
+}
+
+int hc_cmd_verify(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"sign", required_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    const char *key = NULL;
+    int opt;
+    while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        if (opt == 'h') {
+            (void)fputs(help, stdout);
+            return HC_EXIT_OK;
+        }
+        if (opt != 's')
+            return hc_usage("verify", opt == ':' ? "%s needs a value" : "unknown option %s",
+                            argv[optind - 1]);
+        key = optarg;
+    }
+    if (argc - optind != 1)
+        return hc_usage("verify", "expected one MANIFEST");
+    return check(argv[optind], key);
+}
