@@ -1,5 +1,6 @@
 #include "shim/harness/py.h"
 
+#include "shim/harness/frozen.h"
 #include "shim/interp.h"
 
 #define TEXT_(x) #x
@@ -37,7 +38,8 @@ static void set_flags(PyConfig *c, const struct hc_interp_options *options)
     }
 }
 
-/* Everything that would otherwise be searched for is said. */
+/* Everything that would otherwise be searched for is said; "home" keeps the search away from the files (such
+ * as pyvenv.cfg) with which the working directory could have a say. */
 static PyStatus set_places(PyConfig *c)
 {
     static const wchar_t *const search[] = {STDLIB, STDLIB L"/lib-dynload",
@@ -46,8 +48,8 @@ static PyStatus set_places(PyConfig *c)
         wchar_t **field;
         const wchar_t *value;
     } places[] = {
-        {&c->program_name, L"python3"}, {&c->prefix, L"/usr"},    {&c->base_prefix, L"/usr"},
-        {&c->exec_prefix, L"/usr"},     {&c->stdlib_dir, STDLIB}, {&c->base_exec_prefix, L"/usr"},
+        {&c->home, L"/usr"},        {&c->program_name, L"python3"}, {&c->prefix, L"/usr"},
+        {&c->base_prefix, L"/usr"}, {&c->exec_prefix, L"/usr"},     {&c->base_exec_prefix, L"/usr"},
     };
     PyStatus status = PyStatus_Ok();
     for (size_t i = 0; i < sizeof places / sizeof places[0] && !PyStatus_Exception(status); i++)
@@ -108,8 +110,32 @@ static int add_builtins(void)
     return 0;
 }
 
+/* The codecs that are not frozen are found beside where the package would have been. */
+static int correct_encodings(void)
+{
+    hc_autopy *package = PyImport_ImportModule("encodings");
+    hc_autopy *place = PyUnicode_FromWideChar(STDLIB L"/encodings", -1);
+    hc_autopy *path = place ? Py_BuildValue("[O]", place) : NULL;
+    return package && path ? PyObject_SetAttrString(package, "__path__", path) : -1;
+}
+
+/* What the configuration cannot say: an empty executable would be searched for, and the directory of the
+ * standard library, from which frozen modules such as os have their __file__, is dropped on the way. */
+static int correct_places(void)
+{
+    hc_autopy *none = PyUnicode_FromString("");
+    hc_autopy *stdlib = PyUnicode_FromWideChar(STDLIB, -1);
+    if (!none || !stdlib || correct_encodings() < 0)
+        return -1;
+    return PySys_SetObject("executable", none) < 0 || PySys_SetObject("_base_executable", none) < 0 ||
+                   PySys_SetObject("_stdlib_dir", stdlib) < 0
+               ? -1
+               : 0;
+}
+
 int hc_interp_start(const struct hc_interp_options *options, struct hc_error *err)
 {
+    hc_frozen_register();
     PyStatus status = preconfigure();
     if (PyStatus_Exception(status))
         return failed(status, err);
@@ -119,11 +145,8 @@ int hc_interp_start(const struct hc_interp_options *options, struct hc_error *er
     PyConfig_Clear(&config);
     if (PyStatus_Exception(status))
         return failed(status, err);
-    /* An empty configured value is taken for "search PATH". */
-    hc_autopy *nowhere = PyUnicode_FromString("");
-    if (!nowhere || PySys_SetObject("executable", nowhere) < 0 ||
-        PySys_SetObject("_base_executable", nowhere) < 0)
-        return hc_fail(err, 0, "start Python: sys.executable");
+    if (correct_places() < 0)
+        return hc_fail(err, 0, "start Python: places");
     if (add_builtins() < 0)
         return hc_fail(err, 0, "start Python: builtins");
     return 0;

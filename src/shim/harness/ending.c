@@ -63,6 +63,7 @@ static void flush_stream(const char *name)
     PyObject *file = PySys_GetObject(name); /* borrowed */
     hc_autopy *held = Py_XNewRef(file);
     hc_autopy *done = held && held != Py_None ? PyObject_CallMethod(held, "flush", NULL) : NULL;
+    (void)done;
     PyErr_Clear();
 }
 

@@ -1,18 +1,18 @@
-"""Write the harness's Python parts as C: freeze.py guest_*.py > harness.inc
+"""Write Python as C: freeze.py guest_*.py > harness.inc
 
-Each becomes a marshalled code object in a table of {name, bytes, size}; the name is the file's without
-"guest_". All are compiled under one file name, by which tracebacks know them and leave them out.
+The harness's own parts become marshalled code objects in a table of {name, bytes, size}; the name is the
+file's without "guest_". All are compiled under one file name, by which tracebacks know them and leave them out.
+
+The modules that every start imports, and that the interpreter has not frozen itself, go into a second table in
+the interpreter's own form: so a program that imports nothing reads no file of the standard library.
 """
+import importlib.util
 import marshal
 import pathlib
 import sys
 
 FILE_NAME = "<hotcell>"
-
-
-def frozen(path):
-    code = compile(path.read_bytes(), FILE_NAME, "exec", dont_inherit=True, optimize=2)
-    return marshal.dumps(code)
+STARTUP = ["encodings", "encodings.aliases", "encodings.utf_8"]
 
 
 def c_array(name, data):
@@ -20,14 +20,33 @@ def c_array(name, data):
     return "static const unsigned char %s[] = {\n    %s,\n};\n" % (name, ",\n    ".join(rows))
 
 
-def main(paths):
+def freeze(prefix, name, source, file_name, optimize):
+    code = compile(source, file_name, "exec", dont_inherit=True, optimize=optimize)
+    symbol = prefix + name.replace(".", "_")
+    print(c_array(symbol, marshal.dumps(code)))
+    return symbol
+
+
+def freeze_parts(paths):
     names = [path.stem.removeprefix("guest_") for path in paths]
-    for name, path in zip(names, paths):
-        print(c_array("frozen_" + name, frozen(path)))
+    symbols = [freeze("part_", name, path.read_bytes(), FILE_NAME, 2) for name, path in zip(names, paths)]
     print("static const struct frozen_part frozen_parts[] = {")
-    for name in names:
-        print('    {"%s", frozen_%s, sizeof frozen_%s},' % (name, name, name))
-    print("};")
+    for name, symbol in zip(names, symbols):
+        print('    {"%s", %s, sizeof %s},' % (name, symbol, symbol))
+    print("};\n")
 
 
-main([pathlib.Path(argument) for argument in sys.argv[1:]])
+def freeze_startup():
+    specs = [importlib.util.find_spec(name) for name in STARTUP]
+    symbols = [freeze("startup_", spec.name, spec.loader.get_data(spec.origin), "<frozen %s>" % spec.name, 0)
+               for spec in specs]
+    print("static const struct _frozen startup_modules[] = {")
+    for spec, symbol in zip(specs, symbols):
+        package = str(bool(spec.submodule_search_locations)).lower()
+        print('    {.name = "%s", .code = %s, .size = sizeof %s, .is_package = %s},'
+              % (spec.name, symbol, symbol, package))
+    print("    {0},\n};")
+
+
+freeze_parts([pathlib.Path(argument) for argument in sys.argv[1:]])
+freeze_startup()

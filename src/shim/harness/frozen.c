@@ -16,6 +16,11 @@ struct frozen_part {
 static PyObject *builtins;          /* owned: the copy */
 static PyObject *namespaces[PARTS]; /* owned; NULL until first needed */
 
+void hc_frozen_register(void)
+{
+    PyImport_FrozenModules = startup_modules;
+}
+
 int hc_frozen_init(void)
 {
     builtins = PyDict_Copy(PyEval_GetBuiltins()); /* borrowed argument, new result */

@@ -8,6 +8,9 @@
 
 #include "shim/harness/py.h"
 
+/* Make the modules that start-up needs come from the binary: before the interpreter starts. */
+void hc_frozen_register(void);
+
 /* Copy the builtins: before any code but our own has run. -1 with an exception set. */
 int hc_frozen_init(void);
 
