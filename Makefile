@@ -30,8 +30,6 @@ PY_STATIC  := $(filter-out %-pic.a,$(wildcard $(shell $(PYTHON) -c 'import sysco
 SHIM_LINK   = $(if $(PY_STATIC),$(LINK:-pie=-no-pie),$(LINK))
 PY_LIBS    := $(if $(PY_STATIC),-rdynamic $(PY_STATIC) -lexpat -lz -lm,$(shell pkg-config --libs python3-embed))
 
-$(B)/obj/cli/tree.o: CPPFLAGS += -DHC_TREE_LIBPYTHON=$(if $(PY_STATIC),NULL,'"--libpython"')
-
 src  = $(filter-out %-test.c %-fuzz.c,$(wildcard src/$(1)/*.c))
 objs = $(patsubst src/%.c,$(B)/obj/%.o,$(foreach d,$(1),$(call src,$(d))))
 CELL_OBJS := $(call objs,cell spec base)

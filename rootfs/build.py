@@ -1,6 +1,6 @@
 """build - makes the read-only root of a cell, the tree, out of what is installed on this host.
 
-    python3 -I build.py --recipe FILE --staging DIR [--python PATH] [--libpython]
+    python3 -I build.py --recipe FILE --staging DIR [--python PATH] [--shim PATH]
 
 `hotcell tree build` runs this, then hashes what it finds in DIR/root and moves it into its store; DIR/meta.json says
 what it is. DIR/root holds an interpreter's standard library, the distributions that the recipe names with what they
@@ -38,6 +38,7 @@ sys.path.insert(0, HERE)
 
 # pylint: disable=wrong-import-position
 import distributions  # noqa: E402
+import elf  # noqa: E402
 import interpreter  # noqa: E402
 import recipe as recipes  # noqa: E402
 from errors import BAD_INPUT, INTERNAL, UNAVAILABLE, BuildError  # noqa: E402
@@ -86,7 +87,7 @@ class Build:
         interpreter.check(self.chosen, self.embedded)
         self.staging = os.path.realpath(options.staging)
         self.stdlib = f"usr/lib/python{self.embedded.minor}"
-        self.libpython = [f"libpython{self.embedded.minor}.so.1.0"] if options.libpython else []
+        self.shim = options.shim
         self.tree = Tree(os.path.join(self.staging, "root"), self.recipe.exclude)
         self.distributions = []
         self.libraries = Libraries(self.tree, os.path.realpath(self.embedded.executable), self.embedded.multiarch)
@@ -164,7 +165,10 @@ class Build:
 
     def copy_libraries(self):
         """The ELF interpreter and the shared libraries."""
-        self.libraries.gather(self.libpython)
+        shim = elf.read(self.shim) if self.shim else None
+        if self.shim and shim is None:
+            raise BuildError(UNAVAILABLE, f"{self.shim}: expected the shim, a 64-bit ELF program")
+        self.libraries.gather(shim.needed if shim else [])
         say(f"{len(self.libraries.here)} shared libraries")
 
     def write_etc(self):
@@ -263,7 +267,7 @@ def _options(arguments):
     parser.add_argument("--recipe", required=True, metavar="FILE", help="the recipe")
     parser.add_argument("--staging", required=True, metavar="DIR", help="a fresh folder to fill")
     parser.add_argument("--python", metavar="PATH", help="the interpreter whose distributions are taken")
-    parser.add_argument("--libpython", action="store_true", help="add libpython, for a shim that is linked to it")
+    parser.add_argument("--shim", metavar="PATH", help="the program that runs on the tree: its libraries are added")
     return parser.parse_args(arguments)
 
 

@@ -197,6 +197,7 @@ static const struct rule {
     {"prctl", IN_JOB, {{0, WORD_MASK, PR_CAPBSET_READ}, {0}}, "a question", 0},
     {"prctl", IN_JOB, {{0, WORD_MASK, PR_GET_SECUREBITS}, {0}}, "a question", 0},
     {"prctl", IN_JOB, {{0, WORD_MASK, PR_SET_PDEATHSIG}, {0}}, "children that end with their parent", 0},
+    {"prctl", IN_FIRST, {{0, WORD_MASK, PR_SET_NO_NEW_PRIVS}, {0}}, "set already; the shim makes sure", 0},
     {"prctl", IN_FIRST, {{0, WORD_MASK, PR_SET_DUMPABLE}, {0}}, "the shim hides its memory", 0},
     {"prlimit64", IN_JOB, {{0, WORD_MASK, 0}, {0}}, "one's own limits; the hard ones cannot be raised", 0},
     {"mknod", IN_JOB, {{1, S_IFMT, S_IFIFO}, {0}}, "named pipes, where Landlock lets them be made", 0},

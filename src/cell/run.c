@@ -708,13 +708,13 @@ static int launch_failed(struct launch *l, struct hc_error *err)
         *err = l->sup.launch;
         return hc_ctx(err, "check the cell");
     }
-    char *text = l->m->err.text.data ? l->m->err.text.data : (char[]){""};
-    size_t len = strlen(text);
-    while (len && text[len - 1] == '\n')
-        text[--len] = '\0';
-    const char *last = strrchr(text, '\n');
-    return hc_fail(err, 0, "the interpreter did not start: %s",
-                   *text ? (last ? last + 1 : text) : "it said nothing");
+    const char *text = l->m->err.text.data ? l->m->err.text.data : "";
+    size_t len = strcspn(text, "\n"), at = 0;
+    while (text[at + len] == '\n' && text[at + len + 1]) { /* to the last line that is not empty */
+        at += len + 1;
+        len = strcspn(text + at, "\n");
+    }
+    return hc_fail(err, 0, "the interpreter did not start: %.*s", len ? (int)len : 16, len ? text + at : "it said nothing");
 }
 
 static int judge(struct launch *l, struct hc_error *err)

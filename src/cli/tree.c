@@ -69,18 +69,13 @@ static int wait_for(pid_t pid, struct hc_error *err)
 
 static int populate(const char *recipe, const char *staging, const char *python, struct hc_error *err)
 {
-    char dir[PATH_MAX], script[PATH_MAX + 16];
-    if (hc_data_dir("rootfs", dir, err) < 0)
+    char dir[PATH_MAX], script[PATH_MAX + 16], shim[PATH_MAX];
+    if (hc_data_dir("rootfs", dir, err) < 0 || hc_shim_path(shim, err) < 0)
         return -1;
     (void)snprintf(script, sizeof script, "%s/build.py", dir);
-    const char *argv[] = {BUILDER_PYTHON,    "-I", script, "--recipe", recipe, "--staging", staging,
-                          HC_TREE_LIBPYTHON, NULL, NULL,   NULL};
-    size_t n = 7 + (HC_TREE_LIBPYTHON != NULL);
-    if (python) {
-        argv[n++] = "--python";
-        argv[n++] = python;
-    }
-    argv[n] = NULL;
+    const char *argv[] = {BUILDER_PYTHON, "-I",    script,   "--recipe", recipe,
+                          "--staging",    staging, "--shim", shim,       python ? "--python" : NULL,
+                          python,         NULL};
     pid_t pid;
     int rc = posix_spawn(&pid, BUILDER_PYTHON, NULL, NULL, (char *const *)argv, environ);
     if (rc)
