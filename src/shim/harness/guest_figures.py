@@ -29,7 +29,7 @@ class Capture:
         size = os.stat(path).st_size
         if size > self.size:
             os.unlink(path)
-            self.warnings.append(f"A {kind} figure of {size} bytes was left out: more than {self.size} bytes.")
+            self.warnings.append(f"A {kind} figure was left out: {size} bytes, more than {self.size}.")
             return
         self.saved.append((name, mime, kind))
 

@@ -91,8 +91,10 @@ def copy_font_lists(module):
     names = [name for name in os.listdir(FONT_LISTS) if name.startswith("fontlist")]
     os.makedirs(config, exist_ok=True)
     for name in names:
-        with open(os.path.join(FONT_LISTS, name), "rb") as have, open(os.path.join(config, name), "xb") as want:
-            want.write(have.read())
+        with open(os.path.join(FONT_LISTS, name), "rb") as file:
+            fonts = file.read()
+        with open(os.path.join(config, name), "xb") as file:
+            file.write(fonts)
 
 
 def collect_shown(renderers):
