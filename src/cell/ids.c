@@ -6,14 +6,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+
+#define RUN_DIR "/run/hotcell"
 
 int hc_ids_range(uid_t *start, uid_t *count, struct hc_error *err)
 {
@@ -39,6 +41,14 @@ int hc_ids_range(uid_t *start, uid_t *count, struct hc_error *err)
                       "HOTCELL_UID_RANGE: expected START:COUNT with START of at least 1000, got '%s'", text);
 }
 
+/* Root's directory for leases, gone after a reboot as the leases are. */
+static int make_run_dir(struct hc_error *err)
+{
+    if (mkdir(RUN_DIR, 0700) < 0 && errno != EEXIST)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "make " RUN_DIR);
+    return 0;
+}
+
 static bool lock_byte(int fd, off_t at)
 {
     /* An "open file description" lock: the child of clone3 shares it, and it goes with the last descriptor.
@@ -47,16 +57,15 @@ static bool lock_byte(int fd, off_t at)
     return fcntl(fd, F_OFD_SETLK, &lock) == 0;
 }
 
-int hc_ids_lease(struct hc_ids *ids, const char *runtime_dir, struct hc_error *err)
+int hc_ids_lease(struct hc_ids *ids, struct hc_error *err)
 {
     *ids = (struct hc_ids){.uid = geteuid(), .gid = getegid(), .lease_fd = -1};
     if (ids->uid != 0)
         return 0;
     uid_t start, count;
-    if (hc_ids_range(&start, &count, err) < 0)
+    if (hc_ids_range(&start, &count, err) < 0 || make_run_dir(err) < 0)
         return -1;
-    char path[PATH_MAX];
-    (void)snprintf(path, sizeof path, "%.4000s/uids", runtime_dir);
+    static const char path[] = RUN_DIR "/uids";
     hc_autofd fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return hc_fail(err, errno, "open the uid leases %s", path);

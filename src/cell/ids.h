@@ -22,7 +22,7 @@ struct hc_ids {
 /* $HOTCELL_UID_RANGE=START:COUNT, else the default. */
 int hc_ids_range(uid_t *start, uid_t *count, struct hc_error *err);
 
-int hc_ids_lease(struct hc_ids *ids, const char *runtime_dir, struct hc_error *err);
+int hc_ids_lease(struct hc_ids *ids, struct hc_error *err);
 void hc_ids_release(struct hc_ids *ids);
 
 /* Write the maps of a process that was just cloned into a new user namespace: one id each. `setgroups` is

@@ -378,8 +378,7 @@ static int prepare_channels(struct launch *l, struct hc_error *err)
 
 static int prepare_ids(struct launch *l, struct hc_error *err)
 {
-    char runtime[PATH_MAX];
-    if (hc_runtime_dir(runtime, err) < 0 || hc_ids_lease(&l->ids, runtime, err) < 0)
+    if (hc_ids_lease(&l->ids, err) < 0)
         return -1;
     l->plan.host_uid = l->ids.uid;
     l->plan.host_gid = l->ids.gid;

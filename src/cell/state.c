@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static int format_path(char out[PATH_MAX], struct hc_error *err, const char *dir, const char *rest)
@@ -38,28 +37,6 @@ int hc_state_dir(char out[PATH_MAX], struct hc_error *err)
         return format_path(out, err, dir, "/.local/share/hotcell");
     return hc_fail_as(err, HC_EXIT_CONFIG, 0,
                       "no place for trees: set HOTCELL_STATE, XDG_DATA_HOME or HOME to an absolute path");
-}
-
-int hc_runtime_dir(char out[PATH_MAX], struct hc_error *err)
-{
-    const char *dir = absolute_env("XDG_RUNTIME_DIR");
-    char fallback[64];
-    (void)snprintf(fallback, sizeof fallback, "/tmp/hotcell-%u", geteuid());
-    int rc = geteuid() == 0 ? format_path(out, err, "/run/hotcell", "")
-             : dir          ? format_path(out, err, dir, "/hotcell")
-                            : format_path(out, err, fallback, "");
-    if (rc < 0)
-        return -1;
-    if (mkdir(out, 0700) < 0 && errno != EEXIST)
-        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "make the directory for leases %s", out);
-    /* In /tmp somebody else may have made it first. */
-    struct stat st;
-    if (lstat(out, &st) < 0)
-        return hc_fail(err, errno, "%s", out);
-    if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022))
-        return hc_fail_as(err, HC_EXIT_CONFIG, 0,
-                          "%s: expected a directory of uid %u that only it may write to", out, geteuid());
-    return 0;
 }
 
 /* The directory of the running binary, without a trailing slash. */

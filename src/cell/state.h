@@ -13,10 +13,6 @@ int hc_state_dir(char out[PATH_MAX], struct hc_error *err);
 /* Where root keeps its trees; ordinary users may run from them as well. */
 #define HC_SYSTEM_STATE "/var/lib/hotcell"
 
-/* Leases, gone after a reboot: /run/hotcell for root, else $XDG_RUNTIME_DIR/hotcell, else /tmp/hotcell-UID
- * (checked to be ours and private). Created. */
-int hc_runtime_dir(char out[PATH_MAX], struct hc_error *err);
-
 /* Files that ship with hotcell, found from the place of the running binary: "policies" or "rootfs" in an
  * installation (PREFIX/share/hotcell) or in a source tree (beside build/). */
 int hc_data_dir(const char *kind, char out[PATH_MAX], struct hc_error *err);
