@@ -106,7 +106,6 @@ static const char *const shapes[] = {
     [HC_OPT_DURATION] = "a duration such as \"60s\"",
     [HC_OPT_COUNT] = "a whole number",
     [HC_OPT_MILLI] = "a number such as 1.5",
-    [HC_OPT_CHOICE] = "a choice",
     [HC_OPT_NAME] = "a name or a path",
 };
 
@@ -291,7 +290,9 @@ static int set_double(struct hc_policy *p, const struct hc_option *opt, double n
 {
     char got[40];
     (void)snprintf(got, sizeof got, "%.15g", number);
-    if (opt->kind == HC_OPT_CHOICE || opt->kind == HC_OPT_NAME)
+    if (opt->kind == HC_OPT_CHOICE)
+        return refuse_range(why, opt, got);
+    if (opt->kind == HC_OPT_NAME)
         return refuse_shape(why, opt, got);
     bool scaled = opt->kind == HC_OPT_DURATION || opt->kind == HC_OPT_MILLI;
     /* Up to the next thousandth, but 16.1 * 1000 is a little more than 16100. */

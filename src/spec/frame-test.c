@@ -1,0 +1,168 @@
+/* Frames, and which conversations with a cell the launcher accepts. */
+#include "spec/frame.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+#define LAST         HC_FRAME_LAST
+
+static size_t packet(char *out, int type, int flags, const char *text)
+{
+    size_t len = strlen(text);
+    struct hc_frame_head head = {.type = (uint8_t)type, .flags = (uint8_t)flags, .len = (uint32_t)len};
+    memcpy(out, &head, sizeof head);
+    memcpy(out + sizeof head, text, len);
+    return sizeof head + len;
+}
+
+static void a_packet_must_be_exactly_one_frame(void **state)
+{
+    static const struct {
+        struct hc_frame_head head;
+        size_t payload; /* bytes that are really there */
+        bool good;
+    } rows[] = {
+        {{.type = HC_FRAME_READY, .flags = LAST}, 0, true},
+        {{.type = HC_FRAME_REPORT, .flags = LAST, .len = 5}, 5, true},
+        {{.type = HC_FRAME_REPORT, .flags = 0, .len = HC_FRAME_CHUNK}, HC_FRAME_CHUNK, true},
+        {{.type = HC_FRAME_REPORT, .flags = LAST, .len = HC_FRAME_CHUNK + 1}, HC_FRAME_CHUNK + 1, false},
+        {{.type = HC_FRAME_REPORT, .flags = LAST, .len = 5}, 4, false},
+        {{.type = HC_FRAME_REPORT, .flags = LAST, .len = 5}, 6, false},
+        {{.type = HC_FRAME_REPORT, .flags = LAST, .len = UINT32_MAX}, 8, false},
+        {{.type = HC_FRAME_REPORT, .flags = 0}, 0, false}, /* goes on, and does not grow */
+        {{.type = HC_FRAME_READY, .flags = LAST, .len = 1}, 1, false},
+        {{.type = HC_FRAME_RUN, .flags = 0}, 0, false},
+        {{.type = 0, .flags = LAST}, 0, false},
+        {{.type = HC_FRAME_TYPES, .flags = LAST}, 0, false},
+        {{.type = 255, .flags = LAST}, 0, false},
+        {{.type = HC_FRAME_READY, .flags = 0x03}, 0, false},
+        {{.type = HC_FRAME_READY, .flags = LAST, .zero = 1}, 0, false},
+    };
+    char *data = calloc(1, sizeof(struct hc_frame_head) + HC_FRAME_CHUNK + 1);
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct hc_frame_head head;
+        const void *payload;
+        struct hc_error err;
+        memcpy(data, &rows[i].head, sizeof head);
+        int rc = hc_frame_parse(data, sizeof head + rows[i].payload, &head, &payload, &err);
+        if ((rc == 0) != rows[i].good)
+            fail_msg("row %zu: %s", i, rc == 0 ? "accepted" : err.text);
+    }
+    for (size_t len = 0; len < sizeof(struct hc_frame_head); len++) {
+        struct hc_frame_head head;
+        const void *payload;
+        struct hc_error err;
+        assert_int_equal(hc_frame_parse(data, len, &head, &payload, &err), -1);
+    }
+    free(data);
+}
+
+struct step {
+    int type, flags;
+    const char *text;
+    int answer; /* what hc_inbox_feed returns */
+};
+
+#define READY                                                                                                \
+    {                                                                                                        \
+        HC_FRAME_READY, LAST, "", HC_FRAME_READY                                                             \
+    }
+#define RUN                                                                                                  \
+    {                                                                                                        \
+        HC_FRAME_RUN, LAST, "", HC_FRAME_RUN                                                                 \
+    }
+#define REPORT                                                                                               \
+    {                                                                                                        \
+        HC_FRAME_REPORT, LAST, "{}", HC_FRAME_REPORT                                                         \
+    }
+#define REJECTED                                                                                             \
+    {                                                                                                        \
+        HC_FRAME_REJECTED, LAST, "{}", HC_FRAME_REJECTED                                                     \
+    }
+#define REFUSED(type, flags, text)                                                                           \
+    {                                                                                                        \
+        type, flags, text, -1                                                                                \
+    }
+#define BAD_READY    REFUSED(HC_FRAME_READY, LAST, "")
+#define BAD_RUN      REFUSED(HC_FRAME_RUN, LAST, "")
+#define BAD_REPORT   REFUSED(HC_FRAME_REPORT, LAST, "{}")
+#define BAD_REJECTED REFUSED(HC_FRAME_REJECTED, LAST, "{}")
+#define BEGIN(text)                                                                                          \
+    {                                                                                                        \
+        HC_FRAME_REPORT, 0, text, 0                                                                          \
+    }
+#define END(text)                                                                                            \
+    {                                                                                                        \
+        HC_FRAME_REPORT, LAST, text, HC_FRAME_REPORT                                                         \
+    }
+
+static void conversations(void **state)
+{
+    static const struct {
+        const char *title;
+        struct step steps[8];
+        const char *body; /* afterwards, if it matters */
+    } rows[] = {
+        {"a job that ran", {READY, RUN, REPORT}, "{}"},
+        {"a report in pieces", {READY, RUN, BEGIN("{\"a\""), BEGIN(": "), END("1}")}, "{\"a\": 1}"},
+        {"a report with an empty last piece", {READY, RUN, BEGIN("{}"), END("")}, "{}"},
+        {"a job that ended before it could report", {READY, RUN}, NULL},
+        {"a program that was refused", {READY, REJECTED}, "{}"},
+        {"data that could not be loaded", {REJECTED}, "{}"},
+        {"run before ready", {BAD_RUN}, NULL},
+        {"report before run", {READY, BAD_REPORT}, NULL},
+        {"report before ready", {BAD_REPORT}, NULL},
+        {"ready twice", {READY, BAD_READY}, NULL},
+        {"run twice", {READY, RUN, BAD_RUN}, NULL},
+        {"ready after run", {READY, RUN, BAD_READY}, NULL},
+        {"rejected after run", {READY, RUN, BAD_REJECTED}, NULL},
+        {"rejected after the report", {READY, RUN, REPORT, BAD_REJECTED}, NULL},
+        {"two reports", {READY, RUN, REPORT, BAD_REPORT}, NULL},
+        {"ready after rejected", {REJECTED, BAD_READY}, NULL},
+        {"run after rejected", {READY, REJECTED, BAD_RUN}, NULL},
+        {"two rejections", {READY, REJECTED, BAD_REJECTED}, NULL},
+        {"the launcher's own frame", {REFUSED(HC_FRAME_GO, LAST, "")}, NULL},
+        {"another message inside a report", {READY, RUN, BEGIN("{"), BAD_REJECTED}, NULL},
+        {"a rejection that is never finished, then run",
+         {READY, {HC_FRAME_REJECTED, 0, "{", 0}, BAD_RUN},
+         NULL},
+        {"more than allowed in one piece", {READY, RUN, REFUSED(HC_FRAME_REPORT, LAST, "12345678901")}, NULL},
+        {"more than allowed in two",
+         {READY, RUN, BEGIN("123456"), REFUSED(HC_FRAME_REPORT, LAST, "78901")},
+         NULL},
+        {"just as much as allowed", {READY, RUN, BEGIN("12345"), END("67890")}, "1234567890"},
+        {"nothing counts after an error", {BAD_RUN, BAD_READY, BAD_RUN, BAD_REPORT}, NULL},
+        {"an unknown type", {READY, REFUSED(77, LAST, "")}, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct hc_inbox in = {.max = 10};
+        for (size_t k = 0; k < COUNT(rows[i].steps) && rows[i].steps[k].type; k++) {
+            const struct step *s = &rows[i].steps[k];
+            char data[64];
+            struct hc_error err = {0};
+            int answer = hc_inbox_feed(&in, data, packet(data, s->type, s->flags, s->text), &err);
+            if (answer != s->answer)
+                fail_msg("%s: step %zu: %d %s", rows[i].title, k, answer, err.text);
+        }
+        if (rows[i].body)
+            assert_string_equal(in.body.data, rows[i].body);
+        hc_inbox_finish(&in);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_packet_must_be_exactly_one_frame),
+        cmocka_unit_test(conversations),
+    };
+    return cmocka_run_group_tests_name("frame", tests, NULL, NULL);
+}
