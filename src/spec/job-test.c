@@ -152,7 +152,7 @@ static void a_wrong_spec_is_refused_with_its_place(void **state)
         {"{\"max_output_bytes\": \"1M\"}",
          "job.json:1:22: max_output_bytes: expected a whole number, got a string"},
         {"{\"max_figures\": -1}", "job.json:1:17: max_figures: expected 0 to 1000, got -1"},
-        {"{\"code\": \"a\\u0000b\"}", "job.json:1:11: a string must not contain \\u0000"},
+        {"{\"code\": \"a\\u0000b\"}", "job.json:1:12: a string must not contain \\u0000"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {

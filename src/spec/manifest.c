@@ -1,17 +1,13 @@
 #include "spec/manifest.h"
 
 #include "spec/options.h"
-#include "spec/scan.h"
+#include "spec/report.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char algorithm[] = "HMAC-SHA256";
-
-/* Of the values that a document may hold, the share of the guest's report: the rest of the manifest must
- * always fit beside it. */
-#define GUEST_VALUES (HC_JSON_VALUES / 4)
 
 static const struct {
     const char *name;
@@ -260,20 +256,13 @@ static void put_stream(struct doc *d, cJSON *root, const char *name, const struc
     put_number(d, stream, "redactions", 0);
 }
 
-/* The report is hostile text. It was checked when it came in; it is checked again, so that no report whatever
- * can make the manifest unreadable or take the place of another member. */
-static bool guest_fits(const char *text)
+/* Returns NULL, or why the report is left out. It was checked when it came in; it is checked again, so that
+ * no report whatever can make the manifest unreadable or other than its schema says. */
+static const char *put_guest(struct doc *d, cJSON *root, const struct hc_manifest *m, struct hc_error *err)
 {
-    struct hc_error ignored;
-    hc_autoscan scan;
-    return hc_scan(&scan, "guest", text, strlen(text), 1, &ignored) == 0 && scan.count <= GUEST_VALUES &&
-           text[scan.nodes[0].start] == '{';
-}
-
-static void put_guest(struct doc *d, cJSON *root, const struct hc_manifest *m)
-{
-    (void)put(d, root, "guest",
-              m->guest && guest_fits(m->guest) ? cJSON_CreateRaw(m->guest) : cJSON_CreateNull());
+    bool fits = m->guest && hc_guest_report_check(m->guest, strlen(m->guest), err) == 0;
+    (void)put(d, root, "guest", fits ? cJSON_CreateRaw(m->guest) : cJSON_CreateNull());
+    return m->guest && !fits ? err->text : NULL;
 }
 
 static void put_artifacts(struct doc *d, cJSON *root, const char *name, const struct hc_artifact *list,
@@ -302,14 +291,16 @@ static void put_skipped(struct doc *d, cJSON *root, const struct hc_manifest *m)
     put_number(d, skipped, "more", (double)m->skipped_more);
 }
 
-static void put_warnings(struct doc *d, cJSON *root, const struct hc_manifest *m)
+static void put_warnings(struct doc *d, cJSON *root, const struct hc_manifest *m, const char *no_guest)
 {
     cJSON *list = put_list(d, root, "warnings");
     for (size_t i = 0; i < m->warning_count; i++)
         put_text(d, list, NULL, m->warnings[i]);
-    if (m->guest && !guest_fits(m->guest))
-        put_text(d, list, NULL,
-                 "the report of the guest's process was dropped: not an object, or nested too deeply");
+    if (!no_guest)
+        return;
+    hc_autobuf text = {0};
+    (void)hc_buf_fmt(&text, "the report of the guest's process was dropped: %s", no_guest);
+    put_bytes(d, list, NULL, text.data, text.len);
 }
 
 static void put_usage(struct doc *d, cJSON *root, const struct hc_manifest *m)
@@ -386,13 +377,14 @@ static void put_sources(struct doc *d, cJSON *root, const struct hc_manifest *m)
 static cJSON *build(const struct hc_manifest *m)
 {
     struct doc d = {.ok = true};
+    struct hc_error report_err;
     cJSON *root = cJSON_CreateObject();
     put_job(&d, root, m);
     put_rejection(&d, root, m);
     put_process(&d, root, m);
     put_stream(&d, root, "stdout", &m->out);
     put_stream(&d, root, "stderr", &m->err);
-    put_guest(&d, root, m);
+    const char *no_guest = put_guest(&d, root, m, &report_err);
     put_artifacts(&d, root, "figures", m->figures, m->figure_count);
     put_artifacts(&d, root, "files", m->files, m->file_count);
     put_skipped(&d, root, m);
@@ -400,7 +392,7 @@ static cJSON *build(const struct hc_manifest *m)
         (void)put_name(&d, root, "code_path", m->code_path);
     else
         put_null(&d, root, "code_path");
-    put_warnings(&d, root, m);
+    put_warnings(&d, root, m, no_guest);
     (void)put_list(&d, root, "denials");
     put_usage(&d, root, m);
     put_limits(&d, root, m);

@@ -79,8 +79,8 @@ struct hc_manifest {
         int value;     /* exit status or signal number */
     } process;         /* the interpreter, as pid 1 of the cell saw it end */
     struct hc_stream out, err;
-    char *guest; /* JSON object text; NULL if the guest's process reported nothing. Owned. Dropped with a
-                  * warning if it is not one or is nested too deeply */
+    char *guest; /* JSON object text; NULL if the guest's process reported nothing. Owned. Left out with a
+                  * warning if hc_guest_report_check refuses it */
     struct hc_artifact *figures, *files; /* owned arrays */
     size_t figure_count, file_count;
     struct hc_skipped *skipped;
