@@ -35,25 +35,23 @@ static void record(struct hc_error *err, int exit, int sys, const char *fmt, va_
     one_line(err->text);
 }
 
-int hc_fail(struct hc_error *err, int sys, const char *fmt, ...)
+void(hc_fail)(struct hc_error *err, int sys, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     record(err, HC_EXIT_INTERNAL, sys, fmt, ap);
     va_end(ap);
-    return -1;
 }
 
-int hc_fail_as(struct hc_error *err, int exit, int sys, const char *fmt, ...)
+void(hc_fail_as)(struct hc_error *err, int exit, int sys, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     record(err, exit, sys, fmt, ap);
     va_end(ap);
-    return -1;
 }
 
-int hc_ctx(struct hc_error *err, const char *fmt, ...)
+void(hc_ctx)(struct hc_error *err, const char *fmt, ...)
 {
     char cause[sizeof err->text];
     memcpy(cause, err->text, sizeof cause);
@@ -63,11 +61,9 @@ int hc_ctx(struct hc_error *err, const char *fmt, ...)
     va_end(ap);
     append(err, cause);
     one_line(err->text);
-    return -1;
 }
 
-int hc_exit_as(struct hc_error *err, int exit)
+void(hc_exit_as)(struct hc_error *err, int exit)
 {
     err->exit = exit;
-    return -1;
 }

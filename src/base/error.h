@@ -29,16 +29,22 @@ struct hc_error {
     char text[752]; /* one line, no newline, NUL-terminated */
 };
 
-/* Record a cause. `sys` is an errno value or 0; its strerror is appended. Both return -1, so that
- * `return hc_fail(...)` reads as it should. hc_fail uses HC_EXIT_INTERNAL; hc_fail_as names the status. */
-int hc_fail(struct hc_error *err, int sys, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-int hc_fail_as(struct hc_error *err, int exit, int sys, const char *fmt, ...)
+/* Record a cause. `sys` is an errno value or 0; its strerror is appended. All four have the value -1 (see
+ * below). hc_fail uses HC_EXIT_INTERNAL; hc_fail_as names the status. */
+void hc_fail(struct hc_error *err, int sys, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void hc_fail_as(struct hc_error *err, int exit, int sys, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Put a phrase in front of the text: "phrase: text". Returns -1. */
-int hc_ctx(struct hc_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Put a phrase in front of the text: "phrase: text". */
+void hc_ctx(struct hc_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Keep the text and change the exit status that goes with it. Returns -1. */
-int hc_exit_as(struct hc_error *err, int exit);
+/* Keep the text and change the exit status that goes with it. */
+void hc_exit_as(struct hc_error *err, int exit);
+
+/* The compiler, and whoever reads `return hc_fail(...)`, should see without looking further that it is -1. */
+#define hc_fail(...)    (hc_fail(__VA_ARGS__), -1)
+#define hc_fail_as(...) (hc_fail_as(__VA_ARGS__), -1)
+#define hc_ctx(...)     (hc_ctx(__VA_ARGS__), -1)
+#define hc_exit_as(...) (hc_exit_as(__VA_ARGS__), -1)
 
 #endif

@@ -125,13 +125,9 @@ static int arrange_descriptors(const struct hc_plan *plan, int shim_fd, struct h
     return 0;
 }
 
-static int reset_signals(struct hc_error *err)
+/* Handlers are reset by CLONE_CLEAR_SIGHAND; the mask is inherited. */
+static int unblock_signals(struct hc_error *err)
 {
-    for (int sig = 1; sig < NSIG; sig++) {
-        struct sigaction act = {.sa_handler = SIG_DFL};
-        if (sigaction(sig, &act, NULL) < 0 && errno != EINVAL)
-            return hc_fail(err, errno, "reset signal %d", sig);
-    }
     sigset_t none;
     (void)sigemptyset(&none);
     return sigprocmask(SIG_SETMASK, &none, NULL) < 0 ? hc_fail(err, errno, "unblock signals") : 0;
@@ -146,7 +142,7 @@ _Noreturn void hc_inside(const struct hc_plan *plan)
     int sync_fd = plan->sync_fd;
 
     if (wait_for_maps(plan, &err) < 0 || hc_rights_become_guest(plan, &err) < 0 ||
-        die_with_launcher(plan, &err) < 0 || reset_signals(&err) < 0 || own_names(&err) < 0 ||
+        die_with_launcher(plan, &err) < 0 || unblock_signals(&err) < 0 || own_names(&err) < 0 ||
         hc_loopback_up(&f->interfaces, &f->loopback_up, &err) < 0 ||
         hc_mounts_build(plan, &m, &err) < 0 || /* last need for mount rights */
         send_mounts(plan, &m, &err) < 0 || attempt_root_write(f, &err) < 0 ||

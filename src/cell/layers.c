@@ -7,6 +7,7 @@
 #include <linux/seccomp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -49,15 +50,19 @@ static int check_namespaces(struct hc_manifest *m, pid_t pid, struct hc_error *e
     return 0;
 }
 
+/* The map must be this one line, blanks aside. */
 static int check_map(const char *file, pid_t pid, unsigned host, struct hc_error *err)
 {
     char path[48], text[256];
-    unsigned in = 0, out = 0, count = 0, more = 0;
     (void)snprintf(path, sizeof path, "/proc/%d/%s", pid, file);
     if (hc_read_attr(AT_FDCWD, path, text, sizeof text) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "read %s", path);
-    int n = sscanf(text, "%u %u %u %u", &in, &out, &count, &more);
-    if (n != 3 || in != HC_GUEST_ID || out != host || count != 1 || out == 0)
+    const unsigned long expected[] = {HC_GUEST_ID, host, 1};
+    char *p = text;
+    bool right = host != 0;
+    for (size_t i = 0; i < 3; i++)
+        right = right && strtoul(p, &p, 10) == expected[i];
+    if (!right || *p)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "%s is '%s'", path, text);
     return 0;
 }

@@ -293,9 +293,17 @@ static int prepare_env(struct launch *l, struct hc_error *err)
     char threads[24];
     (void)snprintf(threads, sizeof threads, "%lld", (long long)numeric_threads(&l->run->policy->limits));
     const char *const fixed[][2] = {
-        {"HOME", "/tmp"}, {"TMPDIR", "/tmp"},           {"LANG", "C.UTF-8"},
-        {"PATH", ""},     {"MPLBACKEND", "Agg"},        {"MPLCONFIGDIR", "/tmp/.matplotlib"},
-        {"TZ", "UTC"},    {"OMP_NUM_THREADS", threads}, {"OPENBLAS_NUM_THREADS", threads},
+        {"HOME", "/tmp"},
+        {"TMPDIR", "/tmp"},
+        {"LANG", "C.UTF-8"},
+        {"PATH", ""},
+        {"MPLBACKEND", "Agg"},
+        {"MPLCONFIGDIR", "/tmp/.matplotlib"},
+        {"TZ", "UTC"},
+        {"OMP_NUM_THREADS", threads},
+        {"OPENBLAS_NUM_THREADS", threads},
+        /* joblib would otherwise try for semaphores, and warn that it cannot have any. */
+        {"JOBLIB_MULTIPROCESSING", "0"},
     };
     const size_t fixed_count = sizeof fixed / sizeof *fixed;
     l->env = calloc(fixed_count + (size_t)cJSON_GetArraySize(own) + 1, sizeof *l->env);
@@ -413,7 +421,7 @@ static int clone_child(struct launch *l, struct hc_error *err)
 {
     int pidfd = -1;
     struct clone_args args = {
-        .flags = NAMESPACES | CLONE_PIDFD,
+        .flags = NAMESPACES | CLONE_PIDFD | CLONE_CLEAR_SIGHAND,
         .pidfd = (uintptr_t)&pidfd,
         .exit_signal = SIGCHLD,
     };
@@ -501,7 +509,7 @@ static int own_filters(void)
     if (hc_read_attr(AT_FDCWD, "/proc/self/status", text, sizeof text) < 0)
         return 0;
     const char *at = strstr(text, "\nSeccomp_filters:");
-    return at ? atoi(at + strlen("\nSeccomp_filters:")) : 0;
+    return at ? (int)strtol(at + strlen("\nSeccomp_filters:"), NULL, 10) : 0;
 }
 
 static int supervise(struct launch *l, struct hc_error *err)
@@ -713,7 +721,8 @@ static int launch_failed(struct launch *l, struct hc_error *err)
         at += len + 1;
         len = strcspn(text + at, "\n");
     }
-    return hc_fail(err, 0, "the interpreter did not start: %.*s", len ? (int)len : 16, len ? text + at : "it said nothing");
+    return hc_fail(err, 0, "the interpreter did not start: %.*s", len ? (int)len : 16,
+                   len ? text + at : "it said nothing");
 }
 
 static int judge(struct launch *l, struct hc_error *err)

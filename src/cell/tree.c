@@ -150,13 +150,13 @@ static int make_index(int dir, struct hc_buf *out, struct hc_error *err)
 {
     struct lines l = {0};
     int rc = index_dir(&l, dir, "root", "", 0, err);
-    if (rc == 0) {
+    if (rc == 0 && l.count) {
         qsort(l.line, l.count, sizeof *l.line, by_bytes);
         for (size_t i = 0; i < l.count; i++)
             (void)hc_buf_str(out, l.line[i]);
-        if (out->failed || !out->len)
-            rc = hc_fail(err, out->failed ? ENOMEM : 0, out->failed ? "index a tree" : "the tree is empty");
     }
+    if (rc == 0 && (out->failed || !out->len))
+        rc = hc_fail(err, out->failed ? ENOMEM : 0, out->failed ? "index a tree" : "the tree is empty");
     lines_finish(&l);
     return rc;
 }

@@ -168,7 +168,7 @@ static int find_spec(int argc, char **argv, const struct option *all, struct req
 {
     int opt;
     optind = 1;
-    while ((opt = getopt_long(argc, argv, "+:ho:p:t:", all, NULL)) != -1) {
+    while ((opt = getopt_long(argc, argv, ":ho:p:t:", all, NULL)) != -1) {
         if (opt == OPT_HELP)
             return 1;
         if (opt == ':')
@@ -191,7 +191,7 @@ static int apply_options(int argc, char **argv, const struct option *all, struct
 {
     int opt;
     optind = 1;
-    while ((opt = getopt_long(argc, argv, "+:ho:p:t:", all, NULL)) != -1)
+    while ((opt = getopt_long(argc, argv, ":ho:p:t:", all, NULL)) != -1)
         if (opt != OPT_SPEC && take_option(q, opt, err) < 0)
             return -1;
     return 0;

@@ -86,7 +86,7 @@ static int set_name(struct file *f, const cJSON *node, struct hc_error *err)
             f->json, node, false, err,
             "name: expected 1 to %zu letters, digits, '.', '_' or '-', not beginning with '.'",
             sizeof f->policy->name - 1);
-    (void)strcpy(f->policy->name, node->valuestring);
+    (void)snprintf(f->policy->name, sizeof f->policy->name, "%s", node->valuestring);
     return 0;
 }
 
@@ -266,7 +266,7 @@ static void name_after_file(struct hc_policy *p, const char *name)
     (void)snprintf(p->name, sizeof p->name, "%.*s", (int)(len < sizeof p->name ? len : sizeof p->name - 1),
                    base);
     if (!hc_is_id(p->name, sizeof p->name - 1))
-        (void)strcpy(p->name, "unnamed");
+        (void)snprintf(p->name, sizeof p->name, "unnamed");
 }
 
 int hc_policy_load(struct hc_policy *p, const char *name, hc_policy_reader *read, void *ctx,
