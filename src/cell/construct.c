@@ -1,0 +1,118 @@
+/* From clone3 to the running shim: the launcher's side of inside.c. */
+#include "cell/launch.h"
+
+#include "cell/kernel.h"
+#include "cell/layers.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define NAMESPACES                                                                                           \
+    (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |               \
+     CLONE_NEWCGROUP | CLONE_NEWTIME)
+
+void hc_launch_close_childs_ends(struct hc_launch *l)
+{
+    struct hc_plan *p = &l->plan;
+    int *const fds[] = {&p->sync_fd,    &p->stdin_fd,    &p->stdout_fd, &p->stderr_fd,
+                        &p->control_fd, &p->handover_fd, &p->status_fd};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+        hc_close_fd(fds[i]);
+}
+
+static int clone_child(struct hc_launch *l, struct hc_error *err)
+{
+    int pidfd = -1;
+    struct clone_args args = {
+        .flags = NAMESPACES | CLONE_PIDFD | CLONE_CLEAR_SIGHAND,
+        .pidfd = (uintptr_t)&pidfd,
+        .exit_signal = SIGCHLD,
+    };
+    if (l->cgroup.fd >= 0) {
+        args.flags |= CLONE_INTO_CGROUP;
+        args.cgroup = (unsigned)l->cgroup.fd;
+    }
+    pid_t pid = hc_clone3(&args);
+    if (pid == 0)
+        hc_inside(&l->plan);
+    if (pid < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno,
+                          "make the cell's namespaces (clone3); 'hotcell doctor' says what this host lacks");
+    l->sup.pid = pid;
+    l->sup.pidfd = pidfd;
+    hc_launch_close_childs_ends(l);
+    return 0;
+}
+
+/* One message of the construction socket. `fds` gets the descriptors that came along, or stays as it was. 1:
+ * end of file. */
+static int receive_sync(int fd, struct hc_sync *msg, int fds[2], struct hc_error *err)
+{
+    struct iovec iov = {.iov_base = msg, .iov_len = sizeof *msg};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(2 * sizeof(int))];
+    } control = {0};
+    struct msghdr mh = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+    ssize_t n;
+    do
+        n = recvmsg(fd, &mh, MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return hc_fail(err, errno, "wait for the cell's first process");
+    if (n == 0)
+        return 1;
+    struct cmsghdr *c = CMSG_FIRSTHDR(&mh);
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+        c->cmsg_len == CMSG_LEN(2 * sizeof(int)))
+        memcpy(fds, CMSG_DATA(c), 2 * sizeof(int));
+    return n == (ssize_t)sizeof *msg
+               ? 0
+               : hc_fail(err, 0, "a message of %zd bytes from the cell's first process", n);
+}
+
+static int await_construction(struct hc_launch *l, struct hc_error *err)
+{
+    struct hc_sync msg = {.kind = HC_SYNC_GO};
+    if (hc_ids_write_maps(l->sup.pid, HC_GUEST_ID, l->ids.uid, HC_GUEST_ID, l->ids.gid, err) < 0)
+        return hc_ctx(err, "map ids into the cell ('hotcell doctor' says more)");
+    if (send(l->sync_fd, &msg, sizeof msg, MSG_NOSIGNAL) < 0)
+        return hc_fail(err, errno, "start the cell's first process");
+    bool checked = false;
+    for (;;) {
+        int fds[2] = {-1, -1};
+        int rc = receive_sync(l->sync_fd, &msg, fds, err);
+        if (rc < 0)
+            return -1;
+        if (rc == 1)
+            return checked ? 0 : hc_fail(err, 0, "the cell's first process ended while it was being built");
+        if (msg.kind == HC_SYNC_ERROR) {
+            *err = msg.error;
+            err->text[sizeof err->text - 1] = '\0';
+            return hc_ctx(err, "build the cell");
+        }
+        if (msg.kind == HC_SYNC_MOUNTS) {
+            l->output_fd = fds[0];
+            l->tmp_fd = fds[1];
+        }
+        if (msg.kind == HC_SYNC_FACTS) {
+            if (hc_layers_check(l->m, &l->plan, &msg.facts, l->sup.pid, &l->cgroup, err) < 0)
+                return -1;
+            checked = l->output_fd >= 0 && l->tmp_fd >= 0;
+        }
+    }
+}
+
+int hc_launch_construct(struct hc_launch *l, struct hc_error *err)
+{
+    if (clone_child(l, err) < 0 || await_construction(l, err) < 0)
+        return -1;
+    hc_close_fd(&l->sync_fd);
+    return 0;
+}

@@ -1,0 +1,181 @@
+/* How a job ended, from evidence: the launcher's own timers, the kernel's counters, the wait status that the
+ * cell's first process passed on; never from what the guest says. */
+#include "cell/launch.h"
+
+#include "base/units.h"
+#include "cell/layers.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The launcher ended it, and knows why. */
+static bool conclude_ended(struct hc_launch *l)
+{
+    const struct hc_limits *limits = &l->run->policy->limits;
+    struct hc_manifest *m = l->m;
+    char text[32];
+    switch (l->sup.end) {
+    case HC_END_TIMEOUT:
+        hc_launch_conclude(m, HC_STATUS_TIMEOUT, "ran longer than %s (limits.timeout)",
+                           hc_format_duration(limits->timeout_ms, text, sizeof text));
+        return true;
+    case HC_END_CPU:
+        hc_launch_conclude(m, HC_STATUS_CPU, "used more than %s of CPU time (limits.cpu)",
+                           hc_format_duration(limits->cpu_ms, text, sizeof text));
+        return true;
+    case HC_END_MEMORY:
+        hc_launch_conclude(m, HC_STATUS_MEMORY, "used more than %s of memory (limits.memory)",
+                           hc_format_size(limits->memory, text, sizeof text));
+        return true;
+    case HC_END_OUTPUT:
+        hc_launch_conclude(
+            m, HC_STATUS_OUTPUT, "wrote more than %s to %s (output.overflow is \"end\")",
+            hc_format_size(m->out.truncated ? limits->stdout_bytes : limits->stderr_bytes, text, sizeof text),
+            m->out.truncated ? "standard output (limits.stdout)" : "standard error (limits.stderr)");
+        return true;
+    case HC_END_CANCELLED:
+        hc_launch_conclude(m, HC_STATUS_KILLED, "cancelled from outside");
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The kernel ended it, or refused it something that it needed. */
+static bool conclude_kernel(struct hc_launch *l)
+{
+    const struct hc_limits *limits = &l->run->policy->limits;
+    struct hc_cgroup_usage u = {0};
+    char text[32];
+    if (l->cgroup.fd >= 0)
+        hc_cgroup_usage(&l->cgroup, &u);
+    if (u.oom_kills > 0) {
+        hc_launch_conclude(l->m, HC_STATUS_MEMORY,
+                           "used more than %s of memory (limits.memory); killed by the kernel",
+                           hc_format_size(limits->memory, text, sizeof text));
+        return true;
+    }
+    bool by_signal = l->sup.exit_known && l->sup.exit.code != CLD_EXITED;
+    if (by_signal && l->sup.exit.status == SIGXCPU) {
+        hc_launch_conclude(l->m, HC_STATUS_CPU,
+                           "used more than %s of CPU time (limits.cpu); killed by the kernel",
+                           hc_format_duration(limits->cpu_ms, text, sizeof text));
+        return true;
+    }
+    bool failed = !l->sup.exit_known || by_signal || l->sup.exit.status != 0;
+    if (failed && !l->sup.inbox.rejected && (u.pids_refused > 0 || l->sup.tasks_peak >= limits->pids)) {
+        hc_launch_conclude(l->m, HC_STATUS_PIDS,
+                           "wanted more than %lld processes and threads (limits.pids), and failed",
+                           (long long)limits->pids);
+        return true;
+    }
+    return false;
+}
+
+static const char *string_of(const cJSON *o, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(o, key);
+    return cJSON_IsString(item) ? item->valuestring : "";
+}
+
+static int number_of(const cJSON *o, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(o, key);
+    return cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble < 1e9 ? (int)item->valuedouble
+                                                                                     : 0;
+}
+
+/* What the guest's process sent: parsed strictly, kept as it is. Sets *complete if it says that the harness
+ * came to its end. */
+static void take_message(struct hc_launch *l, bool *complete)
+{
+    struct hc_manifest *m = l->m;
+    struct hc_inbox *in = &l->sup.inbox;
+    struct hc_json j = {0};
+    struct hc_error err = {0};
+    *complete = false;
+    if (l->sup.protocol[0])
+        hc_launch_warn(m, "the guest's process broke the protocol: %s", l->sup.protocol);
+    if (!in->rejected && !in->reported)
+        return;
+    if (hc_json_parse(&j, "report", in->body.data, in->body.len, &err) < 0 || !cJSON_IsObject(j.root)) {
+        hc_launch_warn(m, "the guest's process sent a report that is no JSON object");
+    } else if (in->rejected) {
+        m->rejection.set = true;
+        (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "%s", string_of(j.root, "rule"));
+        (void)snprintf(m->rejection.message, sizeof m->rejection.message, "%s", string_of(j.root, "message"));
+        (void)snprintf(m->rejection.hint, sizeof m->rejection.hint, "%s", string_of(j.root, "hint"));
+        m->rejection.line = number_of(j.root, "line");
+        m->rejection.column = number_of(j.root, "column");
+    } else {
+        *complete = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j.root, "complete"));
+        m->guest = hc_buf_take(&in->body);
+    }
+    hc_json_finish(&j);
+}
+
+static void conclude_own_end(struct hc_launch *l, bool complete)
+{
+    struct hc_supervisor *s = &l->sup;
+    struct hc_manifest *m = l->m;
+    if (!s->exit_known) {
+        hc_launch_conclude(m, HC_STATUS_KILLED,
+                           "the cell was killed from outside (its first process ended by %s %d)",
+                           s->wait_code == CLD_EXITED ? "exit status" : "signal", s->wait_status);
+        return;
+    }
+    m->process.known = true;
+    m->process.signaled = s->exit.code != CLD_EXITED;
+    m->process.value = s->exit.status;
+    if (m->process.signaled && s->exit.status == SIGKILL)
+        hc_launch_conclude(m, HC_STATUS_KILLED,
+                           "the interpreter was killed by SIGKILL, which hotcell did not send");
+    else if (m->process.signaled)
+        hc_launch_conclude(m, HC_STATUS_ERROR, "the interpreter crashed: SIG%s",
+                           sigabbrev_np(s->exit.status) ? sigabbrev_np(s->exit.status) : "?");
+    else if (m->rejection.set && s->exit.status == HC_EXIT_REJECTED)
+        hc_launch_conclude(m, HC_STATUS_REJECTED, "%.400s", m->rejection.message);
+    else if (s->exit.status == 0 && complete)
+        hc_launch_conclude(m, HC_STATUS_OK, "%s", "");
+    else if (s->exit.status == 0)
+        hc_launch_conclude(m, HC_STATUS_ERROR,
+                           "the program ended its process early, before its results were reported");
+    else
+        hc_launch_conclude(m, HC_STATUS_ERROR, "the program failed with exit status %d", s->exit.status);
+}
+
+/* The shim or its interpreter could not be started: our failure, told with the last line that it printed. */
+static int launch_failed(struct hc_launch *l, struct hc_error *err)
+{
+    if (l->sup.end == HC_END_LAUNCH) {
+        *err = l->sup.launch;
+        return hc_ctx(err, "check the cell");
+    }
+    const char *text = l->m->err.text.data ? l->m->err.text.data : "";
+    size_t len = strcspn(text, "\n"), at = 0;
+    while (text[at + len] == '\n' && text[at + len + 1]) { /* to the last line that is not empty */
+        at += len + 1;
+        len = strcspn(text + at, "\n");
+    }
+    return hc_fail(err, 0, "the interpreter did not start: %.*s", len ? (int)len : 16,
+                   len ? text + at : "it said nothing");
+}
+
+int hc_launch_judge(struct hc_launch *l, struct hc_error *err)
+{
+    struct hc_supervisor *s = &l->sup;
+    bool complete;
+    hc_layers_job_filter(l->m, s->job_filter_evidence);
+    take_message(l, &complete);
+    if (s->end == HC_END_LAUNCH)
+        return launch_failed(l, err);
+    if (conclude_ended(l) || conclude_kernel(l))
+        return 0;
+    if (!s->go_us && !l->m->rejection.set && s->exit_known)
+        return launch_failed(l, err);
+    if (!s->go_us && !l->m->rejection.set && s->wait_code == CLD_EXITED)
+        return launch_failed(l, err);
+    conclude_own_end(l, complete);
+    return 0;
+}

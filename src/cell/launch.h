@@ -1,0 +1,45 @@
+/* launch.h - one launch, for the files that make it up: what it owns, and its stages in their order. */
+#ifndef HC_CELL_LAUNCH_H
+#define HC_CELL_LAUNCH_H
+
+#include "cell/cgroup.h"
+#include "cell/ids.h"
+#include "cell/plan.h"
+#include "cell/run.h"
+#include "cell/supervise.h"
+#include "cell/tree.h"
+
+struct hc_launch {
+    struct hc_run *run;
+    struct hc_manifest *m;
+    struct hc_plan plan;
+    struct hc_tree tree;
+    struct hc_ids ids;
+    struct hc_cgroup_parent parent;
+    struct hc_cgroup cgroup;
+    struct hc_supervisor sup;
+    struct hc_buf first_filter;
+    int sync_fd, stdout_fd, stderr_fd, control_fd, status_fd; /* our ends; the child's are in the plan */
+    int output_fd, tmp_fd;
+    char **env;
+    int64_t t_start, t_built, t_started;
+};
+
+/* Resolve, open and make everything that the cell needs, up to its cgroup. (prepare.c) */
+int hc_launch_prepare(struct hc_launch *l, struct hc_error *err);
+int hc_launch_prepare_output(struct hc_launch *l, struct hc_error *err);
+
+/* From clone3 to the running shim, every layer checked. (construct.c) */
+int hc_launch_construct(struct hc_launch *l, struct hc_error *err);
+void hc_launch_close_childs_ends(struct hc_launch *l);
+
+/* With the cell dead: status and reason from what the kernel, the timers and the shim's first process say;
+ * what the guest's process said goes under "guest". -1: it was our failure, not the guest's. (judge.c) */
+int hc_launch_judge(struct hc_launch *l, struct hc_error *err);
+
+/* For the manifest. (run.c) */
+void hc_launch_warn(struct hc_manifest *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void hc_launch_conclude(struct hc_manifest *m, enum hc_status status, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

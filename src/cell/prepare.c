@@ -1,0 +1,335 @@
+/* Everything that a cell will need, resolved, opened and made before its first process exists. */
+#include "cell/launch.h"
+
+#include "base/fd.h"
+#include "cell/filter.h"
+#include "cell/kernel.h"
+#include "cell/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#define READ_ONLY            (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+#define CONSTRUCTION_SECONDS 30
+
+static int open_source(struct hc_source *s, const char *path, uint64_t attr, struct hc_error *err)
+{
+    *s = (struct hc_source){.fd = -1, .mount_fd = -1, .attr = attr};
+    s->path = strdup(path);
+    if (!s->path)
+        return hc_fail(err, ENOMEM, "%s", path);
+    s->fd = open(path, O_PATH | O_CLOEXEC);
+    return s->fd < 0 ? hc_fail_as(err, HC_EXIT_DATA, errno, "%s", path) : 0;
+}
+
+static bool have_sys_admin(void)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct d[2] = {0};
+    return syscall(SYS_capget, &head, d) == 0 && (d[0].effective & (1u << CAP_SYS_ADMIN));
+}
+
+/* Files that only their owner may read or write: to the guest's per-job uid they are shown as its own. */
+static int map_owner(struct hc_launch *l, struct hc_source *s, const char *what, struct hc_error *err)
+{
+    struct stat st;
+    if (fstat(s->fd, &st) < 0)
+        return hc_fail(err, errno, "stat %s", s->path);
+    hc_autofd userns = hc_ids_mapping(st.st_uid, st.st_gid, &l->ids, err);
+    if (userns < 0)
+        return -1;
+    struct mount_attr attr = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (unsigned)userns};
+    if (hc_mount_setattr(s->mount_fd, AT_EMPTY_PATH, &attr) < 0)
+        return hc_fail_as(
+            err, HC_EXIT_UNAVAILABLE, errno,
+            "%s %s is for its owner only, and its file system cannot lend it to the cell's uid (idmapped "
+            "mount): make it readable for all, or run hotcell as its owner",
+            what, s->path);
+    return 0;
+}
+
+static int prepare_tree(struct hc_launch *l, struct hc_error *err)
+{
+    if (hc_tree_open(&l->tree, l->run->policy->tree, err) < 0)
+        return -1;
+    memcpy(l->m->tree_sha256, l->tree.id, sizeof l->m->tree_sha256);
+    struct hc_source *s = &l->plan.tree;
+    if (open_source(s, l->tree.path, READ_ONLY, err) < 0)
+        return -1;
+    char shim[PATH_MAX];
+    if (hc_shim_path(shim, err) < 0)
+        return -1;
+    return open_source(&l->plan.shim, shim, READ_ONLY, err);
+}
+
+/* Hash what the guest will read. The descriptor that is read is opened through the one that is mounted. */
+static int hash_input(const struct hc_source *s, struct hc_manifest_input *in, struct hc_error *err)
+{
+    char path[40];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", s->fd);
+    hc_autofd fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "input %s", s->path);
+    struct hc_hash h;
+    hc_hash_init(&h);
+    static char chunk[1 << 17];
+    for (ssize_t n; (n = read(fd, chunk, sizeof chunk)) != 0;) {
+        if (n < 0)
+            return hc_fail_as(err, HC_EXIT_DATA, errno, "input %s: read", s->path);
+        hc_hash_add(&h, chunk, (size_t)n);
+        in->bytes += n;
+    }
+    hc_hash_hex(&h, in->sha256);
+    return 0;
+}
+
+static int prepare_input(struct hc_launch *l, const struct hc_input *in, struct hc_error *err)
+{
+    struct hc_source *s = &l->plan.inputs[l->plan.input_count];
+    *s = (struct hc_source){.fd = -1, .mount_fd = -1};
+    l->plan.input_count++; /* from here on it is finished with the rest */
+    if (open_source(s, in->path, READ_ONLY | MOUNT_ATTR_NOEXEC, err) < 0)
+        return hc_ctx(err, "input '%s'", in->name);
+    struct stat st;
+    if (fstat(s->fd, &st) < 0)
+        return hc_fail(err, errno, "stat %s", s->path);
+    if (!S_ISREG(st.st_mode))
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "input '%s': %s: expected a regular file", in->name,
+                          in->path);
+    char target[sizeof s->target + 1];
+    if (hc_input_cell_path(in, target, sizeof target) < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "input '%s': the name is too long", in->name);
+    (void)snprintf(s->target, sizeof s->target, "%s", target + 1); /* relative to the new root */
+    struct hc_manifest_input *row = &l->m->inputs[l->m->input_count++];
+    const char *slash = strrchr(in->path, '/');
+    *row = (struct hc_manifest_input){.name = in->name, .file = slash ? slash + 1 : in->path};
+    return hash_input(s, row, err);
+}
+
+int hc_launch_prepare_output(struct hc_launch *l, struct hc_error *err)
+{
+    struct hc_run *r = l->run;
+    const struct hc_job *job = r->job;
+    r->dest = (struct hc_dest){.fd = -1, .parents = !job->output_dir};
+    int n = job->output_dir
+                ? snprintf(r->dest.path, sizeof r->dest.path, "%s", job->output_dir)
+                : snprintf(r->dest.path, sizeof r->dest.path, "%s/%s", r->default_dir, l->m->job_id);
+    if (n < 0 || n >= (int)sizeof r->dest.path)
+        return hc_fail_as(err, HC_EXIT_DATA, ENAMETOOLONG, "output directory");
+    bool bind = r->policy->output_mode == HC_OUTPUT_BIND;
+    if (bind && !job->output_dir)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0,
+                          "output.mode \"bind\" needs an output directory: give -o DIR");
+    /* A directory that was asked for is made and tried now: better than after an hour's work. */
+    if (job->output_dir && hc_dest_open(&r->dest, err) < 0)
+        return -1;
+    if (!bind)
+        return 0;
+    return open_source(&l->plan.output, r->dest.path,
+                       MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW,
+                       err);
+}
+
+/* As root, mounts are cloned here, where the rights are; see struct hc_source. */
+static int clone_mounts(struct hc_launch *l, struct hc_error *err)
+{
+    struct hc_plan *p = &l->plan;
+    if (!have_sys_admin())
+        return 0;
+    if ((p->tree.mount_fd = hc_source_clone(&p->tree, false, err)) < 0 ||
+        (p->shim.mount_fd = hc_source_clone(&p->shim, false, err)) < 0)
+        return -1;
+    for (size_t i = 0; i < p->input_count; i++) {
+        struct hc_source *s = &p->inputs[i];
+        struct stat st;
+        if ((s->mount_fd = hc_source_clone(s, false, err)) < 0)
+            return -1;
+        if (fstat(s->fd, &st) < 0)
+            return hc_fail(err, errno, "stat %s", s->path);
+        if (!(st.st_mode & S_IROTH) && map_owner(l, s, "input", err) < 0)
+            return -1;
+    }
+    if (p->output.fd < 0)
+        return 0;
+    if ((p->output.mount_fd = hc_source_clone(&p->output, false, err)) < 0)
+        return -1;
+    return map_owner(l, &p->output, "output directory", err);
+}
+
+static int prepare_limits(struct hc_launch *l, struct hc_error *err)
+{
+    const struct hc_policy *p = l->run->policy;
+    struct hc_error why = {0};
+    bool found = p->enforcement != HC_ENFORCE_RLIMITS && hc_cgroup_find(&l->parent, &why) == 0;
+    if (!found && p->enforcement == HC_ENFORCE_CGROUP) {
+        *err = why;
+        return hc_ctx(err, "limits.enforcement is \"cgroup\"");
+    }
+    const char *by = found ? "cgroup" : "rlimit+watch";
+    l->m->enforced_by.memory = by;
+    l->m->enforced_by.pids = found ? "cgroup" : "rlimit";
+    l->m->enforced_by.cpu = !p->limits.cpu_ms ? "none" : by;
+    l->m->enforced_by.cpus = !p->limits.cpus_milli ? "none" : found && l->parent.cpu ? "cgroup" : "none";
+    l->m->enforced_by.output = p->output_mode == HC_OUTPUT_CAPPED ? "tmpfs" : "none";
+    if (!found) {
+        if (p->limits.cpus_milli)
+            hc_launch_warn(l->m, "limits.cpus is not enforced: there is no cgroup with the cpu controller");
+        l->plan.rlimit_pids = l->plan.rlimit_memory = true;
+        return 0;
+    }
+    (void)hc_cgroup_reap(&l->parent);
+    if (hc_cgroup_create(&l->cgroup, &l->parent, l->m->job_id, err) < 0)
+        return -1;
+    return hc_cgroup_limit(&l->cgroup, &p->limits, err) < 0 ? hc_ctx(err, "limit the cell") : 0;
+}
+
+static int add_env(struct hc_launch *l, size_t *n, const char *name, const char *value, struct hc_error *err)
+{
+    if (asprintf(&l->env[*n], "%s=%s", name, value) < 0) {
+        l->env[*n] = NULL;
+        return hc_fail(err, ENOMEM, "environment");
+    }
+    (*n)++;
+    return 0;
+}
+
+/* As many threads for numeric libraries as there are CPUs for them, and never so many that they use up
+ * limits.pids. */
+static int64_t numeric_threads(const struct hc_limits *limits)
+{
+    cpu_set_t set;
+    int64_t cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    if (limits->cpus_milli && limits->cpus_milli / 1000 < cpus)
+        cpus = limits->cpus_milli / 1000;
+    if (cpus > limits->pids / 4)
+        cpus = limits->pids / 4;
+    return cpus < 1 ? 1 : cpus;
+}
+
+static int prepare_env(struct hc_launch *l, struct hc_error *err)
+{
+    const cJSON *own = l->run->policy->env;
+    char threads[24];
+    (void)snprintf(threads, sizeof threads, "%lld", (long long)numeric_threads(&l->run->policy->limits));
+    const char *const fixed[][2] = {
+        {"HOME", "/tmp"},
+        {"TMPDIR", "/tmp"},
+        {"LANG", "C.UTF-8"},
+        {"PATH", ""},
+        {"MPLBACKEND", "Agg"},
+        {"MPLCONFIGDIR", "/tmp/.matplotlib"},
+        {"TZ", "UTC"},
+        {"OMP_NUM_THREADS", threads},
+        {"OPENBLAS_NUM_THREADS", threads},
+        /* joblib would otherwise try for semaphores, and warn that it cannot have any. */
+        {"JOBLIB_MULTIPROCESSING", "0"},
+    };
+    const size_t fixed_count = sizeof fixed / sizeof *fixed;
+    l->env = calloc(fixed_count + (size_t)cJSON_GetArraySize(own) + 1, sizeof *l->env);
+    if (!l->env)
+        return hc_fail(err, ENOMEM, "environment");
+    size_t n = 0;
+    for (size_t i = 0; i < fixed_count; i++) {
+        const char *name = fixed[i][0];
+        if (!cJSON_GetObjectItemCaseSensitive(own, name) && add_env(l, &n, name, fixed[i][1], err) < 0)
+            return -1;
+    }
+    const cJSON *item = NULL;
+    cJSON_ArrayForEach(item, own)
+    {
+        if (add_env(l, &n, item->string, item->valuestring, err) < 0)
+            return -1;
+    }
+    l->plan.env = l->env;
+    return 0;
+}
+
+static int prepare_handover(struct hc_launch *l, struct hc_error *err)
+{
+    char state[PATH_MAX], cache[PATH_MAX + 8];
+    if (hc_state_dir(state, err) < 0)
+        return -1;
+    (void)snprintf(cache, sizeof cache, "%s/cache", state);
+    hc_autobuf job_filter = {0};
+    hc_autobuf bytes = {0};
+    if (hc_filter_get(HC_FILTER_FIRST, l->run->policy, cache, &l->first_filter, err) < 0 ||
+        hc_filter_get(HC_FILTER_JOB, l->run->policy, cache, &job_filter, err) < 0)
+        return -1;
+    l->plan.filter = (struct sock_fprog){
+        .len = (unsigned short)(l->first_filter.len / sizeof(struct sock_filter)),
+        .filter = (struct sock_filter *)(void *)l->first_filter.data,
+    };
+    if (hc_handover_write(l->run->job, l->run->policy, job_filter.data, job_filter.len, &bytes, err) < 0)
+        return -1;
+    l->plan.handover_fd = hc_sealed_memfd("hotcell-handover", bytes.data, bytes.len, err);
+    return l->plan.handover_fd < 0 ? -1 : 0;
+}
+
+static int make_pair(int type, int *ours, int *theirs, struct hc_error *err)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, pair) < 0)
+        return hc_fail(err, errno, "socketpair");
+    *ours = pair[0];
+    *theirs = pair[1];
+    return 0;
+}
+
+static int make_output_pipe(int *ours, int *theirs, struct hc_error *err)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return hc_fail(err, errno, "pipe");
+    *ours = ends[0];
+    *theirs = ends[1];
+    return fcntl(*ours, F_SETFL, O_NONBLOCK) < 0 ? hc_fail(err, errno, "pipe") : 0;
+}
+
+static int prepare_channels(struct hc_launch *l, struct hc_error *err)
+{
+    struct hc_plan *p = &l->plan;
+    const int on = 1;
+    if (make_pair(SOCK_SEQPACKET, &l->sync_fd, &p->sync_fd, err) < 0 ||
+        make_pair(SOCK_SEQPACKET, &l->control_fd, &p->control_fd, err) < 0 ||
+        make_pair(SOCK_STREAM, &l->status_fd, &p->status_fd, err) < 0 ||
+        make_output_pipe(&l->stdout_fd, &p->stdout_fd, err) < 0 ||
+        make_output_pipe(&l->stderr_fd, &p->stderr_fd, err) < 0)
+        return -1;
+    const struct timeval patience = {.tv_sec = CONSTRUCTION_SECONDS};
+    if (setsockopt(l->control_fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ||
+        setsockopt(l->sync_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0)
+        return hc_fail(err, errno, "setsockopt");
+    p->stdin_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return p->stdin_fd < 0 ? hc_fail(err, errno, "open /dev/null") : 0;
+}
+
+static int prepare_ids(struct hc_launch *l, struct hc_error *err)
+{
+    if (hc_ids_lease(&l->ids, err) < 0)
+        return -1;
+    l->plan.host_uid = l->ids.uid;
+    l->plan.host_gid = l->ids.gid;
+    l->plan.drop_groups = geteuid() == 0;
+    return 0;
+}
+
+int hc_launch_prepare(struct hc_launch *l, struct hc_error *err)
+{
+    if (prepare_tree(l, err) < 0 || hc_launch_prepare_output(l, err) < 0)
+        return -1;
+    for (size_t i = 0; i < l->run->job->input_count; i++)
+        if (prepare_input(l, &l->run->job->inputs[i], err) < 0)
+            return -1;
+    if (prepare_ids(l, err) < 0 || clone_mounts(l, err) < 0 || prepare_env(l, err) < 0 ||
+        prepare_handover(l, err) < 0 || prepare_channels(l, err) < 0)
+        return -1;
+    return prepare_limits(l, err);
+}
