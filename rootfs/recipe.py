@@ -64,7 +64,7 @@ DEBIAN_SHAPE = 'an object such as {"numpy": {"package": "python3-numpy", "requir
 KEYS = {
     "name": (lambda v: _string(v) and NAME.fullmatch(v), "a name of a-z 0-9 . _ -"),
     "description": (_string, "a string"),
-    "extends": (lambda v: _string(v) and v, "the name of a recipe beside this one, or a path"),
+    "extends": (lambda v: _string(v) and v, "the name of a recipe beside this one or of a shipped one, or a path"),
     "distributions": (_strings, "a list of PyPI names"),
     "debian": (_debian, DEBIAN_SHAPE),
     "stdlib_exclude": (_strings, "a list of globs"),
@@ -101,7 +101,9 @@ def _parent(path, extends):
         return None
     if "/" in extends or extends.endswith(".json"):
         return os.path.join(os.path.dirname(path), extends)
-    return os.path.join(os.path.dirname(path), extends + ".json")
+    beside = os.path.join(os.path.dirname(path), extends + ".json")
+    shipped = os.path.join(os.path.dirname(os.path.realpath(__file__)), extends + ".json")
+    return beside if os.path.exists(beside) or not os.path.exists(shipped) else shipped
 
 
 def _read(path):
