@@ -1,0 +1,48 @@
+/* Packets from a cell (each behind two bytes of length): the inbox may refuse, but must keep its bounds and
+ * its order. */
+#include "spec/frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX 1000
+
+static void require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void check(const struct hc_inbox *in)
+{
+    require(in->body.len <= MAX);
+    require(!in->running || in->ready);
+    require(!in->reported || in->running);
+    require(!(in->rejected && in->running));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    struct hc_inbox in = {.max = MAX};
+    bool broken = false;
+    while (len >= 2) {
+        size_t size = (size_t)data[0] | (size_t)data[1] << 8;
+        data += 2;
+        len -= 2;
+        if (size > len)
+            size = len;
+        char *packet = malloc(size ? size : 1); /* its own, so that a byte too far is seen */
+        struct hc_error err = {0};
+        memcpy(packet, data, size);
+        int type = hc_inbox_feed(&in, packet, size, &err);
+        require(!broken || type < 0);
+        require(type >= 0 || *err.text);
+        broken = type < 0;
+        check(&in);
+        free(packet);
+        data += size;
+        len -= size;
+    }
+    hc_inbox_finish(&in);
+    return 0;
+}
