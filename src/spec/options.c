@@ -102,10 +102,8 @@ const size_t hc_options_count = sizeof hc_options / sizeof *hc_options;
 
 /* What a kind of value looks like, for messages. */
 static const char *const shapes[] = {
-    [HC_OPT_SIZE] = "a size such as \"512M\"",
-    [HC_OPT_DURATION] = "a duration such as \"60s\"",
-    [HC_OPT_COUNT] = "a whole number",
-    [HC_OPT_MILLI] = "a number such as 1.5",
+    [HC_OPT_SIZE] = "a size such as \"512M\"", [HC_OPT_DURATION] = "a duration such as \"60s\"",
+    [HC_OPT_COUNT] = "a whole number",         [HC_OPT_MILLI] = "a number such as 1.5",
     [HC_OPT_NAME] = "a name or a path",
 };
 
@@ -295,9 +293,10 @@ static int set_double(struct hc_policy *p, const struct hc_option *opt, double n
     if (opt->kind == HC_OPT_NAME)
         return refuse_shape(why, opt, got);
     bool scaled = opt->kind == HC_OPT_DURATION || opt->kind == HC_OPT_MILLI;
-    /* Up to the next thousandth, but 16.1 * 1000 is a little more than 16100. */
-    double value = scaled ? ceil(number * 1000 - 1e-6) : number;
-    if (!(fabs(value) <= 0x1p53))
+    /* Up to the next thousandth, but 16.1 * 1000 is a little more than 16100; and a positive time is never 0,
+     * which may mean that there is no limit. */
+    double value = scaled && number > 0 ? fmax(1, ceil(number * 1000 - 1e-6)) : number;
+    if (!(number >= 0 && value <= 0x1p53))
         return refuse_range(why, opt, got);
     if (value != floor(value))
         return refuse_shape(why, opt, got);

@@ -135,6 +135,26 @@ static void every_option_survives_the_way_through_json(void **state)
     }
 }
 
+static void numbers_become_the_next_thousandth(void **state)
+{
+    static const struct {
+        double seconds;
+        int64_t ms;
+    } rows[] = {{0, 0},        {1e-10, 1},    {0.001, 1},         {0.0011, 2},
+                {16.1, 16100}, {1.001, 1001}, {604800, 604800000}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct hc_policy p;
+        struct hc_json j = {.name = "x"};
+        struct hc_error err;
+        cJSON *number = cJSON_CreateNumber(rows[i].seconds);
+        hc_policy_init(&p);
+        assert_int_equal(hc_option_set_json(&p, hc_option_by_flag("cpu"), &j, number, &err), 0);
+        assert_int_equal(p.limits.cpu_ms, rows[i].ms);
+        cJSON_Delete(number);
+    }
+}
+
 static void a_wrong_option_says_what_was_expected(void **state)
 {
     static const struct {
@@ -254,6 +274,7 @@ static void a_wrong_policy_is_refused_with_its_place(void **state)
         {"{\"limits\": {\"memory\": \"1K\"}}", "p.json:1:23: limits.memory: expected 32M to 1T, got 1K"},
         {"{\"limits\": {\"memory\": 1024}}", "p.json:1:23: limits.memory: expected 32M to 1T, got 1K"},
         {"{\"limits\": {\"memory\": -1}}", "p.json:1:23: limits.memory: expected 32M to 1T, got -1"},
+        {"{\"limits\": {\"cpu\": -0.0001}}", "p.json:1:20: limits.cpu: expected 0s to 168h, got -0.0001"},
         {"{\"limits\": {\"memory\": 1e300}}", "p.json:1:23: limits.memory: expected 32M to 1T, got 1e+300"},
         {"{\"limits\": {\"memory\": 1e999}}", "p.json:1:23: limits.memory: expected 32M to 1T, got inf"},
         {"{\"limits\": {\"memory\": 67108864.5}}",
@@ -434,6 +455,7 @@ int main(void)
         cmocka_unit_test(the_option_table_is_consistent),
         cmocka_unit_test(every_option_reads_back_what_it_prints),
         cmocka_unit_test(every_option_survives_the_way_through_json),
+        cmocka_unit_test(numbers_become_the_next_thousandth),
         cmocka_unit_test(a_wrong_option_says_what_was_expected),
         cmocka_unit_test(help_and_manual_name_every_option),
         cmocka_unit_test(a_policy_sets_what_it_says_and_nothing_else),
