@@ -23,12 +23,11 @@ CPPFLAGS = -D_GNU_SOURCE -Isrc -I$(B)/gen -DHC_VERSION='"$(VERSION)"' -DHC_PYTHO
 LIBS       := $(shell pkg-config --libs libseccomp libmnl libcjson libsodium)
 LIBS_SPEC  := $(shell pkg-config --libs libcjson libsodium) -lm
 PY_CFLAGS  := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags python3-embed))
-# Linked in statically and not position-independent (as Debian's own python3 is), the interpreter starts 2 ms faster and
-# the tree needs no libpython; where there is only the shared library, that is used. ASLR of the shim's own code would
-# protect nobody: the process belongs to the guest.
+# libpython is linked in statically and not position-independent, as in Debian's own python3: it starts 2 ms faster, the shim
+# reaches the parser's own tree, and a tree needs no libpython. ASLR of the shim's code would protect nobody: the process
+# belongs to the guest.
 PY_STATIC  := $(filter-out %-pic.a,$(wildcard $(shell $(PYTHON) -c 'import sysconfig as s; print(s.get_config_var("LIBPL"))')/libpython*.a))
-SHIM_LINK   = $(if $(PY_STATIC),$(LINK:-pie=-no-pie),$(LINK))
-PY_LIBS    := $(if $(PY_STATIC),-rdynamic $(PY_STATIC) -lexpat -lz -lm,$(shell pkg-config --libs python3-embed))
+PY_LIBS    := -rdynamic $(or $(PY_STATIC),$(error no libpython.a: install libpython3-dev)) -lexpat -lz -lm
 
 src  = $(filter-out %-test.c %-fuzz.c,$(wildcard src/$(1)/*.c))
 objs = $(patsubst src/%.c,$(B)/obj/%.o,$(foreach d,$(1),$(call src,$(d))))
@@ -48,7 +47,7 @@ $(B)/hotcell: $(CLI_OBJS) $(B)/libhotcell.a
 $(B)/libspec.a: $(SPEC_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
 $(B)/hotcell-shim: $(SHIM_OBJS) $(B)/libspec.a   # libpython, never libhotcell; of spec and base only what it calls
-	$(CC) $(CFLAGS) $(SHIM_LINK) -o $@ $^ $(PY_LIBS) $(LIBS_SPEC)
+	$(CC) $(CFLAGS) $(LINK:-pie=-no-pie) -o $@ $^ $(PY_LIBS) $(LIBS_SPEC)
 $(B)/obj/shim/%.o: CPPFLAGS += $(PY_CFLAGS)
 $(B)/obj/%.o: src/%.c Makefile
 	@mkdir -p $(@D) && echo "  CC $<"

@@ -5,7 +5,7 @@ int hc_guard_install(void)
     return 0;
 }
 
-int hc_guard_check(PyObject *tree, struct hc_rejection *why)
+int hc_guard_check(struct _mod *tree, struct hc_rejection *why)
 {
     (void)tree;
     (void)why;

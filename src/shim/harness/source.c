@@ -1,4 +1,11 @@
+/* The parser's and compiler's entry points below are CPython's own and not part of its public interface: the reason to link
+ * it in statically, and the first place to look at when the embedded version changes. */
+#define Py_BUILD_CORE
 #include "shim/harness/source.h"
+
+#include <internal/pycore_ast.h>
+#include <internal/pycore_compile.h>
+#include <internal/pycore_parser.h>
 
 #include "shim/guard/guard.h"
 
@@ -103,45 +110,61 @@ static int reject(struct hc_rejection *why, const char *text)
     return -1;
 }
 
-/* Take a last expression statement off `tree` and return it as an ast.Expression (new reference), or None. */
-static PyObject *split_last(PyObject *tree)
+/* The parser's own tree, as C structs in an arena. Making Python objects of it (PyCF_ONLY_AST) would first create some
+ * hundred AST types, 1.2 ms that a hello does not have. */
+struct parsed {
+    PyArena *arena;
+    mod_ty module; /* in the arena */
+    PyObject *file;
+    PyCompilerFlags flags; /* gathers "from __future__", so that it holds for the last expression too */
+};
+
+static void parsed_finish(struct parsed *p)
 {
-    hc_autopy *ast = PyImport_ImportModule("_ast"); /* built in, not the Python module ast */
-    hc_autopy *statement_class = ast ? PyObject_GetAttrString(ast, "Expr") : NULL;
-    hc_autopy *body = PyObject_GetAttrString(tree, "body");
-    if (!statement_class || !body)
-        return NULL;
-    Py_ssize_t count = PyList_Size(body);
-    if (count <= 0)
-        return count < 0 ? NULL : Py_NewRef(Py_None);
-    PyObject *last = PyList_GET_ITEM(body, count - 1); /* borrowed */
-    if (!Py_IS_TYPE(last, (PyTypeObject *)statement_class))
-        return Py_NewRef(Py_None);
-    hc_autopy *expression = PyObject_GetAttrString(last, "value");
-    if (!expression || PyList_SetSlice(body, count - 1, count, NULL) < 0)
-        return NULL;
-    return PyObject_CallMethod(ast, "Expression", "O", expression);
+    Py_CLEAR(p->file);
+    if (p->arena)
+        _PyArena_Free(p->arena);
+    p->arena = NULL;
 }
 
-/* compile(tree, "<cell>", mode, flags, dont_inherit=True). New reference. */
-static PyObject *compile_tree(PyObject *tree, const char *mode, int flags)
+static int parse(struct parsed *p, const char *utf8)
 {
-    PyObject *compile = PyDict_GetItemString(PyEval_GetBuiltins(), "compile"); /* borrowed */
-    return PyObject_CallFunction(compile, "OssiO", tree, HC_CELL_FILE, mode, flags, Py_True);
+    p->arena = _PyArena_New();
+    p->file = PyUnicode_FromString(HC_CELL_FILE);
+    if (!p->arena || !p->file)
+        return -1;
+    /* A coding cookie means nothing: the launcher made sure that the program is UTF-8. */
+    p->flags = (PyCompilerFlags){
+        .cf_flags = PyCF_IGNORE_COOKIE | PyCF_SOURCE_IS_UTF8 | PyCF_ALLOW_TOP_LEVEL_AWAIT,
+        .cf_feature_version = PY_MINOR_VERSION,
+    };
+    p->module = _PyParser_ASTFromString(utf8, p->file, Py_file_input, &p->flags, p->arena);
+    return p->module ? 0 : -1;
 }
 
-static int compile_parts(struct hc_program *out, PyObject *tree)
+/* Take a last expression statement off the module; NULL if it does not end in one. */
+static expr_ty take_last(mod_ty module)
 {
-    hc_autopy *last = split_last(tree);
-    out->body = last ? compile_tree(tree, "exec", PyCF_ALLOW_TOP_LEVEL_AWAIT) : NULL;
+    asdl_stmt_seq *body = module->v.Module.body;
+    Py_ssize_t count = asdl_seq_LEN(body);
+    stmt_ty last = count ? asdl_seq_GET(body, count - 1) : NULL;
+    if (!last || last->kind != Expr_kind)
+        return NULL;
+    body->size = count - 1;
+    return last->v.Expr.value;
+}
+
+static int compile_parts(struct hc_program *out, struct parsed *p)
+{
+    expr_ty last = take_last(p->module);
+    out->body = (PyObject *)_PyAST_Compile(p->module, p->file, &p->flags, -1, p->arena);
     if (!out->body)
         return -1;
-    int flags = ((PyCodeObject *)out->body)->co_flags;
-    out->awaits = flags & CO_COROUTINE;
-    if (last == Py_None)
+    out->awaits = (((PyCodeObject *)out->body)->co_flags & CO_COROUTINE) != 0;
+    if (!last)
         return 0;
-    /* The body's "from __future__" lines hold for the last expression too. */
-    out->last = compile_tree(last, "eval", PyCF_ALLOW_TOP_LEVEL_AWAIT | (flags & PyCF_MASK));
+    mod_ty expression = _PyAST_Expression(last, p->arena);
+    out->last = expression ? (PyObject *)_PyAST_Compile(expression, p->file, &p->flags, -1, p->arena) : NULL;
     if (!out->last)
         return -1;
     out->awaits |= (((PyCodeObject *)out->last)->co_flags & CO_COROUTINE) != 0;
@@ -153,17 +176,14 @@ int hc_program_compile(struct hc_program *out, const char *utf8, struct hc_rejec
     if (strncmp(utf8, "\xef\xbb\xbf", 3) == 0)
         utf8 += 3; /* a byte order mark, as some editors write it */
     *out = (struct hc_program){.text = PyUnicode_FromString(utf8)};
-    /* A coding cookie means nothing: the launcher made sure that the program is UTF-8. */
-    PyCompilerFlags flags = {
-        .cf_flags = PyCF_ONLY_AST | PyCF_IGNORE_COOKIE | PyCF_SOURCE_IS_UTF8 | PyCF_ALLOW_TOP_LEVEL_AWAIT,
-        .cf_feature_version = PY_MINOR_VERSION,
-    };
-    hc_autopy *file = PyUnicode_FromString(HC_CELL_FILE);
-    hc_autopy *tree =
-        file && out->text ? Py_CompileStringObject(utf8, file, Py_file_input, &flags, -1) : NULL;
-    if (!tree)
-        return reject(why, utf8);
-    if (hc_guard_check(tree, why) < 0)
-        return -1;
-    return compile_parts(out, tree) < 0 ? reject(why, utf8) : 0;
+    struct parsed p = {.arena = NULL};
+    int rc = out->text ? parse(&p, utf8) : -1;
+    if (rc < 0)
+        rc = reject(why, utf8);
+    else if (hc_guard_check(p.module, why) < 0)
+        rc = -1;
+    else if (compile_parts(out, &p) < 0)
+        rc = reject(why, utf8);
+    parsed_finish(&p);
+    return rc;
 }
