@@ -85,6 +85,7 @@ install: all
 	install $(B)/hotcell-shim $(DESTDIR)$(PREFIX)/libexec/hotcell/
 	install -m 644 policies/*.json $(DESTDIR)$(PREFIX)/share/hotcell/policies/
 	install -m 644 rootfs/*.json rootfs/*.py $(DESTDIR)$(PREFIX)/share/hotcell/rootfs/
+	install -m 644 src/spec/manifest.schema.json $(DESTDIR)$(PREFIX)/share/hotcell/
 	for m in $(MAN); do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$$(basename $$m); done
 clean:
 	rm -rf $(B)

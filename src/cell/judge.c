@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "cell/layers.h"
+#include "spec/report.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -99,8 +100,9 @@ static void take_message(struct hc_launch *l, bool *complete)
         hc_launch_warn(m, "the guest's process broke the protocol: %s", l->sup.protocol);
     if (!in->rejected && !in->reported)
         return;
-    if (hc_json_parse(&j, "report", in->body.data, in->body.len, &err) < 0 || !cJSON_IsObject(j.root)) {
-        hc_launch_warn(m, "the guest's process sent a report that is no JSON object");
+    bool shaped = in->rejected || hc_guest_report_check(in->body.data, in->body.len, &err) == 0;
+    if (!shaped || hc_json_parse(&j, "report", in->body.data, in->body.len, &err) < 0) {
+        hc_launch_warn(m, "the guest's process sent a report that cannot be used: %.180s", err.text);
     } else if (in->rejected) {
         m->rejection.set = true;
         (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "%s", string_of(j.root, "rule"));

@@ -13,8 +13,8 @@ static size_t escape(Py_UCS4 c, char *out, size_t size)
         *out = (char)c;
         return 1;
     }
-    if (c >= 0xd800 && c <= 0xdfff)
-        c = 0xfffd; /* half a pair: JSON could say it, UTF-8 could not */
+    if (c == 0 || (c >= 0xd800 && c <= 0xdfff))
+        c = 0xfffd; /* a NUL or half a pair: JSON could say it, C strings and UTF-8 could not */
     if (c <= 0xffff)
         return (size_t)snprintf(out, size, "\\u%04x", (unsigned)c);
     c -= 0x10000;
