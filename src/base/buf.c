@@ -28,7 +28,7 @@ static int reserve(struct hc_buf *b, size_t more)
         return -1;
     }
     size_t need = b->len + more + 1;
-    if (need <= b->cap)
+    if (b->data && need <= b->cap)
         return 0;
     size_t cap = b->cap ? b->cap : 256;
     while (cap < need)

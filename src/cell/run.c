@@ -46,7 +46,8 @@ static void format_time(char out[40])
     (void)snprintf(out, 40, "%s.%03ldZ", seconds, t.tv_nsec / 1000000);
 }
 
-/* The time (UTC, as strftime formats it) and 12 random hex digits: sorts by time, unique without asking anybody. */
+/* The time (UTC, as strftime formats it) and 12 random hex digits: sorts by time, unique without asking
+ * anybody. */
 static int stamp(const char *format, char *out, size_t size, struct hc_error *err)
 {
     uint64_t random;

@@ -297,7 +297,8 @@ static void read_control(struct loop *l)
         if (type < 0) {
             /* Not the job's end: a guest that spoils its own report has spoilt its own report. */
             (void)snprintf(s->protocol, sizeof s->protocol, "%.200s", err.text);
-            (void)shutdown(s->control_fd, SHUT_RDWR); /* whoever goes on sending gets EPIPE instead of waiting */
+            (void)shutdown(s->control_fd,
+                           SHUT_RDWR); /* whoever goes on sending gets EPIPE instead of waiting */
             close_control(l);
         } else if (type == HC_FRAME_READY) {
             answer_ready(s, sender);

@@ -130,9 +130,9 @@ static int rewrite(struct writer *w, const char *text, size_t len, struct hc_err
     if (hc_scan(&scan, "document", text, len, 0, err) < 0)
         return -1;
     w->scan = &scan;
-    if (write_node(w, 0) < 0 || w->out->failed)
-        return hc_fail(err, ENOMEM, "write JSON");
-    return 0;
+    int rc = write_node(w, 0);
+    w->scan = NULL;
+    return rc < 0 || w->out->failed ? hc_fail(err, ENOMEM, "write JSON") : 0;
 }
 
 int hc_json_canonical(const char *text, size_t len, const char *without, struct hc_buf *out,

@@ -12,7 +12,9 @@
  * 0, or -1 with a Python exception set. */
 int hc_guard_install(void);
 
-struct _mod; /* CPython's own syntax tree, pycore_ast.h */
+/* CPython's own syntax tree, pycore_ast.h; the name is CPython's.
+ * NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl*) */
+struct _mod;
 
 /* Judge a whole program by its tree (lent). 0, or -1 with `why` filled. Must not run any of it. */
 int hc_guard_check(struct _mod *tree, struct hc_rejection *why);

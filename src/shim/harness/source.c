@@ -1,5 +1,5 @@
-/* The parser's and compiler's entry points below are CPython's own and not part of its public interface: the reason to link
- * it in statically, and the first place to look at when the embedded version changes. */
+/* The parser's and compiler's entry points below are CPython's own and not part of its public interface: the
+ * reason to link it in statically, and the first place to look at when the embedded version changes. */
 #define Py_BUILD_CORE
 #include "shim/harness/source.h"
 
@@ -110,8 +110,8 @@ static int reject(struct hc_rejection *why, const char *text)
     return -1;
 }
 
-/* The parser's own tree, as C structs in an arena. Making Python objects of it (PyCF_ONLY_AST) would first create some
- * hundred AST types, 1.2 ms that a hello does not have. */
+/* The parser's own tree, as C structs in an arena. Making Python objects of it (PyCF_ONLY_AST) would first
+ * create some hundred AST types, 1.2 ms that a hello does not have. */
 struct parsed {
     PyArena *arena;
     mod_ty module; /* in the arena */
@@ -177,12 +177,8 @@ int hc_program_compile(struct hc_program *out, const char *utf8, struct hc_rejec
         utf8 += 3; /* a byte order mark, as some editors write it */
     *out = (struct hc_program){.text = PyUnicode_FromString(utf8)};
     struct parsed p = {.arena = NULL};
-    int rc = out->text ? parse(&p, utf8) : -1;
-    if (rc < 0)
-        rc = reject(why, utf8);
-    else if (hc_guard_check(p.module, why) < 0)
-        rc = -1;
-    else if (compile_parts(out, &p) < 0)
+    int rc = out->text && parse(&p, utf8) == 0 ? hc_guard_check(p.module, why) : reject(why, utf8);
+    if (rc == 0 && compile_parts(out, &p) < 0)
         rc = reject(why, utf8);
     parsed_finish(&p);
     return rc;
