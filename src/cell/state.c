@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SYSTEM_STATE "/var/lib/hotcell"
+
 static int format_path(char out[PATH_MAX], struct hc_error *err, const char *dir, const char *rest)
 {
     int n = snprintf(out, PATH_MAX, "%s%s", dir, rest);
@@ -30,13 +32,23 @@ int hc_state_dir(char out[PATH_MAX], struct hc_error *err)
     if (dir && dir[0])
         return hc_fail_as(err, HC_EXIT_CONFIG, 0, "HOTCELL_STATE: expected an absolute path, got '%s'", dir);
     if (geteuid() == 0)
-        return format_path(out, err, HC_SYSTEM_STATE, "");
+        return format_path(out, err, SYSTEM_STATE, "");
     if ((dir = absolute_env("XDG_DATA_HOME")))
         return format_path(out, err, dir, "/hotcell");
     if ((dir = absolute_env("HOME")))
         return format_path(out, err, dir, "/.local/share/hotcell");
     return hc_fail_as(err, HC_EXIT_CONFIG, 0,
                       "no place for trees: set HOTCELL_STATE, XDG_DATA_HOME or HOME to an absolute path");
+}
+
+int hc_state_search(struct hc_states *out, struct hc_error *err)
+{
+    if (hc_state_dir(out->dir[0], err) < 0)
+        return -1;
+    (void)snprintf(out->dir[1], PATH_MAX, SYSTEM_STATE);
+    const char *only = getenv("HOTCELL_STATE");
+    out->count = (only && *only) || strcmp(out->dir[0], SYSTEM_STATE) == 0 ? 1 : 2;
+    return 0;
 }
 
 /* The directory of the running binary, without a trailing slash. */

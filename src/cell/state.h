@@ -10,8 +10,12 @@
 /* Trees and the filter cache: $HOTCELL_STATE, else /var/lib/hotcell for root, else $XDG_DATA_HOME/hotcell. */
 int hc_state_dir(char out[PATH_MAX], struct hc_error *err);
 
-/* Where root keeps its trees; ordinary users may run from them as well. */
-#define HC_SYSTEM_STATE "/var/lib/hotcell"
+/* Where trees are looked for: the user's own state, then root's. HOTCELL_STATE, if it is set, is the only one. */
+struct hc_states {
+    size_t count;
+    char dir[2][PATH_MAX];
+};
+int hc_state_search(struct hc_states *out, struct hc_error *err);
 
 /* Files that ship with hotcell, found from the place of the running binary: "policies" or "rootfs" in an
  * installation (PREFIX/share/hotcell) or in a source tree (beside build/). */

@@ -253,14 +253,14 @@ int hc_tree_open(struct hc_tree *t, const char *name, struct hc_error *err)
         return hc_fail_as(err, HC_EXIT_USAGE, 0, "tree name '%.40s...' is too long", name);
     if (strchr(name, '/'))
         return open_path(t, err);
-    char own[PATH_MAX], dir[PATH_MAX];
-    if (hc_state_dir(own, err) < 0)
+    struct hc_states states;
+    char dir[PATH_MAX];
+    if (hc_state_search(&states, err) < 0)
         return -1;
-    const char *const states[] = {own, HC_SYSTEM_STATE};
-    for (size_t i = 0; i < 2; i++) {
-        if (!id_of_name(states[i], name, t->id))
+    for (size_t i = 0; i < states.count; i++) {
+        if (!id_of_name(states.dir[i], name, t->id))
             continue;
-        if (store_path(dir, states[i], "trees/", t->id, err) < 0)
+        if (store_path(dir, states.dir[i], "trees/", t->id, err) < 0)
             return -1;
         return open_at(t, dir, err);
     }
@@ -473,10 +473,13 @@ static int each_in(const char *state, hc_tree_visitor *each, void *ctx, struct h
 
 int hc_tree_each(hc_tree_visitor *each, void *ctx, struct hc_error *err)
 {
-    char own[PATH_MAX];
-    if (hc_state_dir(own, err) < 0 || each_in(own, each, ctx, err) < 0)
+    struct hc_states states;
+    if (hc_state_search(&states, err) < 0)
         return -1;
-    return strcmp(own, HC_SYSTEM_STATE) == 0 ? 0 : each_in(HC_SYSTEM_STATE, each, ctx, err);
+    for (size_t i = 0; i < states.count; i++)
+        if (each_in(states.dir[i], each, ctx, err) < 0)
+            return -1;
+    return 0;
 }
 
 /* Two sorted texts, line by line: what is in one only differs. A changed entry shows as one line of each. */
