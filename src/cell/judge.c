@@ -7,8 +7,28 @@
 #include "spec/report.h"
 
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+void hc_launch_warn(struct hc_manifest *m, const char *fmt, ...)
+{
+    if (m->warning_count >= sizeof m->warnings / sizeof *m->warnings)
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(m->warnings[m->warning_count++], sizeof *m->warnings, fmt, ap);
+    va_end(ap);
+}
+
+void hc_launch_conclude(struct hc_manifest *m, enum hc_status status, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    m->status = status;
+    (void)vsnprintf(m->reason, sizeof m->reason, fmt, ap);
+    va_end(ap);
+}
 
 /* The launcher ended it, and knows why. */
 static bool conclude_ended(struct hc_launch *l)

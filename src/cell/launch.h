@@ -37,7 +37,7 @@ void hc_launch_close_childs_ends(struct hc_launch *l);
  * what the guest's process said goes under "guest". -1: it was our failure, not the guest's. (judge.c) */
 int hc_launch_judge(struct hc_launch *l, struct hc_error *err);
 
-/* For the manifest. (run.c) */
+/* For the manifest. (judge.c) */
 void hc_launch_warn(struct hc_manifest *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void hc_launch_conclude(struct hc_manifest *m, enum hc_status status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
