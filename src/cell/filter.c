@@ -349,15 +349,36 @@ static int compile(enum hc_filter_kind kind, const struct hc_policy *policy, str
     return rc < 0 ? hc_ctx(err, "compile a seccomp filter") : 0;
 }
 
-/* The cache key covers everything that goes into a filter: the tables, the choice, and who compiled it. */
+static void hash_text(struct hc_hash *h, const char *text)
+{
+    hc_hash_add(h, text, strlen(text) + 1);
+}
+
+/* The cache key covers everything that goes into a filter: the tables, the choice, and who compiles it. */
 static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, char out[HC_SHA256_HEX])
 {
     struct hc_hash h;
     hc_hash_init(&h);
-    static const char build[] = HC_VERSION " " __DATE__ " " __TIME__;
-    hc_hash_add(&h, build, sizeof build);
-    unsigned choice[2] = {wanted(kind, policy), 2};
-    hc_hash_add(&h, choice, sizeof choice);
+    const struct scmp_version *v = seccomp_version();
+    unsigned made[] = {wanted(kind, policy), v->major, v->minor, v->micro, seccomp_arch_native()};
+    hc_hash_add(&h, made, sizeof made);
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        hash_text(&h, sets[i].calls);
+        hc_hash_add(&h, &sets[i].when, sizeof sets[i].when);
+    }
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        hash_text(&h, rules[i].call);
+        hc_hash_add(&h, &rules[i].when, sizeof rules[i].when);
+        for (size_t c = 0; c < 2; c++) {
+            const uint64_t cmp[] = {rules[i].cmp[c].arg, rules[i].cmp[c].mask, rules[i].cmp[c].value};
+            hc_hash_add(&h, cmp, sizeof cmp);
+        }
+        hc_hash_add(&h, &rules[i].error, sizeof rules[i].error);
+    }
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        hash_text(&h, refusals[i].call);
+        hc_hash_add(&h, &refusals[i].error, sizeof refusals[i].error);
+    }
     hc_hash_hex(&h, out);
 }
 
