@@ -156,30 +156,27 @@ static bool ids_exist_here(uid_t start, uid_t count)
     return false;
 }
 
-/* The other checks go on with our own ids if there are none for jobs. */
 static enum hc_host_level check_ids(struct host *h, struct hc_host_row *row)
 {
     struct hc_error err;
     uid_t start = 0, count = 0;
-    if (hc_ids_range(&start, &count, &err) < 0 || hc_ids_lease(&h->ids, &err) < 0) {
-        h->ids = (struct hc_ids){.uid = geteuid(), .gid = getegid(), .lease_fd = -1};
+    if (hc_ids_range(&start, &count, &err) < 0)
         return say(HC_HOST_FAIL, row, "%s", err.text);
-    }
-    if (!(h->has & ROOT)) {
-        h->has |= IDS;
-        return say(HC_HOST_OK, row, "jobs run as uid %u, gid %u", h->ids.uid, h->ids.gid);
-    }
     const uid_t last = start + count - 1;
-    if (ids_exist_here(start, count)) {
-        h->has |= IDS;
-        return say(HC_HOST_OK, row, "each job gets its own of the host uids %u to %u", start, last);
+    if ((h->has & ROOT) && !ids_exist_here(start, count)) {
+        mend(row, "set HOTCELL_UID_RANGE=START:COUNT to a range of the ids in /proc/self/uid_map");
+        return say(HC_HOST_FAIL, row,
+                   "host uids %u to %u do not exist in the user namespace that hotcell itself is in", start,
+                   last);
     }
-    hc_ids_release(&h->ids);
-    h->ids = (struct hc_ids){.uid = geteuid(), .gid = getegid(), .lease_fd = -1};
-    mend(row, "set HOTCELL_UID_RANGE=START:COUNT to a range of the ids in /proc/self/uid_map");
-    return say(HC_HOST_FAIL, row,
-               "host uids %u to %u do not exist in the user namespace that hotcell itself is in", start,
-               last);
+    struct hc_ids leased;
+    if (hc_ids_lease(&leased, &err) < 0)
+        return say(HC_HOST_FAIL, row, "%s", err.text);
+    h->ids = leased;
+    h->has |= IDS;
+    if (h->has & ROOT)
+        return say(HC_HOST_OK, row, "each job gets its own of the host uids %u to %u", start, last);
+    return say(HC_HOST_OK, row, "jobs run as uid %u, gid %u", h->ids.uid, h->ids.gid);
 }
 
 /* ---- namespaces ---- */
@@ -454,10 +451,14 @@ static void explain_cgroup(const struct host *h, const struct hc_error *err, str
         mend(row, "run it under 'systemd-run --user --scope -p Delegate=yes'");
     } else {
         (void)say(HC_HOST_NOTE, row, "not delegated to uid %u", uid);
+        /* The shell has to move as well: a cell may only be put into a cgroup that shares a delegated
+         * ancestor with where it comes from. */
         mend(row,
-             "as root: mkdir /sys/fs/cgroup/user-%u && chown -R %u /sys/fs/cgroup/user-%u; then set "
-             "HOTCELL_CGROUP to it",
-             uid, uid, uid);
+             "as root: cd /sys/fs/cgroup && echo +memory +pids +cpu >cgroup.subtree_control && mkdir -p "
+             "hotcell-%u/shell && chown -R %u hotcell-%u && echo %d >hotcell-%u/shell/cgroup.procs (%d is "
+             "your "
+             "shell)",
+             uid, uid, uid, getppid(), uid, getppid());
     }
 }
 
@@ -667,7 +668,11 @@ const char *hc_host_level_name(enum hc_host_level level)
 
 bool hc_host_examine(hc_host_visitor *each, void *ctx)
 {
-    struct host h = {.has = geteuid() == 0 ? ROOT : 0, .ids = {.lease_fd = -1}, .parent = {.fd = -1}};
+    struct host h = {
+        .has = geteuid() == 0 ? ROOT : 0,
+        .ids = {.uid = geteuid(), .gid = getegid(), .lease_fd = -1}, /* until jobs have theirs */
+        .parent = {.fd = -1},
+    };
     bool works = true;
     hc_policy_init(&h.policy);
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
