@@ -2,11 +2,11 @@
 
 #include "base/fd.h"
 #include "cell/kernel.h"
+#include "cell/relay.h"
 #include "cell/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,6 @@
 
 #define WATCH_MS   20    /* between samples where no cgroup holds the limits */
 #define ACCOUNT_MS 100   /* between looks at CPU time where a cgroup counts it */
-#define PASS_CHUNK 4096  /* PIPE_BUF: a pipe that polls writable takes this much without blocking */
 #define FRAMES_MAX 10000 /* packets from one cell; the guest's process can send what it likes */
 
 enum source {
@@ -35,21 +34,17 @@ enum source {
     ON_PASS_ERR
 };
 
-/* One output stream: read, keep up to the limit, pass on at the reader's own pace. */
-struct pipe_state {
-    int fd; /* -1 after end of file */
-    struct hc_stream *stream;
-    int64_t max;
-    int pass_fd; /* -1: not passed on (any more) */
-    char pending[65536];
-    size_t from, to; /* what of `pending` has still to be passed on */
+/* A relay and what epoll has been told about it. */
+struct stream {
+    struct hc_relay relay;
     enum source on, on_pass;
+    int read_fd, write_fd; /* as watched now; -1: not watched */
 };
 
 struct loop {
     struct hc_supervisor *s;
     int epoll;
-    struct pipe_state out, err;
+    struct stream out, err;
     bool control_open, status_open, dead;
     int frames;
 };
@@ -88,101 +83,52 @@ static void end_job(struct hc_supervisor *s, enum hc_end end)
 
 /* ---- output ---- */
 
-/* Write without ever blocking, whatever the caller gave us as standard output: sockets can be told so per
- * call; a pipe that polls writable takes PIPE_BUF bytes; regular files always poll writable. Our own
- * O_NONBLOCK would change the caller's open file too. */
-static ssize_t write_some(int fd, const char *data, size_t len)
+/* Watch a descriptor, or no longer, as `wanted` says. False if it cannot be polled. */
+static bool sync_watch(struct loop *l, int *watched, int fd, bool wanted, enum source on, uint32_t events)
 {
-    size_t n = len < PASS_CHUNK ? len : PASS_CHUNK;
-    ssize_t sent = send(fd, data, n, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent >= 0 || errno != ENOTSOCK)
-        return sent;
-    struct pollfd p = {.fd = fd, .events = POLLOUT};
-    if (poll(&p, 1, 0) == 0) {
-        errno = EAGAIN;
-        return -1;
+    struct hc_error ignored;
+    if (!wanted && *watched >= 0) {
+        unwatch_fd(l, *watched);
+        *watched = -1;
     }
-    return write(fd, data, n);
-}
-
-/* False: the reader has to catch up first, and epoll will tell. */
-static bool pass_some(struct loop *l, struct pipe_state *p)
-{
-    while (p->from < p->to) {
-        ssize_t n = write_some(p->pass_fd, p->pending + p->from, p->to - p->from);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 && errno == EAGAIN) {
-            struct epoll_event ev = {.events = EPOLLOUT, .data.u32 = p->on_pass};
-            if (epoll_ctl(l->epoll, EPOLL_CTL_ADD, p->pass_fd, &ev) == 0 || errno == EEXIST)
-                return false;
-        }
-        if (n < 0) { /* the reader has gone: the job goes on without */
-            unwatch_fd(l, p->pass_fd);
-            p->pass_fd = -1;
-            p->from = p->to;
-            return true;
-        }
-        p->from += (size_t)n;
+    if (wanted && *watched < 0) {
+        if (watch_fd(l, fd, on, events, &ignored) < 0)
+            return false;
+        *watched = fd;
     }
     return true;
 }
 
-/* Account for what was just read into `pending`. */
-static void keep(struct loop *l, struct pipe_state *p, size_t len)
+static void sync_stream(struct loop *l, struct stream *st)
 {
-    struct hc_stream *st = p->stream;
-    int64_t room = p->max - st->bytes;
-    size_t kept = room <= 0 ? 0 : (size_t)room < len ? (size_t)room : len;
-    st->bytes += (int64_t)len;
-    if (kept < len) {
-        st->truncated = true;
-        if (l->s->policy->overflow == HC_OVERFLOW_END)
-            end_job(l->s, HC_END_OUTPUT);
-    }
-    if (!kept)
-        return;
-    (void)hc_buf_add(&st->text, p->pending, kept);
-    if (p->pass_fd >= 0) {
-        p->from = 0;
-        p->to = kept;
-    }
+    struct hc_relay *r = &st->relay;
+    if (!sync_watch(l, &st->write_fd, r->pass_fd, hc_relay_wants_write(r), st->on_pass, EPOLLOUT))
+        hc_relay_drop(r);
+    (void)sync_watch(l, &st->read_fd, r->fd, hc_relay_wants_read(r), st->on, EPOLLIN);
+    if (r->stream->truncated && l->s->policy->overflow == HC_OVERFLOW_END)
+        end_job(l->s, HC_END_OUTPUT);
 }
 
-/* Reads until the pipe is empty or the reader behind us is slower; then the guest waits, and its clock runs.
- */
-static void read_pipe(struct loop *l, struct pipe_state *p)
+static void read_stream(struct loop *l, struct stream *st)
 {
-    for (int rounds = 0; rounds < 16 && p->fd >= 0; rounds++) {
-        if (p->from < p->to && !pass_some(l, p)) {
-            unwatch_fd(l, p->fd);
-            return;
-        }
-        ssize_t n = read(p->fd, p->pending, sizeof p->pending);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 && errno == EAGAIN)
-            return;
-        if (n <= 0) {
-            unwatch_fd(l, p->fd);
-            p->fd = -1;
-            return;
-        }
-        keep(l, p, (size_t)n);
-    }
-    if (p->from < p->to && !pass_some(l, p))
-        unwatch_fd(l, p->fd);
+    hc_relay_read(&st->relay);
+    sync_stream(l, st);
 }
 
-static void reader_is_back(struct loop *l, struct pipe_state *p)
+static void write_stream(struct loop *l, struct stream *st)
 {
-    if (!pass_some(l, p))
-        return;
-    if (p->pass_fd >= 0)
-        unwatch_fd(l, p->pass_fd);
-    struct hc_error ignored;
-    if (p->fd >= 0 && watch_fd(l, p->fd, p->on, EPOLLIN, &ignored) == 0)
-        read_pipe(l, p);
+    hc_relay_write(&st->relay);
+    sync_stream(l, st);
+}
+
+static struct stream make_stream(int fd, int pass_fd, int64_t max, struct hc_stream *kept, enum source on,
+                                 enum source on_pass)
+{
+    return (struct stream){.relay = {.fd = fd, .pass_fd = pass_fd, .max = max, .stream = kept},
+                           .on = on,
+                           .on_pass = on_pass,
+                           .read_fd = -1,
+                           .write_fd = -1};
 }
 
 /* ---- control ---- */
@@ -408,16 +354,16 @@ static void handle(struct loop *l, enum source on, int wall, int ticker)
     struct hc_supervisor *s = l->s;
     switch (on) {
     case ON_STDOUT:
-        read_pipe(l, &l->out);
+        read_stream(l, &l->out);
         break;
     case ON_STDERR:
-        read_pipe(l, &l->err);
+        read_stream(l, &l->err);
         break;
     case ON_PASS_OUT:
-        reader_is_back(l, &l->out);
+        write_stream(l, &l->out);
         break;
     case ON_PASS_ERR:
-        reader_is_back(l, &l->err);
+        write_stream(l, &l->err);
         break;
     case ON_CONTROL:
         read_control(l);
@@ -437,6 +383,11 @@ static void handle(struct loop *l, enum source on, int wall, int ticker)
     case ON_CANCEL:
         unwatch_fd(l, s->cancel_fd);
         end_job(s, HC_END_CANCELLED);
+        /* Whoever cancels does not wait for a reader that does not read. */
+        hc_relay_drop(&l->out.relay);
+        hc_relay_drop(&l->err.relay);
+        sync_stream(l, &l->out);
+        sync_stream(l, &l->err);
         break;
     case ON_PIDFD:
         unwatch_fd(l, s->pidfd);
@@ -450,7 +401,7 @@ static void handle(struct loop *l, enum source on, int wall, int ticker)
 
 static bool finished(const struct loop *l)
 {
-    bool flushed = l->out.fd < 0 && l->err.fd < 0 && l->out.from == l->out.to && l->err.from == l->err.to;
+    bool flushed = l->out.read_fd < 0 && l->err.read_fd < 0 && l->out.write_fd < 0 && l->err.write_fd < 0;
     return l->dead && flushed && !l->control_open && !l->status_open;
 }
 
@@ -458,14 +409,14 @@ static int run_loop(struct loop *l, int wall, int ticker, struct hc_error *err)
 {
     struct hc_supervisor *s = l->s;
     if (watch_fd(l, s->pidfd, ON_PIDFD, EPOLLIN, err) < 0 ||
-        watch_fd(l, s->stdout_fd, ON_STDOUT, EPOLLIN, err) < 0 ||
-        watch_fd(l, s->stderr_fd, ON_STDERR, EPOLLIN, err) < 0 ||
         watch_fd(l, s->control_fd, ON_CONTROL, EPOLLIN, err) < 0 ||
         watch_fd(l, s->status_fd, ON_STATUS, EPOLLIN, err) < 0 ||
         watch_fd(l, wall, ON_WALL, EPOLLIN, err) < 0 ||
         (ticker >= 0 && watch_fd(l, ticker, ON_WATCH, EPOLLIN, err) < 0) ||
         (s->cancel_fd >= 0 && watch_fd(l, s->cancel_fd, ON_CANCEL, EPOLLIN, err) < 0))
         return -1;
+    sync_stream(l, &l->out);
+    sync_stream(l, &l->err);
     while (!finished(l)) {
         struct epoll_event events[16];
         int n = epoll_wait(l->epoll, events, 16, -1);
@@ -491,18 +442,10 @@ int hc_supervise(struct hc_supervisor *s, struct hc_error *err)
         l->s = s;
         l->epoll = epoll;
         l->control_open = l->status_open = true;
-        l->out = (struct pipe_state){.fd = s->stdout_fd,
-                                     .stream = s->out,
-                                     .max = limits->stdout_bytes,
-                                     .pass_fd = s->pass_stdout,
-                                     .on = ON_STDOUT,
-                                     .on_pass = ON_PASS_OUT};
-        l->err = (struct pipe_state){.fd = s->stderr_fd,
-                                     .stream = s->err,
-                                     .max = limits->stderr_bytes,
-                                     .pass_fd = s->pass_stderr,
-                                     .on = ON_STDERR,
-                                     .on_pass = ON_PASS_ERR};
+        l->out =
+            make_stream(s->stdout_fd, s->pass_stdout, limits->stdout_bytes, s->out, ON_STDOUT, ON_PASS_OUT);
+        l->err =
+            make_stream(s->stderr_fd, s->pass_stderr, limits->stderr_bytes, s->err, ON_STDERR, ON_PASS_ERR);
         rc = run_loop(l, wall, ticker, err);
     } else {
         (void)hc_fail(err, errno, "set up supervision");

@@ -1,0 +1,75 @@
+#include "cell/relay.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define CHUNK  4096 /* PIPE_BUF: a pipe that polls writable takes this much without blocking */
+#define ROUNDS 16   /* reads in a row, so that one stream cannot keep the loop from its timers */
+
+/* Write without ever blocking, whatever the caller gave us as standard output: sockets can be told so per
+ * call; a pipe that polls writable takes PIPE_BUF bytes; regular files always poll writable. Our own
+ * O_NONBLOCK would change the caller's open file too. */
+static ssize_t write_some(int fd, const char *data, size_t len)
+{
+    size_t n = len < CHUNK ? len : CHUNK;
+    ssize_t sent = send(fd, data, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent >= 0 || errno != ENOTSOCK)
+        return sent;
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    if (poll(&p, 1, 0) == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return write(fd, data, n);
+}
+
+void hc_relay_drop(struct hc_relay *r)
+{
+    r->pass_fd = -1;
+    r->from = r->to = 0;
+}
+
+void hc_relay_write(struct hc_relay *r)
+{
+    while (hc_relay_wants_write(r)) {
+        ssize_t n = write_some(r->pass_fd, r->pending + r->from, r->to - r->from);
+        if (n > 0)
+            r->from += (size_t)n;
+        else if (n < 0 && errno == EAGAIN)
+            return;
+        else if (n < 0 && errno != EINTR)
+            hc_relay_drop(r); /* the reader has gone: the job goes on without */
+    }
+}
+
+/* Account for what was just read into `pending`. */
+static void keep(struct hc_relay *r, size_t len)
+{
+    struct hc_stream *st = r->stream;
+    int64_t room = r->max - st->bytes;
+    size_t kept = room <= 0 ? 0 : (size_t)room < len ? (size_t)room : len;
+    st->bytes += (int64_t)len;
+    st->truncated = st->truncated || kept < len;
+    if (kept)
+        (void)hc_buf_add(&st->text, r->pending, kept);
+    if (kept && r->pass_fd >= 0) {
+        r->from = 0;
+        r->to = kept;
+        hc_relay_write(r);
+    }
+}
+
+void hc_relay_read(struct hc_relay *r)
+{
+    for (int round = 0; round < ROUNDS && hc_relay_wants_read(r); round++) {
+        ssize_t n = read(r->fd, r->pending, sizeof r->pending);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
+        if (n <= 0)
+            r->fd = -1;
+        else
+            keep(r, (size_t)n);
+    }
+}

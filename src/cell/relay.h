@@ -1,0 +1,38 @@
+/* relay.h - one output stream of a cell: read as it comes, kept up to its limit, passed on at the reader's
+ * own pace. It knows nothing of the loop around it: that asks what the relay waits for, and calls it when
+ * that has come. */
+#ifndef HC_CELL_RELAY_H
+#define HC_CELL_RELAY_H
+
+#include "spec/manifest.h"
+
+struct hc_relay {
+    int fd;                   /* read end, non-blocking, borrowed; -1 after end of file */
+    int pass_fd;              /* where to, borrowed; -1: nowhere (any more) */
+    int64_t max;              /* bytes that are kept and passed on */
+    struct hc_stream *stream; /* what was kept and counted */
+    size_t from, to;          /* what of `pending` has still to be passed on */
+    char pending[65536];
+};
+
+/* Read what is there, until the pipe is empty or the reader behind us is slower: then the guest waits, and
+ * its clock runs. */
+void hc_relay_read(struct hc_relay *r);
+
+/* The reader can take more. */
+void hc_relay_write(struct hc_relay *r);
+
+/* Stop passing on: what is pending is dropped, what still comes is only kept and counted. */
+void hc_relay_drop(struct hc_relay *r);
+
+static inline bool hc_relay_wants_write(const struct hc_relay *r)
+{
+    return r->from < r->to;
+}
+
+static inline bool hc_relay_wants_read(const struct hc_relay *r)
+{
+    return r->fd >= 0 && !hc_relay_wants_write(r);
+}
+
+#endif
