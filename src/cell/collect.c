@@ -46,32 +46,33 @@ void hc_dest_finish(struct hc_dest *d)
     hc_close_fd(&d->fd);
 }
 
-/* Make and open the directories of `path` except its last part, which *last then points at. The names come
- * from a guest, the destination may hold anything: every step refuses links. */
+/* Make and open the directory `name` of `dir`, which is closed. The names come from a guest, and the
+ * destination may hold anything, or belong to somebody who changes it under us: one name at a time, and links
+ * are refused. */
+static int enter_dir(int dir_taken, const char *name, struct hc_error *err)
+{
+    hc_autofd dir = dir_taken;
+    if (mkdirat(dir, name, 0777) < 0 && errno != EEXIST)
+        return hc_fail(err, errno, "make the directory %s", name);
+    int fd = open_confined(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    return fd >= 0 ? fd : hc_fail(err, errno, "open the directory %s", name);
+}
+
+/* The directory that `path` is in, made if missing; *last points at the last part. */
 static int open_parent(int root, const char *path, const char **last, struct hc_error *err)
 {
-    char dir_path[PATH_MAX];
-    (void)snprintf(dir_path, sizeof dir_path, "%s", path);
-    char *slash = strrchr(dir_path, '/');
-    *last = slash ? path + (slash - dir_path) + 1 : path;
-    if (!slash)
-        return fcntl(root, F_DUPFD_CLOEXEC, 0);
-    *slash = '\0';
-    for (char *p = dir_path;; p++) {
-        if (*p && *p != '/')
-            continue;
-        char was = *p;
-        *p = '\0';
-        if (mkdirat(root, dir_path, 0777) < 0 && errno != EEXIST)
-            return hc_fail(err, errno, "make the directory %s", dir_path);
-        /* Checked at each level, before the next mkdirat could walk through a link. */
-        hc_autofd fd = open_confined(root, dir_path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-        if (fd < 0)
-            return hc_fail(err, errno, "open the directory %s", dir_path);
-        if (!was)
-            return hc_take(&fd);
-        *p = was;
+    char parts[PATH_MAX];
+    (void)snprintf(parts, sizeof parts, "%s", path);
+    int dir = fcntl(root, F_DUPFD_CLOEXEC, 0);
+    if (dir < 0)
+        return hc_fail(err, errno, "open the output directory");
+    char *part = parts;
+    for (char *slash; dir >= 0 && (slash = strchr(part, '/')); part = slash + 1) {
+        *slash = '\0';
+        dir = enter_dir(dir, part, err);
     }
+    *last = path + (part - parts);
+    return dir;
 }
 
 struct out_file {

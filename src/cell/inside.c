@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 enum { FD_SHIM = HC_FD_STATUS + 1, FD_SYNC, FD_FIRST_FREE };
 
@@ -52,6 +53,7 @@ static int own_names(struct hc_error *err)
 {
     if (setsid() < 0) /* no controlling terminal, so none to push input into */
         return hc_fail(err, errno, "setsid");
+    (void)umask(022); /* not whatever the caller has */
     if (sethostname("cell", 4) < 0 || setdomainname("", 0) < 0)
         return hc_fail(err, errno, "name the host");
     return 0;

@@ -4,10 +4,12 @@
  * clones the cell's first process, which ends as hotcell-shim; see cell/run.c and cell/inside.c. */
 #include "cli/cli.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct hc_command commands[] = {
     {"run", "run a Python program in a cell", hc_cmd_run},
@@ -58,8 +60,19 @@ static int flushed(int status)
     return status;
 }
 
+/* A caller may have closed them; what we open next must not become standard output. */
+static void fill_standard_descriptors(void)
+{
+    int fd;
+    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO)
+        ;
+    if (fd >= 0)
+        (void)close(fd);
+}
+
 int main(int argc, char **argv)
 {
+    fill_standard_descriptors();
     if (argc < 2)
         return hc_usage("", "expected a command");
     if (strcmp(argv[1], "--version") == 0) {

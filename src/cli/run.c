@@ -234,6 +234,8 @@ static int make_cancel_fd(struct hc_error *err)
     (void)sigaddset(&set, SIGTERM);
     (void)sigaddset(&set, SIGHUP);
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGCHLD,
+                 SIG_DFL); /* ignored, as some callers leave it, it would take our children's status away */
     if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
         return hc_fail(err, errno, "block signals");
     int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
