@@ -28,7 +28,7 @@ int hc_rights_become_guest(const struct hc_plan *plan, struct hc_error *err)
     return 0;
 }
 
-static int limit(int resource, const char *name, uint64_t value, struct hc_error *err)
+static int limit(__rlimit_resource_t resource, const char *name, uint64_t value, struct hc_error *err)
 {
     struct rlimit now;
     if (getrlimit(resource, &now) < 0)
@@ -120,7 +120,7 @@ static int in_ambient_set(int cap)
     return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap, 0, 0);
 }
 
-static uint64_t limit_of(int resource)
+static uint64_t limit_of(__rlimit_resource_t resource)
 {
     struct rlimit r = {0};
     return getrlimit(resource, &r) == 0 ? r.rlim_max : 0;
