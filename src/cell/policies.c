@@ -24,13 +24,15 @@ static int read_at(const char *path, struct hc_buf *text, char **file, struct hc
 static int read_path(const char *name, const char *from, struct hc_buf *text, char **file,
                      struct hc_error *err)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], real[PATH_MAX];
     const char *slash = from && name[0] != '/' ? strrchr(from, '/') : NULL;
     int dir_len = slash ? (int)(slash - from + 1) : 0;
     int n = snprintf(path, sizeof path, "%.*s%s", dir_len, slash ? from : "", name);
     if (n < 0 || n >= (int)sizeof path)
         return hc_fail_as(err, HC_EXIT_CONFIG, ENAMETOOLONG, "policy %s", name);
-    return read_at(path, text, file, err);
+    /* One name for one file, or a circle would not be seen: "./a", "././a", "./././a". */
+    bool resolved = from && realpath(path, real);
+    return read_at(resolved ? real : path, text, file, err);
 }
 
 struct place {

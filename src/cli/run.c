@@ -88,6 +88,8 @@ static void print_help(void)
 
 static int replace(char **field, const char *value, struct hc_error *err)
 {
+    if (!*value)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "expected a value, got an empty string");
     char *copy = strdup(value);
     if (!copy)
         return hc_fail(err, ENOMEM, "options");
@@ -96,14 +98,21 @@ static int replace(char **field, const char *value, struct hc_error *err)
     return 0;
 }
 
+static int set_id(char **field, const char *text, struct hc_error *err)
+{
+    if (hc_job_check_id(text, err) < 0)
+        return hc_exit_as(err, HC_EXIT_USAGE);
+    return replace(field, text, err);
+}
+
 static int set_seed(struct hc_job *job, const char *text, struct hc_error *err)
 {
     char *end = NULL;
     errno = 0;
     unsigned long long v = strtoull(text, &end, 10);
     if (errno || !*text || *end || text[0] == '-' || text[0] == '+' || v > UINT32_MAX)
-        return hc_fail_as(err, HC_EXIT_USAGE, 0, "--seed: expected a number from 0 to %u, got '%s'",
-                          UINT32_MAX, text);
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "expected a number from 0 to %u, got '%s'", UINT32_MAX,
+                          text);
     job->has_seed = true;
     job->seed = (uint32_t)v;
     return 0;
@@ -126,9 +135,9 @@ static int take_option(struct request *q, int opt, struct hc_error *err)
     case OPT_LABEL:
         return hc_job_add_label(job, optarg, err);
     case OPT_TENANT:
-        return replace(&job->tenant, optarg, err);
+        return set_id(&job->tenant, optarg, err);
     case OPT_JOB_ID:
-        return replace(&job->job_id, optarg, err);
+        return set_id(&job->job_id, optarg, err);
     case OPT_SEED:
         return set_seed(job, optarg, err);
     case OPT_SIGN:
@@ -186,6 +195,13 @@ static int find_spec(int argc, char **argv, const struct option *all, struct req
     return 0;
 }
 
+static const char *long_name(const struct option *all, int opt)
+{
+    while (all->name && all->val != opt)
+        all++;
+    return all->name ? all->name : "tree"; /* whose letter is not in the table */
+}
+
 static int apply_options(int argc, char **argv, const struct option *all, struct request *q,
                          struct hc_error *err)
 {
@@ -193,7 +209,7 @@ static int apply_options(int argc, char **argv, const struct option *all, struct
     optind = 1;
     while ((opt = getopt_long(argc, argv, ":ho:p:t:", all, NULL)) != -1)
         if (opt != OPT_SPEC && take_option(q, opt, err) < 0)
-            return -1;
+            return hc_ctx(err, "--%s", long_name(all, opt));
     return 0;
 }
 

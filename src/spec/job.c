@@ -617,11 +617,16 @@ static int check_code(const struct hc_job *job, struct hc_error *err)
     return 0;
 }
 
+int hc_job_check_id(const char *id, struct hc_error *err)
+{
+    if (hc_is_id(id, MAX_NAME))
+        return 0;
+    return hc_fail_as(err, HC_EXIT_DATA, 0, "expected %s, got '%.80s'", id_shape, id);
+}
+
 static int check_id(const char *what, const char *id, struct hc_error *err)
 {
-    if (!id || hc_is_id(id, MAX_NAME))
-        return 0;
-    return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: expected %s, got '%.80s'", what, id_shape, id);
+    return id && hc_job_check_id(id, err) < 0 ? hc_ctx(err, "%s", what) : 0;
 }
 
 static int check_names(const struct hc_job *job, struct hc_error *err)

@@ -67,6 +67,9 @@ int hc_job_add_override(struct hc_job *job, const struct hc_option *opt, const c
  * policy's. */
 int hc_job_check(const struct hc_job *job, struct hc_error *err);
 
+/* A tenant's or a job's name. HC_EXIT_DATA. */
+int hc_job_check_id(const char *id, struct hc_error *err);
+
 enum hc_input_format hc_input_format_of(const char *path); /* by extension, case ignored */
 const char *hc_input_format_name(enum hc_input_format f);  /* "jsonl", ... "path" */
 
