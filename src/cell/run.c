@@ -79,6 +79,10 @@ static void fill_usage(struct hc_launch *l)
     m->usage.wall_us = s->end_us - l->t_started;
     m->usage.cpu_user_us = (int64_t)s->rusage.ru_utime.tv_sec * 1000000 + s->rusage.ru_utime.tv_usec;
     m->usage.cpu_system_us = (int64_t)s->rusage.ru_stime.tv_sec * 1000000 + s->rusage.ru_stime.tv_usec;
+    if (s->cpu_user_us + s->cpu_system_us > m->usage.cpu_user_us + m->usage.cpu_system_us) {
+        m->usage.cpu_user_us = s->cpu_user_us;
+        m->usage.cpu_system_us = s->cpu_system_us;
+    }
     int64_t largest = (int64_t)s->rusage.ru_maxrss * 1024; /* of one process */
     m->usage.memory_peak = s->memory_peak > largest ? s->memory_peak : largest;
     m->usage.pids_peak = s->tasks_peak ? s->tasks_peak : -1;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/param.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -74,10 +75,28 @@ static void send_kill(struct hc_supervisor *s)
     (void)syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
 }
 
+/* Where no cgroup counts. */
+static int64_t look(struct hc_supervisor *s)
+{
+    struct hc_sample now;
+    hc_watch_sample(s->pid, &now);
+    bool capped = s->policy->output_mode == HC_OUTPUT_CAPPED;
+    now.memory += (capped ? hc_watch_fs_bytes(s->output_fd) : 0) + hc_watch_fs_bytes(s->tmp_fd);
+    s->memory_peak = MAX(s->memory_peak, now.memory);
+    s->tasks_peak = MAX(s->tasks_peak, now.tasks);
+    s->cpu_user_us = MAX(s->cpu_user_us, now.cpu_user_us);
+    s->cpu_system_us = MAX(s->cpu_system_us, now.cpu_system_us);
+    return now.memory;
+}
+
 static void end_job(struct hc_supervisor *s, enum hc_end end)
 {
-    if (s->end == HC_END_NONE)
+    if (s->end == HC_END_NONE) {
         s->end = end;
+        if (s->cgroup->fd < 0 && !s->reaped)
+            (void)look(
+                s); /* nobody inside waits for those that are killed now: their CPU time would be lost */
+    }
     send_kill(s);
 }
 
@@ -270,14 +289,6 @@ static void read_status(struct loop *l)
 
 /* ---- limits ---- */
 
-static void note_peaks(struct hc_supervisor *s, int64_t memory, int64_t tasks)
-{
-    if (memory > s->memory_peak)
-        s->memory_peak = memory;
-    if (tasks > s->tasks_peak)
-        s->tasks_peak = tasks;
-}
-
 static void watch(struct hc_supervisor *s)
 {
     const struct hc_limits *limits = &s->policy->limits;
@@ -287,14 +298,9 @@ static void watch(struct hc_supervisor *s)
         hc_cgroup_usage(s->cgroup, &u);
         cpu_us = u.cpu_user_us + u.cpu_system_us;
     } else {
-        struct hc_sample sample;
-        hc_watch_sample(s->pid, &sample);
-        bool capped = s->policy->output_mode == HC_OUTPUT_CAPPED;
-        sample.memory += (capped ? hc_watch_fs_bytes(s->output_fd) : 0) + hc_watch_fs_bytes(s->tmp_fd);
-        note_peaks(s, sample.memory, sample.tasks);
-        if (sample.memory > limits->memory)
+        if (look(s) > limits->memory)
             end_job(s, HC_END_MEMORY);
-        cpu_us = sample.cpu_us;
+        cpu_us = s->cpu_user_us + s->cpu_system_us;
     }
     if (limits->cpu_ms && cpu_us > limits->cpu_ms * 1000)
         end_job(s, HC_END_CPU);

@@ -45,8 +45,9 @@ struct hc_supervisor {
     struct hc_exit_report exit;
     bool reaped;
     int wait_code, wait_status; /* of the first process, as waitid tells */
-    struct rusage rusage;       /* of all of the cell's processes */
-    int64_t memory_peak, tasks_peak;
+    struct rusage rusage; /* of the processes that were waited for inside; not of those that were killed */
+    int64_t memory_peak, tasks_peak, cpu_user_us,
+        cpu_system_us; /* without a cgroup: sampled, the last before a kill */
     char job_filter_evidence[160];
     int64_t ready_us, go_us, end_us; /* CLOCK_MONOTONIC; 0: not reached */
 };

@@ -41,10 +41,12 @@ static void add_cpu(int proc, struct hc_sample *s)
         p += strspn(p, " ");
         p += strcspn(p, " ");
     }
-    int64_t ticks = 0;
+    int64_t ticks[4];
     for (int i = 0; i < 4; i++)
-        ticks += strtoll(p, &p, 10);
-    s->cpu_us += ticks * 1000000 / sysconf(_SC_CLK_TCK);
+        ticks[i] = strtoll(p, &p, 10);
+    int64_t tick_us = 1000000 / sysconf(_SC_CLK_TCK);
+    s->cpu_user_us += (ticks[0] + ticks[2]) * tick_us;
+    s->cpu_system_us += (ticks[1] + ticks[3]) * tick_us;
 }
 
 /* Children belong to the thread that started them: task/TID/children. */

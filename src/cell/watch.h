@@ -9,7 +9,7 @@
 struct hc_sample {
     int64_t
         memory; /* bytes: anonymous and shared pages of all processes (files of the tree are not counted) */
-    int64_t cpu_us; /* user and system, reaped children included */
+    int64_t cpu_user_us, cpu_system_us; /* reaped children included */
     int64_t tasks;  /* processes and threads */
 };
 
