@@ -474,7 +474,7 @@ CALLS = [
 # Where the host lacks these, or its root may not have them, inside and outside look alike.
 MAY_LACK = {("socket", 38), ("socket", 40), "bpf", "perf_event_open", "userfaultfd", "io_uring_setup",
             "io_uring_enter", "io_uring_register", "memfd_secret", "kexec_load", "init_module", "finit_module",
-            "delete_module", "swapon", "quotactl", "modify_ldt"}
+            "delete_module", "swapon", "quotactl", "iopl", "modify_ldt"}
 CALLER = """
 import ctypes, errno, json
 libc = ctypes.CDLL(None, use_errno=True)
