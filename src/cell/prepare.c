@@ -38,7 +38,7 @@ static bool have_sys_admin(void)
 }
 
 /* Files that only their owner may read or write: to the guest's per-job uid they are shown as its own. */
-static int map_owner(struct hc_launch *l, struct hc_source *s, const char *what, struct hc_error *err)
+static int map_owner(struct hc_launch *l, struct hc_source *s, const char *remedy, struct hc_error *err)
 {
     struct stat st;
     if (fstat(s->fd, &st) < 0)
@@ -50,9 +50,8 @@ static int map_owner(struct hc_launch *l, struct hc_source *s, const char *what,
     if (hc_mount_setattr(s->mount_fd, AT_EMPTY_PATH, &attr) < 0)
         return hc_fail_as(
             err, HC_EXIT_UNAVAILABLE, errno,
-            "%s %s is for its owner only, and its file system cannot lend it to the cell's uid (idmapped "
-            "mount): make it readable for all, or run hotcell as its owner",
-            what, s->path);
+            "%s: its file system cannot lend it to the uid of the cell (no idmapped mounts): %s", s->path,
+            remedy);
     return 0;
 }
 
@@ -154,14 +153,14 @@ static int clone_mounts(struct hc_launch *l, struct hc_error *err)
             return -1;
         if (fstat(s->fd, &st) < 0)
             return hc_fail(err, errno, "stat %s", s->path);
-        if (!(st.st_mode & S_IROTH) && map_owner(l, s, "input", err) < 0)
+        if (!(st.st_mode & S_IROTH) && map_owner(l, s, "make it readable for all", err) < 0)
             return -1;
     }
     if (p->output.fd < 0)
         return 0;
     if ((p->output.mount_fd = hc_source_clone(&p->output, false, err)) < 0)
         return -1;
-    return map_owner(l, &p->output, "output directory", err);
+    return map_owner(l, &p->output, "use --output-mode capped", err);
 }
 
 static int prepare_limits(struct hc_launch *l, struct hc_error *err)
