@@ -75,11 +75,18 @@ static int open_parent(int root, const char *path, const char **last, struct hc_
     return dir;
 }
 
+/* A file that gets its name when it is complete. */
 struct out_file {
     int dir, fd; /* owned */
     const char *name;
-    char temp[64];
+    char temp[64]; /* empty: it has no name at all yet, and goes with its descriptor */
 };
+
+static void choose_temp(struct out_file *o)
+{
+    static unsigned counter;
+    (void)snprintf(o->temp, sizeof o->temp, ".hotcell-%d-%u", getpid(), counter++);
+}
 
 static int out_begin(struct out_file *o, struct hc_dest *d, const char *path, mode_t mode,
                      struct hc_error *err)
@@ -90,23 +97,48 @@ static int out_begin(struct out_file *o, struct hc_dest *d, const char *path, mo
     o->dir = open_parent(d->fd, path, &o->name, err);
     if (o->dir < 0)
         return -1;
-    static unsigned counter;
-    (void)snprintf(o->temp, sizeof o->temp, ".hotcell-%d-%u", getpid(), counter++);
-    o->fd = openat(o->dir, o->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    /* Nothing of it is left if we are killed. Not every file system has such files. */
+    o->fd = openat(o->dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+    if (o->fd < 0) {
+        choose_temp(o);
+        o->fd = openat(o->dir, o->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    }
     return o->fd < 0 ? hc_fail(err, errno, "write %s/%s", d->path, path) : 0;
 }
 
 static void out_abandon(struct out_file *o)
 {
-    if (o->fd >= 0)
+    if (o->fd >= 0 && o->temp[0])
         (void)unlinkat(o->dir, o->temp, 0);
     hc_close_fd(&o->fd);
     hc_close_fd(&o->dir);
 }
 
+static int give_name(const struct out_file *o, const char *name)
+{
+    char path[40];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", o->fd);
+    return linkat(AT_FDCWD, path, o->dir, name, AT_SYMLINK_FOLLOW);
+}
+
+/* Only renaming replaces a file, so one that takes another's place needs a name for a moment. */
+static int put_in_place(struct out_file *o)
+{
+    if (!o->temp[0]) {
+        if (give_name(o, o->name) == 0)
+            return 0;
+        if (errno != EEXIST)
+            return -1;
+        choose_temp(o);
+        if (give_name(o, o->temp) < 0)
+            return -1;
+    }
+    return renameat(o->dir, o->temp, o->dir, o->name);
+}
+
 static int out_commit(struct out_file *o, const char *path, struct hc_error *err)
 {
-    if (renameat(o->dir, o->temp, o->dir, o->name) < 0) {
+    if (put_in_place(o) < 0) {
         (void)hc_fail(err, errno, "put %s in its place", path);
         out_abandon(o);
         return -1;
