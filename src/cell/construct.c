@@ -38,8 +38,10 @@ static int clone_child(struct hc_launch *l, struct hc_error *err)
         args.cgroup = (unsigned)l->cgroup.fd;
     }
     pid_t pid = hc_clone3(&args);
-    if (pid == 0)
+    if (pid == 0) {
+        hc_close_fd(&l->sync_fd); /* or the child would never see its launcher hang up */
         hc_inside(&l->plan);
+    }
     if (pid < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno,
                           "make the cell's namespaces (clone3); 'hotcell doctor' says what this host lacks");

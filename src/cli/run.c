@@ -250,6 +250,7 @@ static int make_cancel_fd(struct hc_error *err)
     (void)sigaddset(&set, SIGTERM);
     (void)sigaddset(&set, SIGHUP);
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a write beyond the caller's own limit fails, and is reported */
     (void)signal(SIGCHLD,
                  SIG_DFL); /* ignored, as some callers leave it, it would take our children's status away */
     if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
