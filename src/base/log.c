@@ -13,10 +13,12 @@ void hc_log_name(const char *program)
 void hc_warn(const char *fmt, ...)
 {
     struct hc_error line;
+    char text[sizeof line.text];
     va_list ap;
     va_start(ap, fmt);
-    (void)vsnprintf(line.text, sizeof line.text, fmt, ap);
+    (void)vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    (void)hc_fail(&line, 0, "%s", text); /* a guest's text must not drive the terminal or add lines */
     (void)fprintf(stderr, "%s: %s\n", name, line.text);
 }
 

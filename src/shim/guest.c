@@ -122,10 +122,8 @@ static void bind_input(const cJSON *input, PyObject *space, PyObject *columns)
     PyObject *value, *names, *message; /* borrowed from `loaded` */
     if (!loaded || !PyArg_ParseTuple(loaded, "OOO", &value, &names, &message))
         fail_python("load the job's data");
-    if (message != Py_None) {
-        PySys_FormatStderr("%U\n", message);
+    if (message != Py_None)
         hc_reject(&(struct hc_rejection){.rule = "input", .message = message});
-    }
     if (PyDict_SetItemString(space, name, value) < 0 ||
         (names != Py_None && PyDict_SetItemString(columns, name, names) < 0))
         fail_python("load the job's data");

@@ -13,7 +13,7 @@ def load(name, path, form):
         value = reader(path)
         return value, columns(value), None
     except Exception as error:
-        return None, None, f"Could not load {kind} {name} from {path}: {str(error) or type(error).__name__}"
+        return None, None, f"Could not load {kind} {name} from {path}: {str(error).strip() or type(error).__name__}"
 
 
 def columns(value):
