@@ -100,12 +100,12 @@ class Job:
     """A launcher that runs. End it with finish()."""
 
     def __init__(self, code, *options, tree="base", policy=None, user=None, stdin=None, env=None, cwd=None,
-                 pipes=False, popen=None):
+                 pipes=False, popen=None, wrapper=()):
         self.user = user or caller()
         self.directory = Path(cwd) if cwd else new_directory(self.user)
         self.options = [str(option) for option in options]
         self.output = self._output()
-        self.command = self._command(code, tree, policy)
+        self.command = [*wrapper, *self._command(code, tree, policy)]
         self._files = [] if pipes else [open(self.directory / ".out", "w+b"), open(self.directory / ".err", "w+b")]
         stdout, stderr = self._files if self._files else [subprocess.PIPE] * 2
         arguments = dict(stdout=stdout, stderr=stderr, cwd=self.directory,
