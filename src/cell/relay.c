@@ -63,9 +63,9 @@ static void keep(struct hc_relay *r, size_t len)
 
 void hc_relay_read(struct hc_relay *r)
 {
-    for (int round = 0; round < ROUNDS && hc_relay_wants_read(r); round++) {
+    for (int round = 0; (round < ROUNDS || r->orphaned) && hc_relay_wants_read(r); round++) {
         ssize_t n = read(r->fd, r->pending, sizeof r->pending);
-        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        if (n < 0 && (errno == EAGAIN || errno == EINTR) && !r->orphaned)
             return;
         if (n <= 0)
             r->fd = -1;

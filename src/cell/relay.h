@@ -12,6 +12,9 @@ struct hc_relay {
     int64_t max;              /* bytes that are kept and passed on */
     struct hc_stream *stream; /* what was kept and counted */
     size_t from, to;          /* what of `pending` has still to be passed on */
+    /* All writers are dead: an empty pipe has ended. Their own end of file may never come, for a descriptor
+     * that was sent through a socket which nobody reads any more still holds the pipe. */
+    bool orphaned;
     char pending[65536];
 };
 

@@ -137,6 +137,8 @@ static void read_stream(struct loop *l, struct stream *st)
 static void write_stream(struct loop *l, struct stream *st)
 {
     hc_relay_write(&st->relay);
+    if (st->relay.orphaned)
+        hc_relay_read(&st->relay);
     sync_stream(l, st);
 }
 
@@ -247,10 +249,10 @@ static void read_control(struct loop *l)
 {
     struct hc_supervisor *s = l->s;
     static char packet[sizeof(struct hc_frame_head) + HC_FRAME_CHUNK + 1];
-    for (int rounds = 0; rounds < 64 && l->control_open; rounds++) {
+    for (int rounds = 0; (rounds < 64 || l->dead) && l->control_open; rounds++) {
         pid_t sender;
         ssize_t n = receive(s->control_fd, packet, sizeof packet, &sender);
-        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        if (n < 0 && (errno == EAGAIN || errno == EINTR) && !l->dead)
             return;
         if (n <= 0) {
             close_control(l);
@@ -276,7 +278,7 @@ static void read_status(struct loop *l)
     struct hc_supervisor *s = l->s;
     struct hc_exit_report report;
     ssize_t n = recv(s->status_fd, &report, sizeof report, MSG_DONTWAIT);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    if (n < 0 && (errno == EAGAIN || errno == EINTR) && !l->dead)
         return;
     if (n == (ssize_t)sizeof report && !s->exit_known) {
         s->exit = report;
@@ -355,6 +357,18 @@ void hc_supervise_kill(struct hc_supervisor *s)
     }
 }
 
+/* Nobody is left who could write: what is still in the channels is all that there will be, whether their ends
+ * of file come or not. */
+static void drain(struct loop *l)
+{
+    while (l->status_open)
+        read_status(l);
+    read_control(l);
+    l->out.relay.orphaned = l->err.relay.orphaned = true;
+    read_stream(l, &l->out);
+    read_stream(l, &l->err);
+}
+
 static void handle(struct loop *l, enum source on, int wall, int ticker)
 {
     struct hc_supervisor *s = l->s;
@@ -401,6 +415,7 @@ static void handle(struct loop *l, enum source on, int wall, int ticker)
         s->end_us = hc_now_us();
         /* The first process of a pid namespace takes all others with it before it can be waited for. */
         hc_supervise_kill(s);
+        drain(l);
         break;
     }
 }
