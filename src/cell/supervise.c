@@ -393,7 +393,8 @@ static void handle(struct loop *l, enum source on, int wall, int ticker)
         break;
     case ON_WALL:
         drain_timer(wall);
-        end_job(s, HC_END_TIMEOUT);
+        if (!l->dead) /* else only a slow reader of its output is waited for, which is not the job's time */
+            end_job(s, HC_END_TIMEOUT);
         break;
     case ON_WATCH:
         drain_timer(ticker);
@@ -402,7 +403,8 @@ static void handle(struct loop *l, enum source on, int wall, int ticker)
         break;
     case ON_CANCEL:
         unwatch_fd(l, s->cancel_fd);
-        end_job(s, HC_END_CANCELLED);
+        if (!l->dead)
+            end_job(s, HC_END_CANCELLED);
         /* Whoever cancels does not wait for a reader that does not read. */
         hc_relay_drop(&l->out.relay);
         hc_relay_drop(&l->err.relay);
