@@ -95,6 +95,15 @@ static int check_list(int dir, const cJSON *root, const char *key, int *checked)
     return wrong;
 }
 
+/* Lists that are not there must not pass for lists whose every file was checked. */
+static bool is_manifest(const cJSON *root)
+{
+    return cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(root, "version")) &&
+           cJSON_IsString(cJSON_GetObjectItemCaseSensitive(root, "status")) &&
+           cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(root, "figures")) &&
+           cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(root, "files"));
+}
+
 static int check(const char *path, const char *key_path)
 {
     struct hc_error err;
@@ -109,9 +118,7 @@ static int check(const char *path, const char *key_path)
         return hc_report(&err);
     }
     int wrong = 0, checked = 0;
-    bool is_manifest = cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(j.root, "version")) &&
-                       cJSON_IsString(cJSON_GetObjectItemCaseSensitive(j.root, "status"));
-    if (!is_manifest) {
+    if (!is_manifest(j.root)) {
         hc_json_finish(&j);
         (void)hc_fail_as(&err, HC_EXIT_DATA, 0, "%s: not a manifest of hotcell", path);
         return hc_report(&err);
