@@ -78,7 +78,9 @@ static bool conclude_kernel(struct hc_launch *l)
         return true;
     }
     bool by_signal = l->sup.exit_known && l->sup.exit.code != CLD_EXITED;
-    if (by_signal && l->sup.exit.status == SIGXCPU) {
+    /* The guest can send itself that signal, too: the time must have been used. */
+    int64_t cpu_us = l->m->usage.cpu_user_us + l->m->usage.cpu_system_us;
+    if (by_signal && l->sup.exit.status == SIGXCPU && limits->cpu_ms && cpu_us >= limits->cpu_ms * 1000) {
         hc_launch_conclude(l->m, HC_STATUS_CPU,
                            "used more than %s of CPU time (limits.cpu); killed by the kernel",
                            hc_format_duration(limits->cpu_ms, text, sizeof text));
