@@ -332,6 +332,8 @@ static int visit(struct walk *w, int dir, const char *name, const char *path, in
     if (refused)
         return skip(w, path, refused, err);
     if (S_ISDIR(st.st_mode)) {
+        if (reserved(path))
+            return skip(w, path, "the name is hotcell's own", err);
         if (depth >= MAX_DEPTH)
             return skip(w, path, "directories nested too deep", err);
         int fd = open_confined(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK, 0);
