@@ -39,7 +39,7 @@ static const struct set {
     {"io", IN_JOB, "read and write what is open",
      "read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek close close_range dup "
      "dup2 dup3 pipe "
-     "pipe2 fcntl fsync fdatasync ftruncate fallocate fadvise64 sendfile copy_file_range poll ppoll select "
+     "pipe2 fsync fdatasync ftruncate fallocate fadvise64 sendfile copy_file_range poll ppoll select "
      "pselect6 "
      "epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 eventfd eventfd2 "
      "timerfd_create "
@@ -148,6 +148,7 @@ static const struct refusal {
 #define NS_FLAGS                                                                                             \
     (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |               \
      CLONE_NEWCGROUP)
+#define SHARED      (CLONE_THREAD | CLONE_FILES | CLONE_FS)
 #define CREATES     (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))
 #define SET_ID      (S_ISUID | S_ISGID)
 #define SET_ID_WHY  "in a bind-mounted /output it would lend the caller's id to other users of the host"
@@ -169,7 +170,8 @@ static const struct rule {
     int error;
 } rules[] = {
     /* CLONE_NEWTIME is below CSIGNAL and reachable only by clone3 and unshare. */
-    {"clone", IN_JOB, {{0, CLONE_THREAD | NS_FLAGS, CLONE_THREAD}, {0}}, "threads", 0},
+    /* With a table of open files of its own, each thread would have limits.open_files for itself. */
+    {"clone", IN_JOB, {{0, SHARED | NS_FLAGS, SHARED}, {0}}, "threads", 0},
     {"clone", IN_FIRST | WITH_FORK, {{0, NS_FLAGS, 0}, {0}}, "processes without new namespaces", 0},
     {"clone", NO_FORK, {{0, CLONE_THREAD, 0}, {0}}, "the policy does not allow processes", EPERM},
     {"fork", IN_FIRST | WITH_FORK, {{0}}, "processes", 0},
@@ -189,6 +191,19 @@ static const struct rule {
     {"fchmod", IN_JOB, {{1, S_ISGID, S_ISGID}, {0}}, SET_ID_WHY, EPERM},
     {"fchmodat", IN_JOB, {{2, S_ISUID, S_ISUID}, {0}}, SET_ID_WHY, EPERM},
     {"fchmodat", IN_JOB, {{2, S_ISGID, S_ISGID}, {0}}, SET_ID_WHY, EPERM},
+    {"fcntl", IN_JOB, {{1, WORD_MASK, F_DUPFD}, {0}}, "descriptors", 0},
+    {"fcntl", IN_JOB, {{1, WORD_MASK, F_DUPFD_CLOEXEC}, {0}}, "descriptors", 0},
+    {"fcntl", IN_JOB, {{1, WORD_MASK, F_GETFD}, {0}}, "close-on-exec", 0},
+    {"fcntl", IN_JOB, {{1, WORD_MASK, F_SETFD}, {0}}, "close-on-exec", 0},
+    {"fcntl", IN_JOB, {{1, WORD_MASK, F_GETFL}, {0}}, "non-blocking", 0},
+    {"fcntl", IN_JOB, {{1, WORD_MASK, F_SETFL}, {0}}, "non-blocking", 0},
+    {"fcntl", IN_JOB, {{1, WORD_MASK, F_GETLK}, {0}}, "SQLite locks its files", 0},
+    {"fcntl", IN_JOB, {{1, WORD_MASK, F_SETLK}, {0}}, "SQLite locks its files", 0},
+    {"fcntl", IN_JOB, {{1, WORD_MASK, F_SETLKW}, {0}}, "SQLite locks its files", 0},
+    {"fcntl", IN_JOB, {{1, WORD_MASK, F_GETPIPE_SZ}, {0}}, "a question", 0},
+    {"fcntl", IN_JOB, {{1, WORD_MASK, F_SETPIPE_SZ}, {0}}, "pipes are not counted as memory", EPERM},
+    {"fcntl", IN_JOB, {{1, WORD_MASK, F_NOTIFY}, {0}}, "it would show what other cells read", EPERM},
+    {"fcntl", IN_JOB, {{1, WORD_MASK, F_SETLEASE}, {0}}, "the host's writers of an input would wait", EACCES},
     {"socketpair", IN_JOB, {{0, WORD_MASK, AF_UNIX}, {0}}, "event loops wake themselves up through one", 0},
     {"socket", WITH_SOCKETS, {{0, WORD_MASK, AF_INET}, {1, SOCKET_KIND, SOCK_STREAM}}, "TCP on loopback", 0},
     {"socket", WITH_SOCKETS, {{0, WORD_MASK, AF_INET}, {1, SOCKET_KIND, SOCK_DGRAM}}, "UDP on loopback", 0},
