@@ -177,7 +177,6 @@ def test_source_can_be_inspected():
         """, "def f(x):\n    return x + 1\nimport inspect, linecache\n")
 
 
-@pytest.mark.xfail(strict=True, reason="inspect looks for a class's source by __file__, which __main__ has not")
 def test_source_of_a_class_can_be_inspected():
     assert_prints("import inspect\nclass C:\n    def m(self): pass\nprint(inspect.getsource(C), end='')\n",
                   "class C:\n    def m(self): pass\n")
@@ -280,7 +279,6 @@ def test_exception_in_a_thread_is_shown():
     assert result.stderr.endswith("ValueError: in thread\n")
 
 
-@pytest.mark.xfail(strict=True, reason="the interpreter's own display of exceptions in threads does not ask linecache")
 def test_exception_in_a_thread_is_shown_with_its_line():
     result = cells.run("import threading\ndef f():\n    1 / 0\nt = threading.Thread(target=f)\nt.start()\nt.join()\n")
     assert "    1 / 0\n" in result.stderr

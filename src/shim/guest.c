@@ -218,6 +218,10 @@ _Noreturn void hc_guest_run(pid_t parent)
 
     start_python(job);
     PyObject *space = PyModule_GetDict(PyImport_AddModule("__main__")); /* borrowed */
+    /* inspect finds the source of classes by it, in linecache. */
+    hc_autopy *file = PyUnicode_FromString(HC_CELL_FILE);
+    if (!file || PyDict_SetItemString(space, "__file__", file) < 0)
+        fail_python("set up the program's module");
     PyObject *columns = bind_data(&handover, space);                    /* new */
     lock(&handover);
     announce(HC_FRAME_READY);

@@ -64,6 +64,7 @@ def install(seed):
     before["matplotlib.font_manager"] = copy_font_lists
     after["linecache"] = remember_source
     after["plotly.io._renderers"] = collect_shown
+    after["threading"] = show_source_lines
     if seed is not None:
         after["random"] = after["numpy.random.mtrand"] = lambda module: module.seed(seed)
     sys.meta_path.insert(0, Finder)
@@ -95,6 +96,17 @@ def copy_font_lists(module):
             fonts = file.read()
         with open(os.path.join(config, name), "xb") as file:
             file.write(fonts)
+
+
+def show_source_lines(threading):
+    """The interpreter's own display of an exception in a thread looks for source in files, not in linecache."""
+    def excepthook(args):
+        if args.exc_type is SystemExit:
+            return
+        import traceback
+        print(f"Exception in thread {args.thread.name if args.thread else '?'}:", file=sys.stderr)
+        traceback.print_exception(args.exc_type, args.exc_value, args.exc_traceback, file=sys.stderr)
+    threading.excepthook = excepthook
 
 
 def collect_shown(renderers):
