@@ -34,7 +34,10 @@ static void print_help(void)
 
 int hc_wants_help(int argc, char **argv)
 {
-    return argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    /* "tree --help", and "tree build --help" */
+    if (argc != 2 && argc != 3)
+        return 0;
+    return strcmp(argv[argc - 1], "--help") == 0 || strcmp(argv[argc - 1], "-h") == 0;
 }
 
 int hc_usage(const char *command, const char *fmt, ...)
