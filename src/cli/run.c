@@ -248,7 +248,9 @@ static int make_cancel_fd(struct hc_error *err)
     (void)sigemptyset(&set);
     (void)sigaddset(&set, SIGINT);
     (void)sigaddset(&set, SIGTERM);
-    (void)sigaddset(&set, SIGHUP);
+    struct sigaction hup;
+    if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN) /* nohup(1) means it */
+        (void)sigaddset(&set, SIGHUP);
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN); /* a write beyond the caller's own limit fails, and is reported */
     (void)signal(SIGCHLD,
