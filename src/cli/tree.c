@@ -39,9 +39,13 @@ static int find_recipe(const char *recipe, char out[PATH_MAX], struct hc_error *
     } else if (snprintf(out, PATH_MAX, "%s/%s.json", dir, recipe) >= PATH_MAX) {
         return hc_fail_as(err, HC_EXIT_DATA, ENAMETOOLONG, "recipe");
     }
-    if (access(out, R_OK) < 0)
-        return hc_fail_as(err, HC_EXIT_DATA, errno, "recipe %s", out);
-    return 0;
+    if (access(out, R_OK) == 0)
+        return 0;
+    if (!strchr(recipe, '/') && errno == ENOENT)
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "there is no recipe '%s': expected base, scientific or a path with a slash",
+                          recipe);
+    return hc_fail_as(err, HC_EXIT_DATA, errno, "recipe %s", out);
 }
 
 /* NAME of a tree whose recipe is a path: the file's name without .json. */
@@ -54,12 +58,42 @@ static void default_name(const char *recipe, char *out, size_t size)
         *dot = '\0';
 }
 
+/* A signal that is to end us ends the builder, so that what it had built can be removed; then we follow. */
+static volatile sig_atomic_t ended_by;
+static volatile pid_t builder;
+
+static void end_builder(int sig)
+{
+    ended_by = sig;
+    if (builder > 0)
+        (void)kill(builder, SIGTERM); /* SIGINT it ignores in the background of a shell */
+}
+
+static void watch_signals(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction was, to = {.sa_handler = end_builder};
+        if (sigaction(signals[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+            (void)sigaction(signals[i], &to, NULL);
+    }
+}
+
+static void follow_signal(void)
+{
+    if (!ended_by)
+        return;
+    (void)signal(ended_by, SIG_DFL);
+    (void)raise(ended_by);
+}
+
 static int wait_for(pid_t pid, struct hc_error *err)
 {
     int status;
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             return hc_fail(err, errno, "wait for the tree builder");
+    builder = 0;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
     if (WIFSIGNALED(status))
@@ -80,6 +114,9 @@ static int populate(const char *recipe, const char *staging, const char *python,
     int rc = posix_spawn(&pid, BUILDER_PYTHON, NULL, NULL, (char *const *)argv, environ);
     if (rc)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, rc, "start the tree builder with " BUILDER_PYTHON);
+    builder = pid;
+    if (ended_by)
+        (void)kill(pid, SIGTERM);
     return wait_for(pid, err);
 }
 
@@ -92,13 +129,13 @@ static int build(const char *recipe, const char *name, const char *python, struc
     hc_autofd lock = -1;
     if (hc_tree_stage(staging, &lock, err) < 0)
         return -1;
-    /* Interrupted by Ctrl-C, the builder ends and we clean up; killed, the next build does. */
-    (void)signal(SIGINT, SIG_IGN);
+    watch_signals(); /* killed by SIGKILL, the next build cleans up */
     int rc = populate(file, staging, python, err);
     if (rc == 0)
         rc = hc_tree_adopt(staging, name ? name : chosen, id, err);
     if (rc < 0) {
         hc_tree_discard(staging);
+        follow_signal();
         return -1;
     }
     (void)printf("%s %s\n", id, name ? name : chosen);
