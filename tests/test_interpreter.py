@@ -139,7 +139,7 @@ def test_main_is_the_program_and_nothing_else():
         print(__name__, __doc__, __builtins__ is not None)
         import sys, __main__
         print(__main__.__dict__ is globals(), sys.argv, sys.flags.isolated, sys.flags.no_site)
-        """, "['__annotations__', '__builtins__', '__doc__', '__loader__', '__name__', '__package__', '__spec__']\n"
+        """, "['__annotations__', '__builtins__', '__doc__', '__file__', '__loader__', '__name__', '__package__', '__spec__']\n"
              "__main__ None True\nTrue ['<cell>'] 1 1\n")
 
 
