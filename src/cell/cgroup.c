@@ -15,7 +15,8 @@
 #include <sys/vfs.h>
 #include <time.h>
 
-#define LEAF_PREFIX "job-"
+#define LEAF_PREFIX  "job-"
+#define REAPED_TRIES 20
 
 static bool has_word(const char *list, const char *word)
 {
@@ -180,23 +181,33 @@ void hc_cgroup_parent_finish(struct hc_cgroup_parent *p)
     hc_close_fd(&p->fd);
 }
 
+/* A reaper that sees the new directory before we hold it takes it for a left-over and removes it. 0: it is ours;
+ * 1: it is or will be gone. */
+static int hold_leaf(struct hc_cgroup *cg)
+{
+    hc_autofd fd = openat(cg->parent_fd, cg->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || faccessat(fd, "cgroup.procs", F_OK, 0) < 0)
+        return 1;
+    cg->fd = hc_take(&fd);
+    return 0;
+}
+
 int hc_cgroup_create(struct hc_cgroup *cg, const struct hc_cgroup_parent *parent, const char *job_id,
                      struct hc_error *err)
 {
     *cg = (struct hc_cgroup){.parent_fd = parent->fd, .fd = -1, .cpu = parent->cpu};
     (void)snprintf(cg->name, sizeof cg->name, LEAF_PREFIX "%s", job_id);
-    if (mkdirat(parent->fd, cg->name, 0755) < 0)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "make the cgroup %s/%s", parent->path, cg->name);
-    hc_autofd fd = openat(parent->fd, cg->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    /* A reaper may have come between: then this launch fails, which is better than a cgroup that is not ours.
-     */
-    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0) {
-        int saved = errno;
-        (void)unlinkat(parent->fd, cg->name, AT_REMOVEDIR);
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, saved, "hold the cgroup %s/%s", parent->path, cg->name);
+    for (int attempt = 0; attempt < REAPED_TRIES; attempt++) {
+        if (mkdirat(parent->fd, cg->name, 0755) == 0) {
+            if (hold_leaf(cg) == 0)
+                return 0;
+        } else if (errno != EEXIST || attempt == 0) { /* at first: another job has that name */
+            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "make the cgroup %s/%s", parent->path,
+                              cg->name);
+        }
+        (void)poll(NULL, 0, attempt); /* until the reaper is through with it */
     }
-    cg->fd = hc_take(&fd);
-    return 0;
+    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, EBUSY, "hold the cgroup %s/%s", parent->path, cg->name);
 }
 
 static int set_and_check(int dir, const char *attr, const char *value, bool optional, struct hc_error *err)
