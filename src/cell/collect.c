@@ -148,6 +148,12 @@ static int out_commit(struct out_file *o, const char *path, struct hc_error *err
     return 0;
 }
 
+bool hc_dest_in_the_way(const struct hc_error *err)
+{
+    return err->sys == EEXIST || err->sys == ENOTDIR || err->sys == EISDIR || err->sys == ELOOP ||
+           err->sys == EXDEV;
+}
+
 int hc_dest_write(struct hc_dest *d, const char *name, const void *data, size_t len, struct hc_error *err)
 {
     struct out_file o;
@@ -266,10 +272,9 @@ static int take_file(struct walk *w, int fd, const char *path, struct hc_error *
     struct out_file o = {.dir = -1, .fd = -1};
     if (!c->in_place && out_begin(&o, c->dest, path, 0666, err) < 0) {
         out_abandon(&o);
-        /* A directory of the user's where the guest has a file, or a link on the way: not this launcher's
-         * failure. */
-        bool in_the_way = err->sys == EEXIST || err->sys == ENOTDIR || err->sys == ELOOP || err->sys == EXDEV;
-        return in_the_way ? skip(w, path, "something else has that name in the output directory", err) : -1;
+        return hc_dest_in_the_way(err)
+                   ? skip(w, path, "something else has that name in the output directory", err)
+                   : -1;
     }
     int64_t bytes = 0;
     char sha256[HC_SHA256_HEX];
@@ -285,8 +290,9 @@ static int take_file(struct walk *w, int fd, const char *path, struct hc_error *
     if (rc < 0)
         return hc_ctx(err, "%s/%s", c->dest->path, path);
     if (!c->in_place && out_commit(&o, path, err) < 0)
-        return err->sys == EISDIR ? skip(w, path, "something else has that name in the output directory", err)
-                                  : -1;
+        return hc_dest_in_the_way(err)
+                   ? skip(w, path, "something else has that name in the output directory", err)
+                   : -1;
     return list_file(w, path, bytes, sha256, err);
 }
 

@@ -18,6 +18,10 @@ struct hc_dest {
 int hc_dest_open(struct hc_dest *d, struct hc_error *err);
 void hc_dest_finish(struct hc_dest *d);
 
+/* Whether a write failed because something else, the guest's or the user's, has that name in the destination.
+ */
+bool hc_dest_in_the_way(const struct hc_error *err);
+
 /* A new file of our own in the destination, replacing what was there under that name, mode 0600. `name` may
  * hold one directory. */
 int hc_dest_write(struct hc_dest *d, const char *name, const void *data, size_t len, struct hc_error *err);

@@ -116,8 +116,13 @@ static int persist_code(struct hc_launch *l, struct hc_error *err)
     if (stamp("%Y-%m-%dT%H-%M-%SZ_", base, sizeof base, err) < 0)
         return -1;
     (void)snprintf(name, sizeof name, "code/run_%.58s.py", base);
-    if (hc_dest_write(&l->run->dest, name, job->code, job->code_len, err) < 0)
-        return hc_ctx(err, "save the code");
+    if (hc_dest_write(&l->run->dest, name, job->code, job->code_len, err) < 0) {
+        (void)hc_ctx(err, "save the code");
+        if (!hc_dest_in_the_way(err))
+            return -1;
+        hc_launch_warn(l->m, "%.190s", err->text);
+        return 0;
+    }
     l->m->code_path = strdup(name);
     return l->m->code_path ? 0 : hc_fail(err, ENOMEM, "save the code");
 }
