@@ -181,8 +181,8 @@ void hc_cgroup_parent_finish(struct hc_cgroup_parent *p)
     hc_close_fd(&p->fd);
 }
 
-/* A reaper that sees the new directory before we hold it takes it for a left-over and removes it. 0: it is ours;
- * 1: it is or will be gone. */
+/* A reaper that sees the new directory before we hold it takes it for a left-over and removes it. 0: it is
+ * ours; 1: it is or will be gone. */
 static int hold_leaf(struct hc_cgroup *cg)
 {
     hc_autofd fd = openat(cg->parent_fd, cg->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
