@@ -354,12 +354,20 @@ static int point_name(const char *names, const char *name, const char *id, struc
     return 0;
 }
 
+int hc_tree_check_name(const char *name, struct hc_error *err)
+{
+    if (plain_name(name))
+        return 0;
+    return hc_fail_as(
+        err, HC_EXIT_USAGE, 0,
+        "tree name '%.80s': expected 1 to 64 letters, digits, '.', '_' or '-', not beginning with '.'", name);
+}
+
 int hc_tree_adopt(const char *staging, const char *name, char id[HC_SHA256_HEX], struct hc_error *err)
 {
     char trees[PATH_MAX], names[PATH_MAX], final[PATH_MAX];
-    if (!plain_name(name))
-        return hc_fail_as(err, HC_EXIT_USAGE, 0, "tree name '%.80s': expected letters, digits, '.', '_', '-'",
-                          name);
+    if (hc_tree_check_name(name, err) < 0)
+        return -1;
     if (store_dirs(trees, names, err) < 0)
         return -1;
     hc_autofd dir = open(staging, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -406,11 +414,15 @@ int hc_tree_remove(const char *name, struct hc_error *err)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "there is no tree '%s' in %s", name, state);
     if (store_path(path, state, "names/", name, err) < 0)
         return -1;
-    if (unlink(path) < 0 && errno != ENOENT)
+    bool was_name = unlink(path) == 0;
+    if (!was_name && errno != ENOENT)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "remove the name '%s'", name);
     struct name_search s = {.id = id};
     if (each_in(state, count_names, &s, err) < 0)
         return -1;
+    if (s.count && !was_name)
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "the tree %s has a name, see 'hotcell tree list': remove that", id);
     if (s.count)
         return 0;
     /* Out of its place first: an interrupted removal must not look like a tree. */

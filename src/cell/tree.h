@@ -27,6 +27,9 @@ struct hc_tree {
 int hc_tree_open(struct hc_tree *t, const char *name, struct hc_error *err);
 void hc_tree_finish(struct hc_tree *t);
 
+/* Whether a tree may be called so. HC_EXIT_USAGE. */
+int hc_tree_check_name(const char *name, struct hc_error *err);
+
 /* Index STAGING/root, make it an entry of the store under its ID, and point NAME at it. STAGING is gone
  * afterwards. */
 int hc_tree_adopt(const char *staging, const char *name, char id[HC_SHA256_HEX], struct hc_error *err);
@@ -40,7 +43,7 @@ void hc_tree_discard(const char *staging);
  * there is none, 1 if there are, -1 on error. */
 int hc_tree_verify(const struct hc_tree *t, FILE *out, struct hc_error *err);
 
-/* Remove a name, and the tree itself once it has no name left. */
+/* Remove a name, and the tree itself once it has no name left; by its ID, a tree without a name. */
 int hc_tree_remove(const char *name, struct hc_error *err);
 
 /* Call `each` for every tree of this user's store and of root's. `name` is "" for a tree without a name. */

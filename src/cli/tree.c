@@ -126,6 +126,8 @@ static int build(const char *recipe, const char *name, const char *python, struc
     if (find_recipe(recipe, file, err) < 0)
         return -1;
     default_name(recipe, chosen, sizeof chosen);
+    if (hc_tree_check_name(name ? name : chosen, err) < 0)
+        return -1;
     hc_autofd lock = -1;
     if (hc_tree_stage(staging, &lock, err) < 0)
         return -1;
@@ -272,7 +274,7 @@ int hc_cmd_tree(int argc, char **argv)
         {"build", "", cmd_build},   {"list", "", cmd_list}, {"verify", "", cmd_verify},
         {"remove", "", cmd_remove}, {"path", "", cmd_path},
     };
-    if (hc_wants_help(argc, argv)) {
+    if (hc_wants_help(argc, argv) || hc_wants_help(argc - 1, argv + 1)) {
         (void)fputs(help, stdout);
         return HC_EXIT_OK;
     }
