@@ -317,7 +317,8 @@ def connect(family, address):
         s.settimeout(5)
         s.connect(address)
 report(own=peer.recv(5).decode(), host=attempt(connect, socket.AF_INET, ("127.0.0.1", port)),
-       far=attempt(connect, socket.AF_INET, ("192.0.2.1", 80)), meta=attempt(connect, socket.AF_INET, ("169.254.169.254", 80)),
+       far=attempt(connect, socket.AF_INET, ("192.0.2.1", 80)),
+       meta=attempt(connect, socket.AF_INET, ("169.254.169.254", 80)),
        others=[attempt(socket.socket, family, socket.SOCK_RAW) for family in (16, 17, 38, 40)],
        raw=attempt(socket.socket, socket.AF_INET, socket.SOCK_RAW, 1))
 """, "--network=loopback", user=user)

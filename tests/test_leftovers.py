@@ -213,8 +213,9 @@ def test_a_file_that_was_there_is_whole_after_a_kill(host):
     kept = directory / "out"
     host.run("open('file', 'w').write('o' * 100000)", cwd=directory)
     for call in (1, 2, 3, 4, 5, 6):
-        with host.start("open('file', 'w').write('n' * 100000)", cwd=directory, wrapper=[
-                "strace", "-o", "/dev/null", "-e", f"inject=linkat,renameat,close,write:signal=KILL:when={call}"]) as job:
+        inject = f"inject=linkat,renameat,close,write:signal=KILL:when={call}"
+        with host.start("open('file', 'w').write('n' * 100000)", cwd=directory,
+                        wrapper=["strace", "-o", "/dev/null", "-e", inject]) as job:
             job.wait()
         assert (kept / "file").read_text() in ("o" * 100000, "n" * 100000)
 
