@@ -35,6 +35,13 @@ static int read_path(const char *name, const char *from, struct hc_buf *text, ch
     return read_at(resolved ? real : path, text, file, err);
 }
 
+/* Empty or relative is as good as unset (XDG Base Directory Specification). */
+static const char *absolute_env(const char *name)
+{
+    const char *value = getenv(name);
+    return value && value[0] == '/' ? value : NULL;
+}
+
 struct place {
     const char *dir; /* NULL: does not apply here */
     const char *below;
@@ -48,13 +55,13 @@ int hc_policies_read(void *ctx, const char *name, const char *from, struct hc_bu
         return read_path(name, from, text, file, err);
     char shipped[PATH_MAX], path[PATH_MAX];
     struct hc_error ignored;
-    const char *xdg = getenv("XDG_CONFIG_HOME");
-    const char *home = getenv("HOME");
+    const char *xdg = absolute_env("XDG_CONFIG_HOME");
+    const char *home = absolute_env("HOME");
     bool user = geteuid() != 0; /* root's policies do not come from wherever HOME points */
     const struct place places[] = {
         {getenv("HOTCELL_POLICIES"), ""},
-        {user && xdg && xdg[0] == '/' ? xdg : NULL, "/hotcell/policies"},
-        {user && !xdg && home && home[0] == '/' ? home : NULL, "/.config/hotcell/policies"},
+        {user ? xdg : NULL, "/hotcell/policies"},
+        {user && !xdg ? home : NULL, "/.config/hotcell/policies"},
         {"/etc/hotcell/policies", ""},
         {hc_data_dir("policies", shipped, &ignored) == 0 ? shipped : NULL, ""},
     };

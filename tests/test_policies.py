@@ -1,0 +1,207 @@
+"""Policies: what is written is what is in effect, where it was looked for, and what options make of it."""
+
+import json
+from pathlib import Path
+
+import cells
+import pytest
+
+SHIPPED = Path(__file__).resolve().parent.parent / "policies"
+
+
+@pytest.fixture
+def here(base_tree):
+    return cells.new_directory(cells.caller())
+
+
+def show(name, **more):
+    done = cells.hotcell("policy", "show", name, **more)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return json.loads(done.stdout)
+
+
+def write(path, **members):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(members))
+    return path
+
+
+@pytest.mark.parametrize("name", ["default", "none"])
+def test_shipped_policies(name, here):
+    done = cells.hotcell("policy", "check", name)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert show(name)["name"] == name
+
+
+def test_every_shipped_file_is_a_policy():
+    for path in SHIPPED.glob("*.json"):
+        assert cells.hotcell("policy", "check", path).returncode == 0, path
+        assert show(path)["name"] == path.stem
+
+
+def test_default_says_every_field():
+    """The file is what people read: it must hold all that is in effect."""
+    shown, written = show("default"), json.loads((SHIPPED / "default.json").read_text())
+    written["limits"]["cpu"] = f"{written['limits']['cpu']}s"
+    for key in shown.keys() - {"env", "description", "extends"}:
+        assert shown[key] == written[key], key
+
+
+def test_none_is_default_in_this_version():
+    default, none = show("default"), show("none")
+    for policy in (default, none):
+        policy.pop("name")
+        policy.pop("description", None)
+    assert none == default
+
+
+@pytest.mark.parametrize("members", [
+    {}, {"extends": "default"}, {"limits": {"memory": "1536M", "timeout": 0.25, "cpus": 1.5, "cpu": "1h"}},
+    {"env": {"TZ": "Europe/Berlin", "A": "é \" \\ \n"}}, {"network": "loopback", "processes": "fork", "tree": "/some/where"},
+    {"output": {"mode": "bind", "overflow": "end"}, "limits": {"enforcement": "rlimits", "stdout": 0}},
+    {"name": "x.y-z_1", "description": "for people"},
+    {"limits": {"memory": 1073741825, "output": "1.5G", "timeout": "90s"}},
+])
+def test_what_is_shown_can_be_read_again(here, members):
+    shown = show(write(here / "first.json", **members))
+    again = write(here / "second" / "first.json", **shown)
+    assert show(again) == shown
+
+
+def test_sizes_and_durations(here):
+    limits = {"memory": "1G", "output": 1 << 20, "tmp": "1.5M", "timeout": "250ms", "cpu": "2m"}
+    same = {"memory": 1 << 30, "output": "1M", "tmp": 3 << 19, "timeout": 0.25, "cpu": 120}
+    assert show(write(here / "a.json", name="x", limits=limits)) == show(write(here / "b.json", name="x", limits=same))
+
+
+def test_name_is_the_files_unless_it_says_another(here):
+    assert show(write(here / "reports.json"))["name"] == "reports"
+    assert show(write(here / "other.json", name="reports"))["name"] == "reports"
+    assert show(write(here / "child.json", extends="./other.json"))["name"] == "child"
+
+
+# ---- extends ----
+
+def test_extends_goes_field_by_field(here):
+    write(here / "lib" / "base.json", limits={"memory": "2G", "timeout": "5s"}, env={"A": "1", "B": "1"}, network="loopback")
+    write(here / "lib" / "middle.json", extends="./base.json", limits={"timeout": "6s"}, env={"B": "2", "C": "2"})
+    policy = show(write(here / "top.json", extends="lib/middle.json", limits={"pids": 8}, output={"overflow": "end"}))
+    default = show("default")
+    assert policy["limits"] == {**default["limits"], "memory": "2G", "timeout": "6s", "pids": 8}
+    assert policy["env"] == {"A": "1", "B": "2", "C": "2"}
+    assert policy["network"] == "loopback" and policy["output"] == {"mode": "capped", "overflow": "end"}
+    assert policy["name"] == "top"
+
+
+def test_extends_by_path_is_relative_to_the_file(here):
+    write(here / "a" / "parent.json", limits={"pids": 7})
+    write(here / "parent.json", limits={"pids": 8})
+    path = write(here / "a" / "child.json", extends="./parent.json")
+    for given, cwd in ((path, "/"), ("a/child.json", here), ("./child.json", here / "a"), ("../a/child.json", here / "a")):
+        assert show(given, cwd=cwd)["limits"]["pids"] == 7
+    link = here / "link.json"
+    link.symlink_to("a/child.json")
+    assert show("./link.json", cwd=here)["limits"]["pids"] == 8  # relative to where it was named
+
+
+# ---- where policies are found ----
+
+def test_places_in_their_order(here):
+    user = cells.ordinary()
+    cells.need_cells(user)
+    for folder, pids in (("first", 11), ("xdg/hotcell/policies", 12), ("home/.config/hotcell/policies", 13)):
+        write(here / folder / "mine.json", extends="default", limits={"pids": pids})
+    env = {"HOTCELL_POLICIES": str(here / "first"), "XDG_CONFIG_HOME": str(here / "xdg"), "HOME": str(here / "home")}
+    assert show("mine", user=user, env=env)["limits"]["pids"] == 11
+    env["HOTCELL_POLICIES"] = str(here / "empty")
+    assert show("mine", user=user, env=env)["limits"]["pids"] == 12
+    del env["HOTCELL_POLICIES"]
+    assert show("mine", user=user, env=env)["limits"]["pids"] == 12
+    env["XDG_CONFIG_HOME"] = str(here / "empty")
+    assert cells.hotcell("policy", "check", "mine", user=user, env=env).returncode == 78
+    for unset in ("", "relative"):
+        assert show("mine", user=user, env={**env, "XDG_CONFIG_HOME": unset})["limits"]["pids"] == 13
+
+
+def test_policy_of_the_host_replaces_a_shipped_one(here):
+    write(here / "default.json", limits={"pids": 5})
+    assert show("default", env={"HOTCELL_POLICIES": str(here)})["limits"]["pids"] == 5
+    assert show("default", cwd=here)["limits"]["pids"] == 64  # the current directory is no place for them
+
+
+def test_root_does_not_look_where_home_points(here):
+    cells.need_root()
+    write(here / ".config/hotcell/policies/mine.json")
+    write(here / "hotcell/policies/mine.json")
+    done = cells.hotcell("policy", "check", "mine", env={"HOME": str(here), "XDG_CONFIG_HOME": str(here)})
+    assert done.returncode == 78
+
+
+def test_broken_policy_does_not_fall_through_to_the_next_place(here):
+    (here / "default.json").write_text("{")
+    env = {"HOTCELL_POLICIES": str(here)}
+    assert cells.hotcell("policy", "check", "default", env=env).returncode == 78
+    (here / "ok.py").write_text("print('it ran')")
+    done = cells.hotcell("run", "-t", cells.tree_path("base"), "ok.py", cwd=here, env=env)
+    assert done.returncode == 78 and done.stdout == ""
+
+
+# ---- in a run ----
+
+def test_policy_is_in_effect(base_tree):
+    result = cells.run("""\
+        import os, resource
+        print(os.environ["COLOUR"], os.environ["TZ"], os.environ["PATH"])
+        print(resource.getrlimit(resource.RLIMIT_NOFILE)[0], os.statvfs("/tmp").f_blocks * os.statvfs("/tmp").f_frsize)
+        """, policy={"env": {"COLOUR": "blüe", "TZ": "Europe/Berlin", "PATH": "/nowhere"},
+                     "limits": {"open_files": 99, "tmp": "1M"}})
+    assert result.stdout == f"blüe Europe/Berlin /nowhere\n99 {1 << 20}\n", result
+    assert result.manifest["limits"]["open_files"] == 99 and result.manifest["limits"]["tmp"] == 1 << 20
+
+
+def test_options_win_over_the_policy_and_the_last_over_the_first(base_tree):
+    result = cells.run("1", "--pids", "20", "--pids=24", policy={"limits": {"pids": 16, "figures": 3}})
+    assert result.manifest["limits"]["pids"] == 24 and result.manifest["limits"]["figures"] == 3
+
+
+def test_options_come_over_the_policy_wherever_they_stand(base_tree, here):
+    write(here / "mine.json", extends="default", limits={"pids": 16})
+    (here / "ok.py").write_text("1")
+    for arguments in (["--pids", "20", "-p", "./mine.json"], ["-p", "./mine.json", "--pids", "20"]):
+        done = cells.hotcell("run", "--json", "-t", cells.tree_path("base"), *arguments, "ok.py", cwd=here)
+        assert json.loads(done.stdout)["limits"]["pids"] == 20, done.stderr
+
+
+def test_tree_of_the_policy(base_tree):
+    result = cells.run("print(1)", tree=None, policy={"tree": cells.tree_path("base")})
+    assert result.stdout == "1\n" and result.manifest["tree"]["name"] == cells.tree_path("base")
+
+
+def test_network_and_processes(base_tree):
+    code = "import socket\ntry:\n    socket.socket()\n    print('socket')\nexcept OSError:\n    print('none')"
+    assert cells.run(code).stdout == "none\n"
+    assert cells.run(code, policy={"network": "loopback"}).stdout == "socket\n"
+    assert cells.run(code, "--network", "none", policy={"network": "loopback"}).stdout == "none\n"
+    code = ("import multiprocessing as m\nm.set_start_method('fork')\ndef work(q):\n    q.send(42)\n"
+            "a, b = m.Pipe()\np = m.Process(target=work, args=(b,))\np.start()\nprint(a.recv())\np.join()")
+    assert cells.run(code).manifest["status"] == "error"
+    assert cells.run(code, policy={"processes": "fork"}).stdout == "42\n"
+
+
+def test_policy_none_holds_by_the_kernel_alone(base_tree):
+    result = cells.run("import os\nprint(os.getuid())\nos.fork()", policy="none")
+    assert result.stdout == "1000\n" and result.manifest["policy"]["name"] == "none"
+    assert result.manifest["status"] == "error"
+
+
+def test_no_limit_of_cpu_is_said_so(base_tree):
+    result = cells.run("1", "--cpu", "0", "--cpus", "0")
+    assert result.manifest["limits"]["cpu"] == 0
+    assert result.manifest["limits"]["enforced_by"]["cpu"] == result.manifest["limits"]["enforced_by"]["cpus"] == "none"
+
+
+def test_cpus_without_a_controller_warns(base_tree):
+    result = cells.run("1", "--cpus", "0.5", "--enforcement", "rlimits")
+    assert result.manifest["limits"]["enforced_by"]["cpus"] == "none"
+    assert any("limits.cpus" in warning for warning in result.manifest["warnings"])
