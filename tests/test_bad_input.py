@@ -1,4 +1,4 @@
-"""What cannot be done is refused before a cell is made: one line on standard error, and a status that says whose fault."""
+"""What cannot be done is refused before there is a cell: one line, and a status that says whose fault it is."""
 
 import json
 import os
@@ -81,12 +81,14 @@ def test_files_that_the_user_may_not_read(here):
         (here / name).write_text("{}")
         (here / name).chmod(0)
     (here / "fine.py").write_text("1")
-    os.chown(here, user.uid, user.uid) if cells.IS_ROOT else None
+    if cells.IS_ROOT:
+        os.chown(here, user.uid, user.uid)
     refuse(here, DATA, ["ok.py", "Permission denied"], "ok.py", user=user)
     refuse(here, DATA, ["spec.json", "Permission denied"], "--spec", "spec.json", user=user)
     refuse(here, CONFIG, ["policy.json", "Permission denied"], "-p", "./policy.json", "fine.py", user=user)
     refuse(here, CONFIG, ["key", "Permission denied"], "--sign", "key", "fine.py", user=user)
-    done = cells.hotcell("run", "-t", cells.tree_path("base"), "--input", "data=data.csv", "fine.py", cwd=here, user=user)
+    done = cells.hotcell("run", "-t", cells.tree_path("base"), "--input", "data=data.csv", "fine.py", cwd=here,
+                         user=user)
     assert_refused(done, DATA, "input 'data'", "data.csv", "Permission denied")
 
 
@@ -242,8 +244,8 @@ def test_output_directory_that_is_not_writable(here):
     for path in ("locked", "locked/out"):
         done = cells.hotcell("run", "-t", cells.tree_path("base"), "-o", path, "ok.py", cwd=here, user=user)
         assert_refused(done, DATA, path)
-    done = cells.hotcell("run", "-t", cells.tree_path("base"), "--output-mode", "bind", "-o", "locked", "ok.py", cwd=here,
-                         user=user)
+    done = cells.hotcell("run", "-t", cells.tree_path("base"), "--output-mode", "bind", "-o", "locked", "ok.py",
+                         cwd=here, user=user)
     assert_refused(done, DATA, "locked")
 
 

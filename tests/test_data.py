@@ -86,7 +86,8 @@ def loaded(scientific, tmp_path_factory):
         facts["listing"] = sorted(os.listdir("/input"))
         facts["refused"] = []
         for path in os.listdir("/input"):
-            for attempt in (lambda p: open(p, "a"), os.unlink, lambda p: os.chmod(p, 0o777), lambda p: os.rename(p, "x")):
+            for attempt in (lambda p: open(p, "a"), os.unlink, lambda p: os.chmod(p, 0o777),
+                            lambda p: os.rename(p, "x")):
                 try:
                     attempt("/input/" + path)
                     facts["refused"].append([path, "not refused"])

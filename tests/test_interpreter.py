@@ -1,4 +1,4 @@
-"""The Python that programs find: a script's own, with its source lines, and nothing imported that they did not import."""
+"""The Python that programs find: a script's own, with its source lines, and nothing that they did not import."""
 
 import textwrap
 
@@ -70,8 +70,10 @@ def test_traceback_goes_on_into_the_library():
 @pytest.mark.parametrize("code, lines", [
     ("try:\n    1 / 0\nexcept Exception:\n    raise KeyError('k')",
      ["During handling of the above exception, another exception occurred:", "    1 / 0", "KeyError: 'k'"]),
-    ("raise RuntimeError('a') from OSError('b')", ["The above exception was the direct cause", "OSError: b", "RuntimeError: a"]),
-    ("raise ExceptionGroup('many', [ValueError(1), TypeError(2)])", ["| ExceptionGroup: many (2 sub-exceptions)", "| ValueError: 1"]),
+    ("raise RuntimeError('a') from OSError('b')",
+     ["The above exception was the direct cause", "OSError: b", "RuntimeError: a"]),
+    ("raise ExceptionGroup('many', [ValueError(1), TypeError(2)])",
+     ["| ExceptionGroup: many (2 sub-exceptions)", "| ValueError: 1"]),
     ("e = ValueError('v')\ne.add_note('a note')\nraise e", ["ValueError: v", "a note"]),
     ("valeu = 1\nprint(value)", ["NameError: name 'value' is not defined. Did you mean: 'valeu'?"]),
     ("''.uper()", ["AttributeError: 'str' object has no attribute 'uper'. Did you mean: 'upper'?"]),
@@ -81,7 +83,8 @@ def test_traceback_goes_on_into_the_library():
     ("raise KeyboardInterrupt", ["KeyboardInterrupt"]),
     ("exec('1 +')", ['  File "<string>", line 1', "    1 +", "SyntaxError: invalid syntax"]),
     ("exec(compile('1/0', 'mine.py', 'exec'))", ['  File "mine.py", line 1, in <module>', "ZeroDivisionError"]),
-    ("def f(n):\n    return f(n + 1)\nf(0)", ["RecursionError: maximum recursion depth exceeded", "[Previous line repeated "]),
+    ("def f(n):\n    return f(n + 1)\nf(0)",
+     ["RecursionError: maximum recursion depth exceeded", "[Previous line repeated "]),
     ("x = 'a\u2028b'\n\n1 / 0", ["line 3, in <module>", "    1 / 0"]),
     ("assert 1 == 2, 'not equal'", ["AssertionError: not equal"]),
     ("import sys\nsys.stderr = None\nraise ValueError('still seen')", ["ValueError: still seen"]),
@@ -202,7 +205,8 @@ def test_warnings_have_their_line():
 
 
 def test_doctests_of_the_program_run():
-    result = cells.run('def f():\n    """\n    >>> f()\n    1\n    """\n    return 1\nimport doctest\nprint(doctest.testmod())\n')
+    result = cells.run('def f():\n    """\n    >>> f()\n    1\n    """\n    return 1\n'
+                       "import doctest\nprint(doctest.testmod())\n")
     assert result.stdout == "TestResults(failed=0, attempted=1)\n", result
 
 
@@ -272,7 +276,8 @@ def test_threads_are_waited_for_and_daemons_are_not():
 
 
 def test_exception_in_a_thread_is_shown():
-    result = cells.run("import threading\ndef f():\n    raise ValueError('in thread')\nt = threading.Thread(target=f)\nt.start()\nt.join()\n")
+    result = cells.run("import threading\ndef f():\n    raise ValueError('in thread')\n"
+                       "t = threading.Thread(target=f)\nt.start()\nt.join()\n")
     assert result.manifest["status"] == "ok"
     assert "Exception in thread Thread-1 (f):" in result.stderr
     assert '  File "<cell>", line 3, in f\n' in result.stderr
@@ -314,7 +319,7 @@ def test_exits(code, status, said):
 def test_excepthook_and_displayhook_of_the_program():
     result = cells.run("import sys\nsys.excepthook = lambda *e: print('hook', e[0].__name__)\n1 / 0")
     assert result.manifest["status"] == "error"
-    assert "hook ZeroDivisionError\n" in result.stdout or "ZeroDivisionError: division by zero" in result.stderr
+    assert (result.stdout, result.stderr) == ("hook ZeroDivisionError\n", "")
 
 
 def test_faulthandler():

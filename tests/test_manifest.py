@@ -76,7 +76,8 @@ def test_manifest_agrees_with_what_was_seen(ended):
     wanted, result = ended
     m = result.manifest
     assert m["stdout"]["text"] == result.stdout
-    assert m["stderr"]["text"] == "".join(line for line in result.stderr.splitlines(True) if not line.startswith("hotcell: "))
+    lines = [line for line in result.stderr.splitlines(True) if not line.startswith("hotcell: ")]
+    assert m["stderr"]["text"] == "".join(lines)
     assert m["stdout"]["bytes"] >= len(result.stdout.encode()) and m["stdout"]["redactions"] == 0
     assert m["stdout"]["truncated"] == (wanted == "output")
     assert (m["rejection"] is not None) == (wanted == "rejected")
@@ -87,7 +88,8 @@ def test_manifest_agrees_with_what_was_seen(ended):
 
 def test_times_and_usage_are_in_order(ended):
     m = ended[1].manifest
-    started, finished = [datetime.datetime.fromisoformat(m[key].replace("Z", "+00:00")) for key in ("started", "finished")]
+    started, finished = [datetime.datetime.fromisoformat(m[key].replace("Z", "+00:00"))
+                         for key in ("started", "finished")]
     assert started <= finished <= datetime.datetime.now(datetime.timezone.utc)
     assert all(value >= 0 for value in [*m["usage"].values(), *m["timing"].values()] if value is not None)
     assert m["timing"]["queue"] == 0
@@ -306,8 +308,8 @@ def test_names_that_lead_elsewhere_are_not_read(signed, path):
     assert_fails(verify(signed, key=None))
 
 
-@pytest.mark.parametrize("text", ["", "x", "null", "[]", "{}", '{"version": 1}', '{"status": "ok"}', '{"version": 1, "status": "ok"',
-                                  '{"version": 1, "version": 1, "status": "ok"}', "[" * 100000, "\0", "\ufeff{}"])
+@pytest.mark.parametrize("text", ["", "x", "null", "[]", "{}", '{"version": 1}', '{"status": "ok"}',
+                                  '{"version": 1, "status": "ok"', '{"version": 1, "version": 1, "status": "ok"}', "[" * 100000, "\0", "\ufeff{}"])
 def test_what_is_no_manifest(signed, text):
     (signed.output / "manifest.json").write_text(text)
     done = verify(signed)
@@ -316,9 +318,10 @@ def test_what_is_no_manifest(signed, text):
 
 
 @pytest.mark.parametrize("change", [
-    lambda m: m.update(files={}), lambda m: m.update(files=[1, None, {}]), lambda m: m.update(files=[{"path": 1, "sha256": 2}]),
+    lambda m: m.update(files={}), lambda m: m.update(files=[1, None, {}]),
+    lambda m: m.update(files=[{"path": 1, "sha256": 2}]),
     lambda m: m.update(figures="x"), lambda m: m.pop("files"),
-    lambda m: m["files"][0].update(sha256=""), lambda m: m["files"][0].update(sha256=m["files"][0]["sha256"].upper() + "0"),
+    lambda m: m["files"][0].update(sha256=""), lambda m: m["files"][0].update(sha256=m["files"][0]["sha256"] + "0"),
 ], ids=range(7))
 def test_manifest_of_another_shape_is_not_all_as_recorded(signed, change):
     """Without a key too: what cannot be checked must not count as checked."""

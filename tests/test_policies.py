@@ -58,7 +58,8 @@ def test_none_is_default_in_this_version():
 
 @pytest.mark.parametrize("members", [
     {}, {"extends": "default"}, {"limits": {"memory": "1536M", "timeout": 0.25, "cpus": 1.5, "cpu": "1h"}},
-    {"env": {"TZ": "Europe/Berlin", "A": "é \" \\ \n"}}, {"network": "loopback", "processes": "fork", "tree": "/some/where"},
+    {"env": {"TZ": "Europe/Berlin", "A": "é \" \\ \n"}},
+    {"network": "loopback", "processes": "fork", "tree": "/some/where"},
     {"output": {"mode": "bind", "overflow": "end"}, "limits": {"enforcement": "rlimits", "stdout": 0}},
     {"name": "x.y-z_1", "description": "for people"},
     {"limits": {"memory": 1073741825, "output": "1.5G", "timeout": "90s"}},
