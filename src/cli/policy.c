@@ -9,7 +9,7 @@
 
 int hc_cmd_policy(int argc, char **argv)
 {
-    if (hc_wants_help(argc, argv) || hc_wants_help(argc - 1, argv + 1)) {
+    if (hc_wants_help(argc, argv)) {
         (void)puts("usage: hotcell policy show NAME    print the effective policy, \"extends\" resolved\n"
                    "       hotcell policy check NAME   say only whether it is valid");
         return HC_EXIT_OK;

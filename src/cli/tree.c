@@ -274,7 +274,7 @@ int hc_cmd_tree(int argc, char **argv)
         {"build", "", cmd_build},   {"list", "", cmd_list}, {"verify", "", cmd_verify},
         {"remove", "", cmd_remove}, {"path", "", cmd_path},
     };
-    if (hc_wants_help(argc, argv) || hc_wants_help(argc - 1, argv + 1)) {
+    if (hc_wants_help(argc, argv)) {
         (void)fputs(help, stdout);
         return HC_EXIT_OK;
     }
