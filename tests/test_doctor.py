@@ -208,11 +208,11 @@ def test_no_place_for_trees():
     assert "HOTCELL_STATE" in fails(checks, "state directory")["detail"]
 
 
-def test_a_cgroup_that_is_none_is_said_and_costs_no_run():
+def test_a_cgroup_that_is_none_is_said_and_stops_every_run():
     status, checks = doctor(HOTCELL_CGROUP="/proc")
-    assert status == 0, checks
-    assert checks["cgroup v2 controllers"]["level"] == "note"
-    assert "/proc" in checks["cgroup v2 controllers"]["detail"]
+    assert status == 69, checks
+    assert "/proc" in fails(checks, "cgroup v2 controllers")["detail"]
+    assert run_hello(HOTCELL_CGROUP="/proc") in REFUSED
 
 
 def test_a_policy_that_insists_on_cgroups_makes_them_a_failure(tmp_path):
@@ -252,7 +252,7 @@ print(orphans)
 
 def leaves():
     tops = [pathlib.Path("/sys/fs/cgroup"), pathlib.Path("/sys/fs/cgroup/unified")]
-    return {path for top in tops for path in top.rglob("job-*")}
+    return {path for top in tops for path in top.rglob("hotcell-job-*")}
 
 
 def test_nothing_is_left_behind(tmp_path):

@@ -15,7 +15,7 @@
 #include <sys/vfs.h>
 #include <time.h>
 
-#define LEAF_PREFIX  "job-"
+#define LEAF_PREFIX  "hotcell-job-"
 #define REAPED_TRIES 20
 
 static bool has_word(const char *list, const char *word)
@@ -86,11 +86,11 @@ static int use_named(struct hc_cgroup_parent *p, const char *path, struct hc_err
     if (path[0] != '/' || open_place(p, path) < 0)
         return hc_fail_as(err, HC_EXIT_CONFIG, 0, "HOTCELL_CGROUP: %s is not a cgroup v2 directory", path);
     if (!writable(p))
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "HOTCELL_CGROUP: %s is not delegated to uid %u", path,
+        return hc_fail_as(err, HC_EXIT_CONFIG, 0, "HOTCELL_CGROUP: %s is not delegated to uid %u", path,
                           geteuid());
     if (enable(p) < 0)
         return hc_fail_as(
-            err, HC_EXIT_UNAVAILABLE, 0,
+            err, HC_EXIT_CONFIG, 0,
             "HOTCELL_CGROUP: %s does not give its children the memory and pids controllers (its own "
             "processes must be in a child of it)",
             path);
@@ -229,8 +229,10 @@ int hc_cgroup_limit(struct hc_cgroup *cg, const struct hc_limits *l, struct hc_e
     (void)snprintf(memory, sizeof memory, "%lld",
                    (long long)(l->memory / page * page)); /* as the kernel rounds it */
     (void)snprintf(pids, sizeof pids, "%lld", (long long)l->pids);
-    (void)snprintf(cpu, sizeof cpu, "%lld 100000",
-                   (long long)(l->cpus_milli * 100)); /* microseconds per 100 ms */
+    /* Microseconds per period of 100 ms, or of 1 s where that would be less than the kernel takes. */
+    int64_t period = l->cpus_milli < 10 ? 1000000 : 100000;
+    (void)snprintf(cpu, sizeof cpu, "%lld %lld", (long long)(l->cpus_milli * period / 1000),
+                   (long long)period);
     if (set_and_check(cg->fd, "memory.max", memory, false, err) < 0 ||
         /* Absent when the kernel or the host has no swap accounting. */
         set_and_check(cg->fd, "memory.swap.max", "0", true, err) < 0 ||

@@ -22,25 +22,6 @@ static int open_confined(int dir, const char *name, int flags, mode_t mode)
 
 /* ---- the destination ---- */
 
-int hc_dest_open(struct hc_dest *d, struct hc_error *err)
-{
-    if (d->fd >= 0)
-        return 0;
-    if (d->parents) {
-        if (hc_make_dirs(d->path, 0777, err) < 0)
-            return hc_exit_as(err, HC_EXIT_DATA);
-    } else if (mkdir(d->path, 0777) < 0 && errno != EEXIST) {
-        return hc_fail_as(err, HC_EXIT_DATA, errno, "make the output directory %s", d->path);
-    }
-    hc_autofd fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return hc_fail_as(err, HC_EXIT_DATA, errno, "output directory %s", d->path);
-    if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
-        return hc_fail_as(err, HC_EXIT_DATA, errno, "output directory %s: not writable", d->path);
-    d->fd = hc_take(&fd);
-    return 0;
-}
-
 void hc_dest_finish(struct hc_dest *d)
 {
     hc_close_fd(&d->fd);
@@ -56,6 +37,47 @@ static int enter_dir(int dir_taken, const char *name, struct hc_error *err)
         return hc_fail(err, errno, "make the directory %s", name);
     int fd = open_confined(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
     return fd >= 0 ? fd : hc_fail(err, errno, "open the directory %s", name);
+}
+
+/* The default place, hotcell-output/JOB_ID, below a current directory that may be anybody's: made and entered
+ * one name at a time, links refused, and only if it is ours. */
+static int open_default(const struct hc_dest *d, struct hc_error *err)
+{
+    char parts[PATH_MAX];
+    (void)snprintf(parts, sizeof parts, "%s", d->path);
+    int dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return hc_fail(err, errno, "open the current directory");
+    char *rest = parts;
+    for (char *part; dir >= 0 && (part = strsep(&rest, "/"));)
+        dir = enter_dir(dir, part, err);
+    struct stat st;
+    if (dir >= 0 && (fstat(dir, &st) < 0 || st.st_uid != geteuid())) {
+        (void)close(dir);
+        return hc_fail(err, 0, "%s belongs to somebody else: give -o DIR", d->path);
+    }
+    return dir;
+}
+
+static int open_named(const struct hc_dest *d, struct hc_error *err)
+{
+    if (mkdir(d->path, 0777) < 0 && errno != EEXIST)
+        return hc_fail(err, errno, "make the output directory %s", d->path);
+    int fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd >= 0 ? fd : hc_fail(err, errno, "output directory %s", d->path);
+}
+
+int hc_dest_open(struct hc_dest *d, struct hc_error *err)
+{
+    if (d->fd >= 0)
+        return 0;
+    hc_autofd fd = d->named ? open_named(d, err) : open_default(d, err);
+    if (fd < 0)
+        return hc_exit_as(err, HC_EXIT_DATA);
+    if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "output directory %s: not writable", d->path);
+    d->fd = hc_take(&fd);
+    return 0;
 }
 
 /* The directory that `path` is in, made if missing; *last points at the last part. */
@@ -148,10 +170,25 @@ static int out_commit(struct out_file *o, const char *path, struct hc_error *err
     return 0;
 }
 
-bool hc_dest_in_the_way(const struct hc_error *err)
+const char *hc_dest_refusal(const struct hc_error *err)
 {
-    return err->sys == EEXIST || err->sys == ENOTDIR || err->sys == EISDIR || err->sys == ELOOP ||
-           err->sys == EXDEV;
+    switch (err->sys) {
+    case EEXIST:
+    case ENOTDIR:
+    case EISDIR:
+    case ELOOP:
+    case EXDEV:
+        return "something else has that name in the output directory";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case ENAMETOOLONG:
+    case EILSEQ:
+    case EINVAL:
+        return "the output directory does not take it";
+    default:
+        return NULL;
+    }
 }
 
 int hc_dest_write(struct hc_dest *d, const char *name, const void *data, size_t len, struct hc_error *err)
@@ -272,9 +309,8 @@ static int take_file(struct walk *w, int fd, const char *path, struct hc_error *
     struct out_file o = {.dir = -1, .fd = -1};
     if (!c->in_place && out_begin(&o, c->dest, path, 0666, err) < 0) {
         out_abandon(&o);
-        return hc_dest_in_the_way(err)
-                   ? skip(w, path, "something else has that name in the output directory", err)
-                   : -1;
+        const char *refusal = c->dest->fd >= 0 ? hc_dest_refusal(err) : NULL;
+        return refusal ? skip(w, path, refusal, err) : -1;
     }
     int64_t bytes = 0;
     char sha256[HC_SHA256_HEX];
@@ -290,9 +326,7 @@ static int take_file(struct walk *w, int fd, const char *path, struct hc_error *
     if (rc < 0)
         return hc_ctx(err, "%s/%s", c->dest->path, path);
     if (!c->in_place && out_commit(&o, path, err) < 0)
-        return hc_dest_in_the_way(err)
-                   ? skip(w, path, "something else has that name in the output directory", err)
-                   : -1;
+        return hc_dest_refusal(err) ? skip(w, path, hc_dest_refusal(err), err) : -1;
     return list_file(w, path, bytes, sha256, err);
 }
 
@@ -327,6 +361,20 @@ static bool unchanged(const struct walk *w, const struct stat *st)
     return w->c->in_place && (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec < w->c->since_ns;
 }
 
+/* In bind mode it stands where ours is to go. Renamed through the user's own view of the directory: in the
+ * cell's, files belong to the guest, and who writes must have an id there. */
+static int skip_reserved(struct walk *w, const char *path, const struct stat *st, struct hc_error *err)
+{
+    char aside[64];
+    if (!w->c->in_place || unchanged(w, st))
+        return skip(w, path, "the name is hotcell's own", err);
+    (void)snprintf(aside, sizeof aside, "guest-%d-%.40s", getpid(), path);
+    int dir = w->c->dest->fd;
+    if (renameat2(dir, path, dir, aside, RENAME_NOREPLACE) < 0)
+        return skip(w, path, "the name is hotcell's own", err);
+    return skip(w, path, "the name is hotcell's own: renamed to guest-...", err);
+}
+
 static int walk_dir(struct walk *w, int dir_fd_taken, const char *path, int depth, struct hc_error *err);
 
 static int visit(struct walk *w, int dir, const char *name, const char *path, int depth, struct hc_error *err)
@@ -339,7 +387,7 @@ static int visit(struct walk *w, int dir, const char *name, const char *path, in
         return skip(w, path, refused, err);
     if (S_ISDIR(st.st_mode)) {
         if (reserved(path))
-            return skip(w, path, "the name is hotcell's own", err);
+            return skip_reserved(w, path, &st, err);
         if (depth >= MAX_DEPTH)
             return skip(w, path, "directories nested too deep", err);
         int fd = open_confined(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK, 0);
@@ -348,7 +396,7 @@ static int visit(struct walk *w, int dir, const char *name, const char *path, in
     if (unchanged(w, &st))
         return 0;
     if (reserved(path))
-        return skip(w, path, "the name is hotcell's own", err);
+        return skip_reserved(w, path, &st, err);
     hc_autofd fd = open_confined(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
     struct stat now;
     if (fd < 0)

@@ -11,16 +11,16 @@
 /* Where results go. The directory is opened, and made, only when there is something to put there. */
 struct hc_dest {
     char path[PATH_MAX]; /* as the user named it, or hotcell-output/JOB_ID */
-    bool parents;        /* make missing parents too (the default place) */
+    bool named;          /* by the user; else it is the default place, which must be ours */
     int fd;              /* -1 until needed; owned */
 };
 
 int hc_dest_open(struct hc_dest *d, struct hc_error *err);
 void hc_dest_finish(struct hc_dest *d);
 
-/* Whether a write failed because something else, the guest's or the user's, has that name in the destination.
- */
-bool hc_dest_in_the_way(const struct hc_error *err);
+/* Why a write was refused by what is in the destination already, or by its file system, as a reason for the
+ * manifest; NULL if it failed for another reason. */
+const char *hc_dest_refusal(const struct hc_error *err);
 
 /* A new file of our own in the destination, replacing what was there under that name, mode 0600. `name` may
  * hold one directory. */

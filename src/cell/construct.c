@@ -104,7 +104,7 @@ static int await_construction(struct hc_launch *l, struct hc_error *err)
             l->tmp_fd = fds[1];
         }
         if (msg.kind == HC_SYNC_FACTS) {
-            if (hc_layers_check(l->m, &l->plan, &msg.facts, l->sup.pid, &l->cgroup, err) < 0)
+            if (hc_layers_check(l->m, &l->plan, &msg.facts, l->sup.pid, &l->cgroup, l->no_cgroup, err) < 0)
                 return -1;
             checked = l->output_fd >= 0 && l->tmp_fd >= 0;
         }

@@ -26,6 +26,8 @@ enum when {
     WITH_FORK = 1 << 2,    /* processes: "fork" */
     WITH_SOCKETS = 1 << 3, /* network: "loopback" */
     NO_FORK = 1 << 4,      /* processes: "none", once the shim has made its own */
+    COUNTED = 1 << 5,      /* a cgroup counts the cell's memory */
+    UNCOUNTED = 1 << 6,    /* none does: the watch must be able to see it */
 };
 
 /* Calls that need no look at their arguments. Whatever is on no list fails with ENOSYS: that is what libc and
@@ -47,10 +49,10 @@ static const struct set {
     {"files", IN_JOB, "what may be opened is decided by mounts and Landlock",
      "stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat getdents "
      "getdents64 getcwd chdir fchdir mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 link "
-     "linkat symlink symlinkat utime utimes utimensat futimesat statfs fstatfs truncate umask flock "
+     "linkat symlink symlinkat utime utimes utimensat futimesat statfs fstatfs truncate umask "
      "getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr"},
     {"memory", IN_JOB, "the allocator and numeric libraries",
-     "mmap munmap mprotect mremap madvise brk msync mincore membarrier get_mempolicy"},
+     "munmap mprotect mremap madvise brk msync mincore membarrier get_mempolicy"},
     {"self", IN_JOB, "a process asks about and ends itself",
      "getpid gettid getppid getuid geteuid getgid getegid getpgrp getpgid getsid setpgid setsid getgroups "
      "getresuid getresgid "
@@ -69,9 +71,9 @@ static const struct set {
      "timer_create timer_settime "
      "timer_gettime timer_getoverrun timer_delete"},
     {"channel", IN_JOB, "sockets that are open already: the control channel and socket pairs",
-     "sendto sendmsg recvfrom recvmsg shutdown getsockname getpeername getsockopt setsockopt"},
+     "sendto sendmsg recvfrom recvmsg shutdown getsockname getpeername getsockopt"},
     {"sockets", WITH_SOCKETS, "servers and clients on the cell's own loopback interface",
-     "bind listen accept accept4 connect sendmmsg recvmmsg"},
+     "bind listen accept accept4 connect sendmmsg recvmmsg setsockopt"},
     {"launch", IN_FIRST, "the shim is executed, and loads the job's filter", "execveat seccomp"},
 };
 
@@ -93,6 +95,8 @@ static const struct refusal {
     {"bind", EACCES, "the cell has no network"},
     {"listen", EACCES, "the cell has no network"},
     {"connect", EACCES, "the cell has no network"},
+    {"setsockopt", EPERM, "larger buffers are memory that a watch does not see"},
+    {"flock", ENOLCK, "cells share the files of the tree, and would see each other's locks"},
     {"unshare", EPERM, "no namespaces inside a cell"},
     {"setns", EPERM, "no namespaces inside a cell"},
     {"mount", EPERM, "the mounts are fixed"},
@@ -176,6 +180,14 @@ static const struct rule {
     {"clone", NO_FORK, {{0, CLONE_THREAD, 0}, {0}}, "the policy does not allow processes", EPERM},
     {"fork", IN_FIRST | WITH_FORK, {{0}}, "processes", 0},
     {"vfork", IN_FIRST | WITH_FORK, {{0}}, "processes", 0},
+    {"mmap", COUNTED, {{0}}, "memory and files", 0},
+    {"mmap", UNCOUNTED, {{3, MAP_ANONYMOUS, 0}, {0}}, "files", 0},
+    {"mmap", UNCOUNTED, {{3, MAP_SHARED, 0}, {0}}, "private memory", 0},
+    {"mmap",
+     UNCOUNTED,
+     {{3, MAP_ANONYMOUS | MAP_SHARED, MAP_ANONYMOUS | MAP_SHARED}, {0}},
+     "it keeps pages that no process has mapped",
+     EPERM},
     /* openat2 keeps its mode in memory, where a filter cannot look; nobody misses it. */
     {"open", IN_JOB, {{1, CREATES, 0}, {0}}, "open what is there", 0},
     {"open", IN_JOB, {{2, SET_ID, 0}, {0}}, "create", 0},
@@ -238,9 +250,9 @@ static const struct rule {
     {"mknodat", IN_JOB, {{2, S_IFMT, S_IFBLK}, {0}}, "no devices", EPERM},
 };
 
-static unsigned wanted(enum hc_filter_kind kind, const struct hc_policy *p)
+static unsigned wanted(enum hc_filter_kind kind, const struct hc_policy *p, bool counted)
 {
-    unsigned when = IN_JOB;
+    unsigned when = IN_JOB | (counted ? COUNTED : UNCOUNTED);
     if (kind == HC_FILTER_FIRST)
         when |= IN_FIRST;
     if (p->processes == HC_PROCESSES_FORK)
@@ -340,7 +352,7 @@ static int export_bpf(scmp_filter_ctx ctx, struct hc_buf *out, struct hc_error *
     return hc_read_all(fd, out, sizeof(struct sock_filter) * BPF_MAXINSNS, err);
 }
 
-static int compile(enum hc_filter_kind kind, const struct hc_policy *policy, struct hc_buf *out,
+static int compile(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted, struct hc_buf *out,
                    struct hc_error *err)
 {
     /* Wrong architecture (32-bit calls on a 64-bit kernel) ends the process: libseccomp's default. */
@@ -348,7 +360,7 @@ static int compile(enum hc_filter_kind kind, const struct hc_policy *policy, str
     if (!ctx)
         return hc_fail(err, ENOMEM, "compile a seccomp filter");
     struct seen seen = {.count = 0};
-    unsigned when = wanted(kind, policy);
+    unsigned when = wanted(kind, policy, counted);
     /* A binary tree: loading a filter makes the kernel run it once for every call number. */
     int rc =
         seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2) < 0 ? hc_fail(err, 0, "libseccomp is too old") : 0;
@@ -370,12 +382,13 @@ static void hash_text(struct hc_hash *h, const char *text)
 }
 
 /* The cache key covers everything that goes into a filter: the tables, the choice, and who compiles it. */
-static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, char out[HC_SHA256_HEX])
+static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted,
+                      char out[HC_SHA256_HEX])
 {
     struct hc_hash h;
     hc_hash_init(&h);
     const struct scmp_version *v = seccomp_version();
-    unsigned made[] = {wanted(kind, policy), v->major, v->minor, v->micro, seccomp_arch_native()};
+    unsigned made[] = {wanted(kind, policy, counted), v->major, v->minor, v->micro, seccomp_arch_native()};
     hc_hash_add(&h, made, sizeof made);
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         hash_text(&h, sets[i].calls);
@@ -433,22 +446,22 @@ static void cache_write(int dir, const char *name, const struct hc_buf *bpf)
         (void)unlinkat(dir, temp, 0);
 }
 
-int hc_filter_get(enum hc_filter_kind kind, const struct hc_policy *policy, const char *cache_dir,
-                  struct hc_buf *out, struct hc_error *err)
+int hc_filter_get(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted,
+                  const char *cache_dir, struct hc_buf *out, struct hc_error *err)
 {
     char key[HC_SHA256_HEX], name[HC_SHA256_HEX + 8];
-    cache_key(kind, policy, key);
+    cache_key(kind, policy, counted, key);
     (void)snprintf(name, sizeof name, "%.32s.bpf", key);
     struct hc_error ignored;
     hc_autofd dir = -1;
     struct stat st;
-    if (access(cache_dir, F_OK) == 0 || hc_make_dirs(cache_dir, 0700, &ignored) == 0)
+    if (cache_dir && (access(cache_dir, F_OK) == 0 || hc_make_dirs(cache_dir, 0700, &ignored) == 0))
         dir = open(cache_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool usable = dir >= 0 && fstat(dir, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 022);
     if (usable && cache_read(dir, name, out) == 0)
         return 0;
     hc_buf_clear(out);
-    if (compile(kind, policy, out, err) < 0)
+    if (compile(kind, policy, counted, out, err) < 0)
         return -1;
     if (usable)
         cache_write(dir, name, out);

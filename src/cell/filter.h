@@ -6,14 +6,17 @@
 #include "base/error.h"
 #include "spec/policy.h"
 
+#include <stdbool.h>
+
 enum hc_filter_kind {
     HC_FILTER_FIRST, /* from before the shim is executed: what the shim needs to start, and no more */
     HC_FILTER_JOB,   /* on top of it, before guest code is read: what the policy allows */
 };
 
-/* The filter as struct sock_filter[] in `out`. `cache_dir` is where compiled filters are kept (made if
- * missing); a cache that cannot be used costs time only. */
-int hc_filter_get(enum hc_filter_kind kind, const struct hc_policy *policy, const char *cache_dir,
-                  struct hc_buf *out, struct hc_error *err);
+/* `counted`: a cgroup counts the cell's memory. The filter as struct sock_filter[] in `out`. `cache_dir` is
+ * where compiled filters are kept (made if missing; NULL: nowhere); a cache that cannot be used costs time
+ * only. */
+int hc_filter_get(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted,
+                  const char *cache_dir, struct hc_buf *out, struct hc_error *err);
 
 #endif

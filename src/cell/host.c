@@ -336,8 +336,8 @@ static enum hc_host_level check_filter(struct host *h, struct hc_host_row *row)
     hc_autobuf first = {0};
     hc_autobuf job = {0};
     (void)snprintf(cache, sizeof cache, "%s/cache", h->state);
-    if (hc_filter_get(HC_FILTER_FIRST, &h->policy, cache, &first, &err) < 0 ||
-        hc_filter_get(HC_FILTER_JOB, &h->policy, cache, &job, &err) < 0)
+    if (hc_filter_get(HC_FILTER_FIRST, &h->policy, false, cache, &first, &err) < 0 ||
+        hc_filter_get(HC_FILTER_JOB, &h->policy, false, cache, &job, &err) < 0)
         return say(HC_HOST_FAIL, row, "%s", err.text);
     return probed(hc_probe_filter(&first, &err), &err, HC_HOST_FAIL, row,
                   "a filter was loaded, and refused what it should");
@@ -467,6 +467,10 @@ static enum hc_host_level check_cgroup(struct host *h, struct hc_host_row *row)
     struct hc_error err;
     if (hc_cgroup_find(&h->parent, &err) < 0) {
         explain_cgroup(h, &err, row);
+        if (err.exit == HC_EXIT_CONFIG) { /* HOTCELL_CGROUP */
+            row->cost = "no run works while HOTCELL_CGROUP says so";
+            return HC_HOST_FAIL;
+        }
         if (!(h->has & POLICY) || h->policy.enforcement != HC_ENFORCE_CGROUP)
             return HC_HOST_NOTE;
         row->cost = "the default policy's limits.enforcement is \"cgroup\", so no run works";

@@ -24,18 +24,28 @@
 #error "hotcell knows x86-64 and arm64"
 #endif
 
+#define READ_FILE  LANDLOCK_ACCESS_FS_READ_FILE
+#define WRITE_FILE LANDLOCK_ACCESS_FS_WRITE_FILE
+
 static const struct {
     const char *path;
     uint64_t access;
     const char *why;
+    bool counted; /* only if a cgroup counts the cell's memory */
 } rules[] = {
-    {"/", READ, "the tree, the inputs and /proc of this cell are all that there is to read"},
-    {"/output", WRITE, "what the job leaves"},
-    {"/tmp", SCRATCH, "scratch space"},
-    {"/dev/null", LANDLOCK_ACCESS_FS_WRITE_FILE, "programs write to it"},
-    {"/dev/zero", LANDLOCK_ACCESS_FS_WRITE_FILE, "programs write to it"},
-    {"/dev/full", LANDLOCK_ACCESS_FS_WRITE_FILE, "programs write to it"},
-    {ELF_INTERPRETER, LANDLOCK_ACCESS_FS_EXECUTE, "the kernel opens it when the shim is executed"},
+    {"/", LANDLOCK_ACCESS_FS_READ_DIR, "names are no secret here", false},
+    {"/usr", READ, "the tree", false},
+    {"/etc", READ, "the tree", false},
+    {"/proc", READ, "processes of this cell", false},
+    {"/input", READ, "the job's data", false},
+    {"/output", READ | WRITE, "what the job leaves", false},
+    {"/tmp", READ | SCRATCH, "scratch space", false},
+    {"/dev/null", READ_FILE | WRITE_FILE, "programs write to it", false},
+    {"/dev/full", READ_FILE | WRITE_FILE, "programs write to it", false},
+    {"/dev/random", READ_FILE, "random numbers", false},
+    {"/dev/urandom", READ_FILE, "random numbers", false},
+    {"/dev/zero", READ_FILE, "mapped shared, it keeps pages that no watch sees", true},
+    {ELF_INTERPRETER, LANDLOCK_ACCESS_FS_EXECUTE, "the kernel opens it when the shim is executed", false},
 };
 
 /* Rights that apply to a file; the others make a rule about a file invalid. */
@@ -93,6 +103,8 @@ int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *
         return -1;
     uint64_t handled = handled_by(abi);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (rules[i].counted && plan->rlimit_memory)
+            continue;
         hc_autofd fd = open(rules[i].path, O_PATH | O_CLOEXEC);
         struct stat st;
         if (fd < 0 || fstat(fd, &st) < 0)

@@ -17,6 +17,7 @@ struct hc_launch {
     struct hc_ids ids;
     struct hc_cgroup_parent parent;
     struct hc_cgroup cgroup;
+    char no_cgroup[sizeof((struct hc_error *)0)->text]; /* why there is none */
     struct hc_supervisor sup;
     struct hc_buf first_filter;
     int sync_fd, stdout_fd, stderr_fd, control_fd, status_fd; /* our ends; the child's are in the plan */

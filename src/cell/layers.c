@@ -97,7 +97,7 @@ static int check_rights(struct hc_manifest *m, const struct hc_facts *f, struct 
 }
 
 int hc_layers_check(struct hc_manifest *m, const struct hc_plan *plan, const struct hc_facts *f, pid_t pid,
-                    const struct hc_cgroup *cgroup, struct hc_error *err)
+                    const struct hc_cgroup *cgroup, const char *no_cgroup, struct hc_error *err)
 {
     if (check_namespaces(m, pid, err) < 0 || check_ids(m, plan, f, pid, err) < 0 ||
         check_rights(m, f, err) < 0)
@@ -106,8 +106,9 @@ int hc_layers_check(struct hc_manifest *m, const struct hc_plan *plan, const str
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the tree is not read-only");
     row(m, "read_only_tree", true, "creating a file in /usr failed: %s", strerror(f->root_write_errno));
     if (f->interfaces != 1 || !f->loopback_up)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell's network has %d interfaces", f->interfaces);
-    row(m, "network", true, "1 interface: loopback, up; no other");
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell's network has %d interfaces that are up",
+                          f->interfaces);
+    row(m, "network", true, "the loopback interface is up, and no other");
     if (f->seccomp_mode != SECCOMP_MODE_FILTER || !f->filter_errno)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the first seccomp filter is not on");
     row(m, "seccomp", true, "PR_GET_SECCOMP 2; unshare(0) failed: %s", strerror(f->filter_errno));
@@ -120,7 +121,7 @@ int hc_layers_check(struct hc_manifest *m, const struct hc_plan *plan, const str
         (unsigned long long)f->rlimit_core, (unsigned long long)f->rlimit_files,
         (unsigned long long)f->rlimit_file, (unsigned long long)f->rlimit_stack);
     if (cgroup->fd < 0) {
-        row(m, "cgroup", false, "no cgroup v2 with the memory and pids controllers; see limits.enforced_by");
+        row(m, "cgroup", false, "%s", no_cgroup);
         return 0;
     }
     if (!hc_cgroup_holds(cgroup, pid))

@@ -11,7 +11,7 @@
 /* Check the child from outside (its namespaces and maps, by its host pid) and what it says of itself, and
  * write the rows. Called before the shim runs anything. */
 int hc_layers_check(struct hc_manifest *m, const struct hc_plan *plan, const struct hc_facts *f, pid_t pid,
-                    const struct hc_cgroup *cgroup, struct hc_error *err);
+                    const struct hc_cgroup *cgroup, const char *no_cgroup, struct hc_error *err);
 
 /* The row of the job's own filter, known only once the interpreter is ready. */
 void hc_layers_job_filter(struct hc_manifest *m, const char *evidence);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct links {
-    int count;
+    int count; /* that are up */
     int loopback_up;
 };
 
@@ -15,9 +15,12 @@ static int count_link(const struct nlmsghdr *nlh, void *data)
 {
     struct links *links = data;
     const struct ifinfomsg *ifi = mnl_nlmsg_get_payload(nlh);
+    /* Some tunnel drivers put a device into every new namespace; it is down, and nobody in a cell can raise
+     * it. */
+    if (!(ifi->ifi_flags & IFF_UP))
+        return MNL_CB_OK;
     links->count++;
-    if ((ifi->ifi_flags & IFF_LOOPBACK) && (ifi->ifi_flags & IFF_UP))
-        links->loopback_up = 1;
+    links->loopback_up = links->loopback_up || (ifi->ifi_flags & IFF_LOOPBACK);
     return MNL_CB_OK;
 }
 

@@ -90,7 +90,7 @@ struct hc_mounted {
 };
 int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct hc_error *err);
 
-/* Raise the loopback interface and count what else there is. (loopback.c) */
+/* Raise the loopback interface, and count the interfaces that are up. (loopback.c) */
 int hc_loopback_up(int *interfaces, int *up, struct hc_error *err);
 
 /* File rules once more, at the kernel's ABI, which is returned; 0 if the kernel has no Landlock. (landlock.c)

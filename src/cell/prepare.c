@@ -117,7 +117,7 @@ int hc_launch_prepare_output(struct hc_launch *l, struct hc_error *err)
 {
     struct hc_run *r = l->run;
     const struct hc_job *job = r->job;
-    r->dest = (struct hc_dest){.fd = -1, .parents = !job->output_dir};
+    r->dest = (struct hc_dest){.fd = -1, .named = job->output_dir != NULL};
     int n = job->output_dir
                 ? snprintf(r->dest.path, sizeof r->dest.path, "%s", job->output_dir)
                 : snprintf(r->dest.path, sizeof r->dest.path, "%s/%s", r->default_dir, l->m->job_id);
@@ -132,6 +132,9 @@ int hc_launch_prepare_output(struct hc_launch *l, struct hc_error *err)
         return -1;
     if (!bind)
         return 0;
+    /* The accounts of an earlier job: gone, so that whatever has their names afterwards is the guest's. */
+    (void)unlinkat(r->dest.fd, "manifest.json", 0);
+    (void)unlinkat(r->dest.fd, "_sandbox_result.json", 0);
     return open_source(&l->plan.output, r->dest.path,
                        MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW,
                        err);
@@ -168,10 +171,16 @@ static int prepare_limits(struct hc_launch *l, struct hc_error *err)
     const struct hc_policy *p = l->run->policy;
     struct hc_error why = {0};
     bool found = p->enforcement != HC_ENFORCE_RLIMITS && hc_cgroup_find(&l->parent, &why) == 0;
+    if (!found && why.exit == HC_EXIT_CONFIG) { /* HOTCELL_CGROUP names a place, and it will not do */
+        *err = why;
+        return -1;
+    }
     if (!found && p->enforcement == HC_ENFORCE_CGROUP) {
         *err = why;
         return hc_ctx(err, "limits.enforcement is \"cgroup\"");
     }
+    (void)snprintf(l->no_cgroup, sizeof l->no_cgroup, "%s",
+                   why.exit ? why.text : "limits.enforcement is \"rlimits\"");
     const char *by = found ? "cgroup" : "rlimit+watch";
     l->m->enforced_by.memory = by;
     l->m->enforced_by.pids = found ? "cgroup" : "rlimit";
@@ -254,13 +263,16 @@ static int prepare_env(struct hc_launch *l, struct hc_error *err)
 static int prepare_handover(struct hc_launch *l, struct hc_error *err)
 {
     char state[PATH_MAX], cache[PATH_MAX + 8];
-    if (hc_state_dir(state, err) < 0)
-        return -1;
-    (void)snprintf(cache, sizeof cache, "%s/cache", state);
+    /* A user without a place of its own does without a cache. */
+    struct hc_error ignored;
+    bool cached = hc_state_dir(state, &ignored) == 0;
+    (void)snprintf(cache, sizeof cache, "%s/cache", cached ? state : "");
+    bool counted = l->cgroup.fd >= 0;
     hc_autobuf job_filter = {0};
     hc_autobuf bytes = {0};
-    if (hc_filter_get(HC_FILTER_FIRST, l->run->policy, cache, &l->first_filter, err) < 0 ||
-        hc_filter_get(HC_FILTER_JOB, l->run->policy, cache, &job_filter, err) < 0)
+    if (hc_filter_get(HC_FILTER_FIRST, l->run->policy, counted, cached ? cache : NULL, &l->first_filter,
+                      err) < 0 ||
+        hc_filter_get(HC_FILTER_JOB, l->run->policy, counted, cached ? cache : NULL, &job_filter, err) < 0)
         return -1;
     l->plan.filter = (struct sock_fprog){
         .len = (unsigned short)(l->first_filter.len / sizeof(struct sock_filter)),
@@ -328,7 +340,8 @@ int hc_launch_prepare(struct hc_launch *l, struct hc_error *err)
         if (prepare_input(l, &l->run->job->inputs[i], err) < 0)
             return -1;
     if (prepare_ids(l, err) < 0 || clone_mounts(l, err) < 0 || prepare_env(l, err) < 0 ||
-        prepare_handover(l, err) < 0 || prepare_channels(l, err) < 0)
+        prepare_limits(l, err) <
+            0) /* before the filters: what they let through depends on who counts memory */
         return -1;
-    return prepare_limits(l, err);
+    return prepare_handover(l, err) < 0 ? -1 : prepare_channels(l, err);
 }

@@ -118,7 +118,7 @@ static int persist_code(struct hc_launch *l, struct hc_error *err)
     (void)snprintf(name, sizeof name, "code/run_%.58s.py", base);
     if (hc_dest_write(&l->run->dest, name, job->code, job->code_len, err) < 0) {
         (void)hc_ctx(err, "save the code");
-        if (!hc_dest_in_the_way(err))
+        if (!hc_dest_refusal(err))
             return -1;
         hc_launch_warn(l->m, "%.190s", err->text);
         return 0;
@@ -256,6 +256,8 @@ static int describe(struct hc_run *r, struct hc_manifest *m, struct hc_error *er
     m->timing.build_us = m->timing.start_us = m->timing.run_us = m->timing.collect_us = -1;
     m->enforced_by.memory = m->enforced_by.pids = m->enforced_by.cpu = m->enforced_by.cpus =
         m->enforced_by.output = "none";
+    m->code_bytes = (int64_t)job->code_len;
+    hc_sha256_hex(job->code, job->code_len, m->code_sha256);
     format_time(m->started);
     if (job->job_id)
         (void)snprintf(m->job_id, sizeof m->job_id, "%s", job->job_id);

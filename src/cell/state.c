@@ -43,11 +43,16 @@ int hc_state_dir(char out[PATH_MAX], struct hc_error *err)
 
 int hc_state_search(struct hc_states *out, struct hc_error *err)
 {
-    if (hc_state_dir(out->dir[0], err) < 0)
-        return -1;
-    (void)snprintf(out->dir[1], PATH_MAX, SYSTEM_STATE);
     const char *only = getenv("HOTCELL_STATE");
-    out->count = (only && *only) || strcmp(out->dir[0], SYSTEM_STATE) == 0 ? 1 : 2;
+    out->count = 0;
+    if (hc_state_dir(out->dir[0], err) == 0)
+        out->count = 1;
+    else if (only && *only)
+        return -1;
+    if ((only && *only) || (out->count && strcmp(out->dir[0], SYSTEM_STATE) == 0))
+        return 0;
+    (void)snprintf(out->dir[out->count++], PATH_MAX,
+                   SYSTEM_STATE); /* also for users who have no place of their own */
     return 0;
 }
 

@@ -22,7 +22,8 @@ static void add_status(int proc, struct hc_sample *s)
     char text[4096];
     if (hc_read_attr(proc, "status", text, sizeof text) < 0)
         return;
-    s->memory += (field_of(text, "\nRssAnon:") + field_of(text, "\nRssShmem:")) * 1024;
+    s->memory +=
+        (field_of(text, "\nRssAnon:") + field_of(text, "\nRssShmem:") + field_of(text, "\nVmPTE:")) * 1024;
     s->tasks += field_of(text, "\nThreads:");
 }
 

@@ -7,10 +7,10 @@
 #include <sys/types.h>
 
 struct hc_sample {
-    int64_t
-        memory; /* bytes: anonymous and shared pages of all processes (files of the tree are not counted) */
+    int64_t memory; /* bytes: anonymous and shared pages and page tables of all processes (files of the tree
+                       are not counted) */
     int64_t cpu_user_us, cpu_system_us; /* reaped children included */
-    int64_t tasks;  /* processes and threads */
+    int64_t tasks;                      /* processes and threads */
 };
 
 /* Sample the process tree below and with `pid`, which is the launcher's unreaped child. At most 4096

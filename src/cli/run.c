@@ -277,9 +277,18 @@ static void end_by_signal(int cancel_fd)
     (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+static void say_cut(const char *name, const struct hc_stream *st, const char *limit)
+{
+    if (st->truncated)
+        hc_warn("%s was cut: %lld bytes written, the first %zu passed on (%s)", name, (long long)st->bytes,
+                st->text.len, limit);
+}
+
 /* What the user reads when the program's own output does not say it. */
 static void say_outcome(const struct hc_manifest *m)
 {
+    say_cut("standard output", &m->out, "limits.stdout");
+    say_cut("standard error", &m->err, "limits.stderr");
     switch (m->status) {
     case HC_STATUS_OK:
     case HC_STATUS_REJECTED: /* a syntax error has been shown with its line */

@@ -39,7 +39,8 @@ static void unescape(char *s)
     *to = '\0';
 }
 
-static int hash_at(int dir, const char *path, char out[HC_SHA256_HEX])
+/* Reads no more than one byte beyond `bytes`: a file that has grown has changed, however long it is now. */
+static int hash_at(int dir, const char *path, double bytes, char out[HC_SHA256_HEX])
 {
     /* A manifest from elsewhere must not make us read outside of its own directory. */
     struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
@@ -50,28 +51,31 @@ static int hash_at(int dir, const char *path, char out[HC_SHA256_HEX])
     struct hc_hash h;
     hc_hash_init(&h);
     static char chunk[1 << 16];
-    for (ssize_t n; (n = read(fd, chunk, sizeof chunk)) != 0;) {
+    double total = 0;
+    for (ssize_t n; total <= bytes && (n = read(fd, chunk, sizeof chunk)) != 0;) {
         if (n < 0)
             return -1;
         hc_hash_add(&h, chunk, (size_t)n);
+        total += (double)n;
     }
     hc_hash_hex(&h, out);
     return 0;
 }
 
-static bool check_artifact(int dir, const cJSON *row)
+/* `row` has bytes and sha256 of the file at `path`. */
+static bool check_artifact(int dir, const cJSON *path, const cJSON *row)
 {
-    const cJSON *path = cJSON_GetObjectItemCaseSensitive(row, "path");
     const cJSON *sha = cJSON_GetObjectItemCaseSensitive(row, "sha256");
+    const cJSON *bytes = cJSON_GetObjectItemCaseSensitive(row, "bytes");
     char now[HC_SHA256_HEX];
-    if (!cJSON_IsString(path) || !cJSON_IsString(sha)) {
-        hc_warn("the manifest lists a file without path or sha256");
+    if (!cJSON_IsString(path) || !cJSON_IsString(sha) || !cJSON_IsNumber(bytes)) {
+        hc_warn("the manifest lists a file without path, bytes or sha256");
         return false;
     }
     char *name = strdup(path->valuestring);
     if (name && cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(row, "escaped")))
         unescape(name);
-    int rc = name ? hash_at(dir, name, now) : -1;
+    int rc = name ? hash_at(dir, name, bytes->valuedouble, now) : -1;
     int why = errno;
     free(name);
     if (rc < 0)
@@ -90,9 +94,18 @@ static int check_list(int dir, const cJSON *root, const char *key, int *checked)
     cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(root, key))
     {
         (*checked)++;
-        wrong += !check_artifact(dir, row);
+        wrong += !check_artifact(dir, cJSON_GetObjectItemCaseSensitive(row, "path"), row);
     }
     return wrong;
+}
+
+static int check_code(int dir, const cJSON *root, int *checked)
+{
+    const cJSON *path = cJSON_GetObjectItemCaseSensitive(root, "code_path");
+    if (!cJSON_IsString(path))
+        return 0;
+    (*checked)++;
+    return !check_artifact(dir, path, cJSON_GetObjectItemCaseSensitive(root, "code"));
 }
 
 /* Lists that are not there must not pass for lists whose every file was checked. */
@@ -130,7 +143,8 @@ static int check(const char *path, const char *key_path)
     char *copy = strdup(path);
     hc_autofd dir = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     free(copy);
-    wrong += check_list(dir, j.root, "figures", &checked) + check_list(dir, j.root, "files", &checked);
+    wrong += check_list(dir, j.root, "figures", &checked) + check_list(dir, j.root, "files", &checked) +
+             check_code(dir, j.root, &checked);
     hc_json_finish(&j);
     if (!wrong)
         (void)printf("%s: %s%d file%s as recorded\n", path,

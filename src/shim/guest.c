@@ -48,8 +48,8 @@ static _Noreturn void fail_python(const char *doing)
 static void become_guest(pid_t parent)
 {
     prctl(PR_SET_NAME, "python3");
-    /* Its own /proc/self should be the guest's to read; pid 1 keeps its own closed. */
-    prctl(PR_SET_DUMPABLE, 1);
+    /* It stays undumpable, as pid 1 is: RLIMIT_CORE 0 does not keep a host's core handler, which runs as
+     * root, from being started when the guest crashes (core(5)). */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(HC_EXIT_INTERNAL); /* it died before PDEATHSIG was set */
@@ -222,7 +222,7 @@ _Noreturn void hc_guest_run(pid_t parent)
     hc_autopy *file = PyUnicode_FromString(HC_CELL_FILE);
     if (!file || PyDict_SetItemString(space, "__file__", file) < 0)
         fail_python("set up the program's module");
-    PyObject *columns = bind_data(&handover, space);                    /* new */
+    PyObject *columns = bind_data(&handover, space); /* new */
     lock(&handover);
     announce(HC_FRAME_READY);
     if (hc_wire_await_go(HC_FD_CONTROL, &err) < 0)

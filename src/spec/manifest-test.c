@@ -82,6 +82,7 @@ static void what_is_not_there_is_null_or_empty(void **state)
         {"figures", "[]"},
         {"files", "[]"},
         {"skipped", "{\"entries\":[],\"more\":0}"},
+        {"code", "null"},
         {"code_path", "null"},
         {"warnings", "[]"},
         {"denials", "[]"},

@@ -200,6 +200,21 @@ static void put_path(struct doc *d, cJSON *to, const char *path)
 
 /* ---- the members, in their order ---- */
 
+static void put_code(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    if (m->code_sha256[0]) {
+        cJSON *code = put_object(d, root, "code");
+        put_number(d, code, "bytes", (double)m->code_bytes);
+        put_text(d, code, "sha256", m->code_sha256);
+    } else {
+        put_null(d, root, "code");
+    }
+    if (m->code_path)
+        (void)put_name(d, root, "code_path", m->code_path);
+    else
+        put_null(d, root, "code_path");
+}
+
 static void put_job(struct doc *d, cJSON *root, const struct hc_manifest *m)
 {
     put_number(d, root, "version", HC_MANIFEST_VERSION);
@@ -388,10 +403,7 @@ static cJSON *build(const struct hc_manifest *m)
     put_artifacts(&d, root, "figures", m->figures, m->figure_count);
     put_artifacts(&d, root, "files", m->files, m->file_count);
     put_skipped(&d, root, m);
-    if (m->code_path)
-        (void)put_name(&d, root, "code_path", m->code_path);
-    else
-        put_null(&d, root, "code_path");
+    put_code(&d, root, m);
     put_warnings(&d, root, m, no_guest);
     (void)put_list(&d, root, "denials");
     put_usage(&d, root, m);

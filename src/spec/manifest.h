@@ -86,7 +86,9 @@ struct hc_manifest {
     struct hc_skipped *skipped;
     size_t skipped_count;
     int64_t skipped_more; /* beyond those that are listed */
-    char *code_path;      /* owned, relative to the output directory, may be NULL */
+    int64_t code_bytes;
+    char code_sha256[HC_SHA256_HEX]; /* of the program as it was given; empty: none */
+    char *code_path;                 /* owned, relative to the output directory, may be NULL */
     char warnings[8][256];
     size_t warning_count;
     struct {

@@ -60,9 +60,12 @@ def save_matplotlib(kept):
 
 
 def save_open_figure(kept, pyplot, number):
+    import warnings
     name, path = kept.path("fig", "png")
     try:
-        pyplot.figure(number).savefig(path, format="png", dpi=150, bbox_inches="tight")
+        with warnings.catch_warnings():  # about glyphs and layouts: the program did not ask to save anything
+            warnings.simplefilter("ignore")
+            pyplot.figure(number).savefig(path, format="png", dpi=150, bbox_inches="tight")
     except BaseException:
         discard(path)
         raise
