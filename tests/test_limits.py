@@ -395,7 +395,8 @@ def test_a_program_that_is_too_long_is_rejected(user):
 
 # ---- the report, made up ----
 
-@pytest.mark.parametrize("frame", [b"", b"\0" * 8, b"\xff" * 64, b"x" * 70000])
+@pytest.mark.parametrize("frame", [b"", b"\0" * 8, b"\xff" * 64, b"x" * 70000],
+                         ids=["nothing", "zeroes", "ones", "too much"])
 def test_a_guest_that_writes_to_the_channel_spoils_only_its_own_report(user, frame):
     result = cells.run(f"""
 import socket

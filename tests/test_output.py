@@ -74,6 +74,8 @@ def test_files_that_nobody_may_read_are_skipped_or_kept_but_not_lost_silently(us
                        "os.mkdir('closed'); open('closed/in', 'w').close(); os.chmod('closed', 0)",
                        "--output-mode", mode, user=user, cwd=directory)
     assert result.status == 0
+    if mode == "bind":
+        (result.output / "closed").chmod(0o700)  # or the test's own user could not remove it
     found = set(result.listed()) | set(result.skipped())
     assert found in ({"secret", "closed/in"}, {"secret", "closed"})
 
