@@ -25,8 +25,9 @@ import pytest
 BUILD = Path(os.environ.get("HOTCELL_BUILD") or Path(__file__).resolve().parent.parent / "build").resolve()
 HOTCELL = BUILD / "hotcell"
 IS_ROOT = os.geteuid() == 0
-PATIENCE = 120  # seconds until a launcher that should have ended counts as hanging
-BOUNDS = {"--timeout": "10s", "--memory": "256M"}
+SLOWNESS = float(os.environ.get("HOTCELL_TEST_SLOWNESS") or 1)  # of this machine, for an emulated one
+PATIENCE = 120 * SLOWNESS  # seconds until a launcher that should have ended counts as hanging
+BOUNDS = {"--timeout": f"{10 * SLOWNESS:g}s", "--memory": "256M"}
 
 _scratch = None
 
@@ -103,7 +104,7 @@ class Job:
                  pipes=False, popen=None, wrapper=()):
         self.user = user or caller()
         self.directory = Path(cwd) if cwd else new_directory(self.user)
-        self.options = [str(option) for option in options]
+        self.options = [_scaled(str(option)) for option in options]
         self.output = self._output()
         self.command = [*wrapper, *self._command(code, tree, policy)]
         self._files = [] if pipes else [open(self.directory / ".out", "w+b"), open(self.directory / ".err", "w+b")]
@@ -212,6 +213,12 @@ class Job:
             self.process.kill()
         self.process.wait()
         self.close()
+
+
+def _scaled(option):
+    """A time limit that means the same on a slow machine."""
+    name, equals, value = option.partition("=")
+    return f"{name}={float(value.rstrip('s')) * SLOWNESS:g}s" if name == "--timeout" and equals else option
 
 
 def run(code, *options, **arguments):

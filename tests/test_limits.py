@@ -28,7 +28,7 @@ print("and no newline", end="")
 """, "--timeout=0.3", user=user), "timeout")
     assert result.stdout == result.manifest["stdout"]["text"] == "a line\nand no newline"
     assert result.manifest["partial"] and result.files() == result.listed() == ["kept.txt"]
-    assert "300ms" in result.manifest["reason"] and "hotcell: timeout: " in result.stderr
+    assert f"{300 * cells.SLOWNESS:g}ms" in result.manifest["reason"] and "hotcell: timeout: " in result.stderr
     assert result.manifest["process"] is None and result.manifest["guest"] is None
 
 

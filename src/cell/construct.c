@@ -42,6 +42,11 @@ static int clone_child(struct hc_launch *l, struct hc_error *err)
         hc_close_fd(&l->sync_fd); /* or the child would never see its launcher hang up */
         hc_inside(&l->plan);
     }
+    /* clone(2): with ENOSPC the kernel means a limit such as user.max_user_namespaces, not a disk. */
+    if (pid < 0 && errno == ENOSPC)
+        return hc_fail_as(
+            err, HC_EXIT_UNAVAILABLE, 0,
+            "make the cell's namespaces: this host allows no more of them ('hotcell doctor' says which)");
     if (pid < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno,
                           "make the cell's namespaces (clone3); 'hotcell doctor' says what this host lacks");
