@@ -91,7 +91,6 @@ static const struct refusal {
     {"fork", EPERM, "the policy does not allow processes"},
     {"vfork", EPERM, "the policy does not allow processes"},
     {"socket", EAFNOSUPPORT, "the cell has no network; its channel is inherited"},
-    {"socketpair", EAFNOSUPPORT, "only AF_UNIX"},
     {"bind", EACCES, "the cell has no network"},
     {"listen", EACCES, "the cell has no network"},
     {"connect", EACCES, "the cell has no network"},
