@@ -160,6 +160,8 @@ _Noreturn void hc_inside(const struct hc_plan *plan)
         _exit(HC_EXIT_INTERNAL);
     char *const argv[] = {(char[]){"hotcell-shim"}, NULL};
     (void)syscall(SYS_execveat, FD_SHIM, "", argv, plan->env, AT_EMPTY_PATH);
-    (void)hc_fail_as(&err, HC_EXIT_UNAVAILABLE, errno, "execute the shim");
+    /* Landlock knows files by their inodes, which some network file systems make anew at every look. */
+    (void)hc_fail_as(&err, HC_EXIT_UNAVAILABLE, errno, "execute the shim%s",
+                     errno == EACCES ? " (trees must be on a local file system)" : "");
     give_up(sync_fd, &err);
 }

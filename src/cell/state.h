@@ -10,7 +10,8 @@
 /* Trees and the filter cache: $HOTCELL_STATE, else /var/lib/hotcell for root, else $XDG_DATA_HOME/hotcell. */
 int hc_state_dir(char out[PATH_MAX], struct hc_error *err);
 
-/* Where trees are looked for: the user's own state, then root's. HOTCELL_STATE, if it is set, is the only one. */
+/* Where trees are looked for: the user's own state, then root's. HOTCELL_STATE, if it is set, is the only
+ * one. */
 struct hc_states {
     size_t count;
     char dir[2][PATH_MAX];
