@@ -205,13 +205,27 @@ static void launch_finish(struct hc_launch *l)
     free(l->env);
 }
 
+/* The time from which on a file counts as this job's. The kernel stamps files with a clock that stands still
+ * for some milliseconds: in bind mode, where earlier files are there too, wait for its next tick. */
+static int64_t first_stamp(const struct hc_policy *policy)
+{
+    struct timespec first, now;
+    (void)clock_gettime(CLOCK_REALTIME_COARSE, &first);
+    now = first;
+    while (policy->output_mode == HC_OUTPUT_BIND && now.tv_sec == first.tv_sec &&
+           now.tv_nsec == first.tv_nsec) {
+        const struct timespec moment = {.tv_nsec = 500000};
+        (void)nanosleep(&moment, NULL);
+        (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    }
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 static int run_cell(struct hc_launch *l, struct hc_error *err)
 {
-    struct timespec now;
     if (hc_launch_prepare(l, err) < 0)
         return -1;
-    /* The kernel stamps files with its coarse clock, which may lag a tick behind. */
-    (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    int64_t since_ns = first_stamp(l->run->policy);
     if (hc_launch_construct(l, err) < 0)
         return -1;
     l->t_started = hc_now_us();
@@ -222,7 +236,7 @@ static int run_cell(struct hc_launch *l, struct hc_error *err)
     if (hc_launch_judge(l, err) < 0)
         return -1;
     int64_t collecting = hc_now_us();
-    if (keep_results(l, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec, err) < 0)
+    if (keep_results(l, since_ns, err) < 0)
         return -1;
     l->m->timing.collect_us = hc_now_us() - collecting;
     return 0;
