@@ -208,7 +208,7 @@ def test_remove_a_name_and_with_the_last_the_tree(store):
 
 
 def test_tree_loses_its_name_to_a_newer_one(store):
-    changed = write_recipe(store.path.parent, description="of more", files=[*TINY["files"], "/etc/services"])
+    changed = write_recipe(store.path.parent, description="of more", files=[*TINY["files"], "/etc/debian_version"])
     newer = store.build(changed)
     assert newer != store.id
     assert store.list() == {"tiny": newer, "": store.id}
@@ -235,7 +235,7 @@ def test_names_that_cannot_be(built, name):
 
 def test_build_that_is_killed_leaves_nothing(store, tmp_path):
     before = store.entries()
-    recipe = write_recipe(tmp_path, files=TINY["files"] + ["/etc/services"])
+    recipe = write_recipe(tmp_path, files=TINY["files"] + ["/etc/debian_version"])
     with store.start_build(recipe) as process:
         os.killpg(process.pid, signal.SIGKILL)
     assert store.list() == {"tiny": store.id}
@@ -247,7 +247,7 @@ def test_build_that_is_killed_leaves_nothing(store, tmp_path):
 
 
 def test_interrupted_build_cleans_up(store, tmp_path):
-    recipe = write_recipe(tmp_path, files=TINY["files"] + ["/etc/services"])
+    recipe = write_recipe(tmp_path, files=TINY["files"] + ["/etc/debian_version"])
     with store.start_build(recipe) as process:
         os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C does
         process.stderr.read()
