@@ -23,7 +23,7 @@ struct hc_launch {
     int sync_fd, stdout_fd, stderr_fd, control_fd, status_fd; /* our ends; the child's are in the plan */
     int output_fd, tmp_fd;
     char **env;
-    int64_t t_start, t_built, t_started;
+    int64_t t_start, t_started;
 };
 
 /* Resolve, open and make everything that the cell needs, up to its cgroup. (prepare.c) */

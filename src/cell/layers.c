@@ -89,10 +89,47 @@ static int check_rights(struct hc_manifest *m, const struct hc_facts *f, struct 
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell's first process has capabilities left");
     if (f->no_new_privs != 1)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "no_new_privs is not set");
+    if (f->securebits != HC_SECUREBITS)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "securebits read back as 0x%x",
+                          (unsigned)f->securebits);
     row(m, "capabilities", true,
         "effective, permitted, inheritable, bounding and ambient sets empty; securebits 0x%x",
         (unsigned)f->securebits);
     row(m, "no_new_privs", true, "PR_GET_NO_NEW_PRIVS 1");
+    return 0;
+}
+
+/* A caller's own lower limits are kept, so each may be below what the policy says, never above. */
+static int check_rlimits(struct hc_manifest *m, const struct hc_plan *plan, const struct hc_facts *f,
+                         struct hc_error *err)
+{
+    const struct hc_limits *l = &plan->policy->limits;
+    const struct {
+        const char *name;
+        bool set;
+        uint64_t now;
+        int64_t most;
+    } limits[] = {
+        {"core", true, f->rlimit_core, 0},
+        {"open files", true, f->rlimit_files, l->open_files},
+        {"file size", true, f->rlimit_file, l->file_bytes},
+        {"stack", true, f->rlimit_stack, l->stack_bytes},
+        {"CPU seconds", l->cpu_ms != 0, f->rlimit_cpu, l->cpu_ms / 1000 + 2},
+        {"processes", plan->rlimit_pids, f->rlimit_pids, l->pids},
+        {"data", plan->rlimit_memory, f->rlimit_data, 2 * l->memory + (1 << 30)},
+    };
+    char text[160] = "";
+    for (size_t i = 0, used = 0; i < sizeof limits / sizeof *limits; i++) {
+        if (!limits[i].set)
+            continue;
+        if (limits[i].now > (uint64_t)limits[i].most)
+            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the resource limit on %s reads back as %llu",
+                              limits[i].name, (unsigned long long)limits[i].now);
+        int n = snprintf(text + used, sizeof text - used, "%s%s %llu", used ? ", " : "", limits[i].name,
+                         (unsigned long long)limits[i].now);
+        used += n > 0 && (size_t)n < sizeof text - used ? (size_t)n : 0;
+    }
+    row(m, "rlimits", true, "%s", text);
     return 0;
 }
 
@@ -117,9 +154,8 @@ int hc_layers_check(struct hc_manifest *m, const struct hc_plan *plan, const str
             strerror(f->landlock_errno));
     else
         row(m, "landlock", false, "this kernel has no Landlock");
-    row(m, "rlimits", true, "core %llu, open files %llu, file size %llu, stack %llu",
-        (unsigned long long)f->rlimit_core, (unsigned long long)f->rlimit_files,
-        (unsigned long long)f->rlimit_file, (unsigned long long)f->rlimit_stack);
+    if (check_rlimits(m, plan, f, err) < 0)
+        return -1;
     if (cgroup->fd < 0) {
         row(m, "cgroup", false, "%s", no_cgroup);
         return 0;

@@ -10,11 +10,17 @@
 #include "spec/policy.h"
 
 #include <linux/filter.h>
+#include <linux/securebits.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
 #define HC_GUEST_ID 1000 /* uid and gid inside; /etc/passwd of every tree calls it "guest" */
+
+/* No capabilities for uid 0, none raised again, and all of that for good: capabilities(7). */
+#define HC_SECUREBITS                                                                                        \
+    (SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |         \
+     SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
 
 /* A place on the host that becomes a mount of the cell. With CAP_SYS_ADMIN the launcher clones the mount
  * itself (`mount_fd`). Without, only the child can, in its own mount namespace, where descriptors of the old
@@ -41,7 +47,6 @@ struct hc_plan {
     int stdin_fd, stdout_fd, stderr_fd, control_fd, handover_fd, status_fd;
     struct sock_fprog filter; /* the first filter */
     char **env;
-    pid_t launcher;
 };
 
 enum hc_sync_kind {
@@ -64,7 +69,6 @@ struct hc_facts {
     int root_write_errno; /* creating a file in the tree */
     int landlock_errno;   /* making a symbolic link in /output */
     int filter_errno;     /* unshare(0), which only a filter refuses */
-    int old_root_errno;   /* the host's root through ".." and the launcher's cwd */
     uint64_t rlimit_core, rlimit_files, rlimit_file, rlimit_stack, rlimit_pids, rlimit_data, rlimit_cpu;
 };
 

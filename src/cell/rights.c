@@ -7,13 +7,8 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
-#include <linux/securebits.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-
-#define LOCKED_SECUREBITS                                                                                    \
-    (SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |         \
-     SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
 
 int hc_rights_become_guest(const struct hc_plan *plan, struct hc_error *err)
 {
@@ -84,7 +79,7 @@ int hc_rights_drop(struct hc_error *err)
         return -1;
     if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
         return hc_fail(err, errno, "clear ambient capabilities");
-    if (prctl(PR_SET_SECUREBITS, LOCKED_SECUREBITS, 0, 0, 0) < 0)
+    if (prctl(PR_SET_SECUREBITS, HC_SECUREBITS, 0, 0, 0) < 0)
         return hc_fail(err, errno, "lock securebits");
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct none[2] = {0};
