@@ -1,5 +1,5 @@
-/* hotcell options --fill FILE - print a man page's source with the option table put where it says @OPTIONS@
- * or @POLICY_OPTIONS@. Used by the build, so that pages and program cannot differ. */
+/* hotcell options --fill FILE - print a man page's source with the option table put where it says @OPTIONS@,
+ * @POLICY_OPTIONS@ or @POLICY_RULES@. Used by the build, so that pages and program cannot differ. */
 #include "cli/cli.h"
 
 #include "base/fd.h"
@@ -22,6 +22,8 @@ int hc_cmd_options(int argc, char **argv)
             hc_options_print_man(stdout);
         else if (strcmp(line, "@POLICY_OPTIONS@") == 0)
             hc_options_print_policy_man(stdout);
+        else if (strcmp(line, "@POLICY_RULES@") == 0)
+            hc_rules_print_man(stdout);
         else
             (void)puts(line);
     }

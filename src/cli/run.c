@@ -31,6 +31,7 @@ enum {
     OPT_SEED,
     OPT_SIGN,
     OPT_PERSIST,
+    OPT_RETURN,
     OPT_SPEC,
     OPT_JSON,
     OPT_LIMITS /* the first row of the option table; the others follow */
@@ -48,6 +49,7 @@ static const struct option own_options[] = {
     {"seed", required_argument, NULL, OPT_SEED},
     {"sign", required_argument, NULL, OPT_SIGN},
     {"persist-code", no_argument, NULL, OPT_PERSIST},
+    {"return", required_argument, NULL, OPT_RETURN},
     {"spec", required_argument, NULL, OPT_SPEC},
     {"json", no_argument, NULL, OPT_JSON},
 };
@@ -134,6 +136,8 @@ static int take_option(struct request *q, int opt, struct hc_error *err)
         return hc_job_add_var(job, optarg, err);
     case OPT_LABEL:
         return hc_job_add_label(job, optarg, err);
+    case OPT_RETURN:
+        return hc_job_add_return(job, optarg, err);
     case OPT_TENANT:
         return set_id(&job->tenant, optarg, err);
     case OPT_JOB_ID:
@@ -234,7 +238,8 @@ static int read_spec(struct request *q, struct hc_error *err)
 static int load_policy(struct request *q, struct hc_error *err)
 {
     const struct hc_job *job = &q->job;
-    if (hc_policy_load(&q->policy, job->policy ? job->policy : "default", hc_policies_read, NULL, err) < 0)
+    const char *otherwise = job->runner_form ? "analysis" : "default";
+    if (hc_policy_load(&q->policy, job->policy ? job->policy : otherwise, hc_policies_read, NULL, err) < 0)
         return -1;
     for (size_t i = 0; i < job->override_count; i++)
         if (hc_option_set(&q->policy, job->overrides[i].opt, job->overrides[i].text, err) < 0)

@@ -141,10 +141,10 @@ static PyObject *bind_data(const struct hc_handover *h, PyObject *space)
     return columns;
 }
 
-static void lock(const struct hc_handover *h)
+static void lock(const struct hc_handover *h, PyObject *space)
 {
     struct hc_error err;
-    if (hc_guard_install() < 0 || hc_ending_prepare() < 0)
+    if (hc_guard_install(space) < 0 || hc_ending_prepare() < 0)
         fail_python("install the guard");
     if (hc_lock_syscalls(h->bpf, h->bpf_len, &err) < 0)
         fail(&err);
@@ -216,6 +216,10 @@ _Noreturn void hc_guest_run(pid_t parent)
         fail(&err);
     const cJSON *job = handover.json.root;
 
+    if (hc_guard_rules_read(job) < 0 || hc_guard_prepare() < 0) {
+        (void)hc_fail(&err, 0, "read the policy's rules");
+        fail(&err);
+    }
     start_python(job);
     PyObject *space = PyModule_GetDict(PyImport_AddModule("__main__")); /* borrowed */
     /* inspect finds the source of classes by it, in linecache. */
@@ -223,7 +227,7 @@ _Noreturn void hc_guest_run(pid_t parent)
     if (!file || PyDict_SetItemString(space, "__file__", file) < 0)
         fail_python("set up the program's module");
     PyObject *columns = bind_data(&handover, space); /* new */
-    lock(&handover);
+    lock(&handover, space);
     announce(HC_FRAME_READY);
     if (hc_wire_await_go(HC_FD_CONTROL, &err) < 0)
         fail(&err);
@@ -237,6 +241,7 @@ _Noreturn void hc_guest_run(pid_t parent)
     announce(HC_FRAME_RUN);
     pid_t self = getpid();
     hc_program_run(&program, space, &outcome);
+    hc_guard_release();
     if (getpid() == self)
         _exit(conclude(job, space, columns, &outcome, &report));
     /* A child that the guest forked came to the program's end too: it ends as it would in Python, and leaves

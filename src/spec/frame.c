@@ -4,13 +4,15 @@
 #include <string.h>
 
 static const char *const names[HC_FRAME_TYPES] = {
-    [HC_FRAME_READY] = "ready", [HC_FRAME_GO] = "go",         [HC_FRAME_REJECTED] = "rejected",
-    [HC_FRAME_RUN] = "run",     [HC_FRAME_REPORT] = "report",
+    [HC_FRAME_READY] = "ready",   [HC_FRAME_GO] = "go",         [HC_FRAME_REJECTED] = "rejected",
+    [HC_FRAME_RUN] = "run",       [HC_FRAME_REPORT] = "report", [HC_FRAME_CHECKED] = "checked",
+    [HC_FRAME_DENIAL] = "denial",
 };
 
 static bool has_payload(int type)
 {
-    return type == HC_FRAME_REJECTED || type == HC_FRAME_REPORT;
+    return type == HC_FRAME_REJECTED || type == HC_FRAME_REPORT || type == HC_FRAME_CHECKED ||
+           type == HC_FRAME_DENIAL;
 }
 
 int hc_frame_parse(const void *data, size_t len, struct hc_frame_head *head, const void **payload,
@@ -47,6 +49,9 @@ static bool expected(const struct hc_inbox *in, int type)
         return !over && !in->running;
     case HC_FRAME_RUN:
         return !over && !in->running && in->ready;
+    case HC_FRAME_CHECKED:
+        return !over && !in->running && in->ready && !in->checked;
+    case HC_FRAME_DENIAL:
     case HC_FRAME_REPORT:
         return !over && in->running;
     default:
@@ -57,6 +62,7 @@ static bool expected(const struct hc_inbox *in, int type)
 static void note(struct hc_inbox *in, int type)
 {
     in->ready |= type == HC_FRAME_READY;
+    in->checked |= type == HC_FRAME_CHECKED;
     in->running |= type == HC_FRAME_RUN;
     in->rejected |= type == HC_FRAME_REJECTED;
     in->reported |= type == HC_FRAME_REPORT;

@@ -16,11 +16,18 @@
 enum hc_frame_type {
     HC_FRAME_READY = 1, /* interpreter up, data loaded, job filter on; waits for HC_FRAME_GO; no payload */
     HC_FRAME_GO = 2,    /* launcher to shim: layers checked, read the code; no payload */
-    /* JSON {"rule","message","line","column","hint"}; only before HC_FRAME_RUN; ends the job. Before READY if
-     * data could not be loaded. */
+    /* JSON {"rule","message","line","column","hint","findings":[the same five]}; only before HC_FRAME_RUN;
+     * ends the job. Before READY if data could not be loaded. */
     HC_FRAME_REJECTED = 3,
     HC_FRAME_RUN = 4,    /* guest code runs from here on; no payload */
     HC_FRAME_REPORT = 5, /* JSON object: value, error, figures, warnings, inputs' columns, exit, complete */
+    /* JSON {"warnings": [finding], "columns": {frame: [names]}}: what the check of the program found without
+     * refusing it; between READY and RUN. With a job that is only to be checked, it ends the job. */
+    HC_FRAME_CHECKED = 6,
+    /* JSON {"layer","rule","what","line","count","hint"}: something was refused while the program ran. May
+     * come between RUN and REPORT, any number of times; a later one with the same layer, rule, what and line
+     * replaces an earlier one. */
+    HC_FRAME_DENIAL = 7,
     HC_FRAME_TYPES
 };
 
@@ -40,15 +47,16 @@ int hc_frame_parse(const void *data, size_t len, struct hc_frame_head *head, con
 
 /* The launcher's side of the conversation: which frame may come in which state, how much in all. */
 struct hc_inbox {
-    bool ready, running, rejected, reported; /* seen so far */
-    bool broken;                             /* a packet was refused; so is all that follows */
-    uint8_t open;                            /* type of a message that has begun, 0 if none */
-    struct hc_buf body;                      /* of the open message, then of the last finished one */
-    size_t max;                              /* bytes of one message; 0 refuses any content */
+    bool ready, checked, running, rejected, reported; /* seen so far */
+    bool broken;                                      /* a packet was refused; so is all that follows */
+    uint8_t open;                                     /* type of a message that has begun, 0 if none */
+    struct hc_buf body;                               /* of the open message, then of the last finished one */
+    size_t max;                                       /* bytes of one message; 0 refuses any content */
 };
 
 /* Feed one packet. Returns the type of the message that it completes, 0 if none, -1 for a packet that breaks
- * the protocol (err says how). After a completed REJECTED or REPORT, `body` holds it until the next feed. */
+ * the protocol (err says how). After a completed message with a payload, `body` holds it until
+ * the next feed. */
 int hc_inbox_feed(struct hc_inbox *in, const void *data, size_t len, struct hc_error *err);
 void hc_inbox_finish(struct hc_inbox *in);
 

@@ -23,18 +23,44 @@ static bool put_inputs(cJSON *root, const struct hc_job *job)
     return list;
 }
 
+static bool put_rules(cJSON *root, const struct hc_policy *p)
+{
+    cJSON *rules = hc_rules_for_shim(p->rules, p->guard == HC_GUARD_ON);
+    if (rules && cJSON_AddItemToObject(root, "rules", rules))
+        return true;
+    cJSON_Delete(rules);
+    return false;
+}
+
+static bool put_returns(cJSON *root, const struct hc_job *job)
+{
+    cJSON *list = cJSON_AddArrayToObject(root, "returns");
+    for (size_t i = 0; list && i < job->return_count; i++) {
+        cJSON *entry = cJSON_CreateObject();
+        if (!entry || !cJSON_AddItemToArray(list, entry) ||
+            !cJSON_AddStringToObject(entry, "name", job->returns[i].name) ||
+            !cJSON_AddStringToObject(entry, "format", job->returns[i].format))
+            return false;
+    }
+    return list;
+}
+
 static bool put_document(cJSON *root, const struct hc_job *job, const struct hc_policy *p)
 {
     const char *code = job->code;
     if (strncmp(code, HC_BOM, strlen(HC_BOM)) == 0)
         code += strlen(HC_BOM);
     return cJSON_AddStringToObject(root, "code", code) &&
-           cJSON_AddStringToObject(root, "filename", "<cell>") && put_inputs(root, job) &&
+           cJSON_AddStringToObject(root, "filename", hc_rules_text(p->rules, "code", "filename", "<cell>")) &&
+           put_inputs(root, job) && put_rules(root, p) && put_returns(root, job) &&
            cJSON_AddRawToObject(root, "vars", job->vars_text ? job->vars_text : "{}") &&
            (!job->has_seed || cJSON_AddNumberToObject(root, "seed", job->seed)) &&
            cJSON_AddNumberToObject(root, "figures", (double)p->limits.figures) &&
            cJSON_AddNumberToObject(root, "figure_bytes", (double)p->limits.figure_bytes) &&
            cJSON_AddNumberToObject(root, "value_bytes", (double)p->limits.value_bytes) &&
+           cJSON_AddBoolToObject(root, "check", job->check_only) &&
+           cJSON_AddBoolToObject(root, "guard", p->guard == HC_GUARD_ON) &&
+           cJSON_AddBoolToObject(root, "network", p->network == HC_NETWORK_LOOPBACK) &&
            cJSON_AddBoolToObject(root, "processes", p->processes == HC_PROCESSES_FORK);
 }
 

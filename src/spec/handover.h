@@ -3,7 +3,9 @@
  *
  * Layout: struct hc_handover_head, then json_len bytes of JSON, then bpf_len bytes of struct sock_filter.
  * The document: {"code", "filename", "inputs": [{"name", "path", "format"}], "vars": {..}, "seed": n |
- * absent, "figures", "figure_bytes", "value_bytes", "processes": bool}. */
+ * absent, "figures", "figure_bytes", "value_bytes", "processes": bool, "network": bool, "check": bool,
+ * "guard": bool, "rules": {section: {key: value}}, "returns": [{"name", "format"}]}. "rules" is what rules.h
+ * checked; with guard off it lacks the guard's. */
 #ifndef HC_SPEC_HANDOVER_H
 #define HC_SPEC_HANDOVER_H
 

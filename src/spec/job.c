@@ -38,6 +38,8 @@ void hc_job_finish(struct hc_job *job)
     free(job->tenant);
     free(job->job_id);
     cJSON_Delete(job->labels);
+    for (size_t i = 0; i < job->return_count; i++)
+        free(job->returns[i].name);
     free(job->sign);
     *job = (struct hc_job){0};
 }
@@ -114,6 +116,41 @@ static int add_input(struct hc_job *job, const char *name, const char *path, enu
     }
     job->inputs[job->input_count++] = in;
     return 0;
+}
+
+/* ---- what is to be given back ---- */
+
+static const char *const return_formats[] = {"auto", "json", "npy", "csv", "jsonl"};
+
+/* NAME or NAME=FORMAT. Returns what is wrong with it, NULL if it was taken (or there is no memory: *name). */
+static const char *take_return(struct hc_job *job, const char *text)
+{
+    const char *format = return_formats[0];
+    size_t len = strcspn(text, "=");
+    for (size_t i = 0; text[len] && i <= sizeof return_formats / sizeof *return_formats; i++) {
+        if (i == sizeof return_formats / sizeof *return_formats)
+            return "expected NAME or NAME=FORMAT, with the format auto, json, npy, csv or jsonl";
+        if (strcmp(text + len + 1, return_formats[i]) != 0)
+            continue;
+        format = return_formats[i];
+        break;
+    }
+    char name[MAX_NAME + 1];
+    if (len > MAX_NAME)
+        return "the name is too long";
+    (void)snprintf(name, sizeof name, "%.*s", (int)len, text);
+    if (!hc_is_word(name))
+        return "expected a Python name of ASCII letters, digits and '_'";
+    for (size_t i = 0; i < job->return_count; i++)
+        if (strcmp(job->returns[i].name, name) == 0)
+            return "the name is given twice";
+    if (job->return_count == HC_MAX_RETURNS)
+        return "more than 64 names";
+    char *copy = strdup(name);
+    if (!copy)
+        return "out of memory";
+    job->returns[job->return_count++] = (struct hc_return){.name = copy, .format = format};
+    return NULL;
 }
 
 /* ---- a spec, member by member ---- */
@@ -362,6 +399,23 @@ static int parse_labels(struct spec *s, const cJSON *node, struct hc_error *err)
     return !node->child || s->job->labels ? 0 : hc_fail(err, ENOMEM, "labels");
 }
 
+static int parse_return(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsArray(node))
+        return wrong_type(s, node, "a list of names", err);
+    const cJSON *item;
+    cJSON_ArrayForEach(item, node)
+    {
+        if (!cJSON_IsString(item))
+            return hc_json_fail(s->json, item, false, err, "return: expected a name, got %s",
+                                hc_json_kind(item));
+        const char *bad = take_return(s->job, item->valuestring);
+        if (bad)
+            return hc_json_fail(s->json, item, false, err, "return: '%.64s': %s", item->valuestring, bad);
+    }
+    return 0;
+}
+
 static int parse_seed(struct spec *s, const cJSON *node, struct hc_error *err)
 {
     static const char shape[] = "a whole number from 0 to 4294967295";
@@ -376,13 +430,21 @@ static int parse_seed(struct spec *s, const cJSON *node, struct hc_error *err)
 }
 
 static const struct member new_form[] = {
-    {"code", parse_code},     {"inputs", parse_inputs},
-    {"vars", parse_vars},     {"policy", parse_policy},
-    {"tree", parse_tree},     {"output_dir", parse_output_dir},
-    {"limits", parse_limits}, {"persist_code", parse_persist_code},
-    {"tenant", parse_tenant}, {"job_id", parse_job_id},
-    {"labels", parse_labels}, {"seed", parse_seed},
-    {"sign", parse_sign},     {NULL, NULL},
+    {"code", parse_code},
+    {"inputs", parse_inputs},
+    {"vars", parse_vars},
+    {"policy", parse_policy},
+    {"tree", parse_tree},
+    {"output_dir", parse_output_dir},
+    {"limits", parse_limits},
+    {"persist_code", parse_persist_code},
+    {"tenant", parse_tenant},
+    {"job_id", parse_job_id},
+    {"labels", parse_labels},
+    {"seed", parse_seed},
+    {"sign", parse_sign},
+    {"return", parse_return},
+    {NULL, NULL},
 };
 
 static const struct member runner_form[] = {
@@ -560,6 +622,12 @@ int hc_job_add_var(struct hc_job *job, const char *assignment, struct hc_error *
     free(job->vars_text);
     job->vars_text = hc_buf_take(&joined);
     return 0;
+}
+
+int hc_job_add_return(struct hc_job *job, const char *assignment, struct hc_error *err)
+{
+    const char *bad = take_return(job, assignment);
+    return bad ? hc_fail_as(err, HC_EXIT_USAGE, 0, "'%.80s': %s", assignment, bad) : 0;
 }
 
 int hc_job_add_label(struct hc_job *job, const char *assignment, struct hc_error *err)

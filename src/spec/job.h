@@ -4,8 +4,9 @@
 
 #include "spec/options.h"
 
-#define HC_MAX_INPUTS 64
-#define HC_BOM        "\xef\xbb\xbf" /* may stand in front of a program; it is not handed over */
+#define HC_MAX_INPUTS  64
+#define HC_MAX_RETURNS 64
+#define HC_BOM         "\xef\xbb\xbf" /* may stand in front of a program; it is not handed over */
 
 enum hc_input_format {
     HC_INPUT_PATH,  /* a path below /input */
@@ -20,6 +21,12 @@ struct hc_input {
     char *name; /* a Python identifier, not a keyword, not starting with an underscore */
     char *path; /* on the host */
     enum hc_input_format format;
+};
+
+/* A variable of the program that is to be given back. */
+struct hc_return {
+    char *name;         /* a Python identifier */
+    const char *format; /* static: "auto", "json", "npy", "csv", "jsonl" */
 };
 
 /* A limit given by the request, applied over the policy: row and value. */
@@ -39,6 +46,9 @@ struct hc_job {
     char *output_dir;
     struct hc_override overrides[64];
     size_t override_count;
+    struct hc_return returns[HC_MAX_RETURNS];
+    size_t return_count;
+    bool check_only; /* look at the code, do not run it */
     bool persist_code;
     char *tenant;  /* NULL: none */
     char *job_id;  /* NULL: the launcher makes one */
@@ -58,6 +68,8 @@ int hc_job_parse(struct hc_job *job, const char *name, const char *text, size_t 
 /* The pieces of a command line. HC_EXIT_USAGE errors. `NAME=FILE`, `NAME=JSON`. */
 int hc_job_add_input(struct hc_job *job, const char *assignment, struct hc_error *err);
 int hc_job_add_var(struct hc_job *job, const char *assignment, struct hc_error *err);
+/* NAME or NAME=FORMAT */
+int hc_job_add_return(struct hc_job *job, const char *assignment, struct hc_error *err);
 int hc_job_add_label(struct hc_job *job, const char *assignment, struct hc_error *err);
 int hc_job_add_override(struct hc_job *job, const struct hc_option *opt, const char *text,
                         struct hc_error *err);

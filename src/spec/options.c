@@ -16,6 +16,7 @@
 static const char *const enforcements[] = {"auto", "cgroup", "rlimits", NULL};
 static const char *const output_modes[] = {"capped", "bind", NULL};
 static const char *const overflows[] = {"truncate", "end", NULL};
+static const char *const guards[] = {"on", "off", NULL};
 static const char *const networks[] = {"none", "loopback", NULL};
 static const char *const process_rules[] = {"none", "fork", NULL};
 
@@ -27,6 +28,10 @@ const struct hc_option hc_options[] = {
     {.path = "limits.timeout", .flag = "timeout", .arg = "DURATION", .kind = HC_OPT_DURATION,
      LIMIT(timeout_ms), .min = 10, .max = 24 * HOUR, .def = 60 * SECOND,
      .help = "Time by the clock that the program may take."},
+    {.path = "limits.grace", .flag = "grace", .arg = "DURATION", .kind = HC_OPT_DURATION, LIMIT(grace_ms),
+     .min = 0, .max = HOUR, .def = SECOND,
+     .help = "How long before the end of limits.timeout the program gets a TimeoutError, so that its figures and "
+             "values are kept: at most a quarter of that limit; 0 for never."},
     {.path = "limits.cpu", .flag = "cpu", .arg = "DURATION", .kind = HC_OPT_DURATION, LIMIT(cpu_ms),
      .min = 0, .max = 7 * 24 * HOUR, .def = 0,
      .help = "CPU time of all of the cell's processes together; 0 for no limit of its own."},
@@ -87,6 +92,9 @@ const struct hc_option hc_options[] = {
     {.path = "output.overflow", .flag = "overflow", .arg = "WHAT", .kind = HC_OPT_CHOICE, FIELD(overflow),
      .choices = overflows, .def = HC_OVERFLOW_TRUNCATE,
      .help = "What printing more than allowed does: drop the rest, or end the job."},
+    {.path = "guard", .flag = "guard", .arg = "ON", .kind = HC_OPT_CHOICE, FIELD(guard), .choices = guards,
+     .def = HC_GUARD_ON,
+     .help = "Whether the policy's rules for Python code are in force beside those that the kernel enforces."},
     {.path = "network", .flag = "network", .arg = "WHAT", .kind = HC_OPT_CHOICE, FIELD(network),
      .choices = networks, .def = HC_NETWORK_NONE,
      .help = "Sockets: none, or those that reach the cell itself."},

@@ -52,7 +52,10 @@ void hc_policy_init(struct hc_policy *p)
 void hc_policy_finish(struct hc_policy *p)
 {
     cJSON_Delete(p->env);
-    p->env = NULL;
+    cJSON_Delete(p->rules);
+    free(p->description);
+    p->env = p->rules = NULL;
+    p->description = NULL;
 }
 
 /* One policy file on its way into the struct. */
@@ -92,7 +95,11 @@ static int set_name(struct file *f, const cJSON *node, struct hc_error *err)
 
 static int set_description(struct file *f, const cJSON *node, struct hc_error *err)
 {
-    return cJSON_IsString(node) ? 0 : wrong_type(f, node, "a string", err);
+    if (!cJSON_IsString(node))
+        return wrong_type(f, node, "a string", err);
+    free(f->policy->description);
+    f->policy->description = strdup(node->valuestring);
+    return f->policy->description ? 0 : hc_fail(err, ENOMEM, "description");
 }
 
 static int set_extends(struct file *f, const cJSON *node, struct hc_error *err)
@@ -174,13 +181,18 @@ static const struct {
     {"name", set_name}, {"description", set_description}, {"extends", set_extends},
     {"env", set_env},   {"limits", set_section},          {"output", set_section},
 };
-static const char *const member_names[] = {"name", "description", "extends", "env", "limits", "output", NULL};
+static const char *const member_names[] = {
+    "name",  "description", "extends",    "env",    "limits",     "output",  "imports",
+    "calls", "builtins",    "attributes", "names",  "code",       "files",   "modules",
+    "audit", "prelude",     "figures",    "redact", "truncation", "persist", NULL};
 
 static int set_member(struct file *f, const cJSON *node, struct hc_error *err)
 {
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         if (strcmp(members[i].name, node->string) == 0)
             return members[i].set(f, node, err);
+    if (hc_rules_is_section(node->string))
+        return hc_rules_set(&f->policy->rules, f->json, node, err);
     return set_option(f, "", node, member_names, err);
 }
 
@@ -188,6 +200,8 @@ static int apply(struct file *f, struct hc_error *err)
 {
     const cJSON *node;
     f->policy->name[0] = '\0'; /* the parent's name is not this policy's */
+    free(f->policy->description);
+    f->policy->description = NULL;
     cJSON_ArrayForEach(node, f->json->root)
     {
         if (set_member(f, node, err) < 0)
@@ -302,15 +316,33 @@ static bool put_option(cJSON *root, const struct hc_policy *p, const struct hc_o
     return false;
 }
 
-static bool put_env(cJSON *root, const struct hc_policy *p)
+static bool put_copy(cJSON *root, const char *name, const cJSON *object)
 {
-    if (!p->env || !p->env->child)
+    if (!object || !object->child)
         return true;
-    cJSON *copy = cJSON_Duplicate(p->env, true);
-    if (copy && cJSON_AddItemToObject(root, "env", copy))
+    cJSON *copy = cJSON_Duplicate(object, true);
+    if (copy && cJSON_AddItemToObject(root, name, copy))
         return true;
     cJSON_Delete(copy);
     return false;
+}
+
+/* In the table's order, whatever order they came in: equal policies have equal hashes. */
+static bool put_rules(cJSON *root, const struct hc_policy *p)
+{
+    for (size_t i = 0; i < hc_rules_count; i++) {
+        const struct hc_rule *r = &hc_rules[i];
+        const cJSON *value = hc_rules_get(p->rules, r->section, r->key);
+        cJSON *section = cJSON_GetObjectItemCaseSensitive(root, r->section);
+        if (value && !section)
+            section = cJSON_AddObjectToObject(root, r->section);
+        cJSON *copy = value && section ? cJSON_Duplicate(value, true) : NULL;
+        if (!value || (copy && cJSON_AddItemToObject(section, r->key, copy)))
+            continue;
+        cJSON_Delete(copy);
+        return false;
+    }
+    return true;
 }
 
 cJSON *hc_policy_to_json(const struct hc_policy *p)
@@ -319,7 +351,7 @@ cJSON *hc_policy_to_json(const struct hc_policy *p)
     bool ok = root && (!*p->name || cJSON_AddStringToObject(root, "name", p->name));
     for (size_t i = 0; ok && i < hc_options_count; i++)
         ok = put_option(root, p, &hc_options[i]);
-    if (ok && put_env(root, p))
+    if (ok && put_copy(root, "env", p->env) && put_rules(root, p))
         return root;
     cJSON_Delete(root);
     return NULL;

@@ -5,17 +5,20 @@
 #define HC_SPEC_POLICY_H
 
 #include "spec/json.h"
+#include "spec/rules.h"
 
 enum hc_enforcement { HC_ENFORCE_AUTO, HC_ENFORCE_CGROUP, HC_ENFORCE_RLIMITS };
 enum hc_output_mode { HC_OUTPUT_CAPPED, HC_OUTPUT_BIND };
 enum hc_overflow { HC_OVERFLOW_TRUNCATE, HC_OVERFLOW_END };
 enum hc_network { HC_NETWORK_NONE, HC_NETWORK_LOOPBACK };
+enum hc_guard_mode { HC_GUARD_ON, HC_GUARD_OFF };
 enum hc_processes { HC_PROCESSES_NONE, HC_PROCESSES_FORK };
 
 /* Every field is set through a row of the option table (options.h), which has its unit, bounds and default.
  */
 struct hc_limits {
     int64_t timeout_ms;   /* wall clock */
+    int64_t grace_ms;     /* before the end of timeout: TimeoutError is raised; 0: never */
     int64_t cpu_ms;       /* CPU time of all of the cell's processes together; 0: no limit of its own */
     int64_t memory;       /* bytes, all of the cell, tmpfs files included */
     int64_t pids;         /* processes and threads in the cell */
@@ -44,7 +47,10 @@ struct hc_policy {
     int64_t overflow;    /* enum hc_overflow */
     int64_t network;     /* enum hc_network */
     int64_t processes;   /* enum hc_processes */
+    int64_t guard;       /* enum hc_guard_mode */
     cJSON *env;          /* object of strings, owned; NULL if empty */
+    cJSON *rules;        /* rules.h; owned; NULL if empty */
+    char *description;   /* owned; NULL if none */
 };
 
 void hc_policy_init(struct hc_policy *p); /* the table's defaults; no name */

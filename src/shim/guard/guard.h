@@ -1,22 +1,39 @@
-/* guard.h - where the Python-level policy will stand: early, clear refusals with file, line and a hint.
+/* guard.h - the Python-level policy: early, clear refusals with file, line and a hint.
  *
- * Nothing here is a wall; the kernel is. Two entry points, because there are two moments: a program can be
- * refused by its syntax tree before any of it runs, and what it does can be refused while it runs. With guard
- * "none", which is all that there is so far, both allow everything. */
+ * Nothing here is a wall; the kernel is. Two moments: a program can be refused by its syntax tree before any
+ * of it runs (check.c), and what it does can be refused while it runs (builtins.c, imports.c, audit.c). A
+ * rule binds the guest's own frames: what a library does for itself is the kernel's business, save effects
+ * that no library needs. With guard off nothing is checked and nothing installed. */
 #ifndef HC_SHIM_GUARD_GUARD_H
 #define HC_SHIM_GUARD_GUARD_H
 
-#include "shim/harness/reject.h"
+#include "shim/guard/finding.h"
+#include "shim/guard/rules.h"
+#include "shim/harness/py.h"
 
-/* Put the run-time checks in place: after the job's data is loaded, before the program is read.
- * 0, or -1 with a Python exception set. */
-int hc_guard_install(void);
-
-/* CPython's own syntax tree, pycore_ast.h; the name is CPython's.
- * NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl*) */
+/* CPython's own syntax tree, pycore_ast.h; the names are CPython's.
+ * NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl*) */
 struct _mod;
+struct _arena;
+/* NOLINTEND(bugprone-reserved-identifier,cert-dcl*) */
 
-/* Judge a whole program by its tree (lent). 0, or -1 with `why` filled. Must not run any of it. */
-int hc_guard_check(struct _mod *tree, struct hc_rejection *why);
+/* Before the interpreter starts: the audit hook, so that it is the first there is and no later one runs
+ * without it. It lets everything through until hc_guard_install. -1: no memory. */
+int hc_guard_prepare(void);
+
+/* Put the run-time checks in place, for a program that will run in `space` (lent): after the job's data is
+ * loaded, before the program is read. 0, or -1 with a Python exception set. */
+int hc_guard_install(PyObject *space);
+
+/* Judge a whole program by its tree (lent) and text. Runs none of it. 0, whatever was found, or -1 with a
+ * Python exception set. */
+int hc_guard_check(struct _mod *tree, const char *utf8, struct hc_findings *out);
+
+/* What the policy has the compiler do to the tree that was accepted (guarded writes). -1 with an exception.
+ */
+int hc_guard_transform(struct _mod *tree, struct _arena *arena);
+
+/* The program has ended: from here on the harness works, and is not refused anything. */
+void hc_guard_release(void);
 
 #endif

@@ -171,15 +171,33 @@ static int compile_parts(struct hc_program *out, struct parsed *p)
     return 0;
 }
 
+static int refuse(struct hc_rejection *why, const struct hc_finding *f)
+{
+    *why = (struct hc_rejection){
+        .rule = f->rule,
+        .message = PyUnicode_FromString(f->message),
+        .line = f->line,
+        .column = f->column,
+        .hint = f->hint,
+    };
+    return -1;
+}
+
 int hc_program_compile(struct hc_program *out, const char *utf8, struct hc_rejection *why)
 {
     if (strncmp(utf8, "\xef\xbb\xbf", 3) == 0)
         utf8 += 3; /* a byte order mark, as some editors write it */
     *out = (struct hc_program){.text = PyUnicode_FromString(utf8)};
     struct parsed p = {.arena = NULL};
-    int rc = out->text && parse(&p, utf8) == 0 ? hc_guard_check(p.module, why) : reject(why, utf8);
-    if (rc == 0 && compile_parts(out, &p) < 0)
+    struct hc_findings found = {0};
+    int rc = out->text && parse(&p, utf8) == 0 && hc_guard_check(p.module, utf8, &found) == 0
+                 ? 0
+                 : reject(why, utf8);
+    if (rc == 0 && hc_findings_refuse(&found))
+        rc = refuse(why, &found.items[0]);
+    if (rc == 0 && (hc_guard_transform(p.module, p.arena) < 0 || compile_parts(out, &p) < 0))
         rc = reject(why, utf8);
+    hc_findings_finish(&found);
     parsed_finish(&p);
     return rc;
 }
