@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
 #define MAX_CHAIN     8
+#define MAX_SECTIONS  32 /* of rules.h */
 #define MAX_ENV       64
 #define MAX_ENV_NAME  64
 #define MAX_ENV_VALUE 4096
@@ -181,10 +184,7 @@ static const struct {
     {"name", set_name}, {"description", set_description}, {"extends", set_extends},
     {"env", set_env},   {"limits", set_section},          {"output", set_section},
 };
-static const char *const member_names[] = {
-    "name",  "description", "extends",    "env",    "limits",     "output",  "imports",
-    "calls", "builtins",    "attributes", "names",  "code",       "files",   "modules",
-    "audit", "prelude",     "figures",    "redact", "truncation", "persist", NULL};
+static const char *const member_names[] = {"name", "description", "extends", "env", "limits", "output"};
 
 static int set_member(struct file *f, const cJSON *node, struct hc_error *err)
 {
@@ -193,7 +193,13 @@ static int set_member(struct file *f, const cJSON *node, struct hc_error *err)
             return members[i].set(f, node, err);
     if (hc_rules_is_section(node->string))
         return hc_rules_set(&f->policy->rules, f->json, node, err);
-    return set_option(f, "", node, member_names, err);
+    const char *known[COUNT(member_names) + MAX_SECTIONS + 1] = {NULL};
+    size_t count = 0;
+    for (; count < COUNT(member_names); count++)
+        known[count] = member_names[count];
+    for (size_t i = 0; i < MAX_SECTIONS && hc_rules_section(i); i++)
+        known[count++] = hc_rules_section(i);
+    return set_option(f, "", node, known, err);
 }
 
 static int apply(struct file *f, struct hc_error *err)

@@ -361,11 +361,15 @@ static int check_rows(const struct place *at, const struct hc_rule_field *fields
 static int check_count(const struct place *at, const struct hc_rule *r, const cJSON *node,
                        struct hc_error *err)
 {
-    if (!cJSON_IsNumber(node) || node->valuedouble != (double)(int64_t)node->valuedouble)
+    if (!cJSON_IsNumber(node))
         return wrong(at, node, kinds[HC_RULE_COUNT], err);
-    if (node->valuedouble < 0 || node->valuedouble > (double)r->max)
-        return hc_json_fail(at->json, node, false, err, "%s.%s: expected 0 to %lld", at->section, at->key,
-                            (long long)r->max);
+    double n = node->valuedouble;
+    if (!(n >= 0 && n <= (double)r->max))
+        return hc_json_fail(at->json, node, false, err, "%s.%s: expected 0 to %lld, got %.15g", at->section,
+                            at->key, (long long)r->max, n);
+    if (n != (double)(int64_t)n)
+        return hc_json_fail(at->json, node, false, err, "%s.%s: expected a whole number, got %.15g",
+                            at->section, at->key, n);
     return 0;
 }
 
