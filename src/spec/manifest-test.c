@@ -115,6 +115,29 @@ static void what_is_not_there_is_null_or_empty(void **state)
     hc_manifest_finish(&m);
 }
 
+static void denials_say_who_vouches_for_them(void **state)
+{
+    struct hc_manifest m = plain();
+    struct hc_json j;
+    hc_autobuf text = {0};
+    const struct hc_denial told = {
+        .by = HC_REFUSER_AUDIT, .rule = "files", .what = "\xff", .line = 3, .count = 2};
+    const struct hc_denial seen = {
+        .by = HC_REFUSER_SECCOMP, .rule = "execve", .what = "execve", .hint = "no", .count = 1};
+    (void)state;
+    hc_denials_note(&m.denials, &told, false);
+    hc_denials_note(&m.denials, &seen, true);
+    printed(&m, false, &text, &j);
+    assert_member(&j, "denials.0",
+                  "{\"layer\":\"audit\",\"rule\":\"files\",\"what\":\"\xef\xbf\xbd\",\"line\":3,\"count\":2,"
+                  "\"hint\":null,\"attested\":false}");
+    assert_member(&j, "denials.1",
+                  "{\"layer\":\"seccomp\",\"rule\":\"execve\",\"what\":\"execve\",\"line\":null,\"count\":1,"
+                  "\"hint\":\"no\",\"attested\":true}");
+    hc_json_finish(&j);
+    hc_manifest_finish(&m);
+}
+
 static void every_limit_is_there_in_plain_numbers(void **state)
 {
     struct hc_manifest m = plain();
@@ -460,6 +483,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_there_is_null_or_empty),
+        cmocka_unit_test(denials_say_who_vouches_for_them),
         cmocka_unit_test(every_limit_is_there_in_plain_numbers),
         cmocka_unit_test(what_was_seen_is_written_down),
         cmocka_unit_test(file_names_are_kept_apart_and_readable),

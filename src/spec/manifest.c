@@ -53,6 +53,7 @@ void hc_manifest_finish(struct hc_manifest *m)
         free(m->skipped[i].path);
     free(m->skipped);
     free(m->code_path);
+    hc_denials_finish(&m->denials);
     *m = (struct hc_manifest){0};
 }
 
@@ -311,11 +312,29 @@ static void put_warnings(struct doc *d, cJSON *root, const struct hc_manifest *m
     cJSON *list = put_list(d, root, "warnings");
     for (size_t i = 0; i < m->warning_count; i++)
         put_text(d, list, NULL, m->warnings[i]);
+    if (m->denials.more)
+        put_text(d, list, NULL, "more was refused than is listed under denials");
     if (!no_guest)
         return;
     hc_autobuf text = {0};
     (void)hc_buf_fmt(&text, "the report of the guest's process was dropped: %s", no_guest);
     put_bytes(d, list, NULL, text.data, text.len);
+}
+
+static void put_denials(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    cJSON *list = put_list(d, root, "denials");
+    for (size_t i = 0; i < m->denials.count; i++) {
+        const struct hc_denial *denial = &m->denials.items[i];
+        cJSON *entry = put_object(d, list, NULL);
+        put_text(d, entry, "layer", hc_refuser_name(denial->by));
+        put_text(d, entry, "rule", denial->rule);
+        put_text(d, entry, "what", denial->what);
+        put_known(d, entry, "line", denial->line > 0 ? denial->line : -1);
+        put_number(d, entry, "count", (double)denial->count);
+        put_text_or_null(d, entry, "hint", denial->hint);
+        put_bool(d, entry, "attested", hc_refuser_attested(denial->by));
+    }
 }
 
 static void put_usage(struct doc *d, cJSON *root, const struct hc_manifest *m)
@@ -405,7 +424,7 @@ static cJSON *build(const struct hc_manifest *m)
     put_skipped(&d, root, m);
     put_code(&d, root, m);
     put_warnings(&d, root, m, no_guest);
-    (void)put_list(&d, root, "denials");
+    put_denials(&d, root, m);
     put_usage(&d, root, m);
     put_limits(&d, root, m);
     put_layers(&d, root, m);

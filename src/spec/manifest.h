@@ -4,6 +4,7 @@
 #define HC_SPEC_MANIFEST_H
 
 #include "base/hash.h"
+#include "spec/denial.h"
 #include "spec/job.h"
 
 /* Text in a manifest is UTF-8 without NUL: both become U+FFFD. A file name that is not UTF-8 or holds control
@@ -91,6 +92,7 @@ struct hc_manifest {
     char *code_path;                 /* owned, relative to the output directory, may be NULL */
     char warnings[8][256];
     size_t warning_count;
+    struct hc_denials denials;
     struct {
         int64_t wall_us, cpu_user_us, cpu_system_us, memory_peak, pids_peak, output_bytes,
             output_files; /* -1: unknown */
