@@ -19,6 +19,7 @@ OPT    = -O1 -g
 endif
 CFLAGS  += -std=gnu17 $(OPT) $(WARN) $(HARDEN)
 PY_ABI  := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+PYTHONDIR ?= $(PREFIX)/lib/python$(PY_ABI)/dist-packages
 CPPFLAGS = -D_GNU_SOURCE -Isrc -I$(B)/gen -DHC_VERSION='"$(VERSION)"' -DHC_PYTHON_ABI='"$(PY_ABI)"' $(EXTRA)
 LIBS       := $(shell pkg-config --libs libseccomp libmnl libcjson libsodium)
 LIBS_SPEC  := $(shell pkg-config --libs libcjson libsodium) -lm
@@ -86,6 +87,10 @@ install: all
 	install -m 644 policies/*.json $(DESTDIR)$(PREFIX)/share/hotcell/policies/
 	install -m 644 rootfs/*.json rootfs/*.py $(DESTDIR)$(PREFIX)/share/hotcell/rootfs/
 	install -m 644 src/spec/manifest.schema.json $(DESTDIR)$(PREFIX)/share/hotcell/
+	install -d $(DESTDIR)$(PYTHONDIR)/hotcell/adapters
+	install -m 644 src/python/hotcell/py.typed src/python/hotcell/*.py $(DESTDIR)$(PYTHONDIR)/hotcell/
+	install -m 644 src/python/hotcell/adapters/*.py $(DESTDIR)$(PYTHONDIR)/hotcell/adapters/
+	install src/python/hotcell-runner $(DESTDIR)$(PREFIX)/bin/
 	for m in $(MAN); do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$$(basename $$m); done
 clean:
 	rm -rf $(B)

@@ -1,0 +1,23 @@
+"""hotcell: run Python that nobody has to trust, in a cell that the Linux kernel closes.
+
+    import hotcell
+    result = hotcell.run("df.groupby('city').sales.mean()", inputs={"df": frame}, timeout=10)
+    result.ok, result.value, result.text, result.figures
+
+This is a client of the hotcell command, see hotcell(1); it needs no other Python package. Drop-in replacements of
+older executors are in hotcell.adapters.
+"""
+
+from .errors import (CommandError, HotcellError, InputError, JobError, LaunchFailed, NeedsSession, NotInstalled,
+                     PolicyError, TamperedError, UsageError)
+from .jobs import acheck, arun, averify, check, run, verify
+from .launcher import find_binary
+from .results import (Check, Denial, Error, Figure, File, Finding, Rejection, Result, Returned, Stream, Usage)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Check", "CommandError", "Denial", "Error", "Figure", "File", "Finding", "HotcellError", "InputError", "JobError",
+    "LaunchFailed", "NeedsSession", "NotInstalled", "PolicyError", "Rejection", "Result", "Returned", "Stream",
+    "TamperedError", "Usage", "UsageError", "acheck", "arun", "averify", "check", "find_binary", "run", "verify",
+]

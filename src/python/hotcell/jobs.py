@@ -1,0 +1,213 @@
+"""run, arun, check and verify: one call, one command, one cell."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+
+from .errors import BY_EXIT_CODE, HotcellError, JobError, LaunchFailed, TamperedError
+from .launcher import Completed, PathLike, arun_command, find_binary, run_command
+from .results import Check, Result, check_from_json, result_from_manifest
+from .staging import Staging, to_json
+
+Policy = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+Amount = Union[int, float, str]
+
+DEFAULT_OUTPUT = "hotcell-output"  # where hotcell(1) puts results if it is not told
+
+
+def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
+        inputs: Optional[Mapping[str, Any]] = None, vars: Optional[Mapping[str, Any]] = None,
+        output_dir: Optional[PathLike] = None, limits: Optional[Mapping[str, Amount]] = None,
+        seed: Optional[int] = None, returns: Optional[Sequence[str]] = None, persist_code: bool = False,
+        tenant: Optional[str] = None, job_id: Optional[str] = None, labels: Optional[Mapping[str, str]] = None,
+        sign: Optional[PathLike] = None, guard: Optional[bool] = None, timeout: Optional[Amount] = None,
+        memory: Optional[Amount] = None, check: bool = False, binary: Optional[PathLike] = None) -> Result:
+    """Run `code` in a cell of its own and return what it left.
+
+    policy      name, path, or a policy as a dict; None: the policy "default"
+    tree        name or path of the root file system; None: the policy's
+    inputs      name: path of a file, pandas DataFrame or numpy array; a variable of that name for the program
+    vars        name: JSON value; likewise
+    output_dir  where results go; None: hotcell-output/JOB_ID below the current directory, made if there are any
+    limits      members of a policy's "limits"; sizes are bytes or "512M", durations seconds or "90s"
+    seed        makes random numbers and hashes repeatable, 0 to 4294967295
+    returns     names of variables to give back, or "NAME=FORMAT": json, npy, csv, jsonl
+    persist_code  keep the program with its results
+    tenant, job_id, labels  go into the manifest
+    sign        key file to sign the manifest with
+    guard       False: without the policy's rules for Python code, the kernel's alone
+    timeout, memory  short for limits["timeout"] (seconds) and limits["memory"] (bytes)
+    check       True: raise JobError unless the job ends well
+    binary      the hotcell command, see launcher.find_binary
+
+    A program that fails, is refused or meets a limit is a Result too. Raises NotInstalled, UsageError, InputError,
+    PolicyError, LaunchFailed.
+    """
+    arguments = {name: value for name, value in locals().items() if name not in ("check", "binary")}
+    with _Job(binary, arguments) as job:
+        return job.result(run_command(job.command, job.stdin), check)
+
+
+async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
+               inputs: Optional[Mapping[str, Any]] = None, vars: Optional[Mapping[str, Any]] = None,
+               output_dir: Optional[PathLike] = None, limits: Optional[Mapping[str, Amount]] = None,
+               seed: Optional[int] = None, returns: Optional[Sequence[str]] = None, persist_code: bool = False,
+               tenant: Optional[str] = None, job_id: Optional[str] = None,
+               labels: Optional[Mapping[str, str]] = None, sign: Optional[PathLike] = None,
+               guard: Optional[bool] = None, timeout: Optional[Amount] = None, memory: Optional[Amount] = None,
+               check: bool = False, binary: Optional[PathLike] = None) -> Result:
+    """The same as run, for an event loop. A task that is cancelled ends its cell before it ends itself."""
+    arguments = {name: value for name, value in locals().items() if name not in ("check", "binary")}
+    with _Job(binary, arguments) as job:
+        return job.result(await arun_command(job.command, job.stdin), check)
+
+
+class _Job:
+    """One request: its command line and standard input, its temporary files, and what its end means."""
+
+    def __init__(self, binary: Optional[PathLike], arguments: Dict[str, Any]) -> None:
+        self._arguments = arguments
+        self._staging = Staging()
+        self.command = [find_binary(binary), "run", "--json", "--spec", "-"]
+        self.stdin = b""
+
+    def __enter__(self) -> "_Job":
+        with contextlib.ExitStack() as undo:
+            undo.enter_context(self._staging)
+            guard = self._arguments.pop("guard")
+            if guard is not None:
+                self.command += ["--guard", "on" if guard else "off"]
+            self.stdin = to_json(self._spec(**self._arguments), "spec").encode("utf-8", "surrogatepass")
+            undo.pop_all()
+        return self
+
+    def __exit__(self, *why: Any) -> None:
+        self._staging.__exit__(*why)
+
+    def _spec(self, code: str, policy: Optional[Policy], inputs: Optional[Mapping[str, Any]],
+              output_dir: Optional[PathLike], limits: Optional[Mapping[str, Amount]],
+              timeout: Optional[Amount], memory: Optional[Amount], returns: Optional[Sequence[str]],
+              persist_code: bool, **plain: Any) -> Dict[str, Any]:
+        spec = {name: os.fspath(value) if isinstance(value, os.PathLike) else value
+                for name, value in plain.items() if value is not None}
+        spec["code"] = code
+        every = {**(limits or {}), "timeout": timeout, "memory": memory}
+        every = {name: value for name, value in every.items() if value is not None or name in (limits or {})}
+        for name, value in (("policy", policy_argument(policy, self._staging)), ("limits", every),
+                            ("inputs", self._staging.inputs(inputs or {})), ("persist_code", persist_code),
+                            ("return", [returns] if isinstance(returns, str) else list(returns or ())),
+                            ("output_dir", os.fspath(output_dir) if output_dir is not None else None)):
+            if value:
+                spec[name] = value
+        return spec
+
+    def result(self, ended: Completed, check: bool) -> Result:
+        manifest = _parse(ended.stdout)
+        if manifest is None or ended.status in BY_EXIT_CODE:
+            raise failure(ended, manifest)
+        output_dir = self._arguments["output_dir"]
+        where = Path(output_dir) if output_dir is not None else Path(DEFAULT_OUTPUT, manifest["job_id"])
+        result = result_from_manifest(manifest, where.absolute())
+        if check and not result.ok:
+            raise JobError(result)
+        return result
+
+
+def policy_argument(policy: Optional[Policy], staging: Staging) -> Optional[str]:
+    """A name stays a name, a path object becomes a path with a slash, a dict a temporary file."""
+    if policy is None or isinstance(policy, str):
+        return policy
+    if isinstance(policy, Mapping):
+        return staging.policy(policy)
+    path = os.fspath(policy)
+    return path if "/" in path else f"./{path}"
+
+
+def check(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
+          inputs: Sequence[str] = (), binary: Optional[PathLike] = None) -> Check:
+    """Look at `code` as run would before running it, in a cell, and say all that was found. Nothing of it runs.
+
+    `inputs` are the names of the data frames that it would be given. Raises as run does.
+    """
+    with Staging() as staging:
+        return check_result(run_command(*_check_command(staging, code, policy, tree, inputs, binary)))
+
+
+async def acheck(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
+                 inputs: Sequence[str] = (), binary: Optional[PathLike] = None) -> Check:
+    """The same as check, for an event loop."""
+    with Staging() as staging:
+        return check_result(await arun_command(*_check_command(staging, code, policy, tree, inputs, binary)))
+
+
+def _check_command(staging: Staging, code: str, policy: Optional[Policy], tree: Optional[PathLike],
+                   inputs: Sequence[str], binary: Optional[PathLike]) -> Tuple[List[str], bytes]:
+    command = [find_binary(binary), "check", "--json"]
+    named = policy_argument(policy, staging)
+    command += [] if named is None else ["--policy", named]
+    command += [] if tree is None else ["--tree", os.fspath(tree)]
+    for name in inputs:
+        command += ["--input", f"{name}={os.devnull}"]
+    return [*command, "-"], code.encode("utf-8", "surrogatepass")
+
+
+def check_result(ended: Completed) -> Check:
+    """A Check from what the command said."""
+    raw = _parse(ended.stdout)
+    if raw is None or ended.status in BY_EXIT_CODE:
+        raise failure(ended, None)
+    return check_from_json(raw)
+
+
+def verify(manifest: PathLike, *, sign: Optional[PathLike] = None, binary: Optional[PathLike] = None) -> None:
+    """Check a manifest.json: each listed file's hash, and with `sign`, a key file, its signature.
+
+    Raises TamperedError if anything differs, InputError if it is no manifest, PolicyError for a bad key file.
+    """
+    ended = run_command(_verify_command(manifest, sign, binary))
+    _verified(ended)
+
+
+async def averify(manifest: PathLike, *, sign: Optional[PathLike] = None,
+                  binary: Optional[PathLike] = None) -> None:
+    """The same as verify, for an event loop."""
+    _verified(await arun_command(_verify_command(manifest, sign, binary)))
+
+
+def _verify_command(manifest: PathLike, sign: Optional[PathLike], binary: Optional[PathLike]) -> List[str]:
+    key = [] if sign is None else ["--sign", os.fspath(sign)]
+    return [find_binary(binary), "verify", *key, "--", os.fspath(manifest)]
+
+
+def _verified(ended: Completed) -> None:
+    if ended.status == 1:
+        raise TamperedError(ended.message)
+    if ended.status != 0:
+        raise failure(ended, None)
+
+
+def failure(ended: Completed, manifest: Optional[Dict[str, Any]]) -> HotcellError:
+    """The exception for a command that refused."""
+    if ended.status < 0:
+        return LaunchFailed(f"hotcell was ended by signal {-ended.status}", ended.status, manifest)
+    message = ended.message or f"hotcell ended with status {ended.status}"
+    return BY_EXIT_CODE.get(ended.status, LaunchFailed)(message, ended.status, manifest)
+
+
+def _parse(stdout: bytes) -> Optional[Dict[str, Any]]:
+    try:
+        parsed = json.loads(stdout)
+    except ValueError:
+        return None
+    return parsed if isinstance(parsed, dict) else None
+
+
+@contextlib.contextmanager
+def signing_key() -> Iterator[str]:
+    """The path of a new key that lasts for the block."""
+    with Staging() as staging:
+        yield staging.key()

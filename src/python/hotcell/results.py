@@ -1,0 +1,310 @@
+"""What a job left, as typed, read-only objects made from its manifest.
+
+Sizes are bytes, times are seconds. What was said by the program's own process (value, error, results, returned
+variables, denials that are not attested) is as trustworthy as the program; all else was seen by the launcher.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Optional, Tuple
+
+from .errors import TamperedError
+
+STATUSES = ("ok", "error", "rejected", "timeout", "cpu", "memory", "pids", "output", "killed", "launch_failed")
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Standard output or standard error. `bytes` counts all that was written, `text` is what was kept."""
+
+    text: str
+    bytes: int
+    truncated: bool
+    redactions: int
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that the program left, below the output directory, with its hash as the launcher saw it."""
+
+    path: str
+    bytes: int
+    sha256: str
+    directory: Optional[Path] = field(repr=False, default=None)
+    escaped: bool = field(repr=False, default=False)
+
+    @property
+    def location(self) -> Path:
+        """Where it lies on this host."""
+        if self.directory is None:
+            raise FileNotFoundError(f"{self.path}: the job's output directory is not known")
+        name = _unescape(self.path) if self.escaped else os.fsencode(self.path)
+        if name.startswith(b"/") or b".." in name.split(b"/"):
+            raise TamperedError(f"{self.path}: not below the output directory")
+        return self.directory / os.fsdecode(name)
+
+    def read(self) -> bytes:
+        """Its content. TamperedError if that is no longer what the launcher recorded."""
+        descriptor = os.open(self.location, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, "rb") as file:
+            content = file.read(self.bytes + 1)
+        if len(content) != self.bytes or hashlib.sha256(content).hexdigest() != self.sha256:
+            raise TamperedError(f"{self.path}: the content is not what was recorded")
+        return content
+
+
+@dataclass(frozen=True)
+class Figure(File):
+    """A figure: PNG, SVG or PDF of matplotlib, JSON or HTML of plotly. `mime` says which."""
+
+    mime: str = ""
+
+
+@dataclass(frozen=True)
+class Error:
+    """The exception that ended the program, in the program's words."""
+
+    type: str
+    message: str
+    traceback: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that the check of the source found; lines and columns count from 1."""
+
+    rule: str
+    message: str
+    line: Optional[int] = None
+    column: Optional[int] = None
+    end_column: Optional[int] = None
+    hint: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Rejection(Finding):
+    """Why the program was refused before any of it ran: the first finding, and all of them."""
+
+    findings: Tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class Denial:
+    """Something that the program tried and was refused. Only if `attested` was it seen from outside."""
+
+    layer: str
+    rule: str
+    what: str
+    line: Optional[int]
+    count: int
+    hint: Optional[str]
+    attested: bool
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What the job used. None: not known."""
+
+    wall: Optional[float] = None
+    cpu_user: Optional[float] = None
+    cpu_system: Optional[float] = None
+    memory_peak: Optional[int] = None
+    pids_peak: Optional[int] = None
+    output_bytes: Optional[int] = None
+    output_files: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class Check:
+    """What the check of a source said, without running it."""
+
+    safe: bool
+    reason: Optional[str]
+    findings: Tuple[Finding, ...]
+    warnings: Tuple[Finding, ...]
+    columns: Dict[str, List[str]]
+    raw: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a job ended and what it left.
+
+    `manifest` is the launcher's account as it is, see hotcell-manifest(5); all else here is taken from it.
+    `output_dir` is where files, figures and manifest.json are; None if the job left nothing to keep.
+    """
+
+    status: str
+    exit_code: int
+    reason: Optional[str]
+    partial: bool
+    job_id: str
+    stdout: Stream
+    stderr: Stream
+    error: Optional[Error]
+    rejection: Optional[Rejection]
+    figures: Tuple[Figure, ...]
+    files: Tuple[File, ...]
+    denials: Tuple[Denial, ...]
+    warnings: Tuple[str, ...]
+    usage: Usage
+    output_dir: Optional[Path]
+    manifest: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the program ended well."""
+        return self.status == "ok"
+
+    @property
+    def text(self) -> str:
+        """What was kept of standard output."""
+        return self.stdout.text
+
+    @property
+    def guest(self) -> Mapping[str, Any]:
+        """All that the program's own process reported; empty if it did not come to that."""
+        return self.manifest.get("guest") or {}
+
+    @property
+    def bundle(self) -> Dict[str, Any]:
+        """The last expression's value by MIME type; empty if there is none."""
+        return self.guest.get("value") or {}
+
+    @property
+    def value(self) -> Any:
+        """The last expression's value: as JSON if it can be, else its repr. None if there is none."""
+        bundle = self.bundle
+        return bundle["application/json"] if "application/json" in bundle else bundle.get("text/plain")
+
+    @property
+    def results(self) -> Optional[Dict[str, Any]]:
+        """The dict `results` that the program filled, if the policy gives it one."""
+        return self.guest.get("results")
+
+    @property
+    def columns(self) -> Dict[str, List[str]]:
+        """Names of the columns of each input that is a data frame."""
+        return self.guest.get("columns") or {}
+
+    @property
+    def returned(self) -> "Returned":
+        """The variables that `returns` asked for."""
+        return Returned(self)
+
+    def file(self, path: str) -> File:
+        """The file or figure of this path. KeyError if the manifest lists none."""
+        for entry in (*self.files, *self.figures):
+            if entry.path == path:
+                return entry
+        raise KeyError(path)
+
+
+class Returned(Mapping[str, Any]):
+    """The variables that a job gave back, each loaded when it is asked for.
+
+    JSON values come as they are; arrays as numpy arrays, frames as pandas DataFrames. A name that could not be
+    given back raises KeyError with the reason; `why(name)` has it too.
+    """
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+        self._entries: Dict[str, Any] = result.guest.get("returned") or {}
+
+    def __getitem__(self, name: str) -> Any:
+        entry = self._entries[name]
+        if entry.get("error"):
+            raise KeyError(f"{name}: {entry['error']}")
+        if "json" in entry:
+            return entry["json"]
+        return _load(self._result.file(entry["path"]), entry.get("mime") or "")
+
+    def __iter__(self) -> Any:
+        return (name for name, entry in self._entries.items() if not entry.get("error"))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def why(self, name: str) -> Optional[str]:
+        """Why `name` was not given back; None if it was."""
+        return (self._entries.get(name) or {"error": "was not asked for"}).get("error")
+
+
+def _load(file: File, mime: str) -> Any:
+    """Never unpickles: what comes back from a cell is data."""
+    content = file.read()
+    if file.path.endswith(".npy"):
+        import numpy
+        return numpy.load(io.BytesIO(content), allow_pickle=False)
+    if file.path.endswith(".jsonl"):
+        import pandas
+        return pandas.read_json(io.BytesIO(content), lines=True)
+    if file.path.endswith(".csv"):
+        import pandas
+        return pandas.read_csv(io.BytesIO(content))
+    return json.loads(content) if "json" in mime else content
+
+
+# ---- from a manifest ----
+
+def result_from_manifest(manifest: Mapping[str, Any], output_dir: Optional[Path]) -> Result:
+    """Make a Result from a parsed manifest. Unknown members are left to `manifest`."""
+    directory = output_dir if output_dir is not None and output_dir.is_dir() else None
+    guest = manifest.get("guest") or {}
+    return Result(
+        status=manifest["status"], exit_code=manifest["exit_code"], reason=manifest["reason"],
+        partial=manifest["partial"], job_id=manifest["job_id"],
+        stdout=_pick(Stream, manifest["stdout"]), stderr=_pick(Stream, manifest["stderr"]),
+        error=_pick(Error, guest["error"]) if guest.get("error") else None,
+        rejection=_rejection(manifest.get("rejection")),
+        figures=tuple(_pick(Figure, entry, directory=directory) for entry in manifest["figures"]),
+        files=tuple(_pick(File, entry, directory=directory) for entry in manifest["files"]),
+        denials=tuple(_pick(Denial, entry) for entry in manifest["denials"]),
+        warnings=tuple(manifest["warnings"]), usage=_pick(Usage, manifest["usage"]),
+        output_dir=directory, manifest=manifest)
+
+
+def check_from_json(raw: Mapping[str, Any]) -> Check:
+    """Make a Check from what `hotcell check --json` printed."""
+    return Check(safe=raw["safe"], reason=raw.get("reason"), findings=findings_of(raw.get("findings")),
+                 warnings=findings_of(raw.get("warnings")), columns=dict(raw.get("columns") or {}), raw=raw)
+
+
+def findings_of(entries: Optional[List[Any]]) -> Tuple[Finding, ...]:
+    """Findings from a list of objects, or of plain messages."""
+    return tuple(_pick(Finding, entry) if isinstance(entry, dict) else Finding(rule="", message=str(entry))
+                 for entry in entries or ())
+
+
+def _rejection(raw: Optional[Mapping[str, Any]]) -> Optional[Rejection]:
+    if not raw:
+        return None
+    return _pick(Rejection, {**raw, "findings": findings_of(raw.get("findings"))})
+
+
+def _pick(kind: Any, raw: Mapping[str, Any], **more: Any) -> Any:
+    """A newer manifest may say more than this class holds."""
+    return kind(**{name: raw[name] for name in kind.__dataclass_fields__ if name in raw}, **more)
+
+
+def _unescape(name: str) -> bytes:
+    """A name with \\xHH for bytes that JSON cannot hold, and every backslash doubled."""
+    out, i = bytearray(), 0
+    while i < len(name):
+        if name[i] == "\\" and name[i + 1:i + 2] == "x":
+            out.append(int(name[i + 2:i + 4], 16))
+            i += 4
+        else:
+            i += name[i:i + 2] == "\\\\"
+            out += name[i].encode()
+            i += 1
+    return bytes(out)

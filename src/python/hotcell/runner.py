@@ -1,0 +1,107 @@
+"""hotcell-runner SPEC: a portal's older child runner, with its spec, its messages and its exit codes, in a cell.
+
+    python -m hotcell.runner SPEC
+
+SPEC is a JSON file: code, df_paths {name: path of JSON lines} (default {}), output_dir, persist_code (default true),
+max_output_bytes (default 200000), max_figures (default 20, of each kind). What the program printed comes out on
+standard output and standard error after it has ended; output_dir gets figures, the saved code, manifest.json and
+_sandbox_result.json with exit_code, figure_paths, code_paths and truncated.
+
+Exit status: 0 it went well; 1 the program failed; 2 it was refused before it ran, and standard error says why;
+3 a limit ended it; 64 usage, 65 the spec, 69, 70 and 78 as hotcell(1).
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from typing import Any, Dict, List, Mapping, NoReturn, Optional, Tuple
+
+from .errors import HotcellError
+from .launcher import find_binary, run_command
+
+USAGE = "usage: hotcell-runner SPEC"
+EX_USAGE, EX_DATA, EX_INTERNAL = 64, 65, 70
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    """Run one spec. Returns the exit status."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if len(arguments) != 1:
+        print(USAGE, file=sys.stderr)
+        return EX_USAGE
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop)
+    try:
+        text, spec = read_spec(arguments[0])
+    except (OSError, ValueError) as error:
+        print(f"hotcell-runner: {arguments[0]}: {_why(error)}", file=sys.stderr)
+        return EX_DATA
+    try:
+        ended = run_command([find_binary(), "run", "--json", "--spec", "-"], text.encode("utf-8", "surrogatepass"))
+    except HotcellError as error:
+        print(f"hotcell-runner: {error}", file=sys.stderr)
+        return EX_INTERNAL
+    if not ended.stdout:
+        print(f"hotcell-runner: {ended.message}", file=sys.stderr)
+        return ended.status if ended.status > 0 else EX_INTERNAL
+    return show(json.loads(ended.stdout), spec)
+
+
+def _stop(number: int, _frame: object) -> NoReturn:
+    """Ends the command, and with it the cell, on the way out."""
+    raise SystemExit(128 + number)
+
+
+def _why(error: Exception) -> str:
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)
+
+
+def read_spec(path: str) -> Tuple[str, Dict[str, Any]]:
+    """The spec as text and parsed. The member that marks this form of a spec is added if it is missing."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    spec = json.loads(text)
+    if not isinstance(spec, dict):
+        raise ValueError("expected an object")
+    if "df_paths" not in spec:
+        text = json.dumps({**spec, "df_paths": {}})
+    return text, spec
+
+
+def show(manifest: Mapping[str, Any], spec: Mapping[str, Any]) -> int:
+    """Print what came out as the older runner did. Returns the exit status."""
+    sys.stdout.write(manifest["stdout"]["text"])
+    rejection = manifest["rejection"]
+    if rejection:
+        for line in refusal_lines(rejection, spec.get("df_paths") or {}):
+            print(line, file=sys.stderr)
+        return int(manifest["exit_code"])
+    sys.stderr.write(manifest["stderr"]["text"])
+    if manifest["status"] not in ("ok", "error"):
+        print(f"hotcell-runner: {manifest['status']}: {manifest['reason']}", file=sys.stderr)
+    return int(manifest["exit_code"])
+
+
+def refusal_lines(rejection: Mapping[str, Any], df_paths: Mapping[str, str]) -> List[str]:
+    """What the older runner said of such a refusal; all findings, where it said the first alone."""
+    if rejection["rule"] == "syntax":
+        where = f" (<sandbox>, line {rejection['line']})" if rejection["line"] else ""
+        return [f"Syntax error: {rejection['message']}{where}"]
+    if rejection["rule"] == "input":
+        return [_with_host_path(rejection["message"], df_paths)]
+    findings = rejection.get("findings") or [rejection]
+    return list(dict.fromkeys(finding["message"] for finding in findings))
+
+
+def _with_host_path(message: str, df_paths: Mapping[str, str]) -> str:
+    for name, path in df_paths.items():
+        prefix = f"Could not load DataFrame {name} from "
+        if message.startswith(prefix):
+            return prefix + path + message[message.index(": ", len(prefix)):]
+    return message
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+"""What goes into a cell: plain values as JSON, files by their path, frames and arrays as temporary files."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Dict, Mapping, Optional, Type
+
+from .errors import InputError
+
+
+def module(name: str) -> Any:
+    """A library if the caller has loaded it: else no value can be of its types."""
+    return sys.modules.get(name)
+
+
+def is_frame(value: object) -> bool:
+    """Whether it is a pandas DataFrame."""
+    pandas = module("pandas")
+    return pandas is not None and isinstance(value, pandas.DataFrame)
+
+
+def is_array(value: object) -> bool:
+    """Whether it is a numpy array."""
+    numpy = module("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)
+
+
+def to_json(value: object, what: str = "vars") -> str:
+    """Strict JSON: numpy's scalars are numbers. InputError for what JSON cannot hold, NaN included."""
+    try:
+        return json.dumps(value, allow_nan=False, default=_scalar)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{what}: {error}") from error
+
+
+def _scalar(value: object) -> object:
+    numpy = module("numpy")
+    if numpy is not None and isinstance(value, numpy.generic):
+        return value.item()
+    raise TypeError(f"a {type(value).__name__} is no JSON value: give frames and arrays with inputs=")
+
+
+class Staging:
+    """A private directory of temporary files, made when the first is, and removed with the block."""
+
+    def __init__(self) -> None:
+        self._directory: Optional[Path] = None
+
+    def __enter__(self) -> "Staging":
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 traceback: Optional[TracebackType]) -> None:
+        if self._directory is not None:
+            shutil.rmtree(self._directory, ignore_errors=True)
+
+    @property
+    def directory(self) -> Path:
+        """The directory, which nobody but the caller can enter."""
+        if self._directory is None:
+            self._directory = Path(tempfile.mkdtemp(prefix="hotcell-"))
+        return self._directory
+
+    def inputs(self, values: Mapping[str, Any]) -> Dict[str, str]:
+        """Name and path of each input."""
+        return {name: self._input(name, value) for name, value in values.items()}
+
+    def _input(self, name: str, value: Any) -> str:
+        if isinstance(value, (str, os.PathLike)):
+            return os.fspath(value)
+        if not name.isidentifier():
+            raise InputError(f"inputs: {name!r} is no Python identifier")
+        if is_frame(value):
+            return self._frame(name, value)
+        if is_array(value):
+            return self._array(name, value)
+        raise InputError(f"inputs: {name}: expected a path, a pandas DataFrame or a numpy array, got a "
+                         f"{type(value).__name__}; give plain values with vars=")
+
+    def _frame(self, name: str, frame: Any) -> str:
+        path = self.directory / f"{name}.jsonl"
+        try:
+            frame.to_json(path, orient="records", lines=True, date_format="iso", double_precision=15)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(f"inputs: {name}: {error}") from error
+        return str(path)
+
+    def _array(self, name: str, array: Any) -> str:
+        path = self.directory / f"{name}.npy"
+        try:
+            module("numpy").save(path, array, allow_pickle=False)
+        except ValueError as error:
+            raise InputError(f"inputs: {name}: an array of objects cannot go into a cell ({error})") from error
+        return str(path)
+
+    def policy(self, rules: Mapping[str, Any]) -> str:
+        """The path of a policy file that says this."""
+        path = self.directory / "policy.json"
+        path.write_text(to_json(rules, "policy"))
+        return str(path)
+
+    def key(self) -> str:
+        """The path of a new key, which only the caller can read."""
+        path = self.directory / "key"
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(os.urandom(32))
+        return str(path)

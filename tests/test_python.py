@@ -1,0 +1,256 @@
+"""The Python package: one call, one cell; what comes back, what is raised, what is left behind."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import cells
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "src" / "python"
+sys.path.insert(0, str(PACKAGE))
+import hotcell  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("base_tree", "in_scratch")
+
+
+@pytest.fixture
+def in_scratch(monkeypatch):
+    """A directory of its own for each test, and the command that is tested."""
+    directory = cells.new_directory(cells.caller())
+    monkeypatch.chdir(directory)
+    monkeypatch.setenv("HOTCELL", str(cells.HOTCELL))
+    (directory / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(directory / "tmp"))
+    monkeypatch.setattr(tempfile, "tempdir", None)  # looked for again
+    return directory
+
+
+def run(code, **options):
+    return hotcell.run(code, **{"tree": "base", "timeout": 10 * cells.SLOWNESS, "memory": "256M", **options})
+
+
+# ---- what comes back ----
+
+def test_value_text_and_usage():
+    result = run("print('hello'); {'a': [1, 2.5, None]}")
+    assert result.ok and result.status == "ok" and result.exit_code == 0 and result.reason is None
+    assert result.text == "hello\n" and str(result.stdout) == "hello\n" and result.stdout.bytes == 6
+    assert result.value == {"a": [1, 2.5, None]}
+    assert result.usage.wall > 0 and result.usage.memory_peak > 0
+    assert result.manifest["layers"]["seccomp"]["on"]
+
+
+def test_value_that_is_no_json_is_its_repr():
+    assert run("object").value == "<class 'object'>"
+    assert run("x = 1").value is None
+
+
+def test_an_exception_is_a_result():
+    result = run("print('before'); 1/0")
+    assert not result.ok and result.status == "error" and result.exit_code == 1
+    assert result.error.type == "ZeroDivisionError" and result.error.message == "division by zero"
+    assert "1/0" in result.error.traceback and result.text == "before\n"
+
+
+def test_check_raises_with_the_result():
+    with pytest.raises(hotcell.JobError, match="ZeroDivisionError") as caught:
+        run("1/0", check=True)
+    assert caught.value.result.error.type == "ZeroDivisionError"
+    assert run("1", check=True).ok
+
+
+def test_a_refusal_and_a_limit_are_results():
+    refused = run("x = = 1")
+    assert refused.status == "rejected" and refused.rejection.rule == "syntax" and refused.rejection.line == 1
+    ended = run("while True: pass", timeout=1)
+    assert ended.status == "timeout" and ended.exit_code == 3 and "limits.timeout" in ended.reason
+
+
+def test_files_are_read_by_their_hash(in_scratch):
+    result = run("import os; os.mkdir('d'); open('d/x.txt', 'w').write('kept')", output_dir="out")
+    assert [file.path for file in result.files] == ["d/x.txt"]
+    assert result.output_dir == in_scratch / "out"
+    assert result.file("d/x.txt").read() == b"kept"
+    (in_scratch / "out/d/x.txt").write_text("KEPT")
+    with pytest.raises(hotcell.TamperedError, match="d/x.txt"):
+        result.file("d/x.txt").read()
+    with pytest.raises(KeyError):
+        result.file("y")
+
+
+def test_a_file_that_became_a_link_is_not_followed(in_scratch):
+    result = run("open('x', 'w').write('kept')", output_dir="out")
+    (in_scratch / "out/x").unlink()
+    (in_scratch / "other").write_text("kept")
+    (in_scratch / "out/x").symlink_to(in_scratch / "other")
+    with pytest.raises(OSError):
+        result.file("x").read()
+
+
+def test_a_name_that_is_no_text_is_found(in_scratch):
+    result = run("open(b'\\xff\\\\x', 'w').write('kept')", output_dir="out")
+    assert result.files[0].escaped and result.files[0].read() == b"kept"
+
+
+def test_without_an_output_directory_there_is_one_if_there_is_something_to_keep(in_scratch):
+    assert run("1").output_dir is None and not (in_scratch / "hotcell-output").exists()
+    result = run("open('x', 'w').write('kept')", job_id="job-1")
+    assert result.output_dir == in_scratch / "hotcell-output" / "job-1"
+    assert result.file("x").read() == b"kept"
+
+
+def test_request_reaches_the_manifest():
+    result = run("import random; random.random()", seed=7, tenant="team", job_id="j", labels={"k": "v"},
+                 limits={"pids": 9}, guard=False)
+    again = run("import random; random.random()", seed=7)
+    manifest = result.manifest
+    assert (manifest["tenant"], manifest["job_id"], manifest["labels"]) == ("team", "j", {"k": "v"})
+    assert manifest["limits"]["pids"] == 9 and manifest["limits"]["memory"] == 256 << 20
+    assert result.value == again.value
+
+
+def test_policy_as_a_dict_and_as_a_path(in_scratch):
+    rules = {"name": "mine", "extends": "default", "env": {"TZ": "Europe/Berlin"}}
+    assert run("import os; os.environ['TZ']", policy=rules).value == "Europe/Berlin"
+    (in_scratch / "p.json").write_text(json.dumps(rules))
+    assert run("1", policy=Path("p.json")).manifest["policy"]["name"] == "mine"
+
+
+def test_persist_code():
+    result = run("1 + 1", persist_code=True, output_dir="out")
+    assert "1 + 1" in (result.output_dir / result.manifest["code_path"]).read_text()
+
+
+# ---- what goes in ----
+
+def test_variables_and_files(in_scratch):
+    (in_scratch / "notes.txt").write_text("from a file")
+    result = run("[n, s, deep, open(notes).read()]", inputs={"notes": "notes.txt"},
+                 vars={"n": 3, "s": "ä\u2028'\"", "deep": {"x": [None, True]}})
+    assert result.value == [3, "ä\u2028'\"", {"x": [None, True]}, "from a file"]
+
+
+@pytest.mark.parametrize(("options", "error", "text"), [
+    ({"policy": "no-such"}, hotcell.PolicyError, "no policy 'no-such'"),
+    ({"tree": "no-such"}, hotcell.LaunchFailed, "is not built"),
+    ({"limits": {"zz": 1}}, hotcell.InputError, "unknown member 'zz'"),
+    ({"inputs": {"f": "/no/such"}}, hotcell.InputError, "/no/such"),
+    ({"inputs": {"f": 3}}, hotcell.InputError, "expected a path"),
+    ({"vars": {"v": object()}}, hotcell.InputError, "object"),
+    ({"vars": {"v": float("nan")}}, hotcell.InputError, "JSON"),
+    ({"vars": {"no name": 1}}, hotcell.InputError, "no name"),
+    ({"tenant": "a b"}, hotcell.InputError, "tenant"),
+    ({"sign": "/no/key"}, hotcell.PolicyError, "/no/key"),
+    ({"output_dir": "/no/such/dir"}, hotcell.InputError, "/no/such"),
+    ({"binary": "/no/hotcell"}, hotcell.NotInstalled, "/no/hotcell"),
+    ({"binary": "/bin/false"}, hotcell.LaunchFailed, "status 1"),
+])
+def test_a_bad_request_raises(options, error, text):
+    with pytest.raises(error, match=text) as caught:
+        run("1", **options)
+    assert isinstance(caught.value, hotcell.HotcellError)
+
+
+def test_code_that_no_spec_can_hold():
+    with pytest.raises(hotcell.InputError):
+        run("'\ud800'")
+    with pytest.raises(hotcell.InputError):
+        run("1\0")
+
+
+# ---- ends ----
+
+def children():
+    return Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
+
+
+def test_arun_runs_several_at_once():
+    async def all_of_them():
+        return await asyncio.gather(*(hotcell.arun(f"{n} * 2", tree="base", memory="256M") for n in range(3)))
+    assert [result.value for result in asyncio.run(all_of_them())] == [0, 2, 4]
+
+
+def test_a_cancelled_task_leaves_nothing(in_scratch):
+    """The program says that it runs through a file in a directory that both sides see."""
+    before = children()
+
+    async def cancel():
+        rules = {"name": "bound", "extends": "default", "output": {"mode": "bind"}}
+        task = asyncio.ensure_future(hotcell.arun(
+            "open('started', 'w').close()\nwhile True: pass", tree="base", memory="256M", output_dir="out", policy=rules))
+        while not (in_scratch / "out/started").exists() and not task.done():
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+        return task.cancelled()
+
+    assert asyncio.run(cancel())
+    assert json.loads((in_scratch / "out/manifest.json").read_text())["status"] == "killed"
+    assert children() == before and not os.listdir("tmp")
+
+
+def test_ctrl_c_leaves_nothing(in_scratch):
+    script = in_scratch / "caller.py"
+    script.write_text(
+        "import hotcell\n"
+        "rules = {'name': 'bound', 'extends': 'default', 'output': {'mode': 'bind'}}\n"
+        "try:\n"
+        "    hotcell.run('open(\"started\", \"w\").close()\\nwhile True: pass', tree='base', memory='256M',\n"
+        "                output_dir='out', policy=rules)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted')\n")
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True, start_new_session=True,
+                          env={**os.environ, "PYTHONPATH": str(PACKAGE)}) as caller:
+        cells.wait_until("the program runs", (in_scratch / "out/started").exists, 30 * cells.SLOWNESS)
+        caller.send_signal(signal.SIGINT)
+        assert caller.communicate(timeout=cells.PATIENCE)[0] == "interrupted\n"
+    assert json.loads((in_scratch / "out/manifest.json").read_text())["status"] == "killed"
+    assert not os.listdir("tmp")
+
+
+def test_signature_is_verified(in_scratch):
+    key = in_scratch / "key"
+    key.write_bytes(os.urandom(32))
+    key.chmod(0o600)
+    result = run("open('x', 'w').write('kept')", output_dir="out", sign=key)
+    manifest = result.output_dir / "manifest.json"
+    hotcell.verify(manifest, sign=key)
+    manifest.write_text(manifest.read_text().replace('"status": "ok"', '"status": "error"'))
+    with pytest.raises(hotcell.TamperedError):
+        hotcell.verify(manifest, sign=key)
+    with pytest.raises(hotcell.InputError):
+        hotcell.verify(key)
+
+
+# ---- the package ----
+
+def test_the_command_is_found(in_scratch, monkeypatch):
+    monkeypatch.delenv("HOTCELL")
+    monkeypatch.setenv("PATH", str(cells.BUILD))
+    assert hotcell.find_binary() == str(cells.HOTCELL)
+    monkeypatch.setenv("HOTCELL", "/no/such")
+    with pytest.raises(hotcell.NotInstalled, match="HOTCELL"):
+        hotcell.find_binary()
+    assert hotcell.find_binary(cells.HOTCELL) == str(cells.HOTCELL)
+
+
+def test_nothing_but_the_standard_library_is_needed():
+    """-S: without site-packages."""
+    done = subprocess.run([sys.executable, "-S", "-c", "import hotcell.adapters, hotcell.runner, sys; print(*sys.modules)"],
+                          env={"PYTHONPATH": str(PACKAGE)}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not {"numpy", "pandas", "IPython"} & set(done.stdout.split())
+
+
+def test_syntax_is_that_of_python_3_9():
+    import ast
+    for source in PACKAGE.rglob("*.py"):
+        ast.parse(source.read_text(), feature_version=(3, 9))
