@@ -245,6 +245,25 @@ static void close_control(struct loop *l)
     l->control_open = false;
 }
 
+/* The guest's process says that something was refused. */
+static int take_denial(struct hc_supervisor *s, struct hc_error *err)
+{
+    struct hc_denial d;
+    if (hc_denial_parse(&d, s->inbox.body.data, s->inbox.body.len, err) < 0)
+        return -1;
+    hc_denials_note(s->denials, &d, false);
+    return 0;
+}
+
+/* One packet, as far as the order of frames goes, and what it says. Returns its type or -1. */
+static int take_packet(struct loop *l, const void *packet, size_t len, struct hc_error *err)
+{
+    if (++l->frames > FRAMES_MAX)
+        return hc_fail(err, 0, "more than %d packets", FRAMES_MAX);
+    int type = hc_inbox_feed(&l->s->inbox, packet, len, err);
+    return type == HC_FRAME_DENIAL && take_denial(l->s, err) < 0 ? -1 : type;
+}
+
 static void read_control(struct loop *l)
 {
     struct hc_supervisor *s = l->s;
@@ -259,8 +278,7 @@ static void read_control(struct loop *l)
             return;
         }
         struct hc_error err = {0};
-        int type = ++l->frames > FRAMES_MAX ? hc_fail(&err, 0, "more than %d packets", FRAMES_MAX)
-                                            : hc_inbox_feed(&s->inbox, packet, (size_t)n, &err);
+        int type = take_packet(l, packet, (size_t)n, &err);
         if (type < 0) {
             /* Not the job's end: a guest that spoils its own report has spoilt its own report. */
             (void)snprintf(s->protocol, sizeof s->protocol, "%.200s", err.text);

@@ -39,6 +39,7 @@ struct hc_supervisor {
     enum hc_end end;
     struct hc_error launch; /* HC_END_LAUNCH: what failed before guest code was read */
     struct hc_stream *out, *err;
+    struct hc_denials *denials;
     struct hc_inbox inbox; /* body: the rejection or the report */
     char protocol[256];    /* how the guest's process broke the protocol; empty if it did not */
     bool exit_known;
