@@ -15,6 +15,13 @@ def scratch():
     cells.remove_scratch()
 
 
+@pytest.fixture(autouse=True)
+def guard(request, monkeypatch):
+    """A file of tests may say whether its cells have the guard: GUARD = "off" where the kernel is what is tested."""
+    if hasattr(request.module, "GUARD"):
+        monkeypatch.setitem(cells.BOUNDS, "--guard", request.module.GUARD)
+
+
 @pytest.fixture(scope="session")
 def base_tree():
     """The tree base, in the caller's state directory; built if it is missing."""

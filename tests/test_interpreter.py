@@ -323,7 +323,8 @@ def test_excepthook_and_displayhook_of_the_program():
 
 
 def test_faulthandler():
-    result = cells.run("import faulthandler, ctypes\nfaulthandler.enable()\ndef f():\n    ctypes.string_at(0)\nf()\n")
+    result = cells.run("import faulthandler, ctypes\nfaulthandler.enable()\ndef f():\n    ctypes.string_at(0)\nf()\n",
+                       "--guard=off")
     assert result.manifest["status"] == "error", result
     assert result.manifest["process"]["name"] == "SIGSEGV"
     assert "Fatal Python error: Segmentation fault" in result.stderr and 'File "<cell>", line 4 in f' in result.stderr
@@ -343,7 +344,7 @@ def test_other_processes_are_refused():
     for code in ("import os; os.fork()", "import subprocess; subprocess.run(['ls'])",
                  "import multiprocessing as m; p = m.Process(target=print); p.start(); p.join()",
                  "import os; os.execv('/bin/sh', ['sh'])", "import os; os.posix_spawn('/bin/sh', ['sh'], {})"):
-        stderr = err(code)
+        stderr = err(code, "--guard=off")
         assert "Error" in stderr.splitlines()[-1], stderr
 
 
@@ -427,7 +428,7 @@ def test_network_modules_import_and_reach_nothing():
         a, b = socket.socketpair()
         a.send(b"x")
         print(b.recv(1))
-        """)
+        """, "--guard=off")
     assert result.manifest["status"] == "ok", result
     assert "reached" not in result.stdout and result.stdout.endswith("b'x'\n")
 

@@ -48,11 +48,12 @@ def test_default_says_every_field():
         assert shown[key] == written[key], key
 
 
-def test_none_is_default_in_this_version():
+def test_none_is_default_without_the_guard():
     default, none = show("default"), show("none")
     for policy in (default, none):
         policy.pop("name")
         policy.pop("description", None)
+    assert (default.pop("guard"), none.pop("guard")) == ("on", "off")
     assert none == default
 
 
@@ -181,13 +182,13 @@ def test_tree_of_the_policy(base_tree):
 
 def test_network_and_processes(base_tree):
     code = "import socket\ntry:\n    socket.socket()\n    print('socket')\nexcept OSError:\n    print('none')"
-    assert cells.run(code).stdout == "none\n"
-    assert cells.run(code, policy={"network": "loopback"}).stdout == "socket\n"
-    assert cells.run(code, "--network", "none", policy={"network": "loopback"}).stdout == "none\n"
+    assert cells.run(code, "--guard=off").stdout == "none\n"
+    assert cells.run(code, "--guard=off", policy={"network": "loopback"}).stdout == "socket\n"
+    assert cells.run(code, "--guard=off", "--network", "none", policy={"network": "loopback"}).stdout == "none\n"
     code = ("import multiprocessing as m\nm.set_start_method('fork')\ndef work(q):\n    q.send(42)\n"
             "a, b = m.Pipe()\np = m.Process(target=work, args=(b,))\np.start()\nprint(a.recv())\np.join()")
-    assert cells.run(code).manifest["status"] == "error"
-    assert cells.run(code, policy={"processes": "fork"}).stdout == "42\n"
+    assert cells.run(code, "--guard=off").manifest["status"] == "error"
+    assert cells.run(code, "--guard=off", policy={"processes": "fork"}).stdout == "42\n"
 
 
 def test_policy_none_holds_by_the_kernel_alone(base_tree):

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "cell/layers.h"
+#include "spec/finding.h"
 #include "spec/report.h"
 
 #include <signal.h>
@@ -96,47 +97,86 @@ static bool conclude_kernel(struct hc_launch *l)
     return false;
 }
 
-static const char *string_of(const cJSON *o, const char *key)
+/* What the guard refused, once more as denials; syntax and data are not its business. */
+static void note_denials(struct hc_manifest *m)
 {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(o, key);
-    return cJSON_IsString(item) ? item->valuestring : "";
+    const cJSON *finding;
+    cJSON_ArrayForEach(finding, m->rejection.findings)
+    {
+        const char *what = hc_finding_text(finding, "what");
+        struct hc_denial d = {.by = HC_REFUSER_AST, .count = 1, .line = hc_finding_number(finding, "line")};
+        (void)snprintf(d.rule, sizeof d.rule, "%s", hc_finding_text(finding, "rule"));
+        (void)snprintf(d.what, sizeof d.what, "%s", what);
+        (void)snprintf(d.hint, sizeof d.hint, "%s", hc_finding_text(finding, "hint"));
+        if (*what)
+            hc_denials_note(&m->denials, &d, true);
+    }
 }
 
-static int number_of(const cJSON *o, const char *key)
+static int take_rejection(struct hc_manifest *m, const struct hc_buf *body, struct hc_error *err)
 {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(o, key);
-    return cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble < 1e9 ? (int)item->valuedouble
-                                                                                     : 0;
+    if (hc_rejected_parse(&m->rejection.findings, &m->rejection.more, body->data, body->len, err) < 0)
+        return -1;
+    const cJSON *first = m->rejection.findings->child;
+    m->rejection.set = true;
+    (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "%s", hc_finding_text(first, "rule"));
+    (void)snprintf(m->rejection.message, sizeof m->rejection.message, "%s",
+                   hc_finding_text(first, "message"));
+    (void)snprintf(m->rejection.hint, sizeof m->rejection.hint, "%s", hc_finding_text(first, "hint"));
+    m->rejection.line = hc_finding_number(first, "line");
+    m->rejection.column = hc_finding_number(first, "column");
+    note_denials(m);
+    return 0;
+}
+
+static int take_report(struct hc_manifest *m, struct hc_buf *body, bool *complete, struct hc_error *err)
+{
+    struct hc_json j;
+    if (hc_guest_report_check(body->data, body->len, err) < 0 ||
+        hc_json_parse(&j, "report", body->data, body->len, err) < 0)
+        return -1;
+    *complete = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j.root, "complete"));
+    hc_json_finish(&j);
+    m->guest = hc_buf_take(body);
+    return 0;
 }
 
 /* What the guest's process sent: parsed strictly, kept as it is. Sets *complete if it says that the harness
  * came to its end. */
-static void take_message(struct hc_launch *l, bool *complete)
+static void take_messages(struct hc_launch *l, bool *complete)
 {
     struct hc_manifest *m = l->m;
     struct hc_inbox *in = &l->sup.inbox;
-    struct hc_json j = {0};
     struct hc_error err = {0};
     *complete = false;
     if (l->sup.protocol[0])
         hc_launch_warn(m, "the guest's process broke the protocol: %s", l->sup.protocol);
-    if (!in->rejected && !in->reported)
-        return;
-    bool shaped = in->rejected || hc_guest_report_check(in->body.data, in->body.len, &err) == 0;
-    if (!shaped || hc_json_parse(&j, "report", in->body.data, in->body.len, &err) < 0) {
+    if (l->sup.checked.len && hc_checked_parse(&m->check, l->sup.checked.data, l->sup.checked.len, &err) < 0)
+        hc_launch_warn(m, "the check of the program said what cannot be used: %.180s", err.text);
+    int rc = in->rejected   ? take_rejection(m, &in->body, &err)
+             : in->reported ? take_report(m, &in->body, complete, &err)
+                            : 0;
+    if (rc < 0)
         hc_launch_warn(m, "the guest's process sent a report that cannot be used: %.180s", err.text);
-    } else if (in->rejected) {
-        m->rejection.set = true;
-        (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "%s", string_of(j.root, "rule"));
-        (void)snprintf(m->rejection.message, sizeof m->rejection.message, "%s", string_of(j.root, "message"));
-        (void)snprintf(m->rejection.hint, sizeof m->rejection.hint, "%s", string_of(j.root, "hint"));
-        m->rejection.line = number_of(j.root, "line");
-        m->rejection.column = number_of(j.root, "column");
-    } else {
-        *complete = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j.root, "complete"));
-        m->guest = hc_buf_take(&in->body);
-    }
-    hc_json_finish(&j);
+}
+
+/* The interpreter died while it read the program, of which nothing had run: that is the program's doing. */
+static bool conclude_parser(struct hc_launch *l)
+{
+    struct hc_supervisor *s = &l->sup;
+    struct hc_manifest *m = l->m;
+    bool crashed = s->exit_known && s->exit.code != CLD_EXITED && s->exit.status != SIGKILL;
+    if (!crashed || !s->go_us || s->inbox.running || s->inbox.rejected)
+        return false;
+    m->rejection.set = true;
+    (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "parser");
+    (void)snprintf(m->rejection.message, sizeof m->rejection.message,
+                   "Python's parser crashed over the program (SIG%s)",
+                   sigabbrev_np(s->exit.status) ? sigabbrev_np(s->exit.status) : "?");
+    (void)snprintf(m->rejection.hint, sizeof m->rejection.hint,
+                   "Break long chains of operators and nested brackets into steps.");
+    hc_launch_conclude(m, HC_STATUS_REJECTED, "%s", m->rejection.message);
+    return true;
 }
 
 static void conclude_own_end(struct hc_launch *l, bool complete)
@@ -152,6 +192,9 @@ static void conclude_own_end(struct hc_launch *l, bool complete)
     m->process.known = true;
     m->process.signaled = s->exit.code != CLD_EXITED;
     m->process.value = s->exit.status;
+    if (conclude_parser(l))
+        return;
+    bool only_checked = l->run->job->check_only && s->inbox.checked;
     if (m->process.signaled && s->exit.status == SIGKILL)
         hc_launch_conclude(m, HC_STATUS_KILLED,
                            "the interpreter was killed by SIGKILL, which hotcell did not send");
@@ -160,7 +203,7 @@ static void conclude_own_end(struct hc_launch *l, bool complete)
                            sigabbrev_np(s->exit.status) ? sigabbrev_np(s->exit.status) : "?");
     else if (m->rejection.set && s->exit.status == HC_EXIT_REJECTED)
         hc_launch_conclude(m, HC_STATUS_REJECTED, "%.400s", m->rejection.message);
-    else if (s->exit.status == 0 && complete)
+    else if (s->exit.status == 0 && (complete || only_checked))
         hc_launch_conclude(m, HC_STATUS_OK, "%s", "");
     else if (s->exit.status == 0)
         hc_launch_conclude(m, HC_STATUS_ERROR,
@@ -191,7 +234,7 @@ int hc_launch_judge(struct hc_launch *l, struct hc_error *err)
     struct hc_supervisor *s = &l->sup;
     bool complete;
     hc_layers_job_filter(l->m, s->job_filter_evidence);
-    take_message(l, &complete);
+    take_messages(l, &complete);
     if (s->end == HC_END_LAUNCH)
         return launch_failed(l, err);
     if (conclude_ended(l) || conclude_kernel(l))

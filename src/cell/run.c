@@ -184,6 +184,7 @@ static void launch_finish(struct hc_launch *l)
     hc_supervise_kill(&l->sup);
     hc_close_fd(&l->sup.pidfd);
     hc_inbox_finish(&l->sup.inbox);
+    hc_buf_finish(&l->sup.checked);
     /* The pages of these tmpfs are charged to the cgroup: they go first. */
     hc_close_fd(&l->output_fd);
     hc_close_fd(&l->tmp_fd);

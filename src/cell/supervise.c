@@ -287,6 +287,8 @@ static void read_control(struct loop *l)
             close_control(l);
         } else if (type == HC_FRAME_READY) {
             answer_ready(s, sender);
+        } else if (type == HC_FRAME_CHECKED) {
+            (void)hc_buf_add(&s->checked, s->inbox.body.data, s->inbox.body.len);
         }
     }
 }

@@ -41,6 +41,7 @@ struct hc_supervisor {
     struct hc_stream *out, *err;
     struct hc_denials *denials;
     struct hc_inbox inbox; /* body: the rejection or the report */
+    struct hc_buf checked; /* what HC_FRAME_CHECKED said; empty: nothing */
     char protocol[256];    /* how the guest's process broke the protocol; empty if it did not */
     bool exit_known;
     struct hc_exit_report exit;

@@ -132,8 +132,10 @@ static void bind_input(const cJSON *input, PyObject *space, PyObject *columns)
 /* New reference: input name -> names of its columns. */
 static PyObject *bind_data(const struct hc_handover *h, PyObject *space)
 {
-    bind_variables(h, space);
     PyObject *columns = PyDict_New();
+    if (columns && cJSON_IsTrue(member(h->json.root, "check")))
+        return columns; /* the program is only looked at */
+    bind_variables(h, space);
     if (!columns)
         fail_python("load the job's data");
     const cJSON *input;
@@ -159,9 +161,16 @@ static void announce(enum hc_frame_type type)
 
 static void compile_program(const cJSON *job, struct hc_program *program)
 {
-    struct hc_rejection why;
-    if (hc_program_compile(program, text_of(job, "code"), &why) < 0)
-        hc_reject(&why);
+    struct hc_findings found = {0};
+    bool check_only = cJSON_IsTrue(member(job, "check"));
+    int rc = hc_program_compile(program, text_of(job, "code"), &found);
+    if (check_only || found.warnings || found.columns.len)
+        hc_send_checked(&found);
+    if (rc < 0)
+        hc_reject_findings(&found);
+    if (check_only)
+        _exit(HC_EXIT_OK);
+    hc_findings_finish(&found);
     hc_autopy *done = hc_frozen_call("hooks", "set_source", "(O)", program->text);
     if (!done)
         fail_python("keep the program's source");

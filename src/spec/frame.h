@@ -16,13 +16,14 @@
 enum hc_frame_type {
     HC_FRAME_READY = 1, /* interpreter up, data loaded, job filter on; waits for HC_FRAME_GO; no payload */
     HC_FRAME_GO = 2,    /* launcher to shim: layers checked, read the code; no payload */
-    /* JSON {"rule","message","line","column","hint","findings":[the same five]}; only before HC_FRAME_RUN;
-     * ends the job. Before READY if data could not be loaded. */
+    /* JSON {"findings": [{"rule", "message", "line", "column", "end_column", "hint"}, ...], "more": n}; only
+     * before HC_FRAME_RUN; ends the job. Before READY if data could not be loaded. */
     HC_FRAME_REJECTED = 3,
     HC_FRAME_RUN = 4,    /* guest code runs from here on; no payload */
     HC_FRAME_REPORT = 5, /* JSON object: value, error, figures, warnings, inputs' columns, exit, complete */
     /* JSON {"warnings": [finding], "columns": {frame: [names]}}: what the check of the program found without
-     * refusing it; between READY and RUN. With a job that is only to be checked, it ends the job. */
+     * refusing it; between READY and RUN or REJECTED, if there is something to say, and always for a job that
+     * is only to be checked: such a job ends with it, or with REJECTED behind it. */
     HC_FRAME_CHECKED = 6,
     /* JSON {"layer","rule","what","line","count","hint"}: something was refused while the program ran. May
      * come between RUN and REPORT, any number of times; a later one with the same layer, rule, what and line

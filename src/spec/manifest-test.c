@@ -196,7 +196,9 @@ static void what_was_seen_is_written_down(void **state)
     assert_member(&j, "labels", "{\"run\":\"7\"}");
     assert_member(&j, "rejection",
                   "{\"rule\":\"syntax\",\"message\":\"invalid syntax\",\"line\":3,\"column\":null,"
-                  "\"hint\":null}");
+                  "\"hint\":null,\"findings\":[{\"rule\":\"syntax\",\"message\":\"invalid syntax\","
+                  "\"what\":null,\"hint\":null,\"line\":3,\"column\":null,\"end_column\":null}],"
+                  "\"more\":0}");
     assert_member(&j, "process", "{\"signal\":9,\"name\":\"SIGKILL\"}");
     assert_member(&j, "stdout.text", "\"a\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9\\n\"");
     assert_member(&j, "stdout.bytes", "5000000000");

@@ -53,6 +53,8 @@ void hc_manifest_finish(struct hc_manifest *m)
         free(m->skipped[i].path);
     free(m->skipped);
     free(m->code_path);
+    cJSON_Delete(m->rejection.findings);
+    cJSON_Delete(m->check);
     hc_denials_finish(&m->denials);
     *m = (struct hc_manifest){0};
 }
@@ -228,6 +230,22 @@ static void put_job(struct doc *d, cJSON *root, const struct hc_manifest *m)
     put_bool(d, root, "partial", m->partial);
 }
 
+static void put_findings(struct doc *d, cJSON *rejection, const struct hc_manifest *m)
+{
+    if (m->rejection.findings) {
+        (void)put(d, rejection, "findings", cJSON_Duplicate(m->rejection.findings, true));
+        return;
+    }
+    cJSON *one = put_object(d, put_list(d, rejection, "findings"), NULL);
+    put_text(d, one, "rule", m->rejection.rule);
+    put_text(d, one, "message", m->rejection.message);
+    put_null(d, one, "what");
+    put_text_or_null(d, one, "hint", m->rejection.hint);
+    put_known(d, one, "line", m->rejection.line > 0 ? m->rejection.line : -1);
+    put_known(d, one, "column", m->rejection.column > 0 ? m->rejection.column : -1);
+    put_null(d, one, "end_column");
+}
+
 static void put_rejection(struct doc *d, cJSON *root, const struct hc_manifest *m)
 {
     if (!m->rejection.set) {
@@ -240,6 +258,13 @@ static void put_rejection(struct doc *d, cJSON *root, const struct hc_manifest *
     put_known(d, r, "line", m->rejection.line > 0 ? m->rejection.line : -1);
     put_known(d, r, "column", m->rejection.column > 0 ? m->rejection.column : -1);
     put_text_or_null(d, r, "hint", m->rejection.hint);
+    put_findings(d, r, m);
+    put_number(d, r, "more", (double)m->rejection.more);
+}
+
+static void put_check(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    (void)put(d, root, "check", m->check ? cJSON_Duplicate(m->check, true) : cJSON_CreateNull());
 }
 
 static void put_process(struct doc *d, cJSON *root, const struct hc_manifest *m)
@@ -415,6 +440,7 @@ static cJSON *build(const struct hc_manifest *m)
     cJSON *root = cJSON_CreateObject();
     put_job(&d, root, m);
     put_rejection(&d, root, m);
+    put_check(&d, root, m);
     put_process(&d, root, m);
     put_stream(&d, root, "stdout", &m->out);
     put_stream(&d, root, "stderr", &m->err);

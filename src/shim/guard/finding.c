@@ -1,6 +1,15 @@
 #include "shim/guard/finding.h"
 
+#include "base/fd.h"
+#include "shim/harness/text.h"
+
 #include <stdlib.h>
+#include <string.h>
+
+#define GATHERED_MAX 4096 /* refusals that are sorted, to list the first of them */
+#define LONGEST      4096 /* bytes of one text in JSON */
+#define SHOWN_MAX    20   /* as text */
+#define SHOWN_CHARS  120  /* characters of a source line that are shown */
 
 void hc_findings_finish(struct hc_findings *f)
 {
@@ -9,10 +18,179 @@ void hc_findings_finish(struct hc_findings *f)
     *f = (struct hc_findings){0};
 }
 
+static int grow(struct hc_findings *f)
+{
+    size_t cap = f->cap ? 2 * f->cap : 8;
+    struct hc_finding *more = reallocarray(f->items, cap, sizeof *more);
+    if (!more)
+        return -1;
+    f->items = more;
+    f->cap = cap;
+    return 0;
+}
+
+int hc_findings_add(struct hc_findings *f, const struct hc_finding *one)
+{
+    /* Each kind has its own bound, so that no number of warnings hides a refusal. */
+    if (one->warning && f->warnings >= HC_FINDINGS_MAX)
+        return 0;
+    if (!one->warning && f->count - f->warnings >= GATHERED_MAX) {
+        f->more++;
+        return 0;
+    }
+    if (f->count == f->cap && grow(f) < 0)
+        return -1;
+    f->items[f->count++] = *one;
+    f->warnings += one->warning;
+    return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct hc_finding *x = a, *y = b;
+    if (x->at.line != y->at.line)
+        return x->at.line < y->at.line ? -1 : 1;
+    if (x->at.column != y->at.column)
+        return x->at.column < y->at.column ? -1 : 1;
+    int rules = strcmp(x->rule, y->rule);
+    return rules ? rules : strcmp(x->message, y->message);
+}
+
+void hc_findings_close(struct hc_findings *f)
+{
+    size_t kept = 0, refusals = 0;
+    if (f->count)
+        qsort(f->items, f->count, sizeof *f->items, by_place);
+    f->warnings = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        const struct hc_finding *one = &f->items[i];
+        if (kept && by_place(&f->items[kept - 1], one) == 0)
+            continue;
+        if (!one->warning && refusals == HC_FINDINGS_MAX) {
+            f->more++;
+            continue;
+        }
+        refusals += !one->warning;
+        f->warnings += one->warning;
+        f->items[kept++] = *one;
+    }
+    f->count = kept;
+}
+
 bool hc_findings_refuse(const struct hc_findings *f)
 {
     for (size_t i = 0; i < f->count; i++)
         if (!f->items[i].warning)
             return true;
     return false;
+}
+
+static void add_number(struct hc_buf *out, const char *key, int n)
+{
+    if (n > 0)
+        (void)hc_buf_fmt(out, ",\"%s\":%d", key, n);
+    else
+        (void)hc_buf_fmt(out, ",\"%s\":null", key);
+}
+
+static void add_text(struct hc_buf *out, const char *key, const char *text)
+{
+    (void)hc_buf_fmt(out, ",\"%s\":", key);
+    if (text)
+        (void)hc_json_cstr(out, text, LONGEST);
+    else
+        (void)hc_buf_str(out, "null");
+}
+
+static void add_json(const struct hc_finding *one, struct hc_buf *out)
+{
+    (void)hc_buf_fmt(out, "{\"rule\":\"%s\"", one->rule);
+    add_text(out, "message", one->message);
+    add_number(out, "line", one->at.line);
+    add_number(out, "column", one->at.column);
+    add_number(out, "end_column", one->at.end_column);
+    add_text(out, "what", *one->what ? one->what : NULL);
+    add_text(out, "hint", one->hint);
+    (void)hc_buf_str(out, "}");
+}
+
+void hc_findings_json(const struct hc_findings *f, bool warnings, struct hc_buf *out)
+{
+    bool first = true;
+    (void)hc_buf_str(out, "[");
+    for (size_t i = 0; i < f->count; i++) {
+        if (f->items[i].warning != warnings)
+            continue;
+        if (!first)
+            (void)hc_buf_str(out, ",");
+        first = false;
+        add_json(&f->items[i], out);
+    }
+    (void)hc_buf_str(out, "]");
+}
+
+/* Behind `n` more characters of UTF-8. */
+static const char *skip(const char *at, const char *end, int n)
+{
+    for (; at < end && n > 0; n--)
+        do
+            at++;
+        while (at < end && ((unsigned char)*at & 0xc0) == 0x80);
+    return at;
+}
+
+/* The line, or so much of it that the place is to be seen, and carets below it. */
+static void show_line(const struct hc_lines *lines, struct hc_place at, struct hc_buf *out)
+{
+    size_t len;
+    const char *text = hc_lines_get(lines, at.line, &len), *end = text + len;
+    int from = at.column > SHOWN_CHARS / 2 ? at.column - SHOWN_CHARS / 2 : 1;
+    const char *start = skip(text, end, from - 1);
+    for (; from < at.column && start < end && (*start == ' ' || *start == '\t'); from++)
+        start++;
+    if (start == end)
+        return;
+    int carets = at.end_column > at.column ? at.end_column - at.column : 1;
+    carets = carets < SHOWN_CHARS / 2 ? carets : SHOWN_CHARS / 2;
+    (void)hc_buf_str(out, "    ");
+    for (const char *stop = skip(start, end, SHOWN_CHARS); start < stop; start++)
+        (void)hc_buf_add(out, (unsigned char)*start < 0x20 ? " " : start, 1);
+    (void)hc_buf_fmt(out, "\n    %*s", at.column - from, "");
+    while (carets-- > 0)
+        (void)hc_buf_str(out, "^");
+    (void)hc_buf_str(out, "\n");
+}
+
+static void show_one(const struct hc_finding *one, const char *filename, const struct hc_lines *lines,
+                     struct hc_buf *out)
+{
+    if (one->at.line) {
+        (void)hc_buf_fmt(out, "  File \"%s\", line %d\n", filename, one->at.line);
+        show_line(lines, one->at, out);
+    }
+    (void)hc_buf_fmt(out, "%s: %s\n", one->rule, one->message);
+    if (one->hint)
+        (void)hc_buf_fmt(out, "hint: %s\n", one->hint);
+}
+
+void hc_findings_show(const struct hc_findings *f, const char *filename, const char *utf8)
+{
+    struct hc_lines lines;
+    struct hc_error err;
+    hc_autobuf out = {0};
+    size_t shown = 0, more = f->more;
+    if (hc_lines_init(&lines, utf8) < 0)
+        return;
+    for (size_t i = 0; i < f->count; i++) {
+        if (f->items[i].warning)
+            continue;
+        if (shown++ < SHOWN_MAX)
+            show_one(&f->items[i], filename, &lines, &out);
+        else
+            more++;
+    }
+    if (more)
+        (void)hc_buf_fmt(&out, "and %zu more\n", more);
+    (void)hc_write_all(2, out.data, out.len, &err);
+    hc_lines_finish(&lines);
 }

@@ -25,6 +25,9 @@ int hc_guard_prepare(void);
  * loaded, before the program is read. 0, or -1 with a Python exception set. */
 int hc_guard_install(PyObject *space);
 
+/* Is the program longer than the policy allows? Asked before it is parsed. 0, or -1 with an exception. */
+int hc_guard_check_size(const char *utf8, struct hc_findings *out);
+
 /* Judge a whole program by its tree (lent) and text. Runs none of it. 0, whatever was found, or -1 with a
  * Python exception set. */
 int hc_guard_check(struct _mod *tree, const char *utf8, struct hc_findings *out);

@@ -1,33 +1,245 @@
 #include "shim/guard/hints.h"
 
-#include <stddef.h>
+#include "shim/guard/rules.h"
+
+#include <string.h>
+
+/* What a hint is for: a name, or one that ends in '*' for all that begin so; of a module, its submodules too.
+ * The first that fits counts. */
+struct hint {
+    const char *name, *text;
+};
+
+static const char no_network[] = "Network is off in this policy; pass data with --input.";
+static const char no_processes[] = "There are no other programs in the cell; use Python libraries instead, "
+                                   "and threads for work side by side.";
+static const char no_native[] = "Native code is not for programs here; use numpy, or plain Python.";
+static const char no_files_of_others[] =
+    "Read the job's inputs below /input, and write results below /output or /tmp.";
+static const char literal[] = "Use ast.literal_eval or json.loads for data, and plain code for the rest.";
+static const char no_internals[] =
+    "The interpreter's internals are closed; use the object's public methods and attributes.";
+static const char no_pickle[] = "Use json, csv or numpy.save(allow_pickle=False) for data.";
+static const char no_imports[] = "Write a plain import statement of an allowed module.";
+static const char ends_itself[] = "Let the program come to its end instead.";
+
+static const struct hint modules[] = {
+    {"socket", no_network},
+    {"_socket", no_network},
+    {"socketserver", no_network},
+    {"ssl", no_network},
+    {"_ssl", no_network},
+    {"http", no_network},
+    {"urllib", no_network},
+    {"urllib3", no_network},
+    {"requests", no_network},
+    {"httpx", no_network},
+    {"aiohttp", no_network},
+    {"ftplib", no_network},
+    {"smtplib", no_network},
+    {"smtpd", no_network},
+    {"poplib", no_network},
+    {"imaplib", no_network},
+    {"nntplib", no_network},
+    {"telnetlib", no_network},
+    {"xmlrpc", no_network},
+    {"paramiko", no_network},
+    {"webbrowser", no_network},
+    {"boto3", no_network},
+    {"subprocess", no_processes},
+    {"_posixsubprocess", no_processes},
+    {"multiprocessing", no_processes},
+    {"_multiprocessing", no_processes},
+    {"concurrent.futures.process", no_processes},
+    {"pty", no_processes},
+    {"pexpect", no_processes},
+    {"sh", no_processes},
+    {"ctypes", no_native},
+    {"_ctypes", no_native},
+    {"cffi", no_native},
+    {"mmap", "Read the file with open(), or numpy.memmap where the policy allows it."},
+    {"numpy.ctypeslib", no_native},
+    {"numpy.f2py", no_native},
+    {"numpy.distutils", no_native},
+    {"distutils", "Nothing can be built or installed in the cell; use the libraries of its tree."},
+    {"pip", "Nothing can be installed in the cell; use the libraries of its tree."},
+    {"ensurepip", "Nothing can be installed in the cell; use the libraries of its tree."},
+    {"venv", "Nothing can be installed in the cell; use the libraries of its tree."},
+    {"setuptools", "Nothing can be installed in the cell; use the libraries of its tree."},
+    {"os", no_files_of_others},
+    {"posix", no_files_of_others},
+    {"pathlib", no_files_of_others},
+    {"shutil", no_files_of_others},
+    {"glob", no_files_of_others},
+    {"tempfile", no_files_of_others},
+    {"io", no_files_of_others},
+    {"pickle", no_pickle},
+    {"_pickle", no_pickle},
+    {"cPickle", no_pickle},
+    {"dill", no_pickle},
+    {"cloudpickle", no_pickle},
+    {"shelve", no_pickle},
+    {"marshal", no_pickle},
+    {"joblib", no_pickle},
+    {"importlib", no_imports},
+    {"imp", no_imports},
+    {"pkgutil", no_imports},
+    {"runpy", no_imports},
+    {"zipimport", no_imports},
+    {"code", literal},
+    {"codeop", literal},
+    {"sys", no_internals},
+    {"gc", no_internals},
+    {"inspect", no_internals},
+    {"builtins", no_internals},
+    {"_xxsubinterpreters", no_internals},
+    {"_testcapi", no_internals},
+    {"_testinternalcapi", no_internals},
+    {"threading", "Do the work in one thread; numpy and pandas are fast enough for most of it."},
+    {"_thread", "Do the work in one thread; numpy and pandas are fast enough for most of it."},
+    {"signal", "The job's time limit is set outside, with --timeout."},
+    {"sqlite3", "Load the table with --input, as CSV or JSON lines."},
+    {"tkinter", "There is no screen; draw with matplotlib or plotly, whose figures are saved."},
+};
+
+static const struct hint calls[] = {
+    {"eval", literal},
+    {"exec", literal},
+    {"compile", literal},
+    {"input", "Nobody answers in a cell; pass values with --var NAME=JSON."},
+    {"breakpoint", "There is no debugger in a cell; print what you want to see."},
+    {"exit", ends_itself},
+    {"quit", ends_itself},
+    {"__import__", no_imports},
+    {"open", no_files_of_others},
+    {"globals", "Use the names themselves, or a dict of your own."},
+    {"locals", "Use the names themselves, or a dict of your own."},
+    {"vars", "Use the attributes' names, or a dict of your own."},
+    {"dir", "Use the attributes' names."},
+    {"getattr", "Write object.attribute."},
+    {"setattr", "Write object.attribute = value."},
+    {"delattr", "Write del object.attribute."},
+    {"help", "Nobody reads along in a cell; print what you want to see."},
+    {"memoryview", "Use bytes or a numpy array."},
+};
+
+static const struct hint attributes[] = {
+    {"__class__", "Use type(x) or isinstance(x, C)."},
+    {"__qualname__", "Use __name__, or a text of your own."},
+    {"__dict__", "Use vars(x), or the attributes' names."},
+    {"__import__", no_imports},
+    {"__reduce_ex__", no_pickle},
+    {"__reduce__", no_pickle},
+    {"settrace", "There is no debugger in a cell; use time.perf_counter to measure."},
+    {"setprofile", "There is no profiler in a cell; use time.perf_counter to measure."},
+    {"system", no_processes},
+    {"popen", no_processes},
+    {"fork", no_processes},
+    {"__*", no_internals},
+    {"f_*", no_internals},
+    {"tb_*", no_internals},
+    {"gi_*", no_internals},
+    {"cr_*", no_internals},
+    {"ag_*", no_internals},
+    {"co_*", no_internals},
+    {"_*", "Names that begin with an underscore are closed; use the public ones."},
+};
+
+static const struct hint events[] = {
+    {"socket.*", no_network},
+    {"urllib.*", no_network},
+    {"http.*", no_network},
+    {"ftplib.*", no_network},
+    {"smtplib.*", no_network},
+    {"imaplib.*", no_network},
+    {"poplib.*", no_network},
+    {"nntplib.*", no_network},
+    {"telnetlib.*", no_network},
+    {"webbrowser.*", no_network},
+    {"subprocess.*", no_processes},
+    {"os.system", no_processes},
+    {"os.exec", no_processes},
+    {"os.fork*", no_processes},
+    {"os.posix_spawn", no_processes},
+    {"os.spawn", no_processes},
+    {"os.startfile*", no_processes},
+    {"pty.*", no_processes},
+    {"os.kill*", "A program may end itself by coming to its end, and nothing else."},
+    {"os.putenv", "Set what the library needs by its own options."},
+    {"os.unsetenv", "Set what the library needs by its own options."},
+    {"open", no_files_of_others},
+    {"os.*", no_files_of_others},
+    {"shutil.*", no_files_of_others},
+    {"tempfile.*", no_files_of_others},
+    {"pathlib.*", no_files_of_others},
+    {"glob.*", no_files_of_others},
+    {"sqlite3.*", "Use a database below /output or /tmp, or \":memory:\", without extensions."},
+    {"ctypes.*", no_native},
+    {"mmap.*", no_native},
+    {"compile", literal},
+    {"exec", literal},
+    {"import", no_imports},
+    {"pickle.*", no_pickle},
+    {"marshal.*", no_pickle},
+    {"_thread.*", "Do the work in one thread; numpy and pandas are fast enough for most of it."},
+    {"sys.settrace", "There is no debugger in a cell; use time.perf_counter to measure."},
+    {"sys.setprofile", "There is no profiler in a cell; use time.perf_counter to measure."},
+    {"sys.*", no_internals},
+    {"gc.*", no_internals},
+    {"code.*", no_internals},
+    {"function.*", no_internals},
+    {"object.*", no_internals},
+    {"builtins.*", no_internals},
+    {"cpython.*", no_internals},
+};
+
+static bool fits(const char *pattern, const char *name)
+{
+    size_t len = strlen(pattern);
+    bool open_ended = len && pattern[len - 1] == '*';
+    return open_ended ? strncmp(name, pattern, len - 1) == 0 : strcmp(name, pattern) == 0;
+}
+
+#define LOOK_UP(table, name) look_up(table, sizeof(table) / sizeof *(table), name)
+
+static const char *look_up(const struct hint *table, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (fits(table[i].name, name))
+            return table[i].text;
+    return NULL;
+}
 
 const char *hc_hint_for_module(const char *dotted)
 {
-    (void)dotted;
+    char name[256];
+    if (strlen(dotted) >= sizeof name)
+        return NULL;
+    memcpy(name, dotted, strlen(dotted) + 1);
+    for (char *dot = name; dot; (dot = strrchr(name, '.')) ? *dot = '\0' : 0) {
+        const char *text = LOOK_UP(modules, name);
+        if (text)
+            return text;
+    }
     return NULL;
 }
 
 const char *hc_hint_for_call(const char *name)
 {
-    (void)name;
-    return NULL;
+    return LOOK_UP(calls, name);
 }
 
 const char *hc_hint_for_attribute(const char *name)
 {
-    (void)name;
-    return NULL;
+    return LOOK_UP(attributes, name);
 }
 
 const char *hc_hint_for_event(const char *audit_event)
 {
-    (void)audit_event;
-    return NULL;
+    return LOOK_UP(events, audit_event);
 }
 
 const char *hc_hint_for_file(int writing)
 {
-    (void)writing;
-    return NULL;
+    return writing ? "Write results below /output or /tmp." : no_files_of_others;
 }

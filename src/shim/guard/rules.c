@@ -69,7 +69,6 @@ static const struct {
     {"attributes", "suffixes", &hc_guard.attributes.suffixes},
     {"code", "ban", &hc_guard.code.ban},
     {"code", "warn", &hc_guard.code.warn},
-    {"code", "columns_of", &hc_guard.code.columns_of},
     {"code", "write_types", &hc_guard.code.write_types},
     {"files", "read", &hc_guard.files.read},
     {"files", "write", &hc_guard.files.write},
@@ -117,6 +116,28 @@ static int read_set(const cJSON *list, struct hc_names *out)
     return 0;
 }
 
+/* The names that a program's data has. */
+static int read_frames(const cJSON *job, const cJSON *rules, struct hc_names *out)
+{
+    const cJSON *inputs = cJSON_GetObjectItemCaseSensitive(job, "inputs"), *item;
+    const cJSON *aliases = hc_rules_get(rules, "prelude", "aliases");
+    const cJSON *others = hc_rules_get(rules, "code", "columns_of");
+    int most = cJSON_GetArraySize(inputs) + cJSON_GetArraySize(aliases) + cJSON_GetArraySize(others);
+    *out = (struct hc_names){.items = calloc((size_t)most + 1, sizeof *out->items)};
+    if (!out->items)
+        return -1;
+    cJSON_ArrayForEach(item, inputs)
+    {
+        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
+        if (name)
+            out->items[out->count++] = name;
+    }
+    cJSON_ArrayForEach(item, aliases) out->items[out->count++] = item->string;
+    cJSON_ArrayForEach(item, others) if (cJSON_IsString(item)) out->items[out->count++] = item->valuestring;
+    qsort(out->items, out->count, sizeof *out->items, compare);
+    return 0;
+}
+
 int hc_guard_rules_read(const cJSON *job)
 {
     const cJSON *rules = cJSON_GetObjectItemCaseSensitive(job, "rules");
@@ -125,6 +146,8 @@ int hc_guard_rules_read(const cJSON *job)
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         if (read_set(hc_rules_get(rules, sets[i].section, sets[i].key), sets[i].to) < 0)
             return -1;
+    if (read_frames(job, rules, &g->code.frames) < 0)
+        return -1;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i].to = hc_rules_text(rules, texts[i].section, texts[i].key, texts[i].otherwise);
     const char *when = hc_rules_text(rules, "imports", "when", "both");

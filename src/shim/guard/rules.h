@@ -47,7 +47,8 @@ struct hc_guard_rules {
     struct {
         int64_t max_chars; /* 0: none */
         const char *max_chars_message;
-        struct hc_names ban, warn, columns_of, write_types;
+        struct hc_names ban, warn, write_types;
+        struct hc_names frames; /* of which columns are looked for: inputs, aliases, "columns_of" */
         bool guarded_writes;
     } code;
     struct {

@@ -6,34 +6,45 @@
 
 #include <unistd.h>
 
-#define LONGEST 8192 /* bytes of message: far more than a manifest keeps */
-
-static void add_number(struct hc_buf *out, const char *key, int n)
+static void send_or_end(enum hc_frame_type type, const struct hc_buf *text)
 {
-    if (n > 0)
-        (void)hc_buf_fmt(out, ",\"%s\":%d", key, n);
-    else
-        (void)hc_buf_fmt(out, ",\"%s\":null", key);
+    struct hc_error err;
+    if (text->failed || hc_wire_send(HC_FD_CONTROL, type, text->data, text->len, &err) < 0)
+        _exit(HC_EXIT_INTERNAL);
+}
+
+_Noreturn void hc_reject_findings(const struct hc_findings *found)
+{
+    hc_autobuf out = {0};
+    (void)hc_buf_str(&out, "{\"findings\":");
+    hc_findings_json(found, false, &out);
+    (void)hc_buf_fmt(&out, ",\"more\":%zu}", found->more);
+    send_or_end(HC_FRAME_REJECTED, &out);
+    _exit(HC_EXIT_REJECTED);
+}
+
+void hc_rejection_finding(const struct hc_rejection *why, struct hc_finding *out)
+{
+    const char *message =
+        why->message && PyUnicode_Check(why->message) ? PyUnicode_AsUTF8(why->message) : NULL;
+    PyErr_Clear(); /* half a pair cannot be said in UTF-8 */
+    *out = (struct hc_finding){
+        .rule = why->rule, .hint = why->hint, .at = {.line = why->line, .column = why->column}};
+    (void)snprintf(out->message, sizeof out->message, "%s", message ? message : "");
 }
 
 _Noreturn void hc_reject(const struct hc_rejection *why)
 {
-    struct hc_buf out = {0};
-    (void)hc_buf_fmt(&out, "{\"rule\":\"%s\",\"message\":", why->rule);
-    if (why->message && PyUnicode_Check(why->message))
-        (void)hc_json_str(&out, why->message, LONGEST);
-    else
-        (void)hc_buf_str(&out, "\"\"");
-    add_number(&out, "line", why->line);
-    add_number(&out, "column", why->column);
-    (void)hc_buf_str(&out, ",\"hint\":");
-    if (why->hint)
-        (void)hc_json_cstr(&out, why->hint, LONGEST);
-    else
-        (void)hc_buf_str(&out, "null");
-    (void)hc_buf_str(&out, "}");
-    struct hc_error err;
-    if (out.failed || hc_wire_send(HC_FD_CONTROL, HC_FRAME_REJECTED, out.data, out.len, &err) < 0)
-        _exit(HC_EXIT_INTERNAL);
-    _exit(HC_EXIT_REJECTED);
+    struct hc_finding one;
+    hc_rejection_finding(why, &one);
+    hc_reject_findings(&(struct hc_findings){.items = &one, .count = 1});
+}
+
+void hc_send_checked(const struct hc_findings *found)
+{
+    hc_autobuf out = {0};
+    (void)hc_buf_str(&out, "{\"warnings\":");
+    hc_findings_json(found, true, &out);
+    (void)hc_buf_fmt(&out, ",\"columns\":%s}", found->columns.len ? found->columns.data : "{}");
+    send_or_end(HC_FRAME_CHECKED, &out);
 }

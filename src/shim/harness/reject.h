@@ -2,6 +2,7 @@
 #ifndef HC_SHIM_HARNESS_REJECT_H
 #define HC_SHIM_HARNESS_REJECT_H
 
+#include "shim/guard/finding.h"
 #include "shim/harness/py.h"
 
 struct hc_rejection {
@@ -11,7 +12,14 @@ struct hc_rejection {
     const char *hint;  /* static, NULL if there is none */
 };
 
-/* Send HC_FRAME_REJECTED and end the process with HC_EXIT_REJECTED. */
-_Noreturn void hc_reject(const struct hc_rejection *why);
+/* As a finding. The text is cut to fit. */
+void hc_rejection_finding(const struct hc_rejection *why, struct hc_finding *out);
+
+/* Send HC_FRAME_REJECTED and end the process with HC_EXIT_REJECTED. The first refusal stands for all. */
+_Noreturn void hc_reject_findings(const struct hc_findings *found);
+_Noreturn void hc_reject(const struct hc_rejection *why); /* of one finding */
+
+/* Send HC_FRAME_CHECKED: the warnings, and the columns that the program uses. */
+void hc_send_checked(const struct hc_findings *found);
 
 #endif

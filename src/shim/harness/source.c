@@ -130,7 +130,7 @@ static void parsed_finish(struct parsed *p)
 static int parse(struct parsed *p, const char *utf8)
 {
     p->arena = _PyArena_New();
-    p->file = PyUnicode_FromString(HC_CELL_FILE);
+    p->file = PyUnicode_FromString(hc_guard.filename);
     if (!p->arena || !p->file)
         return -1;
     /* A coding cookie means nothing: the launcher made sure that the program is UTF-8. */
@@ -171,33 +171,37 @@ static int compile_parts(struct hc_program *out, struct parsed *p)
     return 0;
 }
 
-static int refuse(struct hc_rejection *why, const struct hc_finding *f)
+/* The current exception, which the interpreter shows on stderr, as a finding. */
+static int reject_as_finding(struct hc_findings *found, const char *utf8)
 {
-    *why = (struct hc_rejection){
-        .rule = f->rule,
-        .message = PyUnicode_FromString(f->message),
-        .line = f->line,
-        .column = f->column,
-        .hint = f->hint,
-    };
+    struct hc_rejection why;
+    struct hc_finding one;
+    (void)reject(&why, utf8);
+    hc_rejection_finding(&why, &one);
+    Py_CLEAR(why.message);
+    if (hc_findings_add(found, &one) < 0)
+        Py_FatalError("no memory to say why the program was refused");
+    hc_findings_close(found);
     return -1;
 }
 
-int hc_program_compile(struct hc_program *out, const char *utf8, struct hc_rejection *why)
+int hc_program_compile(struct hc_program *out, const char *utf8, struct hc_findings *found)
 {
-    if (strncmp(utf8, "\xef\xbb\xbf", 3) == 0)
-        utf8 += 3; /* a byte order mark, as some editors write it */
     *out = (struct hc_program){.text = PyUnicode_FromString(utf8)};
     struct parsed p = {.arena = NULL};
-    struct hc_findings found = {0};
-    int rc = out->text && parse(&p, utf8) == 0 && hc_guard_check(p.module, utf8, &found) == 0
-                 ? 0
-                 : reject(why, utf8);
-    if (rc == 0 && hc_findings_refuse(&found))
-        rc = refuse(why, &found.items[0]);
-    if (rc == 0 && (hc_guard_transform(p.module, p.arena) < 0 || compile_parts(out, &p) < 0))
-        rc = reject(why, utf8);
-    hc_findings_finish(&found);
+    int rc = out->text ? hc_guard_check_size(utf8, found) : -1;
+    /* A program that is too long is not looked at any further. */
+    bool refused = rc == 0 && hc_findings_refuse(found);
+    if (rc == 0 && !refused) {
+        rc = parse(&p, utf8) == 0 && hc_guard_check(p.module, utf8, found) == 0 ? 0 : -1;
+        refused = hc_findings_refuse(found);
+    }
+    if (rc == 0 && !refused)
+        rc = hc_guard_transform(p.module, p.arena) == 0 && compile_parts(out, &p) == 0 ? 0 : -1;
+    if (rc < 0)
+        rc = reject_as_finding(found, utf8);
+    else if (refused)
+        hc_findings_show(found, hc_guard.filename, utf8);
     parsed_finish(&p);
-    return rc;
+    return refused ? -1 : rc;
 }

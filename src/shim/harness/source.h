@@ -11,8 +11,8 @@ struct hc_program {
     bool awaits;    /* one of them has an await at its top level and gives a coroutine */
 };
 
-/* Parse, have the guard judge, compile. Runs nothing of the program. 0, or -1 with `why` filled, after the
- * interpreter's usual message went to stderr. */
-int hc_program_compile(struct hc_program *out, const char *utf8, struct hc_rejection *why);
+/* Parse, have the guard judge, compile. Runs nothing of the program. 0, or -1 if `found` has a refusal, after
+ * it was shown on stderr: as the interpreter does for syntax, and so, too, for what the guard refuses. */
+int hc_program_compile(struct hc_program *out, const char *utf8, struct hc_findings *found);
 
 #endif

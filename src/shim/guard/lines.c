@@ -1,0 +1,91 @@
+#include "shim/guard/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Behind the end of the line that begins at `at`: "\n", "\r\n" and "\r" end one. */
+static const char *next_line(const char *at)
+{
+    at += strcspn(at, "\r\n");
+    if (at[0] == '\r' && at[1] == '\n')
+        return at + 2;
+    return *at ? at + 1 : at;
+}
+
+int hc_lines_init(struct hc_lines *lines, const char *text)
+{
+    size_t count = 0;
+    for (const char *at = text; *at; at = next_line(at))
+        count++;
+    *lines = (struct hc_lines){.text = text, .starts = calloc(count + 1, sizeof *lines->starts)};
+    if (!lines->starts)
+        return -1;
+    for (const char *at = text; *at; at = next_line(at))
+        lines->starts[lines->count++] = (size_t)(at - text);
+    lines->starts[count] = strlen(text);
+    return 0;
+}
+
+void hc_lines_finish(struct hc_lines *lines)
+{
+    free(lines->starts);
+    *lines = (struct hc_lines){0};
+}
+
+const char *hc_lines_get(const struct hc_lines *lines, int line, size_t *len)
+{
+    *len = 0;
+    if (line < 1 || (size_t)line > lines->count)
+        return "";
+    const char *start = lines->text + lines->starts[line - 1];
+    *len = strcspn(start, "\r\n");
+    return start;
+}
+
+static int clamp(int n, int least, size_t most)
+{
+    return n < least ? least : (size_t)n > most ? (int)most : n;
+}
+
+static int characters(const char *text, int bytes)
+{
+    int n = 0;
+    for (int i = 0; i < bytes; i++)
+        n += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return n;
+}
+
+struct hc_place hc_lines_place(const struct hc_lines *lines, int line, int column, int end_line,
+                               int end_column)
+{
+    size_t len;
+    bool one_line = line == end_line;
+    line = clamp(line, 1, lines->count ? lines->count : 1);
+    const char *text = hc_lines_get(lines, line, &len);
+    column = clamp(column, 0, len);
+    end_column = clamp(end_column, 0, len);
+    struct hc_place place = {.line = line, .column = characters(text, column) + 1};
+    if (one_line && end_column > column)
+        place.end_column = characters(text, end_column) + 1;
+    return place;
+}
+
+struct hc_place hc_lines_word(const struct hc_lines *lines, int line, int column, const char *word)
+{
+    size_t len, n = strlen(word);
+    const char *text = hc_lines_get(lines, line, &len);
+    size_t from = (size_t)clamp(column, 0, len);
+    const char *at = n ? memmem(text + from, len - from, word, n) : NULL;
+    if (!at)
+        return hc_lines_place(lines, line, column, 0, 0);
+    return hc_lines_place(lines, line, (int)(at - text), line, (int)(at - text + (ptrdiff_t)n));
+}
+
+struct hc_place hc_lines_word_before(const struct hc_lines *lines, int line, int end, const char *word)
+{
+    size_t len, n = strlen(word);
+    const char *text = hc_lines_get(lines, line, &len);
+    if (end < 0 || (size_t)end > len || (size_t)end < n || memcmp(text + end - n, word, n) != 0)
+        return (struct hc_place){0};
+    return hc_lines_place(lines, line, end - (int)n, line, end);
+}

@@ -1,0 +1,37 @@
+/* lines.h - a program's text by lines, as Python's tokenizer counts them, to say where something stands. */
+#ifndef HC_SHIM_GUARD_LINES_H
+#define HC_SHIM_GUARD_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct hc_lines {
+    const char *text; /* borrowed, UTF-8 */
+    size_t *starts;   /* owned: offsets, one per line and the end of the text */
+    size_t count;
+};
+
+/* Where a finding stands: line and columns from 1, in characters; end_column is one behind its last one, 0 if
+ * it ends in another line. */
+struct hc_place {
+    int line, column, end_column;
+};
+
+int hc_lines_init(struct hc_lines *lines, const char *text); /* -1: no memory */
+void hc_lines_finish(struct hc_lines *lines);
+
+/* A line without its end; *len is 0 for one that does not exist. */
+const char *hc_lines_get(const struct hc_lines *lines, int line, size_t *len);
+
+/* From CPython's numbers: lines from 1, columns as bytes from 0. Numbers that are not of this text (those in
+ * f-strings are guesses) are moved into it. */
+struct hc_place hc_lines_place(const struct hc_lines *lines, int line, int column, int end_line,
+                               int end_column);
+
+/* Where `word` stands in a line, from byte `column` on; that column if nowhere. */
+struct hc_place hc_lines_word(const struct hc_lines *lines, int line, int column, const char *word);
+
+/* The same for a word that ends at byte `end`; column 0 if it does not. */
+struct hc_place hc_lines_word_before(const struct hc_lines *lines, int line, int end, const char *word);
+
+#endif
