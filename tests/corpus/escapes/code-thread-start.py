@@ -1,0 +1,11 @@
+# _thread starts a function without any of threading's frames.
+# effect: run
+import _thread
+import time
+gate = _thread.allocate_lock()
+gate.acquire()
+def work():
+    __import__("os").system("cat @SECRET@")
+    gate.release()
+_thread.start_new_thread(work, ())
+gate.acquire()

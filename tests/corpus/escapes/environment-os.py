@@ -1,0 +1,4 @@
+# The environment of whoever started hotcell.
+# effect: env
+import os
+print(os.environ["ESCAPE_SECRET"])

@@ -1,0 +1,4 @@
+# The dict beneath os.environ.
+# effect: env
+import posix
+print(posix.environ)

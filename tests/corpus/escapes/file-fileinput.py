@@ -1,0 +1,4 @@
+# fileinput.
+# effect: read
+import fileinput
+print(*fileinput.input("@SECRET@"))

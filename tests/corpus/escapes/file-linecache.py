@@ -1,0 +1,4 @@
+# linecache reads any file as source.
+# effect: read
+import linecache
+print(linecache.getlines("@SECRET@"))

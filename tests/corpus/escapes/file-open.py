@@ -1,0 +1,3 @@
+# The plain way.
+# effect: read
+print(open("@SECRET@").read())

@@ -1,0 +1,4 @@
+# pathlib.
+# effect: read
+import pathlib
+print(pathlib.Path("@SECRET@").read_text())

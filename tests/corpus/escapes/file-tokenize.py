@@ -1,0 +1,4 @@
+# tokenize.open.
+# effect: read
+import tokenize
+print(tokenize.open("@SECRET@").read())

@@ -1,0 +1,5 @@
+# shutil.copytree makes directories.
+# effect: write
+import shutil
+import tempfile
+shutil.copytree(tempfile.mkdtemp(), "@WRITE@")

@@ -1,0 +1,5 @@
+# A logging handler opens a file.
+# effect: write
+import logging
+logging.basicConfig(filename="@WRITE@")
+logging.error("x")

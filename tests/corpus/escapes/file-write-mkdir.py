@@ -1,0 +1,4 @@
+# A directory is an effect too.
+# effect: write
+import os
+os.makedirs("@WRITE@")

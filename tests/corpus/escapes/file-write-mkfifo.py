@@ -1,0 +1,4 @@
+# So is a named pipe.
+# effect: write
+import os
+os.mkfifo("@WRITE@")

@@ -1,0 +1,3 @@
+# The plain way.
+# effect: write
+open("@WRITE@", "w").write("x")

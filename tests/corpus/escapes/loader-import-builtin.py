@@ -1,0 +1,3 @@
+# __import__ with a name put together at run time.
+# effect: run
+__import__("o" + "s").system("cat @SECRET@")

@@ -1,0 +1,5 @@
+# matplotlib keeps subprocess.
+# effect: run
+# tree: scientific
+import matplotlib
+matplotlib.subprocess.run(["cat", "@SECRET@"])

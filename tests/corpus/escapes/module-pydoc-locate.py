@@ -1,0 +1,4 @@
+# pydoc.locate imports by name.
+# effect: run
+import pydoc
+pydoc.locate("os.system")("cat @SECRET@")

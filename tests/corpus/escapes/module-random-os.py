@@ -1,0 +1,4 @@
+# random keeps os as _os.
+# effect: run
+import random
+random._os.system("cat @SECRET@")

@@ -1,0 +1,4 @@
+# zipfile keeps os.
+# effect: run
+import zipfile
+zipfile.os.system("cat @SECRET@")

@@ -1,0 +1,4 @@
+# A star import brings what the module lists.
+# effect: run
+from os import *
+print(popen("cat @SECRET@").read())

@@ -1,0 +1,5 @@
+# numpy.genfromtxt reads text.
+# effect: read
+# tree: scientific
+import numpy
+print(numpy.genfromtxt("@SECRET@", dtype=str))

@@ -1,0 +1,4 @@
+# platform keeps os.
+# effect: run
+import platform
+platform.os.system("cat @SECRET@")

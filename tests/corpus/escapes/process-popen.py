@@ -1,0 +1,4 @@
+# os.popen.
+# effect: run
+import os
+print(os.popen("cat @SECRET@").read())

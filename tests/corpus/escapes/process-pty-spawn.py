@@ -1,0 +1,4 @@
+# pty.spawn.
+# effect: run
+import pty
+pty.spawn(["/bin/cat", "@SECRET@"])

@@ -1,0 +1,4 @@
+# subprocess.run.
+# effect: run
+import subprocess
+subprocess.run(["cat", "@SECRET@"])

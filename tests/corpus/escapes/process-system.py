@@ -1,0 +1,4 @@
+# The plain way.
+# effect: run
+import os
+os.system("cat @SECRET@")

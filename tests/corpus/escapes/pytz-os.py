@@ -1,0 +1,5 @@
+# pytz keeps os.
+# effect: run
+# tree: scientific
+import pytz
+pytz.os.system("cat @SECRET@")

