@@ -5,6 +5,7 @@ dist-packages, and sees no font of the host but the tree's. MPLCONFIGDIR must na
 """
 
 import ast
+import glob
 import json
 import os
 import sys
@@ -30,7 +31,7 @@ def font_files(folder, extensions):
 def main():
     """Makes the list and writes it below the folder TARGET."""
     root, site, target = sys.argv[1:]
-    fonts = os.path.join(root, "usr/share/fonts")
+    fonts = sorted(glob.glob(os.path.join(glob.escape(root), "usr/share/fonts*")))
     sys.path.append(site)
     name = f"fontlist-v{cache_version(site)}.json"
     # An empty list that matplotlib accepts keeps the import from searching the host.
@@ -41,14 +42,14 @@ def main():
     extensions = {"ttf": {"ttf", "ttc", "otf"}, "afm": {"afm"}}
 
     def find(fontpaths=None, fontext="ttf"):
-        folders = [fonts] if fontpaths is None else fontpaths
+        folders = fonts if fontpaths is None else fontpaths
         folders = [folders] if isinstance(folders, str) else folders
         return [path for folder in folders for path in font_files(folder, extensions[fontext])]
 
     font_manager.findSystemFonts = find
     manager = font_manager.FontManager()
     for entry in [*manager.ttflist, *manager.afmlist]:
-        if entry.fname.startswith(fonts + "/"):
+        if entry.fname.startswith(root + "/usr/share/fonts"):
             entry.fname = entry.fname[len(root):]
     os.makedirs(target, exist_ok=True)
     font_manager.json_dump(manager, os.path.join(target, name))
