@@ -33,8 +33,6 @@ static const struct {
     {"TMPDIR", "hotcell sets it"},
     {"LANG", "hotcell sets it"},
     {"LC_ALL", "hotcell sets LANG, which it would override"},
-    {"MPLBACKEND", "hotcell sets it"},
-    {"MPLCONFIGDIR", "hotcell sets it"},
     {"OPENBLAS_NUM_THREADS", "hotcell sets it"},
     {"OMP_NUM_THREADS", "hotcell sets it"},
 };
@@ -112,6 +110,21 @@ static int set_extends(struct file *f, const cJSON *node, struct hc_error *err)
     return 0; /* followed before any other member is read */
 }
 
+/* An absolute path below what programs can write, that goes nowhere else on its way. */
+static bool is_writable_place(const char *path)
+{
+    size_t root = strncmp(path, "/output/", 8) == 0 ? 8 : strncmp(path, "/tmp/", 5) == 0 ? 5 : 0;
+    for (const char *part = path + root; root; part += strspn(part, "/")) {
+        size_t len = strcspn(part, "/");
+        if (len == 0 || (len == 2 && strncmp(part, "..", 2) == 0))
+            return false;
+        part += len;
+        if (!*part)
+            return true;
+    }
+    return false;
+}
+
 static int check_env(const struct file *f, const cJSON *var, struct hc_error *err)
 {
     const char *name = var->string;
@@ -128,6 +141,9 @@ static int check_env(const struct file *f, const cJSON *var, struct hc_error *er
                             hc_json_kind(var));
     if (strlen(var->valuestring) > MAX_ENV_VALUE)
         return hc_json_fail(f->json, var, false, err, "env.%s: longer than %d bytes", name, MAX_ENV_VALUE);
+    if (strcmp(name, "MPLCONFIGDIR") == 0 && !is_writable_place(var->valuestring))
+        return hc_json_fail(f->json, var, false, err, "env.%s: expected a directory below /output or /tmp",
+                            name);
     return 0;
 }
 
