@@ -231,17 +231,21 @@ static int skip(struct walk *w, const char *path, const char *reason, struct hc_
     return 0;
 }
 
-/* Figures are what the harness, or the program, put into figures/ in a form that viewers know. */
-static const char *figure_mime(const char *path)
+/* Figures are what the harness, or the program, put into the policy's directory for them in a form that
+ * viewers know. */
+static const char *figure_mime(const struct hc_policy *policy, const char *path)
 {
     static const struct {
         const char *ending, *mime;
     } forms[] = {{".png", "image/png"},
                  {".svg", "image/svg+xml"},
                  {".pdf", "application/pdf"},
-                 {".json", "application/vnd.plotly.v1+json"}};
+                 {".json", "application/vnd.plotly.v1+json"},
+                 {".html", "text/html"}};
+    const char *folder = hc_rules_text(policy->rules, "figures", "directory", "figures");
     const char *dot = strrchr(path, '.');
-    if (strncmp(path, "figures/", 8) != 0 || strchr(path + 8, '/') || !dot)
+    size_t len = strlen(folder);
+    if (strncmp(path, folder, len) != 0 || path[len] != '/' || strchr(path + len + 1, '/') || !dot)
         return NULL;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (strcmp(dot, forms[i].ending) == 0)
@@ -253,7 +257,7 @@ static int list_file(struct walk *w, const char *path, int64_t bytes, const char
                      struct hc_error *err)
 {
     struct hc_manifest *m = w->c->manifest;
-    const char *mime = figure_mime(path);
+    const char *mime = figure_mime(w->c->policy, path);
     struct hc_artifact **list = mime ? &m->figures : &m->files;
     size_t *count = mime ? &m->figure_count : &m->file_count;
     struct hc_artifact *grown = realloc(*list, (*count + 1) * sizeof *grown);

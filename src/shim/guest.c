@@ -12,7 +12,8 @@
 #include "shim/harness/ending.h"
 #include "shim/harness/frozen.h"
 #include "shim/harness/reject.h"
-#include "shim/harness/report.h"
+#include "shim/harness/pyjson.h"
+#include "shim/harness/results.h"
 #include "shim/harness/wire.h"
 
 #include "base/fd.h"
@@ -27,8 +28,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-
-#define OUTPUT "/output"
 
 static _Noreturn void fail(const struct hc_error *err)
 {
@@ -91,6 +90,7 @@ static void start_python(const cJSON *job)
 {
     struct hc_error err;
     struct hc_interp_options options = {
+        .filename = hc_guard.filename,
         .seeded = cJSON_IsNumber(member(job, "seed")),
         .seed = (uint32_t)number_of(job, "seed"),
     };
@@ -99,7 +99,10 @@ static void start_python(const cJSON *job)
     if (hc_frozen_init() < 0)
         fail_python("set up the harness");
     hc_autopy *seed = options.seeded ? PyLong_FromUnsignedLong(options.seed) : Py_NewRef(Py_None);
-    hc_autopy *done = seed ? hc_frozen_call("hooks", "install", "(O)", seed) : NULL;
+    hc_autopy *figures = hc_py_from_json(member(member(job, "rules"), "figures"));
+    hc_autopy *done = seed && figures ? hc_frozen_call("hooks", "install", "(sOOL)", hc_guard.filename, seed,
+                                                       figures, (long long)number_of(job, "figures"))
+                                      : NULL;
     if (!done)
         fail_python("set up the harness");
 }
@@ -143,6 +146,21 @@ static PyObject *bind_data(const struct hc_handover *h, PyObject *space)
     return columns;
 }
 
+/* What the policy has there before the program; before the guard, since it is the policy's own. */
+static void run_prelude(const cJSON *job, PyObject *space)
+{
+    const cJSON *rules = member(member(job, "rules"), "prelude");
+    if (!rules || !rules->child)
+        return;
+    hc_autopy *options = hc_py_from_json(rules);
+    hc_autopy *helpers = hc_frozen_call("hooks", "helpers", "()");
+    hc_autopy *done = options && helpers ? hc_frozen_call("prelude", "run", "(OOsO)", options, space,
+                                                          text_of(job, "code"), helpers)
+                                         : NULL;
+    if (!done)
+        fail_python("run the policy's prelude");
+}
+
 static void lock(const struct hc_handover *h, PyObject *space)
 {
     struct hc_error err;
@@ -176,38 +194,13 @@ static void compile_program(const cJSON *job, struct hc_program *program)
         fail_python("keep the program's source");
 }
 
-static void keep_figures(const cJSON *job, PyObject *space, PyObject *value, struct hc_report *report)
-{
-    hc_autopy *shown = hc_frozen_call("hooks", "shown_figures", "()");
-    hc_autopy *kept = shown ? hc_frozen_call("figures", "capture", "(OOOsLL)", space, value ? value : Py_None,
-                                             shown, OUTPUT, (long long)number_of(job, "figures"),
-                                             (long long)number_of(job, "figure_bytes"))
-                            : NULL;
-    PyObject *saved, *warnings; /* borrowed from `kept` */
-    if (kept && PyArg_ParseTuple(kept, "OO", &saved, &warnings))
-        hc_report_figures(report, saved, warnings);
-    else
-        hc_report_warn(report, "Figures could not be looked for.");
-    PyErr_Clear();
-}
-
-static bool may_have_figures(void)
-{
-    PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
-    return PyDict_GetItemString(modules, "matplotlib.pyplot") ||
-           PyDict_GetItemString(modules, "plotly.basedatatypes");
-}
-
 /* Write down what there is, then end as Python programs do, then tell the launcher. */
 static int conclude(const cJSON *job, PyObject *space, PyObject *columns, struct hc_outcome *outcome,
                     struct hc_report *report)
 {
     hc_report_error(report, outcome);
     hc_report_columns(report, columns);
-    if (may_have_figures())
-        keep_figures(job, space, outcome->value, report);
-    if (outcome->value)
-        hc_report_value(report, outcome->value);
+    hc_results_gather(job, space, outcome, report);
     Py_CLEAR(outcome->value);
     hc_ending_run(space);
     struct hc_error err;
@@ -232,10 +225,11 @@ _Noreturn void hc_guest_run(pid_t parent)
     start_python(job);
     PyObject *space = PyModule_GetDict(PyImport_AddModule("__main__")); /* borrowed */
     /* inspect finds the source of classes by it, in linecache. */
-    hc_autopy *file = PyUnicode_FromString(HC_CELL_FILE);
+    hc_autopy *file = PyUnicode_FromString(hc_guard.filename);
     if (!file || PyDict_SetItemString(space, "__file__", file) < 0)
         fail_python("set up the program's module");
     PyObject *columns = bind_data(&handover, space); /* new */
+    run_prelude(job, space);
     lock(&handover, space);
     announce(HC_FRAME_READY);
     if (hc_wire_await_go(HC_FD_CONTROL, &err) < 0)

@@ -62,12 +62,12 @@ static PyStatus set_places(PyConfig *c)
 
 static PyStatus configure(PyConfig *c, const struct hc_interp_options *options)
 {
-    wchar_t name[] = L"" HC_CELL_FILE;
-    wchar_t *argv[] = {name};
+    char *argv[] = {strdup(options->filename)}; /* not const in this interface, nor kept */
     set_flags(c, options);
     PyStatus status = set_places(c);
     if (!PyStatus_Exception(status))
-        status = PyConfig_SetArgv(c, 1, argv);
+        status = argv[0] ? PyConfig_SetBytesArgv(c, 1, argv) : PyStatus_NoMemory();
+    free(argv[0]);
     if (!PyStatus_Exception(status))
         status = Py_InitializeFromConfig(c);
     return status;

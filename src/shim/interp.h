@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct hc_interp_options {
+    const char *filename; /* sys.argv[0] */
     bool seeded;
     uint32_t seed; /* of str hashes; random if not `seeded` */
 };

@@ -60,6 +60,31 @@ static bool is_figures(const cJSON *node)
     return cJSON_IsArray(node) && all(node, is_figure);
 }
 
+static bool is_any(const cJSON *node)
+{
+    (void)node;
+    return true;
+}
+
+/* What became of one variable: strings, but for its value. */
+static bool is_returned_value(const cJSON *node)
+{
+    static const char *const strings[] = {"type", "path", "mime", "error"};
+    for (const cJSON *part = cJSON_IsObject(node) ? node->child : NULL; part; part = part->next) {
+        bool known = strcmp(part->string, "json") == 0;
+        for (size_t i = 0; i < sizeof strings / sizeof *strings && !known; i++)
+            known = strcmp(part->string, strings[i]) == 0 && cJSON_IsString(part);
+        if (!known)
+            return false;
+    }
+    return cJSON_IsObject(node);
+}
+
+static bool is_returned(const cJSON *node)
+{
+    return cJSON_IsObject(node) && all(node, is_returned_value);
+}
+
 static bool is_columns(const cJSON *node)
 {
     return cJSON_IsObject(node) && all(node, is_strings);
@@ -80,8 +105,9 @@ static const struct {
     const char *name;
     bool (*fits)(const cJSON *node);
 } members[] = {
-    {"value", is_value},      {"error", is_error}, {"figures", is_figures}, {"columns", is_columns},
-    {"warnings", is_strings}, {"exit", is_status}, {"complete", is_bool},
+    {"value", is_value},     {"error", is_error},      {"figures", is_figures},
+    {"columns", is_columns}, {"warnings", is_strings}, {"exit", is_status},
+    {"complete", is_bool},   {"results", is_any},      {"returned", is_returned},
 };
 
 static int check_member(const struct hc_json *j, const cJSON *node, struct hc_error *err)

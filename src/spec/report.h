@@ -6,7 +6,8 @@
 #include "spec/json.h"
 
 /* An object of "value" (an object or null), "error" ({"type", "message", "traceback"} or null), "figures"
- * ([{"path", "mime", "kind"}]), "columns" ({input: [names]}), "warnings", "exit", "complete"; each may be
+ * ([{"path", "mime", "kind"}]), "columns" ({input: [names]}), "warnings", "exit", "complete", "results"
+ * (anything), "returned" ({name: {"type", "path", "mime", "error": strings, "json": anything}}); each may be
  * missing, none may be another. Not nested so deeply that it would not fit into a manifest. HC_EXIT_DATA. */
 int hc_guest_report_check(const char *text, size_t len, struct hc_error *err);
 

@@ -63,7 +63,8 @@ static void the_table_is_consistent(void **state)
         const struct hc_rule *r = &hc_rules[i];
         assert_true(hc_rules_is_section(r->section));
         assert_int_equal(r->help[strlen(r->help) - 1], '.');
-        assert_true((r->kind == HC_RULE_CHOICE) == (r->choices != NULL));
+        assert_true(r->kind != HC_RULE_CHOICE || r->choices);
+        assert_true(!r->choices || r->kind == HC_RULE_CHOICE || r->kind == HC_RULE_NAMES);
         assert_true((r->kind == HC_RULE_ROWS) == (r->fields != NULL));
         assert_true(r->kind != HC_RULE_COUNT || r->max > 0);
         for (size_t k = 0; k < i; k++)

@@ -14,6 +14,8 @@ static const char *const exceptions[] = {"ImportError", "PermissionError", NULL}
 static const char *const ways[] = {"none", "refuse", "ignore", "choose", NULL};
 static const char *const all_or_first[] = {"all", "first", NULL};
 static const char *const shows[] = {"keep", "save", "ignore", NULL};
+static const char *const formats[] = {"png", "svg", "pdf", NULL};
+static const char *const plotly_formats[] = {"json", "html", NULL};
 static const char *const keeps[] = {"head", "ends", NULL};
 static const char *const writes[] = {"free", "guarded", NULL};
 
@@ -135,18 +137,20 @@ const struct hc_rule hc_rules[] = {
      "Further names of inputs and variables."},
     {"prelude", "results", HC_RULE_BOOL, false, 0, NULL, NULL,
      "Whether there is a dict \"results\" for the program to fill."},
-    {"figures", "formats", HC_RULE_NAMES, false, 0, NULL, NULL,
-     "How matplotlib's figures are saved: \"png\", \"svg\", \"pdf\"."},
-    {"figures", "plotly", HC_RULE_NAMES, false, 0, NULL, NULL,
-     "How plotly's figures are saved: \"json\", \"html\"."},
+    {"figures", "formats", HC_RULE_NAMES, false, 0, formats, NULL,
+     "How matplotlib's figures are saved, in as many ways as there are names; \"png\" if nothing else is said."},
+    {"figures", "plotly", HC_RULE_NAMES, false, 0, plotly_formats, NULL,
+     "How plotly's figures are saved; \"json\" if nothing else is said. The HTML needs no network."},
     {"figures", "which", HC_RULE_CHOICE, false, 0, all_or_first, NULL,
      "Whether all of matplotlib's figures are saved at the end or the first alone."},
     {"figures", "show", HC_RULE_CHOICE, false, 0, shows, NULL,
      "What plt.show() does: keep the figure for the end, save and close it, or nothing."},
-    {"figures", "directory", HC_RULE_TEXT, false, 0, NULL, NULL,
+    {"figures", "directory", HC_RULE_FOLDER, false, 0, NULL, NULL,
      "Directory below /output that figures go into; \"figures\" if nothing else is said."},
     {"figures", "fonts", HC_RULE_NAMES, false, 0, NULL, NULL,
-     "Font families for matplotlib, in order of preference."},
+     "Font families for matplotlib, in order of preference; those that the tree lacks are passed over."},
+    {"figures", "unicode_minus", HC_RULE_BOOL, false, 0, NULL, NULL,
+     "Whether numbers on axes have a minus sign instead of a hyphen, which more fonts have."},
     {"redact", "rules", HC_RULE_ROWS, false, 0, NULL, redact_fields,
      "What is replaced in output: Perl-compatible patterns, and texts in which \\1 stands for the first group."},
     {"redact", "env_lines", HC_RULE_COUNT, false, 1000000, NULL, NULL,
@@ -166,13 +170,10 @@ const struct hc_rule hc_rules[] = {
 const size_t hc_rules_count = sizeof hc_rules / sizeof *hc_rules;
 
 static const char *const kinds[] = {
-    [HC_RULE_BOOL] = "true or false",
-    [HC_RULE_COUNT] = "a whole number",
-    [HC_RULE_TEXT] = "a string",
-    [HC_RULE_CODE] = "a string",
-    [HC_RULE_CHOICE] = "a string",
-    [HC_RULE_NAMES] = "a list of strings",
-    [HC_RULE_MAP] = "an object of strings",
+    [HC_RULE_BOOL] = "true or false",      [HC_RULE_COUNT] = "a whole number",
+    [HC_RULE_TEXT] = "a string",           [HC_RULE_CODE] = "a string",
+    [HC_RULE_CHOICE] = "a string",         [HC_RULE_FOLDER] = "the name of a directory",
+    [HC_RULE_NAMES] = "a list of strings", [HC_RULE_MAP] = "an object of strings",
     [HC_RULE_ROWS] = "a list of objects",
 };
 
@@ -272,14 +273,26 @@ static int check_list_size(const struct place *at, const cJSON *node, const char
     return 0;
 }
 
-static int check_names(const struct place *at, const cJSON *node, struct hc_error *err)
+static int check_folder(const struct place *at, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsString(node))
+        return wrong(at, node, kinds[HC_RULE_FOLDER], err);
+    return hc_is_id(node->valuestring, 64)
+               ? 0
+               : hc_json_fail(at->json, node, false, err,
+                              "%s.%s: expected letters, digits, '.', '_' or '-', not beginning with '.'",
+                              at->section, at->key);
+}
+
+static int check_names(const struct place *at, const cJSON *node, const char *const *choices,
+                       struct hc_error *err)
 {
     if (check_list_size(at, node, kinds[HC_RULE_NAMES], err) < 0)
         return -1;
     const cJSON *item;
     cJSON_ArrayForEach(item, node)
     {
-        if (check_text(at, item, MAX_TEXT, err) < 0)
+        if (check_text(at, item, MAX_TEXT, err) < 0 || (choices && check_choice(at, item, choices, err) < 0))
             return -1;
         if (!*item->valuestring)
             return hc_json_fail(at->json, item, false, err, "%s.%s: expected a name, got an empty string",
@@ -314,7 +327,7 @@ static int check_field(const struct place *at, const struct hc_rule_field *f, co
     case HC_RULE_CHOICE:
         return check_choice(&field, node, f->choices, err);
     case HC_RULE_NAMES:
-        return check_names(&field, node, err);
+        return check_names(&field, node, f->choices, err);
     default:
         return check_text(&field, node, MAX_TEXT, err);
     }
@@ -387,7 +400,9 @@ static int check(const struct place *at, const struct hc_rule *r, const cJSON *n
     case HC_RULE_CHOICE:
         return check_choice(at, node, r->choices, err);
     case HC_RULE_NAMES:
-        return check_names(at, node, err);
+        return check_names(at, node, r->choices, err);
+    case HC_RULE_FOLDER:
+        return check_folder(at, node, err);
     case HC_RULE_MAP:
         return check_map(at, node, err);
     case HC_RULE_ROWS:

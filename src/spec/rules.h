@@ -16,7 +16,9 @@ enum hc_rule_kind {
     HC_RULE_TEXT,   /* string of at most 4096 bytes */
     HC_RULE_CODE,   /* Python source of at most 64 KiB */
     HC_RULE_CHOICE, /* one of `choices` */
-    HC_RULE_NAMES,  /* list of strings; a key "NAME+" adds to what was inherited */
+    HC_RULE_FOLDER, /* name of one directory: letters, digits, '.', '_', '-' */
+    HC_RULE_NAMES,  /* list of strings, each one of `choices` if there are any; a key "NAME+" adds to what was
+                       inherited */
     HC_RULE_MAP,    /* object of strings; merged with what was inherited */
     HC_RULE_ROWS,   /* list of objects with `fields`; a key "NAME+" adds to what was inherited */
 };

@@ -1,10 +1,15 @@
-"""Figures that are open or were shown when the program ended, as files below /output/figures."""
+"""Figures that are open or were shown when the program ended, as files below /output."""
 import sys
+
+MIMES = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf",
+         "json": "application/vnd.plotly.v1+json", "html": "text/html"}
 
 
 class Capture:
-    def __init__(self, directory, count, size):
-        self.directory = directory
+    def __init__(self, state, output, count, size):
+        self.state = state  # guest_hooks.Drawing
+        self.rules = state.rules
+        self.output = output
         self.count = count
         self.size = size
         self.saved = []  # (path relative to the output directory, MIME type, kind)
@@ -18,20 +23,28 @@ class Capture:
             self.warnings.append(line)
             print(line, file=sys.stderr)
 
-    def path(self, prefix, suffix):
+    def folder(self):
         import os
-        os.makedirs(os.path.join(self.directory, "figures"), exist_ok=True)
-        name = f"figures/{prefix}_{os.urandom(6).hex()}.{suffix}"
-        return name, os.path.join(self.directory, name)
+        return os.path.join(self.output, self.state.directory)
 
-    def keep(self, name, path, mime, kind):
+    def write(self, name, kind, save):
+        """Have save(path) write one file. Its path below the output directory, or None if it was left out."""
         import os
-        size = os.stat(path).st_size
+        os.makedirs(self.folder(), exist_ok=True)
+        path = os.path.join(self.folder(), name)
+        try:
+            save(path)
+            size = os.stat(path).st_size
+        except BaseException:
+            discard(path)
+            raise
         if size > self.size:
-            os.unlink(path)
+            discard(path)
             self.warnings.append(f"A {kind} figure was left out: {size} bytes, more than {self.size}.")
-            return
-        self.saved.append((name, mime, kind))
+            return None
+        relative = f"{self.state.directory}/{name}"
+        self.saved.append((relative, MIMES[name.rpartition(".")[2]], kind))
+        return relative
 
     def over(self, kind, total):
         if total > self.count:
@@ -39,42 +52,56 @@ class Capture:
                                  f"no more than {self.count} are kept.")
 
 
-def capture(namespace, value, shown, directory, count, size):
-    kept = Capture(directory, count, size)
+def capture(namespace, value, state, output, count, size):
+    kept = Capture(state, output, count, size)
     if "matplotlib.pyplot" in sys.modules:
+        kept.attempt("Matplotlib", list_shown)
         kept.attempt("Matplotlib", save_matplotlib)
-    if "plotly.basedatatypes" in sys.modules or shown:
-        kept.attempt("Plotly", save_plotly, namespace, value, shown)
+    if "plotly.basedatatypes" in sys.modules or state.shown:
+        kept.attempt("Plotly", save_plotly, namespace, value)
     if not kept.saved:
-        remove_empty(directory)
+        remove_empty(kept.folder())
     return kept.saved, kept.warnings
+
+
+def list_shown(kept):
+    """What show() has saved already, where the policy has it do that."""
+    for path, form, kind in kept.state.saved:
+        kept.saved.append((path, MIMES[form], kind))
+    kept.over("shown matplotlib", kept.state.shows)
 
 
 def save_matplotlib(kept):
     pyplot = sys.modules["matplotlib.pyplot"]
     numbers = pyplot.get_fignums()
-    for number in numbers[:kept.count]:
-        kept.attempt("Matplotlib", save_open_figure, pyplot, number)
-    kept.over("matplotlib", len(numbers))
+    room = max(0, kept.count - len(kept.state.saved))
+    first_only = kept.rules.get("which", "all") == "first"
+    for number in numbers[:min(room, 1) if first_only else room]:
+        kept.attempt("Matplotlib", save_open_figure, pyplot.figure(number))
+    if not first_only:
+        kept.over("matplotlib", len(numbers))
     pyplot.close("all")
 
 
-def save_open_figure(kept, pyplot, number):
+def save_open_figure(kept, figure):
+    import os
+    stem = f"fig_{os.urandom(6).hex()}"
+    images = {}
+    kept.state.images.append((figure, images))
+    for form in kept.rules.get("formats", ["png"]):
+        images[MIMES[form]] = kept.write(f"{stem}.{form}", "matplotlib", lambda path, form=form: draw(figure, path, form))
+
+
+def draw(figure, path, form):
     import warnings
-    name, path = kept.path("fig", "png")
-    try:
-        with warnings.catch_warnings():  # about glyphs and layouts: the program did not ask to save anything
-            warnings.simplefilter("ignore")
-            pyplot.figure(number).savefig(path, format="png", dpi=150, bbox_inches="tight")
-    except BaseException:
-        discard(path)
-        raise
-    kept.keep(name, path, "image/png", "matplotlib")
+    with warnings.catch_warnings():  # about glyphs and layouts: the program did not ask to save anything
+        warnings.simplefilter("ignore")
+        figure.savefig(path, format=form, dpi=150, bbox_inches="tight")
 
 
-def save_plotly(kept, namespace, value, shown):
+def save_plotly(kept, namespace, value):
     figure_class = sys.modules["plotly.basedatatypes"].BaseFigure
-    figures = list(shown)
+    figures = list(kept.state.shown)
     for candidate in [*namespace.values(), value]:
         if isinstance(candidate, figure_class) and not any(candidate is other for other in figures):
             figures.append(candidate)
@@ -84,16 +111,30 @@ def save_plotly(kept, namespace, value, shown):
 
 
 def save_plotly_figure(kept, figure):
+    import os
+    stem = f"plotly_{os.urandom(6).hex()}"
+    for form in kept.rules.get("plotly", ["json"]):
+        text = PLOTLY_WRITERS[form](figure)
+        kept.write(f"{stem}.{form}", "plotly", lambda path, text=text: write_text(path, text))
+
+
+def plotly_json(figure):
     import plotly.io
-    text = plotly.io.to_json(figure)
-    name, path = kept.path("plotly", "json")
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except BaseException:
-        discard(path)
-        raise
-    kept.keep(name, path, "application/vnd.plotly.v1+json", "plotly")
+    return plotly.io.to_json(figure)
+
+
+def plotly_html(figure):
+    """A page that needs no other file, and no network."""
+    import plotly.io
+    return plotly.io.to_html(figure, include_plotlyjs=True, full_html=True)
+
+
+PLOTLY_WRITERS = {"json": plotly_json, "html": plotly_html}
+
+
+def write_text(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def discard(path):
@@ -105,9 +146,9 @@ def discard(path):
         pass
 
 
-def remove_empty(directory):
+def remove_empty(folder):
     import os
     try:
-        os.rmdir(os.path.join(directory, "figures"))
+        os.rmdir(folder)
     except OSError:
         pass  # it is not there, or the guest's own

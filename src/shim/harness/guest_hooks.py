@@ -5,13 +5,42 @@ and lends their spec a loader that does the extra work around the real one and t
 """
 import sys
 
-CELL = "<cell>"
+OUTPUT = "/output"
 FONT_LISTS = "/usr/share/hotcell/matplotlib"
 
-source = ""  # the guest's program, for tracebacks, warnings and inspect
-shown = []  # plotly figures for which show() was called
+cell = ""  # file name of the guest's program
+source = ""  # its text, for tracebacks, warnings and inspect
 before = {}  # module name -> what to do before it is executed
-after = {}  # module name -> what to do with the finished module
+after = {}  # module name -> list of what to do with the finished module
+
+
+class Drawing:
+    """What the policy says of figures, and what became of those that the program showed."""
+
+    def __init__(self, rules, count):
+        self.rules = rules
+        self.count = count
+        self.directory = rules.get("directory", "figures")
+        self.shown = []  # plotly figures for which show() was called
+        self.shows = 0  # figures of matplotlib that show() was to save
+        self.saved = []  # and has saved: (path below the output directory, MIME type, kind)
+        self.images = []  # at the end: (figure, {MIME type: path})
+
+
+class Helpers:
+    """What the policy's own code sees as "hotcell"."""
+
+    def __init__(self):
+        self.output = OUTPUT
+        self.shown = drawing_state.shown
+
+    @staticmethod
+    def after_import(name, action):
+        """Call action(module) as soon as the module is there; never, if nobody imports it."""
+        if name in sys.modules:
+            action(sys.modules[name])
+        else:
+            after.setdefault(name, []).append(action)
 
 
 class Loader:
@@ -28,7 +57,8 @@ class Loader:
         module.__spec__.loader = module.__loader__ = self.loader
         attempt(before.get(self.name), module)
         self.loader.exec_module(module)
-        attempt(after.get(self.name), module)
+        for action in after.get(self.name, ()):
+            attempt(action, module)
 
     def __getattr__(self, name):
         return getattr(self.loader, name)
@@ -60,14 +90,28 @@ def attempt(action, module):
             pass
 
 
-def install(seed):
+def install(filename, seed, figures, count):
+    global cell, drawing_state
+    cell = filename
+    drawing_state = Drawing(figures, count)
     before["matplotlib.font_manager"] = copy_font_lists
-    after["linecache"] = remember_source
-    after["plotly.io._renderers"] = collect_shown
-    after["threading"] = show_source_lines
+    after["matplotlib.font_manager"] = [choose_fonts, remove_font_lists]
+    after["linecache"] = [remember_source]
+    after["plotly.io._renderers"] = [collect_shown]
+    after["threading"] = [show_source_lines]
+    if figures.get("show", "keep") != "keep":
+        after["matplotlib.pyplot"] = [SHOWS[figures["show"]]]
     if seed is not None:
-        after["random"] = after["numpy.random.mtrand"] = lambda module: module.seed(seed)
+        after["random"] = after["numpy.random.mtrand"] = [lambda module: module.seed(seed)]
     sys.meta_path.insert(0, Finder)
+
+
+def helpers():
+    return Helpers()
+
+
+def drawing():
+    return drawing_state
 
 
 def set_source(text):
@@ -82,7 +126,7 @@ def remember_source(linecache):
     lines = StringIO(source, newline=None).readlines()  # the line ends that the tokenizer knows, no others
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"
-    linecache.cache[CELL] = (len(source), None, lines, CELL)  # no mtime: never looked for on disk
+    linecache.cache[cell] = (len(source), None, lines, cell)  # no mtime: never looked for on disk
 
 
 def copy_font_lists(module):
@@ -90,12 +134,49 @@ def copy_font_lists(module):
     import os
     config = os.environ["MPLCONFIGDIR"]
     names = [name for name in os.listdir(FONT_LISTS) if name.startswith("fontlist")]
-    os.makedirs(config, exist_ok=True)
+    os.makedirs(config, 0o700, exist_ok=True)
     for name in names:
         with open(os.path.join(FONT_LISTS, name), "rb") as file:
             fonts = file.read()
         with open(os.path.join(config, name), "xb") as file:
             file.write(fonts)
+
+
+def remove_font_lists(module):
+    """It has been read, and is no result of the program."""
+    import os
+    config = os.environ["MPLCONFIGDIR"]
+    if config.startswith(OUTPUT + "/"):
+        for name in os.listdir(FONT_LISTS):
+            os.unlink(os.path.join(config, name))
+
+
+def choose_fonts(manager):
+    """The policy's font families in front, and asked for every character that others lack."""
+    import matplotlib
+    wanted = drawing_state.rules.get("fonts", [])
+    there = {font.name for font in manager.fontManager.ttflist}
+    families = [name for name in wanted if name in there]
+    for params in (matplotlib.rcParamsDefault, matplotlib.rcParams):
+        if families and params["font.family"] == ["sans-serif"]:
+            params["font.family"] = [*families, "sans-serif"]
+        if "unicode_minus" in drawing_state.rules:
+            params["axes.unicode_minus"] = drawing_state.rules["unicode_minus"]
+    if families:
+        fall_back_to(families, manager)
+
+
+def fall_back_to(families, manager):
+    """Styles such as seaborn's replace the families; the characters must not become boxes then."""
+    find = manager.FontManager._find_fonts_by_props
+    paths = []
+
+    def _find_fonts_by_props(self, *args, **kwargs):
+        found = find(self, *args, **kwargs)
+        if not paths:
+            paths.extend(manager.findfont(name, fallback_to_default=False) for name in families)
+        return found + [path for path in paths if path not in found]
+    manager.FontManager._find_fonts_by_props = _find_fonts_by_props
 
 
 def show_source_lines(threading):
@@ -112,10 +193,49 @@ def show_source_lines(threading):
 def collect_shown(renderers):
     def show(fig, *args, **kwargs):
         """Keep the figure for the job's result; there is no browser here."""
-        if not any(fig is other for other in shown):
-            shown.append(fig)
+        if not any(fig is other for other in drawing_state.shown):
+            drawing_state.shown.append(fig)
     renderers.show = show
 
 
-def shown_figures():
-    return shown
+def ignore_show(pyplot):
+    def show(*args, **kwargs):
+        """Nothing: figures are kept for the job's result, and there is no screen here."""
+    pyplot.show = show
+
+
+def save_at_show(pyplot):
+    space = sys.modules["__main__"].__dict__
+
+    def show(*args, **kwargs):
+        """Save the current figure, if there is something on it, and close it."""
+        if not pyplot.get_fignums():
+            return
+        figure = pyplot.gcf()
+        try:
+            if figure.get_axes():
+                save_shown(figure, space)
+        except Exception as error:
+            print(f"Warning: Could not save plot: {error}")
+        pyplot.close(figure)
+    pyplot.show = show
+
+
+def save_shown(figure, space):
+    import os
+    state = drawing_state
+    state.shows += 1
+    if state.shows > state.count:
+        return
+    os.makedirs(os.path.join(OUTPUT, state.directory), exist_ok=True)
+    names = [f"plot_{state.shows}.{form}" for form in state.rules.get("formats", ["png"])]
+    for name in names:
+        path = os.path.join(OUTPUT, state.directory, name)
+        figure.savefig(path, dpi=150, bbox_inches="tight")
+        state.saved.append((f"{state.directory}/{name}", name.rpartition(".")[2], "matplotlib"))
+    plots = space["results"].get("plots") if isinstance(space.get("results"), dict) else None
+    if isinstance(plots, list) and names:
+        plots.append(names[0])
+
+
+SHOWS = {"ignore": ignore_show, "save": save_at_show}

@@ -1,14 +1,13 @@
 """An exception as text: from the guest's own frame on, with its source lines."""
 import sys
 
-CELL = "<cell>"
 HARNESS = "<hotcell>"
 
 
-def guest_part(trace):
+def guest_part(trace, program):
     """The traceback from the first frame of the guest's program on; all but ours if it has none."""
     first = trace
-    while first is not None and first.tb_frame.f_code.co_filename != CELL:
+    while first is not None and first.tb_frame.f_code.co_filename != program:
         first = first.tb_next
     if first is not None:
         return first
@@ -17,9 +16,9 @@ def guest_part(trace):
     return trace
 
 
-def describe(error, last):
-    """The text. `last` is the line to end on if all else fails."""
-    error.__traceback__ = guest_part(error.__traceback__)
+def describe(error, last, program):
+    """The text. `last` is the line to end on if all else fails, `program` the file name of the guest's program."""
+    error.__traceback__ = guest_part(error.__traceback__, program)
     try:
         return full(error)
     except BaseException:  # no memory, or the guest has broken what we need

@@ -1,5 +1,6 @@
 #include "shim/harness/outcome.h"
 
+#include "shim/guard/rules.h"
 #include "shim/harness/frozen.h"
 
 #include "base/fd.h"
@@ -74,7 +75,8 @@ static void keep_error(PyObject *error, struct hc_outcome *out)
     if (!out->error_type || !out->error_message)
         return;
     hc_autopy *last = PyUnicode_FromFormat("%U: %U\n", out->error_type, out->error_message);
-    PyObject *text = last ? hc_frozen_call("traceback", "describe", "(OO)", error, last) : NULL;
+    PyObject *text =
+        last ? hc_frozen_call("traceback", "describe", "(OOs)", error, last, hc_guard.filename) : NULL;
     PyErr_Clear();
     out->error_trace = text && PyUnicode_Check(text) ? text : hc_py_take(&last);
     if (out->error_trace && !shown_by_guest(error))

@@ -6,9 +6,6 @@
 #include <Python.h>
 #include <stdbool.h>
 
-/* The file name that guest code is compiled under, and the one of the harness's own Python. */
-#define HC_CELL_FILE "<cell>"
-
 /* A local that owns a reference (or is NULL). Only for functions that return while the interpreter lives. */
 #define hc_autopy __attribute__((cleanup(hc_py_drop))) PyObject
 

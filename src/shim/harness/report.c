@@ -5,7 +5,7 @@
 #include "spec/handover.h"
 
 /* Keys and punctuation of the whole object. */
-#define FRAME_BYTES 192
+#define FRAME_BYTES 256
 
 /* Shares of the whole. A small budget must still name an error and the figures. */
 static size_t share(const struct hc_report *r, size_t part)
@@ -18,6 +18,12 @@ void hc_report_init(struct hc_report *r, size_t max)
     *r = (struct hc_report){.max = max < 4096 ? 4096 : max};
     r->error.max = share(r, 4);
     r->figures.max = r->columns.max = r->warnings.max = share(r, 8);
+    r->results.max = r->returned.max = hc_report_room(r);
+}
+
+size_t hc_report_room(const struct hc_report *r)
+{
+    return share(r, 8);
 }
 
 /* Append one more item to a comma-separated list; undo it if it does not fit. */
@@ -96,21 +102,64 @@ void hc_report_figures(struct hc_report *r, PyObject *saved, PyObject *warnings)
     }
 }
 
-void hc_report_value(struct hc_report *r, PyObject *value)
+void hc_report_results(struct hc_report *r, PyObject *results, PyObject *why_not)
 {
-    static const struct {
-        unsigned bit;
-        const char *warning;
-    } lacks[] = {
-        {HC_VALUE_CUT, "The text of the value was cut: it is too long."},
-        {HC_VALUE_NO_JSON, "The value as JSON was left out: it is too large."},
-        {HC_VALUE_NO_HTML, "The value as HTML was left out: it is too large."},
-    };
-    size_t taken = FRAME_BYTES + r->error.len + r->figures.len + r->columns.len + r->warnings.max;
-    unsigned missing = hc_value_bundle(&r->value, value, r->max - taken);
-    for (size_t i = 0; i < sizeof lacks / sizeof lacks[0]; i++)
-        if (missing & lacks[i].bit)
-            hc_report_warn(r, lacks[i].warning);
+    if (why_not == Py_None && hc_json_value(&r->results, results))
+        return;
+    hc_buf_clear(&r->results);
+    r->results.failed = false;
+    hc_autopy *text = PyUnicode_Check(why_not)
+                          ? PyUnicode_FromFormat("The results were left out: %U.", why_not)
+                          : PyUnicode_FromString("The results were left out: they are too large.");
+    if (text)
+        warn_str(r, text);
+    PyErr_Clear();
+}
+
+/* "name":{...}; without the value if that is too large. */
+static void add_returned(struct hc_report *r, PyObject *name, PyObject *entry)
+{
+    hc_autobuf item = {.max = r->returned.max};
+    (void)hc_json_str(&item, name, 512);
+    (void)hc_buf_add(&item, ":", 1);
+    if (hc_json_value(&item, entry) && add_item(&r->returned, &item))
+        return;
+    hc_autobuf instead = {0};
+    (void)hc_json_str(&instead, name, 512);
+    (void)hc_buf_str(&instead, ":{\"error\":\"too large to be listed\"}");
+    if (!add_item(&r->returned, &instead))
+        hc_report_warn(r, "Not all variables that were asked for could be listed.");
+}
+
+void hc_report_returned(struct hc_report *r, PyObject *returned)
+{
+    PyObject *name, *entry; /* borrowed */
+    Py_ssize_t at = 0;
+    while (PyDict_Check(returned) && PyDict_Next(returned, &at, &name, &entry))
+        if (PyUnicode_Check(name))
+            add_returned(r, name, entry);
+}
+
+size_t hc_report_value_room(const struct hc_report *r)
+{
+    return r->max - (FRAME_BYTES + r->error.len + r->figures.len + r->columns.len + r->warnings.max +
+                     r->results.len + r->returned.len);
+}
+
+void hc_report_value(struct hc_report *r, PyObject *value, PyObject *forms)
+{
+    hc_autopy *left_out = PyList_New(0);
+    if (!left_out)
+        return PyErr_Clear();
+    if (!hc_value_bundle(&r->value, value, forms, hc_report_value_room(r), left_out))
+        hc_report_warn(r, "The text of the value was cut: it is too long.");
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(left_out); i++) {
+        hc_autopy *text = PyUnicode_FromFormat("The value as %S was left out: it is too large.",
+                                               PyList_GET_ITEM(left_out, i));
+        if (text)
+            warn_str(r, text);
+    }
+    PyErr_Clear();
 }
 
 static const char *or_else(const struct hc_buf *b, const char *otherwise)
@@ -124,6 +173,10 @@ int hc_report_send(struct hc_report *r, int status, struct hc_error *err)
     (void)hc_buf_fmt(&out, "{\"value\":%s,\"error\":%s,\"figures\":[%s],\"columns\":%s,\"warnings\":[%s]",
                      or_else(&r->value, "null"), or_else(&r->error, "null"), or_else(&r->figures, ""),
                      or_else(&r->columns, "{}"), or_else(&r->warnings, ""));
+    if (r->results.len)
+        (void)hc_buf_fmt(&out, ",\"results\":%s", or_else(&r->results, "null"));
+    if (r->returned.len)
+        (void)hc_buf_fmt(&out, ",\"returned\":{%s}", or_else(&r->returned, ""));
     (void)hc_buf_fmt(&out, ",\"exit\":%d,\"complete\":true}", status);
     if (out.failed)
         return hc_fail(err, 0, "report: out of memory");

@@ -22,34 +22,29 @@ static PyObject *unprintable(PyObject *value)
     return PyUnicode_FromFormat("<unprintable %U object: %U: %U>", what, why, text);
 }
 
-static PyObject *plain_text(PyObject *value)
+/* The first `count` items, of what shows them in this order. The repr of a large list takes long, and only
+ * its beginning is kept. New reference; NULL with an exception set. */
+static PyObject *beginning(PyObject *value, Py_ssize_t count)
 {
-    PyObject *text = PyObject_Repr(value);
+    if (PyList_CheckExact(value) && PyList_GET_SIZE(value) > count)
+        return PyList_GetSlice(value, 0, count);
+    if (PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) > count)
+        return PyTuple_GetSlice(value, 0, count);
+    if (PyUnicode_CheckExact(value) && PyUnicode_GET_LENGTH(value) > count)
+        return PyUnicode_Substring(value, 0, count);
+    if (PyBytes_CheckExact(value) && PyBytes_GET_SIZE(value) > count)
+        return PyBytes_FromStringAndSize(PyBytes_AS_STRING(value), count);
+    return Py_NewRef(value);
+}
+
+static PyObject *plain_text(PyObject *value, size_t budget)
+{
+    hc_autopy *part = beginning(value, (Py_ssize_t)budget);
+    PyObject *text = part ? PyObject_Repr(part) : NULL;
     if (!text)
         text = unprintable(value);
     PyErr_Clear();
     return text;
-}
-
-/* Looked up on the type, as the interpreter does with special methods. */
-static bool type_has(PyObject *value, const char *method)
-{
-    hc_autopy *found = PyObject_GetAttrString((PyObject *)Py_TYPE(value), method);
-    PyErr_Clear();
-    return found != NULL;
-}
-
-/* New reference; NULL (no exception) for what has no HTML form. Plotly figures have one that holds all of
- * plotly.js, and are kept as JSON files anyway. */
-static PyObject *html_text(PyObject *value)
-{
-    if (PyType_Check(value) || !type_has(value, "_repr_html_") || type_has(value, "to_plotly_json"))
-        return NULL;
-    PyObject *html = PyObject_CallMethod(value, "_repr_html_", NULL);
-    PyErr_Clear();
-    if (html && !PyUnicode_Check(html))
-        Py_CLEAR(html);
-    return html;
 }
 
 /* Append ,"type":content if it fits. */
@@ -62,26 +57,47 @@ static bool add_whole(struct hc_buf *out, size_t end, const char *type, const st
     return hc_buf_add(out, content->data, content->len) == 0;
 }
 
-unsigned hc_value_bundle(struct hc_buf *out, PyObject *value, size_t budget)
+/* One of the forms: a str as it is, for JSON types what it holds. */
+static bool add_form(struct hc_buf *out, size_t end, PyObject *mime, PyObject *content)
 {
-    unsigned missing = 0;
+    const char *type = PyUnicode_Check(mime) ? PyUnicode_AsUTF8(mime) : NULL;
+    size_t len = type ? strlen(type) : 0;
+    bool is_json = len > 4 && strcmp(type + len - 4, "json") == 0;
+    hc_autobuf text = {.max = end - out->len};
+    bool whole = PyUnicode_Check(content) && !is_json ? hc_json_str(&text, content, SIZE_MAX)
+                                                      : hc_json_value(&text, content);
+    return type && whole && add_whole(out, end, type, &text);
+}
+
+static void add_forms(struct hc_buf *out, size_t end, PyObject *forms, bool has_json, PyObject *left_out)
+{
+    PyObject *mime, *content; /* borrowed */
+    Py_ssize_t at = 0;
+    while (PyDict_Next(forms, &at, &mime, &content)) {
+        bool twice = has_json && PyUnicode_CompareWithASCIIString(mime, "application/json") == 0;
+        if (!twice && !add_form(out, end, mime, content))
+            (void)PyList_Append(left_out, mime);
+        PyErr_Clear();
+    }
+}
+
+bool hc_value_bundle(struct hc_buf *out, PyObject *value, PyObject *forms, size_t budget, PyObject *left_out)
+{
     size_t end = out->len + budget - 1; /* room for the closing brace */
-    hc_autopy *text = plain_text(value);
+    hc_autopy *text = plain_text(value, budget);
     (void)hc_buf_str(out, "{\"text/plain\":");
+    bool whole = text && hc_json_str(out, text, (budget - FRAME_BYTES) / 2);
     if (!text)
         (void)hc_buf_str(out, "\"\"");
-    else if (!hc_json_str(out, text, (budget - FRAME_BYTES) / 2))
-        missing |= HC_VALUE_CUT;
 
     hc_autobuf json = {.max = budget};
     bool is_json = hc_json_value(&json, value);
-    if ((is_json || json.failed) && !add_whole(out, end, "application/json", &json))
-        missing |= HC_VALUE_NO_JSON;
-
-    hc_autopy *html = html_text(value);
-    hc_autobuf table = {.max = budget};
-    if (html && (!hc_json_str(&table, html, budget) || !add_whole(out, end, "text/html", &table)))
-        missing |= HC_VALUE_NO_HTML;
+    if ((is_json || json.failed) && !add_whole(out, end, "application/json", &json)) {
+        hc_autopy *mime = PyUnicode_FromString("application/json");
+        (void)(mime ? PyList_Append(left_out, mime) : 0);
+    }
+    if (forms)
+        add_forms(out, end, forms, is_json, left_out);
     (void)hc_buf_str(out, "}");
-    return missing;
+    return whole;
 }

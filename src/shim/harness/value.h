@@ -4,15 +4,9 @@
 
 #include "shim/harness/text.h"
 
-enum hc_value_lack {
-    HC_VALUE_CUT = 1,     /* "text/plain" is not all of it */
-    HC_VALUE_NO_JSON = 2, /* it is JSON, but too large */
-    HC_VALUE_NO_HTML = 4, /* it has HTML, but too large */
-};
-
-/* Append {"text/plain": ..., "application/json": ..., "text/html": ...} of at most `budget` bytes: the repr,
- * the value itself where it is JSON, and a table's HTML. The text is cut to fit, the others are whole or left
- * out. Returns what did not fit, as bits of enum hc_value_lack. */
-unsigned hc_value_bundle(struct hc_buf *out, PyObject *value, size_t budget);
+/* Append {"text/plain": ..., MIME type: ...} of at most `budget` bytes: the repr, the value itself where it
+ * is JSON, and `forms` (lent; a dict that the frozen part "value" made, or NULL). The text is cut to fit, the
+ * others are whole, or left out and appended to the list `left_out`. Returns whether the text is whole. */
+bool hc_value_bundle(struct hc_buf *out, PyObject *value, PyObject *forms, size_t budget, PyObject *left_out);
 
 #endif

@@ -1,0 +1,218 @@
+"""Chosen variables as JSON or as files below /output/values, and the dict "results" as JSON."""
+import sys
+
+DEEPEST = 40
+MOST = 100000  # values in one JSON document
+INLINE = 65536  # bytes of JSON that go into the manifest; more become a file
+LONGEST = 10000  # characters of the text that stands for an object
+MAX_INT = (1 << 63) - 1
+
+
+class NotJson(ValueError):
+    pass
+
+
+def collect(space, wanted, output, room):
+    """{name: what became of it} for [{"name", "format"}]; at most `room` bytes of JSON in all."""
+    return {row["name"]: one(space, row["name"], row["format"], output, room // len(wanted)) for row in wanted}
+
+
+def one(space, name, form, output, room):
+    if name not in space:
+        return {"error": "the program has no variable of this name"}
+    value = space[name]
+    try:
+        return {"type": type_name(value), **WRITERS[form](value, Place(output, name, room))}
+    except BaseException as error:  # the guest's classes take part in this: it may be anything
+        return {"type": type_name(value), "error": describe(error)}
+
+
+def describe(error):
+    try:
+        return f"{type(error).__name__}: {error}"[:500]
+    except BaseException:
+        return "an exception that cannot be shown"
+
+
+def type_name(value):
+    kind = type(value)
+    try:
+        module, name = kind.__module__, kind.__qualname__
+        return name[:200] if module in ("builtins", "__main__") else f"{module}.{name}"[:200]
+    except BaseException:  # a metaclass may do anything
+        return "object"
+
+
+class Place:
+    """Where one variable goes: into the manifest, or into a file of its name."""
+
+    def __init__(self, output, name, room):
+        self.output = output
+        self.name = name
+        self.room = min(room, INLINE)
+
+    def file(self, suffix, mime, write, mode="wb"):
+        import os
+        folder = os.path.join(self.output, "values")
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, f"{self.name}.{suffix}")
+        try:
+            with open(path, mode, **({} if "b" in mode else {"encoding": "utf-8", "newline": ""})) as file:
+                write(file)
+        except BaseException:
+            discard(path, folder)
+            raise
+        return {"path": f"values/{self.name}.{suffix}", "mime": mime}
+
+    def json(self, value):
+        import json
+        text = json.dumps(value, allow_nan=False)
+        if len(text) <= self.room:
+            return {"json": value}
+        return self.file("json", "application/json", lambda file: file.write(text), "w")
+
+
+def discard(path, folder):
+    """Half a value is none."""
+    import os
+    for remove, what in ((os.unlink, path), (os.rmdir, folder)):
+        try:
+            remove(what)
+        except OSError:
+            pass
+
+
+def as_auto(value, place):
+    if is_a(value, "pandas", "DataFrame", "Series"):
+        return as_jsonl(value, place)
+    if is_a(value, "numpy", "ndarray") and value.ndim and not value.dtype.hasobject:
+        return as_npy(value, place)
+    return as_json(value, place)
+
+
+def as_json(value, place):
+    return place.json(Plain().convert(value, 0))
+
+
+def as_npy(value, place):
+    import numpy
+    array = numpy.asarray(value)
+    if array.dtype.hasobject:
+        raise TypeError("an array of Python objects has no form as .npy")
+    return place.file("npy", "application/x-npy", lambda file: numpy.save(file, array, allow_pickle=False))
+
+
+def as_csv(value, place):
+    frame = table(value)
+    return place.file("csv", "text/csv", lambda file: frame.to_csv(file, index=False), "w")
+
+
+def as_jsonl(value, place):
+    frame = table(value)
+
+    def write(file):
+        frame.to_json(file, orient="records", lines=True, date_format="iso")
+    return place.file("jsonl", "application/jsonl", write, "w")
+
+
+WRITERS = {"auto": as_auto, "json": as_json, "npy": as_npy, "csv": as_csv, "jsonl": as_jsonl}
+
+
+def table(value):
+    """A DataFrame whose index, if it says something, is among its columns."""
+    import pandas
+    if is_a(value, "pandas", "Series"):
+        value = value.to_frame("value" if value.name is None else value.name)
+    elif not is_a(value, "pandas", "DataFrame"):
+        value = pandas.DataFrame(value)
+    counts_only = isinstance(value.index, pandas.RangeIndex) and value.index.name is None
+    return value if counts_only else value.reset_index()
+
+
+def is_a(value, module, *names):
+    """An instance of a library's class; of none if the library was never imported."""
+    classes = (getattr(sys.modules.get(module), name, None) for name in names)
+    return isinstance(value, tuple(c for c in classes if isinstance(c, type)))
+
+
+def results(value, room):
+    """(JSON, None), or (None, why not). What is no JSON becomes text."""
+    try:
+        import json
+        plain = Plain(text_for_others=True).convert(value, 0)
+        size = len(json.dumps(plain, allow_nan=False))
+        return (plain, None) if size <= room else (None, f"{size} bytes, more than {room}")
+    except BaseException as error:
+        return None, describe(error)
+
+
+class Plain:
+    """Turns a value into dicts, lists, strings and numbers that JSON can hold."""
+
+    def __init__(self, text_for_others=False):
+        self.text_for_others = text_for_others
+        self.count = 0
+
+    def convert(self, value, depth):
+        self.count += 1
+        if self.count > MOST:
+            raise NotJson(f"more than {MOST} values")
+        if depth > DEEPEST:
+            raise NotJson(f"nested more than {DEEPEST} levels deep")
+        if value is None or value is True or value is False:
+            return value
+        if isinstance(value, str):
+            return str.__str__(value)
+        if isinstance(value, int):
+            number = int.__int__(value)
+            return number if -MAX_INT <= number <= MAX_INT else str(number)
+        if isinstance(value, float):
+            number = float.__float__(value)
+            return number if number - number == 0 else None  # JSON knows no infinity, and no NaN
+        if isinstance(value, dict):
+            return {self.key(key): self.convert(item, depth + 1) for key, item in list(dict.items(value))}
+        if isinstance(value, (list, tuple, set, frozenset)):
+            return [self.convert(item, depth + 1) for item in list(value)]
+        return self.of_library(value, depth)
+
+    def of_library(self, value, depth):
+        if is_a(value, "numpy", "ndarray"):
+            if value.size > MOST:
+                raise NotJson(f"an array of {value.size} elements")
+            return self.convert(value.tolist(), depth)
+        if is_a(value, "pandas", "DataFrame", "Series"):
+            if value.size > MOST:
+                raise NotJson(f"a table of {value.size} cells")
+            return self.convert(value.to_dict(), depth)
+        if is_a(value, "pandas", "Index"):
+            return self.convert(value.tolist(), depth)
+        if is_missing(value):
+            return None
+        if is_a(value, "datetime", "date", "time"):
+            return value.isoformat()
+        if is_a(value, "numpy", "generic"):
+            plain = value.item()
+            if not isinstance(plain, (bytes, complex)) and plain is not value:
+                return self.convert(plain, depth)
+        if self.text_for_others:
+            return shown(value)
+        raise NotJson(f"{type_name(value)} is not JSON")
+
+    def key(self, key):
+        if isinstance(key, str):
+            return str.__str__(key)
+        if is_a(key, "datetime", "date"):
+            return key.isoformat()
+        return shown(key)
+
+
+def is_missing(value):
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and (value is pandas.NaT or value is pandas.NA)
+
+
+def shown(value):
+    try:
+        return str(value)[:LONGEST]
+    except BaseException:
+        return f"<unprintable {type_name(value)} object>"

@@ -1,0 +1,90 @@
+#include "shim/harness/results.h"
+
+#include "shim/harness/frozen.h"
+#include "shim/harness/pyjson.h"
+#include "spec/rules.h"
+
+#define OUTPUT "/output"
+
+static const cJSON *member(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+static bool may_have_figures(void)
+{
+    PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
+    return PyDict_GetItemString(modules, "matplotlib.pyplot") ||
+           PyDict_GetItemString(modules, "plotly.basedatatypes");
+}
+
+static void keep_figures(const cJSON *job, PyObject *space, PyObject *value, struct hc_report *report)
+{
+    hc_autopy *state = hc_frozen_call("hooks", "drawing", "()");
+    hc_autopy *kept = state ? hc_frozen_call("figures", "capture", "(OOOsLL)", space, value ? value : Py_None,
+                                             state, OUTPUT, (long long)member(job, "figures")->valuedouble,
+                                             (long long)member(job, "figure_bytes")->valuedouble)
+                            : NULL;
+    PyObject *saved, *warnings; /* borrowed from `kept` */
+    if (kept && PyArg_ParseTuple(kept, "OO", &saved, &warnings))
+        hc_report_figures(report, saved, warnings);
+    else
+        hc_report_warn(report, "Figures could not be looked for.");
+    PyErr_Clear();
+}
+
+static void keep_results(const cJSON *job, PyObject *space, struct hc_report *report)
+{
+    PyObject *results = PyDict_GetItemString(space, "results"); /* borrowed */
+    if (!hc_rules_bool(member(job, "rules"), "prelude", "results", false) || !results)
+        return;
+    hc_autopy *plain =
+        hc_frozen_call("return", "results", "(On)", results, (Py_ssize_t)hc_report_room(report));
+    PyObject *json, *why_not; /* borrowed from `plain` */
+    if (plain && PyArg_ParseTuple(plain, "OO", &json, &why_not))
+        hc_report_results(report, json, why_not);
+    PyErr_Clear();
+}
+
+static void keep_returned(const cJSON *job, PyObject *space, struct hc_report *report)
+{
+    const cJSON *wanted = member(job, "returns");
+    if (!wanted || !wanted->child)
+        return;
+    hc_autopy *rows = hc_py_from_json(wanted);
+    hc_autopy *returned = rows ? hc_frozen_call("return", "collect", "(OOsn)", space, rows, OUTPUT,
+                                                (Py_ssize_t)hc_report_room(report))
+                               : NULL;
+    if (returned)
+        hc_report_returned(report, returned);
+    else
+        hc_report_warn(report, "The variables that were asked for could not be looked for.");
+    PyErr_Clear();
+}
+
+/* Only classes that were written in Python have more to show than a repr. */
+static bool may_have_forms(PyObject *value)
+{
+    return PyType_HasFeature(Py_TYPE(value), Py_TPFLAGS_HEAPTYPE) && !PyType_Check(value);
+}
+
+static void keep_value(PyObject *value, struct hc_report *report)
+{
+    hc_autopy *state = may_have_forms(value) ? hc_frozen_call("hooks", "drawing", "()") : NULL;
+    hc_autopy *forms = state ? hc_frozen_call("value", "forms", "(OOsn)", value, state, OUTPUT,
+                                              (Py_ssize_t)hc_report_value_room(report))
+                             : NULL;
+    PyErr_Clear();
+    hc_report_value(report, value, forms && PyDict_Check(forms) ? forms : NULL);
+}
+
+void hc_results_gather(const cJSON *job, PyObject *space, const struct hc_outcome *outcome,
+                       struct hc_report *report)
+{
+    if (may_have_figures())
+        keep_figures(job, space, outcome->value, report);
+    keep_results(job, space, report);
+    keep_returned(job, space, report);
+    if (outcome->value)
+        keep_value(outcome->value, report);
+}
