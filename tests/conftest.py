@@ -1,5 +1,11 @@
-"""Fixtures of the whole-cell tests; see cells.py."""
+"""Fixtures of the whole-cell tests; see cells.py.
 
+A test that shows a row of one of the four systems that the shipped policies stand for says so with
+`@pytest.mark.row("S0.6", "S0.7")`, on the function or on one `pytest.param(..., marks=pytest.mark.row("S0.6"))`; at the
+end of a run stands how many rows were covered. rows.py has the numbers, and what waits.
+"""
+
+import collections
 import sys
 from pathlib import Path
 
@@ -7,7 +13,48 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import cells  # noqa: E402
+import rows  # noqa: E402
 
+# ---- rows ----
+
+_rows_of = collections.defaultdict(set)  # test -> rows
+_failed = set()
+_ran = set()
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "row(number, ...): the rows that a test shows, see rows.py")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        for mark in item.iter_markers("row"):
+            unknown = set(mark.args) - set(rows.ROWS)
+            if unknown or not mark.args:
+                raise pytest.UsageError(f"{item.nodeid}: there is no row {', '.join(sorted(unknown)) or 'without number'}")
+            _rows_of[item.nodeid].update(mark.args)
+
+
+def pytest_runtest_logreport(report):
+    if report.when == "call" and report.passed:
+        _ran.add(report.nodeid)
+    if report.failed:
+        _failed.add(report.nodeid)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Of the tests that ran: a row has passed if all that show it have."""
+    if not _rows_of:
+        return
+    failed = {row for test in _failed for row in _rows_of.get(test, ())}
+    covered = {row for test in _ran | _failed for row in _rows_of.get(test, ())}
+    terminalreporter.write_line(f"rows: {len(covered)} covered, {len(covered - failed)} passed, "
+                                f"{len(rows.WAITING)} waiting")
+    if failed:
+        terminalreporter.write_line(f"rows that failed: {' '.join(row for row in rows.ROWS if row in failed)}")
+
+
+# ---- fixtures ----
 
 @pytest.fixture(scope="session", autouse=True)
 def scratch():

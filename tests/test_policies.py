@@ -27,7 +27,7 @@ def write(path, **members):
     return path
 
 
-@pytest.mark.parametrize("name", ["default", "none"])
+@pytest.mark.parametrize("name", ["default", "none", "analysis", "charts", "statistics", "notebook"])
 def test_shipped_policies(name, here):
     done = cells.hotcell("policy", "check", name)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -50,11 +50,10 @@ def test_default_says_every_field():
 
 def test_none_is_default_without_the_guard():
     default, none = show("default"), show("none")
-    for policy in (default, none):
-        policy.pop("name")
-        policy.pop("description", None)
-    assert (default.pop("guard"), none.pop("guard")) == ("on", "off")
-    assert none == default
+    for shown in (default, none):
+        shown.pop("name")
+        shown.pop("description", None)
+    assert none == {**default, "guard": "off"}
 
 
 @pytest.mark.parametrize("members", [
@@ -207,3 +206,131 @@ def test_cpus_without_a_controller_warns(base_tree):
     result = cells.run("1", "--cpus", "0.5", "--enforcement", "rlimits")
     assert result.manifest["limits"]["enforced_by"]["cpus"] == "none"
     assert any("limits.cpus" in warning for warning in result.manifest["warnings"])
+
+
+# ---- explain, diff, card ----
+
+WITH_RULES = ["default", "analysis", "charts", "statistics", "notebook", "none"]
+
+
+def policy(command, *arguments, status=0, **more):
+    done = cells.hotcell("policy", command, *arguments, **more)
+    assert (done.returncode, done.stderr) == (status, ""), done
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", WITH_RULES)
+def test_explain_says_what_enforces_every_field(name):
+    """Both sides of each field, and every rule of the policy with its value."""
+    text, shown = policy("explain", name), show(name)
+    for section, members in shown.items():
+        if isinstance(members, dict) and section in ("limits", "output"):
+            for key, value in members.items():
+                block = text.split(f"\n{section}.{key} = ")[1].split("\n")
+                assert block[1].startswith("    guard:  ") and block[2].startswith("    kernel: "), block[:3]
+                assert section != "limits" or block[0] in (str(value), f"{value:g}" if value != str(value) else value)
+        elif isinstance(members, dict):
+            block = text.split(f"\n{section}\n")[1]
+            assert all(f"    {key} = " in block for key in members), section
+
+
+def test_explain_shows_the_kernels_side():
+    none, loopback = policy("explain", "default"), policy("explain", write_policy(network="loopback"))
+    assert "socket             EAFNOSUPPORT  the cell has no network; its channel is inherited" in none
+    assert "    sockets: " in loopback and "    sockets: " not in none
+    assert "a network namespace with a loopback interface and no route" in loopback
+    for landlocked in ("/usr ", "/input ", "/output ", "/tmp "):
+        assert f"\n    {landlocked}" in none.split("Landlock: ")[1]
+    assert "    guard:  off\n" in policy("explain", "none")
+
+
+def write_policy(**members):
+    directory = cells.new_directory(cells.caller())
+    return str(write(directory / "own.json", extends="default", **members))
+
+
+def test_diff_of_equal_policies(here):
+    same = write_policy(name="same", description="another name")
+    assert policy("diff", "default", "default") == ""
+    assert policy("diff", "default", same) == ""
+
+
+def test_diff_names_every_field_that_differs(here):
+    other = write_policy(limits={"timeout": "5s"}, network="loopback", env={"TZ": "Europe/Berlin"},
+                         imports={"deny+": ["sqlite3"], "message": None}, calls={"deny": ["print"]},
+                         prelude={"names": {"pd": "pandas"}})
+    assert policy("diff", "default", other, status=1).splitlines() == [
+        'limits.timeout: "60s" -> "5s"',
+        'network: "none" -> "loopback"',
+        'imports.deny: + "sqlite3"',
+        '''imports.message: "Import of '{name}' is not allowed by this policy" -> not set''',
+        'calls.deny: - "breakpoint"',
+        'calls.deny: + "print"',
+        'env.TZ: not set -> "Europe/Berlin"',
+        'prelude.names.pd: not set -> "pandas"',
+    ]
+
+
+def test_diff_tells_an_empty_list_from_none(here):
+    empty = write_policy(imports={"allow": []})
+    assert "imports.allow: not set -> []" in policy("diff", "default", empty, status=1).splitlines()
+
+
+def test_a_policy_that_is_none_cannot_be_explained_or_compared(here):
+    for arguments in (["explain", "nowhere"], ["diff", "nowhere", "default"], ["diff", "default", "nowhere"],
+                      ["card", "nowhere"]):
+        done = cells.hotcell("policy", *arguments)
+        assert (done.returncode, done.stdout) == (78, "")
+        assert "there is no policy 'nowhere'" in done.stderr
+    for arguments in (["card", "--yaml"], ["card", "default", "none"], ["diff", "default"], ["explain"]):
+        assert cells.hotcell("policy", *arguments).returncode == 64
+
+
+@pytest.mark.parametrize("name", WITH_RULES)
+def test_the_card_is_short(name):
+    need_scientific()
+    lines = policy("card", name).splitlines()
+    assert len(lines) < 60
+    assert max(map(len, lines)) <= 100
+    assert lines[0] == f"This program runs in a sealed cell with Python 3.11.2 on Linux, under the policy {name}."
+
+
+def need_scientific():
+    if cells.hotcell("tree", "path", "scientific").returncode != 0:
+        cells.skip("the tree scientific is not built")
+
+
+@pytest.mark.row("S3.28")
+def test_the_card_follows_from_the_policy():
+    """A change of the policy is a change of what a model is told."""
+    need_scientific()
+    own = write_policy(name="own", imports={"allow": ["math"]}, limits={"timeout": "7s"}, audit={"threads": False},
+                       files={"write": ["/tmp"]}, figures={"formats": ["svg"]}, calls={"deny": ["sorted"]},
+                       prelude={"names": {"m": "math"}, "results": True})
+    text, data = policy("card", own), json.loads(policy("card", "--json", own))
+    for told in ("Imports, except of: math, and what is in them.", "7s by the clock", "m = math", "Threads, except",
+                 "Writing:  /tmp.", "matplotlib's as svg", "Calls of: sorted.", "results: a dict"):
+        assert told in text, told
+    assert data["rules"]["imports_allowed"] == ["math"] and data["limits"]["timeout"] == 7
+    assert data["prepared"]["names"] == {"m": "math"} and data["prepared"]["results"] is True
+    assert data["files"]["write"] == ["/tmp"] and data["figures"]["formats"] == ["svg"]
+
+
+def test_the_cards_libraries_are_those_of_the_tree(base_tree):
+    need_scientific()
+    own = write_policy(tree=base_tree)
+    assert json.loads(policy("card", "--json", own))["libraries"] == {}
+    assert "Libraries: the standard library alone." in policy("card", own)
+    told = json.loads(policy("card", "--json", "default"))
+    probe = cells.run("import json, importlib.metadata as m\n"
+                      "print(json.dumps({d.metadata['Name']: d.version for d in m.distributions()}))",
+                      "--guard=off", tree="scientific")
+    assert told["libraries"] == probe.facts()
+    assert told["python"] == cells.run("import json, platform\nprint(json.dumps(platform.python_version()))").facts()
+
+
+def test_the_card_without_guard_names_no_rule_of_its():
+    need_scientific()
+    card = json.loads(policy("card", "--json", "none"))
+    assert card["guard"] is False and card["rules"] == {}
+    assert "Imports" not in policy("card", "none")

@@ -466,3 +466,38 @@ int hc_filter_get(enum hc_filter_kind kind, const struct hc_policy *policy, bool
         cache_write(dir, name, out);
     return 0;
 }
+
+static bool decided_elsewhere(const char *call, unsigned when)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if ((rules[i].when & when) && strcmp(rules[i].call, call) == 0)
+            return true;
+    size_t len = strlen(call);
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        if (!(sets[i].when & when))
+            continue;
+        for (const char *at = strstr(sets[i].calls, call); at; at = strstr(at + 1, call))
+            if ((at == sets[i].calls || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
+                return true;
+    }
+    return false;
+}
+
+void hc_filter_each(const struct hc_policy *policy, bool counted, hc_filter_visitor *each, void *ctx)
+{
+    unsigned when = wanted(HC_FILTER_JOB, policy, counted);
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        if (sets[i].when & when)
+            each(ctx,
+                 &(struct hc_filter_row){.name = sets[i].name, .calls = sets[i].calls, .why = sets[i].why});
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].when & when)
+            each(ctx, &(struct hc_filter_row){.name = rules[i].call,
+                                              .by_arguments = rules[i].cmp[0].mask != 0,
+                                              .error = rules[i].error,
+                                              .why = rules[i].why});
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        if (!decided_elsewhere(refusals[i].call, when))
+            each(ctx, &(struct hc_filter_row){
+                          .name = refusals[i].call, .error = refusals[i].error, .why = refusals[i].why});
+}

@@ -120,3 +120,16 @@ int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "apply Landlock");
     return abi;
 }
+
+void hc_landlock_each(bool counted, void (*each)(void *ctx, const struct hc_landlock_row *row), void *ctx)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (rules[i].counted && !counted)
+            continue;
+        each(ctx, &(struct hc_landlock_row){.path = rules[i].path,
+                                            .why = rules[i].why,
+                                            .reads = rules[i].access & READ,
+                                            .writes = rules[i].access & LANDLOCK_ACCESS_FS_WRITE_FILE,
+                                            .links = rules[i].access & LANDLOCK_ACCESS_FS_MAKE_SYM});
+    }
+}

@@ -101,6 +101,13 @@ int hc_loopback_up(int *interfaces, int *up, struct hc_error *err);
  */
 int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *err);
 
+/* The rules, for people. `counted`: a cgroup counts the cell's memory. */
+struct hc_landlock_row {
+    const char *path, *why;
+    bool reads, writes, links; /* links: makes symbolic links and pipes too */
+};
+void hc_landlock_each(bool counted, void (*each)(void *ctx, const struct hc_landlock_row *row), void *ctx);
+
 /* Resource limits, then all rights away, each proven. (rights.c) */
 int hc_rights_become_guest(const struct hc_plan *plan, struct hc_error *err);
 int hc_rights_limit(const struct hc_plan *plan, struct hc_error *err);

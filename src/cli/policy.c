@@ -1,36 +1,139 @@
-/* hotcell policy show|check NAME - the effective policy, or only whether it is one. */
-#include "cli/cli.h"
+/* hotcell policy show|check|explain|diff|card - what a policy says, what enforces it, what a model should
+ * know.
+ */
+#include "cli/policy.h"
 
 #include "cell/policies.h"
+#include "cli/cli.h"
 #include "spec/options.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#define WIDTH 100
+
+static const char help[] =
+    "usage: hotcell policy show NAME            print the effective policy, \"extends\" resolved\n"
+    "       hotcell policy check NAME           say only whether it is valid\n"
+    "       hotcell policy explain NAME         print what enforces each of its fields\n"
+    "       hotcell policy diff NAME OTHER      print how another one differs; exit 1 if it does\n"
+    "       hotcell policy card [--json] [NAME] print what the writer of a program should know\n";
+
+void hc_print_wrapped(const char *first, const char *text)
+{
+    int indent = (int)strlen(first);
+    int column = printf("%s", first);
+    for (const char *word = text; *word;) {
+        int len = (int)strcspn(word, " ");
+        if (column > indent && column + 1 + len > WIDTH)
+            column = printf("\n%*s", indent, "") - 1;
+        column += printf("%s%.*s", column > indent ? " " : "", len, word);
+        word += len;
+        word += strspn(word, " ");
+    }
+    (void)putchar('\n');
+}
+
+void hc_join_names(struct hc_buf *out, const cJSON *list, int more)
+{
+    int count = 0, left = cJSON_GetArraySize(list) - more;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list)
+    {
+        if (more > 0 && count == more)
+            break;
+        (void)hc_buf_fmt(out, "%s%s", count++ ? ", " : "", item->valuestring);
+    }
+    if (more > 0 && left > 0)
+        (void)hc_buf_fmt(out, " and %d more", left);
+}
+
+static int load(struct hc_policy *p, const char *name)
+{
+    struct hc_error err;
+    hc_policy_init(p);
+    return hc_policy_load(p, name, hc_policies_read, NULL, &err) < 0 ? hc_report(&err) : HC_EXIT_OK;
+}
+
+static int show(const struct hc_policy *p)
+{
+    cJSON *json = hc_policy_to_json(p);
+    char *text = cJSON_Print(json);
+    if (text)
+        (void)puts(text);
+    cJSON_free(text);
+    cJSON_Delete(json);
+    return text ? HC_EXIT_OK : HC_EXIT_INTERNAL;
+}
+
+static int check(const struct hc_policy *p)
+{
+    (void)p; /* it was loaded: there is nothing to say */
+    return HC_EXIT_OK;
+}
+
+/* Subcommands that take one policy and no option. */
+static const struct {
+    const char *name;
+    int (*run)(const struct hc_policy *p);
+} commands[] = {{"show", show}, {"check", check}, {"explain", hc_policy_explain}};
+
+static int diff(const char *name, const char *other)
+{
+    struct hc_policy a, b;
+    int status = load(&a, name);
+    if (status != HC_EXIT_OK) {
+        hc_policy_finish(&a);
+        return status;
+    }
+    status = load(&b, other);
+    if (status == HC_EXIT_OK)
+        status = hc_policy_diff(&a, &b);
+    hc_policy_finish(&a);
+    hc_policy_finish(&b);
+    return status;
+}
+
+static int card(int argc, char **argv)
+{
+    const char *name = NULL;
+    bool json = false;
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0)
+            json = true;
+        else if (argv[i][0] == '-' || name)
+            return hc_usage("policy", "card: expected [--json] [NAME], got '%s'", argv[i]);
+        else
+            name = argv[i];
+    }
+    struct hc_policy p;
+    int status = load(&p, name ? name : "default");
+    if (status == HC_EXIT_OK)
+        status = hc_policy_card(&p, json);
+    hc_policy_finish(&p);
+    return status;
+}
+
 int hc_cmd_policy(int argc, char **argv)
 {
     if (hc_wants_help(argc, argv)) {
-        (void)puts("usage: hotcell policy show NAME    print the effective policy, \"extends\" resolved\n"
-                   "       hotcell policy check NAME   say only whether it is valid");
+        (void)fputs(help, stdout);
         return HC_EXIT_OK;
     }
-    bool show = argc == 3 && strcmp(argv[1], "show") == 0;
-    if (!show && !(argc == 3 && strcmp(argv[1], "check") == 0))
-        return hc_usage("policy", "expected 'show NAME' or 'check NAME'");
-    struct hc_policy p;
-    struct hc_error err;
-    hc_policy_init(&p);
-    int status = HC_EXIT_OK;
-    if (hc_policy_load(&p, argv[2], hc_policies_read, NULL, &err) < 0)
-        status = hc_report(&err);
-    if (status == HC_EXIT_OK && show) {
-        cJSON *json = hc_policy_to_json(&p);
-        char *text = cJSON_Print(json);
-        if (text)
-            (void)puts(text);
-        cJSON_free(text);
-        cJSON_Delete(json);
+    if (argc >= 2 && strcmp(argv[1], "card") == 0)
+        return card(argc - 2, argv + 2);
+    if (argc == 4 && strcmp(argv[1], "diff") == 0)
+        return diff(argv[2], argv[3]);
+    for (size_t i = 0; argc == 3 && i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(argv[1], commands[i].name) != 0)
+            continue;
+        struct hc_policy p;
+        int status = load(&p, argv[2]);
+        if (status == HC_EXIT_OK)
+            status = commands[i].run(&p);
+        hc_policy_finish(&p);
+        return status;
     }
-    hc_policy_finish(&p);
-    return status;
+    return hc_usage("policy", "expected 'show NAME', 'check NAME', 'explain NAME', 'diff NAME OTHER' or "
+                              "'card [--json] [NAME]'");
 }

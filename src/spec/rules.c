@@ -520,10 +520,14 @@ cJSON *hc_rules_for_shim(const cJSON *rules, bool guard)
     return out;
 }
 
+/* Each sentence begins a line, as mdoc(7) wants it. */
 static void print_escaped(FILE *out, const char *text)
 {
-    for (; *text; text++)
-        (void)(*text == '\\' ? fputs("\\e", out) : fputc(*text, out));
+    for (; *text; text++) {
+        bool ends = text[0] == '.' && text[1] == ' ';
+        (void)(ends ? fputs(".\n", out) : *text == '\\' ? fputs("\\e", out) : fputc(*text, out));
+        text += ends;
+    }
 }
 
 void hc_rules_print_man(FILE *out)
@@ -534,7 +538,7 @@ void hc_rules_print_man(FILE *out)
         print_escaped(out, r->help);
         (void)fputc('\n', out);
         for (size_t c = 0; r->choices && r->choices[c]; c++)
-            (void)fprintf(out, "%s\n.Cm %s%s\n", c ? "" : "One of", r->choices[c],
+            (void)fprintf(out, "%s.Cm %s%s\n", c ? "" : "One of\n", r->choices[c],
                           r->choices[c + 1] ? " ," : " .");
     }
 }

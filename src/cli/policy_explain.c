@@ -1,0 +1,279 @@
+/* What enforces each field of a policy: the guard inside the interpreter, which gives early and clear
+ * refusals, and the kernel or the launcher, which hold whatever the program does to the interpreter. */
+#include "cli/policy.h"
+
+#include "base/error.h"
+#include "cell/filter.h"
+#include "cell/plan.h"
+#include "spec/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NOTHING "-"
+
+/* Single values. With `value`, the row is for that value alone. */
+static const struct {
+    const char *path, *value, *guard, *kernel;
+} fields[] = {
+    {"limits.timeout", NULL, NOTHING,
+     "the launcher's timer; then all processes of the cell are killed at once"},
+    {"limits.grace", NULL, "TimeoutError is raised in the program's main thread",
+     "a signal of the launcher's to the interpreter, so long before limits.timeout"},
+    {"limits.cpu", NULL, NOTHING,
+     "the launcher watches cpu.stat of the cgroup, or the processes; RLIMIT_CPU behind it"},
+    {"limits.memory", NULL, NOTHING,
+     "cgroup memory.max, without swap; without a cgroup the launcher's watch, and RLIMIT_DATA"},
+    {"limits.pids", NULL, NOTHING, "cgroup pids.max; without a cgroup RLIMIT_NPROC"},
+    {"limits.cpus", NULL, NOTHING, "cgroup cpu.max; numeric libraries are told how many threads to start"},
+    {"limits.output", NULL, NOTHING, "size of the tmpfs on /output (output.mode \"capped\")"},
+    {"limits.output_files", NULL, NOTHING, "inodes of the tmpfs on /output; the launcher lists no more"},
+    {"limits.tmp", NULL, NOTHING, "size of the tmpfs on /tmp"},
+    {"limits.tmp_files", NULL, NOTHING, "inodes of the tmpfs on /tmp"},
+    {"limits.file", NULL, NOTHING, "RLIMIT_FSIZE"},
+    {"limits.stdout", NULL, NOTHING, "the launcher counts while it reads the pipe"},
+    {"limits.stderr", NULL, NOTHING, "the launcher counts while it reads the pipe"},
+    {"limits.figures", NULL, "so many figures of each kind are saved", "none but those of files"},
+    {"limits.figure", NULL, "larger figures are left out", "none but those of files"},
+    {"limits.value", NULL, "what is reported is cut to fit", "the launcher takes no larger report"},
+    {"limits.code", NULL, NOTHING, "the launcher refuses a longer program before there is a cell"},
+    {"limits.open_files", NULL, NOTHING, "RLIMIT_NOFILE"},
+    {"limits.stack", NULL, NOTHING, "RLIMIT_STACK"},
+    {"limits.enforcement", NULL, NOTHING,
+     "whether cgroup controllers or resource limits do what is said above"},
+    {"output.mode", "capped", NOTHING,
+     "/output is a tmpfs; the launcher moves what is left there once the cell is dead"},
+    {"output.mode", "bind", NOTHING,
+     "/output is the output directory, mounted without executables, devices and links"},
+    {"output.overflow", NULL, NOTHING, "the launcher drops the rest of the stream, or kills the cell"},
+    {"guard", "on", "all that is said of it below", NOTHING},
+    {"guard", "off", "does nothing", "all that is said of it here: it does not depend on the guard"},
+    {"network", "none", "sockets are refused by the audit hook, with a hint",
+     "an empty network namespace; the filter refuses socket(); Landlock refuses TCP"},
+    {"network", "loopback", "sockets are let through",
+     "a network namespace with a loopback interface and no route; the filter has the set \"sockets\""},
+    {"processes", "none", "os.fork, os.exec* and subprocess are refused by the audit hook, with a hint",
+     "the filter refuses fork and execve; Landlock lets nothing be executed; the tree has no other program"},
+    {"processes", "fork", "os.fork is let through; other programs are refused by the audit hook",
+     "the filter refuses execve; Landlock lets nothing be executed; limits.pids counts"},
+    {"tree", NULL, NOTHING, "mounted read-only as the root, without set-id programs and devices"},
+};
+
+/* Sections of rules. */
+static const struct {
+    const char *section, *guard, *kernel;
+} sections[] = {
+    {"imports",
+     "import statements are looked up before the program runs, imports of the program's own frames while "
+     "it runs; libraries import what they like",
+     "only what the tree holds can be imported; it is read-only, and native code cannot be brought in: "
+     "/output and "
+     "/tmp are mounted without execution"},
+    {"calls", "calls of these names are found in the syntax tree before the program runs", NOTHING},
+    {"builtins", "the program's namespace has its own set of built-in names", NOTHING},
+    {"attributes", "found in the syntax tree before the program runs, and refused by getattr() and its like",
+     NOTHING},
+    {"names", "found in the syntax tree before the program runs", NOTHING},
+    {"code", "the program's text and syntax tree are looked at before it runs",
+     "the parser itself runs in the cell, behind the job's filter"},
+    {"files",
+     "the audit hook resolves each path that is opened or changed, and compares it with these directories",
+     "mounts and Landlock, as below: nothing else of the host exists in the cell"},
+    {"modules", "what the program finds in these modules is replaced; libraries keep the originals", NOTHING},
+    {"audit", "a hook in C that Python code cannot remove sees every audit event",
+     "effects are refused by the filter where no event is raised"},
+    {"prelude", "runs before the program, trusted; names are bound only if the program mentions them",
+     NOTHING},
+    {"figures", "the harness saves figures when the program has ended",
+     "limits.output and limits.file hold for them too"},
+    {"redact", NOTHING, "the launcher replaces it in what it reads from the cell, before anybody sees it"},
+    {"truncation", NOTHING, "the launcher cuts what it reads from the cell"},
+    {"persist", NOTHING, "the launcher writes the saved code"},
+};
+
+static const struct {
+    const char *where, *what;
+} mounts[] = {
+    {"/", "the tree: read-only, nosuid, nodev"},
+    {"/input", "the job's data, file by file: read-only, noexec, nosuid, nodev, nosymfollow"},
+    {"/output", "what the job leaves: noexec, nosuid, nodev, nosymfollow"},
+    {"/tmp", "a tmpfs that is thrown away: noexec, nosuid, nodev, nosymfollow"},
+    {"/proc", "processes of this cell alone: read-only, hidepid, subset=pid"},
+    {"/dev", "null, zero, full, random and urandom"},
+};
+
+static void print_sides(bool guard, const char *by_guard, const char *by_kernel)
+{
+    hc_print_wrapped("    guard:  ", guard || by_guard[0] == '-' ? by_guard : "off");
+    hc_print_wrapped("    kernel: ", by_kernel);
+}
+
+static void explain_field(const struct hc_policy *p, const struct hc_option *opt)
+{
+    char value[300];
+    hc_option_format(p, opt, value, sizeof value);
+    (void)printf("%s = %s\n", opt->path, value);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (strcmp(fields[i].path, opt->path) == 0 &&
+            (!fields[i].value || strcmp(fields[i].value, value) == 0))
+            print_sides(p->guard == HC_GUARD_ON, fields[i].guard, fields[i].kernel);
+}
+
+/* A value in a few words; rows of objects by their first text. */
+static void describe(const cJSON *value, struct hc_buf *out)
+{
+    const cJSON *item;
+    if (cJSON_IsString(value)) {
+        char *text = cJSON_PrintUnformatted(value); /* escaped, on one line */
+        size_t len = text ? strlen(text) : 0;
+        (void)hc_buf_fmt(out, "%.80s%s", text ? text : "?", len > 80 ? "..." : "");
+        cJSON_free(text);
+    } else if (cJSON_IsArray(value) && cJSON_IsString(value->child)) {
+        hc_join_names(out, value, 0);
+    } else if (cJSON_IsArray(value) && !value->child) {
+        (void)hc_buf_str(out, "nothing");
+    } else if (cJSON_IsArray(value)) {
+        cJSON_ArrayForEach(item, value)
+        {
+            const char *first = cJSON_GetStringValue(item->child);
+            const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
+            bool dotted = name && first && name != first;
+            (void)hc_buf_fmt(out, "%s%s%s%s", item == value->child ? "" : ", ", first ? first : "?",
+                             dotted ? "." : "", dotted ? name : "");
+        }
+    } else if (cJSON_IsObject(value)) {
+        cJSON_ArrayForEach(item, value)(void)
+            hc_buf_fmt(out, "%s%s (%s)", item == value->child ? "" : ", ", item->string, item->valuestring);
+    } else {
+        char *text = cJSON_PrintUnformatted(value);
+        (void)hc_buf_str(out, text ? text : "?");
+        cJSON_free(text);
+    }
+}
+
+static void explain_section(const struct hc_policy *p, const char *section)
+{
+    const cJSON *keys = cJSON_GetObjectItemCaseSensitive(p->rules, section), *value;
+    if (!keys || !keys->child)
+        return;
+    (void)printf("%s\n", section);
+    cJSON_ArrayForEach(value, keys)
+    {
+        hc_autobuf text = {0};
+        char first[80];
+        (void)snprintf(first, sizeof first, "    %.60s = ", value->string);
+        describe(value, &text);
+        hc_print_wrapped(first, text.data ? text.data : "");
+    }
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        if (strcmp(sections[i].section, section) == 0)
+            print_sides(p->guard == HC_GUARD_ON, sections[i].guard, sections[i].kernel);
+}
+
+static void explain_env(const struct hc_policy *p)
+{
+    const cJSON *item;
+    if (!p->env || !p->env->child)
+        return;
+    (void)puts("env");
+    cJSON_ArrayForEach(item, p->env)
+    {
+        char *text = cJSON_PrintUnformatted(item);
+        (void)printf("    %s = %s\n", item->string, text ? text : "?");
+        cJSON_free(text);
+    }
+    print_sides(p->guard == HC_GUARD_ON, "-",
+                "the cell's environment is these and a few that are fixed, nothing of the caller's");
+}
+
+/* One Landlock rule. */
+static void print_landlock(void *ctx, const struct hc_landlock_row *row)
+{
+    (void)ctx;
+    const char *may = row->links    ? "read, write, link"
+                      : row->writes ? "read, write"
+                      : row->reads  ? "read"
+                                    : "start";
+    (void)printf("    %-28s %-18s %s\n", row->path, may, row->why);
+}
+
+static void print_set(void *ctx, const struct hc_filter_row *row)
+{
+    (void)ctx;
+    if (!row->calls)
+        return;
+    char first[64];
+    (void)printf("    %s: %s\n", row->name, row->why);
+    (void)snprintf(first, sizeof first, "        ");
+    hc_print_wrapped(first, row->calls);
+}
+
+/* Neighbouring rows about one call are one paragraph, and say each reason once. */
+struct paragraph {
+    bool refused; /* which rows are wanted */
+    char first[48];
+    struct hc_buf reasons;
+};
+
+static void print_paragraph(struct paragraph *at)
+{
+    if (at->reasons.len)
+        hc_print_wrapped(at->first, at->reasons.data);
+    hc_buf_clear(&at->reasons);
+}
+
+static void collect(void *ctx, const struct hc_filter_row *row)
+{
+    struct paragraph *at = ctx;
+    char first[sizeof at->first];
+    if (row->calls || at->refused != (row->error != 0))
+        return;
+    (void)snprintf(first, sizeof first, "    %-18s %-13s ", row->name,
+                   row->error ? strerrorname_np(row->error) : "");
+    if (strcmp(first, at->first) != 0)
+        print_paragraph(at);
+    memcpy(at->first, first, sizeof first);
+    if (!at->reasons.len || !strstr(at->reasons.data, row->why))
+        (void)hc_buf_fmt(&at->reasons, "%s%s%s", at->reasons.len ? "; " : "",
+                         row->by_arguments && row->error && !at->reasons.len ? "with some arguments: " : "",
+                         row->why);
+}
+
+static void print_calls(const struct hc_policy *p, bool refused)
+{
+    struct paragraph at = {.refused = refused};
+    hc_filter_each(p, true, collect, &at);
+    print_paragraph(&at);
+    hc_buf_finish(&at.reasons);
+}
+
+static void explain_kernel(const struct hc_policy *p)
+{
+    (void)puts("\nMounts: nothing of the host but these");
+    for (size_t i = 0; i < sizeof mounts / sizeof *mounts; i++)
+        (void)printf("    %-8s %s\n", mounts[i].where, mounts[i].what);
+    (void)puts("\nLandlock: the same once more, where the kernel has it");
+    hc_landlock_each(true, print_landlock, NULL);
+    (void)puts("\nSystem calls that are allowed, by sets");
+    hc_filter_each(p, true, print_set, NULL);
+    (void)puts("\nAllowed for some arguments");
+    print_calls(p, false);
+    (void)puts("\nRefused with an error of their own; all others with ENOSYS");
+    print_calls(p, true);
+    (void)puts(
+        "\nAlways: namespaces for users, mounts, processes, network, IPC, host name, cgroups and time;\n"
+        "a uid without any rights, no capabilities, no_new_privs, no core files");
+}
+
+int hc_policy_explain(const struct hc_policy *p)
+{
+    (void)printf("Policy %s: what the guard in the interpreter does, and what holds without it\n\n", p->name);
+    for (size_t i = 0; i < hc_options_count; i++)
+        explain_field(p, &hc_options[i]);
+    explain_env(p);
+    const char *section;
+    for (size_t i = 0; (section = hc_rules_section(i)); i++)
+        explain_section(p, section);
+    explain_kernel(p);
+    return HC_EXIT_OK;
+}
