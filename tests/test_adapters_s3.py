@@ -1,0 +1,436 @@
+"""RunPython: code of a model, run as if in the caller's namespace, with what only a session could do said so."""
+
+import asyncio
+import inspect
+import json
+import math
+import os
+import subprocess
+import sys
+import types
+import warnings
+from pathlib import Path
+
+import cells
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "src" / "python"
+sys.path.insert(0, str(PACKAGE))
+import hotcell  # noqa: E402
+from hotcell.adapters import RunPython, notebook  # noqa: E402
+from hotcell.adapters import allow as registry  # noqa: E402
+from hotcell.adapters.allow import (AllowChecked, AllowPolicy, OpenWritePolicy, PathWritePolicy,  # noqa: E402
+                                    PosAllowPolicy, allow, chk_dest)
+
+module_level = "of this test module"
+
+
+@pytest.fixture(autouse=True)
+def fresh(base_tree, tmp_path, monkeypatch):
+    """No tool of another test's, no configuration of the user's, a directory to write to."""
+    monkeypatch.setenv("HOTCELL", str(cells.HOTCELL))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr(notebook, "_config_read", False)
+    monkeypatch.setattr(notebook, "default_ok_dests", ())
+    monkeypatch.setattr(registry, "_write_types", list(registry._write_types))
+    monkeypatch.chdir(tmp_path)
+    registry.__pytools__.clear()
+    registry.__llmtools__.clear()
+
+
+def run(code, g=None, **options):
+    return asyncio.run(RunPython(g={} if g is None else g, **{"tree": "base", **options})(code))
+
+
+# ---- running ----
+
+@pytest.mark.row("S3.1", "S3.4")
+@pytest.mark.parametrize(("code", "value"), [
+    ("1 + 1", 2), ("x = 2\nx * 3", 6), ("x = 1", None), ("[1, 'a', None]", [1, "a", None]), ("(1, {2})", (1, {2})),
+    ("b'x'", b"x"), ("print", "<built-in function print>"), ("'text'", "text"), ("if True:\n    1", None),
+])
+def test_the_last_expression_is_the_value(code, value):
+    assert run(code) == value
+
+
+@pytest.mark.row("S3.1")
+def test_values_of_the_namespace_go_in():
+    g = {"n": 3, "items": [1, {"a": None}], "m": math, "unused": object()}
+    assert run("[n, items, m.floor(2.5), 'unused' in globals()]", g) == [3, [1, {"a": None}], 2, False]
+
+
+@pytest.mark.row("S3.1", "S3.2", "S3.3")
+def test_the_namespace_is_the_callers():
+    assert asyncio.run(RunPython(tree="base")("module_level")) == module_level
+    assert RunPython().g is globals()
+    other = {"__builtins__": __builtins__, "RunPython": RunPython, "only_here": 1}
+    exec("found = RunPython(sentinel='only_here')", other)
+    assert other["found"].g is other
+    assert notebook.find_var("module_level") == module_level
+    with pytest.raises(KeyError):
+        notebook.find_var("nowhere at all")
+
+
+@pytest.mark.row("S3.1")
+def test_an_empty_namespace_is_clean():
+    g = {}
+    assert RunPython(g=g).g is g
+    with pytest.raises(NameError, match="module_level"):
+        run("module_level", g)
+
+
+@pytest.mark.row("S3.5")
+def test_top_level_await():
+    code = ("import asyncio\nasync def fetch(n): return n * 10\n"
+            "async def some():\n    for i in range(2): yield i\n"
+            "seen = []\nasync for i in some(): seen.append(i)\n"
+            "[seen, await asyncio.gather(fetch(1), fetch(2))]")
+    assert run(code) == [[0, 1], [10, 20]]
+
+
+@pytest.mark.row("S3.5")
+def test_calls_side_by_side_keep_their_namespaces():
+    async def both():
+        spaces = [{"n": 1}, {"n": 2}]
+        values = await asyncio.gather(*(RunPython(g=g, tree="base")("m = n * 10\nm") for g in spaces))
+        return values, [g["m"] for g in spaces]
+    assert asyncio.run(both()) == ([10, 20], [10, 20])
+
+
+@pytest.mark.row("S3.6")
+def test_print_and_warnings_come_through(capsys):
+    assert run("print('hello')\nimport warnings\nwarnings.warn('careful')\n1") == 1
+    out, err = capsys.readouterr()
+    assert out == "hello\n" and "careful" in err and "warnings.warn('careful')" in err
+
+
+@pytest.mark.row("S3.7")
+def test_sources_are_kept_for_tracebacks():
+    with pytest.raises(ZeroDivisionError, match="division by zero") as caught:
+        run("def f():\n    return 1/0\nf()")
+    assert caught.value.__cause__ is None and "return 1/0" in caught.value.cell_traceback
+    assert 'File "<pyrun_' in caught.value.cell_traceback
+    import linecache
+    names = {notebook._source_name(f"x = {n}") for n in range(25)}
+    assert names == {f"<pyrun_{n}>" for n in range(10)}
+    assert all(linecache.getline(name, 1).startswith("x = ") for name in names)
+
+
+@pytest.mark.row("S3.8", "S3.35")
+@pytest.mark.parametrize("code", ["().__class__", "x = []\nx._private", "exec('1')", "eval('1')", "import importlib",
+                                  "import socket"])
+def test_refused_before_it_runs(code, capsys):
+    with pytest.raises(PermissionError):
+        run(f"print('ran')\n{code}")
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.row("S3.12")
+def test_ordinary_code():
+    assert run("class A:\n    def f(self, *a, **k): return [*a, k]\n"
+               "x = 1\nx += 2\nfirst, *rest = [1, 2, 3]\n[A().f(1, y=2), x, rest, [i for i in range(2)]]") == \
+        [[1, {"y": 2}], 3, [2, 3], [0, 1]]
+
+
+@pytest.mark.row("S3.13")
+def test_types():
+    assert run("[isinstance(1, int), type(1).__name__, type(1) is int]") == [True, "int", True]
+
+
+def test_exceptions_keep_their_type():
+    with pytest.raises(KeyError):
+        run("{}['x']")
+    with pytest.raises(SyntaxError, match="line 1"):
+        run("x = = 1")
+    with pytest.raises(hotcell.JobError, match="Own: text"):
+        run("class Own(Exception): pass\nraise Own('text')")
+    with pytest.raises(TimeoutError):
+        run("while True: pass", timeout=1)
+    with pytest.raises(hotcell.PolicyError):
+        run("1", policy="no-such")
+
+
+# ---- what comes back ----
+
+@pytest.mark.row("S3.15")
+@pytest.mark.parametrize(("name", "value", "g", "exported"), [
+    ("x", 1, {}, True), ("x", 1, {"x": 0}, True), ("_x", 1, {}, False), ("_x_", 1, {}, False),
+    ("x_", 1, {"x_": print}, True), ("x", 1, {"x": print}, False), ("x", 1, {"x": math}, False),
+])
+def test_should_export(name, value, g, exported):
+    assert notebook.should_export(name, value, g) is exported
+
+
+@pytest.mark.row("S3.15")
+def test_new_values_come_back():
+    g = {"print": print, "kept_": print, "n": 1, "same": [1]}
+    same = g["same"]
+    run("a, (b, *c) = 1, (2, 3, 4)\nfor i in range(3): pass\nprint = 5\nkept_ = 6\nn += 1\n_hidden = 7\n"
+        "if (w := 8): pass\nsame[0]\ndef function(): pass\nimport json as j", g)
+    assert {name: g.get(name) for name in "abciwn"} == {"a": 1, "b": 2, "c": [3, 4], "i": 2, "w": 8, "n": 2}
+    assert g["print"] is print and g["kept_"] == 6 and g["same"] is same
+    assert not {"_hidden", "function", "j"} & g.keys()
+
+
+@pytest.mark.row("S3.15")
+def test_values_that_were_changed_in_place_come_back():
+    g = {"items": [1]}
+    run("items.append(2)", g)
+    assert g["items"] == [1, 2]
+
+
+@pytest.mark.row("S3.15")
+def test_frames_and_arrays_go_both_ways():
+    pd, np = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    g = {"df": pd.DataFrame({"a": [1, 2]}), "arr": np.arange(3), "np": np}
+    before = g["df"]
+    assert run("twice = df * 2\nmore = np.append(arr, 9)\nint(df.a.sum())", g, tree=None) == 3
+    assert g["df"] is before and list(g["twice"].a) == [2, 4] and list(g["more"]) == [0, 1, 2, 9]
+
+
+# ---- tools ----
+
+@pytest.mark.row("S3.16", "S3.21")
+def test_a_tool_waits_for_a_session():
+    def greet(name): return f"hello {name}"
+    allow(greet)
+    with pytest.raises(hotcell.NeedsSession, match="greet: .*tools need a session"):
+        run("greet('you')", {"greet": greet})
+    with pytest.raises(NotImplementedError, match="thing"):
+        run("thing", {"thing": object()})
+    assert run("'greet'", {"greet": greet}) == "greet"
+
+
+class Shape:
+    def area(self): return 1
+    @classmethod
+    def make(cls): return cls()
+
+
+class Square(Shape):
+    pass
+
+
+@pytest.mark.row("S3.16", "S3.17")
+def test_registration():
+    @allow
+    def double(x): return x * 2
+    assert double(2) == 4
+    allow(Shape.area, Shape().area, Shape.make, math.floor, str.upper, "abc".lower, {math: ["sqrt"], Shape: [...]})
+    tools = registry.__pytools__
+    assert "double" in tools[sys.modules[__name__]] and {"floor", "sqrt"} <= tools[math]
+    assert {"upper", "lower"} <= tools[str] and {"area", "make", ...} <= tools[Shape]
+    assert double in registry.__llmtools__
+    assert registry.is_tool(Square().area) and registry.policies_for(Square, "anything") == []
+    assert registry.policies_for(math, "sin") is None and not registry.is_tool(len)
+    with pytest.raises(TypeError):
+        allow(3)
+    with pytest.raises(TypeError):
+        allow({math: [3]})
+
+
+@pytest.mark.row("S3.18")
+def test_policies_are_asked_before_the_call(tmp_path):
+    calls = []
+
+    def save(text, target): calls.append(target)
+    allow({sys.modules[__name__]: [("save", PosAllowPolicy(1, "target"))]})
+    save.__qualname__ = "save"
+    checked = AllowChecked(save, [str(tmp_path)])
+    checked("x", tmp_path / "a")
+    checked("x", target=tmp_path / "b")
+    with pytest.raises(PermissionError, match="not allowed; permitted"):
+        checked("x", "/etc/passwd")
+    assert calls == [tmp_path / "a", tmp_path / "b"]
+    with pytest.raises(PermissionError):
+        AllowChecked(print, None)("not registered")
+
+
+@pytest.mark.row("S3.18")
+def test_a_policy_of_ones_own():
+    class Suffix(AllowPolicy):
+        def __call__(self, obj, args, kwargs, ok_dests):
+            if not str(args[0]).endswith(".csv"):
+                raise PermissionError("only .csv")
+    seen = []
+
+    def keep(path): seen.append(path)
+    keep.__qualname__ = "keep"
+    allow(keep, allow_policy=Suffix())
+    AllowChecked(keep, None)("x.csv")
+    with pytest.raises(PermissionError, match="only .csv"):
+        AllowChecked(keep, None)("x.sh")
+    assert seen == ["x.csv"]
+
+
+@pytest.mark.row("S3.18", "S3.19")
+def test_destinations(tmp_path, monkeypatch):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "link").symlink_to("/etc")
+    monkeypatch.setenv("HOME", str(tmp_path / "in"))
+    inside = [str(tmp_path / "in")]
+    for good in (tmp_path / "in", tmp_path / "in" / "x", "in/x", "in/sub/../x", "~/x"):
+        chk_dest(good, inside)
+        chk_dest(good, None)
+    for bad in ("/etc/x", tmp_path / "inside", "in/../x", "in/sub/../../x", "link/x", "~/../x"):
+        with pytest.raises(PermissionError, match="not allowed; permitted"):
+            chk_dest(bad, inside)
+        with pytest.raises(PermissionError):
+            chk_dest(bad, ())
+    chk_dest("x", ["."])
+    monkeypatch.chdir("in")
+    chk_dest("x", ["."])  # the directory of this moment
+    with pytest.raises(PermissionError):
+        chk_dest(tmp_path / "x", ["."])
+
+
+@pytest.mark.row("S3.18", "S3.20")
+def test_policies_find_their_destinations():
+    ok = ["/tmp"]
+    good = [(PathWritePolicy(), Path("/tmp/x"), [], {}), (PathWritePolicy(0, "target"), Path("/tmp/x"), ["/tmp/y"], {}),
+            (OpenWritePolicy(), None, ["/etc/x"], {}), (OpenWritePolicy(), None, ["/etc/x", "rb"], {}),
+            (OpenWritePolicy(), None, ["/tmp/x", "w"], {}), (OpenWritePolicy(), Path("/tmp/x"), ["a"], {})]
+    bad = [(PathWritePolicy(), Path("/etc/x"), [], {}), (PathWritePolicy(0, "target"), Path("/tmp/x"), ["/etc/y"], {}),
+           (PathWritePolicy(0, "target"), Path("/etc/x"), [], {"target": "/tmp/y"}),
+           (OpenWritePolicy(), None, ["/etc/x", "w"], {}), (OpenWritePolicy(), None, ["/etc/x"], {"mode": "r+"}),
+           (OpenWritePolicy(), Path("/etc/x"), [], {"mode": "x"}), (PosAllowPolicy(1, "dst"), None, ["/tmp/x"], {})]
+    for policy, obj, args, kwargs in good:
+        policy(obj, args, kwargs, ok)
+    for policy, obj, args, kwargs in bad:
+        with pytest.raises(PermissionError):
+            policy(obj, args, kwargs, ok)
+    names = {name for _, name in registry.WRITE_POLICIES}
+    assert {"write_text", "write_bytes", "mkdir", "touch", "unlink", "rmdir", "chmod", "symlink_to", "hardlink_to", "rename",
+            "replace", "open", "copy", "copy2", "copytree", "move", "rmtree"} <= names
+
+
+@pytest.mark.row("S3.11")
+def test_write_types():
+    class Own:
+        pass
+    assert [registry.type_name(kind) for kind in registry.default_write_types()] == ["dict", "list", "types.SimpleNamespace"]
+    registry.allow_write_types(Own, set)
+    assert registry.default_write_types()[-2:] == [Own, set] and registry.type_name(set) == "set"
+
+
+@pytest.mark.row("S3.26")
+def test_matplotlib():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    registry.allow_matplotlib()
+    assert registry.policies_for(plt, "plot") == []
+    policy, = registry.policies_for(plt.Figure, "savefig")
+    policy(None, ["/tmp/x.png"], {}, ["/tmp"])
+    with pytest.raises(PermissionError):
+        policy(None, [], {"fname": "/etc/x.png"}, ["/tmp"])
+
+
+@pytest.mark.row("S3.28")
+def test_the_docstring_tells_of_the_tools():
+    assert "fresh cell" in RunPython.__doc__ and "Tools" not in RunPython.__doc__
+
+    def lookup(city: str, year=2020):
+        """How many live there.
+
+        More."""
+    allow(lookup)
+    assert "lookup(city: str, year=2020): How many live there." in RunPython.__doc__ and "More." not in RunPython.__doc__
+    assert RunPython(g={}).__doc__ == RunPython.__doc__ == inspect.getdoc(RunPython)
+
+
+# ---- writing ----
+
+@pytest.mark.row("S3.19")
+@pytest.mark.parametrize("code", ["open('x.txt', 'w')", "from pathlib import Path\nPath('/tmp/x').write_text('x')",
+                                  "import os\nos.mkdir('/output/sub')"])
+def test_without_destinations_nothing_is_written(code, tmp_path):
+    with pytest.raises(PermissionError, match=r"not allowed; permitted: \[\]"):
+        run(code)
+    assert not (tmp_path / "x.txt").exists()
+
+
+@pytest.mark.row("S3.19")
+def test_files_go_to_the_current_directory(tmp_path):
+    for dests in (["."], None, [str(tmp_path)]):
+        assert run("import os\nos.makedirs('sub', exist_ok=True)\nopen('sub/x.txt', 'w').write('hello')", ok_dests=dests) == 5
+        assert (tmp_path / "sub/x.txt").read_text() == "hello"
+        (tmp_path / "sub/x.txt").unlink()
+    with pytest.raises(PermissionError, match="permitted: \\['.'\\]"):
+        run("open('/tmp/x', 'w')", ok_dests=["."])
+    with pytest.raises(PermissionError):
+        run("open('../x', 'w')", ok_dests=["."])
+    assert run("open('/tmp/x', 'w').write('hi')", ok_dests=["/tmp"]) == 2
+
+
+@pytest.mark.row("S3.19")
+def test_a_link_of_the_callers_is_not_followed_out(tmp_path, monkeypatch):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "sub").symlink_to(tmp_path)
+    monkeypatch.chdir(tmp_path / "work")
+    with pytest.raises(PermissionError):
+        run("import os\nos.mkdir('sub')\nopen('sub/x.txt', 'w').write('hello')", ok_dests=["."])
+    assert not (tmp_path / "x.txt").exists()
+
+
+# ---- around it ----
+
+class Shell:
+    def __init__(self):
+        self.user_ns, self.magics = {"n": 20}, {}
+
+    def register_magic_function(self, function, kind, name):
+        self.magics[name] = (kind, function)
+
+
+@pytest.mark.row("S3.24")
+def test_magic():
+    shell = Shell()
+    notebook.load_ipython_extension(shell)
+    kind, py = shell.magics["py"]
+    assert kind == "line_cell" and shell.user_ns["allow"] is allow
+    assert py("-o") is shell.user_ns["pyrun"] and py("") is None
+    py("-o")._options["tree"] = "base"
+    assert asyncio.run(py("", "m_ = n + 1\nm_")) == 21 and shell.user_ns["m_"] == 21
+
+
+@pytest.mark.row("S3.25")
+def test_configuration(tmp_path):
+    path = tmp_path / "config" / "safepyrun" / "config.py"
+    path.parent.mkdir(parents=True)
+    path.write_text("assert allow and RunPython\ndefault_ok_dests = ['.']\nother = 1\n")
+    assert RunPython(g={}).ok_dests == (".",) and not hasattr(notebook, "other")
+
+
+@pytest.mark.row("S3.25")
+def test_a_broken_configuration_is_a_warning(tmp_path):
+    path = tmp_path / "config" / "safepyrun" / "config.py"
+    path.parent.mkdir(parents=True)
+    path.write_text("default_ok_dests = ['/']\n1/0\n")
+    with pytest.warns(UserWarning, match="division by zero"):
+        assert RunPython(g={}).ok_dests == ()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RunPython(g={})  # it is read once
+
+
+@pytest.mark.row("S3.27")
+def test_command_line(tmp_path):
+    def python(*arguments, stdin=""):
+        return subprocess.run([sys.executable, "-m", "hotcell.adapters.notebook", *arguments], input=stdin, text=True,
+                              capture_output=True, check=False, timeout=cells.PATIENCE,
+                              env={**os.environ, "PYTHONPATH": str(PACKAGE)})
+    (tmp_path / "x.py").write_text("print('hello')\n1 + 1\n")
+    done = python("x.py")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "hello\n2\n", "")
+    done = python("-", stdin="x = 1")
+    assert (done.returncode, done.stdout) == (0, "")
+    done = python(stdin="1/0")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "Error: division by zero\n")
+    assert python("missing.py").returncode == 1
+
+
+@pytest.mark.row("S3.39")
+def test_code_cannot_reach_the_registry():
+    """What the code defines under the names of the registry stays in the cell."""
+    before = json.dumps(sorted(map(str, registry.__pytools__)))
+    run("def allow(*c): pass\nallow(1)", {"registry": types.SimpleNamespace()})
+    assert json.dumps(sorted(map(str, registry.__pytools__))) == before
