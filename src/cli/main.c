@@ -13,6 +13,7 @@
 
 static const struct hc_command commands[] = {
     {"run", "run a Python program in a cell", hc_cmd_run},
+    {"check", "say what a policy refuses in a program", hc_cmd_check},
     {"tree", "build, list, verify and remove trees", hc_cmd_tree},
     {"policy", "show and check policies", hc_cmd_policy},
     {"verify", "check a manifest's signature and files", hc_cmd_verify},

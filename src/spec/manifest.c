@@ -230,20 +230,26 @@ static void put_job(struct doc *d, cJSON *root, const struct hc_manifest *m)
     put_bool(d, root, "partial", m->partial);
 }
 
-static void put_findings(struct doc *d, cJSON *rejection, const struct hc_manifest *m)
+cJSON *hc_manifest_findings(const struct hc_manifest *m)
 {
-    if (m->rejection.findings) {
-        (void)put(d, rejection, "findings", cJSON_Duplicate(m->rejection.findings, true));
-        return;
+    if (m->rejection.findings)
+        return cJSON_Duplicate(m->rejection.findings, true);
+    struct doc d = {.ok = true};
+    cJSON *list = cJSON_CreateArray();
+    if (m->rejection.set) {
+        cJSON *one = put_object(&d, list, NULL);
+        put_text(&d, one, "rule", m->rejection.rule);
+        put_text(&d, one, "message", m->rejection.message);
+        put_null(&d, one, "what");
+        put_text_or_null(&d, one, "hint", m->rejection.hint);
+        put_known(&d, one, "line", m->rejection.line > 0 ? m->rejection.line : -1);
+        put_known(&d, one, "column", m->rejection.column > 0 ? m->rejection.column : -1);
+        put_null(&d, one, "end_column");
     }
-    cJSON *one = put_object(d, put_list(d, rejection, "findings"), NULL);
-    put_text(d, one, "rule", m->rejection.rule);
-    put_text(d, one, "message", m->rejection.message);
-    put_null(d, one, "what");
-    put_text_or_null(d, one, "hint", m->rejection.hint);
-    put_known(d, one, "line", m->rejection.line > 0 ? m->rejection.line : -1);
-    put_known(d, one, "column", m->rejection.column > 0 ? m->rejection.column : -1);
-    put_null(d, one, "end_column");
+    if (d.ok)
+        return list;
+    cJSON_Delete(list);
+    return NULL;
 }
 
 static void put_rejection(struct doc *d, cJSON *root, const struct hc_manifest *m)
@@ -258,7 +264,7 @@ static void put_rejection(struct doc *d, cJSON *root, const struct hc_manifest *
     put_known(d, r, "line", m->rejection.line > 0 ? m->rejection.line : -1);
     put_known(d, r, "column", m->rejection.column > 0 ? m->rejection.column : -1);
     put_text_or_null(d, r, "hint", m->rejection.hint);
-    put_findings(d, r, m);
+    (void)put(d, r, "findings", hc_manifest_findings(m));
     put_number(d, r, "more", (double)m->rejection.more);
 }
 

@@ -120,6 +120,9 @@ struct hc_manifest {
 
 void hc_manifest_finish(struct hc_manifest *m);
 
+/* The findings of a rejection as a JSON list, for the caller; empty without a rejection. NULL: no memory. */
+cJSON *hc_manifest_findings(const struct hc_manifest *m);
+
 /* The manifest as indented JSON text, ending in a newline; with `key` signed by HMAC-SHA256 over the
  * canonical form without "signature". */
 int hc_manifest_print(const struct hc_manifest *m, const void *key, size_t key_len, struct hc_buf *out,

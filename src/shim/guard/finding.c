@@ -9,7 +9,6 @@
 #define GATHERED_MAX 4096 /* refusals that are sorted, to list the first of them */
 #define LONGEST      4096 /* bytes of one text in JSON */
 #define SHOWN_MAX    20   /* as text */
-#define SHOWN_CHARS  120  /* characters of a source line that are shown */
 
 void hc_findings_finish(struct hc_findings *f)
 {
@@ -129,44 +128,12 @@ void hc_findings_json(const struct hc_findings *f, bool warnings, struct hc_buf 
     (void)hc_buf_str(out, "]");
 }
 
-/* Behind `n` more characters of UTF-8. */
-static const char *skip(const char *at, const char *end, int n)
-{
-    for (; at < end && n > 0; n--)
-        do
-            at++;
-        while (at < end && ((unsigned char)*at & 0xc0) == 0x80);
-    return at;
-}
-
-/* The line, or so much of it that the place is to be seen, and carets below it. */
-static void show_line(const struct hc_lines *lines, struct hc_place at, struct hc_buf *out)
-{
-    size_t len;
-    const char *text = hc_lines_get(lines, at.line, &len), *end = text + len;
-    int from = at.column > SHOWN_CHARS / 2 ? at.column - SHOWN_CHARS / 2 : 1;
-    const char *start = skip(text, end, from - 1);
-    for (; from < at.column && start < end && (*start == ' ' || *start == '\t'); from++)
-        start++;
-    if (start == end)
-        return;
-    int carets = at.end_column > at.column ? at.end_column - at.column : 1;
-    carets = carets < SHOWN_CHARS / 2 ? carets : SHOWN_CHARS / 2;
-    (void)hc_buf_str(out, "    ");
-    for (const char *stop = skip(start, end, SHOWN_CHARS); start < stop; start++)
-        (void)hc_buf_add(out, (unsigned char)*start < 0x20 ? " " : start, 1);
-    (void)hc_buf_fmt(out, "\n    %*s", at.column - from, "");
-    while (carets-- > 0)
-        (void)hc_buf_str(out, "^");
-    (void)hc_buf_str(out, "\n");
-}
-
 static void show_one(const struct hc_finding *one, const char *filename, const struct hc_lines *lines,
                      struct hc_buf *out)
 {
     if (one->at.line) {
         (void)hc_buf_fmt(out, "  File \"%s\", line %d\n", filename, one->at.line);
-        show_line(lines, one->at, out);
+        hc_lines_show(lines, one->at, out);
     }
     (void)hc_buf_fmt(out, "%s: %s\n", one->rule, one->message);
     if (one->hint)

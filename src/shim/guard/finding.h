@@ -3,7 +3,7 @@
 #define HC_SHIM_GUARD_FINDING_H
 
 #include "base/buf.h"
-#include "shim/guard/lines.h"
+#include "spec/lines.h"
 
 #include <stdbool.h>
 

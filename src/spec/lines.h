@@ -1,9 +1,8 @@
 /* lines.h - a program's text by lines, as Python's tokenizer counts them, to say where something stands. */
-#ifndef HC_SHIM_GUARD_LINES_H
-#define HC_SHIM_GUARD_LINES_H
+#ifndef HC_SPEC_LINES_H
+#define HC_SPEC_LINES_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/buf.h"
 
 struct hc_lines {
     const char *text; /* borrowed, UTF-8 */
@@ -33,5 +32,13 @@ struct hc_place hc_lines_word(const struct hc_lines *lines, int line, int column
 
 /* The same for a word that ends at byte `end`; column 0 if it does not. */
 struct hc_place hc_lines_word_before(const struct hc_lines *lines, int line, int end, const char *word);
+
+/* Append text for a terminal: control characters become blanks. */
+void hc_plain_add(struct hc_buf *out, const char *text, size_t len);
+
+/* Append the line (or so much of it that the place is to be seen) and below it carets if there is a column,
+ * as the interpreter does for syntax errors. Control characters become blanks. Nothing for a line that does
+ * not exist or is empty. */
+void hc_lines_show(const struct hc_lines *lines, struct hc_place at, struct hc_buf *out);
 
 #endif

@@ -1,7 +1,9 @@
-#include "shim/guard/lines.h"
+#include "spec/lines.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define SHOWN_CHARS 120 /* of one line */
 
 /* Behind the end of the line that begins at `at`: "\n", "\r\n" and "\r" end one. */
 static const char *next_line(const char *at)
@@ -88,4 +90,47 @@ struct hc_place hc_lines_word_before(const struct hc_lines *lines, int line, int
     if (end < 0 || (size_t)end > len || (size_t)end < n || memcmp(text + end - n, word, n) != 0)
         return (struct hc_place){0};
     return hc_lines_place(lines, line, end - (int)n, line, end);
+}
+
+/* Behind `n` more characters of UTF-8. */
+static const char *skip(const char *at, const char *end, int n)
+{
+    for (; at < end && n > 0; n--)
+        do
+            at++;
+        while (at < end && ((unsigned char)*at & 0xc0) == 0x80);
+    return at;
+}
+
+void hc_plain_add(struct hc_buf *out, const char *text, size_t len)
+{
+    for (const char *end = text + len; text < end; text++) {
+        const unsigned char *c = (const unsigned char *)text;
+        bool second_set = c[0] == 0xc2 && text + 1 < end && c[1] < 0xa0; /* which some terminals obey too */
+        (void)hc_buf_add(out, c[0] < 0x20 || c[0] == 0x7f || second_set ? " " : text, 1);
+        text += second_set;
+    }
+}
+
+void hc_lines_show(const struct hc_lines *lines, struct hc_place at, struct hc_buf *out)
+{
+    size_t len;
+    const char *text = hc_lines_get(lines, at.line, &len), *end = text + len;
+    int from = at.column > SHOWN_CHARS / 2 ? at.column - SHOWN_CHARS / 2 : 1;
+    const char *start = skip(text, end, from - 1);
+    for (; from < at.column && start < end && (*start == ' ' || *start == '\t'); from++)
+        start++;
+    if (start == end)
+        return;
+    (void)hc_buf_str(out, "    ");
+    hc_plain_add(out, start, (size_t)(skip(start, end, SHOWN_CHARS) - start));
+    (void)hc_buf_str(out, "\n");
+    if (at.column == 0)
+        return;
+    int carets = at.end_column > at.column ? at.end_column - at.column : 1;
+    carets = carets < SHOWN_CHARS / 2 ? carets : SHOWN_CHARS / 2;
+    (void)hc_buf_fmt(out, "    %*s", at.column - from, "");
+    while (carets-- > 0)
+        (void)hc_buf_str(out, "^");
+    (void)hc_buf_str(out, "\n");
 }

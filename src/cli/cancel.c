@@ -1,0 +1,41 @@
+#include "cli/cancel.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+int hc_cancel_open(struct hc_error *err)
+{
+    sigset_t set;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGINT);
+    (void)sigaddset(&set, SIGTERM);
+    struct sigaction hup;
+    if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN) /* nohup(1) means it */
+        (void)sigaddset(&set, SIGHUP);
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a write beyond the caller's own limit fails, and is reported */
+    (void)signal(SIGCHLD,
+                 SIG_DFL); /* ignored, as some callers leave it, it would take our children's status away */
+    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+        return hc_fail(err, errno, "block signals");
+    int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return fd >= 0 ? fd : hc_fail(err, errno, "signalfd");
+}
+
+void hc_cancel_end(int fd)
+{
+    struct signalfd_siginfo info;
+    if (fd < 0 || read(fd, &info, sizeof info) != (ssize_t)sizeof info)
+        return;
+    int sig = (int)info.ssi_signo;
+    sigset_t set;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, sig);
+    (void)fflush(stdout);
+    (void)signal(sig, SIG_DFL);
+    (void)raise(sig);
+    (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+}

@@ -1,0 +1,14 @@
+/* cancel.h - signals that end a job in order instead of the launcher alone. */
+#ifndef HC_CLI_CANCEL_H
+#define HC_CLI_CANCEL_H
+
+#include "base/error.h"
+
+/* Block them, and give a descriptor that becomes readable with one; -1. */
+int hc_cancel_open(struct hc_error *err);
+
+/* Everything is cleaned up: end as the signal would have ended us, for the shell and for make. Returns if
+ * there was none. */
+void hc_cancel_end(int fd);
+
+#endif

@@ -1,0 +1,190 @@
+/* hotcell check - what a policy says of a program, without running it. The look is taken in a cell, as a
+ * program's text is hostile too. */
+#include "cli/cli.h"
+
+#include "base/fd.h"
+#include "cell/run.h"
+#include "cli/cancel.h"
+#include "cli/request.h"
+#include "spec/finding.h"
+#include "spec/lines.h"
+#include "spec/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help_head[] =
+    "usage: hotcell check [OPTION]... FILE|-\n"
+    "       hotcell check [OPTION]... --spec SPEC|-\n"
+    "Say what a policy would refuse in a Python program, without running it.\n\n"
+    "  -p, --policy POLICY       what the cell may do: a name, or a path with a slash (default)\n"
+    "      --input NAME=FILE     data that the program will have; it is not read\n"
+    "      --spec SPEC           a job as JSON\n"
+    "      --json                print JSON: safe, reason, findings, warnings, columns\n\n"
+    "Over the policy (hotcell-policy(5)):\n";
+
+static void print_help(void)
+{
+    (void)fputs(help_head, stdout);
+    hc_options_print_help(stdout);
+}
+
+/* ---- as text ---- */
+
+static void add_plain(struct hc_buf *out, const char *text)
+{
+    hc_plain_add(out, text, strlen(text));
+}
+
+static void add_finding(struct hc_buf *out, const struct hc_request *q, const struct hc_lines *lines,
+                        const cJSON *finding, bool warning)
+{
+    struct hc_place at = {.line = hc_finding_number(finding, "line"),
+                          .column = hc_finding_number(finding, "column"),
+                          .end_column = hc_finding_number(finding, "end_column")};
+    const char *hint = hc_finding_text(finding, "hint");
+    add_plain(out, q->file);
+    if (at.line)
+        (void)hc_buf_fmt(out, ":%d", at.line);
+    if (at.line && at.column)
+        (void)hc_buf_fmt(out, ":%d", at.column);
+    (void)hc_buf_str(out, warning ? ": warning: " : ": ");
+    add_plain(out, hc_finding_text(finding, "rule"));
+    (void)hc_buf_str(out, ": ");
+    add_plain(out, hc_finding_text(finding, "message"));
+    (void)hc_buf_str(out, "\n");
+    hc_lines_show(lines, at, out);
+    if (*hint) {
+        (void)hc_buf_str(out, "    hint: ");
+        add_plain(out, hint);
+        (void)hc_buf_str(out, "\n");
+    }
+}
+
+static const cJSON *member(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+static int print_text(const struct hc_request *q, const struct hc_manifest *m, const cJSON *findings,
+                      struct hc_error *err)
+{
+    struct hc_lines lines;
+    hc_autobuf out = {0};
+    const cJSON *finding;
+    const char *code = q->job.code;
+    if (strncmp(code, HC_BOM, strlen(HC_BOM)) == 0)
+        code += strlen(HC_BOM);
+    if (hc_lines_init(&lines, code) < 0)
+        return hc_fail(err, ENOMEM, "check");
+    cJSON_ArrayForEach(finding, findings) add_finding(&out, q, &lines, finding, false);
+    cJSON_ArrayForEach(finding, member(m->check, "warnings")) add_finding(&out, q, &lines, finding, true);
+    if (m->rejection.more)
+        (void)hc_buf_fmt(&out, "and %lld more\n", (long long)m->rejection.more);
+    hc_lines_finish(&lines);
+    (void)fwrite(out.len ? out.data : "", 1, out.len, stdout);
+    return out.failed ? hc_fail(err, ENOMEM, "check") : 0;
+}
+
+/* ---- as JSON ---- */
+
+/* A copy of what there is, else something empty. */
+static cJSON *copy_or(const cJSON *node, cJSON *(*make)(void))
+{
+    return node ? cJSON_Duplicate(node, true) : make();
+}
+
+static bool add(cJSON *to, const char *key, cJSON *node)
+{
+    if (node && cJSON_AddItemToObject(to, key, node))
+        return true;
+    cJSON_Delete(node);
+    return false;
+}
+
+static int print_json(const struct hc_manifest *m, const cJSON *findings, struct hc_error *err)
+{
+    hc_autobuf out = {0};
+    cJSON *root = cJSON_CreateObject();
+    bool safe = m->status == HC_STATUS_OK;
+    bool made = root && add(root, "safe", cJSON_CreateBool(safe)) &&
+                add(root, "reason", safe ? cJSON_CreateNull() : cJSON_CreateString(m->reason)) &&
+                add(root, "findings", cJSON_Duplicate(findings, true)) &&
+                add(root, "warnings", copy_or(member(m->check, "warnings"), cJSON_CreateArray)) &&
+                add(root, "columns", copy_or(member(m->check, "columns"), cJSON_CreateObject));
+    char *text = made ? cJSON_PrintUnformatted(root) : NULL;
+    int rc = text ? hc_json_indent(text, strlen(text), &out, err) : hc_fail(err, ENOMEM, "check");
+    if (rc == 0)
+        (void)fwrite(out.data, 1, out.len, stdout);
+    cJSON_free(text);
+    cJSON_Delete(root);
+    return rc;
+}
+
+/* ---- the look ---- */
+
+static int show(const struct hc_request *q, const struct hc_manifest *m, struct hc_error *err)
+{
+    cJSON *findings = hc_manifest_findings(m);
+    if (!findings)
+        return hc_fail(err, ENOMEM, "check");
+    int rc = q->json ? print_json(m, findings, err) : print_text(q, m, findings, err);
+    cJSON_Delete(findings);
+    if (!q->json && m->status != HC_STATUS_OK && m->status != HC_STATUS_REJECTED)
+        hc_warn("%s: %s", hc_status_name(m->status), m->reason);
+    return rc;
+}
+
+/* Nothing is kept, whatever the spec says. */
+static void drop_results(struct hc_request *q)
+{
+    free(q->job.output_dir);
+    q->job.output_dir = NULL;
+    q->job.persist_code = false;
+    q->job.runner_form = false;
+    q->policy.output_mode = HC_OUTPUT_CAPPED;
+}
+
+static int check(struct hc_request *q, struct hc_error *err)
+{
+    hc_autofd cancel = hc_cancel_open(err);
+    struct hc_manifest *m = cancel < 0 ? NULL : calloc(1, sizeof *m);
+    if (!m)
+        return cancel < 0 ? -1 : hc_fail(err, ENOMEM, "check");
+    drop_results(q);
+    struct hc_run run = {
+        .job = &q->job,
+        .policy = &q->policy,
+        .pass_stdout = -1,
+        .pass_stderr = -1,
+        .cancel_fd = cancel,
+        .default_dir = "hotcell-output",
+    };
+    int rc = hc_run(&run, m, err);
+    int status = m->exit_code;
+    if (rc == 0)
+        rc = show(q, m, err);
+    hc_manifest_finish(m);
+    free(m);
+    hc_run_finish(&run);
+    hc_cancel_end(cancel);
+    return rc < 0 ? hc_report(err) : status;
+}
+
+int hc_cmd_check(int argc, char **argv)
+{
+    struct hc_request q = {.command = "check", .check = true};
+    struct hc_error err = {0};
+    int status = hc_request_read(&q, argc, argv);
+    if (status == 1) {
+        print_help();
+        status = HC_EXIT_OK;
+    } else if (status == 0) {
+        status = check(&q, &err);
+        if (status < 0)
+            status = hc_report(&err);
+    }
+    hc_request_finish(&q);
+    return status;
+}
