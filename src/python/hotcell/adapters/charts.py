@@ -1,0 +1,200 @@
+"""AsyncCodeExecutor: code that draws one chart; its output comes back redacted, the chart as base64.
+
+Each execute() has a cell of its own under the policy "charts". Its working directory is /output in the cell; files
+that the code leaves there are moved to working_dir. The launcher lists and hashes the chart and signs the list with
+a key that lives for that one run and never enters a cell; a chart that does not match is not returned.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import os
+import re
+import shutil
+import tempfile
+import uuid
+from pathlib import Path
+from typing import Any, Dict, Optional, Union
+
+from ..errors import HotcellError, TamperedError
+from ..jobs import arun, averify, signing_key
+from ..launcher import PathLike
+from ..results import Figure, Result
+from ..staging import is_array, is_frame
+
+logger = logging.getLogger("hotcell.adapters.charts")
+
+DEFAULT_EXEC_TIMEOUT = 120  # seconds
+
+NO_OUTPUT = "Run completed with no output."
+TAMPERED = "Security: HMAC verification failed"
+ESCAPED = "Security: chart path escape attempt"
+
+PREPARED = ("os, json, math, re, matplotlib, plt (matplotlib.pyplot), fm and font_manager (matplotlib.font_manager), "
+            "np and numpy, pd and pandas, sns and seaborn")
+FONT = "DejaVu Sans, then Droid Sans Fallback for Chinese, Japanese and Korean text"
+
+# What the policy's redact.rules do to the code's output, for the launcher's own messages.
+SECRETS = [(re.compile(pattern, flags), text) for pattern, flags, text in (
+    (r"(api[_-]?key|apikey|token|secret|password|passwd|pwd|credential)[\s=:]+\S+", re.I, r"\1=<REDACTED>"),
+    (r"(aws[_-]?access[_-]?key[_-]?id|aws[_-]?secret[_-]?access[_-]?key)[\s=:]+\S+", re.I, r"\1=<REDACTED>"),
+    (r"(postgres|mysql|mongodb|redis)://\S+", 0, r"\1://<REDACTED>@<REDACTED>"),
+    (r"eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+", re.A, "<JWT_REDACTED>"),
+    (r"-----BEGIN (?:(?:RSA|DSA|EC|OPENSSH) )?PRIVATE KEY-----[\s\S]*?-----END (?:(?:RSA|DSA|EC|OPENSSH) )?PRIVATE KEY-----",
+     0, "<PRIVATE_KEY_REDACTED>"),
+)]
+MAX_CHARS = 2000
+CUT = "\n... [OUTPUT TRUNCATED FOR SECURITY]"
+
+Output = Dict[str, Union[str, bool, None]]
+
+
+class AsyncCodeExecutor:
+    """Runs code that draws a chart, one cell for each call.
+
+    working_dir   made if it is missing; gets the files that the code leaves
+    exec_timeout  seconds
+    policy, tree, binary  as in hotcell.run
+    """
+
+    def __init__(self, working_dir: PathLike, exec_timeout: float = DEFAULT_EXEC_TIMEOUT, *, policy: Any = "charts",
+                 tree: Optional[PathLike] = None, binary: Optional[PathLike] = None) -> None:
+        self.working_dir = Path(working_dir).absolute()
+        self.working_dir.mkdir(parents=True, exist_ok=True)
+        self.exec_timeout = exec_timeout
+        self.session_id = str(uuid.uuid4())
+        self._variables: Dict[str, Any] = {}
+        self._options = {"policy": policy, "tree": tree, "binary": binary}
+
+    def set_variable(self, name: str, value: Any) -> None:
+        """Give the code a variable, from the next run on.
+
+        Values travel as JSON, what cannot as str(value); data frames and numpy arrays as themselves.
+        """
+        if not name.isidentifier() or not name.isascii() or name.startswith("_"):
+            raise ValueError(f"{name!r} is no variable's name: letters, digits and '_', not beginning with '_'")
+        self._variables[name] = value
+
+    def get_variable(self, name: str) -> Any:
+        """The variable as it was set; None if it was not."""
+        return self._variables.get(name)
+
+    def get_environment_info(self) -> str:
+        """What a model should be told about where its code runs."""
+        lines = [
+            "Execution environment:",
+            f"- working_dir: /output (files left there are kept in {self.working_dir})",
+            f"- font: {FONT}",
+            f"- preconfigured libraries: {PREPARED}",
+            f"- a run may take {self.exec_timeout} seconds; the first open matplotlib figure is returned as the chart",
+        ]
+        if self._variables:
+            lines.append("- variables:")
+            lines += [f"    {name} = {value!r}" for name, value in self._variables.items()]
+        return "\n".join(lines)
+
+    async def execute(self, code: str) -> Output:
+        """Run `code`: {"stdout", "stderr", "error": bool, "chart_base64": str or None}. Never raises for the code,
+        the launcher or the host; what went wrong is in stderr."""
+        try:
+            directory = Path(tempfile.mkdtemp(prefix="_sandbox_", dir=self.working_dir))
+        except OSError as error:
+            return self._failed(error)
+        try:
+            with signing_key() as key:
+                return await self._execute(code, directory, key)
+        except (HotcellError, OSError) as error:
+            return self._failed(error)
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+
+    async def _execute(self, code: str, directory: Path, key: str) -> Output:
+        frames = {name: value for name, value in self._variables.items() if is_frame(value) or is_array(value)}
+        values = {name: _as_json(value) for name, value in self._variables.items() if name not in frames}
+        result = await arun(code, inputs=frames, vars=values, output_dir=directory / "output", sign=key,
+                            timeout=self.exec_timeout, **self._options)
+        manifest = directory / "output" / "manifest.json"
+        try:
+            await averify(manifest, sign=key, binary=self._options["binary"])
+            if json.loads(manifest.read_text(encoding="utf-8")) != result.manifest:
+                raise TamperedError("the manifest in the output directory is another one")
+            chart = _chart(result)
+        except TamperedError as error:
+            logger.warning("chart refused in session %s: %s", self.session_id, error)
+            return _output(str(result.stdout), TAMPERED, True)
+        except ValueError as error:
+            logger.warning("path escape attempt in session %s: %s", self.session_id, error)
+            return _output(str(result.stdout), ESCAPED, True)
+        self._keep_files(result)
+        return self._output_of(result, chart)
+
+    def _output_of(self, result: Result, chart: Optional[str]) -> Output:
+        stdout, stderr = str(result.stdout), str(result.stderr)
+        if result.status == "timeout":
+            return _output(stdout, f"ExecutionTimeout: code execution exceeded {self.exec_timeout}s limit\n", True, chart)
+        if result.status == "rejected" and not stderr:
+            stderr = f"{result.reason}\n"
+        elif result.status not in ("ok", "error", "rejected"):
+            stderr += f"SandboxError: [{result.status}] {result.reason}\n"
+        return _output(stdout or NO_OUTPUT, stderr, not result.ok, chart)
+
+    def _keep_files(self, result: Result) -> None:
+        """Into working_dir, where this kind of code expects its files. Names of ours stay ours."""
+        for file in result.files:
+            if file.escaped or file.path.split("/")[0].startswith("_sandbox_"):
+                continue
+            target = self.working_dir / file.path
+            try:
+                if os.path.realpath(target.parent) != str(_real(self.working_dir) / os.path.dirname(file.path)):
+                    raise OSError("its directory is a link")
+                target.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(file.location, target)
+            except OSError as error:
+                logger.warning("%s was not kept: %s", file.path, error)
+
+    def _failed(self, error: Exception) -> Output:
+        logger.error("launch failed in session %s: %s", self.session_id, error)
+        return _output("", _redacted(f"SandboxError: [{type(error).__name__}] {error}"), True)
+
+
+def _redacted(text: str) -> str:
+    for pattern, instead in SECRETS:
+        text = pattern.sub(instead, text)
+    return text if len(text) <= MAX_CHARS else text[:MAX_CHARS] + CUT
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _as_json(value: Any) -> Any:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return str(value)
+    return value
+
+
+def _output(stdout: str, stderr: str, error: bool, chart: Optional[str] = None) -> Output:
+    return {"stdout": stdout, "stderr": stderr, "error": error, "chart_base64": chart}
+
+
+def _chart(result: Result) -> Optional[str]:
+    """The first PNG that was captured, by the launcher's list. ValueError if its path leads elsewhere."""
+    listed = {figure.path: figure for figure in result.figures if figure.mime == "image/png"}
+    reported = [entry.get("path") for entry in result.guest.get("figures") or ()]
+    for path in (*(path for path in reported if path in listed), *listed):
+        return _encode(listed[path])
+    return None
+
+
+def _encode(figure: Figure) -> str:
+    directory = str(_real(figure.location.parent))
+    if figure.directory is None or os.path.commonpath((directory, _real(figure.directory))) != str(_real(figure.directory)):
+        raise ValueError(figure.path)
+    try:
+        return base64.b64encode(figure.read()).decode("ascii")
+    except OSError as error:
+        raise TamperedError(f"{figure.path}: {error}") from error

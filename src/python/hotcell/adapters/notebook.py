@@ -1,0 +1,370 @@
+"""RunPython: code of a model that uses tools, run away from the caller's process, as if it were in its namespace.
+
+Each call has a fresh cell under the policy "notebook". Values of the caller's namespace that the code names go in:
+JSON values, data frames, arrays, and modules under the caller's names for them. New values come back into the
+namespace by the rules of should_export, as JSON, frames and arrays; nothing is ever pickled. What only a living
+session can do raises NeedsSession: calling functions of the caller's (tools), and objects of any other type.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import builtins
+import inspect
+import io
+import json
+import keyword
+import linecache
+import os
+import shutil
+import sys
+import tempfile
+import tokenize
+import warnings
+from contextvars import ContextVar
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
+
+from ..errors import JobError, NeedsSession
+from ..jobs import arun
+from ..launcher import PathLike
+from ..results import Result
+from ..staging import is_array, is_frame
+from .allow import (AllowChecked, AllowPolicy, OpenWritePolicy, PathWritePolicy, PosAllowPolicy, allow,
+                    allow_matplotlib, allow_write_types, chk_dest, default_write_types, describe_tools, is_tool,
+                    type_name)
+
+__all__ = [
+    "UNSET", "AllowChecked", "AllowPolicy", "OpenWritePolicy", "PathWritePolicy", "PosAllowPolicy", "RunPython", "allow",
+    "allow_matplotlib", "allow_write_types", "chk_dest", "create_pyrun_magic", "default_ok_dests", "find_var",
+    "load_ipython_extension", "should_export",
+]
+
+UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
+MAX_RETURNS = 64       # names that one job can give back
+MAX_LITERAL = 1 << 16  # characters of a repr that is read as a value
+SOURCES = 10           # that linecache keeps
+
+default_ok_dests: Sequence[str] = ()
+_namespace: ContextVar[Optional[Dict[str, Any]]] = ContextVar("hotcell_namespace", default=None)
+_config_read = False
+
+
+# ---- the caller's namespace ----
+
+def _find_frame_dict(sentinel: Optional[str]) -> Dict[str, Any]:
+    """Globals of the nearest frame outside this module that has `sentinel`, of the nearest at all without one."""
+    frame = inspect.currentframe()
+    while frame:
+        space = frame.f_globals
+        if space is not globals() and (not sentinel or sentinel in space):
+            return space
+        frame = frame.f_back
+    space = _namespace.get()
+    if space is not None and (not sentinel or sentinel in space):
+        return space
+    return vars(sys.modules["__main__"])
+
+
+def find_var(name: str) -> Any:
+    """The variable `name` of the nearest frame whose globals have it. KeyError if none has."""
+    return _find_frame_dict(name)[name]
+
+
+def should_export(name: str, value: Any, g: Mapping[str, Any]) -> bool:
+    """Never what begins with an underscore, always what ends with one, else what shadows no callable and no module."""
+    if name.startswith("_"):
+        return False
+    if name.endswith("_"):
+        return True
+    old = g.get(name)
+    return not callable(old) and not isinstance(old, ModuleType)
+
+
+# ---- what the code names ----
+
+class _Names:
+    """The names in a source, and those that look assigned to. By tokens: what nobody trusts is not parsed here."""
+
+    def __init__(self, code: str) -> None:
+        self.used: Dict[str, None] = {}
+        self.assigned: Set[str] = set()
+        line: List[str] = []
+        try:
+            for token in tokenize.generate_tokens(io.StringIO(code).readline):
+                if token.type in (tokenize.NEWLINE, tokenize.ENDMARKER) or token.string == ";":
+                    self._take(line)
+                    line = []
+                elif token.type in (tokenize.NAME, tokenize.OP):
+                    line.append(token.string)
+        except (tokenize.TokenError, SyntaxError):  # the cell says what is wrong with it
+            self._take(line)
+
+    def _take(self, line: List[str]) -> None:
+        last = max((i for i, text in enumerate(line) if text.endswith("=") and text not in ("==", "!=", "<=", ">=")),
+                   default=-1)
+        for i, text in enumerate(line):
+            before = line[i - 1] if i else ""
+            if not text.isidentifier() or not text.isascii() or keyword.iskeyword(text) or before == ".":
+                continue
+            self.used.setdefault(text)
+            after = line[i + 1] if i + 1 < len(line) else ""
+            if i < last or before in ("as", "for", "import") or after in (":=", "in"):
+                self.assigned.add(text)
+
+
+class _Values:
+    """The caller's values that go into the cell, by how they go; and why others cannot."""
+
+    def __init__(self, g: Mapping[str, Any], names: Iterable[str]) -> None:
+        self.vars: Dict[str, Any] = {}
+        self.inputs: Dict[str, Any] = {}
+        self.modules: Dict[str, str] = {}
+        self.kept_back: Dict[str, str] = {}
+        for name in names:
+            if name in g and not name.startswith("_"):
+                self._sort(name, g[name])
+
+    def _sort(self, name: str, value: Any) -> None:
+        if isinstance(value, ModuleType):
+            self.modules[name] = value.__name__
+        elif is_frame(value) or is_array(value) and value.dtype.kind != "O":
+            self.inputs[name] = value
+        elif is_tool(value):
+            self.kept_back[name] = "it is a tool of the caller's, and tools need a session"
+        elif _is_json(value):
+            self.vars[name] = value
+        else:
+            self.kept_back[name] = f"a {type(value).__name__} of the caller's cannot be sent into a fresh cell"
+
+
+def _is_json(value: Any) -> bool:
+    """Whether JSON gives back an equal value: no tuples, no keys that are numbers."""
+    try:
+        return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
+# ---- running ----
+
+class _LiveDoc:
+    """The docstring, with the tools as they are now."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> str:
+        text = ("Run Python code in a fresh cell and return the value of its last expression.\n\n"
+                "All of the standard library that needs no processes and no network can be imported, and numpy, pandas,\n"
+                "matplotlib and other scientific libraries. Top-level await works. print() goes to standard output.\n"
+                "New variables come back to the caller's namespace, unless they begin with '_' or would hide a function\n"
+                "or module there; those that end with '_' always do.")
+        tools = describe_tools()
+        return text + ("\n\nTools that the caller allows:\n" + "\n".join(f"- {line}" for line in tools) if tools else "")
+
+
+class RunPython:
+    __doc__ = _LiveDoc()  # type: ignore[assignment]
+
+    def __init__(self, g: Optional[Dict[str, Any]] = None, sentinel: Optional[str] = None, ok_dests: Any = UNSET, *,
+                 policy: str = "notebook", tree: Optional[PathLike] = None, timeout: Any = None, memory: Any = None,
+                 binary: Optional[PathLike] = None) -> None:
+        """g: the namespace; None: IPython's, or the caller's globals (with `sentinel`, those that have this name).
+        ok_dests: where files may go: "." and directories above the current one; None: anywhere; default: nowhere.
+        The rest is as in hotcell.run."""
+        _read_config()
+        self.g = _ipython_namespace() if g is None else g
+        if self.g is None:
+            self.g = _find_frame_dict(sentinel)
+        self.ok_dests: Optional[Tuple[str, ...]] = None
+        if ok_dests is UNSET:
+            ok_dests = default_ok_dests
+        if ok_dests is not None:
+            self.ok_dests = (ok_dests,) if isinstance(ok_dests, str) else tuple(os.fspath(dest) for dest in ok_dests)
+        self._policy = policy
+        self._options = {"tree": tree, "timeout": timeout, "memory": memory, "binary": binary}
+
+    async def __call__(self, code: str) -> Any:
+        """Run `code`. Exceptions of built-in types are raised as such, with the cell's traceback as a note in
+        `cell_traceback`; TimeoutError, MemoryError and JobError tell of limits, NeedsSession of what waits."""
+        _namespace.set(self.g)
+        names = _Names(code)
+        values = _Values(self.g, names.used)
+        directory = Path(tempfile.mkdtemp(prefix="hotcell-"))
+        try:
+            result = await arun(code, policy=self._rules(values, _source_name(code)), inputs=values.inputs,
+                                vars=values.vars, returns=_wanted(names, values), output_dir=directory / "output",
+                                **self._options)
+            sys.stdout.write(str(result.stdout))
+            if not result.ok:
+                raise _exception(result, values)
+            sys.stderr.write(str(result.stderr))
+            self._export(result, values)
+            self._place_files(result)
+            return _value_of(result)
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+
+    def _rules(self, values: _Values, filename: str) -> Dict[str, Any]:
+        writable = [inside for inside, outside in (("/output", "."), ("/tmp", "/tmp")) if self._may_write(outside)]
+        permitted = "anywhere" if self.ok_dests is None else str(list(self.ok_dests))
+        return {
+            "name": Path(self._policy).stem, "extends": self._policy,
+            "code": {"filename": filename, "write_types": [type_name(kind) for kind in default_write_types()]},
+            "files": {"write": writable, "write_message": f"Dest '{{path}}' not allowed; permitted: {permitted}"},
+            "prelude": {"names": values.modules},
+        }
+
+    def _may_write(self, path: str) -> bool:
+        try:
+            chk_dest(path, self.ok_dests)
+        except PermissionError:
+            return False
+        return True
+
+    def _export(self, result: Result, values: _Values) -> None:
+        for name in result.returned:
+            value = result.returned[name]
+            if should_export(name, value, self.g) and not (name in values.vars and values.vars[name] == value):
+                self.g[name] = value
+
+    def _place_files(self, result: Result) -> None:
+        """Files that the code wrote into its current directory go to the caller's."""
+        for file in result.files:
+            if file.path.startswith("values/") or file.escaped:
+                continue
+            target = Path.cwd() / file.path
+            chk_dest(target, self.ok_dests)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(str(file.location), target)
+
+
+def _wanted(names: _Names, values: _Values) -> List[str]:
+    """Names to ask for. A frame or an array that is not assigned to comes back only under a name for export."""
+    asked = [name for name in names.used if not name.startswith("_") and name not in values.modules
+             and (name in names.assigned or name in values.vars)]
+    asked.sort(key=lambda name: not name.endswith("_"))
+    return asked[:MAX_RETURNS]
+
+
+def _source_name(code: str) -> str:
+    """A name for tracebacks, under which linecache has the source."""
+    name = f"<pyrun_{_source_name.count % SOURCES}>"  # type: ignore[attr-defined]
+    _source_name.count += 1  # type: ignore[attr-defined]
+    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+    return name
+
+
+_source_name.count = 0  # type: ignore[attr-defined]
+
+
+def _value_of(result: Result) -> Any:
+    """As near to the value as data can be: JSON, a frame, a literal, else the repr."""
+    bundle = result.bundle
+    if "application/json" in bundle:
+        return bundle["application/json"]
+    text = bundle.get("text/plain")
+    if not isinstance(text, str) or len(text) > MAX_LITERAL or max(map(text.count, "([{-+")) > 1000:
+        return text
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return text
+
+
+def _exception(result: Result, values: _Values) -> BaseException:
+    """What the caller is to see of a run that did not end well."""
+    if result.status in ("timeout", "cpu"):
+        return _noted(TimeoutError(result.reason), result)
+    if result.status == "memory":
+        return _noted(MemoryError(result.reason), result)
+    rejection = result.rejection
+    if rejection is not None and rejection.rule == "syntax":
+        return _noted(SyntaxError(f"{rejection.message} (line {rejection.line})"), result)
+    if rejection is not None:
+        findings = rejection.findings or (rejection,)
+        return _noted(PermissionError("\n".join(dict.fromkeys(finding.message for finding in findings))), result)
+    error = result.error
+    if error is None:
+        return JobError(result)
+    for name, why in values.kept_back.items():
+        if error.type == "NameError" and f"'{name}'" in error.message:
+            return _noted(NeedsSession(f"{name}: {why}"), result)
+    kind = getattr(builtins, error.type.rpartition(".")[2], None)
+    if not (isinstance(kind, type) and issubclass(kind, Exception)):
+        return _noted(JobError(result), result)
+    try:
+        return _noted(kind(error.message), result)
+    except TypeError:  # its constructor wants more
+        return _noted(JobError(result), result)
+
+
+def _noted(error: BaseException, result: Result) -> BaseException:
+    error.cell_traceback = result.error.traceback if result.error else str(result.stderr)  # type: ignore[attr-defined]
+    return error
+
+
+# ---- IPython, configuration, command line ----
+
+def _ipython_namespace() -> Optional[Dict[str, Any]]:
+    shell = getattr(builtins, "get_ipython", lambda: None)()
+    return getattr(shell, "user_ns", None)
+
+
+def create_pyrun_magic(shell: Any = None, pyrun: Optional[RunPython] = None) -> None:
+    """Register %%py, which runs a cell's code, and %py -o, which returns the runner."""
+    if shell is None:
+        shell = getattr(builtins, "get_ipython", lambda: None)()
+    runner = pyrun if pyrun is not None else RunPython(getattr(shell, "user_ns", None))
+
+    def py(line: str, cell: Optional[str] = None) -> Any:
+        if line.strip() == "-o":
+            return runner
+        return runner(cell if cell is not None else line) if cell or line.strip() else None
+
+    shell.register_magic_function(py, "line_cell", "py")
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """%load_ext hotcell.adapters.notebook: pyrun and allow in the user's namespace, and %%py."""
+    runner = RunPython(g=shell.user_ns)
+    shell.user_ns.update(pyrun=runner, allow=allow)
+    create_pyrun_magic(shell, runner)
+
+
+def _read_config() -> None:
+    """Once, at the first RunPython: $XDG_CONFIG_HOME/safepyrun/config.py, code of the user's own, with all public names
+    of this module; only default_ok_dests is taken back. What is wrong with it is a warning."""
+    global _config_read, default_ok_dests
+    if _config_read:
+        return
+    _config_read = True
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    path = Path(home, "safepyrun", "config.py")
+    if not path.is_file():
+        return
+    space = {name: value for name, value in globals().items() if not name.startswith("_")}
+    try:
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), space)
+        default_ok_dests = space["default_ok_dests"]
+    except Exception as error:
+        warnings.warn(f"Failed to load {path}: {error}", stacklevel=3)
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    """PATH or -: run a file or standard input, print the last value. Errors go to standard error; exit status 1."""
+    arguments = sys.argv[1:] if argv is None else argv
+    path = arguments[0] if arguments else "-"
+    try:
+        code = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        value = asyncio.run(RunPython(g={})(code))
+    except Exception as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return 1
+    if value is not None:
+        print(value)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
