@@ -76,3 +76,153 @@ def test_a_text_of_any_kind_stays_readable(base_tree):
     result = run(r"""denial(what="\x1b[2J" + "\xe9" * 300, rule="\u202e" * 64)""")
     told, = json.loads((result.output / "manifest.json").read_text())["denials"]
     assert told["what"].startswith("\x1b[2J") and len(told["what"].encode()) <= 260
+
+
+# ---- what the kernel asked the launcher ----
+
+LIBC = """
+import ctypes, errno
+libc = ctypes.CDLL(None, use_errno=True)
+
+def call(name, *arguments):
+    if getattr(libc, name)(*arguments) != -1:
+        return "done"
+    return errno.errorcode[ctypes.get_errno()]
+"""
+PROCESSES, NETWORK, NEEDLESS = "within this one process", "no network", "leave it out"
+
+# What is tried, the errno as programs know it, and how the manifest names it.
+REFUSED = [
+    ("os.fork()", "EPERM", "clone", "clone(a new process)", PROCESSES),
+    ("os.execv('/bin/true', ['true'])", "EPERM", "execve", "execve", PROCESSES),
+    ("os.posix_spawn('/bin/true', ['true'], {})", "EPERM", "clone", "clone(a new process)", PROCESSES),
+    ("socket.socket()", "EAFNOSUPPORT", "socket", "socket(AF_INET, SOCK_STREAM)", NETWORK),
+    ("socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)", "EAFNOSUPPORT", "socket", "socket(AF_INET6, SOCK_DGRAM)", NETWORK),
+    ("socket.socket(socket.AF_PACKET, socket.SOCK_RAW)", "EAFNOSUPPORT", "socket", "socket(AF_PACKET, SOCK_RAW)", NETWORK),
+    ("socket.socketpair()[0].connect('/x')", "EACCES", "connect", "connect", NETWORK),
+    ("socket.socketpair()[0].bind('/tmp/x')", "EACCES", "bind", "bind", NETWORK),
+    ("call('unshare', 0x10000000 | 0x40000000)", "EPERM", "unshare", "unshare(CLONE_NEWUSER, CLONE_NEWNET)", NEEDLESS),
+    ("call('syscall', 56, 0x10000011, 0, 0, 0, 0)", "EPERM", "clone", "clone(a new process, CLONE_NEWUSER)", PROCESSES),
+    ("call('setns', 0, 0)", "EPERM", "setns", "setns", NEEDLESS),
+    ("call('mount', None, b'/tmp', b'tmpfs', 0, None)", "EPERM", "mount", "mount", NEEDLESS),
+    ("call('chroot', b'/tmp')", "EPERM", "chroot", "chroot", NEEDLESS),
+    ("call('ptrace', 0, 0, 0, 0)", "EPERM", "ptrace", "ptrace", NEEDLESS),
+    ("call('process_vm_readv', 1, 0, 0, 0, 0, 0)", "EPERM", "process_vm_readv", "process_vm_readv", NEEDLESS),
+    ("call('personality', 0x0040000)", "EPERM", "personality", "personality", NEEDLESS),
+    ("call('ioctl', 0, 0x5412, b'x')", "EPERM", "ioctl", "ioctl(TIOCSTI)", NEEDLESS),
+    ("call('syscall', 425, 1, 0)", "ENOSYS", "io_uring_setup", "io_uring_setup", NEEDLESS),
+    ("call('syscall', 321, 0, 0, 0)", "EPERM", "bpf", "bpf", NEEDLESS),
+    ("call('syscall', 298, 0, 0, 0, 0, 0)", "EPERM", "perf_event_open", "perf_event_open", NEEDLESS),
+    ("call('syscall', 248, 0, 0, 0, 0, 0)", "EPERM", "add_key", "add_key", NEEDLESS),
+]
+
+
+@pytest.mark.parametrize("attempt, error, rule, what, hint", REFUSED, ids=[row[0] for row in REFUSED])
+def test_refused_calls_are_named(base_tree, attempt, error, rule, what, hint):
+    result = run(LIBC + f"""
+import socket
+for _ in range(3):
+    try:
+        print({attempt})
+    except OSError as refused:
+        print(errno.errorcode[refused.errno])
+""")
+    assert result.manifest["status"] == "ok" and result.stdout == f"{error}\n" * 3, result
+    entry, = denials(result, "seccomp")
+    assert (entry["rule"], entry["what"], entry["count"], entry["line"]) == (rule, what, 3, None)
+    assert entry["attested"] is True and hint in entry["hint"]
+
+
+def test_what_a_policy_allows_is_no_denial(base_tree):
+    result = run("""
+import socket
+server = socket.create_server(("127.0.0.1", 0))
+socket.create_connection(server.getsockname())
+if os.fork() == 0:
+    os._exit(0)
+os.wait()
+""", "--network=loopback", "--processes=fork")
+    assert result.manifest["status"] == "ok" and result.manifest["denials"] == [], result
+
+
+def test_threads_and_children_are_asked_about_too(base_tree):
+    result = run(LIBC + """
+import threading
+threads = [threading.Thread(target=lambda: [call("unshare", 0x10000000) for _ in range(50)]) for _ in range(8)]
+if os.fork() == 0:
+    call("setns", 0, 0)
+    os._exit(0)
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+os.wait()
+""", "--processes=fork")
+    assert result.manifest["status"] == "ok", result
+    assert {entry["rule"]: entry["count"] for entry in denials(result, "seccomp")} == {"unshare": 400, "setns": 1}
+
+
+@pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "call('unshare', 0x10000000)"])
+def test_a_job_that_is_killed_while_it_asks_leaves_nothing(base_tree, end):
+    result = run(LIBC + f"""
+import threading
+def ask():
+    while True: call("unshare", 0x10000000)
+for _ in range(4): threading.Thread(target=ask, daemon=True).start()
+for _ in range(200): call("setns", 0, 0)
+{end}
+""")
+    assert result.manifest["status"] in ("killed", "ok", "timeout"), result
+    assert {"rule": "setns", "count": 200}.items() <= denials(result, "seccomp")[-1].items() or \
+        any(entry["rule"] == "setns" for entry in denials(result, "seccomp")), result
+
+
+def test_a_flood_of_refused_calls_slows_the_job_only(base_tree):
+    result = run(LIBC + "while True: call('unshare', 0x10000000)", "--timeout=3s")
+    assert result.manifest["status"] == "timeout", result
+    entry, = denials(result, "seccomp")
+    assert 10000 <= entry["count"] < 11000
+    assert any("answered slowly" in warning for warning in result.manifest["warnings"]), result.manifest["warnings"]
+
+
+def test_the_program_gets_no_listener_of_its_own(base_tree):
+    """With one, it could let its own calls pass."""
+    result = run(LIBC + """
+class Filter(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_ushort), ("jt", ctypes.c_ubyte), ("jf", ctypes.c_ubyte), ("k", ctypes.c_uint)]
+class Program(ctypes.Structure):
+    _fields_ = [("len", ctypes.c_ushort), ("filter", ctypes.POINTER(Filter))]
+allow = Filter(6, 0, 0, 0x7fff0000)
+print(call("syscall", 317, 1, 8, ctypes.byref(Program(1, ctypes.pointer(allow)))))
+print([os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if int(fd) > 2][:1])
+""")
+    assert result.stdout.splitlines()[0] == "ENOSYS" and "seccomp" not in result.stdout, result
+
+
+# Loads a filter with a listener and becomes what it is told to: as some containers do.
+UNDER_A_LISTENER = """
+import ctypes, fcntl, os, sys
+class Filter(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_ushort), ("jt", ctypes.c_ubyte), ("jf", ctypes.c_ubyte), ("k", ctypes.c_uint)]
+class Program(ctypes.Structure):
+    _fields_ = [("len", ctypes.c_ushort), ("filter", ctypes.POINTER(Filter))]
+libc = ctypes.CDLL(None, use_errno=True)
+allow = Filter(6, 0, 0, 0x7fff0000)
+libc.prctl(38, 1, 0, 0, 0)
+fd = libc.syscall(317, 1, 8, ctypes.byref(Program(1, ctypes.pointer(allow))))
+assert fd >= 0, os.strerror(ctypes.get_errno())
+fcntl.fcntl(fd, fcntl.F_SETFD, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def test_under_a_listener_of_somebody_else_calls_are_refused_unnamed(base_tree):
+    result = run("""
+import socket
+for attempt in (os.fork, socket.socket):
+    try:
+        print(attempt())
+    except OSError as refused:
+        print(refused.errno)
+""", wrapper=["/usr/bin/python3", "-c", UNDER_A_LISTENER])
+    assert result.manifest["status"] == "ok" and result.stdout == "1\n1\n", result
+    assert result.manifest["denials"] == []
+    assert any("no listener" in warning for warning in result.manifest["warnings"]), result

@@ -77,6 +77,8 @@ static const struct set {
     {"launch", IN_FIRST, "the shim is executed, and loads the job's filter", "execveat seccomp"},
 };
 
+#define NO_NAMESPACES "no namespaces inside a cell"
+
 /* Calls that get another errno than ENOSYS, because programs understand it better. */
 static const struct refusal {
     const char *call;
@@ -96,8 +98,8 @@ static const struct refusal {
     {"connect", EACCES, "the cell has no network"},
     {"setsockopt", EPERM, "larger buffers are memory that a watch does not see"},
     {"flock", ENOLCK, "cells share the files of the tree, and would see each other's locks"},
-    {"unshare", EPERM, "no namespaces inside a cell"},
-    {"setns", EPERM, "no namespaces inside a cell"},
+    {"unshare", EPERM, NO_NAMESPACES},
+    {"setns", EPERM, NO_NAMESPACES},
     {"mount", EPERM, "the mounts are fixed"},
     {"umount2", EPERM, "the mounts are fixed"},
     {"pivot_root", EPERM, "the mounts are fixed"},
@@ -177,6 +179,13 @@ static const struct rule {
     {"clone", IN_JOB, {{0, SHARED | NS_FLAGS, SHARED}, {0}}, "threads", 0},
     {"clone", IN_FIRST | WITH_FORK, {{0, NS_FLAGS, 0}, {0}}, "processes without new namespaces", 0},
     {"clone", NO_FORK, {{0, CLONE_THREAD, 0}, {0}}, "the policy does not allow processes", EPERM},
+    {"clone", IN_JOB, {{0, CLONE_NEWUSER, CLONE_NEWUSER}, {0}}, NO_NAMESPACES, EPERM},
+    {"clone", IN_JOB, {{0, CLONE_NEWNS, CLONE_NEWNS}, {0}}, NO_NAMESPACES, EPERM},
+    {"clone", IN_JOB, {{0, CLONE_NEWPID, CLONE_NEWPID}, {0}}, NO_NAMESPACES, EPERM},
+    {"clone", IN_JOB, {{0, CLONE_NEWNET, CLONE_NEWNET}, {0}}, NO_NAMESPACES, EPERM},
+    {"clone", IN_JOB, {{0, CLONE_NEWIPC, CLONE_NEWIPC}, {0}}, NO_NAMESPACES, EPERM},
+    {"clone", IN_JOB, {{0, CLONE_NEWUTS, CLONE_NEWUTS}, {0}}, NO_NAMESPACES, EPERM},
+    {"clone", IN_JOB, {{0, CLONE_NEWCGROUP, CLONE_NEWCGROUP}, {0}}, NO_NAMESPACES, EPERM},
     {"fork", IN_FIRST | WITH_FORK, {{0}}, "processes", 0},
     {"vfork", IN_FIRST | WITH_FORK, {{0}}, "processes", 0},
     {"mmap", COUNTED, {{0}}, "memory and files", 0},
@@ -249,6 +258,54 @@ static const struct rule {
     {"mknodat", IN_JOB, {{2, S_IFMT, S_IFBLK}, {0}}, "no devices", EPERM},
 };
 
+/* Calls whose refusal, by either table, is told to the launcher (filter.h). */
+static const struct told {
+    const char *calls;
+    const char *hint; /* what to do instead */
+} told[] = {
+    {"clone fork vfork execve execveat",
+     "work within this one process; threads may be started, other processes and programs not"},
+    {"socket bind listen connect", "there is no network: pass data to the job as an input"},
+    {"unshare setns mount umount2 pivot_root chroot open_tree move_mount fsopen mount_setattr "
+     "open_by_handle_at ptrace process_vm_readv process_vm_writev pidfd_getfd bpf perf_event_open "
+     "userfaultfd "
+     "io_uring_setup add_key request_key keyctl personality ioctl",
+     "work with data needs no such call: leave it out"},
+};
+
+#define NAMESPACE(call, flag)                                                                                \
+    {                                                                                                        \
+        call, 0, flag, flag, #flag                                                                           \
+    }
+#define NAMESPACES(call)                                                                                     \
+    NAMESPACE(call, CLONE_NEWUSER), NAMESPACE(call, CLONE_NEWNS), NAMESPACE(call, CLONE_NEWPID),             \
+        NAMESPACE(call, CLONE_NEWNET), NAMESPACE(call, CLONE_NEWIPC), NAMESPACE(call, CLONE_NEWUTS),         \
+        NAMESPACE(call, CLONE_NEWCGROUP)
+
+/* What a refused call is told with: the arguments that it is known by. */
+static const struct word {
+    const char *call;
+    unsigned arg;
+    uint64_t mask, value;
+    const char *name;
+} words[] = {
+    {"socket", 0, WORD_MASK, AF_UNIX, "AF_UNIX"},
+    {"socket", 0, WORD_MASK, AF_INET, "AF_INET"},
+    {"socket", 0, WORD_MASK, AF_INET6, "AF_INET6"},
+    {"socket", 0, WORD_MASK, AF_NETLINK, "AF_NETLINK"},
+    {"socket", 0, WORD_MASK, AF_PACKET, "AF_PACKET"},
+    {"socket", 0, WORD_MASK, AF_VSOCK, "AF_VSOCK"},
+    {"socket", 0, WORD_MASK, AF_ALG, "AF_ALG"},
+    {"socket", 1, SOCKET_KIND, SOCK_STREAM, "SOCK_STREAM"},
+    {"socket", 1, SOCKET_KIND, SOCK_DGRAM, "SOCK_DGRAM"},
+    {"socket", 1, SOCKET_KIND, SOCK_RAW, "SOCK_RAW"},
+    {"clone", 0, CLONE_THREAD, 0, "a new process"},
+    NAMESPACES("unshare"),
+    NAMESPACES("clone"),
+    {"ioctl", 1, WORD_MASK, TIOCSTI, "TIOCSTI"},
+    {"ioctl", 1, WORD_MASK, TIOCLINUX_, "TIOCLINUX"},
+};
+
 static unsigned wanted(enum hc_filter_kind kind, const struct hc_policy *p, bool counted)
 {
     unsigned when = IN_JOB | (counted ? COUNTED : UNCOUNTED);
@@ -256,7 +313,7 @@ static unsigned wanted(enum hc_filter_kind kind, const struct hc_policy *p, bool
         when |= IN_FIRST;
     if (p->processes == HC_PROCESSES_FORK)
         when |= WITH_FORK;
-    else if (kind == HC_FILTER_JOB)
+    else if (kind != HC_FILTER_FIRST)
         when |= NO_FORK;
     if (p->network == HC_NETWORK_LOOPBACK)
         when |= WITH_SOCKETS;
@@ -283,7 +340,39 @@ static void remember(struct seen *s, int nr)
         s->numbers[s->count++] = nr;
 }
 
-static int add_sets(scmp_filter_ctx ctx, unsigned when, struct seen *seen, struct hc_error *err)
+/* NULL: its refusal is not told. */
+static const char *hint_of(const char *call)
+{
+    size_t len = strlen(call);
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        for (const char *at = told[i].calls; *at; at += strspn(at, " ")) {
+            size_t word = strcspn(at, " ");
+            if (word == len && memcmp(at, call, len) == 0)
+                return told[i].hint;
+            at += word;
+        }
+    return NULL;
+}
+
+/* What this filter does about a call that is refused with `error`. */
+static uint32_t refuse(enum hc_filter_kind kind, const char *call, int error)
+{
+    if (!hint_of(call))
+        return SCMP_ACT_ERRNO((uint32_t)error);
+    return kind == HC_FILTER_JOB ? SCMP_ACT_ALLOW : SCMP_ACT_NOTIFY;
+}
+
+/* The reporting filter lets pass whatever it does not report. */
+static int add_rule(scmp_filter_ctx ctx, enum hc_filter_kind kind, uint32_t action, int nr, unsigned n,
+                    const struct scmp_arg_cmp *cmp)
+{
+    if (kind == HC_FILTER_REPORT && action != SCMP_ACT_NOTIFY)
+        return 0;
+    return seccomp_rule_add_array(ctx, action, nr, n, cmp);
+}
+
+static int add_sets(scmp_filter_ctx ctx, enum hc_filter_kind kind, unsigned when, struct seen *seen,
+                    struct hc_error *err)
 {
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         if (!(sets[i].when & when))
@@ -295,7 +384,7 @@ static int add_sets(scmp_filter_ctx ctx, unsigned when, struct seen *seen, struc
             int nr = seccomp_syscall_resolve_name(name);
             if (nr < 0)
                 continue;
-            int rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, nr, 0);
+            int rc = add_rule(ctx, kind, SCMP_ACT_ALLOW, nr, 0, NULL);
             if (rc < 0)
                 return hc_fail(err, -rc, "allow %s", name);
             remember(seen, nr);
@@ -304,7 +393,8 @@ static int add_sets(scmp_filter_ctx ctx, unsigned when, struct seen *seen, struc
     return 0;
 }
 
-static int add_rules(scmp_filter_ctx ctx, unsigned when, struct seen *seen, struct hc_error *err)
+static int add_rules(scmp_filter_ctx ctx, enum hc_filter_kind kind, unsigned when, struct seen *seen,
+                     struct hc_error *err)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const struct rule *r = &rules[i];
@@ -315,8 +405,8 @@ static int add_rules(scmp_filter_ctx ctx, unsigned when, struct seen *seen, stru
         unsigned n = 0;
         for (; n < 2 && r->cmp[n].mask; n++)
             cmp[n] = SCMP_CMP64(r->cmp[n].arg, SCMP_CMP_MASKED_EQ, r->cmp[n].mask, r->cmp[n].value);
-        uint32_t action = r->error ? SCMP_ACT_ERRNO((uint32_t)r->error) : SCMP_ACT_ALLOW;
-        int rc = seccomp_rule_add_array(ctx, action, nr, n, cmp);
+        uint32_t action = r->error ? refuse(kind, r->call, r->error) : SCMP_ACT_ALLOW;
+        int rc = add_rule(ctx, kind, action, nr, n, cmp);
         if (rc < 0)
             return hc_fail(err, -rc, "%s %s", r->error ? "refuse" : "allow", r->call);
         remember(seen, nr);
@@ -325,15 +415,18 @@ static int add_rules(scmp_filter_ctx ctx, unsigned when, struct seen *seen, stru
 }
 
 /* Those that no other row has decided for this filter. */
-static int add_refusals(scmp_filter_ctx ctx, const struct seen *seen, struct hc_error *err)
+static int add_refusals(scmp_filter_ctx ctx, enum hc_filter_kind kind, const struct seen *seen,
+                        struct hc_error *err)
 {
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
-        int nr = seccomp_syscall_resolve_name(refusals[i].call);
-        if (nr < 0 || refusals[i].error == ENOSYS || seen_before(seen, nr))
+        const struct refusal *r = &refusals[i];
+        int nr = seccomp_syscall_resolve_name(r->call);
+        uint32_t action = refuse(kind, r->call, r->error);
+        if (nr < 0 || action == SCMP_ACT_ERRNO(ENOSYS) || seen_before(seen, nr))
             continue;
-        int rc = seccomp_rule_add(ctx, SCMP_ACT_ERRNO((uint32_t)refusals[i].error), nr, 0);
+        int rc = add_rule(ctx, kind, action, nr, 0, NULL);
         if (rc < 0)
-            return hc_fail(err, -rc, "refuse %s", refusals[i].call);
+            return hc_fail(err, -rc, "refuse %s", r->call);
     }
     return 0;
 }
@@ -355,7 +448,7 @@ static int compile(enum hc_filter_kind kind, const struct hc_policy *policy, boo
                    struct hc_error *err)
 {
     /* Wrong architecture (32-bit calls on a 64-bit kernel) ends the process: libseccomp's default. */
-    scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
+    scmp_filter_ctx ctx = seccomp_init(kind == HC_FILTER_REPORT ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(ENOSYS));
     if (!ctx)
         return hc_fail(err, ENOMEM, "compile a seccomp filter");
     struct seen seen = {.count = 0};
@@ -364,11 +457,11 @@ static int compile(enum hc_filter_kind kind, const struct hc_policy *policy, boo
     int rc =
         seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2) < 0 ? hc_fail(err, 0, "libseccomp is too old") : 0;
     if (rc == 0)
-        rc = add_sets(ctx, when, &seen, err);
+        rc = add_sets(ctx, kind, when, &seen, err);
     if (rc == 0)
-        rc = add_rules(ctx, when, &seen, err);
+        rc = add_rules(ctx, kind, when, &seen, err);
     if (rc == 0)
-        rc = add_refusals(ctx, &seen, err);
+        rc = add_refusals(ctx, kind, &seen, err);
     if (rc == 0)
         rc = export_bpf(ctx, out, err);
     seccomp_release(ctx);
@@ -387,7 +480,8 @@ static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, 
     struct hc_hash h;
     hc_hash_init(&h);
     const struct scmp_version *v = seccomp_version();
-    unsigned made[] = {wanted(kind, policy, counted), v->major, v->minor, v->micro, seccomp_arch_native()};
+    unsigned made[] = {kind,     wanted(kind, policy, counted), v->major, v->minor,
+                       v->micro, seccomp_arch_native()};
     hc_hash_add(&h, made, sizeof made);
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         hash_text(&h, sets[i].calls);
@@ -406,6 +500,8 @@ static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, 
         hash_text(&h, refusals[i].call);
         hc_hash_add(&h, &refusals[i].error, sizeof refusals[i].error);
     }
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        hash_text(&h, told[i].calls);
     hc_hash_hex(&h, out);
 }
 
@@ -500,4 +596,61 @@ void hc_filter_each(const struct hc_policy *policy, bool counted, hc_filter_visi
         if (!decided_elsewhere(refusals[i].call, when))
             each(ctx, &(struct hc_filter_row){
                           .name = refusals[i].call, .error = refusals[i].error, .why = refusals[i].why});
+}
+
+/* ---- what a refused call was ---- */
+
+static bool is_set_so(const struct seccomp_data *call, unsigned arg, uint64_t mask, uint64_t value)
+{
+    return (call->args[arg] & mask) == value;
+}
+
+static bool fits(const struct rule *r, const struct seccomp_data *call)
+{
+    for (size_t i = 0; i < 2 && r->cmp[i].mask; i++)
+        if (!is_set_so(call, r->cmp[i].arg, r->cmp[i].mask, r->cmp[i].value))
+            return false;
+    return true;
+}
+
+static void say_what(const char *name, const struct seccomp_data *call, char *out, size_t size)
+{
+    size_t at = (size_t)snprintf(out, size, "%s", name);
+    const char *before = "(";
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const struct word *w = &words[i];
+        if (strcmp(w->call, name) != 0 || !is_set_so(call, w->arg, w->mask, w->value))
+            continue;
+        if (at < size)
+            at += (size_t)snprintf(out + at, size - at, "%s%s", before, w->name);
+        before = ", ";
+    }
+    if (*before == ',' && at < size)
+        (void)snprintf(out + at, size - at, ")");
+}
+
+static bool is_call(const char *name, const struct seccomp_data *call)
+{
+    return hint_of(name) && seccomp_syscall_resolve_name(name) == call->nr;
+}
+
+static int describe(const char *name, int error, const struct seccomp_data *call, struct hc_denial *out)
+{
+    *out = (struct hc_denial){.by = HC_REFUSER_SECCOMP, .count = 1};
+    const char *hint = hint_of(name);
+    (void)snprintf(out->rule, sizeof out->rule, "%s", name);
+    (void)snprintf(out->hint, sizeof out->hint, "%s", hint ? hint : "");
+    say_what(name, call, out->what, sizeof out->what);
+    return error;
+}
+
+int hc_filter_explain(const struct seccomp_data *call, struct hc_denial *out)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].error && is_call(rules[i].call, call) && fits(&rules[i], call))
+            return describe(rules[i].call, rules[i].error, call, out);
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        if (is_call(refusals[i].call, call))
+            return describe(refusals[i].call, refusals[i].error, call, out);
+    return describe("unknown", ENOSYS, call, out);
 }

@@ -1,16 +1,31 @@
-/* filter.h - seccomp filters from tables of named sets, compiled by libseccomp and cached by content. */
+/* filter.h - seccomp filters from tables of named sets, compiled by libseccomp and cached by content.
+ *
+ * A call passes only if all filters of a process let it pass, so what each of them refuses stays refused. The
+ * kernel prefers an errno to a notification: a call that is to be told to the launcher must not be refused
+ * with an errno by any of them. Such calls get a notification from the first filter, which has no listener,
+ * so that they fail with ENOSYS; then one from the reporting filter, whose listener the launcher holds and
+ * answers with the errno that programs understand; and the job's filter leaves them to these two.
+ *
+ * Whoever holds a listener could also let a call pass, and a process that is under a filter with a listener
+ * cannot have another (EBUSY). So the reporting filter goes on first of all, while the interpreter's process
+ * still does what the shim says: what loads the job's data later could otherwise make a listener for itself.
+ */
 #ifndef HC_CELL_FILTER_H
 #define HC_CELL_FILTER_H
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "spec/denial.h"
 #include "spec/policy.h"
 
+#include <linux/seccomp.h>
 #include <stdbool.h>
 
 enum hc_filter_kind {
-    HC_FILTER_FIRST, /* from before the shim is executed: what the shim needs to start, and no more */
-    HC_FILTER_JOB,   /* on top of it, before guest code is read: what the policy allows */
+    HC_FILTER_FIRST,  /* from before the shim is executed: what the shim needs to start, and no more */
+    HC_FILTER_REPORT, /* on top of it, first thing in the interpreter's process: what is told to the launcher
+                       */
+    HC_FILTER_JOB,    /* on top of these, before guest code is read: what the policy allows */
 };
 
 /* `counted`: a cgroup counts the cell's memory. The filter as struct sock_filter[] in `out`. `cache_dir` is
@@ -31,5 +46,8 @@ struct hc_filter_row {
 };
 typedef void hc_filter_visitor(void *ctx, const struct hc_filter_row *row);
 void hc_filter_each(const struct hc_policy *policy, bool counted, hc_filter_visitor *each, void *ctx);
+
+/* A call that the reporting filter refused: the denial, for the manifest, and the errno to refuse it with. */
+int hc_filter_explain(const struct seccomp_data *call, struct hc_denial *out);
 
 #endif

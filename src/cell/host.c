@@ -351,7 +351,7 @@ static enum hc_host_level check_notification(struct host *h, struct hc_host_row 
     if (rc < 0 && err.sys == EBUSY)
         mend(row, "hotcell itself runs under a filter with a listener, and the kernel has one at most: start "
                   "it outside");
-    return probed(rc, &err, HC_HOST_NOTE, row, "a filter can have a listener");
+    return probed(rc, &err, HC_HOST_NOTE, row, "refused system calls are told to the launcher");
 }
 
 static void explain_landlock(const struct hc_error *err, struct hc_host_row *row)
@@ -635,7 +635,8 @@ static const struct check checks[] = {
      "inputs that only their owner may read, and output.mode \"bind\", do not work there",
      "make such inputs readable for all, and keep data on ext4, xfs or btrfs"},
     {"seccomp filters", check_filter, POLICY | STATE, NO_CELLS, "use a kernel with CONFIG_SECCOMP_FILTER"},
-    {"seccomp notifications", check_notification, 0, "nothing: runs do not use them", NEW_KERNEL},
+    {"seccomp notifications", check_notification, 0, "manifests do not say which system calls were refused",
+     NEW_KERNEL},
     {"Landlock", check_landlock, 0,
      "what it would refuse a second time is refused once, by mounts, namespaces and seccomp", ""},
     {"files and processes", check_calls, 0, NO_CELLS, NEW_KERNEL},

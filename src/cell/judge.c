@@ -237,6 +237,11 @@ int hc_launch_judge(struct hc_launch *l, struct hc_error *err)
     take_messages(l, &complete);
     if (s->end == HC_END_LAUNCH)
         return launch_failed(l, err);
+    if (s->go_us && s->listener.fd < 0)
+        hc_launch_warn(
+            l->m, "refused system calls are not listed under denials: the kernel gives no listener here");
+    if (s->listener.answered > HC_LISTENER_FLOOD)
+        hc_launch_warn(l->m, "after %d refused system calls, others were answered slowly", HC_LISTENER_FLOOD);
     if (conclude_ended(l) || conclude_kernel(l))
         return 0;
     if (!s->go_us && !l->m->rejection.set && s->exit_known)

@@ -268,17 +268,21 @@ static int prepare_handover(struct hc_launch *l, struct hc_error *err)
     bool cached = hc_state_dir(state, &ignored) == 0;
     (void)snprintf(cache, sizeof cache, "%s/cache", cached ? state : "");
     bool counted = l->cgroup.fd >= 0;
-    hc_autobuf job_filter = {0};
+    const struct hc_policy *policy = l->run->policy;
+    const char *kept = cached ? cache : NULL;
+    hc_autobuf report = {0};
+    hc_autobuf own = {0};
     hc_autobuf bytes = {0};
-    if (hc_filter_get(HC_FILTER_FIRST, l->run->policy, counted, cached ? cache : NULL, &l->first_filter,
-                      err) < 0 ||
-        hc_filter_get(HC_FILTER_JOB, l->run->policy, counted, cached ? cache : NULL, &job_filter, err) < 0)
+    if (hc_filter_get(HC_FILTER_FIRST, policy, counted, kept, &l->first_filter, err) < 0 ||
+        hc_filter_get(HC_FILTER_REPORT, policy, counted, kept, &report, err) < 0 ||
+        hc_filter_get(HC_FILTER_JOB, policy, counted, kept, &own, err) < 0)
         return -1;
     l->plan.filter = (struct sock_fprog){
         .len = (unsigned short)(l->first_filter.len / sizeof(struct sock_filter)),
         .filter = (struct sock_filter *)(void *)l->first_filter.data,
     };
-    if (hc_handover_write(l->run->job, l->run->policy, job_filter.data, job_filter.len, &bytes, err) < 0)
+    if (hc_handover_write(l->run->job, policy, (struct hc_bpf){report.data, report.len},
+                          (struct hc_bpf){own.data, own.len}, &bytes, err) < 0)
         return -1;
     l->plan.handover_fd = hc_sealed_memfd("hotcell-handover", bytes.data, bytes.len, err);
     return l->plan.handover_fd < 0 ? -1 : 0;

@@ -164,6 +164,7 @@ static void launch_init(struct hc_launch *l, struct hc_run *r, struct hc_manifes
     l->parent.fd = -1;
     l->cgroup.fd = -1;
     l->sup.pidfd = -1;
+    l->sup.listener.fd = -1;
     l->sup.cgroup = &l->cgroup;
     struct hc_plan *p = &l->plan;
     p->policy = r->policy;
@@ -183,6 +184,7 @@ static void launch_finish(struct hc_launch *l)
 {
     hc_supervise_kill(&l->sup);
     hc_close_fd(&l->sup.pidfd);
+    hc_listener_finish(&l->sup.listener);
     hc_inbox_finish(&l->sup.inbox);
     hc_buf_finish(&l->sup.checked);
     /* The pages of these tmpfs are charged to the cgroup: they go first. */

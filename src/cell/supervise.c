@@ -18,9 +18,15 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define WATCH_MS   20    /* between samples where no cgroup holds the limits */
-#define ACCOUNT_MS 100   /* between looks at CPU time where a cgroup counts it */
-#define FRAMES_MAX 10000 /* packets from one cell; the guest's process can send what it likes */
+#define WATCH_MS     20    /* between samples where no cgroup holds the limits */
+#define ACCOUNT_MS   100   /* between looks at CPU time where a cgroup counts it */
+#define CELL_FILTERS 3     /* the first, the reporting one, the job's: cell/filter.h */
+#define FRAMES_MAX   10000 /* packets from one cell; the guest's process can send what it likes */
+
+#define ANSWERS 64 /* refused calls that are answered in one round of the loop */
+/* After HC_LISTENER_FLOOD of them: */
+#define PACE_MS      100
+#define PACE_ANSWERS 16
 
 enum source {
     ON_PIDFD,
@@ -31,6 +37,8 @@ enum source {
     ON_WALL,
     ON_WATCH,
     ON_CANCEL,
+    ON_REFUSED,
+    ON_PACE,
     ON_PASS_OUT,
     ON_PASS_ERR
 };
@@ -47,6 +55,7 @@ struct loop {
     int epoll;
     struct stream out, err;
     bool control_open, status_open, dead;
+    int pace; /* timer; -1: refused calls are answered as they come */
     int frames;
 };
 
@@ -181,9 +190,9 @@ static int check_interpreter(struct hc_supervisor *s, pid_t pid, struct hc_error
     uint64_t nnp = status_field(text, "\nNoNewPrivs:", 10);
     if (caps != 0 || nnp != 1)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the interpreter has capabilities or may gain some");
-    if (mode != 2 || filters != (uint64_t)s->filters + 2)
+    if (mode != 2 || filters != (uint64_t)s->filters + CELL_FILTERS)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
-                          "the job's seccomp filter is not on (mode %llu, %llu filters)",
+                          "the job's seccomp filters are not on (mode %llu, %llu filters)",
                           (unsigned long long)mode, (unsigned long long)filters);
     (void)snprintf(
         s->job_filter_evidence, sizeof s->job_filter_evidence,
@@ -206,22 +215,11 @@ static void answer_ready(struct hc_supervisor *s, pid_t pid)
     s->go_us = hc_now_us();
 }
 
-/* One packet and its sender; -1 with errno, 0 at the end. Descriptors that come along are refused by not
- * making room. */
-static ssize_t receive(int fd, void *data, size_t size, pid_t *sender)
+/* What comes along with a packet: its sender, as the kernel says, and the first descriptor, which the caller
+ * owns from here on. For more than one there is no room. */
+static void read_ancillary(struct msghdr *mh, pid_t *sender, int *passed)
 {
-    struct iovec iov = {.iov_base = data, .iov_len = size};
-    union {
-        struct cmsghdr head;
-        char space[CMSG_SPACE(sizeof(struct ucred))];
-    } control = {0};
-    struct msghdr mh = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
-    ssize_t n = recvmsg(fd, &mh, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    *sender = 0;
-    if (n <= 0)
-        return n;
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(&mh); c; c = CMSG_NXTHDR(&mh, c)) {
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
         if (c->cmsg_level != SOL_SOCKET)
             continue;
         if (c->cmsg_type == SCM_CREDENTIALS) {
@@ -230,12 +228,28 @@ static ssize_t receive(int fd, void *data, size_t size, pid_t *sender)
             *sender = cred.pid;
         } else if (c->cmsg_type == SCM_RIGHTS) {
             for (size_t at = 0; at + sizeof(int) <= c->cmsg_len - CMSG_LEN(0); at += sizeof(int)) {
-                int stray;
-                memcpy(&stray, CMSG_DATA(c) + at, sizeof stray);
-                hc_close_fd(&stray);
+                hc_close_fd(passed);
+                memcpy(passed, CMSG_DATA(c) + at, sizeof *passed);
             }
         }
     }
+}
+
+/* -1 with errno, 0 at the end. */
+static ssize_t receive(int fd, void *data, size_t size, pid_t *sender, int *passed)
+{
+    struct iovec iov = {.iov_base = data, .iov_len = size};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct msghdr mh = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+    ssize_t n = recvmsg(fd, &mh, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    *sender = 0;
+    if (n < 0)
+        return n;
+    read_ancillary(&mh, sender, passed);
     return mh.msg_flags & MSG_TRUNC ? (ssize_t)size + 1 : n;
 }
 
@@ -255,13 +269,28 @@ static int take_denial(struct hc_supervisor *s, struct hc_error *err)
     return 0;
 }
 
+/* Without one, what the reporting filter refuses is refused all the same. */
+static int take_listener(struct loop *l, int fd, struct hc_error *err)
+{
+    if (fd < 0)
+        return 0;
+    return hc_listener_open(&l->s->listener, fd, err) < 0
+               ? -1
+               : watch_fd(l, l->s->listener.fd, ON_REFUSED, EPOLLIN, err);
+}
+
 /* One packet, as far as the order of frames goes, and what it says. Returns its type or -1. */
-static int take_packet(struct loop *l, const void *packet, size_t len, struct hc_error *err)
+static int take_packet(struct loop *l, const void *packet, size_t len, int *passed, struct hc_error *err)
 {
     if (++l->frames > FRAMES_MAX)
         return hc_fail(err, 0, "more than %d packets", FRAMES_MAX);
     int type = hc_inbox_feed(&l->s->inbox, packet, len, err);
-    return type == HC_FRAME_DENIAL && take_denial(l->s, err) < 0 ? -1 : type;
+    int rc = 0;
+    if (type == HC_FRAME_FILTERED)
+        rc = take_listener(l, hc_take(passed), err);
+    else if (type == HC_FRAME_DENIAL)
+        rc = take_denial(l->s, err);
+    return rc < 0 ? -1 : type;
 }
 
 static void read_control(struct loop *l)
@@ -270,7 +299,8 @@ static void read_control(struct loop *l)
     static char packet[sizeof(struct hc_frame_head) + HC_FRAME_CHUNK + 1];
     for (int rounds = 0; (rounds < 64 || l->dead) && l->control_open; rounds++) {
         pid_t sender;
-        ssize_t n = receive(s->control_fd, packet, sizeof packet, &sender);
+        hc_autofd passed = -1; /* closed, unless it is the one that is expected */
+        ssize_t n = receive(s->control_fd, packet, sizeof packet, &sender, &passed);
         if (n < 0 && (errno == EAGAIN || errno == EINTR) && !l->dead)
             return;
         if (n <= 0) {
@@ -278,7 +308,7 @@ static void read_control(struct loop *l)
             return;
         }
         struct hc_error err = {0};
-        int type = take_packet(l, packet, (size_t)n, &err);
+        int type = take_packet(l, packet, (size_t)n, &passed, &err);
         if (type < 0) {
             /* Not the job's end: a guest that spoils its own report has spoilt its own report. */
             (void)snprintf(s->protocol, sizeof s->protocol, "%.200s", err.text);
@@ -346,6 +376,35 @@ static void drain_timer(int fd)
     (void)!read(fd, &ticks, sizeof ticks);
 }
 
+/* ---- refused calls ---- */
+
+/* A loop of refused calls must not become work without end for the launcher. The listener is not closed for
+ * it: the process could then make another for itself, and let itself do what it likes. */
+static void slow_down(struct loop *l)
+{
+    struct hc_error ignored;
+    hc_autofd timer = make_timer(PACE_MS, PACE_MS, &ignored);
+    if (timer < 0 || watch_fd(l, timer, ON_PACE, EPOLLIN, &ignored) < 0)
+        return;
+    l->pace = hc_take(&timer);
+    unwatch_fd(l, l->s->listener.fd);
+}
+
+static void refuse(struct hc_supervisor *s, int most)
+{
+    /* What the interpreter was refused before it read the program is not the program's doing. */
+    hc_listener_answer(&s->listener, most, s->go_us ? s->denials : NULL);
+}
+
+static void answer_refused(struct loop *l, uint32_t events)
+{
+    refuse(l->s, ANSWERS);
+    if (!(events & EPOLLIN)) /* nobody is left whom it could ask about */
+        unwatch_fd(l, l->s->listener.fd);
+    else if (l->s->listener.answered > HC_LISTENER_FLOOD)
+        slow_down(l);
+}
+
 /* ---- end ---- */
 
 static void reap(struct hc_supervisor *s)
@@ -389,10 +448,10 @@ static void drain(struct loop *l)
     read_stream(l, &l->err);
 }
 
-static void handle(struct loop *l, enum source on, int wall, int ticker)
+static void handle(struct loop *l, const struct epoll_event *event, int wall, int ticker)
 {
     struct hc_supervisor *s = l->s;
-    switch (on) {
+    switch ((enum source)event->data.u32) {
     case ON_STDOUT:
         read_stream(l, &l->out);
         break;
@@ -431,6 +490,13 @@ static void handle(struct loop *l, enum source on, int wall, int ticker)
         sync_stream(l, &l->out);
         sync_stream(l, &l->err);
         break;
+    case ON_REFUSED:
+        answer_refused(l, event->events);
+        break;
+    case ON_PACE:
+        drain_timer(l->pace);
+        refuse(s, PACE_ANSWERS);
+        break;
     case ON_PIDFD:
         unwatch_fd(l, s->pidfd);
         l->dead = true;
@@ -466,7 +532,7 @@ static int run_loop(struct loop *l, int wall, int ticker, struct hc_error *err)
         if (n < 0 && errno != EINTR)
             return hc_fail(err, errno, "epoll_wait");
         for (int i = 0; i < n; i++)
-            handle(l, (enum source)events[i].data.u32, wall, ticker);
+            handle(l, &events[i], wall, ticker);
     }
     return 0;
 }
@@ -484,12 +550,14 @@ int hc_supervise(struct hc_supervisor *s, struct hc_error *err)
     if (epoll >= 0 && wall >= 0 && (ticker >= 0 || (!by_watch && !limits->cpu_ms)) && l) {
         l->s = s;
         l->epoll = epoll;
+        l->pace = -1;
         l->control_open = l->status_open = true;
         l->out =
             make_stream(s->stdout_fd, s->pass_stdout, limits->stdout_bytes, s->out, ON_STDOUT, ON_PASS_OUT);
         l->err =
             make_stream(s->stderr_fd, s->pass_stderr, limits->stderr_bytes, s->err, ON_STDERR, ON_PASS_ERR);
         rc = run_loop(l, wall, ticker, err);
+        hc_close_fd(&l->pace);
     } else {
         (void)hc_fail(err, errno, "set up supervision");
     }

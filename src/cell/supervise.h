@@ -4,6 +4,7 @@
 
 #include "cell/cgroup.h"
 #include "cell/ids.h"
+#include "cell/listener.h"
 #include "spec/frame.h"
 #include "spec/handover.h"
 #include "spec/manifest.h"
@@ -40,9 +41,10 @@ struct hc_supervisor {
     struct hc_error launch; /* HC_END_LAUNCH: what failed before guest code was read */
     struct hc_stream *out, *err;
     struct hc_denials *denials;
-    struct hc_inbox inbox; /* body: the rejection or the report */
-    struct hc_buf checked; /* what HC_FRAME_CHECKED said; empty: nothing */
-    char protocol[256];    /* how the guest's process broke the protocol; empty if it did not */
+    struct hc_listener listener; /* finished by whoever owns the supervisor */
+    struct hc_inbox inbox;       /* body: the rejection or the report */
+    struct hc_buf checked;       /* what HC_FRAME_CHECKED said; empty: nothing */
+    char protocol[256];          /* how the guest's process broke the protocol; empty if it did not */
     bool exit_known;
     struct hc_exit_report exit;
     bool reaped;

@@ -3,8 +3,8 @@
  * Processes: this one; threads may come from libraries that load the job's data, children only from the
  * guest. Rights: those that the launcher left, and from lock_syscalls on only what the job's filter allows.
  * The program is parsed after that, so that no flaw in the parser has more to work with than the program
- * itself. Channels: frames on HC_FD_CONTROL (READY, then GO is awaited, then REJECTED, or RUN and REPORT);
- * stdout and stderr are the guest's own.
+ * itself. Channels: frames on HC_FD_CONTROL (FILTERED, READY, then GO is awaited, then REJECTED, or RUN and
+ * REPORT); stdout and stderr are the guest's own.
  *
  * After the program has run, every Python object is the guest's word: each is read by C that expects anything
  * (outcome.c, value.c) or by frozen Python out of the guest's reach (frozen.c), and no failure there may hide
@@ -66,7 +66,15 @@ static int read_handover(struct hc_handover *out, struct hc_error *err)
     void *data = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED)
         return hc_fail(err, errno, "handover: map %zu bytes", len);
-    return hc_handover_parse(out, data, len, err);
+    return hc_handover_split(out, data, len, err);
+}
+
+/* Before anything that comes from strangers is looked at: see cell/filter.h. */
+static int put_on_report(const struct hc_handover *h, struct hc_error *err)
+{
+    hc_autofd listener = -1;
+    int rc = hc_lock_report(h->report, &listener, err);
+    return rc < 0 ? -1 : hc_wire_pass(HC_FD_CONTROL, HC_FRAME_FILTERED, listener, err);
 }
 
 static const cJSON *member(const cJSON *object, const char *key)
@@ -166,7 +174,7 @@ static void lock(const struct hc_handover *h, PyObject *space)
     struct hc_error err;
     if (hc_guard_install(space) < 0 || hc_ending_prepare() < 0)
         fail_python("install the guard");
-    if (hc_lock_syscalls(h->bpf, h->bpf_len, &err) < 0)
+    if (hc_lock_syscalls(h->own, &err) < 0)
         fail(&err);
 }
 
@@ -214,7 +222,8 @@ _Noreturn void hc_guest_run(pid_t parent)
     struct hc_error err;
     struct hc_handover handover;
     become_guest(parent);
-    if (read_handover(&handover, &err) < 0)
+    if (read_handover(&handover, &err) < 0 || put_on_report(&handover, &err) < 0 ||
+        hc_handover_parse(&handover, &err) < 0)
         fail(&err);
     const cJSON *job = handover.json.root;
 

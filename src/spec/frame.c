@@ -4,9 +4,10 @@
 #include <string.h>
 
 static const char *const names[HC_FRAME_TYPES] = {
-    [HC_FRAME_READY] = "ready",   [HC_FRAME_GO] = "go",         [HC_FRAME_REJECTED] = "rejected",
-    [HC_FRAME_RUN] = "run",       [HC_FRAME_REPORT] = "report", [HC_FRAME_CHECKED] = "checked",
-    [HC_FRAME_DENIAL] = "denial",
+    [HC_FRAME_READY] = "ready",       [HC_FRAME_GO] = "go",
+    [HC_FRAME_REJECTED] = "rejected", [HC_FRAME_RUN] = "run",
+    [HC_FRAME_REPORT] = "report",     [HC_FRAME_CHECKED] = "checked",
+    [HC_FRAME_DENIAL] = "denial",     [HC_FRAME_FILTERED] = "filtered",
 };
 
 static bool has_payload(int type)
@@ -43,6 +44,8 @@ static bool expected(const struct hc_inbox *in, int type)
 {
     bool over = in->rejected || in->reported;
     switch (type) {
+    case HC_FRAME_FILTERED:
+        return !over && !in->ready && !in->running && !in->filtered;
     case HC_FRAME_READY:
         return !over && !in->running && !in->ready;
     case HC_FRAME_REJECTED: /* before READY too: data could not be loaded */
@@ -61,6 +64,7 @@ static bool expected(const struct hc_inbox *in, int type)
 
 static void note(struct hc_inbox *in, int type)
 {
+    in->filtered |= type == HC_FRAME_FILTERED;
     in->ready |= type == HC_FRAME_READY;
     in->checked |= type == HC_FRAME_CHECKED;
     in->running |= type == HC_FRAME_RUN;

@@ -29,6 +29,9 @@ enum hc_frame_type {
      * come between RUN and REPORT, any number of times; a later one with the same layer, rule, what and line
      * replaces an earlier one. */
     HC_FRAME_DENIAL = 7,
+    /* The reporting filter is on (cell/filter.h), and its listener comes along as a descriptor, unless the
+     * kernel gave none. The first frame of all; no payload. */
+    HC_FRAME_FILTERED = 8,
     HC_FRAME_TYPES
 };
 
@@ -48,11 +51,11 @@ int hc_frame_parse(const void *data, size_t len, struct hc_frame_head *head, con
 
 /* The launcher's side of the conversation: which frame may come in which state, how much in all. */
 struct hc_inbox {
-    bool ready, checked, running, rejected, reported; /* seen so far */
-    bool broken;                                      /* a packet was refused; so is all that follows */
-    uint8_t open;                                     /* type of a message that has begun, 0 if none */
-    struct hc_buf body;                               /* of the open message, then of the last finished one */
-    size_t max;                                       /* bytes of one message; 0 refuses any content */
+    bool filtered, ready, checked, running, rejected, reported; /* seen so far */
+    bool broken;        /* a packet was refused; so is all that follows */
+    uint8_t open;       /* type of a message that has begun, 0 if none */
+    struct hc_buf body; /* of the open message, then of the last finished one */
+    size_t max;         /* bytes of one message; 0 refuses any content */
 };
 
 /* Feed one packet. Returns the type of the message that it completes, 0 if none, -1 for a packet that breaks

@@ -64,48 +64,62 @@ static bool put_document(cJSON *root, const struct hc_job *job, const struct hc_
            cJSON_AddBoolToObject(root, "processes", p->processes == HC_PROCESSES_FORK);
 }
 
-int hc_handover_write(const struct hc_job *job, const struct hc_policy *policy, const void *bpf,
-                      size_t bpf_len, struct hc_buf *out, struct hc_error *err)
+static bool is_filter_size(size_t len)
 {
-    if (bpf_len % FILTER_UNIT || bpf_len > FILTER_MAX * FILTER_UNIT)
-        return hc_fail(err, 0, "handover: a filter of %zu bytes", bpf_len);
+    return len % FILTER_UNIT == 0 && len <= FILTER_MAX * FILTER_UNIT;
+}
+
+int hc_handover_write(const struct hc_job *job, const struct hc_policy *policy, struct hc_bpf report,
+                      struct hc_bpf own, struct hc_buf *out, struct hc_error *err)
+{
+    if (!is_filter_size(report.len) || !is_filter_size(own.len))
+        return hc_fail(err, 0, "handover: filters of %zu and %zu bytes", report.len, own.len);
     cJSON *root = cJSON_CreateObject();
     char *text = root && put_document(root, job, policy) ? cJSON_PrintUnformatted(root) : NULL;
     cJSON_Delete(root);
     if (!text)
         return hc_fail(err, ENOMEM, "handover");
     size_t len = strlen(text), padded = (len + FILTER_UNIT - 1) / FILTER_UNIT * FILTER_UNIT;
-    struct hc_handover_head head = {
-        .magic = HC_HANDOVER_MAGIC, .json_len = (uint32_t)padded, .bpf_len = (uint32_t)bpf_len};
+    struct hc_handover_head head = {.magic = HC_HANDOVER_MAGIC,
+                                    .json_len = (uint32_t)padded,
+                                    .report_len = (uint32_t)report.len,
+                                    .job_len = (uint32_t)own.len};
     bool fits = padded < UINT32_MAX;
     (void)hc_buf_add(out, &head, sizeof head);
     (void)hc_buf_add(out, text, len);
-    (void)hc_buf_add(out, "        ", padded - len); /* the filter behind it stays aligned */
-    (void)hc_buf_add(out, bpf, bpf_len);
+    (void)hc_buf_add(out, "        ", padded - len); /* the filters behind it stay aligned */
+    (void)hc_buf_add(out, report.data, report.len);
+    (void)hc_buf_add(out, own.data, own.len);
     free(text);
     return fits && !out->failed ? 0 : hc_fail(err, fits ? ENOMEM : EFBIG, "handover");
 }
 
-int hc_handover_parse(struct hc_handover *out, const void *data, size_t len, struct hc_error *err)
+int hc_handover_split(struct hc_handover *out, const void *data, size_t len, struct hc_error *err)
 {
     struct hc_handover_head head;
     *out = (struct hc_handover){0};
     if (len < sizeof head)
         return hc_fail(err, 0, "handover: cut short");
     memcpy(&head, data, sizeof head);
-    if (head.magic != HC_HANDOVER_MAGIC || head.reserved != 0)
+    if (head.magic != HC_HANDOVER_MAGIC)
         return hc_fail(err, 0, "handover: not one, or of another version");
-    if (len - sizeof head != (uint64_t)head.json_len + head.bpf_len || head.bpf_len % FILTER_UNIT ||
-        head.bpf_len > FILTER_MAX * FILTER_UNIT)
+    if (len - sizeof head != (uint64_t)head.json_len + head.report_len + head.job_len ||
+        !is_filter_size(head.report_len) || !is_filter_size(head.job_len))
         return hc_fail(err, 0, "handover: lengths do not add up");
-    const char *text = (const char *)data + sizeof head;
-    if (hc_json_parse(&out->json, "handover", text, head.json_len, err) < 0)
+    out->text = (const char *)data + sizeof head;
+    out->text_len = head.json_len;
+    out->report = (struct hc_bpf){out->text + head.json_len, head.report_len};
+    out->own = (struct hc_bpf){out->text + head.json_len + head.report_len, head.job_len};
+    return 0;
+}
+
+int hc_handover_parse(struct hc_handover *h, struct hc_error *err)
+{
+    if (hc_json_parse(&h->json, "handover", h->text, h->text_len, err) < 0)
         return hc_exit_as(err, HC_EXIT_INTERNAL);
-    out->bpf = text + head.json_len;
-    out->bpf_len = head.bpf_len;
-    if (cJSON_IsObject(out->json.root))
+    if (cJSON_IsObject(h->json.root))
         return 0;
-    hc_handover_finish(out);
+    hc_handover_finish(h);
     return hc_fail(err, 0, "handover: not an object");
 }
 

@@ -1,7 +1,7 @@
-/* handover.h - what the launcher hands to the shim in one sealed memfd: a JSON document and the job's own
- * seccomp filter.
+/* handover.h - what the launcher hands to the shim in one sealed memfd: a JSON document and two seccomp
+ * filters, the reporting one and the job's own.
  *
- * Layout: struct hc_handover_head, then json_len bytes of JSON, then bpf_len bytes of struct sock_filter.
+ * Layout: struct hc_handover_head, then json_len bytes of JSON, then the filters, struct sock_filter[] both.
  * The document: {"code", "filename", "inputs": [{"name", "path", "format"}], "vars": {..}, "seed": n |
  * absent, "figures", "figure_bytes", "value_bytes", "processes": bool, "network": bool, "check": bool,
  * "guard": bool, "rules": {section: {key: value}}, "returns": [{"name", "format"}]}. "rules" is what rules.h
@@ -11,13 +11,13 @@
 
 #include "spec/job.h"
 
-#define HC_HANDOVER_MAGIC 0x68634831u /* "hcH1" */
+#define HC_HANDOVER_MAGIC 0x68634832u /* "hcH2" */
 
 struct hc_handover_head {
     uint32_t magic;
     uint32_t json_len;
-    uint32_t bpf_len;
-    uint32_t reserved; /* 0 */
+    uint32_t report_len;
+    uint32_t job_len;
 };
 
 /* Descriptors of a cell's first process; nothing else is open. */
@@ -34,16 +34,26 @@ struct hc_exit_report {
     int32_t status; /* exit status or signal */
 };
 
-int hc_handover_write(const struct hc_job *job, const struct hc_policy *policy, const void *bpf,
-                      size_t bpf_len, struct hc_buf *out, struct hc_error *err);
-
-struct hc_handover {
-    struct hc_json json; /* owns its tree; its text points into the bytes given to hc_handover_parse */
-    const void *bpf;     /* points into the same bytes */
-    size_t bpf_len;
+/* A filter as bytes. */
+struct hc_bpf {
+    const void *data;
+    size_t len;
 };
 
-int hc_handover_parse(struct hc_handover *out, const void *data, size_t len, struct hc_error *err);
+int hc_handover_write(const struct hc_job *job, const struct hc_policy *policy, struct hc_bpf report,
+                      struct hc_bpf own, struct hc_buf *out, struct hc_error *err);
+
+struct hc_handover {
+    struct hc_bpf report, own; /* point into the bytes given to hc_handover_split, as does `text` */
+    const char *text;
+    size_t text_len;
+    struct hc_json json; /* owns its tree; its text points into the same bytes */
+};
+
+/* In two steps, since the document holds texts from strangers and the filters do not: tell the parts, then
+ * read the document. */
+int hc_handover_split(struct hc_handover *out, const void *data, size_t len, struct hc_error *err);
+int hc_handover_parse(struct hc_handover *h, struct hc_error *err);
 void hc_handover_finish(struct hc_handover *h);
 
 #endif

@@ -13,6 +13,7 @@ static void require(bool holds)
 
 static void check_handover(const struct hc_job *job)
 {
+    const struct hc_bpf filter = {"12345678", 8};
     struct hc_policy policy;
     struct hc_handover h;
     struct hc_error err;
@@ -20,8 +21,9 @@ static void check_handover(const struct hc_job *job)
     hc_policy_init(&policy);
     for (size_t i = 0; i < job->override_count; i++)
         require(hc_option_set(&policy, job->overrides[i].opt, job->overrides[i].text, &err) == 0);
-    require(hc_handover_write(job, &policy, "12345678", 8, &bytes, &err) == 0);
-    require(hc_handover_parse(&h, bytes.data, bytes.len, &err) == 0);
+    require(hc_handover_write(job, &policy, filter, filter, &bytes, &err) == 0);
+    require(hc_handover_split(&h, bytes.data, bytes.len, &err) == 0);
+    require(hc_handover_parse(&h, &err) == 0);
     size_t len;
     const char *vars = hc_json_source(&h.json, cJSON_GetObjectItem(h.json.root, "vars"), &len);
     const char *expected = job->vars_text ? job->vars_text : "{}";

@@ -337,9 +337,14 @@ static void an_input_stands_under_its_variables_name(void **state)
     }
 }
 
-static void the_handover_carries_the_job_and_its_filter(void **state)
+static int read_back(struct hc_handover *h, const struct hc_buf *bytes, size_t len, struct hc_error *err)
 {
-    static const char filter[] = "12345678ABCDEFGH";
+    return hc_handover_split(h, bytes->data, len, err) < 0 ? -1 : hc_handover_parse(h, err);
+}
+
+static void the_handover_carries_the_job_and_its_filters(void **state)
+{
+    const struct hc_bpf report = {"reported", 8}, own = {"12345678ABCDEFGH", 16};
     struct hc_job job;
     struct hc_policy policy;
     struct hc_handover h;
@@ -352,11 +357,13 @@ static void the_handover_carries_the_job_and_its_filter(void **state)
            " \"vars\": {\"n\": 12345678901234567890123}, \"seed\": 7}");
     hc_policy_init(&policy);
     policy.processes = HC_PROCESSES_FORK;
-    assert_int_equal(hc_handover_write(&job, &policy, filter, 16, &bytes, &err), 0);
-    assert_int_equal(hc_handover_parse(&h, bytes.data, bytes.len, &err), 0);
-    assert_int_equal(h.bpf_len, 16);
-    assert_memory_equal(h.bpf, filter, 16);
-    assert_int_equal(((const char *)h.bpf - bytes.data) % 8, 0);
+    assert_int_equal(hc_handover_write(&job, &policy, report, own, &bytes, &err), 0);
+    assert_int_equal(read_back(&h, &bytes, bytes.len, &err), 0);
+    assert_int_equal(h.report.len, 8);
+    assert_memory_equal(h.report.data, report.data, 8);
+    assert_int_equal(h.own.len, 16);
+    assert_memory_equal(h.own.data, own.data, 16);
+    assert_int_equal(((const char *)h.report.data - bytes.data) % 8, 0);
     const cJSON *root = h.json.root, *in = cJSON_GetArrayItem(cJSON_GetObjectItem(root, "inputs"), 0);
     assert_string_equal(cJSON_GetObjectItem(root, "code")->valuestring, "print('\xc3\xa9')\n");
     assert_string_equal(cJSON_GetObjectItem(root, "filename")->valuestring, "<cell>");
@@ -383,14 +390,15 @@ static void a_var_as_deep_as_allowed_can_be_handed_over(void **state)
     struct hc_error err;
     hc_autobuf bytes = {0};
     char text[160] = "x=";
+    const struct hc_bpf none = {NULL, 0};
     (void)state;
     memset(text + 2, '[', 62);
     memset(text + 64, ']', 62);
     text[126] = '\0';
     hc_policy_init(&policy);
     assert_int_equal(hc_job_add_var(&job, text, &err), 0);
-    assert_int_equal(hc_handover_write(&job, &policy, NULL, 0, &bytes, &err), 0);
-    assert_int_equal(hc_handover_parse(&h, bytes.data, bytes.len, &err), 0);
+    assert_int_equal(hc_handover_write(&job, &policy, none, none, &bytes, &err), 0);
+    assert_int_equal(read_back(&h, &bytes, bytes.len, &err), 0);
     hc_handover_finish(&h);
     text[0] = 'y';
     memset(text + 2, '[', 63);
@@ -406,17 +414,18 @@ static void a_damaged_handover_is_refused(void **state)
     struct hc_handover h;
     struct hc_error err;
     hc_autobuf bytes = {0};
+    const struct hc_bpf filter = {"12345678", 8}, broken = {"1234567", 7};
     (void)state;
     hc_policy_init(&policy);
-    assert_int_equal(hc_handover_write(&job, &policy, "12345678", 8, &bytes, &err), 0);
+    assert_int_equal(hc_handover_write(&job, &policy, filter, filter, &bytes, &err), 0);
     for (size_t len = 0; len < bytes.len; len++)
-        assert_int_equal(hc_handover_parse(&h, bytes.data, len, &err), -1);
+        assert_int_equal(read_back(&h, &bytes, len, &err), -1);
     for (size_t at = 0; at < sizeof(struct hc_handover_head); at++) {
         bytes.data[at] ^= 0x40;
-        assert_int_equal(hc_handover_parse(&h, bytes.data, bytes.len, &err), -1);
+        assert_int_equal(read_back(&h, &bytes, bytes.len, &err), -1);
         bytes.data[at] ^= 0x40;
     }
-    assert_int_equal(hc_handover_write(&job, &policy, "1234567", 7, &bytes, &err), -1);
+    assert_int_equal(hc_handover_write(&job, &policy, filter, broken, &bytes, &err), -1);
     hc_job_finish(&job);
 }
 
@@ -433,7 +442,7 @@ int main(void)
         cmocka_unit_test(inputs_are_bounded),
         cmocka_unit_test(code_is_checked_whatever_form_it_came_in),
         cmocka_unit_test(an_input_stands_under_its_variables_name),
-        cmocka_unit_test(the_handover_carries_the_job_and_its_filter),
+        cmocka_unit_test(the_handover_carries_the_job_and_its_filters),
         cmocka_unit_test(a_var_as_deep_as_allowed_can_be_handed_over),
         cmocka_unit_test(a_damaged_handover_is_refused),
     };

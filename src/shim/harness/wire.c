@@ -1,6 +1,7 @@
 #include "shim/harness/wire.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -32,6 +33,27 @@ int hc_wire_send(int fd, enum hc_frame_type type, const void *data, size_t len, 
         at = at ? at + part : NULL;
         len -= part;
     } while (len);
+    return 0;
+}
+
+int hc_wire_pass(int fd, enum hc_frame_type type, int passed, struct hc_error *err)
+{
+    struct hc_frame_head head = {.type = (uint8_t)type, .flags = HC_FRAME_LAST};
+    struct iovec part = {.iov_base = &head, .iov_len = sizeof head};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control = {
+        .head = {.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+    struct msghdr packet = {.msg_iov = &part, .msg_iovlen = 1};
+    if (passed >= 0) {
+        memcpy(CMSG_DATA(&control.head), &passed, sizeof passed);
+        packet.msg_control = &control;
+        packet.msg_controllen = sizeof control.space;
+    }
+    while (sendmsg(fd, &packet, MSG_NOSIGNAL) < 0)
+        if (errno != EINTR)
+            return hc_fail(err, errno, "send to launcher");
     return 0;
 }
 

@@ -7,6 +7,9 @@
 /* Send one message, in as many packets as it needs. */
 int hc_wire_send(int fd, enum hc_frame_type type, const void *data, size_t len, struct hc_error *err);
 
+/* Send a message without content, and a descriptor (lent; -1: none) along with it. */
+int hc_wire_pass(int fd, enum hc_frame_type type, int passed, struct hc_error *err);
+
 /* Block until the launcher says HC_FRAME_GO. */
 int hc_wire_await_go(int fd, struct hc_error *err);
 

@@ -1,0 +1,61 @@
+#include "cell/listener.h"
+
+#include "base/fd.h"
+#include "cell/filter.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int hc_listener_open(struct hc_listener *l, int fd, struct hc_error *err)
+{
+    static const char kind[] = "anon_inode:seccomp notify";
+    char path[40], target[64];
+    hc_autofd owned = fd;
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    ssize_t len = readlink(path, target, sizeof target);
+    if (len != (ssize_t)strlen(kind) || memcmp(target, kind, strlen(kind)) != 0)
+        return hc_fail(err, 0, "a descriptor that is no seccomp listener");
+    l->fd = hc_take(&owned);
+    return 0;
+}
+
+/* Asking when nobody waits would block. If a caller that waited was killed meanwhile, asking fails. */
+static bool is_asked(const struct hc_listener *l)
+{
+    struct pollfd p = {.fd = l->fd, .events = POLLIN};
+    return poll(&p, 1, 0) == 1 && p.revents & POLLIN;
+}
+
+/* Never SECCOMP_USER_NOTIF_FLAG_CONTINUE: the caller could change what it asked for after the answer. */
+static void refuse(const struct hc_listener *l, const struct seccomp_notif *question,
+                   struct seccomp_notif_resp *answer, struct hc_denials *denials)
+{
+    struct hc_denial denial;
+    answer->id = question->id;
+    answer->error = -hc_filter_explain(&question->data, &denial);
+    (void)seccomp_notify_respond(l->fd, answer); /* the caller may be gone; that is all right */
+    if (denials)
+        hc_denials_note(denials, &denial, true);
+}
+
+void hc_listener_answer(struct hc_listener *l, int most, struct hc_denials *denials)
+{
+    while (most-- > 0 && is_asked(l)) {
+        /* Anew for each, as the kernel wants them empty, and only it knows how long they are. */
+        struct seccomp_notif *question = NULL;
+        struct seccomp_notif_resp *answer = NULL;
+        if (seccomp_notify_alloc(&question, &answer) == 0 && seccomp_notify_receive(l->fd, question) == 0)
+            refuse(l, question, answer, denials);
+        seccomp_notify_free(question, answer);
+        l->answered++; /* failures too: they must not make the caller spin */
+    }
+}
+
+void hc_listener_finish(struct hc_listener *l)
+{
+    hc_close_fd(&l->fd);
+}

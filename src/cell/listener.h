@@ -1,0 +1,23 @@
+/* listener.h - the launcher's end of the reporting filter: the kernel asks about each call that it refuses.
+ */
+#ifndef HC_CELL_LISTENER_H
+#define HC_CELL_LISTENER_H
+
+#include "spec/denial.h"
+
+#define HC_LISTENER_FLOOD 10000 /* calls of one job; what comes after these is answered slowly */
+
+struct hc_listener {
+    int fd; /* -1: none */
+    int64_t answered;
+};
+
+/* Take over the descriptor that the interpreter's process sent. It must be what it is said to be. */
+int hc_listener_open(struct hc_listener *l, int fd, struct hc_error *err);
+
+/* Refuse up to `most` waiting calls, never blocking, and note them in `denials` (NULL: nowhere). */
+void hc_listener_answer(struct hc_listener *l, int most, struct hc_denials *denials);
+
+void hc_listener_finish(struct hc_listener *l);
+
+#endif
