@@ -172,7 +172,7 @@ static void run_prelude(const cJSON *job, PyObject *space)
 static void lock(const struct hc_handover *h, PyObject *space)
 {
     struct hc_error err;
-    if (hc_guard_install(space) < 0 || hc_ending_prepare() < 0)
+    if (hc_ending_prepare() < 0 || hc_guard_install(space) < 0)
         fail_python("install the guard");
     if (hc_lock_syscalls(h->own, &err) < 0)
         fail(&err);
@@ -251,6 +251,7 @@ _Noreturn void hc_guest_run(pid_t parent)
     hc_report_init(&report, (size_t)number_of(job, "value_bytes"));
     hc_outcome_prepare();
     announce(HC_FRAME_RUN);
+    hc_guard_begin();
     pid_t self = getpid();
     hc_program_run(&program, space, &outcome);
     hc_guard_release();

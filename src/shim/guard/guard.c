@@ -1,13 +1,35 @@
 #include "shim/guard/guard.h"
 
+#include "shim/guard/audit.h"
+#include "shim/guard/builtins.h"
+#include "shim/guard/denial.h"
+#include "shim/guard/imports.h"
+#include "shim/guard/modules.h"
+
 int hc_guard_prepare(void)
 {
-    return 0;
+    return hc_guard.on ? hc_audit_prepare() : 0;
+}
+
+/* The interpreter's loaders, which the names of the main module lead to. */
+static void drop_loader(PyObject *space)
+{
+    if (hc_guard_attribute_denied("__loader__") && PyDict_DelItemString(space, "__loader__") < 0)
+        PyErr_Clear();
 }
 
 int hc_guard_install(PyObject *space)
 {
-    (void)space;
+    if (!hc_guard.on)
+        return 0;
+    hc_autopy *module = hc_builtins_make(space);
+    PyObject *names = module ? PyModule_GetDict(module) : NULL; /* borrowed */
+    if (!names || hc_imports_prepare(module) < 0 || PyDict_SetItemString(space, "__builtins__", names) < 0)
+        return -1;
+    drop_loader(space);
+    if (hc_modules_guard() < 0)
+        return -1;
+    hc_audit_watch(true);
     return 0;
 }
 
@@ -18,6 +40,14 @@ int hc_guard_transform(struct _mod *tree, struct _arena *arena)
     return 0;
 }
 
+void hc_guard_begin(void)
+{
+    if (hc_guard.on)
+        hc_denials_begin();
+}
+
 void hc_guard_release(void)
 {
+    hc_audit_watch(false);
+    hc_denials_end();
 }

@@ -36,6 +36,9 @@ int hc_guard_check(struct _mod *tree, const char *utf8, struct hc_findings *out)
  */
 int hc_guard_transform(struct _mod *tree, struct _arena *arena);
 
+/* The program runs from here on, as the launcher has been told: it hears of refusals. */
+void hc_guard_begin(void);
+
 /* The program has ended: from here on the harness works, and is not refused anything. */
 void hc_guard_release(void);
 

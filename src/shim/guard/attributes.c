@@ -1,0 +1,220 @@
+#include "shim/guard/attributes.h"
+
+#include "shim/guard/builtins.h"
+#include "shim/guard/denial.h"
+#include "shim/guard/hints.h"
+#include "shim/guard/rules.h"
+
+static PyObject *own_space; /* borrowed: __main__ keeps it */
+
+/* Borrowed; NULL, without exception, for what no rule can name. */
+static const char *text_of(PyObject *name)
+{
+    const char *utf8 = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    if (!utf8)
+        PyErr_Clear();
+    return utf8;
+}
+
+static bool is_denied(PyObject *name)
+{
+    const char *utf8 = text_of(name);
+    return utf8 && hc_guard_attribute_denied(utf8);
+}
+
+static bool is_hidden(PyObject *name)
+{
+    const char *prefix = hc_guard.builtins.hide_prefix, *utf8 = prefix ? text_of(name) : NULL;
+    return utf8 && strncmp(utf8, prefix, strlen(prefix)) == 0;
+}
+
+int hc_attribute_judge(PyObject *name)
+{
+    if (!is_denied(name))
+        return 0;
+    struct hc_refusal r = {
+        .layer = HC_DENIAL_RUNTIME,
+        .rule = "attributes",
+        .what = text_of(name),
+        .hint = hc_hint_for_attribute(text_of(name)),
+        .message = hc_guard.attributes.message,
+    };
+    hc_refuse(&r, PyExc_AttributeError);
+    return -1;
+}
+
+static PyObject *wrong_count(const char *function, const char *expected, Py_ssize_t got)
+{
+    return PyErr_Format(PyExc_TypeError, "%s expected %s arguments, got %zd", function, expected, got);
+}
+
+static int check_name(const char *function, PyObject *name)
+{
+    if (!PyUnicode_Check(name)) {
+        PyErr_Format(PyExc_TypeError, "%s(): attribute name must be string", function);
+        return -1;
+    }
+    return 0;
+}
+
+/* A denied attribute is refused even if there is a default to give instead: hiding it would have the program
+ * go on as if the object had none. */
+static PyObject *guarded_getattr(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    if (count < 2 || count > 3)
+        return wrong_count("getattr", "2 or 3", count);
+    if (check_name("getattr", args[1]) < 0 || hc_attribute_judge(args[1]) < 0)
+        return NULL;
+    PyObject *value = PyObject_GetAttr(args[0], args[1]);
+    if (value || count == 2 || !PyErr_ExceptionMatches(PyExc_AttributeError))
+        return value;
+    PyErr_Clear();
+    return Py_NewRef(args[2]);
+}
+
+static PyObject *guarded_hasattr(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    if (count != 2)
+        return wrong_count("hasattr", "2", count);
+    if (check_name("hasattr", args[1]) < 0)
+        return NULL;
+    if (is_denied(args[1]))
+        Py_RETURN_FALSE;
+    hc_autopy *value = PyObject_GetAttr(args[0], args[1]);
+    if (!value && !PyErr_ExceptionMatches(PyExc_AttributeError))
+        return NULL;
+    PyErr_Clear();
+    return PyBool_FromLong(value != NULL);
+}
+
+static PyObject *guarded_setattr(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    if (count != 3)
+        return wrong_count("setattr", "3", count);
+    if (hc_attribute_judge(args[1]) < 0 || PyObject_SetAttr(args[0], args[1], args[2]) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *guarded_delattr(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    if (count != 2)
+        return wrong_count("delattr", "2", count);
+    if (hc_attribute_judge(args[1]) < 0 || PyObject_DelAttr(args[0], args[1]) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* ---- names at once ---- */
+
+/* The object itself if nothing in it is withheld, so that changes still reach whose names they are; else a
+ * dict of the rest. Consumes `names`; new reference. */
+static PyObject *without_denied(PyObject *names)
+{
+    hc_autopy *held = names;
+    hc_autopy *rest = held ? PyDict_New() : NULL;
+    if (!rest || PyDict_Update(rest, held) < 0)
+        return NULL;
+    hc_autopy *keys = PyDict_Keys(rest);
+    Py_ssize_t before = PyDict_GET_SIZE(rest);
+    for (Py_ssize_t i = 0; keys && i < PyList_GET_SIZE(keys); i++) {
+        PyObject *key = PyList_GET_ITEM(keys, i); /* borrowed */
+        if ((is_denied(key) || is_hidden(key)) && PyDict_DelItem(rest, key) < 0)
+            return NULL;
+    }
+    if (!keys)
+        return NULL;
+    return PyDict_GET_SIZE(rest) == before ? hc_py_take(&held) : hc_py_take(&rest);
+}
+
+/* New reference: the names of the scope that calls. */
+static PyObject *scope(void)
+{
+    return Py_XNewRef(hc_guard.builtins.own_namespace ? own_space : PyEval_GetLocals());
+}
+
+static PyObject *guarded_vars(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    if (count > 1)
+        return wrong_count("vars", "at most 1", count);
+    if (count == 0)
+        return without_denied(scope());
+    PyObject *names = PyObject_GetAttrString(args[0], "__dict__");
+    if (!names && PyErr_ExceptionMatches(PyExc_AttributeError))
+        PyErr_SetString(PyExc_TypeError, "vars() argument must have __dict__ attribute");
+    if (!names || !PyMapping_Check(names))
+        return names;
+    return without_denied(names);
+}
+
+/* New reference; consumes `names`. */
+static PyObject *without_hidden(PyObject *names)
+{
+    hc_autopy *held = names;
+    hc_autopy *rest = held ? PyList_New(0) : NULL;
+    for (Py_ssize_t i = 0; rest && i < PyList_GET_SIZE(held); i++) {
+        PyObject *name = PyList_GET_ITEM(held, i); /* borrowed */
+        if (!is_hidden(name) && PyList_Append(rest, name) < 0)
+            return NULL;
+    }
+    return hc_py_take(&rest);
+}
+
+static PyObject *guarded_dir(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    if (count > 1)
+        return wrong_count("dir", "at most 1", count);
+    if (count == 1)
+        return without_hidden(PyObject_Dir(args[0]));
+    hc_autopy *names = scope();
+    PyObject *keys = names ? PyMapping_Keys(names) : NULL;
+    if (keys && PyList_Sort(keys) < 0)
+        Py_CLEAR(keys);
+    return without_hidden(keys);
+}
+
+static PyObject *own_names(PyObject *self, PyObject *unused)
+{
+    (void)self;
+    (void)unused;
+    return Py_NewRef(own_space);
+}
+
+/* METH_FASTCALL functions have a type of their own. */
+#define FAST(function) ((PyCFunction)(void (*)(void))(function))
+
+int hc_attributes_guard(PyObject *builtins, PyObject *space)
+{
+    static PyMethodDef access[] = {
+        {"getattr", FAST(guarded_getattr), METH_FASTCALL, "getattr(object, name[, default]) -> value"},
+        {"hasattr", FAST(guarded_hasattr), METH_FASTCALL, "hasattr(object, name) -> bool"},
+        {"setattr", FAST(guarded_setattr), METH_FASTCALL, "setattr(object, name, value)"},
+        {"delattr", FAST(guarded_delattr), METH_FASTCALL, "delattr(object, name)"},
+        {0},
+    };
+    static PyMethodDef lists[] = {
+        {"vars", FAST(guarded_vars), METH_FASTCALL, "vars([object]) -> dictionary"},
+        {"dir", FAST(guarded_dir), METH_FASTCALL, "dir([object]) -> list of names"},
+        {0},
+    };
+    static PyMethodDef own[] = {
+        {"globals", own_names, METH_NOARGS, "globals(): the program's names."},
+        {"locals", own_names, METH_NOARGS, "locals(): the program's names."},
+        {0},
+    };
+    own_space = space;
+    bool any = hc_guard.attributes.deny.count || hc_guard.attributes.suffixes.count ||
+               hc_guard.attributes.private_ones;
+    bool shown = any || hc_guard.builtins.hide_prefix || hc_guard.builtins.own_namespace;
+    if (any && hc_builtins_put(builtins, access) < 0)
+        return -1;
+    if (shown && hc_builtins_put(builtins, lists) < 0)
+        return -1;
+    return hc_guard.builtins.own_namespace ? hc_builtins_put(builtins, own) : 0;
+}

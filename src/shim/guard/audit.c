@@ -1,0 +1,375 @@
+#include "shim/guard/audit.h"
+
+#include "shim/guard/attributes.h"
+#include "shim/guard/denial.h"
+#include "shim/guard/dynamic.h"
+#include "shim/guard/events.h"
+#include "shim/guard/frames.h"
+#include "shim/guard/hints.h"
+#include "shim/guard/imports.h"
+#include "shim/guard/picklable.h"
+#include "shim/guard/rules.h"
+#include "shim/guard/zones.h"
+
+#include <fcntl.h>
+#include <limits.h>
+
+static bool watching;
+
+/* ---- refusing ---- */
+
+struct event {
+    const char *name;
+    PyObject *args; /* borrowed, a tuple */
+};
+
+/* str, bytes and int only: a repr of anything else would run the program's code. */
+static void write_args(struct hc_buf *out, PyObject *args)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
+        PyObject *arg = PyTuple_GET_ITEM(args, i); /* borrowed */
+        bool plain = PyUnicode_CheckExact(arg) || PyLong_CheckExact(arg) || PyBytes_CheckExact(arg);
+        hc_autopy *shown = plain ? PyObject_Repr(arg) : NULL;
+        const char *utf8 = shown ? PyUnicode_AsUTF8(shown) : NULL;
+        PyErr_Clear();
+        (void)hc_buf_fmt(out, "%s%.100s", i ? ", " : "", utf8 ? utf8 : "...");
+    }
+}
+
+static const char *with_chain(struct hc_buf *out, const char *message, const struct event *e)
+{
+    if (!hc_guard.audit.chain)
+        return message;
+    (void)hc_buf_fmt(out, "%s [%s(", message, e->name);
+    write_args(out, e->args);
+    (void)hc_buf_str(out, "): ");
+    hc_callers_write(out);
+    (void)hc_buf_str(out, "]");
+    return out->failed ? message : out->data;
+}
+
+static int refuse_as(const struct event *e, const char *rule, const char *what, const char *hint,
+                     const char *message)
+{
+    hc_autobuf text = {.max = 3072};
+    char filled[2048];
+    hc_guard_message(filled, sizeof filled, message, what);
+    struct hc_refusal r = {
+        .layer = HC_DENIAL_AUDIT,
+        .rule = rule,
+        .what = what,
+        .hint = hint,
+        .message = with_chain(&text, filled, e),
+    };
+    hc_refuse(&r, PyExc_PermissionError);
+    return -1;
+}
+
+static int refuse(const struct event *e)
+{
+    return refuse_as(e, "audit", e->name, hc_hint_for_event(e->name), "{name} is not allowed by this policy");
+}
+
+static int refuse_unless(bool allowed, const struct event *e)
+{
+    return allowed ? 0 : refuse(e);
+}
+
+/* ---- files ---- */
+
+/* These open files on behalf of whoever calls them. */
+static const char *const openers[] = {
+    "io",        "_pyio",    "codecs",    "pathlib",  "gzip",      "bz2", "lzma", "_compression",
+    "zipfile",   "tarfile",  "shutil",    "os",       "tempfile",  "csv", "dbm/", "shelve",
+    "fileinput", "tokenize", "linecache", "sqlite3/", "zipimport", NULL,
+};
+
+static PyObject *argument(const struct event *e, Py_ssize_t at)
+{
+    return at < PyTuple_GET_SIZE(e->args) ? PyTuple_GET_ITEM(e->args, at) : NULL;
+}
+
+static int int_argument(const struct event *e, Py_ssize_t at)
+{
+    PyObject *value = argument(e, at);
+    int n = value && PyLong_Check(value) ? (int)PyLong_AsLong(value) : -1;
+    PyErr_Clear();
+    return n;
+}
+
+/* A path as the file system has it. New reference (bytes); NULL without exception for a descriptor and for
+ * what is no path, which the call itself will refuse. */
+static PyObject *path_bytes(PyObject *path)
+{
+    if (!path || path == Py_None || PyLong_Check(path))
+        return NULL;
+    PyObject *bytes = NULL;
+    if (!PyUnicode_FSConverter(path, &bytes))
+        PyErr_Clear();
+    return bytes;
+}
+
+static int refuse_file(const struct event *e, const char *path, bool writing)
+{
+    const char *message = writing ? hc_guard.files.write_message : hc_guard.files.read_message;
+    if (hc_guard.files.risky_message && hc_zones_have(&hc_guard.files.risky, path))
+        message = hc_guard.files.risky_message;
+    return refuse_as(e, "files", path, hc_hint_for_file(writing), message);
+}
+
+/* `dir`: what a relative path starts from, -1 for the working directory. */
+static int judge_write(const struct event *e, PyObject *path, int dir, bool follow)
+{
+    hc_autopy *bytes = path_bytes(path);
+    if (!bytes || !hc_guard.files.write.given)
+        return 0;
+    const char *name = PyBytes_AS_STRING(bytes);
+    char resolved[PATH_MAX];
+    if (dir >= 0 && name[0] != '/') {
+        bool plain = !strstr(name, ".."); /* no way out of it, but for a link, which the kernel judges */
+        return plain && hc_zones_have_dir(&hc_guard.files.write, dir) ? 0 : refuse_file(e, name, true);
+    }
+    if (hc_path_resolve(name, follow, resolved) < 0)
+        return 0; /* there is no such directory: the call fails by itself */
+    return hc_zones_have(&hc_guard.files.write, resolved) ? 0 : refuse_file(e, resolved, true);
+}
+
+/* A library may also read what is there for libraries, and look for what is not there. */
+static bool library_reads(const char *path)
+{
+    return !hc_guard.files.library.given || hc_zones_have(&hc_guard.files.library, path) ||
+           strncmp(path, "/usr/lib/python3", 16) == 0 || access(path, F_OK) < 0;
+}
+
+static int judge_read(const struct event *e, PyObject *path)
+{
+    if (!hc_guard.files.read.given && !hc_guard.files.library.given)
+        return 0;
+    bool guest = hc_caller_is_guest(openers);
+    if (guest && !hc_guard.files.read.given)
+        return 0;
+    hc_autopy *bytes = path_bytes(path);
+    char resolved[PATH_MAX];
+    if (!bytes || (hc_path_resolve(PyBytes_AS_STRING(bytes), true, resolved) < 0 && !guest))
+        return 0;
+    if (hc_zones_have(&hc_guard.files.read, resolved) || hc_zones_have(&hc_guard.files.write, resolved))
+        return 0;
+    return !guest && library_reads(resolved) ? 0 : refuse_file(e, resolved, false);
+}
+
+/* open(path, mode, flags): os.open has no mode, and what C opens by fopen() no flags. */
+static int judge_open(const struct event *e)
+{
+    PyObject *mode = argument(e, 1);
+    const char *text = mode && PyUnicode_Check(mode) ? PyUnicode_AsUTF8(mode) : NULL;
+    PyErr_Clear();
+    int flags = int_argument(e, 2);
+    bool writes = text && text[strcspn(text, "wax+")];
+    if (flags > 0 && (flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)))
+        writes = true;
+    return writes ? judge_write(e, argument(e, 0), -1, true) : judge_read(e, argument(e, 0));
+}
+
+/* SQLite opens for writing what it may: a file that is read-only for the cell is read. */
+static int judge_database(const struct event *e)
+{
+    hc_autopy *bytes = path_bytes(argument(e, 0));
+    const char *name = bytes ? PyBytes_AS_STRING(bytes) : "";
+    if (!*name || strcmp(name, ":memory:") == 0)
+        return 0;
+    if (strncmp(name, "file:", 5) == 0) {
+        size_t len = strcspn(name + 5, "?#");
+        hc_autopy *path = PyBytes_FromStringAndSize(name + 5, (Py_ssize_t)len);
+        if (!path || len == 0 || strncmp(name + 5, ":memory:", 8) == 0)
+            return path ? 0 : -1;
+        const char *plain = PyBytes_AS_STRING(path);
+        return access(plain, W_OK) < 0 && access(plain, R_OK) == 0 ? judge_read(e, path)
+                                                                   : judge_write(e, path, -1, true);
+    }
+    return access(name, W_OK) < 0 && access(name, R_OK) == 0 ? judge_read(e, bytes)
+                                                             : judge_write(e, bytes, -1, true);
+}
+
+static int judge_both(const struct event *e)
+{
+    return judge_write(e, argument(e, 0), int_argument(e, 2), false) < 0
+               ? -1
+               : judge_write(e, argument(e, 1), int_argument(e, 3), false);
+}
+
+/* symlink(target, link, dir_fd) */
+static int judge_link(const struct event *e)
+{
+    if (judge_write(e, argument(e, 1), int_argument(e, 2), false) < 0)
+        return -1;
+    hc_autopy *target = path_bytes(argument(e, 0));
+    hc_autopy *link = path_bytes(argument(e, 1));
+    if (!target || !link || PyBytes_AS_STRING(target)[0] == '/')
+        return judge_write(e, target, -1, true);
+    const char *from = PyBytes_AS_STRING(link), *slash = strrchr(from, '/');
+    hc_autopy *seen =
+        PyBytes_FromFormat("%.*s%s", slash ? (int)(slash - from + 1) : 0, from, PyBytes_AS_STRING(target));
+    return seen ? judge_write(e, seen, -1, true) : -1;
+}
+
+/* ---- the rest ---- */
+
+/* Socket pairs, which event loops wake themselves by, lead nowhere. */
+static int judge_socket(const struct event *e)
+{
+    return refuse_unless(hc_guard.network || int_argument(e, 1) == 1 /* AF_UNIX */, e);
+}
+
+static const char *text_argument(const struct event *e, Py_ssize_t at)
+{
+    PyObject *value = argument(e, at); /* borrowed */
+    const char *text = NULL;
+    if (value && PyUnicode_Check(value))
+        text = PyUnicode_AsUTF8(value);
+    else if (value && PyBytes_Check(value))
+        text = PyBytes_AS_STRING(value);
+    PyErr_Clear();
+    return text;
+}
+
+/* import(module, file or None, ...): with a file, an extension is about to be loaded. */
+static int judge_import(const struct event *e)
+{
+    const char *name = text_argument(e, 0), *file = text_argument(e, 1);
+    if (file && strncmp(file, "/usr/lib/", 9) != 0)
+        return refuse(e);
+    if (!name || file || hc_import_judged() || !hc_caller_is_guest(NULL))
+        return 0;
+    return hc_import_judge(name);
+}
+
+/* compile(source, filename): the source of a module that the program wrote comes by here; what it compiles
+ * itself has been judged before. */
+static int judge_compile(const struct event *e)
+{
+    PyObject *source = argument(e, 0), *file = argument(e, 1); /* borrowed */
+    enum hc_party party = file ? hc_party_of_file(file) : HC_PARTY_NONE;
+    if (party == HC_PARTY_NONE)
+        return 0;
+    bool guest = hc_caller_is_guest(NULL);
+    if (party == HC_PARTY_LIBRARY)
+        return refuse_unless(!guest, e);
+    return !guest && source && PyBytes_CheckExact(source) ? hc_dynamic_judge(source, Py_file_input) : 0;
+}
+
+static int judge_attribute(const struct event *e)
+{
+    PyObject *name = argument(e, 1); /* borrowed */
+    const char *text = text_argument(e, 1);
+    if (!text || !hc_guard_attribute_denied(text) || !hc_caller_is_guest(NULL))
+        return 0;
+    return hc_attribute_judge(name);
+}
+
+static int judge_pickle(const struct event *e)
+{
+    const char *module = text_argument(e, 0), *name = text_argument(e, 1);
+    if (!module || !name || hc_picklable(module, name))
+        return 0;
+    char what[256];
+    (void)snprintf(what, sizeof what, "%.120s.%.120s", module, name);
+    return refuse_as(e, "audit", what, hc_hint_for_event(e->name),
+                     "Unpickling {name} is not allowed by this policy");
+}
+
+/* putenv(name, value), unsetenv(name) */
+static int judge_env(const struct event *e)
+{
+    const char *name = text_argument(e, 0);
+    if (!name || !hc_names_has_match(&hc_guard.audit.env, name))
+        return 0;
+    return refuse_as(e, "audit", name, hc_hint_for_event(e->name),
+                     "Changing the environment variable {name} is not allowed by this policy");
+}
+
+static int judge_thread(const struct event *e)
+{
+    bool of_asyncio = !hc_guard.audit.threads && hc_callers_include("concurrent/futures/thread") &&
+                      hc_callers_include("asyncio/base_events");
+    return refuse_unless(hc_guard.audit.threads || of_asyncio, e);
+}
+
+static const char *const foreign[] = {"ctypes/", NULL};
+
+static int judge(enum hc_event_kind kind, const struct event *e)
+{
+    Py_ssize_t last = PyTuple_GET_SIZE(e->args) - 1;
+    switch (kind) {
+    case HC_EVENT_FREE:
+        return 0;
+    case HC_EVENT_REFUSED:
+        return refuse(e);
+    case HC_EVENT_GUEST:
+        return refuse_unless(!hc_caller_exists() || !hc_caller_is_guest(NULL), e);
+    case HC_EVENT_FOREIGN:
+        return refuse_unless(!hc_caller_is_guest(foreign), e);
+    case HC_EVENT_NETWORK:
+        return refuse_unless(hc_guard.network, e);
+    case HC_EVENT_PROCESS:
+        return refuse_unless(hc_guard.processes, e);
+    case HC_EVENT_WRITES:
+        return judge_write(e, argument(e, 0), -1, true);
+    case HC_EVENT_WRITES_AT:
+        return judge_write(e, argument(e, 0), int_argument(e, last), true);
+    case HC_EVENT_NAMES:
+        return judge_write(e, argument(e, 0), int_argument(e, last), false);
+    case HC_EVENT_TO:
+        return judge_write(e, argument(e, 1), -1, true);
+    case HC_EVENT_BOTH:
+        return judge_both(e);
+    case HC_EVENT_LINK:
+        return judge_link(e);
+    case HC_EVENT_OPEN:
+        return judge_open(e);
+    case HC_EVENT_DATABASE:
+        return judge_database(e);
+    case HC_EVENT_SOCKET:
+        return judge_socket(e);
+    case HC_EVENT_IMPORT:
+        return judge_import(e);
+    case HC_EVENT_COMPILE:
+        return judge_compile(e);
+    case HC_EVENT_CODE:
+        return refuse_unless(!hc_caller_is_guest(NULL), e);
+    case HC_EVENT_ATTRIBUTE:
+        return judge_attribute(e);
+    case HC_EVENT_PICKLE:
+        return judge_pickle(e);
+    case HC_EVENT_ENV:
+        return judge_env(e);
+    case HC_EVENT_THREAD:
+        return judge_thread(e);
+    }
+    return 0;
+}
+
+static int on_event(const char *name, PyObject *args, void *unused)
+{
+    (void)unused;
+    if (!watching || !PyTuple_Check(args))
+        return 0;
+    const struct event e = {name, args};
+    if (hc_guard.audit.deny.count && hc_names_has_match(&hc_guard.audit.deny, name))
+        return refuse(&e);
+    enum hc_event_kind kind = hc_event_kind(name);
+    if (kind == HC_EVENT_FREE ||
+        (hc_guard.audit.allow.count && hc_names_has_match(&hc_guard.audit.allow, name)))
+        return 0;
+    return judge(kind, &e);
+}
+
+int hc_audit_prepare(void)
+{
+    hc_events_prepare();
+    return PySys_AddAuditHook(on_event, NULL);
+}
+
+void hc_audit_watch(bool on)
+{
+    watching = on;
+}

@@ -1,0 +1,134 @@
+/* Frames are walked as the interpreter has them: making Python objects of them, as its public interface
+ * does, would cost more than all the rest of the guard. */
+#define Py_BUILD_CORE
+#include "shim/guard/frames.h"
+
+#include <internal/pycore_code.h>
+#include <internal/pycore_frame.h>
+
+#include "shim/guard/rules.h"
+
+#define TREE       "/usr/lib/"
+#define FROZEN     "<frozen "
+#define HARNESS    "<hotcell>"
+#define MAX_CALLER 10 /* shown */
+
+static bool begins(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Borrowed from the str; NULL if it has no UTF-8, which no file of a library lacks. */
+static const char *text_of(PyObject *str)
+{
+    if (PyUnicode_IS_COMPACT_ASCII(str))
+        return PyUnicode_DATA(str);
+    const char *utf8 = PyUnicode_AsUTF8(str);
+    if (!utf8)
+        PyErr_Clear();
+    return utf8;
+}
+
+enum hc_party hc_party_of_file(PyObject *filename)
+{
+    const char *name = filename && PyUnicode_Check(filename) ? text_of(filename) : NULL;
+    if (!name)
+        return HC_PARTY_NONE;
+    if (begins(name, TREE) || begins(name, FROZEN) || strcmp(name, HARNESS) == 0)
+        return HC_PARTY_LIBRARY;
+    return strcmp(name, hc_guard.filename) == 0 || name[0] == '/' ? HC_PARTY_GUEST : HC_PARTY_NONE;
+}
+
+typedef struct _PyInterpreterFrame frame;
+
+/* The innermost frame from `f` on that has begun to run. */
+static const frame *complete(const frame *f)
+{
+    while (f && _PyFrame_IsIncomplete((frame *)(uintptr_t)f))
+        f = f->previous;
+    return f;
+}
+
+static const frame *innermost(void)
+{
+    return complete(PyThreadState_Get()->cframe->current_frame);
+}
+
+static const frame *caller_of(const frame *f)
+{
+    return complete(f->previous);
+}
+
+/* "/usr/lib/python3.11/gzip.py" and "<frozen gzip>" are "gzip"; all below ".../ctypes/" is "ctypes/". */
+static bool is_module(const frame *f, const char *module)
+{
+    const char *file = text_of(f->f_code->co_filename);
+    size_t len = strlen(module);
+    if (!file)
+        return false;
+    if (begins(file, FROZEN))
+        return strncmp(file + strlen(FROZEN), module, len) == 0 && file[strlen(FROZEN) + len] == '>';
+    if (!begins(file, TREE "python3."))
+        return false;
+    const char *rest = strchr(file + strlen(TREE), '/');
+    if (!rest || strncmp(rest + 1, module, len) != 0)
+        return false;
+    return module[len - 1] == '/' || strcmp(rest + 1 + len, ".py") == 0;
+}
+
+static bool is_one_of(const frame *f, const char *const *modules)
+{
+    for (; modules && *modules; modules++)
+        if (is_module(f, *modules))
+            return true;
+    return false;
+}
+
+bool hc_caller_is_guest(const char *const *through)
+{
+    for (const frame *f = innermost(); f; f = caller_of(f)) {
+        enum hc_party party = hc_party_of_file(f->f_code->co_filename);
+        if (party == HC_PARTY_GUEST)
+            return true;
+        if (party == HC_PARTY_LIBRARY && !is_one_of(f, through))
+            return false;
+    }
+    return true;
+}
+
+bool hc_caller_exists(void)
+{
+    return innermost() != NULL;
+}
+
+bool hc_callers_include(const char *module)
+{
+    for (const frame *f = innermost(); f; f = caller_of(f))
+        if (is_module(f, module))
+            return true;
+    return false;
+}
+
+static int line_of(const frame *f)
+{
+    int line = PyCode_Addr2Line(f->f_code, _PyInterpreterFrame_LASTI(f) * (int)sizeof(_Py_CODEUNIT));
+    return line > 0 ? line : 0;
+}
+
+int hc_guest_line(void)
+{
+    for (const frame *f = innermost(); f; f = caller_of(f))
+        if (hc_party_of_file(f->f_code->co_filename) == HC_PARTY_GUEST)
+            return line_of(f);
+    return 0;
+}
+
+void hc_callers_write(struct hc_buf *out)
+{
+    int shown = 0;
+    for (const frame *f = innermost(); f && shown < MAX_CALLER; f = caller_of(f), shown++) {
+        const char *name = text_of(f->f_code->co_name), *file = text_of(f->f_code->co_filename);
+        (void)hc_buf_fmt(out, "%s%.80s (%.120s:%d)", shown ? " < " : "", name ? name : "?", file ? file : "?",
+                         line_of(f));
+    }
+}

@@ -1,0 +1,40 @@
+/* frames.h - whose code asks? Rules bind the program; what a library does for itself, it may.
+ *
+ * A frame is the program's if its code has the program's file name, or another file's that does not belong
+ * to the tree (a module that the program wrote). It is a library's if its file is the tree's, the
+ * interpreter's or the harness's. Code without a file ("<string>", as eval() and namedtuple make it) acts for
+ * whoever called it: the next frame is looked at. That is why no program may give its code a library's file
+ * name (audit.c: compile, code.__new__). */
+#ifndef HC_SHIM_GUARD_FRAMES_H
+#define HC_SHIM_GUARD_FRAMES_H
+
+#include "shim/harness/py.h"
+
+#include "base/buf.h"
+
+enum hc_party {
+    HC_PARTY_GUEST,
+    HC_PARTY_LIBRARY,
+    HC_PARTY_NONE, /* code without a file */
+};
+
+enum hc_party hc_party_of_file(PyObject *filename);
+
+/* Does the innermost frame that is anybody's belong to the program? Without such a frame (a thread that runs
+ * a built-in function) too. `through`: modules of the standard library that act for their callers, as
+ * "gzip" or "ctypes/", NULL-terminated; NULL: none. */
+bool hc_caller_is_guest(const char *const *through);
+
+/* Is there a frame at all? The harness's own calls have none. */
+bool hc_caller_exists(void);
+
+/* Is a frame of that module of the standard library among the callers? */
+bool hc_callers_include(const char *module);
+
+/* The line of the program's innermost frame; 0 without one. */
+int hc_guest_line(void);
+
+/* "name (file:line) < caller (file:line) < ...", at most ten. */
+void hc_callers_write(struct hc_buf *out);
+
+#endif

@@ -1,0 +1,140 @@
+#include "shim/guard/imports.h"
+
+#include "shim/guard/denial.h"
+#include "shim/guard/hints.h"
+#include "shim/guard/modules.h"
+#include "shim/guard/rules.h"
+
+#define MAX_NAME 256
+
+static PyObject *own_builtins; /* owned: a module */
+static _Thread_local int judged;
+
+bool hc_import_judged(void)
+{
+    return judged > 0;
+}
+
+int hc_imports_prepare(PyObject *builtins)
+{
+    own_builtins = Py_NewRef(builtins);
+    return 0;
+}
+
+static int refuse(const char *dotted, const char *message)
+{
+    struct hc_refusal r = {
+        .layer = HC_DENIAL_RUNTIME,
+        .rule = "imports",
+        .what = dotted,
+        .hint = hc_hint_for_module(dotted),
+        .message = message,
+    };
+    hc_refuse(&r, hc_guard.imports.permission_error ? PyExc_PermissionError : PyExc_ImportError);
+    return -1;
+}
+
+static bool is_loaded(const char *dotted)
+{
+    hc_autopy *name = PyUnicode_FromString(dotted);
+    hc_autopy *module = name ? PyImport_GetModule(name) : NULL;
+    PyErr_Clear();
+    return module != NULL;
+}
+
+int hc_import_judge(const char *dotted)
+{
+    if (!hc_guard.imports.at_run)
+        return 0;
+    const char *message = hc_guard_import_refusal(dotted, true);
+    if (message)
+        return refuse(dotted, message);
+    if (hc_guard.imports.loaded_only && !is_loaded(dotted))
+        return refuse(dotted, hc_guard.imports.loaded_message);
+    return 0;
+}
+
+/* "from package import name": if the name is a denied module it is refused like that module. */
+static int judge_names(const char *package, PyObject *names)
+{
+    hc_autopy *list = PySequence_Fast(names, "fromlist must be a sequence of names");
+    if (!list)
+        return -1;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); i++) {
+        PyObject *item = PySequence_Fast_GET_ITEM(list, i); /* borrowed */
+        const char *name = PyUnicode_Check(item) ? PyUnicode_AsUTF8(item) : NULL;
+        char dotted[MAX_NAME];
+        if (!name) {
+            PyErr_Clear(); /* the import itself says what is wrong */
+            continue;
+        }
+        if (snprintf(dotted, sizeof dotted, "%s.%s", package, name) >= (int)sizeof dotted)
+            continue; /* no module that any policy names */
+        if (hc_names_has_module(&hc_guard.imports.deny, dotted) && hc_import_judge(dotted) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The absolute name of a relative import, as the interpreter will find it. -1 with an exception. */
+static int resolve(const char *name, int level, PyObject *globals, char out[MAX_NAME])
+{
+    PyObject *package = /* borrowed */
+        globals && PyDict_Check(globals) ? PyDict_GetItemString(globals, "__package__") : NULL;
+    const char *base = package && PyUnicode_Check(package) ? PyUnicode_AsUTF8(package) : NULL;
+    if (!base || !*base || strlen(base) >= MAX_NAME) {
+        PyErr_SetString(PyExc_ImportError, "attempted relative import with no known parent package");
+        return -1;
+    }
+    size_t len = strlen(base);
+    for (int up = 1; up < level && len; up++)
+        while (len && base[--len] != '.')
+            ;
+    (void)snprintf(out, MAX_NAME, "%.*s%s%s", (int)len, base, *name ? "." : "", name);
+    return 0;
+}
+
+/* C code that the program calls, as strptime() is, imports what it needs through the program's __import__. It
+ * passes an empty list where import statements pass a tuple or None. That is no reason to ask whether the
+ * program may have the module, except for one that is denied: the program could make such a call too. */
+static bool is_for_c(PyObject *names, int level)
+{
+    return level == 0 && names && PyList_CheckExact(names) && PyList_GET_SIZE(names) == 0;
+}
+
+static int judge(const char *name, int level, PyObject *globals, PyObject *names)
+{
+    if (is_for_c(names, level) && !hc_names_has_module(&hc_guard.imports.deny, name))
+        return 0;
+    char absolute[MAX_NAME];
+    if (level > 0) {
+        if (resolve(name, level, globals, absolute) < 0)
+            return -1;
+        name = absolute;
+    }
+    if (hc_import_judge(name) < 0)
+        return -1;
+    return names && names != Py_None ? judge_names(name, names) : 0;
+}
+
+PyObject *hc_guarded_import(PyObject *self, PyObject *args, PyObject *named)
+{
+    (void)self;
+    static char *keywords[] = {"name", "globals", "locals", "fromlist", "level", NULL};
+    PyObject *name, *globals = NULL, *locals = NULL, *names = NULL; /* borrowed */
+    int level = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, named, "U|OOOi:__import__", keywords, &name, &globals, &locals,
+                                     &names, &level))
+        return NULL;
+    const char *utf8 = PyUnicode_AsUTF8(name);
+    if (!utf8 || judge(utf8, level, globals, names) < 0)
+        return NULL;
+    if (strcmp(utf8, "builtins") == 0)
+        return Py_NewRef(own_builtins);
+    judged++;
+    PyObject *module = PyImport_ImportModuleLevelObject(name, globals, locals, names, level);
+    judged--;
+    if (module && hc_modules_update() < 0)
+        Py_CLEAR(module);
+    return module;
+}

@@ -1,0 +1,372 @@
+#include "shim/guard/modules.h"
+
+#include "shim/guard/attributes.h"
+#include "shim/guard/denial.h"
+#include "shim/guard/frames.h"
+#include "shim/guard/hidden.h"
+#include "shim/guard/hints.h"
+#include "shim/guard/imports.h"
+#include "shim/guard/rules.h"
+
+#include <stdlib.h>
+
+enum way { WAY_NONE, WAY_REFUSE, WAY_IGNORE, WAY_CHOOSE, WAY_IMPORT, WAY_ATTRIBUTES };
+
+/* One row: of the policy (modules.replace), or of our own. */
+struct row {
+    const char *module, *name; /* `name` dotted, of what is in the module; it may end in * */
+    enum way way;
+    const char *message, *argument, *instead; /* NULL: not given */
+    const cJSON *values;                      /* borrowed; NULL: none */
+    PyObject *key;                            /* owned: `module` as a str, its hash known */
+    bool done;
+};
+
+static const struct row own_rows[] = {
+    {.module = "importlib", .name = "import_module", .way = WAY_IMPORT},
+    {.module = "importlib", .name = "__import__", .way = WAY_IMPORT},
+    {.module = "operator", .name = "attrgetter", .way = WAY_ATTRIBUTES},
+    {.module = "operator", .name = "methodcaller", .way = WAY_ATTRIBUTES},
+};
+#define OWN_ROWS (sizeof own_rows / sizeof *own_rows)
+
+static struct row *rows; /* owned, for good */
+static size_t row_count;
+
+/* ---- what stands in a function's place ---- */
+
+struct changed {
+    PyObject_HEAD PyObject *original; /* owned */
+    PyObject *label;                  /* owned, str: "os.system" */
+    const struct row *row;
+};
+
+static const char *label_of(const struct changed *c)
+{
+    const char *utf8 = PyUnicode_AsUTF8(c->label);
+    if (!utf8)
+        PyErr_Clear();
+    return utf8 ? utf8 : c->row->name;
+}
+
+static PyObject *refuse(const struct changed *c)
+{
+    struct hc_refusal r = {
+        .layer = HC_DENIAL_RUNTIME,
+        .rule = "modules",
+        .what = label_of(c),
+        .hint = hc_hint_for_call(label_of(c)),
+        .message = c->row->message ? c->row->message : "{name} is not allowed by this policy",
+    };
+    hc_refuse(&r, PyExc_PermissionError);
+    return NULL;
+}
+
+static bool has_value(const cJSON *values, PyObject *value)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, values) if (cJSON_IsString(item) && PyUnicode_Check(value) &&
+                                         PyUnicode_CompareWithASCIIString(value, item->valuestring) ==
+                                             0) return true;
+    return false;
+}
+
+/* Where a parameter of a Python function stands among the positional ones; -1 if it does not. */
+static Py_ssize_t position_of(PyObject *function, const char *parameter)
+{
+    if (!PyFunction_Check(function))
+        return -1;
+    PyCodeObject *code = (PyCodeObject *)PyFunction_GET_CODE(function); /* borrowed */
+    hc_autopy *names = PyCode_GetVarnames(code);
+    PyErr_Clear();
+    for (Py_ssize_t i = 0; names && i < code->co_argcount; i++)
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), parameter) == 0)
+            return i;
+    return -1;
+}
+
+/* The argument that a "choose" row judges, borrowed; NULL if it is not given. `at`: its position, -1 if it
+ * was given by name. */
+static PyObject *chosen(const struct changed *c, PyObject *args, PyObject *named, Py_ssize_t *at)
+{
+    const char *name = c->row->argument;
+    *at = name ? position_of(c->original, name) : 0;
+    if (*at >= 0 && *at < PyTuple_GET_SIZE(args))
+        return PyTuple_GET_ITEM(args, *at);
+    *at = -1;
+    if (!named)
+        return NULL;
+    PyObject *key, *value;
+    Py_ssize_t i = 0;
+    return name ? PyDict_GetItemString(named, name) : PyDict_Next(named, &i, &key, &value) ? value : NULL;
+}
+
+static PyObject *call_instead(const struct changed *c, PyObject *args, PyObject *named, Py_ssize_t at)
+{
+    hc_autopy *instead = PyUnicode_FromString(c->row->instead);
+    if (!instead)
+        return NULL;
+    if (at < 0) {
+        hc_autopy *others = PyDict_Copy(named);
+        if (!others || PyDict_SetItemString(others, c->row->argument, instead) < 0)
+            return NULL;
+        return PyObject_Call(c->original, args, others);
+    }
+    hc_autopy *list = PySequence_List(args);
+    hc_autopy *others =
+        list && PyList_SetItem(list, at, Py_NewRef(instead)) == 0 ? PyList_AsTuple(list) : NULL;
+    return others ? PyObject_Call(c->original, others, named) : NULL;
+}
+
+static PyObject *choose(const struct changed *c, PyObject *args, PyObject *named)
+{
+    Py_ssize_t at;
+    PyObject *value = chosen(c, args, named, &at);
+    if (!value || value == Py_None || has_value(c->row->values, value))
+        return PyObject_Call(c->original, args, named);
+    return c->row->instead && c->row->argument ? call_instead(c, args, named, at) : refuse(c);
+}
+
+/* importlib's functions: import_module(name, package=None). */
+static PyObject *import(const struct changed *c, PyObject *args, PyObject *named)
+{
+    PyObject *name = PyTuple_GET_SIZE(args) ? PyTuple_GET_ITEM(args, 0) /* borrowed */
+                     : named                ? PyDict_GetItemString(named, "name")
+                                            : NULL;
+    PyObject *package = PyTuple_GET_SIZE(args) > 1 ? PyTuple_GET_ITEM(args, 1) /* borrowed */
+                        : named                    ? PyDict_GetItemString(named, "package")
+                                                   : NULL;
+    const char *dotted = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    char absolute[256];
+    if (dotted && dotted[0] == '.' && package && PyUnicode_Check(package)) {
+        const char *base = PyUnicode_AsUTF8(package);
+        (void)snprintf(absolute, sizeof absolute, "%s%s", base ? base : "", dotted);
+        dotted = absolute;
+    }
+    PyErr_Clear();
+    if (dotted && hc_import_judge(dotted) < 0)
+        return NULL;
+    PyObject *module = PyObject_Call(c->original, args, named);
+    if (module && hc_modules_update() < 0)
+        Py_CLEAR(module);
+    return module;
+}
+
+/* attrgetter("a.b", ...), methodcaller("a", ...): every part of every name. */
+static PyObject *attributes(const struct changed *c, PyObject *args, PyObject *named)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
+        PyObject *name = PyTuple_GET_ITEM(args, i); /* borrowed */
+        hc_autopy *dot = PyUnicode_Check(name) ? PyUnicode_FromString(".") : NULL;
+        hc_autopy *parts = dot ? PyUnicode_Split(name, dot, -1) : NULL;
+        PyErr_Clear();
+        for (Py_ssize_t j = 0; parts && j < PyList_GET_SIZE(parts); j++)
+            if (hc_attribute_judge(PyList_GET_ITEM(parts, j)) < 0)
+                return NULL;
+    }
+    return PyObject_Call(c->original, args, named);
+}
+
+static PyObject *call(PyObject *self, PyObject *args, PyObject *named)
+{
+    const struct changed *c = (struct changed *)self;
+    if (!hc_caller_is_guest(NULL))
+        return PyObject_Call(c->original, args, named);
+    switch (c->row->way) {
+    case WAY_REFUSE:
+        return refuse(c);
+    case WAY_CHOOSE:
+        return choose(c, args, named);
+    case WAY_IMPORT:
+        return import(c, args, named);
+    case WAY_ATTRIBUTES:
+        return attributes(c, args, named);
+    case WAY_NONE:
+    case WAY_IGNORE:
+        break;
+    }
+    Py_RETURN_NONE;
+}
+
+/* What says who a function is; no more, lest the original be reached through it. */
+static PyObject *get_attribute(PyObject *self, PyObject *name)
+{
+    static const char *const told[] = {"__name__", "__qualname__", "__doc__", "__module__"};
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, told[i]) == 0)
+            return PyObject_GetAttr(((struct changed *)self)->original, name);
+    return PyObject_GenericGetAttr(self, name);
+}
+
+static PyObject *represent(PyObject *self)
+{
+    return PyUnicode_FromFormat("<function %U>", ((struct changed *)self)->label);
+}
+
+/* It binds to an object where the original would. */
+static PyObject *bind(PyObject *self, PyObject *object, PyObject *type)
+{
+    (void)type;
+    bool binds = object && object != Py_None && PyFunction_Check(((struct changed *)self)->original);
+    return binds ? PyMethod_New(self, object) : Py_NewRef(self);
+}
+
+static int traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(((struct changed *)self)->original);
+    return 0;
+}
+
+static void dealloc(PyObject *self)
+{
+    struct changed *c = (struct changed *)self;
+    PyObject_GC_UnTrack(self);
+    Py_CLEAR(c->original);
+    Py_CLEAR(c->label);
+    PyObject_GC_Del(self);
+}
+
+static PyTypeObject changed_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "function",
+    .tp_basicsize = sizeof(struct changed),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_traverse = traverse,
+    .tp_dealloc = dealloc,
+    .tp_call = call,
+    .tp_getattro = get_attribute,
+    .tp_repr = represent,
+    .tp_descr_get = bind,
+};
+
+/* ---- putting it there ---- */
+
+static PyObject *stand_in(const struct row *row, const char *name, PyObject *original)
+{
+    if (row->way == WAY_NONE)
+        return Py_NewRef(Py_None);
+    struct changed *c = PyObject_GC_New(struct changed, &changed_type);
+    if (!c)
+        return NULL;
+    c->original = Py_NewRef(original);
+    c->row = row;
+    c->label = PyUnicode_FromFormat("%s.%s", row->module, name);
+    PyObject_GC_Track(c);
+    if (!c->label)
+        Py_CLEAR(c);
+    return (PyObject *)c;
+}
+
+/* `label` is the dotted name, whose last part is the attribute of `holder`. A name that is not there needs no
+ * change. */
+static int change(const struct row *row, PyObject *holder, const char *label)
+{
+    const char *dot = strrchr(label, '.'), *last = dot ? dot + 1 : label;
+    hc_autopy *original = PyObject_GetAttrString(holder, last);
+    if (!original) {
+        PyErr_Clear();
+        return 0;
+    }
+    hc_autopy *instead = Py_IS_TYPE(original, &changed_type) ? NULL : stand_in(row, label, original);
+    if (Py_IS_TYPE(original, &changed_type))
+        return 0;
+    return instead ? PyObject_SetAttrString(holder, last, instead) : -1;
+}
+
+static int change_matching(const struct row *row, PyObject *module)
+{
+    hc_autopy *names = PyObject_Dir(module);
+    size_t len = strlen(row->name) - 1;
+    for (Py_ssize_t i = 0; names && i < PyList_GET_SIZE(names); i++) {
+        const char *name = PyUnicode_AsUTF8(PyList_GET_ITEM(names, i));
+        if (name && strncmp(name, row->name, len) == 0 && change(row, module, name) < 0)
+            return -1;
+    }
+    return names ? 0 : -1;
+}
+
+static int apply(const struct row *row, PyObject *module)
+{
+    if (row->name[strlen(row->name) - 1] == '*')
+        return change_matching(row, module);
+    hc_autopy *holder = Py_NewRef(module);
+    const char *at = row->name;
+    for (const char *dot; (dot = strchr(at, '.')); at = dot + 1) {
+        hc_autopy *part = PyUnicode_FromStringAndSize(at, dot - at);
+        PyObject *inner = part ? PyObject_GetAttr(holder, part) : NULL;
+        if (!inner) {
+            PyErr_Clear();
+            return 0;
+        }
+        Py_SETREF(holder, inner);
+    }
+    return change(row, holder, row->name);
+}
+
+int hc_modules_update(void)
+{
+    PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
+    for (size_t i = 0; i < row_count; i++) {
+        PyObject *module = rows[i].done ? NULL : PyDict_GetItem(modules, rows[i].key); /* borrowed */
+        if (!module)
+            continue;
+        rows[i].done = true;
+        hc_autopy *held = Py_NewRef(module);
+        if (apply(&rows[i], held) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- reading the rows ---- */
+
+static const char *text(const cJSON *row, const char *key)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, key));
+}
+
+static enum way way_of(const char *word)
+{
+    static const char *const words[] = {"none", "refuse", "ignore", "choose"};
+    for (size_t i = 0; word && i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0)
+            return (enum way)i;
+    return WAY_REFUSE;
+}
+
+static void read_rows(void)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, hc_guard.modules.replace)
+    {
+        struct row row = {
+            .module = text(item, "module"),
+            .name = text(item, "name"),
+            .way = way_of(text(item, "with")),
+            .message = text(item, "message"),
+            .argument = text(item, "argument"),
+            .instead = text(item, "instead"),
+            .values = cJSON_GetObjectItemCaseSensitive(item, "values"),
+        };
+        if (row.module && row.name && *row.name)
+            rows[row_count++] = row;
+    }
+    for (size_t i = 0; i < OWN_ROWS; i++)
+        rows[row_count++] = own_rows[i];
+}
+
+int hc_modules_guard(void)
+{
+    size_t most = OWN_ROWS + (size_t)cJSON_GetArraySize(hc_guard.modules.replace);
+    rows = calloc(most, sizeof *rows);
+    if (!rows) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    read_rows();
+    for (size_t i = 0; i < row_count; i++) {
+        rows[i].key = PyUnicode_InternFromString(rows[i].module);
+        if (!rows[i].key)
+            return -1;
+    }
+    return PyType_Ready(&changed_type) < 0 || hc_modules_update() < 0 || hc_hidden_modules() < 0 ? -1 : 0;
+}

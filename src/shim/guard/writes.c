@@ -1,0 +1,149 @@
+#include "shim/guard/writes.h"
+
+#include "shim/guard/denial.h"
+#include "shim/guard/rules.h"
+
+struct guarded {
+    PyObject_HEAD PyObject *object; /* owned */
+};
+
+static PyObject *object_of(PyObject *self)
+{
+    return ((struct guarded *)self)->object;
+}
+
+static int refuse(const char *what, const char *message)
+{
+    struct hc_refusal r = {.layer = HC_DENIAL_RUNTIME, .rule = "writes", .what = what, .message = message};
+    hc_refuse(&r, PyExc_PermissionError);
+    return -1;
+}
+
+/* ---- which types may be changed ---- */
+
+/* "module.name" of a type, "name" if it is built in. New reference; NULL without an exception. */
+static PyObject *full_name(PyTypeObject *type)
+{
+    hc_autopy *module = PyObject_GetAttrString((PyObject *)type, "__module__");
+    hc_autopy *name = PyType_GetQualName(type);
+    PyErr_Clear();
+    if (!name || !module || !PyUnicode_Check(module))
+        return NULL;
+    if (PyUnicode_CompareWithASCIIString(module, "builtins") == 0)
+        return hc_py_take(&name);
+    return PyUnicode_FromFormat("%U.%U", module, name);
+}
+
+/* Policies say "pandas.DataFrame", as programs do, whichever module of pandas defines it. */
+static bool is_listed(const char *full)
+{
+    if (hc_names_has(&hc_guard.code.write_types, full))
+        return true;
+    const char *first = strchr(full, '.'), *last = strrchr(full, '.');
+    char brief[256];
+    return first && first != last &&
+           snprintf(brief, sizeof brief, "%.*s%s", (int)(first - full), full, last) < (int)sizeof brief &&
+           hc_names_has(&hc_guard.code.write_types, brief);
+}
+
+/* The program's own class, or one that the policy lists. */
+static bool is_writable(PyTypeObject *type)
+{
+    hc_autopy *full = full_name(type);
+    const char *name = full ? PyUnicode_AsUTF8(full) : NULL;
+    PyErr_Clear();
+    return name && (strncmp(name, "__main__.", 9) == 0 || is_listed(name));
+}
+
+static int judge_type(PyObject *object)
+{
+    if (!hc_guard.code.write_types.given)
+        return 0;
+    PyTypeObject *type = PyType_Check(object) ? (PyTypeObject *)object : Py_TYPE(object);
+    PyObject *bases = type->tp_mro; /* borrowed */
+    for (Py_ssize_t i = 0; bases && i < PyTuple_GET_SIZE(bases); i++)
+        if (is_writable((PyTypeObject *)PyTuple_GET_ITEM(bases, i)))
+            return 0;
+    return refuse(type->tp_name, "Objects of type {name} may not be changed in place under this policy");
+}
+
+/* ---- what may be written ---- */
+
+static int set_attribute(PyObject *self, PyObject *name, PyObject *value)
+{
+    PyObject *object = object_of(self);
+    const char *utf8 = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    if (!utf8)
+        return -1;
+    if (value && PyCallable_Check(value))
+        return refuse(utf8, "Attribute '{name}' may not be set to something callable under this policy");
+    return judge_type(object) < 0 ? -1 : PyObject_SetAttr(object, name, value);
+}
+
+static int set_item(PyObject *self, PyObject *key, PyObject *value)
+{
+    PyObject *object = object_of(self);
+    if (PyDict_Check(object) && PyDict_GetItemString(object, "__builtins__"))
+        return refuse("__builtins__", "A namespace with '{name}' may not be changed under this policy");
+    if (judge_type(object) < 0)
+        return -1;
+    return value ? PyObject_SetItem(object, key, value) : PyObject_DelItem(object, key);
+}
+
+/* An in-place operator reads first. */
+static PyObject *get_attribute(PyObject *self, PyObject *name)
+{
+    return PyObject_GetAttr(object_of(self), name);
+}
+
+static PyObject *get_item(PyObject *self, PyObject *key)
+{
+    return PyObject_GetItem(object_of(self), key);
+}
+
+static int traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(object_of(self));
+    return 0;
+}
+
+static void dealloc(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    Py_CLEAR(((struct guarded *)self)->object);
+    PyObject_GC_Del(self);
+}
+
+static PyMappingMethods items = {.mp_subscript = get_item, .mp_ass_subscript = set_item};
+
+static PyTypeObject guarded_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "guarded_write",
+    .tp_basicsize = sizeof(struct guarded),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_traverse = traverse,
+    .tp_dealloc = dealloc,
+    .tp_getattro = get_attribute,
+    .tp_setattro = set_attribute,
+    .tp_as_mapping = &items,
+};
+
+static PyObject *guard_write(PyObject *self, PyObject *object)
+{
+    (void)self;
+    struct guarded *g = PyObject_GC_New(struct guarded, &guarded_type);
+    if (!g)
+        return NULL;
+    g->object = Py_NewRef(object);
+    PyObject_GC_Track(g);
+    return (PyObject *)g;
+}
+
+int hc_writes_guard(PyObject *builtins)
+{
+    static PyMethodDef method = {"_write_", guard_write, METH_O,
+                                 "_write_(object): what is set goes through it."};
+    if (!hc_guard.code.guarded_writes)
+        return 0;
+    hc_autopy *function = PyType_Ready(&guarded_type) < 0 ? NULL : PyCFunction_NewEx(&method, NULL, NULL);
+    return function ? PyDict_SetItemString(builtins, "_write_", function) : -1;
+}

@@ -1,0 +1,119 @@
+#include "shim/guard/zones.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_LINKS 8
+
+/* Split at the last slash, trailing ones left out: "a/b//" is "a" and "b". -1 if it is too long. */
+static int split(const char *path, char *parent, char *name)
+{
+    size_t len = strlen(path);
+    while (len > 1 && path[len - 1] == '/')
+        len--;
+    size_t start = len;
+    while (start && path[start - 1] != '/')
+        start--;
+    if (len >= PATH_MAX || len - start > NAME_MAX)
+        return -1;
+    (void)snprintf(name, NAME_MAX + 1, "%.*s", (int)(len - start), path + start);
+    (void)snprintf(parent, PATH_MAX, "%.*s", start ? (int)start : 1, start ? path : ".");
+    return 0;
+}
+
+static int join(char *out, const char *parent, const char *name)
+{
+    const char *slash = strcmp(parent, "/") == 0 ? "" : "/";
+    return snprintf(out, PATH_MAX, "%s%s%s", parent, slash, name) < PATH_MAX ? 0 : -1;
+}
+
+static int in_parent(const char *path, char *out)
+{
+    char parent[PATH_MAX], name[NAME_MAX + 1], resolved[PATH_MAX];
+    if (split(path, parent, name) < 0)
+        return -1;
+    if (strcmp(name, "..") == 0 || strcmp(name, ".") == 0 || !*name)
+        return realpath(path, out) ? 0 : -1;
+    return realpath(parent, resolved) ? join(out, resolved, name) : -1;
+}
+
+/* The path that a link to nothing names. -1: it is no link. */
+static int link_target(const char *path, char *out)
+{
+    char target[PATH_MAX], parent[PATH_MAX], name[NAME_MAX + 1];
+    ssize_t n = readlink(path, target, sizeof target - 1);
+    if (n <= 0)
+        return -1;
+    target[n] = '\0';
+    if (target[0] == '/')
+        return snprintf(out, PATH_MAX, "%s", target) < PATH_MAX ? 0 : -1;
+    return split(path, parent, name) < 0 ? -1 : join(out, parent, target);
+}
+
+int hc_path_resolve(const char *path, bool follow, char *out)
+{
+    char at[PATH_MAX], next[PATH_MAX];
+    if (snprintf(at, sizeof at, "%s", path) >= (int)sizeof at)
+        return -1;
+    if (!follow)
+        return in_parent(at, out);
+    for (int i = 0; i < MAX_LINKS; i++) {
+        if (realpath(at, out))
+            return 0;
+        if (errno != ENOENT || link_target(at, next) < 0)
+            return in_parent(at, out);
+        memcpy(at, next, sizeof at);
+    }
+    return -1;
+}
+
+/* "." and "~" mean what they mean at this moment. NULL: nothing. */
+static const char *zone_path(const char *zone, char *buffer)
+{
+    if (strcmp(zone, ".") == 0)
+        return getcwd(buffer, PATH_MAX);
+    if (zone[0] == '~' && (zone[1] == '/' || zone[1] == '\0')) {
+        const char *home = getenv("HOME");
+        return home && snprintf(buffer, PATH_MAX, "%s%s", home, zone + 1) < PATH_MAX ? buffer : NULL;
+    }
+    return zone;
+}
+
+static bool is_within(const char *path, const char *zone)
+{
+    size_t len = strlen(zone);
+    while (len && zone[len - 1] == '/')
+        len--;
+    return strncmp(path, zone, len) == 0 && (path[len] == '/' || path[len] == '\0');
+}
+
+bool hc_zones_have(const struct hc_names *zones, const char *resolved)
+{
+    for (size_t i = 0; i < zones->count; i++) {
+        char named[PATH_MAX], real[PATH_MAX];
+        const char *zone = zone_path(zones->items[i], named);
+        if (!zone)
+            continue;
+        if (is_within(resolved, zone) || (realpath(zone, real) && is_within(resolved, real)))
+            return true;
+    }
+    return false;
+}
+
+bool hc_zones_have_dir(const struct hc_names *zones, int fd)
+{
+    struct stat dir, zone_dir;
+    if (fstat(fd, &dir) < 0)
+        return false;
+    for (size_t i = 0; i < zones->count; i++) {
+        char named[PATH_MAX];
+        const char *zone = zone_path(zones->items[i], named);
+        if (zone && stat(zone, &zone_dir) == 0 && zone_dir.st_dev == dir.st_dev)
+            return true;
+    }
+    return false;
+}
