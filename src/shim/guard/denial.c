@@ -73,6 +73,8 @@ void hc_denial_note(enum hc_denial_layer layer, const char *rule, const char *wh
 {
     if (teller == 0 || teller != getpid())
         return;
+    if (hc_library_is_loading())
+        return; /* it looks for what there is, and is ready not to find it: nothing that the program did */
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
     struct entry *e = entry_of(layer, rule, what, hc_guest_line());
@@ -97,7 +99,7 @@ void hc_refuse(const struct hc_refusal *r, PyObject *exception)
 {
     hc_denial_note(r->layer, r->rule, r->what, r->hint);
     char text[4096];
-    hc_guard_message(text, sizeof text, r->message, r->what);
+    hc_guard_message(text, sizeof text, r->message, r->name ? r->name : r->what);
     hc_autopy *message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
     if (!message)
         return;

@@ -24,7 +24,8 @@ void hc_denial_note(enum hc_denial_layer layer, const char *rule, const char *wh
 struct hc_refusal {
     enum hc_denial_layer layer;
     const char *rule, *what, *hint; /* as above */
-    const char *message;            /* with {name} or {path}, for which `what` is put */
+    const char *message;            /* with {name} or {path}, for which `name` is put */
+    const char *name;               /* NULL: `what` */
 };
 
 /* Note it and raise it. A PermissionError has an errno, so that whoever expects OSError can look at it. */

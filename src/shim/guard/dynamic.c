@@ -33,10 +33,28 @@ static int refuse_found(const struct hc_findings *found)
     return 0;
 }
 
-static int judge_tree(mod_ty tree, const char *text)
+/* The check looks at modules. NULL, with an exception set, without memory. */
+static mod_ty as_module(mod_ty tree, PyArena *arena)
+{
+    asdl_stmt_seq *body = NULL;
+    if (tree->kind == Interactive_kind) {
+        body = tree->v.Interactive.body;
+    } else if (tree->kind == Expression_kind) {
+        expr_ty e = tree->v.Expression.body;
+        stmt_ty only = _PyAST_Expr(e, e->lineno, e->col_offset, e->end_lineno, e->end_col_offset, arena);
+        body = only ? _Py_asdl_stmt_seq_new(1, arena) : NULL;
+        if (!body)
+            return NULL;
+        asdl_seq_SET(body, 0, only);
+    }
+    return tree->kind == Module_kind ? tree : _PyAST_Module(body, NULL, arena);
+}
+
+static int judge_tree(mod_ty tree, PyArena *arena, const char *text)
 {
     struct hc_findings found = {0};
-    int rc = hc_guard_check(tree, text, &found);
+    mod_ty module = as_module(tree, arena);
+    int rc = module ? hc_guard_check(module, text, &found) : -1;
     if (rc == 0)
         rc = refuse_found(&found);
     hc_findings_finish(&found);
@@ -54,7 +72,7 @@ static int judge_text(const char *text, int start)
     mod_ty tree = arena && file ? _PyParser_ASTFromString(text, file, start, &flags, arena) : NULL;
     if (!tree)
         PyErr_Clear();
-    int rc = tree ? judge_tree(tree, text) : 0;
+    int rc = tree ? judge_tree(tree, arena, text) : 0;
     if (arena)
         _PyArena_Free(arena);
     return rc;
@@ -67,7 +85,7 @@ static int judge_object(PyObject *object, int mode)
     mod_ty tree = arena ? PyAST_obj2mod(object, arena, mode) : NULL;
     if (!tree)
         PyErr_Clear();
-    int rc = tree ? judge_tree(tree, "") : 0;
+    int rc = tree ? judge_tree(tree, arena, "") : 0;
     if (arena)
         _PyArena_Free(arena);
     return rc;

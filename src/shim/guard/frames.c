@@ -109,6 +109,17 @@ bool hc_callers_include(const char *module)
     return false;
 }
 
+bool hc_library_is_loading(void)
+{
+    for (const frame *f = innermost(); f; f = caller_of(f)) {
+        if (hc_party_of_file(f->f_code->co_filename) == HC_PARTY_GUEST)
+            return false;
+        if (is_module(f, "importlib._bootstrap"))
+            return true;
+    }
+    return false;
+}
+
 static int line_of(const frame *f)
 {
     int line = PyCode_Addr2Line(f->f_code, _PyInterpreterFrame_LASTI(f) * (int)sizeof(_Py_CODEUNIT));

@@ -31,6 +31,9 @@ bool hc_caller_exists(void);
 /* Is a frame of that module of the standard library among the callers? */
 bool hc_callers_include(const char *module);
 
+/* Is a library being imported, and setting itself up? */
+bool hc_library_is_loading(void);
+
 /* The line of the program's innermost frame; 0 without one. */
 int hc_guest_line(void);
 

@@ -11,11 +11,10 @@ int hc_guard_prepare(void)
     return hc_guard.on ? hc_audit_prepare() : 0;
 }
 
-/* The interpreter's loaders, which the names of the main module lead to. */
-static void drop_loader(PyObject *space)
+/* The main module's name for the interpreter's loaders stays, but leads nowhere. */
+static int hide_loader(PyObject *space)
 {
-    if (hc_guard_attribute_denied("__loader__") && PyDict_DelItemString(space, "__loader__") < 0)
-        PyErr_Clear();
+    return hc_guard_attribute_denied("__loader__") ? PyDict_SetItemString(space, "__loader__", Py_None) : 0;
 }
 
 int hc_guard_install(PyObject *space)
@@ -26,8 +25,7 @@ int hc_guard_install(PyObject *space)
     PyObject *names = module ? PyModule_GetDict(module) : NULL; /* borrowed */
     if (!names || hc_imports_prepare(module) < 0 || PyDict_SetItemString(space, "__builtins__", names) < 0)
         return -1;
-    drop_loader(space);
-    if (hc_modules_guard() < 0)
+    if (hide_loader(space) < 0 || hc_modules_guard() < 0)
         return -1;
     hc_audit_watch(true);
     return 0;

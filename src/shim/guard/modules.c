@@ -49,6 +49,12 @@ static const char *label_of(const struct changed *c)
     return utf8 ? utf8 : c->row->name;
 }
 
+static const char *last_part(const char *label)
+{
+    const char *dot = strrchr(label, '.');
+    return dot ? dot + 1 : label;
+}
+
 static PyObject *refuse(const struct changed *c)
 {
     struct hc_refusal r = {
@@ -57,6 +63,7 @@ static PyObject *refuse(const struct changed *c)
         .what = label_of(c),
         .hint = hc_hint_for_call(label_of(c)),
         .message = c->row->message ? c->row->message : "{name} is not allowed by this policy",
+        .name = c->row->message ? last_part(label_of(c)) : NULL,
     };
     hc_refuse(&r, PyExc_PermissionError);
     return NULL;
@@ -260,7 +267,7 @@ static PyObject *stand_in(const struct row *row, const char *name, PyObject *ori
  * change. */
 static int change(const struct row *row, PyObject *holder, const char *label)
 {
-    const char *dot = strrchr(label, '.'), *last = dot ? dot + 1 : label;
+    const char *last = last_part(label);
     hc_autopy *original = PyObject_GetAttrString(holder, last);
     if (!original) {
         PyErr_Clear();
