@@ -99,6 +99,12 @@ class Staging:
             raise InputError(f"inputs: {name}: an array of objects cannot go into a cell ({error})") from error
         return str(path)
 
+    def empty(self) -> str:
+        """The path of an empty file."""
+        path = self.directory / "empty.jsonl"
+        path.touch()
+        return str(path)
+
     def policy(self, rules: Mapping[str, Any]) -> str:
         """The path of a policy file that says this."""
         path = self.directory / "policy.json"
