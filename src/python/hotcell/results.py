@@ -257,7 +257,7 @@ def _load(file: File) -> Any:
         return numpy.load(io.BytesIO(content), allow_pickle=False)
     if file.path.endswith(".jsonl"):
         import pandas
-        return pandas.read_json(io.BytesIO(content), lines=True)
+        return pandas.read_json(io.BytesIO(content), lines=True, dtype=False, convert_dates=False, precise_float=True)
     if file.path.endswith(".csv"):
         import pandas
         return pandas.read_csv(io.BytesIO(content))
