@@ -78,6 +78,17 @@ def base_tree():
     return cells.tree_path("base")
 
 
+@pytest.fixture(scope="session")
+def scientific():
+    """The tree scientific; building it takes half a minute, so a developer who has none skips these."""
+    found = cells.hotcell("tree", "path", "scientific")
+    if found.returncode:
+        if not os.environ.get("CI"):
+            cells.skip("the tree scientific is not built: run 'hotcell tree build scientific'")
+        cells.build_tree("scientific")
+    return cells.tree_path("scientific")
+
+
 @pytest.fixture(params=["root", "ordinary"])
 def user(request, base_tree):
     """Whom hotcell is started as: both ways of making a cell."""

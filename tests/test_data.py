@@ -15,17 +15,6 @@ SALES = [{"region": "north", "units": 3, "price": 1.5, "when": "2026-01-31"},
 MEMORY = ["--memory", "1G", "--timeout", "60s"]
 
 
-@pytest.fixture(scope="session")
-def scientific():
-    """The tree scientific; building it takes half a minute, so a developer who has none skips these."""
-    found = cells.hotcell("tree", "path", "scientific")
-    if found.returncode:
-        if not os.environ.get("CI"):
-            cells.skip("the tree scientific is not built: run 'hotcell tree build scientific'")
-        cells.build_tree("scientific")
-    return cells.tree_path("scientific")
-
-
 @pytest.fixture
 def here(base_tree):
     return cells.new_directory(cells.caller())

@@ -108,8 +108,9 @@ static void start_python(const cJSON *job)
         fail_python("set up the harness");
     hc_autopy *seed = options.seeded ? PyLong_FromUnsignedLong(options.seed) : Py_NewRef(Py_None);
     hc_autopy *figures = hc_py_from_json(member(member(job, "rules"), "figures"));
-    hc_autopy *done = seed && figures ? hc_frozen_call("hooks", "install", "(sOOL)", hc_guard.filename, seed,
-                                                       figures, (long long)number_of(job, "figures"))
+    hc_autopy *done = seed && figures ? hc_frozen_call("hooks", "install", "(sOOLL)", hc_guard.filename, seed,
+                                                       figures, (long long)number_of(job, "figures"),
+                                                       (long long)number_of(job, "figure_bytes"))
                                       : NULL;
     if (!done)
         fail_python("set up the harness");

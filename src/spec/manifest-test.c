@@ -295,6 +295,10 @@ static void a_hostile_report_is_left_out_and_named(void **state)
         {"{\"exit\": 0.5}", "report:1:10: 'exit' is not as it must be"},
         {"{\"exit\": 1e999}", "report:1:10: 'exit' is not as it must be"},
         {"{\"complete\": 1}", "report:1:14: 'complete' is not as it must be"},
+        {"{\"returned\": []}", "report:1:14: 'returned' is not as it must be"},
+        {"{\"returned\": {\"a\": 1}}", "report:1:14: 'returned' is not as it must be"},
+        {"{\"returned\": {\"a\": {\"path\": 1}}}", "report:1:14: 'returned' is not as it must be"},
+        {"{\"returned\": {\"a\": {\"owner\": \"x\"}}}", "report:1:14: 'returned' is not as it must be"},
         {"{\"value\": null, \"value\": null}", "report:1:17: 'value' is given twice in one object"},
         {"", "report:1:1: expected a JSON value, found end of file"},
     };

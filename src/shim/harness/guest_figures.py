@@ -46,9 +46,11 @@ class Capture:
         self.saved.append((relative, MIMES[name.rpartition(".")[2]], kind))
         return relative
 
-    def over(self, kind, total):
-        if total > self.count:
-            self.warnings.append(f"{total - self.count} of {total} {kind} figures were left out: "
+    def over(self, kind, total, earlier=0):
+        """Say how many there were too many; `earlier` have their place already."""
+        room = max(0, self.count - earlier)
+        if total > room:
+            self.warnings.append(f"{total - room} of {total} {kind} figures were left out: "
                                  f"no more than {self.count} are kept.")
 
 
@@ -74,12 +76,13 @@ def list_shown(kept):
 def save_matplotlib(kept):
     pyplot = sys.modules["matplotlib.pyplot"]
     numbers = pyplot.get_fignums()
-    room = max(0, kept.count - len(kept.state.saved))
+    earlier = min(kept.count, kept.state.shows)
+    room = kept.count - earlier
     first_only = kept.rules.get("which", "all") == "first"
     for number in numbers[:min(room, 1) if first_only else room]:
         kept.attempt("Matplotlib", save_open_figure, pyplot.figure(number))
     if not first_only:
-        kept.over("matplotlib", len(numbers))
+        kept.over("matplotlib", len(numbers), earlier)
     pyplot.close("all")
 
 

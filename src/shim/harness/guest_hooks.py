@@ -17,9 +17,10 @@ after = {}  # module name -> list of what to do with the finished module
 class Drawing:
     """What the policy says of figures, and what became of those that the program showed."""
 
-    def __init__(self, rules, count):
+    def __init__(self, rules, count, size):
         self.rules = rules
         self.count = count
+        self.size = size  # of one file
         self.directory = rules.get("directory", "figures")
         self.shown = []  # plotly figures for which show() was called
         self.shows = 0  # figures of matplotlib that show() was to save
@@ -90,10 +91,11 @@ def attempt(action, module):
             pass
 
 
-def install(filename, seed, figures, count):
+def install(filename, seed, figures, count, size):
     global cell, drawing_state
     cell = filename
-    drawing_state = Drawing(figures, count)
+    drawing_state = Drawing(figures, count, size)
+    before["matplotlib"] = make_config_directory
     before["matplotlib.font_manager"] = copy_font_lists
     after["matplotlib.font_manager"] = [choose_fonts, remove_font_lists]
     after["linecache"] = [remember_source]
@@ -129,12 +131,16 @@ def remember_source(linecache):
     linecache.cache[cell] = (len(source), None, lines, cell)  # no mtime: never looked for on disk
 
 
+def make_config_directory(module):
+    import os
+    os.makedirs(os.environ["MPLCONFIGDIR"], 0o700, exist_ok=True)
+
+
 def copy_font_lists(module):
     """The tree brings matplotlib's font cache; without it the first import looks through all fonts."""
     import os
     config = os.environ["MPLCONFIGDIR"]
     names = [name for name in os.listdir(FONT_LISTS) if name.startswith("fontlist")]
-    os.makedirs(config, 0o700, exist_ok=True)
     for name in names:
         with open(os.path.join(FONT_LISTS, name), "rb") as file:
             fonts = file.read()
@@ -230,12 +236,24 @@ def save_shown(figure, space):
     os.makedirs(os.path.join(OUTPUT, state.directory), exist_ok=True)
     names = [f"plot_{state.shows}.{form}" for form in state.rules.get("formats", ["png"])]
     for name in names:
-        path = os.path.join(OUTPUT, state.directory, name)
-        figure.savefig(path, dpi=150, bbox_inches="tight")
+        save_file(figure, os.path.join(OUTPUT, state.directory, name), state.size)
         state.saved.append((f"{state.directory}/{name}", name.rpartition(".")[2], "matplotlib"))
     plots = space["results"].get("plots") if isinstance(space.get("results"), dict) else None
     if isinstance(plots, list) and names:
         plots.append(names[0])
+
+
+def save_file(figure, path, most):
+    import os
+    try:
+        figure.savefig(path, dpi=150, bbox_inches="tight")
+        size = os.stat(path).st_size
+        if size > most:
+            raise ValueError(f"{size} bytes, more than {most}")
+    except BaseException:
+        if os.path.exists(path):
+            os.unlink(path)
+        raise
 
 
 SHOWS = {"ignore": ignore_show, "save": save_at_show}

@@ -117,6 +117,21 @@ static bool add_list(struct hc_buf *out, PyObject *list, int depth)
     return hc_buf_add(out, "]", 1) == 0;
 }
 
+/* Two keys that differ must not become one: what the output cannot say is no key. */
+static bool is_key(PyObject *key)
+{
+    if (!PyUnicode_CheckExact(key) || PyUnicode_READY(key) < 0)
+        return false;
+    if (PyUnicode_IS_ASCII(key))
+        return PyUnicode_FindChar(key, 0, 0, PyUnicode_GET_LENGTH(key), 1) == -1;
+    for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(key); i++) {
+        Py_UCS4 c = PyUnicode_READ_CHAR(key, i);
+        if (c == 0 || (c >= 0xd800 && c <= 0xdfff))
+            return false;
+    }
+    return true;
+}
+
 static bool add_dict(struct hc_buf *out, PyObject *dict, int depth)
 {
     PyObject *key, *item; /* borrowed */
@@ -125,7 +140,7 @@ static bool add_dict(struct hc_buf *out, PyObject *dict, int depth)
     bool first = true;
     (void)hc_buf_add(out, "{", 1);
     while (PyDict_Next(dict, &at, &key, &item)) {
-        if (!PyUnicode_Check(key))
+        if (!is_key(key))
             return false;
         if (!first)
             (void)hc_buf_add(out, ",", 1);

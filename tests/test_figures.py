@@ -1,0 +1,214 @@
+"""Figures as a policy wants them: formats, which, what show() does, where, how large, in which letters."""
+
+import json
+import re
+
+import cells
+import pytest
+
+SCIENTIFIC = ["--memory", "1G", "--timeout", "60s"]
+PNG = b"\x89PNG\r\n\x1a\n"
+TWO_LINES = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.figure()\nplt.plot([2, 1])\n"
+
+
+def draw(code, tree, *options, figures=None, **policy):
+    return cells.run(code, *SCIENTIFIC, *options, tree=tree, policy={"figures": figures or {}, **policy})
+
+
+def figures(result):
+    """{path: MIME type} as the manifest lists them; each is there."""
+    listed = {figure["path"]: figure["mime"] for figure in result.manifest["figures"]}
+    assert result.manifest and set(listed) <= set(result.files()), result
+    return listed
+
+
+def stems(paths):
+    return sorted({path.rpartition(".")[0] for path in paths})
+
+
+def test_several_formats_at_once(scientific):
+    result = draw(TWO_LINES, scientific, figures={"formats": ["png", "svg", "pdf"]})
+    kept = figures(result)
+    assert sorted(kept.values()) == ["application/pdf"] * 2 + ["image/png"] * 2 + ["image/svg+xml"] * 2, result
+    assert len(stems(kept)) == 2
+    begins = {"image/png": PNG, "application/pdf": b"%PDF-", "image/svg+xml": b"<?xml"}
+    for path, mime in kept.items():
+        assert re.fullmatch(r"figures/fig_[0-9a-f]{12}\.\w+", path)
+        assert (result.output / path).read_bytes().startswith(begins[mime])
+    told = result.manifest["guest"]["figures"]
+    assert {(row["path"], row["mime"], row["kind"]) for row in told} == {(*item, "matplotlib") for item in kept.items()}
+
+
+@pytest.mark.row("S0.21")
+def test_figures_have_a_resolution_and_no_margin(scientific):
+    """S0.21: 150 dots an inch, cut to what is drawn."""
+    result = draw("import matplotlib.pyplot as plt\nplt.figure(figsize=(4, 2)).add_axes([0, 0, 1, 1]).set_axis_off()", scientific)
+    data = (result.output / next(iter(figures(result)))).read_bytes()
+    width, height = int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
+    assert abs(width - 630) < 10 and abs(height - 330) < 10  # 4 by 2 inches and a tenth around them
+
+
+@pytest.mark.row("S1.28")
+@pytest.mark.parametrize("end", ["", "1 / 0\n", "raise SystemExit(3)\n"])
+def test_first_figure_alone(scientific, end):
+    """S1.28: also after an error; the others are closed and not missed."""
+    result = draw(TWO_LINES + end, scientific, figures={"which": "first"})
+    assert len(figures(result)) == 1 and result.manifest["guest"]["warnings"] == [], result
+
+
+@pytest.mark.row("S1.16")
+def test_show_does_nothing(scientific):
+    """S1.16"""
+    result = draw("import matplotlib.pyplot as plt\nplt.plot([1])\nprint(plt.show(), plt.show(block=True), plt.get_fignums())",
+                  scientific, figures={"show": "ignore"})
+    assert result.stdout == "None None [1]\n" and len(figures(result)) == 1, result
+
+
+@pytest.mark.row("S2.13")
+def test_show_saves_and_closes(scientific):
+    """S2.13"""
+    result = draw("""\
+        import matplotlib.pyplot as plt
+        plt.show()
+        plt.figure()
+        plt.show()
+        plt.plot([1, 2])
+        plt.show()
+        plt.plot([2, 1])
+        plt.show()
+        print(plt.get_fignums(), results["plots"])
+        """, scientific, figures={"show": "save", "directory": "plots"}, prelude={"results": True})
+    assert result.stdout == "[] ['plot_1.png', 'plot_2.png']\n" and result.stderr == "", result
+    assert figures(result) == {"plots/plot_1.png": "image/png", "plots/plot_2.png": "image/png"}
+    assert result.files() == ["plots/plot_1.png", "plots/plot_2.png"]
+    assert result.manifest["guest"]["results"]["plots"] == ["plot_1.png", "plot_2.png"]
+    assert [row["path"] for row in result.manifest["guest"]["figures"]] == ["plots/plot_1.png", "plots/plot_2.png"]
+
+
+@pytest.mark.row("S2.13")
+def test_show_says_what_it_could_not_save(scientific):
+    """S2.13"""
+    result = draw("""\
+        import matplotlib.pyplot as plt
+        plt.plot([1]); plt.title("$\\\\broken$"); plt.show()
+        plt.plot([1, 2]); plt.show()
+        print(plt.get_fignums())
+        """, scientific, figures={"show": "save"})
+    assert result.stdout.startswith("Warning: Could not save plot: ") and result.stdout.endswith("[]\n"), result
+    assert list(figures(result)) == ["figures/plot_2.png"]
+
+
+def test_what_show_saves_counts_and_is_capped(scientific):
+    code = "import matplotlib.pyplot as plt\nfor i in range(5):\n    plt.plot([i])\n    plt.show()\nplt.plot([1])\n"
+    result = draw(code, scientific, "--max-figures", "2", figures={"show": "save"})
+    assert list(figures(result)) == ["figures/plot_1.png", "figures/plot_2.png"], result
+    assert any("3 of 5" in line for line in result.manifest["guest"]["warnings"])
+    result = draw(code, scientific, "--figure-size", "4K", figures={"show": "save"})
+    assert figures(result) == {} and result.stdout.count("Warning: Could not save plot: ") == 5, result
+
+
+def test_results_that_the_program_replaced_are_let_be(scientific):
+    result = draw("import matplotlib.pyplot as plt\nresults = {'plots': 5}\nplt.plot([1]); plt.show()\nresults = 1\n"
+                  "plt.plot([1]); plt.show()", scientific, figures={"show": "save"}, prelude={"results": True})
+    assert len(figures(result)) == 2 and result.stdout == "", result
+
+
+@pytest.mark.row("S0.20", "S0.22")
+def test_plotly_as_json_and_as_a_page_of_its_own(scientific):
+    """S0.20, S0.22: the cap is for each kind."""
+    result = draw("""\
+        import plotly.graph_objects as go, matplotlib.pyplot as plt
+        for n in range(3):
+            go.Figure(data=[go.Scatter(y=[n, 1])]).show()
+            plt.figure()
+        """, scientific, "--max-figures", "2", figures={"plotly": ["json", "html"]})
+    kept = figures(result)
+    assert sorted(kept.values()) == ["application/vnd.plotly.v1+json"] * 2 + ["image/png"] * 2 + ["text/html"] * 2, result
+    pages = [result.output / path for path, mime in kept.items() if mime == "text/html"]
+    for page in pages:
+        text = page.read_text()
+        assert "Plotly.newPlot" in text and len(text) > 1_000_000
+        assert not re.search(r"<script[^>]* src=|<link ", text)
+    warnings = " ".join(result.manifest["guest"]["warnings"])
+    assert "1 of 3 matplotlib" in warnings and "1 of 3 plotly" in warnings
+
+
+@pytest.mark.row("S0.20")
+def test_plotly_figures_that_a_policy_names(scientific):
+    """S0.20: the list of the older runner."""
+    result = draw("import plotly.graph_objects as go\nfigure = go.Figure()\nfigure.show()\nprint(figs[0] is figure)\n"
+                  "figs.append(go.Figure())", scientific, prelude={"code": "figs = hotcell.shown"})
+    assert result.stdout == "True\n" and len(figures(result)) == 2, result
+    assert all(json.loads((result.output / path).read_text())["data"] == [] for path in figures(result))
+
+
+@pytest.mark.row("S0.23")
+def test_a_failing_capture_is_no_failure(scientific):
+    """S0.23"""
+    result = draw("import matplotlib.pyplot as plt\nplt.plot([1])\ndef broken(*a, **k):\n    raise SystemExit('no')\n"
+                  "plt.gcf().savefig = broken\nplt.figure()\nprint('done')", scientific)
+    assert result.manifest["status"] == "ok" and result.stdout == "done\n", result
+    assert result.stderr == "Matplotlib figure capture skipped: SystemExit: no\n"
+    assert len(figures(result)) == 1
+
+
+@pytest.mark.row("S0.24")
+def test_policies_choose_matplotlibs_backend_and_directory(scientific):
+    """S0.24"""
+    result = draw("import os, stat, matplotlib\nimport matplotlib.pyplot as plt\nplt.plot([1])\n"
+                  "directory = os.environ['MPLCONFIGDIR']\n"
+                  "print(directory, oct(stat.S_IMODE(os.stat(directory).st_mode)), matplotlib.get_configdir() == directory,"
+                  " matplotlib.get_backend())", scientific,
+                  env={"MPLCONFIGDIR": "/output/.matplotlib", "MPLBACKEND": "svg"})
+    assert result.stdout == "/output/.matplotlib 0o700 True svg\n" and result.stderr == "", result
+    assert result.files() == list(figures(result)), result
+
+
+@pytest.mark.parametrize("path", ["/etc", "/output", "/output/../etc", "/tmp//x", "/tmp/", "relative", "/output/.."])
+def test_matplotlibs_directory_is_one_that_programs_can_write(base_tree, path):
+    result = cells.run("print(1)", policy={"env": {"MPLCONFIGDIR": path}})
+    assert result.status == 78 and "env.MPLCONFIGDIR: expected a directory below /output or /tmp" in result.stderr
+
+
+@pytest.mark.parametrize("rule, said", [
+    ({"formats": ["gif"]}, "figures.formats: expected png, svg or pdf, got 'gif'"),
+    ({"plotly": ["png"]}, "figures.plotly: expected json or html, got 'png'"),
+    ({"directory": "../x"}, "figures.directory: expected letters"), ({"directory": ""}, "figures.directory: expected letters"),
+    ({"directory": 5}, "figures.directory: expected the name of a directory, got a number"),
+])
+def test_rules_that_are_wrong(base_tree, rule, said):
+    result = cells.run("print(1)", policy={"figures": rule})
+    assert result.status == 78 and said in result.stderr, result
+
+
+# ---- letters ----
+
+WORDS = "漢字 日本語 한국어 中文"
+STRICT = "import warnings, matplotlib.pyplot as plt\nwarnings.filterwarnings('error', 'Glyph')\n"
+
+
+@pytest.mark.row("S1.12")
+@pytest.mark.parametrize("style", ["", "import seaborn; seaborn.set_theme()\n", "plt.style.use('ggplot')\n"])
+def test_fonts_for_every_letter(scientific, style):
+    """S1.12: no box instead of a character, whatever a style says of fonts."""
+    code = STRICT + style + f"plt.title({WORDS!r})\nplt.savefig('a.png'), plt.savefig('a.svg'), plt.savefig('a.pdf')\n"
+    chosen = {"fonts": ["No Such Font", "DejaVu Sans", "Droid Sans Fallback"], "unicode_minus": False}
+    result = draw(code, scientific, figures=chosen)
+    assert result.manifest["status"] == "ok" and result.stderr == "", result
+    plain = draw(code, scientific)
+    assert plain.manifest["status"] == "error" and "Glyph" in plain.stderr  # DejaVu alone has none of these
+
+
+@pytest.mark.row("S1.12")
+def test_minus_signs_by_policy(scientific):
+    """S1.12: axes.unicode_minus"""
+    code = "import matplotlib.pyplot as plt\nprint(plt.rcParams['axes.unicode_minus'], plt.rcParams['font.family'])"
+    assert draw(code, scientific).stdout == "True ['sans-serif']\n"
+    chosen = draw(code, scientific, figures={"unicode_minus": False, "fonts": ["DejaVu Sans Mono"]})
+    assert chosen.stdout == "False ['DejaVu Sans Mono', 'sans-serif']\n", chosen
+
+
+def test_fonts_that_the_program_chose_stay(scientific):
+    result = draw("import matplotlib\nmatplotlib.rcParams['font.family'] = ['monospace']\nimport matplotlib.pyplot as plt\n"
+                  "print(plt.rcParams['font.family'])", scientific, figures={"fonts": ["Droid Sans Fallback"]})
+    assert result.stdout == "['monospace']\n", result
