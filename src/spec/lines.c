@@ -39,8 +39,10 @@ const char *hc_lines_get(const struct hc_lines *lines, int line, size_t *len)
     *len = 0;
     if (line < 1 || (size_t)line > lines->count)
         return "";
-    const char *start = lines->text + lines->starts[line - 1];
-    *len = strcspn(start, "\r\n");
+    const char *start = lines->text + lines->starts[line - 1], *end = lines->text + lines->starts[line];
+    while (end > start && (end[-1] == '\n' || end[-1] == '\r'))
+        end--;
+    *len = (size_t)(end - start);
     return start;
 }
 
@@ -63,13 +65,10 @@ struct hc_place hc_lines_place(const struct hc_lines *lines, int line, int colum
     size_t len;
     bool one_line = line == end_line;
     line = clamp(line, 1, lines->count ? lines->count : 1);
-    const char *text = hc_lines_get(lines, line, &len);
+    (void)hc_lines_get(lines, line, &len);
     column = clamp(column, 0, len);
     end_column = clamp(end_column, 0, len);
-    struct hc_place place = {.line = line, .column = characters(text, column) + 1};
-    if (one_line && end_column > column)
-        place.end_column = characters(text, end_column) + 1;
-    return place;
+    return (struct hc_place){line, column, one_line && end_column > column ? end_column : 0};
 }
 
 struct hc_place hc_lines_word(const struct hc_lines *lines, int line, int column, const char *word)
@@ -90,6 +89,17 @@ struct hc_place hc_lines_word_before(const struct hc_lines *lines, int line, int
     if (end < 0 || (size_t)end > len || (size_t)end < n || memcmp(text + end - n, word, n) != 0)
         return (struct hc_place){0};
     return hc_lines_place(lines, line, end - (int)n, line, end);
+}
+
+struct hc_place hc_lines_count_characters(const struct hc_lines *lines, struct hc_place at)
+{
+    size_t len;
+    const char *text = hc_lines_get(lines, at.line, &len);
+    if (at.line == 0)
+        return at;
+    int column = characters(text, clamp(at.column, 0, len)) + 1;
+    int end = at.end_column ? characters(text, clamp(at.end_column, 0, len)) + 1 : 0;
+    return (struct hc_place){at.line, column, end};
 }
 
 /* Behind `n` more characters of UTF-8. */

@@ -10,8 +10,9 @@ struct hc_lines {
     size_t count;
 };
 
-/* Where a finding stands: line and columns from 1, in characters; end_column is one behind its last one, 0 if
- * it ends in another line. */
+/* Where something stands: a line, from 1, and columns in it; the end's is one behind its last one, 0 if it
+ * ends in another line. Columns count bytes from 0 until hc_lines_count_characters makes them characters
+ * from 1. */
 struct hc_place {
     int line, column, end_column;
 };
@@ -22,16 +23,19 @@ void hc_lines_finish(struct hc_lines *lines);
 /* A line without its end; *len is 0 for one that does not exist. */
 const char *hc_lines_get(const struct hc_lines *lines, int line, size_t *len);
 
-/* From CPython's numbers: lines from 1, columns as bytes from 0. Numbers that are not of this text (those in
- * f-strings are guesses) are moved into it. */
+/* From CPython's numbers. Those that are not of this text (in f-strings they are guesses) are moved into it.
+ */
 struct hc_place hc_lines_place(const struct hc_lines *lines, int line, int column, int end_line,
                                int end_column);
 
-/* Where `word` stands in a line, from byte `column` on; that column if nowhere. */
+/* Where `word` stands in a line, from a column on; that column if nowhere. */
 struct hc_place hc_lines_word(const struct hc_lines *lines, int line, int column, const char *word);
 
-/* The same for a word that ends at byte `end`; column 0 if it does not. */
+/* The same for a word that ends at a column; line 0 if it does not. */
 struct hc_place hc_lines_word_before(const struct hc_lines *lines, int line, int end, const char *word);
+
+/* This reads the line from its start: for what is going to be shown. */
+struct hc_place hc_lines_count_characters(const struct hc_lines *lines, struct hc_place at);
 
 /* Append text for a terminal: control characters become blanks. */
 void hc_plain_add(struct hc_buf *out, const char *text, size_t len);

@@ -78,22 +78,26 @@ static bool is_one_of(const char *name, const char *const *names)
 
 /* ---- names ---- */
 
-static int look_at_name(struct look *l, const char *name, struct hc_place at)
+static bool name_denied(const char *name)
 {
-    if (!*name)
-        return 0;
     bool ours = hc_guard.code.guarded_writes && strcmp(name, WRITE_GUARD) == 0;
-    if (!ours && !hc_names_has(&hc_guard.names.deny, name) &&
-        !hc_names_has_suffix(&hc_guard.attributes.suffixes, name))
-        return 0;
+    return *name && (ours || hc_names_has(&hc_guard.names.deny, name) ||
+                     hc_names_has_suffix(&hc_guard.attributes.suffixes, name));
+}
+
+static int refuse_name(struct look *l, const char *name, struct hc_place at)
+{
     return refuse(l, "names", at, hc_guard.names.message, name, hc_hint_for_attribute(name));
 }
+
+/* A name somewhere in the line of `node`. Where, is looked for only if that matters: a line can be long. */
+#define LOOK_AT_NAME(l, node, name) (name_denied(name) ? refuse_name(l, name, WORD(l, node, name)) : 0)
 
 static int look_at_names(struct look *l, stmt_ty s, asdl_identifier_seq *names)
 {
     for (Py_ssize_t i = 0; i < asdl_seq_LEN(names); i++) {
         const char *name = text_of(asdl_seq_GET(names, i));
-        if (look_at_name(l, name, WORD(l, s, name)) < 0)
+        if (LOOK_AT_NAME(l, s, name) < 0)
             return -1;
     }
     return 0;
@@ -136,7 +140,7 @@ static int look_at_import(struct look *l, asdl_alias_seq *names, bool tried)
         (void)snprintf(bound, sizeof bound, "%.*s", (int)strcspn(dotted, "."), dotted);
         const char *as = text_of(alias->asname);
         if (rc == 0)
-            rc = look_at_name(l, *as ? as : bound, WHOLE(l, alias));
+            rc = LOOK_AT_NAME(l, alias, *as ? as : bound);
         if (rc < 0)
             return -1;
     }
@@ -153,7 +157,7 @@ static int look_at_imported(struct look *l, const char *package, alias_ty alias,
         return look_at_module(l, dotted, true, tried, WHOLE(l, alias));
     if (look_at_attribute(l, name, WHOLE(l, alias)) < 0)
         return -1;
-    return look_at_name(l, *as ? as : name, WHOLE(l, alias));
+    return LOOK_AT_NAME(l, alias, *as ? as : name);
 }
 
 static int look_at_relative_import(struct look *l, stmt_ty s, bool tried)
@@ -303,13 +307,15 @@ static int look_at_constant(struct look *l, expr_ty e)
 
 /* ---- statements and the like ---- */
 
-static int look_at_ban(struct look *l, const char *what, struct hc_place at)
+static int refuse_statement(struct look *l, const char *what, struct hc_place at)
 {
-    if (!hc_names_has(&hc_guard.code.ban, what))
-        return 0;
     return refuse(l, "statements", at, "'{name}' is not allowed by this policy", what,
                   "Write the program's steps one after another, without it.");
 }
+
+/* `word` is what it begins with, or has soon. */
+#define LOOK_AT_BAN(l, node, what, word)                                                                     \
+    (hc_names_has(&hc_guard.code.ban, what) ? refuse_statement(l, what, WORD(l, node, word)) : 0)
 
 /* What a statement is called in code.ban, beside "async"; NULL if it cannot be banned. */
 static const char *statement_word(stmt_ty s)
@@ -333,9 +339,9 @@ static int look_at_statement_word(struct look *l, stmt_ty s)
 {
     const char *word = statement_word(s);
     bool async = s->kind == AsyncFunctionDef_kind || s->kind == AsyncFor_kind || s->kind == AsyncWith_kind;
-    if (async && look_at_ban(l, "async", WORD(l, s, "async")) < 0)
+    if (async && LOOK_AT_BAN(l, s, "async", "async") < 0)
         return -1;
-    return word ? look_at_ban(l, word, WORD(l, s, word)) : 0;
+    return word ? LOOK_AT_BAN(l, s, word, word) : 0;
 }
 
 static int look_at_loop(struct look *l, stmt_ty s)
@@ -356,10 +362,10 @@ static int look_at_statement(struct look *l, stmt_ty s, bool tried)
     case FunctionDef_kind:
     case AsyncFunctionDef_kind: /* the same struct */
         name = text_of(s->v.FunctionDef.name);
-        return look_at_name(l, name, WORD(l, s, name));
+        return LOOK_AT_NAME(l, s, name);
     case ClassDef_kind:
         name = text_of(s->v.ClassDef.name);
-        return look_at_name(l, name, WORD(l, s, name));
+        return LOOK_AT_NAME(l, s, name);
     case Import_kind:
         return look_at_import(l, s->v.Import.names, tried);
     case ImportFrom_kind:
@@ -380,7 +386,8 @@ static int look_at_expression(struct look *l, expr_ty e, bool tried)
     const char *name;
     switch (e->kind) {
     case Name_kind:
-        return look_at_name(l, text_of(e->v.Name.id), WHOLE(l, e));
+        name = text_of(e->v.Name.id);
+        return LOOK_AT_NAME(l, e, name);
     case Attribute_kind: {
         name = text_of(e->v.Attribute.attr);
         struct hc_place at = hc_lines_word_before(&l->lines, e->end_lineno, e->end_col_offset, name);
@@ -391,9 +398,9 @@ static int look_at_expression(struct look *l, expr_ty e, bool tried)
     case Constant_kind:
         return look_at_constant(l, e);
     case Lambda_kind:
-        return look_at_ban(l, "lambda", WORD(l, e, "lambda"));
+        return LOOK_AT_BAN(l, e, "lambda", "lambda");
     case Await_kind:
-        return look_at_ban(l, "async", WORD(l, e, "await"));
+        return LOOK_AT_BAN(l, e, "async", "await");
     default:
         return 0;
     }
@@ -404,7 +411,7 @@ static int look_at_class_pattern(struct look *l, pattern_ty p)
     asdl_identifier_seq *names = p->v.MatchClass.kwd_attrs;
     for (Py_ssize_t i = 0; i < asdl_seq_LEN(names); i++) {
         const char *name = text_of(asdl_seq_GET(names, i));
-        if (look_at_attribute(l, name, WORD(l, p, name)) < 0)
+        if (hc_guard_attribute_denied(name) && look_at_attribute(l, name, WORD(l, p, name)) < 0)
             return -1;
     }
     return 0;
@@ -412,15 +419,19 @@ static int look_at_class_pattern(struct look *l, pattern_ty p)
 
 static int look_at_pattern(struct look *l, pattern_ty p)
 {
+    const char *name;
     switch (p->kind) {
     case MatchClass_kind:
         return look_at_class_pattern(l, p);
     case MatchMapping_kind:
-        return look_at_name(l, text_of(p->v.MatchMapping.rest), WHOLE(l, p));
+        name = text_of(p->v.MatchMapping.rest);
+        return LOOK_AT_NAME(l, p, name);
     case MatchStar_kind:
-        return look_at_name(l, text_of(p->v.MatchStar.name), WHOLE(l, p));
+        name = text_of(p->v.MatchStar.name);
+        return LOOK_AT_NAME(l, p, name);
     case MatchAs_kind:
-        return look_at_name(l, text_of(p->v.MatchAs.name), WHOLE(l, p));
+        name = text_of(p->v.MatchAs.name);
+        return LOOK_AT_NAME(l, p, name);
     default:
         return 0;
     }
@@ -429,13 +440,13 @@ static int look_at_pattern(struct look *l, pattern_ty p)
 static int look_at_handler(struct look *l, excepthandler_ty h)
 {
     const char *name = text_of(h->v.ExceptHandler.name);
-    return look_at_name(l, name, WORD(l, h, name));
+    return LOOK_AT_NAME(l, h, name);
 }
 
 static int look_at_argument(struct look *l, arg_ty a)
 {
     const char *name = text_of(a->arg);
-    return look_at_name(l, name, WORD(l, a, name));
+    return LOOK_AT_NAME(l, a, name);
 }
 
 static int look(void *self, const struct hc_tree_node *n)
@@ -456,7 +467,7 @@ static int look(void *self, const struct hc_tree_node *n)
         return look_at_argument(l, n->node);
     case HC_NODE_COMPREHENSION:
         return ((comprehension_ty)n->node)->is_async
-                   ? look_at_ban(l, "async", WHOLE(l, ((comprehension_ty)n->node)->target))
+                   ? LOOK_AT_BAN(l, ((comprehension_ty)n->node)->target, "async", "")
                    : 0;
     default:
         return 0;
@@ -505,7 +516,7 @@ int hc_guard_check(mod_ty tree, const char *utf8, struct hc_findings *out)
         drop_file_calls(out);
     if (rc == 0)
         hc_columns_json(&l.columns, &out->columns);
-    hc_findings_close(out);
+    hc_findings_close(out, &l.lines);
     hc_columns_finish(&l.columns);
     hc_lines_finish(&l.lines);
     return rc;

@@ -55,7 +55,7 @@ static int by_place(const void *a, const void *b)
     return rules ? rules : strcmp(x->message, y->message);
 }
 
-void hc_findings_close(struct hc_findings *f)
+void hc_findings_close(struct hc_findings *f, const struct hc_lines *lines)
 {
     size_t kept = 0, refusals = 0;
     if (f->count)
@@ -74,6 +74,8 @@ void hc_findings_close(struct hc_findings *f)
         f->items[kept++] = *one;
     }
     f->count = kept;
+    for (size_t i = 0; lines && i < kept; i++)
+        f->items[i].at = hc_lines_count_characters(lines, f->items[i].at);
 }
 
 bool hc_findings_refuse(const struct hc_findings *f)

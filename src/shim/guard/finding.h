@@ -33,8 +33,8 @@ void hc_findings_finish(struct hc_findings *f);
 int hc_findings_add(struct hc_findings *f, const struct hc_finding *one);
 
 /* All have been added: put them in the program's order, each once, refusals and warnings HC_FINDINGS_MAX at
- * most. */
-void hc_findings_close(struct hc_findings *f);
+ * most, their columns in characters. `lines` is NULL if they are so already. */
+void hc_findings_close(struct hc_findings *f, const struct hc_lines *lines);
 
 /* Is one of them no mere warning? */
 bool hc_findings_refuse(const struct hc_findings *f);

@@ -181,7 +181,7 @@ static int reject_as_finding(struct hc_findings *found, const char *utf8)
     Py_CLEAR(why.message);
     if (hc_findings_add(found, &one) < 0)
         Py_FatalError("no memory to say why the program was refused");
-    hc_findings_close(found);
+    hc_findings_close(found, NULL);
     return -1;
 }
 
