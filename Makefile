@@ -90,7 +90,7 @@ install: all
 	install -d $(DESTDIR)$(PYTHONDIR)/hotcell/adapters
 	install -m 644 src/python/hotcell/py.typed src/python/hotcell/*.py $(DESTDIR)$(PYTHONDIR)/hotcell/
 	install -m 644 src/python/hotcell/adapters/*.py $(DESTDIR)$(PYTHONDIR)/hotcell/adapters/
-	install src/python/hotcell-runner $(DESTDIR)$(PREFIX)/bin/
+	install src/python/hotcell-runner src/python/hotcell-pyrun $(DESTDIR)$(PREFIX)/bin/
 	for m in $(MAN); do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$$(basename $$m); done
 clean:
 	rm -rf $(B)

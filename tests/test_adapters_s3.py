@@ -415,7 +415,7 @@ def test_a_broken_configuration_is_a_warning(tmp_path):
 @pytest.mark.row("S3.27")
 def test_command_line(tmp_path):
     def python(*arguments, stdin=""):
-        return subprocess.run([sys.executable, "-m", "hotcell.adapters.notebook", *arguments], input=stdin, text=True,
+        return subprocess.run([sys.executable, "-m", "hotcell.pyrun", *arguments], input=stdin, text=True,
                               capture_output=True, check=False, timeout=cells.PATIENCE,
                               env={**os.environ, "PYTHONPATH": str(PACKAGE)})
     (tmp_path / "x.py").write_text("print('hello')\n1 + 1\n")

@@ -254,3 +254,78 @@ def test_syntax_is_that_of_python_3_9():
     import ast
     for source in PACKAGE.rglob("*.py"):
         ast.parse(source.read_text(), feature_version=(3, 9))
+
+
+# ---- frames and arrays ----
+
+SHOW = """
+import pandas as pd
+print([str(t) for t in df.dtypes], df.columns.tolist(), df.index.tolist(), list(df.index.names))
+for name in range(df.shape[1]):
+    print([repr(v) for v in df.iloc[:, name]])
+"""
+
+
+def frames():
+    pd = pytest.importorskip("pandas")
+    np = pytest.importorskip("numpy")
+    days = pd.to_datetime(["2020-01-01 12:34:56.789012345", None])
+    yield "plain types", pd.DataFrame({"i": [1, -2], "f": [0.1, float("nan")], "b": [True, False], "u": np.uint8([1, 255]),
+                                       "c": [1 + 2j, 0j], "f4": np.float32([0.1, 1e-45])})
+    yield "text", pd.DataFrame({"code": ["007", "1e5"], "text": ["ä\u2028\U0001f600\x00", None], "date": ["2020-01-01", ""]})
+    yield "times", pd.DataFrame({"d": days, "z": days.tz_localize("Europe/Berlin"), "t": days - days[0]})
+    yield "categories", pd.DataFrame({"c": pd.Categorical(["b", None], ["b", "a"], ordered=True),
+                                      "n": pd.Categorical([3, 1])})
+    yield "extension types", pd.DataFrame({"i": pd.array([1, None], "Int64"), "s": pd.array(["x", None], "string"),
+                                           "b": pd.array([True, None], "boolean")})
+    yield "objects", pd.DataFrame({"o": [1, "x"], "l": [[1, 2], {"a": None}], "n": [float("inf"), None], "big": [10**30, 2]})
+    yield "index of dates", pd.DataFrame({"a": [1, 2]}, index=pd.DatetimeIndex(["2020", "2021"], name="when"))
+    yield "index of text", pd.DataFrame({"a": [1, 2]}, index=["x", "x"])
+    yield "index in levels", pd.DataFrame({"a": [1, 2]}, index=pd.MultiIndex.from_tuples([(1, "x"), (2, "y")], names=["n", None]))
+    yield "columns in levels", pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2)]))
+    yield "columns twice", pd.DataFrame([[1, "x"]], columns=["a", "a"])
+    yield "columns of numbers", pd.DataFrame([[1, 2]])
+    yield "no rows", pd.DataFrame({"a": np.array([], "int64"), "s": np.array([], object)})
+    yield "no columns", pd.DataFrame(index=[1, 2])
+    yield "nothing", pd.DataFrame()
+
+
+def test_frames_arrive_as_they_are(capsys):
+    """One cell for all: loading pandas takes longer than anything else here."""
+    named = list(frames())
+    code = SHOW.replace("\n", "\n    ").replace("df", "frame")
+    result = run("frames = [" + ", ".join(f"f{n}" for n in range(len(named))) + "]\nfor frame in frames:" + code, tree=None,
+                 inputs={f"f{n}": frame for n, (_, frame) in enumerate(named)}, memory="1G")
+    assert result.ok, result
+    for _, frame in named:
+        exec(SHOW, {"df": frame})
+    assert result.text.splitlines() == capsys.readouterr().out.splitlines()
+
+
+def test_what_cannot_go_in():
+    pd, np = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    with pytest.raises(hotcell.InputError, match="array of objects"):
+        run("1", inputs={"a": np.array([object()])})
+    with pytest.raises(hotcell.InputError, match="identifier"):
+        run("1", inputs={"../a": pd.DataFrame()})
+    with pytest.raises(hotcell.InputError, match="Series"):
+        run("1", inputs={"a": pd.Series([1])})
+
+
+def test_arrays_and_returned_values():
+    pd, np = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    array = np.array([[0.1, np.nan], [1e300, -0.0]])
+    result = run("import pandas as pd\ntwice = a * 2\nframe = pd.DataFrame({'s': ['007', 'x'], 'x': [0.1, 1/3]})\n"
+                 "t, s, nan, text = (1, 2), {1}, float('nan'), 'x'\nhidden = object()", tree=None, memory="1G", output_dir="out",
+                 inputs={"a": array}, returns=["twice", "frame", "t", "s", "nan", "text", "hidden", "missing"])
+    returned = result.returned
+    assert np.array_equal(returned["twice"], array * 2, equal_nan=True)
+    assert list(returned["frame"].s) == ["007", "x"] and returned["frame"].x.tolist() == pytest.approx([0.1, 1 / 3], rel=1e-14)
+    assert returned["t"] == (1, 2) and returned["s"] == {1} and returned["nan"] != returned["nan"] and returned["text"] == "x"
+    assert set(returned) == {"twice", "frame", "t", "s", "nan", "text"}
+    assert "variable" in returned.why("missing") and returned.why("text") is None
+    with pytest.raises(KeyError, match="hidden"):
+        returned["hidden"]
+    (result.output_dir / "values" / "twice.npy").write_bytes(b"forged")
+    with pytest.raises(hotcell.TamperedError):
+        returned["twice"]

@@ -151,7 +151,7 @@ def _check_command(staging: Staging, code: str, policy: Optional[Policy], tree: 
     command += [] if named is None else ["--policy", named]
     command += [] if tree is None else ["--tree", os.fspath(tree)]
     for name in inputs:
-        command += ["--input", f"{name}={os.devnull}"]
+        command += ["--input", f"{name}={staging.empty()}"]  # the name alone counts
     return [*command, "-"], code.encode("utf-8", "surrogatepass")
 
 

@@ -224,9 +224,8 @@ class Returned(Mapping[str, Any]):
         entry = self._entries[name]
         if entry.get("error"):
             raise KeyError(f"{name}: {entry['error']}")
-        if "json" in entry:
-            return entry["json"]
-        return _load(self._result.file(entry["path"]), entry.get("mime") or "")
+        value = entry["json"] if "json" in entry else _load(self._result.file(entry["path"]))
+        return _as_type(value, entry.get("type"))
 
     def __iter__(self) -> Any:
         return (name for name, entry in self._entries.items() if not entry.get("error"))
@@ -239,7 +238,18 @@ class Returned(Mapping[str, Any]):
         return (self._entries.get(name) or {"error": "was not asked for"}).get("error")
 
 
-def _load(file: File, mime: str) -> Any:
+def _as_type(value: Any, name: Optional[str]) -> Any:
+    """What JSON knows only as a list is what it was; a float that JSON does not know is NaN."""
+    if isinstance(value, list) and name in ("tuple", "set", "frozenset"):
+        kind = {"tuple": tuple, "set": set, "frozenset": frozenset}[name]
+        try:
+            return kind(value)
+        except TypeError:  # of lists, which were tuples
+            return value
+    return float("nan") if value is None and name in ("float", "numpy.float64") else value
+
+
+def _load(file: File) -> Any:
     """Never unpickles: what comes back from a cell is data."""
     content = file.read()
     if file.path.endswith(".npy"):
@@ -247,11 +257,11 @@ def _load(file: File, mime: str) -> Any:
         return numpy.load(io.BytesIO(content), allow_pickle=False)
     if file.path.endswith(".jsonl"):
         import pandas
-        return pandas.read_json(io.BytesIO(content), lines=True)
+        return pandas.read_json(io.BytesIO(content), lines=True, dtype=False, convert_dates=False, precise_float=True)
     if file.path.endswith(".csv"):
         import pandas
         return pandas.read_csv(io.BytesIO(content))
-    return json.loads(content) if "json" in mime else content
+    return json.loads(content) if file.path.endswith(".json") else content
 
 
 # ---- from a manifest ----

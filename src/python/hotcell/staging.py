@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Dict, Mapping, Optional, Type
 
 from .errors import InputError
+from .frames import write_frame
 
 
 def module(name: str) -> Any:
@@ -84,10 +85,10 @@ class Staging:
                          f"{type(value).__name__}; give plain values with vars=")
 
     def _frame(self, name: str, frame: Any) -> str:
-        path = self.directory / f"{name}.jsonl"
+        path = self.directory / f"{name}.npz"
         try:
-            frame.to_json(path, orient="records", lines=True, date_format="iso", double_precision=15)
-        except (TypeError, ValueError, OverflowError) as error:
+            write_frame(path, frame)
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise InputError(f"inputs: {name}: {error}") from error
         return str(path)
 
@@ -97,6 +98,12 @@ class Staging:
             module("numpy").save(path, array, allow_pickle=False)
         except ValueError as error:
             raise InputError(f"inputs: {name}: an array of objects cannot go into a cell ({error})") from error
+        return str(path)
+
+    def empty(self) -> str:
+        """The path of an empty file."""
+        path = self.directory / "empty.jsonl"
+        path.touch()
         return str(path)
 
     def policy(self, rules: Mapping[str, Any]) -> str:

@@ -111,7 +111,7 @@ def as_jsonl(value, place):
     frame = table(value)
 
     def write(file):
-        frame.to_json(file, orient="records", lines=True, date_format="iso")
+        frame.to_json(file, orient="records", lines=True, date_format="iso", double_precision=15)
     return place.file("jsonl", "application/jsonl", write, "w")
 
 

@@ -9,7 +9,6 @@ session can do raises NeedsSession: calling functions of the caller's (tools), a
 from __future__ import annotations
 
 import ast
-import asyncio
 import builtins
 import inspect
 import io
@@ -304,7 +303,7 @@ def _noted(error: BaseException, result: Result) -> BaseException:
     return error
 
 
-# ---- IPython, configuration, command line ----
+# ---- IPython, configuration ----
 
 def _ipython_namespace() -> Optional[Dict[str, Any]]:
     shell = getattr(builtins, "get_ipython", lambda: None)()
@@ -349,22 +348,3 @@ def _read_config() -> None:
         default_ok_dests = space["default_ok_dests"]
     except Exception as error:
         warnings.warn(f"Failed to load {path}: {error}", stacklevel=3)
-
-
-def main(argv: Optional[List[str]] = None) -> int:
-    """PATH or -: run a file or standard input, print the last value. Errors go to standard error; exit status 1."""
-    arguments = sys.argv[1:] if argv is None else argv
-    path = arguments[0] if arguments else "-"
-    try:
-        code = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
-        value = asyncio.run(RunPython(g={})(code))
-    except Exception as error:
-        print(f"Error: {error}", file=sys.stderr)
-        return 1
-    if value is not None:
-        print(value)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
