@@ -33,7 +33,7 @@ def test_nothing_refused_is_an_empty_list(base_tree):
 
 
 def test_told_denials_are_listed_as_the_guests_word(base_tree):
-    """S1.31: what only the program's process says is not attested."""
+    """What only the program's process says is not attested."""
     result = run("""
 denial()
 denial(count=5)

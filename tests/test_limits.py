@@ -27,7 +27,7 @@ open("kept.txt", "w").write("kept")
 print("a line")
 print("and no newline", end="")
 {FOREVER}
-""", "--timeout=0.3", user=user), "timeout")
+""", "--timeout=0.3", "--grace=0", user=user), "timeout")
     assert result.stdout == result.manifest["stdout"]["text"] == "a line\nand no newline"
     assert result.manifest["partial"] and result.files() == result.listed() == ["kept.txt"]
     assert f"{300 * cells.SLOWNESS:g}ms" in result.manifest["reason"] and "hotcell: timeout: " in result.stderr
@@ -49,7 +49,7 @@ print("and no newline", end="")
 ], ids=["sleeps", "ignores signals", "stops itself", "catches all", "counts in C", "matches in C", "deadlocks",
         "reads nothing", "never exits", "leaves a thread", "never shows its value"])
 def test_nothing_escapes_the_timeout(user, code):
-    ends(cells.run(code, "--timeout=0.2", user=user), "timeout")
+    ends(cells.run(code, "--timeout=0.2", "--grace=0", user=user), "timeout")
 
 
 def test_cpu_time_is_limited_over_all_processes(user):

@@ -64,6 +64,23 @@ static bool conclude_ended(struct hc_launch *l)
     }
 }
 
+/* It was told that its time was nearly up, and did not go on to a good end. */
+static bool conclude_warned(struct hc_launch *l)
+{
+    const struct hc_limits *limits = &l->run->policy->limits;
+    const struct hc_supervisor *s = &l->sup;
+    char text[32];
+    if (!s->warned || !s->exit_known || (s->exit.code == CLD_EXITED && s->exit.status == HC_EXIT_OK))
+        return false;
+    l->m->process.known = true;
+    l->m->process.signaled = s->exit.code != CLD_EXITED;
+    l->m->process.value = s->exit.status;
+    hc_launch_conclude(l->m, HC_STATUS_TIMEOUT,
+                       "ran until its %s were nearly over (limits.timeout, limits.grace)",
+                       hc_format_duration(limits->timeout_ms, text, sizeof text));
+    return true;
+}
+
 /* The kernel ended it, or refused it something that it needed. */
 static bool conclude_kernel(struct hc_launch *l)
 {
@@ -242,7 +259,7 @@ int hc_launch_judge(struct hc_launch *l, struct hc_error *err)
             l->m, "refused system calls are not listed under denials: the kernel gives no listener here");
     if (s->listener.answered > HC_LISTENER_FLOOD)
         hc_launch_warn(l->m, "after %d refused system calls, others were answered slowly", HC_LISTENER_FLOOD);
-    if (conclude_ended(l) || conclude_kernel(l))
+    if (conclude_ended(l) || conclude_kernel(l) || conclude_warned(l))
         return 0;
     if (!s->go_us && !l->m->rejection.set && s->exit_known)
         return launch_failed(l, err);

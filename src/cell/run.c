@@ -140,8 +140,9 @@ static int keep_results(struct hc_launch *l, int64_t since_ns, struct hc_error *
     };
     if (hc_collect(&c, err) < 0)
         return -1;
-    /* Partial: a limit or an error ended it, and yet there is something. */
-    l->m->partial = l->m->status != HC_STATUS_OK && (l->m->figure_count || l->m->file_count);
+    /* Partial: a limit or an error ended it, and yet there is something, or there was time to look. */
+    bool looked = l->m->status == HC_STATUS_TIMEOUT && l->m->guest;
+    l->m->partial = l->m->status != HC_STATUS_OK && (l->m->figure_count || l->m->file_count || looked);
     return l->run->job->persist_code ? persist_code(l, err) : 0;
 }
 

@@ -35,6 +35,7 @@ enum source {
     ON_CONTROL,
     ON_STATUS,
     ON_WALL,
+    ON_GRACE,
     ON_WATCH,
     ON_CANCEL,
     ON_REFUSED,
@@ -55,7 +56,8 @@ struct loop {
     int epoll;
     struct stream out, err;
     bool control_open, status_open, dead;
-    int pace; /* timer; -1: refused calls are answered as they come */
+    int interpreter; /* pidfd of the process that said READY; -1: not yet */
+    int pace;        /* timer; -1: refused calls are answered as they come */
     int frames;
 };
 
@@ -201,10 +203,13 @@ static int check_interpreter(struct hc_supervisor *s, pid_t pid, struct hc_error
     return 0;
 }
 
-static void answer_ready(struct hc_supervisor *s, pid_t pid)
+static void answer_ready(struct loop *l, pid_t pid)
 {
+    struct hc_supervisor *s = l->s;
     struct hc_error err;
     s->ready_us = hc_now_us();
+    /* Opened before the check, so that it is of the process that is checked. */
+    l->interpreter = (int)syscall(SYS_pidfd_open, pid, 0);
     if (check_interpreter(s, pid, &err) < 0) {
         s->launch = err;
         end_job(s, HC_END_LAUNCH);
@@ -316,7 +321,7 @@ static void read_control(struct loop *l)
                            SHUT_RDWR); /* whoever goes on sending gets EPIPE instead of waiting */
             close_control(l);
         } else if (type == HC_FRAME_READY) {
-            answer_ready(s, sender);
+            answer_ready(l, sender);
         } else if (type == HC_FRAME_CHECKED) {
             (void)hc_buf_add(&s->checked, s->inbox.body.data, s->inbox.body.len);
         }
@@ -356,6 +361,21 @@ static void watch(struct hc_supervisor *s)
     }
     if (limits->cpu_ms && cpu_us > limits->cpu_ms * 1000)
         end_job(s, HC_END_CPU);
+}
+
+/* The time is nearly up. A program that has not begun, or is being accounted for, is left alone. */
+static void warn_program(struct loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    if (l->dead || !s->inbox.running || s->inbox.reported)
+        return;
+    s->warned = syscall(SYS_pidfd_send_signal, l->interpreter, HC_SIGNAL_DEADLINE, NULL, 0) == 0;
+}
+
+/* Milliseconds before limits.timeout at which the program is warned; 0: never. */
+static int64_t grace(const struct hc_limits *limits)
+{
+    return MIN(limits->grace_ms, limits->timeout_ms / 4);
 }
 
 static int make_timer(int64_t first_ms, int64_t every_ms, struct hc_error *err)
@@ -448,7 +468,12 @@ static void drain(struct loop *l)
     read_stream(l, &l->err);
 }
 
-static void handle(struct loop *l, const struct epoll_event *event, int wall, int ticker)
+/* Descriptors; -1: not needed. */
+struct timers {
+    int wall, grace, ticker;
+};
+
+static void handle(struct loop *l, const struct epoll_event *event, const struct timers *timers)
 {
     struct hc_supervisor *s = l->s;
     switch ((enum source)event->data.u32) {
@@ -471,12 +496,16 @@ static void handle(struct loop *l, const struct epoll_event *event, int wall, in
         read_status(l);
         break;
     case ON_WALL:
-        drain_timer(wall);
+        drain_timer(timers->wall);
         if (!l->dead) /* else only a slow reader of its output is waited for, which is not the job's time */
             end_job(s, HC_END_TIMEOUT);
         break;
+    case ON_GRACE:
+        drain_timer(timers->grace);
+        warn_program(l);
+        break;
     case ON_WATCH:
-        drain_timer(ticker);
+        drain_timer(timers->ticker);
         if (!l->dead)
             watch(s);
         break;
@@ -514,14 +543,15 @@ static bool finished(const struct loop *l)
     return l->dead && flushed && !l->control_open && !l->status_open;
 }
 
-static int run_loop(struct loop *l, int wall, int ticker, struct hc_error *err)
+static int run_loop(struct loop *l, const struct timers *timers, struct hc_error *err)
 {
     struct hc_supervisor *s = l->s;
     if (watch_fd(l, s->pidfd, ON_PIDFD, EPOLLIN, err) < 0 ||
         watch_fd(l, s->control_fd, ON_CONTROL, EPOLLIN, err) < 0 ||
         watch_fd(l, s->status_fd, ON_STATUS, EPOLLIN, err) < 0 ||
-        watch_fd(l, wall, ON_WALL, EPOLLIN, err) < 0 ||
-        (ticker >= 0 && watch_fd(l, ticker, ON_WATCH, EPOLLIN, err) < 0) ||
+        watch_fd(l, timers->wall, ON_WALL, EPOLLIN, err) < 0 ||
+        (timers->grace >= 0 && watch_fd(l, timers->grace, ON_GRACE, EPOLLIN, err) < 0) ||
+        (timers->ticker >= 0 && watch_fd(l, timers->ticker, ON_WATCH, EPOLLIN, err) < 0) ||
         (s->cancel_fd >= 0 && watch_fd(l, s->cancel_fd, ON_CANCEL, EPOLLIN, err) < 0))
         return -1;
     sync_stream(l, &l->out);
@@ -532,36 +562,47 @@ static int run_loop(struct loop *l, int wall, int ticker, struct hc_error *err)
         if (n < 0 && errno != EINTR)
             return hc_fail(err, errno, "epoll_wait");
         for (int i = 0; i < n; i++)
-            handle(l, &events[i], wall, ticker);
+            handle(l, &events[i], timers);
     }
     return 0;
 }
 
-int hc_supervise(struct hc_supervisor *s, struct hc_error *err)
+static int make_timers(const struct hc_supervisor *s, struct timers *out, struct hc_error *err)
 {
     const struct hc_limits *limits = &s->policy->limits;
     bool by_watch = s->cgroup->fd < 0;
-    int64_t every = by_watch ? WATCH_MS : ACCOUNT_MS;
-    hc_autofd epoll = epoll_create1(EPOLL_CLOEXEC);
-    hc_autofd wall = make_timer(limits->timeout_ms, 0, err);
-    hc_autofd ticker = by_watch || limits->cpu_ms ? make_timer(every, every, err) : -1;
-    struct loop *l = calloc(1, sizeof *l);
-    int rc = -1;
-    if (epoll >= 0 && wall >= 0 && (ticker >= 0 || (!by_watch && !limits->cpu_ms)) && l) {
-        l->s = s;
-        l->epoll = epoll;
-        l->pace = -1;
-        l->control_open = l->status_open = true;
-        l->out =
-            make_stream(s->stdout_fd, s->pass_stdout, limits->stdout_bytes, s->out, ON_STDOUT, ON_PASS_OUT);
-        l->err =
-            make_stream(s->stderr_fd, s->pass_stderr, limits->stderr_bytes, s->err, ON_STDERR, ON_PASS_ERR);
-        rc = run_loop(l, wall, ticker, err);
-        hc_close_fd(&l->pace);
-    } else {
-        (void)hc_fail(err, errno, "set up supervision");
-    }
-    free(l);
+    int64_t before = grace(limits), every = by_watch ? WATCH_MS : ACCOUNT_MS;
+    if ((out->wall = make_timer(limits->timeout_ms, 0, err)) < 0 ||
+        (before && (out->grace = make_timer(limits->timeout_ms - before, 0, err)) < 0) ||
+        ((by_watch || limits->cpu_ms) && (out->ticker = make_timer(every, every, err)) < 0))
+        return -1;
+    return 0;
+}
+
+static int supervise(struct loop *l, const struct timers *timers, struct hc_error *err)
+{
+    struct hc_supervisor *s = l->s;
+    const struct hc_limits *limits = &s->policy->limits;
+    l->interpreter = l->pace = -1;
+    l->control_open = l->status_open = true;
+    l->out = make_stream(s->stdout_fd, s->pass_stdout, limits->stdout_bytes, s->out, ON_STDOUT, ON_PASS_OUT);
+    l->err = make_stream(s->stderr_fd, s->pass_stderr, limits->stderr_bytes, s->err, ON_STDERR, ON_PASS_ERR);
+    int rc = run_loop(l, timers, err);
+    hc_close_fd(&l->interpreter);
+    hc_close_fd(&l->pace);
+    return rc;
+}
+
+int hc_supervise(struct hc_supervisor *s, struct hc_error *err)
+{
+    struct timers timers = {-1, -1, -1};
+    struct loop l = {.s = s, .epoll = epoll_create1(EPOLL_CLOEXEC)};
+    int rc = l.epoll < 0 ? hc_fail(err, errno, "epoll_create1") : make_timers(s, &timers, err);
+    if (rc == 0)
+        rc = supervise(&l, &timers, err);
+    int *const fds[] = {&l.epoll, &timers.wall, &timers.grace, &timers.ticker};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+        hc_close_fd(fds[i]);
     hc_supervise_kill(s);
     return rc;
 }

@@ -53,6 +53,7 @@ struct hc_supervisor {
     int64_t memory_peak, tasks_peak, cpu_user_us,
         cpu_system_us; /* without a cgroup: sampled, the last before a kill */
     char job_filter_evidence[160];
+    bool warned;                     /* the program got HC_SIGNAL_DEADLINE */
     int64_t ready_us, go_us, end_us; /* CLOCK_MONOTONIC; 0: not reached */
 };
 

@@ -9,6 +9,7 @@
  * After the program has run, every Python object is the guest's word: each is read by C that expects anything
  * (outcome.c, value.c) or by frozen Python out of the guest's reach (frozen.c), and no failure there may hide
  * what the program did. */
+#include "shim/harness/deadline.h"
 #include "shim/harness/ending.h"
 #include "shim/harness/frozen.h"
 #include "shim/harness/reject.h"
@@ -173,7 +174,9 @@ static void run_prelude(const cJSON *job, PyObject *space)
 static void lock(const struct hc_handover *h, PyObject *space)
 {
     struct hc_error err;
-    if (hc_ending_prepare() < 0 || hc_guard_install(space) < 0)
+    if (hc_ending_prepare() < 0 || hc_deadline_prepare(text_of(h->json.root, "timeout")) < 0)
+        fail_python("prepare for the program's end");
+    if (hc_guard_install(space) < 0)
         fail_python("install the guard");
     if (hc_lock_syscalls(h->own, &err) < 0)
         fail(&err);
@@ -203,6 +206,17 @@ static void compile_program(const cJSON *job, struct hc_program *program)
         fail_python("keep the program's source");
 }
 
+/* Threads and what is registered for the exit are the program too, and may come to their deadline. */
+static void end_program(PyObject *space, struct hc_outcome *outcome)
+{
+    int before = hc_deadline_raised();
+    hc_deadline_arm();
+    hc_ending_run(space);
+    hc_deadline_disarm();
+    if (hc_deadline_raised() > before && outcome->status == HC_EXIT_OK)
+        outcome->status = HC_EXIT_GUEST;
+}
+
 /* Write down what there is, then end as Python programs do, then tell the launcher. */
 static int conclude(const cJSON *job, PyObject *space, PyObject *columns, struct hc_outcome *outcome,
                     struct hc_report *report)
@@ -211,7 +225,7 @@ static int conclude(const cJSON *job, PyObject *space, PyObject *columns, struct
     hc_report_columns(report, columns);
     hc_results_gather(job, space, outcome, report);
     Py_CLEAR(outcome->value);
-    hc_ending_run(space);
+    end_program(space, outcome);
     struct hc_error err;
     if (hc_report_send(report, outcome->status, &err) < 0)
         (void)dprintf(STDERR_FILENO, "hotcell-shim: %s\n", err.text);
@@ -254,7 +268,9 @@ _Noreturn void hc_guest_run(pid_t parent)
     announce(HC_FRAME_RUN);
     hc_guard_begin();
     pid_t self = getpid();
+    hc_deadline_arm();
     hc_program_run(&program, space, &outcome);
+    hc_deadline_disarm();
     hc_guard_release();
     if (getpid() == self)
         _exit(conclude(job, space, columns, &outcome, &report));

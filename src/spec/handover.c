@@ -1,5 +1,7 @@
 #include "spec/handover.h"
 
+#include "base/units.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +50,8 @@ static bool put_returns(cJSON *root, const struct hc_job *job)
 static bool put_document(cJSON *root, const struct hc_job *job, const struct hc_policy *p)
 {
     const char *code = job->code;
+    char timeout[32];
+    (void)hc_format_duration(p->limits.timeout_ms, timeout, sizeof timeout);
     if (strncmp(code, HC_BOM, strlen(HC_BOM)) == 0)
         code += strlen(HC_BOM);
     return cJSON_AddStringToObject(root, "code", code) &&
@@ -55,6 +59,7 @@ static bool put_document(cJSON *root, const struct hc_job *job, const struct hc_
            put_inputs(root, job) && put_rules(root, p) && put_returns(root, job) &&
            cJSON_AddRawToObject(root, "vars", job->vars_text ? job->vars_text : "{}") &&
            (!job->has_seed || cJSON_AddNumberToObject(root, "seed", job->seed)) &&
+           cJSON_AddStringToObject(root, "timeout", timeout) &&
            cJSON_AddNumberToObject(root, "figures", (double)p->limits.figures) &&
            cJSON_AddNumberToObject(root, "figure_bytes", (double)p->limits.figure_bytes) &&
            cJSON_AddNumberToObject(root, "value_bytes", (double)p->limits.value_bytes) &&

@@ -3,13 +3,15 @@
  *
  * Layout: struct hc_handover_head, then json_len bytes of JSON, then the filters, struct sock_filter[] both.
  * The document: {"code", "filename", "inputs": [{"name", "path", "format"}], "vars": {..}, "seed": n |
- * absent, "figures", "figure_bytes", "value_bytes", "processes": bool, "network": bool, "check": bool,
- * "guard": bool, "rules": {section: {key: value}}, "returns": [{"name", "format"}]}. "rules" is what rules.h
- * checked; with guard off it lacks the guard's. */
+ * absent, "timeout": text, "figures", "figure_bytes", "value_bytes", "processes": bool, "network": bool,
+ * "check": bool, "guard": bool, "rules": {section: {key: value}}, "returns": [{"name", "format"}]}. "rules"
+ * is what rules.h checked; with guard off it lacks the guard's. */
 #ifndef HC_SPEC_HANDOVER_H
 #define HC_SPEC_HANDOVER_H
 
 #include "spec/job.h"
+
+#include <signal.h>
 
 #define HC_HANDOVER_MAGIC 0x68634832u /* "hcH2" */
 
@@ -27,6 +29,9 @@ enum hc_cell_fd {
     HC_FD_STATUS =
         5, /* pid 1 only: struct hc_exit_report, written once; its hang-up means the launcher is gone */
 };
+
+/* The launcher sends it to the interpreter when limits.timeout is nearly over. */
+#define HC_SIGNAL_DEADLINE SIGVTALRM
 
 /* How the interpreter (pid 2) ended, as pid 1 learnt it from waitid. */
 struct hc_exit_report {

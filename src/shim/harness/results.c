@@ -1,10 +1,15 @@
 #include "shim/harness/results.h"
 
+#include "shim/harness/deadline.h"
 #include "shim/harness/frozen.h"
 #include "shim/harness/pyjson.h"
 #include "spec/rules.h"
 
 #define OUTPUT "/output"
+
+/* Seconds for objects that the guest may have made so that they never answer. */
+#define WRITING 30 /* files */
+#define SHOWING 5
 
 static const cJSON *member(const cJSON *object, const char *key)
 {
@@ -81,10 +86,13 @@ static void keep_value(PyObject *value, struct hc_report *report)
 void hc_results_gather(const cJSON *job, PyObject *space, const struct hc_outcome *outcome,
                        struct hc_report *report)
 {
+    hc_deadline_within(WRITING);
     if (may_have_figures())
         keep_figures(job, space, outcome->value, report);
     keep_results(job, space, report);
     keep_returned(job, space, report);
+    hc_deadline_within(SHOWING);
     if (outcome->value)
         keep_value(outcome->value, report);
+    hc_deadline_lift();
 }

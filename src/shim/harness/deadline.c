@@ -1,0 +1,86 @@
+#include "shim/harness/deadline.h"
+
+#include "spec/handover.h"
+
+#include <signal.h>
+#include <sys/time.h>
+
+static bool armed;
+static int raised, seconds;
+static const char *timeout_text;
+static PyObject *set_handler, *handler; /* owned; the module's own, whatever the guest makes of its names */
+
+static PyObject *on_signal(PyObject *self, PyObject *args)
+{
+    int number;
+    PyObject *frame; /* borrowed */
+    (void)self;
+    if (!PyArg_ParseTuple(args, "iO", &number, &frame))
+        return NULL;
+    if (!armed)
+        Py_RETURN_NONE;
+    raised++;
+    if (number == SIGALRM)
+        return PyErr_Format(PyExc_TimeoutError, "it took longer than %d s", seconds);
+    return PyErr_Format(PyExc_TimeoutError,
+                        "the job's time is nearly up (limits.timeout %s); what it has so far is kept",
+                        timeout_text);
+}
+
+static int handle(int number)
+{
+    hc_autopy *before = PyObject_CallFunction(set_handler, "iO", number, handler);
+    return before ? 0 : -1;
+}
+
+int hc_deadline_prepare(const char *timeout)
+{
+    static PyMethodDef method = {"on_deadline", on_signal, METH_VARARGS, NULL};
+    timeout_text = timeout;
+    hc_autopy *module = PyImport_ImportModule("_signal");
+    set_handler = module ? PyObject_GetAttrString(module, "signal") : NULL;
+    handler = PyCFunction_NewEx(&method, NULL, NULL);
+    return set_handler && handler ? handle(HC_SIGNAL_DEADLINE) : -1;
+}
+
+void hc_deadline_arm(void)
+{
+    armed = true;
+}
+
+/* What is on its way is taken now, and does nothing. */
+void hc_deadline_disarm(void)
+{
+    PyObject *type, *error, *trace;
+    armed = false;
+    PyErr_Fetch(&type, &error, &trace);
+    (void)PyErr_CheckSignals();
+    PyErr_Restore(type, error, trace);
+}
+
+int hc_deadline_raised(void)
+{
+    return raised;
+}
+
+static void set_alarm(int after)
+{
+    const struct itimerval timer = {.it_value.tv_sec = after, .it_interval.tv_sec = after};
+    (void)setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+void hc_deadline_within(int allowed)
+{
+    seconds = allowed;
+    if (handle(SIGALRM) < 0) /* the program may have had plans for this signal, but it has ended */
+        PyErr_Clear();
+    armed = true;
+    set_alarm(allowed);
+}
+
+void hc_deadline_lift(void)
+{
+    set_alarm(0);
+    hc_deadline_disarm();
+    PyErr_Clear();
+}
