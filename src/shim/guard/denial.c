@@ -73,8 +73,9 @@ void hc_denial_note(enum hc_denial_layer layer, const char *rule, const char *wh
 {
     if (teller == 0 || teller != getpid())
         return;
-    if (hc_library_is_loading())
-        return; /* it looks for what there is, and is ready not to find it: nothing that the program did */
+    if (hc_asked_through("importlib._bootstrap"))
+        return; /* a library that loads looks for what there is, and is ready not to find it: nothing that the
+                   program did */
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
     struct entry *e = entry_of(layer, rule, what, hc_guest_line());

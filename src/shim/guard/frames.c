@@ -101,20 +101,12 @@ bool hc_caller_exists(void)
     return innermost() != NULL;
 }
 
-bool hc_callers_include(const char *module)
-{
-    for (const frame *f = innermost(); f; f = caller_of(f))
-        if (is_module(f, module))
-            return true;
-    return false;
-}
-
-bool hc_library_is_loading(void)
+bool hc_asked_through(const char *module)
 {
     for (const frame *f = innermost(); f; f = caller_of(f)) {
         if (hc_party_of_file(f->f_code->co_filename) == HC_PARTY_GUEST)
             return false;
-        if (is_module(f, "importlib._bootstrap"))
+        if (is_module(f, module))
             return true;
     }
     return false;

@@ -28,11 +28,8 @@ bool hc_caller_is_guest(const char *const *through);
 /* Is there a frame at all? The harness's own calls have none. */
 bool hc_caller_exists(void);
 
-/* Is a frame of that module of the standard library among the callers? */
-bool hc_callers_include(const char *module);
-
-/* Is a library being imported, and setting itself up? */
-bool hc_library_is_loading(void);
+/* Does that module of the standard library stand between the program and what happens now? */
+bool hc_asked_through(const char *module);
 
 /* The line of the program's innermost frame; 0 without one. */
 int hc_guest_line(void);

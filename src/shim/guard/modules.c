@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum way { WAY_NONE, WAY_REFUSE, WAY_IGNORE, WAY_CHOOSE, WAY_IMPORT, WAY_ATTRIBUTES };
+enum way { WAY_NONE, WAY_REFUSE, WAY_IGNORE, WAY_CHOOSE, WAY_IMPORT, WAY_ATTRIBUTES, WAY_THREAD };
 
 /* One row: of the policy (modules.replace), or of our own. */
 struct row {
@@ -28,7 +28,14 @@ static const struct row own_rows[] = {
     {.module = "operator", .name = "attrgetter", .way = WAY_ATTRIBUTES},
     {.module = "operator", .name = "methodcaller", .way = WAY_ATTRIBUTES},
 };
-#define OWN_ROWS (sizeof own_rows / sizeof *own_rows)
+/* Early versions of 3.11 have no audit event for it. */
+static const struct row thread_rows[] = {
+    {.module = "_thread", .name = "start_new_thread", .way = WAY_THREAD},
+    {.module = "_thread", .name = "start_new", .way = WAY_THREAD},
+    {.module = "threading", .name = "_start_new_thread", .way = WAY_THREAD},
+};
+#define THREAD_ROWS (sizeof thread_rows / sizeof *thread_rows)
+#define OWN_ROWS    (sizeof own_rows / sizeof *own_rows)
 
 static struct row *rows; /* owned, for good */
 static size_t row_count;
@@ -174,13 +181,19 @@ static PyObject *attributes(const struct changed *c, PyObject *args, PyObject *n
     return PyObject_Call(c->original, args, named);
 }
 
+bool hc_threads_allowed(void)
+{
+    return hc_guard.audit.threads || hc_asked_through("asyncio/base_events");
+}
+
 static PyObject *call(PyObject *self, PyObject *args, PyObject *named)
 {
     const struct changed *c = (struct changed *)self;
-    if (!hc_caller_is_guest(NULL))
+    if (c->row->way == WAY_THREAD ? hc_threads_allowed() : !hc_caller_is_guest(NULL))
         return PyObject_Call(c->original, args, named);
     switch (c->row->way) {
     case WAY_REFUSE:
+    case WAY_THREAD:
         return refuse(c);
     case WAY_CHOOSE:
         return choose(c, args, named);
@@ -359,11 +372,13 @@ static void read_rows(void)
     }
     for (size_t i = 0; i < OWN_ROWS; i++)
         rows[row_count++] = own_rows[i];
+    for (size_t i = 0; !hc_guard.audit.threads && i < THREAD_ROWS; i++)
+        rows[row_count++] = thread_rows[i];
 }
 
 int hc_modules_guard(void)
 {
-    size_t most = OWN_ROWS + (size_t)cJSON_GetArraySize(hc_guard.modules.replace);
+    size_t most = OWN_ROWS + THREAD_ROWS + (size_t)cJSON_GetArraySize(hc_guard.modules.replace);
     rows = calloc(most, sizeof *rows);
     if (!rows) {
         PyErr_NoMemory();

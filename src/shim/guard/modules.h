@@ -13,4 +13,7 @@ int hc_modules_guard(void);
 /* Change what has been loaded since: after each import by the program. -1 with an exception set. */
 int hc_modules_update(void);
 
+/* May a thread be started now? Those of asyncio's executor always may. */
+bool hc_threads_allowed(void);
+
 #endif

@@ -130,6 +130,8 @@ static PyTypeObject guarded_type = {
 static PyObject *guard_write(PyObject *self, PyObject *object)
 {
     (void)self;
+    if (Py_IS_TYPE(object, &guarded_type))
+        return Py_NewRef(object);
     struct guarded *g = PyObject_GC_New(struct guarded, &guarded_type);
     if (!g)
         return NULL;

@@ -1,0 +1,676 @@
+"""The guard while a program runs: what it is refused, in which words, and that all else works as without it.
+
+Rows are programs. Names that a program computes reach the guard only at run time: `hide("socket")` is such a name.
+"""
+import json
+import subprocess
+
+import cells
+import pytest
+
+PRELUDE = """
+import sys
+
+def hide(text):
+    return "".join(list(text))
+
+def tell(action):
+    try:
+        print(repr(action()))
+    except BaseException as error:
+        print(type(error).__name__ + ": " + str(error))
+
+"""
+
+
+def run(code, policy=None, *options, **more):
+    result = cells.run(PRELUDE + code, *options, policy=policy, **more)
+    assert result.manifest["status"] == "ok", result
+    return result
+
+
+def said(expression, policy=None, *options, **more):
+    """What the program printed: a repr, or an exception's type and text."""
+    return run(f"tell(lambda: ({expression}))", policy, *options, **more).stdout.rstrip("\n")
+
+
+def refusals(result):
+    """What the guard says: the C library looks for name services by itself, which the kernel refuses."""
+    return [(entry["layer"], entry["rule"], entry["what"]) for entry in result.manifest["denials"] if entry["layer"] != "seccomp"]
+
+
+def works_outside(code):
+    """Plain Python does it: what the cell refuses is there to be refused."""
+    done = subprocess.run(["/usr/bin/python3", "-c", PRELUDE + code], capture_output=True, text=True, check=True)
+    return done.stdout.rstrip("\n")
+
+
+LISTED = {"imports": {"allow": ["math", "json", "sys"], "deny": None, "exact": True, "from_top_level": True,
+                      "when": "run", "message": "Import not allowed: {name}"}}
+DENIED = {"imports": {"deny": ["shutil", "http.server", "urllib.request"], "when": "run", "message": "Importing '{name}' is not allowed."},
+          "attributes": {"deny": None}}
+BLOCKED = {"attributes": {"deny": ["__globals__", "__code__", "__class__", "__subclasses__"],
+                          "message": "Access to `{name}` is not allowed."}}
+
+
+@pytest.fixture(scope="module")
+def scientific():
+    if cells.hotcell("tree", "path", "scientific").returncode != 0:
+        cells.skip("the tree scientific is not built: run 'hotcell tree build scientific'")
+
+
+# ---- imports ----
+
+@pytest.mark.parametrize("statement, policy, answer", [
+    ("import json; print(json.dumps(1))", LISTED, "1"),
+    ("from json import decoder; print(decoder.__name__)", LISTED, "json.decoder"),
+    ("import json.decoder; print(json.decoder.__name__)", LISTED, "json.decoder"),
+    ("import random", LISTED, "Import not allowed: random"),
+    ("from random import choice", LISTED, "Import not allowed: random"),
+    ("import shutil", DENIED, "Importing 'shutil' is not allowed."),
+    ("from http.server import HTTPServer", DENIED, "Importing 'http.server' is not allowed."),
+    ("from http import server", DENIED, "Importing 'http.server' is not allowed."),
+    ("import http.client; print('fine')", {"imports": {**DENIED["imports"], "deny": ["http.server"]}}, "fine"),
+    ("import urllib.parse; print(urllib.parse.quote(' '))", DENIED, "%20"),
+    ("__import__(hide('shutil'))", DENIED, "Importing 'shutil' is not allowed."),
+    ("import importlib; importlib.import_module(hide('shutil'))", DENIED, "Importing 'shutil' is not allowed."),
+    ("from importlib import import_module; import_module('.server', package='http')", DENIED,
+     "Importing 'http.server' is not allowed."),
+    ("import importlib; importlib.__import__(hide('shutil'))", DENIED, "Importing 'shutil' is not allowed."),
+    ("exec(hide('import shutil'))", DENIED, "Importing 'shutil' is not allowed."),
+    ("exec(hide('import shutil'), {})", DENIED, "Importing 'shutil' is not allowed."),
+    ("import builtins; builtins.__import__(hide('shutil'))", DENIED, "Importing 'shutil' is not allowed."),
+])
+def test_s0_11_s1_13_s1_14_imports(base_tree, statement, policy, answer):
+    """S0.11, S1.13, S1.14: a program's imports by statement, function and computed name."""
+    result = run(f"try:\n    {statement}\nexcept ImportError as error:\n    print(error)", policy)
+    assert result.stdout.splitlines()[-1] == answer
+
+
+def test_s0_11_libraries_import_what_they_need(base_tree):
+    """S0.11: a rule binds the program; random may import hashlib, and strptime its own module, for it."""
+    result = run("import time\nprint(time.strptime('2020', '%Y').tm_year)\nimport json, datetime\n"
+                 "print(datetime.datetime.strptime('2021', '%Y').year)", {"imports": {**LISTED["imports"], "allow": ["time", "json", "datetime", "sys"]}})
+    assert result.stdout == "2020\n2021\n" and refusals(result) == []
+
+
+def test_s3_14_only_what_is_loaded(base_tree):
+    """S3.14: modules that the policy has not loaded are refused with PermissionError."""
+    policy = {"imports": {"deny": None, "loaded_only": True, "exception": "PermissionError", "when": "run",
+                          "loaded_message": "{name} not preloaded"}}
+    result = run("tell(lambda: __import__('sys').__name__)\ntell(lambda: __import__('wave'))", policy)
+    assert result.stdout == "'sys'\nPermissionError: wave not preloaded\n"
+    assert refusals(result) == [("runtime", "imports", "wave")]
+
+
+def test_modules_that_the_program_wrote_are_bound_too(base_tree):
+    """What a program puts into a file and imports is still its own code."""
+    module = r"import math\ndef load():\n    import shutil\ndef reach(f):\n    return getattr(f, '__glo' + 'bals__')\n"
+    result = run(f"""
+open("/tmp/own.py", "w").write("{module}")
+sys.path.insert(0, "/tmp")
+import own
+tell(own.load)
+tell(lambda: own.reach(own.load))
+""", {**DENIED, **BLOCKED})
+    assert result.stdout == ("ImportError: Importing 'shutil' is not allowed.\n"
+                             "AttributeError: Access to `__globals__` is not allowed.\n")
+
+
+# ---- built-in names ----
+
+@pytest.mark.parametrize("expression, answer", [
+    ("getattr(tell, hide('__globals__'))", "AttributeError: Access to `__globals__` is not allowed."),
+    ("getattr(tell, hide('__globals__'), 5)", "AttributeError: Access to `__globals__` is not allowed."),
+    ("getattr(tell, 'absent', 5)", "5"),
+    ("getattr(tell, 'absent')", "AttributeError: 'function' object has no attribute 'absent'"),
+    ("getattr(tell, '__name__')", "'tell'"),
+    ("getattr(tell)", "TypeError: getattr expected 2 or 3 arguments, got 1"),
+    ("hasattr(tell, hide('__globals__')), hasattr(tell, '__name__'), hasattr(tell, 'absent')", "(False, True, False)"),
+    ("setattr(tell, hide('__code__'), None)", "AttributeError: Access to `__code__` is not allowed."),
+    ("delattr(tell, hide('__code__'))", "AttributeError: Access to `__code__` is not allowed."),
+    ("__import__('operator').attrgetter(hide('__code__.co_code'))(tell)", "AttributeError: Access to `__code__` is not allowed."),
+    ("__import__('operator').attrgetter('__name__')(tell)", "'tell'"),
+    ("eval(hide('tell.__globals__'))", "PermissionError: Access to `__globals__` is not allowed."),
+    ("eval('1 + 1'), eval(' len([1])'), eval('a', {'a': 3})", "(2, 1, 3)"),
+    ("exec(compile(hide('tell.__globals__'), 'x', 'exec'))", "PermissionError: Access to `__globals__` is not allowed."),
+])
+def test_s0_12_attributes_by_computed_name(base_tree, expression, answer):
+    """S0.12: getattr and its kin refuse what the check of the text refuses."""
+    assert said(expression, BLOCKED) == answer
+
+
+def test_s0_13_vars_leaves_out_what_is_denied(base_tree):
+    """S0.13: vars() of an object without denied names is its very dict; else a dict without them."""
+    policy = {"attributes": {"deny": ["__secret__"]}}
+    result = run("""
+class Box: pass
+box = Box()
+vars(box)["a"] = 1
+print(box.a)
+vars(box)["__sec" + "ret__"] = 2
+print(vars(box), "__sec" + "ret__" in vars(Box), "__module__" in vars(Box))
+tell(lambda: vars(5))
+tell(lambda: sorted(vars()))
+""", policy)
+    assert result.stdout == ("1\n{'a': 1} False True\nTypeError: vars() argument must have __dict__ attribute\n[]\n")
+
+
+ALLOWED = {"builtins": {"allow": ["print", "len", "repr", "type", "str", "isinstance", "Exception", "BaseException", "list", "int", "range"],
+                        "refuse": ["eval", "exec", "compile"], "message": "{name} is not allowed."}}
+
+
+def test_s0_14_s2_10_builtins_are_a_dict_of_what_is_allowed(base_tree):
+    """S0.14, S2.10: names outside the list do not exist; imports and classes work all the same."""
+    result = run("""
+print(type(__builtins__) is type({}), len([1]))
+tell(lambda: sorted([1]))
+import math
+print(math.floor(1.5))
+""", ALLOWED)
+    assert result.stdout == "True 1\nNameError: name 'sorted' is not defined\n1\n"
+
+
+def test_s0_16_open_is_there(base_tree):
+    """S0.16: open can be called; the zones of files decide."""
+    policy = {"files": {"write": ["/output"], "write_message": "Sandbox can only write inside output_dir."}}
+    assert said("open('/output/a', 'w').write('x')", policy) == "1"
+    assert said("open('/tmp/a', 'w')", policy) == "PermissionError: Sandbox can only write inside output_dir."
+
+
+def test_s0_17_classes_work(base_tree):
+    """S0.17: class statements, inheritance, properties, super(), exceptions and dataclasses, under a list of names."""
+    result = run("""
+from dataclasses import dataclass
+class Base:
+    def name(self): return "base"
+class Derived(Base):
+    @property
+    def shown(self): return super().name() + "!"
+    @staticmethod
+    def one(): return 1
+    @classmethod
+    def two(cls): return 2
+class Wrong(Exception): pass
+@dataclass(frozen=True, order=True)
+class Point:
+    x: int
+    y: int = 2
+try:
+    raise Wrong("no")
+except Wrong as error:
+    print(error, Derived().shown, Derived.one(), Derived.two(), Point(1), Point(1) < Point(3))
+print([i for i in range(3)], {i: i for i in range(1)}, len([*range(2)]))
+""", ALLOWED)
+    assert result.stdout == "no base! 1 2 Point(x=1, y=2) True\n[0, 1, 2] {0: 0} 2\n"
+
+
+def test_s1_23_s1_24_builtins_that_refuse(base_tree):
+    """S1.23, S1.24: functions that are there to say that they are not allowed."""
+    result = run("e = eval\ntell(lambda: e('1'))\ntell(lambda: compile('1', 'x', 'eval'))", ALLOWED)
+    assert result.stdout == "PermissionError: eval is not allowed.\nPermissionError: compile is not allowed.\n"
+    assert {entry[1:] for entry in refusals(result)} == {("builtins", "eval"), ("builtins", "compile")}
+
+
+def test_s1_25_only_the_programs_own_names(base_tree):
+    """S1.25: globals(), locals(), dir() and vars() show the program's namespace; a prefix is hidden."""
+    policy = {"builtins": {"own_namespace": True, "hide_prefix": "_sandbox_"}}
+    result = run("""
+class Box:
+    _sandbox_inner = 1
+    seen = 2
+def inside():
+    local = 1
+    return locals() is globals(), "local" in vars(), "inside" in dir()
+print(inside())
+print([name for name in dir(Box) if not name.startswith("__")])
+_sandbox_x = 1
+print("_sandbox_x" in dir(), "_sandbox_x" in vars())
+""", policy)
+    assert result.stdout == "(True, False, True)\n['seen']\nFalse False\n"
+
+
+def test_s3_13_types_behave(base_tree):
+    """S3.13: type(x), isinstance(x, type) and type(name, bases, dict) are what they were."""
+    assert said("type(1) is int, isinstance(int, type), isinstance(1, type), type('T', (), {'a': 1})().a") == "(True, True, False, 1)"
+
+
+# ---- sys.modules and functions of modules ----
+
+def test_s1_15_modules_that_are_not_shown(base_tree):
+    """S1.15: hidden from the program in every way that dicts are read, and there for libraries."""
+    policy = {"modules": {"scrub": ["pickle", "collections.abc"]}}
+    result = run("""
+import copyreg, json, pickle as loaded, collections.abc
+def names(): return [name for name in sys.modules if name.startswith("pickle")]
+print(isinstance(sys.modules, dict), "pickle" in sys.modules, sys.modules.get("pickle"), sys.modules.get("pickle", 3), names())
+print("collections.abc" in sys.modules, "collections" in sys.modules, sys.modules["json"] is json)
+print("pickle" in sys.modules.keys(), "pickle" in dict(sys.modules), "pickle" in sys.modules.copy(),
+      any(name == "pickle" for name, module in sys.modules.items()), dict.get(sys.modules, "pickle"))
+tell(lambda: sys.modules["pickle"])
+tell(lambda: sys.modules.pop("pickle"))
+import wave
+print("wave" in sys.modules, loaded.loads(loaded.dumps([1])))
+""", policy)
+    assert result.stdout == ("True False None 3 []\nFalse True True\nFalse False False False None\n"
+                             "KeyError: \"Module 'pickle' is not shown by this policy\"\nKeyError: 'pickle'\nTrue [1]\n")
+    assert ("runtime", "modules", "pickle") in refusals(result)
+
+
+REPLACED = {"modules": {"replace": [
+    {"module": "os", "name": "kill*", "with": "refuse", "message": "os.{name}() is not allowed."},
+    {"module": "os", "name": "system", "with": "refuse", "message": "os.{name}() is not allowed."},
+    {"module": "wave", "name": "Error", "with": "none"},
+    {"module": "textwrap", "name": "dedent", "with": "ignore"},
+    {"module": "locale", "name": "setlocale", "with": "choose", "argument": "category", "values": []},
+    {"module": "fnmatch", "name": "translate", "with": "choose", "values": ["a", "b"], "message": "only a and b"},
+    {"module": "textwrap", "name": "TextWrapper.fill", "with": "choose", "argument": "text", "values": ["x"], "instead": "instead"},
+]}}
+
+
+@pytest.mark.parametrize("code, answer", [
+    ("import os; tell(lambda: os.system('true'))", "PermissionError: os.system() is not allowed."),
+    ("import os; tell(lambda: os.kill(1, 0))", "PermissionError: os.kill() is not allowed."),
+    ("import os; tell(lambda: os.killpg(1, 0))", "PermissionError: os.killpg() is not allowed."),
+    ("import os; print(os.getcwd(), os.kill.__name__)", "/output kill"),
+    ("import wave; print(wave.Error)", "None"),
+    ("import textwrap; print(textwrap.dedent(' a'))", "None"),
+    ("import fnmatch; tell(lambda: fnmatch.translate('a')); tell(lambda: fnmatch.translate(pat='c'))",
+     "'(?s:a)\\\\Z'\nPermissionError: only a and b"),
+    ("import textwrap; print(textwrap.TextWrapper().fill('y'), textwrap.TextWrapper().fill(text='x'))", "instead x"),
+])
+def test_s1_16_s1_18_s1_22_functions_that_are_changed(base_tree, code, answer):
+    """S1.16, S1.18, S1.22: refused, gone, of no effect, or with a choice of arguments."""
+    assert run(code, REPLACED).stdout.rstrip("\n") == answer
+
+
+def test_changed_functions_serve_libraries_as_ever(base_tree):
+    result = run("import glob, fnmatch\nopen('q.txt', 'w').close()\nprint(glob.glob('*.txt'))", REPLACED)
+    assert result.stdout == "['q.txt']\n"
+
+
+# ---- files ----
+
+ZONES = {"files": {"write": ["/output"], "read": ["/output"], "library": ["/usr/share/zoneinfo"], "risky": ["/etc", "/proc"],
+                   "read_message": "not to be read: {path}", "write_message": "not to be written: {path}",
+                   "risky_message": "Possible security violation detected: {path}"}}
+
+
+@pytest.mark.parametrize("expression, answer", [
+    ("open('/usr/lib/os-release').read()", "PermissionError: not to be read: "),
+    ("open('/etc/passwd').read()", "PermissionError: Possible security violation detected: /etc/passwd"),
+    ("open('/etc/absent').read()", "PermissionError: Possible security violation detected: /etc/absent"),
+    ("open(b'/etc/passwd').read()", "PermissionError: Possible security violation detected: /etc/passwd"),
+    ("__import__('io').open('/etc/passwd')", "PermissionError: Possible"),
+    ("__import__('io').FileIO('/etc/passwd')", "PermissionError: Possible"),
+    ("__import__('os').open('/etc/passwd', 0)", "PermissionError: Possible"),
+    ("__import__('pathlib').Path('/etc/passwd').read_text()", "PermissionError: Possible"),
+    ("__import__('codecs').open('/etc/passwd')", "PermissionError: Possible"),
+    ("__import__('gzip').open('/etc/passwd').read()", "PermissionError: Possible"),
+    ("__import__('shutil').copy('/etc/passwd', '/output/p')", "PermissionError: Possible"),
+    ("open('../etc/passwd')", "PermissionError: Possible"),
+    ("open('/output/../etc/passwd')", "PermissionError: Possible"),
+    ("open('a', 'w').write('xy') + len(open('a').read())", "4"),
+    ("open('/tmp/a', 'w')", "PermissionError: not to be written: /tmp/a"),
+    ("open('/tmp/a', 'ab')", "PermissionError: not to be written: /tmp/a"),
+    ("open('/output/../tmp/a', 'x')", "PermissionError: not to be written: /tmp/a"),
+    ("__import__('os').open('/tmp/a', 66)", "PermissionError: not to be written: /tmp/a"),
+    ("__import__('pathlib').Path('/tmp/a').write_text('x')", "PermissionError: not to be written: /tmp/a"),
+    ("open(__import__('os').open('b', 65), 'w').write('x')", "1"),
+    ("__import__('zoneinfo').ZoneInfo('Europe/Berlin').key", "'Europe/Berlin'"),
+    ("__import__('inspect').getsource(hide).splitlines()[0]", "'def hide(text):'"),
+    ("__import__('fractions').Fraction(1, 2)", "Fraction(1, 2)"),
+])
+def test_s0_15_s1_20_s1_21_zones(base_tree, expression, answer):
+    """S0.15, S1.20, S1.21: by whatever way a file is opened, its real path is judged, in the policy's words."""
+    assert said(expression, ZONES).startswith(answer)
+
+
+def test_s0_15_links_are_followed_before_the_test(base_tree):
+    """S0.15: a link in a zone to a file outside is outside. Programs cannot make links here; the tree has one."""
+    policy = {"files": {"write": ["/etc"], "write_message": "not to be written: {path}"}}
+    result = run("import os\nprint(os.path.islink('/etc/localtime'))\ntell(lambda: open('/etc/localtime', 'w'))", policy)
+    assert result.stdout.startswith("True\nPermissionError: not to be written: /usr/share/zoneinfo/")
+
+
+WRITES = {"files": {"write": ["/tmp"], "write_message": "not to be written: {path}"}}
+PREPARED = """
+import os, pathlib, shutil, sqlite3, tempfile
+open("/tmp/a", "w").write("a"), os.mkdir("/tmp/d"), os.chdir("/tmp")
+"""
+
+
+@pytest.mark.parametrize("call, inside, outside", [
+    ("pathlib.Path({}).write_text('x')", "'/tmp/n'", "'/output/n'"),
+    ("pathlib.Path({}).write_bytes(b'x')", "'/tmp/n'", "'/output/n'"),
+    ("pathlib.Path({}).touch()", "'/tmp/n'", "'/output/n'"),
+    ("pathlib.Path({}).mkdir()", "'/tmp/n'", "'/output/n'"),
+    ("pathlib.Path({}).unlink()", "'/tmp/a'", "'/output/a'"),
+    ("pathlib.Path({}).rmdir()", "'/tmp/d'", "'/output/d'"),
+    ("pathlib.Path({}).chmod(0o600)", "'/tmp/a'", "'/output/'"),
+    ("pathlib.Path({}).symlink_to('/tmp/a')", "'/tmp/n'", "'/output/n'"),
+    ("pathlib.Path({}).hardlink_to('/tmp/a')", "'/tmp/n'", "'/output/n'"),
+    ("pathlib.Path('/tmp/a').rename({})", "'/tmp/n'", "'/output/n'"),
+    ("pathlib.Path('/tmp/a').replace({})", "'/tmp/n'", "'/output/n'"),
+    ("os.rename({}, '/tmp/n')", "'/tmp/a'", "'/output/a'"),
+    ("os.link({}, '/tmp/n')", "'/tmp/a'", "'/etc/passwd'"),
+    ("os.symlink({}, '/tmp/n')", "'/tmp/a'", "'/etc/passwd'"),
+    ("os.symlink({}, '/tmp/n')", "'a'", "'../etc/passwd'"),
+    ("open({}, 'r+')", "'a'", "'../output/a'"),
+    ("open({}, 'w')", "'d/../n'", "'d/../../output/a'"),
+    ("os.makedirs({})", "'/tmp/x/y'", "'/output/x/y'"),
+    ("os.truncate({}, 0)", "'/tmp/a'", "'/output/'"),
+    ("os.utime({})", "'/tmp/a'", "'/output'"),
+    ("shutil.copy('/tmp/a', {})", "'/tmp/n'", "'/output/n'"),
+    ("shutil.copy2('/tmp/a', {})", "'/tmp/n'", "'/output/n'"),
+    ("shutil.copytree('/tmp/d', {})", "'/tmp/n'", "'/output/n'"),
+    ("shutil.move('/tmp/a', {})", "'/tmp/n'", "'/output/n'"),
+    ("shutil.rmtree({})", "'/tmp/d'", "'/output/d'"),
+    ("shutil.make_archive({}, 'tar', '/tmp/d')", "'/tmp/n'", "'/output/n'"),
+    ("sqlite3.connect({})", "'/tmp/n.db'", "'/output/n.db'"),
+    ("sqlite3.connect({}, uri=True)", "'file:/tmp/n.db'", "'file:/output/n.db'"),
+    ("tempfile.mkdtemp(dir={})", "'/tmp'", "'/output'"),
+    ("os.remove('a', dir_fd=os.open({}, os.O_RDONLY))", "'/tmp'", "'/output'"),
+])
+def test_s3_19_s3_20_s3_30_writes(base_tree, call, inside, outside):
+    """S3.19, S3.20, S3.30: each way to change a file is let through inside the zone and refused outside, at both ends."""
+    result = run(f"{PREPARED}tell(lambda: {call.format(inside)})\ntell(lambda: {call.format(outside)})", WRITES)
+    first, second = result.stdout.splitlines()
+    assert "Error" not in first
+    assert second.startswith("PermissionError: not to be written: ")
+    assert [rule for _, rule, _ in refusals(result)] == ["files"]
+
+
+def test_s3_19_the_working_directory_as_a_zone(base_tree):
+    """S3.19: "." is the working directory of the moment, "~" the home directory; reads are free."""
+    policy = {"files": {"write": ["."]}}
+    result = run("""
+import os
+tell(lambda: open("a", "w").write("x"))
+tell(lambda: open("/tmp/b", "w"))
+os.chdir("/tmp")
+tell(lambda: open("b", "w").write("x"))
+tell(lambda: open("/output/a", "w"))
+tell(lambda: open("/output/a").read())
+""", policy)
+    assert [line.split(" ")[0] for line in result.stdout.splitlines()] == ["1", "PermissionError:", "1", "PermissionError:", "'x'"]
+
+
+# ---- audit events ----
+
+@pytest.mark.parametrize("code, event", [
+    ("import os; os.fork()", "os.fork"),
+    ("import os; os.system('true')", "os.system"),
+    ("import os; os.execv('/bin/true', ['true'])", "os.exec"),
+    ("import os; os.posix_spawn('/bin/true', ['true'], {})", "os.posix_spawn"),
+    ("import os; os.kill(os.getpid(), 0)", "os.kill"),
+    ("import asyncio, os; asyncio.run(asyncio.create_subprocess_exec('/bin/true'))", "subprocess.Popen"),
+    ("import _socket as s; s.socket(2, 1, 0)", "socket.__new__"),
+    ("import _socket as s; s.getaddrinfo('example.org', 80)", "socket.getaddrinfo"),
+    ("import _ctypes as c; c.dlopen('libc.so.6', 0)", "ctypes.dlopen"),
+    ("import gc; gc.get_objects()", "gc.get_objects"),
+    ("import marshal; marshal.loads(b'N')", "marshal.loads"),
+    ("sys.settrace(None)", "sys.settrace"),
+    ("sys.setprofile(None)", "sys.setprofile"),
+    ("sys._getframe()", "sys._getframe"),
+    ("sys._current_frames()", "sys._current_frames"),
+    ("tell.__code__.replace(co_name='x')", "code.__new__"),
+    ("compile('1', '/usr/lib/python3/x.py', 'exec')", "compile"),
+    ("import sqlite3; sqlite3.connect(':memory:').enable_load_extension(True)", "sqlite3.enable_load_extension"),
+    ("sys.audit('unheard.of')", "unheard.of"),
+])
+def test_s3_30_effects_are_refused(base_tree, code, event):
+    """S3.30: what has an effect, and what lays the interpreter open, is refused by its audit event."""
+    policy = {"imports": {"deny": None}, "calls": {"deny": None}, "attributes": {"deny": None}}
+    result = run(f"try:\n    {code}\n    print('done')\nexcept PermissionError as error:\n    print(error, error.errno)", policy)
+    assert result.stdout == f"{event} is not allowed by this policy 13\n"
+    assert ("audit", "audit", event) in refusals(result)
+
+
+def test_hooks_of_the_program_are_not_added(base_tree):
+    """sys.addaudithook swallows the refusal; the hook is not there, and the record says so."""
+    assert works_outside("sys.addaudithook(lambda *a: print('seen') if a[0] == 'mine' else None)\nsys.audit('mine')") == "seen"
+    policy = {"attributes": {"deny": None}, "audit": {"allow": ["mine"]}}
+    result = run("sys.addaudithook(lambda *a: print('seen'))\nsys.audit('mine')", policy)
+    assert result.stdout == "" and refusals(result) == [("audit", "audit", "sys.addaudithook")]
+
+
+def test_s3_30_policies_adjust_the_events(base_tree):
+    """S3.30: a policy lets events through, or refuses more of them."""
+    policy = {"audit": {"allow": ["sys.set*"], "deny": ["os.list*", "time.*"]}, "attributes": {"deny": None}}
+    assert said("sys.settrace(None)", policy) == "None"
+    assert said("__import__('os').listdir('/')", policy) == "PermissionError: os.listdir is not allowed by this policy"
+
+
+def test_s3_31_threads(base_tree):
+    """S3.31: no threads but those of asyncio's executor."""
+    policy = {"audit": {"threads": False}}
+    assert said("__import__('threading').Thread(target=print).start()", policy) == (
+        "PermissionError: _thread.start_new_thread is not allowed by this policy")
+    code = """
+import asyncio
+async def main():
+    return await asyncio.get_running_loop().run_in_executor(None, len, [1, 2])
+print(asyncio.run(main()))
+"""
+    assert run(code, policy).stdout == "2\n"
+
+
+@pytest.mark.parametrize("name, refused", [("PATH", True), ("LD_PRELOAD", True), ("PYTHONPATH", True), ("MINE", False)])
+def test_s3_31_environment(base_tree, name, refused):
+    """S3.31: variables that steer other programs are not changed."""
+    policy = {"audit": {"env": ["PATH", "LD_*", "PYTHON*"]}}
+    result = run(f"import os\ntell(lambda: os.environ.__setitem__('{name}', 'x'))\ntell(lambda: os.unsetenv('{name}'))", policy)
+    expected = f"PermissionError: Changing the environment variable {name} is not allowed by this policy" if refused else "None"
+    assert result.stdout.splitlines() == [expected] * 2
+
+
+def test_s3_33_chain(base_tree):
+    """S3.33: the message names the event, its arguments and the calls that led to it."""
+    result = run("def inner():\n    import os\n    os.mkdir('/etc/x')\ndef outer():\n    inner()\ntell(outer)", {"audit": {"chain": True}})
+    assert result.stdout.startswith("PermissionError: Writing /etc/x is not allowed by this policy [os.mkdir('/etc/x', 511, -1): "
+                                    "inner (<cell>:")
+    assert "< outer (<cell>:" in result.stdout
+
+
+EVIL = "class Evil:\n    def __reduce__(self):\n        import {0}\n        return {0}.{1}, {2}\nimport pickle\ndata = pickle.dumps(Evil())\n"
+
+
+@pytest.mark.parametrize("module, name, args", [
+    ("os", "getcwd", "()"), ("builtins", "eval", "('1',)"), ("builtins", "exec", "('pass',)"), ("sys", "getsizeof", "(1,)"),
+    ("operator", "attrgetter", "('real',)"), ("subprocess", "getoutput", "('true',)"),
+])
+def test_pickles_that_name_functions(base_tree, module, name, args):
+    """Loading a pickle calls what it names."""
+    data = works_outside(EVIL.format(module, name, args) + "pickle.loads(data)\nprint(data)")
+    result = run(f"import pickle\ntell(lambda: pickle.loads({data}))\ntell(lambda: pickle._loads({data}))",
+                 {"attributes": {"deny": None}})
+    assert all(line.startswith("PermissionError: Unpickling ") for line in result.stdout.splitlines()), result.stdout
+
+
+def test_pickles_of_data(base_tree):
+    code = """
+import pickle, copy, datetime, collections, decimal, fractions, uuid, pathlib, functools
+class Own:
+    def __init__(self): self.a = [1]
+    def method(self): return self.a
+things = [Own(), {1: {2, 3}}, datetime.datetime(2020, 1, 1), collections.OrderedDict(a=1), collections.Counter("aab"),
+          decimal.Decimal("1.5"), fractions.Fraction(1, 3), uuid.UUID(int=5), pathlib.PurePath("a"), functools.partial(len, [1]),
+          ValueError("x"), range(3), b"x", bytearray(b"y"), 1j, len, Own]
+for protocol in range(6):
+    for thing in things:
+        pickle.loads(pickle.dumps(thing, protocol))
+copy.deepcopy(things)
+print("all")
+"""
+    result = run(code)
+    assert result.stdout == "all\n" and refusals(result) == []
+
+
+# ---- the record ----
+
+def test_denials_are_counted_and_bounded(base_tree):
+    """Each distinct refusal once, with its line and count; no more than 64 of them."""
+    result = run("import os\nfor i in range(1000):\n    try: os.fork()\n    except OSError: pass\n")
+    (entry,) = result.manifest["denials"]
+    assert (entry["what"], entry["attested"], entry["line"]) == ("os.fork", False, 15)
+    assert entry["count"] >= 512 and entry["hint"]
+    result = run("import os\nfor i in range(300):\n    try: os.mkdir(f'/etc/{i}')\n    except OSError: pass\n")
+    assert len(result.manifest["denials"]) == 64
+
+
+def test_with_guard_off_nothing_is_in_the_way(base_tree):
+    result = run("import gc, ctypes, __main__\ntell(lambda: getattr(tell, '__globals__') is globals())\n"
+                 "print(type(__builtins__).__name__, len(gc.get_objects()) > 10)", None, "--guard=off")
+    assert result.stdout == "True\nmodule True\n" and refusals(result) == []
+
+
+# ---- guarded writes ----
+
+@pytest.mark.parametrize("code, answer", [
+    ("box = Box(); _write_(box).a = 1; print(box.a)", "1"),
+    ("d = {}; _write_(d)['a'] = 1; _write_(d)['a'] += 1; print(d); del _write_(d)['a']; print(d)", "{'a': 2}\n{}"),
+    ("l = [1, 2]; _write_(l)[0] = 5; del _write_(l)[1]; _write_(l)[:0] = [7]; print(l)", "[7, 5]"),
+    ("_write_(Box()).f = len", "PermissionError: Attribute 'f' may not be set to something callable under this policy"),
+    ("import types; n = types.SimpleNamespace(); _write_(n).a = 1; print(n.a)", "1"),
+    ("_write_(bytearray(b'x'))[0] = 1", "PermissionError: Objects of type bytearray may not be changed in place under this policy"),
+    ("_write_(globals())['x'] = 1", "PermissionError: A namespace with '__builtins__' may not be changed under this policy"),
+    ("import string; _write_(string).digits = ''", "PermissionError: Objects of type module may not be changed in place under this policy"),
+])
+def test_s3_10_s3_11_guarded_writes(base_tree, code, answer):
+    """S3.10, S3.11: what may be changed in place, and what may be put where, by the call that the compiler puts in."""
+    policy = {"code": {"writes": "guarded", "write_types": ["dict", "list", "types.SimpleNamespace"]}}
+    result = run(f"class Box: pass\ntry:\n    {code}\nexcept PermissionError as error:\n    print('PermissionError: ' + str(error))", policy)
+    assert result.stdout.rstrip("\n") == answer
+
+
+# ---- all else works ----
+
+def test_ordinary_programs_meet_no_refusal(base_tree):
+    """Libraries use what programs may not: frames, exec, threads, files of their own."""
+    code = '''
+import abc, argparse, ast, asyncio, base64, bisect, calendar, cmath, codecs, collections, concurrent.futures, configparser, contextlib
+import copy, csv, dataclasses, datetime, decimal, difflib, enum, fnmatch, fractions, functools, glob, gzip, hashlib, heapq, html, inspect
+import io, ipaddress, itertools, json, locale, logging, math, operator, os, pathlib, pickle, platform, pprint, queue, random, re, sched
+import secrets, shelve, shlex, shutil, sqlite3, statistics, string, struct, tarfile, tempfile, textwrap, threading, time, timeit
+import tokenize, traceback, types, typing, unicodedata, unittest, uuid, warnings, weakref, xml.etree.ElementTree, zipfile, zlib, zoneinfo
+
+def double(x):
+    """
+    >>> double(2)
+    4
+    """
+    return 2 * x
+
+Pair = collections.namedtuple("Pair", "a b")
+class Typed(typing.NamedTuple):
+    a: int = 1
+class Colour(enum.Enum):
+    RED = 1
+@dataclasses.dataclass(order=True)
+class Item:
+    name: str
+    parts: list = dataclasses.field(default_factory=list)
+@functools.singledispatch
+def shown(x): return "any"
+@shown.register
+def _(x: int): return "int"
+class Shape(abc.ABC):
+    @abc.abstractmethod
+    def area(self): ...
+
+print(Pair(1, 2), Typed(), Colour.RED, Item("a"), shown(1), shown(""), inspect.signature(double), inspect.getsource(double)[:10])
+logging.basicConfig(filename="/tmp/log", level=logging.INFO)
+logging.info("text")
+with tempfile.TemporaryDirectory() as folder:
+    path = pathlib.Path(folder, "a", "b")
+    path.mkdir(parents=True)
+    (path / "x.txt").write_text("hi")
+    shutil.copytree(folder + "/a", folder + "/c")
+    shutil.make_archive("/tmp/packed", "zip", folder)
+    shutil.unpack_archive("/tmp/packed.zip", folder + "/again")
+    shutil.move(folder + "/c", folder + "/d")
+    os.replace(path / "x.txt", path / "y.txt")
+    print(len(glob.glob(folder + "/**", recursive=True)), [len(files) for _, _, files in os.walk(folder)].count(1))
+    shutil.rmtree(folder + "/d")
+    with gzip.open(path / "z.gz", "wt") as file: file.write("z" * 9)
+    with tarfile.open(path / "t.tar", "w") as tar: tar.add(path / "y.txt", "y")
+    with shelve.open(str(path / "shelf")) as shelf: shelf["k"] = [1]
+    with sqlite3.connect(path / "db.sqlite") as db: print(db.execute("select 1 + 1").fetchone())
+with tempfile.NamedTemporaryFile("w+") as file: file.write("x")
+with concurrent.futures.ThreadPoolExecutor(2) as pool: print(list(pool.map(double, [1, 2])))
+thread = threading.Thread(target=print, args=("thread",)); thread.start(); thread.join()
+async def main():
+    await asyncio.sleep(0)
+    return await asyncio.gather(asyncio.to_thread(double, 4), asyncio.sleep(0, 5))
+print(asyncio.run(main()))
+try: 1 / 0
+except ZeroDivisionError: print(traceback.format_exc().splitlines()[0])
+print(eval("a + 1", {"a": 1}), ast.literal_eval("[1]"), timeit.timeit("1", number=1) > 0, re.sub("a", "b", "aa"))
+exec("def made(): return 3")
+print(made(), uuid.uuid4().version, uuid.uuid1().version, platform.system(), len(secrets.token_hex(4)), zoneinfo.ZoneInfo("UTC"))
+print(getattr(double, "__name__"), hasattr(double, "x"), vars(Item("q")), "double" in dir(), type(Item).__name__, callable(double))
+class Case(unittest.TestCase):
+    def test(self):
+        with self.assertRaises(ValueError): int("x")
+print(unittest.TextTestRunner(io.StringIO()).run(unittest.defaultTestLoader.loadTestsFromTestCase(Case)).testsRun)
+import doctest
+print(doctest.testmod())
+print(input is not None, open("/usr/lib/python3.11/this.py").readline()[:5], len(os.listdir("/usr/lib/python3.11")) > 9, os.path.exists("/etc"))
+'''
+    result = run(code)
+    assert refusals(result) == [] and result.stderr == "", result
+    assert result.stdout == run(code, None, "--guard=off").stdout
+
+
+def test_scientific_programs_meet_no_refusal(scientific):
+    """The libraries' own ways (ctypes, pickles, threads, caches) are open to them."""
+    code = '''
+import numpy as np, pandas as pd, matplotlib.pyplot as plt, scipy.stats, scipy.optimize, statsmodels.api as sm, seaborn as sns
+import plotly.express as px, joblib, sklearn.ensemble, sklearn.linear_model, PIL.Image
+df = pd.DataFrame({"a": np.arange(20.), "b": np.arange(20.) ** 2, "c": list("xy") * 10})
+df.to_csv("/output/a.csv"); df.to_pickle("/tmp/p.pkl"); df.to_json("/tmp/j.json")
+print(pd.read_csv("/output/a.csv").shape, pd.read_pickle("/tmp/p.pkl").equals(df), pd.read_json("/tmp/j.json").shape)
+print(df.query("a > 3 and b < 100").shape, df.eval("a + b").sum(), pd.eval("1 + 2"), df.groupby("c").agg("mean").shape)
+fig, ax = plt.subplots(); ax.plot(df.a, df.b); fig.savefig("/output/f.png"); fig.savefig("/tmp/f.pdf"); plt.close(fig)
+sns.lineplot(data=df, x="a", y="b"); plt.close("all")
+model = sklearn.ensemble.RandomForestRegressor(n_estimators=5, n_jobs=2, random_state=0).fit(df[["a"]], df.b)
+joblib.dump(model, "/tmp/m.joblib")
+print(joblib.load("/tmp/m.joblib").predict(pd.DataFrame({"a": [1.]})).shape, sm.OLS(df.b, sm.add_constant(df.a)).fit().params.round(2).tolist())
+px.line(df, x="a", y="b").write_html("/output/f.html")
+np.save("/tmp/n.npy", df.a.values); np.savez("/tmp/n.npz", a=df.a.values)
+print(np.load("/tmp/n.npy", mmap_mode="r").sum(), np.load("/tmp/n.npz")["a"].sum(), scipy.optimize.minimize(lambda x: (x - 1) ** 2, 0.).x.round(3))
+print(pd.Timestamp("2020-01-01", tz="Europe/Berlin"), PIL.Image.open("/output/f.png").size)
+'''
+    options = ("--memory=1G", "--timeout=60s")
+    result = run(code, None, *options, tree="scientific")
+    assert refusals(result) == [], result
+    assert result.stdout == run(code, None, "--guard=off", *options, tree="scientific").stdout
+
+
+PANDAS = {"modules": {"replace": [
+    {"module": "pandas", "name": "eval", "with": "refuse", "message": "pandas.eval() is not allowed."},
+    {"module": "pandas", "name": "DataFrame.query", "with": "choose", "argument": "parser", "values": ["pandas"], "instead": "pandas"},
+    {"module": "numpy", "name": "ctypeslib", "with": "none"},
+    {"module": "matplotlib.pyplot", "name": "switch_backend", "with": "choose", "argument": "newbackend", "values": ["agg"],
+     "message": "Not this backend."},
+    {"module": "matplotlib.pyplot", "name": "ion", "with": "ignore"},
+]}}
+
+
+def test_s1_16_s1_17_s1_18_of_libraries(scientific):
+    """S1.16, S1.17, S1.18: pandas' and matplotlib's functions are changed for the program and serve pandas as before."""
+    result = run("""
+import numpy, pandas as pd, matplotlib.pyplot as plt
+df = pd.DataFrame({"a": [1, 2, 3]})
+tell(lambda: pd.eval("1"))
+tell(lambda: df.eval("a + 1").sum())
+tell(lambda: len(df.query("a > 1")))
+tell(lambda: len(df.query("a > 1", parser="python")))
+tell(lambda: len(df.query("a > 1 and a < 3", parser="python")))
+print(numpy.ctypeslib, plt.ion(), plt.isinteractive())
+tell(lambda: plt.switch_backend("agg"))
+tell(lambda: plt.switch_backend(newbackend="tkagg"))
+""", PANDAS, "--memory=1G", "--timeout=60s", tree="scientific")
+    assert result.stdout.splitlines() == ["PermissionError: pandas.eval() is not allowed.", "9", "2", "2", "1", "None None False", "None",
+                                          "PermissionError: Not this backend."]
