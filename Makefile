@@ -54,7 +54,7 @@ $(B)/obj/%.o: src/%.c Makefile
 	@mkdir -p $(@D) && echo "  CC $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 $(B)/obj/shim/harness/frozen.o: $(B)/gen/harness.inc
-$(B)/gen/harness.inc: src/shim/harness/freeze.py $(wildcard src/shim/harness/guest_*.py)
+$(B)/gen/harness.inc: src/shim/harness/freeze.py $(wildcard src/shim/harness/guest_*.py) src/python/hotcell/frames.py
 	@mkdir -p $(@D) && $(PYTHON) -I $^ >$@.new && mv $@.new $@
 $(B)/man/%: src/man/%.in $(B)/hotcell
 	@mkdir -p $(@D) && $(B)/hotcell options --fill $< >$@.new && mv $@.new $@
