@@ -129,12 +129,9 @@ static void bind_variables(const struct hc_handover *h, PyObject *space)
 /* (value, columns, None) or (None, None, message). */
 static void bind_input(const cJSON *input, PyObject *space, PyObject *columns)
 {
-    const char *name = text_of(input, "name"), *format = text_of(input, "format");
-    hc_autopy *read_npz =
-        strcmp(format, "npz") == 0 ? hc_frozen_function("frames", "read_frame") : Py_NewRef(Py_None);
+    const char *name = text_of(input, "name");
     hc_autopy *loaded =
-        read_npz ? hc_frozen_call("data", "load", "(sssO)", name, text_of(input, "path"), format, read_npz)
-                 : NULL;
+        hc_frozen_call("data", "load", "(sss)", name, text_of(input, "path"), text_of(input, "format"));
     PyObject *value, *names, *message; /* borrowed from `loaded` */
     if (!loaded || !PyArg_ParseTuple(loaded, "OOO", &value, &names, &message))
         fail_python("load the job's data");

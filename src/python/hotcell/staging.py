@@ -87,8 +87,7 @@ class Staging:
     def _frame(self, name: str, frame: Any) -> str:
         path = self.directory / f"{name}.npz"
         try:
-            with open(path, "wb") as file:
-                write_frame(file, frame)
+            write_frame(path, frame)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise InputError(f"inputs: {name}: {error}") from error
         return str(path)

@@ -52,22 +52,14 @@ static PyObject *namespace_of(const char *name)
     return NULL;
 }
 
-PyObject *hc_frozen_function(const char *part, const char *function)
+PyObject *hc_frozen_call(const char *part, const char *function, const char *format, ...)
 {
     PyObject *space = namespace_of(part); /* borrowed */
     if (!space)
         return NULL;
-    PyObject *found = PyDict_GetItemString(space, function); /* borrowed */
-    if (!found)
-        return PyErr_Format(PyExc_SystemError, "no function '%s' in frozen part '%s'", function, part);
-    return Py_NewRef(found);
-}
-
-PyObject *hc_frozen_call(const char *part, const char *function, const char *format, ...)
-{
-    hc_autopy *callable = hc_frozen_function(part, function);
+    PyObject *callable = PyDict_GetItemString(space, function); /* borrowed */
     if (!callable)
-        return NULL;
+        return PyErr_Format(PyExc_SystemError, "no function '%s' in frozen part '%s'", function, part);
     va_list ap;
     va_start(ap, format);
     hc_autopy *args = Py_VaBuildValue(format, ap);
