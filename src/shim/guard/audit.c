@@ -157,8 +157,13 @@ static int judge_read(const struct event *e, PyObject *path)
         return 0;
     hc_autopy *bytes = path_bytes(path);
     char resolved[PATH_MAX];
-    if (!bytes || (hc_path_resolve(PyBytes_AS_STRING(bytes), true, resolved) < 0 && !guest))
+    if (!bytes)
         return 0;
+    if (hc_path_resolve(PyBytes_AS_STRING(bytes), true, resolved) < 0) {
+        if (!guest)
+            return 0;
+        hc_path_guess(PyBytes_AS_STRING(bytes), resolved);
+    }
     if (hc_zones_have(&hc_guard.files.read, resolved) || hc_zones_have(&hc_guard.files.write, resolved) ||
         hc_zones_have(&harmless, resolved))
         return 0;

@@ -71,6 +71,31 @@ int hc_path_resolve(const char *path, bool follow, char *out)
     return -1;
 }
 
+void hc_path_guess(const char *path, char *out)
+{
+    char at[PATH_MAX], resolved[PATH_MAX];
+    size_t len = strlen(path);
+    if (len >= sizeof at)
+        len = sizeof at - 1;
+    for (;;) {
+        (void)snprintf(at, sizeof at, "%.*s", len ? (int)len : 1, len ? path : path[0] == '/' ? "/" : ".");
+        if (realpath(at, resolved))
+            break;
+        if (!len) { /* the working directory was removed */
+            (void)snprintf(resolved, sizeof resolved, "/");
+            break;
+        }
+        while (len && path[len - 1] == '/')
+            len--;
+        while (len && path[len - 1] != '/')
+            len--;
+    }
+    while (path[len] == '/')
+        len++;
+    if (join(out, resolved, path + len) < 0)
+        out[PATH_MAX - 1] = '\0'; /* cut: nothing so long can be opened */
+}
+
 /* "." and "~" mean what they mean at this moment. NULL: nothing. */
 static const char *zone_path(const char *zone, char *buffer)
 {

@@ -9,6 +9,10 @@
  * directory cannot be resolved either. */
 int hc_path_resolve(const char *path, bool follow, char *out);
 
+/* What comes nearest to that for a path in a directory that is not there: the part that is, resolved, and the
+ * rest as it stands. */
+void hc_path_guess(const char *path, char *out);
+
 /* Is a resolved path one of the zones or below one? A zone "." is the working directory, "~" is $HOME. */
 bool hc_zones_have(const struct hc_names *zones, const char *resolved);
 
