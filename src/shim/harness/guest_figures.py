@@ -14,11 +14,15 @@ class Capture:
         self.size = size
         self.saved = []  # (path relative to the output directory, MIME type, kind)
         self.warnings = []
+        self.late = False  # one took too long: the others are not tried
 
     def attempt(self, what, save, *arguments):
+        if self.late:
+            return
         try:
             save(self, *arguments)
         except BaseException as error:  # the guest's classes take part in this: it may be anything
+            self.late = isinstance(error, TimeoutError)
             line = f"{what} figure capture skipped: {type(error).__name__}: {error}"
             self.warnings.append(line)
             print(line, file=sys.stderr)

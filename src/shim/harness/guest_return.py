@@ -14,7 +14,14 @@ class NotJson(ValueError):
 
 def collect(space, wanted, output, room):
     """{name: what became of it} for [{"name", "format"}]; at most `room` bytes of JSON in all."""
-    return {row["name"]: one(space, row["name"], row["format"], output, room // len(wanted)) for row in wanted}
+    found = {}
+    for row in wanted:
+        try:
+            found[row["name"]] = one(space, row["name"], row["format"], output, room // len(wanted))
+        except TimeoutError as error:
+            found[row["name"]] = {"error": describe(error)}
+            break
+    return {row["name"]: {"error": "another variable took too long"} for row in wanted} | found
 
 
 def one(space, name, form, output, room):
@@ -23,6 +30,8 @@ def one(space, name, form, output, room):
     value = space[name]
     try:
         return {"type": type_name(value), **WRITERS[form](value, Place(output, name, room))}
+    except TimeoutError:
+        raise
     except BaseException as error:  # the guest's classes take part in this: it may be anything
         return {"type": type_name(value), "error": describe(error)}
 

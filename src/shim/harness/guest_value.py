@@ -3,7 +3,9 @@ import sys
 
 DATA_RESOURCE = "application/vnd.dataresource+json"
 MOST_ROWS = 1000  # of a table; the whole of it is what --return is for
+MOST_COLUMNS = 1000
 MOST_CELLS = 50000
+TOO_LARGE = object()  # no JSON and no text: it will be left out, and said to be
 METHODS = (("_repr_html_", "text/html"), ("_repr_markdown_", "text/markdown"), ("_repr_latex_", "text/latex"),
            ("_repr_svg_", "image/svg+xml"), ("_repr_png_", "image/png"), ("_repr_jpeg_", "image/jpeg"),
            ("_repr_json_", "application/json"))
@@ -12,14 +14,20 @@ METHODS = (("_repr_html_", "text/html"), ("_repr_markdown_", "text/markdown"), (
 def forms(value, drawing, output, room):
     """{MIME type: str, or for JSON types what it holds}. What raises has no such form."""
     found = {}
-    for add in (add_table, add_figure, add_methods, add_bundle):
-        attempt(add, found, value, drawing, output, room)
+    try:
+        for add in (add_table, add_figure, add_methods, add_bundle):
+            attempt(add, found, value, drawing, output, room)
+    except TimeoutError:
+        pass
     return found
 
 
 def attempt(action, *arguments):
+    """Who takes too long for one form is not asked for others."""
     try:
         return action(*arguments)
+    except TimeoutError:
+        raise
     except BaseException:  # the guest's classes take part in this: it may be anything
         return None
 
@@ -42,12 +50,16 @@ def data_resource(frame, room):
     """As many of the first rows as fit, with the types of the columns."""
     import json
     width = max(1, frame.shape[1])
+    if width > MOST_COLUMNS:
+        return TOO_LARGE
     count = min(len(frame), MOST_ROWS, max(1, MOST_CELLS // width))
     while True:
         text = table_json(frame.iloc[:count])
         if len(text) <= room or count <= 1:
             break
         count = max(1, min(count // 2, count * room // len(text)))
+    if len(text) > room:
+        return TOO_LARGE
     return {**json.loads(text), "rows": len(frame), "truncated": count < len(frame)}
 
 
@@ -148,7 +160,7 @@ def content(mime, data, room):
         if mime.startswith("text/") or mime == "image/svg+xml":
             return data.decode("utf-8", "replace")
         if len(data) > room:
-            return data  # which is no text, and so left out
+            return TOO_LARGE
         import binascii
         return binascii.b2a_base64(data, newline=False).decode("ascii")
     return str.__str__(data) if isinstance(data, str) else None
