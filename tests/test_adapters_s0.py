@@ -144,3 +144,28 @@ def test_frames_figures_and_code(runner, tmp_path):
     code = done.output_dir / done.result["code_paths"][0]
     assert stat.S_IMODE(code.stat().st_mode) == 0o600 and stat.S_IMODE(code.parent.stat().st_mode) == 0o700
     assert "# === LLM-generated analysis code below ===" in code.read_text()
+
+
+@pytest.mark.row("S0.32")
+def test_a_runner_that_is_ended_takes_its_cell_along(base_tree, tmp_path):
+    """Its parent's time limit is such an end. That the program runs shows in the launcher's processes."""
+    spec = tmp_path / "spec.json"
+    spec.write_text(json.dumps({"code": "while True: pass", "df_paths": {}, "output_dir": str(tmp_path / "out")}))
+    with subprocess.Popen([sys.executable, "-m", "hotcell.runner", spec], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env={**os.environ, "PYTHONPATH": str(PACKAGE), "HOTCELL": str(cells.HOTCELL)}) as runner:
+        cells.wait_until("there is a cell", lambda: len(descendants(runner.pid)) >= 3, 30 * cells.SLOWNESS)
+        inside = descendants(runner.pid)
+        runner.terminate()
+        runner.communicate(timeout=cells.PATIENCE)
+    assert runner.returncode == 128 + 15
+    cells.wait_until("all are gone", lambda: not any(Path(f"/proc/{pid}").exists() for pid in inside))
+    assert json.loads((tmp_path / "out" / "_sandbox_result.json").read_text())["exit_code"] == 3
+
+
+def descendants(pid):
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    try:
+        found = [int(child) for child in children.read_text().split()]
+    except OSError:
+        return []
+    return found + [other for child in found for other in descendants(child)]

@@ -97,6 +97,26 @@ def test_calls_side_by_side_keep_their_namespaces():
     assert asyncio.run(both()) == ([10, 20], [10, 20])
 
 
+TASK = """
+import asyncio
+async def later():
+    await asyncio.sleep(0.01)
+    done.append(1 / divisor)
+done = []
+task = asyncio.create_task(later())
+await asyncio.sleep(0)
+"""
+
+
+@pytest.mark.row("S3.38")
+def test_tasks_in_the_background_are_awaited():
+    g = {"divisor": 2}
+    run(TASK, g)
+    assert g["done"] == [0.5]
+    with pytest.raises(ZeroDivisionError):
+        run(TASK, {"divisor": 0})
+
+
 @pytest.mark.row("S3.6")
 def test_print_and_warnings_come_through(capsys):
     assert run("print('hello')\nimport warnings\nwarnings.warn('careful')\n1") == 1

@@ -201,6 +201,7 @@ static void compile_program(const cJSON *job, struct hc_program *program)
     if (check_only)
         _exit(HC_EXIT_OK);
     hc_findings_finish(&found);
+    program->finish_tasks = hc_rules_bool(member(job, "rules"), "code", "finish_tasks", false);
     hc_autopy *done = hc_frozen_call("hooks", "set_source", "(O)", program->text);
     if (!done)
         fail_python("keep the program's source");

@@ -99,6 +99,8 @@ const struct hc_rule hc_rules[] = {
      "Types whose objects may be changed in place, with guarded writes; without this list, all."},
     {"code", "filename", HC_RULE_TEXT, false, 0, NULL, NULL,
      "The file name that tracebacks show for the program; \"<cell>\" if nothing else is said."},
+    {"code", "finish_tasks", HC_RULE_BOOL, false, 0, NULL, NULL,
+     "Whether tasks that a program with a top-level await leaves running are awaited, instead of cancelled."},
     {"files", "read", HC_RULE_NAMES, true, 0, NULL, NULL,
      "Directories below which the program may read files; without this list, all that the cell has."},
     {"files", "write", HC_RULE_NAMES, true, 0, NULL, NULL,

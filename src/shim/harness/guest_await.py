@@ -3,7 +3,7 @@
 COROUTINE = 0x80  # CO_COROUTINE: the code object has such an await
 
 
-def run(parts, namespace):
+def run(parts, namespace, finish_tasks):
     """Run code objects in order inside one event loop; the value of the last."""
     import asyncio
 
@@ -13,6 +13,16 @@ def run(parts, namespace):
             value = eval(code, namespace)
             if code.co_flags & COROUTINE:
                 value = await value
+        if finish_tasks:
+            await finish()
         return value
+
+    async def finish():
+        """A task that fails ends the waiting: its exception becomes the program's."""
+        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            for task in done:
+                if not task.cancelled():
+                    task.result()
 
     return asyncio.run(cell())

@@ -129,7 +129,9 @@ static PyObject *evaluate(const struct hc_program *program, PyObject *space)
     if (program->awaits) {
         hc_autopy *parts = program->last ? Py_BuildValue("(OO)", program->body, program->last)
                                          : Py_BuildValue("(O)", program->body);
-        PyObject *value = parts ? hc_frozen_call("await", "run", "(OO)", parts, space) : NULL;
+        PyObject *value = parts ? hc_frozen_call("await", "run", "(OOO)", parts, space,
+                                                 program->finish_tasks ? Py_True : Py_False)
+                                : NULL;
         if (value && !program->last)
             Py_SETREF(value, Py_NewRef(Py_None));
         return value;

@@ -5,10 +5,11 @@
 #include "shim/harness/reject.h"
 
 struct hc_program {
-    PyObject *text; /* str, owned */
-    PyObject *body; /* code, owned */
-    PyObject *last; /* code of the last expression, owned; NULL if the program does not end in one */
-    bool awaits;    /* one of them has an await at its top level and gives a coroutine */
+    PyObject *text;    /* str, owned */
+    PyObject *body;    /* code, owned */
+    PyObject *last;    /* code of the last expression, owned; NULL if the program does not end in one */
+    bool awaits;       /* one of them has an await at its top level and gives a coroutine */
+    bool finish_tasks; /* with `awaits`: what it leaves running is awaited. The caller's to set */
 };
 
 /* Parse, have the guard judge, compile. Runs nothing of the program. 0, or -1 if `found` has a refusal, after
