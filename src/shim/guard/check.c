@@ -5,8 +5,6 @@
 #include "shim/guard/guard.h"
 #include "shim/guard/hints.h"
 
-#define WRITE_GUARD "_write_" /* what guarded writes are made with (writes.c) */
-
 struct look {
     struct hc_findings *out;
     struct hc_lines lines;
@@ -80,7 +78,7 @@ static bool is_one_of(const char *name, const char *const *names)
 
 static bool name_denied(const char *name)
 {
-    bool ours = hc_guard.code.guarded_writes && strcmp(name, WRITE_GUARD) == 0;
+    bool ours = hc_guard.code.guarded_writes && strcmp(name, HC_WRITE_GUARD) == 0;
     return *name && (ours || hc_names_has(&hc_guard.names.deny, name) ||
                      hc_names_has_suffix(&hc_guard.attributes.suffixes, name));
 }

@@ -31,13 +31,6 @@ int hc_guard_install(PyObject *space)
     return 0;
 }
 
-int hc_guard_transform(struct _mod *tree, struct _arena *arena)
-{
-    (void)tree;
-    (void)arena;
-    return 0;
-}
-
 void hc_guard_begin(void)
 {
     if (hc_guard.on)

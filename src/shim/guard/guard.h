@@ -32,8 +32,10 @@ int hc_guard_check_size(const char *utf8, struct hc_findings *out);
  * Python exception set. */
 int hc_guard_check(struct _mod *tree, const char *utf8, struct hc_findings *out);
 
-/* What the policy has the compiler do to the tree that was accepted (guarded writes). -1 with an exception.
- */
+#define HC_WRITE_GUARD "_write_" /* a built-in function; no program may name it */
+
+/* With guarded writes: change the tree that was accepted so that whatever sets or deletes an attribute or an
+ * item of an object asks HC_WRITE_GUARD for it. -1 with an exception. */
 int hc_guard_transform(struct _mod *tree, struct _arena *arena);
 
 /* The program runs from here on, as the launcher has been told: it hears of refusals. */
