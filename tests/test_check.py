@@ -554,3 +554,82 @@ def test_a_parser_that_crashes_rejects_the_program():
         cells.skip("the interpreter does not start with so small a stack")
     assert (result.status, result.manifest["status"], result.stdout) == (2, "rejected", ""), result
     assert result.manifest["rejection"]["rule"] == "parser" and "SIGSEGV" in result.manifest["reason"]
+
+
+# ---- guarded writes ----
+
+GUARDED = {"code": {"writes": "guarded", "write_types": ["dict", "list", "types.SimpleNamespace"]}}
+
+def test_S3_9_S3_12_ordinary_writes_work():
+    code = textwrap.dedent("""\
+        import contextlib, types
+        class Box:
+            total = {}
+            total['in class'] = 1
+            def __init__(self): self.a = 0; self.__b = [0]; self.__b[0] += 1
+            def b(self): return self.__b
+        class Matrix:
+            def __imatmul__(self, other): return other
+        @contextlib.contextmanager
+        def given(x): yield x
+        b, d, l, n = Box(), {}, [1, 2, 3, 4], types.SimpleNamespace(x=[1])
+        b.a = d['k'] = 1
+        b.c, d['u'], *l[1:2] = 2, 3, 4, 5
+        (b.d, [d['v']]) = 6, [7]
+        b.a += 1; b.a -= 4; b.a *= 3; b.a //= 2; b.a **= 2; b.a %= 7; b.a <<= 2; b.a >>= 1; b.a |= 9; b.a &= 13; b.a ^= 1; b.a /= 2
+        n.m = Matrix(); n.m @= 8
+        n.x[0]: int = 9
+        b.e: int = 10
+        for d['i'] in range(3): pass
+        for b.f, l[0] in [(1, 2)]: pass
+        with given(11) as d['w'], given(12) as b.g: pass
+        [0 for d['c'] in (1, 2)]
+        d['gone'] = 1
+        del d['gone'], b.f
+        n.x.append(d.setdefault('k', 0))
+        def change(): b.h = (lambda: d)()['z'] = 13
+        change()
+        print(vars(b), d, l, n, b.b(), Box.total)
+        """)
+    plain = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert cells.run(code, policy=GUARDED).stdout == plain
+
+
+@pytest.mark.parametrize("statement", [
+    "{}.x = f", "{}.x, y = f, 1", "[{}.x] = [f]", "for {}.x in [f]: pass", "with given(f) as {}.x: pass", "[0 for {}.x in [f]]",
+    "{}.x: int = f", "def g():\n    {}.x = f\ng()", "class C:\n    {}.x = f", "(*[], {}.x) = [f]",
+    "async def g():\n    async for {}.x in h(): pass\nawait g()", "*a, {}.x = [f]",
+])
+def test_S3_10_nothing_callable_is_set_in_any_way(statement):
+    code = """\
+        import contextlib, math
+        class Box: pass
+        box, f = Box(), print
+        @contextlib.contextmanager
+        def given(x): yield x
+        async def h(): yield f
+        """
+    code = textwrap.dedent(code) + statement.format("box") + "\nprint('set', box.x)"
+    assert cells.run(code).stdout.startswith("set")
+    result = cells.run(code, policy=GUARDED)
+    assert result.manifest["guest"]["error"]["type"] == "PermissionError" and result.stdout == "", result
+    assert "Attribute 'x' may not be set to something callable" in result.manifest["guest"]["error"]["message"]
+
+
+@pytest.mark.parametrize("statement, what", [
+    ("x[0] = 1", "bytearray"), ("del x[0]", "bytearray"), ("x[0] += 1", "bytearray"), ("for x[0] in (1,): pass", "bytearray"),
+    ("math.pi = 3", "module"), ("del math.pi", "module"), ("math.pi += 1", "module"), ("globals()['y'] = 1", "namespace"),
+    ("int.x = 1", "type"),
+])
+def test_S3_11_only_listed_types_are_changed(statement, what):
+    result = cells.run(f"import math\nx = bytearray(b'abc')\n{statement}", policy=GUARDED)
+    assert result.manifest["guest"]["error"]["type"] == "PermissionError", result
+    assert what in result.manifest["guest"]["error"]["message"]
+
+
+def test_the_guard_of_writes_cannot_be_replaced():
+    """Bound anew by a way that the guard does not see."""
+    assert not check("_write_ = lambda x: x", policy=GUARDED)["safe"]
+    assert not check("def f(_write_): pass", policy=GUARDED)["safe"]
+    result = cells.run("import math\nglobals().update({'_wri' + 'te_': lambda x: x})\nmath.pi = 3\nprint('set')", policy=GUARDED)
+    assert result.stdout == "" and result.manifest["guest"]["error"]["type"] == "PermissionError", result
