@@ -329,3 +329,48 @@ def test_arrays_and_returned_values():
     (result.output_dir / "values" / "twice.npy").write_bytes(b"forged")
     with pytest.raises(hotcell.TamperedError):
         returned["twice"]
+
+
+# ---- looking before running ----
+
+def test_check_says_all_that_it_found():
+    checked = hotcell.check("import socket\nprint(1)\nimport subprocess\n", tree="base")
+    assert not checked.safe and "socket" in checked.reason
+    assert [(finding.line, finding.rule) for finding in checked.findings] == [(1, "imports"), (3, "imports")]
+    assert checked.findings[0].column == 8 and checked.findings[0].hint
+    assert hotcell.check("print(1)", tree="base") == hotcell.Check(True, None, (), (), {}, {
+        "safe": True, "reason": None, "findings": [], "warnings": [], "columns": {}})
+
+
+def test_check_runs_nothing():
+    assert hotcell.check("while True: pass", tree="base").safe
+    assert asyncio.run(hotcell.acheck("while True: pass", tree="base")).safe
+
+
+def test_check_finds_columns_and_syntax():
+    checked = hotcell.check("sales['units'] + sales.price", tree="base", inputs=["sales"])
+    assert checked.safe and checked.columns == {"sales": ["units", "price"]}
+    broken = hotcell.check("x = = 1", tree="base")
+    assert not broken.safe and broken.findings[0].rule == "syntax" and broken.findings[0].line == 1
+    assert not os.listdir("tmp")
+
+
+def test_check_raises_for_a_bad_request():
+    with pytest.raises(hotcell.PolicyError):
+        hotcell.check("1", policy="no-such")
+    with pytest.raises(hotcell.InputError):
+        hotcell.check("", tree="base")
+
+
+def test_findings_of_a_refused_run():
+    result = run("import socket\nimport subprocess\n")
+    assert result.status == "rejected" and result.rejection.rule == "imports" and result.rejection.hint
+    assert [finding.line for finding in result.rejection.findings] == [1, 2]
+    assert {denial.layer for denial in result.denials} == {"ast"} and all(denial.attested for denial in result.denials)
+
+
+def test_denials_of_a_run():
+    result = run("import os\ntry:\n    os.system('x')\nexcept PermissionError as error:\n    print(error)")
+    assert result.ok and result.text
+    denial, = result.denials
+    assert denial.layer == "audit" and "os.system" in denial.rule + denial.what and not denial.attested and denial.line == 3
