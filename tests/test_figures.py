@@ -192,11 +192,19 @@ STRICT = "import warnings, matplotlib.pyplot as plt\nwarnings.filterwarnings('er
 def test_fonts_for_every_letter(scientific, style):
     """S1.12: no box instead of a character, whatever a style says of fonts."""
     code = STRICT + style + f"plt.title({WORDS!r})\nplt.savefig('a.png'), plt.savefig('a.svg'), plt.savefig('a.pdf')\n"
-    chosen = {"fonts": ["No Such Font", "DejaVu Sans", "Droid Sans Fallback"], "unicode_minus": False}
-    result = draw(code, scientific, figures=chosen)
+    result = draw(code, scientific)
     assert result.manifest["status"] == "ok" and result.stderr == "", result
-    plain = draw(code, scientific)
+    plain = draw(code, scientific, figures={"fallback": []})
     assert plain.manifest["status"] == "error" and "Glyph" in plain.stderr  # DejaVu alone has none of these
+
+
+@pytest.mark.row("S1.12")
+def test_fonts_that_a_policy_prefers(scientific):
+    """S1.12: families in their order, those that are not there left out."""
+    chosen = {"fonts": ["No Such Font", "DejaVu Sans", "Droid Sans Fallback"], "fallback": []}
+    result = draw(STRICT + f"plt.title({WORDS!r})\nplt.savefig('a.png')\nprint(plt.rcParams['font.family'])\n"
+                  "plt.style.use('default')\nprint(plt.rcParams['font.family'])", scientific, figures=chosen)
+    assert result.stdout == "['DejaVu Sans', 'Droid Sans Fallback', 'sans-serif']\n" * 2 and result.stderr == "", result
 
 
 @pytest.mark.row("S1.12")

@@ -151,6 +151,8 @@ const struct hc_rule hc_rules[] = {
      "Directory below /output that figures go into; \"figures\" if nothing else is said."},
     {"figures", "fonts", HC_RULE_NAMES, false, 0, NULL, NULL,
      "Font families for matplotlib, in order of preference; those that the tree lacks are passed over."},
+    {"figures", "fallback", HC_RULE_NAMES, false, 0, NULL, NULL,
+     "Font families for Chinese, Japanese and Korean letters that the font of a text lacks."},
     {"figures", "unicode_minus", HC_RULE_BOOL, false, 0, NULL, NULL,
      "Whether numbers on axes have a minus sign instead of a hyphen, which more fonts have."},
     {"redact", "rules", HC_RULE_ROWS, false, 0, NULL, redact_fields,

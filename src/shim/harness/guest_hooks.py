@@ -7,6 +7,7 @@ import sys
 
 OUTPUT = "/output"
 FONT_LISTS = "/usr/share/hotcell/matplotlib"
+FAR_LETTERS = "\u2e80"  # the first of those that need a font of their own, radicals
 
 cell = ""  # file name of the guest's program
 source = ""  # its text, for tracebacks, warnings and inspect
@@ -25,6 +26,7 @@ class Drawing:
         self.shown = []  # plotly figures for which show() was called
         self.shows = 0  # figures of matplotlib that show() was to save
         self.saved = []  # and has saved: (path below the output directory, MIME type, kind)
+        self.far_letters = False  # a text has Chinese, Japanese or Korean letters
         self.images = []  # at the end: (figure, {MIME type: path})
 
 
@@ -101,6 +103,8 @@ def install(filename, seed, figures, count, size):
     after["linecache"] = [remember_source]
     after["plotly.io._renderers"] = [collect_shown]
     after["threading"] = [show_source_lines]
+    if figures.get("fallback"):
+        after["matplotlib.text"] = [watch_texts]
     if figures.get("show", "keep") != "keep":
         after["matplotlib.pyplot"] = [SHOWS[figures["show"]]]
     if seed is not None:
@@ -158,31 +162,45 @@ def remove_font_lists(module):
 
 
 def choose_fonts(manager):
-    """The policy's font families in front, and asked for every character that others lack."""
+    """The policy's font families in front, unless the program has chosen some."""
     import matplotlib
-    wanted = drawing_state.rules.get("fonts", [])
     there = {font.name for font in manager.fontManager.ttflist}
-    families = [name for name in wanted if name in there]
+    families = [name for name in drawing_state.rules.get("fonts", []) if name in there]
     for params in (matplotlib.rcParamsDefault, matplotlib.rcParams):
         if families and params["font.family"] == ["sans-serif"]:
             params["font.family"] = [*families, "sans-serif"]
         if "unicode_minus" in drawing_state.rules:
             params["axes.unicode_minus"] = drawing_state.rules["unicode_minus"]
+    families = [name for name in drawing_state.rules.get("fallback", []) if name in there]
     if families:
         fall_back_to(families, manager)
 
 
 def fall_back_to(families, manager):
-    """Styles such as seaborn's replace the families; the characters must not become boxes then."""
+    """More fonts to look for characters in, behind those of the text, whatever styles and programs make of these."""
     find = manager.FontManager._find_fonts_by_props
     paths = []
 
     def _find_fonts_by_props(self, *args, **kwargs):
         found = find(self, *args, **kwargs)
+        if not drawing_state.far_letters:
+            return found
         if not paths:
             paths.extend(manager.findfont(name, fallback_to_default=False) for name in families)
         return found + [path for path in paths if path not in found]
     manager.FontManager._find_fonts_by_props = _find_fonts_by_props
+
+
+def watch_texts(module):
+    """Large fonts make each figure slower: only after a text with letters that are in no ordinary font."""
+    set_text = module.Text.set_text
+
+    def watched(self, s):
+        set_text(self, s)
+        if max(self._text, default="") >= FAR_LETTERS:
+            drawing_state.far_letters = True
+    watched.__name__, watched.__doc__ = set_text.__name__, set_text.__doc__
+    module.Text.set_text = watched
 
 
 def show_source_lines(threading):
