@@ -78,6 +78,24 @@ def test_a_text_of_any_kind_stays_readable(base_tree):
     assert told["what"].startswith("\x1b[2J") and len(told["what"].encode()) <= 260
 
 
+def test_descriptors_that_the_program_sends_are_dropped(base_tree):
+    """The launcher takes one, from the shim, before the program is read."""
+    result = run("""
+import array, socket
+channel = socket.socket(fileno=3)
+pipes = [os.pipe() for _ in range(4)]
+for kind in (7, 8):
+    body = json.dumps(dict(layer="audit", rule="r", what="w", line=1, count=1, hint=None)).encode() if kind == 7 else b""
+    passed = array.array("i", [end for pipe in pipes for end in pipe])
+    channel.sendmsg([struct.pack("=BBHI", kind, 1, 0, len(body)) + body], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, passed)])
+for read, write in pipes:
+    os.close(write)
+    print(os.read(read, 1))
+""")
+    assert result.stdout == "b''\n" * 4, result  # nobody else holds a write end
+    assert len(result.manifest["denials"]) == 1 and "out of turn" in result.manifest["warnings"][0]
+
+
 # ---- what the kernel asked the launcher ----
 
 LIBC = """

@@ -79,7 +79,8 @@ void hc_denials_finish(struct hc_denials *list)
 static bool read_layer(const cJSON *node, struct hc_denial *out)
 {
     for (int by = 0; by < HC_REFUSERS; by++) {
-        if (refusers[by].attested || !cJSON_IsString(node) || strcmp(node->valuestring, refusers[by].name))
+        if (refusers[by].attested || !cJSON_IsString(node) ||
+            strcmp(node->valuestring, refusers[by].name) != 0)
             continue;
         out->by = (enum hc_refuser)by;
         return true;

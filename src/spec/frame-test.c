@@ -86,6 +86,14 @@ struct step {
     {                                                                                                        \
         HC_FRAME_REJECTED, LAST, "{}", HC_FRAME_REJECTED                                                     \
     }
+#define FILTERED                                                                                             \
+    {                                                                                                        \
+        HC_FRAME_FILTERED, LAST, "", HC_FRAME_FILTERED                                                       \
+    }
+#define DENIAL(text)                                                                                         \
+    {                                                                                                        \
+        HC_FRAME_DENIAL, LAST, text, HC_FRAME_DENIAL                                                         \
+    }
 #define REFUSED(type, flags, text)                                                                           \
     {                                                                                                        \
         type, flags, text, -1                                                                                \
@@ -94,6 +102,8 @@ struct step {
 #define BAD_RUN      REFUSED(HC_FRAME_RUN, LAST, "")
 #define BAD_REPORT   REFUSED(HC_FRAME_REPORT, LAST, "{}")
 #define BAD_REJECTED REFUSED(HC_FRAME_REJECTED, LAST, "{}")
+#define BAD_FILTERED REFUSED(HC_FRAME_FILTERED, LAST, "")
+#define BAD_DENIAL   REFUSED(HC_FRAME_DENIAL, LAST, "{}")
 #define BEGIN(text)                                                                                          \
     {                                                                                                        \
         HC_FRAME_REPORT, 0, text, 0                                                                          \
@@ -116,6 +126,16 @@ static void conversations(void **state)
         {"a job that ended before it could report", {READY, RUN}, NULL},
         {"a program that was refused", {READY, REJECTED}, "{}"},
         {"data that could not be loaded", {REJECTED}, "{}"},
+        {"a job under the reporting filter", {FILTERED, READY, RUN, REPORT}, "{}"},
+        {"denials, then the report", {FILTERED, READY, RUN, DENIAL("[1]"), DENIAL("[2]"), REPORT}, "{}"},
+        {"denials, and no report", {FILTERED, READY, RUN, DENIAL("[1]"), DENIAL("[2]")}, "[2]"},
+        {"filtered twice", {FILTERED, BAD_FILTERED}, NULL},
+        {"filtered after ready", {READY, BAD_FILTERED}, NULL},
+        {"filtered after run", {READY, RUN, BAD_FILTERED}, NULL},
+        {"filtered after rejected", {REJECTED, BAD_FILTERED}, NULL},
+        {"a denial before the program runs", {FILTERED, READY, BAD_DENIAL}, NULL},
+        {"a denial after the report", {READY, RUN, REPORT, BAD_DENIAL}, NULL},
+        {"a denial inside a report", {READY, RUN, BEGIN("{"), BAD_DENIAL}, NULL},
         {"run before ready", {BAD_RUN}, NULL},
         {"report before run", {READY, BAD_REPORT}, NULL},
         {"report before ready", {BAD_REPORT}, NULL},

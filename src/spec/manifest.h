@@ -73,8 +73,8 @@ struct hc_manifest {
         bool set;
         char rule[64], message[512], hint[256];
         int line, column; /* 0 if it has none */
-        cJSON *findings;  /* all of them, the first being this one (spec/finding.h). Owned; NULL: this alone */
-        int64_t more;     /* beyond those */
+        cJSON *findings; /* all of them, the first being this one (spec/finding.h). Owned; NULL: this alone */
+        int64_t more;    /* beyond those */
     } rejection;
     cJSON *check; /* what was found beside (hc_checked_parse). Owned; NULL: nothing */
     struct {
