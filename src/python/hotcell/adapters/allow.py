@@ -84,7 +84,8 @@ class OpenWritePolicy(AllowPolicy):
             chk_dest(obj if obj is not None else args[0] if args else kwargs["file"], ok_dests)
 
 
-_PATH, _DST, _RENAME, _OPEN = PathWritePolicy(), PosAllowPolicy(1, "dst"), PathWritePolicy(0, "target"), OpenWritePolicy()
+_PATH, _RENAME = PathWritePolicy(), PathWritePolicy(0, "target")
+_DST, _OPEN = PosAllowPolicy(1, "dst"), OpenWritePolicy()
 
 # Calls that write, and how their destinations are found.
 WRITE_POLICIES: Dict[Tuple[str, str], AllowPolicy] = {

@@ -42,8 +42,7 @@ SECRETS = [(re.compile(pattern, flags), text) for pattern, flags, text in (
     (r"(aws[_-]?access[_-]?key[_-]?id|aws[_-]?secret[_-]?access[_-]?key)[\s=:]+\S+", re.I, r"\1=<REDACTED>"),
     (r"(postgres|mysql|mongodb|redis)://\S+", 0, r"\1://<REDACTED>@<REDACTED>"),
     (r"eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+", re.A, "<JWT_REDACTED>"),
-    (r"-----BEGIN (?:(?:RSA|DSA|EC|OPENSSH) )?PRIVATE KEY-----[\s\S]*?-----END (?:(?:RSA|DSA|EC|OPENSSH) )?PRIVATE KEY-----",
-     0, "<PRIVATE_KEY_REDACTED>"),
+    (r"-----BEGIN ((?:(?:RSA|DSA|EC|OPENSSH) )?PRIVATE KEY)-----[\s\S]*?-----END \1-----", 0, "<PRIVATE_KEY_REDACTED>"),
 )]
 MAX_CHARS = 2000
 CUT = "\n... [OUTPUT TRUNCATED FOR SECURITY]"
@@ -133,7 +132,8 @@ class AsyncCodeExecutor:
     def _output_of(self, result: Result, chart: Optional[str]) -> Output:
         stdout, stderr = str(result.stdout), str(result.stderr)
         if result.status == "timeout":
-            return _output(stdout, f"ExecutionTimeout: code execution exceeded {self.exec_timeout}s limit\n", True, chart)
+            stderr = f"ExecutionTimeout: code execution exceeded {self.exec_timeout}s limit\n"
+            return _output(stdout, stderr, True, chart)
         if result.status == "rejected" and not stderr:
             stderr = f"{result.reason}\n"
         elif result.status not in ("ok", "error", "rejected"):
@@ -185,14 +185,13 @@ def _chart(result: Result) -> Optional[str]:
     """The first PNG that was captured, by the launcher's list. ValueError if its path leads elsewhere."""
     listed = {figure.path: figure for figure in result.figures if figure.mime == "image/png"}
     reported = [entry.get("path") for entry in result.guest.get("figures") or ()]
-    for path in (*(path for path in reported if path in listed), *listed):
-        return _encode(listed[path])
-    return None
+    first = next((path for path in (*reported, *listed) if path in listed), None)
+    return _encode(listed[first]) if first is not None else None
 
 
 def _encode(figure: Figure) -> str:
-    directory = str(_real(figure.location.parent))
-    if figure.directory is None or os.path.commonpath((directory, _real(figure.directory))) != str(_real(figure.directory)):
+    location = figure.location
+    if _real(location.parent) != _real(Path(str(figure.directory))) / os.path.dirname(figure.path):
         raise ValueError(figure.path)
     try:
         return base64.b64encode(figure.read()).decode("ascii")

@@ -16,6 +16,7 @@ import json
 import keyword
 import linecache
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -36,13 +37,14 @@ from .allow import (AllowChecked, AllowPolicy, OpenWritePolicy, PathWritePolicy,
                     type_name)
 
 __all__ = [
-    "UNSET", "AllowChecked", "AllowPolicy", "OpenWritePolicy", "PathWritePolicy", "PosAllowPolicy", "RunPython", "allow",
-    "allow_matplotlib", "allow_write_types", "chk_dest", "create_pyrun_magic", "default_ok_dests", "find_var",
-    "load_ipython_extension", "should_export",
+    "UNSET", "AllowChecked", "AllowPolicy", "OpenWritePolicy", "PathWritePolicy", "PosAllowPolicy", "RunPython",
+    "allow", "allow_matplotlib", "allow_write_types", "chk_dest", "create_pyrun_magic", "default_ok_dests",
+    "find_var", "load_ipython_extension", "should_export",
 ]
 
 UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
 MAX_RETURNS = 64       # names that one job can give back
+WORD = re.compile(r"(?<![\w.])[A-Za-z][A-Za-z0-9_]*")
 MAX_LITERAL = 1 << 16  # characters of a repr that is read as a value
 SOURCES = 10           # that linecache keeps
 
@@ -98,6 +100,8 @@ class _Names:
                     line = []
                 elif token.type in (tokenize.NAME, tokenize.OP):
                     line.append(token.string)
+                elif token.type == tokenize.STRING:  # names in f"{x}", and in frame.query("a > @x")
+                    self.used.update(dict.fromkeys(WORD.findall(token.string)))
         except (tokenize.TokenError, SyntaxError):  # the cell says what is wrong with it
             self._take(line)
 
@@ -149,17 +153,20 @@ def _is_json(value: Any) -> bool:
 
 # ---- running ----
 
+ABOUT = """Run Python code in a fresh cell and return the value of its last expression.
+
+All of the standard library that needs no processes and no network can be imported, and numpy, pandas, matplotlib and
+other scientific libraries. Top-level await works. print() goes to standard output. New variables come back to the
+caller's namespace, unless they begin with '_' or would hide a function or module there; those that end with '_'
+always do."""
+
+
 class _LiveDoc:
     """The docstring, with the tools as they are now."""
 
     def __get__(self, instance: Any, owner: Any = None) -> str:
-        text = ("Run Python code in a fresh cell and return the value of its last expression.\n\n"
-                "All of the standard library that needs no processes and no network can be imported, and numpy, pandas,\n"
-                "matplotlib and other scientific libraries. Top-level await works. print() goes to standard output.\n"
-                "New variables come back to the caller's namespace, unless they begin with '_' or would hide a function\n"
-                "or module there; those that end with '_' always do.")
-        tools = describe_tools()
-        return text + ("\n\nTools that the caller allows:\n" + "\n".join(f"- {line}" for line in tools) if tools else "")
+        tools = [f"- {line}" for line in describe_tools()]
+        return "\n".join([ABOUT, "", "Tools that the caller allows:", *tools]) if tools else ABOUT
 
 
 class RunPython:
@@ -222,8 +229,13 @@ class RunPython:
         return True
 
     def _export(self, result: Result, values: _Values) -> None:
-        for name in result.returned:
-            value = result.returned[name]
+        returned = result.returned
+        for name in returned:
+            try:
+                value = returned[name]
+            except ImportError as error:
+                warnings.warn(f"{name} did not come back: {error}", stacklevel=3)
+                continue
             if should_export(name, value, self.g) and not (name in values.vars and values.vars[name] == value):
                 self.g[name] = value
 

@@ -124,7 +124,7 @@ class ScriptExecutor:
     def validate_data_access(self, script: str, available_columns: Sequence[str]) -> Dict[str, Any]:
         """{"valid", "accessed_columns", "warnings"}: the columns that the script uses of df, by df['c'] or df.c."""
         available = [str(column) for column in available_columns]
-        used = _used_columns(self._check(script), set(available))
+        used = _used_columns(self._check(script))
         missing = [column for column in used if column not in available]
         warnings = [f"Columns not found in dataset: {missing}"] if missing else []
         return {"valid": not missing, "accessed_columns": used, "warnings": warnings}
@@ -209,7 +209,7 @@ def _plots(result: Result) -> List[str]:
             if entry.path.startswith("plots/") and entry.path.lower().endswith(PLOT_EXTENSIONS)]
 
 
-def _used_columns(checked: Check, available: "set[str]") -> List[str]:
+def _used_columns(checked: Check) -> List[str]:
     """Of df and data, each once, in order."""
     found: Dict[str, None] = {}
     for frame in ("df", "data"):
