@@ -234,8 +234,8 @@ static int prepare(struct hc_request *q, int argc, char **argv, const struct opt
     if (file && read_code(q, file, err) < 0)
         return -1;
     q->job.check_only |= q->check;
-    q->file = q->spec ? q->spec : file;
-    if (strcmp(q->file, "-") == 0)
+    q->file = file ? file : q->spec;
+    if (q->file && strcmp(q->file, "-") == 0)
         q->file = "standard input";
     if (hc_job_check(&q->job, err) < 0)
         return file ? hc_ctx(err, "%s", q->file) : -1;

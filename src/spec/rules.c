@@ -17,6 +17,8 @@ static const char *const shows[] = {"keep", "save", "ignore", NULL};
 static const char *const formats[] = {"png", "svg", "pdf", NULL};
 static const char *const plotly_formats[] = {"json", "html", NULL};
 static const char *const keeps[] = {"head", "ends", NULL};
+static const char *const statements[] = {"def", "class", "lambda", "global", "nonlocal", "async", NULL};
+static const char *const warnings[] = {"file_calls", "infinite_loop", NULL};
 static const char *const writes[] = {"free", "guarded", NULL};
 
 static const struct hc_rule_field replace_fields[] = {
@@ -87,10 +89,10 @@ const struct hc_rule hc_rules[] = {
      "Characters that the program may have; 0 for no limit beside limits.code."},
     {"code", "max_chars_message", HC_RULE_TEXT, true, 0, NULL, NULL,
      "What is said of a longer one."},
-    {"code", "ban", HC_RULE_NAMES, true, 0, NULL, NULL,
-     "Statements that the program may not have: \"def\", \"class\", \"lambda\", \"global\", \"nonlocal\", \"async\"."},
-    {"code", "warn", HC_RULE_NAMES, true, 0, NULL, NULL,
-     "What the program is warned of: \"file_calls\", \"infinite_loop\"."},
+    {"code", "ban", HC_RULE_NAMES, true, 0, statements, NULL,
+     "Statements that the program may not have."},
+    {"code", "warn", HC_RULE_NAMES, true, 0, warnings, NULL,
+     "What the program is warned of: calls of open, file, read and write, unless it saves figures; loops without a condition."},
     {"code", "columns_of", HC_RULE_NAMES, true, 0, NULL, NULL,
      "Frames of which the columns that the program uses are looked for, beside its inputs."},
     {"code", "writes", HC_RULE_CHOICE, true, 0, writes, NULL,

@@ -191,12 +191,10 @@ static int look_at_import_from(struct look *l, stmt_ty s, bool tried)
 static const struct {
     const char *function;
     int first;
-    bool method; /* called as an attribute of something only */
 } by_name[] = {
-    {"getattr", 1, false},    {"setattr", 1, false},         {"delattr", 1, false},
-    {"hasattr", 1, false},    {"attrgetter", 0, false},      {"methodcaller", 0, false},
-    {"__getattr__", 0, true}, {"__getattribute__", 0, true}, {"__setattr__", 0, true},
-    {"__delattr__", 0, true}, {"getattr_static", 1, false},
+    {"getattr", 1},     {"setattr", 1},      {"delattr", 1},        {"hasattr", 1},
+    {"attrgetter", 0},  {"methodcaller", 0}, {"__getattr__", 0},    {"__getattribute__", 0},
+    {"__setattr__", 0}, {"__delattr__", 0},  {"getattr_static", 1},
 };
 
 /* "a.b.c", as attrgetter takes it. */
@@ -217,7 +215,7 @@ static int look_at_attribute_call(struct look *l, expr_ty call, const char *func
 {
     asdl_expr_seq *args = call->v.Call.args;
     for (size_t i = 0; i < sizeof by_name / sizeof *by_name; i++) {
-        if (strcmp(function, by_name[i].function) != 0)
+        if (!args || strcmp(function, by_name[i].function) != 0)
             continue;
         for (Py_ssize_t n = by_name[i].first; n < asdl_seq_LEN(args); n++) {
             expr_ty arg = asdl_seq_GET(args, n);
