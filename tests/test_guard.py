@@ -427,6 +427,16 @@ def test_s3_30_effects_are_refused(base_tree, code, event):
     assert ("audit", "audit", event) in refusals(result)
 
 
+@pytest.mark.parametrize("code", [
+    "import atexit; atexit.register(os.fork)",
+    "class Late:\n    def __del__(self): os.fork()\nlate = Late()",
+    "import threading, time\nthreading.Thread(target=lambda: (threading.main_thread().join(), os.fork())).start()",
+])
+def test_what_the_program_leaves_for_its_end_is_guarded(base_tree, code):
+    result = run("import os\n" + code)
+    assert refusals(result) == [("audit", "audit", "os.fork")]
+
+
 def test_hooks_of_the_program_are_not_added(base_tree):
     """sys.addaudithook swallows the refusal; the hook is not there, and the record says so."""
     assert works_outside("sys.addaudithook(lambda *a: print('seen') if a[0] == 'mine' else None)\nsys.audit('mine')") == "seen"

@@ -227,6 +227,7 @@ static int conclude(const cJSON *job, PyObject *space, PyObject *columns, struct
     hc_results_gather(job, space, outcome, report);
     Py_CLEAR(outcome->value);
     end_program(space, outcome);
+    hc_guard_release();
     struct hc_error err;
     if (hc_report_send(report, outcome->status, &err) < 0)
         (void)dprintf(STDERR_FILENO, "hotcell-shim: %s\n", err.text);
@@ -272,7 +273,6 @@ _Noreturn void hc_guest_run(pid_t parent)
     hc_deadline_arm();
     hc_program_run(&program, space, &outcome);
     hc_deadline_disarm();
-    hc_guard_release();
     if (getpid() == self)
         _exit(conclude(job, space, columns, &outcome, &report));
     /* A child that the guest forked came to the program's end too: it ends as it would in Python, and leaves

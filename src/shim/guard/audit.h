@@ -3,12 +3,10 @@
 #ifndef HC_SHIM_GUARD_AUDIT_H
 #define HC_SHIM_GUARD_AUDIT_H
 
-#include <stdbool.h>
-
 /* Before the interpreter starts. -1: no memory. */
 int hc_audit_prepare(void);
 
-/* Judge from now on, or no longer. */
-void hc_audit_watch(bool on);
+/* Judge from now on. */
+void hc_audit_watch(void);
 
 #endif

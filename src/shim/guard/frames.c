@@ -86,7 +86,10 @@ static bool is_one_of(const frame *f, const char *const *modules)
 
 bool hc_caller_is_guest(const char *const *through)
 {
-    for (const frame *f = innermost(); f; f = caller_of(f)) {
+    const frame *f = innermost();
+    if (!f)
+        return false;
+    for (; f; f = caller_of(f)) {
         enum hc_party party = hc_party_of_file(f->f_code->co_filename);
         if (party == HC_PARTY_GUEST)
             return true;
@@ -96,9 +99,19 @@ bool hc_caller_is_guest(const char *const *through)
     return true;
 }
 
-bool hc_caller_exists(void)
+bool hc_caller_is_harness(void)
 {
-    return innermost() != NULL;
+    const frame *f = innermost();
+    if (!f)
+        return true;
+    for (; f; f = caller_of(f)) {
+        const char *file = text_of(f->f_code->co_filename);
+        if (file && strcmp(file, HARNESS) == 0)
+            return true;
+        if (hc_party_of_file(f->f_code->co_filename) == HC_PARTY_GUEST)
+            return false;
+    }
+    return false;
 }
 
 bool hc_asked_through(const char *module)

@@ -20,13 +20,13 @@ enum hc_party {
 
 enum hc_party hc_party_of_file(PyObject *filename);
 
-/* Does the innermost frame that is anybody's belong to the program? Without such a frame (a thread that runs
- * a built-in function) too. `through`: modules of the standard library that act for their callers, as
- * "gzip" or "ctypes/", NULL-terminated; NULL: none. */
+/* Does the innermost frame that is anybody's belong to the program? If there are frames but none is
+ * anybody's, too; without any, the harness calls. `through`: modules of the standard library that act for
+ * their callers, as "gzip" or "ctypes/", NULL-terminated; NULL: none. */
 bool hc_caller_is_guest(const char *const *through);
 
-/* Is there a frame at all? The harness's own calls have none. */
-bool hc_caller_exists(void);
+/* Does the harness do this, while the program may be waiting for it? */
+bool hc_caller_is_harness(void);
 
 /* Does that module of the standard library stand between the program and what happens now? */
 bool hc_asked_through(const char *module);

@@ -27,7 +27,7 @@ int hc_guard_install(PyObject *space)
         return -1;
     if (hide_loader(space) < 0 || hc_modules_guard() < 0)
         return -1;
-    hc_audit_watch(true);
+    hc_audit_watch();
     return 0;
 }
 
@@ -39,6 +39,5 @@ void hc_guard_begin(void)
 
 void hc_guard_release(void)
 {
-    hc_audit_watch(false);
     hc_denials_end();
 }

@@ -41,7 +41,8 @@ int hc_guard_transform(struct _mod *tree, struct _arena *arena);
 /* The program runs from here on, as the launcher has been told: it hears of refusals. */
 void hc_guard_begin(void);
 
-/* The program has ended: from here on the harness works, and is not refused anything. */
+/* The launcher is told of no further refusal, because the report comes now. The guard stays: threads of the
+ * program may still run. */
 void hc_guard_release(void);
 
 #endif

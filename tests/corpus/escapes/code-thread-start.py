@@ -5,7 +5,9 @@ import time
 gate = _thread.allocate_lock()
 gate.acquire()
 def work():
-    __import__("os").system("cat @SECRET@")
-    gate.release()
+    try:
+        __import__("os").system("cat @SECRET@")
+    finally:
+        gate.release()
 _thread.start_new_thread(work, ())
 gate.acquire()
