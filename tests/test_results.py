@@ -3,16 +3,20 @@
 import base64
 import json
 import struct
+from pathlib import Path
 
 import cells
+import jsonschema
 import pytest
 
 SCIENTIFIC = ["--memory", "1G", "--timeout", "60s"]
+SCHEMA = json.loads((Path(__file__).parent.parent / "src/spec/manifest.schema.json").read_text())
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def guest(result):
     assert result.manifest and result.manifest["guest"], result
+    jsonschema.validate(result.manifest, SCHEMA)
     assert result.manifest["guest"]["complete"] is True
     return result.manifest["guest"]
 

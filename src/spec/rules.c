@@ -99,7 +99,7 @@ const struct hc_rule hc_rules[] = {
      "Whether setting attributes and items goes through a guard."},
     {"code", "write_types", HC_RULE_NAMES, true, 0, NULL, NULL,
      "Types whose objects may be changed in place, with guarded writes; without this list, all."},
-    {"code", "filename", HC_RULE_TEXT, false, 0, NULL, NULL,
+    {"code", "filename", HC_RULE_FILE, false, 0, NULL, NULL,
      "The file name that tracebacks show for the program; \"<cell>\" if nothing else is said."},
     {"code", "finish_tasks", HC_RULE_BOOL, false, 0, NULL, NULL,
      "Whether tasks that a program with a top-level await leaves running are awaited, instead of cancelled."},
@@ -176,10 +176,15 @@ const struct hc_rule hc_rules[] = {
 const size_t hc_rules_count = sizeof hc_rules / sizeof *hc_rules;
 
 static const char *const kinds[] = {
-    [HC_RULE_BOOL] = "true or false",      [HC_RULE_COUNT] = "a whole number",
-    [HC_RULE_TEXT] = "a string",           [HC_RULE_CODE] = "a string",
-    [HC_RULE_CHOICE] = "a string",         [HC_RULE_FOLDER] = "the name of a directory",
-    [HC_RULE_NAMES] = "a list of strings", [HC_RULE_MAP] = "an object of strings",
+    [HC_RULE_BOOL] = "true or false",
+    [HC_RULE_COUNT] = "a whole number",
+    [HC_RULE_TEXT] = "a string",
+    [HC_RULE_CODE] = "a string",
+    [HC_RULE_CHOICE] = "a string",
+    [HC_RULE_FILE] = "a file name",
+    [HC_RULE_FOLDER] = "the name of a directory",
+    [HC_RULE_NAMES] = "a list of strings",
+    [HC_RULE_MAP] = "an object of strings",
     [HC_RULE_ROWS] = "a list of objects",
 };
 
@@ -277,6 +282,27 @@ static int check_list_size(const struct place *at, const cJSON *node, const char
         return hc_json_fail(at->json, node, false, err, "%s.%s: more than %d", at->section, at->key,
                             MAX_ITEMS);
     return 0;
+}
+
+/* The guard tells the program's own frames by this name. */
+static int check_file(const struct place *at, const cJSON *node, struct hc_error *err)
+{
+    static const char *const taken[] = {"/", "<frozen", "<hotcell>"};
+    if (!cJSON_IsString(node))
+        return wrong(at, node, kinds[HC_RULE_FILE], err);
+    const char *name = node->valuestring;
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        if (strncmp(name, taken[i], strlen(taken[i])) == 0)
+            return hc_json_fail(at->json, node, false, err, "%s.%s: must not begin with '%s'", at->section,
+                                at->key, taken[i]);
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            return hc_json_fail(at->json, node, false, err, "%s.%s: control characters", at->section,
+                                at->key);
+    return *name && strlen(name) <= 255
+               ? 0
+               : hc_json_fail(at->json, node, false, err, "%s.%s: expected 1 to 255 bytes", at->section,
+                              at->key);
 }
 
 static int check_folder(const struct place *at, const cJSON *node, struct hc_error *err)
@@ -407,6 +433,8 @@ static int check(const struct place *at, const struct hc_rule *r, const cJSON *n
         return check_choice(at, node, r->choices, err);
     case HC_RULE_NAMES:
         return check_names(at, node, r->choices, err);
+    case HC_RULE_FILE:
+        return check_file(at, node, err);
     case HC_RULE_FOLDER:
         return check_folder(at, node, err);
     case HC_RULE_MAP:

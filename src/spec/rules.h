@@ -16,6 +16,7 @@ enum hc_rule_kind {
     HC_RULE_TEXT,   /* string of at most 4096 bytes */
     HC_RULE_CODE,   /* Python source of at most 64 KiB */
     HC_RULE_CHOICE, /* one of `choices` */
+    HC_RULE_FILE,   /* a file name for the program in messages: none that marks code as a library's */
     HC_RULE_FOLDER, /* name of one directory: letters, digits, '.', '_', '-' */
     HC_RULE_NAMES,  /* list of strings, each one of `choices` if there are any; a key "NAME+" adds to what was
                        inherited */

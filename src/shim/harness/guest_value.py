@@ -65,9 +65,9 @@ def data_resource(frame, room):
 
 def table_json(frame):
     try:
-        return frame.to_json(orient="table", date_format="iso")
+        return frame.to_json(orient="table", date_format="iso", double_precision=15)
     except (ValueError, NotImplementedError, TypeError, OverflowError):
-        return with_plain_labels(frame).to_json(orient="table", date_format="iso")
+        return with_plain_labels(frame).to_json(orient="table", date_format="iso", double_precision=15)
 
 
 def with_plain_labels(frame):
