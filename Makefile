@@ -21,8 +21,8 @@ CFLAGS  += -std=gnu17 $(OPT) $(WARN) $(HARDEN)
 PY_ABI  := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 PYTHONDIR ?= $(PREFIX)/lib/python$(PY_ABI)/dist-packages
 CPPFLAGS = -D_GNU_SOURCE -Isrc -I$(B)/gen -DHC_VERSION='"$(VERSION)"' -DHC_PYTHON_ABI='"$(PY_ABI)"' $(EXTRA)
-LIBS       := $(shell pkg-config --libs libseccomp libmnl libcjson libsodium)
-LIBS_SPEC  := $(shell pkg-config --libs libcjson libsodium) -lm
+LIBS       := $(shell pkg-config --libs libseccomp libmnl libcjson libsodium libpcre2-8)
+LIBS_SPEC  := $(shell pkg-config --libs libcjson libsodium libpcre2-8) -lm
 PY_CFLAGS  := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags python3-embed))
 # libpython is linked in statically and not position-independent, as in Debian's own python3: it starts 2 ms faster, the shim
 # reaches the parser's own tree, and a tree needs no libpython. ASLR of the shim's code would protect nobody: the process
@@ -54,7 +54,7 @@ $(B)/obj/%.o: src/%.c Makefile
 	@mkdir -p $(@D) && echo "  CC $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 $(B)/obj/shim/harness/frozen.o: $(B)/gen/harness.inc
-$(B)/gen/harness.inc: src/shim/harness/freeze.py $(wildcard src/shim/harness/guest_*.py)
+$(B)/gen/harness.inc: src/shim/harness/freeze.py $(wildcard src/shim/harness/guest_*.py) src/python/hotcell/frames.py
 	@mkdir -p $(@D) && $(PYTHON) -I $^ >$@.new && mv $@.new $@
 $(B)/man/%: src/man/%.in $(B)/hotcell
 	@mkdir -p $(@D) && $(B)/hotcell options --fill $< >$@.new && mv $@.new $@

@@ -294,12 +294,40 @@ def test_frames_arrive_as_they_are(capsys):
     """One cell for all: loading pandas takes longer than anything else here."""
     named = list(frames())
     code = SHOW.replace("\n", "\n    ").replace("df", "frame")
-    result = run("frames = [" + ", ".join(f"f{n}" for n in range(len(named))) + "]\nfor frame in frames:" + code, tree=None,
-                 inputs={f"f{n}": frame for n, (_, frame) in enumerate(named)}, memory="1G")
+    names = [f"f{n}" for n in range(len(named))]
+    result = run(f"frames = [{', '.join(names)}]\nfor frame in frames:{code}", tree=None, memory="1G",
+                 inputs=dict(zip(names, (frame for _, frame in named))), returns=[f"{name}=exact" for name in names])
     assert result.ok, result
     for _, frame in named:
         exec(SHOW, {"df": frame})
-    assert result.text.splitlines() == capsys.readouterr().out.splitlines()
+    shown = capsys.readouterr().out.splitlines()
+    assert result.text.splitlines() == shown
+    for name in names:  # and come back
+        exec(SHOW, {"df": result.returned[name]})
+    assert capsys.readouterr().out.splitlines() == shown
+
+
+def test_a_frame_that_a_program_forged():
+    """Bytes of a cell's are not unpacked without bounds, and raise nothing but ValueError."""
+    import io
+    np = pytest.importorskip("numpy")
+    pytest.importorskip("pandas")
+    from hotcell import results
+
+    def packed(save=np.savez, **arrays):
+        file = io.BytesIO()
+        save(file, **arrays)
+        return file.getvalue()
+
+    def frame(header):
+        return packed(__hotcell_frame__=np.frombuffer(header, "uint8"), a0=np.arange(2))
+    zone = (b'{"rows": 2, "labels": {"levels": [["a"]], "names": [null]}, "index": null, "index_names": [null],'
+            b' "columns": [{"kind": "zoned", "array": "a0", "zone": "%s"}]}')
+    assert str(results._load_frame(frame(zone % b"Europe/Rome")).a.dtype) == "datetime64[ns, Europe/Rome]"
+    for content in (b"", b"no archive", packed(np.savez_compressed, a0=np.zeros(10)), frame(b"[]"), frame(b"[" * 10000),
+                    frame(zone % b"dateutil//etc/passwd"), frame(zone % b"/etc/passwd"), frame(zone % b"tzlocal()")):
+        with pytest.raises(ValueError, match="not a data frame"):
+            results._load_frame(content)
 
 
 def test_what_cannot_go_in():

@@ -13,6 +13,7 @@ struct hc_launch {
     struct hc_run *run;
     struct hc_manifest *m;
     struct hc_plan plan;
+    struct hc_redactor *redactor; /* owned; NULL: nothing is redacted */
     struct hc_tree tree;
     struct hc_ids ids;
     struct hc_cgroup_parent parent;

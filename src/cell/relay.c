@@ -34,7 +34,7 @@ void hc_relay_drop(struct hc_relay *r)
 void hc_relay_write(struct hc_relay *r)
 {
     while (hc_relay_wants_write(r)) {
-        ssize_t n = write_some(r->pass_fd, r->pending + r->from, r->to - r->from);
+        ssize_t n = write_some(r->pass_fd, r->passing + r->from, r->to - r->from);
         if (n > 0)
             r->from += (size_t)n;
         else if (n < 0 && errno == EAGAIN)
@@ -42,6 +42,27 @@ void hc_relay_write(struct hc_relay *r)
         else if (n < 0 && errno != EINTR)
             hc_relay_drop(r); /* the reader has gone: the job goes on without */
     }
+}
+
+static void pass_on(struct hc_relay *r, const char *data, size_t len)
+{
+    if (r->pass_fd < 0 || len == 0)
+        return;
+    r->passing = data;
+    r->from = 0;
+    r->to = len;
+    hc_relay_write(r);
+}
+
+/* What was just read, or the end of it, as the policy wants it shown. */
+static void show(struct hc_relay *r, size_t len)
+{
+    hc_buf_clear(&r->changed);
+    if (len)
+        hc_shown_feed(r->shown, r->pending, len, &r->changed);
+    else
+        hc_shown_finish(r->shown, &r->changed);
+    pass_on(r, r->changed.data, r->changed.len);
 }
 
 /* Account for what was just read into `pending`. */
@@ -54,11 +75,7 @@ static void keep(struct hc_relay *r, size_t len)
     st->truncated = st->truncated || kept < len;
     if (kept)
         (void)hc_buf_add(&st->text, r->pending, kept);
-    if (kept && r->pass_fd >= 0) {
-        r->from = 0;
-        r->to = kept;
-        hc_relay_write(r);
-    }
+    pass_on(r, r->pending, kept);
 }
 
 void hc_relay_read(struct hc_relay *r)
@@ -69,7 +86,14 @@ void hc_relay_read(struct hc_relay *r)
             return;
         if (n <= 0)
             r->fd = -1;
-        else
+        if (r->shown)
+            show(r, n > 0 ? (size_t)n : 0);
+        else if (n > 0)
             keep(r, (size_t)n);
     }
+}
+
+void hc_relay_finish(struct hc_relay *r)
+{
+    hc_buf_finish(&r->changed);
 }

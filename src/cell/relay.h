@@ -4,14 +4,17 @@
 #ifndef HC_CELL_RELAY_H
 #define HC_CELL_RELAY_H
 
-#include "spec/manifest.h"
+#include "spec/shown.h"
 
 struct hc_relay {
     int fd;                   /* read end, non-blocking, borrowed; -1 after end of file */
     int pass_fd;              /* where to, borrowed; -1: nowhere (any more) */
     int64_t max;              /* bytes that are kept and passed on */
     struct hc_stream *stream; /* what was kept and counted */
-    size_t from, to;          /* what of `pending` has still to be passed on */
+    struct hc_shown *shown;   /* what the policy does to it; borrowed; NULL: nothing */
+    struct hc_buf changed;    /* what that made of it; owned */
+    const char *passing;      /* what is passed on: `pending` or `changed` */
+    size_t from, to;          /* the part of it that still has to be */
     /* All writers are dead: an empty pipe has ended. Their own end of file may never come, for a descriptor
      * that was sent through a socket which nobody reads any more still holds the pipe. */
     bool orphaned;
@@ -24,6 +27,8 @@ void hc_relay_read(struct hc_relay *r);
 
 /* The reader can take more. */
 void hc_relay_write(struct hc_relay *r);
+
+void hc_relay_finish(struct hc_relay *r);
 
 /* Stop passing on: what is pending is dropped, what still comes is only kept and counted. */
 void hc_relay_drop(struct hc_relay *r);

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "cell/launch.h"
 #include "cell/watch.h"
+#include "spec/conceal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,6 +55,7 @@ static int supervise(struct hc_launch *l, struct hc_error *err)
 {
     struct hc_supervisor *s = &l->sup;
     s->policy = l->run->policy;
+    s->redactor = l->redactor;
     s->ids = &l->ids;
     s->cgroup = &l->cgroup;
     s->stdout_fd = l->stdout_fd;
@@ -205,6 +207,7 @@ static void launch_finish(struct hc_launch *l)
     hc_ids_release(&l->ids);
     hc_tree_finish(&l->tree);
     hc_buf_finish(&l->first_filter);
+    hc_redactor_free(l->redactor);
     for (char **e = l->env; e && *e; e++)
         free(*e);
     free(l->env);
@@ -292,18 +295,33 @@ static int describe(struct hc_run *r, struct hc_manifest *m, struct hc_error *er
     return 0;
 }
 
+/* Texts that are not the program's output may still quote it. */
+static void conceal(struct hc_launch *l)
+{
+    struct hc_manifest *m = l->m;
+    if (!l->redactor)
+        return;
+    if (hc_manifest_conceal(m, l->redactor) < 0)
+        hc_launch_warn(m, "what the guest's process reported was dropped: it could not be redacted");
+    if (m->out.withheld || m->err.withheld)
+        hc_launch_warn(m, "output was withheld: looking for what is to be redacted took too long");
+}
+
 int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
 {
     struct hc_launch l;
     int rc = describe(r, m, err);
     launch_init(&l, r, m);
     r->dest = (struct hc_dest){.fd = -1};
+    if (rc == 0)
+        rc = hc_redactor_new(&l.redactor, r->policy->rules, err);
     if (rc == 0) {
         int rejected = check_size(r, m);
         rc = rejected ? hc_launch_prepare_output(&l, err) : run_cell(&l, err);
     }
     if (rc < 0)
         hc_launch_conclude(m, HC_STATUS_LAUNCH_FAILED, "%.500s", err->text);
+    conceal(&l);
     m->exit_code = rc < 0 ? err->exit : hc_status_exit(m->status);
     m->tree_name = r->policy->tree;
     launch_finish(&l);

@@ -163,6 +163,21 @@ static struct stream make_stream(int fd, int pass_fd, int64_t max, struct hc_str
                            .write_fd = -1};
 }
 
+static int prepare_shown(struct loop *l, struct hc_error *err)
+{
+    const struct hc_supervisor *s = l->s;
+    struct hc_relay *out = &l->out.relay, *errors = &l->err.relay;
+    if (hc_shown_new(&out->shown, s->policy, s->redactor, out->max, out->stream, err) < 0)
+        return -1;
+    return hc_shown_new(&errors->shown, s->policy, s->redactor, errors->max, errors->stream, err);
+}
+
+static void finish_stream(struct stream *st)
+{
+    hc_shown_free(st->relay.shown);
+    hc_relay_finish(&st->relay);
+}
+
 /* ---- control ---- */
 
 static uint64_t status_field(const char *text, const char *key, int base)
@@ -587,7 +602,9 @@ static int supervise(struct loop *l, const struct timers *timers, struct hc_erro
     l->control_open = l->status_open = true;
     l->out = make_stream(s->stdout_fd, s->pass_stdout, limits->stdout_bytes, s->out, ON_STDOUT, ON_PASS_OUT);
     l->err = make_stream(s->stderr_fd, s->pass_stderr, limits->stderr_bytes, s->err, ON_STDERR, ON_PASS_ERR);
-    int rc = run_loop(l, timers, err);
+    int rc = prepare_shown(l, err) < 0 ? -1 : run_loop(l, timers, err);
+    finish_stream(&l->out);
+    finish_stream(&l->err);
     hc_close_fd(&l->interpreter);
     hc_close_fd(&l->pace);
     return rc;

@@ -25,6 +25,7 @@ enum hc_end {
 struct hc_supervisor {
     /* Given. Descriptors are borrowed. */
     const struct hc_policy *policy;
+    const struct hc_redactor *redactor; /* NULL: output is shown as it comes */
     const struct hc_ids *ids;
     struct hc_cgroup *cgroup; /* fd -1: none */
     pid_t pid;                /* first process of the cell, our unreaped child */

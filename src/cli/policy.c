@@ -6,6 +6,7 @@
 #include "cell/policies.h"
 #include "cli/cli.h"
 #include "spec/options.h"
+#include "spec/redact.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +69,13 @@ static int show(const struct hc_policy *p)
 
 static int check(const struct hc_policy *p)
 {
-    (void)p; /* it was loaded: there is nothing to say */
+    struct hc_redactor *redactor;
+    struct hc_error err;
+    if (hc_redactor_new(&redactor, p->rules, &err) < 0) {
+        (void)hc_ctx(&err, "policy %s", p->name);
+        return hc_report(&err);
+    }
+    hc_redactor_free(redactor);
     return HC_EXIT_OK;
 }
 

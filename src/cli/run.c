@@ -34,18 +34,20 @@ static void print_help(void)
     hc_options_print_help(stdout);
 }
 
-static void say_cut(const char *name, const struct hc_stream *st, const char *limit)
+static void say_cut(const char *name, const struct hc_stream *st, const char *limit,
+                    const struct hc_policy *policy)
 {
+    bool plain = !policy->rules || !cJSON_GetObjectItemCaseSensitive(policy->rules, "truncation");
     if (st->truncated)
-        hc_warn("%s was cut: %lld bytes written, the first %zu passed on (%s)", name, (long long)st->bytes,
-                st->text.len, limit);
+        hc_warn("%s was cut: %lld bytes written, %s%zu passed on (%s)", name, (long long)st->bytes,
+                plain ? "the first " : "", st->text.len, limit);
 }
 
 /* What the user reads when the program's own output does not say it. */
 static void say_outcome(const struct hc_manifest *m)
 {
-    say_cut("standard output", &m->out, "limits.stdout");
-    say_cut("standard error", &m->err, "limits.stderr");
+    say_cut("standard output", &m->out, "limits.stdout", m->policy);
+    say_cut("standard error", &m->err, "limits.stderr", m->policy);
     switch (m->status) {
     case HC_STATUS_OK:
     case HC_STATUS_REJECTED: /* a syntax error has been shown with its line */

@@ -129,9 +129,12 @@ static void bind_variables(const struct hc_handover *h, PyObject *space)
 /* (value, columns, None) or (None, None, message). */
 static void bind_input(const cJSON *input, PyObject *space, PyObject *columns)
 {
-    const char *name = text_of(input, "name");
+    const char *name = text_of(input, "name"), *format = text_of(input, "format");
+    hc_autopy *read_npz =
+        strcmp(format, "npz") == 0 ? hc_frozen_function("frames", "read_frame") : Py_NewRef(Py_None);
     hc_autopy *loaded =
-        hc_frozen_call("data", "load", "(sss)", name, text_of(input, "path"), text_of(input, "format"));
+        read_npz ? hc_frozen_call("data", "load", "(sssO)", name, text_of(input, "path"), format, read_npz)
+                 : NULL;
     PyObject *value, *names, *message; /* borrowed from `loaded` */
     if (!loaded || !PyArg_ParseTuple(loaded, "OOO", &value, &names, &message))
         fail_python("load the job's data");

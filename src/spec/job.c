@@ -120,7 +120,7 @@ static int add_input(struct hc_job *job, const char *name, const char *path, enu
 
 /* ---- what is to be given back ---- */
 
-static const char *const return_formats[] = {"auto", "json", "npy", "csv", "jsonl"};
+static const char *const return_formats[] = {"auto", "exact", "json", "npy", "csv", "jsonl"};
 
 /* NAME or NAME=FORMAT. Returns what is wrong with it, NULL if it was taken (or there is no memory: *name). */
 static const char *take_return(struct hc_job *job, const char *text)
@@ -129,7 +129,7 @@ static const char *take_return(struct hc_job *job, const char *text)
     size_t len = strcspn(text, "=");
     for (size_t i = 0; text[len] && i <= sizeof return_formats / sizeof *return_formats; i++) {
         if (i == sizeof return_formats / sizeof *return_formats)
-            return "expected NAME or NAME=FORMAT, with the format auto, json, npy, csv or jsonl";
+            return "expected NAME or NAME=FORMAT, with the format auto, exact, json, npy, csv or jsonl";
         if (strcmp(text + len + 1, return_formats[i]) != 0)
             continue;
         format = return_formats[i];

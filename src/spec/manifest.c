@@ -299,8 +299,8 @@ static void put_stream(struct doc *d, cJSON *root, const char *name, const struc
     cJSON *stream = put_object(d, root, name);
     put_bytes(d, stream, "text", s->text.data, s->text.len);
     put_number(d, stream, "bytes", (double)s->bytes);
-    put_bool(d, stream, "truncated", s->truncated);
-    put_number(d, stream, "redactions", 0);
+    put_bool(d, stream, "truncated", s->truncated || s->shortened);
+    put_number(d, stream, "redactions", (double)s->redactions);
 }
 
 /* Returns NULL, or why the report is left out. It was checked when it came in; it is checked again, so that
@@ -539,7 +539,7 @@ int hc_manifest_print_runner(const struct hc_manifest *m, struct hc_buf *out, st
     cJSON *code = put_list(&d, root, "code_paths");
     if (m->code_path)
         (void)put_name(&d, code, NULL, m->code_path);
-    put_bool(&d, root, "truncated", m->out.truncated);
+    put_bool(&d, root, "truncated", m->out.truncated || m->out.shortened);
     int rc = d.ok ? print_indented(root, out, err) : hc_fail(err, ENOMEM, "manifest");
     cJSON_Delete(root);
     return rc < 0 ? hc_exit_as(err, HC_EXIT_INTERNAL) : 0;

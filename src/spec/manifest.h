@@ -31,7 +31,10 @@ int hc_status_exit(enum hc_status s);         /* exit status of `hotcell run`; l
 struct hc_stream {
     struct hc_buf text; /* what was kept, raw bytes */
     int64_t bytes;      /* what the guest wrote, kept or not (counted until the cell's end) */
+    int64_t redactions; /* by the policy's "redact" */
     bool truncated;
+    bool shortened; /* by redact.max_chars */
+    bool withheld;  /* some was withheld because looking for what is to be redacted took too long */
 };
 
 struct hc_artifact {

@@ -1,21 +1,25 @@
 """Data frames as .npz files, exact: types, missing values, labels and index come out in the cell as they were.
 
 Text formats would turn "007" into 7, dates into strings and lose the index. The arrays hold no Python objects: what is
-not of a numpy type goes as JSON. The member HEADER says what each array is; src/shim/harness/guest_data.py reads it.
+not of a numpy type goes as JSON. The member HEADER says what each array is.
+
+This file is part of two programs: of the package, and, frozen, of what runs in a cell; so it imports nothing else.
 """
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import re
 from typing import Any, Dict, List
 
 HEADER = "__hotcell_frame__"
 PLAIN_KINDS = "biufcmM"  # of numpy's dtypes
 
 
-def write_frame(path: Path, frame: Any) -> None:
-    """Write a DataFrame. TypeError or ValueError for objects that JSON cannot hold."""
+# ---- writing ----
+
+def write_frame(file: Any, frame: Any) -> None:
+    """Write a DataFrame to a file that is open for bytes."""
     import numpy
     arrays: Dict[str, Any] = {}
     header = {
@@ -27,8 +31,7 @@ def write_frame(path: Path, frame: Any) -> None:
         "index_names": _label_list(frame.index.names),
     }
     arrays[HEADER] = _json_array(header)
-    with open(path, "wb") as file:
-        numpy.savez(file, **arrays)
+    numpy.savez(file, **arrays)
 
 
 def _is_default(index: Any) -> bool:
@@ -62,11 +65,17 @@ def _put(arrays: Dict[str, Any], series: Any) -> Dict[str, Any]:
                 "categories": _put(arrays, dtype.categories.to_series())}
     if isinstance(dtype, pandas.DatetimeTZDtype):
         utc = series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
-        return {"kind": "zoned", "array": _add(arrays, utc), "zone": str(dtype.tz)}
+        return {"kind": "zoned", "array": _add(arrays, utc), "zone": _zone(dtype.tz)}
     if getattr(dtype, "kind", "O") in PLAIN_KINDS and hasattr(dtype, "newbyteorder"):
         return {"kind": "plain", "array": _add(arrays, series.to_numpy())}
     return {"kind": "objects", "array": _add(arrays, _json_array(_objects(series))),
             "dtype": "object" if dtype == object else str(dtype)}
+
+
+def _zone(zone: Any) -> Any:
+    """Its name, or for one without a name that others know its distance from UTC in seconds."""
+    offset = zone.utcoffset(None)
+    return offset.total_seconds() if offset is not None and str(zone) != "UTC" else str(zone)
 
 
 def _objects(series: Any) -> List[Any]:
@@ -98,3 +107,66 @@ def _add(arrays: Dict[str, Any], array: Any) -> str:
 def _json_array(value: Any) -> Any:
     import numpy
     return numpy.frombuffer(json.dumps(value).encode("utf-8", "surrogatepass"), dtype="uint8")
+
+
+# ---- reading ----
+
+def read_frame(file: Any) -> Any:
+    """A DataFrame from a file. If it is none of this kind, the arrays in it by name."""
+    import numpy
+    with numpy.load(file, allow_pickle=False) as arrays:
+        return _frame(arrays) if HEADER in arrays else dict(arrays)
+
+
+def _frame(arrays: Any) -> Any:
+    import pandas
+    header = _from_json(arrays[HEADER])
+    index = pandas.RangeIndex(header["rows"])
+    if header["index"] is not None:
+        levels = [pandas.Index(_column(arrays, level)) for level in header["index"]]
+        index = levels[0] if len(levels) == 1 else pandas.MultiIndex.from_arrays(levels)
+        index.names = header["index_names"]
+    columns = [pandas.Series(_column(arrays, each), index=index) for each in header["columns"]]
+    frame = pandas.DataFrame(dict(enumerate(columns)), index=index)
+    frame.columns = _index_of(header["labels"])
+    return frame
+
+
+def _index_of(labels: Any) -> Any:
+    import pandas
+    levels = labels["levels"]
+    if len(levels) == 1:
+        return pandas.Index(levels[0], name=labels["names"][0], dtype=None if levels[0] else object)
+    return pandas.MultiIndex.from_arrays(levels, names=labels["names"])
+
+
+def _column(arrays: Any, each: Any) -> Any:
+    import pandas
+    if each["kind"] == "category":
+        categories = pandas.Index(_column(arrays, each["categories"]))
+        return pandas.Categorical.from_codes(arrays[each["codes"]], categories, ordered=each["ordered"])
+    if each["kind"] == "zoned":
+        return pandas.DatetimeIndex(arrays[each["array"]], tz="UTC").tz_convert(_zone_of(each["zone"]))
+    if each["kind"] == "plain":
+        return arrays[each["array"]]
+    return pandas.array([_value(item) for item in _from_json(arrays[each["array"]])], dtype=each["dtype"])
+
+
+def _zone_of(zone: Any) -> Any:
+    """Only names of the time zone database: others can make pandas look at any file."""
+    if isinstance(zone, (int, float)):
+        import datetime
+        return datetime.timezone(datetime.timedelta(seconds=zone))
+    if not re.fullmatch(r"(?!dateutil|tz)[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*", zone):
+        raise ValueError("no name of a time zone")
+    return zone
+
+
+def _value(item: Any) -> Any:
+    if not isinstance(item, dict):
+        return item
+    return float(item["float"]) if "float" in item else item["json"]
+
+
+def _from_json(array: Any) -> Any:
+    return json.loads(array.tobytes())

@@ -87,7 +87,8 @@ class Staging:
     def _frame(self, name: str, frame: Any) -> str:
         path = self.directory / f"{name}.npz"
         try:
-            write_frame(path, frame)
+            with open(path, "wb") as file:
+                write_frame(file, frame)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise InputError(f"inputs: {name}: {error}") from error
         return str(path)

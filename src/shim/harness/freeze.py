@@ -1,4 +1,4 @@
-"""Write Python as C: freeze.py guest_*.py > harness.inc
+"""Write Python as C: freeze.py guest_*.py frames.py > harness.inc
 
 The harness's own parts become marshalled code objects in a table of {name, bytes, size}; the name is the
 file's without "guest_". All are compiled under one file name, by which tracebacks know them and leave them

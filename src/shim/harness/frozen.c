@@ -52,14 +52,22 @@ static PyObject *namespace_of(const char *name)
     return NULL;
 }
 
-PyObject *hc_frozen_call(const char *part, const char *function, const char *format, ...)
+PyObject *hc_frozen_function(const char *part, const char *function)
 {
     PyObject *space = namespace_of(part); /* borrowed */
     if (!space)
         return NULL;
-    PyObject *callable = PyDict_GetItemString(space, function); /* borrowed */
-    if (!callable)
+    PyObject *found = PyDict_GetItemString(space, function); /* borrowed */
+    if (!found)
         return PyErr_Format(PyExc_SystemError, "no function '%s' in frozen part '%s'", function, part);
+    return Py_NewRef(found);
+}
+
+PyObject *hc_frozen_call(const char *part, const char *function, const char *format, ...)
+{
+    hc_autopy *callable = hc_frozen_function(part, function);
+    if (!callable)
+        return NULL;
     va_list ap;
     va_start(ap, format);
     hc_autopy *args = Py_VaBuildValue(format, ap);

@@ -18,4 +18,7 @@ int hc_frozen_init(void);
  * "(...)". New reference; NULL with an exception set. */
 PyObject *hc_frozen_call(const char *part, const char *function, const char *format, ...);
 
+/* A function of a part, for another part to call. New reference; NULL with an exception set. */
+PyObject *hc_frozen_function(const char *part, const char *function);
+
 #endif

@@ -12,24 +12,25 @@ class NotJson(ValueError):
     pass
 
 
-def collect(space, wanted, output, room):
+def collect(space, wanted, output, room, write_frame):
     """{name: what became of it} for [{"name", "format"}]; at most `room` bytes of JSON in all."""
+    room //= len(wanted)
     found = {}
     for row in wanted:
         try:
-            found[row["name"]] = one(space, row["name"], row["format"], output, room // len(wanted))
+            found[row["name"]] = one(space, row["format"], Place(output, row["name"], room, write_frame))
         except TimeoutError as error:
             found[row["name"]] = {"error": describe(error)}
             break
     return {row["name"]: {"error": "another variable took too long"} for row in wanted} | found
 
 
-def one(space, name, form, output, room):
-    if name not in space:
+def one(space, form, place):
+    if place.name not in space:
         return {"error": "the program has no variable of this name"}
-    value = space[name]
+    value = space[place.name]
     try:
-        return {"type": type_name(value), **WRITERS[form](value, Place(output, name, room))}
+        return {"type": type_name(value), **WRITERS[form](value, place)}
     except TimeoutError:
         raise
     except BaseException as error:  # the guest's classes take part in this: it may be anything
@@ -55,7 +56,8 @@ def type_name(value):
 class Place:
     """Where one variable goes: into the manifest, or into a file of its name."""
 
-    def __init__(self, output, name, room):
+    def __init__(self, output, name, room, write_frame):
+        self.write_frame = write_frame
         self.output = output
         self.name = name
         self.room = min(room, INLINE)
@@ -124,7 +126,14 @@ def as_jsonl(value, place):
     return place.file("jsonl", "application/jsonl", write, "w")
 
 
-WRITERS = {"auto": as_auto, "json": as_json, "npy": as_npy, "csv": as_csv, "jsonl": as_jsonl}
+def as_exact(value, place):
+    """As auto, but data frames with types and index, for the Python package."""
+    if not is_a(value, "pandas", "DataFrame"):
+        return as_auto(value, place)
+    return place.file("npz", "application/x-npz", lambda file: place.write_frame(file, value))
+
+
+WRITERS = {"exact": as_exact, "auto": as_auto, "json": as_json, "npy": as_npy, "csv": as_csv, "jsonl": as_jsonl}
 
 
 def table(value):

@@ -51,15 +51,30 @@ static void keep_results(const cJSON *job, PyObject *space, struct hc_report *re
     PyErr_Clear();
 }
 
+static bool wants_exact(const cJSON *wanted)
+{
+    const cJSON *row;
+    cJSON_ArrayForEach(row, wanted)
+    {
+        const char *format = cJSON_GetStringValue(member(row, "format"));
+        if (format && strcmp(format, "exact") == 0)
+            return true;
+    }
+    return false;
+}
+
 static void keep_returned(const cJSON *job, PyObject *space, struct hc_report *report)
 {
     const cJSON *wanted = member(job, "returns");
     if (!wanted || !wanted->child)
         return;
     hc_autopy *rows = hc_py_from_json(wanted);
-    hc_autopy *returned = rows ? hc_frozen_call("return", "collect", "(OOsn)", space, rows, OUTPUT,
-                                                (Py_ssize_t)hc_report_room(report))
-                               : NULL;
+    hc_autopy *write_frame =
+        wants_exact(wanted) ? hc_frozen_function("frames", "write_frame") : Py_NewRef(Py_None);
+    hc_autopy *returned = rows && write_frame
+                              ? hc_frozen_call("return", "collect", "(OOsnO)", space, rows, OUTPUT,
+                                               (Py_ssize_t)hc_report_room(report), write_frame)
+                              : NULL;
     if (returned)
         hc_report_returned(report, returned);
     else

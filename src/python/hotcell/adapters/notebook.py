@@ -255,7 +255,7 @@ def _wanted(names: _Names, values: _Values) -> List[str]:
     asked = [name for name in names.used if not name.startswith("_") and name not in values.modules
              and (name in names.assigned or name in values.vars)]
     asked.sort(key=lambda name: not name.endswith("_"))
-    return asked[:MAX_RETURNS]
+    return [f"{name}=exact" for name in asked[:MAX_RETURNS]]
 
 
 def _source_name(code: str) -> str:
