@@ -261,7 +261,7 @@ def test_persisted_code_is_the_program_byte_for_byte(base_tree):
     path = result.manifest["code_path"]
     assert re.fullmatch(r"code/run_[\w-]+_\w+\.py", path)
     assert (result.output / path).read_bytes() == program
-    assert result.files() == [path]
+    assert result.files() == [path[:-3] + ".json", path]
     failed = cells.run("syntax error here", "--persist-code")
     assert failed.manifest["status"] == "rejected"
     assert (failed.output / failed.manifest["code_path"]).read_text() == "syntax error here"

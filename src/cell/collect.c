@@ -205,6 +205,15 @@ int hc_dest_write(struct hc_dest *d, const char *name, const void *data, size_t 
     return out_commit(&o, name, err);
 }
 
+int hc_dest_make_dir(struct hc_dest *d, const char *name, struct hc_error *err)
+{
+    if (hc_dest_open(d, err) < 0)
+        return -1;
+    if (mkdirat(d->fd, name, 0700) < 0 && errno != EEXIST)
+        return hc_fail(err, errno, "make the directory %s/%s", d->path, name);
+    return 0;
+}
+
 /* ---- the walk ---- */
 
 struct walk {

@@ -26,6 +26,9 @@ const char *hc_dest_refusal(const struct hc_error *err);
  * hold one directory. */
 int hc_dest_write(struct hc_dest *d, const char *name, const void *data, size_t len, struct hc_error *err);
 
+/* A directory of our own in the destination, mode 0700; one that is there already is left as it is. */
+int hc_dest_make_dir(struct hc_dest *d, const char *name, struct hc_error *err);
+
 struct hc_collect {
     int from_fd; /* root of /output, readable */
     struct hc_dest *dest;

@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/units.h"
 #include "cell/launch.h"
+#include "cell/record.h"
 #include "cell/watch.h"
 #include "spec/conceal.h"
 
@@ -112,14 +113,32 @@ static void fill_timing(struct hc_launch *l)
     l->m->timing.run_us = s->go_us ? s->end_us - s->go_us : -1;
 }
 
+static int write_code(struct hc_launch *l, char base[56], struct hc_error *err)
+{
+    struct hc_dest *dest = &l->run->dest;
+    char name[72];
+    hc_autobuf code = {0};
+    hc_autobuf record = {0};
+    hc_record_code(&code, l->run->job, l->m);
+    if (code.failed)
+        return hc_fail(err, ENOMEM, "code");
+    if (hc_record_print(&record, l->run->job, l->m, err) < 0)
+        return -1;
+    (void)snprintf(name, sizeof name, "code/run_%.55s.json", base);
+    if (hc_dest_make_dir(dest, "code", err) < 0 ||
+        hc_dest_write(dest, name, record.data, record.len, err) < 0)
+        return -1;
+    (void)snprintf(name, sizeof name, "code/run_%.55s.py", base);
+    return hc_dest_write(dest, name, code.data ? code.data : "", code.len, err);
+}
+
 static int persist_code(struct hc_launch *l, struct hc_error *err)
 {
-    const struct hc_job *job = l->run->job;
-    char base[64], name[72];
+    char base[56], name[72];
     if (stamp("%Y-%m-%dT%H-%M-%SZ_", base, sizeof base, err) < 0)
         return -1;
-    (void)snprintf(name, sizeof name, "code/run_%.58s.py", base);
-    if (hc_dest_write(&l->run->dest, name, job->code, job->code_len, err) < 0) {
+    (void)snprintf(name, sizeof name, "code/run_%.55s.py", base);
+    if (write_code(l, base, err) < 0) {
         (void)hc_ctx(err, "save the code");
         if (!hc_dest_refusal(err))
             return -1;
@@ -229,6 +248,18 @@ static int64_t first_stamp(const struct hc_policy *policy)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* Texts that are not the program's output may still quote it. */
+static void conceal(struct hc_launch *l)
+{
+    struct hc_manifest *m = l->m;
+    if (!l->redactor)
+        return;
+    if (hc_manifest_conceal(m, l->redactor) < 0)
+        hc_launch_warn(m, "what the guest's process reported was dropped: it could not be redacted");
+    if (m->out.withheld || m->err.withheld)
+        hc_launch_warn(m, "output was withheld: looking for what is to be redacted took too long");
+}
+
 static int run_cell(struct hc_launch *l, struct hc_error *err)
 {
     if (hc_launch_prepare(l, err) < 0)
@@ -243,6 +274,7 @@ static int run_cell(struct hc_launch *l, struct hc_error *err)
     fill_timing(l);
     if (hc_launch_judge(l, err) < 0)
         return -1;
+    conceal(l);
     int64_t collecting = hc_now_us();
     if (keep_results(l, since_ns, err) < 0)
         return -1;
@@ -295,18 +327,6 @@ static int describe(struct hc_run *r, struct hc_manifest *m, struct hc_error *er
     return 0;
 }
 
-/* Texts that are not the program's output may still quote it. */
-static void conceal(struct hc_launch *l)
-{
-    struct hc_manifest *m = l->m;
-    if (!l->redactor)
-        return;
-    if (hc_manifest_conceal(m, l->redactor) < 0)
-        hc_launch_warn(m, "what the guest's process reported was dropped: it could not be redacted");
-    if (m->out.withheld || m->err.withheld)
-        hc_launch_warn(m, "output was withheld: looking for what is to be redacted took too long");
-}
-
 int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
 {
     struct hc_launch l;
@@ -321,7 +341,8 @@ int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
     }
     if (rc < 0)
         hc_launch_conclude(m, HC_STATUS_LAUNCH_FAILED, "%.500s", err->text);
-    conceal(&l);
+    if (rc < 0)
+        conceal(&l);
     m->exit_code = rc < 0 ? err->exit : hc_status_exit(m->status);
     m->tree_name = r->policy->tree;
     launch_finish(&l);

@@ -1,0 +1,489 @@
+/* hotcell replay - run a program that was kept once more, as it ran then, and say what came out differently.
+ *
+ * The file and the record beside it are the user's, who may have edited both: they are read as strictly as a
+ * spec, and nothing but the hashes is believed of the past. */
+#include "cli/cli.h"
+
+#include "base/fd.h"
+#include "cell/record.h"
+#include "cell/run.h"
+#include "cell/tree.h"
+#include "cli/cancel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_FILE ((size_t)80 << 20)
+
+static const char help[] =
+    "usage: hotcell replay [OPTION]... FILE\n"
+    "Run a program that 'hotcell run --persist-code' kept once more, with the policy, tree, data, values "
+    "and\n"
+    "seed of then, and say what came out differently. Exit status: 0 the same, 1 not the same, 65 not the "
+    "same\n"
+    "program or data.\n\n"
+    "  -o, --output DIR     where its files, figures and manifest.json go (hotcell-output/JOB_ID)\n"
+    "      --allow-changed  run although the program, the data or the tree have changed since\n"
+    "      --json           print what differs as JSON\n";
+
+struct replay {
+    const char *file, *output;
+    bool json_out, allow_changed;
+    char record_name[PATH_MAX];
+    struct hc_buf code, record_text;
+    struct hc_json record;
+    struct hc_job job;
+    struct hc_policy policy;
+};
+
+/* ---- reading ---- */
+
+static const struct {
+    const char *name;
+    int type; /* of cJSON */
+    const char *expected;
+} members[] = {
+    {"version", cJSON_Number, "1"},        {"hotcell", cJSON_String, "a string"},
+    {"job_id", cJSON_String, "a string"},  {"started", cJSON_String, "a string"},
+    {"code", cJSON_Object, "an object"},   {"tree", cJSON_Object, "an object"},
+    {"inputs", cJSON_Array, "a list"},     {"spec", cJSON_Object, "an object"},
+    {"policy", cJSON_Object, "an object"}, {"outcome", cJSON_Object, "an object"},
+};
+
+static const cJSON *get(const cJSON *o, const char *name)
+{
+    return cJSON_GetObjectItemCaseSensitive(o, name);
+}
+
+static const char *text_of(const cJSON *o, const char *name)
+{
+    const char *text = cJSON_GetStringValue(get(o, name));
+    return text ? text : "";
+}
+
+static int check_member(const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        if (strcmp(members[i].name, node->string) != 0)
+            continue;
+        if ((node->type & 0xff) != members[i].type)
+            return hc_json_fail(j, node, false, err, "%s: expected %s, got %s", node->string,
+                                members[i].expected, hc_json_kind(node));
+        return 0;
+    }
+    return hc_json_fail(j, node, true, err, "unknown member '%.64s' in a record", node->string);
+}
+
+static int check_record(const struct hc_json *j, struct hc_error *err)
+{
+    const cJSON *node;
+    if (!cJSON_IsObject(j->root))
+        return hc_json_fail(j, j->root, false, err, "expected an object, got %s", hc_json_kind(j->root));
+    cJSON_ArrayForEach(node, j->root)
+    {
+        if (check_member(j, node, err) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (!get(j->root, members[i].name))
+            return hc_json_fail(j, j->root, false, err, "expected a member '%s'", members[i].name);
+    if (get(j->root, "version")->valuedouble != HC_RECORD_VERSION)
+        return hc_json_fail(j, get(j->root, "version"), false, err, "version: expected %d",
+                            HC_RECORD_VERSION);
+    return 0;
+}
+
+static int read_record(struct replay *r, struct hc_error *err)
+{
+    size_t len = strlen(r->file);
+    if (len < 4 || strcmp(r->file + len - 3, ".py") != 0 || len + 3 > sizeof r->record_name)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: expected a file as --persist-code makes, run_....py",
+                          r->file);
+    (void)snprintf(r->record_name, sizeof r->record_name, "%.*s.json", (int)(len - 3), r->file);
+    if (hc_read_file(AT_FDCWD, r->record_name, &r->record_text, MAX_FILE, err) < 0)
+        return hc_ctx(err, "the record of %s", r->file);
+    const char *text = r->record_text.data ? r->record_text.data : "";
+    if (hc_json_parse(&r->record, r->record_name, text, r->record_text.len, err) < 0)
+        return -1;
+    return check_record(&r->record, err);
+}
+
+/* The program without its header. */
+static const char *program(const struct replay *r, size_t *len)
+{
+    const char *text = r->code.data ? r->code.data : "";
+    *len = r->code.len;
+    if (strncmp(text, HC_CODE_HEADER, strlen(HC_CODE_HEADER)) != 0)
+        return text;
+    const char *marker = strstr(text, "\n" HC_CODE_MARKER);
+    if (!marker)
+        return text;
+    const char *code = marker + 1 + strlen(HC_CODE_MARKER);
+    *len = r->code.len - (size_t)(code - text);
+    return code;
+}
+
+static int changed(const struct replay *r, struct hc_error *err, const char *what, const char *path)
+{
+    if (r->allow_changed)
+        return 0;
+    return hc_fail_as(err, HC_EXIT_DATA, 0, "%s%s%s has changed since (--allow-changed runs it all the same)",
+                      what, *what ? " " : "", path);
+}
+
+/* A leading byte order mark went when the header came. */
+static bool is_recorded(const char *code, size_t len, const char *sha256)
+{
+    char hex[HC_SHA256_HEX];
+    hc_sha256_hex(code, len, hex);
+    if (strcmp(hex, sha256) == 0)
+        return true;
+    hc_autobuf marked = {0};
+    (void)hc_buf_str(&marked, HC_BOM);
+    (void)hc_buf_add(&marked, code, len);
+    if (marked.failed)
+        return false;
+    hc_sha256_hex(marked.data, marked.len, hex);
+    return strcmp(hex, sha256) == 0;
+}
+
+static int read_code(struct replay *r, struct hc_error *err)
+{
+    if (hc_read_file(AT_FDCWD, r->file, &r->code, MAX_FILE, err) < 0)
+        return -1;
+    size_t len;
+    const char *code = program(r, &len);
+    const char *sha256 = text_of(get(r->record.root, "code"), "sha256");
+    if (!is_recorded(code, len, sha256) && changed(r, err, "the program in", r->file) < 0)
+        return -1;
+    hc_autobuf copy = {0};
+    (void)hc_buf_add(&copy, code, len);
+    free(r->job.code);
+    r->job.code_len = len;
+    r->job.code = hc_buf_take(&copy);
+    return r->job.code ? 0 : hc_fail(err, ENOMEM, "%s", r->file);
+}
+
+static int read_spec(struct replay *r, struct hc_error *err)
+{
+    size_t len;
+    const char *text = hc_json_source(&r->record, get(r->record.root, "spec"), &len);
+    char name[PATH_MAX + 8];
+    (void)snprintf(name, sizeof name, "%s: spec", r->record_name);
+    if (!text)
+        return hc_fail(err, ENOMEM, "%s", name);
+    /* The program stands in its own file; as a spec this has none yet. */
+    hc_autobuf spec = {0};
+    (void)hc_buf_str(&spec, get(r->record.root, "spec")->child ? "{\"code\":\"\"," : "{\"code\":\"\"");
+    (void)hc_buf_add(&spec, text + 1, len - 1);
+    if (spec.failed)
+        return hc_fail(err, ENOMEM, "%s", name);
+    if (hc_job_parse(&r->job, name, spec.data, spec.len, err) < 0)
+        return -1;
+    if (r->job.override_count || r->job.policy || r->job.sign || r->job.output_dir)
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "%s: expected inputs, return, vars, seed, tenant and labels only", name);
+    return 0;
+}
+
+static int give_policy(void *ctx, const char *name, const char *from, struct hc_buf *text, char **file,
+                       struct hc_error *err)
+{
+    const struct replay *r = ctx;
+    size_t len = 0;
+    if (from)
+        return hc_fail_as(err, HC_EXIT_CONFIG, 0, "a recorded policy extends nothing");
+    const char *source = hc_json_source(&r->record, get(r->record.root, "policy"), &len);
+    (void)hc_buf_add(text, source ? source : "", source ? len : 0);
+    *file = strdup(name);
+    return source && *file && !text->failed ? 0 : hc_fail(err, ENOMEM, "%s", name);
+}
+
+static int read_policy(struct replay *r, struct hc_error *err)
+{
+    char name[PATH_MAX + 10];
+    (void)snprintf(name, sizeof name, "%s: policy", r->record_name);
+    if (hc_policy_load(&r->policy, name, give_policy, r, err) < 0)
+        return hc_exit_as(err, HC_EXIT_DATA);
+    struct hc_tree tree;
+    const char *then = text_of(get(r->record.root, "tree"), "sha256");
+    /* By what it holds; else by its name, which may stand for another one by now. */
+    if (*then && hc_tree_open(&tree, then, err) == 0) {
+        hc_tree_finish(&tree);
+        if (!strchr(r->policy.tree, '/'))
+            (void)snprintf(r->policy.tree, sizeof r->policy.tree, "%s", then);
+        return 0;
+    }
+    if (hc_tree_open(&tree, r->policy.tree, err) < 0)
+        return -1;
+    bool same = strcmp(tree.id, then) == 0;
+    hc_tree_finish(&tree);
+    return same ? 0 : changed(r, err, "the tree", r->policy.tree);
+}
+
+static int hash_file(const char *path, char hex[HC_SHA256_HEX], struct hc_error *err)
+{
+    static char chunk[1 << 16];
+    hc_autofd fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct hc_hash h;
+    ssize_t n = -1;
+    hc_hash_init(&h);
+    while (fd >= 0 && (n = read(fd, chunk, sizeof chunk)) > 0)
+        hc_hash_add(&h, chunk, (size_t)n);
+    if (n < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "%s", path);
+    hc_hash_hex(&h, hex);
+    return 0;
+}
+
+static int check_inputs(const struct replay *r, struct hc_error *err)
+{
+    for (size_t i = 0; i < r->job.input_count; i++) {
+        const struct hc_input *in = &r->job.inputs[i];
+        const char *then = "";
+        const cJSON *entry;
+        char hex[HC_SHA256_HEX];
+        cJSON_ArrayForEach(entry, get(r->record.root, "inputs"))
+        {
+            if (strcmp(text_of(entry, "name"), in->name) == 0)
+                then = text_of(entry, "sha256");
+        }
+        if (hash_file(in->path, hex, err) < 0)
+            return hc_ctx(err, "input '%s'", in->name);
+        if (strcmp(hex, then) != 0 && changed(r, err, "", in->path) < 0)
+            return hc_ctx(err, "input '%s'", in->name);
+    }
+    return 0;
+}
+
+static int prepare(struct replay *r, struct hc_error *err)
+{
+    if (read_record(r, err) < 0 || read_spec(r, err) < 0 || read_code(r, err) < 0)
+        return hc_exit_as(err, HC_EXIT_DATA);
+    if (hc_job_check(&r->job, err) < 0)
+        return hc_ctx(err, "%s", r->file);
+    if (check_inputs(r, err) < 0 || read_policy(r, err) < 0)
+        return -1;
+    if (!r->output)
+        return 0;
+    r->job.output_dir = strdup(r->output);
+    return r->job.output_dir ? 0 : hc_fail(err, ENOMEM, "%s", r->output);
+}
+
+/* ---- comparing ---- */
+
+static bool note(cJSON *list, const char *what, const cJSON *was, const cJSON *is)
+{
+    cJSON *entry = cJSON_CreateObject();
+    bool ok = entry && cJSON_AddStringToObject(entry, "what", what) && cJSON_AddItemToArray(list, entry);
+    if (!ok) {
+        cJSON_Delete(entry);
+        return false;
+    }
+    return cJSON_AddItemToObject(entry, "was", was ? cJSON_Duplicate(was, true) : cJSON_CreateNull()) &&
+           cJSON_AddItemToObject(entry, "is", is ? cJSON_Duplicate(is, true) : cJSON_CreateNull());
+}
+
+static const cJSON *find(const cJSON *list, const char *key, const char *value)
+{
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, list)
+    {
+        if (strcmp(text_of(entry, key), value) == 0)
+            return entry;
+    }
+    return NULL;
+}
+
+static bool compare_files(cJSON *list, const cJSON *was, const cJSON *is)
+{
+    const cJSON *entry;
+    bool ok = true;
+    cJSON_ArrayForEach(entry, was)
+    {
+        const cJSON *now = find(is, "path", text_of(entry, "path"));
+        if (!now || strcmp(text_of(now, "sha256"), text_of(entry, "sha256")) != 0)
+            ok = ok && note(list, "file", entry, now);
+    }
+    cJSON_ArrayForEach(entry, is)
+    {
+        if (!find(was, "path", text_of(entry, "path")))
+            ok = ok && note(list, "file", NULL, entry);
+    }
+    return ok;
+}
+
+/* Figures have new names every time: what they show is compared. */
+static bool compare_figures(cJSON *list, const cJSON *was, const cJSON *is)
+{
+    const cJSON *entry;
+    bool ok = true;
+    cJSON_ArrayForEach(entry, was)
+    {
+        if (!find(is, "sha256", text_of(entry, "sha256")))
+            ok = ok && note(list, "figure", entry, NULL);
+    }
+    cJSON_ArrayForEach(entry, is)
+    {
+        if (!find(was, "sha256", text_of(entry, "sha256")))
+            ok = ok && note(list, "figure", NULL, entry);
+    }
+    if (cJSON_GetArraySize(list) == 0 && cJSON_GetArraySize(was) != cJSON_GetArraySize(is))
+        ok = ok && note(list, "figures", was, is);
+    return ok;
+}
+
+static cJSON *compare(const cJSON *was, const cJSON *is)
+{
+    static const char *const plain[] = {"status", "exit_code", "stdout", "value", "results"};
+    cJSON *list = cJSON_CreateArray();
+    bool ok = list != NULL;
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (!cJSON_Compare(get(was, plain[i]), get(is, plain[i]), true))
+            ok = ok && note(list, plain[i], get(was, plain[i]), get(is, plain[i]));
+    ok = ok && compare_files(list, get(was, "files"), get(is, "files")) &&
+         compare_figures(list, get(was, "figures"), get(is, "figures"));
+    if (ok)
+        return list;
+    cJSON_Delete(list);
+    return NULL;
+}
+
+/* ---- telling ---- */
+
+static void print_side(const char *name, const cJSON *side)
+{
+    char *text = cJSON_PrintUnformatted(side);
+    (void)printf("  %s %s\n", name, !text || cJSON_IsNull(side) ? "none" : text);
+    cJSON_free(text);
+}
+
+static void print_text(const struct replay *r, const struct hc_manifest *m, const cJSON *list)
+{
+    const cJSON *entry;
+    if (cJSON_GetArraySize(list) == 0)
+        (void)printf("%s: the same as then (%s)\n", r->file, hc_status_name(m->status));
+    cJSON_ArrayForEach(entry, list)
+    {
+        (void)printf("%s differs\n", text_of(entry, "what"));
+        print_side("was", get(entry, "was"));
+        print_side("is ", get(entry, "is"));
+    }
+}
+
+static void print_json(const struct replay *r, const struct hc_run *run, const struct hc_manifest *m,
+                       const cJSON *list)
+{
+    cJSON *root = cJSON_CreateObject();
+    (void)cJSON_AddStringToObject(root, "file", r->file);
+    (void)cJSON_AddBoolToObject(root, "same", cJSON_GetArraySize(list) == 0);
+    (void)cJSON_AddStringToObject(root, "status", hc_status_name(m->status));
+    (void)cJSON_AddStringToObject(root, "job_id", m->job_id);
+    (void)(run->dest.fd >= 0 ? cJSON_AddStringToObject(root, "output", run->dest.path)
+                             : cJSON_AddNullToObject(root, "output"));
+    (void)cJSON_AddItemToObject(root, "differences", cJSON_Duplicate(list, true));
+    char *text = cJSON_Print(root);
+    (void)puts(text ? text : "{}");
+    cJSON_free(text);
+    cJSON_Delete(root);
+}
+
+static int tell(const struct replay *r, const struct hc_run *run, const struct hc_manifest *m,
+                struct hc_error *err)
+{
+    cJSON *is = hc_record_outcome(m);
+    cJSON *list = is ? compare(get(r->record.root, "outcome"), is) : NULL;
+    int status = cJSON_GetArraySize(list) == 0 ? HC_EXIT_OK : HC_EXIT_GUEST;
+    if (!list)
+        status = hc_fail(err, ENOMEM, "compare");
+    else if (r->json_out)
+        print_json(r, run, m, list);
+    else
+        print_text(r, m, list);
+    cJSON_Delete(list);
+    cJSON_Delete(is);
+    return status;
+}
+
+static int run_again(struct replay *r, struct hc_error *err)
+{
+    hc_autofd cancel = hc_cancel_open(err);
+    struct hc_manifest *m = calloc(1, sizeof *m);
+    if (cancel < 0 || !m) {
+        free(m);
+        return cancel < 0 ? -1 : hc_fail(err, ENOMEM, "replay");
+    }
+    struct hc_run run = {
+        .job = &r->job,
+        .policy = &r->policy,
+        .pass_stdout = -1,
+        .pass_stderr = -1,
+        .cancel_fd = cancel,
+        .default_dir = "hotcell-output",
+    };
+    hc_autobuf text = {0};
+    int status = hc_run(&run, m, err);
+    if (hc_run_write_manifest(&run, m, NULL, 0, &text, err) < 0)
+        status = -1;
+    if (status == 0)
+        status = tell(r, &run, m, err);
+    hc_manifest_finish(m);
+    free(m);
+    hc_run_finish(&run);
+    hc_cancel_end(cancel);
+    return status;
+}
+
+static int read_options(struct replay *r, int argc, char **argv)
+{
+    static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+                                            {"output", required_argument, NULL, 'o'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"allow-changed", no_argument, NULL, 'c'},
+                                            {NULL, 0, NULL, 0}};
+    int opt;
+    optind = 1;
+    while ((opt = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
+        if (opt == 'h')
+            return 1;
+        if (opt == ':' || (opt == 'o' && !*optarg))
+            return hc_usage("replay", "%s needs a value", argv[optind - 1]);
+        if (opt == '?')
+            return hc_usage("replay", "unknown option %s", argv[optind - 1]);
+        if (opt == 'o')
+            r->output = optarg;
+        r->json_out |= opt == 'j';
+        r->allow_changed |= opt == 'c';
+    }
+    if (argc - optind != 1)
+        return hc_usage("replay", "expected one FILE");
+    r->file = argv[optind];
+    return 0;
+}
+
+int hc_cmd_replay(int argc, char **argv)
+{
+    struct replay r = {.file = NULL};
+    struct hc_error err = {0};
+    int status = read_options(&r, argc, argv);
+    if (status == 1) {
+        (void)fputs(help, stdout);
+        return HC_EXIT_OK;
+    }
+    if (status != 0)
+        return status;
+    hc_policy_init(&r.policy);
+    status = prepare(&r, &err) < 0 ? -1 : run_again(&r, &err);
+    if (status < 0)
+        status = hc_report(&err);
+    hc_json_finish(&r.record);
+    hc_buf_finish(&r.record_text);
+    hc_buf_finish(&r.code);
+    hc_job_finish(&r.job);
+    hc_policy_finish(&r.policy);
+    return status;
+}
