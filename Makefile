@@ -80,6 +80,7 @@ lint: $(B)/gen/harness.inc
 	scripts/lint $(B)
 bench: all
 	tests/bench/cold $(B)
+	tests/bench/guard $(B)
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell/policies $(DESTDIR)$(PREFIX)/share/hotcell/rootfs
 	install $(B)/hotcell $(DESTDIR)$(PREFIX)/bin/

@@ -15,6 +15,8 @@ import secrets
 import select
 import socket
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -35,10 +37,13 @@ class Prey:
         self.effect = effect
         self.user = user
         self._closing = contextlib.ExitStack()
-        self.directory = cells.new_directory(user)
+        # Not below /tmp: that is one of a cell's own places, where a guard has nothing to refuse.
+        self.directory = Path(self._closing.enter_context(tempfile.TemporaryDirectory(dir="/var/tmp", prefix="hotcell-prey-")))
+        self.directory.chmod(0o755)
         self.secret = self.directory / "secret.txt"
         self.secret.write_text(f"{self.token}\n")
         if cells.IS_ROOT:
+            os.chown(self.directory, user.uid, user.uid)
             os.chown(self.secret, user.uid, user.uid)
         self.written = self.directory / "written.txt"
 

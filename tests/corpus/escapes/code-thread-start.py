@@ -1,7 +1,6 @@
 # _thread starts a function without any of threading's frames.
 # effect: run
 import _thread
-import time
 gate = _thread.allocate_lock()
 gate.acquire()
 def work():

@@ -1,6 +1,7 @@
 # A module's loader is exchanged and used by importlib.reload.
 # effect: run
 import importlib
+import importlib.machinery
 import os
 import sys
 import colorsys
