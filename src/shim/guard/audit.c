@@ -270,7 +270,10 @@ static int judge_compile(const struct event *e)
     bool guest = hc_caller_is_guest(NULL);
     if (party == HC_PARTY_LIBRARY)
         return refuse_unless(!guest, e);
-    return !guest && source && PyBytes_CheckExact(source) ? hc_dynamic_judge(source, Py_file_input) : 0;
+    /* Without any frame it is the program itself, which the check looks at as a whole. */
+    return !guest && PyEval_GetFrame() && source && PyBytes_CheckExact(source)
+               ? hc_dynamic_judge(source, Py_file_input)
+               : 0;
 }
 
 static int judge_attribute(const struct event *e)
