@@ -19,6 +19,8 @@ static const char help_head[] =
     "  -o, --output DIR          where files, figures and manifest.json go\n"
     "      --input NAME=FILE     data: a variable, and read-only as /input/NAME.EXT\n"
     "      --var NAME=JSON       a value\n"
+    "      --return NAME[=FORMAT]\n"
+    "                            give a variable back: auto, json, npy, csv, jsonl, exact\n"
     "      --spec SPEC           a job as JSON\n"
     "      --json                print the manifest instead of the program's output\n"
     "      --sign KEYFILE        sign the manifest (HMAC-SHA256)\n"
