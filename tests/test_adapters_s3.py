@@ -213,11 +213,14 @@ def test_frames_and_arrays_go_both_ways():
     assert g["df"] is before and list(g["twice"].a) == [2, 4] and list(g["more"]) == [0, 1, 2, 9]
 
 
-@pytest.mark.row("S3.15")
+@pytest.mark.row("S3.11", "S3.15")
 def test_a_frame_that_was_changed_comes_back_with_its_types():
     pd = pytest.importorskip("pandas")
     g = {"df": pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2021-01-01"]), "code": ["007", "x"]}, index=["a", "b"])}
     expected = g["df"].assign(year=[2020, 2021])
+    with pytest.raises(PermissionError, match="DataFrame"):
+        run("df['year'] = df.day.dt.year", g, tree=None)
+    registry.allow_write_types(pd.DataFrame)
     run("df['year'] = df.day.dt.year", g, tree=None)
     pd.testing.assert_frame_equal(g["df"], expected, check_dtype=False)
     assert str(g["df"].day.dtype) == "datetime64[ns]"

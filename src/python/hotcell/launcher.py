@@ -7,16 +7,18 @@ removes what it made, and is waited for.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import List, Optional, Union
+from typing import TYPE_CHECKING, List, Optional, Union
 
 from .errors import NotInstalled
+
+if TYPE_CHECKING:  # what takes long to import is imported by those who use it
+    import asyncio
 
 PATIENCE = 10.0  # seconds that a command has to end after SIGTERM, before SIGKILL, on which its cell dies too
 
@@ -82,6 +84,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 async def arun_command(command: List[str], stdin: bytes = b"") -> Completed:
     """Run a command to its end without holding up the event loop."""
+    import asyncio
     try:
         process = await asyncio.create_subprocess_exec(
             *command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -97,6 +100,7 @@ async def arun_command(command: List[str], stdin: bytes = b"") -> Completed:
 
 
 async def _aend(process: "asyncio.subprocess.Process") -> None:
+    import asyncio
     with contextlib.suppress(ProcessLookupError):
         process.terminate()
     try:

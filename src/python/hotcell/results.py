@@ -10,7 +10,6 @@ import hashlib
 import io
 import json
 import os
-import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Tuple
@@ -269,6 +268,8 @@ def _load(file: File) -> Any:
 
 def _load_frame(content: bytes) -> Any:
     """A file that a hostile program made: not larger than it looks, and no exception but one that says so."""
+    import zipfile
+
     from .frames import read_frame
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as members:
