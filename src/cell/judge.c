@@ -76,7 +76,7 @@ static bool conclude_warned(struct hc_launch *l)
     l->m->process.signaled = s->exit.code != CLD_EXITED;
     l->m->process.value = s->exit.status;
     hc_launch_conclude(l->m, HC_STATUS_TIMEOUT,
-                       "ran until its %s were nearly over (limits.timeout, limits.grace)",
+                       "ran until its time of %s was nearly over (limits.timeout, limits.grace)",
                        hc_format_duration(limits->timeout_ms, text, sizeof text));
     return true;
 }
