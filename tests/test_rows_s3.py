@@ -288,9 +288,9 @@ def test_the_hook_is_there_for_every_task_and_thread_and_cannot_be_removed():
     "os.chown('/etc/passwd', 1, 1)", "os.setxattr('/etc/passwd', 'user.x', b'')", "sqlite3.connect('/etc/x.db')",
     "tempfile.mkstemp(dir='/usr')", "shutil.make_archive('/usr/x', 'zip', '/tmp')", "os.link('/tmp/a', '/usr/a')",
     "os.symlink('/etc/passwd', '/usr/a')", "sqlite3.connect(':memory:').enable_load_extension(True)", "os.kill(os.getpid(), 9)",
-    "vars(sys)['settrace'](None)", "os.fork()"])
+    "os.fork()"])
 def test_events_that_are_refused(statement):
-    found, denials = raised(statement, "import os, shutil, sqlite3, sys, tempfile\nopen('/tmp/a', 'w').close()")
+    found, denials = raised(statement, "import os, shutil, sqlite3, tempfile\nopen('/tmp/a', 'w').close()")
     assert found and found[0] in ("PermissionError", "OSError", "RuntimeError", "FileNotFoundError"), found
     assert denials
 
