@@ -429,7 +429,7 @@ def test_s3_30_effects_are_refused(base_tree, code, event):
 
 @pytest.mark.parametrize("code", [
     "import atexit; atexit.register(os.fork)",
-    "class Late:\n    def __del__(self): os.fork()\nlate = Late()",
+    "class Late:\n    def __del__(self, fork=os.fork): fork()\nlate = Late()",
     "import threading, time\nthreading.Thread(target=lambda: (threading.main_thread().join(), os.fork())).start()",
 ])
 def test_what_the_program_leaves_for_its_end_is_guarded(base_tree, code):
