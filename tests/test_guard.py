@@ -140,6 +140,20 @@ def test_s0_12_attributes_by_computed_name(base_tree, expression, answer):
     assert said(expression, BLOCKED) == answer
 
 
+@pytest.mark.parametrize("text, answer", [
+    ("{0.__name__} {0.__module__}", "'tell __main__'"), ("{0.__globals__}", "denied"), ("{0.__name__.__class__}", "denied"),
+    ("{1[0].__globals__}", "denied"), ("{1[.__globals__]}", "TypeError: list indices must be integers or slices, not str"),
+    ("{{0.__globals__}} {2}", "'{0.__globals__} x'"), ("{2:{0.__globals__}}", "denied"), ("{0.__globals__!r:>5}", "denied"),
+])
+def test_s0_12_attributes_in_format_strings(base_tree, text, answer):
+    """S0.12: str.format() reads attributes that only the text names."""
+    expected = "AttributeError: Access to `__" if answer == "denied" else answer
+    computed = f"{text.replace('__', '@')!r}.replace('@', '__')"
+    for call in (f"{computed}.format(tell, [tell], 'x')", f"str.format({computed}, tell, [tell], 'x')"):
+        assert said(call, BLOCKED).startswith(expected)
+    assert said("'{a.@globals@}'.replace('@', '__').format_map({'a': tell})", BLOCKED).startswith("AttributeError: Access")
+
+
 def test_s0_13_vars_leaves_out_what_is_denied(base_tree):
     """S0.13: vars() of an object without denied names is its very dict; else a dict without them."""
     policy = {"attributes": {"deny": ["__secret__"]}}

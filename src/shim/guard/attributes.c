@@ -2,6 +2,7 @@
 
 #include "shim/guard/builtins.h"
 #include "shim/guard/denial.h"
+#include "shim/guard/formats.h"
 #include "shim/guard/hints.h"
 #include "shim/guard/rules.h"
 
@@ -81,7 +82,7 @@ static PyObject *guarded_hasattr(PyObject *self, PyObject *const *args, Py_ssize
     if (check_name("hasattr", args[1]) < 0)
         return NULL;
     if (is_denied(args[1]))
-        Py_RETURN_FALSE;
+        return Py_NewRef(Py_False);
     hc_autopy *value = PyObject_GetAttr(args[0], args[1]);
     if (!value && !PyErr_ExceptionMatches(PyExc_AttributeError))
         return NULL;
@@ -96,7 +97,7 @@ static PyObject *guarded_setattr(PyObject *self, PyObject *const *args, Py_ssize
         return wrong_count("setattr", "3", count);
     if (hc_attribute_judge(args[1]) < 0 || PyObject_SetAttr(args[0], args[1], args[2]) < 0)
         return NULL;
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *guarded_delattr(PyObject *self, PyObject *const *args, Py_ssize_t count)
@@ -106,7 +107,7 @@ static PyObject *guarded_delattr(PyObject *self, PyObject *const *args, Py_ssize
         return wrong_count("delattr", "2", count);
     if (hc_attribute_judge(args[1]) < 0 || PyObject_DelAttr(args[0], args[1]) < 0)
         return NULL;
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 /* ---- names at once ---- */
@@ -212,7 +213,7 @@ int hc_attributes_guard(PyObject *builtins, PyObject *space)
     bool any = hc_guard.attributes.deny.count || hc_guard.attributes.suffixes.count ||
                hc_guard.attributes.private_ones;
     bool shown = any || hc_guard.builtins.hide_prefix || hc_guard.builtins.own_namespace;
-    if (any && hc_builtins_put(builtins, access) < 0)
+    if (any && (hc_builtins_put(builtins, access) < 0 || hc_formats_guard() < 0))
         return -1;
     if (shown && hc_builtins_put(builtins, lists) < 0)
         return -1;

@@ -205,7 +205,7 @@ static PyObject *call(PyObject *self, PyObject *args, PyObject *named)
     case WAY_IGNORE:
         break;
     }
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 /* What says who a function is; no more, lest the original be reached through it. */

@@ -1,0 +1,85 @@
+#include "shim/guard/formats.h"
+
+#include "shim/guard/attributes.h"
+#include "shim/guard/frames.h"
+
+static PyCFunctionWithKeywords plain_format;
+static PyCFunction plain_format_map;
+
+/* `field`: what follows a brace. Its attributes are the names behind dots, outside of brackets. */
+static int judge_field(const char *field)
+{
+    for (const char *at = field; *at && !strchr("{}!:", *at);) {
+        if (*at == '[') {
+            at += strcspn(at, "]");
+            continue;
+        }
+        if (*at++ != '.')
+            continue;
+        size_t len = strcspn(at, ".[{}!:");
+        hc_autopy *name = PyUnicode_DecodeUTF8(at, (Py_ssize_t)len, "replace");
+        if (!name || hc_attribute_judge(name) < 0)
+            return -1;
+        at += len;
+    }
+    return 0;
+}
+
+/* Fields within a field's format are fields too. */
+static int judge_text(PyObject *text)
+{
+    const char *at = PyUnicode_AsUTF8(text);
+    if (!at) {
+        PyErr_Clear();
+        return 0;
+    }
+    while ((at = strchr(at, '{'))) {
+        at++;
+        if (*at == '{')
+            at++;
+        else if (judge_field(at) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static PyObject *format(PyObject *self, PyObject *args, PyObject *named)
+{
+    return hc_caller_is_guest(NULL) && judge_text(self) < 0 ? NULL : plain_format(self, args, named);
+}
+
+static PyObject *format_map(PyObject *self, PyObject *mapping)
+{
+    return hc_caller_is_guest(NULL) && judge_text(self) < 0 ? NULL : plain_format_map(self, mapping);
+}
+
+/* The C function behind a method of str; NULL with an exception set. */
+static PyCFunction method_of_str(const char *name)
+{
+    PyObject *method = PyDict_GetItemString(PyUnicode_Type.tp_dict, name); /* borrowed */
+    if (method && Py_IS_TYPE(method, &PyMethodDescr_Type))
+        return ((PyMethodDescrObject *)method)->d_method->ml_meth;
+    PyErr_Format(PyExc_SystemError, "str.%s is no method", name);
+    return NULL;
+}
+
+static int put(PyMethodDef *method)
+{
+    hc_autopy *descriptor = PyDescr_NewMethod(&PyUnicode_Type, method);
+    return descriptor ? PyDict_SetItemString(PyUnicode_Type.tp_dict, method->ml_name, descriptor) : -1;
+}
+
+int hc_formats_guard(void)
+{
+    static PyMethodDef methods[] = {
+        {"format", (PyCFunction)(void (*)(void))format, METH_VARARGS | METH_KEYWORDS,
+         "S.format(*args, **kwargs) -> str"},
+        {"format_map", format_map, METH_O, "S.format_map(mapping) -> str"},
+    };
+    plain_format = (PyCFunctionWithKeywords)(void (*)(void))method_of_str("format");
+    plain_format_map = method_of_str("format_map");
+    if (!plain_format || !plain_format_map || put(&methods[0]) < 0 || put(&methods[1]) < 0)
+        return -1;
+    PyType_Modified(&PyUnicode_Type);
+    return 0;
+}
