@@ -120,6 +120,12 @@ def test_an_import_that_may_fail_is_left_to_run_time(handler):
     assert not check(code, policy={"imports": {"deny": ["socket"], "when": "check"}})["safe"]
 
 
+def test_an_import_whose_failure_is_suppressed_is_left_to_run_time():
+    assert check("import contextlib\nwith contextlib.suppress(ValueError, ImportError):\n    import socket")["safe"]
+    assert not check("with contextlib.suppress(ValueError):\n    import socket")["safe"]
+    assert not check("with open(ImportError):\n    import socket")["safe"]
+
+
 def test_imports_may_be_left_to_run_time_altogether():
     assert check("import socket", policy={"imports": {"when": "run"}})["safe"]
 

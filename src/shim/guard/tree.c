@@ -5,7 +5,7 @@
 /* How a part of a node is run. */
 enum how {
     AS_THE_REST,
-    TRIED,     /* with the statement's handlers around it, which may catch ImportError */
+    TRIED,     /* in a statement that may catch ImportError */
     ANY_LATER, /* a function's body: nothing around it holds when it runs */
 };
 
@@ -64,7 +64,7 @@ static const struct fields statements[] = {
                      LIST(STATEMENT, _stmt, v.While.orelse)}},
     [If_kind] = {{ONE(EXPRESSION, _stmt, v.If.test), LIST(STATEMENT, _stmt, v.If.body),
                   LIST(STATEMENT, _stmt, v.If.orelse)}},
-    [With_kind] = {{LIST(WITH, _stmt, v.With.items), LIST(STATEMENT, _stmt, v.With.body)}},
+    [With_kind] = {{LIST(WITH, _stmt, v.With.items), BLOCK(TRIED, STATEMENT, _stmt, v.With.body)}},
     [AsyncWith_kind] = {{LIST(WITH, _stmt, v.AsyncWith.items), LIST(STATEMENT, _stmt, v.AsyncWith.body)}},
     [Match_kind] = {{ONE(EXPRESSION, _stmt, v.Match.subject), LIST(CASE, _stmt, v.Match.cases)}},
     [Raise_kind] = {{ONE(EXPRESSION, _stmt, v.Raise.exc), ONE(EXPRESSION, _stmt, v.Raise.cause)}},
@@ -199,8 +199,30 @@ static bool handler_catches(excepthandler_ty handler)
     return false;
 }
 
+/* contextlib.suppress(ImportError) */
+static bool suppresses(expr_ty e)
+{
+    expr_ty callee = e->kind == Call_kind ? e->v.Call.func : NULL;
+    PyObject *name = !callee                          ? NULL
+                     : callee->kind == Attribute_kind ? callee->v.Attribute.attr
+                     : callee->kind == Name_kind      ? callee->v.Name.id
+                                                      : NULL; /* borrowed */
+    if (!name || PyUnicode_CompareWithASCIIString(name, "suppress") != 0)
+        return false;
+    for (Py_ssize_t i = 0; i < asdl_seq_LEN(e->v.Call.args); i++)
+        if (names_import_error(asdl_seq_GET(e->v.Call.args, i)))
+            return true;
+    return false;
+}
+
 static bool catches_import_error(stmt_ty s)
 {
+    asdl_withitem_seq *items = s->kind == With_kind ? s->v.With.items : NULL;
+    for (Py_ssize_t i = 0; i < asdl_seq_LEN(items); i++)
+        if (suppresses(asdl_seq_GET(items, i)->context_expr))
+            return true;
+    if (s->kind == With_kind)
+        return false;
     asdl_excepthandler_seq *all = s->kind == Try_kind ? s->v.Try.handlers : s->v.TryStar.handlers;
     for (Py_ssize_t i = 0; i < asdl_seq_LEN(all); i++)
         if (handler_catches(asdl_seq_GET(all, i)))

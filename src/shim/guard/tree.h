@@ -29,7 +29,7 @@ enum hc_node_type {
 
 struct hc_tree_node {
     enum hc_node_type type;
-    bool tried; /* in a try statement that catches ImportError */
+    bool tried; /* in a statement that catches ImportError */
     void *node;
 };
 
