@@ -27,7 +27,7 @@ ALLOWED_IMPORTS = ("pandas", "numpy", "scipy", "statsmodels", "matplotlib", "sea
                    "datetime", "json")
 PLOT_EXTENSIONS = (".png", ".jpg", ".jpeg", ".svg", ".pdf")
 NO_TRACEBACK = "(Traceback unavailable due to compatibility issue)"
-LOCK_NAME = ".hotcell-adapter-lock"
+LOCK_NAME = ".hotcell-session"  # as hotcell(1) has it: "hotcell run --session" and "hotcell clean --keep" wait too
 
 
 @dataclass
