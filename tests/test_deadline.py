@@ -109,6 +109,25 @@ def test_the_end_of_the_time_ends_a_value_that_hangs(base_tree):
     assert "TimeoutError" in result.manifest["guest"]["value"]["text/plain"]
 
 
+@pytest.mark.parametrize("timeout", ["4", "60"])
+def test_a_value_that_catches_all_costs_itself_only(base_tree, timeout):
+    result = run("""
+class Hangs:
+    def __repr__(self):
+        while True:
+            try:
+                n = 0
+                while True: n += 1
+            except BaseException: pass
+print("done")
+open("a.txt", "w").write("kept")
+Hangs()
+""", timeout)
+    assert result.manifest["status"] == "ok" and result.stdout == "done\n" and result.files() == ["a.txt"], result
+    guest = result.manifest["guest"]
+    assert guest["value"] is None and "do not answer" in guest["warnings"][0]
+
+
 @pytest.mark.parametrize("method", ["_repr_html_", "_repr_png_"])
 def test_a_form_that_hangs_is_left_out(base_tree, method):
     result = run(HANGS.format(method=method) + "    def __repr__(self): return 'plain'\nHangs()", "30")

@@ -221,12 +221,30 @@ static void end_program(PyObject *space, struct hc_outcome *outcome)
         outcome->status = HC_EXIT_GUEST;
 }
 
+struct ended {
+    struct hc_report *report;
+    const struct hc_outcome *outcome;
+};
+
+/* The program's objects keep the harness from its work for good. What is written down already goes out; all
+ * but the message is left to the end of the process. */
+static void end_without_value(void *ctx)
+{
+    const struct ended *e = ctx;
+    struct hc_error err;
+    hc_report_warn(e->report, "What the program left could not all be looked at: its objects do not answer.");
+    (void)hc_report_send(e->report, e->outcome->status, &err);
+    _exit(e->outcome->status);
+}
+
 /* Write down what there is, then end as Python programs do, then tell the launcher. */
 static int conclude(const cJSON *job, PyObject *space, PyObject *columns, struct hc_outcome *outcome,
                     struct hc_report *report)
 {
     hc_report_error(report, outcome);
     hc_report_columns(report, columns);
+    struct ended ended = {report, outcome};
+    hc_deadline_stubborn(end_without_value, &ended);
     hc_results_gather(job, space, outcome, report);
     Py_CLEAR(outcome->value);
     end_program(space, outcome);

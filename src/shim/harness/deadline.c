@@ -5,10 +5,31 @@
 #include <signal.h>
 #include <sys/time.h>
 
-static bool armed;
-static int raised, seconds;
+#define PATIENCE 3      /* TimeoutErrors for one piece of the harness's work */
+#define HURRY_US 150000 /* between them, when the job's time is nearly up: it must still be time to report   \
+                         */
+
+static bool armed, within;
+static int raised, in_vain, seconds;
+static hc_deadline_end *stubborn;
+static void *stubborn_ctx;
 static const char *timeout_text;
 static PyObject *set_handler, *handler; /* owned; the module's own, whatever the guest makes of its names */
+
+static void set_alarm(const struct timeval *after)
+{
+    const struct itimerval timer = {.it_value = *after, .it_interval = *after};
+    (void)setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* The guest's objects have been told `in_vain` times already. */
+static void insist(int number)
+{
+    if (++in_vain >= PATIENCE && stubborn)
+        stubborn(stubborn_ctx);
+    if (number == HC_SIGNAL_DEADLINE)
+        set_alarm(&(struct timeval){.tv_usec = HURRY_US});
+}
 
 static PyObject *on_signal(PyObject *self, PyObject *args)
 {
@@ -20,6 +41,8 @@ static PyObject *on_signal(PyObject *self, PyObject *args)
     if (!armed)
         Py_RETURN_NONE;
     raised++;
+    if (within)
+        insist(number);
     if (number == SIGALRM)
         return PyErr_Format(PyExc_TimeoutError, "it took longer than %d s", seconds);
     return PyErr_Format(PyExc_TimeoutError,
@@ -63,24 +86,26 @@ int hc_deadline_raised(void)
     return raised;
 }
 
-static void set_alarm(int after)
-{
-    const struct itimerval timer = {.it_value.tv_sec = after, .it_interval.tv_sec = after};
-    (void)setitimer(ITIMER_REAL, &timer, NULL);
-}
-
 void hc_deadline_within(int allowed)
 {
     seconds = allowed;
     if (handle(SIGALRM) < 0) /* the program may have had plans for this signal, but it has ended */
         PyErr_Clear();
-    armed = true;
-    set_alarm(allowed);
+    armed = within = true;
+    in_vain = 0;
+    set_alarm(&(struct timeval){.tv_sec = allowed});
+}
+
+void hc_deadline_stubborn(hc_deadline_end *end, void *ctx)
+{
+    stubborn = end;
+    stubborn_ctx = ctx;
 }
 
 void hc_deadline_lift(void)
 {
-    set_alarm(0);
+    set_alarm(&(struct timeval){0});
+    within = false;
     hc_deadline_disarm();
     PyErr_Clear();
 }

@@ -19,6 +19,11 @@ int hc_deadline_raised(void);
 /* The harness calls into the guest's objects, and gives them so long; after that, and each time that it has
  * passed again, they get a TimeoutError. The launcher's signal raises too. Ended by hc_deadline_lift. */
 void hc_deadline_within(int seconds);
+
+/* What to do about objects that catch the TimeoutError, time after time: does not return. `ctx` is lent for
+ * good. */
+typedef void hc_deadline_end(void *ctx);
+void hc_deadline_stubborn(hc_deadline_end *end, void *ctx);
 void hc_deadline_lift(void);
 
 #endif
