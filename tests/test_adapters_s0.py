@@ -65,6 +65,13 @@ def test_success(runner):
     assert stat.S_IMODE((done.output_dir / "_sandbox_result.json").stat().st_mode) == 0o600
 
 
+@pytest.mark.row("S0.32")
+def test_output_is_utf8_whatever_the_locale(runner, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    monkeypatch.setenv("LC_ALL", "POSIX")
+    assert runner("print('ä€')").stdout == "ä€\n"
+
+
 @pytest.mark.row("S0.2", "S0.32")
 def test_persist_code_false(runner):
     assert runner("1", persist_code=False).result["code_paths"] == []

@@ -1,6 +1,7 @@
 """The Python package: one call, one cell; what comes back, what is raised, what is left behind."""
 
 import asyncio
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -168,13 +169,25 @@ def test_code_that_no_spec_can_hold():
 # ---- ends ----
 
 def children():
-    return Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
+    return [child for task in Path("/proc/self/task").iterdir() for child in (task / "children").read_text().split()]
 
 
 def test_arun_runs_several_at_once():
     async def all_of_them():
         return await asyncio.gather(*(hotcell.arun(f"{n} * 2", tree="base", memory="256M") for n in range(3)))
     assert [result.value for result in asyncio.run(all_of_them())] == [0, 2, 4]
+
+
+def test_arun_in_another_thread_and_with_a_time_limit_of_the_callers():
+    """The caller's limit cancels the wait; the job would run longer than this test may."""
+    async def limited():
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(hotcell.arun("while True: pass", tree="base", timeout=3600), 0.5)
+        return (await hotcell.arun("6 * 7", tree="base")).value
+
+    with concurrent.futures.ThreadPoolExecutor(1) as threads:
+        assert threads.submit(asyncio.run, limited()).result() == 42
+    assert not children() and not os.listdir("tmp")
 
 
 def test_a_cancelled_task_leaves_nothing(in_scratch):

@@ -33,6 +33,8 @@ def main(argv: Optional[List[str]] = None) -> int:
         return EX_USAGE
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]  # whatever the locale
     try:
         text, spec = read_spec(arguments[0])
     except (OSError, ValueError) as error:
