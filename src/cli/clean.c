@@ -1,20 +1,23 @@
-/* hotcell clean - remove what is left of cells whose launcher was killed. Every `hotcell run` does the same
- * for its own user. */
+/* hotcell clean - remove what is left of cells whose launcher was killed (every `hotcell run` does the same
+ * for its own user), or a session's older steps. */
 #include "cli/cli.h"
 
 #include "cell/cgroup.h"
+#include "cell/steps.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-int hc_cmd_clean(int argc, char **argv)
+static const char help[] = "usage: hotcell clean\n"
+                           "Remove cgroups, and processes in them, that no launcher holds any more.\n\n"
+                           "       hotcell clean --keep N DIR/SESSION\n"
+                           "Remove the steps of a session (hotcell run --session) but for the N that changed "
+                           "last.\n";
+
+static int clean_cells(void)
 {
-    if (hc_wants_help(argc, argv)) {
-        (void)puts(
-            "usage: hotcell clean\nRemove cgroups, and processes in them, that no launcher holds any more.");
-        return HC_EXIT_OK;
-    }
-    if (argc != 1)
-        return hc_usage("clean", "expected no arguments");
     struct hc_cgroup_parent parent;
     struct hc_error err;
     if (hc_cgroup_find(&parent, &err) < 0) {
@@ -25,4 +28,32 @@ int hc_cmd_clean(int argc, char **argv)
     (void)printf("%d left-over cell%s removed from %s\n", n, n == 1 ? "" : "s", parent.path);
     hc_cgroup_parent_finish(&parent);
     return HC_EXIT_OK;
+}
+
+static int clean_steps(const char *count, const char *path)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long keep = strtoul(count, &end, 10);
+    if (errno || *count < '0' || *count > '9' || *end)
+        return hc_usage("clean", "--keep: expected a number, got '%s'", count);
+    struct hc_error err = {0};
+    int n = hc_session_clean(path, keep, stdout, &err);
+    if (n < 0)
+        return hc_report(&err);
+    (void)printf("%d step%s removed from %s\n", n, n == 1 ? "" : "s", path);
+    return HC_EXIT_OK;
+}
+
+int hc_cmd_clean(int argc, char **argv)
+{
+    if (hc_wants_help(argc, argv)) {
+        (void)fputs(help, stdout);
+        return HC_EXIT_OK;
+    }
+    if (argc == 1)
+        return clean_cells();
+    if (argc == 4 && strcmp(argv[1], "--keep") == 0)
+        return clean_steps(argv[2], argv[3]);
+    return hc_usage("clean", "expected no arguments, or --keep N DIR/SESSION");
 }

@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "cell/policies.h"
+#include "cell/steps.h"
 #include "cli/cli.h"
 #include "cli/key.h"
 #include "spec/options.h"
@@ -10,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +33,9 @@ enum {
     OPT_PERSIST,
     OPT_RETURN,
     OPT_SPEC,
+    OPT_SESSION,
+    OPT_STEP,
+    OPT_WAIT,
     OPT_JSON,
     OPT_LIMITS /* the first row of the option table; the others follow */
 };
@@ -52,6 +57,9 @@ static const struct {
     {{"persist-code", no_argument, NULL, OPT_PERSIST}, false},
     {{"return", required_argument, NULL, OPT_RETURN}, false},
     {{"spec", required_argument, NULL, OPT_SPEC}, true},
+    {{"session", required_argument, NULL, OPT_SESSION}, false},
+    {{"step", required_argument, NULL, OPT_STEP}, false},
+    {{"wait", no_argument, NULL, OPT_WAIT}, false},
     {{"json", no_argument, NULL, OPT_JSON}, true},
 };
 
@@ -80,6 +88,15 @@ static int set_id(char **field, const char *text, struct hc_error *err)
     if (hc_job_check_id(text, err) < 0)
         return hc_exit_as(err, HC_EXIT_USAGE);
     return replace(field, text, err);
+}
+
+/* An ID that is a directory's name as well. */
+static int set_directory(char **field, const char *text, struct hc_error *err)
+{
+    if (text[0] == '.')
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "expected an ID that does not begin with a dot, got '%.80s'",
+                          text);
+    return set_id(field, text, err);
 }
 
 static int set_seed(struct hc_job *job, const char *text, struct hc_error *err)
@@ -119,6 +136,13 @@ static int take_option(struct hc_request *q, int opt, struct hc_error *err)
         return set_id(&job->job_id, optarg, err);
     case OPT_SEED:
         return set_seed(job, optarg, err);
+    case OPT_SESSION:
+        return set_directory(&q->session, optarg, err);
+    case OPT_STEP:
+        return set_directory(&q->step, optarg, err);
+    case OPT_WAIT:
+        q->wait = true;
+        return 0;
     case OPT_SIGN:
         return replace(&job->sign, optarg, err);
     case OPT_PERSIST:
@@ -223,6 +247,22 @@ static int load_policy(struct hc_request *q, struct hc_error *err)
     return 0;
 }
 
+/* Results go to DIR/SESSION/STEP, and nobody else's to this session in the meantime. */
+static int enter_session(struct hc_request *q, struct hc_error *err)
+{
+    struct hc_job *job = &q->job;
+    char path[PATH_MAX];
+    if (!q->session && !q->step && !q->wait)
+        return 0;
+    if (!q->session || !q->step || !job->output_dir)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "--session ID, --step ID and -o DIR need each other");
+    int n = snprintf(path, sizeof path, "%s/%s/%s", job->output_dir, q->session, q->step);
+    if (n < 0 || n >= (int)sizeof path)
+        return hc_fail_as(err, HC_EXIT_USAGE, ENAMETOOLONG, "-o %.100s", job->output_dir);
+    q->session_fd = hc_session_open(job->output_dir, q->session, q->wait, err);
+    return q->session_fd < 0 ? -1 : replace(&job->output_dir, path, err);
+}
+
 static int prepare(struct hc_request *q, int argc, char **argv, const struct option *all,
                    struct hc_error *err)
 {
@@ -239,15 +279,16 @@ static int prepare(struct hc_request *q, int argc, char **argv, const struct opt
         q->file = "standard input";
     if (hc_job_check(&q->job, err) < 0)
         return file ? hc_ctx(err, "%s", q->file) : -1;
-    if (load_policy(q, err) < 0)
+    if (load_policy(q, err) < 0 || (q->job.sign && hc_key_read(q->job.sign, &q->key, err) < 0))
         return -1;
-    return q->job.sign ? hc_key_read(q->job.sign, &q->key, err) : 0;
+    return enter_session(q, err);
 }
 
 int hc_request_read(struct hc_request *q, int argc, char **argv)
 {
     struct hc_error err = {0};
     struct option *all = all_options(q->check);
+    q->session_fd = -1;
     int status = all ? find_spec(argc, argv, all, q) : HC_EXIT_INTERNAL;
     if (status == 0 && prepare(q, argc, argv, all, &err) < 0)
         status = hc_report(&err);
@@ -258,6 +299,9 @@ int hc_request_read(struct hc_request *q, int argc, char **argv)
 void hc_request_finish(struct hc_request *q)
 {
     hc_job_finish(&q->job);
+    hc_close_fd(&q->session_fd);
+    free(q->session);
+    free(q->step);
     hc_policy_finish(&q->policy);
     hc_buf_finish(&q->key);
     hc_buf_finish(&q->code);

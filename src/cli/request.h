@@ -16,6 +16,9 @@ struct hc_request {
     struct hc_buf key, code;
     const char *file; /* the program's name for messages */
     const char *spec;
+    char *session, *step; /* owned; NULL: none. The job's output directory is that of the step already */
+    int session_fd;       /* holds the session for as long as the job takes; -1: none */
+    bool wait;            /* for the session */
     bool json;
 };
 

@@ -26,6 +26,8 @@ static const char help_head[] =
     "      --sign KEYFILE        sign the manifest (HMAC-SHA256)\n"
     "      --seed N              make hashes and random numbers repeatable\n"
     "      --persist-code        keep the program with its results\n"
+    "      --session ID --step ID [--wait]\n"
+    "                            results go into DIR/SESSION/STEP, one step at a time\n"
     "      --label NAME=VALUE, --tenant NAME, --job-id ID\n"
     "                            go into the manifest\n\n"
     "Over the policy (hotcell-policy(5)):\n";

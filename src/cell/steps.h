@@ -1,0 +1,18 @@
+/* steps.h - sessions: a directory of steps, each one the results of a job, of which one runs at a time. */
+#ifndef HC_CELL_STEPS_H
+#define HC_CELL_STEPS_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* The directory `session` of `parent`, both made if they are missing, locked for as long as the descriptor is
+ * open. Without `wait` a session that is in use is an error. HC_EXIT_DATA. -1 or the descriptor. */
+int hc_session_open(const char *parent, const char *session, bool wait, struct hc_error *err);
+
+/* Remove the steps of the session at `path` but for the `keep` that changed last, and name them on `out`.
+ * What no job of ours has left there stays. Returns how many are gone, -1. */
+int hc_session_clean(const char *path, size_t keep, FILE *out, struct hc_error *err);
+
+#endif
