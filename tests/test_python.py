@@ -3,6 +3,7 @@
 import asyncio
 import concurrent.futures
 import contextlib
+import fcntl
 import json
 import os
 import signal
@@ -415,3 +416,16 @@ def test_denials_of_a_run():
     assert result.ok and result.text
     denial, = result.denials
     assert denial.layer == "audit" and "os.system" in denial.rule + denial.what and not denial.attested and denial.line == 3
+
+
+def test_sessions_and_steps(in_scratch):
+    for step in ("one", "two"):
+        result = run("open('x', 'w').write('kept')", output_dir="out", session="s", step=step)
+        assert result.output_dir == in_scratch / "out" / "s" / step and result.file("x").read() == b"kept"
+    with open(in_scratch / "out" / "s" / ".hotcell-session", "rb+") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(hotcell.InputError):
+            run("1", output_dir="out", session="s", step="three")
+    assert run("1", output_dir="out", session="s", step="three", wait=True).ok
+    with pytest.raises(hotcell.UsageError):
+        run("1", output_dir="out", session="s")

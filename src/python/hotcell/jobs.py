@@ -25,7 +25,8 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
         seed: Optional[int] = None, returns: Optional[Sequence[str]] = None, persist_code: bool = False,
         tenant: Optional[str] = None, job_id: Optional[str] = None, labels: Optional[Mapping[str, str]] = None,
         sign: Optional[PathLike] = None, guard: Optional[bool] = None, timeout: Optional[Amount] = None,
-        memory: Optional[Amount] = None, check: bool = False, binary: Optional[PathLike] = None) -> Result:
+        memory: Optional[Amount] = None, session: Optional[str] = None, step: Optional[str] = None,
+        wait: bool = False, check: bool = False, binary: Optional[PathLike] = None) -> Result:
     """Run `code` in a cell of its own and return what it left.
 
     policy      name, path, or a policy as a dict; None: the policy "default"
@@ -41,6 +42,8 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
     sign        key file to sign the manifest with
     guard       False: without the policy's rules for Python code, the kernel's alone
     timeout, memory  short for limits["timeout"] (seconds) and limits["memory"] (bytes)
+    session, step  put results into output_dir/SESSION/STEP; steps of a session run one at a time
+    wait        True: wait for the session's running step, instead of raising InputError
     check       True: raise JobError unless the job ends well
     binary      the hotcell command, see launcher.find_binary
 
@@ -59,7 +62,8 @@ async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[Pat
                tenant: Optional[str] = None, job_id: Optional[str] = None,
                labels: Optional[Mapping[str, str]] = None, sign: Optional[PathLike] = None,
                guard: Optional[bool] = None, timeout: Optional[Amount] = None, memory: Optional[Amount] = None,
-               check: bool = False, binary: Optional[PathLike] = None) -> Result:
+               session: Optional[str] = None, step: Optional[str] = None, wait: bool = False, check: bool = False,
+               binary: Optional[PathLike] = None) -> Result:
     """The same as run, for an event loop. A task that is cancelled ends its cell before it ends itself."""
     arguments = {name: value for name, value in locals().items() if name not in ("check", "binary")}
     with _Job(binary, arguments) as job:
@@ -72,18 +76,30 @@ class _Job:
     def __init__(self, binary: Optional[PathLike], arguments: Dict[str, Any]) -> None:
         self._arguments = arguments
         self._staging = Staging()
+        self._session: Optional[str] = None
+        self._step: Optional[str] = None
         self.command = [find_binary(binary), "run", "--json", "--spec", "-"]
         self.stdin = b""
 
     def __enter__(self) -> "_Job":
         with contextlib.ExitStack() as undo:
             undo.enter_context(self._staging)
-            guard = self._arguments.pop("guard")
-            if guard is not None:
-                self.command += ["--guard", "on" if guard else "off"]
+            self._take_options()
             self.stdin = to_json(self._spec(**self._arguments), "spec").encode("utf-8", "surrogatepass")
             undo.pop_all()
         return self
+
+    def _take_options(self) -> None:
+        """What a spec has no member for."""
+        take = self._arguments.pop
+        guard, self._session, self._step, wait = take("guard"), take("session"), take("step"), take("wait")
+        if guard is not None:
+            self.command += ["--guard", "on" if guard else "off"]
+        for name, value in (("--session", self._session), ("--step", self._step)):
+            if value is not None:
+                self.command += [name, value]
+        if wait:
+            self.command += ["--wait"]
 
     def __exit__(self, *why: Any) -> None:
         self._staging.__exit__(*why)
@@ -111,6 +127,8 @@ class _Job:
             raise failure(ended, manifest)
         output_dir = self._arguments["output_dir"]
         where = Path(output_dir) if output_dir is not None else Path(DEFAULT_OUTPUT, manifest["job_id"])
+        if self._session is not None and self._step is not None:
+            where = where / self._session / self._step
         result = result_from_manifest(manifest, where.absolute())
         if check and not result.ok:
             raise JobError(result)

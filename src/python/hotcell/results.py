@@ -80,13 +80,14 @@ class Error:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that the check of the source found; lines and columns count from 1."""
+    """One thing that the check of the source found; lines and columns count from 1. `what` is the name in question."""
 
     rule: str
     message: str
     line: Optional[int] = None
     column: Optional[int] = None
     end_column: Optional[int] = None
+    what: Optional[str] = None
     hint: Optional[str] = None
 
 
