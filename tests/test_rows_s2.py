@@ -79,7 +79,8 @@ def test_a_script_that_is_too_long():
 @pytest.mark.row("S2.8")
 @pytest.mark.parametrize("code, warned", [
     ("x = None\nif x:\n    x.read()\n", True), ("x = None\nif x:\n    x.write('a')\n", True),
-    ("while True:\n    break\n", True), ("while 1:\n    break\n", True), ("x = 1\nwhile x < 3:\n    x += 1\n", False),
+    ("x = None\nif x:\n    x.write('a')\n    plt.savefig('b')\n", False), ("while True:\n    break\n", True),
+    ("while 1:\n    break\n", True), ("x = 1\nwhile x < 3:\n    x += 1\n", False),
     ("x = 1", False)])
 def test_soft_warnings_do_not_refuse(code, warned):
     result = run(code)
