@@ -466,6 +466,26 @@ def test_s3_30_policies_adjust_the_events(base_tree):
     assert said("__import__('os').listdir('/')", policy) == "PermissionError: os.listdir is not allowed by this policy"
 
 
+def test_what_the_kernel_allows_by_policy_the_guard_allows(base_tree):
+    """Loopback sockets and forked children, with the options that give them."""
+    sockets = """
+import asyncio
+async def serve(reader, writer):
+    writer.write(await reader.read(5))
+    writer.close()
+async def main():
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+    writer.write(b"hello")
+    print(await reader.read())
+asyncio.run(main())
+"""
+    result = run(sockets, None, "--network=loopback")
+    assert result.stdout == "b'hello'\n" and refusals(result) == []
+    result = run("import os\nif os.fork() == 0: os._exit(3)\nprint(os.waitstatus_to_exitcode(os.wait()[1]))", None, "--processes=fork")
+    assert result.stdout == "3\n" and refusals(result) == []
+
+
 def test_s3_31_threads(base_tree):
     """S3.31: no threads but those of asyncio's executor."""
     policy = {"audit": {"threads": False}}

@@ -152,7 +152,7 @@ try:
     {code}
 except OSError as error:
     print("refused")
-""", "--network=loopback", "--output-mode", mode, user=user, cwd=directory)
+""", "--network=loopback", "--guard=off", "--output-mode", mode, user=user, cwd=directory)
     assert result.status == 0
     if result.stdout == "refused\n":
         assert result.files() == result.listed() == ["plain"] and result.skipped() == {}
