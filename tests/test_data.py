@@ -230,7 +230,7 @@ def test_older_runner_form(scientific, here):
                            "df_paths": {"df": str(here / "rows.txt")}, "output_dir": str(out), "max_output_bytes": 200,
                            "max_figures": 5}, "-t", scientific)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "x" * 200
+    assert done.stdout == "x" * 200 + "\n\n[Output truncated at 200 bytes]"
     older = json.loads((out / "_sandbox_result.json").read_text())
     assert older.keys() == {"exit_code", "figure_paths", "code_paths", "truncated"}
     assert older["exit_code"] == 0 and older["truncated"] is True
