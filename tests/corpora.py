@@ -73,10 +73,5 @@ def side_by_side(work, names):
 
 def selected(request, argument):
     """Which names the tests of the requesting module were selected with: -k then runs no others."""
-    found = {item.callspec.params[argument] for item in request.session.items
-             if item.path == request.node.path and argument in getattr(item, "callspec", _None).params}
-    return sorted(found)
-
-
-class _None:
-    params = {}
+    items = [item for item in request.session.items if item.path == request.node.path and hasattr(item, "callspec")]
+    return sorted({item.callspec.params[argument] for item in items if argument in item.callspec.params})
