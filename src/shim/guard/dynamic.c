@@ -91,11 +91,26 @@ static int judge_object(PyObject *object, int mode)
     return rc;
 }
 
+/* The compiler puts the guard of writes into the program's text alone. */
+static int refuse_unguarded(void)
+{
+    struct hc_refusal r = {
+        .layer = HC_DENIAL_RUNTIME,
+        .rule = "writes",
+        .what = "code made at run time",
+        .message = "Code that is made at run time is not allowed by this policy",
+    };
+    hc_refuse(&r, PyExc_PermissionError);
+    return -1;
+}
+
 int hc_dynamic_judge(PyObject *source, int start)
 {
     const char *text = NULL;
     if (PyCode_Check(source))
         return 0; /* it was judged when it was compiled */
+    if (hc_guard.code.guarded_writes)
+        return refuse_unguarded();
     if (PyUnicode_Check(source))
         text = PyUnicode_AsUTF8(source);
     else if (PyBytes_Check(source))
