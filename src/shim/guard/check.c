@@ -151,7 +151,7 @@ static int look_at_imported(struct look *l, const char *package, alias_ty alias,
     char dotted[512];
     const char *name = text_of(alias->name), *as = text_of(alias->asname);
     (void)snprintf(dotted, sizeof dotted, "%s.%s", package, name);
-    if (hc_names_has_module(&hc_guard.imports.deny, dotted))
+    if (hc_guard_import_denied(dotted))
         return look_at_module(l, dotted, true, tried, WHOLE(l, alias));
     if (look_at_attribute(l, name, WHOLE(l, alias)) < 0)
         return -1;

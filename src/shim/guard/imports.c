@@ -70,7 +70,7 @@ static int judge_names(const char *package, PyObject *names)
         }
         if (snprintf(dotted, sizeof dotted, "%s.%s", package, name) >= (int)sizeof dotted)
             continue; /* no module that any policy names */
-        if (hc_names_has_module(&hc_guard.imports.deny, dotted) && hc_import_judge(dotted) < 0)
+        if (hc_guard_import_denied(dotted) && hc_import_judge(dotted) < 0)
             return -1;
     }
     return 0;
@@ -104,7 +104,7 @@ static bool is_for_c(PyObject *names, int level)
 
 static int judge(const char *name, int level, PyObject *globals, PyObject *names)
 {
-    if (is_for_c(names, level) && !hc_names_has_module(&hc_guard.imports.deny, name))
+    if (is_for_c(names, level) && !hc_guard_import_denied(name))
         return 0;
     char absolute[MAX_NAME];
     if (level > 0) {

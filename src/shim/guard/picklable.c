@@ -69,7 +69,7 @@ bool hc_picklable(const char *module, const char *name)
     for (size_t i = 0; i < sizeof ordinary / sizeof *ordinary; i++)
         if (strcmp(ordinary[i], module) == 0)
             return true;
-    if (hc_names_has_module(&hc_guard.imports.deny, module))
+    if (hc_guard_import_denied(module))
         return false;
     char top[256];
     (void)snprintf(top, sizeof top, "%.*s", (int)strcspn(module, "."), module);

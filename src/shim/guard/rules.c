@@ -59,6 +59,8 @@ static const struct {
 } sets[] = {
     {"imports", "allow", &hc_guard.imports.allow},
     {"imports", "deny", &hc_guard.imports.deny},
+    {"imports", "with_network", &hc_guard.imports.with_network},
+    {"imports", "with_processes", &hc_guard.imports.with_processes},
     {"calls", "deny", &hc_guard.calls.deny},
     {"names", "deny", &hc_guard.names.deny},
     {"builtins", "allow", &hc_guard.builtins.allow},
@@ -201,9 +203,17 @@ static bool import_allowed(const char *dotted, bool from)
     return from && hc_guard.imports.from_top_level && hc_names_has(allow, top);
 }
 
+bool hc_guard_import_denied(const char *dotted)
+{
+    if (!hc_names_has_module(&hc_guard.imports.deny, dotted))
+        return false;
+    return !(hc_guard.network && hc_names_has_module(&hc_guard.imports.with_network, dotted)) &&
+           !(hc_guard.processes && hc_names_has_module(&hc_guard.imports.with_processes, dotted));
+}
+
 const char *hc_guard_import_refusal(const char *dotted, bool from)
 {
-    if (hc_names_has_module(&hc_guard.imports.deny, dotted))
+    if (hc_guard_import_denied(dotted))
         return hc_guard.imports.deny_message ? hc_guard.imports.deny_message : hc_guard.imports.message;
     return import_allowed(dotted, from) ? NULL : hc_guard.imports.message;
 }

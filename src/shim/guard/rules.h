@@ -25,7 +25,7 @@ struct hc_guard_rules {
     bool network, processes; /* the policy has them: the kernel allows them too */
     const char *filename;    /* of the program, "<cell>" */
     struct {
-        struct hc_names allow, deny;
+        struct hc_names allow, deny, with_network, with_processes;
         bool exact, from_top_level, loaded_only, at_check, at_run;
         bool permission_error; /* raises PermissionError instead of ImportError */
         const char *message, *deny_message, *loaded_message;
@@ -72,6 +72,9 @@ int hc_guard_rules_read(const cJSON *job);
 
 /* A message with {name} or {path} filled in. Cut to fit. */
 void hc_guard_message(char *out, size_t size, const char *template, const char *name);
+
+/* Is this module on the deny list, and nothing in the policy lifts that? */
+bool hc_guard_import_denied(const char *dotted);
 
 /* May the program import this module? NULL if so; else the message's template. `from`: "from dotted import";
  * also for imports at run time. */
