@@ -644,6 +644,14 @@ static int describe(const char *name, int error, const struct seccomp_data *call
     return error;
 }
 
+/* The C library looks for a name service cache, over a socket of just this kind, whenever it is asked for a
+ * user's or a host's name (nscd; tarfile and uuid do). It goes on without. */
+bool hc_filter_is_habit(const struct seccomp_data *call)
+{
+    return is_call("socket", call) && is_set_so(call, 0, WORD_MASK, AF_UNIX) &&
+           is_set_so(call, 1, WORD_MASK, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
 int hc_filter_explain(const struct seccomp_data *call, struct hc_denial *out)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)

@@ -50,4 +50,7 @@ void hc_filter_each(const struct hc_policy *policy, bool counted, hc_filter_visi
 /* A call that the reporting filter refused: the denial, for the manifest, and the errno to refuse it with. */
 int hc_filter_explain(const struct seccomp_data *call, struct hc_denial *out);
 
+/* Is it what libc does by itself, so that nobody is told? */
+bool hc_filter_is_habit(const struct seccomp_data *call);
+
 #endif

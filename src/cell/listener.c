@@ -38,7 +38,7 @@ static void refuse(const struct hc_listener *l, const struct seccomp_notif *ques
     answer->id = question->id;
     answer->error = -hc_filter_explain(&question->data, &denial);
     (void)seccomp_notify_respond(l->fd, answer); /* the caller may be gone; that is all right */
-    if (denials)
+    if (denials && !hc_filter_is_habit(&question->data))
         hc_denials_note(denials, &denial, true);
 }
 
