@@ -689,7 +689,7 @@ try: 1 / 0
 except ZeroDivisionError: print(traceback.format_exc().splitlines()[0])
 print(eval("a + 1", {"a": 1}), ast.literal_eval("[1]"), timeit.timeit("1", number=1) > 0, re.sub("a", "b", "aa"))
 exec("def made(): return 3")
-print(made(), uuid.uuid4().version, uuid.uuid1().version, platform.system(), len(secrets.token_hex(4)), zoneinfo.ZoneInfo("UTC"))
+print(made(), uuid.uuid4().version, platform.system(), len(secrets.token_hex(4)), zoneinfo.ZoneInfo("UTC"))
 print(getattr(double, "__name__"), hasattr(double, "x"), vars(Item("q")), "double" in dir(), type(Item).__name__, callable(double))
 class Case(unittest.TestCase):
     def test(self):
