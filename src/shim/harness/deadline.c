@@ -5,9 +5,10 @@
 #include <signal.h>
 #include <sys/time.h>
 
-#define PATIENCE 3      /* TimeoutErrors for one piece of the harness's work */
-#define HURRY_US 150000 /* between them, when the job's time is nearly up: it must still be time to report   \
-                         */
+#define PATIENCE 3 /* TimeoutErrors for one piece of the harness's work */
+#define HURRY_US                                                                                             \
+    150000 /* between them, when the job's time is nearly up: it must still be time to report                \
+            */
 
 static bool armed, within;
 static int raised, in_vain, seconds;
