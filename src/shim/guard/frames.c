@@ -29,12 +29,18 @@ static const char *text_of(PyObject *str)
     return utf8;
 }
 
+/* Below the tree as it is spelt, and wherever somebody likes in truth. */
+static bool leads_out(const char *name)
+{
+    return strstr(name, "/../") != NULL;
+}
+
 enum hc_party hc_party_of_file(PyObject *filename)
 {
     const char *name = filename && PyUnicode_Check(filename) ? text_of(filename) : NULL;
     if (!name)
         return HC_PARTY_NONE;
-    if (begins(name, TREE) || begins(name, FROZEN) || strcmp(name, HARNESS) == 0)
+    if ((begins(name, TREE) && !leads_out(name)) || begins(name, FROZEN) || strcmp(name, HARNESS) == 0)
         return HC_PARTY_LIBRARY;
     return strcmp(name, hc_guard.filename) == 0 || name[0] == '/' ? HC_PARTY_GUEST : HC_PARTY_NONE;
 }
@@ -90,10 +96,9 @@ bool hc_caller_is_guest(const char *const *through)
     if (!f)
         return false;
     for (; f; f = caller_of(f)) {
-        enum hc_party party = hc_party_of_file(f->f_code->co_filename);
-        if (party == HC_PARTY_GUEST)
+        if (hc_party_of_file(f->f_code->co_filename) != HC_PARTY_LIBRARY)
             return true;
-        if (party == HC_PARTY_LIBRARY && !is_one_of(f, through))
+        if (!is_one_of(f, through))
             return false;
     }
     return true;

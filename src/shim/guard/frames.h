@@ -2,9 +2,10 @@
  *
  * A frame is the program's if its code has the program's file name, or another file's that does not belong
  * to the tree (a module that the program wrote). It is a library's if its file is the tree's, the
- * interpreter's or the harness's. Code without a file ("<string>", as eval() and namedtuple make it) acts for
- * whoever called it: the next frame is looked at. That is why no program may give its code a library's file
- * name (audit.c: compile, code.__new__). */
+ * interpreter's or the harness's. Code without a file ("<string>", as eval() and namedtuple make it) counts
+ * as the program's: timeit, doctest and others run its texts with a library's frame behind them. What
+ * libraries make so for themselves computes, and asks for nothing that a rule is about. No program may give
+ * its code a library's file name (audit.c: compile, code.__new__). */
 #ifndef HC_SHIM_GUARD_FRAMES_H
 #define HC_SHIM_GUARD_FRAMES_H
 
@@ -20,9 +21,8 @@ enum hc_party {
 
 enum hc_party hc_party_of_file(PyObject *filename);
 
-/* Does the innermost frame that is anybody's belong to the program? If there are frames but none is
- * anybody's, too; without any, the harness calls. `through`: modules of the standard library that act for
- * their callers, as "gzip" or "ctypes/", NULL-terminated; NULL: none. */
+/* Is the innermost frame the program's, or nobody's? Without any, the harness calls. `through`: modules of
+ * the standard library that act for their callers, as "gzip" or "ctypes/", NULL-terminated; NULL: none. */
 bool hc_caller_is_guest(const char *const *through);
 
 /* Does the harness do this, while the program may be waiting for it? */
