@@ -54,6 +54,12 @@ int hc_import_judge(const char *dotted)
     return 0;
 }
 
+static bool may_have(const char *dotted)
+{
+    return !hc_guard.imports.at_run ||
+           (!hc_guard_import_refusal(dotted, true) && (!hc_guard.imports.loaded_only || is_loaded(dotted)));
+}
+
 /* "from package import name": if the name is a denied module it is refused like that module. */
 static int judge_names(const char *package, PyObject *names)
 {
@@ -96,7 +102,8 @@ static int resolve(const char *name, int level, PyObject *globals, char out[MAX_
 
 /* C code that the program calls, as strptime() is, imports what it needs through the program's __import__. It
  * passes an empty list where import statements pass a tuple or None. That is no reason to ask whether the
- * program may have the module, except for one that is denied: the program could make such a call too. */
+ * program may have the module, except for one that is denied: the program could make such a call too. So it
+ * is not given what it may not have; C code does not look at what comes back (PyImport_Import). */
 static bool is_for_c(PyObject *names, int level)
 {
     return level == 0 && names && PyList_CheckExact(names) && PyList_GET_SIZE(names) == 0;
@@ -134,6 +141,8 @@ PyObject *hc_guarded_import(PyObject *self, PyObject *args, PyObject *named)
     judged++;
     PyObject *module = PyImport_ImportModuleLevelObject(name, globals, locals, names, level);
     judged--;
+    if (module && is_for_c(names, level) && !may_have(utf8))
+        Py_SETREF(module, Py_NewRef(Py_None));
     if (module && hc_modules_update() < 0)
         Py_CLEAR(module);
     return module;
