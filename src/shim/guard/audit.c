@@ -271,9 +271,9 @@ static int judge_compile(const struct event *e)
     if (party == HC_PARTY_LIBRARY)
         return refuse_unless(!guest, e);
     /* Without any frame it is the program itself, which the check looks at as a whole. */
-    return !guest && PyEval_GetFrame() && source && PyBytes_CheckExact(source)
-               ? hc_dynamic_judge(source, Py_file_input)
-               : 0;
+    bool of_module = source && (PyUnicode_Check(source) ? hc_asked_through("importlib._bootstrap")
+                                                        : PyObject_CheckBuffer(source));
+    return !guest && PyEval_GetFrame() && of_module ? hc_dynamic_judge(source, Py_file_input) : 0;
 }
 
 static int judge_attribute(const struct event *e)

@@ -61,38 +61,37 @@ static int judge_tree(mod_ty tree, PyArena *arena, const char *text)
     return rc;
 }
 
-static int judge_text(const char *text, int start)
+/* `text` is UTF-8, or `raw` and says itself what it is, by the rules for Python sources. What cannot be
+ * parsed here is not run either: who knows how it would be read. */
+static int judge_text(const char *text, bool raw, int start)
 {
     PyArena *arena = _PyArena_New();
     hc_autopy *file = PyUnicode_FromString("<string>");
     PyCompilerFlags flags = {
-        .cf_flags = PyCF_IGNORE_COOKIE | PyCF_SOURCE_IS_UTF8 | PyCF_ALLOW_TOP_LEVEL_AWAIT,
+        .cf_flags = (raw ? 0 : PyCF_IGNORE_COOKIE | PyCF_SOURCE_IS_UTF8) | PyCF_ALLOW_TOP_LEVEL_AWAIT,
         .cf_feature_version = PY_MINOR_VERSION,
     };
     mod_ty tree = arena && file ? _PyParser_ASTFromString(text, file, start, &flags, arena) : NULL;
-    if (!tree)
-        PyErr_Clear();
-    int rc = tree ? judge_tree(tree, arena, text) : 0;
+    int rc = tree ? judge_tree(tree, arena, raw ? "" : text) : -1;
     if (arena)
         _PyArena_Free(arena);
     return rc;
 }
 
-/* A tree as Python objects (module ast). */
-static int judge_object(PyObject *object, int mode)
+/* A tree as Python objects (module ast), judged; and a copy that is what was judged, as the objects of a
+ * program may have other attributes whenever they are asked. New reference. */
+static PyObject *judge_object(PyObject *object, int mode)
 {
     PyArena *arena = _PyArena_New();
     mod_ty tree = arena ? PyAST_obj2mod(object, arena, mode) : NULL;
-    if (!tree)
-        PyErr_Clear();
-    int rc = tree ? judge_tree(tree, arena, "") : 0;
+    PyObject *copy = tree && judge_tree(tree, arena, "") == 0 ? PyAST_mod2obj(tree) : NULL;
     if (arena)
         _PyArena_Free(arena);
-    return rc;
+    return copy;
 }
 
 /* The compiler puts the guard of writes into the program's text alone. */
-static int refuse_unguarded(void)
+static PyObject *refuse_unguarded(void)
 {
     struct hc_refusal r = {
         .layer = HC_DENIAL_RUNTIME,
@@ -101,84 +100,154 @@ static int refuse_unguarded(void)
         .message = "Code that is made at run time is not allowed by this policy",
     };
     hc_refuse(&r, PyExc_PermissionError);
-    return -1;
+    return NULL;
+}
+
+/* New reference: what was judged, and is to be used. NULL with an exception. */
+static PyObject *judge(PyObject *source, int start)
+{
+    if (PyCode_Check(source)) /* it was judged when it was compiled */
+        return Py_NewRef(source);
+    if (hc_guard.code.guarded_writes)
+        return refuse_unguarded();
+    if (PyAST_Check(source) > 0)
+        return judge_object(source, start == Py_eval_input ? 1 : start == Py_single_input ? 2 : 0);
+    bool is_str = PyUnicode_Check(source);
+    if (!is_str && !PyObject_CheckBuffer(source))
+        return Py_NewRef(source); /* no source at all: the call says so */
+    hc_autopy *fixed = is_str ? Py_NewRef(source) : PyBytes_FromObject(source);
+    const char *text = !fixed ? NULL : is_str ? PyUnicode_AsUTF8(fixed) : PyBytes_AS_STRING(fixed);
+    if (!text)
+        return NULL;
+    if (start == Py_eval_input)
+        text += strspn(text, " \t");
+    return judge_text(text, !is_str, start) < 0 ? NULL : hc_py_take(&fixed);
 }
 
 int hc_dynamic_judge(PyObject *source, int start)
 {
-    const char *text = NULL;
-    if (PyCode_Check(source))
-        return 0; /* it was judged when it was compiled */
-    if (hc_guard.code.guarded_writes)
-        return refuse_unguarded();
-    if (PyUnicode_Check(source))
-        text = PyUnicode_AsUTF8(source);
-    else if (PyBytes_Check(source))
-        text = PyBytes_AS_STRING(source);
-    else if (PyAST_Check(source) > 0)
-        return judge_object(source, start == Py_eval_input ? 1 : start == Py_single_input ? 2 : 0);
-    PyErr_Clear();
-    if (!text)
+    hc_autopy *judged = judge(source, start);
+    if (judged)
         return 0;
-    if (start == Py_eval_input)
-        text += strspn(text, " \t");
-    return judge_text(text, start);
+    if (!PyErr_ExceptionMatches(PyExc_SyntaxError))
+        return -1;
+    PyErr_Clear(); /* it will be said by whoever compiles it */
+    return 0;
 }
 
 /* ---- the program's exec, eval, compile ---- */
 
+/* `function` with what was judged in the place of the argument `at`. */
+static PyObject *call_judged(PyObject *function, PyObject *judged, Py_ssize_t at, PyObject *const *args,
+                             Py_ssize_t count, PyObject *names)
+{
+    Py_ssize_t all = count + (names ? PyTuple_GET_SIZE(names) : 0);
+    PyObject **changed = PyMem_New(PyObject *, (size_t)all);
+    if (!changed)
+        return PyErr_NoMemory();
+    memcpy(changed, args, (size_t)all * sizeof *changed);
+    changed[at] = judged;
+    PyObject *result = PyObject_Vectorcall(function, changed, (size_t)count, names);
+    PyMem_Free(changed);
+    return result;
+}
+
 static PyObject *guarded_exec(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     (void)self;
-    if (count && hc_dynamic_judge(args[0], Py_file_input) < 0)
-        return NULL;
-    return PyObject_Vectorcall(plain_exec, args, (size_t)count, names);
+    if (!count)
+        return PyObject_Vectorcall(plain_exec, args, (size_t)count, names);
+    hc_autopy *judged = judge(args[0], Py_file_input);
+    return judged ? call_judged(plain_exec, judged, 0, args, count, names) : NULL;
 }
 
 static PyObject *guarded_eval(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     (void)self;
-    if (count && hc_dynamic_judge(args[0], Py_eval_input) < 0)
-        return NULL;
-    return PyObject_Vectorcall(plain_eval, args, (size_t)count, names);
+    if (!count)
+        return PyObject_Vectorcall(plain_eval, args, (size_t)count, names);
+    hc_autopy *judged = judge(args[0], Py_eval_input);
+    return judged ? call_judged(plain_eval, judged, 0, args, count, names) : NULL;
 }
 
-/* The value of an argument given by position or name; borrowed, NULL if it is not given. */
-static PyObject *argument(PyObject *const *args, Py_ssize_t count, PyObject *names, Py_ssize_t at,
-                          const char *name)
+/* Where an argument that is given by position or name stands in `args`; -1 if it is not given. */
+static Py_ssize_t find(Py_ssize_t count, PyObject *names, Py_ssize_t at, const char *name)
 {
     if (at < count)
-        return args[at];
+        return at;
     for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++)
         if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), name) == 0)
-            return args[count + i];
-    return NULL;
+            return count + i;
+    return -1;
 }
 
-static int start_of(PyObject *mode)
+static bool is_mode(PyObject *mode, const char *name)
 {
-    if (mode && PyUnicode_Check(mode) && PyUnicode_CompareWithASCIIString(mode, "eval") == 0)
-        return Py_eval_input;
-    return mode && PyUnicode_Check(mode) && PyUnicode_CompareWithASCIIString(mode, "single") == 0
-               ? Py_single_input
-               : Py_file_input;
+    return mode && PyUnicode_Check(mode) && PyUnicode_CompareWithASCIIString(mode, name) == 0;
+}
+
+/* compile() names the file in its own words where the text is wrong; and if it is not wrong for it, with
+ * flags that make another language of it, the result is not given away. */
+static PyObject *compile_unparsed(PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    hc_autopy *code = PyObject_Vectorcall(plain_compile, args, (size_t)count, names);
+    if (code) {
+        PyErr_Restore(type, error, trace);
+        return NULL;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(trace);
+    return NULL;
 }
 
 static PyObject *guarded_compile(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     (void)self;
-    PyObject *source = argument(args, count, names, 0, "source");
-    int start = start_of(argument(args, count, names, 2, "mode"));
-    if (source && hc_dynamic_judge(source, start) < 0)
-        return NULL;
-    return PyObject_Vectorcall(plain_compile, args, (size_t)count, names);
+    Py_ssize_t at = find(count, names, 0, "source"), mode_at = find(count, names, 2, "mode");
+    PyObject *mode = mode_at < 0 ? NULL : args[mode_at]; /* borrowed */
+    if (at < 0 || is_mode(mode, "func_type"))            /* which makes no code */
+        return PyObject_Vectorcall(plain_compile, args, (size_t)count, names);
+    int start = is_mode(mode, "eval")     ? Py_eval_input
+                : is_mode(mode, "single") ? Py_single_input
+                                          : Py_file_input;
+    hc_autopy *judged = judge(args[at], start);
+    if (!judged)
+        return PyErr_ExceptionMatches(PyExc_SyntaxError) ? compile_unparsed(args, count, names) : NULL;
+    return call_judged(plain_compile, judged, at, args, count, names);
 }
 
 /* ---- modules that the program wrote ---- */
 
+/* Modules hold the real built-in functions for the program to find (codecs.builtins): it gets no more there
+ * than under its own names. */
+static PyObject *call(const char *name, PyObject *plain, PyObject *const *args, Py_ssize_t count,
+                      PyObject *names)
+{
+    if (!hc_caller_is_guest(NULL))
+        return PyObject_Vectorcall(plain, args, (size_t)count, names);
+    PyObject *own = PyDict_GetItemString(own_builtins, name); /* borrowed */
+    return own ? PyObject_Vectorcall(own, args, (size_t)count, names)
+               : PyErr_Format(PyExc_NameError, "name '%s' is not defined", name);
+}
+
+static PyObject *eval_for_all(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    (void)self;
+    return call("eval", plain_eval, args, count, names);
+}
+
+static PyObject *compile_for_all(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    (void)self;
+    return call("compile", plain_compile, args, count, names);
+}
+
 /* The import system runs every module through exec(code, names): one whose file is not the tree's gets the
  * program's built-in names. */
-static PyObject *exec_module(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *exec_for_all(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     (void)self;
     if (count >= 2 && PyCode_Check(args[0]) && PyDict_Check(args[1]) &&
@@ -186,7 +255,7 @@ static PyObject *exec_module(PyObject *self, PyObject *const *args, Py_ssize_t c
         !PyDict_GetItemString(args[1], "__builtins__") &&
         PyDict_SetItemString(args[1], "__builtins__", own_builtins) < 0)
         return NULL;
-    return PyObject_Vectorcall(plain_exec, args, (size_t)count, names);
+    return call("exec", plain_exec, args, count, names);
 }
 
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))
@@ -202,8 +271,15 @@ int hc_dynamic_guard(PyObject *builtins)
          "compile(source, filename, mode, ...)"},
         {0},
     };
-    static PyMethodDef for_all = {"exec", FAST(exec_module), METH_FASTCALL | METH_KEYWORDS,
-                                  "exec(source, globals=None, locals=None, /)"};
+    static PyMethodDef for_all[] = {
+        {"exec", FAST(exec_for_all), METH_FASTCALL | METH_KEYWORDS,
+         "exec(source, globals=None, locals=None, /)"},
+        {"eval", FAST(eval_for_all), METH_FASTCALL | METH_KEYWORDS,
+         "eval(source, globals=None, locals=None, /)"},
+        {"compile", FAST(compile_for_all), METH_FASTCALL | METH_KEYWORDS,
+         "compile(source, filename, mode, ...)"},
+        {0},
+    };
     PyObject *real = PyEval_GetBuiltins(); /* borrowed */
     plain_exec = Py_XNewRef(PyDict_GetItemString(real, "exec"));
     plain_eval = Py_XNewRef(PyDict_GetItemString(real, "eval"));
@@ -214,8 +290,10 @@ int hc_dynamic_guard(PyObject *builtins)
         return -1;
     }
     hc_autopy *module = PyUnicode_InternFromString("builtins");
-    hc_autopy *exec = module ? PyCFunction_NewEx(&for_all, NULL, module) : NULL;
-    if (!exec || PyDict_SetItemString(real, "exec", exec) < 0)
-        return -1;
-    return hc_builtins_put(builtins, guarded);
+    for (PyMethodDef *m = for_all; module && m->ml_name; m++) {
+        hc_autopy *function = PyCFunction_NewEx(m, NULL, module);
+        if (!function || PyDict_SetItemString(real, m->ml_name, function) < 0)
+            return -1;
+    }
+    return module ? hc_builtins_put(builtins, guarded) : -1;
 }
