@@ -3,6 +3,7 @@
 #include "shim/guard/attributes.h"
 #include "shim/guard/denial.h"
 #include "shim/guard/dynamic.h"
+#include "shim/guard/frames.h"
 #include "shim/guard/hints.h"
 #include "shim/guard/imports.h"
 #include "shim/guard/rules.h"
@@ -114,6 +115,32 @@ static int add_guarded(PyObject *to, PyObject *space)
                : 0;
 }
 
+/* ---- print.__self__ ---- */
+
+static PyObject *real_module, *own_module; /* owned, for good */
+
+/* Built-in functions know the module that they are of: the real one, for libraries compare them. */
+static PyObject *get_self(PyObject *function, void *unused)
+{
+    (void)unused;
+    PyObject *self = PyCFunction_GET_SELF(function); /* borrowed */
+    if (self == real_module && hc_caller_is_guest(NULL))
+        self = own_module;
+    return Py_NewRef(self ? self : Py_None);
+}
+
+static int hide_real(PyObject *module)
+{
+    static PyGetSetDef self = {.name = "__self__", .get = get_self};
+    real_module = PyImport_ImportModule("builtins");
+    own_module = Py_NewRef(module);
+    hc_autopy *descriptor = real_module ? PyDescr_NewGetSet(&PyCFunction_Type, &self) : NULL;
+    if (!descriptor || PyDict_SetItemString(PyCFunction_Type.tp_dict, self.name, descriptor) < 0)
+        return -1;
+    PyType_Modified(&PyCFunction_Type);
+    return 0;
+}
+
 PyObject *hc_builtins_make(PyObject *space)
 {
     hc_autopy *module = PyModule_New("builtins");
@@ -121,7 +148,8 @@ PyObject *hc_builtins_make(PyObject *space)
     if (!names)
         return NULL;
     PyDict_Clear(names);
-    if (copy_kept(names) < 0 || add_refusing(names) < 0 || add_guarded(names, space) < 0)
+    if (copy_kept(names) < 0 || add_refusing(names) < 0 || add_guarded(names, space) < 0 ||
+        hide_real(module) < 0)
         return NULL;
     return hc_py_take(&module);
 }

@@ -25,15 +25,24 @@ static int judge_field(const char *field)
     return 0;
 }
 
+/* As bytes that end with the first NUL and hold nothing behind it: NULs and halves of surrogate pairs, which
+ * format() takes like any other text, must hide nothing. New reference. */
+static PyObject *plain_bytes(PyObject *text)
+{
+    PyObject *bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass"); /* nobody else's */
+    for (Py_ssize_t i = 0; bytes && i < PyBytes_GET_SIZE(bytes); i++)
+        if (!PyBytes_AS_STRING(bytes)[i])
+            PyBytes_AS_STRING(bytes)[i] = ' ';
+    return bytes;
+}
+
 /* Fields within a field's format are fields too. */
 static int judge_text(PyObject *text)
 {
-    const char *at = PyUnicode_AsUTF8(text);
-    if (!at) {
-        PyErr_Clear();
-        return 0;
-    }
-    while ((at = strchr(at, '{'))) {
+    hc_autopy *bytes = plain_bytes(text);
+    if (!bytes)
+        return -1;
+    for (const char *at = PyBytes_AS_STRING(bytes); (at = strchr(at, '{'));) {
         at++;
         if (*at == '{')
             at++;

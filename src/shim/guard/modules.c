@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum way { WAY_NONE, WAY_REFUSE, WAY_IGNORE, WAY_CHOOSE, WAY_IMPORT, WAY_ATTRIBUTES, WAY_THREAD };
+enum way { WAY_NONE, WAY_REFUSE, WAY_IGNORE, WAY_CHOOSE, WAY_IMPORT, WAY_ATTRIBUTES, WAY_FORMAT, WAY_THREAD };
 
 /* One row: of the policy (modules.replace), or of our own. */
 struct row {
@@ -27,6 +27,9 @@ static const struct row own_rows[] = {
     {.module = "importlib", .name = "__import__", .way = WAY_IMPORT},
     {.module = "operator", .name = "attrgetter", .way = WAY_ATTRIBUTES},
     {.module = "operator", .name = "methodcaller", .way = WAY_ATTRIBUTES},
+    {.module = "_operator", .name = "attrgetter", .way = WAY_ATTRIBUTES},
+    {.module = "_operator", .name = "methodcaller", .way = WAY_ATTRIBUTES},
+    {.module = "string", .name = "Formatter.get_field", .way = WAY_FORMAT},
 };
 /* Early versions of 3.11 have no audit event for it. */
 static const struct row thread_rows[] = {
@@ -189,6 +192,8 @@ bool hc_threads_allowed(void)
 static PyObject *call(PyObject *self, PyObject *args, PyObject *named)
 {
     const struct changed *c = (struct changed *)self;
+    if (c->row->way == WAY_FORMAT) /* string.Formatter calls it itself, whoever it works for */
+        return attributes(c, args, named);
     if (c->row->way == WAY_THREAD ? hc_threads_allowed() : !hc_caller_is_guest(NULL))
         return PyObject_Call(c->original, args, named);
     switch (c->row->way) {
@@ -201,6 +206,7 @@ static PyObject *call(PyObject *self, PyObject *args, PyObject *named)
         return import(c, args, named);
     case WAY_ATTRIBUTES:
         return attributes(c, args, named);
+    case WAY_FORMAT:
     case WAY_NONE:
     case WAY_IGNORE:
         break;
