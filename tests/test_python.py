@@ -334,12 +334,16 @@ def test_a_frame_that_a_program_forged():
         return file.getvalue()
 
     def frame(header):
-        return packed(__hotcell_frame__=np.frombuffer(header, "uint8"), a0=np.arange(2))
+        a0 = np.frombuffer(b'["2026-01-01", null]', "uint8") if b'"objects"' in header else np.arange(2)
+        return packed(__hotcell_frame__=np.frombuffer(header, "uint8"), a0=a0)
     zone = (b'{"rows": 2, "labels": {"levels": [["a"]], "names": [null]}, "index": null, "index_names": [null],'
             b' "columns": [{"kind": "zoned", "array": "a0", "zone": "%s"}]}')
     assert str(results._load_frame(frame(zone % b"Europe/Rome")).a.dtype) == "datetime64[ns, Europe/Rome]"
+    typed = zone.replace(b'"zoned"', b'"objects"').replace(b'"zone"', b'"dtype"')
+    assert str(results._load_frame(frame(typed % b"datetime64[ns, UTC]")).a.dtype) == "datetime64[ns, UTC]"
     for content in (b"", b"no archive", packed(np.savez_compressed, a0=np.zeros(10)), frame(b"[]"), frame(b"[" * 10000),
-                    frame(zone % b"dateutil//etc/passwd"), frame(zone % b"/etc/passwd"), frame(zone % b"tzlocal()")):
+                    frame(zone % b"dateutil//etc/passwd"), frame(zone % b"/etc/passwd"), frame(zone % b"tzlocal()"),
+                    frame(typed % b"datetime64[ns, dateutil//etc/localtime]"), frame(typed % b"Sparse[datetime64[ns, dateutil//x]]")):
         with pytest.raises(ValueError, match="not a data frame"):
             results._load_frame(content)
 

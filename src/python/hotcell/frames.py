@@ -149,6 +149,8 @@ def _column(arrays: Any, each: Any) -> Any:
         return pandas.DatetimeIndex(arrays[each["array"]], tz="UTC").tz_convert(_zone_of(each["zone"]))
     if each["kind"] == "plain":
         return arrays[each["array"]]
+    if "dateutil" in each["dtype"]:
+        raise ValueError("a type with no name of a time zone")  # see _zone_of
     return pandas.array([_value(item) for item in _from_json(arrays[each["array"]])], dtype=each["dtype"])
 
 
