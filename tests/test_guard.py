@@ -116,6 +116,57 @@ tell(lambda: own.reach(own.load))
                              "AttributeError: Access to `__globals__` is not allowed.\n")
 
 
+@pytest.mark.parametrize("kind", ["bytes", "bytearray", "str"])
+def test_sources_of_loaders_that_the_program_made_are_judged(base_tree, kind):
+    result = run(f"""
+import importlib.machinery
+class Loader(importlib.machinery.SourceFileLoader):
+    def get_data(self, path):
+        text = "seen = (lambda: 0).@globals@".replace("@", "__")
+        return text if {kind} is str else {kind}(text, "ascii")
+    def path_stats(self, path):
+        raise OSError
+tell(lambda: Loader("own", "/tmp/own.py").load_module())
+""", {**BLOCKED, "imports": {"deny": []}})
+    assert result.stdout == "PermissionError: Access to `__globals__` is not allowed.\n"
+
+
+def test_a_module_is_not_the_trees_because_its_path_begins_there(base_tree):
+    """A path that leads out of the tree again made a library of the program's module, with the real built-in names."""
+    result = run("""
+open("/tmp/own.py", "w").write("def load():\\n    import shutil\\n")
+sys.path.insert(0, "/usr/lib/../../tmp")
+import own
+tell(own.load)
+""", DENIED)
+    assert result.stdout == "ImportError: Importing 'shutil' is not allowed.\n"
+
+
+@pytest.mark.parametrize("code", [
+    "import timeit\ntell(lambda: timeit.timeit(hide('import shutil'), number=1))",
+    "import timeit\ntell(lambda: timeit.timeit('__import__(\"shutil\")', number=1))",
+    "import doctest, io, contextlib\nkept = io.StringIO()\nwith contextlib.redirect_stdout(kept):\n"
+    "    doctest.run_docstring_examples('>>> import shutil', {}, name='x')\n"
+    "print([line for line in kept.getvalue().splitlines() if 'Error' in line][-1].strip())",
+])
+def test_texts_that_libraries_run_for_the_program_are_its_own(base_tree, code):
+    """Code without a file, run by timeit and its like, acted with the rights of the library that ran it."""
+    policy = {"imports": {**DENIED["imports"], "deny": ["shutil"]}}
+    assert run(code, policy).stdout == "ImportError: Importing 'shutil' is not allowed.\n"
+
+
+def test_calls_that_look_like_the_interpreters_own_give_nothing_away(base_tree):
+    """C code imports with an empty list of names, for its own use; a program that does so got any module."""
+    result = run("""
+take = __import__
+print(take("shelve", None, None, []), take("json", None, None, []).__name__)
+import datetime
+print(datetime.date.fromisoformat("2026-01-31").strftime("%d"))
+print(datetime.datetime.strptime("2026", "%Y").year)
+""", {"imports": {**LISTED["imports"], "allow": ["json", "sys", "datetime"]}})
+    assert result.stdout == "None json\n31\n2026\n"
+
+
 # ---- built-in names ----
 
 @pytest.mark.parametrize("expression, answer", [
@@ -151,6 +202,58 @@ def test_s0_12_attributes_in_format_strings(base_tree, text, answer):
     for call in (f"{computed}.format(tell, [tell], 'x')", f"str.format({computed}, tell, [tell], 'x')"):
         assert said(call, BLOCKED).startswith(expected)
     assert said("'{a.@globals@}'.replace('@', '__').format_map({'a': tell})", BLOCKED).startswith("AttributeError: Access")
+
+
+# A tree whose nodes are other ones when they are looked at again.
+CHANGING = """
+import ast, itertools
+
+def changing():
+    class Attribute(ast.Attribute):
+        names = itertools.chain(["first"], itertools.repeat("__glob" + "als__"))
+        attr = property(lambda self: next(self.names), lambda self, value: None)
+    tree = ast.parse("tell.first", mode="exec")
+    found = tree.body[0].value
+    tree.body[0].value = Attribute(value=found.value, attr="", ctx=found.ctx, lineno=1, col_offset=0)
+    return compile(tree, "x", "exec")
+
+"""
+
+
+@pytest.mark.parametrize("expression", [
+    "__import__('string').Formatter().format('{0.@globals@}'.replace('@', '__'), tell)",
+    "__import__('string').Formatter().get_field(hide('0.__globals__'), [tell], {})",
+    "__import__('_operator').attrgetter(hide('__globals__'))",
+    "__import__('codecs').builtins.eval(hide('tell.__globals__'))",
+    "__import__('codecs').builtins.exec(hide('tell.__globals__'))",
+    "(chr(0) + '{0.@globals@}'.replace('@', '__')).format(tell)",
+    "(chr(0xd800) + '{0.@globals@}'.replace('@', '__')).format(tell)",
+    "exec(bytearray(hide('tell.__globals__').encode()))",
+    "exec(b'# coding: utf-7\\ntell.+AF8AXw-globals+AF8AXw-')",
+    "exec(compile('1 <> tell.@globals@'.replace('@', '__'), 'x', 'eval', 0x400000))",
+    "__import__('codecs').builtins.compile(hide('tell.__globals__'), 'x', 'eval')",
+])
+def test_attributes_by_another_way(base_tree, expression):
+    """What the language and its library have in store for the same purpose."""
+    shown = run(CHANGING + f"tell(lambda: ({expression}))", BLOCKED).stdout
+    assert "Access to `__globals__` is not allowed." in shown or "SyntaxError" in shown and "<>" in expression, shown
+    assert "__globals__" not in run(CHANGING + "print(changing().co_names)", BLOCKED).stdout
+    assert said("__import__('string').Formatter().format('{0.real} {a[0]}', 5, a=[6])", BLOCKED) == "'5 6'"
+
+
+def test_built_in_functions_lead_to_the_programs_own_module(base_tree):
+    result = run("""
+import builtins, math, functools
+print(print.__self__ is builtins, len.__self__ is builtins, math.sqrt.__self__ is math, [].append.__self__)
+tell(lambda: print.__self__.__dict__["__import__"]("shutil"))
+""", {"imports": {**DENIED["imports"], "deny": ["shutil"]}})
+    assert result.stdout == "True True True []\nImportError: Importing 'shutil' is not allowed.\n"
+
+
+def test_the_real_built_in_functions_refuse_like_the_programs_own(base_tree):
+    policy = {"builtins": {"deny": ["exec"], "refuse": ["eval"], "message": "No {name}()."}}
+    assert said("__import__('codecs').builtins.exec('1')", policy) == "NameError: name 'exec' is not defined"
+    assert said("__import__('codecs').builtins.eval('1')", policy) == "PermissionError: No eval()."
 
 
 def test_s0_13_vars_leaves_out_what_is_denied(base_tree):
