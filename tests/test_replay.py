@@ -153,6 +153,15 @@ def test_an_edited_record_is_read_strictly(change, says):
     assert done.returncode == 65 and says in done.stderr and done.stderr.count("\n") == 1, done
 
 
+def test_an_input_that_never_ends_is_not_read():
+    """A record that names a device had the command read for ever."""
+    _, path, record = keep("1")
+    record["spec"]["inputs"] = {"a": "/dev/zero"}
+    path.with_suffix(".json").write_text(json.dumps(record))
+    done, _ = replay(path)
+    assert done.returncode == 65 and "/dev/zero is not a regular file" in done.stderr
+
+
 def test_bad_calls(tmp_path):
     assert cells.hotcell("replay").returncode == 64
     assert cells.hotcell("replay", "--other", "x").returncode == 64

@@ -16,6 +16,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define MAX_FILE ((size_t)80 << 20)
 
@@ -228,10 +229,13 @@ static int read_policy(struct replay *r, struct hc_error *err)
 static int hash_file(const char *path, char hex[HC_SHA256_HEX], struct hc_error *err)
 {
     static char chunk[1 << 16];
-    hc_autofd fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    hc_autofd fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct hc_hash h;
+    struct stat st;
     ssize_t n = -1;
     hc_hash_init(&h);
+    if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "%s is not a regular file", path);
     while (fd >= 0 && (n = read(fd, chunk, sizeof chunk)) > 0)
         hc_hash_add(&h, chunk, (size_t)n);
     if (n < 0)
