@@ -5,6 +5,7 @@
 #include "shim/guard/formats.h"
 #include "shim/guard/hints.h"
 #include "shim/guard/rules.h"
+#include "shim/guard/writes.h"
 
 static PyObject *own_space; /* borrowed: __main__ keeps it */
 
@@ -95,7 +96,7 @@ static PyObject *guarded_setattr(PyObject *self, PyObject *const *args, Py_ssize
     (void)self;
     if (count != 3)
         return wrong_count("setattr", "3", count);
-    if (hc_attribute_judge(args[1]) < 0 || PyObject_SetAttr(args[0], args[1], args[2]) < 0)
+    if (hc_attribute_judge(args[1]) < 0 || hc_write_attribute(args[0], args[1], args[2]) < 0)
         return NULL;
     return Py_NewRef(Py_None);
 }
@@ -105,7 +106,7 @@ static PyObject *guarded_delattr(PyObject *self, PyObject *const *args, Py_ssize
     (void)self;
     if (count != 2)
         return wrong_count("delattr", "2", count);
-    if (hc_attribute_judge(args[1]) < 0 || PyObject_DelAttr(args[0], args[1]) < 0)
+    if (hc_attribute_judge(args[1]) < 0 || hc_write_attribute(args[0], args[1], NULL) < 0)
         return NULL;
     return Py_NewRef(Py_None);
 }

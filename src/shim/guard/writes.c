@@ -69,12 +69,16 @@ static int judge_type(PyObject *object)
 
 /* ---- what may be written ---- */
 
-static int set_attribute(PyObject *self, PyObject *name, PyObject *value)
+int hc_write_attribute(PyObject *object, PyObject *name, PyObject *value)
 {
-    PyObject *object = object_of(self);
+    if (!hc_guard.code.guarded_writes)
+        return PyObject_SetAttr(object, name, value);
     const char *utf8 = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
-    if (!utf8)
+    if (!utf8) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "attribute name must be string");
         return -1;
+    }
     if (value && PyCallable_Check(value))
         return refuse(utf8, "Attribute '{name}' may not be set to something callable under this policy");
     return judge_type(object) < 0 ? -1 : PyObject_SetAttr(object, name, value);
@@ -88,6 +92,11 @@ static int set_item(PyObject *self, PyObject *key, PyObject *value)
     if (judge_type(object) < 0)
         return -1;
     return value ? PyObject_SetItem(object, key, value) : PyObject_DelItem(object, key);
+}
+
+static int set_attribute(PyObject *self, PyObject *name, PyObject *value)
+{
+    return hc_write_attribute(object_of(self), name, value);
 }
 
 /* An in-place operator reads first. */

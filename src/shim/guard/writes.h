@@ -8,4 +8,7 @@
 /* Add `_write_` if the policy guards writes. -1 with an exception set. */
 int hc_writes_guard(PyObject *builtins);
 
+/* Set an attribute, or with a NULL delete it, as the program may. -1 with an exception. */
+int hc_write_attribute(PyObject *object, PyObject *name, PyObject *value);
+
 #endif
