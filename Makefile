@@ -65,7 +65,7 @@ $(B)/test/%: src/%.c $(B)/libhotcell.a
 unit: $(TESTS)
 	@for t in $^; do $$t >$(B)/unit.log 2>&1 || { cat $(B)/unit.log; echo "$$t failed"; exit 1; }; tail -n 1 $(B)/unit.log; done
 check: all unit
-	HOTCELL_BUILD=$(abspath $(B)) $(PYTHON) -m pytest -q -p no:cacheprovider tests $(PYTEST)
+	HOTCELL_BUILD=$(abspath $(B)) $(PYTHON) -m pytest -q -n auto -m "not long" -p no:cacheprovider tests $(PYTEST)
 asan:
 	$(MAKE) B=$(B)/asan SAN=1 unit
 valgrind: $(TESTS)

@@ -17,37 +17,46 @@ import rows  # noqa: E402
 
 # ---- rows ----
 
-_rows_of = collections.defaultdict(set)  # test -> rows
+_rows_of = collections.defaultdict(set)  # test that ran -> rows
 _failed = set()
-_ran = set()
+
+# Corpora and other systems' rows: minutes. "make check" leaves them out, scripts/test does not.
+LONG = {"test_escapes", "test_compatibility", "test_cpython", "test_rootfs_builder", "test_rows_s0", "test_rows_s1", "test_rows_s2",
+        "test_rows_s3", "test_adapters_s0", "test_adapters_s1", "test_adapters_s2", "test_adapters_s3"}
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "row(number, ...): the rows that a test shows, see rows.py")
+    config.addinivalue_line("markers", "long: not every day")
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
+        if item.module.__name__ in LONG:
+            item.add_marker("long")
+        shown = set()
         for mark in item.iter_markers("row"):
             unknown = set(mark.args) - set(rows.ROWS)
             if unknown or not mark.args:
                 raise pytest.UsageError(f"{item.nodeid}: there is no row {', '.join(sorted(unknown)) or 'without number'}")
-            _rows_of[item.nodeid].update(mark.args)
+            shown.update(mark.args)
+        if shown:  # in the report, because the one who prints the summary may not be the one who runs the test
+            item.user_properties.append(("rows", sorted(shown)))
 
 
 def pytest_runtest_logreport(report):
-    if report.when == "call" and report.passed:
-        _ran.add(report.nodeid)
     if report.failed:
         _failed.add(report.nodeid)
+    if report.failed or (report.when == "call" and report.passed):
+        _rows_of[report.nodeid].update(dict(report.user_properties).get("rows", ()))
 
 
 def pytest_terminal_summary(terminalreporter):
     """Of the tests that ran: a row has passed if all that show it have."""
-    if not _rows_of:
-        return
     failed = {row for test in _failed for row in _rows_of.get(test, ())}
-    covered = {row for test in _ran | _failed for row in _rows_of.get(test, ())}
+    covered = set().union(*_rows_of.values())
+    if not covered:
+        return
     terminalreporter.write_line(f"rows: {len(covered)} covered, {len(covered - failed)} passed, "
                                 f"{len(rows.WAITING)} waiting")
     if failed:
