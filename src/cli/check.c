@@ -8,7 +8,6 @@
 #include "cli/request.h"
 #include "spec/finding.h"
 #include "spec/lines.h"
-#include "spec/options.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,12 +22,6 @@ static const char help_head[] =
     "      --spec SPEC           a job as JSON\n"
     "      --json                print JSON: safe, reason, findings, warnings, columns\n\n"
     "Over the policy (hotcell-policy(5)):\n";
-
-static void print_help(void)
-{
-    (void)fputs(help_head, stdout);
-    hc_options_print_help(stdout);
-}
 
 /* ---- as text ---- */
 
@@ -175,16 +168,5 @@ static int check(struct hc_request *q, struct hc_error *err)
 int hc_cmd_check(int argc, char **argv)
 {
     struct hc_request q = {.command = "check", .check = true};
-    struct hc_error err = {0};
-    int status = hc_request_read(&q, argc, argv);
-    if (status == 1) {
-        print_help();
-        status = HC_EXIT_OK;
-    } else if (status == 0) {
-        status = check(&q, &err);
-        if (status < 0)
-            status = hc_report(&err);
-    }
-    hc_request_finish(&q);
-    return status;
+    return hc_request_serve(&q, argc, argv, help_head, check);
 }

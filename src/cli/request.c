@@ -284,7 +284,8 @@ static int prepare(struct hc_request *q, int argc, char **argv, const struct opt
     return enter_session(q, err);
 }
 
-int hc_request_read(struct hc_request *q, int argc, char **argv)
+/* 0; 1 if only help is asked for; else the exit status, with the reason told. */
+static int read_request(struct hc_request *q, int argc, char **argv)
 {
     struct hc_error err = {0};
     struct option *all = all_options(q->check);
@@ -296,7 +297,7 @@ int hc_request_read(struct hc_request *q, int argc, char **argv)
     return status;
 }
 
-void hc_request_finish(struct hc_request *q)
+static void finish_request(struct hc_request *q)
 {
     hc_job_finish(&q->job);
     hc_close_fd(&q->session_fd);
@@ -305,4 +306,21 @@ void hc_request_finish(struct hc_request *q)
     hc_policy_finish(&q->policy);
     hc_buf_finish(&q->key);
     hc_buf_finish(&q->code);
+}
+
+int hc_request_serve(struct hc_request *q, int argc, char **argv, const char *help, hc_request_worker *work)
+{
+    struct hc_error err = {0};
+    int status = read_request(q, argc, argv);
+    if (status == 1) {
+        (void)fputs(help, stdout);
+        hc_options_print_help(stdout);
+        status = HC_EXIT_OK;
+    } else if (status == 0) {
+        status = work(q, &err);
+        if (status < 0)
+            status = hc_report(&err);
+    }
+    finish_request(q);
+    return status;
 }

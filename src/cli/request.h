@@ -22,8 +22,11 @@ struct hc_request {
     bool json;
 };
 
-/* 0; 1 if only help is asked for; else the exit status, with the reason told. */
-int hc_request_read(struct hc_request *q, int argc, char **argv);
-void hc_request_finish(struct hc_request *q);
+/* A command's work on its request: the exit status, or -1 with `err` set. */
+typedef int hc_request_worker(struct hc_request *q, struct hc_error *err);
+
+/* The whole of such a command: `q` with its first members set, read from the command line, given to `work`,
+ * and finished. Asked for help, it prints `help` and the policy's options. Returns the exit status. */
+int hc_request_serve(struct hc_request *q, int argc, char **argv, const char *help, hc_request_worker *work);
 
 #endif

@@ -5,7 +5,6 @@
 #include "cell/run.h"
 #include "cli/cancel.h"
 #include "cli/request.h"
-#include "spec/options.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,12 +30,6 @@ static const char help_head[] =
     "      --label NAME=VALUE, --tenant NAME, --job-id ID\n"
     "                            go into the manifest\n\n"
     "Over the policy (hotcell-policy(5)):\n";
-
-static void print_help(void)
-{
-    (void)fputs(help_head, stdout);
-    hc_options_print_help(stdout);
-}
 
 static void say_cut(const char *name, const struct hc_stream *st, const char *limit,
                     const struct hc_policy *policy)
@@ -107,16 +100,5 @@ static int run_job(struct hc_request *q, struct hc_error *err)
 int hc_cmd_run(int argc, char **argv)
 {
     struct hc_request q = {.command = "run"};
-    struct hc_error err = {0};
-    int status = hc_request_read(&q, argc, argv);
-    if (status == 1) {
-        print_help();
-        status = HC_EXIT_OK;
-    } else if (status == 0) {
-        status = run_job(&q, &err);
-        if (status < 0)
-            status = hc_report(&err);
-    }
-    hc_request_finish(&q);
-    return status;
+    return hc_request_serve(&q, argc, argv, help_head, run_job);
 }
