@@ -108,6 +108,14 @@ def test_without_an_output_directory_there_is_one_if_there_is_something_to_keep(
     assert result.file("x").read() == b"kept"
 
 
+def test_limits_and_their_short_forms():
+    def limits(**more):
+        return hotcell.run("1", tree="base", **more).manifest["limits"]
+    assert limits(limits={"memory": "300M", "timeout": 9})["memory"] == 300 << 20
+    assert limits(limits={"timeout": "9s"})["timeout"] == 9
+    assert limits(limits={"timeout": "9s"}, timeout=8)["timeout"] == 8
+
+
 def test_request_reaches_the_manifest():
     result = run("import random; random.random()", seed=7, tenant="team", job_id="j", labels={"k": "v"},
                  limits={"pids": 9}, guard=False)

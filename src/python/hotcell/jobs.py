@@ -111,8 +111,8 @@ class _Job:
         spec = {name: os.fspath(value) if isinstance(value, os.PathLike) else value
                 for name, value in plain.items() if value is not None}
         spec["code"] = code
-        every = {**(limits or {}), "timeout": timeout, "memory": memory}
-        every = {name: value for name, value in every.items() if value is not None or name in (limits or {})}
+        short = {"timeout": timeout, "memory": memory}
+        every = {**(limits or {}), **{name: value for name, value in short.items() if value is not None}}
         for name, value in (("policy", policy_argument(policy, self._staging)), ("limits", every),
                             ("inputs", self._staging.inputs(inputs or {})), ("persist_code", persist_code),
                             ("return", [returns] if isinstance(returns, str) else list(returns or ())),
