@@ -107,6 +107,16 @@ def test_a_replay_says_what_differs():
     assert text.returncode == 1 and "stdout differs\n" in text.stdout
 
 
+@pytest.mark.row("S0.30")
+def test_a_replay_compares_the_variables_that_were_asked_for():
+    _, path, _ = keep("import datetime\nnow = str(datetime.datetime.now())\nsame = [1, 2]",
+                      "--return", "now", "--return", "same")
+    done, report = replay(path)
+    assert done.returncode == 1 and [entry["what"] for entry in report["differences"]] == ["returned"]
+    _, path, _ = keep("same = [1, 2]", "--return", "same")
+    assert replay(path)[0].returncode == 0
+
+
 def test_a_failure_that_is_the_same_is_the_same():
     result, path, _ = keep("1 / 0")
     assert result.status == 1

@@ -135,8 +135,9 @@ static bool put_report(cJSON *to, const struct hc_manifest *m)
     struct hc_error ignored;
     if (m->guest)
         (void)hc_json_parse(&report, "report", m->guest, strlen(m->guest), &ignored);
-    bool ok =
-        put(to, "value", make_hash(&report, "value")) && put(to, "results", make_hash(&report, "results"));
+    bool ok = put(to, "value", make_hash(&report, "value")) &&
+              put(to, "results", make_hash(&report, "results")) &&
+              put(to, "returned", make_hash(&report, "returned"));
     hc_json_finish(&report);
     return ok;
 }

@@ -18,8 +18,8 @@ void hc_record_code(struct hc_buf *out, const struct hc_job *job, const struct h
 int hc_record_print(struct hc_buf *out, const struct hc_job *job, const struct hc_manifest *m,
                     struct hc_error *err);
 
-/* What can be compared of a job's outcome: an object of status, exit_code, stdout, value, figures, files.
- * Owned by the caller; NULL without memory. */
+/* What can be compared of a job's outcome: an object of status, exit_code, stdout, value, results, returned,
+ * figures, files. Owned by the caller; NULL without memory. */
 cJSON *hc_record_outcome(const struct hc_manifest *m);
 
 #endif

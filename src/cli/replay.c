@@ -343,7 +343,7 @@ static bool compare_figures(cJSON *list, const cJSON *was, const cJSON *is)
 
 static cJSON *compare(const cJSON *was, const cJSON *is)
 {
-    static const char *const plain[] = {"status", "exit_code", "stdout", "value", "results"};
+    static const char *const plain[] = {"status", "exit_code", "stdout", "value", "results", "returned"};
     cJSON *list = cJSON_CreateArray();
     bool ok = list != NULL;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
