@@ -69,6 +69,17 @@ def test_prelude_loads_only_what_the_program_mentions(base_tree):
 
 
 @pytest.mark.row("S0.19")
+@pytest.mark.parametrize("code, why", [
+    ("def f(:", "SyntaxError: invalid syntax"),
+    ("1 / 0", "ZeroDivisionError: division by zero"),
+    ("import sys; sys.exit(0)", "SystemExit: 0"),
+])
+def test_a_prelude_that_fails_is_a_fault_of_the_policy(base_tree, code, why):
+    result = cells.run("print('ran')", policy={"name": "own", "prelude": {"code": code}})
+    assert result.status == 78 and result.stdout == "", result
+    assert result.stderr.endswith(f"hotcell: policy 'own': its prelude failed: {why}\n"), result
+
+
 def test_prelude_leaves_out_what_is_not_there(base_tree):
     """S0.19: missing libraries are skipped silently."""
     result = cells.run("print('np' in globals(), 'x' in globals())", policy={
@@ -110,7 +121,7 @@ def test_prelude_code_runs_in_the_programs_namespace(base_tree):
 
 def test_prelude_code_that_fails_is_the_policys_fault(base_tree):
     result = cells.run("print(1)", policy={"prelude": {"code": "undefined_name\n"}})
-    assert result.status == 70 and result.manifest["status"] == "launch_failed", result
+    assert result.status == 78 and result.manifest["status"] == "launch_failed", result
     assert "undefined_name" in result.stderr and "prelude" in result.stderr + str(result.manifest["reason"])
 
 

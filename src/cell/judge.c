@@ -242,6 +242,9 @@ static int launch_failed(struct hc_launch *l, struct hc_error *err)
         at += len + 1;
         len = strcspn(text + at, "\n");
     }
+    if (l->sup.exit_known && l->sup.exit.status == HC_EXIT_CONFIG) /* before the program is there */
+        return hc_fail_as(err, HC_EXIT_CONFIG, 0, "policy '%s': its prelude failed: %.*s",
+                          l->run->policy->name, (int)len, text + at);
     return hc_fail(err, 0, "the interpreter did not start: %.*s", len ? (int)len : 16,
                    len ? text + at : "it said nothing");
 }

@@ -45,6 +45,16 @@ static _Noreturn void fail_python(const char *doing)
     fail(&err);
 }
 
+/* The policy's own code failed; the traceback's last line is what the launcher says. */
+static _Noreturn void fail_prelude(void)
+{
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    PyErr_Display(type, error, trace); /* PyErr_Print would obey a SystemExit */
+    _exit(HC_EXIT_CONFIG);
+}
+
 static void become_guest(pid_t parent)
 {
     prctl(PR_SET_NAME, "python3");
@@ -171,7 +181,7 @@ static void run_prelude(const cJSON *job, PyObject *space)
                                                           text_of(job, "code"), helpers)
                                          : NULL;
     if (!done)
-        fail_python("run the policy's prelude");
+        fail_prelude();
 }
 
 static void lock(const struct hc_handover *h, PyObject *space)
