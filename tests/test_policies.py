@@ -316,6 +316,16 @@ def test_the_card_follows_from_the_policy():
     assert data["files"]["write"] == ["/tmp"] and data["figures"]["formats"] == ["svg"]
 
 
+def test_the_card_says_what_may_be_changed_and_how_much_is_printed():
+    need_scientific()
+    own = write_policy(name="own", code={"writes": "guarded", "write_types": ["dict"]}, redact={"max_chars": 70})
+    text = policy("card", own)
+    assert "Changing objects in place, except those of the program's own classes and of: dict." in text, text
+    assert "Of printed text the first 70 characters." in text and "Secrets" not in text
+    assert json.loads(policy("card", "--json", own))["rules"]["write_types"] == ["dict"]
+    assert "in place" not in policy("card", "default") and "Of printed" not in policy("card", "default")
+
+
 def test_the_cards_libraries_are_those_of_the_tree(base_tree):
     need_scientific()
     own = write_policy(tree=base_tree)

@@ -114,6 +114,7 @@ static void put_rules(cJSON *card, const struct hc_policy *p)
         {"characters", "code", "max_chars"},
         {"imports_exact", "imports", "exact"},
         {"writes", "code", "writes"},
+        {"write_types", "code", "write_types"},
         {"threads", "audit", "threads"},
     };
     cJSON *rules = cJSON_AddObjectToObject(card, "rules");
@@ -241,6 +242,24 @@ static void print_files(const cJSON *card)
                ". The working directory is /output; what is left there is kept, all else is thrown away.");
 }
 
+/* Guarded writes: what may be changed in place. */
+static void print_writes(const cJSON *card)
+{
+    const char *writes = cJSON_GetStringValue(at(card, "rules", "writes"));
+    const cJSON *types = at(card, "rules", "write_types");
+    if (!writes || strcmp(writes, "guarded") != 0)
+        return;
+    hc_print_wrapped("  - ", "Setting attributes to functions or classes, and code made at run time.");
+    hc_autobuf text = {0}, names = {0};
+    hc_join_names(&names, types, 0);
+    (void)hc_buf_fmt(&text,
+                     "Changing objects in place, except those of the program's own classes%s%s. "
+                     "Make new ones: df.assign(...), np.where(...).",
+                     names.len ? " and of: " : "", names.len ? names.data : "");
+    if (types && !text.failed)
+        hc_print_wrapped("  - ", text.data);
+}
+
 /* What is refused, and what to do instead. */
 static void print_refusals(const cJSON *card)
 {
@@ -267,11 +286,26 @@ static void print_refusals(const cJSON *card)
                    at(card, "rules", "attributes_allowed"), 0, ".");
     print_list("  - The names: ", at(card, "rules", "names_denied"), 0, ".");
     print_list("  - Statements: ", at(card, "rules", "statements_denied"), 0, ".");
+    print_writes(card);
     if (cJSON_IsFalse(at(card, "rules", "threads")))
         hc_print_wrapped("  - ", "Threads, except those of asyncio.to_thread().");
     const cJSON *characters = at(card, "rules", "characters");
     if (cJSON_IsNumber(characters) && characters->valuedouble > 0)
         (void)printf("  - Programs of more than %.0f characters.\n", characters->valuedouble);
+}
+
+static void print_secrets(const cJSON *card)
+{
+    const cJSON *chars = cJSON_GetObjectItemCaseSensitive(card, "output_characters");
+    bool redacted = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(card, "output_is_redacted"));
+    hc_autobuf text = {0};
+    if (redacted)
+        (void)hc_buf_str(&text, "Secrets are replaced in printed text.");
+    if (cJSON_IsNumber(chars) && chars->valuedouble > 0)
+        (void)hc_buf_fmt(&text, "%sOf printed text the first %.0f characters.", redacted ? " " : "",
+                         chars->valuedouble);
+    if (text.len && !text.failed)
+        hc_print_wrapped("  - ", text.data);
 }
 
 static void print_returns(const cJSON *card)
@@ -300,8 +334,7 @@ static void print_returns(const cJSON *card)
     if (!text.failed)
         hc_print_wrapped("  - ", text.data);
     hc_print_wrapped("  - ", "Files in /output.");
-    if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(card, "output_is_redacted")))
-        hc_print_wrapped("  - ", "Secrets are replaced in printed text, which is cut if it is long.");
+    print_secrets(card);
 }
 
 static void print_text(const cJSON *card, const struct hc_policy *p)
