@@ -732,6 +732,30 @@ def test_s3_10_s3_11_guarded_writes(base_tree, code, answer):
     assert result.stdout.rstrip("\n") == answer
 
 
+def test_guarded_writes_say_what_to_do_instead(base_tree):
+    policy = {"code": {"writes": "guarded", "write_types": ["dict"]}}
+    result = run("x = [1]\ntry:\n    x[0] = 2\nexcept PermissionError: pass", policy)
+    (denial,) = result.manifest["denials"]
+    assert "Make a new object" in denial["hint"], denial
+
+
+@pytest.mark.parametrize("write, hint", [
+    (["/output", "/tmp"], "Write results below /output or /tmp."),
+    (["/output"], "Write results below /output."),
+])
+def test_hints_do_not_send_a_program_where_it_may_not_write(base_tree, write, hint):
+    result = run("try: open('/usr/x', 'w')\nexcept PermissionError: pass", {"files": {"write": write}})
+    (denial,) = result.manifest["denials"]
+    assert denial["hint"] == hint, denial
+
+
+def test_a_warning_says_that_more_was_refused_than_is_listed(base_tree):
+    attempt = "for i in range(%d):\n    try: open(f'/usr/{i}', 'w')\n    except PermissionError: pass"
+    all_listed, too_many = run(attempt % 64).manifest, run(attempt % 65).manifest
+    assert len(all_listed["denials"]) == len(too_many["denials"]) == 64
+    assert all_listed["warnings"] == [] and too_many["warnings"] == ["more was refused than is listed under denials"]
+
+
 # ---- all else works ----
 
 def test_ordinary_programs_meet_no_refusal(base_tree):

@@ -69,6 +69,18 @@ static void tell(const struct entry *e)
         (void)hc_wire_send(HC_FD_CONTROL, HC_FRAME_DENIAL, b.data, b.len, &err);
 }
 
+/* One beyond those that there is room for, once: the launcher then knows that there were more. */
+static void tell_more(enum hc_denial_layer layer, const char *rule, const char *what, const char *hint)
+{
+    static bool told;
+    struct entry e = {.layer = layer, .rule = rule, .hint = hint, .line = hc_guest_line(), .count = 1};
+    if (told)
+        return;
+    told = true;
+    (void)snprintf(e.what, sizeof e.what, "%s", what);
+    tell(&e);
+}
+
 void hc_denial_note(enum hc_denial_layer layer, const char *rule, const char *what, const char *hint)
 {
     if (teller == 0 || teller != getpid())
@@ -84,7 +96,8 @@ void hc_denial_note(enum hc_denial_layer layer, const char *rule, const char *wh
         e->count++;
         if ((e->count & (e->count - 1)) == 0)
             tell(e);
-    }
+    } else
+        tell_more(layer, rule, what, hint);
     PyErr_Restore(type, error, trace);
 }
 

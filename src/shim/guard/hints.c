@@ -16,6 +16,13 @@ static const char no_processes[] = "There are no other programs in the cell; use
 static const char no_native[] = "Native code is not for programs here; use numpy, or plain Python.";
 static const char no_files_of_others[] =
     "Read the job's inputs below /input, and write results below /output or /tmp.";
+/* The same where /tmp is closed too. */
+static const char no_files_but_output[] =
+    "Read the job's inputs below /input, and write results below /output.";
+static const char write_below[] = "Write results below /output or /tmp.";
+static const char write_output[] = "Write results below /output.";
+static const char database[] = "Use a database below /output or /tmp, or \":memory:\", without extensions.";
+static const char output_database[] = "Use a database below /output, or \":memory:\", without extensions.";
 static const char literal[] = "Use ast.literal_eval or json.loads for data, and plain code for the rest.";
 static const char no_internals[] =
     "The interpreter's internals are closed; use the object's public methods and attributes.";
@@ -173,7 +180,7 @@ static const struct hint events[] = {
     {"tempfile.*", no_files_of_others},
     {"pathlib.*", no_files_of_others},
     {"glob.*", no_files_of_others},
-    {"sqlite3.*", "Use a database below /output or /tmp, or \":memory:\", without extensions."},
+    {"sqlite3.*", database},
     {"ctypes.*", no_native},
     {"mmap.*", no_native},
     {"compile", literal},
@@ -200,13 +207,27 @@ static bool fits(const char *pattern, const char *name)
     return open_ended ? strncmp(name, pattern, len - 1) == 0 : strcmp(name, pattern) == 0;
 }
 
+/* A hint must not send the program where the policy does not let it write. */
+static const char *by_zones(const char *text)
+{
+    static const char *const without_tmp[][2] = {
+        {no_files_of_others, no_files_but_output}, {write_below, write_output}, {database, output_database}};
+    const struct hc_names *write = &hc_guard.files.write;
+    if (!write->given || hc_names_has(write, "/tmp"))
+        return text;
+    for (size_t i = 0; i < sizeof without_tmp / sizeof *without_tmp; i++)
+        if (text == without_tmp[i][0])
+            return without_tmp[i][1];
+    return text;
+}
+
 #define LOOK_UP(table, name) look_up(table, sizeof(table) / sizeof *(table), name)
 
 static const char *look_up(const struct hint *table, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
         if (fits(table[i].name, name))
-            return table[i].text;
+            return by_zones(table[i].text);
     return NULL;
 }
 
@@ -241,5 +262,5 @@ const char *hc_hint_for_event(const char *audit_event)
 
 const char *hc_hint_for_file(int writing)
 {
-    return writing ? "Write results below /output or /tmp." : no_files_of_others;
+    return by_zones(writing ? write_below : no_files_of_others);
 }

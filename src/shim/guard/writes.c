@@ -12,9 +12,10 @@ static PyObject *object_of(PyObject *self)
     return ((struct guarded *)self)->object;
 }
 
-static int refuse(const char *what, const char *message)
+static int refuse(const char *what, const char *message, const char *hint)
 {
-    struct hc_refusal r = {.layer = HC_DENIAL_RUNTIME, .rule = "writes", .what = what, .message = message};
+    struct hc_refusal r = {
+        .layer = HC_DENIAL_RUNTIME, .rule = "writes", .what = what, .message = message, .hint = hint};
     hc_refuse(&r, PyExc_PermissionError);
     return -1;
 }
@@ -64,7 +65,8 @@ static int judge_type(PyObject *object)
     for (Py_ssize_t i = 0; bases && i < PyTuple_GET_SIZE(bases); i++)
         if (is_writable((PyTypeObject *)PyTuple_GET_ITEM(bases, i)))
             return 0;
-    return refuse(type->tp_name, "Objects of type {name} may not be changed in place under this policy");
+    return refuse(type->tp_name, "Objects of type {name} may not be changed in place under this policy",
+                  "Make a new object instead, such as with df.assign() or np.where().");
 }
 
 /* ---- what may be written ---- */
@@ -80,7 +82,8 @@ int hc_write_attribute(PyObject *object, PyObject *name, PyObject *value)
         return -1;
     }
     if (value && PyCallable_Check(value))
-        return refuse(utf8, "Attribute '{name}' may not be set to something callable under this policy");
+        return refuse(utf8, "Attribute '{name}' may not be set to something callable under this policy",
+                      "Keep functions and classes under names of their own.");
     return judge_type(object) < 0 ? -1 : PyObject_SetAttr(object, name, value);
 }
 
@@ -88,7 +91,8 @@ static int set_item(PyObject *self, PyObject *key, PyObject *value)
 {
     PyObject *object = object_of(self);
     if (PyDict_Check(object) && PyDict_GetItemString(object, "__builtins__"))
-        return refuse("__builtins__", "A namespace with '{name}' may not be changed under this policy");
+        return refuse("__builtins__", "A namespace with '{name}' may not be changed under this policy",
+                      "Use a dict of your own.");
     if (judge_type(object) < 0)
         return -1;
     return value ? PyObject_SetItem(object, key, value) : PyObject_DelItem(object, key);
