@@ -500,6 +500,21 @@ def test_output_that_cannot_be_written_is_an_error(here, arguments):
     assert done.stderr == "hotcell: standard output could not be written\n"
 
 
+def test_findings_that_cannot_be_written_are_said_to_be_lost(here):
+    (here / "refused.py").write_text("import socket\n")
+    with open("/dev/full", "w") as full:
+        done = cells.hotcell("check", "-t", "base", "refused.py", cwd=here, capture_output=False, stdout=full,
+                             stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (2, "hotcell: standard output could not be written\n")
+
+
+def test_a_program_that_cannot_be_kept_is_said_to_be_lost(here):
+    (here / "hotcell-output").write_text("in the way")
+    done = cells.hotcell("run", "-t", "base", "--persist-code", "ok.py", cwd=here)
+    assert (done.returncode, done.stdout) == (0, "it ran\n")
+    assert done.stderr.startswith("hotcell: the program was not kept: ") and done.stderr.count("\n") == 1
+
+
 def test_program_goes_on_when_its_reader_is_gone(here):
     with open("/dev/full", "w") as full:
         done = cells.hotcell("run", "-t", "base", "-o", "out", "ok.py", cwd=here, capture_output=False, stdout=full,

@@ -58,11 +58,9 @@ int hc_usage(const char *command, const char *fmt, ...)
 static int flushed(int status)
 {
     bool lost = fflush(stdout) != 0 || ferror(stdout);
-    if (lost && status == HC_EXIT_OK) {
+    if (lost)
         hc_warn("standard output could not be written");
-        return HC_EXIT_INTERNAL;
-    }
-    return status;
+    return lost && status == HC_EXIT_OK ? HC_EXIT_INTERNAL : status;
 }
 
 /* A caller may have closed them; what we open next must not become standard output. */

@@ -40,11 +40,21 @@ static void say_cut(const char *name, const struct hc_stream *st, const char *li
                 plain ? "the first " : "", st->text.len, limit);
 }
 
+/* It was asked for, and the manifest that says why it is not there may have been lost with it. */
+static void say_not_kept(const struct hc_manifest *m)
+{
+    static const char why[] = "save the code: ";
+    for (size_t i = 0; i < m->warning_count; i++)
+        if (strncmp(m->warnings[i], why, strlen(why)) == 0)
+            hc_warn("the program was not kept: %s", m->warnings[i] + strlen(why));
+}
+
 /* What the user reads when the program's own output does not say it. */
 static void say_outcome(const struct hc_manifest *m)
 {
     say_cut("standard output", &m->out, "limits.stdout", m->policy);
     say_cut("standard error", &m->err, "limits.stderr", m->policy);
+    say_not_kept(m);
     switch (m->status) {
     case HC_STATUS_OK:
     case HC_STATUS_REJECTED: /* a syntax error has been shown with its line */
