@@ -107,17 +107,17 @@ const struct hc_rule hc_rules[] = {
      "The file name that tracebacks show for the program; \"<cell>\" if nothing else is said."},
     {"code", "finish_tasks", HC_RULE_BOOL, false, 0, NULL, NULL,
      "Whether tasks that a program with a top-level await leaves running are awaited, instead of cancelled."},
-    {"files", "read", HC_RULE_NAMES, true, 0, NULL, NULL,
+    {"files", "read", HC_RULE_PLACES, true, 0, NULL, NULL,
      "Directories below which the program may read files; without this list, all that the cell has."},
-    {"files", "write", HC_RULE_NAMES, true, 0, NULL, NULL,
+    {"files", "write", HC_RULE_PLACES, true, 0, NULL, NULL,
      "Directories below which the program, and the libraries that it calls, may write files."},
-    {"files", "library", HC_RULE_NAMES, true, 0, NULL, NULL,
+    {"files", "library", HC_RULE_PLACES, true, 0, NULL, NULL,
      "Directories below which libraries may read files for the program, beside those of \"read\"; without this list, all."},
     {"files", "read_message", HC_RULE_TEXT, true, 0, NULL, NULL,
      "What is said of reading elsewhere; {path} stands for the file."},
     {"files", "write_message", HC_RULE_TEXT, true, 0, NULL, NULL,
      "What is said of writing elsewhere."},
-    {"files", "risky", HC_RULE_NAMES, true, 0, NULL, NULL,
+    {"files", "risky", HC_RULE_PLACES, true, 0, NULL, NULL,
      "Directories outside the zones of which something else is said."},
     {"files", "risky_message", HC_RULE_TEXT, true, 0, NULL, NULL,
      "That."},
@@ -188,6 +188,7 @@ static const char *const kinds[] = {
     [HC_RULE_FILE] = "a file name",
     [HC_RULE_FOLDER] = "the name of a directory",
     [HC_RULE_NAMES] = "a list of strings",
+    [HC_RULE_PLACES] = "a list of directories",
     [HC_RULE_MAP] = "an object of strings",
     [HC_RULE_ROWS] = "a list of objects",
 };
@@ -218,7 +219,7 @@ static const struct hc_rule *find(const char *section, const char *key, bool *ad
         if (strcmp(r->section, section) != 0 || strlen(r->key) != len - *adds ||
             strncmp(r->key, key, len - *adds) != 0)
             continue;
-        bool is_list = r->kind == HC_RULE_NAMES || r->kind == HC_RULE_ROWS;
+        bool is_list = r->kind == HC_RULE_NAMES || r->kind == HC_RULE_PLACES || r->kind == HC_RULE_ROWS;
         return *adds && !is_list ? NULL : r;
     }
     return NULL;
@@ -337,6 +338,29 @@ static int check_names(const struct place *at, const cJSON *node, const char *co
     return 0;
 }
 
+/* A relative path would mean nothing: programs change their directory. */
+static int check_places(const struct place *at, const cJSON *node, struct hc_error *err)
+{
+    if (check_names(at, node, NULL, err) < 0)
+        return -1;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, node)
+    {
+        const char *path = item->valuestring;
+        if (*path != '/' && *path != '~' && strcmp(path, ".") != 0)
+            return hc_json_fail(at->json, item, false, err,
+                                "%s.%s: expected an absolute path, one from \"~\", or \".\", got '%.80s'",
+                                at->section, at->key, path);
+    }
+    return 0;
+}
+
+/* A word that may stand on the left of an assignment. */
+static bool is_python_name(const char *name)
+{
+    return hc_is_word(name) && (*name == '_' || hc_is_identifier(name));
+}
+
 static int check_map(const struct place *at, const cJSON *node, struct hc_error *err)
 {
     if (!cJSON_IsObject(node))
@@ -344,7 +368,7 @@ static int check_map(const struct place *at, const cJSON *node, struct hc_error 
     const cJSON *item;
     cJSON_ArrayForEach(item, node)
     {
-        if (!hc_is_word(item->string))
+        if (!is_python_name(item->string))
             return hc_json_fail(at->json, item, true, err, "%s.%s: expected a Python name, got '%.80s'",
                                 at->section, at->key, item->string);
         if (check_text(at, item, MAX_TEXT, err) < 0)
@@ -435,6 +459,8 @@ static int check(const struct place *at, const struct hc_rule *r, const cJSON *n
         return check_text(at, node, MAX_CODE, err);
     case HC_RULE_CHOICE:
         return check_choice(at, node, r->choices, err);
+    case HC_RULE_PLACES:
+        return check_places(at, node, err);
     case HC_RULE_NAMES:
         return check_names(at, node, r->choices, err);
     case HC_RULE_FILE:

@@ -20,6 +20,7 @@ enum hc_rule_kind {
     HC_RULE_FOLDER, /* name of one directory: letters, digits, '.', '_', '-' */
     HC_RULE_NAMES,  /* list of strings, each one of `choices` if there are any; a key "NAME+" adds to what was
                        inherited */
+    HC_RULE_PLACES, /* list of directories: absolute paths, "~/..." or "."; a key "NAME+" as above */
     HC_RULE_MAP,    /* object of strings; merged with what was inherited */
     HC_RULE_ROWS,   /* list of objects with `fields`; a key "NAME+" adds to what was inherited */
 };

@@ -145,8 +145,8 @@ static PyObject *call_judged(PyObject *function, PyObject *judged, Py_ssize_t at
     PyObject **changed = PyMem_New(PyObject *, (size_t)all);
     if (!changed)
         return PyErr_NoMemory();
-    memcpy(changed, args, (size_t)all * sizeof *changed);
-    changed[at] = judged;
+    for (Py_ssize_t i = 0; i < all; i++)
+        changed[i] = i == at ? judged : args[i];
     PyObject *result = PyObject_Vectorcall(function, changed, (size_t)count, names);
     PyMem_Free(changed);
     return result;
