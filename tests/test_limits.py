@@ -91,7 +91,7 @@ time.sleep(60)
 def test_files_in_tmp_and_output_count_as_memory(user):
     for place in ("/tmp", "/output"):
         result = cells.run(f"""
-block = bytes(1 << 20)
+block = bytes(16 << 20)  # few steps: near the limit each costs a reread of the interpreter
 with open("{place}/big", "wb") as file:
     while True:
         file.write(block)
