@@ -497,6 +497,20 @@ def test_s3_19_s3_20_s3_30_writes(base_tree, call, inside, outside):
     assert [rule for _, rule, _ in refusals(result)] == ["files"]
 
 
+def test_writing_where_no_directory_is_says_where_to_write(base_tree):
+    """A plain FileNotFoundError would have programs make the directory; inside the zones it is what they need to know."""
+    result = run("""
+for path in ("/mnt/data/result.csv", "/output/no/result.csv"):
+    try:
+        open(path, "w")
+    except OSError as error:
+        print(type(error).__name__, error)
+""", None)
+    assert result.stdout == ("PermissionError Writing /mnt/data/result.csv is not allowed by this policy\n"
+                             "FileNotFoundError [Errno 2] No such file or directory: '/output/no/result.csv'\n")
+    assert refusals(result) == [("audit", "files", "/mnt/data/result.csv")]
+
+
 def test_s3_19_the_working_directory_as_a_zone(base_tree):
     """S3.19: "." is the working directory of the moment, "~" the home directory; reads are free."""
     policy = {"files": {"write": ["."]}}

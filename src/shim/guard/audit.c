@@ -130,8 +130,13 @@ static int judge_write(const struct event *e, PyObject *path, int dir, bool foll
         bool plain = !strstr(name, ".."); /* no way out of it, but for a link, which the kernel judges */
         return plain && hc_zones_have_dir(&hc_guard.files.write, dir) ? 0 : refuse_file(e, name, true);
     }
-    if (hc_path_resolve(name, follow, resolved) < 0)
-        return 0; /* there is no such directory: the call fails by itself */
+    if (hc_path_resolve(name, follow, resolved) < 0) {
+        /* There is no such directory. The program is told that it would not do either; what a library tries
+         * fails by itself. */
+        if (!hc_caller_is_guest(openers))
+            return 0;
+        hc_path_guess(name, resolved);
+    }
     bool may = hc_zones_have(&hc_guard.files.write, resolved) || hc_caller_is_harness();
     return may ? 0 : refuse_file(e, resolved, true);
 }
