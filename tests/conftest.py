@@ -6,6 +6,7 @@ end of a run stands how many rows were covered. rows.py has the numbers, and wha
 """
 
 import collections
+import signal
 import sys
 from pathlib import Path
 
@@ -26,6 +27,9 @@ LONG = {"test_escapes", "test_compatibility", "test_cpython", "test_rootfs_build
 
 
 def pytest_configure(config):
+    # Whoever runs the tests in the background may ignore these, and what the tests start would inherit it.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "row(number, ...): the rows that a test shows, see rows.py")
     config.addinivalue_line("markers", "long: not every day")
 
