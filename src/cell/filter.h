@@ -1,4 +1,4 @@
-/* filter.h - seccomp filters from tables of named sets, compiled by libseccomp and cached by content.
+/* filter.h - seccomp filters from the tables of spec/calls.h, compiled by libseccomp and cached by content.
  *
  * A call passes only if all filters of a process let it pass, so what each of them refuses stays refused. The
  * kernel prefers an errno to a notification: a call that is to be told to the launcher must not be refused
@@ -28,9 +28,17 @@ enum hc_filter_kind {
     HC_FILTER_JOB,    /* on top of these, before guest code is read: what the policy allows */
 };
 
-/* `counted`: a cgroup counts the cell's memory. The filter as struct sock_filter[] in `out`. `cache_dir` is
- * where compiled filters are kept (made if missing; NULL: nowhere); a cache that cannot be used costs time
- * only. */
+/* Which rows of the tables (enum hc_call_when) make this filter. `counted`: a cgroup counts the cell's
+ * memory. */
+unsigned hc_filter_when(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted);
+
+/* The filter as struct sock_filter[], for the native architecture. */
+int hc_filter_compile(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted,
+                      struct hc_buf *out, struct hc_error *err);
+
+/* The same, from the cache if it is there. `counted`: a cgroup counts the cell's memory. The filter as struct
+ * sock_filter[] in `out`. `cache_dir` is where compiled filters are kept (made if missing; NULL: nowhere); a
+ * cache that cannot be used costs time only. */
 int hc_filter_get(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted,
                   const char *cache_dir, struct hc_buf *out, struct hc_error *err);
 
@@ -46,6 +54,9 @@ struct hc_filter_row {
 };
 typedef void hc_filter_visitor(void *ctx, const struct hc_filter_row *row);
 void hc_filter_each(const struct hc_policy *policy, bool counted, hc_filter_visitor *each, void *ctx);
+
+/* What to do instead of a call whose refusal is told to the launcher; NULL: this one is not told. */
+const char *hc_filter_hint(const char *call);
 
 /* A call that the reporting filter refused: the denial, for the manifest, and the errno to refuse it with. */
 int hc_filter_explain(const struct seccomp_data *call, struct hc_denial *out);

@@ -1,0 +1,110 @@
+/* Compiled filters are kept: making one takes longer than the start of a cell. */
+#include "cell/filter.h"
+
+#include "base/fd.h"
+#include "base/hash.h"
+#include "spec/calls.h"
+
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void hash_text(struct hc_hash *h, const char *text)
+{
+    hc_hash_add(h, text, strlen(text) + 1);
+}
+
+/* The cache key covers everything that goes into a filter: the tables, the choice, and who compiles it. */
+static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted,
+                      char out[HC_SHA256_HEX])
+{
+    struct hc_hash h;
+    hc_hash_init(&h);
+    const struct scmp_version *v = seccomp_version();
+    unsigned made[] = {
+        kind, hc_filter_when(kind, policy, counted), v->major, v->minor, v->micro, seccomp_arch_native()};
+    hc_hash_add(&h, made, sizeof made);
+    for (size_t i = 0; i < hc_call_sets_count; i++) {
+        hash_text(&h, hc_call_sets[i].calls);
+        hc_hash_add(&h, &hc_call_sets[i].when, sizeof hc_call_sets[i].when);
+    }
+    for (size_t i = 0; i < hc_call_rules_count; i++) {
+        hash_text(&h, hc_call_rules[i].call);
+        hc_hash_add(&h, &hc_call_rules[i].when, sizeof hc_call_rules[i].when);
+        for (size_t c = 0; c < 2; c++) {
+            const uint64_t cmp[] = {hc_call_rules[i].cmp[c].arg, hc_call_rules[i].cmp[c].mask,
+                                    hc_call_rules[i].cmp[c].value};
+            hc_hash_add(&h, cmp, sizeof cmp);
+        }
+        hc_hash_add(&h, &hc_call_rules[i].error, sizeof hc_call_rules[i].error);
+    }
+    for (size_t i = 0; i < hc_call_refusals_count; i++) {
+        hash_text(&h, hc_call_refusals[i].call);
+        hc_hash_add(&h, &hc_call_refusals[i].error, sizeof hc_call_refusals[i].error);
+    }
+    for (size_t i = 0; i < hc_calls_told_count; i++)
+        hash_text(&h, hc_calls_told[i].calls);
+    hc_hash_hex(&h, out);
+}
+
+/* A cached filter is SHA-256 of the rest, then the filter. It is trusted only if it is a plain file of our
+ * own that nobody else may write to, since whoever writes it decides what the cell may call. */
+static int cache_read(int dir, const char *name, struct hc_buf *out)
+{
+    hc_autofd fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022))
+        return -1;
+    struct hc_error ignored;
+    hc_autobuf all = {0};
+    const size_t max = HC_SHA256_HEX - 1 + sizeof(struct sock_filter) * BPF_MAXINSNS;
+    if (hc_read_all(fd, &all, max, &ignored) < 0 || all.len < HC_SHA256_HEX)
+        return -1;
+    char digest[HC_SHA256_HEX];
+    const char *body = all.data + HC_SHA256_HEX - 1;
+    size_t len = all.len - (HC_SHA256_HEX - 1);
+    hc_sha256_hex(body, len, digest);
+    if (len % sizeof(struct sock_filter) || memcmp(digest, all.data, HC_SHA256_HEX - 1) != 0)
+        return -1;
+    return hc_buf_add(out, body, len);
+}
+
+static void cache_write(int dir, const char *name, const struct hc_buf *bpf)
+{
+    char digest[HC_SHA256_HEX], temp[96];
+    hc_sha256_hex(bpf->data, bpf->len, digest);
+    (void)snprintf(temp, sizeof temp, ".%.60s.%d", name, getpid());
+    struct hc_error ignored;
+    hc_autofd fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return;
+    if (hc_write_all(fd, digest, HC_SHA256_HEX - 1, &ignored) < 0 ||
+        hc_write_all(fd, bpf->data, bpf->len, &ignored) < 0 || renameat(dir, temp, dir, name) < 0)
+        (void)unlinkat(dir, temp, 0);
+}
+
+int hc_filter_get(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted,
+                  const char *cache_dir, struct hc_buf *out, struct hc_error *err)
+{
+    char key[HC_SHA256_HEX], name[HC_SHA256_HEX + 8];
+    cache_key(kind, policy, counted, key);
+    (void)snprintf(name, sizeof name, "%.32s.bpf", key);
+    struct hc_error ignored;
+    hc_autofd dir = -1;
+    struct stat st;
+    if (cache_dir && (access(cache_dir, F_OK) == 0 || hc_make_dirs(cache_dir, 0700, &ignored) == 0))
+        dir = open(cache_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool usable = dir >= 0 && fstat(dir, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 022);
+    if (usable && cache_read(dir, name, out) == 0)
+        return 0;
+    hc_buf_clear(out);
+    if (hc_filter_compile(kind, policy, counted, out, err) < 0)
+        return -1;
+    if (usable)
+        cache_write(dir, name, out);
+    return 0;
+}
