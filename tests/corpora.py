@@ -32,7 +32,7 @@ class Program:
 
 @functools.cache
 def programs(folder):
-    """All programs of a corpus, by name."""
+    """All programs of a corpus (a folder below CORPUS, or another's path), by name."""
     found = {}
     for path in sorted((CORPUS / folder).glob("*.py")):
         text = path.read_text(encoding="utf-8")
