@@ -1,5 +1,5 @@
 # hotcell: build/hotcell (command line), build/hotcell-shim (what runs inside a cell), build/libhotcell.a.
-# make [CC=clang] [B=build/dir] [SAN=1]; targets: all check asan lint fuzz valgrind bench install clean
+# make [CC=clang] [B=build/dir] [SAN=1] [WEAK=1]; targets: all check asan lint fuzz valgrind bench install clean
 CC      ?= gcc
 B       ?= build
 PREFIX  ?= /usr/local
@@ -16,6 +16,10 @@ ifdef SAN
 HARDEN = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -fPIE
 LINK   = -fsanitize=address,undefined -pie
 OPT    = -O1 -g
+endif
+ifdef WEAK
+# For tests only: its cells can be told to do without a layer of isolation (src/cell/weak.h). Never install it.
+EXTRA   += -DHC_WEAK
 endif
 CFLAGS  += -std=gnu17 $(OPT) $(WARN) $(HARDEN)
 PY_ABI  := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
@@ -82,6 +86,7 @@ bench: all
 	tests/bench/cold $(B)
 	tests/bench/guard $(B)
 install: all
+	$(if $(WEAK),$(error a weakened build is not for use))
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell/policies $(DESTDIR)$(PREFIX)/share/hotcell/rootfs
 	install $(B)/hotcell $(DESTDIR)$(PREFIX)/bin/
 	install $(B)/hotcell-shim $(DESTDIR)$(PREFIX)/libexec/hotcell/

@@ -3,6 +3,7 @@
 
 #include "cell/kernel.h"
 #include "cell/layers.h"
+#include "cell/weak.h"
 
 #include "base/fd.h"
 
@@ -29,7 +30,7 @@ static int clone_child(struct hc_launch *l, struct hc_error *err)
 {
     int pidfd = -1;
     struct clone_args args = {
-        .flags = NAMESPACES | CLONE_PIDFD | CLONE_CLEAR_SIGHAND,
+        .flags = hc_weak_clone_flags(NAMESPACES) | CLONE_PIDFD | CLONE_CLEAR_SIGHAND,
         .pidfd = (uintptr_t)&pidfd,
         .exit_signal = SIGCHLD,
     };
@@ -87,7 +88,8 @@ static int receive_sync(int fd, struct hc_sync *msg, int fds[2], struct hc_error
 static int await_construction(struct hc_launch *l, struct hc_error *err)
 {
     struct hc_sync msg = {.kind = HC_SYNC_GO};
-    if (hc_ids_write_maps(l->sup.pid, HC_GUEST_ID, l->ids.uid, HC_GUEST_ID, l->ids.gid, err) < 0)
+    if (!hc_weak(HC_WEAK_USER_NAMESPACE) &&
+        hc_ids_write_maps(l->sup.pid, HC_GUEST_ID, l->ids.uid, HC_GUEST_ID, l->ids.gid, err) < 0)
         return hc_ctx(err, "map ids into the cell ('hotcell doctor' says more)");
     if (send(l->sync_fd, &msg, sizeof msg, MSG_NOSIGNAL) < 0)
         return hc_fail(err, errno, "start the cell's first process");

@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "cell/kernel.h"
+#include "cell/weak.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -93,6 +94,8 @@ static int make_ruleset(const struct hc_plan *plan, int abi, struct hc_error *er
 
 int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *err)
 {
+    if (hc_weak(HC_WEAK_LANDLOCK))
+        return 0;
     int abi = hc_landlock_abi();
     if (abi < 0 && (errno == ENOSYS || errno == EOPNOTSUPP))
         return 0; /* the kernel was built or booted without; the manifest says so */

@@ -1,6 +1,7 @@
 #include "cell/layers.h"
 
 #include "base/fd.h"
+#include "cell/weak.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +27,15 @@ static void row(struct hc_manifest *m, const char *name, bool on, const char *fm
     va_end(ap);
 }
 
+/* Nothing to check: it was switched off on purpose. */
+static bool is_off(struct hc_manifest *m, const char *name)
+{
+    if (!hc_weak_named(name))
+        return false;
+    row(m, name, false, "switched off in a weakened build");
+    return true;
+}
+
 /* A namespace of its own has another inode than the launcher's. */
 static int check_namespaces(struct hc_manifest *m, pid_t pid, struct hc_error *err)
 {
@@ -35,6 +45,8 @@ static int check_namespaces(struct hc_manifest *m, pid_t pid, struct hc_error *e
               {"net", "network_namespace"},   {"ipc", "ipc_namespace"},   {"uts", "uts_namespace"},
               {"cgroup", "cgroup_namespace"}, {"time", "time_namespace"}};
     for (size_t i = 0; i < sizeof ns / sizeof *ns; i++) {
+        if (is_off(m, ns[i].layer))
+            continue;
         char ours[48], theirs[48];
         struct stat a, b;
         (void)snprintf(ours, sizeof ours, "/proc/self/ns/%s", ns[i].file);
@@ -59,7 +71,7 @@ static int check_map(const char *file, pid_t pid, unsigned host, struct hc_error
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "read %s", path);
     const unsigned long expected[] = {HC_GUEST_ID, host, 1};
     char *p = text;
-    bool right = host != 0;
+    bool right = host != 0 || hc_weak(HC_WEAK_IDS);
     for (size_t i = 0; i < 3; i++)
         right = right && strtoul(p, &p, 10) == expected[i];
     if (!right || *p)
@@ -70,39 +82,98 @@ static int check_map(const char *file, pid_t pid, unsigned host, struct hc_error
 static int check_ids(struct hc_manifest *m, const struct hc_plan *plan, const struct hc_facts *f, pid_t pid,
                      struct hc_error *err)
 {
-    if (check_map("uid_map", pid, plan->host_uid, err) < 0 ||
-        check_map("gid_map", pid, plan->host_gid, err) < 0)
+    if (!hc_weak(HC_WEAK_USER_NAMESPACE) && (check_map("uid_map", pid, plan->host_uid, err) < 0 ||
+                                             check_map("gid_map", pid, plan->host_gid, err) < 0))
         return -1;
-    const uid_t id = HC_GUEST_ID;
-    if (f->pid != 1 || f->ruid != id || f->euid != id || f->suid != id || f->rgid != id || f->egid != id ||
-        f->sgid != id || (plan->drop_groups && f->groups != 0))
+    const uid_t uid = hc_guest_uid(plan);
+    const gid_t gid = hc_guest_gid(plan);
+    if ((f->pid != 1 && !hc_weak(HC_WEAK_PID_NAMESPACE)) || f->ruid != uid || f->euid != uid ||
+        f->suid != uid || f->rgid != gid || f->egid != gid || f->sgid != gid ||
+        (plan->drop_groups && f->groups != 0))
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
                           "the cell's first process has other ids than it should");
+    if (is_off(m, "ids"))
+        return 0;
     row(m, "ids", true, "pid 1, uid %u gid %u inside, %u and %u on the host, %d supplementary groups",
         f->euid, f->egid, plan->host_uid, plan->host_gid, f->groups);
     return 0;
 }
 
-static int check_rights(struct hc_manifest *m, const struct hc_facts *f, struct hc_error *err)
+static int check_capabilities(struct hc_manifest *m, const struct hc_facts *f, struct hc_error *err)
 {
+    if (is_off(m, "capabilities"))
+        return 0;
     if (f->caps_effective | f->caps_permitted | f->caps_inheritable | f->caps_bounding | f->caps_ambient)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell's first process has capabilities left");
-    if (f->no_new_privs != 1)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "no_new_privs is not set");
     if (f->securebits != HC_SECUREBITS)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "securebits read back as 0x%x",
                           (unsigned)f->securebits);
     row(m, "capabilities", true,
         "effective, permitted, inheritable, bounding and ambient sets empty; securebits 0x%x",
         (unsigned)f->securebits);
+    return 0;
+}
+
+static int check_no_new_privs(struct hc_manifest *m, const struct hc_facts *f, struct hc_error *err)
+{
+    if (is_off(m, "no_new_privs"))
+        return 0;
+    if (f->no_new_privs != 1)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "no_new_privs is not set");
     row(m, "no_new_privs", true, "PR_GET_NO_NEW_PRIVS 1");
     return 0;
+}
+
+static int check_files(struct hc_manifest *m, const struct hc_facts *f, struct hc_error *err)
+{
+    (void)is_off(m, "mount_flags");
+    (void)is_off(m, "proc");
+    if (is_off(m, "read_only_tree"))
+        return 0;
+    if (f->root_write_errno == 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the tree is not read-only");
+    row(m, "read_only_tree", true, "creating a file in /usr failed: %s", strerror(f->root_write_errno));
+    return 0;
+}
+
+static int check_network(struct hc_manifest *m, const struct hc_facts *f, struct hc_error *err)
+{
+    if (hc_weak(HC_WEAK_NETWORK_NAMESPACE))
+        return 0;
+    if (f->interfaces != 1 || !f->loopback_up)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell's network has %d interfaces that are up",
+                          f->interfaces);
+    row(m, "network", true, "the loopback interface is up, and no other");
+    return 0;
+}
+
+static int check_seccomp(struct hc_manifest *m, const struct hc_facts *f, struct hc_error *err)
+{
+    if (is_off(m, "seccomp"))
+        return 0;
+    if (f->seccomp_mode != SECCOMP_MODE_FILTER || !f->filter_errno)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the first seccomp filter is not on");
+    row(m, "seccomp", true, "PR_GET_SECCOMP 2; unshare(0) failed: %s", strerror(f->filter_errno));
+    return 0;
+}
+
+static void note_landlock(struct hc_manifest *m, const struct hc_facts *f)
+{
+    if (is_off(m, "landlock"))
+        return;
+    if (f->landlock_abi)
+        row(m, "landlock", true, "ABI %d; making a symbolic link in /output failed: %s", f->landlock_abi,
+            strerror(f->landlock_errno));
+    else
+        row(m, "landlock", false, "this kernel has no Landlock");
 }
 
 /* A caller's own lower limits are kept, so each may be below what the policy says, never above. */
 static int check_rlimits(struct hc_manifest *m, const struct hc_plan *plan, const struct hc_facts *f,
                          struct hc_error *err)
 {
+    if (is_off(m, "rlimits"))
+        return 0;
     const struct hc_limits *l = &plan->policy->limits;
     const struct {
         const char *name;
@@ -137,23 +208,11 @@ int hc_layers_check(struct hc_manifest *m, const struct hc_plan *plan, const str
                     const struct hc_cgroup *cgroup, const char *no_cgroup, struct hc_error *err)
 {
     if (check_namespaces(m, pid, err) < 0 || check_ids(m, plan, f, pid, err) < 0 ||
-        check_rights(m, f, err) < 0)
+        check_capabilities(m, f, err) < 0 || check_no_new_privs(m, f, err) < 0 ||
+        check_files(m, f, err) < 0 || check_network(m, f, err) < 0 || check_seccomp(m, f, err) < 0)
         return -1;
-    if (f->root_write_errno == 0)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the tree is not read-only");
-    row(m, "read_only_tree", true, "creating a file in /usr failed: %s", strerror(f->root_write_errno));
-    if (f->interfaces != 1 || !f->loopback_up)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell's network has %d interfaces that are up",
-                          f->interfaces);
-    row(m, "network", true, "the loopback interface is up, and no other");
-    if (f->seccomp_mode != SECCOMP_MODE_FILTER || !f->filter_errno)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the first seccomp filter is not on");
-    row(m, "seccomp", true, "PR_GET_SECCOMP 2; unshare(0) failed: %s", strerror(f->filter_errno));
-    if (f->landlock_abi)
-        row(m, "landlock", true, "ABI %d; making a symbolic link in /output failed: %s", f->landlock_abi,
-            strerror(f->landlock_errno));
-    else
-        row(m, "landlock", false, "this kernel has no Landlock");
+    note_landlock(m, f);
+    (void)is_off(m, "guard");
     if (check_rlimits(m, plan, f, err) < 0)
         return -1;
     if (cgroup->fd < 0) {
@@ -169,6 +228,8 @@ int hc_layers_check(struct hc_manifest *m, const struct hc_plan *plan, const str
 
 void hc_layers_job_filter(struct hc_manifest *m, const char *evidence)
 {
+    if (hc_weak(HC_WEAK_SECCOMP))
+        return;
     row(m, "seccomp_job", *evidence != '\0', "%s",
         *evidence ? evidence : "the interpreter did not get that far");
 }

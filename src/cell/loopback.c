@@ -1,5 +1,7 @@
 #include "cell/plan.h"
 
+#include "cell/weak.h"
+
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/rtnetlink.h>
@@ -67,6 +69,8 @@ static int raise_and_count(struct mnl_socket *nl, struct links *links, struct hc
 
 int hc_loopback_up(int *interfaces, int *up, struct hc_error *err)
 {
+    if (hc_weak(HC_WEAK_NETWORK_NAMESPACE))
+        return 0;
     struct mnl_socket *nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
     if (!nl)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "open a netlink socket");

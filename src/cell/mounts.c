@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "cell/kernel.h"
+#include "cell/weak.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,7 @@ int hc_source_clone(const struct hc_source *s, bool same, struct hc_error *err)
         return hc_fail(err, errno, "stat %s", s->path);
     if (was.st_dev != now.st_dev || was.st_ino != now.st_ino)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "%s was replaced while the cell was being built", s->path);
-    struct mount_attr attr = {.attr_set = s->attr, .propagation = MS_PRIVATE};
+    struct mount_attr attr = {.attr_set = hc_weak_mount_attr(s->attr), .propagation = MS_PRIVATE};
     if (hc_mount_setattr(fd, AT_EMPTY_PATH, &attr) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "restrict the mount of %s", s->path);
     return hc_take(&fd);
@@ -56,16 +57,21 @@ static int make_fs(const char *type, const struct fs_option *opts, uint64_t attr
     }
     if (hc_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "create a new %s", type);
-    int fd = hc_fsmount(fs, (unsigned)attr);
+    int fd = hc_fsmount(fs, (unsigned)hc_weak_mount_attr(attr));
     return fd >= 0 ? fd : hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "mount a new %s", type);
 }
 
 /* A tmpfs of the guest's with a ceiling on bytes and inodes (its root directory takes one). */
-static int make_tmpfs(int64_t bytes, int64_t files, uint64_t attr, struct hc_error *err)
+static int make_tmpfs(const struct hc_plan *plan, int64_t bytes, int64_t files, uint64_t attr,
+                      struct hc_error *err)
 {
     const struct fs_option opts[] = {
-        {"size", bytes, NULL},      {"nr_inodes", files + 1, NULL}, {"mode", 0, "0700"},
-        {"uid", HC_GUEST_ID, NULL}, {"gid", HC_GUEST_ID, NULL},     {NULL, 0, NULL},
+        {"size", bytes, NULL},
+        {"nr_inodes", files + 1, NULL},
+        {"mode", 0, "0700"},
+        {"uid", hc_guest_uid(plan), NULL},
+        {"gid", hc_guest_gid(plan), NULL},
+        {NULL, 0, NULL},
     };
     return make_fs("tmpfs", opts, attr, err);
 }
@@ -77,14 +83,31 @@ static int attach(int mount_fd, int root, const char *where, struct hc_error *er
     return 0;
 }
 
-static int attach_proc(int root, struct hc_error *err)
+/* Of the host, with all that is mounted in it: a new one is to be had only of a pid namespace of one's own.
+ */
+static int clone_proc(struct hc_error *err)
+{
+    hc_autofd fd =
+        hc_open_tree(AT_FDCWD, "/proc", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (unsigned)AT_RECURSIVE);
+    struct mount_attr attr = {
+        .attr_set = hc_weak_mount_attr(QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY),
+        .propagation = MS_PRIVATE,
+    };
+    if (fd < 0 || hc_mount_setattr(fd, AT_EMPTY_PATH | AT_RECURSIVE, &attr) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "clone the host's /proc");
+    return hc_take(&fd);
+}
+
+static int make_proc(struct hc_error *err)
 {
     /* subset=pid: nothing of the machine, only processes; without it, a host that hides parts of its own
      * /proc would make the kernel refuse this mount. Read-only: nobody in here has anything to set. */
     static const struct fs_option opts[] = {
         {"hidepid", 0, "invisible"}, {"subset", 0, "pid"}, {NULL, 0, NULL}};
-    hc_autofd fd = make_fs("proc", opts, QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY, err);
-    return fd < 0 ? -1 : attach(fd, root, "proc", err);
+    if (hc_weak(HC_WEAK_PID_NAMESPACE))
+        return clone_proc(err);
+    return make_fs("proc", hc_weak(HC_WEAK_PROC) ? NULL : opts, QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY,
+                   err);
 }
 
 static int attach_devices(int root, struct hc_error *err)
@@ -105,8 +128,8 @@ static int attach_devices(int root, struct hc_error *err)
         if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(1, nodes[i].minor))
             return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "%s is not the device that it should be",
                               nodes[i].host);
-        struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
-                                  .propagation = MS_PRIVATE};
+        const uint64_t flags = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
+        struct mount_attr attr = {.attr_set = hc_weak_mount_attr(flags), .propagation = MS_PRIVATE};
         if (hc_mount_setattr(fd, AT_EMPTY_PATH, &attr) < 0)
             return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "restrict the mount of %s", nodes[i].host);
         if (attach(fd, root, nodes[i].target, err) < 0)
@@ -121,7 +144,7 @@ static int attach_inputs(const struct hc_plan *plan, int root, struct hc_error *
     if (!plan->input_count)
         return 0;
     hc_autofd dir =
-        make_tmpfs(1 << 16, HC_MAX_INPUTS + 2, QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW, err);
+        make_tmpfs(plan, 1 << 16, HC_MAX_INPUTS + 2, QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW, err);
     if (dir < 0)
         return -1;
     for (size_t i = 0; i < plan->input_count; i++) {
@@ -137,7 +160,7 @@ static int attach_inputs(const struct hc_plan *plan, int root, struct hc_error *
         if (fd < 0 || attach(fd, root, plan->inputs[i].target, err) < 0)
             return -1;
     }
-    struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
+    struct mount_attr attr = {.attr_set = hc_weak_mount_attr(MOUNT_ATTR_RDONLY)};
     if (hc_mount_setattr(dir, AT_EMPTY_PATH, &attr) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "make /input read-only");
     return 0;
@@ -148,7 +171,7 @@ static int attach_output(const struct hc_plan *plan, int root, struct hc_error *
     const uint64_t attrs = QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW;
     const struct hc_limits *l = &plan->policy->limits;
     hc_autofd fd = plan->output.fd >= 0 ? take_source(&plan->output, err)
-                                        : make_tmpfs(l->output_bytes, l->output_files, attrs, err);
+                                        : make_tmpfs(plan, l->output_bytes, l->output_files, attrs, err);
     if (fd < 0 || attach(fd, root, "output", err) < 0)
         return -1;
     return hc_take(&fd);
@@ -157,7 +180,8 @@ static int attach_output(const struct hc_plan *plan, int root, struct hc_error *
 static int attach_tmp(const struct hc_plan *plan, int root, struct hc_error *err)
 {
     const uint64_t attrs = QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW;
-    hc_autofd fd = make_tmpfs(plan->policy->limits.tmp_bytes, plan->policy->limits.tmp_files, attrs, err);
+    hc_autofd fd =
+        make_tmpfs(plan, plan->policy->limits.tmp_bytes, plan->policy->limits.tmp_files, attrs, err);
     if (fd < 0 || attach(fd, root, "tmp", err) < 0)
         return -1;
     return hc_take(&fd);
@@ -194,10 +218,14 @@ int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct h
     hc_autofd root = take_source(&plan->tree, err);
     if (root < 0)
         return -1;
+    hc_autofd proc = make_proc(err);
+    if (proc < 0)
+        return -1;
     /* Any directory will do to attach it at: pivot_root moves it a few lines below. */
     if (hc_move_mount(root, AT_FDCWD, "/proc") < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "attach the tree");
-    if (attach_proc(root, err) < 0 || attach_devices(root, err) < 0 || attach_inputs(plan, root, err) < 0)
+    if (attach(proc, root, "proc", err) < 0 || attach_devices(root, err) < 0 ||
+        attach_inputs(plan, root, err) < 0)
         return -1;
     hc_autofd output = attach_output(plan, root, err);
     if (output < 0)

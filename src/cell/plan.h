@@ -6,6 +6,7 @@
 #define HC_CELL_PLAN_H
 
 #include "base/error.h"
+#include "cell/weak.h"
 #include "spec/job.h"
 #include "spec/policy.h"
 
@@ -79,6 +80,17 @@ struct hc_sync {
         struct hc_facts facts;
     };
 };
+
+/* What the guest is called inside. */
+static inline uid_t hc_guest_uid(const struct hc_plan *plan)
+{
+    return hc_weak(HC_WEAK_USER_NAMESPACE) ? plan->host_uid : HC_GUEST_ID;
+}
+
+static inline gid_t hc_guest_gid(const struct hc_plan *plan)
+{
+    return hc_weak(HC_WEAK_USER_NAMESPACE) ? plan->host_gid : HC_GUEST_ID;
+}
 
 /* The child of clone3: builds the cell around itself and execs the shim. Never returns. (inside.c) */
 _Noreturn void hc_inside(const struct hc_plan *plan);

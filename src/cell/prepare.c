@@ -5,6 +5,7 @@
 #include "cell/filter.h"
 #include "cell/kernel.h"
 #include "cell/state.h"
+#include "cell/weak.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -170,7 +171,10 @@ static int prepare_limits(struct hc_launch *l, struct hc_error *err)
 {
     const struct hc_policy *p = l->run->policy;
     struct hc_error why = {0};
-    bool found = p->enforcement != HC_ENFORCE_RLIMITS && hc_cgroup_find(&l->parent, &why) == 0;
+    if (hc_weak(HC_WEAK_CGROUP))
+        (void)hc_fail_as(&why, HC_EXIT_UNAVAILABLE, 0, "switched off in a weakened build");
+    bool found =
+        p->enforcement != HC_ENFORCE_RLIMITS && why.exit == 0 && hc_cgroup_find(&l->parent, &why) == 0;
     if (!found && why.exit == HC_EXIT_CONFIG) { /* HOTCELL_CGROUP names a place, and it will not do */
         *err = why;
         return -1;
@@ -187,6 +191,8 @@ static int prepare_limits(struct hc_launch *l, struct hc_error *err)
     l->m->enforced_by.cpu = !p->limits.cpu_ms ? "none" : by;
     l->m->enforced_by.cpus = !p->limits.cpus_milli ? "none" : found && l->parent.cpu ? "cgroup" : "none";
     l->m->enforced_by.output = p->output_mode == HC_OUTPUT_CAPPED ? "tmpfs" : "none";
+    if (!found && hc_weak(HC_WEAK_RLIMITS))
+        l->m->enforced_by.pids = "none";
     if (!found) {
         if (p->limits.cpus_milli)
             hc_launch_warn(l->m, "limits.cpus is not enforced: there is no cgroup with the cpu controller");
@@ -281,6 +287,15 @@ static int prepare_handover(struct hc_launch *l, struct hc_error *err)
         .len = (unsigned short)(l->first_filter.len / sizeof(struct sock_filter)),
         .filter = (struct sock_filter *)(void *)l->first_filter.data,
     };
+    if (hc_weak(HC_WEAK_SECCOMP)) {
+        hc_buf_clear(&report);
+        hc_buf_clear(&own);
+    }
+    struct hc_policy without_guard = *policy; /* lent like the original */
+    if (hc_weak(HC_WEAK_GUARD)) {
+        without_guard.guard = HC_GUARD_OFF;
+        policy = &without_guard;
+    }
     if (hc_handover_write(l->run->job, policy, (struct hc_bpf){report.data, report.len},
                           (struct hc_bpf){own.data, own.len}, &bytes, err) < 0)
         return -1;
@@ -328,11 +343,13 @@ static int prepare_channels(struct hc_launch *l, struct hc_error *err)
 
 static int prepare_ids(struct hc_launch *l, struct hc_error *err)
 {
-    if (hc_ids_lease(&l->ids, err) < 0)
+    if (hc_weak(HC_WEAK_IDS))
+        l->ids = (struct hc_ids){.uid = geteuid(), .gid = getegid(), .lease_fd = -1};
+    else if (hc_ids_lease(&l->ids, err) < 0)
         return -1;
     l->plan.host_uid = l->ids.uid;
     l->plan.host_gid = l->ids.gid;
-    l->plan.drop_groups = geteuid() == 0;
+    l->plan.drop_groups = geteuid() == 0 && !hc_weak(HC_WEAK_IDS);
     return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "cell/kernel.h"
+#include "cell/weak.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,10 +17,15 @@ int hc_rights_become_guest(const struct hc_plan *plan, struct hc_error *err)
      * a user namespace, and the caller's own groups stay; they own nothing that the cell can reach. */
     if (plan->drop_groups && setgroups(0, NULL) < 0)
         return hc_fail(err, errno, "drop supplementary groups");
-    if (setresgid(HC_GUEST_ID, HC_GUEST_ID, HC_GUEST_ID) < 0)
-        return hc_fail(err, errno, "become gid %d", HC_GUEST_ID);
-    if (setresuid(HC_GUEST_ID, HC_GUEST_ID, HC_GUEST_ID) < 0)
-        return hc_fail(err, errno, "become uid %d", HC_GUEST_ID);
+    /* The host's root would lose, with its uid, the rights that the next steps need. */
+    if (hc_weak(HC_WEAK_USER_NAMESPACE) && prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0, 0, 0) < 0)
+        return hc_fail(err, errno, "keep rights for a while");
+    uid_t uid = hc_guest_uid(plan);
+    gid_t gid = hc_guest_gid(plan);
+    if (setresgid(gid, gid, gid) < 0)
+        return hc_fail(err, errno, "become gid %u", gid);
+    if (setresuid(uid, uid, uid) < 0)
+        return hc_fail(err, errno, "become uid %u", uid);
     return 0;
 }
 
@@ -38,6 +44,8 @@ static int limit(__rlimit_resource_t resource, const char *name, uint64_t value,
 
 int hc_rights_limit(const struct hc_plan *plan, struct hc_error *err)
 {
+    if (hc_weak(HC_WEAK_RLIMITS))
+        return 0;
     const struct hc_limits *l = &plan->policy->limits;
     if (limit(RLIMIT_CORE, "RLIMIT_CORE", 0, err) < 0 ||
         limit(RLIMIT_NOFILE, "RLIMIT_NOFILE", (uint64_t)l->open_files, err) < 0 ||
@@ -73,7 +81,7 @@ static int drop_bounding_set(struct hc_error *err)
     return 0;
 }
 
-int hc_rights_drop(struct hc_error *err)
+static int drop_capabilities(struct hc_error *err)
 {
     if (drop_bounding_set(err) < 0)
         return -1;
@@ -85,8 +93,34 @@ int hc_rights_drop(struct hc_error *err)
     struct __user_cap_data_struct none[2] = {0};
     if (syscall(SYS_capset, &head, none) < 0)
         return hc_fail(err, errno, "drop all capabilities");
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+    return 0;
+}
+
+/* So that they outlive the execution of the shim. */
+static int keep_capabilities(struct hc_error *err)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct d[2] = {0};
+    if (syscall(SYS_capget, &head, d) < 0)
+        return hc_fail(err, errno, "read capabilities");
+    for (size_t i = 0; i < 2; i++)
+        d[i].inheritable = d[i].permitted;
+    if (syscall(SYS_capset, &head, d) < 0)
+        return hc_fail(err, errno, "keep all capabilities");
+    for (int cap = 0; cap < 64; cap++)
+        if ((d[cap / 32].permitted >> cap % 32 & 1) && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0))
+            return hc_fail(err, errno, "keep capability %d", cap);
+    return 0;
+}
+
+int hc_rights_drop(struct hc_error *err)
+{
+    if ((hc_weak(HC_WEAK_CAPABILITIES) ? keep_capabilities(err) : drop_capabilities(err)) < 0)
+        return -1;
+    if (!hc_weak(HC_WEAK_NO_NEW_PRIVS) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return hc_fail(err, errno, "set no_new_privs");
+    if (hc_weak(HC_WEAK_CAPABILITIES))
+        return 0;
     /* Proof: none of it can be had back. */
     if (setresuid(0, 0, 0) == 0 || prctl(PR_SET_SECUREBITS, 0, 0, 0, 0) == 0)
         return hc_fail(err, 0, "dropped rights could be taken back");

@@ -7,6 +7,7 @@
 #include "cell/launch.h"
 #include "cell/record.h"
 #include "cell/watch.h"
+#include "cell/weak.h"
 #include "spec/conceal.h"
 
 #include <errno.h>
@@ -333,6 +334,8 @@ int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
     int rc = describe(r, m, err);
     launch_init(&l, r, m);
     r->dest = (struct hc_dest){.fd = -1};
+    if (rc == 0)
+        rc = hc_weak_read(err);
     if (rc == 0)
         rc = hc_redactor_new(&l.redactor, r->policy->rules, err);
     if (rc == 0) {

@@ -9,6 +9,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* The launcher of a weakened build hands over no filter where it shall do without. */
+static bool is_off(struct hc_bpf filter)
+{
+#ifdef HC_WEAK
+    return filter.len == 0;
+#else
+    (void)filter;
+    return false;
+#endif
+}
+
 static int prepare(struct hc_bpf filter, struct sock_fprog *out, struct hc_error *err)
 {
     size_t count = filter.len / sizeof(struct sock_filter);
@@ -38,6 +49,8 @@ int hc_lock_report(struct hc_bpf filter, int *listener, struct hc_error *err)
 {
     struct sock_fprog program;
     *listener = -1;
+    if (is_off(filter))
+        return 0;
     if (prepare(filter, &program, err) < 0)
         return -1;
     long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
@@ -50,6 +63,8 @@ int hc_lock_report(struct hc_bpf filter, int *listener, struct hc_error *err)
 int hc_lock_syscalls(struct hc_bpf filter, struct hc_error *err)
 {
     struct sock_fprog program;
+    if (is_off(filter))
+        return 0;
     if (prepare(filter, &program, err) < 0)
         return -1;
     /* All threads: loading data may have started some (OpenBLAS does), and a filter on one thread alone

@@ -1,0 +1,85 @@
+/* weak.h - layers of isolation switched off on purpose, so that tests can show what the others hold.
+ *
+ * Only in builds with -DHC_WEAK (make WEAK=1), never in one that anybody uses: everywhere else hc_weak() is a
+ * constant, and the compiler drops what depends on it. There the variable HC_WEAK_VARIABLE names the layers.
+ * The manifest of such a cell says of each that it is off; what is not off is checked as always.
+ *
+ * Not among them is the mount namespace: the cell's root is made of mounts, which nobody may make without. */
+#ifndef HC_CELL_WEAK_H
+#define HC_CELL_WEAK_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum hc_weak_layer {
+    HC_WEAK_USER_NAMESPACE = 1 << 0, /* the guest really is its host uid */
+    HC_WEAK_PID_NAMESPACE = 1 << 1,  /* /proc is the host's then: a new one shows one's own processes only */
+    HC_WEAK_NETWORK_NAMESPACE = 1 << 2,
+    HC_WEAK_IPC_NAMESPACE = 1 << 3,
+    HC_WEAK_UTS_NAMESPACE = 1 << 4,
+    HC_WEAK_CGROUP_NAMESPACE = 1 << 5,
+    HC_WEAK_TIME_NAMESPACE = 1 << 6,
+    HC_WEAK_IDS = 1 << 7,             /* the guest is the launcher's uid, with its groups */
+    HC_WEAK_CAPABILITIES = 1 << 8,    /* the guest has them all, in the cell's user namespace */
+    HC_WEAK_NO_NEW_PRIVS = 1 << 9,    /* only with seccomp and landlock, which it is needed for */
+    HC_WEAK_READ_ONLY_TREE = 1 << 10, /* no mount is read-only */
+    HC_WEAK_MOUNT_FLAGS = 1 << 11,    /* noexec, nosymfollow, nodev, nosuid */
+    HC_WEAK_PROC = 1 << 12,           /* subset=pid, hidepid */
+    HC_WEAK_SECCOMP = 1 << 13,        /* all filters */
+    HC_WEAK_LANDLOCK = 1 << 14,
+    HC_WEAK_RLIMITS = 1 << 15,
+    HC_WEAK_CGROUP = 1 << 16,
+    HC_WEAK_GUARD = 1 << 17,
+};
+
+#ifdef HC_WEAK
+
+#define HC_WEAK_VARIABLE "HOTCELL_WITHOUT"
+
+/* Are any of these off? */
+bool hc_weak(unsigned layers);
+
+/* Is the layer of this name, as in the manifest, off? */
+bool hc_weak_named(const char *name);
+
+/* Without the flags of clone3 and of mount_setattr that belong to layers that are off. */
+uint64_t hc_weak_clone_flags(uint64_t flags);
+uint64_t hc_weak_mount_attr(uint64_t attr);
+
+/* Read the variable. Names that are none, or layers that cannot be off here, are HC_EXIT_CONFIG. */
+int hc_weak_read(struct hc_error *err);
+
+#else
+
+static inline bool hc_weak(unsigned layers)
+{
+    (void)layers;
+    return false;
+}
+
+static inline bool hc_weak_named(const char *name)
+{
+    (void)name;
+    return false;
+}
+
+static inline uint64_t hc_weak_clone_flags(uint64_t flags)
+{
+    return flags;
+}
+
+static inline uint64_t hc_weak_mount_attr(uint64_t attr)
+{
+    return attr;
+}
+
+static inline int hc_weak_read(struct hc_error *err)
+{
+    (void)err;
+    return 0;
+}
+
+#endif
+#endif

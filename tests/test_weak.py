@@ -1,0 +1,68 @@
+"""Layers switched off one at a time: what the weakened build says of itself, and that no other build can be weakened.
+
+What the other layers hold then is shown by test_matrix.py.
+"""
+
+import pytest
+
+import cells
+import weak
+
+HELLO = "print('hello')"
+
+
+@pytest.fixture
+def weakened(monkeypatch):
+    weak.need_build()
+    monkeypatch.setattr(cells, "HOTCELL", weak.HOTCELL)
+
+
+def off(result):
+    return {name for name, layer in result.manifest["layers"].items()
+            if not layer["on"] and layer["evidence"] == weak.EVIDENCE}
+
+
+@pytest.mark.parametrize("program", ["hotcell", "hotcell-shim"])
+def test_no_other_build_can_be_weakened(program):
+    text = (cells.BUILD / program).read_bytes()
+    assert weak.VARIABLE.encode() not in text and weak.EVIDENCE.encode() not in text
+
+
+def test_the_variable_means_nothing_to_other_builds(user):
+    usual = cells.run(HELLO, user=user).manifest["layers"]
+    result = cells.run(HELLO, user=user, env={weak.VARIABLE: ",".join([*weak.LAYERS, "nonsense"])})
+    assert result.manifest["status"] == "ok", result
+    assert {name: layer["on"] for name, layer in result.manifest["layers"].items()} == {
+        name: layer["on"] for name, layer in usual.items()}
+    assert not off(result)
+
+
+@pytest.mark.parametrize("layer", weak.LAYERS)
+def test_one_layer_is_off_and_the_others_are_checked(weakened, user, layer):
+    usual = cells.run(HELLO, user=user).manifest["layers"]
+    result = cells.run(HELLO, user=user, env=weak.without(layer))
+    if layer in weak.ROOT_ONLY and not user.is_root:
+        assert result.status == 78 and f"{layer} cannot be off: an ordinary user" in result.stderr, result
+        return
+    assert result.manifest["status"] == "ok" and result.stdout == "hello\n", result
+    assert off(result) == {layer, *weak.NEEDED_FOR.get(layer, ())}
+    part_of = {"network_namespace": {"network"}, "seccomp": {"seccomp_job"}, "no_new_privs": {"seccomp_job"}}
+    assert {name for name, row in result.manifest["layers"].items() if row["on"]} == {
+        name for name, row in usual.items() if row["on"]} - off(result) - part_of.get(layer, set())
+
+
+def test_without_any_layer_that_can_be_off_there_is_still_a_cell(weakened, user):
+    layers = [layer for layer in weak.LAYERS if user.is_root or layer not in weak.ROOT_ONLY]
+    result = cells.run(HELLO, user=user, env=weak.without(*layers))
+    assert result.manifest["status"] == "ok" and off(result) == set(layers), result
+
+
+@pytest.mark.parametrize("names, said", [
+    ("mount_namespace", "'mount_namespace' is no layer that can be off"),
+    ("seccomp,,landlock", "'' is no layer"),
+    ("seccom", "'seccom' is no layer"),
+    ("no_new_privs", "no_new_privs cannot be off: the kernel takes no filter"),
+])
+def test_what_cannot_be_off_is_said(weakened, base_tree, names, said):
+    result = cells.run(HELLO, env={weak.VARIABLE: names})
+    assert result.status == 78 and said in result.stderr, result
