@@ -60,6 +60,9 @@ $(B)/obj/%.o: src/%.c Makefile
 $(B)/obj/shim/harness/frozen.o: $(B)/gen/harness.inc
 $(B)/gen/harness.inc: src/shim/harness/freeze.py $(wildcard src/shim/harness/guest_*.py) src/python/hotcell/frames.py
 	@mkdir -p $(@D) && $(PYTHON) -I $^ >$@.new && mv $@.new $@
+$(B)/obj/cell/drill.o: $(B)/gen/drill.inc
+$(B)/gen/drill.inc: src/drill/embed.py src/drill/kit.py $(filter-out %/embed.py %/kit.py,$(wildcard src/drill/*.py))
+	@mkdir -p $(@D) && $(PYTHON) -I $^ >$@.new && mv $@.new $@
 $(B)/man/%: src/man/%.in $(B)/hotcell
 	@mkdir -p $(@D) && $(B)/hotcell options --fill $< >$@.new && mv $@.new $@
 
@@ -80,7 +83,7 @@ $(B)/fuzz/%: src/%.c $(SPEC_OBJS)
 fuzz: $(FUZZERS)   # FUZZ_SECONDS each, from the seeds beside the target
 	@for f in $^; do n=$$(basename $$f -fuzz); mkdir -p $(B)/corpus/$$n; $$f -max_total_time=$(or $(FUZZ_SECONDS),10) -rss_limit_mb=1024 -timeout=10 \
 	  -artifact_prefix=$(B)/corpus/$$n- $(B)/corpus/$$n $(wildcard src/spec/seeds)/$$n >$(B)/fuzz.log 2>&1 || { tail -n 30 $(B)/fuzz.log; exit 1; }; tail -n 1 $(B)/fuzz.log; done
-lint: $(B)/gen/harness.inc
+lint: $(B)/gen/harness.inc $(B)/gen/drill.inc
 	scripts/lint $(B)
 bench: all
 	tests/bench/cold $(B)

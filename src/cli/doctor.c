@@ -2,17 +2,23 @@
 #include "cli/cli.h"
 
 #include "cell/host.h"
+#include "cli/drill.h"
 
 #include <cjson/cJSON.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 static const char help[] = "usage: hotcell doctor [--json]\n"
+                           "       hotcell doctor --drill [-p POLICY] [-t TREE] [--attack NAME] [--json]\n"
                            "Try everything that cells need of this host, and say what is missing, what that "
                            "costs and what mends it.\n\n"
                            "  ok     it works\n"
                            "  note   runs work, with less\n"
                            "  FAIL   a run under the default policy would not work\n\n"
+                           "With --drill, attack cells of the policy (default: default) from inside, with "
+                           "and without its guard,\n"
+                           "and say for each attack and each layer of isolation whether it held.\n\n"
                            "Exit status 69 if there is a FAIL, else 0.\n";
 
 static void print_row(void *ctx, const struct hc_host_row *row)
@@ -57,15 +63,58 @@ static int print_json(void)
     return ok ? HC_EXIT_OK : HC_EXIT_UNAVAILABLE;
 }
 
+static const struct option options[] = {
+    {"help", no_argument, NULL, 'h'},
+    {"json", no_argument, NULL, 'j'},
+    {"drill", no_argument, NULL, 'd'},
+    {"policy", required_argument, NULL, 'p'},
+    {"tree", required_argument, NULL, 't'},
+    {"attack", required_argument, NULL, 'a'},
+    {NULL, 0, NULL, 0},
+};
+
+/* Options of a drill without a drill would be silently without effect. */
+static int read_options(int argc, char **argv, struct hc_drill_options *drill, bool *drilled)
+{
+    int opt;
+    bool of_drill = false;
+    while ((opt = getopt_long(argc, argv, ":p:t:", options, NULL)) != -1) {
+        const char **const value = opt == 'p'   ? &drill->policy
+                                   : opt == 't' ? &drill->tree
+                                   : opt == 'a' ? &drill->attack
+                                                : NULL;
+        if (value) {
+            *value = optarg;
+            of_drill = true;
+        } else if (opt == 'd') {
+            *drilled = true;
+        } else if (opt == 'j') {
+            drill->json = true;
+        } else if (opt == ':') {
+            return hc_usage("doctor", "%s needs a value", argv[optind - 1]);
+        } else {
+            return hc_usage("doctor", "unknown option %s", argv[optind - 1]);
+        }
+    }
+    if (optind < argc)
+        return hc_usage("doctor", "expected options only, got '%s'", argv[optind]);
+    return of_drill && !*drilled ? hc_usage("doctor", "-p, -t and --attack need --drill") : 0;
+}
+
 int hc_cmd_doctor(int argc, char **argv)
 {
+    struct hc_drill_options drill = {0};
+    bool drilled = false;
     if (hc_wants_help(argc, argv)) {
         (void)fputs(help, stdout);
         return HC_EXIT_OK;
     }
-    if (argc == 2 && strcmp(argv[1], "--json") == 0)
+    int status = read_options(argc, argv, &drill, &drilled);
+    if (status != 0)
+        return status;
+    if (drilled)
+        return hc_drill_serve(&drill);
+    if (drill.json)
         return print_json();
-    if (argc != 1)
-        return hc_usage("doctor", "expected nothing but --json, got '%s'", argv[1]);
     return hc_host_examine(print_row, NULL) ? HC_EXIT_OK : HC_EXIT_UNAVAILABLE;
 }

@@ -1,0 +1,36 @@
+"""Write the attack programs as C: embed.py kit.py PROGRAM.py... > drill.inc
+
+Each begins with a line that says what it tries, then lines "# key: value". The kit is the text that is put before
+those programs that use its call().
+"""
+import pathlib
+import re
+import sys
+
+
+def c_string(text):
+    """In lines, as a C string literal may not be arbitrarily long in one: compilers take 64 KiB in all."""
+    quoted = [line.replace("\\", "\\\\").replace('"', '\\"') for line in text.split("\n")]
+    return "\n    ".join('"%s\\n"' % line for line in quoted)
+
+
+def head(text):
+    about, *rest = text.split("\n")
+    settings = {}
+    for line in rest:
+        setting = re.fullmatch(r"# (\w+): (.+)", line)
+        if not setting:
+            break
+        settings[setting[1]] = setting[2]
+    return about.removeprefix("# "), settings
+
+
+kit, *programs = [pathlib.Path(argument) for argument in sys.argv[1:]]
+print("static const char kit[] =\n    %s;\n" % c_string(kit.read_text(encoding="utf-8")))
+print("static const struct hc_attack attacks[] = {")
+for program in sorted(programs):
+    text = program.read_text(encoding="utf-8")
+    about, settings = head(text)
+    print('    {"%s", %s, "%s", "%s",\n    %s},' % (program.stem, c_string(about)[:-3] + '"', settings["group"],
+                                                settings["held"], c_string(text)))
+print("};")

@@ -1,0 +1,125 @@
+"""hotcell doctor --drill: attacks on cells of the user's own policy, on the user's own host."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import cells
+
+
+class Drill:
+    """A drill that runs, with what it puts up on the host in places that nobody else uses."""
+
+    def __init__(self, *options, user):
+        tree = [] if "-t" in options else ["-t", cells.tree_path("base")]
+        self.temp = cells.new_directory(user)
+        self.process = subprocess.Popen(
+            [cells.HOTCELL, "doctor", "--drill", *tree, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL, text=True, cwd=self.temp, env={**user.environment(), "TMPDIR": str(self.temp)},
+            **user.popen_arguments())
+
+    def finish(self):
+        """What came out. Nothing of it is left: no file, no segment."""
+        stdout, stderr = self.process.communicate(timeout=cells.PATIENCE)
+        rows = Path("/proc/sysvipc/shm").read_text(encoding="ascii").splitlines()[1:]
+        assert str(self.process.pid) not in [row.split()[4] for row in rows]  # cpid: proc(5)
+        assert os.listdir(self.temp) == []
+        return subprocess.CompletedProcess(self.process.args, self.process.returncode, stdout, stderr)
+
+
+def drill(*options, user):
+    return Drill(*options, user=user).finish()
+
+
+def write_policy(user, policy):
+    path = cells.new_directory(user) / "policy.json"
+    path.write_text(json.dumps(policy))
+    return path
+
+
+def test_all_attacks_are_held_and_counted(user):
+    done = drill(user=user)
+    assert done.returncode == 0, done.stdout + done.stderr
+    attacks = re.findall(r"^(pass|FAIL|-) +([a-z0-9-]+) +\w", done.stdout.partition(" layer ")[0], re.M)
+    assert len(attacks) > 1 and "FAIL" not in {mark for mark, _ in attacks}
+    last = done.stdout.splitlines()[-1]
+    counted = re.fullmatch(r"(\d+) attempts under policy default: (\d+) held, 0 reached something, 0 unclear", last)
+    assert counted and counted[1] == counted[2]
+    assert int(counted[1]) == 2 * [mark for mark, _ in attacks].count("pass")
+
+
+def test_as_json_it_says_who_held_what_and_what_rests_on_which_layer(user):
+    done = drill("--json", user=user)
+    assert done.returncode == 0, done.stdout + done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["ok"] and answer["policy"] == "default" and answer["held"] == answer["tried"]
+    names = {layer["name"] for layer in answer["layers"]}
+    held = {attack["name"]: attack for attack in answer["attacks"]}
+    assert all(attack["ok"] and attack["layers"] for attack in held.values())
+    assert {"guard"} < {attack["policy"]["by"] for attack in held.values()}
+    assert {"seccomp", "kernel"} <= {attack["unguarded"]["by"] for attack in held.values()}
+    assert {"seccomp", "landlock", "user_namespace", "guard"} <= names
+    for layer in answer["layers"]:
+        assert layer["attacks"] == sum(layer["name"] in attack["layers"] for attack in answer["attacks"]
+                                       if attack["policy"]["verdict"] != "not tried")
+
+
+@pytest.mark.parametrize("policy", ["none", "analysis", "notebook"])
+def test_it_attacks_cells_of_the_policy_that_is_asked_for(user, policy):
+    done = drill("-p", policy, "--json", user=user)
+    answer = json.loads(done.stdout)
+    assert done.returncode == 0 and answer["ok"] and answer["policy"] == policy
+    unguarded = {attack["unguarded"]["verdict"] for attack in answer["attacks"]}
+    assert ("held" in unguarded) == (policy != "none")
+
+
+def test_a_policy_that_opens_more_is_still_held(user):
+    policy = write_policy(user, {"extends": "none", "network": "loopback", "processes": "fork"})
+    done = drill("-p", policy, user=user)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_one_attack_alone(user):
+    name = json.loads(drill("--json", user=user).stdout)["attacks"][0]["name"]
+    done = drill("--attack", name, "--json", user=user)
+    assert [attack["name"] for attack in json.loads(done.stdout)["attacks"]] == [name]
+
+
+@pytest.mark.parametrize("options, status, said", [
+    (["--attack", "nonesuch"], 64, "there is no attack 'nonesuch'"),
+    (["--attack"], 64, "--attack needs a value"),
+    (["--drilll"], 64, "unknown option --drilll"),
+    (["surplus"], 64, "expected options only, got 'surplus'"),
+    (["-p", "nonesuch"], 78, "nonesuch"),
+    (["-t", "/nonesuch"], 69, "tree /nonesuch: No such file"),
+])
+def test_bad_calls_are_one_line(user, options, status, said):
+    done = drill(*options, user=user)
+    assert done.returncode == status and said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_options_of_a_drill_need_a_drill(user):
+    done = cells.hotcell("doctor", "-p", "none", user=user)
+    assert done.returncode == 64 and "need --drill" in done.stderr
+
+
+def test_a_policy_under_which_nothing_can_be_seen_is_said_to_be_one(user):
+    """Else every attack would pass for held."""
+    policy = write_policy(user, {"extends": "default", "names": {"deny": ["lure"]}})
+    done = drill("-p", policy, user=user)
+    assert done.returncode == 78 and "attacks cannot be tried under this policy" in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_and_leaves_nothing(user, number):
+    job = Drill(user=user)
+    while not job.process.stdout.readline().startswith("pass"):
+        pass
+    job.process.send_signal(number)
+    assert job.finish().returncode == -number
