@@ -61,7 +61,7 @@ def test_as_json_it_says_who_held_what_and_what_rests_on_which_layer(user):
     names = {layer["name"] for layer in answer["layers"]}
     held = {attack["name"]: attack for attack in answer["attacks"]}
     assert all(attack["ok"] and attack["layers"] for attack in held.values())
-    assert {"guard"} < {attack["policy"]["by"] for attack in held.values()}
+    assert "guard" in {attack["policy"]["by"] for attack in held.values()}
     assert {"seccomp", "kernel"} <= {attack["unguarded"]["by"] for attack in held.values()}
     assert {"seccomp", "landlock", "user_namespace", "guard"} <= names
     for layer in answer["layers"]:

@@ -57,8 +57,7 @@ const char *hc_drill_verdict_name(enum hc_drill_verdict v)
 
 static int write_program(const struct hc_attack *a, struct hc_job *job, struct hc_error *err)
 {
-    const char *before = strstr(a->text, "call(") ? kit : "";
-    int n = asprintf(&job->code, "%s%s%s", before, a->text, call_it);
+    int n = asprintf(&job->code, "%s%s%s", a->with_kit ? kit : "", a->text, call_it);
     if (n < 0) {
         job->code = NULL;
         return hc_fail(err, ENOMEM, "attack %s", a->name);
@@ -113,7 +112,9 @@ static void judge(const struct hc_manifest *m, struct hc_drill_result *r)
         return;
     }
     line = last_line(&m->out.text, HELD, &len);
-    if (line)
+    if (line && strncmp(line, "NameError", strlen("NameError")) == 0) /* it never got as far as to attack */
+        set_result(r, HC_DRILL_UNCLEAR, "", line, len);
+    else if (line)
         set_result(r, HC_DRILL_HELD, refuser(m), line, len);
     else if (m->status == HC_STATUS_ERROR || m->status == HC_STATUS_KILLED)
         set_result(r, HC_DRILL_HELD, refuser(m), m->reason, strlen(m->reason));

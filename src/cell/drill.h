@@ -14,6 +14,7 @@
 struct hc_attack {
     const char *name, *about, *group;
     const char *held; /* layers that hold it, each alone, separated by blanks */
+    bool with_kit;    /* it uses what src/drill/kit.py defines */
     const char *text; /* Python */
 };
 
