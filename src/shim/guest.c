@@ -21,6 +21,7 @@
 #include "shim/guard/guard.h"
 #include "shim/guest.h"
 #include "shim/interp.h"
+#include "shim/libc.h"
 #include "shim/lock.h"
 #include "spec/handover.h"
 
@@ -279,6 +280,7 @@ _Noreturn void hc_guest_run(pid_t parent)
         (void)hc_fail(&err, 0, "read the policy's rules");
         fail(&err);
     }
+    hc_libc_memory(number_of(job, "memory"));
     start_python(job);
     PyObject *space = PyModule_GetDict(PyImport_AddModule("__main__")); /* borrowed */
     /* inspect finds the source of classes by it, in linecache. */

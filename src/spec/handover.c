@@ -63,6 +63,7 @@ static bool put_document(cJSON *root, const struct hc_job *job, const struct hc_
            cJSON_AddNumberToObject(root, "figures", (double)p->limits.figures) &&
            cJSON_AddNumberToObject(root, "figure_bytes", (double)p->limits.figure_bytes) &&
            cJSON_AddNumberToObject(root, "value_bytes", (double)p->limits.value_bytes) &&
+           cJSON_AddNumberToObject(root, "memory", (double)p->limits.memory) &&
            cJSON_AddBoolToObject(root, "check", job->check_only) &&
            cJSON_AddBoolToObject(root, "guard", p->guard == HC_GUARD_ON) &&
            cJSON_AddBoolToObject(root, "network", p->network == HC_NETWORK_LOOPBACK) &&
