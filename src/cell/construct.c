@@ -13,9 +13,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
+/* All but that of time, which the child makes itself (clocks.c). */
 #define NAMESPACES                                                                                           \
     (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |               \
-     CLONE_NEWCGROUP | CLONE_NEWTIME)
+     CLONE_NEWCGROUP)
 
 void hc_launch_close_childs_ends(struct hc_launch *l)
 {

@@ -354,6 +354,17 @@ static enum hc_host_level check_notification(struct host *h, struct hc_host_row 
     return probed(rc, &err, HC_HOST_NOTE, row, "refused system calls are told to the launcher");
 }
 
+/* Without SMT there is no one to share a core with. */
+static enum hc_host_level check_cores(struct host *h, struct hc_host_row *row)
+{
+    (void)h;
+    struct hc_error err;
+    int rc = hc_probe_cores(&err);
+    if (rc < 0 && err.sys == ENODEV)
+        return say(HC_HOST_OK, row, "not needed: the cores of this machine run one thread each (no SMT)");
+    return probed(rc, &err, HC_HOST_NOTE, row, "a cell can have processor cores for itself");
+}
+
 static void explain_landlock(const struct hc_error *err, struct hc_host_row *row)
 {
     char modules[512];
@@ -639,6 +650,8 @@ static const struct check checks[] = {
      NEW_KERNEL},
     {"Landlock", check_landlock, 0,
      "what it would refuse a second time is refused once, by mounts, namespaces and seccomp", ""},
+    {"core scheduling", check_cores, 0, "a policy with core_scheduling \"on\" does not run",
+     "use a kernel with CONFIG_SCHED_CORE"},
     {"files and processes", check_calls, 0, NO_CELLS, NEW_KERNEL},
     {"cgroup v2 controllers", check_cgroup, 0, "limits are enforced by rlimits and a watch, which is coarser",
      ""},

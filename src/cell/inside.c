@@ -7,6 +7,8 @@
 #include "cell/plan.h"
 
 #include "base/fd.h"
+#include "cell/clocks.h"
+#include "cell/cores.h"
 #include "cell/kernel.h"
 #include "cell/weak.h"
 #include "spec/handover.h"
@@ -48,6 +50,11 @@ static int die_with_launcher(const struct hc_plan *plan, struct hc_error *err)
     char byte;
     ssize_t n = recv(plan->sync_fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
     return n < 0 && errno == EAGAIN ? 0 : hc_fail(err, 0, "the launcher has gone");
+}
+
+static int own_cores(const struct hc_plan *plan, struct hc_error *err)
+{
+    return plan->policy->cores == HC_CORES_KEPT ? hc_cores_keep(err) : 0;
 }
 
 static int own_names(struct hc_error *err)
@@ -150,8 +157,10 @@ _Noreturn void hc_inside(const struct hc_plan *plan)
     struct hc_mounted m = {-1, -1, -1};
     int sync_fd = plan->sync_fd;
 
-    if (wait_for_maps(plan, &err) < 0 || hc_rights_become_guest(plan, &err) < 0 ||
-        die_with_launcher(plan, &err) < 0 || unblock_signals(&err) < 0 || own_names(&err) < 0 ||
+    if (wait_for_maps(plan, &err) < 0 ||
+        hc_clocks_start(&err) < 0 || /* a change of ids closes our own /proc files to us */
+        hc_rights_become_guest(plan, &err) < 0 || die_with_launcher(plan, &err) < 0 ||
+        unblock_signals(&err) < 0 || own_names(&err) < 0 || own_cores(plan, &err) < 0 ||
         hc_loopback_up(&f->interfaces, &f->loopback_up, &err) < 0 ||
         hc_mounts_build(plan, &m, &err) < 0 || /* last need for mount rights */
         send_mounts(plan, &m, &err) < 0 || attempt_root_write(f, &err) < 0 ||

@@ -1,6 +1,8 @@
 #include "cell/layers.h"
 
 #include "base/fd.h"
+#include "cell/clocks.h"
+#include "cell/cores.h"
 #include "cell/weak.h"
 
 #include <errno.h>
@@ -11,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#define MAX_START_MS 600000 /* a cell is built in far less, on the slowest machine */
 
 static void row(struct hc_manifest *m, const char *name, bool on, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
@@ -36,6 +40,16 @@ static bool is_off(struct hc_manifest *m, const char *name)
     return true;
 }
 
+/* The host's uptime is not said: the manifest goes to whoever the job is for. */
+static int check_clocks(char *evidence, size_t size, pid_t pid, struct hc_error *err)
+{
+    int64_t ms = hc_clocks_read(pid);
+    if (ms < 0 || ms > MAX_START_MS)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell's clocks do not start at zero");
+    (void)snprintf(evidence, size, "; its clocks, read from outside, started %lld ms ago", (long long)ms);
+    return 0;
+}
+
 /* A namespace of its own has another inode than the launcher's. */
 static int check_namespaces(struct hc_manifest *m, pid_t pid, struct hc_error *err)
 {
@@ -56,8 +70,11 @@ static int check_namespaces(struct hc_manifest *m, pid_t pid, struct hc_error *e
         if (a.st_ino == b.st_ino)
             return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell has no %s namespace of its own",
                               ns[i].file);
-        row(m, ns[i].layer, true, "%s:[%llu], launcher's %llu", ns[i].file, (unsigned long long)b.st_ino,
-            (unsigned long long)a.st_ino);
+        char clocks[64] = "";
+        if (strcmp(ns[i].file, "time") == 0 && check_clocks(clocks, sizeof clocks, pid, err) < 0)
+            return -1;
+        row(m, ns[i].layer, true, "%s:[%llu], launcher's %llu%s", ns[i].file, (unsigned long long)b.st_ino,
+            (unsigned long long)a.st_ino, clocks);
     }
     return 0;
 }
@@ -204,6 +221,17 @@ static int check_rlimits(struct hc_manifest *m, const struct hc_plan *plan, cons
     return 0;
 }
 
+static int check_cores(struct hc_manifest *m, const struct hc_plan *plan, pid_t pid, struct hc_error *err)
+{
+    if (plan->policy->cores != HC_CORES_KEPT)
+        return 0;
+    uint64_t cookie = hc_cores_cookie(pid), ours = hc_cores_cookie(0);
+    if (!cookie || cookie == ours)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "core scheduling does not tell the cell from others");
+    row(m, "core_scheduling", true, "read from outside, the cell has a cookie that the launcher has not");
+    return 0;
+}
+
 int hc_layers_check(struct hc_manifest *m, const struct hc_plan *plan, const struct hc_facts *f, pid_t pid,
                     const struct hc_cgroup *cgroup, const char *no_cgroup, struct hc_error *err)
 {
@@ -213,7 +241,7 @@ int hc_layers_check(struct hc_manifest *m, const struct hc_plan *plan, const str
         return -1;
     note_landlock(m, f);
     (void)is_off(m, "guard");
-    if (check_rlimits(m, plan, f, err) < 0)
+    if (check_rlimits(m, plan, f, err) < 0 || check_cores(m, plan, pid, err) < 0)
         return -1;
     if (cgroup->fd < 0) {
         row(m, "cgroup", false, "%s", no_cgroup);

@@ -1,6 +1,7 @@
 #include "cell/probe.h"
 
 #include "base/fd.h"
+#include "cell/cores.h"
 #include "cell/kernel.h"
 #include "cell/plan.h"
 
@@ -328,6 +329,17 @@ int hc_probe_landlock(int *abi, struct hc_error *err)
     if (*abi < 0)
         return hc_fail(err, errno, "ask for the Landlock ABI");
     return try_in_child(&(struct attempt){.run = try_landlock}, err);
+}
+
+static int try_cores(const void *arg, struct hc_error *err)
+{
+    (void)arg;
+    return hc_cores_keep(err);
+}
+
+int hc_probe_cores(struct hc_error *err)
+{
+    return try_in_child(&(struct attempt){.run = try_cores}, err);
 }
 
 /* ---- descriptors and processes ---- */

@@ -30,6 +30,7 @@ int hc_probe_idmap(const char *dir, const struct hc_ids *ids, struct hc_error *e
 /* Load a compiled filter, struct sock_filter[], that refuses unshare, and be refused. */
 int hc_probe_filter(const struct hc_buf *bpf, struct hc_error *err);
 int hc_probe_notification(struct hc_error *err);
+int hc_probe_cores(struct hc_error *err);
 
 /* A Landlock ruleset that refuses to read a file, and be refused. `*abi` is the kernel's. */
 int hc_probe_landlock(int *abi, struct hc_error *err);

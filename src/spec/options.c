@@ -17,6 +17,7 @@ static const char *const enforcements[] = {"auto", "cgroup", "rlimits", NULL};
 static const char *const output_modes[] = {"capped", "bind", NULL};
 static const char *const overflows[] = {"truncate", "end", NULL};
 static const char *const guards[] = {"on", "off", NULL};
+static const char *const core_rules[] = {"off", "on", NULL};
 static const char *const networks[] = {"none", "loopback", NULL};
 static const char *const process_rules[] = {"none", "fork", NULL};
 
@@ -101,6 +102,10 @@ const struct hc_option hc_options[] = {
     {.path = "processes", .flag = "processes", .arg = "WHAT", .kind = HC_OPT_CHOICE, FIELD(processes),
      .choices = process_rules, .def = HC_PROCESSES_NONE,
      .help = "Processes beside the program's own: none, or forks of it."},
+    {.path = "core_scheduling", .flag = "core-scheduling", .arg = "ON", .kind = HC_OPT_CHOICE, FIELD(cores),
+     .choices = core_rules, .def = HC_CORES_SHARED,
+     .help = "Whether the kernel keeps all other processes off the processor core that runs the cell: the two threads of "
+             "a core share caches, by which one can spy on the other."},
     {.path = "tree", .flag = "tree", .letter = 't', .arg = "TREE", .kind = HC_OPT_NAME, FIELD(tree),
      .def_name = "scientific",
      .help = "The root file system to run in: a name, or a path if it holds a slash."},

@@ -12,6 +12,7 @@ enum hc_output_mode { HC_OUTPUT_CAPPED, HC_OUTPUT_BIND };
 enum hc_overflow { HC_OVERFLOW_TRUNCATE, HC_OVERFLOW_END };
 enum hc_network { HC_NETWORK_NONE, HC_NETWORK_LOOPBACK };
 enum hc_guard_mode { HC_GUARD_ON, HC_GUARD_OFF };
+enum hc_core_scheduling { HC_CORES_SHARED, HC_CORES_KEPT };
 enum hc_processes { HC_PROCESSES_NONE, HC_PROCESSES_FORK };
 
 /* Every field is set through a row of the option table (options.h), which has its unit, bounds and default.
@@ -48,6 +49,7 @@ struct hc_policy {
     int64_t network;     /* enum hc_network */
     int64_t processes;   /* enum hc_processes */
     int64_t guard;       /* enum hc_guard_mode */
+    int64_t cores;       /* enum hc_core_scheduling */
     cJSON *env;          /* object of strings, owned; NULL if empty */
     cJSON *rules;        /* rules.h; owned; NULL if empty */
     char *description;   /* owned; NULL if none */

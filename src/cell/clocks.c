@@ -1,0 +1,86 @@
+#include "cell/clocks.h"
+
+#include "base/fd.h"
+#include "cell/kernel.h"
+#include "cell/weak.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define NS_PER_S 1000000000LL
+
+static int64_t read_clock(clockid_t clock)
+{
+    struct timespec now;
+    return clock_gettime(clock, &now) < 0 ? -1 : now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+/* The raw clock gets the same offset as the monotonic one, from which it has departed by what the latter was
+ * corrected by. Where it is behind, it is the one that starts at zero: time is never negative. */
+static int64_t corrections(void)
+{
+    int64_t ahead = read_clock(CLOCK_MONOTONIC) - read_clock(CLOCK_MONOTONIC_RAW);
+    return ahead > 0 ? ahead : 0;
+}
+
+/* A line of /proc/PID/timens_offsets that sets a clock back to `start`. Nanoseconds are added, so there are
+ * as many seconds less. */
+static int format_offset(char *out, size_t size, const char *name, clockid_t clock, int64_t start)
+{
+    int64_t back = read_clock(clock) - start, seconds = (back + NS_PER_S - 1) / NS_PER_S;
+    return snprintf(out, size, "%s %lld %lld\n", name, -(long long)seconds,
+                    (long long)(seconds * NS_PER_S - back));
+}
+
+/* CLONE_NEWTIME of clone3 would put us into a namespace at once, whose offsets can be set no more. This one
+ * is for our children first, and we follow by setns: whether an exec moves a process depends on the kernel.
+ */
+int hc_clocks_start(struct hc_error *err)
+{
+    if (hc_weak(HC_WEAK_TIME_NAMESPACE))
+        return 0;
+    if (unshare(CLONE_NEWTIME) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "make a time namespace");
+    char text[160];
+    int64_t start = corrections();
+    int n = format_offset(text, sizeof text, "monotonic", CLOCK_MONOTONIC, start);
+    int m = format_offset(text + n, sizeof text - (size_t)n, "boottime", CLOCK_BOOTTIME, start);
+    hc_autofd offsets = open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC);
+    if (offsets < 0 || write(offsets, text, (size_t)(n + m)) != n + m)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "set the clocks of the time namespace");
+    hc_autofd space = open("/proc/self/ns/time_for_children", O_RDONLY | O_CLOEXEC);
+    if (space < 0 || setns(space, CLONE_NEWTIME) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "enter the time namespace");
+    return 0;
+}
+
+static bool one_namespace(pid_t pid)
+{
+    char own[48], childrens[64];
+    struct stat a, b;
+    (void)snprintf(own, sizeof own, "/proc/%d/ns/time", pid);
+    (void)snprintf(childrens, sizeof childrens, "/proc/%d/ns/time_for_children", pid);
+    return stat(own, &a) == 0 && stat(childrens, &b) == 0 && a.st_ino == b.st_ino;
+}
+
+int64_t hc_clocks_read(pid_t pid)
+{
+    static const char name[] = "boottime";
+    char path[48], text[256];
+    (void)snprintf(path, sizeof path, "/proc/%d/timens_offsets", pid);
+    if (!one_namespace(pid) || hc_read_attr(AT_FDCWD, path, text, sizeof text) < 0)
+        return -1;
+    char *at = strstr(text, name);
+    if (!at)
+        return -1;
+    at += strlen(name);
+    long long seconds = strtoll(at, &at, 10), nanoseconds = strtoll(at, &at, 10);
+    int64_t shown = read_clock(CLOCK_BOOTTIME) + seconds * NS_PER_S + nanoseconds - corrections();
+    return seconds < 0 && shown >= 0 ? shown / 1000000 : -1;
+}
