@@ -18,7 +18,7 @@ def promises():
             for item in items]
 
 
-def tests_in(name):
+def names_in(name):
     tree = ast.parse((TOP / "tests" / name).read_text(encoding="utf-8"))
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
@@ -26,7 +26,7 @@ def tests_in(name):
 @pytest.mark.parametrize("promise, shown", promises(), ids=lambda value: value if isinstance(value, str) else "")
 def test_a_promise_is_shown_by_tests_that_exist(promise, shown):
     assert shown, f"nothing shows: {promise}"
-    missing = [f"{file}::{test}" for file, test in shown if test not in tests_in(file)]
+    missing = [f"{file}::{test}" for file, test in shown if test not in names_in(file)]
     assert not missing
 
 
