@@ -214,12 +214,47 @@ int hc_dest_make_dir(struct hc_dest *d, const char *name, struct hc_error *err)
     return 0;
 }
 
+/* Whether it is the file's own fault, or of who changes the directory in bind mode, that it cannot be looked
+ * at. For any other reason the host is in trouble: the output is not complete without the file, and nobody
+ * may think so. */
+static bool files_own_fault(int sys)
+{
+    switch (sys) {
+    case EACCES:
+    case EAGAIN:
+    case EISDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+    case ENODEV:
+    case ENOENT:
+    case ENOTDIR:
+    case ENXIO:
+    case EOVERFLOW:
+    case EPERM:
+    case ESTALE:
+    case ETXTBSY:
+    case EXDEV:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* ---- the walk ---- */
 
 struct walk {
     struct hc_collect *c;
     int64_t entries, bytes; /* seen and read so far */
 };
+
+static int skip(struct walk *w, const char *path, const char *reason, struct hc_error *err);
+
+/* What could not be looked at, for the reason in errno. */
+static int skip_unread(struct walk *w, const char *path, const char *reason, struct hc_error *err)
+{
+    int sys = errno;
+    return files_own_fault(sys) ? skip(w, path, reason, err) : hc_fail(err, sys, "%s %s", path, reason);
+}
 
 static int skip(struct walk *w, const char *path, const char *reason, struct hc_error *err)
 {
@@ -334,7 +369,7 @@ static int take_file(struct walk *w, int fd, const char *path, struct hc_error *
         out_abandon(&o);
     if (rc == 1)
         return skip(w, path, "larger than the limit", err);
-    if (rc < 0 && source_failed)
+    if (rc < 0 && source_failed && files_own_fault(err->sys))
         return skip(w, path, "could not be read", err);
     if (rc < 0)
         return hc_ctx(err, "%s/%s", c->dest->path, path);
@@ -394,7 +429,7 @@ static int visit(struct walk *w, int dir, const char *name, const char *path, in
 {
     struct stat st;
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return skip(w, path, "could not be examined", err);
+        return skip_unread(w, path, "could not be examined", err);
     const char *refused = kind_refused(&st);
     if (refused)
         return skip(w, path, refused, err);
@@ -404,7 +439,8 @@ static int visit(struct walk *w, int dir, const char *name, const char *path, in
         if (depth >= MAX_DEPTH)
             return skip(w, path, "directories nested too deep", err);
         int fd = open_confined(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK, 0);
-        return fd < 0 ? skip(w, path, "could not be opened", err) : walk_dir(w, fd, path, depth + 1, err);
+        return fd < 0 ? skip_unread(w, path, "could not be opened", err)
+                      : walk_dir(w, fd, path, depth + 1, err);
     }
     if (unchanged(w, &st))
         return 0;
@@ -413,10 +449,12 @@ static int visit(struct walk *w, int dir, const char *name, const char *path, in
     hc_autofd fd = open_confined(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
     struct stat now;
     if (fd < 0)
-        return skip(w, path, "could not be opened", err);
+        return skip_unread(w, path, "could not be opened", err);
     /* In bind mode the directory is shared with whoever else uses it: look again at what was really opened.
      */
-    if (fstat(fd, &now) < 0 || !S_ISREG(now.st_mode) || now.st_nlink != 1 || now.st_ino != st.st_ino)
+    if (fstat(fd, &now) < 0)
+        return skip_unread(w, path, "could not be examined", err);
+    if (!S_ISREG(now.st_mode) || now.st_nlink != 1 || now.st_ino != st.st_ino)
         return skip(w, path, "changed while it was collected", err);
     return take_file(w, fd, path, err);
 }
@@ -438,7 +476,7 @@ static int walk_dir(struct walk *w, int dir_fd_taken, const char *path, int dept
     /* The inode cap of the capped mode bounds this list; in bind mode the file system does. */
     int n = scandirat(dir, ".", &list, not_dots, by_name);
     if (n < 0)
-        return skip(w, path, "could not be listed", err);
+        return skip_unread(w, *path ? path : ".", "could not be listed", err);
     int rc = 0;
     for (int i = 0; i < n; i++) {
         char child[PATH_MAX];
