@@ -48,6 +48,11 @@ static void pass_on(struct hc_relay *r, const char *data, size_t len)
 {
     if (r->pass_fd < 0 || len == 0)
         return;
+    if (r->held) {
+        if (hc_buf_add(&r->early, data, len) < 0)
+            hc_relay_drop(r);
+        return;
+    }
     r->passing = data;
     r->from = 0;
     r->to = len;

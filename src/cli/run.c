@@ -71,6 +71,15 @@ static void say_outcome(const struct hc_manifest *m)
     hc_warn("%s: %s", hc_status_name(m->status), m->reason);
 }
 
+/* Said, and no success: whoever asked for the output does not have it. */
+static int say_not_passed(const char *name, const struct hc_stream *st, int status)
+{
+    if (!st->pass_errno)
+        return status;
+    hc_warn("%s could not be passed on: %s", name, strerror(st->pass_errno));
+    return status == HC_EXIT_OK ? HC_EXIT_INTERNAL : status;
+}
+
 static int run_job(struct hc_request *q, struct hc_error *err)
 {
     hc_autofd cancel = hc_cancel_open(err);
@@ -98,6 +107,8 @@ static int run_job(struct hc_request *q, struct hc_error *err)
         (void)hc_report(err);
     else if (!q->json)
         say_outcome(m);
+    status = say_not_passed("standard output", &m->out, status);
+    status = say_not_passed("standard error", &m->err, status);
     if (!written && rc == 0)
         status = hc_report(&write_err);
     hc_manifest_finish(m);

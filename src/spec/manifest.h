@@ -35,6 +35,7 @@ struct hc_stream {
     bool truncated;
     bool shortened; /* by redact.max_chars */
     bool withheld;  /* some was withheld because looking for what is to be redacted took too long */
+    int pass_errno; /* why it could not be passed on to the end; 0: it was, or its reader went away */
 };
 
 struct hc_artifact {
