@@ -75,7 +75,7 @@ int hc_write_attr(int dir_fd, const char *name, const char *value, struct hc_err
     if (fd < 0)
         return hc_fail(err, errno, "open %s", name);
     /* One write: the kernel parses an attribute per write call. */
-    ssize_t n = write(fd, value, strlen(value));
+    ssize_t n = TEMP_FAILURE_RETRY(write(fd, value, strlen(value)));
     if (n < 0)
         return hc_fail(err, errno, "write '%s' to %s", value, name);
     return 0;
@@ -88,7 +88,7 @@ int hc_read_attr(int dir_fd, const char *name, char *out, size_t size)
         return -1;
     size_t used = 0;
     while (used + 1 < size) {
-        ssize_t n = read(fd, out + used, size - 1 - used);
+        ssize_t n = TEMP_FAILURE_RETRY(read(fd, out + used, size - 1 - used));
         if (n < 0)
             return -1;
         if (n == 0)

@@ -92,7 +92,7 @@ static int await_construction(struct hc_launch *l, struct hc_error *err)
     if (!hc_weak(HC_WEAK_USER_NAMESPACE) &&
         hc_ids_write_maps(l->sup.pid, HC_GUEST_ID, l->ids.uid, HC_GUEST_ID, l->ids.gid, err) < 0)
         return hc_ctx(err, "map ids into the cell ('hotcell doctor' says more)");
-    if (send(l->sync_fd, &msg, sizeof msg, MSG_NOSIGNAL) < 0)
+    if (TEMP_FAILURE_RETRY(send(l->sync_fd, &msg, sizeof msg, MSG_NOSIGNAL)) < 0)
         return hc_fail(err, errno, "start the cell's first process");
     bool checked = false;
     for (;;) {

@@ -30,14 +30,14 @@ enum { FD_SHIM = HC_FD_STATUS + 1, FD_SYNC, FD_FIRST_FREE };
 static _Noreturn void give_up(int sync_fd, const struct hc_error *err)
 {
     struct hc_sync msg = {.kind = HC_SYNC_ERROR, .error = *err};
-    (void)!send(sync_fd, &msg, sizeof msg, MSG_NOSIGNAL);
+    (void)!TEMP_FAILURE_RETRY(send(sync_fd, &msg, sizeof msg, MSG_NOSIGNAL));
     _exit(err->exit);
 }
 
 static int wait_for_maps(const struct hc_plan *plan, struct hc_error *err)
 {
     struct hc_sync msg;
-    ssize_t n = recv(plan->sync_fd, &msg, sizeof msg, 0);
+    ssize_t n = TEMP_FAILURE_RETRY(recv(plan->sync_fd, &msg, sizeof msg, 0));
     return n == (ssize_t)sizeof msg && msg.kind == HC_SYNC_GO ? 0 : hc_fail(err, 0, "the launcher has gone");
 }
 
@@ -85,7 +85,9 @@ static int send_mounts(const struct hc_plan *plan, const struct hc_mounted *m, s
     c->cmsg_type = SCM_RIGHTS;
     c->cmsg_len = CMSG_LEN(2 * sizeof(int));
     memcpy(CMSG_DATA(c), (int[]){m->output_fd, m->tmp_fd}, 2 * sizeof(int));
-    return sendmsg(plan->sync_fd, &mh, MSG_NOSIGNAL) < 0 ? hc_fail(err, errno, "hand over /output") : 0;
+    return TEMP_FAILURE_RETRY(sendmsg(plan->sync_fd, &mh, MSG_NOSIGNAL)) < 0
+               ? hc_fail(err, errno, "hand over /output")
+               : 0;
 }
 
 /* Everything that an outsider could undo by a write is tried once, from here, where it must fail. */
@@ -172,7 +174,7 @@ _Noreturn void hc_inside(const struct hc_plan *plan)
         give_up(sync_fd, &err);
 
     sync_fd = FD_SYNC;
-    if (send(sync_fd, &msg, sizeof msg, MSG_NOSIGNAL) < 0)
+    if (TEMP_FAILURE_RETRY(send(sync_fd, &msg, sizeof msg, MSG_NOSIGNAL)) < 0)
         _exit(HC_EXIT_INTERNAL);
     char *const argv[] = {(char[]){"hotcell-shim"}, NULL};
     (void)syscall(SYS_execveat, FD_SHIM, "", argv, plan->env, AT_EMPTY_PATH);

@@ -234,8 +234,10 @@ static int launch_failed(struct hc_launch *l, struct hc_error *err)
 {
     if (l->sup.end == HC_END_LAUNCH) {
         *err = l->sup.launch;
-        return hc_ctx(err, "check the cell");
+        return -1;
     }
+    if (l->sup.protocol[0])
+        return hc_fail(err, 0, "the interpreter did not start: %s", l->sup.protocol);
     const char *text = l->m->err.text.data ? l->m->err.text.data : "";
     size_t len = strcspn(text, "\n"), at = 0;
     while (text[at + len] == '\n' && text[at + len + 1]) { /* to the last line that is not empty */
@@ -266,7 +268,8 @@ int hc_launch_judge(struct hc_launch *l, struct hc_error *err)
         return 0;
     if (!s->go_us && !l->m->rejection.set && s->exit_known)
         return launch_failed(l, err);
-    if (!s->go_us && !l->m->rejection.set && s->wait_code == CLD_EXITED)
+    bool killed = s->wait_code != CLD_EXITED && s->wait_status == SIGKILL;
+    if (!s->go_us && !l->m->rejection.set && !killed)
         return launch_failed(l, err);
     conclude_own_end(l, complete);
     return 0;

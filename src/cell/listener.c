@@ -17,6 +17,8 @@ int hc_listener_open(struct hc_listener *l, int fd, struct hc_error *err)
     hc_autofd owned = fd;
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     ssize_t len = readlink(path, target, sizeof target);
+    if (len < 0)
+        return hc_fail(err, errno, "examine the seccomp listener");
     if (len != (ssize_t)strlen(kind) || memcmp(target, kind, strlen(kind)) != 0)
         return hc_fail(err, 0, "a descriptor that is no seccomp listener");
     l->fd = hc_take(&owned);

@@ -81,7 +81,7 @@ static int hash_input(const struct hc_source *s, struct hc_manifest_input *in, s
     struct hc_hash h;
     hc_hash_init(&h);
     static char chunk[1 << 17];
-    for (ssize_t n; (n = read(fd, chunk, sizeof chunk)) != 0;) {
+    for (ssize_t n; (n = TEMP_FAILURE_RETRY(read(fd, chunk, sizeof chunk))) != 0;) {
         if (n < 0)
             return hc_fail_as(err, HC_EXIT_DATA, errno, "input '%s': read %s", in->name, s->path);
         hc_hash_add(&h, chunk, (size_t)n);

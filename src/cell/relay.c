@@ -39,8 +39,11 @@ void hc_relay_write(struct hc_relay *r)
             r->from += (size_t)n;
         else if (n < 0 && errno == EAGAIN)
             return;
-        else if (n < 0 && errno != EINTR)
-            hc_relay_drop(r); /* the reader has gone: the job goes on without */
+        else if (n < 0 && errno != EINTR) {
+            /* If the reader has gone, nobody misses it; the job goes on without in any case. */
+            r->stream->pass_errno = errno == EPIPE || errno == ECONNRESET ? 0 : errno;
+            hc_relay_drop(r);
+        }
     }
 }
 
@@ -86,9 +89,11 @@ static void keep(struct hc_relay *r, size_t len)
 void hc_relay_read(struct hc_relay *r)
 {
     for (int round = 0; (round < ROUNDS || r->orphaned) && hc_relay_wants_read(r); round++) {
-        ssize_t n = read(r->fd, r->pending, sizeof r->pending);
-        if (n < 0 && (errno == EAGAIN || errno == EINTR) && !r->orphaned)
+        ssize_t n = TEMP_FAILURE_RETRY(read(r->fd, r->pending, sizeof r->pending));
+        if (n < 0 && errno == EAGAIN && !r->orphaned)
             return;
+        if (n < 0 && errno != EAGAIN)
+            r->read_errno = errno;
         if (n <= 0)
             r->fd = -1;
         if (r->shown)
@@ -98,7 +103,16 @@ void hc_relay_read(struct hc_relay *r)
     }
 }
 
+void hc_relay_release(struct hc_relay *r)
+{
+    bool was_held = r->held;
+    r->held = false;
+    if (was_held)
+        pass_on(r, r->early.data, r->early.len);
+}
+
 void hc_relay_finish(struct hc_relay *r)
 {
+    hc_buf_finish(&r->early);
     hc_buf_finish(&r->changed);
 }

@@ -15,6 +15,9 @@ struct hc_relay {
     struct hc_buf changed;    /* what that made of it; owned */
     const char *passing;      /* what is passed on: `pending` or `changed` */
     size_t from, to;          /* the part of it that still has to be */
+    int read_errno;           /* reading failed; 0: it did not */
+    bool held;                /* what is to be passed on waits for hc_relay_release */
+    struct hc_buf early;      /* that; owned */
     /* All writers are dead: an empty pipe has ended. Their own end of file may never come, for a descriptor
      * that was sent through a socket which nobody reads any more still holds the pipe. */
     bool orphaned;
@@ -27,6 +30,9 @@ void hc_relay_read(struct hc_relay *r);
 
 /* The reader can take more. */
 void hc_relay_write(struct hc_relay *r);
+
+/* No longer held: what has waited is passed on. */
+void hc_relay_release(struct hc_relay *r);
 
 void hc_relay_finish(struct hc_relay *r);
 

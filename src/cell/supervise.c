@@ -112,6 +112,14 @@ static void end_job(struct hc_supervisor *s, enum hc_end end)
     send_kill(s);
 }
 
+/* The launcher cannot go on with this job, and says so instead of guessing how it ended. */
+static void fail(struct hc_supervisor *s, int sys, const char *what)
+{
+    if (s->end == HC_END_NONE)
+        (void)hc_fail(&s->launch, sys, "%s", what);
+    end_job(s, HC_END_LAUNCH);
+}
+
 /* ---- output ---- */
 
 /* Watch a descriptor, or no longer, as `wanted` says. False if it cannot be polled. */
@@ -135,7 +143,10 @@ static void sync_stream(struct loop *l, struct stream *st)
     struct hc_relay *r = &st->relay;
     if (!sync_watch(l, &st->write_fd, r->pass_fd, hc_relay_wants_write(r), st->on_pass, EPOLLOUT))
         hc_relay_drop(r);
-    (void)sync_watch(l, &st->read_fd, r->fd, hc_relay_wants_read(r), st->on, EPOLLIN);
+    if (!sync_watch(l, &st->read_fd, r->fd, hc_relay_wants_read(r), st->on, EPOLLIN))
+        fail(l->s, errno, "watch the program's output");
+    if (r->read_errno)
+        fail(l->s, r->read_errno, "read the program's output");
     if (r->stream->truncated && l->s->policy->overflow == HC_OVERFLOW_END)
         end_job(l->s, HC_END_OUTPUT);
 }
@@ -224,18 +235,23 @@ static int check_interpreter(struct hc_supervisor *s, pid_t pid, struct hc_error
 static void answer_ready(struct loop *l, pid_t pid)
 {
     struct hc_supervisor *s = l->s;
-    struct hc_error err;
     s->ready_us = hc_now_us();
     /* Opened before the check, so that it is of the process that is checked. */
     l->interpreter = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (check_interpreter(s, pid, &err) < 0) {
-        s->launch = err;
+    if (check_interpreter(s, pid, &s->launch) < 0) {
+        (void)hc_ctx(&s->launch, "check the cell");
         end_job(s, HC_END_LAUNCH);
         return;
     }
     struct hc_frame_head go = {.type = HC_FRAME_GO, .flags = HC_FRAME_LAST};
-    (void)!send(s->control_fd, &go, sizeof go, MSG_NOSIGNAL | MSG_DONTWAIT);
+    /* EPIPE: it has died meanwhile, which is told elsewhere. */
+    if (send(s->control_fd, &go, sizeof go, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EPIPE) {
+        fail(s, errno, "let the interpreter begin");
+        return;
+    }
     s->go_us = hc_now_us();
+    hc_relay_release(&l->err.relay);
+    sync_stream(l, &l->err);
 }
 
 /* What comes along with a packet: its sender, as the kernel says, and the first descriptor, which the caller
@@ -323,9 +339,11 @@ static void read_control(struct loop *l)
     for (int rounds = 0; (rounds < 64 || l->dead) && l->control_open; rounds++) {
         pid_t sender;
         hc_autofd passed = -1; /* closed, unless it is the one that is expected */
-        ssize_t n = receive(s->control_fd, packet, sizeof packet, &sender, &passed);
-        if (n < 0 && (errno == EAGAIN || errno == EINTR) && !l->dead)
+        ssize_t n = TEMP_FAILURE_RETRY(receive(s->control_fd, packet, sizeof packet, &sender, &passed));
+        if (n < 0 && errno == EAGAIN && !l->dead)
             return;
+        if (n < 0 && errno != EAGAIN && errno != ECONNRESET)
+            fail(s, errno, "hear from the interpreter");
         if (n <= 0) {
             close_control(l);
             return;
@@ -350,9 +368,11 @@ static void read_status(struct loop *l)
 {
     struct hc_supervisor *s = l->s;
     struct hc_exit_report report;
-    ssize_t n = recv(s->status_fd, &report, sizeof report, MSG_DONTWAIT);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR) && !l->dead)
+    ssize_t n = TEMP_FAILURE_RETRY(recv(s->status_fd, &report, sizeof report, MSG_DONTWAIT));
+    if (n < 0 && errno == EAGAIN && !l->dead)
         return;
+    if (n < 0 && errno != EAGAIN && errno != ECONNRESET)
+        fail(s, errno, "hear how the interpreter ended");
     if (n == (ssize_t)sizeof report && !s->exit_known) {
         s->exit = report;
         s->exit_known = true;
@@ -474,6 +494,14 @@ void hc_supervise_kill(struct hc_supervisor *s)
     }
 }
 
+/* The interpreter did not start, and the launcher will say so in the last words that it had: passed on, they
+ * would stand there twice. What a prelude printed helps whoever wrote it. */
+static bool told_as_failure(const struct hc_supervisor *s)
+{
+    bool by_prelude = s->exit_known && s->exit.status == HC_EXIT_CONFIG;
+    return !s->go_us && !by_prelude && (s->end == HC_END_NONE || s->end == HC_END_LAUNCH);
+}
+
 /* Nobody is left who could write: what is still in the channels is all that there will be, whether their ends
  * of file come or not. */
 static void drain(struct loop *l)
@@ -481,6 +509,9 @@ static void drain(struct loop *l)
     while (l->status_open)
         read_status(l);
     read_control(l);
+    if (told_as_failure(l->s))
+        hc_relay_drop(&l->err.relay);
+    hc_relay_release(&l->err.relay);
     l->out.relay.orphaned = l->err.relay.orphaned = true;
     read_stream(l, &l->out);
     read_stream(l, &l->err);
@@ -605,6 +636,7 @@ static int supervise(struct loop *l, const struct timers *timers, struct hc_erro
     l->control_open = l->status_open = true;
     l->out = make_stream(s->stdout_fd, s->pass_stdout, limits->stdout_bytes, s->out, ON_STDOUT, ON_PASS_OUT);
     l->err = make_stream(s->stderr_fd, s->pass_stderr, limits->stderr_bytes, s->err, ON_STDERR, ON_PASS_ERR);
+    l->err.relay.held = true;
     int rc = prepare_shown(l, err) < 0 ? -1 : run_loop(l, timers, err);
     finish_stream(&l->out);
     finish_stream(&l->err);

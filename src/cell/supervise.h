@@ -39,7 +39,7 @@ struct hc_supervisor {
 
     /* Found out. */
     enum hc_end end;
-    struct hc_error launch; /* HC_END_LAUNCH: what failed before guest code was read */
+    struct hc_error launch; /* HC_END_LAUNCH: what the launcher failed at */
     struct hc_stream *out, *err;
     struct hc_denials *denials;
     struct hc_listener listener; /* finished by whoever owns the supervisor */

@@ -25,7 +25,7 @@ static _Noreturn void report_and_end(int status_fd, const siginfo_t *end)
 {
     struct hc_exit_report report = {.code = end->si_code, .status = end->si_status};
     /* Eight bytes into an empty socket buffer always fit; if the launcher is gone, nobody needs them. */
-    (void)send(status_fd, &report, sizeof report, MSG_NOSIGNAL | MSG_DONTWAIT);
+    (void)!TEMP_FAILURE_RETRY(send(status_fd, &report, sizeof report, MSG_NOSIGNAL | MSG_DONTWAIT));
     _exit(0);
 }
 
