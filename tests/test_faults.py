@@ -1,0 +1,51 @@
+"""Whatever fails in the launcher or in the cell before the program runs: it ends in time, as hotcell(1) promises, with
+one line that says what failed; it never does less than was asked and calls that well; and nothing is left.
+
+Every call that is made is made to fail once, and once is where the process is killed. With HOTCELL_LONG set (scripts/test
+sets it) it fails each time that it is made; with HOTCELL_LONG=full, each time with each error that its man page gives.
+"""
+
+import pytest
+
+import cells
+import faults
+from test_leftovers import Host
+
+GUARD = "off"  # the kernel holds without it
+SLICES = 4 if faults.LONG else 1  # to be run side by side
+
+
+@pytest.fixture
+def host(user):
+    return Host(user)
+
+
+def sweep(host, process, choose, part):
+    names, sound = faults.calls(host, process)
+    chosen = choose(process, names)[part::SLICES]
+    assert len(chosen) > 10
+    wrong = []
+    for fault in chosen:
+        wrong += faults.inject(host, process, fault, sound)
+        if not fault.error:
+            cells.wait_until(f"{fault}: processes are left", lambda: not host.processes() - host.before)
+            cells.wait_until(f"{fault}: a uid is held", lambda: not host.held_uids())
+        elif host.processes() - host.before or host.held_uids():
+            wrong.append(f"{fault}: left {host.processes() - host.before}, uids {host.held_uids()}")
+    assert not wrong, "\n".join(wrong)
+    assert cells.hotcell("clean", user=host.user, env=host.env).returncode == 0
+    assert host.cgroups() == [] and host.mount_points() == host.mounts
+    assert {path for path in host.state_files() - host.state if path.is_file()} == set()
+
+
+@pytest.mark.parametrize("part", range(SLICES))
+@pytest.mark.parametrize("process", [faults.LAUNCHER, faults.FIRST, faults.INTERPRETER],
+                         ids=["launcher", "first process", "interpreter"])
+def test_a_call_that_fails(host, process, part):
+    sweep(host, process, faults.errors, part)
+
+
+@pytest.mark.parametrize("part", range(SLICES))
+@pytest.mark.parametrize("process", [faults.LAUNCHER, faults.FIRST], ids=["launcher", "first process"])
+def test_a_kill_at_a_call(host, process, part):
+    sweep(host, process, faults.kills, part)
