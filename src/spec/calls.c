@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -47,7 +48,7 @@ const struct hc_call_set hc_call_sets[] = {
     {"channel", HC_IN_JOB, "sockets that are open already: the control channel and socket pairs",
      "sendto sendmsg recvfrom recvmsg shutdown getsockname getpeername getsockopt"},
     {"sockets", HC_WITH_SOCKETS, "servers and clients on the cell's own loopback interface",
-     "bind listen accept accept4 connect sendmmsg recvmmsg setsockopt"},
+     "bind listen accept accept4 connect sendmmsg recvmmsg"},
     {"launch", HC_IN_FIRST, "the shim is executed, and loads the job's filter", "execveat seccomp"},
 };
 const size_t hc_call_sets_count = sizeof hc_call_sets / sizeof *hc_call_sets;
@@ -131,7 +132,12 @@ const size_t hc_call_refusals_count = sizeof hc_call_refusals / sizeof *hc_call_
 #define SET_ID_WHY  "in a bind-mounted /output it would lend the caller's id to other users of the host"
 #define SOCKET_KIND 0xfULL /* without SOCK_CLOEXEC and SOCK_NONBLOCK */
 #define PR_SET_VMA_ 0x53564d41
-#define TIOCLINUX_  0x541c
+#define SOCKET_OPTION(option)                                                                                \
+    {                                                                                                        \
+        "setsockopt", HC_WITH_SOCKETS, {{1, HC_WORD_MASK, SOL_SOCKET}, {2, HC_WORD_MASK, option}},           \
+            "sockets of the cell's own", 0                                                                   \
+    }
+#define TIOCLINUX_ 0x541c
 
 /* Calls decided by their arguments: allowed, or refused with `error`; what matches no row gets ENOSYS, as
  * libseccomp has no "otherwise". `mask` 0 ends the comparisons of a row. */
@@ -216,6 +222,25 @@ const struct hc_call_rule hc_call_rules[] = {
      "UDP on loopback",
      0},
     {"socket", HC_WITH_SOCKETS, {{0, HC_WORD_MASK, AF_UNIX}, {0}}, "local sockets", 0},
+    SOCKET_OPTION(SO_REUSEADDR),
+    SOCKET_OPTION(SO_REUSEPORT),
+    SOCKET_OPTION(SO_BROADCAST),
+    SOCKET_OPTION(SO_KEEPALIVE),
+    SOCKET_OPTION(SO_OOBINLINE),
+    SOCKET_OPTION(SO_RCVBUF),
+    SOCKET_OPTION(SO_SNDBUF),
+    SOCKET_OPTION(SO_RCVLOWAT),
+    SOCKET_OPTION(SO_RCVTIMEO),
+    SOCKET_OPTION(SO_SNDTIMEO),
+    SOCKET_OPTION(SO_PASSCRED),
+    {"setsockopt", HC_WITH_SOCKETS, {{1, HC_WORD_MASK, IPPROTO_IP}, {0}}, "addresses", 0},
+    {"setsockopt", HC_WITH_SOCKETS, {{1, HC_WORD_MASK, IPPROTO_IPV6}, {0}}, "addresses", 0},
+    {"setsockopt", HC_WITH_SOCKETS, {{1, HC_WORD_MASK, IPPROTO_TCP}, {0}}, "when to send", 0},
+    {"setsockopt",
+     HC_WITH_SOCKETS,
+     {{1, HC_WORD_MASK, SOL_SOCKET}, {2, HC_WORD_MASK, SO_LINGER}},
+     "the launcher would wait when it closes such a socket, which can be sent to it",
+     EPERM},
     {"ioctl", HC_IN_JOB, {{1, HC_WORD_MASK, TCGETS}, {0}}, "isatty", 0},
     {"ioctl", HC_IN_JOB, {{1, HC_WORD_MASK, TIOCGWINSZ}, {0}}, "terminal size", 0},
     {"ioctl", HC_IN_JOB, {{1, HC_WORD_MASK, FIONREAD}, {0}}, "bytes waiting", 0},
