@@ -361,6 +361,20 @@ static int verify_changed(const char *text, const char *from, const char *to, co
     return rc;
 }
 
+/* Python refuses to read longer integers. */
+static void a_report_has_no_endless_numbers(void **state)
+{
+    (void)state;
+    for (int digits = 4299; digits < 4302; digits++) {
+        char text[4400];
+        struct hc_error err;
+        int used = snprintf(text, sizeof text, "{\"results\": [");
+        memset(text + used, '9', (size_t)digits);
+        (void)strcpy(text + used + digits, "]}");
+        assert_int_equal(hc_guest_report_check(text, strlen(text), &err), digits <= 4300 ? 0 : -1);
+    }
+}
+
 static void a_signature_covers_content_not_spelling(void **state)
 {
     struct hc_manifest m = plain();
@@ -496,6 +510,7 @@ int main(void)
         cmocka_unit_test(a_report_keeps_its_digits),
         cmocka_unit_test(a_hostile_report_is_left_out_and_named),
         cmocka_unit_test(a_report_may_be_as_deep_as_fits),
+        cmocka_unit_test(a_report_has_no_endless_numbers),
         cmocka_unit_test(a_signature_covers_content_not_spelling),
         cmocka_unit_test(an_unsigned_manifest_does_not_verify),
         cmocka_unit_test(the_signature_is_what_anybody_can_compute),
