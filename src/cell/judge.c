@@ -177,6 +177,17 @@ static void take_messages(struct hc_launch *l, bool *complete)
         hc_launch_warn(m, "the guest's process sent a report that cannot be used: %.180s", err.text);
 }
 
+/* Real-time signals have numbers only. */
+static const char *signal_name(int number, char *out, size_t size)
+{
+    const char *name = sigabbrev_np(number);
+    if (name)
+        (void)snprintf(out, size, "SIG%s", name);
+    else
+        (void)snprintf(out, size, "SIG%d", number);
+    return out;
+}
+
 /* The interpreter died while it read the program, of which nothing had run: that is the program's doing. */
 static bool conclude_parser(struct hc_launch *l)
 {
@@ -188,12 +199,28 @@ static bool conclude_parser(struct hc_launch *l)
     m->rejection.set = true;
     (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "parser");
     (void)snprintf(m->rejection.message, sizeof m->rejection.message,
-                   "Python's parser crashed over the program (SIG%s)",
-                   sigabbrev_np(s->exit.status) ? sigabbrev_np(s->exit.status) : "?");
+                   "Python's parser crashed over the program (%s)",
+                   signal_name(s->exit.status, (char[16]){0}, 16));
     (void)snprintf(m->rejection.hint, sizeof m->rejection.hint,
                    "Break long chains of operators and nested brackets into steps.");
     hc_launch_conclude(m, HC_STATUS_REJECTED, "%s", m->rejection.message);
     return true;
+}
+
+/* Whether the interpreter ended, and how, is not known. From inside, no signal reaches a cell's first process
+ * but those of its own faults. */
+static void conclude_unknown_end(struct hc_launch *l)
+{
+    const struct hc_supervisor *s = &l->sup;
+    bool signaled = s->wait_code != CLD_EXITED;
+    if (signaled && s->wait_status == SIGKILL)
+        hc_launch_conclude(l->m, HC_STATUS_KILLED,
+                           "the cell was killed from outside (its first process ended by signal %d)",
+                           s->wait_status);
+    else
+        hc_launch_conclude(l->m, HC_STATUS_ERROR,
+                           "the cell's first process ended by %s %d before the interpreter did",
+                           signaled ? "signal" : "exit status", s->wait_status);
 }
 
 static void conclude_own_end(struct hc_launch *l, bool complete)
@@ -201,9 +228,7 @@ static void conclude_own_end(struct hc_launch *l, bool complete)
     struct hc_supervisor *s = &l->sup;
     struct hc_manifest *m = l->m;
     if (!s->exit_known) {
-        hc_launch_conclude(m, HC_STATUS_KILLED,
-                           "the cell was killed from outside (its first process ended by %s %d)",
-                           s->wait_code == CLD_EXITED ? "exit status" : "signal", s->wait_status);
+        conclude_unknown_end(l);
         return;
     }
     m->process.known = true;
@@ -216,8 +241,8 @@ static void conclude_own_end(struct hc_launch *l, bool complete)
         hc_launch_conclude(m, HC_STATUS_KILLED,
                            "the interpreter was killed by SIGKILL, which hotcell did not send");
     else if (m->process.signaled)
-        hc_launch_conclude(m, HC_STATUS_ERROR, "the interpreter crashed: SIG%s",
-                           sigabbrev_np(s->exit.status) ? sigabbrev_np(s->exit.status) : "?");
+        hc_launch_conclude(m, HC_STATUS_ERROR, "the interpreter crashed: %s",
+                           signal_name(s->exit.status, (char[16]){0}, 16));
     else if (m->rejection.set && s->exit.status == HC_EXIT_REJECTED)
         hc_launch_conclude(m, HC_STATUS_REJECTED, "%.400s", m->rejection.message);
     else if (s->exit.status == 0 && (complete || only_checked))

@@ -65,7 +65,12 @@ static int check_namespaces(struct hc_manifest *m, pid_t pid, struct hc_error *e
         struct stat a, b;
         (void)snprintf(ours, sizeof ours, "/proc/self/ns/%s", ns[i].file);
         (void)snprintf(theirs, sizeof theirs, "/proc/%d/ns/%s", pid, ns[i].file);
-        if (stat(ours, &a) < 0 || stat(theirs, &b) < 0)
+        if (stat(ours, &a) < 0)
+            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "look at %s", ours);
+        /* It goes on into the shim meanwhile: one that fails at once may be gone. */
+        if (stat(theirs, &b) < 0 && errno == ENOENT)
+            return hc_fail(err, 0, "the cell's first process ended before its layers were looked at");
+        if (stat(theirs, &b) < 0)
             return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "look at %s", theirs);
         if (a.st_ino == b.st_ino)
             return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell has no %s namespace of its own",

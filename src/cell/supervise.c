@@ -344,7 +344,8 @@ static void read_control(struct loop *l)
             return;
         if (n < 0 && errno != EAGAIN && errno != ECONNRESET)
             fail(s, errno, "hear from the interpreter");
-        if (n <= 0) {
+        /* Both the end and an empty packet read as nothing; only the latter has a sender. */
+        if (n < 0 || (n == 0 && !sender)) {
             close_control(l);
             return;
         }
@@ -364,6 +365,14 @@ static void read_control(struct loop *l)
     }
 }
 
+/* What waitid could have said. */
+static bool is_end(const struct hc_exit_report *r)
+{
+    if (r->code == CLD_EXITED)
+        return r->status >= 0 && r->status <= 255;
+    return (r->code == CLD_KILLED || r->code == CLD_DUMPED) && r->status > 0 && r->status < NSIG;
+}
+
 static void read_status(struct loop *l)
 {
     struct hc_supervisor *s = l->s;
@@ -373,7 +382,7 @@ static void read_status(struct loop *l)
         return;
     if (n < 0 && errno != EAGAIN && errno != ECONNRESET)
         fail(s, errno, "hear how the interpreter ended");
-    if (n == (ssize_t)sizeof report && !s->exit_known) {
+    if (n == (ssize_t)sizeof report && !s->exit_known && is_end(&report)) {
         s->exit = report;
         s->exit_known = true;
         return;
