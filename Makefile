@@ -69,9 +69,16 @@ $(B)/man/%: src/man/%.in $(B)/hotcell
 $(B)/test/%: src/%.c $(B)/libhotcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $< $(B)/libhotcell.a $(LIBS) -lm -lcmocka
+# A hostile program where the launcher looks for the shim: tests/probe.
+$(B)/probe/hotcell-shim: $(wildcard tests/probe/*.[ch]) src/spec/frame.h src/spec/handover.h
+	@mkdir -p $(@D) && echo "  PROBE"
+	@$(CC) $(CPPFLAGS) -std=gnu17 $(OPT) $(WARN) -static -o $@ $(filter %.c,$^)
+$(B)/probe/hotcell: $(B)/hotcell
+	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
+probe: $(B)/probe/hotcell $(B)/probe/hotcell-shim
 unit: $(TESTS)
 	@for t in $^; do $$t >$(B)/unit.log 2>&1 || { cat $(B)/unit.log; echo "$$t failed"; exit 1; }; tail -n 1 $(B)/unit.log; done
-check: all unit
+check: all probe unit
 	HOTCELL_BUILD=$(abspath $(B)) $(PYTHON) -m pytest -q -n auto -m "not long" -p no:cacheprovider tests $(PYTEST)
 asan:
 	$(MAKE) B=$(B)/asan SAN=1 unit
@@ -104,5 +111,5 @@ install: all
 clean:
 	rm -rf $(B)
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all unit check asan valgrind fuzz lint bench install clean
+.PHONY: all probe unit check asan valgrind fuzz lint bench install clean
 .DELETE_ON_ERROR:

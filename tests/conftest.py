@@ -14,6 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import cells  # noqa: E402
+import probes  # noqa: E402
 import rows  # noqa: E402
 
 # ---- rows ----
@@ -24,7 +25,7 @@ _failed = set()
 # Corpora and other systems' rows: minutes. "make check" leaves them out, scripts/test does not.
 LONG = {"test_escapes", "test_compatibility", "test_cpython", "test_rootfs_builder", "test_rows_s0", "test_rows_s1", "test_rows_s2",
         "test_rows_s3", "test_adapters_s0", "test_adapters_s1", "test_adapters_s2", "test_adapters_s3", "test_figures", "test_deadline",
-        "test_doctor", "test_faults"}
+        "test_doctor", "test_probe", "test_probe_calls", "test_faults"}
 
 
 def pytest_configure(config):
@@ -90,6 +91,13 @@ def base_tree():
         pytest.exit(f"{cells.HOTCELL} is missing: run make", 1)
     cells.build_tree("base")
     return cells.tree_path("base")
+
+
+@pytest.fixture
+def probe(monkeypatch, base_tree):
+    """Launchers that the test starts find a hostile program in the shim's place, see probes.py."""
+    probes.need()
+    monkeypatch.setattr(cells, "HOTCELL", probes.HOTCELL)
 
 
 @pytest.fixture(scope="session")
