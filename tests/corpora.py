@@ -31,10 +31,10 @@ class Program:
 
 
 @functools.cache
-def programs(folder):
-    """All programs of a corpus (a folder below CORPUS, or another's path), by name."""
+def programs(folder, *others):
+    """All programs of a corpus (a folder below CORPUS, or another's path), by name; `others` are names of what is none."""
     found = {}
-    for path in sorted((CORPUS / folder).glob("*.py")):
+    for path in sorted(path for path in (CORPUS / folder).glob("*.py") if path.stem not in others):
         text = path.read_text(encoding="utf-8")
         about, *head = text.split("\n")
         settings = {}

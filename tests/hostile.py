@@ -1,4 +1,4 @@
-"""Hostile programs: escapes and leaks (src/drill, harmless where they succeed) and rough ones (corpus/hostile).
+"""Hostile programs: escapes and leaks, harmless where they succeed (src/drill and corpus/drill), and rough ones (corpus/hostile).
 
     with hostile.lures(cells.ordinary()) as lure:
         hostile.outside(program, user, lure)             # in plain python3, as an ordinary user
@@ -51,12 +51,10 @@ def kit():
 
 @functools.cache
 def drill():
-    """All drill programs, by name."""
-    found = corpora.programs(DRILL)
-    return {name: program for name, program in found.items() if name != "kit"}
+    """All drill programs, by name: those that "hotcell doctor --drill" has, and more of their kinds."""
+    return {**corpora.programs(DRILL, "kit", "embed"), **corpora.programs("drill")}
 
 
-@functools.cache
 def rough():
     """All programs of corpus/hostile, by name."""
     return corpora.programs("hostile")
@@ -68,15 +66,18 @@ def everything():
 
 # ---- running drill programs ----
 
-# One namespace for each program: what one defines, the next does not see. A program that changed who it is leaves no
-# place for others: 3 is the exit status for that.
+# One namespace for each program: what one defines, the next does not see; nor what it left open. A program that changed
+# who it is leaves no place for others: 3 is the exit status for that.
 RUNNER = """
 import json, os, sys
 def main(kit, programs, lure):
     def say(**line):
         os.write(1, (json.dumps(line) + "\\n").encode())
+    def open_ones():
+        return {int(name) for name in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{name}")}
     ids = os.getresuid(), os.getresgid()
     for name, text in programs:
+        before = open_ones()
         say(begin=name)
         reached = held = None
         try:
@@ -87,6 +88,8 @@ def main(kit, programs, lure):
         except BaseException as error:
             held = f"{type(error).__name__}: {error}"[:300]
         say(name=name, reached=reached, held=None if reached else held or "nothing there")
+        for fd in open_ones() - before:
+            os.close(fd)
         if reached or (os.getresuid(), os.getresgid()) != ids:
             os._exit(3)
 """

@@ -1,0 +1,6 @@
+# Looks for its id on the host in who owns its files.
+# group: leaks
+# held: user_namespace
+def attack(lure):
+    owners = {os.stat(path).st_uid for path in ("/proc/self", "/tmp", ".", "/proc/self/fd")}
+    return "its own id on the host" if lure["user"] in owners else None

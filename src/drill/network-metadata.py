@@ -1,0 +1,9 @@
+# Finds a way to the address where clouds keep credentials, without sending anything.
+# group: network
+# held: seccomp network_namespace
+# outside: needs a host with a route
+import socket
+def attack(lure):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.connect(("169.254.169.254", 80))
+        return f"would go out as {client.getsockname()[0]}"

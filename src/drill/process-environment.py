@@ -1,0 +1,6 @@
+# Reads the environment of a process of the host.
+# group: processes
+# held: pid_namespace proc
+def attack(lure):
+    with open(f"/proc/{lure['pid']}/environ", encoding="utf-8") as file:
+        return "read the secret in its environment" if lure["secret"] in file.read() else None

@@ -1,0 +1,6 @@
+# Ends swapping to a file that is not there.
+# group: kernel
+# held: seccomp capabilities
+# outside: needs root
+def attack(lure):
+    return accepted("swapoff", b"/hotcell-drill/none")

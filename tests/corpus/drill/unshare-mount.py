@@ -1,0 +1,5 @@
+# Makes a mount namespace in a user namespace of its own.
+# group: namespaces
+# held: seccomp
+def attack(lure):
+    return aside(lambda: become_root(CLONE_NEWNS) or "made a mount namespace")

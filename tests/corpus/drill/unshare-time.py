@@ -1,0 +1,5 @@
+# Makes a time namespace in a user namespace of its own.
+# group: namespaces
+# held: seccomp
+def attack(lure):
+    return aside(lambda: become_root(CLONE_NEWTIME) or "made a time namespace")
