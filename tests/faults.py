@@ -125,30 +125,39 @@ class Fault:
         return ["-c", self.call, "-n", str(self.nth), *(["-e", str(self.error)] if self.error else ["-k"])]
 
 
-def injector():
-    """The program that does it, compiled once."""
-    path = cells.scratch() / "inject"
+def compiled(name, *options):
+    """A C program of the folder faults, compiled once."""
+    path = cells.scratch() / name
     if not path.exists():
         cells.need_program("cc")
-        source = Path(__file__).resolve().parent / "faults" / "inject.c"
-        new = path.with_suffix(f".{os.getpid()}")
-        subprocess.run(["cc", "-std=gnu17", "-D_GNU_SOURCE", "-O1", "-o", new, source, "-lseccomp"], check=True)
-        new.chmod(0o755)
-        new.rename(path)
+        source = Path(__file__).resolve().parent / "faults" / f"{name}.c"
+        subprocess.run(["cc", "-std=gnu17", "-D_GNU_SOURCE", "-O1", "-o", path, source, *options], check=True)
+        path.chmod(0o755)
     return path
 
 
-def job(host, process, options):
+def job(host, **arguments):
     data = cells.new_directory(host.user) / "data.txt"
     data.write_text("41")
-    return host.run(PROGRAM, "--input", f"data={data}", "--var", "more=1", "--return", "answer", "--persist-code",
-                    wrapper=[injector(), "-p", str(process), *options])
+    return host.run(PROGRAM, "--input", f"data={data}", "--var", "more=1", "--return", "answer", "--persist-code", **arguments)
+
+
+def traced(host, process, options):
+    return job(host, wrapper=[compiled("inject", "-lseccomp"), "-p", str(process), *options])
+
+
+def out_of_memory(host, at=0):
+    """The job with a launcher in which one allocation fails; how many there are without that, and how it ends."""
+    log = cells.new_directory(host.user) / "count"
+    library = compiled("nomem", "-shared", "-fPIC")
+    result = job(host, env={"LD_PRELOAD": str(library), "NOMEM_AT": str(at), "NOMEM_COUNT": str(log)})
+    return int(log.read_text()), result
 
 
 def calls(host, process):
     """Names of what the process calls, in order, and how the job ends without a fault."""
     log = cells.new_directory(host.user) / "calls"
-    result = job(host, process, ["-l", log])
+    result = traced(host, process, ["-l", log])
     assert result.status == 0, result
     return log.read_text().split(), result
 
@@ -251,7 +260,7 @@ def complaints(process, result, sound):
 def inject(host, process, fault, sound):
     """Everything that is wrong with how the job ends, in words."""
     try:
-        result = job(host, process, fault.options())
+        result = traced(host, process, fault.options())
     except AssertionError as hang:
         return [f"{fault}: {hang}"]
     except json.JSONDecodeError as broken:

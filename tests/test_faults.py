@@ -49,3 +49,31 @@ def test_a_call_that_fails(host, process, part):
 @pytest.mark.parametrize("process", [faults.LAUNCHER, faults.FIRST], ids=["launcher", "first process"])
 def test_a_kill_at_a_call(host, process, part):
     sweep(host, process, faults.kills, part)
+
+
+@pytest.mark.parametrize("part", range(SLICES))
+def test_an_allocation_that_fails(host, part):
+    count, sound = faults.out_of_memory(host)
+    step = {"": 97, "full": 1}.get(faults.LONG, 13)
+    wrong = []
+    for at in range(1 + part * step, count + 1, step * SLICES):
+        _, result = faults.out_of_memory(host, at)
+        wrong += [f"allocation {at}: {what}" for what in faults.complaints(faults.LAUNCHER, result, sound)]
+        if result.status not in (0, 70):
+            wrong.append(f"allocation {at}: exit status {result.status}, {result.stderr!r}")
+        if host.processes() - host.before or host.held_uids():
+            wrong.append(f"allocation {at}: left {host.processes() - host.before}, uids {host.held_uids()}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_output_that_finds_no_room_is_said_and_is_no_success(host, stream):
+    with open("/dev/full", "wb") as full:
+        with host.start(f"import sys\nprint('lost', file=sys.{stream})\nopen('kept', 'w').close()",
+                        popen={stream: full}) as job:
+            result = job.finish()
+            assert (result.status, result.files()) == (70, ["kept"]), result
+            assert result.manifest["status"] == "ok" and result.manifest[stream]["text"] == "lost\n"
+            if stream == "stdout":
+                assert result.stderr == "hotcell: standard output could not be passed on: No space left on device\n"
+            host.check(job)

@@ -1,6 +1,8 @@
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,9 +27,18 @@ static void append(struct hc_error *err, const char *cause)
     err->text[at + 2 + len] = '\0';
 }
 
+/* What looks like a bad input or policy is none if the host had no memory or descriptor left to read it with.
+ */
+static int status_of(int exit, int sys)
+{
+    bool short_of = sys == ENOMEM || sys == EMFILE || sys == ENFILE;
+    bool callers = exit == HC_EXIT_USAGE || exit == HC_EXIT_DATA || exit == HC_EXIT_CONFIG;
+    return short_of && callers ? HC_EXIT_INTERNAL : exit;
+}
+
 static void record(struct hc_error *err, int exit, int sys, const char *fmt, va_list ap)
 {
-    err->exit = exit;
+    err->exit = status_of(exit, sys);
     err->sys = sys;
     (void)vsnprintf(err->text, sizeof err->text, fmt, ap);
     if (sys)
@@ -65,5 +76,5 @@ void(hc_ctx)(struct hc_error *err, const char *fmt, ...)
 
 void(hc_exit_as)(struct hc_error *err, int exit)
 {
-    err->exit = exit;
+    err->exit = status_of(exit, err->sys);
 }

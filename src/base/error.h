@@ -30,7 +30,8 @@ struct hc_error {
 };
 
 /* Record a cause. `sys` is an errno value or 0; its strerror is appended. All four have the value -1 (see
- * below). hc_fail uses HC_EXIT_INTERNAL; hc_fail_as names the status. */
+ * below). hc_fail uses HC_EXIT_INTERNAL; hc_fail_as names the status, which becomes HC_EXIT_INTERNAL if the
+ * cause is that the host is out of memory or descriptors. */
 void hc_fail(struct hc_error *err, int sys, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void hc_fail_as(struct hc_error *err, int exit, int sys, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));

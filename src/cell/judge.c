@@ -7,6 +7,7 @@
 #include "spec/finding.h"
 #include "spec/report.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -160,7 +161,7 @@ static int take_report(struct hc_manifest *m, struct hc_buf *body, bool *complet
 
 /* What the guest's process sent: parsed strictly, kept as it is. Sets *complete if it says that the harness
  * came to its end. */
-static void take_messages(struct hc_launch *l, bool *complete)
+static int take_messages(struct hc_launch *l, bool *complete, struct hc_error *failed)
 {
     struct hc_manifest *m = l->m;
     struct hc_inbox *in = &l->sup.inbox;
@@ -173,8 +174,13 @@ static void take_messages(struct hc_launch *l, bool *complete)
     int rc = in->rejected   ? take_rejection(m, &in->body, &err)
              : in->reported ? take_report(m, &in->body, complete, &err)
                             : 0;
+    if (rc < 0 && err.sys == ENOMEM) { /* our trouble, not its fault */
+        *failed = err;
+        return hc_ctx(failed, "read what the guest's process reported");
+    }
     if (rc < 0)
         hc_launch_warn(m, "the guest's process sent a report that cannot be used: %.180s", err.text);
+    return 0;
 }
 
 /* Real-time signals have numbers only. */
@@ -281,7 +287,8 @@ int hc_launch_judge(struct hc_launch *l, struct hc_error *err)
     struct hc_supervisor *s = &l->sup;
     bool complete;
     hc_layers_job_filter(l->m, s->job_filter_evidence);
-    take_messages(l, &complete);
+    if (take_messages(l, &complete, err) < 0)
+        return -1;
     if (s->end == HC_END_LAUNCH)
         return launch_failed(l, err);
     if (s->go_us && s->listener.fd < 0)

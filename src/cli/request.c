@@ -290,7 +290,11 @@ static int read_request(struct hc_request *q, int argc, char **argv)
     struct hc_error err = {0};
     struct option *all = all_options(q->check);
     q->session_fd = -1;
-    int status = all ? find_spec(argc, argv, all, q) : HC_EXIT_INTERNAL;
+    if (!all) {
+        (void)hc_fail(&err, ENOMEM, "read the command line");
+        return hc_report(&err);
+    }
+    int status = find_spec(argc, argv, all, q);
     if (status == 0 && prepare(q, argc, argv, all, &err) < 0)
         status = hc_report(&err);
     free(all);

@@ -122,7 +122,9 @@ static int add_input(struct hc_job *job, const char *name, const char *path, enu
 
 static const char *const return_formats[] = {"auto", "exact", "json", "npy", "csv", "jsonl"};
 
-/* NAME or NAME=FORMAT. Returns what is wrong with it, NULL if it was taken (or there is no memory: *name). */
+static const char no_memory[] = "out of memory";
+
+/* NAME or NAME=FORMAT. Returns what is wrong with it, or no_memory; NULL if it was taken. */
 static const char *take_return(struct hc_job *job, const char *text)
 {
     const char *format = return_formats[0];
@@ -148,7 +150,7 @@ static const char *take_return(struct hc_job *job, const char *text)
         return "more than 64 names";
     char *copy = strdup(name);
     if (!copy)
-        return "out of memory";
+        return no_memory;
     job->returns[job->return_count++] = (struct hc_return){.name = copy, .format = format};
     return NULL;
 }
@@ -627,7 +629,8 @@ int hc_job_add_var(struct hc_job *job, const char *assignment, struct hc_error *
 int hc_job_add_return(struct hc_job *job, const char *assignment, struct hc_error *err)
 {
     const char *bad = take_return(job, assignment);
-    return bad ? hc_fail_as(err, HC_EXIT_USAGE, 0, "'%.80s': %s", assignment, bad) : 0;
+    int exit = bad == no_memory ? HC_EXIT_INTERNAL : HC_EXIT_USAGE;
+    return bad ? hc_fail_as(err, exit, 0, "'%.80s': %s", assignment, bad) : 0;
 }
 
 int hc_job_add_label(struct hc_job *job, const char *assignment, struct hc_error *err)

@@ -308,6 +308,8 @@ static void put_stream(struct doc *d, cJSON *root, const char *name, const struc
 static const char *put_guest(struct doc *d, cJSON *root, const struct hc_manifest *m, struct hc_error *err)
 {
     bool fits = m->guest && hc_guest_report_check(m->guest, strlen(m->guest), err) == 0;
+    if (m->guest && !fits && err->sys == ENOMEM)
+        d->ok = false; /* it may be sound: better no manifest than one that says it is not */
     (void)put(d, root, "guest", fits ? cJSON_CreateRaw(m->guest) : cJSON_CreateNull());
     return m->guest && !fits ? err->text : NULL;
 }
