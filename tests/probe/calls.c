@@ -55,6 +55,19 @@ void do_int80(char *args)
 }
 #endif
 
+/* A call that is told to the launcher waits for its answer, and the alarm may be sooner. */
+static long insist(long nr, const long long *a)
+{
+    long result = raw(nr, a);
+#ifdef SYS_pause
+    if (nr == SYS_pause)
+        return result;
+#endif
+    for (int more = 100; result == -EINTR && more; more--)
+        result = raw(nr, a);
+    return result;
+}
+
 static void nothing(int number)
 {
     (void)number;
@@ -105,15 +118,17 @@ void do_call(char *args)
     memcpy(a, base, sizeof a);
     read_arguments(&rest, a);
     set_alarm(100000);
-    long result = raw(nr, a);
+    long result = insist(nr, a);
     set_alarm(0);
     say("call", result);
 }
 
+#define URETPROBE 335 /* of x86-64; a trampoline of the kernel's: elsewhere it ends the process by SIGILL */
+
 /* Those that do not come back, or not to where they were called. */
 static int never_returns(long nr)
 {
-    return nr == SYS_exit || nr == SYS_exit_group || nr == SYS_rt_sigreturn;
+    return nr == SYS_exit || nr == SYS_exit_group || nr == SYS_rt_sigreturn || nr == URETPROBE;
 }
 
 /* A bad operation of futex is answered with ENOSYS, as the filter answers: ask it to wake nobody instead. */
@@ -147,7 +162,7 @@ void do_calls(char *args)
             continue;
         if (nr == SYS_setitimer || nr == SYS_alarm || nr == from)
             set_alarm(20000);
-        long result = raw(nr, arguments_of(nr, own));
+        long result = insist(nr, arguments_of(nr, own));
         used += (size_t)snprintf(out + used, size - used, "%s\"%ld\": %ld", used ? ", " : "", nr, result);
         set_alarm(20000);
         reap();
@@ -170,7 +185,7 @@ void do_vary(char *args)
         long long a[6];
         memcpy(a, base, sizeof a);
         a[index] = number(word);
-        printf("%s\"%s\": %ld", before, word, raw(nr, a));
+        printf("%s\"%s\": %ld", before, word, insist(nr, a));
         before = ", ";
         reap();
     }
