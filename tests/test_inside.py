@@ -3,6 +3,7 @@
 Probes only report, as JSON; what is right is decided here, on the host.
 """
 
+import contextlib
 import json
 import os
 import platform
@@ -10,6 +11,7 @@ import re
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -39,6 +41,19 @@ def probe(code, *options, **arguments):
     return cells.run(PROBE + code, *options, **arguments).facts()
 
 
+@contextlib.contextmanager
+def paused(code, *options, **arguments):
+    """A cell that has reported, and waits: its facts, and its last process as the host numbers it."""
+    with cells.start(f"{PROBE}{code}\nimport time; print(flush=True); time.sleep(60)", *options, **arguments) as job:
+        facts = json.loads(job.read_line())
+        yield facts, job.descendants()[-1]
+
+
+def status_of(pid):
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        return dict(line.rstrip("\n").split(":\t", 1) for line in file)
+
+
 # ---- processes and rights ----
 
 def test_first_process_is_the_shim_and_there_is_no_other(user):
@@ -46,8 +61,7 @@ def test_first_process_is_the_shim_and_there_is_no_other(user):
         job.read_line()
         found = {}
         for pid in job.descendants():
-            with open(f"/proc/{pid}/status", encoding="utf-8") as file:
-                status = dict(line.rstrip("\n").split(":\t", 1) for line in file)
+            status = status_of(pid)
             found[int(status["NSpid"].split()[-1])] = status["Name"]
     assert found == {1: "hotcell-init", 2: "python3"}
 
@@ -77,12 +91,9 @@ print("still here")
 
 
 def test_is_uid_1000_without_any_right(user):
-    facts = probe("""
-with open("/proc/self/status") as file:
-    status = dict(line.rstrip("\\n").split(":\\t", 1) for line in file)
-report(status=status, ids=[os.getresuid(), os.getresgid()], groups=os.getgroups())
-""", user=user)
-    status = facts["status"]
+    code = "report(ids=[os.getresuid(), os.getresgid()], groups=os.getgroups())"
+    with paused(code, user=user) as (facts, pid):
+        status = status_of(pid)
     assert facts["ids"] == [[GUEST] * 3] * 2
     assert {status[name] for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")} == {"0" * 16}
     assert (status["NoNewPrivs"], status["Seccomp"], status["Seccomp_filters"]) == ("1", "2", "3")
@@ -153,25 +164,23 @@ report(out=out, inside=sorted(os.listdir("/")), cwd=os.getcwd(), linked=os.readl
 def test_mounts_have_the_flags_that_are_promised(user, mode):
     data = cells.new_directory(user) / "data.txt"
     data.write_text("x")
-    facts = probe("""
-mounts = {}
-with open("/proc/self/mountinfo") as file:
-    for line in file:
-        fields, _, source = line.partition(" - ")
-        mounts[fields.split()[4]] = [fields.split()[5].split(","), fields.split()[6:], source.split()[0]]
-report(mounts=mounts)
-""", "--input", f"name={data}", "--output-mode", mode, user=user)
+    mounts = {}
+    with paused("report()", "--input", f"name={data}", "--output-mode", mode, user=user) as (_, pid), \
+            open(f"/proc/{pid}/mountinfo", encoding="utf-8") as file:
+        for line in file:
+            fields, _, source = line.partition(" - ")
+            mounts[fields.split()[4]] = [fields.split()[5].split(","), fields.split()[6:], source.split()[0]]
     ignored = {"relatime", "noatime", "idmapped"}
-    flags = {path: set(mount[0]) - ignored for path, mount in facts["mounts"].items()}
+    flags = {path: set(mount[0]) - ignored for path, mount in mounts.items()}
     device = {"ro", "nosuid", "noexec"}
     writable = {"rw", "nosuid", "nodev", "noexec", "nosymfollow"}
     read_only = {"ro", "nosuid", "nodev"}
     assert flags == {"/": read_only, "/proc": read_only | {"noexec"}, "/output": writable, "/tmp": writable,
                      "/input": read_only | {"noexec", "nosymfollow"}, "/input/name.txt": read_only | {"noexec"},
                      **{f"/dev/{name}": device for name in DEVICES}}
-    assert ("idmapped" in facts["mounts"]["/output"][0]) == (user.is_root and mode == "bind")
-    assert not any(mount[1] for mount in facts["mounts"].values()), "something propagates"
-    assert facts["mounts"]["/proc"][2] == "proc" and facts["mounts"]["/tmp"][2] == "tmpfs"
+    assert ("idmapped" in mounts["/output"][0]) == (user.is_root and mode == "bind")
+    assert not any(mount[1] for mount in mounts.values()), "something propagates"
+    assert mounts["/proc"][2] == "proc" and mounts["/tmp"][2] == "tmpfs"
 
 
 def test_devices_are_these_five_and_work(user):
@@ -250,29 +259,34 @@ report(kinds=kinds, stdin=os.read(0, 1).decode(), links={name: os.readlink(f"/pr
 
 
 def test_environment_and_hostname_are_not_the_hosts(user):
-    facts = probe("""
+    code = """
 import ctypes
 block, i = [], 0
 pointers = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
 while pointers[i]:
     block.append(pointers[i].decode())
     i += 1
-report(env=dict(os.environ), block=" ".join(block), names=os.uname()[1], arguments=open("/proc/self/cmdline").read())
-""", user=user, env={"HOTCELL_TEST_SECRET": "s3cr3t", "LD_PRELOAD": "", "PYTHONPATH": "/s3cr3t"})
+report(env=dict(os.environ), block=" ".join(block), names=os.uname()[1])
+"""
+    env = {"HOTCELL_TEST_SECRET": "s3cr3t", "LD_PRELOAD": "", "PYTHONPATH": "/s3cr3t"}
+    with paused(code, user=user, env=env) as (facts, pid), open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:
+        arguments = file.read()
     assert "s3cr3t" not in facts["block"] and "HOTCELL" not in facts["block"]
     assert {name: facts["env"][name] for name in ("HOME", "TMPDIR", "PATH", "TZ", "LANG")} == {
         "HOME": "/tmp", "TMPDIR": "/tmp", "PATH": "", "TZ": "UTC", "LANG": "C.UTF-8"}
     assert facts["names"] == "cell" != socket.gethostname()
-    assert facts["arguments"] == "hotcell-shim\0"
+    assert arguments == "hotcell-shim\0"
 
 
 def test_manifest_names_the_layers_that_are_seen(user):
     with cells.start(PROBE + """
-print(*open("/proc/self/uid_map").read().split(), flush=True)
+print(flush=True)
 open("/tmp/wait", "w")
 while os.path.exists("/tmp/wait"): time.sleep(0.01)
 """.replace("print", "import time; print", 1), "--timeout=1s", user=user) as job:
-        inside, outside, count = job.read_line().split()
+        job.read_line()
+        with open(f"/proc/{job.descendants()[-1]}/uid_map", encoding="utf-8") as file:
+            inside, outside, count = file.read().split()
         links = {name: {os.readlink(f"/proc/{pid}/ns/{name}") for pid in job.descendants()}
                  for name in (os.listdir("/proc/self/ns") if cells.IS_ROOT else [])}
         result = job.finish()
@@ -315,13 +329,11 @@ report(**{name: resource.getrlimit(getattr(resource, f"RLIMIT_{name.upper()}"))
 # ---- network ----
 
 def test_network_is_an_unrouted_loopback(user):
-    facts = probe("""
-report(devices=[line.split(":")[0].strip() for line in open("/proc/self/net/dev").read().splitlines()[2:]],
-       routes=open("/proc/self/net/route").read().splitlines()[1:],
-       routes6=[line.split()[9] for line in open("/proc/self/net/ipv6_route")]
-               if os.path.exists("/proc/self/net/ipv6_route") else [])
-""", user=user)
-    assert facts["devices"] == ["lo"] and facts["routes"] == [] and set(facts["routes6"]) <= {"lo"}
+    with paused("report()", user=user) as (_, pid):
+        files = {name: Path(f"/proc/{pid}/net/{name}") for name in ("dev", "route", "ipv6_route")}
+        lines = {name: path.read_text().splitlines() if path.exists() else [] for name, path in files.items()}
+    assert [line.split(":")[0].strip() for line in lines["dev"][2:]] == ["lo"] and lines["route"][1:] == []
+    assert {line.split()[9] for line in lines["ipv6_route"]} <= {"lo"}
 
 
 def test_loopback_reaches_the_cell_itself_and_nothing_else(user):
@@ -382,20 +394,16 @@ report(fork=attempt(fork), run=attempt(subprocess.run, ["/bin/true"]), spawn=att
 
 
 def test_a_forked_child_is_as_locked_in(user):
-    facts = probe("""
-read, write = os.pipe()
-if os.fork() == 0:
-    with open("/proc/self/status") as file:
-        status = dict(line.rstrip("\\n").split(":\\t", 1) for line in file)
-    status["execve"] = attempt(os.execv, "/proc/self/exe", ["x"])
-    os.write(write, json.dumps(status).encode())
-    os._exit(0)
-os.wait()
-report(child=json.loads(os.read(read, 65536)))
-""", "--processes=fork", user=user)
-    child = facts["child"]
+    code = """
+if os.fork():
+    os.wait()
+report(execve=attempt(os.execv, "/proc/self/exe", ["x"]))
+"""
+    with paused(code, "--processes=fork", user=user) as (facts, pid):
+        child = status_of(pid)
+    assert child["NSpid"].split()[-1] == "3"
     assert (child["Seccomp"], child["Seccomp_filters"], child["NoNewPrivs"]) == ("2", "3", "1")
-    assert child["CapEff"] == child["CapBnd"] == "0" * 16 and child["execve"] == "EPERM"
+    assert child["CapEff"] == child["CapBnd"] == "0" * 16 and facts["execve"] == "EPERM"
 
 
 # ---- system calls ----

@@ -37,7 +37,7 @@ static const struct {
     {"/", LANDLOCK_ACCESS_FS_READ_DIR, "names are no secret here", false},
     {"/usr", READ, "the tree", false},
     {"/etc", READ, "the tree", false},
-    {"/proc", READ, "processes of this cell", false},
+    {"/proc", LANDLOCK_ACCESS_FS_READ_DIR, "files would tell the host's ids, mounts and uptime", false},
     {"/input", READ, "the job's data", false},
     {"/output", READ | WRITE, "what the job leaves", false},
     {"/tmp", READ | SCRATCH, "scratch space", false},
