@@ -92,7 +92,7 @@ class Host:
             return struct.unpack("hhqqi4x", fcntl.fcntl(file, F_OFD_GETLK, lock))[0] != fcntl.F_UNLCK
 
     def cgroups(self):
-        return [folder for folder, _, _ in os.walk("/sys/fs/cgroup") if folder.endswith(f"/job-{self.job_id}")]
+        return [folder for folder, _, _ in os.walk("/sys/fs/cgroup") if folder.endswith(f"/hotcell-job-{self.job_id}")]
 
     @staticmethod
     def mount_points():

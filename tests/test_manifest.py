@@ -102,7 +102,7 @@ def test_limits_are_all_there(ended):
     limits = ended[1].manifest["limits"]
     shown = json.loads(cells.hotcell("policy", "show", "default").stdout)["limits"]
     assert limits.keys() - {"enforced_by"} == shown.keys()
-    assert limits["enforced_by"].keys() == {"memory", "pids", "cpu", "cpus", "output"}
+    assert limits["enforced_by"].keys() == {"memory", "memory_soft", "pids", "cpu", "cpus", "cpu_weight", "io", "output"}
 
 
 def test_layers_all_have_evidence(ended):

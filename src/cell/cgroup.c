@@ -5,181 +5,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <time.h>
 
 #define LEAF_PREFIX  "hotcell-job-"
 #define REAPED_TRIES 20
-
-static bool has_word(const char *list, const char *word)
-{
-    size_t len = strlen(word);
-    for (const char *p = list; (p = strstr(p, word)); p += len)
-        if ((p == list || p[-1] == ' ') && (p[len] == ' ' || p[len] == '\0'))
-            return true;
-    return false;
-}
-
-static bool is_cgroup2(int fd)
-{
-    struct statfs fs;
-    return fstatfs(fd, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
-}
-
-/* Where cgroup v2 is mounted: alone, or beside v1 in systemd's hybrid layout. */
-static const char *mount_point(void)
-{
-    static const char *const places[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        hc_autofd fd = open(places[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (fd >= 0 && is_cgroup2(fd))
-            return places[i];
-    }
-    return NULL;
-}
-
-/* Give children of this directory the controllers, and see which they have. */
-static int enable(struct hc_cgroup_parent *p)
-{
-    char has[256] = "";
-    if (hc_read_attr(p->fd, "cgroup.subtree_control", has, sizeof has) < 0)
-        return -1;
-    static const char *const wanted[] = {"memory", "pids", "cpu"};
-    struct hc_error ignored;
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        char on[16];
-        (void)snprintf(on, sizeof on, "+%s", wanted[i]);
-        if (!has_word(has, wanted[i]))
-            (void)hc_write_attr(p->fd, "cgroup.subtree_control", on, &ignored);
-    }
-    if (hc_read_attr(p->fd, "cgroup.subtree_control", has, sizeof has) < 0)
-        return -1;
-    p->memory = has_word(has, "memory");
-    p->pids = has_word(has, "pids");
-    p->cpu = has_word(has, "cpu");
-    return p->memory && p->pids ? 0 : -1;
-}
-
-static int open_place(struct hc_cgroup_parent *p, const char *path)
-{
-    hc_close_fd(&p->fd);
-    (void)snprintf(p->path, sizeof p->path, "%s", path);
-    p->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return p->fd >= 0 && is_cgroup2(p->fd) ? 0 : -1;
-}
-
-static bool writable(const struct hc_cgroup_parent *p)
-{
-    return faccessat(p->fd, ".", W_OK, AT_EACCESS) == 0 &&
-           faccessat(p->fd, "cgroup.procs", W_OK, AT_EACCESS) == 0;
-}
-
-static int use_named(struct hc_cgroup_parent *p, const char *path, struct hc_error *err)
-{
-    if (path[0] != '/' || open_place(p, path) < 0)
-        return hc_fail_as(err, HC_EXIT_CONFIG, 0, "HOTCELL_CGROUP: %s is not a cgroup v2 directory", path);
-    if (!writable(p))
-        return hc_fail_as(err, HC_EXIT_CONFIG, 0, "HOTCELL_CGROUP: %s is not delegated to uid %u", path,
-                          geteuid());
-    if (enable(p) < 0)
-        return hc_fail_as(
-            err, HC_EXIT_CONFIG, 0,
-            "HOTCELL_CGROUP: %s does not give its children the memory and pids controllers (its own "
-            "processes must be in a child of it)",
-            path);
-    return 0;
-}
-
-static int use_top(struct hc_cgroup_parent *p, const char *mnt, struct hc_error *err)
-{
-    char path[PATH_MAX];
-    if (open_place(p, mnt) < 0 || enable(p) < 0)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
-                          "%s has no memory and pids controllers to give (they may be bound to cgroup v1)",
-                          mnt);
-    (void)snprintf(path, sizeof path, "%s/hotcell", mnt);
-    if (mkdir(path, 0755) < 0 && errno != EEXIST)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "make %s", path);
-    if (open_place(p, path) < 0 || enable(p) < 0)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "%s cannot have the memory and pids controllers",
-                          path);
-    return 0;
-}
-
-static int own_cgroup(const char *mnt, char out[PATH_MAX])
-{
-    char text[PATH_MAX];
-    if (hc_read_attr(AT_FDCWD, "/proc/self/cgroup", text, sizeof text) < 0)
-        return -1;
-    char *line = strstr(text, "0::/"); /* the v2 line; v1 lines begin with other numbers */
-    if (!line || (line != text && line[-1] != '\n'))
-        return -1;
-    line[strcspn(line, "\n")] = '\0';
-    int n = snprintf(out, PATH_MAX, "%s%s", mnt, line + 3);
-    return n > 0 && n < PATH_MAX ? 0 : -1;
-}
-
-/* A cgroup that was delegated to us with ourselves in it: the rule against inner processes wants us in a leaf
- * before it can have controllers for its children. Works only if we are alone in it. */
-static int move_aside(struct hc_cgroup_parent *p)
-{
-    struct hc_error ignored;
-    if (mkdirat(p->fd, "hotcell-launcher", 0755) < 0 && errno != EEXIST)
-        return -1;
-    hc_autofd leaf = openat(p->fd, "hotcell-launcher", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (leaf < 0 || hc_write_attr(leaf, "cgroup.procs", "0", &ignored) < 0)
-        return -1;
-    if (enable(p) == 0)
-        return 0;
-    (void)hc_write_attr(p->fd, "cgroup.procs", "0", &ignored);
-    (void)unlinkat(p->fd, "hotcell-launcher", AT_REMOVEDIR);
-    return -1;
-}
-
-static int use_delegated(struct hc_cgroup_parent *p, const char *mnt, struct hc_error *err)
-{
-    char path[PATH_MAX];
-    if (own_cgroup(mnt, path) == 0 && open_place(p, path) == 0) {
-        if (writable(p) && (enable(p) == 0 || move_aside(p) == 0))
-            return 0;
-        char *slash = strrchr(path, '/');
-        if ((size_t)(slash - path) > strlen(mnt)) {
-            *slash = '\0';
-            if (open_place(p, path) == 0 && writable(p) && enable(p) == 0)
-                return 0;
-        }
-    }
-    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
-                      "no cgroup with the memory and pids controllers is delegated to uid %u: run it under "
-                      "'systemd-run --user --scope -p Delegate=yes', or set HOTCELL_CGROUP",
-                      geteuid());
-}
-
-int hc_cgroup_find(struct hc_cgroup_parent *out, struct hc_error *err)
-{
-    *out = (struct hc_cgroup_parent){.fd = -1};
-    const char *named = getenv("HOTCELL_CGROUP");
-    const char *mnt = mount_point();
-    int rc = named && *named ? use_named(out, named, err)
-             : !mnt ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "cgroup v2 is not mounted on this host")
-             : geteuid() == 0 ? use_top(out, mnt, err)
-                              : use_delegated(out, mnt, err);
-    if (rc < 0)
-        hc_cgroup_parent_finish(out);
-    return rc;
-}
-
-void hc_cgroup_parent_finish(struct hc_cgroup_parent *p)
-{
-    hc_close_fd(&p->fd);
-}
 
 /* A reaper that sees the new directory before we hold it takes it for a left-over and removes it. 0: it is
  * ours; 1: it is or will be gone. */
@@ -192,18 +27,28 @@ static int hold_leaf(struct hc_cgroup *cg)
     return 0;
 }
 
+static int refuse_make(const struct hc_cgroup *cg, const struct hc_cgroup_parent *parent, int error,
+                       struct hc_error *err)
+{
+    const char *why = error == EAGAIN
+                          ? "cgroup.max.descendants or cgroup.max.depth, there or above, is reached"
+                      : error == ENOENT || error == ENODEV ? "it was removed meanwhile"
+                                                           : strerror(error);
+    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "make the cgroup %s in %s: %s", cg->name, parent->path,
+                      why);
+}
+
 int hc_cgroup_create(struct hc_cgroup *cg, const struct hc_cgroup_parent *parent, const char *job_id,
                      struct hc_error *err)
 {
-    *cg = (struct hc_cgroup){.parent_fd = parent->fd, .fd = -1, .cpu = parent->cpu};
+    *cg = (struct hc_cgroup){.parent_fd = parent->fd, .fd = -1, .cpu = parent->cpu, .io = parent->io};
     (void)snprintf(cg->name, sizeof cg->name, LEAF_PREFIX "%s", job_id);
     for (int attempt = 0; attempt < REAPED_TRIES; attempt++) {
         if (mkdirat(parent->fd, cg->name, 0755) == 0) {
             if (hold_leaf(cg) == 0)
                 return 0;
         } else if (errno != EEXIST || attempt == 0) { /* at first: another job has that name */
-            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "make the cgroup %s/%s", parent->path,
-                              cg->name);
+            return refuse_make(cg, parent, errno, err);
         }
         (void)poll(NULL, 0, attempt); /* until the reaper is through with it */
     }
@@ -222,27 +67,58 @@ static int set_and_check(int dir, const char *attr, const char *value, bool opti
     return 0;
 }
 
+static int limit_cpu(struct hc_cgroup *cg, const struct hc_limits *l, struct hc_error *err)
+{
+    char max[64], weight[32];
+    /* Microseconds per period of 100 ms, or of 1 s where that would be less than the kernel takes. */
+    int64_t period = l->cpus_milli < 10 ? 1000000 : 100000;
+    (void)snprintf(max, sizeof max, "%lld %lld", (long long)(l->cpus_milli * period / 1000),
+                   (long long)period);
+    (void)snprintf(weight, sizeof weight, "%lld", (long long)l->cpu_weight);
+    if (l->cpus_milli && set_and_check(cg->fd, "cpu.max", max, false, err) < 0)
+        return -1;
+    return l->cpu_weight == HC_CPU_WEIGHT ? 0 : set_and_check(cg->fd, "cpu.weight", weight, false, err);
+}
+
 int hc_cgroup_limit(struct hc_cgroup *cg, const struct hc_limits *l, struct hc_error *err)
 {
-    char memory[32], pids[32], cpu[64];
+    char memory[32], pids[32];
     int64_t page = sysconf(_SC_PAGESIZE);
     (void)snprintf(memory, sizeof memory, "%lld",
                    (long long)(l->memory / page * page)); /* as the kernel rounds it */
     (void)snprintf(pids, sizeof pids, "%lld", (long long)l->pids);
-    /* Microseconds per period of 100 ms, or of 1 s where that would be less than the kernel takes. */
-    int64_t period = l->cpus_milli < 10 ? 1000000 : 100000;
-    (void)snprintf(cpu, sizeof cpu, "%lld %lld", (long long)(l->cpus_milli * period / 1000),
-                   (long long)period);
+    if (hc_cgroup_frozen(cg)) /* nothing in it would ever run */
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                          "the cgroup is frozen: cgroup.freeze is set there or above");
     if (set_and_check(cg->fd, "memory.max", memory, false, err) < 0 ||
-        /* Absent when the kernel or the host has no swap accounting. */
+        /* Absent when the kernel or the host has no swap accounting, or no compressed swap. */
         set_and_check(cg->fd, "memory.swap.max", "0", true, err) < 0 ||
+        set_and_check(cg->fd, "memory.zswap.max", "0", true, err) < 0 ||
         set_and_check(cg->fd, "memory.oom.group", "1", false, err) < 0 ||
         set_and_check(cg->fd, "pids.max", pids, false, err) < 0)
         return -1;
-    if (l->cpus_milli && !cg->cpu)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
-                          "limits.cpus is set, but the cpu controller is not delegated");
-    return l->cpus_milli ? set_and_check(cg->fd, "cpu.max", cpu, false, err) : 0;
+    return cg->cpu ? limit_cpu(cg, l, err) : 0;
+}
+
+bool hc_cgroup_frozen(const struct hc_cgroup *cg)
+{
+    char text[256];
+    return hc_read_attr(cg->fd, "cgroup.events", text, sizeof text) == 0 && strstr(text, "frozen 1");
+}
+
+const char *hc_cgroup_clone_refusal(const struct hc_cgroup *cg, int error)
+{
+    char type[32];
+    if (cg->fd < 0)
+        return NULL;
+    if (faccessat(cg->fd, "cgroup.procs", F_OK, 0) < 0)
+        return "its cgroup was removed by somebody else";
+    if (error == EOPNOTSUPP && hc_read_attr(cg->fd, "cgroup.type", type, sizeof type) == 0 &&
+        strcmp(type, "domain") != 0)
+        return "its cgroup lies in a threaded subtree, which takes no new processes";
+    if (error == EACCES)
+        return "its cgroup shares no delegated ancestor with ours";
+    return error == EAGAIN ? "pids.max of a cgroup above its own is reached" : NULL;
 }
 
 bool hc_cgroup_holds(const struct hc_cgroup *cg, pid_t pid)
@@ -255,38 +131,6 @@ bool hc_cgroup_holds(const struct hc_cgroup *cg, pid_t pid)
         if (strtol(line, NULL, 10) == pid)
             return true;
     return false;
-}
-
-/* The number after `key ` in a flat keyed file, or in a file that is just a number (key NULL). */
-static int64_t read_number(int dir, const char *file, const char *key)
-{
-    char text[4096];
-    if (hc_read_attr(dir, file, text, sizeof text) < 0)
-        return -1;
-    const char *p = text;
-    if (key) {
-        size_t len = strlen(key);
-        while (p && !(strncmp(p, key, len) == 0 && p[len] == ' ')) {
-            p = strchr(p, '\n');
-            p = p ? p + 1 : NULL;
-        }
-        if (!p)
-            return -1;
-        p += len + 1;
-    }
-    return strtoll(p, NULL, 10);
-}
-
-void hc_cgroup_usage(const struct hc_cgroup *cg, struct hc_cgroup_usage *out)
-{
-    *out = (struct hc_cgroup_usage){
-        .cpu_user_us = read_number(cg->fd, "cpu.stat", "user_usec"),
-        .cpu_system_us = read_number(cg->fd, "cpu.stat", "system_usec"),
-        .memory_peak = read_number(cg->fd, "memory.peak", NULL), /* since Linux 5.19 */
-        .pids_peak = read_number(cg->fd, "pids.peak", NULL),     /* since Linux 6.1 */
-        .oom_kills = read_number(cg->fd, "memory.events", "oom_kill"),
-        .pids_refused = read_number(cg->fd, "pids.events", "max"),
-    };
 }
 
 void hc_cgroup_kill(const struct hc_cgroup *cg)

@@ -1,5 +1,5 @@
-/* cgroup.h - one cgroup v2 directory per cell: create, limit, account, kill, remove. Kernel documentation:
- * Documentation/admin-guide/cgroup-v2.rst. */
+/* cgroup.h - one cgroup v2 directory per cell: find a place for it, create, limit, account, kill, remove.
+ * Kernel documentation: Documentation/admin-guide/cgroup-v2.rst. */
 #ifndef HC_CELL_CGROUP_H
 #define HC_CELL_CGROUP_H
 
@@ -11,38 +11,43 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A place below which cells get their leaves, with the controllers that those leaves have. */
+/* ---- the place (cgroup_place.c) ---- */
+
+/* Below it cells get their leaves, with the controllers that these leaves have. */
 struct hc_cgroup_parent {
     int fd; /* owned */
     char path[PATH_MAX];
-    bool memory, pids, cpu;
+    bool memory, pids, cpu, io;
 };
 
 /* $HOTCELL_CGROUP; as root "hotcell" at the top of the hierarchy; else what is delegated to us around our own
  * cgroup. -1 with the reason and what to do about it if no place with the memory and pids controllers can be
- * had. */
+ * had; HC_EXIT_CONFIG if it was HOTCELL_CGROUP that named one which will not do. */
 int hc_cgroup_find(struct hc_cgroup_parent *out, struct hc_error *err);
 void hc_cgroup_parent_finish(struct hc_cgroup_parent *p);
 
-/* A leaf, held by a lock on its directory for as long as this struct lives. */
+/* ---- the leaf (cgroup.c) ---- */
+
+/* Held by a lock on its directory for as long as this struct lives. One leaf, one job: kernels before 6.1.192
+ * and 6.12.102 kill at once what is cloned into a cgroup that was ever killed. */
 struct hc_cgroup {
     int parent_fd; /* borrowed from the parent */
     int fd;        /* owned; -1: none */
     char name[96];
-    bool cpu;
+    bool cpu, io;
 };
 
 int hc_cgroup_create(struct hc_cgroup *cg, const struct hc_cgroup_parent *parent, const char *job_id,
                      struct hc_error *err);
-int hc_cgroup_limit(struct hc_cgroup *cg, const struct hc_limits *l,
-                    struct hc_error *err); /* and reads back */
-bool hc_cgroup_holds(const struct hc_cgroup *cg, pid_t pid);
 
-struct hc_cgroup_usage {
-    int64_t cpu_user_us, cpu_system_us, memory_peak, pids_peak; /* -1: this kernel does not tell */
-    int64_t oom_kills, pids_refused;
-};
-void hc_cgroup_usage(const struct hc_cgroup *cg, struct hc_cgroup_usage *out);
+/* Writes each limit and reads it back. Those of `l` that need a controller which the leaf does not have are
+ * left out: it is for the caller to look at cg->cpu and cg->io. */
+int hc_cgroup_limit(struct hc_cgroup *cg, const struct hc_limits *l, struct hc_error *err);
+bool hc_cgroup_holds(const struct hc_cgroup *cg, pid_t pid);
+bool hc_cgroup_frozen(const struct hc_cgroup *cg);
+
+/* Why clone3 could not start a process in the leaf, if that is the leaf's fault; NULL: it is not. */
+const char *hc_cgroup_clone_refusal(const struct hc_cgroup *cg, int error);
 
 void hc_cgroup_kill(const struct hc_cgroup *cg);
 int hc_cgroup_wait_empty(const struct hc_cgroup *cg,
@@ -51,5 +56,46 @@ void hc_cgroup_remove(struct hc_cgroup *cg);    /* and closes; fine on a leaf th
 
 /* Remove leaves that no launcher holds any more. Returns how many. */
 int hc_cgroup_reap(const struct hc_cgroup_parent *parent);
+
+/* ---- the soft mark on memory (cgroup_soft.c) ---- */
+
+/* Set memory.high. `events`, owned by the caller, has EPOLLPRI when there is reason to ask whether the mark
+ * is reached. */
+int hc_cgroup_soft_begin(const struct hc_cgroup *cg, int64_t mark, int *events, struct hc_error *err);
+bool hc_cgroup_soft_reached(const struct hc_cgroup *cg, int events, int64_t mark);
+void hc_cgroup_soft_lift(const struct hc_cgroup *cg); /* or the kernel slows the cell down */
+
+/* ---- input and output (cgroup_io.c) ---- */
+
+#define HC_CGROUP_DISKS 8
+
+/* Whole disks, as io.max wants them. */
+struct hc_cgroup_disks {
+    dev_t list[HC_CGROUP_DISKS];
+    size_t count;
+};
+
+/* Add the disk on which an open file lies. False if there is none that could be told: file systems in memory
+ * and on the network have no disk, and some spread over several. */
+bool hc_cgroup_disk_of(struct hc_cgroup_disks *disks, int fd);
+int hc_cgroup_limit_io(const struct hc_cgroup *cg, const struct hc_limits *l,
+                       const struct hc_cgroup_disks *disks, struct hc_error *err);
+
+/* ---- the account (cgroup_usage.c) ---- */
+
+/* -1: this kernel does not tell, or the controller is not there. Times in microseconds. */
+struct hc_cgroup_usage {
+    int64_t cpu_user_us, cpu_system_us, cpu_throttled_us;
+    int64_t memory_peak, pids_peak;
+    int64_t oom_kills, pids_refused;
+    int64_t memory_max_hits, memory_high_hits;
+    int64_t read_bytes, written_bytes, reads, writes;
+    struct hc_pressure {
+        int64_t some_us, full_us;
+    } memory_pressure, cpu_pressure, io_pressure;
+};
+void hc_cgroup_usage(const struct hc_cgroup *cg,
+                     struct hc_cgroup_usage *out);    /* all of it: once, at the end */
+int64_t hc_cgroup_cpu_us(const struct hc_cgroup *cg); /* user and system */
 
 #endif

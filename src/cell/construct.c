@@ -49,6 +49,9 @@ static int clone_child(struct hc_launch *l, struct hc_error *err)
         return hc_fail_as(
             err, HC_EXIT_UNAVAILABLE, 0,
             "make the cell's namespaces: this host allows no more of them ('hotcell doctor' says which)");
+    const char *refusal = pid < 0 ? hc_cgroup_clone_refusal(&l->cgroup, errno) : NULL;
+    if (refusal)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "start the cell: %s", refusal);
     if (pid < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno,
                           "make the cell's namespaces (clone3); 'hotcell doctor' says what this host lacks");

@@ -40,8 +40,9 @@ static bool conclude_ended(struct hc_launch *l)
     char text[32];
     switch (l->sup.end) {
     case HC_END_TIMEOUT:
-        hc_launch_conclude(m, HC_STATUS_TIMEOUT, "ran longer than %s (limits.timeout)",
-                           hc_format_duration(limits->timeout_ms, text, sizeof text));
+        hc_launch_conclude(m, HC_STATUS_TIMEOUT, "ran longer than %s (limits.timeout)%s",
+                           hc_format_duration(limits->timeout_ms, text, sizeof text),
+                           l->sup.frozen ? "; its cgroup was frozen by somebody (cgroup.freeze)" : "");
         return true;
     case HC_END_CPU:
         hc_launch_conclude(m, HC_STATUS_CPU, "used more than %s of CPU time (limits.cpu)",
@@ -65,20 +66,35 @@ static bool conclude_ended(struct hc_launch *l)
     }
 }
 
-/* It was told that its time was nearly up, and did not go on to a good end. */
-static bool conclude_warned(struct hc_launch *l)
+/* What the guest's process said that counts beside what was seen. */
+struct said {
+    bool complete;     /* the harness came to its end */
+    bool memory_error; /* the program ended by a MemoryError */
+};
+
+/* It was told that its time or its memory was nearly used up, and did not go on to a good end. Memory can be
+ * given back, and another error come an hour later: there its own word decides which error it was. */
+static bool conclude_warned(struct hc_launch *l, const struct said *said)
 {
     const struct hc_limits *limits = &l->run->policy->limits;
     const struct hc_supervisor *s = &l->sup;
     char text[32];
     if (!s->warned || !s->exit_known || (s->exit.code == CLD_EXITED && s->exit.status == HC_EXIT_OK))
         return false;
+    if (s->warned == HC_WARNED_MEMORY && !said->memory_error)
+        return false;
     l->m->process.known = true;
     l->m->process.signaled = s->exit.code != CLD_EXITED;
     l->m->process.value = s->exit.status;
-    hc_launch_conclude(l->m, HC_STATUS_TIMEOUT,
-                       "ran until its time of %s was nearly over (limits.timeout, limits.grace)",
-                       hc_format_duration(limits->timeout_ms, text, sizeof text));
+    if (s->warned == HC_WARNED_MEMORY)
+        hc_launch_conclude(
+            l->m, HC_STATUS_MEMORY,
+            "ran until its memory of %s was nearly used up (limits.memory, limits.memory_soft)",
+            hc_format_size(limits->memory, text, sizeof text));
+    else
+        hc_launch_conclude(l->m, HC_STATUS_TIMEOUT,
+                           "ran until its time of %s was nearly over (limits.timeout, limits.grace)",
+                           hc_format_duration(limits->timeout_ms, text, sizeof text));
     return true;
 }
 
@@ -86,11 +102,8 @@ static bool conclude_warned(struct hc_launch *l)
 static bool conclude_kernel(struct hc_launch *l)
 {
     const struct hc_limits *limits = &l->run->policy->limits;
-    struct hc_cgroup_usage u = {0};
     char text[32];
-    if (l->cgroup.fd >= 0)
-        hc_cgroup_usage(&l->cgroup, &u);
-    if (u.oom_kills > 0) {
+    if (l->used.oom_kills > 0) {
         hc_launch_conclude(l->m, HC_STATUS_MEMORY,
                            "used more than %s of memory (limits.memory); killed by the kernel",
                            hc_format_size(limits->memory, text, sizeof text));
@@ -106,7 +119,7 @@ static bool conclude_kernel(struct hc_launch *l)
         return true;
     }
     bool failed = !l->sup.exit_known || by_signal || l->sup.exit.status != 0;
-    if (failed && !l->sup.inbox.rejected && (u.pids_refused > 0 || l->sup.tasks_peak >= limits->pids)) {
+    if (failed && !l->sup.inbox.rejected && (l->used.pids_refused > 0 || l->sup.tasks_peak >= limits->pids)) {
         hc_launch_conclude(l->m, HC_STATUS_PIDS,
                            "wanted more than %lld processes and threads (limits.pids), and failed",
                            (long long)limits->pids);
@@ -147,32 +160,34 @@ static int take_rejection(struct hc_manifest *m, const struct hc_buf *body, stru
     return 0;
 }
 
-static int take_report(struct hc_manifest *m, struct hc_buf *body, bool *complete, struct hc_error *err)
+static int take_report(struct hc_manifest *m, struct hc_buf *body, struct said *said, struct hc_error *err)
 {
     struct hc_json j;
     if (hc_guest_report_check(body->data, body->len, err) < 0 ||
         hc_json_parse(&j, "report", body->data, body->len, err) < 0)
         return -1;
-    *complete = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j.root, "complete"));
+    said->complete = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j.root, "complete"));
+    const cJSON *error = cJSON_GetObjectItemCaseSensitive(j.root, "error");
+    const char *type = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(error, "type"));
+    said->memory_error = type && strcmp(type, "MemoryError") == 0;
     hc_json_finish(&j);
     m->guest = hc_buf_take(body);
     return 0;
 }
 
-/* What the guest's process sent: parsed strictly, kept as it is. Sets *complete if it says that the harness
- * came to its end. */
-static int take_messages(struct hc_launch *l, bool *complete, struct hc_error *failed)
+/* What the guest's process sent: parsed strictly, kept as it is. */
+static int take_messages(struct hc_launch *l, struct said *said, struct hc_error *failed)
 {
     struct hc_manifest *m = l->m;
     struct hc_inbox *in = &l->sup.inbox;
     struct hc_error err = {0};
-    *complete = false;
+    *said = (struct said){0};
     if (l->sup.protocol[0])
         hc_launch_warn(m, "the guest's process broke the protocol: %s", l->sup.protocol);
     if (l->sup.checked.len && hc_checked_parse(&m->check, l->sup.checked.data, l->sup.checked.len, &err) < 0)
         hc_launch_warn(m, "the check of the program said what cannot be used: %.180s", err.text);
     int rc = in->rejected   ? take_rejection(m, &in->body, &err)
-             : in->reported ? take_report(m, &in->body, complete, &err)
+             : in->reported ? take_report(m, &in->body, said, &err)
                             : 0;
     if (rc < 0 && err.sys == ENOMEM) { /* our trouble, not its fault */
         *failed = err;
@@ -285,24 +300,28 @@ static int launch_failed(struct hc_launch *l, struct hc_error *err)
 int hc_launch_judge(struct hc_launch *l, struct hc_error *err)
 {
     struct hc_supervisor *s = &l->sup;
-    bool complete;
+    struct said said;
     hc_layers_job_filter(l->m, s->job_filter_evidence);
-    if (take_messages(l, &complete, err) < 0)
+    if (take_messages(l, &said, err) < 0)
         return -1;
     if (s->end == HC_END_LAUNCH)
         return launch_failed(l, err);
     if (s->go_us && s->listener.fd < 0)
         hc_launch_warn(
             l->m, "refused system calls are not listed under denials: the kernel gives no listener here");
+    if (s->no_soft[0]) {
+        l->m->enforced_by.memory_soft = "none";
+        hc_launch_warn(l->m, "limits.memory_soft is not enforced: %s", s->no_soft);
+    }
     if (s->listener.answered > HC_LISTENER_FLOOD)
         hc_launch_warn(l->m, "after %d refused system calls, others were answered slowly", HC_LISTENER_FLOOD);
-    if (conclude_ended(l) || conclude_kernel(l) || conclude_warned(l))
+    if (conclude_ended(l) || conclude_kernel(l) || conclude_warned(l, &said))
         return 0;
     if (!s->go_us && !l->m->rejection.set && s->exit_known)
         return launch_failed(l, err);
     bool killed = s->wait_code != CLD_EXITED && s->wait_status == SIGKILL;
     if (!s->go_us && !l->m->rejection.set && !killed)
         return launch_failed(l, err);
-    conclude_own_end(l, complete);
+    conclude_own_end(l, said.complete);
     return 0;
 }

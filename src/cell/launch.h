@@ -18,6 +18,7 @@ struct hc_launch {
     struct hc_ids ids;
     struct hc_cgroup_parent parent;
     struct hc_cgroup cgroup;
+    struct hc_cgroup_usage used;                        /* of the cgroup, if there is one */
     char no_cgroup[sizeof((struct hc_error *)0)->text]; /* why there is none */
     struct hc_supervisor sup;
     struct hc_buf first_filter;
@@ -30,6 +31,11 @@ struct hc_launch {
 /* Resolve, open and make everything that the cell needs, up to its cgroup. (prepare.c) */
 int hc_launch_prepare(struct hc_launch *l, struct hc_error *err);
 int hc_launch_prepare_output(struct hc_launch *l, struct hc_error *err);
+
+/* Find out who enforces the limits, and set those of the cgroup; with the cell dead, what it used. (limits.c)
+ */
+int hc_launch_prepare_limits(struct hc_launch *l, struct hc_error *err);
+void hc_launch_account(struct hc_launch *l);
 
 /* From clone3 to the running shim, every layer checked. (construct.c) */
 int hc_launch_construct(struct hc_launch *l, struct hc_error *err);

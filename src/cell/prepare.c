@@ -171,44 +171,6 @@ static int clone_mounts(struct hc_launch *l, struct hc_error *err)
     return map_owner(l, &p->output, "use --output-mode capped", err);
 }
 
-static int prepare_limits(struct hc_launch *l, struct hc_error *err)
-{
-    const struct hc_policy *p = l->run->policy;
-    struct hc_error why = {0};
-    if (hc_weak(HC_WEAK_CGROUP))
-        (void)hc_fail_as(&why, HC_EXIT_UNAVAILABLE, 0, "switched off in a weakened build");
-    bool found =
-        p->enforcement != HC_ENFORCE_RLIMITS && why.exit == 0 && hc_cgroup_find(&l->parent, &why) == 0;
-    if (!found && why.exit == HC_EXIT_CONFIG) { /* HOTCELL_CGROUP names a place, and it will not do */
-        *err = why;
-        return -1;
-    }
-    if (!found && p->enforcement == HC_ENFORCE_CGROUP) {
-        *err = why;
-        return hc_ctx(err, "limits.enforcement is \"cgroup\"");
-    }
-    (void)snprintf(l->no_cgroup, sizeof l->no_cgroup, "%s",
-                   why.exit ? why.text : "limits.enforcement is \"rlimits\"");
-    const char *by = found ? "cgroup" : "rlimit+watch";
-    l->m->enforced_by.memory = by;
-    l->m->enforced_by.pids = found ? "cgroup" : "rlimit";
-    l->m->enforced_by.cpu = !p->limits.cpu_ms ? "none" : by;
-    l->m->enforced_by.cpus = !p->limits.cpus_milli ? "none" : found && l->parent.cpu ? "cgroup" : "none";
-    l->m->enforced_by.output = p->output_mode == HC_OUTPUT_CAPPED ? "tmpfs" : "none";
-    if (!found && hc_weak(HC_WEAK_RLIMITS))
-        l->m->enforced_by.pids = "none";
-    if (!found) {
-        if (p->limits.cpus_milli)
-            hc_launch_warn(l->m, "limits.cpus is not enforced: there is no cgroup with the cpu controller");
-        l->plan.rlimit_pids = l->plan.rlimit_memory = true;
-        return 0;
-    }
-    (void)hc_cgroup_reap(&l->parent);
-    if (hc_cgroup_create(&l->cgroup, &l->parent, l->m->job_id, err) < 0)
-        return -1;
-    return hc_cgroup_limit(&l->cgroup, &p->limits, err) < 0 ? hc_ctx(err, "limit the cell") : 0;
-}
-
 static int add_env(struct hc_launch *l, size_t *n, const char *name, const char *value, struct hc_error *err)
 {
     if (asprintf(&l->env[*n], "%s=%s", name, value) < 0) {
@@ -365,7 +327,7 @@ int hc_launch_prepare(struct hc_launch *l, struct hc_error *err)
         if (prepare_input(l, &l->run->job->inputs[i], err) < 0)
             return -1;
     if (prepare_ids(l, err) < 0 || clone_mounts(l, err) < 0 || prepare_env(l, err) < 0 ||
-        prepare_limits(l, err) <
+        hc_launch_prepare_limits(l, err) <
             0) /* before the filters: what they let through depends on who counts memory */
         return -1;
     return prepare_handover(l, err) < 0 ? -1 : prepare_channels(l, err);

@@ -6,7 +6,6 @@
 #include "base/units.h"
 #include "cell/launch.h"
 #include "cell/record.h"
-#include "cell/watch.h"
 #include "cell/weak.h"
 #include "spec/conceal.h"
 
@@ -77,35 +76,6 @@ static int supervise(struct hc_launch *l, struct hc_error *err)
     return hc_supervise(s, err);
 }
 
-static void fill_usage(struct hc_launch *l)
-{
-    const struct hc_supervisor *s = &l->sup;
-    struct hc_manifest *m = l->m;
-    m->usage.wall_us = s->end_us - l->t_started;
-    m->usage.cpu_user_us = (int64_t)s->rusage.ru_utime.tv_sec * 1000000 + s->rusage.ru_utime.tv_usec;
-    m->usage.cpu_system_us = (int64_t)s->rusage.ru_stime.tv_sec * 1000000 + s->rusage.ru_stime.tv_usec;
-    if (s->cpu_user_us + s->cpu_system_us > m->usage.cpu_user_us + m->usage.cpu_system_us) {
-        m->usage.cpu_user_us = s->cpu_user_us;
-        m->usage.cpu_system_us = s->cpu_system_us;
-    }
-    int64_t largest = (int64_t)s->rusage.ru_maxrss * 1024; /* of one process */
-    m->usage.memory_peak = s->memory_peak > largest ? s->memory_peak : largest;
-    m->usage.pids_peak = s->tasks_peak ? s->tasks_peak : -1;
-    m->usage.output_bytes = m->usage.output_files = -1;
-    if (l->run->policy->output_mode == HC_OUTPUT_CAPPED) {
-        m->usage.output_bytes = hc_watch_fs_bytes(l->output_fd);
-        m->usage.output_files = hc_watch_fs_files(l->output_fd) - 1; /* its root */
-    }
-    if (l->cgroup.fd < 0)
-        return;
-    struct hc_cgroup_usage u;
-    hc_cgroup_usage(&l->cgroup, &u);
-    m->usage.cpu_user_us = u.cpu_user_us;
-    m->usage.cpu_system_us = u.cpu_system_us;
-    m->usage.memory_peak = u.memory_peak;
-    m->usage.pids_peak = u.pids_peak;
-}
-
 static void fill_timing(struct hc_launch *l)
 {
     const struct hc_supervisor *s = &l->sup;
@@ -163,7 +133,8 @@ static int keep_results(struct hc_launch *l, int64_t since_ns, struct hc_error *
     if (hc_collect(&c, err) < 0)
         return -1;
     /* Partial: a limit or an error ended it, and yet there is something, or there was time to look. */
-    bool looked = l->m->status == HC_STATUS_TIMEOUT && l->m->guest;
+    bool warned = l->m->status == HC_STATUS_TIMEOUT || l->m->status == HC_STATUS_MEMORY;
+    bool looked = warned && l->m->guest;
     l->m->partial = l->m->status != HC_STATUS_OK && (l->m->figure_count || l->m->file_count || looked);
     return l->run->job->persist_code ? persist_code(l, err) : 0;
 }
@@ -271,7 +242,7 @@ static int run_cell(struct hc_launch *l, struct hc_error *err)
     l->t_started = hc_now_us();
     if (supervise(l, err) < 0)
         return -1;
-    fill_usage(l);
+    hc_launch_account(l);
     fill_timing(l);
     if (hc_launch_judge(l, err) < 0)
         return -1;
@@ -307,10 +278,11 @@ static int describe(struct hc_run *r, struct hc_manifest *m, struct hc_error *er
     m->policy = r->policy;
     m->tenant = job->tenant;
     m->labels = job->labels;
-    m->usage.memory_peak = m->usage.pids_peak = m->usage.output_bytes = m->usage.output_files = -1;
+    hc_manifest_usage_unknown(m);
+    m->usage.wall_us = m->usage.cpu_user_us = m->usage.cpu_system_us = 0;
     m->timing.build_us = m->timing.start_us = m->timing.run_us = m->timing.collect_us = -1;
-    m->enforced_by.memory = m->enforced_by.pids = m->enforced_by.cpu = m->enforced_by.cpus =
-        m->enforced_by.output = "none";
+    m->enforced_by.memory = m->enforced_by.memory_soft = m->enforced_by.pids = m->enforced_by.cpu =
+        m->enforced_by.cpus = m->enforced_by.cpu_weight = m->enforced_by.io = m->enforced_by.output = "none";
     m->code_bytes = (int64_t)job->code_len;
     hc_sha256_hex(job->code, job->code_len, m->code_sha256);
     format_time(m->started);

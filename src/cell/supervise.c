@@ -37,6 +37,7 @@ enum source {
     ON_STATUS,
     ON_WALL,
     ON_GRACE,
+    ON_SOFT,
     ON_WATCH,
     ON_CANCEL,
     ON_REFUSED,
@@ -58,6 +59,8 @@ struct loop {
     struct stream out, err;
     bool control_open, status_open, dead;
     int interpreter; /* pidfd of the process that said READY; -1: not yet */
+    int soft;        /* memory.events, while memory.high is set; else -1 */
+    bool told;       /* of its memory, once */
     int pace;        /* timer; -1: refused calls are answered as they come */
     int frames;
 };
@@ -188,6 +191,33 @@ static void finish_stream(struct stream *st)
 {
     hc_shown_free(st->relay.shown);
     hc_relay_finish(&st->relay);
+}
+
+/* ---- the soft mark on memory ---- */
+
+static void end_soft(struct loop *l)
+{
+    if (l->soft < 0)
+        return;
+    unwatch_fd(l, l->soft);
+    hc_close_fd(&l->soft);
+    hc_cgroup_soft_lift(l->s->cgroup);
+}
+
+/* From here on it is the program's memory: an interpreter that starts near the mark must not be slowed down.
+ */
+static void begin_soft(struct loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    struct hc_error err;
+    int64_t mark = hc_memory_soft(&s->policy->limits);
+    if (l->dead || s->cgroup->fd < 0 || !mark)
+        return;
+    if (hc_cgroup_soft_begin(s->cgroup, mark, &l->soft, &err) < 0 ||
+        watch_fd(l, l->soft, ON_SOFT, EPOLLPRI, &err) < 0) {
+        (void)snprintf(s->no_soft, sizeof s->no_soft, "%.159s", err.text);
+        end_soft(l);
+    }
 }
 
 /* ---- control ---- */
@@ -359,6 +389,8 @@ static void read_control(struct loop *l)
             close_control(l);
         } else if (type == HC_FRAME_READY) {
             answer_ready(l, sender);
+        } else if (type == HC_FRAME_RUN) {
+            begin_soft(l);
         } else if (type == HC_FRAME_CHECKED) {
             (void)hc_buf_add(&s->checked, s->inbox.body.data, s->inbox.body.len);
         }
@@ -393,30 +425,52 @@ static void read_status(struct loop *l)
 
 /* ---- limits ---- */
 
-static void watch(struct hc_supervisor *s)
-{
-    const struct hc_limits *limits = &s->policy->limits;
-    int64_t cpu_us;
-    if (s->cgroup->fd >= 0) {
-        struct hc_cgroup_usage u;
-        hc_cgroup_usage(s->cgroup, &u);
-        cpu_us = u.cpu_user_us + u.cpu_system_us;
-    } else {
-        if (look(s) > limits->memory)
-            end_job(s, HC_END_MEMORY);
-        cpu_us = s->cpu_user_us + s->cpu_system_us;
-    }
-    if (limits->cpu_ms && cpu_us > limits->cpu_ms * 1000)
-        end_job(s, HC_END_CPU);
-}
-
-/* The time is nearly up. A program that has not begun, or is being accounted for, is left alone. */
-static void warn_program(struct loop *l)
+/* The time or the memory is nearly used up. A program that has not begun, or is being accounted for, is left
+ * alone. */
+static void warn_program(struct loop *l, int number, enum hc_warning of)
 {
     struct hc_supervisor *s = l->s;
     if (l->dead || !s->inbox.running || s->inbox.reported)
         return;
-    s->warned = syscall(SYS_pidfd_send_signal, l->interpreter, HC_SIGNAL_DEADLINE, NULL, 0) == 0;
+    if (syscall(SYS_pidfd_send_signal, l->interpreter, number, NULL, 0) == 0)
+        s->warned = of;
+}
+
+static void check_soft(struct loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    if (l->dead || !hc_cgroup_soft_reached(s->cgroup, l->soft, hc_memory_soft(&s->policy->limits)))
+        return;
+    end_soft(l); /* it gets room to end in; beyond, limits.memory kills */
+    warn_program(l, HC_SIGNAL_MEMORY, HC_WARNED_MEMORY);
+}
+
+static void watch_memory(struct loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    const struct hc_limits *limits = &s->policy->limits;
+    int64_t used = look(s), mark = hc_memory_soft(limits);
+    if (used > limits->memory)
+        end_job(s, HC_END_MEMORY);
+    if (!mark || used < mark || l->told)
+        return;
+    l->told = s->inbox.running;
+    warn_program(l, HC_SIGNAL_MEMORY, HC_WARNED_MEMORY);
+}
+
+static void watch(struct loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    const struct hc_limits *limits = &s->policy->limits;
+    int64_t cpu_us;
+    if (s->cgroup->fd >= 0) {
+        cpu_us = hc_cgroup_cpu_us(s->cgroup);
+    } else {
+        watch_memory(l);
+        cpu_us = s->cpu_user_us + s->cpu_system_us;
+    }
+    if (limits->cpu_ms && cpu_us > limits->cpu_ms * 1000)
+        end_job(s, HC_END_CPU);
 }
 
 /* Milliseconds before limits.timeout at which the program is warned; 0: never. */
@@ -555,17 +609,21 @@ static void handle(struct loop *l, const struct epoll_event *event, const struct
         break;
     case ON_WALL:
         drain_timer(timers->wall);
+        s->frozen = !l->dead && s->cgroup->fd >= 0 && hc_cgroup_frozen(s->cgroup);
         if (!l->dead) /* else only a slow reader of its output is waited for, which is not the job's time */
             end_job(s, HC_END_TIMEOUT);
         break;
     case ON_GRACE:
         drain_timer(timers->grace);
-        warn_program(l);
+        warn_program(l, HC_SIGNAL_DEADLINE, HC_WARNED_TIME);
+        break;
+    case ON_SOFT:
+        check_soft(l);
         break;
     case ON_WATCH:
         drain_timer(timers->ticker);
         if (!l->dead)
-            watch(s);
+            watch(l);
         break;
     case ON_CANCEL:
         unwatch_fd(l, s->cancel_fd);
@@ -587,6 +645,7 @@ static void handle(struct loop *l, const struct epoll_event *event, const struct
     case ON_PIDFD:
         unwatch_fd(l, s->pidfd);
         l->dead = true;
+        end_soft(l);
         s->end_us = hc_now_us();
         /* The first process of a pid namespace takes all others with it before it can be waited for. */
         hc_supervise_kill(s);
@@ -641,7 +700,7 @@ static int supervise(struct loop *l, const struct timers *timers, struct hc_erro
 {
     struct hc_supervisor *s = l->s;
     const struct hc_limits *limits = &s->policy->limits;
-    l->interpreter = l->pace = -1;
+    l->interpreter = l->pace = l->soft = -1;
     l->control_open = l->status_open = true;
     l->out = make_stream(s->stdout_fd, s->pass_stdout, limits->stdout_bytes, s->out, ON_STDOUT, ON_PASS_OUT);
     l->err = make_stream(s->stderr_fd, s->pass_stderr, limits->stderr_bytes, s->err, ON_STDERR, ON_PASS_ERR);
@@ -651,6 +710,7 @@ static int supervise(struct loop *l, const struct timers *timers, struct hc_erro
     finish_stream(&l->err);
     hc_close_fd(&l->interpreter);
     hc_close_fd(&l->pace);
+    hc_close_fd(&l->soft);
     return rc;
 }
 

@@ -22,6 +22,9 @@ enum hc_end {
     HC_END_LAUNCH
 };
 
+/* Of what the program was warned last, by an exception. */
+enum hc_warning { HC_WARNED_NOT, HC_WARNED_TIME, HC_WARNED_MEMORY };
+
 struct hc_supervisor {
     /* Given. Descriptors are borrowed. */
     const struct hc_policy *policy;
@@ -54,7 +57,9 @@ struct hc_supervisor {
     int64_t memory_peak, tasks_peak, cpu_user_us,
         cpu_system_us; /* without a cgroup: sampled, the last before a kill */
     char job_filter_evidence[160];
-    bool warned;                     /* the program got HC_SIGNAL_DEADLINE */
+    enum hc_warning warned;
+    char no_soft[160];               /* why limits.memory_soft was not watched; empty if it was */
+    bool frozen;                     /* when its time was over, its cgroup was */
     int64_t ready_us, go_us, end_us; /* CLOCK_MONOTONIC; 0: not reached */
 };
 

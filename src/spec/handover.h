@@ -32,6 +32,8 @@ enum hc_cell_fd {
 
 /* The launcher sends it to the interpreter when limits.timeout is nearly over. */
 #define HC_SIGNAL_DEADLINE SIGVTALRM
+/* When limits.memory is. */
+#define HC_SIGNAL_MEMORY SIGPWR
 
 /* How the interpreter (pid 2) ended, as pid 1 learnt it from waitid. */
 struct hc_exit_report {

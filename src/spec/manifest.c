@@ -370,16 +370,55 @@ static void put_denials(struct doc *d, cJSON *root, const struct hc_manifest *m)
     }
 }
 
+#define USED(field) offsetof(struct hc_manifest, usage.field)
+
+static const struct {
+    const char *name;
+    bool seconds; /* else a whole number */
+    size_t at;
+} usage_rows[] = {
+    {"wall", true, USED(wall_us)},
+    {"cpu_user", true, USED(cpu_user_us)},
+    {"cpu_system", true, USED(cpu_system_us)},
+    {"cpu_throttled", true, USED(cpu_throttled_us)},
+    {"memory_peak", false, USED(memory_peak)},
+    {"memory_max_hits", false, USED(memory_max_hits)},
+    {"memory_high_hits", false, USED(memory_high_hits)},
+    {"pids_peak", false, USED(pids_peak)},
+    {"read_bytes", false, USED(read_bytes)},
+    {"written_bytes", false, USED(written_bytes)},
+    {"reads", false, USED(reads)},
+    {"writes", false, USED(writes)},
+    {"output_bytes", false, USED(output_bytes)},
+    {"output_files", false, USED(output_files)},
+    {"memory_pressure_some", true, USED(memory_some_us)},
+    {"memory_pressure_full", true, USED(memory_full_us)},
+    {"cpu_pressure_some", true, USED(cpu_some_us)},
+    {"cpu_pressure_full", true, USED(cpu_full_us)},
+    {"io_pressure_some", true, USED(io_some_us)},
+    {"io_pressure_full", true, USED(io_full_us)},
+};
+
+void hc_manifest_usage_unknown(struct hc_manifest *m)
+{
+    for (size_t i = 0; i < sizeof usage_rows / sizeof *usage_rows; i++)
+        *(int64_t *)(void *)((char *)m + usage_rows[i].at) = -1;
+}
+
 static void put_usage(struct doc *d, cJSON *root, const struct hc_manifest *m)
 {
     cJSON *usage = put_object(d, root, "usage");
-    put_seconds(d, usage, "wall", m->usage.wall_us);
-    put_seconds(d, usage, "cpu_user", m->usage.cpu_user_us);
-    put_seconds(d, usage, "cpu_system", m->usage.cpu_system_us);
-    put_known(d, usage, "memory_peak", m->usage.memory_peak);
-    put_known(d, usage, "pids_peak", m->usage.pids_peak);
-    put_known(d, usage, "output_bytes", m->usage.output_bytes);
-    put_known(d, usage, "output_files", m->usage.output_files);
+    for (size_t i = 0; i < sizeof usage_rows / sizeof *usage_rows; i++) {
+        int64_t value = *(const int64_t *)(const void *)((const char *)m + usage_rows[i].at);
+        if (usage_rows[i].seconds)
+            put_seconds(d, usage, usage_rows[i].name, value);
+        else
+            put_known(d, usage, usage_rows[i].name, value);
+    }
+}
+
+static void put_timing(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
     cJSON *timing = put_object(d, root, "timing");
     put_number(d, timing, "queue", 0);
     put_seconds(d, timing, "build", m->timing.build_us);
@@ -400,9 +439,12 @@ static void put_limits(struct doc *d, cJSON *root, const struct hc_manifest *m)
     }
     cJSON *by = put_object(d, limits, "enforced_by");
     put_text_or_null(d, by, "memory", m->enforced_by.memory);
+    put_text_or_null(d, by, "memory_soft", m->enforced_by.memory_soft);
     put_text_or_null(d, by, "pids", m->enforced_by.pids);
     put_text_or_null(d, by, "cpu", m->enforced_by.cpu);
     put_text_or_null(d, by, "cpus", m->enforced_by.cpus);
+    put_text_or_null(d, by, "cpu_weight", m->enforced_by.cpu_weight);
+    put_text_or_null(d, by, "io", m->enforced_by.io);
     put_text_or_null(d, by, "output", m->enforced_by.output);
 }
 
@@ -460,6 +502,7 @@ static cJSON *build(const struct hc_manifest *m)
     put_warnings(&d, root, m, no_guest);
     put_denials(&d, root, m);
     put_usage(&d, root, m);
+    put_timing(&d, root, m);
     put_limits(&d, root, m);
     put_layers(&d, root, m);
     put_sources(&d, root, m);

@@ -101,16 +101,19 @@ struct hc_manifest {
     size_t warning_count;
     struct hc_denials denials;
     struct {
-        int64_t wall_us, cpu_user_us, cpu_system_us, memory_peak, pids_peak, output_bytes,
-            output_files; /* -1: unknown */
-    } usage;
+        int64_t wall_us, cpu_user_us, cpu_system_us, cpu_throttled_us;
+        int64_t memory_peak, memory_max_hits, memory_high_hits, pids_peak;
+        int64_t read_bytes, written_bytes, reads, writes;
+        int64_t output_bytes, output_files;
+        int64_t memory_some_us, memory_full_us, cpu_some_us, cpu_full_us, io_some_us, io_full_us;
+    } usage; /* -1: unknown */
     struct {
         int64_t build_us, start_us, run_us, collect_us; /* -1: not reached */
     } timing;
     const struct hc_policy *policy; /* effective, borrowed */
     char policy_sha256[HC_SHA256_HEX];
     struct {
-        const char *memory, *pids, *cpu, *cpus,
+        const char *memory, *memory_soft, *pids, *cpu, *cpus, *cpu_weight, *io,
             *output; /* static: "cgroup", "rlimit+watch", "tmpfs", "none", ... */
     } enforced_by;
     struct hc_layer layers[HC_MAX_LAYERS];
@@ -122,6 +125,7 @@ struct hc_manifest {
     char started[40], finished[40]; /* RFC 3339, UTC, milliseconds */
 };
 
+void hc_manifest_usage_unknown(struct hc_manifest *m);
 void hc_manifest_finish(struct hc_manifest *m);
 
 /* The findings of a rejection as a JSON list, for the caller; empty without a rejection. NULL: no memory. */

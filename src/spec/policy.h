@@ -15,6 +15,8 @@ enum hc_guard_mode { HC_GUARD_ON, HC_GUARD_OFF };
 enum hc_core_scheduling { HC_CORES_SHARED, HC_CORES_KEPT };
 enum hc_processes { HC_PROCESSES_NONE, HC_PROCESSES_FORK };
 
+#define HC_CPU_WEIGHT 100 /* what the kernel gives who asks for nothing */
+
 /* Every field is set through a row of the option table (options.h), which has its unit, bounds and default.
  */
 struct hc_limits {
@@ -22,8 +24,12 @@ struct hc_limits {
     int64_t grace_ms;     /* before the end of timeout: TimeoutError is raised; 0: never */
     int64_t cpu_ms;       /* CPU time of all of the cell's processes together; 0: no limit of its own */
     int64_t memory;       /* bytes, all of the cell, tmpfs files included */
+    int64_t memory_soft;  /* bytes at which MemoryError is raised; 0: never */
     int64_t pids;         /* processes and threads in the cell */
     int64_t cpus_milli;   /* thousandths of a CPU; 0: all that there are */
+    int64_t cpu_weight;   /* share of a busy CPU, beside HC_CPU_WEIGHT of others */
+    int64_t io_read;      /* bytes per second from each disk; 0: as fast as it goes */
+    int64_t io_write;     /* bytes per second to each disk */
     int64_t output_bytes; /* size of the capped /output */
     int64_t output_files; /* files and directories in the capped /output */
     int64_t tmp_bytes;    /* size of /tmp */
@@ -38,6 +44,14 @@ struct hc_limits {
     int64_t open_files;   /* descriptors per process */
     int64_t stack_bytes;  /* stack of the main thread */
 };
+
+/* What limits.memory_soft comes to beside limits.memory: below it there must be room to write results down.
+ */
+static inline int64_t hc_memory_soft(const struct hc_limits *l)
+{
+    int64_t most = l->memory - l->memory / 8;
+    return l->memory_soft < most ? l->memory_soft : most;
+}
 
 struct hc_policy {
     char name[64];

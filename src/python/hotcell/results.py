@@ -118,10 +118,23 @@ class Usage:
     wall: Optional[float] = None
     cpu_user: Optional[float] = None
     cpu_system: Optional[float] = None
+    cpu_throttled: Optional[float] = None
     memory_peak: Optional[int] = None
+    memory_max_hits: Optional[int] = None
+    memory_high_hits: Optional[int] = None
     pids_peak: Optional[int] = None
+    read_bytes: Optional[int] = None
+    written_bytes: Optional[int] = None
+    reads: Optional[int] = None
+    writes: Optional[int] = None
     output_bytes: Optional[int] = None
     output_files: Optional[int] = None
+    memory_pressure_some: Optional[float] = None
+    memory_pressure_full: Optional[float] = None
+    cpu_pressure_some: Optional[float] = None
+    cpu_pressure_full: Optional[float] = None
+    io_pressure_some: Optional[float] = None
+    io_pressure_full: Optional[float] = None
 
 
 @dataclass(frozen=True)

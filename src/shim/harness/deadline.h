@@ -1,12 +1,13 @@
-/* deadline.h - a TimeoutError in the main thread: when the job's time is nearly up, and when the guest's
- * objects keep the harness waiting. Courtesy only: who catches it goes on until the launcher kills. */
+/* deadline.h - an exception in the main thread: TimeoutError when the job's time is nearly up, and when the
+ * guest's objects keep the harness waiting; MemoryError when its memory is. Courtesy only: who catches it
+ * goes on until the launcher, or the kernel, kills. */
 #ifndef HC_SHIM_HARNESS_DEADLINE_H
 #define HC_SHIM_HARNESS_DEADLINE_H
 
 #include "shim/harness/py.h"
 
-/* Before the program runs: what HC_SIGNAL_DEADLINE (spec/handover.h) and the harness's own alarm do.
- * `timeout` (lent for good) is limits.timeout as people write it. -1 with an exception set. */
+/* Before the program runs: what HC_SIGNAL_DEADLINE and HC_SIGNAL_MEMORY (spec/handover.h) and the harness's
+ * own alarm do. `timeout` (lent for good) is limits.timeout as people write it. -1 with an exception set. */
 int hc_deadline_prepare(const char *timeout);
 
 /* From here on the launcher's signal raises, until hc_deadline_disarm. */
@@ -17,7 +18,8 @@ void hc_deadline_disarm(void);
 int hc_deadline_raised(void);
 
 /* The harness calls into the guest's objects, and gives them so long; after that, and each time that it has
- * passed again, they get a TimeoutError. The launcher's signal raises too. Ended by hc_deadline_lift. */
+ * passed again, they get a TimeoutError. The launcher's signal about the time raises too. Ended by
+ * hc_deadline_lift. */
 void hc_deadline_within(int seconds);
 
 /* What to do about objects that catch the TimeoutError, time after time: does not return. `ctx` is lent for

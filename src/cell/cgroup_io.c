@@ -1,0 +1,91 @@
+/* Bytes per second from and to the disks that a cell can reach: io.max. */
+#include "cell/cgroup.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+/* io.max takes whole disks only. In sysfs a partition is a directory below its disk's. */
+static bool whole_disk(dev_t *device)
+{
+    char path[64], number[32];
+    (void)snprintf(path, sizeof path, "/sys/dev/block/%u:%u", major(*device), minor(*device));
+    hc_autofd dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return false;
+    if (faccessat(dir, "partition", F_OK, 0) < 0)
+        return true;
+    unsigned disk_major, disk_minor;
+    if (hc_read_attr(dir, "../dev", number, sizeof number) < 0 ||
+        sscanf(number, "%u:%u", &disk_major, &disk_minor) != 2)
+        return false;
+    *device = makedev(disk_major, disk_minor);
+    return true;
+}
+
+bool hc_cgroup_disk_of(struct hc_cgroup_disks *disks, int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return false;
+    dev_t device = st.st_dev;
+    if (!whole_disk(&device))
+        return false;
+    for (size_t i = 0; i < disks->count; i++)
+        if (disks->list[i] == device)
+            return true;
+    if (disks->count == HC_CGROUP_DISKS)
+        return false;
+    disks->list[disks->count++] = device;
+    return true;
+}
+
+static void add_rate(char *out, size_t size, const char *key, int64_t rate)
+{
+    size_t used = strlen(out);
+    if (rate)
+        (void)snprintf(out + used, size - used, " %s=%lld", key, (long long)rate);
+}
+
+/* Does the line of this disk in io.max say what was asked for? The kernel adds the limits that are "max". */
+static bool reads_back(const struct hc_cgroup *cg, const char *disk, const char *wanted)
+{
+    char now[4096], value[64], *rest = NULL;
+    if (hc_read_attr(cg->fd, "io.max", now, sizeof now) < 0)
+        return false;
+    char *line = strtok_r(now, "\n", &rest);
+    while (line && (strncmp(line, disk, strlen(disk)) != 0 || line[strlen(disk)] != ' '))
+        line = strtok_r(NULL, "\n", &rest);
+    while (line && *wanted) {
+        size_t len = 1 + strcspn(wanted + 1, " "); /* with the blank before it */
+        (void)snprintf(value, sizeof value, "%.*s", (int)len, wanted);
+        const char *at = strstr(line, value);
+        if (!at || (at[len] && at[len] != ' '))
+            return false;
+        wanted += len;
+    }
+    return line != NULL;
+}
+
+int hc_cgroup_limit_io(const struct hc_cgroup *cg, const struct hc_limits *l,
+                       const struct hc_cgroup_disks *disks, struct hc_error *err)
+{
+    for (size_t i = 0; i < disks->count; i++) {
+        char disk[32], rates[96] = "", text[128];
+        (void)snprintf(disk, sizeof disk, "%u:%u", major(disks->list[i]), minor(disks->list[i]));
+        add_rate(rates, sizeof rates, "rbps", l->io_read);
+        add_rate(rates, sizeof rates, "wbps", l->io_write);
+        (void)snprintf(text, sizeof text, "%s%s", disk, rates);
+        if (hc_write_attr(cg->fd, "io.max", text, err) < 0)
+            return hc_exit_as(err, HC_EXIT_UNAVAILABLE);
+        if (!reads_back(cg, disk, rates))
+            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "io.max does not read back '%s'", text);
+    }
+    return 0;
+}

@@ -1,0 +1,212 @@
+/* Where cells get their cgroups: a directory that is ours to divide, with controllers to give. */
+#include "cell/cgroup.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+static bool has_word(const char *list, const char *word)
+{
+    size_t len = strlen(word);
+    for (const char *p = list; (p = strstr(p, word)); p += len)
+        if ((p == list || p[-1] == ' ') && (p[len] == ' ' || p[len] == '\0'))
+            return true;
+    return false;
+}
+
+static bool is_cgroup2(int fd)
+{
+    struct statfs fs;
+    return fstatfs(fd, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+}
+
+/* Where cgroup v2 is mounted: alone, or beside v1 in systemd's hybrid layout. */
+static const char *mount_point(void)
+{
+    static const char *const places[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        hc_autofd fd = open(places[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (fd >= 0 && is_cgroup2(fd))
+            return places[i];
+    }
+    return NULL;
+}
+
+/* Give children of this directory the controllers, and see which they have. */
+static int enable(struct hc_cgroup_parent *p)
+{
+    char has[256] = "";
+    if (hc_read_attr(p->fd, "cgroup.subtree_control", has, sizeof has) < 0)
+        return -1;
+    static const char *const wanted[] = {"memory", "pids", "cpu", "io"};
+    struct hc_error ignored;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        char on[16];
+        (void)snprintf(on, sizeof on, "+%s", wanted[i]);
+        if (!has_word(has, wanted[i]))
+            (void)hc_write_attr(p->fd, "cgroup.subtree_control", on, &ignored);
+    }
+    if (hc_read_attr(p->fd, "cgroup.subtree_control", has, sizeof has) < 0)
+        return -1;
+    p->memory = has_word(has, "memory");
+    p->pids = has_word(has, "pids");
+    p->cpu = has_word(has, "cpu");
+    p->io = has_word(has, "io");
+    return p->memory && p->pids ? 0 : -1;
+}
+
+static int open_place(struct hc_cgroup_parent *p, const char *path)
+{
+    hc_close_fd(&p->fd);
+    (void)snprintf(p->path, sizeof p->path, "%s", path);
+    p->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return p->fd >= 0 && is_cgroup2(p->fd) ? 0 : -1;
+}
+
+static bool writable(const struct hc_cgroup_parent *p)
+{
+    return faccessat(p->fd, ".", W_OK, AT_EACCESS) == 0 &&
+           faccessat(p->fd, "cgroup.procs", W_OK, AT_EACCESS) == 0;
+}
+
+/* Below a threaded cgroup there is no memory controller, and no process to be started. */
+static bool threaded(const struct hc_cgroup_parent *p)
+{
+    char type[32]; /* the top of the hierarchy has none */
+    return hc_read_attr(p->fd, "cgroup.type", type, sizeof type) == 0 && strcmp(type, "domain") != 0;
+}
+
+static int use_named(struct hc_cgroup_parent *p, const char *path, struct hc_error *err)
+{
+    if (path[0] != '/' || open_place(p, path) < 0)
+        return hc_fail_as(err, HC_EXIT_CONFIG, 0, "HOTCELL_CGROUP: %s is not a cgroup v2 directory", path);
+    if (!writable(p))
+        return hc_fail_as(err, HC_EXIT_CONFIG, 0, "HOTCELL_CGROUP: %s is not delegated to uid %u", path,
+                          geteuid());
+    if (threaded(p))
+        return hc_fail_as(err, HC_EXIT_CONFIG, 0,
+                          "HOTCELL_CGROUP: %s is a threaded cgroup, which holds no jobs", path);
+    if (enable(p) < 0)
+        return hc_fail_as(
+            err, HC_EXIT_CONFIG, 0,
+            "HOTCELL_CGROUP: %s does not give its children the memory and pids controllers (its own "
+            "processes must be in a child of it)",
+            path);
+    return 0;
+}
+
+/* systemd writes the same cgroup.subtree_control at the top. That is safe both ways: it never removes a
+ * directory that it did not make, and a controller that "hotcell" has given to its own children cannot be
+ * taken from "hotcell" (EBUSY). A scope of systemd's own would cost each job a conversation with it. */
+static int use_top(struct hc_cgroup_parent *p, const char *mnt, struct hc_error *err)
+{
+    char path[PATH_MAX];
+    if (open_place(p, mnt) < 0 || enable(p) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                          "%s has no memory and pids controllers to give (they may be bound to cgroup v1)",
+                          mnt);
+    (void)snprintf(path, sizeof path, "%s/hotcell", mnt);
+    if (mkdir(path, 0755) < 0 && errno != EEXIST)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "make %s", path);
+    if (open_place(p, path) < 0 || enable(p) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "%s cannot have the memory and pids controllers",
+                          path);
+    return 0;
+}
+
+static int own_cgroup(const char *mnt, char out[PATH_MAX])
+{
+    char text[PATH_MAX];
+    if (hc_read_attr(AT_FDCWD, "/proc/self/cgroup", text, sizeof text) < 0)
+        return -1;
+    char *line = strstr(text, "0::/"); /* the v2 line; v1 lines begin with other numbers */
+    if (!line || (line != text && line[-1] != '\n'))
+        return -1;
+    line[strcspn(line, "\n")] = '\0';
+    int n = snprintf(out, PATH_MAX, "%s%s", mnt, line + 3);
+    return n > 0 && n < PATH_MAX ? 0 : -1;
+}
+
+/* A cgroup that was delegated to us with ourselves in it: the rule against inner processes wants us in a leaf
+ * before it can have controllers for its children. Works only if we are alone in it. */
+static int move_aside(struct hc_cgroup_parent *p)
+{
+    struct hc_error ignored;
+    if (mkdirat(p->fd, "hotcell-launcher", 0755) < 0 && errno != EEXIST)
+        return -1;
+    hc_autofd leaf = openat(p->fd, "hotcell-launcher", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (leaf < 0 || hc_write_attr(leaf, "cgroup.procs", "0", &ignored) < 0)
+        return -1;
+    if (enable(p) == 0)
+        return 0;
+    (void)hc_write_attr(p->fd, "cgroup.procs", "0", &ignored);
+    (void)unlinkat(p->fd, "hotcell-launcher", AT_REMOVEDIR);
+    return -1;
+}
+
+/* A cgroup around ours that we may divide. Not a slice: those are systemd's, which gives away scopes and
+ * services only, and sets a slice's controllers as it likes. */
+static bool use_above(struct hc_cgroup_parent *p, const char *mnt, char path[PATH_MAX])
+{
+    char *slash = strrchr(path, '/');
+    if (!slash || (size_t)(slash - path) <= strlen(mnt))
+        return false;
+    *slash = '\0';
+    size_t len = strlen(path);
+    bool slice = len > 6 && strcmp(path + len - 6, ".slice") == 0;
+    return !slice && open_place(p, path) == 0 && writable(p) && !threaded(p) && enable(p) == 0;
+}
+
+static bool use_own(struct hc_cgroup_parent *p, const char *mnt)
+{
+    char path[PATH_MAX];
+    if (own_cgroup(mnt, path) < 0 || open_place(p, path) < 0)
+        return false;
+    if (writable(p) && !threaded(p) && (enable(p) == 0 || move_aside(p) == 0))
+        return true;
+    return use_above(p, mnt, path);
+}
+
+static int use_delegated(struct hc_cgroup_parent *p, const char *mnt, struct hc_error *err)
+{
+    if (use_own(p, mnt))
+        return 0;
+    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                      "no cgroup with the memory and pids controllers is delegated to uid %u: run it under "
+                      "'systemd-run --user --scope -p Delegate=yes', or set HOTCELL_CGROUP",
+                      geteuid());
+}
+
+/* In a container the top of what is mounted is the container's own cgroup, and our processes are in it. */
+static int use_as_root(struct hc_cgroup_parent *p, const char *mnt, struct hc_error *err)
+{
+    if (use_top(p, mnt, err) == 0)
+        return 0;
+    return use_own(p, mnt) ? 0 : -1;
+}
+
+int hc_cgroup_find(struct hc_cgroup_parent *out, struct hc_error *err)
+{
+    *out = (struct hc_cgroup_parent){.fd = -1};
+    const char *named = getenv("HOTCELL_CGROUP");
+    const char *mnt = mount_point();
+    int rc = named && *named ? use_named(out, named, err)
+             : !mnt ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "cgroup v2 is not mounted on this host")
+             : geteuid() == 0 ? use_as_root(out, mnt, err)
+                              : use_delegated(out, mnt, err);
+    if (rc < 0)
+        hc_cgroup_parent_finish(out);
+    return rc;
+}
+
+void hc_cgroup_parent_finish(struct hc_cgroup_parent *p)
+{
+    hc_close_fd(&p->fd);
+}
