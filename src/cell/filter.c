@@ -1,7 +1,8 @@
 #include "cell/filter.h"
 
 #include "base/fd.h"
-#include "spec/calls.h"
+#include "cell/filter_proof.h"
+#include "spec/syscalls.h"
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -22,7 +23,9 @@ unsigned hc_filter_when(enum hc_filter_kind kind, const struct hc_policy *p, boo
         when |= HC_NO_FORK;
     if (p->network == HC_NETWORK_LOOPBACK)
         when |= HC_WITH_SOCKETS;
-    return when;
+    if (kind == HC_FILTER_REPORT && hc_syscalls_no_new_code(p->rules))
+        when |= HC_NO_NEW_CODE;
+    return when | HC_OPTIONAL;
 }
 
 /* The calls that some row has decided already. */
@@ -45,79 +48,101 @@ static void remember(struct seen *s, int nr)
         s->numbers[s->count++] = nr;
 }
 
-/* What this filter does about a call that is refused with `error`. */
-static uint32_t refuse(enum hc_filter_kind kind, const char *call, int error)
+/* One filter while it is made. */
+struct making {
+    scmp_filter_ctx ctx;
+    enum hc_filter_kind kind;
+    uint32_t arch;
+    unsigned when;
+    const cJSON *rules; /* the policy's */
+    struct seen seen;
+};
+
+/* The number of a call on the machine that the filter is for; negative: it has none. */
+static int number_of(const struct making *m, const char *call)
 {
-    if (!hc_filter_hint(call))
+    return seccomp_syscall_resolve_name_arch(m->arch, call);
+}
+
+/* What this filter does about a call that is refused with `error`. */
+static uint32_t refuse(enum hc_filter_kind kind, bool told, int error)
+{
+    if (!told)
         return SCMP_ACT_ERRNO((uint32_t)error);
     return kind == HC_FILTER_JOB ? SCMP_ACT_ALLOW : SCMP_ACT_NOTIFY;
 }
 
-/* The reporting filter lets pass whatever it does not report. */
-static int add_rule(scmp_filter_ctx ctx, enum hc_filter_kind kind, uint32_t action, int nr, unsigned n,
+/* The reporting filter lets pass whatever it does not report. libseccomp takes the number that a call has on
+ * this machine, whatever machine the filter is for. */
+static int add_rule(const struct making *m, uint32_t action, const char *call, unsigned n,
                     const struct scmp_arg_cmp *cmp)
 {
-    if (kind == HC_FILTER_REPORT && action != SCMP_ACT_NOTIFY)
+    if (m->kind == HC_FILTER_REPORT && action != SCMP_ACT_NOTIFY)
         return 0;
-    return seccomp_rule_add_array(ctx, action, nr, n, cmp);
+    return seccomp_rule_add_array(m->ctx, action, seccomp_syscall_resolve_name(call), n, cmp);
 }
 
-static int add_sets(scmp_filter_ctx ctx, enum hc_filter_kind kind, unsigned when, struct seen *seen,
-                    struct hc_error *err)
+/* What the policy denies, it denies to the job. */
+static bool is_denied(const struct making *m, const char *call)
+{
+    return m->kind == HC_FILTER_JOB && hc_syscalls_denied(m->rules, call);
+}
+
+static int add_sets(struct making *m, struct hc_error *err)
 {
     for (size_t i = 0; i < hc_call_sets_count; i++) {
-        if (!(hc_call_sets[i].when & when))
-            continue;
-        char names[1024];
-        (void)snprintf(names, sizeof names, "%s", hc_call_sets[i].calls);
-        char *rest = NULL;
-        for (char *name = strtok_r(names, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
-            int nr = seccomp_syscall_resolve_name(name);
-            if (nr < 0)
+        char name[32];
+        const struct hc_call_set *set = &hc_call_sets[i];
+        for (const char *at = set->when & m->when ? set->calls : ""; hc_calls_next(&at, name);) {
+            int nr = number_of(m, name);
+            if (nr < 0 || is_denied(m, name) || !hc_syscalls_in_set(m->rules, set, name))
                 continue;
-            int rc = add_rule(ctx, kind, SCMP_ACT_ALLOW, nr, 0, NULL);
+            int rc = add_rule(m, SCMP_ACT_ALLOW, name, 0, NULL);
             if (rc < 0)
                 return hc_fail(err, -rc, "allow %s", name);
-            remember(seen, nr);
+            remember(&m->seen, nr);
         }
     }
     return 0;
 }
 
-static int add_rules(scmp_filter_ctx ctx, enum hc_filter_kind kind, unsigned when, struct seen *seen,
-                     struct hc_error *err)
+static int add_rules(struct making *m, struct hc_error *err)
 {
     for (size_t i = 0; i < hc_call_rules_count; i++) {
         const struct hc_call_rule *r = &hc_call_rules[i];
-        int nr = seccomp_syscall_resolve_name(r->call);
-        if (!(r->when & when) || nr < 0)
+        int nr = number_of(m, r->call);
+        if (!(r->when & m->when) || nr < 0 || is_denied(m, r->call))
             continue;
         struct scmp_arg_cmp cmp[2];
         unsigned n = 0;
         for (; n < 2 && r->cmp[n].mask; n++)
             cmp[n] = SCMP_CMP64(r->cmp[n].arg, SCMP_CMP_MASKED_EQ, r->cmp[n].mask, r->cmp[n].value);
-        uint32_t action = r->error ? refuse(kind, r->call, r->error) : SCMP_ACT_ALLOW;
-        int rc = add_rule(ctx, kind, action, nr, n, cmp);
+        bool told = r->error && hc_filter_hint(r);
+        uint32_t action = r->error ? refuse(m->kind, told, r->error) : SCMP_ACT_ALLOW;
+        int rc = add_rule(m, action, r->call, n, cmp);
         if (rc < 0)
             return hc_fail(err, -rc, "%s %s", r->error ? "refuse" : "allow", r->call);
-        remember(seen, nr);
+        remember(&m->seen, nr);
     }
     return 0;
 }
 
 /* Those that no other row has decided for this filter. */
-static int add_refusals(scmp_filter_ctx ctx, enum hc_filter_kind kind, const struct seen *seen,
-                        struct hc_error *err)
+static int add_refusals(struct making *m, struct hc_error *err)
 {
     for (size_t i = 0; i < hc_call_refusals_count; i++) {
         const struct hc_call_refusal *r = &hc_call_refusals[i];
-        int nr = seccomp_syscall_resolve_name(r->call);
-        uint32_t action = refuse(kind, r->call, r->error);
-        if (nr < 0 || action == SCMP_ACT_ERRNO(ENOSYS) || seen_before(seen, nr))
-            continue;
-        int rc = add_rule(ctx, kind, action, nr, 0, NULL);
-        if (rc < 0)
-            return hc_fail(err, -rc, "refuse %s", r->call);
+        char name[32];
+        for (const char *at = r->calls; hc_calls_next(&at, name);) {
+            int nr = number_of(m, name);
+            bool told = hc_filter_told(name) && !is_denied(m, name); /* else this filter would let it pass */
+            uint32_t action = refuse(m->kind, told, r->error);
+            if (nr < 0 || action == SCMP_ACT_ERRNO(ENOSYS) || seen_before(&m->seen, nr))
+                continue;
+            int rc = add_rule(m, action, name, 0, NULL);
+            if (rc < 0)
+                return hc_fail(err, -rc, "refuse %s", name);
+        }
     }
     return 0;
 }
@@ -135,26 +160,55 @@ static int export_bpf(scmp_filter_ctx ctx, struct hc_buf *out, struct hc_error *
     return hc_read_all(fd, out, sizeof(struct sock_filter) * BPF_MAXINSNS, err);
 }
 
-int hc_filter_compile(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted,
+static int prepare(struct making *m, uint32_t optimize, struct hc_error *err)
+{
+    if (seccomp_attr_set(m->ctx, SCMP_FLTATR_CTL_OPTIMIZE, optimize) < 0)
+        return hc_fail(err, 0, "libseccomp is too old");
+    if (m->arch == seccomp_arch_native())
+        return 0;
+    int rc = seccomp_arch_add(m->ctx, m->arch);
+    if (rc == 0)
+        rc = seccomp_arch_remove(m->ctx, seccomp_arch_native());
+    return rc < 0 ? hc_fail(err, -rc, "choose another machine") : 0;
+}
+
+static int make(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted, uint32_t arch,
+                uint32_t optimize, struct hc_buf *out, struct hc_error *err)
+{
+    struct making m = {
+        /* Wrong architecture (32-bit calls on a 64-bit kernel) ends the process: libseccomp's default. */
+        .ctx = seccomp_init(kind == HC_FILTER_REPORT ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(ENOSYS)),
+        .kind = kind,
+        .arch = arch == SCMP_ARCH_NATIVE ? seccomp_arch_native() : arch,
+        .when = hc_filter_when(kind, policy, counted),
+        .rules = policy->rules,
+    };
+    if (!m.ctx)
+        return hc_fail(err, ENOMEM, "libseccomp");
+    int rc = prepare(&m, optimize, err);
+    if (rc == 0)
+        rc = add_sets(&m, err);
+    if (rc == 0)
+        rc = add_rules(&m, err);
+    if (rc == 0)
+        rc = add_refusals(&m, err);
+    if (rc == 0)
+        rc = export_bpf(m.ctx, out, err);
+    seccomp_release(m.ctx);
+    return rc < 0 ? rc : hc_filter_prove(out, kind, policy, counted, m.arch, err);
+}
+
+int hc_filter_compile(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted, uint32_t arch,
                       struct hc_buf *out, struct hc_error *err)
 {
-    /* Wrong architecture (32-bit calls on a 64-bit kernel) ends the process: libseccomp's default. */
-    scmp_filter_ctx ctx = seccomp_init(kind == HC_FILTER_REPORT ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(ENOSYS));
-    if (!ctx)
-        return hc_fail(err, ENOMEM, "compile a seccomp filter");
-    struct seen seen = {.count = 0};
-    unsigned when = hc_filter_when(kind, policy, counted);
-    /* A binary tree: loading a filter makes the kernel run it once for every call number. */
-    int rc =
-        seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2) < 0 ? hc_fail(err, 0, "libseccomp is too old") : 0;
-    if (rc == 0)
-        rc = add_sets(ctx, kind, when, &seen, err);
-    if (rc == 0)
-        rc = add_rules(ctx, kind, when, &seen, err);
-    if (rc == 0)
-        rc = add_refusals(ctx, kind, &seen, err);
-    if (rc == 0)
-        rc = export_bpf(ctx, out, err);
-    seccomp_release(ctx);
-    return rc < 0 ? hc_ctx(err, "compile a seccomp filter") : 0;
+    /* First a binary tree: loading a filter makes the kernel run it once for every call number. libseccomp
+     * shares parts of a filter that look alike, and has shared some that expect another argument to be at
+     * hand; in the other order they lie differently. */
+    static const uint32_t ways[] = {2, 1};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        hc_buf_clear(out);
+        if (make(kind, policy, counted, arch, ways[i], out, err) == 0)
+            return 0;
+    }
+    return hc_ctx(err, "compile a seccomp filter");
 }

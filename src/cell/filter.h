@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "spec/calls.h"
 #include "spec/denial.h"
 #include "spec/policy.h"
 
@@ -32,31 +33,37 @@ enum hc_filter_kind {
  * memory. */
 unsigned hc_filter_when(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted);
 
-/* The filter as struct sock_filter[], for the native architecture. */
-int hc_filter_compile(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted,
+/* The filter as struct sock_filter[]. `arch`: a machine as libseccomp names it, SCMP_ARCH_NATIVE for this
+ * one.
+ */
+int hc_filter_compile(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted, uint32_t arch,
                       struct hc_buf *out, struct hc_error *err);
 
-/* The same, from the cache if it is there. `counted`: a cgroup counts the cell's memory. The filter as struct
- * sock_filter[] in `out`. `cache_dir` is where compiled filters are kept (made if missing; NULL: nowhere); a
- * cache that cannot be used costs time only. */
+/* For this machine, from the cache if it is there. `counted`: a cgroup counts the cell's memory. The filter
+ * as struct sock_filter[] in `out`. `cache_dir` is where compiled filters are kept (made if missing; NULL:
+ * nowhere); a cache that cannot be used costs time only. */
 int hc_filter_get(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted,
                   const char *cache_dir, struct hc_buf *out, struct hc_error *err);
 
-/* What the job's filter does, for people: sets of calls that are allowed, calls that depend on their
- * arguments, and calls that are refused with an errno of their own. Whatever is not named fails with ENOSYS.
- */
+/* What the filters do, for people: sets of calls that are allowed, calls that depend on their arguments, and
+ * calls that are refused. Whatever is not named fails with ENOSYS. */
 struct hc_filter_row {
-    const char *name;  /* of a set, or the call */
-    const char *calls; /* of a set, separated by blanks; else NULL */
-    bool by_arguments; /* true for some arguments only */
-    int error;         /* 0: allowed */
+    const char *name; /* of a set, or the call; empty for calls that are refused together */
+    const char
+        *calls; /* of a set, those that are allowed, or those refused; separated by blanks; else NULL */
+    const char *denied; /* of a set or a call, those that the policy takes away; else NULL */
+    bool optional;      /* a set that only a policy brings */
+    const char *which;  /* for these arguments; NULL: for all */
+    int error;          /* 0: allowed */
     const char *why;
 };
 typedef void hc_filter_visitor(void *ctx, const struct hc_filter_row *row);
 void hc_filter_each(const struct hc_policy *policy, bool counted, hc_filter_visitor *each, void *ctx);
 
-/* What to do instead of a call whose refusal is told to the launcher; NULL: this one is not told. */
-const char *hc_filter_hint(const char *call);
+/* What to do instead, if the refusal of a call, or the one that a row is about, is told to the launcher;
+ * NULL: it is not. */
+const char *hc_filter_told(const char *call);
+const char *hc_filter_hint(const struct hc_call_rule *row);
 
 /* A call that the reporting filter refused: the denial, for the manifest, and the errno to refuse it with. */
 int hc_filter_explain(const struct seccomp_data *call, struct hc_denial *out);

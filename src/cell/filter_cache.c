@@ -18,6 +18,16 @@ static void hash_text(struct hc_hash *h, const char *text)
     hc_hash_add(h, text, strlen(text) + 1);
 }
 
+/* What the policy says of single calls. */
+static void hash_rules(struct hc_hash *h, const cJSON *rules)
+{
+    char *text = cJSON_PrintUnformatted(cJSON_GetObjectItemCaseSensitive(rules, "syscalls"));
+    hash_text(h, text ? text : "");
+    cJSON_free(text);
+}
+
+#define CODE 3 /* of filter.c: another number with each change to what it makes of the tables */
+
 /* The cache key covers everything that goes into a filter: the tables, the choice, and who compiles it. */
 static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted,
                       char out[HC_SHA256_HEX])
@@ -25,10 +35,17 @@ static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, 
     struct hc_hash h;
     hc_hash_init(&h);
     const struct scmp_version *v = seccomp_version();
-    unsigned made[] = {
-        kind, hc_filter_when(kind, policy, counted), v->major, v->minor, v->micro, seccomp_arch_native()};
+    unsigned made[] = {CODE,
+                       kind,
+                       hc_filter_when(kind, policy, counted),
+                       v->major,
+                       v->minor,
+                       v->micro,
+                       seccomp_arch_native()};
     hc_hash_add(&h, made, sizeof made);
+    hash_rules(&h, policy->rules);
     for (size_t i = 0; i < hc_call_sets_count; i++) {
+        hash_text(&h, hc_call_sets[i].name);
         hash_text(&h, hc_call_sets[i].calls);
         hc_hash_add(&h, &hc_call_sets[i].when, sizeof hc_call_sets[i].when);
     }
@@ -41,9 +58,10 @@ static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, 
             hc_hash_add(&h, cmp, sizeof cmp);
         }
         hc_hash_add(&h, &hc_call_rules[i].error, sizeof hc_call_rules[i].error);
+        hash_text(&h, hc_call_rules[i].hint ? "told" : "");
     }
     for (size_t i = 0; i < hc_call_refusals_count; i++) {
-        hash_text(&h, hc_call_refusals[i].call);
+        hash_text(&h, hc_call_refusals[i].calls);
         hc_hash_add(&h, &hc_call_refusals[i].error, sizeof hc_call_refusals[i].error);
     }
     for (size_t i = 0; i < hc_calls_told_count; i++)
@@ -102,7 +120,7 @@ int hc_filter_get(enum hc_filter_kind kind, const struct hc_policy *policy, bool
     if (usable && cache_read(dir, name, out) == 0)
         return 0;
     hc_buf_clear(out);
-    if (hc_filter_compile(kind, policy, counted, out, err) < 0)
+    if (hc_filter_compile(kind, policy, counted, SCMP_ARCH_NATIVE, out, err) < 0)
         return -1;
     if (usable)
         cache_write(dir, name, out);

@@ -1,62 +1,105 @@
 /* What the filters do, for people: all that a policy allows, and what one refused call was. */
 #include "cell/filter.h"
 
-#include "spec/calls.h"
+#include "spec/syscalls.h"
 
 #include <errno.h>
 #include <seccomp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
-const char *hc_filter_hint(const char *call)
+const char *hc_filter_told(const char *call)
 {
-    size_t len = strlen(call);
     for (size_t i = 0; i < hc_calls_told_count; i++)
-        for (const char *at = hc_calls_told[i].calls; *at; at += strspn(at, " ")) {
-            size_t word = strcspn(at, " ");
-            if (word == len && memcmp(at, call, len) == 0)
-                return hc_calls_told[i].hint;
-            at += word;
-        }
+        if (hc_calls_have(hc_calls_told[i].calls, call))
+            return hc_calls_told[i].hint;
     return NULL;
 }
 
-static bool decided_elsewhere(const char *call, unsigned when)
+const char *hc_filter_hint(const struct hc_call_rule *row)
+{
+    return row->hint ? row->hint : hc_filter_told(row->call);
+}
+
+/* ---- what a policy allows ---- */
+
+struct listing {
+    const struct hc_policy *policy;
+    unsigned when;
+    hc_filter_visitor *each;
+    void *ctx;
+};
+
+/* A set, as far as there is anything of it. */
+static void list_set(const struct listing *l, const struct hc_call_set *set)
+{
+    hc_autobuf allowed = {0};
+    hc_autobuf denied = {0};
+    char call[32];
+    for (const char *at = set->calls; hc_calls_next(&at, call);) {
+        struct hc_buf *to = hc_syscalls_denied(l->policy->rules, call) ? &denied : &allowed;
+        if (hc_syscalls_in_set(l->policy->rules, set, call))
+            (void)hc_buf_fmt(to, "%s%s", to->len ? " " : "", call);
+    }
+    if (allowed.len || denied.len)
+        l->each(l->ctx, &(struct hc_filter_row){.name = set->name,
+                                                .calls = allowed.len ? allowed.data : "",
+                                                .denied = denied.len ? denied.data : NULL,
+                                                .optional = set->when & HC_OPTIONAL,
+                                                .why = set->why});
+}
+
+static void list_rule(const struct listing *l, const struct hc_call_rule *r)
+{
+    bool denied = hc_syscalls_denied(l->policy->rules, r->call);
+    if (denied && r->error)
+        return;
+    l->each(l->ctx, &(struct hc_filter_row){.name = r->call,
+                                            .denied = denied ? r->call : NULL,
+                                            .which = r->which,
+                                            .error = r->error,
+                                            .why = r->why});
+}
+
+static bool decided_elsewhere(const struct listing *l, const char *call)
 {
     for (size_t i = 0; i < hc_call_rules_count; i++)
-        if ((hc_call_rules[i].when & when) && strcmp(hc_call_rules[i].call, call) == 0)
+        if ((hc_call_rules[i].when & l->when) && strcmp(hc_call_rules[i].call, call) == 0)
             return true;
-    size_t len = strlen(call);
-    for (size_t i = 0; i < hc_call_sets_count; i++) {
-        if (!(hc_call_sets[i].when & when))
-            continue;
-        for (const char *at = strstr(hc_call_sets[i].calls, call); at; at = strstr(at + 1, call))
-            if ((at == hc_call_sets[i].calls || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
-                return true;
-    }
+    for (size_t i = 0; i < hc_call_sets_count; i++)
+        if ((hc_call_sets[i].when & l->when) && hc_calls_have(hc_call_sets[i].calls, call) &&
+            hc_syscalls_in_set(l->policy->rules, &hc_call_sets[i], call))
+            return true;
     return false;
+}
+
+static void list_refusal(const struct listing *l, const struct hc_call_refusal *r)
+{
+    hc_autobuf calls = {0};
+    char call[32];
+    for (const char *at = r->calls; hc_calls_next(&at, call);)
+        if (!decided_elsewhere(l, call))
+            (void)hc_buf_fmt(&calls, "%s%s", calls.len ? " " : "", call);
+    if (calls.len)
+        l->each(l->ctx,
+                &(struct hc_filter_row){.name = "", .calls = calls.data, .error = r->error, .why = r->why});
 }
 
 void hc_filter_each(const struct hc_policy *policy, bool counted, hc_filter_visitor *each, void *ctx)
 {
-    unsigned when = hc_filter_when(HC_FILTER_JOB, policy, counted);
+    unsigned when =
+        hc_filter_when(HC_FILTER_JOB, policy, counted) | hc_filter_when(HC_FILTER_REPORT, policy, counted);
+    const struct listing l = {policy, when, each, ctx};
     for (size_t i = 0; i < hc_call_sets_count; i++)
         if (hc_call_sets[i].when & when)
-            each(ctx, &(struct hc_filter_row){.name = hc_call_sets[i].name,
-                                              .calls = hc_call_sets[i].calls,
-                                              .why = hc_call_sets[i].why});
+            list_set(&l, &hc_call_sets[i]);
     for (size_t i = 0; i < hc_call_rules_count; i++)
         if (hc_call_rules[i].when & when)
-            each(ctx, &(struct hc_filter_row){.name = hc_call_rules[i].call,
-                                              .by_arguments = hc_call_rules[i].cmp[0].mask != 0,
-                                              .error = hc_call_rules[i].error,
-                                              .why = hc_call_rules[i].why});
+            list_rule(&l, &hc_call_rules[i]);
     for (size_t i = 0; i < hc_call_refusals_count; i++)
-        if (!decided_elsewhere(hc_call_refusals[i].call, when))
-            each(ctx, &(struct hc_filter_row){.name = hc_call_refusals[i].call,
-                                              .error = hc_call_refusals[i].error,
-                                              .why = hc_call_refusals[i].why});
+        list_refusal(&l, &hc_call_refusals[i]);
 }
 
 /* ---- what a refused call was ---- */
@@ -90,15 +133,10 @@ static void say_what(const char *name, const struct seccomp_data *call, char *ou
         (void)snprintf(out + at, size - at, ")");
 }
 
-static bool is_call(const char *name, const struct seccomp_data *call)
-{
-    return hc_filter_hint(name) && seccomp_syscall_resolve_name(name) == call->nr;
-}
-
-static int describe(const char *name, int error, const struct seccomp_data *call, struct hc_denial *out)
+static int describe(const char *name, int error, const char *hint, const struct seccomp_data *call,
+                    struct hc_denial *out)
 {
     *out = (struct hc_denial){.by = HC_REFUSER_SECCOMP, .count = 1};
-    const char *hint = hc_filter_hint(name);
     (void)snprintf(out->rule, sizeof out->rule, "%s", name);
     (void)snprintf(out->hint, sizeof out->hint, "%s", hint ? hint : "");
     say_what(name, call, out->what, sizeof out->what);
@@ -109,17 +147,27 @@ static int describe(const char *name, int error, const struct seccomp_data *call
  * user's or a host's name (nscd; tarfile and uuid do). It goes on without. */
 bool hc_filter_is_habit(const struct seccomp_data *call)
 {
-    return is_call("socket", call) && is_set_so(call, 0, HC_WORD_MASK, AF_UNIX) &&
+    return call->nr == seccomp_syscall_resolve_name("socket") && is_set_so(call, 0, HC_WORD_MASK, AF_UNIX) &&
            is_set_so(call, 1, HC_WORD_MASK, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+static int explain(const char *name, const struct seccomp_data *call, struct hc_denial *out)
+{
+    for (size_t i = 0; i < hc_call_rules_count; i++) {
+        const struct hc_call_rule *r = &hc_call_rules[i];
+        if (r->error && strcmp(r->call, name) == 0 && hc_filter_hint(r) && fits(r, call))
+            return describe(name, r->error, hc_filter_hint(r), call, out);
+    }
+    for (size_t i = 0; i < hc_call_refusals_count; i++)
+        if (hc_calls_have(hc_call_refusals[i].calls, name))
+            return describe(name, hc_call_refusals[i].error, hc_filter_told(name), call, out);
+    return describe(name, ENOSYS, NULL, call, out);
 }
 
 int hc_filter_explain(const struct seccomp_data *call, struct hc_denial *out)
 {
-    for (size_t i = 0; i < hc_call_rules_count; i++)
-        if (hc_call_rules[i].error && is_call(hc_call_rules[i].call, call) && fits(&hc_call_rules[i], call))
-            return describe(hc_call_rules[i].call, hc_call_rules[i].error, call, out);
-    for (size_t i = 0; i < hc_call_refusals_count; i++)
-        if (is_call(hc_call_refusals[i].call, call))
-            return describe(hc_call_refusals[i].call, hc_call_refusals[i].error, call, out);
-    return describe("unknown", ENOSYS, call, out);
+    char *name = seccomp_syscall_resolve_num_arch(seccomp_arch_native(), call->nr);
+    int error = explain(name ? name : "unknown", call, out);
+    free(name);
+    return error;
 }

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "cell/tree.h"
 #include "spec/options.h"
+#include "spec/syscalls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -145,6 +146,7 @@ static cJSON *make(const struct hc_policy *p, struct hc_error *err)
     put(card, "guard", cJSON_CreateBool(p->guard == HC_GUARD_ON));
     put(card, "network", cJSON_CreateString(p->network == HC_NETWORK_NONE ? "none" : "loopback"));
     put(card, "processes", cJSON_CreateString(p->processes == HC_PROCESSES_NONE ? "none" : "fork"));
+    put(card, "code_from_memory", cJSON_CreateBool(!hc_syscalls_no_new_code(p->rules)));
     put_there(card, p);
     put_files(card, p);
     put_limits(card, p);
@@ -269,6 +271,10 @@ static void print_refusals(const cJSON *card)
     else
         hc_print_wrapped("  - ", "Network: the cell's own loopback interface alone.");
     hc_print_wrapped("  - ", "Other programs: there are none, no shell and no pip. Use the libraries above.");
+    if (cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(card, "code_from_memory")))
+        hc_print_wrapped("  - ",
+                         "Machine code that is made at run time: callbacks of ctypes, and compilers such "
+                         "as numba.");
     if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(card, "guard")))
         return;
     bool exact = cJSON_IsTrue(at(card, "rules", "imports_exact"));

@@ -91,6 +91,7 @@ static const struct {
      NOTHING},
     {"figures", "the harness saves figures when the program has ended",
      "limits.output and limits.file hold for them too"},
+    {"syscalls", NOTHING, "the job's filter, as it is listed below with what the policy changed"},
     {"redact", NOTHING, "the launcher replaces it in what it reads from the cell, before anybody sees it"},
     {"truncation", NOTHING, "the launcher cuts what it reads from the cell"},
     {"persist", NOTHING, "the launcher writes the saved code"},
@@ -202,54 +203,56 @@ static void print_landlock(void *ctx, const struct hc_landlock_row *row)
     (void)printf("    %-28s %-18s %s\n", row->path, may, row->why);
 }
 
-static void print_set(void *ctx, const struct hc_filter_row *row)
-{
-    (void)ctx;
-    if (!row->calls)
-        return;
-    char first[64];
-    (void)printf("    %s: %s\n", row->name, row->why);
-    (void)snprintf(first, sizeof first, "        ");
-    hc_print_wrapped(first, row->calls);
-}
+/* ---- system calls ---- */
 
-/* Neighbouring rows about one call are one paragraph, and say each reason once. */
+/* Rows about one call that are neighbours and have one reason are one paragraph. */
 struct paragraph {
-    bool refused; /* which rows are wanted */
-    char first[48];
-    struct hc_buf reasons;
+    bool sets, refused; /* which rows are wanted */
+    char head[256];
+    struct hc_buf items; /* calls, or arguments */
 };
 
 static void print_paragraph(struct paragraph *at)
 {
-    if (at->reasons.len)
-        hc_print_wrapped(at->first, at->reasons.data);
-    hc_buf_clear(&at->reasons);
+    if (*at->head)
+        (void)printf("    %s\n", at->head);
+    if (at->items.len)
+        hc_print_wrapped("        ", at->items.data);
+    at->head[0] = '\0';
+    hc_buf_clear(&at->items);
+}
+
+static const char *changed(const struct hc_filter_row *row)
+{
+    return row->denied && !row->calls ? " (denied by the policy)"
+           : row->optional            ? " (allowed by the policy)"
+                                      : "";
 }
 
 static void collect(void *ctx, const struct hc_filter_row *row)
 {
     struct paragraph *at = ctx;
-    char first[sizeof at->first];
-    if (row->calls || at->refused != (row->error != 0))
+    char head[sizeof at->head];
+    const char *item = row->calls ? row->calls : row->which;
+    if (at->refused != (row->error != 0) || (!at->refused && at->sets != (row->calls != NULL)))
         return;
-    (void)snprintf(first, sizeof first, "    %-18s %-13s ", row->name,
-                   row->error ? strerrorname_np(row->error) : "");
-    if (strcmp(first, at->first) != 0)
+    (void)snprintf(head, sizeof head, "%s%s%s: %s%s", row->name, *row->name && row->error ? " " : "",
+                   row->error ? strerrorname_np(row->error) : "", row->why, changed(row));
+    if (strcmp(head, at->head) != 0)
         print_paragraph(at);
-    memcpy(at->first, first, sizeof first);
-    if (!at->reasons.len || !strstr(at->reasons.data, row->why))
-        (void)hc_buf_fmt(&at->reasons, "%s%s%s", at->reasons.len ? "; " : "",
-                         row->by_arguments && row->error && !at->reasons.len ? "with some arguments: " : "",
-                         row->why);
+    memcpy(at->head, head, sizeof head);
+    if (item && *item)
+        (void)hc_buf_fmt(&at->items, "%s%s", at->items.len ? "; " : "", item);
+    if (row->calls && row->denied)
+        (void)hc_buf_fmt(&at->items, "%s(denied by the policy: %s)", at->items.len ? " " : "", row->denied);
 }
 
-static void print_calls(const struct hc_policy *p, bool refused)
+static void print_calls(const struct hc_policy *p, bool sets, bool refused)
 {
-    struct paragraph at = {.refused = refused};
+    struct paragraph at = {.sets = sets, .refused = refused};
     hc_filter_each(p, true, collect, &at);
     print_paragraph(&at);
-    hc_buf_finish(&at.reasons);
+    hc_buf_finish(&at.items);
 }
 
 static void explain_kernel(const struct hc_policy *p)
@@ -260,11 +263,11 @@ static void explain_kernel(const struct hc_policy *p)
     (void)puts("\nLandlock: the same once more, where the kernel has it");
     hc_landlock_each(true, print_landlock, NULL);
     (void)puts("\nSystem calls that are allowed, by sets");
-    hc_filter_each(p, true, print_set, NULL);
-    (void)puts("\nAllowed for some arguments");
-    print_calls(p, false);
-    (void)puts("\nRefused with an error of their own; all others with ENOSYS");
-    print_calls(p, true);
+    print_calls(p, true, false);
+    (void)puts("\nAllowed for some arguments; for others they fail with ENOSYS, or as below");
+    print_calls(p, false, false);
+    (void)puts("\nRefused, under every policy but for what is said of network and processes");
+    print_calls(p, false, true);
     (void)puts(
         "\nAlways: namespaces for users, mounts, processes, network, IPC, host name, cgroups and time;\n"
         "a uid without any rights, no capabilities, no_new_privs, no core files");

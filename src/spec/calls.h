@@ -17,6 +17,8 @@ enum hc_call_when {
     HC_NO_FORK = 1 << 4,      /* processes: "none", once the shim has made its own */
     HC_COUNTED = 1 << 5,      /* a cgroup counts the cell's memory */
     HC_UNCOUNTED = 1 << 6,    /* none does: the watch must be able to see it */
+    HC_NO_NEW_CODE = 1 << 7,  /* syscalls.executable_memory: "files" */
+    HC_OPTIONAL = 1 << 8,     /* a set that a policy may allow: syscalls.allow */
 };
 
 /* Calls that need no look at their arguments. Whatever is on no list fails with ENOSYS: that is what libc and
@@ -33,7 +35,7 @@ extern const size_t hc_call_sets_count;
 /* Calls that get another errno than ENOSYS, because programs understand it better, unless a row of the other
  * tables decides about them. */
 struct hc_call_refusal {
-    const char *call;
+    const char *calls; /* separated by blanks */
     int error;
     const char *why;
 };
@@ -41,6 +43,14 @@ extern const struct hc_call_refusal hc_call_refusals[];
 extern const size_t hc_call_refusals_count;
 
 #define HC_WORD_MASK 0xffffffffULL /* the kernel looks at 32 bits of an int; so must the comparison */
+
+/* What the interpreter and the harness in it cannot do without: no policy can deny it. */
+struct hc_call_need {
+    const char *calls; /* separated by blanks */
+    const char *why;
+};
+extern const struct hc_call_need hc_call_needs[];
+extern const size_t hc_call_needs_count;
 
 /* Calls decided by their arguments: allowed (`error` 0), or refused with `error`; what matches no row gets
  * ENOSYS, as libseccomp has no "otherwise". `mask` 0 ends the comparisons of a row, which must all hold. */
@@ -53,6 +63,8 @@ struct hc_call_rule {
     } cmp[2];
     const char *why;
     int error;
+    const char *which; /* these arguments, for people; NULL: all there are */
+    const char *hint;  /* its refusal is told, with this hint; NULL: as hc_calls_told says */
 };
 extern const struct hc_call_rule hc_call_rules[];
 extern const size_t hc_call_rules_count;

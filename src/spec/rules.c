@@ -1,6 +1,7 @@
 #include "spec/rules.h"
 
 #include "spec/names.h"
+#include "spec/syscalls.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,6 +21,7 @@ static const char *const keeps[] = {"head", "ends", NULL};
 static const char *const statements[] = {"def", "class", "lambda", "global", "nonlocal", "async", NULL};
 static const char *const warnings[] = {"file_calls", "infinite_loop", NULL};
 static const char *const writes[] = {"free", "guarded", NULL};
+static const char *const executables[] = {"any", "files", NULL};
 
 static const struct hc_rule_field replace_fields[] = {
     {"module", HC_RULE_TEXT, true, NULL},   {"name", HC_RULE_TEXT, true, NULL},
@@ -161,6 +163,12 @@ const struct hc_rule hc_rules[] = {
      "Font families for Chinese, Japanese and Korean letters that the font of a text lacks."},
     {"figures", "unicode_minus", HC_RULE_BOOL, false, 0, NULL, NULL,
      "Whether numbers on axes have a minus sign instead of a hyphen, which more fonts have."},
+    {"syscalls", "allow", HC_RULE_ALLOWED_CALLS, false, 0, NULL, NULL,
+     "System calls that the program has beside those that every program has: names of optional sets, or of calls of them."},
+    {"syscalls", "deny", HC_RULE_DENIED_CALLS, false, 0, NULL, NULL,
+     "System calls that the program does not have: names of sets, or of calls. They fail as if the kernel had none of them."},
+    {"syscalls", "executable_memory", HC_RULE_CHOICE, false, 0, executables, NULL,
+     "Whether the program may make code at run time; \"any\" if nothing else is said."},
     {"redact", "rules", HC_RULE_ROWS, false, 0, NULL, redact_fields,
      "What is replaced in output: Perl-compatible patterns, and texts in which \\1 stands for the first group."},
     {"redact", "env_lines", HC_RULE_COUNT, false, 1000000, NULL, NULL,
@@ -190,6 +198,8 @@ static const char *const kinds[] = {
     [HC_RULE_NAMES] = "a list of strings",
     [HC_RULE_PLACES] = "a list of directories",
     [HC_RULE_MAP] = "an object of strings",
+    [HC_RULE_ALLOWED_CALLS] = "a list of strings",
+    [HC_RULE_DENIED_CALLS] = "a list of strings",
     [HC_RULE_ROWS] = "a list of objects",
 };
 
@@ -209,6 +219,12 @@ const char *hc_rules_section(size_t index)
     return NULL;
 }
 
+static bool is_list(enum hc_rule_kind kind)
+{
+    return kind == HC_RULE_NAMES || kind == HC_RULE_PLACES || kind == HC_RULE_ROWS ||
+           kind == HC_RULE_ALLOWED_CALLS || kind == HC_RULE_DENIED_CALLS;
+}
+
 /* The row of a key, which may end in '+'. */
 static const struct hc_rule *find(const char *section, const char *key, bool *adds)
 {
@@ -219,8 +235,7 @@ static const struct hc_rule *find(const char *section, const char *key, bool *ad
         if (strcmp(r->section, section) != 0 || strlen(r->key) != len - *adds ||
             strncmp(r->key, key, len - *adds) != 0)
             continue;
-        bool is_list = r->kind == HC_RULE_NAMES || r->kind == HC_RULE_PLACES || r->kind == HC_RULE_ROWS;
-        return *adds && !is_list ? NULL : r;
+        return *adds && !is_list(r->kind) ? NULL : r;
     }
     return NULL;
 }
@@ -334,6 +349,21 @@ static int check_names(const struct place *at, const cJSON *node, const char *co
         if (!*item->valuestring)
             return hc_json_fail(at->json, item, false, err, "%s.%s: expected a name, got an empty string",
                                 at->section, at->key);
+    }
+    return 0;
+}
+
+static int check_calls(const struct place *at, const cJSON *node, bool allowed, struct hc_error *err)
+{
+    if (check_names(at, node, NULL, err) < 0)
+        return -1;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, node)
+    {
+        char why[512];
+        const char *name = item->valuestring;
+        if (!(allowed ? hc_syscalls_may_allow : hc_syscalls_may_deny)(name, why, sizeof why))
+            return hc_json_fail(at->json, item, false, err, "%s.%s: %s", at->section, at->key, why);
     }
     return 0;
 }
@@ -463,6 +493,9 @@ static int check(const struct place *at, const struct hc_rule *r, const cJSON *n
         return check_places(at, node, err);
     case HC_RULE_NAMES:
         return check_names(at, node, r->choices, err);
+    case HC_RULE_ALLOWED_CALLS:
+    case HC_RULE_DENIED_CALLS:
+        return check_calls(at, node, r->kind == HC_RULE_ALLOWED_CALLS, err);
     case HC_RULE_FILE:
         return check_file(at, node, err);
     case HC_RULE_FOLDER:
@@ -569,7 +602,8 @@ cJSON *hc_rules_for_shim(const cJSON *rules, bool guard)
     for (size_t i = 0; out && i < hc_rules_count; i++) {
         const struct hc_rule *r = &hc_rules[i];
         const cJSON *value = hc_rules_get(rules, r->section, r->key);
-        if (!value || (r->guard && !guard) || strcmp(r->section, "redact") == 0)
+        bool launchers = strcmp(r->section, "redact") == 0 || strcmp(r->section, "syscalls") == 0;
+        if (!value || (r->guard && !guard) || launchers)
             continue;
         cJSON *section = cJSON_GetObjectItemCaseSensitive(out, r->section);
         if (!section)

@@ -22,7 +22,9 @@ enum hc_rule_kind {
                        inherited */
     HC_RULE_PLACES, /* list of directories: absolute paths, "~/..." or "."; a key "NAME+" as above */
     HC_RULE_MAP,    /* object of strings; merged with what was inherited */
-    HC_RULE_ROWS,   /* list of objects with `fields`; a key "NAME+" adds to what was inherited */
+    HC_RULE_ALLOWED_CALLS, /* HC_RULE_NAMES of system calls that are not allowed otherwise (syscalls.h) */
+    HC_RULE_DENIED_CALLS,  /* HC_RULE_NAMES of system calls that are */
+    HC_RULE_ROWS,          /* list of objects with `fields`; a key "NAME+" adds to what was inherited */
 };
 
 struct hc_rule_field {
@@ -60,7 +62,8 @@ int64_t hc_rules_count_of(const cJSON *rules, const char *section, const char *k
 /* Sections of the table, in its order: NULL after the last. */
 const char *hc_rules_section(size_t index);
 
-/* What the shim is to be told; owned by the caller, NULL without memory. */
+/* What the shim is to be told: not what the launcher itself sees to. Owned by the caller, NULL without
+ * memory. */
 cJSON *hc_rules_for_shim(const cJSON *rules, bool guard);
 
 void hc_rules_print_man(FILE *out); /* items of an mdoc(7) list */
