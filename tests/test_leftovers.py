@@ -47,12 +47,12 @@ F_OFD_GETLK = 36
 class Host:
     """What a launcher could leave on the host. Runs under uids, a job id and directories that nobody else uses."""
 
-    def __init__(self, user):
+    def __init__(self, user, uids=16):
         self.user = user
         self.job_id = f"leftovers-{os.getpid()}-{os.urandom(4).hex()}"
         # Out of the way of the range that other launchers use on this host.
-        self.uids = range(start := 1_000_000_000 + int.from_bytes(os.urandom(3)) * 16, start + 16)
-        self.env = {"HOTCELL_UID_RANGE": f"{start}:16"}
+        self.uids = range(start := 1_000_000_000 + int.from_bytes(os.urandom(3)) * 16, start + uids)
+        self.env = {"HOTCELL_UID_RANGE": f"{start}:{uids}"}
         self.before = self.processes() if not user.is_root else set()
         self.mounts = self.mount_points()
         self.state = self.state_files()
