@@ -1,5 +1,5 @@
 # hotcell: build/hotcell (command line), build/hotcell-shim (what runs inside a cell), build/libhotcell.a.
-# make [CC=clang] [B=build/dir] [SAN=1] [WEAK=1]; targets: all check asan lint fuzz valgrind bench install clean
+# make [CC=clang] [B=build/dir] [SAN=1] [WEAK=1]; targets: all check asan lint fuzz valgrind bench soak install clean
 CC      ?= gcc
 B       ?= build
 PREFIX  ?= /usr/local
@@ -95,6 +95,8 @@ lint: $(B)/gen/harness.inc $(B)/gen/drill.inc
 bench: all
 	tests/bench/cold $(B)
 	tests/bench/guard $(B)
+soak: all
+	tests/bench/soak $(B)
 install: all
 	$(if $(WEAK),$(error a weakened build is not for use))
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell/policies $(DESTDIR)$(PREFIX)/share/hotcell/rootfs

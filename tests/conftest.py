@@ -25,7 +25,7 @@ _failed = set()
 # Corpora and other systems' rows: minutes. "make check" leaves them out, scripts/test does not.
 LONG = {"test_escapes", "test_compatibility", "test_cpython", "test_rootfs_builder", "test_rows_s0", "test_rows_s1", "test_rows_s2",
         "test_rows_s3", "test_adapters_s0", "test_adapters_s1", "test_adapters_s2", "test_adapters_s3", "test_figures", "test_deadline",
-        "test_doctor", "test_probe", "test_probe_calls", "test_faults", "test_cgroups"}
+        "test_doctor", "test_probe", "test_probe_calls", "test_faults", "test_cgroups", "test_soak"}
 
 
 def pytest_configure(config):
