@@ -1,6 +1,7 @@
 #include "spec/scan.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,26 @@ static void new_line(const struct writer *w)
         (void)hc_buf_str(w->out, "  ");
 }
 
+/* As it stands, but for what is no printable character and yet allowed in JSON: DEL, and U+0080 to U+009F,
+ * which terminals take for commands. A manifest is printed where somebody looks at it. */
+static void write_visible(struct hc_buf *out, const char *text, size_t len)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < len; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        bool two = c == 0xc2 && i + 1 < len && (unsigned char)text[i + 1] < 0xa0;
+        if (c != 0x7f && !two)
+            continue;
+        char escape[8];
+        (void)snprintf(escape, sizeof escape, "\\u%04x", two ? (unsigned char)text[i + 1] : c);
+        (void)hc_buf_add(out, text + done, i - done);
+        (void)hc_buf_str(out, escape);
+        i += two;
+        done = i + 1;
+    }
+    (void)hc_buf_add(out, text + done, len - done);
+}
+
 static void write_name(const struct writer *w, const char *key)
 {
     if (w->sorted) {
@@ -65,7 +86,7 @@ static void write_name(const struct writer *w, const char *key)
         (void)hc_buf_str(w->out, ":");
         return;
     }
-    (void)hc_buf_add(w->out, key, (size_t)(string_end(key) - key));
+    write_visible(w->out, key, (size_t)(string_end(key) - key));
     (void)hc_buf_str(w->out, ": ");
 }
 
@@ -120,7 +141,7 @@ static int write_node(struct writer *w, uint32_t index)
     if (*text == '"' && w->sorted)
         write_string(w->out, text);
     else
-        (void)hc_buf_add(w->out, text, n->end - n->start);
+        write_visible(w->out, text, n->end - n->start);
     return 0;
 }
 

@@ -234,6 +234,18 @@ static void the_indented_form_keeps_every_token(void **state)
     assert_string_equal(out.data, indented);
 }
 
+static void what_terminals_take_for_commands_is_escaped(void **state)
+{
+    static const char text[] = "[\"a\x7f\xc2\x9b\xc2\xa0\xc3\x9b\", {\"\xc2\x80\": \"x\"}]";
+    static const char shown[] =
+        "[\n  \"a\\u007f\\u009b\xc2\xa0\xc3\x9b\",\n  {\n    \"\\u0080\": \"x\"\n  }\n]\n";
+    struct hc_error err;
+    hc_autobuf out = {0};
+    (void)state;
+    assert_int_equal(hc_json_indent(text, strlen(text), &out, &err), 0);
+    assert_string_equal(out.data, shown);
+}
+
 static void utf8_is_checked_by_the_book(void **state)
 {
     static const struct {
@@ -277,6 +289,7 @@ int main(void)
         cmocka_unit_test(a_node_is_blamed_where_it_stands),
         cmocka_unit_test(the_canonical_form_is_one_for_all_spellings),
         cmocka_unit_test(the_indented_form_keeps_every_token),
+        cmocka_unit_test(what_terminals_take_for_commands_is_escaped),
         cmocka_unit_test(utf8_is_checked_by_the_book),
     };
     return cmocka_run_group_tests_name("json", tests, NULL, NULL);
