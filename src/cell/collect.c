@@ -76,6 +76,10 @@ int hc_dest_open(struct hc_dest *d, struct hc_error *err)
         return hc_exit_as(err, HC_EXIT_DATA);
     if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
         return hc_fail_as(err, HC_EXIT_DATA, errno, "output directory %s: not writable", d->path);
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return hc_fail(err, errno, "stat %s", d->path);
+    d->mode = st.st_mode & 07777;
     d->fd = hc_take(&fd);
     return 0;
 }
@@ -494,9 +498,23 @@ static int walk_dir(struct walk *w, int dir_fd_taken, const char *path, int dept
     return rc;
 }
 
+/* The guest owns /output, and may have closed it. In bind mode it is the user's directory, and keeps the mode
+ * that the user gave it: a guest shall neither open it to others nor lock the user out. */
+static int take_back(const struct hc_collect *c, struct hc_error *err)
+{
+    int fd = c->in_place ? c->dest->fd : c->from_fd;
+    mode_t mode = c->in_place ? c->dest->mode : 0700;
+    struct stat st;
+    if (fstat(fd, &st) < 0 || ((st.st_mode & 07777) != mode && fchmod(fd, mode) < 0))
+        return hc_fail(err, errno, "set the mode of the output directory back");
+    return 0;
+}
+
 int hc_collect(struct hc_collect *c, struct hc_error *err)
 {
     struct walk w = {.c = c};
+    if (take_back(c, err) < 0)
+        return -1;
     int fd = openat(c->from_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return hc_fail(err, errno, "open the cell's output");

@@ -7,12 +7,14 @@
 
 #include <limits.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Where results go. The directory is opened, and made, only when there is something to put there. */
 struct hc_dest {
     char path[PATH_MAX]; /* as the user named it, or hotcell-output/JOB_ID */
     bool named;          /* by the user; else it is the default place, which must be ours */
     int fd;              /* -1 until needed; owned */
+    mode_t mode;         /* of the directory, when it was opened */
 };
 
 int hc_dest_open(struct hc_dest *d, struct hc_error *err);
