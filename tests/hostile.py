@@ -249,19 +249,22 @@ def lures(user):
 # ---- the report ----
 
 def record(part, outcomes):
-    """Keeps outcomes by name for the report, and writes the report of all parts that there are."""
+    """Adds outcomes by name to a part of the report. Several tests may do this at once."""
     folder = cells.BUILD / "hostile"
     folder.mkdir(exist_ok=True)
-    _replace(folder / f"{part}.json", json.dumps({name: dataclasses.asdict(o) for name, o in outcomes.items()}, indent=1))
-    parts = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
-    _replace(cells.BUILD / "hostile.md", "\n".join(_report(parts)) + "\n")
+    with open(folder / f"{part}.jsonl", "a", encoding="utf-8") as file:
+        file.write("".join(json.dumps(dataclasses.asdict(outcome)) + "\n" for outcome in outcomes.values()))
 
 
-def _replace(path, text):
-    """Several tests may do this at once."""
-    new = path.with_name(f"{path.name}.{os.getpid()}")
-    new.write_text(text, encoding="utf-8")
-    new.replace(path)
+def write_report():
+    """Of all parts that there are, the last outcome of each program; by whichever process ends last."""
+    parts = {}
+    for path in sorted((cells.BUILD / "hostile").glob("*.jsonl")):
+        outcomes = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        parts[path.stem] = {outcome["name"]: outcome for outcome in outcomes}
+    new = cells.BUILD / f"hostile.md.{os.getpid()}"
+    new.write_text("\n".join(_report(parts)) + "\n", encoding="utf-8")
+    new.replace(cells.BUILD / "hostile.md")
 
 
 def _report(parts):

@@ -1,0 +1,8 @@
+# Kills the group of processes that it is in.
+# group: ending
+# held: launcher
+# status: killed
+import os
+import signal
+
+os.killpg(0, signal.SIGKILL)

@@ -1,0 +1,10 @@
+# Kills itself.
+# group: ending
+# held: launcher
+# status: killed
+# manifest: stdout before
+import os
+import signal
+
+print("before", flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
