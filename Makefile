@@ -1,5 +1,5 @@
 # hotcell: build/hotcell (command line), build/hotcell-shim (what runs inside a cell), build/libhotcell.a.
-# make [CC=clang] [B=build/dir] [SAN=1] [WEAK=1]; targets: all check asan lint fuzz valgrind bench soak install clean
+# make [CC=clang] [B=build/dir] [SAN=1] [WEAK=1]; targets: all check asan asan-cells lint fuzz valgrind bench soak install clean
 CC      ?= gcc
 B       ?= build
 PREFIX  ?= /usr/local
@@ -14,7 +14,8 @@ LINK   = -pie -Wl,-z,relro,-z,now -Wl,--as-needed -Wl,-z,noexecstack
 OPT    = -O2 -g
 ifdef SAN
 HARDEN = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -fPIE
-LINK   = -fsanitize=address,undefined -pie
+# Static, as no tree has the sanitizers' libraries; clang's always are.
+LINK   = -fsanitize=address,undefined -pie -Wl,--as-needed $(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)
 OPT    = -O1 -g
 endif
 ifdef WEAK
@@ -82,6 +83,9 @@ check: all probe unit
 	HOTCELL_BUILD=$(abspath $(B)) $(PYTHON) -m pytest -q -n auto -m "not long" -p no:cacheprovider tests $(PYTEST)
 asan:
 	$(MAKE) B=$(B)/asan SAN=1 unit
+asan-cells:   # whole cells, in which both sides are under the sanitizers; some layers have to be off for these
+	$(MAKE) B=$(B)/asan-cells SAN=1 WEAK=1 $(B)/asan-cells/hotcell $(B)/asan-cells/hotcell-shim
+	tests/sanitized $(B)/asan-cells
 valgrind: $(TESTS)
 	@for t in $^; do valgrind -q --error-exitcode=9 --leak-check=full $$t >/dev/null || exit 1; done; echo "valgrind: clean"
 $(B)/fuzz/%: src/%.c $(SPEC_OBJS)
@@ -113,5 +117,5 @@ install: all
 clean:
 	rm -rf $(B)
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all probe unit check asan valgrind fuzz lint bench install clean
+.PHONY: all probe unit check asan asan-cells valgrind fuzz lint bench install clean
 .DELETE_ON_ERROR:

@@ -27,7 +27,7 @@ HOTCELL = BUILD / "hotcell"
 IS_ROOT = os.geteuid() == 0
 SLOWNESS = float(os.environ.get("HOTCELL_TEST_SLOWNESS") or 1)  # of this machine, for an emulated one
 PATIENCE = 120 * SLOWNESS  # seconds until a launcher that should have ended counts as hanging
-BOUNDS = {"--timeout": f"{10 * SLOWNESS:g}s", "--memory": "256M"}
+BOUNDS = {"--timeout": f"{10 * SLOWNESS:g}s", "--memory": os.environ.get("HOTCELL_TEST_MEMORY") or "256M"}
 
 _scratch = None
 
@@ -49,7 +49,7 @@ class User:
         return {"user": self.uid, "group": self.uid, "extra_groups": []}
 
     def environment(self):
-        names = ["PATH", "HOTCELL_CGROUP"]
+        names = ["PATH", "HOTCELL_CGROUP", "HOTCELL_WITHOUT"]
         if self.uid == os.geteuid():
             names += ["HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "HOTCELL_STATE"]
         env = {name: os.environ[name] for name in names if name in os.environ}

@@ -243,7 +243,7 @@ def test_manifest_written_anew_by_another_tool(signed, dump):
 @pytest.mark.parametrize("change", [
     lambda m: m.update(status="error"), lambda m: m.update(tenant="other"), lambda m: m["labels"].clear(),
     lambda m: m["usage"].update(wall=m["usage"]["wall"] + 0.001), lambda m: m.update(extra=1), lambda m: m.pop("warnings"),
-    lambda m: m["stdout"].update(text="x"), lambda m: m["layers"]["seccomp"].update(on=False),
+    lambda m: m["stdout"].update(text="x"), lambda m: m["layers"]["mount_namespace"].update(on=False),
     lambda m: m["guest"].update(complete=1), lambda m: m["files"].pop(), lambda m: m["files"].reverse(),
     lambda m: m["signature"].update(value="0" * 64), lambda m: m["signature"].update(value=m["signature"]["value"][:-2]),
     lambda m: m["signature"].update(algorithm="none"), lambda m: m["signature"].update(value=None),
