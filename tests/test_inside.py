@@ -571,3 +571,14 @@ def test_temporary_files_are_not_shared(user):
         facts = probe("report(tmp=os.listdir('/tmp'), output=os.listdir('/output'))", user=user)
     assert facts == {"tmp": [], "output": []}
     assert not os.path.exists("/tmp/mine")
+
+
+@pytest.mark.parametrize("count", [900, 65536])
+def test_a_caller_in_many_groups_has_cells_with_limits(base_tree, count):
+    """/proc/PID/status names them all, ahead of what the launcher reads there: the filters, the capabilities, the memory."""
+    cells.need_root()
+    user, groups = cells.ordinary(), {"extra_groups": range(100000, 100000 + count)}
+    cells.need_cells(user)
+    assert cells.run("print(1)", user=user, popen=groups).stdout == "1\n"
+    result = cells.run("x = []\nwhile True: x.append(b'x' * (1 << 20))", "--memory=64M", user=user, popen=groups)
+    assert result.manifest["status"] == "memory", result

@@ -95,7 +95,7 @@ static int64_t sysctl_value(const char *name)
 /* Are we ourselves under a seccomp filter, as in most containers? */
 static bool filtered(void)
 {
-    char text[4096];
+    static char text[HC_STATUS_MAX];
     if (hc_read_attr(AT_FDCWD, "/proc/self/status", text, sizeof text) < 0)
         return false;
     const char *at = strstr(text, "\nSeccomp:");

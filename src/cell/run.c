@@ -45,7 +45,7 @@ static int stamp(const char *format, char *out, size_t size, struct hc_error *er
 
 static int own_filters(void)
 {
-    char text[4096];
+    static char text[HC_STATUS_MAX];
     if (hc_read_attr(AT_FDCWD, "/proc/self/status", text, sizeof text) < 0)
         return 0;
     const char *at = strstr(text, "\nSeccomp_filters:");

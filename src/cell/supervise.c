@@ -232,7 +232,8 @@ static uint64_t status_field(const char *text, const char *key, int base)
  * code. */
 static int check_interpreter(struct hc_supervisor *s, pid_t pid, struct hc_error *err)
 {
-    char path[48], text[4096];
+    static char text[HC_STATUS_MAX];
+    char path[48];
     (void)snprintf(path, sizeof path, "/proc/%d/status", pid);
     if (hc_read_attr(AT_FDCWD, path, text, sizeof text) < 0)
         return hc_fail(err, errno, "read %s", path);

@@ -19,7 +19,7 @@ static int64_t field_of(const char *status, const char *key)
 
 static void add_status(int proc, struct hc_sample *s)
 {
-    char text[4096];
+    static char text[HC_STATUS_MAX];
     if (hc_read_attr(proc, "status", text, sizeof text) < 0)
         return;
     s->memory +=
