@@ -34,7 +34,7 @@ def test_descriptors_sent_to_the_launcher_do_not_keep_it_waiting(user):
         except OSError:
             pass  # hung up on already
         os._exit(0)
-        """, user=user)
+        """, "--network=loopback", user=user)
     assert result.manifest["status"] == "error" and "protocol" in " ".join(result.manifest["warnings"])
 
 
@@ -145,3 +145,26 @@ def test_an_ignored_sigchld_takes_nothing_away(user):
     result = cells.run("print(1)", user=user,
                        popen={"preexec_fn": lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)})
     assert result.manifest["status"] == "ok" and result.manifest["process"] == {"exit": 0}
+
+
+ON_THEIR_WAY = """
+    import array, socket, time
+    pairs = []
+    try:
+        while True:
+            pairs.append(socket.socketpair())
+            for _ in range(20):
+                pairs[-1][0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0] * 200))])
+    except OSError as error:
+        print(error, flush=True)
+    time.sleep(60)
+    """
+
+
+@pytest.mark.parametrize("options", [[], ["--network=loopback"]], ids=["default", "loopback"])
+def test_descriptors_on_their_way_keep_no_other_cell_from_starting(user, options):
+    """The kernel counts them for a user, and without root all cells are one: none could hand its listener over any more."""
+    with cells.start(ON_THEIR_WAY, *options, user=user) as job:
+        assert ("Too many references" if options else "Operation not permitted") in job.read_line()
+        other = cells.run("print(1)", user=user)
+        assert (other.manifest["status"], other.stdout) == ("ok", "1\n"), other

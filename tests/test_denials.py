@@ -91,7 +91,7 @@ for kind in (7, 8):
 for read, write in pipes:
     os.close(write)
     print(os.read(read, 1))
-""")
+""", "--network=loopback")
     assert result.stdout == "b''\n" * 4, result  # nobody else holds a write end
     assert len(result.manifest["denials"]) == 1 and "out of turn" in result.manifest["warnings"][0]
 

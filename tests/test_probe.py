@@ -105,8 +105,8 @@ CASES = {
     "CHECKED that is no JSON": ([*STARTED, f"text {CHECKED} nothing", f"frame {RUN}", *ENDED], "ok", None, UNUSABLE),
     "CHECKED, and the end, as if it were only checked": ([*STARTED, f"text {CHECKED} {FOUND}", "exit 0"], "error", EARLY, None),
     "GO": ([*RUNNING, f"frame {GO}", *ENDED], "error", EARLY, OUT_OF_TURN),
-    "another process's id": ([*LOCKED, f"forge {READY} 1 1000", f"frame {READY}", "await", f"frame {RUN}", *ENDED], "ok", None, None),
-    "another user's id": ([*LOCKED, f"forge {READY} self 0", f"frame {READY}", "await", f"frame {RUN}", *ENDED], "ok", None, None),
+    "another process's id": ([*LOCKED, f"forge {READY} 1 1000", f"frame {READY}", "await", f"frame {RUN}", *ENDED], "ok", None, None, "--network=loopback"),
+    "another user's id": ([*LOCKED, f"forge {READY} self 0", f"frame {READY}", "await", f"frame {RUN}", *ENDED], "ok", None, None, "--network=loopback"),
 
     # ---- packets ----
     "an unknown type": ([*RUNNING, "frame 99", *ENDED], "error", EARLY, "unknown type 99"),
@@ -167,8 +167,8 @@ CASES = {
                                   OUT_OF_TURN),
 
     # ---- descriptors ----
-    "60 descriptors with READY": ([*LOCKED, f"pass-many {READY} 60 1", "await", f"frame {RUN}", *ENDED], "ok", None, None),
-    "253 descriptors, again and again": ([*RUNNING, f"times 3000 pass-many {RUN} 253 1", *ENDED], "error", EARLY, OUT_OF_TURN),
+    "60 descriptors with READY": ([*LOCKED, f"pass-many {READY} 60 1", "await", f"frame {RUN}", *ENDED], "ok", None, None, "--network=loopback"),
+    "253 descriptors, again and again": ([*RUNNING, f"times 3000 pass-many {RUN} 253 1", *ENDED], "error", EARLY, OUT_OF_TURN, "--network=loopback"),
     "a pipe as the listener": (["shim", f"pass {FILTERED} 1", *FILTERS, f"frame {READY}", "await"], "launch_failed", NO_START,
                                "no seccomp listener"),
     "a FIFO as the listener": (["shim", "call 133 s:/tmp/f 0x11a4 0", "open /tmp/f 0x802", f"pass {FILTERED} last", *FILTERS,
@@ -190,7 +190,7 @@ CASES = {
     "a listener twice": (["shim", "report keep", f"pass {FILTERED} listener", "job", f"frame {READY}", "await"], "launch_failed",
                          NO_START, OUT_OF_TURN),
     "a listener too late": (["shim", "report silent", "job", f"frame {READY}", "await", f"pass {FILTERED} listener", f"frame {RUN}",
-                             *ENDED], "error", EARLY, OUT_OF_TURN),
+                             *ENDED], "error", EARLY, OUT_OF_TURN, "--network=loopback"),
 
     # ---- how it ended, as the first process says ----
     "the end before it is": (["status 1 0", *ALONE, "sleep 20", "exit 0"], "ok", None, None),

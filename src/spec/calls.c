@@ -62,7 +62,9 @@ const struct hc_call_set hc_call_sets[] = {
     {"timers", HC_IN_JOB, "they signal the process that made them",
      "alarm setitimer getitimer timer_create timer_settime timer_gettime timer_getoverrun timer_delete"},
     {"channel", HC_IN_JOB, "sockets that are open already: the control channel and socket pairs",
-     "sendto sendmsg recvfrom recvmsg"},
+     "sendto recvfrom recvmsg"},
+    {"messages", HC_IN_FIRST | HC_WITH_SOCKETS, "sockets that send several buffers at once, and descriptors",
+     "sendmsg"},
     {"socket_state", HC_IN_JOB, "questions about sockets that are open already, and their end",
      "shutdown getsockname getpeername getsockopt"},
     {"sockets", HC_WITH_SOCKETS, "servers and clients on the cell's own loopback interface",
@@ -104,6 +106,8 @@ const struct hc_call_refusal hc_call_refusals[] = {
     {"socket", EAFNOSUPPORT, "the cell has no network; its channel is inherited"},
     {"bind listen connect", EACCES, "the cell has no network"},
     {"setsockopt", EPERM, "larger buffers are memory that a watch does not see"},
+    {"sendmsg", EPERM,
+     "descriptors that wait in sockets count for all cells of one user, and then none can send more"},
     {"flock", ENOLCK, "cells share the files of the tree, and would see each other's locks"},
     {"unshare setns", EPERM, NO_NAMESPACES},
     {"mount umount2 pivot_root chroot open_tree move_mount fsopen mount_setattr", EPERM,
@@ -350,7 +354,7 @@ const struct hc_call_need hc_call_needs[] = {
     {"futex", "the interpreter's threads wait for each other"},
     {"rt_sigaction rt_sigprocmask rt_sigreturn",
      "the launcher warns the program by a signal when its time is nearly up"},
-    {"sendto sendmsg recvfrom recvmsg", "the interpreter reports through its channel"},
+    {"sendto recvfrom recvmsg", "the interpreter reports through its channel"},
     {"exit exit_group restart_syscall", "a process ends"},
 };
 const size_t hc_call_needs_count = sizeof hc_call_needs / sizeof *hc_call_needs;

@@ -432,6 +432,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "probe: no handover\n");
         return 98;
     }
+    signal(SIGPIPE, SIG_IGN); /* of a launcher that has hung up */
     next = script;
     if (argc > 1)
         go_to(argv[1]);

@@ -11,8 +11,7 @@ static int send_packet(int fd, struct hc_frame_head head, const void *data, stru
         {.iov_base = &head, .iov_len = sizeof head},
         {.iov_base = (void *)(uintptr_t)data, .iov_len = head.len},
     };
-    struct msghdr packet = {.msg_iov = parts, .msg_iovlen = head.len ? 2 : 1};
-    while (sendmsg(fd, &packet, MSG_NOSIGNAL) < 0)
+    while (writev(fd, parts, head.len ? 2 : 1) < 0) /* sendmsg is not for guest code, nor then for this */
         if (errno != EINTR)
             return hc_fail(err, errno, "send to launcher");
     return 0;
@@ -52,7 +51,9 @@ int hc_wire_pass(int fd, enum hc_frame_type type, int passed, struct hc_error *e
         packet.msg_controllen = sizeof control.space;
     }
     while (sendmsg(fd, &packet, MSG_NOSIGNAL) < 0)
-        if (errno != EINTR)
+        if (errno == ETOOMANYREFS && packet.msg_control)
+            packet.msg_control = NULL, packet.msg_controllen = 0;
+        else if (errno != EINTR)
             return hc_fail(err, errno, "send to launcher");
     return 0;
 }

@@ -7,7 +7,8 @@
 /* Send one message, in as many packets as it needs. */
 int hc_wire_send(int fd, enum hc_frame_type type, const void *data, size_t len, struct hc_error *err);
 
-/* Send a message without content, and a descriptor (lent; -1: none) along with it. */
+/* Send a message without content, and a descriptor (lent; -1: none) along with it. Without it, too, if others
+ * of the same user have more descriptors on their way than the kernel allows them. */
 int hc_wire_pass(int fd, enum hc_frame_type type, int passed, struct hc_error *err);
 
 /* Block until the launcher says HC_FRAME_GO. */
