@@ -25,7 +25,7 @@ LAST = 1023  # of the numbers that are tried; the kernel's own end about 470
 NEVER_RETURN = {"exit", "exit_group", "rt_sigreturn"}
 # The kernel keeps these from all filters: they only serve its own trampolines, and end or refuse whoever else calls them.
 UNFILTERED = {335, 336} if platform.machine() == "x86_64" else set()  # uretprobe, uprobe
-ONLY_FIRST = {"execveat", "seccomp", "fork", "vfork", "clone"}  # what the shim needs to start
+ONLY_FIRST = {"execveat", "seccomp", "sendmsg", "fork", "vfork", "clone"}  # what the shim needs to start
 # Outside of a cell these would do something even so.
 NOT_OUTSIDE = {"sync", "msgget", "vhangup", "reboot", "munlockall"}
 
@@ -69,13 +69,14 @@ def table(policy):
     processes = "fork" if policy in ("fork", "both") else "none"
     path.write_text(f'{{"extends": "default", "network": "{network}", "processes": "{processes}"}}')
     text = cells.hotcell("policy", "explain", path).stdout
-    _, allowed, partly, refused = re.split(r"System calls that are allowed, by sets|Allowed for some arguments|"
-                                           r"Refused with an error of their own", text)
+    _, allowed, partly, refused = re.split(r"^(?:System calls that are allowed|Allowed for some arguments|Refused, under)[^\n]*$",
+                                           text.partition("\nAlways: ")[0], flags=re.MULTILINE)
     allowed = set(re.findall(r"[a-z0-9_]+", "\n".join(re.findall(r"^ {8}(.*)$", allowed, re.MULTILINE))))
-    partly = set(re.findall(r"^ {4}([a-z0-9_]+) ", partly, re.MULTILINE))
-    rows = re.findall(r"^ {4}([a-z0-9_]+) +(E[A-Z]+) +(with some arguments)?", refused, re.MULTILINE)
-    partly |= {name for name, _, some in rows if some}
-    refused = {name: getattr(errno, error) for name, error, some in rows if not some}
+    partly = set(re.findall(r"^ {4}([a-z0-9_]+): ", partly, re.MULTILINE))
+    # "ERRNO: why" and the calls, or "call ERRNO: why" and the arguments.
+    rows = re.findall(r"^ {4}([a-z0-9_]+ )?(E[A-Z]+): [^\n]*\n((?: {8}[^\n]*\n?)*)", refused, re.MULTILINE)
+    partly |= {name.strip() for name, _, _ in rows if name}
+    refused = {call: getattr(errno, error) for name, error, calls in rows if not name for call in calls.split()}
     assert len(allowed) > 150 and len(refused) > 50 and "clone" in partly | set(refused), (allowed, refused)
     return allowed - partly, partly, {name: error for name, error in refused.items() if name not in partly}
 
