@@ -17,15 +17,39 @@
 #include <sys/random.h>
 #include <time.h>
 
-static void format_time(char out[40])
+#define SECOND 1000000000LL /* in nanoseconds */
+
+static int64_t clock_ns(clockid_t clock)
 {
     struct timespec t;
+    (void)clock_gettime(clock, &t);
+    return t.tv_sec * SECOND + t.tv_nsec;
+}
+
+/* How far the host's clock is ahead of the time since boot: what changes when somebody sets it. */
+static int64_t clock_ahead(void)
+{
+    return clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+}
+
+/* By how much it has been set back since; slewing it, by at most 500 parts in a million (adjtimex(2)), does
+ * not count. */
+static int64_t clock_set_back(int64_t ahead, int64_t since_us)
+{
+    int64_t back = ahead - clock_ahead(), slewed = hc_now_us() - since_us; /* a thousandth, in ns */
+    return back > SECOND + slewed ? back : 0;
+}
+
+/* Now, by a clock that is this much ahead of the time since boot. */
+static void format_time(int64_t ahead, char out[40])
+{
+    int64_t now = clock_ns(CLOCK_BOOTTIME) + ahead;
+    time_t whole = (time_t)(now / SECOND);
     struct tm tm;
-    (void)clock_gettime(CLOCK_REALTIME, &t);
-    (void)gmtime_r(&t.tv_sec, &tm);
+    (void)gmtime_r(&whole, &tm);
     char seconds[24];
     (void)strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &tm);
-    (void)snprintf(out, 40, "%s.%03ldZ", seconds, t.tv_nsec / 1000000);
+    (void)snprintf(out, 40, "%s.%03dZ", seconds, (int)(now % SECOND / 1000000));
 }
 
 /* The time (UTC, as strftime formats it) and 12 random hex digits: sorts by time, unique without asking
@@ -217,7 +241,7 @@ static int64_t first_stamp(const struct hc_policy *policy)
         (void)nanosleep(&moment, NULL);
         (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
     }
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
 }
 
 /* Texts that are not the program's output may still quote it. */
@@ -232,7 +256,7 @@ static void conceal(struct hc_launch *l)
         hc_launch_warn(m, "output was withheld: looking for what is to be redacted took too long");
 }
 
-static int run_cell(struct hc_launch *l, struct hc_error *err)
+static int run_cell(struct hc_launch *l, int64_t ahead, struct hc_error *err)
 {
     if (hc_launch_prepare(l, err) < 0)
         return -1;
@@ -248,7 +272,7 @@ static int run_cell(struct hc_launch *l, struct hc_error *err)
         return -1;
     conceal(l);
     int64_t collecting = hc_now_us();
-    if (keep_results(l, since_ns, err) < 0)
+    if (keep_results(l, since_ns - clock_set_back(ahead, l->t_start), err) < 0)
         return -1;
     l->m->timing.collect_us = hc_now_us() - collecting;
     return 0;
@@ -272,7 +296,7 @@ static int check_size(const struct hc_run *r, struct hc_manifest *m)
     return 1;
 }
 
-static int describe(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
+static int describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, struct hc_error *err)
 {
     const struct hc_job *job = r->job;
     m->policy = r->policy;
@@ -285,7 +309,7 @@ static int describe(struct hc_run *r, struct hc_manifest *m, struct hc_error *er
         m->enforced_by.cpus = m->enforced_by.cpu_weight = m->enforced_by.io = m->enforced_by.output = "none";
     m->code_bytes = (int64_t)job->code_len;
     hc_sha256_hex(job->code, job->code_len, m->code_sha256);
-    format_time(m->started);
+    format_time(ahead, m->started);
     if (job->job_id)
         (void)snprintf(m->job_id, sizeof m->job_id, "%s", job->job_id);
     else if (stamp("%Y%m%dT%H%M%SZ-", m->job_id, sizeof m->job_id, err) < 0)
@@ -303,7 +327,9 @@ static int describe(struct hc_run *r, struct hc_manifest *m, struct hc_error *er
 int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
 {
     struct hc_launch l;
-    int rc = describe(r, m, err);
+    /* Once: however the clock is set meanwhile, the job has not ended before it started. */
+    const int64_t ahead = clock_ahead();
+    int rc = describe(r, m, ahead, err);
     launch_init(&l, r, m);
     r->dest = (struct hc_dest){.fd = -1};
     if (rc == 0)
@@ -312,7 +338,7 @@ int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
         rc = hc_redactor_new(&l.redactor, r->policy->rules, err);
     if (rc == 0) {
         int rejected = check_size(r, m);
-        rc = rejected ? hc_launch_prepare_output(&l, err) : run_cell(&l, err);
+        rc = rejected ? hc_launch_prepare_output(&l, err) : run_cell(&l, ahead, err);
     }
     if (rc < 0)
         hc_launch_conclude(m, HC_STATUS_LAUNCH_FAILED, "%.500s", err->text);
@@ -321,7 +347,7 @@ int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
     m->exit_code = rc < 0 ? err->exit : hc_status_exit(m->status);
     m->tree_name = r->policy->tree;
     launch_finish(&l);
-    format_time(m->finished);
+    format_time(ahead, m->finished);
     return rc;
 }
 
