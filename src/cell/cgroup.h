@@ -21,10 +21,16 @@ struct hc_cgroup_parent {
 };
 
 /* $HOTCELL_CGROUP; as root "hotcell" at the top of the hierarchy; else what is delegated to us around our own
- * cgroup. -1 with the reason and what to do about it if no place with the memory and pids controllers can be
- * had; HC_EXIT_CONFIG if it was HOTCELL_CGROUP that named one which will not do. */
-int hc_cgroup_find(struct hc_cgroup_parent *out, struct hc_error *err);
+ * cgroup; else, where the user has a service manager, and it may be asked (`ask`), a scope of its, which we
+ * are in afterwards. -1 with the reason and what to do about it if no place with the memory and pids
+ * controllers can be had; HC_EXIT_CONFIG if it was HOTCELL_CGROUP that named one which will not do. */
+int hc_cgroup_find(struct hc_cgroup_parent *out, bool ask, struct hc_error *err);
 void hc_cgroup_parent_finish(struct hc_cgroup_parent *p);
+
+/* Have the user's service manager put this process into a scope of its own, delegated to it. Takes 5 seconds
+ * at most. (cgroup_scope.c) */
+#define HC_SCOPE_PREFIX "hotcell-"
+int hc_cgroup_enter_scope(struct hc_error *err);
 
 /* ---- the leaf (cgroup.c) ---- */
 

@@ -21,11 +21,13 @@ static bool whole_disk(dev_t *device)
         return false;
     if (faccessat(dir, "partition", F_OK, 0) < 0)
         return true;
-    unsigned disk_major, disk_minor;
-    if (hc_read_attr(dir, "../dev", number, sizeof number) < 0 ||
-        sscanf(number, "%u:%u", &disk_major, &disk_minor) != 2)
+    char *end;
+    if (hc_read_attr(dir, "../dev", number, sizeof number) < 0)
         return false;
-    *device = makedev(disk_major, disk_minor);
+    unsigned disk = (unsigned)strtoul(number, &end, 10);
+    if (*end != ':')
+        return false;
+    *device = makedev(disk, (unsigned)strtoul(end + 1, NULL, 10));
     return true;
 }
 

@@ -39,6 +39,9 @@ static const char *mount_point(void)
     return NULL;
 }
 
+/* Where we are, while the rest of a cgroup that was ours alone is divided. */
+#define ASIDE "hotcell-launcher"
+
 /* Give children of this directory the controllers, and see which they have. */
 static int enable(struct hc_cgroup_parent *p)
 {
@@ -139,15 +142,15 @@ static int own_cgroup(const char *mnt, char out[PATH_MAX])
 static int move_aside(struct hc_cgroup_parent *p)
 {
     struct hc_error ignored;
-    if (mkdirat(p->fd, "hotcell-launcher", 0755) < 0 && errno != EEXIST)
+    if (mkdirat(p->fd, ASIDE, 0755) < 0 && errno != EEXIST)
         return -1;
-    hc_autofd leaf = openat(p->fd, "hotcell-launcher", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    hc_autofd leaf = openat(p->fd, ASIDE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (leaf < 0 || hc_write_attr(leaf, "cgroup.procs", "0", &ignored) < 0)
         return -1;
     if (enable(p) == 0)
         return 0;
     (void)hc_write_attr(p->fd, "cgroup.procs", "0", &ignored);
-    (void)unlinkat(p->fd, "hotcell-launcher", AT_REMOVEDIR);
+    (void)unlinkat(p->fd, ASIDE, AT_REMOVEDIR);
     return -1;
 }
 
@@ -169,19 +172,29 @@ static bool use_own(struct hc_cgroup_parent *p, const char *mnt)
     char path[PATH_MAX];
     if (own_cgroup(mnt, path) < 0 || open_place(p, path) < 0)
         return false;
+    const char *name = strrchr(path, '/');
+    if (name && strcmp(name, "/" ASIDE) == 0) /* moved aside already */
+        return use_above(p, mnt, path);
     if (writable(p) && !threaded(p) && (enable(p) == 0 || move_aside(p) == 0))
         return true;
     return use_above(p, mnt, path);
 }
 
-static int use_delegated(struct hc_cgroup_parent *p, const char *mnt, struct hc_error *err)
+static int use_delegated(struct hc_cgroup_parent *p, const char *mnt, bool ask, struct hc_error *err)
 {
+    struct hc_error why = {0};
     if (use_own(p, mnt))
         return 0;
-    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
-                      "no cgroup with the memory and pids controllers is delegated to uid %u: run it under "
-                      "'systemd-run --user --scope -p Delegate=yes', or set HOTCELL_CGROUP",
-                      geteuid());
+    if (ask && access("/run/systemd/system", F_OK) == 0 && hc_cgroup_enter_scope(&why) == 0) {
+        if (use_own(p, mnt))
+            return 0;
+        (void)hc_fail(&why, 0, "the scope that was started has no memory and pids controllers");
+    }
+    return hc_fail_as(
+        err, HC_EXIT_UNAVAILABLE, 0,
+        "no cgroup with the memory and pids controllers is delegated to uid %u%s%.200s%s: run it "
+        "under 'systemd-run --user --scope -p Delegate=yes', or set HOTCELL_CGROUP",
+        geteuid(), why.exit ? " (" : "", why.text, why.exit ? ")" : "");
 }
 
 /* In a container the top of what is mounted is the container's own cgroup, and our processes are in it. */
@@ -192,7 +205,7 @@ static int use_as_root(struct hc_cgroup_parent *p, const char *mnt, struct hc_er
     return use_own(p, mnt) ? 0 : -1;
 }
 
-int hc_cgroup_find(struct hc_cgroup_parent *out, struct hc_error *err)
+int hc_cgroup_find(struct hc_cgroup_parent *out, bool ask, struct hc_error *err)
 {
     *out = (struct hc_cgroup_parent){.fd = -1};
     const char *named = getenv("HOTCELL_CGROUP");
@@ -200,7 +213,7 @@ int hc_cgroup_find(struct hc_cgroup_parent *out, struct hc_error *err)
     int rc = named && *named ? use_named(out, named, err)
              : !mnt ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "cgroup v2 is not mounted on this host")
              : geteuid() == 0 ? use_as_root(out, mnt, err)
-                              : use_delegated(out, mnt, err);
+                              : use_delegated(out, mnt, ask, err);
     if (rc < 0)
         hc_cgroup_parent_finish(out);
     return rc;

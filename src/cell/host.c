@@ -458,8 +458,10 @@ static void explain_cgroup(const struct host *h, const struct hc_error *err, str
         mend(row,
              "run it under 'systemd-run --scope -p Delegate=yes' with HOTCELL_CGROUP set to that cgroup");
     } else if (access("/run/systemd/system", F_OK) == 0) {
-        (void)say(HC_HOST_NOTE, row, "not delegated to uid %u", uid);
-        mend(row, "run it under 'systemd-run --user --scope -p Delegate=yes'");
+        mend(row,
+             "log in, so that uid %u has a service manager (loginctl enable-linger keeps it), or run it "
+             "under 'systemd-run --user --scope -p Delegate=yes'",
+             uid);
     } else {
         (void)say(HC_HOST_NOTE, row, "not delegated to uid %u", uid);
         /* The shell has to move as well: a cell may only be put into a cgroup that shares a delegated
@@ -476,7 +478,7 @@ static void explain_cgroup(const struct host *h, const struct hc_error *err, str
 static enum hc_host_level check_cgroup(struct host *h, struct hc_host_row *row)
 {
     struct hc_error err;
-    if (hc_cgroup_find(&h->parent, &err) < 0) {
+    if (hc_cgroup_find(&h->parent, true, &err) < 0) {
         explain_cgroup(h, &err, row);
         if (err.exit == HC_EXIT_CONFIG) { /* HOTCELL_CGROUP */
             row->cost = "no run works while HOTCELL_CGROUP says so";
@@ -489,7 +491,7 @@ static enum hc_host_level check_cgroup(struct host *h, struct hc_host_row *row)
     }
     h->has |= CGROUP;
     if (h->parent.cpu)
-        return say(HC_HOST_OK, row, "memory, pids, cpu in %s", h->parent.path);
+        return say(HC_HOST_OK, row, "memory, pids, cpu%s in %s", h->parent.io ? ", io" : "", h->parent.path);
     row->cost = "limits.cpus cannot be enforced";
     mend(row, "delegate the cpu controller as well");
     return say(HC_HOST_NOTE, row, "memory and pids, but not cpu, in %s", h->parent.path);

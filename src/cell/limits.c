@@ -76,7 +76,7 @@ int hc_launch_prepare_limits(struct hc_launch *l, struct hc_error *err)
     if (hc_weak(HC_WEAK_CGROUP))
         (void)hc_fail_as(&why, HC_EXIT_UNAVAILABLE, 0, "switched off in a weakened build");
     bool found =
-        p->enforcement != HC_ENFORCE_RLIMITS && why.exit == 0 && hc_cgroup_find(&l->parent, &why) == 0;
+        p->enforcement != HC_ENFORCE_RLIMITS && why.exit == 0 && hc_cgroup_find(&l->parent, true, &why) == 0;
     if (!found && why.exit == HC_EXIT_CONFIG) { /* HOTCELL_CGROUP names a place, and it will not do */
         *err = why;
         return -1;

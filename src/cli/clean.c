@@ -20,7 +20,8 @@ static int clean_cells(void)
 {
     struct hc_cgroup_parent parent;
     struct hc_error err;
-    if (hc_cgroup_find(&parent, &err) < 0) {
+    /* Nothing is asked for: a scope goes by itself with those who were in it. */
+    if (hc_cgroup_find(&parent, false, &err) < 0) {
         (void)puts("nothing to clean: no cgroups are in use here");
         return HC_EXIT_OK;
     }
