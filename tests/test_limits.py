@@ -99,6 +99,46 @@ with open("{place}/big", "wb") as file:
         ends(result, "memory")
 
 
+def test_near_the_limit_a_memory_error_keeps_what_there_is(user):
+    # Slowly: without a cgroup memory is looked at every 20 ms.
+    result = ends(cells.run("""
+import time
+open("kept.txt", "w").write("kept")
+kept = []
+while True:
+    kept.append(b"x" * (1 << 20))
+    time.sleep(0.03)
+""", "--memory=128M", "--memory-soft=48M", user=user), "memory")
+    assert result.manifest["partial"] and result.files() == ["kept.txt"]
+    assert result.manifest["guest"]["error"]["type"] == "MemoryError" and "limits.memory_soft" in result.manifest["reason"]
+    assert result.manifest["usage"]["memory_peak"] < 120 << 20
+
+
+def test_a_program_that_makes_room_after_the_memory_error_goes_on(user):
+    result = cells.run("""
+import time
+kept = []
+try:
+    time.sleep(0)
+    while True:
+        kept.append(b"x" * (1 << 20))
+        time.sleep(0.03)
+except MemoryError:
+    kept.clear()
+print("summed up")
+""", "--memory=128M", "--memory-soft=48M", user=user)
+    assert ends(result, "ok", 0).stdout == "summed up\n" and not result.manifest["partial"]
+
+
+@pytest.mark.parametrize("option, limit", [("--cpus=0.5", "limits.cpus"), ("--cpu-weight=50", "limits.cpu_weight"),
+                                           ("--io-read=1M", "limits.io_read"), ("--io-write=1M", "limits.io_write")])
+def test_what_only_a_cgroup_enforces_is_warned_of_without(user, option, limit):
+    result = ends(cells.run("print(1)", option, "--enforcement=rlimits", user=user), "ok", 0)
+    assert [warning for warning in result.manifest["warnings"] if warning.startswith(f"{limit} is not enforced: ")], result
+    by = result.manifest["limits"]["enforced_by"]
+    assert by["cpus"] == by["cpu_weight"] == by["io"] == "none"
+
+
 def test_one_absurd_allocation_does_not_harm_the_host(user):
     result = cells.run("print('before', flush=True); x = bytearray(1 << 40)", user=user)
     assert ends(result, "error", 1).manifest["guest"]["error"]["type"] == "MemoryError"

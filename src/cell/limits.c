@@ -31,6 +31,14 @@ static int say_cpu(struct hc_launch *l, bool has_cpu, struct hc_error *err)
     return weighs ? lack(l, "limits.cpu_weight", why, err) : 0;
 }
 
+static int lack_io(struct hc_launch *l, const char *why, struct hc_error *err)
+{
+    const struct hc_limits *limits = &l->run->policy->limits;
+    if (limits->io_read && limits->io_write)
+        return lack(l, "limits.io_read and limits.io_write", why, err);
+    return lack(l, limits->io_read ? "limits.io_read" : "limits.io_write", why, err);
+}
+
 static int limit_disk_of(struct hc_launch *l, struct hc_cgroup_disks *disks, const struct hc_source *s,
                          struct hc_error *err)
 {
@@ -38,7 +46,7 @@ static int limit_disk_of(struct hc_launch *l, struct hc_cgroup_disks *disks, con
     if (s->fd < 0 || hc_cgroup_disk_of(disks, s->fd))
         return 0;
     (void)snprintf(why, sizeof why, "%.200s lies on no disk that could be told", s->path);
-    return lack(l, "limits.io_read or io_write", why, err);
+    return lack_io(l, why, err);
 }
 
 static int limit_io(struct hc_launch *l, struct hc_error *err)
@@ -49,7 +57,7 @@ static int limit_io(struct hc_launch *l, struct hc_error *err)
     if (!limits->io_read && !limits->io_write)
         return 0;
     if (l->cgroup.fd < 0 || !l->cgroup.io)
-        return lack(l, "limits.io_read or io_write", "there is no cgroup with the io controller", err);
+        return lack_io(l, "there is no cgroup with the io controller", err);
     if (limit_disk_of(l, &disks, &l->plan.tree, err) < 0 ||
         limit_disk_of(l, &disks, &l->plan.output, err) < 0)
         return -1;
