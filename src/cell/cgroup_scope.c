@@ -3,12 +3,13 @@
  * without systemd: nothing links to it. */
 #include "cell/cgroup.h"
 
+#include "cell/supervise.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PATIENCE_US                                                                                          \
@@ -70,7 +71,7 @@ static int load(struct library *lib, struct hc_error *err)
             return hc_fail(err, 0, "libsystemd is too old: it has no %s", symbols[i].name);
         memcpy(symbols[i].at, &symbol, sizeof symbol); /* as POSIX has it, for want of a cast */
     }
-    return 0; /* the library stays loaded, as it has threads' keys to lose */
+    return 0; /* and the library stays loaded: it cannot be unloaded */
 }
 
 /* The job of the manager's that starts the scope. Its end may be told before the call that began it returns.
@@ -95,20 +96,13 @@ static int on_job_removed(struct sd_bus_message *m, void *ctx, struct bus_error 
     return 0;
 }
 
-static int64_t now_us(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
 /* Let the connection do what there is to do, or wait for it. 0: something may have changed. */
 static int turn(const struct library *lib, struct sd_bus *bus, int64_t until)
 {
     int rc = lib->process(bus, NULL);
     if (rc != 0)
         return rc < 0 ? rc : 0;
-    int64_t left = until - now_us();
+    int64_t left = until - hc_now_us();
     if (left <= 0)
         return -ETIMEDOUT;
     rc = lib->wait(bus, (uint64_t)left);
@@ -141,7 +135,7 @@ static int await_job(struct sd_bus *bus, struct start *s, int64_t until, struct 
 static int start_scope(struct sd_bus *bus, struct start *s, struct hc_error *err)
 {
     const struct library *lib = s->lib;
-    int64_t until = now_us() + PATIENCE_US;
+    int64_t until = hc_now_us() + PATIENCE_US;
     struct bus_error error = {0};
     if (await_connection(lib, bus, until, err) < 0)
         return -1;
