@@ -280,7 +280,7 @@ _Noreturn void hc_guest_run(pid_t parent)
         (void)hc_fail(&err, 0, "read the policy's rules");
         fail(&err);
     }
-    hc_libc_memory(number_of(job, "memory"));
+    hc_libc_sizes(number_of(job, "memory"), number_of(job, "output"), number_of(job, "tmp"));
     start_python(job);
     PyObject *space = PyModule_GetDict(PyImport_AddModule("__main__")); /* borrowed */
     /* inspect finds the source of classes by it, in linecache. */

@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-/* What the cell may use is the memory that there is: for sysinfo(2) and sysconf(3). */
-void hc_libc_memory(int64_t bytes);
+/* What the cell may use is what there is: memory for sysinfo(2) and sysconf(3), room in /output and /tmp for
+ * statvfs(3). 0 for an /output that has no size of its own. */
+void hc_libc_sizes(int64_t memory, int64_t output, int64_t tmp);
 
 #endif

@@ -9,12 +9,12 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 /* As small as their reasons differ, so that a policy can take away one without the other. */
 const struct hc_call_set hc_call_sets[] = {
     {"io", HC_IN_JOB, "read and write what is open", "read write readv writev pread64 pwrite64 lseek close"},
-    {"vectors", HC_IN_JOB, "read and write what is open, in several parts at a place",
-     "preadv pwritev preadv2 pwritev2"},
+    {"vectors", HC_IN_JOB, "read and write what is open, in several parts at a place", "preadv pwritev"},
     {"descriptors", HC_IN_JOB, "copies of what is open", "dup dup2 dup3 close_range"},
     {"pipes", HC_IN_JOB, "between threads, and processes where there are any", "pipe pipe2"},
     {"waiting", HC_IN_JOB, "for descriptors",
@@ -23,7 +23,7 @@ const struct hc_call_set hc_call_sets[] = {
      "eventfd eventfd2 timerfd_create timerfd_settime timerfd_gettime signalfd4"},
     {"file_copies", HC_IN_JOB, "from one open file to another", "sendfile copy_file_range"},
     {"file_sizes", HC_IN_JOB, "of what is open for writing; limits.file holds",
-     "truncate ftruncate fallocate fadvise64"},
+     "truncate ftruncate fallocate"},
     {"syncing", HC_IN_JOB, "one's own files to where they are kept", "fsync fdatasync sync_file_range msync"},
     {"files", HC_IN_JOB, "what may be opened is decided by mounts and Landlock",
      "stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat getdents getdents64 "
@@ -33,12 +33,11 @@ const struct hc_call_set hc_call_sets[] = {
      "mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 utime utimes utimensat futimesat"},
     {"links", HC_IN_JOB, "in what the program may write to; nobody outside follows them",
      "link linkat symlink symlinkat"},
-    {"file_systems", HC_IN_JOB, "how much room there is", "statfs fstatfs"},
     {"attributes", HC_IN_JOB, "extended ones of files are read",
      "getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr"},
-    {"memory", HC_IN_JOB, "the allocator and numeric libraries", "munmap mprotect mremap madvise brk"},
+    {"memory", HC_IN_JOB, "the allocator and numeric libraries", "munmap mprotect mremap brk"},
     {"memory_state", HC_IN_JOB, "questions about pages, and barriers between threads",
-     "mincore membarrier get_mempolicy"},
+     "membarrier get_mempolicy"},
     {"self", HC_IN_JOB, "a process asks about and ends itself",
      "getpid gettid exit exit_group restart_syscall arch_prctl set_tid_address set_robust_list "
      "get_robust_list rseq getrandom"},
@@ -47,7 +46,7 @@ const struct hc_call_set hc_call_sets[] = {
     {"process_groups", HC_IN_JOB, "among processes of the same cell",
      "getpgrp getpgid getsid setpgid setsid"},
     {"usage", HC_IN_JOB, "what a process uses, and its limits, which it can only lower",
-     "getrlimit setrlimit getrusage times sysinfo getpriority"},
+     "getrlimit setrlimit getrusage getpriority"},
     {"threads", HC_IN_JOB, "threads wait for each other", "futex futex_waitv sched_yield"},
     {"scheduling", HC_IN_JOB, "on which processors, and how, a thread runs",
      "sched_getaffinity sched_setaffinity sched_getparam sched_getscheduler sched_get_priority_max "
@@ -79,6 +78,7 @@ const struct hc_call_set hc_call_sets[] = {
      "pkey_alloc pkey_free pkey_mprotect"},
     {"process_handles", HC_OPTIONAL, "signals to processes of the same cell, by descriptor",
      "pidfd_open pidfd_send_signal"},
+    {"file_systems", HC_OPTIONAL, "how much room there is, on disks of the host too", "statfs fstatfs"},
     {"splicing", HC_OPTIONAL, "moves pages between pipes and files; faults of the kernel were found there",
      "splice tee"},
 };
@@ -134,7 +134,10 @@ const struct hc_call_refusal hc_call_refusals[] = {
     {"fanotify_init", EPERM, "it would show what other cells read in the tree"},
     {"inotify_init inotify_init1 inotify_rm_watch fanotify_mark", ENOSYS,
      "it would show what other cells read in the tree"},
-    {"cachestat readahead", ENOSYS, "it would show, or change, what other cells have read of the tree"},
+    {"cachestat readahead mincore", ENOSYS,
+     "it would show, or change, what other cells have read of the tree"},
+    {"sysinfo times", ENOSYS, "it is about the host, as which the shim shows the cell"},
+    {"statfs fstatfs", EPERM, "it would show how full the host's disks are, and that others fill them"},
     {"shmget shmat shmdt shmctl", ENOSYS, "segments that no watch sees, and that outlive their processes"},
     {"semget semop semtimedop semctl msgget msgsnd msgrcv msgctl", ENOSYS,
      "kernel memory that nobody counts"},
@@ -168,6 +171,8 @@ const size_t hc_call_refusals_count = sizeof hc_call_refusals / sizeof *hc_call_
 #define CREATES     (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))
 #define SET_ID      (S_ISUID | S_ISGID)
 #define SET_ID_WHY  "in a bind-mounted /output it would lend the caller's id to other users of the host"
+#define LOCKS_WHY   "cells share files of the tree, and would see each other's locks"
+#define CACHE_WHY   "it would show, or change, what other cells have read of the tree"
 #define SOCKET_KIND 0xfULL /* without SOCK_CLOEXEC and SOCK_NONBLOCK */
 
 #define NO_NEW_CODE "syscalls.executable_memory is \"files\""
@@ -235,13 +240,38 @@ const struct hc_call_rule hc_call_rules[] = {
     WORD("fcntl", HC_IN_JOB, 1, F_SETFD, "close-on-exec", 0),
     WORD("fcntl", HC_IN_JOB, 1, F_GETFL, "non-blocking", 0),
     WORD("fcntl", HC_IN_JOB, 1, F_SETFL, "non-blocking", 0),
-    WORD("fcntl", HC_IN_JOB, 1, F_GETLK, "SQLite locks its files", 0),
-    WORD("fcntl", HC_IN_JOB, 1, F_SETLK, "SQLite locks its files", 0),
-    WORD("fcntl", HC_IN_JOB, 1, F_SETLKW, "SQLite locks its files", 0),
+    /* For one process the shim answers: no other has the file. */
+    WORD("fcntl", HC_WITH_FORK, 1, F_GETLK, "SQLite locks its files", 0),
+    WORD("fcntl", HC_WITH_FORK, 1, F_SETLK, "SQLite locks its files", 0),
+    WORD("fcntl", HC_WITH_FORK, 1, F_SETLKW, "SQLite locks its files", 0),
+    WORD("fcntl", HC_NO_FORK, 1, F_GETLK, LOCKS_WHY, ENOLCK),
+    WORD("fcntl", HC_NO_FORK, 1, F_SETLK, LOCKS_WHY, ENOLCK),
+    WORD("fcntl", HC_NO_FORK, 1, F_SETLKW, LOCKS_WHY, ENOLCK),
+    WORD("fcntl", HC_IN_JOB, 1, F_OFD_GETLK, LOCKS_WHY, ENOLCK),
+    WORD("fcntl", HC_IN_JOB, 1, F_OFD_SETLK, LOCKS_WHY, ENOLCK),
+    WORD("fcntl", HC_IN_JOB, 1, F_OFD_SETLKW, LOCKS_WHY, ENOLCK),
     WORD("fcntl", HC_IN_JOB, 1, F_GETPIPE_SZ, "a question", 0),
     WORD("fcntl", HC_IN_JOB, 1, F_SETPIPE_SZ, "pipes are not counted as memory", EPERM),
     WORD("fcntl", HC_IN_JOB, 1, F_NOTIFY, "it would show what other cells read", EPERM),
     WORD("fcntl", HC_IN_JOB, 1, F_SETLEASE, "the host's writers of an input would wait", EACCES),
+    WORD("preadv2", HC_IN_JOB, 5, 0, "as preadv", 0),
+    WORD("pwritev2", HC_IN_JOB, 5, 0, "as pwritev", 0),
+    BITS("preadv2", HC_IN_JOB, 5, RWF_NOWAIT, CACHE_WHY, EOPNOTSUPP),
+    WORD("fadvise64", HC_IN_JOB, 3, POSIX_FADV_NORMAL, "how a file will be read", 0),
+    WORD("fadvise64", HC_IN_JOB, 3, POSIX_FADV_RANDOM, "how a file will be read", 0),
+    WORD("fadvise64", HC_IN_JOB, 3, POSIX_FADV_SEQUENTIAL, "how a file will be read", 0),
+    WORD("fadvise64", HC_IN_JOB, 3, POSIX_FADV_WILLNEED, "how a file will be read", 0),
+    WORD("fadvise64", HC_IN_JOB, 3, POSIX_FADV_NOREUSE, "how a file will be read", 0),
+    WORD("fadvise64", HC_IN_JOB, 3, POSIX_FADV_DONTNEED, CACHE_WHY, EINVAL),
+    /* By the numbers that the kernel gives them: what is new is for us to look at first. */
+    {"madvise", HC_IN_JOB, {{2, HC_WORD_MASK & ~7ULL, 0}, {0}}, "the allocator gives pages back", 0, "up to MADV_DONTNEED", NULL},
+    {"madvise", HC_IN_JOB, {{2, HC_WORD_MASK & ~3ULL, MADV_FREE}, {0}}, "the allocator gives pages back", 0, "MADV_FREE, MADV_REMOVE, MADV_DONTFORK, MADV_DOFORK", NULL},
+    {"madvise", HC_IN_JOB, {{2, HC_WORD_MASK & ~1ULL, MADV_HUGEPAGE}, {0}}, "large pages, or none", 0, "MADV_HUGEPAGE, MADV_NOHUGEPAGE", NULL},
+    {"madvise", HC_IN_JOB, {{2, HC_WORD_MASK & ~3ULL, MADV_DONTDUMP}, {0}}, "what forks and dumps get", 0, "MADV_DONTDUMP, MADV_DODUMP, MADV_WIPEONFORK, MADV_KEEPONFORK", NULL},
+    {"madvise", HC_IN_JOB, {{2, HC_WORD_MASK & ~1ULL, MADV_POPULATE_READ}, {0}}, "pages ahead of their use", 0, "MADV_POPULATE_READ, MADV_POPULATE_WRITE", NULL},
+    WORD("madvise", HC_IN_JOB, 2, MADV_MERGEABLE, "writing to a page tells whether another cell has the same", EINVAL),
+    WORD("madvise", HC_IN_JOB, 2, MADV_COLD, CACHE_WHY, EINVAL),
+    WORD("madvise", HC_IN_JOB, 2, MADV_PAGEOUT, CACHE_WHY, EINVAL),
     WORD("socketpair", HC_IN_JOB, 0, AF_UNIX, "event loops wake themselves up through one", 0),
     {"socket", HC_WITH_SOCKETS, {{0, HC_WORD_MASK, AF_INET}, {1, SOCKET_KIND, SOCK_STREAM}}, "TCP on loopback", 0, "AF_INET, SOCK_STREAM", NULL},
     {"socket", HC_WITH_SOCKETS, {{0, HC_WORD_MASK, AF_INET}, {1, SOCKET_KIND, SOCK_DGRAM}}, "UDP on loopback", 0, "AF_INET, SOCK_DGRAM", NULL},

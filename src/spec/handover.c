@@ -50,6 +50,7 @@ static bool put_returns(cJSON *root, const struct hc_job *job)
 static bool put_document(cJSON *root, const struct hc_job *job, const struct hc_policy *p)
 {
     const char *code = job->code;
+    const bool capped = p->output_mode == HC_OUTPUT_CAPPED;
     char timeout[32];
     (void)hc_format_duration(p->limits.timeout_ms, timeout, sizeof timeout);
     if (strncmp(code, HC_BOM, strlen(HC_BOM)) == 0)
@@ -64,6 +65,8 @@ static bool put_document(cJSON *root, const struct hc_job *job, const struct hc_
            cJSON_AddNumberToObject(root, "figure_bytes", (double)p->limits.figure_bytes) &&
            cJSON_AddNumberToObject(root, "value_bytes", (double)p->limits.value_bytes) &&
            cJSON_AddNumberToObject(root, "memory", (double)p->limits.memory) &&
+           cJSON_AddNumberToObject(root, "output", capped ? (double)p->limits.output_bytes : 0) &&
+           cJSON_AddNumberToObject(root, "tmp", (double)p->limits.tmp_bytes) &&
            cJSON_AddBoolToObject(root, "check", job->check_only) &&
            cJSON_AddBoolToObject(root, "guard", p->guard == HC_GUARD_ON) &&
            cJSON_AddBoolToObject(root, "network", p->network == HC_NETWORK_LOOPBACK) &&

@@ -377,6 +377,8 @@ static void the_handover_carries_the_job_and_its_filters(void **state)
     assert_int_equal(cJSON_GetObjectItem(root, "figure_bytes")->valueint, 16 << 20);
     assert_int_equal(cJSON_GetObjectItem(root, "value_bytes")->valueint, 1 << 20);
     assert_int_equal(cJSON_GetObjectItem(root, "memory")->valueint, 1 << 30);
+    assert_int_equal(cJSON_GetObjectItem(root, "output")->valueint, 256 << 20);
+    assert_int_equal(cJSON_GetObjectItem(root, "tmp")->valueint, 256 << 20);
     assert_true(cJSON_IsTrue(cJSON_GetObjectItem(root, "processes")));
     assert_null(strstr(bytes.data + sizeof(struct hc_handover_head), "secret")); /* no host path goes in */
     hc_handover_finish(&h);
