@@ -303,12 +303,50 @@ static void every_row_has_a_reason(void **state)
         assert_true(*hc_call_refusals[i].why);
 }
 
+/* ---- while a policy is learnt ---- */
+
+static bool is_asked(void *ctx, const char *call, const struct seccomp_data *data)
+{
+    const struct cell *c = ctx;
+    uint32_t does = answer(c, data);
+    if (!call)
+        return true;
+    if (hc_filter_learns(c->policy, call) && does == SECCOMP_RET_ALLOW)
+        fail_msg("%s passes unasked", call);
+    if (!hc_filter_learns(c->policy, call) && does != expected(c, call, data))
+        fail_msg("%s is not what it is otherwise", call);
+    return true;
+}
+
+static void learning_asks_about_each_call(void **state)
+{
+    (void)state;
+    static const uint32_t machines[] = {SCMP_ARCH_X86_64, SCMP_ARCH_AARCH64};
+    struct hc_policy p;
+    hc_policy_init(&p);
+    p.network = HC_NETWORK_LOOPBACK;
+    p.processes = HC_PROCESSES_FORK;
+    p.rules = cJSON_Parse("{\"syscalls\": {\"executable_memory\": \"files\"}}"); /* it is noted likewise */
+    p.learn = true;
+    for (size_t m = 0; m < 2; m++) {
+        struct cell c = {.name = "learning", .policy = &p, .arch = machines[m]};
+        compile(&c);
+        assert_true(hc_filter_samples(c.arch, is_asked, &c));
+        release(&c);
+    }
+    hc_policy_finish(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shipped_policies),          cmocka_unit_test(network_and_processes),
-        cmocka_unit_test(what_a_policy_changes),     cmocka_unit_test(every_call_has_a_row),
-        cmocka_unit_test(every_row_is_about_a_call), cmocka_unit_test(every_row_has_a_reason),
+        cmocka_unit_test(shipped_policies),
+        cmocka_unit_test(network_and_processes),
+        cmocka_unit_test(what_a_policy_changes),
+        cmocka_unit_test(every_call_has_a_row),
+        cmocka_unit_test(every_row_is_about_a_call),
+        cmocka_unit_test(every_row_has_a_reason),
+        cmocka_unit_test(learning_asks_about_each_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ unsigned hc_filter_when(enum hc_filter_kind kind, const struct hc_policy *p, boo
         when |= HC_NO_FORK;
     if (p->network == HC_NETWORK_LOOPBACK)
         when |= HC_WITH_SOCKETS;
-    if (kind == HC_FILTER_REPORT && hc_syscalls_no_new_code(p->rules))
+    if (kind == HC_FILTER_REPORT && (p->learn || hc_syscalls_no_new_code(p->rules)))
         when |= HC_NO_NEW_CODE;
     return when | HC_OPTIONAL;
 }
@@ -54,7 +54,7 @@ struct making {
     enum hc_filter_kind kind;
     uint32_t arch;
     unsigned when;
-    const cJSON *rules; /* the policy's */
+    const struct hc_policy *policy;
     struct seen seen;
 };
 
@@ -85,7 +85,40 @@ static int add_rule(const struct making *m, uint32_t action, const char *call, u
 /* What the policy denies, it denies to the job. */
 static bool is_denied(const struct making *m, const char *call)
 {
-    return m->kind == HC_FILTER_JOB && hc_syscalls_denied(m->rules, call);
+    return m->kind == HC_FILTER_JOB && hc_syscalls_denied(m->policy->rules, call);
+}
+
+static bool asks_always(const struct making *m, const char *call)
+{
+    return m->kind == HC_FILTER_REPORT && hc_filter_learns(m->policy, call);
+}
+
+/* The launcher is asked about every use of it, whatever the arguments. */
+static int ask(struct making *m, const char *call, struct hc_error *err)
+{
+    int nr = number_of(m, call);
+    if (nr < 0 || !asks_always(m, call) || seen_before(&m->seen, nr))
+        return 0;
+    remember(&m->seen, nr);
+    int rc = add_rule(m, SCMP_ACT_NOTIFY, call, 0, NULL);
+    return rc < 0 ? hc_fail(err, -rc, "ask about %s", call) : 0;
+}
+
+static int ask_all(struct making *m, struct hc_error *err)
+{
+    char name[32];
+    for (size_t i = 0; i < hc_call_sets_count; i++)
+        for (const char *at = hc_call_sets[i].calls; hc_calls_next(&at, name);)
+            if (ask(m, name, err) < 0)
+                return -1;
+    for (size_t i = 0; i < hc_call_refusals_count; i++)
+        for (const char *at = hc_call_refusals[i].calls; hc_calls_next(&at, name);)
+            if (ask(m, name, err) < 0)
+                return -1;
+    for (size_t i = 0; i < hc_call_rules_count; i++)
+        if (ask(m, hc_call_rules[i].call, err) < 0)
+            return -1;
+    return 0;
 }
 
 static int add_sets(struct making *m, struct hc_error *err)
@@ -95,7 +128,7 @@ static int add_sets(struct making *m, struct hc_error *err)
         const struct hc_call_set *set = &hc_call_sets[i];
         for (const char *at = set->when & m->when ? set->calls : ""; hc_calls_next(&at, name);) {
             int nr = number_of(m, name);
-            if (nr < 0 || is_denied(m, name) || !hc_syscalls_in_set(m->rules, set, name))
+            if (nr < 0 || is_denied(m, name) || !hc_syscalls_in_set(m->policy->rules, set, name))
                 continue;
             int rc = add_rule(m, SCMP_ACT_ALLOW, name, 0, NULL);
             if (rc < 0)
@@ -111,13 +144,13 @@ static int add_rules(struct making *m, struct hc_error *err)
     for (size_t i = 0; i < hc_call_rules_count; i++) {
         const struct hc_call_rule *r = &hc_call_rules[i];
         int nr = number_of(m, r->call);
-        if (!(r->when & m->when) || nr < 0 || is_denied(m, r->call))
+        if (!(r->when & m->when) || nr < 0 || is_denied(m, r->call) || asks_always(m, r->call))
             continue;
         struct scmp_arg_cmp cmp[2];
         unsigned n = 0;
         for (; n < 2 && r->cmp[n].mask; n++)
             cmp[n] = SCMP_CMP64(r->cmp[n].arg, SCMP_CMP_MASKED_EQ, r->cmp[n].mask, r->cmp[n].value);
-        bool told = r->error && hc_filter_hint(r);
+        bool told = r->error && (hc_filter_hint(r) || hc_filter_learns(m->policy, r->call));
         uint32_t action = r->error ? refuse(m->kind, told, r->error) : SCMP_ACT_ALLOW;
         int rc = add_rule(m, action, r->call, n, cmp);
         if (rc < 0)
@@ -135,7 +168,8 @@ static int add_refusals(struct making *m, struct hc_error *err)
         char name[32];
         for (const char *at = r->calls; hc_calls_next(&at, name);) {
             int nr = number_of(m, name);
-            bool told = hc_filter_told(name) && !is_denied(m, name); /* else this filter would let it pass */
+            bool told = (hc_filter_told(name) || hc_filter_learns(m->policy, name)) &&
+                        !is_denied(m, name); /* else this filter would let it pass */
             uint32_t action = refuse(m->kind, told, r->error);
             if (nr < 0 || action == SCMP_ACT_ERRNO(ENOSYS) || seen_before(&m->seen, nr))
                 continue;
@@ -181,11 +215,13 @@ static int make(enum hc_filter_kind kind, const struct hc_policy *policy, bool c
         .kind = kind,
         .arch = arch == SCMP_ARCH_NATIVE ? seccomp_arch_native() : arch,
         .when = hc_filter_when(kind, policy, counted),
-        .rules = policy->rules,
+        .policy = policy,
     };
     if (!m.ctx)
         return hc_fail(err, ENOMEM, "libseccomp");
     int rc = prepare(&m, optimize, err);
+    if (rc == 0)
+        rc = ask_all(&m, err);
     if (rc == 0)
         rc = add_sets(&m, err);
     if (rc == 0)

@@ -65,6 +65,9 @@ void hc_filter_each(const struct hc_policy *policy, bool counted, hc_filter_visi
 const char *hc_filter_told(const char *call);
 const char *hc_filter_hint(const struct hc_call_rule *row);
 
+/* With a policy that learns, the launcher is asked about each call that is not among the most common. */
+bool hc_filter_learns(const struct hc_policy *policy, const char *call);
+
 /* A call that the reporting filter refused: the denial, for the manifest, and the errno to refuse it with. */
 int hc_filter_explain(const struct seccomp_data *call, struct hc_denial *out);
 

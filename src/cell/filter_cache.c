@@ -26,7 +26,7 @@ static void hash_rules(struct hc_hash *h, const cJSON *rules)
     cJSON_free(text);
 }
 
-#define CODE 3 /* of filter.c: another number with each change to what it makes of the tables */
+#define CODE 5 /* of filter.c: another number with each change to what it makes of the tables */
 
 /* The cache key covers everything that goes into a filter: the tables, the choice, and who compiles it. */
 static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted,
@@ -35,13 +35,8 @@ static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, 
     struct hc_hash h;
     hc_hash_init(&h);
     const struct scmp_version *v = seccomp_version();
-    unsigned made[] = {CODE,
-                       kind,
-                       hc_filter_when(kind, policy, counted),
-                       v->major,
-                       v->minor,
-                       v->micro,
-                       seccomp_arch_native()};
+    unsigned made[] = {CODE,     policy->learn, kind,     hc_filter_when(kind, policy, counted),
+                       v->major, v->minor,      v->micro, seccomp_arch_native()};
     hc_hash_add(&h, made, sizeof made);
     hash_rules(&h, policy->rules);
     for (size_t i = 0; i < hc_call_sets_count; i++) {

@@ -23,6 +23,13 @@ const char *hc_filter_hint(const struct hc_call_rule *row)
     return row->hint ? row->hint : hc_filter_told(row->call);
 }
 
+bool hc_filter_learns(const struct hc_policy *policy, const char *call)
+{
+    /* The listener itself comes to the launcher by it. */
+    bool brings_listener = strcmp(call, "sendmsg") == 0;
+    return policy->learn && !hc_syscalls_needed(call) && !brings_listener;
+}
+
 /* ---- what a policy allows ---- */
 
 struct listing {
@@ -109,14 +116,6 @@ static bool is_set_so(const struct seccomp_data *call, unsigned arg, uint64_t ma
     return (call->args[arg] & mask) == value;
 }
 
-static bool fits(const struct hc_call_rule *r, const struct seccomp_data *call)
-{
-    for (size_t i = 0; i < 2 && r->cmp[i].mask; i++)
-        if (!is_set_so(call, r->cmp[i].arg, r->cmp[i].mask, r->cmp[i].value))
-            return false;
-    return true;
-}
-
 static void say_what(const char *name, const struct seccomp_data *call, char *out, size_t size)
 {
     size_t at = (size_t)snprintf(out, size, "%s", name);
@@ -155,7 +154,7 @@ static int explain(const char *name, const struct seccomp_data *call, struct hc_
 {
     for (size_t i = 0; i < hc_call_rules_count; i++) {
         const struct hc_call_rule *r = &hc_call_rules[i];
-        if (r->error && strcmp(r->call, name) == 0 && hc_filter_hint(r) && fits(r, call))
+        if (r->error && strcmp(r->call, name) == 0 && hc_filter_hint(r) && hc_call_fits(r, call->args))
             return describe(name, r->error, hc_filter_hint(r), call, out);
     }
     for (size_t i = 0; i < hc_call_refusals_count; i++)

@@ -144,18 +144,10 @@ bool hc_filter_samples(uint32_t arch, hc_filter_sampler *each, void *ctx)
 struct proof {
     const struct hc_buf *bpf;
     enum hc_filter_kind kind;
-    const cJSON *rules;
+    const struct hc_policy *policy;
     unsigned when;
     struct hc_error *err;
 };
-
-static bool fits(const struct hc_call_rule *r, const struct seccomp_data *data)
-{
-    for (size_t i = 0; i < 2 && r->cmp[i].mask; i++)
-        if ((data->args[r->cmp[i].arg] & r->cmp[i].mask) != r->cmp[i].value)
-            return false;
-    return true;
-}
 
 /* What this filter does where nothing is said, and where a call is refused. */
 static uint32_t otherwise(const struct proof *p)
@@ -174,7 +166,7 @@ static bool in_sets(const struct proof *p, const char *call)
 {
     for (size_t i = 0; i < hc_call_sets_count; i++)
         if ((hc_call_sets[i].when & p->when) && hc_calls_have(hc_call_sets[i].calls, call) &&
-            hc_syscalls_in_set(p->rules, &hc_call_sets[i], call))
+            hc_syscalls_in_set(p->policy->rules, &hc_call_sets[i], call))
             return true;
     return false;
 }
@@ -189,8 +181,9 @@ static bool by_rules(const struct proof *p, const char *call, const struct secco
         if (!(r->when & p->when) || strcmp(r->call, call) != 0)
             continue;
         any = true;
-        if (fits(r, data) && (r->error || *says != SECCOMP_RET_USER_NOTIF))
-            *says = r->error ? refusal(p, hc_filter_hint(r), r->error) : SECCOMP_RET_ALLOW;
+        if (hc_call_fits(r, data->args) && (r->error || *says != SECCOMP_RET_USER_NOTIF))
+            *says = r->error ? refusal(p, hc_filter_hint(r) || hc_filter_learns(p->policy, call), r->error)
+                             : SECCOMP_RET_ALLOW;
     }
     return any;
 }
@@ -199,14 +192,17 @@ static uint32_t by_refusals(const struct proof *p, const char *call, bool denied
 {
     for (size_t i = 0; i < hc_call_refusals_count; i++)
         if (hc_calls_have(hc_call_refusals[i].calls, call))
-            return refusal(p, hc_filter_told(call) && !denied, hc_call_refusals[i].error);
+            return refusal(p, (hc_filter_told(call) || hc_filter_learns(p->policy, call)) && !denied,
+                           hc_call_refusals[i].error);
     return otherwise(p);
 }
 
 static uint32_t expected(const struct proof *p, const char *call, const struct seccomp_data *data)
 {
     uint32_t says;
-    if (p->kind == HC_FILTER_JOB && hc_syscalls_denied(p->rules, call))
+    if (p->kind == HC_FILTER_REPORT && hc_filter_learns(p->policy, call))
+        return SECCOMP_RET_USER_NOTIF;
+    if (p->kind == HC_FILTER_JOB && hc_syscalls_denied(p->policy->rules, call))
         return by_refusals(p, call, true);
     bool ruled = by_rules(p, call, data, &says);
     if (in_sets(p, call))
@@ -253,7 +249,7 @@ int hc_filter_prove(const struct hc_buf *bpf, enum hc_filter_kind kind, const st
 {
     struct proof p = {.bpf = bpf,
                       .kind = kind,
-                      .rules = policy->rules,
+                      .policy = policy,
                       .when = hc_filter_when(kind, policy, counted),
                       .err = err};
     if (!hc_filter_samples(arch, agrees, &p))

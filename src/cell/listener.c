@@ -32,7 +32,8 @@ static bool is_asked(const struct hc_listener *l)
     return poll(&p, 1, 0) == 1 && p.revents & POLLIN;
 }
 
-/* Never SECCOMP_USER_NOTIF_FLAG_CONTINUE: the caller could change what it asked for after the answer. */
+/* Without lessons never SECCOMP_USER_NOTIF_FLAG_CONTINUE: the caller could change what it asked for after the
+ * answer. */
 static void refuse(const struct hc_listener *l, const struct seccomp_notif *question,
                    struct seccomp_notif_resp *answer, struct hc_denials *denials)
 {
@@ -44,14 +45,31 @@ static void refuse(const struct hc_listener *l, const struct seccomp_notif *ques
         hc_denials_note(denials, &denial, true);
 }
 
-void hc_listener_answer(struct hc_listener *l, int most, struct hc_denials *denials)
+/* Letting a call pass is safe for one that is decided by its number and registers: the caller cannot change
+ * those, as it could what they point to. */
+static void teach(const struct hc_listener *l, const struct seccomp_notif *question,
+                  struct seccomp_notif_resp *answer, struct hc_lessons *lessons)
+{
+    int error = hc_lessons_take(lessons, &question->data);
+    answer->id = question->id;
+    answer->error = -error;
+    answer->flags = error ? 0 : (uint32_t)SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    (void)seccomp_notify_respond(l->fd, answer);
+}
+
+void hc_listener_answer(struct hc_listener *l, int most, struct hc_denials *denials,
+                        struct hc_lessons *lessons)
 {
     while (most-- > 0 && is_asked(l)) {
         /* Anew for each, as the kernel wants them empty, and only it knows how long they are. */
         struct seccomp_notif *question = NULL;
         struct seccomp_notif_resp *answer = NULL;
-        if (seccomp_notify_alloc(&question, &answer) == 0 && seccomp_notify_receive(l->fd, question) == 0)
-            refuse(l, question, answer, denials);
+        if (seccomp_notify_alloc(&question, &answer) == 0 && seccomp_notify_receive(l->fd, question) == 0) {
+            if (lessons)
+                teach(l, question, answer, lessons);
+            else
+                refuse(l, question, answer, denials);
+        }
         seccomp_notify_free(question, answer);
         l->answered++; /* failures too: they must not make the caller spin */
     }

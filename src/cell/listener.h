@@ -3,6 +3,7 @@
 #ifndef HC_CELL_LISTENER_H
 #define HC_CELL_LISTENER_H
 
+#include "cell/lessons.h"
 #include "spec/denial.h"
 
 #define HC_LISTENER_FLOOD 10000 /* calls of one job; what comes after these is answered slowly */
@@ -15,8 +16,10 @@ struct hc_listener {
 /* Take over the descriptor that the interpreter's process sent. It must be what it is said to be. */
 int hc_listener_open(struct hc_listener *l, int fd, struct hc_error *err);
 
-/* Refuse up to `most` waiting calls, never blocking, and note them in `denials` (NULL: nowhere). */
-void hc_listener_answer(struct hc_listener *l, int most, struct hc_denials *denials);
+/* Refuse up to `most` waiting calls, never blocking, and note them in `denials` (NULL: nowhere). With
+ * `lessons`, they say instead what passes, and take the notes. */
+void hc_listener_answer(struct hc_listener *l, int most, struct hc_denials *denials,
+                        struct hc_lessons *lessons);
 
 void hc_listener_finish(struct hc_listener *l);
 

@@ -96,6 +96,7 @@ static int supervise(struct hc_launch *l, struct hc_error *err)
     s->out = &l->m->out;
     s->err = &l->m->err;
     s->denials = &l->m->denials;
+    s->lessons = l->run->lessons;
     s->inbox.max = (size_t)l->run->policy->limits.value_bytes + (1 << 20);
     return hc_supervise(s, err);
 }

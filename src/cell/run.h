@@ -3,6 +3,7 @@
 #define HC_CELL_RUN_H
 
 #include "cell/collect.h"
+#include "cell/lessons.h"
 #include "spec/manifest.h"
 
 struct hc_run {
@@ -10,8 +11,9 @@ struct hc_run {
     const struct hc_policy *policy; /* effective: the job's overrides applied. Borrowed */
     int pass_stdout, pass_stderr;   /* the guest's output as it comes; -1: only into the manifest */
     int cancel_fd;                  /* readable: end the job. -1: none */
-    const char *default_dir; /* parent of the output directory if the job names none: "hotcell-output" */
-    struct hc_dest dest;     /* filled; hc_run_finish closes it */
+    const char *default_dir;    /* parent of the output directory if the job names none: "hotcell-output" */
+    struct hc_lessons *lessons; /* filled, if the policy is one that learns; NULL */
+    struct hc_dest dest;        /* filled; hc_run_finish closes it */
 };
 
 /* Run the job. 0: there is a result, whatever the guest did, and `m` says it all. -1: the cell could not be

@@ -343,7 +343,8 @@ static int take_denial(struct hc_supervisor *s, struct hc_error *err)
 static int take_listener(struct loop *l, int fd, struct hc_error *err)
 {
     if (fd < 0)
-        return 0;
+        return l->s->lessons ? hc_fail(err, 0, "the kernel gives no listener, so that nothing can be learnt")
+                             : 0;
     return hc_listener_open(&l->s->listener, fd, err) < 0
                ? -1
                : watch_fd(l, l->s->listener.fd, ON_REFUSED, EPOLLIN, err);
@@ -515,7 +516,7 @@ static void slow_down(struct loop *l)
 static void refuse(struct hc_supervisor *s, int most)
 {
     /* What the interpreter was refused before it read the program is not the program's doing. */
-    hc_listener_answer(&s->listener, most, s->go_us ? s->denials : NULL);
+    hc_listener_answer(&s->listener, most, s->go_us ? s->denials : NULL, s->lessons);
 }
 
 static void answer_refused(struct loop *l, uint32_t events)
@@ -523,7 +524,7 @@ static void answer_refused(struct loop *l, uint32_t events)
     refuse(l->s, ANSWERS);
     if (!(events & EPOLLIN)) /* nobody is left whom it could ask about */
         unwatch_fd(l, l->s->listener.fd);
-    else if (l->s->listener.answered > HC_LISTENER_FLOOD)
+    else if (l->s->listener.answered > HC_LISTENER_FLOOD && !l->s->lessons)
         slow_down(l);
 }
 

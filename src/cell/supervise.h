@@ -45,6 +45,7 @@ struct hc_supervisor {
     struct hc_error launch; /* HC_END_LAUNCH: what the launcher failed at */
     struct hc_stream *out, *err;
     struct hc_denials *denials;
+    struct hc_lessons *lessons;  /* NULL: this is no "policy learn" */
     struct hc_listener listener; /* finished by whoever owns the supervisor */
     struct hc_inbox inbox;       /* body: the rejection or the report */
     struct hc_buf checked;       /* what HC_FRAME_CHECKED said; empty: nothing */

@@ -18,7 +18,9 @@ static const char help[] =
     "       hotcell policy check NAME           say only whether it is valid\n"
     "       hotcell policy explain NAME         print what enforces each of its fields\n"
     "       hotcell policy diff NAME OTHER      print how another one differs; exit 1 if it does\n"
-    "       hotcell policy card [--json] [NAME] print what the writer of a program should know\n";
+    "       hotcell policy card [--json] [NAME] print what the writer of a program should know\n"
+    "       hotcell policy learn [OPTION]... FILE\n"
+    "                                           run a program that you trust, print what policy it needs\n";
 
 void hc_print_wrapped(const char *first, const char *text)
 {
@@ -123,6 +125,8 @@ static int card(int argc, char **argv)
 
 int hc_cmd_policy(int argc, char **argv)
 {
+    if (argc >= 2 && strcmp(argv[1], "learn") == 0)
+        return hc_policy_learn(argc - 1, argv + 1);
     if (hc_wants_help(argc, argv)) {
         (void)fputs(help, stdout);
         return HC_EXIT_OK;
@@ -141,6 +145,6 @@ int hc_cmd_policy(int argc, char **argv)
         hc_policy_finish(&p);
         return status;
     }
-    return hc_usage("policy", "expected 'show NAME', 'check NAME', 'explain NAME', 'diff NAME OTHER' or "
-                              "'card [--json] [NAME]'");
+    return hc_usage("policy", "expected 'show NAME', 'check NAME', 'explain NAME', 'diff NAME OTHER', "
+                              "'card [--json] [NAME]' or 'learn FILE'");
 }

@@ -203,18 +203,16 @@ static void announce(enum hc_frame_type type)
         fail(&err);
 }
 
-static void compile_program(const cJSON *job, struct hc_program *program)
+static void compile_program(const cJSON *job, struct hc_program *program, struct hc_findings *found)
 {
-    struct hc_findings found = {0};
     bool check_only = cJSON_IsTrue(member(job, "check"));
-    int rc = hc_program_compile(program, text_of(job, "code"), &found);
-    if (check_only || found.warnings || found.columns.len)
-        hc_send_checked(&found);
+    int rc = hc_program_compile(program, text_of(job, "code"), found);
+    if (check_only || found->warnings || found->columns.len)
+        hc_send_checked(found);
     if (rc < 0)
-        hc_reject_findings(&found);
+        hc_reject_findings(found);
     if (check_only)
         _exit(HC_EXIT_OK);
-    hc_findings_finish(&found);
     program->finish_tasks = hc_rules_bool(member(job, "rules"), "code", "finish_tasks", false);
     hc_autopy *done = hc_frozen_call("hooks", "set_source", "(O)", program->text);
     if (!done)
@@ -297,11 +295,14 @@ _Noreturn void hc_guest_run(pid_t parent)
     struct hc_program program;
     struct hc_report report;
     struct hc_outcome outcome;
-    compile_program(job, &program);
+    struct hc_findings found = {0};
+    compile_program(job, &program, &found);
     hc_report_init(&report, (size_t)number_of(job, "value_bytes"));
     hc_outcome_prepare();
     announce(HC_FRAME_RUN);
     hc_guard_begin();
+    hc_guard_learn(&found);
+    hc_findings_finish(&found);
     pid_t self = getpid();
     hc_deadline_arm();
     hc_program_run(&program, space, &outcome);

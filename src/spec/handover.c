@@ -69,6 +69,7 @@ static bool put_document(cJSON *root, const struct hc_job *job, const struct hc_
            cJSON_AddNumberToObject(root, "tmp", (double)p->limits.tmp_bytes) &&
            cJSON_AddBoolToObject(root, "check", job->check_only) &&
            cJSON_AddBoolToObject(root, "guard", p->guard == HC_GUARD_ON) &&
+           (!p->learn || cJSON_AddBoolToObject(root, "learn", true)) &&
            cJSON_AddBoolToObject(root, "network", p->network == HC_NETWORK_LOOPBACK) &&
            cJSON_AddBoolToObject(root, "processes", p->processes == HC_PROCESSES_FORK);
 }

@@ -4,8 +4,8 @@
  * Layout: struct hc_handover_head, then json_len bytes of JSON, then the filters, struct sock_filter[] both.
  * The document: {"code", "filename", "inputs": [{"name", "path", "format"}], "vars": {..}, "seed": n |
  * absent, "timeout": text, "figures", "figure_bytes", "value_bytes", "processes": bool, "network": bool,
- * "check": bool, "guard": bool, "rules": {section: {key: value}}, "returns": [{"name", "format"}]}. "rules"
- * is what rules.h checked; with guard off it lacks the guard's. */
+ * "check": bool, "guard": bool, "learn": true | absent, "rules": {section: {key: value}}, "returns":
+ * [{"name", "format"}]}. "rules" is what rules.h checked; with guard off it lacks the guard's. */
 #ifndef HC_SPEC_HANDOVER_H
 #define HC_SPEC_HANDOVER_H
 

@@ -67,6 +67,7 @@ struct hc_policy {
     cJSON *env;          /* object of strings, owned; NULL if empty */
     cJSON *rules;        /* rules.h; owned; NULL if empty */
     char *description;   /* owned; NULL if none */
+    bool learn;          /* record instead of refusing: "hotcell policy learn" alone, no file says so */
 };
 
 void hc_policy_init(struct hc_policy *p); /* the table's defaults; no name */

@@ -29,6 +29,14 @@ bool hc_calls_have(const char *calls, const char *call)
     return false;
 }
 
+bool hc_call_fits(const struct hc_call_rule *row, const unsigned long long args[6])
+{
+    for (size_t i = 0; i < 2 && row->cmp[i].mask; i++)
+        if ((args[row->cmp[i].arg] & row->cmp[i].mask) != row->cmp[i].value)
+            return false;
+    return true;
+}
+
 static const struct hc_call_set *set_called(const char *name)
 {
     for (size_t i = 0; i < hc_call_sets_count; i++)
@@ -59,6 +67,11 @@ static const char *need_of(const char *call)
         if (hc_calls_have(hc_call_needs[i].calls, call))
             return hc_call_needs[i].why;
     return NULL;
+}
+
+bool hc_syscalls_needed(const char *call)
+{
+    return need_of(call) != NULL;
 }
 
 /* Refuse a name that no table has; `optional`: suggest what may be allowed, else what may be denied. */

@@ -14,6 +14,9 @@ bool hc_calls_have(const char *calls, const char *call);
 /* Walk such a list: the next call of *at, which moves on, as a text in `out`; false at the end. */
 bool hc_calls_next(const char **at, char out[32]);
 
+/* Do these arguments, as a filter sees them, have what a row compares with? */
+bool hc_call_fits(const struct hc_call_rule *row, const unsigned long long args[6]);
+
 /* May a policy name this in "allow" or in "deny"? If not, `why` says so in a sentence. */
 bool hc_syscalls_may_allow(const char *name, char *why, size_t size);
 bool hc_syscalls_may_deny(const char *name, char *why, size_t size);
@@ -27,6 +30,9 @@ bool hc_syscalls_denied(const cJSON *rules, const char *call);
 
 /* Is memory executable only where it is a file's? */
 bool hc_syscalls_no_new_code(const cJSON *rules);
+
+/* Can the interpreter not do without it? */
+bool hc_syscalls_needed(const char *call);
 
 /* Why no policy can allow this call; NULL: no table says so. */
 const char *hc_syscalls_never(const char *call);

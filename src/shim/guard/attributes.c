@@ -41,8 +41,7 @@ int hc_attribute_judge(PyObject *name)
         .hint = hc_hint_for_attribute(text_of(name)),
         .message = hc_guard.attributes.message,
     };
-    hc_refuse(&r, PyExc_AttributeError);
-    return -1;
+    return hc_refuse_or_learn(&r, PyExc_AttributeError);
 }
 
 static PyObject *wrong_count(const char *function, const char *expected, Py_ssize_t got)

@@ -58,12 +58,11 @@ static int refuse_as(const struct event *e, const char *rule, const char *what, 
     struct hc_refusal r = {
         .layer = HC_DENIAL_AUDIT,
         .rule = rule,
-        .what = what,
+        .what = hc_guard.learn && strcmp(rule, "audit") == 0 ? e->name : what,
         .hint = hint,
         .message = with_chain(&text, filled, e),
     };
-    hc_refuse(&r, PyExc_PermissionError);
-    return -1;
+    return hc_refuse_or_learn(&r, PyExc_PermissionError);
 }
 
 static int refuse(const struct event *e)
@@ -115,7 +114,9 @@ static int refuse_file(const struct event *e, const char *path, bool writing)
     const char *message = writing ? hc_guard.files.write_message : hc_guard.files.read_message;
     if (hc_guard.files.risky_message && hc_zones_have(&hc_guard.files.risky, path))
         message = hc_guard.files.risky_message;
-    return refuse_as(e, "files", path, hc_hint_for_file(writing), message);
+    /* What is proposed tells reading from writing. */
+    const char *rule = !hc_guard.learn ? "files" : writing ? "files.write" : "files.read";
+    return refuse_as(e, rule, path, hc_hint_for_file(writing), message);
 }
 
 /* `dir`: what a relative path starts from, -1 for the working directory. */
@@ -236,8 +237,16 @@ static int judge_link(const struct event *e)
 /* ---- the rest ---- */
 
 /* Socket pairs, which event loops wake themselves by, lead nowhere. */
+/* What a field of the policy brings; where the guard learns, that it is needed is noted. */
+static int judge_field(const struct event *e, const char *field, bool given)
+{
+    return hc_guard.learn ? refuse_as(e, field, e->name, NULL, "") : refuse_unless(given, e);
+}
+
 static int judge_socket(const struct event *e)
 {
+    if (hc_guard.learn && int_argument(e, 1) != 1)
+        return judge_field(e, "network", true);
     return refuse_unless(hc_guard.network || int_argument(e, 1) == 1 /* AF_UNIX */, e);
 }
 
@@ -331,9 +340,9 @@ static int judge(enum hc_event_kind kind, const struct event *e)
     case HC_EVENT_FOREIGN:
         return refuse_unless(!hc_caller_is_guest(foreign), e);
     case HC_EVENT_NETWORK:
-        return refuse_unless(hc_guard.network, e);
+        return judge_field(e, "network", hc_guard.network);
     case HC_EVENT_PROCESS:
-        return refuse_unless(hc_guard.processes, e);
+        return judge_field(e, "processes", hc_guard.processes);
     case HC_EVENT_WRITES:
         return judge_write(e, argument(e, 0), -1, true);
     case HC_EVENT_WRITES_AT:

@@ -90,7 +90,7 @@ void hc_denial_note(enum hc_denial_layer layer, const char *rule, const char *wh
                    program did */
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
-    struct entry *e = entry_of(layer, rule, what, hc_guest_line());
+    struct entry *e = entry_of(layer, rule, what, hc_guard.learn ? 0 : hc_guest_line());
     if (e) {
         e->hint = hint;
         e->count++;
@@ -121,4 +121,14 @@ void hc_refuse(const struct hc_refusal *r, PyObject *exception)
         raise_permission(message);
     else
         PyErr_SetObject(exception, message);
+}
+
+int hc_refuse_or_learn(const struct hc_refusal *r, PyObject *exception)
+{
+    if (hc_guard.learn) {
+        hc_denial_note(r->layer, r->rule, r->what, r->hint);
+        return 0;
+    }
+    hc_refuse(r, exception);
+    return -1;
 }

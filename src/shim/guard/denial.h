@@ -31,4 +31,7 @@ struct hc_refusal {
 /* Note it and raise it. A PermissionError has an errno, so that whoever expects OSError can look at it. */
 void hc_refuse(const struct hc_refusal *r, PyObject *exception);
 
+/* The same, and -1; or 0 where the guard only learns: what follows from it must be able to follow. */
+int hc_refuse_or_learn(const struct hc_refusal *r, PyObject *exception);
+
 #endif

@@ -24,11 +24,11 @@ static int refuse_found(const struct hc_findings *found)
             continue;
         struct hc_refusal r = {.layer = HC_DENIAL_RUNTIME,
                                .rule = f->rule,
-                               .what = f->message,
+                               .what = hc_guard.learn ? f->what : f->message,
                                .hint = f->hint,
                                .message = "{name}"};
-        hc_refuse(&r, PyExc_PermissionError);
-        return -1;
+        if (hc_refuse_or_learn(&r, PyExc_PermissionError) < 0)
+            return -1;
     }
     return 0;
 }

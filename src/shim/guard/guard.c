@@ -37,6 +37,13 @@ void hc_guard_begin(void)
         hc_denials_begin();
 }
 
+void hc_guard_learn(const struct hc_findings *found)
+{
+    for (size_t i = 0; hc_guard.learn && i < found->count; i++)
+        if (!found->items[i].warning)
+            hc_denial_note(HC_DENIAL_RUNTIME, found->items[i].rule, found->items[i].what, NULL);
+}
+
 void hc_guard_release(void)
 {
     hc_denials_end();

@@ -41,6 +41,10 @@ int hc_guard_transform(struct _mod *tree, struct _arena *arena);
 /* The program runs from here on, as the launcher has been told: it hears of refusals. */
 void hc_guard_begin(void);
 
+/* Where the guard only learns: what the check of the program would have refused is noted. After
+ * hc_guard_begin. */
+void hc_guard_learn(const struct hc_findings *found);
+
 /* The launcher is told of no further refusal, because the report comes now. The guard stays: threads of the
  * program may still run. */
 void hc_guard_release(void);

@@ -30,8 +30,8 @@ static int refuse(const char *dotted, const char *message)
         .hint = hc_hint_for_module(dotted),
         .message = message,
     };
-    hc_refuse(&r, hc_guard.imports.permission_error ? PyExc_PermissionError : PyExc_ImportError);
-    return -1;
+    return hc_refuse_or_learn(&r,
+                              hc_guard.imports.permission_error ? PyExc_PermissionError : PyExc_ImportError);
 }
 
 static bool is_loaded(const char *dotted)

@@ -154,6 +154,7 @@ int hc_guard_rules_read(const cJSON *job)
         *texts[i].to = hc_rules_text(rules, texts[i].section, texts[i].key, texts[i].otherwise);
     const char *when = hc_rules_text(rules, "imports", "when", "both");
     g->on = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(job, "guard"));
+    g->learn = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(job, "learn"));
     g->network = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(job, "network"));
     g->processes = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(job, "processes"));
     const char *filename = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(job, "filename"));

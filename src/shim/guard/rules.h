@@ -22,6 +22,7 @@ bool hc_names_has_match(const struct hc_names *set, const char *name);  /* "LD_*
 
 struct hc_guard_rules {
     bool on;
+    bool learn;              /* note what would be refused, and let it pass: "hotcell policy learn" */
     bool network, processes; /* the policy has them: the kernel allows them too */
     const char *filename;    /* of the program, "<cell>" */
     struct {

@@ -194,7 +194,7 @@ int hc_program_compile(struct hc_program *out, const char *utf8, struct hc_findi
     bool refused = rc == 0 && hc_findings_refuse(found);
     if (rc == 0 && !refused) {
         rc = parse(&p, utf8) == 0 && hc_guard_check(p.module, utf8, found) == 0 ? 0 : -1;
-        refused = hc_findings_refuse(found);
+        refused = hc_findings_refuse(found) && !hc_guard.learn;
     }
     if (rc == 0 && !refused)
         rc = hc_guard_transform(p.module, p.arena) == 0 && compile_parts(out, &p) == 0 ? 0 : -1;

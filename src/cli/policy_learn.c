@@ -1,0 +1,454 @@
+/* hotcell policy learn - run a trusted program in a cell that has all that a policy can give, and propose the
+ * smallest policy under which it does the same.
+ *
+ * The cell's walls stay: namespaces, tree, mounts, Landlock, ids, limits, and the calls that no policy can
+ * allow. The guard has the narrowest rules there are and notes what it would have refused; the kernel asks
+ * about each call that is not among the most common. What remains is to say it as a policy. */
+#include "cli/policy.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "cell/run.h"
+#include "cli/cancel.h"
+#include "cli/request.h"
+#include "spec/options.h"
+#include "spec/syscalls.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+#include <unistd.h>
+
+#define MIB ((int64_t)1 << 20)
+
+static const char help_head[] =
+    "usage: hotcell policy learn [OPTION]... FILE\n"
+    "\n"
+    "Run FILE, which must be a program that you TRUST, in a cell that refuses little, and print the\n"
+    "smallest policy under which it does the same. Options as for hotcell run, but for -p.\n";
+
+struct learning {
+    struct hc_request *q;
+    struct hc_lessons lessons;
+    struct hc_manifest manifest;
+    cJSON *rules; /* of the policy that is extended, before they were narrowed; owned */
+    bool failed;  /* no memory */
+};
+
+/* ---- the cell ---- */
+
+static bool put_list(cJSON *rules, const char *section, const char *key, cJSON *list)
+{
+    cJSON *to = cJSON_GetObjectItemCaseSensitive(rules, section);
+    if (!to)
+        to = cJSON_AddObjectToObject(rules, section);
+    cJSON_DeleteItemFromObjectCaseSensitive(to, key);
+    if (to && list && cJSON_AddItemToObject(to, key, list))
+        return true;
+    cJSON_Delete(list);
+    return false;
+}
+
+static cJSON *optional_sets(void)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; list && i < hc_call_sets_count; i++)
+        if (hc_call_sets[i].when & HC_OPTIONAL)
+            (void)cJSON_AddItemToArray(list, cJSON_CreateString(hc_call_sets[i].name));
+    return list;
+}
+
+/* The kernel gives what it can, the guard's lists are empty: each import and each place is noted. */
+static int open_up(struct learning *l, struct hc_error *err)
+{
+    struct hc_policy *p = &l->q->policy;
+    l->rules = cJSON_Duplicate(p->rules, true);
+    p->learn = true;
+    p->network = HC_NETWORK_LOOPBACK;
+    p->processes = HC_PROCESSES_FORK;
+    p->guard = HC_GUARD_ON;
+    cJSON_DeleteItemFromObjectCaseSensitive(p->rules, "syscalls");
+    if (l->rules && put_list(p->rules, "syscalls", "allow", optional_sets()) &&
+        put_list(p->rules, "imports", "allow", cJSON_CreateArray()) &&
+        put_list(p->rules, "files", "read", cJSON_CreateArray()) &&
+        put_list(p->rules, "files", "write", cJSON_CreateArray()))
+        return 0;
+    return hc_fail(err, ENOMEM, "policy learn");
+}
+
+/* ---- what was noted ---- */
+
+static bool noted(const struct learning *l, const char *rule)
+{
+    for (size_t i = 0; i < l->manifest.denials.count; i++)
+        if (strcmp(l->manifest.denials.items[i].rule, rule) == 0)
+            return true;
+    return false;
+}
+
+static bool holds(const cJSON *list, const char *text)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list)
+    {
+        if (strcmp(item->valuestring, text) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Once. */
+static void insert(struct learning *l, cJSON *list, const char *text)
+{
+    if (holds(list, text))
+        return;
+    cJSON *new = cJSON_CreateString(text);
+    if (list && new &&cJSON_AddItemToArray(list, new))
+        return;
+    cJSON_Delete(new);
+    l->failed = true;
+}
+
+/* The same strings in the order of names; takes `list`. */
+static cJSON *sorted(cJSON *list)
+{
+    cJSON *out = cJSON_CreateArray(), *item;
+    while (out && list && list->child) {
+        cJSON *first = list->child;
+        cJSON_ArrayForEach(item, list) if (strcmp(item->valuestring, first->valuestring) < 0) first = item;
+        (void)cJSON_AddItemToArray(out, cJSON_DetachItemViaPointer(list, first));
+    }
+    cJSON_Delete(list);
+    return out;
+}
+
+/* New list: what was noted under a rule. */
+static cJSON *names_of(struct learning *l, const char *rule)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < l->manifest.denials.count; i++) {
+        const struct hc_denial *d = &l->manifest.denials.items[i];
+        if (d->by != HC_REFUSER_SECCOMP && strcmp(d->rule, rule) == 0)
+            insert(l, list, d->what);
+    }
+    return list;
+}
+
+/* Is it this module, or one inside it? */
+static bool is_in(const char *dotted, const char *module)
+{
+    size_t len = strlen(module);
+    return strncmp(dotted, module, len) == 0 && (!dotted[len] || dotted[len] == '.');
+}
+
+/* ---- the proposal ---- */
+
+static void put(struct learning *l, cJSON *to, const char *name, cJSON *value)
+{
+    if (cJSON_IsArray(value))
+        value = sorted(value);
+    if (value && cJSON_AddItemToObject(to, name, value))
+        return;
+    cJSON_Delete(value);
+    l->failed = true;
+}
+
+static cJSON *section(struct learning *l, cJSON *policy, const char *name)
+{
+    cJSON *to = cJSON_GetObjectItemCaseSensitive(policy, name);
+    if (!to)
+        put(l, policy, name, to = cJSON_CreateObject());
+    return to;
+}
+
+/* A deny list without what the program needs; not said if nothing of it is needed. */
+static void put_denied(struct learning *l, cJSON *policy, const char *name, const cJSON *needed)
+{
+    const cJSON *denied = hc_rules_get(l->rules, name, "deny"), *item, *need;
+    cJSON *left = cJSON_CreateArray();
+    bool changed = false;
+    cJSON_ArrayForEach(item, denied)
+    {
+        bool used = false;
+        cJSON_ArrayForEach(need, needed) used |= is_in(need->valuestring, item->valuestring);
+        changed |= used;
+        if (!used)
+            insert(l, left, item->valuestring);
+    }
+    if (changed)
+        put(l, section(l, policy, name), "deny", left);
+    else
+        cJSON_Delete(left);
+}
+
+static void put_imports(struct learning *l, cJSON *policy)
+{
+    cJSON *used = names_of(l, "imports");
+    put_denied(l, policy, "imports", used);
+    put(l, section(l, policy, "imports"), "allow", used);
+}
+
+static void put_names(struct learning *l, cJSON *policy)
+{
+    static const char *const lists[] = {"attributes", "calls", "names"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        cJSON *used = names_of(l, lists[i]);
+        if (used && used->child)
+            put_denied(l, policy, lists[i], used);
+        cJSON_Delete(used);
+    }
+    cJSON *events = names_of(l, "audit");
+    if (events && events->child)
+        put(l, section(l, policy, "audit"), "allow", events);
+    else
+        cJSON_Delete(events);
+}
+
+static bool is_below(const char *path, const char *place)
+{
+    size_t len = strlen(place);
+    return strncmp(path, place, len) == 0 && (!path[len] || path[len] == '/');
+}
+
+/* Where programs can write; everything else is read-only, whatever a policy says. */
+static const char *const writable[] = {"/output", "/tmp", "/dev/null", NULL};
+
+static const char *place_of(const char *path)
+{
+    for (size_t i = 0; writable[i]; i++)
+        if (is_below(path, writable[i]))
+            return writable[i];
+    return NULL;
+}
+
+static void cannot(const char *what, const char *why)
+{
+    hc_warn("cannot be granted: %s: %s", what, why);
+}
+
+static void put_files(struct learning *l, cJSON *policy)
+{
+    cJSON *reads = names_of(l, "files.read"), *writes = names_of(l, "files.write");
+    cJSON *read = cJSON_CreateArray(), *write = cJSON_CreateArray();
+    const cJSON *item;
+    cJSON_ArrayForEach(item, writes)
+    {
+        const char *place = place_of(item->valuestring);
+        if (place)
+            insert(l, write, place);
+        else
+            cannot(item->valuestring, "only /output and /tmp can be written to");
+    }
+    cJSON_ArrayForEach(item, reads)
+    {
+        char directory[sizeof((struct hc_denial *)0)->what];
+        (void)snprintf(directory, sizeof directory, "%s", item->valuestring);
+        char *slash = strrchr(directory, '/');
+        if (slash && slash != directory)
+            *slash = '\0';
+        const char *place = place_of(directory);
+        if (directory[0] == '/')
+            insert(l, read, place ? place : directory);
+    }
+    put(l, section(l, policy, "files"), "read", read);
+    put(l, section(l, policy, "files"), "write", write);
+    cJSON_Delete(reads);
+    cJSON_Delete(writes);
+}
+
+/* Sets whose use is not always seen: the C library answers some of these without asking the kernel. */
+static bool is_seen(const struct hc_call_set *set)
+{
+    return strcmp(set->name, "clocks") != 0 && strcmp(set->name, "identity") != 0 &&
+           strcmp(set->name, "messages") != 0;
+}
+
+static bool is_used(const struct learning *l, const struct hc_call_set *set)
+{
+    char call[32];
+    for (const char *at = set->calls; hc_calls_next(&at, call);)
+        if (hc_lessons_used(&l->lessons, call))
+            return true;
+    return false;
+}
+
+static void put_sets(struct learning *l, cJSON *allow, cJSON *deny)
+{
+    char why[512];
+    for (size_t i = 0; i < hc_call_sets_count; i++) {
+        const struct hc_call_set *set = &hc_call_sets[i];
+        char call[32];
+        for (const char *at = set->when & HC_OPTIONAL ? set->calls : ""; hc_calls_next(&at, call);)
+            if (hc_lessons_used(&l->lessons, call))
+                insert(l, allow, call);
+        if (set->when == HC_IN_JOB && is_seen(set) && !is_used(l, set) &&
+            hc_syscalls_may_deny(set->name, why, sizeof why))
+            insert(l, deny, set->name);
+    }
+}
+
+/* Those of the table of arguments that were not used for any. */
+static void put_rows(struct learning *l, cJSON *deny)
+{
+    char why[512];
+    for (size_t i = 0; i < hc_call_rules_count; i++) {
+        const struct hc_call_rule *r = &hc_call_rules[i];
+        bool programs = (r->when & HC_IN_JOB) && !r->error;
+        if (programs && !hc_lessons_used(&l->lessons, r->call) &&
+            hc_syscalls_may_deny(r->call, why, sizeof why))
+            insert(l, deny, r->call);
+    }
+}
+
+static void put_syscalls(struct learning *l, cJSON *policy)
+{
+    cJSON *to = section(l, policy, "syscalls");
+    cJSON *allow = cJSON_CreateArray(), *deny = cJSON_CreateArray();
+    put_sets(l, allow, deny);
+    put_rows(l, deny);
+    put(l, to, "allow", allow);
+    put(l, to, "deny", deny);
+    if (!l->lessons.makes_code)
+        put(l, to, "executable_memory", cJSON_CreateString("files"));
+}
+
+/* ---- limits ---- */
+
+/* Twice what was used, in whole steps, at least `least`, and never more than there was. */
+static int64_t with_margin(int64_t used, int64_t least, int64_t step, int64_t most)
+{
+    int64_t wanted = MAX(2 * used, least);
+    return MIN((wanted + step - 1) / step * step, most);
+}
+
+static void put_limit(struct learning *l, cJSON *limits, struct hc_policy *p, const char *path)
+{
+    const struct hc_option *opt = hc_option_by_path(path);
+    put(l, limits, path + strlen("limits."), opt ? hc_option_to_json(p, opt) : NULL);
+}
+
+static void put_limits(struct learning *l, cJSON *policy)
+{
+    const struct hc_manifest *m = &l->manifest;
+    const struct hc_limits *had = &l->q->policy.limits;
+    struct hc_policy p = l->q->policy; /* only its numbers are used */
+    cJSON *limits = section(l, policy, "limits");
+    p.limits.timeout_ms = with_margin(m->usage.wall_us / 1000, 5000, 1000, had->timeout_ms);
+    p.limits.stdout_bytes = with_margin(m->out.bytes, MIB / 16, MIB / 16, had->stdout_bytes);
+    p.limits.stderr_bytes = with_margin(m->err.bytes, MIB / 16, MIB / 16, had->stderr_bytes);
+    p.limits.memory = with_margin(m->usage.memory_peak, 96 * MIB, 32 * MIB, had->memory);
+    p.limits.pids = with_margin(m->usage.pids_peak, 8, 1, had->pids);
+    p.limits.output_bytes = with_margin(m->usage.output_bytes, MIB, MIB, had->output_bytes);
+    p.limits.output_files = with_margin(m->usage.output_files, 16, 1, had->output_files);
+    put_limit(l, limits, &p, "limits.timeout");
+    put_limit(l, limits, &p, "limits.stdout");
+    put_limit(l, limits, &p, "limits.stderr");
+    if (m->usage.memory_peak >= 0)
+        put_limit(l, limits, &p, "limits.memory");
+    if (m->usage.pids_peak >= 0)
+        put_limit(l, limits, &p, "limits.pids");
+    if (m->usage.output_bytes >= 0)
+        put_limit(l, limits, &p, "limits.output");
+    if (m->usage.output_files >= 0)
+        put_limit(l, limits, &p, "limits.output_files");
+}
+
+static void say_what_cannot_be(const struct learning *l)
+{
+    for (size_t i = 0; i < l->lessons.count; i++)
+        if (l->lessons.calls[i].never)
+            cannot(l->lessons.calls[i].call, l->lessons.calls[i].never);
+    for (size_t i = 0; i < l->manifest.denials.count; i++) {
+        const struct hc_denial *d = &l->manifest.denials.items[i];
+        if (strcmp(d->rule, "builtins") == 0)
+            cannot(d->what, "nobody is there to answer it");
+    }
+    if (l->manifest.denials.more)
+        hc_warn("the program needed more than could be noted: the policy may be too small");
+}
+
+static cJSON *propose(struct learning *l)
+{
+    cJSON *policy = cJSON_CreateObject();
+    put(l, policy, "name", cJSON_CreateString("learned"));
+    put(l, policy, "description", cJSON_CreateString("What one run of a trusted program needed"));
+    put(l, policy, "extends", cJSON_CreateString("default"));
+    put(l, policy, "tree", cJSON_CreateString(l->q->policy.tree));
+    put_limits(l, policy);
+    if (l->lessons.network || noted(l, "network"))
+        put(l, policy, "network", cJSON_CreateString("loopback"));
+    if (l->lessons.processes || noted(l, "processes"))
+        put(l, policy, "processes", cJSON_CreateString("fork"));
+    put_imports(l, policy);
+    put_names(l, policy);
+    put_files(l, policy);
+    put_syscalls(l, policy);
+    return policy;
+}
+
+/* ---- the command ---- */
+
+static int print_proposal(struct learning *l, struct hc_error *err)
+{
+    cJSON *policy = propose(l);
+    char *text = l->failed ? NULL : cJSON_Print(policy);
+    cJSON_Delete(policy);
+    if (!text)
+        return hc_fail(err, ENOMEM, "propose a policy");
+    (void)puts(text);
+    cJSON_free(text);
+    say_what_cannot_be(l);
+    return 0;
+}
+
+static int run_and_propose(struct learning *l, int cancel, struct hc_error *err)
+{
+    struct hc_run run = {
+        .job = &l->q->job,
+        .policy = &l->q->policy,
+        .pass_stdout = STDERR_FILENO,
+        .pass_stderr = STDERR_FILENO,
+        .cancel_fd = cancel,
+        .default_dir = "hotcell-output",
+        .lessons = &l->lessons,
+    };
+    int rc = hc_run(&run, &l->manifest, err);
+    const struct hc_manifest *m = &l->manifest;
+    if (rc == 0 && m->status != HC_STATUS_OK)
+        hc_warn("the program did not end well, so that there may be more to learn: %s: %s",
+                hc_status_name(m->status), m->reason);
+    if (rc == 0 && m->status != HC_STATUS_REJECTED)
+        rc = print_proposal(l, err);
+    hc_run_finish(&run);
+    return rc < 0 ? -1 : m->exit_code;
+}
+
+static int learn(struct hc_request *q, struct hc_error *err)
+{
+    if (q->job.policy)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0,
+                          "policy learn: takes no policy: what it proposes extends \"default\"");
+    struct learning *l = calloc(1, sizeof *l);
+    hc_autofd cancel = l ? hc_cancel_open(err) : hc_fail(err, ENOMEM, "policy learn");
+    if (cancel < 0) {
+        free(l);
+        return -1;
+    }
+    l->q = q;
+    l->lessons.policy = &q->policy;
+    hc_warn("learning: %s runs with few checks; do this with programs that you trust alone", q->file);
+    int status = open_up(l, err) < 0 ? -1 : run_and_propose(l, cancel, err);
+    hc_manifest_finish(&l->manifest);
+    cJSON_Delete(l->rules);
+    free(l);
+    hc_cancel_end(cancel);
+    return status;
+}
+
+int hc_policy_learn(int argc, char **argv)
+{
+    struct hc_request q = {.command = "policy learn"};
+    return hc_request_serve(&q, argc, argv, help_head, learn);
+}
