@@ -1,7 +1,7 @@
 # Maps the host's root into its own user namespace.
 # group: namespaces
 # held: seccomp proc capabilities
-# outside: needs root
+# outside: the map of the host's own namespace cannot be written
 def attack(lure):
     def map_root():
         with open("/proc/self/uid_map", "w", encoding="ascii") as file:

@@ -1,7 +1,7 @@
 # Mounts a cgroup v1 hierarchy, whose release agent the host would run.
 # group: mounts
 # held: seccomp mount_namespace
-# outside: needs root
+# outside: no user namespace may
 def attack(lure):
     def mount():
         become_root(CLONE_NEWNS | CLONE_NEWCGROUP)

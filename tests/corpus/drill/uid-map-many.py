@@ -1,7 +1,7 @@
 # Maps all ids of the namespace above into a user namespace of its own.
 # group: namespaces
 # held: seccomp capabilities
-# outside: needs root
+# outside: only a process of the namespace above may map as much
 def attack(lure):
     def map_all():
         call("unshare", CLONE_NEWUSER)

@@ -1,7 +1,7 @@
 # Becomes another user for files only.
 # group: rights
 # held: seccomp capabilities
-# outside: needs root
+# outside: needs the capability without being root
 def attack(lure):
     call("setfsuid", 0)
     if call("setfsuid", -1) == 0 and os.getuid() != 0:
