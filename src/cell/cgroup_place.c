@@ -137,6 +137,14 @@ static int own_cgroup(const char *mnt, char out[PATH_MAX])
     return n > 0 && n < PATH_MAX ? 0 : -1;
 }
 
+/* Without these in it there is nothing to be divided; a process that moves in vain waits for milliseconds. */
+static bool has_controllers(const struct hc_cgroup_parent *p)
+{
+    char all[256];
+    return hc_read_attr(p->fd, "cgroup.controllers", all, sizeof all) == 0 && has_word(all, "memory") &&
+           has_word(all, "pids");
+}
+
 /* A cgroup that was delegated to us with ourselves in it: the rule against inner processes wants us in a leaf
  * before it can have controllers for its children. Works only if we are alone in it. */
 static int move_aside(struct hc_cgroup_parent *p)
@@ -175,7 +183,7 @@ static bool use_own(struct hc_cgroup_parent *p, const char *mnt)
     const char *name = strrchr(path, '/');
     if (name && strcmp(name, "/" ASIDE) == 0) /* moved aside already */
         return use_above(p, mnt, path);
-    if (writable(p) && !threaded(p) && (enable(p) == 0 || move_aside(p) == 0))
+    if (has_controllers(p) && writable(p) && !threaded(p) && (enable(p) == 0 || move_aside(p) == 0))
         return true;
     return use_above(p, mnt, path);
 }
