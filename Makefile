@@ -94,6 +94,9 @@ $(B)/fuzz/%: src/%.c $(SPEC_OBJS)
 fuzz: $(FUZZERS)   # FUZZ_SECONDS each, from the seeds beside the target
 	@for f in $^; do n=$$(basename $$f -fuzz); mkdir -p $(B)/corpus/$$n; $$f -max_total_time=$(or $(FUZZ_SECONDS),10) -rss_limit_mb=1024 -timeout=10 \
 	  -artifact_prefix=$(B)/corpus/$$n- $(B)/corpus/$$n $(wildcard src/spec/seeds)/$$n >$(B)/fuzz.log 2>&1 || { tail -n 30 $(B)/fuzz.log; exit 1; }; tail -n 1 $(B)/fuzz.log; done
+fuzz-regressions: $(FUZZERS)   # seeds, what earlier runs kept, and their findings: once each
+	@for f in $^; do n=$$(basename $$f -fuzz); $$f -runs=1 -rss_limit_mb=1024 -timeout=10 $$(find src/*/seeds/$$n $(B)/corpus/$$n $(B)/corpus/$$n-* -type f 2>/dev/null) \
+	  >$(B)/fuzz.log 2>&1 || { tail -n 30 $(B)/fuzz.log; exit 1; }; done; echo "fuzz regressions: clean"
 lint: $(B)/gen/harness.inc $(B)/gen/drill.inc
 	scripts/lint $(B)
 bench: all
@@ -116,6 +119,6 @@ install: all
 	for m in $(MAN); do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$$(basename $$m); done
 clean:
 	rm -rf $(B)
--include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all probe unit check asan asan-cells valgrind fuzz lint bench install clean
+-include $(shell find $(B) -name '*.d' -type f 2>/dev/null)
+.PHONY: all probe unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench install clean
 .DELETE_ON_ERROR:

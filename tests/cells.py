@@ -303,7 +303,7 @@ def build_tree(name):
 
 def skip(reason):
     """What this host lacks: a developer's test is skipped, with CI set it fails."""
-    if os.environ.get("CI"):
+    if os.environ.get("CI") and not os.environ.get("HOTCELL_NO_SKIP"):  # with that conftest.py decides
         pytest.fail(f"not skipped, as CI is set: {reason}")
     pytest.skip(reason)
 

@@ -6,6 +6,7 @@ end of a run stands how many rows were covered. rows.py has the numbers, and wha
 """
 
 import collections
+import os
 import signal
 import sys
 from pathlib import Path
@@ -22,10 +23,20 @@ import rows  # noqa: E402
 _rows_of = collections.defaultdict(set)  # test that ran -> rows
 _failed = set()
 
+NO_SKIP = bool(os.environ.get("HOTCELL_NO_SKIP"))
+
 # Corpora and other systems' rows: minutes. "make check" leaves them out, scripts/test does not.
 LONG = {"test_escapes", "test_compatibility", "test_cpython", "test_rootfs_builder", "test_rows_s0", "test_rows_s1", "test_rows_s2",
         "test_rows_s3", "test_adapters_s0", "test_adapters_s1", "test_adapters_s2", "test_adapters_s3", "test_figures", "test_deadline",
-        "test_doctor", "test_probe", "test_probe_calls", "test_faults", "test_cgroups", "test_soak"}
+        "test_doctor", "test_probe", "test_probe_calls", "test_faults", "test_cgroups", "test_soak",
+        "test_vm"}
+
+# What runs in the test machine every time (scripts/test), and as whom: what needs cgroup v2 as both, the rest of what is about the
+# kernel as one, because a cell takes two seconds there. "scripts/test --machine-all" is for all, as both.
+MACHINE = {"test_limits": "root ordinary", "test_cgroups": "root ordinary", "test_hostile": "root", "test_channels": "ordinary",
+           "test_attacks": "ordinary", "test_inside": "ordinary"}
+# In there nothing is skipped but for one of these reasons.
+MACHINE_LACKS = ["the tree scientific is not built"] + ([] if cells.IS_ROOT else ["needs root"])  # root's run has those
 
 
 def pytest_configure(config):
@@ -34,10 +45,26 @@ def pytest_configure(config):
     signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "row(number, ...): the rows that a test shows, see rows.py")
     config.addinivalue_line("markers", "long: not every day")
+    config.addinivalue_line("markers", "machine: in the test machine too")
 
 
-def pytest_collection_modifyitems(items):
+def in_machine(module):
+    return ("root" if cells.IS_ROOT else "ordinary") in MACHINE.get(module, "")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Modules without a test for the machine are not even imported in it, which would take a minute there."""
+    if config.option.markexpr == "machine" and collection_path.suffix == ".py" and not in_machine(collection_path.stem):
+        return True
+    return None
+
+
+def pytest_collection_modifyitems(config, items):
+    if NO_SKIP:
+        leave_out_other_user(config, items)
     for item in items:
+        if in_machine(item.module.__name__):
+            item.add_marker("machine")
         if item.module.__name__ in LONG:
             item.add_marker("long")
         shown = set()
@@ -48,6 +75,25 @@ def pytest_collection_modifyitems(items):
             shown.update(mark.args)
         if shown:  # in the report, because the one who prints the summary may not be the one who runs the test
             item.user_properties.append(("rows", sorted(shown)))
+
+
+def leave_out_other_user(config, items):
+    """The test machine is started once as root and once as a user: each run has its own half of the tests with `user`."""
+    other = "ordinary" if cells.IS_ROOT else "root"
+    left_out = [item for item in items if hasattr(item, "callspec") and item.callspec.params.get("user") == other]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport():
+    """With HOTCELL_NO_SKIP a skip is a failure, however it came about."""
+    report = (yield).get_result()
+    if NO_SKIP and report.skipped and not hasattr(report, "wasxfail"):
+        reason = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr)
+        if not any(lacking in reason for lacking in MACHINE_LACKS):
+            report.outcome = "failed"
+            report.longrepr = f"nothing may be skipped here: {reason}"
 
 
 def pytest_runtest_logreport(report):
