@@ -1,0 +1,13 @@
+/* control.h - what the supervisor hears from inside: the control channel's packets, and how the interpreter
+ * ended. */
+#ifndef HC_CELL_CONTROL_H
+#define HC_CELL_CONTROL_H
+
+#include "cell/loop.h"
+
+/* Take what is there; once the cell is dead, all that will ever be. Closing shows in control_open,
+ * status_open. */
+void hc_control_read(struct hc_loop *l);
+void hc_control_read_status(struct hc_loop *l);
+
+#endif

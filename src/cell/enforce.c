@@ -1,0 +1,77 @@
+#include "cell/enforce.h"
+
+#include "base/fd.h"
+#include "cell/kernel.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+
+void hc_enforce_soft_end(struct hc_loop *l)
+{
+    if (l->soft < 0)
+        return;
+    hc_loop_unwatch(l, l->soft);
+    hc_close_fd(&l->soft);
+    hc_cgroup_soft_lift(l->s->cgroup);
+}
+
+void hc_enforce_soft(struct hc_loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    struct hc_error err;
+    int64_t mark = hc_memory_soft(&s->policy->limits);
+    if (l->dead || s->cgroup->fd < 0 || !mark)
+        return;
+    if (hc_cgroup_soft_begin(s->cgroup, mark, &l->soft, &err) < 0 ||
+        hc_loop_watch(l, l->soft, HC_ON_SOFT, EPOLLPRI, &err) < 0) {
+        (void)snprintf(s->no_soft, sizeof s->no_soft, "%.159s", err.text);
+        hc_enforce_soft_end(l);
+    }
+}
+
+void hc_enforce_warn(struct hc_loop *l, int number, enum hc_warning of)
+{
+    struct hc_supervisor *s = l->s;
+    if (l->dead || !s->inbox.running || s->inbox.reported)
+        return;
+    if (syscall(SYS_pidfd_send_signal, l->interpreter, number, NULL, 0) == 0)
+        s->warned = of;
+}
+
+void hc_enforce_soft_check(struct hc_loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    if (l->dead || !hc_cgroup_soft_reached(s->cgroup, l->soft, hc_memory_soft(&s->policy->limits)))
+        return;
+    hc_enforce_soft_end(l); /* it gets room to end in; beyond, limits.memory kills */
+    hc_enforce_warn(l, HC_SIGNAL_MEMORY, HC_WARNED_MEMORY);
+}
+
+static void watch_memory(struct hc_loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    const struct hc_limits *limits = &s->policy->limits;
+    int64_t used = hc_loop_look(s), mark = hc_memory_soft(limits);
+    if (used > limits->memory)
+        hc_loop_end(s, HC_END_MEMORY);
+    if (!mark || used < mark || l->told)
+        return;
+    l->told = s->inbox.running;
+    hc_enforce_warn(l, HC_SIGNAL_MEMORY, HC_WARNED_MEMORY);
+}
+
+void hc_enforce_watch(struct hc_loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    const struct hc_limits *limits = &s->policy->limits;
+    int64_t cpu_us;
+    if (s->cgroup->fd >= 0) {
+        cpu_us = hc_cgroup_cpu_us(s->cgroup);
+    } else {
+        watch_memory(l);
+        cpu_us = s->cpu_user_us + s->cpu_system_us;
+    }
+    if (limits->cpu_ms && cpu_us > limits->cpu_ms * 1000)
+        hc_loop_end(s, HC_END_CPU);
+}

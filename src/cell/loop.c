@@ -1,0 +1,86 @@
+#include "cell/loop.h"
+
+#include "base/fd.h"
+#include "cell/kernel.h"
+#include "cell/watch.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/param.h>
+#include <sys/timerfd.h>
+#include <time.h>
+
+int64_t hc_now_us(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+int hc_loop_watch(struct hc_loop *l, int fd, enum hc_source on, uint32_t events, struct hc_error *err)
+{
+    struct epoll_event ev = {.events = events, .data.u32 = on};
+    return epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &ev) < 0 ? hc_fail(err, errno, "epoll_ctl") : 0;
+}
+
+void hc_loop_unwatch(struct hc_loop *l, int fd)
+{
+    (void)epoll_ctl(l->epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
+int hc_loop_timer(int64_t first_ms, int64_t every_ms, struct hc_error *err)
+{
+    hc_autofd fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    struct itimerspec spec = {
+        .it_value = {.tv_sec = first_ms / 1000, .tv_nsec = first_ms % 1000 * 1000000},
+        .it_interval = {.tv_sec = every_ms / 1000, .tv_nsec = every_ms % 1000 * 1000000},
+    };
+    if (fd < 0 || timerfd_settime(fd, 0, &spec, NULL) < 0)
+        return hc_fail(err, errno, "make a timer");
+    return hc_take(&fd);
+}
+
+void hc_loop_drain_timer(int fd)
+{
+    uint64_t ticks;
+    (void)!read(fd, &ticks, sizeof ticks);
+}
+
+void hc_loop_kill(struct hc_supervisor *s)
+{
+    if (s->cgroup->fd >= 0)
+        hc_cgroup_kill(s->cgroup);
+    (void)syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+}
+
+int64_t hc_loop_look(struct hc_supervisor *s)
+{
+    struct hc_sample now;
+    hc_watch_sample(s->pid, &now);
+    bool capped = s->policy->output_mode == HC_OUTPUT_CAPPED;
+    now.memory += (capped ? hc_watch_fs_bytes(s->output_fd) : 0) + hc_watch_fs_bytes(s->tmp_fd);
+    s->memory_peak = MAX(s->memory_peak, now.memory);
+    s->tasks_peak = MAX(s->tasks_peak, now.tasks);
+    s->cpu_user_us = MAX(s->cpu_user_us, now.cpu_user_us);
+    s->cpu_system_us = MAX(s->cpu_system_us, now.cpu_system_us);
+    return now.memory;
+}
+
+void hc_loop_end(struct hc_supervisor *s, enum hc_end end)
+{
+    if (s->end == HC_END_NONE) {
+        s->end = end;
+        /* Nobody inside waits for those that are killed now: their CPU time would be lost. */
+        if (s->cgroup->fd < 0 && !s->reaped)
+            (void)hc_loop_look(s);
+    }
+    hc_loop_kill(s);
+}
+
+void hc_loop_fail(struct hc_supervisor *s, int sys, const char *what)
+{
+    if (s->end == HC_END_NONE)
+        (void)hc_fail(&s->launch, sys, "%s", what);
+    hc_loop_end(s, HC_END_LAUNCH);
+}
