@@ -153,6 +153,17 @@ CHANNELS = {
     server.listen()""", """
     socket.socket(socket.AF_UNIX).connect(f"\\0hotcell-test-{KEY}")
     return 1""", one_bit=True, options=("--network=loopback",)),
+    "name of a socket that the program was started with": Channel("own_socket().bind(f'\\0hotcell-test-{KEY}')", """
+    return 1 if attempt(own_socket().bind, f"\\0hotcell-test-{KEY}") == "EADDRINUSE" else None""", '''
+KEPT = []
+def own_socket():
+    """The control channel; outside of a cell, a socket like it."""
+    try:
+        KEPT.append(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, fileno=os.dup(3)))
+    except OSError:
+        KEPT.extend(socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+    return KEPT[-1]
+''', one_bit=True, options=("--network=loopback",)),
     "port of the loopback interface": Channel("""
     global server
     server = socket.create_server(("127.0.0.1", 20000 + KEY % 10000))""", """

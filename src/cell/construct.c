@@ -21,8 +21,8 @@
 void hc_launch_close_childs_ends(struct hc_launch *l)
 {
     struct hc_plan *p = &l->plan;
-    int *const fds[] = {&p->sync_fd,    &p->stdin_fd,    &p->stdout_fd, &p->stderr_fd,
-                        &p->control_fd, &p->handover_fd, &p->status_fd};
+    int *const fds[] = {&p->sync_fd,   &p->stdin_fd,    &p->stdout_fd,
+                        &p->stderr_fd, &p->handover_fd, &p->status_fd};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         hc_close_fd(fds[i]);
 }
@@ -63,12 +63,12 @@ static int clone_child(struct hc_launch *l, struct hc_error *err)
 
 /* One message of the construction socket. `fds` gets the descriptors that came along, or stays as it was. 1:
  * end of file. */
-static int receive_sync(int fd, struct hc_sync *msg, int fds[2], struct hc_error *err)
+static int receive_sync(int fd, struct hc_sync *msg, int fds[HC_SYNC_FDS], struct hc_error *err)
 {
     struct iovec iov = {.iov_base = msg, .iov_len = sizeof *msg};
     union {
         struct cmsghdr head;
-        char space[CMSG_SPACE(2 * sizeof(int))];
+        char space[CMSG_SPACE(HC_SYNC_FDS * sizeof(int))];
     } control = {0};
     struct msghdr mh = {
         .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
@@ -82,8 +82,8 @@ static int receive_sync(int fd, struct hc_sync *msg, int fds[2], struct hc_error
         return 1;
     struct cmsghdr *c = CMSG_FIRSTHDR(&mh);
     if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-        c->cmsg_len == CMSG_LEN(2 * sizeof(int)))
-        memcpy(fds, CMSG_DATA(c), 2 * sizeof(int));
+        c->cmsg_len == CMSG_LEN(HC_SYNC_FDS * sizeof(int)))
+        memcpy(fds, CMSG_DATA(c), HC_SYNC_FDS * sizeof(int));
     return n == (ssize_t)sizeof *msg
                ? 0
                : hc_fail(err, 0, "a message of %zd bytes from the cell's first process", n);
@@ -99,7 +99,7 @@ static int await_construction(struct hc_launch *l, struct hc_error *err)
         return hc_fail(err, errno, "start the cell's first process");
     bool checked = false;
     for (;;) {
-        int fds[2] = {-1, -1};
+        int fds[HC_SYNC_FDS] = {-1, -1, -1};
         int rc = receive_sync(l->sync_fd, &msg, fds, err);
         if (rc < 0)
             return -1;
@@ -110,14 +110,15 @@ static int await_construction(struct hc_launch *l, struct hc_error *err)
             err->text[sizeof err->text - 1] = '\0';
             return hc_ctx(err, "build the cell");
         }
-        if (msg.kind == HC_SYNC_MOUNTS) {
+        if (msg.kind == HC_SYNC_KEPT) {
             l->output_fd = fds[0];
             l->tmp_fd = fds[1];
+            l->control_fd = fds[2];
         }
         if (msg.kind == HC_SYNC_FACTS) {
             if (hc_layers_check(l->m, &l->plan, &msg.facts, l->sup.pid, &l->cgroup, l->no_cgroup, err) < 0)
                 return -1;
-            checked = l->output_fd >= 0 && l->tmp_fd >= 0;
+            checked = l->output_fd >= 0 && l->tmp_fd >= 0 && l->control_fd >= 0;
         }
     }
 }

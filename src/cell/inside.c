@@ -69,24 +69,38 @@ static int own_names(struct hc_error *err)
     return 0;
 }
 
-/* The launcher keeps the roots of /output and /tmp, to collect from and to measure once the cell is dead. */
-static int send_mounts(const struct hc_plan *plan, const struct hc_mounted *m, struct hc_error *err)
+/* The channel to the interpreter, made in here: a socket belongs to the network namespace of its maker for
+ * ever, and a program that has bind(2) could give one of the host's a name there. Its peer, too, is nobody
+ * but ourselves. */
+static int make_control(int pair[2], struct hc_error *err)
 {
-    struct hc_sync msg = {.kind = HC_SYNC_MOUNTS};
+    const int on = 1;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
+        setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0)
+        return hc_fail(err, errno, "make the control channel");
+    return 0;
+}
+
+/* The launcher keeps the roots of /output and /tmp, to collect from and to measure once the cell is dead, and
+ * its end of the control channel. */
+static int send_kept(const struct hc_plan *plan, const struct hc_mounted *m, int control_fd,
+                     struct hc_error *err)
+{
+    struct hc_sync msg = {.kind = HC_SYNC_KEPT};
     struct iovec iov = {.iov_base = &msg, .iov_len = sizeof msg};
     union {
         struct cmsghdr head;
-        char space[CMSG_SPACE(2 * sizeof(int))];
+        char space[CMSG_SPACE(HC_SYNC_FDS * sizeof(int))];
     } control = {0};
     struct msghdr mh = {
         .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
     struct cmsghdr *c = CMSG_FIRSTHDR(&mh);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(2 * sizeof(int));
-    memcpy(CMSG_DATA(c), (int[]){m->output_fd, m->tmp_fd}, 2 * sizeof(int));
+    c->cmsg_len = CMSG_LEN(HC_SYNC_FDS * sizeof(int));
+    memcpy(CMSG_DATA(c), (int[HC_SYNC_FDS]){m->output_fd, m->tmp_fd, control_fd}, HC_SYNC_FDS * sizeof(int));
     return TEMP_FAILURE_RETRY(sendmsg(plan->sync_fd, &mh, MSG_NOSIGNAL)) < 0
-               ? hc_fail(err, errno, "hand over /output")
+               ? hc_fail(err, errno, "hand over /output and the control channel")
                : 0;
 }
 
@@ -127,9 +141,9 @@ static int attempt_landlock(struct hc_facts *f, struct hc_error *err)
 }
 
 /* Move what is kept out of the way, then to its place, then close all the rest. */
-static int arrange_descriptors(const struct hc_plan *plan, int shim_fd, struct hc_error *err)
+static int arrange_descriptors(const struct hc_plan *plan, int control, int shim_fd, struct hc_error *err)
 {
-    const int from[FD_FIRST_FREE] = {plan->stdin_fd,    plan->stdout_fd, plan->stderr_fd, plan->control_fd,
+    const int from[FD_FIRST_FREE] = {plan->stdin_fd,    plan->stdout_fd, plan->stderr_fd, control,
                                      plan->handover_fd, plan->status_fd, shim_fd,         plan->sync_fd};
     int away[FD_FIRST_FREE];
     for (int i = 0; i < FD_FIRST_FREE; i++)
@@ -157,6 +171,7 @@ _Noreturn void hc_inside(const struct hc_plan *plan)
     struct hc_sync msg = {.kind = HC_SYNC_FACTS};
     struct hc_facts *f = &msg.facts;
     struct hc_mounted m = {-1, -1, -1};
+    int control[2];
     int sync_fd = plan->sync_fd;
 
     if (wait_for_maps(plan, &err) < 0 ||
@@ -165,12 +180,13 @@ _Noreturn void hc_inside(const struct hc_plan *plan)
         unblock_signals(&err) < 0 || own_names(&err) < 0 || own_cores(plan, &err) < 0 ||
         hc_loopback_up(&f->interfaces, &f->loopback_up, &err) < 0 ||
         hc_mounts_build(plan, &m, &err) < 0 || /* last need for mount rights */
-        send_mounts(plan, &m, &err) < 0 || attempt_root_write(f, &err) < 0 ||
-        hc_rights_limit(plan, &err) < 0 || hc_rights_drop(&err) < 0 || /* proves itself: tries to come back */
+        make_control(control, &err) < 0 || send_kept(plan, &m, control[0], &err) < 0 ||
+        attempt_root_write(f, &err) < 0 || hc_rights_limit(plan, &err) < 0 ||
+        hc_rights_drop(&err) < 0 || /* proves itself: tries to come back */
         (f->landlock_abi = hc_landlock_apply(plan, m.shim_fd, &err)) < 0 || attempt_landlock(f, &err) < 0 ||
         hc_rights_read_back(f, &err) < 0 ||
         lock_syscalls(plan, f, &err) < 0 || /* below this line only what the first filter allows */
-        arrange_descriptors(plan, m.shim_fd, &err) < 0)
+        arrange_descriptors(plan, control[1], m.shim_fd, &err) < 0)
         give_up(sync_fd, &err);
 
     sync_fd = FD_SYNC;

@@ -45,14 +45,16 @@ struct hc_plan {
     bool rlimit_pids;   /* no pids controller: RLIMIT_NPROC */
     bool rlimit_memory; /* no memory controller: RLIMIT_DATA as the backstop of the watch */
     int sync_fd;        /* construction socket, child's end */
-    int stdin_fd, stdout_fd, stderr_fd, control_fd, handover_fd, status_fd;
+    int stdin_fd, stdout_fd, stderr_fd, handover_fd, status_fd;
     struct sock_fprog filter; /* the first filter */
     char **env;
 };
 
+#define HC_SYNC_FDS 3
+
 enum hc_sync_kind {
     HC_SYNC_GO = 1, /* launcher to child: the id maps are written */
-    HC_SYNC_MOUNTS, /* child to launcher, with two descriptors: roots of /output and /tmp */
+    HC_SYNC_KEPT,   /* child to launcher, with HC_SYNC_FDS: roots of /output and /tmp, control channel */
     HC_SYNC_FACTS,  /* child to launcher: about to exec; what was read back */
     HC_SYNC_ERROR,  /* child to launcher: the launch has failed */
 };

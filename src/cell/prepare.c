@@ -292,16 +292,13 @@ static int make_output_pipe(int *ours, int *theirs, struct hc_error *err)
 static int prepare_channels(struct hc_launch *l, struct hc_error *err)
 {
     struct hc_plan *p = &l->plan;
-    const int on = 1;
     if (make_pair(SOCK_SEQPACKET, &l->sync_fd, &p->sync_fd, err) < 0 ||
-        make_pair(SOCK_SEQPACKET, &l->control_fd, &p->control_fd, err) < 0 ||
         make_pair(SOCK_STREAM, &l->status_fd, &p->status_fd, err) < 0 ||
         make_output_pipe(&l->stdout_fd, &p->stdout_fd, err) < 0 ||
         make_output_pipe(&l->stderr_fd, &p->stderr_fd, err) < 0)
         return -1;
     const struct timeval patience = {.tv_sec = CONSTRUCTION_SECONDS};
-    if (setsockopt(l->control_fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ||
-        setsockopt(l->sync_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0)
+    if (setsockopt(l->sync_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0)
         return hc_fail(err, errno, "setsockopt");
     p->stdin_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     return p->stdin_fd < 0 ? hc_fail(err, errno, "open /dev/null") : 0;
