@@ -11,7 +11,7 @@
 
 #define NUMBERS     1024
 #define MOST_VALUES 96 /* of one argument */
-#define ARGUMENTS   4  /* that rows look at */
+#define ARGUMENTS   6  /* as struct seccomp_data has them: rows may look at each */
 #define X32_BIT     0x40000000
 
 /* ---- a machine that runs filters ---- */
