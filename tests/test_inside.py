@@ -491,6 +491,8 @@ CALLS = [
     ("delete_module", (0, 0), "ENOSYS"),
     ("quotactl", (BAD, 0, 0, 0), "ENOSYS"),
     ("swapon", (0, 0), "ENOSYS"),
+    ("mmap", (0, 0, 0, 0x40022, BAD, 0), "EPERM"),  # MAP_HUGETLB
+    ("renameat2", (BAD, 0, BAD, 0, 4), "EINVAL"),  # RENAME_WHITEOUT
     ("shmget", (0, 0, 0), "ENOSYS"),
     ("msgget", (0x7eadbeef, 0), "ENOSYS"),
     ("semget", (0x7eadbeef, 0, 0), "ENOSYS"),

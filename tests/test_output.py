@@ -162,6 +162,15 @@ except OSError as error:
             assert name not in result.files()
 
 
+def test_in_bind_mode_a_file_that_is_renamed_leaves_no_device(user, directory):
+    result = cells.run("""
+import ctypes
+open("one", "w").close()
+print(ctypes.CDLL(None).renameat2(-100, b"one", -100, b"other", 4))  # RENAME_WHITEOUT
+""", "--guard=off", "--output-mode=bind", user=user, cwd=directory)
+    assert result.stdout == "-1\n" and result.files() == result.listed() == ["one"]
+
+
 @pytest.mark.parametrize("mode", ["capped", "bind"])
 def test_without_landlock_links_would_not_come_out_either(user, directory, mode):
     """What stands in the output directory of a bind-mode job, from before, is seen by the same eyes."""

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -30,7 +31,7 @@ const struct hc_call_set hc_call_sets[] = {
      "getcwd"},
     {"directories", HC_IN_JOB, "the working directory and the mode of new files", "chdir fchdir umask"},
     {"file_changes", HC_IN_JOB, "where mounts and Landlock let files be changed",
-     "mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 utime utimes utimensat futimesat"},
+     "mkdir mkdirat rmdir unlink unlinkat rename renameat utime utimes utimensat futimesat"},
     {"links", HC_IN_JOB, "in what the program may write to; nobody outside follows them",
      "link linkat symlink symlinkat"},
     {"attributes", HC_IN_JOB, "extended ones of files are read",
@@ -214,9 +215,10 @@ const struct hc_call_rule hc_call_rules[] = {
     BITS("clone", HC_IN_JOB, 0, CLONE_NEWCGROUP, NO_NAMESPACES, EPERM),
     {"fork", HC_IN_FIRST | HC_WITH_FORK, {{0}}, "processes", 0, NULL, NULL},
     {"vfork", HC_IN_FIRST | HC_WITH_FORK, {{0}}, "processes", 0, NULL, NULL},
-    {"mmap", HC_COUNTED, {{0}}, "memory and files", 0, NULL, NULL},
-    {"mmap", HC_UNCOUNTED, {{3, MAP_ANONYMOUS, 0}, {0}}, "files", 0, "without MAP_ANONYMOUS", NULL},
-    {"mmap", HC_UNCOUNTED, {{3, MAP_SHARED, 0}, {0}}, "private memory", 0, "without MAP_SHARED", NULL},
+    {"mmap", HC_COUNTED, {{3, MAP_HUGETLB, 0}, {0}}, "memory and files", 0, "without MAP_HUGETLB", NULL},
+    {"mmap", HC_UNCOUNTED, {{3, MAP_ANONYMOUS | MAP_HUGETLB, 0}, {0}}, "files", 0, "without MAP_ANONYMOUS and MAP_HUGETLB", NULL},
+    {"mmap", HC_UNCOUNTED, {{3, MAP_SHARED | MAP_HUGETLB, 0}, {0}}, "private memory", 0, "without MAP_SHARED and MAP_HUGETLB", NULL},
+    BITS("mmap", HC_IN_JOB, 3, MAP_HUGETLB, "such pages are set aside for others on the host, and no limit counts them", EPERM),
     {"mmap", HC_UNCOUNTED, {{3, MAP_ANONYMOUS | MAP_SHARED, MAP_ANONYMOUS | MAP_SHARED}, {0}},
      "it keeps pages that no process has mapped", EPERM, "MAP_SHARED and MAP_ANONYMOUS", NULL},
     /* openat2 keeps its mode in memory, where a filter cannot look; nobody misses it. */
@@ -234,6 +236,8 @@ const struct hc_call_rule hc_call_rules[] = {
     BITS("fchmod", HC_IN_JOB, 1, S_ISGID, SET_ID_WHY, EPERM),
     BITS("fchmodat", HC_IN_JOB, 2, S_ISUID, SET_ID_WHY, EPERM),
     BITS("fchmodat", HC_IN_JOB, 2, S_ISGID, SET_ID_WHY, EPERM),
+    {"renameat2", HC_IN_JOB, {{4, HC_WORD_MASK & ~(uint64_t)(RENAME_NOREPLACE | RENAME_EXCHANGE), 0}, {0}}, "where mounts and Landlock let files be changed", 0, "without RENAME_WHITEOUT", NULL},
+    BITS("renameat2", HC_IN_JOB, 4, RENAME_WHITEOUT, "it leaves a device in the file's place", EINVAL),
     WORD("fcntl", HC_IN_JOB, 1, F_DUPFD, "descriptors", 0),
     WORD("fcntl", HC_IN_JOB, 1, F_DUPFD_CLOEXEC, "descriptors", 0),
     WORD("fcntl", HC_IN_JOB, 1, F_GETFD, "close-on-exec", 0),
