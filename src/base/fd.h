@@ -36,9 +36,6 @@ int hc_write_attr(int dir_fd, const char *name, const char *value, struct hc_err
 /* Read a small attribute file (at most `size` - 1 bytes) into `out`, newline cut. -1 with errno set. */
 int hc_read_attr(int dir_fd, const char *name, char *out, size_t size);
 
-/* Room for /proc/PID/status, which names all groups of a process, and there may be 65536 of them. */
-#define HC_STATUS_MAX (1 << 20)
-
 /* A sealed memfd (no write, grow, shrink, further seals) with this content, offset 0. Owned by the caller;
  * -1. */
 int hc_sealed_memfd(const char *name, const void *data, size_t len, struct hc_error *err);

@@ -4,6 +4,7 @@
 #include "cell/enforce.h"
 #include "cell/flow.h"
 #include "cell/kernel.h"
+#include "cell/status.h"
 #include "cell/weak.h"
 
 #include <errno.h>
@@ -19,32 +20,30 @@
 #define CELL_FILTERS 3     /* the first, the reporting one, the job's: cell/filter.h */
 #define FRAMES_MAX   10000 /* packets from one cell; the guest's process can send what it likes */
 
-static uint64_t status_field(const char *text, const char *key, int base)
+static uint64_t field(const char *text, const char *key, int base)
 {
-    const char *at = strstr(text, key);
-    return at ? strtoull(at + strlen(key), NULL, base) : ~0ULL;
+    return hc_status_field(text, key, base, ~0ULL); /* what is not said is not taken for granted */
 }
 
 /* The interpreter says that it is ready; what it is now, /proc says from outside, before it may read the
  * code. */
 static int check_interpreter(struct hc_supervisor *s, pid_t pid, struct hc_error *err)
 {
-    static char text[HC_STATUS_MAX];
     char path[48];
     (void)snprintf(path, sizeof path, "/proc/%d/status", pid);
-    if (hc_read_attr(AT_FDCWD, path, text, sizeof text) < 0)
+    const char *text = hc_status_read(AT_FDCWD, path);
+    if (!text)
         return hc_fail(err, errno, "read %s", path);
     char ids[96];
     (void)snprintf(ids, sizeof ids, "\nUid:\t%u\t%u\t%u\t%u\n", s->ids->uid, s->ids->uid, s->ids->uid,
                    s->ids->uid);
     if (!strstr(text, ids))
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the interpreter does not run as uid %u", s->ids->uid);
-    uint64_t caps = status_field(text, "\nCapEff:", 16) | status_field(text, "\nCapPrm:", 16) |
-                    status_field(text, "\nCapInh:", 16) | status_field(text, "\nCapBnd:", 16) |
-                    status_field(text, "\nCapAmb:", 16);
-    uint64_t mode = status_field(text, "\nSeccomp:", 10);
-    uint64_t filters = status_field(text, "\nSeccomp_filters:", 10);
-    uint64_t nnp = status_field(text, "\nNoNewPrivs:", 10);
+    uint64_t caps = field(text, "CapEff", 16) | field(text, "CapPrm", 16) | field(text, "CapInh", 16) |
+                    field(text, "CapBnd", 16) | field(text, "CapAmb", 16);
+    uint64_t mode = field(text, "Seccomp", 10);
+    uint64_t filters = field(text, "Seccomp_filters", 10);
+    uint64_t nnp = field(text, "NoNewPrivs", 10);
     if ((caps != 0 && !hc_weak(HC_WEAK_CAPABILITIES)) || (nnp != 1 && !hc_weak(HC_WEAK_NO_NEW_PRIVS)))
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the interpreter has capabilities or may gain some");
     if (hc_weak(HC_WEAK_SECCOMP))

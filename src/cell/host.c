@@ -7,6 +7,7 @@
 #include "cell/probe.h"
 #include "cell/run.h"
 #include "cell/state.h"
+#include "cell/status.h"
 #include "cell/tree.h"
 
 #include <errno.h>
@@ -95,11 +96,8 @@ static int64_t sysctl_value(const char *name)
 /* Are we ourselves under a seccomp filter, as in most containers? */
 static bool filtered(void)
 {
-    static char text[HC_STATUS_MAX];
-    if (hc_read_attr(AT_FDCWD, "/proc/self/status", text, sizeof text) < 0)
-        return false;
-    const char *at = strstr(text, "\nSeccomp:");
-    return at && strtol(at + strlen("\nSeccomp:"), NULL, 10) == 2;
+    const char *text = hc_status_read(AT_FDCWD, "/proc/self/status");
+    return text && hc_status_field(text, "Seccomp", 10, 0) == 2;
 }
 
 #define MEND_CONTAINER                                                                                       \

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "cell/launch.h"
 #include "cell/record.h"
+#include "cell/status.h"
 #include "cell/weak.h"
 #include "spec/conceal.h"
 
@@ -69,11 +70,8 @@ static int stamp(const char *format, char *out, size_t size, struct hc_error *er
 
 static int own_filters(void)
 {
-    static char text[HC_STATUS_MAX];
-    if (hc_read_attr(AT_FDCWD, "/proc/self/status", text, sizeof text) < 0)
-        return 0;
-    const char *at = strstr(text, "\nSeccomp_filters:");
-    return at ? (int)strtol(at + strlen("\nSeccomp_filters:"), NULL, 10) : 0;
+    const char *text = hc_status_read(AT_FDCWD, "/proc/self/status");
+    return text ? (int)hc_status_field(text, "Seccomp_filters", 10, 0) : 0;
 }
 
 static int supervise(struct hc_launch *l, struct hc_error *err)

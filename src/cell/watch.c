@@ -1,6 +1,7 @@
 #include "cell/watch.h"
 
 #include "base/fd.h"
+#include "cell/status.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -11,20 +12,18 @@
 
 #define MAX_PROCESSES 4096
 
-static int64_t field_of(const char *status, const char *key)
+static int64_t field(const char *text, const char *key)
 {
-    const char *at = strstr(status, key);
-    return at ? strtoll(at + strlen(key), NULL, 10) : 0;
+    return (int64_t)hc_status_field(text, key, 10, 0);
 }
 
 static void add_status(int proc, struct hc_sample *s)
 {
-    static char text[HC_STATUS_MAX];
-    if (hc_read_attr(proc, "status", text, sizeof text) < 0)
+    const char *text = hc_status_read(proc, "status");
+    if (!text)
         return;
-    s->memory +=
-        (field_of(text, "\nRssAnon:") + field_of(text, "\nRssShmem:") + field_of(text, "\nVmPTE:")) * 1024;
-    s->tasks += field_of(text, "\nThreads:");
+    s->memory += (field(text, "RssAnon") + field(text, "RssShmem") + field(text, "VmPTE")) * 1024;
+    s->tasks += field(text, "Threads");
 }
 
 /* Fields 14 to 17 of stat: utime stime cutime cstime, in clock ticks. The name in field 2 may hold anything,

@@ -1,0 +1,25 @@
+#include "cell/status.h"
+
+#include "base/fd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for /proc/PID/status, which names all groups of a process, and there may be 65536 of them. */
+#define STATUS_MAX (1 << 20)
+
+const char *hc_status_read(int dir_fd, const char *path)
+{
+    /* One for all: what a program has counts under its caller's RLIMIT_DATA whether it is used or not. */
+    static char text[STATUS_MAX];
+    return hc_read_attr(dir_fd, path, text, sizeof text) < 0 ? NULL : text;
+}
+
+uint64_t hc_status_field(const char *text, const char *key, int base, uint64_t otherwise)
+{
+    char line[40];
+    int len = snprintf(line, sizeof line, "\n%s:", key);
+    const char *at = strstr(text, line);
+    return at ? strtoull(at + len, NULL, base) : otherwise;
+}

@@ -1,0 +1,13 @@
+/* status.h - what /proc/PID/status says, read into one place for all. */
+#ifndef HC_CELL_STATUS_H
+#define HC_CELL_STATUS_H
+
+#include <stdint.h>
+
+/* The file's text, good until the next call; NULL with errno. */
+const char *hc_status_read(int dir_fd, const char *path);
+
+/* The number behind "KEY:", `otherwise` if there is no such line. */
+uint64_t hc_status_field(const char *text, const char *key, int base, uint64_t otherwise);
+
+#endif
