@@ -53,6 +53,13 @@ def test_all_attacks_are_held_and_counted(user):
     assert int(counted[1]) == 2 * [mark for mark, _ in attacks].count("pass")
 
 
+def test_the_readme_shows_as_many_attempts_as_there_are():
+    top = Path(__file__).resolve().parent.parent
+    attacks = [path for path in (top / "src" / "drill").glob("*.py") if path.name not in ("kit.py", "embed.py")]
+    shown = re.search(r"^(\d+) attempts under policy default: (\d+) held", (top / "README.md").read_text(), re.M)
+    assert int(shown[1]) == int(shown[2]) == 2 * len(attacks)
+
+
 def test_as_json_it_says_who_held_what_and_what_rests_on_which_layer(user):
     done = drill("--json", user=user)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -101,7 +108,7 @@ def test_one_attack_alone(user):
 def test_bad_calls_are_one_line(user, options, status, said):
     done = drill(*options, user=user)
     assert done.returncode == status and said in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert len(done.stderr.splitlines()) == 1 and done.stdout == ""
 
 
 def test_options_of_a_drill_need_a_drill(user):

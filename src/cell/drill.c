@@ -148,7 +148,7 @@ static int run_attack(struct range *g, const struct hc_attack *a, const struct h
     hc_run_finish(&run);
     hc_job_finish(&job);
     if (rc == 0 && cancelled(g->d))
-        return hc_fail(err, ECANCELED, "drill");
+        return hc_fail(err, 0, "the drill was ended by a signal");
     return rc < 0 ? hc_ctx(err, "attack %s", a->name) : 0;
 }
 
@@ -242,21 +242,25 @@ static int prove(struct range *g, const struct hc_policy *policy, struct hc_erro
     return 0;
 }
 
+static bool is_attack(const char *name)
+{
+    for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++)
+        if (strcmp(name, attacks[i].name) == 0)
+            return true;
+    return false;
+}
+
 static int try_all(struct range *g, struct hc_error *err)
 {
-    bool found = false;
     if (prove(g, g->d->policy, err) < 0 ||
         (g->d->policy->guard == HC_GUARD_ON && prove(g, &g->bare, err) < 0))
         return -1;
     for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
         if (g->d->only && strcmp(g->d->only, attacks[i].name) != 0)
             continue;
-        found = true;
         if (try_attack(g, &attacks[i], err) < 0)
             return -1;
     }
-    if (!found)
-        return hc_fail_as(err, HC_EXIT_USAGE, 0, "there is no attack '%.60s'", g->d->only);
     for (size_t i = 0; i < g->layer_count; i++)
         g->d->layer(g->d->ctx, &g->layers[i]);
     return 0;
@@ -291,6 +295,9 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 
 int hc_drill(struct hc_drill *d, struct hc_error *err)
 {
+    if (d->only && !is_attack(d->only))
+        return hc_fail_as(err, HC_EXIT_USAGE, 0,
+                          "there is no attack '%.60s' (without --attack, all are listed)", d->only);
     struct range g = {.d = d, .bare = *d->policy};
     g.bare.guard = HC_GUARD_OFF;
     int rc = prepare(&g, err) < 0 ? -1 : try_all(&g, err);

@@ -38,9 +38,18 @@ static void print_bad(const char *when, const struct hc_drill_result *r)
     (void)putchar('\n');
 }
 
+/* What stands above the rows: printed with the first of them, so that a drill that fails prints none. */
+struct heads {
+    bool guard;           /* is there a second column? */
+    bool attacks, layers; /* printed */
+};
+
 static void print_row(void *ctx, const struct hc_drill_row *row)
 {
-    (void)ctx;
+    struct heads *heads = ctx;
+    if (!heads->attacks)
+        (void)printf("%-4s  %-28s %-9s %-9s\n", "", "attack", "policy", heads->guard ? "no guard" : "");
+    heads->attacks = true;
     const struct hc_drill_result *a = &row->as_is, *b = &row->unguarded;
     bool tried = a->verdict != HC_DRILL_NOT_TRIED;
     const char *mark = !tried ? "-" : is_bad(a) || is_bad(b) ? "FAIL" : "pass";
@@ -53,10 +62,10 @@ static void print_row(void *ctx, const struct hc_drill_row *row)
 
 static void print_layer(void *ctx, const struct hc_drill_layer *l)
 {
-    bool *first = ctx;
-    if (*first)
+    struct heads *heads = ctx;
+    if (!heads->layers)
         (void)printf("\n%-4s  %-28s %-9s %s\n", "", "layer", "attacks", "");
-    *first = false;
+    heads->layers = true;
     const char *mark = !l->layer->on ? "off" : l->reached ? "FAIL" : l->attacks ? "pass" : "on";
     (void)printf("%-4s  %-28s %-9d %s\n", mark, l->layer->name, l->attacks, l->layer->evidence);
 }
@@ -122,12 +131,10 @@ static bool all_held(const struct hc_drill *d)
 
 static int drill_text(struct hc_drill *d, struct hc_error *err)
 {
-    bool first_layer = true;
+    struct heads heads = {.guard = d->policy->guard == HC_GUARD_ON};
     d->each = print_row;
     d->layer = print_layer;
-    d->ctx = &first_layer;
-    (void)printf("%-4s  %-28s %-9s %-9s\n", "", "attack", "policy",
-                 d->policy->guard == HC_GUARD_ON ? "no guard" : "");
+    d->ctx = &heads;
     if (hc_drill(d, err) < 0)
         return -1;
     (void)printf("\n%d attempts under policy %s: %d held, %d reached something, %d unclear\n", d->tried,
