@@ -167,6 +167,11 @@ def test_learn_takes_no_policy():
     assert done.returncode == 64 and "takes no policy" in done.stderr
 
 
+def test_learn_has_one_thing_to_print():
+    done = cells.hotcell("policy", "learn", "--json", __file__)
+    assert done.returncode == 64 and "takes no --json" in done.stderr and done.stdout == ""
+
+
 def test_as_an_ordinary_user(base_tree, user):
     path = cells.new_directory(user) / "program.py"
     path.write_text("print(1)")

@@ -430,6 +430,10 @@ static int learn(struct hc_request *q, struct hc_error *err)
     if (q->job.policy)
         return hc_fail_as(err, HC_EXIT_USAGE, 0,
                           "policy learn: takes no policy: what it proposes extends \"default\"");
+    if (q->json)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0,
+                          "policy learn: takes no --json: standard output has the policy, the manifest is in "
+                          "the output directory");
     struct learning *l = calloc(1, sizeof *l);
     hc_autofd cancel = l ? hc_cancel_open(err) : hc_fail(err, ENOMEM, "policy learn");
     if (cancel < 0) {
