@@ -360,6 +360,8 @@ static enum hc_host_level check_cores(struct host *h, struct hc_host_row *row)
     int rc = hc_probe_cores(&err);
     if (rc < 0 && err.sys == ENODEV)
         return say(HC_HOST_OK, row, "not needed: the cores of this machine run one thread each (no SMT)");
+    if (rc < 0 && err.sys == EINVAL)
+        return say(HC_HOST_NOTE, row, "this kernel was built without it");
     return probed(rc, &err, HC_HOST_NOTE, row, "a cell can have processor cores for itself");
 }
 
