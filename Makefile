@@ -1,6 +1,11 @@
 # hotcell: build/hotcell (command line), build/hotcell-shim (what runs inside a cell), build/libhotcell.a.
 # make [CC=clang] [B=build/dir] [SAN=1] [WEAK=1]; targets: all check asan asan-cells lint fuzz valgrind bench soak install clean
 CC      ?= gcc
+# A directory of its own: else a later build without WEAK would take its objects up.
+ifdef WEAK
+B       ?= build/weak
+$(if $(filter $(abspath build),$(abspath $(B))),$(error WEAK=1 needs a directory of its own, such as B=build/weak))
+endif
 B       ?= build
 PREFIX  ?= /usr/local
 VERSION := 0.1.0
@@ -105,7 +110,7 @@ bench: all
 soak: all
 	tests/bench/soak $(B)
 install: all
-	$(if $(WEAK),$(error a weakened build is not for use))
+	@! grep -q HOTCELL_WITHOUT $(B)/hotcell || { echo "install: $(B) is a weakened build, for tests only" >&2; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell/policies $(DESTDIR)$(PREFIX)/share/hotcell/rootfs
 	install $(B)/hotcell $(DESTDIR)$(PREFIX)/bin/
 	install $(B)/hotcell-shim $(DESTDIR)$(PREFIX)/libexec/hotcell/
@@ -120,5 +125,5 @@ install: all
 clean:
 	rm -rf $(B)
 -include $(shell find $(B) -name '*.d' -type f 2>/dev/null)
-.PHONY: all probe unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench install clean
+.PHONY: all probe unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install clean
 .DELETE_ON_ERROR:

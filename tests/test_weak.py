@@ -3,6 +3,10 @@
 What the other layers hold then is shown by test_matrix.py.
 """
 
+import os
+import subprocess
+from pathlib import Path
+
 import pytest
 
 import cells
@@ -26,6 +30,25 @@ def off(result):
 def test_no_other_build_can_be_weakened(program):
     text = (cells.BUILD / program).read_bytes()
     assert weak.VARIABLE.encode() not in text and weak.EVIDENCE.encode() not in text
+
+
+def make(*arguments):
+    environment = {name: value for name, value in os.environ.items() if name not in ("B", "WEAK", "MAKEFLAGS")}
+    return subprocess.run(["make", *map(str, arguments)], cwd=Path(__file__).resolve().parent.parent, env=environment,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=cells.PATIENCE)
+
+
+@pytest.mark.parametrize("directory", ["build", "./build/"])
+def test_no_other_build_takes_up_its_objects(directory):
+    done = make("-n", "WEAK=1", f"B={directory}")
+    assert done.returncode != 0 and "WEAK=1 needs a directory of its own" in done.stderr
+
+
+def test_it_is_not_installed(weakened, tmp_path):
+    """However make was told of it: -o all, as what is there is what would be installed."""
+    done = make("-o", "all", "install", f"B={weak.HOTCELL.parent}", f"DESTDIR={tmp_path}")
+    assert done.returncode != 0 and "is a weakened build, for tests only" in done.stderr
+    assert os.listdir(tmp_path) == []
 
 
 def test_the_variable_means_nothing_to_other_builds(user):
