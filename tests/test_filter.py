@@ -74,6 +74,39 @@ def test_deny_goes_before_allow_and_before_the_network(base_tree):
     assert cells.run(probe, policy=policy).facts() == ["ENOSYS", "EBADF", "EAFNOSUPPORT"]
 
 
+def test_servers_and_clients_on_loopback_have_the_options_that_they_set(base_tree):
+    probe = """
+        import asyncio, http.server, json, socket, socketserver, threading, urllib.request
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}/")
+        except urllib.error.HTTPError as e:
+            status = e.code
+        async def echo(reader, writer):
+            writer.write(await reader.readline())
+            writer.close()
+        async def talk():
+            server = await asyncio.start_server(echo, "127.0.0.1", 0, reuse_address=True, reuse_port=True)
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            alive = writer.get_extra_info("socket")
+            alive.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            alive.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 60)
+            writer.write(b"hello\\n")
+            transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(
+                asyncio.DatagramProtocol, local_addr=("127.0.0.1", 0), allow_broadcast=True)
+            transport.close()
+            return (await reader.readline()).decode()
+        said = asyncio.run(talk())
+        class Datagrams(socketserver.ThreadingUDPServer):
+            allow_reuse_address = True
+        Datagrams(("127.0.0.1", 0), socketserver.BaseRequestHandler).server_close()
+        socket.create_server(("", 0), family=socket.AF_INET6, dualstack_ipv6=True).close()
+        print(json.dumps([status, said]))
+    """
+    assert cells.run(probe, policy={"guard": "off", "network": "loopback"}).facts() == [501, "hello\n"]
+
+
 def test_threads_can_be_denied(base_tree):
     probe = "import threading\ntry:\n    threading.Thread(target=print).start()\nexcept RuntimeError as e:\n    print(e)"
     result = cells.run(probe, policy={"syscalls": {"deny": ["clone"]}})

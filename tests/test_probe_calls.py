@@ -201,9 +201,10 @@ NAMESPACES = {0x20000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x2000000
 BITS = [1 << bit for bit in range(32)]
 PRCTL = {1, 3, 15, 16, 21, 23, 27, 39, 0x53564d41}
 IOCTL = {0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451}
-FCNTL = {0, 1, 2, 3, 4, 5, 6, 7, 1030, 1032}
+FCNTL, RECORD_LOCKS = {0, 1, 2, 3, 4, 1030, 1032}, {5, 6, 7}
 CREATE, TMPFILE, SET_ID = 0o100, 0o20000000, {0o4000, 0o2000, 0o6000}
 INET = {2, 10}
+PROTOCOLS = [*range(64), 108, 132, 136, 143, 255, 256, 262]
 
 # name: (policy, call, arguments, which of them varies, values, those that are let through)
 ARGUMENTS = {
@@ -211,6 +212,7 @@ ARGUMENTS = {
     "ioctl": ("default", "ioctl", [-1] * 6, 1, [*range(0x5400, 0x5470), *range(0x8900, 0x8990), 0x400454ca, 0xae80, 0xc0502100, 0x1267],
               IOCTL),
     "fcntl": ("default", "fcntl", [-1] * 6, 1, [*range(44), *range(1024, 1048)], FCNTL),
+    "fcntl, where processes are allowed": ("fork", "fcntl", [-1] * 6, 1, [*range(44), *range(1024, 1048)], FCNTL | RECORD_LOCKS),
     "threads, with each other flag": ("default", "clone", [0] * 6, 0, [THREAD | bit for bit in BITS],
                                       {THREAD | bit for bit in BITS} - {THREAD | bit for bit in NAMESPACES}),
     "processes, with each flag": ("default", "clone", [0] * 6, 0, [SIGHAND | bit for bit in BITS if bit != 0x100], set()),
@@ -227,16 +229,21 @@ ARGUMENTS = {
     "limits of others": ("default", "prlimit64", [0, -1, 0, 0, 0, 0], 0, [0, 1, 2, 3, 0xffffffff], {0}),
     "families of pairs": ("default", "socketpair", [0, 1, 0, 0, 0, 0], 0, range(50), {1}),
     "families": ("default", "socket", [0, 1, -1, 0, 0, 0], 0, range(50), set()),
-    "families on loopback": ("loopback", "socket", [0, 1, -1, 0, 0, 0], 0, range(50), {1} | INET),
-    "raw sockets on loopback": ("loopback", "socket", [0, 3, -1, 0, 0, 0], 0, [*INET, 16, 17, 40], set()),
-    "IPv4's kinds on loopback": ("loopback", "socket", [2, 0, -1, 0, 0, 0], 1, range(16), {1, 2}),
-    "IPv6's kinds on loopback": ("loopback", "socket", [10, 0, -1, 0, 0, 0], 1, range(16), {1, 2}),
-    "options of sockets on loopback": ("loopback", "setsockopt", [-1, 1, 0, 0, 0, 0], 2, range(80),
-                                       {2, 6, 7, 8, 9, 10, 15, 16, 18, 20, 21}),
-    "levels of options on loopback": ("loopback", "setsockopt", [-1, 0, -1, 0, 0, 0], 1, [*range(64), 255, 263, 270, 278, 284],
-                                      {0, 6, 41}),
+    "families on loopback": ("loopback", "socket", [0, 1, 0, 0, 0, 0], 0, range(50), {1} | INET),
+    "raw sockets on loopback": ("loopback", "socket", [0, 3, 0, 0, 0, 0], 0, [*INET, 16, 17, 40], set()),
+    "IPv4's kinds on loopback": ("loopback", "socket", [2, 0, 0, 0, 0, 0], 1, range(16), {1, 2}),
+    "IPv6's kinds on loopback": ("loopback", "socket", [10, 0, 0, 0, 0, 0], 1, range(16), {1, 2}),
+    "IPv4's streams on loopback": ("loopback", "socket", [2, 1, 0, 0, 0, 0], 2, PROTOCOLS, {0, 6}),
+    "IPv4's datagrams on loopback": ("loopback", "socket", [2, 2, 0, 0, 0, 0], 2, PROTOCOLS, {0, 17}),
+    "IPv6's streams on loopback": ("loopback", "socket", [10, 1, 0, 0, 0, 0], 2, PROTOCOLS, {0, 6}),
+    "IPv6's datagrams on loopback": ("loopback", "socket", [10, 2, 0, 0, 0, 0], 2, PROTOCOLS, {0, 17}),
+    "levels of options on loopback": ("loopback", "setsockopt", [-1, 0, 1, 0, 0, 0], 1, [*range(64), 255, 263, 270, 278, 284], {0, 6}),
+    "options of sockets on loopback": ("loopback", "setsockopt", [-1, 1, 0, 0, 0, 0], 2, range(80), {2, 6, 9, 10, 15, 16, 18, 20, 21}),
+    "options of IPv4 on loopback": ("loopback", "setsockopt", [-1, 0, 0, 0, 0, 0], 2, range(80), {1, 2}),
+    "options of IPv6 on loopback": ("loopback", "setsockopt", [-1, 41, 0, 0, 0, 0], 2, range(80), {16, 26, 67}),
+    "options of TCP on loopback": ("loopback", "setsockopt", [-1, 6, 0, 0, 0, 0], 2, range(80), {1, 3, 4, 5, 6, 12, 18}),
 }
-REFUSED = {errno.ENOSYS, errno.EPERM, errno.EACCES, errno.EAFNOSUPPORT}
+REFUSED = {errno.ENOSYS, errno.EPERM, errno.EACCES, errno.EAFNOSUPPORT, errno.ENOLCK}
 # What the kernel itself answers, where it is one of these: allowed then shows by the table's other rows.
 KERNELS_OWN = {"families on loopback": {errno.EAFNOSUPPORT}}
 

@@ -65,7 +65,7 @@ static void release(struct cell *c)
 
 static bool fits(const struct hc_call_rule *r, const struct seccomp_data *data)
 {
-    for (size_t i = 0; i < 2 && r->cmp[i].mask; i++)
+    for (size_t i = 0; i < HC_CALL_COMPARISONS && r->cmp[i].mask; i++)
         if ((data->args[r->cmp[i].arg] & r->cmp[i].mask) != r->cmp[i].value)
             return false;
     return true;

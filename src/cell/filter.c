@@ -146,9 +146,9 @@ static int add_rules(struct making *m, struct hc_error *err)
         int nr = number_of(m, r->call);
         if (!(r->when & m->when) || nr < 0 || is_denied(m, r->call) || asks_always(m, r->call))
             continue;
-        struct scmp_arg_cmp cmp[2];
+        struct scmp_arg_cmp cmp[HC_CALL_COMPARISONS];
         unsigned n = 0;
-        for (; n < 2 && r->cmp[n].mask; n++)
+        for (; n < HC_CALL_COMPARISONS && r->cmp[n].mask; n++)
             cmp[n] = SCMP_CMP64(r->cmp[n].arg, SCMP_CMP_MASKED_EQ, r->cmp[n].mask, r->cmp[n].value);
         bool told = r->error && (hc_filter_hint(r) || hc_filter_learns(m->policy, r->call));
         uint32_t action = r->error ? refuse(m->kind, told, r->error) : SCMP_ACT_ALLOW;

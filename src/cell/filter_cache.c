@@ -26,7 +26,7 @@ static void hash_rules(struct hc_hash *h, const cJSON *rules)
     cJSON_free(text);
 }
 
-#define CODE 5 /* of filter.c: another number with each change to what it makes of the tables */
+#define CODE 6 /* of filter.c: another number with each change to what it makes of the tables */
 
 /* The cache key covers everything that goes into a filter: the tables, the choice, and who compiles it. */
 static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted,
@@ -47,7 +47,7 @@ static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, 
     for (size_t i = 0; i < hc_call_rules_count; i++) {
         hash_text(&h, hc_call_rules[i].call);
         hc_hash_add(&h, &hc_call_rules[i].when, sizeof hc_call_rules[i].when);
-        for (size_t c = 0; c < 2; c++) {
+        for (size_t c = 0; c < HC_CALL_COMPARISONS; c++) {
             const uint64_t cmp[] = {hc_call_rules[i].cmp[c].arg, hc_call_rules[i].cmp[c].mask,
                                     hc_call_rules[i].cmp[c].value};
             hc_hash_add(&h, cmp, sizeof cmp);

@@ -74,16 +74,14 @@ static bool values_for(const char *call, struct values *v)
 {
     bool any = false;
     memset(v->count, 0, sizeof v->count);
-    for (unsigned arg = 0; arg < ARGUMENTS; arg++) {
-        add_value(v, arg, 0);
-        add_value(v, arg, ~0ULL);
-    }
     for (size_t i = 0; i < hc_call_rules_count; i++) {
         const struct hc_call_rule *r = &hc_call_rules[i];
         if (strcmp(r->call, call) != 0)
             continue;
         any = true;
-        for (size_t n = 0; n < 2 && r->cmp[n].mask; n++) {
+        for (size_t n = 0; n < HC_CALL_COMPARISONS && r->cmp[n].mask; n++) {
+            add_value(v, r->cmp[n].arg, 0);
+            add_value(v, r->cmp[n].arg, ~0ULL);
             add_value(v, r->cmp[n].arg, r->cmp[n].value);
             add_value(v, r->cmp[n].arg, r->cmp[n].mask);
             add_value(v, r->cmp[n].arg, r->cmp[n].value | ~r->cmp[n].mask);
@@ -92,19 +90,23 @@ static bool values_for(const char *call, struct values *v)
     return any;
 }
 
-static bool sample_pairs(const char *call, struct seccomp_data data, const struct values *v,
-                         hc_filter_sampler *each, void *ctx)
+/* Each value of an argument with each of the others': what a row compares is seen alone, and together. Those
+ * that no row looks at are all `rest`. */
+static bool sample_all(const char *call, struct seccomp_data data, const struct values *v, uint64_t rest,
+                       hc_filter_sampler *each, void *ctx)
 {
-    for (unsigned a = 0; a < ARGUMENTS; a++)
-        for (unsigned b = a + 1; b < ARGUMENTS; b++)
-            for (size_t i = 0; i < v->count[a]; i++)
-                for (size_t j = 0; j < v->count[b]; j++) {
-                    memset(data.args, 0, sizeof data.args);
-                    data.args[a] = v->of[a][i];
-                    data.args[b] = v->of[b][j];
-                    if (!each(ctx, call, &data))
-                        return false;
-                }
+    size_t combinations = 1;
+    for (unsigned arg = 0; arg < ARGUMENTS; arg++)
+        combinations *= v->count[arg] ? v->count[arg] : 1;
+    for (size_t i = 0; i < combinations; i++) {
+        size_t left = i;
+        for (unsigned arg = 0; arg < ARGUMENTS; arg++) {
+            data.args[arg] = v->count[arg] ? v->of[arg][left % v->count[arg]] : rest;
+            left /= v->count[arg] ? v->count[arg] : 1;
+        }
+        if (!each(ctx, call, &data))
+            return false;
+    }
     return true;
 }
 
@@ -119,7 +121,8 @@ static bool sample_call(const char *call, struct seccomp_data data, hc_filter_sa
 {
     static struct values values;
     if (call && values_for(call, &values))
-        return sample_pairs(call, data, &values, each, ctx);
+        return sample_all(call, data, &values, 0, each, ctx) &&
+               sample_all(call, data, &values, ~0ULL, each, ctx);
     if (!each(ctx, call, &data))
         return false;
     memset(data.args, 0xff, sizeof data.args);

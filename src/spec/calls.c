@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -87,6 +88,7 @@ const size_t hc_call_sets_count = sizeof hc_call_sets / sizeof *hc_call_sets;
 
 #define NO_NAMESPACES "no namespaces inside a cell"
 #define OLD           "nobody misses it"
+#define BUFFERS_WHY   "larger buffers are memory that a watch does not see"
 
 /* Every call of the two architectures that no other table has stands here: what is not allowed is refused for
  * a reason. ENOSYS is what libc and libraries are written to survive, and is said where nothing else is
@@ -106,7 +108,7 @@ const struct hc_call_refusal hc_call_refusals[] = {
     {"fork vfork", EPERM, "the policy does not allow processes"},
     {"socket", EAFNOSUPPORT, "the cell has no network; its channel is inherited"},
     {"bind listen connect", EACCES, "the cell has no network"},
-    {"setsockopt", EPERM, "larger buffers are memory that a watch does not see"},
+    {"setsockopt", EPERM, BUFFERS_WHY},
     {"sendmsg", EPERM,
      "descriptors that wait in sockets count for all cells of one user, and then none can send more"},
     {"flock", ENOLCK, "cells share the files of the tree, and would see each other's locks"},
@@ -191,10 +193,17 @@ const size_t hc_call_refusals_count = sizeof hc_call_refusals / sizeof *hc_call_
         call, when, {{arg, value, value}, {0}}, why, error, #value, NULL                                     \
     }
 
-#define SOCKET_OPTION(option)                                                                                \
+/* Without the protocol, others than TCP and UDP would answer to the same kinds. */
+#define SOCKET(family, kind, protocol, why)                                                                  \
     {                                                                                                        \
-        "setsockopt", HC_WITH_SOCKETS, {{1, HC_WORD_MASK, SOL_SOCKET}, {2, HC_WORD_MASK, option}},           \
-            "sockets of the cell's own", 0, #option, NULL                                                    \
+        "socket", HC_WITH_SOCKETS,                                                                           \
+            {{0, HC_WORD_MASK, family}, {1, SOCKET_KIND, kind}, {2, HC_WORD_MASK, protocol}}, why, 0,        \
+            #family ", " #kind ", " #protocol, NULL                                                          \
+    }
+#define SOCKET_OPTION(level, option, why, error)                                                             \
+    {                                                                                                        \
+        "setsockopt", HC_WITH_SOCKETS, {{1, HC_WORD_MASK, level}, {2, HC_WORD_MASK, option}}, why, error,    \
+            #option, NULL                                                                                    \
     }
 
 /* Calls decided by their arguments: allowed, or refused with `error`; what matches no row gets ENOSYS, as
@@ -277,27 +286,40 @@ const struct hc_call_rule hc_call_rules[] = {
     WORD("madvise", HC_IN_JOB, 2, MADV_COLD, CACHE_WHY, EINVAL),
     WORD("madvise", HC_IN_JOB, 2, MADV_PAGEOUT, CACHE_WHY, EINVAL),
     WORD("socketpair", HC_IN_JOB, 0, AF_UNIX, "event loops wake themselves up through one", 0),
-    {"socket", HC_WITH_SOCKETS, {{0, HC_WORD_MASK, AF_INET}, {1, SOCKET_KIND, SOCK_STREAM}}, "TCP on loopback", 0, "AF_INET, SOCK_STREAM", NULL},
-    {"socket", HC_WITH_SOCKETS, {{0, HC_WORD_MASK, AF_INET}, {1, SOCKET_KIND, SOCK_DGRAM}}, "UDP on loopback", 0, "AF_INET, SOCK_DGRAM", NULL},
-    {"socket", HC_WITH_SOCKETS, {{0, HC_WORD_MASK, AF_INET6}, {1, SOCKET_KIND, SOCK_STREAM}}, "TCP on loopback", 0, "AF_INET6, SOCK_STREAM", NULL},
-    {"socket", HC_WITH_SOCKETS, {{0, HC_WORD_MASK, AF_INET6}, {1, SOCKET_KIND, SOCK_DGRAM}}, "UDP on loopback", 0, "AF_INET6, SOCK_DGRAM", NULL},
+    SOCKET(AF_INET, SOCK_STREAM, 0, "TCP on loopback"),
+    SOCKET(AF_INET, SOCK_STREAM, IPPROTO_TCP, "TCP on loopback"),
+    SOCKET(AF_INET, SOCK_DGRAM, 0, "UDP on loopback"),
+    SOCKET(AF_INET, SOCK_DGRAM, IPPROTO_UDP, "UDP on loopback"),
+    SOCKET(AF_INET6, SOCK_STREAM, 0, "TCP on loopback"),
+    SOCKET(AF_INET6, SOCK_STREAM, IPPROTO_TCP, "TCP on loopback"),
+    SOCKET(AF_INET6, SOCK_DGRAM, 0, "UDP on loopback"),
+    SOCKET(AF_INET6, SOCK_DGRAM, IPPROTO_UDP, "UDP on loopback"),
     WORD("socket", HC_WITH_SOCKETS, 0, AF_UNIX, "local sockets", 0),
-    SOCKET_OPTION(SO_REUSEADDR),
-    SOCKET_OPTION(SO_REUSEPORT),
-    SOCKET_OPTION(SO_BROADCAST),
-    SOCKET_OPTION(SO_KEEPALIVE),
-    SOCKET_OPTION(SO_OOBINLINE),
-    SOCKET_OPTION(SO_RCVBUF),
-    SOCKET_OPTION(SO_SNDBUF),
-    SOCKET_OPTION(SO_RCVLOWAT),
-    SOCKET_OPTION(SO_RCVTIMEO),
-    SOCKET_OPTION(SO_SNDTIMEO),
-    SOCKET_OPTION(SO_PASSCRED),
-    WORD("setsockopt", HC_WITH_SOCKETS, 1, IPPROTO_IP, "addresses", 0),
-    WORD("setsockopt", HC_WITH_SOCKETS, 1, IPPROTO_IPV6, "addresses", 0),
-    WORD("setsockopt", HC_WITH_SOCKETS, 1, IPPROTO_TCP, "when to send", 0),
-    {"setsockopt", HC_WITH_SOCKETS, {{1, HC_WORD_MASK, SOL_SOCKET}, {2, HC_WORD_MASK, SO_LINGER}},
-     "the launcher would wait when it closes such a socket, which can be sent to it", EPERM, "SO_LINGER", NULL},
+    SOCKET_OPTION(SOL_SOCKET, SO_REUSEADDR, "sockets of the cell's own", 0),
+    SOCKET_OPTION(SOL_SOCKET, SO_REUSEPORT, "sockets of the cell's own", 0),
+    SOCKET_OPTION(SOL_SOCKET, SO_BROADCAST, "sockets of the cell's own", 0),
+    SOCKET_OPTION(SOL_SOCKET, SO_KEEPALIVE, "sockets of the cell's own", 0),
+    SOCKET_OPTION(SOL_SOCKET, SO_OOBINLINE, "sockets of the cell's own", 0),
+    SOCKET_OPTION(SOL_SOCKET, SO_RCVLOWAT, "sockets of the cell's own", 0),
+    SOCKET_OPTION(SOL_SOCKET, SO_RCVTIMEO, "sockets of the cell's own", 0),
+    SOCKET_OPTION(SOL_SOCKET, SO_SNDTIMEO, "sockets of the cell's own", 0),
+    SOCKET_OPTION(SOL_SOCKET, SO_PASSCRED, "sockets of the cell's own", 0),
+    /* What servers and clients set; of the others, many are kernel surface that loopback has no use for. */
+    SOCKET_OPTION(IPPROTO_IP, IP_TOS, "how packets are marked", 0),
+    SOCKET_OPTION(IPPROTO_IP, IP_TTL, "how packets are marked", 0),
+    SOCKET_OPTION(IPPROTO_IPV6, IPV6_V6ONLY, "servers that listen for both kinds of addresses", 0),
+    SOCKET_OPTION(IPPROTO_IPV6, IPV6_UNICAST_HOPS, "how packets are marked", 0),
+    SOCKET_OPTION(IPPROTO_IPV6, IPV6_TCLASS, "how packets are marked", 0),
+    SOCKET_OPTION(IPPROTO_TCP, TCP_NODELAY, "when to send", 0),
+    SOCKET_OPTION(IPPROTO_TCP, TCP_CORK, "when to send", 0),
+    SOCKET_OPTION(IPPROTO_TCP, TCP_QUICKACK, "when to send", 0),
+    SOCKET_OPTION(IPPROTO_TCP, TCP_KEEPIDLE, "when the other end is given up", 0),
+    SOCKET_OPTION(IPPROTO_TCP, TCP_KEEPINTVL, "when the other end is given up", 0),
+    SOCKET_OPTION(IPPROTO_TCP, TCP_KEEPCNT, "when the other end is given up", 0),
+    SOCKET_OPTION(IPPROTO_TCP, TCP_USER_TIMEOUT, "when the other end is given up", 0),
+    SOCKET_OPTION(SOL_SOCKET, SO_SNDBUF, BUFFERS_WHY, EPERM),
+    SOCKET_OPTION(SOL_SOCKET, SO_RCVBUF, BUFFERS_WHY, EPERM),
+    SOCKET_OPTION(SOL_SOCKET, SO_LINGER, "the launcher would wait when it closes such a socket, which can be sent to it", EPERM),
     WORD("ioctl", HC_IN_JOB, 1, TCGETS, "isatty", 0),
     WORD("ioctl", HC_IN_JOB, 1, TIOCGWINSZ, "terminal size", 0),
     WORD("ioctl", HC_IN_JOB, 1, FIONREAD, "bytes waiting", 0),

@@ -52,6 +52,8 @@ struct hc_call_need {
 extern const struct hc_call_need hc_call_needs[];
 extern const size_t hc_call_needs_count;
 
+#define HC_CALL_COMPARISONS 3 /* at most, of a row */
+
 /* Calls decided by their arguments: allowed (`error` 0), or refused with `error`; what matches no row gets
  * ENOSYS, as libseccomp has no "otherwise". `mask` 0 ends the comparisons of a row, which must all hold. */
 struct hc_call_rule {
@@ -60,7 +62,7 @@ struct hc_call_rule {
     struct {
         unsigned arg;
         uint64_t mask, value;
-    } cmp[2];
+    } cmp[HC_CALL_COMPARISONS];
     const char *why;
     int error;
     const char *which; /* these arguments, for people; NULL: all there are */

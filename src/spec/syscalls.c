@@ -31,7 +31,7 @@ bool hc_calls_have(const char *calls, const char *call)
 
 bool hc_call_fits(const struct hc_call_rule *row, const unsigned long long args[6])
 {
-    for (size_t i = 0; i < 2 && row->cmp[i].mask; i++)
+    for (size_t i = 0; i < HC_CALL_COMPARISONS && row->cmp[i].mask; i++)
         if ((args[row->cmp[i].arg] & row->cmp[i].mask) != row->cmp[i].value)
             return false;
     return true;
