@@ -1,6 +1,6 @@
 # Asks how much room the host's disk has.
 # group: leaks
-# held: read_only_tree
+# held: seccomp
 def attack(lure):
     facts = os.statvfs(os.__file__)
     return f"{facts.f_bfree} free blocks of {facts.f_blocks}" if facts.f_blocks else None
