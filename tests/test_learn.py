@@ -162,6 +162,15 @@ def test_a_program_that_fails_is_said_to_have_failed(base_tree):
     assert "there may be more to learn: error" in said and proposal["imports"]["allow"] == ["json"]
 
 
+def test_what_the_run_was_given_and_is_not_measured_is_proposed_as_it_was(base_tree):
+    """Limits of /tmp and of a file: nobody counts how much of them was used."""
+    program = "with open('/tmp/big', 'wb') as big:\n    big.write(bytes(24 << 20))\nprint('written')"
+    proposal, _ = learn(program, "--tmp-size=32M", "--file-size=300M", "--output-mode=bind", "--network=loopback")
+    assert proposal["limits"]["tmp"] == "32M" and proposal["limits"]["file"] == "300M"
+    assert proposal["output"] == {"mode": "bind"} and "network" not in proposal and "guard" not in proposal
+    assert not {"output_files", "open_files"} & set(proposal["limits"])
+
+
 def test_learn_takes_no_policy():
     done = cells.hotcell("policy", "learn", "-p", "charts", __file__)
     assert done.returncode == 64 and "takes no policy" in done.stderr

@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "cell/policies.h"
 #include "cell/run.h"
 #include "cli/cancel.h"
 #include "cli/request.h"
@@ -27,7 +28,7 @@ static const char help_head[] =
     "usage: hotcell policy learn [OPTION]... FILE\n"
     "\n"
     "Run FILE, which must be a program that you TRUST, in a cell that refuses little, and print the\n"
-    "smallest policy under which it does the same. Options as for hotcell run, but for -p.\n";
+    "smallest policy under which it does the same. Options as for hotcell run, but for --json and -p.\n";
 
 struct learning {
     struct hc_request *q;
@@ -355,6 +356,43 @@ static void put_limits(struct learning *l, cJSON *policy)
         put_limit(l, limits, &p, "limits.output_files");
 }
 
+/* One field that the run had otherwise than "default" has it, unless the proposal says something of it
+ * already. */
+static void put_given(struct learning *l, cJSON *policy, const struct hc_policy *usual,
+                      const struct hc_option *opt)
+{
+    const char *dot = strchr(opt->path, '.'), *name = dot ? dot + 1 : opt->path;
+    char of[32];
+    (void)snprintf(of, sizeof of, "%.*s", dot ? (int)(dot - opt->path) : 0, opt->path);
+    cJSON *had = hc_option_to_json(&l->q->policy, opt), *usually = hc_option_to_json(usual, opt);
+    cJSON *to = dot ? cJSON_GetObjectItemCaseSensitive(policy, of) : policy;
+    if (!cJSON_Compare(had, usually, true) && !cJSON_GetObjectItemCaseSensitive(to, name)) {
+        put(l, dot ? section(l, policy, of) : policy, name, had);
+        had = NULL;
+    }
+    cJSON_Delete(had);
+    cJSON_Delete(usually);
+}
+
+/* Without what the command line gave it, such as more room in /tmp, the program might not do the same. */
+static int put_all_given(struct learning *l, cJSON *policy, struct hc_error *err)
+{
+    static const char *const learnt[] = {"network", "processes",
+                                         "guard"}; /* the run has them as it needs them */
+    struct hc_policy usual;
+    hc_policy_init(&usual);
+    int rc = hc_policy_load(&usual, "default", hc_policies_read, NULL, err);
+    for (size_t i = 0; rc == 0 && i < hc_options_count; i++) {
+        bool skip = false;
+        for (size_t j = 0; j < sizeof learnt / sizeof *learnt; j++)
+            skip |= strcmp(hc_options[i].path, learnt[j]) == 0;
+        if (!skip)
+            put_given(l, policy, &usual, &hc_options[i]);
+    }
+    hc_policy_finish(&usual);
+    return rc;
+}
+
 static void say_what_cannot_be(const struct learning *l)
 {
     for (size_t i = 0; i < l->lessons.count; i++)
@@ -393,6 +431,10 @@ static cJSON *propose(struct learning *l)
 static int print_proposal(struct learning *l, struct hc_error *err)
 {
     cJSON *policy = propose(l);
+    if (put_all_given(l, policy, err) < 0) {
+        cJSON_Delete(policy);
+        return -1;
+    }
     char *text = l->failed ? NULL : cJSON_Print(policy);
     cJSON_Delete(policy);
     if (!text)
