@@ -18,7 +18,11 @@ static const char help[] = "usage: hotcell doctor [--json]\n"
                            "  FAIL   a run under the default policy would not work\n\n"
                            "With --drill, attack cells of the policy (default: default) from inside, with "
                            "and without its guard,\n"
-                           "and say for each attack and each layer of isolation whether it held.\n\n"
+                           "and say for each attack and each layer of isolation whether it held.\n"
+                           "  -p, --policy POLICY   the policy whose cells are attacked\n"
+                           "  -t, --tree TREE       the tree to attack from, instead of the policy's\n"
+                           "      --attack NAME     try one attack only\n"
+                           "      --json            print one object\n\n"
                            "Exit status 69 if there is a FAIL, else 0.\n";
 
 static void print_row(void *ctx, const struct hc_host_row *row)

@@ -121,7 +121,7 @@ static void a_wrong_spec_is_refused_with_its_place(void **state)
         {"{\"vars\": 1}", "job.json:1:10: vars: expected an object of name and value, got a number"},
         {"{\"limits\": {\"memory\": \"1K\"}}", "job.json:1:23: limits.memory: expected 32M to 1T, got 1K"},
         {"{\"limits\": {\"tree\": \"x\"}}",
-         "job.json:1:13: unknown member 'tree' in limits; did you mean 'tree'?"},
+         "job.json:1:13: unknown member 'tree' in limits; 'tree' stands at the top"},
         {"{\"limits\": {\"memry\": 1}}",
          "job.json:1:13: unknown member 'memry' in limits; did you mean 'memory'?"},
         {"{\"policy\": \"\"}",

@@ -100,7 +100,10 @@ static void consider(struct nearest *n, const char *leaf, const char *shown, boo
 
 static void say(const struct nearest *n, char *out, size_t size)
 {
-    if (n->name)
+    if (n->name &&
+        strcmp(n->name, n->wanted) == 0) /* a right name in a wrong place: only sections have those */
+        (void)snprintf(out, size, "; '%s' stands at the top", n->name);
+    else if (n->name)
         (void)snprintf(out, size, "; did you mean '%s'?", n->name);
     else
         out[0] = '\0';
