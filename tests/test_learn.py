@@ -12,8 +12,8 @@ PROGRAMS = Path(__file__).parent / "corpus" / "programs"
 CORPUS = [path.stem for path in sorted(PROGRAMS.glob("*.py"))][:14]
 
 
-def learn(program, *options, status=0, tree="base"):
-    """The proposal, and what was said about it."""
+def learn(program, *options, status=0, tree="base", raw=False):
+    """The proposal, as its text if `raw`, and what was said about it."""
     home = cells.new_directory(cells.caller())
     path = home / "program.py"
     path.write_text(program)
@@ -21,7 +21,7 @@ def learn(program, *options, status=0, tree="base"):
                          *options, path)
     assert done.returncode == status, done
     assert "programs that you trust alone" in done.stderr
-    return json.loads(done.stdout), done.stderr
+    return done.stdout if raw else json.loads(done.stdout), done.stderr
 
 
 def run(program, policy, **more):
@@ -169,6 +169,20 @@ def test_what_the_run_was_given_and_is_not_measured_is_proposed_as_it_was(base_t
     assert proposal["limits"]["tmp"] == "32M" and proposal["limits"]["file"] == "300M"
     assert proposal["output"] == {"mode": "bind"} and "network" not in proposal and "guard" not in proposal
     assert not {"output_files", "open_files"} & set(proposal["limits"])
+
+
+def test_what_a_program_says_of_itself_commands_no_terminal(base_tree):
+    """It may not be worth the trust: what it sends in the guard's name goes into the proposal."""
+    text = "\u009b2J\x7f\x1b[2J"
+    proposal, said = learn(f"""
+import ctypes, json, struct
+for rule in ("imports", "files.write", "builtins"):
+    body = json.dumps({{"layer": "runtime", "rule": rule, "what": {text!r}, "line": None, "count": 1, "hint": None}}).encode()
+    packet = struct.pack("<BBHI", 7, 1, 0, len(body)) + body
+    assert ctypes.CDLL(None).send(3, packet, len(packet), 0) > 0
+""", raw=True)
+    assert text in json.loads(proposal)["imports"]["allow"] and said.count("cannot be granted: ") == 2
+    assert not set(map(ord, proposal + said)) & {0x1b, 0x7f, *range(0x80, 0xa0)}
 
 
 def test_learn_takes_no_policy():

@@ -154,8 +154,10 @@ static void an_error_is_one_line(void **state)
 {
     struct hc_error err;
     (void)state;
-    (void)hc_fail_as(&err, HC_EXIT_DATA, 0, "%s", "a\nb\033[2Jc\x7f");
-    assert_string_equal(err.text, "a?b?[2Jc?");
+    (void)hc_fail_as(&err, HC_EXIT_DATA, 0, "%s",
+                     "a\nb\033[2Jc\x7f\xc2\x9b"
+                     "2J\xc2\xa0");
+    assert_string_equal(err.text, "a?b?[2Jc???2J\xc2\xa0");
     assert_int_equal(err.exit, HC_EXIT_DATA);
     (void)hc_ctx(&err, "x\ny");
     assert_null(strchr(err.text, '\n'));

@@ -6,13 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A record travels as one line through pipes and logs: control characters, which file names may hold, would
- * break that promise. */
+/* A record travels as one line through pipes and logs: control characters, which file names and programs may
+ * hold, would break that promise, or command a terminal. U+0080 to U+009F are such, too. */
 static void one_line(char *text)
 {
-    for (unsigned char *p = (unsigned char *)text; *p; p++)
+    for (unsigned char *p = (unsigned char *)text; *p; p++) {
         if (*p < 0x20 || *p == 0x7f)
             *p = '?';
+        if (p[0] == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f)
+            p[0] = p[1] = '?';
+    }
 }
 
 /* Append ": cause", cut to what fits. */

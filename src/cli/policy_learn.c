@@ -12,6 +12,7 @@
 #include "cell/run.h"
 #include "cli/cancel.h"
 #include "cli/request.h"
+#include "spec/json.h"
 #include "spec/options.h"
 #include "spec/syscalls.h"
 
@@ -435,12 +436,14 @@ static int print_proposal(struct learning *l, struct hc_error *err)
         cJSON_Delete(policy);
         return -1;
     }
-    char *text = l->failed ? NULL : cJSON_Print(policy);
+    char *text = l->failed ? NULL : cJSON_PrintUnformatted(policy);
     cJSON_Delete(policy);
-    if (!text)
-        return hc_fail(err, ENOMEM, "propose a policy");
-    (void)puts(text);
+    hc_autobuf out = {0};
+    int rc = text ? hc_json_indent(text, strlen(text), &out, err) : hc_fail(err, ENOMEM, "propose a policy");
     cJSON_free(text);
+    if (rc < 0)
+        return -1;
+    (void)fputs(out.data, stdout);
     say_what_cannot_be(l);
     return 0;
 }
