@@ -45,6 +45,13 @@ def write_policy(user, policy):
     return path
 
 
+@pytest.mark.parametrize("policy", [{"output": {"mode": "bind"}},
+                                    {"prelude": {"code": "open('/output/file', 'w').close()"}}])
+def test_a_policy_may_use_its_output_directory(user, policy):
+    done = drill("-p", write_policy(user, {"extends": "none", **policy}), "--attack", "file-shadow", user=user)
+    assert done.returncode == 0 and "1 held, 0 reached something" in done.stdout, done.stdout + done.stderr
+
+
 def test_all_attacks_are_held_and_it_says_by_whom_and_what_rests_on_which_layer(user):
     """The only drill with all attacks: the others are about what else there is."""
     done = drill("--json", user=user)

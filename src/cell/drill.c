@@ -132,15 +132,13 @@ static int run_attack(struct range *g, const struct hc_attack *a, const struct h
                       struct hc_error *err)
 {
     struct hc_job job = {0};
-    struct hc_run run = {.job = &job,
-                         .policy = policy,
-                         .pass_stdout = -1,
-                         .pass_stderr = -1,
-                         .cancel_fd = g->d->cancel_fd,
-                         .default_dir = g->results};
+    struct hc_run run = {
+        .job = &job, .policy = policy, .pass_stdout = -1, .pass_stderr = -1, .cancel_fd = g->d->cancel_fd};
     hc_manifest_finish(g->m);
     *g->m = (struct hc_manifest){0};
     int rc = write_program(a, &job, err);
+    if (rc == 0 && !(job.output_dir = strdup(g->results)))
+        rc = hc_fail(err, ENOMEM, "attack %s", a->name);
     if (rc == 0)
         rc = hc_job_add_var(&job, g->vars, err);
     if (rc == 0)
