@@ -44,7 +44,9 @@ int hc_cgroup_create(struct hc_cgroup *cg, const struct hc_cgroup_parent *parent
     *cg = (struct hc_cgroup){.parent_fd = parent->fd, .fd = -1, .cpu = parent->cpu, .io = parent->io};
     (void)snprintf(cg->name, sizeof cg->name, LEAF_PREFIX "%s", job_id);
     for (int attempt = 0; attempt < REAPED_TRIES; attempt++) {
-        if (mkdirat(parent->fd, cg->name, 0755) == 0) {
+        /* For nobody else: whoever can open it can hold the lock by which a reaper tells whether it is in
+         * use. */
+        if (mkdirat(parent->fd, cg->name, 0700) == 0) {
             if (hold_leaf(cg) == 0)
                 return 0;
         } else if (errno != EEXIST || attempt == 0) { /* at first: another job has that name */
