@@ -9,6 +9,8 @@ What stays open, as no filter and no namespace closes it:
 - a file of the tree or an input that was read not long ago is in memory, and is read faster the next time;
 - processes of one host user share that user's account of pipe pages and of what kernels count besides: of cells of
   an ordinary user, many together can use it up, and notice that; those of root have a uid each;
+- futexes on a page of a file that both can read, which need not be written to: filters see no addresses, and threads are
+  joined by such calls;
 - with processes: "fork" record locks are the kernel's, and on files that cells share they are seen by both.
 """
 
