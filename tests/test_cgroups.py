@@ -88,6 +88,12 @@ WAIT = "print('ready', flush=True)\nimport time; time.sleep(1000)"
 
 # ---- what is set ----
 
+def test_the_leaf_is_open_to_its_owner_alone(place):
+    """Whoever can open it can hold the lock that tells a reaper whether it is in use."""
+    with running(place, WAIT) as (_, leaf):
+        assert leaf.stat().st_mode & 0o777 == 0o700
+
+
 def test_every_limit_stands_in_the_leaf(place):
     options = ["--memory=96M", "--pids=17", "--cpus=0.5", "--cpu-weight=42", "--memory-soft=64M"]
     with running(place, WAIT, *options) as (job, leaf):
