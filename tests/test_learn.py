@@ -185,6 +185,13 @@ for rule in ("imports", "files.write", "builtins"):
     assert not set(map(ord, proposal + said)) & {0x1b, 0x7f, *range(0x80, 0xa0)}
 
 
+def test_names_below_a_directory_that_is_open_are_in_its_place(base_tree):
+    """So shutil.rmtree() removes what is in a directory."""
+    proposal, said, _ = assert_enough("import os, shutil, tempfile\nplace = tempfile.mkdtemp()\n"
+                                      "open(place + '/x', 'w').close()\nshutil.rmtree(place)")
+    assert proposal["files"]["write"] == ["/tmp"] and "cannot be granted" not in said
+
+
 def test_learn_takes_no_policy():
     done = cells.hotcell("policy", "learn", "-p", "charts", __file__)
     assert done.returncode == 64 and "takes no policy" in done.stderr

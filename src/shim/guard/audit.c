@@ -119,6 +119,18 @@ static int refuse_file(const struct event *e, const char *path, bool writing)
     return refuse_as(e, rule, path, hc_hint_for_file(writing), message);
 }
 
+/* What a proposal is made from: the place of a name whose directory is known as a descriptor only. */
+static const char *name_below(int dir, const char *name, char out[static PATH_MAX])
+{
+    char link[32], at[PATH_MAX];
+    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", dir);
+    ssize_t len = readlink(link, at, sizeof at);
+    if (len <= 0 || (size_t)len + 1 + strlen(name) >= PATH_MAX)
+        return name;
+    (void)snprintf(out, PATH_MAX, "%.*s/%s", (int)len, at, name);
+    return out;
+}
+
 /* `dir`: what a relative path starts from, -1 for the working directory. */
 static int judge_write(const struct event *e, PyObject *path, int dir, bool follow)
 {
@@ -129,7 +141,9 @@ static int judge_write(const struct event *e, PyObject *path, int dir, bool foll
     char resolved[PATH_MAX];
     if (dir >= 0 && name[0] != '/') {
         bool plain = !strstr(name, ".."); /* no way out of it, but for a link, which the kernel judges */
-        return plain && hc_zones_have_dir(&hc_guard.files.write, dir) ? 0 : refuse_file(e, name, true);
+        if (plain && hc_zones_have_dir(&hc_guard.files.write, dir))
+            return 0;
+        return refuse_file(e, hc_guard.learn ? name_below(dir, name, resolved) : name, true);
     }
     if (hc_path_resolve(name, follow, resolved) < 0) {
         /* There is no such directory. The program is told that it would not do either; what a library tries
