@@ -98,6 +98,13 @@ static bool conclude_warned(struct hc_launch *l, const struct said *said)
     return true;
 }
 
+/* The cgroup counts what a limit above it refused as well; only where its own did, that many have been there.
+ */
+static bool pids_refused(const struct hc_cgroup_usage *used, const struct hc_limits *limits)
+{
+    return used->pids_refused > 0 && (used->pids_peak < 0 || used->pids_peak >= limits->pids);
+}
+
 /* The kernel ended it, or refused it something that it needed. */
 static bool conclude_kernel(struct hc_launch *l)
 {
@@ -119,7 +126,8 @@ static bool conclude_kernel(struct hc_launch *l)
         return true;
     }
     bool failed = !l->sup.exit_known || by_signal || l->sup.exit.status != 0;
-    if (failed && !l->sup.inbox.rejected && (l->used.pids_refused > 0 || l->sup.tasks_peak >= limits->pids)) {
+    if (failed && !l->sup.inbox.rejected &&
+        (pids_refused(&l->used, limits) || l->sup.tasks_peak >= limits->pids)) {
         hc_launch_conclude(l->m, HC_STATUS_PIDS,
                            "wanted more than %lld processes and threads (limits.pids), and failed",
                            (long long)limits->pids);
