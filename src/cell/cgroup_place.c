@@ -42,7 +42,10 @@ static const char *mount_point(void)
 /* Where we are, while the rest of a cgroup that was ours alone is divided. */
 #define ASIDE "hotcell-launcher"
 
-/* Give children of this directory the controllers, and see which they have. */
+/* Give children of this directory the controllers, and see which they have. Memory comes first, and nothing
+ * without it: a cgroup with processes of its own refuses it, but would take pids and cpu, which threads can
+ * have too. It would then be the head of a threaded subtree, whose children take no process (EOPNOTSUPP), nor
+ * would we be able to move aside. */
 static int enable(struct hc_cgroup_parent *p)
 {
     char has[256] = "";
@@ -53,8 +56,9 @@ static int enable(struct hc_cgroup_parent *p)
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         char on[16];
         (void)snprintf(on, sizeof on, "+%s", wanted[i]);
-        if (!has_word(has, wanted[i]))
-            (void)hc_write_attr(p->fd, "cgroup.subtree_control", on, &ignored);
+        if (!has_word(has, wanted[i]) && hc_write_attr(p->fd, "cgroup.subtree_control", on, &ignored) < 0 &&
+            i == 0)
+            return -1;
     }
     if (hc_read_attr(p->fd, "cgroup.subtree_control", has, sizeof has) < 0)
         return -1;
@@ -153,11 +157,11 @@ static int move_aside(struct hc_cgroup_parent *p)
     if (mkdirat(p->fd, ASIDE, 0755) < 0 && errno != EEXIST)
         return -1;
     hc_autofd leaf = openat(p->fd, ASIDE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (leaf < 0 || hc_write_attr(leaf, "cgroup.procs", "0", &ignored) < 0)
-        return -1;
-    if (enable(p) == 0)
-        return 0;
-    (void)hc_write_attr(p->fd, "cgroup.procs", "0", &ignored);
+    if (leaf >= 0 && hc_write_attr(leaf, "cgroup.procs", "0", &ignored) == 0) {
+        if (enable(p) == 0)
+            return 0;
+        (void)hc_write_attr(p->fd, "cgroup.procs", "0", &ignored);
+    }
     (void)unlinkat(p->fd, ASIDE, AT_REMOVEDIR);
     return -1;
 }
@@ -196,7 +200,7 @@ static int use_delegated(struct hc_cgroup_parent *p, const char *mnt, bool ask, 
     if (ask && access("/run/systemd/system", F_OK) == 0 && hc_cgroup_enter_scope(&why) == 0) {
         if (use_own(p, mnt))
             return 0;
-        (void)hc_fail(&why, 0, "the scope that was started has no memory and pids controllers");
+        (void)hc_fail(&why, 0, "the scope that was started cannot be divided");
     }
     return hc_fail_as(
         err, HC_EXIT_UNAVAILABLE, 0,
