@@ -28,15 +28,17 @@ NO_SKIP = bool(os.environ.get("HOTCELL_NO_SKIP"))
 # Corpora and other systems' rows: minutes. "make check" leaves them out, scripts/test does not.
 LONG = {"test_escapes", "test_compatibility", "test_cpython", "test_rootfs_builder", "test_rows_s0", "test_rows_s1", "test_rows_s2",
         "test_rows_s3", "test_adapters_s0", "test_adapters_s1", "test_adapters_s2", "test_adapters_s3", "test_figures", "test_deadline",
-        "test_doctor", "test_probe", "test_probe_calls", "test_faults", "test_cgroups", "test_soak",
+        "test_doctor", "test_probe", "test_probe_calls", "test_faults", "test_cgroups", "test_scopes", "test_soak",
         "test_vm"}
 
 # What runs in the test machine every time (scripts/test), and as whom: what needs cgroup v2 as both, the rest of what is about the
-# kernel as one, because a cell takes two seconds there. "scripts/test --machine-all" is for all, as both.
+# kernel as one, because a cell takes two seconds there, and what is about systemd where that is process 1. "scripts/test
+# --machine-all" is for all, as both.
 MACHINE = {"test_limits": "root ordinary", "test_cgroups": "root ordinary", "test_hostile": "root", "test_channels": "ordinary",
-           "test_attacks": "ordinary", "test_inside": "ordinary"}
-# In there nothing is skipped but for one of these reasons.
-MACHINE_LACKS = ["the tree scientific is not built"] + ([] if cells.IS_ROOT else ["needs root"])  # root's run has those
+           "test_attacks": "ordinary", "test_inside": "ordinary", "test_scopes": "systemd-root systemd-ordinary"}
+WHO = ("systemd-" if os.path.exists("/run/systemd/system") else "") + ("root" if cells.IS_ROOT else "ordinary")
+# In there nothing is skipped but for one of these reasons: the other's run has those.
+MACHINE_LACKS = ["the tree scientific is not built", "is for an ordinary user" if cells.IS_ROOT else "needs root"]
 
 
 def pytest_configure(config):
@@ -49,7 +51,7 @@ def pytest_configure(config):
 
 
 def in_machine(module):
-    return ("root" if cells.IS_ROOT else "ordinary") in MACHINE.get(module, "")
+    return WHO in MACHINE.get(module, "").split()
 
 
 def pytest_ignore_collect(collection_path, config):
