@@ -1,0 +1,249 @@
+"""Which layers of isolation hold each escape and leak of src/drill: run in cells of the weakened build, with one layer
+off, and with only one on. Every program runs in a process of its own there, so that one that reaches something does
+not change what the next one meets.
+
+    tests/matrix.py FOLDER     writes what was measured into the heads of the programs ("# held:") and the list of what
+                               one layer alone holds; FOLDER is where the tests, run as root, left their columns
+"""
+
+import collections
+import concurrent.futures
+import dataclasses
+import json
+import os
+import re
+import shutil
+import sys
+import textwrap
+from pathlib import Path
+
+import cells
+import corpora
+import hostile
+import weak
+
+SINGLE_LIST = Path(__file__).resolve().parent / "corpus" / "single-layer.md"
+OUT = Path(os.environ.get("VM_OUT") or cells.BUILD) / "matrix"
+# The guard is no wall, and would refuse every one of these programs by its text: it is off in all columns.
+KERNEL = tuple(layer for layer in weak.LAYERS if layer != "guard")
+# What no_new_privs is needed for cannot be on without it: with it alone off there is no cell.
+SINGLE = tuple(layer for layer in KERNEL if layer != "no_new_privs")
+ALWAYS = {"mount_namespace", "launcher", "network"}  # in the heads, and not to be switched off
+
+RUNNER = """
+import json, os, signal
+def main(kit, programs, lure, patience):
+    def say(**line):
+        os.write(1, (json.dumps(line) + "\\n").encode())
+    def attack(name, text):
+        reached = held = None
+        try:
+            exec(compile(text, name, "exec"), space)
+            reached = space["attack"](lure)
+        except BaseException as error:
+            held = f"{type(error).__name__}: {error}"[:300]
+        say(name=name, reached=reached, held=None if reached else held or "nothing there")
+    space = {"__name__": "drill"}
+    exec(compile(kit, "kit", "exec"), space)
+    for name, text in programs:
+        say(begin=name)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(patience)
+            attack(name, text)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        if status:  # had it said its line before, this one is passed over
+            say(name=name, reached=None, held=f"its process ended: {os.waitstatus_to_exitcode(status)}")
+"""
+
+
+# Where to begin: layers that seldom hold the same.
+OFF = (("seccomp",), ("landlock",), ("user_namespace", "ids", "capabilities"),
+       ("pid_namespace", "network_namespace", "ipc_namespace", "uts_namespace", "cgroup_namespace", "time_namespace"),
+       ("read_only_tree", "mount_flags", "proc", "rlimits", "cgroup"))
+ONLY = (*OFF[:2], ("capabilities",), ("user_namespace", "ids"), OFF[3], ("read_only_tree", "mount_flags", "proc"),
+        ("no_new_privs", "rlimits", "cgroup"))
+BATCH = 80  # programs in a cell
+APART = {"signal-everybody"}  # means nothing here: whoever started it is somebody whom it may send signals to
+
+
+def programs():
+    """All drill programs that are tried, by name."""
+    return {name: program for name, program in hostile.drill().items() if name not in APART}
+
+
+def available(layers, user):
+    """Those that can be off: an ordinary user's cells always have some."""
+    return tuple(layer for layer in layers if user.is_root or layer not in weak.ROOT_ONLY)
+
+
+def run(programs, off, user, lure):
+    """The outcome of each program in cells that lack `off`, by name."""
+    left, found = list(programs), {}
+    patience = int(2 * cells.SLOWNESS)
+    while left:
+        texts = [(program.name, program.text) for program in left]
+        code = f"{RUNNER}\nmain(*json.loads({json.dumps([hostile.kit(), texts, lure, patience])!r}))\n"
+        result = cells.run(code, "--processes=fork", "--timeout=60s", "--memory=512M", "--stdout-size=4M", user=user,
+                           env=weak.without("guard", *off))
+        ending = f"its cell ended: {result.manifest['status'] if result.manifest else result.stderr[-300:]}"
+        new = hostile.parse(result.stdout, ending)
+        assert new, f"no program started: {result!r}"
+        assert {layer for layer, row in result.manifest["layers"].items()
+                if row["evidence"] == weak.EVIDENCE} == {"guard", *off}
+        found.update(new)
+        left = [program for program in left if program.name not in found]
+        shutil.rmtree(result.output, ignore_errors=True)
+    return found
+
+
+class Search:
+    """What every column of the matrix holds, in fewer cells than columns times programs: what is held with several
+    layers off is held with each one of them off, and what is reached with several on is reached with each one on."""
+
+    def __init__(self, user, lure):
+        self.user, self.lure = user, lure
+        self.columns = collections.defaultdict(dict)  # "seccomp off", "seccomp only", ... -> program -> outcome
+
+    def all(self, programs):
+        layers = available(KERNEL, self.user)
+        with concurrent.futures.ThreadPoolExecutor(corpora.WORKERS) as pool:
+            tasks = [("all on", ()), ("none on", layers)]
+            tasks += [("off", available(group, self.user)) for group in OFF]
+            tasks += [("only", available(group, self.user)) for group in ONLY]
+            pending = {pool.submit(self._measure, kind, group, programs[at:at + BATCH])
+                       for kind, group in tasks if group or kind == "all on" for at in range(0, len(programs), BATCH)}
+            while pending:
+                done, pending = concurrent.futures.wait(pending, return_when=concurrent.futures.FIRST_COMPLETED)
+                for further in [task for future in done for task in future.result()]:
+                    pending.add(pool.submit(self._measure, *further))
+
+    def _measure(self, kind, layers, programs):
+        """One run; what remains to be measured after it."""
+        off = set(available(KERNEL, self.user)) - set(layers) - _needs(layers) if kind == "only" else layers
+        found = run(programs, off, self.user, self.lure)
+        if kind in ("all on", "none on"):
+            self.columns[kind].update(found)
+            return []
+        settled = [name for name, outcome in found.items() if len(layers) == 1 or (kind == "only") == bool(outcome.reached)]
+        for layer in layers:
+            self.columns[f"{layer} {kind}"].update({name: found[name] for name in settled})
+        rest = [program for program in programs if program.name not in settled]
+        half = len(layers) // 2
+        return [(kind, part, rest) for part in (layers[:half], layers[half:]) if rest]
+
+
+def _needs(layers):
+    """What has to be on so that these can be."""
+    return {name for name, needed_for in weak.NEEDED_FOR.items() if set(needed_for) & set(layers)}
+
+
+# ---- the document ----
+
+def record(who, name, found):
+    """Keeps one column, and writes the document of all that there are."""
+    OUT.mkdir(exist_ok=True)
+    _replace(OUT / f"{who}: {name}.json", json.dumps({program: dataclasses.asdict(o) for program, o in found.items()}, indent=1))
+    _replace(OUT.parent / "matrix.md", "\n".join(document(load(OUT))) + "\n")
+
+
+def load(folder):
+    """(who, column) -> program -> outcome."""
+    return {tuple(path.stem.split(": ")): json.loads(path.read_text(encoding="utf-8"))
+            for path in sorted(Path(folder).glob("*.json"))}
+
+
+def _replace(path, text):
+    """Several tests may do this at once."""
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    new.write_text(text, encoding="utf-8")
+    new.replace(path)
+
+
+def document(found):
+    yield ("# Which layers hold each attack\n\n"
+           "Every program of `src/drill`, in cells that lack layers (`make WEAK=1`, tests/test_matrix.py).\n\n"
+           "* `+`: this layer holds it alone, with every other one off that can be off\n"
+           "* `!`: without this layer, with all others on, it is not held\n"
+           "* *always*: held with all of them off as well, by what cannot be off: the mount namespace, the launcher,\n"
+           "  for an ordinary user's cells also the user namespace and the ids; or there is no such thing on this kernel")
+    for who in sorted({who for who, _ in found}):
+        layers = [layer for layer in KERNEL if (who, f"{layer} only") in found]
+        yield f"\n## Cells of {'root' if who == 'root' else 'an ordinary user'}\n"
+        yield "| attack | alone | " + " | ".join(layer.replace("_", " ") for layer in layers) + " |"
+        yield "| --- " * (len(layers) + 2) + "|"
+        for name in programs():
+            marks = ["+" * holds(found, who, f"{layer} only", name) + "!" * reaches(found, who, f"{layer} off", name)
+                     for layer in layers]
+            always = holds(found, who, "none on", name)
+            count = "always" if always else str(sum("+" in mark for mark in marks))
+            yield "| " + " | ".join([name, count, *("" if always else mark for mark in marks)]) + " |"
+        yield f"\n{len(programs())} attacks in {sum(w == who for w, _ in found)} kinds of cell."
+
+
+def reaches(found, who, column, name):
+    outcome = found.get((who, column), {}).get(name)
+    return bool(outcome and outcome["reached"])
+
+
+def holds(found, who, column, name):
+    outcome = found.get((who, column), {}).get(name)
+    return bool(outcome and not outcome["reached"])
+
+
+# ---- what one layer alone holds ----
+
+def single_layer():
+    """The written list of it: layer -> names."""
+    found = {}
+    for line in SINGLE_LIST.read_text(encoding="utf-8").splitlines():
+        if line.startswith("## "):
+            names = found.setdefault(line[3:], set())
+        elif line.startswith("* "):
+            names.update(line[2:].split())
+    return found
+
+
+def write_single(folder):
+    """The list anew, with the reasons that it has; a layer that is new in it needs one."""
+    text, found = SINGLE_LIST.read_text(encoding="utf-8"), load(folder)
+    head, *sections = text.split("\n## ")
+    reasons = {section.split("\n")[0]: section.split("\n\n")[1] for section in sections}
+    for layer in SINGLE:
+        names = [name for name in programs() if reaches(found, "root", f"{layer} off", name)]
+        if names:
+            head += f"\n## {layer}\n\n{reasons.get(layer, 'TODO: why')}\n\n"
+            head += textwrap.fill(" ".join(names), 118, initial_indent="* ", subsequent_indent="* ", break_on_hyphens=False) + "\n"
+    SINGLE_LIST.write_text(head, encoding="utf-8")
+
+
+# ---- the programs' heads ----
+
+def measured(found, name):
+    """The layers that hold it alone, in root's cells, where all can be off; the one that its head says answers first is first."""
+    if holds(found, "root", "none on", name):
+        return None
+    said = hostile.drill()[name].settings["held"].split()
+    held = [layer for layer in KERNEL if holds(found, "root", f"{layer} only", name)]
+    return sorted(held, key=lambda layer: (said.index(layer) if layer in said else len(said), KERNEL.index(layer)))
+
+
+def program_path(name):
+    path = hostile.DRILL / f"{name}.py"
+    return path if path.exists() else corpora.CORPUS / "drill" / f"{name}.py"
+
+
+def write_heads(folder):
+    found = load(folder)
+    for name in programs():
+        held = measured(found, name)
+        path = program_path(name)
+        text = path.read_text(encoding="utf-8")
+        if held:
+            path.write_text(re.sub(r"(?m)^# held: .*$", f"# held: {' '.join(held)}", text, count=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_heads(sys.argv[1])
+    write_single(sys.argv[1])
