@@ -69,8 +69,10 @@ APART = {"signal-everybody"}  # means nothing here: whoever started it is somebo
 
 
 def programs():
-    """All drill programs that are tried, by name."""
-    return {name: program for name, program in hostile.drill().items() if name not in APART}
+    """The programs that are tried, by name: the product's own, with HOTCELL_LONG=full also their variants."""
+    every = os.environ.get("HOTCELL_LONG") == "full"
+    return {name: program for name, program in hostile.drill().items()
+            if name not in APART and (every or (hostile.DRILL / f"{name}.py").exists())}
 
 
 def available(layers, user):

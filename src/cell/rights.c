@@ -122,7 +122,7 @@ int hc_rights_drop(struct hc_error *err)
     if (hc_weak(HC_WEAK_CAPABILITIES))
         return 0;
     /* Proof: none of it can be had back. */
-    if (setresuid(0, 0, 0) == 0 || prctl(PR_SET_SECUREBITS, 0, 0, 0, 0) == 0)
+    if ((!hc_weak(HC_WEAK_IDS) && setresuid(0, 0, 0) == 0) || prctl(PR_SET_SECUREBITS, 0, 0, 0, 0) == 0)
         return hc_fail(err, 0, "dropped rights could be taken back");
     return 0;
 }
