@@ -2,11 +2,10 @@
 off, and with only one on. Every program runs in a process of its own there, so that one that reaches something does
 not change what the next one meets.
 
-    tests/matrix.py FOLDER     writes what was measured into the heads of the programs ("# held:") and the list of what
-                               one layer alone holds; FOLDER is where the tests, run as root, left their columns
+    tests/matrix.py FOLDER     writes the list of what one layer alone holds, and what was measured into the heads of the
+                               programs ("# held:"); FOLDER is where the tests, run as root, left their columns
 """
 
-import collections
 import concurrent.futures
 import dataclasses
 import json
@@ -58,12 +57,6 @@ def main(kit, programs, lure, patience):
 """
 
 
-# Where to begin: layers that seldom hold the same.
-OFF = (("seccomp",), ("landlock",), ("user_namespace", "ids", "capabilities"),
-       ("pid_namespace", "network_namespace", "ipc_namespace", "uts_namespace", "cgroup_namespace", "time_namespace"),
-       ("read_only_tree", "mount_flags", "proc", "rlimits", "cgroup"))
-ONLY = (*OFF[:2], ("capabilities",), ("user_namespace", "ids"), OFF[3], ("read_only_tree", "mount_flags", "proc"),
-        ("no_new_privs", "rlimits", "cgroup"))
 BATCH = 80  # programs in a cell
 APART = {"signal-everybody"}  # means nothing here: whoever started it is somebody whom it may send signals to
 
@@ -100,40 +93,28 @@ def run(programs, off, user, lure):
     return found
 
 
-class Search:
-    """What every column of the matrix holds, in fewer cells than columns times programs: what is held with several
-    layers off is held with each one of them off, and what is reached with several on is reached with each one on."""
+def columns(user):
+    """What is measured: column -> the layers that are off in it. With HOTCELL_LONG=full also what each layer holds alone."""
+    kernel = available(KERNEL, user)
+    found = {"all on": (), "none on": kernel, **{f"{layer} off": (layer,) for layer in available(SINGLE, user)}}
+    if os.environ.get("HOTCELL_LONG") == "full":
+        found.update({f"{layer} only": tuple(set(kernel) - {layer} - _needs([layer])) for layer in kernel})
+    return found
 
-    def __init__(self, user, lure):
-        self.user, self.lure = user, lure
-        self.columns = collections.defaultdict(dict)  # "seccomp off", "seccomp only", ... -> program -> outcome
 
-    def all(self, programs):
-        layers = available(KERNEL, self.user)
-        with concurrent.futures.ThreadPoolExecutor(corpora.WORKERS) as pool:
-            tasks = [("all on", ()), ("none on", layers)]
-            tasks += [("off", available(group, self.user)) for group in OFF]
-            tasks += [("only", available(group, self.user)) for group in ONLY]
-            pending = {pool.submit(self._measure, kind, group, programs[at:at + BATCH])
-                       for kind, group in tasks if group or kind == "all on" for at in range(0, len(programs), BATCH)}
-            while pending:
-                done, pending = concurrent.futures.wait(pending, return_when=concurrent.futures.FIRST_COMPLETED)
-                for further in [task for future in done for task in future.result()]:
-                    pending.add(pool.submit(self._measure, *further))
-
-    def _measure(self, kind, layers, programs):
-        """One run; what remains to be measured after it."""
-        off = set(available(KERNEL, self.user)) - set(layers) - _needs(layers) if kind == "only" else layers
-        found = run(programs, off, self.user, self.lure)
-        if kind in ("all on", "none on"):
-            self.columns[kind].update(found)
-            return []
-        settled = [name for name, outcome in found.items() if len(layers) == 1 or (kind == "only") == bool(outcome.reached)]
-        for layer in layers:
-            self.columns[f"{layer} {kind}"].update({name: found[name] for name in settled})
-        rest = [program for program in programs if program.name not in settled]
-        half = len(layers) // 2
-        return [(kind, part, rest) for part in (layers[:half], layers[half:]) if rest]
+def measure(user, lure):
+    """Every program in every column: column -> program -> outcome."""
+    every = list(programs().values())
+    with concurrent.futures.ThreadPoolExecutor(corpora.WORKERS) as pool:
+        parts = {pool.submit(run, every[at:at + BATCH], off, user, lure): column
+                 for column, off in columns(user).items() for at in range(0, len(every), BATCH)}
+        found = {}
+        for future in concurrent.futures.as_completed(parts):
+            column = parts[future]
+            found.setdefault(column, {}).update(future.result())
+            if len(found[column]) == len(every):
+                keep("root" if user.is_root else "ordinary", column, found[column])
+        return found
 
 
 def _needs(layers):
@@ -143,10 +124,14 @@ def _needs(layers):
 
 # ---- the document ----
 
-def record(who, name, found):
-    """Keeps one column, and writes the document of all that there are."""
+def keep(who, column, found):
     OUT.mkdir(exist_ok=True)
-    _replace(OUT / f"{who}: {name}.json", json.dumps({program: dataclasses.asdict(o) for program, o in found.items()}, indent=1))
+    _replace(OUT / f"{who}: {column}.json",
+             json.dumps({program: dataclasses.asdict(outcome) for program, outcome in found.items()}, indent=1))
+
+
+def write_document():
+    """The matrix, of all columns that are kept."""
     _replace(OUT.parent / "matrix.md", "\n".join(document(load(OUT))) + "\n")
 
 
@@ -165,22 +150,23 @@ def _replace(path, text):
 
 def document(found):
     yield ("# Which layers hold each attack\n\n"
-           "Every program of `src/drill`, in cells that lack layers (`make WEAK=1`, tests/test_matrix.py).\n\n"
-           "* `+`: this layer holds it alone, with every other one off that can be off\n"
-           "* `!`: without this layer, with all others on, it is not held\n"
-           "* *always*: held with all of them off as well, by what cannot be off: the mount namespace, the launcher,\n"
+           "Every program of `src/drill`, in cells that lack one layer (`make WEAK=1`, tests/test_matrix.py).\n\n"
+           "* `!`: without this layer, with all others on, it is not held: no other layer holds it\n"
+           "* empty: held without this layer as well, so that at least one other holds it\n"
+           "* `+`: this layer holds it alone, with every other one off that can be off (measured on request only)\n"
+           "* *always*: held with all of them off, too, by what cannot be off: the mount namespace, the launcher,\n"
            "  for an ordinary user's cells also the user namespace and the ids; or there is no such thing on this kernel")
     for who in sorted({who for who, _ in found}):
-        layers = [layer for layer in KERNEL if (who, f"{layer} only") in found]
+        layers = [layer for layer in KERNEL if {(who, f"{layer} off"), (who, f"{layer} only")} & set(found)]
         yield f"\n## Cells of {'root' if who == 'root' else 'an ordinary user'}\n"
-        yield "| attack | alone | " + " | ".join(layer.replace("_", " ") for layer in layers) + " |"
-        yield "| --- " * (len(layers) + 2) + "|"
+        yield "| attack | all on | all off | " + " | ".join(layer.replace("_", " ") for layer in layers) + " |"
+        yield "| --- " * (len(layers) + 3) + "|"
         for name in programs():
             marks = ["+" * holds(found, who, f"{layer} only", name) + "!" * reaches(found, who, f"{layer} off", name)
                      for layer in layers]
             always = holds(found, who, "none on", name)
-            count = "always" if always else str(sum("+" in mark for mark in marks))
-            yield "| " + " | ".join([name, count, *("" if always else mark for mark in marks)]) + " |"
+            on = "REACHED" if reaches(found, who, "all on", name) else "held"
+            yield "| " + " | ".join([name, on, "*always*" if always else "reached", *marks]) + " |"
         yield f"\n{len(programs())} attacks in {sum(w == who for w, _ in found)} kinds of cell."
 
 
@@ -227,7 +213,10 @@ def measured(found, name):
     if holds(found, "root", "none on", name):
         return None
     said = hostile.drill()[name].settings["held"].split()
-    held = [layer for layer in KERNEL if holds(found, "root", f"{layer} only", name)]
+    if ("root", "seccomp only") in found:
+        held = [layer for layer in KERNEL if holds(found, "root", f"{layer} only", name)]
+    else:  # a layer without which it is not held is the only one; of others it is not known which they are
+        held = [layer for layer in SINGLE if reaches(found, "root", f"{layer} off", name)] or said
     return sorted(held, key=lambda layer: (said.index(layer) if layer in said else len(said), KERNEL.index(layer)))
 
 
