@@ -217,7 +217,8 @@ def measured(found, name):
         held = [layer for layer in KERNEL if holds(found, "root", f"{layer} only", name)]
     else:  # a layer without which it is not held is the only one; of others it is not known which they are
         held = [layer for layer in SINGLE if reaches(found, "root", f"{layer} off", name)] or said
-    return sorted(held, key=lambda layer: (said.index(layer) if layer in said else len(said), KERNEL.index(layer)))
+    order = [*said, *KERNEL]
+    return sorted(held, key=order.index)
 
 
 def program_path(name):

@@ -1,6 +1,6 @@
 # Opens its own executable for writing.
 # group: descriptors
-# held: proc landlock ids
+# held: ids
 # outside: needs root
 def attack(lure):
     try:

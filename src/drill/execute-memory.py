@@ -1,6 +1,6 @@
 # Runs a program that it wrote into memory.
 # group: files
-# held: seccomp landlock
+# held: seccomp
 def attack(lure):
     def start():
         fd = call("memfd_create", b"drill", 0)
