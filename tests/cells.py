@@ -308,6 +308,11 @@ def skip(reason):
     pytest.skip(reason)
 
 
+def machines(reason):
+    """What is for the test machine alone, which has its own run: elsewhere it is skipped, wherever that is."""
+    pytest.skip(reason)
+
+
 def need_root():
     if not IS_ROOT:
         skip("needs root")

@@ -330,6 +330,8 @@ int hc_launch_judge(struct hc_launch *l, struct hc_error *err)
     bool killed = s->wait_code != CLD_EXITED && s->wait_status == SIGKILL;
     if (!s->go_us && !l->m->rejection.set && !killed)
         return launch_failed(l, err);
+    if (!s->exit_known && s->wait_code == CLD_EXITED && s->wait_status == HC_EXIT_INTERNAL)
+        return hc_fail(err, 0, "the cell's first process could not say how the interpreter ended");
     conclude_own_end(l, said.complete);
     return 0;
 }

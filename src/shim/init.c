@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -24,9 +25,10 @@
 static _Noreturn void report_and_end(int status_fd, const siginfo_t *end)
 {
     struct hc_exit_report report = {.code = end->si_code, .status = end->si_status};
-    /* Eight bytes into an empty socket buffer always fit; if the launcher is gone, nobody needs them. */
-    (void)!TEMP_FAILURE_RETRY(send(status_fd, &report, sizeof report, MSG_NOSIGNAL | MSG_DONTWAIT));
-    _exit(0);
+    /* Eight bytes into an empty socket buffer always fit, and if the launcher is gone, nobody needs them; a
+     * host that has no memory for them is told of by how this process ends. */
+    bool sent = TEMP_FAILURE_RETRY(send(status_fd, &report, sizeof report, MSG_NOSIGNAL | MSG_DONTWAIT)) >= 0;
+    _exit(sent ? HC_EXIT_OK : HC_EXIT_INTERNAL);
 }
 
 static void reap(pid_t guest, int status_fd)
