@@ -50,6 +50,10 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "machine: in the test machine too")
 
 
+# Their host is this one: that one lacks what they reach for (names of the network, counters of its processor).
+OUTSIDE = "test_a_drill_program_reaches_something_outside"
+
+
 def in_machine(module):
     return WHO in MACHINE.get(module, "").split()
 
@@ -65,7 +69,7 @@ def pytest_collection_modifyitems(config, items):
     if NO_SKIP:
         leave_out_other_user(config, items)
     for item in items:
-        if in_machine(item.module.__name__):
+        if in_machine(item.module.__name__) and getattr(item, "originalname", "") != OUTSIDE:
             item.add_marker("machine")
         if item.module.__name__ in LONG:
             item.add_marker("long")

@@ -158,8 +158,8 @@ def test_text_on_stderr_alone_is_no_failure(execute):
 
 @pytest.mark.row("S2.15")
 def test_timeout(execute):
-    outcome = execute("print('before', flush=True)\nwhile True: pass", SCRIPT_TIMEOUT=2)
-    assert outcome["error"] == "Script execution timed out after 2 seconds"
+    outcome = execute("print('before', flush=True)\nwhile True: pass", SCRIPT_TIMEOUT=4)
+    assert outcome["error"] == "Script execution timed out after 4 seconds"
     assert outcome["output"] == "before\n" and outcome["execution_time"] >= 1
 
 

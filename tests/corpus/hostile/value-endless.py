@@ -1,7 +1,7 @@
 # Has a value that never ends to say what it is.
 # group: stdout
 # held: launcher
-# status: timeout
+# status: timeout ok
 # options: --timeout=0.5 --grace=0
 
 
