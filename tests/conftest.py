@@ -34,8 +34,8 @@ LONG = {"test_escapes", "test_compatibility", "test_cpython", "test_rootfs_build
 # What runs in the test machine every time (scripts/test), and as whom: what needs cgroup v2 as both, the rest of what is about the
 # kernel as one, because a cell takes two seconds there, and what is about systemd where that is process 1. "scripts/test
 # --machine-all" is for all, as both.
-MACHINE = {"test_limits": "root ordinary", "test_cgroups": "root ordinary", "test_hostile": "root", "test_channels": "ordinary",
-           "test_attacks": "ordinary", "test_inside": "ordinary", "test_scopes": "systemd-root systemd-ordinary"}
+MACHINE = {"test_limits": "root ordinary", "test_cgroups": "root ordinary", "test_hostile": "root ordinary", "test_matrix": "root",
+           "test_inside": "ordinary", "test_scopes": "systemd-root systemd-ordinary"}
 WHO = ("systemd-" if os.path.exists("/run/systemd/system") else "") + ("root" if cells.IS_ROOT else "ordinary")
 # In there nothing is skipped but for one of these reasons: the other's run has those.
 MACHINE_LACKS = ["the tree scientific is not built", "is for an ordinary user" if cells.IS_ROOT else "needs root"]
@@ -50,8 +50,8 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "machine: in the test machine too")
 
 
-# Their host is this one: that one lacks what they reach for (names of the network, counters of its processor).
-OUTSIDE = "test_a_drill_program_reaches_something_outside"
+# Of these, what lacks there what it reaches for (names of the network, counters of its processor), and what takes too long.
+NOT_THERE = {"test_a_drill_program_reaches_something_outside", "test_a_rough_program_ends_as_it_must_and_leaves_nothing"}
 
 
 def in_machine(module):
@@ -69,7 +69,7 @@ def pytest_collection_modifyitems(config, items):
     if NO_SKIP:
         leave_out_other_user(config, items)
     for item in items:
-        if in_machine(item.module.__name__) and getattr(item, "originalname", "") != OUTSIDE:
+        if in_machine(item.module.__name__) and getattr(item, "originalname", "") not in NOT_THERE:
             item.add_marker("machine")
         if item.module.__name__ in LONG:
             item.add_marker("long")

@@ -21,7 +21,8 @@ import cells
 
 SCHEMA = json.loads((Path(__file__).resolve().parent.parent / "src" / "spec" / "manifest.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
-LONG = os.environ.get("HOTCELL_LONG", "")  # "full": every call with every error
+# "deep": every call each time that it is made; "full": with every error, too
+LONG = "" if os.environ.get("HOTCELL_LONG", "") not in ("deep", "full") else os.environ["HOTCELL_LONG"]
 
 PROGRAM = "print('ready')\nwith open('kept', 'w') as kept: kept.write('x' * 5000)\nanswer = int(open(data).read()) + more\n"
 LAUNCHER, FIRST, INTERPRETER = range(3)  # processes, in the order in which they start

@@ -182,12 +182,16 @@ def holds(found, who, column, name):
 
 # ---- what one layer alone holds ----
 
-def single_layer():
+ORDINARY = ", in an ordinary user's cells"  # ends the heading of what is so there only
+
+
+def single_layer(user):
     """The written list of it: layer -> names."""
     found = {}
     for line in SINGLE_LIST.read_text(encoding="utf-8").splitlines():
         if line.startswith("## "):
-            names = found.setdefault(line[3:], set())
+            here = not user.is_root or not line.endswith(ORDINARY)
+            names = found.setdefault(line[3:].removesuffix(ORDINARY), set()) if here else set()
         elif line.startswith("* "):
             names.update(line[2:].split())
     return found
@@ -203,7 +207,8 @@ def write_single(folder):
         if names:
             head += f"\n## {layer}\n\n{reasons.get(layer, 'TODO: why')}\n\n"
             head += textwrap.fill(" ".join(names), 118, initial_indent="* ", subsequent_indent="* ", break_on_hyphens=False) + "\n"
-    SINGLE_LIST.write_text(head, encoding="utf-8")
+    kept = [section for section in sections if section.split("\n")[0].endswith(ORDINARY)]
+    SINGLE_LIST.write_text("\n## ".join([head, *(section.rstrip("\n") + "\n" for section in kept)]), encoding="utf-8")
 
 
 # ---- the programs' heads ----

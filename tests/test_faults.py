@@ -1,8 +1,8 @@
 """Whatever fails in the launcher or in the cell before the program runs: it ends in time, as hotcell(1) promises, with
 one line that says what failed; it never does less than was asked and calls that well; and nothing is left.
 
-Every call that is made is made to fail once, and once is where the process is killed. With HOTCELL_LONG set (scripts/test
-sets it) it fails each time that it is made; with HOTCELL_LONG=full, each time with each error that its man page gives.
+Every call that is made is made to fail once, and once is where the process is killed. With HOTCELL_LONG=deep it fails each
+time that it is made, which takes some minutes; with HOTCELL_LONG=full, each time with each error that its man page gives.
 """
 
 import pytest

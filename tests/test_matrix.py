@@ -74,7 +74,7 @@ def test_without_any_one_layer_nothing_is_reached_but_what_is_listed(user, measu
     """The list is of root's cells, of which the most can be switched off: there, a row that is not needed is an error, too."""
     found = {(layer, name) for layer in matrix.available(matrix.SINGLE, user)
              for name in reached(measured[f"{layer} off"])}
-    listed = {(layer, name) for layer, names in matrix.single_layer().items() for name in names}
+    listed = {(layer, name) for layer, names in matrix.single_layer(user).items() for name in names}
     assert found - listed == set()
     assert not user.is_root or listed - found == set()
 
