@@ -26,6 +26,8 @@ from pathlib import Path
 import cells
 import corpora
 
+# Where the report goes; in the test machine an ordinary user may not write beside the build.
+OUT = cells.BUILD if os.access(cells.BUILD, os.W_OK) else Path(tempfile.gettempdir())
 DRILL = Path(__file__).resolve().parent.parent / "src" / "drill"
 DRILL_GROUPS = {"kernel", "namespaces", "mounts", "processes", "signals", "memory", "files", "devices", "network", "ipc",
                 "leaks", "descriptors", "rights"}
@@ -250,7 +252,7 @@ def lures(user):
 
 def record(part, outcomes):
     """Adds outcomes by name to a part of the report. Several tests may do this at once."""
-    folder = cells.BUILD / "hostile"
+    folder = OUT / "hostile"
     folder.mkdir(exist_ok=True)
     with open(folder / f"{part}.jsonl", "a", encoding="utf-8") as file:
         file.write("".join(json.dumps(dataclasses.asdict(outcome)) + "\n" for outcome in outcomes.values()))
@@ -259,12 +261,12 @@ def record(part, outcomes):
 def write_report():
     """Of all parts that there are, the last outcome of each program; by whichever process ends last."""
     parts = {}
-    for path in sorted((cells.BUILD / "hostile").glob("*.jsonl")):
+    for path in sorted((OUT / "hostile").glob("*.jsonl")):
         outcomes = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         parts[path.stem] = {outcome["name"]: outcome for outcome in outcomes}
-    new = cells.BUILD / f"hostile.md.{os.getpid()}"
+    new = OUT / f"hostile.md.{os.getpid()}"
     new.write_text("\n".join(_report(parts)) + "\n", encoding="utf-8")
-    new.replace(cells.BUILD / "hostile.md")
+    new.replace(OUT / "hostile.md")
 
 
 def _report(parts):
