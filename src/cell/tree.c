@@ -320,6 +320,10 @@ int hc_tree_stage(char staging[PATH_MAX], int *lock_fd, struct hc_error *err)
     char trees[PATH_MAX], names[PATH_MAX];
     if (store_dirs(trees, names, err) < 0)
         return -1;
+    /* One at a time up to the lock, or another's sweep takes what is not held yet for a leftover. */
+    hc_autofd store = open(trees, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (store < 0 || flock(store, LOCK_EX) < 0)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "hold %s", trees);
     remove_stale_staging(trees);
     if (snprintf(staging, PATH_MAX, "%s/.new-XXXXXX", trees) >= PATH_MAX || !mkdtemp(staging))
         return hc_fail(err, errno, "make a staging directory in %s", trees);
