@@ -26,6 +26,9 @@ SLABS = ["mnt_cache", "net_namespace", "user_namespace", "pid_namespace", "uts_n
 
 def slabs():
     """Objects in use, where root may see them."""
+    for name in SLABS:  # else free ones that a processor keeps at hand count as in use
+        with contextlib.suppress(OSError):
+            Path(f"/sys/kernel/slab/{name}/shrink").write_text("1", encoding="ascii")
     with contextlib.suppress(OSError):
         with open("/proc/slabinfo", encoding="utf-8") as file:
             rows = [line.split() for line in file]

@@ -89,8 +89,10 @@ WAIT = "print('ready', flush=True)\nimport time; time.sleep(1000)"
 
 def test_the_leaf_is_open_to_its_owner_alone(place):
     """Whoever can open it can hold the lock that tells a reaper whether it is in use."""
-    with running(place, WAIT) as (_, leaf):
+    with running(place, WAIT) as (job, leaf):
         assert leaf.stat().st_mode & 0o777 == 0o700
+        job.signal(15)
+        job.finish()
 
 
 def test_every_limit_stands_in_the_leaf(place):

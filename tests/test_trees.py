@@ -371,6 +371,7 @@ def test_store_that_cannot_be_written(built):
         assert done.returncode in (70, 78), done.stderr
         assert "Permission denied" in done.stderr and len(done.stderr.splitlines()) == 1
     assert built.list() == {"tiny": built.id}
-    done = cells.hotcell("run", "-t", "tiny", str(built.path.parent / "program.py"), user=user, env=built.env,
-                         cwd=cells.new_directory(user))
+    here = cells.new_directory(user)
+    (here / "program.py").write_text("print(6 * 7)")
+    done = cells.hotcell("run", "-t", "tiny", "program.py", user=user, env=built.env, cwd=here)
     assert done.returncode == 0, done.stderr  # reading is all that a run needs
