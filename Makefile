@@ -24,7 +24,7 @@ LINK   = -fsanitize=address,undefined -pie -Wl,--as-needed $(if $(findstring cla
 OPT    = -O1 -g
 endif
 ifdef WEAK
-# For tests only: its cells can be told to do without a layer of isolation (src/cell/weak.h). Never install it.
+# For tests only: its cells can be told to do without a layer of isolation (src/inside/weak.h). Never install it.
 EXTRA   += -DHC_WEAK
 endif
 CFLAGS  += -std=gnu17 $(OPT) $(WARN) $(HARDEN)
@@ -42,7 +42,7 @@ PY_LIBS    := -rdynamic $(or $(PY_STATIC),$(error no libpython.a: install libpyt
 
 src  = $(filter-out %-test.c %-fuzz.c,$(wildcard src/$(1)/*.c))
 objs = $(patsubst src/%.c,$(B)/obj/%.o,$(foreach d,$(1),$(call src,$(d))))
-CELL_OBJS := $(call objs,cell spec base)
+CELL_OBJS := $(call objs,cell inside spec base)
 CLI_OBJS  := $(call objs,cli)
 SHIM_OBJS := $(call objs,shim shim/guard shim/harness)
 SPEC_OBJS := $(call objs,spec base)

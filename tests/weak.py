@@ -1,5 +1,5 @@
 """The weakened build (make WEAK=1 B=build/weak), whose cells do without the layers that a variable names: see
-src/cell/weak.h."""
+src/inside/weak.h."""
 
 import cells
 

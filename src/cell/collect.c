@@ -1,7 +1,7 @@
 #include "cell/collect.h"
 
 #include "base/fd.h"
-#include "cell/kernel.h"
+#include "inside/kernel.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* From clone3 to the running shim: the launcher's side of inside.c. */
 #include "cell/launch.h"
 
-#include "cell/kernel.h"
+#include "inside/kernel.h"
 #include "cell/layers.h"
-#include "cell/weak.h"
+#include "inside/weak.h"
 
 #include "base/fd.h"
 

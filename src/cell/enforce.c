@@ -1,7 +1,7 @@
 #include "cell/enforce.h"
 
 #include "base/fd.h"
-#include "cell/kernel.h"
+#include "inside/kernel.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 #include "base/fd.h"
 #include "cell/filter.h"
-#include "cell/kernel.h"
+#include "inside/kernel.h"
 #include "cell/probe.h"
 
 #include <errno.h>

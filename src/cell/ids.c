@@ -2,7 +2,7 @@
 
 #include "base/fd.h"
 #include "base/units.h"
-#include "cell/kernel.h"
+#include "inside/kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>

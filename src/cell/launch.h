@@ -4,7 +4,7 @@
 
 #include "cell/cgroup.h"
 #include "cell/ids.h"
-#include "cell/plan.h"
+#include "inside/plan.h"
 #include "cell/run.h"
 #include "cell/supervise.h"
 #include "cell/tree.h"

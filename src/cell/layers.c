@@ -1,9 +1,9 @@
 #include "cell/layers.h"
 
 #include "base/fd.h"
-#include "cell/clocks.h"
-#include "cell/cores.h"
-#include "cell/weak.h"
+#include "inside/clocks.h"
+#include "inside/cores.h"
+#include "inside/weak.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 
 #include "cell/cgroup.h"
 #include "cell/ids.h"
-#include "cell/plan.h"
+#include "inside/plan.h"
 #include "spec/manifest.h"
 
 /* Check the child from outside (its namespaces and maps, by its host pid) and what it says of itself, and

@@ -2,7 +2,7 @@
 #include "cell/launch.h"
 
 #include "cell/watch.h"
-#include "cell/weak.h"
+#include "inside/weak.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "cell/loop.h"
 
 #include "base/fd.h"
-#include "cell/kernel.h"
+#include "inside/kernel.h"
 #include "cell/watch.h"
 
 #include <errno.h>

@@ -3,9 +3,9 @@
 
 #include "base/fd.h"
 #include "cell/filter.h"
-#include "cell/kernel.h"
+#include "inside/kernel.h"
 #include "cell/state.h"
-#include "cell/weak.h"
+#include "inside/weak.h"
 
 #include <errno.h>
 #include <fcntl.h>

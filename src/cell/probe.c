@@ -1,9 +1,9 @@
 #include "cell/probe.h"
 
 #include "base/fd.h"
-#include "cell/cores.h"
-#include "cell/kernel.h"
-#include "cell/plan.h"
+#include "inside/cores.h"
+#include "inside/kernel.h"
+#include "inside/plan.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include "cell/launch.h"
 #include "cell/record.h"
 #include "cell/status.h"
-#include "cell/weak.h"
+#include "inside/weak.h"
 #include "spec/conceal.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "cell/steps.h"
 
 #include "base/fd.h"
-#include "cell/kernel.h"
+#include "inside/kernel.h"
 #include "spec/json.h"
 
 #include <dirent.h>

@@ -4,7 +4,7 @@
 #include "cell/control.h"
 #include "cell/enforce.h"
 #include "cell/flow.h"
-#include "cell/kernel.h"
+#include "inside/kernel.h"
 
 #include <errno.h>
 #include <sys/epoll.h>

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "cell/filter.h"
-#include "cell/plan.h"
+#include "inside/plan.h"
 #include "spec/options.h"
 
 #include <stdio.h>

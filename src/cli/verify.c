@@ -4,7 +4,7 @@
 
 #include "base/fd.h"
 #include "base/hash.h"
-#include "cell/kernel.h"
+#include "inside/kernel.h"
 #include "cli/key.h"
 #include "spec/manifest.h"
 

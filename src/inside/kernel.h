@@ -1,7 +1,7 @@
 /* kernel.h - system calls and constants that Debian 12's libc or headers do not have yet, in one place.
  * Sources: mount_setattr(2), open_tree(2), landlock(7), seccomp(2), and the kernel's include/uapi. */
-#ifndef HC_CELL_KERNEL_H
-#define HC_CELL_KERNEL_H
+#ifndef HC_INSIDE_KERNEL_H
+#define HC_INSIDE_KERNEL_H
 
 #include <linux/landlock.h>
 #include <linux/mount.h>

@@ -1,8 +1,8 @@
-#include "cell/plan.h"
+#include "inside/plan.h"
 
 #include "base/fd.h"
-#include "cell/kernel.h"
-#include "cell/weak.h"
+#include "inside/kernel.h"
+#include "inside/weak.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
-#include "cell/plan.h"
+#include "inside/plan.h"
 
-#include "cell/weak.h"
+#include "inside/weak.h"
 
 #include <errno.h>
 #include <libmnl/libmnl.h>

@@ -1,6 +1,6 @@
 /* cores.h - core scheduling: the two halves of a processor core never run two cells at the same time. */
-#ifndef HC_CELL_CORES_H
-#define HC_CELL_CORES_H
+#ifndef HC_INSIDE_CORES_H
+#define HC_INSIDE_CORES_H
 
 #include "base/error.h"
 

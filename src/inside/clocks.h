@@ -1,6 +1,6 @@
 /* clocks.h - the cell's own clocks: how long the host has been up is none of its business. */
-#ifndef HC_CELL_CLOCKS_H
-#define HC_CELL_CLOCKS_H
+#ifndef HC_INSIDE_CLOCKS_H
+#define HC_INSIDE_CLOCKS_H
 
 #include "base/error.h"
 

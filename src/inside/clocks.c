@@ -1,8 +1,8 @@
-#include "cell/clocks.h"
+#include "inside/clocks.h"
 
 #include "base/fd.h"
-#include "cell/kernel.h"
-#include "cell/weak.h"
+#include "inside/kernel.h"
+#include "inside/weak.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "cell/cores.h"
+#include "inside/cores.h"
 
 #include <errno.h>
 #include <sys/prctl.h>

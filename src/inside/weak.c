@@ -1,8 +1,8 @@
-#include "cell/weak.h"
+#include "inside/weak.h"
 
 #ifdef HC_WEAK
 
-#include "cell/kernel.h"
+#include "inside/kernel.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  * The manifest of such a cell says of each that it is off; what is not off is checked as always.
  *
  * Not among them is the mount namespace: the cell's root is made of mounts, which nobody may make without. */
-#ifndef HC_CELL_WEAK_H
-#define HC_CELL_WEAK_H
+#ifndef HC_INSIDE_WEAK_H
+#define HC_INSIDE_WEAK_H
 
 #include "base/error.h"
 

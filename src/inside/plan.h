@@ -2,11 +2,11 @@
  * launcher fills it, the child of clone3 (inside.c) reads it, nobody looks anything up by name afterwards.
  *
  * Also the messages of the child's construction socket (SOCK_SEQPACKET, closed by the successful exec). */
-#ifndef HC_CELL_PLAN_H
-#define HC_CELL_PLAN_H
+#ifndef HC_INSIDE_PLAN_H
+#define HC_INSIDE_PLAN_H
 
 #include "base/error.h"
-#include "cell/weak.h"
+#include "inside/weak.h"
 #include "spec/job.h"
 #include "spec/policy.h"
 

@@ -4,13 +4,13 @@
  * namespace of its own, and holds the launcher's descriptors. Each step below takes something away; any that
  * fails ends the process, with the reason sent through the construction socket. After the last line the only
  * descriptors are those of enum hc_cell_fd, and the only program that can be executed has been. */
-#include "cell/plan.h"
+#include "inside/plan.h"
 
 #include "base/fd.h"
-#include "cell/clocks.h"
-#include "cell/cores.h"
-#include "cell/kernel.h"
-#include "cell/weak.h"
+#include "inside/clocks.h"
+#include "inside/cores.h"
+#include "inside/kernel.h"
+#include "inside/weak.h"
 #include "spec/handover.h"
 
 #include <errno.h>
