@@ -1,0 +1,124 @@
+/* config.h - hotcelld.conf: what the daemon listens on, keeps, and grants to whom.
+ *
+ * JSON, read as policies are: unknown members are errors, and every error names file, line and column and
+ * what was expected. Single values are rows of two tables (config_options.c), which the parser, the defaults
+ * and the man page walk. Without a file the defaults hold. A struct never changes after it was loaded: to
+ * reload is to load another one and to take it only if that went well. */
+#ifndef HC_DAEMON_CONFIG_H
+#define HC_DAEMON_CONFIG_H
+
+#include "base/hash.h"
+#include "spec/options.h"
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#define HC_TENANT_NAME  65 /* 64 letters, digits, '.', '_', '-', and a NUL */
+#define HC_CONFIG_FILE  "/etc/hotcell/hotcelld.conf"
+#define HC_KIB_S_PER_GB (INT64_C(1) << 20) /* one GB-second is 2^30 bytes for one second */
+
+enum hc_local_users { HC_LOCAL_OWN, HC_LOCAL_NONE };
+
+/* What one tenant may have and use. Members of "quotas", which hold for everybody, and of "tenants.NAME". */
+struct hc_quota {
+    int64_t weight;       /* share of the workers beside other tenants */
+    int64_t running;      /* jobs at the same time; 0: as many as there are workers */
+    int64_t queued;       /* jobs that wait */
+    int64_t sessions;     /* at the same time */
+    int64_t memory;       /* bytes that running jobs may use together (sum of their limits); 0: no limit */
+    int64_t cpu_ms;       /* CPU time per window; 0: no limit */
+    int64_t gb_s_milli;   /* thousandths of GB-seconds per window; 0: no limit */
+    int64_t window_ms;    /* the sliding window of the two */
+    int64_t stored_bytes; /* results that are kept; 0: no limit */
+};
+
+struct hc_uid_range {
+    uid_t first, last; /* inclusive */
+};
+
+struct hc_tenant_rule {
+    char name[HC_TENANT_NAME];
+    struct hc_uid_range *uids; /* owned */
+    size_t uid_count;
+    struct hc_quota quota; /* whole: what the tenant does not say itself is taken from "quotas" */
+    char **policies;       /* owned, NULL-terminated; NULL: all */
+};
+
+struct hc_listen {
+    char address[46]; /* numeric, IPv4 or IPv6 */
+    uint16_t port;
+};
+
+/* Cells to keep parked for a policy. */
+struct hc_pool {
+    char policy[HC_TENANT_NAME];
+    char tree[256]; /* "": the policy's */
+    int64_t cells;  /* parked at the same time */
+    int64_t memory; /* bytes that they may use together; 0: no limit but warm_memory */
+};
+
+struct hc_token {
+    char sha256[HC_SHA256_HEX]; /* of the token as a client sends it */
+    char tenant[HC_TENANT_NAME];
+};
+
+struct hc_config {
+    char socket_path[256];   /* "" before hc_config_load has found the default */
+    int64_t socket_mode;     /* use hc_config_socket_mode */
+    char socket_group[256];  /* "": the daemon's own */
+    char state[256];         /* directory; "" as above */
+    char tokens_file[256];   /* "": none */
+    int64_t workers;         /* 0: one per processor; use hc_config_workers */
+    int64_t queue;           /* jobs that wait, of all tenants together */
+    int64_t warm_memory;     /* bytes that all parked cells may use together */
+    int64_t local;           /* enum hc_local_users: what a uid is that no tenant names */
+    int64_t retention_ms;    /* finished jobs are kept this long */
+    int64_t retention_bytes; /* and at most this much of them */
+    int64_t http_body;       /* bytes of one request's body */
+    int64_t http_headers;    /* bytes of one request's line and headers */
+    int64_t http_connections;
+    int64_t http_tenant_connections; /* of one tenant */
+    int64_t http_idle_ms; /* a client that neither sends nor takes anything is cut off after this */
+    int64_t sessions;     /* at the same time, of all tenants */
+    int64_t session_idle_ms;
+    int64_t session_life_ms;
+    int64_t drain_ms; /* SIGTERM waits this long for running jobs */
+
+    struct hc_quota quota;    /* of tenants that say nothing, and of "uid-N" */
+    char **policies;          /* as in hc_tenant_rule */
+    struct hc_listen *listen; /* owned, as all below */
+    size_t listen_count;
+    struct hc_pool *pools;
+    size_t pool_count;
+    struct hc_tenant_rule *tenants;
+    size_t tenant_count;
+    struct hc_token *tokens;
+    size_t token_count;
+};
+
+void hc_config_init(struct hc_config *c); /* the tables' defaults */
+void hc_config_finish(struct hc_config *c);
+
+/* Load a file, and the tokens that it names; `path` NULL: HC_CONFIG_FILE if it is there, else the defaults.
+ * Fills in where socket and state are if the file does not say. On failure `*out` holds nothing that needs
+ * hc_config_finish. Errors are HC_EXIT_CONFIG. */
+int hc_config_load(const char *path, struct hc_config *out, struct hc_error *err);
+
+/* The two halves of it that take bytes, and call nothing: the file without its tokens, and a file of tokens,
+ * lines of "SHA256 TENANT", '#' begins a comment. */
+int hc_config_parse(struct hc_config *c, const char *name, const char *text, size_t len,
+                    struct hc_error *err);
+int hc_config_parse_tokens(struct hc_config *c, const char *name, const char *text, size_t len,
+                           struct hc_error *err);
+
+mode_t hc_config_socket_mode(const struct hc_config *c);
+int hc_config_workers(const struct hc_config *c);
+
+/* The configuration with all defaults, as a file that says everything has it (no tokens): for --check-config.
+ * Owned by the caller; NULL without memory. */
+cJSON *hc_config_to_json(const struct hc_config *c);
+
+void hc_config_print_man(FILE *out);       /* items of an mdoc(7) list: single values */
+void hc_config_print_quota_man(FILE *out); /* and the quotas */
+
+#endif
