@@ -29,6 +29,21 @@ SLOWNESS = float(os.environ.get("HOTCELL_TEST_SLOWNESS") or 1)  # of this machin
 PATIENCE = 120 * SLOWNESS  # seconds until a launcher that should have ended counts as hanging
 BOUNDS = {"--timeout": f"{10 * SLOWNESS:g}s", "--memory": os.environ.get("HOTCELL_TEST_MEMORY") or "256M"}
 
+# For programs in cells that try things and say how these went.
+ATTEMPT = '''
+import errno, json
+
+def attempt(what, *arguments, **more):
+    """The name of the errno that it fails with; None if it works."""
+    try:
+        what(*arguments, **more)
+    except OSError as error:
+        return errno.errorcode.get(error.errno, error.errno)
+
+def report(**facts):
+    print(json.dumps(facts), flush=True)
+'''
+
 _scratch = None
 
 

@@ -47,17 +47,7 @@ def call(name, *arguments):
     if result < 0:
         raise OSError(ctypes.get_errno(), name)
     return result
-
-def attempt(what, *arguments, **more):
-    '''The name of the errno that it fails with; None if it works.'''
-    try:
-        what(*arguments, **more)
-    except OSError as error:
-        return errno.errorcode.get(error.errno, error.errno)
-
-def report(**facts):
-    print(json.dumps(facts), flush=True)
-"""
+""" + cells.ATTEMPT
 
 
 def probe(code, *options, **arguments):
@@ -338,7 +328,8 @@ report(times=os.times().elapsed,
 """, user=user)
     facts = result.facts()
     limit = 60 * cells.SLOWNESS
-    assert time.clock_gettime(time.CLOCK_BOOTTIME) > limit, "the host was started just now: this shows nothing"
+    if time.clock_gettime(time.CLOCK_BOOTTIME) <= limit:
+        pytest.skip("the host was started just now: this would show nothing")
     assert all(0 <= seconds < limit for seconds in facts.values()), facts
     layer = result.manifest["layers"]["time_namespace"]
     assert layer["on"] and "; its clocks, read from outside, started " in layer["evidence"]
@@ -449,7 +440,8 @@ def test_calls_that_tell_of_the_host_or_of_other_cells_are_refused(user):
     # Some cannot succeed with these arguments, or not for everybody: then with another errno, save where it is the same.
     same = {what for what, error in outside.items() if error == inside[what]}
     assert same <= {"lease", "pages in memory, by descriptor", "mounts by number", "list of mounts", "notification of all reads",
-                    "counters of the processor", "share equal pages with others", "write pages out", "make pages cold"}, same
+                    "counters of the processor", "share equal pages with others", "write pages out", "make pages cold",
+                    "read only what is in memory"}, same  # not of every file system
 
 
 def test_reading_changes_no_access_time(user):
