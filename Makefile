@@ -46,6 +46,7 @@ CELL_OBJS := $(call objs,cell inside spec base)
 CLI_OBJS  := $(call objs,cli)
 SHIM_OBJS := $(call objs,shim shim/guard shim/harness)
 SPEC_OBJS := $(call objs,spec base)
+DAEMON_OBJS := $(filter-out %/main.o,$(call objs,daemon))
 TESTS     := $(patsubst src/%.c,$(B)/test/%,$(wildcard src/*/*-test.c))
 FUZZERS   := $(patsubst src/%.c,$(B)/fuzz/%,$(wildcard src/*/*-fuzz.c))
 MAN       := $(patsubst src/man/%.in,$(B)/man/%,$(wildcard src/man/*.in))
@@ -59,6 +60,8 @@ $(B)/libspec.a: $(SPEC_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
 $(B)/hotcell-shim: $(SHIM_OBJS) $(B)/libspec.a   # libpython, never libhotcell; of spec and base only what it calls
 	$(CC) $(CFLAGS) $(LINK:-pie=-no-pie) -o $@ $^ $(PY_LIBS) $(LIBS_SPEC)
+$(B)/libdaemon.a: $(DAEMON_OBJS)
+	rm -f $@ && $(AR) rcs $@ $^
 $(B)/obj/shim/%.o: CPPFLAGS += $(PY_CFLAGS)
 $(B)/obj/%.o: src/%.c Makefile
 	@mkdir -p $(@D) && echo "  CC $<"
@@ -75,6 +78,9 @@ $(B)/man/%: src/man/%.in $(B)/hotcell
 $(B)/test/%: src/%.c $(B)/libhotcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $< $(B)/libhotcell.a $(LIBS) -lm -lcmocka
+$(B)/test/daemon/%: src/daemon/%.c $(B)/libdaemon.a $(B)/libhotcell.a
+	@mkdir -p $(@D) && echo "  TEST $<"
+	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $< $(B)/libdaemon.a $(B)/libhotcell.a $(LIBS) -lm -lcmocka
 # A hostile program where the launcher looks for the shim: tests/probe.
 $(B)/probe/hotcell-shim: $(wildcard tests/probe/*.[ch]) src/spec/frame.h src/spec/handover.h
 	@mkdir -p $(@D) && echo "  PROBE"
@@ -98,9 +104,13 @@ valgrind: $(filter-out %/filter-test %/redact-test,$(TESTS))
 $(B)/fuzz/%: src/%.c $(SPEC_OBJS)
 	@mkdir -p $(@D)
 	clang $(CPPFLAGS) -std=gnu17 -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $< $(call src,spec) $(call src,base) $(LIBS_SPEC)
+# Of the daemon only what parses.
+$(B)/fuzz/daemon/config-fuzz: src/daemon/config-fuzz.c src/daemon/config.c src/daemon/config_options.c src/daemon/config_print.c src/daemon/config_tokens.c $(SPEC_OBJS)
+	@mkdir -p $(@D)
+	clang $(CPPFLAGS) -std=gnu17 -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $(filter %.c,$^) $(call src,spec) $(call src,base) $(LIBS_SPEC)
 fuzz: $(FUZZERS)   # FUZZ_SECONDS each, from the seeds beside the target
 	@for f in $^; do n=$$(basename $$f -fuzz); mkdir -p $(B)/corpus/$$n; $$f -max_total_time=$(or $(FUZZ_SECONDS),10) -rss_limit_mb=1024 -timeout=10 \
-	  -artifact_prefix=$(B)/corpus/$$n- $(B)/corpus/$$n $(wildcard src/spec/seeds)/$$n >$(B)/fuzz.log 2>&1 || { tail -n 30 $(B)/fuzz.log; exit 1; }; tail -n 1 $(B)/fuzz.log; done
+	  -artifact_prefix=$(B)/corpus/$$n- $(B)/corpus/$$n $$(find src/*/seeds/$$n -maxdepth 0 2>/dev/null) >$(B)/fuzz.log 2>&1 || { tail -n 30 $(B)/fuzz.log; exit 1; }; tail -n 1 $(B)/fuzz.log; done
 fuzz-regressions: $(FUZZERS)   # seeds, what earlier runs kept, and their findings: once each
 	@for f in $^; do n=$$(basename $$f -fuzz); $$f -runs=1 -rss_limit_mb=1024 -timeout=10 $$(find src/*/seeds/$$n $(B)/corpus/$$n $(B)/corpus/$$n-* -type f 2>/dev/null) \
 	  >$(B)/fuzz.log 2>&1 || { tail -n 30 $(B)/fuzz.log; exit 1; }; done; echo "fuzz regressions: clean"

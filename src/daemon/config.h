@@ -13,8 +13,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#define HC_TENANT_NAME  65 /* 64 letters, digits, '.', '_', '-', and a NUL */
-#define HC_CONFIG_FILE  "/etc/hotcell/hotcelld.conf"
+#define HC_TENANT_NAME  65                 /* 64 letters, digits, '.', '_', '-', and a NUL */
 #define HC_KIB_S_PER_GB (INT64_C(1) << 20) /* one GB-second is 2^30 bytes for one second */
 
 enum hc_local_users { HC_LOCAL_OWN, HC_LOCAL_NONE };
@@ -51,7 +50,7 @@ struct hc_listen {
 
 /* Cells to keep parked for a policy. */
 struct hc_pool {
-    char policy[HC_TENANT_NAME];
+    char policy[256];
     char tree[256]; /* "": the policy's */
     int64_t cells;  /* parked at the same time */
     int64_t memory; /* bytes that they may use together; 0: no limit but warm_memory */
@@ -99,17 +98,29 @@ struct hc_config {
 void hc_config_init(struct hc_config *c); /* the tables' defaults */
 void hc_config_finish(struct hc_config *c);
 
-/* Load a file, and the tokens that it names; `path` NULL: HC_CONFIG_FILE if it is there, else the defaults.
- * Fills in where socket and state are if the file does not say. On failure `*out` holds nothing that needs
+/* Load a file, and the tokens that it names; `path` NULL: /etc/hotcell/hotcelld.conf for root, the user's
+ * hotcell/hotcelld.conf below XDG_CONFIG_HOME for others, and the defaults if that is not there. Fills in
+ * where socket and state are if the file does not say. On failure `*out` holds nothing that needs
  * hc_config_finish. Errors are HC_EXIT_CONFIG. */
 int hc_config_load(const char *path, struct hc_config *out, struct hc_error *err);
 
-/* The two halves of it that take bytes, and call nothing: the file without its tokens, and a file of tokens,
- * lines of "SHA256 TENANT", '#' begins a comment. */
+/* The same without the tokens: for who only wants to know where things are. */
+int hc_config_load_places(const char *path, struct hc_config *out, struct hc_error *err);
+
+/* The two halves of it that take bytes, and call nothing: the file without its tokens, into a fresh struct
+ * that on failure needs no hc_config_finish; and into it a file of tokens, lines of "SHA256 TENANT", '#'
+ * begins a comment. */
 int hc_config_parse(struct hc_config *c, const char *name, const char *text, size_t len,
                     struct hc_error *err);
 int hc_config_parse_tokens(struct hc_config *c, const char *name, const char *text, size_t len,
                            struct hc_error *err);
+
+/* Lists of names as in `policies`: NULL is a list too. A failed copy is NULL. */
+int hc_names_copy(char ***out, char **names, struct hc_error *err);
+void hc_names_free(char **names);
+
+/* Is this what a user is called who has no tenant, "uid-1000"? Tenants cannot be called so. */
+bool hc_is_uid_tenant(const char *name);
 
 mode_t hc_config_socket_mode(const struct hc_config *c);
 int hc_config_workers(const struct hc_config *c);
@@ -118,7 +129,13 @@ int hc_config_workers(const struct hc_config *c);
  * Owned by the caller; NULL without memory. */
 cJSON *hc_config_to_json(const struct hc_config *c);
 
-void hc_config_print_man(FILE *out);       /* items of an mdoc(7) list: single values */
-void hc_config_print_quota_man(FILE *out); /* and the quotas */
+/* The tables of single values; `at` counts from struct hc_config, hc_quota and hc_pool. */
+struct hc_config_table {
+    const struct hc_option *rows;
+    size_t count;
+};
+extern const struct hc_config_table hc_config_options, hc_quota_options, hc_pool_options;
+
+void hc_config_print_man(FILE *out, const struct hc_config_table *table); /* items of an mdoc(7) list */
 
 #endif

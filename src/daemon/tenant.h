@@ -83,7 +83,9 @@ bool hc_tenant_may_use(const struct hc_tenant *t, const char *policy);
 /* Charge what was used at the time `now` (or earlier: for what the ledger knows of the last hours). */
 void hc_tenant_charge(struct hc_tenant *t, const struct hc_usage *used, int64_t now);
 
-/* Is something left in the window and of the store? Else `why` says what is used up. */
+/* Is something left of CPU time and memory times time in the window? Else `why` says what is used up. */
+bool hc_tenant_has_time(struct hc_tenant *t, int64_t now, struct hc_refusal *why);
+/* The same, and of the store. */
 bool hc_tenant_has_budget(struct hc_tenant *t, int64_t now, struct hc_refusal *why);
 
 /* The window's sum at `now`, and how long until it is below `most`. */

@@ -149,27 +149,36 @@ const struct hc_option *hc_option_by_path(const char *path)
     return NULL;
 }
 
-static int64_t *number_field(struct hc_policy *p, const struct hc_option *opt)
-{
-    return (int64_t *)(void *)((char *)p + opt->at);
-}
-
-static int64_t number_of(const struct hc_policy *p, const struct hc_option *opt)
-{
-    return *(const int64_t *)(const void *)((const char *)p + opt->at);
-}
-
-static char *name_field(struct hc_policy *p, const struct hc_option *opt)
-{
-    return (char *)p + opt->at;
-}
-
-static const char *name_of(const struct hc_policy *p, const struct hc_option *opt)
-{
-    return (const char *)p + opt->at;
-}
-
 #define NAME_SIZE sizeof(((struct hc_policy *)0)->tree)
+
+void hc_option_init(void *record, const struct hc_option *opt)
+{
+    char *field = (char *)record + opt->at;
+    if (opt->kind == HC_OPT_NAME)
+        (void)strncpy(field, opt->def_name, NAME_SIZE - 1);
+    else
+        memcpy(field, &opt->def, sizeof opt->def);
+}
+
+static int64_t *number_field(void *record, const struct hc_option *opt)
+{
+    return (int64_t *)(void *)((char *)record + opt->at);
+}
+
+static int64_t number_of(const void *record, const struct hc_option *opt)
+{
+    return *(const int64_t *)(const void *)((const char *)record + opt->at);
+}
+
+static char *name_field(void *record, const struct hc_option *opt)
+{
+    return (char *)record + opt->at;
+}
+
+static const char *name_of(const void *record, const struct hc_option *opt)
+{
+    return (const char *)record + opt->at;
+}
 
 static void format_milli(int64_t value, char *out, size_t size)
 {
@@ -244,7 +253,7 @@ static int refuse_range(struct refusal *why, const struct hc_option *opt, const 
     return -1;
 }
 
-static int set_number(struct hc_policy *p, const struct hc_option *opt, int64_t value, const char *got,
+static int set_number(void *record, const struct hc_option *opt, int64_t value, const char *got,
                       struct refusal *why)
 {
     char units[40];
@@ -254,23 +263,23 @@ static int set_number(struct hc_policy *p, const struct hc_option *opt, int64_t 
     }
     if (value < opt->min || value > opt->max)
         return refuse_range(why, opt, got);
-    *number_field(p, opt) = value;
+    *number_field(record, opt) = value;
     return 0;
 }
 
-static int set_choice(struct hc_policy *p, const struct hc_option *opt, const char *text, const char *got,
+static int set_choice(void *record, const struct hc_option *opt, const char *text, const char *got,
                       struct refusal *why)
 {
     for (int64_t i = 0; opt->choices[i]; i++) {
         if (strcmp(opt->choices[i], text) == 0) {
-            *number_field(p, opt) = i;
+            *number_field(record, opt) = i;
             return 0;
         }
     }
     return refuse_range(why, opt, got);
 }
 
-static int set_name(struct hc_policy *p, const struct hc_option *opt, const char *text, const char *got,
+static int set_name(void *record, const struct hc_option *opt, const char *text, const char *got,
                     struct refusal *why)
 {
     if (!*text || strlen(text) >= NAME_SIZE)
@@ -278,7 +287,7 @@ static int set_name(struct hc_policy *p, const struct hc_option *opt, const char
     for (const char *c = text; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
             return refuse_shape(why, opt, got);
-    (void)snprintf(name_field(p, opt), NAME_SIZE, "%s", text);
+    (void)snprintf(name_field(record, opt), NAME_SIZE, "%s", text);
     return 0;
 }
 
@@ -288,7 +297,7 @@ static int parse_milli(const char *text, int64_t *milli)
     return text[strspn(text, "0123456789.")] ? -1 : hc_parse_duration(text, milli);
 }
 
-static int set_text(struct hc_policy *p, const struct hc_option *opt, const char *text, struct refusal *why)
+static int set_text(void *record, const struct hc_option *opt, const char *text, struct refusal *why)
 {
     static int (*const parsers[])(const char *, int64_t *) = {
         [HC_OPT_SIZE] = hc_parse_size,
@@ -300,17 +309,17 @@ static int set_text(struct hc_policy *p, const struct hc_option *opt, const char
     size_t len = strlen(text);
     (void)snprintf(got, sizeof got, "'%.60s%s'", text, len > 60 ? "..." : "");
     if (opt->kind == HC_OPT_CHOICE)
-        return set_choice(p, opt, text, got, why);
+        return set_choice(record, opt, text, got, why);
     if (opt->kind == HC_OPT_NAME)
-        return set_name(p, opt, text, got, why);
+        return set_name(record, opt, text, got, why);
     int64_t value;
     if (parsers[opt->kind](text, &value) < 0)
         return refuse_shape(why, opt, got);
-    return set_number(p, opt, value, got, why);
+    return set_number(record, opt, value, got, why);
 }
 
 /* A number in JSON: bytes, a count, seconds, or processors. */
-static int set_double(struct hc_policy *p, const struct hc_option *opt, double number, struct refusal *why)
+static int set_double(void *record, const struct hc_option *opt, double number, struct refusal *why)
 {
     char got[40];
     (void)snprintf(got, sizeof got, "%.15g", number);
@@ -326,27 +335,27 @@ static int set_double(struct hc_policy *p, const struct hc_option *opt, double n
         return refuse_range(why, opt, got);
     if (value != floor(value))
         return refuse_shape(why, opt, got);
-    return set_number(p, opt, (int64_t)value, got, why);
+    return set_number(record, opt, (int64_t)value, got, why);
 }
 
-int hc_option_set(struct hc_policy *p, const struct hc_option *opt, const char *text, struct hc_error *err)
+int hc_option_set(void *record, const struct hc_option *opt, const char *text, struct hc_error *err)
 {
     struct refusal why;
-    if (set_text(p, opt, text, &why) < 0)
+    if (set_text(record, opt, text, &why) < 0)
         return hc_fail_as(err, HC_EXIT_USAGE, 0, "%s", why.text);
     return 0;
 }
 
-int hc_option_set_json(struct hc_policy *p, const struct hc_option *opt, const struct hc_json *j,
-                       const cJSON *node, struct hc_error *err)
+int hc_option_set_json(void *record, const struct hc_option *opt, const struct hc_json *j, const cJSON *node,
+                       struct hc_error *err)
 {
     struct refusal why;
     bool counts = opt->kind == HC_OPT_COUNT || opt->kind == HC_OPT_MILLI;
     int rc;
     if (cJSON_IsString(node) && !counts)
-        rc = set_text(p, opt, node->valuestring, &why);
+        rc = set_text(record, opt, node->valuestring, &why);
     else if (cJSON_IsNumber(node))
-        rc = set_double(p, opt, node->valuedouble, &why);
+        rc = set_double(record, opt, node->valuedouble, &why);
     else if (opt->kind == HC_OPT_CHOICE)
         rc = refuse_range(&why, opt, hc_json_kind(node));
     else
@@ -357,28 +366,28 @@ int hc_option_set_json(struct hc_policy *p, const struct hc_option *opt, const s
     return hc_exit_as(err, HC_EXIT_CONFIG);
 }
 
-void hc_option_format(const struct hc_policy *p, const struct hc_option *opt, char *out, size_t size)
+void hc_option_format(const void *record, const struct hc_option *opt, char *out, size_t size)
 {
     if (opt->kind == HC_OPT_NAME)
-        (void)snprintf(out, size, "%s", name_of(p, opt));
+        (void)snprintf(out, size, "%s", name_of(record, opt));
     else
-        format_number(opt, number_of(p, opt), out, size);
+        format_number(opt, number_of(record, opt), out, size);
 }
 
-cJSON *hc_option_to_json(const struct hc_policy *p, const struct hc_option *opt)
+cJSON *hc_option_to_json(const void *record, const struct hc_option *opt)
 {
     if (opt->kind == HC_OPT_COUNT)
-        return cJSON_CreateNumber((double)number_of(p, opt));
+        return cJSON_CreateNumber((double)number_of(record, opt));
     if (opt->kind == HC_OPT_MILLI)
-        return cJSON_CreateNumber((double)number_of(p, opt) / 1000);
+        return cJSON_CreateNumber((double)number_of(record, opt) / 1000);
     char text[NAME_SIZE];
-    hc_option_format(p, opt, text, sizeof text);
+    hc_option_format(record, opt, text, sizeof text);
     return cJSON_CreateString(text);
 }
 
-cJSON *hc_option_to_plain_json(const struct hc_policy *p, const struct hc_option *opt)
+cJSON *hc_option_to_plain_json(const void *record, const struct hc_option *opt)
 {
-    double number = opt->kind == HC_OPT_NAME ? 0 : (double)number_of(p, opt);
+    double number = opt->kind == HC_OPT_NAME ? 0 : (double)number_of(record, opt);
     switch (opt->kind) {
     case HC_OPT_SIZE:
     case HC_OPT_COUNT:
@@ -387,7 +396,7 @@ cJSON *hc_option_to_plain_json(const struct hc_policy *p, const struct hc_option
     case HC_OPT_MILLI:
         return cJSON_CreateNumber(number / 1000);
     default:
-        return hc_option_to_json(p, opt);
+        return hc_option_to_json(record, opt);
     }
 }
 
@@ -424,7 +433,8 @@ static void print_man_body(FILE *out, const struct hc_option *opt)
         (void)fprintf(out, "One of: %s.\n", bounds);
     else if (opt->kind != HC_OPT_NAME)
         (void)fprintf(out, "From %s.\n", bounds);
-    (void)fprintf(out, "Default: %s.\n", default_text(opt, text, sizeof text));
+    if (opt->kind != HC_OPT_NAME || *opt->def_name)
+        (void)fprintf(out, "Default: %s.\n", default_text(opt, text, sizeof text));
 }
 
 void hc_options_print_man(FILE *out)
@@ -439,15 +449,21 @@ void hc_options_print_man(FILE *out)
     }
 }
 
-void hc_options_print_policy_man(FILE *out)
+void hc_option_print_field_man(FILE *out, const struct hc_option *opt)
 {
     static const char *const types[] = {
         [HC_OPT_SIZE] = "size",    [HC_OPT_DURATION] = "duration", [HC_OPT_COUNT] = "integer",
         [HC_OPT_MILLI] = "number", [HC_OPT_CHOICE] = "string",     [HC_OPT_NAME] = "string",
     };
-    for (size_t i = 0; i < hc_options_count; i++) {
-        const struct hc_option *opt = &hc_options[i];
-        (void)fprintf(out, ".It Sy %s No = Ar %s Pq Fl -%s\n", opt->path, types[opt->kind], opt->flag);
-        print_man_body(out, opt);
-    }
+    (void)fprintf(out, ".It Sy %s No = Ar %s", opt->path, types[opt->kind]);
+    if (opt->flag)
+        (void)fprintf(out, " Pq Fl -%s", opt->flag);
+    (void)fputc('\n', out);
+    print_man_body(out, opt);
+}
+
+void hc_options_print_policy_man(FILE *out)
+{
+    for (size_t i = 0; i < hc_options_count; i++)
+        hc_option_print_field_man(out, &hc_options[i]);
 }

@@ -40,14 +40,8 @@ static const struct {
 void hc_policy_init(struct hc_policy *p)
 {
     *p = (struct hc_policy){0};
-    for (size_t i = 0; i < hc_options_count; i++) {
-        const struct hc_option *opt = &hc_options[i];
-        char *field = (char *)p + opt->at;
-        if (opt->kind == HC_OPT_NAME)
-            (void)strncpy(field, opt->def_name, sizeof p->tree - 1);
-        else
-            memcpy(field, &opt->def, sizeof opt->def);
-    }
+    for (size_t i = 0; i < hc_options_count; i++)
+        hc_option_init(p, &hc_options[i]);
 }
 
 void hc_policy_finish(struct hc_policy *p)

@@ -1,0 +1,152 @@
+#include "daemon/config.h"
+
+#include "base/fd.h"
+#include "cell/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SYSTEM_FILE "/etc/hotcell/hotcelld.conf"
+#define MAX_FILE    (4u << 20)
+#define MAX_TOKENS  (16u << 20)
+
+/* Empty or relative is as good as unset (XDG Base Directory Specification). */
+static const char *absolute_env(const char *name)
+{
+    const char *value = getenv(name);
+    return value && value[0] == '/' ? value : NULL;
+}
+
+static int join(char out[256], const char *dir, const char *rest, struct hc_error *err)
+{
+    int n = snprintf(out, 256, "%s%s", dir, rest);
+    return n < 0 || n >= 256 ? hc_fail(err, ENAMETOOLONG, "%s%s", dir, rest) : 0;
+}
+
+/* Where the configuration is if nobody says so; "" if there is no place. */
+static int default_file(char out[256], struct hc_error *err)
+{
+    const char *dir;
+    out[0] = '\0';
+    if (geteuid() == 0)
+        return join(out, SYSTEM_FILE, "", err);
+    if ((dir = absolute_env("XDG_CONFIG_HOME")))
+        return join(out, dir, "/hotcell/hotcelld.conf", err);
+    if ((dir = absolute_env("HOME")))
+        return join(out, dir, "/.config/hotcell/hotcelld.conf", err);
+    return 0;
+}
+
+static int default_socket(char out[256], struct hc_error *err)
+{
+    const char *dir;
+    if (geteuid() == 0)
+        return join(out, "/run/hotcell/hotcelld.sock", "", err);
+    if ((dir = absolute_env("XDG_RUNTIME_DIR")))
+        return join(out, dir, "/hotcell/hotcelld.sock", err);
+    char state[PATH_MAX];
+    if (hc_state_dir(state, err) < 0)
+        return -1;
+    return join(out, state, "/hotcelld.sock", err);
+}
+
+static int default_state(char out[256], struct hc_error *err)
+{
+    char state[PATH_MAX];
+    if (hc_state_dir(state, err) < 0)
+        return -1;
+    return join(out, state, "/daemon", err);
+}
+
+static int fill_places(struct hc_config *c, struct hc_error *err)
+{
+    if (!*c->socket_path && default_socket(c->socket_path, err) < 0)
+        return hc_ctx(err, "socket.path");
+    if (!*c->state && default_state(c->state, err) < 0)
+        return hc_ctx(err, "state");
+    return 0;
+}
+
+/* `path` NULL: the default, which need not be there. */
+static int load_file(const char *path, struct hc_config *out, struct hc_error *err)
+{
+    char usual[256];
+    hc_autobuf text = {0};
+    if (!path && default_file(usual, err) < 0)
+        return -1;
+    if (!path && (!*usual || (access(usual, F_OK) < 0 && errno == ENOENT))) {
+        hc_config_init(out);
+        return 0;
+    }
+    if (!path)
+        path = usual;
+    if (hc_read_file(AT_FDCWD, path, &text, MAX_FILE, err) < 0)
+        return -1;
+    return hc_config_parse(out, path, text.data ? text.data : "", text.len, err);
+}
+
+/* Who can write it can be any tenant. */
+static int check_owner(int fd, const char *path, struct hc_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return hc_fail(err, errno, "%s", path);
+    if (!S_ISREG(st.st_mode))
+        return hc_fail(err, 0, "%s: expected a regular file", path);
+    if (st.st_uid != 0 && st.st_uid != geteuid())
+        return hc_fail(err, 0, "%s: belongs to uid %u; it must be root's or the daemon's own", path,
+                       st.st_uid);
+    if (st.st_mode & (S_IWGRP | S_IWOTH))
+        return hc_fail(err, 0, "%s: is writable by others than its owner: chmod go-w it", path);
+    return 0;
+}
+
+static int load_tokens(struct hc_config *c, struct hc_error *err)
+{
+    const char *path = c->tokens_file;
+    hc_autobuf text = {0};
+    if (!*path)
+        return 0;
+    hc_autofd fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return hc_fail(err, errno, "tokens: open %s", path);
+    if (check_owner(fd, path, err) < 0 || hc_read_all(fd, &text, MAX_TOKENS, err) < 0)
+        return hc_ctx(err, "tokens");
+    return hc_config_parse_tokens(c, path, text.data ? text.data : "", text.len, err);
+}
+
+static int load(const char *path, struct hc_config *out, bool tokens, struct hc_error *err)
+{
+    if (load_file(path, out, err) < 0) {
+        (void)hc_ctx(err, "configuration");
+        return hc_exit_as(err, HC_EXIT_CONFIG);
+    }
+    if (fill_places(out, err) == 0 && (!tokens || load_tokens(out, err) == 0))
+        return 0;
+    hc_config_finish(out);
+    (void)hc_ctx(err, "configuration");
+    return hc_exit_as(err, HC_EXIT_CONFIG);
+}
+
+int hc_config_load(const char *path, struct hc_config *out, struct hc_error *err)
+{
+    return load(path, out, true, err);
+}
+
+int hc_config_load_places(const char *path, struct hc_config *out, struct hc_error *err)
+{
+    return load(path, out, false, err);
+}
+
+int hc_config_workers(const struct hc_config *c)
+{
+    cpu_set_t cpus;
+    if (c->workers)
+        return (int)c->workers;
+    /* More processors than a cpu_set_t has are enough processors. */
+    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+}
