@@ -123,6 +123,18 @@ static void close_control(struct hc_loop *l)
 {
     hc_loop_unwatch(l, l->s->control_fd);
     l->control_open = false;
+    if (l->s->tools)
+        hc_toolbox_stop(l->s->tools);
+}
+
+void hc_control_answer(struct hc_loop *l)
+{
+    if (!l->s->tools || !l->control_open || l->dead)
+        return;
+    bool left = hc_toolbox_send(l->s->tools, l->s->control_fd);
+    if (left != l->answering)
+        hc_loop_rewatch(l, l->s->control_fd, HC_ON_CONTROL, EPOLLIN | (left ? EPOLLOUT : 0));
+    l->answering = left;
 }
 
 /* The guest's process says that something was refused. */
@@ -133,6 +145,19 @@ static int take_denial(struct hc_supervisor *s, struct hc_error *err)
         return -1;
     hc_denials_note(s->denials, &d, false);
     return 0;
+}
+
+/* The program calls a tool. With the cell dead nobody waits for it. */
+static int take_tool_call(struct hc_loop *l, struct hc_error *err)
+{
+    const struct hc_supervisor *s = l->s;
+    if (!s->tools)
+        return hc_fail(err, 0, "frame 'tool call': there are no tools");
+    if (l->dead)
+        return 0;
+    int rc = hc_toolbox_call(s->tools, s->inbox.body.data, s->inbox.body.len, err);
+    hc_control_answer(l);
+    return rc;
 }
 
 /* Without one, what the reporting filter refuses is refused all the same. */
@@ -149,14 +174,17 @@ static int take_listener(struct hc_loop *l, int fd, struct hc_error *err)
 /* One packet, as far as the order of frames goes, and what it says. Returns its type or -1. */
 static int take_packet(struct hc_loop *l, const void *packet, size_t len, int *passed, struct hc_error *err)
 {
-    if (++l->frames > FRAMES_MAX)
-        return hc_fail(err, 0, "more than %d packets", FRAMES_MAX);
+    int64_t most = FRAMES_MAX + hc_tools_packets(&l->s->policy->tools);
+    if (++l->frames > most)
+        return hc_fail(err, 0, "more than %lld packets", (long long)most);
     int type = hc_inbox_feed(&l->s->inbox, packet, len, err);
     int rc = 0;
     if (type == HC_FRAME_FILTERED)
         rc = take_listener(l, hc_take(passed), err);
     else if (type == HC_FRAME_DENIAL)
         rc = take_denial(l->s, err);
+    else if (type == HC_FRAME_TOOL_CALL)
+        rc = take_tool_call(l, err);
     return rc < 0 ? -1 : type;
 }
 

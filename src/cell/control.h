@@ -10,4 +10,7 @@
 void hc_control_read(struct hc_loop *l);
 void hc_control_read_status(struct hc_loop *l);
 
+/* Send the answers of tools, as far as the cell reads them. */
+void hc_control_answer(struct hc_loop *l);
+
 #endif

@@ -24,6 +24,12 @@ int hc_loop_watch(struct hc_loop *l, int fd, enum hc_source on, uint32_t events,
     return epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &ev) < 0 ? hc_fail(err, errno, "epoll_ctl") : 0;
 }
 
+void hc_loop_rewatch(struct hc_loop *l, int fd, enum hc_source on, uint32_t events)
+{
+    struct epoll_event ev = {.events = events, .data.u32 = on};
+    (void)epoll_ctl(l->epoll, EPOLL_CTL_MOD, fd, &ev);
+}
+
 void hc_loop_unwatch(struct hc_loop *l, int fd)
 {
     (void)epoll_ctl(l->epoll, EPOLL_CTL_DEL, fd, NULL);

@@ -20,7 +20,8 @@ enum hc_source {
     HC_ON_REFUSED,
     HC_ON_PACE,
     HC_ON_PASS_OUT,
-    HC_ON_PASS_ERR
+    HC_ON_PASS_ERR,
+    HC_ON_TOOLS
 };
 
 /* A relay and what epoll has been told about it. */
@@ -39,11 +40,13 @@ struct hc_loop {
     int soft;        /* memory.events, while memory.high is set; else -1 */
     bool told;       /* of its memory, once */
     int pace;        /* timer; -1: refused calls are answered as they come */
-    int frames;
+    int64_t frames;
+    bool answering; /* answers of tools wait for the cell to read */
 };
 
 /* epoll; `fd` stays the caller's. */
 int hc_loop_watch(struct hc_loop *l, int fd, enum hc_source on, uint32_t events, struct hc_error *err);
+void hc_loop_rewatch(struct hc_loop *l, int fd, enum hc_source on, uint32_t events);
 void hc_loop_unwatch(struct hc_loop *l, int fd);
 
 /* A timer that the caller owns, -1; every_ms 0: once. */

@@ -6,7 +6,9 @@
 #include "base/units.h"
 #include "cell/launch.h"
 #include "cell/record.h"
+#include "cell/stamp.h"
 #include "cell/status.h"
+#include "cell/tools.h"
 #include "inside/weak.h"
 #include "spec/conceal.h"
 
@@ -20,37 +22,12 @@
 
 #define SECOND 1000000000LL /* in nanoseconds */
 
-static int64_t clock_ns(clockid_t clock)
-{
-    struct timespec t;
-    (void)clock_gettime(clock, &t);
-    return t.tv_sec * SECOND + t.tv_nsec;
-}
-
-/* How far the host's clock is ahead of the time since boot: what changes when somebody sets it. */
-static int64_t clock_ahead(void)
-{
-    return clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
-}
-
 /* By how much it has been set back since; slewing it, by at most 500 parts in a million (adjtimex(2)), does
  * not count. */
 static int64_t clock_set_back(int64_t ahead, int64_t since_us)
 {
-    int64_t back = ahead - clock_ahead(), slewed = hc_now_us() - since_us; /* a thousandth, in ns */
+    int64_t back = ahead - hc_stamp_ahead(), slewed = hc_now_us() - since_us; /* a thousandth, in ns */
     return back > SECOND + slewed ? back : 0;
-}
-
-/* Now, by a clock that is this much ahead of the time since boot. */
-static void format_time(int64_t ahead, char out[40])
-{
-    int64_t now = clock_ns(CLOCK_BOOTTIME) + ahead;
-    time_t whole = (time_t)(now / SECOND);
-    struct tm tm;
-    (void)gmtime_r(&whole, &tm);
-    char seconds[24];
-    (void)strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &tm);
-    (void)snprintf(out, 40, "%s.%03dZ", seconds, (int)(now % SECOND / 1000000));
 }
 
 /* The time (UTC, as strftime formats it) and 12 random hex digits: sorts by time, unique without asking
@@ -199,6 +176,7 @@ static void source_finish(struct hc_source *s)
 static void launch_finish(struct hc_launch *l)
 {
     hc_supervise_kill(&l->sup);
+    hc_toolbox_free(l->sup.tools);
     hc_close_fd(&l->sup.pidfd);
     hc_listener_finish(&l->sup.listener);
     hc_inbox_finish(&l->sup.inbox);
@@ -254,8 +232,20 @@ static void conceal(struct hc_launch *l)
         hc_launch_warn(m, "output was withheld: looking for what is to be redacted took too long");
 }
 
+/* Before there is a cell: a tool that nobody answers is wrong already. */
+static int prepare_tools(struct hc_launch *l, int64_t ahead, struct hc_error *err)
+{
+    const struct hc_run *r = l->run;
+    if (r->policy->tools.count == 0 || r->job->check_only)
+        return 0;
+    return hc_toolbox_new(&l->sup.tools, &r->policy->tools, r->tool_fd > 0 ? r->tool_fd : -1, ahead,
+                          &l->m->tools, &l->m->denials, err);
+}
+
 static int run_cell(struct hc_launch *l, int64_t ahead, struct hc_error *err)
 {
+    if (prepare_tools(l, ahead, err) < 0)
+        return -1;
     if (hc_launch_prepare(l, err) < 0)
         return -1;
     int64_t since_ns = first_stamp(l->run->policy);
@@ -307,7 +297,7 @@ static int describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, stru
         m->enforced_by.cpus = m->enforced_by.cpu_weight = m->enforced_by.io = m->enforced_by.output = "none";
     m->code_bytes = (int64_t)job->code_len;
     hc_sha256_hex(job->code, job->code_len, m->code_sha256);
-    format_time(ahead, m->started);
+    hc_stamp_text(ahead, m->started);
     if (job->job_id)
         (void)snprintf(m->job_id, sizeof m->job_id, "%s", job->job_id);
     else if (stamp("%Y%m%dT%H%M%SZ-", m->job_id, sizeof m->job_id, err) < 0)
@@ -326,7 +316,7 @@ int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
 {
     struct hc_launch l;
     /* Once: however the clock is set meanwhile, the job has not ended before it started. */
-    const int64_t ahead = clock_ahead();
+    const int64_t ahead = hc_stamp_ahead();
     int rc = describe(r, m, ahead, err);
     launch_init(&l, r, m);
     r->dest = (struct hc_dest){.fd = -1};
@@ -345,7 +335,7 @@ int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
     m->exit_code = rc < 0 ? err->exit : hc_status_exit(m->status);
     m->tree_name = r->policy->tree;
     launch_finish(&l);
-    format_time(ahead, m->finished);
+    hc_stamp_text(ahead, m->finished);
     return rc;
 }
 

@@ -11,6 +11,7 @@ struct hc_run {
     const struct hc_policy *policy; /* effective: the job's overrides applied. Borrowed */
     int pass_stdout, pass_stderr;   /* the guest's output as it comes; -1: only into the manifest */
     int cancel_fd;                  /* readable: end the job. -1: none */
+    int tool_fd; /* stream socket of the client that answers tools without a command; 0: there is none */
     const char *default_dir;    /* parent of the output directory if the job names none: "hotcell-output" */
     struct hc_lessons *lessons; /* filled, if the policy is one that learns; NULL */
     struct hc_dest dest;        /* filled; hc_run_finish closes it */

@@ -107,6 +107,10 @@ static void bury(struct hc_loop *l)
     struct hc_supervisor *s = l->s;
     hc_loop_unwatch(l, s->pidfd);
     l->dead = true;
+    if (s->tools) {
+        hc_loop_unwatch(l, hc_toolbox_fd(s->tools));
+        hc_toolbox_stop(s->tools);
+    }
     hc_enforce_soft_end(l);
     s->end_us = hc_now_us();
     /* The first process of a pid namespace takes all others with it before it can be waited for. */
@@ -157,7 +161,12 @@ static void handle(struct hc_loop *l, const struct epoll_event *event, const str
         hc_flow_write(l, &l->err);
         break;
     case HC_ON_CONTROL:
+        hc_control_answer(l);
         hc_control_read(l);
+        break;
+    case HC_ON_TOOLS:
+        hc_toolbox_work(l->s->tools);
+        hc_control_answer(l);
         break;
     case HC_ON_STATUS:
         hc_control_read_status(l);
@@ -208,6 +217,7 @@ static int run_loop(struct hc_loop *l, const struct timers *timers, struct hc_er
         hc_loop_watch(l, timers->wall, HC_ON_WALL, EPOLLIN, err) < 0 ||
         (timers->grace >= 0 && hc_loop_watch(l, timers->grace, HC_ON_GRACE, EPOLLIN, err) < 0) ||
         (timers->ticker >= 0 && hc_loop_watch(l, timers->ticker, HC_ON_WATCH, EPOLLIN, err) < 0) ||
+        (s->tools && hc_loop_watch(l, hc_toolbox_fd(s->tools), HC_ON_TOOLS, EPOLLIN, err) < 0) ||
         (s->cancel_fd >= 0 && hc_loop_watch(l, s->cancel_fd, HC_ON_CANCEL, EPOLLIN, err) < 0))
         return -1;
     hc_flow_sync(l, &l->out);

@@ -5,6 +5,7 @@
 #include "cell/cgroup.h"
 #include "cell/ids.h"
 #include "cell/listener.h"
+#include "cell/tools.h"
 #include "spec/frame.h"
 #include "spec/handover.h"
 #include "spec/manifest.h"
@@ -38,6 +39,7 @@ struct hc_supervisor {
     int output_fd, tmp_fd;        /* roots of the cell's /output and /tmp */
     int pass_stdout, pass_stderr; /* where output is passed on to as it comes; -1: nowhere */
     int cancel_fd;                /* readable: end the job; -1: none */
+    struct hc_toolbox *tools;     /* NULL: the program has none */
     int filters;                  /* seccomp filters that the launcher itself was under */
 
     /* Found out. */

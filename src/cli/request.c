@@ -2,6 +2,7 @@
 #include "cli/request.h"
 
 #include "base/fd.h"
+#include "base/units.h"
 #include "cell/policies.h"
 #include "cell/steps.h"
 #include "cli/cli.h"
@@ -37,6 +38,8 @@ enum {
     OPT_STEP,
     OPT_WAIT,
     OPT_JSON,
+    OPT_TOOL,
+    OPT_TOOL_FD,
     OPT_LIMITS /* the first row of the option table; the others follow */
 };
 
@@ -61,6 +64,8 @@ static const struct {
     {{"step", required_argument, NULL, OPT_STEP}, false},
     {{"wait", no_argument, NULL, OPT_WAIT}, false},
     {{"json", no_argument, NULL, OPT_JSON}, true},
+    {{"tool", required_argument, NULL, OPT_TOOL}, false},
+    {{"tool-fd", required_argument, NULL, OPT_TOOL_FD}, false},
 };
 
 #define OWN_OPTIONS (sizeof own_options / sizeof *own_options)
@@ -112,6 +117,18 @@ static int set_seed(struct hc_job *job, const char *text, struct hc_error *err)
     return 0;
 }
 
+/* Not one of the standard three, which have their own use. */
+static int set_tool_fd(struct hc_request *q, const char *text, struct hc_error *err)
+{
+    int64_t fd;
+    if (hc_parse_int(text, &fd) < 0 || fd <= STDERR_FILENO || fd > INT_MAX)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "expected a descriptor from 3 on, got '%.40s'", text);
+    if (fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0)
+        return hc_fail_as(err, HC_EXIT_USAGE, errno, "%s", text);
+    q->tool_fd = (int)fd;
+    return 0;
+}
+
 static int take_option(struct hc_request *q, int opt, struct hc_error *err)
 {
     struct hc_job *job = &q->job;
@@ -130,6 +147,10 @@ static int take_option(struct hc_request *q, int opt, struct hc_error *err)
         return hc_job_add_label(job, optarg, err);
     case OPT_RETURN:
         return hc_job_add_return(job, optarg, err);
+    case OPT_TOOL:
+        return hc_job_add_tool(job, optarg, err);
+    case OPT_TOOL_FD:
+        return set_tool_fd(q, optarg, err);
     case OPT_TENANT:
         return set_id(&job->tenant, optarg, err);
     case OPT_JOB_ID:
@@ -244,7 +265,7 @@ static int load_policy(struct hc_request *q, struct hc_error *err)
     for (size_t i = 0; i < job->override_count; i++)
         if (hc_option_set(&q->policy, job->overrides[i].opt, job->overrides[i].text, err) < 0)
             return -1;
-    return 0;
+    return hc_job_put_tools(&q->job, &q->policy, err);
 }
 
 /* Results go to DIR/SESSION/STEP, and nobody else's to this session in the meantime. */

@@ -20,6 +20,7 @@ struct hc_request {
     int session_fd;       /* holds the session for as long as the job takes; -1: none */
     bool wait;            /* for the session */
     bool json;
+    int tool_fd; /* of the client that answers tools; 0: none */
 };
 
 /* A command's work on its request: the exit status, or -1 with `err` set. */

@@ -20,6 +20,8 @@ static const char help_head[] =
     "      --var NAME=JSON       a value\n"
     "      --return NAME[=FORMAT]\n"
     "                            give a variable back: auto, json, npy, csv, jsonl, exact\n"
+    "      --tool NAME=COMMAND   what the program may call on this host as tools.NAME(...)\n"
+    "      --tool-fd N           a socket over which other tools are answered\n"
     "      --spec SPEC           a job as JSON\n"
     "      --json                print the manifest instead of the program's output\n"
     "      --sign KEYFILE        sign the manifest (HMAC-SHA256)\n"
@@ -91,6 +93,7 @@ static int run_job(struct hc_request *q, struct hc_error *err)
         .pass_stdout = q->json ? -1 : STDOUT_FILENO,
         .pass_stderr = q->json ? -1 : STDERR_FILENO,
         .cancel_fd = cancel,
+        .tool_fd = q->tool_fd,
         .default_dir = "hotcell-output",
     };
     struct hc_manifest *m = calloc(1, sizeof *m);

@@ -15,6 +15,7 @@
 #include "shim/harness/reject.h"
 #include "shim/harness/pyjson.h"
 #include "shim/harness/results.h"
+#include "shim/harness/tools.h"
 #include "shim/harness/wire.h"
 
 #include "base/fd.h"
@@ -163,6 +164,8 @@ static PyObject *bind_data(const struct hc_handover *h, PyObject *space)
     if (columns && cJSON_IsTrue(member(h->json.root, "check")))
         return columns; /* the program is only looked at */
     bind_variables(h, space);
+    if (hc_tools_bind(member(h->json.root, "tools"), space) < 0)
+        fail_python("set up the tools");
     if (!columns)
         fail_python("load the job's data");
     const cJSON *input;

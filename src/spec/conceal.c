@@ -57,6 +57,23 @@ static int conceal_denials(struct hc_redaction *x, struct hc_denials *denials)
     return rc;
 }
 
+static int conceal_calls(struct hc_redaction *x, struct hc_tool_log *log)
+{
+    int rc = 0;
+    for (size_t i = 0; i < log->count; i++) {
+        struct hc_tool_entry *e = &log->items[i];
+        hc_autobuf clean = {0};
+        size_t len = e->arguments ? strlen(e->arguments) : 0;
+        hc_redaction_feed(x, e->arguments ? e->arguments : "", len, &clean);
+        hc_redaction_finish(x, (int64_t)len < e->argument_bytes, &clean);
+        rc |= hc_redaction_no_memory(x) ? -1 : 0;
+        free(e->arguments);
+        e->arguments = rc == 0 && clean.data ? hc_buf_take(&clean) : NULL;
+        rc |= conceal_text(x, e->message, sizeof e->message);
+    }
+    return rc;
+}
+
 int hc_manifest_conceal(struct hc_manifest *m, const struct hc_redactor *redactor)
 {
     struct hc_redaction *x = hc_redaction_new(redactor, false);
@@ -75,6 +92,7 @@ int hc_manifest_conceal(struct hc_manifest *m, const struct hc_redactor *redacto
     rc |= conceal_json(x, &m->check);
     rc |= conceal_report(x, &m->guest);
     rc |= conceal_denials(x, &m->denials);
+    rc |= conceal_calls(x, &m->tools);
     hc_redaction_free(x);
     return rc;
 }

@@ -5,8 +5,8 @@
 #include "spec/manifest.h"
 #include "spec/redact.h"
 
-/* Reason, rejection, findings, denials, warnings and the report of the guest's process; the streams were
- * redacted on their way. -1: no memory, and what could not be redacted is gone. */
+/* Reason, rejection, findings, denials, calls of tools, warnings and the report of the guest's process; the
+ * streams were redacted on their way. -1: no memory, and what could not be redacted is gone. */
 int hc_manifest_conceal(struct hc_manifest *m, const struct hc_redactor *redactor);
 
 #endif

@@ -14,10 +14,9 @@ static const struct {
     bool attested;
     int source; /* who shares an allowance */
 } refusers[HC_REFUSERS] = {
-    [HC_REFUSER_AST] = {"ast", true, 0},
-    [HC_REFUSER_RUNTIME] = {"runtime", false, 1},
-    [HC_REFUSER_AUDIT] = {"audit", false, 1},
-    [HC_REFUSER_SECCOMP] = {"seccomp", true, 2},
+    [HC_REFUSER_AST] = {"ast", true, 0},      [HC_REFUSER_RUNTIME] = {"runtime", false, 1},
+    [HC_REFUSER_AUDIT] = {"audit", false, 1}, [HC_REFUSER_SECCOMP] = {"seccomp", true, 2},
+    [HC_REFUSER_TOOL] = {"tool", true, 3},
 };
 
 const char *hc_refuser_name(enum hc_refuser by)

@@ -12,11 +12,18 @@
 #define HC_DENIAL_MESSAGE_MAX 4096 /* bytes of one HC_FRAME_DENIAL */
 
 /* Who refused. What the check of the program found (before any of it ran) and what the kernel asked the
- * launcher is attested; what the guard refused while the program ran is told by the guest's process, which
- * may say what it likes, and shares one allowance. */
-enum hc_refuser { HC_REFUSER_AST, HC_REFUSER_RUNTIME, HC_REFUSER_AUDIT, HC_REFUSER_SECCOMP, HC_REFUSERS };
+ * launcher, and the calls of tools that the launcher refused, are attested; what the guard refused while the
+ * program ran is told by the guest's process, which may say what it likes, and shares one allowance. */
+enum hc_refuser {
+    HC_REFUSER_AST,
+    HC_REFUSER_RUNTIME,
+    HC_REFUSER_AUDIT,
+    HC_REFUSER_SECCOMP,
+    HC_REFUSER_TOOL,
+    HC_REFUSERS
+};
 
-const char *hc_refuser_name(enum hc_refuser by); /* "ast", "runtime", "audit", "seccomp" */
+const char *hc_refuser_name(enum hc_refuser by); /* "ast", "runtime", "audit", "seccomp", "tool" */
 bool hc_refuser_attested(enum hc_refuser by);
 
 struct hc_denial {

@@ -4,16 +4,17 @@
 #include <string.h>
 
 static const char *const names[HC_FRAME_TYPES] = {
-    [HC_FRAME_READY] = "ready",       [HC_FRAME_GO] = "go",
-    [HC_FRAME_REJECTED] = "rejected", [HC_FRAME_RUN] = "run",
-    [HC_FRAME_REPORT] = "report",     [HC_FRAME_CHECKED] = "checked",
-    [HC_FRAME_DENIAL] = "denial",     [HC_FRAME_FILTERED] = "filtered",
+    [HC_FRAME_READY] = "ready",         [HC_FRAME_GO] = "go",
+    [HC_FRAME_REJECTED] = "rejected",   [HC_FRAME_RUN] = "run",
+    [HC_FRAME_REPORT] = "report",       [HC_FRAME_CHECKED] = "checked",
+    [HC_FRAME_DENIAL] = "denial",       [HC_FRAME_FILTERED] = "filtered",
+    [HC_FRAME_TOOL_CALL] = "tool call", [HC_FRAME_TOOL_RESULT] = "tool result",
 };
 
 static bool has_payload(int type)
 {
     return type == HC_FRAME_REJECTED || type == HC_FRAME_REPORT || type == HC_FRAME_CHECKED ||
-           type == HC_FRAME_DENIAL;
+           type == HC_FRAME_DENIAL || type == HC_FRAME_TOOL_CALL || type == HC_FRAME_TOOL_RESULT;
 }
 
 int hc_frame_parse(const void *data, size_t len, struct hc_frame_head *head, const void **payload,
@@ -54,6 +55,7 @@ static bool expected(const struct hc_inbox *in, int type)
         return !over && !in->running && in->ready;
     case HC_FRAME_CHECKED:
         return !over && !in->running && in->ready && !in->checked;
+    case HC_FRAME_TOOL_CALL:
     case HC_FRAME_DENIAL:
     case HC_FRAME_REPORT:
         return !over && in->running;

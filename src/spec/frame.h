@@ -2,8 +2,8 @@
  *
  * One packet is one frame: struct hc_frame_head and at most HC_FRAME_CHUNK bytes. A message longer than that
  * is several frames of one type, the last with HC_FRAME_LAST. The launcher answers HC_FRAME_READY with
- * HC_FRAME_GO and otherwise only reads. Everything that arrives after HC_FRAME_RUN may have been written by
- * guest code. */
+ * HC_FRAME_GO, each HC_FRAME_TOOL_CALL with one HC_FRAME_TOOL_RESULT, and otherwise only reads. Everything
+ * that arrives after HC_FRAME_RUN may have been written by guest code. */
 #ifndef HC_SPEC_FRAME_H
 #define HC_SPEC_FRAME_H
 
@@ -32,6 +32,12 @@ enum hc_frame_type {
     /* The reporting filter is on (cell/filter.h), and its listener comes along as a descriptor, unless the
      * kernel gave none. The first frame of all; no payload. */
     HC_FRAME_FILTERED = 8,
+    /* JSON {"id", "name", "arguments"}: the program calls a tool (spec/tool_call.h). Between RUN and REPORT,
+     * any number of times; ids rise. */
+    HC_FRAME_TOOL_CALL = 9,
+    /* Launcher to shim, JSON {"id", "value"} or {"id", "error"}: the answer to the call of this id; one for
+     * each call, in any order, and none once the program's run is over. */
+    HC_FRAME_TOOL_RESULT = 10,
     HC_FRAME_TYPES
 };
 

@@ -47,6 +47,15 @@ static bool put_returns(cJSON *root, const struct hc_job *job)
     return list;
 }
 
+static bool put_tools(cJSON *root, const struct hc_policy *p)
+{
+    cJSON *list = p->tools.count ? hc_tools_for_shim(&p->tools) : NULL;
+    if (!p->tools.count || (list && cJSON_AddItemToObject(root, "tools", list)))
+        return true;
+    cJSON_Delete(list);
+    return false;
+}
+
 static bool put_document(cJSON *root, const struct hc_job *job, const struct hc_policy *p)
 {
     const char *code = job->code;
@@ -57,7 +66,7 @@ static bool put_document(cJSON *root, const struct hc_job *job, const struct hc_
         code += strlen(HC_BOM);
     return cJSON_AddStringToObject(root, "code", code) &&
            cJSON_AddStringToObject(root, "filename", hc_rules_text(p->rules, "code", "filename", "<cell>")) &&
-           put_inputs(root, job) && put_rules(root, p) && put_returns(root, job) &&
+           put_inputs(root, job) && put_rules(root, p) && put_returns(root, job) && put_tools(root, p) &&
            cJSON_AddRawToObject(root, "vars", job->vars_text ? job->vars_text : "{}") &&
            (!job->has_seed || cJSON_AddNumberToObject(root, "seed", job->seed)) &&
            cJSON_AddStringToObject(root, "timeout", timeout) &&

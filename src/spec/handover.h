@@ -5,7 +5,8 @@
  * The document: {"code", "filename", "inputs": [{"name", "path", "format"}], "vars": {..}, "seed": n |
  * absent, "timeout": text, "figures", "figure_bytes", "value_bytes", "processes": bool, "network": bool,
  * "check": bool, "guard": bool, "learn": true | absent, "rules": {section: {key: value}}, "returns":
- * [{"name", "format"}]}. "rules" is what rules.h checked; with guard off it lacks the guard's. */
+ * [{"name", "format"}], "tools": [{"name", "argument_bytes", "description" | absent, "parameters" | absent}]
+ * | absent}. "rules" is what rules.h checked; with guard off it lacks the guard's. */
 #ifndef HC_SPEC_HANDOVER_H
 #define HC_SPEC_HANDOVER_H
 

@@ -8,14 +8,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define MAX_LABEL 1024 /* a label's value */
-
-static const char *const format_names[] = {
-    [HC_INPUT_PATH] = "path", [HC_INPUT_JSONL] = "jsonl", [HC_INPUT_JSON] = "json",
-    [HC_INPUT_CSV] = "csv",   [HC_INPUT_NPY] = "npy",     [HC_INPUT_NPZ] = "npz",
-};
 
 const char hc_job_id_shape[] = "1 to 64 letters, digits, '.', '_' or '-', not beginning with '.'";
 
@@ -38,43 +32,13 @@ void hc_job_finish(struct hc_job *job)
     for (size_t i = 0; i < job->return_count; i++)
         free(job->returns[i].name);
     free(job->sign);
+    hc_tools_finish(&job->tools);
+    for (size_t i = 0; i < job->tool_command_count; i++)
+        free(job->tool_commands[i]);
     *job = (struct hc_job){0};
 }
 
 /* ---- inputs ---- */
-
-/* The extension behind the last dot of the last component, "" if there is none. */
-static const char *extension(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    const char *dot = strrchr(base, '.');
-    return dot && dot != base ? dot + 1 : "";
-}
-
-enum hc_input_format hc_input_format_of(const char *path)
-{
-    const char *ext = extension(path);
-    for (size_t i = HC_INPUT_PATH + 1; i < sizeof format_names / sizeof *format_names; i++)
-        if (strcasecmp(ext, format_names[i]) == 0)
-            return (enum hc_input_format)i;
-    return HC_INPUT_PATH;
-}
-
-const char *hc_input_format_name(enum hc_input_format f)
-{
-    return format_names[f];
-}
-
-int hc_input_cell_path(const struct hc_input *in, char *out, size_t size)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    const char *ext = extension(in->path);
-    size_t len = strlen(ext);
-    bool keep = len > 0 && len <= 8 && strspn(ext, plain) == len;
-    int n = snprintf(out, size, "/input/%s%s%s", in->name, keep ? "." : "", keep ? ext : "");
-    return n > 0 && (size_t)n < size ? 0 : -1;
-}
 
 static bool name_taken(const struct hc_job *job, const char *name)
 {
@@ -280,6 +244,37 @@ int hc_job_add_label(struct hc_job *job, const char *assignment, struct hc_error
         return hc_fail_as(err, HC_EXIT_USAGE, 0, "more than %d labels", HC_JOB_LABELS);
     if (!cJSON_AddStringToObject(job->labels, key, value))
         return hc_fail(err, ENOMEM, "'%s'", key);
+    return 0;
+}
+
+int hc_job_add_tool(struct hc_job *job, const char *assignment, struct hc_error *err)
+{
+    struct hc_tools scratch = {0};
+    int rc = hc_tools_add_command(&scratch, assignment, err);
+    hc_tools_finish(&scratch);
+    if (rc < 0)
+        return -1;
+    if (job->tool_command_count == HC_MAX_TOOLS)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "more than %d tools", HC_MAX_TOOLS);
+    char *copy = strdup(assignment);
+    if (!copy)
+        return hc_fail(err, ENOMEM, "tools");
+    job->tool_commands[job->tool_command_count++] = copy;
+    return 0;
+}
+
+int hc_job_put_tools(struct hc_job *job, struct hc_policy *policy, struct hc_error *err)
+{
+    if (hc_tools_move(&policy->tools, &job->tools, err) < 0)
+        return -1;
+    for (size_t i = 0; i < job->tool_command_count; i++)
+        if (hc_tools_add_command(&policy->tools, job->tool_commands[i], err) < 0)
+            return hc_ctx(err, "--tool");
+    static const char *const names[] = {"tools", "ToolError"}; /* what the program calls them by */
+    for (size_t i = 0; policy->tools.count && i < sizeof names / sizeof *names; i++)
+        if (name_taken(job, names[i]))
+            return hc_fail_as(err, HC_EXIT_DATA, 0, "'%s' is a name of the program already, as it has tools",
+                              names[i]);
     return 0;
 }
 

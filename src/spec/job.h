@@ -54,8 +54,11 @@ struct hc_job {
     char *job_id;  /* NULL: the launcher makes one */
     cJSON *labels; /* object of strings; NULL if none */
     bool has_seed;
-    uint32_t seed;    /* PYTHONHASHSEED and random.seed */
-    char *sign;       /* key file */
+    uint32_t seed;                     /* PYTHONHASHSEED and random.seed */
+    char *sign;                        /* key file */
+    struct hc_tools tools;             /* that the spec describes: without commands */
+    char *tool_commands[HC_MAX_TOOLS]; /* NAME=COMMAND, of the command line */
+    size_t tool_command_count;
     bool runner_form; /* came in the older runner's form: also write _sandbox_result.json */
 };
 
@@ -70,9 +73,15 @@ int hc_job_add_input(struct hc_job *job, const char *assignment, struct hc_error
 int hc_job_add_var(struct hc_job *job, const char *assignment, struct hc_error *err);
 /* NAME or NAME=FORMAT */
 int hc_job_add_return(struct hc_job *job, const char *assignment, struct hc_error *err);
+/* NAME=COMMAND, checked */
+int hc_job_add_tool(struct hc_job *job, const char *assignment, struct hc_error *err);
 int hc_job_add_label(struct hc_job *job, const char *assignment, struct hc_error *err);
 int hc_job_add_override(struct hc_job *job, const struct hc_option *opt, const char *text,
                         struct hc_error *err);
+
+/* Give the policy the tools that the job brings: those of the spec, whose names the policy must not have,
+ * then the command line's. HC_EXIT_DATA, HC_EXIT_USAGE. */
+int hc_job_put_tools(struct hc_job *job, struct hc_policy *policy, struct hc_error *err);
 
 /* What every job must fulfil whatever form it came in: code present, UTF-8 (says line and column), no NUL,
  * not blank; names unique; ids well-formed ([A-Za-z0-9._-], at most 64). HC_EXIT_DATA. The size limit is the

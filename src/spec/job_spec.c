@@ -245,6 +245,11 @@ static int parse_return(struct spec *s, const cJSON *node, struct hc_error *err)
     return 0;
 }
 
+static int parse_tools(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return hc_tools_read(&s->job->tools, s->json, node, false, err);
+}
+
 static int parse_seed(struct spec *s, const cJSON *node, struct hc_error *err)
 {
     static const char shape[] = "a whole number from 0 to 4294967295";
@@ -259,21 +264,14 @@ static int parse_seed(struct spec *s, const cJSON *node, struct hc_error *err)
 }
 
 static const struct member new_form[] = {
-    {"code", parse_code},
-    {"inputs", parse_inputs},
-    {"vars", parse_vars},
-    {"policy", parse_policy},
-    {"tree", parse_tree},
-    {"output_dir", parse_output_dir},
-    {"limits", parse_limits},
-    {"persist_code", parse_persist_code},
-    {"tenant", parse_tenant},
-    {"job_id", parse_job_id},
-    {"labels", parse_labels},
-    {"seed", parse_seed},
-    {"sign", parse_sign},
-    {"return", parse_return},
-    {NULL, NULL},
+    {"code", parse_code},     {"inputs", parse_inputs},
+    {"vars", parse_vars},     {"policy", parse_policy},
+    {"tree", parse_tree},     {"output_dir", parse_output_dir},
+    {"limits", parse_limits}, {"persist_code", parse_persist_code},
+    {"tenant", parse_tenant}, {"job_id", parse_job_id},
+    {"labels", parse_labels}, {"seed", parse_seed},
+    {"sign", parse_sign},     {"return", parse_return},
+    {"tools", parse_tools},   {NULL, NULL},
 };
 
 static const struct member runner_form[] = {

@@ -56,6 +56,7 @@ void hc_manifest_finish(struct hc_manifest *m)
     cJSON_Delete(m->rejection.findings);
     cJSON_Delete(m->check);
     hc_denials_finish(&m->denials);
+    hc_tool_log_finish(&m->tools);
     *m = (struct hc_manifest){0};
 }
 
@@ -347,6 +348,8 @@ static void put_warnings(struct doc *d, cJSON *root, const struct hc_manifest *m
         put_text(d, list, NULL, m->warnings[i]);
     if (m->denials.more)
         put_text(d, list, NULL, "more was refused than is listed under denials");
+    if (m->tools.more)
+        put_text(d, list, NULL, "more tools were called than are listed under tools");
     if (!no_guest)
         return;
     hc_autobuf text = {0};
@@ -367,6 +370,23 @@ static void put_denials(struct doc *d, cJSON *root, const struct hc_manifest *m)
         put_number(d, entry, "count", (double)denial->count);
         put_text_or_null(d, entry, "hint", denial->hint);
         put_bool(d, entry, "attested", hc_refuser_attested(denial->by));
+    }
+}
+
+static void put_tools(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    cJSON *list = put_list(d, root, "tools");
+    for (size_t i = 0; i < m->tools.count; i++) {
+        const struct hc_tool_entry *e = &m->tools.items[i];
+        cJSON *entry = put_object(d, list, NULL);
+        put_text(d, entry, "name", e->name);
+        put_text(d, entry, "arguments", e->arguments ? e->arguments : "");
+        put_number(d, entry, "argument_bytes", (double)e->argument_bytes);
+        put_text(d, entry, "status", hc_tool_status_name(e->status));
+        put_text_or_null(d, entry, "message", e->message);
+        put_text(d, entry, "started", e->started);
+        put_seconds(d, entry, "wall", e->wall_us);
+        put_known(d, entry, "result_bytes", e->result_bytes);
     }
 }
 
@@ -501,6 +521,7 @@ static cJSON *build(const struct hc_manifest *m)
     put_code(&d, root, m);
     put_warnings(&d, root, m, no_guest);
     put_denials(&d, root, m);
+    put_tools(&d, root, m);
     put_usage(&d, root, m);
     put_timing(&d, root, m);
     put_limits(&d, root, m);

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "spec/denial.h"
 #include "spec/job.h"
+#include "spec/tool_call.h"
 
 /* Text in a manifest is UTF-8 without NUL: both become U+FFFD. A file name that is not UTF-8 or holds control
  * characters has these bytes as \xHH and its backslashes doubled, and "escaped": true stands beside it. */
@@ -100,6 +101,7 @@ struct hc_manifest {
     char warnings[8][256];
     size_t warning_count;
     struct hc_denials denials;
+    struct hc_tool_log tools; /* calls, in their order */
     struct {
         int64_t wall_us, cpu_user_us, cpu_system_us, cpu_throttled_us;
         int64_t memory_peak, memory_max_hits, memory_high_hits, pids_peak;

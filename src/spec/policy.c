@@ -48,6 +48,7 @@ void hc_policy_finish(struct hc_policy *p)
 {
     cJSON_Delete(p->env);
     cJSON_Delete(p->rules);
+    hc_tools_finish(&p->tools);
     free(p->description);
     p->env = p->rules = NULL;
     p->description = NULL;
@@ -162,6 +163,11 @@ static int set_env(struct file *f, const cJSON *node, struct hc_error *err)
     return 0;
 }
 
+static int set_tools(struct file *f, const cJSON *node, struct hc_error *err)
+{
+    return hc_tools_read(&f->policy->tools, f->json, node, true, err);
+}
+
 static int set_option(struct file *f, const char *section, const cJSON *node, const char *const *known,
                       struct hc_error *err)
 {
@@ -191,10 +197,11 @@ static const struct {
     const char *name;
     int (*set)(struct file *f, const cJSON *node, struct hc_error *err);
 } members[] = {
-    {"name", set_name}, {"description", set_description}, {"extends", set_extends},
-    {"env", set_env},   {"limits", set_section},          {"output", set_section},
+    {"name", set_name},      {"description", set_description}, {"extends", set_extends}, {"env", set_env},
+    {"limits", set_section}, {"output", set_section},          {"tools", set_tools},
 };
-static const char *const member_names[] = {"name", "description", "extends", "env", "limits", "output"};
+static const char *const member_names[] = {"name",   "description", "extends", "env",
+                                           "limits", "output",      "tools"};
 
 static int set_member(struct file *f, const cJSON *node, struct hc_error *err)
 {
@@ -361,13 +368,22 @@ static bool put_rules(cJSON *root, const struct hc_policy *p)
     return true;
 }
 
+static bool put_tools(cJSON *root, const struct hc_policy *p)
+{
+    cJSON *tools = p->tools.count ? hc_tools_to_json(&p->tools) : NULL;
+    if (!p->tools.count || (tools && cJSON_AddItemToObject(root, "tools", tools)))
+        return true;
+    cJSON_Delete(tools);
+    return false;
+}
+
 cJSON *hc_policy_to_json(const struct hc_policy *p)
 {
     cJSON *root = cJSON_CreateObject();
     bool ok = root && (!*p->name || cJSON_AddStringToObject(root, "name", p->name));
     for (size_t i = 0; ok && i < hc_options_count; i++)
         ok = put_option(root, p, &hc_options[i]);
-    if (ok && put_copy(root, "env", p->env) && put_rules(root, p))
+    if (ok && put_copy(root, "env", p->env) && put_rules(root, p) && put_tools(root, p))
         return root;
     cJSON_Delete(root);
     return NULL;

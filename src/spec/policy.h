@@ -6,6 +6,7 @@
 
 #include "spec/json.h"
 #include "spec/rules.h"
+#include "spec/tool.h"
 
 enum hc_enforcement { HC_ENFORCE_AUTO, HC_ENFORCE_CGROUP, HC_ENFORCE_RLIMITS };
 enum hc_output_mode { HC_OUTPUT_CAPPED, HC_OUTPUT_BIND };
@@ -57,17 +58,18 @@ struct hc_policy {
     char name[64];
     char tree[256]; /* tree name, or a path if it holds a slash */
     struct hc_limits limits;
-    int64_t enforcement; /* enum hc_enforcement */
-    int64_t output_mode; /* enum hc_output_mode */
-    int64_t overflow;    /* enum hc_overflow */
-    int64_t network;     /* enum hc_network */
-    int64_t processes;   /* enum hc_processes */
-    int64_t guard;       /* enum hc_guard_mode */
-    int64_t cores;       /* enum hc_core_scheduling */
-    cJSON *env;          /* object of strings, owned; NULL if empty */
-    cJSON *rules;        /* rules.h; owned; NULL if empty */
-    char *description;   /* owned; NULL if none */
-    bool learn;          /* record instead of refusing: "hotcell policy learn" alone, no file says so */
+    int64_t enforcement;   /* enum hc_enforcement */
+    int64_t output_mode;   /* enum hc_output_mode */
+    int64_t overflow;      /* enum hc_overflow */
+    int64_t network;       /* enum hc_network */
+    int64_t processes;     /* enum hc_processes */
+    int64_t guard;         /* enum hc_guard_mode */
+    int64_t cores;         /* enum hc_core_scheduling */
+    cJSON *env;            /* object of strings, owned; NULL if empty */
+    cJSON *rules;          /* rules.h; owned; NULL if empty */
+    struct hc_tools tools; /* owned */
+    char *description;     /* owned; NULL if none */
+    bool learn;            /* record instead of refusing: "hotcell policy learn" alone, no file says so */
 };
 
 void hc_policy_init(struct hc_policy *p); /* the table's defaults; no name */

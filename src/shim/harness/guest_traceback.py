@@ -10,9 +10,20 @@ def guest_part(trace, program):
     while first is not None and first.tb_frame.f_code.co_filename != program:
         first = first.tb_next
     if first is not None:
-        return first
+        return without_our_end(first)
     while trace is not None and trace.tb_frame.f_code.co_filename == HARNESS:
         trace = trace.tb_next
+    return trace
+
+
+def without_our_end(trace):
+    """Our frames in which the program's call of ours failed say nothing to who reads it."""
+    last = each = trace
+    while each is not None:
+        if each.tb_frame.f_code.co_filename != HARNESS:
+            last = each
+        each = each.tb_next
+    last.tb_next = None
     return trace
 
 

@@ -1,0 +1,14 @@
+/* stamp.h - the time of day in accounts: by one reading of the clock, however it is set meanwhile. */
+#ifndef HC_CELL_STAMP_H
+#define HC_CELL_STAMP_H
+
+#include <stdint.h>
+
+/* How far the host's clock is ahead of the time since boot, in nanoseconds: what changes when somebody sets
+ * it. */
+int64_t hc_stamp_ahead(void);
+
+/* Now, by a clock that is this much ahead: RFC 3339, UTC, milliseconds. */
+void hc_stamp_text(int64_t ahead, char out[40]);
+
+#endif
