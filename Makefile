@@ -32,6 +32,7 @@ PY_ABI  := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2
 PYTHONDIR ?= $(PREFIX)/lib/python$(PY_ABI)/dist-packages
 CPPFLAGS = -D_GNU_SOURCE -Isrc -I$(B)/gen -DHC_VERSION='"$(VERSION)"' -DHC_PYTHON_ABI='"$(PY_ABI)"' $(EXTRA)
 LIBS       := $(shell pkg-config --libs libseccomp libmnl libcjson libsodium libpcre2-8)
+LIBS_DAEMON := $(shell pkg-config --libs sqlite3)
 LIBS_SPEC  := $(shell pkg-config --libs libcjson libsodium libpcre2-8) -lm
 PY_CFLAGS  := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags python3-embed))
 # libpython is linked in statically and not position-independent, as in Debian's own python3: it starts 2 ms faster, the shim
@@ -80,7 +81,7 @@ $(B)/test/%: src/%.c $(B)/libhotcell.a
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $< $(B)/libhotcell.a $(LIBS) -lm -lcmocka
 $(B)/test/daemon/%: src/daemon/%.c $(B)/libdaemon.a $(B)/libhotcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
-	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $< $(B)/libdaemon.a $(B)/libhotcell.a $(LIBS) -lm -lcmocka
+	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $< $(B)/libdaemon.a $(B)/libhotcell.a $(LIBS_DAEMON) $(LIBS) -lm -lcmocka
 # A hostile program where the launcher looks for the shim: tests/probe.
 $(B)/probe/hotcell-shim: $(wildcard tests/probe/*.[ch]) src/spec/frame.h src/spec/handover.h
 	@mkdir -p $(@D) && echo "  PROBE"

@@ -6,6 +6,8 @@
  * client waits for the answer needs none of this: hc_ledger_note keeps it in memory, and hc_ledger_flush
  * writes many at once.
  *
+ * What is not flushed is lost in a crash: bookkeeping about answers that were given. Reading flushes first.
+ *
  * After a crash hc_ledger_recover gives back the jobs that had not started, once each, and turns those that
  * had into HC_JOB_UNKNOWN: nothing is lost, and nothing is run twice. One process writes; any number may
  * read. Times are milliseconds since 1970. */
@@ -86,11 +88,12 @@ typedef int hc_ledger_each(void *ctx, const struct hc_ledger_job *job);
 int hc_ledger_recover(struct hc_ledger *l, int64_t now, hc_ledger_each *accepted, hc_ledger_each *unknown,
                       void *ctx, struct hc_error *err);
 
-/* One job with its manifest and spec. `found` false if there is none, or it is another tenant's. */
+/* One job with its manifest and spec. `found` false if there is none, or it is another tenant's (NULL: of
+ * any). */
 int hc_ledger_get(struct hc_ledger *l, const char *tenant, const char *id, struct hc_ledger_job *job,
                   bool *found, struct hc_error *err);
 
-/* Jobs, newest first, without spec and manifest. */
+/* Jobs, newest first, without spec and manifest. The callback must not call the ledger. */
 struct hc_ledger_filter {
     const char *tenant; /* NULL: all */
     int state;          /* -1: all */
@@ -116,7 +119,8 @@ int hc_ledger_usage(struct hc_ledger *l, const char *tenant, int64_t since, hc_l
 int hc_ledger_stored(struct hc_ledger *l, const char *tenant, int64_t *bytes, struct hc_error *err);
 
 /* Retention: finished jobs that ended before `before`, and the oldest beyond `bytes` in all (0: no limit).
- * `gone` is called for each job before it is taken out, so that its files go too; what it refuses stays. */
+ * `gone` is called for each job before it is taken out, so that its files go too; what it refuses stays. The
+ * callback must not call the ledger. */
 int hc_ledger_sweep(struct hc_ledger *l, int64_t before, int64_t bytes, hc_ledger_each *gone, void *ctx,
                     struct hc_error *err);
 /* Take one finished job out at its tenant's wish. */
