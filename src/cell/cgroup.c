@@ -82,6 +82,11 @@ static int limit_cpu(struct hc_cgroup *cg, const struct hc_limits *l, struct hc_
     return l->cpu_weight == HC_CPU_WEIGHT ? 0 : set_and_check(cg->fd, "cpu.weight", weight, false, err);
 }
 
+int hc_cgroup_spare(struct hc_cgroup *cg, struct hc_error *err)
+{
+    return set_and_check(cg->fd, "memory.oom.group", "0", false, err);
+}
+
 int hc_cgroup_limit(struct hc_cgroup *cg, const struct hc_limits *l, struct hc_error *err)
 {
     char memory[32], pids[32];

@@ -49,6 +49,9 @@ int hc_cgroup_create(struct hc_cgroup *cg, const struct hc_cgroup_parent *parent
 /* Writes each limit and reads it back. Those of `l` that need a controller which the leaf does not have are
  * left out: it is for the caller to look at cg->cpu and cg->io. */
 int hc_cgroup_limit(struct hc_cgroup *cg, const struct hc_limits *l, struct hc_error *err);
+
+/* Out of memory, the kernel shall end one process, not all: of a session, the run. */
+int hc_cgroup_spare(struct hc_cgroup *cg, struct hc_error *err);
 bool hc_cgroup_holds(const struct hc_cgroup *cg, pid_t pid);
 bool hc_cgroup_frozen(const struct hc_cgroup *cg);
 

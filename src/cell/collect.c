@@ -410,7 +410,8 @@ static bool reserved(const char *path)
 
 static bool unchanged(const struct walk *w, const struct stat *st)
 {
-    return w->c->in_place && (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec < w->c->since_ns;
+    return (w->c->in_place || w->c->changed_only) &&
+           (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec < w->c->since_ns;
 }
 
 /* In bind mode it stands where ours is to go. Renamed through the user's own view of the directory: in the

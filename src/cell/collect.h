@@ -34,8 +34,9 @@ int hc_dest_make_dir(struct hc_dest *d, const char *name, struct hc_error *err);
 struct hc_collect {
     int from_fd; /* root of /output, readable */
     struct hc_dest *dest;
-    bool in_place;    /* bind mode: the files are where they belong; hash and list only */
-    int64_t since_ns; /* bind mode: only what changed since this CLOCK_REALTIME time */
+    bool in_place;     /* bind mode: the files are where they belong; hash and list only */
+    bool changed_only; /* as in bind mode, `since_ns` counts: of a session, there is what earlier runs left */
+    int64_t since_ns;  /* bind mode: only what changed since this CLOCK_REALTIME time */
     const struct hc_policy *policy;
     struct hc_manifest *manifest; /* gets figures, files, skipped */
 };

@@ -65,6 +65,7 @@ static void answer_ready(struct hc_loop *l, pid_t pid)
     s->ready_us = hc_now_us();
     /* Opened before the check, so that it is of the process that is checked. */
     l->interpreter = (int)syscall(SYS_pidfd_open, pid, 0);
+    s->ready_pid = pid;
     if (check_interpreter(s, pid, &s->launch) < 0) {
         (void)hc_ctx(&s->launch, "check the cell");
         hc_loop_end(s, HC_END_LAUNCH);
@@ -171,6 +172,14 @@ static int take_listener(struct hc_loop *l, int fd, struct hc_error *err)
                : hc_loop_watch(l, l->s->listener.fd, HC_ON_REFUSED, EPOLLIN, err);
 }
 
+/* Those that wait have the channel too, and so had a run that was killed since. */
+static bool is_stranger(const struct hc_supervisor *s, pid_t sender, const char *packet, size_t len)
+{
+    if (!s->run_pid || sender == s->run_pid)
+        return false;
+    return !len || (packet[0] != HC_FRAME_KEPT && packet[0] != HC_FRAME_RESUMED);
+}
+
 /* One packet, as far as the order of frames goes, and what it says. Returns its type or -1. */
 static int take_packet(struct hc_loop *l, const void *packet, size_t len, int *passed, struct hc_error *err)
 {
@@ -205,9 +214,14 @@ void hc_control_read(struct hc_loop *l)
             close_control(l);
             return;
         }
+        if (is_stranger(s, sender, packet, (size_t)n))
+            continue;
         struct hc_error err = {0};
         int type = take_packet(l, packet, (size_t)n, &passed, &err);
-        if (type < 0) {
+        if (type < 0 && s->session) {
+            (void)snprintf(s->protocol, sizeof s->protocol, "%.200s", err.text);
+            hc_loop_end(s, HC_END_PROTOCOL);
+        } else if (type < 0) {
             /* Not the job's end: a guest that spoils its own report has spoilt its own report. */
             (void)snprintf(s->protocol, sizeof s->protocol, "%.200s", err.text);
             (void)shutdown(s->control_fd,
@@ -215,6 +229,10 @@ void hc_control_read(struct hc_loop *l)
             close_control(l);
         } else if (type == HC_FRAME_READY) {
             answer_ready(l, sender);
+        } else if (type == HC_FRAME_KEPT) {
+            s->copied = sender;
+        } else if (type == HC_FRAME_RESUMED) {
+            s->resumed = sender;
         } else if (type == HC_FRAME_RUN) {
             hc_enforce_soft(l);
         } else if (type == HC_FRAME_CHECKED) {
@@ -240,6 +258,9 @@ void hc_control_read_status(struct hc_loop *l)
         return;
     if (n < 0 && errno != EAGAIN && errno != ECONNRESET)
         hc_loop_fail(s, errno, "hear how the interpreter ended");
+    /* Of a session, the end of each process is told. */
+    if (n == (ssize_t)sizeof report && s->run_pid && report.pid != s->run_cell_pid)
+        return;
     if (n == (ssize_t)sizeof report && !s->exit_known && is_end(&report)) {
         s->exit = report;
         s->exit_known = true;

@@ -72,6 +72,6 @@ void hc_enforce_watch(struct hc_loop *l)
         watch_memory(l);
         cpu_us = s->cpu_user_us + s->cpu_system_us;
     }
-    if (limits->cpu_ms && cpu_us > limits->cpu_ms * 1000)
+    if (limits->cpu_ms && cpu_us - s->cpu_base_us > limits->cpu_ms * 1000)
         hc_loop_end(s, HC_END_CPU);
 }

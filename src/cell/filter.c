@@ -23,6 +23,8 @@ unsigned hc_filter_when(enum hc_filter_kind kind, const struct hc_policy *p, boo
         when |= HC_NO_FORK;
     if (p->network == HC_NETWORK_LOOPBACK)
         when |= HC_WITH_SOCKETS;
+    if (kind == HC_FILTER_REPORT && p->session)
+        when |= HC_IN_SESSION;
     if (kind == HC_FILTER_REPORT && (p->learn || hc_syscalls_no_new_code(p->rules)))
         when |= HC_NO_NEW_CODE;
     return when | HC_OPTIONAL;

@@ -4,7 +4,7 @@
 #include <sys/epoll.h>
 
 /* Watch a descriptor, or no longer, as `wanted` says. False if it cannot be polled. */
-static bool sync_watch(struct hc_loop *l, int *watched, int fd, bool wanted, enum hc_source on,
+static bool sync_watch(struct hc_loop *l, int *watched, int fd, bool wanted, enum hc_occasion on,
                        uint32_t events)
 {
     struct hc_error ignored;
@@ -47,8 +47,8 @@ void hc_flow_write(struct hc_loop *l, struct hc_flow *st)
     hc_flow_sync(l, st);
 }
 
-struct hc_flow hc_flow_new(int fd, int pass_fd, int64_t max, struct hc_stream *kept, enum hc_source on,
-                           enum hc_source on_pass)
+struct hc_flow hc_flow_new(int fd, int pass_fd, int64_t max, struct hc_stream *kept, enum hc_occasion on,
+                           enum hc_occasion on_pass)
 {
     return (struct hc_flow){.relay = {.fd = fd, .pass_fd = pass_fd, .max = max, .stream = kept},
                             .on = on,

@@ -4,8 +4,8 @@
 
 #include "cell/loop.h"
 
-struct hc_flow hc_flow_new(int fd, int pass_fd, int64_t max, struct hc_stream *kept, enum hc_source on,
-                           enum hc_source on_pass);
+struct hc_flow hc_flow_new(int fd, int pass_fd, int64_t max, struct hc_stream *kept, enum hc_occasion on,
+                           enum hc_occasion on_pass);
 
 /* After whatever has changed its relay: watch what that waits for now, and end the job if the stream is a
  * reason to. */

@@ -28,6 +28,19 @@ struct hc_launch {
     int64_t t_start, t_started;
 };
 
+/* What belongs to no stage. (run.c) */
+void hc_launch_init(struct hc_launch *l, struct hc_run *r, struct hc_manifest *m);
+void hc_launch_finish(struct hc_launch *l);     /* kills what is left */
+void hc_launch_supervisor(struct hc_launch *l); /* fill what is given to it */
+
+/* What a manifest says before anything has happened. */
+int hc_launch_describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, struct hc_error *err);
+
+/* From when on files are this job's, and take what is there since (nanoseconds of CLOCK_REALTIME). */
+int64_t hc_launch_first_stamp(const struct hc_policy *policy);
+int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err);
+void hc_launch_conceal(struct hc_launch *l);
+
 /* Resolve, open and make everything that the cell needs, up to its cgroup. (prepare.c) */
 int hc_launch_prepare(struct hc_launch *l, struct hc_error *err);
 int hc_launch_prepare_output(struct hc_launch *l, struct hc_error *err);

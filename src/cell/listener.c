@@ -32,6 +32,20 @@ static bool is_asked(const struct hc_listener *l)
     return poll(&p, 1, 0) == 1 && p.revents & POLLIN;
 }
 
+/* What the permit looked up of the caller was of the caller only if it still waits. */
+static bool is_permitted(const struct hc_listener *l, const struct seccomp_notif *question)
+{
+    return l->permit && l->permit(l->ctx, question) && seccomp_notify_id_valid(l->fd, question->id) == 0;
+}
+
+static void let_pass(const struct hc_listener *l, const struct seccomp_notif *question,
+                     struct seccomp_notif_resp *answer)
+{
+    answer->id = question->id;
+    answer->flags = (uint32_t)SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    (void)seccomp_notify_respond(l->fd, answer);
+}
+
 /* Without lessons never SECCOMP_USER_NOTIF_FLAG_CONTINUE: the caller could change what it asked for after the
  * answer. */
 static void refuse(const struct hc_listener *l, const struct seccomp_notif *question,
@@ -65,7 +79,9 @@ void hc_listener_answer(struct hc_listener *l, int most, struct hc_denials *deni
         struct seccomp_notif *question = NULL;
         struct seccomp_notif_resp *answer = NULL;
         if (seccomp_notify_alloc(&question, &answer) == 0 && seccomp_notify_receive(l->fd, question) == 0) {
-            if (lessons)
+            if (is_permitted(l, question))
+                let_pass(l, question, answer);
+            else if (lessons)
                 teach(l, question, answer, lessons);
             else
                 refuse(l, question, answer, denials);

@@ -6,11 +6,22 @@
 #include "cell/lessons.h"
 #include "spec/denial.h"
 
+#include <stdbool.h>
+
+struct seccomp_notif;
+
 #define HC_LISTENER_FLOOD 10000 /* calls of one job; what comes after these is answered slowly */
+
+/* Asked first: may this call pass? Only for calls that are decided by their number and registers. NULL: none
+ * may.
+ */
+typedef bool hc_listener_permit(void *ctx, const struct seccomp_notif *question);
 
 struct hc_listener {
     int fd; /* -1: none */
     int64_t answered;
+    hc_listener_permit *permit;
+    void *ctx; /* of permit; borrowed */
 };
 
 /* Take over the descriptor that the interpreter's process sent. It must be what it is said to be. */

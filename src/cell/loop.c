@@ -18,13 +18,13 @@ int64_t hc_now_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-int hc_loop_watch(struct hc_loop *l, int fd, enum hc_source on, uint32_t events, struct hc_error *err)
+int hc_loop_watch(struct hc_loop *l, int fd, enum hc_occasion on, uint32_t events, struct hc_error *err)
 {
     struct epoll_event ev = {.events = events, .data.u32 = on};
     return epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &ev) < 0 ? hc_fail(err, errno, "epoll_ctl") : 0;
 }
 
-void hc_loop_rewatch(struct hc_loop *l, int fd, enum hc_source on, uint32_t events)
+void hc_loop_rewatch(struct hc_loop *l, int fd, enum hc_occasion on, uint32_t events)
 {
     struct epoll_event ev = {.events = events, .data.u32 = on};
     (void)epoll_ctl(l->epoll, EPOLL_CTL_MOD, fd, &ev);
@@ -55,6 +55,10 @@ void hc_loop_drain_timer(int fd)
 
 void hc_loop_kill(struct hc_supervisor *s)
 {
+    if (s->run_pid) {
+        (void)syscall(SYS_pidfd_send_signal, s->run_pidfd, SIGKILL, NULL, 0);
+        return;
+    }
     if (s->cgroup->fd >= 0)
         hc_cgroup_kill(s->cgroup);
     (void)syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
@@ -64,6 +68,11 @@ int64_t hc_loop_look(struct hc_supervisor *s)
 {
     struct hc_sample now;
     hc_watch_sample(s->pid, &now);
+    if (s->run_pid) { /* the copy that waits shares what it has with the run */
+        int64_t tasks = now.tasks;
+        hc_watch_sample(s->run_pid, &now);
+        now.tasks = tasks;
+    }
     bool capped = s->policy->output_mode == HC_OUTPUT_CAPPED;
     now.memory += (capped ? hc_watch_fs_bytes(s->output_fd) : 0) + hc_watch_fs_bytes(s->tmp_fd);
     s->memory_peak = MAX(s->memory_peak, now.memory);

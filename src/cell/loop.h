@@ -6,7 +6,7 @@
 #include "cell/relay.h"
 #include "cell/supervise.h"
 
-enum hc_source {
+enum hc_occasion {
     HC_ON_PIDFD,
     HC_ON_STDOUT,
     HC_ON_STDERR,
@@ -21,13 +21,14 @@ enum hc_source {
     HC_ON_PACE,
     HC_ON_PASS_OUT,
     HC_ON_PASS_ERR,
-    HC_ON_TOOLS
+    HC_ON_TOOLS,
+    HC_ON_WAKE /* of a session's owner */
 };
 
 /* A relay and what epoll has been told about it. */
 struct hc_flow {
     struct hc_relay relay;
-    enum hc_source on, on_pass;
+    enum hc_occasion on, on_pass;
     int read_fd, write_fd; /* as watched now; -1: not watched */
 };
 
@@ -45,18 +46,28 @@ struct hc_loop {
 };
 
 /* epoll; `fd` stays the caller's. */
-int hc_loop_watch(struct hc_loop *l, int fd, enum hc_source on, uint32_t events, struct hc_error *err);
-void hc_loop_rewatch(struct hc_loop *l, int fd, enum hc_source on, uint32_t events);
+int hc_loop_watch(struct hc_loop *l, int fd, enum hc_occasion on, uint32_t events, struct hc_error *err);
+void hc_loop_rewatch(struct hc_loop *l, int fd, enum hc_occasion on, uint32_t events);
 void hc_loop_unwatch(struct hc_loop *l, int fd);
 
 /* A timer that the caller owns, -1; every_ms 0: once. */
 int hc_loop_timer(int64_t first_ms, int64_t every_ms, struct hc_error *err);
 void hc_loop_drain_timer(int fd);
 
+/* The limits of time; -1: not needed. */
+struct hc_timers {
+    int wall, grace, ticker;
+};
+int hc_timers_start(struct hc_timers *out, struct hc_loop *l, struct hc_error *err);
+void hc_timers_finish(struct hc_timers *t);
+
+struct epoll_event;
+void hc_loop_handle(struct hc_loop *l, const struct epoll_event *event, const struct hc_timers *timers);
+
 /* Sample what the cell uses, where no cgroup counts. Returns its memory. */
 int64_t hc_loop_look(struct hc_supervisor *s);
 
-/* Kill the cell; it is reaped when the loop hears of its end. */
+/* Kill the cell, or of a session the run; it is reaped when the loop hears of its end. */
 void hc_loop_kill(struct hc_supervisor *s);
 
 /* The same, and why; the first reason counts. */

@@ -51,7 +51,7 @@ static int own_filters(void)
     return text ? (int)hc_status_field(text, "Seccomp_filters", 10, 0) : 0;
 }
 
-static int supervise(struct hc_launch *l, struct hc_error *err)
+void hc_launch_supervisor(struct hc_launch *l)
 {
     struct hc_supervisor *s = &l->sup;
     s->policy = l->run->policy;
@@ -73,7 +73,6 @@ static int supervise(struct hc_launch *l, struct hc_error *err)
     s->denials = &l->m->denials;
     s->lessons = l->run->lessons;
     s->inbox.max = (size_t)l->run->policy->limits.value_bytes + (1 << 20);
-    return hc_supervise(s, err);
 }
 
 static void fill_timing(struct hc_launch *l)
@@ -120,12 +119,13 @@ static int persist_code(struct hc_launch *l, struct hc_error *err)
     return l->m->code_path ? 0 : hc_fail(err, ENOMEM, "save the code");
 }
 
-static int keep_results(struct hc_launch *l, int64_t since_ns, struct hc_error *err)
+int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err)
 {
     struct hc_collect c = {
         .from_fd = l->output_fd,
         .dest = &l->run->dest,
         .in_place = l->run->policy->output_mode == HC_OUTPUT_BIND,
+        .changed_only = l->sup.session,
         .since_ns = since_ns,
         .policy = l->run->policy,
         .manifest = l->m,
@@ -139,7 +139,7 @@ static int keep_results(struct hc_launch *l, int64_t since_ns, struct hc_error *
     return l->run->job->persist_code ? persist_code(l, err) : 0;
 }
 
-static void launch_init(struct hc_launch *l, struct hc_run *r, struct hc_manifest *m)
+void hc_launch_init(struct hc_launch *l, struct hc_run *r, struct hc_manifest *m)
 {
     *l = (struct hc_launch){
         .run = r,
@@ -173,7 +173,7 @@ static void source_finish(struct hc_source *s)
     hc_close_fd(&s->mount_fd);
 }
 
-static void launch_finish(struct hc_launch *l)
+void hc_launch_finish(struct hc_launch *l)
 {
     hc_supervise_kill(&l->sup);
     hc_toolbox_free(l->sup.tools);
@@ -204,24 +204,30 @@ static void launch_finish(struct hc_launch *l)
     free(l->env);
 }
 
-/* The time from which on a file counts as this job's. The kernel stamps files with a clock that stands still
- * for some milliseconds: in bind mode, where earlier files are there too, wait for its next tick. */
-static int64_t first_stamp(const struct hc_policy *policy)
+static int64_t clock_ns(clockid_t clock)
 {
-    struct timespec first, now;
-    (void)clock_gettime(CLOCK_REALTIME_COARSE, &first);
-    now = first;
-    while (policy->output_mode == HC_OUTPUT_BIND && now.tv_sec == first.tv_sec &&
-           now.tv_nsec == first.tv_nsec) {
-        const struct timespec moment = {.tv_nsec = 500000};
-        (void)nanosleep(&moment, NULL);
-        (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    struct timespec t;
+    (void)clock_gettime(clock, &t);
+    return t.tv_sec * SECOND + t.tv_nsec;
+}
+
+/* The time from which on a file counts as this job's. The kernel stamps files with a clock that stands still
+ * for some milliseconds, or, since 6.13, with one that does not: in bind mode, where earlier files are there
+ * too, wait until the slow one is past this moment. */
+int64_t hc_launch_first_stamp(const struct hc_policy *policy)
+{
+    const int64_t moment = clock_ns(CLOCK_REALTIME);
+    int64_t stamp_ns = clock_ns(CLOCK_REALTIME_COARSE);
+    while (policy->output_mode == HC_OUTPUT_BIND && stamp_ns <= moment && moment - stamp_ns < SECOND) {
+        const struct timespec while_it_stands = {.tv_nsec = 500000};
+        (void)nanosleep(&while_it_stands, NULL);
+        stamp_ns = clock_ns(CLOCK_REALTIME_COARSE);
     }
-    return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
+    return stamp_ns;
 }
 
 /* Texts that are not the program's output may still quote it. */
-static void conceal(struct hc_launch *l)
+void hc_launch_conceal(struct hc_launch *l)
 {
     struct hc_manifest *m = l->m;
     if (!l->redactor)
@@ -248,19 +254,20 @@ static int run_cell(struct hc_launch *l, int64_t ahead, struct hc_error *err)
         return -1;
     if (hc_launch_prepare(l, err) < 0)
         return -1;
-    int64_t since_ns = first_stamp(l->run->policy);
+    int64_t since_ns = hc_launch_first_stamp(l->run->policy);
     if (hc_launch_construct(l, err) < 0)
         return -1;
     l->t_started = hc_now_us();
-    if (supervise(l, err) < 0)
+    hc_launch_supervisor(l);
+    if (hc_supervise(&l->sup, err) < 0)
         return -1;
     hc_launch_account(l);
     fill_timing(l);
     if (hc_launch_judge(l, err) < 0)
         return -1;
-    conceal(l);
+    hc_launch_conceal(l);
     int64_t collecting = hc_now_us();
-    if (keep_results(l, since_ns - clock_set_back(ahead, l->t_start), err) < 0)
+    if (hc_launch_keep(l, since_ns - clock_set_back(ahead, l->t_start), err) < 0)
         return -1;
     l->m->timing.collect_us = hc_now_us() - collecting;
     return 0;
@@ -284,7 +291,7 @@ static int check_size(const struct hc_run *r, struct hc_manifest *m)
     return 1;
 }
 
-static int describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, struct hc_error *err)
+int hc_launch_describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, struct hc_error *err)
 {
     const struct hc_job *job = r->job;
     m->policy = r->policy;
@@ -317,8 +324,8 @@ int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
     struct hc_launch l;
     /* Once: however the clock is set meanwhile, the job has not ended before it started. */
     const int64_t ahead = hc_stamp_ahead();
-    int rc = describe(r, m, ahead, err);
-    launch_init(&l, r, m);
+    int rc = hc_launch_describe(r, m, ahead, err);
+    hc_launch_init(&l, r, m);
     r->dest = (struct hc_dest){.fd = -1};
     if (rc == 0)
         rc = hc_weak_read(err);
@@ -331,10 +338,10 @@ int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
     if (rc < 0)
         hc_launch_conclude(m, HC_STATUS_LAUNCH_FAILED, "%.500s", err->text);
     if (rc < 0)
-        conceal(&l);
+        hc_launch_conceal(&l);
     m->exit_code = rc < 0 ? err->exit : hc_status_exit(m->status);
     m->tree_name = r->policy->tree;
-    launch_finish(&l);
+    hc_launch_finish(&l);
     hc_stamp_text(ahead, m->finished);
     return rc;
 }

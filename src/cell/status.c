@@ -23,3 +23,13 @@ uint64_t hc_status_field(const char *text, const char *key, int base, uint64_t o
     const char *at = strstr(text, line);
     return at ? strtoull(at + len, NULL, base) : otherwise;
 }
+
+long hc_status_inner_id(const char *text, const char *key)
+{
+    char start[32];
+    int len = snprintf(start, sizeof start, "\n%s:", key);
+    const char *line = strstr(text, start);
+    const char *end = line ? strchrnul(line + len, '\n') : NULL;
+    const char *last = end ? memrchr(line, '\t', (size_t)(end - line)) : NULL;
+    return last ? strtol(last + 1, NULL, 10) : -1;
+}

@@ -140,14 +140,9 @@ static void time_is_over(struct hc_loop *l)
 
 /* ---- the loop ---- */
 
-/* Descriptors; -1: not needed. */
-struct timers {
-    int wall, grace, ticker;
-};
-
-static void handle(struct hc_loop *l, const struct epoll_event *event, const struct timers *timers)
+void hc_loop_handle(struct hc_loop *l, const struct epoll_event *event, const struct hc_timers *timers)
 {
-    switch ((enum hc_source)event->data.u32) {
+    switch ((enum hc_occasion)event->data.u32) {
     case HC_ON_STDOUT:
         hc_flow_read(l, &l->out);
         break;
@@ -200,6 +195,8 @@ static void handle(struct hc_loop *l, const struct epoll_event *event, const str
     case HC_ON_PIDFD:
         bury(l);
         break;
+    case HC_ON_WAKE:
+        break;
     }
 }
 
@@ -208,15 +205,12 @@ static bool finished(const struct hc_loop *l)
     return l->dead && hc_flow_ended(&l->out) && hc_flow_ended(&l->err) && !l->control_open && !l->status_open;
 }
 
-static int run_loop(struct hc_loop *l, const struct timers *timers, struct hc_error *err)
+static int run_loop(struct hc_loop *l, const struct hc_timers *timers, struct hc_error *err)
 {
     struct hc_supervisor *s = l->s;
     if (hc_loop_watch(l, s->pidfd, HC_ON_PIDFD, EPOLLIN, err) < 0 ||
         hc_loop_watch(l, s->control_fd, HC_ON_CONTROL, EPOLLIN, err) < 0 ||
         hc_loop_watch(l, s->status_fd, HC_ON_STATUS, EPOLLIN, err) < 0 ||
-        hc_loop_watch(l, timers->wall, HC_ON_WALL, EPOLLIN, err) < 0 ||
-        (timers->grace >= 0 && hc_loop_watch(l, timers->grace, HC_ON_GRACE, EPOLLIN, err) < 0) ||
-        (timers->ticker >= 0 && hc_loop_watch(l, timers->ticker, HC_ON_WATCH, EPOLLIN, err) < 0) ||
         (s->tools && hc_loop_watch(l, hc_toolbox_fd(s->tools), HC_ON_TOOLS, EPOLLIN, err) < 0) ||
         (s->cancel_fd >= 0 && hc_loop_watch(l, s->cancel_fd, HC_ON_CANCEL, EPOLLIN, err) < 0))
         return -1;
@@ -228,7 +222,7 @@ static int run_loop(struct hc_loop *l, const struct timers *timers, struct hc_er
         if (n < 0 && errno != EINTR)
             return hc_fail(err, errno, "epoll_wait");
         for (int i = 0; i < n; i++)
-            handle(l, &events[i], timers);
+            hc_loop_handle(l, &events[i], timers);
     }
     return 0;
 }
@@ -239,16 +233,28 @@ static int64_t grace(const struct hc_limits *limits)
     return MIN(limits->grace_ms, limits->timeout_ms / 4);
 }
 
-static int make_timers(const struct hc_supervisor *s, struct timers *out, struct hc_error *err)
+int hc_timers_start(struct hc_timers *out, struct hc_loop *l, struct hc_error *err)
 {
-    const struct hc_limits *limits = &s->policy->limits;
-    bool by_watch = s->cgroup->fd < 0;
+    const struct hc_limits *limits = &l->s->policy->limits;
+    bool by_watch = l->s->cgroup->fd < 0;
     int64_t before = grace(limits), every = by_watch ? WATCH_MS : ACCOUNT_MS;
+    *out = (struct hc_timers){-1, -1, -1};
     if ((out->wall = hc_loop_timer(limits->timeout_ms, 0, err)) < 0 ||
         (before && (out->grace = hc_loop_timer(limits->timeout_ms - before, 0, err)) < 0) ||
         ((by_watch || limits->cpu_ms) && (out->ticker = hc_loop_timer(every, every, err)) < 0))
         return -1;
+    if (hc_loop_watch(l, out->wall, HC_ON_WALL, EPOLLIN, err) < 0 ||
+        (out->grace >= 0 && hc_loop_watch(l, out->grace, HC_ON_GRACE, EPOLLIN, err) < 0) ||
+        (out->ticker >= 0 && hc_loop_watch(l, out->ticker, HC_ON_WATCH, EPOLLIN, err) < 0))
+        return -1;
     return 0;
+}
+
+void hc_timers_finish(struct hc_timers *t)
+{
+    hc_close_fd(&t->wall);
+    hc_close_fd(&t->grace);
+    hc_close_fd(&t->ticker);
 }
 
 static int prepare_shown(struct hc_loop *l, struct hc_error *err)
@@ -260,7 +266,7 @@ static int prepare_shown(struct hc_loop *l, struct hc_error *err)
     return hc_shown_new(&errors->shown, s->policy, s->redactor, errors->max, errors->stream, err);
 }
 
-static int supervise(struct hc_loop *l, const struct timers *timers, struct hc_error *err)
+static int supervise(struct hc_loop *l, const struct hc_timers *timers, struct hc_error *err)
 {
     struct hc_supervisor *s = l->s;
     const struct hc_limits *limits = &s->policy->limits;
@@ -282,14 +288,13 @@ static int supervise(struct hc_loop *l, const struct timers *timers, struct hc_e
 
 int hc_supervise(struct hc_supervisor *s, struct hc_error *err)
 {
-    struct timers timers = {-1, -1, -1};
+    struct hc_timers timers = {-1, -1, -1};
     struct hc_loop l = {.s = s, .epoll = epoll_create1(EPOLL_CLOEXEC)};
-    int rc = l.epoll < 0 ? hc_fail(err, errno, "epoll_create1") : make_timers(s, &timers, err);
+    int rc = l.epoll < 0 ? hc_fail(err, errno, "epoll_create1") : hc_timers_start(&timers, &l, err);
     if (rc == 0)
         rc = supervise(&l, &timers, err);
-    int *const fds[] = {&l.epoll, &timers.wall, &timers.grace, &timers.ticker};
-    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
-        hc_close_fd(fds[i]);
+    hc_timers_finish(&timers);
+    hc_close_fd(&l.epoll);
     hc_supervise_kill(s);
     return rc;
 }

@@ -20,6 +20,8 @@ enum hc_end {
     HC_END_MEMORY,
     HC_END_OUTPUT,
     HC_END_CANCELLED,
+    HC_END_INTERRUPTED,
+    HC_END_PROTOCOL,
     HC_END_LAUNCH
 };
 
@@ -41,6 +43,12 @@ struct hc_supervisor {
     int cancel_fd;                /* readable: end the job; -1: none */
     struct hc_toolbox *tools;     /* NULL: the program has none */
     int filters;                  /* seccomp filters that the launcher itself was under */
+    /* In a session (session.c), the process that runs: its end is the run's, not the cell's, and others that
+     * have the channel in their hands are not heard. */
+    bool session;
+    pid_t run_pid, run_cell_pid; /* here, and inside; 0: none yet */
+    int run_pidfd;
+    int64_t cpu_base_us; /* what was used before this run */
 
     /* Found out. */
     enum hc_end end;
@@ -52,6 +60,7 @@ struct hc_supervisor {
     struct hc_inbox inbox;       /* body: the rejection or the report */
     struct hc_buf checked;       /* what HC_FRAME_CHECKED said; empty: nothing */
     char protocol[256];          /* how the guest's process broke the protocol; empty if it did not */
+    pid_t copied, resumed;       /* who said so last (HC_FRAME_KEPT, HC_FRAME_RESUMED); 0: nobody */
     bool exit_known;
     struct hc_exit_report exit;
     bool reaped;
@@ -63,6 +72,7 @@ struct hc_supervisor {
     enum hc_warning warned;
     char no_soft[160];               /* why limits.memory_soft was not watched; empty if it was */
     bool frozen;                     /* when its time was over, its cgroup was */
+    pid_t ready_pid;                 /* who said HC_FRAME_READY */
     int64_t ready_us, go_us, end_us; /* CLOCK_MONOTONIC; 0: not reached */
 };
 

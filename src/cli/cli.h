@@ -13,6 +13,7 @@ struct hc_command {
 
 int hc_cmd_run(int argc, char **argv);
 int hc_cmd_check(int argc, char **argv);
+int hc_cmd_session(int argc, char **argv);
 int hc_cmd_replay(int argc, char **argv);
 int hc_cmd_tree(int argc, char **argv);
 int hc_cmd_policy(int argc, char **argv);

@@ -45,27 +45,28 @@ enum {
 
 static const struct {
     struct option option;
-    bool of_check; /* "hotcell check" has it too */
+    bool of_check;   /* "hotcell check" has it too */
+    bool of_session; /* "hotcell session" has it too */
 } own_options[] = {
-    {{"help", no_argument, NULL, OPT_HELP}, true},
-    {{"output", required_argument, NULL, OPT_OUTPUT}, false},
-    {{"policy", required_argument, NULL, OPT_POLICY}, true},
-    {{"input", required_argument, NULL, OPT_INPUT}, true},
-    {{"var", required_argument, NULL, OPT_VAR}, false},
-    {{"label", required_argument, NULL, OPT_LABEL}, false},
-    {{"tenant", required_argument, NULL, OPT_TENANT}, false},
-    {{"job-id", required_argument, NULL, OPT_JOB_ID}, false},
-    {{"seed", required_argument, NULL, OPT_SEED}, false},
-    {{"sign", required_argument, NULL, OPT_SIGN}, false},
-    {{"persist-code", no_argument, NULL, OPT_PERSIST}, false},
-    {{"return", required_argument, NULL, OPT_RETURN}, false},
-    {{"spec", required_argument, NULL, OPT_SPEC}, true},
-    {{"session", required_argument, NULL, OPT_SESSION}, false},
-    {{"step", required_argument, NULL, OPT_STEP}, false},
-    {{"wait", no_argument, NULL, OPT_WAIT}, false},
-    {{"json", no_argument, NULL, OPT_JSON}, true},
-    {{"tool", required_argument, NULL, OPT_TOOL}, false},
-    {{"tool-fd", required_argument, NULL, OPT_TOOL_FD}, false},
+    {{"help", no_argument, NULL, OPT_HELP}, true, true},
+    {{"output", required_argument, NULL, OPT_OUTPUT}, false, true},
+    {{"policy", required_argument, NULL, OPT_POLICY}, true, true},
+    {{"input", required_argument, NULL, OPT_INPUT}, true, true},
+    {{"var", required_argument, NULL, OPT_VAR}, false, true},
+    {{"label", required_argument, NULL, OPT_LABEL}, false, true},
+    {{"tenant", required_argument, NULL, OPT_TENANT}, false, true},
+    {{"job-id", required_argument, NULL, OPT_JOB_ID}, false, true},
+    {{"seed", required_argument, NULL, OPT_SEED}, false, true},
+    {{"sign", required_argument, NULL, OPT_SIGN}, false, true},
+    {{"persist-code", no_argument, NULL, OPT_PERSIST}, false, false},
+    {{"return", required_argument, NULL, OPT_RETURN}, false, false},
+    {{"spec", required_argument, NULL, OPT_SPEC}, true, false},
+    {{"session", required_argument, NULL, OPT_SESSION}, false, false},
+    {{"step", required_argument, NULL, OPT_STEP}, false, false},
+    {{"wait", no_argument, NULL, OPT_WAIT}, false, false},
+    {{"json", no_argument, NULL, OPT_JSON}, true, false},
+    {{"tool", required_argument, NULL, OPT_TOOL}, false, false},
+    {{"tool-fd", required_argument, NULL, OPT_TOOL_FD}, false, false},
 };
 
 #define OWN_OPTIONS (sizeof own_options / sizeof *own_options)
@@ -177,13 +178,13 @@ static int take_option(struct hc_request *q, int opt, struct hc_error *err)
     }
 }
 
-static struct option *all_options(bool check)
+static struct option *all_options(const struct hc_request *q)
 {
     struct option *all = calloc(OWN_OPTIONS + hc_options_count + 1, sizeof *all), *at = all;
     if (!all)
         return NULL;
     for (size_t i = 0; i < OWN_OPTIONS; i++)
-        if (own_options[i].of_check || !check)
+        if (q->check ? own_options[i].of_check : q->live ? own_options[i].of_session : true)
             *at++ = own_options[i].option;
     for (size_t i = 0; i < hc_options_count; i++)
         *at++ = (struct option){hc_options[i].flag, required_argument, NULL, OPT_LIMITS + (int)i};
@@ -214,7 +215,9 @@ static int find_spec(int argc, char **argv, const struct option *all, struct hc_
         if (opt == OPT_SPEC)
             q->spec = optarg;
     }
-    if (argc - optind != (q->spec ? 0 : 1))
+    if (q->live && argc != optind)
+        return hc_usage(q->command, "expected no program: runs come on standard input");
+    if (!q->live && argc - optind != (q->spec ? 0 : 1))
         return hc_usage(q->command, q->spec ? "expected nothing after --spec's options"
                                             : "expected one FILE, or - for standard input");
     return 0;
@@ -287,7 +290,7 @@ static int enter_session(struct hc_request *q, struct hc_error *err)
 static int prepare(struct hc_request *q, int argc, char **argv, const struct option *all,
                    struct hc_error *err)
 {
-    const char *file = q->spec ? NULL : argv[optind];
+    const char *file = q->spec || q->live ? NULL : argv[optind];
     if (q->spec && read_spec(q, err) < 0)
         return -1;
     if (apply_options(argc, argv, all, q, err) < 0)
@@ -298,7 +301,7 @@ static int prepare(struct hc_request *q, int argc, char **argv, const struct opt
     q->file = file ? file : q->spec;
     if (q->file && strcmp(q->file, "-") == 0)
         q->file = "standard input";
-    if (hc_job_check(&q->job, err) < 0)
+    if (!q->live && hc_job_check(&q->job, err) < 0)
         return file ? hc_ctx(err, "%s", q->file) : -1;
     if (load_policy(q, err) < 0 || (q->job.sign && hc_key_read(q->job.sign, &q->key, err) < 0))
         return -1;
@@ -309,7 +312,7 @@ static int prepare(struct hc_request *q, int argc, char **argv, const struct opt
 static int read_request(struct hc_request *q, int argc, char **argv)
 {
     struct hc_error err = {0};
-    struct option *all = all_options(q->check);
+    struct option *all = all_options(q);
     q->session_fd = -1;
     if (!all) {
         (void)hc_fail(&err, ENOMEM, "read the command line");

@@ -11,6 +11,7 @@
 struct hc_request {
     const char *command; /* set by the caller: "run", "check" */
     bool check;          /* set by the caller: only look at the program; options about results are unknown */
+    bool live;           /* set by the caller: there is no program yet, and none of what is said of one */
     struct hc_job job;
     struct hc_policy policy;
     struct hc_buf key, code;

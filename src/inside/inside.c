@@ -192,7 +192,8 @@ _Noreturn void hc_inside(const struct hc_plan *plan)
     sync_fd = FD_SYNC;
     if (TEMP_FAILURE_RETRY(send(sync_fd, &msg, sizeof msg, MSG_NOSIGNAL)) < 0)
         _exit(HC_EXIT_INTERNAL);
-    char *const argv[] = {(char[]){"hotcell-shim"}, NULL};
+    char name[] = "hotcell-shim", session[] = HC_SHIM_SESSION;
+    char *const argv[] = {name, plan->policy->session ? session : NULL, NULL};
     (void)syscall(SYS_execveat, FD_SHIM, "", argv, plan->env, AT_EMPTY_PATH);
     /* Landlock knows files by their inodes, which some network file systems make anew at every look. */
     (void)hc_fail_as(&err, HC_EXIT_UNAVAILABLE, errno, "execute the shim%s",

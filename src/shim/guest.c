@@ -24,6 +24,7 @@
 #include "shim/interp.h"
 #include "shim/libc.h"
 #include "shim/lock.h"
+#include "shim/session.h"
 #include "spec/handover.h"
 
 #include <errno.h>
@@ -294,6 +295,9 @@ _Noreturn void hc_guest_run(pid_t parent)
     announce(HC_FRAME_READY);
     if (hc_wire_await_go(HC_FD_CONTROL, &err) < 0)
         fail(&err);
+
+    if (cJSON_IsTrue(member(job, "session")))
+        hc_session_serve(space, columns);
 
     struct hc_program program;
     struct hc_report report;

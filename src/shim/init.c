@@ -5,7 +5,8 @@
  * Rights: those of the guest, so that a flaw here is worth nothing; but it is not dumpable, and guest
  * processes of the same uid can neither trace it nor stop it (a pid namespace shields its init from signals
  * that it has no handler for).
- * Channels: the status socket. One report is written to it, it is never read; its hang-up is an order.
+ * Channels: the status socket. One report is written to it, in a session one for each process that ends; it
+ * is never read; its hang-up is an order.
  *
  * It must never block but in ppoll: a guest that could hold it up would hold up the account of its own end.
  */
@@ -22,32 +23,36 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static _Noreturn void report_and_end(int status_fd, const siginfo_t *end)
+/* A few bytes into an empty socket buffer always fit, and if the launcher is gone, nobody needs them; a host
+ * that has no memory for them is told of by how this process ends. */
+static bool report(int status_fd, const siginfo_t *end)
 {
-    struct hc_exit_report report = {.code = end->si_code, .status = end->si_status};
-    /* Eight bytes into an empty socket buffer always fit, and if the launcher is gone, nobody needs them; a
-     * host that has no memory for them is told of by how this process ends. */
-    bool sent = TEMP_FAILURE_RETRY(send(status_fd, &report, sizeof report, MSG_NOSIGNAL | MSG_DONTWAIT)) >= 0;
-    _exit(sent ? HC_EXIT_OK : HC_EXIT_INTERNAL);
+    struct hc_exit_report r = {.pid = end->si_pid, .code = end->si_code, .status = end->si_status};
+    return TEMP_FAILURE_RETRY(send(status_fd, &r, sizeof r, MSG_NOSIGNAL | MSG_DONTWAIT)) >= 0;
 }
 
-static void reap(pid_t guest, int status_fd)
+static void reap(pid_t guest, int status_fd, bool session)
 {
     for (;;) {
         siginfo_t end = {0};
         if (waitid(P_ALL, 0, &end, WEXITED | WNOHANG) < 0) {
             if (errno == EINTR)
                 continue;
+            if (errno == ECHILD &&
+                session) /* the last of them; the launcher has been told, and will hang up */
+                return;
             _exit(HC_EXIT_INTERNAL); /* ECHILD without having seen the guest end: cannot be */
         }
         if (end.si_pid == 0)
             return;
-        if (end.si_pid == guest)
-            report_and_end(status_fd, &end);
+        if ((session || end.si_pid == guest) && !report(status_fd, &end))
+            _exit(HC_EXIT_INTERNAL);
+        if (!session && end.si_pid == guest)
+            _exit(HC_EXIT_OK);
     }
 }
 
-_Noreturn void hc_init_run(pid_t guest, int status_fd)
+_Noreturn void hc_init_run(pid_t guest, int status_fd, bool session)
 {
     for (int fd = 0; fd < status_fd; fd++)
         close(fd);
@@ -58,7 +63,7 @@ _Noreturn void hc_init_run(pid_t guest, int status_fd)
     if (children < 0)
         _exit(HC_EXIT_INTERNAL);
     for (;;) {
-        reap(guest, status_fd);
+        reap(guest, status_fd, session);
         struct pollfd fds[] = {
             {.fd = children, .events = POLLIN},
             {.fd = status_fd, .events = POLLRDHUP},

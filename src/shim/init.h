@@ -3,10 +3,12 @@
 #define HC_SHIM_INIT_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
-/* Reap until `guest` ends, report how on `status_fd`, and exit; exit also when the launcher hangs up.
+/* Reap until `guest` ends, report how on `status_fd`, and exit; exit also when the launcher hangs up. For a
+ * session, whose interpreters take over from one another, report each end and exit at the hang-up only.
  * Closes every other descriptor first. SIGCHLD must have been blocked before the fork. */
-_Noreturn void hc_init_run(pid_t guest, int status_fd);
+_Noreturn void hc_init_run(pid_t guest, int status_fd, bool session);
 
 #endif

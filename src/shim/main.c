@@ -2,7 +2,8 @@
  *
  * Processes. The launcher executes the shim as pid 1 of a fresh pid namespace. It forks at once, long before
  * there is an interpreter: pid 1 reaps and keeps (init.c), pid 2 embeds CPython and runs the guest's program
- * (guest.c). Nothing else runs unless the guest starts it.
+ * (guest.c). Nothing else runs unless the guest starts it, or it is a session, in which
+ * copies of the interpreter wait (session.c).
  *
  * Rights. None by the time main is entered: an ordinary uid, no capabilities, no_new_privs, Landlock and the
  * launcher's first system call filter are on. pid 2 adds the job's own filter before it reads the program.
@@ -18,10 +19,11 @@
 #include "spec/handover.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-int main(void)
+int main(int argc, char **argv)
 {
     /* Before the fork, so that there is no moment in which pid 2 could look into pid 1. */
     prctl(PR_SET_DUMPABLE, 0);
@@ -39,7 +41,7 @@ int main(void)
         return HC_EXIT_INTERNAL;
     }
     if (guest > 0)
-        hc_init_run(guest, HC_FD_STATUS);
+        hc_init_run(guest, HC_FD_STATUS, argc > 1 && strcmp(argv[1], HC_SHIM_SESSION) == 0);
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(HC_FD_STATUS);
     hc_guest_run(parent);

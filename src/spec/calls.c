@@ -178,6 +178,13 @@ const size_t hc_call_refusals_count = sizeof hc_call_refusals / sizeof *hc_call_
 #define CACHE_WHY   "it would show, or change, what other cells have read of the tree"
 #define SOCKET_KIND 0xfULL /* without SOCK_CLOEXEC and SOCK_NONBLOCK */
 
+#define NO_SIGNALS  "copies of the session's interpreter wait beside it"
+#define SIGNAL_HINT "a run of a session can signal its own process only"
+#define SIGNALS(call)                                                                                        \
+    {                                                                                                        \
+        call, HC_IN_SESSION, {{0}}, NO_SIGNALS, EPERM, "to other processes", SIGNAL_HINT                     \
+    }
+
 #define NO_NEW_CODE "syscalls.executable_memory is \"files\""
 #define CODE_HINT                                                                                            \
     "code is not made at run time under this policy: leave out callbacks of ctypes, and compilers such as "  \
@@ -346,6 +353,13 @@ const struct hc_call_rule hc_call_rules[] = {
     {"mknod", HC_IN_JOB, {{1, S_IFMT, S_IFBLK}, {0}}, "no devices", EPERM, "S_IFBLK", NULL},
     {"mknodat", HC_IN_JOB, {{2, S_IFMT, S_IFCHR}, {0}}, "no devices", EPERM, "S_IFCHR", NULL},
     {"mknodat", HC_IN_JOB, {{2, S_IFMT, S_IFBLK}, {0}}, "no devices", EPERM, "S_IFBLK", NULL},
+    /* By the reporting filter alone: the launcher is asked, and lets a process signal itself (cell/permits.c). */
+    SIGNALS("kill"),
+    SIGNALS("tkill"),
+    SIGNALS("tgkill"),
+    SIGNALS("rt_sigqueueinfo"),
+    SIGNALS("rt_tgsigqueueinfo"),
+    SIGNALS("pidfd_open"),
     /* The interpreter and its libraries come from files; what is made in memory is code that nobody has looked
      * at. Told, by the reporting filter alone, which goes on before any file of the job's is read. */
     {"mprotect", HC_NO_NEW_CODE, {{2, PROT_EXEC, PROT_EXEC}, {0}}, NO_NEW_CODE, EACCES, "PROT_EXEC", CODE_HINT},

@@ -18,6 +18,7 @@ enum hc_call_when {
     HC_COUNTED = 1 << 5,      /* a cgroup counts the cell's memory */
     HC_UNCOUNTED = 1 << 6,    /* none does: the watch must be able to see it */
     HC_NO_NEW_CODE = 1 << 7,  /* syscalls.executable_memory: "files" */
+    HC_IN_SESSION = 1 << 9,   /* the cell of a session: copies of its interpreter wait beside it */
     HC_OPTIONAL = 1 << 8,     /* a set that a policy may allow: syscalls.allow */
 };
 

@@ -9,6 +9,8 @@ static const char *const names[HC_FRAME_TYPES] = {
     [HC_FRAME_REPORT] = "report",       [HC_FRAME_CHECKED] = "checked",
     [HC_FRAME_DENIAL] = "denial",       [HC_FRAME_FILTERED] = "filtered",
     [HC_FRAME_TOOL_CALL] = "tool call", [HC_FRAME_TOOL_RESULT] = "tool result",
+    [HC_FRAME_NEXT] = "next",           [HC_FRAME_KEPT] = "kept",
+    [HC_FRAME_RESUMED] = "resumed",
 };
 
 static bool has_payload(int type)
@@ -23,7 +25,7 @@ int hc_frame_parse(const void *data, size_t len, struct hc_frame_head *head, con
     if (len < sizeof *head)
         return hc_fail(err, 0, "frame: %zu bytes are too few", len);
     memcpy(head, data, sizeof *head);
-    if (head->type == 0 || head->type >= HC_FRAME_TYPES)
+    if (head->type == 0 || head->type >= HC_FRAME_TYPES || !names[head->type])
         return hc_fail(err, 0, "frame: unknown type %d", head->type);
     if (head->flags & ~HC_FRAME_LAST || head->zero)
         return hc_fail(err, 0, "frame '%s': unknown flags", names[head->type]);
@@ -49,6 +51,10 @@ static bool expected(const struct hc_inbox *in, int type)
         return !over && !in->ready && !in->running && !in->filtered;
     case HC_FRAME_READY:
         return !over && !in->running && !in->ready;
+    case HC_FRAME_KEPT:
+        return in->awaits_copy;
+    case HC_FRAME_RESUMED:
+        return in->awaits_resume;
     case HC_FRAME_REJECTED: /* before READY too: data could not be loaded */
         return !over && !in->running;
     case HC_FRAME_RUN:
@@ -72,6 +78,8 @@ static void note(struct hc_inbox *in, int type)
     in->running |= type == HC_FRAME_RUN;
     in->rejected |= type == HC_FRAME_REJECTED;
     in->reported |= type == HC_FRAME_REPORT;
+    in->awaits_copy &= type != HC_FRAME_KEPT;
+    in->awaits_resume &= type != HC_FRAME_RESUMED;
 }
 
 static int feed(struct hc_inbox *in, const void *data, size_t len, struct hc_error *err)

@@ -38,6 +38,13 @@ enum hc_frame_type {
     /* Launcher to shim, JSON {"id", "value"} or {"id", "error"}: the answer to the call of this id; one for
      * each call, in any order, and none once the program's run is over. */
     HC_FRAME_TOOL_RESULT = 10,
+    /* A session (cell/session.h), in which READY comes once, and for each run NEXT,
+     * KEPT, GO, and what a job has from CHECKED on: */
+    HC_FRAME_NEXT = 11, /* launcher to shim, with a descriptor: the next run as a handover without filters */
+    /* A copy of the interpreter has been made and waits for HC_SIGNAL_RESUME; sent by the copy itself, whose
+     * pid the kernel tells. The interpreter waits for GO. No payload. */
+    HC_FRAME_KEPT = 12,
+    HC_FRAME_RESUMED = 13, /* the copy has taken over, and waits for NEXT; no payload */
     HC_FRAME_TYPES
 };
 
@@ -58,6 +65,8 @@ int hc_frame_parse(const void *data, size_t len, struct hc_frame_head *head, con
 /* The launcher's side of the conversation: which frame may come in which state, how much in all. */
 struct hc_inbox {
     bool filtered, ready, checked, running, rejected, reported; /* seen so far */
+    bool awaits_copy;   /* a session's next run has been handed over: KEPT may come, once */
+    bool awaits_resume; /* a copy has been told to take over: RESUMED may come, once */
     bool broken;        /* a packet was refused; so is all that follows */
     uint8_t open;       /* type of a message that has begun, 0 if none */
     struct hc_buf body; /* of the open message, then of the last finished one */

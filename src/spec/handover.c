@@ -3,6 +3,7 @@
 #include "base/units.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,14 +60,18 @@ static bool put_tools(cJSON *root, const struct hc_policy *p)
 static bool put_document(cJSON *root, const struct hc_job *job, const struct hc_policy *p)
 {
     const char *code = job->code;
+    char run[32];
+    (void)snprintf(run, sizeof run, "<cell %d>", job->run);
     const bool capped = p->output_mode == HC_OUTPUT_CAPPED;
     char timeout[32];
     (void)hc_format_duration(p->limits.timeout_ms, timeout, sizeof timeout);
     if (strncmp(code, HC_BOM, strlen(HC_BOM)) == 0)
         code += strlen(HC_BOM);
     return cJSON_AddStringToObject(root, "code", code) &&
-           cJSON_AddStringToObject(root, "filename", hc_rules_text(p->rules, "code", "filename", "<cell>")) &&
-           put_inputs(root, job) && put_rules(root, p) && put_returns(root, job) && put_tools(root, p) &&
+           cJSON_AddStringToObject(root, "filename",
+                                   job->run ? run : hc_rules_text(p->rules, "code", "filename", "<cell>")) &&
+           (!job->session || cJSON_AddBoolToObject(root, "session", true)) && put_inputs(root, job) &&
+           put_rules(root, p) && put_returns(root, job) && put_tools(root, p) &&
            cJSON_AddRawToObject(root, "vars", job->vars_text ? job->vars_text : "{}") &&
            (!job->has_seed || cJSON_AddNumberToObject(root, "seed", job->seed)) &&
            cJSON_AddStringToObject(root, "timeout", timeout) &&

@@ -4,7 +4,8 @@
  * Layout: struct hc_handover_head, then json_len bytes of JSON, then the filters, struct sock_filter[] both.
  * The document: {"code", "filename", "inputs": [{"name", "path", "format"}], "vars": {..}, "seed": n |
  * absent, "timeout": text, "figures", "figure_bytes", "value_bytes", "processes": bool, "network": bool,
- * "check": bool, "guard": bool, "learn": true | absent, "rules": {section: {key: value}}, "returns":
+ * "check": bool, "guard": bool, "learn": true | absent, "session": true | absent, "rules": {section: {key:
+ * value}}, "returns":
  * [{"name", "format"}], "tools": [{"name", "argument_bytes", "description" | absent, "parameters" | absent}]
  * | absent}. "rules" is what rules.h checked; with guard off it lacks the guard's. */
 #ifndef HC_SPEC_HANDOVER_H
@@ -36,8 +37,17 @@ enum hc_cell_fd {
 /* When limits.memory is. */
 #define HC_SIGNAL_MEMORY SIGPWR
 
+/* A session's copy of the interpreter takes over (HC_FRAME_KEPT). */
+#define HC_SIGNAL_RESUME SIGRTMAX
+/* The run that goes on shall end: KeyboardInterrupt. */
+#define HC_SIGNAL_INTERRUPT (SIGRTMAX - 1)
+
+/* The shim's second argument, for the cell of a session: pid 1 tells of each process that ends. */
+#define HC_SHIM_SESSION "session"
+
 /* How the interpreter (pid 2) ended, as pid 1 learnt it from waitid. */
 struct hc_exit_report {
+    int32_t pid;    /* inside */
     int32_t code;   /* CLD_EXITED, CLD_KILLED, CLD_DUMPED */
     int32_t status; /* exit status or signal */
 };

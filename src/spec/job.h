@@ -49,6 +49,8 @@ struct hc_job {
     struct hc_return returns[HC_MAX_RETURNS];
     size_t return_count;
     bool check_only; /* look at the code, do not run it */
+    bool session;    /* no program of its own: runs come one after another (cell/session.h) */
+    int run;         /* the number of this one, from 1; 0: not of a session */
     bool persist_code;
     char *tenant;  /* NULL: none */
     char *job_id;  /* NULL: the launcher makes one */

@@ -69,6 +69,7 @@ struct hc_policy {
     cJSON *rules;          /* rules.h; owned; NULL if empty */
     struct hc_tools tools; /* owned */
     char *description;     /* owned; NULL if none */
+    bool session;          /* for runs one after another: set by cell/session.c, no file says so */
     bool learn;            /* record instead of refusing: "hotcell policy learn" alone, no file says so */
 };
 

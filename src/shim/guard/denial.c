@@ -25,6 +25,7 @@ static pid_t teller; /* 0: nobody listens yet, or no longer */
 
 void hc_denials_begin(void)
 {
+    entry_count = 0;
     teller = getpid();
 }
 

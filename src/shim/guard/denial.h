@@ -12,7 +12,8 @@
 
 enum hc_denial_layer { HC_DENIAL_RUNTIME, HC_DENIAL_AUDIT };
 
-/* Between HC_FRAME_RUN and the report, by the process that called this. */
+/* Between HC_FRAME_RUN and the report, by the process that called this. What was noted before is forgotten.
+ */
 void hc_denials_begin(void);
 void hc_denials_end(void);
 

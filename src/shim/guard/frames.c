@@ -35,6 +35,11 @@ static bool leads_out(const char *name)
     return strstr(name, "/../") != NULL;
 }
 
+static bool is_program(const char *name)
+{
+    return strcmp(name, hc_guard.filename) == 0 || (hc_guard.session && begins(name, "<cell "));
+}
+
 enum hc_party hc_party_of_file(PyObject *filename)
 {
     const char *name = filename && PyUnicode_Check(filename) ? text_of(filename) : NULL;
@@ -42,7 +47,7 @@ enum hc_party hc_party_of_file(PyObject *filename)
         return HC_PARTY_NONE;
     if ((begins(name, TREE) && !leads_out(name)) || begins(name, FROZEN) || strcmp(name, HARNESS) == 0)
         return HC_PARTY_LIBRARY;
-    return strcmp(name, hc_guard.filename) == 0 || name[0] == '/' ? HC_PARTY_GUEST : HC_PARTY_NONE;
+    return is_program(name) || name[0] == '/' ? HC_PARTY_GUEST : HC_PARTY_NONE;
 }
 
 typedef struct _PyInterpreterFrame frame;

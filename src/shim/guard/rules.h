@@ -25,6 +25,7 @@ struct hc_guard_rules {
     bool learn;              /* note what would be refused, and let it pass: "hotcell policy learn" */
     bool network, processes; /* the policy has them: the kernel allows them too */
     const char *filename;    /* of the program, "<cell>" */
+    bool session;            /* those of earlier runs are called "<cell N>" too */
     struct {
         struct hc_names allow, deny, with_network, with_processes;
         bool exact, from_top_level, loaded_only, at_check, at_run;

@@ -45,6 +45,10 @@ static PyObject *on_signal(PyObject *self, PyObject *args)
     raised++;
     if (within)
         insist(number);
+    if (number == HC_SIGNAL_INTERRUPT) {
+        PyErr_SetNone(PyExc_KeyboardInterrupt);
+        return NULL;
+    }
     if (number == SIGALRM)
         return PyErr_Format(PyExc_TimeoutError, "it took longer than %d s", seconds);
     if (number == HC_SIGNAL_MEMORY)
@@ -68,7 +72,15 @@ int hc_deadline_prepare(const char *timeout)
     hc_autopy *module = PyImport_ImportModule("_signal");
     set_handler = module ? PyObject_GetAttrString(module, "signal") : NULL;
     handler = PyCFunction_NewEx(&method, NULL, NULL);
-    return set_handler && handler && handle(HC_SIGNAL_MEMORY) == 0 ? handle(HC_SIGNAL_DEADLINE) : -1;
+    if (!set_handler || !handler || handle(HC_SIGNAL_MEMORY) < 0 || handle(HC_SIGNAL_INTERRUPT) < 0)
+        return -1;
+    return handle(HC_SIGNAL_DEADLINE);
+}
+
+void hc_deadline_renew(const char *timeout)
+{
+    timeout_text = timeout;
+    raised = in_vain = 0;
 }
 
 void hc_deadline_arm(void)

@@ -10,6 +10,9 @@
  * own alarm do. `timeout` (lent for good) is limits.timeout as people write it. -1 with an exception set. */
 int hc_deadline_prepare(const char *timeout);
 
+/* For the next run of a session: as hc_deadline_prepare, with nothing raised so far. */
+void hc_deadline_renew(const char *timeout);
+
 /* From here on the launcher's signal raises, until hc_deadline_disarm. */
 void hc_deadline_arm(void);
 void hc_deadline_disarm(void);

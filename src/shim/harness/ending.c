@@ -67,6 +67,13 @@ static void flush_stream(const char *name)
     PyErr_Clear();
 }
 
+void hc_flush_streams(void)
+{
+    flush_stream("stdout");
+    flush_stream("stderr");
+    (void)fflush(NULL); /* what extension modules printed */
+}
+
 void hc_ending_run(PyObject *space)
 {
     call_if_imported("threading", "_shutdown");
@@ -82,7 +89,5 @@ void hc_ending_run(PyObject *space)
     }
     if (wrote_files) /* an open file may be part of a cycle */
         (void)PyGC_Collect();
-    flush_stream("stdout");
-    flush_stream("stderr");
-    (void)fflush(NULL); /* what extension modules printed */
+    hc_flush_streams();
 }

@@ -10,7 +10,7 @@ FONT_LISTS = "/usr/share/hotcell/matplotlib"
 FAR_LETTERS = "\u2e80"  # the first of those that need a font of their own, radicals
 
 cell = ""  # file name of the guest's program
-source = ""  # its text, for tracebacks, warnings and inspect
+sources = {}  # file name -> text, of it and, in a session, of earlier ones: for tracebacks, warnings and inspect
 before = {}  # module name -> what to do before it is executed
 after = {}  # module name -> list of what to do with the finished module
 
@@ -28,6 +28,12 @@ class Drawing:
         self.saved = []  # and has saved: (path below the output directory, MIME type, kind)
         self.far_letters = False  # a text has Chinese, Japanese or Korean letters
         self.images = []  # at the end: (figure, {MIME type: path})
+
+    def begin(self):
+        """Another run of the same session; what libraries have been told stays."""
+        self.shown.clear()
+        self.saved.clear()
+        self.images.clear()
 
 
 class Helpers:
@@ -120,19 +126,34 @@ def drawing():
     return drawing_state
 
 
+def begin_run(filename):
+    global cell
+    cell = filename
+    drawing_state.begin()
+
+
+def random_state():
+    return sys.modules["random"]._inst.getstate() if "random" in sys.modules else None
+
+
+def restore_random(state):
+    if state is not None:
+        sys.modules["random"]._inst.setstate(state)
+
+
 def set_source(text):
-    global source
-    source = text
+    sources[cell] = text
     if "linecache" in sys.modules:
         attempt(remember_source, sys.modules["linecache"])
 
 
 def remember_source(linecache):
     from io import StringIO
-    lines = StringIO(source, newline=None).readlines()  # the line ends that the tokenizer knows, no others
-    if lines and not lines[-1].endswith("\n"):
-        lines[-1] += "\n"
-    linecache.cache[cell] = (len(source), None, lines, cell)  # no mtime: never looked for on disk
+    for name, source in sources.items():
+        lines = StringIO(source, newline=None).readlines()  # the line ends that the tokenizer knows, no others
+        if lines and not lines[-1].endswith("\n"):
+            lines[-1] += "\n"
+        linecache.cache[name] = (len(source), None, lines, name)  # no mtime: never looked for on disk
 
 
 def make_config_directory(module):

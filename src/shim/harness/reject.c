@@ -13,13 +13,18 @@ static void send_or_end(enum hc_frame_type type, const struct hc_buf *text)
         _exit(HC_EXIT_INTERNAL);
 }
 
-_Noreturn void hc_reject_findings(const struct hc_findings *found)
+void hc_send_rejected(const struct hc_findings *found)
 {
     hc_autobuf out = {0};
     (void)hc_buf_str(&out, "{\"findings\":");
     hc_findings_json(found, false, &out);
     (void)hc_buf_fmt(&out, ",\"more\":%zu}", found->more);
     send_or_end(HC_FRAME_REJECTED, &out);
+}
+
+_Noreturn void hc_reject_findings(const struct hc_findings *found)
+{
+    hc_send_rejected(found);
     _exit(HC_EXIT_REJECTED);
 }
 

@@ -15,7 +15,10 @@ struct hc_rejection {
 /* As a finding. The text is cut to fit. */
 void hc_rejection_finding(const struct hc_rejection *why, struct hc_finding *out);
 
-/* Send HC_FRAME_REJECTED and end the process with HC_EXIT_REJECTED. The first refusal stands for all. */
+/* Send HC_FRAME_REJECTED. The first refusal stands for all. */
+void hc_send_rejected(const struct hc_findings *found);
+
+/* The same, and end the process with HC_EXIT_REJECTED. */
 _Noreturn void hc_reject_findings(const struct hc_findings *found);
 _Noreturn void hc_reject(const struct hc_rejection *why); /* of one finding */
 

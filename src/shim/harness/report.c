@@ -21,6 +21,14 @@ void hc_report_init(struct hc_report *r, size_t max)
     r->results.max = r->returned.max = hc_report_room(r);
 }
 
+void hc_report_finish(struct hc_report *r)
+{
+    struct hc_buf *const all[] = {&r->error,    &r->value,   &r->figures, &r->columns,
+                                  &r->warnings, &r->results, &r->returned};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        hc_buf_finish(all[i]);
+}
+
 size_t hc_report_room(const struct hc_report *r)
 {
     return share(r, 8);

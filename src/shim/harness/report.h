@@ -17,6 +17,7 @@ struct hc_report {
 };
 
 void hc_report_init(struct hc_report *r, size_t max);
+void hc_report_finish(struct hc_report *r);
 
 void hc_report_error(struct hc_report *r, const struct hc_outcome *outcome);
 void hc_report_columns(struct hc_report *r, PyObject *columns); /* dict: input -> list of names */

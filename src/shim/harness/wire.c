@@ -1,5 +1,7 @@
 #include "shim/harness/wire.h"
 
+#include "base/fd.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -58,22 +60,55 @@ int hc_wire_pass(int fd, enum hc_frame_type type, int passed, struct hc_error *e
     return 0;
 }
 
-int hc_wire_await_go(int fd, struct hc_error *err)
+/* For the last descriptor of a packet, and there is room for one. */
+static int passed_with(struct msghdr *packet)
 {
-    char packet[sizeof(struct hc_frame_head) + 64];
+    int fd = -1;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(packet); c; c = CMSG_NXTHDR(packet, c))
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+            memcpy(&fd, CMSG_DATA(c), sizeof fd);
+    return fd;
+}
+
+/* Block until the launcher says this. *passed gets what comes along, owned by the caller; -1: nothing. */
+static int await(int fd, enum hc_frame_type type, int *passed, struct hc_error *err)
+{
+    char data[sizeof(struct hc_frame_head) + 64];
+    struct iovec part = {.iov_base = data, .iov_len = sizeof data};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct msghdr packet = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
     ssize_t n;
     do
-        n = recv(fd, packet, sizeof packet, 0);
+        n = recvmsg(fd, &packet, MSG_CMSG_CLOEXEC);
     while (n < 0 && errno == EINTR);
     if (n < 0)
         return hc_fail(err, errno, "wait for launcher");
     if (n == 0)
         return hc_fail(err, 0, "launcher is gone");
+    *passed = passed_with(&packet);
     struct hc_frame_head head;
     const void *payload;
-    if (hc_frame_parse(packet, (size_t)n, &head, &payload, err) < 0)
+    if (hc_frame_parse(data, (size_t)n, &head, &payload, err) < 0)
         return hc_ctx(err, "wait for launcher");
-    if (head.type != HC_FRAME_GO)
-        return hc_fail(err, 0, "wait for launcher: frame %d instead of GO", head.type);
+    if (head.type != type)
+        return hc_fail(err, 0, "wait for launcher: frame %d instead of %d", head.type, (int)type);
     return 0;
+}
+
+int hc_wire_await_go(int fd, struct hc_error *err)
+{
+    hc_autofd passed = -1;
+    return await(fd, HC_FRAME_GO, &passed, err);
+}
+
+int hc_wire_await_next(int fd, struct hc_error *err)
+{
+    hc_autofd passed = -1;
+    if (await(fd, HC_FRAME_NEXT, &passed, err) < 0)
+        return -1;
+    return passed < 0 ? hc_fail(err, 0, "wait for launcher: no run came along") : hc_take(&passed);
 }

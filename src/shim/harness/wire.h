@@ -14,4 +14,7 @@ int hc_wire_pass(int fd, enum hc_frame_type type, int passed, struct hc_error *e
 /* Block until the launcher says HC_FRAME_GO. */
 int hc_wire_await_go(int fd, struct hc_error *err);
 
+/* Block until it says HC_FRAME_NEXT: the descriptor that comes along, owned by the caller, or -1. */
+int hc_wire_await_next(int fd, struct hc_error *err);
+
 #endif

@@ -1,0 +1,49 @@
+/* All of it is decided by numbers in registers, which the caller cannot change after the answer: what they
+ * point to is never looked at. */
+#include "cell/permits.h"
+
+#include "cell/status.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+
+/* As fork() of glibc and musl. */
+#define FORK_FLAGS (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
+
+static bool is_call(const struct seccomp_notif *q, const char *name)
+{
+    return q->data.nr == seccomp_syscall_resolve_name(name);
+}
+
+static bool may_fork(struct hc_permits *p, const struct seccomp_notif *q)
+{
+    if (p->forks == 0 || q->data.args[0] != FORK_FLAGS)
+        return false;
+    p->forks--;
+    return true;
+}
+
+/* `process`: the argument is a process's id, else a thread's. */
+static bool is_self(const struct seccomp_notif *q, bool process)
+{
+    char path[48];
+    (void)snprintf(path, sizeof path, "/proc/%u/status", q->pid);
+    const char *text = hc_status_read(AT_FDCWD, path);
+    long id = text ? hc_status_inner_id(text, process ? "NStgid" : "NSpid") : -1;
+    return id > 0 && (int)q->data.args[0] == id;
+}
+
+bool hc_permits_ask(void *ctx, const struct seccomp_notif *q)
+{
+    if (is_call(q, "clone"))
+        return may_fork(ctx, q);
+    if (is_call(q, "tkill"))
+        return is_self(q, false);
+    if (is_call(q, "kill") || is_call(q, "tgkill") || is_call(q, "rt_sigqueueinfo") ||
+        is_call(q, "rt_tgsigqueueinfo"))
+        return is_self(q, true);
+    return false;
+}

@@ -1,0 +1,61 @@
+/* session.h - a cell whose interpreter lives from run to run.
+ *
+ * Before each run the interpreter makes a copy of itself (shim/session.c), which the launcher keeps stopped.
+ * A run that is killed, or ends its process, costs only itself: the copy takes over. Between runs all
+ * processes of the cell are stopped. What the launcher says of a run it knows as of any job, from its timers
+ * and the kernel; a run's process is watched through a pidfd, and its end is told by the cell's first
+ * process. */
+#ifndef HC_CELL_SESSION_H
+#define HC_CELL_SESSION_H
+
+#include "cell/run.h"
+
+enum hc_state {
+    HC_STATE_KEPT,        /* what the run left is there for the next */
+    HC_STATE_ROLLED_BACK, /* it is as it was before this run */
+    HC_STATE_LOST,        /* the session is over */
+};
+
+struct hc_session; /* owns the cell */
+
+struct hc_session_given {
+    const struct hc_job *job; /* inputs, seed, output directory, ...; no code. Lent, as all of this is */
+    const struct hc_policy *policy; /* effective */
+    const char *default_dir;        /* as of struct hc_run */
+    int cancel_fd;                  /* readable: end the session. -1: none */
+    int wake_fd; /* when a run begins, and while it goes on and this is readable, `woken` is called. -1: never
+                  */
+    bool (*woken)(void *ctx, struct hc_session *s); /* false: the descriptor has nothing more to say */
+    void *ctx;
+};
+
+/* Build the cell, up to an interpreter that waits for its first run. -1: as hc_run, and nothing is left. */
+int hc_session_start(struct hc_session **out, const struct hc_session_given *given, struct hc_error *err);
+
+struct hc_session_result {
+    int run; /* its number, from 1 */
+    enum hc_state state;
+    int back_to;           /* HC_STATE_ROLLED_BACK: the run whose state it is; 0: that of the start */
+    struct hc_manifest *m; /* owned; hc_session_result_finish */
+};
+void hc_session_result_finish(struct hc_session_result *r);
+
+/* Run the code of `job` (lent), with its variables and returns, under `policy`: the session's own, but for
+ * limits of time and size. 0: the result says it all. -1: our failure; the session is over. */
+int hc_session_run(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
+                   struct hc_session_result *r, struct hc_error *err);
+
+/* May a run have this limit of its own ("limits.timeout")? */
+bool hc_session_run_may_set(const char *path);
+
+/* From `woken`: KeyboardInterrupt in the run that goes on; what it does about it is its own affair, and
+ * limits.timeout holds. */
+void hc_session_interrupt(struct hc_session *s);
+
+bool hc_session_alive(const struct hc_session *s);
+const char *hc_session_id(const struct hc_session *s);
+
+/* End it. NULL is fine. */
+void hc_session_end(struct hc_session *s);
+
+#endif

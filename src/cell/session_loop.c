@@ -1,0 +1,158 @@
+#include "cell/session_parts.h"
+
+#include "base/fd.h"
+#include "cell/flow.h"
+#include "cell/status.h"
+#include "inside/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+
+/* ---- processes ---- */
+
+void hc_process_finish(struct hc_process *p)
+{
+    hc_close_fd(&p->pidfd);
+    *p = (struct hc_process){.pidfd = -1};
+}
+
+void hc_process_signal(const struct hc_process *p, int number)
+{
+    if (p->pid)
+        (void)syscall(SYS_pidfd_send_signal, p->pidfd, number, NULL, 0);
+}
+
+void hc_process_kill(struct hc_process *p)
+{
+    hc_process_signal(p, SIGKILL);
+    hc_process_finish(p);
+}
+
+/* Of this cell for certain: a child of its first process, which is ours and not yet reaped. The descriptor is
+ * opened before that is looked up, so that it is of the process that is meant. */
+int hc_session_open_process(const struct hc_session *s, pid_t pid, struct hc_process *out,
+                            struct hc_error *err)
+{
+    char path[48];
+    *out = (struct hc_process){.pid = pid, .pidfd = (int)syscall(SYS_pidfd_open, pid, 0)};
+    if (out->pidfd < 0)
+        return hc_fail(err, errno, "open the session's process");
+    (void)snprintf(path, sizeof path, "/proc/%d/status", pid);
+    const char *text = hc_status_read(AT_FDCWD, path);
+    bool ours = text && hc_status_field(text, "PPid", 10, 0) == (uint64_t)s->launch.sup.pid;
+    long inside = ours ? hc_status_inner_id(text, "NStgid") : -1;
+    if (inside <= 0) {
+        hc_process_finish(out);
+        return hc_fail(err, 0, "what calls itself the session's process is none of the cell's");
+    }
+    out->cell_pid = (pid_t)inside;
+    return 0;
+}
+
+/* Whose end is the run's from now on. */
+void hc_session_activate(struct hc_session *s)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    sup->run_pid = s->active.pid;
+    sup->run_cell_pid = s->active.cell_pid;
+    sup->run_pidfd = s->active.pidfd;
+    hc_close_fd(&s->loop.interpreter);
+    s->loop.interpreter = s->active.pidfd < 0 ? -1 : fcntl(s->active.pidfd, F_DUPFD_CLOEXEC, 0);
+}
+
+/* ---- the loop ---- */
+
+void hc_session_wake(struct hc_session *s)
+{
+    if (s->given.woken(s->given.ctx, s))
+        return;
+    if (s->in_run)
+        hc_loop_unwatch(&s->loop, s->given.wake_fd);
+    s->given.wake_fd = -1;
+}
+
+/* Once the program runs: before, it would hit nobody. */
+static void pass_interrupt(struct hc_session *s)
+{
+    const struct hc_inbox *in = &s->launch.sup.inbox;
+    if (!s->interrupted || !in->running || in->reported)
+        return;
+    hc_process_signal(&s->active, HC_SIGNAL_INTERRUPT);
+    s->interrupted = false;
+}
+
+/* Handle what happens until that is so, or the cell is dead. */
+int hc_session_handle(struct hc_session *s, hc_session_reached *enough, struct hc_error *err)
+{
+    struct hc_loop *l = &s->loop;
+    while (!l->dead && !enough(s)) {
+        struct epoll_event events[16];
+        int n = epoll_wait(l->epoll, events, 16, -1);
+        if (n < 0 && errno != EINTR)
+            return hc_fail(err, errno, "epoll_wait");
+        for (int i = 0; i < n; i++) {
+            if (events[i].data.u32 == HC_ON_WAKE)
+                hc_session_wake(s);
+            else
+                hc_loop_handle(l, &events[i], &s->timers);
+        }
+        pass_interrupt(s);
+    }
+    return 0;
+}
+
+/* With so much time, after which whatever runs is killed. */
+int hc_session_handle_within(struct hc_session *s, int64_t ms, hc_session_reached *enough,
+                             struct hc_error *err)
+{
+    s->timers = (struct hc_timers){.wall = hc_loop_timer(ms, 0, err), .grace = -1, .ticker = -1};
+    if (s->timers.wall < 0 || hc_loop_watch(&s->loop, s->timers.wall, HC_ON_WALL, EPOLLIN, err) < 0)
+        return -1;
+    int rc = hc_session_handle(s, enough, err);
+    hc_timers_finish(&s->timers);
+    return rc;
+}
+
+static int open_flow(struct hc_session *s, struct hc_flow *f, int fd, int64_t max, struct hc_stream *kept,
+                     enum hc_occasion on, enum hc_occasion on_pass, struct hc_error *err)
+{
+    *f = hc_flow_new(fd, -1, max, kept, on, on_pass);
+    if (hc_shown_new(&f->relay.shown, s->launch.sup.policy, s->launch.sup.redactor, max, f->relay.stream,
+                     err) < 0)
+        return -1;
+    hc_flow_sync(&s->loop, f);
+    return 0;
+}
+
+int hc_session_open_flows(struct hc_session *s, struct hc_error *err)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    const struct hc_limits *limits = &sup->policy->limits;
+    return open_flow(s, &s->loop.out, sup->stdout_fd, limits->stdout_bytes, sup->out, HC_ON_STDOUT,
+                     HC_ON_PASS_OUT, err) < 0
+               ? -1
+               : open_flow(s, &s->loop.err, sup->stderr_fd, limits->stderr_bytes, sup->err, HC_ON_STDERR,
+                           HC_ON_PASS_ERR, err);
+}
+
+/* What has been written is in the pipes: whoever wrote is dead or stopped, or has reported after it. */
+static void close_flow(struct hc_session *s, struct hc_flow *f)
+{
+    if (f->read_fd >= 0) {
+        f->relay.orphaned = true;
+        hc_flow_read(&s->loop, f);
+    }
+    if (f->read_fd >= 0)
+        hc_loop_unwatch(&s->loop, f->read_fd);
+    hc_flow_finish(f);
+    f->read_fd = f->write_fd = -1;
+}
+
+void hc_session_close_flows(struct hc_session *s)
+{
+    close_flow(s, &s->loop.out);
+    close_flow(s, &s->loop.err);
+}

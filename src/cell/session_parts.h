@@ -1,0 +1,65 @@
+/* session_parts.h - private to session.c and its parts session_loop.c, session_run.c: a session's state, its
+ * processes, and its loop. */
+#ifndef HC_CELL_SESSION_PARTS_H
+#define HC_CELL_SESSION_PARTS_H
+
+#include "cell/launch.h"
+#include "cell/loop.h"
+#include "cell/permits.h"
+#include "cell/session.h"
+
+/* A process of the cell that is the interpreter, or a copy of it. */
+struct hc_process {
+    pid_t pid, cell_pid; /* here and inside; 0: none */
+    int pidfd;           /* owned */
+};
+
+struct hc_session {
+    struct hc_session_given given;
+    struct hc_policy policy; /* the session's, lent members; what the cell is built by */
+    struct hc_job job;       /* likewise */
+    struct hc_run run;
+    struct hc_manifest *m; /* of the cell */
+    struct hc_launch launch;
+    struct hc_loop loop;
+    struct hc_timers timers;
+    struct hc_permits permits;
+    struct hc_process active, copy;
+    int runs, state_of; /* how many there were; after which of them the state is */
+    bool in_run, interrupted;
+    bool died, over;
+    int64_t ahead, since_ns, oom_kills, pids_refused;
+};
+
+void hc_process_finish(struct hc_process *p);
+void hc_process_signal(const struct hc_process *p, int number);
+void hc_process_kill(struct hc_process *p);
+
+/* A process of this cell, by the pid that a packet came from; `out` is owned by the caller. (session_loop.c)
+ */
+int hc_session_open_process(const struct hc_session *s, pid_t pid, struct hc_process *out,
+                            struct hc_error *err);
+
+/* Whose end is the run's from now on: s->active. */
+void hc_session_activate(struct hc_session *s);
+
+/* Handle what happens until that is so, or the cell is dead; with so much time, after which whatever runs is
+ * killed.
+ */
+typedef bool hc_session_reached(const struct hc_session *s);
+int hc_session_handle(struct hc_session *s, hc_session_reached *enough, struct hc_error *err);
+int hc_session_handle_within(struct hc_session *s, int64_t ms, hc_session_reached *enough,
+                             struct hc_error *err);
+
+/* Ask the session's owner, once. */
+void hc_session_wake(struct hc_session *s);
+
+/* Output, into the manifest that the supervisor has now. */
+int hc_session_open_flows(struct hc_session *s, struct hc_error *err);
+void hc_session_close_flows(struct hc_session *s);
+
+/* All of one run; r->m is there. (session_run.c) */
+int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
+                        struct hc_session_result *r, struct hc_error *err);
+
+#endif

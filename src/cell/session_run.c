@@ -1,0 +1,312 @@
+#include "cell/session_parts.h"
+
+#include "base/fd.h"
+#include "cell/control.h"
+#include "cell/enforce.h"
+#include "cell/stamp.h"
+#include "cell/watch.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#define COPY_MS 30000 /* for a copy to be made, or to take over */
+
+static bool run_ended(const struct hc_supervisor *sup)
+{
+    return sup->exit_known || sup->inbox.reported || sup->inbox.rejected;
+}
+
+static bool is_copied(const struct hc_session *s)
+{
+    return s->launch.sup.copied || run_ended(&s->launch.sup);
+}
+
+static bool is_resumed(const struct hc_session *s)
+{
+    return s->launch.sup.resumed || s->launch.sup.exit_known;
+}
+
+static bool is_over(const struct hc_session *s)
+{
+    return run_ended(&s->launch.sup);
+}
+
+/* ---- one run ---- */
+
+/* Nothing of the run before. */
+static void reset(struct hc_session *s, struct hc_manifest *m, const struct hc_policy *policy)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    s->launch.m = m;
+    sup->policy = policy;
+    sup->out = &m->out;
+    sup->err = &m->err;
+    sup->denials = &m->denials;
+    sup->end = HC_END_NONE;
+    hc_inbox_finish(&sup->inbox);
+    sup->inbox = (struct hc_inbox){.filtered = true,
+                                   .ready = true,
+                                   .awaits_copy = true,
+                                   .max = (size_t)policy->limits.value_bytes + (1 << 20)};
+    hc_buf_clear(&sup->checked);
+    sup->protocol[0] = '\0';
+    sup->exit_known = false;
+    sup->warned = HC_WARNED_NOT;
+    sup->copied = sup->resumed = 0;
+    sup->memory_peak = sup->tasks_peak = sup->cpu_user_us = sup->cpu_system_us = 0;
+    sup->end_us = 0;
+    s->loop.frames = 0;
+    s->loop.told = false;
+}
+
+/* The run as the interpreter gets it: a handover without filters, in a memfd that comes with one packet. */
+static int send_next(struct hc_session *s, const struct hc_job *job, struct hc_error *err)
+{
+    hc_autobuf bytes = {0};
+    if (hc_handover_write(job, s->launch.sup.policy, (struct hc_bpf){0}, (struct hc_bpf){0}, &bytes, err) < 0)
+        return -1;
+    hc_autofd fd = hc_sealed_memfd("hotcell-run", bytes.data, bytes.len, err);
+    if (fd < 0)
+        return -1;
+    struct hc_frame_head head = {.type = HC_FRAME_NEXT, .flags = HC_FRAME_LAST};
+    struct iovec part = {.iov_base = &head, .iov_len = sizeof head};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control = {
+        .head = {.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+    memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
+    struct msghdr packet = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+    return sendmsg(s->launch.sup.control_fd, &packet, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EPIPE
+               ? hc_fail(err, errno, "hand the run over")
+               : 0;
+}
+
+static int let_begin(struct hc_session *s, struct hc_error *err)
+{
+    struct hc_frame_head go = {.type = HC_FRAME_GO, .flags = HC_FRAME_LAST};
+    return send(s->launch.sup.control_fd, &go, sizeof go, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EPIPE
+               ? hc_fail(err, errno, "let the run begin")
+               : 0;
+}
+
+/* The copy first: without one there is no run. */
+static int make_copy(struct hc_session *s, const struct hc_job *job, struct hc_error *err)
+{
+    s->permits.forks = HC_PERMIT_FORKS;
+    hc_process_signal(&s->active, SIGCONT);
+    int rc = send_next(s, job, err);
+    if (rc == 0)
+        rc = hc_session_handle_within(s, COPY_MS, is_copied, err);
+    s->permits.forks = 0;
+    if (rc < 0 || !s->launch.sup.copied)
+        return rc;
+    if (hc_session_open_process(s, s->launch.sup.copied, &s->copy, err) < 0)
+        return -1;
+    hc_process_signal(&s->copy, SIGSTOP);
+    return 0;
+}
+
+static int64_t cpu_used(struct hc_session *s)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    if (sup->cgroup->fd >= 0)
+        return hc_cgroup_cpu_us(sup->cgroup);
+    (void)hc_loop_look(sup);
+    return sup->cpu_user_us + sup->cpu_system_us;
+}
+
+static int supervise_run(struct hc_session *s, struct hc_error *err)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    sup->cpu_base_us = cpu_used(s);
+    sup->go_us = hc_now_us();
+    if (let_begin(s, err) < 0 || hc_timers_start(&s->timers, &s->loop, err) < 0)
+        return -1;
+    s->interrupted = false;
+    if (s->given.wake_fd >= 0)
+        hc_session_wake(s);
+    s->in_run = true;
+    if (s->given.wake_fd >= 0 && hc_loop_watch(&s->loop, s->given.wake_fd, HC_ON_WAKE, EPOLLIN, err) < 0)
+        return -1;
+    int rc = hc_session_handle(s, is_over, err);
+    s->in_run = false;
+    if (s->given.wake_fd >= 0)
+        hc_loop_unwatch(&s->loop, s->given.wake_fd);
+    hc_timers_finish(&s->timers);
+    hc_enforce_soft_end(&s->loop);
+    return rc;
+}
+
+/* The program's own word, as an exit status is: what it would have ended with. */
+static int said_exit(const struct hc_buf *body)
+{
+    struct hc_json j;
+    struct hc_error ignored;
+    if (!body->len || hc_json_parse(&j, "report", body->data, body->len, &ignored) < 0)
+        return HC_EXIT_GUEST;
+    const cJSON *n = cJSON_GetObjectItemCaseSensitive(j.root, "exit");
+    int status = cJSON_IsNumber(n) && n->valuedouble >= 0 && n->valuedouble <= 255 ? (int)n->valuedouble
+                                                                                   : HC_EXIT_GUEST;
+    hc_json_finish(&j);
+    return status;
+}
+
+/* The run is over, and its process goes on to the next. */
+static void keep_state(struct hc_session *s)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    hc_process_signal(&s->active, SIGSTOP);
+    sup->exit = (struct hc_exit_report){
+        .code = CLD_EXITED, .status = sup->inbox.rejected ? HC_EXIT_REJECTED : said_exit(&sup->inbox.body)};
+    sup->exit_known = true;
+    hc_process_kill(&s->copy);
+}
+
+/* Its process has ended: the copy that was made before takes over. False: there is none that can. */
+static bool take_over(struct hc_session *s)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    struct hc_error ignored;
+    hc_process_finish(&s->active);
+    s->active = s->copy;
+    s->copy = (struct hc_process){.pidfd = -1};
+    hc_session_activate(s);
+    if (!s->active.pid || s->loop.dead)
+        return false;
+    sup->exit_known = false;
+    hc_inbox_finish(&sup->inbox);
+    sup->inbox = (struct hc_inbox){.filtered = true, .ready = true, .awaits_resume = true};
+    hc_process_signal(&s->active, SIGCONT);
+    hc_process_signal(&s->active, HC_SIGNAL_RESUME);
+    int rc = hc_session_handle_within(s, COPY_MS, is_resumed, &ignored);
+    hc_process_signal(&s->active, SIGSTOP);
+    return rc == 0 && !s->loop.dead && sup->resumed == s->active.pid;
+}
+
+/* What one that has died still had to say. */
+static void hear_out(struct hc_session *s)
+{
+    for (int64_t before = -1; s->loop.control_open && s->loop.frames != before;) {
+        before = s->loop.frames;
+        hc_control_read(&s->loop);
+    }
+}
+
+/* ---- its account ---- */
+
+/* What is the same for all runs, as the launch found it. */
+static int describe_run(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
+                        struct hc_manifest *m, struct hc_error *err)
+{
+    const struct hc_manifest *cell = s->m;
+    struct hc_job named = *job; /* lent */
+    char id[sizeof m->job_id];
+    (void)snprintf(id, sizeof id, "%.60s.%d", cell->job_id, s->runs);
+    named.job_id = id;
+    named.tenant = s->job.tenant;
+    named.labels = s->job.labels;
+    struct hc_run run = {.job = &named, .policy = policy};
+    if (hc_launch_describe(&run, m, s->ahead, err) < 0)
+        return -1;
+    m->enforced_by = cell->enforced_by;
+    if (policy->limits.cpu_ms)
+        m->enforced_by.cpu = s->launch.cgroup.fd >= 0 ? "cgroup" : "watch";
+    memcpy(m->layers, cell->layers, sizeof m->layers);
+    m->layer_count = cell->layer_count;
+    memcpy(m->inputs, cell->inputs, sizeof m->inputs);
+    m->input_count = cell->input_count;
+    memcpy(m->tree_sha256, cell->tree_sha256, sizeof m->tree_sha256);
+    m->tree_name = policy->tree;
+    return 0;
+}
+
+static void account(struct hc_session *s, struct hc_manifest *m, int64_t since_us)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    struct hc_launch *l = &s->launch;
+    sup->end_us = hc_now_us();
+    m->usage.wall_us = sup->end_us - since_us;
+    m->timing.run_us = sup->go_us ? sup->end_us - sup->go_us : -1;
+    m->timing.start_us = (sup->go_us ? sup->go_us : sup->end_us) - since_us;
+    m->usage.cpu_user_us = m->usage.cpu_system_us = -1;
+    m->usage.output_bytes = s->policy.output_mode == HC_OUTPUT_CAPPED ? hc_watch_fs_bytes(l->output_fd) : -1;
+    if (l->cgroup.fd < 0) {
+        m->usage.memory_peak = sup->memory_peak ? sup->memory_peak : -1;
+        m->usage.pids_peak = sup->tasks_peak ? sup->tasks_peak : -1;
+        l->used = (struct hc_cgroup_usage){.pids_peak = -1};
+        return;
+    }
+    hc_cgroup_usage(&l->cgroup, &l->used);
+    int64_t kills = l->used.oom_kills, refused = l->used.pids_refused;
+    l->used.oom_kills -= s->oom_kills; /* of this run */
+    l->used.pids_refused -= s->pids_refused;
+    s->oom_kills = kills;
+    s->pids_refused = refused;
+}
+
+/* The job whose code this is, for whoever looks at the launch. */
+static int conclude(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
+                    struct hc_manifest *m, int64_t since_ns, struct hc_error *err)
+{
+    struct hc_launch *l = &s->launch;
+    s->run.job = job;
+    s->run.policy = policy;
+    bool kept = l->sup.exit_known && !s->died;
+    int rc = hc_launch_judge(l, err);
+    if (kept)
+        m->process.known = false; /* it has not ended */
+    if (rc == 0) {
+        hc_launch_conceal(l);
+        int64_t collecting = hc_now_us();
+        rc = hc_launch_keep(l, since_ns, err);
+        m->timing.collect_us = hc_now_us() - collecting;
+    }
+    s->run.job = &s->job;
+    s->run.policy = &s->policy;
+    m->exit_code = hc_status_exit(m->status);
+    hc_stamp_text(s->ahead, m->finished);
+    return rc;
+}
+
+/* Files are told apart by a clock that stands still for some milliseconds: the next run's shall be later. */
+static int64_t next_stamp(const struct hc_manifest *m)
+{
+    struct hc_policy ticking = {.output_mode =
+                                    m->file_count || m->figure_count ? HC_OUTPUT_BIND : HC_OUTPUT_CAPPED};
+    return hc_launch_first_stamp(&ticking);
+}
+
+int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
+                        struct hc_session_result *r, struct hc_error *err)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    int64_t since_us = hc_now_us();
+    reset(s, r->m, policy);
+    sup->go_us = 0;
+    if (describe_run(s, job, policy, r->m, err) < 0 || hc_session_open_flows(s, err) < 0 ||
+        make_copy(s, job, err) < 0)
+        return -1;
+    if (!run_ended(sup) && !s->loop.dead && supervise_run(s, err) < 0)
+        return -1;
+    s->died = sup->exit_known || s->loop.dead;
+    if (s->died)
+        hear_out(s);
+    else
+        keep_state(s);
+    hc_session_close_flows(s);
+    account(s, r->m, since_us);
+    if (conclude(s, job, policy, r->m, s->since_ns, err) < 0)
+        return -1;
+    s->since_ns = next_stamp(r->m);
+    if (!s->died)
+        s->state_of = r->run;
+    r->state = !s->died ? HC_STATE_KEPT : take_over(s) ? HC_STATE_ROLLED_BACK : HC_STATE_LOST;
+    r->back_to = s->state_of;
+    return 0;
+}

@@ -1,0 +1,318 @@
+/* hotcell session - one interpreter, many runs: requests on standard input, answers on standard output, a
+ * line of JSON each (hotcell-session(1)). */
+#include "cli/cli.h"
+
+#include "base/fd.h"
+#include "cell/session.h"
+#include "cli/cancel.h"
+#include "cli/request.h"
+#include "spec/options.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_REQUEST ((size_t)80 << 20)
+
+static const char help_head[] =
+    "usage: hotcell session [OPTION]...\n"
+    "Run Python programs one after another in one cell, whose interpreter keeps its state: requests on\n"
+    "standard input and answers on standard output, a line of JSON each (hotcell-session(1)).\n\n"
+    "  -p, --policy POLICY       what the cell may do: a name, or a path with a slash (default)\n"
+    "  -o, --output DIR          where files and figures go\n"
+    "      --input NAME=FILE     data: a variable, and read-only as /input/NAME.EXT\n"
+    "      --var NAME=JSON       a value\n"
+    "      --seed N              make hashes and random numbers repeatable\n"
+    "      --label NAME=VALUE, --tenant NAME, --job-id ID\n"
+    "                            go into the manifests\n\n"
+    "Over the policy (hotcell-policy(5)); limits of time and size are those of one run:\n";
+
+struct client {
+    struct hc_request *q;
+    struct hc_session *session;
+    struct hc_buf in;   /* what has been read and not yet dealt with */
+    size_t scanned;     /* of it, has no newline */
+    bool ended, failed; /* standard input; our own work */
+    int line;           /* of requests */
+    int cancel;
+};
+
+/* ---- answers ---- */
+
+/* One line, at once. Consumes `answer`. */
+static void answer(struct client *c, cJSON *answer_taken)
+{
+    char *text = answer_taken ? cJSON_PrintUnformatted(answer_taken) : NULL;
+    cJSON_Delete(answer_taken);
+    c->failed |= !text || puts(text) < 0 || fflush(stdout) != 0;
+    cJSON_free(text);
+}
+
+static cJSON *event(const char *name)
+{
+    cJSON *o = cJSON_CreateObject();
+    (void)cJSON_AddStringToObject(o, "event", name);
+    return o;
+}
+
+static void answer_error(struct client *c, const struct hc_error *err)
+{
+    cJSON *o = event("error");
+    (void)cJSON_AddNumberToObject(o, "line", c->line);
+    (void)cJSON_AddStringToObject(o, "message", err->text);
+    answer(c, o);
+}
+
+static void add_state(cJSON *o, const struct hc_session_result *r)
+{
+    char text[64];
+    if (r->state == HC_STATE_ROLLED_BACK && r->back_to)
+        (void)snprintf(text, sizeof text, "rolled back to run %d", r->back_to);
+    else
+        (void)snprintf(text, sizeof text, "%s",
+                       r->state == HC_STATE_KEPT   ? "kept"
+                       : r->state == HC_STATE_LOST ? "lost"
+                                                   : "rolled back to the start");
+    (void)cJSON_AddStringToObject(o, "state", text);
+}
+
+static void answer_result(struct client *c, const struct hc_session_result *r)
+{
+    hc_autobuf text = {0};
+    hc_autobuf line = {0};
+    struct hc_error err;
+    if (hc_manifest_print(r->m, c->q->key.data, c->q->key.len, &text, &err) < 0 ||
+        hc_json_canonical(text.data, text.len, NULL, &line, &err) < 0) {
+        c->failed = true;
+        (void)hc_report(&err);
+        return;
+    }
+    cJSON *o = event("result");
+    (void)cJSON_AddNumberToObject(o, "run", r->run);
+    add_state(o, r);
+    (void)cJSON_AddRawToObject(o, "manifest", line.data);
+    answer(c, o);
+}
+
+/* ---- requests ---- */
+
+/* Read what is there. */
+static void read_more(struct client *c)
+{
+    char chunk[65536];
+    ssize_t n = read(STDIN_FILENO, chunk, sizeof chunk);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (n <= 0)
+        c->ended = true;
+    else if (hc_buf_add(&c->in, chunk, (size_t)n) < 0)
+        c->failed = true;
+}
+
+/* The next whole line, owned by the caller; NULL: not yet. What is left at the end counts as one. */
+static char *take_line(struct client *c)
+{
+    char *start = c->in.data;
+    char *end = start ? memchr(start + c->scanned, '\n', c->in.len - c->scanned) : NULL;
+    if (!end) {
+        c->scanned = c->in.len;
+        if (!c->ended || !c->in.len)
+            return NULL;
+        end = start + c->in.len;
+    }
+    size_t len = (size_t)(end - start), used = len < c->in.len ? len + 1 : len;
+    char *line = strndup(start, len);
+    memmove(start, start + used, c->in.len - used);
+    c->in.len -= used;
+    c->scanned = 0;
+    c->line++;
+    return line;
+}
+
+static bool is_request(const char *line, const char *name)
+{
+    struct hc_json j;
+    struct hc_error ignored;
+    if (hc_json_parse(&j, "request", line, strlen(line), &ignored) < 0)
+        return false;
+    bool is = cJSON_GetObjectItemCaseSensitive(j.root, name) != NULL;
+    hc_json_finish(&j);
+    return is;
+}
+
+/* While a run goes on: an interrupt is for it, all else waits. */
+static bool woken(void *ctx, struct hc_session *s)
+{
+    struct client *c = ctx;
+    struct pollfd waiting = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (!c->ended && poll(&waiting, 1, 0) > 0)
+        read_more(c);
+    for (char *at = c->in.data, *end;
+         at && (end = memchr(at, '\n', c->in.len - (size_t)(at - c->in.data)));) {
+        char *line = strndup(at, (size_t)(end - at));
+        bool stop = line && is_request(line, "interrupt");
+        free(line);
+        if (!stop) {
+            at = end + 1;
+            continue;
+        }
+        size_t rest = c->in.len - (size_t)(end + 1 - c->in.data);
+        memmove(at, end + 1, rest);
+        c->in.len = (size_t)(at - c->in.data) + rest;
+        c->scanned = 0;
+        c->line++;
+        hc_session_interrupt(s);
+    }
+    return !c->ended && !c->failed;
+}
+
+/* What a spec may say that is the session's, not a run's. */
+static int check_run(const struct hc_job *job, struct hc_error *err)
+{
+    const struct {
+        const char *key;
+        bool given;
+    } of_session[] = {
+        {"inputs", job->input_count > 0},
+        {"policy", job->policy != NULL},
+        {"output_dir", job->output_dir != NULL},
+        {"tenant", job->tenant != NULL},
+        {"job_id", job->job_id != NULL},
+        {"labels", job->labels != NULL},
+        {"seed", job->has_seed},
+        {"sign", job->sign != NULL},
+        {"df_paths", job->runner_form},
+    };
+    for (size_t i = 0; i < sizeof of_session / sizeof *of_session; i++)
+        if (of_session[i].given)
+            return hc_fail_as(err, HC_EXIT_DATA, 0,
+                              "run: '%s' is for a session as a whole: give it to hotcell session",
+                              of_session[i].key);
+    for (size_t i = 0; i < job->override_count; i++)
+        if (!hc_session_run_may_set(job->overrides[i].opt->path))
+            return hc_fail_as(err, HC_EXIT_DATA, 0,
+                              "run: '%s' is for a session as a whole: give it to hotcell session",
+                              job->overrides[i].opt->path);
+    return hc_job_check(job, err);
+}
+
+static int serve_run(struct client *c, const struct hc_json *j, const cJSON *spec, struct hc_error *err)
+{
+    struct hc_job job;
+    struct hc_policy policy = c->q->policy; /* lent, but for the numbers */
+    struct hc_session_result r = {0};
+    size_t len = 0;
+    const char *text = hc_json_source(j, spec, &len);
+    if (!text)
+        return hc_fail(err, ENOMEM, "read a request");
+    if (hc_job_parse(&job, "run", text, len, err) < 0)
+        return 1;
+    int rc = check_run(&job, err) < 0 ? 1 : 0;
+    for (size_t i = 0; rc == 0 && i < job.override_count; i++)
+        rc = hc_option_set(&policy, job.overrides[i].opt, job.overrides[i].text, err) < 0 ? 1 : 0;
+    if (rc == 0) {
+        rc = hc_session_run(c->session, &job, &policy, &r, err);
+        if (rc == 0)
+            answer_result(c, &r);
+    }
+    hc_session_result_finish(&r);
+    hc_job_finish(&job);
+    return rc;
+}
+
+/* 0; 1: the request was no good, which changes nothing; 2: the last one; -1: our failure. */
+static int serve(struct client *c, const struct hc_json *j, struct hc_error *err)
+{
+    const cJSON *first = cJSON_IsObject(j->root) ? j->root->child : NULL;
+    if (!first || first->next) {
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "expected an object of one member: run, interrupt or close");
+        return 1;
+    }
+    if (strcmp(first->string, "run") == 0)
+        return serve_run(c, j, first, err);
+    if (strcmp(first->string, "interrupt") == 0)
+        return 0; /* nothing runs */
+    if (strcmp(first->string, "close") == 0)
+        return 2;
+    (void)hc_fail_as(err, HC_EXIT_DATA, 0, "there is no request '%.40s'", first->string);
+    return 1;
+}
+
+static int serve_line(struct client *c, const char *line, struct hc_error *err)
+{
+    struct hc_json j;
+    if (hc_json_parse(&j, "request", line, strlen(line), err) < 0)
+        return 1;
+    int rc = serve(c, &j, err);
+    hc_json_finish(&j);
+    return rc;
+}
+
+/* False: cancelled. */
+static bool await_input(struct client *c)
+{
+    struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = c->cancel, .events = POLLIN}};
+    while (poll(fds, 2, -1) < 0)
+        if (errno != EINTR)
+            return false;
+    if (fds[1].revents)
+        return false;
+    read_more(c);
+    return true;
+}
+
+static int converse(struct client *c, struct hc_error *err)
+{
+    cJSON *ready = event("ready");
+    (void)cJSON_AddStringToObject(ready, "session", hc_session_id(c->session));
+    answer(c, ready);
+    for (;;) {
+        char *line = take_line(c);
+        if (!line && (c->ended || c->failed))
+            return c->failed ? hc_fail(err, 0, "the session's channel failed") : HC_EXIT_OK;
+        if (!line) {
+            if (!await_input(c))
+                return HC_EXIT_OK;
+            continue;
+        }
+        int rc = *line ? serve_line(c, line, err) : 0;
+        free(line);
+        if (rc == 1)
+            answer_error(c, err);
+        if (rc == 2)
+            return HC_EXIT_OK;
+        if (rc < 0)
+            return -1;
+        if (!hc_session_alive(c->session))
+            return HC_EXIT_LIMIT;
+    }
+}
+
+static int run_session(struct hc_request *q, struct hc_error *err)
+{
+    hc_autofd cancel = hc_cancel_open(err);
+    if (cancel < 0)
+        return -1;
+    struct client c = {.q = q, .cancel = cancel, .in = {.max = MAX_REQUEST}};
+    const struct hc_session_given given = {.job = &q->job,
+                                           .policy = &q->policy,
+                                           .default_dir = "hotcell-output",
+                                           .cancel_fd = cancel,
+                                           .wake_fd = STDIN_FILENO,
+                                           .woken = woken,
+                                           .ctx = &c};
+    int rc = hc_session_start(&c.session, &given, err);
+    if (rc == 0)
+        rc = converse(&c, err);
+    hc_session_end(c.session);
+    hc_buf_finish(&c.in);
+    hc_cancel_end(cancel);
+    return rc;
+}
+
+int hc_cmd_session(int argc, char **argv)
+{
+    struct hc_request q = {.command = "session", .live = true};
+    return hc_request_serve(&q, argc, argv, help_head, run_session);
+}

@@ -1,0 +1,284 @@
+/* session.c - the interpreter of a session: one run after another, in one namespace.
+ *
+ * Processes. Before each run the interpreter makes a copy of itself, which waits, and goes on itself; so what
+ * was open and which threads there were stays as it is. If the run ends the process, the copy takes over, and
+ * knows nothing of the run. A copy is the child of a child that has ended, so that pid 1 is the parent of all
+ * and tells the launcher how each of them ended.
+ *
+ * Rights. The filters refuse to make processes and to signal others to everything here alike; the launcher,
+ * which is asked each time, lets the two forks of a copy pass when it has asked for one. A copy that waits
+ * runs nothing of the guest's, no finalizer and no handler: it holds the interpreter's lock, blocks all
+ * signals, and the launcher keeps it stopped besides. It becomes Python again only when it takes over.
+ *
+ * Whoever ran before may have changed this process to its liking: nothing in here is a wall, and the launcher
+ * believes none of it. */
+#include "shim/session.h"
+
+#include "base/fd.h"
+#include "shim/guard/guard.h"
+#include "shim/harness/deadline.h"
+#include "shim/harness/ending.h"
+#include "shim/harness/frozen.h"
+#include "shim/harness/results.h"
+#include "shim/harness/wire.h"
+#include "spec/handover.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#define MAX_ORDER ((size_t)512 << 20)
+
+/* The launcher's word for one run. */
+struct order {
+    struct hc_buf bytes;
+    struct hc_handover handover; /* points into them */
+    const cJSON *job;
+};
+
+static _Noreturn void fail(const struct hc_error *err)
+{
+    (void)dprintf(STDERR_FILENO, "hotcell-shim: %s\n", err->text);
+    _exit(HC_EXIT_INTERNAL);
+}
+
+static _Noreturn void fail_python(const char *doing)
+{
+    PyErr_Print();
+    (void)dprintf(STDERR_FILENO, "hotcell-shim: %s\n", doing);
+    _exit(HC_EXIT_INTERNAL);
+}
+
+static void say(enum hc_frame_type type)
+{
+    struct hc_error err;
+    if (hc_wire_send(HC_FD_CONTROL, type, NULL, 0, &err) < 0)
+        fail(&err);
+}
+
+/* ---- orders ---- */
+
+static int read_order(struct order *o, struct hc_error *err)
+{
+    hc_autofd fd = hc_wire_await_next(HC_FD_CONTROL, err);
+    if (fd < 0 || hc_read_all(fd, &o->bytes, MAX_ORDER, err) < 0 ||
+        hc_handover_split(&o->handover, o->bytes.data, o->bytes.len, err) < 0 ||
+        hc_handover_parse(&o->handover, err) < 0)
+        return hc_ctx(err, "next run");
+    o->job = o->handover.json.root;
+    return 0;
+}
+
+static void order_finish(struct order *o)
+{
+    hc_handover_finish(&o->handover);
+    hc_buf_finish(&o->bytes);
+}
+
+static const char *text_of(const struct order *o, const char *key)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o->job, key));
+    return text ? text : "";
+}
+
+/* ---- copies ---- */
+
+/* Until the launcher says that it is this one's turn. Others of the cell cannot signal it. */
+static void wait_for_turn(void)
+{
+    sigset_t turn;
+    (void)sigemptyset(&turn);
+    (void)sigaddset(&turn, HC_SIGNAL_RESUME);
+    while (getppid() != 1) /* the launcher knows it by its parent */
+        (void)sched_yield();
+    say(HC_FRAME_KEPT);
+    while (sigwaitinfo(&turn, NULL) < 0)
+        ;
+}
+
+/* The library random takes a fork for a reason to begin anew; this is none: the program must find its random
+ * numbers where it left them. */
+static void become_python(void)
+{
+    hc_autopy *state = hc_frozen_call("hooks", "random_state", "()");
+    PyErr_Clear();
+    PyOS_AfterFork_Child();
+    hc_autopy *done = state ? hc_frozen_call("hooks", "restore_random", "(O)", state) : NULL;
+    (void)done;
+    PyErr_Clear();
+}
+
+enum side { STAYED, TOOK_OVER, NOT_COPIED };
+
+/* The first child makes the second and ends, so that the second is pid 1's. */
+static enum side fork_twice(void)
+{
+    int status = 0;
+    pid_t between = fork();
+    if (between == 0) {
+        pid_t copy = fork();
+        if (copy != 0)
+            _exit(copy < 0 ? 1 : 0);
+        wait_for_turn();
+        return TOOK_OVER;
+    }
+    while (between > 0 && waitpid(between, &status, 0) < 0)
+        if (errno != EINTR)
+            return NOT_COPIED;
+    return between > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? STAYED : NOT_COPIED;
+}
+
+/* The program may have its own plans for SIGCHLD, and hears nothing of ours. */
+static enum side make_copy(void)
+{
+    sigset_t all, before;
+    struct sigaction theirs;
+    const struct sigaction plain = {.sa_handler = SIG_DFL};
+    (void)fflush(NULL);
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_SETMASK, &all, &before);
+    (void)sigaction(SIGCHLD, &plain, &theirs);
+    enum side side = fork_twice();
+    (void)sigaction(SIGCHLD, &theirs, NULL);
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    return side;
+}
+
+/* ---- one run ---- */
+
+static void bind_variables(const struct order *o, PyObject *space)
+{
+    const cJSON *given = cJSON_GetObjectItemCaseSensitive(o->job, "vars");
+    if (!given || !given->child)
+        return;
+    hc_autopy *vars =
+        hc_frozen_call("data", "variables", "(y#)", o->handover.json.text, (Py_ssize_t)o->handover.json.len);
+    if (!vars || PyDict_Update(space, vars) < 0)
+        fail_python("set the run's variables");
+}
+
+/* 0, or -1 if the program was refused, as the launcher has been told. */
+static int compile_run(const struct order *o, struct hc_program *program, struct hc_findings *found)
+{
+    int rc = hc_program_compile(program, text_of(o, "code"), found);
+    if (found->warnings || found->columns.len)
+        hc_send_checked(found);
+    if (rc < 0) {
+        hc_send_rejected(found);
+        return -1;
+    }
+    program->finish_tasks =
+        hc_rules_bool(cJSON_GetObjectItemCaseSensitive(o->job, "rules"), "code", "finish_tasks", false);
+    hc_autopy *done = hc_frozen_call("hooks", "set_source", "(O)", program->text);
+    if (!done)
+        fail_python("keep the program's source");
+    return 0;
+}
+
+static void program_finish(struct hc_program *p)
+{
+    Py_CLEAR(p->text);
+    Py_CLEAR(p->body);
+    Py_CLEAR(p->last);
+}
+
+static void outcome_finish(struct hc_outcome *o)
+{
+    Py_CLEAR(o->value);
+    Py_CLEAR(o->error_type);
+    Py_CLEAR(o->error_message);
+    Py_CLEAR(o->error_trace);
+    PyErr_Clear();
+}
+
+/* The program's objects keep the harness from its work for good: this interpreter cannot go on. */
+static void give_up(void *ctx)
+{
+    (void)ctx;
+    _exit(HC_EXIT_GUEST);
+}
+
+static void run_program(const struct order *o, const struct hc_program *program, PyObject *space,
+                        PyObject *columns)
+{
+    struct hc_error err;
+    struct hc_outcome outcome;
+    struct hc_report report;
+    const cJSON *room = cJSON_GetObjectItemCaseSensitive(o->job, "value_bytes");
+    hc_report_init(&report, cJSON_IsNumber(room) && room->valuedouble > 0 ? (size_t)room->valuedouble : 0);
+    say(HC_FRAME_RUN);
+    hc_guard_begin();
+    hc_deadline_arm();
+    hc_program_run(program, space, &outcome);
+    hc_deadline_disarm();
+    hc_report_error(&report, &outcome);
+    hc_report_columns(&report, columns);
+    hc_deadline_stubborn(give_up, NULL);
+    hc_results_gather(o->job, space, &outcome, &report);
+    int status = outcome.status;
+    outcome_finish(&outcome);
+    hc_flush_streams();
+    hc_guard_release();
+    if (hc_report_send(&report, status, &err) < 0)
+        fail(&err);
+    hc_report_finish(&report);
+}
+
+static void run(const struct order *o, PyObject *space, PyObject *columns)
+{
+    struct hc_program program;
+    struct hc_findings found = {0};
+    hc_guard.filename = text_of(o, "filename");
+    hc_deadline_renew(text_of(o, "timeout"));
+    hc_autopy *begun = hc_frozen_call("hooks", "begin_run", "(s)", hc_guard.filename);
+    hc_autopy *file = PyUnicode_FromString(hc_guard.filename);
+    if (!begun || !file || PyDict_SetItemString(space, "__file__", file) < 0)
+        fail_python("begin the run");
+    if (compile_run(o, &program, &found) == 0) {
+        bind_variables(o, space);
+        run_program(o, &program, space, columns);
+    }
+    hc_findings_finish(&found);
+    program_finish(&program);
+}
+
+/* No copy, no run: what it did could not be undone. */
+static void refuse_run(void)
+{
+    static const char why[] = "no copy of the session could be made to fall back to";
+    struct hc_finding one = {.rule = "checkpoint",
+                             .hint = "Leave room for one more process: limits.pids, limits.memory."};
+    (void)snprintf(one.message, sizeof one.message, "%s", why);
+    hc_send_rejected(&(struct hc_findings){.items = &one, .count = 1});
+}
+
+_Noreturn void hc_session_serve(PyObject *space, PyObject *columns)
+{
+    struct hc_error err;
+    struct order current = {0}; /* the guard's texts point into it until the next has come */
+    hc_guard.session = true;
+    hc_outcome_prepare();
+    for (;;) {
+        struct order next = {0};
+        if (read_order(&next, &err) < 0)
+            fail(&err);
+        enum side side = make_copy();
+        if (side == TOOK_OVER) {
+            order_finish(&next);
+            become_python();
+            say(HC_FRAME_RESUMED);
+            continue;
+        }
+        if (side == NOT_COPIED) {
+            order_finish(&next);
+            refuse_run();
+            continue;
+        }
+        if (hc_wire_await_go(HC_FD_CONTROL, &err) < 0)
+            fail(&err);
+        run(&next, space, columns);
+        order_finish(&current);
+        current = next;
+    }
+}

@@ -1,0 +1,159 @@
+"""Sessions whose interpreter lives: what a run leaves to the next, and what is left when a run is killed."""
+
+import pytest
+
+import cells
+import living
+
+SHORT = {"timeout": "500ms", "grace": "0"}
+
+# How a run ends: the program, its limits, its status, and whether the process is gone.
+ENDS = {
+    "well": ("x = 2", {}, "ok", False),
+    "by an exception": ("x = 2; 1 / 0", {}, "error", False),
+    "by sys.exit": ("x = 2; import sys; sys.exit(3)", {}, "error", False),
+    "refused by its syntax": ("x = 2; def", {}, "rejected", False),
+    "by a TimeoutError": ("x = 2\nwhile True: pass", {"timeout": "2s", "grace": "1500ms"}, "timeout", False),
+    "over its time": ("x = 2\nwhile True: pass", SHORT, "timeout", True),
+    "over its time in C": ("x = 2\nsum(range(10 ** 12))", SHORT, "timeout", True),
+    "over its CPU time": ("x = 2\nwhile True: pass", {"cpu": "300ms"}, "cpu", True),
+    "by a MemoryError": ("x = 2\ndef grow():\n y = []\n while True: y.append(bytearray(1 << 20))\ngrow()", {}, "memory", False),
+    "over its memory": ("x = 2\ny = b'x' * (1 << 30)", {}, "memory", True),
+    "by os._exit": ("x = 2; import os; os._exit(0)", {}, "error", True),
+    "by a segmentation fault": ("x = 2; import ctypes; ctypes.string_at(0)", {}, "error", True),
+    "by os.abort": ("x = 2; import os; os.abort()", {}, "error", True),
+    "by killing itself": ("x = 2; import os; os.kill(os.getpid(), 9)", {}, "killed", True),
+    "as a fork bomb": ("x = 2; import os\nwhile True: os.fork()", {}, "error", False),
+    "as a thread bomb": ("x = 2; import threading\ngate = threading.Event()\n"
+                         "while True:\n try: threading.Thread(target=gate.wait).start()\n"
+                         " except RuntimeError: import time, os; time.sleep(0.2); os._exit(1)", {}, "pids", True),
+}
+
+
+@pytest.fixture(name="session")
+def fixture_session(base_tree):  # pylint: disable=unused-argument
+    with living.Session() as session:
+        yield session
+
+
+@pytest.fixture(name="bare", scope="module", params=["root", "ordinary"])
+def fixture_bare(request):
+    """One session for all kinds of ends, with the guard off, so that the kernel is what they meet."""
+    cells.build_tree("base")
+    user = cells.caller() if request.param == "root" else cells.ordinary()
+    if request.param == "root":
+        cells.need_root()
+    elif not user:
+        cells.skip("there is no ordinary user to start hotcell as")
+    with living.Session(policy="none", user=user) as session:
+        yield session
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_run_costs_only_itself(bare, end):
+    code, limits, status, killed = ENDS[end]
+    before = bare.run("x = 1; kept = [x]")
+    run = bare.run(code, limits=limits)
+    assert run.status == status, run
+    assert run.state == (f"rolled back to run {before.number}" if killed else "kept"), run
+    after = bare.run("[x, kept, 'y' in globals()]")
+    assert after.value == [1 if killed or status == "rejected" else 2, [1], False], after
+
+
+def test_state_goes_on(session):
+    session.run("import math\ndef area(r): return math.pi * r * r")
+    assert session.run("round(area(2), 3)").value == 12.566
+    assert session.run("n + 1", vars={"n": 41}).value == 42
+    assert session.run("n").value == 42 - 1
+    run = session.run("data = {'a': [1, 2]}", **{"return": ["data=json"]})
+    assert run.manifest["guest"]["returned"]["data"]["json"] == {"a": [1, 2]}
+    assert session.run("import asyncio\nawait asyncio.sleep(0, 'slept')").manifest["guest"]["value"]["text/plain"] == "'slept'"
+
+
+def test_tracebacks_name_the_run_and_show_its_lines(session):
+    session.run("def broken():\n    return 1 / 0  # here")
+    trace = session.run("broken()").manifest["guest"]["error"]["traceback"]
+    assert 'File "<cell 2>", line 1' in trace and 'File "<cell 1>", line 2, in broken' in trace
+    assert "return 1 / 0  # here" in trace
+
+
+def test_state_that_is_taken_back_is_all_of_it(session):
+    session.run("import random, threading\nrandom.seed(7)\nfirst = random.random()\ngate = threading.Event()\n"
+                "def wait(): gate.wait()\nthread = threading.Thread(target=wait); thread.start()")
+    assert session.run("thread.is_alive()").value is True
+    expected = session.run("import random as r\nstate = r.getstate()\nnext_one = r.random()\nr.setstate(state)\nnext_one").value
+    assert session.run("random.random()\nimport os\nos._exit(1)").state == "rolled back to run 3"
+    assert session.run("random.random()").value == expected
+
+
+def test_what_a_run_prints_and_writes_is_its_own(session):
+    first = session.run("print('one')\nopen('/output/a.txt', 'w').write('1')")
+    second = session.run("import sys\nprint('two', file=sys.stderr)\nopen('/output/b.txt', 'w').write(open('/output/a.txt').read())")
+    assert first.stdout == "one\n" and second.stdout == ""
+    assert second.manifest["stderr"]["text"] == "two\n"
+    assert [f["path"] for f in first.manifest["files"]] == ["a.txt"]
+    assert [f["path"] for f in second.manifest["files"]] == ["b.txt"]
+    assert (session.output / "b.txt").read_text() == "1"
+
+
+def test_an_interrupt_is_for_the_run_that_goes_on(session):
+    session.run("x = 1")
+    session.ask({"interrupt": True})  # nothing runs: it hits nobody
+    assert session.run("x").value == 1
+    session.ask({"run": {"code": "x = 2\nwhile True: pass"}})
+    session.ask({"interrupt": True})
+    run = session.result()
+    assert run.state == "kept" and run.manifest["guest"]["error"]["type"] == "KeyboardInterrupt", run
+    assert session.run("x").value in (1, 2)
+
+
+@pytest.mark.parametrize("request_line, expected", [
+    ("{", "request:1:2: "),
+    ("[]", "expected an object of one member"),
+    ('{"jump": 1}', "there is no request 'jump'"),
+    ('{"run": {"code": "1", "tenant": "a"}}', "'tenant' is for a session as a whole"),
+    ('{"run": {"code": "1", "limits": {"memory": "1G"}}}', "'limits.memory' is for a session as a whole"),
+    ('{"run": {"code": ""}}', "code"),
+    ('{"run": {"code": "1", "colour": 1}}', "colour"),
+])
+def test_bad_requests_change_nothing(session, request_line, expected):
+    session.run("x = 1")
+    session.ask(request_line)
+    answer = session.answer()
+    assert answer["event"] == "error" and answer["line"] == 2 and expected in answer["message"], answer
+    assert session.run("x").value == 1
+
+
+def test_the_waiting_copy_cannot_be_reached(bare):
+    bare.run("x = 1")
+    run = bare.run("""
+import ctypes, os, signal
+libc = ctypes.CDLL(None, use_errno=True)
+refused = set()
+for pid in [-1, 0, *range(1, 200)]:
+    if pid == os.getpid():
+        continue
+    for call in (lambda: libc.kill(pid, 9), lambda: libc.syscall(234, pid, pid, 9), lambda: libc.syscall(200, pid, 9),
+                 lambda: libc.syscall(434, pid, 0)):
+        refused.add((call(), ctypes.get_errno()))
+[list(row) for row in sorted(refused)]
+""")
+    assert run.value == [[-1, 1]] or run.value == [[-1, 1], [-1, 38]], run
+    assert any(d["rule"] == "kill" for d in run.manifest["denials"]), run
+    assert bare.run("import os; os._exit(0)").state == f"rolled back to run {run.number}"
+    assert bare.run("x").value == 1
+
+
+def test_processes_are_not_for_sessions(base_tree):  # pylint: disable=unused-argument
+    done = cells.hotcell("session", "-t", cells.tree_path("base"), "--processes", "fork")
+    assert done.returncode == 78 and "a session cannot have processes" in done.stderr, done
+
+
+def test_the_end_of_input_ends_it(session):
+    session.run("x = 1")
+    assert session.close() == 0
+
+
+def test_help(base_tree):  # pylint: disable=unused-argument
+    done = cells.hotcell("session", "--help")
+    assert done.returncode == 0 and "--timeout" in done.stdout and "--step" not in done.stdout
