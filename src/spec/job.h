@@ -70,6 +70,23 @@ void hc_job_finish(struct hc_job *job);
  */
 int hc_job_parse(struct hc_job *job, const char *name, const char *text, size_t len, struct hc_error *err);
 
+/* The content of inputs that came inside a spec, in the order of job->inputs, whose `path` is then no more
+ * than the file's name. */
+struct hc_uploads {
+    struct {
+        char *data; /* owned */
+        size_t len;
+    } list[HC_MAX_INPUTS];
+    size_t count;
+};
+
+/* Parse a spec from somebody who has no say about files of this host: inputs are content ({"file": NAME,
+ * "text": ... or "data": base64}), policy and tree are names, and there are no members for paths and for what
+ * the receiver knows itself (output_dir, sign, tenant, job_id). Errors as above. */
+int hc_job_parse_upload(struct hc_job *job, struct hc_uploads *uploads, const char *name, const char *text,
+                        size_t len, struct hc_error *err);
+void hc_uploads_finish(struct hc_uploads *uploads);
+
 /* The pieces of a command line. HC_EXIT_USAGE errors. `NAME=FILE`, `NAME=JSON`. */
 int hc_job_add_input(struct hc_job *job, const char *assignment, struct hc_error *err);
 int hc_job_add_var(struct hc_job *job, const char *assignment, struct hc_error *err);

@@ -20,6 +20,11 @@ const char *hc_job_bad_label(const char *key, const char *value);
 int hc_job_put_input(struct hc_job *job, const char *name, const char *path, enum hc_input_format format,
                      struct hc_error *err);
 
+/* The members of one uploaded input, which is `node`, into the next place of `uploads`. `file` gets the name
+ * of its file; owned by the caller. */
+int hc_job_put_upload(struct hc_uploads *uploads, const struct hc_json *json, const cJSON *node, char **file,
+                      struct hc_error *err);
+
 /* NAME or NAME=FORMAT. Returns what is wrong with it, "out of memory" too; NULL if it was taken. */
 const char *hc_job_put_return(struct hc_job *job, const char *text);
 

@@ -11,7 +11,8 @@
 struct spec {
     struct hc_job *job;
     const struct hc_json *json;
-    struct hc_policy scratch; /* takes limits, to have them checked */
+    struct hc_uploads *uploads; /* NULL: inputs are paths of this host */
+    struct hc_policy scratch;   /* takes limits, to have them checked */
 };
 
 typedef int member_parser(struct spec *s, const cJSON *node, struct hc_error *err);
@@ -86,6 +87,34 @@ static int parse_inputs(struct spec *s, const cJSON *node, struct hc_error *err)
 static int parse_df_paths(struct spec *s, const cJSON *node, struct hc_error *err)
 {
     return parse_input_map(s, node, true, err);
+}
+
+static int parse_upload(struct spec *s, const cJSON *in, struct hc_error *err)
+{
+    char *file = NULL;
+    if (hc_job_put_upload(s->uploads, s->json, in, &file, err) < 0)
+        return -1;
+    int rc = hc_job_put_input(s->job, in->string, file, hc_input_format_of(file), err);
+    free(file);
+    return rc;
+}
+
+static int parse_uploads(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsObject(node))
+        return wrong_type(s, node, "an object of name and content", err);
+    const cJSON *in;
+    cJSON_ArrayForEach(in, node)
+    {
+        const char *bad = hc_job_bad_variable(NULL, in->string);
+        if (bad)
+            return hc_json_fail(s->json, in, true, err, "inputs: '%.64s': %s", in->string, bad);
+        if (s->job->input_count == HC_MAX_INPUTS)
+            return hc_json_fail(s->json, in, true, err, "inputs: more than %d", HC_MAX_INPUTS);
+        if (parse_upload(s, in, err) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 static int parse_vars(struct spec *s, const cJSON *node, struct hc_error *err)
@@ -170,6 +199,23 @@ static int parse_max_figures(struct spec *s, const cJSON *node, struct hc_error 
 static int parse_policy(struct spec *s, const cJSON *node, struct hc_error *err)
 {
     return take_filled(s, node, "a policy's name or path", &s->job->policy, err);
+}
+
+static int refuse_path(const struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    if (cJSON_IsString(node) && strchr(node->valuestring, '/'))
+        return hc_json_fail(s->json, node, false, err, "%s: expected a name, got a path", node->string);
+    return 0;
+}
+
+static int parse_policy_name(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return refuse_path(s, node, err) < 0 ? -1 : take_filled(s, node, "a policy's name", &s->job->policy, err);
+}
+
+static int parse_tree_name(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return refuse_path(s, node, err) < 0 ? -1 : parse_tree(s, node, err);
 }
 
 static int parse_output_dir(struct spec *s, const cJSON *node, struct hc_error *err)
@@ -284,6 +330,28 @@ static const struct member runner_form[] = {
     {NULL, NULL},
 };
 
+/* What somebody else may ask for, without a member that names a file of this host. */
+static const struct member upload_form[] = {
+    {"code", parse_code},
+    {"inputs", parse_uploads},
+    {"vars", parse_vars},
+    {"policy", parse_policy_name},
+    {"tree", parse_tree_name},
+    {"limits", parse_limits},
+    {"persist_code", parse_persist_code},
+    {"labels", parse_labels},
+    {"seed", parse_seed},
+    {"return", parse_return},
+    {NULL, NULL},
+};
+
+static const struct member *form_of(const struct spec *s)
+{
+    if (s->uploads)
+        return upload_form;
+    return s->job->runner_form ? runner_form : new_form;
+}
+
 static int unknown_member(const struct spec *s, const cJSON *node, const struct member *form,
                           struct hc_error *err)
 {
@@ -293,7 +361,10 @@ static int unknown_member(const struct spec *s, const cJSON *node, const struct 
     for (; form[n].name; n++)
         known[n] = form[n].name;
     known[n] = NULL;
-    if (form == new_form)
+    for (const struct member *m = new_form; form == upload_form && m->name; m++)
+        if (strcmp(m->name, node->string) == 0)
+            return hc_json_fail(s->json, node, true, err, "'%.64s' is not the sender's to say", node->string);
+    if (form != runner_form)
         hc_nearest_option("", node->string, known, hint, sizeof hint);
     else
         hc_nearest(node->string, known, hint, sizeof hint);
@@ -306,7 +377,7 @@ static int parse_member(struct spec *s, const cJSON *node, const struct member *
     for (; form->name; form++)
         if (strcmp(form->name, node->string) == 0)
             return form->parse(s, node, err);
-    return unknown_member(s, node, s->job->runner_form ? runner_form : new_form, err);
+    return unknown_member(s, node, form_of(s), err);
 }
 
 /* What makes a spec one of the older runner's: the members that only that form has. */
@@ -345,11 +416,11 @@ static int parse_spec(struct spec *s, struct hc_error *err)
     const cJSON *root = s->json->root, *node;
     if (!cJSON_IsObject(root))
         return hc_json_fail(s->json, root, false, err, "expected an object, got %s", hc_json_kind(root));
-    if (is_runner_form(root) && start_runner_form(s->job, err) < 0)
+    if (!s->uploads && is_runner_form(root) && start_runner_form(s->job, err) < 0)
         return -1;
     cJSON_ArrayForEach(node, root)
     {
-        if (parse_member(s, node, s->job->runner_form ? runner_form : new_form, err) < 0)
+        if (parse_member(s, node, form_of(s), err) < 0)
             return -1;
     }
     if (!s->job->code)
@@ -357,13 +428,14 @@ static int parse_spec(struct spec *s, struct hc_error *err)
     return refuse_shared_names(s, err);
 }
 
-int hc_job_parse(struct hc_job *job, const char *name, const char *text, size_t len, struct hc_error *err)
+static int parse_text(struct hc_job *job, struct hc_uploads *uploads, const char *name, const char *text,
+                      size_t len, struct hc_error *err)
 {
     struct hc_json json;
     *job = (struct hc_job){0};
     if (hc_json_parse(&json, name, text, len, err) < 0)
         return -1;
-    struct spec s = {.job = job, .json = &json};
+    struct spec s = {.job = job, .json = &json, .uploads = uploads};
     hc_policy_init(&s.scratch);
     int rc = parse_spec(&s, err);
     hc_json_finish(&json);
@@ -371,4 +443,19 @@ int hc_job_parse(struct hc_job *job, const char *name, const char *text, size_t 
         return 0;
     hc_job_finish(job);
     return err->exit == HC_EXIT_CONFIG ? hc_exit_as(err, HC_EXIT_DATA) : -1;
+}
+
+int hc_job_parse(struct hc_job *job, const char *name, const char *text, size_t len, struct hc_error *err)
+{
+    return parse_text(job, NULL, name, text, len, err);
+}
+
+int hc_job_parse_upload(struct hc_job *job, struct hc_uploads *uploads, const char *name, const char *text,
+                        size_t len, struct hc_error *err)
+{
+    *uploads = (struct hc_uploads){0};
+    if (parse_text(job, uploads, name, text, len, err) == 0)
+        return 0;
+    hc_uploads_finish(uploads);
+    return -1;
 }

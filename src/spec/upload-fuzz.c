@@ -1,0 +1,33 @@
+/* Any bytes as the body of a request for a job: refused with a reason, or a job whose inputs all have content
+ * and a plain file name. */
+#include "spec/job.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    struct hc_job job;
+    struct hc_uploads uploads;
+    struct hc_error err = {0};
+    if (hc_job_parse_upload(&job, &uploads, "request", (const char *)data, len, &err) < 0) {
+        require(err.exit == HC_EXIT_DATA && *err.text);
+        return 0;
+    }
+    require(uploads.count == job.input_count && !job.output_dir && !job.sign && !job.tenant && !job.job_id);
+    require(!job.policy || !strchr(job.policy, '/'));
+    for (size_t i = 0; i < job.input_count; i++)
+        require(uploads.list[i].data && *job.inputs[i].path && job.inputs[i].path[0] != '.' &&
+                !strchr(job.inputs[i].path, '/'));
+    (void)hc_job_check(&job, &err);
+    hc_uploads_finish(&uploads);
+    hc_job_finish(&job);
+    return 0;
+}
