@@ -1,4 +1,4 @@
-# hotcell: build/hotcell (command line), build/hotcell-shim (what runs inside a cell), build/libhotcell.a.
+# hotcell: build/hotcell (command line), build/hotcelld (daemon), build/hotcell-shim (what runs inside a cell), libhotcell.a.
 # make [CC=clang] [B=build/dir] [SAN=1] [WEAK=1]; targets: all check asan asan-cells lint fuzz valgrind bench soak install clean
 CC      ?= gcc
 # A directory of its own: else a later build without WEAK would take its objects up.
@@ -32,8 +32,8 @@ PY_ABI  := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2
 PYTHONDIR ?= $(PREFIX)/lib/python$(PY_ABI)/dist-packages
 CPPFLAGS = -D_GNU_SOURCE -Isrc -I$(B)/gen -DHC_VERSION='"$(VERSION)"' -DHC_PYTHON_ABI='"$(PY_ABI)"' $(EXTRA)
 LIBS       := $(shell pkg-config --libs libseccomp libmnl libcjson libsodium libpcre2-8)
-LIBS_DAEMON := $(shell pkg-config --libs sqlite3)
 LIBS_SPEC  := $(shell pkg-config --libs libcjson libsodium libpcre2-8) -lm
+LIBS_DAEMON := $(shell pkg-config --libs sqlite3 libmicrohttpd)
 PY_CFLAGS  := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags python3-embed))
 # libpython is linked in statically and not position-independent, as in Debian's own python3: it starts 2 ms faster, the shim
 # reaches the parser's own tree, and a tree needs no libpython. ASLR of the shim's code would protect nobody: the process
@@ -52,13 +52,18 @@ TESTS     := $(patsubst src/%.c,$(B)/test/%,$(wildcard src/*/*-test.c))
 FUZZERS   := $(patsubst src/%.c,$(B)/fuzz/%,$(wildcard src/*/*-fuzz.c))
 MAN       := $(patsubst src/man/%.in,$(B)/man/%,$(wildcard src/man/*.in))
 
-all: $(B)/hotcell $(B)/hotcell-shim $(B)/libhotcell.a $(MAN)
+all: $(B)/hotcell $(B)/hotcelld $(B)/hotcell-shim $(B)/libhotcell.a $(MAN)
 $(B)/libhotcell.a: $(CELL_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
 $(B)/hotcell: $(CLI_OBJS) $(B)/libhotcell.a
 	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS) -lm
 $(B)/libspec.a: $(SPEC_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
+$(B)/hotcelld: $(B)/obj/daemon/main.o $(B)/libdaemon.a $(B)/libhotcell.a
+	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS) $(LIBS_DAEMON) -lm
+$(B)/obj/daemon/other_routes.o: $(B)/gen/openapi.inc
+$(B)/gen/openapi.inc: src/daemon/openapi.json
+	@mkdir -p $(@D) && od -An -v -tu1 $< | sed 's/\([0-9]\) *$$/\1,/; s/\([0-9]\)  */\1, /g' >$@.new && mv $@.new $@
 $(B)/hotcell-shim: $(SHIM_OBJS) $(B)/libspec.a   # libpython, never libhotcell; of spec and base only what it calls
 	$(CC) $(CFLAGS) $(LINK:-pie=-no-pie) -o $@ $^ $(PY_LIBS) $(LIBS_SPEC)
 $(B)/libdaemon.a: $(DAEMON_OBJS)
@@ -115,7 +120,7 @@ fuzz: $(FUZZERS)   # FUZZ_SECONDS each, from the seeds beside the target
 fuzz-regressions: $(FUZZERS)   # seeds, what earlier runs kept, and their findings: once each
 	@for f in $^; do n=$$(basename $$f -fuzz); $$f -runs=1 -rss_limit_mb=1024 -timeout=10 $$(find src/*/seeds/$$n $(B)/corpus/$$n $(B)/corpus/$$n-* -type f 2>/dev/null) \
 	  >$(B)/fuzz.log 2>&1 || { tail -n 30 $(B)/fuzz.log; exit 1; }; done; echo "fuzz regressions: clean"
-lint: $(B)/gen/harness.inc $(B)/gen/drill.inc
+lint: $(B)/gen/harness.inc $(B)/gen/drill.inc $(B)/gen/openapi.inc
 	scripts/lint $(B)
 bench: all
 	tests/bench/cold $(B)
@@ -125,7 +130,7 @@ soak: all
 install: all
 	@! grep -q HOTCELL_WITHOUT $(B)/hotcell || { echo "install: $(B) is a weakened build, for tests only" >&2; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell/policies $(DESTDIR)$(PREFIX)/share/hotcell/rootfs
-	install $(B)/hotcell $(DESTDIR)$(PREFIX)/bin/
+	install $(B)/hotcell $(B)/hotcelld $(DESTDIR)$(PREFIX)/bin/
 	install $(B)/hotcell-shim $(DESTDIR)$(PREFIX)/libexec/hotcell/
 	install -m 644 policies/*.json $(DESTDIR)$(PREFIX)/share/hotcell/policies/
 	install -m 644 rootfs/*.json rootfs/*.py $(DESTDIR)$(PREFIX)/share/hotcell/rootfs/

@@ -6,6 +6,11 @@
 
 void hc_log_name(const char *program); /* borrowed for the life of the program; default "hotcell" */
 
+/* From here on each line begins with its syslog priority, "<4>", as journald reads standard error
+ * (sd-daemon(3)). */
+void hc_log_priorities(void);
+
+void hc_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void hc_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Print the error as the program's last line and return the exit status that belongs to it. */

@@ -86,7 +86,7 @@ static int take_content(struct hc_uploads *uploads, const struct hc_json *json, 
     int rc = 0;
     if (p->data)
         rc = decode(p->data->valuestring, &data, &len, err);
-    else if (!(data = strdup(p->text->valuestring)))
+    else if (!(data = strdup(p->text ? p->text->valuestring : "")))
         rc = hc_fail(err, ENOMEM, "inputs.%s", name);
     else
         len = strlen(data);

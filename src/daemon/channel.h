@@ -1,0 +1,53 @@
+/* channel.h - what front, keeper and workers say to each other: one record of fixed size per message, over a
+ * SOCK_SEQPACKET pair, with descriptors beside it. No side takes anything of another form. */
+#ifndef HC_DAEMON_CHANNEL_H
+#define HC_DAEMON_CHANNEL_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum hc_say {
+    HC_SAY_RUN = 1, /* front to worker, with enum hc_run_fd: run a job */
+    HC_SAY_FORGET,  /* front to worker: remove a job's results */
+    HC_SAY_DONE,    /* worker to front, with one descriptor: the manifest, a sealed memfd */
+    HC_SAY_FAILED,  /* worker to front: there is no manifest, `error` says why; nothing was run */
+    HC_SAY_WORKER,  /* keeper to front, with one descriptor: the channel of a new worker */
+    HC_SAY_DRAIN,   /* keeper to front: finish what runs, then end */
+    HC_SAY_RELOAD,  /* keeper to front: read the configuration again */
+    HC_SAY_READY,   /* front to keeper: it listens */
+    HC_SAY_ALIVE,   /* front to keeper: its loop goes round */
+};
+
+enum hc_run_fd { HC_RUN_BODY, HC_RUN_STDOUT, HC_RUN_STDERR, HC_RUN_CANCEL, HC_RUN_FDS };
+
+/* What the front counts of a job that has a manifest. */
+struct hc_outcome {
+    int32_t status, exit_code; /* enum hc_status; what `hotcell run` would exit with */
+    int64_t cpu_us, wall_us, memory_peak;
+    int64_t build_us, start_us, run_us, collect_us; /* -1: not reached */
+    int64_t denials, bytes;                         /* of refusals; of results that were kept */
+    int64_t figures;
+};
+
+struct hc_message {
+    uint32_t kind; /* enum hc_say */
+    char job_id[72], tenant[72];
+    struct hc_outcome outcome;
+    struct hc_error error;
+};
+
+int hc_channel_pair(int ends[2], struct hc_error *err);
+
+/* Never blocks: EAGAIN is then in err->sys. The descriptors stay the caller's. */
+int hc_channel_send(int fd, const struct hc_message *m, const int *fds, size_t count, struct hc_error *err);
+
+/* 1: a message, with `*count` descriptors that are the caller's now; 0: the other side has gone; -1: an
+ * error, with EAGAIN in err->sys if `fd` is non-blocking and there is none. A message of another form than
+ * above is an error. */
+int hc_channel_receive(int fd, struct hc_message *m, int fds[HC_RUN_FDS], size_t *count,
+                       struct hc_error *err);
+
+#endif

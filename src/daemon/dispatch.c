@@ -1,0 +1,402 @@
+/* Jobs on their way: into the queue, to a worker, and to their end, whichever it is. */
+#include "daemon/front.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "spec/manifest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#define MAX_MANIFEST ((size_t)1 << 28)
+#define READ_CHUNK   65536
+
+/* ---- the end ---- */
+
+static void forget_oldest(struct hc_front *f)
+{
+    struct hc_tasks *t = &f->tasks;
+    for (struct hc_task *task = t->oldest, *newer; task; task = newer) {
+        newer = task->newer;
+        bool old = hc_wall_ms() - task->finished > f->config.retention_ms;
+        if (!old && t->finished <= HC_FRONT_FINISHED && t->kept_bytes <= HC_FRONT_RESULTS)
+            return;
+        if (hc_task_ended(task))
+            hc_front_forget(f, task);
+    }
+}
+
+/* Figures are announced one by one, before the manifest that lists them. */
+static void announce_figures(struct hc_task *task)
+{
+    cJSON *manifest = cJSON_ParseWithLength(task->manifest, task->manifest_len);
+    const cJSON *figure;
+    cJSON_ArrayForEach(figure, cJSON_GetObjectItemCaseSensitive(manifest, "figures"))
+    {
+        char *text = cJSON_PrintUnformatted(figure);
+        if (text)
+            hc_events_json(&task->events, "figure", text, strlen(text));
+        cJSON_free(text);
+    }
+    cJSON_Delete(manifest);
+}
+
+static void announce_end(struct hc_task *task)
+{
+    hc_events_end(&task->events);
+    if (task->outcome.figures)
+        announce_figures(task);
+    if (task->state == HC_TASK_DONE) {
+        hc_events_json(&task->events, "manifest", task->manifest, task->manifest_len);
+    } else {
+        hc_autobuf text = {0};
+        hc_problem_print(&task->problem, task->queued.id, task->manifest, &text);
+        if (text.len)
+            hc_events_json(&task->events, "problem", text.data, text.len);
+    }
+    hc_events_state(&task->events, hc_task_state_name(task->state));
+}
+
+static void close_channels(struct hc_front *f, struct hc_task *task)
+{
+    for (int i = 0; i < 2; i++) {
+        hc_reactor_remove(f->epoll, &task->output[i]);
+        hc_close_fd(&task->output[i].fd);
+    }
+    hc_close_fd(&task->cancel_fd);
+    if (task->body_fd >= 0)
+        f->tasks.bodies_bytes -= (int64_t)task->body_len;
+    hc_close_fd(&task->body_fd);
+}
+
+static void finish(struct hc_front *f, struct hc_task *task, enum hc_task_state state)
+{
+    bool ran = task->state == HC_TASK_RUNNING;
+    task->state = state;
+    task->finished = hc_wall_ms();
+    if (ran) {
+        int64_t now = hc_mono_ms(), took = now - task->started_mono;
+        const struct hc_outcome *o = &task->outcome;
+        const struct hc_usage used = {
+            .cpu_us = o->cpu_us > 0 ? o->cpu_us : 0,
+            .kib_s = hc_kib_seconds(o->memory_peak > 0 ? o->memory_peak : 0, took),
+            .bytes = o->bytes,
+        };
+        hc_queue_done(f->queue, &task->queued, took, &used, now);
+        hc_histogram_add(&f->metrics.queue, (task->started - task->accepted) * 1000);
+        hc_histogram_add(&f->metrics.total, (task->finished - task->accepted) * 1000);
+    }
+    close_channels(f, task);
+    announce_end(task);
+    f->tasks.finished++;
+    f->tasks.kept_bytes += (int64_t)task->manifest_len;
+    hc_task_ref(task); /* whoever is woken may let go of it */
+    hc_task_wake(task);
+    if (!task->waiters)
+        hc_events_finish(&task->events);
+    hc_task_unref(task);
+    forget_oldest(f);
+}
+
+static void fail(struct hc_front *f, struct hc_task *task, enum hc_problem_kind kind, const char *text)
+{
+    hc_problem_set(&task->problem, kind, "%s", text);
+    if (kind == HC_PROBLEM_LOST)
+        task->problem.retry = HC_RETRY_UNKNOWN;
+    finish(f, task, HC_TASK_FAILED);
+}
+
+/* ---- output ---- */
+
+/* Read what is there. False: no more will come. */
+static bool read_output(struct hc_task *task, int i)
+{
+    char chunk[READ_CHUNK];
+    ssize_t n = read(task->output[i].fd, chunk, sizeof chunk);
+    if (n > 0)
+        hc_events_output(&task->events, (enum hc_event_stream)i, chunk, (size_t)n);
+    return n > 0 || (n < 0 && errno == EINTR);
+}
+
+static void output_ready(struct hc_task *task, int i)
+{
+    if (!read_output(task, i)) {
+        hc_reactor_remove(task->front->epoll, &task->output[i]);
+        hc_close_fd(&task->output[i].fd);
+    }
+    hc_task_wake(task);
+}
+
+static void stdout_ready(struct hc_watch *w, uint32_t events)
+{
+    (void)events;
+    output_ready(hc_owner(w, struct hc_task, output[0]), 0);
+}
+
+static void stderr_ready(struct hc_watch *w, uint32_t events)
+{
+    (void)events;
+    output_ready(hc_owner(w, struct hc_task, output[1]), 1);
+}
+
+/* ---- workers ---- */
+
+/* The manifest, as text that has its end marked. */
+static int take_manifest(struct hc_task *task, int fd, struct hc_error *err)
+{
+    hc_autobuf text = {0};
+    if (lseek(fd, 0, SEEK_SET) < 0)
+        return hc_fail(err, errno, "read the manifest");
+    if (hc_read_all(fd, &text, MAX_MANIFEST, err) < 0)
+        return hc_ctx(err, "read the manifest");
+    task->manifest_len = text.len;
+    task->manifest = hc_buf_take(&text);
+    return task->manifest ? 0 : hc_fail(err, ENOMEM, "read the manifest");
+}
+
+static enum hc_problem_kind problem_of(int exit)
+{
+    switch (exit) {
+    case HC_EXIT_USAGE:
+    case HC_EXIT_DATA:
+    case HC_EXIT_CONFIG:
+        return HC_PROBLEM_SPEC;
+    case HC_EXIT_UNAVAILABLE:
+        return HC_PROBLEM_HOST;
+    default:
+        return HC_PROBLEM_INTERNAL;
+    }
+}
+
+/* The launcher's own failure: a manifest, and yet no result. */
+static void fail_launch(struct hc_front *f, struct hc_task *task)
+{
+    cJSON *manifest = cJSON_ParseWithLength(task->manifest, task->manifest_len);
+    const cJSON *reason = cJSON_GetObjectItemCaseSensitive(manifest, "reason");
+    enum hc_problem_kind kind = problem_of(task->outcome.exit_code);
+    hc_problem_set(&task->problem, kind == HC_PROBLEM_INTERNAL ? HC_PROBLEM_LAUNCH : kind, "%s",
+                   cJSON_IsString(reason) ? reason->valuestring : "the launch failed");
+    task->problem.retry = task->outcome.run_us < 0 ? HC_RETRY_NOT_STARTED : HC_RETRY_FINISHED;
+    cJSON_Delete(manifest);
+    f->metrics.failed++;
+    finish(f, task, HC_TASK_FAILED);
+}
+
+static void job_done(struct hc_front *f, struct hc_task *task, const struct hc_message *m, int manifest)
+{
+    struct hc_error err;
+    for (int i = 0; i < 2; i++)
+        while (task->output[i].fd >= 0 && read_output(task, i))
+            ;
+    task->outcome = m->outcome;
+    if (take_manifest(task, manifest, &err) < 0) {
+        fail(f, task, HC_PROBLEM_LOST, err.text);
+        return;
+    }
+    hc_metrics_job(&f->metrics, &m->outcome);
+    if (m->outcome.status == HC_STATUS_LAUNCH_FAILED)
+        fail_launch(f, task);
+    else
+        finish(f, task, HC_TASK_DONE);
+}
+
+static void worker_lost(struct hc_front_worker *w, const char *why)
+{
+    struct hc_front *f = w->front;
+    struct hc_task *task = w->task;
+    hc_reactor_remove(f->epoll, &w->channel);
+    hc_close_fd(&w->channel.fd);
+    w->task = NULL;
+    f->metrics.workers_lost++;
+    if (!task)
+        return;
+    hc_warn("job %s: %s", task->queued.id, why);
+    f->metrics.lost++;
+    fail(f, task, HC_PROBLEM_LOST, why);
+}
+
+static void serve_worker(struct hc_front_worker *w, const struct hc_message *m, int *fds, size_t count)
+{
+    struct hc_task *task = w->task;
+    if (!task || strcmp(task->queued.id, m->job_id) != 0) {
+        worker_lost(w, "its worker broke the protocol");
+        return;
+    }
+    w->task = NULL;
+    if (m->kind == HC_SAY_DONE && count == 1) {
+        job_done(w->front, task, m, fds[0]);
+    } else if (m->kind == HC_SAY_FAILED) {
+        w->front->metrics.failed++;
+        fail(w->front, task, problem_of(m->error.exit), m->error.text);
+    } else {
+        w->task = task;
+        worker_lost(w, "its worker broke the protocol");
+    }
+}
+
+static void worker_ready(struct hc_watch *watch, uint32_t events)
+{
+    struct hc_front_worker *w = hc_owner(watch, struct hc_front_worker, channel);
+    static struct hc_message m;
+    struct hc_error err;
+    int fds[HC_RUN_FDS];
+    size_t count;
+    (void)events;
+    int rc = hc_channel_receive(watch->fd, &m, fds, &count, &err);
+    if (rc < 0 && err.sys == EAGAIN)
+        return;
+    if (rc <= 0)
+        worker_lost(w, rc == 0 ? "the worker that ran it has died" : err.text);
+    else
+        serve_worker(w, &m, fds, count);
+    while (rc > 0 && count)
+        hc_close_fd(&fds[--count]);
+    hc_front_dispatch(w->front);
+}
+
+int hc_front_add_worker(struct hc_front *f, int channel, struct hc_error *err)
+{
+    size_t i = 0;
+    while (i < f->worker_count && f->workers[i].channel.fd >= 0)
+        i++;
+    if (i == f->worker_count) {
+        struct hc_front_worker *grown = NULL;
+        if (f->worker_count == 0)
+            grown = calloc(HC_MAX_WORKERS, sizeof *grown); /* never moved: epoll has their addresses */
+        if (grown)
+            f->workers = grown;
+        if (!f->workers || f->worker_count == HC_MAX_WORKERS)
+            return hc_fail(err, ENOMEM, "add a worker");
+        f->worker_count++;
+    }
+    f->workers[i] = (struct hc_front_worker){.channel = {channel, worker_ready}, .front = f};
+    if (fcntl(channel, F_SETFL, O_NONBLOCK) < 0)
+        return hc_fail(err, errno, "add a worker");
+    return hc_reactor_add(f->epoll, &f->workers[i].channel, EPOLLIN, err);
+}
+
+/* ---- the beginning ---- */
+
+static int open_pipe(int *ours, int *theirs, struct hc_error *err)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return hc_fail(err, errno, "pipe");
+    *ours = ends[0];
+    *theirs = ends[1];
+    return 0;
+}
+
+static int watch_output(struct hc_front *f, struct hc_task *task, int i, int fd, struct hc_error *err)
+{
+    task->output[i] = (struct hc_watch){fd, i == 0 ? stdout_ready : stderr_ready};
+    if (fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
+        return hc_fail(err, errno, "pipe");
+    return hc_reactor_add(f->epoll, &task->output[i], EPOLLIN, err);
+}
+
+static int hand_over(struct hc_front *f, struct hc_front_worker *w, struct hc_task *task,
+                     struct hc_error *err)
+{
+    int out = -1, errors = -1, cancel_read = -1;
+    hc_autofd out_end = -1, err_end = -1, cancel_end = -1;
+    if (open_pipe(&out, &out_end, err) < 0 || watch_output(f, task, 0, out, err) < 0 ||
+        open_pipe(&errors, &err_end, err) < 0 || watch_output(f, task, 1, errors, err) < 0 ||
+        open_pipe(&cancel_read, &task->cancel_fd, err) < 0)
+        return -1;
+    cancel_end = cancel_read;
+    static struct hc_message m;
+    m = (struct hc_message){.kind = HC_SAY_RUN};
+    (void)snprintf(m.job_id, sizeof m.job_id, "%s", task->queued.id);
+    (void)snprintf(m.tenant, sizeof m.tenant, "%s", task->queued.tenant->name);
+    const int fds[HC_RUN_FDS] = {
+        [HC_RUN_BODY] = task->body_fd,
+        [HC_RUN_STDOUT] = out_end,
+        [HC_RUN_STDERR] = err_end,
+        [HC_RUN_CANCEL] = cancel_end,
+    };
+    return hc_channel_send(w->channel.fd, &m, fds, HC_RUN_FDS, err);
+}
+
+static void start(struct hc_front *f, struct hc_front_worker *w, struct hc_task *task)
+{
+    struct hc_error err;
+    task->state = HC_TASK_RUNNING;
+    task->started = hc_wall_ms();
+    task->started_mono = hc_mono_ms();
+    hc_events_state(&task->events, "running");
+    if (hand_over(f, w, task, &err) < 0) {
+        f->metrics.failed++;
+        fail(f, task, HC_PROBLEM_BUSY, err.text);
+        worker_lost(w, "it takes no job"); /* or it would be asked again at once */
+        return;
+    }
+    w->task = task;
+    hc_task_wake(task);
+}
+
+static struct hc_front_worker *idle_worker(struct hc_front *f)
+{
+    for (size_t i = 0; i < f->worker_count; i++)
+        if (f->workers[i].channel.fd >= 0 && !f->workers[i].task)
+            return &f->workers[i];
+    return NULL;
+}
+
+void hc_front_dispatch(struct hc_front *f)
+{
+    struct hc_front_worker *w;
+    struct hc_queued *next;
+    while ((w = idle_worker(f)) && (next = hc_queue_pop(f->queue, hc_mono_ms())))
+        start(f, w, hc_owner(next, struct hc_task, queued));
+}
+
+bool hc_front_submit(struct hc_front *f, struct hc_task *task, struct hc_problem *why)
+{
+    struct hc_refusal refusal = {0};
+    if (!hc_queue_push(f->queue, &task->queued, hc_mono_ms(), &refusal)) {
+        hc_problem_set(why, HC_PROBLEM_QUOTA, "%s", refusal.text);
+        why->quota = refusal.quota;
+        why->retry_after = refusal.retry_ms < 0 ? 0 : (int)((refusal.retry_ms + 999) / 1000);
+        f->metrics.refused++;
+        hc_task_drop(&f->tasks, task);
+        return false;
+    }
+    f->tasks.bodies_bytes += (int64_t)task->body_len;
+    hc_events_state(&task->events, "queued");
+    hc_front_dispatch(f);
+    return true;
+}
+
+void hc_front_cancel(struct hc_front *f, struct hc_task *task)
+{
+    task->cancelled = true;
+    if (task->state == HC_TASK_RUNNING) {
+        hc_close_fd(&task->cancel_fd);
+    } else if (task->state == HC_TASK_QUEUED) {
+        hc_queue_cancel(f->queue, &task->queued);
+        f->metrics.cancelled++;
+        fail(f, task, HC_PROBLEM_CANCELLED, "the job was cancelled while it waited");
+    }
+}
+
+/* The files are a worker's. One that is told when there is none goes with the next start. */
+void hc_front_forget(struct hc_front *f, struct hc_task *task)
+{
+    struct hc_error err;
+    struct hc_message m = {.kind = HC_SAY_FORGET};
+    (void)snprintf(m.job_id, sizeof m.job_id, "%s", task->queued.id);
+    struct hc_front_worker *w = idle_worker(f);
+    for (size_t i = 0; !w && i < f->worker_count; i++)
+        w = f->workers[i].channel.fd >= 0 ? &f->workers[i] : NULL;
+    if (!w || hc_channel_send(w->channel.fd, &m, NULL, 0, &err) < 0)
+        hc_warn("job %s: its results stay until the next start", task->queued.id);
+    f->tasks.finished--;
+    f->tasks.kept_bytes -= (int64_t)task->manifest_len;
+    task->queued.tenant->stored_bytes -= task->outcome.bytes;
+    hc_task_drop(&f->tasks, task);
+}

@@ -1,0 +1,207 @@
+#include "daemon/front.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "cell/ids.h"
+#include "daemon/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/param.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#define TICK_MS 1000 /* between looks at slow clients and old results */
+
+/* ---- rights ---- */
+
+static int drop_capabilities(struct hc_error *err)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[2] = {0};
+    if (syscall(SYS_capset, &head, none) < 0)
+        return hc_fail(err, errno, "give up capabilities");
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? hc_fail(err, errno, "no new privileges") : 0;
+}
+
+/* As root: the uid beside those of jobs, which no account and no job has. */
+int hc_front_uid(uid_t *uid, struct hc_error *err)
+{
+    uid_t first, count;
+    *uid = geteuid();
+    if (*uid != 0)
+        return 0;
+    if (hc_ids_range(&first, &count, err) < 0)
+        return -1;
+    *uid = first - 1;
+    return 0;
+}
+
+/* Everything is open: what parses what strangers send need not be able to do anything else. */
+static int drop_rights(struct hc_error *err)
+{
+    uid_t uid;
+    if (hc_front_uid(&uid, err) < 0)
+        return -1;
+    if (geteuid() == 0 &&
+        (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0))
+        return hc_fail(err, errno, "become uid %u", uid);
+    if (drop_capabilities(err) < 0)
+        return -1;
+    if (uid != 0 && setresuid(0, 0, 0) == 0)
+        return hc_fail(err, 0, "the front can become root again");
+    /* A change of ids has taken this back. */
+    return prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ? hc_fail(err, errno, "prctl") : 0;
+}
+
+/* ---- the keeper ---- */
+
+static void tell_keeper(struct hc_front *f, enum hc_say what)
+{
+    struct hc_error err;
+    const struct hc_message m = {.kind = what};
+    if (hc_channel_send(f->keeper.fd, &m, NULL, 0, &err) < 0 && err.sys != EAGAIN)
+        hc_warn("%s", err.text);
+}
+
+static void begin_drain(struct hc_front *f)
+{
+    if (f->draining)
+        return;
+    f->draining = true;
+    f->drain_until = hc_mono_ms() + f->config.drain_ms;
+    hc_http_quiesce(&f->http);
+    hc_info("draining: %lld jobs run, %lld wait", (long long)hc_queue_running(f->queue),
+            (long long)hc_queue_waiting(f->queue));
+}
+
+static void keeper_ready(struct hc_watch *w, uint32_t events)
+{
+    struct hc_front *f = hc_owner(w, struct hc_front, keeper);
+    static struct hc_message m;
+    struct hc_error err = {0};
+    int fds[HC_RUN_FDS];
+    size_t count;
+    (void)events;
+    int rc = hc_channel_receive(w->fd, &m, fds, &count, &err);
+    if (rc < 0 && err.sys == EAGAIN)
+        return;
+    if (rc <= 0)
+        exit(EXIT_FAILURE); /* workers and cells go with it as well */
+    if (m.kind == HC_SAY_DRAIN)
+        begin_drain(f);
+    if (m.kind == HC_SAY_WORKER && count == 1) {
+        rc = hc_front_add_worker(f, fds[0], &err);
+        count = rc < 0 ? 1U : 0U;
+        if (rc < 0)
+            hc_warn("%s", err.text);
+        hc_front_dispatch(f);
+    }
+    while (count)
+        hc_close_fd(&fds[--count]);
+}
+
+/* ---- the loop ---- */
+
+static void cancel_all(struct hc_front *f)
+{
+    for (struct hc_task *task = f->tasks.newest, *older; task; task = older) {
+        older = task->older;
+        if (!hc_task_ended(task))
+            hc_front_cancel(f, task);
+    }
+}
+
+/* True: nothing is left to be done. A client that waits for an answer still gets it. */
+static bool drained(struct hc_front *f)
+{
+    if (!f->draining)
+        return false;
+    if (hc_mono_ms() > f->drain_until) {
+        cancel_all(f);
+        if (hc_mono_ms() > f->drain_until + f->config.drain_ms)
+            return true;
+    }
+    if (hc_queue_running(f->queue) || hc_queue_waiting(f->queue))
+        return false;
+    for (const struct hc_connection *c = f->http.connections; c; c = c->next)
+        if (c->exchange)
+            return hc_mono_ms() > f->drain_until; /* one that does not take it is not waited for */
+    return true;
+}
+
+static void tick(struct hc_front *f, int64_t now)
+{
+    static int64_t next;
+    if (f->alive_every && now >= f->next_alive) {
+        f->next_alive = now + f->alive_every;
+        tell_keeper(f, HC_SAY_ALIVE);
+    }
+    if (now < next)
+        return;
+    next = now + TICK_MS;
+    hc_http_sweep(&f->http, now);
+    hc_front_dispatch(f); /* budgets come back with time */
+}
+
+static int sleep_ms(const struct hc_front *f, int http)
+{
+    int most = f->draining ? MIN(TICK_MS, 50) : TICK_MS;
+    if (f->alive_every)
+        most = (int)MIN(most, f->alive_every);
+    return http < 0 ? most : MIN(http, most);
+}
+
+static int serve(struct hc_front *f, struct hc_error *err)
+{
+    while (!drained(f)) {
+        tick(f, hc_mono_ms());
+        int http = hc_http_run(&f->http);
+        if (hc_reactor_turn(f->epoll, sleep_ms(f, http), err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int start(struct hc_front *f, const struct hc_front_setup *setup, struct hc_error *err)
+{
+    f->config = *setup->config;
+    f->owner = geteuid();
+    f->alive_every = setup->alive_every;
+    f->keeper = (struct hc_watch){setup->keeper, keeper_ready};
+    f->results_fd = open(HC_RESULTS_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (f->results_fd < 0)
+        return hc_fail(err, errno, "open " HC_RESULTS_DIR);
+    if (fcntl(setup->keeper, F_SETFL, O_NONBLOCK) < 0)
+        return hc_fail(err, errno, "start the front");
+    if (hc_reactor_open(&f->epoll, err) < 0 || hc_reactor_add(f->epoll, &f->keeper, EPOLLIN, err) < 0 ||
+        hc_tenants_create(&f->tenants, &f->config, err) < 0 ||
+        hc_queue_create(&f->queue, (int64_t)setup->worker_count, f->config.queue, err) < 0)
+        return -1;
+    for (size_t i = 0; i < setup->worker_count; i++)
+        if (hc_front_add_worker(f, setup->workers[i], err) < 0)
+            return -1;
+    if (hc_http_start(&f->http, f, setup->listeners, err) < 0 || drop_rights(err) < 0)
+        return -1;
+    tell_keeper(f, HC_SAY_READY);
+    return 0;
+}
+
+void hc_front_main(const struct hc_front_setup *setup)
+{
+    static struct hc_front f;
+    struct hc_error err = {0};
+    int rc = start(&f, setup, &err);
+    if (rc == 0)
+        rc = serve(&f, &err);
+    if (rc < 0) {
+        hc_warn("front: %s", err.text);
+        exit(err.exit ? err.exit : HC_EXIT_INTERNAL);
+    }
+    hc_http_stop(&f.http);
+    exit(EXIT_SUCCESS);
+}

@@ -1,0 +1,82 @@
+/* front.h - the process that clients talk to: HTTP, tenants, queue. It has no rights over cells, and parses
+ * what comes from outside; workers build cells, and see no HTTP. One thread, one epoll loop. */
+#ifndef HC_DAEMON_FRONT_H
+#define HC_DAEMON_FRONT_H
+
+#include "daemon/http.h"
+#include "daemon/metrics.h"
+#include "daemon/task.h"
+
+#define HC_FRONT_BODIES   (INT64_C(1) << 29) /* bytes of requests that are held at the same time */
+#define HC_FRONT_RESULTS  (INT64_C(1) << 28) /* bytes of manifests that are held */
+#define HC_FRONT_FINISHED 10000              /* ended jobs that are remembered */
+#define HC_FRONT_POLICIES 32
+#define HC_MAX_WORKERS    1024
+
+/* What a worker looks like from here. */
+struct hc_front_worker {
+    struct hc_watch channel; /* fd -1: there is none at the moment */
+    struct hc_front *front;
+    struct hc_task *task; /* NULL: idle */
+};
+
+/* Of a policy, what the queue asks for. */
+struct hc_front_policy {
+    char name[HC_TENANT_NAME];
+    int64_t memory;
+};
+
+struct hc_front {
+    int epoll;
+    const char *config_path;
+    struct hc_config config;
+    struct hc_tenants *tenants;
+    struct hc_queue *queue;
+    struct hc_tasks tasks;
+    struct hc_http http;
+    struct hc_metrics metrics;
+    struct hc_watch keeper;
+    struct hc_front_worker *workers;
+    size_t worker_count;
+    struct hc_front_policy policies[HC_FRONT_POLICIES];
+    size_t policy_count;
+    int results_fd;                  /* HC_RESULTS_DIR */
+    uid_t owner;                     /* who started the daemon */
+    int64_t next_alive, alive_every; /* ms; alive_every 0: nobody asks */
+    bool draining;
+    int64_t drain_until;
+};
+
+/* What the keeper gives its child. The front owns it all. */
+struct hc_front_setup {
+    int keeper;   /* channel */
+    int *workers; /* channels */
+    size_t worker_count;
+    const char *config_path; /* NULL: none was given */
+    struct hc_config *config;
+    struct hc_listeners *listeners;
+    int64_t alive_every;
+};
+
+/* As which uid it serves: its own, or as root one that nobody else has. */
+int hc_front_uid(uid_t *uid, struct hc_error *err);
+
+/* Serve until drained, or until the keeper has gone. Never returns. */
+_Noreturn void hc_front_main(const struct hc_front_setup *setup);
+
+/* ---- jobs (dispatch.c) ---- */
+
+/* Take a job up whose request has been checked: it waits in the queue from here on. False: `why` says which
+ * quota refuses it; the task is not in the table any more. */
+bool hc_front_submit(struct hc_front *f, struct hc_task *task, struct hc_problem *why);
+void hc_front_cancel(struct hc_front *f, struct hc_task *task);
+
+/* Take an ended job and its files out. */
+void hc_front_forget(struct hc_front *f, struct hc_task *task);
+
+/* Give waiting jobs to idle workers. */
+void hc_front_dispatch(struct hc_front *f);
+
+int hc_front_add_worker(struct hc_front *f, int channel, struct hc_error *err);
+
+#endif

@@ -1,0 +1,371 @@
+#include "daemon/http.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "daemon/front.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+#include <sys/socket.h>
+
+/* A whole request must have come within so many times the bound of one silence. */
+#define WHOLE_REQUEST 4
+
+/* Beside the head, a connection's memory holds what libmicrohttpd makes of it and of the answer's head. */
+#define MHD_ROOM 8192
+
+/* ---- connections ---- */
+
+/* The client has gone while its request waited: libmicrohttpd, which does not look at a suspended connection,
+ * learns it from the write that fails. What it waited for ends, unless it is to go on alone. */
+static void hung_up(struct hc_watch *w, uint32_t events)
+{
+    struct hc_connection *c = hc_owner(w, struct hc_connection, hangup);
+    struct hc_exchange *x = c->exchange;
+    if (!(events & (EPOLLHUP | EPOLLERR)) || !x || !x->suspended)
+        return;
+    if (x->task && !x->task->detached && !hc_task_ended(x->task))
+        hc_front_cancel(c->front, x->task);
+    else
+        x->waiter.wake(&x->waiter);
+}
+
+static int learn_peer(struct hc_connection *c)
+{
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+    if (getsockopt(c->hangup.fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+        return -1;
+    c->uid = peer.uid;
+    return 0;
+}
+
+static void connection_begins(struct hc_http *h, bool local, struct MHD_Connection *mhd, void **context)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct hc_connection *c = calloc(1, sizeof *c);
+    struct hc_error err;
+    if (!c || !info) {
+        free(c);
+        return; /* whatever it asks is refused: no context */
+    }
+    *c = (struct hc_connection){.hangup = {info->connect_fd, hung_up},
+                                .front = h->front,
+                                .local = local,
+                                .uid = (uid_t)-1,
+                                .receiving = true,
+                                .since = hc_mono_ms()};
+    /* No events are asked for: the end of the connection is always told. */
+    if ((local && learn_peer(c) < 0) || hc_reactor_add(h->front->epoll, &c->hangup, EPOLLET, &err) < 0) {
+        free(c);
+        return;
+    }
+    c->next = h->connections;
+    if (c->next)
+        c->next->previous = c;
+    h->connections = c;
+    *context = c;
+}
+
+static void connection_ends(struct hc_http *h, struct hc_connection *c)
+{
+    if (!c)
+        return;
+    hc_reactor_remove(h->front->epoll, &c->hangup);
+    *(c->previous ? &c->previous->next : &h->connections) = c->next;
+    if (c->next)
+        c->next->previous = c->previous;
+    if (c->tenant)
+        c->tenant->connections--;
+    free(c);
+}
+
+static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    const struct hc_server *s = cls;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+        connection_begins(s->http, s->local, mhd, context);
+    else
+        connection_ends(s->http, *context);
+}
+
+void hc_http_sweep(struct hc_http *h, int64_t now)
+{
+    int64_t most = h->front->config.http_idle_ms * WHOLE_REQUEST;
+    for (struct hc_connection *c = h->connections; c; c = c->next)
+        if (c->receiving && now - c->since > most)
+            (void)shutdown(c->hangup.fd, SHUT_RDWR);
+}
+
+/* ---- who ---- */
+
+static struct hc_tenant *find_tenant(const struct hc_exchange *x)
+{
+    static const char scheme[] = "Bearer ";
+    struct hc_tenants *all = x->front->tenants;
+    const char *credentials = hc_exchange_header(x, "Authorization");
+    if (!credentials)
+        return x->connection->local ? hc_tenant_of_uid(all, x->connection->uid) : NULL;
+    if (strncasecmp(credentials, scheme, sizeof scheme - 1) != 0)
+        return NULL;
+    const char *token = credentials + sizeof scheme - 1;
+    return hc_tenant_of_token(all, token, strlen(token));
+}
+
+/* A connection counts for the first tenant that it speaks for. */
+static bool count_connection(struct hc_exchange *x, struct hc_tenant *t)
+{
+    struct hc_connection *c = x->connection;
+    if (c->tenant)
+        return true;
+    if (t->connections >= x->front->config.http_tenant_connections)
+        return false;
+    c->tenant = t;
+    t->connections++;
+    return true;
+}
+
+static struct hc_tenant *identify(struct hc_exchange *x, struct hc_problem *why)
+{
+    struct hc_tenant *t = find_tenant(x);
+    if (!t)
+        hc_problem_set(why, x->connection->local ? HC_PROBLEM_FORBIDDEN : HC_PROBLEM_UNKNOWN_USER,
+                       x->connection->local ? "no tenant is configured for this user"
+                                            : "a valid token is needed: Authorization: Bearer TOKEN");
+    else if (!count_connection(x, t)) {
+        hc_problem_set(why, HC_PROBLEM_QUOTA, "the tenant has %lld connections already",
+                       (long long)t->connections);
+        why->quota = "connections";
+        why->retry_after = 1;
+        t = NULL;
+    }
+    return t;
+}
+
+/* ---- requests ---- */
+
+const char *hc_exchange_header(const struct hc_exchange *x, const char *name)
+{
+    return MHD_lookup_connection_value(x->mhd, MHD_HEADER_KIND, name);
+}
+
+static void exchange_wake(struct hc_waiter *w)
+{
+    struct hc_exchange *x = hc_owner(w, struct hc_exchange, waiter);
+    if (!x->suspended)
+        return;
+    x->suspended = false;
+    x->front->http.due = true;
+    MHD_resume_connection(x->mhd);
+}
+
+int hc_exchange_suspend(struct hc_exchange *x)
+{
+    if (!x->waiter.task)
+        hc_task_wait(x->task, &x->waiter);
+    x->suspended = true;
+    MHD_suspend_connection(x->mhd);
+    return MHD_YES;
+}
+
+static void exchange_destroy(struct hc_exchange *x)
+{
+    struct hc_task *task = x->task;
+    struct hc_connection *c = x->connection;
+    hc_task_unwait(&x->waiter);
+    if (task && !task->detached && !hc_task_ended(task) && !task->waiters)
+        hc_front_cancel(x->front, task); /* nobody is left who could be told */
+    if (task && hc_task_ended(task) && !task->waiters)
+        hc_events_finish(&task->events);
+    hc_task_unref(task);
+    hc_buf_finish(&x->body);
+    free(x->rest);
+    c->exchange = NULL;
+    c->receiving = true;
+    c->since = hc_mono_ms();
+    free(x);
+}
+
+static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
+                         enum MHD_RequestTerminationCode code)
+{
+    (void)cls;
+    (void)mhd;
+    (void)code;
+    if (*context)
+        exchange_destroy(*context);
+    *context = NULL;
+}
+
+/* What can be said before the body has come. */
+static void look_at_head(struct hc_exchange *x, const char *method, const char *path)
+{
+    const struct hc_config *config = &x->front->config;
+    x->route = hc_route_find(x, method, path, &x->refused);
+    if (!x->route || (x->route->kind != HC_ROUTE_OPEN && !identify(x, &x->refused)))
+        return;
+    const char *length = hc_exchange_header(x, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    const char *type = hc_exchange_header(x, MHD_HTTP_HEADER_CONTENT_TYPE);
+    int64_t most = x->route->kind == HC_ROUTE_BODY ? config->http_body : 0;
+    if (length && strtoull(length, NULL, 10) > (unsigned long long)most)
+        hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "a body of %.20s bytes, and at most %lld are taken",
+                       length, (long long)most);
+    else if (x->route->kind == HC_ROUTE_BODY && type && strncasecmp(type, "application/json", 16) != 0)
+        hc_problem_set(&x->refused, HC_PROBLEM_MEDIA_TYPE, "expected application/json, got %.100s", type);
+    x->body.max = (size_t)most;
+}
+
+static int begin_exchange(struct hc_front *f, struct MHD_Connection *mhd, const char *method,
+                          const char *path, void **context)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct hc_connection *c = info ? info->socket_context : NULL;
+    struct hc_exchange *x = c ? calloc(1, sizeof *x) : NULL;
+    if (!x)
+        return MHD_NO; /* closes the connection */
+    *x = (struct hc_exchange){.front = f, .connection = c, .mhd = mhd, .waiter.wake = exchange_wake};
+    c->exchange = x;
+    c->since = hc_mono_ms(); /* the body gets as long as the head had */
+    *context = x;
+    x->is_head = strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+    look_at_head(x, x->is_head ? MHD_HTTP_METHOD_GET : method, path);
+    /* Others are read to their end first, or their sender would not see the answer for a broken connection.
+     */
+    return x->refused.kind == HC_PROBLEM_TOO_LARGE ? hc_reply_problem(x, &x->refused, NULL) : MHD_YES;
+}
+
+static void take_body(struct hc_exchange *x, const char *data, size_t len)
+{
+    struct hc_front *f = x->front;
+    if (x->refused.kind != HC_PROBLEM_NONE)
+        return;
+    int64_t most = MAX(HC_FRONT_BODIES, f->config.http_body);
+    if (f->tasks.bodies_bytes + (int64_t)x->body.len + (int64_t)len > most) {
+        hc_problem_set(&x->refused, HC_PROBLEM_BUSY, "too much is being sent at the same time");
+        x->refused.retry_after = 1;
+    } else if (hc_buf_add(&x->body, data, len) < 0) {
+        hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "the body has more than %zu bytes", x->body.max);
+    }
+    if (x->refused.kind != HC_PROBLEM_NONE)
+        hc_buf_finish(&x->body);
+}
+
+static int answer(struct hc_exchange *x)
+{
+    struct hc_problem why;
+    x->connection->receiving = false;
+    if (x->refused.kind != HC_PROBLEM_NONE)
+        return hc_reply_problem(x, &x->refused, NULL);
+    struct hc_tenant *tenant = x->route->kind == HC_ROUTE_OPEN ? NULL : identify(x, &why);
+    if (!tenant && x->route->kind != HC_ROUTE_OPEN) /* a reload in the meantime */
+        return hc_reply_problem(x, &why, NULL);
+    return x->route->handle(x, tenant);
+}
+
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *path, const char *method,
+                                  const char *version, const char *data, size_t *len, void **context)
+{
+    struct hc_front *f = cls;
+    struct hc_exchange *x = *context;
+    (void)version;
+    if (!x)
+        return (enum MHD_Result)begin_exchange(f, mhd, method, path, context);
+    if (*len == 0)
+        return (enum MHD_Result)(x->answered ? MHD_YES : answer(x));
+    take_body(x, data, *len);
+    *len = 0;
+    return MHD_YES;
+}
+
+/* ---- the servers ---- */
+
+static void server_ready(struct hc_watch *w, uint32_t events)
+{
+    (void)events;
+    hc_owner(w, struct hc_server, watch)->http->due = true;
+}
+
+static void log_line(void *cls, const char *fmt, va_list ap)
+{
+    char line[512];
+    (void)cls;
+    (void)vsnprintf(line, sizeof line, fmt, ap);
+    line[strcspn(line, "\n")] = '\0';
+    hc_info("http: %s", line);
+}
+
+static int start_server(struct hc_http *h, const struct hc_listener_socket *socket, struct hc_error *err)
+{
+    const struct hc_config *c = &h->front->config;
+    struct hc_server *s = &h->servers[h->server_count];
+    *s = (struct hc_server){.watch = {-1, server_ready}, .http = h, .local = socket->local};
+    s->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request, h->front,
+        MHD_OPTION_EXTERNAL_LOGGER, log_line, NULL, MHD_OPTION_LISTEN_SOCKET, socket->fd,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)c->http_headers + MHD_ROOM, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)c->http_connections, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)MAX(1, c->http_idle_ms / 1000), MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+    if (!s->daemon)
+        return hc_fail(err, errno, "start HTTP");
+    h->server_count++;
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    if (!info)
+        return hc_fail(err, 0, "start HTTP: libmicrohttpd has no epoll");
+    s->watch.fd = info->epoll_fd;
+    return hc_reactor_add(h->front->epoll, &s->watch, EPOLLIN, err);
+}
+
+int hc_http_start(struct hc_http *h, struct hc_front *front, const struct hc_listeners *l,
+                  struct hc_error *err)
+{
+    h->front = front;
+    for (size_t i = 0; i < l->count; i++)
+        if (start_server(h, &l->list[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+void hc_http_quiesce(struct hc_http *h)
+{
+    for (size_t i = 0; !h->quiet && i < h->server_count; i++)
+        (void)MHD_quiesce_daemon(h->servers[i].daemon);
+    h->quiet = true;
+}
+
+void hc_http_stop(struct hc_http *h)
+{
+    for (struct hc_connection *c = h->connections; c; c = c->next)
+        if (c->exchange)
+            c->exchange->waiter.wake(&c->exchange->waiter); /* none may be suspended */
+    for (size_t i = 0; i < h->server_count; i++) {
+        hc_reactor_remove(h->front->epoll, &h->servers[i].watch);
+        MHD_stop_daemon(h->servers[i].daemon);
+    }
+    h->server_count = 0;
+}
+
+int hc_http_run(struct hc_http *h)
+{
+    int most = -1;
+    for (int rounds = 0; h->due && rounds < 16; rounds++) {
+        h->due = false;
+        for (size_t i = 0; i < h->server_count; i++)
+            (void)MHD_run(h->servers[i].daemon);
+    }
+    for (size_t i = 0; i < h->server_count; i++) {
+        MHD_UNSIGNED_LONG_LONG ms;
+        if (MHD_get_timeout(h->servers[i].daemon, &ms) != MHD_YES)
+            continue;
+        if (ms == 0)
+            h->due = true;
+        if (most < 0 || ms < (unsigned)most)
+            most = (int)MIN(ms, 60000);
+    }
+    return h->due ? 0 : most;
+}

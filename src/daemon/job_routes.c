@@ -1,0 +1,307 @@
+/* Jobs over HTTP: sent, looked at, cancelled. */
+#include "daemon/handlers.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "cell/policies.h"
+#include "spec/job.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_KEY  255
+#define MAX_LIST 1000
+
+/* ---- what is asked for ---- */
+
+struct wish {
+    bool async, stream;
+    const char *key; /* idempotency key; NULL: none */
+};
+
+/* One of a header's comma-separated words, parameters left aside. */
+static bool has_word(const char *list, const char *word)
+{
+    size_t len = strlen(word);
+    while (list && *list) {
+        list += strspn(list, " \t,");
+        size_t n = strcspn(list, ",; \t");
+        if (n == len && strncasecmp(list, word, len) == 0)
+            return true;
+        list += n;
+        list += strcspn(list, ",");
+    }
+    return false;
+}
+
+static int read_wish(const struct hc_exchange *x, struct wish *w, struct hc_problem *why)
+{
+    *w = (struct wish){
+        .async = has_word(hc_exchange_header(x, "Prefer"), "respond-async"),
+        .stream = has_word(hc_exchange_header(x, "Accept"), "application/x-ndjson"),
+        .key = hc_exchange_header(x, "Idempotency-Key"),
+    };
+    if (w->key && (!*w->key || strlen(w->key) > MAX_KEY || !hc_utf8_valid(w->key, strlen(w->key), NULL))) {
+        hc_problem_set(why, HC_PROBLEM_REQUEST, "Idempotency-Key: expected 1 to %d bytes of text", MAX_KEY);
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- policies ---- */
+
+static struct hc_front_policy *look_up_policy(struct hc_front *f, const char *name, struct hc_error *err)
+{
+    struct hc_policy p;
+    for (size_t i = 0; i < f->policy_count; i++)
+        if (strcmp(f->policies[i].name, name) == 0)
+            return &f->policies[i];
+    if (hc_policy_load(&p, name, hc_policies_read, NULL, err) < 0)
+        return NULL;
+    struct hc_front_policy *row = &f->policies[f->policy_count % HC_FRONT_POLICIES];
+    f->policy_count += f->policy_count < HC_FRONT_POLICIES - 1; /* beyond them, the last is given away */
+    (void)snprintf(row->name, sizeof row->name, "%s", name);
+    row->memory = p.limits.memory;
+    hc_policy_finish(&p);
+    return row;
+}
+
+/* The memory that the job may use, for the queue. */
+static int64_t memory_of(const struct hc_front_policy *row, const struct hc_job *job)
+{
+    struct hc_policy scratch;
+    struct hc_error ignored;
+    hc_policy_init(&scratch);
+    scratch.limits.memory = row->memory;
+    for (size_t i = 0; i < job->override_count; i++)
+        (void)hc_option_set(&scratch, job->overrides[i].opt, job->overrides[i].text, &ignored);
+    int64_t memory = scratch.limits.memory;
+    hc_policy_finish(&scratch);
+    return memory;
+}
+
+/* ---- a new job ---- */
+
+static int check_policy(struct hc_exchange *x, const struct hc_tenant *t, const struct hc_job *job,
+                        int64_t *memory, struct hc_problem *why)
+{
+    const char *name = job->policy ? job->policy : "default";
+    struct hc_error err;
+    if (strlen(name) >= HC_TENANT_NAME) {
+        hc_problem_set(why, HC_PROBLEM_SPEC, "there is no policy '%.100s'", name);
+        return -1;
+    }
+    if (!hc_tenant_may_use(t, name)) {
+        hc_problem_set(why, HC_PROBLEM_FORBIDDEN, "the tenant '%s' may not use the policy '%s'", t->name,
+                       name);
+        return -1;
+    }
+    const struct hc_front_policy *row = look_up_policy(x->front, name, &err);
+    if (!row) {
+        hc_problem_set(why, HC_PROBLEM_SPEC, "%s", err.text);
+        return -1;
+    }
+    *memory = memory_of(row, job);
+    return 0;
+}
+
+/* Parsed only to be refused early, with line and column: whoever runs it does so again. */
+static int check_request(struct hc_exchange *x, const struct hc_tenant *t, int64_t *memory,
+                         struct hc_problem *why)
+{
+    struct hc_job job;
+    struct hc_uploads uploads;
+    struct hc_error err;
+    const char *text = x->body.data ? x->body.data : "";
+    if (hc_job_parse_upload(&job, &uploads, "request", text, x->body.len, &err) < 0) {
+        hc_problem_set(why, HC_PROBLEM_REQUEST, "%s", err.text);
+        return -1;
+    }
+    int rc = hc_job_check(&job, &err);
+    if (rc < 0)
+        hc_problem_set(why, HC_PROBLEM_REQUEST, "%s", err.text);
+    else
+        rc = check_policy(x, t, &job, memory, why);
+    hc_uploads_finish(&uploads);
+    hc_job_finish(&job);
+    return rc;
+}
+
+/* The same key again: the job that it stands for, or a conflict. False: it is new. */
+static bool find_known(struct hc_exchange *x, const struct hc_tenant *t, const struct wish *w,
+                       const char *sha256, struct hc_problem *why)
+{
+    struct hc_task *known = w->key ? hc_task_find_key(&x->front->tasks, t, w->key) : NULL;
+    if (!known)
+        return false;
+    if (strcmp(known->body_sha256, sha256) != 0) {
+        hc_problem_set(why, HC_PROBLEM_CONFLICT,
+                       "this Idempotency-Key was sent with another body, for job %s", known->queued.id);
+        return true;
+    }
+    hc_task_ref(known);
+    x->task = known;
+    return true;
+}
+
+static struct hc_task *make_task(struct hc_exchange *x, struct hc_tenant *t, const struct wish *w,
+                                 const char *sha256)
+{
+    struct hc_error err;
+    struct hc_task *task = hc_task_create(&x->front->tasks, x->front, t);
+    if (!task)
+        return NULL;
+    task->detached = w->async || w->key;
+    task->key = w->key ? strdup(w->key) : NULL;
+    (void)snprintf(task->body_sha256, sizeof task->body_sha256, "%s", sha256);
+    task->body_len = x->body.len;
+    task->body_fd = hc_sealed_memfd("hotcell-request", x->body.data, x->body.len, &err);
+    if (task->body_fd < 0 || (w->key && !task->key)) {
+        hc_warn("accept a job: %s", task->body_fd < 0 ? err.text : "out of memory");
+        hc_task_drop(&x->front->tasks, task);
+        return NULL;
+    }
+    hc_buf_finish(&x->body);
+    return task;
+}
+
+/* x->task is set, or `why` says why it is not. */
+static void accept_job(struct hc_exchange *x, struct hc_tenant *t, const struct wish *w,
+                       struct hc_problem *why)
+{
+    int64_t memory = 0;
+    char sha256[HC_SHA256_HEX];
+    if (check_request(x, t, &memory, why) < 0)
+        return;
+    hc_sha256_hex(x->body.data, x->body.len, sha256);
+    if (find_known(x, t, w, sha256, why))
+        return;
+    struct hc_task *task = make_task(x, t, w, sha256);
+    if (!task) {
+        hc_problem_set(why, HC_PROBLEM_INTERNAL, "out of memory or descriptors");
+        return;
+    }
+    task->queued.memory = memory;
+    hc_task_ref(task);
+    if (hc_front_submit(x->front, task, why))
+        x->task = task;
+    else
+        hc_task_unref(task);
+}
+
+static int reply_result(struct hc_exchange *x)
+{
+    const struct hc_task *task = x->task;
+    hc_autobuf out = {0};
+    if (task->state == HC_TASK_FAILED)
+        return hc_reply_problem(x, &task->problem, task);
+    (void)hc_buf_add(&out, task->manifest, task->manifest_len);
+    return hc_reply_json(x, 200, &out);
+}
+
+static int reply_task(struct hc_exchange *x, int status, bool with_result)
+{
+    hc_autobuf out = {0};
+    hc_task_print(x->task, with_result, &out);
+    return hc_reply_json(x, status, &out);
+}
+
+static int take_job(struct hc_exchange *x, struct hc_tenant *t, const struct wish *w)
+{
+    struct hc_problem why = {0};
+    if (x->front->draining) {
+        hc_problem_set(&why, HC_PROBLEM_BUSY, "the daemon is about to end");
+        why.retry_after = 1;
+        return hc_reply_problem(x, &why, NULL);
+    }
+    accept_job(x, t, w, &why);
+    return x->task ? 0 : hc_reply_problem(x, &why, NULL);
+}
+
+int hc_post_job(struct hc_exchange *x, struct hc_tenant *t)
+{
+    struct wish w;
+    struct hc_problem why;
+    if (read_wish(x, &w, &why) < 0)
+        return hc_reply_problem(x, &why, NULL);
+    if (!x->task) {
+        int rc = take_job(x, t, &w);
+        if (!x->task)
+            return rc;
+    }
+    if (w.async)
+        return reply_task(x, 202, false);
+    if (w.stream)
+        return hc_stream_events(x);
+    return hc_task_ended(x->task) ? reply_result(x) : hc_exchange_suspend(x);
+}
+
+/* ---- known jobs ---- */
+
+/* Another tenant's job is answered as one that does not exist. */
+static bool find_task(struct hc_exchange *x, const struct hc_tenant *t)
+{
+    struct hc_task *task = hc_task_find(&x->front->tasks, t, x->id);
+    if (!task)
+        return false;
+    hc_task_ref(task);
+    x->task = task;
+    return true;
+}
+
+static int no_such_job(struct hc_exchange *x)
+{
+    return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such job");
+}
+
+int hc_get_job(struct hc_exchange *x, struct hc_tenant *t)
+{
+    return find_task(x, t) ? reply_task(x, 200, true) : no_such_job(x);
+}
+
+int hc_get_events(struct hc_exchange *x, struct hc_tenant *t)
+{
+    if (!find_task(x, t))
+        return no_such_job(x);
+    return hc_stream_events(x);
+}
+
+int hc_cancel_job(struct hc_exchange *x, struct hc_tenant *t)
+{
+    if (!find_task(x, t))
+        return no_such_job(x);
+    if (hc_task_ended(x->task))
+        return reply_task(x, 200, false);
+    hc_front_cancel(x->front, x->task);
+    return reply_task(x, 202, false);
+}
+
+int hc_delete_job(struct hc_exchange *x, struct hc_tenant *t)
+{
+    hc_autobuf nothing = {0};
+    if (!find_task(x, t))
+        return no_such_job(x);
+    if (!hc_task_ended(x->task)) {
+        hc_front_cancel(x->front, x->task);
+        return reply_task(x, 202, false);
+    }
+    hc_front_forget(x->front, x->task);
+    return hc_reply_json(x, 204, &nothing);
+}
+
+int hc_list_jobs(struct hc_exchange *x, struct hc_tenant *t)
+{
+    hc_autobuf out = {0};
+    int count = 0;
+    (void)hc_buf_str(&out, "{\"jobs\": [");
+    for (const struct hc_task *task = x->front->tasks.newest; task && count < MAX_LIST; task = task->older) {
+        if (task->queued.tenant != t)
+            continue;
+        if (count++)
+            (void)hc_buf_str(&out, ", ");
+        hc_task_print(task, false, &out);
+    }
+    (void)hc_buf_str(&out, "]}\n");
+    return hc_reply_json(x, 200, &out);
+}

@@ -1,0 +1,342 @@
+/* Three kinds of processes, each of one thread:
+ *
+ *   keeper    this one, the parent of all: rights, signals, the service manager, births and deaths
+ *   front     HTTP, tenants, queue: no rights (front.c)
+ *   workers   one job at a time: cells are their children (worker.c)
+ *
+ * Each dies with the keeper (PR_SET_PDEATHSIG), and a cell dies with its worker. Front and workers have a
+ * channel in pairs; the keeper has one to the front, over which it hands the channels of new workers. */
+#include "daemon/keeper.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "cell/cgroup.h"
+#include "daemon/front.h"
+#include "daemon/notify.h"
+#include "daemon/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/param.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define PAUSE_MS 1000 /* before what has died at once is started again */
+
+struct keeper {
+    struct hc_config *config;
+    struct hc_listeners listeners;
+    pid_t front;
+    pid_t workers[HC_MAX_WORKERS];
+    size_t worker_count;
+    int channel; /* to the front */
+    int signals, lock;
+    bool draining, ready, second;
+    int64_t front_started, alive_every;
+};
+
+/* ---- children ---- */
+
+/* What a child must not have of its parent: signals that are blocked, and life beyond its. */
+static void become_child(const struct keeper *k)
+{
+    sigset_t none;
+    (void)sigemptyset(&none);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() == 1)
+        _exit(HC_EXIT_INTERNAL);
+    /* A terminal's Ctrl-C is for the keeper, which ends everybody in order. */
+    (void)signal(SIGINT, SIG_IGN);
+    (void)signal(SIGHUP, SIG_IGN);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    (void)close(k->signals);
+    (void)close(k->lock);
+}
+
+/* One end in the worker; the other is returned for the front, or -1. */
+static int start_worker(struct keeper *k, size_t i, struct hc_error *err)
+{
+    int ends[2];
+    if (hc_channel_pair(ends, err) < 0)
+        return -1;
+    pid_t parent = getpid(), pid = fork();
+    if (pid < 0) {
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        return hc_fail(err, errno, "start a worker");
+    }
+    if (pid == 0) {
+        become_child(k);
+        if (getppid() != parent)
+            _exit(HC_EXIT_INTERNAL);
+        (void)close(ends[0]);
+        hc_close_fd(&k->channel);
+        hc_listeners_close(&k->listeners, false);
+        hc_worker_main(ends[1]);
+    }
+    (void)close(ends[1]);
+    k->workers[i] = pid;
+    return ends[0];
+}
+
+static int start_front(struct keeper *k, struct hc_error *err)
+{
+    int ends[2], channels[HC_MAX_WORKERS], rc = 0;
+    size_t made = 0;
+    for (; made < k->worker_count; made++)
+        if ((channels[made] = start_worker(k, made, err)) < 0)
+            break;
+    if (made < k->worker_count || hc_channel_pair(ends, err) < 0)
+        return -1;
+    pid_t parent = getpid();
+    k->front = fork();
+    if (k->front < 0)
+        rc = hc_fail(err, errno, "start the front");
+    if (k->front == 0) {
+        become_child(k);
+        if (getppid() != parent)
+            _exit(HC_EXIT_INTERNAL);
+        (void)close(ends[0]);
+        hc_front_main(&(struct hc_front_setup){
+            .keeper = ends[1],
+            .workers = channels,
+            .worker_count = k->worker_count,
+            .config = k->config,
+            .listeners = &k->listeners,
+            .alive_every = k->alive_every,
+        });
+    }
+    for (size_t i = 0; i < made; i++)
+        (void)close(channels[i]);
+    (void)close(ends[1]);
+    k->channel = ends[0];
+    k->front_started = hc_mono_ms();
+    return rc;
+}
+
+static void kill_workers(struct keeper *k)
+{
+    for (size_t i = 0; i < k->worker_count; i++) {
+        if (k->workers[i] <= 0)
+            continue;
+        (void)kill(k->workers[i], SIGKILL);
+        (void)waitpid(k->workers[i], NULL, 0);
+        k->workers[i] = 0;
+    }
+}
+
+/* ---- deaths ---- */
+
+static void worker_died(struct keeper *k, size_t i, int status)
+{
+    struct hc_error err;
+    k->workers[i] = 0;
+    if (k->draining)
+        return;
+    hc_warn("a worker has ended (%s %d); another is started", WIFSIGNALED(status) ? "signal" : "status",
+            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    hc_autofd channel = start_worker(k, i, &err);
+    const struct hc_message m = {.kind = HC_SAY_WORKER};
+    if (channel < 0 || hc_channel_send(k->channel, &m, &channel, 1, &err) < 0)
+        hc_warn("%s", err.text);
+}
+
+/* Its jobs are gone with it, and the workers know them only by it: all start afresh. 1: the daemon ends. */
+static int front_died(struct keeper *k, int status, struct hc_error *err)
+{
+    k->front = 0;
+    hc_close_fd(&k->channel);
+    bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (k->draining || well || !k->ready) {
+        if (well || k->draining)
+            return 1;
+        return hc_fail_as(err, WIFEXITED(status) ? WEXITSTATUS(status) : HC_EXIT_INTERNAL, 0,
+                          "the front did not start");
+    }
+    hc_warn("the front has ended (%s %d); it is started again", WIFSIGNALED(status) ? "signal" : "status",
+            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    kill_workers(k);
+    if (hc_mono_ms() - k->front_started < PAUSE_MS)
+        (void)poll(NULL, 0, PAUSE_MS);
+    return start_front(k, err);
+}
+
+static int reap(struct keeper *k, struct hc_error *err)
+{
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        if (pid == k->front) {
+            int rc = front_died(k, status, err);
+            if (rc != 0)
+                return rc;
+        }
+        for (size_t i = 0; i < k->worker_count; i++)
+            if (pid == k->workers[i])
+                worker_died(k, i, status);
+    }
+    return 0;
+}
+
+/* ---- what it is told ---- */
+
+static int on_signal(struct keeper *k, struct hc_error *err)
+{
+    struct signalfd_siginfo info;
+    const struct hc_message m = {.kind = HC_SAY_DRAIN};
+    if (read(k->signals, &info, sizeof info) != (ssize_t)sizeof info)
+        return 0;
+    switch (info.ssi_signo) {
+    case SIGCHLD:
+        return reap(k, err);
+    case SIGTERM:
+    case SIGINT:
+        if (k->draining)
+            return 1;
+        k->draining = true;
+        hc_notify("STOPPING=1");
+        return hc_channel_send(k->channel, &m, NULL, 0, err) < 0 ? 1 : 0;
+    default:
+        return 0;
+    }
+}
+
+static void on_front(struct keeper *k)
+{
+    static struct hc_message m;
+    struct hc_error err;
+    int fds[HC_RUN_FDS];
+    size_t count;
+    if (hc_channel_receive(k->channel, &m, fds, &count, &err) <= 0) {
+        hc_close_fd(&k->channel); /* it has died, which a signal tells */
+        return;
+    }
+    while (count)
+        hc_close_fd(&fds[--count]);
+    if (m.kind == HC_SAY_READY) {
+        if (!k->ready)
+            hc_info("ready: %zu workers, %s", k->worker_count,
+                    k->listeners.path[0] ? k->listeners.path : "sockets of the service manager");
+        k->ready = true;
+        hc_notify("READY=1");
+    } else if (m.kind == HC_SAY_ALIVE) {
+        hc_notify("WATCHDOG=1");
+    }
+}
+
+static int serve(struct keeper *k, struct hc_error *err)
+{
+    int rc = 0;
+    while (rc == 0) {
+        struct pollfd on[2] = {{.fd = k->signals, .events = POLLIN}, {.fd = k->channel, .events = POLLIN}};
+        if (poll(on, 2, -1) < 0 && errno != EINTR)
+            return hc_fail(err, errno, "poll");
+        if (on[1].revents)
+            on_front(k);
+        if (on[0].revents)
+            rc = on_signal(k, err);
+    }
+    return rc;
+}
+
+/* ---- the beginning ---- */
+
+static int take_signals(struct keeper *k, struct hc_error *err)
+{
+    static const int wanted[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
+    sigset_t set;
+    (void)sigemptyset(&set);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        (void)sigaddset(&set, wanted[i]);
+    (void)signal(SIGCHLD, SIG_DFL);
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a write beyond a limit fails, and is reported */
+    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+        return hc_fail(err, errno, "block signals");
+    k->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return k->signals < 0 ? hc_fail(err, errno, "signalfd") : 0;
+}
+
+/* Readable for the front's group, which new directories inherit; for nobody else. */
+static int make_results_dir(struct hc_error *err)
+{
+    uid_t front;
+    if (hc_front_uid(&front, err) < 0)
+        return -1;
+    if (mkdir(HC_RESULTS_DIR, 0750) < 0 && errno != EEXIST)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "make " HC_RESULTS_DIR);
+    if (geteuid() == 0 && (chown(HC_RESULTS_DIR, 0, front) < 0 || chmod(HC_RESULTS_DIR, 02750) < 0))
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, HC_RESULTS_DIR);
+    return 0;
+}
+
+/* The state directory becomes the current one: from here on names are relative to it. What an earlier daemon
+ * has left of jobs that nobody remembers is removed. */
+static int enter_state(struct keeper *k, struct hc_error *err)
+{
+    const char *state = k->config->state;
+    if (hc_make_dirs(state, 0711, err) < 0)
+        return hc_exit_as(err, HC_EXIT_CONFIG);
+    if (chdir(state) < 0)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "state directory %s", state);
+    k->lock = open("lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (k->lock < 0)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "state directory %s", state);
+    if (flock(k->lock, LOCK_EX | LOCK_NB) < 0)
+        return hc_fail_as(err, HC_EXIT_CONFIG, 0, "state directory %s: another hotcelld uses it", state);
+    if (hc_remove_tree(AT_FDCWD, HC_STAGE_DIR, err) < 0 || hc_remove_tree(AT_FDCWD, HC_RESULTS_DIR, err) < 0)
+        return -1;
+    if (mkdir(HC_STAGE_DIR, 0700) < 0)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "make " HC_STAGE_DIR);
+    (void)umask(027);
+    return make_results_dir(err);
+}
+
+/* What a launcher that was killed has left, and a place for our own cells: found before there are children,
+ * as only a process that is alone in its cgroup can divide it. */
+static void settle_in_cgroup(void)
+{
+    struct hc_cgroup_parent parent;
+    struct hc_error err;
+    if (hc_cgroup_find(&parent, true, &err) < 0) {
+        hc_info("no cgroup for limits: %s", err.text);
+        return;
+    }
+    int n = hc_cgroup_reap(&parent);
+    if (n > 0)
+        hc_info("%d left-over cells removed", n);
+    hc_cgroup_parent_finish(&parent);
+}
+
+static int begin(struct keeper *k, struct hc_error *err)
+{
+    if (take_signals(k, err) < 0 || enter_state(k, err) < 0)
+        return -1;
+    settle_in_cgroup();
+    if (hc_listeners_open(&k->listeners, k->config, err) < 0)
+        return -1;
+    k->alive_every = hc_notify_watchdog();
+    k->worker_count = (size_t)MIN(hc_config_workers(k->config), HC_MAX_WORKERS);
+    return start_front(k, err);
+}
+
+int hc_keeper_main(struct hc_config *c)
+{
+    struct keeper k = {.config = c, .channel = -1, .signals = -1, .lock = -1};
+    struct hc_error err = {0};
+    int rc = begin(&k, &err);
+    if (rc == 0)
+        rc = serve(&k, &err);
+    if (k.front > 0) {
+        (void)kill(k.front, SIGKILL);
+        (void)waitpid(k.front, NULL, 0);
+    }
+    kill_workers(&k);
+    hc_listeners_close(&k.listeners, true);
+    return rc < 0 ? hc_report(&err) : HC_EXIT_OK;
+}

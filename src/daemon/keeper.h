@@ -1,0 +1,11 @@
+/* keeper.h - the daemon's first process: it has the rights, starts the front and the workers, and starts
+ * again what dies. It reads nothing that comes from a client. */
+#ifndef HC_DAEMON_KEEPER_H
+#define HC_DAEMON_KEEPER_H
+
+#include "daemon/config.h"
+
+/* Serve until told to end. `c` holds what is in force. Returns the exit status. */
+int hc_keeper_main(struct hc_config *c);
+
+#endif

@@ -1,0 +1,130 @@
+/* hotcelld - run jobs for many, over HTTP on a Unix socket. See keeper.c for its processes. */
+#include "base/fd.h"
+#include "base/log.h"
+#include "daemon/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] = "usage: hotcelld [OPTION]...\n"
+                           "Run Python programs in cells for others, who ask for it over HTTP.\n\n"
+                           "      --config FILE   configuration (hotcelld.conf(5) says where it is)\n"
+                           "      --socket PATH   Unix socket to listen on\n"
+                           "      --state DIR     where results are kept\n"
+                           "      --check-config  print the configuration with all defaults, and end\n"
+                           "      --version, --help\n";
+
+struct arguments {
+    const char *config, *socket, *state;
+    bool check;
+};
+
+static int usage(const char *what, const char *which)
+{
+    (void)fprintf(stderr, "hotcelld: %s%s (see 'hotcelld --help')\n", what, which);
+    return HC_EXIT_USAGE;
+}
+
+/* -1: go on; else the exit status. */
+static int read_arguments(struct arguments *a, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"config", required_argument, NULL, 'c'},
+        {"socket", required_argument, NULL, 's'},
+        {"state", required_argument, NULL, 'd'},
+        {"check-config", no_argument, NULL, 'k'},
+        {"version", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    for (int opt; (opt = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+        switch (opt) {
+        case 'c':
+            a->config = optarg;
+            break;
+        case 's':
+            a->socket = optarg;
+            break;
+        case 'd':
+            a->state = optarg;
+            break;
+        case 'k':
+            a->check = true;
+            break;
+        case 'v':
+            (void)puts("hotcelld " HC_VERSION " (Python " HC_PYTHON_ABI ")");
+            return HC_EXIT_OK;
+        case 'h':
+            (void)fputs(help, stdout);
+            return HC_EXIT_OK;
+        case ':':
+            return usage(argv[optind - 1], " needs a value");
+        default:
+            return usage("unknown option ", argv[optind - 1]);
+        }
+    }
+    return optind < argc ? usage("expected options only, got ", argv[optind]) : -1;
+}
+
+/* A path of the command line is meant from where the command was given. */
+static int put_path(char out[256], const char *path, const char *option, struct hc_error *err)
+{
+    char here[PATH_MAX] = "";
+    if (!path)
+        return 0;
+    if (path[0] != '/' && !getcwd(here, sizeof here))
+        return hc_fail(err, errno, "%s", option);
+    int n = snprintf(out, 256, "%s%s%s", here, *here ? "/" : "", path);
+    if (!*path || n < 0 || n >= 256)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "%s: expected a path of at most 255 bytes", option);
+    return 0;
+}
+
+static int print_config(const struct hc_config *c)
+{
+    cJSON *json = hc_config_to_json(c);
+    char *text = cJSON_Print(json);
+    if (text)
+        (void)puts(text);
+    cJSON_free(text);
+    cJSON_Delete(json);
+    return text && fflush(stdout) == 0 ? HC_EXIT_OK : HC_EXIT_INTERNAL;
+}
+
+/* What we open must not become standard output. */
+static void fill_standard_descriptors(void)
+{
+    int fd;
+    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO)
+        ;
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments a = {0};
+    struct hc_error err = {0};
+    struct hc_config config;
+    fill_standard_descriptors();
+    hc_log_name("hotcelld");
+    if (getenv("JOURNAL_STREAM"))
+        hc_log_priorities();
+    int status = read_arguments(&a, argc, argv);
+    if (status >= 0)
+        return status;
+    if (hc_config_load(a.config, &config, &err) < 0)
+        return hc_report(&err);
+    if (put_path(config.socket_path, a.socket, "--socket", &err) < 0 ||
+        put_path(config.state, a.state, "--state", &err) < 0)
+        status = hc_report(&err);
+    else
+        status = a.check ? print_config(&config) : hc_keeper_main(&config);
+    hc_config_finish(&config);
+    return status;
+}

@@ -1,0 +1,130 @@
+#include "daemon/metrics.h"
+
+#include "daemon/front.h"
+#include "spec/manifest.h"
+
+#include <string.h>
+
+/* Upper bounds in microseconds; beyond the last is +Inf. */
+static const int64_t bounds[HC_METRIC_BUCKETS] = {500,     1000,    2500,     5000,     10000,
+                                                  25000,   50000,   100000,   250000,   500000,
+                                                  1000000, 5000000, 15000000, 60000000, 300000000};
+
+void hc_histogram_add(struct hc_histogram *h, int64_t us)
+{
+    size_t i = 0;
+    if (us < 0)
+        return;
+    while (i < HC_METRIC_BUCKETS && us > bounds[i])
+        i++;
+    h->buckets[i]++;
+    h->count++;
+    h->sum_us += us;
+}
+
+void hc_metrics_job(struct hc_metrics *m, const struct hc_outcome *o)
+{
+    if (o->status >= 0 && o->status < HC_METRIC_STATUSES)
+        m->jobs[o->status]++;
+    m->cpu_us += o->cpu_us > 0 ? o->cpu_us : 0;
+    m->denials += o->denials;
+    m->bytes += o->bytes;
+    hc_histogram_add(&m->build, o->build_us);
+    hc_histogram_add(&m->run, o->run_us);
+    hc_histogram_add(&m->collect, o->collect_us);
+}
+
+static void head(struct hc_buf *out, const char *name, const char *type, const char *help)
+{
+    (void)hc_buf_fmt(out, "# HELP hotcell_%s %s\n# TYPE hotcell_%s %s\n", name, help, name, type);
+}
+
+static void single(struct hc_buf *out, const char *name, const char *type, const char *help, int64_t value)
+{
+    head(out, name, type, help);
+    (void)hc_buf_fmt(out, "hotcell_%s %lld\n", name, (long long)value);
+}
+
+static void histogram(struct hc_buf *out, const char *phase, const struct hc_histogram *h)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < HC_METRIC_BUCKETS; i++) {
+        sum += h->buckets[i];
+        (void)hc_buf_fmt(out, "hotcell_job_seconds_bucket{phase=\"%s\",le=\"%g\"} %lld\n", phase,
+                         (double)bounds[i] / 1e6, (long long)sum);
+    }
+    (void)hc_buf_fmt(
+        out,
+        "hotcell_job_seconds_bucket{phase=\"%s\",le=\"+Inf\"} %lld\n"
+        "hotcell_job_seconds_sum{phase=\"%s\"} %.6f\nhotcell_job_seconds_count{phase=\"%s\"} %lld\n",
+        phase, (long long)h->count, phase, (double)h->sum_us / 1e6, phase, (long long)h->count);
+}
+
+static void jobs(const struct hc_metrics *m, struct hc_buf *out)
+{
+    head(out, "jobs_total", "counter", "Jobs that have a manifest, by its status.");
+    for (int i = 0; i < HC_METRIC_STATUSES; i++)
+        (void)hc_buf_fmt(out, "hotcell_jobs_total{status=\"%s\"} %lld\n", hc_status_name((enum hc_status)i),
+                         (long long)m->jobs[i]);
+    single(out, "jobs_refused_total", "counter", "Jobs that a quota refused.", m->refused);
+    single(out, "jobs_failed_total", "counter", "Jobs that could not be run.", m->failed);
+    single(out, "jobs_lost_total", "counter", "Jobs whose worker died: outcome unknown.", m->lost);
+    single(out, "jobs_cancelled_total", "counter", "Jobs that were cancelled before they ran.", m->cancelled);
+    single(out, "denials_total", "counter", "Kinds of refused actions in manifests.", m->denials);
+    single(out, "result_bytes_total", "counter", "Bytes of results.", m->bytes);
+    head(out, "cpu_seconds_total", "counter", "CPU time that jobs used.");
+    (void)hc_buf_fmt(out, "hotcell_cpu_seconds_total %.6f\n", (double)m->cpu_us / 1e6);
+}
+
+static void tenants(struct hc_front *f, struct hc_buf *out)
+{
+    static const struct {
+        const char *name, *help;
+        size_t at;
+    } rows[] = {
+        {"tenant_running", "Jobs that run, by tenant.", offsetof(struct hc_tenant, running)},
+        {"tenant_queued", "Jobs that wait, by tenant.", offsetof(struct hc_tenant, queued)},
+        {"tenant_connections", "Connections, by tenant.", offsetof(struct hc_tenant, connections)},
+        {"tenant_stored_bytes", "Bytes of kept results, by tenant.",
+         offsetof(struct hc_tenant, stored_bytes)},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        head(out, rows[i].name, "gauge", rows[i].help);
+        const struct hc_tenant *t;
+        for (size_t at = 0; (t = hc_tenant_at(f->tenants, at)); at++) {
+            int64_t value;
+            memcpy(&value, (const char *)t + rows[i].at, sizeof value);
+            (void)hc_buf_fmt(out, "hotcell_%s{tenant=\"%s\"} %lld\n", rows[i].name, t->name,
+                             (long long)value);
+        }
+    }
+}
+
+void hc_metrics_print(struct hc_front *f, struct hc_buf *out)
+{
+    const struct hc_metrics *m = &f->metrics;
+    int64_t workers = 0, connections = 0;
+    for (size_t i = 0; i < f->worker_count; i++)
+        workers += f->workers[i].channel.fd >= 0;
+    for (const struct hc_connection *c = f->http.connections; c; c = c->next)
+        connections++;
+    jobs(m, out);
+    head(out, "job_seconds", "histogram",
+         "Time of jobs: waiting, building the cell, running, collecting, from acceptance to end.");
+    histogram(out, "queue", &m->queue);
+    histogram(out, "build", &m->build);
+    histogram(out, "run", &m->run);
+    histogram(out, "collect", &m->collect);
+    histogram(out, "total", &m->total);
+    single(out, "jobs_running", "gauge", "Jobs that run.", hc_queue_running(f->queue));
+    single(out, "jobs_queued", "gauge", "Jobs that wait.", hc_queue_waiting(f->queue));
+    single(out, "jobs_kept", "gauge", "Ended jobs whose results are kept.", (int64_t)f->tasks.finished);
+    single(out, "workers", "gauge", "Processes that build cells.", workers);
+    single(out, "workers_lost_total", "counter", "Workers that died.", m->workers_lost);
+    single(out, "connections", "gauge", "Open connections.", connections);
+    head(out, "http_answers_total", "counter", "Answers, by class of status.");
+    for (int i = 2; i < 6; i++)
+        (void)hc_buf_fmt(out, "hotcell_http_answers_total{class=\"%dxx\"} %lld\n", i,
+                         (long long)m->answers[i]);
+    tenants(f, out);
+}

@@ -1,0 +1,100 @@
+/* Files of jobs, and what the daemon says of itself. */
+#include "daemon/handlers.h"
+
+#include "inside/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <microhttpd.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char openapi[] = {
+#include "openapi.inc"
+};
+
+/* ---- files ---- */
+
+/* Below the job's directory, whatever the path says: the kernel sees to it. Files only. */
+static int open_file(struct hc_front *f, const char *id, const char *path, off_t *size)
+{
+    struct stat st;
+    struct open_how how = {.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
+                                      RESOLVE_NO_XDEV};
+    int dir = openat(f->results_fd, id, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir < 0)
+        return -1;
+    int fd = hc_openat2(dir, path, &how);
+    (void)close(dir);
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1) {
+        *size = st.st_size;
+        return fd;
+    }
+    (void)close(fd);
+    return -1;
+}
+
+/* Never something that a browser would run: what it is is in the manifest. */
+int hc_get_file(struct hc_exchange *x, struct hc_tenant *t)
+{
+    struct hc_task *task = hc_task_find(&x->front->tasks, t, x->id);
+    if (!task)
+        return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such job");
+    if (!hc_task_ended(task))
+        return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "the job's files are there when it has ended");
+    off_t size = 0;
+    int fd = open_file(x->front, task->queued.id, x->rest, &size);
+    if (fd < 0)
+        return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "the job has no such file");
+    struct MHD_Response *r = MHD_create_response_from_fd64((uint64_t)size, fd);
+    if (!r) {
+        (void)close(fd);
+        return MHD_NO;
+    }
+    (void)MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/octet-stream");
+    (void)MHD_add_response_header(r, "Content-Disposition", "attachment");
+    return hc_reply(x, 200, r);
+}
+
+/* ---- the daemon ---- */
+
+int hc_get_openapi(struct hc_exchange *x, struct hc_tenant *t)
+{
+    hc_autobuf out = {0};
+    (void)t;
+    (void)hc_buf_add(&out, openapi, sizeof openapi);
+    return hc_reply_json(x, 200, &out);
+}
+
+int hc_get_health(struct hc_exchange *x, struct hc_tenant *t)
+{
+    hc_autobuf out = {0};
+    bool able = false;
+    (void)t;
+    for (size_t i = 0; i < x->front->worker_count; i++)
+        able |= x->front->workers[i].channel.fd >= 0;
+    bool well = able && !x->front->draining;
+    (void)hc_buf_fmt(&out, "{\"status\": \"%s\", \"version\": \"" HC_VERSION "\"}\n",
+                     well                 ? "ok"
+                     : x->front->draining ? "draining"
+                                          : "no workers");
+    return hc_reply_json(x, well ? 200 : 503, &out);
+}
+
+/* What all tenants do is for who runs the daemon. */
+int hc_get_metrics(struct hc_exchange *x, struct hc_tenant *t)
+{
+    hc_autobuf out = {0};
+    (void)t;
+    if (!x->connection->local || (x->connection->uid != 0 && x->connection->uid != x->front->owner))
+        return hc_reply_fail(x, HC_PROBLEM_FORBIDDEN,
+                             "metrics are for root and for the user that the daemon was started as, over the "
+                             "Unix socket");
+    hc_metrics_print(x->front, &out);
+    return hc_reply_text(x, 200, "text/plain; version=0.0.4", &out);
+}

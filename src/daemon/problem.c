@@ -1,0 +1,76 @@
+#include "daemon/problem.h"
+
+#include "daemon/events.h"
+#include "spec/json.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    int status;
+    const char *name, *title;
+} kinds[] = {
+    [HC_PROBLEM_REQUEST] = {400, "bad-request", "The request is not well-formed"},
+    [HC_PROBLEM_UNKNOWN_USER] = {401, "unknown-user", "Nobody is known by these credentials"},
+    [HC_PROBLEM_FORBIDDEN] = {403, "forbidden", "This is not for the sender"},
+    [HC_PROBLEM_NOT_FOUND] = {404, "not-found", "There is no such thing"},
+    [HC_PROBLEM_METHOD] = {405, "method", "The method does not apply here"},
+    [HC_PROBLEM_CONFLICT] = {409, "conflict", "The key was used for another request"},
+    [HC_PROBLEM_TOO_LARGE] = {413, "too-large", "The request is larger than is accepted"},
+    [HC_PROBLEM_MEDIA_TYPE] = {415, "media-type", "The body is of another type than expected"},
+    [HC_PROBLEM_SPEC] = {422, "cannot-run", "The job cannot be run as it is"},
+    [HC_PROBLEM_QUOTA] = {429, "quota", "A quota is used up"},
+    [HC_PROBLEM_CANCELLED] = {409, "cancelled", "The job was cancelled before it ran"},
+    [HC_PROBLEM_LOST] = {502, "worker-lost", "The job's outcome is not known"},
+    [HC_PROBLEM_LAUNCH] = {500, "launch-failed", "The cell could not be built, or its results not be kept"},
+    [HC_PROBLEM_INTERNAL] = {500, "internal", "The daemon has failed"},
+    [HC_PROBLEM_BUSY] = {503, "busy", "The daemon takes no more for the moment"},
+    [HC_PROBLEM_HOST] = {503, "host", "This host cannot give the isolation asked for"},
+};
+
+static const char *const retries[] = {
+    [HC_RETRY_NOT_STARTED] = "not_started",
+    [HC_RETRY_UNKNOWN] = "started_outcome_unknown",
+    [HC_RETRY_FINISHED] = "finished",
+};
+
+void hc_problem_set(struct hc_problem *p, enum hc_problem_kind kind, const char *fmt, ...)
+{
+    va_list ap;
+    *p = (struct hc_problem){.kind = kind};
+    va_start(ap, fmt);
+    (void)vsnprintf(p->detail, sizeof p->detail, fmt, ap);
+    va_end(ap);
+}
+
+int hc_problem_status(const struct hc_problem *p)
+{
+    return kinds[p->kind].status;
+}
+
+/* The detail may have been cut in the middle of a character. */
+static size_t whole_text(const char *text)
+{
+    size_t len = strlen(text), bad;
+    return hc_utf8_valid(text, len, &bad) ? len : bad;
+}
+
+void hc_problem_print(const struct hc_problem *p, const char *job_id, const char *manifest,
+                      struct hc_buf *out)
+{
+    (void)hc_buf_fmt(out,
+                     "{\"type\": \"urn:hotcell:problem:%s\", \"title\": \"%s\", \"status\": %d, \"detail\": ",
+                     kinds[p->kind].name, kinds[p->kind].title, kinds[p->kind].status);
+    hc_json_quote(out, p->detail, whole_text(p->detail));
+    (void)hc_buf_fmt(out, ", \"retry\": \"%s\"", retries[p->retry]);
+    if (p->quota)
+        (void)hc_buf_fmt(out, ", \"quota\": \"%s\"", p->quota);
+    if (p->retry_after)
+        (void)hc_buf_fmt(out, ", \"retry_after\": %d", p->retry_after);
+    if (job_id)
+        (void)hc_buf_fmt(out, ", \"job_id\": \"%s\"", job_id);
+    if (manifest)
+        (void)hc_buf_fmt(out, ", \"manifest\": %s", manifest);
+    (void)hc_buf_str(out, "}\n");
+}

@@ -1,0 +1,83 @@
+/* task.h - a job as the front knows it, from its acceptance until nobody wants to hear of it any more. */
+#ifndef HC_DAEMON_TASK_H
+#define HC_DAEMON_TASK_H
+
+#include "base/hash.h"
+#include "daemon/channel.h"
+#include "daemon/events.h"
+#include "daemon/problem.h"
+#include "daemon/queue.h"
+#include "daemon/reactor.h"
+
+struct hc_front;
+
+enum hc_task_state { HC_TASK_QUEUED, HC_TASK_RUNNING, HC_TASK_DONE, HC_TASK_FAILED };
+
+const char *hc_task_state_name(enum hc_task_state s); /* "queued", "running", "done", "failed" */
+
+/* Somebody who is told when something new is known of a task. */
+struct hc_waiter {
+    void (*wake)(struct hc_waiter *w);
+    struct hc_waiter *next, *previous;
+    struct hc_task *task; /* NULL: waits for none */
+};
+
+struct hc_task {
+    struct hc_queued queued; /* id and tenant too */
+    int refs;
+    struct hc_front *front;
+    enum hc_task_state state;
+    bool detached;  /* goes on even if nobody waits for it */
+    bool cancelled; /* somebody has asked for it */
+    int body_fd;    /* the request, a sealed memfd, until it has run */
+    size_t body_len;
+    char body_sha256[HC_SHA256_HEX];
+    char *key; /* idempotency key; NULL: none */
+    struct hc_watch output[2];
+    int cancel_fd; /* our end: closing it ends the job */
+    struct hc_events events;
+    char *manifest; /* HC_TASK_DONE, and perhaps HC_TASK_FAILED */
+    size_t manifest_len;
+    struct hc_outcome outcome;
+    struct hc_problem problem;           /* HC_TASK_FAILED */
+    int64_t accepted, started, finished; /* ms since 1970; 0: not yet */
+    int64_t started_mono;
+    struct hc_waiter *waiters;
+    struct hc_task *next;          /* of its bucket */
+    struct hc_task *newer, *older; /* of all */
+};
+
+#define HC_TASK_BUCKETS 1024
+
+struct hc_tasks {
+    struct hc_task *buckets[HC_TASK_BUCKETS];
+    struct hc_task *newest, *oldest;
+    size_t count, finished;
+    int64_t kept_bytes;   /* manifests of those that have ended */
+    int64_t bodies_bytes; /* requests of those that have not */
+};
+
+/* In the table, with a fresh id and one reference, which is the table's. NULL without memory. */
+struct hc_task *hc_task_create(struct hc_tasks *t, struct hc_front *front, struct hc_tenant *tenant);
+
+/* This tenant's; another's is as good as none. */
+struct hc_task *hc_task_find(struct hc_tasks *t, const struct hc_tenant *tenant, const char *id);
+struct hc_task *hc_task_find_key(struct hc_tasks *t, const struct hc_tenant *tenant, const char *key);
+
+void hc_task_ref(struct hc_task *task);
+void hc_task_unref(struct hc_task *task);                    /* NULL is fine */
+void hc_task_drop(struct hc_tasks *t, struct hc_task *task); /* out of the table */
+
+static inline bool hc_task_ended(const struct hc_task *task)
+{
+    return task->state == HC_TASK_DONE || task->state == HC_TASK_FAILED;
+}
+
+void hc_task_wait(struct hc_task *task, struct hc_waiter *w);
+void hc_task_unwait(struct hc_waiter *w);
+void hc_task_wake(struct hc_task *task);
+
+/* {"job_id", "state", "accepted", ..., "manifest" or "problem"} */
+void hc_task_print(const struct hc_task *task, bool with_result, struct hc_buf *out);
+
+#endif

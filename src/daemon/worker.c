@@ -1,0 +1,222 @@
+/* A worker: reads the request once more, by the parser that the front has used, puts the inputs where the
+ * cell can have them mounted, runs the job, and gives the manifest back. It has the rights that cells need,
+ * and so sees no HTTP; what it is sent is a spec that names no file of the host. */
+#include "daemon/worker.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "cell/policies.h"
+#include "cell/run.h"
+#include "daemon/channel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAX_BODY ((size_t)16 << 30) /* the configuration has the real bound */
+
+/* A job as it came, and what is made of it. */
+struct work {
+    struct hc_message *said;
+    int *fds; /* enum hc_run_fd */
+    struct hc_buf body;
+    struct hc_job job;
+    struct hc_uploads uploads;
+    struct hc_policy policy;
+    bool staged; /* there is something in HC_STAGE_DIR */
+    int64_t bytes;
+};
+
+/* Readable for all, so that no mount has to show it as the guest's own; nobody else reaches its directory. */
+static int write_input(const char *path, const char *data, size_t len, struct hc_error *err)
+{
+    hc_autofd fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return hc_fail(err, errno, "%s", path);
+    return hc_write_all(fd, data, len, err) < 0 ? hc_ctx(err, "%s", path) : 0;
+}
+
+/* HC_STAGE_DIR/JOB_ID/N/FILE: two inputs may have files of the same name. */
+static int stage_input(struct work *w, size_t i, struct hc_error *err)
+{
+    struct hc_input *in = &w->job.inputs[i];
+    char *path = NULL, dir[160];
+    (void)snprintf(dir, sizeof dir, HC_STAGE_DIR "/%s/%zu", w->job.job_id, i);
+    if (mkdir(dir, 0700) < 0)
+        return hc_fail(err, errno, "make %s", dir);
+    if (asprintf(&path, "%s/%s", dir, in->path) < 0)
+        return hc_fail(err, ENOMEM, "input '%s'", in->name);
+    free(in->path);
+    in->path = path;
+    return write_input(path, w->uploads.list[i].data, w->uploads.list[i].len, err);
+}
+
+static int stage_inputs(struct work *w, struct hc_error *err)
+{
+    char dir[128];
+    if (w->job.input_count == 0)
+        return 0;
+    (void)snprintf(dir, sizeof dir, HC_STAGE_DIR "/%s", w->job.job_id);
+    if (mkdir(dir, 0700) < 0)
+        return hc_fail(err, errno, "make %s", dir);
+    w->staged = true;
+    for (size_t i = 0; i < w->job.input_count; i++)
+        if (stage_input(w, i, err) < 0)
+            return hc_ctx(err, "stage inputs");
+    hc_uploads_finish(&w->uploads); /* not twice in memory while the job runs */
+    return 0;
+}
+
+static int read_body(struct work *w, struct hc_error *err)
+{
+    if (lseek(w->fds[HC_RUN_BODY], 0, SEEK_SET) < 0)
+        return hc_fail(err, errno, "read the request");
+    if (hc_read_all(w->fds[HC_RUN_BODY], &w->body, MAX_BODY, err) < 0)
+        return hc_ctx(err, "read the request");
+    if (hc_job_parse_upload(&w->job, &w->uploads, "request", w->body.data ? w->body.data : "", w->body.len,
+                            err) < 0)
+        return -1;
+    hc_buf_finish(&w->body);
+    w->job.job_id = strdup(w->said->job_id);
+    w->job.tenant = strdup(w->said->tenant);
+    if (!w->job.job_id || !w->job.tenant)
+        return hc_fail(err, ENOMEM, "read the request");
+    return hc_job_check(&w->job, err);
+}
+
+static int load_policy(struct work *w, struct hc_error *err)
+{
+    const char *name = w->job.policy ? w->job.policy : "default";
+    if (hc_policy_load(&w->policy, name, hc_policies_read, NULL, err) < 0)
+        return -1;
+    for (size_t i = 0; i < w->job.override_count; i++)
+        if (hc_option_set(&w->policy, w->job.overrides[i].opt, w->job.overrides[i].text, err) < 0)
+            return -1;
+    if (w->policy.output_mode != HC_OUTPUT_BIND)
+        return 0; /* a directory is made if there is something to keep */
+    if (asprintf(&w->job.output_dir, HC_RESULTS_DIR "/%s", w->job.job_id) >= 0)
+        return 0;
+    w->job.output_dir = NULL;
+    return hc_fail(err, ENOMEM, "load the policy");
+}
+
+static void fill_outcome(struct hc_outcome *o, const struct hc_manifest *m)
+{
+    *o = (struct hc_outcome){
+        .status = (int32_t)m->status,
+        .exit_code = m->exit_code,
+        .cpu_us = m->usage.cpu_user_us + m->usage.cpu_system_us,
+        .wall_us = m->usage.wall_us,
+        .memory_peak = m->usage.memory_peak,
+        .build_us = m->timing.build_us,
+        .start_us = m->timing.start_us,
+        .run_us = m->timing.run_us,
+        .collect_us = m->timing.collect_us,
+        .denials = (int64_t)m->denials.count,
+        .figures = (int64_t)m->figure_count,
+    };
+    for (size_t i = 0; i < m->figure_count; i++)
+        o->bytes += m->figures[i].bytes;
+    for (size_t i = 0; i < m->file_count; i++)
+        o->bytes += m->files[i].bytes;
+}
+
+/* Cold: a cell is built for it. The manifest goes into a sealed memfd; -1: there is none. */
+static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *err)
+{
+    struct hc_run run = {
+        .job = &w->job,
+        .policy = &w->policy,
+        .pass_stdout = w->fds[HC_RUN_STDOUT],
+        .pass_stderr = w->fds[HC_RUN_STDERR],
+        .cancel_fd = w->fds[HC_RUN_CANCEL],
+        .default_dir = HC_RESULTS_DIR,
+    };
+    struct hc_manifest *m = calloc(1, sizeof *m);
+    if (!m)
+        return hc_fail(err, ENOMEM, "run");
+    hc_autobuf text = {0};
+    (void)hc_run(&run, m, err); /* the manifest says it all, that the launch failed too */
+    int rc = hc_run_write_manifest(&run, m, NULL, 0, &text, err);
+    if (rc < 0 && text.len) { /* the front has it all the same */
+        hc_warn("job %s: %s", w->job.job_id, err->text);
+        rc = 0;
+    }
+    fill_outcome(outcome, m);
+    outcome->bytes += (int64_t)text.len;
+    hc_manifest_finish(m);
+    free(m);
+    hc_run_finish(&run);
+    return rc < 0 ? -1 : hc_sealed_memfd("hotcell-manifest", text.data, text.len, err);
+}
+
+static void work_finish(struct work *w)
+{
+    char dir[128];
+    struct hc_error err;
+    (void)snprintf(dir, sizeof dir, HC_STAGE_DIR "/%s", w->said->job_id);
+    if (w->staged && hc_remove_tree(AT_FDCWD, dir, &err) < 0)
+        hc_warn("%s", err.text);
+    hc_job_finish(&w->job);
+    hc_uploads_finish(&w->uploads);
+    hc_policy_finish(&w->policy);
+    hc_buf_finish(&w->body);
+}
+
+static int serve_job(int channel, struct hc_message *said, int fds[HC_RUN_FDS], struct hc_error *err)
+{
+    struct work w = {.said = said, .fds = fds};
+    struct hc_message answer = {.kind = HC_SAY_FAILED};
+    hc_autofd manifest = -1;
+    hc_policy_init(&w.policy);
+    memcpy(answer.job_id, said->job_id, sizeof answer.job_id);
+    if (read_body(&w, &answer.error) == 0 && load_policy(&w, &answer.error) == 0 &&
+        stage_inputs(&w, &answer.error) == 0)
+        manifest = run_job(&w, &answer.outcome, &answer.error);
+    work_finish(&w);
+    for (size_t i = 0; i < HC_RUN_FDS; i++)
+        hc_close_fd(&fds[i]);
+    if (manifest < 0)
+        return hc_channel_send(channel, &answer, NULL, 0, err);
+    answer.kind = HC_SAY_DONE;
+    return hc_channel_send(channel, &answer, &manifest, 1, err);
+}
+
+static void forget(const char *job_id)
+{
+    char dir[128];
+    struct hc_error err;
+    (void)snprintf(dir, sizeof dir, HC_RESULTS_DIR "/%s", job_id);
+    if (hc_remove_tree(AT_FDCWD, dir, &err) < 0)
+        hc_warn("%s", err.text);
+}
+
+static int serve(int channel, struct hc_message *said, int fds[HC_RUN_FDS], size_t count,
+                 struct hc_error *err)
+{
+    if (hc_job_check_id(said->job_id, err) < 0)
+        return -1;
+    if (said->kind == HC_SAY_RUN && count == HC_RUN_FDS)
+        return serve_job(channel, said, fds, err);
+    if (said->kind != HC_SAY_FORGET || count)
+        return hc_fail(err, EPROTO, "a worker was sent message %u with %zu descriptors", said->kind, count);
+    forget(said->job_id);
+    return 0;
+}
+
+void hc_worker_main(int channel)
+{
+    static struct hc_message said;
+    struct hc_error err = {0};
+    int fds[HC_RUN_FDS], rc;
+    size_t count;
+    while ((rc = hc_channel_receive(channel, &said, fds, &count, &err)) > 0)
+        if ((rc = serve(channel, &said, fds, count, &err)) < 0)
+            break;
+    if (rc < 0)
+        hc_warn("worker: %s", err.text);
+    exit(rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
+}

@@ -1,0 +1,437 @@
+"""hotcelld: jobs over HTTP, in real cells, for several tenants; what it does with bad requests and with deaths."""
+
+import base64
+import json
+import os
+import signal
+import socket
+
+import cells
+import daemons
+import jsonschema
+import pytest
+
+LONG = {"code": "import time\nprint('up', flush=True)\ntime.sleep(100)", "limits": {"timeout": 100 * cells.SLOWNESS}}
+
+
+@pytest.fixture(name="daemon", scope="module", params=["root", "ordinary"])
+def module_daemon(request, base_tree):
+    """One for all tests that leave it as it was."""
+    if request.param == "root":
+        cells.need_root()
+        user = cells.caller()
+    else:
+        user = cells.ordinary()
+        cells.need_cells(user)
+    config = {"socket": {"mode": "0666"}, "workers": 2, "http": {"body": "1M", "headers": "8K", "idle": "1s"}}
+    with daemons.Daemon(user, config=config) as d:
+        yield d
+        assert d.end() == 0, d.log
+
+
+def stranger(daemon):
+    """A user who is not the daemon's."""
+    cells.need_root()
+    return 61234
+
+
+# ---- jobs ----
+
+def test_a_job_is_answered_with_its_manifest(daemon):
+    answer = daemon.post({"code": "print('é', 6 * 7)\n{'a': n}", "vars": {"n": 5}, "labels": {"k": "v"}})
+    assert answer.status == 200 and answer.headers["Location"] == f"/v1/jobs/{answer.json['job_id']}"
+    manifest = answer.json
+    jsonschema.Draft202012Validator(daemons.manifest_schema()).validate(manifest)
+    assert (manifest["status"], manifest["stdout"]["text"]) == ("ok", "é 42\n")
+    assert manifest["guest"]["value"]["application/json"] == {"a": 5}
+    assert manifest["tenant"] == f"uid-{os.geteuid()}"
+    cold = cells.run("1", user=daemon.user).manifest
+    assert isolation(manifest) == isolation(cold)
+
+
+def isolation(manifest):
+    return {name: layer["on"] for name, layer in manifest["layers"].items()}
+
+
+@pytest.mark.parametrize("code, status", [("raise ValueError('no')", "error"), ("x = = 1", "rejected"), ("while True: pass", "timeout")])
+def test_a_program_that_fails_has_a_manifest_too(daemon, code, status):
+    answer = daemon.post({"code": code, "limits": {"timeout": 0.5 * cells.SLOWNESS}})
+    assert (answer.status, answer.json["status"]) == (200, status)
+
+
+def test_inputs_are_content(daemon):
+    raw = bytes(range(256))
+    answer = daemon.post({
+        "code": "print(open('/input/sales.txt').read(), end='')\nlist(open('/input/raw.bin', 'rb').read())",
+        "policy": "none",
+        "inputs": {"sales": {"file": "sales.txt", "text": "a,b\n1,2\n"}, "raw": {"file": "raw.bin", "data": base64.b64encode(raw).decode()}}})
+    assert answer.json["stdout"]["text"] == "a,b\n1,2\n", answer
+    assert answer.json["guest"]["value"]["application/json"] == list(raw)
+    assert not list((daemon.state / "inputs").iterdir())
+
+
+def output(lines, stream):
+    """The bytes of it: as text where they are UTF-8."""
+    return b"".join(line["text"].encode() if "text" in line else base64.b64decode(line["data"])
+                    for line in lines if line["event"] == stream)
+
+
+def test_later_answers_and_events_as_they_come(daemon):
+    job_id = daemon.post_async({"code": "import sys\nprint('one', flush=True)\nprint('two', file=sys.stderr, flush=True)\n"
+                                        "sys.stdout.buffer.write(b'\\xff\\xc3')", "policy": "none"})
+    lines = daemon.events(job_id)
+    states = [line["state"] for line in lines if line["event"] == "state"]
+    assert states == ["queued", "running", "done"]
+    assert (output(lines, "stdout"), output(lines, "stderr")) == (b"one\n\xff\xc3", b"two\n")
+    job = daemon.get(f"/v1/jobs/{job_id}").json
+    assert job["state"] == "done" and job["manifest"]["job_id"] == job_id
+    assert lines[-2]["manifest"] == job["manifest"]
+    assert job_id in [row["job_id"] for row in daemon.get("/v1/jobs").json["jobs"]]
+    assert [line["event"] for line in daemon.events(job_id)] == ["manifest", "state"]  # once more, later
+
+
+def test_events_in_answer_to_the_job_itself(daemon):
+    answer = daemon.post({"code": "open('figures/a.svg', 'w').write('<svg/>') if not __import__('os').makedirs('figures') else 0\nprint('x')"},
+                         {"Accept": "application/x-ndjson"})
+    kinds = [line["event"] for line in answer.lines]
+    assert list(dict.fromkeys(kinds)) == ["state", "stdout", "figure", "manifest"] and kinds[-2:] == ["manifest", "state"]
+
+
+def test_files_come_by_the_names_of_the_manifest_and_no_others(daemon):
+    answer = daemon.post("import os\nos.makedirs('d')\nopen('d/é x', 'w').write('hello')\nos.symlink('/etc/passwd', 'link')")
+    job_id = answer.json["job_id"]
+    assert [entry["path"] for entry in answer.json["files"]] == ["d/é x"]
+    found = daemon.get(f"/v1/jobs/{job_id}/files/d/%C3%A9%20x")
+    assert (found.status, found.body, found.headers["Content-Type"]) == (200, b"hello", "application/octet-stream")
+    for path in ("d", "link", "../" + job_id + "/d", "..%2f..%2flock", "/etc/passwd", "%2e%2e/lock", ".", "nothing", "d/../../x", "a%00b"):
+        assert daemon.get(f"/v1/jobs/{job_id}/files/{path}").status == 404, path
+    assert daemon.request("DELETE", f"/v1/jobs/{job_id}").status == 204
+    assert daemon.get(f"/v1/jobs/{job_id}").status == 404
+    assert daemon.get(f"/v1/jobs/{job_id}/files/d/%C3%A9%20x").status == 404
+
+
+@pytest.mark.parametrize("method, path", [("DELETE", ""), ("POST", "/cancel")])
+def test_a_job_that_runs_can_be_ended(daemon, method, path):
+    job_id = daemon.post_async(LONG)
+    assert daemon.request(method, f"/v1/jobs/{job_id}{path}").status == 202
+    job = daemon.result(job_id)
+    assert job["state"] == "done" and job["manifest"]["status"] == "killed", job
+    assert daemon.request("POST", f"/v1/jobs/{job_id}/cancel").status == 200  # it has ended: nothing to be done
+
+
+def test_a_job_that_waits_can_be_taken_back(daemon):
+    running = [daemon.post_async(LONG) for _ in range(2)]
+    waiting = daemon.post_async(LONG)
+    assert daemon.get(f"/v1/jobs/{waiting}").json["state"] == "queued"
+    assert daemon.request("DELETE", f"/v1/jobs/{waiting}").status == 202
+    job = daemon.get(f"/v1/jobs/{waiting}").json
+    assert (job["state"], job["problem"]["retry"]) == ("failed", "not_started")
+    for job_id in running:
+        daemon.request("DELETE", f"/v1/jobs/{job_id}")
+        assert daemon.result(job_id)["manifest"]["status"] == "killed"
+
+
+def test_whoever_hangs_up_ends_his_job(daemon):
+    connection = daemon.connect()
+    body = json.dumps(daemon.spec(LONG))
+    connection.request("POST", "/v1/jobs", body, {"Content-Type": "application/json", "Accept": "application/x-ndjson"})
+    response = connection.getresponse()
+    while b"up" not in response.readline():
+        pass
+    job_id = response.headers["Location"].rpartition("/")[2]
+    response.close()
+    connection.close()
+    assert daemon.result(job_id)["manifest"]["status"] == "killed"
+
+
+def test_the_same_key_is_the_same_job(daemon):
+    key = {"Idempotency-Key": "key 1"}
+    first = daemon.post("import random\nrandom.random()", key)
+    again = daemon.post("import random\nrandom.random()", key)
+    assert first.status == again.status == 200 and first.json == again.json
+    other = daemon.post("2", key)
+    assert (other.status, other.json["retry"]) == (409, "not_started")
+    assert daemon.post("2", {"Idempotency-Key": "x" * 256}).status == 400
+
+
+# ---- tenants ----
+
+def test_another_tenants_jobs_do_not_exist(daemon):
+    other = stranger(daemon)
+    job_id = daemon.post({"code": "open('a', 'w').write('secret')\nprint('secret')"}).json["job_id"]
+    for method, path in [("GET", ""), ("DELETE", ""), ("POST", "/cancel"), ("GET", "/events"), ("GET", "/files/a")]:
+        answer = daemon.request(method, f"/v1/jobs/{job_id}{path}", uid=other)
+        unknown = daemon.request(method, f"/v1/jobs/20200101T000000Z-0123{path}", uid=other)
+        assert answer.status == unknown.status == 404 and answer.body == unknown.body
+    assert job_id not in str(daemon.get("/v1/jobs", uid=other).json)
+    mine = daemon.post({"code": "1"}, {"Idempotency-Key": "shared"})
+    theirs = daemon.post({"code": "2"}, {"Idempotency-Key": "shared"}, uid=other)
+    assert mine.json["tenant"] != theirs.json["tenant"] == f"uid-{other}"
+    assert daemon.get(f"/v1/jobs/{job_id}/files/a").body == b"secret"
+
+
+def test_metrics_are_for_who_runs_it(daemon):
+    daemon.post("1")
+    text = daemon.get("/metrics").body.decode()
+    values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    assert float(values['hotcell_jobs_total{status="ok"}']) >= 1
+    assert float(values['hotcell_job_seconds_count{phase="total"}']) >= 1
+    if cells.IS_ROOT:
+        assert daemon.get("/metrics", uid=61235).status == 403
+
+
+# ---- bad requests ----
+
+@pytest.mark.parametrize("spec, status, says", [
+    (b"{", 400, "request:1:2: "),
+    (b'{"code": "1",\n "inputs": {"a": "/etc/passwd"}}', 400, "request:2:18: inputs.a: expected an object"),
+    (b'{"code": "1", "output_dir": "/tmp"}', 400, "request:1:15: 'output_dir' is not the sender's to say"),
+    (b'{"code": "1", "tenant": "root"}', 400, "request:1:15: 'tenant'"),
+    (b'{"code": "1", "policy": "/etc/x"}', 400, "request:1:25: policy: expected a name, got a path"),
+    (b'{"code": "1", "policy": "nobodys"}', 422, "there is no policy 'nobodys'"),
+    (b'{"code": "1", "tree": "nobodys"}', 422, "nobodys"),
+    (b'{"code": "1", "limits": {"memory": "much"}}', 400, "limits.memory"),
+    (b'{"code": "\\ud800"}', 400, "request:1:"),
+    (b"", 400, "request:1:1"),
+])
+def test_a_wrong_request_is_told_what_is_wrong(daemon, spec, status, says):
+    answer = daemon.post(spec)
+    assert answer.status == status or (status == 422 and answer.status == 503), answer
+    assert says in answer.json["detail"] and answer.json["retry"] == "not_started", answer
+
+
+def test_what_is_not_there_and_what_does_not_apply(daemon):
+    assert daemon.get("/").status == daemon.get("/v1/jobs/").status == daemon.get("/v1/jobs/x/y").status == 404
+    answer = daemon.request("PUT", "/v1/jobs/x")
+    assert answer.status == 405 and "GET" in answer.headers["Allow"]
+    assert daemon.post("1", {"Content-Type": "text/plain"}).status == 415
+    assert daemon.get("/healthz").json["status"] == "ok"
+    assert daemon.get("/v1/openapi.json").json == daemons.openapi()
+    assert daemon.request("HEAD", "/healthz").status == 200
+
+
+def talk(daemon, data):
+    """Raw bytes; all that comes back before the other side hangs up."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(cells.PATIENCE)
+        s.connect(str(daemon.socket))
+        try:
+            s.sendall(data)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        got = b""
+        try:
+            while more := s.recv(65536):
+                got += more
+        except ConnectionResetError:
+            pass
+        return got
+
+
+@pytest.mark.parametrize("data", [
+    b"\0\1\2\3\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+    b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+    b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 100_000 + b"\r\n\r\n",
+    b"GET /" + b"y" * 100_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n",
+])
+def test_malformed_http_is_refused_and_nothing_more(daemon, data):
+    got = talk(daemon, data)
+    assert not got or got.split()[1][:1] in (b"4", b"5"), got[:300]
+    assert daemon.get("/healthz").status == 200
+
+
+def test_a_body_without_a_length_is_bounded_too(daemon):
+    chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
+    got = talk(daemon, b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk * 20 + b"0\r\n\r\n")
+    assert got.split()[1] == b"413", got[:300]
+
+
+def test_a_slow_client_is_cut_off(daemon):
+    """One byte now and then is no silence, but the whole request has its time too: four times http.idle."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(str(daemon.socket))
+        s.settimeout(0.5)
+        s.sendall(b"GET /healthz HTTP/1.1\r\n")
+        for _ in range(int(100 * cells.SLOWNESS)):
+            try:
+                s.sendall(b"X: y\r\n")
+                if not s.recv(1000):
+                    break
+            except socket.timeout:
+                continue
+            except (BrokenPipeError, ConnectionResetError):
+                break
+        else:
+            pytest.fail("it was never cut off")
+
+
+# ---- quotas ----
+
+def test_a_full_queue_says_so(user):
+    config = {"workers": 1, "quotas": {"queued": 1}, "http": {"tenant_connections": 3}}
+    with daemons.Daemon(user, config=config) as d:
+        running, waiting = d.post_async(LONG), d.post_async(LONG)
+        answer = d.post("1")
+        assert (answer.status, answer.json["quota"], answer.json["retry"]) == (429, "queued", "not_started")
+        assert int(answer.headers["Retry-After"]) >= 1
+        for job_id in (waiting, running):
+            d.request("DELETE", f"/v1/jobs/{job_id}")
+        d.result(running)
+        assert d.post("1").json["status"] == "ok"
+        held = [d.connect() for _ in range(3)]
+        for connection in held:
+            connection.request("GET", "/v1/jobs")
+            assert connection.getresponse().read()
+        answer = d.get("/v1/jobs")
+        assert (answer.status, answer.json["quota"]) == (429, "connections")
+        for connection in held:
+            connection.close()
+
+
+# ---- deaths ----
+
+def test_a_worker_that_dies_costs_its_job_alone(user):
+    with daemons.Daemon(user, config={"workers": 2}) as d:
+        job_id = d.post_async(LONG)
+        cells.wait_until("a cell", d.busy_worker)
+        victim = d.busy_worker()
+        cell = d.children(victim)
+        os.kill(victim, signal.SIGKILL)
+        job = d.result(job_id)
+        assert (job["state"], job["problem"]["status"], job["problem"]["retry"]) == ("failed", 502, "started_outcome_unknown")
+        cells.wait_until("its cell's end", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in cell))
+        d.wait_for_line("another is started")
+        both = [d.post_async({"code": "print('x')"}) for _ in range(4)]
+        assert [d.result(job_id)["manifest"]["status"] for job_id in both] == ["ok"] * 4
+        assert d.end() == 0
+
+
+def test_a_front_that_dies_is_started_again(user):
+    with daemons.Daemon(user, config={"workers": 1}) as d:
+        d.post_async(LONG)
+        cells.wait_until("a cell", d.busy_worker)
+        before = d.descendants()
+        front = [pid for pid in d.children() if pid not in (d.busy_worker(),)]
+        os.kill(front[0], signal.SIGKILL)
+        d.wait_for_line("it is started again")
+        cells.wait_until("the end of all", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in before))
+        cells.wait_until("an answer", lambda: answers(d))
+        assert d.post("print(1)").json["status"] == "ok"
+        assert d.end() == 0
+
+
+def answers(d):
+    try:
+        return d.get("/healthz").status == 200
+    except OSError:
+        return False
+
+
+def test_nothing_is_left_of_a_daemon_that_is_killed(user):
+    with daemons.Daemon(user, config={"workers": 2}) as d:
+        d.post({"code": "open('a', 'w').write('x')"})
+        d.post_async({**LONG, "inputs": {"a": {"text": "x"}}})
+        cells.wait_until("a cell", d.busy_worker)
+        family = d.descendants()
+        assert len(family) >= 4
+        d.process.kill()
+        d.process.wait()
+        cells.wait_until("the end of all", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in family))
+        # The next one, in the same place, starts clean.
+        command = [daemons.HOTCELLD, "--socket", d.socket, "--state", d.state]
+        d.process.stderr.close()
+        d.process = daemons.start(command, d.user, d.directory)
+        d.pid, d.log = d.process.pid, ""
+        d.wait_for_line("ready: ")
+        assert d.get("/v1/jobs").json == {"jobs": []}
+        assert sorted(p.name for p in d.state.iterdir()) == ["inputs", "jobs", "lock"]
+        assert not any(list((d.state / name).iterdir()) for name in ("inputs", "jobs"))
+        assert d.end() == 0
+
+
+def test_a_daemon_that_is_told_to_end_lets_jobs_end(user):
+    with daemons.Daemon(user, config={"workers": 1}) as d:
+        connection = d.connect()
+        body = d.spec("import time\nprint('up', flush=True)\ntime.sleep(0.5)\nprint('done')")
+        connection.request("POST", "/v1/jobs", json.dumps(body), {"Accept": "application/x-ndjson"})
+        response = connection.getresponse()
+        while b"up" not in response.readline():
+            pass
+        d.process.send_signal(signal.SIGTERM)
+        lines = [json.loads(line) for line in response.read().splitlines()]
+        connection.close()
+        assert d.process.wait(cells.PATIENCE) == 0
+        assert lines[-2]["manifest"]["status"] == "ok"
+        assert not d.socket.exists()
+
+
+def test_a_second_signal_ends_it_at_once(user):
+    with daemons.Daemon(user, config={"workers": 1, "drain": "1h"}) as d:
+        d.post_async(LONG)
+        cells.wait_until("a cell", d.busy_worker)
+        family = d.descendants()
+        d.process.send_signal(signal.SIGTERM)
+        d.wait_for_line("draining")
+        assert d.end() == 0
+        cells.wait_until("the end of all", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in family))
+
+
+# ---- its processes ----
+
+def test_the_front_has_no_rights(user):
+    with daemons.Daemon(user, config={"workers": 1}) as d:
+        status = {}
+        for pid in d.children():
+            with open(f"/proc/{pid}/status", encoding="ascii") as file:
+                fields = dict(line.rstrip("\n").split(":\t", 1) for line in file)
+            status[fields["NoNewPrivs"]] = fields
+        front = status["1"]
+        assert int(front["CapEff"], 16) == int(front["CapPrm"], 16) == 0
+        assert set(front["Uid"].split()) != {"0"} and front["Groups"].split() in ([], [str(user.uid)])
+        if user.is_root:
+            assert len(set(front["Uid"].split() + front["Gid"].split())) == 1 and int(front["Uid"].split()[0]) > 65535
+        assert d.end() == 0
+
+
+def test_systemd_is_told(user):
+    """Its socket is passed on, it hears READY, the watchdog's beat and STOPPING; lines have their priorities."""
+    directory = cells.new_directory(user)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify, socket.socket(socket.AF_UNIX) as listening:
+        notify.bind(str(directory / "notify"))
+        os.chmod(directory / "notify", 0o777)
+        notify.settimeout(cells.PATIENCE)
+        listening.bind(str(directory / "passed"))
+        os.chmod(directory / "passed", 0o666)
+        listening.listen()
+        env = {"NOTIFY_SOCKET": str(directory / "notify"), "WATCHDOG_USEC": "200000", "JOURNAL_STREAM": "8:1"}
+        with daemons.Daemon(user, env=env, passed=listening) as d:
+            d.socket = directory / "passed"
+            said = {notify.recv(1000) for _ in range(3)}
+            assert said == {b"READY=1", b"WATCHDOG=1"}
+            assert d.post("print(1)").json["status"] == "ok"
+            assert d.end() == 0
+            assert "<6>ready: " in d.log
+            while (word := notify.recv(1000)) != b"STOPPING=1":
+                assert word == b"WATCHDOG=1"
+
+
+def test_the_command_line(user, tmp_path):
+    def run(*arguments):
+        return cells.hotcell(*arguments, user=user, executable=daemons.HOTCELLD)
+    assert "usage: hotcelld" in run("--help").stdout
+    assert run("--version").stdout.startswith("hotcelld 0.")
+    assert run("--nothing").returncode == 64 and run("more").returncode == 64 and run("--socket").returncode == 64
+    bad = cells.new_directory(user) / "bad.conf"
+    bad.write_text('{"workers": "many"}')
+    found = run("--config", str(bad), "--check-config")
+    assert found.returncode == 78 and f"{bad}:1:13: workers: expected" in found.stderr
+    bad.write_text('{"workers": 3}')
+    assert json.loads(run("--config", str(bad), "--check-config").stdout)["workers"] == 3
+    with daemons.Daemon(user) as d:
+        second = run("--socket", str(d.socket) + "2", "--state", str(d.state))
+        assert second.returncode == 78 and "another hotcelld uses it" in second.stderr
+        second = run("--socket", str(d.socket), "--state", str(d.state) + "2")
+        assert second.returncode == 78 and "another hotcelld listens there" in second.stderr
+        assert d.end() == 0
