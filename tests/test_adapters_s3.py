@@ -229,14 +229,59 @@ def test_a_frame_that_was_changed_comes_back_with_its_types():
 # ---- tools ----
 
 @pytest.mark.row("S3.16")
-def test_a_tool_waits_for_a_session():
-    def greet(name): return f"hello {name}"
-    allow(greet)
-    with pytest.raises(hotcell.NeedsSession, match="greet: .*tools need a session"):
-        run("greet('you')", {"greet": greet})
+def test_a_tool_is_called_in_the_callers_process(tmp_path):
+    def greet(name, *more, loud=False):
+        """Say hello."""
+        (tmp_path / "seen").write_text(str(os.getpid()))
+        return {"text": f"hello {name}" + "!" * loud, "more": list(more)}
+
+    async def later(n):
+        await asyncio.sleep(0)
+        return n * 2
+    allow(greet, later)
+    g = {"greet": greet, "later": later}
+    code = "first = greet('you', 1, [2], loud=True)\n[first['text'], first['more'], greet.__name__, greet.__doc__, await later(4)]"
+    assert run(code, g) == ["hello you!", [1, [2]], "greet", "Say hello.", 8]
+    assert (tmp_path / "seen").read_text() == str(os.getpid()) and g["greet"] is greet and g["first"]["more"] == [1, [2]]
+    assert run("'greet'", {"greet": greet}) == "greet"
+    with pytest.raises(NameError, match="tools"):
+        run("greet('you')\ntools", g)
     with pytest.raises(NotImplementedError, match="thing"):
         run("thing", {"thing": object()})
-    assert run("'greet'", {"greet": greet}) == "greet"
+
+
+@pytest.mark.row("S3.16", "S3.18")
+def test_what_a_tool_raises_and_what_its_policy_denies_keep_their_type(tmp_path):
+    written = []
+
+    def save(text, path): written.append(path)
+
+    def fail(kind): raise {"key": KeyError, "own": type("Own", (Exception,), {})}[kind]("text")
+
+    def odd(): return object()
+    allow(fail, odd)
+    allow(save, allow_policy=PosAllowPolicy(1, "path"))
+    g = {"save": save, "fail": fail, "odd": odd}
+    code = "try: fail('key')\nexcept KeyError as error: print(repr(error))\nsave('x', path='in/file')\nfail('own')"
+    with pytest.raises(RuntimeError, match="text"):
+        run(code, g, ok_dests=["in"])
+    assert written == ["in/file"]
+    for call in ("save('x', '/etc/passwd')", "save('x', path='in/../../x')", "save('x')"):
+        with pytest.raises(PermissionError, match="permitted"):
+            run(call, g, ok_dests=["in"])
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        run("odd()", g)
+    assert written == ["in/file"]
+
+
+@pytest.mark.row("S3.21")
+def test_a_tool_may_do_what_the_code_may_not():
+    def trusted_echo(text): return subprocess.run(["echo", text], capture_output=True, text=True, check=True).stdout
+    allow(trusted_echo)
+    g = {"trusted_echo": trusted_echo}
+    assert run("trusted_echo('hello')", g) == "hello\n"
+    with pytest.raises(PermissionError):
+        run("import subprocess\nsubprocess.run(['echo', 'hello'])", g)
 
 
 class Shape:

@@ -1,13 +1,21 @@
 """Tools of the host: what a program may have done outside its cell, who answers it, and who keeps to the limits."""
+import asyncio
 import json
 import os
 import signal
 import socket
-import threading
+import sys
 import textwrap
+import threading
+import typing
+from pathlib import Path
 
 import cells
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src" / "python"))
+import hotcell  # noqa: E402
+from hotcell.tools import schema_of  # noqa: E402
 
 # Says what it was asked; its arguments can make it behave otherwise.
 TOOL = """\
@@ -448,6 +456,76 @@ def test_a_client_that_leaves_or_talks_nonsense_fails_its_calls_alone(base_tree)
     first, second = result.stdout.splitlines()
     assert "tool client:1:" in first and second == "the tools' client has gone", result
     assert result.manifest["status"] == "ok"
+
+
+# ---- the Python package ----
+
+def python(code, **options):
+    return hotcell.run(textwrap.dedent(code), tree="base", timeout=10 * cells.SLOWNESS, binary=cells.HOTCELL, **options)
+
+
+def test_callables_of_the_caller_are_tools(base_tree, monkeypatch):
+    def weather(city: str, days: int = 3, *, unit: typing.Literal["C", "F"] = "C", notes: typing.Optional[typing.List[str]] = None):
+        """Weather of a city."""
+        if city == "Nowhere":
+            raise LookupError("no such city")
+        return [city, days, unit, notes, threading.current_thread().name]
+
+    async def slow(n, /):
+        return n + 1
+    monkeypatch.chdir(cells.new_directory(cells.caller()))
+    result = python("""
+    print(tools.weather("Bern"), tools.weather("Bern", 5, unit="F", notes=["a"])[:4], await tools.slow.call_async(1), tools.slow(2))
+    for args in [("Nowhere",), (1,), ("Bern", "x")]:
+        try:
+            tools.weather(*args)
+        except ToolError as error:
+            print(error)
+    print(tools.weather.__doc__)
+    """, tools=[weather, slow])
+    assert result.text.splitlines() == [
+        "['Bern', 3, 'C', None, 'hotcell-tools'] ['Bern', 5, 'F', ['a']] 2 3", "LookupError: no such city",
+        "city: expected type string, got a number", "days: expected type integer, got a string", "Weather of a city."], result.manifest
+    assert [entry["name"] for entry in result.manifest["tools"]] == ["weather", "weather", "slow", "slow", *["weather"] * 3]
+
+
+def test_a_tool_has_limits_and_another_name(base_tree, monkeypatch):
+    monkeypatch.chdir(cells.new_directory(cells.caller()))
+    started, release = threading.Event(), threading.Event()
+
+    def hang():
+        started.set()
+        release.wait()
+    code = "for tool in (tools.count, tools.count, tools.hang):\n    try: print(tool())\n    except ToolError as error: print(error)"
+    result = python(code, tools={"count": hotcell.Tool(lambda: 7, calls=1), "hang": hotcell.Tool(hang, timeout="300ms")})
+    release.set()
+    assert result.text.splitlines() == ["7", "all 1 calls of this job are used up (tools.count.calls)",
+                                        "the tool took longer than 300ms (tools.hang.timeout)"] and started.is_set(), result.manifest
+    for tools in ([3], {"if": print}, [hang, hang], {"x": hotcell.Tool(print, parameters={"oneOf": []})}):
+        with pytest.raises(hotcell.InputError, match="tools"):
+            python("1", tools=tools)
+
+
+def test_tools_in_an_event_loop_share_it(base_tree, monkeypatch):
+    monkeypatch.chdir(cells.new_directory(cells.caller()))
+    loops = []
+
+    async def where():
+        loops.append(asyncio.get_running_loop())
+
+    async def main():
+        loops.append(asyncio.get_running_loop())
+        return await hotcell.arun("tools.where()", tree="base", binary=cells.HOTCELL, tools=[where])
+    assert asyncio.run(main()).ok and loops[0] is loops[1]
+
+
+def test_a_signature_becomes_a_schema():
+    def f(a, b: float, c: "int | None" = None, d: typing.Dict[str, int] = {}, e: object = object(), **more: str): ...
+    assert schema_of(f) == {
+        "type": "object", "required": ["a", "b"], "additionalProperties": True,
+        "properties": {"a": {}, "b": {"type": "number"}, "c": {"type": ["integer", "null"], "default": None},
+                       "d": {"type": "object", "default": {}}, "e": {}}}
+    assert schema_of(dict.get) is not None and schema_of(max) is None
 
 
 def test_descriptions_that_are_wrong_are_refused_with_their_place(base_tree, tool):

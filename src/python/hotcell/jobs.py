@@ -6,12 +6,16 @@ import contextlib
 import json
 import os
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .errors import BY_EXIT_CODE, HotcellError, JobError, LaunchFailed, TamperedError
 from .launcher import Completed, PathLike, arun_command, find_binary, run_command
 from .results import Check, Result, check_from_json, result_from_manifest
 from .staging import Staging, to_json
+from .tools import Server, Tool, Tools, tools_by_name
+
+if TYPE_CHECKING:
+    import asyncio
 
 Policy = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 Amount = Union[int, float, str]
@@ -26,7 +30,8 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
         tenant: Optional[str] = None, job_id: Optional[str] = None, labels: Optional[Mapping[str, str]] = None,
         sign: Optional[PathLike] = None, guard: Optional[bool] = None, timeout: Optional[Amount] = None,
         memory: Optional[Amount] = None, session: Optional[str] = None, step: Optional[str] = None,
-        wait: bool = False, check: bool = False, binary: Optional[PathLike] = None) -> Result:
+        wait: bool = False, tools: Optional[Tools] = None, check: bool = False,
+        binary: Optional[PathLike] = None) -> Result:
     """Run `code` in a cell of its own and return what it left.
 
     policy      name, path, or a policy as a dict; None: the policy "default"
@@ -44,6 +49,7 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
     timeout, memory  short for limits["timeout"] (seconds) and limits["memory"] (bytes)
     session, step  put results into output_dir/SESSION/STEP; steps of a session run one at a time
     wait        True: wait for the session's running step, instead of raising InputError
+    tools       callables that the program may call as tools.NAME(...): a list, or name: callable; a Tool has limits
     check       True: raise JobError unless the job ends well
     binary      the hotcell command, see launcher.find_binary
 
@@ -52,7 +58,7 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
     """
     arguments = {name: value for name, value in locals().items() if name not in ("check", "binary")}
     with _Job(binary, arguments) as job:
-        return job.result(run_command(job.command, job.stdin), check)
+        return job.result(run_command(job.command, job.stdin, job.serve()), check)
 
 
 async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
@@ -62,12 +68,13 @@ async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[Pat
                tenant: Optional[str] = None, job_id: Optional[str] = None,
                labels: Optional[Mapping[str, str]] = None, sign: Optional[PathLike] = None,
                guard: Optional[bool] = None, timeout: Optional[Amount] = None, memory: Optional[Amount] = None,
-               session: Optional[str] = None, step: Optional[str] = None, wait: bool = False, check: bool = False,
-               binary: Optional[PathLike] = None) -> Result:
+               session: Optional[str] = None, step: Optional[str] = None, wait: bool = False,
+               tools: Optional[Tools] = None, check: bool = False, binary: Optional[PathLike] = None) -> Result:
     """The same as run, for an event loop. A task that is cancelled ends its cell before it ends itself."""
-    arguments = {name: value for name, value in locals().items() if name not in ("check", "binary")}
+    import asyncio
+    arguments = {name: value for name, value in locals().items() if name not in ("check", "binary", "asyncio")}
     with _Job(binary, arguments) as job:
-        return job.result(await arun_command(job.command, job.stdin), check)
+        return job.result(await arun_command(job.command, job.stdin, job.serve(asyncio.get_running_loop())), check)
 
 
 class _Job:
@@ -80,6 +87,8 @@ class _Job:
         self._step: Optional[str] = None
         self.command = [find_binary(binary), "run", "--json", "--spec", "-"]
         self.stdin = b""
+        self._tools: Dict[str, Tool] = {}
+        self._server: Optional[Server] = None
 
     def __enter__(self) -> "_Job":
         with contextlib.ExitStack() as undo:
@@ -93,6 +102,7 @@ class _Job:
         """What a spec has no member for."""
         take = self._arguments.pop
         guard, self._session, self._step, wait = take("guard"), take("session"), take("step"), take("wait")
+        self._tools = tools_by_name(take("tools") or ())
         if guard is not None:
             self.command += ["--guard", "on" if guard else "off"]
         for name, value in (("--session", self._session), ("--step", self._step)):
@@ -102,7 +112,18 @@ class _Job:
             self.command += ["--wait"]
 
     def __exit__(self, *why: Any) -> None:
+        if self._server is not None:
+            self._server.close()
         self._staging.__exit__(*why)
+
+    def serve(self, loop: Optional["asyncio.AbstractEventLoop"] = None) -> Tuple[int, ...]:
+        """From now on the program's calls of tools are answered; the descriptors that the command inherits."""
+        if not self._tools:
+            return ()
+        self._server = Server(self._tools)
+        self._server.start(loop)
+        self.command += ["--tool-fd", str(self._server.theirs)]
+        return (self._server.theirs,)
 
     def _spec(self, code: str, policy: Optional[Policy], inputs: Optional[Mapping[str, Any]],
               output_dir: Optional[PathLike], limits: Optional[Mapping[str, Amount]],
@@ -119,6 +140,8 @@ class _Job:
                             ("output_dir", os.fspath(output_dir) if output_dir is not None else None)):
             if value:
                 spec[name] = value
+        if self._tools:
+            spec["tools"] = {name: tool.described() for name, tool in self._tools.items()}
         return spec
 
     def result(self, ended: Completed, check: bool) -> Result:

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, List, Optional, Union
+from typing import TYPE_CHECKING, List, Optional, Sequence, Union
 
 from .errors import NotInstalled
 
@@ -58,10 +58,11 @@ def find_binary(binary: Optional[PathLike] = None) -> str:
     return found
 
 
-def run_command(command: List[str], stdin: bytes = b"") -> Completed:
-    """Run a command to its end."""
+def run_command(command: List[str], stdin: bytes = b"", fds: Sequence[int] = ()) -> Completed:
+    """Run a command to its end. It inherits the descriptors `fds`."""
     try:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   pass_fds=fds)
     except OSError as error:
         raise NotInstalled(f"{command[0]}: {error.strerror}") from error
     with process:
@@ -82,12 +83,12 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         raise
 
 
-async def arun_command(command: List[str], stdin: bytes = b"") -> Completed:
+async def arun_command(command: List[str], stdin: bytes = b"", fds: Sequence[int] = ()) -> Completed:
     """Run a command to its end without holding up the event loop."""
     import asyncio
     try:
         process = await asyncio.create_subprocess_exec(
-            *command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            *command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=fds)
     except OSError as error:
         raise NotInstalled(f"{command[0]}: {error.strerror}") from error
     try:

@@ -102,8 +102,7 @@ WRITE_POLICIES: Dict[Tuple[str, str], AllowPolicy] = {
 def allow(*c: Any, allow_policy: Optional[AllowPolicy] = None) -> Any:
     """Let code call these: functions, methods, or {class or module: [name, (name, policy), ...]}; `...` is all.
 
-    Also a decorator. What it lets code call is a tool of the caller's; a fresh cell has none of them, see
-    RunPython.
+    Also a decorator. What it lets code call is a tool: it stays in the caller's process, see RunPython.
     """
     for item in c:
         if isinstance(item, Mapping):

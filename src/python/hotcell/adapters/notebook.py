@@ -2,8 +2,9 @@
 
 Each call has a fresh cell under the policy "notebook". Values of the caller's namespace that the code names go in:
 JSON values, data frames, arrays, and modules under the caller's names for them. New values come back into the
-namespace by the rules of should_export, as JSON, frames and arrays; nothing is ever pickled. What only a living
-session can do raises NeedsSession: calling functions of the caller's (tools), and objects of any other type.
+namespace by the rules of should_export, as JSON, frames and arrays; nothing is ever pickled. Callables that the caller
+has allowed are called where they are, in the caller's process, after their policies have agreed; arguments, values and
+exceptions of built-in types go through as JSON. Objects of any other type raise NeedsSession.
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ import warnings
 from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
 
 from ..errors import JobError, NeedsSession
 from ..jobs import arun
 from ..launcher import PathLike
 from ..results import Result
 from ..staging import is_array, is_frame
+from ..tools import Tool
 from .allow import (AllowChecked, AllowPolicy, OpenWritePolicy, PathWritePolicy, PosAllowPolicy, allow,
                     allow_matplotlib, allow_write_types, chk_dest, default_write_types, describe_tools, is_tool,
                     type_name)
@@ -47,6 +49,7 @@ MAX_RETURNS = 64       # names that one job can give back
 WORD = re.compile(r"(?<![\w.])[A-Za-z][A-Za-z0-9_]*")
 MAX_LITERAL = 1 << 16  # characters of a repr that is read as a value
 SOURCES = 10           # that linecache keeps
+TOOL_TIME = "1h"       # for one call of a tool; the job's own limit comes first
 
 default_ok_dests: Sequence[str] = ()
 _namespace: ContextVar[Optional[Dict[str, Any]]] = ContextVar("hotcell_namespace", default=None)
@@ -125,6 +128,7 @@ class _Values:
         self.vars: Dict[str, Any] = {}
         self.inputs: Dict[str, Any] = {}
         self.modules: Dict[str, str] = {}
+        self.tools: Dict[str, Callable[..., Any]] = {}
         self.kept_back: Dict[str, str] = {}
         for name in names:
             if name in g and not name.startswith("_"):
@@ -136,7 +140,7 @@ class _Values:
         elif is_frame(value) or is_array(value) and value.dtype.kind != "O":
             self.inputs[name] = value
         elif is_tool(value):
-            self.kept_back[name] = "it is a tool of the caller's, and tools need a session"
+            self.tools[name] = value
         elif _is_json(value):
             self.vars[name] = value
         else:
@@ -149,6 +153,68 @@ def _is_json(value: Any) -> bool:
         return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
     except (TypeError, ValueError, RecursionError):
         return False
+
+
+# ---- tools ----
+
+# In the cell: callables under the caller's names. They take what they are given, and raise what was raised here.
+STUBS = """
+def hotcell_stubs(tools, names, awaited):
+    import builtins
+    def result(answer):
+        if "raised" in answer:
+            kind, message = answer["raised"]
+            kind = getattr(builtins, kind, None)
+            raise (kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError)(message)
+        return answer["value"]
+    def stub(name):
+        tool = getattr(tools, name)
+        async def later(*args, **kwargs):
+            return result(await tool.call_async(args=args, kwargs=kwargs))
+        def now(*args, **kwargs):
+            return result(tool(args=args, kwargs=kwargs))
+        call = later if name in awaited else now
+        call.__name__ = call.__qualname__ = name
+        call.__doc__ = tool.__doc__
+        return call
+    return {name: stub(name) for name in names}
+"""
+ANY_ARGUMENTS = {"type": "object", "properties": {"args": {"type": "array"}, "kwargs": {"type": "object"}},
+                 "required": ["args", "kwargs"], "additionalProperties": False}
+
+
+def _stubs(tools: Mapping[str, Callable[..., Any]]) -> str:
+    """The code that puts them there."""
+    if not tools:
+        return ""
+    awaited = [name for name, fn in tools.items() if inspect.iscoroutinefunction(fn)]
+    return f"{STUBS}\nglobals().update(hotcell_stubs(tools, {list(tools)}, {awaited}))\ndel hotcell_stubs, tools, ToolError\n"
+
+
+def _tool(fn: Callable[..., Any], ok_dests: Optional[Sequence[str]]) -> Tool:
+    """What answers: the callable behind its policies. An exception is a value here, so that its type goes along."""
+    checked = AllowChecked(fn, ok_dests)
+
+    def value_of(value: Any) -> Dict[str, Any]:
+        json.dumps(value, allow_nan=False)
+        return {"value": value}
+
+    def raised(error: Exception) -> Dict[str, Any]:
+        return {"raised": [type(error).__name__, str(error)]}
+
+    def call(args: List[Any], kwargs: Dict[str, Any]) -> Dict[str, Any]:
+        try:
+            return value_of(checked(*args, **kwargs))
+        except Exception as error:
+            return raised(error)
+
+    async def call_async(args: List[Any], kwargs: Dict[str, Any]) -> Dict[str, Any]:
+        try:
+            return value_of(await checked(*args, **kwargs))
+        except Exception as error:
+            return raised(error)
+    return Tool(call_async if inspect.iscoroutinefunction(fn) else call, description=inspect.getdoc(fn) or "",
+                parameters=ANY_ARGUMENTS, calls=10000, timeout=TOOL_TIME, argument_size="1M", result_size="16M")
 
 
 # ---- running ----
@@ -200,6 +266,7 @@ class RunPython:
         try:
             result = await arun(code, policy=self._rules(values, _source_name(code)), inputs=values.inputs,
                                 vars=values.vars, returns=_wanted(names, values), output_dir=directory / "output",
+                                tools={name: _tool(fn, self.ok_dests) for name, fn in values.tools.items()},
                                 **self._options)
             sys.stdout.write(str(result.stdout))
             if not result.ok:
@@ -218,7 +285,7 @@ class RunPython:
             "name": Path(self._policy).stem, "extends": self._policy,
             "code": {"filename": filename, "write_types": [type_name(kind) for kind in default_write_types()]},
             "files": {"write": writable, "write_message": f"Dest '{{path}}' not allowed; permitted: {permitted}"},
-            "prelude": {"names": values.modules},
+            "prelude": {"names": values.modules, "code": _stubs(values.tools)},
         }
 
     def _may_write(self, path: str) -> bool:
@@ -253,7 +320,7 @@ class RunPython:
 def _wanted(names: _Names, values: _Values) -> List[str]:
     """Names to ask for. A frame or an array that is not assigned to comes back only under a name for export."""
     asked = [name for name in names.used if not name.startswith("_") and name not in values.modules
-             and (name in names.assigned or name in values.vars)]
+             and name not in values.tools and (name in names.assigned or name in values.vars)]
     asked.sort(key=lambda name: not name.endswith("_"))
     return [f"{name}=exact" for name in asked[:MAX_RETURNS]]
 

@@ -1,0 +1,199 @@
+"""Tools: callables of the caller's that a program in a cell may call, described by their signatures.
+
+The callables stay here. The launcher checks each call and hands it over on a socket (hotcell(1), --tool-fd); a thread
+answers, one call after the other. What a callable returns must be JSON; what it raises is a ToolError in the program.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import inspect
+import json
+import socket
+import threading
+import types
+import typing
+from collections import abc
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence, Union
+
+from .errors import InputError
+
+if TYPE_CHECKING:
+    import asyncio
+
+PLAIN = {int: "integer", float: "number", str: "string", bool: "boolean", list: "array", dict: "object",
+         type(None): "null", tuple: "array"}
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A callable with what the cell is told of it, and its limits. What is None is the default of hotcell-policy(5);
+    description and parameters (a JSON Schema) then come from the docstring and the signature."""
+
+    fn: Callable[..., Any]
+    name: Optional[str] = None
+    description: Optional[str] = None
+    parameters: Optional[Mapping[str, Any]] = None
+    calls: Optional[int] = None
+    rate: Optional[float] = None
+    timeout: Union[int, float, str, None] = None
+    argument_size: Union[int, str, None] = None
+    result_size: Union[int, str, None] = None
+
+    @property
+    def called(self) -> str:
+        """The name that the program calls it by."""
+        return self.name or getattr(self.fn, "__name__", type(self.fn).__name__)
+
+    def described(self) -> Dict[str, Any]:
+        """As a spec has it."""
+        own = {name: getattr(self, name) for name in ("calls", "rate", "timeout", "argument_size", "result_size")}
+        own["description"] = self.description if self.description is not None else inspect.getdoc(self.fn)
+        own["parameters"] = self.parameters if self.parameters is not None else schema_of(self.fn)
+        return {name: value for name, value in own.items() if value is not None}
+
+    def call(self, arguments: Dict[str, Any]) -> Any:
+        """With what the launcher let through. Arguments that have no names for Python go by position."""
+        try:
+            parameters = inspect.signature(self.fn).parameters.values()
+        except (TypeError, ValueError):
+            return self.fn(**arguments)
+        first = [arguments.pop(p.name) for p in parameters if p.kind is p.POSITIONAL_ONLY and p.name in arguments]
+        return self.fn(*first, **arguments)
+
+
+Tools = Union[Sequence[Union[Callable[..., Any], Tool]], Mapping[str, Union[Callable[..., Any], Tool]]]
+
+
+def tools_by_name(tools: Tools) -> Dict[str, Tool]:
+    """Of a list of callables, which have their own names, or a mapping."""
+    named = [(None, fn) for fn in tools] if not isinstance(tools, abc.Mapping) else list(tools.items())
+    found: Dict[str, Tool] = {}
+    for name, fn in named:
+        tool = fn if isinstance(fn, Tool) else Tool(fn)
+        name = name or tool.called
+        if not callable(tool.fn):
+            raise InputError(f"tools: {name}: a {type(tool.fn).__name__} cannot be called")
+        if name in found:
+            raise InputError(f"tools: two are called {name}")
+        found[name] = tool
+    return found
+
+
+# ---- signatures ----
+
+def schema_of(fn: Callable[..., Any]) -> Optional[Dict[str, Any]]:
+    """A JSON Schema of the arguments; None if the callable does not tell them."""
+    try:
+        signature = inspect.signature(fn)
+    except (TypeError, ValueError):
+        return None
+    try:
+        hints = typing.get_type_hints(fn)
+    except Exception:  # names that are not there at run time
+        hints = {}
+    schema: Dict[str, Any] = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+    for name, parameter in signature.parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            schema["additionalProperties"] = True
+        elif parameter.kind is not parameter.VAR_POSITIONAL:
+            schema["properties"][name] = _property(hints.get(name, Any), parameter)
+            if parameter.default is parameter.empty:
+                schema["required"].append(name)
+    return schema
+
+
+def _property(kind: Any, parameter: inspect.Parameter) -> Dict[str, Any]:
+    """A default that is no JSON stays with the callable."""
+    found = schema_of_type(kind)
+    if parameter.default is not parameter.empty and _is_json(parameter.default):
+        found["default"] = parameter.default
+    return found
+
+
+def schema_of_type(kind: Any) -> Dict[str, Any]:
+    """Of an annotation; what JSON cannot tell apart, or has no word for, is any value."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Literal:
+        return {"enum": list(arguments)} if _is_json(list(arguments)) else {}
+    if origin is typing.Union or origin is getattr(types, "UnionType", typing.Union):
+        parts = [schema_of_type(one) for one in arguments]
+        if all(list(part) == ["type"] and isinstance(part["type"], str) for part in parts):
+            return {"type": [part["type"] for part in parts]}
+        return {}
+    if origin in (list, abc.Sequence, abc.Iterable, set, frozenset) and arguments:
+        items = schema_of_type(arguments[0])
+        return {"type": "array", "items": items} if items else {"type": "array"}
+    if origin in (dict, abc.Mapping):
+        return {"type": "object"}
+    plain = PLAIN.get(origin or kind) if isinstance(origin or kind, type) else None
+    return {"type": plain} if plain else {}
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+# ---- answering ----
+
+class Server:
+    """Answers the calls of one job. `theirs` is the descriptor for --tool-fd.
+
+    A callable that is running when the job ends goes on to its own end; nobody waits for it.
+    """
+
+    def __init__(self, tools: Mapping[str, Tool]) -> None:
+        self._tools = tools
+        self._ours, self._theirs = socket.socketpair()
+        self.theirs = self._theirs.fileno()
+        self._loop: Optional["asyncio.AbstractEventLoop"] = None
+        context = contextvars.copy_context()
+        self._thread = threading.Thread(target=context.run, args=(self._serve,), name="hotcell-tools", daemon=True)
+
+    def start(self, loop: Optional["asyncio.AbstractEventLoop"] = None) -> None:
+        """Coroutine functions run in `loop`; without one each in a loop of its own."""
+        self._loop = loop
+        self._thread.start()
+
+    def close(self) -> None:
+        self._theirs.close()
+        try:
+            self._ours.shutdown(socket.SHUT_RDWR)  # which the thread hears
+        except OSError:
+            pass
+        if not self._thread.is_alive():
+            self._ours.close()
+
+    def _serve(self) -> None:
+        try:
+            with self._ours, self._ours.makefile("rw", encoding="utf-8", newline="\n") as stream:
+                for line in stream:
+                    stream.write(self._answer(json.loads(line)) + "\n")
+                    stream.flush()
+        except OSError:  # nobody waits for the answer any more
+            pass
+
+    def _answer(self, call: Dict[str, Any]) -> str:
+        try:
+            value = self._tools[call["name"]].call(call["arguments"])
+            if inspect.isawaitable(value):
+                value = self._await(value)
+            return json.dumps({"id": call["id"], "value": value}, allow_nan=False)
+        except Exception as error:
+            text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            return json.dumps({"id": call["id"], "error": text})
+
+    def _await(self, value: Any) -> Any:
+        import asyncio
+
+        async def result() -> Any:
+            return await value
+        if self._loop is None:
+            return asyncio.run(result())
+        return asyncio.run_coroutine_threadsafe(result(), self._loop).result()
+
