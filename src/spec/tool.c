@@ -332,28 +332,37 @@ static int check_paths(const struct reading *r, const cJSON *node, struct hc_err
     return 0;
 }
 
-static int make(struct hc_tools *tools, const struct hc_json *j, const cJSON *node, bool commands,
-                struct hc_tool **out, struct hc_error *err)
+/* An inherited one is replaced as a whole. */
+static void drop(struct hc_tools *tools, struct hc_tool *t)
 {
-    const char *bad = bad_name(node->string);
+    finish_tool(t);
+    tools->count--;
+    memmove(t, t + 1, (size_t)(tools->items + tools->count - t) * sizeof *t);
+}
+
+/* The tool that a member describes, with nothing said of it yet. NULL: it cannot be. */
+static struct hc_tool *make(struct hc_tools *tools, const struct hc_json *j, const cJSON *node, bool commands,
+                            struct hc_error *err)
+{
+    const char *name = node->string, *bad = bad_name(name);
+    struct hc_tool *old = hc_tools_find(tools, name), *made = NULL;
     if (bad)
-        return hc_json_fail(j, node, true, err, "tools: '%.64s': %s", node->string, bad);
-    if (!cJSON_IsObject(node))
-        return hc_json_fail(j, node, false, err, "tools.%s: expected an object, got %s", node->string,
-                            hc_json_kind(node));
-    *out = hc_tools_find(tools, node->string);
-    if (*out && !commands)
-        return hc_json_fail(j, node, true, err, "tools: '%s' is there already", node->string);
-    if (!*out && tools->count == HC_MAX_TOOLS)
-        return hc_json_fail(j, node, true, err, "tools: more than %d", HC_MAX_TOOLS);
-    if (*out) { /* an inherited one: replaced as a whole */
-        finish_tool(*out);
-        struct hc_tool last = tools->items[--tools->count];
-        if (*out != &tools->items[tools->count])
-            **out = last;
+        (void)hc_json_fail(j, node, true, err, "tools: '%.64s': %s", name, bad);
+    else if (!cJSON_IsObject(node))
+        (void)hc_json_fail(j, node, false, err, "tools.%s: expected an object, got %s", name,
+                           hc_json_kind(node));
+    else if (old && !commands)
+        (void)hc_json_fail(j, node, true, err, "tools: '%s' is there already", name);
+    else if (!old && tools->count == HC_MAX_TOOLS)
+        (void)hc_json_fail(j, node, true, err, "tools: more than %d", HC_MAX_TOOLS);
+    else {
+        if (old)
+            drop(tools, old);
+        made = add(tools, name);
+        if (!made)
+            (void)hc_fail(err, ENOMEM, "tools");
     }
-    *out = add(tools, node->string);
-    return *out ? 0 : hc_fail(err, ENOMEM, "tools");
+    return made;
 }
 
 int hc_tools_read(struct hc_tools *tools, const struct hc_json *j, const cJSON *node, bool commands,
@@ -365,8 +374,8 @@ int hc_tools_read(struct hc_tools *tools, const struct hc_json *j, const cJSON *
                             hc_json_kind(node));
     cJSON_ArrayForEach(one, node)
     {
-        struct reading r = {.json = j, .commands = commands};
-        if (make(tools, j, one, commands, &r.tool, err) < 0)
+        struct reading r = {make(tools, j, one, commands, err), j, commands};
+        if (!r.tool)
             return -1;
         cJSON_ArrayForEach(part, one)
         {

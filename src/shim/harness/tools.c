@@ -33,7 +33,7 @@ static PyObject *send_call(PyObject *self, PyObject *text)
         return NULL;
     if (hc_wire_send(HC_FD_CONTROL, HC_FRAME_TOOL_CALL, utf8, (size_t)len, &err) < 0)
         return failed(&err);
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 /* Wait until there is something to read; a signal's handler may end the waiting. 0, or -1 with an exception.
@@ -93,7 +93,7 @@ static PyObject *receive(PyObject *self, PyObject *wait)
     if (whole < 0)
         return failed(&err);
     if (whole == NOTHING)
-        Py_RETURN_NONE;
+        return Py_NewRef(Py_None);
     PyObject *text = PyUnicode_DecodeUTF8(answer.data, (Py_ssize_t)answer.len, "replace");
     hc_buf_finish(&answer);
     return text;
