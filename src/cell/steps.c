@@ -107,22 +107,22 @@ static int empty(struct removal *r, int dir_taken, int depth, struct hc_error *e
     return rc;
 }
 
-static int remove_step(int session, const char *name, struct hc_error *err)
+int hc_remove_results(int dir, const char *name, struct hc_error *err)
 {
     unsigned before;
-    hc_autofd root = open_dir(session, name);
+    hc_autofd root = open_dir(dir, name);
     struct removal r = {.root = root};
     if (root < 0)
         return hc_fail(err, errno, "open %s", name);
     do { /* until nothing was moved up */
         before = r.moved;
-        int again = open_dir(session, name);
+        int again = open_dir(dir, name);
         if (again < 0)
             return hc_fail(err, errno, "open %s", name);
         if (empty(&r, again, 0, err) < 0)
-            return hc_ctx(err, "step %s", name);
+            return hc_ctx(err, "remove %s", name);
     } while (r.moved != before);
-    if (unlinkat(session, name, AT_REMOVEDIR) < 0)
+    if (unlinkat(dir, name, AT_REMOVEDIR) < 0)
         return hc_fail(err, errno, "remove %s", name);
     return 0;
 }
@@ -223,7 +223,7 @@ int hc_session_clean(const char *path, size_t keep, FILE *out, struct hc_error *
     if (rc == 0 && steps.count)
         qsort(steps.list, steps.count, sizeof *steps.list, newest_first);
     for (size_t i = keep; rc == 0 && i < steps.count; i++) {
-        rc = remove_step(dir, steps.list[i].name, err);
+        rc = hc_remove_results(dir, steps.list[i].name, err);
         gone += rc == 0;
         if (rc == 0)
             (void)fprintf(out, "removed %s/%s\n", path, steps.list[i].name);

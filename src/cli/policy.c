@@ -22,19 +22,19 @@ static const char help[] =
     "       hotcell policy learn [OPTION]... FILE\n"
     "                                           run a program that you trust, print what policy it needs\n";
 
-void hc_print_wrapped(const char *first, const char *text)
+void hc_print_wrapped(FILE *out, const char *first, const char *text)
 {
     int indent = (int)strlen(first);
-    int column = printf("%s", first);
+    int column = fprintf(out, "%s", first);
     for (const char *word = text; *word;) {
         int len = (int)strcspn(word, " ");
         if (column > indent && column + 1 + len > WIDTH)
-            column = printf("\n%*s", indent, "") - 1;
-        column += printf("%s%.*s", column > indent ? " " : "", len, word);
+            column = fprintf(out, "\n%*s", indent, "") - 1;
+        column += fprintf(out, "%s%.*s", column > indent ? " " : "", len, word);
         word += len;
         word += strspn(word, " ");
     }
-    (void)putchar('\n');
+    (void)fputc('\n', out);
 }
 
 void hc_join_names(struct hc_buf *out, const cJSON *list, int more)
@@ -117,8 +117,9 @@ static int card(int argc, char **argv)
     }
     struct hc_policy p;
     int status = load(&p, name ? name : "default");
-    if (status == HC_EXIT_OK)
-        status = hc_policy_card(&p, json);
+    struct hc_error err;
+    if (status == HC_EXIT_OK && hc_policy_card(&p, json, stdout, &err) < 0)
+        status = hc_report(&err);
     hc_policy_finish(&p);
     return status;
 }

@@ -164,7 +164,7 @@ static const cJSON *at(const cJSON *card, const char *section, const char *key)
     return hc_rules_get(card, section, key); /* an object of objects, as rules are */
 }
 
-static void print_list(const char *first, const cJSON *list, int more, const char *rest)
+static void print_list(FILE *out, const char *first, const cJSON *list, int more, const char *rest)
 {
     if (!list || !list->child)
         return;
@@ -172,10 +172,10 @@ static void print_list(const char *first, const cJSON *list, int more, const cha
     hc_join_names(&text, list, more);
     (void)hc_buf_str(&text, rest);
     if (!text.failed)
-        hc_print_wrapped(first, text.data);
+        hc_print_wrapped(out, first, text.data);
 }
 
-static void print_pairs(const char *first, const cJSON *object, const char *joint)
+static void print_pairs(FILE *out, const char *first, const cJSON *object, const char *joint)
 {
     hc_autobuf text = {0};
     const cJSON *item;
@@ -185,10 +185,10 @@ static void print_pairs(const char *first, const cJSON *object, const char *join
         (void)hc_buf_fmt(&text, "%s%s%s%s", text.len ? ", " : "", item->string, joint, value ? value : "?");
     }
     if (text.len && !text.failed)
-        hc_print_wrapped(first, text.data);
+        hc_print_wrapped(out, first, text.data);
 }
 
-static void print_limits(const struct hc_policy *p)
+static void print_limits(FILE *out, const struct hc_policy *p)
 {
     static const struct {
         const char *path, *before, *behind;
@@ -213,45 +213,46 @@ static void print_limits(const struct hc_policy *p)
                          " Shortly before the time is over the program gets a TimeoutError; what it has by "
                          "then is kept.");
     if (!text.failed)
-        hc_print_wrapped("Limits:   ", text.data);
+        hc_print_wrapped(out, "Limits:   ", text.data);
 }
 
-static void print_prepared(const cJSON *card)
+static void print_prepared(FILE *out, const cJSON *card)
 {
-    (void)puts("There already, without an import:");
-    hc_print_wrapped("  ", "the job's inputs and variables, under their own names");
-    print_pairs("  modules: ", at(card, "prepared", "names"), " = ");
-    print_pairs("  other names: ", at(card, "prepared", "aliases"), " = ");
+    (void)fputs("There already, without an import:\n", out);
+    hc_print_wrapped(out, "  ", "the job's inputs and variables, under their own names");
+    print_pairs(out, "  modules: ", at(card, "prepared", "names"), " = ");
+    print_pairs(out, "  other names: ", at(card, "prepared", "aliases"), " = ");
     if (cJSON_IsTrue(at(card, "prepared", "results")))
         hc_print_wrapped(
-            "  ", "results: a dict to fill, with summary_statistics, test_results, plots, assumptions and "
-                  "interpretation");
+            out, "  ",
+            "results: a dict to fill, with summary_statistics, test_results, plots, assumptions and "
+            "interpretation");
     const char *code = cJSON_GetStringValue(at(card, "prepared", "code"));
     if (!code)
         return;
-    (void)puts("  and what this code did:");
+    (void)fputs("  and what this code did:\n", out);
     for (const char *line = code; *line; line += *line ? 1 : 0) {
         size_t len = strcspn(line, "\n");
-        (void)printf("    %.*s\n", (int)len, line);
+        (void)fprintf(out, "    %.*s\n", (int)len, line);
         line += len;
     }
 }
 
-static void print_files(const cJSON *card)
+static void print_files(FILE *out, const cJSON *card)
 {
-    print_list("Reading:  ", at(card, "files", "read"), 0, ". Inputs are also files in /input.");
-    print_list("Writing:  ", at(card, "files", "write"), 0,
+    print_list(out, "Reading:  ", at(card, "files", "read"), 0, ". Inputs are also files in /input.");
+    print_list(out, "Writing:  ", at(card, "files", "write"), 0,
                ". The working directory is /output; what is left there is kept, all else is thrown away.");
 }
 
 /* Guarded writes: what may be changed in place. */
-static void print_writes(const cJSON *card)
+static void print_writes(FILE *out, const cJSON *card)
 {
     const char *writes = cJSON_GetStringValue(at(card, "rules", "writes"));
     const cJSON *types = at(card, "rules", "write_types");
     if (!writes || strcmp(writes, "guarded") != 0)
         return;
-    hc_print_wrapped("  - ", "Setting attributes to functions or classes, and code made at run time.");
+    hc_print_wrapped(out, "  - ", "Setting attributes to functions or classes, and code made at run time.");
     hc_autobuf text = {0}, names = {0};
     hc_join_names(&names, types, 0);
     (void)hc_buf_fmt(&text,
@@ -259,48 +260,50 @@ static void print_writes(const cJSON *card)
                      "Make new ones: df.assign(...), np.where(...).",
                      names.len ? " and of: " : "", names.len ? names.data : "");
     if (types && !text.failed)
-        hc_print_wrapped("  - ", text.data);
+        hc_print_wrapped(out, "  - ", text.data);
 }
 
 /* What is refused, and what to do instead. */
-static void print_refusals(const cJSON *card)
+static void print_refusals(FILE *out, const cJSON *card)
 {
     const cJSON *rules = cJSON_GetObjectItemCaseSensitive(card, "rules");
     if (strcmp(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(card, "network")), "none") == 0)
-        hc_print_wrapped("  - ", "Network: there is none. Work with the inputs that are given.");
+        hc_print_wrapped(out, "  - ", "Network: there is none. Work with the inputs that are given.");
     else
-        hc_print_wrapped("  - ", "Network: the cell's own loopback interface alone.");
-    hc_print_wrapped("  - ", "Other programs: there are none, no shell and no pip. Use the libraries above.");
+        hc_print_wrapped(out, "  - ", "Network: the cell's own loopback interface alone.");
+    hc_print_wrapped(out, "  - ",
+                     "Other programs: there are none, no shell and no pip. Use the libraries above.");
     if (cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(card, "code_from_memory")))
-        hc_print_wrapped("  - ",
+        hc_print_wrapped(out, "  - ",
                          "Machine code that is made at run time: callbacks of ctypes, and compilers such "
                          "as numba.");
     if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(card, "guard")))
         return;
     bool exact = cJSON_IsTrue(at(card, "rules", "imports_exact"));
-    print_list("  - Imports, except of: ", at(card, "rules", "imports_allowed"), 0,
+    print_list(out, "  - Imports, except of: ", at(card, "rules", "imports_allowed"), 0,
                exact ? ". A submodule must be named here itself." : ", and what is in them.");
-    print_list("  - Imports of: ", at(card, "rules", "imports_denied"), 24, ".");
-    print_list("  - Calls of: ", at(card, "rules", "calls_denied"), 0,
+    print_list(out, "  - Imports of: ", at(card, "rules", "imports_denied"), 24, ".");
+    print_list(out, "  - Calls of: ", at(card, "rules", "calls_denied"), 0,
                ". Pass data with inputs, and parse literals with json or ast.literal_eval.");
-    print_list("  - Built-in functions that fail: ", at(card, "rules", "builtins_refused"), 0, ".");
-    print_list("  - Built-in names that are missing: ", at(card, "rules", "builtins_denied"), 0, ".");
-    print_list("  - Built-in names other than: ", at(card, "rules", "builtins_allowed"), 0, ".");
-    print_list("  - Attributes: ", at(card, "rules", "attributes_denied"), 16, ". Use the public interface.");
+    print_list(out, "  - Built-in functions that fail: ", at(card, "rules", "builtins_refused"), 0, ".");
+    print_list(out, "  - Built-in names that are missing: ", at(card, "rules", "builtins_denied"), 0, ".");
+    print_list(out, "  - Built-in names other than: ", at(card, "rules", "builtins_allowed"), 0, ".");
+    print_list(out, "  - Attributes: ", at(card, "rules", "attributes_denied"), 16,
+               ". Use the public interface.");
     if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(rules, "private_attributes_denied")))
-        print_list("  - Attributes that begin with an underscore, except: ",
+        print_list(out, "  - Attributes that begin with an underscore, except: ",
                    at(card, "rules", "attributes_allowed"), 0, ".");
-    print_list("  - The names: ", at(card, "rules", "names_denied"), 0, ".");
-    print_list("  - Statements: ", at(card, "rules", "statements_denied"), 0, ".");
-    print_writes(card);
+    print_list(out, "  - The names: ", at(card, "rules", "names_denied"), 0, ".");
+    print_list(out, "  - Statements: ", at(card, "rules", "statements_denied"), 0, ".");
+    print_writes(out, card);
     if (cJSON_IsFalse(at(card, "rules", "threads")))
-        hc_print_wrapped("  - ", "Threads, except those of asyncio.to_thread().");
+        hc_print_wrapped(out, "  - ", "Threads, except those of asyncio.to_thread().");
     const cJSON *characters = at(card, "rules", "characters");
     if (cJSON_IsNumber(characters) && characters->valuedouble > 0)
-        (void)printf("  - Programs of more than %.0f characters.\n", characters->valuedouble);
+        (void)fprintf(out, "  - Programs of more than %.0f characters.\n", characters->valuedouble);
 }
 
-static void print_secrets(const cJSON *card)
+static void print_secrets(FILE *out, const cJSON *card)
 {
     const cJSON *chars = cJSON_GetObjectItemCaseSensitive(card, "output_characters");
     bool redacted = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(card, "output_is_redacted"));
@@ -311,12 +314,12 @@ static void print_secrets(const cJSON *card)
         (void)hc_buf_fmt(&text, "%sOf printed text the first %.0f characters.", redacted ? " " : "",
                          chars->valuedouble);
     if (text.len && !text.failed)
-        hc_print_wrapped("  - ", text.data);
+        hc_print_wrapped(out, "  - ", text.data);
 }
 
-static void print_returns(const cJSON *card)
+static void print_returns(FILE *out, const cJSON *card)
 {
-    hc_print_wrapped("  - ", "What is printed, and the value of the last expression.");
+    hc_print_wrapped(out, "  - ", "What is printed, and the value of the last expression.");
     const char *show = cJSON_GetStringValue(at(card, "figures", "show"));
     const char *which = cJSON_GetStringValue(at(card, "figures", "which"));
     const char *directory = cJSON_GetStringValue(at(card, "figures", "directory"));
@@ -338,46 +341,45 @@ static void print_returns(const cJSON *card)
     if (fonts.len)
         (void)hc_buf_fmt(&text, " Fonts: %s.", fonts.data);
     if (!text.failed)
-        hc_print_wrapped("  - ", text.data);
-    hc_print_wrapped("  - ", "Files in /output.");
-    print_secrets(card);
+        hc_print_wrapped(out, "  - ", text.data);
+    hc_print_wrapped(out, "  - ", "Files in /output.");
+    print_secrets(out, card);
 }
 
-static void print_text(const cJSON *card, const struct hc_policy *p)
+static void print_text(FILE *out, const cJSON *card, const struct hc_policy *p)
 {
     const char *python = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(card, "python"));
-    (void)printf("This program runs in a sealed cell with Python %s on Linux, under the policy %s.\n\n",
-                 python ? python : "3", p->name);
+    (void)fprintf(out, "This program runs in a sealed cell with Python %s on Linux, under the policy %s.\n\n",
+                  python ? python : "3", p->name);
     const cJSON *libraries = cJSON_GetObjectItemCaseSensitive(card, "libraries");
     if (libraries && libraries->child)
-        print_pairs("Libraries: ", libraries, " ");
+        print_pairs(out, "Libraries: ", libraries, " ");
     else
-        (void)puts("Libraries: the standard library alone.");
-    (void)putchar('\n');
-    print_prepared(card);
-    (void)putchar('\n');
-    print_files(card);
-    print_limits(p);
-    (void)puts("\nNot allowed:");
-    print_refusals(card);
-    (void)puts("\nWhat comes back:");
-    print_returns(card);
+        (void)fputs("Libraries: the standard library alone.\n", out);
+    (void)fputc('\n', out);
+    print_prepared(out, card);
+    (void)fputc('\n', out);
+    print_files(out, card);
+    print_limits(out, p);
+    (void)fputs("\nNot allowed:\n", out);
+    print_refusals(out, card);
+    (void)fputs("\nWhat comes back:\n", out);
+    print_returns(out, card);
 }
 
-int hc_policy_card(const struct hc_policy *p, bool json)
+int hc_policy_card(const struct hc_policy *p, bool json, FILE *out, struct hc_error *err)
 {
-    struct hc_error err;
-    cJSON *card = make(p, &err);
+    cJSON *card = make(p, err);
     if (!card)
-        return hc_report(&err);
+        return -1;
     if (json) {
         char *text = cJSON_Print(card);
         if (text)
-            (void)puts(text);
+            (void)fprintf(out, "%s\n", text);
         cJSON_free(text);
     } else {
-        print_text(card, p);
+        print_text(out, card, p);
     }
     cJSON_Delete(card);
-    return HC_EXIT_OK;
+    return 0;
 }

@@ -110,8 +110,8 @@ static const struct {
 
 static void print_sides(bool guard, const char *by_guard, const char *by_kernel)
 {
-    hc_print_wrapped("    guard:  ", guard || by_guard[0] == '-' ? by_guard : "off");
-    hc_print_wrapped("    kernel: ", by_kernel);
+    hc_print_wrapped(stdout, "    guard:  ", guard || by_guard[0] == '-' ? by_guard : "off");
+    hc_print_wrapped(stdout, "    kernel: ", by_kernel);
 }
 
 static void explain_field(const struct hc_policy *p, const struct hc_option *opt)
@@ -169,7 +169,7 @@ static void explain_section(const struct hc_policy *p, const char *section)
         char first[80];
         (void)snprintf(first, sizeof first, "    %.60s = ", value->string);
         describe(value, &text);
-        hc_print_wrapped(first, text.data ? text.data : "");
+        hc_print_wrapped(stdout, first, text.data ? text.data : "");
     }
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         if (strcmp(sections[i].section, section) == 0)
@@ -217,7 +217,7 @@ static void print_paragraph(struct paragraph *at)
     if (*at->head)
         (void)printf("    %s\n", at->head);
     if (at->items.len)
-        hc_print_wrapped("        ", at->items.data);
+        hc_print_wrapped(stdout, "        ", at->items.data);
     at->head[0] = '\0';
     hc_buf_clear(&at->items);
 }
