@@ -11,7 +11,7 @@ import cells
 import pytest
 
 SOURCE = Path(__file__).resolve().parent.parent / "src"
-COMMANDS = ["run", "check", "tree", "policy", "verify", "doctor", "clean"]
+COMMANDS = ["run", "check", "mcp", "tree", "policy", "verify", "doctor", "clean"]
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_bounds_and_defaults_of_the_page_hold(flags, here):
             assert cells.hotcell("policy", "check", mine).returncode == 0, (path, bound)
 
 
-@pytest.mark.parametrize("name", ["hotcell.1", "hotcell-policy.5", "hotcell-manifest.5"])
+@pytest.mark.parametrize("name", ["hotcell.1", "hotcell-mcp.1", "hotcell-policy.5", "hotcell-manifest.5"])
 def test_pages_are_well_formed(name):
     page_text(name)
     done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", cells.BUILD / "man" / name], capture_output=True,

@@ -16,6 +16,7 @@ static const struct hc_command commands[] = {
     {"check", "say what a policy refuses in a program", hc_cmd_check},
     {"session", "run programs one after another in a cell that keeps its state", hc_cmd_session},
     {"replay", "run a program that was kept once more, and compare", hc_cmd_replay},
+    {"mcp", "serve cells to assistants over the Model Context Protocol", hc_cmd_mcp},
     {"tree", "build, list, verify and remove trees", hc_cmd_tree},
     {"policy", "show and check policies", hc_cmd_policy},
     {"verify", "check a manifest's signature and files", hc_cmd_verify},

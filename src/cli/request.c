@@ -40,33 +40,43 @@ enum {
     OPT_JSON,
     OPT_TOOL,
     OPT_TOOL_FD,
+    OPT_JOBS,
+    OPT_STORE,
     OPT_LIMITS /* the first row of the option table; the others follow */
 };
 
+/* Whose options they are. */
+#define OF_RUN     1
+#define OF_CHECK   2
+#define OF_SESSION 4
+#define OF_SERVE   8
+#define OF_ALL     (OF_RUN | OF_CHECK | OF_SESSION | OF_SERVE)
+
 static const struct {
     struct option option;
-    bool of_check;   /* "hotcell check" has it too */
-    bool of_session; /* "hotcell session" has it too */
+    int of;
 } own_options[] = {
-    {{"help", no_argument, NULL, OPT_HELP}, true, true},
-    {{"output", required_argument, NULL, OPT_OUTPUT}, false, true},
-    {{"policy", required_argument, NULL, OPT_POLICY}, true, true},
-    {{"input", required_argument, NULL, OPT_INPUT}, true, true},
-    {{"var", required_argument, NULL, OPT_VAR}, false, true},
-    {{"label", required_argument, NULL, OPT_LABEL}, false, true},
-    {{"tenant", required_argument, NULL, OPT_TENANT}, false, true},
-    {{"job-id", required_argument, NULL, OPT_JOB_ID}, false, true},
-    {{"seed", required_argument, NULL, OPT_SEED}, false, true},
-    {{"sign", required_argument, NULL, OPT_SIGN}, false, true},
-    {{"persist-code", no_argument, NULL, OPT_PERSIST}, false, false},
-    {{"return", required_argument, NULL, OPT_RETURN}, false, false},
-    {{"spec", required_argument, NULL, OPT_SPEC}, true, false},
-    {{"session", required_argument, NULL, OPT_SESSION}, false, false},
-    {{"step", required_argument, NULL, OPT_STEP}, false, false},
-    {{"wait", no_argument, NULL, OPT_WAIT}, false, false},
-    {{"json", no_argument, NULL, OPT_JSON}, true, false},
-    {{"tool", required_argument, NULL, OPT_TOOL}, false, false},
-    {{"tool-fd", required_argument, NULL, OPT_TOOL_FD}, false, false},
+    {{"help", no_argument, NULL, OPT_HELP}, OF_ALL},
+    {{"output", required_argument, NULL, OPT_OUTPUT}, OF_RUN | OF_SESSION | OF_SERVE},
+    {{"policy", required_argument, NULL, OPT_POLICY}, OF_ALL},
+    {{"input", required_argument, NULL, OPT_INPUT}, OF_ALL},
+    {{"var", required_argument, NULL, OPT_VAR}, OF_RUN | OF_SESSION | OF_SERVE},
+    {{"label", required_argument, NULL, OPT_LABEL}, OF_RUN | OF_SESSION | OF_SERVE},
+    {{"tenant", required_argument, NULL, OPT_TENANT}, OF_RUN | OF_SESSION | OF_SERVE},
+    {{"job-id", required_argument, NULL, OPT_JOB_ID}, OF_RUN | OF_SESSION},
+    {{"seed", required_argument, NULL, OPT_SEED}, OF_RUN | OF_SESSION | OF_SERVE},
+    {{"sign", required_argument, NULL, OPT_SIGN}, OF_RUN | OF_SESSION | OF_SERVE},
+    {{"persist-code", no_argument, NULL, OPT_PERSIST}, OF_RUN | OF_SERVE},
+    {{"return", required_argument, NULL, OPT_RETURN}, OF_RUN},
+    {{"spec", required_argument, NULL, OPT_SPEC}, OF_RUN | OF_CHECK},
+    {{"session", required_argument, NULL, OPT_SESSION}, OF_RUN},
+    {{"step", required_argument, NULL, OPT_STEP}, OF_RUN},
+    {{"wait", no_argument, NULL, OPT_WAIT}, OF_RUN},
+    {{"json", no_argument, NULL, OPT_JSON}, OF_RUN | OF_CHECK},
+    {{"tool", required_argument, NULL, OPT_TOOL}, OF_RUN | OF_SERVE},
+    {{"tool-fd", required_argument, NULL, OPT_TOOL_FD}, OF_RUN},
+    {{"jobs", required_argument, NULL, OPT_JOBS}, OF_SERVE},
+    {{"store", required_argument, NULL, OPT_STORE}, OF_SERVE},
 };
 
 #define OWN_OPTIONS (sizeof own_options / sizeof *own_options)
@@ -130,6 +140,21 @@ static int set_tool_fd(struct hc_request *q, const char *text, struct hc_error *
     return 0;
 }
 
+static int set_jobs(struct hc_request *q, const char *text, struct hc_error *err)
+{
+    if (hc_parse_int(text, &q->jobs) == 0 && q->jobs >= 1 && q->jobs <= HC_MAX_SERVED)
+        return 0;
+    return hc_fail_as(err, HC_EXIT_USAGE, 0, "expected a number from 1 to %d, got '%.40s'", HC_MAX_SERVED,
+                      text);
+}
+
+static int set_store(struct hc_request *q, const char *text, struct hc_error *err)
+{
+    if (hc_parse_size(text, &q->store) == 0 && q->store >= 1 << 20)
+        return 0;
+    return hc_fail_as(err, HC_EXIT_USAGE, 0, "expected a size from 1M on, such as 2G, got '%.40s'", text);
+}
+
 static int take_option(struct hc_request *q, int opt, struct hc_error *err)
 {
     struct hc_job *job = &q->job;
@@ -173,6 +198,10 @@ static int take_option(struct hc_request *q, int opt, struct hc_error *err)
     case OPT_JSON:
         q->json = true;
         return 0;
+    case OPT_JOBS:
+        return set_jobs(q, optarg, err);
+    case OPT_STORE:
+        return set_store(q, optarg, err);
     default:
         return hc_job_add_override(job, &hc_options[opt - OPT_LIMITS], optarg, err);
     }
@@ -180,11 +209,12 @@ static int take_option(struct hc_request *q, int opt, struct hc_error *err)
 
 static struct option *all_options(const struct hc_request *q)
 {
+    int of = q->serve ? OF_SERVE : q->check ? OF_CHECK : q->live ? OF_SESSION : OF_RUN;
     struct option *all = calloc(OWN_OPTIONS + hc_options_count + 1, sizeof *all), *at = all;
     if (!all)
         return NULL;
     for (size_t i = 0; i < OWN_OPTIONS; i++)
-        if (q->check ? own_options[i].of_check : q->live ? own_options[i].of_session : true)
+        if (own_options[i].of & of)
             *at++ = own_options[i].option;
     for (size_t i = 0; i < hc_options_count; i++)
         *at++ = (struct option){hc_options[i].flag, required_argument, NULL, OPT_LIMITS + (int)i};
@@ -230,13 +260,30 @@ static const char *long_name(const struct option *all, int opt)
     return all->name ? all->name : "tree"; /* whose letter is not in the table */
 }
 
+/* For the command lines of the programs to come. */
+static int collect(struct hc_request *q, const struct option *all, int opt, struct hc_error *err)
+{
+    char *argument = NULL;
+    if (!q->serve || opt == OPT_OUTPUT || opt == OPT_JOBS || opt == OPT_STORE)
+        return 0;
+    if (q->given_count == sizeof q->given / sizeof *q->given)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "more than %zu options", q->given_count);
+    const char *name = long_name(all, opt);
+    int n =
+        opt == OPT_PERSIST ? asprintf(&argument, "--%s", name) : asprintf(&argument, "--%s=%s", name, optarg);
+    if (n < 0)
+        return hc_fail(err, ENOMEM, "options");
+    q->given[q->given_count++] = argument;
+    return 0;
+}
+
 static int apply_options(int argc, char **argv, const struct option *all, struct hc_request *q,
                          struct hc_error *err)
 {
     int opt;
     optind = 1;
     while ((opt = getopt_long(argc, argv, letters(q), all, NULL)) != -1)
-        if (opt != OPT_SPEC && take_option(q, opt, err) < 0)
+        if (opt != OPT_SPEC && (take_option(q, opt, err) < 0 || collect(q, all, opt, err) < 0))
             return hc_ctx(err, "--%s", long_name(all, opt));
     return 0;
 }
@@ -328,6 +375,8 @@ static int read_request(struct hc_request *q, int argc, char **argv)
 static void finish_request(struct hc_request *q)
 {
     hc_job_finish(&q->job);
+    for (size_t i = 0; i < q->given_count; i++)
+        free(q->given[i]);
     hc_close_fd(&q->session_fd);
     free(q->session);
     free(q->step);

@@ -1,0 +1,90 @@
+/* hotcell mcp - cells for assistants, over the Model Context Protocol on standard input and output. */
+#include "cli/cli.h"
+
+#include "base/fd.h"
+#include "cli/cancel.h"
+#include "cli/policy.h"
+#include "cli/request.h"
+#include "mcp/mcp.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+_Static_assert(HC_MAX_SERVED <= HC_MCP_JOBS, "there is a place for each program that --jobs allows");
+
+#define DEFAULT_JOBS  4
+#define DEFAULT_STORE ((int64_t)1 << 30)
+
+static const char help_head[] =
+    "usage: hotcell mcp [OPTION]...\n"
+    "Serve the Model Context Protocol on standard input and output: tools that run Python\n"
+    "programs in cells and keep their files. See hotcell-mcp(1).\n\n"
+    "  -p, --policy POLICY       what cells may do: a name, or a path with a slash (default)\n"
+    "  -o, --output DIR          keep files in a new directory below DIR, also afterwards\n"
+    "      --jobs N              programs at once (4)\n"
+    "      --store SIZE          results that are kept; older ones go (1G)\n"
+    "      --input NAME=FILE     data for every program: a variable, and read-only in /input\n"
+    "      --var NAME=JSON       a value for every program\n"
+    "      --tool NAME=COMMAND       what programs may have done on the host\n"
+    "      --sign KEYFILE        sign the manifests (HMAC-SHA256)\n"
+    "      --seed N              make hashes and random numbers repeatable\n"
+    "      --persist-code        keep programs with their results\n"
+    "      --label NAME=VALUE, --tenant NAME\n"
+    "                            go into the manifests\n\n"
+    "Over the policy (hotcell-policy(5)):\n";
+
+/* With the names of what every program is given. */
+static int make_card(const struct hc_request *q, char **text, struct hc_error *err)
+{
+    size_t size;
+    int rc = -1;
+    FILE *out = open_memstream(text, &size);
+    if (out) {
+        rc = hc_policy_card(&q->policy, false, out, err);
+        const char *joint = "\nGiven to every program by the host: ";
+        for (size_t i = 0; i < q->job.input_count; i++, joint = ", ")
+            (void)fprintf(out, "%s%s", joint, q->job.inputs[i].name);
+        const cJSON *var;
+        cJSON_ArrayForEach(var, q->job.vars)
+        {
+            (void)fprintf(out, "%s%s", joint, var->string);
+            joint = ", ";
+        }
+        if (joint[0] == ',')
+            (void)fputs(".\n", out);
+    }
+    if (!out || fclose(out) != 0)
+        return hc_fail(err, ENOMEM, "make the card");
+    return rc;
+}
+
+static int serve(struct hc_request *q, struct hc_error *err)
+{
+    char *card = NULL;
+    hc_autofd cancel = make_card(q, &card, err) < 0 ? -1 : hc_cancel_open(err);
+    if (cancel < 0) {
+        free(card);
+        return -1;
+    }
+    struct hc_mcp_config config = {
+        .output_dir = q->job.output_dir,
+        .jobs = q->jobs ? (int)q->jobs : DEFAULT_JOBS,
+        .store_bytes = q->store ? q->store : DEFAULT_STORE,
+        .timeout_ms = q->policy.limits.timeout_ms,
+        .card = card,
+        .options = (const char *const *)q->given,
+        .option_count = q->given_count,
+        .cancel_fd = cancel,
+    };
+    int rc = hc_mcp_serve(&config, err);
+    free(card);
+    hc_cancel_end(cancel);
+    return rc < 0 ? -1 : HC_EXIT_OK;
+}
+
+int hc_cmd_mcp(int argc, char **argv)
+{
+    struct hc_request q = {.command = "mcp", .live = true, .serve = true};
+    return hc_request_serve(&q, argc, argv, help_head, serve);
+}

@@ -1,0 +1,274 @@
+/* The tools for files. */
+#include "mcp/server.h"
+
+#include "base/log.h"
+#include "mcp/mime.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LISTED     200                /* files in one answer */
+#define TEXT_PART  ((size_t)64 << 10) /* bytes of text in one answer */
+#define MAX_IMAGE  ((int64_t)4 << 20)
+#define MAX_BINARY ((int64_t)1 << 20)
+
+static const char *string_of(const struct hc_call *call, const char *name)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(call->arguments, name));
+}
+
+static int64_t count_of(const struct hc_call *call, const char *name)
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(call->arguments, name);
+    return value ? (int64_t)value->valuedouble : 0;
+}
+
+/* ---- list ---- */
+
+struct listing {
+    struct hc_buf text;
+    int64_t seen, first, shown;
+};
+
+static void list_run(struct listing *l, const struct hc_stored_run *run)
+{
+    for (size_t i = 0; i < run->count; i++, l->seen++) {
+        if (l->seen < l->first || l->shown >= LISTED)
+            continue;
+        const struct hc_stored *f = &run->files[i];
+        (void)hc_buf_fmt(&l->text, "%s  %lld bytes  %s\n", f->path, (long long)f->bytes, f->mime);
+        l->shown++;
+    }
+}
+
+void hc_tool_list_files(struct hc_mcp *m, const struct hc_call *call)
+{
+    const char *of = string_of(call, "of");
+    const struct hc_stored_run *only = of ? hc_store_find_run(&m->store, of) : NULL;
+    if (of && !only) {
+        hc_mcp_refuse(m, call->message->id,
+                      "there is no '%.80s': expected \"files\" or a run such as \"run-1\" that "
+                      "is still kept; without 'of' all files are listed",
+                      of);
+        return;
+    }
+    struct listing l = {.first = count_of(call, "offset")};
+    if (only)
+        list_run(&l, only);
+    if (!only)
+        list_run(&l, &m->store.written);
+    for (size_t i = 0; !only && i < m->store.run_count; i++)
+        list_run(&l, &m->store.runs[i]);
+    if (l.seen > l.first + l.shown)
+        (void)hc_buf_fmt(&l.text, "and %lld more: go on with offset %lld\n",
+                         (long long)(l.seen - l.first - l.shown), (long long)(l.first + l.shown));
+    cJSON *result = cJSON_CreateObject();
+    hc_mcp_add(cJSON_AddArrayToObject(result, "content"),
+               hc_mcp_text(l.text.len ? l.text.data : "no files\n"));
+    hc_buf_finish(&l.text);
+    hc_mcp_reply(m, call->message->id, result);
+}
+
+/* ---- read ---- */
+
+/* Who asks for any offset may have hit the middle of a character: how many bytes of it are left out. */
+static size_t cut_to_beginning(struct hc_buf *text)
+{
+    size_t n = 0;
+    while (n < 3 && n < text->len && ((unsigned char)text->data[n] & 0xc0) == 0x80)
+        n++;
+    text->len -= n;
+    memmove(text->data, text->data + n, text->len + 1);
+    return n;
+}
+
+/* Cut behind the last whole character, if more of the file follows. */
+static void cut_to_characters(struct hc_buf *text)
+{
+    size_t bad;
+    if (hc_utf8_valid(text->data, text->len, &bad) || text->len - bad > 3)
+        return;
+    text->len = bad;
+    text->data[bad] = '\0';
+}
+
+static bool is_text(const struct hc_buf *b)
+{
+    size_t bad;
+    return !b->len || (!memchr(b->data, '\0', b->len) && hc_utf8_valid(b->data, b->len, &bad));
+}
+
+static cJSON *image_block(const struct hc_stored *file, const struct hc_buf *bytes)
+{
+    cJSON *block = hc_mcp_blob("data", bytes);
+    hc_mcp_put(block, "type", cJSON_CreateString("image"));
+    hc_mcp_put(block, "mimeType", cJSON_CreateString(file->mime));
+    return block;
+}
+
+static cJSON *binary_block(const struct hc_stored *file, const struct hc_buf *bytes)
+{
+    hc_autobuf uri = {0};
+    hc_mcp_uri(file->path, &uri);
+    cJSON *block = cJSON_CreateObject(), *blob = hc_mcp_blob("blob", bytes);
+    hc_mcp_put(blob, "uri", cJSON_CreateString(uri.data ? uri.data : ""));
+    hc_mcp_put(blob, "mimeType", cJSON_CreateString(file->mime));
+    hc_mcp_put(block, "type", cJSON_CreateString("resource"));
+    hc_mcp_put(block, "resource", blob);
+    return block;
+}
+
+static void say_part(cJSON *content, const struct hc_stored *file, int64_t offset, size_t len)
+{
+    char note[160];
+    int64_t end = offset + (int64_t)len;
+    (void)snprintf(note, sizeof note, "bytes %lld to %lld of %lld%s", (long long)offset, (long long)end,
+                   (long long)file->bytes, end < file->bytes ? ": go on with that offset" : "");
+    hc_mcp_add(content, hc_mcp_text(note));
+}
+
+static void answer(struct hc_mcp *m, const struct hc_call *call, const struct hc_stored *file, int64_t offset,
+                   struct hc_buf *bytes)
+{
+    cJSON *result = cJSON_CreateObject();
+    cJSON *content = cJSON_AddArrayToObject(result, "content");
+    if (hc_mime_is_image(file->mime)) {
+        hc_mcp_add(content, image_block(file, bytes));
+    } else if (is_text(bytes)) {
+        hc_mcp_add(content, hc_mcp_text(bytes->data ? bytes->data : ""));
+        if (offset || (int64_t)bytes->len < file->bytes)
+            say_part(content, file, offset, bytes->len);
+    } else {
+        hc_mcp_add(content, binary_block(file, bytes));
+    }
+    hc_mcp_reply(m, call->message->id, result);
+}
+
+void hc_tool_read_file(struct hc_mcp *m, const struct hc_call *call)
+{
+    const char *path = string_of(call, "path"), *id = call->message->id;
+    const struct hc_stored *file = hc_store_find(&m->store, path);
+    int64_t offset = count_of(call, "offset");
+    hc_autobuf bytes = {0};
+    struct hc_error err = {0};
+    if (!file) {
+        hc_mcp_refuse(m, id, "there is no file '%.200s' here (list_files names them)", path);
+        return;
+    }
+    bool image = hc_mime_is_image(file->mime);
+    int64_t most = image ? MAX_IMAGE : (int64_t)TEXT_PART;
+    if (image && file->bytes > MAX_IMAGE) {
+        hc_mcp_refuse(
+            m, id,
+            "%.200s has %lld bytes, an image may have 4 MiB: have a program make it smaller, with it "
+            "as one of its inputs",
+            path, (long long)file->bytes);
+        return;
+    }
+    if (hc_store_read(&m->store, file, image ? 0 : offset, (size_t)most, &bytes, &err) < 0) {
+        hc_mcp_refuse(m, id, "%s", err.text);
+        return;
+    }
+    if (!image && offset && bytes.len)
+        offset += (int64_t)cut_to_beginning(&bytes);
+    if (!image && offset + (int64_t)bytes.len < file->bytes && bytes.len)
+        cut_to_characters(&bytes);
+    /* Whole, as half of it is of no use. */
+    if (!image && !is_text(&bytes)) {
+        hc_buf_clear(&bytes);
+        if (file->bytes > MAX_BINARY) {
+            hc_mcp_refuse(m, id,
+                          "%.200s is no text, and its %lld bytes are more than the 1 MiB that can be read as "
+                          "base64: have a program read it, with it as one of its inputs",
+                          path, (long long)file->bytes);
+            return;
+        }
+        if (hc_store_read(&m->store, file, 0, (size_t)MAX_BINARY, &bytes, &err) < 0) {
+            hc_mcp_refuse(m, id, "%s", err.text);
+            return;
+        }
+    }
+    answer(m, call, file, offset, &bytes);
+}
+
+/* ---- write, remove ---- */
+
+static const char *decode(const char *text, struct hc_buf *out)
+{
+    size_t len = strlen(text), used = 0;
+    const char *end = NULL;
+    char *bytes = len ? malloc(len) : NULL;
+    if (!len)
+        return NULL;
+    if (!bytes)
+        return "out of memory";
+    int rc = sodium_base642bin((unsigned char *)bytes, len, text, len, " \r\n\t", &used, &end,
+                               sodium_base64_VARIANT_ORIGINAL);
+    if (rc == 0 && end == text + len)
+        rc = hc_buf_add(out, bytes, used);
+    else
+        rc = 1;
+    free(bytes);
+    return rc == 0 ? NULL : rc > 0 ? "expected base64 with its padding" : "out of memory";
+}
+
+const char *hc_mcp_content(const cJSON *node, struct hc_buf *out)
+{
+    const cJSON *coded = cJSON_IsObject(node) ? node->child : NULL;
+    if (cJSON_IsString(node))
+        return hc_buf_str(out, node->valuestring) < 0 ? "out of memory" : NULL;
+    if (!coded || !cJSON_IsString(coded) || coded->next || strcmp(coded->string, "base64") != 0)
+        return "expected text as a string, or an object with base64 and nothing else";
+    return decode(coded->valuestring, out);
+}
+
+void hc_tool_write_file(struct hc_mcp *m, const struct hc_call *call)
+{
+    const char *name = string_of(call, "name"), *text = string_of(call, "text"), *id = call->message->id;
+    const char *coded = string_of(call, "base64"), *bad = hc_store_bad_name(name);
+    hc_autobuf bytes = {0};
+    struct hc_error err = {0};
+    if (bad) {
+        hc_mcp_refuse(m, id, "name: %s", bad);
+        return;
+    }
+    if (!text == !coded) {
+        hc_mcp_refuse(m, id, "write_file: expected one of text and base64");
+        return;
+    }
+    if (text && hc_buf_str(&bytes, text) < 0)
+        bad = "out of memory";
+    if (coded)
+        bad = decode(coded, &bytes);
+    if (!bad)
+        bad = hc_store_no_room(&m->store, name, bytes.len);
+    if (bad) {
+        hc_mcp_refuse(m, id, "%s: %s", name, bad);
+        return;
+    }
+    if (hc_store_write(&m->store, name, bytes.data ? bytes.data : "", bytes.len, &err) < 0) {
+        hc_mcp_refuse(m, id, "%s", err.text);
+        return;
+    }
+    hc_mcp_say(m, id, "files/%s has %zu bytes", name, bytes.len);
+    hc_mcp_changed(m);
+}
+
+void hc_tool_remove_file(struct hc_mcp *m, const struct hc_call *call)
+{
+    const char *path = string_of(call, "path"), *id = call->message->id;
+    struct hc_error err = {0};
+    int rc = hc_store_remove(&m->store, path, &err);
+    if (rc < 0)
+        hc_mcp_refuse(m, id, "%s", err.text);
+    else if (rc > 0)
+        hc_mcp_refuse(m, id,
+                      "there is no '%.200s' that can be removed: expected \"files/NAME\", or a run such as "
+                      "\"run-1\" as a whole (list_files names them)",
+                      path);
+    else
+        hc_mcp_say(m, id, "%s is gone", path);
+    if (rc == 0)
+        hc_mcp_changed(m);
+}

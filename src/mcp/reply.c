@@ -1,0 +1,141 @@
+#include "mcp/server.h"
+
+#include <sodium.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void hc_mcp_add(cJSON *list, cJSON *item)
+{
+    if (item && !cJSON_AddItemToArray(list, item))
+        cJSON_Delete(item);
+}
+
+void hc_mcp_put(cJSON *object, const char *name, cJSON *value)
+{
+    if (value && !cJSON_AddItemToObject(object, name, value))
+        cJSON_Delete(value);
+}
+
+cJSON *hc_mcp_text(const char *text)
+{
+    hc_autobuf clean = {0};
+    cJSON *block = cJSON_CreateObject();
+    (void)hc_utf8_scrub(&clean, text, strlen(text));
+    hc_mcp_put(block, "type", cJSON_CreateString("text"));
+    hc_mcp_put(block, "text", cJSON_CreateString(clean.data && !clean.failed ? clean.data : ""));
+    return block;
+}
+
+cJSON *hc_mcp_blob(const char *name, const struct hc_buf *bytes)
+{
+    size_t size = sodium_base64_encoded_len(bytes->len, sodium_base64_VARIANT_ORIGINAL);
+    char *text = malloc(size);
+    cJSON *object = text ? cJSON_CreateObject() : NULL;
+    if (object)
+        hc_mcp_put(object, name,
+                   cJSON_CreateString(
+                       sodium_bin2base64(text, size, (const unsigned char *)(bytes->data ? bytes->data : ""),
+                                         bytes->len, sodium_base64_VARIANT_ORIGINAL)));
+    free(text);
+    return object;
+}
+
+/* ---- lines ---- */
+
+/* A message that cannot be made for want of memory is told of in one that needs little; a client without any
+ * answer would wait for ever. */
+static void send_line(struct hc_mcp *m, const char *id, cJSON *message)
+{
+    char *text = message ? cJSON_PrintUnformatted(message) : NULL;
+    cJSON_Delete(message);
+    if (!text || hc_buf_add(&m->out, text, strlen(text)) < 0 || hc_buf_add(&m->out, "\n", 1) < 0) {
+        m->out.failed = false;
+        if (id)
+            (void)hc_buf_fmt(&m->out,
+                             "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":\"out of "
+                             "memory\"}}\n",
+                             id, HC_RPC_INTERNAL);
+    }
+    cJSON_free(text);
+}
+
+static cJSON *new_message(const char *id)
+{
+    cJSON *message = cJSON_CreateObject();
+    hc_mcp_put(message, "jsonrpc", cJSON_CreateString("2.0"));
+    if (id)
+        (void)cJSON_AddRawToObject(message, "id", id); /* digits and escapes as they came */
+    return message;
+}
+
+void hc_mcp_reply(struct hc_mcp *m, const char *id, cJSON *result)
+{
+    if (!result) {
+        hc_mcp_error(m, id, HC_RPC_INTERNAL, "out of memory");
+        return;
+    }
+    cJSON *message = new_message(id);
+    hc_mcp_put(message, "result", result);
+    send_line(m, id, message);
+}
+
+/* A text of which the pieces may come from anywhere, as UTF-8. */
+static void format_text(struct hc_buf *out, const char *fmt, va_list ap)
+{
+    char text[2048];
+    (void)vsnprintf(text, sizeof text, fmt, ap);
+    (void)hc_utf8_scrub(out, text, strlen(text));
+}
+
+void hc_mcp_error(struct hc_mcp *m, const char *id, int code, const char *fmt, ...)
+{
+    hc_autobuf text = {0};
+    va_list ap;
+    va_start(ap, fmt);
+    format_text(&text, fmt, ap);
+    va_end(ap);
+    cJSON *message = new_message(id);
+    cJSON *error = cJSON_AddObjectToObject(message, "error");
+    hc_mcp_put(error, "code", cJSON_CreateNumber(code));
+    hc_mcp_put(error, "message", cJSON_CreateString(text.data ? text.data : ""));
+    send_line(m, id, message);
+}
+
+void hc_mcp_notify(struct hc_mcp *m, const char *method, cJSON *params)
+{
+    cJSON *message = new_message(NULL);
+    hc_mcp_put(message, "method", cJSON_CreateString(method));
+    hc_mcp_put(message, "params", params);
+    send_line(m, NULL, message);
+}
+
+/* ---- results of tools ---- */
+
+static void say(struct hc_mcp *m, const char *id, bool failed, const char *fmt, va_list ap)
+{
+    hc_autobuf text = {0};
+    format_text(&text, fmt, ap);
+    cJSON *result = cJSON_CreateObject();
+    hc_mcp_add(cJSON_AddArrayToObject(result, "content"), hc_mcp_text(text.data ? text.data : ""));
+    if (failed)
+        hc_mcp_put(result, "isError", cJSON_CreateTrue());
+    hc_mcp_reply(m, id, result);
+}
+
+void hc_mcp_refuse(struct hc_mcp *m, const char *id, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say(m, id, true, fmt, ap);
+    va_end(ap);
+}
+
+void hc_mcp_say(struct hc_mcp *m, const char *id, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say(m, id, false, fmt, ap);
+    va_end(ap);
+}

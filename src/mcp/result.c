@@ -1,0 +1,320 @@
+/* From a program's manifest to what a model reads: text and images, and the essential part as data. */
+#include "mcp/server.h"
+
+#include "mcp/mime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_TEXT    ((size_t)48 << 10) /* bytes of one stream or value in an answer */
+#define HEAD        ((size_t)32 << 10) /* of these, from its beginning */
+#define MAX_LISTED  100
+#define MAX_IMAGES  8
+#define IMAGE_BYTES ((int64_t)6 << 20) /* of all of them */
+
+#define STREAM                                                                                               \
+    "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"},\"bytes\":{\"type\":\"integer\"},"  \
+    "\"truncated\":{\"type\":\"boolean\"}},\"required\":[\"text\",\"bytes\",\"truncated\"]}"
+#define FILES                                                                                                \
+    "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},"     \
+    "\"mime\":{\"type\":\"string\"},\"bytes\":{\"type\":\"integer\"}},\"required\":[\"path\",\"mime\","      \
+    "\"bytes\"]}}"
+#define MAYBE_OBJECT "{\"type\":[\"object\",\"null\"]}"
+
+const char hc_run_schema[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"run\":{\"type\":\"string\"},"
+    "\"status\":{\"type\":\"string\",\"enum\":[\"ok\",\"error\",\"rejected\",\"timeout\",\"cpu\",\"memory\","
+    "\"pids\",\"output\",\"killed\",\"launch_failed\"]},"
+    "\"exit_code\":{\"type\":\"integer\"},\"reason\":{\"type\":\"string\"},\"partial\":{\"type\":\"boolean\"}"
+    ","
+    "\"stdout\":" STREAM ",\"stderr\":" STREAM ",\"value\":" MAYBE_OBJECT ",\"error\":" MAYBE_OBJECT
+    ",\"rejection\":" MAYBE_OBJECT ",\"figures\":" FILES ",\"files\":" FILES
+    ",\"more_files\":{\"type\":\"integer\"},\"warnings\":{\"type\":\"array\"},\"denials\":{\"type\":"
+    "\"array\"},"
+    "\"usage\":{\"type\":\"object\"}},"
+    "\"required\":[\"run\",\"status\",\"exit_code\",\"reason\",\"partial\",\"stdout\",\"stderr\",\"value\","
+    "\"error\",\"rejection\",\"figures\",\"files\",\"more_files\",\"warnings\",\"denials\",\"usage\"]}";
+
+static const cJSON *at(const cJSON *object, const char *name)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+static const char *text_at(const cJSON *object, const char *name)
+{
+    const char *text = cJSON_GetStringValue(at(object, name));
+    return text ? text : "";
+}
+
+/* ---- text that fits ---- */
+
+static bool inside_character(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* The beginning and the end of what is too long, and where all of it is. */
+static void fit(const struct hc_stored_run *run, const char *text, struct hc_buf *out)
+{
+    size_t len = strlen(text), head = HEAD, tail = len - (MAX_TEXT - HEAD);
+    if (len <= MAX_TEXT) {
+        (void)hc_buf_str(out, text);
+        return;
+    }
+    while (head && inside_character(text[head]))
+        head--;
+    while (inside_character(text[tail]))
+        tail++;
+    (void)hc_buf_add(out, text, head);
+    (void)hc_buf_fmt(out, "\n[%zu bytes are left out here; run-%d/manifest.json has them]\n", tail - head,
+                     run->number);
+    (void)hc_buf_str(out, text + tail);
+}
+
+static void add_text(cJSON *content, const struct hc_stored_run *run, const char *label, const char *text)
+{
+    hc_autobuf block = {0};
+    if (!*text)
+        return;
+    (void)hc_buf_str(&block, label);
+    fit(run, text, &block);
+    if (!block.failed)
+        hc_mcp_add(content, hc_mcp_text(block.data));
+}
+
+/* ---- as data ---- */
+
+static cJSON *stream(const struct hc_stored_run *run, const cJSON *manifest, const char *name)
+{
+    const cJSON *from = at(manifest, name);
+    const char *text = text_at(from, "text");
+    cJSON *to = cJSON_CreateObject();
+    hc_autobuf fitting = {0};
+    fit(run, text, &fitting);
+    hc_mcp_put(to, "text", cJSON_CreateString(fitting.data ? fitting.data : ""));
+    hc_mcp_put(to, "bytes", cJSON_CreateNumber(at(from, "bytes") ? at(from, "bytes")->valuedouble : 0));
+    hc_mcp_put(to, "truncated",
+               cJSON_CreateBool(cJSON_IsTrue(at(from, "truncated")) || strlen(text) > MAX_TEXT));
+    return to;
+}
+
+/* The forms of a value that are not too large. */
+static cJSON *value(const cJSON *guest)
+{
+    const cJSON *from = at(guest, "value"), *form;
+    if (!cJSON_IsObject(from))
+        return cJSON_CreateNull();
+    cJSON *to = cJSON_CreateObject();
+    cJSON_ArrayForEach(form, from)
+    {
+        char *text = cJSON_PrintUnformatted(form);
+        if (text && strlen(text) <= MAX_TEXT)
+            (void)cJSON_AddRawToObject(to, form->string, text);
+        cJSON_free(text);
+    }
+    return to;
+}
+
+static cJSON *object_or_null(const cJSON *from)
+{
+    cJSON *to = cJSON_IsObject(from) ? cJSON_Duplicate(from, true) : cJSON_CreateNull();
+    cJSON *traceback = cJSON_DetachItemFromObjectCaseSensitive(to, "traceback");
+    if (traceback && strlen(text_at(from, "traceback")) <= MAX_TEXT)
+        hc_mcp_put(to, "traceback", traceback);
+    else
+        cJSON_Delete(traceback);
+    return to;
+}
+
+static cJSON *some_of(const cJSON *list)
+{
+    cJSON *to = cJSON_CreateArray();
+    const cJSON *item;
+    int count = 0;
+    cJSON_ArrayForEach(item, list)
+    {
+        if (count++ < MAX_LISTED / 2)
+            hc_mcp_add(to, cJSON_Duplicate(item, true));
+    }
+    return to;
+}
+
+static cJSON *usage(const cJSON *manifest)
+{
+    static const char *const names[] = {"wall", "cpu_user", "cpu_system", "memory_peak"};
+    cJSON *to = cJSON_CreateObject();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        hc_mcp_put(to, names[i], cJSON_Duplicate(at(at(manifest, "usage"), names[i]), true));
+    return to;
+}
+
+/* Files of the run, those from `first` up to `end`. */
+static cJSON *file_list(const struct hc_stored_run *run, size_t first, size_t end)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = first; i < end && i < first + MAX_LISTED; i++) {
+        cJSON *file = cJSON_CreateObject();
+        hc_mcp_put(file, "path", cJSON_CreateString(run->files[i].path));
+        hc_mcp_put(file, "mime", cJSON_CreateString(run->files[i].mime));
+        hc_mcp_put(file, "bytes", cJSON_CreateNumber((double)run->files[i].bytes));
+        hc_mcp_add(list, file);
+    }
+    return list;
+}
+
+static cJSON *structure(const struct hc_stored_run *run, const cJSON *m, size_t figures)
+{
+    cJSON *s = cJSON_CreateObject();
+    const cJSON *guest = at(m, "guest");
+    char name[24];
+    size_t files = run->count - figures;
+    size_t more =
+        (files > MAX_LISTED ? files - MAX_LISTED : 0) + (figures > MAX_LISTED ? figures - MAX_LISTED : 0);
+    (void)snprintf(name, sizeof name, "run-%d", run->number);
+    hc_mcp_put(s, "run", cJSON_CreateString(name));
+    hc_mcp_put(s, "status", cJSON_CreateString(text_at(m, "status")));
+    hc_mcp_put(s, "exit_code", cJSON_CreateNumber(at(m, "exit_code") ? at(m, "exit_code")->valuedouble : 0));
+    hc_mcp_put(s, "reason", cJSON_CreateString(text_at(m, "reason")));
+    hc_mcp_put(s, "partial", cJSON_CreateBool(cJSON_IsTrue(at(m, "partial"))));
+    hc_mcp_put(s, "stdout", stream(run, m, "stdout"));
+    hc_mcp_put(s, "stderr", stream(run, m, "stderr"));
+    hc_mcp_put(s, "value", value(guest));
+    hc_mcp_put(s, "error", object_or_null(at(guest, "error")));
+    hc_mcp_put(s, "rejection", object_or_null(at(m, "rejection")));
+    hc_mcp_put(s, "figures", file_list(run, 0, figures));
+    hc_mcp_put(s, "files", file_list(run, figures, run->count));
+    hc_mcp_put(s, "more_files", cJSON_CreateNumber((double)more));
+    hc_mcp_put(s, "warnings", some_of(at(m, "warnings")));
+    hc_mcp_put(s, "denials", some_of(at(m, "denials")));
+    hc_mcp_put(s, "usage", usage(m));
+    return s;
+}
+
+/* ---- as text and images ---- */
+
+static void add_images(const struct hc_mcp *m, const struct hc_stored_run *run, size_t figures,
+                       cJSON *content)
+{
+    int64_t bytes = 0;
+    int count = 0;
+    for (size_t i = 0; i < figures && count < MAX_IMAGES; i++) {
+        const struct hc_stored *f = &run->files[i];
+        hc_autobuf data = {0};
+        struct hc_error ignored;
+        if (!hc_mime_is_image(f->mime) || f->bytes > IMAGE_BYTES - bytes ||
+            hc_store_read(&m->store, f, 0, (size_t)f->bytes, &data, &ignored) < 0)
+            continue;
+        cJSON *block = hc_mcp_blob("data", &data);
+        hc_mcp_put(block, "type", cJSON_CreateString("image"));
+        hc_mcp_put(block, "mimeType", cJSON_CreateString(f->mime));
+        hc_mcp_add(content, block);
+        bytes += f->bytes;
+        count++;
+    }
+}
+
+static void say_finding(const cJSON *finding, struct hc_buf *out)
+{
+    const char *hint = text_at(finding, "hint");
+    const cJSON *line = at(finding, "line"), *column = at(finding, "column");
+    (void)hc_buf_fmt(out, "rejected (%s): ", text_at(finding, "rule"));
+    if (cJSON_IsNumber(line) && line->valuedouble > 0)
+        (void)hc_buf_fmt(out, "line %.0f, column %.0f: ", line->valuedouble,
+                         column ? column->valuedouble : 0);
+    (void)hc_buf_fmt(out, "%s\n", text_at(finding, "message"));
+    if (*hint)
+        (void)hc_buf_fmt(out, "hint: %s\n", hint);
+}
+
+/* Unless it has been shown with its line. */
+static void say_rejection(const cJSON *rejection, const char *shown, struct hc_buf *out)
+{
+    const cJSON *finding, *all = at(rejection, "findings");
+    int count = 0;
+    if (!cJSON_IsObject(rejection) || strstr(shown, text_at(rejection, "message")))
+        return;
+    if (!all || !all->child)
+        say_finding(rejection, out);
+    cJSON_ArrayForEach(finding, all)
+    {
+        if (count++ < MAX_LISTED / 4)
+            say_finding(finding, out);
+    }
+}
+
+/* How it went, and what there is. */
+static void say_summary(const struct hc_stored_run *run, const cJSON *m, struct hc_buf *out)
+{
+    const cJSON *wall = at(at(m, "usage"), "wall"), *warning;
+    say_rejection(at(m, "rejection"), text_at(at(m, "stderr"), "text"), out);
+    (void)hc_buf_fmt(out, "run-%d: %s", run->number, text_at(m, "status"));
+    if (cJSON_IsNumber(wall))
+        (void)hc_buf_fmt(out, " after %.2f s", wall->valuedouble);
+    if (*text_at(m, "reason"))
+        (void)hc_buf_fmt(out, ": %s", text_at(m, "reason"));
+    cJSON_ArrayForEach(warning, at(m, "warnings"))
+    {
+        if (cJSON_IsString(warning))
+            (void)hc_buf_fmt(out, "\nwarning: %s", warning->valuestring);
+    }
+    for (size_t i = 0; i < run->count && i < MAX_LISTED; i++)
+        (void)hc_buf_fmt(out, "%s%s (%lld bytes)", i ? ", " : "\nfiles: ", run->files[i].path,
+                         (long long)run->files[i].bytes);
+    if (run->count > MAX_LISTED)
+        (void)hc_buf_fmt(out, " and %zu more (list_files names them)", run->count - MAX_LISTED);
+}
+
+static cJSON *write_content(const struct hc_mcp *mcp, const struct hc_stored_run *run, const cJSON *m,
+                            size_t figures)
+{
+    cJSON *content = cJSON_CreateArray();
+    const cJSON *guest = at(m, "guest");
+    const char *err = text_at(at(m, "stderr"), "text"), *traceback = text_at(at(guest, "error"), "traceback");
+    hc_autobuf summary = {0};
+    add_text(content, run, "stdout:\n", text_at(at(m, "stdout"), "text"));
+    add_text(content, run, "stderr:\n", err);
+    add_text(content, run, "value:\n", text_at(at(guest, "value"), "text/plain"));
+    if (!strstr(err, traceback))
+        add_text(content, run, "error:\n", traceback);
+    add_images(mcp, run, figures, content);
+    say_summary(run, m, &summary);
+    if (!summary.failed)
+        hc_mcp_add(content, hc_mcp_text(summary.data));
+    return content;
+}
+
+/* ---- the whole ---- */
+
+/* Names that are not UTF-8 stand escaped in the manifest: nobody could ask for them. */
+static void list_artifacts(struct hc_stored_run *run, const cJSON *list)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list)
+    {
+        const cJSON *bytes = at(item, "bytes");
+        if (!cJSON_IsTrue(at(item, "escaped")) && *text_at(item, "path") && cJSON_IsNumber(bytes))
+            (void)hc_store_list(run, text_at(item, "path"), (int64_t)bytes->valuedouble);
+    }
+}
+
+cJSON *hc_run_result(const struct hc_mcp *mcp, struct hc_stored_run *run, const char *manifest, size_t len)
+{
+    struct hc_json j;
+    struct hc_error err;
+    if (hc_json_parse(&j, "manifest", manifest, len, &err) < 0 || !cJSON_IsObject(j.root)) {
+        hc_json_finish(&j);
+        return NULL;
+    }
+    list_artifacts(run, at(j.root, "figures"));
+    size_t figures = run->count;
+    list_artifacts(run, at(j.root, "files"));
+    (void)hc_store_list(run, "manifest.json", (int64_t)len);
+    cJSON *result = cJSON_CreateObject();
+    hc_mcp_put(result, "content", write_content(mcp, run, j.root, figures));
+    hc_mcp_put(result, "structuredContent", structure(run, j.root, figures));
+    hc_mcp_put(result, "isError", cJSON_CreateBool(strcmp(text_at(j.root, "status"), "ok") != 0));
+    hc_json_finish(&j);
+    return result;
+}

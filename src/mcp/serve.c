@@ -1,0 +1,145 @@
+/* The loop. */
+#include "mcp/server.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+
+#define MAX_MESSAGE  ((size_t)16 << 20) /* bytes of one */
+#define MAX_BACKLOG  ((size_t)1 << 20)  /* with more than that not taken, nothing more is read */
+#define LAST_WORDS   2000               /* ms that a client has to take what is left */
+#define HEARTBEAT_MS 1000
+
+int64_t hc_mcp_now_ms(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* One piece, of a size that a pipe or socket which is ready for any takes without waiting: the loop must not
+ * stand still, and O_NONBLOCK would change the terminal for others. */
+static void write_some(struct hc_mcp *m)
+{
+    size_t left = m->out.len - m->sent, piece = left < PIPE_BUF ? left : PIPE_BUF;
+    ssize_t n = write(STDOUT_FILENO, m->out.data + m->sent, piece);
+    if (n < 0 && errno != EINTR && errno != EAGAIN) {
+        m->gone = true;
+        n = (ssize_t)left;
+    }
+    m->sent += n > 0 ? (size_t)n : 0;
+    if (m->sent >= m->out.len) {
+        hc_buf_finish(&m->out);
+        m->sent = 0;
+    }
+}
+
+static void handle_line(struct hc_mcp *m, const char *text, size_t len)
+{
+    struct hc_rpc message;
+    struct hc_error err = {0};
+    int code;
+    if (hc_rpc_parse(&message, text, len, &code, &err) < 0)
+        hc_mcp_error(m, message.id, code, "%s", err.text);
+    else
+        hc_mcp_handle(m, &message);
+    hc_rpc_finish(&message);
+}
+
+/* Lines that are there already, for as long as the client takes the answers. */
+static void handle_lines(struct hc_mcp *m)
+{
+    const char *text;
+    size_t len;
+    while (m->out.len - m->sent < MAX_BACKLOG) {
+        switch (hc_rpc_next(&m->lines, &text, &len)) {
+        case HC_RPC_LINE:
+            handle_line(m, text, len);
+            break;
+        case HC_RPC_LONG:
+            hc_mcp_error(m, "null", HC_RPC_INVALID_REQUEST,
+                         "a message may have %zu bytes; this one was dropped", MAX_MESSAGE);
+            break;
+        case HC_RPC_NO_MEMORY:
+            hc_mcp_error(m, "null", HC_RPC_INTERNAL, "out of memory; a message was dropped");
+            break;
+        default:
+            return;
+        }
+    }
+}
+
+static void read_some(struct hc_mcp *m)
+{
+    char chunk[65536];
+    ssize_t n = read(STDIN_FILENO, chunk, sizeof chunk);
+    if (n > 0)
+        hc_rpc_feed(&m->lines, chunk, (size_t)n);
+    else if (n == 0 || (errno != EINTR && errno != EAGAIN))
+        m->gone = true;
+}
+
+/* Until something has happened. True: a signal says that this is the end. */
+static bool wait_for_more(struct hc_mcp *m)
+{
+    struct pollfd fds[3 + HC_MCP_JOBS];
+    nfds_t count = 3;
+    bool busy = false, full = m->out.len - m->sent >= MAX_BACKLOG;
+    fds[0] = (struct pollfd){.fd = full ? -1 : STDIN_FILENO, .events = POLLIN};
+    fds[1] = (struct pollfd){.fd = m->out.len ? STDOUT_FILENO : -1, .events = POLLOUT};
+    fds[2] = (struct pollfd){.fd = m->config->cancel_fd, .events = POLLIN};
+    for (size_t i = 0; i < HC_MCP_JOBS; i++) {
+        if (m->programs[i].run)
+            fds[count++] = (struct pollfd){.fd = m->programs[i].pidfd, .events = POLLIN};
+        busy |= m->programs[i].run != 0;
+    }
+    if (poll(fds, count, busy ? HEARTBEAT_MS : -1) < 0)
+        return false;
+    if (fds[2].revents)
+        return true;
+    if (fds[1].revents)
+        write_some(m);
+    if (fds[0].revents)
+        read_some(m);
+    return false;
+}
+
+/* A client that has closed its end of our input may still read; one that has not for a while does not. */
+static void flush(struct hc_mcp *m)
+{
+    int64_t end = hc_mcp_now_ms() + LAST_WORDS, left;
+    while (m->out.len && (left = end - hc_mcp_now_ms()) > 0) {
+        struct pollfd fd = {.fd = STDOUT_FILENO, .events = POLLOUT};
+        if (poll(&fd, 1, (int)left) > 0)
+            write_some(m);
+    }
+}
+
+static void finish(struct hc_mcp *m)
+{
+    hc_programs_end(m);
+    hc_store_close(&m->store);
+    hc_rpc_lines_finish(&m->lines);
+    hc_buf_finish(&m->out);
+}
+
+int hc_mcp_serve(const struct hc_mcp_config *config, struct hc_error *err)
+{
+    struct hc_mcp m = {.config = config, .lines.max = MAX_MESSAGE};
+    bool stopped = false;
+    int rc = hc_store_open(&m.store, config->output_dir, config->store_bytes, err);
+    while (rc == 0 && !stopped && !m.gone) {
+        stopped = wait_for_more(&m);
+        hc_programs_tend(&m);
+        if (!stopped)
+            handle_lines(&m);
+    }
+    if (rc == 0 && !stopped)
+        flush(&m);
+    finish(&m);
+    return rc;
+}

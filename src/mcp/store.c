@@ -1,0 +1,369 @@
+#include "mcp/store.h"
+
+#include "base/fd.h"
+#include "cell/steps.h"
+#include "inside/kernel.h"
+#include "mcp/mime.h"
+#include "spec/names.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+
+#define WRITTEN  "files"
+#define GIVEN    "given"
+#define CONFINED (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
+
+/* ---- the directory ---- */
+
+static int make_directory(struct hc_store *s, const char *parent, struct hc_error *err)
+{
+    char path[PATH_MAX];
+    const char *temporary = getenv("TMPDIR"), *in = parent;
+    if (!in)
+        in = temporary && *temporary ? temporary : "/tmp";
+    if (parent && mkdir(parent, 0777) < 0 && errno != EEXIST)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "make the output directory %s", parent);
+    char *whole = realpath(in, NULL);
+    int n = snprintf(path, sizeof path, "%s/%smcp-XXXXXX", whole ? whole : in, parent ? "" : "hotcell-");
+    free(whole);
+    if (n < 0 || n >= (int)sizeof path || !mkdtemp(path))
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "make a directory in %s", in);
+    s->path = strdup(path);
+    s->fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return s->path && s->fd >= 0 ? 0 : hc_fail(err, errno, "open %s", path);
+}
+
+int hc_store_open(struct hc_store *s, const char *parent, int64_t max, struct hc_error *err)
+{
+    *s = (struct hc_store){.fd = -1, .max = max, .temporary = !parent};
+    if (make_directory(s, parent, err) < 0)
+        return -1;
+    if (mkdirat(s->fd, WRITTEN, 0700) < 0 || mkdirat(s->fd, GIVEN, 0700) < 0)
+        return hc_fail(err, errno, "make directories in %s", s->path);
+    return 0;
+}
+
+static void finish_run(struct hc_stored_run *run)
+{
+    for (size_t i = 0; i < run->count; i++)
+        free(run->files[i].path);
+    free(run->files);
+    *run = (struct hc_stored_run){0};
+}
+
+/* What cannot be removed stays; whoever looks into the directory sees it. */
+static void remove_directory(const struct hc_store *s, const char *name)
+{
+    struct hc_error ignored;
+    (void)hc_remove_results(s->fd, name, &ignored);
+}
+
+static void run_name(int number, char out[16])
+{
+    (void)snprintf(out, 16, "run-%d", number);
+}
+
+void hc_store_close(struct hc_store *s)
+{
+    char name[16];
+    for (size_t i = 0; i < s->run_count; i++) {
+        run_name(s->runs[i].number, name);
+        if (s->temporary)
+            remove_directory(s, name);
+        finish_run(&s->runs[i]);
+    }
+    finish_run(&s->written);
+    if (s->fd >= 0) {
+        remove_directory(s, GIVEN);
+        if (s->temporary)
+            remove_directory(s, WRITTEN);
+        (void)unlinkat(s->fd, WRITTEN, AT_REMOVEDIR); /* if nothing is in it */
+    }
+    if (s->path)
+        (void)rmdir(s->path);
+    hc_close_fd(&s->fd);
+    free(s->path);
+    *s = (struct hc_store){.fd = -1};
+}
+
+/* ---- lists ---- */
+
+/* The path is taken, also if it fails. */
+static int list_file(struct hc_stored_run *run, char *path_taken, int64_t bytes)
+{
+    struct hc_stored *grown = path_taken ? realloc(run->files, (run->count + 1) * sizeof *run->files) : NULL;
+    if (!grown) {
+        free(path_taken);
+        return -1;
+    }
+    run->files = grown;
+    run->files[run->count++] =
+        (struct hc_stored){.path = path_taken, .mime = hc_mime_of(path_taken), .bytes = bytes};
+    run->bytes += bytes;
+    return 0;
+}
+
+int hc_store_list(struct hc_stored_run *run, const char *path, int64_t bytes)
+{
+    char *whole = NULL;
+    if (asprintf(&whole, "run-%d/%s", run->number, path) < 0)
+        return -1;
+    return list_file(run, whole, bytes);
+}
+
+static const struct hc_stored *find_in(const struct hc_stored_run *run, const char *path)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (strcmp(run->files[i].path, path) == 0)
+            return &run->files[i];
+    return NULL;
+}
+
+const struct hc_stored_run *hc_store_find_run(const struct hc_store *s, const char *name)
+{
+    char own[16];
+    if (strcmp(name, WRITTEN) == 0)
+        return &s->written;
+    for (size_t i = 0; i < s->run_count; i++) {
+        run_name(s->runs[i].number, own);
+        if (strcmp(own, name) == 0)
+            return &s->runs[i];
+    }
+    return NULL;
+}
+
+const struct hc_stored *hc_store_find(const struct hc_store *s, const char *path)
+{
+    const struct hc_stored *found = find_in(&s->written, path);
+    for (size_t i = 0; !found && i < s->run_count; i++)
+        found = find_in(&s->runs[i], path);
+    return found;
+}
+
+/* ---- files ---- */
+
+static int open_beneath(const struct hc_store *s, const char *path, uint64_t flags)
+{
+    struct open_how how = {.flags = flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+                           .mode = flags & O_CREAT ? 0600 : 0,
+                           .resolve = CONFINED};
+    return hc_openat2(s->fd, path, &how);
+}
+
+static int open_regular(const struct hc_store *s, const char *path, struct hc_error *err)
+{
+    struct stat st;
+    hc_autofd fd = open_beneath(s, path, O_RDONLY);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "%s", path);
+    if (!S_ISREG(st.st_mode))
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: not a regular file", path);
+    return hc_take(&fd);
+}
+
+int hc_store_read(const struct hc_store *s, const struct hc_stored *file, int64_t offset, size_t max,
+                  struct hc_buf *out, struct hc_error *err)
+{
+    hc_autofd fd = open_regular(s, file->path, err);
+    if (fd < 0)
+        return -1;
+    char chunk[16384];
+    while (out->len < max) {
+        size_t want = max - out->len < sizeof chunk ? max - out->len : sizeof chunk;
+        ssize_t n = pread(fd, chunk, want, offset + (int64_t)out->len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return hc_fail(err, errno, "read %s", file->path);
+        if (n == 0)
+            break;
+        if (hc_buf_add(out, chunk, (size_t)n) < 0)
+            return hc_fail(err, ENOMEM, "read %s", file->path);
+    }
+    return 0;
+}
+
+/* A new file with a name of ours, which no guest has had a say in. */
+static int create(const struct hc_store *s, const char *path, const void *data, size_t len,
+                  struct hc_error *err)
+{
+    hc_autofd fd = open_beneath(s, path, O_WRONLY | O_CREAT | O_EXCL);
+    if (fd < 0)
+        return hc_fail(err, errno, "make %s", path);
+    return hc_write_all(fd, data, len, err) < 0 ? hc_ctx(err, "%s", path) : 0;
+}
+
+const char *hc_store_bad_name(const char *name)
+{
+    return hc_is_id(name, HC_STORE_NAME)
+               ? NULL
+               : "expected a plain file name of at most 80 letters, digits, '.', '_' and '-', not beginning "
+                 "with '.'";
+}
+
+static int64_t bytes_of(const struct hc_store *s, const char *name, size_t *index)
+{
+    for (*index = 0; *index < s->written.count; (*index)++)
+        if (strcmp(s->written.files[*index].path + strlen(WRITTEN "/"), name) == 0)
+            return s->written.files[*index].bytes;
+    return 0;
+}
+
+const char *hc_store_no_room(const struct hc_store *s, const char *name, size_t len)
+{
+    size_t index;
+    int64_t others = s->written.bytes - bytes_of(s, name, &index);
+    if (index == s->written.count && s->written.count >= HC_STORE_WRITTEN)
+        return "there are 256 files already: remove some with remove_file";
+    if (others + (int64_t)len > HC_STORE_WRITTEN_BYTES)
+        return "all files together may have 256 MiB: remove some with remove_file";
+    return NULL;
+}
+
+static void unlist(struct hc_store *s, size_t index)
+{
+    struct hc_stored *file = &s->written.files[index];
+    s->written.bytes -= file->bytes;
+    free(file->path);
+    s->written.count--;
+    memmove(file, file + 1, (s->written.count - index) * sizeof *file);
+}
+
+int hc_store_write(struct hc_store *s, const char *name, const void *data, size_t len, struct hc_error *err)
+{
+    char path[HC_STORE_NAME + 16];
+    static const char temp[] = WRITTEN "/.new";
+    size_t index;
+    (void)snprintf(path, sizeof path, WRITTEN "/%s", name);
+    int rc = create(s, temp, data, len, err);
+    if (rc == 0 && renameat(s->fd, temp, s->fd, path) < 0)
+        rc = hc_fail(err, errno, "write %s", path);
+    if (rc < 0) {
+        (void)unlinkat(s->fd, temp, 0);
+        return -1;
+    }
+    (void)bytes_of(s, name, &index);
+    if (index < s->written.count)
+        unlist(s, index);
+    return list_file(&s->written, strdup(path), (int64_t)len) < 0 ? hc_fail(err, ENOMEM, "%s", path) : 0;
+}
+
+/* ---- runs ---- */
+
+static void drop_run(struct hc_store *s, size_t index)
+{
+    char name[16];
+    run_name(s->runs[index].number, name);
+    remove_directory(s, name);
+    finish_run(&s->runs[index]);
+    s->run_count--;
+    memmove(&s->runs[index], &s->runs[index + 1], (s->run_count - index) * sizeof *s->runs);
+}
+
+int hc_store_remove(struct hc_store *s, const char *path, struct hc_error *err)
+{
+    for (size_t i = 0; i < s->written.count; i++) {
+        if (strcmp(s->written.files[i].path, path) != 0)
+            continue;
+        if (unlinkat(s->fd, path, 0) < 0 && errno != ENOENT)
+            return hc_fail(err, errno, "remove %s", path);
+        unlist(s, i);
+        return 0;
+    }
+    const struct hc_stored_run *run = hc_store_find_run(s, path);
+    if (!run || run == &s->written)
+        return 1;
+    drop_run(s, (size_t)(run - s->runs));
+    return 0;
+}
+
+int hc_store_begin(struct hc_store *s, struct hc_error *err)
+{
+    char name[32];
+    int number = s->last + 1;
+    (void)snprintf(name, sizeof name, GIVEN "/run-%d", number);
+    if (mkdirat(s->fd, name, 0700) < 0)
+        return hc_fail(err, errno, "make %s", name);
+    s->last = number;
+    return number;
+}
+
+static void given_name(int run, const char *name, char out[HC_STORE_NAME + 48])
+{
+    (void)snprintf(out, HC_STORE_NAME + 48, GIVEN "/run-%d/%.*s", run, HC_STORE_NAME, name);
+}
+
+int hc_store_give(struct hc_store *s, int run, const char *name, const void *data, size_t len,
+                  struct hc_error *err)
+{
+    char path[HC_STORE_NAME + 48];
+    given_name(run, name, path);
+    return create(s, path, data, len, err);
+}
+
+/* A copy: what is written later under the same name must not change what this run sees. */
+int hc_store_give_stored(struct hc_store *s, int run, const struct hc_stored *file, const char *name,
+                         struct hc_error *err)
+{
+    char path[HC_STORE_NAME + 48];
+    given_name(run, name, path);
+    hc_autofd from = open_regular(s, file->path, err);
+    if (from < 0)
+        return -1;
+    hc_autofd to = open_beneath(s, path, O_WRONLY | O_CREAT | O_EXCL);
+    if (to < 0)
+        return hc_fail(err, errno, "make %s", path);
+    ssize_t n;
+    while ((n = sendfile(to, from, NULL, 1 << 24)) != 0)
+        if (n < 0 && errno != EINTR)
+            return hc_fail(err, errno, "copy %s", file->path);
+    return 0;
+}
+
+int hc_store_given_path(const struct hc_store *s, int run, const char *name, char *out, size_t size)
+{
+    char given[HC_STORE_NAME + 48];
+    given_name(run, name, given);
+    int n = snprintf(out, size, "%s/%s", s->path, given);
+    return n > 0 && (size_t)n < size ? 0 : -1;
+}
+
+int hc_store_run_path(const struct hc_store *s, int run, char *out, size_t size)
+{
+    int n = snprintf(out, size, "%s/run-%d", s->path, run);
+    return n > 0 && (size_t)n < size ? 0 : -1;
+}
+
+void hc_store_abandon(struct hc_store *s, int run)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, GIVEN "/run-%d", run);
+    remove_directory(s, name);
+}
+
+struct hc_stored_run *hc_store_end(struct hc_store *s, int run)
+{
+    hc_store_abandon(s, run);
+    if (s->run_count == HC_STORE_RUNS)
+        drop_run(s, 0);
+    s->runs[s->run_count] = (struct hc_stored_run){.number = run};
+    return &s->runs[s->run_count++];
+}
+
+void hc_store_trim(struct hc_store *s, const struct hc_stored_run *kept)
+{
+    int number = kept->number;
+    int64_t sum = 0;
+    for (size_t i = 0; i < s->run_count; i++)
+        sum += s->runs[i].bytes;
+    while (sum > s->max && s->run_count > 1 && s->runs[0].number != number) {
+        sum -= s->runs[0].bytes;
+        drop_run(s, 0);
+    }
+}

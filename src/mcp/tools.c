@@ -1,0 +1,261 @@
+/* The tools: one table from which the client's list is made and by which arguments are checked. */
+#include "mcp/server.h"
+
+#include "spec/names.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum arg_kind { ARG_STRING, ARG_NUMBER, ARG_COUNT, ARG_OBJECT };
+
+static const struct {
+    const char *schema; /* type, as JSON Schema has it */
+    const char *shape;  /* for messages */
+} kinds[] = {
+    [ARG_STRING] = {"string", "a string"},
+    [ARG_NUMBER] = {"number", "a number"},
+    [ARG_COUNT] = {"integer", "a whole number from 0 on"},
+    [ARG_OBJECT] = {"object", "an object"},
+};
+
+struct arg {
+    const char *name;
+    enum arg_kind kind;
+    bool required;
+    const char *help;
+    const char *values; /* schema of an object's values, as JSON; NULL: any */
+};
+
+#define MAX_ARGS 6
+#define CONTENT                                                                                              \
+    "{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"object\",\"properties\":{\"base64\":{\"type\":"           \
+    "\"string\"}},\"required\":[\"base64\"],\"additionalProperties\":false}]}"
+
+struct tool {
+    const char *name, *title, *help;
+    bool reads_only, destroys, card; /* card: what programs may do stands behind the help */
+    const char *output;              /* schema of the structured part; NULL: none */
+    void (*call)(struct hc_mcp *m, const struct hc_call *call);
+    struct arg args[MAX_ARGS];
+};
+
+static const struct tool tools[] = {
+    {"run_python",
+     "Run a Python program in a sealed cell",
+     "Run a Python program in a cell of its own and give back what it printed, the value of its last "
+     "expression, "
+     "its figures as images, and the files that it left in /output. Each call starts from nothing: variables "
+     "of "
+     "earlier calls are gone; keep what is needed in files.",
+     false,
+     false,
+     true,
+     hc_run_schema,
+     hc_tool_run_python,
+     {{"code", ARG_STRING, true, "The program.", NULL},
+      {"vars", ARG_OBJECT, false, "Variables of the program: name and JSON value.", NULL},
+      {"files", ARG_OBJECT, false,
+       "Data that comes with the call: NAME.EXT and its text, or {\"base64\": ...}. NAME has to be a Python "
+       "name. "
+       "Each stands in /input, and is there as the variable NAME: .csv, .json and .jsonl as pandas data "
+       "frames, "
+       ".npy and .npz as arrays, anything else as the path.",
+       CONTENT},
+      {"inputs", ARG_OBJECT, false,
+       "Files that are kept here as data: variable name and path, such as \"run-1/table.csv\" or "
+       "\"files/sales.csv\". They are loaded as those of 'files'.",
+       "{\"type\":\"string\"}"},
+      {"timeout", ARG_NUMBER, false, "Seconds that the program may take, if less than the policy allows.",
+       NULL}}},
+    {"list_files",
+     "List files",
+     "List the files that are kept: those of write_file, and what earlier programs left, newest last. "
+     "Results of "
+     "old runs are removed when newer ones need the room.",
+     true,
+     false,
+     false,
+     NULL,
+     hc_tool_list_files,
+     {{"of", ARG_STRING, false, "Only these: a run such as \"run-3\", or \"files\" for what was written.",
+       NULL},
+      {"offset", ARG_COUNT, false, "How many to leave out at the beginning.", NULL}}},
+    {"read_file",
+     "Read a file",
+     "Read a file that list_files or a run named. Text comes in parts of at most 64 KiB, images as images, "
+     "other "
+     "files of up to 1 MiB as base64.",
+     true,
+     false,
+     false,
+     NULL,
+     hc_tool_read_file,
+     {{"path", ARG_STRING, true, "Such as \"run-1/table.csv\".", NULL},
+      {"offset", ARG_COUNT, false, "The byte to begin with.", NULL}}},
+    {"write_file",
+     "Write a file",
+     "Keep a file, for later programs to take as one of their inputs. One of the same name is replaced.",
+     false,
+     true,
+     false,
+     NULL,
+     hc_tool_write_file,
+     {{"name", ARG_STRING, true, "A plain file name, such as \"sales.csv\".", NULL},
+      {"text", ARG_STRING, false, "Its content.", NULL},
+      {"base64", ARG_STRING, false, "Its content, if it is not text.", NULL}}},
+    {"remove_file",
+     "Remove a file or a run",
+     "Remove a file of write_file, or all that a run left.",
+     false,
+     true,
+     false,
+     NULL,
+     hc_tool_remove_file,
+     {{"path", ARG_STRING, true, "Such as \"files/sales.csv\" or \"run-3\".", NULL}}},
+};
+
+#define TOOLS (sizeof tools / sizeof *tools)
+
+/* ---- the list ---- */
+
+static cJSON *arg_schema(const struct hc_mcp *m, const struct arg *arg)
+{
+    cJSON *schema = cJSON_CreateObject();
+    hc_mcp_put(schema, "type", cJSON_CreateString(kinds[arg->kind].schema));
+    hc_mcp_put(schema, "description", cJSON_CreateString(arg->help));
+    if (arg->kind == ARG_COUNT)
+        hc_mcp_put(schema, "minimum", cJSON_CreateNumber(0));
+    if (arg->kind == ARG_NUMBER) { /* the time is the only one */
+        hc_mcp_put(schema, "exclusiveMinimum", cJSON_CreateNumber(0));
+        hc_mcp_put(schema, "maximum", cJSON_CreateNumber((double)m->config->timeout_ms / 1000));
+    }
+    if (arg->values)
+        (void)cJSON_AddRawToObject(schema, "additionalProperties", arg->values);
+    return schema;
+}
+
+static cJSON *input_schema(const struct hc_mcp *m, const struct tool *t)
+{
+    cJSON *schema = cJSON_CreateObject();
+    hc_mcp_put(schema, "type", cJSON_CreateString("object"));
+    cJSON *properties = cJSON_AddObjectToObject(schema, "properties");
+    cJSON *required = cJSON_CreateArray();
+    for (const struct arg *a = t->args; a < t->args + MAX_ARGS && a->name; a++) {
+        hc_mcp_put(properties, a->name, arg_schema(m, a));
+        if (a->required)
+            hc_mcp_add(required, cJSON_CreateString(a->name));
+    }
+    hc_mcp_put(schema, "required", required);
+    hc_mcp_put(schema, "additionalProperties", cJSON_CreateFalse());
+    return schema;
+}
+
+static cJSON *describe(const struct hc_mcp *m, const struct tool *t)
+{
+    cJSON *tool = cJSON_CreateObject();
+    hc_autobuf help = {0};
+    (void)hc_buf_str(&help, t->help);
+    if (t->card)
+        (void)hc_buf_fmt(&help, "\n\n%s", m->config->card);
+    hc_mcp_put(tool, "name", cJSON_CreateString(t->name));
+    hc_mcp_put(tool, "title", cJSON_CreateString(t->title));
+    hc_mcp_put(tool, "description", cJSON_CreateString(help.failed ? t->help : help.data));
+    hc_mcp_put(tool, "inputSchema", input_schema(m, t));
+    if (t->output)
+        (void)cJSON_AddRawToObject(tool, "outputSchema", t->output);
+    cJSON *hints = cJSON_AddObjectToObject(tool, "annotations");
+    hc_mcp_put(hints, "readOnlyHint", cJSON_CreateBool(t->reads_only));
+    hc_mcp_put(hints, "destructiveHint", cJSON_CreateBool(t->destroys));
+    hc_mcp_put(hints, "openWorldHint", cJSON_CreateFalse());
+    return tool;
+}
+
+cJSON *hc_mcp_list_tools(const struct hc_mcp *m)
+{
+    cJSON *result = cJSON_CreateObject();
+    cJSON *list = cJSON_AddArrayToObject(result, "tools");
+    for (size_t i = 0; i < TOOLS; i++)
+        hc_mcp_add(list, describe(m, &tools[i]));
+    return result;
+}
+
+/* ---- calls ---- */
+
+static bool fits(const struct arg *arg, const cJSON *value)
+{
+    switch (arg->kind) {
+    case ARG_STRING:
+        return cJSON_IsString(value);
+    case ARG_NUMBER:
+        return cJSON_IsNumber(value);
+    case ARG_COUNT:
+        return cJSON_IsNumber(value) && value->valuedouble >= 0 && value->valuedouble <= 9e15 &&
+               value->valuedouble == floor(value->valuedouble);
+    default:
+        return cJSON_IsObject(value);
+    }
+}
+
+static const struct arg *find_arg(const struct tool *t, const char *name)
+{
+    for (const struct arg *a = t->args; a < t->args + MAX_ARGS && a->name; a++)
+        if (strcmp(a->name, name) == 0)
+            return a;
+    return NULL;
+}
+
+static void refuse_unknown(struct hc_mcp *m, const char *id, const struct tool *t, const char *name)
+{
+    const char *known[MAX_ARGS + 1] = {NULL};
+    char hint[160];
+    for (size_t i = 0; i < MAX_ARGS && t->args[i].name; i++)
+        known[i] = t->args[i].name;
+    hc_nearest(name, known, hint, sizeof hint);
+    hc_mcp_refuse(m, id, "%s has no argument '%.64s'%s", t->name, name, hint);
+}
+
+/* What is wrong is told to the model, which can mend it. */
+static bool check_arguments(struct hc_mcp *m, const char *id, const struct tool *t, const cJSON *arguments)
+{
+    const cJSON *value;
+    cJSON_ArrayForEach(value, arguments)
+    {
+        const struct arg *arg = find_arg(t, value->string);
+        if (!arg) {
+            refuse_unknown(m, id, t, value->string);
+            return false;
+        }
+        if (!fits(arg, value)) {
+            hc_mcp_refuse(m, id, "%s: %s: expected %s, got %s", t->name, arg->name, kinds[arg->kind].shape,
+                          hc_json_kind(value));
+            return false;
+        }
+    }
+    for (const struct arg *a = t->args; a < t->args + MAX_ARGS && a->name; a++)
+        if (a->required && !cJSON_GetObjectItemCaseSensitive(arguments, a->name)) {
+            hc_mcp_refuse(m, id, "%s: expected the argument %s, %s", t->name, a->name, kinds[a->kind].shape);
+            return false;
+        }
+    return true;
+}
+
+void hc_mcp_call_tool(struct hc_mcp *m, const struct hc_rpc *message)
+{
+    const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(message->params, "name"));
+    const cJSON *arguments = cJSON_GetObjectItemCaseSensitive(message->params, "arguments");
+    const struct tool *t = NULL;
+    for (size_t i = 0; name && i < TOOLS; i++)
+        if (strcmp(tools[i].name, name) == 0)
+            t = &tools[i];
+    if (!name)
+        hc_mcp_error(m, message->id, HC_RPC_INVALID_PARAMS, "name: expected the name of a tool");
+    else if (!t)
+        hc_mcp_error(m, message->id, HC_RPC_INVALID_PARAMS,
+                     "there is no tool '%.80s' (tools/list names them)", name);
+    else if (arguments && !cJSON_IsObject(arguments))
+        hc_mcp_error(m, message->id, HC_RPC_INVALID_PARAMS, "arguments: expected an object, got %s",
+                     hc_json_kind(arguments));
+    else if (check_arguments(m, message->id, t, arguments))
+        t->call(m, &(struct hc_call){.message = message, .arguments = arguments});
+}

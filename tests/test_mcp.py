@@ -1,0 +1,417 @@
+"""hotcell mcp, in raw messages: the protocol, the tools, and what a client may not do."""
+
+import base64
+import json
+import os
+import signal
+import subprocess
+
+import cells
+import jsonschema
+import mcp_client
+import pytest
+from mcp_client import text
+
+
+@pytest.fixture
+def server(base_tree):
+    with mcp_client.Server() as running:
+        running.initialize()
+        yield running
+
+
+@pytest.fixture(scope="module")
+def quiet(base_tree):
+    """One for many tests that change nothing in it."""
+    with mcp_client.Server() as running:
+        running.initialize()
+        yield running
+
+
+def kept(server):
+    """The directory of the server's own."""
+    (found,) = server.output.glob("mcp-*")
+    return found
+
+
+# ---- the protocol ----
+
+@pytest.mark.parametrize("asked, given", [("2025-11-25", "2025-11-25"), ("2025-06-18", "2025-06-18"),
+                                          ("2024-11-05", "2024-11-05"), ("2025-03-26", "2025-11-25"),
+                                          ("1.0", "2025-11-25")])
+def test_version_is_negotiated(base_tree, asked, given):
+    with mcp_client.Server() as running:
+        result = running.initialize(asked)
+        assert result["protocolVersion"] == given
+        assert result["serverInfo"]["name"] == "hotcell" and set(result["capabilities"]) == {"tools", "resources"}
+        assert running.end() == (0, "")
+
+
+def test_nothing_but_ping_before_initialize(base_tree):
+    with mcp_client.Server() as running:
+        assert running.result("ping") == {}
+        answer = running.request("tools/list")
+        assert answer["error"]["code"] == -32600 and "initialize" in answer["error"]["message"]
+        assert running.request("initialize")["error"]["code"] == -32602
+        running.initialize()
+        assert running.result("tools/list")
+        assert running.request("initialize", protocolVersion="2025-06-18")["error"]["code"] == -32600
+
+
+@pytest.mark.parametrize("line, code, says, request_id", [
+    (b"garbage", -32700, "message:1:1", None),
+    (b"{", -32700, "message:1:", None),
+    (b"\xff\xfe", -32700, "message:1:1", None),
+    (b'{"jsonrpc":"2.0","id":1,"method":"ping","id":2}', -32700, "twice", None),
+    (b'{"jsonrpc":"2.0","id":"\\u0000","method":"ping"}', -32700, "u0000", None),
+    (b"[" * 100 + b"]" * 100, -32700, "", None),
+    (b"[]", -32600, "batches", None),
+    (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, "batches", None),
+    (b"7", -32600, "object", None),
+    (b'{"id":9,"method":"ping"}', -32600, "jsonrpc", 9),
+    (b'{"jsonrpc":"2.0","id":9}', -32600, "method", 9),
+    (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, "id", None),
+    (b'{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600, "id", None),
+    (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600, "id", None),
+    (b'{"jsonrpc":"2.0","id":"' + b"x" * 300 + b'","method":"ping"}', -32600, "id", None),
+    (b'{"jsonrpc":"2.0","id":9,"method":"no/such"}', -32601, "no/such", 9),
+    (b'{"jsonrpc":"2.0","id":9,"method":"notifications/cancelled"}', -32601, "cancelled", 9),
+    (b'{"jsonrpc":"2.0","id":9,"method":"tools/list","params":[]}', -32602, "params", 9),
+    (b'{"jsonrpc":"2.0","id":9,"method":"tools/list","params":{"cursor":"x"}}', -32602, "cursor", 9),
+    (b'{"jsonrpc":"2.0","id":9,"method":"tools/call"}', -32602, "name", 9),
+    (b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"sh"}}', -32602, "sh", 9),
+    (b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"list_files","arguments":3}}', -32602, "arguments", 9),
+    (b'{"jsonrpc":"2.0","id":9,"method":"resources/list","params":{"cursor":"-1"}}', -32602, "cursor", 9),
+    (b'{"jsonrpc":"2.0","id":9,"method":"resources/read","params":{}}', -32602, "uri", 9),
+    (b'{"jsonrpc":"2.0","id":9,"method":"resources/read","params":{"uri":"file:///etc/passwd"}}', -32002, "passwd", 9),
+    (b'{"jsonrpc":"2.0","id":9,"method":"resources/read","params":{"uri":"hotcell://files/%2e%2e/x"}}', -32002, "", 9),
+])
+def test_each_wrong_message_has_one_clear_answer(quiet, line, code, says, request_id):
+    got, message = quiet.error(line, request_id)
+    assert got == code and says in message
+    assert quiet.result("ping") == {}
+
+
+def test_ids_come_back_as_they_were(quiet):
+    for written in (b"12345678901234567890123", b'"a b\\n\\u00e9"', b"-1", b"0", b'""'):
+        quiet.write(b'{"jsonrpc":"2.0","id":' + written + b',"method":"ping"}\r\n')
+        assert quiet.message() == {"jsonrpc": "2.0", "id": json.loads(written), "result": {}}
+
+
+def test_what_needs_no_answer_has_none(quiet):
+    quiet.write(b'\n  \n{"jsonrpc":"2.0","method":"no/such"}\n{"jsonrpc":"2.0","id":5,"result":{}}\n'
+                b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"nobody"}}\n'
+                b'{"jsonrpc":"2.0","method":"notifications/cancelled"}\n')
+    assert quiet.result("ping") == {}
+
+
+def test_a_line_that_is_too_long_is_dropped(server):
+    for _ in range(2):
+        code, message = server.error(b'{"a":"' + b"x" * (16 << 20) + b'"}')
+        assert code == -32600 and "16777216" in message
+    assert server.result("ping") == {}
+
+
+def test_messages_come_in_any_pieces(quiet):
+    for byte in b'{"jsonrpc":"2.0","id":77,"method":"ping"}\n':
+        quiet.write(bytes([byte]))
+    assert quiet.receive()["id"] == 77
+
+
+# ---- programs ----
+
+def test_tools_are_described(quiet):
+    tools = {tool["name"]: tool for tool in quiet.result("tools/list")["tools"]}
+    assert set(tools) == {"run_python", "list_files", "read_file", "write_file", "remove_file"}
+    for tool in tools.values():
+        jsonschema.Draft202012Validator.check_schema(tool["inputSchema"])
+        assert len(tool["description"]) < 8000
+    card = cells.hotcell("policy", "card").stdout
+    assert "Not allowed:" in card
+    assert "Not allowed:" in tools["run_python"]["description"]
+    assert "10s by the clock" in tools["run_python"]["description"] or cells.SLOWNESS != 1
+
+
+def test_a_program(server):
+    tools = {tool["name"]: tool for tool in server.result("tools/list")["tools"]}
+    result = server.tool("run_python", code="import sys; print('out'); print('err', file=sys.stderr)\n"
+                                            "open('a.txt', 'w').write('left'); big + 1", vars={"big": 2 ** 70})
+    jsonschema.validate(result["structuredContent"], tools["run_python"]["outputSchema"])
+    data = result["structuredContent"]
+    assert (data["status"], data["run"], data["exit_code"]) == ("ok", "run-1", 0)
+    assert (data["stdout"]["text"], data["stderr"]["text"]) == ("out\n", "err\n")
+    assert data["value"]["text/plain"] == str(2 ** 70 + 1)
+    assert [file["path"] for file in data["files"]] == ["run-1/a.txt", "run-1/manifest.json"]
+    assert not result["isError"]
+    said = text(result)
+    assert "stdout:\nout\n" in said and "stderr:\nerr\n" in said and str(2 ** 70 + 1) in said and "run-1/a.txt" in said
+    assert text(server.tool("read_file", path="run-1/a.txt")) == "left"
+
+
+@pytest.mark.parametrize("code, status, says", [
+    ("def f():\n    return 1 / 0\nf()", "error", "line 2, in f"),
+    ("import socket", "rejected", "Import of 'socket' is not allowed"),
+    ("print(1", "rejected", "SyntaxError"),
+    ("print('before', flush=True)\nwhile True: pass", "timeout", "before"),
+])
+def test_a_program_that_fails(quiet, code, status, says):
+    result = quiet.tool("run_python", code=code, timeout=1)
+    assert result["isError"] and result["structuredContent"]["status"] == status
+    assert says in text(result)
+
+
+def test_each_program_starts_from_nothing(quiet):
+    quiet.run("leftover = 1")
+    assert "NameError" in text(quiet.tool("run_python", code="leftover"))
+
+
+def test_files_and_inputs(server):
+    assert "files/notes.txt" in text(server.tool("write_file", name="notes.txt", text="grüße"))
+    server.tool("write_file", name="raw.bin", base64=base64.b64encode(bytes(range(256))).decode())
+    first = server.run("print(open(given).read())\nopen('next.txt', 'w').write('from the first')",
+                       files={"given.txt": "in the call", "coded.dat": {"base64": "AAEC"}})
+    assert first["stdout"]["text"] == "in the call\n"
+    second = server.run("print(open(notes, encoding='utf8').read(), len(open(raw, 'rb').read()), open(before).read())",
+                        inputs={"notes": "files/notes.txt", "raw": "files/raw.bin", "before": "run-1/next.txt"})
+    assert second["stdout"]["text"] == "grüße 256 from the first\n"
+    assert not list((kept(server) / "given").iterdir())
+
+
+@pytest.mark.parametrize("arguments, says", [
+    ({}, "code"),
+    ({"code": 7}, "expected a string, got a number"),
+    ({"code": "1", "cod": "1"}, "did you mean 'code'?"),
+    ({"code": "1", "vars": []}, "expected an object"),
+    ({"code": "1", "vars": {"1x": 1}}, "1x"),
+    ({"code": "1", "timeout": 0}, "more than 0"),
+    ({"code": "1", "timeout": 1e9}, "at most"),
+    ({"code": "1", "files": {"../x.csv": ""}}, "Python name"),
+    ({"code": "1", "files": {"a b.csv": ""}}, "Python name"),
+    ({"code": "1", "files": {"a.csv": 1}}, "base64"),
+    ({"code": "1", "files": {"a.csv": {"base64": "???"}}}, "base64"),
+    ({"code": "1", "files": {"a.csv": {"base64": "AAAA", "x": 1}}}, "base64"),
+    ({"code": "1", "files": {"a.csv": "", "a.txt": ""}}, "'a'"),
+    ({"code": "1", "inputs": {"a": "/etc/passwd"}}, "list_files"),
+    ({"code": "1", "inputs": {"a": "files/../../x"}}, "list_files"),
+    ({"code": "1", "inputs": {"a": 3}}, "list_files"),
+    ({"code": "1", "inputs": {"import": "files/x"}}, "Python name"),
+    ({"code": ""}, "empty"),
+])
+def test_wrong_arguments_are_told_to_the_model(quiet, arguments, says):
+    assert says in quiet.refusal("run_python", **arguments)
+
+
+def test_others_are_answered_while_a_program_runs(server):
+    running = server.call("run_python", code="import time\nprint('up', flush=True)\ntime.sleep(600)")
+    assert server.result("ping") == {}
+    assert text(server.tool("list_files")) == "no files\n"
+    code, message = server.error(json.dumps({"jsonrpc": "2.0", "id": running, "method": "ping"}).encode(), running)
+    assert code == -32600 and "not answered yet" in message
+    server.notify("notifications/cancelled", requestId=running)
+    assert server.result("ping") == {}
+
+
+def test_cancelling_ends_the_program_without_an_answer(server):
+    running = server.call("run_python", code="import time\ntime.sleep(600)")
+    cells.wait_until("the cell is there", lambda: len(server.descendants()) >= 3, 60)
+    server.notify("notifications/cancelled", requestId=running, reason="a test")
+    cells.wait_until("the cell is gone", lambda: not server.descendants(), 60)
+    assert server.result("ping") == {}
+    assert "killed" in (kept(server) / "run-1" / "manifest.json").read_text()
+
+
+def test_only_so_many_at_once(base_tree):
+    with mcp_client.Server("--jobs", "2") as server:
+        server.initialize()
+        running = [server.call("run_python", code="import time\ntime.sleep(600)") for _ in range(2)]
+        assert "2 programs run already" in server.refusal("run_python", code="1")
+        server.notify("notifications/cancelled", requestId=running[0])
+        assert server.message()["method"] == "notifications/resources/list_changed"  # its manifest is there: it has ended
+        assert server.run("1 + 1")["value"]["text/plain"] == "2"
+
+
+def test_progress(base_tree):
+    with mcp_client.Server("--timeout=20s") as server:
+        server.initialize()
+        request = server.send("tools/call", name="run_python", _meta={"progressToken": "tok"},
+                              arguments={"code": "import time\ntime.sleep(600)"})
+        message = server.message()
+        assert message["method"] == "notifications/progress" and "id" not in message
+        assert message["params"]["progressToken"] == "tok" and message["params"]["total"] == 20 * cells.SLOWNESS
+        assert 0 < message["params"]["progress"] < 20 * cells.SLOWNESS
+        server.notify("notifications/cancelled", requestId=request)
+
+
+# ---- files ----
+
+def test_text_is_read_in_parts(server):
+    content = "ä" * 50000
+    server.tool("write_file", name="long.txt", text=content)
+    got, offset = "", 0
+    while True:
+        result = server.tool("read_file", path="files/long.txt", offset=offset)
+        part, note = [block["text"] for block in result["content"]]
+        got += part
+        offset += len(part.encode())
+        assert f"of {len(content.encode())}" in note
+        if "go on" not in note:
+            break
+    assert got == content and offset == 100000
+    middle = server.tool("read_file", path="files/long.txt", offset=99997)
+    assert [block["text"] for block in middle["content"]] == ["ä", "bytes 99998 to 100000 of 100000"]
+
+
+def test_what_is_no_text(server):
+    pixel = base64.b64encode(b"\x89PNG not really").decode()
+    server.tool("write_file", name="a.png", base64=pixel)
+    server.tool("write_file", name="a.bin", base64="AP8A")
+    (image,) = server.tool("read_file", path="files/a.png")["content"]
+    assert image == {"type": "image", "mimeType": "image/png", "data": pixel}
+    (blob,) = server.tool("read_file", path="files/a.bin")["content"]
+    assert blob["type"] == "resource" and blob["resource"] == {
+        "uri": "hotcell://files/a.bin", "mimeType": "application/octet-stream", "blob": "AP8A"}
+
+
+def test_resources(server):
+    server.run("import os\nos.mkdir('sub')\nopen('sub/a b%é.txt', 'w').write('here')")
+    resources = {item["name"]: item for item in server.result("resources/list")["resources"]}
+    uri = resources["run-1/sub/a b%é.txt"]["uri"]
+    assert uri == "hotcell://run-1/sub/a%20b%25%C3%A9.txt"
+    (content,) = server.result("resources/read", uri=uri)["contents"]
+    assert content == {"uri": uri, "mimeType": "text/plain", "text": "here"}
+    (card,) = server.result("resources/read", uri="hotcell://card")["contents"]
+    assert "Not allowed:" in card["text"]
+    assert server.result("resources/templates/list")["resourceTemplates"]
+    assert {note["method"] for note in server.notifications} == {"notifications/resources/list_changed"}
+
+
+def test_lists_have_pages(server):
+    server.run("for i in range(450): open(f'{i:03}.txt', 'w').close()")
+    names, cursor = [], {}
+    while cursor is not None:
+        page = server.result("resources/list", **cursor)
+        names += [item["name"] for item in page["resources"]]
+        cursor = {"cursor": page["nextCursor"]} if "nextCursor" in page else None
+    assert len(names) == len(set(names)) == 452
+    said = text(server.tool("list_files", of="run-1", offset=200))
+    assert said.startswith("run-1/200.txt  0 bytes") and said.endswith("and 51 more: go on with offset 400\n")
+
+
+def test_removing_and_the_oldest(base_tree):
+    with mcp_client.Server("--store=1M") as server:
+        server.initialize()
+        server.tool("write_file", name="a.txt", text="x")
+        server.run("open('small', 'w').write('x')")
+        server.run("open('large', 'w').write('x' * 700_000)")
+        assert "run-1/small" in text(server.tool("list_files"))
+        server.run("open('large', 'w').write('x' * 700_000)")
+        assert not (kept(server) / "run-2").exists() and (kept(server) / "run-3" / "large").exists()
+        assert "is gone" in text(server.tool("remove_file", path="files/a.txt"))
+        assert "is gone" in text(server.tool("remove_file", path="run-3"))
+        assert "no files" in text(server.tool("list_files"))
+        assert "list_files" in server.refusal("remove_file", path="run-3")
+        assert "list_files" in server.refusal("remove_file", path="files")
+        assert server.end() == (0, "")
+        assert not list(server.output.iterdir())
+
+
+@pytest.mark.parametrize("name", ["", "..", ".hidden", "a/b", "/etc/passwd", "x" * 81, "a b", "ü"])
+def test_names_of_written_files(quiet, name):
+    assert "plain file name" in quiet.refusal("write_file", name=name, text="x")
+
+
+def test_room_for_written_files(server):
+    for i in range(256):
+        server.tool("write_file", name=f"f{i}", text="x")
+    assert "remove_file" in server.refusal("write_file", name="one-more", text="x")
+    server.tool("write_file", name="f0", text="in the place of the other")
+    assert text(server.tool("read_file", path="files/f0")) == "in the place of the other"
+
+
+def test_links_in_the_directory_lead_nowhere(server):
+    """Somebody else who may write there gets nothing of the host read."""
+    server.tool("write_file", name="a.txt", text="x")
+    path = kept(server) / "files" / "a.txt"
+    path.unlink()
+    path.symlink_to("/etc/passwd")
+    assert "root:" not in server.refusal("read_file", path="files/a.txt")
+    assert "root:" not in server.refusal("run_python", code="print(open(a).read())", inputs={"a": "files/a.txt"})
+
+
+# ---- what is given by the host ----
+
+def test_data_of_the_host(base_tree):
+    directory = cells.new_directory(cells.caller())
+    (directory / "q1.txt").write_text("of the host")
+    with mcp_client.Server("--input", "sales=q1.txt", "--var", "year=2025", cwd=directory) as server:
+        server.initialize()
+        assert "sales, year." in server.result("tools/list")["tools"][0]["description"]
+        assert server.run("print(open(sales).read(), year)")["stdout"]["text"] == "of the host 2025\n"
+        assert "sales" in server.refusal("run_python", code="1", vars={"sales": 1})
+
+
+@pytest.mark.parametrize("options, status, says", [
+    (["prog.py"], 64, "expected no program"), (["--json"], 64, "--json"), (["--jobs", "0"], 64, "1 to 64"),
+    (["--store", "1K"], 64, "1M"), (["-p", "nowhere"], 78, "nowhere"), (["-o", "/dev/null/x"], 65, "/dev/null"),
+    (["-t", "nowhere"], 69, "nowhere"), (["--timeout", "x"], 64, "timeout"),
+])
+def test_wrong_command_lines(base_tree, options, status, says):
+    done = cells.hotcell("mcp", "-t", base_tree, *options)
+    assert (done.returncode, done.stdout) == (status, "") and says in done.stderr and done.stderr.count("\n") == 1
+
+
+# ---- the end ----
+
+def test_as_any_user(user):
+    with mcp_client.Server(user=user) as server:
+        server.initialize()
+        assert server.run("import os\nos.getuid()")["value"]["text/plain"] == "1000"
+        assert server.end() == (0, "")
+
+
+def test_a_temporary_directory_goes(base_tree):
+    place = cells.new_directory(cells.caller())
+    command = [cells.HOTCELL, "mcp", "-t", base_tree]
+    lines = b"".join(json.dumps({"jsonrpc": "2.0", "id": i, "method": method, "params": params}).encode() + b"\n" for
+                     i, (method, params) in enumerate([
+                         ("initialize", {"protocolVersion": "2025-06-18"}),
+                         ("tools/call", {"name": "write_file", "arguments": {"name": "a", "text": "x"}}), ("ping", {})]))
+    done = subprocess.run(command, input=lines, capture_output=True, check=True, timeout=cells.PATIENCE,
+                          env={**cells.caller().environment(), "TMPDIR": str(place)})
+    assert [json.loads(line).get("id") for line in done.stdout.splitlines()] == [0, 1, None, 2]
+    assert not list(place.iterdir())
+
+
+@pytest.mark.parametrize("way", ["end of input", signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_no_end_leaves_a_program_behind(base_tree, way):
+    with mcp_client.Server() as server:
+        server.initialize()
+        for _ in range(2):
+            server.call("run_python", code="import time\ntime.sleep(600)")
+        cells.wait_until("both cells are there", lambda: len(server.descendants()) >= 6, 60)
+        ends = [os.pidfd_open(pid) for pid in server.descendants()]
+        if way == "end of input":
+            assert server.end() == (0, "")
+        else:
+            server.signal(way)
+            assert server.wait() == -way
+        for fd in ends:
+            assert cells.select.select([fd], [], [], 60)[0], "a process is left"
+            os.close(fd)
+
+
+def test_a_client_that_does_not_read(server):
+    """Answers wait, nothing more is read, and a signal is still obeyed."""
+    server.tool("write_file", name="a.txt", text="x" * 60000)
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                       "params": {"name": "read_file", "arguments": {"path": "files/a.txt"}}}).encode() + b"\n"
+    os.set_blocking(server.process.stdin.fileno(), False)
+    data = memoryview(line * 2000)
+    while data:
+        ready = cells.select.select([], [server.process.stdin], [], 1)[1]
+        if not ready:
+            break
+        data = data[os.write(server.process.stdin.fileno(), data):]
+    assert data, "all was taken, though nobody read 120 MB of answers"
+    server.signal(signal.SIGTERM)
+    assert server.wait() == -signal.SIGTERM
