@@ -57,14 +57,14 @@ $(B)/libhotcell.a: $(CELL_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
 $(B)/hotcell: $(CLI_OBJS) $(B)/libhotcell.a
 	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS) -lm
-$(B)/libspec.a: $(SPEC_OBJS)
+$(B)/libinner.a: $(filter-out %/loopback.o,$(call objs,inside)) $(SPEC_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
 $(B)/hotcelld: $(B)/obj/daemon/main.o $(B)/libdaemon.a $(B)/libhotcell.a
 	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS) $(LIBS_DAEMON) -lm
 $(B)/obj/daemon/other_routes.o: $(B)/gen/openapi.inc
 $(B)/gen/openapi.inc: src/daemon/openapi.json
 	@mkdir -p $(@D) && od -An -v -tu1 $< | sed 's/\([0-9]\) *$$/\1,/; s/\([0-9]\)  */\1, /g' >$@.new && mv $@.new $@
-$(B)/hotcell-shim: $(SHIM_OBJS) $(B)/libspec.a   # libpython, never libhotcell; of spec and base only what it calls
+$(B)/hotcell-shim: $(SHIM_OBJS) $(B)/libinner.a   # libpython, never libhotcell; of inside, spec and base only what it calls
 	$(CC) $(CFLAGS) $(LINK:-pie=-no-pie) -o $@ $^ $(PY_LIBS) $(LIBS_SPEC)
 $(B)/libdaemon.a: $(DAEMON_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
@@ -93,10 +93,20 @@ $(B)/probe/hotcell-shim: $(wildcard tests/probe/*.[ch]) src/spec/frame.h src/spe
 	@$(CC) $(CPPFLAGS) -std=gnu17 $(OPT) $(WARN) -static -o $@ $(filter %.c,$^)
 $(B)/probe/hotcell: $(B)/hotcell
 	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
+# The same program, whose jobs run in warm cells: tests/warm.
+$(B)/warm/hotcell: tests/warm/warm.c $(CLI_OBJS) $(B)/libhotcell.a $(B)/warm/hotcell-shim
+	@mkdir -p $(@D) && echo "  WARM"
+	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -Wl,--wrap=hc_run -MMD -MP -MF $@.d -o $@ $(filter %.c %.o %.a,$^) $(LIBS) -lm
+$(B)/warm/hotcell-shim: $(B)/hotcell-shim
+	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
+$(B)/warm/siblings: tests/warm/siblings.c $(B)/libhotcell.a $(B)/warm/hotcell-shim
+	@mkdir -p $(@D) && echo "  WARM"
+	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter %.c %.a,$^) $(LIBS) -lm
+warm: $(B)/warm/hotcell $(B)/warm/siblings
 probe: $(B)/probe/hotcell $(B)/probe/hotcell-shim
 unit: $(TESTS)
 	@for t in $^; do $$t >$(B)/unit.log 2>&1 || { cat $(B)/unit.log; echo "$$t failed"; exit 1; }; tail -n 1 $(B)/unit.log; done
-check: all probe unit
+check: all probe warm unit
 	HOTCELL_BUILD=$(abspath $(B)) $(PYTHON) -m pytest -q -n auto -m "not long" -p no:cacheprovider tests $(PYTEST)
 asan:
 	$(MAKE) B=$(B)/asan SAN=1 unit
@@ -143,5 +153,5 @@ install: all
 clean:
 	rm -rf $(B)
 -include $(shell find $(B) -name '*.d' -type f 2>/dev/null)
-.PHONY: all probe unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install clean
+.PHONY: all probe warm unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install clean
 .DELETE_ON_ERROR:

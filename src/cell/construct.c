@@ -61,62 +61,90 @@ static int clone_child(struct hc_launch *l, struct hc_error *err)
     return 0;
 }
 
-/* One message of the construction socket. `fds` gets the descriptors that came along, or stays as it was. 1:
- * end of file. */
-static int receive_sync(int fd, struct hc_sync *msg, int fds[HC_SYNC_FDS], struct hc_error *err)
+static void take_ancillary(struct msghdr *mh, struct hc_arrival *a)
 {
-    struct iovec iov = {.iov_base = msg, .iov_len = sizeof *msg};
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+            c->cmsg_len <= CMSG_LEN(sizeof a->fds)) {
+            memcpy(a->fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+        } else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
+            struct ucred cred;
+            memcpy(&cred, CMSG_DATA(c), sizeof cred);
+            a->sender = cred.pid;
+        }
+    }
+}
+
+int hc_sync_receive(int fd, struct hc_arrival *a, struct hc_error *err)
+{
+    struct iovec iov = {.iov_base = &a->msg, .iov_len = sizeof a->msg};
     union {
         struct cmsghdr head;
-        char space[CMSG_SPACE(HC_SYNC_FDS * sizeof(int))];
+        char space[CMSG_SPACE(sizeof a->fds) + CMSG_SPACE(sizeof(struct ucred))];
     } control = {0};
     struct msghdr mh = {
         .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+    for (size_t i = 0; i < HC_SYNC_FDS; i++)
+        a->fds[i] = -1;
+    a->sender = 0;
     ssize_t n;
     do
         n = recvmsg(fd, &mh, MSG_CMSG_CLOEXEC);
     while (n < 0 && errno == EINTR);
     if (n < 0)
         return hc_fail(err, errno, "wait for the cell's first process");
+    take_ancillary(&mh, a);
     if (n == 0)
         return 1;
-    struct cmsghdr *c = CMSG_FIRSTHDR(&mh);
-    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-        c->cmsg_len == CMSG_LEN(HC_SYNC_FDS * sizeof(int)))
-        memcpy(fds, CMSG_DATA(c), HC_SYNC_FDS * sizeof(int));
-    return n == (ssize_t)sizeof *msg
+    return n == (ssize_t)sizeof a->msg
                ? 0
                : hc_fail(err, 0, "a message of %zd bytes from the cell's first process", n);
 }
 
+int hc_sync_failure(struct hc_arrival *a, struct hc_error *err)
+{
+    *err = a->msg.error;
+    err->text[sizeof err->text - 1] = '\0';
+    return hc_ctx(err, "build the cell");
+}
+
+static int write_maps(const struct hc_launch *l, struct hc_error *err)
+{
+    if (hc_weak(HC_WEAK_USER_NAMESPACE))
+        return 0;
+    int rc = l->block.lease_fd >= 0
+                 ? hc_ids_write_block_maps(l->sup.pid, HC_GUEST_ID, &l->ids, HC_ZYGOTE_FIRST_ID, &l->block,
+                                           l->block_count, err)
+                 : hc_ids_write_maps(l->sup.pid, HC_GUEST_ID, l->ids.uid, HC_GUEST_ID, l->ids.gid, err);
+    return rc < 0 ? hc_ctx(err, "map ids into the cell ('hotcell doctor' says more)") : 0;
+}
+
 static int await_construction(struct hc_launch *l, struct hc_error *err)
 {
-    struct hc_sync msg = {.kind = HC_SYNC_GO};
-    if (!hc_weak(HC_WEAK_USER_NAMESPACE) &&
-        hc_ids_write_maps(l->sup.pid, HC_GUEST_ID, l->ids.uid, HC_GUEST_ID, l->ids.gid, err) < 0)
-        return hc_ctx(err, "map ids into the cell ('hotcell doctor' says more)");
-    if (TEMP_FAILURE_RETRY(send(l->sync_fd, &msg, sizeof msg, MSG_NOSIGNAL)) < 0)
+    const struct hc_sync go = {.kind = HC_SYNC_GO};
+    if (write_maps(l, err) < 0)
+        return -1;
+    if (TEMP_FAILURE_RETRY(send(l->sync_fd, &go, sizeof go, MSG_NOSIGNAL)) < 0)
         return hc_fail(err, errno, "start the cell's first process");
     bool checked = false;
     for (;;) {
-        int fds[HC_SYNC_FDS] = {-1, -1, -1};
-        int rc = receive_sync(l->sync_fd, &msg, fds, err);
+        struct hc_arrival a;
+        int rc = hc_sync_receive(l->sync_fd, &a, err);
         if (rc < 0)
             return -1;
         if (rc == 1)
             return checked ? 0 : hc_fail(err, 0, "the cell's first process ended while it was being built");
-        if (msg.kind == HC_SYNC_ERROR) {
-            *err = msg.error;
-            err->text[sizeof err->text - 1] = '\0';
-            return hc_ctx(err, "build the cell");
+        if (a.msg.kind == HC_SYNC_ERROR)
+            return hc_sync_failure(&a, err);
+        if (a.msg.kind == HC_SYNC_KEPT) {
+            l->output_fd = a.fds[0];
+            l->tmp_fd = a.fds[1];
+            l->control_fd = a.fds[2];
         }
-        if (msg.kind == HC_SYNC_KEPT) {
-            l->output_fd = fds[0];
-            l->tmp_fd = fds[1];
-            l->control_fd = fds[2];
-        }
-        if (msg.kind == HC_SYNC_FACTS) {
-            if (hc_layers_check(l->m, &l->plan, &msg.facts, l->sup.pid, &l->cgroup, l->no_cgroup, err) < 0)
+        if (a.msg.kind == HC_SYNC_FACTS) {
+            /* A zygote is no cell for a job, and has not all of the layers of one. */
+            if (!l->plan.zygote &&
+                hc_layers_check(l->m, &l->plan, &a.msg.facts, l->sup.pid, &l->cgroup, l->no_cgroup, err) < 0)
                 return -1;
             checked = l->output_fd >= 0 && l->tmp_fd >= 0 && l->control_fd >= 0;
         }

@@ -244,6 +244,8 @@ void hc_control_read(struct hc_loop *l)
 /* What waitid could have said. */
 static bool is_end(const struct hc_exit_report *r)
 {
+    if (r->cpu_user_us < 0 || r->cpu_system_us < 0 || r->largest < 0)
+        return false;
     if (r->code == CLD_EXITED)
         return r->status >= 0 && r->status <= 255;
     return (r->code == CLD_KILLED || r->code == CLD_DUMPED) && r->status > 0 && r->status < NSIG;

@@ -49,40 +49,57 @@ static int make_run_dir(struct hc_error *err)
     return 0;
 }
 
-static bool lock_byte(int fd, off_t at)
+static bool lock_bytes(int fd, off_t at, off_t count)
 {
     /* An "open file description" lock: the child of clone3 shares it, and it goes with the last descriptor.
      */
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = count};
     return fcntl(fd, F_OFD_SETLK, &lock) == 0;
 }
 
-int hc_ids_lease(struct hc_ids *ids, struct hc_error *err)
+/* `count` ids in a row, of which `ids` gets the first. */
+static int lease(struct hc_ids *ids, uid_t start, uid_t range, uid_t count, struct hc_error *err)
 {
-    *ids = (struct hc_ids){.uid = geteuid(), .gid = getegid(), .lease_fd = -1};
-    if (ids->uid != 0)
-        return 0;
-    uid_t start, count;
-    if (hc_ids_range(&start, &count, err) < 0 || make_run_dir(err) < 0)
-        return -1;
     static const char path[] = RUN_DIR "/uids";
+    if (make_run_dir(err) < 0)
+        return -1;
     hc_autofd fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return hc_fail(err, errno, "open the uid leases %s", path);
     /* From a random place: a uid that was just given back is not the next to be used. */
     uint32_t at = 0;
+    const uid_t blocks = range / count;
     if (getrandom(&at, sizeof at, 0) != sizeof at)
         return hc_fail(err, errno, "getrandom");
-    for (uid_t i = 0; i < count; i++) {
-        uid_t id = start + (at % count + i) % count;
-        if (!lock_byte(fd, id))
+    for (uid_t i = 0; i < blocks; i++) {
+        uid_t id = start + (at % blocks + i) % blocks * count;
+        if (!lock_bytes(fd, id, count))
             continue;
-        ids->uid = id;
-        ids->gid = id;
-        ids->lease_fd = hc_take(&fd);
+        *ids = (struct hc_ids){.uid = id, .gid = id, .lease_fd = hc_take(&fd)};
         return 0;
     }
-    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "all %u host uids of HOTCELL_UID_RANGE are in use", count);
+    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "all %u host uids of HOTCELL_UID_RANGE are in use", range);
+}
+
+int hc_ids_lease(struct hc_ids *ids, struct hc_error *err)
+{
+    uid_t start, range;
+    *ids = (struct hc_ids){.uid = geteuid(), .gid = getegid(), .lease_fd = -1};
+    if (ids->uid != 0)
+        return 0;
+    return hc_ids_range(&start, &range, err) < 0 ? -1 : lease(ids, start, range, 1, err);
+}
+
+int hc_ids_lease_block(struct hc_ids *block, uid_t most, struct hc_error *err)
+{
+    uid_t start, range;
+    *block = (struct hc_ids){.lease_fd = -1};
+    if (hc_ids_range(&start, &range, err) < 0)
+        return -1;
+    /* Of a small range a small part. */
+    uid_t count = most <= range / 8 ? most : range / 8;
+    count = count ? count : 1;
+    return lease(block, start, range, count, err) < 0 ? -1 : (int)count;
 }
 
 void hc_ids_release(struct hc_ids *ids)
@@ -109,6 +126,28 @@ int hc_ids_write_maps(pid_t pid, uid_t inside_uid, uid_t host_uid, gid_t inside_
         return hc_exit_as(err, HC_EXIT_UNAVAILABLE);
     if (write_map(proc, "uid_map", inside_uid, host_uid, err) < 0 ||
         write_map(proc, "gid_map", inside_gid, host_gid, err) < 0)
+        return hc_exit_as(err, HC_EXIT_UNAVAILABLE);
+    return 0;
+}
+
+static int write_block_map(int proc, const char *file, unsigned inside, unsigned host, unsigned first,
+                           unsigned block, unsigned count, struct hc_error *err)
+{
+    char lines[96];
+    (void)snprintf(lines, sizeof lines, "%u %u 1\n%u %u %u\n", inside, host, first, block, count);
+    return hc_write_attr(proc, file, lines, err);
+}
+
+int hc_ids_write_block_maps(pid_t pid, uid_t inside, const struct hc_ids *own, uid_t first,
+                            const struct hc_ids *block, uid_t count, struct hc_error *err)
+{
+    char path[32];
+    (void)snprintf(path, sizeof path, "/proc/%d", pid);
+    hc_autofd proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (proc < 0)
+        return hc_fail(err, errno, "open %s", path);
+    if (write_block_map(proc, "uid_map", inside, own->uid, first, block->uid, count, err) < 0 ||
+        write_block_map(proc, "gid_map", inside, own->gid, first, block->gid, count, err) < 0)
         return hc_exit_as(err, HC_EXIT_UNAVAILABLE);
     return 0;
 }

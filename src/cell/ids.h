@@ -23,12 +23,21 @@ struct hc_ids {
 int hc_ids_range(uid_t *start, uid_t *count, struct hc_error *err);
 
 int hc_ids_lease(struct hc_ids *ids, struct hc_error *err);
+
+/* Up to `most` of them in a row, for the cells of one zygote; `block` is the first. Returns how many, -1.
+ * Root only. */
+int hc_ids_lease_block(struct hc_ids *block, uid_t most, struct hc_error *err);
 void hc_ids_release(struct hc_ids *ids);
 
 /* Write the maps of a process that was just cloned into a new user namespace: one id each. `setgroups` is
  * denied first where the kernel demands it (user_namespaces(7)). */
 int hc_ids_write_maps(pid_t pid, uid_t inside_uid, uid_t host_uid, gid_t inside_gid, gid_t host_gid,
                       struct hc_error *err);
+
+/* The same for a zygote of root's, which maps a block of leased ids beside its own: `first` and so on inside.
+ */
+int hc_ids_write_block_maps(pid_t pid, uid_t inside, const struct hc_ids *own, uid_t first,
+                            const struct hc_ids *block, uid_t count, struct hc_error *err);
 
 /* A user namespace that exists only to say which ids of a file system are whose in an idmapped mount: files
  * of `fs_uid` belong to `ids->uid`. Returns a descriptor for mount_setattr(MOUNT_ATTR_IDMAP), owned by the

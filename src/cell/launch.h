@@ -4,10 +4,13 @@
 
 #include "cell/cgroup.h"
 #include "cell/ids.h"
-#include "inside/plan.h"
 #include "cell/run.h"
 #include "cell/supervise.h"
 #include "cell/tree.h"
+#include "inside/plan.h"
+
+#define HC_ZYGOTE_FIRST_ID 2000 /* what a zygote calls the first uid of its block */
+#define HC_ZYGOTE_IDS      256  /* in it, at most: cells that live at one time */
 
 struct hc_launch {
     struct hc_run *run;
@@ -16,6 +19,8 @@ struct hc_launch {
     struct hc_redactor *redactor; /* owned; NULL: nothing is redacted */
     struct hc_tree tree;
     struct hc_ids ids;
+    struct hc_ids block; /* of a zygote as root: the first of those for its cells */
+    uid_t block_count;
     struct hc_cgroup_parent parent;
     struct hc_cgroup cgroup;
     struct hc_cgroup_usage used;                        /* of the cgroup, if there is one */
@@ -45,6 +50,15 @@ void hc_launch_conceal(struct hc_launch *l);
 int hc_launch_prepare(struct hc_launch *l, struct hc_error *err);
 int hc_launch_prepare_output(struct hc_launch *l, struct hc_error *err);
 
+/* Parts of it, for zygotes and for jobs in cells that are there: all that a zygote needs; an input, which is
+ * copied into `copy_fd` if that is none of -1; the handover, into plan.handover_fd; the channels. (prepare.c)
+ */
+int hc_launch_prepare_zygote(struct hc_launch *l, struct hc_error *err);
+int hc_launch_prepare_input(struct hc_launch *l, const struct hc_input *in, int copy_fd,
+                            struct hc_error *err);
+int hc_launch_prepare_handover(struct hc_launch *l, struct hc_error *err);
+int hc_launch_prepare_channels(struct hc_launch *l, struct hc_error *err);
+
 /* Find out who enforces the limits, and set those of the cgroup; with the cell dead, what it used. (limits.c)
  */
 int hc_launch_prepare_limits(struct hc_launch *l, struct hc_error *err);
@@ -53,6 +67,16 @@ void hc_launch_account(struct hc_launch *l);
 /* From clone3 to the running shim, every layer checked. (construct.c) */
 int hc_launch_construct(struct hc_launch *l, struct hc_error *err);
 void hc_launch_close_childs_ends(struct hc_launch *l);
+
+/* One message of a construction socket: the descriptors that came along, owned by the caller from here on,
+ * and if the socket has SO_PASSCRED, who sent it. 1: end of file. (construct.c) */
+struct hc_arrival {
+    struct hc_sync msg;
+    int fds[HC_SYNC_FDS]; /* -1: none */
+    pid_t sender;
+};
+int hc_sync_receive(int fd, struct hc_arrival *a, struct hc_error *err);
+int hc_sync_failure(struct hc_arrival *a, struct hc_error *err); /* of HC_SYNC_ERROR; -1 */
 
 /* With the cell dead: status and reason from what the kernel, the timers and the shim's first process say;
  * what the guest's process said goes under "guest". -1: it was our failure, not the guest's. (judge.c) */

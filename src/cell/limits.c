@@ -83,6 +83,8 @@ int hc_launch_prepare_limits(struct hc_launch *l, struct hc_error *err)
     struct hc_error why = {0};
     if (hc_weak(HC_WEAK_CGROUP))
         (void)hc_fail_as(&why, HC_EXIT_UNAVAILABLE, 0, "switched off in a weakened build");
+    if (l->run->parked)
+        (void)hc_fail_as(&why, HC_EXIT_UNAVAILABLE, 0, "warm cells are put into no cgroup");
     bool found =
         p->enforcement != HC_ENFORCE_RLIMITS && why.exit == 0 && hc_cgroup_find(&l->parent, true, &why) == 0;
     if (!found && why.exit == HC_EXIT_CONFIG) { /* HOTCELL_CGROUP names a place, and it will not do */
@@ -116,13 +118,18 @@ static void use_samples(struct hc_launch *l)
 {
     const struct hc_supervisor *s = &l->sup;
     struct hc_manifest *m = l->m;
-    m->usage.cpu_user_us = (int64_t)s->rusage.ru_utime.tv_sec * 1000000 + s->rusage.ru_utime.tv_usec;
-    m->usage.cpu_system_us = (int64_t)s->rusage.ru_stime.tv_sec * 1000000 + s->rusage.ru_stime.tv_usec;
+    /* Of an adopted cell its first process says what it waited for, since nobody else can. */
+    m->usage.cpu_user_us = s->adopted
+                               ? s->exit.cpu_user_us
+                               : (int64_t)s->rusage.ru_utime.tv_sec * 1000000 + s->rusage.ru_utime.tv_usec;
+    m->usage.cpu_system_us = s->adopted
+                                 ? s->exit.cpu_system_us
+                                 : (int64_t)s->rusage.ru_stime.tv_sec * 1000000 + s->rusage.ru_stime.tv_usec;
     if (s->cpu_user_us + s->cpu_system_us > m->usage.cpu_user_us + m->usage.cpu_system_us) {
         m->usage.cpu_user_us = s->cpu_user_us;
         m->usage.cpu_system_us = s->cpu_system_us;
     }
-    int64_t largest = (int64_t)s->rusage.ru_maxrss * 1024; /* of one process */
+    int64_t largest = s->adopted ? s->exit.largest : (int64_t)s->rusage.ru_maxrss * 1024; /* of one process */
     m->usage.memory_peak = s->memory_peak > largest ? s->memory_peak : largest;
     m->usage.pids_peak = s->tasks_peak ? s->tasks_peak : -1;
 }

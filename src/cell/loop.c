@@ -5,6 +5,7 @@
 #include "cell/watch.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/param.h>
@@ -73,6 +74,9 @@ int64_t hc_loop_look(struct hc_supervisor *s)
         hc_watch_sample(s->run_pid, &now);
         now.tasks = tasks;
     }
+    struct pollfd ended = {.fd = s->pidfd, .events = POLLIN};
+    if (s->adopted && poll(&ended, 1, 0) != 0) /* the number may be another's by now */
+        now = (struct hc_sample){0};
     bool capped = s->policy->output_mode == HC_OUTPUT_CAPPED;
     now.memory += (capped ? hc_watch_fs_bytes(s->output_fd) : 0) + hc_watch_fs_bytes(s->tmp_fd);
     s->memory_peak = MAX(s->memory_peak, now.memory);

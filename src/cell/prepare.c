@@ -70,8 +70,10 @@ static int prepare_tree(struct hc_launch *l, struct hc_error *err)
     return open_source(&l->plan.shim, shim, READ_ONLY, err);
 }
 
-/* Hash what the guest will read. The descriptor that is read is opened through the one that is mounted. */
-static int hash_input(const struct hc_source *s, struct hc_manifest_input *in, struct hc_error *err)
+/* Hash what the guest will read, and copy it if `copy_fd` is none of -1. The descriptor that is read is
+ * opened through the one that is mounted. */
+static int hash_input(const struct hc_source *s, struct hc_manifest_input *in, int copy_fd,
+                      struct hc_error *err)
 {
     char path[40];
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", s->fd);
@@ -90,12 +92,14 @@ static int hash_input(const struct hc_source *s, struct hc_manifest_input *in, s
             return hc_fail_as(err, HC_EXIT_DATA, errno, "input '%s': read %s", in->name, s->path);
         hc_hash_add(&h, chunk, (size_t)n);
         in->bytes += n;
+        if (copy_fd >= 0 && hc_write_all(copy_fd, chunk, (size_t)n, err) < 0)
+            return hc_ctx(err, "input '%s': copy it into the cell", in->name);
     }
     hc_hash_hex(&h, in->sha256);
     return 0;
 }
 
-static int prepare_input(struct hc_launch *l, const struct hc_input *in, struct hc_error *err)
+int hc_launch_prepare_input(struct hc_launch *l, const struct hc_input *in, int copy_fd, struct hc_error *err)
 {
     struct hc_source *s = &l->plan.inputs[l->plan.input_count];
     *s = (struct hc_source){.fd = -1, .mount_fd = -1};
@@ -115,7 +119,7 @@ static int prepare_input(struct hc_launch *l, const struct hc_input *in, struct 
     struct hc_manifest_input *row = &l->m->inputs[l->m->input_count++];
     const char *slash = strrchr(in->path, '/');
     *row = (struct hc_manifest_input){.name = in->name, .file = slash ? slash + 1 : in->path};
-    return hash_input(s, row, err);
+    return hash_input(s, row, copy_fd, err);
 }
 
 int hc_launch_prepare_output(struct hc_launch *l, struct hc_error *err)
@@ -198,7 +202,9 @@ static int prepare_env(struct hc_launch *l, struct hc_error *err)
 {
     const cJSON *own = l->run->policy->env;
     char threads[24];
-    (void)snprintf(threads, sizeof threads, "%lld", (long long)numeric_threads(&l->run->policy->limits));
+    /* A zygote with threads could not be copied. */
+    int64_t count = l->plan.zygote ? 1 : numeric_threads(&l->run->policy->limits);
+    (void)snprintf(threads, sizeof threads, "%lld", (long long)count);
     const char *const fixed[][2] = {
         {"HOME", "/tmp"},
         {"TMPDIR", "/tmp"},
@@ -232,41 +238,64 @@ static int prepare_env(struct hc_launch *l, struct hc_error *err)
     return 0;
 }
 
-static int prepare_handover(struct hc_launch *l, struct hc_error *err)
+struct filters {
+    struct hc_buf report, own;
+};
+
+/* Which filters travel in the handover: of a cold cell the two that the interpreter's process puts on itself;
+ * of a zygote those that it puts on its copies before they have a job; of a copy what is left then. */
+static int get_filters(struct hc_launch *l, const char *cache, struct filters *out, struct hc_error *err)
 {
-    char state[PATH_MAX], cache[PATH_MAX + 8];
-    /* A user without a place of its own does without a cache. */
-    struct hc_error ignored;
-    bool cached = hc_state_dir(state, &ignored) == 0;
-    (void)snprintf(cache, sizeof cache, "%s/cache", cached ? state : "");
-    bool counted = l->cgroup.fd >= 0;
     const struct hc_policy *policy = l->run->policy;
-    const char *kept = cached ? cache : NULL;
-    hc_autobuf report = {0};
-    hc_autobuf own = {0};
-    hc_autobuf bytes = {0};
-    if (hc_filter_get(HC_FILTER_FIRST, policy, counted, kept, &l->first_filter, err) < 0 ||
-        hc_filter_get(HC_FILTER_REPORT, policy, counted, kept, &report, err) < 0 ||
-        hc_filter_get(HC_FILTER_JOB, policy, counted, kept, &own, err) < 0)
+    const bool counted = l->cgroup.fd >= 0, zygote = l->plan.zygote, copy = l->run->parked;
+    struct hc_buf *first = zygote ? &out->own : &l->first_filter;
+    if ((!copy && hc_filter_get(HC_FILTER_FIRST, policy, counted, cache, first, err) < 0) ||
+        (!copy && hc_filter_get(HC_FILTER_REPORT, policy, counted, cache, &out->report, err) < 0) ||
+        (!zygote && hc_filter_get(HC_FILTER_JOB, policy, counted, cache, &out->own, err) < 0))
         return -1;
     l->plan.filter = (struct sock_fprog){
         .len = (unsigned short)(l->first_filter.len / sizeof(struct sock_filter)),
         .filter = (struct sock_filter *)(void *)l->first_filter.data,
     };
     if (hc_weak(HC_WEAK_SECCOMP)) {
-        hc_buf_clear(&report);
-        hc_buf_clear(&own);
+        hc_buf_clear(&out->report);
+        hc_buf_clear(&out->own);
     }
+    return 0;
+}
+
+static int write_handover(struct hc_launch *l, const struct filters *f, struct hc_error *err)
+{
+    const struct hc_policy *policy = l->run->policy;
     struct hc_policy without_guard = *policy; /* lent like the original */
     if (hc_weak(HC_WEAK_GUARD)) {
         without_guard.guard = HC_GUARD_OFF;
         policy = &without_guard;
     }
-    if (hc_handover_write(l->run->job, policy, (struct hc_bpf){report.data, report.len},
-                          (struct hc_bpf){own.data, own.len}, &bytes, err) < 0)
+    hc_autobuf bytes = {0};
+    if (hc_handover_write(l->run->job, policy, (struct hc_bpf){f->report.data, f->report.len},
+                          (struct hc_bpf){f->own.data, f->own.len}, &bytes, err) < 0)
         return -1;
+    if (l->plan.zygote)
+        hc_handover_for_zygote(&bytes);
     l->plan.handover_fd = hc_sealed_memfd("hotcell-handover", bytes.data, bytes.len, err);
     return l->plan.handover_fd < 0 ? -1 : 0;
+}
+
+int hc_launch_prepare_handover(struct hc_launch *l, struct hc_error *err)
+{
+    char state[PATH_MAX], cache[PATH_MAX + 8];
+    /* A user without a place of its own does without a cache. */
+    struct hc_error ignored;
+    bool cached = hc_state_dir(state, &ignored) == 0;
+    (void)snprintf(cache, sizeof cache, "%s/cache", cached ? state : "");
+    struct filters f = {0};
+    int rc = get_filters(l, cached ? cache : NULL, &f, err);
+    if (rc == 0)
+        rc = write_handover(l, &f, err);
+    hc_buf_finish(&f.report);
+    hc_buf_finish(&f.own);
+    return rc;
 }
 
 static int make_pair(int type, int *ours, int *theirs, struct hc_error *err)
@@ -289,7 +318,7 @@ static int make_output_pipe(int *ours, int *theirs, struct hc_error *err)
     return fcntl(*ours, F_SETFL, O_NONBLOCK) < 0 ? hc_fail(err, errno, "pipe") : 0;
 }
 
-static int prepare_channels(struct hc_launch *l, struct hc_error *err)
+int hc_launch_prepare_channels(struct hc_launch *l, struct hc_error *err)
 {
     struct hc_plan *p = &l->plan;
     if (make_pair(SOCK_SEQPACKET, &l->sync_fd, &p->sync_fd, err) < 0 ||
@@ -321,11 +350,24 @@ int hc_launch_prepare(struct hc_launch *l, struct hc_error *err)
     if (prepare_tree(l, err) < 0 || hc_launch_prepare_output(l, err) < 0)
         return -1;
     for (size_t i = 0; i < l->run->job->input_count; i++)
-        if (prepare_input(l, &l->run->job->inputs[i], err) < 0)
+        if (hc_launch_prepare_input(l, &l->run->job->inputs[i], -1, err) < 0)
             return -1;
     if (prepare_ids(l, err) < 0 || clone_mounts(l, err) < 0 || prepare_env(l, err) < 0 ||
         hc_launch_prepare_limits(l, err) <
             0) /* before the filters: what they let through depends on who counts memory */
         return -1;
-    return prepare_handover(l, err) < 0 ? -1 : prepare_channels(l, err);
+    return hc_launch_prepare_handover(l, err) < 0 ? -1 : hc_launch_prepare_channels(l, err);
+}
+
+int hc_launch_prepare_zygote(struct hc_launch *l, struct hc_error *err)
+{
+    l->plan.zygote = true;
+    if (prepare_tree(l, err) < 0 || prepare_ids(l, err) < 0)
+        return -1;
+    int count = l->plan.drop_groups ? hc_ids_lease_block(&l->block, HC_ZYGOTE_IDS, err) : 0;
+    l->block_count = count > 0 ? (uid_t)count : 0;
+    if (count < 0 || clone_mounts(l, err) < 0 || prepare_env(l, err) < 0 ||
+        hc_launch_prepare_handover(l, err) < 0)
+        return -1;
+    return hc_launch_prepare_channels(l, err);
 }

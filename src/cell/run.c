@@ -4,7 +4,7 @@
 
 #include "base/fd.h"
 #include "base/units.h"
-#include "cell/launch.h"
+#include "cell/parked.h"
 #include "cell/record.h"
 #include "cell/stamp.h"
 #include "cell/status.h"
@@ -154,7 +154,7 @@ void hc_launch_init(struct hc_launch *l, struct hc_run *r, struct hc_manifest *m
     };
     l->t_start = hc_now_us();
     l->tree.root_fd = -1;
-    l->ids.lease_fd = -1;
+    l->ids.lease_fd = l->block.lease_fd = -1;
     l->parent.fd = -1;
     l->cgroup.fd = -1;
     l->sup.pidfd = -1;
@@ -196,6 +196,7 @@ void hc_launch_finish(struct hc_launch *l)
     hc_cgroup_remove(&l->cgroup);
     hc_cgroup_parent_finish(&l->parent);
     hc_ids_release(&l->ids);
+    hc_ids_release(&l->block);
     hc_tree_finish(&l->tree);
     hc_buf_finish(&l->first_filter);
     hc_redactor_free(l->redactor);
@@ -252,10 +253,11 @@ static int run_cell(struct hc_launch *l, int64_t ahead, struct hc_error *err)
 {
     if (prepare_tools(l, ahead, err) < 0)
         return -1;
-    if (hc_launch_prepare(l, err) < 0)
+    struct hc_parked *parked = l->run->parked;
+    if (!parked && hc_launch_prepare(l, err) < 0)
         return -1;
     int64_t since_ns = hc_launch_first_stamp(l->run->policy);
-    if (hc_launch_construct(l, err) < 0)
+    if ((parked ? hc_launch_enter(l, parked, err) : hc_launch_construct(l, err)) < 0)
         return -1;
     l->t_started = hc_now_us();
     hc_launch_supervisor(l);

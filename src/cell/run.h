@@ -1,10 +1,12 @@
-/* run.h - one job, cold: from a checked spec and policy to a filled manifest. */
+/* run.h - one job: from a checked spec and policy to a filled manifest. */
 #ifndef HC_CELL_RUN_H
 #define HC_CELL_RUN_H
 
 #include "cell/collect.h"
 #include "cell/lessons.h"
 #include "spec/manifest.h"
+
+struct hc_parked;
 
 struct hc_run {
     const struct hc_job *job;       /* borrowed */
@@ -13,6 +15,8 @@ struct hc_run {
     int cancel_fd;                  /* readable: end the job. -1: none */
     int tool_fd; /* stream socket of the client that answers tools without a command; 0: there is none */
     const char *default_dir;    /* parent of the output directory if the job names none: "hotcell-output" */
+    struct hc_parked *parked;   /* run it in this cell (zygote.h), whatever becomes of it; NULL: in one of its
+                                   own */
     struct hc_lessons *lessons; /* filled, if the policy is one that learns; NULL */
     struct hc_dest dest;        /* filled; hc_run_finish closes it */
 };

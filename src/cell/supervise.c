@@ -7,6 +7,8 @@
 #include "inside/kernel.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/param.h>
 #include <sys/wait.h>
@@ -50,9 +52,23 @@ static void answer_refused(struct hc_loop *l, uint32_t events)
 
 /* ---- end ---- */
 
+/* How it ended, its parent alone is told. It ends well once it has said how the interpreter ended; else
+ * somebody killed it. */
+static void await_adopted(struct hc_supervisor *s)
+{
+    struct pollfd ended = {.fd = s->pidfd, .events = POLLIN};
+    while (poll(&ended, 1, -1) < 0 && errno == EINTR)
+        ;
+    s->reaped = true;
+    s->wait_code = CLD_KILLED;
+    s->wait_status = SIGKILL;
+}
+
 static void reap(struct hc_supervisor *s)
 {
     siginfo_t info = {0};
+    if (s->adopted && !s->reaped)
+        await_adopted(s);
     while (!s->reaped) {
         long rc = syscall(SYS_waitid, P_PIDFD, s->pidfd, &info, WEXITED, &s->rusage);
         if (rc < 0 && errno == EINTR)

@@ -34,8 +34,9 @@ struct hc_supervisor {
     const struct hc_redactor *redactor; /* NULL: output is shown as it comes */
     const struct hc_ids *ids;
     struct hc_cgroup *cgroup; /* fd -1: none */
-    pid_t pid;                /* first process of the cell, our unreaped child */
+    pid_t pid;                /* first process of the cell, our unreaped child unless it is adopted */
     int pidfd;
+    bool adopted;             /* a zygote's child, which is reaped there */
     int stdout_fd, stderr_fd; /* read ends, non-blocking */
     int control_fd, status_fd;
     int output_fd, tmp_fd;        /* roots of the cell's /output and /tmp */

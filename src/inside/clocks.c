@@ -29,11 +29,28 @@ static int64_t corrections(void)
     return ahead > 0 ? ahead : 0;
 }
 
-/* A line of /proc/PID/timens_offsets that sets a clock back to `start`. Nanoseconds are added, so there are
- * as many seconds less. */
-static int format_offset(char *out, size_t size, const char *name, clockid_t clock, int64_t start)
+/* The offset of a clock, in nanoseconds, by which a time namespace differs from the host's, in the text of
+ * /proc/PID/timens_offsets. False: it is not there. */
+static bool find_offset(const char *text, const char *name, int64_t *offset)
 {
-    int64_t back = read_clock(clock) - start, seconds = (back + NS_PER_S - 1) / NS_PER_S;
+    const char *found = strstr(text, name);
+    if (!found)
+        return false;
+    char *at = (char *)(uintptr_t)(found + strlen(name));
+    long long seconds = strtoll(at, &at, 10), nanoseconds = strtoll(at, &at, 10);
+    *offset = seconds * NS_PER_S + nanoseconds;
+    return true;
+}
+
+/* A line of that file which sets a clock back to `start`. It is the host's clock that the offset is from,
+ * which is not the one that is seen from inside another such namespace. */
+static int format_offset(char *out, size_t size, const char *now, const char *name, clockid_t clock,
+                         int64_t start)
+{
+    int64_t own = 0;
+    (void)find_offset(now, name, &own);
+    /* Nanoseconds are added, so there are as many seconds less. */
+    int64_t back = read_clock(clock) - own - start, seconds = (back + NS_PER_S - 1) / NS_PER_S;
     return snprintf(out, size, "%s %lld %lld\n", name, -(long long)seconds,
                     (long long)(seconds * NS_PER_S - back));
 }
@@ -47,10 +64,12 @@ int hc_clocks_start(struct hc_error *err)
         return 0;
     if (unshare(CLONE_NEWTIME) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "make a time namespace");
-    char text[160];
+    char now[256], text[160];
+    if (hc_read_attr(AT_FDCWD, "/proc/self/timens_offsets", now, sizeof now) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "read the clocks of the time namespace");
     int64_t start = corrections();
-    int n = format_offset(text, sizeof text, "monotonic", CLOCK_MONOTONIC, start);
-    int m = format_offset(text + n, sizeof text - (size_t)n, "boottime", CLOCK_BOOTTIME, start);
+    int n = format_offset(text, sizeof text, now, "monotonic", CLOCK_MONOTONIC, start);
+    int m = format_offset(text + n, sizeof text - (size_t)n, now, "boottime", CLOCK_BOOTTIME, start);
     hc_autofd offsets = open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC);
     if (offsets < 0 || write(offsets, text, (size_t)(n + m)) != n + m)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "set the clocks of the time namespace");
@@ -71,16 +90,12 @@ static bool one_namespace(pid_t pid)
 
 int64_t hc_clocks_read(pid_t pid)
 {
-    static const char name[] = "boottime";
+    int64_t offset = 0;
     char path[48], text[256];
     (void)snprintf(path, sizeof path, "/proc/%d/timens_offsets", pid);
-    if (!one_namespace(pid) || hc_read_attr(AT_FDCWD, path, text, sizeof text) < 0)
+    if (!one_namespace(pid) || hc_read_attr(AT_FDCWD, path, text, sizeof text) < 0 ||
+        !find_offset(text, "boottime", &offset))
         return -1;
-    char *at = strstr(text, name);
-    if (!at)
-        return -1;
-    at += strlen(name);
-    long long seconds = strtoll(at, &at, 10), nanoseconds = strtoll(at, &at, 10);
-    int64_t shown = read_clock(CLOCK_BOOTTIME) + seconds * NS_PER_S + nanoseconds - corrections();
-    return seconds < 0 && shown >= 0 ? shown / 1000000 : -1;
+    int64_t shown = read_clock(CLOCK_BOOTTIME) + offset - corrections();
+    return offset < 0 && shown >= 0 ? shown / 1000000 : -1;
 }

@@ -25,7 +25,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-enum { FD_SHIM = HC_FD_STATUS + 1, FD_SYNC, FD_FIRST_FREE };
+enum { FD_SYNC = HC_FD_SYNC, FD_SHIM, FD_FIRST_FREE };
 
 static _Noreturn void give_up(int sync_fd, const struct hc_error *err)
 {
@@ -86,19 +86,21 @@ static int make_control(int pair[2], struct hc_error *err)
 static int send_kept(const struct hc_plan *plan, const struct hc_mounted *m, int control_fd,
                      struct hc_error *err)
 {
+    const int kept[HC_SYNC_FDS] = {m->output_fd, m->tmp_fd, control_fd, m->input_fd};
+    const size_t size = (m->input_fd >= 0 ? HC_SYNC_FDS : HC_SYNC_FDS - 1) * sizeof(int);
     struct hc_sync msg = {.kind = HC_SYNC_KEPT};
     struct iovec iov = {.iov_base = &msg, .iov_len = sizeof msg};
     union {
         struct cmsghdr head;
-        char space[CMSG_SPACE(HC_SYNC_FDS * sizeof(int))];
+        char space[CMSG_SPACE(sizeof kept)];
     } control = {0};
     struct msghdr mh = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CMSG_SPACE(size)};
     struct cmsghdr *c = CMSG_FIRSTHDR(&mh);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(HC_SYNC_FDS * sizeof(int));
-    memcpy(CMSG_DATA(c), (int[HC_SYNC_FDS]){m->output_fd, m->tmp_fd, control_fd}, HC_SYNC_FDS * sizeof(int));
+    c->cmsg_len = CMSG_LEN(size);
+    memcpy(CMSG_DATA(c), kept, size);
     return TEMP_FAILURE_RETRY(sendmsg(plan->sync_fd, &mh, MSG_NOSIGNAL)) < 0
                ? hc_fail(err, errno, "hand over /output and the control channel")
                : 0;
@@ -118,7 +120,7 @@ static int attempt_root_write(struct hc_facts *f, struct hc_error *err)
 
 static int lock_syscalls(const struct hc_plan *plan, struct hc_facts *f, struct hc_error *err)
 {
-    if (hc_weak(HC_WEAK_SECCOMP))
+    if (hc_weak(HC_WEAK_SECCOMP) || plan->zygote)
         return 0;
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &plan->filter) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "load the first seccomp filter");
@@ -143,16 +145,20 @@ static int attempt_landlock(struct hc_facts *f, struct hc_error *err)
 /* Move what is kept out of the way, then to its place, then close all the rest. */
 static int arrange_descriptors(const struct hc_plan *plan, int control, int shim_fd, struct hc_error *err)
 {
-    const int from[FD_FIRST_FREE] = {plan->stdin_fd,    plan->stdout_fd, plan->stderr_fd, control,
-                                     plan->handover_fd, plan->status_fd, shim_fd,         plan->sync_fd};
+    /* A copy has nothing to execute, and its handover is yet to come. */
+    const bool copy = plan->handover_fd < 0;
+    const int count = copy ? FD_SHIM : FD_FIRST_FREE;
+    const int handover = copy ? plan->stdin_fd : plan->handover_fd;
+    const int from[FD_FIRST_FREE] = {plan->stdin_fd, plan->stdout_fd, plan->stderr_fd, control,
+                                     handover,       plan->status_fd, plan->sync_fd,   shim_fd};
     int away[FD_FIRST_FREE];
-    for (int i = 0; i < FD_FIRST_FREE; i++)
+    for (int i = 0; i < count; i++)
         if ((away[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 2 * FD_FIRST_FREE)) < 0)
             return hc_fail(err, errno, "arrange descriptors");
-    for (int i = 0; i < FD_FIRST_FREE; i++)
-        if (dup3(away[i], i, i >= FD_SHIM ? O_CLOEXEC : 0) < 0)
+    for (int i = 0; i < count; i++)
+        if (dup3(away[i], i, i >= FD_SYNC ? O_CLOEXEC : 0) < 0)
             return hc_fail(err, errno, "arrange descriptors");
-    if (syscall(SYS_close_range, FD_FIRST_FREE, ~0u, 0) < 0)
+    if (syscall(SYS_close_range, count, ~0u, 0) < 0)
         return hc_fail(err, errno, "close_range");
     return 0;
 }
@@ -165,32 +171,40 @@ static int unblock_signals(struct hc_error *err)
     return sigprocmask(SIG_SETMASK, &none, NULL) < 0 ? hc_fail(err, errno, "unblock signals") : 0;
 }
 
+typedef int mounter(const struct hc_plan *plan, struct hc_mounted *out, struct hc_error *err);
+
+/* What every cell does, however it came to be: names, network, mounts, limits, rights, rules, filter. */
+static int close_in(const struct hc_plan *plan, mounter *make_mounts, struct hc_facts *f,
+                    struct hc_error *err)
+{
+    struct hc_mounted m = {-1, -1, -1, -1};
+    int control[2];
+    if (unblock_signals(err) < 0 || own_names(err) < 0 || own_cores(plan, err) < 0 ||
+        hc_loopback_up(&f->interfaces, &f->loopback_up, err) < 0 ||
+        make_mounts(plan, &m, err) < 0 || /* last need for mount rights */
+        make_control(control, err) < 0 || send_kept(plan, &m, control[0], err) < 0 ||
+        attempt_root_write(f, err) < 0 || hc_rights_limit(plan, err) < 0 ||
+        hc_rights_drop(plan, err) < 0 || /* proves itself: tries to come back */
+        (f->landlock_abi = hc_landlock_apply(plan, m.shim_fd, err)) < 0 || attempt_landlock(f, err) < 0 ||
+        hc_rights_read_back(f, err) < 0 ||
+        lock_syscalls(plan, f, err) < 0) /* below this line only what the first filter allows */
+        return -1;
+    return arrange_descriptors(plan, control[1], m.shim_fd, err);
+}
+
 _Noreturn void hc_inside(const struct hc_plan *plan)
 {
     struct hc_error err = {0};
     struct hc_sync msg = {.kind = HC_SYNC_FACTS};
-    struct hc_facts *f = &msg.facts;
-    struct hc_mounted m = {-1, -1, -1};
-    int control[2];
-    int sync_fd = plan->sync_fd;
 
     if (wait_for_maps(plan, &err) < 0 ||
         hc_clocks_start(&err) < 0 || /* a change of ids closes our own /proc files to us */
-        hc_rights_become_guest(plan, &err) < 0 || die_with_launcher(plan, &err) < 0 ||
-        unblock_signals(&err) < 0 || own_names(&err) < 0 || own_cores(plan, &err) < 0 ||
-        hc_loopback_up(&f->interfaces, &f->loopback_up, &err) < 0 ||
-        hc_mounts_build(plan, &m, &err) < 0 || /* last need for mount rights */
-        make_control(control, &err) < 0 || send_kept(plan, &m, control[0], &err) < 0 ||
-        attempt_root_write(f, &err) < 0 || hc_rights_limit(plan, &err) < 0 ||
-        hc_rights_drop(&err) < 0 || /* proves itself: tries to come back */
-        (f->landlock_abi = hc_landlock_apply(plan, m.shim_fd, &err)) < 0 || attempt_landlock(f, &err) < 0 ||
-        hc_rights_read_back(f, &err) < 0 ||
-        lock_syscalls(plan, f, &err) < 0 || /* below this line only what the first filter allows */
-        arrange_descriptors(plan, control[1], m.shim_fd, &err) < 0)
-        give_up(sync_fd, &err);
+        hc_rights_become_guest(plan, &err) < 0 || die_with_launcher(plan, &err) < 0)
+        give_up(plan->sync_fd, &err);
+    if (close_in(plan, hc_mounts_build, &msg.facts, &err) < 0)
+        give_up(plan->sync_fd, &err);
 
-    sync_fd = FD_SYNC;
-    if (TEMP_FAILURE_RETRY(send(sync_fd, &msg, sizeof msg, MSG_NOSIGNAL)) < 0)
+    if (TEMP_FAILURE_RETRY(send(FD_SYNC, &msg, sizeof msg, MSG_NOSIGNAL)) < 0)
         _exit(HC_EXIT_INTERNAL);
     char name[] = "hotcell-shim", session[] = HC_SHIM_SESSION;
     char *const argv[] = {name, plan->policy->session ? session : NULL, NULL};
@@ -198,5 +212,67 @@ _Noreturn void hc_inside(const struct hc_plan *plan)
     /* Landlock knows files by their inodes, which some network file systems make anew at every look. */
     (void)hc_fail_as(&err, HC_EXIT_UNAVAILABLE, errno, "execute the shim%s",
                      errno == EACCES ? " (trees must be on a local file system)" : "");
-    give_up(sync_fd, &err);
+    give_up(FD_SYNC, &err);
+}
+
+/* The launcher learns from the packet which process this is, puts it into its cgroup, and then lets it go on:
+ * the cgroup namespace has that one for its root. */
+static int announce_and_wait(const struct hc_plan *plan, struct hc_error *err)
+{
+    struct hc_sync msg = {.kind = HC_SYNC_BORN};
+    if (TEMP_FAILURE_RETRY(send(plan->sync_fd, &msg, sizeof msg, MSG_NOSIGNAL)) < 0)
+        return hc_fail(err, errno, "tell the launcher of a new cell");
+    if (wait_for_maps(plan, err) < 0)
+        return -1;
+    return unshare(CLONE_NEWCGROUP) < 0
+               ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "make a cgroup namespace")
+               : 0;
+}
+
+/* One id each, which needs no rights: it is that which the zygote had when it made this process
+ * (user_namespaces(7)). */
+static int map_itself(const struct hc_plan *plan, struct hc_error *err)
+{
+    char uids[48], gids[48];
+    (void)snprintf(uids, sizeof uids, "%u %u 1", HC_GUEST_ID, plan->host_uid);
+    (void)snprintf(gids, sizeof gids, "%u %u 1", HC_GUEST_ID, plan->host_gid);
+    if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0) /* else these files would be root's */
+        return hc_fail(err, errno, "open up for a moment");
+    if (hc_write_attr(AT_FDCWD, "/proc/self/setgroups", "deny", err) < 0 ||
+        hc_write_attr(AT_FDCWD, "/proc/self/uid_map", uids, err) < 0 ||
+        hc_write_attr(AT_FDCWD, "/proc/self/gid_map", gids, err) < 0)
+        return hc_exit_as(err, HC_EXIT_UNAVAILABLE);
+    return 0;
+}
+
+static int close_again(struct hc_error *err)
+{
+    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? hc_fail(err, errno, "hide this process") : 0;
+}
+
+/* As main.c of the shim has it, for the one that will reap. */
+static int block_child_signal(struct hc_error *err)
+{
+    sigset_t chld;
+    (void)sigemptyset(&chld);
+    (void)sigaddset(&chld, SIGCHLD);
+    return signal(SIGCHLD, SIG_DFL) == SIG_ERR || sigprocmask(SIG_BLOCK, &chld, NULL) < 0
+               ? hc_fail(err, errno, "block SIGCHLD")
+               : 0;
+}
+
+void hc_inside_copy(const struct hc_plan *plan)
+{
+    struct hc_error err = {0};
+    struct hc_sync msg = {.kind = HC_SYNC_FACTS};
+
+    if (announce_and_wait(plan, &err) < 0 || map_itself(plan, &err) < 0 || hc_clocks_start(&err) < 0 ||
+        hc_rights_become_guest(plan, &err) < 0 || close_again(&err) < 0)
+        give_up(plan->sync_fd, &err);
+    if (close_in(plan, hc_mounts_renew, &msg.facts, &err) < 0)
+        give_up(plan->sync_fd, &err);
+    if (block_child_signal(&err) < 0)
+        give_up(FD_SYNC, &err);
+    if (TEMP_FAILURE_RETRY(send(FD_SYNC, &msg, sizeof msg, MSG_NOSIGNAL)) < 0)
+        _exit(HC_EXIT_INTERNAL);
 }

@@ -94,7 +94,7 @@ static int make_ruleset(const struct hc_plan *plan, int abi, struct hc_error *er
 
 int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *err)
 {
-    if (hc_weak(HC_WEAK_LANDLOCK))
+    if (hc_weak(HC_WEAK_LANDLOCK) || plan->zygote)
         return 0;
     int abi = hc_landlock_abi();
     if (abi < 0 && (errno == ENOSYS || errno == EOPNOTSUPP))

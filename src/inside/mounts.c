@@ -98,16 +98,17 @@ static int clone_proc(struct hc_error *err)
     return hc_take(&fd);
 }
 
-static int make_proc(struct hc_error *err)
+static int make_proc(const struct hc_plan *plan, struct hc_error *err)
 {
     /* subset=pid: nothing of the machine, only processes; without it, a host that hides parts of its own
-     * /proc would make the kernel refuse this mount. Read-only: nobody in here has anything to set. */
+     * /proc would make the kernel refuse this mount. Read-only: nobody in here has anything to set, but a
+     * zygote's copies have their id maps. */
     static const struct fs_option opts[] = {
         {"hidepid", 0, "invisible"}, {"subset", 0, "pid"}, {NULL, 0, NULL}};
     if (hc_weak(HC_WEAK_PID_NAMESPACE))
         return clone_proc(err);
-    return make_fs("proc", hc_weak(HC_WEAK_PROC) ? NULL : opts, QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY,
-                   err);
+    return make_fs("proc", hc_weak(HC_WEAK_PROC) ? NULL : opts,
+                   QUIET | MOUNT_ATTR_NOEXEC | (plan->zygote ? 0 : MOUNT_ATTR_RDONLY), err);
 }
 
 static int attach_devices(int root, struct hc_error *err)
@@ -218,7 +219,7 @@ int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct h
     hc_autofd root = take_source(&plan->tree, err);
     if (root < 0)
         return -1;
-    hc_autofd proc = make_proc(err);
+    hc_autofd proc = make_proc(plan, err);
     if (proc < 0)
         return -1;
     /* Any directory will do to attach it at: pivot_root moves it a few lines below. */
@@ -235,9 +236,52 @@ int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct h
         return -1;
     if (enter_root(root, err) < 0)
         return -1;
-    *out = (struct hc_mounted){.output_fd = reopen_dir("/output", err), .tmp_fd = -1, .shim_fd = -1};
-    if (out->output_fd < 0 || (out->tmp_fd = reopen_dir("/tmp", err)) < 0)
+    *out = (struct hc_mounted){-1, -1, -1, -1};
+    if ((out->output_fd = reopen_dir("/output", err)) < 0 || (out->tmp_fd = reopen_dir("/tmp", err)) < 0)
         return -1;
     out->shim_fd = hc_take(&shim);
     return 0;
+}
+
+/* Two mounts of one tmpfs: who is in the cell has the read-only one. Returns a directory of the other. */
+static int renew_input(const struct hc_plan *plan, int root, struct hc_error *err)
+{
+    hc_autofd fd = make_tmpfs(plan, HC_WARM_INPUT_BYTES, HC_MAX_INPUTS + 2,
+                              QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW, err);
+    if (fd < 0 || attach(fd, root, "input", err) < 0)
+        return -1;
+    hc_autofd other = hc_open_tree(AT_FDCWD, "/input", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    if (other < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "clone the mount of /input");
+    struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
+    if (hc_mount_setattr(fd, AT_EMPTY_PATH, &attr) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "make /input read-only");
+    int dir = openat(other, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return dir >= 0 ? dir : hc_fail(err, errno, "open /input");
+}
+
+int hc_mounts_renew(const struct hc_plan *plan, struct hc_mounted *out, struct hc_error *err)
+{
+    *out = (struct hc_mounted){-1, -1, -1, -1};
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "cut mount propagation");
+    hc_autofd root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0)
+        return hc_fail(err, errno, "open the tree");
+    hc_autofd proc = make_proc(plan, err);
+    if (proc < 0 || attach(proc, root, "proc", err) < 0)
+        return -1;
+    hc_autofd output = attach_output(plan, root, err);
+    if (output < 0)
+        return -1;
+    hc_autofd tmp = attach_tmp(plan, root, err);
+    if (tmp < 0 || (out->input_fd = renew_input(plan, root, err)) < 0)
+        return -1;
+    if (chdir("/output") < 0)
+        return hc_fail(err, errno, "enter /output");
+    if ((out->shim_fd = open("/proc/self/exe", O_PATH | O_CLOEXEC)) < 0)
+        return hc_fail(err, errno, "open the shim");
+    return (out->output_fd = reopen_dir("/output", err)) < 0 || (out->tmp_fd = reopen_dir("/tmp", err)) < 0
+               ? -1
+               : 0;
 }

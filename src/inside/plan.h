@@ -1,5 +1,6 @@
 /* plan.h - everything that a launch needs, resolved and open before the cell's first process exists. The
  * launcher fills it, the child of clone3 (inside.c) reads it, nobody looks anything up by name afterwards.
+ * A zygote fills one, too, for each cell that it makes of a copy of itself (park.h); sources it has none.
  *
  * Also the messages of the child's construction socket (SOCK_SEQPACKET, closed by the successful exec). */
 #ifndef HC_INSIDE_PLAN_H
@@ -7,7 +8,7 @@
 
 #include "base/error.h"
 #include "inside/weak.h"
-#include "spec/job.h"
+#include "spec/handover.h"
 #include "spec/policy.h"
 
 #include <linux/filter.h>
@@ -15,6 +16,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+
+#define HC_WARM_INPUT_BYTES (16 << 20) /* of all inputs of a job in a cell that was there before it */
 
 #define HC_GUEST_ID 1000 /* uid and gid inside; /etc/passwd of every tree calls it "guest" */
 
@@ -44,19 +47,23 @@ struct hc_plan {
     bool drop_groups;   /* the launcher is root: supplementary groups can and must go */
     bool rlimit_pids;   /* no pids controller: RLIMIT_NPROC */
     bool rlimit_memory; /* no memory controller: RLIMIT_DATA as the backstop of the watch */
+    bool zygote;        /* the cell is one that makes cells: no Landlock and no filter, which would refuse it
+                           the mounts, and with `drop_groups` it may still change its ids */
     int sync_fd;        /* construction socket, child's end */
     int stdin_fd, stdout_fd, stderr_fd, handover_fd, status_fd;
-    struct sock_fprog filter; /* the first filter */
+    struct sock_fprog filter; /* the first filter; not of a zygote */
     char **env;
 };
 
-#define HC_SYNC_FDS 3
+#define HC_SYNC_FDS 4
 
 enum hc_sync_kind {
-    HC_SYNC_GO = 1, /* launcher to child: the id maps are written */
-    HC_SYNC_KEPT,   /* child to launcher, with HC_SYNC_FDS: roots of /output and /tmp, control channel */
-    HC_SYNC_FACTS,  /* child to launcher: about to exec; what was read back */
-    HC_SYNC_ERROR,  /* child to launcher: the launch has failed */
+    HC_SYNC_GO = 1, /* launcher to child: the id maps are written; the child is in its cgroup */
+    HC_SYNC_BORN,   /* child of a zygote to launcher: here I am; waits for HC_SYNC_GO */
+    HC_SYNC_KEPT, /* child to launcher, with descriptors: roots of /output and /tmp, control channel, and that
+                     of /input if it is to be filled yet */
+    HC_SYNC_FACTS, /* child to launcher: about to exec; what was read back */
+    HC_SYNC_ERROR, /* child to launcher: the launch has failed */
 };
 
 /* What the child read back of itself after the last step, before exec. */
@@ -97,6 +104,12 @@ static inline gid_t hc_guest_gid(const struct hc_plan *plan)
 /* The child of clone3: builds the cell around itself and execs the shim. Never returns. (inside.c) */
 _Noreturn void hc_inside(const struct hc_plan *plan);
 
+/* The child of a zygote's clone3: the same, but that it already runs what it shall run. The descriptors are
+ * those of enum hc_cell_fd afterwards, and HC_FD_SYNC. SIGCHLD stays blocked. Ends the process if a step
+ * fails. (inside.c) */
+#define HC_FD_SYNC (HC_FD_STATUS + 1)
+void hc_inside_copy(const struct hc_plan *plan);
+
 /* Clone the mount of a source, with its attributes, as a detached mount. `same`: look `path` up again and
  * compare with `fd` (for the child). Returns a descriptor that the caller owns. (mounts.c) */
 int hc_source_clone(const struct hc_source *s, bool same, struct hc_error *err);
@@ -104,9 +117,13 @@ int hc_source_clone(const struct hc_source *s, bool same, struct hc_error *err);
 /* Root of the cell: tree, /proc, /dev, /input, /output, /tmp; the old root is gone afterwards. Sets the roots
  * of /output and /tmp, owned by the caller, and the detached mount of the shim. (mounts.c) */
 struct hc_mounted {
-    int output_fd, tmp_fd, shim_fd;
+    int output_fd, tmp_fd, shim_fd, input_fd;
 };
 int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct hc_error *err);
+
+/* The tree is the root already, and what hides the host's /dev is there: fresh /proc, /output, /tmp, /input
+ * over those of the zygote. The last is read-only, but for whoever has `input_fd`. (mounts.c) */
+int hc_mounts_renew(const struct hc_plan *plan, struct hc_mounted *out, struct hc_error *err);
 
 /* Raise the loopback interface, and count the interfaces that are up. (loopback.c) */
 int hc_loopback_up(int *interfaces, int *up, struct hc_error *err);
@@ -125,7 +142,7 @@ void hc_landlock_each(bool counted, void (*each)(void *ctx, const struct hc_land
 /* Resource limits, then all rights away, each proven. (rights.c) */
 int hc_rights_become_guest(const struct hc_plan *plan, struct hc_error *err);
 int hc_rights_limit(const struct hc_plan *plan, struct hc_error *err);
-int hc_rights_drop(struct hc_error *err);
+int hc_rights_drop(const struct hc_plan *plan, struct hc_error *err);
 int hc_rights_read_back(struct hc_facts *f, struct hc_error *err);
 
 #endif

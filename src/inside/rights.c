@@ -56,6 +56,8 @@ int hc_rights_limit(const struct hc_plan *plan, struct hc_error *err)
         limit(RLIMIT_SIGPENDING, "RLIMIT_SIGPENDING", 1024, err) < 0 ||
         limit(RLIMIT_NICE, "RLIMIT_NICE", 0, err) < 0 || limit(RLIMIT_RTPRIO, "RLIMIT_RTPRIO", 0, err) < 0)
         return -1;
+    if (plan->zygote) /* what follows is for one job, and would be handed down to those of all its cells */
+        return 0;
     /* One second more than the limit itself, which the launcher watches over all processes together. */
     if (l->cpu_ms && limit(RLIMIT_CPU, "RLIMIT_CPU", (uint64_t)l->cpu_ms / 1000 + 2, err) < 0)
         return -1;
@@ -81,17 +83,33 @@ static int drop_bounding_set(struct hc_error *err)
     return 0;
 }
 
-static int drop_capabilities(struct hc_error *err)
+/* Make these, which are below 32, inheritable; with the bounding set gone no more can become so. */
+static int make_inheritable(uint32_t kept, struct hc_error *err)
 {
-    if (drop_bounding_set(err) < 0)
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct d[2] = {0};
+    if (syscall(SYS_capget, &head, d) < 0)
+        return hc_fail(err, errno, "read capabilities");
+    d[0].inheritable = kept;
+    d[1].inheritable = 0;
+    return syscall(SYS_capset, &head, d) < 0 ? hc_fail(err, errno, "keep some capabilities") : 0;
+}
+
+/* All but those of `kept`, which the shim has, too, once it is executed. */
+static int drop_capabilities(uint32_t kept, struct hc_error *err)
+{
+    if ((kept && make_inheritable(kept, err) < 0) || drop_bounding_set(err) < 0)
         return -1;
     if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
         return hc_fail(err, errno, "clear ambient capabilities");
+    for (unsigned cap = 0; cap < 32; cap++)
+        if ((kept >> cap & 1) && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0) < 0)
+            return hc_fail(err, errno, "keep capability %u", cap);
     if (prctl(PR_SET_SECUREBITS, HC_SECUREBITS, 0, 0, 0) < 0)
         return hc_fail(err, errno, "lock securebits");
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct none[2] = {0};
-    if (syscall(SYS_capset, &head, none) < 0)
+    struct __user_cap_data_struct d[2] = {{.effective = kept, .permitted = kept, .inheritable = kept}};
+    if (syscall(SYS_capset, &head, d) < 0)
         return hc_fail(err, errno, "drop all capabilities");
     return 0;
 }
@@ -113,9 +131,11 @@ static int keep_capabilities(struct hc_error *err)
     return 0;
 }
 
-int hc_rights_drop(struct hc_error *err)
+int hc_rights_drop(const struct hc_plan *plan, struct hc_error *err)
 {
-    if ((hc_weak(HC_WEAK_CAPABILITIES) ? keep_capabilities(err) : drop_capabilities(err)) < 0)
+    /* A zygote of root's gives each of its cells another uid. In its own user namespace only. */
+    const uint32_t kept = plan->zygote && plan->drop_groups ? 1u << CAP_SETUID | 1u << CAP_SETGID : 0;
+    if ((hc_weak(HC_WEAK_CAPABILITIES) ? keep_capabilities(err) : drop_capabilities(kept, err)) < 0)
         return -1;
     if (!hc_weak(HC_WEAK_NO_NEW_PRIVS) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return hc_fail(err, errno, "set no_new_privs");

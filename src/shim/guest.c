@@ -21,32 +21,13 @@
 #include "base/fd.h"
 #include "shim/guard/guard.h"
 #include "shim/guest.h"
-#include "shim/interp.h"
-#include "shim/libc.h"
 #include "shim/lock.h"
 #include "shim/session.h"
-#include "spec/handover.h"
+#include "shim/start.h"
+#include "shim/zygote.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-
-static _Noreturn void fail(const struct hc_error *err)
-{
-    (void)dprintf(STDERR_FILENO, "hotcell-shim: %s\n", err->text);
-    _exit(HC_EXIT_INTERNAL);
-}
-
-/* A failure of our own that came as a Python exception. */
-static _Noreturn void fail_python(const char *doing)
-{
-    PyErr_Print();
-    struct hc_error err;
-    (void)hc_fail(&err, 0, "%s", doing);
-    fail(&err);
-}
 
 /* The policy's own code failed; the traceback's last line is what the launcher says. */
 static _Noreturn void fail_prelude(void)
@@ -58,132 +39,60 @@ static _Noreturn void fail_prelude(void)
     _exit(HC_EXIT_CONFIG);
 }
 
-static void become_guest(pid_t parent)
-{
-    prctl(PR_SET_NAME, "python3");
-    /* It stays undumpable, as pid 1 is: RLIMIT_CORE 0 does not keep a host's core handler, which runs as
-     * root, from being started when the guest crashes (core(5)). */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(HC_EXIT_INTERNAL); /* it died before PDEATHSIG was set */
-    setsid();
-}
-
-/* The handover stays mapped: the document's texts point into it. */
-static int read_handover(struct hc_handover *out, struct hc_error *err)
-{
-    hc_autofd fd = HC_FD_HANDOVER;
-    struct stat st;
-    if (fstat(fd, &st) < 0)
-        return hc_fail(err, errno, "handover");
-    size_t len = (size_t)st.st_size;
-    void *data = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (data == MAP_FAILED)
-        return hc_fail(err, errno, "handover: map %zu bytes", len);
-    return hc_handover_split(out, data, len, err);
-}
-
-/* Before anything that comes from strangers is looked at: see cell/filter.h. */
-static int put_on_report(const struct hc_handover *h, struct hc_error *err)
-{
-    hc_autofd listener = -1;
-    int rc = hc_lock_report(h->report, &listener, err);
-    return rc < 0 ? -1 : hc_wire_pass(HC_FD_CONTROL, HC_FRAME_FILTERED, listener, err);
-}
-
-static const cJSON *member(const cJSON *object, const char *key)
-{
-    return cJSON_GetObjectItemCaseSensitive(object, key);
-}
-
-static const char *text_of(const cJSON *object, const char *key)
-{
-    const char *text = cJSON_GetStringValue(member(object, key));
-    return text ? text : "";
-}
-
-static int64_t number_of(const cJSON *object, const char *key)
-{
-    const cJSON *n = member(object, key);
-    return cJSON_IsNumber(n) && n->valuedouble > 0 ? (int64_t)n->valuedouble : 0;
-}
-
-static void start_python(const cJSON *job)
-{
-    struct hc_error err;
-    struct hc_interp_options options = {
-        .filename = hc_guard.filename,
-        .seeded = cJSON_IsNumber(member(job, "seed")),
-        .seed = (uint32_t)number_of(job, "seed"),
-    };
-    if (hc_interp_start(&options, &err) < 0)
-        fail(&err);
-    if (hc_frozen_init() < 0)
-        fail_python("set up the harness");
-    hc_autopy *seed = options.seeded ? PyLong_FromUnsignedLong(options.seed) : Py_NewRef(Py_None);
-    hc_autopy *figures = hc_py_from_json(member(member(job, "rules"), "figures"));
-    hc_autopy *done = seed && figures ? hc_frozen_call("hooks", "install", "(sOOLL)", hc_guard.filename, seed,
-                                                       figures, (long long)number_of(job, "figures"),
-                                                       (long long)number_of(job, "figure_bytes"))
-                                      : NULL;
-    if (!done)
-        fail_python("set up the harness");
-}
-
 static void bind_variables(const struct hc_handover *h, PyObject *space)
 {
-    if (!member(h->json.root, "vars") || !member(h->json.root, "vars")->child)
+    if (!hc_member(h->json.root, "vars") || !hc_member(h->json.root, "vars")->child)
         return;
     hc_autopy *vars = hc_frozen_call("data", "variables", "(y#)", h->json.text, (Py_ssize_t)h->json.len);
     if (!vars || PyDict_Update(space, vars) < 0)
-        fail_python("set the job's variables");
+        hc_fail_python("set the job's variables");
 }
 
 /* (value, columns, None) or (None, None, message). */
 static void bind_input(const cJSON *input, PyObject *space, PyObject *columns)
 {
-    const char *name = text_of(input, "name"), *format = text_of(input, "format");
+    const char *name = hc_text_of(input, "name"), *format = hc_text_of(input, "format");
     hc_autopy *read_npz =
         strcmp(format, "npz") == 0 ? hc_frozen_function("frames", "read_frame") : Py_NewRef(Py_None);
     hc_autopy *loaded =
-        read_npz ? hc_frozen_call("data", "load", "(sssO)", name, text_of(input, "path"), format, read_npz)
+        read_npz ? hc_frozen_call("data", "load", "(sssO)", name, hc_text_of(input, "path"), format, read_npz)
                  : NULL;
     PyObject *value, *names, *message; /* borrowed from `loaded` */
     if (!loaded || !PyArg_ParseTuple(loaded, "OOO", &value, &names, &message))
-        fail_python("load the job's data");
+        hc_fail_python("load the job's data");
     if (message != Py_None)
         hc_reject(&(struct hc_rejection){.rule = "input", .message = message});
     if (PyDict_SetItemString(space, name, value) < 0 ||
         (names != Py_None && PyDict_SetItemString(columns, name, names) < 0))
-        fail_python("load the job's data");
+        hc_fail_python("load the job's data");
 }
 
 /* New reference: input name -> names of its columns. */
 static PyObject *bind_data(const struct hc_handover *h, PyObject *space)
 {
     PyObject *columns = PyDict_New();
-    if (columns && cJSON_IsTrue(member(h->json.root, "check")))
+    if (columns && cJSON_IsTrue(hc_member(h->json.root, "check")))
         return columns; /* the program is only looked at */
     bind_variables(h, space);
-    if (hc_tools_bind(member(h->json.root, "tools"), space) < 0)
-        fail_python("set up the tools");
+    if (hc_tools_bind(hc_member(h->json.root, "tools"), space) < 0)
+        hc_fail_python("set up the tools");
     if (!columns)
-        fail_python("load the job's data");
+        hc_fail_python("load the job's data");
     const cJSON *input;
-    cJSON_ArrayForEach(input, member(h->json.root, "inputs")) bind_input(input, space, columns);
+    cJSON_ArrayForEach(input, hc_member(h->json.root, "inputs")) bind_input(input, space, columns);
     return columns;
 }
 
 /* What the policy has there before the program; before the guard, since it is the policy's own. */
 static void run_prelude(const cJSON *job, PyObject *space)
 {
-    const cJSON *rules = member(member(job, "rules"), "prelude");
+    const cJSON *rules = hc_member(hc_member(job, "rules"), "prelude");
     if (!rules || !rules->child)
         return;
     hc_autopy *options = hc_py_from_json(rules);
     hc_autopy *helpers = hc_frozen_call("hooks", "helpers", "()");
     hc_autopy *done = options && helpers ? hc_frozen_call("prelude", "run", "(OOsO)", options, space,
-                                                          text_of(job, "code"), helpers)
+                                                          hc_text_of(job, "code"), helpers)
                                          : NULL;
     if (!done)
         fail_prelude();
@@ -192,35 +101,35 @@ static void run_prelude(const cJSON *job, PyObject *space)
 static void lock(const struct hc_handover *h, PyObject *space)
 {
     struct hc_error err;
-    if (hc_ending_prepare() < 0 || hc_deadline_prepare(text_of(h->json.root, "timeout")) < 0)
-        fail_python("prepare for the program's end");
+    if (hc_ending_prepare() < 0 || hc_deadline_prepare(hc_text_of(h->json.root, "timeout")) < 0)
+        hc_fail_python("prepare for the program's end");
     if (hc_guard_install(space) < 0)
-        fail_python("install the guard");
+        hc_fail_python("install the guard");
     if (hc_lock_syscalls(h->own, &err) < 0)
-        fail(&err);
+        hc_fail_shim(&err);
 }
 
 static void announce(enum hc_frame_type type)
 {
     struct hc_error err;
     if (hc_wire_send(HC_FD_CONTROL, type, NULL, 0, &err) < 0)
-        fail(&err);
+        hc_fail_shim(&err);
 }
 
 static void compile_program(const cJSON *job, struct hc_program *program, struct hc_findings *found)
 {
-    bool check_only = cJSON_IsTrue(member(job, "check"));
-    int rc = hc_program_compile(program, text_of(job, "code"), found);
+    bool check_only = cJSON_IsTrue(hc_member(job, "check"));
+    int rc = hc_program_compile(program, hc_text_of(job, "code"), found);
     if (check_only || found->warnings || found->columns.len)
         hc_send_checked(found);
     if (rc < 0)
         hc_reject_findings(found);
     if (check_only)
         _exit(HC_EXIT_OK);
-    program->finish_tasks = hc_rules_bool(member(job, "rules"), "code", "finish_tasks", false);
+    program->finish_tasks = hc_rules_bool(hc_member(job, "rules"), "code", "finish_tasks", false);
     hc_autopy *done = hc_frozen_call("hooks", "set_source", "(O)", program->text);
     if (!done)
-        fail_python("keep the program's source");
+        hc_fail_python("keep the program's source");
 }
 
 /* Threads and what is registered for the exit are the program too, and may come to their deadline. */
@@ -268,35 +177,23 @@ static int conclude(const cJSON *job, PyObject *space, PyObject *columns, struct
     return outcome->status;
 }
 
-_Noreturn void hc_guest_run(pid_t parent)
+_Noreturn void hc_guest_job(const struct hc_handover *handover)
 {
     struct hc_error err;
-    struct hc_handover handover;
-    become_guest(parent);
-    if (read_handover(&handover, &err) < 0 || put_on_report(&handover, &err) < 0 ||
-        hc_handover_parse(&handover, &err) < 0)
-        fail(&err);
-    const cJSON *job = handover.json.root;
-
-    if (hc_guard_rules_read(job) < 0 || hc_guard_prepare() < 0) {
-        (void)hc_fail(&err, 0, "read the policy's rules");
-        fail(&err);
-    }
-    hc_libc_sizes(number_of(job, "memory"), number_of(job, "output"), number_of(job, "tmp"));
-    start_python(job);
+    const cJSON *job = handover->json.root;
     PyObject *space = PyModule_GetDict(PyImport_AddModule("__main__")); /* borrowed */
     /* inspect finds the source of classes by it, in linecache. */
     hc_autopy *file = PyUnicode_FromString(hc_guard.filename);
     if (!file || PyDict_SetItemString(space, "__file__", file) < 0)
-        fail_python("set up the program's module");
-    PyObject *columns = bind_data(&handover, space); /* new */
+        hc_fail_python("set up the program's module");
+    PyObject *columns = bind_data(handover, space); /* new */
     run_prelude(job, space);
-    lock(&handover, space);
+    lock(handover, space);
     announce(HC_FRAME_READY);
     if (hc_wire_await_go(HC_FD_CONTROL, &err) < 0)
-        fail(&err);
+        hc_fail_shim(&err);
 
-    if (cJSON_IsTrue(member(job, "session")))
+    if (cJSON_IsTrue(hc_member(job, "session")))
         hc_session_serve(space, columns);
 
     struct hc_program program;
@@ -304,7 +201,7 @@ _Noreturn void hc_guest_run(pid_t parent)
     struct hc_outcome outcome;
     struct hc_findings found = {0};
     compile_program(job, &program, &found);
-    hc_report_init(&report, (size_t)number_of(job, "value_bytes"));
+    hc_report_init(&report, (size_t)hc_number_of(job, "value_bytes"));
     hc_outcome_prepare();
     announce(HC_FRAME_RUN);
     hc_guard_begin();
@@ -320,4 +217,19 @@ _Noreturn void hc_guest_run(pid_t parent)
      * reporting to its parent. */
     hc_ending_run(space);
     _exit(outcome.status);
+}
+
+_Noreturn void hc_guest_run(pid_t parent)
+{
+    struct hc_error err;
+    struct hc_handover handover;
+    hc_start_process(parent, "python3");
+    if (hc_start_read(HC_FD_HANDOVER, &handover, &err) < 0)
+        hc_fail_shim(&err);
+    if (handover.zygote)
+        hc_zygote_run(&handover);
+    if (hc_start_report(&handover, &err) < 0 || hc_handover_parse(&handover, &err) < 0)
+        hc_fail_shim(&err);
+    hc_start(handover.json.root);
+    hc_guest_job(&handover);
 }

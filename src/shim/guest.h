@@ -2,9 +2,14 @@
 #ifndef HC_SHIM_GUEST_H
 #define HC_SHIM_GUEST_H
 
+#include "spec/handover.h"
+
 #include <sys/types.h>
 
 /* From the handover to the report. `parent` is pid 1 as it was before the fork. Never returns. */
 _Noreturn void hc_guest_run(pid_t parent);
+
+/* With the interpreter and the reporting filter there: from the job's data to the report. Never returns. */
+_Noreturn void hc_guest_job(const struct hc_handover *handover);
 
 #endif

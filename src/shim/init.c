@@ -18,6 +18,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -27,7 +28,16 @@
  * that has no memory for them is told of by how this process ends. */
 static bool report(int status_fd, const siginfo_t *end)
 {
-    struct hc_exit_report r = {.pid = end->si_pid, .code = end->si_code, .status = end->si_status};
+    struct rusage used = {0};
+    (void)getrusage(RUSAGE_CHILDREN, &used);
+    struct hc_exit_report r = {
+        .pid = end->si_pid,
+        .code = end->si_code,
+        .status = end->si_status,
+        .cpu_user_us = (int64_t)used.ru_utime.tv_sec * 1000000 + used.ru_utime.tv_usec,
+        .cpu_system_us = (int64_t)used.ru_stime.tv_sec * 1000000 + used.ru_stime.tv_usec,
+        .largest = (int64_t)used.ru_maxrss * 1024,
+    };
     return TEMP_FAILURE_RETRY(send(status_fd, &r, sizeof r, MSG_NOSIGNAL | MSG_DONTWAIT)) >= 0;
 }
 

@@ -3,7 +3,8 @@
  * Processes. The launcher executes the shim as pid 1 of a fresh pid namespace. It forks at once, long before
  * there is an interpreter: pid 1 reaps and keeps (init.c), pid 2 embeds CPython and runs the guest's program
  * (guest.c). Nothing else runs unless the guest starts it, or it is a session, in which
- * copies of the interpreter wait (session.c).
+ * copies of the interpreter wait (session.c). In a zygote pid 2 imports what its policy names, runs no guest
+ * code, and makes cells of copies of itself (zygote.c), each with a pid 1 and a pid 2 of its own.
  *
  * Rights. None by the time main is entered: an ordinary uid, no capabilities, no_new_privs, Landlock and the
  * launcher's first system call filter are on. pid 2 adds the job's own filter before it reads the program.

@@ -10,7 +10,7 @@ static const char *const names[HC_FRAME_TYPES] = {
     [HC_FRAME_DENIAL] = "denial",       [HC_FRAME_FILTERED] = "filtered",
     [HC_FRAME_TOOL_CALL] = "tool call", [HC_FRAME_TOOL_RESULT] = "tool result",
     [HC_FRAME_NEXT] = "next",           [HC_FRAME_KEPT] = "kept",
-    [HC_FRAME_RESUMED] = "resumed",
+    [HC_FRAME_RESUMED] = "resumed",     [HC_FRAME_JOB] = "job",
 };
 
 static bool has_payload(int type)

@@ -45,6 +45,9 @@ enum hc_frame_type {
      * pid the kernel tells. The interpreter waits for GO. No payload. */
     HC_FRAME_KEPT = 12,
     HC_FRAME_RESUMED = 13, /* the copy has taken over, and waits for NEXT; no payload */
+    /* Launcher to a shim that was there before its job: the job's handover comes along as a descriptor; no
+     * payload. */
+    HC_FRAME_JOB = 16,
     HC_FRAME_TYPES
 };
 

@@ -3,6 +3,7 @@
 #include "base/units.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,12 @@ int hc_handover_write(const struct hc_job *job, const struct hc_policy *policy, 
     return fits && !out->failed ? 0 : hc_fail(err, fits ? ENOMEM : EFBIG, "handover");
 }
 
+void hc_handover_for_zygote(struct hc_buf *handover)
+{
+    const uint32_t magic = HC_HANDOVER_ZYGOTE;
+    memcpy(handover->data + offsetof(struct hc_handover_head, magic), &magic, sizeof magic);
+}
+
 int hc_handover_split(struct hc_handover *out, const void *data, size_t len, struct hc_error *err)
 {
     struct hc_handover_head head;
@@ -125,7 +132,8 @@ int hc_handover_split(struct hc_handover *out, const void *data, size_t len, str
     if (len < sizeof head)
         return hc_fail(err, 0, "handover: cut short");
     memcpy(&head, data, sizeof head);
-    if (head.magic != HC_HANDOVER_MAGIC)
+    out->zygote = head.magic == HC_HANDOVER_ZYGOTE;
+    if (head.magic != HC_HANDOVER_MAGIC && !out->zygote)
         return hc_fail(err, 0, "handover: not one, or of another version");
     if (len - sizeof head != (uint64_t)head.json_len + head.report_len + head.job_len ||
         !is_filter_size(head.report_len) || !is_filter_size(head.job_len))

@@ -15,7 +15,8 @@
 
 #include <signal.h>
 
-#define HC_HANDOVER_MAGIC 0x68634832u /* "hcH2" */
+#define HC_HANDOVER_MAGIC  0x68634832u /* "hcH2" */
+#define HC_HANDOVER_ZYGOTE 0x68635a32u /* "hcZ2": of a zygote */
 
 struct hc_handover_head {
     uint32_t magic;
@@ -50,6 +51,9 @@ struct hc_exit_report {
     int32_t pid;    /* inside */
     int32_t code;   /* CLD_EXITED, CLD_KILLED, CLD_DUMPED */
     int32_t status; /* exit status or signal */
+    /* Of the processes that pid 1 waited for; where the launcher is not its parent, it has no other account.
+     */
+    int64_t cpu_user_us, cpu_system_us, largest; /* bytes, of one process */
 };
 
 /* A filter as bytes. */
@@ -61,10 +65,14 @@ struct hc_bpf {
 int hc_handover_write(const struct hc_job *job, const struct hc_policy *policy, struct hc_bpf report,
                       struct hc_bpf own, struct hc_buf *out, struct hc_error *err);
 
+/* The same for a zygote: with a job that has neither code nor data; `own` is its cells' first filter. */
+void hc_handover_for_zygote(struct hc_buf *handover);
+
 struct hc_handover {
     struct hc_bpf report, own; /* point into the bytes given to hc_handover_split, as does `text` */
     const char *text;
     size_t text_len;
+    bool zygote;
     struct hc_json json; /* owns its tree; its text points into the same bytes */
 };
 

@@ -105,10 +105,20 @@ int hc_wire_await_go(int fd, struct hc_error *err)
     return await(fd, HC_FRAME_GO, &passed, err);
 }
 
-int hc_wire_await_next(int fd, struct hc_error *err)
+static int await_handover(int fd, enum hc_frame_type type, struct hc_error *err)
 {
     hc_autofd passed = -1;
-    if (await(fd, HC_FRAME_NEXT, &passed, err) < 0)
+    if (await(fd, type, &passed, err) < 0)
         return -1;
-    return passed < 0 ? hc_fail(err, 0, "wait for launcher: no run came along") : hc_take(&passed);
+    return passed < 0 ? hc_fail(err, 0, "wait for launcher: no handover came along") : hc_take(&passed);
+}
+
+int hc_wire_await_next(int fd, struct hc_error *err)
+{
+    return await_handover(fd, HC_FRAME_NEXT, err);
+}
+
+int hc_wire_await_job(int fd, struct hc_error *err)
+{
+    return await_handover(fd, HC_FRAME_JOB, err);
 }

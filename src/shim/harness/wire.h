@@ -11,6 +11,9 @@ int hc_wire_send(int fd, enum hc_frame_type type, const void *data, size_t len, 
  * of the same user have more descriptors on their way than the kernel allows them. */
 int hc_wire_pass(int fd, enum hc_frame_type type, int passed, struct hc_error *err);
 
+/* Block until the launcher sends HC_FRAME_JOB: the descriptor that came along, owned by the caller; -1. */
+int hc_wire_await_job(int fd, struct hc_error *err);
+
 /* Block until the launcher says HC_FRAME_GO. */
 int hc_wire_await_go(int fd, struct hc_error *err);
 

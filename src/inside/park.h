@@ -1,0 +1,26 @@
+/* park.h - what a launcher asks of a zygote: a cell, made of a copy of it, which waits for a job.
+ *
+ * One request is one packet on the zygote's control channel, with HC_PARK_FDS descriptors. From then on the
+ * new cell speaks for itself on the construction socket that is among them, as in plan.h; the end of that
+ * means that it is parked. */
+#ifndef HC_INSIDE_PARK_H
+#define HC_INSIDE_PARK_H
+
+#include "spec/policy.h"
+
+#include <sys/types.h>
+
+#define HC_PARK_MAGIC 0x68635031u /* "hcP1" */
+
+enum hc_park_fd { HC_PARK_SYNC, HC_PARK_STDOUT, HC_PARK_STDERR, HC_PARK_STATUS, HC_PARK_FDS };
+
+struct hc_park {
+    uint32_t magic;
+    uid_t uid; /* as the zygote's user namespace has them */
+    gid_t gid;
+    struct hc_limits limits;
+    int64_t network, cores, output_mode; /* as in struct hc_policy */
+    bool rlimit_pids, rlimit_memory;     /* as in struct hc_plan */
+};
+
+#endif

@@ -1,0 +1,75 @@
+"""What a zygote does before it makes cells, and what each of them does anew: runs before any guest code does."""
+import sys
+
+FRESH = 48  # bytes for a generator's state
+
+
+def up(rules):
+    """In the zygote: import what the policy names, run its code, and keep the collector off all of that."""
+    for name in rules.get("imports", ()) if rules else ():
+        try:
+            __import__(name)
+        except ModuleNotFoundError as error:
+            if name.partition(".")[0] != error.name:  # the tree lacks it; a part of it that is missing is said
+                raise
+    run(rules)
+    import gc
+    gc.collect()
+    gc.freeze()
+
+
+def again(rules):
+    """In a new cell, which has only just been copied. The module random sees to itself at every fork."""
+    for module, renew in RENEWED.items():
+        if module in sys.modules:
+            renew(sys.modules[module])
+    if rules and rules.get("each"):
+        run(rules)
+
+
+def run(rules):
+    code = rules.get("code") if rules else None
+    if code:
+        exec(compile(code, "<warm>", "exec", dont_inherit=True), {"__name__": "warm"})
+
+
+def fresh():
+    import posix
+    return posix.urandom(FRESH)
+
+
+def renew_numpy(mtrand):
+    mtrand.seed()
+
+
+def renew_uuid(uuid):
+    """libuuid has chosen a node and a sequence for the whole of its life: the module's own way has not."""
+    uuid._generate_time_safe = uuid._last_timestamp = None
+    uuid._node = int.from_bytes(fresh()[:6], "big") | 1 << 40  # as for one that is no network card's
+
+
+def renew_tempfile(tempfile):
+    tempfile._name_sequence = None  # it would notice another pid, and all cells have the same one
+
+
+def renew_ssl(module):
+    module.RAND_add(fresh(), float(FRESH))
+
+
+def renew_logging(logging):
+    import time
+    logging._startTime = time.time()
+
+
+def renew_multiprocessing(process):
+    process.current_process().authkey = fresh()
+
+
+RENEWED = {
+    "numpy.random.mtrand": renew_numpy,
+    "uuid": renew_uuid,
+    "tempfile": renew_tempfile,
+    "_ssl": renew_ssl,
+    "logging": renew_logging,
+    "multiprocessing.process": renew_multiprocessing,
+}

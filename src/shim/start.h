@@ -1,0 +1,46 @@
+/* start.h - an interpreter's process, from the fork to the running interpreter; and how it fails. */
+#ifndef HC_SHIM_START_H
+#define HC_SHIM_START_H
+
+#include "spec/handover.h"
+
+#include <sys/types.h>
+
+/* A line on standard error, and the process ends. The second is for a failure of our own that came as a
+ * Python exception. */
+_Noreturn void hc_fail_shim(const struct hc_error *err);
+_Noreturn void hc_fail_python(const char *doing);
+
+/* Its own process: it dies with `parent`, which has just forked it. */
+void hc_start_process(pid_t parent, const char *name);
+
+/* Tell the parts of a handover; the descriptor is closed. It stays mapped: the document's texts point into
+ * it. */
+int hc_start_read(int handover_fd, struct hc_handover *out, struct hc_error *err);
+
+/* The reporting filter, and its listener to the launcher: before anything that comes from strangers is looked
+ * at, see cell/filter.h. */
+int hc_start_report(const struct hc_handover *h, struct hc_error *err);
+
+/* The policy's rules, and an interpreter under them. Ends the process if that fails. */
+void hc_start(const cJSON *job);
+
+/* Of the handover's document. */
+static inline const cJSON *hc_member(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+static inline const char *hc_text_of(const cJSON *object, const char *key)
+{
+    const char *text = cJSON_GetStringValue(hc_member(object, key));
+    return text ? text : "";
+}
+
+static inline int64_t hc_number_of(const cJSON *object, const char *key)
+{
+    const cJSON *n = hc_member(object, key);
+    return cJSON_IsNumber(n) && n->valuedouble > 0 ? (int64_t)n->valuedouble : 0;
+}
+
+#endif

@@ -1,0 +1,240 @@
+/* zygote.c - an interpreter that never runs a guest's code: cells are made of copies of it.
+ *
+ * Processes. pid 2 of the zygote's cell; each request makes a copy in new namespaces, which is pid 1 of the
+ * new cell, builds the rest of it around itself (inside/inside.c), forks pid 2, and then is what pid 1 of any
+ * cell is. Rights: those that the launcher left; a copy has all of them in its own user namespace, and loses
+ * them there one after the other as a cold cell's first process does. Channels: requests on HC_FD_CONTROL. A
+ * copy closes all that is the zygote's.
+ *
+ * The zygote knows a policy and nothing of any job; what its copies would share, and must not, is made anew
+ * in each (guest_warm.py). */
+#include "shim/zygote.h"
+
+#include "base/fd.h"
+#include "inside/kernel.h"
+#include "inside/park.h"
+#include "inside/plan.h"
+#include "shim/guest.h"
+#include "shim/harness/frozen.h"
+#include "shim/harness/pyjson.h"
+#include "shim/harness/wire.h"
+#include "shim/init.h"
+#include "shim/start.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+/* All but those of time and cgroup, which the copy makes itself: clocks.c, inside.c. */
+#define NAMESPACES (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS)
+
+/* ---- in the new cell ---- */
+
+/* The policy's own code may fail: the traceback's last line is what the launcher says. */
+static void call_warm(const char *function, const cJSON *document)
+{
+    PyObject *type, *error, *trace;
+    hc_autopy *rules = hc_py_from_json(hc_member(hc_member(document, "rules"), "warm"));
+    hc_autopy *done = rules ? hc_frozen_call("warm", function, "(O)", rules) : NULL;
+    if (done)
+        return;
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    PyErr_Display(type, error, trace); /* PyErr_Print would obey a SystemExit */
+    _exit(HC_EXIT_CONFIG);
+}
+
+/* pid 2: ready for a job but for the job. */
+static _Noreturn void wait_for_job(const struct hc_handover *zygote)
+{
+    struct hc_error err;
+    struct hc_handover job;
+    PyOS_AfterFork_Child();
+    hc_start_process(1, "python3");
+    call_warm("again", zygote->json.root);
+    if (hc_start_report(zygote, &err) < 0)
+        hc_fail_shim(&err);
+    close(HC_FD_HANDOVER);
+    close(HC_FD_SYNC); /* the last one: parked */
+    int fd = hc_wire_await_job(HC_FD_CONTROL, &err);
+    if (fd < 0)
+        _exit(HC_EXIT_INTERNAL); /* nobody is left whom it could be told */
+    if (hc_start_read(fd, &job, &err) < 0 || hc_handover_parse(&job, &err) < 0)
+        hc_fail_shim(&err);
+    hc_guest_job(&job);
+}
+
+/* The interpreter's handlers would let a guest's signals reach pid 1, which it is shielded from without. */
+static void forget_handlers(void)
+{
+    for (int number = 1; number < NSIG; number++)
+        (void)signal(number, SIG_DFL);
+}
+
+/* pid 1. */
+static _Noreturn void become_cell(const struct hc_plan *plan, const struct hc_handover *zygote)
+{
+    hc_inside_copy(plan);
+    prctl(PR_SET_NAME, "hotcell-init");
+    pid_t guest = fork();
+    if (guest < 0)
+        _exit(HC_EXIT_INTERNAL);
+    if (guest == 0) {
+        sigset_t none;
+        (void)sigemptyset(&none);
+        (void)sigprocmask(SIG_SETMASK, &none, NULL);
+        close(HC_FD_STATUS);
+        wait_for_job(zygote);
+    }
+    forget_handlers();
+    close(HC_FD_SYNC);
+    hc_init_run(guest, HC_FD_STATUS, false);
+}
+
+/* ---- in the zygote ---- */
+
+struct request {
+    struct hc_park park;
+    int fds[HC_PARK_FDS];
+};
+
+static void request_finish(struct request *r)
+{
+    for (size_t i = 0; i < HC_PARK_FDS; i++)
+        hc_close_fd(&r->fds[i]);
+}
+
+/* 1: the launcher has hung up. */
+static int read_request(struct request *r, struct hc_error *err)
+{
+    struct iovec part = {.iov_base = &r->park, .iov_len = sizeof r->park};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(sizeof r->fds)];
+    } control;
+    struct msghdr packet = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+    ssize_t n = TEMP_FAILURE_RETRY(recvmsg(HC_FD_CONTROL, &packet, MSG_CMSG_CLOEXEC));
+    if (n <= 0)
+        return n < 0 ? hc_fail(err, errno, "wait for a request") : 1;
+    const struct cmsghdr *c = CMSG_FIRSTHDR(&packet);
+    if (n != (ssize_t)sizeof r->park || r->park.magic != HC_PARK_MAGIC || !c || c->cmsg_type != SCM_RIGHTS ||
+        c->cmsg_len != CMSG_LEN(sizeof r->fds))
+        return hc_fail(err, 0, "a request that is none");
+    memcpy(r->fds, CMSG_DATA(c), sizeof r->fds);
+    return 0;
+}
+
+/* The new user namespace belongs to whoever makes it, and who maps one id of its own into it needs no rights.
+ * The system calls, as libc's functions would have other threads follow. */
+static int become(uid_t uid, gid_t gid)
+{
+    return syscall(SYS_setresgid, -1, gid, -1) < 0 || syscall(SYS_setresuid, -1, uid, -1) < 0 ? -1 : 0;
+}
+
+/* Returns twice, as fork(2): 0 in the copy. */
+static int copy_process(const struct hc_park *park)
+{
+    struct clone_args args = {.flags = NAMESPACES, .exit_signal = SIGCHLD};
+    if (become(park->uid, park->gid) < 0)
+        return -1;
+    int pid = hc_clone3(&args);
+    int error = errno;
+    if (pid != 0 && become(HC_GUEST_ID, HC_GUEST_ID) < 0)
+        _exit(HC_EXIT_INTERNAL);
+    errno = error;
+    return pid;
+}
+
+static void say_refusal(int sync_fd, int error)
+{
+    struct hc_sync msg = {.kind = HC_SYNC_ERROR};
+    (void)hc_fail_as(&msg.error, HC_EXIT_UNAVAILABLE, error, "make a cell of a copy of the zygote");
+    (void)send(sync_fd, &msg, sizeof msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void park(const struct request *r, const struct hc_handover *zygote)
+{
+    const struct hc_policy policy = {.limits = r->park.limits,
+                                     .network = r->park.network,
+                                     .cores = r->park.cores,
+                                     .output_mode = r->park.output_mode};
+    const struct hc_plan plan = {
+        .policy = &policy,
+        .tree = {.fd = -1, .mount_fd = -1},
+        .shim = {.fd = -1, .mount_fd = -1},
+        .output = {.fd = -1, .mount_fd = -1},
+        .host_uid = r->park.uid,
+        .host_gid = r->park.gid,
+        .rlimit_pids = r->park.rlimit_pids,
+        .rlimit_memory = r->park.rlimit_memory,
+        .sync_fd = r->fds[HC_PARK_SYNC],
+        .stdin_fd = STDIN_FILENO,
+        .stdout_fd = r->fds[HC_PARK_STDOUT],
+        .stderr_fd = r->fds[HC_PARK_STDERR],
+        .handover_fd = -1,
+        .status_fd = r->fds[HC_PARK_STATUS],
+        .filter = {.len = (unsigned short)(zygote->own.len / sizeof(struct sock_filter)),
+                   .filter = (struct sock_filter *)(uintptr_t)zygote->own.data},
+    };
+    PyOS_BeforeFork();
+    int pid = copy_process(&r->park);
+    if (pid == 0)
+        become_cell(&plan, zygote);
+    int error = errno;
+    PyOS_AfterFork_Parent();
+    if (pid < 0)
+        say_refusal(r->fds[HC_PARK_SYNC], error);
+}
+
+/* A copy has one thread, whatever the others were about to do. */
+static int count_threads(struct hc_error *err)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    if (!tasks)
+        return hc_fail(err, errno, "count threads");
+    int count = 0;
+    for (const struct dirent *e; (e = readdir(tasks));)
+        count += e->d_name[0] != '.';
+    closedir(tasks);
+    return count == 1 ? 0
+                      : hc_fail_as(err, HC_EXIT_CONFIG, 0,
+                                   "warm: what is imported has started threads (%d), which cannot be copied",
+                                   count - 1);
+}
+
+static _Noreturn void refuse_policy(const struct hc_error *err)
+{
+    (void)dprintf(STDERR_FILENO, "%s\n", err->text);
+    _exit(HC_EXIT_CONFIG);
+}
+
+_Noreturn void hc_zygote_run(struct hc_handover *own)
+{
+    struct hc_error err;
+    prctl(PR_SET_NAME, "hotcell-zygote");
+    if (hc_handover_parse(own, &err) < 0)
+        hc_fail_shim(&err);
+    hc_start(own->json.root);
+    call_warm("up", own->json.root);
+    if (count_threads(&err) < 0)
+        refuse_policy(&err);
+    (void)signal(SIGCHLD, SIG_IGN); /* the kernel reaps them */
+    if (hc_wire_send(HC_FD_CONTROL, HC_FRAME_READY, NULL, 0, &err) < 0)
+        hc_fail_shim(&err);
+    for (;;) {
+        struct request r = {.fds = {-1, -1, -1, -1}};
+        int rc = read_request(&r, &err);
+        if (rc < 0)
+            hc_fail_shim(&err);
+        if (rc > 0)
+            _exit(HC_EXIT_OK);
+        park(&r, own);
+        request_finish(&r);
+    }
+}

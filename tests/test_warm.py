@@ -1,0 +1,234 @@
+"""Warm cells: what users see of a job in one is what they see of it in a cold one; nothing is shared, nothing is left."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+
+import cells
+import hostile
+import pytest
+
+WARM = cells.BUILD / "warm" / "hotcell"
+SIBLINGS = cells.BUILD / "warm" / "siblings"
+SAY = {"HOTCELL_WARM_SAY": "1"}
+
+
+@pytest.fixture(autouse=True)
+def built(base_tree):
+    for program in (WARM, SIBLINGS):
+        if not program.exists():
+            cells.skip(f"{program} is not built: run 'make warm'")
+
+
+@pytest.fixture
+def warm(monkeypatch):
+    """Launchers that the test starts run their jobs in warm cells."""
+    monkeypatch.setattr(cells, "HOTCELL", WARM)
+
+
+def run_warm(code, *options, **arguments):
+    result = cells.run(code, *options, env=SAY, **arguments)
+    assert "warm: yes\n" in result.stderr, result
+    return result
+
+
+class Siblings:
+    """Cells of one zygote: parked when this begins, each to run `code`."""
+
+    def __init__(self, code, count, user=None, policy=None, **spec):
+        self.user = user or cells.caller()
+        self.directory = cells.new_directory(self.user)
+        if policy is not None:
+            path = self.directory.parent / f"{self.directory.name}.policy.json"
+            path.write_text(json.dumps({"extends": "default", "name": "warm", **policy}))
+            spec["policy"] = str(path)
+        spec_path = self.directory.parent / f"{self.directory.name}.spec.json"
+        spec_path.write_text(json.dumps({"code": code, "tree": cells.tree_path("base"), "limits": {"memory": "256M"}, **spec}))
+        self.process = subprocess.Popen(
+            [SIBLINGS, "park", str(count), spec_path], cwd=self.directory, env=self.user.environment(), text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **self.user.popen_arguments())
+        line = self.process.stdout.readline()
+        if not line.startswith("[") or line == "[]\n":
+            self.process.kill()
+            raise AssertionError(f"no cells: {line} {self.process.communicate()}")
+        self.pids = json.loads(line)
+
+    def manifests(self):
+        out, err = self.process.communicate("go\n", timeout=cells.PATIENCE)
+        assert self.process.returncode == 0, err
+        decoder, found = json.JSONDecoder(), []
+        while out := out.lstrip():
+            manifest, end = decoder.raw_decode(out)
+            found.append(manifest)
+            out = out[end:]
+        return found
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            pipe.close()
+
+
+# ---- the same as cold ----
+
+FIGURE = "import sys\nprint('out')\nprint('err', file=sys.stderr)\nopen('kept.txt', 'w').write('x')\n{'a': [1, 2]}"
+PROGRAMS = {
+    "ok": (FIGURE, ()),
+    "error": ("def f():\n    return 1 / 0\nf()\n", ()),
+    "exit": ("raise SystemExit(7)", ()),
+    "signal": ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", ("--guard=off",)),
+    "syntax": ("print(1\n", ()),
+    "rejected": ("import subprocess\n", ()),
+    "refused": ("open('/tmp/../etc/passwd', 'w')", ()),
+    "timeout": ("while True: pass", ("--timeout=0.3",)),
+    "memory": ("a = bytearray(1 << 30)\n", ()),
+    "cpu": ("while True: pass", ("--cpu=0.3",)),
+    "output": ("while True: print('x' * 1000)", ("--stdout-size=4K", "--overflow=end")),
+    "full": ("open('big', 'wb').write(b'x' * (1 << 22))", ("--output-size=1M",)),
+    "call": ("import os\ntry:\n    os.setuid(0)\nexcept OSError as error:\n    print(error)", ("--guard=off",)),
+    "loopback": ("import socket\ns = socket.create_server(('127.0.0.1', 0))\nprint(s.getsockname()[0])",
+                 ("--network=loopback",)),
+    "forks": ("import os\npid = os.fork()\nif not pid: os._exit(3)\nprint(os.waitpid(pid, 0)[1] >> 8)",
+              ("--processes=fork",)),
+}
+
+
+def seen(manifest):
+    """What does not depend on when and where a job ran."""
+    what = {name: manifest[name] for name in ("status", "exit_code", "partial", "rejection", "process", "stdout", "guest",
+                                              "files", "figures", "skipped", "code", "limits", "warnings")}
+    what["stdout"] = what["stdout"]["text"]
+    what["layers"] = {name: layer["on"] for name, layer in manifest["layers"].items()}
+    what["denials"] = [{**denial, "count": None} for denial in manifest["denials"]]
+    return what
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_job_in_a_warm_cell_ends_as_in_a_cold_one(program, user, monkeypatch):
+    code, options = PROGRAMS[program]
+    cold = cells.run(code, *options, user=user)
+    monkeypatch.setattr(cells, "HOTCELL", WARM)
+    warm = run_warm(code, *options, user=user)
+    assert seen(warm.manifest) == seen(cold.manifest)
+    assert warm.files() == cold.files() and warm.status == cold.status
+    assert re.sub(r"\d+ bytes|warm: yes\n", "", warm.stderr) == re.sub(r"\d+ bytes", "", cold.stderr)
+    assert sorted(warm.manifest) == sorted(cold.manifest)
+
+
+def test_data_comes_in_and_results_go_out(user, warm):
+    folder = cells.new_directory(user)
+    table = folder / "table.txt"
+    table.write_text("a,b\n1,2\n")
+    table.chmod(0o600)
+    if cells.IS_ROOT:
+        os.chown(table, user.uid, user.uid)
+    result = run_warm("""
+        import os
+        print(x, open('/input/text.txt').read(), os.listdir('/input'), oct(os.stat('/input/text.txt').st_mode))
+        for path in ('/input/text.txt', '/input/new'):
+            try:
+                open(path, 'w')
+            except OSError as error:
+                print(error.errno)
+        y = x + 1
+        """, f"--input=text={table}", "--var=x=41", "--return=y", "--guard=off", user=user)
+    assert result.manifest["status"] == "ok", result
+    assert result.stdout.startswith("41 a,b\n1,2\n ['text.txt'] 0o100400\n"), result
+    assert len(result.stdout.splitlines()) == 5
+    assert result.manifest["inputs"][0]["bytes"] == 8 and result.manifest["guest"]["results"] is not None
+
+
+@pytest.mark.parametrize("option", ["--seed=1", "--output-mode=bind"])
+def test_what_a_warm_cell_is_not_for_runs_cold(option, warm):
+    result = cells.run("print(1)", option, env=SAY)
+    assert result.manifest["status"] == "ok" and "warm: cold: " in result.stderr, result
+
+
+# ---- siblings ----
+
+STREAMS = """
+import random, uuid, tempfile, logging, secrets, time, os
+print([random.random(), uuid.uuid1().hex[8:], uuid.uuid4().hex, uuid.getnode(), next(tempfile._get_candidate_names()),
+       secrets.token_hex(), os.urandom(8).hex(), logging._startTime])
+"""
+
+
+def test_random_streams_of_siblings_differ(user):
+    warm = {"imports": ["random", "uuid", "tempfile", "logging", "secrets"],
+            "code": "import random, uuid, tempfile\nrandom.random(); uuid.uuid1(); next(tempfile._get_candidate_names())"}
+    with Siblings(STREAMS, 3, user, {"warm": warm, "guard": "off"}) as family:
+        found = family.manifests()
+    values = [json.loads(m["stdout"]["text"].replace("'", '"')) for m in found]
+    for stream in zip(*values):
+        assert len(set(stream)) == 3, values
+
+
+def test_siblings_share_no_namespace_and_as_root_no_uid(user):
+    with Siblings("print(1)", 3, user) as family:
+        found = family.manifests()
+    for name in ("user", "mount", "pid", "network", "ipc", "uts", "cgroup", "time"):
+        layers = [m["layers"][f"{name}_namespace"] for m in found]
+        assert all(layer["on"] for layer in layers) and len({layer["evidence"].split(",")[0] for layer in layers}) == 3
+    uids = {m["layers"]["ids"]["evidence"] for m in found}
+    assert len(uids) == (3 if user.is_root else 1)
+
+
+def test_a_cell_finds_nothing_of_its_zygote_or_of_other_cells(user):
+    code = """
+import os, time
+open("/tmp/mark", "w").write("x"); open("/output/mark2", "w").write("x")
+print(sorted(p for p in os.listdir("/proc") if p.isdigit()), os.getpid(), os.getppid(), sorted(os.listdir("/tmp")),
+      sorted(os.listdir("/output")), sorted(os.listdir("/proc/self/fd"))[:5], time.monotonic() < 60)
+"""
+    with Siblings(code, 2, user, {"guard": "off"}) as family:
+        first, second = family.manifests()
+    assert first["stdout"]["text"] == second["stdout"]["text"] == \
+        "['2'] 2 1 ['mark'] ['mark2'] ['0', '1', '2', '3', '4'] True\n"
+
+
+def test_a_cell_that_was_killed_while_it_waited_fails_the_launch_and_no_other(user):
+    with Siblings("print(1)", 2, user) as family:
+        os.kill(family.pids[0], signal.SIGKILL)
+        dead, alive = family.manifests()
+    assert dead["status"] in ("launch_failed", "killed") and alive["status"] == "ok", (dead, alive)
+
+
+def test_nothing_is_left_when_the_launcher_is_killed(user):
+    with Siblings("print(1)", 3, user) as family:
+        family.process.kill()
+        family.process.wait()
+        for pid in family.pids:
+            cells.wait_until("the cell is gone", lambda pid=pid: not os.path.exists(f"/proc/{pid}"))
+
+
+def test_warm_code_that_fails_is_told_and_the_job_goes_cold(warm):
+    result = cells.run("print(1)", env=SAY, policy={"warm": {"code": "raise ValueError('no such thing')"}})
+    assert "the zygote ended while it was starting: ValueError: no such thing" in result.stderr
+    assert result.manifest["status"] == "ok"
+
+
+def test_threads_of_warm_code_are_refused(warm):
+    code = "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()"
+    result = cells.run("print(1)", env=SAY, policy={"warm": {"code": code}})
+    assert "started threads (1)" in result.stderr and result.manifest["status"] == "ok"
+
+
+def test_warm_modules_are_loaded_and_in_no_program_s_way(warm):
+    result = run_warm("import sys\nprint('decimal' in sys.modules, 'decimal' in globals())", "--guard=off",
+                      policy={"warm": {"imports": ["decimal", "nothing_like_it"]}})
+    assert result.stdout == "True False\n"
+
+
+# ---- the drill ----
+
+def test_no_drill_program_reaches_anything_from_a_warm_cell(user, warm):
+    with hostile.lures(cells.ordinary()) as lure:
+        found = hostile.batch(hostile.drill().values(), user, lure)
+    reached = {name: outcome.reached for name, outcome in found.items() if outcome.reached}
+    assert not reached and len(found) == len(hostile.drill())
