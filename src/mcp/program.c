@@ -22,7 +22,8 @@
 #define MAX_MANIFEST  ((size_t)256 << 20)
 #define MAX_LAST_LINE 2000
 #define PATIENCE_MS   10000 /* for a launcher that was asked to end */
-#define PROGRESS_MS   5000
+#define PROGRESS_MS   5000  /* between two words of progress */
+#define FIRST_MS      1000  /* until the first */
 
 /* ---- which ---- */
 
@@ -253,7 +254,8 @@ static void start(struct hc_mcp *m, struct hc_program *p, const struct hc_call *
         return;
     }
     p->run = run;
-    p->started_ms = p->told_ms = hc_mcp_now_ms();
+    p->started_ms = hc_mcp_now_ms();
+    p->tell_ms = p->started_ms + FIRST_MS;
     (void)snprintf(p->id, sizeof p->id, "%s", id);
     const cJSON *meta = cJSON_GetObjectItemCaseSensitive(call->message->params, "_meta");
     if (!hc_rpc_id(&call->message->json, cJSON_GetObjectItemCaseSensitive(meta, "progressToken"), p->token))
@@ -324,9 +326,9 @@ static void conclude(struct hc_mcp *m, struct hc_program *p)
 
 static void tell_progress(struct hc_mcp *m, struct hc_program *p, int64_t now)
 {
-    if (!p->token[0] || p->cancelled || now - p->told_ms < PROGRESS_MS)
+    if (!p->token[0] || p->cancelled || now < p->tell_ms)
         return;
-    p->told_ms = now;
+    p->tell_ms = now + PROGRESS_MS;
     cJSON *params = cJSON_CreateObject();
     (void)cJSON_AddRawToObject(params, "progressToken", p->token);
     hc_mcp_put(params, "progress", cJSON_CreateNumber((double)(now - p->started_ms) / 1000));

@@ -13,11 +13,13 @@ struct hc_program {
     int run;   /* number; 0: this place is free */
     pid_t pid; /* its `hotcell run`, our child */
     int pidfd;
-    int out_fd, err_fd;                   /* memory files: its manifest, or why there is none */
-    char id[HC_RPC_ID_MAX + 1];           /* of the request that waits */
-    char token[HC_RPC_ID_MAX + 1];        /* for progress; empty: not asked for */
-    bool cancelled;                       /* nobody waits any more */
-    int64_t started_ms, told_ms, kill_ms; /* kill_ms: when patience ends; 0: not asked to end */
+    int out_fd, err_fd;            /* memory files: its manifest, or why there is none */
+    char id[HC_RPC_ID_MAX + 1];    /* of the request that waits */
+    char token[HC_RPC_ID_MAX + 1]; /* for progress; empty: not asked for */
+    bool cancelled;                /* nobody waits any more */
+    int64_t started_ms;
+    int64_t tell_ms; /* when to tell of progress */
+    int64_t kill_ms; /* when patience ends; 0: not asked to end */
     int64_t timeout_ms;
 };
 

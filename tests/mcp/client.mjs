@@ -1,0 +1,50 @@
+// What an assistant's program does with `hotcell mcp`, by the client library that such programs use; test_mcp_client.py
+// looks at what is printed: one JSON object.
+//
+//     node client.mjs COMMAND [ARGUMENT]...
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { ResourceListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+
+const [command, ...args] = process.argv.slice(2);
+const client = new Client({ name: "hotcell-test", version: "1" });
+const transport = new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
+const seen = { errors: [], changed: 0, progress: [] };
+client.onerror = (error) => seen.errors.push(String(error));
+client.setNotificationHandler(ResourceListChangedNotificationSchema, () => { seen.changed += 1; });
+await client.connect(transport);
+
+// Arguments are checked by the server; results, by the client against the tool's own schema.
+const tool = (name, parameters, options) => client.callTool({ name, arguments: parameters }, undefined, options);
+const failure = (promise) => promise.then(() => null, (error) => ({ code: error.code ?? null, message: String(error) }));
+
+seen.version = client.getServerVersion();
+seen.capabilities = client.getServerCapabilities();
+seen.protocol = transport.protocolVersion ?? null;
+seen.tools = (await client.listTools()).tools;
+seen.figure = await tool("run_python", {
+    code: "import matplotlib.pyplot as plt\nplt.plot([1, 3, 2])\nopen('table.csv', 'w').write('a,b\\n1,2\\n')\nprint('drawn')\n6 * 7",
+});
+seen.failed = await tool("run_python", { code: "1 / 0" });
+seen.given = await tool("run_python", {
+    code: "print(open(first).read(), second.shape, n)",
+    files: { "first.txt": "one" }, inputs: { second: "run-1/table.csv" }, vars: { n: 3 },
+});
+await tool("write_file", { name: "notes.txt", text: "written" });
+seen.read = await tool("read_file", { path: "files/notes.txt" });
+seen.resources = (await client.listResources()).resources;
+seen.templates = (await client.listResourceTemplates()).resourceTemplates;
+seen.resource = await client.readResource({ uri: "hotcell://run-1/table.csv" });
+seen.no_tool = await failure(tool("sh", {}));
+seen.no_resource = await failure(client.readResource({ uri: "hotcell://run-9/x" }));
+
+const stop = new AbortController();
+const running = failure(tool("run_python", { code: "import time\ntime.sleep(600)" }, {
+    signal: stop.signal,
+    onprogress: (progress) => { seen.progress.push(progress); stop.abort("enough"); },
+}));
+await client.ping();
+seen.cancelled = await running;
+seen.after = await tool("run_python", { code: "'still here'" });
+await client.close();
+console.log(JSON.stringify(seen));
