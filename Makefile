@@ -45,6 +45,7 @@ src  = $(filter-out %-test.c %-fuzz.c,$(wildcard src/$(1)/*.c))
 objs = $(patsubst src/%.c,$(B)/obj/%.o,$(foreach d,$(1),$(call src,$(d))))
 CELL_OBJS := $(call objs,cell inside spec base)
 CLI_OBJS  := $(call objs,cli mcp)
+LEDGER_OBJS := $(call objs,ledger)
 SHIM_OBJS := $(call objs,shim shim/guard shim/harness)
 SPEC_OBJS := $(call objs,spec base)
 DAEMON_OBJS := $(filter-out %/main.o,$(call objs,daemon))
@@ -52,11 +53,13 @@ TESTS     := $(patsubst src/%.c,$(B)/test/%,$(wildcard src/*/*-test.c))
 FUZZERS   := $(patsubst src/%.c,$(B)/fuzz/%,$(wildcard src/*/*-fuzz.c))
 MAN       := $(patsubst src/man/%.in,$(B)/man/%,$(wildcard src/man/*.in))
 
-all: $(B)/hotcell $(B)/hotcelld $(B)/hotcell-shim $(B)/libhotcell.a $(MAN)
+all: $(B)/hotcell $(B)/hotcelld $(B)/hotcell-shim $(B)/hotcell-ledger $(B)/libhotcell.a $(MAN)
 $(B)/libhotcell.a: $(CELL_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
 $(B)/hotcell: $(CLI_OBJS) $(B)/libhotcell.a
 	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS) -lm
+$(B)/hotcell-ledger: $(LEDGER_OBJS) $(B)/libdaemon.a $(B)/libhotcell.a   # what "hotcell jobs" becomes: hotcell itself links no database
+	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS_DAEMON) $(LIBS) -lm
 $(B)/libinner.a: $(filter-out %/loopback.o,$(call objs,inside)) $(SPEC_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
 $(B)/hotcelld: $(B)/obj/daemon/main.o $(B)/libdaemon.a $(B)/libhotcell.a
@@ -78,6 +81,8 @@ $(B)/gen/harness.inc: src/shim/harness/freeze.py $(wildcard src/shim/harness/gue
 $(B)/obj/cell/drill.o: $(B)/gen/drill.inc
 $(B)/gen/drill.inc: src/drill/embed.py src/drill/kit.py $(filter-out %/embed.py %/kit.py,$(wildcard src/drill/*.py))
 	@mkdir -p $(@D) && $(PYTHON) -I $^ >$@.new && mv $@.new $@
+$(B)/man/hotcelld.conf.5: src/man/hotcelld.conf.5.in $(B)/hotcell-ledger
+	@mkdir -p $(@D) && $(B)/hotcell-ledger options --fill $< >$@.new && mv $@.new $@
 $(B)/man/%: src/man/%.in $(B)/hotcell
 	@mkdir -p $(@D) && $(B)/hotcell options --fill $< >$@.new && mv $@.new $@
 
@@ -87,6 +92,9 @@ $(B)/test/%: src/%.c $(B)/libhotcell.a
 $(B)/test/daemon/%: src/daemon/%.c $(B)/libdaemon.a $(B)/libhotcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $< $(B)/libdaemon.a $(B)/libhotcell.a $(LIBS_DAEMON) $(LIBS) -lm -lcmocka
+$(B)/test/ledger/%: src/ledger/%.c $(filter-out %/main.o,$(LEDGER_OBJS)) $(B)/libdaemon.a $(B)/libhotcell.a
+	@mkdir -p $(@D) && echo "  TEST $<"
+	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter-out %.h,$^) $(LIBS_DAEMON) $(LIBS) -lm -lcmocka
 # A hostile program where the launcher looks for the shim: tests/probe.
 $(B)/probe/hotcell-shim: $(wildcard tests/probe/*.[ch]) src/spec/frame.h src/spec/handover.h
 	@mkdir -p $(@D) && echo "  PROBE"
@@ -141,7 +149,7 @@ install: all
 	@! grep -q HOTCELL_WITHOUT $(B)/hotcell || { echo "install: $(B) is a weakened build, for tests only" >&2; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell/policies $(DESTDIR)$(PREFIX)/share/hotcell/rootfs
 	install $(B)/hotcell $(B)/hotcelld $(DESTDIR)$(PREFIX)/bin/
-	install $(B)/hotcell-shim $(DESTDIR)$(PREFIX)/libexec/hotcell/
+	install $(B)/hotcell-shim $(B)/hotcell-ledger $(DESTDIR)$(PREFIX)/libexec/hotcell/
 	install -m 644 policies/*.json $(DESTDIR)$(PREFIX)/share/hotcell/policies/
 	install -m 644 rootfs/*.json rootfs/*.py $(DESTDIR)$(PREFIX)/share/hotcell/rootfs/
 	install -m 644 src/spec/manifest.schema.json $(DESTDIR)$(PREFIX)/share/hotcell/

@@ -93,8 +93,13 @@ int hc_data_dir(const char *kind, char out[PATH_MAX], struct hc_error *err)
     return first_that_exists(out, kind, places, err);
 }
 
-int hc_shim_path(char out[PATH_MAX], struct hc_error *err)
+int hc_program_path(const char *name, char out[PATH_MAX], struct hc_error *err)
 {
     static const char *const places[] = {"/%s", "/../libexec/hotcell/%s", NULL};
-    return first_that_exists(out, "hotcell-shim", places, err);
+    return first_that_exists(out, name, places, err);
+}
+
+int hc_shim_path(char out[PATH_MAX], struct hc_error *err)
+{
+    return hc_program_path("hotcell-shim", out, err);
 }

@@ -22,7 +22,8 @@ int hc_state_search(struct hc_states *out, struct hc_error *err);
  * installation (PREFIX/share/hotcell) or in a source tree (beside build/). */
 int hc_data_dir(const char *kind, char out[PATH_MAX], struct hc_error *err);
 
-/* hotcell-shim: PREFIX/libexec/hotcell, or beside the binary in a build folder. */
+/* A program of ours that is not for PATH: PREFIX/libexec/hotcell, or beside the binary in a build folder. */
+int hc_program_path(const char *name, char out[PATH_MAX], struct hc_error *err);
 int hc_shim_path(char out[PATH_MAX], struct hc_error *err);
 
 #endif

@@ -8,6 +8,13 @@
 #include <fcntl.h>
 #include <string.h>
 
+static const struct hc_page_part parts[] = {
+    {"@OPTIONS@", hc_options_print_man},
+    {"@POLICY_OPTIONS@", hc_options_print_policy_man},
+    {"@POLICY_RULES@", hc_rules_print_man},
+    {NULL, NULL},
+};
+
 int hc_cmd_options(int argc, char **argv)
 {
     struct hc_error err;
@@ -16,16 +23,6 @@ int hc_cmd_options(int argc, char **argv)
         return hc_usage("options", "expected --fill FILE");
     if (hc_read_file(AT_FDCWD, argv[2], &text, 1 << 20, &err) < 0)
         return hc_report(&err);
-    char *rest = text.data;
-    for (char *line; (line = strsep(&rest, "\n")) && (rest || *line);) {
-        if (strcmp(line, "@OPTIONS@") == 0)
-            hc_options_print_man(stdout);
-        else if (strcmp(line, "@POLICY_OPTIONS@") == 0)
-            hc_options_print_policy_man(stdout);
-        else if (strcmp(line, "@POLICY_RULES@") == 0)
-            hc_rules_print_man(stdout);
-        else
-            (void)puts(line);
-    }
+    hc_page_fill(text.data, parts, stdout);
     return HC_EXIT_OK;
 }

@@ -18,16 +18,16 @@ static const char *const local_users[] = {"own", "none", NULL};
 #define FIELD(name) .at = offsetof(struct hc_config, name)
 static const struct hc_option config_rows[] = {
     {.path = "socket.path", .kind = HC_OPT_NAME, FIELD(socket_path), .def_name = "",
-     .help = "The Unix socket, an absolute path of at most 107 bytes. Default: /run/hotcell/hotcelld.sock for root, "
-             "hotcell/hotcelld.sock below XDG_RUNTIME_DIR for others."},
+     .help = "The Unix socket, an absolute path of at most 107 bytes; otherwise /run/hotcell/hotcelld.sock for root, "
+             "and hotcell/hotcelld.sock below XDG_RUNTIME_DIR for others."},
     {.path = "socket.mode", .kind = HC_OPT_CHOICE, FIELD(socket_mode), .choices = socket_modes, .def = 0,
      .help = "Who may connect to it: its owner, its group too, or everybody."},
     {.path = "socket.group", .kind = HC_OPT_NAME, FIELD(socket_group), .def_name = "",
      .help = "The group that the socket is given to; otherwise the daemon's own."},
     {.path = "tokens", .kind = HC_OPT_NAME, FIELD(tokens_file), .def_name = "",
-     .help = "A file of tokens (see TOKENS), an absolute path. It must not be writable by its group or by others."},
+     .help = "A file of tokens (see TOKENS), an absolute path; only its owner may be able to write it."},
     {.path = "state", .kind = HC_OPT_NAME, FIELD(state), .def_name = "",
-     .help = "Directory of the ledger and of results that are kept, an absolute path. Default: daemon below the directory "
+     .help = "Directory of the ledger and of results that are kept, an absolute path; otherwise daemon below the directory "
              "where hotcell keeps its trees (see HOTCELL_STATE in hotcell(1))."},
     {.path = "workers", .kind = HC_OPT_COUNT, FIELD(workers), .min = 0, .max = 1024, .def = 0,
      .help = "Jobs that run at the same time; 0 for one per processor."},
@@ -45,7 +45,7 @@ static const struct hc_option config_rows[] = {
      .help = "How long finished jobs and their results are kept."},
     {.path = "retention.bytes", .kind = HC_OPT_SIZE, FIELD(retention_bytes), .min = 0, .max = 1024 * TIB,
      .def = 10 * GIB,
-     .help = "How much of them is kept; the oldest go first. 0 for no limit."},
+     .help = "How much of them is kept; the oldest go first; 0 for no limit."},
     {.path = "http.body", .kind = HC_OPT_SIZE, FIELD(http_body), .min = KIB, .max = 16 * GIB, .def = 64 * MIB,
      .help = "Size of a request's body."},
     {.path = "http.headers", .kind = HC_OPT_SIZE, FIELD(http_headers), .min = KIB, .max = MIB, .def = 16 * KIB,
@@ -80,11 +80,11 @@ static const struct hc_option quota_rows[] = {
     {.path = "sessions", .kind = HC_OPT_COUNT, FIELD(sessions), .min = 0, .max = 10000, .def = 8,
      .help = "Sessions at the same time; 0 for none."},
     {.path = "memory", .kind = HC_OPT_SIZE, FIELD(memory), .min = 0, .max = 1024 * TIB, .def = 0,
-     .help = "Memory of the jobs that run at the same time: the sum of their limits.memory. 0 for no limit."},
+     .help = "Memory of the jobs that run at the same time: the sum of their limits.memory; 0 for no limit."},
     {.path = "cpu_seconds", .kind = HC_OPT_MILLI, FIELD(cpu_ms), .min = 0, .max = INT64_C(1000000000000), .def = 0,
      .help = "CPU time in seconds that jobs may use within the window; 0 for no limit."},
     {.path = "gb_seconds", .kind = HC_OPT_MILLI, FIELD(gb_s_milli), .min = 0, .max = INT64_C(1000000000000), .def = 0,
-     .help = "Memory times time that jobs may use within the window: 1 is 2^30 bytes for one second. 0 for no limit."},
+     .help = "Memory times time that jobs may use within the window: 1 is 2^30 bytes for one second; 0 for no limit."},
     {.path = "window", .kind = HC_OPT_DURATION, FIELD(window_ms), .min = SECOND, .max = 31 * DAY, .def = HOUR,
      .help = "The window of the two: use that is longer ago does not count."},
     {.path = "stored_bytes", .kind = HC_OPT_SIZE, FIELD(stored_bytes), .min = 0, .max = 1024 * TIB, .def = GIB,
@@ -95,7 +95,7 @@ static const struct hc_option quota_rows[] = {
 #define FIELD(name) .at = offsetof(struct hc_pool, name)
 static const struct hc_option pool_rows[] = {
     {.path = "policy", .kind = HC_OPT_NAME, FIELD(policy), .def_name = "",
-     .help = "The policy of the jobs that the cells are for. Must be given."},
+     .help = "The policy of the jobs that the cells are for; it has to be given."},
     {.path = "tree", .kind = HC_OPT_NAME, FIELD(tree), .def_name = "",
      .help = "The tree; otherwise the policy's."},
     {.path = "cells", .kind = HC_OPT_COUNT, FIELD(cells), .min = 1, .max = 1024, .def = 2,

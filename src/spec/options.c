@@ -467,3 +467,16 @@ void hc_options_print_policy_man(FILE *out)
     for (size_t i = 0; i < hc_options_count; i++)
         hc_option_print_field_man(out, &hc_options[i]);
 }
+
+void hc_page_fill(char *text, const struct hc_page_part *parts, FILE *out)
+{
+    for (char *line; (line = strsep(&text, "\n")) && (text || *line);) {
+        const struct hc_page_part *part = parts;
+        while (part->marker && strcmp(line, part->marker) != 0)
+            part++;
+        if (part->marker)
+            part->print(out);
+        else
+            (void)fprintf(out, "%s\n", line);
+    }
+}

@@ -61,4 +61,12 @@ void hc_options_print_man(FILE *out);  /* items of an mdoc(7) list, one per flag
 void hc_options_print_policy_man(FILE *out);                            /* the same rows as policy fields */
 void hc_option_print_field_man(FILE *out, const struct hc_option *opt); /* one of them */
 
+/* Print a man page's source, and where a line is a part's marker, that part instead. Ends with a NULL marker;
+ * `text` is used up. */
+struct hc_page_part {
+    const char *marker;
+    void (*print)(FILE *out);
+};
+void hc_page_fill(char *text, const struct hc_page_part *parts, FILE *out);
+
 #endif
