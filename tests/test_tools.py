@@ -11,6 +11,7 @@ import typing
 from pathlib import Path
 
 import cells
+import living
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src" / "python"))
@@ -170,6 +171,14 @@ def test_numbers_keep_their_digits_and_arrays_become_lists(base_tree, tool):
     assert result.stdout == "{'n': 12345678901234567890, 'x': 0.1}\n", result
 
 
+def test_tools_can_be_called_while_the_program_runs_and_not_before_or_after(base_tree, tool):
+    """What it registered for its end is part of it."""
+    policy = {"tools": {"tool": {"command": [str(tool)]}}, "prelude": {"code": "try:\n    tools.tool()\nexcept Exception as error:\n    early = str(error)"}}
+    result = cells.run("import atexit; atexit.register(lambda: print(tools.tool(n=2)['arguments'])); print(early)", policy=policy)
+    assert result.stdout == "tools can be called only while the program runs\n{'n': 2}\n", result
+    assert result.manifest["warnings"] == []
+
+
 # ---- failures ----
 
 def test_what_a_tool_says_of_its_failure_is_the_exception(base_tree, user, tool):
@@ -240,9 +249,9 @@ def test_a_call_that_takes_too_long_is_ended_and_the_program_goes_on(base_tree, 
         tools.tool(sleep=1000, mark={str(mark)!r}, leave=1)
     except ToolError as error:
         print(error)
-    print(tools.tool(n=1)["arguments"])
+    print(tools.other(n=1)["arguments"])
     """
-    result = run(tool, code, policy={"timeout": "700ms"}, user=user)
+    result = run(tool, code, "--tool=other=cat", policy={"timeout": "700ms"}, user=user)
     assert result.stdout == "the tool took longer than 700ms (tools.tool.timeout)\n{'n': 1}\n", result
     assert calls(result)[0][1] == "timeout"
     assert not cells_processes(tool)
@@ -456,6 +465,49 @@ def test_a_client_that_leaves_or_talks_nonsense_fails_its_calls_alone(base_tree)
     first, second = result.stdout.splitlines()
     assert "tool client:1:" in first and second == "the tools' client has gone", result
     assert result.manifest["status"] == "ok"
+
+
+# ---- sessions ----
+
+def test_a_session_has_tools_in_each_of_its_runs(base_tree, user, tool):
+    """Counted anew, also after a run that was killed while its tool ran; and nothing of one run's calls reaches another."""
+    mark = cells.new_directory(user) / "mark"
+    policy = mark.parent / "policy.json"
+    policy.write_text(json.dumps({"extends": "default", "tools": {"tool": {"command": [str(tool)], "calls": 2, "timeout": "1h"}}}))
+    with living.Session(policy=policy, user=user) as session:
+        first = session.run("a = tools.tool(n=1)['arguments']; b = await tools.tool.call_async(n=2); a")
+        assert first.value == {"n": 1} and [entry["status"] for entry in first.manifest["tools"]] == ["ok", "ok"], first
+        killed = session.run(f"tools.tool(sleep=1000, leave=1, mark={str(mark)!r})", limits={"timeout": "1500ms", "grace": "0"})
+        assert killed.status == "timeout" and killed.state == "rolled back to run 1" and mark.exists(), killed
+        assert [(entry["status"], entry["message"]) for entry in killed.manifest["tools"]] == [("ended", "the job ended first")]
+        assert not cells_processes(tool)
+        threads = session.run("import threading\nthread = threading.Thread(target=lambda: tools.tool(sleep=1000))\nthread.start()")
+        assert threads.status == "ok" and not cells_processes(tool), threads
+        loop = session.run("""
+import threading, time
+def call():
+    while True:
+        try: tools.tool(n=1)
+        except ToolError: time.sleep(0.0001)
+        except BaseException: return
+thread = threading.Thread(target=call)
+thread.start()""")
+        assert loop.status == "ok" and loop.state == "kept", loop
+        for _ in range(5):
+            assert session.run("1").state == "kept"
+        session.run("import os; os._exit(1)")  # the copy has no such thread
+        late = session.run("[tools.tool(n=i)['arguments']['n'] for i in range(2)]")
+        assert late.value == [0, 1] and late.state == "kept", late
+        again = session.run("import os\ntry: tools.tool(n=1), tools.tool(n=2), tools.tool(n=3)\nexcept ToolError as error: print(error)\na")
+        assert again.stdout == "all 2 calls of this job are used up (tools.tool.calls)\n" and again.value == {"n": 1}, again
+        assert [entry["rule"] for entry in again.manifest["denials"]] == ["calls"]
+
+
+def test_a_sessions_run_describes_no_tools(base_tree, tool):
+    with living.Session(f"--tool=tool={tool}") as session:
+        session.ask({"run": {"code": "1", "tools": {"x": {}}}})
+        assert "'tools' is for a session as a whole" in json.dumps(session.answer())
+        assert session.run("tools.tool(n=1)['name']").value == "tool"
 
 
 # ---- the Python package ----

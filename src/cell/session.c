@@ -40,6 +40,8 @@ static int watch_all(struct hc_session *s, struct hc_error *err)
         hc_loop_watch(l, sup->control_fd, HC_ON_CONTROL, EPOLLIN, err) < 0 ||
         hc_loop_watch(l, sup->status_fd, HC_ON_STATUS, EPOLLIN, err) < 0)
         return -1;
+    if (sup->tools && hc_loop_watch(l, hc_toolbox_fd(sup->tools), HC_ON_TOOLS, EPOLLIN, err) < 0)
+        return -1;
     return sup->cancel_fd >= 0 ? hc_loop_watch(l, sup->cancel_fd, HC_ON_CANCEL, EPOLLIN, err) : 0;
 }
 
@@ -80,9 +82,8 @@ static int start(struct hc_session *s, struct hc_error *err)
             err, HC_EXIT_CONFIG, 0,
             "policy '%s': a session cannot have processes \"fork\": its runs are one process each",
             s->policy.name);
-    if (s->policy.tools.count)
-        return hc_fail_as(err, HC_EXIT_CONFIG, 0, "policy '%s': a session has no tools: leave out \"tools\"",
-                          s->policy.name);
+    if (hc_session_make_tools(s, err) < 0)
+        return -1;
     if (hc_launch_describe(&s->run, s->m, s->ahead, err) < 0 || hc_weak_read(err) < 0 ||
         hc_redactor_new(&l->redactor, s->policy.rules, err) < 0 || hc_launch_prepare(l, err) < 0 ||
         (l->cgroup.fd >= 0 && hc_cgroup_spare(&l->cgroup, err) < 0) || hc_launch_construct(l, err) < 0)

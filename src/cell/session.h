@@ -23,6 +23,7 @@ struct hc_session_given {
     const struct hc_policy *policy; /* effective */
     const char *default_dir;        /* as of struct hc_run */
     int cancel_fd;                  /* readable: end the session. -1: none */
+    int tool_fd;                    /* as of struct hc_run */
     int wake_fd; /* when a run begins, and while it goes on and this is readable, `woken` is called. -1: never
                   */
     bool (*woken)(void *ctx, struct hc_session *s); /* false: the descriptor has nothing more to say */

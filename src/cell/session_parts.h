@@ -58,6 +58,12 @@ void hc_session_wake(struct hc_session *s);
 int hc_session_open_flows(struct hc_session *s, struct hc_error *err);
 void hc_session_close_flows(struct hc_session *s);
 
+/* The tools of a session, for one run after the other: nothing of a call is left when its run is over.
+ * (session_tools.c) */
+int hc_session_make_tools(struct hc_session *s, struct hc_error *err);
+void hc_session_begin_tools(struct hc_session *s, struct hc_manifest *m);
+void hc_session_end_tools(struct hc_session *s);
+
 /* All of one run; r->m is there. (session_run.c) */
 int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
                         struct hc_session_result *r, struct hc_error *err);

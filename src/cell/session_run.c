@@ -292,6 +292,7 @@ int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const st
     if (describe_run(s, job, policy, r->m, err) < 0 || hc_session_open_flows(s, err) < 0 ||
         make_copy(s, job, err) < 0)
         return -1;
+    hc_session_begin_tools(s, r->m);
     if (!run_ended(sup) && !s->loop.dead && supervise_run(s, err) < 0)
         return -1;
     s->died = sup->exit_known || s->loop.dead;
@@ -299,6 +300,7 @@ int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const st
         hear_out(s);
     else
         keep_state(s);
+    hc_session_end_tools(s);
     hc_session_close_flows(s);
     account(s, r->m, since_us);
     if (conclude(s, job, policy, r->m, s->since_ns, err) < 0)

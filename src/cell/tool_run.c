@@ -111,7 +111,8 @@ static void send_client(struct hc_toolbox *tb)
 
 static void ask_client(struct hc_toolbox *tb, struct slot *s)
 {
-    if (tb->client.fd < 0 || hc_tool_client_call(&tb->client, s->id, s->tool->name, s->arguments.data) < 0) {
+    if (tb->client.fd < 0 || hc_tool_client_call(&tb->client, s->client_id = ++tb->client_id, s->tool->name,
+                                                 s->arguments.data) < 0) {
         hc_tool_fail_call(tb, s, HC_TOOL_ERROR, "the tools' client has gone");
         return;
     }
@@ -152,7 +153,7 @@ static void on_answer(void *ctx, const struct hc_client_answer *answer)
     for (size_t i = 0; i < OPEN_CALLS; i++) {
         struct slot *s = &tb->slots[i];
         char message[256];
-        if (s->phase != WITH_CLIENT || s->id != answer->id)
+        if (s->phase != WITH_CLIENT || s->client_id != answer->id)
             continue;
         if (answer->value) {
             hc_tool_answer_call(tb, s, answer->value, answer->len);

@@ -19,7 +19,8 @@ enum phase { FREE, QUEUED, RUNS, WITH_CLIENT, DYING };
 /* One call on its way. */
 struct slot {
     enum phase phase;
-    uint32_t id;
+    uint32_t id;        /* as the cell calls it */
+    uint32_t client_id; /* as the client does: never the same again */
     const struct hc_tool *tool;
     size_t entry;            /* in the log */
     int64_t begun_us;        /* when it came */
@@ -48,7 +49,8 @@ struct hc_toolbox {
     struct hc_denials *denials;
     struct usage *usage; /* as many as there are tools */
     struct hc_tool_client client;
-    bool client_waits; /* epoll tells when it takes more */
+    uint32_t client_id; /* the last one */
+    bool client_waits;  /* epoll tells when it takes more */
     int64_t ahead;
     int epoll, timer;
     uint32_t last_id;

@@ -196,8 +196,6 @@ static int prepare_tool(struct hc_toolbox *tb, size_t i, struct hc_error *err)
 {
     const struct hc_tool *t = &tb->tools->items[i];
     struct usage *u = &tb->usage[i];
-    u->tokens = MAX(t->rate_milli, 1000);
-    u->at_us = hc_now_us();
     if (!t->command && tb->client.fd < 0)
         return hc_fail_as(err, HC_EXIT_CONFIG, 0,
                           "tool '%s': nobody answers it: give it a command (--tool %s=COMMAND) or a client "
@@ -227,6 +225,16 @@ static int prepare(struct hc_toolbox *tb, int client_fd, struct hc_error *err)
     return 0;
 }
 
+static void count_anew(struct hc_toolbox *tb)
+{
+    for (size_t i = 0; i < tb->tools->count; i++) {
+        struct usage *u = &tb->usage[i];
+        u->calls = 0;
+        u->tokens = MAX(tb->tools->items[i].rate_milli, 1000);
+        u->at_us = hc_now_us();
+    }
+}
+
 int hc_toolbox_new(struct hc_toolbox **out, const struct hc_tools *tools, int client_fd, int64_t ahead,
                    struct hc_tool_log *log, struct hc_denials *denials, struct hc_error *err)
 {
@@ -242,6 +250,7 @@ int hc_toolbox_new(struct hc_toolbox **out, const struct hc_tools *tools, int cl
     tb->ahead = ahead;
     tb->epoll = tb->timer = tb->client.fd = -1;
     tb->last = &tb->first;
+    count_anew(tb);
     if (prepare(tb, client_fd, err) < 0) {
         hc_toolbox_free(tb);
         return -1;
@@ -264,10 +273,8 @@ void hc_toolbox_stop(struct hc_toolbox *tb)
     hc_tool_start_queued(tb); /* nothing waits: the timer is set for nobody */
 }
 
-void hc_toolbox_free(struct hc_toolbox *tb)
+void hc_toolbox_rest(struct hc_toolbox *tb)
 {
-    if (!tb)
-        return;
     hc_toolbox_stop(tb);
     int64_t until = hc_now_us() + PATIENCE_MS * 1000;
     for (size_t i = 0; i < OPEN_CALLS; i++) {
@@ -279,6 +286,22 @@ void hc_toolbox_free(struct hc_toolbox *tb)
             hc_tool_release(tb, s);
     }
     hc_tool_drop_answers(tb);
+}
+
+void hc_toolbox_renew(struct hc_toolbox *tb, struct hc_tool_log *log, struct hc_denials *denials)
+{
+    tb->log = log;
+    tb->denials = denials;
+    tb->last_id = 0;
+    tb->stopped = false;
+    count_anew(tb);
+}
+
+void hc_toolbox_free(struct hc_toolbox *tb)
+{
+    if (!tb)
+        return;
+    hc_toolbox_rest(tb);
     hc_tool_client_finish(&tb->client);
     hc_close_fd(&tb->epoll);
     hc_close_fd(&tb->timer);

@@ -30,7 +30,13 @@ bool hc_toolbox_send(struct hc_toolbox *tb, int control_fd);
 /* Nobody waits for answers any more: what runs is killed. */
 void hc_toolbox_stop(struct hc_toolbox *tb);
 
-/* The same, and wait until it is gone. NULL is fine. */
+/* The same, and wait until it is gone. */
+void hc_toolbox_rest(struct hc_toolbox *tb);
+
+/* After a rest: for the next run of a session, whose calls are counted anew and noted there. */
+void hc_toolbox_renew(struct hc_toolbox *tb, struct hc_tool_log *log, struct hc_denials *denials);
+
+/* Rest for good. NULL is fine. */
 void hc_toolbox_free(struct hc_toolbox *tb);
 
 #endif

@@ -73,8 +73,8 @@ static const struct {
     {{"step", required_argument, NULL, OPT_STEP}, OF_RUN},
     {{"wait", no_argument, NULL, OPT_WAIT}, OF_RUN},
     {{"json", no_argument, NULL, OPT_JSON}, OF_RUN | OF_CHECK},
-    {{"tool", required_argument, NULL, OPT_TOOL}, OF_RUN | OF_SERVE},
-    {{"tool-fd", required_argument, NULL, OPT_TOOL_FD}, OF_RUN},
+    {{"tool", required_argument, NULL, OPT_TOOL}, OF_RUN | OF_SESSION | OF_SERVE},
+    {{"tool-fd", required_argument, NULL, OPT_TOOL_FD}, OF_RUN | OF_SESSION},
     {{"jobs", required_argument, NULL, OPT_JOBS}, OF_SERVE},
     {{"store", required_argument, NULL, OPT_STORE}, OF_SERVE},
 };

@@ -183,6 +183,7 @@ static int check_run(const struct hc_job *job, struct hc_error *err)
         {"seed", job->has_seed},
         {"sign", job->sign != NULL},
         {"df_paths", job->runner_form},
+        {"tools", job->tools.count > 0},
     };
     for (size_t i = 0; i < sizeof of_session / sizeof *of_session; i++)
         if (of_session[i].given)
@@ -299,6 +300,7 @@ static int run_session(struct hc_request *q, struct hc_error *err)
                                            .policy = &q->policy,
                                            .default_dir = "hotcell-output",
                                            .cancel_fd = cancel,
+                                           .tool_fd = q->tool_fd,
                                            .wake_fd = STDIN_FILENO,
                                            .woken = woken,
                                            .ctx = &c};

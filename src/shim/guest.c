@@ -171,6 +171,7 @@ static int conclude(const cJSON *job, PyObject *space, PyObject *columns, struct
     Py_CLEAR(outcome->value);
     end_program(space, outcome);
     hc_guard_release();
+    hc_tools_open(false);
     struct hc_error err;
     if (hc_report_send(report, outcome->status, &err) < 0)
         (void)dprintf(STDERR_FILENO, "hotcell-shim: %s\n", err.text);
@@ -204,6 +205,7 @@ _Noreturn void hc_guest_job(const struct hc_handover *handover)
     hc_report_init(&report, (size_t)hc_number_of(job, "value_bytes"));
     hc_outcome_prepare();
     announce(HC_FRAME_RUN);
+    hc_tools_open(true);
     hc_guard_begin();
     hc_guard_learn(&found);
     hc_findings_finish(&found);

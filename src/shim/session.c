@@ -20,6 +20,7 @@
 #include "shim/harness/ending.h"
 #include "shim/harness/frozen.h"
 #include "shim/harness/results.h"
+#include "shim/harness/tools.h"
 #include "shim/harness/wire.h"
 #include "spec/handover.h"
 
@@ -99,12 +100,19 @@ static void wait_for_turn(void)
 
 /* The library random takes a fork for a reason to begin anew; this is none: the program must find its random
  * numbers where it left them. */
-static void become_python(void)
+static PyObject *random_state(void)
 {
-    hc_autopy *state = hc_frozen_call("hooks", "random_state", "()");
+    PyObject *state = hc_frozen_call("hooks", "random_state", "()");
     PyErr_Clear();
+    return state;
+}
+
+/* Nothing of Python may run before: a thread of the program that waited for the interpreter's lock when the
+ * copy was made is not there to take it, and would be waited for. */
+static void become_python(PyObject *random)
+{
     PyOS_AfterFork_Child();
-    hc_autopy *done = state ? hc_frozen_call("hooks", "restore_random", "(O)", state) : NULL;
+    hc_autopy *done = random ? hc_frozen_call("hooks", "restore_random", "(O)", random) : NULL;
     (void)done;
     PyErr_Clear();
 }
@@ -208,6 +216,7 @@ static void run_program(const struct order *o, const struct hc_program *program,
     const cJSON *room = cJSON_GetObjectItemCaseSensitive(o->job, "value_bytes");
     hc_report_init(&report, cJSON_IsNumber(room) && room->valuedouble > 0 ? (size_t)room->valuedouble : 0);
     say(HC_FRAME_RUN);
+    hc_tools_open(true);
     hc_guard_begin();
     hc_deadline_arm();
     hc_program_run(program, space, &outcome);
@@ -220,6 +229,7 @@ static void run_program(const struct order *o, const struct hc_program *program,
     outcome_finish(&outcome);
     hc_flush_streams();
     hc_guard_release();
+    hc_tools_open(false);
     if (hc_report_send(&report, status, &err) < 0)
         fail(&err);
     hc_report_finish(&report);
@@ -234,6 +244,8 @@ static void run(const struct order *o, PyObject *space, PyObject *columns)
     hc_autopy *begun = hc_frozen_call("hooks", "begin_run", "(s)", hc_guard.filename);
     hc_autopy *file = PyUnicode_FromString(hc_guard.filename);
     if (!begun || !file || PyDict_SetItemString(space, "__file__", file) < 0)
+        fail_python("begin the run");
+    if (hc_tools_begin_run() < 0)
         fail_python("begin the run");
     if (compile_run(o, &program, &found) == 0) {
         bind_variables(o, space);
@@ -263,10 +275,11 @@ _Noreturn void hc_session_serve(PyObject *space, PyObject *columns)
         struct order next = {0};
         if (read_order(&next, &err) < 0)
             fail(&err);
+        hc_autopy *random = random_state();
         enum side side = make_copy();
         if (side == TOOK_OVER) {
             order_finish(&next);
-            become_python();
+            become_python(random);
             say(HC_FRAME_RESUMED);
             continue;
         }

@@ -108,6 +108,20 @@ def bind(tools, sender, receiver, descriptor):
     return {"tools": Tools(made), "ToolError": ToolError}
 
 
+def begin_run():
+    """What a session's last run waited for is not answered any more."""
+    global owner, reading
+    import posix
+    if posix.getpid() == owner:
+        for call in list(waiting.values()):
+            call.deliver({"error": "the run that made this call is over"})
+    else:  # a copy, which has no threads but this one, whoever held the lock
+        owner = posix.getpid()
+        reading = _thread.allocate_lock()
+        open_in_loop.clear()
+    waiting.clear()
+
+
 def properties(tool):
     return tool.get("parameters", {}).get("properties", {})
 
@@ -148,7 +162,9 @@ def begin(call, arguments):
     last_id += 1
     call.id = last_id
     waiting[call.id] = call
-    send(f'{{"id": {call.id}, "name": "{name}", "arguments": {text}}}')
+    if not send(f'{{"id": {call.id}, "name": "{name}", "arguments": {text}}}'):
+        del waiting[call.id]
+        raise ToolError("tools can be called only while the program runs")
 
 
 def take(text):

@@ -14,6 +14,7 @@
 
 #define NOTHING 0 /* no packet, or one that does not end a message */
 
+static bool bound, may_call;
 static struct hc_buf answer; /* what has come of the message that is on its way */
 
 static PyObject *failed(const struct hc_error *err)
@@ -21,8 +22,8 @@ static PyObject *failed(const struct hc_error *err)
     return PyErr_Format(PyExc_OSError, "tools: %s", err->text);
 }
 
-/* send(text): one call, whole. The lock of the interpreter is kept, so that no other message gets between its
- * packets; the launcher always reads. */
+/* send(text) -> whether it is the time for calls: one call, whole. The lock of the interpreter is kept, so
+ * that no other message gets between its packets; the launcher always reads. */
 static PyObject *send_call(PyObject *self, PyObject *text)
 {
     Py_ssize_t len;
@@ -31,9 +32,11 @@ static PyObject *send_call(PyObject *self, PyObject *text)
     const char *utf8 = PyUnicode_AsUTF8AndSize(text, &len);
     if (!utf8)
         return NULL;
+    if (!may_call)
+        return Py_NewRef(Py_False);
     if (hc_wire_send(HC_FD_CONTROL, HC_FRAME_TOOL_CALL, utf8, (size_t)len, &err) < 0)
         return failed(&err);
-    return Py_NewRef(Py_None);
+    return Py_NewRef(Py_True);
 }
 
 /* Wait until there is something to read; a signal's handler may end the waiting. 0, or -1 with an exception.
@@ -113,5 +116,18 @@ int hc_tools_bind(const cJSON *list, PyObject *space)
     hc_autopy *names = described && send && hear
                            ? hc_frozen_call("tools", "bind", "(OOOi)", described, send, hear, HC_FD_CONTROL)
                            : NULL;
-    return names ? PyDict_Update(space, names) : -1;
+    bound = names && PyDict_Update(space, names) == 0;
+    return bound ? 0 : -1;
+}
+
+int hc_tools_begin_run(void)
+{
+    hc_buf_finish(&answer);
+    hc_autopy *done = bound ? hc_frozen_call("tools", "begin_run", "()") : Py_NewRef(Py_None);
+    return done ? 0 : -1;
+}
+
+void hc_tools_open(bool open)
+{
+    may_call = open;
 }

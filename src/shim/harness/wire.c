@@ -70,6 +70,12 @@ static int passed_with(struct msghdr *packet)
     return fd;
 }
 
+/* An answer to a run that is over, or was killed: nobody waits for it. */
+static bool is_late_answer(const char *data, ssize_t n)
+{
+    return n >= (ssize_t)sizeof(struct hc_frame_head) && data[0] == HC_FRAME_TOOL_RESULT;
+}
+
 /* Block until the launcher says this. *passed gets what comes along, owned by the caller; -1: nothing. */
 static int await(int fd, enum hc_frame_type type, int *passed, struct hc_error *err)
 {
@@ -82,9 +88,10 @@ static int await(int fd, enum hc_frame_type type, int *passed, struct hc_error *
     struct msghdr packet = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
     ssize_t n;
-    do
+    do {
+        packet.msg_controllen = sizeof control.space; /* which each call changes */
         n = recvmsg(fd, &packet, MSG_CMSG_CLOEXEC);
-    while (n < 0 && errno == EINTR);
+    } while ((n < 0 && errno == EINTR) || is_late_answer(data, n));
     if (n < 0)
         return hc_fail(err, errno, "wait for launcher");
     if (n == 0)
