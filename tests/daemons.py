@@ -79,11 +79,11 @@ class Daemon:
         self.socket = self.directory / "socket"
         self.state = self.directory / "state"
         self.base = base
-        command = [HOTCELLD, "--socket", self.socket, "--state", self.state, *options]
+        self.command = [HOTCELLD, "--socket", self.socket, "--state", self.state, *options]
         path = self.directory / "hotcelld.conf"
         path.write_text(json.dumps(config or {}))
-        command += ["--config", path]
-        self.process = start(command, self.user, self.directory, env, passed)
+        self.command += ["--config", path]
+        self.process = start(self.command, self.user, self.directory, env, passed)
         self.pid = self.process.pid
         self.log = ""
         self.wait_for_line("ready: ")
@@ -123,6 +123,13 @@ class Daemon:
         self.log += self.process.stderr.read().decode()
         self.process.stderr.close()
         return status
+
+    def start_again(self):
+        """In the same place, after its end."""
+        self.process.stderr.close()
+        self.process = start(self.command, self.user, self.directory)
+        self.pid, self.log = self.process.pid, ""
+        self.wait_for_line("ready: ")
 
     def __enter__(self):
         return self

@@ -1,6 +1,8 @@
 """hotcelld: jobs over HTTP, in real cells, for several tenants; what it does with bad requests and with deaths."""
 
 import base64
+import hashlib
+import http.client
 import json
 import os
 import signal
@@ -329,25 +331,42 @@ def answers(d):
         return False
 
 
-def test_nothing_is_left_of_a_daemon_that_is_killed(user):
-    with daemons.Daemon(user, config={"workers": 2}) as d:
-        d.post({"code": "open('a', 'w').write('x')"})
-        d.post_async({**LONG, "inputs": {"a": {"text": "x"}}})
+def test_nothing_is_left_of_a_daemon_that_is_killed_and_nothing_is_lost(user):
+    with daemons.Daemon(user, config={"workers": 1}) as d:
+        key = {"Idempotency-Key": "k"}
+        done = d.post("open('a', 'w').write('x')", key).json
+        running = d.post_async({**LONG, "inputs": {"a": {"text": "x"}}})
         cells.wait_until("a cell", d.busy_worker)
+        waiting = d.post_async("print('at last')")
+        (d.state / "jobs" / "20200101T000000Z-0123").mkdir()  # of a job that nobody was promised
         family = d.descendants()
-        assert len(family) >= 4
+        assert len(family) >= 3
         d.process.kill()
         d.process.wait()
         cells.wait_until("the end of all", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in family))
-        # The next one, in the same place, starts clean.
-        command = [daemons.HOTCELLD, "--socket", d.socket, "--state", d.state]
-        d.process.stderr.close()
-        d.process = daemons.start(command, d.user, d.directory)
-        d.pid, d.log = d.process.pid, ""
-        d.wait_for_line("ready: ")
-        assert d.get("/v1/jobs").json == {"jobs": []}
-        assert sorted(p.name for p in d.state.iterdir()) == ["inputs", "jobs", "lock"]
-        assert not any(list((d.state / name).iterdir()) for name in ("inputs", "jobs"))
+        d.start_again()
+        assert d.result(waiting)["manifest"]["stdout"]["text"] == "at last\n"
+        problem = d.get(f"/v1/jobs/{running}").json["problem"]
+        assert (problem["status"], problem["retry"]) == (502, "started_outcome_unknown")
+        assert d.post("open('a', 'w').write('x')", key).json == done == d.get(f"/v1/jobs/{done['job_id']}").json["manifest"]
+        assert d.post("2", key).status == 409
+        assert d.get(f"/v1/jobs/{done['job_id']}/files/a").body == b"x"
+        assert [job["job_id"] for job in d.get("/v1/jobs").json["jobs"]] == [waiting, running, done["job_id"]]
+        assert [path.name for path in (d.state / "jobs").iterdir()] == [done["job_id"]] and not list((d.state / "inputs").iterdir())
+        assert d.request("DELETE", f"/v1/jobs/{done['job_id']}").status == 204
+        assert d.get(f"/v1/jobs/{done['job_id']}").status == d.get(f"/v1/jobs/{done['job_id']}/files/a").status == 404
+        assert d.end() == 0
+
+
+def test_what_was_promised_and_not_begun_in_time_is_for_the_next_daemon(user):
+    with daemons.Daemon(user, config={"workers": 1, "drain": 0}) as d:
+        running = d.post_async(LONG)
+        cells.wait_until("a cell", d.busy_worker)
+        waiting = d.post_async("print('at last')")
+        assert d.end() == 0
+        d.start_again()
+        assert d.result(waiting)["manifest"]["stdout"]["text"] == "at last\n"
+        assert d.get(f"/v1/jobs/{running}").json["manifest"]["status"] == "killed"
         assert d.end() == 0
 
 
@@ -376,6 +395,54 @@ def test_a_second_signal_ends_it_at_once(user):
         d.wait_for_line("draining")
         assert d.end() == 0
         cells.wait_until("the end of all", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in family))
+
+
+# ---- configuration ----
+
+def test_it_is_reloaded_or_goes_on_as_before(user):
+    with daemons.Daemon(user, config={"workers": 1}) as d:
+        path = d.directory / "hotcelld.conf"
+        path.write_text('{"quotas": {"queued": "many"}}')
+        d.process.send_signal(signal.SIGHUP)
+        d.wait_for_line("not reloaded: configuration: ")
+        assert f"{path}:1:23: queued: expected" in d.log
+        assert d.post("1").status == 200
+        path.write_text('{"quotas": {"queued": 0, "policies": ["default"]}}')
+        d.process.send_signal(signal.SIGHUP)
+        d.wait_for_line("hotcelld: reloaded")
+        assert d.post("1").json["quota"] == "queued"
+        assert d.post({"code": "1", "policy": "none"}).status == 403
+        assert d.end() == 0
+
+
+def test_tokens_over_tcp(user):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    tokens = cells.new_directory(user) / "tokens"
+    tokens.write_text(f"{hashlib.sha256(b'secret-token-0123456789').hexdigest()} alice\n")
+    tokens.chmod(0o644)
+    if user.is_root is False and cells.IS_ROOT:
+        os.chown(tokens, user.uid, user.uid)
+    config = {"workers": 1, "listen": [{"address": "127.0.0.1", "port": port}], "tokens": str(tokens), "tenants": {"alice": {}}}
+    with daemons.Daemon(user, config=config) as d:
+        def ask(path, token=None, body=None):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=cells.PATIENCE)
+            headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
+            connection.request("POST" if body else "GET", path, body, headers)
+            response = connection.getresponse()
+            answer = daemons.Answer(response.status, response.headers, response.read())
+            connection.close()
+            return answer
+        assert ask("/healthz").status == 200
+        for wrong in (None, "secret-token-012345678", "x"):
+            answer = ask("/v1/jobs", wrong)
+            assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
+        answer = ask("/v1/jobs", "secret-token-0123456789", json.dumps(d.spec("print(1)")))
+        assert (answer.json["status"], answer.json["tenant"]) == ("ok", "alice")
+        assert d.get(f"/v1/jobs/{answer.json['job_id']}").status == 404  # the same daemon, another tenant
+        assert ask("/metrics", "secret-token-0123456789").status == 403
+        assert d.end() == 0
 
 
 # ---- its processes ----

@@ -41,10 +41,10 @@ int hc_ids_range(uid_t *start, uid_t *count, struct hc_error *err)
                       "HOTCELL_UID_RANGE: expected START:COUNT with START of at least 1000, got '%s'", text);
 }
 
-/* Root's directory for leases, gone after a reboot as the leases are. */
+/* Root's directory for leases, gone after a reboot as the leases are. The daemon's socket is there too. */
 static int make_run_dir(struct hc_error *err)
 {
-    if (mkdir(RUN_DIR, 0700) < 0 && errno != EEXIST)
+    if (mkdir(RUN_DIR, 0711) < 0 && errno != EEXIST)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "make " RUN_DIR);
     return 0;
 }

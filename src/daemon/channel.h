@@ -16,11 +16,12 @@ enum hc_say {
     HC_SAY_FAILED,  /* worker to front: there is no manifest, `error` says why; nothing was run */
     HC_SAY_WORKER,  /* keeper to front, with one descriptor: the channel of a new worker */
     HC_SAY_DRAIN,   /* keeper to front: finish what runs, then end */
-    HC_SAY_RELOAD,  /* keeper to front: read the configuration again */
+    HC_SAY_RELOAD,  /* keeper to front, with two descriptors: configuration and tokens, as text */
     HC_SAY_READY,   /* front to keeper: it listens */
     HC_SAY_ALIVE,   /* front to keeper: its loop goes round */
 };
 
+enum hc_reload_fd { HC_RELOAD_CONFIG, HC_RELOAD_TOKENS, HC_RELOAD_FDS };
 enum hc_run_fd { HC_RUN_BODY, HC_RUN_STDOUT, HC_RUN_STDERR, HC_RUN_CANCEL, HC_RUN_FDS };
 
 /* What the front counts of a job that has a manifest. */

@@ -17,19 +17,6 @@
 
 /* ---- the end ---- */
 
-static void forget_oldest(struct hc_front *f)
-{
-    struct hc_tasks *t = &f->tasks;
-    for (struct hc_task *task = t->oldest, *newer; task; task = newer) {
-        newer = task->newer;
-        bool old = hc_wall_ms() - task->finished > f->config.retention_ms;
-        if (!old && t->finished <= HC_FRONT_FINISHED && t->kept_bytes <= HC_FRONT_RESULTS)
-            return;
-        if (hc_task_ended(task))
-            hc_front_forget(f, task);
-    }
-}
-
 /* Figures are announced one by one, before the manifest that lists them. */
 static void announce_figures(struct hc_task *task)
 {
@@ -78,28 +65,26 @@ static void finish(struct hc_front *f, struct hc_task *task, enum hc_task_state 
     bool ran = task->state == HC_TASK_RUNNING;
     task->state = state;
     task->finished = hc_wall_ms();
+    const struct hc_outcome *o = &task->outcome;
+    struct hc_usage used = {.cpu_us = o->cpu_us > 0 ? o->cpu_us : 0, .bytes = o->bytes};
     if (ran) {
         int64_t now = hc_mono_ms(), took = now - task->started_mono;
-        const struct hc_outcome *o = &task->outcome;
-        const struct hc_usage used = {
-            .cpu_us = o->cpu_us > 0 ? o->cpu_us : 0,
-            .kib_s = hc_kib_seconds(o->memory_peak > 0 ? o->memory_peak : 0, took),
-            .bytes = o->bytes,
-        };
+        used.kib_s = hc_kib_seconds(o->memory_peak > 0 ? o->memory_peak : 0, took);
         hc_queue_done(f->queue, &task->queued, took, &used, now);
         hc_histogram_add(&f->metrics.queue, (task->started - task->accepted) * 1000);
         hc_histogram_add(&f->metrics.total, (task->finished - task->accepted) * 1000);
     }
     close_channels(f, task);
     announce_end(task);
-    f->tasks.finished++;
-    f->tasks.kept_bytes += (int64_t)task->manifest_len;
+    /* What could not be written down stays in memory. */
+    bool kept = hc_store_end(f, task, &used) == 0;
     hc_task_ref(task); /* whoever is woken may let go of it */
     hc_task_wake(task);
     if (!task->waiters)
         hc_events_finish(&task->events);
+    if (kept)
+        hc_task_drop(&f->tasks, task);
     hc_task_unref(task);
-    forget_oldest(f);
 }
 
 static void fail(struct hc_front *f, struct hc_task *task, enum hc_problem_kind kind, const char *text)
@@ -328,6 +313,11 @@ static void start(struct hc_front *f, struct hc_front_worker *w, struct hc_task 
     task->state = HC_TASK_RUNNING;
     task->started = hc_wall_ms();
     task->started_mono = hc_mono_ms();
+    if (hc_store_start(f, task, &err) < 0) { /* it might be run twice */
+        f->metrics.failed++;
+        fail(f, task, HC_PROBLEM_INTERNAL, err.text);
+        return;
+    }
     hc_events_state(&task->events, "running");
     if (hand_over(f, w, task, &err) < 0) {
         f->metrics.failed++;
@@ -351,18 +341,45 @@ void hc_front_dispatch(struct hc_front *f)
 {
     struct hc_front_worker *w;
     struct hc_queued *next;
+    if (f->draining && hc_mono_ms() > f->drain_until)
+        return;
     while ((w = idle_worker(f)) && (next = hc_queue_pop(f->queue, hc_mono_ms())))
         start(f, w, hc_owner(next, struct hc_task, queued));
 }
 
-bool hc_front_submit(struct hc_front *f, struct hc_task *task, struct hc_problem *why)
+/* On the disk, if it is to go on alone. False: it is not to run after all; `why` says why, unless the job is
+ * known by its key. */
+static bool promise(struct hc_front *f, struct hc_task *task, char known[65], struct hc_problem *why)
+{
+    struct hc_error err;
+    bool same = false;
+    if (!task->detached)
+        return true;
+    int rc = hc_store_promise(f, task, known, &same, &err);
+    task->promised = rc == 0;
+    if (rc < 0)
+        hc_problem_set(why, HC_PROBLEM_BUSY, "the job cannot be promised: %s", err.text);
+    else if (rc > 0 && !same)
+        hc_problem_set(why, HC_PROBLEM_CONFLICT,
+                       "this Idempotency-Key was sent with another body, for job %s", known);
+    if (rc != 0)
+        hc_queue_cancel(f->queue, &task->queued);
+    return rc == 0;
+}
+
+bool hc_front_submit(struct hc_front *f, struct hc_task *task, char known[65], struct hc_problem *why)
 {
     struct hc_refusal refusal = {0};
+    *known = '\0';
     if (!hc_queue_push(f->queue, &task->queued, hc_mono_ms(), &refusal)) {
         hc_problem_set(why, HC_PROBLEM_QUOTA, "%s", refusal.text);
         why->quota = refusal.quota;
         why->retry_after = refusal.retry_ms < 0 ? 0 : (int)((refusal.retry_ms + 999) / 1000);
         f->metrics.refused++;
+        hc_task_drop(&f->tasks, task);
+        return false;
+    }
+    if (!promise(f, task, known, why)) {
         hc_task_drop(&f->tasks, task);
         return false;
     }
@@ -374,7 +391,6 @@ bool hc_front_submit(struct hc_front *f, struct hc_task *task, struct hc_problem
 
 void hc_front_cancel(struct hc_front *f, struct hc_task *task)
 {
-    task->cancelled = true;
     if (task->state == HC_TASK_RUNNING) {
         hc_close_fd(&task->cancel_fd);
     } else if (task->state == HC_TASK_QUEUED) {
@@ -384,19 +400,25 @@ void hc_front_cancel(struct hc_front *f, struct hc_task *task)
     }
 }
 
-/* The files are a worker's. One that is told when there is none goes with the next start. */
-void hc_front_forget(struct hc_front *f, struct hc_task *task)
+/* The files are a worker's. */
+int hc_front_remove_results(struct hc_front *f, const char *job_id)
 {
-    struct hc_error err;
+    struct hc_error err = {0};
     struct hc_message m = {.kind = HC_SAY_FORGET};
-    (void)snprintf(m.job_id, sizeof m.job_id, "%s", task->queued.id);
+    (void)snprintf(m.job_id, sizeof m.job_id, "%s", job_id);
     struct hc_front_worker *w = idle_worker(f);
     for (size_t i = 0; !w && i < f->worker_count; i++)
         w = f->workers[i].channel.fd >= 0 ? &f->workers[i] : NULL;
-    if (!w || hc_channel_send(w->channel.fd, &m, NULL, 0, &err) < 0)
-        hc_warn("job %s: its results stay until the next start", task->queued.id);
-    f->tasks.finished--;
-    f->tasks.kept_bytes -= (int64_t)task->manifest_len;
+    if (w && hc_channel_send(w->channel.fd, &m, NULL, 0, &err) == 0)
+        return 0;
+    hc_warn("job %s: its results stay for now: %s", job_id, w ? err.text : "there is no worker");
+    return -1;
+}
+
+void hc_front_forget(struct hc_front *f, struct hc_task *task)
+{
+    (void)hc_front_remove_results(f, task->queued.id);
+    hc_store_forget(f, task);
     task->queued.tenant->stored_bytes -= task->outcome.bytes;
     hc_task_drop(&f->tasks, task);
 }

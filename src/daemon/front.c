@@ -3,6 +3,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "cell/ids.h"
+#include "daemon/reload.h"
 #include "daemon/worker.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/param.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -79,6 +81,28 @@ static void begin_drain(struct hc_front *f)
             (long long)hc_queue_waiting(f->queue));
 }
 
+/* Sockets, workers and what libmicrohttpd was started with stay as they are until the next start. */
+static void reload(struct hc_front *f, const int fds[HC_RELOAD_FDS])
+{
+    struct hc_config fresh;
+    struct hc_error err;
+    if (hc_reload_take(fds, &fresh, &err) < 0) {
+        hc_warn("not reloaded: %s", err.text);
+        return;
+    }
+    if (hc_tenants_reload(f->tenants, &fresh, &err) < 0) {
+        hc_warn("not reloaded: %s", err.text);
+        hc_config_finish(&fresh);
+        return;
+    }
+    hc_queue_resize(f->queue, (int64_t)f->worker_count, fresh.queue);
+    hc_config_finish(&f->config);
+    f->config = fresh;
+    f->policy_count = 0; /* they may have changed as well */
+    memset(f->policies, 0, sizeof f->policies);
+    hc_info("reloaded");
+}
+
 static void keeper_ready(struct hc_watch *w, uint32_t events)
 {
     struct hc_front *f = hc_owner(w, struct hc_front, keeper);
@@ -94,6 +118,11 @@ static void keeper_ready(struct hc_watch *w, uint32_t events)
         exit(EXIT_FAILURE); /* workers and cells go with it as well */
     if (m.kind == HC_SAY_DRAIN)
         begin_drain(f);
+    if (m.kind == HC_SAY_RELOAD && count == HC_RELOAD_FDS) {
+        reload(f, fds);
+        tell_keeper(f, HC_SAY_READY);
+        hc_front_dispatch(f);
+    }
     if (m.kind == HC_SAY_WORKER && count == 1) {
         rc = hc_front_add_worker(f, fds[0], &err);
         count = rc < 0 ? 1U : 0U;
@@ -107,11 +136,12 @@ static void keeper_ready(struct hc_watch *w, uint32_t events)
 
 /* ---- the loop ---- */
 
+/* The time is over. What was promised and still waits is in the ledger, for the next daemon. */
 static void cancel_all(struct hc_front *f)
 {
     for (struct hc_task *task = f->tasks.newest, *older; task; task = older) {
         older = task->older;
-        if (!hc_task_ended(task))
+        if (task->state == HC_TASK_RUNNING || (task->state == HC_TASK_QUEUED && !task->promised))
             hc_front_cancel(f, task);
     }
 }
@@ -121,16 +151,14 @@ static bool drained(struct hc_front *f)
 {
     if (!f->draining)
         return false;
-    if (hc_mono_ms() > f->drain_until) {
+    bool late = hc_mono_ms() > f->drain_until;
+    if (late)
         cancel_all(f);
-        if (hc_mono_ms() > f->drain_until + f->config.drain_ms)
-            return true;
-    }
-    if (hc_queue_running(f->queue) || hc_queue_waiting(f->queue))
+    if (hc_queue_running(f->queue) || (hc_queue_waiting(f->queue) && !late))
         return false;
     for (const struct hc_connection *c = f->http.connections; c; c = c->next)
         if (c->exchange)
-            return hc_mono_ms() > f->drain_until; /* one that does not take it is not waited for */
+            return late; /* one that does not take it is not waited for */
     return true;
 }
 
@@ -145,6 +173,7 @@ static void tick(struct hc_front *f, int64_t now)
         return;
     next = now + TICK_MS;
     hc_http_sweep(&f->http, now);
+    hc_store_tick(f, now);
     hc_front_dispatch(f); /* budgets come back with time */
 }
 
@@ -185,8 +214,11 @@ static int start(struct hc_front *f, const struct hc_front_setup *setup, struct 
     for (size_t i = 0; i < setup->worker_count; i++)
         if (hc_front_add_worker(f, setup->workers[i], err) < 0)
             return -1;
+    if (hc_store_open(f, err) < 0)
+        return -1;
     if (hc_http_start(&f->http, f, setup->listeners, err) < 0 || drop_rights(err) < 0)
         return -1;
+    hc_front_dispatch(f);
     tell_keeper(f, HC_SAY_READY);
     return 0;
 }
@@ -203,5 +235,6 @@ void hc_front_main(const struct hc_front_setup *setup)
         exit(err.exit ? err.exit : HC_EXIT_INTERNAL);
     }
     hc_http_stop(&f.http);
+    hc_store_close(&f);
     exit(EXIT_SUCCESS);
 }

@@ -5,11 +5,10 @@
 
 #include "daemon/http.h"
 #include "daemon/metrics.h"
+#include "daemon/store.h"
 #include "daemon/task.h"
 
 #define HC_FRONT_BODIES   (INT64_C(1) << 29) /* bytes of requests that are held at the same time */
-#define HC_FRONT_RESULTS  (INT64_C(1) << 28) /* bytes of manifests that are held */
-#define HC_FRONT_FINISHED 10000              /* ended jobs that are remembered */
 #define HC_FRONT_POLICIES 32
 #define HC_MAX_WORKERS    1024
 
@@ -40,6 +39,8 @@ struct hc_front {
     size_t worker_count;
     struct hc_front_policy policies[HC_FRONT_POLICIES];
     size_t policy_count;
+    struct hc_ledger *ledger;
+    int64_t next_sweep, restored;
     int results_fd;                  /* HC_RESULTS_DIR */
     uid_t owner;                     /* who started the daemon */
     int64_t next_alive, alive_every; /* ms; alive_every 0: nobody asks */
@@ -66,13 +67,16 @@ _Noreturn void hc_front_main(const struct hc_front_setup *setup);
 
 /* ---- jobs (dispatch.c) ---- */
 
-/* Take a job up whose request has been checked: it waits in the queue from here on. False: `why` says which
- * quota refuses it; the task is not in the table any more. */
-bool hc_front_submit(struct hc_front *f, struct hc_task *task, struct hc_problem *why);
+/* Take a job up whose request has been checked: it waits in the queue from here on. False: the task is not in
+ * the table any more; its key stands for the job `known`, or that is empty and `why` says what refuses it. */
+bool hc_front_submit(struct hc_front *f, struct hc_task *task, char known[65], struct hc_problem *why);
 void hc_front_cancel(struct hc_front *f, struct hc_task *task);
 
 /* Take an ended job and its files out. */
 void hc_front_forget(struct hc_front *f, struct hc_task *task);
+
+/* Have a worker remove what a job has left; -1: none could be told. */
+int hc_front_remove_results(struct hc_front *f, const char *job_id);
 
 /* Give waiting jobs to idle workers. */
 void hc_front_dispatch(struct hc_front *f);

@@ -149,7 +149,7 @@ static struct hc_task *make_task(struct hc_exchange *x, struct hc_tenant *t, con
                                  const char *sha256)
 {
     struct hc_error err;
-    struct hc_task *task = hc_task_create(&x->front->tasks, x->front, t);
+    struct hc_task *task = hc_task_create(&x->front->tasks, x->front, t, NULL);
     if (!task)
         return NULL;
     task->detached = w->async || w->key;
@@ -184,10 +184,14 @@ static void accept_job(struct hc_exchange *x, struct hc_tenant *t, const struct 
     }
     task->queued.memory = memory;
     hc_task_ref(task);
-    if (hc_front_submit(x->front, task, why))
+    char known[HC_JOB_ID];
+    if (hc_front_submit(x->front, task, known, why)) {
         x->task = task;
-    else
-        hc_task_unref(task);
+        return;
+    }
+    hc_task_unref(task);
+    if (*known && why->kind == HC_PROBLEM_NONE && !(x->task = hc_store_find(x->front, t, known)))
+        hc_problem_set(why, HC_PROBLEM_INTERNAL, "job %s cannot be read", known);
 }
 
 static int reply_result(struct hc_exchange *x)
@@ -240,14 +244,13 @@ int hc_post_job(struct hc_exchange *x, struct hc_tenant *t)
 /* ---- known jobs ---- */
 
 /* Another tenant's job is answered as one that does not exist. */
-static bool find_task(struct hc_exchange *x, const struct hc_tenant *t)
+static bool find_task(struct hc_exchange *x, struct hc_tenant *t)
 {
     struct hc_task *task = hc_task_find(&x->front->tasks, t, x->id);
-    if (!task)
-        return false;
-    hc_task_ref(task);
-    x->task = task;
-    return true;
+    if (task)
+        hc_task_ref(task);
+    x->task = task ? task : hc_store_find(x->front, t, x->id);
+    return x->task != NULL;
 }
 
 static int no_such_job(struct hc_exchange *x)
@@ -302,6 +305,8 @@ int hc_list_jobs(struct hc_exchange *x, struct hc_tenant *t)
             (void)hc_buf_str(&out, ", ");
         hc_task_print(task, false, &out);
     }
+    if (count < MAX_LIST)
+        hc_store_list(x->front, t, count, MAX_LIST, &out);
     (void)hc_buf_str(&out, "]}\n");
     return hc_reply_json(x, 200, &out);
 }

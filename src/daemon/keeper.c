@@ -13,6 +13,7 @@
 #include "cell/cgroup.h"
 #include "daemon/front.h"
 #include "daemon/notify.h"
+#include "daemon/reload.h"
 #include "daemon/worker.h"
 
 #include <errno.h>
@@ -32,6 +33,7 @@
 
 struct keeper {
     struct hc_config *config;
+    const char *config_path; /* absolute; NULL: the usual place */
     struct hc_listeners listeners;
     pid_t front;
     pid_t workers[HC_MAX_WORKERS];
@@ -185,6 +187,17 @@ static int reap(struct keeper *k, struct hc_error *err)
 
 /* ---- what it is told ---- */
 
+/* What is wrong with the new configuration is said, and the old one goes on. */
+static void reload(struct keeper *k)
+{
+    struct hc_error err;
+    hc_notify_reloading();
+    if (hc_reload_send(k->channel, k->config_path, k->config, &err) == 0)
+        return; /* the front says when it is done */
+    hc_warn("not reloaded: %s", err.text);
+    hc_notify("READY=1");
+}
+
 static int on_signal(struct keeper *k, struct hc_error *err)
 {
     struct signalfd_siginfo info;
@@ -201,6 +214,10 @@ static int on_signal(struct keeper *k, struct hc_error *err)
         k->draining = true;
         hc_notify("STOPPING=1");
         return hc_channel_send(k->channel, &m, NULL, 0, err) < 0 ? 1 : 0;
+    case SIGHUP:
+        if (!k->draining)
+            reload(k);
+        return 0;
     default:
         return 0;
     }
@@ -275,8 +292,8 @@ static int make_results_dir(struct hc_error *err)
     return 0;
 }
 
-/* The state directory becomes the current one: from here on names are relative to it. What an earlier daemon
- * has left of jobs that nobody remembers is removed. */
+/* The state directory becomes the current one: from here on names are relative to it. What jobs of an earlier
+ * daemon were reading is removed. */
 static int enter_state(struct keeper *k, struct hc_error *err)
 {
     const char *state = k->config->state;
@@ -289,7 +306,7 @@ static int enter_state(struct keeper *k, struct hc_error *err)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "state directory %s", state);
     if (flock(k->lock, LOCK_EX | LOCK_NB) < 0)
         return hc_fail_as(err, HC_EXIT_CONFIG, 0, "state directory %s: another hotcelld uses it", state);
-    if (hc_remove_tree(AT_FDCWD, HC_STAGE_DIR, err) < 0 || hc_remove_tree(AT_FDCWD, HC_RESULTS_DIR, err) < 0)
+    if (hc_remove_tree(AT_FDCWD, HC_STAGE_DIR, err) < 0)
         return -1;
     if (mkdir(HC_STAGE_DIR, 0700) < 0)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "make " HC_STAGE_DIR);
@@ -325,9 +342,9 @@ static int begin(struct keeper *k, struct hc_error *err)
     return start_front(k, err);
 }
 
-int hc_keeper_main(struct hc_config *c)
+int hc_keeper_main(struct hc_config *c, const char *path)
 {
-    struct keeper k = {.config = c, .channel = -1, .signals = -1, .lock = -1};
+    struct keeper k = {.config = c, .config_path = path, .channel = -1, .signals = -1, .lock = -1};
     struct hc_error err = {0};
     int rc = begin(&k, &err);
     if (rc == 0)

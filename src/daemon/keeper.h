@@ -5,7 +5,8 @@
 
 #include "daemon/config.h"
 
-/* Serve until told to end. `c` holds what is in force. Returns the exit status. */
-int hc_keeper_main(struct hc_config *c);
+/* Serve until told to end. `c` holds what is in force, and comes from `path`, which is absolute, or NULL for
+ * the usual place. Returns the exit status. */
+int hc_keeper_main(struct hc_config *c, const char *path);
 
 #endif

@@ -67,6 +67,20 @@ static int remove_stale(const char *path, const struct sockaddr_un *address, str
     return unlink(path) == 0 ? 0 : hc_fail_as(err, HC_EXIT_CONFIG, errno, "socket %s", path);
 }
 
+/* The directory that it is in: the usual ones are not there before the first daemon. Others may pass through,
+ * the socket's own mode says who may connect. */
+static int make_place(const char *path, struct hc_error *err)
+{
+    char dir[256];
+    const char *slash = strrchr(path, '/');
+    (void)snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - path) : 0, path);
+    if (*dir && hc_make_dirs(dir, 0711, err) < 0) {
+        (void)hc_ctx(err, "socket %s", path);
+        return hc_exit_as(err, HC_EXIT_CONFIG);
+    }
+    return 0;
+}
+
 static int find_group(const struct hc_config *c, gid_t *gid, struct hc_error *err)
 {
     *gid = (gid_t)-1;
@@ -88,7 +102,7 @@ static int open_local(struct hc_listeners *l, const struct hc_config *c, struct 
     if (strlen(path) >= sizeof address.sun_path)
         return hc_fail_as(err, HC_EXIT_CONFIG, ENAMETOOLONG, "socket %s", path);
     (void)strcpy(address.sun_path, path); /* NOLINT(clang-analyzer-security.insecureAPI.strcpy): it fits */
-    if (remove_stale(path, &address, err) < 0 || find_group(c, &gid, err) < 0)
+    if (make_place(path, err) < 0 || remove_stale(path, &address, err) < 0 || find_group(c, &gid, err) < 0)
         return -1;
     hc_autofd fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0)

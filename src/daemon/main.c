@@ -118,13 +118,15 @@ int main(int argc, char **argv)
     int status = read_arguments(&a, argc, argv);
     if (status >= 0)
         return status;
-    if (hc_config_load(a.config, &config, &err) < 0)
+    char path[256] = "";
+    if (put_path(path, a.config, "--config", &err) < 0 ||
+        hc_config_load(a.config ? path : NULL, &config, &err) < 0)
         return hc_report(&err);
     if (put_path(config.socket_path, a.socket, "--socket", &err) < 0 ||
         put_path(config.state, a.state, "--state", &err) < 0)
         status = hc_report(&err);
     else
-        status = a.check ? print_config(&config) : hc_keeper_main(&config);
+        status = a.check ? print_config(&config) : hc_keeper_main(&config, a.config ? path : NULL);
     hc_config_finish(&config);
     return status;
 }

@@ -118,7 +118,6 @@ void hc_metrics_print(struct hc_front *f, struct hc_buf *out)
     histogram(out, "total", &m->total);
     single(out, "jobs_running", "gauge", "Jobs that run.", hc_queue_running(f->queue));
     single(out, "jobs_queued", "gauge", "Jobs that wait.", hc_queue_waiting(f->queue));
-    single(out, "jobs_kept", "gauge", "Ended jobs whose results are kept.", (int64_t)f->tasks.finished);
     single(out, "workers", "gauge", "Processes that build cells.", workers);
     single(out, "workers_lost_total", "counter", "Workers that died.", m->workers_lost);
     single(out, "connections", "gauge", "Open connections.", connections);

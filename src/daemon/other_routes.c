@@ -42,13 +42,15 @@ static int open_file(struct hc_front *f, const char *id, const char *path, off_t
 /* Never something that a browser would run: what it is is in the manifest. */
 int hc_get_file(struct hc_exchange *x, struct hc_tenant *t)
 {
-    struct hc_task *task = hc_task_find(&x->front->tasks, t, x->id);
-    if (!task)
-        return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such job");
-    if (!hc_task_ended(task))
+    struct hc_task *live = hc_task_find(&x->front->tasks, t, x->id);
+    struct hc_task *ended = live ? NULL : hc_store_find(x->front, t, x->id);
+    if (live && !hc_task_ended(live))
         return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "the job's files are there when it has ended");
+    if (!live && !ended)
+        return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such job");
+    hc_task_unref(ended);
     off_t size = 0;
-    int fd = open_file(x->front, task->queued.id, x->rest, &size);
+    int fd = open_file(x->front, x->id, x->rest, &size);
     if (fd < 0)
         return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "the job has no such file");
     struct MHD_Response *r = MHD_create_response_from_fd64((uint64_t)size, fd);

@@ -44,6 +44,9 @@ void hc_problem_set(struct hc_problem *p, enum hc_problem_kind kind, const char 
 
 int hc_problem_status(const struct hc_problem *p); /* of HTTP */
 
+/* A document that was printed; `manifest` is malloc'd, or NULL if it has none. -1: it is none of ours. */
+int hc_problem_parse(struct hc_problem *p, const char *text, size_t len, char **manifest);
+
 /* The document, one line. `job_id` and `manifest` (JSON text) may be NULL. */
 void hc_problem_print(const struct hc_problem *p, const char *job_id, const char *manifest,
                       struct hc_buf *out);

@@ -56,21 +56,26 @@ static void put_into_table(struct hc_tasks *t, struct hc_task *task)
         t->oldest = task;
     t->newest = task;
     t->count++;
+    task->listed = true;
 }
 
-struct hc_task *hc_task_create(struct hc_tasks *t, struct hc_front *front, struct hc_tenant *tenant)
+struct hc_task *hc_task_create(struct hc_tasks *t, struct hc_front *front, struct hc_tenant *tenant,
+                               const char *id)
 {
     struct hc_task *task = calloc(1, sizeof *task);
-    if (!task || make_id(task->queued.id) < 0) {
+    if (!task || (!id && make_id(task->queued.id) < 0)) {
         free(task);
         return NULL;
     }
+    if (id)
+        (void)snprintf(task->queued.id, sizeof task->queued.id, "%s", id);
     task->queued.tenant = tenant;
     task->refs = 1;
     task->front = front;
     task->body_fd = task->cancel_fd = task->output[0].fd = task->output[1].fd = -1;
     task->accepted = hc_wall_ms();
-    put_into_table(t, task);
+    if (t)
+        put_into_table(t, task);
     return task;
 }
 
@@ -112,6 +117,9 @@ void hc_task_unref(struct hc_task *task)
 void hc_task_drop(struct hc_tasks *t, struct hc_task *task)
 {
     struct hc_task **at = bucket(t, task->queued.id);
+    if (!task->listed)
+        return;
+    task->listed = false;
     while (*at != task)
         at = &(*at)->next;
     *at = task->next;

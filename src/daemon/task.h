@@ -1,4 +1,5 @@
-/* task.h - a job as the front knows it, from its acceptance until nobody wants to hear of it any more. */
+/* task.h - a job as the front knows it, from its acceptance until it has ended and is in the ledger, or for
+ * as long as somebody is being told of it. */
 #ifndef HC_DAEMON_TASK_H
 #define HC_DAEMON_TASK_H
 
@@ -27,9 +28,10 @@ struct hc_task {
     int refs;
     struct hc_front *front;
     enum hc_task_state state;
-    bool detached;  /* goes on even if nobody waits for it */
-    bool cancelled; /* somebody has asked for it */
-    int body_fd;    /* the request, a sealed memfd, until it has run */
+    bool detached; /* goes on even if nobody waits for it */
+    bool promised; /* it is in the ledger from its acceptance on */
+    bool listed;   /* it is in the table */
+    int body_fd;   /* the request, a sealed memfd, until it has run */
     size_t body_len;
     char body_sha256[HC_SHA256_HEX];
     char *key; /* idempotency key; NULL: none */
@@ -52,13 +54,14 @@ struct hc_task {
 struct hc_tasks {
     struct hc_task *buckets[HC_TASK_BUCKETS];
     struct hc_task *newest, *oldest;
-    size_t count, finished;
-    int64_t kept_bytes;   /* manifests of those that have ended */
-    int64_t bodies_bytes; /* requests of those that have not */
+    size_t count;
+    int64_t bodies_bytes; /* requests of those that have not ended */
 };
 
-/* In the table, with a fresh id and one reference, which is the table's. NULL without memory. */
-struct hc_task *hc_task_create(struct hc_tasks *t, struct hc_front *front, struct hc_tenant *tenant);
+/* In the table, with one reference, which is the table's; without a table the reference is the caller's. `id`
+ * NULL: a fresh one. NULL without memory. */
+struct hc_task *hc_task_create(struct hc_tasks *t, struct hc_front *front, struct hc_tenant *tenant,
+                               const char *id);
 
 /* This tenant's; another's is as good as none. */
 struct hc_task *hc_task_find(struct hc_tasks *t, const struct hc_tenant *tenant, const char *id);
