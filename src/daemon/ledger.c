@@ -12,7 +12,7 @@
 
 #define APPLICATION  0x48434c47 /* "HCLG", in the file's header */
 #define BUSY_MS      5000       /* readers hold a writer up for moments only */
-#define WAL_PAGES    "1000"
+#define WAL_PAGES    "4000"
 #define JOURNAL_MOST "67108864" /* bytes of the log that a checkpoint leaves */
 
 /* Form N + 1 of the tables is made from form N by the row N. Never change a row that was released. */
@@ -25,20 +25,19 @@ static const char *const migrations[] = {
     " status TEXT,"
     " key TEXT,"
     " body TEXT,"
-    " spec TEXT,"
-    " manifest TEXT,"
     " attempts INTEGER NOT NULL DEFAULT 0,"
     " accepted INTEGER NOT NULL,"
     " started INTEGER,"
     " finished INTEGER,"
     " cpu_us INTEGER NOT NULL DEFAULT 0,"
     " kib_s INTEGER NOT NULL DEFAULT 0,"
-    " bytes INTEGER NOT NULL DEFAULT 0) STRICT;"
+    " bytes INTEGER NOT NULL DEFAULT 0,"
+    " spec TEXT," /* the long ones last: SQLite has to pass over what stands in front of a column */
+    " manifest TEXT) STRICT;"
     "CREATE UNIQUE INDEX jobs_key ON jobs (tenant, key) WHERE key IS NOT NULL;"
-    "CREATE INDEX jobs_tenant ON jobs (tenant, accepted);"
-    "CREATE INDEX jobs_accepted ON jobs (accepted);"
+    "CREATE INDEX jobs_tenant ON jobs (tenant);"
     "CREATE INDEX jobs_open ON jobs (state) WHERE state < 2;"
-    "CREATE INDEX jobs_finished ON jobs (finished, number) WHERE finished IS NOT NULL;"
+    "CREATE INDEX jobs_finished ON jobs (finished, number, bytes) WHERE finished IS NOT NULL;"
     "CREATE TABLE usage ("
     " tenant TEXT NOT NULL,"
     " hour INTEGER NOT NULL,"
@@ -83,7 +82,7 @@ static const char *const sql[HC_ST_COUNT] = {
         "= ?2)",
     [HC_ST_LIST] = "SELECT " HC_JOB_COLUMNS
                    " FROM jobs WHERE (?1 IS NULL OR tenant = ?1) AND (?2 < 0 OR state = ?2) AND "
-                   "accepted >= ?3 ORDER BY accepted DESC, number DESC LIMIT ?4",
+                   "accepted >= ?3 ORDER BY number DESC LIMIT ?4",
     [HC_ST_ACCEPTED] = "SELECT id FROM jobs WHERE state = 0 ORDER BY number",
     [HC_ST_USAGE] = "SELECT tenant, hour, status, jobs, cpu_us, kib_s, bytes FROM usage WHERE (?1 IS NULL OR "
                     "tenant = ?1) AND hour >= ?2 ORDER BY tenant, hour, status",

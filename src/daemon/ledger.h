@@ -93,7 +93,8 @@ int hc_ledger_recover(struct hc_ledger *l, int64_t now, hc_ledger_each *accepted
 int hc_ledger_get(struct hc_ledger *l, const char *tenant, const char *id, struct hc_ledger_job *job,
                   bool *found, struct hc_error *err);
 
-/* Jobs, newest first, without spec and manifest. The callback must not call the ledger. */
+/* Jobs, those first that were written down last, without spec and manifest. The callback must not call the
+ * ledger. */
 struct hc_ledger_filter {
     const char *tenant; /* NULL: all */
     int state;          /* -1: all */
@@ -120,7 +121,9 @@ int hc_ledger_stored(struct hc_ledger *l, const char *tenant, int64_t *bytes, st
 
 /* Retention: finished jobs that ended before `before`, and the oldest beyond `bytes` in all (0: no limit).
  * `gone` is called for each job before it is taken out, so that its files go too; what it refuses stays. The
- * callback must not call the ledger. */
+ * callback must not call the ledger. 1 if HC_SWEEP_MOST jobs were looked at, and there may be more: then call
+ * it again soon, but let others have their turn. */
+#define HC_SWEEP_MOST 256
 int hc_ledger_sweep(struct hc_ledger *l, int64_t before, int64_t bytes, hc_ledger_each *gone, void *ctx,
                     struct hc_error *err);
 /* Take one finished job out at its tenant's wish. */

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_NOTES      1024
+#define FLUSH_AT       32 /* notes in one transaction: a few milliseconds, as nobody else is served meanwhile */
+#define MAX_NOTES      1024 /* that are kept while they cannot be written */
 #define MAX_NOTE_BYTES (16u << 20)
 #define HOUR_MS        (INT64_C(3600) * 1000)
 
@@ -220,7 +221,7 @@ int hc_ledger_note(struct hc_ledger *l, const struct hc_ledger_job *job, struct 
     l->last_note = n;
     l->note_count++;
     l->note_bytes += size;
-    return l->note_count < MAX_NOTES && l->note_bytes < MAX_NOTE_BYTES ? 0 : hc_ledger_flush(l, err);
+    return l->note_count % FLUSH_AT && l->note_bytes < MAX_NOTE_BYTES ? 0 : hc_ledger_flush(l, err);
 }
 
 static int write_note(struct hc_ledger *l, const struct hc_ledger_job *job, struct hc_error *err)

@@ -105,6 +105,7 @@ int hc_ledger_recover(struct hc_ledger *l, int64_t now, hc_ledger_each *accepted
 struct sweep {
     int64_t finished, number;
     int64_t left; /* bytes that are kept in all */
+    int seen;
 };
 
 /* 1: *job is the oldest finished job behind that place, and the place is now its; valid until the next call.
@@ -147,28 +148,36 @@ static int stored_in_all(struct hc_ledger *l, int64_t *bytes, struct hc_error *e
     return rc < 0 ? -1 : 0;
 }
 
+/* One of the jobs that are due; not while its callback refuses. */
+static int sweep_job(struct hc_ledger *l, struct sweep *s, const struct hc_ledger_job *job,
+                     hc_ledger_each *gone, void *ctx, struct hc_error *err)
+{
+    char id[HC_LEDGER_ID];
+    if (gone && gone(ctx, job) != 0)
+        return 0;
+    (void)snprintf(id, sizeof id, "%s", job->id);
+    s->left -= job->used.bytes;
+    return forget(l, NULL, id, NULL, err);
+}
+
 int hc_ledger_sweep(struct hc_ledger *l, int64_t before, int64_t bytes, hc_ledger_each *gone, void *ctx,
                     struct hc_error *err)
 {
     struct sweep s = {.finished = INT64_MIN};
     struct hc_ledger_job job;
+    bool more = false;
     int rc;
     if (hc_ledger_flush(l, err) < 0 || stored_in_all(l, &s.left, err) < 0 || hc_db_begin(l, false, err) < 0)
         return -1;
-    while ((rc = next_oldest(l, &s, &job, err)) > 0) {
+    while (!more && (rc = next_oldest(l, &s, &job, err)) > 0) {
         if (job.finished >= before && (bytes <= 0 || s.left <= bytes))
             break;
-        if (gone && gone(ctx, &job) != 0)
-            continue;
-        char id[HC_LEDGER_ID];
-        (void)snprintf(id, sizeof id, "%s", job.id);
-        s.left -= job.used.bytes;
-        if (forget(l, NULL, id, NULL, err) < 0) {
-            rc = -1;
+        more = s.seen++ == HC_SWEEP_MOST;
+        if (!more && (rc = sweep_job(l, &s, &job, gone, ctx, err)) < 0)
             break;
-        }
     }
-    return hc_db_end(l, rc < 0 ? -1 : 0, err);
+    rc = hc_db_end(l, rc < 0 ? -1 : 0, err);
+    return rc < 0 ? -1 : more;
 }
 
 int hc_ledger_forget(struct hc_ledger *l, const char *tenant, const char *id, bool *found,

@@ -134,6 +134,14 @@ static void a_window_forgets_what_is_older_and_nothing_earlier(void **state)
     hc_window_add(&w, start - 10 * WIDTH, 100);
     assert_int_equal(hc_window_sum(&w, start + WIDTH + wait), 7);
     assert_int_equal(hc_window_sum(&w, start + 10 * WIDTH), 0);
+    /* Use from before the clock began, as of a host that was started a moment ago. */
+    hc_window_init(&w, WIDTH);
+    hc_window_add(&w, -WIDTH / 2 - 1, 3);
+    hc_window_add(&w, -2 * WIDTH, 100);
+    hc_window_add(&w, 5, 1);
+    assert_int_equal(hc_window_sum(&w, WIDTH / 2 - 1), 4);
+    assert_int_equal(hc_window_wait(&w, 5, 4), WIDTH / 2 - 5);
+    assert_int_equal(hc_window_sum(&w, WIDTH / 2), 1);
 }
 
 static void quotas_of_use_say_when_to_come_back(void **state)

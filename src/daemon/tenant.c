@@ -56,6 +56,18 @@ void hc_window_init(struct hc_window *w, int64_t width)
     *w = (struct hc_window){.width = width};
 }
 
+/* Rounded down: what the ledger knows may be older than the clock that the caller uses. */
+static int64_t slot_of(const struct hc_window *w, int64_t when)
+{
+    int64_t width = slot_width(w);
+    return when / width - (when % width < 0);
+}
+
+static int64_t *place_of(struct hc_window *w, int64_t slot)
+{
+    return &w->slots[(slot % RING + RING) % RING];
+}
+
 static void advance(struct hc_window *w, int64_t slot)
 {
     if (slot - w->newest >= RING) {
@@ -63,21 +75,21 @@ static void advance(struct hc_window *w, int64_t slot)
         w->newest = slot;
     }
     while (w->newest < slot)
-        w->slots[++w->newest % RING] = 0;
+        *place_of(w, ++w->newest) = 0;
 }
 
 void hc_window_add(struct hc_window *w, int64_t when, int64_t amount)
 {
-    int64_t slot = when / slot_width(w);
+    int64_t slot = slot_of(w, when);
     advance(w, slot);
     if (w->newest - slot < RING)
-        w->slots[slot % RING] += amount;
+        *place_of(w, slot) += amount;
 }
 
 int64_t hc_window_sum(struct hc_window *w, int64_t now)
 {
     int64_t sum = 0;
-    advance(w, now / slot_width(w));
+    advance(w, slot_of(w, now));
     for (size_t i = 0; i < RING; i++)
         sum += w->slots[i];
     return sum;
@@ -89,7 +101,7 @@ int64_t hc_window_wait(struct hc_window *w, int64_t now, int64_t most)
     for (int64_t slot = w->newest - HC_WINDOW_SLOTS; slot <= w->newest; slot++) {
         if (left < most)
             return 0;
-        left -= slot < 0 ? 0 : w->slots[slot % RING];
+        left -= *place_of(w, slot);
         if (left < most)
             return (slot + RING) * width - now;
     }
