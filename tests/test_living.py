@@ -109,7 +109,7 @@ def test_an_interrupt_is_for_the_run_that_goes_on(session):
 
 @pytest.mark.parametrize("request_line, expected", [
     ("{", "request:1:2: "),
-    ("[]", "expected an object of one member"),
+    ("[]", "expected an object of one member, such as"),
     ('{"jump": 1}', "there is no request 'jump'"),
     ('{"run": {"code": "1", "tenant": "a"}}', "'tenant' is for a session as a whole"),
     ('{"run": {"code": "1", "limits": {"memory": "1G"}}}', "'limits.memory' is for a session as a whole"),
@@ -142,6 +142,65 @@ for pid in [-1, 0, *range(1, 200)]:
     assert any(d["rule"] == "kill" for d in run.manifest["denials"]), run
     assert bare.run("import os; os._exit(0)").state == f"rolled back to run {run.number}"
     assert bare.run("x").value == 1
+
+
+def done(session, request):
+    session.ask(request)
+    answer = session.answer()
+    assert answer["event"] == "done", answer
+    return answer
+
+
+def refused(session, request):
+    session.ask(request)
+    answer = session.answer()
+    assert answer["event"] == "error", answer
+    return answer["message"]
+
+
+def test_a_checkpoint_can_be_gone_back_to_again_and_again(session):
+    session.run("x = 1")
+    assert done(session, {"checkpoint": "one"})["state"] == "that of run 1"
+    for _ in range(2):
+        session.run("x = 2; y = 3")
+        assert done(session, {"rollback": "one"}) == {"event": "done", "request": "rollback", "state": "that of run 1"}
+        assert session.run("[x, 'y' in globals()]").value == [1, False]
+    session.run("x = 5")
+    done(session, {"checkpoint": "one"})
+    session.run("x = 6; import os; os._exit(1)")
+    session.run("x = 7")
+    done(session, {"rollback": "one"})
+    assert session.run("x").value == 5
+
+
+def test_checkpoints_that_cannot_be(session):
+    session.run("x = 1")
+    assert "there is no checkpoint 'two'" in refused(session, {"rollback": "two"})
+    assert "checkpoint: expected a string, got a number" in refused(session, {"checkpoint": 1})
+    refused(session, {"checkpoint": "a/b"})
+    for number in range(8):
+        done(session, {"checkpoint": f"c{number}"})
+    assert "there are 8 checkpoints already" in refused(session, {"checkpoint": "c8"})
+    done(session, {"checkpoint": "c7"})
+    assert session.run("x").value == 1
+
+
+def test_of_branches_one_is_kept(session):
+    session.run("x = 1")
+    session.ask({"branch": [{"code": "x += 1"}, {"code": "x += 10; import os; os._exit(1)"}, {"code": "x += 100; x"}]})
+    results = [session.answer() for _ in range(3)]
+    assert [(r["branch"], r["state"]) for r in results] == [(1, "kept"), (2, "rolled back to run 1"), (3, "kept")]
+    assert session.answer()["event"] == "done"
+    assert "branches are open" in refused(session, {"run": {"code": "1"}})
+    assert "keep: expected the number of a branch" in refused(session, {"keep": "first"})
+    assert done(session, {"keep": 1})["state"] == "that of run 2"
+    assert session.run("x").value == 2
+    session.ask({"branch": [{"code": "x = 50"}]})
+    session.result()
+    session.answer()
+    assert done(session, {"keep": 0})["state"] == "that of run 5"
+    assert session.run("x").value == 2
+    assert "there are no branches" in refused(session, {"keep": 1})
 
 
 def test_processes_are_not_for_sessions(base_tree):  # pylint: disable=unused-argument

@@ -41,6 +41,9 @@ void hc_launch_supervisor(struct hc_launch *l); /* fill what is given to it */
 /* What a manifest says before anything has happened. */
 int hc_launch_describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, struct hc_error *err);
 
+/* What is decided without a cell: true if the program is rejected for its length. */
+bool hc_launch_check_size(const struct hc_job *job, const struct hc_policy *policy, struct hc_manifest *m);
+
 /* From when on files are this job's, and take what is there since (nanoseconds of CLOCK_REALTIME). */
 int64_t hc_launch_first_stamp(const struct hc_policy *policy);
 int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err);

@@ -275,22 +275,21 @@ static int run_cell(struct hc_launch *l, int64_t ahead, struct hc_error *err)
     return 0;
 }
 
-/* What is decided without a cell. 1: rejected. */
-static int check_size(const struct hc_run *r, struct hc_manifest *m)
+bool hc_launch_check_size(const struct hc_job *job, const struct hc_policy *policy, struct hc_manifest *m)
 {
-    int64_t max = r->policy->limits.code_bytes;
+    int64_t max = policy->limits.code_bytes;
     char text[32];
-    if ((int64_t)r->job->code_len <= max)
-        return 0;
+    if ((int64_t)job->code_len <= max)
+        return false;
     m->rejection.set = true;
     (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "code_size");
     (void)snprintf(m->rejection.message, sizeof m->rejection.message,
-                   "the code has %zu bytes, more than %s (limits.code)", r->job->code_len,
+                   "the code has %zu bytes, more than %s (limits.code)", job->code_len,
                    hc_format_size(max, text, sizeof text));
     (void)snprintf(m->rejection.hint, sizeof m->rejection.hint,
                    "pass data with --input instead of writing it into the code");
     hc_launch_conclude(m, HC_STATUS_REJECTED, "%s", m->rejection.message);
-    return 1;
+    return true;
 }
 
 int hc_launch_describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, struct hc_error *err)
@@ -334,7 +333,7 @@ int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
     if (rc == 0)
         rc = hc_redactor_new(&l.redactor, r->policy->rules, err);
     if (rc == 0) {
-        int rejected = check_size(r, m);
+        bool rejected = hc_launch_check_size(r->job, r->policy, m);
         rc = rejected ? hc_launch_prepare_output(&l, err) : run_cell(&l, ahead, err);
     }
     if (rc < 0)

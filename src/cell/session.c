@@ -70,7 +70,7 @@ static int await_interpreter(struct hc_session *s, struct hc_error *err)
     if (hc_session_open_process(s, sup->ready_pid, &s->active, err) < 0)
         return -1;
     hc_session_activate(s);
-    hc_process_signal(&s->active, SIGSTOP);
+    hc_process_stop(&s->active);
     return 0;
 }
 
@@ -96,6 +96,8 @@ static int start(struct hc_session *s, struct hc_error *err)
     return watch_all(s, err) < 0 ? -1 : await_interpreter(s, err);
 }
 
+static char no_code[1];
+
 int hc_session_start(struct hc_session **out, const struct hc_session_given *given, struct hc_error *err)
 {
     struct hc_session *s = calloc(1, sizeof *s);
@@ -112,7 +114,7 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
     s->policy.limits.cpu_ms = 0; /* counted for each run, by the launcher */
     s->job = *given->job;
     s->job.session = true;
-    s->job.code = (char[]){""};
+    s->job.code = no_code;
     s->job.code_len = 0;
     s->run = (struct hc_run){.job = &s->job,
                              .policy = &s->policy,
@@ -125,6 +127,8 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
     s->ahead = hc_stamp_ahead();
     s->since_ns = hc_launch_first_stamp(&s->policy);
     s->active.pidfd = s->copy.pidfd = -1;
+    for (size_t i = 0; i < HC_SESSION_COPIES; i++)
+        s->points[i].process.pidfd = -1;
     s->loop.epoll = s->loop.interpreter = s->loop.pace = s->loop.soft = -1;
     s->timers = (struct hc_timers){-1, -1, -1};
     hc_launch_init(&s->launch, &s->run, m);
@@ -196,6 +200,7 @@ void hc_session_end(struct hc_session *s)
         return;
     hc_process_kill(&s->active);
     hc_process_kill(&s->copy);
+    hc_session_drop_points(s);
     s->launch.sup.run_pid = 0; /* what is killed now is the cell */
     hc_timers_finish(&s->timers);
     hc_enforce_soft_end(&s->loop);

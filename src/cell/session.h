@@ -18,6 +18,8 @@ enum hc_state {
 
 struct hc_session; /* owns the cell */
 
+#define HC_SESSION_BRANCHES 8 /* at most, at a time */
+
 struct hc_session_given {
     const struct hc_job *job; /* inputs, seed, output directory, ...; no code. Lent, as all of this is */
     const struct hc_policy *policy; /* effective */
@@ -45,6 +47,25 @@ void hc_session_result_finish(struct hc_session_result *r);
  * limits of time and size. 0: the result says it all. -1: our failure; the session is over. */
 int hc_session_run(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
                    struct hc_session_result *r, struct hc_error *err);
+
+/* Copies of the state that wait under names. A name that is taken gets the new state. HC_EXIT_DATA: there are
+ * too many, the name is none, or the interpreter made no copy; nothing has changed. hc_session_alive tells
+ * after -1. */
+int hc_session_checkpoint(struct hc_session *s, const char *name, struct hc_error *err);
+
+/* The state becomes that of the checkpoint, which stays. */
+int hc_session_rollback(struct hc_session *s, const char *name, struct hc_error *err);
+
+/* The state in as many copies as are asked for: what runs from here on, until the next call, happens in the
+ * next of them. After the first, the state that it began from is there again. */
+int hc_session_branch(struct hc_session *s, struct hc_error *err);
+
+/* The branch of this number, from 1, is the session; 0: what they began from. The others go. */
+int hc_session_keep(struct hc_session *s, size_t branch, struct hc_error *err);
+size_t hc_session_branches(const struct hc_session *s); /* that are open */
+
+/* After which run the state is; 0: the start. */
+int hc_session_state_of(const struct hc_session *s);
 
 /* May a run have this limit of its own ("limits.timeout")? */
 bool hc_session_run_may_set(const char *path);

@@ -3,13 +3,18 @@
 #include "base/fd.h"
 #include "cell/flow.h"
 #include "cell/status.h"
+#include "cell/watch.h"
 #include "inside/kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
+
+#define HC_SWEEP 256 /* processes that are looked at */
 
 /* ---- processes ---- */
 
@@ -23,6 +28,22 @@ void hc_process_signal(const struct hc_process *p, int number)
 {
     if (p->pid)
         (void)syscall(SYS_pidfd_send_signal, p->pidfd, number, NULL, 0);
+}
+
+void hc_process_stop(const struct hc_process *p)
+{
+    char path[48];
+    hc_process_signal(p, SIGSTOP);
+    (void)snprintf(path, sizeof path, "/proc/%d/status", p->pid);
+    for (int i = 0; p->pid && i < 20000;
+         i++) { /* a second; a process that dies meanwhile does not read either */
+        const struct timespec moment = {.tv_nsec = 50000};
+        const char *text = hc_status_read(AT_FDCWD, path);
+        const char *state = text ? strstr(text, "\nState:\t") : NULL;
+        if (!state || !strchr("RSD", state[8]))
+            return;
+        (void)nanosleep(&moment, NULL);
+    }
 }
 
 void hc_process_kill(struct hc_process *p)
@@ -61,6 +82,36 @@ void hc_session_activate(struct hc_session *s)
     sup->run_pidfd = s->active.pidfd;
     hc_close_fd(&s->loop.interpreter);
     s->loop.interpreter = s->active.pidfd < 0 ? -1 : fcntl(s->active.pidfd, F_DUPFD_CLOEXEC, 0);
+}
+
+static bool is_known(const struct hc_session *s, pid_t pid)
+{
+    if (pid == s->active.pid || pid == s->copy.pid)
+        return true;
+    for (size_t i = 0; i < HC_SESSION_COPIES; i++)
+        if (pid == s->points[i].process.pid)
+            return true;
+    for (size_t i = 0; i < s->branch_count; i++)
+        if (pid == s->branches[i].process.pid)
+            return true;
+    return false;
+}
+
+/* A program that misused the two forks of a copy would have more processes than it says. Nobody but they were
+ * there: a pid from this list, if it is still in it with the descriptor open, is of the cell. */
+void hc_session_sweep(struct hc_session *s)
+{
+    pid_t before[HC_SWEEP], now[HC_SWEEP];
+    size_t count = hc_watch_below(s->launch.sup.pid, before, HC_SWEEP);
+    for (size_t i = 0; i < count; i++) {
+        if (is_known(s, before[i]))
+            continue;
+        hc_autofd pidfd = (int)syscall(SYS_pidfd_open, before[i], 0);
+        size_t left = pidfd < 0 ? 0 : hc_watch_below(s->launch.sup.pid, now, HC_SWEEP);
+        for (size_t k = 0; k < left; k++)
+            if (now[k] == before[i])
+                (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+    }
 }
 
 /* ---- the loop ---- */

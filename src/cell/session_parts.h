@@ -14,6 +14,16 @@ struct hc_process {
     int pidfd;           /* owned */
 };
 
+#define HC_COPY_MS        30000 /* for a copy to be made, or to take over */
+#define HC_SESSION_COPIES 8     /* that are kept on request: checkpoints by name, and branches */
+
+/* One that waits to be chosen, and after which run its state is. */
+struct hc_kept {
+    char name[72]; /* of a checkpoint; empty: none, or a branch */
+    struct hc_process process;
+    int state_of;
+};
+
 struct hc_session {
     struct hc_session_given given;
     struct hc_policy policy; /* the session's, lent members; what the cell is built by */
@@ -25,15 +35,22 @@ struct hc_session {
     struct hc_timers timers;
     struct hc_permits permits;
     struct hc_process active, copy;
+    struct hc_kept points[HC_SESSION_COPIES];
+    struct hc_kept branches[HC_SESSION_BRANCHES + 1]; /* the first is what they began from */
+    size_t branch_count;                              /* 0: none are open */
     int runs, state_of; /* how many there were; after which of them the state is */
     bool in_run, interrupted;
     bool died, over;
     int64_t ahead, since_ns, oom_kills, pids_refused;
+    int64_t cpu_user_us, cpu_system_us; /* when this run began */
 };
 
 void hc_process_finish(struct hc_process *p);
 void hc_process_signal(const struct hc_process *p, int number);
 void hc_process_kill(struct hc_process *p);
+
+/* And wait until it is: of several that could read from the channel, one alone does. */
+void hc_process_stop(const struct hc_process *p);
 
 /* A process of this cell, by the pid that a packet came from; `out` is owned by the caller. (session_loop.c)
  */
@@ -64,7 +81,24 @@ int hc_session_make_tools(struct hc_session *s, struct hc_error *err);
 void hc_session_begin_tools(struct hc_session *s, struct hc_manifest *m);
 void hc_session_end_tools(struct hc_session *s);
 
-/* All of one run; r->m is there. (session_run.c) */
+/* Kill what is below the cell's first process and no process of the session. */
+void hc_session_sweep(struct hc_session *s);
+
+/* Nothing of the run before; what comes now goes into `m`. (session_run.c) */
+void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct hc_policy *policy);
+
+/* Hand `job` over and make a copy, s->copy, before any of it runs. 0 without one: the interpreter has ended,
+ * or refused. */
+int hc_session_make_copy(struct hc_session *s, const struct hc_job *job, struct hc_error *err);
+int hc_session_let_begin(struct hc_session *s, struct hc_error *err);
+
+/* s->copy becomes s->active, which is gone or kept elsewhere. False: it cannot. */
+bool hc_session_take_over(struct hc_session *s);
+
+/* Checkpoints and branches go. (session_points.c) */
+void hc_session_drop_points(struct hc_session *s);
+
+/* All of one run; r->m is there. */
 int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
                         struct hc_session_result *r, struct hc_error *err);
 

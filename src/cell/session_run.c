@@ -13,8 +13,6 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#define COPY_MS 30000 /* for a copy to be made, or to take over */
-
 static bool run_ended(const struct hc_supervisor *sup)
 {
     return sup->exit_known || sup->inbox.reported || sup->inbox.rejected;
@@ -30,6 +28,11 @@ static bool is_resumed(const struct hc_session *s)
     return s->launch.sup.resumed || s->launch.sup.exit_known;
 }
 
+static bool has_exited(const struct hc_session *s)
+{
+    return s->launch.sup.exit_known;
+}
+
 static bool is_over(const struct hc_session *s)
 {
     return run_ended(&s->launch.sup);
@@ -38,7 +41,7 @@ static bool is_over(const struct hc_session *s)
 /* ---- one run ---- */
 
 /* Nothing of the run before. */
-static void reset(struct hc_session *s, struct hc_manifest *m, const struct hc_policy *policy)
+void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct hc_policy *policy)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     s->launch.m = m;
@@ -58,7 +61,11 @@ static void reset(struct hc_session *s, struct hc_manifest *m, const struct hc_p
     sup->warned = HC_WARNED_NOT;
     sup->copied = sup->resumed = 0;
     sup->memory_peak = sup->tasks_peak = sup->cpu_user_us = sup->cpu_system_us = 0;
-    sup->end_us = 0;
+    sup->go_us = sup->end_us = 0;
+    sup->listener.answered = 0;
+    if (s->loop.pace >= 0 &&
+        hc_loop_watch(&s->loop, sup->listener.fd, HC_ON_REFUSED, EPOLLIN, &(struct hc_error){0}) == 0)
+        hc_close_fd(&s->loop.pace);
     s->loop.frames = 0;
     s->loop.told = false;
 }
@@ -87,7 +94,7 @@ static int send_next(struct hc_session *s, const struct hc_job *job, struct hc_e
                : 0;
 }
 
-static int let_begin(struct hc_session *s, struct hc_error *err)
+int hc_session_let_begin(struct hc_session *s, struct hc_error *err)
 {
     struct hc_frame_head go = {.type = HC_FRAME_GO, .flags = HC_FRAME_LAST};
     return send(s->launch.sup.control_fd, &go, sizeof go, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EPIPE
@@ -95,38 +102,63 @@ static int let_begin(struct hc_session *s, struct hc_error *err)
                : 0;
 }
 
-/* The copy first: without one there is no run. */
-static int make_copy(struct hc_session *s, const struct hc_job *job, struct hc_error *err)
+/* The interpreter does not do what it should: it is the guest's, and ends. */
+static int blame(struct hc_session *s, const char *what, struct hc_error *err)
 {
+    struct hc_supervisor *sup = &s->launch.sup;
+    (void)snprintf(sup->protocol, sizeof sup->protocol, "%s", what);
+    if (sup->end != HC_END_CANCELLED)
+        sup->end = HC_END_PROTOCOL;
+    sup->copied = 0;
+    hc_process_signal(&s->active, SIGKILL);
+    return hc_session_handle(s, has_exited, err);
+}
+
+int hc_session_make_copy(struct hc_session *s, const struct hc_job *job, struct hc_error *err)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    struct hc_error why;
     s->permits.forks = HC_PERMIT_FORKS;
     hc_process_signal(&s->active, SIGCONT);
     int rc = send_next(s, job, err);
     if (rc == 0)
-        rc = hc_session_handle_within(s, COPY_MS, is_copied, err);
+        rc = hc_session_handle_within(s, HC_COPY_MS, is_copied, err);
     s->permits.forks = 0;
-    if (rc < 0 || !s->launch.sup.copied)
-        return rc;
-    if (hc_session_open_process(s, s->launch.sup.copied, &s->copy, err) < 0)
+    if (rc < 0)
         return -1;
-    hc_process_signal(&s->copy, SIGSTOP);
+    if (sup->end == HC_END_TIMEOUT)
+        return blame(s, "it made no copy of itself in time", err);
+    if (!sup->copied)
+        return 0;
+    if (sup->copied == s->active.pid || hc_session_open_process(s, sup->copied, &s->copy, &why) < 0)
+        return blame(s, "what it called its copy is none", err);
+    hc_process_stop(&s->copy);
     return 0;
 }
 
-static int64_t cpu_used(struct hc_session *s)
+/* So far: of the cell where a cgroup counts, else of the process. */
+static void look_at_cpu(struct hc_session *s, int64_t *user_us, int64_t *system_us)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    if (sup->cgroup->fd >= 0)
-        return hc_cgroup_cpu_us(sup->cgroup);
+    struct hc_cgroup_usage used;
+    if (sup->cgroup->fd >= 0) {
+        hc_cgroup_usage(sup->cgroup, &used);
+        *user_us = used.cpu_user_us;
+        *system_us = used.cpu_system_us;
+        return;
+    }
     (void)hc_loop_look(sup);
-    return sup->cpu_user_us + sup->cpu_system_us;
+    *user_us = sup->cpu_user_us;
+    *system_us = sup->cpu_system_us;
 }
 
 static int supervise_run(struct hc_session *s, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    sup->cpu_base_us = cpu_used(s);
+    look_at_cpu(s, &s->cpu_user_us, &s->cpu_system_us);
+    sup->cpu_base_us = s->cpu_user_us + s->cpu_system_us;
     sup->go_us = hc_now_us();
-    if (let_begin(s, err) < 0 || hc_timers_start(&s->timers, &s->loop, err) < 0)
+    if (hc_session_let_begin(s, err) < 0 || hc_timers_start(&s->timers, &s->loop, err) < 0)
         return -1;
     s->interrupted = false;
     if (s->given.wake_fd >= 0)
@@ -161,7 +193,7 @@ static int said_exit(const struct hc_buf *body)
 static void keep_state(struct hc_session *s)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    hc_process_signal(&s->active, SIGSTOP);
+    hc_process_stop(&s->active);
     sup->exit = (struct hc_exit_report){
         .code = CLD_EXITED, .status = sup->inbox.rejected ? HC_EXIT_REJECTED : said_exit(&sup->inbox.body)};
     sup->exit_known = true;
@@ -169,7 +201,7 @@ static void keep_state(struct hc_session *s)
 }
 
 /* Its process has ended: the copy that was made before takes over. False: there is none that can. */
-static bool take_over(struct hc_session *s)
+bool hc_session_take_over(struct hc_session *s)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     struct hc_error ignored;
@@ -180,12 +212,13 @@ static bool take_over(struct hc_session *s)
     if (!s->active.pid || s->loop.dead)
         return false;
     sup->exit_known = false;
+    sup->resumed = 0;
     hc_inbox_finish(&sup->inbox);
     sup->inbox = (struct hc_inbox){.filtered = true, .ready = true, .awaits_resume = true};
     hc_process_signal(&s->active, SIGCONT);
     hc_process_signal(&s->active, HC_SIGNAL_RESUME);
-    int rc = hc_session_handle_within(s, COPY_MS, is_resumed, &ignored);
-    hc_process_signal(&s->active, SIGSTOP);
+    int rc = hc_session_handle_within(s, HC_COPY_MS, is_resumed, &ignored);
+    hc_process_stop(&s->active);
     return rc == 0 && !s->loop.dead && sup->resumed == s->active.pid;
 }
 
@@ -232,9 +265,14 @@ static void account(struct hc_session *s, struct hc_manifest *m, int64_t since_u
     struct hc_launch *l = &s->launch;
     sup->end_us = hc_now_us();
     m->usage.wall_us = sup->end_us - since_us;
+    if (sup->go_us) {
+        int64_t user_us, system_us;
+        look_at_cpu(s, &user_us, &system_us);
+        m->usage.cpu_user_us = user_us - s->cpu_user_us;
+        m->usage.cpu_system_us = system_us - s->cpu_system_us;
+    }
     m->timing.run_us = sup->go_us ? sup->end_us - sup->go_us : -1;
     m->timing.start_us = (sup->go_us ? sup->go_us : sup->end_us) - since_us;
-    m->usage.cpu_user_us = m->usage.cpu_system_us = -1;
     m->usage.output_bytes = s->policy.output_mode == HC_OUTPUT_CAPPED ? hc_watch_fs_bytes(l->output_fd) : -1;
     if (l->cgroup.fd < 0) {
         m->usage.memory_peak = sup->memory_peak ? sup->memory_peak : -1;
@@ -243,6 +281,8 @@ static void account(struct hc_session *s, struct hc_manifest *m, int64_t since_u
         return;
     }
     hc_cgroup_usage(&l->cgroup, &l->used);
+    m->usage.memory_peak = l->used.memory_peak;
+    m->usage.pids_peak = l->used.pids_peak;
     int64_t kills = l->used.oom_kills, refused = l->used.pids_refused;
     l->used.oom_kills -= s->oom_kills; /* of this run */
     l->used.pids_refused -= s->pids_refused;
@@ -287,10 +327,16 @@ int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const st
 {
     struct hc_supervisor *sup = &s->launch.sup;
     int64_t since_us = hc_now_us();
-    reset(s, r->m, policy);
-    sup->go_us = 0;
-    if (describe_run(s, job, policy, r->m, err) < 0 || hc_session_open_flows(s, err) < 0 ||
-        make_copy(s, job, err) < 0)
+    hc_session_reset(s, r->m, policy);
+    if (describe_run(s, job, policy, r->m, err) < 0)
+        return -1;
+    if (hc_launch_check_size(job, policy, r->m)) {
+        r->state = HC_STATE_KEPT;
+        r->m->exit_code = hc_status_exit(r->m->status);
+        hc_stamp_text(s->ahead, r->m->finished);
+        return 0;
+    }
+    if (hc_session_open_flows(s, err) < 0 || hc_session_make_copy(s, job, err) < 0)
         return -1;
     hc_session_begin_tools(s, r->m);
     if (!run_ended(sup) && !s->loop.dead && supervise_run(s, err) < 0)
@@ -301,6 +347,7 @@ int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const st
     else
         keep_state(s);
     hc_session_end_tools(s);
+    hc_session_sweep(s);
     hc_session_close_flows(s);
     account(s, r->m, since_us);
     if (conclude(s, job, policy, r->m, s->since_ns, err) < 0)
@@ -308,7 +355,7 @@ int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const st
     s->since_ns = next_stamp(r->m);
     if (!s->died)
         s->state_of = r->run;
-    r->state = !s->died ? HC_STATE_KEPT : take_over(s) ? HC_STATE_ROLLED_BACK : HC_STATE_LOST;
+    r->state = !s->died ? HC_STATE_KEPT : hc_session_take_over(s) ? HC_STATE_ROLLED_BACK : HC_STATE_LOST;
     r->back_to = s->state_of;
     return 0;
 }

@@ -50,7 +50,7 @@ static void add_cpu(int proc, struct hc_sample *s)
 }
 
 /* Children belong to the thread that started them: task/TID/children. */
-static size_t add_children(int proc, pid_t *queue, size_t count)
+static size_t add_children(int proc, pid_t *queue, size_t count, size_t max)
 {
     int fd = openat(proc, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *tasks = fd < 0 ? NULL : fdopendir(fd);
@@ -64,7 +64,7 @@ static size_t add_children(int proc, pid_t *queue, size_t count)
         (void)snprintf(name, sizeof name, "%s/children", e->d_name);
         if (e->d_name[0] == '.' || hc_read_attr(dirfd(tasks), name, text, sizeof text) < 0)
             continue;
-        for (char *p = text, *end; count < MAX_PROCESSES; p = end) {
+        for (char *p = text, *end; count < max; p = end) {
             long child = strtol(p, &end, 10);
             if (end == p)
                 break;
@@ -89,8 +89,21 @@ void hc_watch_sample(pid_t pid, struct hc_sample *out)
             continue;
         add_status(proc, out);
         add_cpu(proc, out);
-        count = add_children(proc, queue, count);
+        count = add_children(proc, queue, count, MAX_PROCESSES);
     }
+}
+
+size_t hc_watch_below(pid_t pid, pid_t *out, size_t max)
+{
+    size_t count = 0;
+    for (size_t at = 0; at <= count; at++) {
+        char path[32];
+        (void)snprintf(path, sizeof path, "/proc/%d", at ? out[at - 1] : pid);
+        hc_autofd proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (proc >= 0)
+            count = add_children(proc, out, count, max);
+    }
+    return count;
 }
 
 int64_t hc_watch_fs_bytes(int dir_fd)

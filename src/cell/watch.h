@@ -3,6 +3,7 @@
 #ifndef HC_CELL_WATCH_H
 #define HC_CELL_WATCH_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -16,6 +17,9 @@ struct hc_sample {
 /* Sample the process tree below and with `pid`, which is the launcher's unreaped child. At most 4096
  * processes. */
 void hc_watch_sample(pid_t pid, struct hc_sample *out);
+
+/* The processes below `pid`, at most `max`. Returns how many. */
+size_t hc_watch_below(pid_t pid, pid_t *out, size_t max);
 
 /* Bytes and inodes in use on the file system of an open directory; 0 if it cannot be told. */
 int64_t hc_watch_fs_bytes(int dir_fd);

@@ -64,16 +64,24 @@ static void answer_error(struct client *c, const struct hc_error *err)
     answer(c, o);
 }
 
+static const char *state_text(int run, char out[64])
+{
+    if (run)
+        (void)snprintf(out, 64, "that of run %d", run);
+    else
+        (void)snprintf(out, 64, "that of the start");
+    return out;
+}
+
 static void add_state(cJSON *o, const struct hc_session_result *r)
 {
-    char text[64];
-    if (r->state == HC_STATE_ROLLED_BACK && r->back_to)
+    char text[64] = "kept";
+    if (r->state == HC_STATE_LOST)
+        (void)snprintf(text, sizeof text, "lost");
+    else if (r->state == HC_STATE_ROLLED_BACK && r->back_to)
         (void)snprintf(text, sizeof text, "rolled back to run %d", r->back_to);
-    else
-        (void)snprintf(text, sizeof text, "%s",
-                       r->state == HC_STATE_KEPT   ? "kept"
-                       : r->state == HC_STATE_LOST ? "lost"
-                                                   : "rolled back to the start");
+    else if (r->state == HC_STATE_ROLLED_BACK)
+        (void)snprintf(text, sizeof text, "rolled back to the start");
     (void)cJSON_AddStringToObject(o, "state", text);
 }
 
@@ -90,6 +98,8 @@ static void answer_result(struct client *c, const struct hc_session_result *r)
     }
     cJSON *o = event("result");
     (void)cJSON_AddNumberToObject(o, "run", r->run);
+    if (hc_session_branches(c->session))
+        (void)cJSON_AddNumberToObject(o, "branch", (double)hc_session_branches(c->session));
     add_state(o, r);
     (void)cJSON_AddRawToObject(o, "manifest", line.data);
     answer(c, o);
@@ -222,20 +232,132 @@ static int serve_run(struct client *c, const struct hc_json *j, const cJSON *spe
     return rc;
 }
 
+static const char *text_of(const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsString(node))
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "%s: expected a string, got %s", node->string,
+                         hc_json_kind(node));
+    return cJSON_GetStringValue(node);
+}
+
+static void answer_done(struct client *c, const char *request)
+{
+    cJSON *o = event("done");
+    char state[64];
+    (void)cJSON_AddStringToObject(o, "request", request);
+    (void)cJSON_AddStringToObject(o, "state", state_text(hc_session_state_of(c->session), state));
+    answer(c, o);
+}
+
+/* What the library refuses changes nothing; what it fails at ends the session. */
+static int outcome(const struct client *c, int rc)
+{
+    return rc == 0 ? 0 : hc_session_alive(c->session) ? 1 : -1;
+}
+
+static int serve_checkpoint(struct client *c, const struct hc_json *j, const cJSON *node,
+                            struct hc_error *err)
+{
+    (void)j;
+    const char *name = text_of(node, err);
+    int rc = name ? outcome(c, hc_session_checkpoint(c->session, name, err)) : 1;
+    if (rc == 0)
+        answer_done(c, "checkpoint");
+    return rc;
+}
+
+static int serve_rollback(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    (void)j;
+    const char *name = text_of(node, err);
+    int rc = name ? outcome(c, hc_session_rollback(c->session, name, err)) : 1;
+    if (rc == 0)
+        answer_done(c, "rollback");
+    return rc;
+}
+
+/* A run each, all from the same state. */
+static int serve_branch(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsArray(node) || !node->child || cJSON_GetArraySize(node) > HC_SESSION_BRANCHES) {
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "branch: expected a list of 1 to %d runs",
+                         HC_SESSION_BRANCHES);
+        return 1;
+    }
+    if (hc_session_branches(c->session)) {
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "branches are open: keep one of them first");
+        return 1;
+    }
+    const cJSON *spec;
+    cJSON_ArrayForEach(spec, node)
+    {
+        int rc = outcome(c, hc_session_branch(c->session, err));
+        if (rc == 0)
+            rc = serve_run(c, j, spec, err);
+        if (rc < 0)
+            return rc;
+        if (rc == 1) /* a branch without a run is one nevertheless: numbers are those of the list */
+            answer_error(c, err);
+        if (!hc_session_alive(c->session))
+            return 0;
+    }
+    answer_done(c, "branch");
+    return 0;
+}
+
+static int serve_keep(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    (void)j;
+    double n = cJSON_IsNumber(node) ? node->valuedouble : -1;
+    if (n < 0 || n > HC_SESSION_BRANCHES || n != (double)(size_t)n) {
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "keep: expected the number of a branch, or 0");
+        return 1;
+    }
+    int rc = outcome(c, hc_session_keep(c->session, (size_t)n, err));
+    if (rc == 0)
+        answer_done(c, "keep");
+    return rc;
+}
+
+static int serve_interrupt(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    (void)c, (void)j, (void)node, (void)err;
+    return 0; /* nothing runs */
+}
+
+static int serve_close(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    (void)c, (void)j, (void)node, (void)err;
+    return 2;
+}
+
+static const struct {
+    const char *name;
+    int (*serve)(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err);
+    bool in_branches; /* while one of them has to be chosen */
+} requests[] = {
+    {"run", serve_run, false},           {"checkpoint", serve_checkpoint, false},
+    {"rollback", serve_rollback, false}, {"branch", serve_branch, false},
+    {"keep", serve_keep, true},          {"interrupt", serve_interrupt, true},
+    {"close", serve_close, true},
+};
+
 /* 0; 1: the request was no good, which changes nothing; 2: the last one; -1: our failure. */
 static int serve(struct client *c, const struct hc_json *j, struct hc_error *err)
 {
     const cJSON *first = cJSON_IsObject(j->root) ? j->root->child : NULL;
     if (!first || first->next) {
-        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "expected an object of one member: run, interrupt or close");
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "expected an object of one member, such as {\"run\": {...}}");
         return 1;
     }
-    if (strcmp(first->string, "run") == 0)
-        return serve_run(c, j, first, err);
-    if (strcmp(first->string, "interrupt") == 0)
-        return 0; /* nothing runs */
-    if (strcmp(first->string, "close") == 0)
-        return 2;
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        if (strcmp(first->string, requests[i].name) != 0)
+            continue;
+        if (requests[i].in_branches || !hc_session_branches(c->session))
+            return requests[i].serve(c, j, first, err);
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "branches are open: keep one of them first");
+        return 1;
+    }
     (void)hc_fail_as(err, HC_EXIT_DATA, 0, "there is no request '%.40s'", first->string);
     return 1;
 }

@@ -290,6 +290,11 @@ _Noreturn void hc_session_serve(PyObject *space, PyObject *columns)
         }
         if (hc_wire_await_go(HC_FD_CONTROL, &err) < 0)
             fail(&err);
+        if (*text_of(&next, "code") == '\0') { /* the copy is all that was wanted */
+            order_finish(&next);
+            say(HC_FRAME_RESUMED);
+            continue;
+        }
         run(&next, space, columns);
         order_finish(&current);
         current = next;

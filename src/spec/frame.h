@@ -44,7 +44,8 @@ enum hc_frame_type {
     /* A copy of the interpreter has been made and waits for HC_SIGNAL_RESUME; sent by the copy itself, whose
      * pid the kernel tells. The interpreter waits for GO. No payload. */
     HC_FRAME_KEPT = 12,
-    HC_FRAME_RESUMED = 13, /* the copy has taken over, and waits for NEXT; no payload */
+    HC_FRAME_RESUMED = 13, /* the copy has taken over, or the interpreter made one of which nothing else was
+                              wanted; waits for NEXT; no payload */
     /* Launcher to a shim that was there before its job: the job's handover comes along as a descriptor; no
      * payload. */
     HC_FRAME_JOB = 16,

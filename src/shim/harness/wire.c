@@ -70,14 +70,8 @@ static int passed_with(struct msghdr *packet)
     return fd;
 }
 
-/* An answer to a run that is over, or was killed: nobody waits for it. */
-static bool is_late_answer(const char *data, ssize_t n)
-{
-    return n >= (ssize_t)sizeof(struct hc_frame_head) && data[0] == HC_FRAME_TOOL_RESULT;
-}
-
-/* Block until the launcher says this. *passed gets what comes along, owned by the caller; -1: nothing. */
-static int await(int fd, enum hc_frame_type type, int *passed, struct hc_error *err)
+/* One packet: 1 if it is this, 0 if it is another, -1; *passed gets what comes along, owned by the caller. */
+static int receive(int fd, enum hc_frame_type type, int *passed, struct hc_error *err)
 {
     char data[sizeof(struct hc_frame_head) + 64];
     struct iovec part = {.iov_base = data, .iov_len = sizeof data};
@@ -87,11 +81,7 @@ static int await(int fd, enum hc_frame_type type, int *passed, struct hc_error *
     } control;
     struct msghdr packet = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
-    ssize_t n;
-    do {
-        packet.msg_controllen = sizeof control.space; /* which each call changes */
-        n = recvmsg(fd, &packet, MSG_CMSG_CLOEXEC);
-    } while ((n < 0 && errno == EINTR) || is_late_answer(data, n));
+    ssize_t n = TEMP_FAILURE_RETRY(recvmsg(fd, &packet, MSG_CMSG_CLOEXEC));
     if (n < 0)
         return hc_fail(err, errno, "wait for launcher");
     if (n == 0)
@@ -99,11 +89,24 @@ static int await(int fd, enum hc_frame_type type, int *passed, struct hc_error *
     *passed = passed_with(&packet);
     struct hc_frame_head head;
     const void *payload;
-    if (hc_frame_parse(data, (size_t)n, &head, &payload, err) < 0)
-        return hc_ctx(err, "wait for launcher");
-    if (head.type != type)
-        return hc_fail(err, 0, "wait for launcher: frame %d instead of %d", head.type, (int)type);
-    return 0;
+    if (n >= (ssize_t)sizeof head && data[0] != (char)type)
+        return 0;
+    return hc_frame_parse(data, (size_t)n, &head, &payload, err) < 0 ? hc_ctx(err, "wait for launcher") : 1;
+}
+
+/* Block until the launcher says this. *passed gets what comes along, owned by the caller; -1: nothing. In a
+ * session there may still be what it said to one that has died since, or an answer that nobody waits for any
+ * more. */
+static int await(int fd, enum hc_frame_type type, int *passed, struct hc_error *err)
+{
+    for (;;) {
+        hc_autofd along = -1;
+        int got = receive(fd, type, &along, err);
+        if (got > 0)
+            *passed = hc_take(&along);
+        if (got)
+            return got < 0 ? -1 : 0;
+    }
 }
 
 int hc_wire_await_go(int fd, struct hc_error *err)
