@@ -1,5 +1,9 @@
 """Sessions whose interpreter lives: what a run leaves to the next, and what is left when a run is killed."""
 
+import json
+import os
+import select
+
 import pytest
 
 import cells
@@ -206,6 +210,50 @@ def test_of_branches_one_is_kept(session):
 def test_processes_are_not_for_sessions(base_tree):  # pylint: disable=unused-argument
     done = cells.hotcell("session", "-t", cells.tree_path("base"), "--processes", "fork")
     assert done.returncode == 78 and "a session cannot have processes" in done.stderr, done
+
+
+def end_of(session):
+    session.process.stdin.close()
+    answer = session.answer()
+    assert answer["event"] == "end", answer
+    return answer
+
+
+def test_a_session_ends_with_an_account_of_all_of_it(base_tree):  # pylint: disable=unused-argument
+    with living.Session(policy="none") as session:
+        session.run("open('/output/a', 'w').write('1')")
+        session.run("import os; os._exit(1)")
+        session.run("1 / 0")
+        end = end_of(session)
+    assert end["reason"] == "closed" and session.process.wait() == 0
+    manifest = json.loads((session.output / "manifest.json").read_text())
+    assert manifest == end["manifest"] and manifest["status"] == "ok"
+    assert [f["path"] for f in manifest["files"]] == ["a"]
+    assert [(r["run"], r["status"], r["state"]) for r in manifest["runs"]] == [
+        (1, "ok", "kept"), (2, "error", "rolled back to run 1"), (3, "error", "kept")]
+    assert [r["job_id"] for r in manifest["runs"]] == [f"{session.ready['session']}.{n}" for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("option, code, reason", [("--session-idle", "1", "idle"), ("--session-life", "while True: pass", "life")])
+def test_a_session_does_not_live_for_ever(base_tree, option, code, reason):  # pylint: disable=unused-argument
+    with living.Session(option, "1s") as session:
+        session.run(code)
+        end = session.answer()
+        assert (end["event"], end["reason"], end["manifest"]["status"]) == ("end", reason, "timeout")
+        assert f"limits.{option[2:].replace('-', '_')}" in end["manifest"]["reason"]
+        assert session.process.wait() == 3
+
+
+def test_nothing_is_left_of_a_session_that_is_killed(base_tree):  # pylint: disable=unused-argument
+    with living.Session() as session:
+        session.run("x = 1")
+        session.ask({"checkpoint": "a"})
+        session.answer()
+        children = [int(pid) for pid in open(f"/proc/{session.process.pid}/task/{session.process.pid}/children", encoding="ascii").read().split()]
+        first = os.pidfd_open(children[0])
+        session.process.kill()
+        assert select.select([first], [], [], cells.PATIENCE)[0]
+        os.close(first)
 
 
 def test_the_end_of_input_ends_it(session):

@@ -4,12 +4,15 @@
 
 #include "base/fd.h"
 #include "cell/enforce.h"
+#include "base/units.h"
 #include "cell/flow.h"
+#include "cell/layers.h"
 #include "cell/stamp.h"
 #include "inside/weak.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -125,7 +128,8 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
                              .dest = {.fd = -1}};
     s->m = m;
     s->ahead = hc_stamp_ahead();
-    s->since_ns = hc_launch_first_stamp(&s->policy);
+    s->first_ns = s->since_ns = hc_launch_first_stamp(&s->policy);
+    m->runs = cJSON_CreateArray();
     s->active.pidfd = s->copy.pidfd = -1;
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
         s->points[i].process.pidfd = -1;
@@ -140,21 +144,62 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
     return 0;
 }
 
+const char *hc_session_state_text(const struct hc_session_result *r, char out[64])
+{
+    if (r->state == HC_STATE_KEPT)
+        return "kept";
+    if (r->state == HC_STATE_LOST)
+        return "lost";
+    if (!r->back_to)
+        return "rolled back to the start";
+    (void)snprintf(out, 64, "rolled back to run %d", r->back_to);
+    return out;
+}
+
+static int list_run(struct hc_session *s, const struct hc_session_result *r, struct hc_error *err)
+{
+    char state[64];
+    const struct hc_manifest *m = r->m;
+    cJSON *row = cJSON_CreateObject();
+    bool listed = row && cJSON_AddNumberToObject(row, "run", r->run) &&
+                  cJSON_AddStringToObject(row, "job_id", m->job_id) &&
+                  cJSON_AddStringToObject(row, "code", m->code_sha256) &&
+                  cJSON_AddStringToObject(row, "status", hc_status_name(m->status)) &&
+                  (*m->reason ? cJSON_AddStringToObject(row, "reason", m->reason)
+                              : cJSON_AddNullToObject(row, "reason")) &&
+                  cJSON_AddStringToObject(row, "state", hc_session_state_text(r, state)) &&
+                  cJSON_AddItemToArray(s->m->runs, row);
+    if (!listed)
+        cJSON_Delete(row);
+    return listed ? 0 : no_memory(err);
+}
+
+int64_t hc_session_time_left(const struct hc_session *s)
+{
+    int64_t left = s->policy.limits.session_life_ms - (hc_now_us() - s->launch.t_started) / 1000;
+    return left > 0 ? left : 0;
+}
+
 int hc_session_run(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
                    struct hc_session_result *r, struct hc_error *err)
 {
     struct hc_job numbered = *job; /* lent */
     struct hc_policy effective = *policy;
+    int64_t left = hc_session_time_left(s);
     *r = (struct hc_session_result){.run = ++s->runs, .state = HC_STATE_LOST, .m = calloc(1, sizeof *r->m)};
     if (!r->m)
         return no_memory(err);
     numbered.run = r->run;
     numbered.session = true;
     effective.session = true;
+    if (effective.limits.timeout_ms > left)
+        effective.limits.timeout_ms = left > 10 ? left : 10;
     int rc = hc_session_run_once(s, &numbered, &effective, r, err);
     s->launch.m = s->m;
     s->launch.sup.policy = &s->policy;
     r->m->policy = policy;
+    if (rc == 0)
+        rc = list_run(s, r, err);
     if (rc < 0 || r->state == HC_STATE_LOST)
         s->over = true;
     return rc;
@@ -194,14 +239,67 @@ const char *hc_session_id(const struct hc_session *s)
     return s->m->job_id;
 }
 
-void hc_session_end(struct hc_session *s)
+static void conclude(struct hc_session *s, enum hc_session_end end)
 {
-    if (!s)
-        return;
+    const struct hc_limits *limits = &s->policy.limits;
+    char text[32];
+    switch (end) {
+    case HC_SESSION_CLOSED:
+        hc_launch_conclude(s->m, HC_STATUS_OK, "%s", "");
+        break;
+    case HC_SESSION_IDLE:
+        hc_launch_conclude(s->m, HC_STATUS_TIMEOUT,
+                           "waited longer than %s for its next run (limits.session_idle)",
+                           hc_format_duration(limits->session_idle_ms, text, sizeof text));
+        break;
+    case HC_SESSION_LIFE:
+        hc_launch_conclude(s->m, HC_STATUS_TIMEOUT, "lived longer than %s (limits.session_life)",
+                           hc_format_duration(limits->session_life_ms, text, sizeof text));
+        break;
+    case HC_SESSION_LOST:
+        hc_launch_conclude(s->m, HC_STATUS_ERROR, "its state was lost: no copy could take over");
+        break;
+    case HC_SESSION_CANCELLED:
+        hc_launch_conclude(s->m, HC_STATUS_KILLED, "cancelled from outside");
+        break;
+    }
+    s->m->exit_code = hc_status_exit(s->m->status);
+}
+
+static void kill_all(struct hc_session *s)
+{
     hc_process_kill(&s->active);
     hc_process_kill(&s->copy);
     hc_session_drop_points(s);
     s->launch.sup.run_pid = 0; /* what is killed now is the cell */
+    hc_supervise_kill(&s->launch.sup);
+}
+
+int hc_session_close(struct hc_session *s, enum hc_session_end end, const void *key, size_t key_len,
+                     struct hc_buf *text, struct hc_error *err)
+{
+    struct hc_launch *l = &s->launch;
+    kill_all(s);
+    l->m = s->m;
+    l->sup.session = false; /* all that is there belongs to it */
+    l->sup.end_us = hc_now_us();
+    hc_launch_account(l);
+    s->m->timing.build_us = l->t_started - l->t_start;
+    s->m->timing.run_us = l->sup.end_us - l->t_started;
+    hc_layers_job_filter(s->m, l->sup.job_filter_evidence);
+    conclude(s, end);
+    int rc = hc_launch_keep(l, s->first_ns, err);
+    s->m->partial = false;
+    s->m->tree_name = s->policy.tree;
+    hc_stamp_text(s->ahead, s->m->finished);
+    return rc < 0 ? -1 : hc_run_write_manifest(&s->run, s->m, key, key_len, text, err);
+}
+
+void hc_session_end(struct hc_session *s)
+{
+    if (!s)
+        return;
+    kill_all(s);
     hc_timers_finish(&s->timers);
     hc_enforce_soft_end(&s->loop);
     hc_close_fd(&s->loop.interpreter);

@@ -77,7 +77,26 @@ void hc_session_interrupt(struct hc_session *s);
 bool hc_session_alive(const struct hc_session *s);
 const char *hc_session_id(const struct hc_session *s);
 
-/* End it. NULL is fine. */
+/* What a state is called in answers and manifests. */
+const char *hc_session_state_text(const struct hc_session_result *r, char out[64]);
+
+/* Milliseconds until its life is over (limits.session_life); 0: it is. */
+int64_t hc_session_time_left(const struct hc_session *s);
+
+enum hc_session_end {
+    HC_SESSION_CLOSED,
+    HC_SESSION_IDLE,
+    HC_SESSION_LIFE,
+    HC_SESSION_LOST,
+    HC_SESSION_CANCELLED
+};
+
+/* Kill what is left, and account for the session as a whole: manifest.json where results go, and its text in
+ * `text`, signed with `key` as by hc_run_write_manifest. To be called once. */
+int hc_session_close(struct hc_session *s, enum hc_session_end end, const void *key, size_t key_len,
+                     struct hc_buf *text, struct hc_error *err);
+
+/* Free it; what is left is killed. NULL is fine. */
 void hc_session_end(struct hc_session *s);
 
 #endif

@@ -41,7 +41,7 @@ struct hc_session {
     int runs, state_of; /* how many there were; after which of them the state is */
     bool in_run, interrupted;
     bool died, over;
-    int64_t ahead, since_ns, oom_kills, pids_refused;
+    int64_t ahead, first_ns, since_ns, oom_kills, pids_refused;
     int64_t cpu_user_us, cpu_system_us; /* when this run began */
 };
 

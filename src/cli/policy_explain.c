@@ -44,6 +44,8 @@ static const struct {
     {"limits.code", NULL, NOTHING, "the launcher refuses a longer program before there is a cell"},
     {"limits.open_files", NULL, NOTHING, "RLIMIT_NOFILE"},
     {"limits.stack", NULL, NOTHING, "RLIMIT_STACK"},
+    {"limits.session_idle", NULL, NOTHING, "the launcher kills a cell whose owner asks for nothing so long"},
+    {"limits.session_life", NULL, NOTHING, "the launcher kills a cell that has lived so long"},
     {"limits.enforcement", NULL, NOTHING,
      "whether cgroup controllers or resource limits do what is said above"},
     {"output.mode", "capped", NOTHING,

@@ -73,22 +73,11 @@ static const char *state_text(int run, char out[64])
     return out;
 }
 
-static void add_state(cJSON *o, const struct hc_session_result *r)
-{
-    char text[64] = "kept";
-    if (r->state == HC_STATE_LOST)
-        (void)snprintf(text, sizeof text, "lost");
-    else if (r->state == HC_STATE_ROLLED_BACK && r->back_to)
-        (void)snprintf(text, sizeof text, "rolled back to run %d", r->back_to);
-    else if (r->state == HC_STATE_ROLLED_BACK)
-        (void)snprintf(text, sizeof text, "rolled back to the start");
-    (void)cJSON_AddStringToObject(o, "state", text);
-}
-
 static void answer_result(struct client *c, const struct hc_session_result *r)
 {
     hc_autobuf text = {0};
     hc_autobuf line = {0};
+    char state[64];
     struct hc_error err;
     if (hc_manifest_print(r->m, c->q->key.data, c->q->key.len, &text, &err) < 0 ||
         hc_json_canonical(text.data, text.len, NULL, &line, &err) < 0) {
@@ -100,7 +89,7 @@ static void answer_result(struct client *c, const struct hc_session_result *r)
     (void)cJSON_AddNumberToObject(o, "run", r->run);
     if (hc_session_branches(c->session))
         (void)cJSON_AddNumberToObject(o, "branch", (double)hc_session_branches(c->session));
-    add_state(o, r);
+    (void)cJSON_AddStringToObject(o, "state", hc_session_state_text(r, state));
     (void)cJSON_AddRawToObject(o, "manifest", line.data);
     answer(c, o);
 }
@@ -372,31 +361,38 @@ static int serve_line(struct client *c, const char *line, struct hc_error *err)
     return rc;
 }
 
-/* False: cancelled. */
-static bool await_input(struct client *c)
+/* -1: there is something to read; else why the session is over. */
+static int await_input(struct client *c)
 {
     struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = c->cancel, .events = POLLIN}};
-    while (poll(fds, 2, -1) < 0)
-        if (errno != EINTR)
-            return false;
+    int64_t idle = c->q->policy.limits.session_idle_ms, left = hc_session_time_left(c->session);
+    int n = poll(fds, 2, (int)(idle < left ? idle : left));
+    if (n < 0)
+        return errno == EINTR ? -1 : HC_SESSION_CANCELLED;
+    if (n == 0)
+        return idle < left ? HC_SESSION_IDLE : HC_SESSION_LIFE;
     if (fds[1].revents)
-        return false;
+        return HC_SESSION_CANCELLED;
     read_more(c);
-    return true;
+    return -1;
 }
 
+/* Serve requests until one of these ends, or -1: our failure. */
 static int converse(struct client *c, struct hc_error *err)
 {
     cJSON *ready = event("ready");
     (void)cJSON_AddStringToObject(ready, "session", hc_session_id(c->session));
     answer(c, ready);
-    for (;;) {
+    for (int end = -1; end < 0;) {
         char *line = take_line(c);
-        if (!line && (c->ended || c->failed))
-            return c->failed ? hc_fail(err, 0, "the session's channel failed") : HC_EXIT_OK;
+        if (c->failed)
+            return hc_fail(err, 0, "an answer could not be written, or a request not be held");
+        if (!line && c->ended)
+            return HC_SESSION_CLOSED;
         if (!line) {
-            if (!await_input(c))
-                return HC_EXIT_OK;
+            end = await_input(c);
+            if (end >= 0)
+                return end;
             continue;
         }
         int rc = *line ? serve_line(c, line, err) : 0;
@@ -404,12 +400,39 @@ static int converse(struct client *c, struct hc_error *err)
         if (rc == 1)
             answer_error(c, err);
         if (rc == 2)
-            return HC_EXIT_OK;
+            return HC_SESSION_CLOSED;
         if (rc < 0)
             return -1;
         if (!hc_session_alive(c->session))
-            return HC_EXIT_LIMIT;
+            return HC_SESSION_LOST;
+        if (hc_session_time_left(c->session) == 0)
+            return HC_SESSION_LIFE;
     }
+    return HC_SESSION_CLOSED;
+}
+
+/* The account of the session as a whole. Returns the exit status. */
+static int close_session(struct client *c, enum hc_session_end end, struct hc_error *err)
+{
+    static const struct {
+        const char *name;
+        int status;
+    } ends[] = {
+        [HC_SESSION_CLOSED] = {"closed", HC_EXIT_OK},          [HC_SESSION_IDLE] = {"idle", HC_EXIT_LIMIT},
+        [HC_SESSION_LIFE] = {"life", HC_EXIT_LIMIT},           [HC_SESSION_LOST] = {"lost", HC_EXIT_LIMIT},
+        [HC_SESSION_CANCELLED] = {"cancelled", HC_EXIT_LIMIT},
+    };
+    hc_autobuf text = {0};
+    hc_autobuf line = {0};
+    const struct hc_buf *key = &c->q->key;
+    if (hc_session_close(c->session, end, key->data, key->len, &text, err) < 0 ||
+        hc_json_canonical(text.data, text.len, NULL, &line, err) < 0)
+        return -1;
+    cJSON *o = event("end");
+    (void)cJSON_AddStringToObject(o, "reason", ends[end].name);
+    (void)cJSON_AddRawToObject(o, "manifest", line.data);
+    answer(c, o);
+    return c->failed ? hc_fail(err, 0, "an answer could not be written") : ends[end].status;
 }
 
 static int run_session(struct hc_request *q, struct hc_error *err)
@@ -429,6 +452,8 @@ static int run_session(struct hc_request *q, struct hc_error *err)
     int rc = hc_session_start(&c.session, &given, err);
     if (rc == 0)
         rc = converse(&c, err);
+    if (rc >= 0)
+        rc = close_session(&c, (enum hc_session_end)rc, err);
     hc_session_end(c.session);
     hc_buf_finish(&c.in);
     hc_cancel_end(cancel);

@@ -55,6 +55,7 @@ void hc_manifest_finish(struct hc_manifest *m)
     free(m->code_path);
     cJSON_Delete(m->rejection.findings);
     cJSON_Delete(m->check);
+    cJSON_Delete(m->runs);
     hc_denials_finish(&m->denials);
     hc_tool_log_finish(&m->tools);
     *m = (struct hc_manifest){0};
@@ -522,6 +523,8 @@ static cJSON *build(const struct hc_manifest *m)
     put_warnings(&d, root, m, no_guest);
     put_denials(&d, root, m);
     put_tools(&d, root, m);
+    if (m->runs)
+        d.ok &= cJSON_AddItemToObject(root, "runs", cJSON_Duplicate(m->runs, true));
     put_usage(&d, root, m);
     put_timing(&d, root, m);
     put_limits(&d, root, m);

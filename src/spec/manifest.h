@@ -81,6 +81,7 @@ struct hc_manifest {
         cJSON *findings; /* all of them, the first being this one (spec/finding.h). Owned; NULL: this alone */
         int64_t more;    /* beyond those */
     } rejection;
+    cJSON *runs;  /* of a session as a whole: list of objects. Owned; NULL: none */
     cJSON *check; /* what was found beside (hc_checked_parse). Owned; NULL: nothing */
     struct {
         bool known;
