@@ -86,7 +86,7 @@ PROGRAMS = {
     "syntax": ("print(1\n", ()),
     "rejected": ("import subprocess\n", ()),
     "refused": ("open('/tmp/../etc/passwd', 'w')", ()),
-    "timeout": ("while True: pass", ("--timeout=0.3",)),
+    "timeout": ("while True: pass", ("--timeout=2",)),
     "memory": ("a = bytearray(1 << 30)\n", ()),
     "cpu": ("while True: pass", ("--cpu=0.3",)),
     "output": ("while True: print('x' * 1000)", ("--stdout-size=4K", "--overflow=end")),
@@ -141,7 +141,7 @@ def test_data_comes_in_and_results_go_out(user, warm):
     assert result.manifest["status"] == "ok", result
     assert result.stdout.startswith("41 a,b\n1,2\n ['text.txt'] 0o100400\n"), result
     assert len(result.stdout.splitlines()) == 5
-    assert result.manifest["inputs"][0]["bytes"] == 8 and result.manifest["guest"]["results"] is not None
+    assert result.manifest["inputs"][0]["bytes"] == 8 and '"y"' in json.dumps(result.manifest["guest"])
 
 
 @pytest.mark.parametrize("option", ["--seed=1", "--output-mode=bind"])
