@@ -234,8 +234,8 @@ static int announce_and_wait(const struct hc_plan *plan, struct hc_error *err)
 static int map_itself(const struct hc_plan *plan, struct hc_error *err)
 {
     char uids[48], gids[48];
-    (void)snprintf(uids, sizeof uids, "%u %u 1", HC_GUEST_ID, plan->host_uid);
-    (void)snprintf(gids, sizeof gids, "%u %u 1", HC_GUEST_ID, plan->host_gid);
+    (void)snprintf(uids, sizeof uids, "%d %u 1", HC_GUEST_ID, plan->host_uid);
+    (void)snprintf(gids, sizeof gids, "%d %u 1", HC_GUEST_ID, plan->host_gid);
     if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0) /* else these files would be root's */
         return hc_fail(err, errno, "open up for a moment");
     if (hc_write_attr(AT_FDCWD, "/proc/self/setgroups", "deny", err) < 0 ||

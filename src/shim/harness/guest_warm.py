@@ -65,7 +65,14 @@ def renew_multiprocessing(process):
     process.current_process().authkey = fresh()
 
 
+def renew_matplotlib(matplotlib):
+    """Its directory was the zygote's; see make_config_directory of guest_hooks.py."""
+    import os
+    os.makedirs(os.environ["MPLCONFIGDIR"], 0o700, exist_ok=True)
+
+
 RENEWED = {
+    "matplotlib": renew_matplotlib,
     "numpy.random.mtrand": renew_numpy,
     "uuid": renew_uuid,
     "tempfile": renew_tempfile,
