@@ -21,12 +21,13 @@ from hotcell.tools import schema_of  # noqa: E402
 # Says what it was asked; its arguments can make it behave otherwise.
 TOOL = """\
 #!/usr/bin/python3 -I
-import json, os, subprocess, sys, time
+import json, os, sys, time
 call = json.load(sys.stdin)
 a = call["arguments"]
 if "errors" in a:
     sys.stderr.write(a["errors"])
 if "leave" in a:
+    import subprocess
     subprocess.Popen([sys.executable, "-c", "import os, time; os.setsid(); time.sleep(1000)", sys.argv[0]], close_fds=False)
 if "sleep" in a:
     if "mark" in a:
@@ -273,7 +274,7 @@ def test_no_tool_outlives_its_job(base_tree, user, tool, end):
     mark = cells.new_directory(user) / "mark"
     code = f"tools.tool(sleep=1000, leave=1, mark={str(mark)!r})"
     policy = {"tools": {"tool": {"command": [str(tool)], "timeout": "1h"}}}
-    options = ["--timeout=2s", "--grace=0"] if end == "timeout" else []
+    options = ["--timeout=4s", "--grace=0"] if end == "timeout" else []
     with cells.start(code, *options, policy=policy, user=user) as job:
         cells.wait_until("the tool runs", mark.exists, 10 * cells.SLOWNESS)
         if end != "timeout":
@@ -477,7 +478,7 @@ def test_a_session_has_tools_in_each_of_its_runs(base_tree, user, tool):
     with living.Session(policy=policy, user=user) as session:
         first = session.run("a = tools.tool(n=1)['arguments']; b = await tools.tool.call_async(n=2); a")
         assert first.value == {"n": 1} and [entry["status"] for entry in first.manifest["tools"]] == ["ok", "ok"], first
-        killed = session.run(f"tools.tool(sleep=1000, leave=1, mark={str(mark)!r})", limits={"timeout": "1500ms", "grace": "0"})
+        killed = session.run(f"tools.tool(sleep=1000, leave=1, mark={str(mark)!r})", limits={"timeout": "3s", "grace": "0"})
         assert killed.status == "timeout" and killed.state == "rolled back to run 1" and mark.exists(), killed
         assert [(entry["status"], entry["message"]) for entry in killed.manifest["tools"]] == [("ended", "the job ended first")]
         assert not cells_processes(tool)
@@ -508,6 +509,17 @@ def test_a_sessions_run_describes_no_tools(base_tree, tool):
         session.ask({"run": {"code": "1", "tools": {"x": {}}}})
         assert "'tools' is for a session as a whole" in json.dumps(session.answer())
         assert session.run("tools.tool(n=1)['name']").value == "tool"
+
+
+# ---- warm cells ----
+
+def test_a_warm_cell_has_the_tools_of_its_job(base_tree, tool, monkeypatch):
+    if not (warm := cells.BUILD / "warm" / "hotcell").exists():
+        cells.skip(f"{warm} is not built: run 'make warm'")
+    monkeypatch.setattr(cells, "HOTCELL", warm)
+    code = "print(tools.tool(n=1)['arguments'], await tools.tool.call_async(n=2) != None)"
+    result = cells.run(code, f"--tool=tool={tool}", env={"HOTCELL_WARM_SAY": "1"})
+    assert result.stdout == "{'n': 1} True\n" and "warm: yes" in result.stderr, result
 
 
 # ---- the Python package ----

@@ -3,6 +3,7 @@
 #include "cli/policy.h"
 
 #include "base/error.h"
+#include "base/units.h"
 #include "cell/filter.h"
 #include "inside/plan.h"
 #include "spec/options.h"
@@ -194,6 +195,35 @@ static void explain_env(const struct hc_policy *p)
                 "the cell's environment is these and a few that are fixed, nothing of the caller's");
 }
 
+/* What programs may have done outside. */
+static void explain_tools(const struct hc_policy *p)
+{
+    if (p->tools.count == 0)
+        return;
+    (void)puts("tools");
+    for (size_t i = 0; i < p->tools.count; i++) {
+        const struct hc_tool *t = &p->tools.items[i];
+        hc_autobuf text = {0};
+        char first[HC_TOOL_NAME + 16], size[32], time[32];
+        (void)snprintf(first, sizeof first, "    %s = ", t->name);
+        (void)hc_buf_fmt(&text, "%s, %lld calls of %s, arguments of %s at most",
+                         t->command ? t->command[0] : "answered by the caller", (long long)t->calls,
+                         hc_format_duration(t->timeout_ms, time, sizeof time),
+                         hc_format_size(t->argument_bytes, size, sizeof size));
+        for (size_t k = 0; k < t->path_count; k++) {
+            (void)hc_buf_fmt(&text, "; %s %s", t->paths[k].argument,
+                             t->paths[k].mode ? "if it is written to below" : "below");
+            for (char **dir = t->paths[k].below; *dir; dir++)
+                (void)hc_buf_fmt(&text, " %s", *dir);
+        }
+        hc_print_wrapped(stdout, first, text.data ? text.data : "");
+    }
+    print_sides(p->guard == HC_GUARD_ON, "-",
+                "calls go out on the channel that each cell has; the launcher looks at each, and runs it "
+                "outside the cell as "
+                "whoever started it");
+}
+
 /* One Landlock rule. */
 static void print_landlock(void *ctx, const struct hc_landlock_row *row)
 {
@@ -281,6 +311,7 @@ int hc_policy_explain(const struct hc_policy *p)
     for (size_t i = 0; i < hc_options_count; i++)
         explain_field(p, &hc_options[i]);
     explain_env(p);
+    explain_tools(p);
     const char *section;
     for (size_t i = 0; (section = hc_rules_section(i)); i++)
         explain_section(p, section);
