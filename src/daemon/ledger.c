@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 #define APPLICATION  0x48434c47 /* "HCLG", in the file's header */
+#define LOCK_TRIES   50         /* of 20 ms: a daemon that was killed a moment ago may not have gone yet */
 #define BUSY_MS      5000       /* readers hold a writer up for moments only */
 #define WAL_PAGES    "4000"
 #define JOURNAL_MOST "67108864" /* bytes of the log that a checkpoint leaves */
@@ -283,10 +285,15 @@ static int take_lock(struct hc_ledger *l, struct hc_error *err)
     l->lock = open(name.data, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (l->lock < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "ledger %s: open %s", l->path, name.data);
-    if (fcntl(l->lock, F_SETLK, &lock) == 0)
-        return 0;
-    if (errno != EAGAIN && errno != EACCES)
-        return hc_fail(err, errno, "ledger %s: lock %s", l->path, name.data);
+    for (int left = LOCK_TRIES;; left--) {
+        if (fcntl(l->lock, F_SETLK, &lock) == 0)
+            return 0;
+        if (errno != EAGAIN && errno != EACCES)
+            return hc_fail(err, errno, "ledger %s: lock %s", l->path, name.data);
+        if (!left)
+            break;
+        (void)nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
     return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
                       "ledger %s: another hotcelld uses it; each needs a state directory of its own",
                       l->path);

@@ -202,9 +202,10 @@ void hc_store_tick(struct hc_front *f, int64_t now)
         hc_warn("%s", err.text);
     if (now < f->next_sweep)
         return;
-    f->next_sweep = now + SWEEP_MS;
-    if (hc_ledger_sweep(f->ledger, hc_wall_ms() - c->retention_ms, c->retention_bytes, forget_files, f,
-                        &err) < 0)
+    int rc =
+        hc_ledger_sweep(f->ledger, hc_wall_ms() - c->retention_ms, c->retention_bytes, forget_files, f, &err);
+    f->next_sweep = rc > 0 ? now : now + SWEEP_MS; /* the rest with the next tick: others have their turn */
+    if (rc < 0)
         hc_warn("%s", err.text);
 }
 

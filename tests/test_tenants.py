@@ -1,0 +1,101 @@
+"""Tenants of a hotcelld: shares and quotas as hotcelld.conf(5) says, and what `hotcell jobs` and `hotcell usage` say afterwards. The
+rules themselves are tested beside them (src/daemon/*-test.c); here they hold for real jobs."""
+
+import json
+import os
+import subprocess
+
+import cells
+import daemons
+
+FLOOD, QUIET = 61301, 61302  # users without an account
+BUSY = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end:\n    pass"
+GATE = "import time\nprint('up', flush=True)\ntime.sleep(100)"
+
+
+def report(d, command, *options):
+    done = subprocess.run([cells.HOTCELL, command, "--json", "--ledger", d.state / "ledger.db", *options], capture_output=True, text=True,
+                          timeout=cells.PATIENCE, env=d.user.environment(), check=True, **d.user.popen_arguments())
+    return json.loads(done.stdout)
+
+
+def quotas(**rules):
+    return {"tenants": {"mine": {"uids": [os.geteuid()], **rules}}}
+
+
+def ended(d, job_id, uid=None):
+    d.events(job_id, uid=uid)
+    return d.get(f"/v1/jobs/{job_id}", uid=uid).json
+
+
+def test_one_tenants_flood_is_not_in_anothers_way():
+    """Of jobs that all came before the only worker was free, the other tenant's are the second and the fourth, or earlier."""
+    cells.need_root()
+    with daemons.Daemon(config={"workers": 1, "socket": {"mode": "0666"}}) as d:
+        gate = d.post_async({"code": GATE, "limits": {"timeout": 100 * cells.SLOWNESS}})
+        flood = [d.post_async("1", uid=FLOOD) for _ in range(8)]
+        quiet = [d.post_async("2", uid=QUIET) for _ in range(2)]
+        d.request("DELETE", f"/v1/jobs/{gate}")
+        jobs = [ended(d, job_id, FLOOD) for job_id in flood] + [ended(d, job_id, QUIET) for job_id in quiet]
+        assert [job["state"] for job in jobs] == ["done"] * 10
+        order = [job["tenant"] for job in sorted(jobs, key=lambda job: job["started"])]
+        assert sorted(order[:4]) == [f"uid-{FLOOD}"] * 2 + [f"uid-{QUIET}"] * 2, order
+
+
+def test_cpu_time_that_is_used_up_is_refused_also_by_the_next_daemon(user):
+    with daemons.Daemon(user, config=quotas(cpu_seconds=0.3, window="1h")) as d:
+        assert d.post(BUSY).json["status"] == "ok"
+        answer = d.post("1")
+        assert (answer.status, answer.json["quota"], answer.json["retry"]) == (429, "cpu_seconds", "not_started")
+        assert 3000 < int(answer.headers["Retry-After"]) <= 3700
+        assert d.end() == 0
+        d.start_again()
+        assert d.post("1").json["quota"] == "cpu_seconds"
+        [use] = report(d, "usage")
+        assert (use["tenant"], use["jobs"], use["by_status"]) == ("mine", 1, {"ok": 1})
+        assert use["cpu_seconds"] >= 0.4 and use["gb_seconds"] > 0
+        assert d.end() == 0
+
+
+def test_policies_memory_and_uids_are_what_the_configuration_says():
+    config = {"local_users": "none", **quotas(policies=["none"], memory="200M")}
+    with daemons.Daemon(config=config) as d:
+        answer = d.post({"code": "1", "policy": "default"})
+        assert (answer.status, answer.json["retry"]) == (403, "not_started")
+        small = {"code": "1", "policy": "none", "limits": {"memory": "100M"}}
+        assert d.post(small).json["tenant"] == "mine"
+        answer = d.post({**small, "limits": {"memory": "201M"}})
+        assert (answer.status, answer.json["quota"]) == (429, "memory")
+        assert "Retry-After" not in answer.headers  # no waiting helps
+        if cells.IS_ROOT:
+            os.chmod(d.socket, 0o666)
+            assert d.get("/v1/jobs", uid=QUIET).status == 403
+
+
+def test_what_a_daemon_did_is_listed_while_it_runs_and_afterwards(user):
+    with daemons.Daemon(user, config={"workers": 1}) as d:
+        failed = d.post("1 / 0").json["job_id"]
+        kept = d.post("open('a', 'w').write('x' * 5000)", {"Idempotency-Key": "k"}).json["job_id"]
+        gate = d.post_async({"code": GATE, "limits": {"timeout": 100 * cells.SLOWNESS}})
+        cells.wait_until("a cell", d.busy_worker)
+        waiting = d.post_async("1")
+        d.get("/v1/jobs")  # what nobody was promised is written down within a second, or for this
+        rows = {row["job_id"]: row for row in report(d, "jobs")}
+        assert {job_id: (row["state"], row["status"]) for job_id, row in rows.items()} == {
+            failed: ("done", "error"), kept: ("done", "ok"), gate: ("running", None), waiting: ("accepted", None)}
+        assert rows[kept]["idempotency_key"] == "k" and rows[kept]["stored_bytes"] >= 5000
+        assert rows[failed]["cpu_seconds"] > 0
+        assert [row["job_id"] for row in report(d, "jobs", "--state", "running")] == [gate]
+        assert report(d, "jobs", "--tenant", "nobody") == []
+        family = d.descendants()
+        d.process.kill()
+        d.process.wait()
+        cells.wait_until("the end of all", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in family))
+        assert {row["job_id"]: row["state"] for row in report(d, "jobs")}[gate] == "running"
+        d.start_again()
+        d.result(waiting)
+        assert {row["job_id"]: row["state"] for row in report(d, "jobs", "--since", "1h")} == {
+            failed: "done", kept: "done", gate: "unknown", waiting: "done"}
+        [use] = report(d, "usage")
+        assert use["by_status"] == {"error": 1, "ok": 2, "unknown": 1}
+        assert d.end() == 0
