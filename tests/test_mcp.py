@@ -122,7 +122,8 @@ def test_messages_come_in_any_pieces(quiet):
 
 def test_tools_are_described(quiet):
     tools = {tool["name"]: tool for tool in quiet.result("tools/list")["tools"]}
-    assert set(tools) == {"run_python", "list_files", "read_file", "write_file", "remove_file"}
+    assert set(tools) == {"run_python", "list_files", "read_file", "write_file", "remove_file", "session_open", "session_run",
+                          "session_interrupt", "session_close"}
     for tool in tools.values():
         jsonschema.Draft202012Validator.check_schema(tool["inputSchema"])
         assert len(tool["description"]) < 8000
@@ -141,7 +142,7 @@ def test_a_program(server):
     assert (data["status"], data["run"], data["exit_code"]) == ("ok", "run-1", 0)
     assert (data["stdout"]["text"], data["stderr"]["text"]) == ("out\n", "err\n")
     assert data["value"]["text/plain"] == str(2 ** 70 + 1)
-    assert [file["path"] for file in data["files"]] == ["run-1/a.txt", "run-1/manifest.json"]
+    assert [file["path"] for file in data["files"]] == ["run-1/a.txt"]
     assert not result["isError"]
     said = text(result)
     assert "stdout:\nout\n" in said and "stderr:\nerr\n" in said and str(2 ** 70 + 1) in said and "run-1/a.txt" in said
@@ -225,6 +226,7 @@ def test_only_so_many_at_once(base_tree):
         server.initialize()
         running = [server.call("run_python", code="import time\ntime.sleep(600)") for _ in range(2)]
         assert "2 programs run already" in server.refusal("run_python", code="1")
+        cells.wait_until("both cells are there", lambda: len(server.descendants()) >= 6, 60)
         server.notify("notifications/cancelled", requestId=running[0])
         assert server.message()["method"] == "notifications/resources/list_changed"  # its manifest is there: it has ended
         assert server.run("1 + 1")["value"]["text/plain"] == "2"
@@ -240,6 +242,96 @@ def test_progress(base_tree):
         assert message["params"]["progressToken"] == "tok" and message["params"]["total"] == 20 * cells.SLOWNESS
         assert 0 < message["params"]["progress"] < 20 * cells.SLOWNESS
         server.notify("notifications/cancelled", requestId=request)
+
+
+# ---- sessions ----
+
+@pytest.fixture
+def session(server):
+    assert text(server.tool("session_open", files={"given.txt": "with the session"})) == "session-1 is open"
+    return server
+
+
+def in_session(server, code, **arguments):
+    return server.tool("session_run", session="session-1", code=code, **arguments)
+
+
+def test_a_session_keeps_its_variables(session):
+    tools = {tool["name"]: tool for tool in session.result("tools/list")["tools"]}
+    first = in_session(session, "x = n + 1\nprint(open(given).read())\nopen('a.txt', 'w').write('1')", vars={"n": 40})
+    jsonschema.validate(first["structuredContent"], tools["session_run"]["outputSchema"])
+    assert first["structuredContent"]["stdout"]["text"] == "with the session\n"
+    assert [file["path"] for file in first["structuredContent"]["files"]] == ["session-1/a.txt"]
+    second = in_session(session, "open('a.txt', 'w').write('22')\nx + 1")
+    assert second["structuredContent"]["value"]["text/plain"] == "42" and "variables: kept" in text(second)
+    assert text(session.tool("list_files", of="session-1")) == "session-1/a.txt  2 bytes  text/plain\n"
+    assert text(session.tool("read_file", path="session-1/a.txt")) == "22"
+
+
+@pytest.mark.parametrize("code, status, state, value", [
+    ("import os\nx = 2\nos._exit(3)", "error", "rolled back to run 1", "1"),
+    ("x = 2\nwhile True: pass", "timeout", "kept", "2"),
+])
+def test_a_run_that_is_killed_costs_only_itself(session, code, status, state, value):
+    in_session(session, "x = 1")
+    killed = in_session(session, code, timeout=1)
+    assert killed["isError"] and f"variables: {state}" in text(killed)
+    assert (killed["structuredContent"]["status"], killed["structuredContent"]["state"]) == (status, state)
+    assert in_session(session, "x")["structuredContent"]["value"]["text/plain"] == value
+
+
+@pytest.mark.parametrize("way", ["tool", "cancel"])
+def test_an_interrupt_keeps_the_variables(session, way):
+    in_session(session, "x = 1")
+    running = session.call("session_run", session="session-1", code="import time\nopen('up', 'w').close()\ntime.sleep(600)")
+    assert "busy" in session.refusal("session_run", session="session-1", code="1")
+    if way == "tool":
+        interrupting = session.call("session_interrupt", session="session-1")
+        answers = {answer["id"]: answer["result"] for answer in (session.receive(), session.receive())}
+        assert "KeyboardInterrupt" in text(answers[interrupting])
+        assert "KeyboardInterrupt" in text(answers[running]) and answers[running]["isError"]
+    else:
+        session.notify("notifications/cancelled", requestId=running)
+        while "busy" in text(session.tool("session_run", session="session-1", code="1")):
+            pass  # not answered, but for it to be over
+    assert in_session(session, "x")["structuredContent"]["value"]["text/plain"] == "1"
+
+
+def test_closing_a_session(session):
+    in_session(session, "open('a.txt', 'w').write('left')")
+    assert "close it first" in session.refusal("remove_file", path="session-1")
+    assert "is closed" in text(session.tool("session_close", session="session-1"))
+    assert "session_open" in session.refusal("session_run", session="session-1", code="1")
+    assert session.run("print(open(a).read())", inputs={"a": "session-1/a.txt"})["stdout"]["text"] == "left\n"
+    assert "is gone" in text(session.tool("remove_file", path="session-1"))
+    assert not (kept(session) / "session-1").exists()
+
+
+def test_sessions_are_apart_and_bounded(session):
+    in_session(session, "mine = 1")
+    names = [text(session.tool("session_open")) for _ in range(3)]
+    assert names == [f"session-{i} is open" for i in (2, 3, 4)]
+    assert "session_close" in session.refusal("session_open")
+    assert "NameError" in text(session.tool("session_run", session="session-2", code="mine"))
+
+
+def test_a_session_that_cannot_be_opened(server):
+    assert "could not be opened" in server.refusal("session_open", files={"d.npy": "no array"})
+    assert "Python name" in server.refusal("session_open", files={"a b": ""})
+    assert text(server.tool("session_open")) == "session-3 is open"
+
+
+def test_no_end_leaves_a_session_behind(base_tree):
+    with mcp_client.Server() as server:
+        server.initialize()
+        server.tool("session_open")
+        server.call("session_run", session="session-1", code="import time\ntime.sleep(600)")
+        ends = [os.pidfd_open(pid) for pid in server.descendants()]
+        assert len(ends) >= 2
+        assert server.end() == (0, "")
+        for fd in ends:
+            assert cells.select.select([fd], [], [], 60)[0], "a process is left"
+            os.close(fd)
 
 
 # ---- files ----

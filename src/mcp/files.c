@@ -262,6 +262,8 @@ void hc_tool_remove_file(struct hc_mcp *m, const struct hc_call *call)
     int rc = hc_store_remove(&m->store, path, &err);
     if (rc < 0)
         hc_mcp_refuse(m, id, "%s", err.text);
+    else if (rc == 2)
+        hc_mcp_refuse(m, id, "%.80s is open: close it first with session_close", path);
     else if (rc > 0)
         hc_mcp_refuse(m, id,
                       "there is no '%.200s' that can be removed: expected \"files/NAME\", or a run such as "

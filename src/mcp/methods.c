@@ -36,7 +36,8 @@ static void initialize(struct hc_mcp *m, const struct hc_rpc *message)
                cJSON_CreateString(
                    "run_python runs a Python program in a sealed cell; nothing of one program is left "
                    "for the next, except files: those it leaves in /output can be read with read_file, "
-                   "and given to later programs as inputs. What programs may do and use stands in the "
+                   "and given to later programs as inputs. Sessions keep variables, too: session_open, "
+                   "session_run. What programs may do and use stands in the "
                    "description of run_python."));
     hc_mcp_reply(m, message->id, result);
 }
@@ -59,8 +60,10 @@ static void list_tools(struct hc_mcp *m, const struct hc_rpc *message)
 static void cancelled(struct hc_mcp *m, const struct hc_rpc *message)
 {
     char id[HC_RPC_ID_MAX + 1];
-    if (hc_rpc_id(&message->json, cJSON_GetObjectItemCaseSensitive(message->params, "requestId"), id))
+    if (hc_rpc_id(&message->json, cJSON_GetObjectItemCaseSensitive(message->params, "requestId"), id)) {
         hc_programs_cancel(m, id);
+        hc_sessions_cancel(m, id);
+    }
 }
 
 void hc_mcp_changed(struct hc_mcp *m)
@@ -89,7 +92,7 @@ void hc_mcp_handle(struct hc_mcp *m, const struct hc_rpc *message)
     if (message->kind == HC_RPC_RESPONSE)
         return; /* nothing was asked */
     bool request = message->kind == HC_RPC_REQUEST;
-    if (request && hc_programs_has(m, message->id)) {
+    if (request && (hc_programs_has(m, message->id) || hc_sessions_have(m, message->id))) {
         hc_mcp_error(m, message->id, HC_RPC_INVALID_REQUEST,
                      "id: an earlier request with it is not answered yet");
         return;

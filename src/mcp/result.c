@@ -24,7 +24,7 @@
 
 const char hc_run_schema[] =
     "{\"type\":\"object\",\"properties\":{"
-    "\"run\":{\"type\":\"string\"},"
+    "\"run\":{\"type\":\"string\"},\"state\":{\"type\":\"string\"},"
     "\"status\":{\"type\":\"string\",\"enum\":[\"ok\",\"error\",\"rejected\",\"timeout\",\"cpu\",\"memory\","
     "\"pids\",\"output\",\"killed\",\"launch_failed\"]},"
     "\"exit_code\":{\"type\":\"integer\"},\"reason\":{\"type\":\"string\"},\"partial\":{\"type\":\"boolean\"}"
@@ -55,8 +55,8 @@ static bool inside_character(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* The beginning and the end of what is too long, and where all of it is. */
-static void fit(const struct hc_stored_run *run, const char *text, struct hc_buf *out)
+/* The beginning and the end of what is too long. */
+static void fit(const char *text, struct hc_buf *out)
 {
     size_t len = strlen(text), head = HEAD, tail = len - (MAX_TEXT - HEAD);
     if (len <= MAX_TEXT) {
@@ -68,31 +68,30 @@ static void fit(const struct hc_stored_run *run, const char *text, struct hc_buf
     while (inside_character(text[tail]))
         tail++;
     (void)hc_buf_add(out, text, head);
-    (void)hc_buf_fmt(out, "\n[%zu bytes are left out here; run-%d/manifest.json has them]\n", tail - head,
-                     run->number);
+    (void)hc_buf_fmt(out, "\n[%zu bytes are left out here]\n", tail - head);
     (void)hc_buf_str(out, text + tail);
 }
 
-static void add_text(cJSON *content, const struct hc_stored_run *run, const char *label, const char *text)
+static void add_text(cJSON *content, const char *label, const char *text)
 {
     hc_autobuf block = {0};
     if (!*text)
         return;
     (void)hc_buf_str(&block, label);
-    fit(run, text, &block);
+    fit(text, &block);
     if (!block.failed)
         hc_mcp_add(content, hc_mcp_text(block.data));
 }
 
 /* ---- as data ---- */
 
-static cJSON *stream(const struct hc_stored_run *run, const cJSON *manifest, const char *name)
+static cJSON *stream(const cJSON *manifest, const char *name)
 {
     const cJSON *from = at(manifest, name);
     const char *text = text_at(from, "text");
     cJSON *to = cJSON_CreateObject();
     hc_autobuf fitting = {0};
-    fit(run, text, &fitting);
+    fit(text, &fitting);
     hc_mcp_put(to, "text", cJSON_CreateString(fitting.data ? fitting.data : ""));
     hc_mcp_put(to, "bytes", cJSON_CreateNumber(at(from, "bytes") ? at(from, "bytes")->valuedouble : 0));
     hc_mcp_put(to, "truncated",
@@ -164,22 +163,22 @@ static cJSON *file_list(const struct hc_stored_run *run, size_t first, size_t en
     return list;
 }
 
-static cJSON *structure(const struct hc_stored_run *run, const cJSON *m, size_t figures)
+static cJSON *structure(const struct hc_stored_run *run, const cJSON *m, size_t figures, const char *state)
 {
     cJSON *s = cJSON_CreateObject();
     const cJSON *guest = at(m, "guest");
-    char name[24];
     size_t files = run->count - figures;
     size_t more =
         (files > MAX_LISTED ? files - MAX_LISTED : 0) + (figures > MAX_LISTED ? figures - MAX_LISTED : 0);
-    (void)snprintf(name, sizeof name, "run-%d", run->number);
-    hc_mcp_put(s, "run", cJSON_CreateString(name));
+    hc_mcp_put(s, "run", cJSON_CreateString(run->name));
+    if (state)
+        hc_mcp_put(s, "state", cJSON_CreateString(state));
     hc_mcp_put(s, "status", cJSON_CreateString(text_at(m, "status")));
     hc_mcp_put(s, "exit_code", cJSON_CreateNumber(at(m, "exit_code") ? at(m, "exit_code")->valuedouble : 0));
     hc_mcp_put(s, "reason", cJSON_CreateString(text_at(m, "reason")));
     hc_mcp_put(s, "partial", cJSON_CreateBool(cJSON_IsTrue(at(m, "partial"))));
-    hc_mcp_put(s, "stdout", stream(run, m, "stdout"));
-    hc_mcp_put(s, "stderr", stream(run, m, "stderr"));
+    hc_mcp_put(s, "stdout", stream(m, "stdout"));
+    hc_mcp_put(s, "stderr", stream(m, "stderr"));
     hc_mcp_put(s, "value", value(guest));
     hc_mcp_put(s, "error", object_or_null(at(guest, "error")));
     hc_mcp_put(s, "rejection", object_or_null(at(m, "rejection")));
@@ -245,15 +244,21 @@ static void say_rejection(const cJSON *rejection, const char *shown, struct hc_b
 }
 
 /* How it went, and what there is. */
-static void say_summary(const struct hc_stored_run *run, const cJSON *m, struct hc_buf *out)
+static void say_summary(const struct hc_stored_run *run, const cJSON *m, const char *state,
+                        struct hc_buf *out)
 {
     const cJSON *wall = at(at(m, "usage"), "wall"), *warning;
     say_rejection(at(m, "rejection"), text_at(at(m, "stderr"), "text"), out);
-    (void)hc_buf_fmt(out, "run-%d: %s", run->number, text_at(m, "status"));
+    (void)hc_buf_fmt(out, "%s: %s", run->name, text_at(m, "status"));
     if (cJSON_IsNumber(wall))
         (void)hc_buf_fmt(out, " after %.2f s", wall->valuedouble);
     if (*text_at(m, "reason"))
         (void)hc_buf_fmt(out, ": %s", text_at(m, "reason"));
+    if (state)
+        (void)hc_buf_fmt(out, "\nvariables: %s", state);
+    if (!state && (strlen(text_at(at(m, "stdout"), "text")) > MAX_TEXT ||
+                   strlen(text_at(at(m, "stderr"), "text")) > MAX_TEXT))
+        (void)hc_buf_fmt(out, "\nall that was printed: %s/manifest.json", run->name);
     cJSON_ArrayForEach(warning, at(m, "warnings"))
     {
         if (cJSON_IsString(warning))
@@ -267,19 +272,19 @@ static void say_summary(const struct hc_stored_run *run, const cJSON *m, struct 
 }
 
 static cJSON *write_content(const struct hc_mcp *mcp, const struct hc_stored_run *run, const cJSON *m,
-                            size_t figures)
+                            size_t figures, const char *state)
 {
     cJSON *content = cJSON_CreateArray();
     const cJSON *guest = at(m, "guest");
     const char *err = text_at(at(m, "stderr"), "text"), *traceback = text_at(at(guest, "error"), "traceback");
     hc_autobuf summary = {0};
-    add_text(content, run, "stdout:\n", text_at(at(m, "stdout"), "text"));
-    add_text(content, run, "stderr:\n", err);
-    add_text(content, run, "value:\n", text_at(at(guest, "value"), "text/plain"));
+    add_text(content, "stdout:\n", text_at(at(m, "stdout"), "text"));
+    add_text(content, "stderr:\n", err);
+    add_text(content, "value:\n", text_at(at(guest, "value"), "text/plain"));
     if (!strstr(err, traceback))
-        add_text(content, run, "error:\n", traceback);
+        add_text(content, "error:\n", traceback);
     add_images(mcp, run, figures, content);
-    say_summary(run, m, &summary);
+    say_summary(run, m, state, &summary);
     if (!summary.failed)
         hc_mcp_add(content, hc_mcp_text(summary.data));
     return content;
@@ -295,26 +300,19 @@ static void list_artifacts(struct hc_stored_run *run, const cJSON *list)
     {
         const cJSON *bytes = at(item, "bytes");
         if (!cJSON_IsTrue(at(item, "escaped")) && *text_at(item, "path") && cJSON_IsNumber(bytes))
-            (void)hc_store_list(run, text_at(item, "path"), (int64_t)bytes->valuedouble);
+            (void)hc_stored_list(run, text_at(item, "path"), (int64_t)bytes->valuedouble);
     }
 }
 
-cJSON *hc_run_result(const struct hc_mcp *mcp, struct hc_stored_run *run, const char *manifest, size_t len)
+cJSON *hc_run_result(const struct hc_mcp *m, struct hc_stored_run *left, const cJSON *manifest,
+                     const char *state)
 {
-    struct hc_json j;
-    struct hc_error err;
-    if (hc_json_parse(&j, "manifest", manifest, len, &err) < 0 || !cJSON_IsObject(j.root)) {
-        hc_json_finish(&j);
-        return NULL;
-    }
-    list_artifacts(run, at(j.root, "figures"));
-    size_t figures = run->count;
-    list_artifacts(run, at(j.root, "files"));
-    (void)hc_store_list(run, "manifest.json", (int64_t)len);
+    list_artifacts(left, at(manifest, "figures"));
+    size_t figures = left->count;
+    list_artifacts(left, at(manifest, "files"));
     cJSON *result = cJSON_CreateObject();
-    hc_mcp_put(result, "content", write_content(mcp, run, j.root, figures));
-    hc_mcp_put(result, "structuredContent", structure(run, j.root, figures));
-    hc_mcp_put(result, "isError", cJSON_CreateBool(strcmp(text_at(j.root, "status"), "ok") != 0));
-    hc_json_finish(&j);
+    hc_mcp_put(result, "content", write_content(m, left, manifest, figures, state));
+    hc_mcp_put(result, "structuredContent", structure(left, manifest, figures, state));
+    hc_mcp_put(result, "isError", cJSON_CreateBool(strcmp(text_at(manifest, "status"), "ok") != 0));
     return result;
 }

@@ -83,24 +83,52 @@ static void read_some(struct hc_mcp *m)
         m->gone = true;
 }
 
+/* Two for each: its answers, or its end once it has said all, and its requests. */
+static nfds_t add_sessions(const struct hc_mcp *m, struct pollfd *fds)
+{
+    for (size_t i = 0; i < HC_MCP_SESSIONS; i++, fds += 2) {
+        const struct hc_session_place *s = &m->sessions[i];
+        bool used = s->name[0] != '\0';
+        fds[0] = (struct pollfd){.fd = !used            ? -1
+                                       : s->out_fd >= 0 ? s->out_fd
+                                                        : s->child.pidfd,
+                                 .events = POLLIN};
+        fds[1] = (struct pollfd){.fd = used && s->out.len ? s->in_fd : -1, .events = POLLOUT};
+    }
+    return HC_MCP_SESSIONS * 2;
+}
+
+static void serve_sessions(struct hc_mcp *m, const struct pollfd *fds)
+{
+    for (size_t i = 0; i < HC_MCP_SESSIONS; i++, fds += 2) {
+        if (fds[0].revents && m->sessions[i].out_fd >= 0)
+            hc_session_read(m, &m->sessions[i]);
+        if (fds[1].revents)
+            hc_session_write(&m->sessions[i]);
+    }
+}
+
 /* Until something has happened. True: a signal says that this is the end. */
 static bool wait_for_more(struct hc_mcp *m)
 {
-    struct pollfd fds[3 + HC_MCP_JOBS];
-    nfds_t count = 3;
+    struct pollfd fds[3 + HC_MCP_SESSIONS * 2 + HC_MCP_JOBS];
+    nfds_t count = 3 + add_sessions(m, fds + 3);
     bool busy = false, full = m->out.len - m->sent >= MAX_BACKLOG;
     fds[0] = (struct pollfd){.fd = full ? -1 : STDIN_FILENO, .events = POLLIN};
     fds[1] = (struct pollfd){.fd = m->out.len ? STDOUT_FILENO : -1, .events = POLLOUT};
     fds[2] = (struct pollfd){.fd = m->config->cancel_fd, .events = POLLIN};
     for (size_t i = 0; i < HC_MCP_JOBS; i++) {
-        if (m->programs[i].run)
-            fds[count++] = (struct pollfd){.fd = m->programs[i].pidfd, .events = POLLIN};
-        busy |= m->programs[i].run != 0;
+        if (m->programs[i].run[0])
+            fds[count++] = (struct pollfd){.fd = m->programs[i].child.pidfd, .events = POLLIN};
+        busy |= m->programs[i].run[0] != 0;
     }
+    for (size_t i = 0; i < HC_MCP_SESSIONS; i++)
+        busy |= m->sessions[i].child.kill_ms != 0;
     if (poll(fds, count, busy ? HEARTBEAT_MS : -1) < 0)
         return false;
     if (fds[2].revents)
         return true;
+    serve_sessions(m, fds + 3);
     if (fds[1].revents)
         write_some(m);
     if (fds[0].revents)
@@ -122,6 +150,7 @@ static void flush(struct hc_mcp *m)
 static void finish(struct hc_mcp *m)
 {
     hc_programs_end(m);
+    hc_sessions_end(m);
     hc_store_close(&m->store);
     hc_rpc_lines_finish(&m->lines);
     hc_buf_finish(&m->out);
@@ -135,6 +164,7 @@ int hc_mcp_serve(const struct hc_mcp_config *config, struct hc_error *err)
     while (rc == 0 && !stopped && !m.gone) {
         stopped = wait_for_more(&m);
         hc_programs_tend(&m);
+        hc_sessions_tend(&m);
         if (!stopped)
             handle_lines(&m);
     }

@@ -2,7 +2,7 @@
 #ifndef HC_MCP_SERVER_H
 #define HC_MCP_SERVER_H
 
-#include "mcp/mcp.h"
+#include "mcp/child.h"
 #include "mcp/store.h"
 #include "spec/rpc.h"
 
@@ -10,17 +10,29 @@
 
 /* A program that runs. */
 struct hc_program {
-    int run;   /* number; 0: this place is free */
-    pid_t pid; /* its `hotcell run`, our child */
-    int pidfd;
-    int out_fd, err_fd;            /* memory files: its manifest, or why there is none */
+    char run[HC_STORE_RUN]; /* empty: this place is free */
+    struct hc_child child;
+    int out_fd;                    /* memory file: its manifest */
     char id[HC_RPC_ID_MAX + 1];    /* of the request that waits */
     char token[HC_RPC_ID_MAX + 1]; /* for progress; empty: not asked for */
     bool cancelled;                /* nobody waits any more */
-    int64_t started_ms;
+    int64_t started_ms, timeout_ms;
     int64_t tell_ms; /* when to tell of progress */
-    int64_t kill_ms; /* when patience ends; 0: not asked to end */
-    int64_t timeout_ms;
+};
+
+#define HC_MCP_SESSIONS 4 /* at once */
+
+/* A session that is open. */
+struct hc_session_place {
+    char name[HC_STORE_RUN]; /* empty: this place is free */
+    struct hc_child child;
+    int in_fd, out_fd;                /* pipes: its requests, its answers; the latter -1: it has said all */
+    struct hc_rpc_lines lines;        /* of its answers */
+    struct hc_buf out;                /* requests that it has not taken yet */
+    size_t sent;                      /* of these */
+    char id[HC_RPC_ID_MAX + 1];       /* of the call that waits: for it to open, or for a run; empty: none */
+    char close_id[HC_RPC_ID_MAX + 1]; /* of the call that closes it */
+    bool cancelled;                   /* that call: nobody waits, what runs in it has not ended yet */
 };
 
 struct hc_mcp {
@@ -31,6 +43,7 @@ struct hc_mcp {
     size_t sent;         /* of it */
     const char *version; /* of the protocol, static; NULL: not initialized */
     struct hc_program programs[HC_MCP_JOBS];
+    struct hc_session_place sessions[HC_MCP_SESSIONS];
     bool gone; /* the client */
 };
 
@@ -83,15 +96,36 @@ void hc_mcp_uri(const char *path, struct hc_buf *out);
 
 /* ---- program.c ---- */
 void hc_tool_run_python(struct hc_mcp *m, const struct hc_call *call);
+/* The arguments files and inputs, for a run or a session: names of variables and paths. */
+int hc_programs_give(struct hc_mcp *m, const struct hc_call *call, const char *run, cJSON *inputs,
+                     struct hc_error *err);
 void hc_programs_cancel(struct hc_mcp *m, const char *id);    /* the request of that id; unknown ones too */
 bool hc_programs_has(const struct hc_mcp *m, const char *id); /* a request that is not answered yet */
 void hc_programs_tend(struct hc_mcp *m);                      /* those that ended; progress; patience */
 void hc_programs_end(struct hc_mcp *m);                       /* all of them, now */
 
+/* A call's timeout in ms; 0: the model has been told what is wrong with it. */
+int64_t hc_programs_timeout(struct hc_mcp *m, const struct hc_call *call);
+/* Append ,"name": and an argument as it was written, if it is given. */
+void hc_programs_copy(const struct hc_call *call, const char *name, struct hc_buf *out);
+
+/* ---- session.c ---- */
+void hc_tool_session_open(struct hc_mcp *m, const struct hc_call *call);
+void hc_tool_session_run(struct hc_mcp *m, const struct hc_call *call);
+void hc_tool_session_interrupt(struct hc_mcp *m, const struct hc_call *call);
+void hc_tool_session_close(struct hc_mcp *m, const struct hc_call *call);
+void hc_session_read(struct hc_mcp *m, struct hc_session_place *s); /* its descriptor is ready */
+void hc_session_write(struct hc_session_place *s);
+bool hc_sessions_have(const struct hc_mcp *m, const char *id);
+void hc_sessions_cancel(struct hc_mcp *m, const char *id);
+void hc_sessions_tend(struct hc_mcp *m);
+void hc_sessions_end(struct hc_mcp *m);
+
 /* ---- result.c ---- */
 extern const char hc_run_schema[]; /* JSON Schema of the structured part */
-/* What a program's manifest says, as a tool's result; its files are listed in `run`. NULL: no memory, or no
- * manifest. */
-cJSON *hc_run_result(const struct hc_mcp *m, struct hc_stored_run *run, const char *manifest, size_t len);
+/* What a manifest says, as a tool's result; what the program left is listed in `left`. For a run of a session
+ * with the state that it is in afterwards. */
+cJSON *hc_run_result(const struct hc_mcp *m, struct hc_stored_run *left, const cJSON *manifest,
+                     const char *state);
 
 #endif

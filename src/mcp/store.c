@@ -49,7 +49,7 @@ int hc_store_open(struct hc_store *s, const char *parent, int64_t max, struct hc
     return 0;
 }
 
-static void finish_run(struct hc_stored_run *run)
+void hc_stored_finish(struct hc_stored_run *run)
 {
     for (size_t i = 0; i < run->count; i++)
         free(run->files[i].path);
@@ -64,21 +64,14 @@ static void remove_directory(const struct hc_store *s, const char *name)
     (void)hc_remove_results(s->fd, name, &ignored);
 }
 
-static void run_name(int number, char out[16])
-{
-    (void)snprintf(out, 16, "run-%d", number);
-}
-
 void hc_store_close(struct hc_store *s)
 {
-    char name[16];
     for (size_t i = 0; i < s->run_count; i++) {
-        run_name(s->runs[i].number, name);
         if (s->temporary)
-            remove_directory(s, name);
-        finish_run(&s->runs[i]);
+            remove_directory(s, s->runs[i].name);
+        hc_stored_finish(&s->runs[i]);
     }
-    finish_run(&s->written);
+    hc_stored_finish(&s->written);
     if (s->fd >= 0) {
         remove_directory(s, GIVEN);
         if (s->temporary)
@@ -109,10 +102,16 @@ static int list_file(struct hc_stored_run *run, char *path_taken, int64_t bytes)
     return 0;
 }
 
-int hc_store_list(struct hc_stored_run *run, const char *path, int64_t bytes)
+void hc_stored_init(struct hc_stored_run *run, const char *name)
+{
+    *run = (struct hc_stored_run){.open = false};
+    (void)snprintf(run->name, sizeof run->name, "%s", name);
+}
+
+int hc_stored_list(struct hc_stored_run *run, const char *path, int64_t bytes)
 {
     char *whole = NULL;
-    if (asprintf(&whole, "run-%d/%s", run->number, path) < 0)
+    if (asprintf(&whole, "%s/%s", run->name, path) < 0)
         return -1;
     return list_file(run, whole, bytes);
 }
@@ -127,14 +126,11 @@ static const struct hc_stored *find_in(const struct hc_stored_run *run, const ch
 
 const struct hc_stored_run *hc_store_find_run(const struct hc_store *s, const char *name)
 {
-    char own[16];
     if (strcmp(name, WRITTEN) == 0)
         return &s->written;
-    for (size_t i = 0; i < s->run_count; i++) {
-        run_name(s->runs[i].number, own);
-        if (strcmp(own, name) == 0)
+    for (size_t i = 0; i < s->run_count; i++)
+        if (strcmp(s->runs[i].name, name) == 0)
             return &s->runs[i];
-    }
     return NULL;
 }
 
@@ -258,10 +254,8 @@ int hc_store_write(struct hc_store *s, const char *name, const void *data, size_
 
 static void drop_run(struct hc_store *s, size_t index)
 {
-    char name[16];
-    run_name(s->runs[index].number, name);
-    remove_directory(s, name);
-    finish_run(&s->runs[index]);
+    remove_directory(s, s->runs[index].name);
+    hc_stored_finish(&s->runs[index]);
     s->run_count--;
     memmove(&s->runs[index], &s->runs[index + 1], (s->run_count - index) * sizeof *s->runs);
 }
@@ -279,27 +273,29 @@ int hc_store_remove(struct hc_store *s, const char *path, struct hc_error *err)
     const struct hc_stored_run *run = hc_store_find_run(s, path);
     if (!run || run == &s->written)
         return 1;
+    if (run->open)
+        return 2;
     drop_run(s, (size_t)(run - s->runs));
     return 0;
 }
 
-int hc_store_begin(struct hc_store *s, struct hc_error *err)
+int hc_store_begin(struct hc_store *s, bool session, char name[HC_STORE_RUN], struct hc_error *err)
 {
-    char name[32];
-    int number = s->last + 1;
-    (void)snprintf(name, sizeof name, GIVEN "/run-%d", number);
-    if (mkdirat(s->fd, name, 0700) < 0)
-        return hc_fail(err, errno, "make %s", name);
-    s->last = number;
-    return number;
+    char given[HC_STORE_RUN + 16];
+    if (session)
+        (void)snprintf(name, HC_STORE_RUN, "session-%d", ++s->sessions_begun);
+    else
+        (void)snprintf(name, HC_STORE_RUN, "run-%d", ++s->runs_begun);
+    (void)snprintf(given, sizeof given, GIVEN "/%s", name);
+    return mkdirat(s->fd, given, 0700) == 0 ? 0 : hc_fail(err, errno, "make %s", given);
 }
 
-static void given_name(int run, const char *name, char out[HC_STORE_NAME + 48])
+static void given_name(const char *run, const char *name, char out[HC_STORE_NAME + 48])
 {
-    (void)snprintf(out, HC_STORE_NAME + 48, GIVEN "/run-%d/%.*s", run, HC_STORE_NAME, name);
+    (void)snprintf(out, HC_STORE_NAME + 48, GIVEN "/%s/%.*s", run, HC_STORE_NAME, name);
 }
 
-int hc_store_give(struct hc_store *s, int run, const char *name, const void *data, size_t len,
+int hc_store_give(struct hc_store *s, const char *run, const char *name, const void *data, size_t len,
                   struct hc_error *err)
 {
     char path[HC_STORE_NAME + 48];
@@ -308,7 +304,7 @@ int hc_store_give(struct hc_store *s, int run, const char *name, const void *dat
 }
 
 /* A copy: what is written later under the same name must not change what this run sees. */
-int hc_store_give_stored(struct hc_store *s, int run, const struct hc_stored *file, const char *name,
+int hc_store_give_stored(struct hc_store *s, const char *run, const struct hc_stored *file, const char *name,
                          struct hc_error *err)
 {
     char path[HC_STORE_NAME + 48];
@@ -326,7 +322,7 @@ int hc_store_give_stored(struct hc_store *s, int run, const struct hc_stored *fi
     return 0;
 }
 
-int hc_store_given_path(const struct hc_store *s, int run, const char *name, char *out, size_t size)
+int hc_store_given_path(const struct hc_store *s, const char *run, const char *name, char *out, size_t size)
 {
     char given[HC_STORE_NAME + 48];
     given_name(run, name, given);
@@ -334,36 +330,75 @@ int hc_store_given_path(const struct hc_store *s, int run, const char *name, cha
     return n > 0 && (size_t)n < size ? 0 : -1;
 }
 
-int hc_store_run_path(const struct hc_store *s, int run, char *out, size_t size)
+int hc_store_run_path(const struct hc_store *s, const char *run, char *out, size_t size)
 {
-    int n = snprintf(out, size, "%s/run-%d", s->path, run);
+    int n = snprintf(out, size, "%s/%s", s->path, run);
     return n > 0 && (size_t)n < size ? 0 : -1;
 }
 
-void hc_store_abandon(struct hc_store *s, int run)
+void hc_store_take_back(struct hc_store *s, const char *run)
 {
-    char name[32];
-    (void)snprintf(name, sizeof name, GIVEN "/run-%d", run);
-    remove_directory(s, name);
+    char given[HC_STORE_RUN + 16];
+    (void)snprintf(given, sizeof given, GIVEN "/%s", run);
+    remove_directory(s, given);
 }
 
-struct hc_stored_run *hc_store_end(struct hc_store *s, int run)
+/* The oldest run that may go, to make room for another one. False: there is none. */
+static bool drop_oldest(struct hc_store *s, const char *kept)
 {
-    hc_store_abandon(s, run);
-    if (s->run_count == HC_STORE_RUNS)
-        drop_run(s, 0);
-    s->runs[s->run_count] = (struct hc_stored_run){.number = run};
-    return &s->runs[s->run_count++];
-}
-
-void hc_store_trim(struct hc_store *s, const struct hc_stored_run *kept)
-{
-    int number = kept->number;
-    int64_t sum = 0;
     for (size_t i = 0; i < s->run_count; i++)
-        sum += s->runs[i].bytes;
-    while (sum > s->max && s->run_count > 1 && s->runs[0].number != number) {
-        sum -= s->runs[0].bytes;
-        drop_run(s, 0);
+        if (!s->runs[i].open && strcmp(s->runs[i].name, kept) != 0) {
+            drop_run(s, i);
+            return true;
+        }
+    return false;
+}
+
+static void trim(struct hc_store *s, const char *kept)
+{
+    int64_t sum;
+    do {
+        sum = 0;
+        for (size_t i = 0; i < s->run_count; i++)
+            sum += s->runs[i].bytes;
+    } while (sum > s->max && drop_oldest(s, kept));
+}
+
+static void merge(struct hc_stored_run *run, struct hc_stored_run *taken)
+{
+    for (size_t i = 0; i < taken->count; i++) {
+        struct hc_stored *there = NULL;
+        for (size_t k = 0; k < run->count && !there; k++)
+            if (strcmp(run->files[k].path, taken->files[i].path) == 0)
+                there = &run->files[k];
+        if (there) {
+            run->bytes += taken->files[i].bytes - there->bytes;
+            there->bytes = taken->files[i].bytes;
+        } else {
+            (void)list_file(run, taken->files[i].path, taken->files[i].bytes);
+            taken->files[i].path = NULL;
+        }
     }
+    hc_stored_finish(taken);
+}
+
+void hc_store_keep(struct hc_store *s, struct hc_stored_run *taken, bool open)
+{
+    struct hc_stored_run *run = NULL;
+    char name[HC_STORE_RUN];
+    (void)snprintf(name, sizeof name, "%s", taken->name);
+    for (size_t i = 0; i < s->run_count && !run; i++)
+        if (strcmp(s->runs[i].name, name) == 0)
+            run = &s->runs[i];
+    if (run) {
+        merge(run, taken);
+        run->open = open;
+    } else if (s->run_count < HC_STORE_RUNS || drop_oldest(s, name)) {
+        s->runs[s->run_count] = *taken;
+        s->runs[s->run_count++].open = open;
+        *taken = (struct hc_stored_run){.open = false};
+    } else {
+        hc_stored_finish(taken); /* not reached: there are fewer sessions than places */
+    }
+    trim(s, name);
 }

@@ -20,9 +20,12 @@ struct hc_stored {
     int64_t bytes;
 };
 
-/* A run, or as number 0 what was written. */
+#define HC_STORE_RUN 24 /* bytes of a run's name, its NUL included */
+
+/* A run or a session, which has a name; or what was written. */
 struct hc_stored_run {
-    int number;
+    char name[HC_STORE_RUN];
+    bool open;               /* a session that goes on: it is not removed */
     struct hc_stored *files; /* owned */
     size_t count;
     int64_t bytes;
@@ -33,7 +36,7 @@ struct hc_store {
     int fd;         /* of it */
     bool temporary; /* goes with the store */
     int64_t max;    /* bytes of results that are kept */
-    int last;       /* number of the last run */
+    int runs_begun, sessions_begun;
     struct hc_stored_run written;
     struct hc_stored_run runs[HC_STORE_RUNS]; /* oldest first */
     size_t run_count;
@@ -60,27 +63,29 @@ const struct hc_stored_run *hc_store_find_run(const struct hc_store *s, const ch
 int hc_store_read(const struct hc_store *s, const struct hc_stored *file, int64_t offset, size_t max,
                   struct hc_buf *out, struct hc_error *err);
 
-/* Remove a written file, or with "run-N" a run. 1: there is none. */
+/* Remove a written file, or with "run-N" a run. 1: there is none; 2: it is open. */
 int hc_store_remove(struct hc_store *s, const char *path, struct hc_error *err);
 
-/* A new run: its number, -1. What is given to it is put in a directory of its own, under names that nobody
- * changes any more: a file of the store, or bytes. `path` is where it stands. */
-int hc_store_begin(struct hc_store *s, struct hc_error *err);
-int hc_store_give_stored(struct hc_store *s, int run, const struct hc_stored *file, const char *name,
+/* A new run, "run-N", or a new session. What is given to it is put in a directory of its own, under names
+ * that nobody changes any more: a file of the store, or bytes. */
+int hc_store_begin(struct hc_store *s, bool session, char name[HC_STORE_RUN], struct hc_error *err);
+int hc_store_give_stored(struct hc_store *s, const char *run, const struct hc_stored *file, const char *name,
                          struct hc_error *err);
-int hc_store_give(struct hc_store *s, int run, const char *name, const void *data, size_t len,
+int hc_store_give(struct hc_store *s, const char *run, const char *name, const void *data, size_t len,
                   struct hc_error *err);
-int hc_store_given_path(const struct hc_store *s, int run, const char *name, char *out, size_t size);
-int hc_store_run_path(const struct hc_store *s, int run, char *out, size_t size);
+/* Where these are, as absolute paths. */
+int hc_store_given_path(const struct hc_store *s, const char *run, const char *name, char *out, size_t size);
+int hc_store_run_path(const struct hc_store *s, const char *run, char *out, size_t size);
+/* It needs what was given no longer. */
+void hc_store_take_back(struct hc_store *s, const char *run);
 
-/* It has ended: what was given goes. The run is to be listed, unless it left nothing. Its paths, with
- * "run-N/" in front, are copied. */
-struct hc_stored_run *hc_store_end(struct hc_store *s, int run);
-int hc_store_list(struct hc_stored_run *run, const char *path, int64_t bytes);
-/* It did not even begin. */
-void hc_store_abandon(struct hc_store *s, int run);
+/* A list of what a run left, which grows by paths in its directory. */
+void hc_stored_init(struct hc_stored_run *run, const char *name);
+void hc_stored_finish(struct hc_stored_run *run);
+int hc_stored_list(struct hc_stored_run *run, const char *path, int64_t bytes);
 
-/* Have the oldest runs make room; `kept` is not one of them. */
-void hc_store_trim(struct hc_store *s, const struct hc_stored_run *kept);
+/* Take a list, beside what there is already of the same name: a file that is there again is listed once. What
+ * is `open` says whether more will come. Then have the oldest runs make room. */
+void hc_store_keep(struct hc_store *s, struct hc_stored_run *taken, bool open);
 
 #endif

@@ -1,0 +1,374 @@
+/* Sessions: each one a `hotcell session` of this same binary, spoken to in lines over two pipes. */
+#include "mcp/server.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_LINE ((size_t)256 << 20) /* of a session: a manifest */
+
+static const char *string_of(const struct hc_call *call, const char *name)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(call->arguments, name));
+}
+
+/* ---- which ---- */
+
+static bool waits(const struct hc_session_place *s, const char *id)
+{
+    return s->name[0] && !s->cancelled && (strcmp(s->id, id) == 0 || strcmp(s->close_id, id) == 0);
+}
+
+bool hc_sessions_have(const struct hc_mcp *m, const char *id)
+{
+    for (size_t i = 0; i < HC_MCP_SESSIONS; i++)
+        if (waits(&m->sessions[i], id))
+            return true;
+    return false;
+}
+
+/* The session that a call is about, ready for it; NULL: the model has been told. */
+static struct hc_session_place *find(struct hc_mcp *m, const struct hc_call *call, bool idle)
+{
+    const char *name = string_of(call, "session"), *id = call->message->id;
+    for (size_t i = 0; i < HC_MCP_SESSIONS; i++) {
+        struct hc_session_place *s = &m->sessions[i];
+        if (!s->name[0] || strcmp(s->name, name) != 0)
+            continue;
+        if (s->close_id[0]) {
+            hc_mcp_refuse(m, id, "%s is being closed", name);
+            return NULL;
+        }
+        if (idle && s->id[0]) {
+            hc_mcp_refuse(m, id, "%s is busy: wait for its answer, or call session_interrupt", name);
+            return NULL;
+        }
+        return s;
+    }
+    hc_mcp_refuse(m, id, "there is no session '%.80s' that is open: session_open makes one", name);
+    return NULL;
+}
+
+/* ---- speaking ---- */
+
+static void remember(char id[HC_RPC_ID_MAX + 1], const char *text)
+{
+    (void)snprintf(id, HC_RPC_ID_MAX + 1, "%s", text);
+}
+
+void hc_session_write(struct hc_session_place *s)
+{
+    ssize_t n = write(s->in_fd, s->out.data + s->sent, s->out.len - s->sent);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    s->sent += n > 0 ? (size_t)n : s->out.len - s->sent; /* one that does not listen is about to end */
+    if (s->sent < s->out.len)
+        return;
+    hc_buf_finish(&s->out);
+    s->sent = 0;
+}
+
+static void speak(struct hc_session_place *s, const char *line)
+{
+    (void)hc_buf_str(&s->out, line);
+    (void)hc_buf_str(&s->out, "\n");
+    hc_session_write(s);
+}
+
+/* ---- opening ---- */
+
+static int open_pipes(struct hc_session_place *s, int *their_in, int *their_out, struct hc_error *err)
+{
+    int in[2], out[2];
+    if (pipe2(in, O_CLOEXEC) < 0)
+        return hc_fail(err, errno, "pipe");
+    *their_in = in[0];
+    s->in_fd = in[1];
+    if (pipe2(out, O_CLOEXEC) < 0)
+        return hc_fail(err, errno, "pipe");
+    *their_out = out[1];
+    s->out_fd = out[0];
+    /* Our ends alone: theirs are descriptions of their own. */
+    if (fcntl(s->in_fd, F_SETFL, O_NONBLOCK) < 0 || fcntl(s->out_fd, F_SETFL, O_NONBLOCK) < 0)
+        return hc_fail(err, errno, "fcntl");
+    return 0;
+}
+
+static void free_arguments(char **list)
+{
+    for (size_t i = 0; list && list[i]; i++)
+        free(list[i]);
+    free(list);
+}
+
+/* Where files go, and "--input=NAME=PATH" for each. Ends with NULL, freed with free_arguments; NULL: no
+ * memory. */
+static char **make_arguments(const cJSON *inputs, const char *directory)
+{
+    size_t n = 0;
+    char **list = calloc((size_t)cJSON_GetArraySize(inputs) + 2, sizeof *list);
+    const cJSON *input;
+    hc_autobuf text = {0};
+    if (!list)
+        return NULL;
+    (void)hc_buf_fmt(&text, "--output=%s", directory);
+    list[n] = hc_buf_take(&text);
+    cJSON_ArrayForEach(input, inputs)
+    {
+        if (!list[n])
+            break;
+        (void)hc_buf_fmt(&text, "--input=%s=%s", input->string, input->valuestring);
+        list[++n] = hc_buf_take(&text);
+    }
+    if (list[n])
+        return list;
+    free_arguments(list);
+    return NULL;
+}
+
+static int launch(struct hc_mcp *m, struct hc_session_place *s, const cJSON *inputs, struct hc_error *err)
+{
+    char directory[PATH_MAX];
+    hc_autofd in = -1, out = -1;
+    if (hc_store_run_path(&m->store, s->name, directory, sizeof directory) < 0 ||
+        open_pipes(s, &in, &out, err) < 0)
+        return -1;
+    char **more = make_arguments(inputs, directory);
+    int rc = more ? hc_child_start(&s->child, m->config, "session", (const char *const *)more, in, out, err)
+                  : hc_fail(err, ENOMEM, "open a session");
+    free_arguments(more);
+    return rc;
+}
+
+static void forget(struct hc_session_place *s)
+{
+    hc_child_finish(&s->child);
+    hc_close_fd(&s->in_fd);
+    hc_close_fd(&s->out_fd);
+    hc_rpc_lines_finish(&s->lines);
+    hc_buf_finish(&s->out);
+    *s = (struct hc_session_place){.in_fd = -1, .out_fd = -1};
+}
+
+static void open_place(struct hc_mcp *m, struct hc_session_place *s, const struct hc_call *call)
+{
+    struct hc_error err = {0};
+    cJSON *inputs = cJSON_CreateObject();
+    *s = (struct hc_session_place){
+        .child = {.pidfd = -1, .err_fd = -1}, .in_fd = -1, .out_fd = -1, .lines.max = MAX_LINE};
+    bool ok = hc_store_begin(&m->store, true, s->name, &err) == 0 &&
+              hc_programs_give(m, call, s->name, inputs, &err) == 0 && launch(m, s, inputs, &err) == 0;
+    cJSON_Delete(inputs);
+    if (ok) {
+        remember(s->id, call->message->id);
+        return;
+    }
+    hc_store_take_back(&m->store, s->name);
+    forget(s);
+    hc_mcp_refuse(m, call->message->id, "session_open: %s", err.text);
+}
+
+void hc_tool_session_open(struct hc_mcp *m, const struct hc_call *call)
+{
+    for (size_t i = 0; i < HC_MCP_SESSIONS; i++)
+        if (!m->sessions[i].name[0]) {
+            open_place(m, &m->sessions[i], call);
+            return;
+        }
+    hc_mcp_refuse(m, call->message->id,
+                  "%d sessions are open already, as many as may at once: close one with session_close",
+                  HC_MCP_SESSIONS);
+}
+
+/* ---- the other tools ---- */
+
+void hc_tool_session_run(struct hc_mcp *m, const struct hc_call *call)
+{
+    int64_t ms = hc_programs_timeout(m, call);
+    struct hc_session_place *s = ms ? find(m, call, true) : NULL;
+    if (!s)
+        return;
+    hc_autobuf line = {0};
+    (void)hc_buf_fmt(&line, "{\"run\":{\"limits\":{\"timeout\":\"%lldms\"}", (long long)ms);
+    hc_programs_copy(call, "code", &line);
+    hc_programs_copy(call, "vars", &line);
+    (void)hc_buf_str(&line, "}}");
+    if (line.failed) {
+        hc_mcp_refuse(m, call->message->id, "out of memory");
+        return;
+    }
+    remember(s->id, call->message->id);
+    speak(s, line.data);
+}
+
+void hc_tool_session_interrupt(struct hc_mcp *m, const struct hc_call *call)
+{
+    struct hc_session_place *s = find(m, call, false);
+    if (!s)
+        return;
+    if (!s->id[0]) {
+        hc_mcp_say(m, call->message->id, "nothing runs in %s", s->name);
+        return;
+    }
+    speak(s, "{\"interrupt\":true}");
+    hc_mcp_say(m, call->message->id,
+               "what runs in %s gets a KeyboardInterrupt; session_run answers when it has ended", s->name);
+}
+
+void hc_tool_session_close(struct hc_mcp *m, const struct hc_call *call)
+{
+    struct hc_session_place *s = find(m, call, false);
+    if (!s)
+        return;
+    remember(s->close_id, call->message->id);
+    if (s->id[0]) {
+        hc_child_end(&s->child);
+    } else {
+        hc_close_fd(&s->in_fd); /* the end of its input is its end */
+        hc_child_expect(&s->child);
+    }
+}
+
+/* ---- listening ---- */
+
+static void answer_result(struct hc_mcp *m, struct hc_session_place *s, const cJSON *event)
+{
+    const char *state = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(event, "state"));
+    struct hc_stored_run left;
+    hc_stored_init(&left, s->name);
+    cJSON *result =
+        hc_run_result(m, &left, cJSON_GetObjectItemCaseSensitive(event, "manifest"), state ? state : "");
+    bool changed = left.count > 0;
+    if (s->id[0] && !s->cancelled)
+        hc_mcp_reply(m, s->id, result);
+    else
+        cJSON_Delete(result);
+    hc_store_keep(&m->store, &left, true);
+    if (changed)
+        hc_mcp_changed(m);
+}
+
+static void answer_ready(struct hc_mcp *m, struct hc_session_place *s)
+{
+    struct hc_stored_run none;
+    hc_stored_init(&none, s->name);
+    hc_store_keep(&m->store, &none, true);
+    if (!s->cancelled)
+        hc_mcp_say(m, s->id, "%s is open", s->name);
+}
+
+/* A line of the session: of the launcher, not of a program in it, but no reason to trust it blindly. */
+static void hear(struct hc_mcp *m, struct hc_session_place *s, const char *text, size_t len)
+{
+    struct hc_json j;
+    struct hc_error err;
+    if (hc_json_parse(&j, "session", text, len, &err) == 0) {
+        const char *event = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(j.root, "event"));
+        const char *message = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(j.root, "message"));
+        bool ready = event && strcmp(event, "ready") == 0, result = event && strcmp(event, "result") == 0;
+        bool error = event && strcmp(event, "error") == 0;
+        if (ready)
+            answer_ready(m, s);
+        if (result)
+            answer_result(m, s, j.root);
+        if (error && s->id[0] && !s->cancelled)
+            hc_mcp_refuse(m, s->id, "%s: %s", s->name, message ? message : "");
+        if (ready || result || error) {
+            s->id[0] = '\0';
+            s->cancelled = false;
+        }
+    }
+    hc_json_finish(&j);
+}
+
+void hc_session_read(struct hc_mcp *m, struct hc_session_place *s)
+{
+    char chunk[65536];
+    ssize_t n = read(s->out_fd, chunk, sizeof chunk);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0) {
+        hc_close_fd(&s->out_fd);
+        return;
+    }
+    hc_rpc_feed(&s->lines, chunk, (size_t)n);
+    const char *text;
+    size_t len;
+    for (enum hc_rpc_line got; (got = hc_rpc_next(&s->lines, &text, &len)) != HC_RPC_MORE;)
+        if (got == HC_RPC_LINE)
+            hear(m, s, text, len);
+}
+
+/* ---- the end ---- */
+
+static bool was_ready(const struct hc_mcp *m, const struct hc_session_place *s)
+{
+    return hc_store_find_run(&m->store, s->name) != NULL;
+}
+
+static void conclude(struct hc_mcp *m, struct hc_session_place *s)
+{
+    struct hc_stored_run none;
+    hc_autobuf words = {0};
+    bool ready = was_ready(m, s);
+    hc_stored_init(&none, s->name);
+    hc_store_take_back(&m->store, s->name);
+    hc_child_words(&s->child, &words);
+    if (s->id[0] && !s->cancelled)
+        hc_mcp_refuse(m, s->id, "%s %s: %s", s->name, ready ? "has ended" : "could not be opened",
+                      s->close_id[0] ? "it was closed" : words.data);
+    if (s->close_id[0])
+        hc_mcp_say(m, s->close_id, "%s is closed; its files are kept", s->name);
+    if (ready)
+        hc_store_keep(&m->store, &none, false);
+    forget(s);
+}
+
+void hc_sessions_tend(struct hc_mcp *m)
+{
+    int64_t now = hc_mcp_now_ms();
+    for (size_t i = 0; i < HC_MCP_SESSIONS; i++) {
+        struct hc_session_place *s = &m->sessions[i];
+        if (!s->name[0])
+            continue;
+        hc_child_hurry(&s->child, now);
+        if (s->out_fd < 0 && hc_child_ended(&s->child)) /* all that it said has been read */
+            conclude(m, s);
+    }
+}
+
+void hc_sessions_cancel(struct hc_mcp *m, const char *id)
+{
+    for (size_t i = 0; i < HC_MCP_SESSIONS; i++) {
+        struct hc_session_place *s = &m->sessions[i];
+        if (!waits(s, id) || strcmp(s->id, id) != 0)
+            continue;
+        s->cancelled = true;
+        if (hc_store_find_run(&m->store,
+                              s->name)) /* it has been ready: what runs is stopped, the session stays */
+            speak(s, "{\"interrupt\":true}");
+        else
+            hc_child_end(&s->child);
+    }
+}
+
+void hc_sessions_end(struct hc_mcp *m)
+{
+    for (size_t i = 0; i < HC_MCP_SESSIONS; i++)
+        if (m->sessions[i].name[0])
+            hc_child_end(&m->sessions[i].child);
+    for (size_t i = 0; i < HC_MCP_SESSIONS; i++) {
+        struct hc_session_place *s = &m->sessions[i];
+        struct hc_stored_run none;
+        if (!s->name[0])
+            continue;
+        hc_stored_init(&none, s->name);
+        forget(s);
+        hc_store_keep(&m->store, &none, false);
+    }
+}
