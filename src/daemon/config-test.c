@@ -22,7 +22,7 @@ static void parse(struct hc_config *c, const char *text)
 
 static void the_tables_are_consistent(void **state)
 {
-    const struct hc_config_table *tables[] = {&hc_config_options, &hc_quota_options, &hc_pool_options};
+    const struct hc_config_table *tables[] = {&hc_config_options, &hc_quota_options};
     (void)state;
     for (size_t t = 0; t < COUNT(tables); t++) {
         for (size_t i = 0; i < tables[t]->count; i++) {
@@ -61,7 +61,7 @@ static const char everything[] =
     " \"quotas\": {\"queued\": 7, \"running\": 4, \"memory\": \"2G\", \"policies\": [\"default\", "
     "\"charts\"]},\n"
     " \"listen\": [{\"address\": \"::1\", \"port\": 8443}], \"tokens\": \"/etc/hotcell/tokens\",\n"
-    " \"warm\": {\"memory\": \"1G\", \"pools\": [{\"policy\": \"analysis\", \"cells\": 3}]},\n"
+    " \"warm\": {\"memory\": \"1G\"},\n"
     " \"retention\": {\"time\": \"48h\", \"bytes\": 0}, \"workers\": 3, \"local_users\": \"none\"}";
 
 static void everything_said_is_taken(void **state)
@@ -82,7 +82,7 @@ static void everything_said_is_taken(void **state)
     assert_int_equal(c.tenants[1].quota.running, 2);
     assert_string_equal(c.tenants[1].policies[1], "charts");
     assert_int_equal(c.listen[0].port, 8443);
-    assert_int_equal(c.pools[0].cells, 3);
+    assert_int_equal(c.warm_memory, INT64_C(1) << 30);
     assert_int_equal(c.retention_ms, INT64_C(48) * 3600 * 1000);
     assert_int_equal(hc_config_workers(&c), 3);
     hc_config_finish(&c);
@@ -136,7 +136,6 @@ static const struct {
      "conf:1:2: listen: needs \"tokens\", the file of those who may connect over the network"},
     {"{\"listen\": [{\"address\": \"localhost\"}]}",
      "conf:1:25: listen: address: expected an IPv4 or IPv6 address such as \"127.0.0.1\""},
-    {"{\"warm\": {\"pools\": [{\"cells\": 2}]}}", "conf:1:21: warm.pools: expected a \"policy\""},
     {"{\"queue\": 1, \"queue\": 2}", "conf:1:14: 'queue' is given twice in one object"},
 };
 

@@ -12,7 +12,6 @@
 
 /* Bounds of the lists: more is a mistake, and checks of all against all stay short. */
 #define MAX_LISTEN   64
-#define MAX_POOLS    64
 #define MAX_TENANTS  4096
 #define MAX_UIDS     64 /* ranges of one tenant */
 #define MAX_POLICIES 256
@@ -63,7 +62,6 @@ void hc_config_finish(struct hc_config *c)
     }
     free(c->tenants);
     free(c->listen);
-    free(c->pools);
     free(c->tokens);
     hc_names_free(c->policies);
     *c = (struct hc_config){0};
@@ -311,40 +309,6 @@ static int set_tenants(struct file *f, const cJSON *node, struct hc_error *err)
     return 0;
 }
 
-static int set_pool(struct file *f, const cJSON *node, struct hc_error *err)
-{
-    static const char *const none[] = {NULL};
-    struct hc_config *c = f->config;
-    struct hc_pool *pool = append(&c->pools, &c->pool_count, sizeof *pool);
-    if (!pool)
-        return hc_fail(err, ENOMEM, "warm.pools");
-    init_record(pool, &hc_pool_options);
-    if (set_record(f, node, "warm.pools", &hc_pool_options, pool, none, err) < 0)
-        return -1;
-    if (!*pool->policy)
-        return hc_json_fail(f->json, node, false, err, "warm.pools: expected a \"policy\"");
-    for (size_t i = 0; i + 1 < c->pool_count; i++)
-        if (strcmp(c->pools[i].policy, pool->policy) == 0 && strcmp(c->pools[i].tree, pool->tree) == 0)
-            return hc_json_fail(f->json, node, false, err,
-                                "warm.pools: there is a pool for policy '%.64s' already", pool->policy);
-    return 0;
-}
-
-static int set_pools(struct file *f, const cJSON *node, struct hc_error *err)
-{
-    if (!cJSON_IsArray(node))
-        return wrong_type(f, node, "warm.pools", "a list of objects", err);
-    if (cJSON_GetArraySize(node) > MAX_POOLS)
-        return hc_json_fail(f->json, node, false, err, "warm.pools: more than %d", MAX_POOLS);
-    const cJSON *pool;
-    cJSON_ArrayForEach(pool, node)
-    {
-        if (set_pool(f, pool, err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 static int set_address(struct file *f, struct hc_listen *l, const cJSON *node, struct hc_error *err)
 {
     struct in6_addr ignored;
@@ -409,7 +373,7 @@ static int set_listen(struct file *f, const cJSON *node, struct hc_error *err)
 
 /* In the order in which they are set: tenants begin with what "quotas" says. */
 static const struct member lists[] = {
-    {"quotas", set_quotas}, {"tenants", set_tenants}, {"warm.pools", set_pools}, {"listen", set_listen}};
+    {"quotas", set_quotas}, {"tenants", set_tenants}, {"listen", set_listen}};
 
 /* Paths that others use: from wherever they are. */
 static int check_path(const struct file *f, const struct hc_option *row, const cJSON *node,

@@ -23,7 +23,6 @@ struct hc_quota {
     int64_t weight;       /* share of the workers beside other tenants */
     int64_t running;      /* jobs at the same time; 0: as many as there are workers */
     int64_t queued;       /* jobs that wait */
-    int64_t sessions;     /* at the same time */
     int64_t memory;       /* bytes that running jobs may use together (sum of their limits); 0: no limit */
     int64_t cpu_ms;       /* CPU time per window; 0: no limit */
     int64_t gb_s_milli;   /* thousandths of GB-seconds per window; 0: no limit */
@@ -48,14 +47,6 @@ struct hc_listen {
     uint16_t port;
 };
 
-/* Cells to keep parked for a policy. */
-struct hc_pool {
-    char policy[256];
-    char tree[256]; /* "": the policy's */
-    int64_t cells;  /* parked at the same time */
-    int64_t memory; /* bytes that they may use together; 0: no limit but warm_memory */
-};
-
 struct hc_token {
     char sha256[HC_SHA256_HEX]; /* of the token as a client sends it */
     char tenant[HC_TENANT_NAME];
@@ -78,17 +69,12 @@ struct hc_config {
     int64_t http_connections;
     int64_t http_tenant_connections; /* of one tenant */
     int64_t http_idle_ms; /* a client that neither sends nor takes anything is cut off after this */
-    int64_t sessions;     /* at the same time, of all tenants */
-    int64_t session_idle_ms;
-    int64_t session_life_ms;
-    int64_t drain_ms; /* SIGTERM waits this long for running jobs */
+    int64_t drain_ms;     /* SIGTERM waits this long for running jobs */
 
     struct hc_quota quota;    /* of tenants that say nothing, and of "uid-N" */
     char **policies;          /* as in hc_tenant_rule */
     struct hc_listen *listen; /* owned, as all below */
     size_t listen_count;
-    struct hc_pool *pools;
-    size_t pool_count;
     struct hc_tenant_rule *tenants;
     size_t tenant_count;
     struct hc_token *tokens;
@@ -129,12 +115,12 @@ int hc_config_workers(const struct hc_config *c);
  * Owned by the caller; NULL without memory. */
 cJSON *hc_config_to_json(const struct hc_config *c);
 
-/* The tables of single values; `at` counts from struct hc_config, hc_quota and hc_pool. */
+/* The tables of single values; `at` counts from struct hc_config and hc_quota. */
 struct hc_config_table {
     const struct hc_option *rows;
     size_t count;
 };
-extern const struct hc_config_table hc_config_options, hc_quota_options, hc_pool_options;
+extern const struct hc_config_table hc_config_options, hc_quota_options;
 
 void hc_config_print_man(FILE *out, const struct hc_config_table *table); /* items of an mdoc(7) list */
 

@@ -58,14 +58,6 @@ static const struct hc_option config_rows[] = {
     {.path = "http.idle", .kind = HC_OPT_DURATION, FIELD(http_idle_ms), .min = SECOND, .max = HOUR,
      .def = 30 * SECOND,
      .help = "A client that sends nothing and takes nothing for so long, though it is its turn, is cut off."},
-    {.path = "sessions.count", .kind = HC_OPT_COUNT, FIELD(sessions), .min = 0, .max = 10000, .def = 32,
-     .help = "Sessions at the same time, of all tenants together."},
-    {.path = "sessions.idle", .kind = HC_OPT_DURATION, FIELD(session_idle_ms), .min = SECOND, .max = 30 * DAY,
-     .def = HOUR,
-     .help = "A session in which nothing runs for so long ends."},
-    {.path = "sessions.life", .kind = HC_OPT_DURATION, FIELD(session_life_ms), .min = SECOND, .max = 366 * DAY,
-     .def = DAY,
-     .help = "A session ends after this time, whatever it does."},
 };
 #undef FIELD
 
@@ -77,8 +69,6 @@ static const struct hc_option quota_rows[] = {
      .help = "Jobs that run at the same time; 0 for as many as there are workers."},
     {.path = "queued", .kind = HC_OPT_COUNT, FIELD(queued), .min = 0, .max = 1000000, .def = 1000,
      .help = "Jobs that wait; 0 refuses every job."},
-    {.path = "sessions", .kind = HC_OPT_COUNT, FIELD(sessions), .min = 0, .max = 10000, .def = 8,
-     .help = "Sessions at the same time; 0 for none."},
     {.path = "memory", .kind = HC_OPT_SIZE, FIELD(memory), .min = 0, .max = 1024 * TIB, .def = 0,
      .help = "Memory of the jobs that run at the same time: the sum of their limits.memory; 0 for no limit."},
     {.path = "cpu_seconds", .kind = HC_OPT_MILLI, FIELD(cpu_ms), .min = 0, .max = INT64_C(1000000000000), .def = 0,
@@ -91,23 +81,10 @@ static const struct hc_option quota_rows[] = {
      .help = "Size of the results that are kept; 0 for no limit."},
 };
 #undef FIELD
-
-#define FIELD(name) .at = offsetof(struct hc_pool, name)
-static const struct hc_option pool_rows[] = {
-    {.path = "policy", .kind = HC_OPT_NAME, FIELD(policy), .def_name = "",
-     .help = "The policy of the jobs that the cells are for; it has to be given."},
-    {.path = "tree", .kind = HC_OPT_NAME, FIELD(tree), .def_name = "",
-     .help = "The tree; otherwise the policy's."},
-    {.path = "cells", .kind = HC_OPT_COUNT, FIELD(cells), .min = 1, .max = 1024, .def = 2,
-     .help = "Cells that wait ready."},
-    {.path = "memory", .kind = HC_OPT_SIZE, FIELD(memory), .min = 0, .max = TIB, .def = 0,
-     .help = "Memory that they may use together; 0 for no limit but warm.memory."},
-};
 /* clang-format on */
 
 const struct hc_config_table hc_config_options = {config_rows, COUNT(config_rows)};
 const struct hc_config_table hc_quota_options = {quota_rows, COUNT(quota_rows)};
-const struct hc_config_table hc_pool_options = {pool_rows, COUNT(pool_rows)};
 
 void hc_config_print_man(FILE *out, const struct hc_config_table *table)
 {

@@ -74,20 +74,6 @@ static bool put_tenants(cJSON *root, const struct hc_config *c)
     return ok;
 }
 
-static bool put_pools(cJSON *root, const struct hc_config *c)
-{
-    const char *leaf;
-    cJSON *warm = c->pool_count ? section_of(root, "warm.pools", &leaf) : NULL;
-    cJSON *pools = warm ? cJSON_AddArrayToObject(warm, leaf) : NULL;
-    bool ok = pools || !c->pool_count;
-    for (size_t i = 0; ok && i < c->pool_count; i++) {
-        cJSON *object = cJSON_CreateObject();
-        ok =
-            object && cJSON_AddItemToArray(pools, object) && put_rows(object, &hc_pool_options, &c->pools[i]);
-    }
-    return ok;
-}
-
 static bool put_listen(cJSON *root, const struct hc_config *c)
 {
     cJSON *list = c->listen_count ? cJSON_AddArrayToObject(root, "listen") : NULL;
@@ -105,7 +91,7 @@ cJSON *hc_config_to_json(const struct hc_config *c)
 {
     cJSON *root = cJSON_CreateObject();
     cJSON *quotas = NULL;
-    bool ok = root && put_rows(root, &hc_config_options, c) && put_listen(root, c) && put_pools(root, c) &&
+    bool ok = root && put_rows(root, &hc_config_options, c) && put_listen(root, c) &&
               (quotas = cJSON_AddObjectToObject(root, "quotas")) &&
               put_rows(quotas, &hc_quota_options, &c->quota) && put_policies(quotas, c->policies) &&
               put_tenants(root, c);

@@ -196,15 +196,9 @@ static void print_quota_man(FILE *out)
     hc_config_print_man(out, &hc_quota_options);
 }
 
-static void print_pool_man(FILE *out)
-{
-    hc_config_print_man(out, &hc_pool_options);
-}
-
 static const struct hc_page_part page_parts[] = {
     {"@CONFIG_OPTIONS@", print_config_man},
     {"@QUOTA_OPTIONS@", print_quota_man},
-    {"@POOL_OPTIONS@", print_pool_man},
     {NULL, NULL},
 };
 
