@@ -397,6 +397,53 @@ def test_a_second_signal_ends_it_at_once(user):
         cells.wait_until("the end of all", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in family))
 
 
+# ---- warm cells ----
+
+def metric(d, name):
+    uid = d.user.uid if cells.IS_ROOT else None
+    lines = d.get("/metrics", uid=uid).body.decode().splitlines()
+    return float(next(line for line in lines if line.startswith(f"hotcell_{name} ")).rpartition(" ")[2])
+
+
+def run_until_warm(d, spec):
+    """The first that ran in a cell that had waited for it, and the last that did not."""
+    cold = None
+    for _ in range(20):
+        before = metric(d, "jobs_warm_total")
+        manifest = d.post(spec).json
+        if metric(d, "jobs_warm_total") > before:
+            return cold, manifest
+        cold = manifest
+    raise AssertionError(f"no job was warm: {d.log}")
+
+
+def test_what_comes_again_is_run_in_a_cell_that_waits(user):
+    with daemons.Daemon(user, config={"workers": 1}) as d:
+        spec = {"code": "import random\nopen('a', 'w').write(x['text'])\nprint(random.random())", "vars": {"x": {"text": "hello"}}}
+        cold, warm = run_until_warm(d, spec)
+        assert warm["status"] == cold["status"] == "ok" and isolation(warm) == isolation(cold)
+        assert d.get(f"/v1/jobs/{warm['job_id']}/files/a").body == b"hello"
+        assert warm["stdout"]["text"] != cold["stdout"]["text"]
+        worker = next(pid for pid in d.children() if d.children(pid))
+        printed = {d.post(spec).json["stdout"]["text"] for _ in range(20)}
+        assert len(printed) == 20  # no two cells draw the same numbers
+        for pid in d.children(worker):  # zygote and waiting cell: jobs never notice
+            os.kill(pid, signal.SIGKILL)
+        assert d.post(spec).json["status"] == "ok"
+        assert run_until_warm(d, spec)[1]["status"] == "ok"
+        assert metric(d, "jobs_failed_total") == metric(d, "workers_lost_total") == 0
+        family = d.descendants()
+        assert d.end() == 0
+        cells.wait_until("the end of all", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in family))
+
+
+def test_without_memory_for_warm_cells_every_job_is_cold(user):
+    with daemons.Daemon(user, config={"workers": 1, "warm": {"memory": 0}}) as d:
+        assert [d.post("1").json["status"] for _ in range(4)] == ["ok"] * 4
+        assert metric(d, "jobs_warm_total") == 0
+        assert d.end() == 0
+
+
 # ---- configuration ----
 
 def test_it_is_reloaded_or_goes_on_as_before(user):

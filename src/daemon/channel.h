@@ -14,6 +14,7 @@ enum hc_say {
     HC_SAY_FORGET,  /* front to worker: remove a job's results */
     HC_SAY_DONE,    /* worker to front, with one descriptor: the manifest, a sealed memfd */
     HC_SAY_FAILED,  /* worker to front: there is no manifest, `error` says why; nothing was run */
+    HC_SAY_IDLE,    /* worker to front: the next job need not wait for what came after the last */
     HC_SAY_WORKER,  /* keeper to front, with one descriptor: the channel of a new worker */
     HC_SAY_DRAIN,   /* keeper to front: finish what runs, then end */
     HC_SAY_RELOAD,  /* keeper to front, with two descriptors: configuration and tokens, as text */
@@ -27,6 +28,7 @@ enum hc_run_fd { HC_RUN_BODY, HC_RUN_STDOUT, HC_RUN_STDERR, HC_RUN_CANCEL, HC_RU
 /* What the front counts of a job that has a manifest. */
 struct hc_outcome {
     int32_t status, exit_code; /* enum hc_status; what `hotcell run` would exit with */
+    int64_t warm;              /* 1: its cell had waited for it */
     int64_t cpu_us, wall_us, memory_peak;
     int64_t build_us, start_us, run_us, collect_us; /* -1: not reached */
     int64_t denials, bytes;                         /* of refusals; of results that were kept */

@@ -207,11 +207,16 @@ static void worker_lost(struct hc_front_worker *w, const char *why)
 static void serve_worker(struct hc_front_worker *w, const struct hc_message *m, int *fds, size_t count)
 {
     struct hc_task *task = w->task;
+    if (m->kind == HC_SAY_IDLE && count == 0) {
+        w->resting = false;
+        return;
+    }
     if (!task || strcmp(task->queued.id, m->job_id) != 0) {
         worker_lost(w, "its worker broke the protocol");
         return;
     }
     w->task = NULL;
+    w->resting = true;
     if (m->kind == HC_SAY_DONE && count == 1) {
         job_done(w->front, task, m, fds[0]);
     } else if (m->kind == HC_SAY_FAILED) {
@@ -331,10 +336,16 @@ static void start(struct hc_front *f, struct hc_front_worker *w, struct hc_task 
 
 static struct hc_front_worker *idle_worker(struct hc_front *f)
 {
-    for (size_t i = 0; i < f->worker_count; i++)
-        if (f->workers[i].channel.fd >= 0 && !f->workers[i].task)
-            return &f->workers[i];
-    return NULL;
+    struct hc_front_worker *resting = NULL;
+    for (size_t i = 0; i < f->worker_count; i++) {
+        struct hc_front_worker *w = &f->workers[i];
+        if (w->channel.fd < 0 || w->task)
+            continue;
+        if (!w->resting)
+            return w;
+        resting = w;
+    }
+    return resting;
 }
 
 void hc_front_dispatch(struct hc_front *f)

@@ -17,6 +17,7 @@ struct hc_front_worker {
     struct hc_watch channel; /* fd -1: there is none at the moment */
     struct hc_front *front;
     struct hc_task *task; /* NULL: idle */
+    bool resting;         /* and yet busy with preparations: others are preferred */
 };
 
 /* Of a policy, what the queue asks for. */

@@ -14,6 +14,7 @@
 #include "daemon/front.h"
 #include "daemon/notify.h"
 #include "daemon/reload.h"
+#include "daemon/warm.h"
 #include "daemon/worker.h"
 
 #include <errno.h>
@@ -61,6 +62,12 @@ static void become_child(const struct keeper *k)
     (void)close(k->lock);
 }
 
+/* Of one worker; see warm.h. */
+static size_t warm_cells(const struct keeper *k)
+{
+    return (size_t)(k->config->warm_memory / HC_WARM_BYTES / (int64_t)k->worker_count);
+}
+
 /* One end in the worker; the other is returned for the front, or -1. */
 static int start_worker(struct keeper *k, size_t i, struct hc_error *err)
 {
@@ -80,7 +87,7 @@ static int start_worker(struct keeper *k, size_t i, struct hc_error *err)
         (void)close(ends[0]);
         hc_close_fd(&k->channel);
         hc_listeners_close(&k->listeners, false);
-        hc_worker_main(ends[1]);
+        hc_worker_main(ends[1], warm_cells(k));
     }
     (void)close(ends[1]);
     k->workers[i] = pid;

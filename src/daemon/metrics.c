@@ -27,6 +27,7 @@ void hc_metrics_job(struct hc_metrics *m, const struct hc_outcome *o)
     if (o->status >= 0 && o->status < HC_METRIC_STATUSES)
         m->jobs[o->status]++;
     m->cpu_us += o->cpu_us > 0 ? o->cpu_us : 0;
+    m->warm += o->warm;
     m->denials += o->denials;
     m->bytes += o->bytes;
     hc_histogram_add(&m->build, o->build_us);
@@ -66,6 +67,7 @@ static void jobs(const struct hc_metrics *m, struct hc_buf *out)
     for (int i = 0; i < HC_METRIC_STATUSES; i++)
         (void)hc_buf_fmt(out, "hotcell_jobs_total{status=\"%s\"} %lld\n", hc_status_name((enum hc_status)i),
                          (long long)m->jobs[i]);
+    single(out, "jobs_warm_total", "counter", "Jobs whose cells had waited for them.", m->warm);
     single(out, "jobs_refused_total", "counter", "Jobs that a quota refused.", m->refused);
     single(out, "jobs_failed_total", "counter", "Jobs that could not be run.", m->failed);
     single(out, "jobs_lost_total", "counter", "Jobs whose worker died: outcome unknown.", m->lost);

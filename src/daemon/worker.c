@@ -8,15 +8,18 @@
 #include "cell/policies.h"
 #include "cell/run.h"
 #include "daemon/channel.h"
+#include "daemon/warm.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_BODY ((size_t)16 << 30) /* the configuration has the real bound */
+#define REFRESH_MS 10000              /* between looks at cells that wait */
+#define MAX_BODY   ((size_t)16 << 30) /* the configuration has the real bound */
 
 /* A job as it came, and what is made of it. */
 struct work {
@@ -27,6 +30,8 @@ struct work {
     struct hc_uploads uploads;
     struct hc_policy policy;
     bool staged; /* there is something in HC_STAGE_DIR */
+    struct hc_warm *warm;
+    struct hc_warm_slot *slot; /* where the next job of this kind finds its cell; NULL: nowhere */
     int64_t bytes;
 };
 
@@ -106,6 +111,7 @@ static int load_policy(struct work *w, struct hc_error *err)
 static void fill_outcome(struct hc_outcome *o, const struct hc_manifest *m)
 {
     *o = (struct hc_outcome){
+        .warm = o->warm,
         .status = (int32_t)m->status,
         .exit_code = m->exit_code,
         .cpu_us = m->usage.cpu_user_us + m->usage.cpu_system_us,
@@ -124,7 +130,8 @@ static void fill_outcome(struct hc_outcome *o, const struct hc_manifest *m)
         o->bytes += m->files[i].bytes;
 }
 
-/* Cold: a cell is built for it. The manifest goes into a sealed memfd; -1: there is none. */
+/* In a cell that waits for it, or else in one that is built for it. The manifest goes into a sealed memfd;
+ * -1: there is none. */
 static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *err)
 {
     struct hc_run run = {
@@ -139,7 +146,13 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
     if (!m)
         return hc_fail(err, ENOMEM, "run");
     hc_autobuf text = {0};
+    run.parked = hc_warm_take(w->warm, &w->job, &w->policy, &w->slot);
     (void)hc_run(&run, m, err); /* the manifest says it all, that the launch failed too */
+    outcome->warm = run.parked != NULL;
+    if (run.parked) {
+        hc_parked_finish(run.parked);
+        hc_parked_init(run.parked);
+    }
     int rc = hc_run_write_manifest(&run, m, NULL, 0, &text, err);
     if (rc < 0 && text.len) { /* the front has it all the same */
         hc_warn("job %s: %s", w->job.job_id, err->text);
@@ -153,22 +166,35 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
     return rc < 0 ? -1 : hc_sealed_memfd("hotcell-manifest", text.data, text.len, err);
 }
 
-static void work_finish(struct work *w)
+static void unstage(struct work *w)
 {
     char dir[128];
     struct hc_error err;
     (void)snprintf(dir, sizeof dir, HC_STAGE_DIR "/%s", w->said->job_id);
     if (w->staged && hc_remove_tree(AT_FDCWD, dir, &err) < 0)
         hc_warn("%s", err.text);
+}
+
+static void work_finish(struct work *w)
+{
     hc_job_finish(&w->job);
     hc_uploads_finish(&w->uploads);
     hc_policy_finish(&w->policy);
     hc_buf_finish(&w->body);
 }
 
-static int serve_job(int channel, struct hc_message *said, int fds[HC_RUN_FDS], struct hc_error *err)
+static int send_answer(int channel, struct hc_message *answer, int manifest, struct hc_error *err)
 {
-    struct work w = {.said = said, .fds = fds};
+    if (manifest < 0)
+        return hc_channel_send(channel, answer, NULL, 0, err);
+    answer->kind = HC_SAY_DONE;
+    return hc_channel_send(channel, answer, &manifest, 1, err);
+}
+
+static int serve_job(int channel, struct hc_warm *warm, struct hc_message *said, int fds[HC_RUN_FDS],
+                     struct hc_error *err)
+{
+    struct work w = {.said = said, .fds = fds, .warm = warm};
     struct hc_message answer = {.kind = HC_SAY_FAILED};
     hc_autofd manifest = -1;
     hc_policy_init(&w.policy);
@@ -176,13 +202,16 @@ static int serve_job(int channel, struct hc_message *said, int fds[HC_RUN_FDS], 
     if (read_body(&w, &answer.error) == 0 && load_policy(&w, &answer.error) == 0 &&
         stage_inputs(&w, &answer.error) == 0)
         manifest = run_job(&w, &answer.outcome, &answer.error);
-    work_finish(&w);
+    unstage(&w);
     for (size_t i = 0; i < HC_RUN_FDS; i++)
         hc_close_fd(&fds[i]);
-    if (manifest < 0)
-        return hc_channel_send(channel, &answer, NULL, 0, err);
-    answer.kind = HC_SAY_DONE;
-    return hc_channel_send(channel, &answer, &manifest, 1, err);
+    int rc = send_answer(channel, &answer, manifest, err);
+    /* Nobody waits for this. The front is told when it is done: until then it prefers other workers. */
+    if (w.slot)
+        hc_warm_settle(w.slot, &w.policy);
+    work_finish(&w);
+    answer.kind = HC_SAY_IDLE;
+    return rc < 0 ? -1 : hc_channel_send(channel, &answer, NULL, 0, err);
 }
 
 static void forget(const char *job_id)
@@ -194,27 +223,44 @@ static void forget(const char *job_id)
         hc_warn("%s", err.text);
 }
 
-static int serve(int channel, struct hc_message *said, int fds[HC_RUN_FDS], size_t count,
-                 struct hc_error *err)
+static int serve(int channel, struct hc_warm *warm, struct hc_message *said, int fds[HC_RUN_FDS],
+                 size_t count, struct hc_error *err)
 {
     if (hc_job_check_id(said->job_id, err) < 0)
         return -1;
     if (said->kind == HC_SAY_RUN && count == HC_RUN_FDS)
-        return serve_job(channel, said, fds, err);
+        return serve_job(channel, warm, said, fds, err);
     if (said->kind != HC_SAY_FORGET || count)
         return hc_fail(err, EPROTO, "a worker was sent message %u with %zu descriptors", said->kind, count);
     forget(said->job_id);
     return 0;
 }
 
-void hc_worker_main(int channel)
+/* Until there is a message, cells that wait are kept fresh. */
+static void wait_for_message(int channel, struct hc_warm *warm)
+{
+    struct pollfd on = {.fd = channel, .events = POLLIN};
+    while (warm->most && poll(&on, 1, REFRESH_MS) == 0)
+        hc_warm_refresh(warm);
+}
+
+static int next_message(int channel, struct hc_warm *warm, struct hc_message *said, int fds[HC_RUN_FDS],
+                        size_t *count, struct hc_error *err)
+{
+    wait_for_message(channel, warm);
+    return hc_channel_receive(channel, said, fds, count, err);
+}
+
+void hc_worker_main(int channel, size_t warm_cells)
 {
     static struct hc_message said;
+    static struct hc_warm warm;
     struct hc_error err = {0};
     int fds[HC_RUN_FDS], rc;
     size_t count;
-    while ((rc = hc_channel_receive(channel, &said, fds, &count, &err)) > 0)
-        if ((rc = serve(channel, &said, fds, count, &err)) < 0)
+    hc_warm_init(&warm, warm_cells);
+    while ((rc = next_message(channel, &warm, &said, fds, &count, &err)) > 0)
+        if ((rc = serve(channel, &warm, &said, fds, count, &err)) < 0)
             break;
     if (rc < 0)
         hc_warn("worker: %s", err.text);

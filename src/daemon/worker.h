@@ -4,12 +4,14 @@
 
 #include "base/error.h"
 
+#include <stddef.h>
+
 /* Directories below the state directory, which is the worker's current one. */
 #define HC_RESULTS_DIR "jobs"   /* JOB_ID/: what jobs have left */
 #define HC_STAGE_DIR   "inputs" /* JOB_ID/: what running jobs read */
 
-/* Serve until the other side goes. Never returns. */
-_Noreturn void hc_worker_main(int channel);
+/* Serve until the other side goes, with so many warm interpreters at most. Never returns. */
+_Noreturn void hc_worker_main(int channel, size_t warm_cells);
 
 /* Remove a directory and all that is in it, by descriptors, links not followed. It need not be there. */
 int hc_remove_tree(int dir_fd, const char *name, struct hc_error *err);

@@ -1,0 +1,42 @@
+/* warm.h - the warm cells of one worker: for each policy and tenant that came more than once lately, an
+ * interpreter with its libraries loaded, and one cell of it that waits for the next job. */
+#ifndef HC_DAEMON_WARM_H
+#define HC_DAEMON_WARM_H
+
+#include "cell/zygote.h"
+#include "spec/job.h"
+
+#define HC_WARM_MOST  8
+#define HC_WARM_BYTES (INT64_C(128) << 20) /* what one is taken to cost, of warm.memory */
+
+struct hc_warm_slot {
+    char key[HC_SHA256_HEX]; /* hc_warm_key; "": free */
+    char tenant[72];
+    struct hc_policy policy; /* the zygote's, for as long as there is one */
+    struct hc_zygote *zygote;
+    struct hc_parked cell;
+    int64_t asked, last; /* how often, and when last (ms) */
+    int failures;        /* in a row */
+    int64_t not_before;  /* after too many of them */
+};
+
+struct hc_warm {
+    struct hc_warm_slot slots[HC_WARM_MOST];
+    size_t most; /* 0: every job is run cold */
+};
+
+void hc_warm_init(struct hc_warm *w, size_t most);
+
+/* The cell for this job, and the slot that it came from or, with NULL, would have come from (NULL: none). The
+ * caller finishes the cell (hc_parked_finish). */
+struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job, const struct hc_policy *policy,
+                               struct hc_warm_slot **slot);
+
+/* After a job, when its answer has gone out: have another cell wait, and a zygote if this was not the first
+ * time that one was asked for. `policy` is taken over where it is needed, and empty then. */
+void hc_warm_settle(struct hc_warm_slot *slot, struct hc_policy *policy);
+
+/* Cells that have waited for too long make way for others. */
+void hc_warm_refresh(struct hc_warm *w);
+
+#endif
