@@ -177,3 +177,14 @@ def test_bad_calls(tmp_path):
     assert cells.hotcell("replay", "--other", "x").returncode == 64
     missing = cells.hotcell("replay", str(tmp_path / "run_x.py"))
     assert missing.returncode == 65 and "the record of" in missing.stderr
+
+
+def test_a_record_cannot_have_commands_run_on_the_host(tmp_path):
+    """A program can leave a record of its own among its results."""
+    _, path, record = keep("1", policy="default")
+    record["policy"]["tools"] = {"x": {"command": ["/usr/bin/touch", str(tmp_path / "touched")]}}
+    path.with_suffix(".json").write_text(json.dumps(record))
+    for options in ([], ["--allow-changed"]):
+        done, _ = replay(path, *options)
+        assert done.returncode == 65 and "the program had tools" in done.stderr, done
+    assert not (tmp_path / "touched").exists()

@@ -210,6 +210,11 @@ static int read_policy(struct replay *r, struct hc_error *err)
     (void)snprintf(name, sizeof name, "%s: policy", r->record_name);
     if (hc_policy_load(&r->policy, name, give_policy, r, err) < 0)
         return hc_exit_as(err, HC_EXIT_DATA);
+    /* A record lies among results, where a program could have put one of its own. */
+    if (r->policy.tools.count)
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "%s: the program had tools: a record does not say what is run on this host",
+                          r->record_name);
     struct hc_tree tree;
     const char *then = text_of(get(r->record.root, "tree"), "sha256");
     /* By what it holds; else by its name, which may stand for another one by now. */
