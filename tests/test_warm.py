@@ -37,7 +37,7 @@ def run_warm(code, *options, **arguments):
 class Siblings:
     """Cells of one zygote: parked when this begins, each to run `code`."""
 
-    def __init__(self, code, count, user=None, policy=None, **spec):
+    def __init__(self, code, count, user=None, policy=None, how="park", env=None, **spec):
         self.user = user or cells.caller()
         self.directory = cells.new_directory(self.user)
         if policy is not None:
@@ -47,13 +47,14 @@ class Siblings:
         spec_path = self.directory.parent / f"{self.directory.name}.spec.json"
         spec_path.write_text(json.dumps({"code": code, "tree": cells.tree_path("base"), "limits": {"memory": "256M"}, **spec}))
         self.process = subprocess.Popen(
-            [SIBLINGS, "park", str(count), spec_path], cwd=self.directory, env=self.user.environment(), text=True,
+            [SIBLINGS, how, str(count), spec_path], cwd=self.directory, env={**self.user.environment(), **(env or {})},
+            text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **self.user.popen_arguments())
         line = self.process.stdout.readline()
-        if not line.startswith("[") or line == "[]\n":
+        if how != "bench" and (not line.startswith("[") or line == "[]\n"):
             self.process.kill()
             raise AssertionError(f"no cells: {line} {self.process.communicate()}")
-        self.pids = json.loads(line)
+        self.pids = json.loads(line) if how != "bench" else []
 
     def manifests(self):
         out, err = self.process.communicate("go\n", timeout=cells.PATIENCE)
@@ -197,6 +198,30 @@ def test_a_cell_that_was_killed_while_it_waited_fails_the_launch_and_no_other(us
         os.kill(family.pids[0], signal.SIGKILL)
         dead, alive = family.manifests()
     assert dead["status"] in ("launch_failed", "killed") and alive["status"] == "ok", (dead, alive)
+
+
+def test_a_cell_can_be_handed_to_another_process(user):
+    with Siblings("import os\nprint(os.getpid())", 3, user, how="pass") as family:
+        found = family.manifests()
+    assert [m["stdout"]["text"] for m in found] == ["2\n"] * 3 and all(m["status"] == "ok" for m in found)
+    assert not [pid for pid in family.pids if os.path.exists(f"/proc/{pid}")]
+
+
+def test_cells_end_with_their_zygote(user):
+    with Siblings("print(1)", 2, user) as family:
+        zygote = int(cells._read(f"/proc/{family.pids[0]}/stat").rpartition(")")[2].split()[1])
+        assert cells._read(f"/proc/{zygote}/comm") == "hotcell-zygote\n"
+        os.kill(zygote, signal.SIGKILL)
+        for pid in family.pids:
+            cells.wait_until("the cell is gone", lambda pid=pid: not os.path.exists(f"/proc/{pid}"))
+        assert [m["status"] for m in family.manifests()] == ["launch_failed"] * 2
+
+
+def test_more_cells_than_uids_at_a_time_are_made_one_after_the_other(user):
+    """An id is free again when its cell has ended."""
+    env = {"HOTCELL_UID_RANGE": "100000:16"} if user.is_root else {}
+    with Siblings("print(1)", 5, user, how="bench", env=env) as family:
+        assert family.process.wait(timeout=cells.PATIENCE) == 0
 
 
 def test_nothing_is_left_when_the_launcher_is_killed(user):

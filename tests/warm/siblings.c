@@ -18,6 +18,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define MOST 64
 
@@ -74,7 +77,61 @@ static int run(struct family *f, struct hc_parked *p, bool print, struct hc_erro
     return rc;
 }
 
-static int park_and_run(struct family *f, int count, struct hc_error *err)
+static int run_all(struct family *f, struct hc_parked *cells, int count, struct hc_error *err)
+{
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < count; i++) {
+        rc = run(f, &cells[i], true, err);
+        (void)fflush(stdout);
+    }
+    return rc;
+}
+
+/* In a process that holds nothing of the zygote's but what comes through the socket. */
+static int run_received(struct family *f, int socket, struct hc_error *err)
+{
+    for (;;) {
+        struct hc_parked p;
+        int rc = hc_parked_receive(socket, &p, err);
+        if (rc == 0 && hc_parked_alive(&p))
+            rc = run(f, &p, true, err);
+        (void)fflush(stdout);
+        hc_parked_finish(&p);
+        if (rc)
+            return rc < 0 ? -1 : 0;
+    }
+}
+
+static int run_elsewhere(struct family *f, struct hc_parked *cells, int count, struct hc_error *err)
+{
+    int pair[2], status = 0;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return hc_fail(err, errno, "socketpair");
+    pid_t pid = fork();
+    if (pid == 0) {
+        hc_close_fd(&pair[0]);
+        for (int i = 0; i < count; i++)
+            for (size_t k = 0; k < HC_PARKED_FDS; k++)
+                hc_close_fd(&cells[i].fds[k]);
+        int rc = run_received(f, pair[1], err);
+        if (rc < 0)
+            (void)hc_report(err);
+        _exit(rc < 0);
+    }
+    hc_close_fd(&pair[1]);
+    int rc = pid < 0 ? hc_fail(err, errno, "fork") : 0;
+    for (int i = 0; rc == 0 && i < count; i++) {
+        rc = hc_parked_send(pair[0], &cells[i], err);
+        for (size_t k = 0; k < HC_PARKED_FDS; k++)
+            hc_close_fd(&cells[i].fds[k]);
+    }
+    hc_close_fd(&pair[0]);
+    if (pid > 0 && waitpid(pid, &status, 0) == pid && status != 0 && rc == 0)
+        rc = hc_fail(err, 0, "the other process failed");
+    return rc;
+}
+
+static int park_and_run(struct family *f, int count, bool elsewhere, struct hc_error *err)
 {
     struct hc_parked cells[MOST];
     char line[8];
@@ -89,10 +146,8 @@ static int park_and_run(struct family *f, int count, struct hc_error *err)
     (void)fflush(stdout);
     if (rc == 0 && !fgets(line, sizeof line, stdin))
         rc = hc_fail(err, 0, "nobody wants them to run");
-    for (int i = 0; rc == 0 && i < count; i++) {
-        rc = run(f, &cells[i], true, err);
-        (void)fflush(stdout);
-    }
+    if (rc == 0)
+        rc = elsewhere ? run_elsewhere(f, cells, count, err) : run_all(f, cells, count, err);
     for (int i = 0; i < count; i++)
         hc_parked_finish(&cells[i]);
     return rc;
@@ -151,14 +206,14 @@ int main(int argc, char **argv)
     int count = argc == 4 ? atoi(argv[2]) : 0;
     bool benching = argc == 4 && strcmp(argv[1], "bench") == 0;
     if (count < 1 || (!benching && count > MOST)) {
-        (void)fprintf(stderr, "usage: siblings park|bench COUNT SPEC\n");
+        (void)fprintf(stderr, "usage: siblings park|pass|bench COUNT SPEC\n");
         return HC_EXIT_USAGE;
     }
     int rc = hc_read_file(AT_FDCWD, argv[3], &spec, 1 << 20, &err);
     if (rc == 0)
         rc = prepare(&f, spec.data, &err);
     if (rc == 0)
-        rc = benching ? bench(&f, count, &err) : park_and_run(&f, count, &err);
+        rc = benching ? bench(&f, count, &err) : park_and_run(&f, count, strcmp(argv[1], "pass") == 0, &err);
     if (rc < 0)
         (void)hc_report(&err);
     finish(&f);
