@@ -15,11 +15,13 @@
  * pid 2, 4 is the sealed handover which pid 2 reads and closes, 5 is pid 1's: how pid 2 ended goes out on it,
  * and its hang-up ends the cell. The shim opens no other descriptor for itself and writes no log: a line on 2
  * and exit status 70 is how it fails. */
+#include "inside/plan.h"
 #include "shim/guest.h"
 #include "shim/init.h"
 #include "spec/handover.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -29,6 +31,11 @@ int main(int argc, char **argv)
     /* Before the fork, so that there is no moment in which pid 2 could look into pid 1. */
     prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_NAME, "hotcell-init");
+    if (argc > 2 &&
+        strcmp(argv[1], HC_SHIM_INIT) == 0) { /* SIGCHLD is blocked, and the child there already */
+        close(HC_FD_SYNC);                    /* parked, now that this process is hidden */
+        hc_init_run((pid_t)strtol(argv[2], NULL, 10), HC_FD_STATUS, false);
+    }
 
     sigset_t chld, before;
     sigemptyset(&chld);

@@ -1,10 +1,10 @@
 /* zygote.c - an interpreter that never runs a guest's code: cells are made of copies of it.
  *
  * Processes. pid 2 of the zygote's cell; each request makes a copy in new namespaces, which is pid 1 of the
- * new cell, builds the rest of it around itself (inside/inside.c), forks pid 2, and then is what pid 1 of any
- * cell is. Rights: those that the launcher left; a copy has all of them in its own user namespace, and loses
- * them there one after the other as a cold cell's first process does. Channels: requests on HC_FD_CONTROL. A
- * copy closes all that is the zygote's.
+ * new cell, builds the rest of it around itself (inside/inside.c), forks pid 2, and executes the shim once
+ * more to be what pid 1 of any cell is. Rights: those that the launcher left; a copy has all of them in its
+ * own user namespace, and loses them there one after the other as a cold cell's first process does. Channels:
+ * requests on HC_FD_CONTROL. A copy closes all that is the zygote's.
  *
  * The zygote knows a policy and nothing of any job; what its copies would share, and must not, is made anew
  * in each (guest_warm.py). */
@@ -18,13 +18,14 @@
 #include "shim/harness/frozen.h"
 #include "shim/harness/pyjson.h"
 #include "shim/harness/wire.h"
-#include "shim/init.h"
 #include "shim/start.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -69,18 +70,23 @@ static _Noreturn void wait_for_job(const struct hc_handover *zygote)
     hc_guest_job(&job);
 }
 
-/* The interpreter's handlers would let a guest's signals reach pid 1, which it is shielded from without. */
-static void forget_handlers(void)
+/* As a copy of the interpreter, pid 1 would have all of its memory to give back at the cell's end, while
+ * somebody waits for that, and its handlers, by which a guest's signals would reach it. */
+static _Noreturn void become_init(pid_t guest)
 {
-    for (int number = 1; number < NSIG; number++)
-        (void)signal(number, SIG_DFL);
+    char number[16], name[] = "hotcell-shim", mode[] = HC_SHIM_INIT;
+    char *const argv[] = {name, mode, number, NULL}, *const env[] = {NULL};
+    (void)snprintf(number, sizeof number, "%d", guest);
+    int shim = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+    if (shim >= 0 && fcntl(HC_FD_SYNC, F_SETFD, 0) == 0)
+        (void)syscall(SYS_execveat, shim, "", argv, env, AT_EMPTY_PATH);
+    _exit(HC_EXIT_INTERNAL);
 }
 
 /* pid 1. */
 static _Noreturn void become_cell(const struct hc_plan *plan, const struct hc_handover *zygote)
 {
     hc_inside_copy(plan);
-    prctl(PR_SET_NAME, "hotcell-init");
     pid_t guest = fork();
     if (guest < 0)
         _exit(HC_EXIT_INTERNAL);
@@ -91,9 +97,7 @@ static _Noreturn void become_cell(const struct hc_plan *plan, const struct hc_ha
         close(HC_FD_STATUS);
         wait_for_job(zygote);
     }
-    forget_handlers();
-    close(HC_FD_SYNC);
-    hc_init_run(guest, HC_FD_STATUS, false);
+    become_init(guest);
 }
 
 /* ---- in the zygote ---- */
