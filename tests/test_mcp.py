@@ -123,7 +123,7 @@ def test_messages_come_in_any_pieces(quiet):
 def test_tools_are_described(quiet):
     tools = {tool["name"]: tool for tool in quiet.result("tools/list")["tools"]}
     assert set(tools) == {"run_python", "list_files", "read_file", "write_file", "remove_file", "session_open", "session_run",
-                          "session_interrupt", "session_close"}
+                          "session_checkpoint", "session_rollback", "session_interrupt", "session_close"}
     for tool in tools.values():
         jsonschema.Draft202012Validator.check_schema(tool["inputSchema"])
         assert len(tool["description"]) < 8000
@@ -295,6 +295,16 @@ def test_an_interrupt_keeps_the_variables(session, way):
         while "busy" in text(session.tool("session_run", session="session-1", code="1")):
             pass  # not answered, but for it to be over
     assert in_session(session, "x")["structuredContent"]["value"]["text/plain"] == "1"
+
+
+def test_checkpoints(session):
+    in_session(session, "x = 1")
+    assert "that of run 1" in text(session.tool("session_checkpoint", session="session-1", name="one"))
+    in_session(session, "x = 2")
+    assert "that of run 1" in text(session.tool("session_rollback", session="session-1", name="one"))
+    assert in_session(session, "x")["structuredContent"]["value"]["text/plain"] == "1"
+    assert "session-1" in session.refusal("session_rollback", session="session-1", name="other")
+    assert "letters" in session.refusal("session_checkpoint", session="session-1", name='a"}')
 
 
 def test_closing_a_session(session):

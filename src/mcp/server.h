@@ -112,6 +112,8 @@ void hc_programs_copy(const struct hc_call *call, const char *name, struct hc_bu
 /* ---- session.c ---- */
 void hc_tool_session_open(struct hc_mcp *m, const struct hc_call *call);
 void hc_tool_session_run(struct hc_mcp *m, const struct hc_call *call);
+void hc_tool_session_checkpoint(struct hc_mcp *m, const struct hc_call *call);
+void hc_tool_session_rollback(struct hc_mcp *m, const struct hc_call *call);
 void hc_tool_session_interrupt(struct hc_mcp *m, const struct hc_call *call);
 void hc_tool_session_close(struct hc_mcp *m, const struct hc_call *call);
 void hc_session_read(struct hc_mcp *m, struct hc_session_place *s); /* its descriptor is ready */

@@ -2,6 +2,7 @@
 #include "mcp/server.h"
 
 #include "base/fd.h"
+#include "spec/names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -206,6 +207,34 @@ void hc_tool_session_run(struct hc_mcp *m, const struct hc_call *call)
     speak(s, line.data);
 }
 
+/* Requests that have a checkpoint's name and nothing else. */
+static void ask_by_name(struct hc_mcp *m, const struct hc_call *call, const char *request)
+{
+    const char *name = string_of(call, "name");
+    char line[HC_STORE_NAME + 40];
+    if (!hc_is_id(name, 64)) {
+        hc_mcp_refuse(m, call->message->id,
+                      "name: expected at most 64 letters, digits, '.', '_' and '-', not beginning with '.'");
+        return;
+    }
+    struct hc_session_place *s = find(m, call, true);
+    if (!s)
+        return;
+    (void)snprintf(line, sizeof line, "{\"%s\":\"%s\"}", request, name);
+    remember(s->id, call->message->id);
+    speak(s, line);
+}
+
+void hc_tool_session_checkpoint(struct hc_mcp *m, const struct hc_call *call)
+{
+    ask_by_name(m, call, "checkpoint");
+}
+
+void hc_tool_session_rollback(struct hc_mcp *m, const struct hc_call *call)
+{
+    ask_by_name(m, call, "rollback");
+}
+
 void hc_tool_session_interrupt(struct hc_mcp *m, const struct hc_call *call)
 {
     struct hc_session_place *s = find(m, call, false);
@@ -271,14 +300,17 @@ static void hear(struct hc_mcp *m, struct hc_session_place *s, const char *text,
         const char *event = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(j.root, "event"));
         const char *message = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(j.root, "message"));
         bool ready = event && strcmp(event, "ready") == 0, result = event && strcmp(event, "result") == 0;
-        bool error = event && strcmp(event, "error") == 0;
+        bool error = event && strcmp(event, "error") == 0, done = event && strcmp(event, "done") == 0;
+        const char *state = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(j.root, "state"));
         if (ready)
             answer_ready(m, s);
         if (result)
             answer_result(m, s, j.root);
         if (error && s->id[0] && !s->cancelled)
             hc_mcp_refuse(m, s->id, "%s: %s", s->name, message ? message : "");
-        if (ready || result || error) {
+        if (done && s->id[0] && !s->cancelled)
+            hc_mcp_say(m, s->id, "%s: the state is %s", s->name, state ? state : "there");
+        if (ready || result || error || done) {
             s->id[0] = '\0';
             s->cancelled = false;
         }
