@@ -40,6 +40,7 @@ static void a_packet_must_be_exactly_one_frame(void **state)
         {{.type = HC_FRAME_RUN, .flags = 0}, 0, false},
         {{.type = 0, .flags = LAST}, 0, false},
         {{.type = HC_FRAME_TYPES, .flags = LAST}, 0, false},
+        {{.type = HC_FRAME_JOB - 1, .flags = LAST}, 0, false}, /* a number that none has */
         {{.type = 255, .flags = LAST}, 0, false},
         {{.type = HC_FRAME_READY, .flags = 0x03}, 0, false},
         {{.type = HC_FRAME_READY, .flags = LAST, .zero = 1}, 0, false},
@@ -149,6 +150,7 @@ static void conversations(void **state)
         {"run after rejected", {READY, REJECTED, BAD_RUN}, NULL},
         {"two rejections", {READY, REJECTED, BAD_REJECTED}, NULL},
         {"the launcher's own frame", {REFUSED(HC_FRAME_GO, LAST, "")}, NULL},
+        {"a job, which only the launcher gives", {REFUSED(HC_FRAME_JOB, LAST, "")}, NULL},
         {"another message inside a report", {READY, RUN, BEGIN("{"), BAD_REJECTED}, NULL},
         {"a rejection that is never finished, then run",
          {READY, {HC_FRAME_REJECTED, 0, "{", 0}, BAD_RUN},

@@ -381,6 +381,11 @@ static void the_handover_carries_the_job_and_its_filters(void **state)
     assert_int_equal(cJSON_GetObjectItem(root, "tmp")->valueint, 256 << 20);
     assert_true(cJSON_IsTrue(cJSON_GetObjectItem(root, "processes")));
     assert_null(strstr(bytes.data + sizeof(struct hc_handover_head), "secret")); /* no host path goes in */
+    assert_false(h.zygote);
+    hc_handover_finish(&h);
+    hc_handover_for_zygote(&bytes);
+    assert_int_equal(read_back(&h, &bytes, bytes.len, &err), 0);
+    assert_true(h.zygote);
     hc_handover_finish(&h);
     hc_job_finish(&job);
 }
