@@ -37,7 +37,7 @@ static void drop_first(struct hc_toolbox *tb)
     free(a);
 }
 
-bool hc_toolbox_send(struct hc_toolbox *tb, int control_fd)
+static bool send_all(struct hc_toolbox *tb, int control_fd)
 {
     while (tb->first) {
         struct answer *a = tb->first;
@@ -59,6 +59,19 @@ bool hc_toolbox_send(struct hc_toolbox *tb, int control_fd)
             drop_first(tb);
     }
     return false;
+}
+
+/* What has been read makes room for calls that wait, whose ends may be answers again. */
+bool hc_toolbox_send(struct hc_toolbox *tb, int control_fd)
+{
+    bool left = send_all(tb, control_fd);
+    while (!left) {
+        hc_tool_start_queued(tb);
+        if (!tb->first)
+            break;
+        left = send_all(tb, control_fd);
+    }
+    return left;
 }
 
 void hc_tool_drop_answers(struct hc_toolbox *tb)

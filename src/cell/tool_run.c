@@ -11,7 +11,7 @@
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 
-#define RUNNING 16 /* commands at a time */
+#define RUNNING 16 /* calls at a time */
 
 int hc_tool_watch(const struct hc_toolbox *tb, int fd, uint32_t events, uint32_t source)
 {
@@ -121,26 +121,28 @@ static void ask_client(struct hc_toolbox *tb, struct slot *s)
     send_client(tb);
 }
 
-/* In the order in which they came, as far as there is room. */
+/* The one that came first of those that wait; NULL: none does. */
+static struct slot *first_queued(struct hc_toolbox *tb)
+{
+    struct slot *first = NULL;
+    for (size_t i = 0; i < OPEN_CALLS; i++) {
+        struct slot *s = &tb->slots[i];
+        if (s->phase == QUEUED && (!first || s->id < first->id))
+            first = s;
+    }
+    return first;
+}
+
 void hc_tool_start_queued(struct hc_toolbox *tb)
 {
-    size_t running = hc_tool_count(tb, RUNS) + hc_tool_count(tb, DYING);
-    for (;;) {
-        struct slot *next = NULL;
-        for (size_t i = 0; i < OPEN_CALLS; i++) {
-            struct slot *s = &tb->slots[i];
-            bool may_run = s->phase == QUEUED && (!s->tool->command || running < RUNNING);
-            if (may_run && (!next || s->id < next->id))
-                next = s;
-        }
-        if (!next)
-            break;
-        if (next->tool->command) {
-            running++;
+    size_t running = hc_tool_count(tb, RUNS) + hc_tool_count(tb, DYING) + hc_tool_count(tb, WITH_CLIENT);
+    struct slot *next;
+    while (running < RUNNING && tb->held <= HELD_BYTES && (next = first_queued(tb))) {
+        running++;
+        if (next->tool->command)
             start_command(tb, next);
-        } else {
+        else
             ask_client(tb, next);
-        }
     }
     set_timer(tb);
 }

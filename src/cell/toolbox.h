@@ -12,6 +12,7 @@
 #define OPEN_CALLS    256        /* not answered yet */
 #define CLIENT_SOURCE UINT32_MAX /* epoll: instead of a slot's number */
 #define TIMER_SOURCE  (UINT32_MAX - 1)
+#define HELD_BYTES    ((size_t)64 << 20) /* of arguments and answers on their way: beyond, nothing is begun */
 #define NOT_LISTED    SIZE_MAX
 
 enum phase { FREE, QUEUED, RUNS, WITH_CLIENT, DYING };

@@ -14,8 +14,7 @@
 #include <sys/param.h>
 #include <sys/timerfd.h>
 
-#define HELD_BYTES  ((size_t)64 << 20) /* of arguments and answers that are on their way */
-#define PATIENCE_MS 5000               /* for what was killed, at the end of the job */
+#define PATIENCE_MS 5000 /* for what was killed, at the end of the job */
 
 /* ---- may it be called? ---- */
 
@@ -165,7 +164,9 @@ int hc_toolbox_call(struct hc_toolbox *tb, const char *text, size_t len, struct 
     if (hc_tool_call_parse(&call, text, len, err) < 0)
         return -1;
     int rc = 0;
-    if (call.id <= tb->last_id)
+    if (tb->held > 2 * HELD_BYTES) /* it goes on asking, and reads none of the answers */
+        rc = hc_fail(err, 0, "tool call: too many answers wait to be read");
+    else if (call.id <= tb->last_id)
         rc = hc_fail(err, 0, "tool call: the id %u is not new", call.id);
     else if (!tb->stopped)
         take_call(tb, &call);
