@@ -13,11 +13,6 @@
 #define MAX_IMAGE  ((int64_t)4 << 20)
 #define MAX_BINARY ((int64_t)1 << 20)
 
-static const char *string_of(const struct hc_call *call, const char *name)
-{
-    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(call->arguments, name));
-}
-
 static int64_t count_of(const struct hc_call *call, const char *name)
 {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(call->arguments, name);
@@ -44,7 +39,7 @@ static void list_run(struct listing *l, const struct hc_stored_run *run)
 
 void hc_tool_list_files(struct hc_mcp *m, const struct hc_call *call)
 {
-    const char *of = string_of(call, "of");
+    const char *of = hc_mcp_string(call, "of");
     const struct hc_stored_run *only = of ? hc_store_find_run(&m->store, of) : NULL;
     if (of && !only) {
         hc_mcp_refuse(m, call->message->id,
@@ -93,7 +88,7 @@ static void cut_to_characters(struct hc_buf *text)
     text->data[bad] = '\0';
 }
 
-static bool is_text(const struct hc_buf *b)
+bool hc_mcp_is_text(const struct hc_buf *b)
 {
     size_t bad;
     return !b->len || (!memchr(b->data, '\0', b->len) && hc_utf8_valid(b->data, b->len, &bad));
@@ -135,7 +130,7 @@ static void answer(struct hc_mcp *m, const struct hc_call *call, const struct hc
     cJSON *content = cJSON_AddArrayToObject(result, "content");
     if (hc_mime_is_image(file->mime)) {
         hc_mcp_add(content, image_block(file, bytes));
-    } else if (is_text(bytes)) {
+    } else if (hc_mcp_is_text(bytes)) {
         hc_mcp_add(content, hc_mcp_text(bytes->data ? bytes->data : ""));
         if (offset || (int64_t)bytes->len < file->bytes)
             say_part(content, file, offset, bytes->len);
@@ -147,7 +142,7 @@ static void answer(struct hc_mcp *m, const struct hc_call *call, const struct hc
 
 void hc_tool_read_file(struct hc_mcp *m, const struct hc_call *call)
 {
-    const char *path = string_of(call, "path"), *id = call->message->id;
+    const char *path = hc_mcp_string(call, "path"), *id = call->message->id;
     const struct hc_stored *file = hc_store_find(&m->store, path);
     int64_t offset = count_of(call, "offset");
     hc_autobuf bytes = {0};
@@ -175,7 +170,7 @@ void hc_tool_read_file(struct hc_mcp *m, const struct hc_call *call)
     if (!image && offset + (int64_t)bytes.len < file->bytes && bytes.len)
         cut_to_characters(&bytes);
     /* Whole, as half of it is of no use. */
-    if (!image && !is_text(&bytes)) {
+    if (!image && !hc_mcp_is_text(&bytes)) {
         hc_buf_clear(&bytes);
         if (file->bytes > MAX_BINARY) {
             hc_mcp_refuse(m, id,
@@ -225,8 +220,9 @@ const char *hc_mcp_content(const cJSON *node, struct hc_buf *out)
 
 void hc_tool_write_file(struct hc_mcp *m, const struct hc_call *call)
 {
-    const char *name = string_of(call, "name"), *text = string_of(call, "text"), *id = call->message->id;
-    const char *coded = string_of(call, "base64"), *bad = hc_store_bad_name(name);
+    const char *name = hc_mcp_string(call, "name"), *text = hc_mcp_string(call, "text"),
+               *id = call->message->id;
+    const char *coded = hc_mcp_string(call, "base64"), *bad = hc_store_bad_name(name);
     hc_autobuf bytes = {0};
     struct hc_error err = {0};
     if (bad) {
@@ -257,7 +253,7 @@ void hc_tool_write_file(struct hc_mcp *m, const struct hc_call *call)
 
 void hc_tool_remove_file(struct hc_mcp *m, const struct hc_call *call)
 {
-    const char *path = string_of(call, "path"), *id = call->message->id;
+    const char *path = hc_mcp_string(call, "path"), *id = call->message->id;
     struct hc_error err = {0};
     int rc = hc_store_remove(&m->store, path, &err);
     if (rc < 0)

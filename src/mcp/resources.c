@@ -128,9 +128,7 @@ void hc_mcp_list_templates(struct hc_mcp *m, const struct hc_rpc *message)
 /* As text if it is some. */
 static cJSON *contents(const char *uri, const char *mime, const struct hc_buf *bytes)
 {
-    size_t bad;
-    bool text = !bytes->len ||
-                (!memchr(bytes->data, '\0', bytes->len) && hc_utf8_valid(bytes->data, bytes->len, &bad));
+    bool text = hc_mcp_is_text(bytes);
     cJSON *c = text ? cJSON_CreateObject() : hc_mcp_blob("blob", bytes);
     if (text)
         hc_mcp_put(c, "text", cJSON_CreateString(bytes->len ? bytes->data : ""));

@@ -79,6 +79,7 @@ void hc_mcp_changed(struct hc_mcp *m); /* the list of resources */
 /* ---- tools.c ---- */
 cJSON *hc_mcp_list_tools(const struct hc_mcp *m);
 void hc_mcp_call_tool(struct hc_mcp *m, const struct hc_rpc *message);
+const char *hc_mcp_string(const struct hc_call *call, const char *name); /* an argument; NULL: not given */
 
 /* ---- files.c: tools and resources ---- */
 void hc_tool_list_files(struct hc_mcp *m, const struct hc_call *call);
@@ -92,6 +93,7 @@ const char *hc_mcp_content(const cJSON *node, struct hc_buf *out);
 void hc_mcp_list_resources(struct hc_mcp *m, const struct hc_rpc *message);
 void hc_mcp_list_templates(struct hc_mcp *m, const struct hc_rpc *message);
 void hc_mcp_read_resource(struct hc_mcp *m, const struct hc_rpc *message);
+bool hc_mcp_is_text(const struct hc_buf *b); /* UTF-8 without NUL */
 void hc_mcp_uri(const char *path, struct hc_buf *out);
 
 /* ---- program.c ---- */

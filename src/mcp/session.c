@@ -13,11 +13,6 @@
 
 #define MAX_LINE ((size_t)256 << 20) /* of a session: a manifest */
 
-static const char *string_of(const struct hc_call *call, const char *name)
-{
-    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(call->arguments, name));
-}
-
 /* ---- which ---- */
 
 static bool waits(const struct hc_session_place *s, const char *id)
@@ -36,7 +31,7 @@ bool hc_sessions_have(const struct hc_mcp *m, const char *id)
 /* The session that a call is about, ready for it; NULL: the model has been told. */
 static struct hc_session_place *find(struct hc_mcp *m, const struct hc_call *call, bool idle)
 {
-    const char *name = string_of(call, "session"), *id = call->message->id;
+    const char *name = hc_mcp_string(call, "session"), *id = call->message->id;
     for (size_t i = 0; i < HC_MCP_SESSIONS; i++) {
         struct hc_session_place *s = &m->sessions[i];
         if (!s->name[0] || strcmp(s->name, name) != 0)
@@ -210,7 +205,7 @@ void hc_tool_session_run(struct hc_mcp *m, const struct hc_call *call)
 /* Requests that have a checkpoint's name and nothing else. */
 static void ask_by_name(struct hc_mcp *m, const struct hc_call *call, const char *request)
 {
-    const char *name = string_of(call, "name");
+    const char *name = hc_mcp_string(call, "name");
     char line[HC_STORE_NAME + 40];
     if (!hc_is_id(name, 64)) {
         hc_mcp_refuse(m, call->message->id,

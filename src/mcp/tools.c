@@ -250,6 +250,11 @@ cJSON *hc_mcp_list_tools(const struct hc_mcp *m)
 
 /* ---- calls ---- */
 
+const char *hc_mcp_string(const struct hc_call *call, const char *name)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(call->arguments, name));
+}
+
 static bool fits(const struct arg *arg, const cJSON *value)
 {
     switch (arg->kind) {
