@@ -74,6 +74,8 @@ class Session:
     def close(self):
         if self.process.stdin:
             self.process.stdin.close()
+        if not self.process.stdout.closed:
+            self.process.stdout.read()  # its last line may be longer than a pipe holds
         status = self.process.wait(cells.PATIENCE)
         self.process.stdout.close()
         self.process.stderr.close()

@@ -207,6 +207,51 @@ def test_of_branches_one_is_kept(session):
     assert "there are no branches" in refused(session, {"keep": 1})
 
 
+FORGED = """
+import json, os, struct
+def send(kind, body=b""):
+    os.write(3, struct.pack("<BBHI", kind, 1, 0, len(body)) + body)
+"""
+REPORT = 'dict(value=None, error=None, figures=[], columns={}, warnings=[], exit=0, complete=True)'
+
+
+@pytest.mark.parametrize("code", ["send(12)", "send(13)", "send(7, b'{}')", "os.write(3, b'x' * 100)", "os.write(3, b'')"],
+                         ids=["a copy", "a take-over", "a denial that is none", "noise", "nothing"])
+def test_forged_packets_cost_the_run(bare, code):
+    before = bare.run("x = 1")
+    run = bare.run(FORGED + "x = 2\n" + code)
+    assert run.status == "error" and run.state == f"rolled back to run {before.number}", run
+    assert "broke the protocol" in run.manifest["reason"], run
+    assert bare.run("x").value == 1
+
+
+@pytest.mark.long
+def test_a_run_that_only_says_that_it_has_ended_is_undone_with_the_next(bare):
+    before = bare.run("x = 1")
+    assert bare.run(FORGED + f"x = 2\nsend(5, json.dumps({REPORT}).encode())\nwhile True: pass").state == "kept"
+    assert bare.run("x").state == f"rolled back to run {before.number}"
+    assert bare.run("x").value == 1
+
+
+def test_threads_go_on_during_runs_only(session):
+    session.run("import threading, time\ncount = 0\ndef work():\n    global count\n    while True: count += 1; time.sleep(0.001)\n"
+                "threading.Thread(target=work, daemon=True).start()")
+    first = session.run("count").value
+    assert session.run("time.sleep(0.1); count").value > first
+    tasks = [pid for pid in os.listdir("/proc") if pid.isdigit() and is_below(int(pid), session.process.pid)]
+    states = {line[7] for pid in tasks for line in open(f"/proc/{pid}/status", encoding="utf-8") if line.startswith("State:")}
+    assert len(tasks) == 3 and states == {"S", "T"}, states  # pid 1, the interpreter and its copy
+
+
+def is_below(pid, ancestor):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            parent = int(file.read().rpartition(")")[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return parent == ancestor or (parent > 1 and is_below(parent, ancestor))
+
+
 def test_processes_are_not_for_sessions(base_tree):  # pylint: disable=unused-argument
     done = cells.hotcell("session", "-t", cells.tree_path("base"), "--processes", "fork")
     assert done.returncode == 78 and "a session cannot have processes" in done.stderr, done

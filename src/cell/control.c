@@ -219,7 +219,8 @@ void hc_control_read(struct hc_loop *l)
         struct hc_error err = {0};
         int type = take_packet(l, packet, (size_t)n, &passed, &err);
         if (type < 0 && s->session) {
-            (void)snprintf(s->protocol, sizeof s->protocol, "%.200s", err.text);
+            if (s->end == HC_END_NONE) /* what follows is no better */
+                (void)snprintf(s->protocol, sizeof s->protocol, "%.200s", err.text);
             hc_loop_end(s, HC_END_PROTOCOL);
         } else if (type < 0) {
             /* Not the job's end: a guest that spoils its own report has spoilt its own report. */

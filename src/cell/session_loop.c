@@ -86,7 +86,7 @@ void hc_session_activate(struct hc_session *s)
 
 static bool is_known(const struct hc_session *s, pid_t pid)
 {
-    if (pid == s->active.pid || pid == s->copy.pid)
+    if (pid == s->active.pid || pid == s->copy.pid || pid == s->before.process.pid)
         return true;
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
         if (pid == s->points[i].process.pid)

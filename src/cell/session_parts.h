@@ -14,7 +14,7 @@ struct hc_process {
     int pidfd;           /* owned */
 };
 
-#define HC_COPY_MS        30000 /* for a copy to be made, or to take over */
+#define HC_COPY_MS        10000 /* for a copy to be made, or to take over */
 #define HC_SESSION_COPIES 8     /* that are kept on request: checkpoints by name, and branches */
 
 /* One that waits to be chosen, and after which run its state is. */
@@ -35,6 +35,8 @@ struct hc_session {
     struct hc_timers timers;
     struct hc_permits permits;
     struct hc_process active, copy;
+    struct hc_kept
+        before; /* the last run: until the next has its own copy, which its process may refuse it */
     struct hc_kept points[HC_SESSION_COPIES];
     struct hc_kept branches[HC_SESSION_BRANCHES + 1]; /* the first is what they began from */
     size_t branch_count;                              /* 0: none are open */

@@ -26,6 +26,7 @@ static struct hc_kept *find_free(struct hc_session *s)
 
 void hc_session_drop_points(struct hc_session *s)
 {
+    hc_process_kill(&s->before.process);
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
         hc_process_kill(&s->points[i].process);
     for (size_t i = 0; i < s->branch_count; i++)
@@ -161,6 +162,7 @@ int hc_session_keep(struct hc_session *s, size_t branch, struct hc_error *err)
     }
     for (size_t i = 0; i < last; i++)
         hc_process_kill(&s->branches[i].process);
+    hc_process_kill(&s->before.process);
     s->branch_count = 0;
     s->state_of = chosen.state_of;
     if (branch == 0) {

@@ -33,9 +33,11 @@ static bool has_exited(const struct hc_session *s)
     return s->launch.sup.exit_known;
 }
 
+/* Whoever has been killed has ended when it is dead, whatever it said meanwhile. */
 static bool is_over(const struct hc_session *s)
 {
-    return run_ended(&s->launch.sup);
+    const struct hc_supervisor *sup = &s->launch.sup;
+    return sup->end == HC_END_NONE ? run_ended(sup) : sup->exit_known;
 }
 
 /* ---- one run ---- */
@@ -133,6 +135,7 @@ int hc_session_make_copy(struct hc_session *s, const struct hc_job *job, struct 
     if (sup->copied == s->active.pid || hc_session_open_process(s, sup->copied, &s->copy, &why) < 0)
         return blame(s, "what it called its copy is none", err);
     hc_process_stop(&s->copy);
+    hc_process_kill(&s->before.process);
     return 0;
 }
 
@@ -197,7 +200,11 @@ static void keep_state(struct hc_session *s)
     sup->exit = (struct hc_exit_report){
         .code = CLD_EXITED, .status = sup->inbox.rejected ? HC_EXIT_REJECTED : said_exit(&sup->inbox.body)};
     sup->exit_known = true;
-    hc_process_kill(&s->copy);
+    if (!s->copy.pid) /* it was rejected for want of one */
+        return;
+    hc_process_kill(&s->before.process);
+    s->before = (struct hc_kept){.process = s->copy, .state_of = s->state_of};
+    s->copy = (struct hc_process){.pidfd = -1};
 }
 
 /* Its process has ended: the copy that was made before takes over. False: there is none that can. */
@@ -342,6 +349,8 @@ int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const st
     if (!run_ended(sup) && !s->loop.dead && supervise_run(s, err) < 0)
         return -1;
     s->died = sup->exit_known || s->loop.dead;
+    if (!sup->go_us)
+        sup->go_us = hc_now_us(); /* the interpreter was there, whether it got to the program or not */
     if (s->died)
         hear_out(s);
     else
@@ -355,6 +364,11 @@ int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const st
     s->since_ns = next_stamp(r->m);
     if (!s->died)
         s->state_of = r->run;
+    else if (!s->copy.pid) { /* it did not get so far as to have one */
+        s->copy = s->before.process;
+        s->state_of = s->before.state_of;
+        s->before = (struct hc_kept){.process = {.pidfd = -1}};
+    }
     r->state = !s->died ? HC_STATE_KEPT : hc_session_take_over(s) ? HC_STATE_ROLLED_BACK : HC_STATE_LOST;
     r->back_to = s->state_of;
     return 0;

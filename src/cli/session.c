@@ -116,7 +116,7 @@ static char *take_line(struct client *c)
     char *end = start ? memchr(start + c->scanned, '\n', c->in.len - c->scanned) : NULL;
     if (!end) {
         c->scanned = c->in.len;
-        if (!c->ended || !c->in.len)
+        if (!start || !c->ended || !c->in.len)
             return NULL;
         end = start + c->in.len;
     }
@@ -385,8 +385,10 @@ static int converse(struct client *c, struct hc_error *err)
     answer(c, ready);
     for (int end = -1; end < 0;) {
         char *line = take_line(c);
-        if (c->failed)
+        if (c->failed) {
+            free(line);
             return hc_fail(err, 0, "an answer could not be written, or a request not be held");
+        }
         if (!line && c->ended)
             return HC_SESSION_CLOSED;
         if (!line) {
