@@ -13,12 +13,14 @@ from .errors import (CommandError, HotcellError, InputError, JobError, LaunchFai
 from .jobs import acheck, arun, averify, check, run, verify
 from .launcher import find_binary
 from .results import (Check, Denial, Error, Figure, File, Finding, Rejection, Result, Returned, Stream, Usage)
+from .session import Run, Session, SessionEnded
 from .tools import Tool
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Check", "CommandError", "Denial", "Error", "Figure", "File", "Finding", "HotcellError", "InputError", "JobError",
-    "LaunchFailed", "NeedsSession", "NotInstalled", "PolicyError", "Rejection", "Result", "Returned", "Stream",
-    "TamperedError", "Tool", "Usage", "UsageError", "acheck", "arun", "averify", "check", "find_binary", "run", "verify",
+    "LaunchFailed", "NeedsSession", "NotInstalled", "PolicyError", "Rejection", "Result", "Returned", "Run",
+    "Session", "SessionEnded", "Stream", "TamperedError", "Tool", "Usage", "UsageError", "acheck", "arun", "averify",
+    "check", "find_binary", "run", "verify",
 ]

@@ -8,6 +8,7 @@
         PolicyError         the policy, the key or another setting is wrong      (78)
         TamperedError       a file or a manifest is not what the launcher recorded
         NeedsSession        only a living session could do this
+        SessionEnded        a session is over, and its state gone
         JobError            the program failed, and check=True was given
 
 A program that fails is a result and no exception, unless check=True.

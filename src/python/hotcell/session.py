@@ -1,0 +1,237 @@
+"""Sessions: an interpreter in a cell that keeps its state from run to run, see hotcell-session(1)."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import threading
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+
+from .errors import HotcellError, InputError, JobError, LaunchFailed, NotInstalled
+from .jobs import DEFAULT_OUTPUT, Amount, Policy, failure, policy_argument
+from .launcher import PATIENCE, Completed, PathLike, find_binary
+from .results import Result, result_from_manifest
+from .staging import Staging, to_json
+
+
+@dataclass(frozen=True)
+class Run(Result):
+    """What one run left. `state` says what the next will find: "kept", or "rolled back to run 3" and the like."""
+
+    run: int = 0
+    state: str = ""
+    branch: Optional[int] = None
+
+    @property
+    def kept(self) -> bool:
+        """Whether what the run did to the state is there for the next."""
+        return self.state == "kept"
+
+
+class SessionEnded(HotcellError):
+    """The session is over. `reason` is why: "closed", "idle", "life", "lost"; `manifest` is its account, if any."""
+
+    def __init__(self, reason: str, manifest: Optional[Dict[str, Any]]) -> None:
+        super().__init__(f"the session is over: {(manifest or {}).get('reason') or reason}")
+        self.reason = reason
+        self.manifest = manifest
+
+
+class Session:
+    """An interpreter that keeps its state. A run that is killed costs only itself: `Run.state` says so.
+
+        with hotcell.Session(timeout=10) as session:
+            session.run("x = 1")
+            session.run("x + n", vars={"n": 41}).value
+
+    policy      name, path, or a policy as a dict; None: the policy "default"
+    tree        name or path of the root file system; None: the policy's
+    inputs      name: path of a file, pandas DataFrame or numpy array; a variable of that name
+    output_dir  where files, figures and manifest.json go; None: hotcell-output/SESSION below the current directory
+    limits      members of a policy's "limits"; those of time and output are of each run
+    timeout, memory  short for limits["timeout"] and limits["memory"]
+    seed        makes random numbers and hashes repeatable
+    guard       False: without the policy's rules for Python code, the kernel's alone
+    tenant, job_id, labels  go into the manifests
+    sign        key file to sign the manifests with
+    binary      the hotcell command, see launcher.find_binary
+
+    Raises as hotcell.run does. One thread at a time; interrupt() may come from another.
+    """
+
+    def __init__(self, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
+                 inputs: Optional[Mapping[str, Any]] = None, output_dir: Optional[PathLike] = None,
+                 limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
+                 memory: Optional[Amount] = None, seed: Optional[int] = None, guard: Optional[bool] = None,
+                 tenant: Optional[str] = None, job_id: Optional[str] = None,
+                 labels: Optional[Mapping[str, str]] = None, sign: Optional[PathLike] = None,
+                 binary: Optional[PathLike] = None) -> None:
+        self.manifest: Optional[Dict[str, Any]] = None  # of the session as a whole, once it is over
+        self._reason = "closed"
+        self._writing = threading.Lock()
+        self._staging = Staging()
+        short = {"timeout": timeout, "memory": memory}
+        every = {**(limits or {}), **{name: value for name, value in short.items() if value is not None}}
+        plain = {"--tree": tree, "--seed": seed, "--tenant": tenant, "--job-id": job_id, "--sign": sign,
+                 "--output": output_dir, "--guard": None if guard is None else "on" if guard else "off"}
+        with contextlib.ExitStack() as undo:
+            undo.enter_context(self._staging)
+            command = [find_binary(binary), "session", *self._policy(policy, every)]
+            for name, value in plain.items():
+                command += [] if value is None else [name, os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
+            for name, path in self._staging.inputs(inputs or {}).items():
+                command += ["--input", f"{name}={path}"]
+            for name, text in (labels or {}).items():
+                command += ["--label", f"{name}={text}"]
+            self._start(command)
+            undo.pop_all()
+        self.output_dir = Path(output_dir if output_dir is not None else Path(DEFAULT_OUTPUT, self.id)).absolute()
+
+    def _policy(self, policy: Optional[Policy], limits: Dict[str, Amount]) -> List[str]:
+        if limits and isinstance(policy, Mapping):
+            policy = {**policy, "limits": {**policy.get("limits", {}), **limits}}
+        elif limits:
+            base = policy_argument(policy, self._staging) or "default"
+            policy = {"extends": os.path.abspath(base) if "/" in base else base, "limits": limits}
+        named = policy_argument(policy, self._staging)
+        return [] if named is None else ["--policy", named]
+
+    def _start(self, command: List[str]) -> None:
+        try:
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                             stderr=subprocess.PIPE)
+        except OSError as error:
+            raise NotInstalled(f"{command[0]}: {error.strerror}") from error
+        self.id: str = self._answer()["session"]
+
+    def run(self, code: str, *, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
+            limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
+            persist_code: bool = False, check: bool = False) -> Run:
+        """Run `code` with what earlier runs left. Parameters as of hotcell.run; `limits` of time and output only."""
+        self._ask({"run": _spec(code, vars, returns, limits, timeout, persist_code)})
+        result = self._result(self._answer())
+        if check and not result.ok:
+            raise JobError(result)
+        return result
+
+    def interrupt(self) -> None:
+        """KeyboardInterrupt in the run that goes on; without one nothing happens."""
+        self._ask({"interrupt": True})
+
+    def checkpoint(self, name: str) -> None:
+        """Keep the state as it is under this name, in the place of an earlier one."""
+        self._ask({"checkpoint": name})
+        self._answer()
+
+    def rollback(self, name: str) -> None:
+        """Make the state that of the checkpoint, which stays."""
+        self._ask({"rollback": name})
+        self._answer()
+
+    def branch(self, codes: Sequence[Union[str, Mapping[str, Any]]]) -> List[Run]:
+        """Run each from the same state: programs, or parameters of run as dicts. Then keep() has to choose."""
+        specs = [_spec(code) if isinstance(code, str) else _spec(**code) for code in codes]
+        self._ask({"branch": specs})
+        results, wrong = [], None
+        for answer in iter(self._read, None):
+            if answer["event"] == "done":
+                break
+            if answer["event"] == "error":
+                wrong = wrong or InputError(answer["message"])
+            else:
+                results.append(self._result(answer))
+        if wrong:
+            raise wrong
+        return results
+
+    def keep(self, branch: int) -> None:
+        """Go on with the branch of this number, from 1; 0: with what they began from."""
+        self._ask({"keep": branch})
+        self._answer()
+
+    def close(self) -> None:
+        """End it. Afterwards `manifest` is the account of the session as a whole."""
+        with contextlib.suppress(HotcellError):
+            self._ask({"close": True})
+            while True:
+                self._answer()
+        self._end()
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *why: Any) -> None:
+        self.close()
+
+    def _ask(self, request: Dict[str, Any]) -> None:
+        line = to_json(request, "request").encode("utf-8", "surrogatepass") + b"\n"
+        assert self._process.stdin is not None
+        with self._writing, contextlib.suppress(BrokenPipeError, ValueError):  # what it said before it ended is read
+            self._process.stdin.write(line)
+            self._process.stdin.flush()
+
+    def _answer(self) -> Dict[str, Any]:
+        """The next answer that is neither an error nor the end."""
+        answer = self._read()
+        if answer["event"] == "error":
+            raise InputError(answer["message"])
+        return answer
+
+    def _read(self) -> Dict[str, Any]:
+        assert self._process.stdout is not None
+        if self._process.stdout.closed:
+            raise SessionEnded(self._reason, self.manifest)
+        try:
+            line = self._process.stdout.readline()
+        except BaseException:  # nobody will know which answer comes next
+            self._end()
+            raise
+        if not line:
+            raise self._failure()
+        answer: Dict[str, Any] = json.loads(line)
+        if answer["event"] == "end":
+            self._reason, self.manifest = answer["reason"], answer["manifest"]
+            self._end()
+            raise SessionEnded(self._reason, self.manifest)
+        return answer
+
+    def _failure(self) -> HotcellError:
+        assert self._process.stderr is not None
+        stderr = self._process.stderr.read()
+        self._end()
+        if self._process.returncode == 0:
+            return LaunchFailed("the session ended without a word", 70)
+        return failure(Completed(self._process.returncode, b"", stderr), None)
+
+    def _result(self, answer: Dict[str, Any]) -> Run:
+        plain = result_from_manifest(answer["manifest"], self.output_dir)
+        members = {member.name: getattr(plain, member.name) for member in fields(Result)}
+        return Run(**members, run=answer["run"], state=answer["state"], branch=answer.get("branch"))
+
+    def _end(self) -> None:
+        process = self._process
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            with contextlib.suppress(BrokenPipeError):
+                if pipe is not None:
+                    pipe.close()
+        self._staging.__exit__(None, None, None)
+
+
+def _spec(code: str, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
+          limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
+          persist_code: bool = False) -> Dict[str, Any]:
+    every = {**(limits or {}), **({} if timeout is None else {"timeout": timeout})}
+    wanted = [returns] if isinstance(returns, str) else list(returns or ())
+    rest = {"vars": vars, "return": wanted, "limits": every, "persist_code": persist_code}
+    return {"code": code, **{name: value for name, value in rest.items() if value}}
