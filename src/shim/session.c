@@ -279,6 +279,7 @@ _Noreturn void hc_session_serve(PyObject *space, PyObject *columns)
         enum side side = make_copy();
         if (side == TOOK_OVER) {
             order_finish(&next);
+            hc_wire_drop(HC_FD_CONTROL);
             become_python(random);
             say(HC_FRAME_RESUMED);
             continue;

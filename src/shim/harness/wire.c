@@ -115,6 +115,13 @@ int hc_wire_await_go(int fd, struct hc_error *err)
     return await(fd, HC_FRAME_GO, &passed, err);
 }
 
+void hc_wire_drop(int fd)
+{
+    struct hc_frame_head head;
+    while (recv(fd, &head, sizeof head, MSG_DONTWAIT) > 0)
+        ;
+}
+
 static int await_handover(int fd, enum hc_frame_type type, struct hc_error *err)
 {
     hc_autofd passed = -1;

@@ -17,6 +17,9 @@ int hc_wire_await_job(int fd, struct hc_error *err);
 /* Block until the launcher says HC_FRAME_GO. */
 int hc_wire_await_go(int fd, struct hc_error *err);
 
+/* Drop what it has said so far: to one that has died since. */
+void hc_wire_drop(int fd);
+
 /* Block until it says HC_FRAME_NEXT: the descriptor that comes along, owned by the caller, or -1. */
 int hc_wire_await_next(int fd, struct hc_error *err);
 
