@@ -35,7 +35,7 @@ LONG = {"test_escapes", "test_compatibility", "test_cpython", "test_rootfs_build
 # kernel as one, because a cell takes two seconds there, and what is about systemd where that is process 1. "scripts/test
 # --machine-all" is for all, as both.
 MACHINE = {"test_limits": "root ordinary", "test_cgroups": "root ordinary", "test_hostile": "root ordinary", "test_matrix": "root",
-           "test_inside": "ordinary", "test_scopes": "systemd-root systemd-ordinary"}
+           "test_inside": "ordinary", "test_scopes": "systemd-root systemd-ordinary", "test_units": "systemd-root"}
 WHO = ("systemd-" if os.path.exists("/run/systemd/system") else "") + ("root" if cells.IS_ROOT else "ordinary")
 # In there nothing is skipped but for one of these reasons: the other's run has those.
 MACHINE_LACKS = ["the tree scientific is not built", "is for an ordinary user" if cells.IS_ROOT else "needs root"]
