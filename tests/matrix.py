@@ -22,7 +22,7 @@ import hostile
 import weak
 
 SINGLE_LIST = Path(__file__).resolve().parent / "corpus" / "single-layer.md"
-OUT = Path(os.environ.get("VM_OUT") or cells.BUILD) / "matrix"
+OUT = Path(os.environ.get("VM_OUT") or hostile.OUT) / "matrix"
 # The guard is no wall, and would refuse every one of these programs by its text: it is off in all columns.
 KERNEL = tuple(layer for layer in weak.LAYERS if layer != "guard")
 # What no_new_privs is needed for cannot be on without it: with it alone off there is no cell.
