@@ -147,8 +147,9 @@ static bool woken(void *ctx, struct hc_session *s)
     struct pollfd waiting = {.fd = STDIN_FILENO, .events = POLLIN};
     if (!c->ended && poll(&waiting, 1, 0) > 0)
         read_more(c);
-    for (char *at = c->in.data, *end;
-         at && (end = memchr(at, '\n', c->in.len - (size_t)(at - c->in.data)));) {
+    if (!c->in.data)
+        return !c->ended && !c->failed;
+    for (char *at = c->in.data, *end; (end = memchr(at, '\n', c->in.len - (size_t)(at - c->in.data)));) {
         char *line = strndup(at, (size_t)(end - at));
         bool stop = line && is_request(line, "interrupt");
         free(line);
