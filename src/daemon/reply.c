@@ -21,7 +21,7 @@ int hc_reply(struct hc_exchange *x, int status, struct MHD_Response *response)
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     x->answered = true;
     x->front->metrics.answers[status / 100 % 6]++;
-    int rc = MHD_queue_response(x->mhd, (unsigned)status, response);
+    int rc = (int)MHD_queue_response(x->mhd, (unsigned)status, response);
     MHD_destroy_response(response);
     return rc;
 }
