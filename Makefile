@@ -125,13 +125,18 @@ asan-cells:   # whole cells, in which both sides are under the sanitizers; some 
 # that PCRE2 compiles, which reads whole vectors, for reads of what is not set.
 valgrind: $(filter-out %/filter-test %/redact-test,$(TESTS))
 	@for t in $^; do valgrind -q --error-exitcode=9 --leak-check=full $$t >/dev/null || exit 1; done; echo "valgrind: clean"
-$(B)/fuzz/%: src/%.c $(SPEC_OBJS)
+# What all targets read is compiled once for them.
+FUZZ_CC := clang $(CPPFLAGS) -std=gnu17 -g -O1 -MMD -MP
+$(B)/fuzz/obj/%.o: src/%.c
 	@mkdir -p $(@D)
-	clang $(CPPFLAGS) -std=gnu17 -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $< $(call src,spec) $(call src,base) $(LIBS_SPEC)
+	$(FUZZ_CC) -fsanitize=fuzzer-no-link,address,undefined -c -o $@ $<
+$(B)/fuzz/libspec.a: $(patsubst src/%.c,$(B)/fuzz/obj/%.o,$(call src,spec) $(call src,base))
+	rm -f $@ && $(AR) rcs $@ $^
+$(B)/fuzz/%-fuzz: $(B)/fuzz/obj/%-fuzz.o $(B)/fuzz/libspec.a
+	@mkdir -p $(@D)
+	clang -fsanitize=fuzzer,address,undefined -o $@ $(filter %.o,$^) $(B)/fuzz/libspec.a $(LIBS_SPEC)
 # Of the daemon only what parses.
-$(B)/fuzz/daemon/config-fuzz: src/daemon/config-fuzz.c src/daemon/config.c src/daemon/config_options.c src/daemon/config_print.c src/daemon/config_tokens.c $(SPEC_OBJS)
-	@mkdir -p $(@D)
-	clang $(CPPFLAGS) -std=gnu17 -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $(filter %.c,$^) $(call src,spec) $(call src,base) $(LIBS_SPEC)
+$(B)/fuzz/daemon/config-fuzz: $(patsubst %,$(B)/fuzz/obj/daemon/%.o,config config_options config_print config_tokens)
 fuzz: $(FUZZERS)   # FUZZ_SECONDS each, from the seeds beside the target
 	@for f in $^; do n=$$(basename $$f -fuzz); mkdir -p $(B)/corpus/$$n; $$f -max_total_time=$(or $(FUZZ_SECONDS),10) -rss_limit_mb=1024 -timeout=10 \
 	  -artifact_prefix=$(B)/corpus/$$n- $(B)/corpus/$$n $$(find src/*/seeds/$$n -maxdepth 0 2>/dev/null) >$(B)/fuzz.log 2>&1 || { tail -n 30 $(B)/fuzz.log; exit 1; }; tail -n 1 $(B)/fuzz.log; done

@@ -65,10 +65,10 @@ static int take_message(struct hc_rpc *out, int *code, struct hc_error *err)
         return -1;
     if (!version || strcmp(version, "2.0") != 0)
         return refuse(code, HC_RPC_INVALID_REQUEST, err, "expected \"jsonrpc\": \"2.0\"");
-    if (!cJSON_IsString(method))
+    out->method = cJSON_GetStringValue(method);
+    if (!out->method)
         return refuse(code, HC_RPC_INVALID_REQUEST, err, "method: expected a string");
     out->kind = id ? HC_RPC_REQUEST : HC_RPC_NOTIFICATION;
-    out->method = method->valuestring;
     return take_params(out, cJSON_GetObjectItemCaseSensitive(root, "params"), code, err);
 }
 

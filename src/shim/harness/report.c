@@ -23,10 +23,10 @@ void hc_report_init(struct hc_report *r, size_t max)
 
 void hc_report_finish(struct hc_report *r)
 {
-    struct hc_buf *const all[] = {&r->error,    &r->value,   &r->figures, &r->columns,
-                                  &r->warnings, &r->results, &r->returned};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        hc_buf_finish(all[i]);
+    struct hc_buf *const all[] = {&r->error,    &r->value,   &r->figures,  &r->columns,
+                                  &r->warnings, &r->results, &r->returned, NULL};
+    for (struct hc_buf *const *buf = all; *buf; buf++)
+        hc_buf_finish(*buf);
 }
 
 size_t hc_report_room(const struct hc_report *r)
