@@ -44,6 +44,7 @@ MACHINE_LACKS = ["the tree scientific is not built", "is for an ordinary user" i
 def pytest_configure(config):
     # Whoever runs the tests in the background may ignore these, and what the tests start would inherit it.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "row(number, ...): the rows that a test shows, see rows.py")
     config.addinivalue_line("markers", "long: not every day")

@@ -354,7 +354,8 @@ def test_floods_end_at_their_bounds(base_tree, tool):
     """, policy={"calls": 1000})
     listed = result.manifest["tools"]
     assert result.stdout == "sent\n", result
-    assert sum(entry["status"] == "refused" for entry in listed) == 100 and len(listed) <= 100 + 256
+    assert sum(entry["status"] == "refused" for entry in listed) == 100
+    assert sum(entry["status"] not in ("refused", "ok") for entry in listed) <= 256  # as many as can be open
     assert "more tools were called than are listed under tools" in result.manifest["warnings"]
     assert not cells_processes(tool)
 

@@ -8,6 +8,7 @@
 #include "base/fd.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -119,6 +120,20 @@ static int write_maps(const struct hc_launch *l, struct hc_error *err)
     return rc < 0 ? hc_ctx(err, "map ids into the cell ('hotcell doctor' says more)") : 0;
 }
 
+/* A process that ends has no namespaces any more some time before it is known to have ended. */
+#define ENDING_MS 500
+
+/* Of a process that has ended /proc says nothing, which is not the host's fault. */
+static int check_layers(struct hc_launch *l, const struct hc_facts *facts, struct hc_error *err)
+{
+    if (hc_layers_check(l->m, &l->plan, facts, l->sup.pid, &l->cgroup, l->no_cgroup, err) == 0)
+        return 0;
+    struct pollfd first = {.fd = l->sup.pidfd, .events = POLLIN};
+    return poll(&first, 1, ENDING_MS) == 1
+               ? hc_fail(err, 0, "the cell's first process ended while it was being built")
+               : -1;
+}
+
 static int await_construction(struct hc_launch *l, struct hc_error *err)
 {
     const struct hc_sync go = {.kind = HC_SYNC_GO};
@@ -143,8 +158,7 @@ static int await_construction(struct hc_launch *l, struct hc_error *err)
         }
         if (a.msg.kind == HC_SYNC_FACTS) {
             /* A zygote is no cell for a job, and has not all of the layers of one. */
-            if (!l->plan.zygote &&
-                hc_layers_check(l->m, &l->plan, &a.msg.facts, l->sup.pid, &l->cgroup, l->no_cgroup, err) < 0)
+            if (!l->plan.zygote && check_layers(l, &a.msg.facts, err) < 0)
                 return -1;
             checked = l->output_fd >= 0 && l->tmp_fd >= 0 && l->control_fd >= 0;
         }
