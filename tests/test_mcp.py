@@ -127,8 +127,6 @@ def test_tools_are_described(quiet):
     for tool in tools.values():
         jsonschema.Draft202012Validator.check_schema(tool["inputSchema"])
         assert len(tool["description"]) < 8000
-    card = cells.hotcell("policy", "card").stdout
-    assert "Not allowed:" in card
     assert "Not allowed:" in tools["run_python"]["description"]
     assert "10s by the clock" in tools["run_python"]["description"] or cells.SLOWNESS != 1
 
