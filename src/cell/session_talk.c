@@ -1,0 +1,443 @@
+#include "cell/session_talk.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "spec/options.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct client {
+    const struct hc_talk *t;
+    struct hc_session *session;
+    struct hc_buf in;   /* what has been read and not yet dealt with */
+    size_t scanned;     /* of it, has no newline */
+    bool ended, failed; /* what the client says; our own work */
+    int line;           /* of requests */
+};
+
+/* ---- answers ---- */
+
+/* One line, at once. Consumes `answer`. */
+static void answer(struct client *c, cJSON *answer_taken)
+{
+    char *text = answer_taken ? cJSON_PrintUnformatted(answer_taken) : NULL;
+    hc_autobuf line = {0};
+    struct hc_error ignored;
+    cJSON_Delete(answer_taken);
+    c->failed |= !text || hc_buf_fmt(&line, "%s\n", text) < 0 ||
+                 hc_write_all(c->t->out_fd, line.data, line.len, &ignored) < 0;
+    cJSON_free(text);
+}
+
+static cJSON *event(const char *name)
+{
+    cJSON *o = cJSON_CreateObject();
+    (void)cJSON_AddStringToObject(o, "event", name);
+    return o;
+}
+
+static void answer_error(struct client *c, const struct hc_error *err)
+{
+    cJSON *o = event("error");
+    (void)cJSON_AddNumberToObject(o, "line", c->line);
+    (void)cJSON_AddStringToObject(o, "message", err->text);
+    answer(c, o);
+}
+
+static const char *state_text(int run, char out[64])
+{
+    if (run)
+        (void)snprintf(out, 64, "that of run %d", run);
+    else
+        (void)snprintf(out, 64, "that of the start");
+    return out;
+}
+
+static void answer_result(struct client *c, const struct hc_session_result *r)
+{
+    hc_autobuf text = {0};
+    hc_autobuf line = {0};
+    char state[64];
+    struct hc_error err;
+    if (hc_manifest_print(r->m, c->t->key, c->t->key_len, &text, &err) < 0 ||
+        hc_json_canonical(text.data, text.len, NULL, &line, &err) < 0) {
+        c->failed = true;
+        hc_warn("%s", err.text);
+        return;
+    }
+    cJSON *o = event("result");
+    (void)cJSON_AddNumberToObject(o, "run", r->run);
+    if (hc_session_branches(c->session))
+        (void)cJSON_AddNumberToObject(o, "branch", (double)hc_session_branches(c->session));
+    (void)cJSON_AddStringToObject(o, "state", hc_session_state_text(r, state));
+    (void)cJSON_AddRawToObject(o, "manifest", line.data);
+    answer(c, o);
+}
+
+/* ---- requests ---- */
+
+/* Read what is there. */
+static void read_more(struct client *c)
+{
+    char chunk[65536];
+    ssize_t n = read(c->t->in_fd, chunk, sizeof chunk);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (n <= 0)
+        c->ended = true;
+    else if (hc_buf_add(&c->in, chunk, (size_t)n) < 0)
+        c->failed = true;
+}
+
+/* The next whole line, owned by the caller; NULL: not yet. What is left at the end counts as one. */
+static char *take_line(struct client *c)
+{
+    char *start = c->in.data;
+    char *end = start ? memchr(start + c->scanned, '\n', c->in.len - c->scanned) : NULL;
+    if (!end) {
+        c->scanned = c->in.len;
+        if (!start || !c->ended || !c->in.len)
+            return NULL;
+        end = start + c->in.len;
+    }
+    size_t len = (size_t)(end - start), used = len < c->in.len ? len + 1 : len;
+    char *line = strndup(start, len);
+    memmove(start, start + used, c->in.len - used);
+    c->in.len -= used;
+    c->scanned = 0;
+    c->line++;
+    return line;
+}
+
+static bool is_request(const char *line, const char *name)
+{
+    struct hc_json j;
+    struct hc_error ignored;
+    if (hc_json_parse(&j, "request", line, strlen(line), &ignored) < 0)
+        return false;
+    bool is = cJSON_GetObjectItemCaseSensitive(j.root, name) != NULL;
+    hc_json_finish(&j);
+    return is;
+}
+
+/* While a run goes on: an interrupt is for it, all else waits. */
+static bool woken(void *ctx, struct hc_session *s)
+{
+    struct client *c = ctx;
+    struct pollfd waiting = {.fd = c->t->in_fd, .events = POLLIN};
+    if (!c->ended && poll(&waiting, 1, 0) > 0)
+        read_more(c);
+    if (!c->in.data)
+        return !c->ended && !c->failed;
+    for (char *at = c->in.data, *end; (end = memchr(at, '\n', c->in.len - (size_t)(at - c->in.data)));) {
+        char *line = strndup(at, (size_t)(end - at));
+        bool stop = line && is_request(line, "interrupt");
+        free(line);
+        if (!stop) {
+            at = end + 1;
+            continue;
+        }
+        size_t rest = c->in.len - (size_t)(end + 1 - c->in.data);
+        memmove(at, end + 1, rest);
+        c->in.len = (size_t)(at - c->in.data) + rest;
+        c->scanned = 0;
+        c->line++;
+        hc_session_interrupt(s);
+    }
+    return !c->ended && !c->failed;
+}
+
+/* What a spec may say that is the session's, not a run's. */
+static int check_run(const struct hc_job *job, struct hc_error *err)
+{
+    const struct {
+        const char *key;
+        bool given;
+    } of_session[] = {
+        {"inputs", job->input_count > 0},
+        {"policy", job->policy != NULL},
+        {"output_dir", job->output_dir != NULL},
+        {"tenant", job->tenant != NULL},
+        {"job_id", job->job_id != NULL},
+        {"labels", job->labels != NULL},
+        {"seed", job->has_seed},
+        {"sign", job->sign != NULL},
+        {"df_paths", job->runner_form},
+        {"tools", job->tools.count > 0},
+    };
+    for (size_t i = 0; i < sizeof of_session / sizeof *of_session; i++)
+        if (of_session[i].given)
+            return hc_fail_as(err, HC_EXIT_DATA, 0,
+                              "run: '%s' is for a session as a whole: give it when the session is begun",
+                              of_session[i].key);
+    for (size_t i = 0; i < job->override_count; i++)
+        if (!hc_session_run_may_set(job->overrides[i].opt->path))
+            return hc_fail_as(err, HC_EXIT_DATA, 0,
+                              "run: '%s' is for a session as a whole: give it when the session is begun",
+                              job->overrides[i].opt->path);
+    return hc_job_check(job, err);
+}
+
+static int serve_run(struct client *c, const struct hc_json *j, const cJSON *spec, struct hc_error *err)
+{
+    struct hc_job job;
+    struct hc_policy policy = *c->t->policy; /* lent, but for the numbers */
+    struct hc_session_result r = {0};
+    size_t len = 0;
+    const char *text = hc_json_source(j, spec, &len);
+    if (!text)
+        return hc_fail(err, ENOMEM, "read a request");
+    if (hc_job_parse(&job, "run", text, len, err) < 0)
+        return 1;
+    int rc = check_run(&job, err) < 0 ? 1 : 0;
+    for (size_t i = 0; rc == 0 && i < job.override_count; i++)
+        rc = hc_option_set(&policy, job.overrides[i].opt, job.overrides[i].text, err) < 0 ? 1 : 0;
+    if (rc == 0) {
+        rc = hc_session_run(c->session, &job, &policy, &r, err);
+        if (rc == 0)
+            answer_result(c, &r);
+    }
+    hc_session_result_finish(&r);
+    hc_job_finish(&job);
+    return rc;
+}
+
+static const char *text_of(const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsString(node))
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "%s: expected a string, got %s", node->string,
+                         hc_json_kind(node));
+    return cJSON_GetStringValue(node);
+}
+
+static void answer_done(struct client *c, const char *request)
+{
+    cJSON *o = event("done");
+    char state[64];
+    (void)cJSON_AddStringToObject(o, "request", request);
+    (void)cJSON_AddStringToObject(o, "state", state_text(hc_session_state_of(c->session), state));
+    answer(c, o);
+}
+
+/* What the library refuses changes nothing; what it fails at ends the session. */
+static int outcome(const struct client *c, int rc)
+{
+    return rc == 0 ? 0 : hc_session_alive(c->session) ? 1 : -1;
+}
+
+static int serve_checkpoint(struct client *c, const struct hc_json *j, const cJSON *node,
+                            struct hc_error *err)
+{
+    (void)j;
+    const char *name = text_of(node, err);
+    int rc = name ? outcome(c, hc_session_checkpoint(c->session, name, err)) : 1;
+    if (rc == 0)
+        answer_done(c, "checkpoint");
+    return rc;
+}
+
+static int serve_rollback(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    (void)j;
+    const char *name = text_of(node, err);
+    int rc = name ? outcome(c, hc_session_rollback(c->session, name, err)) : 1;
+    if (rc == 0)
+        answer_done(c, "rollback");
+    return rc;
+}
+
+/* A run each, all from the same state. */
+static int serve_branch(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsArray(node) || !node->child || cJSON_GetArraySize(node) > HC_SESSION_BRANCHES) {
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "branch: expected a list of 1 to %d runs",
+                         HC_SESSION_BRANCHES);
+        return 1;
+    }
+    if (hc_session_branches(c->session)) {
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "branches are open: keep one of them first");
+        return 1;
+    }
+    const cJSON *spec;
+    cJSON_ArrayForEach(spec, node)
+    {
+        int rc = outcome(c, hc_session_branch(c->session, err));
+        if (rc == 0)
+            rc = serve_run(c, j, spec, err);
+        if (rc < 0)
+            return rc;
+        if (rc == 1) /* a branch without a run is one nevertheless: numbers are those of the list */
+            answer_error(c, err);
+        if (!hc_session_alive(c->session))
+            return 0;
+    }
+    answer_done(c, "branch");
+    return 0;
+}
+
+static int serve_keep(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    (void)j;
+    double n = cJSON_IsNumber(node) ? node->valuedouble : -1;
+    if (n < 0 || n > HC_SESSION_BRANCHES || n != (double)(size_t)n) {
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "keep: expected the number of a branch, or 0");
+        return 1;
+    }
+    int rc = outcome(c, hc_session_keep(c->session, (size_t)n, err));
+    if (rc == 0)
+        answer_done(c, "keep");
+    return rc;
+}
+
+static int serve_interrupt(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    (void)c, (void)j, (void)node, (void)err;
+    return 0; /* nothing runs */
+}
+
+static int serve_close(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    (void)c, (void)j, (void)node, (void)err;
+    return 2;
+}
+
+static const struct {
+    const char *name;
+    int (*serve)(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err);
+    bool in_branches; /* while one of them has to be chosen */
+} requests[] = {
+    {"run", serve_run, false},           {"checkpoint", serve_checkpoint, false},
+    {"rollback", serve_rollback, false}, {"branch", serve_branch, false},
+    {"keep", serve_keep, true},          {"interrupt", serve_interrupt, true},
+    {"close", serve_close, true},
+};
+
+/* 0; 1: the request was no good, which changes nothing; 2: the last one; -1: our failure. */
+static int serve(struct client *c, const struct hc_json *j, struct hc_error *err)
+{
+    const cJSON *first = cJSON_IsObject(j->root) ? j->root->child : NULL;
+    if (!first || first->next) {
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "expected an object of one member, such as {\"run\": {...}}");
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        if (strcmp(first->string, requests[i].name) != 0)
+            continue;
+        if (requests[i].in_branches || !hc_session_branches(c->session))
+            return requests[i].serve(c, j, first, err);
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "branches are open: keep one of them first");
+        return 1;
+    }
+    (void)hc_fail_as(err, HC_EXIT_DATA, 0, "there is no request '%.40s'", first->string);
+    return 1;
+}
+
+static int serve_line(struct client *c, const char *line, struct hc_error *err)
+{
+    struct hc_json j;
+    if (hc_json_parse(&j, "request", line, strlen(line), err) < 0)
+        return 1;
+    int rc = serve(c, &j, err);
+    hc_json_finish(&j);
+    return rc;
+}
+
+/* -1: there is something to read; else why the session is over. */
+static int await_input(struct client *c)
+{
+    struct pollfd fds[] = {{.fd = c->t->in_fd, .events = POLLIN}, {.fd = c->t->cancel_fd, .events = POLLIN}};
+    int64_t idle = c->t->policy->limits.session_idle_ms, left = hc_session_time_left(c->session);
+    int n = poll(fds, 2, (int)(idle < left ? idle : left));
+    if (n < 0)
+        return errno == EINTR ? -1 : HC_SESSION_CANCELLED;
+    if (n == 0)
+        return idle < left ? HC_SESSION_IDLE : HC_SESSION_LIFE;
+    if (fds[1].revents)
+        return HC_SESSION_CANCELLED;
+    read_more(c);
+    return -1;
+}
+
+/* Serve requests until one of these ends, or -1: our failure. */
+static int converse(struct client *c, struct hc_error *err)
+{
+    cJSON *ready = event("ready");
+    (void)cJSON_AddStringToObject(ready, "session", hc_session_id(c->session));
+    answer(c, ready);
+    for (int end = -1; end < 0;) {
+        char *line = take_line(c);
+        if (c->failed) {
+            free(line);
+            return hc_fail(err, 0, "an answer could not be written, or a request not be held");
+        }
+        if (!line && c->ended)
+            return HC_SESSION_CLOSED;
+        if (!line) {
+            end = await_input(c);
+            if (end >= 0)
+                return end;
+            continue;
+        }
+        int rc = *line ? serve_line(c, line, err) : 0;
+        free(line);
+        if (rc == 1)
+            answer_error(c, err);
+        if (rc == 2)
+            return HC_SESSION_CLOSED;
+        if (rc < 0)
+            return -1;
+        if (!hc_session_alive(c->session))
+            return HC_SESSION_LOST;
+        if (hc_session_time_left(c->session) == 0)
+            return HC_SESSION_LIFE;
+    }
+    return HC_SESSION_CLOSED;
+}
+
+/* The account of the session as a whole. Returns the exit status. */
+static int close_session(struct client *c, enum hc_session_end end, struct hc_error *err)
+{
+    static const struct {
+        const char *name;
+        int status;
+    } ends[] = {
+        [HC_SESSION_CLOSED] = {"closed", HC_EXIT_OK},          [HC_SESSION_IDLE] = {"idle", HC_EXIT_LIMIT},
+        [HC_SESSION_LIFE] = {"life", HC_EXIT_LIMIT},           [HC_SESSION_LOST] = {"lost", HC_EXIT_LIMIT},
+        [HC_SESSION_CANCELLED] = {"cancelled", HC_EXIT_LIMIT},
+    };
+    hc_autobuf text = {0};
+    hc_autobuf line = {0};
+    if (hc_session_close(c->session, end, c->t->key, c->t->key_len, &text, err) < 0 ||
+        hc_json_canonical(text.data, text.len, NULL, &line, err) < 0)
+        return -1;
+    cJSON *o = event("end");
+    (void)cJSON_AddStringToObject(o, "reason", ends[end].name);
+    (void)cJSON_AddRawToObject(o, "manifest", line.data);
+    answer(c, o);
+    return c->failed ? hc_fail(err, 0, "an answer could not be written") : ends[end].status;
+}
+
+int hc_session_talk(const struct hc_talk *t, struct hc_error *err)
+{
+    struct client c = {.t = t, .in = {.max = HC_TALK_REQUEST}};
+    const struct hc_session_given given = {.job = t->job,
+                                           .policy = t->policy,
+                                           .default_dir = t->default_dir,
+                                           .cancel_fd = t->cancel_fd,
+                                           .tool_fd = t->tool_fd,
+                                           .wake_fd = t->in_fd,
+                                           .woken = woken,
+                                           .ctx = &c};
+    int rc = hc_session_start(&c.session, &given, err);
+    if (rc == 0)
+        rc = converse(&c, err);
+    if (rc >= 0)
+        rc = close_session(&c, (enum hc_session_end)rc, err);
+    hc_session_end(c.session);
+    hc_buf_finish(&c.in);
+    return rc;
+}
