@@ -1,4 +1,4 @@
-/* What the tables say is what the filters answer: each policy's three filters are compiled for both machines
+/* What the tables say is what the filters answer: each policy's filters are compiled for both machines
  * and run here, as the kernel would, over call numbers and arguments. */
 #include "cell/filter_proof.h"
 
@@ -28,7 +28,7 @@ struct cell {
     struct hc_policy *policy;
     bool counted;
     uint32_t arch, audit;
-    struct hc_buf filters[3];
+    struct hc_buf filters[4]; /* by kind */
 };
 
 /* The kernel takes the answer that allows least; among equals the youngest filter's. */
@@ -46,7 +46,7 @@ static uint32_t answer(const struct cell *c, const struct seccomp_data *data)
 static void compile(struct cell *c)
 {
     struct hc_error err;
-    for (int kind = HC_FILTER_FIRST; kind <= HC_FILTER_JOB; kind++) {
+    for (int kind = HC_FILTER_FIRST; kind <= HC_FILTER_ZYGOTE; kind++) {
         c->filters[kind] = (struct hc_buf){0};
         if (hc_filter_compile((enum hc_filter_kind)kind, c->policy, c->counted, c->arch, &c->filters[kind],
                               &err) < 0)
@@ -57,7 +57,7 @@ static void compile(struct cell *c)
 
 static void release(struct cell *c)
 {
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 4; i++)
         hc_buf_finish(&c->filters[i]);
 }
 
@@ -136,6 +136,22 @@ static uint32_t expected(const struct cell *c, const char *call, const struct se
     return says == SECCOMP_RET_ALLOW && makes_code(c, call, data) ? SECCOMP_RET_USER_NOTIF : says;
 }
 
+/* ---- a zygote's cell ---- */
+
+/* The zygote's filter is the oldest of its cells' filters, and no answer is another for it: the kernel
+ * prefers every errno to its notification, and asks the youngest of the filters that want a notification.
+ * With only the first one on there is nobody to ask, and that means ENOSYS, whichever filter says it. */
+static void check_below(const struct cell *c, const char *call, const struct seccomp_data *data,
+                        uint32_t others)
+{
+    uint32_t zygote = hc_filter_run(&c->filters[HC_FILTER_ZYGOTE], data);
+    uint32_t first = hc_filter_run(&c->filters[HC_FILTER_FIRST], data);
+    if (zygote != SECCOMP_RET_ALLOW && zygote != SECCOMP_RET_USER_NOTIF)
+        fail_msg("%s: a zygote's filter gives %#x", c->name, zygote);
+    if (zygote == SECCOMP_RET_USER_NOTIF && (others == SECCOMP_RET_ALLOW || first == SECCOMP_RET_ALLOW))
+        fail_msg("%s: %s is refused to the zygote and not to its cells", c->name, call);
+}
+
 /* ---- every number, with arguments worth trying ---- */
 
 static bool check(void *ctx, const char *call, const struct seccomp_data *data)
@@ -149,6 +165,7 @@ static bool check(void *ctx, const char *call, const struct seccomp_data *data)
                  call ? call : "unnamed", (unsigned long long)data->args[0],
                  (unsigned long long)data->args[1], (unsigned long long)data->args[2],
                  (unsigned long long)data->args[3], says, does);
+    check_below(c, call ? call : "unnamed", data, does);
     return true;
 }
 
@@ -284,6 +301,8 @@ static void every_row_is_about_a_call(void **state)
             assert_int_not_equal(seccomp_syscall_resolve_name(call), __NR_SCMP_ERROR);
     for (size_t i = 0; i < hc_call_rules_count; i++)
         assert_int_not_equal(seccomp_syscall_resolve_name(hc_call_rules[i].call), __NR_SCMP_ERROR);
+    for (size_t i = 0; i < hc_zygote_rules_count; i++)
+        assert_int_not_equal(seccomp_syscall_resolve_name(hc_zygote_rules[i].call), __NR_SCMP_ERROR);
     for (size_t i = 0; i < hc_calls_told_count; i++)
         for (const char *at = hc_calls_told[i].calls; hc_calls_next(&at, call);)
             assert_int_not_equal(seccomp_syscall_resolve_name(call), __NR_SCMP_ERROR);
@@ -299,6 +318,8 @@ static void every_row_has_a_reason(void **state)
         assert_true(*hc_call_sets[i].why);
     for (size_t i = 0; i < hc_call_rules_count; i++)
         assert_true(*hc_call_rules[i].why);
+    for (size_t i = 0; i < hc_zygote_rules_count; i++)
+        assert_true(*hc_zygote_rules[i].why && hc_zygote_rules[i].error == 0);
     for (size_t i = 0; i < hc_call_refusals_count; i++)
         assert_true(*hc_call_refusals[i].why);
 }

@@ -15,11 +15,12 @@
 unsigned hc_filter_when(enum hc_filter_kind kind, const struct hc_policy *p, bool counted)
 {
     unsigned when = HC_IN_JOB | (counted ? HC_COUNTED : HC_UNCOUNTED);
-    if (kind == HC_FILTER_FIRST)
+    bool first = kind == HC_FILTER_FIRST || kind == HC_FILTER_ZYGOTE;
+    if (first)
         when |= HC_IN_FIRST;
     if (p->processes == HC_PROCESSES_FORK)
         when |= HC_WITH_FORK;
-    else if (kind != HC_FILTER_FIRST)
+    else if (!first)
         when |= HC_NO_FORK;
     if (p->network == HC_NETWORK_LOOPBACK)
         when |= HC_WITH_SOCKETS;
@@ -66,6 +67,14 @@ static int number_of(const struct making *m, const char *call)
     return seccomp_syscall_resolve_name_arch(m->arch, call);
 }
 
+/* What is done about a call that no row is about. */
+static uint32_t otherwise(enum hc_filter_kind kind)
+{
+    if (kind == HC_FILTER_ZYGOTE)
+        return SCMP_ACT_NOTIFY;
+    return kind == HC_FILTER_REPORT ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(ENOSYS);
+}
+
 /* What this filter does about a call that is refused with `error`. */
 static uint32_t refuse(enum hc_filter_kind kind, bool told, int error)
 {
@@ -74,13 +83,15 @@ static uint32_t refuse(enum hc_filter_kind kind, bool told, int error)
     return kind == HC_FILTER_JOB ? SCMP_ACT_ALLOW : SCMP_ACT_NOTIFY;
 }
 
-/* The reporting filter lets pass whatever it does not report. libseccomp takes the number that a call has on
- * this machine, whatever machine the filter is for. */
+/* The reporting filter lets pass whatever it does not report; that of a zygote only allows. libseccomp takes
+ * the number that a call has on this machine, whatever machine the filter is for. */
 static int add_rule(const struct making *m, uint32_t action, const char *call, unsigned n,
                     const struct scmp_arg_cmp *cmp)
 {
     if (m->kind == HC_FILTER_REPORT && action != SCMP_ACT_NOTIFY)
         return 0;
+    if (m->kind == HC_FILTER_ZYGOTE && action != SCMP_ACT_ALLOW)
+        return 0; /* as it does anyway */
     return seccomp_rule_add_array(m->ctx, action, seccomp_syscall_resolve_name(call), n, cmp);
 }
 
@@ -141,6 +152,18 @@ static int add_sets(struct making *m, struct hc_error *err)
     return 0;
 }
 
+static int add_row(struct making *m, const struct hc_call_rule *r, struct hc_error *err)
+{
+    struct scmp_arg_cmp cmp[HC_CALL_COMPARISONS];
+    unsigned n = 0;
+    for (; n < HC_CALL_COMPARISONS && r->cmp[n].mask; n++)
+        cmp[n] = SCMP_CMP64(r->cmp[n].arg, SCMP_CMP_MASKED_EQ, r->cmp[n].mask, r->cmp[n].value);
+    bool told = r->error && (hc_filter_hint(r) || hc_filter_learns(m->policy, r->call));
+    uint32_t action = r->error ? refuse(m->kind, told, r->error) : SCMP_ACT_ALLOW;
+    int rc = add_rule(m, action, r->call, n, cmp);
+    return rc < 0 ? hc_fail(err, -rc, "%s %s", r->error ? "refuse" : "allow", r->call) : 0;
+}
+
 static int add_rules(struct making *m, struct hc_error *err)
 {
     for (size_t i = 0; i < hc_call_rules_count; i++) {
@@ -148,17 +171,13 @@ static int add_rules(struct making *m, struct hc_error *err)
         int nr = number_of(m, r->call);
         if (!(r->when & m->when) || nr < 0 || is_denied(m, r->call) || asks_always(m, r->call))
             continue;
-        struct scmp_arg_cmp cmp[HC_CALL_COMPARISONS];
-        unsigned n = 0;
-        for (; n < HC_CALL_COMPARISONS && r->cmp[n].mask; n++)
-            cmp[n] = SCMP_CMP64(r->cmp[n].arg, SCMP_CMP_MASKED_EQ, r->cmp[n].mask, r->cmp[n].value);
-        bool told = r->error && (hc_filter_hint(r) || hc_filter_learns(m->policy, r->call));
-        uint32_t action = r->error ? refuse(m->kind, told, r->error) : SCMP_ACT_ALLOW;
-        int rc = add_rule(m, action, r->call, n, cmp);
-        if (rc < 0)
-            return hc_fail(err, -rc, "%s %s", r->error ? "refuse" : "allow", r->call);
+        if (add_row(m, r, err) < 0)
+            return -1;
         remember(&m->seen, nr);
     }
+    for (size_t i = 0; m->kind == HC_FILTER_ZYGOTE && i < hc_zygote_rules_count; i++)
+        if (number_of(m, hc_zygote_rules[i].call) >= 0 && add_row(m, &hc_zygote_rules[i], err) < 0)
+            return -1;
     return 0;
 }
 
@@ -173,7 +192,7 @@ static int add_refusals(struct making *m, struct hc_error *err)
             bool told = (hc_filter_told(name) || hc_filter_learns(m->policy, name)) &&
                         !is_denied(m, name); /* else this filter would let it pass */
             uint32_t action = refuse(m->kind, told, r->error);
-            if (nr < 0 || action == SCMP_ACT_ERRNO(ENOSYS) || seen_before(&m->seen, nr))
+            if (nr < 0 || action == otherwise(m->kind) || seen_before(&m->seen, nr))
                 continue;
             int rc = add_rule(m, action, name, 0, NULL);
             if (rc < 0)
@@ -213,7 +232,7 @@ static int make(enum hc_filter_kind kind, const struct hc_policy *policy, bool c
 {
     struct making m = {
         /* Wrong architecture (32-bit calls on a 64-bit kernel) ends the process: libseccomp's default. */
-        .ctx = seccomp_init(kind == HC_FILTER_REPORT ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(ENOSYS)),
+        .ctx = seccomp_init(otherwise(kind)),
         .kind = kind,
         .arch = arch == SCMP_ARCH_NATIVE ? seccomp_arch_native() : arch,
         .when = hc_filter_when(kind, policy, counted),

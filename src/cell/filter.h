@@ -9,6 +9,9 @@
  * Whoever holds a listener could also let a call pass, and a process that is under a filter with a listener
  * cannot have another (EBUSY). So the reporting filter goes on first of all, while the interpreter's process
  * still does what the shim says: what loads the job's data later could otherwise make a listener for itself.
+ *
+ * A zygote's cells inherit its filter, which must change nothing about theirs: what it does not allow gets a
+ * notification from it, before which the kernel prefers every errno, and every younger filter's notification.
  */
 #ifndef HC_CELL_FILTER_H
 #define HC_CELL_FILTER_H
@@ -27,6 +30,9 @@ enum hc_filter_kind {
     HC_FILTER_REPORT, /* on top of it, first thing in the interpreter's process: what is told to the launcher
                        */
     HC_FILTER_JOB,    /* on top of these, before guest code is read: what the policy allows */
+    HC_FILTER_ZYGOTE, /* of a zygote, below those of its cells: what the first one allows, and what makes
+                       * cells
+                       */
 };
 
 /* Which rows of the tables (enum hc_call_when) make this filter. `counted`: a cgroup counts the cell's

@@ -26,7 +26,19 @@ static void hash_rules(struct hc_hash *h, const cJSON *rules)
     cJSON_free(text);
 }
 
-#define CODE 6 /* of filter.c: another number with each change to what it makes of the tables */
+static void hash_row(struct hc_hash *h, const struct hc_call_rule *r)
+{
+    hash_text(h, r->call);
+    hc_hash_add(h, &r->when, sizeof r->when);
+    for (size_t c = 0; c < HC_CALL_COMPARISONS; c++) {
+        const uint64_t cmp[] = {r->cmp[c].arg, r->cmp[c].mask, r->cmp[c].value};
+        hc_hash_add(h, cmp, sizeof cmp);
+    }
+    hc_hash_add(h, &r->error, sizeof r->error);
+    hash_text(h, r->hint ? "told" : "");
+}
+
+#define CODE 7 /* of filter.c: another number with each change to what it makes of the tables */
 
 /* The cache key covers everything that goes into a filter: the tables, the choice, and who compiles it. */
 static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted,
@@ -44,17 +56,10 @@ static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, 
         hash_text(&h, hc_call_sets[i].calls);
         hc_hash_add(&h, &hc_call_sets[i].when, sizeof hc_call_sets[i].when);
     }
-    for (size_t i = 0; i < hc_call_rules_count; i++) {
-        hash_text(&h, hc_call_rules[i].call);
-        hc_hash_add(&h, &hc_call_rules[i].when, sizeof hc_call_rules[i].when);
-        for (size_t c = 0; c < HC_CALL_COMPARISONS; c++) {
-            const uint64_t cmp[] = {hc_call_rules[i].cmp[c].arg, hc_call_rules[i].cmp[c].mask,
-                                    hc_call_rules[i].cmp[c].value};
-            hc_hash_add(&h, cmp, sizeof cmp);
-        }
-        hc_hash_add(&h, &hc_call_rules[i].error, sizeof hc_call_rules[i].error);
-        hash_text(&h, hc_call_rules[i].hint ? "told" : "");
-    }
+    for (size_t i = 0; i < hc_call_rules_count; i++)
+        hash_row(&h, &hc_call_rules[i]);
+    for (size_t i = 0; kind == HC_FILTER_ZYGOTE && i < hc_zygote_rules_count; i++)
+        hash_row(&h, &hc_zygote_rules[i]);
     for (size_t i = 0; i < hc_call_refusals_count; i++) {
         hash_text(&h, hc_call_refusals[i].calls);
         hc_hash_add(&h, &hc_call_refusals[i].error, sizeof hc_call_refusals[i].error);

@@ -69,13 +69,10 @@ static void add_value(struct values *v, unsigned arg, uint64_t value)
         v->of[arg][v->count[arg]++] = value;
 }
 
-/* False: no row is about this call. */
-static bool values_for(const char *call, struct values *v)
+static bool add_values_of(const struct hc_call_rule *rows, size_t count, const char *call, struct values *v)
 {
     bool any = false;
-    memset(v->count, 0, sizeof v->count);
-    for (size_t i = 0; i < hc_call_rules_count; i++) {
-        const struct hc_call_rule *r = &hc_call_rules[i];
+    for (const struct hc_call_rule *r = rows; r < rows + count; r++) {
         if (strcmp(r->call, call) != 0)
             continue;
         any = true;
@@ -88,6 +85,14 @@ static bool values_for(const char *call, struct values *v)
         }
     }
     return any;
+}
+
+/* False: no row is about this call. */
+static bool values_for(const char *call, struct values *v)
+{
+    memset(v->count, 0, sizeof v->count);
+    bool any = add_values_of(hc_call_rules, hc_call_rules_count, call, v);
+    return add_values_of(hc_zygote_rules, hc_zygote_rules_count, call, v) || any;
 }
 
 /* Each value of an argument with each of the others': what a row compares is seen alone, and together. Those
@@ -155,11 +160,15 @@ struct proof {
 /* What this filter does where nothing is said, and where a call is refused. */
 static uint32_t otherwise(const struct proof *p)
 {
+    if (p->kind == HC_FILTER_ZYGOTE)
+        return SECCOMP_RET_USER_NOTIF;
     return p->kind == HC_FILTER_REPORT ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | (uint32_t)ENOSYS;
 }
 
 static uint32_t refusal(const struct proof *p, bool told, int error)
 {
+    if (p->kind == HC_FILTER_ZYGOTE)
+        return SECCOMP_RET_USER_NOTIF;
     if (told)
         return p->kind == HC_FILTER_JOB ? SECCOMP_RET_ALLOW : SECCOMP_RET_USER_NOTIF;
     return p->kind == HC_FILTER_REPORT ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | (uint32_t)error;
@@ -184,7 +193,10 @@ static bool by_rules(const struct proof *p, const char *call, const struct secco
         if (!(r->when & p->when) || strcmp(r->call, call) != 0)
             continue;
         any = true;
-        if (hc_call_fits(r, data->args) && (r->error || *says != SECCOMP_RET_USER_NOTIF))
+        if (p->kind == HC_FILTER_ZYGOTE && r->error)
+            continue; /* as it does anyway */
+        if (hc_call_fits(r, data->args) &&
+            (r->error || *says != SECCOMP_RET_USER_NOTIF || p->kind == HC_FILTER_ZYGOTE))
             *says = r->error ? refusal(p, hc_filter_hint(r) || hc_filter_learns(p->policy, call), r->error)
                              : SECCOMP_RET_ALLOW;
     }
@@ -200,9 +212,19 @@ static uint32_t by_refusals(const struct proof *p, const char *call, bool denied
     return otherwise(p);
 }
 
+static bool makes_cells(const struct proof *p, const char *call, const struct seccomp_data *data)
+{
+    for (size_t i = 0; p->kind == HC_FILTER_ZYGOTE && i < hc_zygote_rules_count; i++)
+        if (strcmp(hc_zygote_rules[i].call, call) == 0 && hc_call_fits(&hc_zygote_rules[i], data->args))
+            return true;
+    return false;
+}
+
 static uint32_t expected(const struct proof *p, const char *call, const struct seccomp_data *data)
 {
     uint32_t says;
+    if (makes_cells(p, call, data))
+        return SECCOMP_RET_ALLOW;
     if (p->kind == HC_FILTER_REPORT && hc_filter_learns(p->policy, call))
         return SECCOMP_RET_USER_NOTIF;
     if (p->kind == HC_FILTER_JOB && hc_syscalls_denied(p->policy->rules, call))

@@ -177,6 +177,7 @@ static void take_over(struct hc_launch *l, struct hc_parked *p)
     l->plan.host_gid = p->gid;
     l->plan.rlimit_pids = l->plan.rlimit_memory = true;
     l->sup.adopted = true;
+    l->sup.filters = p->filters;
     l->sup.pid = p->pid;
     l->sup.pidfd = hc_take(&p->fds[HC_PARKED_PIDFD]);
     l->stdout_fd = hc_take(&p->fds[HC_PARKED_STDOUT]);

@@ -242,6 +242,12 @@ struct filters {
     struct hc_buf report, own;
 };
 
+/* That of a zygote itself. Its copies' are all in the handover. */
+static int get_zygote_filter(struct hc_launch *l, bool counted, const char *cache, struct hc_error *err)
+{
+    return hc_filter_get(HC_FILTER_ZYGOTE, l->run->policy, counted, cache, &l->first_filter, err);
+}
+
 /* Which filters travel in the handover: of a cold cell the two that the interpreter's process puts on itself;
  * of a zygote those that it puts on its copies before they have a job; of a copy what is left then. */
 static int get_filters(struct hc_launch *l, const char *cache, struct filters *out, struct hc_error *err)
@@ -251,7 +257,8 @@ static int get_filters(struct hc_launch *l, const char *cache, struct filters *o
     struct hc_buf *first = zygote ? &out->own : &l->first_filter;
     if ((!copy && hc_filter_get(HC_FILTER_FIRST, policy, counted, cache, first, err) < 0) ||
         (!copy && hc_filter_get(HC_FILTER_REPORT, policy, counted, cache, &out->report, err) < 0) ||
-        (!zygote && hc_filter_get(HC_FILTER_JOB, policy, counted, cache, &out->own, err) < 0))
+        (!zygote && hc_filter_get(HC_FILTER_JOB, policy, counted, cache, &out->own, err) < 0) ||
+        (zygote && get_zygote_filter(l, counted, cache, err) < 0))
         return -1;
     l->plan.filter = (struct sock_fprog){
         .len = (unsigned short)(l->first_filter.len / sizeof(struct sock_filter)),

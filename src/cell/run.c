@@ -45,12 +45,6 @@ static int stamp(const char *format, char *out, size_t size, struct hc_error *er
     return 0;
 }
 
-static int own_filters(void)
-{
-    const char *text = hc_status_read(AT_FDCWD, "/proc/self/status");
-    return text ? (int)hc_status_field(text, "Seccomp_filters", 10, 0) : 0;
-}
-
 void hc_launch_supervisor(struct hc_launch *l)
 {
     struct hc_supervisor *s = &l->sup;
@@ -67,7 +61,8 @@ void hc_launch_supervisor(struct hc_launch *l)
     s->pass_stdout = l->run->pass_stdout;
     s->pass_stderr = l->run->pass_stderr;
     s->cancel_fd = l->run->cancel_fd;
-    s->filters = own_filters();
+    if (!s->adopted)
+        s->filters = hc_status_own_filters();
     s->out = &l->m->out;
     s->err = &l->m->err;
     s->denials = &l->m->denials;

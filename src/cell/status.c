@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,4 +33,10 @@ long hc_status_inner_id(const char *text, const char *key)
     const char *end = line ? strchrnul(line + len, '\n') : NULL;
     const char *last = end ? memrchr(line, '\t', (size_t)(end - line)) : NULL;
     return last ? strtol(last + 1, NULL, 10) : -1;
+}
+
+int hc_status_own_filters(void)
+{
+    const char *text = hc_status_read(AT_FDCWD, "/proc/self/status");
+    return text ? (int)hc_status_field(text, "Seccomp_filters", 10, 0) : 0;
 }

@@ -14,4 +14,7 @@ uint64_t hc_status_field(const char *text, const char *key, int base, uint64_t o
  * none. */
 long hc_status_inner_id(const char *text, const char *key);
 
+/* How many seccomp filters this process is under; whatever it makes inherits them. */
+int hc_status_own_filters(void);
+
 #endif

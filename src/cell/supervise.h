@@ -43,7 +43,7 @@ struct hc_supervisor {
     int pass_stdout, pass_stderr; /* where output is passed on to as it comes; -1: nowhere */
     int cancel_fd;                /* readable: end the job; -1: none */
     struct hc_toolbox *tools;     /* NULL: the program has none */
-    int filters;                  /* seccomp filters that the launcher itself was under */
+    int filters;                  /* seccomp filters that whoever made the cell was under */
     /* In a session (session.c), the process that runs: its end is the run's, not the cell's, and others that
      * have the channel in their hands are not heard. */
     bool session;

@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "cell/cgroup.h"
 #include "cell/launch.h"
+#include "cell/status.h"
 #include "inside/kernel.h"
 #include "inside/park.h"
 #include "spec/frame.h"
@@ -26,6 +27,7 @@ struct hc_zygote {
     struct hc_job job; /* without code, as the handover wants one */
     struct hc_manifest m;
     char key[HC_SHA256_HEX];
+    int filters; /* that it is under */
     int made;
     size_t next;              /* id of the block, as a number from 0 */
     int alive[HC_ZYGOTE_IDS]; /* pidfd of the cell that has it; -1: none */
@@ -103,6 +105,7 @@ int hc_zygote_start(struct hc_zygote **out, const struct hc_policy *policy, cons
     for (size_t i = 0; i < HC_ZYGOTE_IDS; i++)
         z->alive[i] = -1;
     z->job.code = none;
+    z->filters = hc_status_own_filters() + 1;
     z->run = (struct hc_run){.job = &z->job, .policy = policy, .cancel_fd = -1};
     hc_launch_init(&z->l, &z->run, &z->m);
     if (start(z, tenant, err) < 0) {
@@ -301,6 +304,7 @@ static int park(struct hc_zygote *z, struct parking *k, struct hc_error *err)
     p->fds[HC_PARKED_STATUS] = hc_take(&k->l.status_fd);
     p->uid = k->slot < 0 ? z->l.ids.uid : z->l.block.uid + (uid_t)k->slot;
     p->gid = k->slot < 0 ? z->l.ids.gid : z->l.block.gid + (gid_t)k->slot;
+    p->filters = z->filters;
     p->born_us = hc_now_us();
     memcpy(p->key, z->key, sizeof p->key);
     memcpy(p->tree, z->m.tree_sha256, sizeof p->tree);

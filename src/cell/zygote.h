@@ -45,7 +45,8 @@ struct hc_parked {
     char tree[HC_SHA256_HEX]; /* ID of its tree */
     uid_t uid;                /* on the host */
     gid_t gid;
-    pid_t pid; /* first process of the cell, as the host numbers it */
+    pid_t pid;   /* first process of the cell, as the host numbers it */
+    int filters; /* seccomp filters that its zygote is under */
     int64_t born_us;
     struct hc_facts facts;
     int fds[HC_PARKED_FDS]; /* owned */

@@ -120,12 +120,14 @@ static int attempt_root_write(struct hc_facts *f, struct hc_error *err)
 
 static int lock_syscalls(const struct hc_plan *plan, struct hc_facts *f, struct hc_error *err)
 {
-    if (hc_weak(HC_WEAK_SECCOMP) || plan->zygote)
+    if (hc_weak(HC_WEAK_SECCOMP))
         return 0;
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &plan->filter) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "load the first seccomp filter");
     f->seccomp_mode = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
-    f->filter_errno = unshare(0) < 0 ? errno : 0; /* unfiltered, this succeeds and does nothing */
+    /* Unfiltered, either succeeds and does nothing. The filter of a zygote lets the first one pass, so that
+     * its cells, which inherit it, prove their own. */
+    f->filter_errno = unshare(plan->zygote ? CLONE_FS : 0) < 0 ? errno : 0;
     if (f->seccomp_mode != SECCOMP_MODE_FILTER || !f->filter_errno)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the seccomp filter is not in force");
     return 0;

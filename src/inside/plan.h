@@ -47,11 +47,11 @@ struct hc_plan {
     bool drop_groups;   /* the launcher is root: supplementary groups can and must go */
     bool rlimit_pids;   /* no pids controller: RLIMIT_NPROC */
     bool rlimit_memory; /* no memory controller: RLIMIT_DATA as the backstop of the watch */
-    bool zygote;        /* the cell is one that makes cells: no Landlock and no filter, which would refuse it
-                           the mounts, and with `drop_groups` it may still change its ids */
+    bool zygote;        /* the cell is one that makes cells: no Landlock, which would refuse it the mounts,
+                           and with `drop_groups` it may still change its ids */
     int sync_fd;        /* construction socket, child's end */
     int stdin_fd, stdout_fd, stderr_fd, handover_fd, status_fd;
-    struct sock_fprog filter; /* the first filter; not of a zygote */
+    struct sock_fprog filter; /* the first filter; of a zygote, its own */
     char **env;
 };
 

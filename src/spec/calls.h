@@ -72,6 +72,10 @@ struct hc_call_rule {
 extern const struct hc_call_rule hc_call_rules[];
 extern const size_t hc_call_rules_count;
 
+/* Rows that a zygote has besides (zygote_calls.c): they only allow, and `when` says nothing. */
+extern const struct hc_call_rule hc_zygote_rules[];
+extern const size_t hc_zygote_rules_count;
+
 /* Calls whose refusal, by either table, is told to the launcher. */
 struct hc_calls_told {
     const char *calls; /* separated by blanks */

@@ -1,0 +1,69 @@
+/* What a zygote may call beyond what any cell's first process may: how it makes cells of copies of itself. */
+#include "spec/calls.h"
+
+#include <linux/mount.h>
+#include <linux/sockios.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080 /* as in inside/kernel.h */
+#endif
+
+#define ANY(call, why)                                                                                       \
+    {                                                                                                        \
+        call, 0, {{0}}, why, 0, NULL, NULL                                                                   \
+    }
+#define WORD(call, arg, value, why)                                                                          \
+    {                                                                                                        \
+        call, 0, {{arg, HC_WORD_MASK, value}, {0}}, why, 0, #value, NULL                                     \
+    }
+
+#define LOOPBACK "a cell's loopback interface is raised, and no other is up"
+#define MOUNTS   "a cell's own /proc, /input, /output and /tmp"
+#define RULES    "a cell's own Landlock rules"
+#define RIGHTS   "a cell has none left"
+
+/* All of it is about namespaces that a copy has made for itself: none of these rows reaches what is the
+ * host's.
+ */
+const struct hc_call_rule hc_zygote_rules[] = {
+    ANY("clone3", "a cell is a copy in namespaces of its own; its flags lie where a filter cannot look"),
+    WORD("unshare", 0, CLONE_NEWTIME, "a cell's clocks start at zero"),
+    WORD("unshare", 0, CLONE_NEWCGROUP, "a cell sees its own cgroup as the root"),
+    WORD("unshare", 0, 0, "does nothing: a cell proves its own filter by it"),
+    WORD("setns", 1, CLONE_NEWTIME, "into the namespace that was made for the clocks"),
+    ANY("setresuid", "as root, each cell has a uid of its own"),
+    ANY("setresgid", "as root, each cell has a gid of its own"),
+    ANY("sethostname", "each cell is called the same"),
+    ANY("setdomainname", "each cell is called the same"),
+    WORD("ioctl", 1, SIOCSIFFLAGS, LOOPBACK),
+    WORD("ioctl", 1, SIOCGIFFLAGS, LOOPBACK),
+    WORD("ioctl", 1, SIOCGIFNAME, LOOPBACK),
+    {"setsockopt",
+     0,
+     {{1, HC_WORD_MASK, SOL_SOCKET}, {2, HC_WORD_MASK, SO_PASSCRED}, {0}},
+     "a cell's control channel tells who sent what",
+     0,
+     "SO_PASSCRED",
+     NULL},
+    WORD("mount", 3, MS_REC | MS_PRIVATE, "mounts of a cell are seen by no other"),
+    ANY("fsopen", MOUNTS),
+    WORD("fsconfig", 1, FSCONFIG_SET_STRING, MOUNTS),
+    WORD("fsconfig", 1, FSCONFIG_CMD_CREATE, MOUNTS),
+    ANY("fsmount", MOUNTS),
+    WORD("open_tree", 2, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC, MOUNTS),
+    WORD("move_mount", 4, MOVE_MOUNT_F_EMPTY_PATH, MOUNTS),
+    WORD("mount_setattr", 2, AT_EMPTY_PATH, MOUNTS),
+    ANY("landlock_create_ruleset", RULES),
+    ANY("landlock_add_rule", RULES),
+    ANY("landlock_restrict_self", RULES),
+    ANY("capset", RIGHTS),
+    WORD("prctl", 0, PR_CAPBSET_DROP, RIGHTS),
+    WORD("prctl", 0, PR_CAP_AMBIENT, RIGHTS),
+    WORD("prctl", 0, PR_SET_SECUREBITS, RIGHTS),
+    WORD("prctl", 0, PR_SCHED_CORE, "a cell shares no core with others, if the policy says so"),
+};
+const size_t hc_zygote_rules_count = sizeof hc_zygote_rules / sizeof *hc_zygote_rules;
