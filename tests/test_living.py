@@ -11,26 +11,47 @@ import living
 
 SHORT = {"timeout": "500ms", "grace": "0"}
 
-# How a run ends: the program, its limits, its status, and whether the process is gone.
+FORGED = """
+import json, os, struct
+def send(kind, body=b""):
+    os.write(3, struct.pack("<BBHI", kind, 1, 0, len(body)) + body)
+"""
+INTERRUPT = {"interrupt": True}
+
+# How a run ends, as hotcell-session(1) has it: the program, what else its request says, its status, and whether its process is gone.
 ENDS = {
     "well": ("x = 2", {}, "ok", False),
+    "well, with threads that never do": ("x = 2; import threading\ndef spin():\n while True: pass\n"
+                                         "threading.Thread(target=spin, daemon=True).start()", {}, "ok", False),
     "by an exception": ("x = 2; 1 / 0", {}, "error", False),
     "by sys.exit": ("x = 2; import sys; sys.exit(3)", {}, "error", False),
     "refused by its syntax": ("x = 2; def", {}, "rejected", False),
-    "by a TimeoutError": ("x = 2\nwhile True: pass", {"timeout": "2s", "grace": "1500ms"}, "timeout", False),
-    "over its time": ("x = 2\nwhile True: pass", SHORT, "timeout", True),
-    "over its time in C": ("x = 2\nsum(range(10 ** 12))", SHORT, "timeout", True),
-    "over its CPU time": ("x = 2\nwhile True: pass", {"cpu": "300ms"}, "cpu", True),
+    "by an interrupt": ("while True: pass", {"vars": {"x": 2}, **INTERRUPT}, "error", False),
+    "by a TimeoutError": ("x = 2\nwhile True: pass", {"limits": {"timeout": "2s", "grace": "1500ms"}}, "timeout", False),
+    "over its time": ("x = 2\nwhile True: pass", {"limits": SHORT}, "timeout", True),
+    "over its time in C": ("x = 2\nsum(range(10 ** 12))", {"limits": SHORT}, "timeout", True),
+    "over its CPU time": ("x = 2\nwhile True: pass", {"limits": {"cpu": "300ms"}}, "cpu", True),
     "by a MemoryError": ("x = 2\ndef grow():\n y = []\n while True: y.append(bytearray(1 << 20))\ngrow()", {}, "memory", False),
     "over its memory": ("x = 2\ny = b'x' * (1 << 30)", {}, "memory", True),
+    "with too much output": ("x = 2; print('x' * (1 << 20))", {"limits": {"stdout": "64K"}}, "ok", False),
+    "as a flood of output": ("x = 2\nwhile True: print('x' * 65536)", {"limits": SHORT}, "timeout", True),
+    "by a RecursionError": ("x = 2\ndef deeper(): deeper()\ndeeper()", {}, "error", False),
+    "by a stack overflow": ("x = 2; import sys; sys.setrecursionlimit(10 ** 9)\nclass A:\n def __repr__(self): return repr(self)\n"
+                            "repr(A())", {}, "error", True),
     "by os._exit": ("x = 2; import os; os._exit(0)", {}, "error", True),
     "by a segmentation fault": ("x = 2; import ctypes; ctypes.string_at(0)", {}, "error", True),
     "by os.abort": ("x = 2; import os; os.abort()", {}, "error", True),
     "by killing itself": ("x = 2; import os; os.kill(os.getpid(), 9)", {}, "killed", True),
+    "by killing its first process": ("x = 2; import os; os.kill(1, 9)", {}, "error", False),
+    "by killing all": ("x = 2; import os; os.kill(-1, 9)", {}, "error", False),
+    "without its descriptors": ("x = 2; import os; os.closerange(0, 1024)", {}, "error", True),
     "as a fork bomb": ("x = 2; import os\nwhile True: os.fork()", {}, "error", False),
     "as a thread bomb": ("x = 2; import threading\ngate = threading.Event()\n"
                          "while True:\n try: threading.Thread(target=gate.wait).start()\n"
                          " except RuntimeError: import time, os; time.sleep(0.2); os._exit(1)", {}, "pids", True),
+    "as the launcher": (FORGED + "x = 2; send(11)", {}, "error", True),
+    "as a copy": (FORGED + "x = 2; send(12)", {}, "error", True),
+    "as a copy that takes over": (FORGED + "x = 2; send(13)", {}, "error", True),
 }
 
 
@@ -55,9 +76,14 @@ def fixture_bare(request):
 
 @pytest.mark.parametrize("end", ENDS)
 def test_a_run_costs_only_itself(bare, end):
-    code, limits, status, killed = ENDS[end]
+    code, more, status, killed = ENDS[end]
     before = bare.run("x = 1; kept = [x]")
-    run = bare.run(code, limits=limits)
+    more = dict(more)
+    interrupted = more.pop("interrupt", False)
+    bare.ask({"run": {"code": code, **more}})
+    if interrupted:
+        bare.ask(INTERRUPT)
+    run = bare.result()
     assert run.status == status, run
     assert run.state == (f"rolled back to run {before.number}" if killed else "kept"), run
     after = bare.run("[x, kept, 'y' in globals()]")
@@ -207,16 +233,11 @@ def test_of_branches_one_is_kept(session):
     assert "there are no branches" in refused(session, {"keep": 1})
 
 
-FORGED = """
-import json, os, struct
-def send(kind, body=b""):
-    os.write(3, struct.pack("<BBHI", kind, 1, 0, len(body)) + body)
-"""
 REPORT = 'dict(value=None, error=None, figures=[], columns={}, warnings=[], exit=0, complete=True)'
 
 
-@pytest.mark.parametrize("code", ["send(12)", "send(13)", "send(7, b'{}')", "os.write(3, b'x' * 100)", "os.write(3, b'')"],
-                         ids=["a copy", "a take-over", "a denial that is none", "noise", "nothing"])
+@pytest.mark.parametrize("code", ["send(7, b'{}')", "os.write(3, b'x' * 100)", "os.write(3, b'')"],
+                         ids=["a denial that is none", "noise", "nothing"])
 def test_forged_packets_cost_the_run(bare, code):
     before = bare.run("x = 1")
     run = bare.run(FORGED + "x = 2\n" + code)
