@@ -18,10 +18,15 @@
 #define MAX_DEPTH    32 /* descriptors held at once; what lies deeper is moved up first */
 #define CONFINED     (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
 
+static int open_confined(int dir, const char *name, uint64_t resolve)
+{
+    struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, .resolve = resolve};
+    return hc_openat2(dir, name, &how);
+}
+
 static int open_dir(int dir, const char *name)
 {
-    struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, .resolve = CONFINED};
-    return hc_openat2(dir, name, &how);
+    return open_confined(dir, name, CONFINED);
 }
 
 /* ---- the lock ---- */
@@ -110,13 +115,14 @@ static int empty(struct removal *r, int dir_taken, int depth, struct hc_error *e
 int hc_remove_results(int dir, const char *name, struct hc_error *err)
 {
     unsigned before;
-    hc_autofd root = open_dir(dir, name);
+    /* What `name` leads through may be mounts of whoever set up the directory. */
+    hc_autofd root = open_confined(dir, name, CONFINED & ~(uint64_t)RESOLVE_NO_XDEV);
     struct removal r = {.root = root};
     if (root < 0)
-        return hc_fail(err, errno, "open %s", name);
+        return errno == ENOENT ? 0 : hc_fail(err, errno, "open %s", name);
     do { /* until nothing was moved up */
         before = r.moved;
-        int again = open_dir(dir, name);
+        int again = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (again < 0)
             return hc_fail(err, errno, "open %s", name);
         if (empty(&r, again, 0, err) < 0)

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "cell/cgroup.h"
+#include "cell/steps.h"
 #include "daemon/front.h"
 #include "daemon/notify.h"
 #include "daemon/reload.h"
@@ -313,7 +314,7 @@ static int enter_state(struct keeper *k, struct hc_error *err)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "state directory %s", state);
     if (flock(k->lock, LOCK_EX | LOCK_NB) < 0)
         return hc_fail_as(err, HC_EXIT_CONFIG, 0, "state directory %s: another hotcelld uses it", state);
-    if (hc_remove_tree(AT_FDCWD, HC_STAGE_DIR, err) < 0)
+    if (hc_remove_results(AT_FDCWD, HC_STAGE_DIR, err) < 0)
         return -1;
     if (mkdir(HC_STAGE_DIR, 0700) < 0)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "make " HC_STAGE_DIR);

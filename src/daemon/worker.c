@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "cell/policies.h"
 #include "cell/run.h"
+#include "cell/steps.h"
 #include "daemon/channel.h"
 #include "daemon/warm.h"
 
@@ -171,7 +172,7 @@ static void unstage(struct work *w)
     char dir[128];
     struct hc_error err;
     (void)snprintf(dir, sizeof dir, HC_STAGE_DIR "/%s", w->said->job_id);
-    if (w->staged && hc_remove_tree(AT_FDCWD, dir, &err) < 0)
+    if (w->staged && hc_remove_results(AT_FDCWD, dir, &err) < 0)
         hc_warn("%s", err.text);
 }
 
@@ -219,7 +220,7 @@ static void forget(const char *job_id)
     char dir[128];
     struct hc_error err;
     (void)snprintf(dir, sizeof dir, HC_RESULTS_DIR "/%s", job_id);
-    if (hc_remove_tree(AT_FDCWD, dir, &err) < 0)
+    if (hc_remove_results(AT_FDCWD, dir, &err) < 0)
         hc_warn("%s", err.text);
 }
 

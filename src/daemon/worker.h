@@ -13,7 +13,4 @@
 /* Serve until the other side goes, with so many warm interpreters at most. Never returns. */
 _Noreturn void hc_worker_main(int channel, size_t warm_cells);
 
-/* Remove a directory and all that is in it, by descriptors, links not followed. It need not be there. */
-int hc_remove_tree(int dir_fd, const char *name, struct hc_error *err);
-
 #endif
