@@ -6,7 +6,7 @@ import subprocess
 import cells
 
 SIBLINGS = cells.BUILD / "warm" / "siblings"
-LIMITS = {"memory": "256M", "enforcement": "rlimits"}
+LIMITS = {"memory": "256M"}
 
 
 class Siblings:

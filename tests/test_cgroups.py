@@ -427,3 +427,61 @@ def test_a_running_job_is_not_reaped(place):
         assert "populated 1" in value(leaf, "cgroup.events")
         job.signal(15)
         ends(job.finish(), "killed", job.process.returncode)
+
+
+# ---- warm cells ----
+
+@pytest.fixture
+def warm(monkeypatch):
+    """Launchers that the test starts run their jobs in cells that have waited for them."""
+    launcher = cells.BUILD / "warm" / "hotcell"
+    if not launcher.exists():
+        cells.skip(f"{launcher} is not built: run 'make warm'")
+    monkeypatch.setattr(cells, "HOTCELL", launcher)
+
+
+def test_a_warm_cell_has_its_limits_from_its_birth_on_and_leaves_nothing(place, warm):
+    options = ["--memory=96M", "--pids=17", "--cpus=0.5", "--cpu-weight=42", "--enforcement=cgroup"]
+    with cells.start(WAIT, *options, env={"HOTCELL_CGROUP": str(place), "HOTCELL_WARM_SAY": "1"}) as job:
+        job.read_line()
+        zygote, = [path for path in place.iterdir() if path.name.startswith("hotcell-job-zygote-")]
+        leaf, = [path for path in place.iterdir() if path.name.startswith("hotcell-job-warm-")]
+        found = {name: value(leaf, name) for name in ("memory.max", "memory.oom.group", "pids.max", "cpu.max", "cpu.weight")}
+        bound, inside, above = value(zygote, "memory.max"), value(leaf, "cgroup.procs"), value(zygote, "cgroup.procs")
+        job.signal(15)
+        result = job.finish()
+    assert found == {"memory.max": str(96 << 20), "memory.oom.group": "1", "pids.max": "17", "cpu.max": "50000 100000",
+                     "cpu.weight": "42"}
+    assert len(inside.split()) == len(above.split()) == 2 and not set(inside.split()) & set(above.split())
+    assert 96 << 20 < int(bound) < 1 << 30
+    assert "warm: yes" in result.stderr and result.enforced_by_cgroup, result
+    assert result.manifest["layers"]["cgroup"]["on"] and result.manifest["layers"]["cgroup_namespace"]["on"]
+    assert leaves(place) == []
+
+
+def test_limits_of_a_warm_cell_hold_and_its_use_is_the_kernels(place, warm):
+    used = {}
+    for status, code, options in (
+            ("memory", GROW, ["--memory=64M", "--memory-soft=0"]),
+            ("pids", "import threading\nwhile True: threading.Thread(target=threading.Event().wait, daemon=True).start()", ["--pids=8"]),
+            ("cpu", FOREVER, ["--cpu=0.5", "--cpus=0.5"])):
+        result = cells.run(code, *options, env={"HOTCELL_CGROUP": str(place), "HOTCELL_WARM_SAY": "1"})
+        assert "warm: yes\n" in result.stderr, result
+        used[status] = ends(result, status).manifest["usage"]
+        assert leaves(place) == []
+    assert 32 << 20 < used["memory"]["memory_peak"] <= 64 << 20 and used["memory"]["memory_max_hits"] > 0
+    assert used["pids"]["pids_peak"] in (8, None)
+    assert used["cpu"]["cpu_user"] + used["cpu"]["cpu_system"] >= 0.5 and used["cpu"]["cpu_throttled"] > 0
+
+
+def test_what_a_killed_launcher_of_warm_cells_left_goes_with_the_next(place, warm):
+    with cells.start(WAIT, env={"HOTCELL_CGROUP": str(place)}) as job:
+        job.read_line()
+        left = [place / name for name in leaves(place)]
+        job.process.kill()
+        job.process.wait()
+        for leaf in left:
+            cells.wait_until("nobody is left", lambda leaf=leaf: "populated 0" in value(leaf, "cgroup.events"))
+    assert len(left) == 2
+    ends(run(place, "print(1)"), "ok", 0)
+    assert leaves(place) == []

@@ -17,9 +17,7 @@ SAY = {"HOTCELL_WARM_SAY": "1"}
 
 
 @pytest.fixture(autouse=True)
-def built(base_tree, monkeypatch):
-    # No cgroup holds warm cells yet: where there is one that could, jobs would run cold.
-    monkeypatch.setitem(cells.BOUNDS, "--enforcement", "rlimits")
+def built(base_tree):
     for program in (WARM, SIBLINGS):
         if not program.exists():
             cells.skip(f"{program} is not built: run 'make warm'")
@@ -112,10 +110,10 @@ def test_what_a_warm_cell_is_not_for_runs_cold(option, warm):
     assert result.manifest["status"] == "ok" and "warm: cold: " in result.stderr, result
 
 
-def test_where_cgroups_are_required_a_job_runs_cold_or_not_at_all(warm):
-    result = cells.run("print(1)", "--enforcement=cgroup", env=SAY)
-    assert "warm: cold: start a zygote: limits are enforced by cgroups here, and warm cells have none yet" in result.stderr
-    assert result.status in (0, 69) and (result.status == 69 or result.enforced_by_cgroup), result
+def test_where_cgroups_are_required_and_there_are_none_nothing_runs(warm):
+    result = cells.run("print(1)", "--enforcement=cgroup", env={**SAY, "HOTCELL_CGROUP": "/nowhere"})
+    assert "warm: cold: start a zygote: HOTCELL_CGROUP: /nowhere is not a cgroup v2 directory" in result.stderr
+    assert result.status == 78, result
 
 
 # ---- siblings ----

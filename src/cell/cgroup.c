@@ -128,6 +128,13 @@ const char *hc_cgroup_clone_refusal(const struct hc_cgroup *cg, int error)
     return error == EAGAIN ? "pids.max of a cgroup above its own is reached" : NULL;
 }
 
+int hc_cgroup_put(const struct hc_cgroup *cg, pid_t pid, struct hc_error *err)
+{
+    char number[16];
+    (void)snprintf(number, sizeof number, "%d", pid);
+    return hc_write_attr(cg->fd, "cgroup.procs", number, err) < 0 ? hc_exit_as(err, HC_EXIT_UNAVAILABLE) : 0;
+}
+
 bool hc_cgroup_holds(const struct hc_cgroup *cg, pid_t pid)
 {
     char text[4096];
@@ -173,7 +180,8 @@ void hc_cgroup_remove(struct hc_cgroup *cg)
 {
     if (cg->fd < 0)
         return;
-    (void)unlinkat(cg->parent_fd, cg->name, AT_REMOVEDIR);
+    hc_autofd above = cg->parent_fd >= 0 ? -1 : openat(cg->fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    (void)unlinkat(above >= 0 ? above : cg->parent_fd, cg->name, AT_REMOVEDIR);
     hc_close_fd(&cg->fd);
 }
 

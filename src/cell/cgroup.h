@@ -37,7 +37,7 @@ int hc_cgroup_enter_scope(struct hc_error *err);
 /* Held by a lock on its directory for as long as this struct lives. One leaf, one job: kernels before 6.1.192
  * and 6.12.102 kill at once what is cloned into a cgroup that was ever killed. */
 struct hc_cgroup {
-    int parent_fd; /* borrowed from the parent */
+    int parent_fd; /* borrowed from the parent; -1: found when it is needed */
     int fd;        /* owned; -1: none */
     char name[96];
     bool cpu, io;
@@ -54,6 +54,9 @@ int hc_cgroup_limit(struct hc_cgroup *cg, const struct hc_limits *l, struct hc_e
 int hc_cgroup_spare(struct hc_cgroup *cg, struct hc_error *err);
 bool hc_cgroup_holds(const struct hc_cgroup *cg, pid_t pid);
 bool hc_cgroup_frozen(const struct hc_cgroup *cg);
+
+/* Have a process go on in it, with all of its threads. What memory it has already stays with where it was. */
+int hc_cgroup_put(const struct hc_cgroup *cg, pid_t pid, struct hc_error *err);
 
 /* Why clone3 could not start a process in the leaf, if that is the leaf's fault; NULL: it is not. */
 const char *hc_cgroup_clone_refusal(const struct hc_cgroup *cg, int error);

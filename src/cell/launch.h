@@ -62,8 +62,9 @@ int hc_launch_prepare_input(struct hc_launch *l, const struct hc_input *in, int 
 int hc_launch_prepare_handover(struct hc_launch *l, struct hc_error *err);
 int hc_launch_prepare_channels(struct hc_launch *l, struct hc_error *err);
 
-/* Find out who enforces the limits, and set those of the cgroup; with the cell dead, what it used. (limits.c)
- */
+/* 1: cells get their cgroups in l->parent; 0: nowhere, and l->no_cgroup says why. Then find out who enforces
+ * the limits, and set those of the cgroup; with the cell dead, what it used. (limits.c) */
+int hc_launch_find_place(struct hc_launch *l, struct hc_error *err);
 int hc_launch_prepare_limits(struct hc_launch *l, struct hc_error *err);
 void hc_launch_account(struct hc_launch *l);
 

@@ -2,6 +2,7 @@
 #include "cell/launch.h"
 
 #include "cell/watch.h"
+#include "cell/zygote.h"
 #include "inside/weak.h"
 
 #include <stdio.h>
@@ -58,6 +59,12 @@ static int limit_io(struct hc_launch *l, struct hc_error *err)
         return 0;
     if (l->cgroup.fd < 0 || !l->cgroup.io)
         return lack_io(l, "there is no cgroup with the io controller", err);
+    if (l->run->parked) { /* its inputs are copies, in memory: there is its tree alone */
+        if (!l->run->parked->io)
+            return lack_io(l, "the tree lies on no disk that could be told", err);
+        l->m->enforced_by.io = "cgroup";
+        return 0;
+    }
     if (limit_disk_of(l, &disks, &l->plan.tree, err) < 0 ||
         limit_disk_of(l, &disks, &l->plan.output, err) < 0)
         return -1;
@@ -77,14 +84,12 @@ static int limit_leaf(struct hc_launch *l, struct hc_error *err)
     return hc_cgroup_limit(&l->cgroup, &l->run->policy->limits, err) < 0 ? hc_ctx(err, "limit the cell") : 0;
 }
 
-int hc_launch_prepare_limits(struct hc_launch *l, struct hc_error *err)
+int hc_launch_find_place(struct hc_launch *l, struct hc_error *err)
 {
     const struct hc_policy *p = l->run->policy;
     struct hc_error why = {0};
     if (hc_weak(HC_WEAK_CGROUP))
         (void)hc_fail_as(&why, HC_EXIT_UNAVAILABLE, 0, "switched off in a weakened build");
-    if (l->run->parked)
-        (void)hc_fail_as(&why, HC_EXIT_UNAVAILABLE, 0, "warm cells are put into no cgroup");
     bool found =
         p->enforcement != HC_ENFORCE_RLIMITS && why.exit == 0 && hc_cgroup_find(&l->parent, true, &why) == 0;
     if (!found && why.exit == HC_EXIT_CONFIG) { /* HOTCELL_CGROUP names a place, and it will not do */
@@ -97,6 +102,16 @@ int hc_launch_prepare_limits(struct hc_launch *l, struct hc_error *err)
     }
     (void)snprintf(l->no_cgroup, sizeof l->no_cgroup, "%s",
                    why.exit ? why.text : "limits.enforcement is \"rlimits\"");
+    return found;
+}
+
+int hc_launch_prepare_limits(struct hc_launch *l, struct hc_error *err)
+{
+    const struct hc_policy *p = l->run->policy;
+    const bool parked = l->run->parked != NULL; /* then its cgroup, if any, is there */
+    int found = parked ? l->cgroup.fd >= 0 : hc_launch_find_place(l, err);
+    if (found < 0)
+        return -1;
     const char *by = found ? "cgroup" : "rlimit+watch";
     l->m->enforced_by.memory = by;
     l->m->enforced_by.memory_soft = !hc_memory_soft(&p->limits) ? "none" : found ? "cgroup" : "watch";
@@ -106,7 +121,7 @@ int hc_launch_prepare_limits(struct hc_launch *l, struct hc_error *err)
     if (!found && hc_weak(HC_WEAK_RLIMITS))
         l->m->enforced_by.pids = "none";
     l->plan.rlimit_pids = l->plan.rlimit_memory = !found;
-    if (found && limit_leaf(l, err) < 0)
+    if (found && !parked && limit_leaf(l, err) < 0)
         return -1;
     return say_cpu(l, found && l->cgroup.cpu, err) < 0 ? -1 : limit_io(l, err);
 }

@@ -25,14 +25,21 @@ void hc_parked_init(struct hc_parked *p)
     *p = (struct hc_parked){0};
     for (size_t i = 0; i < HC_PARKED_FDS; i++)
         p->fds[i] = -1;
+    p->cgroup.fd = p->cgroup.parent_fd = -1;
 }
 
 void hc_parked_finish(struct hc_parked *p)
 {
+    struct hc_error ignored;
     if (p->fds[HC_PARKED_PIDFD] >= 0)
         (void)syscall(SYS_pidfd_send_signal, p->fds[HC_PARKED_PIDFD], SIGKILL, NULL, 0);
+    if (p->cgroup.fd >= 0)
+        hc_cgroup_kill(&p->cgroup);
     for (size_t i = 0; i < HC_PARKED_FDS; i++)
         hc_close_fd(&p->fds[i]);
+    if (p->cgroup.fd >= 0)
+        (void)hc_cgroup_wait_empty(&p->cgroup, &ignored);
+    hc_cgroup_remove(&p->cgroup);
     p->pid = 0;
 }
 
@@ -99,18 +106,24 @@ bool hc_parked_fits(const struct hc_parked *p, const struct hc_job *job, const s
 
 /* ---- from one process to another ---- */
 
+/* Descriptors of a cell, the last of which not all have. */
+#define SENT_FDS (HC_PARKED_FDS + 1)
+
 int hc_parked_send(int socket, const struct hc_parked *p, struct hc_error *err)
 {
     struct hc_parked copy = *p;
+    int fds[SENT_FDS];
+    const size_t size = (p->cgroup.fd >= 0 ? SENT_FDS : HC_PARKED_FDS) * sizeof *fds;
+    memcpy(fds, p->fds, sizeof p->fds);
+    fds[HC_PARKED_FDS] = p->cgroup.fd;
     struct iovec part = {.iov_base = &copy, .iov_len = sizeof copy};
     union {
         struct cmsghdr head;
-        char space[CMSG_SPACE(sizeof copy.fds)];
-    } control = {
-        .head = {.cmsg_len = CMSG_LEN(sizeof copy.fds), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
-    memcpy(CMSG_DATA(&control.head), p->fds, sizeof p->fds);
+        char space[CMSG_SPACE(sizeof fds)];
+    } control = {.head = {.cmsg_len = CMSG_LEN(size), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+    memcpy(CMSG_DATA(&control.head), fds, size);
     struct msghdr packet = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CMSG_SPACE(size)};
     return TEMP_FAILURE_RETRY(sendmsg(socket, &packet, MSG_NOSIGNAL)) < 0
                ? hc_fail(err, errno, "hand a parked cell over")
                : 0;
@@ -121,7 +134,7 @@ int hc_parked_receive(int socket, struct hc_parked *out, struct hc_error *err)
     struct iovec part = {.iov_base = out, .iov_len = sizeof *out};
     union {
         struct cmsghdr head;
-        char space[CMSG_SPACE(sizeof out->fds)];
+        char space[CMSG_SPACE(SENT_FDS * sizeof(int))];
     } control = {0};
     struct msghdr packet = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
@@ -129,10 +142,15 @@ int hc_parked_receive(int socket, struct hc_parked *out, struct hc_error *err)
     ssize_t n = TEMP_FAILURE_RETRY(recvmsg(socket, &packet, MSG_CMSG_CLOEXEC));
     int error = errno;
     const struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&packet) : NULL;
+    const size_t count = n == (ssize_t)sizeof *out && out->cgroup.fd >= 0 ? SENT_FDS : HC_PARKED_FDS;
     bool whole = n == (ssize_t)sizeof *out && c && c->cmsg_type == SCM_RIGHTS &&
-                 c->cmsg_len == CMSG_LEN(sizeof out->fds);
+                 c->cmsg_len == CMSG_LEN(count * sizeof(int));
     if (whole) {
-        memcpy(out->fds, CMSG_DATA(c), sizeof out->fds);
+        int fds[SENT_FDS] = {[HC_PARKED_FDS] = -1};
+        memcpy(fds, CMSG_DATA(c), count * sizeof(int));
+        memcpy(out->fds, fds, sizeof out->fds);
+        out->cgroup.fd = fds[HC_PARKED_FDS];
+        out->cgroup.parent_fd = -1;
         return 0;
     }
     hc_parked_init(out);
@@ -175,7 +193,9 @@ static void take_over(struct hc_launch *l, struct hc_parked *p)
     l->ids = (struct hc_ids){.uid = p->uid, .gid = p->gid, .lease_fd = -1}; /* the lease is the zygote's */
     l->plan.host_uid = p->uid;
     l->plan.host_gid = p->gid;
-    l->plan.rlimit_pids = l->plan.rlimit_memory = true;
+    l->cgroup = p->cgroup;
+    p->cgroup.fd = -1;
+    (void)snprintf(l->no_cgroup, sizeof l->no_cgroup, "%s", p->no_cgroup);
     l->sup.adopted = true;
     l->sup.filters = p->filters;
     l->sup.pid = p->pid;

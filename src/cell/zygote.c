@@ -3,7 +3,6 @@
 #include "cell/zygote.h"
 
 #include "base/fd.h"
-#include "cell/cgroup.h"
 #include "cell/launch.h"
 #include "cell/status.h"
 #include "inside/kernel.h"
@@ -16,10 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
 #define START_SECONDS 120 /* for imports, on the slowest machine */
+#define COPY_BYTES    (INT64_C(1) << 20)
 
 struct hc_zygote {
     struct hc_launch l;
@@ -35,20 +36,33 @@ struct hc_zygote {
 
 /* ---- start ---- */
 
-/* A copy can be put into no cgroup of its own yet. */
-static int check_place(const struct hc_policy *policy, struct hc_error *err)
+/* Of a zygote or of a cell of one: no job has given them a name yet. */
+static int leaf_name(const char *kind, char out[64], struct hc_error *err)
 {
-    struct hc_cgroup_parent parent = {.fd = -1};
-    struct hc_error none = {0};
-    if (policy->output_mode == HC_OUTPUT_BIND)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "output.mode \"bind\" has no warm cells");
-    if (policy->enforcement == HC_ENFORCE_RLIMITS)
-        return 0;
-    bool found = policy->enforcement == HC_ENFORCE_CGROUP || hc_cgroup_find(&parent, false, &none) == 0;
-    hc_cgroup_parent_finish(&parent);
-    return found ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
-                              "limits are enforced by cgroups here, and warm cells have none yet")
-                 : 0;
+    uint64_t random;
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        return hc_fail(err, errno, "getrandom");
+    (void)snprintf(out, 64, "%s-%016llx", kind, (unsigned long long)random);
+    return 0;
+}
+
+/* Its imports have the memory that a job's would have; and each copy leaves some behind, such as its page
+ * tables, when it goes to a cgroup of its own. */
+static int prepare_place(struct hc_launch *l, struct hc_error *err)
+{
+    char name[64];
+    struct hc_limits limits = l->run->policy->limits;
+    int found = hc_launch_find_place(l, err);
+    if (found <= 0)
+        return found;
+    limits.memory += COPY_BYTES * HC_ZYGOTE_IDS;
+    limits.pids += HC_ZYGOTE_IDS;
+    limits.cpus_milli = 0;
+    limits.cpu_weight = HC_CPU_WEIGHT;
+    (void)hc_cgroup_reap(&l->parent);
+    if (leaf_name("zygote", name, err) < 0 || hc_cgroup_create(&l->cgroup, &l->parent, name, err) < 0)
+        return -1;
+    return hc_cgroup_limit(&l->cgroup, &limits, err) < 0 ? hc_ctx(err, "limit the zygote") : 0;
 }
 
 /* What it printed before it ended, for whoever wrote the policy. */
@@ -85,7 +99,10 @@ static int await_ready(struct hc_zygote *z, struct hc_error *err)
 static int start(struct hc_zygote *z, const char *tenant, struct hc_error *err)
 {
     struct hc_launch *l = &z->l;
-    if (check_place(l->plan.policy, err) < 0 || hc_warm_key(l->plan.policy, tenant, z->key, err) < 0 ||
+    if (l->plan.policy->output_mode == HC_OUTPUT_BIND)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "output.mode \"bind\" has no warm cells");
+    if (hc_warm_key(l->plan.policy, tenant, z->key, err) < 0 ||
+        prepare_place(l, err) < 0 || /* before the filters, as of any cell */
         hc_launch_prepare_zygote(l, err) < 0 || hc_launch_construct(l, err) < 0 || await_ready(z, err) < 0)
         return -1;
     /* What it prints later nobody reads. */
@@ -179,8 +196,8 @@ static int send_request(const struct hc_zygote *z, const struct parking *k, stru
         .network = policy->network,
         .cores = policy->cores,
         .output_mode = policy->output_mode,
-        .rlimit_pids = true,
-        .rlimit_memory = true,
+        .rlimit_pids = k->p->cgroup.fd < 0,
+        .rlimit_memory = k->p->cgroup.fd < 0,
     };
     const int fds[HC_PARK_FDS] = {[HC_PARK_SYNC] = plan->sync_fd,
                                   [HC_PARK_STDOUT] = plan->stdout_fd,
@@ -230,6 +247,8 @@ static int take_birth(struct parking *k, pid_t sender, struct hc_error *err)
     p->fds[HC_PARKED_PIDFD] = (int)syscall(SYS_pidfd_open, sender, 0);
     if (p->fds[HC_PARKED_PIDFD] < 0)
         return hc_fail(err, errno, "open the first process of a new cell");
+    if (p->cgroup.fd >= 0 && hc_cgroup_put(&p->cgroup, sender, err) < 0)
+        return hc_ctx(err, "put a new cell into its cgroup");
     return TEMP_FAILURE_RETRY(send(k->l.sync_fd, &go, sizeof go, MSG_NOSIGNAL)) < 0
                ? hc_fail(err, errno, "start the first process of a new cell")
                : 0;
@@ -288,12 +307,32 @@ static int make_channels(struct parking *k, struct hc_error *err)
                : 0;
 }
 
+/* With all limits in it before there is a cell. */
+static int make_leaf(const struct hc_zygote *z, struct hc_parked *p, struct hc_error *err)
+{
+    char name[64];
+    struct hc_cgroup_disks disks = {0};
+    const struct hc_limits *limits = &z->run.policy->limits;
+    if (z->l.cgroup.fd < 0) {
+        (void)snprintf(p->no_cgroup, sizeof p->no_cgroup, "%.199s", z->l.no_cgroup);
+        return 0;
+    }
+    if (leaf_name("warm", name, err) < 0 || hc_cgroup_create(&p->cgroup, &z->l.parent, name, err) < 0)
+        return -1;
+    p->cgroup.parent_fd = -1; /* the zygote may be gone before it */
+    if (hc_cgroup_limit(&p->cgroup, limits, err) < 0)
+        return hc_ctx(err, "limit a new cell");
+    p->io =
+        (limits->io_read || limits->io_write) && p->cgroup.io && hc_cgroup_disk_of(&disks, z->l.plan.tree.fd);
+    return p->io ? hc_cgroup_limit_io(&p->cgroup, limits, &disks, err) : 0;
+}
+
 static int park(struct hc_zygote *z, struct parking *k, struct hc_error *err)
 {
     if (z->l.block_count && (k->slot = free_slot(z)) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
                           "the zygote has %u cells, for more of which it has no uids", z->l.block_count);
-    if (make_channels(k, err) < 0 || send_request(z, k, err) < 0)
+    if (make_leaf(z, k->p, err) < 0 || make_channels(k, err) < 0 || send_request(z, k, err) < 0)
         return -1;
     hc_launch_close_childs_ends(&k->l);
     if (await_parked(z, k, err) < 0)

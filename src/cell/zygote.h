@@ -3,8 +3,10 @@
  *
  * A zygote belongs to one policy and one tenant, and knows no job. Each of its cells is for one job: it has
  * namespaces of its own, as root a uid of its own on the host, and is under the limits, rules and filters of
- * a cold cell before the job's data comes near it. What hangs on the launcher alone may differ from job to
- * job; a job that asks for anything else is not for these cells (hc_parked_fits), and is run in a cold one.
+ * a cold cell before the job's data comes near it, those of its own cgroup included, where there are cgroups:
+ * what it has of the zygote's memory is counted there, its own from its birth on. What hangs on the launcher
+ * alone may differ from job to job; a job that asks for anything else is not for these cells
+ * (hc_parked_fits), and is run in a cold one.
  *
  * When a zygote ends, so do all of its cells, those that run a job included: end it when they have ended.
  * When the process that started it ends, so does the zygote. */
@@ -13,6 +15,7 @@
 
 #include "cell/ids.h"
 #include "base/hash.h"
+#include "cell/cgroup.h"
 #include "inside/plan.h"
 #include "spec/policy.h"
 
@@ -49,7 +52,10 @@ struct hc_parked {
     int filters; /* seccomp filters that its zygote is under */
     int64_t born_us;
     struct hc_facts facts;
-    int fds[HC_PARKED_FDS]; /* owned */
+    int fds[HC_PARKED_FDS];  /* owned */
+    struct hc_cgroup cgroup; /* owned, fd -1: none; limits stand there since before the cell was in it */
+    bool io;                 /* limits of io among them */
+    char no_cgroup[200];     /* why there is none */
 };
 
 /* Have the zygote make one. If the zygote has died, every later call fails, too: start another. */
