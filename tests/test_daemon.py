@@ -69,7 +69,7 @@ def test_inputs_are_content(daemon):
         "inputs": {"sales": {"file": "sales.txt", "text": "a,b\n1,2\n"}, "raw": {"file": "raw.bin", "data": base64.b64encode(raw).decode()}}})
     assert answer.json["stdout"]["text"] == "a,b\n1,2\n", answer
     assert answer.json["guest"]["value"]["application/json"] == list(raw)
-    assert not list((daemon.state / "inputs").iterdir())
+    assert not list((daemon.state / "inputs").glob("*/*"))
 
 
 def output(lines, stream):
@@ -352,7 +352,7 @@ def test_nothing_is_left_of_a_daemon_that_is_killed_and_nothing_is_lost(user):
         assert d.post("2", key).status == 409
         assert d.get(f"/v1/jobs/{done['job_id']}/files/a").body == b"x"
         assert [job["job_id"] for job in d.get("/v1/jobs").json["jobs"]] == [waiting, running, done["job_id"]]
-        assert [path.name for path in (d.state / "jobs").iterdir()] == [done["job_id"]] and not list((d.state / "inputs").iterdir())
+        assert [path.name for path in (d.state / "jobs").iterdir()] == [done["job_id"]] and not list((d.state / "inputs").glob("*/*"))
         assert d.request("DELETE", f"/v1/jobs/{done['job_id']}").status == 204
         assert d.get(f"/v1/jobs/{done['job_id']}").status == d.get(f"/v1/jobs/{done['job_id']}/files/a").status == 404
         assert d.end() == 0

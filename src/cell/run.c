@@ -75,7 +75,7 @@ static void fill_timing(struct hc_launch *l)
     const struct hc_supervisor *s = &l->sup;
     l->m->timing.build_us = l->t_started - l->t_start;
     l->m->timing.start_us = s->go_us ? s->go_us - l->t_started : -1;
-    l->m->timing.run_us = s->go_us ? s->end_us - s->go_us : -1;
+    l->m->timing.run_us = s->go_us ? (s->end_us ? s->end_us : hc_now_us()) - s->go_us : -1;
 }
 
 static int write_code(struct hc_launch *l, char base[56], struct hc_error *err)
@@ -256,10 +256,12 @@ static int run_cell(struct hc_launch *l, int64_t ahead, struct hc_error *err)
         return -1;
     l->t_started = hc_now_us();
     hc_launch_supervisor(l);
-    if (hc_supervise(&l->sup, err) < 0)
+    int rc = hc_supervise(&l->sup, err);
+    fill_timing(
+        l); /* after a failure too: whether the program was begun decides whether it may be tried again */
+    if (rc < 0)
         return -1;
     hc_launch_account(l);
-    fill_timing(l);
     if (hc_launch_judge(l, err) < 0)
         return -1;
     hc_launch_conceal(l);

@@ -48,13 +48,18 @@ static void announce_end(struct hc_task *task)
     hc_events_state(&task->events, hc_task_state_name(task->state));
 }
 
-static void close_channels(struct hc_front *f, struct hc_task *task)
+static void close_output(struct hc_front *f, struct hc_task *task)
 {
     for (int i = 0; i < 2; i++) {
         hc_reactor_remove(f->epoll, &task->output[i]);
         hc_close_fd(&task->output[i].fd);
     }
     hc_close_fd(&task->cancel_fd);
+}
+
+static void close_channels(struct hc_front *f, struct hc_task *task)
+{
+    close_output(f, task);
     if (task->body_fd >= 0)
         f->tasks.bodies_bytes -= (int64_t)task->body_len;
     hc_close_fd(&task->body_fd);
@@ -201,6 +206,7 @@ static void worker_lost(struct hc_front_worker *w, const char *why)
         return;
     hc_warn("job %s: %s", task->queued.id, why);
     f->metrics.lost++;
+    (void)hc_front_remove_results(f, task->queued.id); /* no manifest names them */
     fail(f, task, HC_PROBLEM_LOST, why);
 }
 
@@ -266,7 +272,10 @@ int hc_front_add_worker(struct hc_front *f, int channel, struct hc_error *err)
     f->workers[i] = (struct hc_front_worker){.channel = {channel, worker_ready}, .front = f};
     if (fcntl(channel, F_SETFL, O_NONBLOCK) < 0)
         return hc_fail(err, errno, "add a worker");
-    return hc_reactor_add(f->epoll, &f->workers[i].channel, EPOLLIN, err);
+    if (hc_reactor_add(f->epoll, &f->workers[i].channel, EPOLLIN, err) < 0)
+        return -1;
+    hc_front_tidy(f);
+    return 0;
 }
 
 /* ---- the beginning ---- */
@@ -312,6 +321,21 @@ static int hand_over(struct hc_front *f, struct hc_front_worker *w, struct hc_ta
     return hc_channel_send(w->channel.fd, &m, fds, HC_RUN_FDS, err);
 }
 
+/* Its worker has died before it could be told of the job, which waits for another. */
+static void take_back(struct hc_front *f, struct hc_task *task, const struct hc_error *why)
+{
+    struct hc_error err;
+    close_output(f, task);
+    if (why->sys == EPIPE && hc_store_put_back(f, task, &err) == 0) {
+        task->state = HC_TASK_QUEUED;
+        task->started = 0;
+        hc_queue_put_back(f->queue, &task->queued);
+        return;
+    }
+    f->metrics.failed++;
+    fail(f, task, HC_PROBLEM_BUSY, why->text);
+}
+
 static void start(struct hc_front *f, struct hc_front_worker *w, struct hc_task *task)
 {
     struct hc_error err;
@@ -323,13 +347,12 @@ static void start(struct hc_front *f, struct hc_front_worker *w, struct hc_task 
         fail(f, task, HC_PROBLEM_INTERNAL, err.text);
         return;
     }
-    hc_events_state(&task->events, "running");
     if (hand_over(f, w, task, &err) < 0) {
-        f->metrics.failed++;
-        fail(f, task, HC_PROBLEM_BUSY, err.text);
+        take_back(f, task, &err);
         worker_lost(w, "it takes no job"); /* or it would be asked again at once */
         return;
     }
+    hc_events_state(&task->events, "running");
     w->task = task;
     hc_task_wake(task);
 }
@@ -409,21 +432,6 @@ void hc_front_cancel(struct hc_front *f, struct hc_task *task)
         f->metrics.cancelled++;
         fail(f, task, HC_PROBLEM_CANCELLED, "the job was cancelled while it waited");
     }
-}
-
-/* The files are a worker's. */
-int hc_front_remove_results(struct hc_front *f, const char *job_id)
-{
-    struct hc_error err = {0};
-    struct hc_message m = {.kind = HC_SAY_FORGET};
-    (void)snprintf(m.job_id, sizeof m.job_id, "%s", job_id);
-    struct hc_front_worker *w = idle_worker(f);
-    for (size_t i = 0; !w && i < f->worker_count; i++)
-        w = f->workers[i].channel.fd >= 0 ? &f->workers[i] : NULL;
-    if (w && hc_channel_send(w->channel.fd, &m, NULL, 0, &err) == 0)
-        return 0;
-    hc_warn("job %s: its results stay for now: %s", job_id, w ? err.text : "there is no worker");
-    return -1;
 }
 
 void hc_front_forget(struct hc_front *f, struct hc_task *task)

@@ -173,6 +173,7 @@ static void tick(struct hc_front *f, int64_t now)
         return;
     next = now + TICK_MS;
     hc_http_sweep(&f->http, now);
+    hc_front_tidy(f);
     hc_store_tick(f, now);
     hc_front_dispatch(f); /* budgets come back with time */
 }

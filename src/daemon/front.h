@@ -10,6 +10,7 @@
 
 #define HC_FRONT_BODIES   (INT64_C(1) << 29) /* bytes of requests that are held at the same time */
 #define HC_FRONT_POLICIES 32
+#define HC_FRONT_REMOVALS 256
 #define HC_MAX_WORKERS    1024
 
 /* What a worker looks like from here. */
@@ -42,7 +43,9 @@ struct hc_front {
     size_t policy_count;
     struct hc_ledger *ledger;
     int64_t next_sweep, restored;
-    int results_fd;                  /* HC_RESULTS_DIR */
+    int results_fd;                              /* HC_RESULTS_DIR */
+    char removals[HC_FRONT_REMOVALS][HC_JOB_ID]; /* of whose results no worker could be told yet */
+    size_t removal_count;
     uid_t owner;                     /* who started the daemon */
     int64_t next_alive, alive_every; /* ms; alive_every 0: nobody asks */
     bool draining;
@@ -76,8 +79,9 @@ void hc_front_cancel(struct hc_front *f, struct hc_task *task);
 /* Take an ended job and its files out. */
 void hc_front_forget(struct hc_front *f, struct hc_task *task);
 
-/* Have a worker remove what a job has left; -1: none could be told. */
+/* Have a worker remove what a job has left, now or soon (results.c); -1: later, by whoever asks again. */
 int hc_front_remove_results(struct hc_front *f, const char *job_id);
+void hc_front_tidy(struct hc_front *f);
 
 /* Give waiting jobs to idle workers. */
 void hc_front_dispatch(struct hc_front *f);

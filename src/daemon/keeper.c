@@ -88,7 +88,7 @@ static int start_worker(struct keeper *k, size_t i, struct hc_error *err)
         (void)close(ends[0]);
         hc_close_fd(&k->channel);
         hc_listeners_close(&k->listeners, false);
-        hc_worker_main(ends[1], warm_cells(k));
+        hc_worker_main(ends[1], i, warm_cells(k));
     }
     (void)close(ends[1]);
     k->workers[i] = pid;

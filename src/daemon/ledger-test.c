@@ -138,7 +138,7 @@ static void a_job_goes_its_way(void **state)
     finish_job(l, "j1", 4000);
     job = get(l, "alice", "j1");
     assert_int_equal(job.state, HC_JOB_DONE);
-    assert_int_equal(job.attempts, 2);
+    assert_int_equal(job.attempts, 1);
     assert_int_equal(job.started, 3000);
     assert_int_equal(job.finished, 4000);
     assert_int_equal(job.used.cpu_us, 500);

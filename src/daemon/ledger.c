@@ -65,7 +65,8 @@ static const char *const sql[HC_ST_COUNT] = {
         "finished, cpu_us, kib_s, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
     [HC_ST_START] =
         "UPDATE jobs SET state = 1, attempts = attempts + 1, started = ?2 WHERE id = ?1 AND state = 0",
-    [HC_ST_UNSTART] = "UPDATE jobs SET state = 0, started = NULL WHERE id = ?1 AND state = 1",
+    [HC_ST_UNSTART] =
+        "UPDATE jobs SET state = 0, started = NULL, attempts = attempts - 1 WHERE id = ?1 AND state = 1",
     [HC_ST_FINISH] =
         "UPDATE jobs SET state = ?2, status = ?3, manifest = ?4, finished = ?5, cpu_us = ?6, kib_s = ?7, "
         "bytes = ?8, spec = CASE ?2 WHEN 2 THEN NULL ELSE spec END WHERE id = ?1 AND state < 2 RETURNING "

@@ -307,6 +307,31 @@ static void a_waiting_job_can_be_found_and_taken_out_by_its_tenant(void **state)
     close_house(h);
 }
 
+static void a_job_that_could_not_be_begun_is_its_tenants_next(void **state)
+{
+    (void)state;
+    struct house *h = open_house(1);
+    struct hc_tenant a = tenant("a", 100), b = tenant("b", 100);
+    const struct job *first = submit(h, &a, 10), *second = submit(h, &a, 10);
+    struct hc_queued *q = hc_queue_pop(h->queue, 0);
+    assert_ptr_equal(q, &first->queued);
+    const struct job *other = submit(h, &b, 10);
+    hc_queue_put_back(h->queue, q);
+    assert_int_equal(hc_queue_waiting(h->queue), 3);
+    assert_int_equal(hc_queue_running(h->queue), 0);
+    assert_int_equal(a.running_memory, 0);
+    run(h, -1);
+    assert_true(first->begun < second->begun && other->begun < second->begun);
+    /* As the only one, so that nobody waits meanwhile. */
+    const struct job *last = submit(h, &b, 10);
+    q = hc_queue_pop(h->queue, h->now);
+    hc_queue_put_back(h->queue, q);
+    run(h, -1);
+    assert_true(last->ended && other->ended);
+    assert_int_equal(b.queued + b.running, 0);
+    close_house(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +343,7 @@ int main(void)
         cmocka_unit_test(each_quota_refuses_with_its_name_and_a_time),
         cmocka_unit_test(running_jobs_stay_within_count_and_memory),
         cmocka_unit_test(a_used_up_window_holds_jobs_until_it_has_moved_on),
+        cmocka_unit_test(a_job_that_could_not_be_begun_is_its_tenants_next),
         cmocka_unit_test(a_waiting_job_can_be_found_and_taken_out_by_its_tenant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -196,6 +196,27 @@ struct hc_queued *hc_queue_pop(struct hc_queue *q, int64_t now)
     return job;
 }
 
+void hc_queue_put_back(struct hc_queue *q, struct hc_queued *job)
+{
+    struct hc_tenant *t = job->tenant;
+    t->running--;
+    t->running_memory -= job->memory;
+    q->running--;
+    t->start -= job->guessed / (double)t->quota.weight;
+    if (!t->waiting) {
+        t->waiting = true;
+        t->next_waiting = q->tenants;
+        q->tenants = t;
+    }
+    job->at = HC_WAITING;
+    job->previous = NULL;
+    job->next = t->first;
+    *(t->first ? &t->first->previous : &t->last) = job;
+    t->first = job;
+    t->queued++;
+    q->waiting++;
+}
+
 int64_t hc_queue_next(struct hc_queue *q, int64_t now)
 {
     int64_t soonest = -1;

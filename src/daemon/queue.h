@@ -47,6 +47,9 @@ struct hc_queued *hc_queue_pop(struct hc_queue *q, int64_t now);
  * has something again; -1 if no time helps. */
 int64_t hc_queue_next(struct hc_queue *q, int64_t now);
 
+/* A job that was popped could not be begun after all: it waits again, as its tenant's first. */
+void hc_queue_put_back(struct hc_queue *q, struct hc_queued *job);
+
 /* A job that was popped has ended: `took` milliseconds of a worker. Charges the tenant. */
 void hc_queue_done(struct hc_queue *q, struct hc_queued *job, int64_t took, const struct hc_usage *used,
                    int64_t now);

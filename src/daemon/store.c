@@ -47,6 +47,11 @@ int hc_store_start(struct hc_front *f, const struct hc_task *task, struct hc_err
     return task->promised ? hc_ledger_start(f->ledger, task->queued.id, task->started, err) : 0;
 }
 
+int hc_store_put_back(struct hc_front *f, const struct hc_task *task, struct hc_error *err)
+{
+    return task->promised ? hc_ledger_unstart(f->ledger, task->queued.id, err) : 0;
+}
+
 static enum hc_job_state ledger_state(const struct hc_task *task)
 {
     if (task->state == HC_TASK_FAILED && task->problem.kind == HC_PROBLEM_LOST)
@@ -280,7 +285,8 @@ static int count_use(struct hc_front *f, struct hc_error *err)
     return 0;
 }
 
-/* Of jobs whose clients waited for the answer when an earlier daemon was killed, nobody knows any more. */
+/* Of jobs whose clients waited for the answer when an earlier daemon was killed, nobody knows any more; of
+ * those whose outcome is unknown no manifest names them. */
 static int remove_orphans(struct hc_front *f, struct hc_error *err)
 {
     int fd = fcntl(f->results_fd, F_DUPFD_CLOEXEC, 0);
@@ -294,7 +300,7 @@ static int remove_orphans(struct hc_front *f, struct hc_error *err)
         if (e->d_name[0] == '.')
             continue;
         rc = hc_ledger_get(f->ledger, NULL, e->d_name, &row, &found, err);
-        if (rc == 0 && !found)
+        if (rc == 0 && (!found || row.state == HC_JOB_UNKNOWN))
             (void)hc_front_remove_results(f, e->d_name);
     }
     (void)closedir(dir);

@@ -19,6 +19,8 @@ int hc_store_promise(struct hc_front *f, const struct hc_task *task, char known[
                      struct hc_error *err);
 /* To be called before its cell is built. */
 int hc_store_start(struct hc_front *f, const struct hc_task *task, struct hc_error *err);
+/* It was not begun after all. */
+int hc_store_put_back(struct hc_front *f, const struct hc_task *task, struct hc_error *err);
 /* It has ended, however. -1: it could not be written down, which has been said. */
 int hc_store_end(struct hc_front *f, const struct hc_task *task, const struct hc_usage *used);
 

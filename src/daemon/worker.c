@@ -30,7 +30,8 @@ struct work {
     struct hc_job job;
     struct hc_uploads uploads;
     struct hc_policy policy;
-    bool staged; /* there is something in HC_STAGE_DIR */
+    const char *stage; /* the worker's own directory in HC_STAGE_DIR */
+    bool staged;       /* there is something of the job in it */
     struct hc_warm *warm;
     struct hc_warm_slot *slot; /* where the next job of this kind finds its cell; NULL: nowhere */
     int64_t bytes;
@@ -45,12 +46,12 @@ static int write_input(const char *path, const char *data, size_t len, struct hc
     return hc_write_all(fd, data, len, err) < 0 ? hc_ctx(err, "%s", path) : 0;
 }
 
-/* HC_STAGE_DIR/JOB_ID/N/FILE: two inputs may have files of the same name. */
+/* HC_STAGE_DIR/WORKER/JOB_ID/N/FILE: two inputs may have files of the same name. */
 static int stage_input(struct work *w, size_t i, struct hc_error *err)
 {
     struct hc_input *in = &w->job.inputs[i];
-    char *path = NULL, dir[160];
-    (void)snprintf(dir, sizeof dir, HC_STAGE_DIR "/%s/%zu", w->job.job_id, i);
+    char *path = NULL, dir[192];
+    (void)snprintf(dir, sizeof dir, "%s/%s/%zu", w->stage, w->job.job_id, i);
     if (mkdir(dir, 0700) < 0)
         return hc_fail(err, errno, "make %s", dir);
     if (asprintf(&path, "%s/%s", dir, in->path) < 0)
@@ -62,10 +63,10 @@ static int stage_input(struct work *w, size_t i, struct hc_error *err)
 
 static int stage_inputs(struct work *w, struct hc_error *err)
 {
-    char dir[128];
+    char dir[160];
     if (w->job.input_count == 0)
         return 0;
-    (void)snprintf(dir, sizeof dir, HC_STAGE_DIR "/%s", w->job.job_id);
+    (void)snprintf(dir, sizeof dir, "%s/%s", w->stage, w->job.job_id);
     if (mkdir(dir, 0700) < 0)
         return hc_fail(err, errno, "make %s", dir);
     w->staged = true;
@@ -131,8 +132,29 @@ static void fill_outcome(struct hc_outcome *o, const struct hc_manifest *m)
         o->bytes += m->files[i].bytes;
 }
 
-/* In a cell that waits for it, or else in one that is built for it. The manifest goes into a sealed memfd;
- * -1: there is none. */
+/* In a cell that waits for it, or else in one that is built for it; in one that is built also if the one that
+ * waited fails (somebody may have killed it) before the program was begun. */
+static void run_in_cell(struct work *w, struct hc_run *run, struct hc_manifest *m, struct hc_outcome *outcome)
+{
+    struct hc_error failed;
+    run->parked = hc_warm_take(w->warm, &w->job, &w->policy, &w->slot);
+    (void)hc_run(run, m, &failed); /* the manifest says it all, that the launch failed too */
+    if (!run->parked)
+        return;
+    hc_parked_finish(run->parked);
+    hc_parked_init(run->parked);
+    run->parked = NULL;
+    outcome->warm = m->status != HC_STATUS_LAUNCH_FAILED || m->timing.run_us >= 0;
+    if (outcome->warm)
+        return;
+    hc_info("job %s: its warm cell failed, another is built: %s", w->job.job_id, m->reason);
+    hc_run_finish(run);
+    hc_manifest_finish(m);
+    *m = (struct hc_manifest){0};
+    (void)hc_run(run, m, &failed);
+}
+
+/* The manifest goes into a sealed memfd; -1: there is none. */
 static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *err)
 {
     struct hc_run run = {
@@ -147,13 +169,7 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
     if (!m)
         return hc_fail(err, ENOMEM, "run");
     hc_autobuf text = {0};
-    run.parked = hc_warm_take(w->warm, &w->job, &w->policy, &w->slot);
-    (void)hc_run(&run, m, err); /* the manifest says it all, that the launch failed too */
-    outcome->warm = run.parked != NULL;
-    if (run.parked) {
-        hc_parked_finish(run.parked);
-        hc_parked_init(run.parked);
-    }
+    run_in_cell(w, &run, m, outcome);
     int rc = hc_run_write_manifest(&run, m, NULL, 0, &text, err);
     if (rc < 0 && text.len) { /* the front has it all the same */
         hc_warn("job %s: %s", w->job.job_id, err->text);
@@ -169,9 +185,9 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
 
 static void unstage(struct work *w)
 {
-    char dir[128];
+    char dir[160];
     struct hc_error err;
-    (void)snprintf(dir, sizeof dir, HC_STAGE_DIR "/%s", w->said->job_id);
+    (void)snprintf(dir, sizeof dir, "%s/%s", w->stage, w->said->job_id);
     if (w->staged && hc_remove_results(AT_FDCWD, dir, &err) < 0)
         hc_warn("%s", err.text);
 }
@@ -192,10 +208,16 @@ static int send_answer(int channel, struct hc_message *answer, int manifest, str
     return hc_channel_send(channel, answer, &manifest, 1, err);
 }
 
-static int serve_job(int channel, struct hc_warm *warm, struct hc_message *said, int fds[HC_RUN_FDS],
-                     struct hc_error *err)
+/* What one worker keeps from job to job. */
+struct worker {
+    int channel;
+    char stage[40];
+    struct hc_warm warm;
+};
+
+static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_FDS], struct hc_error *err)
 {
-    struct work w = {.said = said, .fds = fds, .warm = warm};
+    struct work w = {.said = said, .fds = fds, .stage = me->stage, .warm = &me->warm};
     struct hc_message answer = {.kind = HC_SAY_FAILED};
     hc_autofd manifest = -1;
     hc_policy_init(&w.policy);
@@ -206,13 +228,13 @@ static int serve_job(int channel, struct hc_warm *warm, struct hc_message *said,
     unstage(&w);
     for (size_t i = 0; i < HC_RUN_FDS; i++)
         hc_close_fd(&fds[i]);
-    int rc = send_answer(channel, &answer, manifest, err);
+    int rc = send_answer(me->channel, &answer, manifest, err);
     /* Nobody waits for this. The front is told when it is done: until then it prefers other workers. */
     if (w.slot)
         hc_warm_settle(w.slot, &w.policy);
     work_finish(&w);
     answer.kind = HC_SAY_IDLE;
-    return rc < 0 ? -1 : hc_channel_send(channel, &answer, NULL, 0, err);
+    return rc < 0 ? -1 : hc_channel_send(me->channel, &answer, NULL, 0, err);
 }
 
 static void forget(const char *job_id)
@@ -224,13 +246,13 @@ static void forget(const char *job_id)
         hc_warn("%s", err.text);
 }
 
-static int serve(int channel, struct hc_warm *warm, struct hc_message *said, int fds[HC_RUN_FDS],
-                 size_t count, struct hc_error *err)
+static int serve(struct worker *me, struct hc_message *said, int fds[HC_RUN_FDS], size_t count,
+                 struct hc_error *err)
 {
     if (hc_job_check_id(said->job_id, err) < 0)
         return -1;
     if (said->kind == HC_SAY_RUN && count == HC_RUN_FDS)
-        return serve_job(channel, warm, said, fds, err);
+        return serve_job(me, said, fds, err);
     if (said->kind != HC_SAY_FORGET || count)
         return hc_fail(err, EPROTO, "a worker was sent message %u with %zu descriptors", said->kind, count);
     forget(said->job_id);
@@ -238,30 +260,36 @@ static int serve(int channel, struct hc_warm *warm, struct hc_message *said, int
 }
 
 /* Until there is a message, cells that wait are kept fresh. */
-static void wait_for_message(int channel, struct hc_warm *warm)
+static int next_message(struct worker *me, struct hc_message *said, int fds[HC_RUN_FDS], size_t *count,
+                        struct hc_error *err)
 {
-    struct pollfd on = {.fd = channel, .events = POLLIN};
-    while (warm->most && poll(&on, 1, REFRESH_MS) == 0)
-        hc_warm_refresh(warm);
+    struct pollfd on = {.fd = me->channel, .events = POLLIN};
+    while (me->warm.most && poll(&on, 1, REFRESH_MS) == 0)
+        hc_warm_refresh(&me->warm);
+    return hc_channel_receive(me->channel, said, fds, count, err);
 }
 
-static int next_message(int channel, struct hc_warm *warm, struct hc_message *said, int fds[HC_RUN_FDS],
-                        size_t *count, struct hc_error *err)
+/* Empty: what a worker that was killed has left is in nobody's way. */
+static int make_stage(const char *dir, struct hc_error *err)
 {
-    wait_for_message(channel, warm);
-    return hc_channel_receive(channel, said, fds, count, err);
+    if (hc_remove_results(AT_FDCWD, dir, err) < 0)
+        return -1;
+    return mkdir(dir, 0700) < 0 ? hc_fail(err, errno, "make %s", dir) : 0;
 }
 
-void hc_worker_main(int channel, size_t warm_cells)
+void hc_worker_main(int channel, size_t number, size_t warm_cells)
 {
     static struct hc_message said;
-    static struct hc_warm warm;
+    static struct worker me;
     struct hc_error err = {0};
     int fds[HC_RUN_FDS], rc;
     size_t count;
-    hc_warm_init(&warm, warm_cells);
-    while ((rc = next_message(channel, &warm, &said, fds, &count, &err)) > 0)
-        if ((rc = serve(channel, &warm, &said, fds, count, &err)) < 0)
+    me.channel = channel;
+    (void)snprintf(me.stage, sizeof me.stage, HC_STAGE_DIR "/%zu", number);
+    hc_warm_init(&me.warm, warm_cells);
+    rc = make_stage(me.stage, &err);
+    while (rc >= 0 && (rc = next_message(&me, &said, fds, &count, &err)) > 0)
+        if ((rc = serve(&me, &said, fds, count, &err)) < 0)
             break;
     if (rc < 0)
         hc_warn("worker: %s", err.text);

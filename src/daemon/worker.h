@@ -8,9 +8,10 @@
 
 /* Directories below the state directory, which is the worker's current one. */
 #define HC_RESULTS_DIR "jobs"   /* JOB_ID/: what jobs have left */
-#define HC_STAGE_DIR   "inputs" /* JOB_ID/: what running jobs read */
+#define HC_STAGE_DIR   "inputs" /* WORKER/JOB_ID/: what running jobs read */
 
-/* Serve until the other side goes, with so many warm interpreters at most. Never returns. */
-_Noreturn void hc_worker_main(int channel, size_t warm_cells);
+/* Serve until the other side goes, with so many warm interpreters at most. Of all workers that live no other
+ * has the same `number`: what the last one of it had in HC_STAGE_DIR is removed. Never returns. */
+_Noreturn void hc_worker_main(int channel, size_t number, size_t warm_cells);
 
 #endif
