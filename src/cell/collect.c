@@ -101,23 +101,16 @@ static int open_parent(int root, const char *path, const char **last, struct hc_
     return dir;
 }
 
-/* A file that gets its name when it is complete. */
-struct out_file {
-    int dir, fd; /* owned */
-    const char *name;
-    char temp[64]; /* empty: it has no name at all yet, and goes with its descriptor */
-};
-
-static void choose_temp(struct out_file *o)
+static void choose_temp(struct hc_dest_file *o)
 {
     static unsigned counter;
     (void)snprintf(o->temp, sizeof o->temp, ".hotcell-%d-%u", getpid(), counter++);
 }
 
-static int out_begin(struct out_file *o, struct hc_dest *d, const char *path, mode_t mode,
-                     struct hc_error *err)
+int hc_dest_begin(struct hc_dest_file *o, struct hc_dest *d, const char *path, mode_t mode,
+                  struct hc_error *err)
 {
-    *o = (struct out_file){.dir = -1, .fd = -1};
+    *o = (struct hc_dest_file){.dir = -1, .fd = -1};
     if (hc_dest_open(d, err) < 0)
         return -1;
     o->dir = open_parent(d->fd, path, &o->name, err);
@@ -132,7 +125,7 @@ static int out_begin(struct out_file *o, struct hc_dest *d, const char *path, mo
     return o->fd < 0 ? hc_fail(err, errno, "write %s/%s", d->path, path) : 0;
 }
 
-static void out_abandon(struct out_file *o)
+void hc_dest_abandon(struct hc_dest_file *o)
 {
     if (o->fd >= 0 && o->temp[0])
         (void)unlinkat(o->dir, o->temp, 0);
@@ -140,7 +133,7 @@ static void out_abandon(struct out_file *o)
     hc_close_fd(&o->dir);
 }
 
-static int give_name(const struct out_file *o, const char *name)
+static int give_name(const struct hc_dest_file *o, const char *name)
 {
     char path[40];
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", o->fd);
@@ -148,7 +141,7 @@ static int give_name(const struct out_file *o, const char *name)
 }
 
 /* Only renaming replaces a file, so one that takes another's place needs a name for a moment. */
-static int put_in_place(struct out_file *o)
+static int put_in_place(struct hc_dest_file *o)
 {
     if (!o->temp[0]) {
         if (give_name(o, o->name) == 0)
@@ -162,11 +155,11 @@ static int put_in_place(struct out_file *o)
     return renameat(o->dir, o->temp, o->dir, o->name);
 }
 
-static int out_commit(struct out_file *o, const char *path, struct hc_error *err)
+int hc_dest_commit(struct hc_dest_file *o, const char *path, struct hc_error *err)
 {
     if (put_in_place(o) < 0) {
         (void)hc_fail(err, errno, "put %s in its place", path);
-        out_abandon(o);
+        hc_dest_abandon(o);
         return -1;
     }
     hc_close_fd(&o->fd);
@@ -197,16 +190,16 @@ const char *hc_dest_refusal(const struct hc_error *err)
 
 int hc_dest_write(struct hc_dest *d, const char *name, const void *data, size_t len, struct hc_error *err)
 {
-    struct out_file o;
-    if (out_begin(&o, d, name, 0600, err) < 0) {
-        out_abandon(&o);
+    struct hc_dest_file o;
+    if (hc_dest_begin(&o, d, name, 0600, err) < 0) {
+        hc_dest_abandon(&o);
         return -1;
     }
     if (hc_write_all(o.fd, data, len, err) < 0) {
-        out_abandon(&o);
+        hc_dest_abandon(&o);
         return hc_ctx(err, "%s/%s", d->path, name);
     }
-    return out_commit(&o, name, err);
+    return hc_dest_commit(&o, name, err);
 }
 
 int hc_dest_make_dir(struct hc_dest *d, const char *name, struct hc_error *err)
@@ -358,9 +351,9 @@ static int take_file(struct walk *w, int fd, const char *path, struct hc_error *
     const struct hc_limits *l = &c->policy->limits;
     int64_t room = c->in_place ? INT64_MAX : l->output_bytes - w->bytes;
     int64_t max = l->file_bytes < room ? l->file_bytes : room;
-    struct out_file o = {.dir = -1, .fd = -1};
-    if (!c->in_place && out_begin(&o, c->dest, path, 0666, err) < 0) {
-        out_abandon(&o);
+    struct hc_dest_file o = {.dir = -1, .fd = -1};
+    if (!c->in_place && hc_dest_begin(&o, c->dest, path, 0666, err) < 0) {
+        hc_dest_abandon(&o);
         const char *refusal = c->dest->fd >= 0 ? hc_dest_refusal(err) : NULL;
         return refusal ? skip(w, path, refusal, err) : -1;
     }
@@ -370,14 +363,14 @@ static int take_file(struct walk *w, int fd, const char *path, struct hc_error *
     int rc = pump(fd, o.fd, max, &bytes, sha256, &source_failed, err);
     w->bytes += bytes;
     if (rc != 0)
-        out_abandon(&o);
+        hc_dest_abandon(&o);
     if (rc == 1)
         return skip(w, path, "larger than the limit", err);
     if (rc < 0 && source_failed && files_own_fault(err->sys))
         return skip(w, path, "could not be read", err);
     if (rc < 0)
         return hc_ctx(err, "%s/%s", c->dest->path, path);
-    if (!c->in_place && out_commit(&o, path, err) < 0)
+    if (!c->in_place && hc_dest_commit(&o, path, err) < 0)
         return hc_dest_refusal(err) ? skip(w, path, hc_dest_refusal(err), err) : -1;
     return list_file(w, path, bytes, sha256, err);
 }

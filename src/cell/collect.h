@@ -28,6 +28,20 @@ const char *hc_dest_refusal(const struct hc_error *err);
  * hold one directory. */
 int hc_dest_write(struct hc_dest *d, const char *name, const void *data, size_t len, struct hc_error *err);
 
+/* A file that gets its name when it is complete, in the place of what was there: `fd` is for writing. `path`
+ * is relative, may name directories, which are made, and may come from anybody: links are refused, and
+ * nothing outside the destination is reached. */
+struct hc_dest_file {
+    int dir, fd; /* owned */
+    const char *name;
+    char temp[64]; /* empty: it has no name at all yet, and goes with its descriptor */
+};
+
+int hc_dest_begin(struct hc_dest_file *o, struct hc_dest *d, const char *path, mode_t mode,
+                  struct hc_error *err);
+int hc_dest_commit(struct hc_dest_file *o, const char *path, struct hc_error *err);
+void hc_dest_abandon(struct hc_dest_file *o); /* also after any of them has failed */
+
 /* A directory of our own in the destination, mode 0700; one that is there already is left as it is. */
 int hc_dest_make_dir(struct hc_dest *d, const char *name, struct hc_error *err);
 

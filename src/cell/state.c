@@ -41,6 +41,19 @@ int hc_state_dir(char out[PATH_MAX], struct hc_error *err)
                       "no place for trees: set HOTCELL_STATE, XDG_DATA_HOME or HOME to an absolute path");
 }
 
+int hc_daemon_socket(char out[PATH_MAX], struct hc_error *err)
+{
+    const char *dir;
+    char state[PATH_MAX];
+    if (geteuid() == 0)
+        return format_path(out, err, "/run/hotcell/hotcelld.sock", "");
+    if ((dir = absolute_env("XDG_RUNTIME_DIR")))
+        return format_path(out, err, dir, "/hotcell/hotcelld.sock");
+    if (hc_state_dir(state, err) < 0)
+        return -1;
+    return format_path(out, err, state, "/hotcelld.sock");
+}
+
 int hc_state_search(struct hc_states *out, struct hc_error *err)
 {
     const char *only = getenv("HOTCELL_STATE");

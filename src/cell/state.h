@@ -10,6 +10,10 @@
 /* Trees and the filter cache: $HOTCELL_STATE, else /var/lib/hotcell for root, else $XDG_DATA_HOME/hotcell. */
 int hc_state_dir(char out[PATH_MAX], struct hc_error *err);
 
+/* Where hotcelld listens and is looked for, unless somebody says otherwise: in /run for root, in
+ * $XDG_RUNTIME_DIR, else in the state directory. */
+int hc_daemon_socket(char out[PATH_MAX], struct hc_error *err);
+
 /* Where trees are looked for: the user's own state, then root's. HOTCELL_STATE, if it is set, is the only
  * one. */
 struct hc_states {

@@ -42,6 +42,7 @@ enum {
     OPT_TOOL_FD,
     OPT_JOBS,
     OPT_STORE,
+    OPT_WARM,
     OPT_LIMITS /* the first row of the option table; the others follow */
 };
 
@@ -73,6 +74,7 @@ static const struct {
     {{"step", required_argument, NULL, OPT_STEP}, OF_RUN},
     {{"wait", no_argument, NULL, OPT_WAIT}, OF_RUN},
     {{"json", no_argument, NULL, OPT_JSON}, OF_RUN | OF_CHECK},
+    {{"warm", optional_argument, NULL, OPT_WARM}, OF_RUN},
     {{"tool", required_argument, NULL, OPT_TOOL}, OF_RUN | OF_SESSION | OF_SERVE},
     {{"tool-fd", required_argument, NULL, OPT_TOOL_FD}, OF_RUN | OF_SESSION},
     {{"jobs", required_argument, NULL, OPT_JOBS}, OF_SERVE},
@@ -155,6 +157,17 @@ static int set_store(struct hc_request *q, const char *text, struct hc_error *er
     return hc_fail_as(err, HC_EXIT_USAGE, 0, "expected a size from 1M on, such as 2G, got '%.40s'", text);
 }
 
+static int set_warm(struct hc_request *q, const char *text, struct hc_error *err)
+{
+    static const char *const words[] = {[HC_WARM_NO] = "no", [HC_WARM_TRY] = "try", [HC_WARM_YES] = "yes"};
+    for (int i = HC_WARM_NO; i <= HC_WARM_YES; i++)
+        if (strcmp(text, words[i]) == 0) {
+            q->warm = (enum hc_warm)i;
+            return 0;
+        }
+    return hc_fail_as(err, HC_EXIT_USAGE, 0, "expected yes, no or try, got '%.40s'", text);
+}
+
 static int take_option(struct hc_request *q, int opt, struct hc_error *err)
 {
     struct hc_job *job = &q->job;
@@ -202,6 +215,8 @@ static int take_option(struct hc_request *q, int opt, struct hc_error *err)
         return set_jobs(q, optarg, err);
     case OPT_STORE:
         return set_store(q, optarg, err);
+    case OPT_WARM:
+        return set_warm(q, optarg ? optarg : "yes", err);
     default:
         return hc_job_add_override(job, &hc_options[opt - OPT_LIMITS], optarg, err);
     }
@@ -306,9 +321,11 @@ static int read_spec(struct hc_request *q, struct hc_error *err)
     return hc_job_parse(&q->job, name, text.data ? text.data : "", text.len, err);
 }
 
-static int load_policy(struct hc_request *q, struct hc_error *err)
+int hc_request_load_policy(struct hc_request *q, struct hc_error *err)
 {
     const struct hc_job *job = &q->job;
+    if (job->sign && hc_key_read(job->sign, &q->key, err) < 0)
+        return -1;
     const char *otherwise = job->runner_form ? "analysis" : "default";
     if (hc_policy_load(&q->policy, job->policy ? job->policy : otherwise, hc_policies_read, NULL, err) < 0)
         return -1;
@@ -338,6 +355,8 @@ static int prepare(struct hc_request *q, int argc, char **argv, const struct opt
                    struct hc_error *err)
 {
     const char *file = q->spec || q->live ? NULL : argv[optind];
+    const char *socket = q->check || q->live ? NULL : getenv("HOTCELL_SOCKET");
+    q->warm = socket && *socket ? HC_WARM_YES : HC_WARM_NO;
     if (q->spec && read_spec(q, err) < 0)
         return -1;
     if (apply_options(argc, argv, all, q, err) < 0)
@@ -350,7 +369,7 @@ static int prepare(struct hc_request *q, int argc, char **argv, const struct opt
         q->file = "standard input";
     if (!q->live && hc_job_check(&q->job, err) < 0)
         return file ? hc_ctx(err, "%s", q->file) : -1;
-    if (load_policy(q, err) < 0 || (q->job.sign && hc_key_read(q->job.sign, &q->key, err) < 0))
+    if (q->warm == HC_WARM_NO && hc_request_load_policy(q, err) < 0)
         return -1;
     return enter_session(q, err);
 }

@@ -8,6 +8,12 @@
 
 #include <stdbool.h>
 
+enum hc_warm {
+    HC_WARM_NO,  /* in a cell that this process builds */
+    HC_WARM_TRY, /* by a daemon, if there is one that can take the job */
+    HC_WARM_YES,
+};
+
 struct hc_request {
     const char *command; /* set by the caller: "run", "check" */
     bool check;          /* set by the caller: only look at the program; options about results are unknown */
@@ -22,8 +28,9 @@ struct hc_request {
     int session_fd;       /* holds the session for as long as the job takes; -1: none */
     bool wait;            /* for the session */
     bool json;
-    int tool_fd;     /* of the client that answers tools; 0: none */
-    char *given[64]; /* with `serve`: the options that each program gets, as arguments. Owned */
+    enum hc_warm warm; /* of "run": who runs it. Unless it is HC_WARM_NO, policy and key are not read */
+    int tool_fd;       /* of the client that answers tools; 0: none */
+    char *given[64];   /* with `serve`: the options that each program gets, as arguments. Owned */
     size_t given_count;
     int64_t jobs, store; /* with `serve` */
 };
@@ -32,6 +39,9 @@ struct hc_request {
 
 /* A command's work on its request: the exit status, or -1 with `err` set. */
 typedef int hc_request_worker(struct hc_request *q, struct hc_error *err);
+
+/* What was left out for a daemon that there is not: policy and key. */
+int hc_request_load_policy(struct hc_request *q, struct hc_error *err);
 
 /* The whole of such a command: `q` with its first members set, read from the command line, given to `work`,
  * and finished. Asked for help, it prints `help` and the policy's options. Returns the exit status. */

@@ -5,6 +5,7 @@
 #include "cell/run.h"
 #include "cli/cancel.h"
 #include "cli/request.h"
+#include "client/remote.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ static const char help_head[] =
     "      --tool-fd N           a socket over which other tools are answered\n"
     "      --spec SPEC           a job as JSON\n"
     "      --json                print the manifest instead of the program's output\n"
+    "      --warm[=yes|no|try]   have hotcelld run it, which has warm cells; try: if there is one\n"
     "      --sign KEYFILE        sign the manifest (HMAC-SHA256)\n"
     "      --seed N              make hashes and random numbers repeatable\n"
     "      --persist-code        keep the program with its results\n"
@@ -36,7 +38,7 @@ static const char help_head[] =
 static void say_cut(const char *name, const struct hc_stream *st, const char *limit,
                     const struct hc_policy *policy)
 {
-    bool plain = !policy->rules || !cJSON_GetObjectItemCaseSensitive(policy->rules, "truncation");
+    bool plain = !policy || !policy->rules || !cJSON_GetObjectItemCaseSensitive(policy->rules, "truncation");
     if (st->truncated)
         hc_warn("%s was cut: %lld bytes written, %s%zu passed on (%s)", name, (long long)st->bytes,
                 plain ? "the first " : "", st->text.len, limit);
@@ -82,11 +84,73 @@ static int say_not_passed(const char *name, const struct hc_stream *st, int stat
     return status == HC_EXIT_OK ? HC_EXIT_INTERNAL : status;
 }
 
-static int run_job(struct hc_request *q, struct hc_error *err)
+static int say_end(const struct hc_request *q, const struct hc_manifest *m, const struct hc_buf *text, int rc,
+                   const struct hc_error *err)
 {
-    hc_autofd cancel = hc_cancel_open(err);
-    if (cancel < 0)
-        return -1;
+    int status = m->exit_code;
+    if (q->json && text->len)
+        (void)fwrite(text->data, 1, text->len, stdout);
+    if (rc != 0)
+        (void)hc_report(err);
+    else if (!q->json)
+        say_outcome(m);
+    status = say_not_passed("standard output", &m->out, status);
+    return say_not_passed("standard error", &m->err, status);
+}
+
+/* No daemon has begun it, and it may run without one. */
+#define HC_NOT_WARM (-2)
+
+/* As hc_remote_run, of what there is no way to say to a daemon too. */
+static int ask_daemon(const struct hc_request *q, struct hc_remote *remote, struct hc_manifest *m,
+                      struct hc_buf *text, struct hc_error *err)
+{
+    if (q->tool_fd) {
+        (void)hc_fail_as(err, HC_EXIT_USAGE, 0, "--tool-fd: not for a job that a daemon runs");
+        return 1;
+    }
+    int rc = hc_remote_run(remote, m, text, err);
+    if (rc > 0 && err->exit == HC_EXIT_UNAVAILABLE)
+        (void)hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                         "%.600s: start hotcelld(8), or say where it is in HOTCELL_SOCKET, or --warm=no",
+                         strdupa(err->text));
+    return rc;
+}
+
+/* The manifest may have it still. */
+static int say_left_out(bool cut, int status)
+{
+    if (!cut)
+        return status;
+    hc_warn("output could not be passed on whole: hotcelld keeps no more than 8 MB of what it passes on");
+    return status == HC_EXIT_OK ? HC_EXIT_INTERNAL : status;
+}
+
+static int run_warm(struct hc_request *q, int cancel, struct hc_error *err)
+{
+    struct hc_remote remote = {
+        .job = &q->job,
+        .pass_stdout = q->json ? -1 : STDOUT_FILENO,
+        .pass_stderr = q->json ? -1 : STDERR_FILENO,
+        .cancel_fd = cancel,
+        .default_dir = "hotcell-output",
+    };
+    struct hc_manifest *m = calloc(1, sizeof *m);
+    if (!m)
+        return hc_fail(err, ENOMEM, "run");
+    hc_autobuf text = {0};
+    int rc = ask_daemon(q, &remote, m, &text, err), status = HC_NOT_WARM;
+    if (rc <= 0 || q->warm == HC_WARM_YES) {
+        m->exit_code = rc == 0 ? m->exit_code : err->exit;
+        status = say_left_out(remote.cut && !q->json, say_end(q, m, &text, rc, err));
+    }
+    hc_manifest_finish(m);
+    free(m);
+    return status;
+}
+
+static int run_cold(struct hc_request *q, int cancel, struct hc_error *err)
+{
     struct hc_run run = {
         .job = &q->job,
         .policy = &q->policy,
@@ -102,21 +166,24 @@ static int run_job(struct hc_request *q, struct hc_error *err)
     hc_autobuf text = {0};
     struct hc_error write_err = {0};
     int rc = hc_run(&run, m, err);
-    int status = m->exit_code;
     bool written = hc_run_write_manifest(&run, m, q->key.data, q->key.len, &text, &write_err) == 0;
-    if (q->json && text.len)
-        (void)fwrite(text.data, 1, text.len, stdout);
-    if (rc < 0)
-        (void)hc_report(err);
-    else if (!q->json)
-        say_outcome(m);
-    status = say_not_passed("standard output", &m->out, status);
-    status = say_not_passed("standard error", &m->err, status);
+    int status = say_end(q, m, &text, rc, err);
     if (!written && rc == 0)
         status = hc_report(&write_err);
     hc_manifest_finish(m);
     free(m);
     hc_run_finish(&run);
+    return status;
+}
+
+static int run_job(struct hc_request *q, struct hc_error *err)
+{
+    hc_autofd cancel = hc_cancel_open(err);
+    if (cancel < 0)
+        return -1;
+    int status = q->warm == HC_WARM_NO ? HC_NOT_WARM : run_warm(q, cancel, err);
+    if (status == HC_NOT_WARM)
+        status = q->warm != HC_WARM_NO && hc_request_load_policy(q, err) < 0 ? -1 : run_cold(q, cancel, err);
     hc_cancel_end(cancel);
     return status;
 }

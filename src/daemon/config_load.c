@@ -43,15 +43,8 @@ static int default_file(char out[256], struct hc_error *err)
 
 static int default_socket(char out[256], struct hc_error *err)
 {
-    const char *dir;
-    if (geteuid() == 0)
-        return join(out, "/run/hotcell/hotcelld.sock", "", err);
-    if ((dir = absolute_env("XDG_RUNTIME_DIR")))
-        return join(out, dir, "/hotcell/hotcelld.sock", err);
-    char state[PATH_MAX];
-    if (hc_state_dir(state, err) < 0)
-        return -1;
-    return join(out, state, "/hotcelld.sock", err);
+    char path[PATH_MAX];
+    return hc_daemon_socket(path, err) < 0 ? -1 : join(out, path, "", err);
 }
 
 static int default_state(char out[256], struct hc_error *err)

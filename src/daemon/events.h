@@ -33,7 +33,4 @@ void hc_events_json(struct hc_events *e, const char *name, const char *json, siz
 /* What is held back of both streams, and no more. */
 void hc_events_end(struct hc_events *e);
 
-/* A JSON string of text that is UTF-8. */
-void hc_json_quote(struct hc_buf *out, const char *text, size_t len);
-
 #endif

@@ -154,6 +154,24 @@ static void run_in_cell(struct work *w, struct hc_run *run, struct hc_manifest *
     (void)hc_run(run, m, &failed);
 }
 
+/* The program that was kept, and its record, are for the front too, which runs as another user and hands them
+ * out; everywhere else they are for the caller's eyes only. */
+static void share_code(const struct hc_run *run, const char *code_path)
+{
+    char name[72];
+    if (!code_path || run->dest.fd < 0)
+        return;
+    int n = snprintf(name, sizeof name, "%s", code_path);
+    char *ending = n > 0 && n < (int)sizeof name - 2 ? strrchr(name, '.') : NULL;
+    bool done =
+        ending && fchmodat(run->dest.fd, "code", 0750, 0) == 0 && fchmodat(run->dest.fd, name, 0640, 0) == 0;
+    if (done)
+        memcpy(ending, ".json", sizeof ".json");
+    if (!done || fchmodat(run->dest.fd, name, 0640, 0) < 0)
+        hc_warn("job %s: the program that was kept cannot be handed out: %s", run->job->job_id,
+                strerror(errno));
+}
+
 /* The manifest goes into a sealed memfd; -1: there is none. */
 static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *err)
 {
@@ -175,6 +193,7 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
         hc_warn("job %s: %s", w->job.job_id, err->text);
         rc = 0;
     }
+    share_code(&run, m->code_path);
     fill_outcome(outcome, m);
     outcome->bytes += (int64_t)text.len;
     hc_manifest_finish(m);

@@ -133,3 +133,24 @@ const char *hc_json_kind(const cJSON *node)
         return "an unknown value";
     }
 }
+
+void hc_json_quote(struct hc_buf *out, const char *text, size_t len)
+{
+    size_t from = 0;
+    (void)hc_buf_str(out, "\"");
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
+            continue;
+        (void)hc_buf_add(out, text + from, i - from);
+        from = i + 1;
+        if (c == '\n')
+            (void)hc_buf_str(out, "\\n");
+        else if (c == '"' || c == '\\')
+            (void)hc_buf_fmt(out, "\\%c", c);
+        else
+            (void)hc_buf_fmt(out, "\\u%04x", c);
+    }
+    (void)hc_buf_add(out, text + from, len - from);
+    (void)hc_buf_str(out, "\"");
+}

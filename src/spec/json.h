@@ -49,6 +49,9 @@ int hc_json_canonical(const char *text, size_t len, const char *without, struct 
 /* The same document, two blanks per level, one member or element per line, numbers and strings as written. */
 int hc_json_indent(const char *text, size_t len, struct hc_buf *out, struct hc_error *err);
 
+/* Append `text`, which is UTF-8, as a JSON string, quotes included. */
+void hc_json_quote(struct hc_buf *out, const char *text, size_t len);
+
 /* True if the bytes are well-formed UTF-8; otherwise *bad is the offset of the first wrong byte. */
 bool hc_utf8_valid(const char *text, size_t len, size_t *bad);
 

@@ -1,0 +1,207 @@
+#include "client/files.h"
+
+#include "base/fd.h"
+#include "base/hash.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_PIECE ((size_t)1 << 20) /* of an answer at a time */
+
+struct fetch {
+    const struct hc_place *place;
+    const char *job;
+    struct hc_dest *dest;
+};
+
+/* What the manifest says of a file; no hash is given for the program. */
+struct wanted {
+    char name[PATH_MAX]; /* raw bytes */
+    int64_t bytes;       /* -1: not told */
+    const char *sha256;  /* NULL: not told */
+};
+
+/* ---- names ---- */
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* What a manifest escapes: \xHH, and backslashes doubled. */
+static int unescape(const char *text, char *out, size_t size)
+{
+    size_t n = 0;
+    for (; *text && n + 1 < size; n++) {
+        bool hex = text[0] == '\\' && text[1] == 'x' && hex_value(text[2]) >= 0 && hex_value(text[3]) >= 0;
+        if (hex) {
+            out[n] = (char)(hex_value(text[2]) << 4 | hex_value(text[3]));
+            text += 4;
+        } else {
+            text += text[0] == '\\' && text[1] == '\\';
+            out[n] = *text++;
+        }
+        if (!out[n])
+            return -1;
+    }
+    out[n] = '\0';
+    return *text ? -1 : 0;
+}
+
+/* A relative path that stays below where it starts, by its words alone; links are the kernel's to refuse. */
+static bool lies_below(const char *path)
+{
+    const char *end;
+    do {
+        end = strchrnul(path, '/');
+        size_t n = (size_t)(end - path);
+        bool dots = (n == 1 && path[0] == '.') || (n == 2 && path[0] == '.' && path[1] == '.');
+        if (n == 0 || n > NAME_MAX || dots)
+            return false;
+        path = end + 1;
+    } while (*end);
+    return true;
+}
+
+static void put_encoded(struct hc_buf *out, const char *path)
+{
+    for (; *path; path++) {
+        unsigned char c = (unsigned char)*path;
+        bool plain =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-._~/", c);
+        (void)(plain ? hc_buf_add(out, path, 1) : hc_buf_fmt(out, "%%%02X", c));
+    }
+}
+
+/* ---- one file ---- */
+
+static int differs(struct hc_error *err)
+{
+    return hc_fail(err, 0, "the content is not what the manifest says");
+}
+
+/* From the connection into the file, as it comes. */
+static int pump(int fd, struct hc_answer *a, int to, const struct wanted *w, struct hc_error *err)
+{
+    char hex[HC_SHA256_HEX];
+    struct hc_hash h;
+    int64_t bytes = 0;
+    hc_hash_init(&h);
+    while (a->state != HC_ANSWER_DONE) {
+        if (hc_receive(fd, a, -1, err) < 0)
+            return -1;
+        if (a->status != 200)
+            continue;
+        bytes += (int64_t)a->body.len;
+        if (w->bytes >= 0 && bytes > w->bytes)
+            return differs(err);
+        hc_hash_add(&h, a->body.data ? a->body.data : "", a->body.len);
+        if (hc_write_all(to, a->body.data ? a->body.data : "", a->body.len, err) < 0)
+            return -1;
+        hc_buf_clear(&a->body);
+    }
+    if (a->status != 200)
+        return hc_fail(err, 0, "hotcelld answers with status %d", a->status);
+    hc_hash_hex(&h, hex);
+    if ((w->bytes >= 0 && bytes != w->bytes) || (w->sha256 && strcmp(hex, w->sha256) != 0))
+        return differs(err);
+    return 0;
+}
+
+static int request(const struct fetch *f, const struct wanted *w, struct hc_error *err)
+{
+    hc_autobuf path = {0};
+    (void)hc_buf_fmt(&path, "%s/files/", f->job);
+    put_encoded(&path, w->name);
+    if (path.failed)
+        return hc_fail(err, ENOMEM, "fetch a file");
+    const struct hc_exchange_head head = {.method = "GET", .path = path.data};
+    hc_autofd fd = hc_dial(f->place, err);
+    if (fd < 0 || hc_send(fd, f->place, &head, err) < 0)
+        return -1;
+    return hc_take(&fd);
+}
+
+static int fetch_into(const struct fetch *f, const struct wanted *w, int to, struct hc_error *err)
+{
+    struct hc_answer answer = {.body.max = MAX_PIECE};
+    hc_autofd fd = request(f, w, err);
+    if (fd < 0)
+        return -1;
+    int rc = pump(fd, &answer, to, w, err);
+    hc_answer_finish(&answer);
+    return rc;
+}
+
+static int fetch(const struct fetch *f, const struct wanted *w, struct hc_error *err)
+{
+    struct hc_dest_file o = {.dir = -1, .fd = -1};
+    int rc = hc_dest_begin(&o, f->dest, w->name, 0666, err);
+    if (rc == 0)
+        rc = fetch_into(f, w, o.fd, err);
+    if (rc == 0)
+        return hc_dest_commit(&o, w->name, err);
+    hc_dest_abandon(&o);
+    return hc_ctx(err, "%s/%s", f->dest->path, w->name);
+}
+
+/* ---- all of them ---- */
+
+static int take_name(struct wanted *w, const char *path, bool escaped, struct hc_error *err)
+{
+    bool fits = strlen(path) < sizeof w->name;
+    if (fits && !escaped)
+        (void)snprintf(w->name, sizeof w->name, "%s", path);
+    if (!fits || (escaped && unescape(path, w->name, sizeof w->name) < 0) || !lies_below(w->name))
+        return hc_fail(err, 0, "hotcelld names a file that cannot be kept: '%.200s'", path);
+    return 0;
+}
+
+static int fetch_list(const struct fetch *f, const cJSON *list, struct hc_error *err)
+{
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, list)
+    {
+        const cJSON *path = cJSON_GetObjectItemCaseSensitive(entry, "path");
+        const cJSON *bytes = cJSON_GetObjectItemCaseSensitive(entry, "bytes");
+        const cJSON *sha256 = cJSON_GetObjectItemCaseSensitive(entry, "sha256");
+        struct wanted w = {.bytes = 0};
+        if (!cJSON_IsString(path) || !cJSON_IsString(sha256) || !cJSON_IsNumber(bytes))
+            return hc_fail(err, 0, "hotcelld's manifest lists a file without path, bytes or sha256");
+        w.bytes = bytes->valuedouble >= 0 && bytes->valuedouble < 1e15 ? (int64_t)bytes->valuedouble : 0;
+        w.sha256 = sha256->valuestring;
+        bool escaped = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(entry, "escaped"));
+        if (take_name(&w, path->valuestring, escaped, err) < 0 || fetch(f, &w, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* code/run_X.py, and the record beside it. */
+static int fetch_code(const struct fetch *f, const cJSON *manifest, struct hc_error *err)
+{
+    const cJSON *path = cJSON_GetObjectItemCaseSensitive(manifest, "code_path");
+    struct wanted w = {.bytes = -1};
+    if (!cJSON_IsString(path))
+        return 0;
+    if (take_name(&w, path->valuestring, false, err) < 0 || fetch(f, &w, err) < 0)
+        return -1;
+    char *ending = strrchr(w.name, '.');
+    if (!ending || strcmp(ending, ".py") != 0 || strlen(w.name) + 3 > sizeof w.name)
+        return 0;
+    memcpy(ending, ".json", sizeof ".json");
+    return fetch(f, &w, err);
+}
+
+int hc_files_fetch(const struct hc_place *place, const char *job, const cJSON *manifest, struct hc_dest *dest,
+                   struct hc_error *err)
+{
+    const struct fetch f = {.place = place, .job = job, .dest = dest};
+    if (fetch_list(&f, cJSON_GetObjectItemCaseSensitive(manifest, "figures"), err) < 0 ||
+        fetch_list(&f, cJSON_GetObjectItemCaseSensitive(manifest, "files"), err) < 0)
+        return -1;
+    return fetch_code(&f, manifest, err);
+}

@@ -1,0 +1,187 @@
+#include "client/http.h"
+
+#include "base/fd.h"
+#include "cell/state.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#define PATIENCE 30 /* seconds for which a daemon may take nothing of a request */
+#define BLOCK    65536
+#define SYSTEM   "/run/hotcell/hotcelld.sock"
+
+/* ---- where ---- */
+
+static int set_path(struct hc_place *p, const char *path, struct hc_error *err)
+{
+    struct sockaddr_un address;
+    if (strlen(path) >= sizeof address.sun_path)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "HOTCELL_SOCKET: a socket's path has at most %zu bytes",
+                          sizeof address.sun_path - 1);
+    (void)snprintf(p->path, sizeof p->path, "%s", path);
+    (void)snprintf(p->name, sizeof p->name, "%s", path);
+    return 0;
+}
+
+/* HOST:PORT, the host being a name, an IPv4 address, or an IPv6 address in brackets. */
+static int set_address(struct hc_place *p, const char *text, struct hc_error *err)
+{
+    static const char shape[] = "HOTCELL_SOCKET: expected a path, or http://HOST:PORT, got '%.100s'";
+    bool brackets = text[0] == '[';
+    const char *end = brackets ? strchr(text, ']') : strrchr(text, ':');
+    const char *port = end ? end + 1 + brackets : NULL;
+    size_t host_len = end ? (size_t)(end - text) - brackets : 0, port_len = port ? strcspn(port, "/") : 0;
+    if (!port || port[-1] != ':' || !host_len || host_len >= sizeof p->host || !port_len ||
+        port_len >= sizeof p->port || (port[port_len] && port[port_len + 1]) ||
+        strspn(port, "0123456789") != port_len)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, shape, text);
+    memcpy(p->host, text + brackets, host_len);
+    memcpy(p->port, port, port_len);
+    (void)snprintf(p->name, sizeof p->name, "http://%.300s", text);
+    p->token = getenv("HOTCELL_TOKEN");
+    if (p->token &&
+        (!*p->token || p->token[strspn(p->token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                                 "0123456789-._~+/=")]))
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "HOTCELL_TOKEN: expected a bearer token");
+    return 0;
+}
+
+int hc_place_find(struct hc_place *p, struct hc_error *err)
+{
+    static const char http[] = "http://";
+    const char *named = getenv("HOTCELL_SOCKET");
+    char path[PATH_MAX];
+    *p = (struct hc_place){0};
+    if (named && strncmp(named, http, strlen(http)) == 0)
+        return set_address(p, named + strlen(http), err);
+    if (named && *named)
+        return set_path(p, named, err);
+    if (hc_daemon_socket(path, err) < 0)
+        return hc_exit_as(err, HC_EXIT_USAGE);
+    bool own = access(path, F_OK) == 0 || access(SYSTEM, F_OK) < 0;
+    return set_path(p, own ? path : SYSTEM, err);
+}
+
+/* ---- the connection ---- */
+
+/* So that neither a full queue of connections nor a daemon that does not read holds us for ever. */
+static void bound_waiting(int fd)
+{
+    const struct timeval patience = {.tv_sec = PATIENCE};
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+}
+
+static int dial_path(const struct hc_place *p, struct hc_error *err)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    memcpy(address.sun_path, p->path, strlen(p->path));
+    hc_autofd fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return hc_fail(err, errno, "socket");
+    bound_waiting(fd);
+    if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+        return hc_take(&fd);
+    int sys = errno == EAGAIN ? EBUSY : errno; /* its queue stayed full */
+    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, sys, "connect to hotcelld at %s", p->name);
+}
+
+static int dial_address(const struct hc_place *p, struct hc_error *err)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    int rc = getaddrinfo(p->host, p->port, &hints, &found), sys = EADDRNOTAVAIL;
+    if (rc != 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "connect to hotcelld at %s: %s", p->name,
+                          gai_strerror(rc));
+    hc_autofd fd = -1;
+    for (const struct addrinfo *a = found; a && fd < 0; a = a->ai_next) {
+        fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (fd < 0)
+            continue;
+        bound_waiting(fd);
+        if (connect(fd, a->ai_addr, a->ai_addrlen) < 0) {
+            sys = errno == EINPROGRESS ? ETIMEDOUT : errno;
+            hc_close_fd(&fd);
+        }
+    }
+    freeaddrinfo(found);
+    if (fd >= 0)
+        return hc_take(&fd);
+    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, sys, "connect to hotcelld at %s", p->name);
+}
+
+int hc_dial(const struct hc_place *p, struct hc_error *err)
+{
+    return *p->path ? dial_path(p, err) : dial_address(p, err);
+}
+
+/* ---- a request and its answer ---- */
+
+/* 1: the other side takes no more, and may have said why. */
+static int send_all(int fd, const char *data, size_t len, struct hc_error *err)
+{
+    while (len) {
+        ssize_t n = send(fd, data, len, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
+            return 1;
+        if (n < 0)
+            return hc_fail(err, errno == EAGAIN ? ETIMEDOUT : errno, "send the request");
+        data += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+int hc_send(int fd, const struct hc_place *p, const struct hc_exchange_head *h, struct hc_error *err)
+{
+    hc_autobuf head = {0};
+    (void)hc_buf_fmt(&head, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n", h->method, h->path);
+    if (h->accept)
+        (void)hc_buf_fmt(&head, "Accept: %s\r\n", h->accept);
+    if (p->token)
+        (void)hc_buf_fmt(&head, "Authorization: Bearer %s\r\n", p->token);
+    if (h->body)
+        (void)hc_buf_str(&head, "Content-Type: application/json\r\n");
+    if (strcmp(h->method, "POST") == 0)
+        (void)hc_buf_fmt(&head, "Content-Length: %zu\r\n", h->body ? h->body_len : 0);
+    if (hc_buf_str(&head, "\r\n") < 0)
+        return hc_fail(err, ENOMEM, "send the request");
+    int rc = send_all(fd, head.data, head.len, err);
+    if (rc == 0 && h->body)
+        rc = send_all(fd, h->body, h->body_len, err);
+    return rc < 0 ? -1 : 0;
+}
+
+int hc_receive(int fd, struct hc_answer *a, int cancel_fd, struct hc_error *err)
+{
+    char block[BLOCK];
+    struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
+    if (TEMP_FAILURE_RETRY(poll(fds, 2, -1)) < 0)
+        return hc_fail(err, errno, "poll");
+    if (fds[1].revents)
+        return 1;
+    ssize_t n = TEMP_FAILURE_RETRY(read(fd, block, sizeof block));
+    if (n < 0)
+        return hc_fail(err, errno, "read the answer");
+    return n == 0 ? hc_answer_end(a, err) : hc_answer_feed(a, block, (size_t)n, err);
+}
+
+int hc_exchange(const struct hc_place *p, const struct hc_exchange_head *h, struct hc_answer *a,
+                struct hc_error *err)
+{
+    hc_autofd fd = hc_dial(p, err);
+    if (fd < 0 || hc_send(fd, p, h, err) < 0)
+        return -1;
+    while (a->state != HC_ANSWER_DONE)
+        if (hc_receive(fd, a, -1, err) < 0)
+            return -1;
+    return 0;
+}

@@ -1,0 +1,181 @@
+#include "client/remote.h"
+
+#include "base/fd.h"
+#include "client/account.h"
+#include "client/files.h"
+#include "client/http.h"
+#include "client/stream.h"
+#include "client/upload.h"
+#include "spec/json.h"
+#include "spec/names.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JOBS        "/v1/jobs"
+#define MAX_PROBLEM ((size_t)64 << 20) /* bytes: a manifest may be in it */
+
+struct remote {
+    struct hc_remote *asked;
+    struct hc_place place;
+    struct hc_answer answer;
+    struct hc_stream_reader stream;
+    bool cancelled;
+};
+
+/* "/v1/jobs/ID", or empty as long as the daemon has not said it. */
+static const char *job_path(const struct remote *r)
+{
+    const char *path = r->answer.location;
+    size_t n = strlen(JOBS "/");
+    return strncmp(path, JOBS "/", n) == 0 && hc_is_id(path + n, 64) ? path : "";
+}
+
+/* It is told to end; how it ended comes as the end of any job does. */
+static int cancel(struct remote *r, struct hc_error *err)
+{
+    hc_autobuf path = {0};
+    struct hc_answer answer = {.body.max = MAX_PROBLEM};
+    r->cancelled = true;
+    if (!*job_path(r)) /* it hears of nothing but the end of the connection */
+        return hc_fail(err, ECANCELED, "the job was not accepted yet");
+    if (hc_buf_fmt(&path, "%s/cancel", job_path(r)) < 0)
+        return hc_fail(err, ENOMEM, "cancel the job");
+    const struct hc_exchange_head head = {.method = "POST", .path = path.data};
+    int rc = hc_exchange(&r->place, &head, &answer, err);
+    hc_answer_finish(&answer);
+    return rc < 0 ? hc_ctx(err, "cancel the job") : 0;
+}
+
+static bool streams(const struct hc_answer *a)
+{
+    return a->status == 200 && strcmp(a->type, "application/x-ndjson") == 0;
+}
+
+/* To the end of the answer: events, or a problem, which stays in its body. */
+static int follow(struct remote *r, int fd, struct hc_error *err)
+{
+    struct hc_answer *a = &r->answer;
+    while (a->state != HC_ANSWER_DONE) {
+        int rc = hc_receive(fd, a, r->cancelled ? -1 : r->asked->cancel_fd, err);
+        if (rc > 0)
+            rc = cancel(r, err);
+        if (rc == 0 && streams(a)) {
+            rc = hc_stream_feed(&r->stream, a->body.data, a->body.len, err);
+            hc_buf_clear(&a->body);
+        }
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int ask(struct remote *r, int fd, const struct hc_buf *body, struct hc_error *err)
+{
+    const struct hc_exchange_head head = {.method = "POST",
+                                          .path = JOBS,
+                                          .accept = "application/x-ndjson",
+                                          .body = body->data,
+                                          .body_len = body->len};
+    bool lost = hc_send(fd, &r->place, &head, err) < 0 || follow(r, fd, err) < 0;
+    if (!lost || r->stream.manifest || r->stream.problem)
+        return 0;
+    if (!r->cancelled)
+        (void)hc_ctx(err, "%s: what became of the job is not known", r->place.name);
+    return hc_exit_as(err, HC_EXIT_INTERNAL);
+}
+
+/* ---- its end ---- */
+
+/* As a manifest is printed here. */
+static int print(const char *manifest, struct hc_buf *text, struct hc_error *err)
+{
+    return hc_json_indent(manifest, strlen(manifest), text, err) < 0 ? hc_exit_as(err, HC_EXIT_INTERNAL) : 0;
+}
+
+static int fail(struct remote *r, struct hc_buf *text, struct hc_error *err)
+{
+    char *manifest = NULL;
+    struct hc_error ignored;
+    const struct hc_buf *body = &r->answer.body;
+    const char *problem = r->stream.problem ? r->stream.problem : body->data ? body->data : "";
+    (void)hc_account_problem(problem, strlen(problem), r->answer.status, &manifest, err);
+    if (manifest)
+        (void)print(manifest, text, &ignored);
+    free(manifest);
+    return -1;
+}
+
+static int choose_dest(const struct remote *r, const char *id, struct hc_dest *dest, struct hc_error *err)
+{
+    const char *named = r->asked->job->output_dir;
+    *dest = (struct hc_dest){.fd = -1, .named = named != NULL};
+    int n = named ? snprintf(dest->path, sizeof dest->path, "%s", named)
+                  : snprintf(dest->path, sizeof dest->path, "%s/%s", r->asked->default_dir, id);
+    return n < 0 || n >= (int)sizeof dest->path ? hc_fail(err, ENAMETOOLONG, "output directory") : 0;
+}
+
+static int keep(struct remote *r, const cJSON *manifest, const struct hc_buf *text, struct hc_error *err)
+{
+    struct hc_dest dest;
+    if (choose_dest(r, job_path(r) + strlen(JOBS "/"), &dest, err) < 0)
+        return -1;
+    int rc = hc_files_fetch(&r->place, job_path(r), manifest, &dest, err);
+    if (rc == 0 && (dest.named || dest.fd >= 0))
+        rc = hc_dest_write(&dest, "manifest.json", text->data, text->len, err);
+    hc_dest_finish(&dest);
+    return rc;
+}
+
+static int conclude(struct remote *r, struct hc_manifest *m, struct hc_buf *text, struct hc_error *err)
+{
+    if (!r->stream.manifest)
+        return fail(r, text, err);
+    if (!*job_path(r))
+        return hc_fail(err, 0, "%s does not say which job it has run", r->place.name);
+    struct hc_json json;
+    if (hc_json_parse(&json, "manifest", r->stream.manifest, strlen(r->stream.manifest), err) < 0)
+        return hc_exit_as(err, HC_EXIT_INTERNAL);
+    hc_account_read(json.root, m);
+    m->out.pass_errno = r->stream.out.pass_errno;
+    m->err.pass_errno = r->stream.err.pass_errno;
+    int rc = print(r->stream.manifest, text, err);
+    if (rc == 0)
+        rc = keep(r, json.root, text, err);
+    hc_json_finish(&json);
+    return rc;
+}
+
+/* ---- all of it ---- */
+
+static int begin(struct remote *r, struct hc_buf *body, struct hc_error *err)
+{
+    if (hc_upload_print(r->asked->job, body, err) < 0)
+        return err->exit == HC_EXIT_USAGE ? -2 : -1;
+    if (hc_place_find(&r->place, err) < 0)
+        return -1;
+    int fd = hc_dial(&r->place, err);
+    return fd < 0 && err->exit == HC_EXIT_UNAVAILABLE ? -2 : fd;
+}
+
+int hc_remote_run(struct hc_remote *asked, struct hc_manifest *m, struct hc_buf *text, struct hc_error *err)
+{
+    hc_autobuf body = {0};
+    struct remote r = {
+        .asked = asked,
+        .answer.body.max = MAX_PROBLEM,
+        .stream = {.out.fd = asked->pass_stdout, .err.fd = asked->pass_stderr, .cancel_fd = asked->cancel_fd},
+    };
+    hc_autofd fd = begin(&r, &body, err);
+    if (fd < 0)
+        return fd == -2 ? 1 : -1;
+    int rc = ask(&r, fd, &body, err);
+    if (rc == 0)
+        rc = conclude(&r, m, text, err);
+    asked->cut = r.stream.out.cut || r.stream.err.cut;
+    hc_answer_finish(&r.answer);
+    hc_stream_finish(&r.stream);
+    return rc;
+}

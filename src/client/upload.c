@@ -1,0 +1,203 @@
+#include "client/upload.h"
+
+#include "base/fd.h"
+#include "spec/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium/utils.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_CONTENT ((size_t)384 << 20) /* bytes: four thirds of it are the most that any daemon takes */
+
+/* ---- what a daemon does not take ---- */
+
+static int refuse(struct hc_error *err, const char *what, const char *why)
+{
+    return hc_fail_as(err, HC_EXIT_USAGE, 0, "%s: not for a job that a daemon runs: %s", what, why);
+}
+
+static bool is_limit(const struct hc_option *opt)
+{
+    return strncmp(opt->path, "limits.", strlen("limits.")) == 0;
+}
+
+static int check_overrides(const struct hc_job *job, struct hc_error *err)
+{
+    char flag[64];
+    for (size_t i = 0; i < job->override_count; i++) {
+        const struct hc_override *o = &job->overrides[i];
+        if (strcmp(o->opt->path, "tree") == 0 && strchr(o->text, '/'))
+            return refuse(err, "--tree", "it has its trees by their names");
+        (void)snprintf(flag, sizeof flag, "--%s", o->opt->flag);
+        if (strcmp(o->opt->path, "tree") != 0 && !is_limit(o->opt))
+            return refuse(err, flag, "name a policy of the daemon's that says so");
+    }
+    return 0;
+}
+
+static int check_parts(const struct hc_job *job, struct hc_error *err)
+{
+    if (job->runner_form)
+        return refuse(err, "df_paths", "the older runner's form is for --warm=no");
+    if (job->policy && strchr(job->policy, '/'))
+        return refuse(err, "--policy", "it has its policies by their names");
+    if (job->tenant)
+        return refuse(err, "--tenant", "it knows itself who asks");
+    if (job->job_id)
+        return refuse(err, "--job-id", "it numbers its jobs itself");
+    if (job->sign)
+        return refuse(err, "--sign", "only who built the cell can vouch for it");
+    if (job->tools.count || job->tool_command_count)
+        return refuse(err, "--tool", "give it a policy with tools");
+    return check_overrides(job, err);
+}
+
+/* ---- its members ---- */
+
+static void put_name(struct hc_buf *out, const char *name)
+{
+    (void)hc_buf_str(out, ", ");
+    hc_json_quote(out, name, strlen(name));
+    (void)hc_buf_str(out, ": ");
+}
+
+static void put_text(struct hc_buf *out, const char *name, const char *text)
+{
+    put_name(out, name);
+    hc_json_quote(out, text, strlen(text));
+}
+
+static int put_base64(struct hc_buf *out, const struct hc_buf *data)
+{
+    size_t room = sodium_base64_encoded_len(data->len, sodium_base64_VARIANT_ORIGINAL);
+    char *text = malloc(room);
+    if (!text)
+        return -1;
+    (void)sodium_bin2base64(text, room, (const unsigned char *)data->data, data->len,
+                            sodium_base64_VARIANT_ORIGINAL);
+    put_text(out, "data", text);
+    free(text);
+    return 0;
+}
+
+/* Text as such: it is shorter, and the daemon need not decode it. */
+static int put_input(struct hc_buf *out, const struct hc_input *in, struct hc_error *err)
+{
+    hc_autobuf content = {0};
+    const char *slash = strrchr(in->path, '/'), *file = slash ? slash + 1 : in->path;
+    if (hc_read_file(AT_FDCWD, in->path, &content, MAX_CONTENT, err) < 0) {
+        (void)hc_ctx(err, "input '%s'", in->name);
+        return hc_exit_as(err, HC_EXIT_DATA);
+    }
+    bool text = !content.len ||
+                (!memchr(content.data, '\0', content.len) && hc_utf8_valid(content.data, content.len, NULL));
+    hc_json_quote(out, in->name, strlen(in->name));
+    (void)hc_buf_str(out, ": {\"file\": ");
+    hc_json_quote(out, file, strlen(file));
+    if (text) {
+        put_name(out, "text");
+        hc_json_quote(out, content.data ? content.data : "", content.len);
+    } else if (put_base64(out, &content) < 0) {
+        return hc_fail(err, ENOMEM, "input '%s'", in->name);
+    }
+    (void)hc_buf_str(out, "}");
+    return 0;
+}
+
+static int put_inputs(struct hc_buf *out, const struct hc_job *job, struct hc_error *err)
+{
+    if (!job->input_count)
+        return 0;
+    put_name(out, "inputs");
+    for (size_t i = 0; i < job->input_count; i++) {
+        (void)hc_buf_str(out, i ? ", " : "{");
+        if (put_input(out, &job->inputs[i], err) < 0)
+            return -1;
+    }
+    (void)hc_buf_str(out, "}");
+    return 0;
+}
+
+static int put_json(struct hc_buf *out, const char *name, cJSON *value_taken, struct hc_error *err)
+{
+    char *text = value_taken ? cJSON_PrintUnformatted(value_taken) : NULL;
+    cJSON_Delete(value_taken);
+    if (!text)
+        return hc_fail(err, ENOMEM, "%s", name);
+    put_name(out, name);
+    (void)hc_buf_str(out, text);
+    cJSON_free(text);
+    return 0;
+}
+
+/* As a policy file has them: by way of a policy, which knows how each is written. */
+static int put_overrides(struct hc_buf *out, const struct hc_job *job, struct hc_error *err)
+{
+    struct hc_policy scratch;
+    cJSON *limits = cJSON_CreateObject();
+    int rc = limits ? 0 : hc_fail(err, ENOMEM, "limits");
+    hc_policy_init(&scratch);
+    for (size_t i = 0; rc == 0 && i < job->override_count; i++) {
+        const struct hc_override *o = &job->overrides[i];
+        rc = hc_option_set(&scratch, o->opt, o->text, err);
+        if (rc < 0)
+            break;
+        if (!is_limit(o->opt))
+            put_text(out, o->opt->path, o->text);
+        else if (!cJSON_AddItemToObject(limits, strchr(o->opt->path, '.') + 1,
+                                        hc_option_to_json(&scratch, o->opt)))
+            rc = hc_fail(err, ENOMEM, "limits");
+    }
+    hc_policy_finish(&scratch);
+    if (rc == 0)
+        return put_json(out, "limits", limits, err);
+    cJSON_Delete(limits);
+    return -1;
+}
+
+static void put_returns(struct hc_buf *out, const struct hc_job *job)
+{
+    hc_autobuf one = {0};
+    put_name(out, "return");
+    for (size_t i = 0; i < job->return_count; i++) {
+        hc_buf_clear(&one);
+        (void)hc_buf_fmt(&one, "%s=%s", job->returns[i].name, job->returns[i].format);
+        (void)hc_buf_str(out, i ? ", " : "[");
+        hc_json_quote(out, one.data ? one.data : "", one.len);
+    }
+    (void)hc_buf_str(out, "]");
+}
+
+static int put_parts(struct hc_buf *out, const struct hc_job *job, struct hc_error *err)
+{
+    if (job->policy)
+        put_text(out, "policy", job->policy);
+    if (job->vars_text) {
+        put_name(out, "vars");
+        (void)hc_buf_str(out, job->vars_text);
+    }
+    if (job->persist_code)
+        (void)hc_buf_str(out, ", \"persist_code\": true");
+    if (job->has_seed)
+        (void)hc_buf_fmt(out, ", \"seed\": %u", job->seed);
+    if (job->return_count)
+        put_returns(out, job);
+    if (job->labels && put_json(out, "labels", cJSON_Duplicate(job->labels, true), err) < 0)
+        return -1;
+    if (job->override_count && put_overrides(out, job, err) < 0)
+        return -1;
+    return put_inputs(out, job, err);
+}
+
+int hc_upload_print(const struct hc_job *job, struct hc_buf *out, struct hc_error *err)
+{
+    if (check_parts(job, err) < 0)
+        return -1;
+    (void)hc_buf_str(out, "{\"code\": ");
+    hc_json_quote(out, job->code, job->code_len);
+    if (put_parts(out, job, err) < 0)
+        return -1;
+    return hc_buf_str(out, "}\n") < 0 ? hc_fail(err, ENOMEM, "send the job") : 0;
+}

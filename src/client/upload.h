@@ -1,0 +1,11 @@
+/* upload.h - a job as the body of a request: what it names on this host goes along as content. */
+#ifndef HC_CLIENT_UPLOAD_H
+#define HC_CLIENT_UPLOAD_H
+
+#include "spec/job.h"
+
+/* HC_EXIT_USAGE: the job has something that is not for a daemon, and the message names it. HC_EXIT_DATA: a
+ * file. */
+int hc_upload_print(const struct hc_job *job, struct hc_buf *out, struct hc_error *err);
+
+#endif

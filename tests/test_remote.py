@@ -1,0 +1,248 @@
+"""hotcell run through a daemon: the same command, the same results, in a cell that was waiting; and daemons that lie."""
+
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import socket
+import threading
+
+import cells
+import daemons
+import pytest
+
+
+@pytest.fixture(name="daemon", scope="module", params=["root", "ordinary"])
+def module_daemon(request, base_tree):
+    if request.param == "root":
+        cells.need_root()
+        user = cells.caller()
+    else:
+        user = cells.ordinary()
+        cells.need_cells(user)
+    with daemons.Daemon(user, config={"workers": 2}) as d:
+        yield d
+        assert d.end() == 0, d.log
+
+
+def run(daemon, code, *options, start=cells.run, **more):
+    """In the daemon; `options` as of cells.run."""
+    return start(code, "-t", "base", *options, tree=None, user=daemon.user, env={"HOTCELL_SOCKET": str(daemon.socket)}, **more)
+
+
+def cold(daemon, code, *options):
+    return cells.run(code, *options, user=daemon.user)
+
+
+PROGRAMS = {
+    "output": "import os, sys\nprint('one')\nprint('two', file=sys.stderr)\nos.makedirs('d/é')\nopen('d/é/f x.bin', 'wb').write(bytes(range(256)))\n6 * 7",
+    "error": "print('before', flush=True)\nraise ValueError('no')",
+    "syntax": "x = = 1",
+    "rejected": "import subprocess",
+    "limit": "open('kept', 'w').write('x')\nwhile True: pass",
+    "exit": "raise SystemExit(5)",
+    "odd name": "open('a\\nb', 'w').write('x')",
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_job_ends_as_it_does_without_a_daemon(daemon, name):
+    options = ["--timeout=1"] if name == "limit" else []
+    warm, other = [one(daemon, PROGRAMS[name], "--label", "k=v", *options) for one in (run, cold)]
+    assert (warm.status, warm.stdout, warm.stderr, warm.files()) == (other.status, other.stdout, other.stderr, other.files()), warm
+    for member in ("status", "exit_code", "reason", "rejection", "guest", "labels", "stdout", "stderr", "files", "figures", "partial"):
+        assert warm.manifest[member] == other.manifest[member], member
+    for path in warm.files():
+        assert (warm.output / path).read_bytes() == (other.output / path).read_bytes()
+        assert (warm.output / path).stat().st_mode == (other.output / path).stat().st_mode
+
+
+def test_what_the_command_line_says_goes_along(daemon):
+    text, raw = daemon.directory / "sales.txt", daemon.directory / "raw.bin"
+    text.write_text("a,b\n1,é\n")
+    raw.write_bytes(bytes(range(256)))
+    code = "print(open('/input/t.txt').read(), n, sum(open('/input/r.bin', 'rb').read()))\nx = [n, 2]"
+    result = run(daemon, code, "--input", f"t={text}", "--input", f"r={raw}", "--var", "n=1.50", "--return", "x=json", "--seed", "7",
+                 "--persist-code", "--stdout", "64K", "--pids", "10", "--policy", "none")
+    assert (result.status, result.stdout) == (0, "a,b\n1,é\n 1.5 32640\n"), result
+    manifest = result.manifest
+    assert manifest["guest"]["returned"]["x"]["json"] == [1.5, 2]
+    assert (manifest["limits"]["stdout"], manifest["limits"]["pids"], manifest["policy"]["name"]) == (65536, 10, "none")
+    assert {one["name"]: one["file"] for one in manifest["inputs"]} == {"t": "sales.txt", "r": "raw.bin"}
+    kept = result.output / manifest["code_path"]
+    assert "print(open(" in kept.read_text() and json.loads(kept.with_suffix(".json").read_text())["job_id"] == manifest["job_id"]
+
+
+def test_a_spec_and_json_and_the_default_place(daemon):
+    spec = json.dumps({"code": "open('f', 'w').write('x')\nn + 1", "vars": {"n": 41}, "tree": "base", "limits": {"timeout": "9s"}})
+    result = cells.hotcell("run", "--warm", "--json", "--spec", "-", user=daemon.user, cwd=daemon.directory, stdin=None, input=spec,
+                           env={"HOTCELL_SOCKET": str(daemon.socket)})
+    manifest = json.loads(result.stdout)
+    assert (result.returncode, manifest["guest"]["value"]["application/json"], manifest["limits"]["timeout"]) == (0, 42, 9), result
+    place = daemon.directory / "hotcell-output" / manifest["job_id"]
+    assert (place / "f").read_text() == "x" and (place / "manifest.json").read_text() == result.stdout
+
+
+def test_steps_of_a_session_are_directories(daemon):
+    result = run(daemon, "open('f', 'w').write('x')", "--session", "s", "--step", "1")
+    assert (result.status, result.files()) == (0, ["s/.hotcell-session", "s/1/f", "s/1/manifest.json"]), result
+
+
+def test_output_passes_as_it_comes_and_a_signal_cancels(daemon):
+    with run(daemon, "import time\nprint('up', flush=True)\ntime.sleep(100)", "--timeout=100", start=cells.start) as job:
+        assert job.read_line() == "up"
+        job.signal(signal.SIGINT)
+        result = job.finish()
+    assert result.status == -signal.SIGINT and result.manifest["status"] == "killed", result
+
+
+def test_a_signal_ends_it_whose_output_nobody_reads(daemon):
+    with run(daemon, "while True: print('x' * 1000)", "--timeout=100", "--stdout", "4M", start=cells.start) as job:
+        assert job.read_line() == "x" * 1000
+        job.signal(signal.SIGTERM)
+        assert job.wait() == -signal.SIGTERM
+
+
+def test_a_reader_that_goes_away_is_no_failure(daemon):
+    with run(daemon, "print('up', flush=True)\nfor _ in range(1000): print('x' * 1000)", start=cells.start) as job:
+        job.read_line()
+        job.process.stdout.close()
+        assert job.wait() == 0
+
+
+REFUSED = [
+    (["--policy", "./none.json"], 64, "--policy: not for a job that a daemon runs: it has its policies by their names"),
+    (["--tree", "/somewhere"], 64, "--tree"), (["--guard", "off"], 64, "--guard"), (["--tenant", "x"], 64, "--tenant"),
+    (["--job-id", "x"], 64, "--job-id"), (["--sign", "key"], 64, "--sign"), (["--tool", "t=true"], 64, "--tool"),
+    (["--policy", "nothing"], 78, "there is no policy 'nothing'"), (["--input", "x=/nothing"], 65, "input 'x'"),
+    (["--tree", "nothing"], 69, "'nothing' is not built"), (["--warm=perhaps"], 64, "--warm: expected yes, no or try, got 'perhaps'"),
+]
+
+
+@pytest.mark.parametrize("options, status, message", REFUSED, ids=lambda value: value[0] if isinstance(value, list) else None)
+def test_what_a_daemon_does_not_take_is_named(daemon, options, status, message):
+    result = run(daemon, "1", *options)
+    assert result.status == status and message in result.stderr and result.stderr.count("\n") == 1, result
+
+
+def test_without_a_daemon(user):
+    env = {"HOTCELL_SOCKET": str(cells.new_directory(user) / "none")}
+    result = cells.run("1", "--warm", user=user, env=env)
+    assert result.status == 64, result  # base is given by its path
+    result = cells.run("1", "--warm", tree=None, user=user, env=env)
+    assert result.status == 69 and "No such file or directory: start hotcelld(8)" in result.stderr, result
+    for option in ("--warm=try", "--warm=no"):
+        result = cells.run("print(1)", option, user=user, env=env)
+        assert (result.status, result.stdout, result.stderr) == (0, "1\n", ""), result
+    result = cells.run("print(1)", "--warm", user=user, env={"HOTCELL_SOCKET": "http://nowhere"})
+    assert result.status == 64, result
+
+
+def test_a_try_runs_here_what_the_daemon_cannot_take(daemon):
+    result = run(daemon, "print(tools.eight())", "--warm=try", "--tool", "eight=/bin/echo 8")
+    assert (result.status, result.stdout) == (0, "8\n") and result.manifest["tenant"] is None, result
+
+
+def test_a_daemon_that_dies_leaves_an_unknown_outcome(user):
+    with daemons.Daemon(user) as d:
+        with run(d, "import time\nprint('up', flush=True)\ntime.sleep(100)", "--timeout=100", start=cells.start) as job:
+            job.read_line()
+            d.process.kill()
+            d.process.wait()
+            result = job.finish()
+    assert result.status == 70 and "what became of the job is not known" in result.stderr, result
+
+
+def test_over_tcp_with_a_token(user):
+    directory = cells.new_directory(user)
+    token = directory / "tokens"
+    token.write_text(hashlib.sha256(b"secret").hexdigest() + " team\n")
+    os.chown(token, user.uid, -1)
+    token.chmod(0o600)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    config = {"listen": [{"address": "127.0.0.1", "port": port}], "tokens": str(token), "tenants": {"team": {}}}
+    with daemons.Daemon(user, config=config):
+        env = {"HOTCELL_SOCKET": f"http://127.0.0.1:{port}", "HOTCELL_TOKEN": "secret"}
+        result = cells.run("open('f', 'w').write('x')", "-t", "base", tree=None, user=user, env=env)
+        assert (result.status, result.manifest["tenant"], result.files()) == (0, "team", ["f"]), result
+        result = cells.run("1", "-t", "base", tree=None, user=user, env={**env, "HOTCELL_TOKEN": "wrong"})
+        assert result.status == 78, result
+
+
+# ---- a daemon that is none ----
+
+@contextlib.contextmanager
+def impostor(answers):
+    """Gives each connection the next of `answers`, the last one again and again."""
+    directory = cells.new_directory(cells.caller())
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(directory / "socket"))
+        server.listen()
+
+        def serve():
+            rest = list(answers)
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                with connection, contextlib.suppress(OSError):
+                    connection.recv(65536)
+                    connection.sendall(rest.pop(0) if len(rest) > 1 else rest[0])
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield directory
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
+def respond(body, kind="application/x-ndjson", status="200 OK", more=""):
+    return f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n{more}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def manifest_event(**members):
+    manifest = {"status": "ok", "exit_code": 0, "reason": None, "figures": [], "files": [], "stdout": {"text": "", "bytes": 0, "truncated": False},
+                "stderr": {"text": "", "bytes": 0, "truncated": False}, "warnings": [], "code_path": None, **members}
+    return respond(json.dumps({"event": "manifest", "manifest": manifest}).encode() + b"\n", more="Location: /v1/jobs/one\r\n")
+
+
+def listed(path, content=b"x", **more):
+    return {"path": path, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest(), **more}
+
+
+LIES = {
+    "up": ([manifest_event(files=[listed("../outside")])], "cannot be kept"),
+    "up within": ([manifest_event(files=[listed("a/../../outside")])], "cannot be kept"),
+    "absolute": ([manifest_event(files=[listed("/tmp/outside")])], "cannot be kept"),
+    "escaped": ([manifest_event(files=[listed("\\x2e\\x2e/outside", escaped=True)])], "cannot be kept"),
+    "program": ([manifest_event(code_path="../x.py")], "cannot be kept"),
+    "through a link": ([manifest_event(files=[listed("link/outside")]), respond(b"x", "application/octet-stream")], "link"),
+    "other content": ([manifest_event(files=[listed("f")]), respond(b"y", "application/octet-stream")], "not what the manifest says"),
+    "longer": ([manifest_event(files=[listed("f")]), respond(b"xx", "application/octet-stream")], "not what the manifest says"),
+    "gone": ([manifest_event(files=[listed("f")]), respond(b"{}", "application/json", "404 Not Found")], "status 404"),
+    "no job": ([respond(b'{"event": "manifest", "manifest": {}}\n')], "which job"),
+    "other job": ([manifest_event().replace(b"/v1/jobs/one", b"/v1/jobs/../x")], "which job"),
+    "no JSON": ([respond(b"nonsense\n")], "event:1:1"),
+    "no event": ([respond(b'{"event": "stdout"}\n')], "expected output"),
+    "no HTTP": ([b"220 mail.example.org ESMTP\r\n\r\n"], "not HTTP"),
+    "half": ([respond(b"x" * 100)[:-50]], "middle of the answer"),
+    "silence": ([b""], "middle of the answer"),
+    "no reason": ([respond(b"<html>", "text/html", "500 Oops")], "status 500"),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_nothing_that_a_daemon_says_is_believed(name):
+    answers, message = LIES[name]
+    outside = cells.new_directory(cells.caller())
+    with impostor(answers) as directory:
+        (directory / "out").mkdir()
+        (directory / "out" / "link").symlink_to(outside)
+        result = cells.run("1", tree=None, cwd=directory, env={"HOTCELL_SOCKET": str(directory / "socket")})
+        assert result.status == 70 and message in result.stderr, result
+        assert sorted(os.listdir(directory / "out")) == ["link"] and not os.listdir(outside)
+        assert sorted(os.listdir(directory)) == ["out", "socket"]
