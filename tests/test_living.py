@@ -188,6 +188,81 @@ def refused(session, request):
     return answer["message"]
 
 
+
+def stream(session):
+    assert done(session, {"stream": True})["request"] == "stream"
+
+
+def output_until_result(session):
+    """What a run prints, as it is told while the run goes on, and its result."""
+    said = {"stdout": "", "stderr": ""}
+    while (answer := session.answer())["event"] in said:
+        said[answer["event"]] += answer["text"]
+    assert answer["event"] == "result", answer
+    return said, answer["manifest"]
+
+
+def test_output_is_told_while_a_run_goes_on(session):
+    stream(session)
+    session.ask({"run": {"code": "import sys\nprint('up', flush=True)\nwhile True: pass"}})
+    assert session.answer() == {"event": "stdout", "text": "up\n"}
+    session.ask(INTERRUPT)
+    said, manifest = output_until_result(session)
+    assert said["stdout"] == "" and "KeyboardInterrupt" in said["stderr"] and manifest["stdout"]["text"] == "up\n"
+    session.ask({"run": {"code": "print('\u00e9' * 90000, end='')\nprint('x', file=sys.stderr)"}})
+    assert output_until_result(session)[0] == {"stdout": "\u00e9" * 90000, "stderr": "x\n"}
+    done(session, {"stream": False})
+    assert session.run("print('quiet')").stdout == "quiet\n"
+    assert "stream: expected true or false" in refused(session, {"stream": 1})
+
+
+def test_told_output_ends_where_the_limit_is(session):
+    stream(session)
+    session.ask({"run": {"code": "print('x' * 100000)", "limits": {"stdout": "1K"}}})
+    said, manifest = output_until_result(session)
+    assert said["stdout"] == "x" * 1024 and manifest["stdout"]["truncated"]
+
+
+def states(session):
+    """Of the processes of its cell: pid 1, the interpreter, and copies."""
+    tasks = [pid for pid in os.listdir("/proc") if pid.isdigit() and is_below(int(pid), session.process.pid)]
+    return sorted(line[7] for pid in tasks for line in open(f"/proc/{pid}/status", encoding="utf-8") if line.startswith("State:"))
+
+
+def test_a_client_that_does_not_read_holds_nothing_up(session):
+    stream(session)
+    session.ask({"run": {"code": "print('x' * (12 << 20))", "limits": {"stdout": "16M"}}})
+    cells.wait_until("the run is over", lambda: states(session) == ["S", "T", "T"])
+    told = ""
+    while (answer := session.answer())["event"] == "stdout":
+        told += answer["text"]
+    assert answer == {"event": "cut", "stream": "stdout"} and told == "x" * len(told) and 8 << 20 < len(told) < 9 << 20
+    run = session.result()
+    assert run.status == "ok" and len(run.stdout) == (12 << 20) + 1
+    session.ask({"run": {"code": "print('again')"}})
+    assert output_until_result(session)[0]["stdout"] == "again\n"
+
+
+def test_an_interrupt_may_not_come_through(session):
+    stream(session)
+    session.run("x = 1")
+    session.ask({"run": {"code": "x = 2\nprint('up', flush=True)\nsum(range(10 ** 12))", "limits": SHORT}})
+    assert session.answer()["text"] == "up\n"
+    session.ask(INTERRUPT)
+    run = session.result()
+    assert (run.status, run.state) == ("timeout", "rolled back to run 1")
+    assert session.run("x").value == 1
+
+
+@pytest.mark.parametrize("code", ["while True: pass", None], ids=["in a run", "between runs"])
+def test_a_session_ends_when_its_client_has_gone(base_tree, code):  # pylint: disable=unused-argument
+    with living.Session() as session:
+        if code:
+            session.ask({"run": {"code": code, "limits": {"timeout": "1h"}}})
+        session.process.stdout.close()
+        assert session.process.wait(cells.PATIENCE) == 70
+
+
 def test_a_checkpoint_can_be_gone_back_to_again_and_again(session):
     session.run("x = 1")
     assert done(session, {"checkpoint": "one"})["state"] == "that of run 1"
@@ -259,9 +334,7 @@ def test_threads_go_on_during_runs_only(session):
                 "threading.Thread(target=work, daemon=True).start()")
     first = session.run("count").value
     assert session.run("time.sleep(0.1); count").value > first
-    tasks = [pid for pid in os.listdir("/proc") if pid.isdigit() and is_below(int(pid), session.process.pid)]
-    states = {line[7] for pid in tasks for line in open(f"/proc/{pid}/status", encoding="utf-8") if line.startswith("State:")}
-    assert len(tasks) == 3 and states == {"S", "T"}, states  # pid 1, the interpreter and its copy
+    assert states(session) == ["S", "T", "T"]
 
 
 def is_below(pid, ancestor):

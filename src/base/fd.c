@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 void hc_close_fd(int *fd)
@@ -67,6 +69,23 @@ int hc_write_all(int fd, const void *data, size_t len, struct hc_error *err)
         len -= (size_t)n;
     }
     return 0;
+}
+
+/* Write without ever blocking, whatever the caller gave us as standard output: sockets can be told so per
+ * call; a pipe that polls writable takes PIPE_BUF bytes; regular files always poll writable. Our own
+ * O_NONBLOCK would change the caller's open file too. */
+ssize_t hc_write_some(int fd, const char *data, size_t len)
+{
+    size_t n = len < PIPE_BUF ? len : PIPE_BUF;
+    ssize_t sent = send(fd, data, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent >= 0 || errno != ENOTSOCK)
+        return sent;
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    if (poll(&p, 1, 0) == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return write(fd, data, n);
 }
 
 int hc_write_attr(int dir_fd, const char *name, const char *value, struct hc_error *err)

@@ -30,6 +30,10 @@ int hc_read_file(int dir_fd, const char *path, struct hc_buf *out, size_t max, s
 /* Write all of it, through EINTR. */
 int hc_write_all(int fd, const void *data, size_t len, struct hc_error *err);
 
+/* Write what can be written now, without blocking, whatever the descriptor is of, and without SIGPIPE to
+ * sockets: -1 with errno, EAGAIN if that is nothing. */
+ssize_t hc_write_some(int fd, const char *data, size_t len);
+
 /* Open `name` below `dir_fd` and write one value: for cgroup, proc and sys files. */
 int hc_write_attr(int dir_fd, const char *name, const char *value, struct hc_error *err);
 

@@ -1,29 +1,11 @@
 #include "cell/relay.h"
 
+#include "base/fd.h"
+
 #include <errno.h>
-#include <poll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#define CHUNK  4096 /* PIPE_BUF: a pipe that polls writable takes this much without blocking */
-#define ROUNDS 16   /* reads in a row, so that one stream cannot keep the loop from its timers */
-
-/* Write without ever blocking, whatever the caller gave us as standard output: sockets can be told so per
- * call; a pipe that polls writable takes PIPE_BUF bytes; regular files always poll writable. Our own
- * O_NONBLOCK would change the caller's open file too. */
-static ssize_t write_some(int fd, const char *data, size_t len)
-{
-    size_t n = len < CHUNK ? len : CHUNK;
-    ssize_t sent = send(fd, data, n, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent >= 0 || errno != ENOTSOCK)
-        return sent;
-    struct pollfd p = {.fd = fd, .events = POLLOUT};
-    if (poll(&p, 1, 0) == 0) {
-        errno = EAGAIN;
-        return -1;
-    }
-    return write(fd, data, n);
-}
+#define ROUNDS 16 /* reads in a row, so that one stream cannot keep the loop from its timers */
 
 void hc_relay_drop(struct hc_relay *r)
 {
@@ -34,7 +16,7 @@ void hc_relay_drop(struct hc_relay *r)
 void hc_relay_write(struct hc_relay *r)
 {
     while (hc_relay_wants_write(r)) {
-        ssize_t n = write_some(r->pass_fd, r->passing + r->from, r->to - r->from);
+        ssize_t n = hc_write_some(r->pass_fd, r->passing + r->from, r->to - r->from);
         if (n > 0)
             r->from += (size_t)n;
         else if (n < 0 && errno == EAGAIN)
@@ -49,6 +31,8 @@ void hc_relay_write(struct hc_relay *r)
 
 static void pass_on(struct hc_relay *r, const char *data, size_t len)
 {
+    if (r->sink.take && len)
+        r->sink.take(r->sink.ctx, r->sink.stream, data, len);
     if (r->pass_fd < 0 || len == 0)
         return;
     if (r->held) {

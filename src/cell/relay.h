@@ -6,6 +6,13 @@
 
 #include "spec/shown.h"
 
+/* Somebody who is shown the output at once, and takes it without blocking. */
+struct hc_sink {
+    void (*take)(void *ctx, int stream, const char *data, size_t len); /* NULL: nobody */
+    void *ctx;
+    int stream;
+};
+
 struct hc_relay {
     int fd;                   /* read end, non-blocking, borrowed; -1 after end of file */
     int pass_fd;              /* where to, borrowed; -1: nowhere (any more) */
@@ -14,6 +21,7 @@ struct hc_relay {
     struct hc_shown *shown;   /* what the policy does to it; borrowed; NULL: nothing */
     struct hc_buf changed;    /* what that made of it; owned */
     const char *passing;      /* what is passed on: `pending` or `changed` */
+    struct hc_sink sink;      /* what is passed on goes here, too */
     size_t from, to;          /* the part of it that still has to be */
     int read_errno;           /* reading failed; 0: it did not */
     bool held;                /* what is to be passed on waits for hc_relay_release */

@@ -229,6 +229,11 @@ void hc_session_interrupt(struct hc_session *s)
     s->interrupted = true;
 }
 
+void hc_session_abandon(struct hc_session *s)
+{
+    hc_loop_end(&s->launch.sup, HC_END_CANCELLED);
+}
+
 bool hc_session_alive(const struct hc_session *s)
 {
     return !s->over && !s->loop.dead;

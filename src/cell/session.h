@@ -29,6 +29,8 @@ struct hc_session_given {
     int wake_fd; /* when a run begins, and while it goes on and this is readable, `woken` is called. -1: never
                   */
     bool (*woken)(void *ctx, struct hc_session *s); /* false: the descriptor has nothing more to say */
+    /* What a run prints, while it goes on; not to block. NULL: nobody is interested. */
+    void (*printed)(void *ctx, int stream, const char *data, size_t len); /* 0: stdout, 1: stderr */
     void *ctx;
 };
 
@@ -73,6 +75,9 @@ bool hc_session_run_may_set(const char *path);
 /* From `woken`: KeyboardInterrupt in the run that goes on; what it does about it is its own affair, and
  * limits.timeout holds. */
 void hc_session_interrupt(struct hc_session *s);
+
+/* From `woken`: nobody waits for the run that goes on any more; it is killed. */
+void hc_session_abandon(struct hc_session *s);
 
 bool hc_session_alive(const struct hc_session *s);
 const char *hc_session_id(const struct hc_session *s);

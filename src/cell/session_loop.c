@@ -171,6 +171,8 @@ static int open_flow(struct hc_session *s, struct hc_flow *f, int fd, int64_t ma
                      enum hc_occasion on, enum hc_occasion on_pass, struct hc_error *err)
 {
     *f = hc_flow_new(fd, -1, max, kept, on, on_pass);
+    if (s->launch.m != s->m) /* of a run */
+        f->relay.sink = (struct hc_sink){s->given.printed, s->given.ctx, on == HC_ON_STDERR};
     if (hc_shown_new(&f->relay.shown, s->launch.sup.policy, s->launch.sup.redactor, max, f->relay.stream,
                      err) < 0)
         return -1;

@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "cell/session_out.h"
 #include "spec/options.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 struct client {
     const struct hc_talk *t;
@@ -17,6 +19,8 @@ struct client {
     size_t scanned;     /* of it, has no newline */
     bool ended, failed; /* what the client says; our own work */
     int line;           /* of requests */
+    int wake;           /* epoll: either of these; owned */
+    struct hc_outlet out;
 };
 
 /* ---- answers ---- */
@@ -25,11 +29,10 @@ struct client {
 static void answer(struct client *c, cJSON *answer_taken)
 {
     char *text = answer_taken ? cJSON_PrintUnformatted(answer_taken) : NULL;
-    hc_autobuf line = {0};
-    struct hc_error ignored;
     cJSON_Delete(answer_taken);
-    c->failed |= !text || hc_buf_fmt(&line, "%s\n", text) < 0 ||
-                 hc_write_all(c->t->out_fd, line.data, line.len, &ignored) < 0;
+    if (text)
+        hc_outlet_line(&c->out, text);
+    c->failed |= !text || c->out.failed;
     cJSON_free(text);
 }
 
@@ -69,6 +72,7 @@ static void answer_result(struct client *c, const struct hc_session_result *r)
         hc_warn("%s", err.text);
         return;
     }
+    hc_outlet_settle(&c->out);
     cJSON *o = event("result");
     (void)cJSON_AddNumberToObject(o, "run", r->run);
     if (hc_session_branches(c->session))
@@ -87,9 +91,10 @@ static void read_more(struct client *c)
     ssize_t n = read(c->t->in_fd, chunk, sizeof chunk);
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
-    if (n <= 0)
+    if (n <= 0) {
         c->ended = true;
-    else if (hc_buf_add(&c->in, chunk, (size_t)n) < 0)
+        (void)epoll_ctl(c->wake, EPOLL_CTL_DEL, c->t->in_fd, NULL);
+    } else if (hc_buf_add(&c->in, chunk, (size_t)n) < 0)
         c->failed = true;
 }
 
@@ -124,31 +129,51 @@ static bool is_request(const char *line, const char *name)
     return is;
 }
 
+/* Take the first whole line at `at` out of what waits, if it is an interrupt; else return what follows it. */
+static char *take_interrupt(struct client *c, struct hc_session *s, char *at, const char *end)
+{
+    char *line = strndup(at, (size_t)(end - at));
+    bool stop = line && is_request(line, "interrupt");
+    free(line);
+    if (!stop)
+        return at + (end + 1 - at);
+    size_t rest = c->in.len - (size_t)(end + 1 - c->in.data);
+    memmove(at, end + 1, rest);
+    c->in.len = (size_t)(at - c->in.data) + rest;
+    c->scanned = 0;
+    c->line++;
+    hc_session_interrupt(s);
+    return at;
+}
+
 /* While a run goes on: an interrupt is for it, all else waits. */
 static bool woken(void *ctx, struct hc_session *s)
 {
     struct client *c = ctx;
-    struct pollfd waiting = {.fd = c->t->in_fd, .events = POLLIN};
-    if (!c->ended && poll(&waiting, 1, 0) > 0)
-        read_more(c);
-    if (!c->in.data)
-        return !c->ended && !c->failed;
-    for (char *at = c->in.data, *end; (end = memchr(at, '\n', c->in.len - (size_t)(at - c->in.data)));) {
-        char *line = strndup(at, (size_t)(end - at));
-        bool stop = line && is_request(line, "interrupt");
-        free(line);
-        if (!stop) {
-            at = end + 1;
-            continue;
-        }
-        size_t rest = c->in.len - (size_t)(end + 1 - c->in.data);
-        memmove(at, end + 1, rest);
-        c->in.len = (size_t)(at - c->in.data) + rest;
-        c->scanned = 0;
-        c->line++;
-        hc_session_interrupt(s);
+    struct epoll_event events[2];
+    int n = epoll_wait(c->wake, events, 2, 0);
+    bool readable = false;
+    for (int i = 0; i < n; i++) {
+        if (events[i].data.fd == c->out.fd)
+            c->out.gone |= events[i].events & (EPOLLERR | EPOLLHUP);
+        else
+            readable = true;
     }
-    return !c->ended && !c->failed;
+    hc_outlet_flush(&c->out);
+    if (readable && !c->ended)
+        read_more(c);
+    const char *end;
+    for (char *at = c->in.data; at && (end = memchr(at, '\n', c->in.len - (size_t)(at - c->in.data)));)
+        at = take_interrupt(c, s, at, end);
+    if (c->out.gone || c->failed)
+        hc_session_abandon(s);
+    return !c->out.gone && !c->failed;
+}
+
+static void printed(void *ctx, int stream, const char *data, size_t len)
+{
+    struct client *c = ctx;
+    hc_outlet_print(&c->out, stream, data, len);
 }
 
 /* What a spec may say that is the session's, not a run's. */
@@ -299,6 +324,18 @@ static int serve_interrupt(struct client *c, const struct hc_json *j, const cJSO
     return 0; /* nothing runs */
 }
 
+static int serve_stream(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    (void)j;
+    if (!cJSON_IsBool(node)) {
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "stream: expected true or false, got %s", hc_json_kind(node));
+        return 1;
+    }
+    c->out.shows = cJSON_IsTrue(node);
+    answer_done(c, "stream");
+    return 0;
+}
+
 static int serve_close(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
 {
     (void)c, (void)j, (void)node, (void)err;
@@ -313,7 +350,7 @@ static const struct {
     {"run", serve_run, false},           {"checkpoint", serve_checkpoint, false},
     {"rollback", serve_rollback, false}, {"branch", serve_branch, false},
     {"keep", serve_keep, true},          {"interrupt", serve_interrupt, true},
-    {"close", serve_close, true},
+    {"stream", serve_stream, true},      {"close", serve_close, true},
 };
 
 /* 0; 1: the request was no good, which changes nothing; 2: the last one; -1: our failure. */
@@ -349,16 +386,19 @@ static int serve_line(struct client *c, const char *line, struct hc_error *err)
 /* -1: there is something to read; else why the session is over. */
 static int await_input(struct client *c)
 {
-    struct pollfd fds[] = {{.fd = c->t->in_fd, .events = POLLIN}, {.fd = c->t->cancel_fd, .events = POLLIN}};
+    struct pollfd fds[] = {
+        {.fd = c->t->in_fd, .events = POLLIN}, {.fd = c->t->cancel_fd, .events = POLLIN}, {.fd = c->out.fd}};
     int64_t idle = c->t->policy->limits.session_idle_ms, left = hc_session_time_left(c->session);
-    int n = poll(fds, 2, (int)(idle < left ? idle : left));
+    int n = poll(fds, 3, (int)(idle < left ? idle : left));
     if (n < 0)
         return errno == EINTR ? -1 : HC_SESSION_CANCELLED;
     if (n == 0)
         return idle < left ? HC_SESSION_IDLE : HC_SESSION_LIFE;
     if (fds[1].revents)
         return HC_SESSION_CANCELLED;
-    read_more(c);
+    c->failed |= (fds[2].revents & (POLLERR | POLLHUP)) != 0; /* nobody reads what we say */
+    if (fds[0].revents)
+        read_more(c);
     return -1;
 }
 
@@ -421,23 +461,44 @@ static int close_session(struct client *c, enum hc_session_end end, struct hc_er
     return c->failed ? hc_fail(err, 0, "an answer could not be written") : ends[end].status;
 }
 
+/* What cannot be waited for, a regular file, is there already. */
+static int open_client(struct client *c, struct hc_error *err)
+{
+    struct epoll_event ev = {.events = EPOLLIN, .data.fd = c->t->in_fd};
+    c->wake = epoll_create1(EPOLL_CLOEXEC);
+    if (c->wake < 0)
+        return hc_fail(err, errno, "wait for a session's client");
+    if (hc_outlet_open(&c->out, c->t->out_fd, c->wake, err) < 0)
+        return -1;
+    if (epoll_ctl(c->wake, EPOLL_CTL_ADD, c->t->in_fd, &ev) == 0)
+        return 0;
+    while (!c->ended && !c->failed)
+        read_more(c);
+    return 0;
+}
+
 int hc_session_talk(const struct hc_talk *t, struct hc_error *err)
 {
-    struct client c = {.t = t, .in = {.max = HC_TALK_REQUEST}};
+    struct client c = {.t = t, .in = {.max = HC_TALK_REQUEST}, .wake = -1, .out = {.fd = -1}};
+    int rc = open_client(&c, err);
     const struct hc_session_given given = {.job = t->job,
                                            .policy = t->policy,
                                            .default_dir = t->default_dir,
                                            .cancel_fd = t->cancel_fd,
                                            .tool_fd = t->tool_fd,
-                                           .wake_fd = t->in_fd,
+                                           .wake_fd = c.wake,
                                            .woken = woken,
+                                           .printed = printed,
                                            .ctx = &c};
-    int rc = hc_session_start(&c.session, &given, err);
+    if (rc == 0)
+        rc = hc_session_start(&c.session, &given, err);
     if (rc == 0)
         rc = converse(&c, err);
     if (rc >= 0)
         rc = close_session(&c, (enum hc_session_end)rc, err);
     hc_session_end(c.session);
+    hc_outlet_finish(&c.out);
+    hc_close_fd(&c.wake);
     hc_buf_finish(&c.in);
     return rc;
 }

@@ -1,6 +1,6 @@
 #include "daemon/problem.h"
 
-#include "daemon/events.h"
+#include "spec/events.h"
 #include "spec/json.h"
 
 #include <stdarg.h>

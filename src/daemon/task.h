@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "daemon/channel.h"
-#include "daemon/events.h"
+#include "spec/events.h"
 #include "daemon/problem.h"
 #include "daemon/queue.h"
 #include "daemon/reactor.h"

@@ -1,6 +1,6 @@
 /* events.h - what happens to a job, as lines of JSON (NDJSON), kept for whoever reads them. Bytes only. */
-#ifndef HC_DAEMON_EVENTS_H
-#define HC_DAEMON_EVENTS_H
+#ifndef HC_SPEC_EVENTS_H
+#define HC_SPEC_EVENTS_H
 
 #include "base/buf.h"
 

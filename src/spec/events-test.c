@@ -1,4 +1,4 @@
-#include "daemon/events.h"
+#include "spec/events.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
