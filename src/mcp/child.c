@@ -54,7 +54,7 @@ int hc_child_start(struct hc_child *c, const struct hc_mcp_config *config, const
     *c = (struct hc_child){.pidfd = -1, .err_fd = memfd_create("messages", MFD_CLOEXEC)};
     while (more[extra])
         extra++;
-    const char **argv = calloc(config->option_count + extra + 3, sizeof *argv);
+    const char **argv = calloc(config->option_count + extra + 4, sizeof *argv);
     if (!argv || c->err_fd < 0) {
         free(argv);
         hc_child_finish(c);
@@ -62,6 +62,8 @@ int hc_child_start(struct hc_child *c, const struct hc_mcp_config *config, const
     }
     argv[n++] = "hotcell";
     argv[n++] = command;
+    if (strcmp(command, "run") == 0 && getenv("HOTCELL_SOCKET"))
+        argv[n++] = "--warm=try"; /* what our options ask for may not be for a daemon */
     for (size_t i = 0; i < config->option_count; i++)
         if (strcmp(command, "run") == 0 || strcmp(config->options[i], "--persist-code") != 0)
             argv[n++] = config->options[i]; /* sessions keep no code */

@@ -4,12 +4,14 @@
     result = hotcell.run("df.groupby('city').sales.mean()", inputs={"df": frame}, timeout=10)
     result.ok, result.value, result.text, result.figures
 
-This is a client of the hotcell command, see hotcell(1); it needs no other Python package. Drop-in replacements of
+This is a client of the hotcell command, see hotcell(1), and of hotcelld, see hotcelld(8) and Daemon; it needs no other Python package. Drop-in replacements of
 older executors are in hotcell.adapters.
 """
 
-from .errors import (CommandError, HotcellError, InputError, JobError, LaunchFailed, NeedsSession, NotInstalled,
-                     PolicyError, TamperedError, UsageError)
+from .daemon import AsyncDaemon, AsyncJob, Daemon, Job
+from .errors import (CommandError, DaemonLost, DaemonUnavailable, HotcellError, InputError, InputProblem, JobError,
+                     LaunchFailed, LaunchProblem, NeedsSession, NotFound, NotInstalled, PolicyError, PolicyProblem,
+                     Problem, QuotaProblem, TamperedError, UsageError)
 from .jobs import acheck, arun, averify, check, run, verify
 from .launcher import find_binary
 from .results import (Check, Denial, Error, Figure, File, Finding, Rejection, Result, Returned, Stream, Usage)
@@ -19,8 +21,9 @@ from .tools import Tool
 __version__ = "0.1.0"
 
 __all__ = [
-    "Check", "CommandError", "Denial", "Error", "Figure", "File", "Finding", "HotcellError", "InputError", "JobError",
-    "LaunchFailed", "NeedsSession", "NotInstalled", "PolicyError", "Rejection", "Result", "Returned", "Run",
-    "Session", "SessionEnded", "Stream", "TamperedError", "Tool", "Usage", "UsageError", "acheck", "arun", "averify",
-    "check", "find_binary", "run", "verify",
+    "AsyncDaemon", "AsyncJob", "Check", "CommandError", "Daemon", "DaemonLost", "DaemonUnavailable", "Denial", "Error",
+    "Figure", "File", "Finding", "HotcellError", "InputError", "InputProblem", "Job", "JobError", "LaunchFailed",
+    "LaunchProblem", "NeedsSession", "NotFound", "NotInstalled", "PolicyError", "PolicyProblem", "Problem",
+    "QuotaProblem", "Rejection", "Result", "Returned", "Run", "Session", "SessionEnded", "Stream", "TamperedError",
+    "Tool", "Usage", "UsageError", "acheck", "arun", "averify", "check", "find_binary", "run", "verify",
 ]

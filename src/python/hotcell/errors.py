@@ -10,13 +10,20 @@
         NeedsSession        only a living session could do this
         SessionEnded        a session is over, and its state gone
         JobError            the program failed, and check=True was given
+        DaemonUnavailable   no daemon listens there                     (69; a LaunchFailed)
+        DaemonLost          the connection broke: what became of the job is not known    (70; a LaunchFailed)
+        Problem             the daemon refused, and says what became of the job: `retry`
+            InputProblem, PolicyProblem, LaunchProblem      an InputError, PolicyError, LaunchFailed too
+            QuotaProblem    too much at once; `retry_after` says for how long
+            NotFound        there is no such job, file or session, or it is another tenant's
 
 A program that fails is a result and no exception, unless check=True.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Optional
+import json
+from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Type
 
 if TYPE_CHECKING:
     from .results import Result
@@ -76,3 +83,90 @@ class JobError(HotcellError):
 
 
 BY_EXIT_CODE = {64: UsageError, 65: InputError, 69: LaunchFailed, 70: LaunchFailed, 78: PolicyError}
+
+
+# ---- of a daemon ----
+
+class DaemonUnavailable(LaunchFailed):
+    """No daemon listens there. Nothing was sent."""
+
+    retry = "not_started"
+
+    def __init__(self, message: str, exit_code: int = 69) -> None:
+        super().__init__(message, exit_code)
+
+
+class DaemonLost(LaunchFailed):
+    """The connection broke, or who answers is no hotcelld."""
+
+    retry = "started_outcome_unknown"
+
+    def __init__(self, message: str, exit_code: int = 70) -> None:
+        super().__init__(message, exit_code)
+
+
+class Problem(CommandError):
+    """What the daemon answers instead of what was asked for (RFC 9457).
+
+    `retry` says whether the same request may be sent again: "not_started", "started_outcome_unknown" or "finished".
+    `kind` is the problem's type without its prefix, `status` HTTP's, `quota` the name of the quota that is used up,
+    `retry_after` how many seconds to wait.
+    """
+
+    def __init__(self, message: str, exit_code: int, document: Dict[str, Any]) -> None:
+        super().__init__(message, exit_code, document.get("manifest"))
+        self.document = document
+        self.status: int = document.get("status", 0)
+        self.kind: str = str(document.get("type", "")).rpartition(":")[2]
+        self.retry: str = document.get("retry", "started_outcome_unknown")
+        self.retry_after: Optional[float] = document.get("retry_after")
+        self.quota: Optional[str] = document.get("quota")
+        self.job_id: Optional[str] = document.get("job_id")
+
+
+class InputProblem(Problem, InputError):
+    """The job, or the request, is not as it should be."""
+
+
+class PolicyProblem(Problem, PolicyError):
+    """The policy or tree is not there, or not for this tenant."""
+
+
+class LaunchProblem(Problem, LaunchFailed):
+    """The cell could not be made, or the daemon has failed, or is about to end."""
+
+
+class QuotaProblem(Problem):
+    """A quota of the tenant's is used up."""
+
+
+class NotFound(Problem):
+    """There is no such job, file or session, or it is another tenant's."""
+
+
+_KINDS: Dict[int, Tuple[Type[Problem], int]] = {
+    400: (InputProblem, 65), 413: (InputProblem, 65), 415: (InputProblem, 65), 401: (PolicyProblem, 78),
+    403: (PolicyProblem, 78), 422: (PolicyProblem, 78), 404: (NotFound, 65), 410: (NotFound, 65), 409: (InputProblem, 65),
+    429: (QuotaProblem, 69), 503: (LaunchProblem, 69),
+}
+_BY_STATUS_OF_LAUNCH = {65: InputProblem, 69: LaunchProblem, 70: LaunchProblem, 78: PolicyProblem}
+
+
+def problem(status: int, content: bytes) -> Problem:
+    """The exception for an answer that is a problem document, or should be one."""
+    try:
+        document = json.loads(content)
+    except ValueError:
+        document = None
+    return problem_of(document if isinstance(document, dict) else {}, status)
+
+
+def problem_of(document: Dict[str, Any], status: int = 0) -> Problem:
+    """The exception for a problem document."""
+    status = document.setdefault("status", status)
+    kind, exit_code = _KINDS.get(status, (LaunchProblem, 70))
+    manifest = document.get("manifest")
+    if isinstance(manifest, dict) and manifest.get("exit_code") in _BY_STATUS_OF_LAUNCH:
+        exit_code = manifest["exit_code"]  # of a launch that failed: the kind that it would have had without a daemon
+        kind = _BY_STATUS_OF_LAUNCH[exit_code]
+    return kind(str(document.get("detail") or f"hotcelld answers with status {status}"), exit_code, document)

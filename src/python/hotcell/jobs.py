@@ -8,11 +8,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
-from .errors import BY_EXIT_CODE, HotcellError, JobError, LaunchFailed, TamperedError
+from .daemon import checked, run_flow, spec_of
+from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, LaunchFailed, TamperedError, UsageError
 from .launcher import Completed, PathLike, arun_command, find_binary, run_command
 from .results import Check, Result, check_from_json, result_from_manifest
 from .staging import Staging, to_json
 from .tools import Server, Tool, Tools, tools_by_name
+from .wire import Flow, aresult_of, find_place, result_of
 
 if TYPE_CHECKING:
     import asyncio
@@ -31,7 +33,7 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
         sign: Optional[PathLike] = None, guard: Optional[bool] = None, timeout: Optional[Amount] = None,
         memory: Optional[Amount] = None, session: Optional[str] = None, step: Optional[str] = None,
         wait: bool = False, tools: Optional[Tools] = None, check: bool = False,
-        binary: Optional[PathLike] = None) -> Result:
+        socket: Optional[PathLike] = None, binary: Optional[PathLike] = None) -> Result:
     """Run `code` in a cell of its own and return what it left.
 
     policy      name, path, or a policy as a dict; None: the policy "default"
@@ -51,12 +53,19 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
     wait        True: wait for the session's running step, instead of raising InputError
     tools       callables that the program may call as tools.NAME(...): a list, or name: callable; a Tool has limits
     check       True: raise JobError unless the job ends well
-    binary      the hotcell command, see launcher.find_binary
+    socket      have the hotcelld there run it, see Daemon; None: the one at $HOTCELL_SOCKET, if there is one, and if
+                it can: policy and tree are names then, and guard, tenant, job_id, sign, session, step and tools are not
+                for a daemon. Otherwise the command runs it here
+    binary      the hotcell command, see launcher.find_binary; runs it here
 
     A program that fails, is refused or meets a limit is a Result too. Raises NotInstalled, UsageError, InputError,
     PolicyError, LaunchFailed.
     """
-    arguments = {name: value for name, value in locals().items() if name not in ("check", "binary")}
+    arguments = {name: value for name, value in locals().items() if name not in ("check", "socket", "binary")}
+    flow = _daemon_flow(socket, binary, arguments)
+    if flow is not None:
+        with contextlib.suppress(*([] if socket is not None else [DaemonUnavailable])):
+            return checked(result_of(flow), check)
     with _Job(binary, arguments) as job:
         return job.result(run_command(job.command, job.stdin, job.serve()), check)
 
@@ -69,12 +78,39 @@ async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[Pat
                labels: Optional[Mapping[str, str]] = None, sign: Optional[PathLike] = None,
                guard: Optional[bool] = None, timeout: Optional[Amount] = None, memory: Optional[Amount] = None,
                session: Optional[str] = None, step: Optional[str] = None, wait: bool = False,
-               tools: Optional[Tools] = None, check: bool = False, binary: Optional[PathLike] = None) -> Result:
-    """The same as run, for an event loop. A task that is cancelled ends its cell before it ends itself."""
+               tools: Optional[Tools] = None, check: bool = False, socket: Optional[PathLike] = None,
+               binary: Optional[PathLike] = None) -> Result:
+    """The same as run, for an event loop. A task that is cancelled ends its cell: before it ends itself, or, if a
+    daemon runs it, right after."""
     import asyncio
-    arguments = {name: value for name, value in locals().items() if name not in ("check", "binary", "asyncio")}
+    arguments = {name: value for name, value in locals().items() if name not in ("check", "socket", "binary", "asyncio")}
+    flow = _daemon_flow(socket, binary, arguments)
+    if flow is not None:
+        with contextlib.suppress(*([] if socket is not None else [DaemonUnavailable])):
+            return checked(await aresult_of(flow), check)
     with _Job(binary, arguments) as job:
         return job.result(await arun_command(job.command, job.stdin, job.serve(asyncio.get_running_loop())), check)
+
+
+NOT_FOR_DAEMONS = ("guard", "tenant", "job_id", "sign", "session", "step", "tools")
+
+
+def _daemon_flow(socket: Optional[PathLike], binary: Optional[PathLike], arguments: Mapping[str, Any]) -> Optional[Flow]:
+    """What has a daemon run it. None: it is for the command, as no daemon is named, or this job is not for one."""
+    place = find_place(socket) if binary is None or socket is not None else None
+    if place is None:
+        return None
+    policy, tree = arguments["policy"], arguments["tree"]
+    paths = isinstance(policy, str) and "/" in policy or tree is not None and "/" in os.fspath(tree)
+    unfit = [name for name in NOT_FOR_DAEMONS if arguments[name] not in (None, [], {}, ())]
+    if policy is not None and not isinstance(policy, str) or paths:
+        unfit.append("policies and trees that it does not have by name")
+    if unfit and socket is None:
+        return None
+    if unfit:
+        raise UsageError(f"not for a job that a daemon runs: {', '.join(unfit)}", 64)
+    spec = {name: value for name, value in arguments.items() if name not in (*NOT_FOR_DAEMONS, "output_dir", "wait")}
+    return run_flow(place, spec_of(**spec), arguments["output_dir"])
 
 
 class _Job:
@@ -85,7 +121,7 @@ class _Job:
         self._staging = Staging()
         self._session: Optional[str] = None
         self._step: Optional[str] = None
-        self.command = [find_binary(binary), "run", "--json", "--spec", "-"]
+        self.command = [find_binary(binary), "run", "--warm=no", "--json", "--spec", "-"]
         self.stdin = b""
         self._tools: Dict[str, Tool] = {}
         self._server: Optional[Server] = None
@@ -152,10 +188,7 @@ class _Job:
         where = Path(output_dir) if output_dir is not None else Path(DEFAULT_OUTPUT, manifest["job_id"])
         if self._session is not None and self._step is not None:
             where = where / self._session / self._step
-        result = result_from_manifest(manifest, where.absolute())
-        if check and not result.ok:
-            raise JobError(result)
-        return result
+        return checked(result_from_manifest(manifest, where.absolute()), check)
 
 
 def policy_argument(policy: Optional[Policy], staging: Staging) -> Optional[str]:

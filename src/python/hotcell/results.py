@@ -47,7 +47,7 @@ class File:
         """Where it lies on this host."""
         if self.directory is None:
             raise FileNotFoundError(f"{self.path}: the job's output directory is not known")
-        name = _unescape(self.path) if self.escaped else os.fsencode(self.path)
+        name = unescape(self.path) if self.escaped else os.fsencode(self.path)
         if name.startswith(b"/") or b".." in name.split(b"/"):
             raise TamperedError(f"{self.path}: not below the output directory")
         return self.directory / os.fsdecode(name)
@@ -338,7 +338,7 @@ def _pick(kind: Any, raw: Mapping[str, Any], **more: Any) -> Any:
     return kind(**{name: raw[name] for name in kind.__dataclass_fields__ if name in raw}, **more)
 
 
-def _unescape(name: str) -> bytes:
+def unescape(name: str) -> bytes:
     """A name with \\xHH for bytes that JSON cannot hold, and every backslash doubled."""
     out, i = bytearray(), 0
     while i < len(name):

@@ -1,0 +1,343 @@
+"""Jobs run by hotcelld, which may have a cell waiting: over its socket, or TCP with a token. See hotcelld(8)."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
+from urllib.parse import quote_from_bytes
+
+from .errors import DaemonLost, InputError, JobError, UsageError, problem_of
+from .place import keep, raw_name, write
+from .results import Result, result_from_manifest
+from .staging import Staging, to_json
+from .wire import (Answer, Flow, Place, adrive, aresult_of, drive, events, exchange, find_place, request, result_of,
+                   watched)
+
+if TYPE_CHECKING:
+    from .jobs import Amount
+    from .launcher import PathLike
+
+DEFAULT_OUTPUT = "hotcell-output"
+PATIENCE = 5.0  # seconds for a last word on the way out
+Event = Dict[str, Any]
+Listener = Callable[[Event], None]
+
+ABOUT = """A hotcelld, which runs jobs for its tenants in cells that may be waiting for them.
+
+        {with} hotcell.{name}() as daemon:
+            result = {await}daemon.run("print(6 * 7)")
+
+    socket  the path of its socket, or http://HOST:PORT; None: $HOTCELL_SOCKET
+    token   who asks, over HTTP; None: $HOTCELL_TOKEN
+
+    What it refuses is a Problem: `retry` says whether it is safe to ask again. DaemonUnavailable: there is none.
+    """
+
+
+# ---- what is sent ----
+
+def spec_of(code: str, *, policy: Any = None, tree: Optional["PathLike"] = None,
+            inputs: Optional[Mapping[str, Any]] = None, vars: Optional[Mapping[str, Any]] = None,
+            limits: Optional[Mapping[str, "Amount"]] = None, timeout: Optional["Amount"] = None,
+            memory: Optional["Amount"] = None, seed: Optional[int] = None, returns: Optional[Sequence[str]] = None,
+            persist_code: bool = False, labels: Optional[Mapping[str, str]] = None) -> bytes:
+    """The body of a request: a spec with the contents of its inputs."""
+    if policy is not None and (not isinstance(policy, str) or "/" in policy):
+        raise UsageError("policy: a daemon has its policies by their names", 64)
+    short = {"timeout": timeout, "memory": memory}
+    spec = {
+        "code": code, "policy": policy, "tree": None if tree is None else os.fspath(tree), "vars": vars, "seed": seed,
+        "labels": labels, "persist_code": persist_code or None, "inputs": _contents(inputs or {}) or None,
+        "limits": {**(limits or {}), **{name: value for name, value in short.items() if value is not None}} or None,
+        "return": ([returns] if isinstance(returns, str) else list(returns or ())) or None,
+    }
+    return to_json({name: value for name, value in spec.items() if value is not None}, "spec").encode("utf-8", "surrogatepass")
+
+
+def _contents(inputs: Mapping[str, Any]) -> Dict[str, Dict[str, str]]:
+    with Staging() as staging:
+        return {name: _content(name, path) for name, path in staging.inputs(inputs).items()}
+
+
+def _content(name: str, path: str) -> Dict[str, str]:
+    """Text as such, which is shorter."""
+    try:
+        raw = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"inputs: {name}: {path}: {error.strerror}") from error
+    try:
+        text = raw.decode("utf-8") if b"\0" not in raw else None
+    except ValueError:
+        text = None
+    file = {"file": os.path.basename(path)}
+    return {**file, "data": base64.b64encode(raw).decode()} if text is None else {**file, "text": text}
+
+
+# ---- flows ----
+
+def _job_path(job_id: str, *more: str) -> str:
+    return "/".join(["/v1/jobs", quote_from_bytes(os.fsencode(job_id), safe=""), *more])
+
+
+def _file_path(job_id: str, name: bytes) -> str:
+    return _job_path(job_id, "files", quote_from_bytes(name, safe="/"))
+
+
+class _End:
+    """How a job has ended, from its events."""
+
+    def __init__(self, place: Place, listener: Optional[Listener] = None) -> None:
+        self._place, self._listener = place, listener
+        self.job_id = ""
+        self.manifest: Optional[Dict[str, Any]] = None
+        self.problem: Optional[Dict[str, Any]] = None
+
+    def see(self, event: Event) -> None:
+        if event["event"] == "manifest":
+            self.manifest = event["manifest"]
+        elif event["event"] == "problem":
+            self.problem = event["problem"]
+        if self._listener is not None:
+            self._listener(event)
+
+    def see_head(self, answer: Answer) -> None:
+        match = re.fullmatch(r"/v1/jobs/([A-Za-z0-9_-][A-Za-z0-9._-]{0,63})", answer.headers.get("location", ""))
+        if not match:
+            raise DaemonLost(f"{self._place.name}: it does not say which job it runs")
+        self.job_id = match[1]
+
+    def result(self) -> Dict[str, Any]:
+        """The manifest."""
+        if self.problem is not None:
+            raise problem_of(self.problem)
+        if not isinstance(self.manifest, dict):
+            raise DaemonLost(f"{self._place.name}: the events of the job ended before the job")
+        return self.manifest
+
+
+def run_flow(place: Place, body: bytes, output_dir: Optional["PathLike"], listener: Optional[Listener] = None) -> Flow:
+    """Run a job, wait for its end, fetch its files: returns a Result."""
+    end = _End(place, listener)
+    try:
+        yield from watched(events(place, "POST", "/v1/jobs", body, on_head=end.see_head), end.see)
+    except BaseException:
+        if end.job_id and place.path is None and end.manifest is None:
+            _cancel_at_once(place, end.job_id)
+        raise
+    return (yield from fetch_flow(place, end.job_id, end.result(), output_dir))
+
+
+def _cancel_at_once(place: Place, job_id: str) -> None:
+    """On the way out, which nobody can await. Over the Unix socket the end of the connection does the same."""
+    import contextlib
+    import socket
+    with contextlib.suppress(OSError), socket.create_connection((place.host, place.port), PATIENCE) as connection:
+        connection.sendall(request(place, "POST", _job_path(job_id, "cancel")))
+        connection.recv(1)
+
+
+def fetch_flow(place: Place, job_id: str, manifest: Dict[str, Any], output_dir: Optional["PathLike"]) -> Flow:
+    """Fetch what a job has left: returns its Result."""
+    where = (Path(output_dir) if output_dir is not None else Path(DEFAULT_OUTPUT, job_id)).absolute()
+    try:
+        found = result_from_manifest(manifest, where)
+        kept = manifest["code_path"]
+        names = [] if kept is None else [os.fsencode(kept), os.fsencode(kept[:-3] + ".json")]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise DaemonLost(f"{place.name}: the manifest is not as it should be: {error!r}") from error
+    for file in (*found.figures, *found.files):
+        _, content = yield from exchange(place, "GET", _file_path(job_id, raw_name(file)))
+        keep(where, file, content)
+    for name in names:
+        _, content = yield from exchange(place, "GET", _file_path(job_id, name))
+        write(where, name, content, 0o600)
+    if output_dir is not None or found.figures or found.files or names:
+        write(where, b"manifest.json", (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode(), 0o600)
+    return result_from_manifest(manifest, where)
+
+
+def _json_flow(place: Place, method: str, path: str, body: Any = None,
+               headers: Optional[Mapping[str, str]] = None) -> Flow:
+    _, content = yield from exchange(place, method, path, body, headers)
+    try:
+        return json.loads(content) if content else None
+    except ValueError as error:
+        raise DaemonLost(f"{place.name}: the answer is no JSON") from error
+
+
+def _submit_flow(place: Place, body: bytes, key: Optional[str]) -> Flow:
+    headers = {"Prefer": "respond-async", **({} if key is None else {"Idempotency-Key": key})}
+    job = yield from _json_flow(place, "POST", "/v1/jobs", body, headers)
+    return job["job_id"]
+
+
+def _wait_flow(place: Place, job_id: str, output_dir: Optional["PathLike"], listener: Optional[Listener] = None) -> Flow:
+    end = _End(place, listener)
+    yield from watched(events(place, "GET", _job_path(job_id, "events")), end.see)
+    return (yield from fetch_flow(place, job_id, end.result(), output_dir))
+
+
+def _file_flow(place: Place, job_id: str, path: str) -> Flow:
+    _, content = yield from exchange(place, "GET", _file_path(job_id, os.fsencode(path)))
+    return content
+
+
+def checked(result: Result, check: bool) -> Result:
+    if check and not result.ok:
+        raise JobError(result)
+    return result
+
+
+def _place_of(socket: Optional["PathLike"], token: Optional[str]) -> Place:
+    place = find_place(socket, token)
+    if place is None:
+        raise UsageError("no daemon: name its socket, or set HOTCELL_SOCKET", 64)
+    return place
+
+
+# ---- for callers that wait ----
+
+class Job:
+    """A job that a daemon has accepted. It runs, or is reported, even if nobody waits and the daemon is restarted."""
+
+    def __init__(self, place: Place, job_id: str) -> None:
+        self._place = place
+        self.id = job_id
+
+    def info(self) -> Dict[str, Any]:
+        """Its state, times, and its manifest or problem once it has ended."""
+        info: Dict[str, Any] = result_of(_json_flow(self._place, "GET", _job_path(self.id)))
+        return info
+
+    def events(self) -> Iterator[Event]:
+        """What happens to it, from its beginning and as it happens: dicts, see hotcelld(8)."""
+        return drive(events(self._place, "GET", _job_path(self.id, "events")))
+
+    def result(self, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
+               check: bool = False) -> Result:
+        """Wait for its end and fetch its files."""
+        return checked(result_of(_wait_flow(self._place, self.id, output_dir, on_event)), check)
+
+    def file(self, path: str) -> bytes:
+        """The content of a file or figure, by its path in the manifest."""
+        content: bytes = result_of(_file_flow(self._place, self.id, path))
+        return content
+
+    def cancel(self) -> None:
+        """End it, if it has not ended."""
+        result_of(_json_flow(self._place, "POST", _job_path(self.id, "cancel")))
+
+    def delete(self) -> None:
+        """Remove it, with its files, once it has ended; before that, end it."""
+        result_of(_json_flow(self._place, "DELETE", _job_path(self.id)))
+
+
+class Daemon:
+    __doc__ = ABOUT.format(name="Daemon", **{"with": "with", "await": ""})
+
+    def __init__(self, socket: Optional["PathLike"] = None, *, token: Optional[str] = None) -> None:
+        self._place = _place_of(socket, token)
+
+    def run(self, code: str, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
+            check: bool = False, **spec: Any) -> Result:
+        """Run `code` and wait for its end. `spec` is as of hotcell.run: policy and tree by their names, inputs, vars,
+        limits, timeout, memory, seed, returns, persist_code, labels. `on_event` gets each event as it comes, output
+        among them. If the wait is broken off, the job is ended."""
+        return checked(result_of(run_flow(self._place, spec_of(code, **spec), output_dir, on_event)), check)
+
+    def submit(self, code: str, *, key: Optional[str] = None, **spec: Any) -> Job:
+        """Have the daemon take the job, and do not wait. The same `key` again, with the same job, is the same job."""
+        return Job(self._place, result_of(_submit_flow(self._place, spec_of(code, **spec), key)))
+
+    def job(self, job_id: str) -> Job:
+        """A job by its id; whether there is one is seen when it is asked for something."""
+        return Job(self._place, job_id)
+
+    def jobs(self) -> List[Dict[str, Any]]:
+        """The tenant's jobs, newest first."""
+        return list(result_of(_json_flow(self._place, "GET", "/v1/jobs"))["jobs"])
+
+    def health(self) -> Dict[str, Any]:
+        """Whether jobs are taken. Raises LaunchProblem if not."""
+        return dict(result_of(_json_flow(self._place, "GET", "/healthz")))
+
+    def __enter__(self) -> "Daemon":
+        return self
+
+    def __exit__(self, *why: Any) -> None:
+        """Nothing to close: each request has a connection of its own."""
+
+
+# ---- for an event loop ----
+
+class AsyncJob:
+    """As Job, for an event loop."""
+
+    def __init__(self, place: Place, job_id: str) -> None:
+        self._place = place
+        self.id = job_id
+
+    async def info(self) -> Dict[str, Any]:
+        """As Job.info."""
+        info: Dict[str, Any] = await aresult_of(_json_flow(self._place, "GET", _job_path(self.id)))
+        return info
+
+    def events(self) -> AsyncIterator[Event]:
+        """As Job.events, for "async for"."""
+        return adrive(events(self._place, "GET", _job_path(self.id, "events")), {})
+
+    async def result(self, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
+                     check: bool = False) -> Result:
+        """As Job.result."""
+        return checked(await aresult_of(_wait_flow(self._place, self.id, output_dir, on_event)), check)
+
+    async def file(self, path: str) -> bytes:
+        """As Job.file."""
+        content: bytes = await aresult_of(_file_flow(self._place, self.id, path))
+        return content
+
+    async def cancel(self) -> None:
+        """As Job.cancel."""
+        await aresult_of(_json_flow(self._place, "POST", _job_path(self.id, "cancel")))
+
+    async def delete(self) -> None:
+        """As Job.delete."""
+        await aresult_of(_json_flow(self._place, "DELETE", _job_path(self.id)))
+
+
+class AsyncDaemon:
+    __doc__ = ABOUT.format(name="AsyncDaemon", **{"with": "async with", "await": "await "})
+
+    def __init__(self, socket: Optional["PathLike"] = None, *, token: Optional[str] = None) -> None:
+        self._place = _place_of(socket, token)
+
+    async def run(self, code: str, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
+                  check: bool = False, **spec: Any) -> Result:
+        """As Daemon.run. A task that is cancelled ends its job."""
+        return checked(await aresult_of(run_flow(self._place, spec_of(code, **spec), output_dir, on_event)), check)
+
+    async def submit(self, code: str, *, key: Optional[str] = None, **spec: Any) -> AsyncJob:
+        """As Daemon.submit."""
+        return AsyncJob(self._place, await aresult_of(_submit_flow(self._place, spec_of(code, **spec), key)))
+
+    def job(self, job_id: str) -> AsyncJob:
+        """As Daemon.job."""
+        return AsyncJob(self._place, job_id)
+
+    async def jobs(self) -> List[Dict[str, Any]]:
+        """As Daemon.jobs."""
+        return list((await aresult_of(_json_flow(self._place, "GET", "/v1/jobs")))["jobs"])
+
+    async def health(self) -> Dict[str, Any]:
+        """As Daemon.health."""
+        return dict(await aresult_of(_json_flow(self._place, "GET", "/healthz")))
+
+    async def __aenter__(self) -> "AsyncDaemon":
+        return self
+
+    async def __aexit__(self, *why: Any) -> None:
+        """As Daemon.__exit__."""

@@ -1,0 +1,69 @@
+"""Where a job's files go on this host. Their names come from a cell, through a daemon: only descriptors are trusted."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from pathlib import Path
+from typing import Iterator
+
+from .errors import InputError, TamperedError
+from .results import File, unescape
+
+DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def write(directory: Path, name: bytes, content: bytes, mode: int = 0o666) -> None:
+    """Put a file below `directory`, which is made if it is not there; never through a link, never beside it."""
+    *folders, last = name.split(b"/")
+    if any(part in (b"", b".", b"..") for part in (*folders, last)):
+        raise TamperedError(f"{os.fsdecode(name)}: not below the output directory")
+    try:
+        with _enter(directory, folders) as folder:
+            _replace(folder, last, content, mode)
+    except OSError as error:
+        raise InputError(f"{directory}/{os.fsdecode(name)}: {error.strerror}") from error
+
+
+@contextlib.contextmanager
+def _enter(directory: Path, folders: "list[bytes]") -> Iterator[int]:
+    """The descriptor of a folder below."""
+    directory.mkdir(parents=True, exist_ok=True)
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in folders:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(part, dir_fd=fd)
+            below = os.open(part, DIRECTORY, dir_fd=fd)
+            os.close(fd)
+            fd = below
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _replace(folder: int, name: bytes, content: bytes, mode: int) -> None:
+    """The file has its name only when it is complete."""
+    temporary = f".hotcell-{os.getpid()}-{os.urandom(6).hex()}"
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=folder)
+    try:
+        with open(fd, "wb") as file:
+            file.write(content)
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+
+
+def keep(directory: Path, file: File, content: bytes) -> None:
+    """Put a file of a manifest there, if its content is what the manifest says."""
+    if len(content) != file.bytes or hashlib.sha256(content).hexdigest() != file.sha256:
+        raise TamperedError(f"{file.path}: the content is not what the manifest says")
+    write(directory, raw_name(file), content)
+
+
+def raw_name(file: File) -> bytes:
+    """Its name as the file system has it."""
+    return unescape(file.path) if file.escaped else os.fsencode(file.path)

@@ -1,0 +1,405 @@
+"""HTTP to hotcelld, without a word of input or output of its own: who drives a flow does that, waiting or awaiting.
+
+A flow is a generator. What it yields is either an operation (Open, Write, Read), whose outcome it wants to be sent, or
+something for the caller. So there is one implementation of every request for both kinds of callers; see drive, adrive.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Generator, Iterator, Mapping, Optional, Union
+
+from .errors import DaemonLost, DaemonUnavailable, UsageError, problem
+
+if TYPE_CHECKING:
+    import asyncio
+
+PATIENCE = 30.0  # seconds for a connection, and for a daemon that takes nothing of a request
+BLOCK = 1 << 16
+MAX_HEAD = 1 << 16
+Flow = Generator[Any, Any, Any]
+
+
+# ---- where ----
+
+@dataclass(frozen=True)
+class Place:
+    """Where a daemon is: the path of its socket, or host and port with a token."""
+
+    path: Optional[str] = None
+    host: str = ""
+    port: int = 0
+    token: Optional[str] = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return self.path if self.path is not None else f"http://{self.host}:{self.port}"
+
+
+def find_place(socket: Union[str, "os.PathLike[str]", None] = None, token: Optional[str] = None) -> Optional[Place]:
+    """The daemon at `socket`, a path or http://HOST:PORT, else at $HOTCELL_SOCKET; None: neither is given.
+
+    `token` is for HTTP alone; None: $HOTCELL_TOKEN.
+    """
+    named = os.fspath(socket) if socket is not None else os.environ.get("HOTCELL_SOCKET", "")
+    if not named:
+        return None
+    if not named.startswith("http://"):
+        return Place(path=named)
+    match = re.fullmatch(r"http://(\[[0-9A-Fa-f:.]+\]|[^:/\[\]]+):([0-9]{1,5})/?", named)
+    if not match:
+        raise UsageError(f"expected a path, or http://HOST:PORT, got {named!r}", 64)
+    return Place(host=match[1].strip("[]"), port=int(match[2]), token=token or os.environ.get("HOTCELL_TOKEN"))
+
+
+# ---- operations ----
+
+@dataclass
+class Open:
+    """A connection to `place`."""
+
+    place: Place
+
+
+@dataclass
+class Write:
+    """All of `data`. False: the other side takes no more."""
+
+    connection: Any
+    data: bytes
+
+
+@dataclass
+class Read:
+    """The next bytes; none at the end of the connection."""
+
+    connection: Any
+
+
+class Connection:
+    """For those who wait."""
+
+    def __init__(self, place: Place) -> None:
+        try:
+            if place.path is not None:
+                self.socket = socket.socket(socket.AF_UNIX)
+                self.socket.settimeout(PATIENCE)
+                self.socket.connect(place.path)
+            else:
+                self.socket = socket.create_connection((place.host, place.port), PATIENCE)
+        except OSError as error:
+            if place.path is not None:
+                self.socket.close()
+            raise DaemonUnavailable(f"{place.name}: {error.strerror or error}") from error
+
+    def perform(self, operation: Union[Write, Read]) -> Any:
+        if isinstance(operation, Write):
+            self.socket.settimeout(PATIENCE)
+            try:
+                self.socket.sendall(operation.data)
+            except (BrokenPipeError, ConnectionResetError):
+                return False  # and may have said why
+            return True
+        self.socket.settimeout(None)
+        try:
+            return self.socket.recv(BLOCK)
+        except OSError as error:
+            raise DaemonLost(f"read the answer: {error.strerror}") from error
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+class AsyncConnection:
+    """For those who await."""
+
+    def __init__(self, reader: "asyncio.StreamReader", writer: "asyncio.StreamWriter") -> None:
+        self.reader, self.writer = reader, writer
+
+    @classmethod
+    async def open(cls, place: Place) -> "AsyncConnection":
+        import asyncio
+        try:
+            if place.path is not None:
+                return cls(*await asyncio.wait_for(asyncio.open_unix_connection(place.path), PATIENCE))
+            return cls(*await asyncio.wait_for(asyncio.open_connection(place.host, place.port), PATIENCE))
+        except (OSError, asyncio.TimeoutError) as error:
+            raise DaemonUnavailable(f"{place.name}: {getattr(error, 'strerror', None) or error}") from error
+
+    async def perform(self, operation: Union[Write, Read]) -> Any:
+        if isinstance(operation, Write):
+            self.writer.write(operation.data)
+            try:
+                await self.writer.drain()
+            except (BrokenPipeError, ConnectionResetError):
+                return False
+            return True
+        try:
+            return await self.reader.read(BLOCK)
+        except OSError as error:
+            raise DaemonLost(f"read the answer: {error.strerror}") from error
+
+    def close(self) -> None:
+        self.writer.close()
+
+
+def drive(flow: Flow) -> Iterator[Any]:
+    """Run a flow, waiting: gives what it has for the caller, and returns what it returns."""
+    try:
+        operation = next(flow)
+        while True:
+            if isinstance(operation, (Open, Write, Read)):
+                try:
+                    outcome = Connection(operation.place) if isinstance(operation, Open) else \
+                        operation.connection.perform(operation)
+                except BaseException as error:
+                    operation = flow.throw(error)
+                    continue
+            else:
+                outcome = yield operation
+            operation = flow.send(outcome)
+    except StopIteration as end:
+        return end.value
+    finally:
+        flow.close()
+
+
+async def adrive(flow: Flow, end: Dict[str, Any]) -> AsyncIterator[Any]:
+    """The same, awaiting. What the flow returns is put into `end`, as "value"."""
+    try:
+        operation = next(flow)
+        while True:
+            outcome: Any = None
+            if isinstance(operation, (Open, Write, Read)):
+                try:
+                    outcome = await AsyncConnection.open(operation.place) if isinstance(operation, Open) else \
+                        await operation.connection.perform(operation)
+                except BaseException as error:
+                    operation = flow.throw(error)
+                    continue
+            else:
+                yield operation
+            operation = flow.send(outcome)
+    except StopIteration as stop:
+        end["value"] = stop.value
+    finally:
+        flow.close()
+
+
+def result_of(flow: Flow) -> Any:
+    """Of a flow that has nothing else for the caller."""
+    steps = drive(flow)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+
+
+async def aresult_of(flow: Flow) -> Any:
+    """The same, awaiting."""
+    end: Dict[str, Any] = {}
+    async for _ in adrive(flow, end):
+        pass
+    return end["value"]
+
+
+# ---- answers ----
+
+class Answer:
+    """A response, fed as it comes: status, headers, and the body as far as nobody has taken it."""
+
+    def __init__(self) -> None:
+        self.status = 0
+        self.headers: Dict[str, str] = {}
+        self.done = False
+        self._raw = bytearray()    # not understood yet
+        self._body = bytearray()
+        self._left: Optional[int] = None  # of the body, or of the chunk; None: to the end of the connection
+        self._chunked = False
+        self._last = False         # the lines behind the last chunk
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes; none: the connection has ended."""
+        if not data:
+            self._end()
+            return
+        self._raw += data
+        while not self.done and (self._body_step() if self.status else self._head_step()):
+            pass
+
+    def take(self) -> bytes:
+        """What has come of the body since the last time."""
+        taken = bytes(self._body)
+        self._body.clear()
+        return taken
+
+    def _end(self) -> None:
+        if self.status and not self._chunked and self._left is None:
+            self.done = True
+        if not self.done:
+            raise DaemonLost("the connection was closed in the middle of the answer")
+
+    def _head_step(self) -> bool:
+        end = self._raw.find(b"\r\n\r\n")
+        if end < 0 and len(self._raw) <= MAX_HEAD:
+            return False
+        lines = bytes(self._raw[:max(end, 0)]).decode("latin-1").split("\r\n")
+        match = re.fullmatch(r"HTTP/1\.[0-9] ([1-9][0-9][0-9])( .*)?", lines[0])
+        if not match:
+            raise DaemonLost("the answer is not HTTP")
+        del self._raw[:end + 4]
+        if match[1].startswith("1"):
+            return True
+        self.headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+        self.status = int(match[1])
+        self._begin_body()
+        return True
+
+    def _begin_body(self) -> None:
+        self._chunked = self.headers.get("transfer-encoding", "").lower() == "chunked"
+        length = self.headers.get("content-length")
+        if self.status in (204, 304) or length == "0" and not self._chunked:
+            self.done = True
+        elif not self._chunked and length is not None:
+            if not re.fullmatch("[0-9]{1,15}", length):
+                raise DaemonLost("Content-Length is no number")
+            self._left = int(length)
+
+    def _body_step(self) -> bool:
+        if self._chunked and self._left is None:
+            return self._chunk_line()
+        take = len(self._raw) if self._left is None else min(self._left, len(self._raw))
+        self._body += self._raw[:take]
+        del self._raw[:take]
+        if self._left is None:
+            return False
+        self._left -= take
+        if self._left or self._chunked and len(self._raw) < 2:
+            return False
+        if self._chunked:
+            if self._raw[:2] != b"\r\n":
+                raise DaemonLost("a chunk is longer than it said")
+            del self._raw[:2]
+            self._left = None
+            return True
+        self.done = True
+        return False
+
+    def _chunk_line(self) -> bool:
+        end = self._raw.find(b"\r\n")
+        if end < 0 and len(self._raw) <= MAX_HEAD:
+            return False
+        line = bytes(self._raw[:max(end, 0)])
+        del self._raw[:end + 2]
+        if self._last:
+            self.done = not line
+            return True
+        match = re.fullmatch(rb"([0-9A-Fa-f]{1,12})[ \t]*(;.*)?", line)
+        if not match:
+            raise DaemonLost("the size of a chunk is no number")
+        size = int(match[1], 16)
+        self._last = size == 0
+        self._left = size or None
+        return True
+
+
+# ---- requests ----
+
+def request(place: Place, method: str, path: str, body: Optional[bytes] = None,
+            headers: Optional[Mapping[str, str]] = None) -> bytes:
+    """The bytes of it. One connection carries one request."""
+    lines = [f"{method} {path} HTTP/1.1", "Host: localhost", "Connection: close"]
+    if place.token is not None:
+        lines.append(f"Authorization: Bearer {place.token}")
+    if body is not None:
+        lines += ["Content-Type: application/json"]
+    if method == "POST":
+        lines.append(f"Content-Length: {len(body or b'')}")
+    lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
+    if any(character in line for line in lines for character in "\r\n\0"):
+        raise UsageError("a token or a header with a line break in it", 64)
+    return "\r\n".join(lines).encode("latin-1", "replace") + b"\r\n\r\n" + (body or b"")
+
+
+def exchange(place: Place, method: str, path: str, body: Any = None,
+             headers: Optional[Mapping[str, str]] = None) -> Flow:
+    """A flow that returns (answer, its body); `body` goes as JSON. Problems are raised."""
+    connection = yield Open(place)
+    try:
+        yield Write(connection, request(place, method, path, None if body is None else encode(body), headers))
+        answer = Answer()
+        while not answer.done:
+            answer.feed((yield Read(connection)))
+    finally:
+        connection.close()
+    content = answer.take()
+    if answer.status >= 400:
+        raise problem(answer.status, content)
+    return answer, content
+
+
+def encode(body: Any) -> bytes:
+    """As JSON, once it is checked; bytes are JSON already."""
+    return body if isinstance(body, bytes) else json.dumps(body, allow_nan=False).encode("utf-8", "surrogatepass")
+
+
+def events(place: Place, method: str, path: str, body: Any = None, headers: Optional[Mapping[str, str]] = None,
+           on_head: Optional[Callable[[Answer], None]] = None) -> Flow:
+    """A flow that gives each event of a stream, as a dict, and returns when the stream ends."""
+    connection = yield Open(place)
+    try:
+        more = {"Accept": "application/x-ndjson", **(headers or {})}
+        yield Write(connection, request(place, method, path, None if body is None else encode(body), more))
+        answer, rest = Answer(), b""
+        while not answer.done:
+            answer.feed((yield Read(connection)))
+            if answer.status >= 400 or not answer.status:
+                continue
+            if on_head is not None:
+                on_head(answer)
+                on_head = None
+            *lines, rest = (rest + answer.take()).split(b"\n")
+            for line in lines:
+                yield event_of(line)
+    finally:
+        connection.close()
+    if answer.status >= 400:
+        raise problem(answer.status, answer.take())
+
+
+def watched(flow: Flow, take: Callable[[Any], None]) -> Flow:
+    """The same flow, but what it has for the caller goes to `take`."""
+    try:
+        step = next(flow)
+        while True:
+            outcome: Any = None
+            if isinstance(step, (Open, Write, Read)):
+                try:
+                    outcome = yield step
+                except BaseException as error:
+                    step = flow.throw(error)
+                    continue
+            else:
+                take(step)
+            step = flow.send(outcome)
+    except StopIteration as end:
+        return end.value
+    finally:
+        flow.close()
+
+
+def event_of(line: bytes) -> Dict[str, Any]:
+    """A line of a stream."""
+    try:
+        event = json.loads(line)
+    except ValueError as error:
+        raise DaemonLost(f"no event: {error}") from error
+    if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+        raise DaemonLost("no event")
+    return event

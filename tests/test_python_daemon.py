@@ -1,0 +1,258 @@
+"""The Python package as a client of a daemon: waiting and awaiting, files, events, problems, daemons that lie."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import cells
+import daemons
+import impostors
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "src" / "python"
+sys.path.insert(0, str(PACKAGE))
+import hotcell  # noqa: E402
+from hotcell import wire  # noqa: E402
+
+BOUNDS = {"tree": "base", "timeout": 10 * cells.SLOWNESS, "memory": "256M"}
+LONG = "import time\nprint('up', flush=True)\ntime.sleep(100)"
+
+
+@pytest.fixture(name="daemon", scope="module")
+def module_daemon(base_tree):
+    with daemons.Daemon(config={"workers": 2, "quotas": {"queued": 3}}) as d:
+        yield d
+        assert d.end() == 0, d.log
+
+
+@pytest.fixture(name="here", autouse=True)
+def directory_of_its_own(monkeypatch):
+    directory = cells.new_directory(cells.caller())
+    monkeypatch.chdir(directory)
+    monkeypatch.setenv("HOTCELL", str(cells.HOTCELL))
+    monkeypatch.delenv("HOTCELL_SOCKET", raising=False)
+    return directory
+
+
+@pytest.fixture(name="client", params=["waits", "awaits"])
+def either_client(request, daemon):
+    """Both clients, the one that awaits behind a face that waits."""
+    if request.param == "waits":
+        return hotcell.Daemon(daemon.socket)
+    return Face(hotcell.AsyncDaemon(daemon.socket))
+
+
+class Face:
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __getattr__(self, name):
+        method = getattr(self.inner, name)
+        return (lambda *a, **k: wait(method(*a, **k))) if callable(method) else method
+
+
+def wait(thing):
+    if hasattr(thing, "__aiter__"):
+        async def listed():
+            return [each async for each in thing]
+        return asyncio.run(listed())
+
+    async def awaited():
+        return await thing
+    value = asyncio.run(awaited()) if asyncio.iscoroutine(thing) else thing
+    return Face(value) if isinstance(value, hotcell.AsyncJob) else value
+
+
+def test_a_job_and_its_files(client, here):
+    kinds = []
+    result = client.run("import os\nos.makedirs('d')\nopen('d/é x', 'w').write('kept')\nopen(b'\\xff\\\\', 'w').write('odd')\nprint(n)\nn + 1",
+                        vars={"n": 41}, labels={"k": "v"}, persist_code=True, output_dir="out", on_event=lambda e: kinds.append(e["event"]), **BOUNDS)
+    assert (result.ok, result.value, result.text) == (True, 42, "41\n") and result.manifest["labels"] == {"k": "v"}
+    assert result.file("d/é x").read() == b"kept" and [f.read() for f in result.files if f.escaped] == [b"odd"]
+    assert json.loads((here / "out" / "manifest.json").read_text()) == result.manifest
+    assert (here / "out" / result.manifest["code_path"]).read_text().startswith("import os")
+    assert {"stdout", "manifest"} <= set(kinds)
+
+
+def test_results_are_those_of_the_command(client):
+    for code in ("print(1)\n[1, 'é']", "1/0", "x = = 1", "import subprocess"):
+        one, other = client.run(code, **BOUNDS), hotcell.run(code, **BOUNDS)
+        for name in ("status", "exit_code", "reason", "value", "text", "error", "rejection", "partial"):
+            assert getattr(one, name) == getattr(other, name), (code, name)
+
+
+def test_frames_and_arrays_go_both_ways(client, scientific):
+    pandas, numpy = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    frame = pandas.DataFrame({"when": pandas.to_datetime(["2024-01-02", None]), "id": ["007", "8"]})
+    result = client.run("back = df.copy()\ntwice = a * 2", inputs={"df": frame, "a": numpy.arange(3)}, returns=["back=exact", "twice=npy"],
+                        tree="scientific", timeout=60 * cells.SLOWNESS)
+    pandas.testing.assert_frame_equal(result.returned["back"], frame)
+    assert list(result.returned["twice"]) == [0, 2, 4]
+
+
+def test_without_files_there_is_no_directory(client, here):
+    assert client.run("1", **BOUNDS).output_dir is None and not os.listdir(here)
+
+
+def test_a_job_that_is_not_waited_for(client):
+    job = client.submit("print('é', flush=True)\nopen('f', 'w').write('x')", key=f"key-{id(client)}", **BOUNDS)
+    events = list(job.events())
+    assert [e["state"] for e in events if e["event"] == "state"][-1] == "done" and {"event": "stdout", "text": "é\n"} in events
+    assert job.file("f") == b"x" and job.info()["state"] == "done" and job.result(output_dir="out").text == "é\n"
+    again = client.submit("print('é', flush=True)\nopen('f', 'w').write('x')", key=f"key-{id(client)}", **BOUNDS)
+    assert again.id == job.id and job.id in [row["job_id"] for row in client.jobs()]
+    job.delete()
+    with pytest.raises(hotcell.NotFound) as caught:
+        client.job(job.id).info()
+    assert caught.value.status == 404
+
+
+def test_a_job_that_is_cancelled(client):
+    job = client.submit(LONG, **{**BOUNDS, "timeout": 100})
+    job.cancel()
+    with pytest.raises((hotcell.JobError, hotcell.Problem)):
+        job.result(check=True)
+
+
+def test_problems_are_exceptions(client):
+    for options, kind, exit_code in (({"policy": "nothing"}, hotcell.PolicyError, 78), ({"tree": "nothing"}, hotcell.LaunchFailed, 69),
+                                     ({"vars": {"class": 1}}, hotcell.InputError, 65)):
+        with pytest.raises(kind) as caught:
+            client.run("1", **{**BOUNDS, **options})
+        assert isinstance(caught.value, hotcell.Problem) and caught.value.exit_code == exit_code, options
+        assert caught.value.retry in ("not_started", "finished"), options
+    with pytest.raises(hotcell.UsageError):
+        client.run("1", policy={"extends": "default"})
+    with pytest.raises(hotcell.JobError):
+        client.run("1/0", check=True, **BOUNDS)
+    assert client.health()["status"] == "ok"
+
+
+def test_a_full_queue_says_so(daemon):
+    client = hotcell.Daemon(daemon.socket)
+    jobs, refused = [], None
+    while refused is None:
+        assert len(jobs) < 10
+        try:
+            jobs.append(client.submit(LONG, **{**BOUNDS, "timeout": 100}))
+        except hotcell.QuotaProblem as problem:
+            refused = problem
+    assert (refused.quota, refused.retry) == ("queued", "not_started")
+    for job in jobs:
+        job.cancel()
+    for job in jobs:
+        list(job.events())
+
+
+def test_a_task_that_is_cancelled_ends_its_job(daemon):
+    async def main():
+        client, up = hotcell.AsyncDaemon(daemon.socket), asyncio.Event()
+        task = asyncio.create_task(client.run(LONG, on_event=lambda e: e["event"] == "stdout" and up.set(), **{**BOUNDS, "timeout": 100}))
+        await up.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        newest = (await client.jobs())[0]["job_id"]
+        return await client.job(newest).result()
+    assert asyncio.run(main()).status == "killed"
+
+
+def test_many_at_once(daemon):
+    async def main():
+        client = hotcell.AsyncDaemon(daemon.socket)
+        return [r.value for r in await asyncio.gather(*(client.run(f"{i} * 2", **BOUNDS) for i in range(4)))]
+    assert asyncio.run(main()) == [0, 2, 4, 6]
+
+
+# ---- hotcell.run ----
+
+@pytest.fixture(name="run", params=["run", "arun"])
+def either_run(request):
+    return hotcell.run if request.param == "run" else lambda *a, **k: asyncio.run(hotcell.arun(*a, **k))
+
+
+def by_daemon(result):
+    return result.manifest["tenant"] is not None
+
+
+def test_run_uses_a_daemon_where_one_is_named(run, daemon, monkeypatch):
+    assert not by_daemon(run("1", **BOUNDS))
+    assert by_daemon(run("1", socket=daemon.socket, **BOUNDS))
+    monkeypatch.setenv("HOTCELL_SOCKET", str(daemon.socket))
+    assert by_daemon(run("1", **BOUNDS)) and not by_daemon(run("1", binary=cells.HOTCELL, **BOUNDS))
+    for options in ({"policy": {"extends": "default"}}, {"guard": False}, {"tools": {"t": len}}, {"job_id": "x"}, {"policy": Path("p.json")}):
+        if isinstance(options.get("policy"), Path):
+            Path("p.json").write_text('{"extends": "default"}')
+        result = run("1", **BOUNDS, **options)
+        assert result.ok and not by_daemon(result), options
+        with pytest.raises(hotcell.UsageError):
+            run("1", socket=daemon.socket, **BOUNDS, **options)
+
+
+def test_run_without_the_daemon_that_is_named(run, here, monkeypatch):
+    with pytest.raises(hotcell.DaemonUnavailable) as caught:
+        run("1", socket=here / "none", **BOUNDS)
+    assert caught.value.retry == "not_started" and isinstance(caught.value, hotcell.LaunchFailed)
+    monkeypatch.setenv("HOTCELL_SOCKET", str(here / "none"))
+    assert run("1", **BOUNDS).ok
+    monkeypatch.setenv("HOTCELL_SOCKET", "http://nowhere")
+    with pytest.raises(hotcell.UsageError):
+        run("1", **BOUNDS)
+
+
+def test_the_older_runner_has_no_use_for_a_daemon(daemon, here):
+    (here / "spec.json").write_text(json.dumps({"code": "print(1)", "df_paths": {}, "output_dir": str(here / "out")}))
+    done = subprocess.run([sys.executable, PACKAGE / "hotcell-runner", "spec.json"], env={**os.environ, "HOTCELL_SOCKET": str(daemon.socket)},
+                          capture_output=True, text=True, check=False)
+    assert "hotcelld" not in done.stderr and "daemon" not in done.stderr, done
+
+
+def test_a_daemon_that_dies_leaves_an_unknown_outcome(base_tree):
+    with daemons.Daemon() as d:
+        def kill(event):
+            if event["event"] == "stdout":
+                d.process.send_signal(signal.SIGKILL)
+        with pytest.raises(hotcell.DaemonLost) as caught:
+            hotcell.Daemon(d.socket).run(LONG, on_event=kill, **{**BOUNDS, "timeout": 100})
+        assert caught.value.retry == "started_outcome_unknown"
+
+
+# ---- daemons that are none ----
+
+@pytest.mark.parametrize("name", impostors.LIES)
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_nothing_that_a_daemon_says_is_believed(name, asynchronous):
+    outside = cells.new_directory(cells.caller())
+    with impostors.impostor(impostors.LIES[name][0]) as directory:
+        (directory / "out").mkdir()
+        (directory / "out" / "link").symlink_to(outside)
+        with pytest.raises(hotcell.HotcellError):
+            if asynchronous:
+                asyncio.run(hotcell.AsyncDaemon(directory / "socket").run("1", output_dir=directory / "out"))
+            else:
+                hotcell.Daemon(directory / "socket").run("1", output_dir=directory / "out")
+        assert os.listdir(directory / "out") == ["link"] and not os.listdir(outside)
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+ANSWERS = [
+    (HEAD + b"Content-Length: 5\r\n\r\nhello", b"hello"),
+    (HEAD + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nA;x=y\r\n0123456789\r\n0\r\nTrailer: x\r\n\r\n", b"hello0123456789"),
+    (b"HTTP/1.1 100 Continue\r\n\r\n" + HEAD + b"\r\nto the end", b"to the end"),
+    (b"HTTP/1.1 204 No Content\r\n\r\n", b""), (HEAD + b"Content-Length: 0\r\n\r\n", b""),
+]
+
+
+@pytest.mark.parametrize("text, body", ANSWERS)
+@pytest.mark.parametrize("piece", [1, 2, 7, 1000])
+def test_answers_are_read_in_any_pieces(text, body, piece):
+    answer = wire.Answer()
+    for at in range(0, len(text), piece):
+        answer.feed(text[at:at + piece])
+    if not answer.done:
+        answer.feed(b"")
+    assert answer.done and answer.take() == body
