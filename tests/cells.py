@@ -29,6 +29,12 @@ SLOWNESS = float(os.environ.get("HOTCELL_TEST_SLOWNESS") or 1)  # of this machin
 PATIENCE = 120 * SLOWNESS  # seconds until a launcher that should have ended counts as hanging
 BOUNDS = {"--timeout": f"{10 * SLOWNESS:g}s", "--memory": os.environ.get("HOTCELL_TEST_MEMORY") or "256M"}
 
+
+def is_warm():
+    """Do the launchers that tests start run their jobs in warm cells (tests/warm)?"""
+    return HOTCELL.parent.name == "warm"
+
+
 # For programs in cells that try things and say how these went.
 ATTEMPT = '''
 import errno, json
@@ -171,13 +177,15 @@ class Job:
         return line.decode().rstrip("\n")
 
     def descendants(self):
-        """The cell's processes, as the host numbers them."""
+        """The cell's processes, as the host numbers them. Those of a zygote, between, belong to no cell."""
         found, queue = [], [self.pid]
         while queue:
             for task in _listdir(f"/proc/{(pid := queue.pop())}/task"):
                 children = _read(f"/proc/{pid}/task/{task}/children")
                 queue += (new := [int(child) for child in children.split()])
                 found += new
+                if is_warm() and any(_read(f"/proc/{child}/comm") == "hotcell-zygote\n" for child in new):
+                    found.clear()
         return found
 
     def signal(self, number):

@@ -4,8 +4,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 
 import cells
 import hostile
@@ -222,63 +220,3 @@ def test_no_drill_program_reaches_anything_from_a_warm_cell(user, warm):
         found = hostile.batch(hostile.drill().values(), user, lure)
     reached = {name: outcome.reached for name, outcome in found.items() if outcome.reached}
     assert not reached and len(found) == len(hostile.drill())
-
-
-# ---- the zygote's own walls ----
-
-def status_of(pid):
-    return dict(line.split(":\t", 1) for line in cells._read(f"/proc/{pid}/status").splitlines() if ":\t" in line)
-
-
-def test_a_zygote_is_locked_in_itself(user):
-    with Siblings("print(1)", 1, user) as family:
-        zygote = parent(family.pids[0])
-        status, own = status_of(zygote), status_of("self")
-        namespaces = {name: os.readlink(f"/proc/{zygote}/ns/{name}") for name in ("user", "mnt", "pid", "net", "ipc", "uts", "cgroup")
-                      if os.access(f"/proc/{zygote}/ns/{name}", os.R_OK)} if cells.IS_ROOT else {}
-        memory = os.stat(f"/proc/{zygote}/mem")
-        assert [m["status"] for m in family.manifests()] == ["ok"]
-    ids = f"{1 << 6 | 1 << 7:016x}" if user.is_root else "0" * 16  # CAP_SETGID and CAP_SETUID, in its own user namespace
-    assert {status[name] for name in ("CapEff", "CapPrm", "CapInh", "CapAmb")} == {ids} and status["CapBnd"] == "0" * 16
-    assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2")
-    assert int(status["Seccomp_filters"]) == int(own["Seccomp_filters"]) + 1
-    assert status["NSpid"].split()[-1] == "2" and memory.st_uid == 0  # nobody may look into it
-    assert all(where != os.readlink(f"/proc/self/ns/{name}") for name, where in namespaces.items())
-
-
-# With these arguments each succeeds or fails with another errno than ENOSYS, where there is no filter.
-FORBIDDEN = """
-import ctypes, errno, platform
-LIBC = ctypes.CDLL(None, use_errno=True)
-CALLS = [(name, [x86, arm][platform.machine() == "aarch64"], arguments) for name, x86, arm, *arguments in [
-    ("ptrace", 101, 117, 16, 0), ("process_vm_readv", 310, 270, 0), ("process_madvise", 440, 440, -1), ("pidfd_getfd", 438, 438, -1, -1),
-    ("kcmp", 312, 272, 0, 0, -1), ("bpf", 321, 280, -1), ("perf_event_open", 298, 241, 0, 0, -1, -1, -1), ("io_uring_setup", 425, 425, 0),
-    ("userfaultfd", 323, 282, -1), ("keyctl", 250, 219, -1), ("add_key", 248, 217, 0), ("socket INET", 41, 198, 2, 2, 0),
-    ("socket NETLINK", 41, 198, 16, 3, 0), ("socket PACKET", 41, 198, 17, 3, 0), ("bind", 49, 200, -1, 0, 12), ("connect", 42, 203, -1, 0, 0),
-    ("execve", 59, 221, 0), ("chroot", 161, 51, 0), ("pivot_root", 155, 41, 0, 0), ("umount2", 166, 39, 0), ("mount", 165, 40, 0, 0, 0, 0),
-    ("bind mount", 165, 40, 0, 0, 0, 4096), ("fspick", 433, 433, -1, 0, -1), ("open_tree without a copy", 428, 428, -1, 0, 0),
-    ("move_mount by name", 429, 429, -1, 0, -1, 0, 0), ("mount_setattr of all below", 442, 442, -1, 0, 0x8000),
-    ("unshare USER", 272, 97, 0x10000000), ("unshare MOUNT", 272, 97, 0x20000), ("setns", 308, 268, -1, 0), ("setns USER", 308, 268, -1, 0x10000000),
-    ("setns MOUNT", 308, 268, -1, 0x20000), ("open_by_handle_at", 304, 265, -1, 0, 0), ("personality", 135, 92, 0xffffffff),
-    ("setgroups", 116, 159, -1, 0), ("setfsuid", 122, 151, -1), ("mknodat", 259, 33, -1, 0, 0o20000), ("memfd_create", 319, 279, 0, -1),
-    ("prctl MM", 157, 167, 35, 0), ("shmget", 29, 194, 0, 0, 0), ("mq_open", 240, 180, 0), ("inotify_init1", 294, 26, -1), ("flock", 73, 32, -1, 2),
-    ("setxattr", 188, 5, 0), ("ioctl TIOCSTI", 16, 29, 0, 0x5412), ("ioctl SIOCSIFADDR", 16, 29, 0, 0x8916)]]
-def call(number, arguments):
-    ctypes.set_errno(0)
-    LIBC.syscall(*[ctypes.c_long(a) for a in (number, *arguments, 0, 0, 0, 0)])
-    return errno.errorcode.get(ctypes.get_errno(), "done")
-answers = {name: call(number, arguments) for name, number, arguments in CALLS}
-"""
-
-
-def test_a_zygote_cannot_call_what_making_cells_does_not_need(user):
-    """The policy's own code runs in it: here it tries, and a program that is not in any cell does the same."""
-    warm = {"code": FORBIDDEN + "import sys; sys.found = answers"}
-    with Siblings("import json, sys; print(json.dumps(sys.found))", 1, user, {"warm": warm, "guard": "off"}) as family:
-        manifest, = family.manifests()
-    outside = subprocess.run([sys.executable, "-I", "-c", FORBIDDEN + "import json; print(json.dumps(answers))"], text=True,
-                             capture_output=True, check=True, **cells.ordinary().popen_arguments())
-    inside, outside = json.loads(manifest["stdout"]["text"]), json.loads(outside.stdout)
-    assert set(inside.values()) == {"ENOSYS"}, {name: error for name, error in inside.items() if error != "ENOSYS"}
-    unknown = {name for name, error in outside.items() if error == "ENOSYS"}  # to this kernel
-    assert unknown <= {"bpf", "perf_event_open", "io_uring_setup", "keyctl", "add_key", "userfaultfd", "mq_open"}, unknown

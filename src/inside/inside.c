@@ -147,12 +147,15 @@ static int attempt_landlock(struct hc_facts *f, struct hc_error *err)
 /* Move what is kept out of the way, then to its place, then close all the rest. */
 static int arrange_descriptors(const struct hc_plan *plan, int control, int shim_fd, struct hc_error *err)
 {
-    /* A copy has nothing to execute, and its handover is yet to come. */
+    /* A copy has nothing to execute, and its handover is yet to come. Its standard input is its own: copies
+     * that had one open file together could tell each other by its flags. */
     const bool copy = plan->handover_fd < 0;
     const int count = copy ? FD_SHIM : FD_FIRST_FREE;
-    const int handover = copy ? plan->stdin_fd : plan->handover_fd;
-    const int from[FD_FIRST_FREE] = {plan->stdin_fd, plan->stdout_fd, plan->stderr_fd, control,
-                                     handover,       plan->status_fd, plan->sync_fd,   shim_fd};
+    hc_autofd nothing = copy ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
+    const int input = copy ? nothing : plan->stdin_fd;
+    const int handover = copy ? nothing : plan->handover_fd;
+    const int from[FD_FIRST_FREE] = {input,    plan->stdout_fd, plan->stderr_fd, control,
+                                     handover, plan->status_fd, plan->sync_fd,   shim_fd};
     int away[FD_FIRST_FREE];
     for (int i = 0; i < count; i++)
         if ((away[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 2 * FD_FIRST_FREE)) < 0)

@@ -53,11 +53,13 @@ int hc_rights_limit(const struct hc_plan *plan, struct hc_error *err)
         limit(RLIMIT_STACK, "RLIMIT_STACK", (uint64_t)l->stack_bytes, err) < 0 ||
         limit(RLIMIT_MEMLOCK, "RLIMIT_MEMLOCK", 0, err) < 0 ||
         limit(RLIMIT_MSGQUEUE, "RLIMIT_MSGQUEUE", 0, err) < 0 ||
-        limit(RLIMIT_SIGPENDING, "RLIMIT_SIGPENDING", 1024, err) < 0 ||
         limit(RLIMIT_NICE, "RLIMIT_NICE", 0, err) < 0 || limit(RLIMIT_RTPRIO, "RLIMIT_RTPRIO", 0, err) < 0)
         return -1;
     if (plan->zygote) /* what follows is for one job, and would be handed down to those of all its cells */
         return 0;
+    /* A user namespace hands its maker's limit down, to be kept by all that are made in it together. */
+    if (limit(RLIMIT_SIGPENDING, "RLIMIT_SIGPENDING", 1024, err) < 0)
+        return -1;
     /* One second more than the limit itself, which the launcher watches over all processes together. */
     if (l->cpu_ms && limit(RLIMIT_CPU, "RLIMIT_CPU", (uint64_t)l->cpu_ms / 1000 + 2, err) < 0)
         return -1;

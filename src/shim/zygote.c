@@ -14,13 +14,13 @@
 #include "inside/kernel.h"
 #include "inside/park.h"
 #include "inside/plan.h"
+#include "shim/copyable.h"
 #include "shim/guest.h"
 #include "shim/harness/frozen.h"
 #include "shim/harness/pyjson.h"
 #include "shim/harness/wire.h"
 #include "shim/start.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -33,6 +33,9 @@
 
 /* All but those of time and cgroup, which the copy makes itself: clocks.c, inside.c. */
 #define NAMESPACES (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS)
+
+/* What libraries of the zygote keep open; set before there are copies. */
+static struct hc_open_files open_files;
 
 /* ---- in the new cell ---- */
 
@@ -55,6 +58,8 @@ static _Noreturn void wait_for_job(const struct hc_handover *zygote)
 {
     struct hc_error err;
     struct hc_handover job;
+    if (hc_copyable_reopen(&open_files, &err) < 0)
+        hc_fail_shim(&err);
     PyOS_AfterFork_Child();
     hc_start_process(1, "python3");
     call_warm("again", zygote->json.root);
@@ -178,7 +183,7 @@ static void park(const struct request *r, const struct hc_handover *zygote)
         .rlimit_pids = r->park.rlimit_pids,
         .rlimit_memory = r->park.rlimit_memory,
         .sync_fd = r->fds[HC_PARK_SYNC],
-        .stdin_fd = STDIN_FILENO,
+        .stdin_fd = -1,
         .stdout_fd = r->fds[HC_PARK_STDOUT],
         .stderr_fd = r->fds[HC_PARK_STDERR],
         .handover_fd = -1,
@@ -196,22 +201,6 @@ static void park(const struct request *r, const struct hc_handover *zygote)
         say_refusal(r->fds[HC_PARK_SYNC], error);
 }
 
-/* A copy has one thread, whatever the others were about to do. */
-static int count_threads(struct hc_error *err)
-{
-    DIR *tasks = opendir("/proc/self/task");
-    if (!tasks)
-        return hc_fail(err, errno, "count threads");
-    int count = 0;
-    for (const struct dirent *e; (e = readdir(tasks));)
-        count += e->d_name[0] != '.';
-    closedir(tasks);
-    return count == 1 ? 0
-                      : hc_fail_as(err, HC_EXIT_CONFIG, 0,
-                                   "warm: what is imported has started threads (%d), which cannot be copied",
-                                   count - 1);
-}
-
 static _Noreturn void refuse_policy(const struct hc_error *err)
 {
     (void)dprintf(STDERR_FILENO, "%s\n", err->text);
@@ -222,11 +211,11 @@ _Noreturn void hc_zygote_run(struct hc_handover *own)
 {
     struct hc_error err;
     prctl(PR_SET_NAME, "hotcell-zygote");
-    if (hc_handover_parse(own, &err) < 0)
+    if (hc_copyable_reserve(&err) < 0 || hc_handover_parse(own, &err) < 0)
         hc_fail_shim(&err);
     hc_start(own->json.root);
     call_warm("up", own->json.root);
-    if (count_threads(&err) < 0)
+    if (hc_copyable(&open_files, &err) < 0)
         refuse_policy(&err);
     (void)signal(SIGCHLD, SIG_IGN); /* the kernel reaps them */
     if (hc_wire_send(HC_FD_CONTROL, HC_FRAME_READY, NULL, 0, &err) < 0)

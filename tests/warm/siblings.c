@@ -1,8 +1,11 @@
 /* siblings - cells of one zygote, by libhotcell:
  *
- *   siblings park COUNT SPEC    parks COUNT cells, prints a line of JSON about them, waits for a line on
- * standard input, runs the job in one after the other, and prints the manifests siblings bench COUNT SPEC
- * parks a cell and runs the job in it, COUNT times; prints how long each took
+ * siblings park COUNT SPEC: parks COUNT cells, prints a line of JSON about them, waits for a line on standard
+ * input, runs the job in one after the other, and prints the manifests.
+ * siblings pass COUNT SPEC: the same, but that another process is handed the cells, and runs the jobs.
+ * siblings each COUNT SPEC [JOB FD]...: as "park", but that each cell has a job of its own, a file like SPEC,
+ * whose policy counts; all run at once, and what they print goes to descriptors, too. siblings bench COUNT
+ * SPEC: parks a cell and runs the job in it, COUNT times; prints how long each took.
  *
  * SPEC is a job as JSON (hotcell(1), "Job specs"). Ends with 1 if the library fails; how a job ends is in its
  * manifest. */
@@ -15,9 +18,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,6 +33,8 @@ struct family {
     struct hc_job job;
     struct hc_policy policy;
     struct hc_zygote *zygote;
+    char **jobs;     /* of "each" */
+    int pass_stdout; /* 0: nowhere */
 };
 
 static int prepare(struct family *f, const char *spec, struct hc_error *err)
@@ -55,7 +62,7 @@ static int run(struct family *f, struct hc_parked *p, bool print, struct hc_erro
     struct hc_run r = {
         .job = &f->job,
         .policy = &f->policy,
-        .pass_stdout = -1,
+        .pass_stdout = f->pass_stdout ? f->pass_stdout : -1,
         .pass_stderr = -1,
         .cancel_fd = -1,
         .default_dir = "hotcell-output",
@@ -87,6 +94,50 @@ static int run_all(struct family *f, struct hc_parked *cells, int count, struct 
     return rc;
 }
 
+/* A process for each, with a job of its own. */
+static int run_each(const struct family *f, struct hc_parked *cell, int i, struct hc_error *err)
+{
+    const char *path = f->jobs[2 * i];
+    hc_autobuf text = {0};
+    struct family own = {.policy = f->policy, .pass_stdout = atoi(f->jobs[2 * i + 1])};
+    if (hc_read_file(AT_FDCWD, path, &text, 1 << 20, err) < 0 ||
+        hc_job_parse(&own.job, path, text.data, text.len, err) < 0 || hc_job_check(&own.job, err) < 0)
+        return -1;
+    return run(&own, cell, true, err);
+}
+
+/* Its descriptors only: it goes on. */
+static void let_go(struct hc_parked *p)
+{
+    for (size_t k = 0; k < HC_PARKED_FDS; k++)
+        hc_close_fd(&p->fds[k]);
+}
+
+static int run_at_once(struct family *f, struct hc_parked *cells, int count, struct hc_error *err)
+{
+    pid_t pids[MOST];
+    int rc = 0, status;
+    for (int i = 0; i < count; i++) {
+        if ((pids[i] = fork()) != 0)
+            continue;
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (int k = 0; k < count; k++)
+            if (k != i)
+                let_go(&cells[k]);
+        rc = run_each(f, &cells[i], i, err);
+        if (rc < 0)
+            (void)hc_report(err);
+        (void)fflush(stdout);
+        _exit(rc < 0);
+    }
+    for (int i = 0; i < count; i++)
+        let_go(&cells[i]);
+    for (int i = 0; i < count; i++)
+        if (pids[i] < 0 || waitpid(pids[i], &status, 0) != pids[i] || status != 0)
+            rc = hc_fail(err, 0, "job %d failed", i);
+    return rc;
+}
+
 /* In a process that holds nothing of the zygote's but what comes through the socket. */
 static int run_received(struct family *f, int socket, struct hc_error *err)
 {
@@ -111,8 +162,7 @@ static int run_elsewhere(struct family *f, struct hc_parked *cells, int count, s
     if (pid == 0) {
         hc_close_fd(&pair[0]);
         for (int i = 0; i < count; i++)
-            for (size_t k = 0; k < HC_PARKED_FDS; k++)
-                hc_close_fd(&cells[i].fds[k]);
+            let_go(&cells[i]);
         int rc = run_received(f, pair[1], err);
         if (rc < 0)
             (void)hc_report(err);
@@ -122,8 +172,7 @@ static int run_elsewhere(struct family *f, struct hc_parked *cells, int count, s
     int rc = pid < 0 ? hc_fail(err, errno, "fork") : 0;
     for (int i = 0; rc == 0 && i < count; i++) {
         rc = hc_parked_send(pair[0], &cells[i], err);
-        for (size_t k = 0; k < HC_PARKED_FDS; k++)
-            hc_close_fd(&cells[i].fds[k]);
+        let_go(&cells[i]);
     }
     hc_close_fd(&pair[0]);
     if (pid > 0 && waitpid(pid, &status, 0) == pid && status != 0 && rc == 0)
@@ -131,7 +180,9 @@ static int run_elsewhere(struct family *f, struct hc_parked *cells, int count, s
     return rc;
 }
 
-static int park_and_run(struct family *f, int count, bool elsewhere, struct hc_error *err)
+typedef int runner(struct family *f, struct hc_parked *cells, int count, struct hc_error *err);
+
+static int park_and_run(struct family *f, int count, runner *run_them, struct hc_error *err)
 {
     struct hc_parked cells[MOST];
     char line[8];
@@ -147,7 +198,7 @@ static int park_and_run(struct family *f, int count, bool elsewhere, struct hc_e
     if (rc == 0 && !fgets(line, sizeof line, stdin))
         rc = hc_fail(err, 0, "nobody wants them to run");
     if (rc == 0)
-        rc = elsewhere ? run_elsewhere(f, cells, count, err) : run_all(f, cells, count, err);
+        rc = run_them(f, cells, count, err);
     for (int i = 0; i < count; i++)
         hc_parked_finish(&cells[i]);
     return rc;
@@ -198,22 +249,36 @@ static int bench(struct family *f, int count, struct hc_error *err)
     return 0;
 }
 
+static runner *runner_called(const char *name)
+{
+    static const struct {
+        const char *name;
+        runner *run;
+    } all[] = {{"park", run_all}, {"pass", run_elsewhere}, {"each", run_at_once}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i].name, name) == 0)
+            return all[i].run;
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     struct hc_error err = {0};
-    struct family f = {0};
     hc_autobuf spec = {0};
-    int count = argc == 4 ? atoi(argv[2]) : 0;
+    int count = argc >= 4 ? atoi(argv[2]) : 0;
     bool benching = argc == 4 && strcmp(argv[1], "bench") == 0;
-    if (count < 1 || (!benching && count > MOST)) {
-        (void)fprintf(stderr, "usage: siblings park|pass|bench COUNT SPEC\n");
+    runner *run_them = argc >= 4 ? runner_called(argv[1]) : NULL;
+    if (count < 1 || (!benching && (!run_them || count > MOST)) ||
+        argc != 4 + (run_them == run_at_once ? 2 * count : 0)) {
+        (void)fprintf(stderr, "usage: siblings park|pass|each|bench COUNT SPEC [JOB FD]...\n");
         return HC_EXIT_USAGE;
     }
+    struct family f = {.jobs = argv + 4};
     int rc = hc_read_file(AT_FDCWD, argv[3], &spec, 1 << 20, &err);
     if (rc == 0)
         rc = prepare(&f, spec.data, &err);
     if (rc == 0)
-        rc = benching ? bench(&f, count, &err) : park_and_run(&f, count, strcmp(argv[1], "pass") == 0, &err);
+        rc = benching ? bench(&f, count, &err) : park_and_run(&f, count, run_them, &err);
     if (rc < 0)
         (void)hc_report(&err);
     finish(&f);

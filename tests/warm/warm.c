@@ -32,8 +32,13 @@ int __wrap_hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
         say("cold: ", why);
     else
         r->parked = &parked;
-    if (r->parked)
+    if (r->parked) {
         say("yes", "");
+    } else {
+        hc_parked_finish(&parked);
+        hc_zygote_stop(zygote);
+        zygote = NULL;
+    }
     int rc = __real_hc_run(r, m, err);
     r->parked = NULL;
     hc_parked_finish(&parked);

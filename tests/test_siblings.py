@@ -1,0 +1,239 @@
+"""What is between a zygote and its cells, and between cells of one zygote: copies of one process that share nothing."""
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+
+import cells
+import pytest
+import test_channels
+from siblings import SIBLINGS, Each, Siblings, parent
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+SYS_KCMP = {"x86_64": 312, "aarch64": 272}[os.uname().machine]
+KCMP = {"FILE": 0, "VM": 1, "FILES": 2, "FS": 3, "SIGHAND": 4, "IO": 5, "SYSVSEM": 6}
+
+
+@pytest.fixture(autouse=True)
+def built(base_tree):
+    if not SIBLINGS.exists():
+        cells.skip(f"{SIBLINGS} is not built: run 'make warm'")
+
+
+def status_of(pid):
+    return dict(line.split(":\t", 1) for line in cells._read(f"/proc/{pid}/status").splitlines() if ":\t" in line)
+
+
+def child(pid):
+    return int(cells._read(f"/proc/{pid}/task/{pid}/children"))
+
+
+# ---- the zygote's own walls ----
+
+def test_a_zygote_is_locked_in_itself(user):
+    with Siblings("print(1)", 1, user) as family:
+        zygote = parent(family.pids[0])
+        status, own = status_of(zygote), status_of("self")
+        namespaces = {name: os.readlink(f"/proc/{zygote}/ns/{name}") for name in ("user", "mnt", "pid", "net", "ipc", "uts", "cgroup")
+                      if os.access(f"/proc/{zygote}/ns/{name}", os.R_OK)} if cells.IS_ROOT else {}
+        memory = os.stat(f"/proc/{zygote}/mem")
+        assert [m["status"] for m in family.manifests()] == ["ok"]
+    ids = f"{1 << 6 | 1 << 7:016x}" if user.is_root else "0" * 16  # CAP_SETGID and CAP_SETUID, in its own user namespace
+    assert {status[name] for name in ("CapEff", "CapPrm", "CapInh", "CapAmb")} == {ids} and status["CapBnd"] == "0" * 16
+    assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2")
+    assert int(status["Seccomp_filters"]) == int(own["Seccomp_filters"]) + 1
+    assert status["NSpid"].split()[-1] == "2" and memory.st_uid == 0  # nobody may look into it
+    assert all(where != os.readlink(f"/proc/self/ns/{name}") for name, where in namespaces.items())
+
+
+# With these arguments each succeeds or fails with another errno than ENOSYS, where there is no filter.
+FORBIDDEN = """
+import ctypes, errno, platform
+LIBC = ctypes.CDLL(None, use_errno=True)
+CALLS = [(name, [x86, arm][platform.machine() == "aarch64"], arguments) for name, x86, arm, *arguments in [
+    ("ptrace", 101, 117, 16, 0), ("process_vm_readv", 310, 270, 0), ("process_madvise", 440, 440, -1), ("pidfd_getfd", 438, 438, -1, -1),
+    ("kcmp", 312, 272, 0, 0, -1), ("bpf", 321, 280, -1), ("perf_event_open", 298, 241, 0, 0, -1, -1, -1), ("io_uring_setup", 425, 425, 0),
+    ("userfaultfd", 323, 282, -1), ("keyctl", 250, 219, -1), ("add_key", 248, 217, 0), ("socket INET", 41, 198, 2, 2, 0),
+    ("socket NETLINK", 41, 198, 16, 3, 0), ("socket PACKET", 41, 198, 17, 3, 0), ("bind", 49, 200, -1, 0, 12), ("connect", 42, 203, -1, 0, 0),
+    ("execve", 59, 221, 0), ("chroot", 161, 51, 0), ("pivot_root", 155, 41, 0, 0), ("umount2", 166, 39, 0), ("mount", 165, 40, 0, 0, 0, 0),
+    ("bind mount", 165, 40, 0, 0, 0, 4096), ("fspick", 433, 433, -1, 0, -1), ("open_tree without a copy", 428, 428, -1, 0, 0),
+    ("move_mount by name", 429, 429, -1, 0, -1, 0, 0), ("mount_setattr of all below", 442, 442, -1, 0, 0x8000),
+    ("unshare USER", 272, 97, 0x10000000), ("unshare MOUNT", 272, 97, 0x20000), ("setns", 308, 268, -1, 0), ("setns USER", 308, 268, -1, 0x10000000),
+    ("setns MOUNT", 308, 268, -1, 0x20000), ("open_by_handle_at", 304, 265, -1, 0, 0), ("personality", 135, 92, 0xffffffff),
+    ("setgroups", 116, 159, -1, 0), ("setfsuid", 122, 151, -1), ("mknodat", 259, 33, -1, 0, 0o20000), ("memfd_create", 319, 279, 0, -1),
+    ("prctl MM", 157, 167, 35, 0), ("shmget", 29, 194, 0, 0, 0), ("mq_open", 240, 180, 0), ("inotify_init1", 294, 26, -1), ("flock", 73, 32, -1, 2),
+    ("setxattr", 188, 5, 0), ("ioctl TIOCSTI", 16, 29, 0, 0x5412), ("ioctl SIOCSIFADDR", 16, 29, 0, 0x8916)]]
+def call(number, arguments):
+    ctypes.set_errno(0)
+    LIBC.syscall(*[ctypes.c_long(a) for a in (number, *arguments, 0, 0, 0, 0)])
+    return errno.errorcode.get(ctypes.get_errno(), "done")
+answers = {name: call(number, arguments) for name, number, arguments in CALLS}
+"""
+
+
+def test_a_zygote_cannot_call_what_making_cells_does_not_need(user):
+    """The policy's own code runs in it: here it tries, and a program that is not in any cell does the same."""
+    warm = {"code": FORBIDDEN + "import sys; sys.found = answers"}
+    with Siblings("import json, sys; print(json.dumps(sys.found))", 1, user, {"warm": warm, "guard": "off"}) as family:
+        manifest, = family.manifests()
+    outside = subprocess.run([sys.executable, "-I", "-c", FORBIDDEN + "import json; print(json.dumps(answers))"], text=True,
+                             capture_output=True, check=True, **cells.ordinary().popen_arguments())
+    inside, outside = json.loads(manifest["stdout"]["text"]), json.loads(outside.stdout)
+    assert set(inside.values()) == {"ENOSYS"}, {name: error for name, error in inside.items() if error != "ENOSYS"}
+    unknown = {name for name, error in outside.items() if error == "ENOSYS"}  # to this kernel
+    assert unknown <= {"bpf", "perf_event_open", "io_uring_setup", "keyctl", "add_key", "userfaultfd", "mq_open"}, unknown
+
+
+# ---- nothing in common ----
+
+def same(kind, one, other, *descriptors):
+    """Is it one and the same kernel object?"""
+    result = LIBC.syscall(SYS_KCMP, one, other, KCMP[kind], *(descriptors or (0, 0)))
+    assert result >= 0, (kind, one, other, descriptors, os.strerror(ctypes.get_errno()))
+    return result == 0
+
+
+def descriptors(pid):
+    return {int(name) for name in os.listdir(f"/proc/{pid}/fd")}
+
+
+def shared_mappings(pid):
+    return [line for line in cells._read(f"/proc/{pid}/maps").splitlines() if line.split()[1][3] == "s"]
+
+
+def test_copies_of_a_zygote_have_no_descriptor_and_no_memory_in_common(user):
+    cells.need_root()
+    with Siblings("print(1)", 2, user, {"warm": {"imports": ["random", "logging", "ssl", "decimal", "sqlite3"]}}) as family:
+        zygote = parent(family.pids[0])
+        cell_1, cell_2 = [(pid, child(pid)) for pid in family.pids]
+        for pid in (*cell_1, *cell_2):
+            assert not shared_mappings(pid)
+            assert descriptors(pid) == ({0, 1, 2, 3} if pid in (cell_1[1], cell_2[1]) else {0, 5})  # that of its signals, and the status
+        for one, other in [(a, b) for a in cell_1 for b in cell_2] + [(a, zygote) for a in (*cell_1, *cell_2)]:
+            assert not [kind for kind in KCMP if kind not in ("FILE", "SYSVSEM", "IO") and same(kind, one, other)]
+            common = [(a, b) for a in descriptors(one) for b in descriptors(other) if same("FILE", one, other, a, b)]
+            assert not common, (one, other, common)
+        assert [m["status"] for m in family.manifests()] == ["ok", "ok"]
+
+
+LEFT = {
+    "a file": ("import sys\nsys.left = open('/tmp/left', 'w')", "left open what cells cannot have: /tmp/left"),
+    "a file of the tree, for writing": ("import os\nos.open('/dev/null', os.O_RDWR)", "left open what cells cannot have: /dev/null"),
+    "a pipe": ("import os\nos.pipe()", "left open what cells cannot have: pipe:"),
+    "shared memory": ("import sys\nfile = open('/tmp/x', 'w+b'); file.write(bytes(4096)); file.flush()\n"
+                      "import mmap; sys.left = mmap.mmap(file.fileno(), 4096)", "memory that its copies would share: /tmp/x"),
+    "shared memory that is read": ("import os, mmap, sys\nfd = os.open('/dev/zero', os.O_RDONLY)\n"
+                                   "sys.left = mmap.mmap(fd, 4096, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ); os.close(fd)",
+                                   "memory that its copies would share: /dev/zero"),
+}
+
+
+@pytest.mark.parametrize("what", LEFT)
+def test_warm_code_that_leaves_something_in_common_is_refused(what):
+    code, message = LEFT[what]
+    with pytest.raises(AssertionError, match="no cells") as refused:
+        Siblings("print(1)", 1, None, {"warm": {"code": code}})
+    assert message in str(refused.value)
+
+
+def test_a_shared_mapping_of_a_file_of_the_tree_is_no_way_out(user):
+    """Nobody can write to the file; iconv maps one."""
+    code = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+fd = os.open(os.__file__, os.O_RDONLY)
+sys.left = libc.mmap(None, ctypes.c_size_t(4096), 1, 1, fd, ctypes.c_long(0))
+os.close(fd)
+"""
+    job = """
+import ctypes, sys
+print(ctypes.string_at(sys.left, 3), ctypes.CDLL(None).mprotect(ctypes.c_void_p(sys.left), ctypes.c_size_t(4096), 3))
+"""
+    with Siblings(job, 2, user, {"warm": {"code": code}, "guard": "off"}) as family:
+        assert [m["stdout"]["text"] for m in family.manifests()] == ["b'r\"\"' -1\n"] * 2
+
+
+def test_files_of_the_tree_that_libraries_keep_open_are_each_copy_s_own(user):
+    """A font is one. Its place in the file is that of the zygote, and nobody else moves it."""
+    code = "import os, sys\nsys.kept = [open(os.__file__, 'rb', buffering=0) for _ in range(3)]\nsys.kept[1].seek(100)"
+    job = "import os, sys\ntext = open(os.__file__, 'rb').read()\n" \
+          "for file in sys.kept: print(file.fileno(), at := file.tell(), file.read(4) == text[at:at + 4])"
+    with Siblings(job, 2, user, {"warm": {"code": code}, "guard": "off"}) as family:
+        if cells.IS_ROOT:
+            one, other, zygote = [*map(child, family.pids), parent(family.pids[0])]
+            for a, b in ((one, other), (one, zygote), (other, zygote)):
+                assert not [fd for fd in descriptors(a) & descriptors(b) if fd > 6 and same("FILE", a, b, fd, fd)]
+            assert len([fd for fd in descriptors(one) if fd > 6]) == 3
+        assert [m["stdout"]["text"] for m in family.manifests()] == ["7 0 True\n8 100 True\n9 0 True\n"] * 2
+
+
+# ---- channels ----
+
+INHERITED = {
+    "flags of the standard input": test_channels.Channel(
+        "fcntl.fcntl(0, fcntl.F_SETFL, os.O_NONBLOCK)", "return 1 if fcntl.fcntl(0, fcntl.F_GETFL) & os.O_NONBLOCK else None", one_bit=True),
+    "signals that wait": test_channels.Channel("""
+    import signal
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGRTMIN])
+    while attempt(send_signal) is None: pass""", """
+    import signal
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGRTMIN])
+    return 1 if attempt(send_signal) == "EAGAIN" else None""", """
+def send_signal():
+    if LIBC.sigqueue(os.getpid(), 34, ctypes.c_void_p(0)): raise OSError(ctypes.get_errno(), "sigqueue")
+""", one_bit=True),
+}
+# Inputs are copies, which have just been made: their access time says nothing of anybody else.
+CHANNELS = {**{name: channel for name, channel in test_channels.CHANNELS.items()
+               if not channel.options and name != "access time of an input"}, **INHERITED}
+
+# All of them in one pair of cells: what each of the functions says, or how it is refused.
+ALL = """
+import json
+def tried(name, function):
+    try:
+        return PARTS[name][function]()
+    except Exception as error:
+        return repr(error)
+PARTS = {}
+for name, text in json.loads(TEXTS).items():
+    exec(text, space := {})
+    PARTS[name] = space
+"""
+RECEIVER = """
+prepared = {name: tried(name, "prepare") for name in PARTS}
+print("ready", flush=True)
+sender = tools.gate()
+for part in PARTS.values():
+    part["SENDER"] = sender
+print(json.dumps({name: tried(name, "receive") for name in PARTS if prepared[name] is None}), flush=True)
+"""
+SENDER = """
+tools.turn()
+print(json.dumps({name: tried(name, "send") for name in PARTS}), flush=True)
+import time; time.sleep(600)
+"""
+
+
+def test_two_cells_of_one_zygote_hear_nothing_of_each_other(user):
+    pair = test_channels.Pair(test_channels.Channel("", ""), user)
+    turn, wait = pair.directory / "turn", pair.directory / "wait"
+    wait.write_text(f"#!/bin/sh\nuntil [ -e {turn} ]; do sleep 0.01; done\necho 1\n")
+    wait.chmod(0o755)
+    tokens = {name: 1 if channel.one_bit else pair.key % 100 + 1 for name, channel in CHANNELS.items()}
+    texts = json.dumps({name: test_channels.functions(channel, TOKEN=tokens[name], KEY=pair.key, SHARED="/input/shared.bin")
+                        for name, channel in CHANNELS.items()})
+    policy = {"guard": "off", "tools": {"gate": {"command": [str(pair.tool)]}, "turn": {"command": [str(wait)]}}}
+    with Each([f"TEXTS = {texts!r}\n{ALL}{role}" for role in (RECEIVER, SENDER)], user, policy,
+              inputs={"shared": str(pair.shared)}, limits={"timeout": 60 * cells.SLOWNESS}) as family:
+        receiver, sender = family.outputs
+        assert receiver.readline() == "ready\n"
+        turn.write_text("")
+        sent = json.loads(sender.readline())
+        pair.gate.write_text(str(child(family.pids[1])))
+        heard = json.loads(receiver.readline())
+    assert not {name: token for name, token in tokens.items() if heard.get(name) == token}
+    assert set(sent) == set(CHANNELS) and sent["flags of the standard input"] is None and heard["signals that wait"] is None, (sent, heard)
