@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import cells
+import daemons
 
 GUARD = "off"  # the kernel holds without it
 
@@ -485,3 +486,38 @@ def test_what_a_killed_launcher_of_warm_cells_left_goes_with_the_next(place, war
     assert len(left) == 2
     ends(run(place, "print(1)"), "ok", 0)
     assert leaves(place) == []
+
+
+# ---- tenants ----
+
+@pytest.fixture
+def tenants(place):
+    """A daemon of one worker, and us as its tenant "heavy"."""
+    config = {"workers": 1, "tenants": {"heavy": {"uids": [os.getuid()], "weight": 300}}}
+    with daemons.Daemon(config=config, env={"HOTCELL_CGROUP": str(place)}) as daemon:
+        yield daemon
+
+
+def test_a_tenants_cells_share_one_weight_and_nothing_is_left_of_them(place, tenants):
+    inside = place / "hotcell-tenant-heavy"
+    job = tenants.post_async(WAIT)
+    leaf = inside / f"hotcell-job-{job}"
+    cells.wait_until("the cell runs", lambda: leaf.exists() and "populated 1" in value(leaf, "cgroup.events"))
+    weight, bound = value(inside, "cpu.weight"), value(leaf, "pids.max")
+    tenants.request("DELETE", f"/v1/jobs/{job}")
+    assert weight == "300" and int(bound) > 0
+    for _ in range(3):  # the last in a cell that has waited
+        assert tenants.post("print(1)").json["limits"]["enforced_by"]["memory"] == "cgroup"
+    cells.wait_until("a cell waits", lambda: len(leaves(inside)) == 2)
+    assert sorted(name.split("-")[2] for name in leaves(inside)) == ["warm", "zygote"] and leaves(place) == [inside.name]
+    assert tenants.end() == 0
+    assert leaves(place) == []
+
+
+def test_what_a_worker_that_died_left_goes(place, tenants):
+    inside = place / "hotcell-tenant-heavy"
+    job = tenants.post_async(WAIT)
+    leaf = inside / f"hotcell-job-{job}"
+    cells.wait_until("the cell runs", lambda: leaf.exists() and "populated 1" in value(leaf, "cgroup.events"))
+    os.kill(tenants.busy_worker(), 9)
+    cells.wait_until("all is gone", lambda: not inside.exists())

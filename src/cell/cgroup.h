@@ -27,6 +27,24 @@ struct hc_cgroup_parent {
 int hc_cgroup_find(struct hc_cgroup_parent *out, bool ask, struct hc_error *err);
 void hc_cgroup_parent_finish(struct hc_cgroup_parent *p);
 
+/* From there to the place of one tenant below it, which has `weight` (1 to 10000) of the processors beside
+ * other tenants, where there is the controller for it. It stays for as long as `p` does, or a leaf in it. A
+ * later weight holds from then on. (cgroup_tenant.c) */
+struct hc_share {
+    const char *tenant; /* lent */
+    int64_t weight;
+};
+int hc_cgroup_enter_tenant(struct hc_cgroup_parent *p, const struct hc_share *share, struct hc_error *err);
+int hc_cgroup_weigh(const struct hc_cgroup_parent *tenant, int64_t weight, struct hc_error *err);
+
+/* hc_cgroup_reap there and in the places of all tenants, of which those that nobody uses go. Returns how many
+ * leaves it were. */
+int hc_cgroup_reap_all(const struct hc_cgroup_parent *parent);
+
+/* Give children of this directory the controllers that it can give, and see which they have; -1: without
+ * those for memory and processes. (cgroup_place.c) */
+int hc_cgroup_divide(struct hc_cgroup_parent *p);
+
 /* Have the user's service manager put this process into a scope of its own, delegated to it. Takes 5 seconds
  * at most. (cgroup_scope.c) */
 #define HC_SCOPE_PREFIX "hotcell-"

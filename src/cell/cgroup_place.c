@@ -46,7 +46,7 @@ static const char *mount_point(void)
  * without it: a cgroup with processes of its own refuses it, but would take pids and cpu, which threads can
  * have too. It would then be the head of a threaded subtree, whose children take no process (EOPNOTSUPP), nor
  * would we be able to move aside. */
-static int enable(struct hc_cgroup_parent *p)
+int hc_cgroup_divide(struct hc_cgroup_parent *p)
 {
     char has[256] = "";
     if (hc_read_attr(p->fd, "cgroup.subtree_control", has, sizeof has) < 0)
@@ -100,7 +100,7 @@ static int use_named(struct hc_cgroup_parent *p, const char *path, struct hc_err
     if (threaded(p))
         return hc_fail_as(err, HC_EXIT_CONFIG, 0,
                           "HOTCELL_CGROUP: %s is a threaded cgroup, which holds no jobs", path);
-    if (enable(p) < 0)
+    if (hc_cgroup_divide(p) < 0)
         return hc_fail_as(
             err, HC_EXIT_CONFIG, 0,
             "HOTCELL_CGROUP: %s does not give its children the memory and pids controllers (its own "
@@ -115,14 +115,14 @@ static int use_named(struct hc_cgroup_parent *p, const char *path, struct hc_err
 static int use_top(struct hc_cgroup_parent *p, const char *mnt, struct hc_error *err)
 {
     char path[PATH_MAX];
-    if (open_place(p, mnt) < 0 || enable(p) < 0)
+    if (open_place(p, mnt) < 0 || hc_cgroup_divide(p) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
                           "%s has no memory and pids controllers to give (they may be bound to cgroup v1)",
                           mnt);
     (void)snprintf(path, sizeof path, "%s/hotcell", mnt);
     if (mkdir(path, 0755) < 0 && errno != EEXIST)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "make %s", path);
-    if (open_place(p, path) < 0 || enable(p) < 0)
+    if (open_place(p, path) < 0 || hc_cgroup_divide(p) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "%s cannot have the memory and pids controllers",
                           path);
     return 0;
@@ -158,7 +158,7 @@ static int move_aside(struct hc_cgroup_parent *p)
         return -1;
     hc_autofd leaf = openat(p->fd, ASIDE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (leaf >= 0 && hc_write_attr(leaf, "cgroup.procs", "0", &ignored) == 0) {
-        if (enable(p) == 0)
+        if (hc_cgroup_divide(p) == 0)
             return 0;
         (void)hc_write_attr(p->fd, "cgroup.procs", "0", &ignored);
     }
@@ -176,7 +176,7 @@ static bool use_above(struct hc_cgroup_parent *p, const char *mnt, char path[PAT
     *slash = '\0';
     size_t len = strlen(path);
     bool slice = len > 6 && strcmp(path + len - 6, ".slice") == 0;
-    return !slice && open_place(p, path) == 0 && writable(p) && !threaded(p) && enable(p) == 0;
+    return !slice && open_place(p, path) == 0 && writable(p) && !threaded(p) && hc_cgroup_divide(p) == 0;
 }
 
 static bool use_own(struct hc_cgroup_parent *p, const char *mnt)
@@ -187,7 +187,7 @@ static bool use_own(struct hc_cgroup_parent *p, const char *mnt)
     const char *name = strrchr(path, '/');
     if (name && strcmp(name, "/" ASIDE) == 0) /* moved aside already */
         return use_above(p, mnt, path);
-    if (has_controllers(p) && writable(p) && !threaded(p) && (enable(p) == 0 || move_aside(p) == 0))
+    if (has_controllers(p) && writable(p) && !threaded(p) && (hc_cgroup_divide(p) == 0 || move_aside(p) == 0))
         return true;
     return use_above(p, mnt, path);
 }

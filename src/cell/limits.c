@@ -102,6 +102,8 @@ int hc_launch_find_place(struct hc_launch *l, struct hc_error *err)
     }
     (void)snprintf(l->no_cgroup, sizeof l->no_cgroup, "%s",
                    why.exit ? why.text : "limits.enforcement is \"rlimits\"");
+    if (found && l->run->share.tenant && hc_cgroup_enter_tenant(&l->parent, &l->run->share, err) < 0)
+        return -1;
     return found;
 }
 

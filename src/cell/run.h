@@ -2,6 +2,7 @@
 #ifndef HC_CELL_RUN_H
 #define HC_CELL_RUN_H
 
+#include "cell/cgroup.h"
 #include "cell/collect.h"
 #include "cell/lessons.h"
 #include "spec/manifest.h"
@@ -15,6 +16,7 @@ struct hc_run {
     int cancel_fd;                  /* readable: end the job. -1: none */
     int tool_fd; /* stream socket of the client that answers tools without a command; 0: there is none */
     const char *default_dir;    /* parent of the output directory if the job names none: "hotcell-output" */
+    struct hc_share share;      /* tenant NULL: the place of all is this job's, too */
     struct hc_parked *parked;   /* run it in this cell (zygote.h), whatever becomes of it; NULL: in one of its
                                    own */
     struct hc_lessons *lessons; /* filled, if the policy is one that learns; NULL */

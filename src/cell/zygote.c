@@ -112,7 +112,7 @@ static int start(struct hc_zygote *z, const char *tenant, struct hc_error *err)
 }
 
 int hc_zygote_start(struct hc_zygote **out, const struct hc_policy *policy, const char *tenant,
-                    struct hc_error *err)
+                    int64_t weight, struct hc_error *err)
 {
     static char none[] = "";
     *out = NULL;
@@ -124,6 +124,8 @@ int hc_zygote_start(struct hc_zygote **out, const struct hc_policy *policy, cons
     z->job.code = none;
     z->filters = hc_status_own_filters() + 1;
     z->run = (struct hc_run){.job = &z->job, .policy = policy, .cancel_fd = -1};
+    if (tenant && weight)
+        z->run.share = (struct hc_share){tenant, weight};
     hc_launch_init(&z->l, &z->run, &z->m);
     if (start(z, tenant, err) < 0) {
         hc_zygote_stop(z);
@@ -141,6 +143,15 @@ void hc_zygote_stop(struct hc_zygote *z)
         hc_close_fd(&z->alive[i]);
     hc_launch_finish(&z->l);
     free(z);
+}
+
+int hc_zygote_weigh(struct hc_zygote *z, int64_t weight, struct hc_error *err)
+{
+    struct hc_share *share = &z->run.share;
+    if (z->l.cgroup.fd < 0 || !share->tenant || share->weight == weight)
+        return 0;
+    share->weight = weight;
+    return hc_cgroup_weigh(&z->l.parent, weight, err);
 }
 
 int hc_zygote_made(const struct hc_zygote *z)

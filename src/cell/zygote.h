@@ -24,11 +24,14 @@
 
 struct hc_zygote;
 
-/* Start one; it takes as long as its imports do. The policy is lent for as long as the zygote lives; `tenant`
- * may be NULL. HC_EXIT_UNAVAILABLE where warm cells cannot be had; HC_EXIT_CONFIG if what the policy has it
- * do fails. */
+/* Start one; it takes as long as its imports do. The policy and `tenant`, which may be NULL, are lent for as
+ * long as the zygote lives; `weight` is as in struct hc_run. HC_EXIT_UNAVAILABLE where warm cells cannot be
+ * had; HC_EXIT_CONFIG if what the policy has it do fails. */
 int hc_zygote_start(struct hc_zygote **out, const struct hc_policy *policy, const char *tenant,
-                    struct hc_error *err);
+                    int64_t weight, struct hc_error *err);
+
+/* From here on the tenant has this weight, if it had one at the start. */
+int hc_zygote_weigh(struct hc_zygote *z, int64_t weight, struct hc_error *err);
 
 /* A cell that waits for a job. Plain data and descriptors, so that it can be handed to another process of the
  * same user (hc_parked_send), which then runs the job; the zygote's process must live on meanwhile. */

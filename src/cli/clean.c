@@ -25,7 +25,7 @@ static int clean_cells(void)
         (void)puts("nothing to clean: no cgroups are in use here");
         return HC_EXIT_OK;
     }
-    int n = hc_cgroup_reap(&parent);
+    int n = hc_cgroup_reap_all(&parent);
     (void)printf("%d left-over cell%s removed from %s\n", n, n == 1 ? "" : "s", parent.path);
     hc_cgroup_parent_finish(&parent);
     return HC_EXIT_OK;

@@ -38,6 +38,7 @@ struct hc_outcome {
 struct hc_message {
     uint32_t kind; /* enum hc_say */
     char job_id[72], tenant[72];
+    int64_t weight; /* the tenant's */
     struct hc_outcome outcome;
     struct hc_error error;
 };

@@ -64,7 +64,8 @@ static const struct hc_option config_rows[] = {
 #define FIELD(name) .at = offsetof(struct hc_quota, name)
 static const struct hc_option quota_rows[] = {
     {.path = "weight", .kind = HC_OPT_COUNT, FIELD(weight), .min = 1, .max = 10000, .def = 100,
-     .help = "Share of the workers' time beside other tenants that wait."},
+     .help = "Share of the workers' time beside other tenants that wait, and of the processors beside other tenants "
+             "whose jobs run."},
     {.path = "running", .kind = HC_OPT_COUNT, FIELD(running), .min = 0, .max = 1024, .def = 0,
      .help = "Jobs that run at the same time; 0 for as many as there are workers."},
     {.path = "queued", .kind = HC_OPT_COUNT, FIELD(queued), .min = 0, .max = 1000000, .def = 1000,

@@ -312,6 +312,7 @@ static int hand_over(struct hc_front *f, struct hc_front_worker *w, struct hc_ta
     m = (struct hc_message){.kind = HC_SAY_RUN};
     (void)snprintf(m.job_id, sizeof m.job_id, "%s", task->queued.id);
     (void)snprintf(m.tenant, sizeof m.tenant, "%s", task->queued.tenant->name);
+    m.weight = task->queued.tenant->quota.weight;
     const int fds[HC_RUN_FDS] = {
         [HC_RUN_BODY] = task->body_fd,
         [HC_RUN_STDOUT] = out_end,

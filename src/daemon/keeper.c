@@ -31,7 +31,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define PAUSE_MS 1000 /* before what has died at once is started again */
+#define PAUSE_MS 1000  /* before what has died at once is started again */
+#define SWEEP_MS 60000 /* between looks for cgroups that nobody uses */
 
 struct keeper {
     struct hc_config *config;
@@ -42,6 +43,8 @@ struct keeper {
     size_t worker_count;
     int channel; /* to the front */
     int signals, lock;
+    struct hc_cgroup_parent cells; /* where workers put their cells; fd -1: nowhere */
+    int64_t next_sweep;
     bool draining, ready, second;
     int64_t front_started, alive_every;
 };
@@ -61,6 +64,8 @@ static void become_child(const struct keeper *k)
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)close(k->signals);
     (void)close(k->lock);
+    if (k->cells.fd >= 0)
+        (void)close(k->cells.fd);
 }
 
 /* Of one worker; see warm.h. */
@@ -130,6 +135,14 @@ static int start_front(struct keeper *k, struct hc_error *err)
     return rc;
 }
 
+/* Cells of workers that have died, and places of tenants who have none. */
+static void sweep(struct keeper *k)
+{
+    if (k->cells.fd >= 0)
+        (void)hc_cgroup_reap_all(&k->cells);
+    k->next_sweep = hc_mono_ms() + SWEEP_MS;
+}
+
 static void kill_workers(struct keeper *k)
 {
     for (size_t i = 0; i < k->worker_count; i++) {
@@ -139,6 +152,7 @@ static void kill_workers(struct keeper *k)
         (void)waitpid(k->workers[i], NULL, 0);
         k->workers[i] = 0;
     }
+    sweep(k);
 }
 
 /* ---- deaths ---- */
@@ -155,6 +169,7 @@ static void worker_died(struct keeper *k, size_t i, int status)
     const struct hc_message m = {.kind = HC_SAY_WORKER};
     if (channel < 0 || hc_channel_send(k->channel, &m, &channel, 1, &err) < 0)
         hc_warn("%s", err.text);
+    k->next_sweep = hc_mono_ms() + PAUSE_MS; /* its cells are dead by then */
 }
 
 /* Its jobs are gone with it, and the workers know them only by it: all start afresh. 1: the daemon ends. */
@@ -259,8 +274,11 @@ static int serve(struct keeper *k, struct hc_error *err)
     int rc = 0;
     while (rc == 0) {
         struct pollfd on[2] = {{.fd = k->signals, .events = POLLIN}, {.fd = k->channel, .events = POLLIN}};
-        if (poll(on, 2, -1) < 0 && errno != EINTR)
+        int64_t left = MAX(k->next_sweep - hc_mono_ms(), 0);
+        if (poll(on, 2, (int)left) < 0 && errno != EINTR)
             return hc_fail(err, errno, "poll");
+        if (hc_mono_ms() >= k->next_sweep)
+            sweep(k);
         if (on[1].revents)
             on_front(k);
         if (on[0].revents)
@@ -324,25 +342,25 @@ static int enter_state(struct keeper *k, struct hc_error *err)
 
 /* What a launcher that was killed has left, and a place for our own cells: found before there are children,
  * as only a process that is alone in its cgroup can divide it. */
-static void settle_in_cgroup(void)
+static void settle_in_cgroup(struct keeper *k)
 {
-    struct hc_cgroup_parent parent;
     struct hc_error err;
-    if (hc_cgroup_find(&parent, true, &err) < 0) {
+    if (hc_cgroup_find(&k->cells, true, &err) < 0) {
         hc_info("no cgroup for limits: %s", err.text);
         return;
     }
-    int n = hc_cgroup_reap(&parent);
+    if (!k->cells.cpu)
+        hc_info("no controller cpu in %s: tenants' weights hold for the queue alone", k->cells.path);
+    int n = hc_cgroup_reap_all(&k->cells);
     if (n > 0)
         hc_info("%d left-over cells removed", n);
-    hc_cgroup_parent_finish(&parent);
 }
 
 static int begin(struct keeper *k, struct hc_error *err)
 {
     if (take_signals(k, err) < 0 || enter_state(k, err) < 0)
         return -1;
-    settle_in_cgroup();
+    settle_in_cgroup(k);
     if (hc_listeners_open(&k->listeners, k->config, err) < 0)
         return -1;
     k->alive_every = hc_notify_watchdog();
@@ -352,7 +370,8 @@ static int begin(struct keeper *k, struct hc_error *err)
 
 int hc_keeper_main(struct hc_config *c, const char *path)
 {
-    struct keeper k = {.config = c, .config_path = path, .channel = -1, .signals = -1, .lock = -1};
+    struct keeper k = {
+        .config = c, .config_path = path, .channel = -1, .signals = -1, .lock = -1, .cells = {.fd = -1}};
     struct hc_error err = {0};
     int rc = begin(&k, &err);
     if (rc == 0)
@@ -363,5 +382,6 @@ int hc_keeper_main(struct hc_config *c, const char *path)
     }
     kill_workers(&k);
     hc_listeners_close(&k.listeners, true);
+    hc_cgroup_parent_finish(&k.cells);
     return rc < 0 ? hc_report(&err) : HC_EXIT_OK;
 }

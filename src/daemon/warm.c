@@ -97,7 +97,7 @@ static void park(struct hc_warm_slot *s)
         s->failures = 0;
 }
 
-void hc_warm_settle(struct hc_warm_slot *s, struct hc_policy *policy)
+void hc_warm_settle(struct hc_warm_slot *s, struct hc_policy *policy, int64_t weight)
 {
     struct hc_error err;
     if (s->zygote && (hc_zygote_made(s->zygote) >= MOST_CELLS || died(s->zygote)))
@@ -107,13 +107,15 @@ void hc_warm_settle(struct hc_warm_slot *s, struct hc_policy *policy)
             return;
         s->policy = *policy;
         hc_policy_init(policy);
-        if (hc_zygote_start(&s->zygote, &s->policy, s->tenant[0] ? s->tenant : NULL, &err) < 0) {
+        if (hc_zygote_start(&s->zygote, &s->policy, s->tenant[0] ? s->tenant : NULL, weight, &err) < 0) {
             s->zygote = NULL;
             hc_policy_finish(&s->policy);
             give_up(s, &err);
             return;
         }
     }
+    if (hc_zygote_weigh(s->zygote, weight, &err) < 0)
+        hc_info("weight of %s: %s", s->tenant, err.text);
     if (s->cell.pid <= 0 || !hc_parked_alive(&s->cell) || hc_now_us() - s->cell.born_us > OLD_US)
         park(s);
 }

@@ -33,8 +33,9 @@ struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job, cons
                                struct hc_warm_slot **slot);
 
 /* After a job, when its answer has gone out: have another cell wait, and a zygote if this was not the first
- * time that one was asked for. `policy` is taken over where it is needed, and empty then. */
-void hc_warm_settle(struct hc_warm_slot *slot, struct hc_policy *policy);
+ * time that one was asked for, with the tenant's weight. `policy` is taken over where it is needed, and empty
+ * then. */
+void hc_warm_settle(struct hc_warm_slot *slot, struct hc_policy *policy, int64_t weight);
 
 /* Cells that have waited for too long make way for others. */
 void hc_warm_refresh(struct hc_warm *w);

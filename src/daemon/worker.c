@@ -182,6 +182,7 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
         .pass_stderr = w->fds[HC_RUN_STDERR],
         .cancel_fd = w->fds[HC_RUN_CANCEL],
         .default_dir = HC_RESULTS_DIR,
+        .share = {w->job.tenant, w->said->weight},
     };
     struct hc_manifest *m = calloc(1, sizeof *m);
     if (!m)
@@ -250,7 +251,7 @@ static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_
     int rc = send_answer(me->channel, &answer, manifest, err);
     /* Nobody waits for this. The front is told when it is done: until then it prefers other workers. */
     if (w.slot)
-        hc_warm_settle(w.slot, &w.policy);
+        hc_warm_settle(w.slot, &w.policy, said->weight);
     work_finish(&w);
     answer.kind = HC_SAY_IDLE;
     return rc < 0 ? -1 : hc_channel_send(me->channel, &answer, NULL, 0, err);

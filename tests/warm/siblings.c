@@ -47,7 +47,7 @@ static int prepare(struct family *f, const char *spec, struct hc_error *err)
     for (size_t i = 0; i < f->job.override_count; i++)
         if (hc_option_set(&f->policy, f->job.overrides[i].opt, f->job.overrides[i].text, err) < 0)
             return -1;
-    return hc_zygote_start(&f->zygote, &f->policy, f->job.tenant, err);
+    return hc_zygote_start(&f->zygote, &f->policy, f->job.tenant, 0, err);
 }
 
 static void finish(struct family *f)

@@ -25,7 +25,7 @@ int __wrap_hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
     struct hc_error refused = {0};
     const char *why = "";
     hc_parked_init(&parked);
-    if (hc_zygote_start(&zygote, r->policy, r->job->tenant, &refused) < 0 ||
+    if (hc_zygote_start(&zygote, r->policy, r->job->tenant, 0, &refused) < 0 ||
         hc_zygote_park(zygote, &parked, &refused) < 0)
         say("cold: ", refused.text);
     else if (!hc_parked_fits(&parked, r->job, r->policy, &why))
