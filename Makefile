@@ -104,7 +104,7 @@ $(B)/probe/hotcell: $(B)/hotcell
 # The same program, whose jobs run in warm cells: tests/warm.
 $(B)/warm/hotcell: tests/warm/warm.c $(CLI_OBJS) $(B)/libhotcell.a $(B)/warm/hotcell-shim
 	@mkdir -p $(@D) && echo "  WARM"
-	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -Wl,--wrap=hc_run -MMD -MP -MF $@.d -o $@ $(filter %.c %.o %.a,$^) $(LIBS) -lm
+	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -Wl,--wrap=hc_run,--wrap=hc_session_start -MMD -MP -MF $@.d -o $@ $(filter %.c %.o %.a,$^) $(LIBS) -lm
 $(B)/warm/hotcell-shim: $(B)/hotcell-shim
 	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
 $(B)/warm/siblings: tests/warm/siblings.c $(B)/libhotcell.a $(B)/warm/hotcell-shim

@@ -37,7 +37,7 @@ class Run:
 
 
 class Session:
-    def __init__(self, *options, policy=None, user=None, tree="base"):
+    def __init__(self, *options, policy=None, user=None, tree="base", env=None):
         self.user = user or cells.caller()
         self.directory = cells.new_directory(self.user)
         self.output = self.directory / "out"
@@ -47,7 +47,7 @@ class Session:
         if policy:
             command += ["-p", policy]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        text=True, cwd=self.directory, env=self.user.environment(),
+                                        text=True, cwd=self.directory, env={**self.user.environment(), **(env or {})},
                                         **self.user.popen_arguments())
         self.ready = self.answer()
         assert self.ready["event"] == "ready", self.ready

@@ -223,16 +223,17 @@ def test_told_output_ends_where_the_limit_is(session):
     assert said["stdout"] == "x" * 1024 and manifest["stdout"]["truncated"]
 
 
-def states(session):
-    """Of the processes of its cell: pid 1, the interpreter, and copies."""
+def is_at_rest(session):
+    """The interpreter and its copy are stopped. (Pid 1 sleeps, and so do the processes of a zygote.)"""
     tasks = [pid for pid in os.listdir("/proc") if pid.isdigit() and is_below(int(pid), session.process.pid)]
-    return sorted(line[7] for pid in tasks for line in open(f"/proc/{pid}/status", encoding="utf-8") if line.startswith("State:"))
+    states = [line[7] for pid in tasks for line in open(f"/proc/{pid}/status", encoding="utf-8") if line.startswith("State:")]
+    return states.count("T") == 2 and set(states) == {"S", "T"}
 
 
 def test_a_client_that_does_not_read_holds_nothing_up(session):
     stream(session)
     session.ask({"run": {"code": "print('x' * (12 << 20))", "limits": {"stdout": "16M"}}})
-    cells.wait_until("the run is over", lambda: states(session) == ["S", "T", "T"])
+    cells.wait_until("the run is over", lambda: is_at_rest(session))
     told = ""
     while (answer := session.answer())["event"] == "stdout":
         told += answer["text"]
@@ -334,7 +335,7 @@ def test_threads_go_on_during_runs_only(session):
                 "threading.Thread(target=work, daemon=True).start()")
     first = session.run("count").value
     assert session.run("time.sleep(0.1); count").value > first
-    assert states(session) == ["S", "T", "T"]
+    assert is_at_rest(session)
 
 
 def is_below(pid, ancestor):
@@ -398,6 +399,44 @@ def test_nothing_is_left_of_a_session_that_is_killed(base_tree):  # pylint: disa
 def test_the_end_of_input_ends_it(session):
     session.run("x = 1")
     assert session.close() == 0
+
+
+WARM = cells.BUILD / "warm" / "hotcell"
+
+
+@pytest.mark.parametrize("who", ["root", "ordinary"])
+def test_a_session_in_a_warm_cell(who, base_tree, monkeypatch):  # pylint: disable=unused-argument
+    if not WARM.exists():
+        cells.skip(f"{WARM} is not built: run 'make warm'")
+    if who == "root":
+        cells.need_root()
+    user = cells.caller() if who == "root" else cells.ordinary()
+    with living.Session(policy=given_policy(user), user=user) as session:
+        cold = session.run("1").manifest["layers"]
+    monkeypatch.setattr(cells, "HOTCELL", WARM)
+    with living.Session("--var", "n=41", policy=given_policy(user), user=user, env={"HOTCELL_WARM_SAY": "1"}) as session:
+        run = session.run("import sys; x = [n + 1]; ['decimal' in sys.modules, x]")
+        assert run.value == [True, [42]]
+        assert {name: layer["on"] for name, layer in run.manifest["layers"].items()} == {name: layer["on"] for name, layer in cold.items()}
+        for code, more, status, killed in [ENDS[name] for name in ("by an exception", "by a segmentation fault", "over its time in C",
+                                                                   "over its memory", "as a copy", "as a fork bomb")]:
+            session.run("x = 1; kept = [x]")
+            ended = session.run(code, **more)
+            assert ended.status == status and (ended.state != "kept") == killed, ended
+            assert session.run("[x, kept]").value == [1 if killed else 2, [1]]
+        done(session, {"checkpoint": "one"})
+        session.run("x = 3")
+        done(session, {"rollback": "one"})
+        assert session.run("open('/output/a', 'w').write(str(x)); x").value == 2
+        end = end_of(session)
+        assert end["reason"] == "closed" and (session.output / "a").read_text() == "2"
+        assert session.process.stderr.readline() == "warm: yes\n"
+
+
+def given_policy(user):
+    path = cells.new_directory(user) / "policy.json"
+    path.write_text(json.dumps({"guard": "off", "warm": {"imports": ["decimal"]}}))
+    return path
 
 
 def test_help(base_tree):  # pylint: disable=unused-argument

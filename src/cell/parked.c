@@ -65,7 +65,8 @@ int hc_warm_key(const struct hc_policy *policy, const char *tenant, char key[HC_
     char *text = cJSON_PrintUnformatted(all);
     cJSON_Delete(all);
     hc_autobuf bytes = {0};
-    (void)hc_buf_fmt(&bytes, "%s\n%d\n%s", tenant ? tenant : "", policy->learn, text ? text : "");
+    (void)hc_buf_fmt(&bytes, "%s\n%d%d\n%s", tenant ? tenant : "", policy->learn, policy->session,
+                     text ? text : "");
     cJSON_free(text);
     if (!text || bytes.failed)
         return hc_fail(err, ENOMEM, "describe the policy");
@@ -94,7 +95,6 @@ bool hc_parked_fits(const struct hc_parked *p, const struct hc_job *job, const s
     *why = job->has_seed                           ? "seed"
            : job->check_only                       ? "check"
            : policy->learn                         ? "learn"
-           : job->session || policy->session       ? "session"
            : policy->output_mode == HC_OUTPUT_BIND ? "output.mode"
                                                    : input_trouble(job);
     if (!*why && (hc_warm_key(policy, job->tenant, key, &ignored) < 0 || strcmp(key, p->key) != 0))

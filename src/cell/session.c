@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "cell/flow.h"
 #include "cell/layers.h"
+#include "cell/parked.h"
 #include "cell/stamp.h"
 #include "inside/weak.h"
 
@@ -77,6 +78,21 @@ static int await_interpreter(struct hc_session *s, struct hc_error *err)
     return 0;
 }
 
+/* A cell of its own, or one that waits. */
+static int make_cell(struct hc_session *s, struct hc_error *err)
+{
+    struct hc_launch *l = &s->launch;
+    if (s->given.parked)
+        return hc_launch_enter(l, s->given.parked, err) < 0 ||
+                       (l->cgroup.fd >= 0 && hc_cgroup_spare(&l->cgroup, err) < 0)
+                   ? -1
+                   : 0;
+    return hc_launch_prepare(l, err) < 0 || (l->cgroup.fd >= 0 && hc_cgroup_spare(&l->cgroup, err) < 0) ||
+                   hc_launch_construct(l, err) < 0
+               ? -1
+               : 0;
+}
+
 static int start(struct hc_session *s, struct hc_error *err)
 {
     struct hc_launch *l = &s->launch;
@@ -88,8 +104,7 @@ static int start(struct hc_session *s, struct hc_error *err)
     if (hc_session_make_tools(s, err) < 0)
         return -1;
     if (hc_launch_describe(&s->run, s->m, s->ahead, err) < 0 || hc_weak_read(err) < 0 ||
-        hc_redactor_new(&l->redactor, s->policy.rules, err) < 0 || hc_launch_prepare(l, err) < 0 ||
-        (l->cgroup.fd >= 0 && hc_cgroup_spare(&l->cgroup, err) < 0) || hc_launch_construct(l, err) < 0)
+        hc_redactor_new(&l->redactor, s->policy.rules, err) < 0 || make_cell(s, err) < 0)
         return -1;
     l->t_started = hc_now_us();
     hc_launch_supervisor(l);
@@ -100,6 +115,14 @@ static int start(struct hc_session *s, struct hc_error *err)
 }
 
 static char no_code[1];
+
+struct hc_policy hc_session_policy(const struct hc_policy *policy)
+{
+    struct hc_policy p = *policy;
+    p.session = true;
+    p.limits.cpu_ms = 0; /* counted for each run, by the launcher */
+    return p;
+}
 
 int hc_session_start(struct hc_session **out, const struct hc_session_given *given, struct hc_error *err)
 {
@@ -112,9 +135,7 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
         return no_memory(err);
     }
     s->given = *given;
-    s->policy = *given->policy;
-    s->policy.session = true;
-    s->policy.limits.cpu_ms = 0; /* counted for each run, by the launcher */
+    s->policy = hc_session_policy(given->policy);
     s->job = *given->job;
     s->job.session = true;
     s->job.code = no_code;

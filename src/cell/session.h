@@ -20,12 +20,17 @@ struct hc_session; /* owns the cell */
 
 #define HC_SESSION_BRANCHES 8 /* at most, at a time */
 
+/* Of a policy, that for sessions, which a zygote for their cells has to be started with. Members are lent. */
+struct hc_policy hc_session_policy(const struct hc_policy *policy);
+
 struct hc_session_given {
     const struct hc_job *job; /* inputs, seed, output directory, ...; no code. Lent, as all of this is */
     const struct hc_policy *policy; /* effective */
     const char *default_dir;        /* as of struct hc_run */
     int cancel_fd;                  /* readable: end the session. -1: none */
-    int tool_fd;                    /* as of struct hc_run */
+    struct hc_parked
+        *parked; /* as of struct hc_run: a cell for sessions (hc_session_policy). NULL: build one */
+    int tool_fd; /* as of struct hc_run */
     int wake_fd; /* when a run begins, and while it goes on and this is readable, `woken` is called. -1: never
                   */
     bool (*woken)(void *ctx, struct hc_session *s); /* false: the descriptor has nothing more to say */

@@ -484,6 +484,7 @@ int hc_session_talk(const struct hc_talk *t, struct hc_error *err)
     const struct hc_session_given given = {.job = t->job,
                                            .policy = t->policy,
                                            .default_dir = t->default_dir,
+                                           .parked = t->parked,
                                            .cancel_fd = t->cancel_fd,
                                            .tool_fd = t->tool_fd,
                                            .wake_fd = c.wake,

@@ -122,6 +122,7 @@ int hc_zygote_start(struct hc_zygote **out, const struct hc_policy *policy, cons
     for (size_t i = 0; i < HC_ZYGOTE_IDS; i++)
         z->alive[i] = -1;
     z->job.code = none;
+    z->job.session = policy->session;
     z->filters = hc_status_own_filters() + 1;
     z->run = (struct hc_run){.job = &z->job, .policy = policy, .cancel_fd = -1};
     if (tenant && weight)

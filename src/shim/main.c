@@ -34,7 +34,8 @@ int main(int argc, char **argv)
     if (argc > 2 &&
         strcmp(argv[1], HC_SHIM_INIT) == 0) { /* SIGCHLD is blocked, and the child there already */
         close(HC_FD_SYNC);                    /* parked, now that this process is hidden */
-        hc_init_run((pid_t)strtol(argv[2], NULL, 10), HC_FD_STATUS, false);
+        hc_init_run((pid_t)strtol(argv[2], NULL, 10), HC_FD_STATUS,
+                    argc > 3 && strcmp(argv[3], HC_SHIM_SESSION) == 0);
     }
 
     sigset_t chld, before;

@@ -36,6 +36,7 @@
 
 /* What libraries of the zygote keep open; set before there are copies. */
 static struct hc_open_files open_files;
+static bool for_sessions; /* what its copies are for */
 
 /* ---- in the new cell ---- */
 
@@ -80,7 +81,8 @@ static _Noreturn void wait_for_job(const struct hc_handover *zygote)
 static _Noreturn void become_init(pid_t guest)
 {
     char number[16], name[] = "hotcell-shim", mode[] = HC_SHIM_INIT;
-    char *const argv[] = {name, mode, number, NULL}, *const env[] = {NULL};
+    char runs[] = HC_SHIM_SESSION;
+    char *const argv[] = {name, mode, number, for_sessions ? runs : NULL, NULL}, *const env[] = {NULL};
     (void)snprintf(number, sizeof number, "%d", guest);
     int shim = open("/proc/self/exe", O_PATH | O_CLOEXEC);
     if (shim >= 0 && fcntl(HC_FD_SYNC, F_SETFD, 0) == 0)
@@ -214,6 +216,7 @@ _Noreturn void hc_zygote_run(struct hc_handover *own)
     if (hc_copyable_reserve(&err) < 0 || hc_handover_parse(own, &err) < 0)
         hc_fail_shim(&err);
     hc_start(own->json.root);
+    for_sessions = cJSON_IsTrue(hc_member(own->json.root, "session"));
     call_warm("up", own->json.root);
     if (hc_copyable(&open_files, &err) < 0)
         refuse_policy(&err);
