@@ -3,10 +3,10 @@
 
 #include "base/fd.h"
 #include "base/units.h"
+#include "cell/key.h"
 #include "cell/policies.h"
 #include "cell/steps.h"
 #include "cli/cli.h"
-#include "cli/key.h"
 #include "spec/options.h"
 
 #include <errno.h>

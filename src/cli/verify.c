@@ -4,8 +4,8 @@
 
 #include "base/fd.h"
 #include "base/hash.h"
+#include "cell/key.h"
 #include "inside/kernel.h"
-#include "cli/key.h"
 #include "spec/manifest.h"
 
 #include <errno.h>

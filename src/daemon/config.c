@@ -379,7 +379,7 @@ static const struct member lists[] = {
 static int check_path(const struct file *f, const struct hc_option *row, const cJSON *node,
                       struct hc_error *err)
 {
-    static const char *const paths[] = {"socket.path", "tokens", "state"};
+    static const char *const paths[] = {"socket.path", "tokens", "state", "sign"};
     for (size_t i = 0; i < COUNT(paths); i++)
         if (strcmp(row->path, paths[i]) == 0 && node->valuestring[0] != '/')
             return hc_json_fail(f->json, node, false, err, "%s: expected an absolute path", row->path);

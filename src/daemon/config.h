@@ -58,6 +58,7 @@ struct hc_config {
     char socket_group[256];  /* "": the daemon's own */
     char state[256];         /* directory; "" as above */
     char tokens_file[256];   /* "": none */
+    char sign[256];          /* file of the key for manifests; "": they are not signed */
     int64_t workers;         /* 0: one per processor; use hc_config_workers */
     int64_t queue;           /* jobs that wait, of all tenants together */
     int64_t warm_memory;     /* bytes that all parked cells may use together */

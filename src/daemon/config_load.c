@@ -1,6 +1,7 @@
 #include "daemon/config.h"
 
 #include "base/fd.h"
+#include "cell/key.h"
 #include "cell/state.h"
 
 #include <errno.h>
@@ -112,13 +113,24 @@ static int load_tokens(struct hc_config *c, struct hc_error *err)
     return hc_config_parse_tokens(c, path, text.data ? text.data : "", text.len, err);
 }
 
+/* The key itself is for the workers, who read it for themselves: nothing of it stays, where the front would
+ * inherit it. */
+static int check_key(const struct hc_config *c, struct hc_error *err)
+{
+    hc_autobuf key = {0};
+    int rc = *c->sign ? hc_key_read(c->sign, &key, err) : 0;
+    if (key.data)
+        explicit_bzero(key.data, key.len);
+    return rc < 0 ? hc_ctx(err, "sign") : 0;
+}
+
 static int load(const char *path, struct hc_config *out, bool tokens, struct hc_error *err)
 {
     if (load_file(path, out, err) < 0) {
         (void)hc_ctx(err, "configuration");
         return hc_exit_as(err, HC_EXIT_CONFIG);
     }
-    if (fill_places(out, err) == 0 && (!tokens || load_tokens(out, err) == 0))
+    if (fill_places(out, err) == 0 && (!tokens || (load_tokens(out, err) == 0 && check_key(out, err) == 0)))
         return 0;
     hc_config_finish(out);
     (void)hc_ctx(err, "configuration");

@@ -93,7 +93,7 @@ static int start_worker(struct keeper *k, size_t i, struct hc_error *err)
         (void)close(ends[0]);
         hc_close_fd(&k->channel);
         hc_listeners_close(&k->listeners, false);
-        hc_worker_main(ends[1], i, warm_cells(k));
+        hc_worker_main(ends[1], i, warm_cells(k), k->config->sign);
     }
     (void)close(ends[1]);
     k->workers[i] = pid;

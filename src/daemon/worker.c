@@ -5,6 +5,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "cell/key.h"
 #include "cell/policies.h"
 #include "cell/run.h"
 #include "cell/steps.h"
@@ -30,6 +31,7 @@ struct work {
     struct hc_job job;
     struct hc_uploads uploads;
     struct hc_policy policy;
+    const struct hc_buf *key;
     const char *stage; /* the worker's own directory in HC_STAGE_DIR */
     bool staged;       /* there is something of the job in it */
     struct hc_warm *warm;
@@ -189,7 +191,7 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
         return hc_fail(err, ENOMEM, "run");
     hc_autobuf text = {0};
     run_in_cell(w, &run, m, outcome);
-    int rc = hc_run_write_manifest(&run, m, NULL, 0, &text, err);
+    int rc = hc_run_write_manifest(&run, m, w->key->data, w->key->len, &text, err);
     if (rc < 0 && text.len) { /* the front has it all the same */
         hc_warn("job %s: %s", w->job.job_id, err->text);
         rc = 0;
@@ -233,11 +235,12 @@ struct worker {
     int channel;
     char stage[40];
     struct hc_warm warm;
+    struct hc_buf key; /* empty: nothing is signed */
 };
 
 static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_FDS], struct hc_error *err)
 {
-    struct work w = {.said = said, .fds = fds, .stage = me->stage, .warm = &me->warm};
+    struct work w = {.said = said, .fds = fds, .key = &me->key, .stage = me->stage, .warm = &me->warm};
     struct hc_message answer = {.kind = HC_SAY_FAILED};
     hc_autofd manifest = -1;
     hc_policy_init(&w.policy);
@@ -297,7 +300,7 @@ static int make_stage(const char *dir, struct hc_error *err)
     return mkdir(dir, 0700) < 0 ? hc_fail(err, errno, "make %s", dir) : 0;
 }
 
-void hc_worker_main(int channel, size_t number, size_t warm_cells)
+void hc_worker_main(int channel, size_t number, size_t warm_cells, const char *key)
 {
     static struct hc_message said;
     static struct worker me;
@@ -308,6 +311,8 @@ void hc_worker_main(int channel, size_t number, size_t warm_cells)
     (void)snprintf(me.stage, sizeof me.stage, HC_STAGE_DIR "/%zu", number);
     hc_warm_init(&me.warm, warm_cells);
     rc = make_stage(me.stage, &err);
+    if (rc >= 0 && *key)
+        rc = hc_key_read(key, &me.key, &err);
     while (rc >= 0 && (rc = next_message(&me, &said, fds, &count, &err)) > 0)
         if ((rc = serve(&me, &said, fds, count, &err)) < 0)
             break;

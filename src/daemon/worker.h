@@ -11,7 +11,8 @@
 #define HC_STAGE_DIR   "inputs" /* WORKER/JOB_ID/: what running jobs read */
 
 /* Serve until the other side goes, with so many warm interpreters at most. Of all workers that live no other
- * has the same `number`: what the last one of it had in HC_STAGE_DIR is removed. Never returns. */
-_Noreturn void hc_worker_main(int channel, size_t number, size_t warm_cells);
+ * has the same `number`: what the last one of it had in HC_STAGE_DIR is removed. `key`: the file with the key
+ * for manifests; "": they are not signed. Never returns. */
+_Noreturn void hc_worker_main(int channel, size_t number, size_t warm_cells, const char *key);
 
 #endif

@@ -1,4 +1,4 @@
-#include "cli/key.h"
+#include "cell/key.h"
 
 #include "base/fd.h"
 

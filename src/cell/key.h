@@ -1,6 +1,6 @@
 /* key.h - the file that holds the key for manifests. */
-#ifndef HC_CLI_KEY_H
-#define HC_CLI_KEY_H
+#ifndef HC_CELL_KEY_H
+#define HC_CELL_KEY_H
 
 #include "base/buf.h"
 #include "base/error.h"
