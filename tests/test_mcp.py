@@ -123,7 +123,7 @@ def test_messages_come_in_any_pieces(quiet):
 def test_tools_are_described(quiet):
     tools = {tool["name"]: tool for tool in quiet.result("tools/list")["tools"]}
     assert set(tools) == {"run_python", "list_files", "read_file", "write_file", "remove_file", "session_open", "session_run",
-                          "session_checkpoint", "session_rollback", "session_interrupt", "session_close"}
+                          "session_checkpoint", "session_rollback", "session_interrupt", "session_list", "session_close"}
     for tool in tools.values():
         jsonschema.Draft202012Validator.check_schema(tool["inputSchema"])
         assert len(tool["description"]) < 8000
@@ -309,6 +309,7 @@ def test_closing_a_session(session):
     in_session(session, "open('a.txt', 'w').write('left')")
     assert "close it first" in session.refusal("remove_file", path="session-1")
     assert "is closed" in text(session.tool("session_close", session="session-1"))
+    assert "no session is open" in text(session.tool("session_list"))
     assert "session_open" in session.refusal("session_run", session="session-1", code="1")
     assert session.run("print(open(a).read())", inputs={"a": "session-1/a.txt"})["stdout"]["text"] == "left\n"
     assert "is gone" in text(session.tool("remove_file", path="session-1"))
@@ -321,6 +322,10 @@ def test_sessions_are_apart_and_bounded(session):
     assert names == [f"session-{i} is open" for i in (2, 3, 4)]
     assert "session_close" in session.refusal("session_open")
     assert "NameError" in text(session.tool("session_run", session="session-2", code="mine"))
+    running = session.call("session_run", session="session-3", code="import time\ntime.sleep(600)")
+    assert text(session.tool("session_list")) == "session-1 waits\nsession-2 waits\nsession-3 is busy\nsession-4 waits\n"
+    closing = session.call("session_close", session="session-3")
+    assert {session.receive()["id"], session.receive()["id"]} == {running, closing}
 
 
 def test_a_session_that_cannot_be_opened(server):
@@ -480,6 +485,37 @@ def test_a_temporary_directory_goes(base_tree):
                           env={**cells.caller().environment(), "TMPDIR": str(place)})
     assert [json.loads(line).get("id") for line in done.stdout.splitlines()] == [0, 1, None, 2]
     assert not list(place.iterdir())
+
+
+def temporary_server(user, place):
+    """One without -o, which is there when this returns."""
+    before = set(place.iterdir())
+    server = subprocess.Popen([cells.HOTCELL, "mcp", "-t", cells.tree_path("base")], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                              env={**user.environment(), "TMPDIR": str(place)}, cwd=cells.scratch(), **user.popen_arguments())
+    cells.wait_until("its directory is there", lambda: any((path / "given").exists() for path in set(place.iterdir()) - before))
+    return server
+
+
+@pytest.mark.parametrize("how", ["the next server", "hotcell clean"])
+def test_what_a_killed_server_left_goes(user, how, base_tree):  # pylint: disable=unused-argument
+    place = cells.new_directory(user)
+    foreign = place / "hotcell-mcp-foreign"  # a link is nobody's directory
+    foreign.symlink_to(cells.new_directory(user))
+    with temporary_server(user, place) as server:
+        kept = set(place.iterdir())
+        with temporary_server(user, place) as killed:
+            killed.kill()
+        assert len(set(place.iterdir()) - kept) == 1
+        if how == "hotcell clean":
+            done = cells.hotcell("clean", user=user, env={"TMPDIR": str(place)})
+            assert "1 left-over directory of killed servers removed\n" in done.stdout
+        else:
+            with temporary_server(user, place) as following:
+                following.stdin.close()
+        assert set(place.iterdir()) == kept
+        server.stdin.close()
+        assert server.wait(cells.PATIENCE) == 0
+    assert list(place.iterdir()) == [foreign]
 
 
 @pytest.mark.parametrize("way", ["end of input", signal.SIGTERM, signal.SIGINT, signal.SIGKILL])

@@ -64,6 +64,13 @@ def test_with_the_real_client(client, scientific):
     assert seen["no_tool"]["code"] == -32602 and seen["no_resource"]["code"] == -32002
     assert seen["changed"] >= 4
 
+    assert [run["structuredContent"]["state"] for run in seen["session"]] == ["kept", "rolled back to run 1", "kept", "kept", "kept"]
+    assert [run["isError"] for run in seen["session"]] == [False, True, False, True, False]
+    assert seen["session"][2]["structuredContent"]["value"]["text/plain"] == "('one', 'three')"
+    assert "that of run 1" in texts(seen["rollback"])[0] and "KeyboardInterrupt" in texts(seen["session"][3])[0]
+    assert seen["session"][4]["structuredContent"]["value"]["text/plain"] == "'one'"
+    assert texts(seen["sessions"]) == ["session-1 waits\n"] and "KeyboardInterrupt" in texts(seen["interrupt"])[0]
+
     assert len(seen["progress"]) == 1 and 0 < seen["progress"][0]["progress"] < seen["progress"][0]["total"]
     assert "enough" in seen["cancelled"]["message"]
     assert "still here" in texts(seen["after"])[0]

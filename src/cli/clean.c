@@ -4,17 +4,27 @@
 
 #include "cell/cgroup.h"
 #include "cell/steps.h"
+#include "mcp/store.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] = "usage: hotcell clean\n"
-                           "Remove cgroups, and processes in them, that no launcher holds any more.\n\n"
-                           "       hotcell clean --keep N DIR/SESSION\n"
-                           "Remove the steps of a session (hotcell run --session) but for the N that changed "
-                           "last.\n";
+static const char help[] =
+    "usage: hotcell clean\n"
+    "Remove cgroups, and processes in them, that no launcher holds any more, and temporary directories of\n"
+    "servers (hotcell mcp) that were killed.\n\n"
+    "       hotcell clean --keep N DIR/SESSION\n"
+    "Remove the steps of a session (hotcell run --session) but for the N that changed "
+    "last.\n";
+
+static void clean_servers(void)
+{
+    int n = hc_store_reap();
+    if (n > 0)
+        (void)printf("%d left-over director%s of killed servers removed\n", n, n == 1 ? "y" : "ies");
+}
 
 static int clean_cells(void)
 {
@@ -52,8 +62,10 @@ int hc_cmd_clean(int argc, char **argv)
         (void)fputs(help, stdout);
         return HC_EXIT_OK;
     }
-    if (argc == 1)
+    if (argc == 1) {
+        clean_servers();
         return clean_cells();
+    }
     if (argc == 4 && strcmp(argv[1], "--keep") == 0)
         return clean_steps(argv[2], argv[3]);
     return hc_usage("clean", "expected no arguments, or --keep N DIR/SESSION");

@@ -117,6 +117,7 @@ void hc_tool_session_run(struct hc_mcp *m, const struct hc_call *call);
 void hc_tool_session_checkpoint(struct hc_mcp *m, const struct hc_call *call);
 void hc_tool_session_rollback(struct hc_mcp *m, const struct hc_call *call);
 void hc_tool_session_interrupt(struct hc_mcp *m, const struct hc_call *call);
+void hc_tool_session_list(struct hc_mcp *m, const struct hc_call *call);
 void hc_tool_session_close(struct hc_mcp *m, const struct hc_call *call);
 void hc_session_read(struct hc_mcp *m, struct hc_session_place *s); /* its descriptor is ready */
 void hc_session_write(struct hc_session_place *s);

@@ -258,6 +258,21 @@ void hc_tool_session_close(struct hc_mcp *m, const struct hc_call *call)
     }
 }
 
+void hc_tool_session_list(struct hc_mcp *m, const struct hc_call *call)
+{
+    hc_autobuf text = {0};
+    for (size_t i = 0; i < HC_MCP_SESSIONS; i++) {
+        const struct hc_session_place *s = &m->sessions[i];
+        const char *does = s->close_id[0]             ? "is being closed"
+                           : s->id[0] || s->cancelled ? "is busy"
+                                                      : "waits";
+        if (s->name[0])
+            (void)hc_buf_fmt(&text, "%s %s\n", s->name, does);
+    }
+    hc_mcp_say(m, call->message->id, "%s",
+               text.len ? text.data : "no session is open: session_open makes one");
+}
+
 /* ---- listening ---- */
 
 static void answer_result(struct hc_mcp *m, struct hc_session_place *s, const cJSON *event)

@@ -6,42 +6,90 @@
 #include "mcp/mime.h"
 #include "spec/names.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 
-#define WRITTEN  "files"
-#define GIVEN    "given"
-#define CONFINED (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
+#define WRITTEN   "files"
+#define GIVEN     "given"
+#define TEMPORARY "hotcell-mcp-"
+#define CONFINED  (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
 
 /* ---- the directory ---- */
+
+static const char *temporary_place(void)
+{
+    const char *named = getenv("TMPDIR");
+    return named && *named ? named : "/tmp";
+}
+
+/* The lock says that its server lives. True if the directory is still there: before it was locked, whoever
+ * removes what killed servers left could take it for one of those. */
+static bool lease(const char *path, int fd)
+{
+    struct stat ours, there;
+    return flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &ours) == 0 && lstat(path, &there) == 0 &&
+           ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
+}
 
 static int make_directory(struct hc_store *s, const char *parent, struct hc_error *err)
 {
     char path[PATH_MAX];
-    const char *temporary = getenv("TMPDIR"), *in = parent;
-    if (!in)
-        in = temporary && *temporary ? temporary : "/tmp";
+    const char *in = parent ? parent : temporary_place();
     if (parent && mkdir(parent, 0777) < 0 && errno != EEXIST)
         return hc_fail_as(err, HC_EXIT_DATA, errno, "make the output directory %s", parent);
     char *whole = realpath(in, NULL);
-    int n = snprintf(path, sizeof path, "%s/%smcp-XXXXXX", whole ? whole : in, parent ? "" : "hotcell-");
+    for (int tries = 0; s->fd < 0 && tries < 16; tries++) {
+        int n = snprintf(path, sizeof path, "%s/%sXXXXXX", whole ? whole : in, parent ? "mcp-" : TEMPORARY);
+        if (n < 0 || n >= (int)sizeof path || !mkdtemp(path))
+            break;
+        s->fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (s->fd >= 0 && !parent && !lease(path, s->fd))
+            hc_close_fd(&s->fd);
+    }
     free(whole);
-    if (n < 0 || n >= (int)sizeof path || !mkdtemp(path))
+    if (s->fd < 0)
         return hc_fail_as(err, HC_EXIT_DATA, errno, "make a directory in %s", in);
     s->path = strdup(path);
-    s->fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return s->path && s->fd >= 0 ? 0 : hc_fail(err, errno, "open %s", path);
+    return s->path ? 0 : hc_fail(err, ENOMEM, "open %s", path);
+}
+
+/* Of ours, and of a server that is no more. */
+static bool is_left(int dir, const char *name)
+{
+    struct stat st;
+    if (strncmp(name, TEMPORARY, strlen(TEMPORARY)) != 0)
+        return false;
+    hc_autofd fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    return fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+int hc_store_reap(void)
+{
+    struct hc_error ignored;
+    int gone = 0;
+    DIR *dir = opendir(temporary_place());
+    const struct dirent *e;
+    while (dir && (e = readdir(dir)))
+        if (is_left(dirfd(dir), e->d_name) && hc_remove_results(dirfd(dir), e->d_name, &ignored) == 0)
+            gone++;
+    if (dir)
+        (void)closedir(dir);
+    return gone;
 }
 
 int hc_store_open(struct hc_store *s, const char *parent, int64_t max, struct hc_error *err)
 {
     *s = (struct hc_store){.fd = -1, .max = max, .temporary = !parent};
+    if (!parent)
+        (void)hc_store_reap();
     if (make_directory(s, parent, err) < 0)
         return -1;
     if (mkdirat(s->fd, WRITTEN, 0700) < 0 || mkdirat(s->fd, GIVEN, 0700) < 0)

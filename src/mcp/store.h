@@ -47,6 +47,9 @@ int hc_store_open(struct hc_store *s, const char *parent, int64_t max, struct hc
 /* The directory goes too if it is temporary, or nothing is in it. */
 void hc_store_close(struct hc_store *s);
 
+/* Remove the temporary directories of servers of this user that were killed. Returns how many. */
+int hc_store_reap(void);
+
 /* What may be the name of a written file, whose stem becomes a variable's name; NULL, or what is wrong. */
 const char *hc_store_bad_name(const char *name);
 

@@ -38,6 +38,21 @@ seen.resource = await client.readResource({ uri: "hotcell://run-1/table.csv" });
 seen.no_tool = await failure(tool("sh", {}));
 seen.no_resource = await failure(client.readResource({ uri: "hotcell://run-9/x" }));
 
+await tool("session_open", { files: { "first.txt": "one" } });
+const inSession = (code) => tool("session_run", { session: "session-1", code });
+seen.session = [await inSession("x = open(first).read()")];
+await tool("session_checkpoint", { session: "session-1", name: "loaded" });
+seen.session.push(await inSession("x = 'two'; import os; os._exit(1)"));
+seen.session.push(await inSession("(x, (x := 'three'))"));
+seen.rollback = await tool("session_rollback", { session: "session-1", name: "loaded" });
+const looping = inSession("x = 'four'\nwhile True: pass");
+seen.interrupt = await tool("session_interrupt", { session: "session-1" });
+seen.session.push(await looping);
+await tool("session_rollback", { session: "session-1", name: "loaded" });
+seen.session.push(await inSession("x"));
+seen.sessions = await tool("session_list", {});
+await tool("session_close", { session: "session-1" });
+
 const stop = new AbortController();
 const running = failure(tool("run_python", { code: "import time\ntime.sleep(600)" }, {
     signal: stop.signal,
