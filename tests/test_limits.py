@@ -368,6 +368,17 @@ except OSError as error:
     assert result.stdout == "EMFILE 39\n"
 
 
+def test_a_launcher_may_have_more_open_than_its_cell(user):
+    held = [os.open("/dev/null", os.O_RDONLY) for _ in range(60)]
+    try:
+        for fd in held:
+            os.set_inheritable(fd, True)
+        ends(cells.run("print(1)", "--open-files=40", user=user, popen={"close_fds": False}), "ok", 0)
+    finally:
+        for fd in held:
+            os.close(fd)
+
+
 # ---- ends of its own ----
 
 @pytest.mark.parametrize("code, status, exit_code, number", [

@@ -174,14 +174,16 @@ static bool has_ended(int pidfd)
 }
 
 /* The next id of the block that no living cell has: one that was just given back is not the next. -1: all
- * are. */
+ * are. Of cells that have ended nothing is held. */
 static int free_slot(struct hc_zygote *z)
 {
+    for (size_t i = 0; i < z->l.block_count; i++)
+        if (z->alive[i] >= 0 && has_ended(z->alive[i]))
+            hc_close_fd(&z->alive[i]);
     for (size_t i = 0; i < z->l.block_count; i++) {
         size_t at = (z->next + i) % z->l.block_count;
-        if (z->alive[at] >= 0 && !has_ended(z->alive[at]))
+        if (z->alive[at] >= 0)
             continue;
-        hc_close_fd(&z->alive[at]);
         z->next = at + 1;
         return (int)at;
     }

@@ -19,6 +19,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -168,6 +169,28 @@ static int arrange_descriptors(const struct hc_plan *plan, int control, int shim
     return 0;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* All but those that are arranged later. Whoever builds the cell may hold more than the job may have, and
+ * beyond that limit nothing could be opened. */
+static int close_others(const struct hc_plan *plan, int control, int shim_fd, struct hc_error *err)
+{
+    int kept[FD_FIRST_FREE] = {plan->stdin_fd,    plan->stdout_fd, plan->stderr_fd, control,
+                               plan->handover_fd, plan->status_fd, plan->sync_fd,   shim_fd};
+    int from = 0;
+    qsort(kept, FD_FIRST_FREE, sizeof *kept, by_number);
+    for (size_t i = 0; i < FD_FIRST_FREE; i++) {
+        if (kept[i] > from && syscall(SYS_close_range, from, kept[i] - 1, 0) < 0)
+            return hc_fail(err, errno, "close_range");
+        if (kept[i] >= from)
+            from = kept[i] + 1;
+    }
+    return syscall(SYS_close_range, from, ~0u, 0) < 0 ? hc_fail(err, errno, "close_range") : 0;
+}
+
 /* Handlers are reset by CLONE_CLEAR_SIGHAND; the mask is inherited. */
 static int unblock_signals(struct hc_error *err)
 {
@@ -188,7 +211,8 @@ static int close_in(const struct hc_plan *plan, mounter *make_mounts, struct hc_
         hc_loopback_up(&f->interfaces, &f->loopback_up, err) < 0 ||
         make_mounts(plan, &m, err) < 0 || /* last need for mount rights */
         make_control(control, err) < 0 || send_kept(plan, &m, control[0], err) < 0 ||
-        attempt_root_write(f, err) < 0 || hc_rights_limit(plan, err) < 0 ||
+        close_others(plan, control[1], m.shim_fd, err) < 0 || attempt_root_write(f, err) < 0 ||
+        hc_rights_limit(plan, err) < 0 ||
         hc_rights_drop(plan, err) < 0 || /* proves itself: tries to come back */
         (f->landlock_abi = hc_landlock_apply(plan, m.shim_fd, err)) < 0 || attempt_landlock(f, err) < 0 ||
         hc_rights_read_back(f, err) < 0 ||
