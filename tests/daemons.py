@@ -101,6 +101,10 @@ class Daemon:
         with open(f"/proc/{of or self.pid}/task/{of or self.pid}/children", encoding="ascii") as file:
             return [int(pid) for pid in file.read().split()]
 
+    def named(self, name):
+        """Children of this kind: front, worker, ledger."""
+        return [pid for pid in self.children() if Path(f"/proc/{pid}/comm").read_text(encoding="ascii") == f"hotcelld-{name}\n"]
+
     def descendants(self):
         found, queue = [], [self.pid]
         while queue:

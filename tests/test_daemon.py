@@ -314,9 +314,9 @@ def test_a_front_that_dies_is_started_again(user):
     with daemons.Daemon(user, config={"workers": 1}) as d:
         d.post_async(LONG)
         cells.wait_until("a cell", d.busy_worker)
-        before = d.descendants()
-        front = [pid for pid in d.children() if pid not in (d.busy_worker(),)]
-        os.kill(front[0], signal.SIGKILL)
+        [ledger] = d.named("ledger")
+        before = [pid for pid in d.descendants() if pid != ledger]
+        os.kill(d.named("front")[0], signal.SIGKILL)
         d.wait_for_line("it is started again")
         cells.wait_until("the end of all", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in before))
         cells.wait_until("an answer", lambda: answers(d))

@@ -2,14 +2,12 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "cell/ids.h"
 #include "daemon/reload.h"
+#include "daemon/rights.h"
 #include "daemon/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <linux/capability.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,47 +16,6 @@
 #include <sys/syscall.h>
 
 #define TICK_MS 1000 /* between looks at slow clients and old results */
-
-/* ---- rights ---- */
-
-static int drop_capabilities(struct hc_error *err)
-{
-    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct none[2] = {0};
-    if (syscall(SYS_capset, &head, none) < 0)
-        return hc_fail(err, errno, "give up capabilities");
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? hc_fail(err, errno, "no new privileges") : 0;
-}
-
-/* As root: the uid beside those of jobs, which no account and no job has. */
-int hc_front_uid(uid_t *uid, struct hc_error *err)
-{
-    uid_t first, count;
-    *uid = geteuid();
-    if (*uid != 0)
-        return 0;
-    if (hc_ids_range(&first, &count, err) < 0)
-        return -1;
-    *uid = first - 1;
-    return 0;
-}
-
-/* Everything is open: what parses what strangers send need not be able to do anything else. */
-static int drop_rights(struct hc_error *err)
-{
-    uid_t uid;
-    if (hc_front_uid(&uid, err) < 0)
-        return -1;
-    if (geteuid() == 0 &&
-        (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0))
-        return hc_fail(err, errno, "become uid %u", uid);
-    if (drop_capabilities(err) < 0)
-        return -1;
-    if (uid != 0 && setresuid(0, 0, 0) == 0)
-        return hc_fail(err, 0, "the front can become root again");
-    /* A change of ids has taken this back. */
-    return prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ? hc_fail(err, errno, "prctl") : 0;
-}
 
 /* ---- the keeper ---- */
 
@@ -217,7 +174,7 @@ static int start(struct hc_front *f, const struct hc_front_setup *setup, struct 
             return -1;
     if (hc_store_open(f, err) < 0)
         return -1;
-    if (hc_http_start(&f->http, f, setup->listeners, err) < 0 || drop_rights(err) < 0)
+    if (hc_http_start(&f->http, f, setup->listeners, err) < 0 || hc_drop_rights(err) < 0)
         return -1;
     hc_front_dispatch(f);
     tell_keeper(f, HC_SAY_READY);

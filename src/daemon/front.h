@@ -63,9 +63,6 @@ struct hc_front_setup {
     int64_t alive_every;
 };
 
-/* As which uid it serves: its own, or as root one that nobody else has. */
-int hc_front_uid(uid_t *uid, struct hc_error *err);
-
 /* Serve until drained, or until the keeper has gone. Never returns. */
 _Noreturn void hc_front_main(const struct hc_front_setup *setup);
 

@@ -1,8 +1,9 @@
-/* Three kinds of processes, each of one thread:
+/* Four kinds of processes, each of one thread:
  *
  *   keeper    this one, the parent of all: rights, signals, the service manager, births and deaths
  *   front     HTTP, tenants, queue: no rights (front.c)
  *   workers   one job at a time: cells are their children (worker.c)
+ *   settler   the ledger's waits for the disk that need not be the front's: no rights (settler.c)
  *
  * Each dies with the keeper (PR_SET_PDEATHSIG), and a cell dies with its worker. Front and workers have a
  * channel in pairs; the keeper has one to the front, over which it hands the channels of new workers. */
@@ -15,6 +16,8 @@
 #include "daemon/front.h"
 #include "daemon/notify.h"
 #include "daemon/reload.h"
+#include "daemon/rights.h"
+#include "daemon/settler.h"
 #include "daemon/warm.h"
 #include "daemon/worker.h"
 
@@ -38,7 +41,7 @@ struct keeper {
     struct hc_config *config;
     const char *config_path; /* absolute; NULL: the usual place */
     struct hc_listeners listeners;
-    pid_t front;
+    pid_t front, settler; /* 0: there is none */
     pid_t workers[HC_MAX_WORKERS];
     size_t worker_count;
     int channel; /* to the front */
@@ -46,18 +49,19 @@ struct keeper {
     struct hc_cgroup_parent cells; /* where workers put their cells; fd -1: nowhere */
     int64_t next_sweep;
     bool draining, ready, second;
-    int64_t front_started, alive_every;
+    int64_t front_started, settler_started, alive_every;
 };
 
 /* ---- children ---- */
 
 /* What a child must not have of its parent: signals that are blocked, and life beyond its. */
-static void become_child(const struct keeper *k)
+static void become_child(const struct keeper *k, const char *name)
 {
     sigset_t none;
     (void)sigemptyset(&none);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() == 1)
         _exit(HC_EXIT_INTERNAL);
+    (void)prctl(PR_SET_NAME, name);
     /* A terminal's Ctrl-C is for the keeper, which ends everybody in order. */
     (void)signal(SIGINT, SIG_IGN);
     (void)signal(SIGHUP, SIG_IGN);
@@ -87,7 +91,7 @@ static int start_worker(struct keeper *k, size_t i, struct hc_error *err)
         return hc_fail(err, errno, "start a worker");
     }
     if (pid == 0) {
-        become_child(k);
+        become_child(k, "hotcelld-worker");
         if (getppid() != parent)
             _exit(HC_EXIT_INTERNAL);
         (void)close(ends[0]);
@@ -114,7 +118,7 @@ static int start_front(struct keeper *k, struct hc_error *err)
     if (k->front < 0)
         rc = hc_fail(err, errno, "start the front");
     if (k->front == 0) {
-        become_child(k);
+        become_child(k, "hotcelld-front");
         if (getppid() != parent)
             _exit(HC_EXIT_INTERNAL);
         (void)close(ends[0]);
@@ -143,15 +147,55 @@ static void sweep(struct keeper *k)
     k->next_sweep = hc_mono_ms() + SWEEP_MS;
 }
 
+/* Not needed by anybody at the moment: without it the front does its work, when the log has grown long. */
+static void start_settler(struct keeper *k)
+{
+    struct hc_error err;
+    pid_t parent = getpid();
+    if (k->settler)
+        return;
+    k->settler_started = hc_mono_ms();
+    k->settler = fork();
+    if (k->settler < 0) {
+        k->settler = 0;
+        (void)hc_fail(&err, errno, "start the settler");
+        hc_warn("%s", err.text);
+    }
+    if (k->settler)
+        return;
+    become_child(k, "hotcelld-ledger");
+    if (getppid() != parent)
+        _exit(HC_EXIT_INTERNAL);
+    hc_close_fd(&k->channel);
+    hc_listeners_close(&k->listeners, false);
+    hc_settler_main();
+}
+
+static void kill_child(pid_t *pid)
+{
+    if (*pid <= 0)
+        return;
+    (void)kill(*pid, SIGKILL);
+    (void)waitpid(*pid, NULL, 0);
+    *pid = 0;
+}
+
+/* The front, whose last act that would be, may no longer remove files. */
+static void settle_last(const struct keeper *k)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        become_child(k, "hotcelld-ledger");
+        hc_settler_last();
+    }
+    if (pid > 0)
+        (void)waitpid(pid, NULL, 0);
+}
+
 static void kill_workers(struct keeper *k)
 {
-    for (size_t i = 0; i < k->worker_count; i++) {
-        if (k->workers[i] <= 0)
-            continue;
-        (void)kill(k->workers[i], SIGKILL);
-        (void)waitpid(k->workers[i], NULL, 0);
-        k->workers[i] = 0;
-    }
+    for (size_t i = 0; i < k->worker_count; i++)
+        kill_child(&k->workers[i]);
     sweep(k);
 }
 
@@ -192,6 +236,20 @@ static int front_died(struct keeper *k, int status, struct hc_error *err)
     return start_front(k, err);
 }
 
+/* Not again at once, if it cannot do its work. */
+static void settler_died(struct keeper *k, int status)
+{
+    bool later = hc_mono_ms() - k->settler_started < PAUSE_MS;
+    k->settler = 0;
+    if (k->draining)
+        return;
+    hc_warn("the settler has ended (%s %d); %s", WIFSIGNALED(status) ? "signal" : "status",
+            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+            later ? "the front does its work" : "it is started again");
+    if (!later)
+        start_settler(k);
+}
+
 static int reap(struct keeper *k, struct hc_error *err)
 {
     int status;
@@ -201,6 +259,8 @@ static int reap(struct keeper *k, struct hc_error *err)
             if (rc != 0)
                 return rc;
         }
+        if (pid == k->settler)
+            settler_died(k, status);
         for (size_t i = 0; i < k->worker_count; i++)
             if (pid == k->workers[i])
                 worker_died(k, i, status);
@@ -264,6 +324,7 @@ static void on_front(struct keeper *k)
                     k->listeners.path[0] ? k->listeners.path : "sockets of the service manager");
         k->ready = true;
         hc_notify("READY=1");
+        start_settler(k);
     } else if (m.kind == HC_SAY_ALIVE) {
         hc_notify("WATCHDOG=1");
     }
@@ -376,11 +437,11 @@ int hc_keeper_main(struct hc_config *c, const char *path)
     int rc = begin(&k, &err);
     if (rc == 0)
         rc = serve(&k, &err);
-    if (k.front > 0) {
-        (void)kill(k.front, SIGKILL);
-        (void)waitpid(k.front, NULL, 0);
-    }
+    kill_child(&k.front);
     kill_workers(&k);
+    kill_child(&k.settler);
+    if (k.ready)
+        settle_last(&k);
     hc_listeners_close(&k.listeners, true);
     hc_cgroup_parent_finish(&k.cells);
     return rc < 0 ? hc_report(&err) : HC_EXIT_OK;

@@ -543,6 +543,54 @@ static void kills_at_any_moment_lose_nothing(void **state)
     }
 }
 
+/* In the database alone, without the log beside it. */
+static int64_t jobs_without_log(void)
+{
+    char uri[96];
+    sqlite3 *db;
+    sqlite3_stmt *st;
+    (void)snprintf(uri, sizeof uri, "file:%s?immutable=1", path);
+    assert_int_equal(sqlite3_open_v2(uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT count(*) FROM jobs", -1, &st, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+    int64_t count = sqlite3_column_int64(st, 0);
+    (void)sqlite3_finalize(st);
+    (void)sqlite3_close(db);
+    return count;
+}
+
+static void what_is_settled_is_in_the_database_and_the_log_begins_anew(void **state)
+{
+    enum { ROUNDS = 5, JOBS = 20, BYTES = 1 << 18 };
+    static char text[BYTES];
+    struct hc_ledger *l = open_ledger(), *settler;
+    struct stat st;
+    char name[96];
+    (void)state;
+    memset(text, 'x', sizeof text);
+    OK(hc_ledger_open(&settler, path, HC_LEDGER_SETTLE, &err)); /* beside the one that writes */
+    OK(hc_ledger_settle(settler, &err));
+    for (int round = 0; round < ROUNDS; round++) {
+        assert_int_equal(jobs_without_log(), round * JOBS);
+        for (int i = 0; i < JOBS; i++) {
+            char id[16];
+            (void)snprintf(id, sizeof id, "r%d-%d", round, i);
+            struct hc_ledger_job job = end_of(id, 5);
+            job.tenant = "alice";
+            job.manifest = text;
+            job.manifest_len = sizeof text;
+            OK(hc_ledger_note(l, &job, &err));
+        }
+        OK(hc_ledger_flush(l, &err));
+        OK(hc_ledger_settle(settler, &err));
+    }
+    (void)snprintf(name, sizeof name, "%s-wal", path);
+    assert_int_equal(stat(name, &st), 0);
+    assert_true(st.st_size < (off_t)2 * JOBS * BYTES);
+    hc_ledger_close(settler);
+    hc_ledger_close(l);
+}
+
 static void two_daemons_cannot_have_one_ledger(void **state)
 {
     struct hc_ledger *l = open_ledger(), *other;
@@ -702,6 +750,7 @@ int main(void)
         TEST(a_sweep_leaves_others_their_turn),
         TEST(after_a_crash_nothing_is_run_twice),
         TEST(kills_at_any_moment_lose_nothing),
+        TEST(what_is_settled_is_in_the_database_and_the_log_begins_anew),
         TEST(two_daemons_cannot_have_one_ledger),
         TEST(what_is_no_ledger_is_said_so),
         TEST(a_broken_file_is_said_to_be_broken),

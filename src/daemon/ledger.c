@@ -14,7 +14,9 @@
 #define APPLICATION  0x48434c47 /* "HCLG", in the file's header */
 #define LOCK_TRIES   50         /* of 20 ms: a daemon that was killed a moment ago may not have gone yet */
 #define BUSY_MS      5000       /* readers hold a writer up for moments only */
-#define WAL_PAGES    "4000"
+#define LOG_LONG     16384      /* pages of the log, after which it begins anew although somebody writes */
+#define LOG_REST     256        /* pages that may then be left, and take but a moment */
+#define WAL_PAGES    "65536"    /* ... after which who writes does it, because nobody else has */
 #define JOURNAL_MOST "67108864" /* bytes of the log that a checkpoint leaves */
 
 /* Form N + 1 of the tables is made from form N by the row N. Never change a row that was released. */
@@ -302,19 +304,25 @@ static int take_lock(struct hc_ledger *l, struct hc_error *err)
 
 static int connect_to(struct hc_ledger *l, struct hc_error *err)
 {
-    int flags = l->reads_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    static const int flags[] = {
+        [HC_LEDGER_WRITE] = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+        [HC_LEDGER_READ] = SQLITE_OPEN_READONLY,
+        [HC_LEDGER_SETTLE] = SQLITE_OPEN_READWRITE,
+    };
     /* Whoever opens it, others are not to read what programs were sent. */
     mode_t mask = umask(077);
-    int rc = sqlite3_open_v2(l->path, &l->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+    int rc =
+        sqlite3_open_v2(l->path, &l->db, flags[l->mode] | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
     if (rc == SQLITE_OK) {
         (void)sqlite3_busy_timeout(l->db, BUSY_MS);
         (void)sqlite3_db_config(l->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
         (void)sqlite3_db_config(l->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-        rc = l->reads_only ? SQLITE_OK
-                           : sqlite3_exec(l->db,
-                                          "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = " WAL_PAGES
-                                          "; PRAGMA journal_size_limit = " JOURNAL_MOST,
-                                          NULL, NULL, NULL);
+        rc = l->mode == HC_LEDGER_READ
+                 ? SQLITE_OK
+                 : sqlite3_exec(l->db,
+                                "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = " WAL_PAGES
+                                "; PRAGMA journal_size_limit = " JOURNAL_MOST,
+                                NULL, NULL, NULL);
     }
     (void)umask(mask);
     if (rc == SQLITE_OK)
@@ -340,7 +348,7 @@ static int open_form(struct hc_ledger *l, struct hc_error *err)
     int64_t form = 0;
     if (connect_to(l, err) < 0 || find_form(l, &form, err) < 0)
         return -1;
-    if (!l->reads_only)
+    if (l->mode == HC_LEDGER_WRITE)
         return migrate(l, form, err);
     if (form == NEWEST)
         return 0;
@@ -350,15 +358,15 @@ static int open_form(struct hc_ledger *l, struct hc_error *err)
 
 int hc_ledger_open(struct hc_ledger **out, const char *path, enum hc_ledger_mode mode, struct hc_error *err)
 {
-    if (mode == HC_LEDGER_READ && check_there(path, err) < 0)
+    if (mode != HC_LEDGER_WRITE && check_there(path, err) < 0)
         return -1;
     struct hc_ledger *l = calloc(1, sizeof *l);
     if (!l)
         return hc_fail(err, ENOMEM, "ledger");
     l->lock = l->durable = -1;
-    l->reads_only = mode == HC_LEDGER_READ;
+    l->mode = mode;
     int rc = (l->path = strdup(path)) ? 0 : hc_fail(err, ENOMEM, "ledger");
-    if (rc == 0 && !l->reads_only)
+    if (rc == 0 && mode == HC_LEDGER_WRITE)
         rc = take_lock(l, err);
     if (rc == 0)
         rc = open_form(l, err);
@@ -368,6 +376,28 @@ int hc_ledger_open(struct hc_ledger **out, const char *path, enum hc_ledger_mode
     }
     *out = l;
     return 0;
+}
+
+static int checkpoint(struct hc_ledger *l, int how, int *pages, int *left, struct hc_error *err)
+{
+    int done = 0;
+    *pages = 0;
+    int rc = sqlite3_wal_checkpoint_v2(l->db, NULL, how, pages, &done) & 0xff;
+    *left = *pages - done;
+    /* Somebody else does the same, or reads what is older. */
+    return rc == SQLITE_OK || rc == SQLITE_BUSY ? 0 : hc_db_fail(l, "settle", err);
+}
+
+int hc_ledger_settle(struct hc_ledger *l, struct hc_error *err)
+{
+    int pages, left;
+    if (checkpoint(l, SQLITE_CHECKPOINT_PASSIVE, &pages, &left, err) < 0)
+        return -1;
+    if (pages < LOG_LONG)
+        return 0; /* it begins anew when somebody writes of whom there was nothing left */
+    if (left > LOG_REST && checkpoint(l, SQLITE_CHECKPOINT_PASSIVE, &pages, &left, err) < 0)
+        return -1;
+    return checkpoint(l, SQLITE_CHECKPOINT_RESTART, &pages, &left, err);
 }
 
 void hc_ledger_close(struct hc_ledger *l)

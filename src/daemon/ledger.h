@@ -50,8 +50,9 @@ struct hc_ledger_job {
 struct hc_ledger; /* opaque */
 
 enum hc_ledger_mode {
-    HC_LEDGER_WRITE, /* make it if it is not there, bring it to the newest form */
-    HC_LEDGER_READ,  /* for reports: HC_EXIT_DATA if it is not there */
+    HC_LEDGER_WRITE,  /* make it if it is not there, bring it to the newest form */
+    HC_LEDGER_READ,   /* for reports: HC_EXIT_DATA if it is not there */
+    HC_LEDGER_SETTLE, /* beside the one that writes: for hc_ledger_settle only */
 };
 
 /* Every failure is one clear line: broken and not a ledger (HC_EXIT_DATA), of a newer hotcelld
@@ -118,6 +119,11 @@ int hc_ledger_usage(struct hc_ledger *l, const char *tenant, int64_t since, hc_l
 
 /* Bytes of results that are kept for a tenant (manifests and files). */
 int hc_ledger_stored(struct hc_ledger *l, const char *tenant, int64_t *bytes, struct hc_error *err);
+
+/* Bring what the log (PATH-wal) has into the database itself. That waits for the disk often and long, so it
+ * is for a process that nobody waits for: who writes meanwhile is not held up, but for a moment when the log
+ * has become so long that it has to begin anew. */
+int hc_ledger_settle(struct hc_ledger *l, struct hc_error *err);
 
 /* Retention: finished jobs that ended before `before`, and the oldest beyond `bytes` in all (0: no limit).
  * `gone` is called for each job before it is taken out, so that its files go too; what it refuses stays. The

@@ -40,7 +40,7 @@ struct hc_ledger {
     sqlite3 *db;
     char *path;
     int lock; /* descriptor of the lock file; -1 for a reader */
-    bool reads_only;
+    enum hc_ledger_mode mode;
     int durable;       /* whether a commit waits for the disk: -1 before it was set */
     sqlite3_stmt *row; /* whose row somebody still looks at */
     struct hc_note *notes, *last_note;
