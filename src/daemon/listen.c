@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,6 +16,9 @@
 
 #define BACKLOG         256
 #define FIRST_PASSED_FD 3
+
+#define LISTENER_TRIES    50 /* one more, ... */
+#define LISTENER_PAUSE_MS 20 /* ... with this between two */
 
 static int take_number(const char *name, int64_t *value)
 {
@@ -53,6 +57,20 @@ static int take_passed(struct hc_listeners *l, struct hc_error *err)
     return (int)count;
 }
 
+/* Whether somebody listens there for longer than the processes of a daemon that was killed a moment ago need
+ * to end. */
+static bool listens(const struct sockaddr_un *address)
+{
+    for (int left = LISTENER_TRIES;; left--) {
+        hc_autofd fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (fd < 0 || connect(fd, (const struct sockaddr *)address, sizeof *address) < 0)
+            return false;
+        if (!left)
+            return true;
+        (void)poll(NULL, 0, LISTENER_PAUSE_MS);
+    }
+}
+
 /* What a daemon that was killed has left; one that lives is not to be cut off. */
 static int remove_stale(const char *path, const struct sockaddr_un *address, struct hc_error *err)
 {
@@ -61,8 +79,7 @@ static int remove_stale(const char *path, const struct sockaddr_un *address, str
         return errno == ENOENT ? 0 : hc_fail_as(err, HC_EXIT_CONFIG, errno, "socket %s", path);
     if (!S_ISSOCK(st.st_mode))
         return hc_fail_as(err, HC_EXIT_CONFIG, 0, "socket %s: something else is there", path);
-    hc_autofd fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof *address) == 0)
+    if (listens(address))
         return hc_fail_as(err, HC_EXIT_CONFIG, 0, "socket %s: another hotcelld listens there", path);
     return unlink(path) == 0 ? 0 : hc_fail_as(err, HC_EXIT_CONFIG, errno, "socket %s", path);
 }
