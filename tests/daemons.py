@@ -73,11 +73,11 @@ def start(command, user, directory, env=None, passed=None):
 
 
 class Daemon:
-    def __init__(self, user=None, *options, config=None, env=None, base=True, passed=None):
+    def __init__(self, user=None, *options, config=None, env=None, base=True, passed=None, state=None):
         self.user = user or cells.caller()
         self.directory = cells.new_directory(self.user)
         self.socket = self.directory / "socket"
-        self.state = self.directory / "state"
+        self.state = state or self.directory / "state"
         self.base = base
         self.command = [HOTCELLD, "--socket", self.socket, "--state", self.state, *options]
         path = self.directory / "hotcelld.conf"

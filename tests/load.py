@@ -1,0 +1,133 @@
+"""Many jobs for a hotcelld, from one process that costs little: so many connections, each with one job at a time.
+
+    with Crowd(d.socket, request(spec), 8) as crowd:
+        latencies = crowd.run(1000)  # seconds, in the order of the answers
+
+`watch(d)` says what the daemon's processes hold, `settled` waits until that is no more than before.
+"""
+
+import collections
+import contextlib
+import json
+import os
+import selectors
+import socket
+import time
+from pathlib import Path
+
+import cells
+
+PERCENTILES = 50, 95, 99
+
+
+def request(spec, **headers):
+    body = json.dumps(spec).encode()
+    lines = [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    return "\r\n".join(["POST /v1/jobs HTTP/1.1", "Host: localhost", "Content-Type: application/json",
+                        f"Content-Length: {len(body)}", *lines, "", ""]).encode() + body
+
+
+class Crowd:
+    def __init__(self, path, payload, connections, uid=None):
+        self.path, self.payload, self.uid = str(path), payload, uid
+        self.selector = selectors.DefaultSelector()
+        for _ in range(connections):
+            self.selector.register(self.connect(), selectors.EVENT_READ, {"got": b"", "sent": 0.0})
+
+    def connect(self):
+        s = socket.socket(socket.AF_UNIX)
+        if self.uid is None:
+            s.connect(self.path)
+            return s
+        os.setresuid(-1, self.uid, -1)
+        try:
+            s.connect(self.path)
+        finally:
+            os.setresuid(-1, 0, -1)
+        return s
+
+    def send(self, key):
+        key.data["sent"] = time.perf_counter()
+        key.fileobj.sendall(self.payload)
+
+    def run(self, jobs, statuses=None):
+        """Latencies of so many jobs; their answers must be 200. `statuses` counts what their manifests say."""
+        left, took = jobs, []
+        for key in list(self.selector.get_map().values())[:jobs]:
+            self.send(key)
+            left -= 1
+        while len(took) < jobs:
+            ready = self.selector.select(cells.PATIENCE)
+            assert ready, f"no answer to {jobs - len(took)} jobs"
+            for key, _ in ready:
+                answer = self.receive(key)
+                if answer is None:
+                    continue
+                took.append(time.perf_counter() - key.data["sent"])
+                if statuses is not None:
+                    statuses[json.loads(answer)["status"]] += 1
+                if left:
+                    self.send(key)
+                    left -= 1
+        return took
+
+    @staticmethod
+    def receive(key):
+        """The body of an answer that is complete, or None."""
+        more = key.fileobj.recv(1 << 18)
+        assert more, "the daemon has hung up"
+        key.data["got"] += more
+        head, end, body = key.data["got"].partition(b"\r\n\r\n")
+        if not end:
+            return None
+        fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:])
+        if len(body) < int(fields[b"content-length"]):
+            return None
+        assert head.startswith(b"HTTP/1.1 200 "), key.data["got"][:1000]
+        key.data["got"] = b""
+        return body
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for key in list(self.selector.get_map().values()):
+            key.fileobj.close()
+        self.selector.close()
+
+
+def percentile(values, part):
+    return sorted(values)[min(len(values) - 1, len(values) * part // 100)]
+
+
+# ---- what the daemon holds ----
+
+def kind(pid):
+    return Path(f"/proc/{pid}/comm").read_text(encoding="ascii").strip()
+
+
+def private_kib(pid):
+    with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+        fields = dict(line.split(":", 1) for line in file if ":" in line)
+    return sum(int(fields[name].split()[0]) for name in ("Private_Dirty", "Private_Clean"))
+
+
+def watch(d):
+    """Of the processes that stay: descriptors and private memory (KiB), by kind, the most of each; mounts and processes of all."""
+    held = collections.defaultdict(int)
+    for pid in [d.pid, *d.children()]:
+        name = "hotcelld-keeper" if pid == d.pid else kind(pid)
+        for what, count in (("descriptors", len(os.listdir(f"/proc/{pid}/fd"))), ("memory", private_kib(pid))):
+            held[f"{name.partition('-')[2]} {what}"] = max(held[f"{name.partition('-')[2]} {what}"], count)
+    held["processes"] = len(d.descendants())
+    with open("/proc/self/mountinfo", encoding="utf-8") as file:
+        held["mounts"] = sum(1 for _ in file)
+    held["cgroups"] = sum(1 for folder, _, _ in os.walk("/sys/fs/cgroup") if "hotcell" in folder)
+    return dict(held)
+
+
+def metric(d, name, uid=None):
+    with contextlib.closing(d.connect(uid)) as connection:
+        connection.request("GET", "/metrics")
+        lines = connection.getresponse().read().decode().splitlines()
+    return float(next(line for line in lines if line.startswith(f"hotcell_{name} ")).rpartition(" ")[2])

@@ -1,0 +1,119 @@
+"""Many jobs for one daemon, and a disk that stops in the middle of them. The long form of the first is tests/bench/daemon."""
+
+import contextlib
+import os
+import shutil
+import signal
+import threading
+from pathlib import Path
+
+import cells
+import daemons
+import load
+
+JOBS = 200
+# A leak of one small allocation a job would be seen: 512 bytes each. The front has SQLite's cache of pages besides, which fills up.
+MORE_KIB = {"keeper": 128, "worker": 128 + JOBS // 2, "front": 128 + 2048 + JOBS // 2}
+
+
+def test_a_daemon_holds_no_more_after_many_jobs_than_after_some(user):
+    config = {"workers": 2, "socket": {"mode": "0666"}}
+    with daemons.Daemon(user, config=config) as d:
+        with load.Crowd(d.socket, load.request(d.spec("pass")), 4) as crowd:
+            crowd.run(40)
+            cells.wait_until("cells that wait", lambda: resting(d))
+            before = load.watch(d)
+            crowd.run(JOBS)
+            cells.wait_until("cells that wait", lambda: resting(d))
+            after = load.watch(d)
+        for what in ("keeper descriptors", "front descriptors", "worker descriptors", "ledger descriptors", "processes", "cgroups"):
+            # A worker forgets a cell that has ended when it makes the next.
+            assert after.get(what, 0) <= before.get(what, 0) + 2 * what.startswith("worker"), (what, before, after)
+        for who, more in MORE_KIB.items():
+            assert after[f"{who} memory"] - before[f"{who} memory"] <= more, (who, before, after)
+        assert load.metric(d, "jobs_warm_total", d.user.uid if cells.IS_ROOT else None) >= JOBS * 0.9
+        assert d.end() == 0
+
+
+def resting(d):
+    """Each worker has a zygote, and that a cell: nothing else is going on."""
+    workers = [pid for pid in d.children() if load.kind(pid) == "hotcelld-worker"]
+    with contextlib.suppress(OSError):
+        return all(chain(d, pid) == ["hotcell-init", "hotcell-zygote", "hotcell-init", "python3"] for pid in workers)
+    return False
+
+
+def chain(d, pid):
+    found = []
+    while children := d.children(pid):
+        if len(children) > 1:
+            return None
+        [pid] = children
+        found.append(load.kind(pid))
+    return found
+
+
+# ---- the disk ----
+
+class Sender(threading.Thread):
+    """Sends jobs to be run later, one after the other, and says which were promised."""
+
+    def __init__(self, d):
+        super().__init__()
+        self.daemon_ran, self.promised, self.over = d, [], False
+
+    def run(self):
+        while not self.over:
+            self.promised.append(self.daemon_ran.post_async("print('at last')"))
+
+
+def processes_of_ledger(d):
+    return [d.pid, *(pid for pid in d.children() if load.kind(pid) != "hotcelld-worker")]
+
+
+def copy_state(d, to):
+    """As the disk would be if all stopped at this moment."""
+    family = processes_of_ledger(d)
+    for pid in family:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        for pid in family:
+            cells.wait_until("a stop", lambda pid=pid: Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] in "Tt")
+        to.mkdir(mode=0o711)
+        for path in d.state.glob("ledger.db*"):
+            shutil.copy(path, to)
+        (to / "ledger.db-shm").unlink(missing_ok=True)  # it is memory, not on a disk
+    finally:
+        for pid in reversed(family):
+            os.kill(pid, signal.SIGCONT)
+
+
+def test_what_was_promised_is_on_the_disk_whenever_it_stops(user):
+    """Copies of the ledger are taken while jobs are sent and run: a daemon that starts on one knows each that was promised before."""
+    with daemons.Daemon(user, config={"workers": 2}) as d:
+        sender = Sender(d)
+        sender.start()
+        copies = []
+        try:
+            for number in range(3):
+                cells.wait_until("more jobs", lambda number=number: len(sender.promised) >= 15 * (number + 1), cells.PATIENCE)
+                known = list(sender.promised)
+                copy_state(d, d.directory / f"copy{number}")
+                copies.append((known, d.directory / f"copy{number}"))
+        finally:
+            sender.over = True
+            sender.join()
+        assert d.end() == 0
+    for known, state in copies:
+        if d.user.uid != os.geteuid():
+            for path in [state, *state.iterdir()]:
+                os.chown(path, d.user.uid, d.user.uid)
+        with daemons.Daemon(user, config={"workers": 2}, state=state) as again:
+            ends = [ended(again, job_id) for job_id in known]
+            assert set(ends) <= {"ok", "started_outcome_unknown"} and ends.count("started_outcome_unknown") <= 2, ends
+            assert again.end() == 0
+
+
+def ended(d, job_id):
+    job = d.result(job_id)
+    return job["manifest"]["status"] if job["state"] == "done" else job["problem"]["retry"]
