@@ -17,7 +17,8 @@ def marked():
 
 
 def test_every_row_has_a_test_or_waits():
-    missing = [row for row in rows.ROWS if row not in marked() and row not in rows.WAITING]
+    shown = marked()
+    missing = [row for row in rows.ROWS if row not in shown and row not in rows.WAITING]
     assert not missing, " ".join(missing)
 
 
