@@ -12,7 +12,4 @@ WAITING = {
     "S3.22": MONITORING,
     "S3.23": TOOLS,
     "S3.32": MONITORING,
-    "S3.36": TOOLS,
-    "S3.37": TOOLS,
-    "S3.41": TOOLS,
 }

@@ -517,3 +517,186 @@ def test_code_cannot_reach_the_registry():
     before = json.dumps(sorted(map(str, registry.__pytools__)))
     run("def allow(*c): pass\nallow(1)", {"registry": types.SimpleNamespace()})
     assert json.dumps(sorted(map(str, registry.__pytools__))) == before
+
+
+# ---- who is asked, and with what ----
+
+@pytest.mark.row("S3.36")
+def test_who_denies_can_be_overruled_by_the_caller():
+    """The hook is in the caller's process; what the cell refuses by itself is not for it to allow."""
+    asked, fetched = [], []
+
+    def fetch(url, timeout=1): return fetched.append(url) or url
+    allow(fetch, allow_policy=notebook.UrlPolicy())
+
+    def pre_deny(info):
+        asked.append(info)
+        return info.call.kwargs.get("timeout") == 5
+    registry.set_data(ok_urls=["example.org"])
+    try:
+        g = {"fetch": fetch}
+        runner = RunPython(g=g, tree="base", pre_deny=pre_deny)
+        asyncio.run(runner("fetch('https://example.org/a')"))
+        asyncio.run(runner("fetch('https://other.org/', timeout=5)"))
+        assert fetched == ["https://example.org/a", "https://other.org/"]
+        with pytest.raises(PermissionError, match=r"URL 'https://other.org/' not allowed; permitted: \['example.org'\]"):
+            asyncio.run(runner("fetch('https://other.org/')"))
+        info = asked[-1]
+        assert (info.event, info.call.name, info.call.args, dict(info.data)) == ("tool", "fetch", ("https://other.org/",), {"ok_urls": ["example.org"]})
+        asyncio.run(runner("fetch('https://other.org/')", data={"ok_urls": [".org"]}))  # data of this run
+        assert len(fetched) == 3
+        with pytest.raises(PermissionError):
+            asyncio.run(runner("import os\nos.system('true')"))
+        assert len(asked) == 2
+    finally:
+        registry.set_data()
+
+
+@pytest.mark.row("S3.36")
+@pytest.mark.parametrize("url, good", [
+    ("https://example.org", True), ("https://EXAMPLE.org./x?y#z", True), ("https://example.org:8443/", True),
+    ("https://sub.all.net/", True), ("https://all.net/", True), ("http://example.org/", False), ("https://example.org.evil.net/", False),
+    ("https://evil.net/?example.org", False), ("https://example.org@evil.net/", False), ("https://evil.net\\@example.org/", False),
+    ("https://notall.net/", False), ("https://example.org\x00.evil.net/", False), ("https://ex\u00e4mple.org/", False), ("https://[::1", False),
+    ("example.org", False), ("", False), (5, False), ("https://example.org:x/", False), ("https://example.org /", False),
+])
+def test_urls_are_read_strictly(url, good):
+    registry.begin_run({"ok_urls": ["example.org", ".all.net"]}, None)
+    try:
+        if good:
+            notebook.UrlPolicy()(None, [url], {}, None)
+        else:
+            with pytest.raises(PermissionError):
+                notebook.UrlPolicy()(None, [url], {}, None)
+    finally:
+        registry.begin_run(None, None)
+
+
+class Says(AllowPolicy):
+    """A policy with this answer; text is an objection."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __call__(self, obj, args, kwargs, ok_dests):
+        if isinstance(self.answer, str):
+            raise PermissionError(self.answer)
+        return self.answer
+
+
+@pytest.mark.row("S3.37")
+@pytest.mark.parametrize("answers, message", [
+    ([None], None), ([...], None), ([None, "no"], "no"), ([..., "no", "never"], "no; never"), (["no", True], None), ([True, "no"], None),
+    (["no", "no"], "no"), ([False], None),
+])
+def test_policies_add_up(answers, message):
+    def decide():
+        registry.decide([Says(answer) for answer in answers], registry.CallInfo("m", "f", (), {}), None, None)
+    if message is None:
+        decide()
+    else:
+        with pytest.raises(PermissionError) as caught:
+            decide()
+        assert str(caught.value) == message
+
+
+@pytest.mark.row("S3.36", "S3.37")
+@pytest.mark.parametrize("answer, message", [(True, None), (False, "no; never"), (None, "no; never"), (..., None), ("only", "never")])
+def test_the_hook_has_three_answers(answer, message):
+    def hook(info):
+        return (... if info.message == "no" else None) if answer == "only" else answer
+    registry.begin_run(None, hook)
+    try:
+        if message is None:
+            registry.decide([Says("no"), Says("never")], registry.CallInfo("m", "f", (), {}), None, None)
+        else:
+            with pytest.raises(PermissionError, match=message):
+                registry.decide([Says("no"), Says("never")], registry.CallInfo("m", "f", (), {}), None, None)
+    finally:
+        registry.begin_run(None, None)
+
+
+@pytest.mark.row("S3.37")
+def test_owners_are_packages_and_instances_too():
+    import xml.dom.minidom
+    import xml.sax
+    one, other = Square(), Square()
+    allow({"xml.*": ["parseString"], "json": ["dumps"], one: ["area"]})
+    assert registry.is_tool(xml.sax.parseString) and registry.is_tool(xml.dom.minidom.parseString) and registry.is_tool(json.dumps)
+    assert not registry.is_tool(xml.sax.make_parser) and not registry.is_tool(json.loads)
+    assert registry.is_tool(one.area) and not registry.is_tool(other.area)
+    allow({Shape: [("area", Says("shapes do not"))], one: [("area", Says("nor does this"))]})
+    with pytest.raises(PermissionError, match="nor does this; shapes do not"):
+        AllowChecked(one.area, None)()
+    allow("abc".join)
+    assert run("up('xy')", {"up": "abc".join}) == "xabcy"
+
+
+@pytest.mark.row("S3.41")
+def test_skills_are_looked_up_and_called(monkeypatch):
+    skill = types.ModuleType("shop.prices", "What things cost.\n\nMore.")
+    monkeypatch.setitem(sys.modules, "shop.prices", skill)
+    exec("def price(thing: str) -> int:\n    '''The price of a thing, in cents.'''\n    return {'tea': 250}[thing]\n"
+         "def _hidden(): pass\nfrom json import dumps", vars(skill))
+    runner = RunPython(g={}, tree="base")
+    skills = notebook.skills
+
+    def ask(code):
+        return asyncio.run(runner(code))
+    assert skills.register(skill) == "prices" and "prices" in skills.known()
+    with pytest.raises(NameError):
+        ask("list_pyskills()")
+    with pytest.raises(KeyError, match="there is no skill 'nothing'"):
+        skills.enable("nothing")
+    skills.enable("prices")
+    try:
+        assert ask("[list_pyskills(), xdir('prices'), docfind('CENTS'), price('tea') * 2]") == \
+            [{"prices": "What things cost."}, ["price"], {"prices.price": "The price of a thing, in cents."}, 500]
+        assert ask("doc('prices')").endswith("price(thing: str) -> int: The price of a thing, in cents.")
+        assert ask("doc('prices.price')") == "price(thing: str) -> int\nThe price of a thing, in cents."
+        with pytest.raises(KeyError, match="prices"):
+            ask("doc('other')")
+        with pytest.raises(KeyError):
+            ask("price('gold')")
+        again = types.ModuleType("more.prices2")
+        exec("def price(): pass", vars(again))
+        skills.register(again)
+        with pytest.raises(ValueError, match="another has price"):
+            skills.enable("prices2")
+    finally:
+        skills.disable("prices")
+    with pytest.raises(NameError):
+        ask("price('tea')")
+    assert not registry.is_tool(skill.price)
+
+
+@pytest.mark.row("S3.41")
+def test_skills_of_installed_distributions(tmp_path, monkeypatch):
+    (tmp_path / "weather_skill.py").write_text('"""The weather."""\ndef today():\n    """How it is."""\n    return "rain"\n')
+    info = tmp_path / "weather_skill-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: weather_skill\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[hotcell.skills]\nweather = weather_skill\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    skills = notebook.skills
+    assert "weather" in skills.known() and "weather" not in skills.list_pyskills()
+    skills.enable("weather")
+    try:
+        assert run("today()") == "rain"
+    finally:
+        skills.disable("weather")
+
+
+# ---- the user's file ----
+
+@pytest.mark.row("S3.25")
+def test_the_file_in_json(tmp_path):
+    path = tmp_path / "config" / "hotcell" / "python.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"ok_dests": ["."], "tree": "base", "limits": {"timeout": 9}}))
+    runner = RunPython(g={})
+    assert runner.ok_dests == (".",) and asyncio.run(runner("1 + 1")) == 2
+    assert RunPython(g={}, ok_dests=["/tmp"]).ok_dests == ("/tmp",)
+    path.write_text('{"ok_dests": null,\n "tre": "base"}')
+    with pytest.warns(UserWarning, match=r"python.json:2:2: unknown member 'tre'"):
+        assert RunPython(g={}).ok_dests == ()

@@ -76,3 +76,26 @@ def test_its_end(session):
     with hotcell.Session(tree="base", limits={"session_idle": 1}) as brief:
         with pytest.raises(hotcell.SessionEnded, match="limits.session_idle"):
             brief._answer()  # pylint: disable=protected-access
+
+
+def test_tools_of_the_callers_are_there_in_each_run(monkeypatch):
+    monkeypatch.chdir(cells.new_directory(cells.caller()))
+    seen = []
+
+    def note(word: str, times: int = 1) -> int:
+        """Write it down."""
+        seen.extend([word] * times)
+        return len(seen)
+
+    async def later(n: int) -> int:
+        return n * 2
+    with hotcell.Session(tree="base", memory="256M", timeout=10 * cells.SLOWNESS, tools=[hotcell.Tool(note, calls=2), later]) as session:
+        assert session.run("tools.note('a')").value == 1
+        assert session.run("[tools.note('b', times=2), tools.note.__doc__, tools.later(4)]").value == [3, "Write it down.", 8]
+        many = session.run("for _ in range(3): tools.note('c')")  # counted anew in each
+        assert many.error.type == "ToolError" and seen == ["a", "b", "b", "c", "c"]
+        assert [call["name"] for call in many.manifest["tools"]][:2] == ["note", "note"]
+        wrong = session.run("tools.note(5)")
+        assert wrong.error.type == "ToolError" and "word" in wrong.error.message
+    with pytest.raises(hotcell.InputError, match="two are called"):
+        hotcell.Session(tools=[note, note])

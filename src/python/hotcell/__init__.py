@@ -27,3 +27,9 @@ __all__ = [
     "QuotaProblem", "Rejection", "Result", "Returned", "Run", "Session", "SessionEnded", "Stream", "TamperedError",
     "Tool", "Usage", "UsageError", "acheck", "arun", "averify", "check", "find_binary", "run", "verify",
 ]
+
+
+def load_ipython_extension(shell: object) -> None:
+    """%load_ext hotcell: see hotcell.magic."""
+    from .magic import load_ipython_extension as load
+    load(shell)

@@ -16,6 +16,7 @@ from .jobs import DEFAULT_OUTPUT, Amount, Policy, failure, policy_argument
 from .launcher import PATIENCE, Completed, PathLike, find_binary
 from .results import Result, result_from_manifest
 from .staging import Staging, to_json
+from .tools import Server, Tool, Tools, tools_by_name
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class Session:
     guard       False: without the policy's rules for Python code, the kernel's alone
     tenant, job_id, labels  go into the manifests
     sign        key file to sign the manifests with
+    tools       callables that runs may call as tools.NAME(...): a list, or name: callable; a Tool has limits
     binary      the hotcell command, see launcher.find_binary
 
     Raises as hotcell.run does. One thread at a time; interrupt() may come from another.
@@ -69,41 +71,53 @@ class Session:
                  memory: Optional[Amount] = None, seed: Optional[int] = None, guard: Optional[bool] = None,
                  tenant: Optional[str] = None, job_id: Optional[str] = None,
                  labels: Optional[Mapping[str, str]] = None, sign: Optional[PathLike] = None,
-                 binary: Optional[PathLike] = None) -> None:
+                 tools: Optional[Tools] = None, binary: Optional[PathLike] = None) -> None:
         self.manifest: Optional[Dict[str, Any]] = None  # of the session as a whole, once it is over
         self._reason = "closed"
         self._writing = threading.Lock()
         self._staging = Staging()
+        self._server: Optional[Server] = None
+        callables = tools_by_name(tools or ())
         short = {"timeout": timeout, "memory": memory}
         every = {**(limits or {}), **{name: value for name, value in short.items() if value is not None}}
         plain = {"--tree": tree, "--seed": seed, "--tenant": tenant, "--job-id": job_id, "--sign": sign,
                  "--output": output_dir, "--guard": None if guard is None else "on" if guard else "off"}
         with contextlib.ExitStack() as undo:
             undo.enter_context(self._staging)
-            command = [find_binary(binary), "session", *self._policy(policy, every)]
+            command = [find_binary(binary), "session", *self._policy(policy, every, callables)]
             for name, value in plain.items():
                 command += [] if value is None else [name, os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
             for name, path in self._staging.inputs(inputs or {}).items():
                 command += ["--input", f"{name}={path}"]
             for name, text in (labels or {}).items():
                 command += ["--label", f"{name}={text}"]
+            if callables:
+                self._server = Server(callables)
+                self._server.start()
+                undo.callback(self._server.close)
+                command += ["--tool-fd", str(self._server.theirs)]
             self._start(command)
             undo.pop_all()
         self.output_dir = Path(output_dir if output_dir is not None else Path(DEFAULT_OUTPUT, self.id)).absolute()
 
-    def _policy(self, policy: Optional[Policy], limits: Dict[str, Amount]) -> List[str]:
-        if limits and isinstance(policy, Mapping):
-            policy = {**policy, "limits": {**policy.get("limits", {}), **limits}}
-        elif limits:
+    def _policy(self, policy: Optional[Policy], limits: Dict[str, Amount], tools: Mapping[str, Tool]) -> List[str]:
+        """With what the caller asks for over it: as a policy that extends it."""
+        over: Dict[str, Any] = {"limits": limits} if limits else {}
+        if tools:
+            over["tools"] = {name: tool.described() for name, tool in tools.items()}
+        if over and isinstance(policy, Mapping):
+            policy = {**policy, **{name: {**policy.get(name, {}), **value} for name, value in over.items()}}
+        elif over:
             base = policy_argument(policy, self._staging) or "default"
-            policy = {"extends": os.path.abspath(base) if "/" in base else base, "limits": limits}
+            policy = {"extends": os.path.abspath(base) if "/" in base else base, **over}
         named = policy_argument(policy, self._staging)
         return [] if named is None else ["--policy", named]
 
     def _start(self, command: List[str]) -> None:
         try:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                             stderr=subprocess.PIPE)
+                                             stderr=subprocess.PIPE,
+                                             pass_fds=() if self._server is None else (self._server.theirs,))
         except OSError as error:
             raise NotInstalled(f"{command[0]}: {error.strerror}") from error
         self.id: str = self._answer()["session"]
@@ -225,6 +239,8 @@ class Session:
             with contextlib.suppress(BrokenPipeError):
                 if pipe is not None:
                     pipe.close()
+        if self._server is not None:
+            self._server.close()
         self._staging.__exit__(None, None, None)
 
 

@@ -9,8 +9,10 @@ import inspect
 import os
 import sys
 from collections import defaultdict
-from types import ModuleType, SimpleNamespace
-from typing import Any, Callable, DefaultDict, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
+from contextvars import ContextVar
+from dataclasses import dataclass
+from types import MappingProxyType, ModuleType, SimpleNamespace
+from typing import Any, Callable, DefaultDict, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Tuple
 
 Dests = Optional[Sequence[str]]
 
@@ -38,12 +40,13 @@ def chk_dest(path: Any, ok_dests: Dests) -> None:
 
 
 class AllowPolicy:
-    """Base of policies: called before the call that it is about, and raises to deny it.
+    """Base of policies: called before the call that it is about, and raises PermissionError to deny it.
 
-    obj is what a method is called on, None for a function.
+    obj is what a method is called on, None for a function. True allows the call whatever other policies say; None and
+    ... leave the others their say. What the caller has given this run is run_data().
     """
 
-    def __call__(self, obj: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ok_dests: Dests) -> None:
+    def __call__(self, obj: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ok_dests: Dests) -> Any:
         raise NotImplementedError
 
 
@@ -84,6 +87,28 @@ class OpenWritePolicy(AllowPolicy):
             chk_dest(obj if obj is not None else args[0] if args else kwargs["file"], ok_dests)
 
 
+class UrlPolicy(AllowPolicy):
+    """One argument is a URL whose host must be one of run_data()["ok_urls"]: a host, or .domain with all below it."""
+
+    def __init__(self, pos: int = 0, kw: Optional[str] = "url", schemes: Sequence[str] = ("https",)) -> None:
+        self.pos, self.kw, self.schemes = pos, kw, tuple(schemes)
+
+    def __call__(self, obj: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ok_dests: Dests) -> None:
+        from urllib.parse import urlsplit
+        url = args[self.pos] if len(args) > self.pos else kwargs.get(self.kw or "")
+        permitted = list(run_data().get("ok_urls", ()))
+        try:
+            # What a parser and a library could read differently is refused: blanks, backslashes, user names.
+            parts = urlsplit(url if isinstance(url, str) and url.isascii() and url.isprintable() else "")
+            odd = "\\" in str(url) or " " in str(url) or "@" in parts.netloc
+            host, _ = (parts.hostname or "").rstrip("."), parts.port
+        except ValueError:
+            odd, host, parts = True, "", urlsplit("")
+        fits = any(host == ok or ok.startswith(".") and (host.endswith(ok) or host == ok[1:]) for ok in permitted)
+        if odd or not host or parts.scheme not in self.schemes or not fits:
+            raise PermissionError(f"URL {url!r} not allowed; permitted: {permitted}")
+
+
 _PATH, _RENAME = PathWritePolicy(), PathWritePolicy(0, "target")
 _DST, _OPEN = PosAllowPolicy(1, "dst"), OpenWritePolicy()
 
@@ -97,12 +122,83 @@ WRITE_POLICIES: Dict[Tuple[str, str], AllowPolicy] = {
 }
 
 
+# ---- what a run is given for its policies, and who is asked before a denial ----
+
+@dataclass(frozen=True)
+class CallInfo:
+    """One call: what is called, by its owner and name, and with what."""
+
+    owner: str
+    name: str
+    args: Tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class DenyInfo:
+    """A call of a tool that is about to be denied. `event` is "tool"; `data` is the run's."""
+
+    event: str
+    message: str
+    call: CallInfo
+    obj: Any
+    ok_dests: Dests
+    data: Mapping[str, Any]
+
+
+# True: the call is allowed. ...: this objection is dropped, those of other policies are not. Anything else: denied.
+PreDeny = Callable[[DenyInfo], Any]
+_default_data: Dict[str, Any] = {}
+_run_data: ContextVar[Optional[Mapping[str, Any]]] = ContextVar("hotcell_run_data", default=None)
+_pre_deny: ContextVar[Optional[PreDeny]] = ContextVar("hotcell_pre_deny", default=None)
+
+
+def set_data(**defaults: Any) -> None:
+    """What every run has as its data unless it is given other, such as ok_urls. Takes the place of what was set."""
+    _default_data.clear()
+    _default_data.update(defaults)
+
+
+def run_data() -> Mapping[str, Any]:
+    """The data of this run: the defaults, and over them what the run was given."""
+    return MappingProxyType({**_default_data, **(_run_data.get() or {})})
+
+
+def begin_run(data: Optional[Mapping[str, Any]], pre_deny: Optional[PreDeny]) -> None:
+    """In the context from which the run's tools will be called."""
+    _run_data.set(data)
+    _pre_deny.set(pre_deny)
+
+
+def decide(policies: Sequence[AllowPolicy], call: CallInfo, obj: Any, ok_dests: Dests) -> None:
+    """Ask all of them: PermissionError with every objection, unless one allows it all the same."""
+    objections = []
+    for policy in policies:
+        try:
+            if policy(obj, call.args, call.kwargs, ok_dests) is True:
+                return
+        except PermissionError as error:
+            objections.append(str(error))
+    left = []
+    hook = _pre_deny.get()
+    for message in dict.fromkeys(objections):
+        answer = hook(DenyInfo("tool", message, call, obj, ok_dests, run_data())) if hook is not None else None
+        if answer is True:
+            return
+        if answer is not ...:
+            left.append(message)
+    if left:
+        raise PermissionError("; ".join(left))
+
+
 # ---- the registry ----
 
 def allow(*c: Any, allow_policy: Optional[AllowPolicy] = None) -> Any:
-    """Let code call these: functions, methods, or {class or module: [name, (name, policy), ...]}; `...` is all.
+    """Let code call these: functions, methods, or {owner: [name, (name, policy), ...]}; `...` is all names.
 
-    Also a decorator. What it lets code call is a tool: it stays in the caller's process, see RunPython.
+    An owner is a class (and what inherits from it), a module, a module's name, "package.*" for a package with all
+    below it, or an instance, whose methods are then allowed and no other's. What is allowed twice has the policies of
+    both. Also a decorator. What it lets code call is a tool: it stays in the caller's process, see RunPython.
     """
     for item in c:
         if isinstance(item, Mapping):
@@ -123,7 +219,22 @@ def _register(owner: Any, name: Any, policy: Optional[AllowPolicy]) -> None:
     plain = name is ... or isinstance(name, str)
     if not plain and not (isinstance(name, tuple) and len(name) == 2 and callable(name[1])):
         raise TypeError(f"{name!r}: expected a name, (name, policy) or ...")
+    if not isinstance(owner, (type, ModuleType, str)):
+        owner = _Instance(owner)
     __pytools__[owner].add((name, policy) if plain and policy is not None else name)
+
+
+class _Instance:
+    """An object as a key: by what it is, not by what it equals."""
+
+    def __init__(self, of: Any) -> None:
+        self.of = of  # kept, so that no other object gets its id
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, _Instance) and self.of is other.of
+
+    def __hash__(self) -> int:
+        return id(self.of)
 
 
 def _owner(fn: Any) -> Any:
@@ -148,15 +259,34 @@ def _name_in(name: str, entries: Iterable[Any]) -> Optional[Tuple[bool, List[All
     return (True, [entry[1] for entry in hits if isinstance(entry, tuple)]) if hits else None
 
 
+def _keys_of(owner: Any) -> Iterator[Any]:
+    """Under what it may be registered: the instance, its class and their bases, its module and the packages above."""
+    if not isinstance(owner, (type, ModuleType)):
+        yield _Instance(owner)
+        owner = type(owner)
+    if isinstance(owner, type):
+        yield from inspect.getmro(owner)
+        return
+    yield owner
+    module = owner.__name__
+    yield module
+    parts = module.split(".")
+    yield from (".".join(parts[:n]) + ".*" for n in range(1, len(parts) + 1))
+
+
 def policies_for(owner: Any, name: str) -> Optional[List[AllowPolicy]]:
-    """None if `owner` may not be used so; else the policies to ask. Classes are looked up along their bases."""
-    cls = owner if isinstance(owner, (type, ModuleType)) else type(owner)
-    kinds = inspect.getmro(cls) if isinstance(cls, type) else (cls,)
-    for kind in kinds:
-        found = _name_in(name, __pytools__[kind]) if kind in __pytools__ else None
-        if found is not None:
-            return found[1]
-    return None
+    """None if `owner` may not be used so; else all policies to ask. Classes are looked up along their bases."""
+    hits = [found for key in _keys_of(owner) if key in __pytools__ and (found := _name_in(name, __pytools__[key]))]
+    return [policy for _, policies in hits for policy in policies] if hits else None
+
+
+def registered_as(fn: Any) -> Tuple[Any, str]:
+    """Of a callable: what it may be registered under, and its name. Of a method, the very object first."""
+    name = getattr(fn, "__name__", type(fn).__name__)
+    bound = getattr(fn, "__self__", None)
+    if bound is not None and not isinstance(bound, (ModuleType, type)):
+        return bound, name
+    return _owner(fn), name
 
 
 class AllowChecked:
@@ -166,20 +296,23 @@ class AllowChecked:
         self.fn, self.ok_dests = fn, ok_dests
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        name = getattr(self.fn, "__name__", type(self.fn).__name__)
-        policies = policies_for(_owner(self.fn), name)
+        owner, name = registered_as(self.fn)
+        policies = policies_for(owner, name)
         if policies is None:
             raise PermissionError(f"{name} is not allowed")
         bound = getattr(self.fn, "__self__", None)
         obj = None if isinstance(bound, (ModuleType, type)) else bound
-        for policy in policies:
-            policy(obj, args, kwargs, self.ok_dests)
+        decide(policies, CallInfo(_name_of(_owner(self.fn)), name, args, kwargs), obj, self.ok_dests)
         return self.fn(*args, **kwargs)
+
+
+def _name_of(owner: Any) -> str:
+    return type_name(owner) if isinstance(owner, type) else str(getattr(owner, "__name__", owner))
 
 
 def is_tool(value: Any) -> bool:
     """Whether the caller has allowed this callable."""
-    return callable(value) and policies_for(_owner(value), getattr(value, "__name__", type(value).__name__)) is not None
+    return callable(value) and policies_for(*registered_as(value)) is not None
 
 
 def describe_tools() -> List[str]:

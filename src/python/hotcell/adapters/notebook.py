@@ -23,25 +23,29 @@ import sys
 import tempfile
 import tokenize
 import warnings
+from collections import ChainMap
 from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
 
-from ..errors import JobError, NeedsSession
+from ..config import Config, read_config
+from ..errors import JobError, NeedsSession, PolicyError
 from ..jobs import arun
 from ..launcher import PathLike
 from ..results import Result
 from ..staging import is_array, is_frame
 from ..tools import Tool
-from .allow import (AllowChecked, AllowPolicy, OpenWritePolicy, PathWritePolicy, PosAllowPolicy, allow,
-                    allow_matplotlib, allow_write_types, chk_dest, default_write_types, describe_tools, is_tool,
-                    type_name)
+from . import skills
+from .allow import (AllowChecked, AllowPolicy, CallInfo, DenyInfo, OpenWritePolicy, PathWritePolicy, PosAllowPolicy,
+                    PreDeny, UrlPolicy, allow, allow_matplotlib, allow_write_types, begin_run, chk_dest,
+                    default_write_types, describe_tools, is_tool, run_data, set_data, type_name)
 
 __all__ = [
-    "UNSET", "AllowChecked", "AllowPolicy", "OpenWritePolicy", "PathWritePolicy", "PosAllowPolicy", "RunPython",
-    "allow", "allow_matplotlib", "allow_write_types", "chk_dest", "create_pyrun_magic", "default_ok_dests",
-    "find_var", "load_ipython_extension", "should_export",
+    "UNSET", "AllowChecked", "AllowPolicy", "CallInfo", "DenyInfo", "OpenWritePolicy", "PathWritePolicy",
+    "PosAllowPolicy", "RunPython", "UrlPolicy", "allow", "allow_matplotlib", "allow_write_types", "chk_dest",
+    "create_pyrun_magic", "default_ok_dests", "find_var", "load_ipython_extension", "run_data", "set_data",
+    "should_export", "skills",
 ]
 
 UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
@@ -239,29 +243,33 @@ class RunPython:
     __doc__ = _LiveDoc()  # type: ignore[assignment]
 
     def __init__(self, g: Optional[Dict[str, Any]] = None, sentinel: Optional[str] = None, ok_dests: Any = UNSET, *,
-                 policy: str = "notebook", tree: Optional[PathLike] = None, timeout: Any = None, memory: Any = None,
-                 binary: Optional[PathLike] = None) -> None:
+                 policy: Optional[str] = None, tree: Optional[PathLike] = None, timeout: Any = None, memory: Any = None,
+                 pre_deny: Optional[PreDeny] = None, binary: Optional[PathLike] = None) -> None:
         """g: the namespace; None: IPython's, or the caller's globals (with `sentinel`, those that have this name).
         ok_dests: where files may go: "." and directories above the current one; None: anywhere; default: nowhere.
-        The rest is as in hotcell.run."""
-        _read_config()
+        pre_deny: is asked with a DenyInfo before a call of a tool is denied, see there.
+        The rest is as in hotcell.run; the policy is "notebook" unless the user's configuration says otherwise."""
+        config = _read_config()
         self.g = _ipython_namespace() if g is None else g
         if self.g is None:
             self.g = _find_frame_dict(sentinel)
         self.ok_dests: Optional[Tuple[str, ...]] = None
         if ok_dests is UNSET:
-            ok_dests = default_ok_dests
+            ok_dests = config.ok_dests if "ok_dests" in config.given else default_ok_dests
         if ok_dests is not None:
             self.ok_dests = (ok_dests,) if isinstance(ok_dests, str) else tuple(os.fspath(dest) for dest in ok_dests)
-        self._policy = policy
-        self._options = {"tree": tree, "timeout": timeout, "memory": memory, "binary": binary}
+        self._options = config.options(tree=tree, timeout=timeout, memory=memory, policy=policy, binary=binary)
+        self._policy = str(self._options.pop("policy") or "notebook")
+        self._pre_deny = pre_deny
 
-    async def __call__(self, code: str) -> Any:
+    async def __call__(self, code: str, *, data: Optional[Mapping[str, Any]] = None) -> Any:
         """Run `code`. Exceptions of built-in types are raised as such, with the cell's traceback as a note in
-        `cell_traceback`; TimeoutError, MemoryError and JobError tell of limits, NeedsSession of what waits."""
+        `cell_traceback`; TimeoutError, MemoryError and JobError tell of limits, NeedsSession of what waits.
+        `data` is for the policies of tools (run_data), over what set_data has set."""
         _namespace.set(self.g)
+        begin_run(data, self._pre_deny)
         names = _Names(code)
-        values = _Values(self.g, names.used)
+        values = _Values(ChainMap(self.g, skills.namespace()), names.used)
         directory = Path(tempfile.mkdtemp(prefix="hotcell-"))
         try:
             result = await arun(code, policy=self._rules(values, _source_name(code)), inputs=values.inputs,
@@ -410,7 +418,17 @@ def load_ipython_extension(shell: Any) -> None:
     create_pyrun_magic(shell, runner)
 
 
-def _read_config() -> None:
+def _read_config() -> Config:
+    """The user's: hotcell/python.json, see hotcell.config. What is wrong with it is a warning."""
+    _read_older_config()
+    try:
+        return read_config()
+    except PolicyError as error:
+        warnings.warn(f"Failed to load {error}", stacklevel=3)
+        return Config()
+
+
+def _read_older_config() -> None:
     """Once, at the first RunPython: $XDG_CONFIG_HOME/safepyrun/config.py, code of the user's own, with all public names
     of this module; only default_ok_dests is taken back. What is wrong with it is a warning."""
     global _config_read, default_ok_dests

@@ -1,0 +1,137 @@
+"""What a user wants unless a call says otherwise: $XDG_CONFIG_HOME/hotcell/python.json, for RunPython and %%hotcell.
+
+The file is strict: what is wrong with it is said with file, line and column. Arguments come before the environment,
+and the environment before the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from json.decoder import JSONDecoder, scanstring
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, NoReturn, Optional, Tuple
+
+from .errors import PolicyError
+
+LIMIT = (int, float, str)
+MEMBERS: Dict[str, Tuple[Tuple[type, ...], str]] = {
+    "policy": ((str,), "a policy's name or path"),
+    "tree": ((str,), "a tree's name or path"),
+    "limits": ((dict,), "an object of limits"),
+    "ok_dests": ((list, type(None)), "a list of directories, or null"),
+    "binary": ((str,), "the path of the hotcell command"),
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    """Members of the file; None or empty: not in it."""
+
+    path: Optional[Path] = None
+    policy: Optional[str] = None
+    tree: Optional[str] = None
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    ok_dests: Optional[Tuple[str, ...]] = None
+    binary: Optional[str] = None
+    given: Tuple[str, ...] = ()  # which were there
+
+    def options(self, **over: Any) -> Dict[str, Any]:
+        """Keyword arguments of hotcell.run and of Session: what `over` leaves as None comes from the file."""
+        limits = {**self.limits, **(over.pop("limits", None) or {})}
+        for name in ("timeout", "memory"):
+            value = over.pop(name, None)
+            if value is not None:
+                limits[name] = value
+        binary = None if os.environ.get("HOTCELL") else self.binary
+        usual = {"policy": self.policy, "tree": self.tree, "binary": binary}
+        return {**usual, **{name: value for name, value in over.items() if value is not None}, "limits": limits}
+
+
+def config_path() -> Path:
+    """Where the file is, if there is one."""
+    home = os.environ.get("XDG_CONFIG_HOME", "")
+    return Path(home if home.startswith("/") else os.path.expanduser("~/.config"), "hotcell", "python.json")
+
+
+def read_config(path: Optional[Path] = None) -> Config:
+    """Read the file; no file is an empty one. PolicyError: file, line, column, and what was expected."""
+    path = path or config_path()
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Config()
+    except (OSError, ValueError) as error:
+        raise PolicyError(f"{path}: {getattr(error, 'strerror', None) or error}", 78) from error
+    return _Reader(path, text).config()
+
+
+class _Reader:
+    """One file, with the places of its members, which json forgets."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self._path, self._text = path, text
+
+    def fail(self, at: int, message: str) -> NoReturn:
+        line = self._text.count("\n", 0, at) + 1
+        column = at - self._text.rfind("\n", 0, at)
+        raise PolicyError(f"{self._path}:{line}:{column}: {message}", 78)
+
+    def config(self) -> Config:
+        try:
+            whole = json.loads(self._text, parse_constant=lambda name: self.fail(self._text.index(name), f"{name} is no JSON"))
+        except RecursionError:
+            self.fail(0, "nested too deep")
+        except json.JSONDecodeError as error:
+            self.fail(error.pos, error.msg)
+        start = self._skip(0)
+        if not isinstance(whole, dict):
+            self.fail(start, "expected an object")
+        found: Dict[str, Any] = {}
+        for name, at, value, value_at in self._members(start):
+            if name in found:
+                self.fail(at, f"'{name}' stands twice")
+            found[name] = self._member(name, at, value, value_at)
+        return Config(path=self._path, given=tuple(found), **found)
+
+    def _member(self, name: str, at: int, value: Any, value_at: int) -> Any:
+        if name not in MEMBERS:
+            self.fail(at, f"unknown member '{name}'; expected one of {', '.join(MEMBERS)}")
+        kinds, what = MEMBERS[name]
+        if not isinstance(value, kinds) or value == "":
+            self.fail(value_at, f"{name}: expected {what}")
+        if name == "limits":
+            return self._limits(value_at)
+        if isinstance(value, list):
+            if not all(isinstance(item, str) and item for item in value):
+                self.fail(value_at, f"{name}: expected {what}")
+            return tuple(value)
+        return value
+
+    def _limits(self, start: int) -> Dict[str, Any]:
+        limits: Dict[str, Any] = {}
+        for name, at, value, value_at in self._members(start):
+            if name in limits:
+                self.fail(at, f"limits: '{name}' stands twice")
+            if isinstance(value, bool) or not isinstance(value, LIMIT):
+                self.fail(value_at, f"limits.{name}: expected a number, or text such as \"90s\" or \"512M\"")
+            limits[name] = value
+        return limits
+
+    def _skip(self, at: int) -> int:
+        while at < len(self._text) and self._text[at] in " \t\r\n":
+            at += 1
+        return at
+
+    def _members(self, start: int) -> List[Tuple[str, int, Any, int]]:
+        """Of the object that begins there, which is well-formed: name, its place, value, its place."""
+        found, at = [], self._skip(start + 1)
+        while self._text[at] == '"':
+            name, end = scanstring(self._text, at + 1)
+            value_at = self._skip(self._skip(end) + 1)
+            value, end = JSONDecoder().raw_decode(self._text, value_at)
+            found.append((name, at, value, value_at))
+            end = self._skip(end)
+            at = self._skip(end + 1) if self._text[end] == "," else end
+        return found
