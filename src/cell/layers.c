@@ -50,14 +50,16 @@ static int check_clocks(char *evidence, size_t size, pid_t pid, struct hc_error 
     return 0;
 }
 
-/* A namespace of its own has another inode than the launcher's. */
+/* A namespace of its own has another inode than the launcher's. Of the clocks, it is those of the first
+ * process's children that count: the interpreter is one, and no guest sees the first process's. */
 static int check_namespaces(struct hc_manifest *m, pid_t pid, struct hc_error *err)
 {
     static const struct {
         const char *file, *layer;
-    } ns[] = {{"user", "user_namespace"},     {"mnt", "mount_namespace"}, {"pid", "pid_namespace"},
-              {"net", "network_namespace"},   {"ipc", "ipc_namespace"},   {"uts", "uts_namespace"},
-              {"cgroup", "cgroup_namespace"}, {"time", "time_namespace"}};
+    } ns[] = {{"user", "user_namespace"},     {"mnt", "mount_namespace"},
+              {"pid", "pid_namespace"},       {"net", "network_namespace"},
+              {"ipc", "ipc_namespace"},       {"uts", "uts_namespace"},
+              {"cgroup", "cgroup_namespace"}, {"time_for_children", "time_namespace"}};
     for (size_t i = 0; i < sizeof ns / sizeof *ns; i++) {
         if (is_off(m, ns[i].layer))
             continue;
@@ -76,10 +78,10 @@ static int check_namespaces(struct hc_manifest *m, pid_t pid, struct hc_error *e
             return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell has no %s namespace of its own",
                               ns[i].file);
         char clocks[64] = "";
-        if (strcmp(ns[i].file, "time") == 0 && check_clocks(clocks, sizeof clocks, pid, err) < 0)
+        if (strcmp(ns[i].layer, "time_namespace") == 0 && check_clocks(clocks, sizeof clocks, pid, err) < 0)
             return -1;
-        row(m, ns[i].layer, true, "%s:[%llu], launcher's %llu%s", ns[i].file, (unsigned long long)b.st_ino,
-            (unsigned long long)a.st_ino, clocks);
+        row(m, ns[i].layer, true, "%.*s:[%llu], launcher's %llu%s", (int)strcspn(ns[i].file, "_"), ns[i].file,
+            (unsigned long long)b.st_ino, (unsigned long long)a.st_ino, clocks);
     }
     return 0;
 }

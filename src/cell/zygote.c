@@ -231,10 +231,12 @@ static int send_request(const struct hc_zygote *z, const struct parking *k, stru
                : 0;
 }
 
-/* Each namespace is another than the zygote's. */
+/* Each namespace is another than the zygote's. Its clocks the first process leaves to its child, which will
+ * run the job: layers.c. */
 static int check_apart(pid_t pid, pid_t zygote, struct hc_error *err)
 {
-    static const char *const names[] = {"user", "mnt", "pid", "net", "ipc", "uts", "cgroup", "time"};
+    static const char *const names[] = {"user", "mnt", "pid",    "net",
+                                        "ipc",  "uts", "cgroup", "time_for_children"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char ours[48], theirs[48];
         struct stat a, b;

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #define NS_PER_S 1000000000LL
@@ -58,7 +57,7 @@ static int format_offset(char *out, size_t size, const char *now, const char *na
 /* CLONE_NEWTIME of clone3 would put us into a namespace at once, whose offsets can be set no more. This one
  * is for our children first, and we follow by setns: whether an exec moves a process depends on the kernel.
  */
-int hc_clocks_start(struct hc_error *err)
+int hc_clocks_start(bool follow, struct hc_error *err)
 {
     if (hc_weak(HC_WEAK_TIME_NAMESPACE))
         return 0;
@@ -73,19 +72,12 @@ int hc_clocks_start(struct hc_error *err)
     hc_autofd offsets = open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC);
     if (offsets < 0 || write(offsets, text, (size_t)(n + m)) != n + m)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "set the clocks of the time namespace");
+    if (!follow)
+        return 0;
     hc_autofd space = open("/proc/self/ns/time_for_children", O_RDONLY | O_CLOEXEC);
     if (space < 0 || setns(space, CLONE_NEWTIME) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "enter the time namespace");
     return 0;
-}
-
-static bool one_namespace(pid_t pid)
-{
-    char own[48], childrens[64];
-    struct stat a, b;
-    (void)snprintf(own, sizeof own, "/proc/%d/ns/time", pid);
-    (void)snprintf(childrens, sizeof childrens, "/proc/%d/ns/time_for_children", pid);
-    return stat(own, &a) == 0 && stat(childrens, &b) == 0 && a.st_ino == b.st_ino;
 }
 
 int64_t hc_clocks_read(pid_t pid)
@@ -93,8 +85,7 @@ int64_t hc_clocks_read(pid_t pid)
     int64_t offset = 0;
     char path[48], text[256];
     (void)snprintf(path, sizeof path, "/proc/%d/timens_offsets", pid);
-    if (!one_namespace(pid) || hc_read_attr(AT_FDCWD, path, text, sizeof text) < 0 ||
-        !find_offset(text, "boottime", &offset))
+    if (hc_read_attr(AT_FDCWD, path, text, sizeof text) < 0 || !find_offset(text, "boottime", &offset))
         return -1;
     int64_t shown = read_clock(CLOCK_BOOTTIME) + offset - corrections();
     return offset < 0 && shown >= 0 ? shown / 1000000 : -1;

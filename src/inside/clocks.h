@@ -4,15 +4,17 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Move the calling process, which must have one thread and all rights in its user namespace, into a time
- * namespace whose monotonic and boot time clocks start at zero. HC_EXIT_UNAVAILABLE. */
-int hc_clocks_start(struct hc_error *err);
+/* Put the children of the calling process, which must have all rights in its user namespace, into a time
+ * namespace whose monotonic and boot time clocks start at zero. `follow`: the process itself, too, which must
+ * have one thread and share its memory with nobody. HC_EXIT_UNAVAILABLE. */
+int hc_clocks_start(bool follow, struct hc_error *err);
 
-/* From outside: how long ago the clocks of a process were set so, in milliseconds. -1: they were not, or the
- * process's children will have other clocks than it has itself. */
+/* From outside: how long ago the clocks of a process's children were set so, in milliseconds. -1: they were
+ * not. */
 int64_t hc_clocks_read(pid_t pid);
 
 #endif

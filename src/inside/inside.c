@@ -227,7 +227,7 @@ _Noreturn void hc_inside(const struct hc_plan *plan)
     struct hc_sync msg = {.kind = HC_SYNC_FACTS};
 
     if (wait_for_maps(plan, &err) < 0 ||
-        hc_clocks_start(&err) < 0 || /* a change of ids closes our own /proc files to us */
+        hc_clocks_start(true, &err) < 0 || /* a change of ids closes our own /proc files to us */
         hc_rights_become_guest(plan, &err) < 0 || die_with_launcher(plan, &err) < 0)
         give_up(plan->sync_fd, &err);
     if (close_in(plan, hc_mounts_build, &msg.facts, &err) < 0)
@@ -295,7 +295,8 @@ void hc_inside_copy(const struct hc_plan *plan)
     struct hc_error err = {0};
     struct hc_sync msg = {.kind = HC_SYNC_FACTS};
 
-    if (announce_and_wait(plan, &err) < 0 || map_itself(plan, &err) < 0 || hc_clocks_start(&err) < 0 ||
+    if (announce_and_wait(plan, &err) < 0 || map_itself(plan, &err) < 0 ||
+        hc_clocks_start(false, &err) < 0 || /* its memory is the zygote's still */
         hc_rights_become_guest(plan, &err) < 0 || close_again(&err) < 0)
         give_up(plan->sync_fd, &err);
     if (close_in(plan, hc_mounts_renew, &msg.facts, &err) < 0)

@@ -1,10 +1,12 @@
 /* zygote.c - an interpreter that never runs a guest's code: cells are made of copies of it.
  *
- * Processes. pid 2 of the zygote's cell; each request makes a copy in new namespaces, which is pid 1 of the
- * new cell, builds the rest of it around itself (inside/inside.c), forks pid 2, and executes the shim once
- * more to be what pid 1 of any cell is. Rights: those that the launcher left; a copy has all of them in its
- * own user namespace, and loses them there one after the other as a cold cell's first process does. Channels:
- * requests on HC_FD_CONTROL. A copy closes all that is the zygote's.
+ * Processes. pid 2 of the zygote's cell; each request makes a process in new namespaces, which is pid 1 of
+ * the new cell, builds the rest of it around itself (inside/inside.c), forks pid 2, and executes the shim
+ * once more to be what pid 1 of any cell is. Until then it works in the zygote's memory, and the zygote
+ * waits: what is dear about a copy are the page tables of a large interpreter, and so there is one copy of
+ * them, for pid 2. Rights: those that the launcher left; the new process has all of them in its own user
+ * namespace, and loses them there one after the other as a cold cell's first process does. Channels: requests
+ * on HC_FD_CONTROL. The new process closes all that is the zygote's.
  *
  * The zygote knows a policy and nothing of any job; what its copies would share, and must not, is made anew
  * in each (guest_warm.py). */
@@ -19,20 +21,24 @@
 #include "shim/harness/frozen.h"
 #include "shim/harness/pyjson.h"
 #include "shim/harness/wire.h"
+#include "shim/settle.h"
 #include "shim/start.h"
+#include "spec/calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/rseq.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-/* All but those of time and cgroup, which the copy makes itself: clocks.c, inside.c. */
-#define NAMESPACES (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS)
+#define REHEARSALS  8      /* after which Python no longer changes the code that it runs */
+#define FIRST_STACK 262144 /* for the straight line of inside.c */
 
 /* What libraries of the zygote keep open; set before there are copies. */
 static struct hc_open_files open_files;
@@ -76,8 +82,8 @@ static _Noreturn void wait_for_job(const struct hc_handover *zygote)
     hc_guest_job(&job);
 }
 
-/* As a copy of the interpreter, pid 1 would have all of its memory to give back at the cell's end, while
- * somebody waits for that, and its handlers, by which a guest's signals would reach it. */
+/* With the interpreter's memory, pid 1 would have its handlers, too, by which a guest's signals would reach
+ * it. */
 static _Noreturn void become_init(pid_t guest)
 {
     char number[16], name[] = "hotcell-shim", mode[] = HC_SHIM_INIT;
@@ -90,20 +96,40 @@ static _Noreturn void become_init(pid_t guest)
     _exit(HC_EXIT_INTERNAL);
 }
 
-/* pid 1. */
-static _Noreturn void become_cell(const struct hc_plan *plan, const struct hc_handover *zygote)
+/* The kernel knows no restartable sequences of a process that was made with our memory, nor of its copies. */
+static void renew_rseq(void)
 {
-    hc_inside_copy(plan);
+    char *area = (char *)__builtin_thread_pointer() + __rseq_offset;
+    if (__rseq_size)
+        (void)syscall(SYS_rseq, area, sizeof(struct rseq), 0, RSEQ_SIG);
+}
+
+/* pid 2, before it is anything. */
+static _Noreturn void become_guest(const struct hc_handover *zygote)
+{
+    sigset_t none;
+    renew_rseq();
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    close(HC_FD_STATUS);
+    wait_for_job(zygote);
+}
+
+struct birth {
+    const struct hc_plan *plan;
+    sigjmp_buf guest; /* where pid 2 goes on, on the zygote's own stack */
+};
+
+/* pid 1: in the zygote's memory, which sees all that is written here, and on a stack of its own. */
+static int become_cell(void *arg)
+{
+    struct birth *b = arg;
+    hc_inside_copy(b->plan);
     pid_t guest = fork();
     if (guest < 0)
         _exit(HC_EXIT_INTERNAL);
-    if (guest == 0) {
-        sigset_t none;
-        (void)sigemptyset(&none);
-        (void)sigprocmask(SIG_SETMASK, &none, NULL);
-        close(HC_FD_STATUS);
-        wait_for_job(zygote);
-    }
+    if (guest == 0)
+        siglongjmp(b->guest, 1);
     become_init(guest);
 }
 
@@ -148,15 +174,15 @@ static int become(uid_t uid, gid_t gid)
     return syscall(SYS_setresgid, -1, gid, -1) < 0 || syscall(SYS_setresuid, -1, uid, -1) < 0 ? -1 : 0;
 }
 
-/* Returns twice, as fork(2): 0 in the copy. */
-static int copy_process(const struct hc_park *park)
+/* Comes back when the new cell's first process no longer needs our memory. */
+static int make_first(const struct hc_park *park, struct birth *birth)
 {
-    struct clone_args args = {.flags = NAMESPACES, .exit_signal = SIGCHLD};
+    static _Alignas(16) char stack[FIRST_STACK];
     if (become(park->uid, park->gid) < 0)
         return -1;
-    int pid = hc_clone3(&args);
+    int pid = clone(become_cell, stack + sizeof stack, HC_ZYGOTE_CLONE, birth);
     int error = errno;
-    if (pid != 0 && become(HC_GUEST_ID, HC_GUEST_ID) < 0)
+    if (become(HC_GUEST_ID, HC_GUEST_ID) < 0)
         _exit(HC_EXIT_INTERNAL);
     errno = error;
     return pid;
@@ -167,6 +193,17 @@ static void say_refusal(int sync_fd, int error)
     struct hc_sync msg = {.kind = HC_SYNC_ERROR};
     (void)hc_fail_as(&msg.error, HC_EXIT_UNAVAILABLE, error, "make a cell of a copy of the zygote");
     (void)send(sync_fd, &msg, sizeof msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* What each copy does first, done here: Python then remembers where it found what, and its copies need not
+ * write that down each for itself. */
+static void rehearse(const struct hc_handover *zygote)
+{
+    for (int i = 0; i < REHEARSALS; i++) {
+        PyOS_BeforeFork();
+        PyOS_AfterFork_Child();
+        call_warm("again", zygote->json.root);
+    }
 }
 
 static void park(const struct request *r, const struct hc_handover *zygote)
@@ -193,10 +230,11 @@ static void park(const struct request *r, const struct hc_handover *zygote)
         .filter = {.len = (unsigned short)(zygote->own.len / sizeof(struct sock_filter)),
                    .filter = (struct sock_filter *)(uintptr_t)zygote->own.data},
     };
+    struct birth birth = {.plan = &plan};
     PyOS_BeforeFork();
-    int pid = copy_process(&r->park);
-    if (pid == 0)
-        become_cell(&plan, zygote);
+    if (sigsetjmp(birth.guest, 0))
+        become_guest(zygote);
+    int pid = make_first(&r->park, &birth);
     int error = errno;
     PyOS_AfterFork_Parent();
     if (pid < 0)
@@ -220,6 +258,8 @@ _Noreturn void hc_zygote_run(struct hc_handover *own)
     call_warm("up", own->json.root);
     if (hc_copyable(&open_files, &err) < 0)
         refuse_policy(&err);
+    rehearse(own);
+    hc_settle();
     (void)signal(SIGCHLD, SIG_IGN); /* the kernel reaps them */
     if (hc_wire_send(HC_FD_CONTROL, HC_FRAME_READY, NULL, 0, &err) < 0)
         hc_fail_shim(&err);

@@ -72,6 +72,12 @@ struct hc_call_rule {
 extern const struct hc_call_rule hc_call_rules[];
 extern const size_t hc_call_rules_count;
 
+/* How a zygote makes the first process of a cell: in new namespaces all but those of time and cgroup, which
+ * that makes itself, and in the zygote's memory for as long as it has no other. */
+#define HC_ZYGOTE_CLONE                                                                                      \
+    (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_VM |    \
+     CLONE_VFORK | SIGCHLD)
+
 /* Rows that a zygote has besides (zygote_calls.c): they only allow, and `when` says nothing. */
 extern const struct hc_call_rule hc_zygote_rules[];
 extern const size_t hc_zygote_rules_count;

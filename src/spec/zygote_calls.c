@@ -4,12 +4,18 @@
 #include <linux/mount.h>
 #include <linux/sockios.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x00000080 /* as in inside/kernel.h */
+#endif
+
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25 /* as in shim/settle.c */
 #endif
 
 #define ANY(call, why)                                                                                       \
@@ -30,11 +36,11 @@
  * host's.
  */
 const struct hc_call_rule hc_zygote_rules[] = {
-    ANY("clone3", "a cell is a copy in namespaces of its own; its flags lie where a filter cannot look"),
+    WORD("clone", 0, HC_ZYGOTE_CLONE, "a cell's first process, in namespaces of its own"),
+    WORD("madvise", 2, MADV_COLLAPSE, "memory in huge pages is cheap to copy"),
     WORD("unshare", 0, CLONE_NEWTIME, "a cell's clocks start at zero"),
     WORD("unshare", 0, CLONE_NEWCGROUP, "a cell sees its own cgroup as the root"),
     WORD("unshare", 0, 0, "does nothing: a cell proves its own filter by it"),
-    WORD("setns", 1, CLONE_NEWTIME, "into the namespace that was made for the clocks"),
     ANY("setresuid", "as root, each cell has a uid of its own"),
     ANY("setresgid", "as root, each cell has a gid of its own"),
     ANY("sethostname", "each cell is called the same"),
