@@ -161,6 +161,7 @@ static int arrange_descriptors(const struct hc_plan *plan, int control, int shim
     for (int i = 0; i < count; i++)
         if ((away[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 2 * FD_FIRST_FREE)) < 0)
             return hc_fail(err, errno, "arrange descriptors");
+    hc_close_fd(&nothing); /* its number may be one of those below */
     for (int i = 0; i < count; i++)
         if (dup3(away[i], i, i >= FD_SYNC ? O_CLOEXEC : 0) < 0)
             return hc_fail(err, errno, "arrange descriptors");
