@@ -4,6 +4,7 @@
 #define HC_DAEMON_CHANNEL_H
 
 #include "base/error.h"
+#include "daemon/warm_counts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +15,8 @@ enum hc_say {
     HC_SAY_FORGET,  /* front to worker: remove a job's results */
     HC_SAY_DONE,    /* worker to front, with one descriptor: the manifest, a sealed memfd */
     HC_SAY_FAILED,  /* worker to front: there is no manifest, `error` says why; nothing was run */
-    HC_SAY_IDLE,    /* worker to front: the next job need not wait for what came after the last */
+    HC_SAY_IDLE,    /* worker to front: the next job need not wait for what came after the last, or for
+                       anything else: `warm` has changed */
     HC_SAY_WORKER,  /* keeper to front, with one descriptor: the channel of a new worker */
     HC_SAY_DRAIN,   /* keeper to front: finish what runs, then end */
     HC_SAY_RELOAD,  /* keeper to front, with two descriptors: configuration and tokens, as text */
@@ -40,6 +42,7 @@ struct hc_message {
     char job_id[72], tenant[72];
     int64_t weight; /* the tenant's */
     struct hc_outcome outcome;
+    struct hc_warm_counts warm; /* HC_SAY_IDLE */
     struct hc_error error;
 };
 

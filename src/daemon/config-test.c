@@ -61,7 +61,7 @@ static const char everything[] =
     " \"quotas\": {\"queued\": 7, \"running\": 4, \"memory\": \"2G\", \"policies\": [\"default\", "
     "\"charts\"]},\n"
     " \"listen\": [{\"address\": \"::1\", \"port\": 8443}], \"tokens\": \"/etc/hotcell/tokens\",\n"
-    " \"warm\": {\"memory\": \"1G\"},\n"
+    " \"warm\": {\"memory\": \"1G\", \"cells\": 7, \"age\": \"1m\"},\n"
     " \"retention\": {\"time\": \"48h\", \"bytes\": 0}, \"workers\": 3, \"local_users\": \"none\"}";
 
 static void everything_said_is_taken(void **state)
@@ -83,6 +83,9 @@ static void everything_said_is_taken(void **state)
     assert_string_equal(c.tenants[1].policies[1], "charts");
     assert_int_equal(c.listen[0].port, 8443);
     assert_int_equal(c.warm_memory, INT64_C(1) << 30);
+    assert_int_equal(c.warm_cells, 7);
+    assert_int_equal(c.warm_age_ms, 60000);
+    assert_int_equal(c.warm_idle_ms, 600000);
     assert_int_equal(c.retention_ms, INT64_C(48) * 3600 * 1000);
     assert_int_equal(hc_config_workers(&c), 3);
     hc_config_finish(&c);

@@ -53,15 +53,16 @@ struct hc_token {
 };
 
 struct hc_config {
-    char socket_path[256];   /* "" before hc_config_load has found the default */
-    int64_t socket_mode;     /* use hc_config_socket_mode */
-    char socket_group[256];  /* "": the daemon's own */
-    char state[256];         /* directory; "" as above */
-    char tokens_file[256];   /* "": none */
-    char sign[256];          /* file of the key for manifests; "": they are not signed */
-    int64_t workers;         /* 0: one per processor; use hc_config_workers */
-    int64_t queue;           /* jobs that wait, of all tenants together */
-    int64_t warm_memory;     /* bytes that all parked cells may use together */
+    char socket_path[256];  /* "" before hc_config_load has found the default */
+    int64_t socket_mode;    /* use hc_config_socket_mode */
+    char socket_group[256]; /* "": the daemon's own */
+    char state[256];        /* directory; "" as above */
+    char tokens_file[256];  /* "": none */
+    char sign[256];         /* file of the key for manifests; "": they are not signed */
+    int64_t workers;        /* 0: one per processor; use hc_config_workers */
+    int64_t queue;          /* jobs that wait, of all tenants together */
+    int64_t warm_memory;    /* bytes that all parked cells may use together */
+    int64_t warm_cells, warm_age_ms, warm_idle_ms; /* after which a warm interpreter is replaced, or ends */
     int64_t local;           /* enum hc_local_users: what a uid is that no tenant names */
     int64_t retention_ms;    /* finished jobs are kept this long */
     int64_t retention_bytes; /* and at most this much of them */

@@ -202,6 +202,7 @@ static void worker_lost(struct hc_front_worker *w, const char *why)
     hc_close_fd(&w->channel.fd);
     w->task = NULL;
     f->metrics.workers_lost++;
+    hc_metrics_warm_gone(&f->metrics, &w->warm);
     if (!task)
         return;
     hc_warn("job %s: %s", task->queued.id, why);
@@ -215,6 +216,7 @@ static void serve_worker(struct hc_front_worker *w, const struct hc_message *m, 
     struct hc_task *task = w->task;
     if (m->kind == HC_SAY_IDLE && count == 0) {
         w->resting = false;
+        w->warm = m->warm;
         return;
     }
     if (!task || strcmp(task->queued.id, m->job_id) != 0) {

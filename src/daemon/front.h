@@ -19,6 +19,7 @@ struct hc_front_worker {
     struct hc_front *front;
     struct hc_task *task; /* NULL: idle */
     bool resting;         /* and yet busy with preparations: others are preferred */
+    struct hc_warm_counts warm;
 };
 
 /* Of a policy, what the queue asks for. */

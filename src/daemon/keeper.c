@@ -72,10 +72,16 @@ static void become_child(const struct keeper *k, const char *name)
         (void)close(k->cells.fd);
 }
 
-/* Of one worker; see warm.h. */
-static size_t warm_cells(const struct keeper *k)
+/* Of one worker. */
+static struct hc_warm_rules warm_rules(const struct keeper *k)
 {
-    return (size_t)(k->config->warm_memory / HC_WARM_BYTES / (int64_t)k->worker_count);
+    const struct hc_config *c = k->config;
+    return (struct hc_warm_rules){
+        .most = (size_t)(c->warm_memory / HC_WARM_BYTES / (int64_t)k->worker_count),
+        .cells = c->warm_cells,
+        .age_ms = c->warm_age_ms,
+        .idle_ms = c->warm_idle_ms,
+    };
 }
 
 /* One end in the worker; the other is returned for the front, or -1. */
@@ -97,7 +103,8 @@ static int start_worker(struct keeper *k, size_t i, struct hc_error *err)
         (void)close(ends[0]);
         hc_close_fd(&k->channel);
         hc_listeners_close(&k->listeners, false);
-        hc_worker_main(ends[1], i, warm_cells(k), k->config->sign);
+        const struct hc_warm_rules rules = warm_rules(k);
+        hc_worker_main(ends[1], i, &rules, k->config->sign);
     }
     (void)close(ends[1]);
     k->workers[i] = pid;

@@ -78,6 +78,74 @@ static void jobs(const struct hc_metrics *m, struct hc_buf *out)
     (void)hc_buf_fmt(out, "hotcell_cpu_seconds_total %.6f\n", (double)m->cpu_us / 1e6);
 }
 
+/* A struct of counters is added up as what it is, a list of numbers. */
+static void add(struct hc_warm_counts *sum, const struct hc_warm_counts *more)
+{
+    int64_t a[HC_WARM_COUNTS], b[HC_WARM_COUNTS];
+    memcpy(a, sum, sizeof a);
+    memcpy(b, more, sizeof b);
+    for (size_t i = 0; i < HC_WARM_COUNTS; i++)
+        a[i] += b[i];
+    memcpy(sum, a, sizeof a);
+}
+
+void hc_metrics_warm_gone(struct hc_metrics *m, const struct hc_warm_counts *of)
+{
+    struct hc_warm_counts gone = *of;
+    gone.zygotes_died += gone.zygotes;
+    gone.cells_died += gone.cells;
+    gone.zygotes = gone.cells = 0;
+    add(&m->warm_gone, &gone);
+}
+
+struct labelled {
+    const char *label;
+    int64_t value;
+};
+
+static void family(struct hc_buf *out, const char *name, const char *label, const char *help,
+                   const struct labelled *rows, size_t count)
+{
+    head(out, name, "counter", help);
+    for (size_t i = 0; i < count; i++)
+        (void)hc_buf_fmt(out, "hotcell_%s{%s=\"%s\"} %lld\n", name, label, rows[i].label,
+                         (long long)rows[i].value);
+}
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static void warm(const struct hc_front *f, struct hc_buf *out)
+{
+    struct hc_warm_counts c = f->metrics.warm_gone;
+    for (size_t i = 0; i < f->worker_count; i++)
+        if (f->workers[i].channel.fd >= 0)
+            add(&c, &f->workers[i].warm);
+    const struct labelled zygotes[] = {{"failed", c.zygotes_failed},
+                                       {"died", c.zygotes_died},
+                                       {"recycled", c.zygotes_recycled},
+                                       {"idle", c.zygotes_idle}};
+    const struct labelled cells[] = {{"failed", c.cells_failed},
+                                     {"used", c.cells_used},
+                                     {"died", c.cells_died},
+                                     {"expired", c.cells_expired}};
+    const struct labelled cold[HC_COLD_REASONS] = {
+        {"off", c.cold[HC_COLD_OFF]},       {"job", c.cold[HC_COLD_JOB]},
+        {"new", c.cold[HC_COLD_NEW]},       {"none", c.cold[HC_COLD_NONE]},
+        {"paused", c.cold[HC_COLD_PAUSED]}, {"died", c.cold[HC_COLD_DIED]},
+        {"failed", c.cold[HC_COLD_FAILED]},
+    };
+    single(out, "warm_zygotes", "gauge", "Warm interpreters.", c.zygotes);
+    single(out, "warm_cells", "gauge", "Cells that wait for a job.", c.cells);
+    single(out, "warm_zygotes_started_total", "counter", "Warm interpreters that were started.",
+           c.zygotes_started);
+    family(out, "warm_zygotes_ended_total", "why", "Warm interpreters that have ended, or did not start.",
+           zygotes, COUNT(zygotes));
+    single(out, "warm_cells_made_total", "counter", "Cells that were made to wait for a job.", c.cells_made);
+    family(out, "warm_cells_ended_total", "why", "What became of them, or of the attempt.", cells,
+           COUNT(cells));
+    family(out, "jobs_cold_total", "why", "Jobs that had a cell built for them.", cold, COUNT(cold));
+}
+
 static void tenants(struct hc_front *f, struct hc_buf *out)
 {
     static const struct {
@@ -111,6 +179,7 @@ void hc_metrics_print(struct hc_front *f, struct hc_buf *out)
     for (const struct hc_connection *c = f->http.connections; c; c = c->next)
         connections++;
     jobs(m, out);
+    warm(f, out);
     head(out, "job_seconds", "histogram",
          "Time of jobs: waiting, building the cell, running, collecting, from acceptance to end.");
     histogram(out, "queue", &m->queue);

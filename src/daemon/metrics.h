@@ -17,6 +17,7 @@ struct hc_metrics {
     int64_t jobs[HC_METRIC_STATUSES];
     int64_t refused, lost, cancelled, failed; /* jobs without a manifest */
     int64_t warm;                             /* jobs whose cells had waited for them */
+    struct hc_warm_counts warm_gone;          /* of workers that have died */
     int64_t cpu_us, denials, bytes, workers_lost;
     int64_t answers[6]; /* by the first digit of the status */
     struct hc_histogram queue, build, run, collect, total;
@@ -24,6 +25,9 @@ struct hc_metrics {
 
 void hc_histogram_add(struct hc_histogram *h, int64_t us); /* negative: not reached, not counted */
 void hc_metrics_job(struct hc_metrics *m, const struct hc_outcome *o);
+
+/* A worker has died, and its zygotes and cells with it. */
+void hc_metrics_warm_gone(struct hc_metrics *m, const struct hc_warm_counts *of);
 
 struct hc_front;
 void hc_metrics_print(struct hc_front *f, struct hc_buf *out);

@@ -7,49 +7,66 @@
 #include <poll.h>
 #include <string.h>
 
-#define WANTED     2     /* times that somebody asked, before a zygote is started */
-#define MOST_CELLS 1000  /* of one zygote: they share an address layout */
-#define PAUSE_MS   60000 /* after so many failures in a row: */
-#define FAILURES   2
+#define WANTED   2     /* times that somebody asked, before a zygote is started */
+#define PAUSE_MS 60000 /* after so many failures in a row: */
+#define FAILURES 2
 
-/* Nobody has asked for so long: the zygote ends. */
-#define IDLE_MS (INT64_C(600) * 1000)
 /* A waiting cell is replaced, well before it is too old to be used. */
 #define OLD_US (INT64_C(240) * 1000000)
 
-void hc_warm_init(struct hc_warm *w, size_t most)
+void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules)
 {
-    *w = (struct hc_warm){.most = most < HC_WARM_MOST ? most : HC_WARM_MOST};
+    *w = (struct hc_warm){.rules = *rules};
+    if (w->rules.most > HC_WARM_MOST)
+        w->rules.most = HC_WARM_MOST;
     for (size_t i = 0; i < HC_WARM_MOST; i++)
         hc_parked_init(&w->slots[i].cell);
 }
 
-/* Zygote and cells; the slot remembers how often it was asked for. */
-static void cool(struct hc_warm_slot *s)
+static void drop_cell(struct hc_warm *w, struct hc_warm_slot *s, int64_t *why)
 {
+    if (s->cell.pid > 0) {
+        w->counts.cells--;
+        ++*why;
+    }
     hc_parked_finish(&s->cell);
     hc_parked_init(&s->cell);
+}
+
+/* Zygote and cells, counted for this reason; the slot remembers how often it was asked for. */
+static void cool(struct hc_warm *w, struct hc_warm_slot *s, int64_t *why)
+{
+    drop_cell(w, s, &w->counts.cells_expired);
+    if (!s->zygote)
+        return;
     hc_zygote_stop(s->zygote);
-    if (s->zygote)
-        hc_policy_finish(&s->policy);
+    hc_policy_finish(&s->policy);
     s->zygote = NULL;
+    w->counts.zygotes--;
+    ++*why;
 }
 
 /* Its own, or a free one, or the one that was not asked for the longest. */
 static struct hc_warm_slot *find_slot(struct hc_warm *w, const char *key, const char *tenant)
 {
     struct hc_warm_slot *oldest = &w->slots[0];
-    for (size_t i = 0; i < w->most; i++) {
+    for (size_t i = 0; i < w->rules.most; i++) {
         if (strcmp(w->slots[i].key, key) == 0)
             return &w->slots[i];
         if (w->slots[i].last < oldest->last)
             oldest = &w->slots[i];
     }
-    cool(oldest);
+    cool(w, oldest, &w->counts.zygotes_idle);
     memcpy(oldest->key, key, sizeof oldest->key);
     (void)strncpy(oldest->tenant, tenant ? tenant : "", sizeof oldest->tenant - 1);
     oldest->asked = oldest->not_before = oldest->failures = 0;
     return oldest;
+}
+
+static struct hc_parked *go_cold(struct hc_warm *w, enum hc_cold why)
+{
+    w->counts.cold[why]++;
+    return NULL;
 }
 
 struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job, const struct hc_policy *policy,
@@ -59,17 +76,27 @@ struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job, cons
     struct hc_error ignored;
     const char *why;
     *slot = NULL;
+    if (w->rules.most == 0)
+        return go_cold(w, HC_COLD_OFF);
     /* Whatever a cell of its own alone can have is not to drive a zygote out. */
-    if (w->most == 0 || job->has_seed || policy->output_mode == HC_OUTPUT_BIND ||
+    if (job->has_seed || policy->output_mode == HC_OUTPUT_BIND ||
         hc_warm_key(policy, job->tenant, key, &ignored) < 0)
-        return NULL;
+        return go_cold(w, HC_COLD_JOB);
     struct hc_warm_slot *s = find_slot(w, key, job->tenant);
     s->last = hc_mono_ms();
     s->asked++;
     *slot = s;
-    if (!s->zygote || s->cell.pid <= 0)
-        return NULL;
-    return hc_parked_alive(&s->cell) && hc_parked_fits(&s->cell, job, policy, &why) ? &s->cell : NULL;
+    if (!s->zygote)
+        return go_cold(w, s->last < s->not_before ? HC_COLD_PAUSED : HC_COLD_NEW);
+    if (s->cell.pid <= 0)
+        return go_cold(w, HC_COLD_NONE);
+    if (!hc_parked_alive(&s->cell))
+        return go_cold(w, HC_COLD_DIED);
+    if (!hc_parked_fits(&s->cell, job, policy, &why))
+        return go_cold(w, strcmp(why, "age") == 0 ? HC_COLD_NONE : HC_COLD_JOB);
+    w->counts.cells--;
+    w->counts.cells_used++;
+    return &s->cell;
 }
 
 static bool died(const struct hc_zygote *z)
@@ -78,55 +105,84 @@ static bool died(const struct hc_zygote *z)
     return poll(&p, 1, 0) > 0;
 }
 
-static void give_up(struct hc_warm_slot *s, const struct hc_error *err)
+static void give_up(struct hc_warm *w, struct hc_warm_slot *s, const struct hc_error *err)
 {
     hc_info("no warm cells for %s: %s", s->tenant, err->text);
-    cool(s);
+    cool(w, s, &w->counts.zygotes_died);
     if (++s->failures >= FAILURES)
         s->not_before = hc_mono_ms() + PAUSE_MS;
 }
 
-static void park(struct hc_warm_slot *s)
+static void park(struct hc_warm *w, struct hc_warm_slot *s)
 {
     struct hc_error err;
-    hc_parked_finish(&s->cell);
-    hc_parked_init(&s->cell);
-    if (hc_zygote_park(s->zygote, &s->cell, &err) < 0)
-        give_up(s, &err);
-    else
-        s->failures = 0;
+    drop_cell(w, s, hc_parked_alive(&s->cell) ? &w->counts.cells_expired : &w->counts.cells_died);
+    if (hc_zygote_park(s->zygote, &s->cell, &err) < 0) {
+        s->cell.pid = 0;
+        w->counts.cells_failed++;
+        give_up(w, s, &err);
+        return;
+    }
+    w->counts.cells++;
+    w->counts.cells_made++;
+    s->failures = 0;
 }
 
-void hc_warm_settle(struct hc_warm_slot *s, struct hc_policy *policy, int64_t weight)
+static bool is_used_up(const struct hc_warm *w, const struct hc_warm_slot *s)
+{
+    return hc_zygote_made(s->zygote) >= w->rules.cells || hc_mono_ms() - s->started >= w->rules.age_ms;
+}
+
+/* -1: there is none. */
+static int begin(struct hc_warm *w, struct hc_warm_slot *s, struct hc_policy *policy, int64_t weight)
 {
     struct hc_error err;
-    if (s->zygote && (hc_zygote_made(s->zygote) >= MOST_CELLS || died(s->zygote)))
-        cool(s);
-    if (!s->zygote) {
-        if (s->asked < WANTED || hc_mono_ms() < s->not_before)
-            return;
-        s->policy = *policy;
-        hc_policy_init(policy);
-        if (hc_zygote_start(&s->zygote, &s->policy, s->tenant[0] ? s->tenant : NULL, weight, &err) < 0) {
-            s->zygote = NULL;
-            hc_policy_finish(&s->policy);
-            give_up(s, &err);
-            return;
-        }
+    if (s->asked < WANTED || hc_mono_ms() < s->not_before)
+        return -1;
+    s->policy = *policy;
+    hc_policy_init(policy);
+    if (hc_zygote_start(&s->zygote, &s->policy, s->tenant[0] ? s->tenant : NULL, weight, &err) < 0) {
+        s->zygote = NULL;
+        hc_policy_finish(&s->policy);
+        w->counts.zygotes_failed++;
+        give_up(w, s, &err);
+        return -1;
     }
+    s->started = hc_mono_ms();
+    w->counts.zygotes++;
+    w->counts.zygotes_started++;
+    return 0;
+}
+
+void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *s, struct hc_policy *policy, int64_t weight)
+{
+    struct hc_error err;
+    if (s->zygote && died(s->zygote))
+        cool(w, s, &w->counts.zygotes_died);
+    else if (s->zygote && is_used_up(w, s))
+        cool(w, s, &w->counts.zygotes_recycled);
+    if (!s->zygote && begin(w, s, policy, weight) < 0)
+        return;
     if (hc_zygote_weigh(s->zygote, weight, &err) < 0)
         hc_info("weight of %s: %s", s->tenant, err.text);
     if (s->cell.pid <= 0 || !hc_parked_alive(&s->cell) || hc_now_us() - s->cell.born_us > OLD_US)
-        park(s);
+        park(w, s);
 }
 
+/* A zygote that is too old ends here; the next job that asks for it has another started. */
 void hc_warm_refresh(struct hc_warm *w)
 {
-    for (size_t i = 0; i < w->most; i++) {
+    for (size_t i = 0; i < w->rules.most; i++) {
         struct hc_warm_slot *s = &w->slots[i];
-        if (s->zygote && (hc_mono_ms() - s->last > IDLE_MS || died(s->zygote)))
-            cool(s);
-        else if (s->zygote && hc_now_us() - s->cell.born_us > OLD_US)
-            park(s);
+        if (!s->zygote)
+            continue;
+        if (died(s->zygote))
+            cool(w, s, &w->counts.zygotes_died);
+        else if (hc_mono_ms() - s->last > w->rules.idle_ms)
+            cool(w, s, &w->counts.zygotes_idle);
+        else if (hc_mono_ms() - s->started >= w->rules.age_ms)
+            cool(w, s, &w->counts.zygotes_recycled);
+        else if (hc_now_us() - s->cell.born_us > OLD_US)
+            park(w, s);
     }
 }

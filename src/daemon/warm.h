@@ -4,6 +4,7 @@
 #define HC_DAEMON_WARM_H
 
 #include "cell/zygote.h"
+#include "daemon/warm_counts.h"
 #include "spec/job.h"
 
 #define HC_WARM_MOST  8
@@ -16,28 +17,37 @@ struct hc_warm_slot {
     struct hc_zygote *zygote;
     struct hc_parked cell;
     int64_t asked, last; /* how often, and when last (ms) */
+    int64_t started;     /* the zygote (ms) */
     int failures;        /* in a row */
     int64_t not_before;  /* after too many of them */
 };
 
-struct hc_warm {
-    struct hc_warm_slot slots[HC_WARM_MOST];
-    size_t most; /* 0: every job is run cold */
+/* How many at most (0: every job is run cold), and when a zygote is replaced by another or ends. */
+struct hc_warm_rules {
+    size_t most;
+    int64_t cells, age_ms, idle_ms;
 };
 
-void hc_warm_init(struct hc_warm *w, size_t most);
+struct hc_warm {
+    struct hc_warm_slot slots[HC_WARM_MOST];
+    struct hc_warm_rules rules;
+    struct hc_warm_counts counts;
+};
 
-/* The cell for this job, and the slot that it came from or, with NULL, would have come from (NULL: none). The
- * caller finishes the cell (hc_parked_finish). */
+void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules);
+
+/* The cell for this job, which counts as used, or NULL, which counts with its reason; and the slot that it
+ * came from or, with NULL, would have come from (NULL: none). The caller finishes the cell
+ * (hc_parked_finish). */
 struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job, const struct hc_policy *policy,
                                struct hc_warm_slot **slot);
 
 /* After a job, when its answer has gone out: have another cell wait, and a zygote if this was not the first
  * time that one was asked for, with the tenant's weight. `policy` is taken over where it is needed, and empty
  * then. */
-void hc_warm_settle(struct hc_warm_slot *slot, struct hc_policy *policy, int64_t weight);
+void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *slot, struct hc_policy *policy, int64_t weight);
 
-/* Cells that have waited for too long make way for others. */
+/* Cells that have waited for too long make way for others, interpreters that nobody asks for end. */
 void hc_warm_refresh(struct hc_warm *w);
 
 #endif

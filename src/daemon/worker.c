@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/stat.h>
 
 #define REFRESH_MS 10000              /* between looks at cells that wait */
@@ -149,6 +150,7 @@ static void run_in_cell(struct work *w, struct hc_run *run, struct hc_manifest *
     outcome->warm = m->status != HC_STATUS_LAUNCH_FAILED || m->timing.run_us >= 0;
     if (outcome->warm)
         return;
+    w->warm->counts.cold[HC_COLD_FAILED]++;
     hc_info("job %s: its warm cell failed, another is built: %s", w->job.job_id, m->reason);
     hc_run_finish(run);
     hc_manifest_finish(m);
@@ -235,8 +237,16 @@ struct worker {
     int channel;
     char stage[40];
     struct hc_warm warm;
-    struct hc_buf key; /* empty: nothing is signed */
+    struct hc_warm_counts told; /* to the front */
+    struct hc_buf key;          /* empty: nothing is signed */
 };
+
+static int say_idle(struct worker *me, struct hc_error *err)
+{
+    const struct hc_message m = {.kind = HC_SAY_IDLE, .warm = me->warm.counts};
+    me->told = me->warm.counts;
+    return hc_channel_send(me->channel, &m, NULL, 0, err);
+}
 
 static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_FDS], struct hc_error *err)
 {
@@ -254,10 +264,9 @@ static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_
     int rc = send_answer(me->channel, &answer, manifest, err);
     /* Nobody waits for this. The front is told when it is done: until then it prefers other workers. */
     if (w.slot)
-        hc_warm_settle(w.slot, &w.policy, said->weight);
+        hc_warm_settle(&me->warm, w.slot, &w.policy, said->weight);
     work_finish(&w);
-    answer.kind = HC_SAY_IDLE;
-    return rc < 0 ? -1 : hc_channel_send(me->channel, &answer, NULL, 0, err);
+    return rc < 0 ? -1 : say_idle(me, err);
 }
 
 static void forget(const char *job_id)
@@ -287,8 +296,11 @@ static int next_message(struct worker *me, struct hc_message *said, int fds[HC_R
                         struct hc_error *err)
 {
     struct pollfd on = {.fd = me->channel, .events = POLLIN};
-    while (me->warm.most && poll(&on, 1, REFRESH_MS) == 0)
+    while (me->warm.rules.most && poll(&on, 1, (int)MIN(REFRESH_MS, me->warm.rules.idle_ms)) == 0) {
         hc_warm_refresh(&me->warm);
+        if (memcmp(&me->told, &me->warm.counts, sizeof me->told) != 0 && say_idle(me, err) < 0)
+            return -1;
+    }
     return hc_channel_receive(me->channel, said, fds, count, err);
 }
 
@@ -300,7 +312,7 @@ static int make_stage(const char *dir, struct hc_error *err)
     return mkdir(dir, 0700) < 0 ? hc_fail(err, errno, "make %s", dir) : 0;
 }
 
-void hc_worker_main(int channel, size_t number, size_t warm_cells, const char *key)
+void hc_worker_main(int channel, size_t number, const struct hc_warm_rules *rules, const char *key)
 {
     static struct hc_message said;
     static struct worker me;
@@ -309,7 +321,7 @@ void hc_worker_main(int channel, size_t number, size_t warm_cells, const char *k
     size_t count;
     me.channel = channel;
     (void)snprintf(me.stage, sizeof me.stage, HC_STAGE_DIR "/%zu", number);
-    hc_warm_init(&me.warm, warm_cells);
+    hc_warm_init(&me.warm, rules);
     rc = make_stage(me.stage, &err);
     if (rc >= 0 && *key)
         rc = hc_key_read(key, &me.key, &err);

@@ -10,9 +10,11 @@
 #define HC_RESULTS_DIR "jobs"   /* JOB_ID/: what jobs have left */
 #define HC_STAGE_DIR   "inputs" /* WORKER/JOB_ID/: what running jobs read */
 
-/* Serve until the other side goes, with so many warm interpreters at most. Of all workers that live no other
- * has the same `number`: what the last one of it had in HC_STAGE_DIR is removed. `key`: the file with the key
- * for manifests; "": they are not signed. Never returns. */
-_Noreturn void hc_worker_main(int channel, size_t number, size_t warm_cells, const char *key);
+struct hc_warm_rules;
+
+/* Serve until the other side goes, with warm interpreters as these rules say. Of all workers that live no
+ * other has the same `number`: what the last one of it had in HC_STAGE_DIR is removed. `key`: the file with
+ * the key for manifests; "": they are not signed. Never returns. */
+_Noreturn void hc_worker_main(int channel, size_t number, const struct hc_warm_rules *rules, const char *key);
 
 #endif
