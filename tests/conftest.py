@@ -36,6 +36,11 @@ LONG = {"test_escapes", "test_compatibility", "test_cpython", "test_rootfs_build
 # --machine-all" is for all, as both.
 MACHINE = {"test_limits": "root ordinary", "test_cgroups": "root ordinary", "test_hostile": "root ordinary", "test_matrix": "root",
            "test_inside": "ordinary", "test_scopes": "systemd-root systemd-ordinary", "test_units": "systemd-root"}
+# What shows that cells hold: "scripts/test --machine-all" runs all of it in warm cells too, every run of scripts/test what could end
+# otherwise in them and is quick ("warm"); the drill is in test_warm.
+CONTAINED = {"test_inside", "test_denials", "test_limits", "test_attacks", "test_channels", "test_hostile", "test_drill", "test_filter",
+             "test_output", "test_escapes"}
+WARM = {"test_inside", "test_denials", "test_limits", "test_attacks"}
 WHO = ("systemd-" if os.path.exists("/run/systemd/system") else "") + ("root" if cells.IS_ROOT else "ordinary")
 # In there nothing is skipped but for one of these reasons: the other's run has those.
 MACHINE_LACKS = ["the tree scientific is not built", "is for an ordinary user" if cells.IS_ROOT else "needs root"]
@@ -49,6 +54,8 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "row(number, ...): the rows that a test shows, see rows.py")
     config.addinivalue_line("markers", "long: not every day")
     config.addinivalue_line("markers", "machine: in the test machine too")
+    config.addinivalue_line("markers", "contained: shows that cells hold")
+    config.addinivalue_line("markers", "warm: in warm cells too")
 
 
 # Of these, what lacks there what it reaches for (names of the network, counters of its processor), and what takes too long.
@@ -72,6 +79,9 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if in_machine(item.module.__name__) and getattr(item, "originalname", "") not in NOT_THERE:
             item.add_marker("machine")
+        for mark, modules in (("contained", CONTAINED), ("warm", WARM)):
+            if item.module.__name__ in modules:
+                item.add_marker(mark)
         if item.module.__name__ in LONG:
             item.add_marker("long")
         shown = set()

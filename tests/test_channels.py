@@ -315,7 +315,11 @@ def in_cell(pair, user, code):
         yield process
 
 
-@pytest.mark.parametrize("name", CHANNELS)
+# An input of a warm cell is a copy that has just been made: its access time says nothing of anybody else.
+IN_NO_CELL = ["access time of an input"] if cells.is_warm() else []
+
+
+@pytest.mark.parametrize("name", [name for name in CHANNELS if name not in IN_NO_CELL])
 def test_what_works_between_processes_does_not_between_cells(name, user):
     channel, ordinary = CHANNELS[name], cells.ordinary()
     outside = Pair(channel, ordinary)

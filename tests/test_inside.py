@@ -20,6 +20,7 @@ import cells
 GUARD = "off"  # the kernel holds without it
 
 GUEST = 1000
+FILTERS = "4" if cells.is_warm() else "3"  # the zygote's own is below those of its cells
 TREE_FOLDERS = {"dev", "etc", "input", "lib", "lib64", "output", "proc", "tmp", "usr"}
 DEVICES = {"full": 7, "null": 3, "random": 8, "urandom": 9, "zero": 5}  # minors of major 1
 PROBE = "import os, stat\n" + cells.ATTEMPT
@@ -84,7 +85,7 @@ def test_is_uid_1000_without_any_right(user):
         status = status_of(pid)
     assert facts["ids"] == [[GUEST] * 3] * 2
     assert {status[name] for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")} == {"0" * 16}
-    assert (status["NoNewPrivs"], status["Seccomp"], status["Seccomp_filters"]) == ("1", "2", "3")
+    assert (status["NoNewPrivs"], status["Seccomp"], status["Seccomp_filters"]) == ("1", "2", FILTERS)
     assert status["TracerPid"] == "0"
     if user.is_root:
         assert facts["groups"] == [] and status["Groups"].strip() == ""
@@ -391,7 +392,7 @@ report(execve=attempt(os.execv, "/proc/self/exe", ["x"]))
     with paused(code, "--processes=fork", user=user) as (facts, pid):
         child = status_of(pid)
     assert child["NSpid"].split()[-1] == "3"
-    assert (child["Seccomp"], child["Seccomp_filters"], child["NoNewPrivs"]) == ("2", "3", "1")
+    assert (child["Seccomp"], child["Seccomp_filters"], child["NoNewPrivs"]) == ("2", FILTERS, "1")
     assert child["CapEff"] == child["CapBnd"] == "0" * 16 and facts["execve"] == "EPERM"
 
 
