@@ -12,6 +12,7 @@ import pytest
 import cells
 
 TOP = Path(__file__).resolve().parent.parent
+FILTERS = 4 + int(re.search(r"^Seccomp_filters:\t(\d+)$", Path("/proc/self/status").read_text(encoding="ascii"), re.M)[1])
 PROGRAMS = {path.stem for path in (TOP / "src" / "drill").glob("*.py")} - {"kit", "embed"}
 
 
@@ -70,6 +71,28 @@ def test_all_attacks_are_held_and_it_says_by_whom_and_what_rests_on_which_layer(
     for layer in answer["layers"]:
         assert layer["attacks"] == sum(layer["name"] in attack["layers"] for attack in answer["attacks"]
                                        if attack["policy"]["verdict"] != "not tried")
+
+
+@pytest.mark.long
+def test_attacks_on_warm_cells_are_held_alike(base_tree):
+    """All of them from two zygotes, of an ordinary user; test_warm has more of this."""
+    done = drill("--warm", "--json", user=cells.ordinary())
+    assert done.returncode == 0, done.stdout + done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["ok"] and answer["held"] == answer["tried"] > 200
+    assert {attack["name"] for attack in answer["attacks"]} == PROGRAMS
+    evidence, = [layer["evidence"] for layer in answer["layers"] if layer["name"] == "seccomp_job"]
+    assert f"Seccomp_filters {FILTERS}," in evidence  # the zygote's is one of them
+
+
+def test_one_attack_on_warm_cells(user):
+    done = drill("--warm", "--attack", "mount-bind", user=user)
+    assert done.returncode == 0 and done.stdout.endswith("2 attempts under policy default: 2 held, 0 reached something, 0 unclear\n")
+
+
+def test_a_policy_without_warm_cells_cannot_have_them_attacked(user):
+    done = drill("-p", write_policy(user, {"extends": "none", "output": {"mode": "bind"}}), "--warm", user=user)
+    assert done.returncode == 69 and 'output.mode "bind" has no warm cells' in done.stderr and done.stdout == ""
 
 
 def test_the_readme_shows_as_many_attempts_as_there_are():

@@ -3,6 +3,7 @@
 #include "base/fd.h"
 #include "cell/lures.h"
 #include "cell/run.h"
+#include "cell/zygote.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -38,6 +39,8 @@ static const struct hc_attack winner = {.name = "winner",
 struct range {
     struct hc_drill *d;
     struct hc_policy bare; /* the policy without its guard; shares what it points to */
+    struct hc_zygote
+        *zygotes[2]; /* for warm cells: under the policy, and under the bare one; NULL: none yet */
     struct hc_lures lures;
     char *vars;                 /* NAME=JSON for hc_job_add_var */
     char results[HC_LURES_DIR]; /* a directory for what attacks leave in /output; empty: none yet */
@@ -128,12 +131,26 @@ static bool cancelled(const struct hc_drill *d)
     return d->cancel_fd >= 0 && poll(&p, 1, 0) == 1;
 }
 
+/* A warm one, if such are attacked. */
+static int get_cell(struct range *g, const struct hc_policy *policy, struct hc_parked *out,
+                    struct hc_error *err)
+{
+    struct hc_zygote **zygote = &g->zygotes[policy == &g->bare];
+    if (!g->d->warm)
+        return 0;
+    if (!*zygote && hc_zygote_start(zygote, policy, NULL, 0, err) < 0)
+        return -1;
+    return hc_zygote_park(*zygote, out, err);
+}
+
 static int run_attack(struct range *g, const struct hc_attack *a, const struct hc_policy *policy,
                       struct hc_error *err)
 {
     struct hc_job job = {0};
     struct hc_run run = {
         .job = &job, .policy = policy, .pass_stdout = -1, .pass_stderr = -1, .cancel_fd = g->d->cancel_fd};
+    struct hc_parked cell;
+    hc_parked_init(&cell);
     hc_manifest_finish(g->m);
     *g->m = (struct hc_manifest){0};
     int rc = write_program(a, &job, err);
@@ -142,7 +159,11 @@ static int run_attack(struct range *g, const struct hc_attack *a, const struct h
     if (rc == 0)
         rc = hc_job_add_var(&job, g->vars, err);
     if (rc == 0)
+        rc = get_cell(g, policy, &cell, err);
+    run.parked = g->d->warm ? &cell : NULL;
+    if (rc == 0)
         rc = hc_run(&run, g->m, err);
+    hc_parked_finish(&cell);
     hc_run_finish(&run);
     hc_job_finish(&job);
     if (rc == 0 && cancelled(g->d))
@@ -299,6 +320,8 @@ int hc_drill(struct hc_drill *d, struct hc_error *err)
     struct range g = {.d = d, .bare = *d->policy};
     g.bare.guard = HC_GUARD_OFF;
     int rc = prepare(&g, err) < 0 ? -1 : try_all(&g, err);
+    for (size_t i = 0; i < sizeof g.zygotes / sizeof *g.zygotes; i++)
+        hc_zygote_stop(g.zygotes[i]);
     hc_lures_remove(&g.lures);
     /* Of what attacks left there, only plain files and folders of ours ever come out of a cell. */
     if (g.results[0])

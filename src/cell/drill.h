@@ -48,6 +48,7 @@ struct hc_drill_layer {
 struct hc_drill {
     const struct hc_policy *policy; /* borrowed */
     const char *only;               /* name of the one attack to try; NULL: all. Borrowed */
+    bool warm;                      /* cells that waited, copies of a zygote, are attacked */
     int cancel_fd;                  /* readable: stop; -1: none */
     void (*each)(void *ctx, const struct hc_drill_row *row);
     void (*layer)(void *ctx, const struct hc_drill_layer *layer);

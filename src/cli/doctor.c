@@ -9,21 +9,23 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char help[] = "usage: hotcell doctor [--json]\n"
-                           "       hotcell doctor --drill [-p POLICY] [-t TREE] [--attack NAME] [--json]\n"
-                           "Try everything that cells need of this host, and say what is missing, what that "
-                           "costs and what mends it.\n\n"
-                           "  ok     it works\n"
-                           "  note   runs work, with less\n"
-                           "  FAIL   a run under the default policy would not work\n\n"
-                           "With --drill, attack cells of the policy (default: default) from inside, with "
-                           "and without its guard,\n"
-                           "and say for each attack and each layer of isolation whether it held.\n"
-                           "  -p, --policy POLICY   the policy whose cells are attacked\n"
-                           "  -t, --tree TREE       the tree to attack from, instead of the policy's\n"
-                           "      --attack NAME     try one attack only\n"
-                           "      --json            print one object\n\n"
-                           "Exit status 69 if there is a FAIL, else 0.\n";
+static const char help[] =
+    "usage: hotcell doctor [--json]\n"
+    "       hotcell doctor --drill [-p POLICY] [-t TREE] [--attack NAME] [--warm] [--json]\n"
+    "Try everything that cells need of this host, and say what is missing, what that "
+    "costs and what mends it.\n\n"
+    "  ok     it works\n"
+    "  note   runs work, with less\n"
+    "  FAIL   a run under the default policy would not work\n\n"
+    "With --drill, attack cells of the policy (default: default) from inside, with "
+    "and without its guard,\n"
+    "and say for each attack and each layer of isolation whether it held.\n"
+    "  -p, --policy POLICY   the policy whose cells are attacked\n"
+    "  -t, --tree TREE       the tree to attack from, instead of the policy's\n"
+    "      --attack NAME     try one attack only\n"
+    "      --warm            attack cells that waited for a job, as hotcelld has them\n"
+    "      --json            print one object\n\n"
+    "Exit status 69 if there is a FAIL, else 0.\n";
 
 static void print_row(void *ctx, const struct hc_host_row *row)
 {
@@ -68,13 +70,10 @@ static int print_json(void)
 }
 
 static const struct option options[] = {
-    {"help", no_argument, NULL, 'h'},
-    {"json", no_argument, NULL, 'j'},
-    {"drill", no_argument, NULL, 'd'},
-    {"policy", required_argument, NULL, 'p'},
-    {"tree", required_argument, NULL, 't'},
-    {"attack", required_argument, NULL, 'a'},
-    {NULL, 0, NULL, 0},
+    {"help", no_argument, NULL, 'h'},       {"json", no_argument, NULL, 'j'},
+    {"drill", no_argument, NULL, 'd'},      {"policy", required_argument, NULL, 'p'},
+    {"tree", required_argument, NULL, 't'}, {"attack", required_argument, NULL, 'a'},
+    {"warm", no_argument, NULL, 'w'},       {NULL, 0, NULL, 0},
 };
 
 /* Options of a drill without a drill would be silently without effect. */
@@ -90,6 +89,8 @@ static int read_options(int argc, char **argv, struct hc_drill_options *drill, b
         if (value) {
             *value = optarg;
             of_drill = true;
+        } else if (opt == 'w') {
+            drill->warm = of_drill = true;
         } else if (opt == 'd') {
             *drilled = true;
         } else if (opt == 'j') {
@@ -102,7 +103,7 @@ static int read_options(int argc, char **argv, struct hc_drill_options *drill, b
     }
     if (optind < argc)
         return hc_usage("doctor", "expected options only, got '%s'", argv[optind]);
-    return of_drill && !*drilled ? hc_usage("doctor", "-p, -t and --attack need --drill") : 0;
+    return of_drill && !*drilled ? hc_usage("doctor", "-p, -t, --attack and --warm need --drill") : 0;
 }
 
 int hc_cmd_doctor(int argc, char **argv)

@@ -171,7 +171,8 @@ int hc_drill_serve(const struct hc_drill_options *options)
     struct hc_policy policy;
     hc_policy_init(&policy);
     hc_autofd cancel = hc_cancel_open(&err);
-    struct hc_drill drill = {.policy = &policy, .only = options->attack, .cancel_fd = cancel};
+    struct hc_drill drill = {
+        .policy = &policy, .only = options->attack, .warm = options->warm, .cancel_fd = cancel};
     int rc = cancel < 0 ? -1 : load_policy(options, &policy, &err);
     if (rc == 0)
         rc = options->json ? drill_json(&drill, &err) : drill_text(&drill, &err);

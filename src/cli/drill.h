@@ -4,7 +4,7 @@
 
 struct hc_drill_options {
     const char *policy, *tree, *attack; /* NULL: default, the policy's, all */
-    int json;
+    int json, warm;
 };
 
 /* Returns the exit status: 0 if everything was held, 69 if not. */
