@@ -106,12 +106,12 @@ static uint32_t by_rule(const struct cell *c, const char *call, const struct sec
 }
 
 /* Rows that take something away from what others allow, and tell it. */
-static bool makes_code(const struct cell *c, const char *call, const struct seccomp_data *data)
+static bool is_taken(const struct cell *c, const char *call, const struct seccomp_data *data)
 {
-    if (!hc_syscalls_no_new_code(c->policy->rules))
-        return false;
+    unsigned when = (hc_syscalls_no_new_code(c->policy->rules) ? (unsigned)HC_NO_NEW_CODE : 0) |
+                    (c->policy->session ? (unsigned)HC_IN_SESSION : 0);
     for (size_t i = 0; i < hc_call_rules_count; i++)
-        if (hc_call_rules[i].when == HC_NO_NEW_CODE && strcmp(hc_call_rules[i].call, call) == 0 &&
+        if ((hc_call_rules[i].when & when) && strcmp(hc_call_rules[i].call, call) == 0 &&
             fits(&hc_call_rules[i], data))
             return true;
     return false;
@@ -133,7 +133,7 @@ static uint32_t expected(const struct cell *c, const char *call, const struct se
         return by_refusal(call, true);
     uint32_t rule = by_rule(c, call, data);
     uint32_t says = in_sets(c, call) ? SECCOMP_RET_ALLOW : rule ? rule : by_refusal(call, false);
-    return says == SECCOMP_RET_ALLOW && makes_code(c, call, data) ? SECCOMP_RET_USER_NOTIF : says;
+    return says == SECCOMP_RET_ALLOW && is_taken(c, call, data) ? SECCOMP_RET_USER_NOTIF : says;
 }
 
 /* ---- a zygote's cell ---- */
@@ -217,7 +217,7 @@ static int read_text(void *ctx, const char *name, const char *from, struct hc_bu
     return hc_buf_str(text, ctx);
 }
 
-static void check_text(const char *json)
+static void check_policy(const char *json, bool session)
 {
     struct hc_policy p;
     struct hc_error err;
@@ -225,8 +225,14 @@ static void check_text(const char *json)
     (void)snprintf(text, sizeof text, "%s", json);
     if (hc_policy_load(&p, "test", read_text, text, &err) < 0)
         fail_msg("%s", err.text);
+    p.session = session;
     check_cells(json, &p);
     hc_policy_finish(&p);
+}
+
+static void check_text(const char *json)
+{
+    check_policy(json, false);
 }
 
 static void shipped_policies(void **state)
@@ -262,6 +268,14 @@ static void what_a_policy_changes(void **state)
         "{\"network\": \"loopback\", \"processes\": \"fork\", \"syscalls\": "
         "{\"deny\": [\"socket\", \"connect\", \"clone\", \"fork\", \"links\", \"ioctl\", \"chmod\"]}}");
     check_text("{\"syscalls\": {\"allow\": [\"splicing\"], \"deny\": [\"tee\", \"vectors\", \"mknodat\"]}}");
+}
+
+/* That of which a session's launcher is asked each time: permits.h. */
+static void sessions(void **state)
+{
+    (void)state;
+    check_policy("{\"network\": \"loopback\", \"syscalls\": {\"executable_memory\": \"files\"}}", true);
+    check_policy("{\"syscalls\": {\"deny\": [\"kill\", \"tkill\"]}}", true);
 }
 
 /* ---- the tables themselves ---- */
@@ -361,13 +375,10 @@ static void learning_asks_about_each_call(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shipped_policies),
-        cmocka_unit_test(network_and_processes),
-        cmocka_unit_test(what_a_policy_changes),
-        cmocka_unit_test(every_call_has_a_row),
-        cmocka_unit_test(every_row_is_about_a_call),
-        cmocka_unit_test(every_row_has_a_reason),
-        cmocka_unit_test(learning_asks_about_each_call),
+        cmocka_unit_test(shipped_policies),       cmocka_unit_test(network_and_processes),
+        cmocka_unit_test(what_a_policy_changes),  cmocka_unit_test(sessions),
+        cmocka_unit_test(every_call_has_a_row),   cmocka_unit_test(every_row_is_about_a_call),
+        cmocka_unit_test(every_row_has_a_reason), cmocka_unit_test(learning_asks_about_each_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,6 +91,18 @@ struct step {
     {                                                                                                        \
         HC_FRAME_FILTERED, LAST, "", HC_FRAME_FILTERED                                                       \
     }
+#define CHECKED                                                                                              \
+    {                                                                                                        \
+        HC_FRAME_CHECKED, LAST, "{}", HC_FRAME_CHECKED                                                       \
+    }
+#define KEPT                                                                                                 \
+    {                                                                                                        \
+        HC_FRAME_KEPT, LAST, "", HC_FRAME_KEPT                                                               \
+    }
+#define RESUMED                                                                                              \
+    {                                                                                                        \
+        HC_FRAME_RESUMED, LAST, "", HC_FRAME_RESUMED                                                         \
+    }
 #define DENIAL(text)                                                                                         \
     {                                                                                                        \
         HC_FRAME_DENIAL, LAST, text, HC_FRAME_DENIAL                                                         \
@@ -105,6 +117,8 @@ struct step {
 #define BAD_REJECTED REFUSED(HC_FRAME_REJECTED, LAST, "{}")
 #define BAD_FILTERED REFUSED(HC_FRAME_FILTERED, LAST, "")
 #define BAD_DENIAL   REFUSED(HC_FRAME_DENIAL, LAST, "{}")
+#define BAD_KEPT     REFUSED(HC_FRAME_KEPT, LAST, "")
+#define BAD_RESUMED  REFUSED(HC_FRAME_RESUMED, LAST, "")
 #define BEGIN(text)                                                                                          \
     {                                                                                                        \
         HC_FRAME_REPORT, 0, text, 0                                                                          \
@@ -113,6 +127,20 @@ struct step {
     {                                                                                                        \
         HC_FRAME_REPORT, LAST, text, HC_FRAME_REPORT                                                         \
     }
+
+static void converse(const char *title, struct hc_inbox in, const struct step *steps, const char *body)
+{
+    for (const struct step *s = steps; s->type; s++) {
+        char data[64];
+        struct hc_error err = {0};
+        int answer = hc_inbox_feed(&in, data, packet(data, s->type, s->flags, s->text), &err);
+        if (answer != s->answer)
+            fail_msg("%s: step %zu: %d %s", title, (size_t)(s - steps), answer, err.text);
+    }
+    if (body)
+        assert_string_equal(in.body.data, body);
+    hc_inbox_finish(&in);
+}
 
 static void conversations(void **state)
 {
@@ -164,20 +192,48 @@ static void conversations(void **state)
         {"an unknown type", {READY, REFUSED(77, LAST, "")}, NULL},
     };
     (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct hc_inbox in = {.max = 10};
-        for (size_t k = 0; k < COUNT(rows[i].steps) && rows[i].steps[k].type; k++) {
-            const struct step *s = &rows[i].steps[k];
-            char data[64];
-            struct hc_error err = {0};
-            int answer = hc_inbox_feed(&in, data, packet(data, s->type, s->flags, s->text), &err);
-            if (answer != s->answer)
-                fail_msg("%s: step %zu: %d %s", rows[i].title, k, answer, err.text);
-        }
-        if (rows[i].body)
-            assert_string_equal(in.body.data, rows[i].body);
-        hc_inbox_finish(&in);
-    }
+    for (size_t i = 0; i < COUNT(rows); i++)
+        converse(rows[i].title, (struct hc_inbox){.max = 10}, rows[i].steps, rows[i].body);
+}
+
+/* What a session's interpreter may say once a run has been handed over, and what when it is to take over. */
+static void runs_of_a_session(void **state)
+{
+    static const struct hc_inbox handed = {.filtered = true, .ready = true, .awaits_copy = true, .max = 10};
+    static const struct hc_inbox woken = {.filtered = true, .ready = true, .awaits_resume = true, .max = 10};
+    static const struct hc_inbox idle = {.filtered = true, .ready = true, .max = 10};
+    static const struct {
+        const char *title;
+        const struct hc_inbox *start;
+        struct step steps[7];
+        const char *body;
+    } rows[] = {
+        {"a run", &handed, {KEPT, RUN, REPORT}, "{}"},
+        {"a run with a warning and a denial", &handed, {KEPT, CHECKED, RUN, DENIAL("[1]"), REPORT}, "{}"},
+        {"a program that was refused", &handed, {KEPT, REJECTED}, "{}"},
+        {"no copy could be made", &handed, {REJECTED}, "{}"},
+        {"a copy that ended before its word was heard", &handed, {RUN, KEPT, REPORT}, "{}"},
+        {"two copies", &handed, {KEPT, BAD_KEPT}, NULL},
+        {"a second copy while it runs", &handed, {KEPT, RUN, BAD_KEPT}, NULL},
+        {"a take-over that nobody asked for", &handed, {KEPT, BAD_RESUMED}, NULL},
+        {"one while it runs", &handed, {KEPT, RUN, BAD_RESUMED}, NULL},
+        {"a copy inside a report", &handed, {KEPT, RUN, BEGIN("{"), BAD_KEPT}, NULL},
+        {"a copy with content", &handed, {REFUSED(HC_FRAME_KEPT, LAST, "x")}, NULL},
+        {"a copy in pieces", &handed, {REFUSED(HC_FRAME_KEPT, 0, "")}, NULL},
+        {"a second start", &handed, {BAD_FILTERED}, NULL},
+        {"ready again", &handed, {KEPT, BAD_READY}, NULL},
+        {"the launcher's word for the next run", &handed, {REFUSED(HC_FRAME_NEXT, LAST, "")}, NULL},
+        {"that word while it runs", &handed, {KEPT, RUN, REFUSED(HC_FRAME_NEXT, LAST, "")}, NULL},
+        {"a take-over", &woken, {RESUMED}, NULL},
+        {"two of them", &woken, {RESUMED, BAD_RESUMED}, NULL},
+        {"a take-over with content", &woken, {REFUSED(HC_FRAME_RESUMED, LAST, "x")}, NULL},
+        {"a copy instead", &woken, {BAD_KEPT}, NULL},
+        {"a copy between runs", &idle, {BAD_KEPT}, NULL},
+        {"a take-over between runs", &idle, {BAD_RESUMED}, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        converse(rows[i].title, *rows[i].start, rows[i].steps, rows[i].body);
 }
 
 int main(void)
@@ -185,6 +241,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_packet_must_be_exactly_one_frame),
         cmocka_unit_test(conversations),
+        cmocka_unit_test(runs_of_a_session),
     };
     return cmocka_run_group_tests_name("frame", tests, NULL, NULL);
 }
