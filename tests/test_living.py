@@ -309,6 +309,118 @@ def test_of_branches_one_is_kept(session):
     assert "there are no branches" in refused(session, {"keep": 1})
 
 
+def answers_of_branches(session, *codes):
+    session.ask({"branch": [{"code": code} for code in codes]})
+    results = [session.answer() for _ in codes]
+    assert session.answer()["request"] == "branch"
+    return results
+
+
+def test_what_is_outside_of_the_process_is_not_taken_back(bare):
+    """Files, and what processes share of those that are open; a database, if it is one of the memory, is."""
+    bare.run("""
+import os, sqlite3
+kept, memory = sqlite3.connect('/output/kept.db'), sqlite3.connect(':memory:')
+for database in kept, memory:
+    database.execute('create table if not exists t (x)'); database.execute('delete from t'); database.commit()
+log = open('/output/log', 'w')
+print('before', file=log, flush=True)
+pipe = os.pipe()
+""")
+    run = bare.run("""
+for database in kept, memory:
+    database.execute('insert into t values (1)'); database.commit()
+kept.execute('insert into t values (2)')  # never committed
+print('killed', file=log, flush=True)
+os.write(pipe[1], b'sent')
+os._exit(1)
+""")
+    assert run.state.startswith("rolled back"), run
+    after = bare.run("""
+print('after', file=log, flush=True)
+counts = [database.execute('select count(*) from t').fetchone()[0] for database in (kept, memory)]
+[counts, open('/output/log').read().split(), os.read(pipe[0], 9).decode()]
+""")
+    assert after.value == [[1, 0], ["before", "killed", "after"], "sent"], after
+    bare.run("[database.close() for database in (kept, memory)]\nlog.close(); [os.close(fd) for fd in pipe]")
+
+
+def test_branches_share_files_and_nothing_else(session):
+    session.run("x = []")
+    done(session, {"checkpoint": "empty"})
+    write = "x.append({0}); import os; seen = sorted(os.listdir('/output')); open('/output/{0}', 'w').close(); [x, seen]"
+    results = answers_of_branches(session, *[write.format(number) for number in range(8)])
+    values = [result["manifest"]["guest"]["value"]["application/json"] for result in results]
+    assert values == [[[number], [str(earlier) for earlier in range(number)]] for number in range(8)]
+    assert [[file["path"] for file in result["manifest"]["files"]] for result in results] == [[str(number)] for number in range(8)]
+    done(session, {"keep": 5})
+    assert session.run("x").value == [4]
+    done(session, {"rollback": "empty"})
+    assert session.run("x").value == []
+    assert "a list of 1 to 8 runs" in refused(session, {"branch": [{"code": "1"}] * 9})
+    assert "a list of 1 to 8 runs" in refused(session, {"branch": []})
+
+
+def test_a_branch_that_is_killed_can_be_kept_and_is_what_they_began_from(session):
+    session.run("x = 1")
+    results = answers_of_branches(session, "x = 2; import os; os._exit(1)", "x = 3; 1 / 0")
+    assert [result["state"] for result in results] == ["rolled back to run 1", "kept"]
+    assert done(session, {"keep": 1})["state"] == "that of run 1"
+    assert session.run("x").value == 1
+
+
+@pytest.mark.row("S3.4", "S3.5", "S3.7", "S3.38")
+def test_programs_in_sessions_are_what_they_are_in_jobs(session):
+    assert session.run("x = 20\nx + 1\n2 * x").value == 40
+    assert session.run("x = 21").manifest["guest"]["value"] is None
+    run = session.run("import asyncio\nasync def give(n):\n    await asyncio.sleep(0)\n    return n\n"
+                      "await asyncio.gather(give(1), give(2))")
+    assert run.value == [1, 2]
+    assert session.run("async def count():\n    yield 1\n    yield 2\n[n async for n in count()]").value == [1, 2]
+    assert session.run("await give(3)").value == 3
+    assert session.run("import inspect\ninspect.getsource(give).splitlines()[0]").value == "async def give(n):"
+    trace = session.run("async def fails(): return 1 / 0  # here\nawait fails()").manifest["guest"]["error"]["traceback"]
+    assert 'File "<cell 7>", line 2' in trace and "return 1 / 0  # here" in trace and trace.count("File ") == 2
+
+
+@pytest.mark.long
+def test_data_goes_in_and_out_of_runs(scientific):  # pylint: disable=unused-argument
+    directory = cells.new_directory(cells.caller())
+    (directory / "sales.csv").write_text("a,b\n1,2\n3,4\n")
+    with living.Session("--timeout=60s", "--memory=1G", f"--input=sales={directory}/sales.csv", tree="scientific") as session:
+        assert session.run("int(sales.a.sum()) + n", vars={"n": 1, "more": {"k": [1.5, None]}}).value == 5
+        run = session.run("import numpy as np\nsales['c'] = sales.a * 2\nmean = np.float64(2.5)", **{
+            "return": ["sales=csv", "more=json", "mean"]})
+        returned = run.manifest["guest"]["returned"]
+        assert returned["more"]["json"] == {"k": [1.5, None]} and (session.output / returned["sales"]["path"]).read_text() == (
+            "a,b,c\n1,2,2\n3,4,6\n"), returned
+        figure = session.run("import matplotlib.pyplot as plt\nlines = plt.plot([1, 3, 2])\nplt.title('kept')")
+        assert [f["mime"] for f in figure.manifest["figures"]] == ["image/png"]
+        assert session.run("import os; os._exit(1)").state == "rolled back to run 3"
+        assert session.run("sales.c.tolist()").value == [2, 6]
+
+
+@pytest.mark.long
+def test_threads_of_numeric_libraries_are_there_in_copies(scientific):  # pylint: disable=unused-argument
+    """libgomp would wait for those of the process that was copied."""
+    with living.Session("--timeout=60s", "--memory=1G", tree="scientific") as session:
+        first = session.run("""
+import numpy as np, os
+from sklearn.ensemble import HistGradientBoostingRegressor
+X = np.random.default_rng(0).random((300, 4))
+def fit(): return float(HistGradientBoostingRegressor(max_iter=2).fit(X, X.sum(1)).predict(X[:1])[0])
+def product(): return float((X.T @ X).sum())
+[fit(), product()]
+""").value
+        assert session.run("[fit(), product()]").value == first
+        assert session.run("os._exit(1)").state == "rolled back to run 2"
+        assert session.run("[fit(), product()]").value == first
+        results = answers_of_branches(session, "[fit(), product()]", "os._exit(1)", "X = X * 2; product() / 4")
+        assert [result["state"] for result in results] == ["kept", "rolled back to run 4", "kept"]
+        done(session, {"keep": 3})
+        assert session.run("product() / 4").value == first[1]
+
+
 REPORT = 'dict(value=None, error=None, figures=[], columns={}, warnings=[], exit=0, complete=True)'
 
 

@@ -22,6 +22,7 @@
 #include "shim/harness/results.h"
 #include "shim/harness/tools.h"
 #include "shim/harness/wire.h"
+#include "shim/openmp.h"
 #include "spec/handover.h"
 
 #include <errno.h>
@@ -144,6 +145,7 @@ static enum side make_copy(void)
     struct sigaction theirs;
     const struct sigaction plain = {.sa_handler = SIG_DFL};
     (void)fflush(NULL);
+    hc_openmp_pause();
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, &before);
     (void)sigaction(SIGCHLD, &plain, &theirs);
