@@ -177,6 +177,25 @@ class Daemon:
         body = spec if isinstance(spec, bytes) else json.dumps(self.spec(spec)).encode()
         return self.request("POST", "/v1/jobs", body, {"Content-Type": "application/json", **(headers or {})}, **more)
 
+    def send(self, path, body=None, headers=None, **more):
+        """What is JSON."""
+        body = None if body is None else json.dumps(body).encode()
+        return self.request("POST", path, body, {"Content-Type": "application/json", **(headers or {})}, **more)
+
+    def session(self, spec=None, **more):
+        """A new one: its path."""
+        spec = self.spec(spec or {})
+        answer = self.send("/v1/sessions", spec, **more)
+        assert answer.status == 201, answer
+        assert answer.headers["Location"] == f"/v1/sessions/{answer.json['session_id']}"
+        return answer.headers["Location"]
+
+    def run(self, session, code, **more):
+        """The answer's JSON."""
+        answer = self.send(f"{session}/runs", {"code": code, **more})
+        assert answer.status == 200, answer
+        return answer.json
+
     def post_async(self, spec, headers=None, **more):
         answer = self.post(spec, {"Prefer": "respond-async", **(headers or {})}, **more)
         assert answer.status == 202, answer
@@ -206,6 +225,7 @@ def manifest_schema():
 def path_item(path):
     for template, item in openapi()["paths"].items():
         pattern = re.escape(template).replace(re.escape("{id}"), "[^/]+").replace(re.escape("{path}"), ".+")
+        pattern = re.sub(r"\\\{(call|name)\\\}", "[^/]+", pattern)
         if re.fullmatch(pattern, path):
             return item
     return None

@@ -146,6 +146,7 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
                              .pass_stderr = -1,
                              .cancel_fd = given->cancel_fd,
                              .default_dir = given->default_dir,
+                             .share = given->share,
                              .dest = {.fd = -1}};
     s->m = m;
     s->ahead = hc_stamp_ahead();

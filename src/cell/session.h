@@ -27,6 +27,7 @@ struct hc_session_given {
     const struct hc_job *job; /* inputs, seed, output directory, ...; no code. Lent, as all of this is */
     const struct hc_policy *policy; /* effective */
     const char *default_dir;        /* as of struct hc_run */
+    struct hc_share share;          /* as of struct hc_run */
     int cancel_fd;                  /* readable: end the session. -1: none */
     struct hc_parked
         *parked; /* as of struct hc_run: a cell for sessions (hc_session_policy). NULL: build one */

@@ -43,9 +43,12 @@ static cJSON *event(const char *name)
     return o;
 }
 
-static void answer_error(struct client *c, const struct hc_error *err)
+/* `branch`: what is no good is its run; 0: the whole request. */
+static void answer_error(struct client *c, const struct hc_error *err, size_t branch)
 {
     cJSON *o = event("error");
+    if (branch)
+        (void)cJSON_AddNumberToObject(o, "branch", (double)branch);
     (void)cJSON_AddNumberToObject(o, "line", c->line);
     (void)cJSON_AddStringToObject(o, "message", err->text);
     answer(c, o);
@@ -296,7 +299,7 @@ static int serve_branch(struct client *c, const struct hc_json *j, const cJSON *
         if (rc < 0)
             return rc;
         if (rc == 1) /* a branch without a run is one nevertheless: numbers are those of the list */
-            answer_error(c, err);
+            answer_error(c, err, hc_session_branches(c->session));
         if (!hc_session_alive(c->session))
             return 0;
     }
@@ -402,6 +405,12 @@ static int await_input(struct client *c)
     return -1;
 }
 
+static bool is_cancelled(const struct client *c)
+{
+    struct pollfd cancel = {.fd = c->t->cancel_fd, .events = POLLIN};
+    return poll(&cancel, 1, 0) > 0;
+}
+
 /* Serve requests until one of these ends, or -1: our failure. */
 static int converse(struct client *c, struct hc_error *err)
 {
@@ -425,13 +434,13 @@ static int converse(struct client *c, struct hc_error *err)
         int rc = *line ? serve_line(c, line, err) : 0;
         free(line);
         if (rc == 1)
-            answer_error(c, err);
+            answer_error(c, err, 0);
         if (rc == 2)
             return HC_SESSION_CLOSED;
         if (rc < 0)
             return -1;
         if (!hc_session_alive(c->session))
-            return HC_SESSION_LOST;
+            return is_cancelled(c) ? HC_SESSION_CANCELLED : HC_SESSION_LOST;
         if (hc_session_time_left(c->session) == 0)
             return HC_SESSION_LIFE;
     }
@@ -484,6 +493,7 @@ int hc_session_talk(const struct hc_talk *t, struct hc_error *err)
     const struct hc_session_given given = {.job = t->job,
                                            .policy = t->policy,
                                            .default_dir = t->default_dir,
+                                           .share = t->share,
                                            .parked = t->parked,
                                            .cancel_fd = t->cancel_fd,
                                            .tool_fd = t->tool_fd,

@@ -22,10 +22,21 @@ enum hc_say {
     HC_SAY_RELOAD,  /* keeper to front, with two descriptors: configuration and tokens, as text */
     HC_SAY_READY,   /* front to keeper: it listens */
     HC_SAY_ALIVE,   /* front to keeper: its loop goes round */
+    HC_SAY_SESSION, /* front to keeper: a process for a session; back, with its channel, or without one: there
+                       is none. Front to that process, with enum hc_session_fd: be it. HC_SAY_DONE,
+                       HC_SAY_FAILED tell its end */
 };
 
 enum hc_reload_fd { HC_RELOAD_CONFIG, HC_RELOAD_TOKENS, HC_RELOAD_FDS };
-enum hc_run_fd { HC_RUN_BODY, HC_RUN_STDOUT, HC_RUN_STDERR, HC_RUN_CANCEL, HC_RUN_FDS };
+/* The last of each is there if the client answers tools. */
+enum hc_run_fd { HC_RUN_BODY, HC_RUN_STDOUT, HC_RUN_STDERR, HC_RUN_CANCEL, HC_RUN_TOOLS, HC_RUN_FDS };
+enum hc_session_fd {
+    HC_SESSION_BODY,
+    HC_SESSION_STREAM,
+    HC_SESSION_CANCEL,
+    HC_SESSION_TOOLS,
+    HC_SESSION_FDS
+};
 
 /* What the front counts of a job that has a manifest. */
 struct hc_outcome {

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#define HC_MAX_SESSIONS 1024
+
 #define HC_TENANT_NAME  65                 /* 64 letters, digits, '.', '_', '-', and a NUL */
 #define HC_KIB_S_PER_GB (INT64_C(1) << 20) /* one GB-second is 2^30 bytes for one second */
 
@@ -28,6 +30,7 @@ struct hc_quota {
     int64_t gb_s_milli;   /* thousandths of GB-seconds per window; 0: no limit */
     int64_t window_ms;    /* the sliding window of the two */
     int64_t stored_bytes; /* results that are kept; 0: no limit */
+    int64_t sessions;     /* at the same time */
 };
 
 struct hc_uid_range {
@@ -61,6 +64,7 @@ struct hc_config {
     char sign[256];         /* file of the key for manifests; "": they are not signed */
     int64_t workers;        /* 0: one per processor; use hc_config_workers */
     int64_t queue;          /* jobs that wait, of all tenants together */
+    int64_t sessions;       /* at the same time, of all tenants together */
     int64_t warm_memory;    /* bytes that all parked cells may use together */
     int64_t warm_cells, warm_age_ms, warm_idle_ms; /* after which a warm interpreter is replaced, or ends */
     int64_t local;           /* enum hc_local_users: what a uid is that no tenant names */

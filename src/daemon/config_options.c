@@ -36,6 +36,8 @@ static const struct hc_option config_rows[] = {
      .help = "Jobs that run at the same time; 0 for one per processor."},
     {.path = "queue", .kind = HC_OPT_COUNT, FIELD(queue), .min = 1, .max = 1000000, .def = 10000,
      .help = "Jobs that wait, of all tenants together."},
+    {.path = "sessions", .kind = HC_OPT_COUNT, FIELD(sessions), .min = 0, .max = HC_MAX_SESSIONS, .def = 16,
+     .help = "Sessions at the same time, of all tenants together; each has a process of its own beside the workers. 0 for none."},
     {.path = "drain", .kind = HC_OPT_DURATION, FIELD(drain_ms), .min = 0, .max = HOUR, .def = 30 * SECOND,
      .help = "How long running jobs may go on when the daemon is told to end."},
     {.path = "local_users", .kind = HC_OPT_CHOICE, FIELD(local), .choices = local_users, .def = HC_LOCAL_OWN,
@@ -91,6 +93,8 @@ static const struct hc_option quota_rows[] = {
      .help = "The window of the two: use that is longer ago does not count."},
     {.path = "stored_bytes", .kind = HC_OPT_SIZE, FIELD(stored_bytes), .min = 0, .max = 1024 * TIB, .def = GIB,
      .help = "Size of the results that are kept; 0 for no limit."},
+    {.path = "sessions", .kind = HC_OPT_COUNT, FIELD(sessions), .min = 0, .max = HC_MAX_SESSIONS, .def = 4,
+     .help = "Sessions at the same time; 0 refuses them."},
 };
 #undef FIELD
 /* clang-format on */

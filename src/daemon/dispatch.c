@@ -54,6 +54,7 @@ static void close_output(struct hc_front *f, struct hc_task *task)
         hc_reactor_remove(f->epoll, &task->output[i]);
         hc_close_fd(&task->output[i].fd);
     }
+    hc_tool_link_close(&task->tools);
     hc_close_fd(&task->cancel_fd);
 }
 
@@ -300,28 +301,36 @@ static int watch_output(struct hc_front *f, struct hc_task *task, int i, int fd,
     return hc_reactor_add(f->epoll, &task->output[i], EPOLLIN, err);
 }
 
+static void tools_ready(struct hc_watch *w, uint32_t events)
+{
+    struct hc_task *task = hc_owner(w, struct hc_task, tools.watch);
+    (void)events;
+    hc_tool_link_work(&task->tools, &task->events);
+    hc_task_wake(task);
+}
+
 static int hand_over(struct hc_front *f, struct hc_front_worker *w, struct hc_task *task,
                      struct hc_error *err)
 {
     int out = -1, errors = -1, cancel_read = -1;
-    hc_autofd out_end = -1, err_end = -1, cancel_end = -1;
+    hc_autofd out_end = -1, err_end = -1, cancel_end = -1, tools_end = -1;
     if (open_pipe(&out, &out_end, err) < 0 || watch_output(f, task, 0, out, err) < 0 ||
         open_pipe(&errors, &err_end, err) < 0 || watch_output(f, task, 1, errors, err) < 0 ||
         open_pipe(&cancel_read, &task->cancel_fd, err) < 0)
         return -1;
     cancel_end = cancel_read;
+    if (task->has_tools && (tools_end = hc_tool_link_open(&task->tools, f->epoll, tools_ready, err)) < 0)
+        return -1;
     static struct hc_message m;
     m = (struct hc_message){.kind = HC_SAY_RUN};
     (void)snprintf(m.job_id, sizeof m.job_id, "%s", task->queued.id);
     (void)snprintf(m.tenant, sizeof m.tenant, "%s", task->queued.tenant->name);
     m.weight = task->queued.tenant->quota.weight;
     const int fds[HC_RUN_FDS] = {
-        [HC_RUN_BODY] = task->body_fd,
-        [HC_RUN_STDOUT] = out_end,
-        [HC_RUN_STDERR] = err_end,
-        [HC_RUN_CANCEL] = cancel_end,
+        [HC_RUN_BODY] = task->body_fd, [HC_RUN_STDOUT] = out_end,  [HC_RUN_STDERR] = err_end,
+        [HC_RUN_CANCEL] = cancel_end,  [HC_RUN_TOOLS] = tools_end,
     };
-    return hc_channel_send(w->channel.fd, &m, fds, HC_RUN_FDS, err);
+    return hc_channel_send(w->channel.fd, &m, fds, task->has_tools ? HC_RUN_FDS : HC_RUN_TOOLS, err);
 }
 
 /* Its worker has died before it could be told of the job, which waits for another. */
@@ -428,6 +437,11 @@ bool hc_front_submit(struct hc_front *f, struct hc_task *task, char known[65], s
 
 void hc_front_cancel(struct hc_front *f, struct hc_task *task)
 {
+    if (task->of_session) {
+        if (task->dialog)
+            hc_dialog_cancel(task->dialog);
+        return;
+    }
     if (task->state == HC_TASK_RUNNING) {
         hc_close_fd(&task->cancel_fd);
     } else if (task->state == HC_TASK_QUEUED) {

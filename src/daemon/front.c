@@ -34,8 +34,8 @@ static void begin_drain(struct hc_front *f)
     f->draining = true;
     f->drain_until = hc_mono_ms() + f->config.drain_ms;
     hc_http_quiesce(&f->http);
-    hc_info("draining: %lld jobs run, %lld wait", (long long)hc_queue_running(f->queue),
-            (long long)hc_queue_waiting(f->queue));
+    hc_info("draining: %lld jobs run, %lld wait, %zu sessions end", (long long)hc_queue_running(f->queue),
+            (long long)hc_queue_waiting(f->queue), f->dialogs.open);
 }
 
 /* Sockets, workers and what libmicrohttpd was started with stay as they are until the next start. */
@@ -87,6 +87,10 @@ static void keeper_ready(struct hc_watch *w, uint32_t events)
             hc_warn("%s", err.text);
         hc_front_dispatch(f);
     }
+    if (m.kind == HC_SAY_SESSION && count <= 1) {
+        hc_dialog_process(f, m.job_id, count ? fds[0] : -1);
+        count = 0;
+    }
     while (count)
         hc_close_fd(&fds[--count]);
 }
@@ -101,6 +105,7 @@ static void cancel_all(struct hc_front *f)
         if (task->state == HC_TASK_RUNNING || (task->state == HC_TASK_QUEUED && !task->promised))
             hc_front_cancel(f, task);
     }
+    hc_dialogs_drain(f, true);
 }
 
 /* True: nothing is left to be done. A client that waits for an answer still gets it. */
@@ -111,7 +116,9 @@ static bool drained(struct hc_front *f)
     bool late = hc_mono_ms() > f->drain_until;
     if (late)
         cancel_all(f);
-    if (hc_queue_running(f->queue) || (hc_queue_waiting(f->queue) && !late))
+    else
+        hc_dialogs_drain(f, false);
+    if (f->dialogs.open || hc_queue_running(f->queue) || (hc_queue_waiting(f->queue) && !late))
         return false;
     for (const struct hc_connection *c = f->http.connections; c; c = c->next)
         if (c->exchange)

@@ -3,6 +3,7 @@
 #ifndef HC_DAEMON_FRONT_H
 #define HC_DAEMON_FRONT_H
 
+#include "daemon/dialogs.h"
 #include "daemon/http.h"
 #include "daemon/metrics.h"
 #include "daemon/store.h"
@@ -35,6 +36,7 @@ struct hc_front {
     struct hc_tenants *tenants;
     struct hc_queue *queue;
     struct hc_tasks tasks;
+    struct hc_dialogs dialogs;
     struct hc_http http;
     struct hc_metrics metrics;
     struct hc_watch keeper;

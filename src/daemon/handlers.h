@@ -5,10 +5,38 @@
 #include "daemon/front.h"
 
 hc_handler hc_post_job, hc_list_jobs, hc_get_job, hc_delete_job, hc_cancel_job;
-hc_handler hc_get_events, hc_get_file;
+hc_handler hc_get_events, hc_get_file, hc_answer_job_tool;
+hc_handler hc_post_session, hc_list_sessions, hc_get_session, hc_delete_session;
+hc_handler hc_post_run, hc_post_branches, hc_post_checkpoint, hc_post_rollback, hc_post_keep,
+    hc_interrupt_session;
+hc_handler hc_get_session_file, hc_answer_session_tool;
 hc_handler hc_get_openapi, hc_get_health, hc_get_metrics;
+
+/* What the front has to know of a request that it takes. */
+struct hc_checked {
+    int64_t memory; /* that it may use */
+    bool has_tools; /* that the client answers */
+};
+
+/* Is the exchange's body a job, or what a session begins with, that this tenant may have? Parsed only to be
+ * refused early, with line and column: whoever runs it does so again. -1: `why`. */
+int hc_check_request(struct hc_exchange *x, const struct hc_tenant *t, bool session, struct hc_checked *out,
+                     struct hc_problem *why);
+
+/* One of a header's comma-separated words, parameters left aside. */
+bool hc_has_word(const char *list, const char *word);
+
+/* x->task becomes the tenant's job of x->id; false: there is none. Another tenant's is answered as one that
+ * does not exist. */
+bool hc_find_job(struct hc_exchange *x, struct hc_tenant *t);
 
 /* Stream the exchange's task as events, from its beginning to its end. */
 int hc_stream_events(struct hc_exchange *x);
+
+/* A file below the directory of results of this id. */
+int hc_reply_file(struct hc_exchange *x);
+
+/* Answer a tool call of `link` with the exchange's body. */
+int hc_reply_tool(struct hc_exchange *x, struct hc_tool_link *link);
 
 #endif

@@ -21,7 +21,7 @@ struct wish {
 };
 
 /* One of a header's comma-separated words, parameters left aside. */
-static bool has_word(const char *list, const char *word)
+bool hc_has_word(const char *list, const char *word)
 {
     size_t len = strlen(word);
     while (list && *list) {
@@ -38,8 +38,8 @@ static bool has_word(const char *list, const char *word)
 static int read_wish(const struct hc_exchange *x, struct wish *w, struct hc_problem *why)
 {
     *w = (struct wish){
-        .async = has_word(hc_exchange_header(x, "Prefer"), "respond-async"),
-        .stream = has_word(hc_exchange_header(x, "Accept"), "application/x-ndjson"),
+        .async = hc_has_word(hc_exchange_header(x, "Prefer"), "respond-async"),
+        .stream = hc_has_word(hc_exchange_header(x, "Accept"), "application/x-ndjson"),
         .key = hc_exchange_header(x, "Idempotency-Key"),
     };
     if (w->key && (!*w->key || strlen(w->key) > MAX_KEY || !hc_utf8_valid(w->key, strlen(w->key), NULL))) {
@@ -106,23 +106,23 @@ static int check_policy(struct hc_exchange *x, const struct hc_tenant *t, const 
     return 0;
 }
 
-/* Parsed only to be refused early, with line and column: whoever runs it does so again. */
-static int check_request(struct hc_exchange *x, const struct hc_tenant *t, int64_t *memory,
-                         struct hc_problem *why)
+int hc_check_request(struct hc_exchange *x, const struct hc_tenant *t, bool session, struct hc_checked *out,
+                     struct hc_problem *why)
 {
     struct hc_job job;
     struct hc_uploads uploads;
     struct hc_error err;
     const char *text = x->body.data ? x->body.data : "";
-    if (hc_job_parse_upload(&job, &uploads, "request", text, x->body.len, &err) < 0) {
+    if (hc_job_parse_upload(&job, &uploads, session, "request", text, x->body.len, &err) < 0) {
         hc_problem_set(why, HC_PROBLEM_REQUEST, "%s", err.text);
         return -1;
     }
     int rc = hc_job_check(&job, &err);
+    out->has_tools = job.tools.count > 0;
     if (rc < 0)
         hc_problem_set(why, HC_PROBLEM_REQUEST, "%s", err.text);
     else
-        rc = check_policy(x, t, &job, memory, why);
+        rc = check_policy(x, t, &job, &out->memory, why);
     hc_uploads_finish(&uploads);
     hc_job_finish(&job);
     return rc;
@@ -170,9 +170,9 @@ static struct hc_task *make_task(struct hc_exchange *x, struct hc_tenant *t, con
 static void accept_job(struct hc_exchange *x, struct hc_tenant *t, const struct wish *w,
                        struct hc_problem *why)
 {
-    int64_t memory = 0;
+    struct hc_checked checked = {0};
     char sha256[HC_SHA256_HEX];
-    if (check_request(x, t, &memory, why) < 0)
+    if (hc_check_request(x, t, false, &checked, why) < 0)
         return;
     hc_sha256_hex(x->body.data, x->body.len, sha256);
     if (find_known(x, t, w, sha256, why))
@@ -182,7 +182,8 @@ static void accept_job(struct hc_exchange *x, struct hc_tenant *t, const struct 
         hc_problem_set(why, HC_PROBLEM_INTERNAL, "out of memory or descriptors");
         return;
     }
-    task->queued.memory = memory;
+    task->queued.memory = checked.memory;
+    task->has_tools = checked.has_tools;
     hc_task_ref(task);
     char known[HC_JOB_ID];
     if (hc_front_submit(x->front, task, known, why)) {
@@ -244,7 +245,7 @@ int hc_post_job(struct hc_exchange *x, struct hc_tenant *t)
 /* ---- known jobs ---- */
 
 /* Another tenant's job is answered as one that does not exist. */
-static bool find_task(struct hc_exchange *x, struct hc_tenant *t)
+bool hc_find_job(struct hc_exchange *x, struct hc_tenant *t)
 {
     struct hc_task *task = hc_task_find(&x->front->tasks, t, x->id);
     if (task)
@@ -260,19 +261,19 @@ static int no_such_job(struct hc_exchange *x)
 
 int hc_get_job(struct hc_exchange *x, struct hc_tenant *t)
 {
-    return find_task(x, t) ? reply_task(x, 200, true) : no_such_job(x);
+    return hc_find_job(x, t) ? reply_task(x, 200, true) : no_such_job(x);
 }
 
 int hc_get_events(struct hc_exchange *x, struct hc_tenant *t)
 {
-    if (!find_task(x, t))
+    if (!hc_find_job(x, t))
         return no_such_job(x);
     return hc_stream_events(x);
 }
 
 int hc_cancel_job(struct hc_exchange *x, struct hc_tenant *t)
 {
-    if (!find_task(x, t))
+    if (!hc_find_job(x, t))
         return no_such_job(x);
     if (hc_task_ended(x->task))
         return reply_task(x, 200, false);
@@ -283,7 +284,7 @@ int hc_cancel_job(struct hc_exchange *x, struct hc_tenant *t)
 int hc_delete_job(struct hc_exchange *x, struct hc_tenant *t)
 {
     hc_autobuf nothing = {0};
-    if (!find_task(x, t))
+    if (!hc_find_job(x, t))
         return no_such_job(x);
     if (!hc_task_ended(x->task)) {
         hc_front_cancel(x->front, x->task);

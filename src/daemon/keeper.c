@@ -3,6 +3,7 @@
  *   keeper    this one, the parent of all: rights, signals, the service manager, births and deaths
  *   front     HTTP, tenants, queue: no rights (front.c)
  *   workers   one job at a time: cells are their children (worker.c)
+ *   sessions  one each, for as long as it lives: a worker that does nothing else
  *   settler   the ledger's waits for the disk that need not be the front's: no rights (settler.c)
  *
  * Each dies with the keeper (PR_SET_PDEATHSIG), and a cell dies with its worker. Front and workers have a
@@ -44,7 +45,8 @@ struct keeper {
     pid_t front, settler; /* 0: there is none */
     pid_t workers[HC_MAX_WORKERS];
     size_t worker_count;
-    int channel; /* to the front */
+    pid_t sessions[HC_MAX_SESSIONS]; /* 0: none */
+    int channel;                     /* to the front */
     int signals, lock;
     struct hc_cgroup_parent cells; /* where workers put their cells; fd -1: nowhere */
     int64_t next_sweep;
@@ -84,8 +86,9 @@ static struct hc_warm_rules warm_rules(const struct keeper *k)
     };
 }
 
-/* One end in the worker; the other is returned for the front, or -1. */
-static int start_worker(struct keeper *k, size_t i, struct hc_error *err)
+/* One end in the process, whose number is `i` in `pids`; the other is returned for the front, or -1. */
+static int start_process(struct keeper *k, pid_t *pids, size_t i, const struct hc_warm_rules *rules,
+                         struct hc_error *err)
 {
     int ends[2];
     if (hc_channel_pair(ends, err) < 0)
@@ -97,18 +100,38 @@ static int start_worker(struct keeper *k, size_t i, struct hc_error *err)
         return hc_fail(err, errno, "start a worker");
     }
     if (pid == 0) {
-        become_child(k, "hotcelld-worker");
+        become_child(k, pids == k->workers ? "hotcelld-worker" : "hotcelld-session");
         if (getppid() != parent)
             _exit(HC_EXIT_INTERNAL);
         (void)close(ends[0]);
         hc_close_fd(&k->channel);
         hc_listeners_close(&k->listeners, false);
-        const struct hc_warm_rules rules = warm_rules(k);
-        hc_worker_main(ends[1], i, &rules, k->config->sign);
+        hc_worker_main(ends[1], pids == k->workers ? i : HC_MAX_WORKERS + i, rules, k->config->sign);
     }
     (void)close(ends[1]);
-    k->workers[i] = pid;
+    pids[i] = pid;
     return ends[0];
+}
+
+static int start_worker(struct keeper *k, size_t i, struct hc_error *err)
+{
+    const struct hc_warm_rules rules = warm_rules(k);
+    return start_process(k, k->workers, i, &rules, err);
+}
+
+/* The front asks for one; it counts them as well. */
+static void start_session(struct keeper *k, const struct hc_message *asked)
+{
+    struct hc_error err = {0};
+    struct hc_message m = *asked;
+    const struct hc_warm_rules none = {0};
+    size_t i = 0;
+    while (i < HC_MAX_SESSIONS && k->sessions[i])
+        i++;
+    hc_autofd channel =
+        i < HC_MAX_SESSIONS && !k->draining ? start_process(k, k->sessions, i, &none, &err) : -1;
+    if (hc_channel_send(k->channel, &m, &channel, channel >= 0, &err) < 0 || *err.text)
+        hc_warn("session %s: %s", m.job_id, err.text);
 }
 
 static int start_front(struct keeper *k, struct hc_error *err)
@@ -203,6 +226,8 @@ static void kill_workers(struct keeper *k)
 {
     for (size_t i = 0; i < k->worker_count; i++)
         kill_child(&k->workers[i]);
+    for (size_t i = 0; i < HC_MAX_SESSIONS; i++)
+        kill_child(&k->sessions[i]);
     sweep(k);
 }
 
@@ -257,6 +282,13 @@ static void settler_died(struct keeper *k, int status)
         start_settler(k);
 }
 
+/* The front sees it by itself. */
+static void session_died(struct keeper *k, size_t i)
+{
+    k->sessions[i] = 0;
+    k->next_sweep = hc_mono_ms() + PAUSE_MS;
+}
+
 static int reap(struct keeper *k, struct hc_error *err)
 {
     int status;
@@ -271,6 +303,9 @@ static int reap(struct keeper *k, struct hc_error *err)
         for (size_t i = 0; i < k->worker_count; i++)
             if (pid == k->workers[i])
                 worker_died(k, i, status);
+        for (size_t i = 0; i < HC_MAX_SESSIONS; i++)
+            if (pid == k->sessions[i])
+                session_died(k, i);
     }
     return 0;
 }
@@ -334,6 +369,8 @@ static void on_front(struct keeper *k)
         start_settler(k);
     } else if (m.kind == HC_SAY_ALIVE) {
         hc_notify("WATCHDOG=1");
+    } else if (m.kind == HC_SAY_SESSION) {
+        start_session(k, &m);
     }
 }
 

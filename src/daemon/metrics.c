@@ -154,6 +154,7 @@ static void tenants(struct hc_front *f, struct hc_buf *out)
     } rows[] = {
         {"tenant_running", "Jobs that run, by tenant.", offsetof(struct hc_tenant, running)},
         {"tenant_queued", "Jobs that wait, by tenant.", offsetof(struct hc_tenant, queued)},
+        {"tenant_sessions", "Open sessions, by tenant.", offsetof(struct hc_tenant, sessions)},
         {"tenant_connections", "Connections, by tenant.", offsetof(struct hc_tenant, connections)},
         {"tenant_stored_bytes", "Bytes of kept results, by tenant.",
          offsetof(struct hc_tenant, stored_bytes)},
@@ -189,6 +190,9 @@ void hc_metrics_print(struct hc_front *f, struct hc_buf *out)
     histogram(out, "total", &m->total);
     single(out, "jobs_running", "gauge", "Jobs that run.", hc_queue_running(f->queue));
     single(out, "jobs_queued", "gauge", "Jobs that wait.", hc_queue_waiting(f->queue));
+    single(out, "sessions_total", "counter", "Sessions that were begun.", m->sessions);
+    single(out, "sessions_ended_total", "counter", "Sessions that have ended, however.", m->sessions_ended);
+    single(out, "sessions", "gauge", "Sessions that are open.", (int64_t)f->dialogs.open);
     single(out, "workers", "gauge", "Processes that build cells.", workers);
     single(out, "workers_lost_total", "counter", "Workers that died.", m->workers_lost);
     single(out, "connections", "gauge", "Open connections.", connections);

@@ -18,6 +18,7 @@ struct hc_metrics {
     int64_t refused, lost, cancelled, failed; /* jobs without a manifest */
     int64_t warm;                             /* jobs whose cells had waited for them */
     struct hc_warm_counts warm_gone;          /* of workers that have died */
+    int64_t sessions, sessions_ended;
     int64_t cpu_us, denials, bytes, workers_lost;
     int64_t answers[6]; /* by the first digit of the status */
     struct hc_histogram queue, build, run, collect, total;

@@ -40,6 +40,22 @@ static int open_file(struct hc_front *f, const char *id, const char *path, off_t
 }
 
 /* Never something that a browser would run: what it is is in the manifest. */
+int hc_reply_file(struct hc_exchange *x)
+{
+    off_t size = 0;
+    int fd = open_file(x->front, x->id, x->rest, &size);
+    if (fd < 0)
+        return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such file");
+    struct MHD_Response *r = MHD_create_response_from_fd64((uint64_t)size, fd);
+    if (!r) {
+        (void)close(fd);
+        return MHD_NO;
+    }
+    (void)MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/octet-stream");
+    (void)MHD_add_response_header(r, "Content-Disposition", "attachment");
+    return hc_reply(x, 200, r);
+}
+
 int hc_get_file(struct hc_exchange *x, struct hc_tenant *t)
 {
     struct hc_task *live = hc_task_find(&x->front->tasks, t, x->id);
@@ -49,18 +65,7 @@ int hc_get_file(struct hc_exchange *x, struct hc_tenant *t)
     if (!live && !ended)
         return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such job");
     hc_task_unref(ended);
-    off_t size = 0;
-    int fd = open_file(x->front, x->id, x->rest, &size);
-    if (fd < 0)
-        return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "the job has no such file");
-    struct MHD_Response *r = MHD_create_response_from_fd64((uint64_t)size, fd);
-    if (!r) {
-        (void)close(fd);
-        return MHD_NO;
-    }
-    (void)MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/octet-stream");
-    (void)MHD_add_response_header(r, "Content-Disposition", "attachment");
-    return hc_reply(x, 200, r);
+    return hc_reply_file(x);
 }
 
 /* ---- the daemon ---- */

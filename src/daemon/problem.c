@@ -17,6 +17,8 @@ static const struct {
     [HC_PROBLEM_NOT_FOUND] = {404, "not-found", "There is no such thing"},
     [HC_PROBLEM_METHOD] = {405, "method", "The method does not apply here"},
     [HC_PROBLEM_CONFLICT] = {409, "conflict", "The key was used for another request"},
+    [HC_PROBLEM_IN_USE] = {409, "in-use", "The session does something else"},
+    [HC_PROBLEM_GONE] = {410, "gone", "The session is over"},
     [HC_PROBLEM_TOO_LARGE] = {413, "too-large", "The request is larger than is accepted"},
     [HC_PROBLEM_MEDIA_TYPE] = {415, "media-type", "The body is of another type than expected"},
     [HC_PROBLEM_SPEC] = {422, "cannot-run", "The job cannot be run as it is"},

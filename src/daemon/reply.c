@@ -13,8 +13,9 @@ int hc_reply(struct hc_exchange *x, int status, struct MHD_Response *response)
     (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     if (x->task) {
-        char place[HC_JOB_ID + 16];
-        (void)snprintf(place, sizeof place, "/v1/jobs/%s", x->task->queued.id);
+        char place[HC_JOB_ID + 20];
+        (void)snprintf(place, sizeof place, "/v1/%s/%s", x->task->of_session ? "sessions" : "jobs",
+                       x->task->queued.id);
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, place);
     }
     if (x->front->draining)

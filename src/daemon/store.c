@@ -87,6 +87,31 @@ int hc_store_end(struct hc_front *f, const struct hc_task *task, const struct hc
     return rc;
 }
 
+void hc_store_session(struct hc_front *f, const struct hc_dialog *d)
+{
+    struct hc_error err;
+    bool told = *d->manifest_status;
+    struct hc_usage used = {.kib_s = hc_kib_seconds(d->memory_peak, hc_mono_ms() - d->began_mono),
+                            .bytes = d->file_bytes + (told ? (int64_t)d->last_len : 0)};
+    hc_tenant_charge(d->tenant, &used, hc_mono_ms()); /* CPU time was, run by run */
+    used.cpu_us = d->cpu_us;
+    const struct hc_ledger_job row = {
+        .id = d->id,
+        .tenant = d->tenant->name,
+        .state = told ? HC_JOB_DONE : HC_JOB_UNKNOWN,
+        .status = told ? d->manifest_status : no_manifest,
+        .manifest = told ? d->last : NULL,
+        .manifest_len = told ? d->last_len : 0,
+        .attempts = 1,
+        .accepted = d->created,
+        .started = d->created,
+        .finished = d->finished,
+        .used = used,
+    };
+    if (hc_ledger_note(f->ledger, &row, &err) < 0)
+        hc_warn("session %s: %s", d->id, err.text);
+}
+
 void hc_store_forget(struct hc_front *f, const struct hc_task *task)
 {
     struct hc_error err;

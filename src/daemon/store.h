@@ -24,6 +24,9 @@ int hc_store_put_back(struct hc_front *f, const struct hc_task *task, struct hc_
 /* It has ended, however. -1: it could not be written down, which has been said. */
 int hc_store_end(struct hc_front *f, const struct hc_task *task, const struct hc_usage *used);
 
+/* A session that has ended: from here on it is a job among others. */
+void hc_store_session(struct hc_front *f, const struct hc_dialog *d);
+
 /* A job of this tenant that has ended, as a task that is in no table; the caller's reference. NULL: there is
  * none. */
 struct hc_task *hc_store_find(struct hc_front *f, struct hc_tenant *tenant, const char *id);

@@ -29,7 +29,7 @@ static struct hc_task **bucket(struct hc_tasks *t, const char *id)
 }
 
 /* Sorts by time; not to be guessed, though nothing depends on that. */
-static int make_id(char id[HC_JOB_ID])
+int hc_task_make_id(char id[HC_JOB_ID])
 {
     uint64_t random[2];
     char when[32];
@@ -63,7 +63,7 @@ struct hc_task *hc_task_create(struct hc_tasks *t, struct hc_front *front, struc
                                const char *id)
 {
     struct hc_task *task = calloc(1, sizeof *task);
-    if (!task || (!id && make_id(task->queued.id) < 0)) {
+    if (!task || (!id && hc_task_make_id(task->queued.id) < 0)) {
         free(task);
         return NULL;
     }
@@ -73,6 +73,7 @@ struct hc_task *hc_task_create(struct hc_tasks *t, struct hc_front *front, struc
     task->refs = 1;
     task->front = front;
     task->body_fd = task->cancel_fd = task->output[0].fd = task->output[1].fd = -1;
+    hc_tool_link_init(&task->tools);
     task->accepted = hc_wall_ms();
     if (t)
         put_into_table(t, task);
@@ -108,6 +109,7 @@ void hc_task_unref(struct hc_task *task)
     hc_close_fd(&task->cancel_fd);
     hc_close_fd(&task->output[0].fd);
     hc_close_fd(&task->output[1].fd);
+    hc_tool_link_close(&task->tools);
     hc_events_finish(&task->events);
     free(task->key);
     free(task->manifest);
@@ -157,7 +159,7 @@ void hc_task_wake(struct hc_task *task)
     }
 }
 
-static void put_time(struct hc_buf *out, const char *name, int64_t ms)
+void hc_task_print_time(struct hc_buf *out, const char *name, int64_t ms)
 {
     time_t whole = (time_t)(ms / 1000);
     char text[32];
@@ -175,9 +177,9 @@ void hc_task_print(const struct hc_task *task, bool with_result, struct hc_buf *
 {
     (void)hc_buf_fmt(out, "{\"job_id\": \"%s\", \"tenant\": \"%s\", \"state\": \"%s\"", task->queued.id,
                      task->queued.tenant->name, hc_task_state_name(task->state));
-    put_time(out, "accepted", task->accepted);
-    put_time(out, "started", task->started);
-    put_time(out, "finished", task->finished);
+    hc_task_print_time(out, "accepted", task->accepted);
+    hc_task_print_time(out, "started", task->started);
+    hc_task_print_time(out, "finished", task->finished);
     if (task->state == HC_TASK_QUEUED)
         (void)hc_buf_fmt(out, ", \"position\": %lld", (long long)hc_queue_position(&task->queued));
     if (with_result && task->state == HC_TASK_DONE) {

@@ -9,8 +9,10 @@
 #include "daemon/problem.h"
 #include "daemon/queue.h"
 #include "daemon/reactor.h"
+#include "daemon/tool_link.h"
 
 struct hc_front;
+struct hc_dialog;
 
 enum hc_task_state { HC_TASK_QUEUED, HC_TASK_RUNNING, HC_TASK_DONE, HC_TASK_FAILED };
 
@@ -28,14 +30,18 @@ struct hc_task {
     int refs;
     struct hc_front *front;
     enum hc_task_state state;
-    bool detached; /* goes on even if nobody waits for it */
-    bool promised; /* it is in the ledger from its acceptance on */
-    bool listed;   /* it is in the table */
-    int body_fd;   /* the request, a sealed memfd, until it has run */
+    bool detached;            /* goes on even if nobody waits for it */
+    bool promised;            /* it is in the ledger from its acceptance on */
+    bool listed;              /* it is in the table */
+    bool of_session;          /* a request to one (dialogs.h), whose id it has */
+    struct hc_dialog *dialog; /* the one that it began, if it ends with whoever waits for it; else NULL */
+    int body_fd;              /* the request, a sealed memfd, until it has run */
     size_t body_len;
     char body_sha256[HC_SHA256_HEX];
     char *key; /* idempotency key; NULL: none */
     struct hc_watch output[2];
+    bool has_tools; /* that the client answers */
+    struct hc_tool_link tools;
     int cancel_fd; /* our end: closing it ends the job */
     struct hc_events events;
     char *manifest; /* HC_TASK_DONE, and perhaps HC_TASK_FAILED */
@@ -79,6 +85,12 @@ static inline bool hc_task_ended(const struct hc_task *task)
 void hc_task_wait(struct hc_task *task, struct hc_waiter *w);
 void hc_task_unwait(struct hc_waiter *w);
 void hc_task_wake(struct hc_task *task);
+
+/* As a member of an object, after others; 0 is null. */
+void hc_task_print_time(struct hc_buf *out, const char *name, int64_t ms);
+
+/* A fresh id. */
+int hc_task_make_id(char id[HC_JOB_ID]);
 
 /* {"job_id", "state", "accepted", ..., "manifest" or "problem"} */
 void hc_task_print(const struct hc_task *task, bool with_result, struct hc_buf *out);

@@ -8,6 +8,7 @@
 #include "cell/key.h"
 #include "cell/policies.h"
 #include "cell/run.h"
+#include "cell/session_talk.h"
 #include "cell/steps.h"
 #include "daemon/channel.h"
 #include "daemon/warm.h"
@@ -33,6 +34,7 @@ struct work {
     struct hc_uploads uploads;
     struct hc_policy policy;
     const struct hc_buf *key;
+    bool session, has_tools;
     const char *stage; /* the worker's own directory in HC_STAGE_DIR */
     bool staged;       /* there is something of the job in it */
     struct hc_warm *warm;
@@ -86,8 +88,8 @@ static int read_body(struct work *w, struct hc_error *err)
         return hc_fail(err, errno, "read the request");
     if (hc_read_all(w->fds[HC_RUN_BODY], &w->body, MAX_BODY, err) < 0)
         return hc_ctx(err, "read the request");
-    if (hc_job_parse_upload(&w->job, &w->uploads, "request", w->body.data ? w->body.data : "", w->body.len,
-                            err) < 0)
+    if (hc_job_parse_upload(&w->job, &w->uploads, w->session, "request", w->body.data ? w->body.data : "",
+                            w->body.len, err) < 0)
         return -1;
     hc_buf_finish(&w->body);
     w->job.job_id = strdup(w->said->job_id);
@@ -105,6 +107,8 @@ static int load_policy(struct work *w, struct hc_error *err)
     for (size_t i = 0; i < w->job.override_count; i++)
         if (hc_option_set(&w->policy, w->job.overrides[i].opt, w->job.overrides[i].text, err) < 0)
             return -1;
+    if (hc_job_put_tools(&w->job, &w->policy, err) < 0)
+        return -1;
     if (w->policy.output_mode != HC_OUTPUT_BIND)
         return 0; /* a directory is made if there is something to keep */
     if (asprintf(&w->job.output_dir, HC_RESULTS_DIR "/%s", w->job.job_id) >= 0)
@@ -185,6 +189,7 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
         .pass_stdout = w->fds[HC_RUN_STDOUT],
         .pass_stderr = w->fds[HC_RUN_STDERR],
         .cancel_fd = w->fds[HC_RUN_CANCEL],
+        .tool_fd = w->has_tools ? w->fds[HC_RUN_TOOLS] : 0,
         .default_dir = HC_RESULTS_DIR,
         .share = {w->job.tenant, w->said->weight},
     };
@@ -248,9 +253,15 @@ static int say_idle(struct worker *me, struct hc_error *err)
     return hc_channel_send(me->channel, &m, NULL, 0, err);
 }
 
-static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_FDS], struct hc_error *err)
+static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_FDS], size_t count,
+                     struct hc_error *err)
 {
-    struct work w = {.said = said, .fds = fds, .key = &me->key, .stage = me->stage, .warm = &me->warm};
+    struct work w = {.said = said,
+                     .fds = fds,
+                     .key = &me->key,
+                     .has_tools = count > HC_RUN_TOOLS,
+                     .stage = me->stage,
+                     .warm = &me->warm};
     struct hc_message answer = {.kind = HC_SAY_FAILED};
     hc_autofd manifest = -1;
     hc_policy_init(&w.policy);
@@ -259,7 +270,7 @@ static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_
         stage_inputs(&w, &answer.error) == 0)
         manifest = run_job(&w, &answer.outcome, &answer.error);
     unstage(&w);
-    for (size_t i = 0; i < HC_RUN_FDS; i++)
+    for (size_t i = 0; i < count; i++)
         hc_close_fd(&fds[i]);
     int rc = send_answer(me->channel, &answer, manifest, err);
     /* Nobody waits for this. The front is told when it is done: until then it prefers other workers. */
@@ -267,6 +278,35 @@ static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_
         hc_warm_settle(&me->warm, w.slot, &w.policy, said->weight);
     work_finish(&w);
     return rc < 0 ? -1 : say_idle(me, err);
+}
+
+/* For as long as it lives; this process is for nothing else, and ends with it. */
+static int serve_session(struct worker *me, struct hc_message *said, int fds[HC_RUN_FDS], size_t count,
+                         struct hc_error *err)
+{
+    struct work w = {.said = said, .fds = fds, .session = true, .stage = me->stage};
+    struct hc_message answer = {.kind = HC_SAY_FAILED};
+    const struct hc_talk talk = {.job = &w.job,
+                                 .policy = &w.policy,
+                                 .default_dir = HC_RESULTS_DIR,
+                                 .cancel_fd = fds[HC_SESSION_CANCEL],
+                                 .tool_fd = count > HC_SESSION_TOOLS ? fds[HC_SESSION_TOOLS] : 0,
+                                 .in_fd = fds[HC_SESSION_STREAM],
+                                 .out_fd = fds[HC_SESSION_STREAM],
+                                 .key = me->key.data,
+                                 .key_len = me->key.len,
+                                 .share = {said->tenant, said->weight}};
+    hc_policy_init(&w.policy);
+    memcpy(answer.job_id, said->job_id, sizeof answer.job_id);
+    if (read_body(&w, &answer.error) == 0 && load_policy(&w, &answer.error) == 0 &&
+        stage_inputs(&w, &answer.error) == 0 && hc_session_talk(&talk, &answer.error) >= 0)
+        answer.kind = HC_SAY_DONE;
+    work_finish(&w);
+    if (hc_remove_results(AT_FDCWD, me->stage, err) < 0)
+        hc_warn("%s", err->text);
+    if (hc_channel_send(me->channel, &answer, NULL, 0, err) < 0)
+        return -1;
+    exit(EXIT_SUCCESS);
 }
 
 static void forget(const char *job_id)
@@ -283,8 +323,10 @@ static int serve(struct worker *me, struct hc_message *said, int fds[HC_RUN_FDS]
 {
     if (hc_job_check_id(said->job_id, err) < 0)
         return -1;
-    if (said->kind == HC_SAY_RUN && count == HC_RUN_FDS)
-        return serve_job(me, said, fds, err);
+    if (said->kind == HC_SAY_RUN && (count == HC_RUN_FDS || count == HC_RUN_TOOLS))
+        return serve_job(me, said, fds, count, err);
+    if (said->kind == HC_SAY_SESSION && (count == HC_SESSION_FDS || count == HC_SESSION_TOOLS))
+        return serve_session(me, said, fds, count, err);
     if (said->kind != HC_SAY_FORGET || count)
         return hc_fail(err, EPROTO, "a worker was sent message %u with %zu descriptors", said->kind, count);
     forget(said->job_id);

@@ -101,8 +101,7 @@ void hc_events_output(struct hc_events *e, enum hc_event_stream stream, const ch
     }
 }
 
-/* On one line: in JSON a line break stands only between values. */
-static void put_compact(struct hc_buf *out, const char *json, size_t len)
+void hc_json_one_line(struct hc_buf *out, const char *json, size_t len)
 {
     for (size_t at = 0; at < len;) {
         const char *end = memchr(json + at, '\n', len - at);
@@ -115,7 +114,7 @@ static void put_compact(struct hc_buf *out, const char *json, size_t len)
 void hc_events_json(struct hc_events *e, const char *name, const char *json, size_t len)
 {
     (void)hc_buf_fmt(&e->lines, "{\"event\": \"%s\", \"%s\": ", name, name);
-    put_compact(&e->lines, json, len);
+    hc_json_one_line(&e->lines, json, len);
     (void)hc_buf_str(&e->lines, "}\n");
 }
 

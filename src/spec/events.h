@@ -33,4 +33,7 @@ void hc_events_json(struct hc_events *e, const char *name, const char *json, siz
 /* What is held back of both streams, and no more. */
 void hc_events_end(struct hc_events *e);
 
+/* A JSON document as one line: line breaks stand only between its values. */
+void hc_json_one_line(struct hc_buf *out, const char *json, size_t len);
+
 #endif

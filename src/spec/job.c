@@ -337,9 +337,9 @@ static int check_names(const struct hc_job *job, struct hc_error *err)
 
 int hc_job_check(const struct hc_job *job, struct hc_error *err)
 {
-    if (!job->code)
+    if (!job->code && !job->session)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "there is no code to run");
-    if (check_code(job, err) < 0 || check_id("job_id", job->job_id, err) < 0 ||
+    if ((job->code && check_code(job, err) < 0) || check_id("job_id", job->job_id, err) < 0 ||
         check_id("tenant", job->tenant, err) < 0)
         return -1;
     return check_names(job, err);

@@ -82,9 +82,10 @@ struct hc_uploads {
 
 /* Parse a spec from somebody who has no say about files of this host: inputs are content ({"file": NAME,
  * "text": ... or "data": base64}), policy and tree are names, and there are no members for paths and for what
- * the receiver knows itself (output_dir, sign, tenant, job_id). Errors as above. */
-int hc_job_parse_upload(struct hc_job *job, struct hc_uploads *uploads, const char *name, const char *text,
-                        size_t len, struct hc_error *err);
+ * the receiver knows itself (output_dir, sign, tenant, job_id). Of a session: what it begins with, without
+ * what is said of one program. Errors as above. */
+int hc_job_parse_upload(struct hc_job *job, struct hc_uploads *uploads, bool session, const char *name,
+                        const char *text, size_t len, struct hc_error *err);
 void hc_uploads_finish(struct hc_uploads *uploads);
 
 /* The pieces of a command line. HC_EXIT_USAGE errors. `NAME=FILE`, `NAME=JSON`. */
@@ -102,9 +103,9 @@ int hc_job_add_override(struct hc_job *job, const struct hc_option *opt, const c
  * then the command line's. HC_EXIT_DATA, HC_EXIT_USAGE. */
 int hc_job_put_tools(struct hc_job *job, struct hc_policy *policy, struct hc_error *err);
 
-/* What every job must fulfil whatever form it came in: code present, UTF-8 (says line and column), no NUL,
- * not blank; names unique; ids well-formed ([A-Za-z0-9._-], at most 64). HC_EXIT_DATA. The size limit is the
- * policy's. */
+/* What every job must fulfil whatever form it came in: code present (but for a session as a whole), UTF-8
+ * (says line and column), no NUL, not blank; names unique; ids well-formed ([A-Za-z0-9._-], at most 64).
+ * HC_EXIT_DATA. The size limit is the policy's. */
 int hc_job_check(const struct hc_job *job, struct hc_error *err);
 
 /* A tenant's or a job's name. HC_EXIT_DATA. */

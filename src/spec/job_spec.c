@@ -342,11 +342,21 @@ static const struct member upload_form[] = {
     {"labels", parse_labels},
     {"seed", parse_seed},
     {"return", parse_return},
+    {"tools", parse_tools},
     {NULL, NULL},
+};
+
+/* .. of a session: what is said of one program is for its runs. */
+static const struct member session_form[] = {
+    {"inputs", parse_uploads}, {"vars", parse_vars},     {"policy", parse_policy_name},
+    {"tree", parse_tree_name}, {"limits", parse_limits}, {"labels", parse_labels},
+    {"seed", parse_seed},      {"tools", parse_tools},   {NULL, NULL},
 };
 
 static const struct member *form_of(const struct spec *s)
 {
+    if (s->job->session)
+        return session_form;
     if (s->uploads)
         return upload_form;
     return s->job->runner_form ? runner_form : new_form;
@@ -361,7 +371,10 @@ static int unknown_member(const struct spec *s, const cJSON *node, const struct 
     for (; form[n].name; n++)
         known[n] = form[n].name;
     known[n] = NULL;
-    for (const struct member *m = new_form; form == upload_form && m->name; m++)
+    for (const struct member *m = upload_form; form == session_form && m->name; m++)
+        if (strcmp(m->name, node->string) == 0)
+            return hc_json_fail(s->json, node, true, err, "'%.64s' is for a run of a session", node->string);
+    for (const struct member *m = new_form; s->uploads && m->name; m++)
         if (strcmp(m->name, node->string) == 0)
             return hc_json_fail(s->json, node, true, err, "'%.64s' is not the sender's to say", node->string);
     if (form != runner_form)
@@ -423,16 +436,16 @@ static int parse_spec(struct spec *s, struct hc_error *err)
         if (parse_member(s, node, form_of(s), err) < 0)
             return -1;
     }
-    if (!s->job->code)
+    if (!s->job->code && !s->job->session)
         return hc_json_fail(s->json, root, false, err, "expected a member 'code', which holds the program");
     return refuse_shared_names(s, err);
 }
 
-static int parse_text(struct hc_job *job, struct hc_uploads *uploads, const char *name, const char *text,
-                      size_t len, struct hc_error *err)
+static int parse_text(struct hc_job *job, struct hc_uploads *uploads, bool session, const char *name,
+                      const char *text, size_t len, struct hc_error *err)
 {
     struct hc_json json;
-    *job = (struct hc_job){0};
+    *job = (struct hc_job){.session = session};
     if (hc_json_parse(&json, name, text, len, err) < 0)
         return -1;
     struct spec s = {.job = job, .json = &json, .uploads = uploads};
@@ -447,14 +460,14 @@ static int parse_text(struct hc_job *job, struct hc_uploads *uploads, const char
 
 int hc_job_parse(struct hc_job *job, const char *name, const char *text, size_t len, struct hc_error *err)
 {
-    return parse_text(job, NULL, name, text, len, err);
+    return parse_text(job, NULL, false, name, text, len, err);
 }
 
-int hc_job_parse_upload(struct hc_job *job, struct hc_uploads *uploads, const char *name, const char *text,
-                        size_t len, struct hc_error *err)
+int hc_job_parse_upload(struct hc_job *job, struct hc_uploads *uploads, bool session, const char *name,
+                        const char *text, size_t len, struct hc_error *err)
 {
     *uploads = (struct hc_uploads){0};
-    if (parse_text(job, uploads, name, text, len, err) == 0)
+    if (parse_text(job, uploads, session, name, text, len, err) == 0)
         return 0;
     hc_uploads_finish(uploads);
     return -1;

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct hc_job job;
     struct hc_uploads uploads;
     struct hc_error err = {0};
-    if (hc_job_parse_upload(&job, &uploads, "request", (const char *)data, len, &err) < 0) {
+    if (hc_job_parse_upload(&job, &uploads, false, "request", (const char *)data, len, &err) < 0) {
         require(err.exit == HC_EXIT_DATA && *err.text);
         return 0;
     }

@@ -16,7 +16,7 @@ static void takes_content_instead_of_paths(void **state)
     struct hc_job job;
     struct hc_uploads up;
     struct hc_error err = {0};
-    assert_int_equal(hc_job_parse_upload(&job, &up, "request", text, strlen(text), &err), 0);
+    assert_int_equal(hc_job_parse_upload(&job, &up, false, "request", text, strlen(text), &err), 0);
     assert_int_equal(up.count, 2);
     assert_string_equal(job.inputs[0].path, "sales.csv");
     assert_int_equal(job.inputs[0].format, HC_INPUT_CSV);
@@ -53,8 +53,8 @@ static void says_where_a_request_is_wrong(void **state)
         struct hc_job job;
         struct hc_uploads up;
         struct hc_error err = {0};
-        assert_int_equal(hc_job_parse_upload(&job, &up, "request", rows[i].text, strlen(rows[i].text), &err),
-                         -1);
+        assert_int_equal(
+            hc_job_parse_upload(&job, &up, false, "request", rows[i].text, strlen(rows[i].text), &err), -1);
         assert_string_equal(err.text, rows[i].says);
         assert_int_equal(err.exit, HC_EXIT_DATA);
     }

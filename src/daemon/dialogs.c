@@ -1,0 +1,709 @@
+#include "daemon/handlers.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "spec/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define READ_CHUNK 65536
+
+static const char *const state_names[] = {
+    [HC_DIALOG_STARTING] = "starting",
+    [HC_DIALOG_IDLE] = "idle",
+    [HC_DIALOG_BUSY] = "running",
+    [HC_DIALOG_ENDED] = "ended",
+};
+
+/* ---- the list ---- */
+
+static void put_into_list(struct hc_dialogs *all, struct hc_dialog *d)
+{
+    d->next = all->newest;
+    if (d->next)
+        d->next->previous = d;
+    all->newest = d;
+    all->open++;
+}
+
+struct hc_dialog *hc_dialog_find(const struct hc_front *f, const struct hc_tenant *t, const char *id)
+{
+    struct hc_dialog *d = f->dialogs.newest;
+    while (d && strcmp(d->id, id) != 0)
+        d = d->next;
+    return d && d->tenant == t ? d : NULL;
+}
+
+static struct hc_dialog *find_any(const struct hc_front *f, const char *id)
+{
+    struct hc_dialog *d = f->dialogs.newest;
+    while (d && strcmp(d->id, id) != 0)
+        d = d->next;
+    return d;
+}
+
+static void close_watch(const struct hc_dialog *d, struct hc_watch *w)
+{
+    hc_reactor_remove(d->front->epoll, w);
+    hc_close_fd(&w->fd);
+}
+
+static void close_all(struct hc_dialog *d)
+{
+    close_watch(d, &d->channel);
+    close_watch(d, &d->stream);
+    hc_tool_link_close(&d->tools);
+    hc_close_fd(&d->cancel_fd);
+    hc_close_fd(&d->body_fd);
+    hc_buf_finish(&d->in);
+    hc_buf_finish(&d->out);
+    hc_buf_finish(&d->list);
+}
+
+void hc_dialog_forget(struct hc_dialog *d)
+{
+    struct hc_dialogs *all = &d->front->dialogs;
+    *(d->previous ? &d->previous->next : &all->newest) = d->next;
+    if (d->next)
+        d->next->previous = d->previous;
+    all->ended--;
+    free(d->last);
+    free(d);
+}
+
+/* The oldest of those that have ended. */
+static void forget_one(struct hc_front *f)
+{
+    struct hc_dialog *oldest = NULL;
+    for (struct hc_dialog *d = f->dialogs.newest; d; d = d->next)
+        if (d->state == HC_DIALOG_ENDED)
+            oldest = d;
+    if (oldest)
+        hc_dialog_forget(oldest);
+}
+
+/* ---- requests and their answers ---- */
+
+/* A task of the session, known to who asked for it alone: two references, one of them the caller's. */
+static struct hc_task *make_task(struct hc_dialog *d, struct hc_task **place)
+{
+    struct hc_task *task = hc_task_create(NULL, d->front, d->tenant, d->id);
+    if (!task)
+        return NULL;
+    task->of_session = true;
+    task->detached = true;
+    task->state = HC_TASK_RUNNING;
+    *place = task;
+    hc_task_ref(task);
+    return task;
+}
+
+/* Consumes the task: `text` is one line of JSON, or there is a problem. */
+static void answer(struct hc_task *task, const char *text, size_t len, const struct hc_problem *problem)
+{
+    task->manifest = problem ? NULL : malloc(len + 1);
+    if (task->manifest) {
+        memcpy(task->manifest, text, len);
+        task->manifest[len] = '\0';
+        task->manifest_len = len;
+        task->state = HC_TASK_DONE;
+    } else {
+        hc_autobuf line = {0};
+        task->state = HC_TASK_FAILED;
+        if (problem)
+            task->problem = *problem;
+        else
+            hc_problem_set(&task->problem, HC_PROBLEM_INTERNAL, "out of memory");
+        hc_problem_print(&task->problem, NULL, NULL, &line);
+        hc_events_json(&task->events, "problem", line.data ? line.data : "null", line.data ? line.len : 4);
+    }
+    hc_task_wake(task);
+    hc_task_unref(task);
+}
+
+/* The request has its answer. */
+static void end_request(struct hc_dialog *d, const char *text, size_t len, const struct hc_problem *problem)
+{
+    struct hc_task *task = d->task;
+    d->task = NULL;
+    if (d->state == HC_DIALOG_BUSY)
+        d->state = HC_DIALOG_IDLE;
+    d->used = hc_wall_ms();
+    if (task)
+        answer(task, text, len, problem);
+}
+
+static void flush(struct hc_dialog *d)
+{
+    struct hc_error err;
+    while (d->stream.fd >= 0 && d->sent < d->out.len) {
+        ssize_t n = TEMP_FAILURE_RETRY(
+            send(d->stream.fd, d->out.data + d->sent, d->out.len - d->sent, MSG_NOSIGNAL | MSG_DONTWAIT));
+        if (n < 0)
+            break;
+        d->sent += (size_t)n;
+    }
+    bool all = d->sent == d->out.len;
+    if (all) {
+        hc_buf_finish(&d->out);
+        d->sent = 0;
+    }
+    hc_reactor_remove(d->front->epoll, &d->stream);
+    if (hc_reactor_add(d->front->epoll, &d->stream, EPOLLIN | (all ? 0U : EPOLLOUT), &err) < 0)
+        hc_warn("session %s: %s", d->id, err.text);
+}
+
+static void say(struct hc_dialog *d, const char *line, size_t len)
+{
+    (void)hc_buf_add(&d->out, line, len);
+    (void)hc_buf_str(&d->out, "\n");
+    flush(d);
+}
+
+/* ---- what the process says ---- */
+
+static const char *text_of(const cJSON *node, const char *member)
+{
+    const cJSON *text = cJSON_GetObjectItemCaseSensitive(node, member);
+    return cJSON_IsString(text) ? text->valuestring : "";
+}
+
+static int64_t number_of(const cJSON *node, const char *member)
+{
+    const cJSON *number = cJSON_GetObjectItemCaseSensitive(node, member);
+    return cJSON_IsNumber(number) ? (int64_t)number->valuedouble : 0;
+}
+
+/* What a run has used is charged when it ends: a session is no way around a quota. */
+static void charge(struct hc_dialog *d, const cJSON *manifest)
+{
+    const cJSON *usage = cJSON_GetObjectItemCaseSensitive(manifest, "usage");
+    const cJSON *user = cJSON_GetObjectItemCaseSensitive(usage, "cpu_user");
+    const cJSON *system = cJSON_GetObjectItemCaseSensitive(usage, "cpu_system");
+    double seconds =
+        (cJSON_IsNumber(user) ? user->valuedouble : 0) + (cJSON_IsNumber(system) ? system->valuedouble : 0);
+    struct hc_usage used = {.cpu_us = (int64_t)(seconds * 1e6)};
+    int64_t peak = number_of(usage, "memory_peak");
+    d->memory_peak = peak > d->memory_peak ? peak : d->memory_peak;
+    d->cpu_us += used.cpu_us;
+    hc_tenant_charge(d->tenant, &used, hc_mono_ms());
+}
+
+static void take_ready(struct hc_dialog *d)
+{
+    hc_autobuf out = {0};
+    d->state = HC_DIALOG_IDLE;
+    (void)snprintf(d->after, sizeof d->after, "that of the start");
+    hc_dialog_print(d, false, &out);
+    end_request(d, out.data ? out.data : "", out.len, NULL);
+}
+
+static void add_to_list(struct hc_dialog *d, const char *line, size_t len)
+{
+    (void)hc_buf_str(&d->list, d->list.len ? ", " : "");
+    (void)hc_buf_add(&d->list, line, len);
+}
+
+static void take_result(struct hc_dialog *d, const cJSON *json, const char *line, size_t len)
+{
+    const cJSON *manifest = cJSON_GetObjectItemCaseSensitive(json, "manifest");
+    int64_t branch = number_of(json, "branch"), run = number_of(json, "run");
+    const char *state = text_of(json, "state");
+    static const char rolled[] = "rolled back to ";
+    charge(d, manifest);
+    d->runs = run;
+    d->branches = branch;
+    if (strcmp(state, "kept") == 0)
+        (void)snprintf(d->after, sizeof d->after, "that of run %lld", (long long)run);
+    else if (strncmp(state, rolled, sizeof rolled - 1) == 0)
+        (void)snprintf(d->after, sizeof d->after, "that of %.50s", state + sizeof rolled - 1);
+    char *kept = malloc(len + 1);
+    if (kept) {
+        memcpy(kept, line, len);
+        kept[len] = '\0';
+        free(d->last);
+        d->last = kept;
+        d->last_len = len;
+    }
+    if (branch)
+        add_to_list(d, line, len);
+    else
+        end_request(d, line, len, NULL);
+}
+
+static void take_done(struct hc_dialog *d, const cJSON *json, const char *line, size_t len)
+{
+    (void)snprintf(d->after, sizeof d->after, "%s", text_of(json, "state"));
+    if (strcmp(text_of(json, "request"), "stream") == 0)
+        return; /* nobody has asked for that */
+    if (strcmp(text_of(json, "request"), "branch") != 0) {
+        d->branches = 0;
+        end_request(d, line, len, NULL);
+        return;
+    }
+    hc_autobuf out = {0};
+    (void)hc_buf_fmt(&out,
+                     "{\"event\": \"done\", \"request\": \"branch\", \"state\": \"%s\", \"branches\": [%s]}",
+                     d->after, d->list.data ? d->list.data : "");
+    hc_buf_finish(&d->list);
+    end_request(d, out.data ? out.data : "", out.len, NULL);
+}
+
+static void take_error(struct hc_dialog *d, const cJSON *json, const char *line, size_t len)
+{
+    struct hc_problem problem;
+    int64_t branch = number_of(json, "branch");
+    if (branch) {
+        d->branches = branch;
+        add_to_list(d, line, len);
+        return;
+    }
+    hc_problem_set(&problem, HC_PROBLEM_SPEC, "%s", text_of(json, "message"));
+    end_request(d, NULL, 0, &problem);
+}
+
+static int64_t size_of(const cJSON *files)
+{
+    const cJSON *file;
+    int64_t sum = 0;
+    cJSON_ArrayForEach(file, files) sum += number_of(file, "bytes");
+    return sum;
+}
+
+static void take_end(struct hc_dialog *d, const cJSON *json)
+{
+    const cJSON *manifest = cJSON_GetObjectItemCaseSensitive(json, "manifest");
+    char *text = cJSON_PrintUnformatted(manifest);
+    (void)snprintf(d->reason, sizeof d->reason, "%s", text_of(json, "reason"));
+    free(d->manifest);
+    d->manifest = text ? strdup(text) : NULL;
+    if (d->manifest)
+        (void)snprintf(d->manifest_status, sizeof d->manifest_status, "%s", text_of(manifest, "status"));
+    d->file_bytes = size_of(cJSON_GetObjectItemCaseSensitive(manifest, "files"));
+    cJSON_free(text);
+}
+
+/* To who asked, among the events. */
+static bool is_told(const cJSON *json, const char *event)
+{
+    if (strcmp(event, "done") == 0)
+        return strcmp(text_of(json, "request"), "stream") != 0;
+    if (strcmp(event, "error") == 0)
+        return number_of(json, "branch") != 0; /* else it becomes a problem */
+    return strcmp(event, "ready") != 0 && strcmp(event, "end") != 0;
+}
+
+static void take_line(struct hc_dialog *d, const char *line, size_t len)
+{
+    cJSON *json = cJSON_ParseWithLength(line, len);
+    const char *event = text_of(json, "event");
+    if (d->task && is_told(json, event)) {
+        (void)hc_buf_add(&d->task->events.lines, line, len);
+        (void)hc_buf_str(&d->task->events.lines, "\n");
+    }
+    if (strcmp(event, "ready") == 0)
+        take_ready(d);
+    else if (strcmp(event, "result") == 0)
+        take_result(d, json, line, len);
+    else if (strcmp(event, "done") == 0)
+        take_done(d, json, line, len);
+    else if (strcmp(event, "error") == 0)
+        take_error(d, json, line, len);
+    else if (strcmp(event, "end") == 0)
+        take_end(d, json);
+    else if (d->task)
+        hc_task_wake(d->task);
+    cJSON_Delete(json);
+}
+
+/* False: nothing more will come. */
+static bool read_stream(struct hc_dialog *d)
+{
+    char chunk[READ_CHUNK];
+    ssize_t n = TEMP_FAILURE_RETRY(recv(d->stream.fd, chunk, sizeof chunk, MSG_DONTWAIT));
+    if (n < 0 && errno == EAGAIN)
+        return false;
+    if (n <= 0 || hc_buf_add(&d->in, chunk, (size_t)n) < 0)
+        return false;
+    size_t begin = 0;
+    const char *end;
+    while ((end = memchr(d->in.data + d->scanned, '\n', d->in.len - d->scanned))) {
+        size_t at = (size_t)(end - d->in.data);
+        take_line(d, d->in.data + begin, at - begin);
+        begin = d->scanned = at + 1;
+    }
+    memmove(d->in.data, d->in.data + begin, d->in.len - begin);
+    d->in.len -= begin;
+    d->scanned = d->in.len;
+    return true;
+}
+
+static void stream_ready(struct hc_watch *w, uint32_t events)
+{
+    struct hc_dialog *d = hc_owner(w, struct hc_dialog, stream);
+    if (events & EPOLLOUT)
+        flush(d);
+    if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR)) || read_stream(d))
+        return;
+    char probe;
+    ssize_t n = recv(d->stream.fd, &probe, 1, MSG_DONTWAIT | MSG_PEEK);
+    if (n == 0 || (n < 0 && errno != EAGAIN))
+        hc_reactor_remove(d->front->epoll, &d->stream); /* the channel tells the rest */
+}
+
+static void tools_ready(struct hc_watch *w, uint32_t events)
+{
+    struct hc_dialog *d = hc_owner(w, struct hc_dialog, tools.watch);
+    struct hc_events nobody = {0};
+    (void)events;
+    hc_tool_link_work(&d->tools, d->task ? &d->task->events : &nobody);
+    hc_events_finish(&nobody);
+    if (d->task)
+        hc_task_wake(d->task);
+}
+
+/* ---- the end ---- */
+
+static void set_gone(struct hc_dialog *d)
+{
+    hc_problem_set(&d->problem, HC_PROBLEM_GONE, "the session has ended (%s), and its state is gone",
+                   d->reason);
+}
+
+static void answer_end(struct hc_dialog *d)
+{
+    struct hc_task *task = d->end;
+    hc_autobuf out = {0};
+    d->end = NULL;
+    if (!task)
+        return;
+    hc_dialog_print(d, true, &out);
+    answer(task, out.data ? out.data : "", out.len, NULL);
+}
+
+/* Its process has ended, or cannot be used. `why`: what it failed with; NULL: it has told its end. */
+static void end_dialog(struct hc_dialog *d, const struct hc_problem *why)
+{
+    struct hc_front *f = d->front;
+    bool began = d->state != HC_DIALOG_STARTING;
+    if (!*d->reason)
+        (void)snprintf(d->reason, sizeof d->reason, "%s", began ? "lost" : "failed");
+    close_all(d);
+    free(d->last);
+    d->last = d->manifest;
+    d->last_len = d->last ? strlen(d->last) : 0;
+    d->manifest = NULL;
+    d->state = HC_DIALOG_ENDED;
+    d->finished = hc_wall_ms();
+    d->tenant->sessions--;
+    d->tenant->running_memory -= d->memory;
+    f->dialogs.open--;
+    f->dialogs.ended++;
+    f->metrics.sessions_ended++;
+    set_gone(d);
+    if (began)
+        hc_store_session(f, d);
+    struct hc_problem gone = why ? *why : d->problem;
+    if (began)
+        gone.retry = HC_RETRY_UNKNOWN; /* what was asked for */
+    end_request(d, NULL, 0, &gone);
+    answer_end(d);
+    if (!began)
+        hc_dialog_forget(d);
+    else if (f->dialogs.ended > HC_DIALOGS_REMEMBERED)
+        forget_one(f);
+}
+
+static enum hc_problem_kind problem_of(int exit)
+{
+    switch (exit) {
+    case HC_EXIT_USAGE:
+    case HC_EXIT_DATA:
+    case HC_EXIT_CONFIG:
+        return HC_PROBLEM_SPEC;
+    case HC_EXIT_UNAVAILABLE:
+        return HC_PROBLEM_HOST;
+    default:
+        return HC_PROBLEM_INTERNAL;
+    }
+}
+
+static void channel_ready(struct hc_watch *w, uint32_t events)
+{
+    struct hc_dialog *d = hc_owner(w, struct hc_dialog, channel);
+    static struct hc_message m;
+    struct hc_error err;
+    struct hc_problem why;
+    int fds[HC_RUN_FDS];
+    size_t count;
+    (void)events;
+    int rc = hc_channel_receive(w->fd, &m, fds, &count, &err);
+    if (rc < 0 && err.sys == EAGAIN)
+        return;
+    while (rc > 0 && count)
+        hc_close_fd(&fds[--count]);
+    while (d->stream.fd >= 0 && read_stream(d)) /* what it said before */
+        ;
+    if (rc > 0 && m.kind == HC_SAY_FAILED) {
+        hc_problem_set(&why, problem_of(m.error.exit), "%s", m.error.text);
+        end_dialog(d, &why);
+    } else if (*d->reason) {
+        end_dialog(d, NULL);
+    } else {
+        hc_warn("session %s: the process that held it has died", d->id);
+        hc_problem_set(&why, HC_PROBLEM_GONE,
+                       "the process that held the session has died, and its state is gone");
+        end_dialog(d, &why);
+    }
+}
+
+/* ---- the beginning ---- */
+
+static bool has_room(struct hc_front *f, struct hc_tenant *t, int64_t memory, struct hc_problem *why)
+{
+    struct hc_refusal refusal = {.retry_ms = -1};
+    if (t->sessions >= t->quota.sessions) {
+        refusal.quota = "sessions";
+        (void)snprintf(refusal.text, sizeof refusal.text, "the tenant has %lld sessions already",
+                       (long long)t->sessions);
+    } else if (t->quota.memory > 0 && t->running_memory + memory > t->quota.memory) {
+        refusal.quota = "memory";
+        (void)snprintf(refusal.text, sizeof refusal.text,
+                       "the tenant's jobs and sessions may use no more memory");
+    } else if (hc_tenant_has_budget(t, hc_mono_ms(), &refusal)) {
+        if ((int64_t)f->dialogs.open < f->config.sessions)
+            return true;
+        hc_problem_set(why, HC_PROBLEM_BUSY, "%zu sessions are open already", f->dialogs.open);
+        return false;
+    }
+    hc_problem_set(why, HC_PROBLEM_QUOTA, "%s", refusal.text);
+    why->quota = refusal.quota;
+    why->retry_after = refusal.retry_ms < 0 ? 0 : (int)((refusal.retry_ms + 999) / 1000);
+    f->metrics.refused++;
+    return false;
+}
+
+static struct hc_dialog *make_dialog(struct hc_front *f, struct hc_tenant *t, const struct hc_buf *body,
+                                     struct hc_error *err)
+{
+    struct hc_dialog *d = calloc(1, sizeof *d);
+    if (!d)
+        return NULL;
+    d->front = f;
+    d->tenant = t;
+    d->channel.fd = d->stream.fd = d->cancel_fd = d->body_fd = -1;
+    hc_tool_link_init(&d->tools);
+    d->created = d->used = hc_wall_ms();
+    d->began_mono = hc_mono_ms();
+    d->body_fd = hc_sealed_memfd("hotcell-request", body->data, body->len, err);
+    if (d->body_fd >= 0 && hc_task_make_id(d->id) == 0 && make_task(d, &d->task))
+        return d;
+    hc_close_fd(&d->body_fd);
+    free(d);
+    return NULL;
+}
+
+struct hc_task *hc_dialog_start(struct hc_front *f, struct hc_tenant *t, const struct hc_buf *body,
+                                const struct hc_checked *checked, struct hc_problem *why)
+{
+    struct hc_error err;
+    struct hc_message m = {.kind = HC_SAY_SESSION};
+    if (!has_room(f, t, checked->memory, why))
+        return NULL;
+    struct hc_dialog *d = make_dialog(f, t, body, &err);
+    if (!d) {
+        hc_problem_set(why, HC_PROBLEM_INTERNAL, "out of memory or descriptors");
+        return NULL;
+    }
+    d->memory = checked->memory;
+    d->has_tools = checked->has_tools;
+    d->task->detached = false; /* nobody else knows of it yet */
+    d->task->dialog = d;
+    put_into_list(&f->dialogs, d);
+    t->sessions++;
+    t->running_memory += checked->memory;
+    f->metrics.sessions++;
+    struct hc_task *task = d->task; /* two references: the caller's, and ours */
+    memcpy(m.job_id, d->id, sizeof d->id);
+    if (hc_channel_send(f->keeper.fd, &m, NULL, 0, &err) < 0) {
+        hc_problem_set(&d->problem, HC_PROBLEM_BUSY, "%s", err.text);
+        struct hc_problem busy = d->problem;
+        end_dialog(d, &busy);
+    }
+    return task;
+}
+
+/* The other ends of what we talk to its process through. */
+static int open_ends(struct hc_dialog *d, int theirs[HC_SESSION_FDS], struct hc_error *err)
+{
+    int pair[2], cancel[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return hc_fail(err, errno, "socketpair");
+    d->stream = (struct hc_watch){pair[0], stream_ready};
+    theirs[HC_SESSION_STREAM] = pair[1];
+    if (hc_reactor_add(d->front->epoll, &d->stream, EPOLLIN, err) < 0)
+        return -1;
+    if (pipe2(cancel, O_CLOEXEC) < 0)
+        return hc_fail(err, errno, "pipe");
+    d->cancel_fd = cancel[1];
+    theirs[HC_SESSION_CANCEL] = cancel[0];
+    if (!d->has_tools)
+        return 0;
+    theirs[HC_SESSION_TOOLS] = hc_tool_link_open(&d->tools, d->front->epoll, tools_ready, err);
+    return theirs[HC_SESSION_TOOLS] < 0 ? -1 : 0;
+}
+
+static int begin(struct hc_dialog *d, int channel, struct hc_error *err)
+{
+    int theirs[HC_SESSION_FDS] = {[HC_SESSION_BODY] = d->body_fd, -1, -1, -1};
+    struct hc_message m = {.kind = HC_SAY_SESSION};
+    d->channel = (struct hc_watch){channel, channel_ready};
+    int rc = fcntl(channel, F_SETFL, O_NONBLOCK) < 0 ? hc_fail(err, errno, "begin a session") : 0;
+    if (rc == 0)
+        rc = hc_reactor_add(d->front->epoll, &d->channel, EPOLLIN, err);
+    if (rc == 0)
+        rc = open_ends(d, theirs, err);
+    memcpy(m.job_id, d->id, sizeof d->id);
+    (void)snprintf(m.tenant, sizeof m.tenant, "%s", d->tenant->name);
+    m.weight = d->tenant->quota.weight;
+    if (rc == 0)
+        rc = hc_channel_send(channel, &m, theirs, d->has_tools ? HC_SESSION_FDS : HC_SESSION_TOOLS, err);
+    for (size_t i = HC_SESSION_STREAM; i < HC_SESSION_FDS; i++)
+        hc_close_fd(&theirs[i]);
+    hc_close_fd(&d->body_fd);
+    return rc;
+}
+
+void hc_dialog_process(struct hc_front *f, const char *id, int channel)
+{
+    struct hc_error err;
+    struct hc_problem why;
+    struct hc_dialog *d = find_any(f, id);
+    if (!d || d->state != HC_DIALOG_STARTING || d->channel.fd >= 0) {
+        if (channel >= 0)
+            (void)close(channel); /* it ends by that */
+        return;
+    }
+    if (channel >= 0 && begin(d, channel, &err) == 0)
+        return;
+    hc_problem_set(&why, HC_PROBLEM_BUSY, "no process could be started for the session%s%s",
+                   channel < 0 ? "" : ": ", channel < 0 ? "" : err.text);
+    end_dialog(d, &why);
+}
+
+/* ---- requests ---- */
+
+struct hc_task *hc_dialog_ask(struct hc_dialog *d, const char *name, const struct hc_buf *request,
+                              bool stream, struct hc_problem *why)
+{
+    struct hc_refusal refusal = {.retry_ms = -1};
+    bool runs = strcmp(name, "run") == 0 || strcmp(name, "branch") == 0;
+    if (d->state == HC_DIALOG_ENDED || d->closing) {
+        *why = d->problem;
+        if (d->state != HC_DIALOG_ENDED)
+            hc_problem_set(why, HC_PROBLEM_GONE, "the session is about to end");
+        return NULL;
+    }
+    if (d->state != HC_DIALOG_IDLE) {
+        hc_problem_set(why, HC_PROBLEM_IN_USE, "the session is %s", state_names[d->state]);
+        return NULL;
+    }
+    if (runs && !hc_tenant_has_budget(d->tenant, hc_mono_ms(), &refusal)) {
+        hc_problem_set(why, HC_PROBLEM_QUOTA, "%s", refusal.text);
+        why->quota = refusal.quota;
+        why->retry_after = refusal.retry_ms < 0 ? 0 : (int)((refusal.retry_ms + 999) / 1000);
+        d->front->metrics.refused++;
+        return NULL;
+    }
+    struct hc_task *task = make_task(d, &d->task);
+    if (!task) {
+        hc_problem_set(why, HC_PROBLEM_INTERNAL, "out of memory");
+        return NULL;
+    }
+    d->state = HC_DIALOG_BUSY;
+    d->used = hc_wall_ms();
+    if (stream != d->streams)
+        say(d, stream ? "{\"stream\": true}" : "{\"stream\": false}", stream ? 16 : 17);
+    d->streams = stream;
+    say(d, request->data, request->len);
+    return task;
+}
+
+void hc_dialog_interrupt(struct hc_dialog *d)
+{
+    static const char line[] = "{\"interrupt\": true}";
+    if (d->state == HC_DIALOG_BUSY)
+        say(d, line, sizeof line - 1);
+}
+
+/* When what it does has ended. */
+static void close_dialog(struct hc_dialog *d)
+{
+    static const char line[] = "{\"close\": true}";
+    if (d->closing)
+        return;
+    d->closing = true;
+    if (d->state != HC_DIALOG_STARTING)
+        say(d, line, sizeof line - 1);
+}
+
+void hc_dialog_cancel(struct hc_dialog *d)
+{
+    d->closing = true;
+    hc_close_fd(&d->cancel_fd);
+    if (d->state == HC_DIALOG_STARTING && d->channel.fd < 0) {
+        struct hc_problem why;
+        hc_problem_set(&why, HC_PROBLEM_CANCELLED, "the session was cancelled before it began");
+        end_dialog(d, &why);
+    }
+}
+
+struct hc_task *hc_dialog_end(struct hc_dialog *d)
+{
+    if (d->end)
+        hc_task_ref(d->end);
+    else if (!make_task(d, &d->end))
+        return NULL;
+    struct hc_task *task = d->end;
+    if (d->state == HC_DIALOG_IDLE)
+        close_dialog(d);
+    else
+        hc_dialog_cancel(d);
+    return task;
+}
+
+void hc_dialogs_drain(struct hc_front *f, bool late)
+{
+    for (struct hc_dialog *d = f->dialogs.newest, *next; d; d = next) {
+        next = d->next;
+        if (d->state == HC_DIALOG_ENDED)
+            continue;
+        if (late)
+            hc_dialog_cancel(d);
+        else
+            close_dialog(d);
+    }
+}
+
+/* ---- what is told of it ---- */
+
+void hc_dialog_print(const struct hc_dialog *d, bool with_result, struct hc_buf *out)
+{
+    (void)hc_buf_fmt(out, "{\"session_id\": \"%s\", \"tenant\": \"%s\", \"state\": \"%s\"", d->id,
+                     d->tenant->name, state_names[d->state]);
+    hc_task_print_time(out, "created", d->created);
+    hc_task_print_time(out, "used", d->used);
+    hc_task_print_time(out, "finished", d->finished);
+    (void)hc_buf_fmt(out, ", \"runs\": %lld, \"branches\": %lld, \"after\": ", (long long)d->runs,
+                     (long long)d->branches);
+    (void)hc_buf_fmt(out, *d->after && d->state != HC_DIALOG_ENDED ? "\"%s\"" : "null", d->after);
+    if (d->state == HC_DIALOG_ENDED)
+        (void)hc_buf_fmt(out, ", \"reason\": \"%s\"", d->reason);
+    if (with_result && d->last)
+        (void)hc_buf_fmt(out, ", \"%s\": %s", d->state == HC_DIALOG_ENDED ? "manifest" : "last", d->last);
+    (void)hc_buf_str(out, "}\n");
+}

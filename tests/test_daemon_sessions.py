@@ -1,0 +1,305 @@
+"""Sessions over HTTP: interpreters that keep their state between requests, each in a process of the daemon's own."""
+
+import json
+import os
+import signal
+import threading
+
+import cells
+import daemons
+import pytest
+
+
+@pytest.fixture(name="daemon", scope="module", params=["root", "ordinary"])
+def module_daemon(request, base_tree):
+    """One for all tests that leave it as it was."""
+    if request.param == "root":
+        cells.need_root()
+        user = cells.caller()
+    else:
+        user = cells.ordinary()
+        cells.need_cells(user)
+    with daemons.Daemon(user, config={"socket": {"mode": "0666"}, "workers": 1, "quotas": {"sessions": 2}}) as d:
+        yield d
+        assert d.end() == 0, d.log
+        assert not list((d.state / "inputs").glob("*/*")), "inputs of a session that has ended"
+
+
+@pytest.fixture(name="session")
+def one_session(daemon):
+    path = daemon.session({"vars": {"n": 3}, "inputs": {"text": {"file": "text.txt", "text": "input"}}})
+    yield path
+    if daemon.get(path).json["state"] != "ended":
+        assert daemon.request("DELETE", path).status == 200
+    assert daemon.request("DELETE", path).status == 204
+    assert daemon.get(path).status == 404
+
+
+def value(result):
+    return result["manifest"]["guest"]["value"]["application/json"]
+
+
+def in_background(function, *arguments, **more):
+    """Its result, once it is asked for."""
+    kept = []
+    thread = threading.Thread(target=lambda: kept.append(function(*arguments, **more)))
+    thread.start()
+
+    def result():
+        thread.join(cells.PATIENCE)
+        return kept[0]
+    return result
+
+
+def begin_run(daemon, session, code, **more):
+    """A run that has begun and goes on: the connection on which it is answered."""
+    result = in_background(daemon.send, f"{session}/runs", {"code": code, **more})
+    while daemon.get(session).json["state"] != "running":
+        pass
+    return result
+
+
+# ---- state ----
+
+def test_state_lives_from_run_to_run(daemon, session):
+    assert value(daemon.run(session, "x = n\ntext = open('/input/text.txt').read()\nx")) == 3
+    result = daemon.run(session, "x += 1\n[x, text]")
+    assert (result["run"], result["state"], value(result)) == (2, "kept", [4, "input"])
+    assert daemon.get(session).json["last"] == result
+    listed = daemon.get("/v1/sessions").json["sessions"]
+    assert [s["after"] for s in listed if session.endswith(s["session_id"])] == ["that of run 2"]
+
+
+def test_a_run_that_is_killed_costs_only_itself(daemon, session):
+    daemon.run(session, "x = 1")
+    result = daemon.run(session, "x = 2\nsum(range(10 ** 12))", limits={"timeout": 0.5 * cells.SLOWNESS, "grace": 0})
+    assert (result["manifest"]["status"], result["state"]) == ("timeout", "rolled back to run 1")
+    assert daemon.get(session).json["after"] == "that of run 1"
+    assert value(daemon.run(session, "x")) == 1
+
+
+def test_checkpoints_and_branches(daemon, session):
+    daemon.run(session, "x = 1")
+    assert daemon.send(f"{session}/checkpoints", {"name": "one"}).json["state"] == "that of run 1"
+    branches = daemon.send(f"{session}/branches", {"runs": [{"code": "x = 10; x"}, {"code": "x = 20; x"}, {"nothing": 1}]}).json["branches"]
+    assert [value(b) if b["event"] == "result" else b["message"] for b in branches[:2]] == [10, 20]
+    assert "nothing" in branches[2]["message"]
+    assert daemon.get(session).json["branches"] == 3
+    refused = daemon.send(f"{session}/runs", {"code": "x"})
+    assert refused.status == 422 and "keep one" in refused.json["detail"]
+    assert daemon.send(f"{session}/keep", {"branch": 2}).json["state"] == "that of run 3"
+    assert value(daemon.run(session, "x")) == 20
+    assert daemon.send(f"{session}/rollback", {"name": "one"}).json["state"] == "that of run 1"
+    assert value(daemon.run(session, "x")) == 1
+    assert daemon.send(f"{session}/rollback", {"name": "two"}).status == 422
+
+
+def test_an_interrupt_ends_a_run_and_not_the_session(daemon, session):
+    daemon.run(session, "x = 1")
+    run = begin_run(daemon, session, "import time\nx = 2\ntime.sleep(100)", limits={"timeout": 100 * cells.SLOWNESS})
+    busy = daemon.send(f"{session}/runs", {"code": "1"})
+    assert (busy.status, busy.json["retry"]) == (409, "not_started")
+    # Only one that has begun to run can be interrupted: until then nothing happens, and it is asked again.
+    while daemon.get(session).json["state"] == "running":
+        assert daemon.send(f"{session}/interrupt").status == 202
+    result = run().json
+    assert (result["manifest"]["guest"]["error"]["type"], result["state"]) == ("KeyboardInterrupt", "kept")
+    assert value(daemon.run(session, "x")) in (1, 2)
+
+
+def test_events_of_a_run(daemon, session):
+    lines = daemon.send(f"{session}/runs", {"code": "print('a', flush=True)\n1 + 1"}, {"Accept": "application/x-ndjson"}).lines
+    assert {line["event"] for line in lines[:-1]} == {"stdout"}
+    assert ("".join(line["text"] for line in lines[:-1]), value(lines[-1])) == ("a\n", 2)
+    [line] = daemon.send(f"{session}/runs", {"code": "1", "vars": []}, {"Accept": "application/x-ndjson"}).lines
+    assert line["problem"]["status"] == 422
+    assert daemon.run(session, "print(1)")["manifest"]["stdout"]["text"] == "1\n"
+
+
+def test_files_of_a_session(daemon, session):
+    result = daemon.run(session, "_ = open('/output/a.txt', 'w').write('a')")
+    assert [f["path"] for f in result["manifest"]["files"]] == ["a.txt"]
+    assert daemon.get(f"{session}/files/a.txt").body == b"a"
+    for path in ("b.txt", "../a", "manifest.json/.."):
+        assert daemon.get(f"{session}/files/{path}").status == 404
+    ended = daemon.request("DELETE", session).json
+    assert (ended["state"], ended["reason"]) == ("ended", "closed")
+    assert [f["path"] for f in ended["manifest"]["files"]] == ["a.txt"]
+    assert [r["state"] for r in ended["manifest"]["runs"]] == ["kept"]
+    assert daemon.get(f"{session}/files/a.txt").body == b"a"
+    assert daemon.get(session.replace("sessions", "jobs")).json["manifest"] == ended["manifest"]
+
+
+# ---- the end ----
+
+def test_state_that_is_gone_is_said_to_be_gone(daemon, session):
+    daemon.run(session, "x = 1")
+    assert daemon.request("DELETE", session).status == 200
+    for path, body in (("runs", {"code": "x"}), ("rollback", {"name": "a"}), ("interrupt", None)):
+        answer = daemon.send(f"{session}/{path}", body)
+        assert (answer.status, answer.json["retry"]) == (410, "not_started"), answer
+
+
+def test_a_session_that_nobody_asks_ends(daemon):
+    session = daemon.session({"limits": {"session_idle": 1}})
+    while daemon.get(session).json["state"] != "ended":
+        pass
+    assert daemon.get(session).json["reason"] == "idle"
+    answer = daemon.send(f"{session}/runs", {"code": "1"})
+    assert answer.status == 410 and "idle" in answer.json["detail"]
+
+
+def test_the_end_of_its_process_is_the_end_of_a_session(daemon, session):
+    before = set(daemon.children())
+    other = daemon.session()
+    [process] = set(daemon.children()) - before
+    run = begin_run(daemon, other, "import time; time.sleep(100)", limits={"timeout": 100 * cells.SLOWNESS})
+    os.kill(process, signal.SIGKILL)
+    lost = run()
+    assert (lost.status, lost.json["retry"]) == (410, "started_outcome_unknown")
+    assert daemon.get(other).json["reason"] == "lost"
+    assert value(daemon.run(session, "1")) == 1, "another session"
+
+
+def test_a_session_is_ended_while_it_runs(daemon, session):
+    run = begin_run(daemon, session, "while True: pass", limits={"timeout": 100 * cells.SLOWNESS})
+    assert daemon.request("DELETE", session).json["reason"] == "cancelled"
+    assert run().json["state"] == "lost"
+
+
+def test_sessions_end_with_the_daemon(user):
+    with daemons.Daemon(user) as d:
+        session = d.session()
+        d.run(session, "x = 1")
+        assert d.end() == 0, d.log
+        d.start_again()
+        answer = d.get(session)
+        assert answer.status == 404 and "end with the daemon" in answer.json["detail"]
+        assert d.get(session.replace("sessions", "jobs")).json["manifest"]["runs"][0]["state"] == "kept"
+
+
+# ---- what is refused ----
+
+def test_sessions_are_bounded(daemon, session):
+    other = daemon.session()
+    answer = daemon.send("/v1/sessions", daemon.spec({}))
+    assert (answer.status, answer.json["quota"]) == (429, "sessions")
+    daemon.request("DELETE", other)
+    daemon.request("DELETE", daemon.session())
+
+
+def test_another_tenants_session_does_not_exist(daemon, session):
+    cells.need_root()
+    for method, path in (("GET", session), ("DELETE", session), ("POST", f"{session}/interrupt")):
+        assert daemon.request(method, path, uid=61234).status == 404
+    for path, body in (("runs", {"code": "1"}), ("keep", {"branch": 0}), ("tools/1", {"value": 1})):
+        assert daemon.send(f"{session}/{path}", body, uid=61234).status == 404
+    assert daemon.get("/v1/sessions", uid=61234).json == {"sessions": []}
+
+
+@pytest.mark.parametrize("path, body, status, says", [
+    ("", {"code": "1"}, 400, "for a run of a session"),
+    ("", {"output_dir": "/tmp"}, 400, "not the sender's"),
+    ("", {"policy": "nothing"}, 422, "nothing"),
+    ("", {"tree": "nothing"}, 503, "nothing"),
+    ("/runs", {"cod": "1"}, 422, "cod"),
+    ("/runs", {"code": "1", "policy": "none"}, 422, "session as a whole"),
+    ("/runs", {"code": "1", "inputs": {"a": "/etc/passwd"}}, 422, "session as a whole"),
+    ("/runs", ["code"], 400, "expected an object"),
+    ("/branches", {"code": "1"}, 400, "expected"),
+    ("/branches", {"runs": []}, 422, "1 to 8"),
+    ("/keep", {"branch": 1.5}, 422, "number"),
+    ("/checkpoints", {"name": "a b"}, 422, "a b"),
+])
+def test_what_is_wrong_is_told(daemon, session, path, body, status, says):
+    answer = daemon.send(f"{session if path else '/v1/sessions'}{path}", body)
+    assert answer.status == status and says in answer.json["detail"], answer
+    assert daemon.get(session).json["state"] == "idle"
+
+
+# ---- tools ----
+
+TOOLS = {"add": {"description": "a sum", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+                                                        "required": ["a", "b"]}}}
+
+
+def calls_of(connection):
+    """The lines of an answer, one by one as they come."""
+    response = connection.getresponse()
+    assert response.status == 200, response.read()
+    while line := response.readline():
+        yield json.loads(line)
+
+
+def ask_for_events(daemon, path, body):
+    connection = daemon.connect()
+    connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json", "Accept": "application/x-ndjson"})
+    return connection
+
+
+def answer_calls(daemon, lines, where):
+    """Each with the sum; the other lines."""
+    rest = []
+    for line in lines:
+        if line["event"] != "tool_call":
+            rest.append(line)
+            continue
+        place = f"{where}/tools/{line['id']}"
+        assert daemon.send(place, {"sum": 1}).status == 400
+        values = line["arguments"]
+        answer = {"value": values["a"] + values["b"]} if values["a"] >= 0 else {"error": "too small"}
+        assert daemon.send(place, answer).status == 204
+        assert daemon.send(place, answer).status == 404, "answered already"
+    return rest
+
+
+CALLS = """
+results = [tools.add(a=1, b=2), tools.add(a=2**53 + 1, b=1)]
+for bad in ({'a': -1, 'b': 0}, {'a': 'x', 'b': 0}):
+    try:
+        tools.add(**bad)
+    except Exception as error:
+        results.append(type(error).__name__ + ': ' + str(error))
+results
+"""
+
+
+def check_calls(manifest):
+    results = manifest["guest"]["value"]["application/json"]
+    assert results[:2] == [3, 2**53 + 2]
+    assert results[2] == "ToolError: too small" and "integer" in results[3]
+    assert [call["status"] for call in manifest["tools"]] == ["ok", "ok", "error", "refused"]
+
+
+def test_tools_of_a_job_are_answered_by_its_sender(daemon):
+    connection = ask_for_events(daemon, "/v1/jobs", daemon.spec({"code": CALLS, "tools": TOOLS}))
+    lines = calls_of(connection)
+    first = next(lines)
+    assert first == {"event": "state", "state": "queued"}
+    [job] = [j["job_id"] for j in daemon.get("/v1/jobs").json["jobs"] if j["state"] in ("queued", "running")]
+    rest = answer_calls(daemon, lines, f"/v1/jobs/{job}")
+    check_calls(next(line["manifest"] for line in rest if line["event"] == "manifest"))
+    assert daemon.send(f"/v1/jobs/{job}/tools/1", {"value": 1}).status == 404
+    connection.close()
+
+
+def test_tools_of_a_session_are_answered_by_whoever_runs_it(daemon):
+    session = daemon.session({"tools": TOOLS})
+    for _ in range(2):
+        connection = ask_for_events(daemon, f"{session}/runs", {"code": CALLS})
+        [result] = answer_calls(daemon, calls_of(connection), session)
+        check_calls(result["manifest"])
+        connection.close()
+    daemon.request("DELETE", session)
+
+
+def test_a_call_that_nobody_answers_fails_in_the_program(daemon):
+    tools = {"add": {**TOOLS["add"], "timeout": "200ms"}}
+    code = "try:\n    tools.add(a=1, b=2)\nexcept ToolError as error:\n    print(error)"
+    manifest = daemon.post({"code": code, "tools": tools}).json
+    assert manifest["status"] == "ok" and "200ms" in manifest["stdout"]["text"], manifest
+
+
+def test_tools_that_are_commands_are_not_the_senders_to_bring(daemon):
+    answer = daemon.post({"code": "1", "tools": {"add": {**TOOLS["add"], "command": ["/bin/true"]}}})
+    assert answer.status == 400 and "command" in answer.json["detail"]
