@@ -15,6 +15,7 @@ import pytest
 
 import cells
 import daemons
+import living
 
 GUARD = "off"  # the kernel holds without it
 
@@ -485,6 +486,34 @@ def test_what_a_killed_launcher_of_warm_cells_left_goes_with_the_next(place, war
             cells.wait_until("nobody is left", lambda leaf=leaf: "populated 0" in value(leaf, "cgroup.events"))
     assert len(left) == 2
     ends(run(place, "print(1)"), "ok", 0)
+    assert leaves(place) == []
+
+
+# ---- sessions ----
+
+def fill(name, size):
+    return f"{name} = bytearray({size} << 20)\n{name}[::4096] = b'x' * ({size} << 8)"
+
+
+STUBBORN = f"""del state
+while True:
+  try:{GROW.replace(chr(10), chr(10) + "   ")}
+  except MemoryError: pass"""
+
+
+@pytest.mark.parametrize("soft, programs", [
+    ("96M", [STUBBORN]),
+    ("0", [STUBBORN, f"del state\n{fill('a', 36)}\n{fill('b', 36)}", "del state; a = b'x' * (1 << 28)"]),
+])
+def test_memory_costs_a_run_and_not_the_copy_even_if_that_is_larger(place, soft, programs):
+    """The kernel, left alone, ends the largest process."""
+    with living.Session("--memory=128M", f"--memory-soft={soft}", env={"HOTCELL_CGROUP": str(place)}) as session:
+        assert session.run(fill("state", 76)).status == "ok"
+        for code in programs:
+            run = session.run(code)
+            assert (run.status, run.state) == ("memory", f"rolled back to run {run.number - 1}"), run
+            assert run.manifest["limits"]["enforced_by"]["memory"] == "cgroup" and "limits.memory" in run.manifest["reason"]
+            assert session.run("len(state) >> 20").value == 76
     assert leaves(place) == []
 
 

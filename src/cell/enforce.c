@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/param.h>
 
 void hc_enforce_soft_end(struct hc_loop *l)
 {
@@ -16,11 +17,22 @@ void hc_enforce_soft_end(struct hc_loop *l)
     hc_cgroup_soft_lift(l->s->cgroup);
 }
 
-void hc_enforce_soft(struct hc_loop *l)
+/* A process is slowed down beyond memory.high before it has taken so much more. */
+#define LEAST_ROOM (INT64_C(4) << 20)
+
+static int64_t mark_of(const struct hc_loop *l)
+{
+    const struct hc_limits *limits = &l->s->policy->limits;
+    if (!l->last_mark)
+        return hc_memory_soft(limits);
+    return limits->memory - MIN(MAX(limits->memory / 32, LEAST_ROOM), limits->memory / 8);
+}
+
+static void watch_mark(struct hc_loop *l)
 {
     struct hc_supervisor *s = l->s;
     struct hc_error err;
-    int64_t mark = hc_memory_soft(&s->policy->limits);
+    int64_t mark = mark_of(l);
     if (l->dead || s->cgroup->fd < 0 || !mark)
         return;
     if (hc_cgroup_soft_begin(s->cgroup, mark, &l->soft, &err) < 0 ||
@@ -28,6 +40,12 @@ void hc_enforce_soft(struct hc_loop *l)
         (void)snprintf(s->no_soft, sizeof s->no_soft, "%.159s", err.text);
         hc_enforce_soft_end(l);
     }
+}
+
+void hc_enforce_soft(struct hc_loop *l)
+{
+    l->last_mark = l->s->session && !hc_memory_soft(&l->s->policy->limits);
+    watch_mark(l);
 }
 
 void hc_enforce_warn(struct hc_loop *l, int number, enum hc_warning of)
@@ -42,10 +60,17 @@ void hc_enforce_warn(struct hc_loop *l, int number, enum hc_warning of)
 void hc_enforce_soft_check(struct hc_loop *l)
 {
     struct hc_supervisor *s = l->s;
-    if (l->dead || !hc_cgroup_soft_reached(s->cgroup, l->soft, hc_memory_soft(&s->policy->limits)))
+    if (l->dead || !hc_cgroup_soft_reached(s->cgroup, l->soft, mark_of(l)))
         return;
+    if (l->last_mark) {
+        hc_loop_end(s, HC_END_MEMORY);
+        return;
+    }
     hc_enforce_soft_end(l); /* it gets room to end in; beyond, limits.memory kills */
     hc_enforce_warn(l, HC_SIGNAL_MEMORY, HC_WARNED_MEMORY);
+    l->last_mark = s->session;
+    if (l->last_mark)
+        watch_mark(l);
 }
 
 static void watch_memory(struct hc_loop *l)

@@ -6,7 +6,9 @@
 #include "cell/loop.h"
 
 /* From here on it is the program's memory: an interpreter that starts near the mark must not be slowed down.
- */
+ *
+ * In a session there is a second mark, just below limits.memory, at which the run is ended from here. Had the
+ * kernel to choose, it would end the largest process, and that can be the copy that is to take over. */
 void hc_enforce_soft(struct hc_loop *l);
 void hc_enforce_soft_check(struct hc_loop *l); /* memory.events has changed */
 void hc_enforce_soft_end(struct hc_loop *l);

@@ -49,7 +49,8 @@ static bool conclude_ended(struct hc_launch *l)
                            hc_format_duration(limits->cpu_ms, text, sizeof text));
         return true;
     case HC_END_MEMORY:
-        hc_launch_conclude(m, HC_STATUS_MEMORY, "used more than %s of memory (limits.memory)",
+        hc_launch_conclude(m, HC_STATUS_MEMORY, "used %s %s of memory (limits.memory)",
+                           l->cgroup.fd >= 0 ? "nearly all of its" : "more than",
                            hc_format_size(limits->memory, text, sizeof text));
         return true;
     case HC_END_OUTPUT:

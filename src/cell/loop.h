@@ -39,6 +39,7 @@ struct hc_loop {
     bool control_open, status_open, dead;
     int interpreter; /* pidfd of the process that said READY; -1: not yet */
     int soft;        /* memory.events, while memory.high is set; else -1 */
+    bool last_mark;  /* that is the one at which a session's run ends */
     bool told;       /* of its memory, once */
     int pace;        /* timer; -1: refused calls are answered as they come */
     int64_t frames;

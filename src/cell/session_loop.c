@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,6 +51,21 @@ void hc_process_kill(struct hc_process *p)
 {
     hc_process_signal(p, SIGKILL);
     hc_process_finish(p);
+}
+
+bool hc_process_ended(const struct hc_process *p)
+{
+    struct pollfd ended = {.fd = p->pidfd, .events = POLLIN};
+    return poll(&ended, 1, 0) == 1;
+}
+
+void hc_process_offer(const struct hc_process *p, bool first)
+{
+    char path[48];
+    (void)snprintf(path, sizeof path, "/proc/%d/oom_score_adj", p->pid);
+    hc_autofd fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd >= 0 && !hc_process_ended(p)) /* it was not over: what was opened is its own */
+        (void)!write(fd, first ? "1000" : "0", first ? 4 : 1);
 }
 
 /* Of this cell for certain: a child of its first process, which is ours and not yet reaped. The descriptor is

@@ -50,6 +50,10 @@ struct hc_session {
 void hc_process_finish(struct hc_process *p);
 void hc_process_signal(const struct hc_process *p, int number);
 void hc_process_kill(struct hc_process *p);
+bool hc_process_ended(const struct hc_process *p);
+
+/* Is it the one that the kernel shall end when it has to end one? Only root can say so. */
+void hc_process_offer(const struct hc_process *p, bool first);
 
 /* And wait until it is: of several that could read from the channel, one alone does. */
 void hc_process_stop(const struct hc_process *p);

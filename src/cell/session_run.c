@@ -136,6 +136,8 @@ int hc_session_make_copy(struct hc_session *s, const struct hc_job *job, struct 
         return blame(s, "what it called its copy is none", err);
     hc_process_stop(&s->copy);
     hc_process_kill(&s->before.process);
+    hc_process_offer(&s->active, true);
+    hc_process_offer(&s->copy, false);
     return 0;
 }
 
@@ -216,8 +218,8 @@ bool hc_session_take_over(struct hc_session *s)
     s->active = s->copy;
     s->copy = (struct hc_process){.pidfd = -1};
     hc_session_activate(s);
-    if (!s->active.pid || s->loop.dead)
-        return false;
+    if (!s->active.pid || s->loop.dead || hc_process_ended(&s->active))
+        return false; /* of one that has ended already, its end was told when nobody asked */
     sup->exit_known = false;
     sup->resumed = 0;
     hc_inbox_finish(&sup->inbox);
