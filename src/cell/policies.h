@@ -9,4 +9,8 @@
  * ships with hotcell, in this order. */
 hc_policy_reader hc_policies_read;
 
+/* The names that there are in these places, sorted, as a NULL-terminated list; hc_policies_free. */
+int hc_policies_list(char ***names, struct hc_error *err);
+void hc_policies_free(char **names);
+
 #endif

@@ -2,8 +2,8 @@
 #include "cli/cli.h"
 
 #include "base/fd.h"
+#include "cell/card.h"
 #include "cli/cancel.h"
-#include "cli/policy.h"
 #include "cli/request.h"
 #include "mcp/mcp.h"
 
@@ -41,7 +41,7 @@ static int make_card(const struct hc_request *q, char **text, struct hc_error *e
     int rc = -1;
     FILE *out = open_memstream(text, &size);
     if (out) {
-        rc = hc_policy_card(&q->policy, false, out, err);
+        rc = hc_card_print(&q->policy, false, out, err);
         const char *joint = "\nGiven to every program by the host: ";
         for (size_t i = 0; i < q->job.input_count; i++, joint = ", ")
             (void)fprintf(out, "%s%s", joint, q->job.inputs[i].name);

@@ -3,6 +3,8 @@
  */
 #include "cli/policy.h"
 
+#include "cell/card.h"
+
 #include "cell/policies.h"
 #include "cli/cli.h"
 #include "spec/options.h"
@@ -10,8 +12,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-#define WIDTH 100
 
 static const char help[] =
     "usage: hotcell policy show NAME            print the effective policy, \"extends\" resolved\n"
@@ -21,35 +21,6 @@ static const char help[] =
     "       hotcell policy card [--json] [NAME] print what the writer of a program should know\n"
     "       hotcell policy learn [OPTION]... FILE\n"
     "                                           run a program that you trust, print what policy it needs\n";
-
-void hc_print_wrapped(FILE *out, const char *first, const char *text)
-{
-    int indent = (int)strlen(first);
-    int column = fprintf(out, "%s", first);
-    for (const char *word = text; *word;) {
-        int len = (int)strcspn(word, " ");
-        if (column > indent && column + 1 + len > WIDTH)
-            column = fprintf(out, "\n%*s", indent, "") - 1;
-        column += fprintf(out, "%s%.*s", column > indent ? " " : "", len, word);
-        word += len;
-        word += strspn(word, " ");
-    }
-    (void)fputc('\n', out);
-}
-
-void hc_join_names(struct hc_buf *out, const cJSON *list, int more)
-{
-    int count = 0, left = cJSON_GetArraySize(list) - more;
-    const cJSON *item;
-    cJSON_ArrayForEach(item, list)
-    {
-        if (more > 0 && count == more)
-            break;
-        (void)hc_buf_fmt(out, "%s%s", count++ ? ", " : "", item->valuestring);
-    }
-    if (more > 0 && left > 0)
-        (void)hc_buf_fmt(out, " and %d more", left);
-}
 
 static int load(struct hc_policy *p, const char *name)
 {
@@ -118,7 +89,7 @@ static int card(int argc, char **argv)
     struct hc_policy p;
     int status = load(&p, name ? name : "default");
     struct hc_error err;
-    if (status == HC_EXIT_OK && hc_policy_card(&p, json, stdout, &err) < 0)
+    if (status == HC_EXIT_OK && hc_card_print(&p, json, stdout, &err) < 0)
         status = hc_report(&err);
     hc_policy_finish(&p);
     return status;

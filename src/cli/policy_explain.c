@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "cell/card.h"
 #include "cell/filter.h"
 #include "inside/plan.h"
 #include "spec/options.h"

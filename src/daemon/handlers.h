@@ -10,6 +10,7 @@ hc_handler hc_post_session, hc_list_sessions, hc_get_session, hc_delete_session;
 hc_handler hc_post_run, hc_post_branches, hc_post_checkpoint, hc_post_rollback, hc_post_keep,
     hc_interrupt_session;
 hc_handler hc_get_session_file, hc_answer_session_tool;
+hc_handler hc_list_policies, hc_get_policy, hc_get_card;
 hc_handler hc_get_openapi, hc_get_health, hc_get_metrics;
 
 /* What the front has to know of a request that it takes. */

@@ -90,7 +90,8 @@ const char *hc_exchange_header(const struct hc_exchange *x, const char *name); /
 typedef int hc_handler(struct hc_exchange *x, struct hc_tenant *tenant);
 
 struct hc_route {
-    const char *method, *path; /* "{id}" stands for a job or a session, "{rest}" for all that follows */
+    const char *method,
+        *path; /* "{id}" stands for a job, a session or a policy, "{rest}" for all that follows */
     hc_handler *handle;
     enum { HC_ROUTE_PLAIN, HC_ROUTE_BODY, HC_ROUTE_OPEN } kind; /* takes a body; is for anybody */
 };

@@ -1,6 +1,6 @@
 /* The card: what the writer of a program, often a model, should know about the cell that it will run in. Made
  * from the effective policy and the tree, as data first; the text says the same. */
-#include "cli/policy.h"
+#include "cell/card.h"
 
 #include "base/error.h"
 #include "base/fd.h"
@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define MAX_META (1u << 20)
+#define WIDTH    100 /* of lines */
 
 /* ---- as data ---- */
 
@@ -162,6 +163,35 @@ static cJSON *make(const struct hc_policy *p, struct hc_error *err)
 static const cJSON *at(const cJSON *card, const char *section, const char *key)
 {
     return hc_rules_get(card, section, key); /* an object of objects, as rules are */
+}
+
+void hc_join_names(struct hc_buf *out, const cJSON *list, int more)
+{
+    int count = 0, left = cJSON_GetArraySize(list) - more;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list)
+    {
+        if (more > 0 && count == more)
+            break;
+        (void)hc_buf_fmt(out, "%s%s", count++ ? ", " : "", item->valuestring);
+    }
+    if (more > 0 && left > 0)
+        (void)hc_buf_fmt(out, " and %d more", left);
+}
+
+void hc_print_wrapped(FILE *out, const char *first, const char *text)
+{
+    int indent = (int)strlen(first);
+    int column = fprintf(out, "%s", first);
+    for (const char *word = text; *word;) {
+        int len = (int)strcspn(word, " ");
+        if (column > indent && column + 1 + len > WIDTH)
+            column = fprintf(out, "\n%*s", indent, "") - 1;
+        column += fprintf(out, "%s%.*s", column > indent ? " " : "", len, word);
+        word += len;
+        word += strspn(word, " ");
+    }
+    (void)fputc('\n', out);
 }
 
 static void print_list(FILE *out, const char *first, const cJSON *list, int more, const char *rest)
@@ -367,7 +397,7 @@ static void print_text(FILE *out, const cJSON *card, const struct hc_policy *p)
     print_returns(out, card);
 }
 
-int hc_policy_card(const struct hc_policy *p, bool json, FILE *out, struct hc_error *err)
+int hc_card_print(const struct hc_policy *p, bool json, FILE *out, struct hc_error *err)
 {
     cJSON *card = make(p, err);
     if (!card)

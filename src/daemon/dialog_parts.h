@@ -1,0 +1,13 @@
+/* dialog_parts.h - private to dialogs.c and dialog_answers.c: what a session's process says. */
+#ifndef HC_DAEMON_DIALOG_PARTS_H
+#define HC_DAEMON_DIALOG_PARTS_H
+
+#include "daemon/dialogs.h"
+
+/* The request, if there is one, has its answer: one line of JSON, or `problem`. */
+void hc_dialog_answer(struct hc_dialog *d, const char *text, size_t len, const struct hc_problem *problem);
+
+/* Take what there is to read. False: nothing more, for now or for ever. (dialog_answers.c) */
+bool hc_dialog_read(struct hc_dialog *d);
+
+#endif
