@@ -64,7 +64,7 @@ def wait(thing):
     async def awaited():
         return await thing
     value = asyncio.run(awaited()) if asyncio.iscoroutine(thing) else thing
-    return Face(value) if isinstance(value, hotcell.AsyncJob) else value
+    return Face(value) if isinstance(value, (hotcell.AsyncJob, hotcell.AsyncDaemonSession)) else value
 
 
 def test_a_job_and_its_files(client, here):
@@ -184,7 +184,7 @@ def test_run_uses_a_daemon_where_one_is_named(run, daemon, monkeypatch):
     assert by_daemon(run("1", socket=daemon.socket, **BOUNDS))
     monkeypatch.setenv("HOTCELL_SOCKET", str(daemon.socket))
     assert by_daemon(run("1", **BOUNDS)) and not by_daemon(run("1", binary=cells.HOTCELL, **BOUNDS))
-    for options in ({"policy": {"extends": "default"}}, {"guard": False}, {"tools": {"t": len}}, {"job_id": "x"}, {"policy": Path("p.json")}):
+    for options in ({"policy": {"extends": "default"}}, {"guard": False}, {"job_id": "x"}, {"policy": Path("p.json")}):
         if isinstance(options.get("policy"), Path):
             Path("p.json").write_text('{"extends": "default"}')
         result = run("1", **BOUNDS, **options)
@@ -256,3 +256,78 @@ def test_answers_are_read_in_any_pieces(text, body, piece):
     if not answer.done:
         answer.feed(b"")
     assert answer.done and answer.take() == body
+
+
+# ---- tools and sessions ----
+
+def tools_of(seen):
+    def note(word: str, times: int = 1) -> int:
+        """Write it down."""
+        seen.extend([word] * times)
+        return len(seen)
+
+    async def later(n: int) -> int:
+        await asyncio.sleep(0)
+        return n * 2
+
+    def fail():
+        raise KeyError("no")
+    return [hotcell.Tool(note, calls=3), later, fail]
+
+
+TOOLS = "print(tools.note('a', times=2), tools.later(4), tools.note.__doc__)\ntry: tools.fail()\nexcept ToolError as e: print(e)"
+
+
+def test_tools_are_called_here(client):
+    seen = []
+    result = client.run(TOOLS, tools=tools_of(seen), **BOUNDS)
+    assert (result.text, seen) == ("2 8 Write it down.\nKeyError: 'no'\n", ["a", "a"]), result
+    assert [call["name"] for call in result.manifest["tools"]] == ["note", "later", "fail"]
+    job = client.submit("[tools.later(n) for n in range(3)]", tools=tools_of(seen), **BOUNDS)
+    assert job.result().value == [0, 2, 4]
+    assert client.run("tools.note(5)", tools=tools_of(seen), **BOUNDS).error.type == "ToolError" and len(seen) == 2
+    assert client.run("for _ in range(9): tools.note('b')", tools=tools_of(seen), **BOUNDS).error.type == "ToolError"
+    assert seen.count("b") == 3
+
+
+def test_run_has_its_tools_called_through_a_daemon(run, daemon):
+    seen = []
+    result = run("tools.note('x')", socket=daemon.socket, tools=tools_of(seen), **BOUNDS)
+    assert result.value == 1 and by_daemon(result) and seen == ["x"]
+
+
+def test_a_session_of_the_daemons(client, here):
+    seen, printed = [], []
+    session = client.session(tools=tools_of(seen), output_dir="out", vars={"n": 1}, **BOUNDS)
+    run = session.run("x = n\nopen('f', 'w').write('kept')\nprint('é')\nx", on_event=lambda e: printed.append(e.get("text")))
+    assert (run.value, run.run, run.state, run.text) == (1, 1, "kept", "é\n") and "".join(filter(None, printed)) == "é\n"
+    assert (here / "out" / "f").read_text() == "kept" and session.file("f") == b"kept"
+    assert session.run("tools.note('a') + later", vars={"later": 41}).value == 42 and seen == ["a"]
+    session.checkpoint("one")
+    killed = session.run("x = 2\nwhile True: pass", limits={"timeout": 0.3 * cells.SLOWNESS, "grace": 0})
+    assert (killed.status, killed.kept) == ("timeout", False)
+    assert [r.value for r in session.branch(["x += 1; x", {"code": "x += y; x", "vars": {"y": 5}}])] == [2, 6]
+    session.keep(2)
+    assert session.run("x").value == 6 and session.info()["state"] == "idle"
+    session.rollback("one")
+    assert session.run("x").value == 1
+    with pytest.raises(hotcell.Problem):
+        session.rollback("two")
+    with pytest.raises(hotcell.JobError):
+        session.run("1/0", check=True)
+    session.interrupt()
+    session.close()
+    assert len(session.manifest["runs"]) == 8 and session.manifest["status"] == "ok"
+    with pytest.raises(hotcell.SessionEnded):
+        session.run("x")
+
+
+def test_a_session_is_closed_behind_its_block(daemon):
+    with hotcell.Daemon(daemon.socket).session(**BOUNDS) as session:
+        assert session.run("1").value == 1
+    assert session.manifest["runs"][0]["state"] == "kept"
+
+    async def main():
+        async with await hotcell.AsyncDaemon(daemon.socket).session(**BOUNDS) as one:
+            return (await one.run("2")).value
+    assert asyncio.run(main()) == 2

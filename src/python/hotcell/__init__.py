@@ -9,6 +9,7 @@ older executors are in hotcell.adapters.
 """
 
 from .daemon import AsyncDaemon, AsyncJob, Daemon, Job
+from .dialogs import AsyncDaemonSession, DaemonSession
 from .errors import (CommandError, DaemonLost, DaemonUnavailable, HotcellError, InputError, InputProblem, JobError,
                      LaunchFailed, LaunchProblem, NeedsSession, NotFound, NotInstalled, PolicyError, PolicyProblem,
                      Problem, QuotaProblem, TamperedError, UsageError)
@@ -21,7 +22,7 @@ from .tools import Tool
 __version__ = "0.1.0"
 
 __all__ = [
-    "AsyncDaemon", "AsyncJob", "Check", "CommandError", "Daemon", "DaemonLost", "DaemonUnavailable", "Denial", "Error",
+    "AsyncDaemon", "AsyncDaemonSession", "AsyncJob", "Check", "CommandError", "Daemon", "DaemonLost", "DaemonSession", "DaemonUnavailable", "Denial", "Error",
     "Figure", "File", "Finding", "HotcellError", "InputError", "InputProblem", "Job", "JobError", "LaunchFailed",
     "LaunchProblem", "NeedsSession", "NotFound", "NotInstalled", "PolicyError", "PolicyProblem", "Problem",
     "QuotaProblem", "Rejection", "Result", "Returned", "Run", "Session", "SessionEnded", "Stream", "TamperedError",

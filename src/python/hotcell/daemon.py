@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 from urllib.parse import quote_from_bytes
 
-from .errors import DaemonLost, InputError, JobError, UsageError, problem_of
+from .errors import DaemonLost, InputError, InputProblem, JobError, NotFound, UsageError, problem_of
 from .place import keep, raw_name, write
 from .results import Result, result_from_manifest
 from .staging import Staging, to_json
-from .wire import (Answer, Flow, Place, adrive, aresult_of, drive, events, exchange, find_place, request, result_of,
+from .tools import Tool, Tools, tools_by_name
+from .wire import (Answer, Call, Flow, Place, adrive, aresult_of, drive, events, exchange, find_place, request, result_of,
                    watched)
 
 if TYPE_CHECKING:
+    from .dialogs import AsyncDaemonSession, DaemonSession
     from .jobs import Amount
     from .launcher import PathLike
 
@@ -40,17 +42,18 @@ ABOUT = """A hotcelld, which runs jobs for its tenants in cells that may be wait
 
 # ---- what is sent ----
 
-def spec_of(code: str, *, policy: Any = None, tree: Optional["PathLike"] = None,
+def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike"] = None,
             inputs: Optional[Mapping[str, Any]] = None, vars: Optional[Mapping[str, Any]] = None,
             limits: Optional[Mapping[str, "Amount"]] = None, timeout: Optional["Amount"] = None,
             memory: Optional["Amount"] = None, seed: Optional[int] = None, returns: Optional[Sequence[str]] = None,
-            persist_code: bool = False, labels: Optional[Mapping[str, str]] = None) -> bytes:
+            persist_code: bool = False, labels: Optional[Mapping[str, str]] = None,
+            tools: Optional[Mapping[str, Tool]] = None) -> bytes:
     """The body of a request: a spec with the contents of its inputs."""
     if policy is not None and (not isinstance(policy, str) or "/" in policy):
         raise UsageError("policy: a daemon has its policies by their names", 64)
     short = {"timeout": timeout, "memory": memory}
     spec = {
-        "code": code, "policy": policy, "tree": None if tree is None else os.fspath(tree), "vars": vars, "seed": seed,
+        "code": code, "tools": {name: tool.described() for name, tool in (tools or {}).items()} or None, "policy": policy, "tree": None if tree is None else os.fspath(tree), "vars": vars, "seed": seed,
         "labels": labels, "persist_code": persist_code or None, "inputs": _contents(inputs or {}) or None,
         "limits": {**(limits or {}), **{name: value for name, value in short.items() if value is not None}} or None,
         "return": ([returns] if isinstance(returns, str) else list(returns or ())) or None,
@@ -83,26 +86,28 @@ def _job_path(job_id: str, *more: str) -> str:
     return "/".join(["/v1/jobs", quote_from_bytes(os.fsencode(job_id), safe=""), *more])
 
 
-def _file_path(job_id: str, name: bytes) -> str:
-    return _job_path(job_id, "files", quote_from_bytes(name, safe="/"))
+def _file_path(path: str, name: bytes) -> str:
+    return f"{path}/files/{quote_from_bytes(name, safe='/')}"
 
 
 class _End:
-    """How a job has ended, from its events."""
+    """How a job has ended, from its events. Calls of tools that come among them are answered."""
 
-    def __init__(self, place: Place, listener: Optional[Listener] = None) -> None:
-        self._place, self._listener = place, listener
-        self.job_id = ""
+    def __init__(self, place: Place, listener: Optional[Listener] = None, tools: Optional[Mapping[str, Tool]] = None,
+                 job_id: str = "") -> None:
+        self._place, self._listener, self._tools = place, listener, tools or {}
+        self.job_id = job_id
         self.manifest: Optional[Dict[str, Any]] = None
         self.problem: Optional[Dict[str, Any]] = None
 
-    def see(self, event: Event) -> None:
+    def see(self, event: Event) -> Optional[Flow]:
         if event["event"] == "manifest":
             self.manifest = event["manifest"]
         elif event["event"] == "problem":
             self.problem = event["problem"]
         if self._listener is not None:
             self._listener(event)
+        return answer_flow(self._place, _job_path(self.job_id), self._tools, event)
 
     def see_head(self, answer: Answer) -> None:
         match = re.fullmatch(r"/v1/jobs/([A-Za-z0-9_-][A-Za-z0-9._-]{0,63})", answer.headers.get("location", ""))
@@ -119,9 +124,29 @@ class _End:
         return self.manifest
 
 
-def run_flow(place: Place, body: bytes, output_dir: Optional["PathLike"], listener: Optional[Listener] = None) -> Flow:
+def answer_flow(place: Place, path: str, tools: Mapping[str, Tool], event: Event) -> Optional[Flow]:
+    """What answers a call of a tool, if the event is one and the tool is ours. `path` is the job's or the session's."""
+    tool = tools.get(str(event.get("name"))) if event["event"] == "tool_call" else None
+    if tool is None:
+        return None
+    number, arguments = event.get("id"), event.get("arguments")
+    if not isinstance(number, int) or not isinstance(arguments, dict):
+        raise DaemonLost(f"{place.name}: a call of a tool that is none")
+    return _answer_flow(place, f"{path}/tools/{number}", tool, arguments)
+
+
+def _answer_flow(place: Place, path: str, tool: Tool, arguments: Dict[str, Any]) -> Flow:
+    answer = yield Call(tool, arguments)
+    try:
+        yield from exchange(place, "POST", path, answer)
+    except (NotFound, InputProblem):  # it has ended without waiting for it
+        pass
+
+
+def run_flow(place: Place, body: bytes, output_dir: Optional["PathLike"], listener: Optional[Listener] = None,
+             tools: Optional[Mapping[str, Tool]] = None) -> Flow:
     """Run a job, wait for its end, fetch its files: returns a Result."""
-    end = _End(place, listener)
+    end = _End(place, listener, tools)
     try:
         yield from watched(events(place, "POST", "/v1/jobs", body, on_head=end.see_head), end.see)
     except BaseException:
@@ -143,6 +168,14 @@ def _cancel_at_once(place: Place, job_id: str) -> None:
 def fetch_flow(place: Place, job_id: str, manifest: Dict[str, Any], output_dir: Optional["PathLike"]) -> Flow:
     """Fetch what a job has left: returns its Result."""
     where = (Path(output_dir) if output_dir is not None else Path(DEFAULT_OUTPUT, job_id)).absolute()
+    found = yield from files_flow(place, _job_path(job_id), manifest, where)
+    if output_dir is not None or found.figures or found.files or manifest["code_path"]:
+        write(where, b"manifest.json", (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode(), 0o600)
+    return result_from_manifest(manifest, where)
+
+
+def files_flow(place: Place, path: str, manifest: Dict[str, Any], where: Path) -> Flow:
+    """Fetch the files that a manifest lists: returns its Result. `path` is the job's or the session's."""
     try:
         found = result_from_manifest(manifest, where)
         kept = manifest["code_path"]
@@ -150,17 +183,15 @@ def fetch_flow(place: Place, job_id: str, manifest: Dict[str, Any], output_dir: 
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DaemonLost(f"{place.name}: the manifest is not as it should be: {error!r}") from error
     for file in (*found.figures, *found.files):
-        _, content = yield from exchange(place, "GET", _file_path(job_id, raw_name(file)))
+        _, content = yield from exchange(place, "GET", _file_path(path, raw_name(file)))
         keep(where, file, content)
     for name in names:
-        _, content = yield from exchange(place, "GET", _file_path(job_id, name))
+        _, content = yield from exchange(place, "GET", _file_path(path, name))
         write(where, name, content, 0o600)
-    if output_dir is not None or found.figures or found.files or names:
-        write(where, b"manifest.json", (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode(), 0o600)
-    return result_from_manifest(manifest, where)
+    return found
 
 
-def _json_flow(place: Place, method: str, path: str, body: Any = None,
+def json_flow(place: Place, method: str, path: str, body: Any = None,
                headers: Optional[Mapping[str, str]] = None) -> Flow:
     _, content = yield from exchange(place, method, path, body, headers)
     try:
@@ -171,18 +202,19 @@ def _json_flow(place: Place, method: str, path: str, body: Any = None,
 
 def _submit_flow(place: Place, body: bytes, key: Optional[str]) -> Flow:
     headers = {"Prefer": "respond-async", **({} if key is None else {"Idempotency-Key": key})}
-    job = yield from _json_flow(place, "POST", "/v1/jobs", body, headers)
+    job = yield from json_flow(place, "POST", "/v1/jobs", body, headers)
     return job["job_id"]
 
 
-def _wait_flow(place: Place, job_id: str, output_dir: Optional["PathLike"], listener: Optional[Listener] = None) -> Flow:
-    end = _End(place, listener)
+def _wait_flow(place: Place, job_id: str, output_dir: Optional["PathLike"], listener: Optional[Listener],
+               tools: Mapping[str, Tool]) -> Flow:
+    end = _End(place, listener, tools, job_id)
     yield from watched(events(place, "GET", _job_path(job_id, "events")), end.see)
     return (yield from fetch_flow(place, job_id, end.result(), output_dir))
 
 
-def _file_flow(place: Place, job_id: str, path: str) -> Flow:
-    _, content = yield from exchange(place, "GET", _file_path(job_id, os.fsencode(path)))
+def file_flow(place: Place, job: str, path: str) -> Flow:
+    _, content = yield from exchange(place, "GET", _file_path(job, os.fsencode(path)))
     return content
 
 
@@ -204,13 +236,13 @@ def _place_of(socket: Optional["PathLike"], token: Optional[str]) -> Place:
 class Job:
     """A job that a daemon has accepted. It runs, or is reported, even if nobody waits and the daemon is restarted."""
 
-    def __init__(self, place: Place, job_id: str) -> None:
-        self._place = place
+    def __init__(self, place: Place, job_id: str, tools: Optional[Mapping[str, Tool]] = None) -> None:
+        self._place, self._tools = place, tools or {}
         self.id = job_id
 
     def info(self) -> Dict[str, Any]:
         """Its state, times, and its manifest or problem once it has ended."""
-        info: Dict[str, Any] = result_of(_json_flow(self._place, "GET", _job_path(self.id)))
+        info: Dict[str, Any] = result_of(json_flow(self._place, "GET", _job_path(self.id)))
         return info
 
     def events(self) -> Iterator[Event]:
@@ -219,21 +251,21 @@ class Job:
 
     def result(self, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
                check: bool = False) -> Result:
-        """Wait for its end and fetch its files."""
-        return checked(result_of(_wait_flow(self._place, self.id, output_dir, on_event)), check)
+        """Wait for its end and fetch its files. If it was submitted with tools, this is what answers its calls."""
+        return checked(result_of(_wait_flow(self._place, self.id, output_dir, on_event, self._tools)), check)
 
     def file(self, path: str) -> bytes:
         """The content of a file or figure, by its path in the manifest."""
-        content: bytes = result_of(_file_flow(self._place, self.id, path))
+        content: bytes = result_of(file_flow(self._place, _job_path(self.id), path))
         return content
 
     def cancel(self) -> None:
         """End it, if it has not ended."""
-        result_of(_json_flow(self._place, "POST", _job_path(self.id, "cancel")))
+        result_of(json_flow(self._place, "POST", _job_path(self.id, "cancel")))
 
     def delete(self) -> None:
         """Remove it, with its files, once it has ended; before that, end it."""
-        result_of(_json_flow(self._place, "DELETE", _job_path(self.id)))
+        result_of(json_flow(self._place, "DELETE", _job_path(self.id)))
 
 
 class Daemon:
@@ -243,15 +275,25 @@ class Daemon:
         self._place = _place_of(socket, token)
 
     def run(self, code: str, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
-            check: bool = False, **spec: Any) -> Result:
+            tools: Optional[Tools] = None, check: bool = False, **spec: Any) -> Result:
         """Run `code` and wait for its end. `spec` is as of hotcell.run: policy and tree by their names, inputs, vars,
-        limits, timeout, memory, seed, returns, persist_code, labels. `on_event` gets each event as it comes, output
+        limits, timeout, memory, seed, returns, persist_code, labels; and so are `tools`, which are called here. `on_event` gets each event as it comes, output
         among them. If the wait is broken off, the job is ended."""
-        return checked(result_of(run_flow(self._place, spec_of(code, **spec), output_dir, on_event)), check)
+        named = tools_by_name(tools or ())
+        return checked(result_of(run_flow(self._place, spec_of(code, tools=named, **spec), output_dir, on_event, named)), check)
 
-    def submit(self, code: str, *, key: Optional[str] = None, **spec: Any) -> Job:
+    def submit(self, code: str, *, key: Optional[str] = None, tools: Optional[Tools] = None, **spec: Any) -> Job:
         """Have the daemon take the job, and do not wait. The same `key` again, with the same job, is the same job."""
-        return Job(self._place, result_of(_submit_flow(self._place, spec_of(code, **spec), key)))
+        named = tools_by_name(tools or ())
+        return Job(self._place, result_of(_submit_flow(self._place, spec_of(code, tools=named, **spec), key)), named)
+
+    def session(self, *, output_dir: Optional["PathLike"] = None, tools: Optional[Tools] = None,
+                **spec: Any) -> "DaemonSession":
+        """Begin a session: an interpreter that keeps its state. `spec` as of run, without what is said of one program."""
+        from .dialogs import DaemonSession, begin_flow  # which needs this module
+        named = tools_by_name(tools or ())
+        info = result_of(begin_flow(self._place, spec_of(None, tools=named, **spec)))
+        return DaemonSession(self._place, info, output_dir, named)
 
     def job(self, job_id: str) -> Job:
         """A job by its id; whether there is one is seen when it is asked for something."""
@@ -259,11 +301,11 @@ class Daemon:
 
     def jobs(self) -> List[Dict[str, Any]]:
         """The tenant's jobs, newest first."""
-        return list(result_of(_json_flow(self._place, "GET", "/v1/jobs"))["jobs"])
+        return list(result_of(json_flow(self._place, "GET", "/v1/jobs"))["jobs"])
 
     def health(self) -> Dict[str, Any]:
         """Whether jobs are taken. Raises LaunchProblem if not."""
-        return dict(result_of(_json_flow(self._place, "GET", "/healthz")))
+        return dict(result_of(json_flow(self._place, "GET", "/healthz")))
 
     def __enter__(self) -> "Daemon":
         return self
@@ -277,13 +319,13 @@ class Daemon:
 class AsyncJob:
     """As Job, for an event loop."""
 
-    def __init__(self, place: Place, job_id: str) -> None:
-        self._place = place
+    def __init__(self, place: Place, job_id: str, tools: Optional[Mapping[str, Tool]] = None) -> None:
+        self._place, self._tools = place, tools or {}
         self.id = job_id
 
     async def info(self) -> Dict[str, Any]:
         """As Job.info."""
-        info: Dict[str, Any] = await aresult_of(_json_flow(self._place, "GET", _job_path(self.id)))
+        info: Dict[str, Any] = await aresult_of(json_flow(self._place, "GET", _job_path(self.id)))
         return info
 
     def events(self) -> AsyncIterator[Event]:
@@ -293,20 +335,20 @@ class AsyncJob:
     async def result(self, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
                      check: bool = False) -> Result:
         """As Job.result."""
-        return checked(await aresult_of(_wait_flow(self._place, self.id, output_dir, on_event)), check)
+        return checked(await aresult_of(_wait_flow(self._place, self.id, output_dir, on_event, self._tools)), check)
 
     async def file(self, path: str) -> bytes:
         """As Job.file."""
-        content: bytes = await aresult_of(_file_flow(self._place, self.id, path))
+        content: bytes = await aresult_of(file_flow(self._place, _job_path(self.id), path))
         return content
 
     async def cancel(self) -> None:
         """As Job.cancel."""
-        await aresult_of(_json_flow(self._place, "POST", _job_path(self.id, "cancel")))
+        await aresult_of(json_flow(self._place, "POST", _job_path(self.id, "cancel")))
 
     async def delete(self) -> None:
         """As Job.delete."""
-        await aresult_of(_json_flow(self._place, "DELETE", _job_path(self.id)))
+        await aresult_of(json_flow(self._place, "DELETE", _job_path(self.id)))
 
 
 class AsyncDaemon:
@@ -316,13 +358,26 @@ class AsyncDaemon:
         self._place = _place_of(socket, token)
 
     async def run(self, code: str, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
-                  check: bool = False, **spec: Any) -> Result:
-        """As Daemon.run. A task that is cancelled ends its job."""
-        return checked(await aresult_of(run_flow(self._place, spec_of(code, **spec), output_dir, on_event)), check)
+                  tools: Optional[Tools] = None, check: bool = False, **spec: Any) -> Result:
+        """As Daemon.run. Coroutine functions among the tools run in this loop, others in threads. A task that is cancelled ends its job."""
+        named = tools_by_name(tools or ())
+        flow = run_flow(self._place, spec_of(code, tools=named, **spec), output_dir, on_event, named)
+        return checked(await aresult_of(flow), check)
 
-    async def submit(self, code: str, *, key: Optional[str] = None, **spec: Any) -> AsyncJob:
+    async def submit(self, code: str, *, key: Optional[str] = None, tools: Optional[Tools] = None,
+                     **spec: Any) -> AsyncJob:
         """As Daemon.submit."""
-        return AsyncJob(self._place, await aresult_of(_submit_flow(self._place, spec_of(code, **spec), key)))
+        named = tools_by_name(tools or ())
+        job_id = await aresult_of(_submit_flow(self._place, spec_of(code, tools=named, **spec), key))
+        return AsyncJob(self._place, job_id, named)
+
+    async def session(self, *, output_dir: Optional["PathLike"] = None, tools: Optional[Tools] = None,
+                      **spec: Any) -> "AsyncDaemonSession":
+        """As Daemon.session."""
+        from .dialogs import AsyncDaemonSession, begin_flow  # which needs this module
+        named = tools_by_name(tools or ())
+        info = await aresult_of(begin_flow(self._place, spec_of(None, tools=named, **spec)))
+        return AsyncDaemonSession(self._place, info, output_dir, named)
 
     def job(self, job_id: str) -> AsyncJob:
         """As Daemon.job."""
@@ -330,11 +385,11 @@ class AsyncDaemon:
 
     async def jobs(self) -> List[Dict[str, Any]]:
         """As Daemon.jobs."""
-        return list((await aresult_of(_json_flow(self._place, "GET", "/v1/jobs")))["jobs"])
+        return list((await aresult_of(json_flow(self._place, "GET", "/v1/jobs")))["jobs"])
 
     async def health(self) -> Dict[str, Any]:
         """As Daemon.health."""
-        return dict(await aresult_of(_json_flow(self._place, "GET", "/healthz")))
+        return dict(await aresult_of(json_flow(self._place, "GET", "/healthz")))
 
     async def __aenter__(self) -> "AsyncDaemon":
         return self

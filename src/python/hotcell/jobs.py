@@ -54,8 +54,8 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
     tools       callables that the program may call as tools.NAME(...): a list, or name: callable; a Tool has limits
     check       True: raise JobError unless the job ends well
     socket      have the hotcelld there run it, see Daemon; None: the one at $HOTCELL_SOCKET, if there is one, and if
-                it can: policy and tree are names then, and guard, tenant, job_id, sign, session, step and tools are not
-                for a daemon. Otherwise the command runs it here
+                it can: policy and tree are names then, and guard, tenant, job_id, sign, session and step are not for a
+                daemon. Otherwise the command runs it here
     binary      the hotcell command, see launcher.find_binary; runs it here
 
     A program that fails, is refused or meets a limit is a Result too. Raises NotInstalled, UsageError, InputError,
@@ -92,7 +92,7 @@ async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[Pat
         return job.result(await arun_command(job.command, job.stdin, job.serve(asyncio.get_running_loop())), check)
 
 
-NOT_FOR_DAEMONS = ("guard", "tenant", "job_id", "sign", "session", "step", "tools")
+NOT_FOR_DAEMONS = ("guard", "tenant", "job_id", "sign", "session", "step")
 
 
 def _daemon_flow(socket: Optional[PathLike], binary: Optional[PathLike], arguments: Mapping[str, Any]) -> Optional[Flow]:
@@ -110,7 +110,8 @@ def _daemon_flow(socket: Optional[PathLike], binary: Optional[PathLike], argumen
     if unfit:
         raise UsageError(f"not for a job that a daemon runs: {', '.join(unfit)}", 64)
     spec = {name: value for name, value in arguments.items() if name not in (*NOT_FOR_DAEMONS, "output_dir", "wait")}
-    return run_flow(place, spec_of(**spec), arguments["output_dir"])
+    spec["tools"] = tools_by_name(spec["tools"] or ())
+    return run_flow(place, spec_of(**spec), arguments["output_dir"], tools=spec["tools"])
 
 
 class _Job:

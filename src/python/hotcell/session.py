@@ -33,6 +33,13 @@ class Run(Result):
         return self.state == "kept"
 
 
+def run_of(answer: Mapping[str, Any], output_dir: Path) -> Run:
+    """A Run from the answer to a run."""
+    plain = result_from_manifest(answer["manifest"], output_dir)
+    members = {member.name: getattr(plain, member.name) for member in fields(Result)}
+    return Run(**members, run=answer["run"], state=answer["state"], branch=answer.get("branch"))
+
+
 class SessionEnded(HotcellError):
     """The session is over. `reason` is why: "closed", "idle", "life", "lost"; `manifest` is its account, if any."""
 
@@ -126,7 +133,7 @@ class Session:
             limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
             persist_code: bool = False, check: bool = False) -> Run:
         """Run `code` with what earlier runs left. Parameters as of hotcell.run; `limits` of time and output only."""
-        self._ask({"run": _spec(code, vars, returns, limits, timeout, persist_code)})
+        self._ask({"run": run_spec(code, vars, returns, limits, timeout, persist_code)})
         result = self._result(self._answer())
         if check and not result.ok:
             raise JobError(result)
@@ -148,7 +155,7 @@ class Session:
 
     def branch(self, codes: Sequence[Union[str, Mapping[str, Any]]]) -> List[Run]:
         """Run each from the same state: programs, or parameters of run as dicts. Then keep() has to choose."""
-        specs = [_spec(code) if isinstance(code, str) else _spec(**code) for code in codes]
+        specs = [run_spec(code) if isinstance(code, str) else run_spec(**code) for code in codes]
         self._ask({"branch": specs})
         results, wrong = [], None
         for answer in iter(self._read, None):
@@ -222,9 +229,7 @@ class Session:
         return failure(Completed(self._process.returncode, b"", stderr), None)
 
     def _result(self, answer: Dict[str, Any]) -> Run:
-        plain = result_from_manifest(answer["manifest"], self.output_dir)
-        members = {member.name: getattr(plain, member.name) for member in fields(Result)}
-        return Run(**members, run=answer["run"], state=answer["state"], branch=answer.get("branch"))
+        return run_of(answer, self.output_dir)
 
     def _end(self) -> None:
         process = self._process
@@ -244,7 +249,7 @@ class Session:
         self._staging.__exit__(None, None, None)
 
 
-def _spec(code: str, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
+def run_spec(code: str, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
           limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
           persist_code: bool = False) -> Dict[str, Any]:
     every = {**(limits or {}), **({} if timeout is None else {"timeout": timeout})}

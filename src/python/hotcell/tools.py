@@ -141,6 +141,42 @@ def _is_json(value: Any) -> bool:
 
 # ---- answering ----
 
+def outcome_of(value: Any) -> Dict[str, Any]:
+    """An answer, with what a callable has returned. Raises what JSON raises if it is no JSON."""
+    json.dumps(value, allow_nan=False)
+    return {"value": value}
+
+
+def failure_of(error: Exception) -> Dict[str, Any]:
+    """An answer: what the program's ToolError says."""
+    return {"error": f"{type(error).__name__}: {error}" if str(error) else type(error).__name__}
+
+
+def call_tool(tool: Tool, arguments: Dict[str, Any]) -> Dict[str, Any]:
+    """The answer to a call, in this thread; a coroutine has a loop of its own."""
+    try:
+        value = tool.call(arguments)
+        if inspect.isawaitable(value):
+            import asyncio
+
+            async def result() -> Any:
+                return await value
+            value = asyncio.run(result())
+        return outcome_of(value)
+    except Exception as error:
+        return failure_of(error)
+
+
+async def acall_tool(tool: Tool, arguments: Dict[str, Any]) -> Dict[str, Any]:
+    """The same without holding up the event loop: coroutine functions run in it, others in a thread."""
+    import asyncio
+    try:
+        value = tool.call(arguments) if inspect.iscoroutinefunction(tool.fn) else await asyncio.to_thread(tool.call, arguments)
+        return outcome_of(await value if inspect.isawaitable(value) else value)
+    except Exception as error:
+        return failure_of(error)
+
+
 class Server:
     """Answers the calls of one job. `theirs` is the descriptor for --tool-fd.
 
@@ -183,10 +219,9 @@ class Server:
             value = self._tools[call["name"]].call(call["arguments"])
             if inspect.isawaitable(value):
                 value = self._await(value)
-            return json.dumps({"id": call["id"], "value": value}, allow_nan=False)
+            return json.dumps({"id": call["id"], **outcome_of(value)})
         except Exception as error:
-            text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            return json.dumps({"id": call["id"], "error": text})
+            return json.dumps({"id": call["id"], **failure_of(error)})
 
     def _await(self, value: Any) -> Any:
         import asyncio

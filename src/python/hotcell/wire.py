@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Generator, Iterator, Mapping, Optional, Union
 
 from .errors import DaemonLost, DaemonUnavailable, UsageError, problem
+from .tools import Tool, acall_tool, call_tool
 
 if TYPE_CHECKING:
     import asyncio
@@ -79,6 +80,35 @@ class Read:
     """The next bytes; none at the end of the connection."""
 
     connection: Any
+
+
+@dataclass
+class Call:
+    """A tool of the caller's: its answer, which holds up whoever waits, but no event loop."""
+
+    tool: Tool
+    arguments: Dict[str, Any]
+
+
+OPERATIONS = (Open, Write, Read, Call)
+
+
+def perform(operation: Any) -> Any:
+    """Waiting."""
+    if isinstance(operation, Open):
+        return Connection(operation.place)
+    if isinstance(operation, Call):
+        return call_tool(operation.tool, operation.arguments)
+    return operation.connection.perform(operation)
+
+
+async def aperform(operation: Any) -> Any:
+    """Awaiting."""
+    if isinstance(operation, Open):
+        return await AsyncConnection.open(operation.place)
+    if isinstance(operation, Call):
+        return await acall_tool(operation.tool, operation.arguments)
+    return await operation.connection.perform(operation)
 
 
 class Connection:
@@ -153,10 +183,9 @@ def drive(flow: Flow) -> Iterator[Any]:
     try:
         operation = next(flow)
         while True:
-            if isinstance(operation, (Open, Write, Read)):
+            if isinstance(operation, OPERATIONS):
                 try:
-                    outcome = Connection(operation.place) if isinstance(operation, Open) else \
-                        operation.connection.perform(operation)
+                    outcome = perform(operation)
                 except BaseException as error:
                     operation = flow.throw(error)
                     continue
@@ -175,10 +204,9 @@ async def adrive(flow: Flow, end: Dict[str, Any]) -> AsyncIterator[Any]:
         operation = next(flow)
         while True:
             outcome: Any = None
-            if isinstance(operation, (Open, Write, Read)):
+            if isinstance(operation, OPERATIONS):
                 try:
-                    outcome = await AsyncConnection.open(operation.place) if isinstance(operation, Open) else \
-                        await operation.connection.perform(operation)
+                    outcome = await aperform(operation)
                 except BaseException as error:
                     operation = flow.throw(error)
                     continue
@@ -373,20 +401,22 @@ def events(place: Place, method: str, path: str, body: Any = None, headers: Opti
         raise problem(answer.status, answer.take())
 
 
-def watched(flow: Flow, take: Callable[[Any], None]) -> Flow:
-    """The same flow, but what it has for the caller goes to `take`."""
+def watched(flow: Flow, take: Callable[[Any], Optional[Flow]]) -> Flow:
+    """The same flow, but what it has for the caller goes to `take`, which may have a flow of its own to be run first."""
     try:
         step = next(flow)
         while True:
             outcome: Any = None
-            if isinstance(step, (Open, Write, Read)):
-                try:
+            try:
+                if isinstance(step, OPERATIONS):
                     outcome = yield step
-                except BaseException as error:
-                    step = flow.throw(error)
-                    continue
-            else:
-                take(step)
+                else:
+                    more = take(step)
+                    if more is not None:
+                        yield from more
+            except BaseException as error:
+                step = flow.throw(error)
+                continue
             step = flow.send(outcome)
     except StopIteration as end:
         return end.value

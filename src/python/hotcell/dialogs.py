@@ -1,0 +1,197 @@
+"""Sessions that a daemon keeps: interpreters whose state lives from run to run, see hotcelld(8), SESSIONS."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
+
+from .daemon import DEFAULT_OUTPUT, Listener, answer_flow, checked, file_flow, files_flow, json_flow
+from .errors import DaemonLost, InputError, NotFound, Problem, problem_of
+from .session import Run, SessionEnded, run_of, run_spec
+from .tools import Tool
+from .wire import Flow, Place, aresult_of, events, result_of, watched
+
+if TYPE_CHECKING:
+    from .launcher import PathLike
+
+Program = Union[str, Mapping[str, Any]]
+
+
+def begin_flow(place: Place, body: bytes) -> Flow:
+    """Returns what the daemon says of the new session."""
+    return (yield from json_flow(place, "POST", "/v1/sessions", body))
+
+
+class _Dialog:
+    """What both kinds of sessions have in common: its flows."""
+
+    def __init__(self, place: Place, info: Dict[str, Any], output_dir: Optional["PathLike"],
+                 tools: Mapping[str, Tool]) -> None:
+        self.id: str = info["session_id"]
+        self.manifest: Optional[Dict[str, Any]] = None  # of the session as a whole, once it is over
+        self.output_dir = Path(output_dir if output_dir is not None else Path(DEFAULT_OUTPUT, self.id)).absolute()
+        self._place, self._tools = place, tools
+        self._path = f"/v1/sessions/{self.id}"
+
+    def _post(self, what: str, body: Any = None) -> Flow:
+        try:
+            return (yield from json_flow(self._place, "POST", f"{self._path}/{what}", body))
+        except NotFound as error:
+            raise _over(error) from error
+
+    def _run(self, code: str, listener: Optional[Listener], **spec: Any) -> Flow:
+        ends: List[Dict[str, Any]] = []
+
+        def see(event: Dict[str, Any]) -> Optional[Flow]:
+            if event["event"] in ("result", "problem"):
+                ends.append(event)
+            if listener is not None:
+                listener(event)
+            return answer_flow(self._place, self._path, self._tools, event)
+        try:
+            yield from watched(events(self._place, "POST", f"{self._path}/runs", run_spec(code, **spec)), see)
+        except NotFound as error:
+            raise _over(error) from error
+        if not ends:
+            raise DaemonLost(f"{self._place.name}: the events of the run ended before the run")
+        return (yield from self._take(ends[-1]))
+
+    def _take(self, answer: Dict[str, Any]) -> Flow:
+        """A result, with its files fetched."""
+        if answer["event"] == "problem":
+            problem = problem_of(answer["problem"])
+            raise _over(problem) if isinstance(problem, NotFound) else problem
+        try:
+            yield from files_flow(self._place, self._path, answer["manifest"], self.output_dir)
+            return run_of(answer, self.output_dir)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise DaemonLost(f"{self._place.name}: the result is not as it should be: {error!r}") from error
+
+    def _branch(self, codes: Sequence[Program]) -> Flow:
+        specs = [run_spec(code) if isinstance(code, str) else run_spec(**code) for code in codes]
+        answer = yield from self._post("branches", {"runs": specs})
+        results = []
+        for each in answer["branches"]:
+            if each["event"] == "error":
+                raise InputError(each["message"])
+            results.append((yield from self._take(each)))
+        return results
+
+    def _close(self) -> Flow:
+        if self.manifest is not None:
+            return
+        with contextlib.suppress(NotFound):
+            ended = yield from json_flow(self._place, "DELETE", self._path)
+            self.manifest = (ended or {}).get("manifest")
+
+
+def _over(error: Problem) -> Exception:
+    """410: its state is gone. 404: there is no such thing, or there is no more."""
+    return SessionEnded(str(error), error.manifest) if error.status == 410 else error
+
+
+class DaemonSession(_Dialog):
+    """A session of a daemon's, from Daemon.session(). As hotcell.Session; what has ended raises SessionEnded.
+
+    One run at a time: another is refused with a Problem that says "not_started". interrupt() may come from another
+    thread, or another process: the session belongs to the tenant, not to this connection.
+    """
+
+    def run(self, code: str, *, on_event: Optional[Listener] = None, check: bool = False, **spec: Any) -> Run:
+        """Run `code` with what earlier runs left. `spec`: vars, returns, limits, timeout, persist_code."""
+        run: Run = result_of(self._run(code, on_event, **spec))
+        checked(run, check)
+        return run
+
+    def interrupt(self) -> None:
+        """KeyboardInterrupt in the run that goes on; without one nothing happens."""
+        result_of(self._post("interrupt"))
+
+    def checkpoint(self, name: str) -> None:
+        """Keep the state as it is under this name."""
+        result_of(self._post("checkpoints", {"name": name}))
+
+    def rollback(self, name: str) -> None:
+        """Make the state that of the checkpoint, which stays."""
+        result_of(self._post("rollback", {"name": name}))
+
+    def branch(self, codes: Sequence[Program]) -> List[Run]:
+        """Run each from the same state: programs, or parameters of run as dicts. Then keep() has to choose."""
+        runs: List[Run] = result_of(self._branch(codes))
+        return runs
+
+    def keep(self, branch: int) -> None:
+        """Go on with the branch of this number, from 1; 0: with what they began from."""
+        result_of(self._post("keep", {"branch": branch}))
+
+    def info(self) -> Dict[str, Any]:
+        """What the daemon says of it: state, runs, the last result."""
+        info: Dict[str, Any] = result_of(json_flow(self._place, "GET", self._path))
+        return info
+
+    def file(self, path: str) -> bytes:
+        """The content of a file or figure, by its path in a run's manifest."""
+        content: bytes = result_of(file_flow(self._place, self._path, path))
+        return content
+
+    def close(self) -> None:
+        """End it. Afterwards `manifest` is its account."""
+        result_of(self._close())
+
+    def __enter__(self) -> "DaemonSession":
+        return self
+
+    def __exit__(self, *why: Any) -> None:
+        self.close()
+
+
+class AsyncDaemonSession(_Dialog):
+    """As DaemonSession, for an event loop."""
+
+    async def run(self, code: str, *, on_event: Optional[Listener] = None, check: bool = False, **spec: Any) -> Run:
+        """As DaemonSession.run. A task that is cancelled does not end the run: interrupt() does."""
+        run: Run = await aresult_of(self._run(code, on_event, **spec))
+        checked(run, check)
+        return run
+
+    async def interrupt(self) -> None:
+        """As DaemonSession.interrupt."""
+        await aresult_of(self._post("interrupt"))
+
+    async def checkpoint(self, name: str) -> None:
+        """As DaemonSession.checkpoint."""
+        await aresult_of(self._post("checkpoints", {"name": name}))
+
+    async def rollback(self, name: str) -> None:
+        """As DaemonSession.rollback."""
+        await aresult_of(self._post("rollback", {"name": name}))
+
+    async def branch(self, codes: Sequence[Program]) -> List[Run]:
+        """As DaemonSession.branch."""
+        runs: List[Run] = await aresult_of(self._branch(codes))
+        return runs
+
+    async def keep(self, branch: int) -> None:
+        """As DaemonSession.keep."""
+        await aresult_of(self._post("keep", {"branch": branch}))
+
+    async def info(self) -> Dict[str, Any]:
+        """As DaemonSession.info."""
+        info: Dict[str, Any] = await aresult_of(json_flow(self._place, "GET", self._path))
+        return info
+
+    async def file(self, path: str) -> bytes:
+        """As DaemonSession.file."""
+        content: bytes = await aresult_of(file_flow(self._place, self._path, path))
+        return content
+
+    async def close(self) -> None:
+        """As DaemonSession.close."""
+        await aresult_of(self._close())
+
+    async def __aenter__(self) -> "AsyncDaemonSession":
+        return self
+
+    async def __aexit__(self, *why: Any) -> None:
+        await self.close()
