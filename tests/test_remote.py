@@ -113,7 +113,7 @@ def test_a_reader_that_goes_away_is_no_failure(daemon):
 REFUSED = [
     (["--policy", "./none.json"], 64, "--policy: not for a job that a daemon runs: it has its policies by their names"),
     (["--tree", "/somewhere"], 64, "--tree"), (["--guard", "off"], 64, "--guard"), (["--tenant", "x"], 64, "--tenant"),
-    (["--job-id", "x"], 64, "--job-id"), (["--sign", "key"], 64, "--sign"), (["--tool", "t=true"], 64, "--tool"),
+    (["--job-id", "x"], 64, "--job-id"), (["--sign", "key"], 64, "--sign"),
     (["--policy", "nothing"], 78, "there is no policy 'nothing'"), (["--input", "x=/nothing"], 65, "input 'x'"),
     (["--tree", "nothing"], 69, "'nothing' is not built"), (["--warm=perhaps"], 64, "--warm: expected yes, no or try, got 'perhaps'"),
 ]
@@ -139,8 +139,54 @@ def test_without_a_daemon(user):
 
 
 def test_a_try_runs_here_what_the_daemon_cannot_take(daemon):
-    result = run(daemon, "print(tools.eight())", "--warm=try", "--tool", "eight=/bin/echo 8")
+    result = run(daemon, "print(tools.eight())", "--warm=try", "--tool", "eight=/bin/echo 8", "--guard", "off")
     assert (result.status, result.stdout) == (0, "8\n") and result.manifest["tenant"] is None, result
+
+
+TOOLS = """
+import threading
+print(tools.back(a=[1, 'é'], b=None), tools.eight())
+for bad in (tools.fails, tools.hangs, tools.mute, tools.typed):
+    try: print(bad())
+    except ToolError as error: print('failed:', error)
+threads = [threading.Thread(target=tools.slow) for _ in range(3)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(tools.long()))
+"""
+
+
+def test_tools_are_commands_of_this_host(daemon):
+    spec = cells.new_directory(daemon.user) / "spec"
+    spec.write_text(json.dumps({"code": TOOLS, "tree": "base", "limits": {"timeout": 60 * cells.SLOWNESS}, "tools": {
+        "typed": {"parameters": {"type": "object", "required": ["x"]}}, "hangs": {"timeout": "300ms"}}}))
+    options = ["--tool", "back=sh -c 'sed s/^.*arguments.:// | sed s/.$//'", "--tool", "eight=/bin/echo 8", "--tool", "fails=sh -c 'echo no >&2; exit 3'",
+               "--tool", "hangs=sleep 100", "--tool", "mute=true", "--tool", "typed=true", "--tool", "slow=sleep 0.2",
+               "--tool", "long=sh -c 'printf \\\"; head -c 300000 /dev/zero | tr \\\\0 x; printf \\\"'"]
+    job = [cells.run(None, "--spec", str(spec), *options, tree=None, user=daemon.user, env=env)
+           for env in ({"HOTCELL_SOCKET": str(daemon.socket)}, {})]
+    assert job[0].status == 0 and job[0].stdout == job[1].stdout, job
+    assert job[0].stdout.startswith("{'a': [1, 'é'], 'b': None} 8\nfailed: no\nfailed: ") and job[0].stdout.endswith("\n300000\n"), job[0]
+    assert [(c["name"], c["status"]) for c in job[0].manifest["tools"]] == [(c["name"], c["status"]) for c in job[1].manifest["tools"]]
+
+
+def test_tools_are_answered_by_a_client(daemon):
+    spec = cells.new_directory(daemon.user) / "spec"
+    spec.write_text(json.dumps({"code": "print(tools.double(n=4))", "tree": "base", "tools": {"double": {}}}))
+    ours, theirs = socket.socketpair()
+    with ours, theirs, ours.makefile("rw", newline="\n") as stream:
+        with cells.start(None, "--spec", str(spec), "--tool-fd", str(theirs.fileno()), tree=None, user=daemon.user,
+                         env={"HOTCELL_SOCKET": str(daemon.socket)}, popen={"pass_fds": [theirs.fileno()]}) as job:
+            call = json.loads(stream.readline())
+            stream.write(json.dumps({"id": call["id"], "value": call["arguments"]["n"] * 2}) + "\n")
+            stream.flush()
+            result = job.finish()
+    assert (result.status, result.stdout, call["name"]) == (0, "8\n", "double"), result
+
+
+def test_tools_that_nobody_answers_are_refused(daemon):
+    result = run(daemon, "1", "--tool", "t=/nothing/there")
+    assert result.status == 78 and "'/nothing/there' is no program that can be started" in result.stderr, result
 
 
 def test_a_daemon_that_dies_leaves_an_unknown_outcome(user):

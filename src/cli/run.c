@@ -101,14 +101,9 @@ static int say_end(const struct hc_request *q, const struct hc_manifest *m, cons
 /* No daemon has begun it, and it may run without one. */
 #define HC_NOT_WARM (-2)
 
-/* As hc_remote_run, of what there is no way to say to a daemon too. */
-static int ask_daemon(const struct hc_request *q, struct hc_remote *remote, struct hc_manifest *m,
-                      struct hc_buf *text, struct hc_error *err)
+static int ask_daemon(struct hc_remote *remote, struct hc_manifest *m, struct hc_buf *text,
+                      struct hc_error *err)
 {
-    if (q->tool_fd) {
-        (void)hc_fail_as(err, HC_EXIT_USAGE, 0, "--tool-fd: not for a job that a daemon runs");
-        return 1;
-    }
     int rc = hc_remote_run(remote, m, text, err);
     if (rc > 0 && err->exit == HC_EXIT_UNAVAILABLE)
         (void)hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
@@ -130,6 +125,7 @@ static int run_warm(struct hc_request *q, int cancel, struct hc_error *err)
 {
     struct hc_remote remote = {
         .job = &q->job,
+        .tool_fd = q->tool_fd,
         .pass_stdout = q->json ? -1 : STDOUT_FILENO,
         .pass_stderr = q->json ? -1 : STDERR_FILENO,
         .cancel_fd = cancel,
@@ -139,7 +135,7 @@ static int run_warm(struct hc_request *q, int cancel, struct hc_error *err)
     if (!m)
         return hc_fail(err, ENOMEM, "run");
     hc_autobuf text = {0};
-    int rc = ask_daemon(q, &remote, m, &text, err), status = HC_NOT_WARM;
+    int rc = ask_daemon(&remote, m, &text, err), status = HC_NOT_WARM;
     if (rc <= 0 || q->warm == HC_WARM_YES) {
         m->exit_code = rc == 0 ? m->exit_code : err->exit;
         status = say_left_out(remote.cut && !q->json, say_end(q, m, &text, rc, err));

@@ -91,7 +91,7 @@ static int pump(int fd, struct hc_answer *a, int to, const struct wanted *w, str
     int64_t bytes = 0;
     hc_hash_init(&h);
     while (a->state != HC_ANSWER_DONE) {
-        if (hc_receive(fd, a, -1, err) < 0)
+        if (hc_receive(fd, a, -1, -1, err) < 0)
             return -1;
         if (a->status != 200)
             continue;

@@ -160,14 +160,18 @@ int hc_send(int fd, const struct hc_place *p, const struct hc_exchange_head *h, 
     return rc < 0 ? -1 : 0;
 }
 
-int hc_receive(int fd, struct hc_answer *a, int cancel_fd, struct hc_error *err)
+int hc_receive(int fd, struct hc_answer *a, int cancel_fd, int other_fd, struct hc_error *err)
 {
     char block[BLOCK];
-    struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
-    if (TEMP_FAILURE_RETRY(poll(fds, 2, -1)) < 0)
+    struct pollfd fds[3] = {{.fd = fd, .events = POLLIN},
+                            {.fd = cancel_fd, .events = POLLIN},
+                            {.fd = other_fd, .events = POLLIN}};
+    if (TEMP_FAILURE_RETRY(poll(fds, 3, -1)) < 0)
         return hc_fail(err, errno, "poll");
     if (fds[1].revents)
-        return 1;
+        return HC_CANCELLED;
+    if (fds[2].revents)
+        return HC_OTHER_READY;
     ssize_t n = TEMP_FAILURE_RETRY(read(fd, block, sizeof block));
     if (n < 0)
         return hc_fail(err, errno, "read the answer");
@@ -181,7 +185,7 @@ int hc_exchange(const struct hc_place *p, const struct hc_exchange_head *h, stru
     if (fd < 0 || hc_send(fd, p, h, err) < 0)
         return -1;
     while (a->state != HC_ANSWER_DONE)
-        if (hc_receive(fd, a, -1, err) < 0)
+        if (hc_receive(fd, a, -1, -1, err) < 0)
             return -1;
     return 0;
 }

@@ -34,9 +34,10 @@ int hc_dial(const struct hc_place *p, struct hc_error *err);
 /* Send it. An answer that comes before all is sent ends the sending. */
 int hc_send(int fd, const struct hc_place *p, const struct hc_exchange_head *h, struct hc_error *err);
 
-/* Wait for the next bytes of the answer. `cancel_fd` (-1: none) readable: 1, and nothing was read. 0: fed, or
- * the connection has ended as it may; a->state tells. */
-int hc_receive(int fd, struct hc_answer *a, int cancel_fd, struct hc_error *err);
+/* Wait for the next bytes of the answer. 0: fed, or the connection has ended as it may; a->state tells. If
+ * one of the two others (-1: none) is readable, nothing is read, and that is told instead. */
+enum { HC_CANCELLED = 1, HC_OTHER_READY = 2 };
+int hc_receive(int fd, struct hc_answer *a, int cancel_fd, int other_fd, struct hc_error *err);
 
 /* The whole of it: a connection, a request, its answer in `a`, for the caller to finish. */
 int hc_exchange(const struct hc_place *p, const struct hc_exchange_head *h, struct hc_answer *a,

@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "client/account.h"
+#include "client/desk.h"
 #include "client/files.h"
 #include "client/http.h"
 #include "client/stream.h"
@@ -22,6 +23,7 @@ struct remote {
     struct hc_place place;
     struct hc_answer answer;
     struct hc_stream_reader stream;
+    struct hc_desk desk;
     bool cancelled;
 };
 
@@ -54,18 +56,31 @@ static bool streams(const struct hc_answer *a)
     return a->status == 200 && strcmp(a->type, "application/x-ndjson") == 0;
 }
 
+static int take_call(void *desk, const struct hc_json *event, struct hc_error *err)
+{
+    return hc_desk_call(desk, event, err);
+}
+
+/* What has come of the stream, and calls in it. */
+static int take_body(struct remote *r, struct hc_error *err)
+{
+    struct hc_answer *a = &r->answer;
+    if (hc_stream_feed(&r->stream, a->body.data, a->body.len, err) < 0)
+        return -1;
+    hc_buf_clear(&a->body);
+    return *job_path(r) ? hc_desk_work(&r->desk, &r->place, job_path(r), err) : 0;
+}
+
 /* To the end of the answer: events, or a problem, which stays in its body. */
 static int follow(struct remote *r, int fd, struct hc_error *err)
 {
     struct hc_answer *a = &r->answer;
     while (a->state != HC_ANSWER_DONE) {
-        int rc = hc_receive(fd, a, r->cancelled ? -1 : r->asked->cancel_fd, err);
-        if (rc > 0)
+        int rc = hc_receive(fd, a, r->cancelled ? -1 : r->asked->cancel_fd, hc_desk_fd(&r->desk), err);
+        if (rc == HC_CANCELLED)
             rc = cancel(r, err);
-        if (rc == 0 && streams(a)) {
-            rc = hc_stream_feed(&r->stream, a->body.data, a->body.len, err);
-            hc_buf_clear(&a->body);
-        }
+        if (rc >= 0 && streams(a))
+            rc = take_body(r, err);
         if (rc < 0)
             return -1;
     }
@@ -150,31 +165,44 @@ static int conclude(struct remote *r, struct hc_manifest *m, struct hc_buf *text
 
 /* ---- all of it ---- */
 
-static int begin(struct remote *r, struct hc_buf *body, struct hc_error *err)
+/* Connected, with nothing sent. -1; -2: nothing has begun, and nothing of the job is changed. */
+static int begin(struct remote *r, struct hc_error *err)
 {
-    if (hc_upload_print(r->asked->job, body, err) < 0)
-        return err->exit == HC_EXIT_USAGE ? -2 : -1;
+    if (hc_upload_check(r->asked->job, err) < 0)
+        return -2;
     if (hc_place_find(&r->place, err) < 0)
         return -1;
     int fd = hc_dial(&r->place, err);
     return fd < 0 && err->exit == HC_EXIT_UNAVAILABLE ? -2 : fd;
 }
 
-int hc_remote_run(struct hc_remote *asked, struct hc_manifest *m, struct hc_buf *text, struct hc_error *err)
+static int run(struct remote *r, int fd, struct hc_manifest *m, struct hc_buf *text, struct hc_error *err)
 {
     hc_autobuf body = {0};
+    if (hc_desk_open(&r->desk, r->asked->job, r->asked->tool_fd, err) < 0 ||
+        hc_upload_print(r->asked->job, &r->desk.tools, &body, err) < 0 || ask(r, fd, &body, err) < 0)
+        return -1;
+    return conclude(r, m, text, err);
+}
+
+int hc_remote_run(struct hc_remote *asked, struct hc_manifest *m, struct hc_buf *text, struct hc_error *err)
+{
     struct remote r = {
         .asked = asked,
         .answer.body.max = MAX_PROBLEM,
-        .stream = {.out.fd = asked->pass_stdout, .err.fd = asked->pass_stderr, .cancel_fd = asked->cancel_fd},
+        .stream = {.out.fd = asked->pass_stdout,
+                   .err.fd = asked->pass_stderr,
+                   .cancel_fd = asked->cancel_fd,
+                   .call = take_call},
+        .desk = {.ours = -1, .theirs = -1},
     };
-    hc_autofd fd = begin(&r, &body, err);
+    r.stream.desk = &r.desk;
+    hc_autofd fd = begin(&r, err);
     if (fd < 0)
         return fd == -2 ? 1 : -1;
-    int rc = ask(&r, fd, &body, err);
-    if (rc == 0)
-        rc = conclude(&r, m, text, err);
+    int rc = run(&r, fd, m, text, err);
     asked->cut = r.stream.out.cut || r.stream.err.cut;
+    hc_desk_close(&r.desk);
     hc_answer_finish(&r.answer);
     hc_stream_finish(&r.stream);
     return rc;

@@ -5,7 +5,8 @@
 #include "cell/collect.h"
 
 struct hc_remote {
-    const struct hc_job *job;     /* borrowed; hc_job_check has seen it */
+    struct hc_job *job; /* borrowed; hc_job_check has seen it. Gives its tools away, once there is a daemon */
+    int tool_fd;        /* of the client that answers tools without a command; 0: none */
     int pass_stdout, pass_stderr; /* the guest's output as it comes; -1: only into the manifest */
     int cancel_fd;                /* readable: cancel the job. -1: none */
     const char *default_dir;      /* parent of the output directory if the job names none */

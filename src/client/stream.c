@@ -101,6 +101,8 @@ static int take_event(struct hc_stream_reader *s, const struct hc_json *j, struc
         return take_value(j, event, &s->manifest, err);
     if (strcmp(event, "problem") == 0)
         return take_value(j, event, &s->problem, err);
+    if (strcmp(event, "tool_call") == 0)
+        return s->call(s->desk, j, err);
     if (strcmp(event, "cut") == 0) {
         const cJSON *stream = cJSON_GetObjectItemCaseSensitive(j->root, "stream");
         bool is_err = cJSON_IsString(stream) && strcmp(stream->valuestring, "stderr") == 0;

@@ -13,6 +13,8 @@ struct hc_event_stream_end {
     bool cut;       /* the daemon has left some out */
 };
 
+struct hc_json;
+
 struct hc_stream_reader {
     struct hc_event_stream_end out, err;
     int cancel_fd;       /* readable: what cannot be passed on at once is dropped. -1: none */
@@ -20,6 +22,9 @@ struct hc_stream_reader {
     size_t seen;         /* of which there is no line end in this much */
     char *manifest;      /* JSON text, once it has come. Owned */
     char *problem;       /* likewise */
+    /* A call of a tool has come. */
+    int (*call)(void *desk, const struct hc_json *event, struct hc_error *err);
+    void *desk;
 };
 
 void hc_stream_finish(struct hc_stream_reader *s);

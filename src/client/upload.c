@@ -37,7 +37,7 @@ static int check_overrides(const struct hc_job *job, struct hc_error *err)
     return 0;
 }
 
-static int check_parts(const struct hc_job *job, struct hc_error *err)
+int hc_upload_check(const struct hc_job *job, struct hc_error *err)
 {
     if (job->runner_form)
         return refuse(err, "df_paths", "the older runner's form is for --warm=no");
@@ -49,8 +49,6 @@ static int check_parts(const struct hc_job *job, struct hc_error *err)
         return refuse(err, "--job-id", "it numbers its jobs itself");
     if (job->sign)
         return refuse(err, "--sign", "only who built the cell can vouch for it");
-    if (job->tools.count || job->tool_command_count)
-        return refuse(err, "--tool", "give it a policy with tools");
     return check_overrides(job, err);
 }
 
@@ -170,7 +168,21 @@ static void put_returns(struct hc_buf *out, const struct hc_job *job)
     (void)hc_buf_str(out, "]");
 }
 
-static int put_parts(struct hc_buf *out, const struct hc_job *job, struct hc_error *err)
+/* Who answers them is not for the daemon to know. */
+static int put_tools(struct hc_buf *out, const struct hc_tools *tools, struct hc_error *err)
+{
+    cJSON *all = tools->count ? hc_tools_to_json(tools) : NULL, *tool;
+    if (tools->count == 0)
+        return 0;
+    cJSON_ArrayForEach(tool, all)
+    {
+        cJSON_DeleteItemFromObjectCaseSensitive(tool, "command");
+    }
+    return put_json(out, "tools", all, err);
+}
+
+static int put_parts(struct hc_buf *out, const struct hc_job *job, const struct hc_tools *tools,
+                     struct hc_error *err)
 {
     if (job->policy)
         put_text(out, "policy", job->policy);
@@ -188,16 +200,15 @@ static int put_parts(struct hc_buf *out, const struct hc_job *job, struct hc_err
         return -1;
     if (job->override_count && put_overrides(out, job, err) < 0)
         return -1;
-    return put_inputs(out, job, err);
+    return put_tools(out, tools, err) < 0 ? -1 : put_inputs(out, job, err);
 }
 
-int hc_upload_print(const struct hc_job *job, struct hc_buf *out, struct hc_error *err)
+int hc_upload_print(const struct hc_job *job, const struct hc_tools *tools, struct hc_buf *out,
+                    struct hc_error *err)
 {
-    if (check_parts(job, err) < 0)
-        return -1;
     (void)hc_buf_str(out, "{\"code\": ");
     hc_json_quote(out, job->code, job->code_len);
-    if (put_parts(out, job, err) < 0)
+    if (put_parts(out, job, tools, err) < 0)
         return -1;
     return hc_buf_str(out, "}\n") < 0 ? hc_fail(err, ENOMEM, "send the job") : 0;
 }

@@ -4,8 +4,11 @@
 
 #include "spec/job.h"
 
-/* HC_EXIT_USAGE: the job has something that is not for a daemon, and the message names it. HC_EXIT_DATA: a
- * file. */
-int hc_upload_print(const struct hc_job *job, struct hc_buf *out, struct hc_error *err);
+/* HC_EXIT_USAGE: the job has something that is not for a daemon, and the message names it. */
+int hc_upload_check(const struct hc_job *job, struct hc_error *err);
+
+/* `tools` are those that the job has given away. HC_EXIT_DATA: a file. */
+int hc_upload_print(const struct hc_job *job, const struct hc_tools *tools, struct hc_buf *out,
+                    struct hc_error *err);
 
 #endif
