@@ -237,3 +237,85 @@ def test_two_cells_of_one_zygote_hear_nothing_of_each_other(user):
         heard = json.loads(receiver.readline())
     assert not {name: token for name, token in tokens.items() if heard.get(name) == token}
     assert set(sent) == set(CHANNELS) and sent["flags of the standard input"] is None and heard["signals that wait"] is None, (sent, heard)
+
+
+# ---- random numbers ----
+
+STREAMS = """
+import asyncio, email.generator, email.utils, hashlib, json, multiprocessing, os, random, secrets, sqlite3, ssl, sys, tempfile, uuid
+def streams():
+    query = sqlite3.connect(":memory:").execute("select random(), hex(randomblob(8))")
+    return {"random": random.random(), "choices": random.choices(range(10 ** 9), k=2), "SystemRandom": random.SystemRandom().random(),
+            "sqlite": query.fetchall(), "ssl": ssl.RAND_bytes(8).hex(), "uuid1": uuid.uuid1().hex[8:], "uuid4": uuid.uuid4().hex,
+            "node": uuid.getnode(), "tempfile": next(tempfile._get_candidate_names()), "secrets": secrets.token_hex(),
+            "message": email.utils.make_msgid().rpartition(".")[2], "boundary": email.generator._make_boundary(),
+            "authkey": multiprocessing.current_process().authkey.hex(), "urandom": os.urandom(8).hex(), **more()}
+def more():
+    return {}
+"""
+SCIENCE = """
+import numpy, pandas, scipy.stats, sklearn.utils
+def more():
+    return {"numpy": numpy.random.rand(), "default_rng": numpy.random.default_rng().random(), "scipy": float(scipy.stats.norm.rvs()),
+            "pandas": pandas.Series(range(10 ** 6)).sample(3).tolist(), "sklearn": sklearn.utils.shuffle(list(range(1000)))[:5]}
+"""
+
+
+def values_of(code, count, user=None, **more):
+    """Of what the zygote has used already: the next ones in each of its cells."""
+    warm = {"code": f"{code}import sys\nstreams()\nsys.streams = streams"}
+    with Siblings("import json, sys; print(json.dumps(sys.streams()))", count, user, {"warm": warm, "guard": "off"}, **more) as family:
+        return [json.loads(manifest["stdout"]["text"]) for manifest in family.manifests()]
+
+
+def check_streams(values):
+    assert not [name for name in values[0] if len({json.dumps(value[name]) for value in values}) < len(values)]
+
+
+def test_random_streams_of_siblings_differ(user):
+    check_streams(values_of(STREAMS, 3, user))
+
+
+def test_random_streams_of_scientific_libraries_differ(scientific):
+    values = values_of(STREAMS + SCIENCE, 2, tree=scientific, limits={"memory": "1G", "timeout": 60 * cells.SLOWNESS})
+    check_streams(values)
+    assert "sklearn" in values[0]
+
+
+def test_clocks_and_accounts_begin_anew(user):
+    warm = {"imports": ["logging"], "code": "sum(range(10 ** 7))"}  # which takes longer than the program
+    code = """
+import json, logging, os, resource, threading, time
+used = resource.getrusage(resource.RUSAGE_SELF)
+record = logging.LogRecord("", 0, "", 0, "", (), None)
+print(json.dumps({"process": time.process_time(), "thread": time.thread_time(), "self": used.ru_utime + used.ru_stime, "times": sum(os.times()[:4]),
+                  "since": record.relativeCreated, "native": threading.get_native_id(), "main": threading.main_thread().native_id,
+                  "apart": abs(time.time() - os.stat("/output").st_mtime), "boot": time.clock_gettime(time.CLOCK_BOOTTIME),
+                  "monotonic": time.monotonic(), "children": resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime}))
+"""
+    with Siblings(code, 1, user, {"warm": warm, "guard": "off"}) as family:
+        zygote = parent(family.pids[0])
+        ticks = sum(map(int, cells._read(f"/proc/{zygote}/stat").rpartition(")")[2].split()[11:13]))
+        manifest, = family.manifests()
+    found = json.loads(manifest["stdout"]["text"])
+    used = ticks / os.sysconf("SC_CLK_TCK")
+    assert all(found[name] < used / 2 for name in ("process", "thread", "self", "times")), (found, used)
+    assert found["native"] == found["main"] == 2 and found["children"] == 0
+    assert 0 <= found["monotonic"] < cells.PATIENCE and found["boot"] < cells.PATIENCE and found["apart"] < cells.PATIENCE
+    assert found["since"] < cells.PATIENCE * 1000
+
+
+TEXT = "import matplotlib.pyplot as plt\nplt.figure(); plt.plot([3, 1, 2]); plt.title({title!r}); plt.xlabel('Zq@{{}}')\n"
+
+
+def test_a_figure_is_that_of_a_cold_cell_though_a_font_was_open_already(scientific):
+    """In letters that the zygote's own figure has not made matplotlib read of the font."""
+    job = TEXT.format(title="WQXZ jq") + "plt.savefig('/output/figure.png')"
+    warm = {"warm": {"code": TEXT.format(title="abc") + "plt.savefig('/tmp/x.png'); plt.close('all')"}}
+    spec = {"tree": scientific, "limits": {"memory": "1G", "timeout": 60 * cells.SLOWNESS}}
+    with Siblings(job, 1, None, {**warm, "guard": "off"}, **spec) as family:
+        manifest, = family.manifests()
+    cold = cells.run(job, "--memory=1G", "--timeout=60s", "--guard=off", tree=scientific)
+    assert manifest["status"] == cold.manifest["status"] == "ok", (manifest["reason"], manifest["guest"]["error"], cold)
+    assert [file["sha256"] for file in manifest["figures"] + manifest["files"]] == \
+        [file["sha256"] for file in cold.manifest["figures"] + cold.manifest["files"]] != []

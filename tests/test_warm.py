@@ -116,23 +116,6 @@ def test_where_cgroups_are_required_and_there_are_none_nothing_runs(warm):
 
 # ---- siblings ----
 
-STREAMS = """
-import random, uuid, tempfile, logging, secrets, time, os
-print([random.random(), uuid.uuid1().hex[8:], uuid.uuid4().hex, uuid.getnode(), next(tempfile._get_candidate_names()),
-       secrets.token_hex(), os.urandom(8).hex(), logging._startTime])
-"""
-
-
-def test_random_streams_of_siblings_differ(user):
-    warm = {"imports": ["random", "uuid", "tempfile", "logging", "secrets"],
-            "code": "import random, uuid, tempfile\nrandom.random(); uuid.uuid1(); next(tempfile._get_candidate_names())"}
-    with Siblings(STREAMS, 3, user, {"warm": warm, "guard": "off"}) as family:
-        found = family.manifests()
-    values = [json.loads(m["stdout"]["text"].replace("'", '"')) for m in found]
-    for stream in zip(*values):
-        assert len(set(stream)) == 3, values
-
-
 def test_siblings_share_no_namespace_and_as_root_no_uid(user):
     with Siblings("print(1)", 3, user) as family:
         found = family.manifests()

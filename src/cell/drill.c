@@ -36,11 +36,12 @@ static const struct hc_attack winner = {.name = "winner",
                                         .held = "",
                                         .text = "def attack(lure):\n    return lure['secret']\n"};
 
+#define ZYGOTES 2 /* under the policy, and under it without its guard */
+
 struct range {
     struct hc_drill *d;
-    struct hc_policy bare; /* the policy without its guard; shares what it points to */
-    struct hc_zygote
-        *zygotes[2]; /* for warm cells: under the policy, and under the bare one; NULL: none yet */
+    struct hc_policy bare;              /* the policy without its guard; shares what it points to */
+    struct hc_zygote *zygotes[ZYGOTES]; /* of warm cells; NULL: none yet */
     struct hc_lures lures;
     char *vars;                 /* NAME=JSON for hc_job_add_var */
     char results[HC_LURES_DIR]; /* a directory for what attacks leave in /output; empty: none yet */
@@ -320,7 +321,7 @@ int hc_drill(struct hc_drill *d, struct hc_error *err)
     struct range g = {.d = d, .bare = *d->policy};
     g.bare.guard = HC_GUARD_OFF;
     int rc = prepare(&g, err) < 0 ? -1 : try_all(&g, err);
-    for (size_t i = 0; i < sizeof g.zygotes / sizeof *g.zygotes; i++)
+    for (size_t i = 0; i < ZYGOTES; i++)
         hc_zygote_stop(g.zygotes[i]);
     hc_lures_remove(&g.lures);
     /* Of what attacks left there, only plain files and folders of ours ever come out of a cell. */

@@ -4,6 +4,7 @@
 #include "inside/plan.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -121,4 +122,18 @@ int hc_copyable_reopen(const struct hc_open_files *files, struct hc_error *err)
             return hc_fail(err, errno, "open %s anew", f->path);
     }
     return 0;
+}
+
+/* SQLite's, for random() and randomblob(): the next use takes a new seed. A tree whose Python brings its own
+ * copy of the library has none of this name. */
+void hc_copyable_reseed(void)
+{
+    void *library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_NOLOAD);
+    void (*randomness)(int count, void *out) = NULL;
+    if (!library)
+        return;
+    *(void **)&randomness = dlsym(library, "sqlite3_randomness");
+    if (randomness)
+        randomness(0, NULL);
+    (void)dlclose(library);
 }

@@ -29,4 +29,8 @@ int hc_copyable(struct hc_open_files *out, struct hc_error *err);
 /* In a copy. */
 int hc_copyable_reopen(const struct hc_open_files *files, struct hc_error *err);
 
+/* In a copy: random numbers of libraries that know a copy by its number, which is that of the zygote. Those
+ * of Python modules are renewed in Python (guest_warm.py). */
+void hc_copyable_reseed(void);
+
 #endif

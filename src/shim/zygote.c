@@ -67,6 +67,7 @@ static _Noreturn void wait_for_job(const struct hc_handover *zygote)
     struct hc_handover job;
     if (hc_copyable_reopen(&open_files, &err) < 0)
         hc_fail_shim(&err);
+    hc_copyable_reseed();
     PyOS_AfterFork_Child();
     hc_start_process(1, "python3");
     call_warm("again", zygote->json.root);
