@@ -23,6 +23,8 @@ import rows  # noqa: E402
 _rows_of = collections.defaultdict(set)  # test that ran -> rows
 _failed = set()
 
+# How many tests may run again after they failed, see twice.py.
+SECOND_CHANCES = 5
 NO_SKIP = bool(os.environ.get("HOTCELL_NO_SKIP"))
 
 # Corpora and other systems' rows: minutes. "make check" leaves them out, scripts/test does not.
@@ -92,6 +94,11 @@ def pytest_collection_modifyitems(config, items):
             shown.update(mark.args)
         if shown:  # in the report, because the one who prints the summary may not be the one who runs the test
             item.user_properties.append(("rows", sorted(shown)))
+
+
+def pytest_collection_finish(session):
+    if os.environ.get("HOTCELL_AGAIN") and len(session.items) > SECOND_CHANCES:
+        pytest.exit(f"{len(session.items)} tests failed: too many for a second chance", pytest.ExitCode.TESTS_FAILED)
 
 
 def leave_out_other_user(config, items):
