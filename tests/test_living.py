@@ -486,12 +486,16 @@ def test_a_session_ends_with_an_account_of_all_of_it(base_tree):  # pylint: disa
     assert [r["job_id"] for r in manifest["runs"]] == [f"{session.ready['session']}.{n}" for n in (1, 2, 3)]
 
 
-@pytest.mark.parametrize("option, code, reason", [("--session-idle", "1", "idle"), ("--session-life", "while True: pass", "life")])
-def test_a_session_does_not_live_for_ever(base_tree, option, code, reason):  # pylint: disable=unused-argument
-    with living.Session(option, "1s") as session:
+@pytest.mark.parametrize("option, limit, code, reason, status", [
+    ("--session-idle", "1s", "1", "idle", "timeout"), ("--session-life", "1s", "while True: pass", "life", "timeout"),
+    ("--session-cpu", "500ms", "while True: pass", "cpu", "cpu"), ("--session-runs", "2", "1", "runs", "killed"),
+])
+def test_a_session_does_not_live_for_ever(base_tree, option, limit, code, reason, status):  # pylint: disable=unused-argument
+    with living.Session(option, limit) as session:
+        session.run("first = 1")
         session.run(code)
         end = session.answer()
-        assert (end["event"], end["reason"], end["manifest"]["status"]) == ("end", reason, "timeout")
+        assert (end["event"], end["reason"], end["manifest"]["status"]) == ("end", reason, status)
         assert f"limits.{option[2:].replace('-', '_')}" in end["manifest"]["reason"]
         assert session.process.wait() == 3
 

@@ -202,24 +202,53 @@ int64_t hc_session_time_left(const struct hc_session *s)
     return left > 0 ? left : 0;
 }
 
+static int64_t cpu_left(const struct hc_session *s)
+{
+    return s->policy.limits.session_cpu_ms - s->cpu_us / 1000;
+}
+
+bool hc_session_used_up(const struct hc_session *s, enum hc_session_end *end)
+{
+    const struct hc_limits *limits = &s->policy.limits;
+    if (hc_session_time_left(s) == 0)
+        *end = HC_SESSION_LIFE;
+    else if (limits->session_cpu_ms && cpu_left(s) <= 0)
+        *end = HC_SESSION_CPU;
+    else if (s->runs >= limits->session_runs)
+        *end = HC_SESSION_RUNS;
+    else
+        return false;
+    return true;
+}
+
+/* A run has no more than is left of what the session has. */
+static void bound(const struct hc_session *s, struct hc_limits *run)
+{
+    int64_t left = hc_session_time_left(s), cpu = cpu_left(s);
+    if (run->timeout_ms > left)
+        run->timeout_ms = left > 10 ? left : 10;
+    if (s->policy.limits.session_cpu_ms && (!run->cpu_ms || run->cpu_ms > cpu))
+        run->cpu_ms = cpu > 10 ? cpu : 10;
+}
+
 int hc_session_run(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
                    struct hc_session_result *r, struct hc_error *err)
 {
     struct hc_job numbered = *job; /* lent */
     struct hc_policy effective = *policy;
-    int64_t left = hc_session_time_left(s);
     *r = (struct hc_session_result){.run = ++s->runs, .state = HC_STATE_LOST, .m = calloc(1, sizeof *r->m)};
     if (!r->m)
         return no_memory(err);
     numbered.run = r->run;
     numbered.session = true;
     effective.session = true;
-    if (effective.limits.timeout_ms > left)
-        effective.limits.timeout_ms = left > 10 ? left : 10;
+    bound(s, &effective.limits);
     int rc = hc_session_run_once(s, &numbered, &effective, r, err);
     s->launch.m = s->m;
     s->launch.sup.policy = &s->policy;
     r->m->policy = policy;
+    if (rc == 0)
+        s->cpu_us += r->m->usage.cpu_user_us + r->m->usage.cpu_system_us;
     if (rc == 0)
         rc = list_run(s, r, err);
     if (rc < 0 || r->state == HC_STATE_LOST)
@@ -282,6 +311,14 @@ static void conclude(struct hc_session *s, enum hc_session_end end)
     case HC_SESSION_LIFE:
         hc_launch_conclude(s->m, HC_STATUS_TIMEOUT, "lived longer than %s (limits.session_life)",
                            hc_format_duration(limits->session_life_ms, text, sizeof text));
+        break;
+    case HC_SESSION_CPU:
+        hc_launch_conclude(s->m, HC_STATUS_CPU, "its runs used more CPU time than %s (limits.session_cpu)",
+                           hc_format_duration(limits->session_cpu_ms, text, sizeof text));
+        break;
+    case HC_SESSION_RUNS:
+        hc_launch_conclude(s->m, HC_STATUS_KILLED, "it has had %lld runs (limits.session_runs)",
+                           (long long)limits->session_runs);
         break;
     case HC_SESSION_LOST:
         hc_launch_conclude(s->m, HC_STATUS_ERROR, "its state was lost: no copy could take over");

@@ -98,9 +98,14 @@ enum hc_session_end {
     HC_SESSION_CLOSED,
     HC_SESSION_IDLE,
     HC_SESSION_LIFE,
+    HC_SESSION_CPU,
+    HC_SESSION_RUNS,
     HC_SESSION_LOST,
     HC_SESSION_CANCELLED
 };
+
+/* A limit of the whole session leaves no room for another run. */
+bool hc_session_used_up(const struct hc_session *s, enum hc_session_end *end);
 
 /* Kill what is left, and account for the session as a whole: manifest.json where results go, and its text in
  * `text`, signed with `key` as by hc_run_write_manifest. To be called once. */

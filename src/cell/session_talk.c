@@ -441,8 +441,9 @@ static int converse(struct client *c, struct hc_error *err)
             return -1;
         if (!hc_session_alive(c->session))
             return is_cancelled(c) ? HC_SESSION_CANCELLED : HC_SESSION_LOST;
-        if (hc_session_time_left(c->session) == 0)
-            return HC_SESSION_LIFE;
+        enum hc_session_end why;
+        if (hc_session_used_up(c->session, &why))
+            return (int)why;
     }
     return HC_SESSION_CLOSED;
 }
@@ -455,7 +456,8 @@ static int close_session(struct client *c, enum hc_session_end end, struct hc_er
         int status;
     } ends[] = {
         [HC_SESSION_CLOSED] = {"closed", HC_EXIT_OK},          [HC_SESSION_IDLE] = {"idle", HC_EXIT_LIMIT},
-        [HC_SESSION_LIFE] = {"life", HC_EXIT_LIMIT},           [HC_SESSION_LOST] = {"lost", HC_EXIT_LIMIT},
+        [HC_SESSION_LIFE] = {"life", HC_EXIT_LIMIT},           [HC_SESSION_CPU] = {"cpu", HC_EXIT_LIMIT},
+        [HC_SESSION_RUNS] = {"runs", HC_EXIT_LIMIT},           [HC_SESSION_LOST] = {"lost", HC_EXIT_LIMIT},
         [HC_SESSION_CANCELLED] = {"cancelled", HC_EXIT_LIMIT},
     };
     hc_autobuf text = {0};

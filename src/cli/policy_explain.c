@@ -48,6 +48,8 @@ static const struct {
     {"limits.stack", NULL, NOTHING, "RLIMIT_STACK"},
     {"limits.session_idle", NULL, NOTHING, "the launcher kills a cell whose owner asks for nothing so long"},
     {"limits.session_life", NULL, NOTHING, "the launcher kills a cell that has lived so long"},
+    {"limits.session_cpu", NULL, NOTHING, "the launcher counts, and kills a cell that has used so much"},
+    {"limits.session_runs", NULL, NOTHING, "the launcher kills a cell that has had so many runs"},
     {"limits.enforcement", NULL, NOTHING,
      "whether cgroup controllers or resource limits do what is said above"},
     {"output.mode", "capped", NOTHING,

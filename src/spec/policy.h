@@ -46,6 +46,8 @@ struct hc_limits {
     int64_t stack_bytes;     /* stack of the main thread */
     int64_t session_idle_ms; /* between the runs of a session */
     int64_t session_life_ms; /* of a session in all */
+    int64_t session_cpu_ms;  /* of all of its runs; 0: no limit of its own */
+    int64_t session_runs;    /* how many a session may have */
 };
 
 /* What limits.memory_soft comes to beside limits.memory: below it there must be room to write results down.
