@@ -104,7 +104,7 @@ def pytest_collection_finish(session):
 def leave_out_other_user(config, items):
     """The test machine is started once as root and once as a user: each run has its own half of the tests with `user`."""
     other = "ordinary" if cells.IS_ROOT else "root"
-    left_out = [item for item in items if hasattr(item, "callspec") and item.callspec.params.get("user") == other]
+    left_out = [item for item in items if hasattr(item, "callspec") and other in (item.callspec.params.get("user"), item.callspec.params.get("daemons_user"))]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
 
@@ -184,7 +184,17 @@ def scientific():
 @pytest.fixture(params=["root", "ordinary"])
 def user(request, base_tree):
     """Whom hotcell is started as: both ways of making a cell."""
-    if request.param == "root":
+    return one_of_both(request.param)
+
+
+@pytest.fixture(scope="module", params=["root", "ordinary"])
+def daemons_user(request, base_tree):
+    """Whom a daemon is started as that serves all tests of a module."""
+    return one_of_both(request.param)
+
+
+def one_of_both(name):
+    if name == "root":
         cells.need_root()
         return cells.caller()
     found = cells.ordinary()

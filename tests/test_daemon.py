@@ -16,17 +16,11 @@ import pytest
 LONG = {"code": "import time\nprint('up', flush=True)\ntime.sleep(100)", "limits": {"timeout": 100 * cells.SLOWNESS}}
 
 
-@pytest.fixture(name="daemon", scope="module", params=["root", "ordinary"])
-def module_daemon(request, base_tree):
+@pytest.fixture(name="daemon", scope="module")
+def module_daemon(daemons_user):
     """One for all tests that leave it as it was."""
-    if request.param == "root":
-        cells.need_root()
-        user = cells.caller()
-    else:
-        user = cells.ordinary()
-        cells.need_cells(user)
     config = {"socket": {"mode": "0666"}, "workers": 2, "http": {"body": "1M", "headers": "8K", "idle": "1s"}}
-    with daemons.Daemon(user, config=config) as d:
+    with daemons.Daemon(daemons_user, config=config) as d:
         yield d
         assert d.end() == 0, d.log
 

@@ -10,16 +10,10 @@ import daemons
 import pytest
 
 
-@pytest.fixture(name="daemon", scope="module", params=["root", "ordinary"])
-def module_daemon(request, base_tree):
+@pytest.fixture(name="daemon", scope="module")
+def module_daemon(daemons_user):
     """One for all tests that leave it as it was."""
-    if request.param == "root":
-        cells.need_root()
-        user = cells.caller()
-    else:
-        user = cells.ordinary()
-        cells.need_cells(user)
-    with daemons.Daemon(user, config={"socket": {"mode": "0666"}, "workers": 1, "quotas": {"sessions": 2}}) as d:
+    with daemons.Daemon(daemons_user, config={"socket": {"mode": "0666"}, "workers": 1, "quotas": {"sessions": 2}}) as d:
         yield d
         assert d.end() == 0, d.log
         assert not list((d.state / "inputs").glob("*/*")), "inputs of a session that has ended"

@@ -12,15 +12,9 @@ import impostors
 import pytest
 
 
-@pytest.fixture(name="daemon", scope="module", params=["root", "ordinary"])
-def module_daemon(request, base_tree):
-    if request.param == "root":
-        cells.need_root()
-        user = cells.caller()
-    else:
-        user = cells.ordinary()
-        cells.need_cells(user)
-    with daemons.Daemon(user, config={"workers": 2}) as d:
+@pytest.fixture(name="daemon", scope="module")
+def module_daemon(daemons_user):
+    with daemons.Daemon(daemons_user, config={"workers": 2}) as d:
         yield d
         assert d.end() == 0, d.log
 

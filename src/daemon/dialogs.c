@@ -239,20 +239,6 @@ static void end_dialog(struct hc_dialog *d, const struct hc_problem *why)
         forget_one(f);
 }
 
-static enum hc_problem_kind problem_of(int exit)
-{
-    switch (exit) {
-    case HC_EXIT_USAGE:
-    case HC_EXIT_DATA:
-    case HC_EXIT_CONFIG:
-        return HC_PROBLEM_SPEC;
-    case HC_EXIT_UNAVAILABLE:
-        return HC_PROBLEM_HOST;
-    default:
-        return HC_PROBLEM_INTERNAL;
-    }
-}
-
 static void channel_ready(struct hc_watch *w, uint32_t events)
 {
     struct hc_dialog *d = hc_owner(w, struct hc_dialog, channel);
@@ -270,7 +256,7 @@ static void channel_ready(struct hc_watch *w, uint32_t events)
     while (d->stream.fd >= 0 && hc_dialog_read(d)) /* what it said before */
         ;
     if (rc > 0 && m.kind == HC_SAY_FAILED) {
-        hc_problem_set(&why, problem_of(m.error.exit), "%s", m.error.text);
+        hc_problem_set(&why, hc_problem_of_exit(m.error.exit), "%s", m.error.text);
         end_dialog(d, &why);
     } else if (*d->reason) {
         end_dialog(d, NULL);

@@ -149,26 +149,12 @@ static int take_manifest(struct hc_task *task, int fd, struct hc_error *err)
     return task->manifest ? 0 : hc_fail(err, ENOMEM, "read the manifest");
 }
 
-static enum hc_problem_kind problem_of(int exit)
-{
-    switch (exit) {
-    case HC_EXIT_USAGE:
-    case HC_EXIT_DATA:
-    case HC_EXIT_CONFIG:
-        return HC_PROBLEM_SPEC;
-    case HC_EXIT_UNAVAILABLE:
-        return HC_PROBLEM_HOST;
-    default:
-        return HC_PROBLEM_INTERNAL;
-    }
-}
-
 /* The launcher's own failure: a manifest, and yet no result. */
 static void fail_launch(struct hc_front *f, struct hc_task *task)
 {
     cJSON *manifest = cJSON_ParseWithLength(task->manifest, task->manifest_len);
     const cJSON *reason = cJSON_GetObjectItemCaseSensitive(manifest, "reason");
-    enum hc_problem_kind kind = problem_of(task->outcome.exit_code);
+    enum hc_problem_kind kind = hc_problem_of_exit(task->outcome.exit_code);
     hc_problem_set(&task->problem, kind == HC_PROBLEM_INTERNAL ? HC_PROBLEM_LAUNCH : kind, "%s",
                    cJSON_IsString(reason) ? reason->valuestring : "the launch failed");
     task->problem.retry = task->outcome.run_us < 0 ? HC_RETRY_NOT_STARTED : HC_RETRY_FINISHED;
@@ -230,7 +216,7 @@ static void serve_worker(struct hc_front_worker *w, const struct hc_message *m, 
         job_done(w->front, task, m, fds[0]);
     } else if (m->kind == HC_SAY_FAILED) {
         w->front->metrics.failed++;
-        fail(w->front, task, problem_of(m->error.exit), m->error.text);
+        fail(w->front, task, hc_problem_of_exit(m->error.exit), m->error.text);
     } else {
         w->task = task;
         worker_lost(w, "its worker broke the protocol");

@@ -1,5 +1,6 @@
 #include "daemon/problem.h"
 
+#include "base/error.h"
 #include "spec/events.h"
 #include "spec/json.h"
 
@@ -44,6 +45,20 @@ void hc_problem_set(struct hc_problem *p, enum hc_problem_kind kind, const char 
     va_start(ap, fmt);
     (void)vsnprintf(p->detail, sizeof p->detail, fmt, ap);
     va_end(ap);
+}
+
+enum hc_problem_kind hc_problem_of_exit(int exit)
+{
+    switch (exit) {
+    case HC_EXIT_USAGE:
+    case HC_EXIT_DATA:
+    case HC_EXIT_CONFIG:
+        return HC_PROBLEM_SPEC;
+    case HC_EXIT_UNAVAILABLE:
+        return HC_PROBLEM_HOST;
+    default:
+        return HC_PROBLEM_INTERNAL;
+    }
 }
 
 int hc_problem_status(const struct hc_problem *p)

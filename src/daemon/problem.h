@@ -44,6 +44,9 @@ struct hc_problem {
 void hc_problem_set(struct hc_problem *p, enum hc_problem_kind kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* What a launcher's exit status (base/error.h) says of the request, if it built no cell. */
+enum hc_problem_kind hc_problem_of_exit(int exit);
+
 int hc_problem_status(const struct hc_problem *p); /* of HTTP */
 
 /* A document that was printed; `manifest` is malloc'd, or NULL if it has none. -1: it is none of ours. */
