@@ -110,7 +110,13 @@ $(B)/warm/hotcell-shim: $(B)/hotcell-shim
 $(B)/warm/siblings: tests/warm/siblings.c $(B)/libhotcell.a $(B)/warm/hotcell-shim
 	@mkdir -p $(@D) && echo "  WARM"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter %.c %.a,$^) $(LIBS) -lm
-warm: $(B)/warm/hotcell $(B)/warm/siblings
+# And with a zygote that lies to its launcher.
+$(B)/false/hotcell-shim: tests/warm/false.c src/inside/plan.h src/inside/park.h src/spec/frame.h
+	@mkdir -p $(@D) && echo "  WARM"
+	@$(CC) $(CPPFLAGS) -std=gnu17 $(OPT) $(WARN) -static -o $@ $<
+$(B)/false/siblings: $(B)/warm/siblings $(B)/false/hotcell-shim
+	@cp $< $@.new && mv $@.new $@
+warm: $(B)/warm/hotcell $(B)/warm/siblings $(B)/false/siblings
 probe: $(B)/probe/hotcell $(B)/probe/hotcell-shim
 unit: $(TESTS)
 	@for t in $^; do $$t >$(B)/unit.log 2>&1 || { cat $(B)/unit.log; echo "$$t failed"; exit 1; }; tail -n 1 $(B)/unit.log; done

@@ -38,8 +38,8 @@ class Siblings:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more, **self.user.popen_arguments())
         line = self.process.stdout.readline()
         if how != "bench" and (not line.startswith("[") or line == "[]\n"):
-            self.process.kill()
-            raise AssertionError(f"no cells: {line} {self.process.communicate()}")
+            with self:
+                raise AssertionError(f"no cells: {line} {self.process.communicate(timeout=cells.PATIENCE)}")
         self.pids = json.loads(line) if how != "bench" else []
 
     def manifests(self):

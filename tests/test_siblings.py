@@ -8,6 +8,7 @@ import sys
 
 import cells
 import pytest
+import siblings
 import test_channels
 from siblings import SIBLINGS, Each, Siblings, parent
 
@@ -319,3 +320,19 @@ def test_a_figure_is_that_of_a_cold_cell_though_a_font_was_open_already(scientif
     assert manifest["status"] == cold.manifest["status"] == "ok", (manifest["reason"], manifest["guest"]["error"], cold)
     assert [file["sha256"] for file in manifest["figures"] + manifest["files"]] == \
         [file["sha256"] for file in cold.manifest["figures"] + cold.manifest["files"]] != []
+
+
+# ---- a zygote that somebody has taken over ----
+
+LIES = {"silent": "ended before it was ready", "short": "a message of 3 bytes", "unborn": "from another process than the new cell's first",
+        "twice": "not to be told from others", "few": "hands too little over", "again": "not due (kind 3)", "strange": "not due (kind 77)",
+        "itself": "has the user namespace of its zygote"}
+
+
+@pytest.mark.parametrize("how", LIES)
+def test_a_zygote_that_lies_gets_no_job(how, user, monkeypatch):
+    """Whatever it says, and however often: the launcher has an answer at once."""
+    monkeypatch.setattr(siblings, "SIBLINGS", cells.BUILD / "false" / "siblings")
+    with pytest.raises(AssertionError, match="no cells") as refused:
+        Siblings("print(1)", 1, user, {"env": {"FALSE": how}})
+    assert "park a cell: " in str(refused.value) and LIES[how] in str(refused.value)

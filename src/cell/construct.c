@@ -62,12 +62,24 @@ static int clone_child(struct hc_launch *l, struct hc_error *err)
     return 0;
 }
 
+/* Where the sender is not told there is room for more descriptors than there can be; none stays open unowned.
+ */
+static void take_descriptors(const struct cmsghdr *c, struct hc_arrival *a)
+{
+    size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; i++) {
+        hc_autofd fd = -1;
+        memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+        if (i < HC_SYNC_FDS)
+            a->fds[i] = hc_take(&fd);
+    }
+}
+
 static void take_ancillary(struct msghdr *mh, struct hc_arrival *a)
 {
     for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-            c->cmsg_len <= CMSG_LEN(sizeof a->fds)) {
-            memcpy(a->fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+            take_descriptors(c, a);
         } else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
             struct ucred cred;
             memcpy(&cred, CMSG_DATA(c), sizeof cred);

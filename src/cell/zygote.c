@@ -270,6 +270,19 @@ static int take_birth(struct parking *k, pid_t sender, struct hc_error *err)
                : 0;
 }
 
+static int take_kept(struct hc_parked *p, struct hc_arrival *a, struct hc_error *err)
+{
+    static const enum hc_parked_fd places[HC_SYNC_FDS] = {HC_PARKED_OUTPUT, HC_PARKED_TMP, HC_PARKED_CONTROL,
+                                                          HC_PARKED_INPUT};
+    for (size_t i = 0; i < HC_SYNC_FDS; i++)
+        if (a->fds[i] < 0)
+            return hc_fail(err, 0, "a new cell that hands too little over");
+    for (size_t i = 0; i < HC_SYNC_FDS; i++)
+        p->fds[places[i]] = hc_take(&a->fds[i]);
+    return 0;
+}
+
+/* Each of them once, so that nobody keeps us here: a zygote that somebody has got into may say anything. */
 static int take_arrival(const struct hc_zygote *z, struct parking *k, struct hc_arrival *a,
                         struct hc_error *err)
 {
@@ -280,14 +293,10 @@ static int take_arrival(const struct hc_zygote *z, struct parking *k, struct hc_
         return take_birth(k, a->sender, err);
     if (a->sender != p->pid)
         return hc_fail(err, 0, "a message from another process than the new cell's first");
-    if (a->msg.kind == HC_SYNC_KEPT) {
-        p->fds[HC_PARKED_OUTPUT] = hc_take(&a->fds[0]);
-        p->fds[HC_PARKED_TMP] = hc_take(&a->fds[1]);
-        p->fds[HC_PARKED_CONTROL] = hc_take(&a->fds[2]);
-        p->fds[HC_PARKED_INPUT] = hc_take(&a->fds[3]);
-    }
-    if (a->msg.kind != HC_SYNC_FACTS)
-        return 0;
+    if (a->msg.kind == HC_SYNC_KEPT && p->fds[HC_PARKED_CONTROL] < 0)
+        return take_kept(p, a, err);
+    if (a->msg.kind != HC_SYNC_FACTS || p->facts.pid || p->fds[HC_PARKED_CONTROL] < 0)
+        return hc_fail(err, 0, "a message from a new cell that is not due (kind %d)", a->msg.kind);
     p->facts = a->msg.facts;
     return check_apart(p->pid, z->l.sup.pid, err);
 }
