@@ -35,6 +35,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#define LOCK_TRIES    50 /* one more, ... */
+#define LOCK_PAUSE_MS 20 /* ... with this between two */
+
 #define PAUSE_MS 1000  /* before what has died at once is started again */
 #define SWEEP_MS 60000 /* between looks for cgroups that nobody uses */
 
@@ -237,7 +240,7 @@ static void worker_died(struct keeper *k, size_t i, int status)
 {
     struct hc_error err;
     k->workers[i] = 0;
-    if (k->draining)
+    if (k->draining || !k->ready) /* before the front is there, all workers go with it */
         return;
     hc_warn("a worker has ended (%s %d); another is started", WIFSIGNALED(status) ? "signal" : "status",
             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
@@ -423,20 +426,51 @@ static int make_results_dir(struct hc_error *err)
     return 0;
 }
 
+/* Whoever else may write in it decides what we remove, write and read there. */
+static int check_owner(const char *state, struct hc_error *err)
+{
+    struct stat st = {0};
+    if (stat(".", &st) < 0)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "state directory %s", state);
+    if (st.st_uid != geteuid())
+        return hc_fail_as(
+            err, HC_EXIT_CONFIG, 0,
+            "state directory %s: belongs to uid %u, and is to belong to who starts hotcelld (%u)", state,
+            st.st_uid, geteuid());
+    if (st.st_mode & (S_IWGRP | S_IWOTH))
+        return hc_fail_as(err, HC_EXIT_CONFIG, 0,
+                          "state directory %s: others may write in it (mode %04o): take that from them",
+                          state, st.st_mode & 07777);
+    return 0;
+}
+
+/* A child that a keeper had just made when it was killed has its lock for a moment, too. */
+static int take_lock(struct keeper *k, const char *state, struct hc_error *err)
+{
+    k->lock = open("lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (k->lock < 0)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "state directory %s", state);
+    for (int left = LOCK_TRIES; flock(k->lock, LOCK_EX | LOCK_NB) < 0; left--) {
+        if (!left)
+            return hc_fail_as(err, HC_EXIT_CONFIG, 0, "state directory %s: another hotcelld uses it", state);
+        (void)poll(NULL, 0, LOCK_PAUSE_MS);
+    }
+    return 0;
+}
+
 /* The state directory becomes the current one: from here on names are relative to it. What jobs of an earlier
  * daemon were reading is removed. */
 static int enter_state(struct keeper *k, struct hc_error *err)
 {
     const char *state = k->config->state;
-    if (hc_make_dirs(state, 0711, err) < 0)
+    if (hc_make_dirs(state, 0711, err) < 0) {
+        (void)hc_ctx(err, "state directory %s", state);
         return hc_exit_as(err, HC_EXIT_CONFIG);
+    }
     if (chdir(state) < 0)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "state directory %s", state);
-    k->lock = open("lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (k->lock < 0)
-        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "state directory %s", state);
-    if (flock(k->lock, LOCK_EX | LOCK_NB) < 0)
-        return hc_fail_as(err, HC_EXIT_CONFIG, 0, "state directory %s: another hotcelld uses it", state);
+    if (check_owner(state, err) < 0 || take_lock(k, state, err) < 0)
+        return -1;
     if (hc_remove_results(AT_FDCWD, HC_STAGE_DIR, err) < 0)
         return -1;
     if (mkdir(HC_STAGE_DIR, 0700) < 0)
@@ -465,9 +499,9 @@ static int begin(struct keeper *k, struct hc_error *err)
 {
     if (take_signals(k, err) < 0 || enter_state(k, err) < 0)
         return -1;
-    settle_in_cgroup(k);
     if (hc_listeners_open(&k->listeners, k->config, err) < 0)
         return -1;
+    settle_in_cgroup(k);
     k->alive_every = hc_notify_watchdog();
     k->worker_count = (size_t)MIN(hc_config_workers(k->config), HC_MAX_WORKERS);
     return start_front(k, err);
