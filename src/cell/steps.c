@@ -69,13 +69,21 @@ int hc_session_open(const char *parent, const char *session, bool wait, struct h
 
 /* ---- removing ---- */
 
-/* A directory that is removed with all that is in it. */
+/* A directory that is removed with all that is in it. Somebody else may be about it as well: a process of a
+ * daemon that was killed finishes the call that it is in. */
 struct removal {
     int root;
     unsigned moved;
 };
 
 static int empty(struct removal *r, int dir_taken, int depth, struct hc_error *err);
+
+static int remove_empty(int dir, const char *name, struct hc_error *err)
+{
+    if (unlinkat(dir, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+        return 0;
+    return hc_fail(err, errno, "remove %s", name);
+}
 
 static int remove_entry(struct removal *r, int dir, const char *name, int depth, struct hc_error *err)
 {
@@ -90,10 +98,10 @@ static int remove_entry(struct removal *r, int dir, const char *name, int depth,
     }
     int inner = open_dir(dir, name);
     if (inner < 0)
-        return hc_fail(err, errno, "open %s", name);
+        return errno == ENOENT ? 0 : hc_fail(err, errno, "open %s", name);
     if (empty(r, inner, depth + 1, err) < 0)
         return -1;
-    return unlinkat(dir, name, AT_REMOVEDIR) == 0 ? 0 : hc_fail(err, errno, "remove %s", name);
+    return remove_empty(dir, name, err);
 }
 
 static int empty(struct removal *r, int dir_taken, int depth, struct hc_error *err)
@@ -128,9 +136,7 @@ int hc_remove_results(int dir, const char *name, struct hc_error *err)
         if (empty(&r, again, 0, err) < 0)
             return hc_ctx(err, "remove %s", name);
     } while (r.moved != before);
-    if (unlinkat(dir, name, AT_REMOVEDIR) < 0)
-        return hc_fail(err, errno, "remove %s", name);
-    return 0;
+    return remove_empty(dir, name, err);
 }
 
 /* ---- which ---- */
