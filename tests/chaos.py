@@ -27,8 +27,10 @@ from test_leftovers import Host
 CLIENT = Path(__file__).resolve().parent / "chaos_client.py"
 TENANTS = 61401, 61402  # users without an account
 WORKERS = 3
+TOLD = "keeper, which was told to end"
 # How often what is killed, in parts of all.
-KILLS = {"running or parked cell": 8, "zygote": 4, "first process of a cell": 4, "worker": 4, "front": 2, "settler": 1, "keeper": 1}
+KILLS = {"running or parked cell": 8, "zygote": 4, "first process of a cell": 4, "worker": 4, "front": 2, "settler": 1, "keeper": 1,
+         TOLD: 1}
 NAMES = {"hotcelld-front": "front", "hotcelld-worker": "worker", "hotcelld-ledger": "settler", "hotcell-zygote": "zygote",
          "hotcell-init": "first process of a cell", "python3": "running or parked cell"}
 POLICY = {"extends": "default", "limits": {"timeout": 20 * cells.SLOWNESS, "memory": "256M"}}
@@ -51,7 +53,7 @@ class Chaos:
         self.marks.chmod(0o666)
         policy = self.directory / "chaos.json"
         policy.write_text(json.dumps({"name": "chaos", **POLICY, "tree": cells.tree_path("base"), "tools": {"mark": tool(self.marks)}}))
-        config = {"workers": WORKERS, "drain": 60 * cells.SLOWNESS, "socket": {"mode": "0666"}, "quotas": {"running": WORKERS, "queued": 100}}
+        config = {"workers": WORKERS, "drain": 0.5 * cells.SLOWNESS, "socket": {"mode": "0666"}, "quotas": {"running": WORKERS, "queued": 100}}
         self.env = {**self.host.env, "HOTCELL_POLICIES": str(self.directory)}
         self.killed = collections.Counter()
         self.ready = []  # how long it took each time until the daemon was there again
@@ -63,7 +65,7 @@ class Chaos:
     def family(self):
         """What could be killed: kind -> pids."""
         found = collections.defaultdict(list)
-        found["keeper"] = [self.daemon.pid]
+        found["keeper"] = found[TOLD] = [self.daemon.pid]
         with contextlib.suppress(OSError):
             for child in self.daemon.children():
                 found[name_of(child)].append(child)
@@ -93,11 +95,12 @@ class Chaos:
         kinds = [kind for kind in KILLS if family[kind]]
         kind = self.random.choices(kinds, [KILLS[kind] for kind in kinds])[0]
         with contextlib.suppress(ProcessLookupError):  # it has ended of itself meanwhile
-            os.kill(self.random.choice(family[kind]), signal.SIGKILL)
+            os.kill(self.random.choice(family[kind]), signal.SIGTERM if kind == TOLD else signal.SIGKILL)
             self.killed[kind] += 1
-        if kind == "keeper":
-            self.daemon.process.wait()
+        if kind in ("keeper", TOLD):
+            status = self.daemon.process.wait(cells.PATIENCE)
             self.drain_log()
+            assert status == (0 if kind == TOLD else -signal.SIGKILL), (status, self.daemon.log)
             self.daemon.process.stderr.close()
             begun = time.monotonic()  # at once: the old front and workers may not have gone yet
             self.daemon.process = daemons.start(self.daemon.command, self.daemon.user, self.daemon.directory, self.env)

@@ -83,12 +83,15 @@ class Daemon:
         path = self.directory / "hotcelld.conf"
         path.write_text(json.dumps(config or {}))
         self.command += ["--config", path]
-        self.process = start(self.command, self.user, self.directory, env, passed)
+        self.process = self.begin(env, passed)
         self.pid = self.process.pid
         self.log = ""
         self.wait_for_line("ready: ")
 
     # ---- its process ----
+
+    def begin(self, env=None, passed=None):
+        return start(self.command, self.user, self.directory, env, passed)
 
     def wait_for_line(self, text):
         while text not in self.log:
@@ -131,7 +134,7 @@ class Daemon:
     def start_again(self):
         """In the same place, after its end."""
         self.process.stderr.close()
-        self.process = start(self.command, self.user, self.directory)
+        self.process = self.begin()
         self.pid, self.log = self.process.pid, ""
         self.wait_for_line("ready: ")
 
