@@ -156,9 +156,20 @@ def test_the_end_of_its_process_is_the_end_of_a_session(daemon, session):
 
 
 def test_a_session_is_ended_while_it_runs(daemon, session):
-    run = begin_run(daemon, session, "while True: pass", limits={"timeout": 100 * cells.SLOWNESS})
+    """Whether its run has got so far as to be the program or not: no state is told that is not there."""
+    other, limits = daemon.session(), {"timeout": 100 * cells.SLOWNESS}
+    run = begin_run(daemon, session, "while True: pass", limits=limits)
     assert daemon.request("DELETE", session).json["reason"] == "cancelled"
-    assert run().json["state"] == "lost"
+    first = run()
+    assert first.status == 410 if "state" not in first.json else first.json["state"] == "lost"
+    daemon.run(other, "x = 1")
+    connection = ask_for_events(daemon, f"{other}/runs", {"code": "print('here', flush=True)\nwhile True: pass", "limits": limits})
+    lines = calls_of(connection)
+    assert next(lines)["event"] == "stdout"
+    ended = daemon.request("DELETE", other).json
+    assert (ended["reason"], [r["state"] for r in ended["manifest"]["runs"]]) == ("cancelled", ["kept", "lost"])
+    assert [line["state"] for line in lines if line["event"] != "stdout"] == ["lost"]
+    connection.close()
 
 
 def test_sessions_end_with_the_daemon(user):

@@ -371,7 +371,10 @@ int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const st
         s->state_of = s->before.state_of;
         s->before = (struct hc_kept){.process = {.pidfd = -1}};
     }
-    r->state = !s->died ? HC_STATE_KEPT : hc_session_take_over(s) ? HC_STATE_ROLLED_BACK : HC_STATE_LOST;
+    r->state = !s->died                       ? HC_STATE_KEPT
+               : sup->end == HC_END_CANCELLED ? HC_STATE_LOST /* the session ends with this run */
+               : hc_session_take_over(s)      ? HC_STATE_ROLLED_BACK
+                                              : HC_STATE_LOST;
     r->back_to = s->state_of;
     return 0;
 }
