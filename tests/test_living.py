@@ -55,6 +55,39 @@ ENDS = {
 }
 
 
+# The same as its rows have it: what a row calls them, its status, and what becomes of the run.
+ROWS = {
+    "ends well": ["well"],
+    "leaves threads behind": ["well, with threads that never do"],
+    "prints more than is kept of it": ["with too much output"],
+    "is refused: its syntax, the policy": ["refused by its syntax"],
+    "raises an exception, sys.exit": ["by an exception", "by sys.exit"],
+    "recurses too deep: RecursionError": ["by a RecursionError"],
+    "is interrupted": ["by an interrupt"],
+    "gets the TimeoutError of limits.grace": ["by a TimeoutError"],
+    "gets a MemoryError": ["by a MemoryError"],
+    "is denied a fork, or a signal to others": ["as a fork bomb", "by killing its first process", "by killing all"],
+    "runs over limits.timeout": ["over its time", "over its time in C", "as a flood of output"],
+    "runs over limits.cpu": ["over its CPU time"],
+    "runs over limits.memory": ["over its memory"],
+    "dies of threads beyond limits.pids": ["as a thread bomb"],
+    "crashes: SIGSEGV, SIGABRT, its stack": ["by a segmentation fault", "by os.abort", "by a stack overflow"],
+    "calls os._exit": ["by os._exit"],
+    "kills itself": ["by killing itself"],
+    "closes the descriptors that report": ["without its descriptors"],
+    "writes to them what it likes": ["as the launcher", "as a copy", "as a copy that takes over"],
+}
+
+
+def test_the_manual_has_the_table_of_ends():
+    table = [line.removeprefix(".It ").split(" Ta ") for line in (cells.BUILD / "man/hotcell-session.1").read_text().splitlines()
+             if line.startswith(".It ") and line.count(" Ta ") == 2][1:]
+    assert {end for ends in ROWS.values() for end in ends} == set(ENDS)
+    assert table == [[row, *{(ENDS[end][2], "undone" if ENDS[end][3] else "kept") for end in ends}.pop()] for row, ends in ROWS.items()]
+    for row, ends in ROWS.items():
+        assert len({ENDS[end][2:] for end in ends}) == 1, row
+
+
 @pytest.fixture(name="session")
 def fixture_session(base_tree):  # pylint: disable=unused-argument
     with living.Session() as session:
@@ -202,10 +235,20 @@ def output_until_result(session):
     return said, answer["manifest"]
 
 
+def hear(session, text):
+    """Output is told in pieces of any size."""
+    heard = ""
+    while len(heard) < len(text):
+        answer = session.answer()
+        assert answer["event"] == "stdout", answer
+        heard += answer["text"]
+    assert heard == text
+
+
 def test_output_is_told_while_a_run_goes_on(session):
     stream(session)
     session.ask({"run": {"code": "import sys\nprint('up', flush=True)\nwhile True: pass"}})
-    assert session.answer() == {"event": "stdout", "text": "up\n"}
+    hear(session, "up\n")
     session.ask(INTERRUPT)
     said, manifest = output_until_result(session)
     assert said["stdout"] == "" and "KeyboardInterrupt" in said["stderr"] and manifest["stdout"]["text"] == "up\n"
@@ -245,13 +288,15 @@ def test_a_client_that_does_not_read_holds_nothing_up(session):
 
 
 def test_an_interrupt_may_not_come_through(session):
+    deaf = "x = 2\nwhile True:\n try: print('up', flush=True); sum(range(10 ** 12))\n except KeyboardInterrupt: pass"
     stream(session)
     session.run("x = 1")
-    session.ask({"run": {"code": "x = 2\nprint('up', flush=True)\nsum(range(10 ** 12))", "limits": SHORT}})
-    assert session.answer()["text"] == "up\n"
+    session.ask({"run": {"code": deaf, "limits": {"timeout": "2s", "grace": "0"}}})
+    hear(session, "up\n")
     session.ask(INTERRUPT)
-    run = session.result()
-    assert (run.status, run.state) == ("timeout", "rolled back to run 1")
+    while (answer := session.answer())["event"] == "stdout":
+        assert answer["text"] in "up\n"
+    assert (answer["manifest"]["status"], answer["state"]) == ("timeout", "rolled back to run 1")
     assert session.run("x").value == 1
 
 
@@ -367,6 +412,20 @@ def test_a_branch_that_is_killed_can_be_kept_and_is_what_they_began_from(session
     assert [result["state"] for result in results] == ["rolled back to run 1", "kept"]
     assert done(session, {"keep": 1})["state"] == "that of run 1"
     assert session.run("x").value == 1
+
+
+def test_what_copies_keep_counts_with_the_rest(base_tree):  # pylint: disable=unused-argument
+    """Each run is well within the limit, and so are any two."""
+    fill = {"code": "data = bytearray(48 << 20); data[::4096] = b'x' * len(data[::4096]); x += 1\nwhile x > 3: pass"}
+    with living.Session("--memory=128M", "--memory-soft=0") as session:
+        session.run("x = 1")
+        session.ask({"branch": [fill, fill, {**fill, "vars": {"x": 3}}]})
+        results = [session.answer() for _ in range(3)]
+        assert [(r["manifest"]["status"], r["state"]) for r in results] == [
+            ("ok", "kept"), ("ok", "kept"), ("memory", "rolled back to run 1")], results
+        assert session.answer()["request"] == "branch"
+        done(session, {"keep": 2})
+        assert session.run("len(data), x").manifest["guest"]["value"]["text/plain"] == f"({48 << 20}, 2)"
 
 
 @pytest.mark.row("S3.4", "S3.5", "S3.7", "S3.38")

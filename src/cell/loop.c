@@ -65,14 +65,33 @@ void hc_loop_kill(struct hc_supervisor *s)
     (void)syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
 }
 
+#define COPIES_EVERY_US 100000
+#define COPIES_SHARE    20 /* of all time, what looking at them may take */
+
+/* What copies that wait have of their own. They share most of what they have with the run, so that all of it
+ * together may be several times what there is: only when that is too much is it worth a closer look. */
+static int64_t memory_of_copies(struct hc_supervisor *s, int64_t run, int64_t all)
+{
+    int64_t begun = hc_now_us();
+    if (all <= s->policy->limits.memory)
+        return 0;
+    if (begun < s->look_us)
+        return s->copies_memory;
+    s->copies_memory = MAX(hc_watch_memory_below(s->pid) - run, 0);
+    int64_t took = hc_now_us() - begun;
+    s->look_us = begun + MAX(COPIES_EVERY_US, took * COPIES_SHARE);
+    return s->copies_memory;
+}
+
 int64_t hc_loop_look(struct hc_supervisor *s)
 {
     struct hc_sample now;
     hc_watch_sample(s->pid, &now);
-    if (s->run_pid) { /* the copy that waits shares what it has with the run */
-        int64_t tasks = now.tasks;
+    if (s->run_pid) {
+        struct hc_sample all = now;
         hc_watch_sample(s->run_pid, &now);
-        now.tasks = tasks;
+        now.memory += memory_of_copies(s, now.memory, all.memory);
+        now.tasks = all.tasks;
     }
     struct pollfd ended = {.fd = s->pidfd, .events = POLLIN};
     if (s->adopted && poll(&ended, 1, 0) != 0) /* the number may be another's by now */

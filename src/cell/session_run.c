@@ -63,7 +63,7 @@ void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct 
     sup->warned = HC_WARNED_NOT;
     sup->copied = sup->resumed = 0;
     sup->memory_peak = sup->tasks_peak = sup->cpu_user_us = sup->cpu_system_us = 0;
-    sup->go_us = sup->end_us = 0;
+    sup->go_us = sup->end_us = sup->look_us = 0;
     sup->listener.answered = 0;
     if (s->loop.pace >= 0 &&
         hc_loop_watch(&s->loop, sup->listener.fd, HC_ON_REFUSED, EPOLLIN, &(struct hc_error){0}) == 0)

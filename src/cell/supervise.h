@@ -68,7 +68,9 @@ struct hc_supervisor {
     int wait_code, wait_status; /* of the first process, as waitid tells */
     struct rusage rusage; /* of the processes that were waited for inside; not of those that were killed */
     int64_t memory_peak, tasks_peak, cpu_user_us,
-        cpu_system_us; /* without a cgroup: sampled, the last before a kill */
+        cpu_system_us;              /* without a cgroup: sampled, the last before a kill */
+    int64_t copies_memory, look_us; /* of a session, without a cgroup: what the run does not share of its
+                                       copies; not to be found out again before */
     char job_filter_evidence[160];
     enum hc_warning warned;
     char no_soft[160];               /* why limits.memory_soft was not watched; empty if it was */

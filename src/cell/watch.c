@@ -4,6 +4,7 @@
 #include "cell/status.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +105,23 @@ size_t hc_watch_below(pid_t pid, pid_t *out, size_t max)
             count = add_children(proc, out, count, max);
     }
     return count;
+}
+
+int64_t hc_watch_memory_below(pid_t pid)
+{
+    static pid_t below[MAX_PROCESSES];
+    static char text[4096];
+    int64_t sum = 0;
+    size_t count = hc_watch_below(pid, below, MAX_PROCESSES);
+    for (size_t i = 0; i < count; i++) {
+        char path[48];
+        (void)snprintf(path, sizeof path, "/proc/%d/smaps_rollup", below[i]);
+        if (hc_read_attr(AT_FDCWD, path, text, sizeof text) >= 0)
+            sum += (field(text, "Pss_Anon") + field(text, "Pss_Shmem")) * 1024;
+        else if (errno != ENOENT && errno != ESRCH) /* it has not just ended */
+            return -1;
+    }
+    return sum;
 }
 
 int64_t hc_watch_fs_bytes(int dir_fd)

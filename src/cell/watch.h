@@ -18,6 +18,10 @@ struct hc_sample {
  * processes. */
 void hc_watch_sample(pid_t pid, struct hc_sample *out);
 
+/* The memory of all processes below `pid`, of what they share each page once; -1 if it cannot be told. It
+ * takes the kernel a look at each page. */
+int64_t hc_watch_memory_below(pid_t pid);
+
 /* The processes below `pid`, at most `max`. Returns how many. */
 size_t hc_watch_below(pid_t pid, pid_t *out, size_t max);
 
