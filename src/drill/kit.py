@@ -7,6 +7,7 @@ import errno
 import os
 import platform
 import struct
+import sys
 
 # Numbers of system calls: name, on x86-64, on arm64.
 NUMBERS = """
