@@ -64,10 +64,11 @@ static const struct hc_option config_rows[] = {
     {.path = "http.headers", .kind = HC_OPT_SIZE, FIELD(http_headers), .min = KIB, .max = MIB, .def = 16 * KIB,
      .help = "Size of a request's first line and headers together."},
     {.path = "http.connections", .kind = HC_OPT_COUNT, FIELD(http_connections), .min = 1, .max = 100000, .def = 256,
-     .help = "Connections at the same time."},
+     .help = "Connections at the same time, on each socket; more wait until one ends."},
     {.path = "http.tenant_connections", .kind = HC_OPT_COUNT, FIELD(http_tenant_connections), .min = 1,
      .max = 100000, .def = 64,
-     .help = "Connections of one tenant at the same time."},
+     .help = "Connections of one tenant at the same time; and of one user of this host, one IPv4 address or one IPv6 network (/64), that "
+             "have not said yet for which tenant."},
     {.path = "http.idle", .kind = HC_OPT_DURATION, FIELD(http_idle_ms), .min = SECOND, .max = HOUR,
      .def = 30 * SECOND,
      .help = "A client that sends nothing and takes nothing for so long, though it is its turn, is cut off."},

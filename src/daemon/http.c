@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,33 +35,58 @@ static void hung_up(struct hc_watch *w, uint32_t events)
         x->waiter.wake(&x->waiter);
 }
 
-static int learn_peer(struct hc_connection *c)
+/* Of an address what one host cannot choose: of IPv6 the network. */
+static void take_address(const struct sockaddr_storage *address, unsigned char out[16])
+{
+    const struct in6_addr *v6 = &((const struct sockaddr_in6 *)address)->sin6_addr;
+    if (address->ss_family == AF_INET)
+        memcpy(out, &((const struct sockaddr_in *)address)->sin_addr, sizeof(struct in_addr));
+    else if (address->ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(v6))
+        memcpy(out, &v6->s6_addr[12], sizeof(struct in_addr));
+    else if (address->ss_family == AF_INET6)
+        memcpy(out, v6, 8);
+}
+
+static int learn_origin(int fd, bool local, struct hc_origin *from)
 {
     struct ucred peer;
-    socklen_t len = sizeof peer;
-    if (getsockopt(c->hangup.fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+    struct sockaddr_storage address = {0};
+    socklen_t len = local ? sizeof peer : sizeof address;
+    *from = (struct hc_origin){.local = local, .uid = (uid_t)-1};
+    if (local ? getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0
+              : getpeername(fd, (struct sockaddr *)&address, &len) < 0)
         return -1;
-    c->uid = peer.uid;
+    if (local)
+        from->uid = peer.uid;
+    else
+        take_address(&address, from->address);
     return 0;
+}
+
+/* Who says nothing, or not who he is, holds no more connections than a tenant does; or he could have them
+ * all, and keep everybody else out. */
+static bool has_room(const struct hc_http *h, const struct hc_origin *from)
+{
+    int64_t silent = 0;
+    for (const struct hc_connection *c = h->connections; c; c = c->next)
+        silent += !c->tenant && c->from.local == from->local && c->from.uid == from->uid &&
+                  memcmp(c->from.address, from->address, sizeof from->address) == 0;
+    return silent < h->front->config.http_tenant_connections;
 }
 
 static void connection_begins(struct hc_http *h, bool local, struct MHD_Connection *mhd, void **context)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
-    struct hc_connection *c = calloc(1, sizeof *c);
+    struct hc_connection *c = info ? calloc(1, sizeof *c) : NULL;
     struct hc_error err;
-    if (!c || !info) {
-        free(c);
+    if (!c)
         return; /* whatever it asks is refused: no context */
-    }
-    *c = (struct hc_connection){.hangup = {info->connect_fd, hung_up},
-                                .front = h->front,
-                                .local = local,
-                                .uid = (uid_t)-1,
-                                .receiving = true,
-                                .since = hc_mono_ms()};
+    *c = (struct hc_connection){
+        .hangup = {info->connect_fd, hung_up}, .front = h->front, .receiving = true, .since = hc_mono_ms()};
     /* No events are asked for: the end of the connection is always told. */
-    if ((local && learn_peer(c) < 0) || hc_reactor_add(h->front->epoll, &c->hangup, EPOLLET, &err) < 0) {
+    if (learn_origin(info->connect_fd, local, &c->from) < 0 || !has_room(h, &c->from) ||
+        hc_reactor_add(h->front->epoll, &c->hangup, EPOLLET, &err) < 0) {
+        (void)shutdown(info->connect_fd, SHUT_RDWR);
         free(c);
         return;
     }
@@ -71,8 +97,11 @@ static void connection_begins(struct hc_http *h, bool local, struct MHD_Connecti
     *context = c;
 }
 
+/* There may be room for another connection now: libmicrohttpd, which does not listen when it has as many as
+ * it may have, looks when it is run the next time. */
 static void connection_ends(struct hc_http *h, struct hc_connection *c)
 {
+    h->due = true;
     if (!c)
         return;
     hc_reactor_remove(h->front->epoll, &c->hangup);
@@ -110,7 +139,7 @@ static struct hc_tenant *find_tenant(const struct hc_exchange *x)
     struct hc_tenants *all = x->front->tenants;
     const char *credentials = hc_exchange_header(x, "Authorization");
     if (!credentials)
-        return x->connection->local ? hc_tenant_of_uid(all, x->connection->uid) : NULL;
+        return x->connection->from.local ? hc_tenant_of_uid(all, x->connection->from.uid) : NULL;
     if (strncasecmp(credentials, scheme, sizeof scheme - 1) != 0)
         return NULL;
     const char *token = credentials + sizeof scheme - 1;
@@ -134,9 +163,9 @@ static struct hc_tenant *identify(struct hc_exchange *x, struct hc_problem *why)
 {
     struct hc_tenant *t = find_tenant(x);
     if (!t)
-        hc_problem_set(why, x->connection->local ? HC_PROBLEM_FORBIDDEN : HC_PROBLEM_UNKNOWN_USER,
-                       x->connection->local ? "no tenant is configured for this user"
-                                            : "a valid token is needed: Authorization: Bearer TOKEN");
+        hc_problem_set(why, x->connection->from.local ? HC_PROBLEM_FORBIDDEN : HC_PROBLEM_UNKNOWN_USER,
+                       x->connection->from.local ? "no tenant is configured for this user"
+                                                 : "a valid token is needed: Authorization: Bearer TOKEN");
     else if (!count_connection(x, t)) {
         hc_problem_set(why, HC_PROBLEM_QUOTA, "the tenant has %lld connections already",
                        (long long)t->connections);

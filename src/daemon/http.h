@@ -12,12 +12,18 @@ struct MHD_Response;
 struct hc_front;
 struct hc_route;
 
+/* Where a connection comes from, before it has said for whom: a user of this host, or an address. */
+struct hc_origin {
+    bool local;
+    uid_t uid;                 /* local: of its process */
+    unsigned char address[16]; /* not local: IPv4, or the network of an IPv6 one */
+};
+
 /* One client. */
 struct hc_connection {
     struct hc_watch hangup; /* of its socket, which is libmicrohttpd's */
     struct hc_front *front;
-    bool local;
-    uid_t uid;                /* local: of its process */
+    struct hc_origin from;
     struct hc_tenant *tenant; /* once it is known; counted in tenant->connections */
     bool receiving;           /* a request, or nothing yet: not for longer than the bound */
     int64_t since;            /* when that began */
@@ -54,7 +60,7 @@ struct hc_http {
     struct hc_server servers[HC_MAX_LISTENERS];
     size_t server_count;
     struct hc_connection *connections;
-    bool due;   /* something was resumed */
+    bool due;   /* something was resumed, or has ended */
     bool quiet; /* no new connections */
 };
 

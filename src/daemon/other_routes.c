@@ -98,7 +98,8 @@ int hc_get_metrics(struct hc_exchange *x, struct hc_tenant *t)
 {
     hc_autobuf out = {0};
     (void)t;
-    if (!x->connection->local || (x->connection->uid != 0 && x->connection->uid != x->front->owner))
+    if (!x->connection->from.local ||
+        (x->connection->from.uid != 0 && x->connection->from.uid != x->front->owner))
         return hc_reply_fail(x, HC_PROBLEM_FORBIDDEN,
                              "metrics are for root and for the user that the daemon was started as, over the "
                              "Unix socket");
