@@ -490,12 +490,15 @@ def test_tokens_over_tcp(user):
 
 def test_the_front_has_no_rights(user):
     with daemons.Daemon(user, config={"workers": 1}) as d:
-        status = {}
-        for pid in d.children():
-            with open(f"/proc/{pid}/status", encoding="ascii") as file:
-                fields = dict(line.rstrip("\n").split(":\t", 1) for line in file)
-            status[fields["NoNewPrivs"]] = fields
-        front = status["1"]
+        def status(name):
+            for pid in d.named(name):
+                with open(f"/proc/{pid}/status", encoding="ascii") as file:
+                    return dict(line.rstrip("\n").split(":\t", 1) for line in file)
+            return {}
+        # Nobody waits for the ledger's process.
+        cells.wait_until("its filter", lambda: status("ledger").get("Seccomp") == "2")
+        front = status("front")
+        assert (front["NoNewPrivs"], front["Seccomp"]) == ("1", "2")
         assert int(front["CapEff"], 16) == int(front["CapPrm"], 16) == 0
         assert set(front["Uid"].split()) != {"0"} and front["Groups"].split() in ([], [str(user.uid)])
         if user.is_root:

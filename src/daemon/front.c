@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "daemon/reload.h"
 #include "daemon/rights.h"
+#include "daemon/walls.h"
 #include "daemon/worker.h"
 
 #include <errno.h>
@@ -181,7 +182,8 @@ static int start(struct hc_front *f, const struct hc_front_setup *setup, struct 
             return -1;
     if (hc_store_open(f, err) < 0)
         return -1;
-    if (hc_http_start(&f->http, f, setup->listeners, err) < 0 || hc_drop_rights(err) < 0)
+    if (hc_http_start(&f->http, f, setup->listeners, err) < 0 || hc_drop_rights(err) < 0 ||
+        hc_walls_raise(err) < 0)
         return -1;
     hc_front_dispatch(f);
     tell_keeper(f, HC_SAY_READY);

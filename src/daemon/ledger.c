@@ -321,7 +321,8 @@ static int connect_to(struct hc_ledger *l, struct hc_error *err)
                  ? SQLITE_OK
                  : sqlite3_exec(l->db,
                                 "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = " WAL_PAGES
-                                "; PRAGMA journal_size_limit = " JOURNAL_MOST,
+                                "; PRAGMA journal_size_limit = " JOURNAL_MOST
+                                "; PRAGMA temp_store = MEMORY", /* the front can make no files */
                                 NULL, NULL, NULL);
     }
     (void)umask(mask);

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "daemon/ledger.h"
 #include "daemon/rights.h"
+#include "daemon/walls.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -28,6 +29,8 @@ static int settle(struct hc_error *err)
     if (hc_ledger_open(&ledger, HC_LEDGER_FILE, HC_LEDGER_SETTLE, err) < 0)
         return -1;
     int rc = hc_drop_rights(err); /* with all that it needs open */
+    if (rc == 0)
+        rc = hc_walls_raise(err);
     while (rc == 0) {
         if (has_news(&seen))
             rc = hc_ledger_settle(ledger, err);
