@@ -42,7 +42,7 @@ static void print_line(const struct hc_ledger_job *job)
     char when[32], took[32] = "-";
     if (job->started > 0 && job->finished >= job->started)
         (void)snprintf(took, sizeof took, "%.3f", (double)(job->finished - job->started) / 1000);
-    (void)printf("%-32s %-16s %-9s %-13s %-20s %10s %10.3f\n", job->id, job->tenant,
+    (void)printf("%-37s %-16s %-9s %-13s %-20s %10s %10.3f\n", job->id, job->tenant,
                  hc_job_state_name(job->state), job->status ? job->status : "-",
                  hc_report_time(job->accepted, when), took, (double)job->used.cpu_us / 1e6);
 }
@@ -53,7 +53,7 @@ static int each_job(void *ctx, const struct hc_ledger_job *job)
     if (j->json)
         return hc_report_row(job_row(job), &j->first, j->err);
     if (j->first)
-        (void)printf("%-32s %-16s %-9s %-13s %-20s %10s %10s\n", "JOB", "TENANT", "STATE", "STATUS",
+        (void)printf("%-37s %-16s %-9s %-13s %-20s %10s %10s\n", "JOB", "TENANT", "STATE", "STATUS",
                      "ACCEPTED", "TOOK (s)", "CPU (s)");
     j->first = false;
     print_line(job);

@@ -108,12 +108,13 @@ static void jobs_are_a_table_or_a_list(void **state)
     struct hc_report_options o = {.state = -1, .tenant = "bob"},
                              some = {.state = -1, .json = true, .most = 2};
     (void)state;
-    expect(
-        hc_report_jobs, &o,
-        "JOB                              TENANT           STATE     STATUS        ACCEPTED               "
-        "TOOK (s)    CPU (s)\n"
-        "job-2                            bob              done      timeout       2024-10-03T23:00:00Z      "
-        "1.500      1.250\n");
+    expect(hc_report_jobs, &o,
+           "JOB                                   TENANT           STATE     STATUS        ACCEPTED          "
+           "     "
+           "TOOK (s)    CPU (s)\n"
+           "job-2                                 bob              done      timeout       "
+           "2024-10-03T23:00:00Z      "
+           "1.500      1.250\n");
     expect(hc_report_jobs, &some,
            "[{\"job_id\":\"job-5\",\"tenant\":\"alice\",\"state\":\"accepted\",\"status\":null,"
            "\"accepted\":\"2024-10-04T00:00:00Z\",\"started\":null,\"finished\":null,\"attempts\":0,"
