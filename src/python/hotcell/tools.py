@@ -1,11 +1,12 @@
 """Tools: callables of the caller's that a program in a cell may call, described by their signatures.
 
 The callables stay here. The launcher checks each call and hands it over on a socket (hotcell(1), --tool-fd); a thread
-answers, one call after the other. What a callable returns must be JSON; what it raises is a ToolError in the program.
+answers, one call after the other, coroutines in a loop of the caller's side by side. What a callable returns must be JSON; what it raises is a ToolError in the program.
 """
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import inspect
 import json
@@ -15,7 +16,7 @@ import types
 import typing
 from collections import abc
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, Dict, Mapping, Optional, Sequence, Union
 
 from .errors import InputError
 
@@ -188,11 +189,12 @@ class Server:
         self._ours, self._theirs = socket.socketpair()
         self.theirs = self._theirs.fileno()
         self._loop: Optional["asyncio.AbstractEventLoop"] = None
+        self._writing = threading.Lock()
         context = contextvars.copy_context()
         self._thread = threading.Thread(target=context.run, args=(self._serve,), name="hotcell-tools", daemon=True)
 
     def start(self, loop: Optional["asyncio.AbstractEventLoop"] = None) -> None:
-        """Coroutine functions run in `loop`; without one each in a loop of its own."""
+        """Coroutine functions run in `loop`, as many at once as are called; without one, each in a loop of its own."""
         self._loop = loop
         self._thread.start()
 
@@ -207,28 +209,36 @@ class Server:
 
     def _serve(self) -> None:
         try:
-            with self._ours, self._ours.makefile("rw", encoding="utf-8", newline="\n") as stream:
+            with self._ours, self._ours.makefile("r", encoding="utf-8", newline="\n") as stream:
                 for line in stream:
-                    stream.write(self._answer(json.loads(line)) + "\n")
-                    stream.flush()
-        except OSError:  # nobody waits for the answer any more
+                    self._answer(json.loads(line))
+        except OSError:
             pass
 
-    def _answer(self, call: Dict[str, Any]) -> str:
+    def _answer(self, call: Dict[str, Any]) -> None:
+        """Say what came of it. A coroutine in a loop says it itself, when it has ended: more of them go on at once."""
         try:
             value = self._tools[call["name"]].call(call["arguments"])
             if inspect.isawaitable(value):
-                value = self._await(value)
-            return json.dumps({"id": call["id"], **outcome_of(value)})
+                import asyncio
+                work = self._say(call["id"], value)
+                if self._loop is not None:
+                    asyncio.run_coroutine_threadsafe(work, self._loop)
+                else:
+                    asyncio.run(work)
+                return
+            answer = outcome_of(value)
         except Exception as error:
-            return json.dumps({"id": call["id"], **failure_of(error)})
+            answer = failure_of(error)
+        self._write(call["id"], answer)
 
-    def _await(self, value: Any) -> Any:
-        import asyncio
+    async def _say(self, call_id: Any, value: Awaitable[Any]) -> None:
+        try:
+            answer = outcome_of(await value)
+        except Exception as error:
+            answer = failure_of(error)
+        self._write(call_id, answer)
 
-        async def result() -> Any:
-            return await value
-        if self._loop is None:
-            return asyncio.run(result())
-        return asyncio.run_coroutine_threadsafe(result(), self._loop).result()
-
+    def _write(self, call_id: Any, answer: Dict[str, Any]) -> None:
+        with self._writing, contextlib.suppress(OSError):  # nobody waits for it any more
+            self._ours.sendall(json.dumps({"id": call_id, **answer}).encode() + b"\n")
