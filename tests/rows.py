@@ -6,10 +6,8 @@ COUNTS = {"S0": 32, "S1": 37, "S2": 23, "S3": 41}
 ROWS = [f"{system}.{number}" for system, count in COUNTS.items() for number in range(1, count + 1)]
 
 # What no test shows yet, and what it waits for.
-TOOLS = "tools of the caller's, which a program in a cell can call: a hook is one, and needs a session that lives"
 MONITORING = "trees with Python 3.12: version 3.11 has no sys.monitoring, which sees calls of native code"
 WAITING = {
     "S3.22": MONITORING,
-    "S3.23": TOOLS,
     "S3.32": MONITORING,
 }

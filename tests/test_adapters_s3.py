@@ -13,33 +13,15 @@ from pathlib import Path
 
 import cells
 import pytest
+from runners import PACKAGE, fresh, run  # noqa: F401
 
-PACKAGE = Path(__file__).resolve().parent.parent / "src" / "python"
-sys.path.insert(0, str(PACKAGE))
-import hotcell  # noqa: E402
-from hotcell.adapters import RunPython, notebook  # noqa: E402
-from hotcell.adapters import allow as registry  # noqa: E402
-from hotcell.adapters.allow import (AllowChecked, AllowPolicy, OpenWritePolicy, PathWritePolicy,  # noqa: E402
-                                    PosAllowPolicy, allow, chk_dest)
+import hotcell
+from hotcell.adapters import RunPython, notebook
+from hotcell.adapters import allow as registry
+from hotcell.adapters.allow import (AllowChecked, AllowPolicy, OpenWritePolicy, PathWritePolicy, PosAllowPolicy, allow,
+                                    chk_dest)
 
 module_level = "of this test module"
-
-
-@pytest.fixture(autouse=True)
-def fresh(base_tree, tmp_path, monkeypatch):
-    """No tool of another test's, no configuration of the user's, a directory to write to."""
-    monkeypatch.setenv("HOTCELL", str(cells.HOTCELL))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setattr(notebook, "_config_read", False)
-    monkeypatch.setattr(notebook, "default_ok_dests", ())
-    monkeypatch.setattr(registry, "_write_types", list(registry._write_types))
-    monkeypatch.chdir(tmp_path)
-    registry.__pytools__.clear()
-    registry.__llmtools__.clear()
-
-
-def run(code, g=None, **options):
-    return asyncio.run(RunPython(g={} if g is None else g, **{"tree": "base", **options})(code))
 
 
 # ---- running ----
@@ -409,7 +391,7 @@ def test_matplotlib():
 
 @pytest.mark.row("S3.28")
 def test_the_docstring_tells_of_the_tools():
-    assert "fresh cell" in RunPython.__doc__ and "Tools" not in RunPython.__doc__
+    assert "in a cell" in RunPython.__doc__ and "Tools" not in RunPython.__doc__
 
     def lookup(city: str, year=2020):
         """How many live there.

@@ -129,6 +129,11 @@ class Session:
             raise NotInstalled(f"{command[0]}: {error.strerror}") from error
         self.id: str = self._answer()["session"]
 
+    @property
+    def ended(self) -> bool:
+        """Whether it is known to be over."""
+        return bool(self._process.stdout and self._process.stdout.closed)
+
     def run(self, code: str, *, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
             limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
             persist_code: bool = False, check: bool = False) -> Run:
@@ -204,7 +209,7 @@ class Session:
 
     def _read(self) -> Dict[str, Any]:
         assert self._process.stdout is not None
-        if self._process.stdout.closed:
+        if self.ended:
             raise SessionEnded(self._reason, self.manifest)
         try:
             line = self._process.stdout.readline()
@@ -216,6 +221,8 @@ class Session:
         answer: Dict[str, Any] = json.loads(line)
         if answer["event"] == "end":
             self._reason, self.manifest = answer["reason"], answer["manifest"]
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(PATIENCE)  # it tidies up
             self._end()
             raise SessionEnded(self._reason, self.manifest)
         return answer

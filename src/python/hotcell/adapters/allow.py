@@ -132,6 +132,16 @@ class CallInfo:
     name: str
     args: Tuple[Any, ...]
     kwargs: Mapping[str, Any]
+    fn: Optional[Callable[..., Any]] = None
+
+    @property
+    def arguments(self) -> Dict[str, Any]:
+        """What each parameter would be, by its name, defaults too. TypeError: they do not fit."""
+        bound = inspect.signature(self.fn).bind(*self.args, **self.kwargs) if self.fn is not None else None
+        if bound is None:
+            raise TypeError(f"the parameters of {self.name} are not known")
+        bound.apply_defaults()
+        return dict(bound.arguments)
 
 
 @dataclass(frozen=True)
@@ -289,6 +299,16 @@ def registered_as(fn: Any) -> Tuple[Any, str]:
     return _owner(fn), name
 
 
+class _NotAllowed(AllowPolicy):
+    """Of what nobody has allowed: whoever is asked before a denial may."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, obj: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ok_dests: Dests) -> None:
+        raise PermissionError(f"{self.name} is not allowed")
+
+
 class AllowChecked:
     """A callable of the caller's that asks its policies before it is called."""
 
@@ -298,11 +318,10 @@ class AllowChecked:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         owner, name = registered_as(self.fn)
         policies = policies_for(owner, name)
-        if policies is None:
-            raise PermissionError(f"{name} is not allowed")
         bound = getattr(self.fn, "__self__", None)
         obj = None if isinstance(bound, (ModuleType, type)) else bound
-        decide(policies, CallInfo(_name_of(_owner(self.fn)), name, args, kwargs), obj, self.ok_dests)
+        call = CallInfo(_name_of(_owner(self.fn)), name, args, kwargs, self.fn)
+        decide([_NotAllowed(name)] if policies is None else policies, call, obj, self.ok_dests)
         return self.fn(*args, **kwargs)
 
 

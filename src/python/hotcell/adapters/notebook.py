@@ -1,10 +1,11 @@
 """RunPython: code of a model that uses tools, run away from the caller's process, as if it were in its namespace.
 
-Each call has a fresh cell under the policy "notebook". Values of the caller's namespace that the code names go in:
-JSON values, data frames, arrays, and modules under the caller's names for them. New values come back into the
+Each call has a fresh cell under the policy "notebook", or all share one session. Values of the caller's namespace that
+the code names go in: JSON values, data frames, arrays, and modules under the caller's names for them. New values come back into the
 namespace by the rules of should_export, as JSON, frames and arrays; nothing is ever pickled. Callables that the caller
 has allowed are called where they are, in the caller's process, after their policies have agreed; arguments, values and
-exceptions of built-in types go through as JSON. Objects of any other type raise NeedsSession.
+exceptions of built-in types go through as JSON. Objects of any other type stay where they are made: in the cell, as
+long as there is a session, and in the caller's process, where code that names one gets NeedsSession.
 """
 
 from __future__ import annotations
@@ -35,11 +36,12 @@ from ..jobs import arun
 from ..launcher import PathLike
 from ..results import Result
 from ..staging import is_array, is_frame
-from ..tools import Tool
 from . import skills
 from .allow import (AllowChecked, AllowPolicy, CallInfo, DenyInfo, OpenWritePolicy, PathWritePolicy, PosAllowPolicy,
                     PreDeny, UrlPolicy, allow, allow_matplotlib, allow_write_types, begin_run, chk_dest,
                     default_write_types, describe_tools, is_tool, run_data, set_data, type_name)
+from .live import Live
+from .stubs import stubs, tool
 
 __all__ = [
     "UNSET", "AllowChecked", "AllowPolicy", "CallInfo", "DenyInfo", "OpenWritePolicy", "PathWritePolicy",
@@ -53,7 +55,6 @@ MAX_RETURNS = 64       # names that one job can give back
 WORD = re.compile(r"(?<![\w.])[A-Za-z][A-Za-z0-9_]*")
 MAX_LITERAL = 1 << 16  # characters of a repr that is read as a value
 SOURCES = 10           # that linecache keeps
-TOOL_TIME = "1h"       # for one call of a tool; the job's own limit comes first
 
 default_ok_dests: Sequence[str] = ()
 _namespace: ContextVar[Optional[Dict[str, Any]]] = ContextVar("hotcell_namespace", default=None)
@@ -128,12 +129,13 @@ class _Names:
 class _Values:
     """The caller's values that go into the cell, by how they go; and why others cannot."""
 
-    def __init__(self, g: Mapping[str, Any], names: Iterable[str]) -> None:
+    def __init__(self, g: Mapping[str, Any], names: Iterable[str], may_call: Callable[[Any], bool]) -> None:
         self.vars: Dict[str, Any] = {}
         self.inputs: Dict[str, Any] = {}
         self.modules: Dict[str, str] = {}
         self.tools: Dict[str, Callable[..., Any]] = {}
         self.kept_back: Dict[str, str] = {}
+        self._may_call = may_call
         for name in names:
             if name in g and not name.startswith("_"):
                 self._sort(name, g[name])
@@ -143,12 +145,12 @@ class _Values:
             self.modules[name] = value.__name__
         elif is_frame(value) or is_array(value) and value.dtype.kind != "O":
             self.inputs[name] = value
-        elif is_tool(value):
+        elif self._may_call(value):
             self.tools[name] = value
         elif _is_json(value):
             self.vars[name] = value
         else:
-            self.kept_back[name] = f"a {type(value).__name__} of the caller's cannot be sent into a fresh cell"
+            self.kept_back[name] = f"a {type(value).__name__} of the caller's cannot be sent into a cell"
 
 
 def _is_json(value: Any) -> bool:
@@ -159,71 +161,9 @@ def _is_json(value: Any) -> bool:
         return False
 
 
-# ---- tools ----
-
-# In the cell: callables under the caller's names. They take what they are given, and raise what was raised here.
-STUBS = """
-def hotcell_stubs(tools, names, awaited):
-    import builtins
-    def result(answer):
-        if "raised" in answer:
-            kind, message = answer["raised"]
-            kind = getattr(builtins, kind, None)
-            raise (kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError)(message)
-        return answer["value"]
-    def stub(name):
-        tool = getattr(tools, name)
-        async def later(*args, **kwargs):
-            return result(await tool.call_async(args=args, kwargs=kwargs))
-        def now(*args, **kwargs):
-            return result(tool(args=args, kwargs=kwargs))
-        call = later if name in awaited else now
-        call.__name__ = call.__qualname__ = name
-        call.__doc__ = tool.__doc__
-        return call
-    return {name: stub(name) for name in names}
-"""
-ANY_ARGUMENTS = {"type": "object", "properties": {"args": {"type": "array"}, "kwargs": {"type": "object"}},
-                 "required": ["args", "kwargs"], "additionalProperties": False}
-
-
-def _stubs(tools: Mapping[str, Callable[..., Any]]) -> str:
-    """The code that puts them there."""
-    if not tools:
-        return ""
-    awaited = [name for name, fn in tools.items() if inspect.iscoroutinefunction(fn)]
-    return f"{STUBS}\nglobals().update(hotcell_stubs(tools, {list(tools)}, {awaited}))\ndel hotcell_stubs, tools, ToolError\n"
-
-
-def _tool(fn: Callable[..., Any], ok_dests: Optional[Sequence[str]]) -> Tool:
-    """What answers: the callable behind its policies. An exception is a value here, so that its type goes along."""
-    checked = AllowChecked(fn, ok_dests)
-
-    def value_of(value: Any) -> Dict[str, Any]:
-        json.dumps(value, allow_nan=False)
-        return {"value": value}
-
-    def raised(error: Exception) -> Dict[str, Any]:
-        return {"raised": [type(error).__name__, str(error)]}
-
-    def call(args: List[Any], kwargs: Dict[str, Any]) -> Dict[str, Any]:
-        try:
-            return value_of(checked(*args, **kwargs))
-        except Exception as error:
-            return raised(error)
-
-    async def call_async(args: List[Any], kwargs: Dict[str, Any]) -> Dict[str, Any]:
-        try:
-            return value_of(await checked(*args, **kwargs))
-        except Exception as error:
-            return raised(error)
-    return Tool(call_async if inspect.iscoroutinefunction(fn) else call, description=inspect.getdoc(fn) or "",
-                parameters=ANY_ARGUMENTS, calls=10000, timeout=TOOL_TIME, argument_size="1M", result_size="16M")
-
-
 # ---- running ----
 
-ABOUT = """Run Python code in a fresh cell and return the value of its last expression.
+ABOUT = """Run Python code in a cell and return the value of its last expression.
 
 All of the standard library that needs no processes and no network can be imported, and numpy, pandas, matplotlib and
 other scientific libraries. Top-level await works. print() goes to standard output. New variables come back to the
@@ -244,10 +184,13 @@ class RunPython:
 
     def __init__(self, g: Optional[Dict[str, Any]] = None, sentinel: Optional[str] = None, ok_dests: Any = UNSET, *,
                  policy: Optional[str] = None, tree: Optional[PathLike] = None, timeout: Any = None, memory: Any = None,
-                 pre_deny: Optional[PreDeny] = None, binary: Optional[PathLike] = None) -> None:
+                 pre_deny: Optional[PreDeny] = None, session: bool = False,
+                 binary: Optional[PathLike] = None) -> None:
         """g: the namespace; None: IPython's, or the caller's globals (with `sentinel`, those that have this name).
         ok_dests: where files may go: "." and directories above the current one; None: anywhere; default: nowhere.
-        pre_deny: is asked with a DenyInfo before a call of a tool is denied, see there.
+        pre_deny: is asked with a DenyInfo before a call of a function of the caller's is denied, see there.
+        session: run all code in one session, so that functions, classes and objects of any type stay for later runs;
+        a run that is killed costs only itself, and close() ends it. Without it each run has a fresh cell.
         The rest is as in hotcell.run; the policy is "notebook" unless the user's configuration says otherwise."""
         config = _read_config()
         self.g = _ipython_namespace() if g is None else g
@@ -261,6 +204,10 @@ class RunPython:
         self._options = config.options(tree=tree, timeout=timeout, memory=memory, policy=policy, binary=binary)
         self._policy = str(self._options.pop("policy") or "notebook")
         self._pre_deny = pre_deny
+        self._live: Optional[Live] = None
+        if session:
+            given = {name: value for name, value in self._options.items() if value}
+            self._live = Live(self._namespace, self._may_call, self.ok_dests, given)
 
     async def __call__(self, code: str, *, data: Optional[Mapping[str, Any]] = None) -> Any:
         """Run `code`. Exceptions of built-in types are raised as such, with the cell's traceback as a note in
@@ -269,31 +216,58 @@ class RunPython:
         _namespace.set(self.g)
         begin_run(data, self._pre_deny)
         names = _Names(code)
-        values = _Values(ChainMap(self.g, skills.namespace()), names.used)
+        values = _Values(self._namespace(), names.used, self._may_call)
+        if self._live is not None:
+            return await self._run_live(self._live, code, names, values)
         directory = Path(tempfile.mkdtemp(prefix="hotcell-"))
         try:
-            result = await arun(code, policy=self._rules(values, _source_name(code)), inputs=values.inputs,
-                                vars=values.vars, returns=_wanted(names, values), output_dir=directory / "output",
-                                tools={name: _tool(fn, self.ok_dests) for name, fn in values.tools.items()},
+            prelude = {"names": values.modules, "code": stubs(values.tools)}
+            policy = {**self._rules(filename=_source_name(code)), "prelude": prelude}
+            result = await arun(code, policy=policy, inputs=values.inputs, vars=values.vars,
+                                returns=_wanted(names, values), output_dir=directory / "output",
+                                tools={name: tool(fn, self.ok_dests) for name, fn in values.tools.items()},
                                 **self._options)
-            sys.stdout.write(str(result.stdout))
-            if not result.ok:
-                raise _exception(result, values)
-            sys.stderr.write(str(result.stderr))
-            self._export(result, values)
-            self._place_files(result)
+            self._take(result, values)
             return _value_of(result)
         finally:
             shutil.rmtree(directory, ignore_errors=True)
 
-    def _rules(self, values: _Values, filename: str) -> Dict[str, Any]:
+    def _namespace(self) -> Mapping[str, Any]:
+        """What names of the code stand for: the caller's, and what enabled skills have."""
+        return ChainMap(self.g or {}, skills.namespace())
+
+    def _may_call(self, value: Any) -> bool:
+        """Whether code gets a stub for it. With a hook, for every function and method: what is denied is asked first."""
+        return is_tool(value) or self._pre_deny is not None and inspect.isroutine(value)
+
+    async def _run_live(self, live: Live, code: str, names: _Names, values: _Values) -> Any:
+        result = await live.run(code, self._rules(), values, _wanted(names, values))
+        live.learn(self._take(result, values))
+        return _value_of(result)
+
+    def close(self) -> None:
+        """End the session, if there is one; the next run begins another."""
+        if self._live is not None:
+            self._live.close()
+
+    def _take(self, result: Result, values: _Values) -> Dict[str, Any]:
+        """Output, exceptions, variables and files go where they would have gone. Returns the variables."""
+        sys.stdout.write(str(result.stdout))
+        if not result.ok:
+            raise _exception(result, values)
+        sys.stderr.write(str(result.stderr))
+        exported = self._export(result, values)
+        self._place_files(result)
+        return exported
+
+    def _rules(self, **code: Any) -> Dict[str, Any]:
+        """The policy, but for what comes before the code."""
         writable = [inside for inside, outside in (("/output", "."), ("/tmp", "/tmp")) if self._may_write(outside)]
         permitted = "anywhere" if self.ok_dests is None else str(list(self.ok_dests))
         return {
             "name": Path(self._policy).stem, "extends": self._policy,
-            "code": {"filename": filename, "write_types": [type_name(kind) for kind in default_write_types()]},
+            "code": {**code, "write_types": [type_name(kind) for kind in default_write_types()]},
             "files": {"write": writable, "write_message": f"Dest '{{path}}' not allowed; permitted: {permitted}"},
-            "prelude": {"names": values.modules, "code": _stubs(values.tools)},
         }
 
     def _may_write(self, path: str) -> bool:
@@ -303,8 +277,8 @@ class RunPython:
             return False
         return True
 
-    def _export(self, result: Result, values: _Values) -> None:
-        returned = result.returned
+    def _export(self, result: Result, values: _Values) -> Dict[str, Any]:
+        returned, exported = result.returned, {}
         for name in returned:
             try:
                 value = returned[name]
@@ -312,7 +286,8 @@ class RunPython:
                 warnings.warn(f"{name} did not come back: {error}", stacklevel=3)
                 continue
             if should_export(name, value, self.g) and not (name in values.vars and values.vars[name] == value):
-                self.g[name] = value
+                self.g[name] = exported[name] = value
+        return exported
 
     def _place_files(self, result: Result) -> None:
         """Files that the code wrote into its current directory go to the caller's."""

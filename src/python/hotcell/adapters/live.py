@@ -1,0 +1,288 @@
+"""RunPython's session: one interpreter in a cell for all runs, so that functions, classes and objects of any type stay.
+
+The caller's namespace stays the truth for what can be sent: JSON values that differ from what the session has, data
+frames and arrays are sent again for each run that names them. The session has two tools, whatever the caller allows:
+one calls what the caller's namespace has under a name, if it is allowed at that moment; the other fetches a frame or an
+array that this run was promised. Both are answered in the caller's process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextvars
+import inspect
+import io
+import json
+import shutil
+import tempfile
+import threading
+import warnings
+import weakref
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Mapping, Optional
+
+from ..errors import NeedsSession
+from ..frames import write_frame
+from ..session import Run, Session, SessionEnded
+from ..staging import is_frame
+from ..tools import Tool
+from .allow import AllowChecked
+from .stubs import BOUNDS, RESULT, raised, value_of
+
+PIECE = 6 << 20  # bytes of a frame in one answer
+PATIENCE = 1.0   # seconds until a run that was interrupted is interrupted once more
+NEVER_BEGUN = ("idle", "life")  # reasons for a session's end that come between runs only
+
+# In the cell, before the first run. What it leaves is hotcell_setup, which each change of names goes through.
+PRELUDE = '''
+def hotcell_setup(tools):
+    {frames}
+    {result}
+    def stub(name, doc, later):
+        async def call_later(*args, **kwargs):
+            return result(await tools.hotcell_call.call_async(name=name, args=args, kwargs=kwargs))
+        def call_now(*args, **kwargs):
+            return result(tools.hotcell_call(name=name, args=args, kwargs=kwargs))
+        call = call_later if later else call_now
+        call.__name__ = call.__qualname__ = name
+        call.__doc__ = doc
+        return call
+    def fetch(name):
+        import base64, io
+        pieces, more = [], True
+        while more:
+            answer = tools.hotcell_value(name=name, at=sum(map(len, pieces)))
+            pieces.append(base64.b64decode(answer["data"]))
+            more = answer["more"]
+        return read_frame(io.BytesIO(b"".join(pieces))) if answer["frame"] else array(io.BytesIO(b"".join(pieces)))
+    def array(file):
+        import numpy
+        return numpy.load(file, allow_pickle=False)
+    def module(path):
+        found = __import__(path)
+        for part in path.split(".")[1:]:
+            found = getattr(found, part)
+        return found
+    def setup(plan, space):
+        for name, path in plan["modules"].items():
+            try:
+                space[name] = module(path)
+            except ImportError:
+                pass
+        for name, (doc, later) in plan["tools"].items():
+            space[name] = stub(name, doc, later)
+        for name in plan["frames"]:
+            space[name] = fetch(name)
+    return setup
+hotcell_setup = (lambda setup, space: lambda plan: setup(plan, space))(hotcell_setup(tools), globals())
+del tools, ToolError
+'''
+
+
+def prelude() -> str:
+    """Its source, with the reader of frames in it."""
+    from .. import frames
+    source = inspect.getsource(frames)
+    reading = source[source.index("# ---- reading ----"):]
+    body = "import json, re\nfrom typing import Any\nHEADER = %r\n%s" % (frames.HEADER, reading)
+    return PRELUDE.replace("{frames}", body.replace("\n", "\n    ")).replace("{result}", RESULT.strip())
+
+
+@dataclass
+class _Request:
+    """One run: what the caller gave, and where the caller is."""
+
+    code: str
+    rules: Dict[str, Any]
+    values: Any
+    returns: List[str]
+    context: contextvars.Context
+    loop: asyncio.AbstractEventLoop
+    cancelled: bool = False
+
+
+class Live:
+    """One session, begun when it is first needed, and again when it is over."""
+
+    def __init__(self, lookup: Callable[[], Mapping[str, Any]], may_call: Callable[[Any], bool], ok_dests: Any,
+                 options: Mapping[str, Any]) -> None:
+        self._lookup, self._is_tool, self._ok_dests, self._options = lookup, may_call, ok_dests, options
+        self._lock = threading.Lock()
+        self._session: Optional[Session] = None
+        self._rules: Dict[str, Any] = {}
+        self._finish: Callable[[], Any] = lambda: None
+        self._promised: Dict[str, bytes] = {}
+        self._current: Optional[_Request] = None
+        self._loop: Optional[asyncio.AbstractEventLoop] = None
+        self._forget()
+
+    def _forget(self) -> None:
+        """What the session has is not known."""
+        self._known: Dict[str, Any] = {}
+        self._set_up: Dict[str, Any] = {}
+        self._context = contextvars.copy_context()
+
+    # ---- answered here ----
+
+    def _call(self, name: str, args: List[Any], kwargs: Dict[str, Any]) -> Dict[str, Any]:
+        try:
+            fn = self._lookup().get(name)
+            if not self._is_tool(fn):
+                raise PermissionError(f"{name} is not allowed")
+            value = self._context.run(AllowChecked(fn, self._ok_dests), *args, **kwargs)
+            if inspect.isawaitable(value):  # where the caller's other coroutines run, too
+                assert self._loop is not None
+                value = self._context.run(asyncio.run_coroutine_threadsafe, _awaited(value), self._loop).result()
+            return value_of(value)
+        except Exception as error:
+            return raised(error)
+
+    def _value(self, name: str, at: int) -> Dict[str, Any]:
+        content = self._promised[name]
+        piece = content[at:at + PIECE]
+        return {"data": base64.b64encode(piece).decode(), "more": at + len(piece) < len(content),
+                "frame": is_frame(self._lookup().get(name))}
+
+    # ---- running ----
+
+    async def run(self, code: str, rules: Dict[str, Any], values: Any, returns: List[str]) -> Run:
+        """Run code with the caller's values. A task that is cancelled interrupts its run, and waits for its end."""
+        request = _Request(code, rules, values, returns, contextvars.copy_context(), asyncio.get_running_loop())
+        work = request.loop.run_in_executor(None, self._run, request)
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            request.cancelled = True
+            while not work.done():  # it may not have begun when the first one comes, and may hold out against it
+                session = self._session
+                if session is not None and self._current is request:
+                    session.interrupt()
+                await asyncio.wait([work], timeout=PATIENCE)
+            work.exception()  # nobody else will ask
+            raise
+
+    def _run(self, request: _Request) -> Run:
+        with self._lock:
+            self._current = request
+            try:
+                return self._run_in(self._open(request.rules), request)
+            except SessionEnded as error:
+                if error.reason not in NEVER_BEGUN:
+                    raise
+                self.close()
+                warnings.warn(f"{error}: what it had is lost, another is begun", stacklevel=2)
+                return self._run_in(self._open(request.rules), request)
+            finally:
+                self._current = None
+                if self._session is not None and self._session.ended:
+                    self.close()
+
+    def _open(self, rules: Dict[str, Any]) -> Session:
+        if self._session is not None and rules != self._rules:
+            self.close()
+            warnings.warn("the rules for code have changed: what the session had is lost", stacklevel=2)
+        if self._session is None:
+            directory = tempfile.mkdtemp(prefix="hotcell-")
+            try:
+                tools = [Tool(fn, **BOUNDS) for fn in _answers(weakref.ref(self))]
+                full = {**rules, "prelude": {"code": prelude()}}
+                self._session = Session(policy=full, tools=tools, output_dir=Path(directory, "output"), **self._options)
+            except BaseException:
+                shutil.rmtree(directory, ignore_errors=True)
+                raise
+            self._rules = rules
+            self._finish = weakref.finalize(self, _end, self._session, directory)
+        return self._session
+
+    def close(self) -> None:
+        """End the session: the next run begins another."""
+        self._finish()
+        self._session = None
+        self._forget()
+
+    def _run_in(self, session: Session, request: _Request) -> Run:
+        self._context, self._loop = request.context, request.loop
+        values = request.values
+        self._prepare(session, values)
+        if request.cancelled:
+            raise InterruptedError("cancelled before it began")
+        fresh = {name: value for name, value in values.vars.items()
+                 if name not in self._known or self._known[name] != json.dumps(value)}
+        run = session.run(request.code, vars=fresh, returns=request.returns)
+        if not run.kept:
+            self._forget()
+        elif run.ok:
+            self._known.update({name: json.dumps(value) for name, value in fresh.items()})
+        else:  # what it assigned before it failed does not come back: the caller's values go in again
+            for name in values.vars:
+                self._known.pop(name, None)
+        return run
+
+    def learn(self, exported: Mapping[str, Any]) -> None:
+        """These went from the session into the caller's namespace: the session has them."""
+        for name, value in exported.items():
+            try:
+                self._known[name] = json.dumps(value, allow_nan=False)
+            except (TypeError, ValueError):
+                self._known.pop(name, None)
+
+    def _prepare(self, session: Session, values: Any) -> None:
+        """What is no JSON value: modules, stubs of tools, frames and arrays."""
+        wanted = {**{name: f"module {path}" for name, path in values.modules.items()},
+                  **{name: f"tool {inspect.iscoroutinefunction(fn)}" for name, fn in values.tools.items()}}
+        new = {name for name, what in wanted.items() if self._set_up.get(name) != what}
+        plan = {
+            "modules": {name: path for name, path in values.modules.items() if name in new},
+            "tools": {name: [inspect.getdoc(fn) or "", inspect.iscoroutinefunction(fn)]
+                      for name, fn in values.tools.items() if name in new},
+            "frames": list(values.inputs),
+        }
+        if not any(plan.values()):
+            return
+        self._promised = {name: _bytes(value) for name, value in values.inputs.items()}
+        run = session.run("hotcell_setup(hotcell_plan)", vars={"hotcell_plan": plan})
+        self._promised = {}
+        if not run.ok:
+            raise NeedsSession(f"{', '.join(plan['frames']) or 'names'} could not be set up in the session: "
+                               f"{run.error.message if run.error else run.reason}")
+        self._set_up.update({name: wanted[name] for name in new})
+        for name in (*new, *plan["frames"]):
+            self._known.pop(name, None)
+
+
+def _bytes(value: Any) -> bytes:
+    """Of a frame or an array."""
+    file = io.BytesIO()
+    if is_frame(value):
+        write_frame(file, value)
+    else:
+        import numpy
+        numpy.save(file, value, allow_pickle=False)
+    return file.getvalue()
+
+
+def _answers(live: "weakref.ref[Live]") -> List[Callable[..., Any]]:
+    """The two tools. The session keeps them, and they do not keep what keeps the session."""
+    def here() -> Live:
+        found = live()
+        if found is None:
+            raise RuntimeError("the caller has gone")
+        return found
+
+    def hotcell_call(name: str, args: List[Any], kwargs: Dict[str, Any]) -> Dict[str, Any]:
+        return here()._call(name, args, kwargs)
+
+    def hotcell_value(name: str, at: int) -> Dict[str, Any]:
+        return here()._value(name, at)
+    return [hotcell_call, hotcell_value]
+
+
+async def _awaited(value: Any) -> Any:
+    return await value
+
+
+def _end(session: Session, directory: str) -> None:
+    session.close()
+    shutil.rmtree(directory, ignore_errors=True)
