@@ -334,6 +334,21 @@ def test_a_session_that_cannot_be_opened(server):
     assert text(server.tool("session_open")) == "session-3 is open"
 
 
+@pytest.mark.parametrize("limit, why", [("--session-runs=1", "had as many runs as it may have: 1 (limits.session_runs)"),
+                                        ("--session-idle=1s", "limits.session_idle")])
+def test_a_session_that_has_ended_says_why(base_tree, limit, why):
+    with mcp_client.Server(limit) as server:
+        server.initialize()
+        server.tool("session_open")
+        in_session(server, "x = 1")
+        while "no session is open" not in text(server.tool("session_list")):
+            pass  # its end is told to nobody
+        refusal = server.refusal("session_run", session="session-1", code="x")
+        assert refusal.startswith("session-1 has ended: ") and why in refusal and "variables are gone" in refusal
+        assert "has ended" in server.refusal("session_close", session="session-1")
+        assert text(server.tool("session_open")) == "session-2 is open"
+
+
 def test_no_end_leaves_a_session_behind(base_tree):
     with mcp_client.Server() as server:
         server.initialize()

@@ -317,7 +317,8 @@ static void conclude(struct hc_session *s, enum hc_session_end end)
                            hc_format_duration(limits->session_cpu_ms, text, sizeof text));
         break;
     case HC_SESSION_RUNS:
-        hc_launch_conclude(s->m, HC_STATUS_KILLED, "it has had %lld runs (limits.session_runs)",
+        hc_launch_conclude(s->m, HC_STATUS_KILLED,
+                           "had as many runs as it may have: %lld (limits.session_runs)",
                            (long long)limits->session_runs);
         break;
     case HC_SESSION_LOST:

@@ -33,6 +33,14 @@ struct hc_session_place {
     char id[HC_RPC_ID_MAX + 1];       /* of the call that waits: for it to open, or for a run; empty: none */
     char close_id[HC_RPC_ID_MAX + 1]; /* of the call that closes it */
     bool cancelled;                   /* that call: nobody waits, what runs in it has not ended yet */
+    char why[200];                    /* it has said that it ends, and this; empty: it has not */
+};
+
+#define HC_MCP_ENDED 16 /* sessions of which it is remembered why they ended */
+
+struct hc_session_ended {
+    char name[HC_STORE_RUN];
+    char why[200];
 };
 
 struct hc_mcp {
@@ -44,7 +52,9 @@ struct hc_mcp {
     const char *version; /* of the protocol, static; NULL: not initialized */
     struct hc_program programs[HC_MCP_JOBS];
     struct hc_session_place sessions[HC_MCP_SESSIONS];
-    bool gone; /* the client */
+    struct hc_session_ended ended[HC_MCP_ENDED];
+    size_t ended_count; /* so far: the place of the next is this, modulo their number */
+    bool gone;          /* the client */
 };
 
 /* A request for a tool. */

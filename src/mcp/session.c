@@ -28,6 +28,20 @@ bool hc_sessions_have(const struct hc_mcp *m, const char *id)
     return false;
 }
 
+/* Why it is not there: a model that knows no reason tries again, and takes its variables for granted. */
+static void refuse_unknown(struct hc_mcp *m, const char *name, const char *id)
+{
+    for (size_t i = 0; i < HC_MCP_ENDED; i++)
+        if (m->ended[i].name[0] && strcmp(m->ended[i].name, name) == 0) {
+            hc_mcp_refuse(m, id,
+                          "%s has ended: %s. Its variables are gone, its files are kept; session_open makes "
+                          "a new session",
+                          name, m->ended[i].why);
+            return;
+        }
+    hc_mcp_refuse(m, id, "there is no session '%.80s' that is open: session_open makes one", name);
+}
+
 /* The session that a call is about, ready for it; NULL: the model has been told. */
 static struct hc_session_place *find(struct hc_mcp *m, const struct hc_call *call, bool idle)
 {
@@ -46,7 +60,7 @@ static struct hc_session_place *find(struct hc_mcp *m, const struct hc_call *cal
         }
         return s;
     }
-    hc_mcp_refuse(m, id, "there is no session '%.80s' that is open: session_open makes one", name);
+    refuse_unknown(m, name, id);
     return NULL;
 }
 
@@ -301,6 +315,14 @@ static void answer_ready(struct hc_mcp *m, struct hc_session_place *s)
         hc_mcp_say(m, s->id, "%s is open", s->name);
 }
 
+/* It ends: by itself, if it was not told to. */
+static void note_end(struct hc_session_place *s, const cJSON *event)
+{
+    const cJSON *manifest = cJSON_GetObjectItemCaseSensitive(event, "manifest");
+    const char *reason = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(manifest, "reason"));
+    (void)snprintf(s->why, sizeof s->why, "%s", reason ? reason : "it was closed");
+}
+
 /* A line of the session: of the launcher, not of a program in it, but no reason to trust it blindly. */
 static void hear(struct hc_mcp *m, struct hc_session_place *s, const char *text, size_t len)
 {
@@ -312,6 +334,8 @@ static void hear(struct hc_mcp *m, struct hc_session_place *s, const char *text,
         bool ready = event && strcmp(event, "ready") == 0, result = event && strcmp(event, "result") == 0;
         bool error = event && strcmp(event, "error") == 0, done = event && strcmp(event, "done") == 0;
         const char *state = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(j.root, "state"));
+        if (event && strcmp(event, "end") == 0)
+            note_end(s, j.root);
         if (ready)
             answer_ready(m, s);
         if (result)
@@ -353,6 +377,13 @@ static bool was_ready(const struct hc_mcp *m, const struct hc_session_place *s)
     return hc_store_find_run(&m->store, s->name) != NULL;
 }
 
+static void remember_end(struct hc_mcp *m, const struct hc_session_place *s)
+{
+    struct hc_session_ended *e = &m->ended[m->ended_count++ % HC_MCP_ENDED];
+    (void)snprintf(e->name, sizeof e->name, "%s", s->name);
+    (void)snprintf(e->why, sizeof e->why, "%s", s->why);
+}
+
 static void conclude(struct hc_mcp *m, struct hc_session_place *s)
 {
     struct hc_stored_run none;
@@ -361,9 +392,14 @@ static void conclude(struct hc_mcp *m, struct hc_session_place *s)
     hc_stored_init(&none, s->name);
     hc_store_take_back(&m->store, s->name);
     hc_child_words(&s->child, &words);
-    if (s->id[0] && !s->cancelled)
-        hc_mcp_refuse(m, s->id, "%s %s: %s", s->name, ready ? "has ended" : "could not be opened",
-                      s->close_id[0] ? "it was closed" : words.data);
+    if (s->close_id[0] || !s->why[0])
+        (void)snprintf(s->why, sizeof s->why, "%.199s", s->close_id[0] ? "it was closed" : words.data);
+    if (ready)
+        remember_end(m, s);
+    if (s->id[0] && !s->cancelled && ready)
+        refuse_unknown(m, s->name, s->id);
+    else if (s->id[0] && !s->cancelled)
+        hc_mcp_refuse(m, s->id, "%s could not be opened: %s", s->name, s->close_id[0] ? s->why : words.data);
     if (s->close_id[0])
         hc_mcp_say(m, s->close_id, "%s is closed; its files are kept", s->name);
     if (ready)
