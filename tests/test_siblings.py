@@ -1,5 +1,6 @@
 """What is between a zygote and its cells, and between cells of one zygote: copies of one process that share nothing."""
 
+import contextlib
 import ctypes
 import json
 import os
@@ -173,6 +174,8 @@ def test_files_of_the_tree_that_libraries_keep_open_are_each_copy_s_own(user):
 
 # ---- channels ----
 
+# In plain python3 two programs of one parent have its standard input; signals may wait there up to a bound of the test's own, as
+# the account is the user's.
 INHERITED = {
     "flags of the standard input": test_channels.Channel(
         "fcntl.fcntl(0, fcntl.F_SETFL, os.O_NONBLOCK)", "return 1 if fcntl.fcntl(0, fcntl.F_GETFL) & os.O_NONBLOCK else None", one_bit=True),
@@ -188,10 +191,12 @@ def send_signal():
 """, one_bit=True),
 }
 # Inputs are copies, which have just been made: their access time says nothing of anybody else.
-CHANNELS = {**{name: channel for name, channel in test_channels.CHANNELS.items()
-               if not channel.options and name != "access time of an input"}, **INHERITED}
+CHANNELS = {**{name: channel for name, channel in test_channels.CHANNELS.items() if name != "access time of an input"}, **INHERITED}
+# The last ones to be used: a process's record locks of a file go with any descriptor of it that is closed.
+CHANNELS = dict(sorted(CHANNELS.items(), key=lambda item: item[0].startswith("record lock")))
+MOST_SIGNALS = 500
 
-# All of them in one pair of cells: what each of the functions says, or how it is refused.
+# All of them in one pair of programs: what each of the functions says, or how it is refused.
 ALL = """
 import json
 def tried(name, function):
@@ -217,27 +222,97 @@ tools.turn()
 print(json.dumps({name: tried(name, "send") for name in PARTS}), flush=True)
 import time; time.sleep(600)
 """
+PLAIN_TOOLS = """
+import os, time
+class tools:
+    def gate():
+        while not os.path.getsize(GATE): time.sleep(0.01)
+        return int(open(GATE).read())
+    def turn():
+        while not os.path.exists(TURN): time.sleep(0.01)
+"""
 
 
-def test_two_cells_of_one_zygote_hear_nothing_of_each_other(user):
-    pair = test_channels.Pair(test_channels.Channel("", ""), user)
-    turn, wait = pair.directory / "turn", pair.directory / "wait"
-    wait.write_text(f"#!/bin/sh\nuntil [ -e {turn} ]; do sleep 0.01; done\necho 1\n")
-    wait.chmod(0o755)
-    tokens = {name: 1 if channel.one_bit else pair.key % 100 + 1 for name, channel in CHANNELS.items()}
-    texts = json.dumps({name: test_channels.functions(channel, TOKEN=tokens[name], KEY=pair.key, SHARED="/input/shared.bin")
-                        for name, channel in CHANNELS.items()})
-    policy = {"guard": "off", "tools": {"gate": {"command": [str(pair.tool)]}, "turn": {"command": [str(wait)]}}}
-    with Each([f"TEXTS = {texts!r}\n{ALL}{role}" for role in (RECEIVER, SENDER)], user, policy,
-              inputs={"shared": str(pair.shared)}, limits={"timeout": 60 * cells.SLOWNESS}) as family:
-        receiver, sender = family.outputs
+class Battery:
+    """A program that receives over all channels and one that sends over all; first the one gets ready, then the other begins."""
+
+    def __init__(self, user, network="none"):
+        self.user, self.pair = user, test_channels.Pair(test_channels.Channel("", ""), user)
+        self.turn, self.wait = self.pair.directory / "turn", self.pair.directory / "wait"
+        self.wait.write_text(f"#!/bin/sh\nuntil [ -e {self.turn} ]; do sleep 0.01; done\necho 1\n")
+        self.wait.chmod(0o755)
+        self.tokens = {name: 1 if channel.one_bit else self.pair.key % 100 + 1 for name, channel in CHANNELS.items()}
+        self.policy = {"guard": "off", "network": network, "tools": {"gate": {"command": [str(self.pair.tool)]}, "turn": {"command": [str(self.wait)]}}}
+
+    def codes(self, shared, before=""):
+        texts = json.dumps({name: test_channels.functions(channel, TOKEN=self.tokens[name], KEY=self.pair.key, SHARED=shared)
+                            for name, channel in CHANNELS.items()})
+        return [f"{before}\nTEXTS = {texts!r}\n{ALL}{role}" for role in (RECEIVER, SENDER)]
+
+    def heard(self, receiver, sender, sender_pid):
+        """Names of the channels over which the token came; what each said."""
         assert receiver.readline() == "ready\n"
-        turn.write_text("")
+        self.pair.forget()
+        self.turn.write_text("")
         sent = json.loads(sender.readline())
-        pair.gate.write_text(str(child(family.pids[1])))
+        self.pair.gate.write_text(str(sender_pid))
         heard = json.loads(receiver.readline())
-    assert not {name: token for name, token in tokens.items() if heard.get(name) == token}
-    assert set(sent) == set(CHANNELS) and sent["flags of the standard input"] is None and heard["signals that wait"] is None, (sent, heard)
+        return {name for name, token in self.tokens.items() if heard.get(name) == token}, sent, heard
+
+    def in_families(self, *sizes):
+        """With a zygote for each, of a tenant of its own."""
+        codes, more = self.codes("/input/shared.bin"), {"inputs": {"shared": str(self.pair.shared)}, "limits": {"timeout": 60 * cells.SLOWNESS}}
+        with contextlib.ExitStack() as stack:
+            families = [stack.enter_context(Each([codes.pop(0) for _ in range(size)], self.user, self.policy, tenant=f"tenant-{number}", **more))
+                        for number, size in enumerate(sizes)]
+            outputs = [output for family in families for output in family.outputs]
+            pids = [pid for family in families for pid in family.pids]
+            if cells.IS_ROOT:
+                zygotes = {parent(pid) for pid in pids}
+                assert len(zygotes) == len(sizes)
+            return self.heard(*outputs, child(pids[1]))
+
+    def in_plain_programs(self):
+        read, write = os.pipe()
+        head = f"GATE, TURN = {str(self.pair.gate)!r}, {str(self.turn)!r}\n{PLAIN_TOOLS}" \
+               f"import resource; resource.setrlimit(resource.RLIMIT_SIGPENDING, ({MOST_SIGNALS}, {MOST_SIGNALS}))\n"
+        programs = [self.pair.directory / f"{number}.py" for number in range(2)]
+        with contextlib.ExitStack() as stack:
+            processes = []
+            for program, code in zip(programs, self.codes(str(self.pair.shared), head)):
+                program.write_text(code)
+                processes.append(stack.enter_context(subprocess.Popen([sys.executable, "-I", program], stdin=read, stdout=subprocess.PIPE, text=True,
+                                                                      cwd="/", **self.user.popen_arguments())))
+                stack.callback(processes[-1].kill)
+            os.close(read)
+            stack.callback(os.close, write)
+            found = self.heard(*[process.stdout for process in processes], processes[1].pid)
+        subprocess.run([sys.executable, "-I", "-c", test_channels.PROBE + f"KEY = {self.pair.key}\n" + test_channels.TIDY], check=True,
+                       **self.user.popen_arguments())
+        return found
+
+
+@pytest.fixture(scope="module")
+def works_outside():
+    """Channels over which two plain programs of an ordinary user hear each other here."""
+    return Battery(cells.ordinary()).in_plain_programs()
+
+
+def test_all_channels_at_once_work_between_plain_programs(works_outside):
+    """But for what a kernel may not have."""
+    heard, sent, said = works_outside
+    silent = {name: (sent.get(name), said.get(name)) for name in CHANNELS if name not in heard}
+    assert not {name: words for name, words in silent.items() if not any("(38," in str(word) for word in words)}
+    assert set(INHERITED) <= heard
+
+
+@pytest.mark.parametrize("sizes, network", [((2,), "none"), ((1, 1), "none"), ((1, 1), "loopback")],
+                         ids=["of one zygote", "of two tenants", "of two tenants, with sockets"])
+def test_two_warm_cells_hear_nothing_of_each_other(sizes, network, user, works_outside):
+    heard, sent, said = Battery(user, network).in_families(*sizes)
+    # Whoever may send messages may send descriptors with them, which the kernel counts for each of the host's users.
+    assert heard <= ({"descriptors on their way"} if network == "loopback" and not user.is_root else set())
+    assert set(sent) == set(CHANNELS) and sent["flags of the standard input"] is None and said["signals that wait"] is None, (sent, said)
 
 
 # ---- random numbers ----
