@@ -21,6 +21,7 @@
 #include "shim/harness/frozen.h"
 #include "shim/harness/pyjson.h"
 #include "shim/harness/wire.h"
+#include "shim/rehearse.h"
 #include "shim/settle.h"
 #include "shim/start.h"
 #include "spec/calls.h"
@@ -71,6 +72,7 @@ static _Noreturn void wait_for_job(const struct hc_handover *zygote)
     PyOS_AfterFork_Child();
     hc_start_process(1, "python3");
     call_warm("again", zygote->json.root);
+    hc_rehearse(zygote->json.root);
     if (hc_start_report(zygote, &err) < 0)
         hc_fail_shim(&err);
     close(HC_FD_HANDOVER);
@@ -204,6 +206,7 @@ static void rehearse(const struct hc_handover *zygote)
         PyOS_BeforeFork();
         PyOS_AfterFork_Child();
         call_warm("again", zygote->json.root);
+        hc_rehearse(zygote->json.root);
     }
 }
 
