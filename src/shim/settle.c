@@ -80,6 +80,58 @@ static void fill_pools(size_t size)
         PyObject_Free(last[--row]);
 }
 
+/* ---- where Python's allocator has its memory from ---- */
+
+#define ARENA 0x100000UL /* CPython's ARENA_SIZE */
+#define MOST  1024       /* arenas: address space, not memory */
+
+/* Mappings of its own would lie wherever there is room between those of libraries, none of them large enough
+ * for a huge page. */
+static struct {
+    char *start; /* NULL: there is none */
+    size_t used; /* of these, from the start on, some may be free again: */
+    unsigned short free[MOST];
+    size_t free_count;
+} region;
+
+static void *take_arena(void *ctx, size_t size)
+{
+    (void)ctx;
+    if (size == ARENA && region.start && (region.free_count || region.used < MOST)) {
+        size_t at = region.free_count ? region.free[region.free_count - 1] : region.used;
+        char *p = region.start + at * ARENA;
+        if (mprotect(p, ARENA, PROT_READ | PROT_WRITE) == 0) {
+            *(region.free_count ? &region.free_count : &region.used) += region.free_count ? (size_t)-1 : 1;
+            return p;
+        }
+    }
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static void give_arena(void *ctx, void *p, size_t size)
+{
+    (void)ctx;
+    const uintptr_t offset = (uintptr_t)p - (uintptr_t)region.start;
+    if (!region.start || offset >= MOST * ARENA) {
+        (void)munmap(p, size);
+        return;
+    }
+    (void)madvise(p, size, MADV_DONTNEED); /* what was in it is gone, as after munmap */
+    region.free[region.free_count++] = (unsigned short)(offset / ARENA);
+}
+
+void hc_settle_begin(void)
+{
+    static PyObjectArenaAllocator own = {.alloc = take_arena, .free = give_arena};
+    void *p =
+        mmap(NULL, MOST * ARENA + HUGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return;
+    region.start = (char *)(((uintptr_t)p + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
+    PyObject_SetArenaAllocator(&own);
+}
+
 /* ---- page tables ---- */
 
 static void make_huge(uintptr_t from, uintptr_t to)

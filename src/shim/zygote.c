@@ -257,6 +257,7 @@ _Noreturn void hc_zygote_run(struct hc_handover *own)
     prctl(PR_SET_NAME, "hotcell-zygote");
     if (hc_copyable_reserve(&err) < 0 || hc_handover_parse(own, &err) < 0)
         hc_fail_shim(&err);
+    hc_settle_begin();
     hc_start(own->json.root);
     for_sessions = cJSON_IsTrue(hc_member(own->json.root, "session"));
     call_warm("up", own->json.root);
