@@ -71,6 +71,7 @@ struct hc_config {
     int64_t retention_ms;    /* finished jobs are kept this long */
     int64_t retention_bytes; /* and at most this much of them */
     int64_t http_body;       /* bytes of one request's body */
+    int64_t http_bodies;     /* and of all together */
     int64_t http_headers;    /* bytes of one request's line and headers */
     int64_t http_connections;
     int64_t http_tenant_connections; /* of one tenant */

@@ -62,7 +62,7 @@ static void close_channels(struct hc_front *f, struct hc_task *task)
 {
     close_output(f, task);
     if (task->body_fd >= 0)
-        f->tasks.bodies_bytes -= (int64_t)task->body_len;
+        hc_bodies_let_go(&f->bodies, task->queued.tenant, (int64_t)task->body_len);
     hc_close_fd(&task->body_fd);
 }
 
@@ -415,7 +415,7 @@ bool hc_front_submit(struct hc_front *f, struct hc_task *task, char known[65], s
         hc_task_drop(&f->tasks, task);
         return false;
     }
-    f->tasks.bodies_bytes += (int64_t)task->body_len;
+    hc_bodies_hold(&f->bodies, task->queued.tenant, (int64_t)task->body_len);
     hc_events_state(&task->events, "queued");
     hc_front_dispatch(f);
     return true;

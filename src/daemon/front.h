@@ -3,13 +3,13 @@
 #ifndef HC_DAEMON_FRONT_H
 #define HC_DAEMON_FRONT_H
 
+#include "daemon/bodies.h"
 #include "daemon/dialogs.h"
 #include "daemon/http.h"
 #include "daemon/metrics.h"
 #include "daemon/store.h"
 #include "daemon/task.h"
 
-#define HC_FRONT_BODIES   (INT64_C(1) << 29) /* bytes of requests that are held at the same time */
 #define HC_FRONT_POLICIES 32
 #define HC_FRONT_REMOVALS 256
 #define HC_MAX_WORKERS    1024
@@ -36,6 +36,7 @@ struct hc_front {
     struct hc_tenants *tenants;
     struct hc_queue *queue;
     struct hc_tasks tasks;
+    struct hc_bodies bodies;
     struct hc_dialogs dialogs;
     struct hc_http http;
     struct hc_metrics metrics;

@@ -16,6 +16,8 @@
 /* A whole request must have come within so many times the bound of one silence. */
 #define WHOLE_REQUEST 4
 
+#define LINES_A_MINUTE 10 /* in the log, of what is wrong with requests */
+
 /* Beside the head, a connection's memory holds what libmicrohttpd makes of it and of the answer's head. */
 #define MHD_ROOM 8192
 
@@ -202,6 +204,15 @@ int hc_exchange_suspend(struct hc_exchange *x)
     return MHD_YES;
 }
 
+/* It is not needed, or not any more. */
+static void drop_body(struct hc_exchange *x)
+{
+    if (x->body_held)
+        hc_bodies_let_go(&x->front->bodies, x->connection->tenant, x->body_held);
+    x->body_held = 0;
+    hc_buf_finish(&x->body);
+}
+
 static void exchange_destroy(struct hc_exchange *x)
 {
     struct hc_task *task = x->task;
@@ -212,7 +223,7 @@ static void exchange_destroy(struct hc_exchange *x)
     if (task && hc_task_ended(task) && !task->waiters)
         hc_events_finish(&task->events);
     hc_task_unref(task);
-    hc_buf_finish(&x->body);
+    drop_body(x);
     free(x->rest);
     c->exchange = NULL;
     c->receiving = true;
@@ -271,17 +282,23 @@ static int begin_exchange(struct hc_front *f, struct MHD_Connection *mhd, const 
 static void take_body(struct hc_exchange *x, const char *data, size_t len)
 {
     struct hc_front *f = x->front;
+    const struct hc_bounds bounds = {.all = f->config.http_bodies, .one = f->config.http_body};
+    struct hc_tenant *t = x->connection->tenant;
     if (x->refused.kind != HC_PROBLEM_NONE)
         return;
-    int64_t most = MAX(HC_FRONT_BODIES, f->config.http_body);
-    if (f->tasks.bodies_bytes + (int64_t)x->body.len + (int64_t)len > most) {
+    if (x->route->kind != HC_ROUTE_BODY) {
+        hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "a body, and none is taken here");
+    } else if (!hc_bodies_fit(&f->bodies, &bounds, t->bodies, (int64_t)len)) {
         hc_problem_set(&x->refused, HC_PROBLEM_BUSY, "too much is being sent at the same time");
         x->refused.retry_after = 1;
     } else if (hc_buf_add(&x->body, data, len) < 0) {
         hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "the body has more than %zu bytes", x->body.max);
+    } else {
+        hc_bodies_hold(&f->bodies, t, (int64_t)len);
+        x->body_held += (int64_t)len;
+        return;
     }
-    if (x->refused.kind != HC_PROBLEM_NONE)
-        hc_buf_finish(&x->body);
+    drop_body(x);
 }
 
 static int answer(struct hc_exchange *x)
@@ -293,7 +310,9 @@ static int answer(struct hc_exchange *x)
     struct hc_tenant *tenant = x->route->kind == HC_ROUTE_OPEN ? NULL : identify(x, &why);
     if (!tenant && x->route->kind != HC_ROUTE_OPEN) /* a reload in the meantime */
         return hc_reply_problem(x, &why, NULL);
-    return x->route->handle(x, tenant);
+    int rc = x->route->handle(x, tenant);
+    drop_body(x); /* it has been taken up, or refused */
+    return rc;
 }
 
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *path, const char *method,
@@ -319,10 +338,20 @@ static void server_ready(struct hc_watch *w, uint32_t events)
     hc_owner(w, struct hc_server, watch)->http->due = true;
 }
 
+/* What libmicrohttpd says is about what strangers send, as often as they like. */
 static void log_line(void *cls, const char *fmt, va_list ap)
 {
+    struct hc_http *h = cls;
     char line[512];
-    (void)cls;
+    int64_t now = hc_mono_ms();
+    if (now - h->lines_since >= 60000) {
+        if (h->lines > LINES_A_MINUTE)
+            hc_info("http: %lld more lines in a minute", (long long)(h->lines - LINES_A_MINUTE));
+        h->lines = 0;
+        h->lines_since = now;
+    }
+    if (++h->lines > LINES_A_MINUTE)
+        return;
     (void)vsnprintf(line, sizeof line, fmt, ap);
     line[strcspn(line, "\n")] = '\0';
     hc_info("http: %s", line);
@@ -335,7 +364,7 @@ static int start_server(struct hc_http *h, const struct hc_listener_socket *sock
     *s = (struct hc_server){.watch = {-1, server_ready}, .http = h, .local = socket->local};
     s->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request, h->front,
-        MHD_OPTION_EXTERNAL_LOGGER, log_line, NULL, MHD_OPTION_LISTEN_SOCKET, socket->fd,
+        MHD_OPTION_EXTERNAL_LOGGER, log_line, h, MHD_OPTION_LISTEN_SOCKET, socket->fd,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)c->http_headers + MHD_ROOM, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)c->http_connections, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)MAX(1, c->http_idle_ms / 1000), MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,

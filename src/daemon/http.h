@@ -40,7 +40,8 @@ struct hc_exchange {
     char id[HC_JOB_ID]; /* from the path; "": none */
     char *rest;         /* of the path, owned; NULL: none */
     bool is_head;
-    struct hc_buf body;
+    struct hc_buf body; /* counted in hc_front.bodies until it has been taken up */
+    int64_t body_held;
     struct hc_problem refused; /* decided before the body was whole */
     struct hc_waiter waiter;   /* while it waits for a task: suspended */
     struct hc_task *task;      /* a reference */
@@ -60,8 +61,9 @@ struct hc_http {
     struct hc_server servers[HC_MAX_LISTENERS];
     size_t server_count;
     struct hc_connection *connections;
-    bool due;   /* something was resumed, or has ended */
-    bool quiet; /* no new connections */
+    bool due;                   /* something was resumed, or has ended */
+    bool quiet;                 /* no new connections */
+    int64_t lines, lines_since; /* logged, and since when they are counted */
 };
 
 int hc_http_start(struct hc_http *h, struct hc_front *front, const struct hc_listeners *l,

@@ -262,7 +262,7 @@ static int restore(void *ctx, const struct hc_ledger_job *row)
         hc_task_drop(&f->tasks, task);
         return -1;
     }
-    f->tasks.bodies_bytes += (int64_t)task->body_len;
+    hc_bodies_hold(&f->bodies, tenant, (int64_t)task->body_len);
     hc_events_state(&task->events, "queued");
     hc_queue_restore(f->queue, &task->queued, hc_mono_ms());
     f->restored++;

@@ -61,7 +61,6 @@ struct hc_tasks {
     struct hc_task *buckets[HC_TASK_BUCKETS];
     struct hc_task *newest, *oldest;
     size_t count;
-    int64_t bodies_bytes; /* requests of those that have not ended */
 };
 
 /* In the table, with one reference, which is the table's; without a table the reference is the caller's. `id`
