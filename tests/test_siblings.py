@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import json
 import os
+import random
 import subprocess
 import sys
 
@@ -356,6 +357,25 @@ def test_random_streams_of_scientific_libraries_differ(scientific):
     values = values_of(STREAMS + SCIENCE, 2, tree=scientific, limits={"memory": "1G", "timeout": 60 * cells.SLOWNESS})
     check_streams(values)
     assert "sklearn" in values[0]
+
+
+def test_generators_of_libraries_own_are_seeded_anew_if_nobody_gave_them_a_seed(user):
+    """Some have one of the class random.Random, made when they are imported."""
+    warm = {"code": """
+import random, sys
+class Of(random.Random):
+    pass
+sys.own = {"plain": random.Random(), "derived": Of(), "again": random.Random(5), "fixed": random.Random(5), "fixed later": random.Random()}
+sys.own["again"].seed()
+sys.own["fixed later"].seed("text")
+[random.Random() for _ in range(9)]
+"""}
+    code = "import json, random, sys\nprint(json.dumps({name: one.random() for name, one in sys.own.items()} | {'method': random.Random.seed.__name__}))"
+    with Siblings(code, 3, user, {"warm": warm, "guard": "off"}) as family:
+        values = [json.loads(manifest["stdout"]["text"]) for manifest in family.manifests()]
+    assert {name for name in values[0] if len({value[name] for value in values}) == 3} == {"plain", "derived", "again"}
+    assert {(value["fixed"], value["fixed later"], value["method"]) for value in values} == \
+        {(random.Random(5).random(), random.Random("text").random(), "seed")}
 
 
 def test_clocks_and_accounts_begin_anew(user):

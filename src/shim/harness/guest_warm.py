@@ -2,17 +2,13 @@
 import sys
 
 FRESH = 48  # bytes for a generator's state
+OWN = []  # weak references to generators of libraries' own, which are seeded by chance
 
 
 def up(rules):
     """In the zygote: import what the policy names, run its code, and keep the collector off all of that."""
-    for name in rules.get("imports", ()) if rules else ():
-        try:
-            __import__(name)
-        except ModuleNotFoundError as error:
-            if name.partition(".")[0] != error.name:  # the tree lacks it; a part of it that is missing is said
-                raise
-    run(rules)
+    if rules:
+        find_own_generators(load, rules)
     import gc
     gc.collect()
     gc.freeze()
@@ -23,12 +19,44 @@ def again(rules):
     for module, renew in RENEWED.items():
         if module in sys.modules:
             renew(sys.modules[module])
+    for generator in OWN:
+        if generator():
+            generator().seed()
     if rules and rules.get("each"):
         run(rules)
 
 
+def load(rules):
+    for name in rules.get("imports", ()):
+        try:
+            __import__(name)
+        except ModuleNotFoundError as error:
+            if name.partition(".")[0] != error.name:  # the tree lacks it; a part of it that is missing is said
+                raise
+    run(rules)
+
+
+def find_own_generators(function, *arguments):
+    """Call this, and remember generators (random.Random) that are given no seed meanwhile; one with a seed is to stay as it is."""
+    import random
+    import weakref
+    seed, found = random.Random.seed, {}
+
+    def noted(self, a=None, version=2):
+        found.pop(id(self), None)
+        if a is None:
+            found[id(self)] = weakref.ref(self)
+        seed(self, a, version)
+    random.Random.seed = noted
+    try:
+        function(*arguments)
+    finally:
+        random.Random.seed = seed
+    OWN.extend(found.values())
+
+
 def run(rules):
-    code = rules.get("code") if rules else None
+    code = rules.get("code")
     if code:
         exec(compile(code, "<warm>", "exec", dont_inherit=True), {"__name__": "warm"})
 
