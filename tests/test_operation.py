@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import os
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -108,6 +109,26 @@ def test_it_does_not_start_on_a_full_disk():
     cells.need_root()
     with pytest.raises(AssertionError, match="(?s)hotcelld has ended: .*ledger.*(full|No space left)"):
         SmallDisk("16k")
+
+
+# ---- too few processes ----
+
+def allow_processes(d, count):
+    subprocess.run(["prlimit", f"--pid={d.pid}", f"--nproc={'unlimited' if count == resource.RLIM_INFINITY else count}:"], check=True, **d.user.popen_arguments())
+
+
+def test_a_worker_that_cannot_be_started_now_is_started_later():
+    user = cells.ordinary()
+    cells.need_cells(user)
+    with daemons.Daemon(user, config={"workers": 1}) as d:
+        allow_processes(d, 0)
+        cells.wait_until("a worker", lambda: d.named("worker"), cells.PATIENCE)  # that has got so far as to have its name
+        [worker] = d.named("worker")
+        os.kill(worker, signal.SIGKILL)
+        d.wait_for_line("start a worker: ")
+        allow_processes(d, resource.getrlimit(resource.RLIMIT_NPROC)[0])
+        assert d.post("1").json["status"] == "ok"
+        assert d.end() == 0
 
 
 # ---- in the middle of work ----

@@ -45,8 +45,9 @@ struct keeper {
     struct hc_config *config;
     const char *config_path; /* absolute; NULL: the usual place */
     struct hc_listeners listeners;
-    pid_t front, settler; /* 0: there is none */
-    pid_t workers[HC_MAX_WORKERS];
+    pid_t front, settler;          /* 0: there is none */
+    pid_t workers[HC_MAX_WORKERS]; /* 0: it has died, and the next has to wait a moment */
+    int64_t worker_started[HC_MAX_WORKERS];
     size_t worker_count;
     pid_t sessions[HC_MAX_SESSIONS]; /* 0: none */
     int channel;                     /* to the front */
@@ -119,6 +120,7 @@ static int start_process(struct keeper *k, pid_t *pids, size_t i, const struct h
 static int start_worker(struct keeper *k, size_t i, struct hc_error *err)
 {
     const struct hc_warm_rules rules = warm_rules(k);
+    k->worker_started[i] = hc_mono_ms();
     return start_process(k, k->workers, i, &rules, err);
 }
 
@@ -236,18 +238,36 @@ static void kill_workers(struct keeper *k)
 
 /* ---- deaths ---- */
 
-static void worker_died(struct keeper *k, size_t i, int status)
+/* Not again at once what has died at once, or could not be started. */
+static int64_t next_start(const struct keeper *k)
+{
+    int64_t next = INT64_MAX;
+    for (size_t i = 0; i < k->worker_count && k->ready && !k->draining; i++)
+        if (!k->workers[i])
+            next = MIN(next, k->worker_started[i] + PAUSE_MS);
+    return next;
+}
+
+static void replace_workers(struct keeper *k)
 {
     struct hc_error err;
+    const struct hc_message m = {.kind = HC_SAY_WORKER};
+    for (size_t i = 0; i < k->worker_count; i++) {
+        if (k->workers[i] || hc_mono_ms() < k->worker_started[i] + PAUSE_MS)
+            continue;
+        hc_autofd channel = start_worker(k, i, &err);
+        if (channel < 0 || hc_channel_send(k->channel, &m, &channel, 1, &err) < 0)
+            hc_warn("%s", err.text);
+    }
+}
+
+static void worker_died(struct keeper *k, size_t i, int status)
+{
     k->workers[i] = 0;
     if (k->draining || !k->ready) /* before the front is there, all workers go with it */
         return;
     hc_warn("a worker has ended (%s %d); another is started", WIFSIGNALED(status) ? "signal" : "status",
             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-    hc_autofd channel = start_worker(k, i, &err);
-    const struct hc_message m = {.kind = HC_SAY_WORKER};
-    if (channel < 0 || hc_channel_send(k->channel, &m, &channel, 1, &err) < 0)
-        hc_warn("%s", err.text);
     k->next_sweep = hc_mono_ms() + PAUSE_MS; /* its cells are dead by then */
 }
 
@@ -382,11 +402,13 @@ static int serve(struct keeper *k, struct hc_error *err)
     int rc = 0;
     while (rc == 0) {
         struct pollfd on[2] = {{.fd = k->signals, .events = POLLIN}, {.fd = k->channel, .events = POLLIN}};
-        int64_t left = MAX(k->next_sweep - hc_mono_ms(), 0);
+        int64_t left = MAX(MIN(k->next_sweep, next_start(k)) - hc_mono_ms(), 0);
         if (poll(on, 2, (int)left) < 0 && errno != EINTR)
             return hc_fail(err, errno, "poll");
         if (hc_mono_ms() >= k->next_sweep)
             sweep(k);
+        if (hc_mono_ms() >= next_start(k))
+            replace_workers(k);
         if (on[1].revents)
             on_front(k);
         if (on[0].revents)
