@@ -106,18 +106,18 @@ def kind(pid):
     return Path(f"/proc/{pid}/comm").read_text(encoding="ascii").strip()
 
 
-def private_kib(pid):
+def own_kib(pid):
+    """Pages that are no file's, whether a child has them as well at this moment or not; counted one by one."""
     with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
-        fields = dict(line.split(":", 1) for line in file if ":" in line)
-    return sum(int(fields[name].split()[0]) for name in ("Private_Dirty", "Private_Clean"))
+        return next(int(line.split()[1]) for line in file if line.startswith("Anonymous:"))
 
 
 def watch(d):
-    """Of the processes that stay: descriptors and private memory (KiB), by kind, the most of each; mounts and processes of all."""
+    """Of the processes that stay: descriptors and memory of their own (KiB), by kind, the most of each; mounts and processes of all."""
     held = collections.defaultdict(int)
     for pid in [d.pid, *d.children()]:
         name = "hotcelld-keeper" if pid == d.pid else kind(pid)
-        for what, count in (("descriptors", len(os.listdir(f"/proc/{pid}/fd"))), ("memory", private_kib(pid))):
+        for what, count in (("descriptors", len(os.listdir(f"/proc/{pid}/fd"))), ("memory", own_kib(pid))):
             held[f"{name.partition('-')[2]} {what}"] = max(held[f"{name.partition('-')[2]} {what}"], count)
     held["processes"] = len(d.descendants())
     with open("/proc/self/mountinfo", encoding="utf-8") as file:

@@ -18,6 +18,7 @@
 #define LOG_REST     256        /* pages that may then be left, and take but a moment */
 #define WAL_PAGES    "65536"    /* ... after which who writes does it, because nobody else has */
 #define JOURNAL_MOST "67108864" /* bytes of the log that a checkpoint leaves */
+#define CACHE        "-512" /* KiB of pages: few are needed again, and memory is as large at once as ever */
 
 /* Form N + 1 of the tables is made from form N by the row N. Never change a row that was released. */
 static const char *const migrations[] = {
@@ -321,7 +322,7 @@ static int connect_to(struct hc_ledger *l, struct hc_error *err)
                  ? SQLITE_OK
                  : sqlite3_exec(l->db,
                                 "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = " WAL_PAGES
-                                "; PRAGMA journal_size_limit = " JOURNAL_MOST
+                                "; PRAGMA journal_size_limit = " JOURNAL_MOST "; PRAGMA cache_size = " CACHE
                                 "; PRAGMA temp_store = MEMORY", /* the front can make no files */
                                 NULL, NULL, NULL);
     }
