@@ -29,10 +29,10 @@ TENANTS = 61401, 61402  # users without an account
 WORKERS = 3
 TOLD = "keeper, which was told to end"
 # How often what is killed, in parts of all.
-KILLS = {"running or parked cell": 8, "zygote": 4, "first process of a cell": 4, "worker": 4, "front": 2, "settler": 1, "keeper": 1,
-         TOLD: 1}
-NAMES = {"hotcelld-front": "front", "hotcelld-worker": "worker", "hotcelld-ledger": "settler", "hotcell-zygote": "zygote",
-         "hotcell-init": "first process of a cell", "python3": "running or parked cell"}
+KILLS = {"running or parked cell": 8, "zygote": 4, "first process of a cell": 4, "worker": 4, "session": 2, "front": 2, "settler": 1,
+         "keeper": 1, TOLD: 1}
+NAMES = {"hotcelld-front": "front", "hotcelld-worker": "worker", "hotcelld-sessio": "session", "hotcelld-ledger": "settler",
+         "hotcell-zygote": "zygote", "hotcell-init": "first process of a cell", "python3": "running or parked cell"}
 POLICY = {"extends": "default", "limits": {"timeout": 20 * cells.SLOWNESS, "memory": "256M"}}
 
 
@@ -120,14 +120,13 @@ class Chaos:
 
     def clients(self, seconds):
         uids = TENANTS if cells.IS_ROOT else [os.geteuid()]
-        who = {"user": None, "group": None, "extra_groups": None}
+        who = {}
         for number, uid in enumerate(uids):
             if cells.IS_ROOT:
                 who = {"user": uid, "group": uid, "extra_groups": []}
-            for thread in range(2):
-                name = f"{number}{thread}"
-                yield subprocess.Popen([sys.executable, "-I", CLIENT, self.daemon.socket, f"{seconds:g}", name], stdout=subprocess.PIPE,
-                                       text=True, **{key: value for key, value in who.items() if value is not None})
+            for thread, what in enumerate(["jobs", "jobs", "sessions"]):
+                command = [sys.executable, "-I", CLIENT, self.daemon.socket, f"{seconds:g}", f"{number}{thread}", what]
+                yield subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **who)
 
     def run(self, seconds):
         before = self.counts()
@@ -169,6 +168,10 @@ class Chaos:
 
     def end_of(self, job, ran):
         """What a job came to, in a word; it is asserted that the account of it is true."""
+        if job["kind"] == "session":
+            assert not job["wrong"], job
+            assert job["ended"] != "ok, kept" or ran[job["number"]] == 1, job
+            return f"session: {job['ended']}"
         if not job["promised"]:
             if job["ended"] == "ok":
                 assert ran[job["number"]] == 1, job

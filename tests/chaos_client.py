@@ -1,9 +1,10 @@
 """One client of tests/chaos.py: sends jobs for so many seconds and then prints what it was told, a JSON object for each.
 
-    chaos_client.py SOCKET SECONDS NAME
+    chaos_client.py SOCKET SECONDS NAME jobs|sessions
 
 What was promised to it (202, or an Idempotency-Key that was answered) has a job_id; if the daemon is away, such a request is
-sent again with its key until there is an answer.
+sent again with its key until there is an answer. Of runs of a session, `wrong` says what is not as it was told to be: each adds its
+number to a list, which has to be what the states that were told before make of it.
 """
 
 import http.client
@@ -15,6 +16,18 @@ import sys
 import time
 
 CODE = "tools.mark(number=number)\nimport time\ntime.sleep(pause)\nopen('a', 'w').write('x')\nprint('done')"
+RUN = """
+try:
+    seen
+except NameError:
+    seen = []
+tools.mark(number=number)
+seen.append(number)
+import time
+time.sleep(pause)
+seen
+"""
+JSON = {"Content-Type": "application/json"}
 PATIENCE = 60
 
 
@@ -74,7 +87,7 @@ def one(kind, number, dice):
     spec = {"code": CODE, "policy": "chaos", "vars": {"number": int(number), "pause": dice.choice([0, 0, 0.05, 0.2])}}
     if dice.random() < 0.3:
         spec["inputs"] = {"a": {"text": "x"}}
-    headers = {"Content-Type": "application/json"}
+    headers = dict(JSON)
     note = {"number": number, "kind": kind, "uid": os.getuid(), "promised": False, "ended": None}
     if kind != "sync":
         headers["Prefer"] = "respond-async"
@@ -106,18 +119,81 @@ def one(kind, number, dice):
     return note
 
 
-def main():
-    name = sys.argv[3]
-    dice = random.Random(name)
-    end, count, notes = time.monotonic() + float(sys.argv[2]), 0, []
+# ---- sessions ----
+
+class Session:
+    """One of the daemon's; what each of its runs left, as far as that is known."""
+
+    def __init__(self):
+        status, headers, body = ask("POST", "/v1/sessions", json.dumps({"policy": "chaos"}), JSON)
+        self.path, self.told, self.states, self.now = headers["Location"], [], {0: []}, 0
+        self.over = status != 201
+        self.began = "no session: " + said((status, headers, body)) if self.over else "began"
+
+    def run(self, number, pause):
+        """(how it ended, what is wrong with that)"""
+        spec = {"code": RUN, "vars": {"number": number, "pause": pause}}
+        status, _, body = ask("POST", f"{self.path}/runs", json.dumps(spec), JSON)
+        answer = json.loads(body)
+        if status != 200:
+            self.over = True
+            return f"{status} {answer['retry']}", None
+        state, manifest = answer["state"], answer["manifest"]
+        self.told.append(state)
+        if state == "lost":
+            self.over = True
+        if state != "kept":
+            self.now = int(state.rpartition("run ")[2]) if " run " in state else 0
+            return f"{manifest['status']}, {state.rpartition(' to ')[0] or state}", None
+        before, self.now = self.states[self.now], answer["run"]
+        found = manifest["guest"]["value"]["application/json"] if manifest["status"] == "ok" else None
+        self.states[self.now] = found
+        known = found is not None and before is not None
+        return f"{manifest['status']}, kept", f"{found} after {before}" if known and found != [*before, number] else None
+
+    def end(self):
+        """What is wrong with its own account."""
+        status, _, body = ask("DELETE", self.path)
+        manifest = json.loads(body).get("manifest") if status == 200 else None  # none is left if its process was killed
+        states = [run["state"] for run in manifest["runs"]] if manifest else self.told
+        return None if states == self.told else f"{states}, and was {self.told}"
+
+
+def run_sessions(name, end, dice):
+    count, session, left = 0, None, 0
+    while time.monotonic() < end or session:
+        note = {"kind": "session", "uid": os.getuid(), "promised": False, "number": f"1{name}{count:06d}", "ended": None, "wrong": None}
+        try:
+            if not session:
+                session, left = Session(), dice.randint(1, 12)
+                note["ended"] = session.began
+            elif left and not session.over:
+                count, left = count + 1, left - 1
+                note["ended"], note["wrong"] = session.run(int(note["number"]), dice.choice([0, 0.02, 0.1]))
+            else:
+                session, ending = None, session
+                note["ended"], note["wrong"] = "ended", None if ending.over else ending.end()
+        except GONE:
+            session, note["ended"] = None, "nobody answered"
+            time.sleep(0.02)
+        yield note
+
+
+def run_jobs(name, end, dice):
+    count = 0
     while time.monotonic() < end:
         count += 1
         kind = dice.choice(["sync", "sync", "async", "events", "cancel", "key async", "key sync"])
         try:
-            notes.append(one(kind, f"1{name}{count:06d}", dice))
+            yield one(kind, f"1{name}{count:06d}", dice)
         except GONE:
             time.sleep(0.02)
-    for note in notes:
+
+
+def main():
+    name, what = sys.argv[3:]
+    run = {"jobs": run_jobs, "sessions": run_sessions}[what]
+    for note in list(run(name, time.monotonic() + float(sys.argv[2]), random.Random(name))):
         print(json.dumps(note))
 
 
