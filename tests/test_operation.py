@@ -117,15 +117,19 @@ def allow_processes(d, count):
     subprocess.run(["prlimit", f"--pid={d.pid}", f"--nproc={'unlimited' if count == resource.RLIM_INFINITY else count}:"], check=True, **d.user.popen_arguments())
 
 
-def test_a_worker_that_cannot_be_started_now_is_started_later():
+def test_what_cannot_be_started_now_is_started_later_or_done_without():
     user = cells.ordinary()
     cells.need_cells(user)
     with daemons.Daemon(user, config={"workers": 1}) as d:
+        for name in ("worker", "ledger"):
+            cells.wait_until(name, lambda name=name: d.named(name), cells.PATIENCE)  # it has got so far as to have its name
         allow_processes(d, 0)
-        cells.wait_until("a worker", lambda: d.named("worker"), cells.PATIENCE)  # that has got so far as to have its name
-        [worker] = d.named("worker")
-        os.kill(worker, signal.SIGKILL)
-        d.wait_for_line("start a worker: ")
+        os.kill(d.named("worker")[0], signal.SIGKILL)
+        for _ in range(2):
+            d.wait_for_line("start a worker: ")
+            d.log = ""
+        os.kill(d.named("ledger")[0], signal.SIGKILL)  # more than a second old
+        d.wait_for_line("start the settler: ")
         allow_processes(d, resource.getrlimit(resource.RLIMIT_NPROC)[0])
         assert d.post("1").json["status"] == "ok"
         assert d.end() == 0

@@ -194,7 +194,8 @@ static void start_settler(struct keeper *k)
     if (k->settler < 0) {
         k->settler = 0;
         (void)hc_fail(&err, errno, "start the settler");
-        hc_warn("%s", err.text);
+        hc_warn("%s; the front does its work", err.text);
+        return;
     }
     if (k->settler)
         return;
