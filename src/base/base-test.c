@@ -33,6 +33,7 @@ static void sizes_are_read_in_powers_of_1024(void **state)
         {"2MB", 2 << 20},
         {"1.5M", 3 << 19},
         {"1T", INT64_C(1) << 40},
+        {"2000T", INT64_C(2000) << 40},
         {"", REFUSED},
         {"K", REFUSED},
         {".", REFUSED},

@@ -43,7 +43,9 @@ static int parse_unit(const char *text, const struct unit *units, int64_t *out)
             continue;
         /* Up, so that no positive time becomes 0; but 16.1 s is 16100 ms, whatever binary fractions make of
          * it. */
-        value = ceil(value * units->factor * (1 - 0x1p-50));
+        value *= units->factor;
+        if (value != floor(value))
+            value = ceil(value * (1 - 0x1p-50));
         if (!(value <= 0x1p62))
             return -1;
         *out = (int64_t)value;

@@ -169,7 +169,7 @@ static void tokens_belong_to_tenants(void **state)
         {DIGEST_A " ali\n", "t:1: there is no such tenant in the configuration"},
         {DIGEST_A " alice x\n", "t:1: expected the end of the line after the tenant"},
         {DIGEST_A " alice\n" DIGEST_B " bob\n" DIGEST_A " bob\n",
-         "t: the token 00000000... stands there twice"},
+         "t:3: the token 00000000... stands on line 1 already"},
     };
     struct hc_config c;
     struct hc_error err = {0};
@@ -194,6 +194,32 @@ static void write_file(const char *path, const char *text)
     assert_non_null(f);
     assert_true(fputs(text, f) >= 0);
     assert_int_equal(fclose(f), 0);
+}
+
+static void what_is_named_has_to_be_there(void **state)
+{
+    static const struct {
+        const char *text, *error;
+    } wrong[] = {
+        {"{\"socket\": {\"group\": \"no such group\"}}",
+         "configuration: socket.group: there is no group 'no such group'"},
+        {"{\"quotas\": {\"policies\": [\"no-such-policy\"]}}",
+         "configuration: policies of quotas: there is no policy 'no-such-policy'"},
+        {"{\"tenants\": {\"a\": {\"policies\": [\"no-such-policy\"]}}}",
+         "configuration: policies of a: there is no policy 'no-such-policy'"},
+    };
+    char conf[] = "/tmp/hotcell-config-XXXXXX";
+    struct hc_config c;
+    struct hc_error err = {0};
+    (void)state;
+    assert_int_equal(close(mkstemp(conf)), 0);
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        write_file(conf, wrong[i].text);
+        assert_int_equal(hc_config_load(conf, &c, &err), -1);
+        assert_string_equal(err.text, wrong[i].error);
+        assert_int_equal(err.exit, HC_EXIT_CONFIG);
+    }
+    assert_int_equal(unlink(conf), 0);
 }
 
 static void a_file_is_loaded_with_its_tokens(void **state)
@@ -234,6 +260,7 @@ int main(void)
         cmocka_unit_test(what_is_printed_says_the_same),
         cmocka_unit_test(wrong_files_are_refused_with_place_and_reason),
         cmocka_unit_test(tokens_belong_to_tenants),
+        cmocka_unit_test(what_is_named_has_to_be_there),
         cmocka_unit_test(a_file_is_loaded_with_its_tokens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

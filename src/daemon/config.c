@@ -383,9 +383,8 @@ static int check_path(const struct file *f, const struct hc_option *row, const c
     for (size_t i = 0; i < COUNT(paths); i++)
         if (strcmp(row->path, paths[i]) == 0 && node->valuestring[0] != '/')
             return hc_json_fail(f->json, node, false, err, "%s: expected an absolute path", row->path);
-    /* sun_path of a struct sockaddr_un, with a NUL */
-    if (strcmp(row->path, paths[0]) == 0 && strlen(node->valuestring) > 107)
-        return hc_json_fail(f->json, node, false, err, "%s: longer than 107 bytes", row->path);
+    if (strcmp(row->path, paths[0]) == 0 && strlen(node->valuestring) > HC_SOCKET_PATH)
+        return hc_json_fail(f->json, node, false, err, "%s: longer than %d bytes", row->path, HC_SOCKET_PATH);
     return 0;
 }
 

@@ -50,15 +50,19 @@ struct hc_listen {
     uint16_t port;
 };
 
+#define HC_SOCKET_PATH 107 /* bytes: sun_path of a struct sockaddr_un, with a NUL */
+
 struct hc_token {
     char sha256[HC_SHA256_HEX]; /* of the token as a client sends it */
     char tenant[HC_TENANT_NAME];
+    int line; /* of the file */
 };
 
 struct hc_config {
     char socket_path[256];  /* "" before hc_config_load has found the default */
     int64_t socket_mode;    /* use hc_config_socket_mode */
     char socket_group[256]; /* "": the daemon's own */
+    gid_t socket_gid;       /* found by hc_config_load; -1: as above */
     char state[256];        /* directory; "" as above */
     char tokens_file[256];  /* "": none */
     char sign[256];         /* file of the key for manifests; "": they are not signed */

@@ -2,10 +2,12 @@
 
 #include "base/fd.h"
 #include "cell/key.h"
+#include "cell/policies.h"
 #include "cell/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,13 +126,64 @@ static int check_key(const struct hc_config *c, struct hc_error *err)
     return rc < 0 ? hc_ctx(err, "sign") : 0;
 }
 
+static int find_group(struct hc_config *c, struct hc_error *err)
+{
+    c->socket_gid = (gid_t)-1;
+    if (!c->socket_group[0])
+        return 0;
+    errno = 0;
+    /* One thread: its static buffer is ours alone. */
+    // cppcheck-suppress getgrnamCalled
+    const struct group *g = getgrnam(c->socket_group);
+    if (!g)
+        return hc_fail(err, errno, "socket.group: there is no group '%s'", c->socket_group);
+    c->socket_gid = g->gr_gid;
+    return 0;
+}
+
+static bool is_listed(char *const *names, const char *name)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
+static int check_names(char *const *wanted, char *const *there, const char *of, struct hc_error *err)
+{
+    for (size_t i = 0; wanted && wanted[i]; i++)
+        if (!is_listed(there, wanted[i]))
+            return hc_fail(err, 0, "policies of %s: there is no policy '%s'", of, wanted[i]);
+    return 0;
+}
+
+/* A name with a slip in it would refuse jobs that were meant to be allowed. */
+static int check_policies(const struct hc_config *c, struct hc_error *err)
+{
+    char **there;
+    if (hc_policies_list(&there, err) < 0)
+        return -1;
+    int rc = check_names(c->policies, there, "quotas", err);
+    for (size_t i = 0; rc == 0 && i < c->tenant_count; i++)
+        rc = check_names(c->tenants[i].policies, there, c->tenants[i].name, err);
+    hc_policies_free(there);
+    return rc;
+}
+
+static int check_what_is_named(struct hc_config *c, struct hc_error *err)
+{
+    return load_tokens(c, err) < 0 || check_key(c, err) < 0 || find_group(c, err) < 0 ||
+                   check_policies(c, err) < 0
+               ? -1
+               : 0;
+}
+
 static int load(const char *path, struct hc_config *out, bool tokens, struct hc_error *err)
 {
     if (load_file(path, out, err) < 0) {
         (void)hc_ctx(err, "configuration");
         return hc_exit_as(err, HC_EXIT_CONFIG);
     }
-    if (fill_places(out, err) == 0 && (!tokens || (load_tokens(out, err) == 0 && check_key(out, err) == 0)))
+    if (fill_places(out, err) == 0 && (!tokens || check_what_is_named(out, err) == 0))
         return 0;
     hc_config_finish(out);
     (void)hc_ctx(err, "configuration");

@@ -91,12 +91,15 @@ static int parse_line(struct hc_config *c, struct line *l, struct hc_error *err)
         return hc_fail(err, ENOMEM, "tokens");
     memcpy(t->sha256, digest, HEX_DIGITS);
     memcpy(t->tenant, tenant, tenant_len);
+    t->line = l->number;
     return 0;
 }
 
 static int by_digest(const void *a, const void *b)
 {
-    return strcmp(((const struct hc_token *)a)->sha256, ((const struct hc_token *)b)->sha256);
+    const struct hc_token *first = a, *second = b;
+    int order = strcmp(first->sha256, second->sha256);
+    return order ? order : first->line - second->line;
 }
 
 /* A token that two tenants have would be the one's or the other's by chance. */
@@ -105,9 +108,9 @@ static int refuse_twins(struct hc_config *c, const char *name, struct hc_error *
     if (c->token_count)
         qsort(c->tokens, c->token_count, sizeof *c->tokens, by_digest);
     for (size_t i = 1; i < c->token_count; i++)
-        if (by_digest(&c->tokens[i - 1], &c->tokens[i]) == 0)
-            return hc_fail_as(err, HC_EXIT_CONFIG, 0, "%s: the token %.8s... stands there twice", name,
-                              c->tokens[i].sha256);
+        if (strcmp(c->tokens[i - 1].sha256, c->tokens[i].sha256) == 0)
+            return hc_fail_as(err, HC_EXIT_CONFIG, 0, "%s:%d: the token %.8s... stands on line %d already",
+                              name, c->tokens[i].line, c->tokens[i].sha256, c->tokens[i - 1].line);
     return 0;
 }
 

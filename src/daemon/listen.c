@@ -6,7 +6,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,30 +97,14 @@ static int make_place(const char *path, struct hc_error *err)
     return 0;
 }
 
-static int find_group(const struct hc_config *c, gid_t *gid, struct hc_error *err)
-{
-    *gid = (gid_t)-1;
-    if (!c->socket_group[0])
-        return 0;
-    errno = 0;
-    /* One thread: its static buffer is ours alone. */
-    // cppcheck-suppress getgrnamCalled
-    const struct group *g = getgrnam(c->socket_group);
-    if (!g)
-        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "socket: there is no group '%s'", c->socket_group);
-    *gid = g->gr_gid;
-    return 0;
-}
-
 static int open_local(struct hc_listeners *l, const struct hc_config *c, struct hc_error *err)
 {
     const char *path = c->socket_path;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    gid_t gid;
     if (strlen(path) >= sizeof address.sun_path)
         return hc_fail_as(err, HC_EXIT_CONFIG, ENAMETOOLONG, "socket %s", path);
     (void)strcpy(address.sun_path, path); /* NOLINT(clang-analyzer-security.insecureAPI.strcpy): it fits */
-    if (make_place(path, err) < 0 || remove_stale(path, &address, err) < 0 || find_group(c, &gid, err) < 0)
+    if (make_place(path, err) < 0 || remove_stale(path, &address, err) < 0)
         return -1;
     hc_autofd fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
@@ -133,8 +116,8 @@ static int open_local(struct hc_listeners *l, const struct hc_config *c, struct 
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "socket %s", path);
     (void)snprintf(l->path, sizeof l->path, "%s", path);
     /* Nobody can connect before listen(2): the group first, then the mode. */
-    if ((gid != (gid_t)-1 && lchown(path, (uid_t)-1, gid) < 0) || chmod(path, hc_config_socket_mode(c)) < 0 ||
-        listen(fd, BACKLOG) < 0)
+    if ((c->socket_gid != (gid_t)-1 && lchown(path, (uid_t)-1, c->socket_gid) < 0) ||
+        chmod(path, hc_config_socket_mode(c)) < 0 || listen(fd, BACKLOG) < 0)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "socket %s", path);
     return put(l, hc_take(&fd), err);
 }

@@ -72,7 +72,7 @@ static int read_arguments(struct arguments *a, int argc, char **argv)
 }
 
 /* A path of the command line is meant from where the command was given. */
-static int put_path(char out[256], const char *path, const char *option, struct hc_error *err)
+static int put_path(char out[256], const char *path, int most, const char *option, struct hc_error *err)
 {
     char here[PATH_MAX] = "";
     if (!path)
@@ -80,8 +80,8 @@ static int put_path(char out[256], const char *path, const char *option, struct 
     if (path[0] != '/' && !getcwd(here, sizeof here))
         return hc_fail(err, errno, "%s", option);
     int n = snprintf(out, 256, "%s%s%s", here, *here ? "/" : "", path);
-    if (!*path || n < 0 || n >= 256)
-        return hc_fail_as(err, HC_EXIT_USAGE, 0, "%s: expected a path of at most 255 bytes", option);
+    if (!*path || n < 0 || n > most)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "%s: expected a path of at most %d bytes", option, most);
     return 0;
 }
 
@@ -119,11 +119,11 @@ int main(int argc, char **argv)
     if (status >= 0)
         return status;
     char path[256] = "";
-    if (put_path(path, a.config, "--config", &err) < 0 ||
+    if (put_path(path, a.config, 255, "--config", &err) < 0 ||
         hc_config_load(a.config ? path : NULL, &config, &err) < 0)
         return hc_report(&err);
-    if (put_path(config.socket_path, a.socket, "--socket", &err) < 0 ||
-        put_path(config.state, a.state, "--state", &err) < 0)
+    if (put_path(config.socket_path, a.socket, HC_SOCKET_PATH, "--socket", &err) < 0 ||
+        put_path(config.state, a.state, 255, "--state", &err) < 0)
         status = hc_report(&err);
     else
         status = a.check ? print_config(&config) : hc_keeper_main(&config, a.config ? path : NULL);
