@@ -266,10 +266,14 @@ def test_told_output_ends_where_the_limit_is(session):
     assert said["stdout"] == "x" * 1024 and manifest["stdout"]["truncated"]
 
 
+def states_of_processes(session):
+    tasks = [pid for pid in os.listdir("/proc") if pid.isdigit() and is_below(int(pid), session.process.pid)]
+    return [line[7] for pid in tasks for line in open(f"/proc/{pid}/status", encoding="utf-8") if line.startswith("State:")]
+
+
 def is_at_rest(session):
     """The interpreter and its copy are stopped. (Pid 1 sleeps, and so do the processes of a zygote.)"""
-    tasks = [pid for pid in os.listdir("/proc") if pid.isdigit() and is_below(int(pid), session.process.pid)]
-    states = [line[7] for pid in tasks for line in open(f"/proc/{pid}/status", encoding="utf-8") if line.startswith("State:")]
+    states = states_of_processes(session)
     return states.count("T") == 2 and set(states) == {"S", "T"}
 
 
@@ -507,6 +511,28 @@ def test_threads_go_on_during_runs_only(session):
     first = session.run("count").value
     assert session.run("time.sleep(0.1); count").value > first
     assert is_at_rest(session)
+
+
+@pytest.fixture(name="own")
+def fixture_own(bare):
+    """A session that may be spoilt, of the same user's."""
+    with living.Session(policy="none", user=bare.user) as session:
+        yield session
+
+
+def test_the_forks_of_a_checkpoint_leave_no_process_that_runs(own):
+    """Its interpreter runs code of the program's before it makes the copy."""
+    own.run("""
+import os, random
+def getstate(state=random.getstate()):
+    if os.fork() == 0:
+        while True: pass
+    return state
+random._inst.getstate = getstate
+""")
+    assert is_at_rest(own)
+    assert "no copy could be made" in refused(own, {"checkpoint": "a"})
+    cells.wait_until("a process that nobody knows", lambda: sorted(set(states_of_processes(own))) == ["S", "T", "Z"])
 
 
 def is_below(pid, ancestor):

@@ -67,6 +67,7 @@ static int copy_state(struct hc_session *s, struct hc_process *out, struct hc_er
     }
     bool made = s->copy.pid != 0;
     bool settled = !made || settle(s, err) == 0;
+    hc_session_sweep(s); /* or what else was made of the forks would run until the next run has ended */
     hc_session_close_flows(s);
     if (!settled || sup->exit_known || s->loop.dead)
         return lost(s, err);
