@@ -585,6 +585,14 @@ def test_a_session_does_not_live_for_ever(base_tree, option, limit, code, reason
         assert session.process.wait() == 3
 
 
+def test_branches_are_runs_like_others(base_tree):  # pylint: disable=unused-argument
+    with living.Session("--session-runs=2") as session:
+        session.ask({"branch": [{"code": "1"}] * 3})
+        answers = [session.answer() for _ in range(5)]
+        assert [a["event"] for a in answers] == ["result", "result", "error", "done", "end"], answers
+        assert "used up" in answers[2]["message"] and answers[4]["reason"] == "runs"
+
+
 def test_nothing_is_left_of_a_session_that_is_killed(base_tree):  # pylint: disable=unused-argument
     with living.Session() as session:
         session.run("x = 1")

@@ -44,6 +44,9 @@ def test_checkpoints_and_branches(session):
     assert session.run("x").value == 6
     with pytest.raises(hotcell.InputError, match="there is no checkpoint 'two'"):
         session.rollback("two")
+    for codes in [], ["1"] * 9:
+        with pytest.raises(hotcell.InputError, match="a list of 1 to 8 runs"):
+            session.branch(codes)
     with pytest.raises(hotcell.InputError, match="for a session as a whole"):
         session.run("1", limits={"memory": "1G"})
 

@@ -221,7 +221,12 @@ static int serve_run(struct client *c, const struct hc_json *j, const cJSON *spe
         return hc_fail(err, ENOMEM, "read a request");
     if (hc_job_parse(&job, "run", text, len, err) < 0)
         return 1;
+    enum hc_session_end why;
     int rc = check_run(&job, err) < 0 ? 1 : 0;
+    if (rc == 0 && hc_session_used_up(c->session, &why)) { /* between branches */
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "run: the session has used up what it may have");
+        rc = 1;
+    }
     for (size_t i = 0; rc == 0 && i < job.override_count; i++)
         rc = hc_option_set(&policy, job.overrides[i].opt, job.overrides[i].text, err) < 0 ? 1 : 0;
     if (rc == 0) {

@@ -93,8 +93,9 @@ static int check_policy(struct hc_exchange *x, const struct hc_tenant *t, const 
         return -1;
     }
     if (!hc_tenant_may_use(t, name)) {
-        hc_problem_set(why, HC_PROBLEM_FORBIDDEN, "the tenant '%s' may not use the policy '%s'", t->name,
-                       name);
+        hc_problem_set(why, HC_PROBLEM_FORBIDDEN,
+                       "the tenant '%s' may not use the policy '%s'; /v1/policies has those that it may",
+                       t->name, name);
         return -1;
     }
     const struct hc_front_policy *row = look_up_policy(x->front, name, &err);

@@ -114,6 +114,7 @@ static void a_wrong_spec_is_refused_with_its_place(void **state)
         {"{\"code\": 1}", "job.json:1:10: code: expected the program's source as a string, got a number"},
         {"{\"code\": null}", "job.json:1:10: code: expected the program's source as a string, got null"},
         {"{\"cod\": \"1\"}", "job.json:1:2: unknown member 'cod'; did you mean 'code'?"},
+        {"{\"processes\": \"fork\"}", "job.json:1:2: 'processes' is for a policy to say (hotcell-policy(5))"},
         {"{\"timeout\": 1}", "job.json:1:2: unknown member 'timeout'; did you mean 'limits.timeout'?"},
         {"{\"inputs\": []}", "job.json:1:12: inputs: expected an object of name and path, got a list"},
         {"{\"inputs\": {\"a\": 1}}", "job.json:1:18: inputs.a: expected a path, got a number"},

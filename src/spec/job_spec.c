@@ -377,6 +377,10 @@ static int unknown_member(const struct spec *s, const cJSON *node, const struct 
     for (const struct member *m = new_form; s->uploads && m->name; m++)
         if (strcmp(m->name, node->string) == 0)
             return hc_json_fail(s->json, node, true, err, "'%.64s' is not the sender's to say", node->string);
+    for (size_t i = 0; form != runner_form && i < hc_options_count; i++)
+        if (strcmp(hc_options[i].path, node->string) == 0)
+            return hc_json_fail(s->json, node, true, err,
+                                "'%.64s' is for a policy to say (hotcell-policy(5))", node->string);
     if (form != runner_form)
         hc_nearest_option("", node->string, known, hint, sizeof hint);
     else

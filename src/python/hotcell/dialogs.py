@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from .daemon import DEFAULT_OUTPUT, Listener, answer_flow, checked, file_flow, files_flow, json_flow
-from .errors import DaemonLost, InputError, NotFound, Problem, problem_of
+from .errors import DaemonLost, InputError, InputProblem, NotFound, PolicyProblem, Problem, problem_of
 from .session import Run, SessionEnded, run_of, run_spec
 from .tools import Tool
 from .wire import Flow, Place, aresult_of, events, result_of, watched
@@ -39,6 +39,8 @@ class _Dialog:
             return (yield from json_flow(self._place, "POST", f"{self._path}/{what}", body))
         except NotFound as error:
             raise _over(error) from error
+        except PolicyProblem as error:
+            raise _refused(error) from error
 
     def _run(self, code: str, listener: Optional[Listener], **spec: Any) -> Flow:
         ends: List[Dict[str, Any]] = []
@@ -53,6 +55,8 @@ class _Dialog:
             yield from watched(events(self._place, "POST", f"{self._path}/runs", run_spec(code, **spec)), see)
         except NotFound as error:
             raise _over(error) from error
+        except PolicyProblem as error:
+            raise _refused(error) from error
         if not ends:
             raise DaemonLost(f"{self._place.name}: the events of the run ended before the run")
         return (yield from self._take(ends[-1]))
@@ -61,7 +65,7 @@ class _Dialog:
         """A result, with its files fetched."""
         if answer["event"] == "problem":
             problem = problem_of(answer["problem"])
-            raise _over(problem) if isinstance(problem, NotFound) else problem
+            raise _over(problem) if isinstance(problem, NotFound) else _refused(problem)
         try:
             yield from files_flow(self._place, self._path, answer["manifest"], self.output_dir)
             return run_of(answer, self.output_dir)
@@ -89,6 +93,11 @@ class _Dialog:
 def _over(error: Problem) -> Exception:
     """410: its state is gone. 404: there is no such thing, or there is no more."""
     return SessionEnded(str(error), error.manifest) if error.status == 410 else error
+
+
+def _refused(error: Problem) -> Problem:
+    """What a session does not take is wrong with the request, as it is without a daemon; its policy is settled."""
+    return InputProblem(str(error), 65, error.document) if error.status == 422 else error
 
 
 class DaemonSession(_Dialog):

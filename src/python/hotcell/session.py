@@ -166,6 +166,8 @@ class Session:
         for answer in iter(self._read, None):
             if answer["event"] == "done":
                 break
+            if answer["event"] == "error" and "branch" not in answer:
+                raise InputError(answer["message"])  # of the request: nothing has run
             if answer["event"] == "error":
                 wrong = wrong or InputError(answer["message"])
             else:
