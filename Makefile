@@ -143,6 +143,7 @@ $(B)/fuzz/%-fuzz: $(B)/fuzz/obj/%-fuzz.o $(B)/fuzz/libspec.a
 	clang -fsanitize=fuzzer,address,undefined -o $@ $(filter %.o,$^) $(B)/fuzz/libspec.a $(LIBS_SPEC)
 # Of the daemon only what parses.
 $(B)/fuzz/daemon/config-fuzz: $(patsubst %,$(B)/fuzz/obj/daemon/%.o,config config_options config_print config_tokens)
+$(B)/fuzz/daemon/request-fuzz: $(patsubst %,$(B)/fuzz/obj/daemon/%.o,request tool_answer)
 fuzz: $(FUZZERS)   # FUZZ_SECONDS each, from the seeds beside the target
 	@for f in $^; do n=$$(basename $$f -fuzz); mkdir -p $(B)/corpus/$$n; $$f -max_total_time=$(or $(FUZZ_SECONDS),10) -rss_limit_mb=1024 -timeout=10 \
 	  -artifact_prefix=$(B)/corpus/$$n- $(B)/corpus/$$n $$(find src/*/seeds/$$n -maxdepth 0 2>/dev/null) >$(B)/fuzz.log 2>&1 || { tail -n 30 $(B)/fuzz.log; exit 1; }; tail -n 1 $(B)/fuzz.log; done

@@ -225,6 +225,16 @@ def manifest_schema():
     return json.loads((SOURCE / "spec" / "manifest.schema.json").read_text())
 
 
+def resolved(node):
+    """What a reference within the document refers to."""
+    while "$ref" in node:
+        found = openapi()
+        for key in node["$ref"].removeprefix("#/").split("/"):
+            found = found[key]
+        node = found
+    return node
+
+
 def path_item(path):
     for template, item in openapi()["paths"].items():
         pattern = re.escape(template).replace(re.escape("{id}"), "[^/]+").replace(re.escape("{path}"), ".+")
@@ -253,7 +263,7 @@ def check_answer(method, path, answer):
         return
     listed = operation["responses"].get(str(answer.status))
     assert listed, f"{method} {path}: {answer} is not in the document"
-    content = listed.get("content", {})
+    content = resolved(listed).get("content", {})
     assert kind in content or not answer.body, answer
     schema = content.get(kind, {}).get("schema")
     if schema and kind.endswith("json") and kind != "application/x-ndjson":

@@ -206,63 +206,6 @@ def test_what_is_not_there_and_what_does_not_apply(daemon):
     assert daemon.request("HEAD", "/healthz").status == 200
 
 
-def talk(daemon, data):
-    """Raw bytes; all that comes back before the other side hangs up."""
-    with socket.socket(socket.AF_UNIX) as s:
-        s.settimeout(cells.PATIENCE)
-        s.connect(str(daemon.socket))
-        try:
-            s.sendall(data)
-        except (BrokenPipeError, ConnectionResetError):
-            pass
-        got = b""
-        try:
-            while more := s.recv(65536):
-                got += more
-        except ConnectionResetError:
-            pass
-        return got
-
-
-@pytest.mark.parametrize("data", [
-    b"\0\1\2\3\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
-    b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\n",
-    b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-    b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 100_000 + b"\r\n\r\n",
-    b"GET /" + b"y" * 100_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n",
-])
-def test_malformed_http_is_refused_and_nothing_more(daemon, data):
-    got = talk(daemon, data)
-    assert not got or got.split()[1][:1] in (b"4", b"5"), got[:300]
-    assert daemon.get("/healthz").status == 200
-
-
-def test_a_body_without_a_length_is_bounded_too(daemon):
-    chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
-    got = talk(daemon, b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk * 20 + b"0\r\n\r\n")
-    assert got.split()[1] == b"413", got[:300]
-
-
-def test_a_slow_client_is_cut_off(daemon):
-    """One byte now and then is no silence, but the whole request has its time too: four times http.idle."""
-    with socket.socket(socket.AF_UNIX) as s:
-        s.connect(str(daemon.socket))
-        s.settimeout(0.5)
-        s.sendall(b"GET /healthz HTTP/1.1\r\n")
-        for _ in range(int(100 * cells.SLOWNESS)):
-            try:
-                s.sendall(b"X: y\r\n")
-                if not s.recv(1000):
-                    break
-            except socket.timeout:
-                continue
-            except (BrokenPipeError, ConnectionResetError):
-                break
-        else:
-            pytest.fail("it was never cut off")
-
-
 # ---- quotas ----
 
 def test_a_full_queue_says_so(user):

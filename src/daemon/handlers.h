@@ -24,9 +24,6 @@ struct hc_checked {
 int hc_check_request(struct hc_exchange *x, const struct hc_tenant *t, bool session, struct hc_checked *out,
                      struct hc_problem *why);
 
-/* One of a header's comma-separated words, parameters left aside. */
-bool hc_has_word(const char *list, const char *word);
-
 /* x->task becomes the tenant's job of x->id; false: there is none. Another tenant's is answered as one that
  * does not exist. */
 bool hc_find_job(struct hc_exchange *x, struct hc_tenant *t);

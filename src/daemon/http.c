@@ -3,6 +3,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "daemon/front.h"
+#include "daemon/request.h"
 
 #include <errno.h>
 #include <microhttpd.h>
@@ -242,10 +243,40 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
     *context = NULL;
 }
 
+struct lines {
+    struct hc_head head;
+    struct hc_error err;
+};
+
+static enum MHD_Result take_line(void *cls, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    struct lines *l = cls;
+    (void)kind;
+    return hc_head_take(&l->head, name, value ? value : "", &l->err) < 0 ? MHD_NO : MHD_YES;
+}
+
+static bool is_sound(struct hc_exchange *x, const char *version)
+{
+    struct lines l = {0};
+    const size_t most = x->front->http.most_head;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    (void)MHD_get_connection_values(x->mhd, MHD_HEADER_KIND, take_line, &l);
+    if (info && info->header_size > most)
+        hc_problem_set(&x->refused, HC_PROBLEM_HEAD, "a head of %zu bytes, and at most %zu are taken",
+                       info->header_size, most);
+    else if (*l.err.text || hc_head_end(&l.head, version, &l.err) < 0)
+        hc_problem_set(&x->refused, HC_PROBLEM_REQUEST, "%s", l.err.text);
+    x->closing = x->refused.kind != HC_PROBLEM_NONE;
+    return !x->closing;
+}
+
 /* What can be said before the body has come. */
-static void look_at_head(struct hc_exchange *x, const char *method, const char *path)
+static void look_at_head(struct hc_exchange *x, const char *method, const char *path, const char *version)
 {
     const struct hc_config *config = &x->front->config;
+    if (!is_sound(x, version))
+        return;
     x->route = hc_route_find(x, method, path, &x->refused);
     if (!x->route || (x->route->kind != HC_ROUTE_OPEN && !identify(x, &x->refused)))
         return;
@@ -261,7 +292,7 @@ static void look_at_head(struct hc_exchange *x, const char *method, const char *
 }
 
 static int begin_exchange(struct hc_front *f, struct MHD_Connection *mhd, const char *method,
-                          const char *path, void **context)
+                          const char *path, const char *version, void **context)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     struct hc_connection *c = info ? info->socket_context : NULL;
@@ -273,10 +304,11 @@ static int begin_exchange(struct hc_front *f, struct MHD_Connection *mhd, const 
     c->since = hc_mono_ms(); /* the body gets as long as the head had */
     *context = x;
     x->is_head = strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
-    look_at_head(x, x->is_head ? MHD_HTTP_METHOD_GET : method, path);
+    look_at_head(x, x->is_head ? MHD_HTTP_METHOD_GET : method, path, version);
     /* Others are read to their end first, or their sender would not see the answer for a broken connection.
      */
-    return x->refused.kind == HC_PROBLEM_TOO_LARGE ? hc_reply_problem(x, &x->refused, NULL) : MHD_YES;
+    return x->closing || x->refused.kind == HC_PROBLEM_TOO_LARGE ? hc_reply_problem(x, &x->refused, NULL)
+                                                                 : MHD_YES;
 }
 
 static void take_body(struct hc_exchange *x, const char *data, size_t len)
@@ -320,9 +352,8 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
 {
     struct hc_front *f = cls;
     struct hc_exchange *x = *context;
-    (void)version;
     if (!x)
-        return (enum MHD_Result)begin_exchange(f, mhd, method, path, context);
+        return (enum MHD_Result)begin_exchange(f, mhd, method, path, version, context);
     if (*len == 0)
         return (enum MHD_Result)(x->answered ? MHD_YES : answer(x));
     take_body(x, data, *len);
@@ -331,6 +362,14 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
 }
 
 /* ---- the servers ---- */
+
+/* A text would end at a zero byte: one that has any stays as it was sent, which is the name of nothing. */
+static size_t unescape(void *cls, struct MHD_Connection *mhd, char *text)
+{
+    (void)cls;
+    (void)mhd;
+    return strstr(text, "%00") ? strlen(text) : MHD_http_unescape(text);
+}
 
 static void server_ready(struct hc_watch *w, uint32_t events)
 {
@@ -357,6 +396,7 @@ static void log_line(void *cls, const char *fmt, va_list ap)
     hc_info("http: %s", line);
 }
 
+/* What it would be strict about, we are: its own answers are no problem documents. */
 static int start_server(struct hc_http *h, const struct hc_listener_socket *socket, struct hc_error *err)
 {
     const struct hc_config *c = &h->front->config;
@@ -368,7 +408,8 @@ static int start_server(struct hc_http *h, const struct hc_listener_socket *sock
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)c->http_headers + MHD_ROOM, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)c->http_connections, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)MAX(1, c->http_idle_ms / 1000), MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_STRICT_FOR_CLIENT, 0,
+        MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
     if (!s->daemon)
         return hc_fail(err, errno, "start HTTP");
     h->server_count++;
@@ -383,6 +424,7 @@ int hc_http_start(struct hc_http *h, struct hc_front *front, const struct hc_lis
                   struct hc_error *err)
 {
     h->front = front;
+    h->most_head = (size_t)front->config.http_headers;
     for (size_t i = 0; i < l->count; i++)
         if (start_server(h, &l->list[i], err) < 0)
             return -1;

@@ -46,6 +46,7 @@ struct hc_exchange {
     struct hc_waiter waiter;   /* while it waits for a task: suspended */
     struct hc_task *task;      /* a reference */
     bool suspended, answered;
+    bool closing; /* with its answer: where the next request begins is not certain */
 };
 
 /* One listening socket. */
@@ -61,8 +62,9 @@ struct hc_http {
     struct hc_server servers[HC_MAX_LISTENERS];
     size_t server_count;
     struct hc_connection *connections;
-    bool due;                   /* something was resumed, or has ended */
-    bool quiet;                 /* no new connections */
+    bool due;   /* something was resumed, or has ended */
+    bool quiet; /* no new connections */
+    size_t most_head;
     int64_t lines, lines_since; /* logged, and since when they are counted */
 };
 

@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "cell/policies.h"
+#include "daemon/request.h"
 #include "spec/job.h"
 
 #include <errno.h>
@@ -19,21 +20,6 @@ struct wish {
     bool async, stream;
     const char *key; /* idempotency key; NULL: none */
 };
-
-/* One of a header's comma-separated words, parameters left aside. */
-bool hc_has_word(const char *list, const char *word)
-{
-    size_t len = strlen(word);
-    while (list && *list) {
-        list += strspn(list, " \t,");
-        size_t n = strcspn(list, ",; \t");
-        if (n == len && strncasecmp(list, word, len) == 0)
-            return true;
-        list += n;
-        list += strcspn(list, ",");
-    }
-    return false;
-}
 
 static int read_wish(const struct hc_exchange *x, struct wish *w, struct hc_problem *why)
 {

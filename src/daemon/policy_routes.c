@@ -3,6 +3,7 @@
 
 #include "cell/card.h"
 #include "cell/policies.h"
+#include "daemon/request.h"
 #include "spec/events.h"
 
 #include <errno.h>

@@ -21,6 +21,7 @@ static const struct {
     [HC_PROBLEM_IN_USE] = {409, "in-use", "The session does something else"},
     [HC_PROBLEM_GONE] = {410, "gone", "The session is over"},
     [HC_PROBLEM_TOO_LARGE] = {413, "too-large", "The request is larger than is accepted"},
+    [HC_PROBLEM_HEAD] = {431, "head-too-large", "The request's head is larger than is accepted"},
     [HC_PROBLEM_MEDIA_TYPE] = {415, "media-type", "The body is of another type than expected"},
     [HC_PROBLEM_SPEC] = {422, "cannot-run", "The job cannot be run as it is"},
     [HC_PROBLEM_QUOTA] = {429, "quota", "A quota is used up"},

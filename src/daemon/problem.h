@@ -18,6 +18,7 @@ enum hc_problem_kind {
     HC_PROBLEM_IN_USE, /* it does something else at the moment */
     HC_PROBLEM_GONE,   /* it was there, and has ended */
     HC_PROBLEM_TOO_LARGE,
+    HC_PROBLEM_HEAD, /* the head is */
     HC_PROBLEM_MEDIA_TYPE,
     HC_PROBLEM_SPEC, /* well-formed, and cannot be run as it is: policy, tree, inputs */
     HC_PROBLEM_QUOTA,

@@ -18,7 +18,7 @@ int hc_reply(struct hc_exchange *x, int status, struct MHD_Response *response)
                        x->task->queued.id);
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, place);
     }
-    if (x->front->draining)
+    if (x->front->draining || x->closing)
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     x->answered = true;
     x->front->metrics.answers[status / 100 % 6]++;

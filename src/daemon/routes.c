@@ -1,6 +1,7 @@
-/* Which request is whose: one table, matched piece by piece. */
+/* Which request is whose: one table. */
 #include "daemon/handlers.h"
 
+#include "daemon/request.h"
 #include "spec/names.h"
 
 #include <stdlib.h>
@@ -37,65 +38,47 @@ static const struct hc_route routes[] = {
 
 #define ROUTES (sizeof routes / sizeof *routes)
 
-/* Up to the next slash, or all of it. */
-static size_t piece(const char *path)
+static int take_names(struct hc_exchange *x, const struct hc_path_parts *parts)
 {
-    return strcspn(path, "/");
-}
-
-/* What stood for "{id}" and "{rest}" is told; NULL if it does not match. */
-static bool matches(const char *pattern, const char *path, const char **id, size_t *id_len, const char **rest)
-{
-    while (*pattern == '/' && *path == '/') {
-        pattern++;
-        path++;
-        size_t p = piece(pattern), n = piece(path);
-        if (strncmp(pattern, "{rest}", p) == 0 && *path) {
-            *rest = path;
-            return true;
-        }
-        if (p == 4 && strncmp(pattern, "{id}", p) == 0 && n > 0) {
-            *id = path;
-            *id_len = n;
-        } else if (p != n || strncmp(pattern, path, n) != 0) {
-            return false;
-        }
-        pattern += p;
-        path += n;
-    }
-    return !*pattern && !*path;
-}
-
-static int take_names(struct hc_exchange *x, const char *id, size_t id_len, const char *rest)
-{
-    if (id && id_len < sizeof x->id)
-        memcpy(x->id, id, id_len);
-    if (id && !hc_is_id(x->id, sizeof x->id - 1))
+    if (parts->id && parts->id_len < sizeof x->id)
+        memcpy(x->id, parts->id, parts->id_len);
+    if (parts->id && !hc_is_id(x->id, sizeof x->id - 1))
         x->id[0] = '\0'; /* no job is called so */
-    if (rest && !(x->rest = strdup(rest)))
+    if (parts->rest && !(x->rest = strdup(parts->rest)))
         return -1;
     return 0;
+}
+
+/* The methods of the routes that a path is of, as Allow has them. */
+static const char *allowed_methods(bool get, bool post, bool delete)
+{
+    static const char *const lists[] = {
+        NULL,     "GET, HEAD",         "POST",         "GET, HEAD, POST",
+        "DELETE", "GET, HEAD, DELETE", "POST, DELETE", "GET, HEAD, POST, DELETE",
+    };
+    return lists[(get ? 1 : 0) + (post ? 2 : 0) + (delete ? 4 : 0)];
 }
 
 const struct hc_route *hc_route_find(struct hc_exchange *x, const char *method, const char *path,
                                      struct hc_problem *why)
 {
-    const char *allowed = NULL;
+    bool get = false, post = false, delete = false;
     for (size_t i = 0; i < ROUTES; i++) {
-        const char *id = NULL, *rest = NULL;
-        size_t id_len = 0;
-        if (!matches(routes[i].path, path, &id, &id_len, &rest))
+        struct hc_path_parts parts;
+        if (!hc_path_fits(routes[i].path, path, &parts))
             continue;
         if (strcmp(routes[i].method, method) != 0) {
-            allowed =
-                allowed && strcmp(allowed, routes[i].method) != 0 ? "GET, POST, DELETE" : routes[i].method;
+            get |= routes[i].method[0] == 'G';
+            post |= routes[i].method[0] == 'P';
+            delete |= routes[i].method[0] == 'D';
             continue;
         }
-        if (take_names(x, id, id_len, rest) == 0)
+        if (take_names(x, &parts) == 0)
             return &routes[i];
         hc_problem_set(why, HC_PROBLEM_INTERNAL, "out of memory");
         return NULL;
     }
+    const char *allowed = allowed_methods(get, post, delete);
     if (allowed)
         hc_problem_set(why, HC_PROBLEM_METHOD, "%.20s does not apply to %.200s", method, path);
     else

@@ -1,6 +1,7 @@
 /* Sessions over HTTP. What is asked of one is passed on to its process, which checks it. */
 #include "daemon/handlers.h"
 
+#include "daemon/request.h"
 #include "spec/job.h"
 
 #include <microhttpd.h>
@@ -126,20 +127,11 @@ static int ask_body(struct hc_exchange *x, struct hc_tenant *t, const char *name
 {
     struct hc_json j;
     struct hc_error err;
-    const cJSON *node;
     size_t len = 0;
     if (hc_json_parse(&j, "request", x->body.data ? x->body.data : "", x->body.len, &err) < 0)
         return hc_reply_fail(x, HC_PROBLEM_REQUEST, "%s", err.text);
-    node = member && cJSON_IsObject(j.root) ? j.root->child : j.root;
-    int rc;
-    if (!cJSON_IsObject(j.root) || (member && (!node || node->next || strcmp(node->string, member) != 0))) {
-        (void)hc_json_fail(&j, j.root, false, &err,
-                           member ? "expected {\"%s\": ...}" : "expected an object%s", member ? member : "");
-        rc = hc_reply_fail(x, HC_PROBLEM_REQUEST, "%s", err.text);
-    } else {
-        const char *source = hc_json_source(&j, node, &len);
-        rc = source ? ask(x, t, name, source, len) : MHD_NO;
-    }
+    const char *source = hc_request_member(&j, member, &len, &err);
+    int rc = source ? ask(x, t, name, source, len) : hc_reply_fail(x, HC_PROBLEM_REQUEST, "%s", err.text);
     hc_json_finish(&j);
     return rc;
 }

@@ -1,0 +1,89 @@
+"""The OpenAPI document that hotcelld serves: its paths are those of the daemon's table of routes, no more and no less, and each is answered
+as it says. (Every answer that tests get is held against it: daemons.check_answer.)"""
+
+import re
+
+import cells
+import daemons
+import jsonschema
+import pytest
+
+ROUTES = re.findall(r'^    \{"([A-Z]+)", "([^"]+)", \w+, HC_ROUTE_(\w+)\},$', (daemons.SOURCE / "daemon" / "routes.c").read_text(), re.M)
+NOBODY = "20260101T000000Z-00000000000000000000"  # as ids look
+
+
+@pytest.fixture(name="daemon", scope="module")
+def module_daemon(base_tree):
+    user = cells.ordinary()
+    cells.need_cells(user)
+    with daemons.Daemon(user, config={"workers": 1}) as d:
+        yield d
+        assert d.end() == 0, d.log
+
+
+def operations():
+    for path, item in daemons.openapi()["paths"].items():
+        for method, operation in item.items():
+            if method != "parameters":
+                yield method.upper(), path, operation, item.get("parameters", []) + operation.get("parameters", [])
+
+
+def as_route(path):
+    return re.sub(r"\{(path|call)\}$", "{rest}", path.replace("{name}", "{id}"))
+
+
+def test_every_route_is_in_the_document_and_the_other_way_round():
+    routes = [(method, path) for method, path, _ in ROUTES]
+    assert len(routes) == len(set(routes)) > 20
+    assert set(routes) == {(method, as_route(path)) for method, path, _, _ in operations()}
+
+
+def test_each_says_what_it_takes_and_whom_it_is_for():
+    kinds = {(method, path): kind for method, path, kind in ROUTES}
+    for method, path, operation, parameters in operations():
+        kind = kinds[method, as_route(path)]
+        assert ("requestBody" in operation) == (kind == "BODY"), (method, path)
+        assert (operation.get("security") == [{}]) == (kind == "OPEN"), (method, path)
+        assert {"401", "403", "429"} <= set(operation["responses"]) or kind == "OPEN", (method, path)
+        assert {"400", "413", "431"} <= set(operation["responses"]), (method, path)
+        named = {p["name"] for p in map(daemons.resolved, parameters) if p["in"] == "path"}
+        assert named == set(re.findall(r"\{(\w+)\}", path)), (method, path)
+    ids = [operation["operationId"] for _, _, operation, _ in operations()]
+    assert len(ids) == len(set(ids))
+
+
+def test_references_lead_somewhere_and_schemas_are_schemas():
+    def walk(node):
+        if isinstance(node, dict):
+            if isinstance(node.get("$ref"), str):
+                daemons.resolved(node)
+            for value in node.values():
+                walk(value)
+        elif isinstance(node, list):
+            for value in node:
+                walk(value)
+    walk(daemons.openapi())
+    for schema in daemons.openapi()["components"]["schemas"].values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def test_each_operation_is_answered_by_whoever_it_is_for(daemon):
+    """By its handler, and not as a path or method that there is not."""
+    for method, path, operation, _ in operations():
+        place = path.format(id=NOBODY, path="a/b", call="1", name="default")
+        body = b"{}" if "requestBody" in operation else None
+        answer = daemon.request(method, place, body, {"Content-Type": "application/json"})
+        assert answer.status < 500 and "there is nothing at" not in answer.body.decode(), (method, path, answer)
+        assert str(answer.status) in operation["responses"], (method, path, answer)
+
+
+def test_what_every_operation_refuses(daemon):
+    for method, path, _, _ in operations():
+        place = path.format(id=NOBODY, path="a/b", call="1", name="default")
+        assert daemon.request(method, place, headers={"X": "y" * 20000}).status == 431, (method, path)
+        assert daemon.request(method, place, headers={"X": "y", "X\t": "z"}).status == 400, (method, path)
+    for path, item in daemons.openapi()["paths"].items():
+        answer = daemon.request("PROPFIND", path.format(id=NOBODY, path="a/b", call="1", name="default"))
+        assert answer.status == 405 and answer.json["retry"] == "not_started", (path, answer)
+        there = {method.upper() for method in item if method != "parameters"}
+        assert set(answer.headers["Allow"].split(", ")) - {"HEAD"} == there, (path, answer)
