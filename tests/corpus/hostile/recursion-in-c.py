@@ -3,10 +3,7 @@
 # held: rlimits
 # status: error killed
 # options: --memory=128M
-import sys
-
-sys.setrecursionlimit(1 << 30)
-nest = []
+nest = ()
 for _ in range(500000):
-    nest = [nest]
-hash(repr(nest))
+    nest = (nest,)
+hash(nest)
