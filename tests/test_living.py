@@ -1,5 +1,6 @@
 """Sessions whose interpreter lives: what a run leaves to the next, and what is left when a run is killed."""
 
+import errno
 import json
 import os
 import select
@@ -533,6 +534,25 @@ random._inst.getstate = getstate
     assert is_at_rest(own)
     assert "no copy could be made" in refused(own, {"checkpoint": "a"})
     cells.wait_until("a process that nobody knows", lambda: sorted(set(states_of_processes(own))) == ["S", "T", "Z"])
+
+
+WAKES = """
+import ctypes, signal
+libc = ctypes.CDLL(None, use_errno=True)
+libc.signal.argtypes = [ctypes.c_int, ctypes.c_void_p]
+libc.signal(signal.SIGCONT, ctypes.cast(libc.getpid, ctypes.c_void_p))  # one that is ignored wakes nobody
+event = (ctypes.c_int * 16)(0, 0, signal.SIGCONT)
+timer = ctypes.c_void_p()
+made = libc.timer_create(1, event, ctypes.byref(timer)), ctypes.get_errno()
+libc.timer_settime(timer, 0, (ctypes.c_long * 4)(0, 1000000, 0, 1000000), None)
+list(made)
+"""
+
+
+def test_no_timer_wakes_what_waits_for_its_next_run(own):
+    run = own.run(WAKES)
+    assert run.value == [-1, errno.EPERM] and [d["rule"] for d in run.manifest["denials"]] == ["timer_create"], run
+    assert is_at_rest(own)
 
 
 def is_below(pid, ancestor):

@@ -360,6 +360,9 @@ const struct hc_call_rule hc_call_rules[] = {
     SIGNALS("rt_sigqueueinfo"),
     SIGNALS("rt_tgsigqueueinfo"),
     SIGNALS("pidfd_open"),
+    /* SIGSTOP holds until there is a SIGCONT, wherever that comes from; setitimer has only signals of its own. */
+    {"timer_create", HC_IN_SESSION, {{0}}, "it could wake a process that waits for its next run", EPERM, NULL,
+     "use setitimer or a thread: between its runs a session stands still"},
     /* The interpreter and its libraries come from files; what is made in memory is code that nobody has looked
      * at. Told, by the reporting filter alone, which goes on before any file of the job's is read. */
     {"mprotect", HC_NO_NEW_CODE, {{2, PROT_EXEC, PROT_EXEC}, {0}}, NO_NEW_CODE, EACCES, "PROT_EXEC", CODE_HINT},
