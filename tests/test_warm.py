@@ -190,6 +190,37 @@ def test_threads_of_warm_code_are_refused(warm):
     assert "started threads (1)" in result.stderr and result.manifest["status"] == "ok"
 
 
+COUNT = """
+import resource, sys
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+before = faults()
+seen = {row[0] for row in sys.rows}
+for row in sys.rows:
+    row[0] += 1
+{'faults': faults() - before, 'seen': sorted(seen), 'kept': hasattr(sys, 'sampled')}
+"""
+
+
+def count_faults(sample, user=None):
+    """Of a program that writes to a thousand pages of its zygote's."""
+    policy = {"warm": {"code": "import sys\nsys.rows = [bytearray(8192) for _ in range(1000)]", "sample": sample}}
+    return run_warm(COUNT, "--guard=off", policy=policy, user=user).manifest["guest"]["value"]["application/json"]
+
+
+def test_what_the_sample_writes_to_is_there_for_the_job_and_nothing_that_it_wrote(user, warm):
+    sample = "import sys\nfor row in sys.rows:\n    row[0] += 1\nsys.sampled = True"
+    without, having = count_faults("", user), count_faults(sample, user)
+    assert (having["seen"], having["kept"]) == ([0], False)
+    assert without["faults"] > 4 * having["faults"], (without, having)
+
+
+@pytest.mark.parametrize("sample", ["1 / 0", "import os\nos._exit(3)", "import os\nos.kill(os.getpid(), 9)", "not python",
+                                    "print('x' * 1000000)\n['y' * 1000] * 1000"])
+def test_a_sample_that_goes_wrong_costs_nothing_else(sample, warm):
+    assert count_faults(sample)["seen"] == [0]
+
+
 def test_warm_modules_are_loaded_and_in_no_program_s_way(warm):
     result = run_warm("import sys\nprint('decimal' in sys.modules, 'decimal' in globals())", "--guard=off",
                       policy={"warm": {"imports": ["decimal", "nothing_like_it"]}})

@@ -178,7 +178,7 @@ static int conclude(const cJSON *job, PyObject *space, PyObject *columns, struct
     return outcome->status;
 }
 
-_Noreturn void hc_guest_job(const struct hc_handover *handover)
+int hc_guest_job(const struct hc_handover *handover)
 {
     struct hc_error err;
     const cJSON *job = handover->json.root;
@@ -214,7 +214,7 @@ _Noreturn void hc_guest_job(const struct hc_handover *handover)
     hc_program_run(&program, space, &outcome);
     hc_deadline_disarm();
     if (getpid() == self)
-        _exit(conclude(job, space, columns, &outcome, &report));
+        return conclude(job, space, columns, &outcome, &report);
     /* A child that the guest forked came to the program's end too: it ends as it would in Python, and leaves
      * reporting to its parent. */
     hc_ending_run(space);
@@ -233,5 +233,5 @@ _Noreturn void hc_guest_run(pid_t parent)
     if (hc_start_report(&handover, &err) < 0 || hc_handover_parse(&handover, &err) < 0)
         hc_fail_shim(&err);
     hc_start(handover.json.root);
-    hc_guest_job(&handover);
+    _exit(hc_guest_job(&handover));
 }

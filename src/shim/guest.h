@@ -9,7 +9,8 @@
 /* From the handover to the report. `parent` is pid 1 as it was before the fork. Never returns. */
 _Noreturn void hc_guest_run(pid_t parent);
 
-/* With the interpreter and the reporting filter there: from the job's data to the report. Never returns. */
-_Noreturn void hc_guest_job(const struct hc_handover *handover);
+/* With the interpreter and the reporting filter there: from the job's data to the report. The status that
+ * the process ends with; what keeps the program from being run ends it here. */
+int hc_guest_job(const struct hc_handover *handover);
 
 #endif

@@ -21,6 +21,7 @@
 #include "shim/harness/frozen.h"
 #include "shim/harness/pyjson.h"
 #include "shim/harness/wire.h"
+#include "shim/prefault.h"
 #include "shim/rehearse.h"
 #include "shim/settle.h"
 #include "shim/start.h"
@@ -28,18 +29,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/rseq.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 
 #define REHEARSALS  8      /* after which Python no longer changes the code that it runs */
 #define FIRST_STACK 262144 /* for the straight line of inside.c */
+#define TRIAL_MS    20000  /* for one step of a policy's sample */
 
 /* What libraries of the zygote keep open; set before there are copies. */
 static struct hc_open_files open_files;
@@ -61,18 +66,26 @@ static void call_warm(const char *function, const cJSON *document)
     _exit(HC_EXIT_CONFIG);
 }
 
+/* What a copy makes anew before it is anybody's. */
+static void renew(const struct hc_handover *zygote, pid_t parent)
+{
+    struct hc_error err;
+    hc_prefault();
+    if (hc_copyable_reopen(&open_files, &err) < 0)
+        hc_fail_shim(&err);
+    hc_copyable_reseed();
+    PyOS_AfterFork_Child();
+    hc_start_process(parent, "python3");
+    call_warm("again", zygote->json.root);
+    hc_rehearse(zygote->json.root);
+}
+
 /* pid 2: ready for a job but for the job. */
 static _Noreturn void wait_for_job(const struct hc_handover *zygote)
 {
     struct hc_error err;
     struct hc_handover job;
-    if (hc_copyable_reopen(&open_files, &err) < 0)
-        hc_fail_shim(&err);
-    hc_copyable_reseed();
-    PyOS_AfterFork_Child();
-    hc_start_process(1, "python3");
-    call_warm("again", zygote->json.root);
-    hc_rehearse(zygote->json.root);
+    renew(zygote, 1);
     if (hc_start_report(zygote, &err) < 0)
         hc_fail_shim(&err);
     close(HC_FD_HANDOVER);
@@ -82,7 +95,7 @@ static _Noreturn void wait_for_job(const struct hc_handover *zygote)
         _exit(HC_EXIT_INTERNAL); /* nobody is left whom it could be told */
     if (hc_start_read(fd, &job, &err) < 0 || hc_handover_parse(&job, &err) < 0)
         hc_fail_shim(&err);
-    hc_guest_job(&job);
+    _exit(hc_guest_job(&job));
 }
 
 /* With the interpreter's memory, pid 1 would have its handlers, too, by which a guest's signals would reach
@@ -210,6 +223,104 @@ static void rehearse(const struct hc_handover *zygote)
     }
 }
 
+/* ---- the trial ---- */
+
+/* The document of a job that runs the policy's sample of one; the caller frees it. NULL: without memory. */
+static char *sample_job(const cJSON *zygote)
+{
+    const cJSON *sample = hc_member(hc_member(hc_member(zygote, "rules"), "warm"), "sample");
+    cJSON *job = cJSON_Duplicate(zygote, true);
+    cJSON_DeleteItemFromObjectCaseSensitive(job, "session");
+    cJSON_DeleteItemFromObjectCaseSensitive(job, "code");
+    char *text = cJSON_AddStringToObject(job, "code", cJSON_IsString(sample) ? sample->valuestring : "")
+                     ? cJSON_PrintUnformatted(job)
+                     : NULL;
+    cJSON_Delete(job);
+    return text;
+}
+
+/* What it prints and reports nobody hears. */
+static int silence(int control, struct hc_error *err)
+{
+    hc_autofd nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    return nothing < 0 || dup2(nothing, STDOUT_FILENO) < 0 || dup2(nothing, STDERR_FILENO) < 0 ||
+                   dup2(control, HC_FD_CONTROL) < 0
+               ? hc_fail(err, errno, "begin a trial")
+               : 0;
+}
+
+struct trial {
+    char *document;
+    int control[2]; /* to what the trial takes for its launcher */
+    int pages[2];
+};
+
+/* A copy as any, but in the zygote's own cell; it has its job at once. */
+static _Noreturn void run_trial(const struct hc_handover *zygote, const struct trial *t, pid_t parent)
+{
+    struct hc_error err;
+    struct hc_handover job = *zygote;
+    int pagemap = hc_prefault_open();
+    job.text = t->document;
+    job.text_len = strlen(t->document);
+    if (silence(t->control[1], &err) < 0)
+        _exit(HC_EXIT_INTERNAL);
+    renew(zygote, parent);
+    if (hc_handover_parse(&job, &err) < 0)
+        _exit(HC_EXIT_INTERNAL);
+    (void)hc_guest_job(&job);
+    hc_prefault_tell(pagemap, t->pages[1]);
+    _exit(HC_EXIT_OK);
+}
+
+/* Until it has told of its pages, has ended, or takes too long; what it says otherwise is dropped. */
+static void follow_trial(const struct trial *t)
+{
+    struct pollfd on[] = {{.fd = t->control[0], .events = POLLIN}, {.fd = t->pages[0], .events = POLLIN}};
+    struct hc_error ignored;
+    if (hc_wire_send(t->control[0], HC_FRAME_GO, NULL, 0, &ignored) < 0)
+        return;
+    while (poll(on, 2, TRIAL_MS) > 0 && !on[1].revents && !(on[0].revents & POLLHUP))
+        hc_wire_drop(t->control[0]);
+    hc_prefault_learn(t->pages[0]);
+}
+
+static void finish_trial(struct trial *t)
+{
+    free(t->document);
+    for (size_t i = 0; i < 2; i++) {
+        hc_close_fd(&t->control[i]);
+        hc_close_fd(&t->pages[i]);
+    }
+}
+
+/* One that fails costs later ones time, nothing else. */
+static void try_out(const struct hc_handover *zygote)
+{
+    struct trial t = {sample_job(zygote->json.root), {-1, -1}, {-1, -1}};
+    if (!t.document || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, t.control) < 0 ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, t.pages) < 0) {
+        finish_trial(&t);
+        return;
+    }
+    PyOS_BeforeFork();
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0)
+        run_trial(zygote, &t, parent);
+    PyOS_AfterFork_Parent();
+    hc_close_fd(&t.control[1]);
+    hc_close_fd(&t.pages[1]);
+    if (pid > 0) {
+        follow_trial(&t);
+        (void)kill(-pid, SIGKILL); /* it is the first of its session */
+        (void)kill(pid, SIGKILL);
+        (void)TEMP_FAILURE_RETRY(waitpid(pid, NULL, 0));
+    }
+    finish_trial(&t);
+}
+
+/* ---- cells ---- */
+
 static void park(const struct request *r, const struct hc_handover *zygote)
 {
     const struct hc_policy policy = {.limits = r->park.limits,
@@ -265,6 +376,7 @@ _Noreturn void hc_zygote_run(struct hc_handover *own)
         refuse_policy(&err);
     rehearse(own);
     hc_settle();
+    try_out(own);
     (void)signal(SIGCHLD, SIG_IGN); /* the kernel reaps them */
     if (hc_wire_send(HC_FD_CONTROL, HC_FRAME_READY, NULL, 0, &err) < 0)
         hc_fail_shim(&err);

@@ -144,6 +144,9 @@ const struct hc_rule hc_rules[] = {
      "Trusted code that a zygote runs after these, in a namespace of its own."},
     {"warm", "each", HC_RULE_BOOL, false, 0, NULL, NULL,
      "Whether each cell runs that code once more before it waits for its job: jobs are faster then, and cells larger."},
+    {"warm", "sample", HC_RULE_CODE, false, 0, NULL, NULL,
+     "A program such as jobs have, which runs once, in a copy that is thrown away: the memory that it writes to, later cells "
+     "have for themselves before they wait."},
     {"figures", "formats", HC_RULE_NAMES, false, 0, formats, NULL,
      "How matplotlib's figures are saved, in as many ways as there are names; \"png\" if nothing else is said."},
     {"figures", "plotly", HC_RULE_NAMES, false, 0, plotly_formats, NULL,

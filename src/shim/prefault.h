@@ -1,0 +1,17 @@
+/* prefault.h - which pages a job has to have for itself, and having them all at once. */
+#ifndef HC_SHIM_PREFAULT_H
+#define HC_SHIM_PREFAULT_H
+
+/* For the process that will run a trial: a descriptor for hc_prefault_tell; -1: pages cannot be looked at. */
+int hc_prefault_open(void);
+
+/* Send in one packet which pages this process has that its parent has not. */
+void hc_prefault_tell(int pagemap, int out);
+
+/* In the parent: take what the other one has sent, if it has. */
+void hc_prefault_learn(int in);
+
+/* In each later copy of the parent: have these pages. What cannot be had now comes when it is needed. */
+void hc_prefault(void);
+
+#endif
