@@ -202,12 +202,13 @@ def test_over_tcp_with_a_token(user):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     config = {"listen": [{"address": "127.0.0.1", "port": port}], "tokens": str(token), "tenants": {"team": {}}}
-    with daemons.Daemon(user, config=config):
+    with daemons.Daemon(user, config=config) as daemon:
+        assert f", 127.0.0.1 port {port}" in daemon.log
         env = {"HOTCELL_SOCKET": f"http://127.0.0.1:{port}", "HOTCELL_TOKEN": "secret"}
         result = cells.run("open('f', 'w').write('x')", "-t", "base", tree=None, user=user, env=env)
         assert (result.status, result.manifest["tenant"], result.files()) == (0, "team", ["f"]), result
         result = cells.run("1", "-t", "base", tree=None, user=user, env={**env, "HOTCELL_TOKEN": "wrong"})
-        assert result.status == 78, result
+        assert result.status == 78 and "HOTCELL_TOKEN" in result.stderr, result
 
 
 # ---- a daemon that is none ----

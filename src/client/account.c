@@ -103,7 +103,8 @@ int hc_account_problem(const char *text, size_t len, int status, char **manifest
     else if (wait > 0)
         (void)hc_fail_as(err, exit_of(status), 0, "hotcelld: %.600s; try again in %d s", detail, (int)wait);
     else
-        (void)hc_fail_as(err, exit_of(status), 0, "hotcelld: %.600s", detail);
+        (void)hc_fail_as(err, exit_of(status), 0, "hotcelld: %.600s%s", detail,
+                         status == 401 ? " (a token is taken from HOTCELL_TOKEN)" : "");
     if (exit > 0 && exit <= 255)
         (void)hc_exit_as(err, (int)exit);
     cJSON_Delete(problem);

@@ -372,6 +372,16 @@ static int on_signal(struct keeper *k, struct hc_error *err)
     }
 }
 
+static void say_ready(const struct keeper *k)
+{
+    const struct hc_config *c = k->config;
+    hc_autobuf where = {0};
+    (void)hc_buf_str(&where, k->listeners.path[0] ? k->listeners.path : "sockets of the service manager");
+    for (size_t i = 0; i < c->listen_count; i++)
+        (void)hc_buf_fmt(&where, ", %s port %u", c->listen[i].address, c->listen[i].port);
+    hc_info("ready: %zu workers, %s", k->worker_count, where.data ? where.data : "");
+}
+
 static void on_front(struct keeper *k)
 {
     static struct hc_message m;
@@ -386,8 +396,7 @@ static void on_front(struct keeper *k)
         hc_close_fd(&fds[--count]);
     if (m.kind == HC_SAY_READY) {
         if (!k->ready)
-            hc_info("ready: %zu workers, %s", k->worker_count,
-                    k->listeners.path[0] ? k->listeners.path : "sockets of the service manager");
+            say_ready(k);
         k->ready = true;
         hc_notify("READY=1");
         start_settler(k);
