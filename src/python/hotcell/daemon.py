@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import contextlib
+import inspect
 import json
 import os
 import re
@@ -10,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 from urllib.parse import quote_from_bytes
 
-from .errors import DaemonLost, InputError, InputProblem, JobError, NotFound, UsageError, problem_of
+from .errors import DaemonLost, DaemonUnavailable, InputError, InputProblem, JobError, NotFound, UsageError, problem_of
 from .place import keep, raw_name, write
 from .results import Result, result_from_manifest
 from .staging import Staging, to_json
-from .tools import Tool, Tools, tools_by_name
-from .wire import (Answer, Call, Flow, Place, adrive, aresult_of, drive, events, exchange, find_place, request, result_of,
+from .tools import Tool, Tools, failure_of, tools_by_name
+from .wire import (Answer, Aside, Call, Connection, Flow, Place, adrive, aresult_of, drive, events, exchange, find_place, request, result_of,
                    watched)
 
 if TYPE_CHECKING:
@@ -115,6 +117,11 @@ class _End:
             raise DaemonLost(f"{self._place.name}: it does not say which job it runs")
         self.job_id = match[1]
 
+    def put_id(self, error: BaseException) -> None:
+        """So that whoever catches it can ask later."""
+        if isinstance(error, DaemonLost):
+            error.job_id = self.job_id or None
+
     def result(self) -> Dict[str, Any]:
         """The manifest."""
         if self.problem is not None:
@@ -132,15 +139,24 @@ def answer_flow(place: Place, path: str, tools: Mapping[str, Tool], event: Event
     number, arguments = event.get("id"), event.get("arguments")
     if not isinstance(number, int) or not isinstance(arguments, dict):
         raise DaemonLost(f"{place.name}: a call of a tool that is none")
-    return _answer_flow(place, f"{path}/tools/{number}", tool, arguments)
+    flow = _answer_flow(place, f"{path}/tools/{number}", tool, arguments)
+    return _aside(flow) if inspect.iscoroutinefunction(tool.fn) else flow
+
+
+def _aside(flow: Flow) -> Flow:
+    """Coroutines run side by side, where there is an event loop; functions one after the other."""
+    yield Aside(flow)
 
 
 def _answer_flow(place: Place, path: str, tool: Tool, arguments: Dict[str, Any]) -> Flow:
     answer = yield Call(tool, arguments)
     try:
         yield from exchange(place, "POST", path, answer)
-    except (NotFound, InputProblem):  # it has ended without waiting for it
+    except NotFound:  # it has ended without waiting for it
         pass
+    except InputProblem as error:  # the same, or the daemon does not take this answer
+        with contextlib.suppress(NotFound, InputProblem):
+            yield from exchange(place, "POST", path, failure_of(error))
 
 
 def run_flow(place: Place, body: bytes, output_dir: Optional["PathLike"], listener: Optional[Listener] = None,
@@ -149,20 +165,22 @@ def run_flow(place: Place, body: bytes, output_dir: Optional["PathLike"], listen
     end = _End(place, listener, tools)
     try:
         yield from watched(events(place, "POST", "/v1/jobs", body, on_head=end.see_head), end.see)
-    except BaseException:
+    except BaseException as error:
+        end.put_id(error)
         if end.job_id and place.path is None and end.manifest is None:
-            _cancel_at_once(place, end.job_id)
+            post_at_once(place, _job_path(end.job_id, "cancel"))
         raise
     return (yield from fetch_flow(place, end.job_id, end.result(), output_dir))
 
 
-def _cancel_at_once(place: Place, job_id: str) -> None:
-    """On the way out, which nobody can await. Over the Unix socket the end of the connection does the same."""
-    import contextlib
-    import socket
-    with contextlib.suppress(OSError), socket.create_connection((place.host, place.port), PATIENCE) as connection:
-        connection.sendall(request(place, "POST", _job_path(job_id, "cancel")))
-        connection.recv(1)
+def post_at_once(place: Place, path: str) -> None:
+    """On the way out, which nobody can await. A job that is waited for over the Unix socket needs no such word: it ends
+    with the connection."""
+    with contextlib.suppress(OSError, DaemonUnavailable):
+        connection = Connection(place, PATIENCE)
+        with connection.socket:
+            connection.socket.sendall(request(place, "POST", path))
+            connection.socket.recv(1)
 
 
 def fetch_flow(place: Place, job_id: str, manifest: Dict[str, Any], output_dir: Optional["PathLike"]) -> Flow:
@@ -209,7 +227,11 @@ def _submit_flow(place: Place, body: bytes, key: Optional[str]) -> Flow:
 def _wait_flow(place: Place, job_id: str, output_dir: Optional["PathLike"], listener: Optional[Listener],
                tools: Mapping[str, Tool]) -> Flow:
     end = _End(place, listener, tools, job_id)
-    yield from watched(events(place, "GET", _job_path(job_id, "events")), end.see)
+    try:
+        yield from watched(events(place, "GET", _job_path(job_id, "events")), end.see)
+    except DaemonLost as error:
+        end.put_id(error)
+        raise
     return (yield from fetch_flow(place, job_id, end.result(), output_dir))
 
 

@@ -6,11 +6,11 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
 
-from .daemon import DEFAULT_OUTPUT, Listener, answer_flow, checked, file_flow, files_flow, json_flow
-from .errors import DaemonLost, InputError, InputProblem, NotFound, PolicyProblem, Problem, problem_of
+from .daemon import DEFAULT_OUTPUT, Listener, answer_flow, checked, file_flow, files_flow, json_flow, post_at_once
+from .errors import DaemonLost, HotcellError, InputError, InputProblem, NotFound, PolicyProblem, Problem, problem_of
 from .session import Run, SessionEnded, run_of, run_spec
 from .tools import Tool
-from .wire import Flow, Place, aresult_of, events, result_of, watched
+from .wire import Flow, Place, aresult_of, events, result_of, unhurried, watched
 
 if TYPE_CHECKING:
     from .launcher import PathLike
@@ -51,15 +51,24 @@ class _Dialog:
             if listener is not None:
                 listener(event)
             return answer_flow(self._place, self._path, self._tools, event)
+        stream = events(self._place, "POST", f"{self._path}/runs", run_spec(code, **spec))
         try:
-            yield from watched(events(self._place, "POST", f"{self._path}/runs", run_spec(code, **spec)), see)
+            yield from unhurried(watched(stream, see), self._interrupt)
         except NotFound as error:
             raise _over(error) from error
         except PolicyProblem as error:
             raise _refused(error) from error
+        except BaseException as error:
+            if not ends and not isinstance(error, HotcellError):
+                post_at_once(self._place, f"{self._path}/interrupt")
+            raise
         if not ends:
             raise DaemonLost(f"{self._place.name}: the events of the run ended before the run")
         return (yield from self._take(ends[-1]))
+
+    def _interrupt(self) -> Flow:
+        with contextlib.suppress(HotcellError):
+            yield from self._post("interrupt")
 
     def _take(self, answer: Dict[str, Any]) -> Flow:
         """A result, with its files fetched."""
@@ -108,7 +117,11 @@ class DaemonSession(_Dialog):
     """
 
     def run(self, code: str, *, on_event: Optional[Listener] = None, check: bool = False, **spec: Any) -> Run:
-        """Run `code` with what earlier runs left. `spec`: vars, returns, limits, timeout, persist_code."""
+        """Run `code` with what earlier runs left. `spec`: vars, returns, limits, timeout, persist_code.
+
+        If the wait is broken off, the run is interrupted, and its end is waited for; if that is broken off too, the run
+        goes on, and the next one is refused until it has ended.
+        """
         run: Run = result_of(self._run(code, on_event, **spec))
         checked(run, check)
         return run
@@ -159,7 +172,7 @@ class AsyncDaemonSession(_Dialog):
     """As DaemonSession, for an event loop."""
 
     async def run(self, code: str, *, on_event: Optional[Listener] = None, check: bool = False, **spec: Any) -> Run:
-        """As DaemonSession.run. A task that is cancelled does not end the run: interrupt() does."""
+        """As DaemonSession.run. A task that is cancelled interrupts its run, and ends with it."""
         run: Run = await aresult_of(self._run(code, on_event, **spec))
         checked(run, check)
         return run

@@ -97,9 +97,14 @@ class DaemonUnavailable(LaunchFailed):
 
 
 class DaemonLost(LaunchFailed):
-    """The connection broke, or who answers is no hotcelld."""
+    """The connection broke, or who answers is no hotcelld.
+
+    `job_id`, if it is known: Daemon.job(job_id) tells what became of the job, unless the daemon was killed. Of a job
+    that was submitted it does even then.
+    """
 
     retry = "started_outcome_unknown"
+    job_id: Optional[str] = None
 
     def __init__(self, message: str, exit_code: int = 70) -> None:
         super().__init__(message, exit_code)

@@ -11,6 +11,7 @@ import contextvars
 import inspect
 import json
 import socket
+import sys
 import threading
 import types
 import typing
@@ -23,6 +24,9 @@ from .errors import InputError
 if TYPE_CHECKING:
     import asyncio
 
+RESULT_SIZE = 1 << 20  # what a tool may answer, unless it says otherwise
+DEPTH = 60             # of nested values, in a line that may be nested in 64
+MAX_MESSAGE = 4000     # characters of an exception's text
 PLAIN = {int: "integer", float: "number", str: "string", bool: "boolean", list: "array", dict: "object",
          type(None): "null", tuple: "array"}
 
@@ -53,6 +57,15 @@ class Tool:
         own["description"] = self.description if self.description is not None else inspect.getdoc(self.fn)
         own["parameters"] = self.parameters if self.parameters is not None else schema_of(self.fn)
         return {name: value for name, value in own.items() if value is not None}
+
+    def outcome_of(self, value: Any) -> Dict[str, Any]:
+        """An answer, with what the callable has returned. Raises what JSON raises if it is no JSON, ValueError if there
+        is too much of it: the launcher takes nothing more from who sends it what it does not read."""
+        _check(value, 0)
+        size, most = len(_line(value)), _bytes_of(self.result_size or RESULT_SIZE)
+        if size > most:
+            raise ValueError(f"the result has {size} bytes, and result_size is {most}")
+        return {"value": value}
 
     def call(self, arguments: Dict[str, Any]) -> Any:
         """With what the launcher let through. Arguments that have no names for Python go by position."""
@@ -142,15 +155,34 @@ def _is_json(value: Any) -> bool:
 
 # ---- answering ----
 
-def outcome_of(value: Any) -> Dict[str, Any]:
-    """An answer, with what a callable has returned. Raises what JSON raises if it is no JSON."""
-    json.dumps(value, allow_nan=False)
-    return {"value": value}
+def _bytes_of(size: Union[int, str]) -> int:
+    """Of a size as limits have it. What is none is for the launcher to refuse."""
+    text = str(size).strip()
+    power = " KMGT".find(text[-1:]) if text else -1
+    number = text[:-1] if power > 0 else text
+    return int(number) << 10 * max(power, 0) if number.isdigit() else sys.maxsize
+
+
+def _line(value: Any) -> bytes:
+    """As JSON in UTF-8, in which there is no half of a surrogate pair."""
+    return json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+
+
+def _check(value: Any, depth: int) -> None:
+    """ValueError for JSON that hotcell does not read."""
+    if depth > DEPTH:
+        raise ValueError(f"the result is nested deeper than {DEPTH} levels")
+    if isinstance(value, str) and "\0" in value:
+        raise ValueError("there is a NUL in the result's text")
+    within = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    for item in within:
+        _check(item, depth + 1)
 
 
 def failure_of(error: Exception) -> Dict[str, Any]:
     """An answer: what the program's ToolError says."""
-    return {"error": f"{type(error).__name__}: {error}" if str(error) else type(error).__name__}
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return {"error": text[:MAX_MESSAGE].replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()}
 
 
 def call_tool(tool: Tool, arguments: Dict[str, Any]) -> Dict[str, Any]:
@@ -163,7 +195,7 @@ def call_tool(tool: Tool, arguments: Dict[str, Any]) -> Dict[str, Any]:
             async def result() -> Any:
                 return await value
             value = asyncio.run(result())
-        return outcome_of(value)
+        return tool.outcome_of(value)
     except Exception as error:
         return failure_of(error)
 
@@ -173,7 +205,7 @@ async def acall_tool(tool: Tool, arguments: Dict[str, Any]) -> Dict[str, Any]:
     import asyncio
     try:
         value = tool.call(arguments) if inspect.iscoroutinefunction(tool.fn) else await asyncio.to_thread(tool.call, arguments)
-        return outcome_of(await value if inspect.isawaitable(value) else value)
+        return tool.outcome_of(await value if inspect.isawaitable(value) else value)
     except Exception as error:
         return failure_of(error)
 
@@ -218,27 +250,28 @@ class Server:
     def _answer(self, call: Dict[str, Any]) -> None:
         """Say what came of it. A coroutine in a loop says it itself, when it has ended: more of them go on at once."""
         try:
-            value = self._tools[call["name"]].call(call["arguments"])
+            tool = self._tools[call["name"]]
+            value = tool.call(call["arguments"])
             if inspect.isawaitable(value):
                 import asyncio
-                work = self._say(call["id"], value)
+                work = self._say(call["id"], tool, value)
                 if self._loop is not None:
                     asyncio.run_coroutine_threadsafe(work, self._loop)
                 else:
                     asyncio.run(work)
                 return
-            answer = outcome_of(value)
+            answer = tool.outcome_of(value)
         except Exception as error:
             answer = failure_of(error)
         self._write(call["id"], answer)
 
-    async def _say(self, call_id: Any, value: Awaitable[Any]) -> None:
+    async def _say(self, call_id: Any, tool: Tool, value: Awaitable[Any]) -> None:
         try:
-            answer = outcome_of(await value)
+            answer = tool.outcome_of(await value)
         except Exception as error:
             answer = failure_of(error)
         self._write(call_id, answer)
 
     def _write(self, call_id: Any, answer: Dict[str, Any]) -> None:
         with self._writing, contextlib.suppress(OSError):  # nobody waits for it any more
-            self._ours.sendall(json.dumps({"id": call_id, **answer}).encode() + b"\n")
+            self._ours.sendall(_line({"id": call_id, **answer}) + b"\n")

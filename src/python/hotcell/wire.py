@@ -11,7 +11,7 @@ import os
 import re
 import socket
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Generator, Iterator, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Generator, Iterator, Mapping, Optional, Set, Union
 
 from .errors import DaemonLost, DaemonUnavailable, UsageError, problem
 from .tools import Tool, acall_tool, call_tool
@@ -90,7 +90,14 @@ class Call:
     arguments: Dict[str, Any]
 
 
-OPERATIONS = (Open, Write, Read, Call)
+@dataclass
+class Aside:
+    """A flow to be run beside this one where that can be, now where it cannot. If it fails, so does this one."""
+
+    flow: Flow
+
+
+OPERATIONS = (Open, Write, Read, Call, Aside)
 
 
 def perform(operation: Any) -> Any:
@@ -99,6 +106,8 @@ def perform(operation: Any) -> Any:
         return Connection(operation.place)
     if isinstance(operation, Call):
         return call_tool(operation.tool, operation.arguments)
+    if isinstance(operation, Aside):
+        return result_of(operation.flow)
     return operation.connection.perform(operation)
 
 
@@ -114,14 +123,14 @@ async def aperform(operation: Any) -> Any:
 class Connection:
     """For those who wait."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, patience: float = PATIENCE) -> None:
         try:
             if place.path is not None:
                 self.socket = socket.socket(socket.AF_UNIX)
-                self.socket.settimeout(PATIENCE)
+                self.socket.settimeout(patience)
                 self.socket.connect(place.path)
             else:
-                self.socket = socket.create_connection((place.host, place.port), PATIENCE)
+                self.socket = socket.create_connection((place.host, place.port), patience)
         except OSError as error:
             if place.path is not None:
                 self.socket.close()
@@ -198,15 +207,52 @@ def drive(flow: Flow) -> Iterator[Any]:
         flow.close()
 
 
+class Beside:
+    """Flows that go on beside one that is awaited."""
+
+    def __init__(self) -> None:
+        self._tasks: Set["asyncio.Future[Any]"] = set()
+
+    async def perform(self, operation: Any) -> Any:
+        """As aperform; what goes on beside it is begun, or raises what it has failed with."""
+        import asyncio
+        if isinstance(operation, Aside):
+            self._tasks.add(asyncio.ensure_future(aresult_of(operation.flow)))
+            return None
+        if not self._tasks:
+            return await aperform(operation)
+        main = asyncio.ensure_future(aperform(operation))
+        try:
+            while not main.done():
+                done, _ = await asyncio.wait({main, *self._tasks}, return_when=asyncio.FIRST_COMPLETED)
+                for task in done & self._tasks:
+                    self._tasks.remove(task)
+                    task.result()
+            return main.result()
+        finally:
+            if not main.done():
+                main.cancel()
+                await asyncio.wait({main})
+
+    async def finish(self) -> None:
+        """Nothing of it is needed any more."""
+        import asyncio
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
 async def adrive(flow: Flow, end: Dict[str, Any]) -> AsyncIterator[Any]:
     """The same, awaiting. What the flow returns is put into `end`, as "value"."""
+    beside = Beside()
     try:
         operation = next(flow)
         while True:
             outcome: Any = None
             if isinstance(operation, OPERATIONS):
                 try:
-                    outcome = await aperform(operation)
+                    outcome = await beside.perform(operation)
                 except BaseException as error:
                     operation = flow.throw(error)
                     continue
@@ -217,6 +263,7 @@ async def adrive(flow: Flow, end: Dict[str, Any]) -> AsyncIterator[Any]:
         end["value"] = stop.value
     finally:
         flow.close()
+        await beside.finish()
 
 
 def result_of(flow: Flow) -> Any:
@@ -419,6 +466,32 @@ def watched(flow: Flow, take: Callable[[Any], Optional[Flow]]) -> Flow:
                 continue
             step = flow.send(outcome)
     except StopIteration as end:
+        return end.value
+    finally:
+        flow.close()
+
+
+def unhurried(flow: Flow, interrupt: Callable[[], Flow]) -> Flow:
+    """The same flow; but if whoever drives it is interrupted while it reads, `interrupt` runs, and it goes on to its end,
+    and raises then what had interrupted it. At once, if that happens again."""
+    broken: Optional[BaseException] = None
+    try:
+        step = next(flow)
+        while True:
+            try:
+                outcome = yield step
+            except BaseException as error:
+                patient = isinstance(step, Read) and broken is None and not isinstance(error, (Exception, GeneratorExit))
+                if not patient:
+                    step = flow.throw(error)
+                    continue
+                broken = error
+                yield from interrupt()
+                continue
+            step = flow.send(outcome)
+    except StopIteration as end:
+        if broken is not None:
+            raise broken from None
         return end.value
     finally:
         flow.close()
