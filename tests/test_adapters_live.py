@@ -82,6 +82,10 @@ def test_tools_of_this_moment(runner, g):
         ask(runner, "(lambda: greet('you'))()")
     allow(g["greet"])
     assert ask(runner, "greet('you')") == "bye you"
+    tool, g["greet"] = g["greet"], "text"
+    assert ask(runner, "greet") == "text"
+    g["greet"] = tool
+    assert ask(runner, "greet('me')") == "bye me"
     with pytest.raises(NameError):
         ask(runner, "tools")
 

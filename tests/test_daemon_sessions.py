@@ -209,7 +209,7 @@ def test_another_tenants_session_does_not_exist(daemon, session):
     ("", {"tree": "nothing"}, 503, "nothing"),
     ("/runs", {"cod": "1"}, 422, "cod"),
     ("/runs", {"code": "1", "policy": "none"}, 422, "session as a whole"),
-    ("/runs", {"code": "1", "inputs": {"a": "/etc/passwd"}}, 422, "session as a whole"),
+    ("/runs", {"code": "1", "inputs": {"a": "/etc/passwd"}}, 422, "inputs.a: expected an object with"),
     ("/runs", ["code"], 400, "expected an object"),
     ("/branches", {"code": "1"}, 400, "expected"),
     ("/branches", {"runs": []}, 422, "1 to 8"),

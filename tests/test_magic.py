@@ -54,6 +54,16 @@ def test_state_lives_from_cell_to_cell(shell):
     assert shell.user_ns["_hotcell"].value == 10 and "double" not in shell.user_ns
 
 
+def test_frames_and_arrays_go_in_and_come_back(shell, config, scientific):
+    pandas, numpy = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    config.write_text(json.dumps({"tree": "scientific", "limits": {"timeout": f"{60 * cells.SLOWNESS}s", "memory": "1G"}}))
+    shell.run_line_magic("hotcell_reset", "")
+    shell.user_ns.update(df=pandas.DataFrame({"day": pandas.to_datetime(["2024-01-02", None]), "id": ["007", "8"]}), arr=numpy.arange(3), n=2)
+    run(shell, "%%hotcell -i df,arr,n -o more,twice\nmore = df.assign(n=n)\ntwice = arr * n")
+    pandas.testing.assert_frame_equal(shell.user_ns["more"], shell.user_ns["df"].assign(n=2))
+    assert list(shell.user_ns["twice"]) == [0, 2, 4]
+
+
 def test_variables_go_in_and_come_back(shell):
     run(shell, "n = [1, 2]")
     run(shell, "%%hotcell -i n -o total,pair\ntotal = sum(n)\npair = (1, 'é')")

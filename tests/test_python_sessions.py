@@ -51,6 +51,20 @@ def test_checkpoints_and_branches(session):
         session.run("1", limits={"memory": "1G"})
 
 
+def test_inputs_come_with_a_run(session, tmp_path):
+    (tmp_path / "bad.npy").write_bytes(b"no array")
+    (tmp_path / "x.txt").write_text("no variable")
+    session.run("a = 1")
+    refused = session.run("a = 2", inputs={"a": tmp_path / "bad.npy"})
+    assert (refused.status, refused.rejection.rule, refused.kept) == ("rejected", "input", True)
+    assert refused.rejection.message.startswith("Could not load array a from bad.npy: ") and session.run("a").value == 1
+    for wrong in ("x.txt", "none.csv"):
+        with pytest.raises(hotcell.InputError, match=wrong if wrong == "none.csv" else "inputs.a: expected a file that is"):
+            session.run("1", inputs={"a": tmp_path / wrong})
+    with pytest.raises(hotcell.InputError, match="given twice"):
+        session.run("1", inputs={"a": tmp_path / "bad.npy"}, vars={"a": 1})
+
+
 def test_an_interrupt_comes_from_another_thread(session):
     begun = session.output_dir / "begun"
     with hotcell.Session(tree="base", policy={"output": {"mode": "bind"}}, output_dir=session.output_dir,

@@ -178,7 +178,8 @@ def test_a_frame_goes_through_a_session(place, scientific):
     frame = pandas.DataFrame({"n": range(1000), "word": [f"é{n:03}" for n in range(1000)], "kind": pandas.Categorical(["a", "b"] * 500),
                               "when": pandas.date_range("2024-01-01", periods=1000, freq="h", tz="Europe/Zurich")})
     options = {**BOUNDS, "tree": "scientific", "memory": "1G", "timeout": 60 * cells.SLOWNESS}
-    with hotcell.Daemon(**place).session(inputs={"df": frame}, output_dir="out", **options) as session:
+    with hotcell.Daemon(**place).session(inputs={"df": frame[:0]}, output_dir="out", **options) as session:
+        assert session.run("len(df)").value == 0 and session.run("len(df)", inputs={"df": frame}, check=True).value == 1000
         session.run("df['twice'] = df.n * 2", check=True)
         back = session.run("by_kind = df.groupby('kind', observed=True).n.sum().reset_index()", returns=["df=exact", "by_kind=exact"], check=True)
     pandas.testing.assert_frame_equal(back.returned["df"], frame.assign(twice=frame.n * 2), check_freq=False)

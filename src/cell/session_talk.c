@@ -186,15 +186,10 @@ static int check_run(const struct hc_job *job, struct hc_error *err)
         const char *key;
         bool given;
     } of_session[] = {
-        {"inputs", job->input_count > 0},
-        {"policy", job->policy != NULL},
-        {"output_dir", job->output_dir != NULL},
-        {"tenant", job->tenant != NULL},
-        {"job_id", job->job_id != NULL},
-        {"labels", job->labels != NULL},
-        {"seed", job->has_seed},
-        {"sign", job->sign != NULL},
-        {"df_paths", job->runner_form},
+        {"policy", job->policy != NULL}, {"output_dir", job->output_dir != NULL},
+        {"tenant", job->tenant != NULL}, {"job_id", job->job_id != NULL},
+        {"labels", job->labels != NULL}, {"seed", job->has_seed},
+        {"sign", job->sign != NULL},     {"df_paths", job->runner_form},
         {"tools", job->tools.count > 0},
     };
     for (size_t i = 0; i < sizeof of_session / sizeof *of_session; i++)
@@ -219,7 +214,7 @@ static int serve_run(struct client *c, const struct hc_json *j, const cJSON *spe
     const char *text = hc_json_source(j, spec, &len);
     if (!text)
         return hc_fail(err, ENOMEM, "read a request");
-    if (hc_job_parse(&job, "run", text, len, err) < 0)
+    if (hc_job_parse_run(&job, "run", text, len, err) < 0)
         return 1;
     enum hc_session_end why;
     int rc = check_run(&job, err) < 0 ? 1 : 0;

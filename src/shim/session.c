@@ -168,6 +168,29 @@ static void bind_variables(const struct order *o, PyObject *space)
         fail_python("set the run's variables");
 }
 
+/* Inputs that came with the run. 0, or -1 if one cannot be had, as the launcher has been told. */
+static int bind_given(const struct order *o, PyObject *space, PyObject *columns)
+{
+    PyObject *values, *names, *why; /* borrowed from `given` */
+    if (!cJSON_GetObjectItemCaseSensitive(o->job, "given"))
+        return 0;
+    hc_autopy *read_npz = hc_frozen_function("frames", "read_frame");
+    hc_autopy *given = read_npz ? hc_frozen_call("data", "given", "(y#O)", o->handover.json.text,
+                                                 (Py_ssize_t)o->handover.json.len, read_npz)
+                                : NULL;
+    if (!given || !PyArg_ParseTuple(given, "OOO", &values, &names, &why))
+        fail_python("load the run's inputs");
+    if (why != Py_None) {
+        struct hc_finding one;
+        hc_rejection_finding(&(struct hc_rejection){.rule = "input", .message = why}, &one);
+        hc_send_rejected(&(struct hc_findings){.items = &one, .count = 1});
+        return -1;
+    }
+    if (PyDict_Update(space, values) < 0 || PyDict_Update(columns, names) < 0)
+        fail_python("set the run's inputs");
+    return 0;
+}
+
 /* 0, or -1 if the program was refused, as the launcher has been told. */
 static int compile_run(const struct order *o, struct hc_program *program, struct hc_findings *found)
 {
@@ -249,7 +272,7 @@ static void run(const struct order *o, PyObject *space, PyObject *columns)
         fail_python("begin the run");
     if (hc_tools_begin_run() < 0)
         fail_python("begin the run");
-    if (compile_run(o, &program, &found) == 0) {
+    if (compile_run(o, &program, &found) == 0 && bind_given(o, space, columns) == 0) {
         bind_variables(o, space);
         run_program(o, &program, space, columns);
     }

@@ -74,6 +74,7 @@ static bool put_document(cJSON *root, const struct hc_job *job, const struct hc_
            (!job->session || cJSON_AddBoolToObject(root, "session", true)) && put_inputs(root, job) &&
            put_rules(root, p) && put_returns(root, job) && put_tools(root, p) &&
            cJSON_AddRawToObject(root, "vars", job->vars_text ? job->vars_text : "{}") &&
+           (!job->given || cJSON_AddRawToObject(root, "given", job->given)) &&
            (!job->has_seed || cJSON_AddNumberToObject(root, "seed", job->seed)) &&
            cJSON_AddStringToObject(root, "timeout", timeout) &&
            cJSON_AddNumberToObject(root, "figures", (double)p->limits.figures) &&

@@ -35,12 +35,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     struct hc_job job;
     struct hc_error err = {0};
-    if (hc_job_parse(&job, "f", (const char *)data, len, &err) < 0) {
-        require(err.exit == HC_EXIT_DATA && *err.text);
-        return 0;
+    static int (*const forms[])(struct hc_job *, const char *, const char *, size_t,
+                                struct hc_error *) = {hc_job_parse, hc_job_parse_run};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (forms[i](&job, "f", (const char *)data, len, &err) < 0) {
+            require(err.exit == HC_EXIT_DATA && *err.text);
+            continue;
+        }
+        if (hc_job_check(&job, &err) == 0)
+            check_handover(&job);
+        hc_job_finish(&job);
     }
-    if (hc_job_check(&job, &err) == 0)
-        check_handover(&job);
-    hc_job_finish(&job);
     return 0;
 }

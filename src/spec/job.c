@@ -22,6 +22,7 @@ void hc_job_finish(struct hc_job *job)
     }
     cJSON_Delete(job->vars);
     free(job->vars_text);
+    free(job->given);
     free(job->policy);
     free(job->output_dir);
     for (size_t i = 0; i < job->override_count; i++)

@@ -42,6 +42,7 @@ struct hc_job {
     size_t input_count;
     cJSON *vars;     /* object name -> value, parsed only to be checked; NULL if none */
     char *vars_text; /* the same as JSON text with numbers as written; NULL if none */
+    char *given;     /* of a session's run: its inputs with their content, as JSON; NULL if none */
     char *policy;    /* NULL: "default" */
     char *output_dir;
     struct hc_override overrides[64];
@@ -87,6 +88,12 @@ struct hc_uploads {
 int hc_job_parse_upload(struct hc_job *job, struct hc_uploads *uploads, bool session, const char *name,
                         const char *text, size_t len, struct hc_error *err);
 void hc_uploads_finish(struct hc_uploads *uploads);
+
+/* Parse one run of a session, whose interpreter is there: inputs are content, as above, and become `given`.
+ * The members that are for a session as a whole are read, and are for the caller to refuse. Errors as above.
+ */
+int hc_job_parse_run(struct hc_job *job, const char *name, const char *text, size_t len,
+                     struct hc_error *err);
 
 /* The pieces of a command line. HC_EXIT_USAGE errors. `NAME=FILE`, `NAME=JSON`. */
 int hc_job_add_input(struct hc_job *job, const char *assignment, struct hc_error *err);

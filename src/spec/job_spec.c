@@ -12,6 +12,7 @@ struct spec {
     struct hc_job *job;
     const struct hc_json *json;
     struct hc_uploads *uploads; /* NULL: inputs are paths of this host */
+    bool is_run;                /* of a session */
     struct hc_policy scratch;   /* takes limits, to have them checked */
 };
 
@@ -78,11 +79,6 @@ static int parse_input_map(struct spec *s, const cJSON *node, bool jsonl, struct
     return 0;
 }
 
-static int parse_inputs(struct spec *s, const cJSON *node, struct hc_error *err)
-{
-    return parse_input_map(s, node, false, err);
-}
-
 /* The older runner read every file as JSON lines, whatever its name. */
 static int parse_df_paths(struct spec *s, const cJSON *node, struct hc_error *err)
 {
@@ -115,6 +111,12 @@ static int parse_uploads(struct spec *s, const cJSON *node, struct hc_error *err
             return -1;
     }
     return 0;
+}
+
+/* The cell of a run is there: a file of this host's comes too late. */
+static int parse_inputs(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return s->is_run ? parse_uploads(s, node, err) : parse_input_map(s, node, false, err);
 }
 
 static int parse_vars(struct spec *s, const cJSON *node, struct hc_error *err)
@@ -355,6 +357,8 @@ static const struct member session_form[] = {
 
 static const struct member *form_of(const struct spec *s)
 {
+    if (s->is_run)
+        return new_form;
     if (s->job->session)
         return session_form;
     if (s->uploads)
@@ -428,6 +432,35 @@ static int refuse_shared_names(const struct spec *s, struct hc_error *err)
     return 0;
 }
 
+/* Inputs of a run, which are no files: what the interpreter makes its variables of. */
+static int take_given(struct spec *s, struct hc_error *err)
+{
+    const cJSON *files = cJSON_GetObjectItemCaseSensitive(s->json->root, "inputs");
+    hc_autobuf out = {0};
+    for (size_t i = 0; i < s->job->input_count; i++) {
+        const struct hc_input *in = &s->job->inputs[i];
+        const cJSON *file = cJSON_GetObjectItemCaseSensitive(files, in->name);
+        size_t len = 0;
+        const char *text = hc_json_source(s->json, file, &len);
+        if (in->format == HC_INPUT_PATH)
+            return hc_json_fail(
+                s->json, file, true, err,
+                "inputs.%s: expected a file that is a variable's content: .csv, .json, .jsonl, "
+                ".npy or .npz",
+                in->name);
+        (void)hc_buf_fmt(&out, "%s{\"name\":\"%s\",\"format\":\"%s\",\"file\":%.*s}", i ? "," : "[", in->name,
+                         hc_input_format_name(in->format), (int)len, text ? text : "");
+        out.failed |= !text;
+    }
+    for (; s->job->input_count > 0; s->job->input_count--) {
+        free(s->job->inputs[s->job->input_count - 1].name);
+        free(s->job->inputs[s->job->input_count - 1].path);
+    }
+    (void)hc_buf_str(&out, "]");
+    s->job->given = hc_buf_take(&out);
+    return s->job->given ? 0 : hc_fail(err, ENOMEM, "inputs");
+}
+
 static int parse_spec(struct spec *s, struct hc_error *err)
 {
     const cJSON *root = s->json->root, *node;
@@ -442,19 +475,23 @@ static int parse_spec(struct spec *s, struct hc_error *err)
     }
     if (!s->job->code && !s->job->session)
         return hc_json_fail(s->json, root, false, err, "expected a member 'code', which holds the program");
-    return refuse_shared_names(s, err);
+    if (refuse_shared_names(s, err) < 0)
+        return -1;
+    return s->is_run && s->job->input_count > 0 ? take_given(s, err) : 0;
 }
 
-static int parse_text(struct hc_job *job, struct hc_uploads *uploads, bool session, const char *name,
-                      const char *text, size_t len, struct hc_error *err)
+/* `s` says who asks. */
+static int parse_text(struct spec *s, bool session, const char *name, const char *text, size_t len,
+                      struct hc_error *err)
 {
     struct hc_json json;
+    struct hc_job *job = s->job;
     *job = (struct hc_job){.session = session};
     if (hc_json_parse(&json, name, text, len, err) < 0)
         return -1;
-    struct spec s = {.job = job, .json = &json, .uploads = uploads};
-    hc_policy_init(&s.scratch);
-    int rc = parse_spec(&s, err);
+    s->json = &json;
+    hc_policy_init(&s->scratch);
+    int rc = parse_spec(s, err);
     hc_json_finish(&json);
     if (rc == 0)
         return 0;
@@ -464,15 +501,26 @@ static int parse_text(struct hc_job *job, struct hc_uploads *uploads, bool sessi
 
 int hc_job_parse(struct hc_job *job, const char *name, const char *text, size_t len, struct hc_error *err)
 {
-    return parse_text(job, NULL, false, name, text, len, err);
+    struct spec s = {.job = job};
+    return parse_text(&s, false, name, text, len, err);
 }
 
 int hc_job_parse_upload(struct hc_job *job, struct hc_uploads *uploads, bool session, const char *name,
                         const char *text, size_t len, struct hc_error *err)
 {
+    struct spec s = {.job = job, .uploads = uploads};
     *uploads = (struct hc_uploads){0};
-    if (parse_text(job, uploads, session, name, text, len, err) == 0)
+    if (parse_text(&s, session, name, text, len, err) == 0)
         return 0;
     hc_uploads_finish(uploads);
     return -1;
+}
+
+int hc_job_parse_run(struct hc_job *job, const char *name, const char *text, size_t len, struct hc_error *err)
+{
+    struct hc_uploads checked = {0};
+    struct spec s = {.job = job, .uploads = &checked, .is_run = true};
+    int rc = parse_text(&s, false, name, text, len, err);
+    hc_uploads_finish(&checked);
+    return rc;
 }

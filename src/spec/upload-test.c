@@ -60,11 +60,47 @@ static void says_where_a_request_is_wrong(void **state)
     }
 }
 
+static void inputs_of_a_run_are_for_its_interpreter(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"code\": \"1\", \"inputs\": {\"df\": {\"file\": \"sales.csv\", \"text\": \"a,b\\n\"}, "
+        "\"arr\": {\"file\": \"x.NPY\", \"data\": \"AAEC\"}}, \"policy\": \"./mine\"}";
+    struct hc_job job;
+    struct hc_error err = {0};
+    assert_int_equal(hc_job_parse_run(&job, "run", text, strlen(text), &err), 0);
+    assert_int_equal(job.input_count, 0);
+    assert_string_equal(job.policy, "./mine"); /* which is for the caller to refuse */
+    assert_string_equal(
+        job.given,
+        "[{\"name\":\"df\",\"format\":\"csv\",\"file\":{\"file\": \"sales.csv\", \"text\": \"a,b\\n\"}},"
+        "{\"name\":\"arr\",\"format\":\"npy\",\"file\":{\"file\": \"x.NPY\", \"data\": \"AAEC\"}}]");
+    hc_job_finish(&job);
+    static const struct {
+        const char *text, *says;
+    } rows[] = {
+        {"{\"code\": \"1\", \"inputs\": {\"a\": \"/etc/passwd\"}}",
+         "run:1:31: inputs.a: expected an object with \"text\" or \"data\", got a string"},
+        {"{\"code\": \"1\", \"inputs\": {\"a\": {\"file\": \"x.txt\", \"text\": \"\"}}}",
+         "run:1:26: inputs.a: expected a file that is a variable's content: .csv, .json, .jsonl, .npy or "
+         ".npz"},
+        {"{\"code\": \"1\", \"inputs\": {\"a\": {\"file\": \"x.csv\", \"text\": \"\"}}, \"vars\": {\"a\": "
+         "1}}",
+         "run:1:72: vars: 'a': the name is given twice among inputs and vars"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(hc_job_parse_run(&job, "run", rows[i].text, strlen(rows[i].text), &err), -1);
+        assert_string_equal(err.text, rows[i].says);
+        assert_int_equal(err.exit, HC_EXIT_DATA);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_content_instead_of_paths),
         cmocka_unit_test(says_where_a_request_is_wrong),
+        cmocka_unit_test(inputs_of_a_run_are_for_its_interpreter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import inspect
 import json
@@ -12,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 from urllib.parse import quote_from_bytes
 
-from .errors import DaemonLost, DaemonUnavailable, InputError, InputProblem, JobError, NotFound, UsageError, problem_of
+from .errors import DaemonLost, DaemonUnavailable, InputProblem, JobError, NotFound, UsageError, problem_of
 from .place import keep, raw_name, write
 from .results import Result, result_from_manifest
-from .staging import Staging, to_json
+from .staging import contents, to_json
 from .tools import Tool, Tools, failure_of, tools_by_name
 from .wire import (Answer, Aside, Call, Connection, Flow, Place, adrive, aresult_of, drive, events, exchange, find_place, request, result_of,
                    watched)
@@ -55,31 +54,13 @@ def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike
         raise UsageError("policy: a daemon has its policies by their names", 64)
     short = {"timeout": timeout, "memory": memory}
     spec = {
-        "code": code, "tools": {name: tool.described() for name, tool in (tools or {}).items()} or None, "policy": policy, "tree": None if tree is None else os.fspath(tree), "vars": vars, "seed": seed,
-        "labels": labels, "persist_code": persist_code or None, "inputs": _contents(inputs or {}) or None,
+        "code": code, "policy": policy, "tree": None if tree is None else os.fspath(tree), "vars": vars, "seed": seed,
+        "tools": {name: tool.described() for name, tool in (tools or {}).items()} or None, "labels": labels,
+        "persist_code": persist_code or None, "inputs": contents(inputs or {}) or None,
         "limits": {**(limits or {}), **{name: value for name, value in short.items() if value is not None}} or None,
         "return": ([returns] if isinstance(returns, str) else list(returns or ())) or None,
     }
     return to_json({name: value for name, value in spec.items() if value is not None}, "spec").encode("utf-8", "surrogatepass")
-
-
-def _contents(inputs: Mapping[str, Any]) -> Dict[str, Dict[str, str]]:
-    with Staging() as staging:
-        return {name: _content(name, path) for name, path in staging.inputs(inputs).items()}
-
-
-def _content(name: str, path: str) -> Dict[str, str]:
-    """Text as such, which is shorter."""
-    try:
-        raw = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"inputs: {name}: {path}: {error.strerror}") from error
-    try:
-        text = raw.decode("utf-8") if b"\0" not in raw else None
-    except ValueError:
-        text = None
-    file = {"file": os.path.basename(path)}
-    return {**file, "data": base64.b64encode(raw).decode()} if text is None else {**file, "text": text}
 
 
 # ---- flows ----
@@ -299,8 +280,11 @@ class Daemon:
     def run(self, code: str, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
             tools: Optional[Tools] = None, check: bool = False, **spec: Any) -> Result:
         """Run `code` and wait for its end. `spec` is as of hotcell.run: policy and tree by their names, inputs, vars,
-        limits, timeout, memory, seed, returns, persist_code, labels; and so are `tools`, which are called here. `on_event` gets each event as it comes, output
-        among them. If the wait is broken off, the job is ended."""
+        limits, timeout, memory, seed, returns, persist_code, labels; and so are `tools`, which are called here.
+        `on_event` gets each event as it comes, output among them. If the wait is broken off, the job is ended.
+
+        Raises Problem (QuotaProblem, InputProblem, PolicyProblem, LaunchProblem) for what the daemon refuses,
+        DaemonUnavailable, DaemonLost, InputError for what no spec can hold, and JobError with check=True."""
         named = tools_by_name(tools or ())
         return checked(result_of(run_flow(self._place, spec_of(code, tools=named, **spec), output_dir, on_event, named)), check)
 

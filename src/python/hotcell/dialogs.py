@@ -117,7 +117,7 @@ class DaemonSession(_Dialog):
     """
 
     def run(self, code: str, *, on_event: Optional[Listener] = None, check: bool = False, **spec: Any) -> Run:
-        """Run `code` with what earlier runs left. `spec`: vars, returns, limits, timeout, persist_code.
+        """Run `code` with what earlier runs left. `spec`: inputs, vars, returns, limits, timeout, persist_code.
 
         If the wait is broken off, the run is interrupted, and its end is waited for; if that is broken off too, the run
         goes on, and the next one is refused until it has ended.

@@ -5,8 +5,8 @@
     %hotcell_reset                                  end the session: the next run begins anew
     %hotcell_checkpoint NAME, %hotcell_rollback NAME
 
-What runs leave in their variables stays in the session. -i sends variables of the notebook in (JSON values), -o brings
-variables back (JSON values, frames, arrays). What the last run left is in the notebook's variable _hotcell, a Run.
+What runs leave in their variables stays in the session. -i sends variables of the notebook in, -o brings variables back:
+JSON values, data frames, arrays. What the last run left is in the notebook's variable _hotcell, a Run.
 Policy, tree and limits are those of hotcell/config.py's file.
 """
 
@@ -23,6 +23,7 @@ from typing import Any, Dict, List, NoReturn, Optional
 from .config import read_config
 from .errors import HotcellError, UsageError
 from .session import Run, Session, SessionEnded
+from .staging import is_array, is_frame
 
 VARIABLE = "_hotcell"
 MAX_SHOWN = 16 << 20  # bytes of one figure
@@ -83,8 +84,10 @@ class Magics:
         missing = [name for name in options.inside if name not in space]
         if missing:
             raise UsageError(f"-i: there is no {', '.join(missing)} in the notebook", 64)
-        run = self._run(code, vars={name: space[name] for name in options.inside}, timeout=options.timeout,
-                        returns=[f"{name}=exact" for name in options.out])
+        inside = {name: space[name] for name in options.inside}
+        inputs = {name: value for name, value in inside.items() if is_frame(value) or is_array(value)}
+        run = self._run(code, vars={name: value for name, value in inside.items() if name not in inputs}, inputs=inputs,
+                        timeout=options.timeout, returns=[f"{name}=exact" for name in options.out])
         space[VARIABLE] = run
         self._show(run)
         for name in options.out:

@@ -15,7 +15,7 @@ from .errors import HotcellError, InputError, JobError, LaunchFailed, NotInstall
 from .jobs import DEFAULT_OUTPUT, Amount, Policy, failure, policy_argument
 from .launcher import PATIENCE, Completed, PathLike, find_binary
 from .results import Result, result_from_manifest
-from .staging import Staging, to_json
+from .staging import Staging, contents, to_json
 from .tools import Server, Tool, Tools, tools_by_name
 
 
@@ -136,9 +136,14 @@ class Session:
 
     def run(self, code: str, *, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
             limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
-            persist_code: bool = False, check: bool = False) -> Run:
-        """Run `code` with what earlier runs left. Parameters as of hotcell.run; `limits` of time and output only."""
-        self._ask({"run": run_spec(code, vars, returns, limits, timeout, persist_code)})
+            persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, check: bool = False) -> Run:
+        """Run `code` with what earlier runs left. Parameters as of hotcell.run; `limits` of time and output only.
+
+        A program that fails, is refused or is killed is a Run too: `Run.state` says what the next will find. Raises
+        InputError for a request that is none, SessionEnded, LaunchFailed if hotcell itself has ended, and JobError
+        with check=True.
+        """
+        self._ask({"run": run_spec(code, vars, returns, limits, timeout, persist_code, inputs)})
         result = self._result(self._answer())
         if check and not result.ok:
             raise JobError(result)
@@ -259,9 +264,11 @@ class Session:
 
 
 def run_spec(code: str, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
-          limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
-          persist_code: bool = False) -> Dict[str, Any]:
+             limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
+             persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
+    """A run, as hotcell-session(1) has it. InputError for inputs that cannot go in."""
     every = {**(limits or {}), **({} if timeout is None else {"timeout": timeout})}
     wanted = [returns] if isinstance(returns, str) else list(returns or ())
-    rest = {"vars": vars, "return": wanted, "limits": every, "persist_code": persist_code}
+    rest = {"vars": vars, "return": wanted, "limits": every, "persist_code": persist_code,
+            "inputs": contents(inputs or {})}
     return {"code": code, **{name: value for name, value in rest.items() if value}}

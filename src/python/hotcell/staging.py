@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
@@ -119,3 +120,23 @@ class Staging:
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(os.urandom(32))
         return str(path)
+
+
+def contents(inputs: Mapping[str, Any]) -> Dict[str, Dict[str, str]]:
+    """Inputs for those who take no paths: name of the file and content. InputError for what cannot be read."""
+    with Staging() as staging:
+        return {name: _content(name, path) for name, path in staging.inputs(inputs).items()}
+
+
+def _content(name: str, path: str) -> Dict[str, str]:
+    """Text as such, which is shorter."""
+    try:
+        raw = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"inputs: {name}: {path}: {error.strerror}") from error
+    try:
+        text = raw.decode("utf-8") if b"\0" not in raw else None
+    except ValueError:
+        text = None
+    file = {"file": os.path.basename(path)}
+    return {**file, "data": base64.b64encode(raw).decode()} if text is None else {**file, "text": text}

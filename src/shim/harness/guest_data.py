@@ -6,14 +6,32 @@ def variables(document):
     return json.loads(document)["vars"]
 
 
-def load(name, path, form, read_npz):
-    """(value, its columns or None, None), or (None, None, why not)."""
+def load(name, path, form, read_npz, called=None):
+    """(value, its columns or None, None), or (None, None, why not). A path, or a file and what it is called."""
     kind, reader = READERS[form]
     try:
         value = (reader or read_npz)(path)
         return value, columns(value), None
     except Exception as error:
-        return None, None, f"Could not load {kind} {name} from {path}: {str(error).strip() or type(error).__name__}"
+        return None, None, f"Could not load {kind} {name} from {called or path}: {str(error).strip() or type(error).__name__}"
+
+
+def given(document, read_npz):
+    """What came with a run of a session: values by name, names of columns by name, None; or None, None, why not."""
+    import base64
+    import io
+    import json
+    values, names = {}, {}
+    for each in json.loads(document)["given"]:
+        name, file = each["name"], each["file"]
+        content = file["text"].encode() if "text" in file else base64.b64decode(file["data"])
+        value, found, why = load(name, io.BytesIO(content), each["format"], read_npz, file.get("file", name))
+        if why is not None:
+            return None, None, why
+        values[name] = value
+        if found is not None:
+            names[name] = found
+    return values, names, None
 
 
 def columns(value):
@@ -37,6 +55,8 @@ def read_csv(path):
 
 def read_npy(path):
     import numpy
+    if not isinstance(path, str):
+        return numpy.load(path, allow_pickle=False)
     with open(path, "rb") as file:
         return numpy.load(file, allow_pickle=False)
 

@@ -1,18 +1,15 @@
 """RunPython's session: one interpreter in a cell for all runs, so that functions, classes and objects of any type stay.
 
 The caller's namespace stays the truth for what can be sent: JSON values that differ from what the session has, data
-frames and arrays are sent again for each run that names them. The session has two tools, whatever the caller allows:
-one calls what the caller's namespace has under a name, if it is allowed at that moment; the other fetches a frame or an
-array that this run was promised. Both are answered in the caller's process.
+frames and arrays are sent again for each run that names them. The session has one tool, whatever the caller allows: it
+calls what the caller's namespace has under a name, if that is allowed at that moment, in the caller's process.
 """
 
 from __future__ import annotations
 
 import asyncio
-import base64
 import contextvars
 import inspect
-import io
 import json
 import shutil
 import tempfile
@@ -24,22 +21,18 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Optional
 
 from ..errors import NeedsSession
-from ..frames import write_frame
 from ..session import Run, Session, SessionEnded
-from ..staging import is_frame
 from ..tools import Tool
 from .allow import AllowChecked
 from .stubs import BOUNDS, RESULT, raised, value_of
 
-PIECE = 6 << 20  # bytes of a frame in one answer
-PATIENCE = 1.0   # seconds until a run that was interrupted is interrupted once more
+PATIENCE = 1.0  # seconds until a run that was interrupted is interrupted once more
 NEVER_BEGUN = ("idle", "life")  # reasons for a session's end that come between runs only
 
 # In the cell, before the first run. What it leaves is hotcell_setup, which each change of names goes through.
 PRELUDE = '''
 def hotcell_setup(tools):
-    {frames}
-    {result}
+''' + RESULT + '''
     def stub(name, doc, later):
         async def call_later(*args, **kwargs):
             return result(await tools.hotcell_call.call_async(name=name, args=args, kwargs=kwargs))
@@ -49,17 +42,6 @@ def hotcell_setup(tools):
         call.__name__ = call.__qualname__ = name
         call.__doc__ = doc
         return call
-    def fetch(name):
-        import base64, io
-        pieces, more = [], True
-        while more:
-            answer = tools.hotcell_value(name=name, at=sum(map(len, pieces)))
-            pieces.append(base64.b64decode(answer["data"]))
-            more = answer["more"]
-        return read_frame(io.BytesIO(b"".join(pieces))) if answer["frame"] else array(io.BytesIO(b"".join(pieces)))
-    def array(file):
-        import numpy
-        return numpy.load(file, allow_pickle=False)
     def module(path):
         found = __import__(path)
         for part in path.split(".")[1:]:
@@ -73,21 +55,10 @@ def hotcell_setup(tools):
                 pass
         for name, (doc, later) in plan["tools"].items():
             space[name] = stub(name, doc, later)
-        for name in plan["frames"]:
-            space[name] = fetch(name)
     return setup
 hotcell_setup = (lambda setup, space: lambda plan: setup(plan, space))(hotcell_setup(tools), globals())
 del tools, ToolError
 '''
-
-
-def prelude() -> str:
-    """Its source, with the reader of frames in it."""
-    from .. import frames
-    source = inspect.getsource(frames)
-    reading = source[source.index("# ---- reading ----"):]
-    body = "import json, re\nfrom typing import Any\nHEADER = %r\n%s" % (frames.HEADER, reading)
-    return PRELUDE.replace("{frames}", body.replace("\n", "\n    ")).replace("{result}", RESULT.strip())
 
 
 @dataclass
@@ -113,7 +84,6 @@ class Live:
         self._session: Optional[Session] = None
         self._rules: Dict[str, Any] = {}
         self._finish: Callable[[], Any] = lambda: None
-        self._promised: Dict[str, bytes] = {}
         self._current: Optional[_Request] = None
         self._loop: Optional[asyncio.AbstractEventLoop] = None
         self._forget()
@@ -138,12 +108,6 @@ class Live:
             return value_of(value)
         except Exception as error:
             return raised(error)
-
-    def _value(self, name: str, at: int) -> Dict[str, Any]:
-        content = self._promised[name]
-        piece = content[at:at + PIECE]
-        return {"data": base64.b64encode(piece).decode(), "more": at + len(piece) < len(content),
-                "frame": is_frame(self._lookup().get(name))}
 
     # ---- running ----
 
@@ -186,8 +150,8 @@ class Live:
         if self._session is None:
             directory = tempfile.mkdtemp(prefix="hotcell-")
             try:
-                tools = [Tool(fn, **BOUNDS) for fn in _answers(weakref.ref(self))]
-                full = {**rules, "prelude": {"code": prelude()}}
+                tools = [Tool(_answer(weakref.ref(self)), **BOUNDS)]
+                full = {**rules, "prelude": {"code": PRELUDE}}
                 self._session = Session(policy=full, tools=tools, output_dir=Path(directory, "output"), **self._options)
             except BaseException:
                 shutil.rmtree(directory, ignore_errors=True)
@@ -210,7 +174,7 @@ class Live:
             raise InterruptedError("cancelled before it began")
         fresh = {name: value for name, value in values.vars.items()
                  if name not in self._known or self._known[name] != json.dumps(value)}
-        run = session.run(request.code, vars=fresh, returns=request.returns)
+        run = session.run(request.code, vars=fresh, inputs=values.inputs, returns=request.returns)
         if not run.kept:
             self._forget()
         elif run.ok:
@@ -218,6 +182,10 @@ class Live:
         else:  # what it assigned before it failed does not come back: the caller's values go in again
             for name in values.vars:
                 self._known.pop(name, None)
+        for name in values.inputs:
+            self._known.pop(name, None)
+        for name in (*values.inputs, *values.vars):
+            self._set_up.pop(name, None)
         return run
 
     def learn(self, exported: Mapping[str, Any]) -> None:
@@ -237,46 +205,25 @@ class Live:
             "modules": {name: path for name, path in values.modules.items() if name in new},
             "tools": {name: [inspect.getdoc(fn) or "", inspect.iscoroutinefunction(fn)]
                       for name, fn in values.tools.items() if name in new},
-            "frames": list(values.inputs),
         }
         if not any(plan.values()):
             return
-        self._promised = {name: _bytes(value) for name, value in values.inputs.items()}
         run = session.run("hotcell_setup(hotcell_plan)", vars={"hotcell_plan": plan})
-        self._promised = {}
         if not run.ok:
-            raise NeedsSession(f"{', '.join(plan['frames']) or 'names'} could not be set up in the session: "
-                               f"{run.error.message if run.error else run.reason}")
+            raise NeedsSession(f"{', '.join(new)}: not set up: {run.error.message if run.error else run.reason}")
         self._set_up.update({name: wanted[name] for name in new})
-        for name in (*new, *plan["frames"]):
+        for name in new:
             self._known.pop(name, None)
 
 
-def _bytes(value: Any) -> bytes:
-    """Of a frame or an array."""
-    file = io.BytesIO()
-    if is_frame(value):
-        write_frame(file, value)
-    else:
-        import numpy
-        numpy.save(file, value, allow_pickle=False)
-    return file.getvalue()
-
-
-def _answers(live: "weakref.ref[Live]") -> List[Callable[..., Any]]:
-    """The two tools. The session keeps them, and they do not keep what keeps the session."""
-    def here() -> Live:
-        found = live()
-        if found is None:
-            raise RuntimeError("the caller has gone")
-        return found
-
+def _answer(live: "weakref.ref[Live]") -> Callable[..., Any]:
+    """The session's tool. The session keeps it, and it does not keep what keeps the session."""
     def hotcell_call(name: str, args: List[Any], kwargs: Dict[str, Any]) -> Dict[str, Any]:
-        return here()._call(name, args, kwargs)
-
-    def hotcell_value(name: str, at: int) -> Dict[str, Any]:
-        return here()._value(name, at)
-    return [hotcell_call, hotcell_value]
+        here = live()
+        if here is None:
+            raise RuntimeError("the caller has gone")
+        return here._call(name, args, kwargs)
+    return hotcell_call
 
 
 async def _awaited(value: Any) -> Any:
