@@ -8,7 +8,8 @@ OWN = []  # weak references to generators of libraries' own, which are seeded by
 def up(rules):
     """In the zygote: import what the policy names, run its code, and keep the collector off all of that."""
     if rules:
-        find_own_generators(load, rules)
+        with Watch():
+            load(rules)
     import gc
     gc.collect()
     gc.freeze()
@@ -36,29 +37,53 @@ def load(rules):
     run(rules)
 
 
-def find_own_generators(function, *arguments):
-    """Call this, and remember generators (random.Random) that are given no seed meanwhile; one with a seed is to stay as it is."""
-    import random
-    import weakref
-    seed, found = random.Random.seed, {}
+class Watch:
+    """In a `with`: remembers generators (random.Random) that are given no seed meanwhile; one with a seed is to stay as it is.
 
-    def noted(self, a=None, version=2):
-        found.pop(id(self), None)
-        if a is None:
-            found[id(self)] = weakref.ref(self)
-        seed(self, a, version)
-    random.Random.seed = noted
-    try:
-        function(*arguments)
-    finally:
-        random.Random.seed = seed
-    OWN.extend(found.values())
+    The module is not imported for that: it is looked for whenever something has been."""
+
+    def __init__(self):
+        self.found, self.seed = {}, None
+
+    def __enter__(self):
+        import builtins
+        self.load, builtins.__import__ = builtins.__import__, self.imported
+        self.look()
+
+    def imported(self, *arguments, **named):
+        module = self.load(*arguments, **named)
+        if not self.seed:
+            self.look()
+        return module
+
+    def look(self):
+        random = sys.modules.get("random")
+        if not hasattr(random, "_inst"):  # or not all of it
+            return
+        self.seed = seed = random.Random.seed
+        from _weakref import ref
+        found = self.found
+
+        def noted(generator, a=None, version=2):
+            found.pop(id(generator), None)
+            if a is None:
+                found[id(generator)] = ref(generator)
+            seed(generator, a, version)
+        random.Random.seed = noted
+
+    def __exit__(self, *_):
+        import builtins
+        builtins.__import__ = self.load
+        if self.seed:
+            sys.modules["random"].Random.seed = self.seed
+        OWN.extend(self.found.values())
 
 
 def run(rules):
     code = rules.get("code")
     if code:
-        exec(compile(code, "<warm>", "exec", dont_inherit=True), {"__name__": "warm"})
+        import builtins  # as modules have them, and not as this one has
+        exec(compile(code, "<warm>", "exec", dont_inherit=True), {"__name__": "warm", "__builtins__": builtins})
 
 
 def fresh():
