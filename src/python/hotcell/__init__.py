@@ -4,8 +4,8 @@
     result = hotcell.run("df.groupby('city').sales.mean()", inputs={"df": frame}, timeout=10)
     result.ok, result.value, result.text, result.figures
 
-This is a client of the hotcell command, see hotcell(1), and of hotcelld, see hotcelld(8) and Daemon; it needs no other Python package. Drop-in replacements of
-older executors are in hotcell.adapters.
+This is a client of the hotcell command, see hotcell(1), and of hotcelld, see hotcelld(8) and Daemon; it needs no other
+Python package. Drop-in replacements of older executors are in hotcell.adapters.
 """
 
 from .daemon import AsyncDaemon, AsyncJob, Daemon, Job
@@ -22,11 +22,12 @@ from .tools import Tool
 __version__ = "0.1.0"
 
 __all__ = [
-    "AsyncDaemon", "AsyncDaemonSession", "AsyncJob", "Check", "CommandError", "Daemon", "DaemonLost", "DaemonSession", "DaemonUnavailable", "Denial", "Error",
-    "Figure", "File", "Finding", "HotcellError", "InputError", "InputProblem", "Job", "JobError", "LaunchFailed",
-    "LaunchProblem", "NeedsSession", "NotFound", "NotInstalled", "PolicyError", "PolicyProblem", "Problem",
-    "QuotaProblem", "Rejection", "Result", "Returned", "Run", "Session", "SessionEnded", "Stream", "TamperedError",
-    "Tool", "Usage", "UsageError", "acheck", "arun", "averify", "check", "find_binary", "run", "verify",
+    "AsyncDaemon", "AsyncDaemonSession", "AsyncJob", "Check", "CommandError", "Daemon", "DaemonLost", "DaemonSession",
+    "DaemonUnavailable", "Denial", "Error", "Figure", "File", "Finding", "HotcellError", "InputError", "InputProblem",
+    "Job", "JobError", "LaunchFailed", "LaunchProblem", "NeedsSession", "NotFound", "NotInstalled", "PolicyError",
+    "PolicyProblem", "Problem", "QuotaProblem", "Rejection", "Result", "Returned", "Run", "Session", "SessionEnded",
+    "Stream", "TamperedError", "Tool", "Usage", "UsageError", "acheck", "arun", "averify", "check", "find_binary",
+    "run", "verify",
 ]
 
 

@@ -191,7 +191,8 @@ def files_flow(place: Place, path: str, manifest: Dict[str, Any], where: Path) -
 
 
 def json_flow(place: Place, method: str, path: str, body: Any = None,
-               headers: Optional[Mapping[str, str]] = None) -> Flow:
+              headers: Optional[Mapping[str, str]] = None) -> Flow:
+    """Returns the answer's JSON, None for an empty one."""
     _, content = yield from exchange(place, method, path, body, headers)
     try:
         return json.loads(content) if content else None
@@ -217,11 +218,13 @@ def _wait_flow(place: Place, job_id: str, output_dir: Optional["PathLike"], list
 
 
 def file_flow(place: Place, job: str, path: str) -> Flow:
+    """Returns a file's content. `job` is the path of the job or of the session."""
     _, content = yield from exchange(place, "GET", _file_path(job, os.fsencode(path)))
     return content
 
 
 def checked(result: Result, check: bool) -> Result:
+    """The result. JobError if it is to be checked, and did not end well."""
     if check and not result.ok:
         raise JobError(result)
     return result
@@ -244,7 +247,7 @@ class Job:
         self.id = job_id
 
     def info(self) -> Dict[str, Any]:
-        """Its state, times, and its manifest or problem once it has ended."""
+        """Its state, times, and its manifest or problem once it has ended. NotFound: there is no such job."""
         info: Dict[str, Any] = result_of(json_flow(self._place, "GET", _job_path(self.id)))
         return info
 
@@ -254,7 +257,10 @@ class Job:
 
     def result(self, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
                check: bool = False) -> Result:
-        """Wait for its end and fetch its files. If it was submitted with tools, this is what answers its calls."""
+        """Wait for its end and fetch its files. If it was submitted with tools, this is what answers its calls.
+
+        Raises the Problem that the job ended in, if it has no result, NotFound, DaemonLost (asking again is safe), and
+        JobError with check=True."""
         return checked(result_of(_wait_flow(self._place, self.id, output_dir, on_event, self._tools)), check)
 
     def file(self, path: str) -> bytes:
@@ -263,7 +269,7 @@ class Job:
         return content
 
     def cancel(self) -> None:
-        """End it, if it has not ended."""
+        """End it, if it has not ended. NotFound: there is no such job; so too of what follows."""
         result_of(json_flow(self._place, "POST", _job_path(self.id, "cancel")))
 
     def delete(self) -> None:
@@ -289,7 +295,8 @@ class Daemon:
         return checked(result_of(run_flow(self._place, spec_of(code, tools=named, **spec), output_dir, on_event, named)), check)
 
     def submit(self, code: str, *, key: Optional[str] = None, tools: Optional[Tools] = None, **spec: Any) -> Job:
-        """Have the daemon take the job, and do not wait. The same `key` again, with the same job, is the same job."""
+        """Have the daemon take the job, and do not wait. The same `key` again, with the same job, is the same job: after
+        DaemonLost, asking again with it is safe. Raises as run does."""
         named = tools_by_name(tools or ())
         return Job(self._place, result_of(_submit_flow(self._place, spec_of(code, tools=named, **spec), key)), named)
 

@@ -69,7 +69,8 @@ class Session:
     tools       callables that runs may call as tools.NAME(...): a list, or name: callable; a Tool has limits
     binary      the hotcell command, see launcher.find_binary
 
-    Raises as hotcell.run does. One thread at a time; interrupt() may come from another.
+    Raises as hotcell.run does; every method of a session that is over raises SessionEnded, and LaunchFailed if hotcell
+    itself has ended, but for close(). One thread at a time; interrupt() may come from another.
     """
 
     def __init__(self, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
@@ -154,12 +155,13 @@ class Session:
         self._ask({"interrupt": True})
 
     def checkpoint(self, name: str) -> None:
-        """Keep the state as it is under this name, in the place of an earlier one."""
+        """Keep the state as it is under this name, in the place of an earlier one. InputError: it is no name, or there
+        are too many."""
         self._ask({"checkpoint": name})
         self._answer()
 
     def rollback(self, name: str) -> None:
-        """Make the state that of the checkpoint, which stays."""
+        """Make the state that of the checkpoint, which stays. InputError: there is none of this name."""
         self._ask({"rollback": name})
         self._answer()
 
@@ -182,7 +184,7 @@ class Session:
         return results
 
     def keep(self, branch: int) -> None:
-        """Go on with the branch of this number, from 1; 0: with what they began from."""
+        """Go on with the branch of this number, from 1; 0: with what they began from. InputError: there is none."""
         self._ask({"keep": branch})
         self._answer()
 

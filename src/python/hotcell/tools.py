@@ -231,6 +231,7 @@ class Server:
         self._thread.start()
 
     def close(self) -> None:
+        """Nobody is answered any more."""
         self._theirs.close()
         try:
             self._ours.shutdown(socket.SHUT_RDWR)  # which the thread hears

@@ -137,6 +137,7 @@ class Connection:
             raise DaemonUnavailable(f"{place.name}: {error.strerror or error}") from error
 
     def perform(self, operation: Union[Write, Read]) -> Any:
+        """Its outcome. DaemonLost."""
         if isinstance(operation, Write):
             self.socket.settimeout(PATIENCE)
             try:
@@ -151,6 +152,7 @@ class Connection:
             raise DaemonLost(f"read the answer: {error.strerror}") from error
 
     def close(self) -> None:
+        """The other side hears the end."""
         self.socket.close()
 
 
@@ -162,6 +164,7 @@ class AsyncConnection:
 
     @classmethod
     async def open(cls, place: Place) -> "AsyncConnection":
+        """A connection. DaemonUnavailable."""
         import asyncio
         try:
             if place.path is not None:
@@ -171,6 +174,7 @@ class AsyncConnection:
             raise DaemonUnavailable(f"{place.name}: {getattr(error, 'strerror', None) or error}") from error
 
     async def perform(self, operation: Union[Write, Read]) -> Any:
+        """Its outcome. DaemonLost."""
         if isinstance(operation, Write):
             self.writer.write(operation.data)
             try:
@@ -184,6 +188,7 @@ class AsyncConnection:
             raise DaemonLost(f"read the answer: {error.strerror}") from error
 
     def close(self) -> None:
+        """The other side hears the end."""
         self.writer.close()
 
 
