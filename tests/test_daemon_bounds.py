@@ -2,8 +2,10 @@
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
+import select
 import socket
 import struct
 import termios
@@ -12,6 +14,8 @@ import cells
 import daemons
 
 MUCH = 1 << 20
+PATIENT = {"timeout": 100 * cells.SLOWNESS}
+LONG = {"code": "import time\ntime.sleep(100)", "limits": PATIENT}
 CHUNK = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
 
 
@@ -91,3 +95,77 @@ def test_what_is_wrong_with_requests_does_not_fill_the_log(user):
         assert d.get("/healthz").status == 200
         assert d.end() == 0
         assert 0 < d.log.count("hotcelld: http: ") < 30  # a minute may have begun meanwhile
+
+
+# ---- who takes nothing ----
+
+def test_who_does_not_take_his_answer_is_cut_off(user):
+    with daemon_with(user, http={"idle": "1s"}) as d:
+        job_id = d.post_async({"code": "with open('/output/big', 'wb') as f: f.truncate(16 << 20)", "limits": PATIENT})
+        assert d.result(job_id)["manifest"]["files"][0]["bytes"] == 16 << 20
+        with contextlib.closing(d.connect()) as connection:
+            connection.request("GET", f"/v1/jobs/{job_id}/files/big")
+            hung_up = select.poll()
+            hung_up.register(connection.sock, select.POLLHUP)
+            assert hung_up.poll(cells.PATIENCE * 1000)
+            got = 0
+            with contextlib.suppress(ConnectionResetError):
+                while more := connection.sock.recv(1 << 20):
+                    got += len(more)
+            assert got < 16 << 20
+        assert len(d.get(f"/v1/jobs/{job_id}/files/big").body) == 16 << 20
+
+
+def test_lines_of_a_job_that_are_kept_are_bounded(user):
+    with daemon_with(user) as d:
+        spec = d.spec({"code": "print('x' * (12 << 20))", "limits": {"stdout": "16M", **PATIENT}})
+        with contextlib.closing(d.connect()) as connection:  # as it is: to hold eight megabytes against the document takes long
+            connection.request("POST", "/v1/jobs", json.dumps(spec), {"Accept": "application/x-ndjson", "Content-Type": "application/json"})
+            lines = [json.loads(line) for line in connection.getresponse()]
+        told = [line for line in lines if line["event"] in ("stdout", "cut")]
+        assert [line["event"] for line in told].count("cut") == 1 and told[-1]["event"] == "cut"
+        assert 7 << 20 < sum(len(line["text"]) for line in told[:-1]) <= 8 << 20
+        assert lines[-1]["state"] == "done"
+
+
+# ---- the queue ----
+
+def test_the_queue_of_all_tenants_is_bounded(user):
+    with daemon_with(user, queue=1) as d:
+        running, waiting = d.post_async(LONG), d.post_async(LONG)
+        for uid in (None, 61241) if cells.IS_ROOT else (None,):
+            answer = d.post("1", uid=uid)
+            assert (answer.status, answer.json["quota"], answer.json["retry"]) == (429, "queue", "not_started")
+        for job_id in (waiting, running):
+            assert d.request("DELETE", f"/v1/jobs/{job_id}").status == 202
+        d.result(running)
+        assert d.post("1").json["status"] == "ok"
+
+
+# ---- tokens ----
+
+def test_a_token_is_nowhere_to_be_read(user):
+    """Neither the right one nor a wrong one: not in the log, in what others see of its processes, nor in what is kept."""
+    right, wrong = "right-" + "t" * 40, "wrong-" + "t" * 40
+    tokens = cells.new_directory(user) / "tokens"
+    tokens.write_text(f"{hashlib.sha256(right.encode()).hexdigest()} alice\n")
+    if cells.IS_ROOT:
+        os.chown(tokens, user.uid, user.uid)
+    with daemon_with(user, tokens=str(tokens), tenants={"alice": {}}) as d:
+        for token, status in ((right, 200), (wrong, 403)):
+            said = {"Authorization": f"Bearer {token}"}
+            assert d.post("1", {"Idempotency-Key": "k", **said}).status == status
+            assert d.post(b"{", said).status in (400, status)
+            d.get("/v1/jobs", headers={**said, "X\t": "y"})
+        seen = "".join(look(f"/proc/{pid}/{name}") for pid in [d.pid, *d.descendants()] for name in ("cmdline", "environ", "comm"))
+        assert d.end() == 0
+        kept = "".join(look(path) for path in d.state.rglob("*") if path.is_file())
+        assert "alice" in kept and "hotcelld" in seen
+        for token in (right, wrong):
+            assert token not in d.log + seen + kept
+
+
+def look(path):
+    with contextlib.suppress(OSError), open(path, encoding="latin-1") as file:
+        return file.read()
+    return ""
