@@ -42,6 +42,20 @@ def test_one_tenants_flood_is_not_in_anothers_way():
         assert sorted(order[:4]) == [f"uid-{FLOOD}"] * 2 + [f"uid-{QUIET}"] * 2, order
 
 
+def test_whoever_sends_one_job_after_the_other_finds_a_worker_beside_a_flood():
+    """While it waited, not even one of the flood's ended, as one would have to for it to find a worker: of most of its jobs, that is, as
+    its client may be late."""
+    cells.need_root()
+    with daemons.Daemon(config={"workers": 2, "socket": {"mode": "0666"}}) as d:
+        flood = [d.post_async("import time; time.sleep(0.1)", uid=FLOOD) for _ in range(60)]
+        quiet = [d.post("import time; time.sleep(0.2)", uid=QUIET).json["job_id"] for _ in range(10)]
+        jobs = {job["job_id"]: job for uid in (FLOOD, QUIET) for job in d.get("/v1/jobs", uid=uid).json["jobs"]}
+        ends = [jobs[job_id]["finished"] for job_id in flood if jobs[job_id]["state"] == "done"]
+        at_once = [job_id for job_id in quiet if not any(jobs[job_id]["accepted"] < end <= jobs[job_id]["started"] for end in ends)]
+        assert len(at_once) >= 7, [jobs[job_id] for job_id in quiet]
+        assert len(ends) < len(flood), "the flood was over before"
+
+
 def test_cpu_time_that_is_used_up_is_refused_also_by_the_next_daemon(user):
     with daemons.Daemon(user, config=quotas(cpu_seconds=0.3, window="1h")) as d:
         assert d.post(BUSY).json["status"] == "ok"

@@ -373,10 +373,14 @@ void hc_front_dispatch(struct hc_front *f)
 {
     struct hc_front_worker *w;
     struct hc_queued *next;
-    if (f->draining && hc_mono_ms() > f->drain_until)
+    int64_t now = hc_mono_ms();
+    f->held_until = 0;
+    if (f->draining && now > f->drain_until)
         return;
-    while ((w = idle_worker(f)) && (next = hc_queue_pop(f->queue, hc_mono_ms())))
+    while ((w = idle_worker(f)) && (next = hc_queue_pop(f->queue, now)))
         start(f, w, hc_owner(next, struct hc_task, queued));
+    if (w && hc_queue_held(f->queue, now) >= 0)
+        f->held_until = now + hc_queue_held(f->queue, now);
 }
 
 /* On the disk, if it is to go on alone. False: it is not to run after all; `why` says why, unless the job is

@@ -134,6 +134,8 @@ static void tick(struct hc_front *f, int64_t now)
         f->next_alive = now + f->alive_every;
         tell_keeper(f, HC_SAY_ALIVE);
     }
+    if (f->held_until && now >= f->held_until)
+        hc_front_dispatch(f);
     if (now < next)
         return;
     next = now + TICK_MS;
@@ -146,6 +148,8 @@ static void tick(struct hc_front *f, int64_t now)
 static int sleep_ms(const struct hc_front *f, int http)
 {
     int most = f->draining ? MIN(TICK_MS, 50) : TICK_MS;
+    if (f->held_until)
+        most = (int)MIN(most, MAX(f->held_until - hc_mono_ms(), 0));
     if (f->alive_every)
         most = (int)MIN(most, f->alive_every);
     return http < 0 ? most : MIN(http, most);

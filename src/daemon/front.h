@@ -54,6 +54,7 @@ struct hc_front {
     int64_t next_alive, alive_every; /* ms; alive_every 0: nobody asks */
     bool draining;
     int64_t drain_until;
+    int64_t held_until; /* a worker is kept free, and jobs wait: see hc_queue_held; 0: none is */
 };
 
 /* What the keeper gives its child. The front owns it all. */

@@ -91,9 +91,15 @@ static void run(struct house *h, int64_t until)
         for (size_t i = 0; i < h->count; i++)
             if (h->jobs[i].runs && (!next || h->jobs[i].ends < next->ends))
                 next = &h->jobs[i];
-        if (!next || (until >= 0 && next->ends > until))
+        int64_t held = hc_queue_held(h->queue, h->now);
+        int64_t at = held >= 0 && (!next || h->now + held < next->ends) ? h->now + held
+                     : next                                             ? next->ends
+                                                                        : -1;
+        if (at < 0 || (until >= 0 && at > until))
             break;
-        h->now = next->ends;
+        h->now = at;
+        if (!next || at < next->ends)
+            continue;
         next->runs = false;
         next->ended = true;
         hc_queue_done(h->queue, &next->queued, next->takes, NULL, h->now);
@@ -142,6 +148,49 @@ static void a_flood_costs_others_one_job_at_most(void **state)
     run(h, -1);
     for (int i = 0; i < 50; i++)
         assert_in_range(asked[i]->begun - asked[i]->queued.pushed, 0, 10);
+    close_house(h);
+}
+
+static int jobs_begun_at_once(struct house *h, struct hc_tenant *t, int jobs)
+{
+    int at_once = 0;
+    for (int i = 0; i < jobs; i++) {
+        const struct job *j = submit(h, t, 10);
+        while (!j->ended)
+            run(h, h->now + 1);
+        at_once += j->begun == j->queued.pushed;
+    }
+    return at_once;
+}
+
+/* All but the first: a worker is kept for who has just gone, if his turn is next. */
+static void one_job_after_the_other_does_not_wait_for_a_flood(void **state)
+{
+    struct hc_tenant flood = tenant("flood", 100), quiet = tenant("quiet", 100);
+    struct house *h = open_house(2);
+    (void)state;
+    for (int i = 0; i < 500; i++)
+        (void)submit(h, &flood, 10);
+    assert_in_range(jobs_begun_at_once(h, &quiet, 20), 19, 20);
+    assert_true(time_of(h, &flood) + 10 >= h->now); /* the other worker is never without */
+    run(h, h->now + 100);
+    int64_t before = time_of(h, &flood), from = h->now;
+    run(h, h->now + 100); /* it does not come back */
+    assert_int_equal(time_of(h, &flood) - before, 2 * (h->now - from));
+    close_house(h);
+}
+
+static void no_worker_is_kept_for_who_has_had_his_share(void **state)
+{
+    struct hc_tenant flood = tenant("flood", 10000), quiet = tenant("quiet", 1);
+    struct house *h = open_house(2);
+    (void)state;
+    for (int i = 0; i < 50; i++)
+        (void)submit(h, &flood, 10);
+    (void)jobs_begun_at_once(h, &quiet, 1);
+    start_jobs(h);
+    assert_int_equal(hc_queue_running(h->queue), 2);
+    assert_int_equal(hc_queue_held(h->queue, h->now), -1);
     close_house(h);
 }
 
@@ -337,6 +386,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_tenant_has_first_come_first_served),
         cmocka_unit_test(a_flood_costs_others_one_job_at_most),
+        cmocka_unit_test(one_job_after_the_other_does_not_wait_for_a_flood),
+        cmocka_unit_test(no_worker_is_kept_for_who_has_had_his_share),
         cmocka_unit_test(two_that_want_all_get_what_their_weights_say),
         cmocka_unit_test(nobody_saves_up_turns_while_away_or_held_back),
         cmocka_unit_test(nobody_owes_for_time_that_nobody_else_wanted),

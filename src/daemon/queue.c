@@ -7,6 +7,8 @@
 
 #define FIRST_GUESS 100.0 /* ms, before any job has ended */
 #define NEWEST_PART 0.2   /* of the last job in the mean of a tenant's costs */
+#define HOLD_COSTS  2     /* times what a job of the tenant takes: so long a worker is kept for its next */
+#define HOLD_MOST   500
 #define RETRY_LEAST 1000
 #define RETRY_MOST  (INT64_C(3600) * 1000)
 
@@ -17,6 +19,10 @@ struct hc_queue {
     double latest;             /* the largest tag that any tenant has reached */
     double cost;               /* mean of all jobs, for tenants that have had none */
     struct hc_tenant *tenants; /* that have jobs waiting, in no order */
+    /* Whose last job has just ended, and until when it is expected to send another; NULL: nobody. */
+    struct hc_tenant *expected;
+    int64_t expected_until;
+    bool held; /* a worker is kept free for it */
 };
 
 int hc_queue_create(struct hc_queue **out, int64_t workers, int64_t most, struct hc_error *err)
@@ -179,10 +185,21 @@ static struct hc_tenant *choose(struct hc_queue *q, int64_t now)
     return best;
 }
 
+/* Whoever sends one job after the other has nothing in the queue at the moment when a worker is free, and
+ * would always find all of them with the jobs of somebody who has many: the last one is kept for a moment, if
+ * it would be its turn. */
+static bool is_held(const struct hc_queue *q, const struct hc_tenant *best, int64_t now)
+{
+    const struct hc_tenant *t = q->expected;
+    return t && t != best && best->running && q->running == q->workers - 1 && now < q->expected_until &&
+           !t->waiting && !t->running && fmax(t->start, q->now) <= best->start;
+}
+
 struct hc_queued *hc_queue_pop(struct hc_queue *q, int64_t now)
 {
     struct hc_tenant *best = q->running < q->workers ? choose(q, now) : NULL;
-    if (!best)
+    q->held = best && is_held(q, best, now);
+    if (!best || q->held)
         return NULL;
     struct hc_queued *job = best->first;
     q->now = fmax(q->now, best->start);
@@ -230,6 +247,20 @@ int64_t hc_queue_next(struct hc_queue *q, int64_t now)
     return soonest;
 }
 
+int64_t hc_queue_held(const struct hc_queue *q, int64_t now)
+{
+    return q->held ? (int64_t)fmax((double)(q->expected_until - now), 0) : -1;
+}
+
+/* Its last job has ended. */
+static void expect(struct hc_queue *q, struct hc_tenant *t, int64_t now)
+{
+    if (t->waiting || t->running || t->removed)
+        return;
+    q->expected = t;
+    q->expected_until = now + 1 + (int64_t)fmin(HOLD_COSTS * t->cost, HOLD_MOST);
+}
+
 void hc_queue_done(struct hc_queue *q, struct hc_queued *job, int64_t took, const struct hc_usage *used,
                    int64_t now)
 {
@@ -244,6 +275,7 @@ void hc_queue_done(struct hc_queue *q, struct hc_queued *job, int64_t took, cons
     cost = fmax(cost, 0.1);
     t->cost = t->cost > 0 ? t->cost + NEWEST_PART * (cost - t->cost) : cost;
     q->cost += NEWEST_PART * (cost - q->cost);
+    expect(q, t, now);
     if (used)
         hc_tenant_charge(t, used, now);
 }
