@@ -112,13 +112,22 @@ def own_kib(pid):
         return next(int(line.split()[1]) for line in file if line.startswith("Anonymous:"))
 
 
+def zygotes(d):
+    found = []
+    for pid in d.descendants():
+        with contextlib.suppress(OSError):
+            found += [pid] if kind(pid) == "hotcell-zygote" else []
+    return found
+
+
 def watch(d):
     """Of the processes that stay: descriptors and memory of their own (KiB), by kind, the most of each; mounts and processes of all."""
     held = collections.defaultdict(int)
-    for pid in [d.pid, *d.children()]:
-        name = "hotcelld-keeper" if pid == d.pid else kind(pid)
-        for what, count in (("descriptors", len(os.listdir(f"/proc/{pid}/fd"))), ("memory", own_kib(pid))):
-            held[f"{name.partition('-')[2]} {what}"] = max(held[f"{name.partition('-')[2]} {what}"], count)
+    for pid in [d.pid, *d.children(), *zygotes(d)]:
+        name = "keeper" if pid == d.pid else kind(pid).partition("-")[2]
+        with contextlib.suppress(OSError):  # a zygote has been replaced
+            for what, count in (("descriptors", len(os.listdir(f"/proc/{pid}/fd"))), ("memory", own_kib(pid))):
+                held[f"{name} {what}"] = max(held[f"{name} {what}"], count)
     held["processes"] = len(d.descendants())
     with open("/proc/self/mountinfo", encoding="utf-8") as file:
         held["mounts"] = sum(1 for _ in file)
