@@ -5,6 +5,7 @@ import contextlib
 import os
 import resource
 import signal
+import socket
 import sqlite3
 import subprocess
 import threading
@@ -133,6 +134,30 @@ def test_what_cannot_be_started_now_is_started_later_or_done_without():
         allow_processes(d, resource.getrlimit(resource.RLIMIT_NPROC)[0])
         assert d.post("1").json["status"] == "ok"
         assert d.end() == 0
+
+
+def test_a_front_that_hangs_is_not_said_to_be_alive(user):
+    """The service manager's watchdog then ends the daemon, and starts it again."""
+    directory = cells.new_directory(user)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+        notify.bind(str(directory / "notify"))
+        os.chmod(directory / "notify", 0o777)
+        notify.settimeout(cells.PATIENCE)
+        beat = 0.2 * cells.SLOWNESS
+        env = {"NOTIFY_SOCKET": str(directory / "notify"), "WATCHDOG_USEC": f"{2e6 * beat:.0f}"}
+        with daemons.Daemon(user, config={"workers": 1}, env=env) as d:
+            while notify.recv(1000) != b"WATCHDOG=1":
+                pass
+            [front] = d.named("front")
+            os.kill(front, signal.SIGSTOP)
+            notify.settimeout(5 * beat)
+            with pytest.raises(TimeoutError):
+                for _ in range(20):  # those that were under way
+                    assert notify.recv(1000) == b"WATCHDOG=1"
+            os.kill(front, signal.SIGCONT)
+            notify.settimeout(cells.PATIENCE)
+            assert notify.recv(1000) == b"WATCHDOG=1"
+            assert d.end() == 0
 
 
 # ---- in the middle of work ----
