@@ -72,8 +72,9 @@ static void answer_ready(struct hc_loop *l, pid_t pid)
         return;
     }
     struct hc_frame_head go = {.type = HC_FRAME_GO, .flags = HC_FRAME_LAST};
-    /* EPIPE: it has died meanwhile, which is told elsewhere. */
-    if (send(s->control_fd, &go, sizeof go, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EPIPE) {
+    /* If it has died meanwhile, that is told elsewhere. */
+    if (send(s->control_fd, &go, sizeof go, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EPIPE &&
+        errno != ECONNRESET) {
         hc_loop_fail(s, errno, "let the interpreter begin");
         return;
     }

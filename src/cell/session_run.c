@@ -72,6 +72,12 @@ void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct 
     s->loop.told = false;
 }
 
+/* Its death is told elsewhere: which of the two this is depends on what it had not read. */
+static bool is_gone(int error)
+{
+    return error == EPIPE || error == ECONNRESET;
+}
+
 /* The run as the interpreter gets it: a handover without filters, in a memfd that comes with one packet. */
 static int send_next(struct hc_session *s, const struct hc_job *job, struct hc_error *err)
 {
@@ -91,7 +97,7 @@ static int send_next(struct hc_session *s, const struct hc_job *job, struct hc_e
     memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
     struct msghdr packet = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
-    return sendmsg(s->launch.sup.control_fd, &packet, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EPIPE
+    return sendmsg(s->launch.sup.control_fd, &packet, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && !is_gone(errno)
                ? hc_fail(err, errno, "hand the run over")
                : 0;
 }
@@ -99,7 +105,7 @@ static int send_next(struct hc_session *s, const struct hc_job *job, struct hc_e
 int hc_session_let_begin(struct hc_session *s, struct hc_error *err)
 {
     struct hc_frame_head go = {.type = HC_FRAME_GO, .flags = HC_FRAME_LAST};
-    return send(s->launch.sup.control_fd, &go, sizeof go, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EPIPE
+    return send(s->launch.sup.control_fd, &go, sizeof go, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && !is_gone(errno)
                ? hc_fail(err, errno, "let the run begin")
                : 0;
 }

@@ -324,7 +324,7 @@ static void take_back(struct hc_front *f, struct hc_task *task, const struct hc_
 {
     struct hc_error err;
     close_output(f, task);
-    if (why->sys == EPIPE && hc_store_put_back(f, task, &err) == 0) {
+    if ((why->sys == EPIPE || why->sys == ECONNRESET) && hc_store_put_back(f, task, &err) == 0) {
         task->state = HC_TASK_QUEUED;
         task->started = 0;
         hc_queue_put_back(f->queue, &task->queued);
