@@ -134,13 +134,17 @@ def test_state_that_is_gone_is_said_to_be_gone(daemon, session):
         assert (answer.status, answer.json["retry"]) == (410, "not_started"), answer
 
 
-def test_a_session_that_nobody_asks_ends(daemon):
-    session = daemon.session({"limits": {"session_idle": 1}})
+@pytest.mark.parametrize("limits, runs, reason", [({"session_idle": 1}, 0, "idle"), ({"session_runs": 1}, 1, "runs"),
+                                                  ({"session_cpu": "10ms"}, 1, "cpu")])
+def test_a_session_ends_by_its_limits(daemon, limits, runs, reason):
+    session = daemon.session({"limits": limits})
+    for _ in range(runs):
+        daemon.run(session, "import time\nwhile time.process_time() < 0.2: pass")
     while daemon.get(session).json["state"] != "ended":
         pass
-    assert daemon.get(session).json["reason"] == "idle"
+    assert daemon.get(session).json["reason"] == reason
     answer = daemon.send(f"{session}/runs", {"code": "1"})
-    assert answer.status == 410 and "idle" in answer.json["detail"]
+    assert answer.status == 410 and reason in answer.json["detail"]
 
 
 def test_the_end_of_its_process_is_the_end_of_a_session(daemon, session):

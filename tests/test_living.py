@@ -605,6 +605,19 @@ def test_a_session_does_not_live_for_ever(base_tree, option, limit, code, reason
         assert session.process.wait() == 3
 
 
+def test_what_runs_leave_in_all_is_bounded(base_tree):  # pylint: disable=unused-argument
+    """Also if none of them has more than its own room: what one removes has been kept."""
+    change = "import os\n[os.unlink(name) for name in os.listdir()]\nopen('{}', 'w').write('x' * 60000)"
+    with living.Session("--output-size=64K") as session:
+        for number in range(-(-16 * 65536 // 60000)):
+            run = session.run(change.format(number))
+            assert [file["path"] for file in run.manifest["files"]] == [str(number)], run
+        end = session.answer()
+        assert (end["event"], end["reason"], end["manifest"]["status"]) == ("end", "output", "output"), end
+        assert "16 times limits.output" in end["manifest"]["reason"] and session.process.wait() == 3
+        assert sum(path.stat().st_size for path in session.output.iterdir() if path.name != "manifest.json") < 17 * 65536
+
+
 def test_branches_are_runs_like_others(base_tree):  # pylint: disable=unused-argument
     with living.Session("--session-runs=2") as session:
         session.ask({"branch": [{"code": "1"}] * 3})

@@ -202,6 +202,8 @@ int64_t hc_session_time_left(const struct hc_session *s)
     return left > 0 ? left : 0;
 }
 
+#define OUTPUTS 16 /* times limits.output, what the runs may leave in all */
+
 static int64_t cpu_left(const struct hc_session *s)
 {
     return s->policy.limits.session_cpu_ms - s->cpu_us / 1000;
@@ -216,6 +218,8 @@ bool hc_session_used_up(const struct hc_session *s, enum hc_session_end *end)
         *end = HC_SESSION_CPU;
     else if (s->runs >= limits->session_runs)
         *end = HC_SESSION_RUNS;
+    else if (s->policy.output_mode == HC_OUTPUT_CAPPED && s->left_bytes >= limits->output_bytes * OUTPUTS)
+        *end = HC_SESSION_OUTPUT;
     else
         return false;
     return true;
@@ -229,6 +233,15 @@ static void bound(const struct hc_session *s, struct hc_limits *run)
         run->timeout_ms = left > 10 ? left : 10;
     if (s->policy.limits.session_cpu_ms && (!run->cpu_ms || run->cpu_ms > cpu))
         run->cpu_ms = cpu > 10 ? cpu : 10;
+}
+
+static void count(struct hc_session *s, const struct hc_manifest *m)
+{
+    s->cpu_us += m->usage.cpu_user_us + m->usage.cpu_system_us;
+    for (size_t i = 0; i < m->file_count; i++)
+        s->left_bytes += m->files[i].bytes;
+    for (size_t i = 0; i < m->figure_count; i++)
+        s->left_bytes += m->figures[i].bytes;
 }
 
 int hc_session_run(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
@@ -248,7 +261,7 @@ int hc_session_run(struct hc_session *s, const struct hc_job *job, const struct 
     s->launch.sup.policy = &s->policy;
     r->m->policy = policy;
     if (rc == 0)
-        s->cpu_us += r->m->usage.cpu_user_us + r->m->usage.cpu_system_us;
+        count(s, r->m);
     if (rc == 0)
         rc = list_run(s, r, err);
     if (rc < 0 || r->state == HC_STATE_LOST)
@@ -320,6 +333,10 @@ static void conclude(struct hc_session *s, enum hc_session_end end)
         hc_launch_conclude(s->m, HC_STATUS_KILLED,
                            "had as many runs as it may have: %lld (limits.session_runs)",
                            (long long)limits->session_runs);
+        break;
+    case HC_SESSION_OUTPUT:
+        hc_launch_conclude(s->m, HC_STATUS_OUTPUT, "its runs left more than %s, %d times limits.output",
+                           hc_format_size(limits->output_bytes * OUTPUTS, text, sizeof text), OUTPUTS);
         break;
     case HC_SESSION_LOST:
         hc_launch_conclude(s->m, HC_STATUS_ERROR, "its state was lost: no copy could take over");

@@ -45,7 +45,7 @@ struct hc_session {
     bool died, over;
     int64_t ahead, first_ns, since_ns, oom_kills, pids_refused;
     int64_t cpu_user_us, cpu_system_us; /* when this run began */
-    int64_t cpu_us;                     /* of all runs that are over */
+    int64_t cpu_us, left_bytes;         /* of all runs that are over */
 };
 
 void hc_process_finish(struct hc_process *p);

@@ -455,10 +455,10 @@ static int close_session(struct client *c, enum hc_session_end end, struct hc_er
         const char *name;
         int status;
     } ends[] = {
-        [HC_SESSION_CLOSED] = {"closed", HC_EXIT_OK},          [HC_SESSION_IDLE] = {"idle", HC_EXIT_LIMIT},
-        [HC_SESSION_LIFE] = {"life", HC_EXIT_LIMIT},           [HC_SESSION_CPU] = {"cpu", HC_EXIT_LIMIT},
-        [HC_SESSION_RUNS] = {"runs", HC_EXIT_LIMIT},           [HC_SESSION_LOST] = {"lost", HC_EXIT_LIMIT},
-        [HC_SESSION_CANCELLED] = {"cancelled", HC_EXIT_LIMIT},
+        [HC_SESSION_CLOSED] = {"closed", HC_EXIT_OK}, [HC_SESSION_IDLE] = {"idle", HC_EXIT_LIMIT},
+        [HC_SESSION_LIFE] = {"life", HC_EXIT_LIMIT},  [HC_SESSION_CPU] = {"cpu", HC_EXIT_LIMIT},
+        [HC_SESSION_RUNS] = {"runs", HC_EXIT_LIMIT},  [HC_SESSION_OUTPUT] = {"output", HC_EXIT_LIMIT},
+        [HC_SESSION_LOST] = {"lost", HC_EXIT_LIMIT},  [HC_SESSION_CANCELLED] = {"cancelled", HC_EXIT_LIMIT},
     };
     hc_autobuf text = {0};
     hc_autobuf line = {0};
