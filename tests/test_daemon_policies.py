@@ -1,6 +1,7 @@
 """Policies and their card over HTTP: what a tenant may use, and no more of it than is his affair."""
 
 import json
+import os
 
 import cells
 import daemons
@@ -44,3 +45,16 @@ def test_the_card_is_that_of_the_command_line(daemon):
     assert text.headers["Content-Type"].startswith("text/plain") and b"What comes back:" in text.body
     for query in ("none", "", "a/../own", "%00"):
         assert daemon.get(f"/v1/card?policy={query}").status == 404
+
+
+def test_a_path_is_no_policy_for_who_may_use_all(tmp_path, base_tree):
+    """Whoever names one learns nothing of the host's files, and nobody waits for a pipe that is never written to."""
+    policy, pipe = tmp_path / "policy.json", tmp_path / "pipe"
+    policy.write_text(json.dumps({"extends": "default", "tree": "base"}))
+    os.mkfifo(pipe, 0o644)
+    with daemons.Daemon() as d:
+        unknown = d.get("/v1/card?policy=none%2Fsuch")
+        for path in (policy, pipe, "/etc/passwd", "/dev/zero", "/nowhere/at/all", f"../..{policy}"):
+            answer = d.get(f"/v1/card?policy={path}")
+            assert (answer.status, answer.body) == (404, unknown.body), answer
+        assert d.get("/v1/card?policy=none").status == 200

@@ -11,13 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One that a tenant may not use is answered as one that does not exist. 0, or what the handler is to return
- * is in `answer`. */
+/* One that a tenant may not use is answered as one that does not exist. So is a path: no request makes us
+ * open a file of this host, wait for it, or say whether there is one. 0, or what the handler is to return is
+ * in `answer`. */
 static int load(struct hc_exchange *x, const struct hc_tenant *t, const char *name, struct hc_policy *p,
                 int *answer)
 {
     struct hc_error err;
-    if (!*name || strlen(name) >= HC_TENANT_NAME || !hc_tenant_may_use(t, name)) {
+    if (!*name || strlen(name) >= HC_TENANT_NAME || strchr(name, '/') || !hc_tenant_may_use(t, name)) {
         *answer = hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such policy");
         return -1;
     }
