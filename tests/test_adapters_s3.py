@@ -1,6 +1,7 @@
 """RunPython: code of a model, run as if in the caller's namespace, with what only a session could do said so."""
 
 import asyncio
+import functools
 import inspect
 import json
 import math
@@ -276,11 +277,18 @@ class Square(Shape):
     pass
 
 
+def double(x):
+    return x * 2
+
+
+def logged(fn):
+    def wrapper(*args): return fn(*args)
+    return wrapper
+
+
 @pytest.mark.row("S3.16", "S3.17")
 def test_registration():
-    @allow
-    def double(x): return x * 2
-    assert double(2) == 4
+    assert allow(double) is double and double(2) == 4
     allow(Shape.area, Shape().area, Shape.make, math.floor, str.upper, "abc".lower, {math: ["sqrt"], Shape: [...]})
     tools = registry.__pytools__
     assert "double" in tools[sys.modules[__name__]] and {"floor", "sqrt"} <= tools[math]
@@ -612,6 +620,28 @@ def test_owners_are_packages_and_instances_too():
         AllowChecked(one.area, None)()
     allow("abc".join)
     assert run("up('xy')", {"up": "abc".join}) == "xabcy"
+
+
+def test_callables_of_one_name_are_allowed_one_by_one(monkeypatch):
+    """A decorator without functools.wraps calls all that it makes by one name, and so does the language with lambdas."""
+    add, drop = logged(lambda a, b: a + b), logged(lambda: "dropped")
+    kinds = [(add, drop), (lambda: 1, lambda: 2), (functools.partial(int, "1"), functools.partial(int, "2")), (local_class(), local_class())]
+    for one, other in kinds:
+        assert allow(one) is one
+        assert registry.is_tool(one) and not registry.is_tool(other), one
+    with pytest.raises(PermissionError, match="wrapper is not allowed"):
+        AllowChecked(drop, None)()
+    assert run("add(1, 2)", {"add": add, "drop": drop}) == 3
+    with pytest.raises(notebook.NeedsSession):
+        run("drop()", {"add": add, "drop": drop})
+    monkeypatch.setitem(registry.__pytools__, sys.modules[__name__], {...})  # all of a module's names are theirs, too
+    assert registry.is_tool(drop) and registry.is_tool(kinds[1][1])
+
+
+def local_class():
+    class Local:
+        pass
+    return Local
 
 
 @pytest.mark.row("S3.41")

@@ -209,6 +209,8 @@ def allow(*c: Any, allow_policy: Optional[AllowPolicy] = None) -> Any:
     An owner is a class (and what inherits from it), a module, a module's name, "package.*" for a package with all
     below it, or an instance, whose methods are then allowed and no other's. What is allowed twice has the policies of
     both. Also a decorator. What it lets code call is a tool: it stays in the caller's process, see RunPython.
+    Lambdas, functions made inside others and objects that can be called are allowed as they are, one by one: another
+    with the same name is not. `...` of a module is all of them, too.
     """
     for item in c:
         if isinstance(item, Mapping):
@@ -218,7 +220,8 @@ def allow(*c: Any, allow_policy: Optional[AllowPolicy] = None) -> Any:
         elif isinstance(item, str):
             _register(item.rpartition(".")[0], item.rpartition(".")[2], allow_policy)
         elif callable(item):
-            _register(_owner(item), getattr(item, "__name__", type(item).__name__), allow_policy)
+            owner = _owner(item) if _has_place(item) else _Instance(item)
+            _register(owner, getattr(item, "__name__", type(item).__name__), allow_policy)
             __llmtools__[item] = None
         else:
             raise TypeError(f"{item!r}: expected a callable or a dict of owners and names")
@@ -229,7 +232,7 @@ def _register(owner: Any, name: Any, policy: Optional[AllowPolicy]) -> None:
     plain = name is ... or isinstance(name, str)
     if not plain and not (isinstance(name, tuple) and len(name) == 2 and callable(name[1])):
         raise TypeError(f"{name!r}: expected a name, (name, policy) or ...")
-    if not isinstance(owner, (type, ModuleType, str)):
+    if not isinstance(owner, (type, ModuleType, str, _Instance)):
         owner = _Instance(owner)
     __pytools__[owner].add((name, policy) if plain and policy is not None else name)
 
@@ -245,6 +248,14 @@ class _Instance:
 
     def __hash__(self) -> int:
         return id(self.of)
+
+
+def _has_place(fn: Any) -> bool:
+    """Whether its owner and its name say which callable it is: many can be <lambda>, wrapper or partial there."""
+    bound = getattr(fn, "__self__", None)
+    if bound is not None and not isinstance(bound, ModuleType) or getattr(fn, "__objclass__", None) is not None:
+        return True
+    return "<" not in getattr(fn, "__qualname__", "<")
 
 
 def _owner(fn: Any) -> Any:
@@ -271,6 +282,9 @@ def _name_in(name: str, entries: Iterable[Any]) -> Optional[Tuple[bool, List[All
 
 def _keys_of(owner: Any) -> Iterator[Any]:
     """Under what it may be registered: the instance, its class and their bases, its module and the packages above."""
+    if isinstance(owner, _Instance):
+        yield owner
+        return
     if not isinstance(owner, (type, ModuleType)):
         yield _Instance(owner)
         owner = type(owner)
@@ -287,11 +301,17 @@ def _keys_of(owner: Any) -> Iterator[Any]:
 def policies_for(owner: Any, name: str) -> Optional[List[AllowPolicy]]:
     """None if `owner` may not be used so; else all policies to ask. Classes are looked up along their bases."""
     hits = [found for key in _keys_of(owner) if key in __pytools__ and (found := _name_in(name, __pytools__[key]))]
+    if isinstance(owner, _Instance):  # of its module's entries, those of all names
+        rest = [] if _owner(owner.of) is None else _keys_of(_owner(owner.of))
+        hits += [found for key in rest if (found := _name_in("<", __pytools__.get(key, ())))]
     return [policy for _, policies in hits for policy in policies] if hits else None
 
 
 def registered_as(fn: Any) -> Tuple[Any, str]:
-    """Of a callable: what it may be registered under, and its name. Of a method, the very object first."""
+    """Of a callable: what it may be registered under, and its name. Of a method, the very object first, and of what
+    has no place of its own only that."""
+    if not _has_place(fn):
+        return _Instance(fn), getattr(fn, "__name__", type(fn).__name__)
     name = getattr(fn, "__name__", type(fn).__name__)
     bound = getattr(fn, "__self__", None)
     if bound is not None and not isinstance(bound, (ModuleType, type)):
