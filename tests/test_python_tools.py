@@ -261,3 +261,30 @@ def test_who_asks_again_is_told_what_became_of_the_job(base_tree):
         assert gone.value.retry == "not_started"
         session.close()
         assert client.run("1", **BOUNDS).ok
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError("cannot say it")
+
+
+ENDS = {"mute": Mute(), "exit": SystemExit(3), "interrupt": KeyboardInterrupt(), "cancelled": asyncio.CancelledError()}
+
+
+def test_a_tool_that_ends_oddly_is_an_error_of_its_call_alone():
+    """Nothing that a tool raises, and no program that makes it do so, ends the thread that answers."""
+    def fail(name: str):
+        raise ENDS[name]
+
+    async def fail_later(name: str):
+        raise ENDS[name]
+
+    def twice():
+        return {1: "a", "1": "b"}
+
+    def good():
+        return 1
+    with hotcell.Session(tools=[fail, fail_later, twice, good], **BOUNDS) as session:
+        for call in [f"{tool}(name={name!r})" for tool in ("fail", "fail_later") for name in ENDS] + ["twice()"]:
+            run = session.run(f"try: tools.{call}\nexcept ToolError as error: text = str(error)\n[text, tools.good()]")
+            assert run.ok and run.value[1] == 1 and "client" not in run.value[0], (call, run.value)

@@ -17,7 +17,7 @@ import types
 import typing
 from collections import abc
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Awaitable, Callable, Dict, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .errors import InputError
 
@@ -62,7 +62,9 @@ class Tool:
         """An answer, with what the callable has returned. Raises what JSON raises if it is no JSON, ValueError if there
         is too much of it: the launcher takes nothing more from who sends it what it does not read."""
         _check(value, 0)
-        size, most = len(_line(value)), _bytes_of(self.result_size or RESULT_SIZE)
+        line = _line(value)
+        json.loads(line, object_pairs_hook=_members)
+        size, most = len(line), _bytes_of(self.result_size or RESULT_SIZE)
         if size > most:
             raise ValueError(f"the result has {size} bytes, and result_size is {most}")
         return {"value": value}
@@ -179,10 +181,27 @@ def _check(value: Any, depth: int) -> None:
         _check(item, depth + 1)
 
 
-def failure_of(error: Exception) -> Dict[str, Any]:
+def _members(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
+    """Of an object in JSON, where 1 and "1" are one name."""
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("two keys of the result have one name in JSON")
+    return members
+
+
+def failure_of(error: BaseException) -> Dict[str, Any]:
     """An answer: what the program's ToolError says."""
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return {"error": text[:MAX_MESSAGE].replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()}
+    text = text_of(error)
+    return {"error": f"{type(error).__name__}: {text}" if text else type(error).__name__}
+
+
+def text_of(error: BaseException) -> str:
+    """Of an exception, as an answer can hold it; none if its own code fails to say it."""
+    try:
+        text = str(error)
+    except Exception:
+        return ""
+    return text[:MAX_MESSAGE].replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
 
 
 def call_tool(tool: Tool, arguments: Dict[str, Any]) -> Dict[str, Any]:
@@ -258,19 +277,23 @@ class Server:
                 work = self._say(call["id"], tool, value)
                 if self._loop is not None:
                     asyncio.run_coroutine_threadsafe(work, self._loop)
-                else:
+                    return
+                with contextlib.suppress(BaseException):  # it has been said
                     asyncio.run(work)
                 return
             answer = tool.outcome_of(value)
-        except Exception as error:
+        except BaseException as error:  # the thread is nobody else's: sys.exit() in a tool ends that call
             answer = failure_of(error)
         self._write(call["id"], answer)
 
     async def _say(self, call_id: Any, tool: Tool, value: Awaitable[Any]) -> None:
         try:
             answer = tool.outcome_of(await value)
-        except Exception as error:
-            answer = failure_of(error)
+        except BaseException as error:
+            self._write(call_id, failure_of(error))
+            if not isinstance(error, Exception):  # of the loop: somebody else's, too
+                raise
+            return
         self._write(call_id, answer)
 
     def _write(self, call_id: Any, answer: Dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ import inspect
 import json
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
-from ..tools import Tool
+from ..tools import Tool, text_of
 from .allow import AllowChecked
 
 # What every tool of RunPython may do; the job's own time comes first.
@@ -60,7 +60,7 @@ def value_of(value: Any) -> Dict[str, Any]:
 
 def raised(error: Exception) -> Dict[str, Any]:
     """The answer for an exception."""
-    return {"raised": [type(error).__name__, str(error)]}
+    return {"raised": [type(error).__name__, text_of(error)]}
 
 
 def tool(fn: Callable[..., Any], ok_dests: Optional[Sequence[str]]) -> Tool:
