@@ -239,6 +239,18 @@ def test_nothing_that_a_daemon_says_is_believed(name, asynchronous):
         assert os.listdir(directory / "out") == ["link"] and not os.listdir(outside)
 
 
+@pytest.mark.parametrize("name", ["../../outside", "/tmp/outside", "..", "", "a/b", "x\n", 5, None, ["one"]])
+def test_what_a_daemon_calls_a_job_is_no_path(name):
+    """It would be a directory below hotcell-output, and the daemon chooses what goes there."""
+    body = json.dumps({"job_id": name, "session_id": name}).encode()
+    for answer in (impostors.respond(body, "application/json"), impostors.respond(b"[]", "application/json")):
+        with impostors.impostor([answer]) as directory:
+            daemon = hotcell.Daemon(directory / "socket")
+            for begin in (lambda: daemon.submit("1"), daemon.session):
+                with pytest.raises(hotcell.DaemonLost):
+                    begin()
+
+
 HEAD = b"HTTP/1.1 200 OK\r\n"
 ANSWERS = [
     (HEAD + b"Content-Length: 5\r\n\r\nhello", b"hello"),

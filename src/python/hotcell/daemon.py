@@ -73,6 +73,14 @@ def _file_path(path: str, name: bytes) -> str:
     return f"{path}/files/{quote_from_bytes(name, safe='/')}"
 
 
+def named_id(place: Place, answer: Any, member: str) -> str:
+    """The id in an answer of the daemon's. It names a directory here: it is no path."""
+    found = answer.get(member) if isinstance(answer, dict) else None
+    if not isinstance(found, str) or not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}", found):
+        raise DaemonLost(f"{place.name}: it does not say which job or session it runs")
+    return found
+
+
 class _End:
     """How a job has ended, from its events. Calls of tools that come among them are answered."""
 
@@ -93,10 +101,8 @@ class _End:
         return answer_flow(self._place, _job_path(self.job_id), self._tools, event)
 
     def see_head(self, answer: Answer) -> None:
-        match = re.fullmatch(r"/v1/jobs/([A-Za-z0-9_-][A-Za-z0-9._-]{0,63})", answer.headers.get("location", ""))
-        if not match:
-            raise DaemonLost(f"{self._place.name}: it does not say which job it runs")
-        self.job_id = match[1]
+        parent, _, name = answer.headers.get("location", "").rpartition("/")
+        self.job_id = named_id(self._place, {"id": name if parent == "/v1/jobs" else ""}, "id")
 
     def put_id(self, error: BaseException) -> None:
         """So that whoever catches it can ask later."""
@@ -203,7 +209,7 @@ def json_flow(place: Place, method: str, path: str, body: Any = None,
 def _submit_flow(place: Place, body: bytes, key: Optional[str]) -> Flow:
     headers = {"Prefer": "respond-async", **({} if key is None else {"Idempotency-Key": key})}
     job = yield from json_flow(place, "POST", "/v1/jobs", body, headers)
-    return job["job_id"]
+    return named_id(place, job, "job_id")
 
 
 def _wait_flow(place: Place, job_id: str, output_dir: Optional["PathLike"], listener: Optional[Listener],

@@ -6,7 +6,7 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
 
-from .daemon import DEFAULT_OUTPUT, Listener, answer_flow, checked, file_flow, files_flow, json_flow, post_at_once
+from .daemon import DEFAULT_OUTPUT, Listener, answer_flow, checked, file_flow, files_flow, json_flow, named_id, post_at_once
 from .errors import DaemonLost, HotcellError, InputError, InputProblem, NotFound, PolicyProblem, Problem, problem_of
 from .session import Run, SessionEnded, run_of, run_spec
 from .tools import Tool
@@ -28,7 +28,7 @@ class _Dialog:
 
     def __init__(self, place: Place, info: Dict[str, Any], output_dir: Optional["PathLike"],
                  tools: Mapping[str, Tool]) -> None:
-        self.id: str = info["session_id"]
+        self.id: str = named_id(place, info, "session_id")
         self.manifest: Optional[Dict[str, Any]] = None  # of the session as a whole, once it is over
         self.output_dir = Path(output_dir if output_dir is not None else Path(DEFAULT_OUTPUT, self.id)).absolute()
         self._place, self._tools = place, tools
