@@ -169,3 +169,37 @@ def look(path):
     with contextlib.suppress(OSError), open(path, encoding="latin-1") as file:
         return file.read()
     return ""
+
+
+# ---- descriptors ----
+
+def limited(monkeypatch, user, soft, hard):
+    """A hotcelld that is started with so many."""
+    script = cells.new_directory(user) / "hotcelld"
+    script.write_text(f'#!/bin/bash\nulimit -Sn {soft} && ulimit -Hn {hard} && exec {daemons.HOTCELLD} "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setattr(daemons, "HOTCELLD", script)
+
+
+def post_until_refused(d, most):
+    for count in range(most):
+        answer = d.post(LONG, {"Prefer": "respond-async"})
+        if answer.status != 202:
+            return count, answer
+    return most, None
+
+
+def test_jobs_wait_for_as_many_descriptors_as_there_may_be(user, monkeypatch):
+    limited(monkeypatch, user, soft=60, hard=400)
+    with daemon_with(user, sessions=0, drain=0, http={"connections": 258}) as d:
+        assert "at most 70 jobs wait, and not 10000: the limit of descriptors (RLIMIT_NOFILE) is 400" in d.log
+        count, answer = post_until_refused(d, 80)
+        assert count == 71 and answer.json["quota"] == "queue"  # and one runs
+        assert d.get("/healthz").status == 200
+
+
+def test_without_descriptors_for_a_job_it_does_not_start(user, monkeypatch):
+    limited(monkeypatch, user, soft=60, hard=330)
+    found = cells.hotcell("--socket", cells.new_directory(user) / "socket", "--state", cells.new_directory(user) / "state",
+                          user=user, executable=daemons.HOTCELLD)
+    assert found.returncode == 78 and "need " in found.stderr and "RLIMIT_NOFILE) is 330" in found.stderr, found.stderr

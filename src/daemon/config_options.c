@@ -35,7 +35,7 @@ static const struct hc_option config_rows[] = {
     {.path = "workers", .kind = HC_OPT_COUNT, FIELD(workers), .min = 0, .max = 1024, .def = 0,
      .help = "Jobs that run at the same time; 0 for one per processor."},
     {.path = "queue", .kind = HC_OPT_COUNT, FIELD(queue), .min = 1, .max = 1000000, .def = 10000,
-     .help = "Jobs that wait, of all tenants together."},
+     .help = "Jobs that wait, of all tenants together; fewer if the hard limit of descriptors (RLIMIT_NOFILE) leaves fewer beside connections, workers and sessions."},
     {.path = "sessions", .kind = HC_OPT_COUNT, FIELD(sessions), .min = 0, .max = HC_MAX_SESSIONS, .def = 16,
      .help = "Sessions at the same time, of all tenants together; each has a process of its own beside the workers. 0 for none."},
     {.path = "drain", .kind = HC_OPT_DURATION, FIELD(drain_ms), .min = 0, .max = HOUR, .def = 30 * SECOND,

@@ -14,9 +14,14 @@
 #include <string.h>
 #include <sys/param.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #define TICK_MS 1000 /* between looks at slow clients and old results */
+
+/* Descriptors: of a job that runs or a session (its request, output, channels), and of all else. */
+#define FDS_OF_RUN 8
+#define FDS_MORE   64
 
 /* ---- the keeper ---- */
 
@@ -53,7 +58,7 @@ static void reload(struct hc_front *f, const int fds[HC_RELOAD_FDS])
         hc_config_finish(&fresh);
         return;
     }
-    hc_queue_resize(f->queue, (int64_t)f->worker_count, fresh.queue);
+    hc_queue_resize(f->queue, (int64_t)f->worker_count, MIN(fresh.queue, f->most_waiting));
     hc_config_finish(&f->config);
     f->config = fresh;
     f->policy_count = 0; /* they may have changed as well */
@@ -166,6 +171,32 @@ static int serve(struct hc_front *f, struct hc_error *err)
     return 0;
 }
 
+/* The request of a job that waits is a descriptor, and so is a connection: were they used up by the one,
+ * there would be none for the other. */
+static int count_descriptors(struct hc_front *f, size_t sockets, size_t workers, struct hc_error *err)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return hc_fail(err, errno, "getrlimit");
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return hc_fail(err, errno, "setrlimit");
+    int64_t others = f->config.http_connections * (int64_t)sockets + FDS_MORE +
+                     FDS_OF_RUN * ((int64_t)workers + f->config.sessions);
+    int64_t all = (int64_t)MIN(limit.rlim_max, (rlim_t)INT32_MAX);
+    f->most_waiting = all - others;
+    if (f->most_waiting < 1)
+        return hc_fail_as(
+            err, HC_EXIT_CONFIG, 0,
+            "http.connections, workers and sessions need %lld descriptors, and a job that waits "
+            "another; the limit (RLIMIT_NOFILE) is %lld",
+            (long long)others, (long long)all);
+    if (f->most_waiting < f->config.queue)
+        hc_info("at most %lld jobs wait, and not %lld: the limit of descriptors (RLIMIT_NOFILE) is %lld",
+                (long long)f->most_waiting, (long long)f->config.queue, (long long)all);
+    return 0;
+}
+
 static int start(struct hc_front *f, const struct hc_front_setup *setup, struct hc_error *err)
 {
     f->config = *setup->config;
@@ -177,9 +208,11 @@ static int start(struct hc_front *f, const struct hc_front_setup *setup, struct 
         return hc_fail(err, errno, "open " HC_RESULTS_DIR);
     if (fcntl(setup->keeper, F_SETFL, O_NONBLOCK) < 0)
         return hc_fail(err, errno, "start the front");
-    if (hc_reactor_open(&f->epoll, err) < 0 || hc_reactor_add(f->epoll, &f->keeper, EPOLLIN, err) < 0 ||
+    if (count_descriptors(f, setup->listeners->count, setup->worker_count, err) < 0 ||
+        hc_reactor_open(&f->epoll, err) < 0 || hc_reactor_add(f->epoll, &f->keeper, EPOLLIN, err) < 0 ||
         hc_tenants_create(&f->tenants, &f->config, err) < 0 ||
-        hc_queue_create(&f->queue, (int64_t)setup->worker_count, f->config.queue, err) < 0)
+        hc_queue_create(&f->queue, (int64_t)setup->worker_count, MIN(f->config.queue, f->most_waiting), err) <
+            0)
         return -1;
     for (size_t i = 0; i < setup->worker_count; i++)
         if (hc_front_add_worker(f, setup->workers[i], err) < 0)

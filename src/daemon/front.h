@@ -35,6 +35,7 @@ struct hc_front {
     struct hc_config config;
     struct hc_tenants *tenants;
     struct hc_queue *queue;
+    int64_t most_waiting; /* jobs for which there are descriptors */
     struct hc_tasks tasks;
     struct hc_bodies bodies;
     struct hc_dialogs dialogs;

@@ -166,7 +166,8 @@ static void accept_job(struct hc_exchange *x, struct hc_tenant *t, const struct 
         return;
     struct hc_task *task = make_task(x, t, w, sha256);
     if (!task) {
-        hc_problem_set(why, HC_PROBLEM_INTERNAL, "out of memory or descriptors");
+        hc_problem_set(why, HC_PROBLEM_BUSY, "out of memory or descriptors");
+        why->retry_after = 1;
         return;
     }
     task->queued.memory = checked.memory;
