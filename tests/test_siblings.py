@@ -243,7 +243,9 @@ class Battery:
         self.wait.write_text(f"#!/bin/sh\nuntil [ -e {self.turn} ]; do sleep 0.01; done\necho 1\n")
         self.wait.chmod(0o755)
         self.tokens = {name: 1 if channel.one_bit else self.pair.key % 100 + 1 for name, channel in CHANNELS.items()}
-        self.policy = {"guard": "off", "network": network, "tools": {"gate": {"command": [str(self.pair.tool)]}, "turn": {"command": [str(self.wait)]}}}
+        tools = {"gate": self.pair.tool, "turn": self.wait}  # the receiver waits while the other zygote starts
+        self.policy = {"guard": "off", "network": network,
+                       "tools": {name: {"command": [str(path)], "timeout": 60 * cells.SLOWNESS} for name, path in tools.items()}}
 
     def codes(self, shared, before=""):
         texts = json.dumps({name: test_channels.functions(channel, TOKEN=self.tokens[name], KEY=self.pair.key, SHARED=shared)
@@ -307,7 +309,7 @@ def test_all_channels_at_once_work_between_plain_programs(works_outside):
     assert set(INHERITED) <= heard
 
 
-@pytest.mark.parametrize("sizes, network", [((2,), "none"), ((1, 1), "none"), ((1, 1), "loopback")],
+@pytest.mark.parametrize("sizes, network", [((2,), "none"), ((1, 1), "none"), pytest.param((1, 1), "loopback", marks=pytest.mark.long)],
                          ids=["of one zygote", "of two tenants", "of two tenants, with sockets"])
 def test_two_warm_cells_hear_nothing_of_each_other(sizes, network, user, works_outside):
     heard, sent, said = Battery(user, network).in_families(*sizes)
