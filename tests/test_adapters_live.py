@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import json
 import os
 import threading
 
@@ -153,14 +154,15 @@ def test_a_session_that_is_killed_is_said_and_another_begins(runner, g):
     assert ask(runner, "n") == 1
 
 
-def test_a_session_that_was_idle_for_too_long_is_begun_again(g, monkeypatch, tmp_path):
+@pytest.mark.parametrize("limit, value", [("session_idle", "1s"), ("session_runs", 1)])
+def test_a_session_that_has_come_to_its_end_is_begun_again(g, monkeypatch, tmp_path, limit, value):
     path = tmp_path / "config" / "hotcell" / "python.json"
     path.parent.mkdir(parents=True)
-    path.write_text('{"limits": {"session_idle": "1s"}}')
+    path.write_text(json.dumps({"limits": {limit: value}}))
     runner = RunPython(g=g, session=True, **BOUNDS)
     assert ask(runner, "n = 1\nn") == 1
     launcher(runner).wait(cells.PATIENCE)
-    with pytest.warns(UserWarning, match="limits.session_idle.*what it had is lost"):
+    with pytest.warns(UserWarning, match=f"limits.{limit}.*what it had is lost"):
         assert ask(runner, "n") == 1  # the caller has it
     runner.close()
 

@@ -331,8 +331,9 @@ def test_a_session_of_the_daemons(client, here):
     session.interrupt()
     session.close()
     assert len(session.manifest["runs"]) == 8 and session.manifest["status"] == "ok"
-    with pytest.raises(hotcell.SessionEnded):
+    with pytest.raises(hotcell.SessionEnded) as ended:
         session.run("x")
+    assert ended.value.reason == "closed" and len(ended.value.manifest["runs"]) == 8
 
 
 def test_a_session_is_closed_behind_its_block(daemon):

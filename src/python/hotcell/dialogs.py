@@ -38,7 +38,7 @@ class _Dialog:
         try:
             return (yield from json_flow(self._place, "POST", f"{self._path}/{what}", body))
         except NotFound as error:
-            raise _over(error) from error
+            raise (yield from self._over(error)) from error
         except PolicyProblem as error:
             raise _refused(error) from error
 
@@ -55,7 +55,7 @@ class _Dialog:
         try:
             yield from unhurried(watched(stream, see), self._interrupt)
         except NotFound as error:
-            raise _over(error) from error
+            raise (yield from self._over(error)) from error
         except PolicyProblem as error:
             raise _refused(error) from error
         except BaseException as error:
@@ -74,12 +74,21 @@ class _Dialog:
         """A result, with its files fetched."""
         if answer["event"] == "problem":
             problem = problem_of(answer["problem"])
-            raise _over(problem) if isinstance(problem, NotFound) else _refused(problem)
+            raise (yield from self._over(problem)) if isinstance(problem, NotFound) else _refused(problem)
         try:
             yield from files_flow(self._place, self._path, answer["manifest"], self.output_dir)
             return run_of(answer, self.output_dir)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise DaemonLost(f"{self._place.name}: the result is not as it should be: {error!r}") from error
+
+    def _over(self, error: Problem) -> Flow:
+        """410: its state is gone, and the daemon knows why. 404: there is no such thing, or there is no more."""
+        if error.status != 410:
+            return error
+        info: Dict[str, Any] = {}
+        with contextlib.suppress(Problem):
+            info = yield from json_flow(self._place, "GET", self._path)
+        return SessionEnded(info.get("reason") or str(error), info.get("manifest") or error.manifest)
 
     def _branch(self, codes: Sequence[Program]) -> Flow:
         specs = [run_spec(code) if isinstance(code, str) else run_spec(**code) for code in codes]
@@ -97,11 +106,6 @@ class _Dialog:
         with contextlib.suppress(NotFound):
             ended = yield from json_flow(self._place, "DELETE", self._path)
             self.manifest = (ended or {}).get("manifest")
-
-
-def _over(error: Problem) -> Exception:
-    """410: its state is gone. 404: there is no such thing, or there is no more."""
-    return SessionEnded(str(error), error.manifest) if error.status == 410 else error
 
 
 def _refused(error: Problem) -> Problem:

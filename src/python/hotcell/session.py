@@ -41,7 +41,7 @@ def run_of(answer: Mapping[str, Any], output_dir: Path) -> Run:
 
 
 class SessionEnded(HotcellError):
-    """The session is over. `reason` is why: "closed", "idle", "life", "lost"; `manifest` is its account, if any."""
+    """The session is over. `reason` is why, as in hotcell-session(1), "end"; `manifest` is its account, if any."""
 
     def __init__(self, reason: str, manifest: Optional[Dict[str, Any]]) -> None:
         super().__init__(f"the session is over: {(manifest or {}).get('reason') or reason}")

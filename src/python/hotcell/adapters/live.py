@@ -27,7 +27,7 @@ from .allow import AllowChecked
 from .stubs import BOUNDS, RESULT, raised, value_of
 
 PATIENCE = 1.0  # seconds until a run that was interrupted is interrupted once more
-NEVER_BEGUN = ("idle", "life")  # reasons for a session's end that come between runs only
+NEVER_BEGUN = ("idle", "life", "cpu", "runs", "output")  # reasons for a session's end that come between runs only
 
 # In the cell, before the first run. What it leaves is hotcell_setup, which each change of names goes through.
 PRELUDE = '''
