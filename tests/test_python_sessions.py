@@ -61,6 +61,8 @@ def test_inputs_come_with_a_run(session, tmp_path):
     for wrong in ("x.txt", "none.csv"):
         with pytest.raises(hotcell.InputError, match=wrong if wrong == "none.csv" else "inputs.a: expected a file that is"):
             session.run("1", inputs={"a": tmp_path / wrong})
+    with pytest.raises(hotcell.InputError, match="at most 67108864 are taken"):
+        session.run("1", vars={"a": "x" * (64 << 20)})
     with pytest.raises(hotcell.InputError, match="given twice"):
         session.run("1", inputs={"a": tmp_path / "bad.npy"}, vars={"a": 1})
 

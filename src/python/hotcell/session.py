@@ -19,6 +19,9 @@ from .staging import Staging, contents, to_json
 from .tools import Server, Tool, Tools, tools_by_name
 
 
+MAX_REQUEST = 64 << 20  # bytes, as a daemon takes; the command would end the session at somewhat more
+
+
 @dataclass(frozen=True)
 class Run(Result):
     """What one run left. `state` says what the next will find: "kept", or "rolled back to run 3" and the like."""
@@ -204,6 +207,8 @@ class Session:
 
     def _ask(self, request: Dict[str, Any]) -> None:
         line = to_json(request, "request").encode("utf-8", "surrogatepass") + b"\n"
+        if len(line) > MAX_REQUEST:
+            raise InputError(f"a request of {len(line)} bytes, and at most {MAX_REQUEST} are taken")
         assert self._process.stdin is not None
         with self._writing, contextlib.suppress(BrokenPipeError, ValueError):  # what it said before it ended is read
             self._process.stdin.write(line)
