@@ -222,6 +222,16 @@ def test_a_file_that_was_there_is_whole_after_a_kill(host):
         assert (kept / "file").read_text() in ("o" * 100000, "n" * 100000)
 
 
+def test_nothing_half_written_is_left_among_the_filters_that_are_kept(host):
+    cells.need_program("strace")
+    for call in range(1, 7):
+        state = cells.new_directory(host.user)
+        with host.start("1", env={"HOTCELL_STATE": str(state)},
+                        wrapper=["strace", "-o", "/dev/null", "-e", f"inject=write:signal=KILL:when={call}"]) as job:
+            job.wait()
+        assert {path.suffix for path in state.glob("cache/*")} <= {".bpf"}
+
+
 def test_a_launcher_that_is_stopped_keeps_its_cell_and_goes_on(host):
     with host.start(READY + "print('on', flush=True)") as job:
         job.read_line()

@@ -91,17 +91,34 @@ static int cache_read(int dir, const char *name, struct hc_buf *out)
     return hc_buf_add(out, body, len);
 }
 
+/* What has this name is no good, or somebody else's, made at the same moment, and the same. */
+static int give_name(int dir, int fd, const char *name)
+{
+    char path[40];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    (void)unlinkat(dir, name, 0);
+    return linkat(AT_FDCWD, path, dir, name, AT_SYMLINK_FOLLOW);
+}
+
+/* Nothing is left if we are killed meanwhile, but on file systems that know no files without a name. */
 static void cache_write(int dir, const char *name, const struct hc_buf *bpf)
 {
-    char digest[HC_SHA256_HEX], temp[96];
-    hc_sha256_hex(bpf->data, bpf->len, digest);
-    (void)snprintf(temp, sizeof temp, ".%.60s.%d", name, getpid());
+    char digest[HC_SHA256_HEX], temp[96] = "";
     struct hc_error ignored;
-    hc_autofd fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    hc_autofd fd = openat(dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        (void)snprintf(temp, sizeof temp, ".%.60s.%d", name, getpid());
+        fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    }
     if (fd < 0)
         return;
-    if (hc_write_all(fd, digest, HC_SHA256_HEX - 1, &ignored) < 0 ||
-        hc_write_all(fd, bpf->data, bpf->len, &ignored) < 0 || renameat(dir, temp, dir, name) < 0)
+    hc_sha256_hex(bpf->data, bpf->len, digest);
+    int rc = hc_write_all(fd, digest, HC_SHA256_HEX - 1, &ignored);
+    if (rc == 0)
+        rc = hc_write_all(fd, bpf->data, bpf->len, &ignored);
+    if (rc == 0)
+        rc = *temp ? renameat(dir, temp, dir, name) : give_name(dir, fd, name);
+    if (rc < 0 && *temp)
         (void)unlinkat(dir, temp, 0);
 }
 
