@@ -130,7 +130,7 @@ def watch(d):
                 held[f"{name} {what}"] = max(held[f"{name} {what}"], count)
     held["processes"] = len(d.descendants())
     with open("/proc/self/mountinfo", encoding="utf-8") as file:
-        held["mounts"] = sum(1 for _ in file)
+        held["mounts"] = sum(1 for line in file if " /sys/kernel/" not in line)  # those are mounted when somebody looks
     held["cgroups"] = sum(1 for folder, _, _ in os.walk("/sys/fs/cgroup") if "hotcell" in folder)
     return dict(held)
 
