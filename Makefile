@@ -152,7 +152,7 @@ fuzz-regressions: $(FUZZERS)   # seeds, what earlier runs kept, and their findin
 	  >$(B)/fuzz.log 2>&1 || { tail -n 30 $(B)/fuzz.log; exit 1; }; done; echo "fuzz regressions: clean"
 lint: $(B)/gen/harness.inc $(B)/gen/drill.inc $(B)/gen/openapi.inc
 	scripts/lint $(B)
-bench: all warm
+bench: all
 	tests/bench/cold $(B)
 	tests/bench/guard $(B)
 	tests/bench/warm $(B)

@@ -50,15 +50,16 @@ class Crowd:
         key.data["sent"] = time.perf_counter()
         key.fileobj.sendall(self.payload)
 
-    def run(self, jobs, statuses=None):
-        """Latencies of so many jobs; their answers must be 200. `statuses` counts what their manifests say."""
-        left, took = jobs, []
+    def run(self, jobs, statuses=None, answers=None, seconds=None):
+        """Latencies of so many jobs; their answers must be 200. `statuses` counts what their manifests say, `answers` takes all.
+        After so many seconds no more are sent."""
+        left, took, begun = jobs, [], time.perf_counter()
         for key in list(self.selector.get_map().values())[:jobs]:
             self.send(key)
             left -= 1
         while len(took) < jobs:
             ready = self.selector.select(cells.PATIENCE)
-            assert ready, f"no answer to {jobs - len(took)} jobs"
+            assert ready, f"no answer to {jobs - left - len(took)} jobs"
             for key, _ in ready:
                 answer = self.receive(key)
                 if answer is None:
@@ -66,6 +67,10 @@ class Crowd:
                 took.append(time.perf_counter() - key.data["sent"])
                 if statuses is not None:
                     statuses[json.loads(answer)["status"]] += 1
+                if answers is not None:
+                    answers.append(answer)
+                if seconds and time.perf_counter() - begun > seconds:
+                    jobs, left = jobs - left, 0
                 if left:
                     self.send(key)
                     left -= 1
