@@ -50,6 +50,26 @@ static int check_clocks(char *evidence, size_t size, pid_t pid, struct hc_error 
     return 0;
 }
 
+/* The launcher stays in its namespaces for as long as it lives; a child of its looks for itself. */
+static int own_namespace(size_t i, const char *file, ino_t *out, struct hc_error *err)
+{
+    static ino_t known[8];
+    static pid_t of;
+    char path[48];
+    struct stat st;
+    if (of != getpid())
+        memset(known, 0, sizeof known);
+    of = getpid();
+    if (!known[i]) {
+        (void)snprintf(path, sizeof path, "/proc/self/ns/%s", file);
+        if (stat(path, &st) < 0)
+            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "look at %s", path);
+        known[i] = st.st_ino;
+    }
+    *out = known[i];
+    return 0;
+}
+
 /* A namespace of its own has another inode than the launcher's. Of the clocks, it is those of the first
  * process's children that count: the interpreter is one, and no guest sees the first process's. */
 static int check_namespaces(struct hc_manifest *m, pid_t pid, struct hc_error *err)
@@ -63,25 +83,25 @@ static int check_namespaces(struct hc_manifest *m, pid_t pid, struct hc_error *e
     for (size_t i = 0; i < sizeof ns / sizeof *ns; i++) {
         if (is_off(m, ns[i].layer))
             continue;
-        char ours[48], theirs[48];
-        struct stat a, b;
-        (void)snprintf(ours, sizeof ours, "/proc/self/ns/%s", ns[i].file);
+        char theirs[48];
+        ino_t ours;
+        struct stat b;
         (void)snprintf(theirs, sizeof theirs, "/proc/%d/ns/%s", pid, ns[i].file);
-        if (stat(ours, &a) < 0)
-            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "look at %s", ours);
+        if (own_namespace(i, ns[i].file, &ours, err) < 0)
+            return -1;
         /* It goes on into the shim meanwhile: one that fails at once may be gone. */
         if (stat(theirs, &b) < 0 && errno == ENOENT)
             return hc_fail(err, 0, "the cell's first process ended before its layers were looked at");
         if (stat(theirs, &b) < 0)
             return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "look at %s", theirs);
-        if (a.st_ino == b.st_ino)
+        if (ours == b.st_ino)
             return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell has no %s namespace of its own",
                               ns[i].file);
         char clocks[64] = "";
         if (strcmp(ns[i].layer, "time_namespace") == 0 && check_clocks(clocks, sizeof clocks, pid, err) < 0)
             return -1;
         row(m, ns[i].layer, true, "%.*s:[%llu], launcher's %llu%s", (int)strcspn(ns[i].file, "_"), ns[i].file,
-            (unsigned long long)b.st_ino, (unsigned long long)a.st_ino, clocks);
+            (unsigned long long)b.st_ino, (unsigned long long)ours, clocks);
     }
     return 0;
 }

@@ -89,17 +89,25 @@ static const char *input_trouble(const struct hc_job *job)
     return bytes <= HC_WARM_INPUT_BYTES ? NULL : "inputs";
 }
 
-bool hc_parked_fits(const struct hc_parked *p, const struct hc_job *job, const struct hc_policy *policy,
-                    const char **why)
+static bool has_key(const struct hc_parked *p, const struct hc_job *job, const struct hc_policy *policy,
+                    const char *known)
 {
     struct hc_error ignored;
     char key[HC_SHA256_HEX];
+    if (!known && hc_warm_key(policy, job->tenant, key, &ignored) < 0)
+        return false;
+    return strcmp(known ? known : key, p->key) == 0;
+}
+
+bool hc_parked_fits(const struct hc_parked *p, const struct hc_job *job, const struct hc_policy *policy,
+                    const char *key, const char **why)
+{
     *why = job->has_seed                           ? "seed"
            : job->check_only                       ? "check"
            : policy->learn                         ? "learn"
            : policy->output_mode == HC_OUTPUT_BIND ? "output.mode"
                                                    : input_trouble(job);
-    if (!*why && (hc_warm_key(policy, job->tenant, key, &ignored) < 0 || strcmp(key, p->key) != 0))
+    if (!*why && !has_key(p, job, policy, key))
         *why = "policy";
     if (!*why && hc_now_us() - p->born_us > MOST_AGE_US)
         *why = "age";
@@ -231,7 +239,7 @@ static int send_job(const struct hc_launch *l, struct hc_error *err)
 int hc_launch_enter(struct hc_launch *l, struct hc_parked *p, struct hc_error *err)
 {
     const char *why;
-    if (!hc_parked_fits(p, l->run->job, l->run->policy, &why))
+    if (!hc_parked_fits(p, l->run->job, l->run->policy, l->run->warm_key, &why))
         return hc_fail(err, 0, "the job does not fit into its warm cell: %s", why);
     take_over(l, p);
     hc_autofd input = hc_take(&p->fds[HC_PARKED_INPUT]);

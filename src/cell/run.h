@@ -19,6 +19,7 @@ struct hc_run {
     struct hc_share share;      /* tenant NULL: the place of all is this job's, too */
     struct hc_parked *parked;   /* run it in this cell (zygote.h), whatever becomes of it; NULL: in one of its
                                    own */
+    const char *warm_key;       /* of this job and policy (hc_warm_key), if the caller knows; NULL */
     struct hc_lessons *lessons; /* filled, if the policy is one that learns; NULL */
     struct hc_dest dest;        /* filled; hc_run_finish closes it */
 };

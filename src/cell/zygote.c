@@ -31,6 +31,7 @@ struct hc_zygote {
     int filters; /* that it is under */
     int made;
     size_t next;              /* id of the block, as a number from 0 */
+    ino_t namespaces[8];      /* once they have been looked at */
     int alive[HC_ZYGOTE_IDS]; /* pidfd of the cell that has it; -1: none */
 };
 
@@ -231,21 +232,29 @@ static int send_request(const struct hc_zygote *z, const struct parking *k, stru
                : 0;
 }
 
-/* Each namespace is another than the zygote's. Its clocks the first process leaves to its child, which will
- * run the job: layers.c. */
-static int check_apart(pid_t pid, pid_t zygote, struct hc_error *err)
+static int look_at(pid_t pid, const char *name, ino_t *out, struct hc_error *err)
+{
+    char path[48];
+    struct stat st;
+    (void)snprintf(path, sizeof path, "/proc/%d/ns/%s", pid, name);
+    if (stat(path, &st) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "look at the %s namespace of a new cell", name);
+    *out = st.st_ino;
+    return 0;
+}
+
+/* Each namespace is another than the zygote's, which can leave none of its own. Its clocks the first process
+ * leaves to its child, which will run the job: layers.c. */
+static int check_apart(struct hc_zygote *z, pid_t pid, struct hc_error *err)
 {
     static const char *const names[] = {"user", "mnt", "pid",    "net",
                                         "ipc",  "uts", "cgroup", "time_for_children"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char ours[48], theirs[48];
-        struct stat a, b;
-        (void)snprintf(ours, sizeof ours, "/proc/%d/ns/%s", zygote, names[i]);
-        (void)snprintf(theirs, sizeof theirs, "/proc/%d/ns/%s", pid, names[i]);
-        if (stat(ours, &a) < 0 || stat(theirs, &b) < 0)
-            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "look at the %s namespace of a new cell",
-                              names[i]);
-        if (a.st_ino == b.st_ino)
+        ino_t new;
+        if ((!z->namespaces[i] && look_at(z->l.sup.pid, names[i], &z->namespaces[i], err) < 0) ||
+            look_at(pid, names[i], &new, err) < 0)
+            return -1;
+        if (new == z->namespaces[i])
             return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "a new cell has the %s namespace of its zygote",
                               names[i]);
     }
@@ -283,8 +292,7 @@ static int take_kept(struct hc_parked *p, struct hc_arrival *a, struct hc_error 
 }
 
 /* Each of them once, so that nobody keeps us here: a zygote that somebody has got into may say anything. */
-static int take_arrival(const struct hc_zygote *z, struct parking *k, struct hc_arrival *a,
-                        struct hc_error *err)
+static int take_arrival(struct hc_zygote *z, struct parking *k, struct hc_arrival *a, struct hc_error *err)
 {
     struct hc_parked *p = k->p;
     if (a->msg.kind == HC_SYNC_ERROR)
@@ -298,10 +306,10 @@ static int take_arrival(const struct hc_zygote *z, struct parking *k, struct hc_
     if (a->msg.kind != HC_SYNC_FACTS || p->facts.pid || p->fds[HC_PARKED_CONTROL] < 0)
         return hc_fail(err, 0, "a message from a new cell that is not due (kind %d)", a->msg.kind);
     p->facts = a->msg.facts;
-    return check_apart(p->pid, z->l.sup.pid, err);
+    return check_apart(z, p->pid, err);
 }
 
-static int await_parked(const struct hc_zygote *z, struct parking *k, struct hc_error *err)
+static int await_parked(struct hc_zygote *z, struct parking *k, struct hc_error *err)
 {
     for (;;) {
         struct hc_arrival a;

@@ -79,9 +79,9 @@ int hc_warm_key(const struct hc_policy *policy, const char *tenant, char key[HC_
                 struct hc_error *err);
 
 /* May this job, under its effective policy, run in it? If not, `why` says why, in a word or two, and it is
- * run cold. */
+ * run cold. `key` is what both come to, if that is known already (NULL: it is not). */
 bool hc_parked_fits(const struct hc_parked *p, const struct hc_job *job, const struct hc_policy *policy,
-                    const char **why);
+                    const char *key, const char **why);
 
 /* Does it still wait? */
 bool hc_parked_alive(const struct hc_parked *p);

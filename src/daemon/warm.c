@@ -92,7 +92,7 @@ struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job, cons
         return go_cold(w, HC_COLD_NONE);
     if (!hc_parked_alive(&s->cell))
         return go_cold(w, HC_COLD_DIED);
-    if (!hc_parked_fits(&s->cell, job, policy, &why))
+    if (!hc_parked_fits(&s->cell, job, policy, key, &why))
         return go_cold(w, strcmp(why, "age") == 0 ? HC_COLD_NONE : HC_COLD_JOB);
     w->counts.cells--;
     w->counts.cells_used++;

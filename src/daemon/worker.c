@@ -145,6 +145,7 @@ static void run_in_cell(struct work *w, struct hc_run *run, struct hc_manifest *
 {
     struct hc_error failed;
     run->parked = hc_warm_take(w->warm, &w->job, &w->policy, &w->slot);
+    run->warm_key = run->parked ? w->slot->key : NULL;
     (void)hc_run(run, m, &failed); /* the manifest says it all, that the launch failed too */
     if (!run->parked)
         return;

@@ -23,8 +23,9 @@
 #define PAGE     4096UL
 #define MOST     2048 /* ranges */
 #define AT_ONCE  512  /* pages looked at */
-#define WRITE_IN 1    /* pages of no use in the middle of a range, so that there are fewer ranges */
-#define READ_IN  15
+#define WRITE_IN 0 /* pages of no use in the middle of a range: each is copied, which is dearer than a call  \
+                    */
+#define READ_IN 15 /* these are only mapped */
 
 /* Bits of /proc/PID/pagemap. */
 #define PRESENT (1ULL << 63)

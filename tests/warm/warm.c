@@ -30,7 +30,7 @@ static bool make(struct hc_zygote **zygote, struct hc_parked *parked, const stru
     if (hc_zygote_start(zygote, policy, job->tenant, 0, &refused) < 0 ||
         hc_zygote_park(*zygote, parked, &refused) < 0)
         say("cold: ", refused.text);
-    else if (!hc_parked_fits(parked, job, policy, &why))
+    else if (!hc_parked_fits(parked, job, policy, NULL, &why))
         say("cold: ", why);
     else {
         say("yes", "");
