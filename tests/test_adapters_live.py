@@ -167,6 +167,22 @@ def test_a_session_that_has_come_to_its_end_is_begun_again(g, monkeypatch, tmp_p
     runner.close()
 
 
+@pytest.mark.row("S3.25")
+def test_the_users_file_can_ask_for_a_session(g, tmp_path):
+    path = tmp_path / "config" / "hotcell" / "python.json"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"session": true}')
+    runner = RunPython(g=g, **BOUNDS)
+    ask(runner, "def f(): return 6 * 7")
+    assert ask(runner, "f()") == 42
+    runner.close()
+    with pytest.raises(NameError):
+        ask(RunPython(g=g, session=False, **BOUNDS), "f()")
+    path.write_text('{"session": 1}')
+    with pytest.warns(UserWarning, match="python.json:1:13: session: expected true or false"):
+        RunPython(g=g)
+
+
 def test_other_rules_are_another_session(runner):
     ask(runner, "class Own: pass")
     registry.allow_write_types(set)

@@ -21,6 +21,7 @@ MEMBERS: Dict[str, Tuple[Tuple[type, ...], str]] = {
     "tree": ((str,), "a tree's name or path"),
     "limits": ((dict,), "an object of limits"),
     "ok_dests": ((list, type(None)), "a list of directories, or null"),
+    "session": ((bool,), "true or false"),
     "binary": ((str,), "the path of the hotcell command"),
 }
 
@@ -34,6 +35,7 @@ class Config:
     tree: Optional[str] = None
     limits: Mapping[str, Any] = field(default_factory=dict)
     ok_dests: Optional[Tuple[str, ...]] = None
+    session: bool = False
     binary: Optional[str] = None
     given: Tuple[str, ...] = ()  # which were there
 

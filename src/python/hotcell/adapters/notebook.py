@@ -184,13 +184,14 @@ class RunPython:
 
     def __init__(self, g: Optional[Dict[str, Any]] = None, sentinel: Optional[str] = None, ok_dests: Any = UNSET, *,
                  policy: Optional[str] = None, tree: Optional[PathLike] = None, timeout: Any = None, memory: Any = None,
-                 pre_deny: Optional[PreDeny] = None, session: bool = False,
+                 pre_deny: Optional[PreDeny] = None, session: Optional[bool] = None,
                  binary: Optional[PathLike] = None) -> None:
         """g: the namespace; None: IPython's, or the caller's globals (with `sentinel`, those that have this name).
         ok_dests: where files may go: "." and directories above the current one; None: anywhere; default: nowhere.
         pre_deny: is asked with a DenyInfo before a call of a function of the caller's is denied, see there.
         session: run all code in one session, so that functions, classes and objects of any type stay for later runs;
-        a run that is killed costs only itself, and close() ends it. Without it each run has a fresh cell.
+        a run that is killed costs only itself, and close() ends it. False, or None if the user's configuration does not
+        say otherwise: each run has a fresh cell.
         The rest is as in hotcell.run; the policy is "notebook" unless the user's configuration says otherwise."""
         config = _read_config()
         self.g = _ipython_namespace() if g is None else g
@@ -205,7 +206,7 @@ class RunPython:
         self._policy = str(self._options.pop("policy") or "notebook")
         self._pre_deny = pre_deny
         self._live: Optional[Live] = None
-        if session:
+        if session or session is None and config.session:
             given = {name: value for name, value in self._options.items() if value}
             self._live = Live(self._namespace, self._may_call, self.ok_dests, given)
 
