@@ -178,6 +178,8 @@ def test_an_interrupt_is_for_the_run_that_goes_on(session):
     ('{"run": {"code": "1", "tenant": "a"}}', "'tenant' is for a session as a whole"),
     ('{"run": {"code": "1", "limits": {"memory": "1G"}}}', "'limits.memory' is for a session as a whole"),
     ('{"run": {"code": ""}}', "code"),
+    ('{"close": false}', "close: expected true, got false"),
+    ('{"interrupt": 1}', "interrupt: expected true, got a number"),
     ('{"run": {"code": "1", "colour": 1}}', "colour"),
 ])
 def test_bad_requests_change_nothing(session, request_line, expected):

@@ -121,13 +121,15 @@ static char *take_line(struct client *c)
     return line;
 }
 
+/* {NAME: true} and no more: anything else is answered when its turn comes. */
 static bool is_request(const char *line, const char *name)
 {
     struct hc_json j;
     struct hc_error ignored;
     if (hc_json_parse(&j, "request", line, strlen(line), &ignored) < 0)
         return false;
-    bool is = cJSON_GetObjectItemCaseSensitive(j.root, name) != NULL;
+    const cJSON *first = cJSON_IsObject(j.root) ? j.root->child : NULL;
+    bool is = first && !first->next && cJSON_IsTrue(first) && strcmp(first->string, name) == 0;
     hc_json_finish(&j);
     return is;
 }
@@ -321,10 +323,18 @@ static int serve_keep(struct client *c, const struct hc_json *j, const cJSON *no
     return rc;
 }
 
+/* A request that has nothing to say but its name. */
+static bool is_true(const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsTrue(node))
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "%s: expected true, got %s", node->string, hc_json_kind(node));
+    return cJSON_IsTrue(node);
+}
+
 static int serve_interrupt(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
 {
-    (void)c, (void)j, (void)node, (void)err;
-    return 0; /* nothing runs */
+    (void)c, (void)j;
+    return is_true(node, err) ? 0 : 1; /* nothing runs */
 }
 
 static int serve_stream(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
@@ -341,8 +351,8 @@ static int serve_stream(struct client *c, const struct hc_json *j, const cJSON *
 
 static int serve_close(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
 {
-    (void)c, (void)j, (void)node, (void)err;
-    return 2;
+    (void)c, (void)j;
+    return is_true(node, err) ? 2 : 1;
 }
 
 static const struct {
