@@ -73,7 +73,7 @@ class Watch:
 
     def __exit__(self, *_):
         import builtins
-        builtins.__import__ = self.load
+        builtins.__import__, self.look = self.load, lambda: None  # somebody may have kept ours
         if self.seed:
             sys.modules["random"].Random.seed = self.seed
         OWN.extend(self.found.values())
