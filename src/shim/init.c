@@ -62,7 +62,7 @@ static void reap(pid_t guest, int status_fd, bool session)
     }
 }
 
-_Noreturn void hc_init_run(pid_t guest, int status_fd, bool session)
+_Noreturn void hc_init_run(pid_t guest, int status_fd, int sync_fd, bool session)
 {
     for (int fd = 0; fd < status_fd; fd++)
         close(fd);
@@ -72,6 +72,8 @@ _Noreturn void hc_init_run(pid_t guest, int status_fd, bool session)
     int children = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
     if (children < 0)
         _exit(HC_EXIT_INTERNAL);
+    if (sync_fd >= 0)
+        close(sync_fd);
     for (;;) {
         reap(guest, status_fd, session);
         struct pollfd fds[] = {

@@ -8,7 +8,8 @@
 
 /* Reap until `guest` ends, report how on `status_fd`, and exit; exit also when the launcher hangs up. For a
  * session, whose interpreters take over from one another, report each end and exit at the hang-up only.
- * Closes every other descriptor first. SIGCHLD must have been blocked before the fork. */
-_Noreturn void hc_init_run(pid_t guest, int status_fd, bool session);
+ * Closes every other descriptor first, and then `sync_fd`, unless it is -1: it is ready. SIGCHLD must have
+ * been blocked before the fork. */
+_Noreturn void hc_init_run(pid_t guest, int status_fd, int sync_fd, bool session);
 
 #endif

@@ -31,12 +31,10 @@ int main(int argc, char **argv)
     /* Before the fork, so that there is no moment in which pid 2 could look into pid 1. */
     prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_NAME, "hotcell-init");
-    if (argc > 2 &&
-        strcmp(argv[1], HC_SHIM_INIT) == 0) { /* SIGCHLD is blocked, and the child there already */
-        close(HC_FD_SYNC);                    /* parked, now that this process is hidden */
-        hc_init_run((pid_t)strtol(argv[2], NULL, 10), HC_FD_STATUS,
+    /* SIGCHLD is blocked, and the child there already. */
+    if (argc > 2 && strcmp(argv[1], HC_SHIM_INIT) == 0)
+        hc_init_run((pid_t)strtol(argv[2], NULL, 10), HC_FD_STATUS, HC_FD_SYNC,
                     argc > 3 && strcmp(argv[3], HC_SHIM_SESSION) == 0);
-    }
 
     sigset_t chld, before;
     sigemptyset(&chld);
@@ -50,7 +48,7 @@ int main(int argc, char **argv)
         return HC_EXIT_INTERNAL;
     }
     if (guest > 0)
-        hc_init_run(guest, HC_FD_STATUS, argc > 1 && strcmp(argv[1], HC_SHIM_SESSION) == 0);
+        hc_init_run(guest, HC_FD_STATUS, -1, argc > 1 && strcmp(argv[1], HC_SHIM_SESSION) == 0);
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(HC_FD_STATUS);
     hc_guest_run(parent);
