@@ -360,7 +360,7 @@ def need_cells(user):
 
 # ---- waiting ----
 
-def wait_until(what, condition, seconds=10):
+def wait_until(what, condition, seconds=30 * SLOWNESS):
     """For states of the host that no descriptor tells of."""
     end = time.monotonic() + seconds
     while not condition():
