@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(name="daemon", scope="module")
 def module_daemon(base_tree):
-    own = {"extends": "default", "tree": "base", "redact": {"rules": [{"name": "own", "pattern": "SECRET-[0-9]+", "replace": "-"}]},
+    own = {"extends": "default", "tree": "base", "limits": {"stdout": "32M"}, "redact": {"rules": [{"name": "own", "pattern": "SECRET-[0-9]+", "replace": "-"}]},
            "tools": {"echo": {"description": "says it again", "command": ["/bin/cat", "/a/secret/path"]}}}
     with daemons.Daemon(config={"tenants": {"me": {"uids": [cells.caller().uid], "policies": ["default", "own"]}}},
                         env={"HOTCELL_POLICIES": str(directory_with(own))}) as d:
@@ -45,6 +45,28 @@ def test_the_card_is_that_of_the_command_line(daemon):
     assert text.headers["Content-Type"].startswith("text/plain") and b"What comes back:" in text.body
     for query in ("none", "", "a/../own", "%00"):
         assert daemon.get(f"/v1/card?policy={query}").status == 404
+
+
+@pytest.mark.parametrize("limits, most", [({"stdout": "17M"}, "16M"), ({"stderr": "1G"}, "16M"), ({"value": "64M"}, "16M"),
+                                          ({"stdout": "33M"}, "32M"), ({"stdout": "32M", "stderr": "16M", "value": "16M"}, None)])
+def test_what_a_manifest_holds_as_text_is_bounded_whatever_is_asked_for(daemon, limits, most):
+    """One job's answer would else be gigabytes in the process that serves all tenants; by a session's runs no less."""
+    policy = "default" if most == "16M" else "own"
+    session = daemon.session({"policy": policy})
+    requests = [("/v1/jobs", {"code": "1", "tree": "base", "policy": policy, "limits": limits}),
+                ("/v1/sessions", {"tree": "base", "policy": policy, "limits": limits}),
+                (f"{session}/runs", {"code": "1", "limits": limits}), (f"{session}/branches", {"runs": [{"code": "1", "limits": limits}]})]
+    for path, body in requests:
+        answer = daemon.send(path, body)
+        if "branches" in path:
+            assert answer.json["branches"][0]["event"] == ("error" if most else "result"), answer
+        elif most:
+            assert answer.status == 422 and f"expected at most {most}, got" in answer.json["detail"], answer
+        else:
+            assert answer.status in (200, 201), answer
+            if "session_id" in answer.json:
+                daemon.request("DELETE", f"/v1/sessions/{answer.json['session_id']}")
+    daemon.request("DELETE", session)
 
 
 def test_a_path_is_no_policy_for_who_may_use_all(tmp_path, base_tree):

@@ -220,6 +220,8 @@ static int serve_run(struct client *c, const struct hc_json *j, const cJSON *spe
         return 1;
     enum hc_session_end why;
     int rc = check_run(&job, err) < 0 ? 1 : 0;
+    if (rc == 0 && c->t->max_text)
+        rc = hc_job_check_texts(&job, &c->t->policy->limits, c->t->max_text, err) < 0 ? 1 : 0;
     if (rc == 0 && hc_session_used_up(c->session, &why)) { /* between branches */
         (void)hc_fail_as(err, HC_EXIT_DATA, 0, "run: the session has used up what it may have");
         rc = 1;

@@ -18,6 +18,7 @@ struct hc_talk {
     int in_fd, out_fd; /* requests, of which the end is that of the session; answers. May be the same */
     const void *key;   /* manifests are signed with it; NULL: they are not */
     size_t key_len;
+    int64_t max_text; /* see hc_job_check_texts, of a run; 0: whatever it asks for */
 };
 
 /* The whole of a session. Returns the exit status; -1: it could not be begun, or has failed. */

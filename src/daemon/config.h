@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #define HC_MAX_SESSIONS 1024
+#define HC_MAX_TEXT     ((int64_t)16 << 20) /* see hc_job_check_texts */
 
 #define HC_TENANT_NAME  65                 /* 64 letters, digits, '.', '_', '-', and a NUL */
 #define HC_KIB_S_PER_GB (INT64_C(1) << 20) /* one GB-second is 2^30 bytes for one second */

@@ -26,7 +26,7 @@ struct hc_front_worker {
 /* Of a policy, what the queue asks for. */
 struct hc_front_policy {
     char name[HC_TENANT_NAME];
-    int64_t memory;
+    struct hc_limits limits;
 };
 
 struct hc_front {

@@ -48,7 +48,7 @@ static struct hc_front_policy *look_up_policy(struct hc_front *f, const char *na
     struct hc_front_policy *row = &f->policies[f->policy_count % HC_FRONT_POLICIES];
     f->policy_count += f->policy_count < HC_FRONT_POLICIES - 1; /* beyond them, the last is given away */
     (void)snprintf(row->name, sizeof row->name, "%s", name);
-    row->memory = p.limits.memory;
+    row->limits = p.limits;
     hc_policy_finish(&p);
     return row;
 }
@@ -59,7 +59,7 @@ static int64_t memory_of(const struct hc_front_policy *row, const struct hc_job 
     struct hc_policy scratch;
     struct hc_error ignored;
     hc_policy_init(&scratch);
-    scratch.limits.memory = row->memory;
+    scratch.limits.memory = row->limits.memory;
     for (size_t i = 0; i < job->override_count; i++)
         (void)hc_option_set(&scratch, job->overrides[i].opt, job->overrides[i].text, &ignored);
     int64_t memory = scratch.limits.memory;
@@ -86,6 +86,10 @@ static int check_policy(struct hc_exchange *x, const struct hc_tenant *t, const 
     }
     const struct hc_front_policy *row = look_up_policy(x->front, name, &err);
     if (!row) {
+        hc_problem_set(why, HC_PROBLEM_SPEC, "%s", err.text);
+        return -1;
+    }
+    if (hc_job_check_texts(job, &row->limits, HC_MAX_TEXT, &err) < 0) {
         hc_problem_set(why, HC_PROBLEM_SPEC, "%s", err.text);
         return -1;
     }

@@ -11,6 +11,7 @@
 #include "cell/session_talk.h"
 #include "cell/steps.h"
 #include "daemon/channel.h"
+#include "daemon/config.h"
 #include "daemon/warm.h"
 
 #include <errno.h>
@@ -294,6 +295,7 @@ static int serve_session(struct worker *me, struct hc_message *said, int fds[HC_
                                  .tool_fd = count > HC_SESSION_TOOLS ? fds[HC_SESSION_TOOLS] : 0,
                                  .in_fd = fds[HC_SESSION_STREAM],
                                  .out_fd = fds[HC_SESSION_STREAM],
+                                 .max_text = HC_MAX_TEXT,
                                  .key = me->key.data,
                                  .key_len = me->key.len,
                                  .share = {said->tenant, said->weight}};

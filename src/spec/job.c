@@ -1,5 +1,6 @@
 #include "spec/job.h"
 
+#include "base/units.h"
 #include "spec/job_parts.h"
 #include "spec/names.h"
 #include "spec/scan.h"
@@ -8,6 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #define MAX_LABEL 1024 /* a label's value */
 
@@ -344,4 +346,33 @@ int hc_job_check(const struct hc_job *job, struct hc_error *err)
         check_id("tenant", job->tenant, err) < 0)
         return -1;
     return check_names(job, err);
+}
+
+int hc_job_check_texts(const struct hc_job *job, const struct hc_limits *given, int64_t most,
+                       struct hc_error *err)
+{
+    struct hc_policy asked;
+    struct hc_error ignored;
+    char size[2][32];
+    int rc = 0;
+    hc_policy_init(&asked);
+    asked.limits = *given;
+    for (size_t i = 0; i < job->override_count; i++)
+        (void)hc_option_set(&asked, job->overrides[i].opt, job->overrides[i].text, &ignored);
+    const struct {
+        const char *path;
+        int64_t asked, given;
+    } rows[] = {
+        {"limits.stdout", asked.limits.stdout_bytes, given->stdout_bytes},
+        {"limits.stderr", asked.limits.stderr_bytes, given->stderr_bytes},
+        {"limits.value", asked.limits.value_bytes, given->value_bytes},
+    };
+    for (size_t i = 0; rc == 0 && i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].asked > MAX(rows[i].given, most))
+            rc = hc_fail_as(err, HC_EXIT_DATA, 0,
+                            "%s: expected at most %s, got %s: write what is larger into a file", rows[i].path,
+                            hc_format_size(MAX(rows[i].given, most), size[0], sizeof size[0]),
+                            hc_format_size(rows[i].asked, size[1], sizeof size[1]));
+    hc_policy_finish(&asked);
+    return rc;
 }

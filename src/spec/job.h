@@ -115,6 +115,12 @@ int hc_job_put_tools(struct hc_job *job, struct hc_policy *policy, struct hc_err
  * HC_EXIT_DATA. The size limit is the policy's. */
 int hc_job_check(const struct hc_job *job, struct hc_error *err);
 
+/* limits.stdout, limits.stderr and limits.value are text in the account, which is held in memory whole, and
+ * as JSON up to six times as long: a job may ask for `most` of each, or for what its policy gives.
+ * HC_EXIT_DATA. */
+int hc_job_check_texts(const struct hc_job *job, const struct hc_limits *given, int64_t most,
+                       struct hc_error *err);
+
 /* A tenant's or a job's name. HC_EXIT_DATA. */
 int hc_job_check_id(const char *id, struct hc_error *err);
 
