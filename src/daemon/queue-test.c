@@ -182,12 +182,15 @@ static void one_job_after_the_other_does_not_wait_for_a_flood(void **state)
 
 static void no_worker_is_kept_for_who_has_had_his_share(void **state)
 {
-    struct hc_tenant flood = tenant("flood", 10000), quiet = tenant("quiet", 1);
+    struct hc_tenant flood = tenant("flood", 100), quiet = tenant("quiet", 1);
     struct house *h = open_house(2);
     (void)state;
-    for (int i = 0; i < 50; i++)
+    for (int i = 0; i < 1000; i++)
         (void)submit(h, &flood, 10);
     (void)jobs_begun_at_once(h, &quiet, 1);
+    const struct job *longer = submit(h, &quiet, 100);
+    while (!longer->ended)
+        run(h, h->now + 1);
     start_jobs(h);
     assert_int_equal(hc_queue_running(h->queue), 2);
     assert_int_equal(hc_queue_held(h->queue, h->now), -1);

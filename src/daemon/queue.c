@@ -187,12 +187,13 @@ static struct hc_tenant *choose(struct hc_queue *q, int64_t now)
 
 /* Whoever sends one job after the other has nothing in the queue at the moment when a worker is free, and
  * would always find all of them with the jobs of somebody who has many: the last one is kept for a moment, if
- * it would be its turn. */
+ * it would be its turn, or would be after another one. */
 static bool is_held(const struct hc_queue *q, const struct hc_tenant *best, int64_t now)
 {
     const struct hc_tenant *t = q->expected;
     return t && t != best && best->running && q->running == q->workers - 1 && now < q->expected_until &&
-           !t->waiting && !t->running && fmax(t->start, q->now) <= best->start;
+           !t->waiting && !t->running &&
+           fmax(t->start, q->now) <= best->start + t->cost / (double)t->quota.weight;
 }
 
 struct hc_queued *hc_queue_pop(struct hc_queue *q, int64_t now)
