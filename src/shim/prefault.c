@@ -20,10 +20,11 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#define PAGE     4096UL
-#define MOST     2048 /* ranges */
-#define AT_ONCE  512  /* pages looked at */
-#define WRITE_IN 0 /* pages of no use in the middle of a range: each is copied, which is dearer than a call  \
+#define PAGE    4096UL
+#define MOST    2048 /* ranges */
+#define AT_ONCE 512  /* pages looked at */
+#define WRITE_IN                                                                                             \
+    0              /* pages of no use in the middle of a range: each is copied, which is dearer than a call  \
                     */
 #define READ_IN 15 /* these are only mapped */
 
