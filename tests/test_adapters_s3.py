@@ -6,6 +6,7 @@ import inspect
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 import types
@@ -636,6 +637,24 @@ def test_callables_of_one_name_are_allowed_one_by_one(monkeypatch):
         run("drop()", {"add": add, "drop": drop})
     monkeypatch.setitem(registry.__pytools__, sys.modules[__name__], {...})  # all of a module's names are theirs, too
     assert registry.is_tool(drop) and registry.is_tool(kinds[1][1])
+
+
+@pytest.mark.parametrize("call", [("move", "outside", "here"), ("move", "here", "outside"), ("hardlink_to", "here", "outside"), ("hardlink_to", "outside", "here")])
+def test_no_file_outside_is_moved_away_or_written_to_by_another_name(tmp_path, call):
+    name, *ends = call
+    (tmp_path / "inside").mkdir()
+    places = {"here": tmp_path / "inside" / "here", "outside": tmp_path / "outside"}
+    places[ends[0 if name == "move" else 1]].write_text("kept")
+    owner, key = (shutil, "shutil") if name == "move" else (Path, "Path")
+    allow({owner: [(name, registry.WRITE_POLICIES[key, name])]})
+    one, other = (places[end] for end in ends)
+    fn, args = (shutil.move, (str(one), str(other))) if name == "move" else (one.hardlink_to, (str(other),))
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(PermissionError, match="not allowed; permitted"):
+        AllowChecked(fn, [str(tmp_path / "inside")])(*args)
+    assert sorted(tmp_path.rglob("*")) == before
+    AllowChecked(fn, [str(tmp_path)])(*args)
+    assert sorted(tmp_path.rglob("*")) != before
 
 
 def local_class():

@@ -109,15 +109,25 @@ class UrlPolicy(AllowPolicy):
             raise PermissionError(f"URL {url!r} not allowed; permitted: {permitted}")
 
 
+class _MovePolicy(AllowPolicy):
+    """What is moved is gone where it was: both ends are destinations."""
+
+    def __call__(self, obj: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ok_dests: Dests) -> None:
+        for end in (PosAllowPolicy(0, "src"), _DST):
+            end(obj, args, kwargs, ok_dests)
+
+
 _PATH, _RENAME = PathWritePolicy(), PathWritePolicy(0, "target")
 _DST, _OPEN = PosAllowPolicy(1, "dst"), OpenWritePolicy()
 
 # Calls that write, and how their destinations are found.
 WRITE_POLICIES: Dict[Tuple[str, str], AllowPolicy] = {
     **{("Path", name): _PATH for name in ("write_text", "write_bytes", "mkdir", "touch", "unlink", "rmdir", "chmod",
-                                          "symlink_to", "hardlink_to")},
+                                          "symlink_to")},
+    ("Path", "hardlink_to"): _RENAME,  # the other name of a file is no less that file
     ("Path", "rename"): _RENAME, ("Path", "replace"): _RENAME, ("Path", "open"): _OPEN, ("builtins", "open"): _OPEN,
-    **{("shutil", name): _DST for name in ("copy", "copy2", "copytree", "move")},
+    **{("shutil", name): _DST for name in ("copy", "copy2", "copytree")},
+    ("shutil", "move"): _MovePolicy(),
     ("shutil", "rmtree"): PosAllowPolicy(0, "path"),
 }
 
