@@ -46,7 +46,7 @@ PROGRAMS = {
     "refused": ("open('/tmp/../etc/passwd', 'w')", ()),
     "timeout": ("while True: pass", ("--timeout=2",)),
     "memory": ("a = bytearray(1 << 30)\n", ()),
-    "cpu": ("while True: pass", ("--cpu=0.3",)),
+    "cpu": ("while True: pass", (f"--cpu={0.3 * cells.SLOWNESS:g}",)),
     "output": ("while True: print('x' * 1000)", ("--stdout-size=4K", "--overflow=end")),
     "full": ("open('big', 'wb').write(b'x' * (1 << 22))", ("--output-size=1M",)),
     "call": ("import os\ntry:\n    os.setuid(0)\nexcept OSError as error:\n    print(error)", ("--guard=off",)),
