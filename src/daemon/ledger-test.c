@@ -573,7 +573,7 @@ static void what_is_settled_is_in_the_database_and_the_log_begins_anew(void **st
     for (int round = 0; round < ROUNDS; round++) {
         assert_int_equal(jobs_without_log(), round * JOBS);
         for (int i = 0; i < JOBS; i++) {
-            char id[16];
+            char id[32];
             (void)snprintf(id, sizeof id, "r%d-%d", round, i);
             struct hc_ledger_job job = end_of(id, 5);
             job.tenant = "alice";
