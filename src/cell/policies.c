@@ -102,7 +102,7 @@ static int add_name(struct names *n, const char *file)
     for (size_t i = 0; i < n->count; i++)
         if (strlen(n->list[i]) == len - end && strncmp(n->list[i], file, len - end) == 0)
             return 0;
-    char **grown = reallocarray(n->list, n->count + 2, sizeof *grown);
+    char **grown = realloc(n->list, (n->count + 2) * sizeof *grown);
     if (!grown)
         return -1;
     n->list = grown;

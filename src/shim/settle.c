@@ -94,6 +94,15 @@ static struct {
     size_t free_count;
 } region;
 
+/* NULL: there is no room. */
+static void *map(size_t size, int rights, int flags)
+{
+    // -1 is what mmap(2) asks for here.
+    // cppcheck-suppress invalidFunctionArg
+    void *p = mmap(NULL, size, rights, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
 static void *take_arena(void *ctx, size_t size)
 {
     (void)ctx;
@@ -105,8 +114,7 @@ static void *take_arena(void *ctx, size_t size)
             return p;
         }
     }
-    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return p == MAP_FAILED ? NULL : p;
+    return map(size, PROT_READ | PROT_WRITE, 0);
 }
 
 static void give_arena(void *ctx, void *p, size_t size)
@@ -124,9 +132,8 @@ static void give_arena(void *ctx, void *p, size_t size)
 void hc_settle_begin(void)
 {
     static PyObjectArenaAllocator own = {.alloc = take_arena, .free = give_arena};
-    void *p =
-        mmap(NULL, MOST * ARENA + HUGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED)
+    void *p = map(MOST * ARENA + HUGE_PAGE, PROT_NONE, MAP_NORESERVE);
+    if (!p)
         return;
     region.start = (char *)(((uintptr_t)p + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
     PyObject_SetArenaAllocator(&own);
