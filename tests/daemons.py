@@ -6,6 +6,7 @@ document that it serves itself.
         answer.status, answer.json["status"]
 """
 
+import contextlib
 import functools
 import http.client
 import json
@@ -117,6 +118,13 @@ class Daemon:
                 continue
             found += new
             queue += new
+        return found
+
+    def descendants_named(self, name):
+        found = []
+        for pid in self.descendants():
+            with contextlib.suppress(OSError):  # it has just ended
+                found += [pid] if Path(f"/proc/{pid}/comm").read_text(encoding="ascii") == f"{name}\n" else []
         return found
 
     def busy_worker(self):

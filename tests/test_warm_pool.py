@@ -1,6 +1,5 @@
 """The warm interpreters of a hotcelld: when they are replaced or end, and what is counted of them."""
 
-import contextlib
 import os
 import re
 import signal
@@ -24,12 +23,7 @@ def cold(why):
 
 
 def zygotes(d):
-    found = []
-    for pid in d.descendants():
-        with contextlib.suppress(OSError):
-            with open(f"/proc/{pid}/comm", encoding="ascii") as file:
-                found += [pid] if file.read() == "hotcell-zygote\n" else []
-    return found
+    return d.descendants_named("hotcell-zygote")
 
 
 def run(d, count):

@@ -3,6 +3,7 @@
 #include "base/fd.h"
 #include "cell/enforce.h"
 #include "cell/flow.h"
+#include "cell/over.h"
 #include "inside/kernel.h"
 #include "cell/status.h"
 #include "inside/weak.h"
@@ -231,6 +232,8 @@ void hc_control_read(struct hc_loop *l)
             close_control(l);
         } else if (type == HC_FRAME_READY) {
             answer_ready(l, sender);
+        } else if (type == HC_FRAME_REPORT) {
+            hc_over_reported(l);
         } else if (type == HC_FRAME_KEPT) {
             s->copied = sender;
         } else if (type == HC_FRAME_RESUMED) {

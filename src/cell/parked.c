@@ -31,10 +31,13 @@ void hc_parked_init(struct hc_parked *p)
 void hc_parked_finish(struct hc_parked *p)
 {
     struct hc_error ignored;
-    if (p->fds[HC_PARKED_PIDFD] >= 0)
-        (void)syscall(SYS_pidfd_send_signal, p->fds[HC_PARKED_PIDFD], SIGKILL, NULL, 0);
+    struct pollfd ended = {.fd = p->fds[HC_PARKED_PIDFD], .events = POLLIN};
+    if (ended.fd >= 0)
+        (void)syscall(SYS_pidfd_send_signal, ended.fd, SIGKILL, NULL, 0);
     if (p->cgroup.fd >= 0)
         hc_cgroup_kill(&p->cgroup);
+    while (ended.fd >= 0 && poll(&ended, 1, -1) < 0 && errno == EINTR)
+        ;
     for (size_t i = 0; i < HC_PARKED_FDS; i++)
         hc_close_fd(&p->fds[i]);
     if (p->cgroup.fd >= 0)
@@ -217,6 +220,13 @@ static void take_over(struct hc_launch *l, struct hc_parked *p)
     l->output_fd = hc_take(&p->fds[HC_PARKED_OUTPUT]);
     l->tmp_fd = hc_take(&p->fds[HC_PARKED_TMP]);
     memcpy(l->m->tree_sha256, p->tree, sizeof l->m->tree_sha256);
+}
+
+void hc_launch_leave(struct hc_launch *l, struct hc_parked *p)
+{
+    p->fds[HC_PARKED_PIDFD] = hc_take(&l->sup.pidfd);
+    p->cgroup = l->cgroup;
+    l->cgroup.fd = -1;
 }
 
 static int send_job(const struct hc_launch *l, struct hc_error *err)

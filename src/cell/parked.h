@@ -9,4 +9,7 @@
  * and give it the job. */
 int hc_launch_enter(struct hc_launch *l, struct hc_parked *p, struct hc_error *err);
 
+/* A program that is over (over.h): what still dies is for whoever finishes `p`. */
+void hc_launch_leave(struct hc_launch *l, struct hc_parked *p);
+
 #endif

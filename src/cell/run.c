@@ -339,6 +339,8 @@ int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
         hc_launch_conceal(&l);
     m->exit_code = rc < 0 ? err->exit : hc_status_exit(m->status);
     m->tree_name = r->policy->tree;
+    if (l.sup.over)
+        hc_launch_leave(&l, r->parked);
     hc_launch_finish(&l);
     hc_stamp_text(ahead, m->finished);
     return rc;

@@ -4,6 +4,7 @@
 #include "cell/control.h"
 #include "cell/enforce.h"
 #include "cell/flow.h"
+#include "cell/over.h"
 #include "inside/kernel.h"
 
 #include <errno.h>
@@ -20,35 +21,6 @@
 /* After HC_LISTENER_FLOOD of them: */
 #define PACE_MS      100
 #define PACE_ANSWERS 16
-
-/* ---- refused calls ---- */
-
-/* A loop of refused calls must not become work without end for the launcher. The listener is not closed for
- * it: the process could then make another for itself, and let itself do what it likes. */
-static void slow_down(struct hc_loop *l)
-{
-    struct hc_error ignored;
-    hc_autofd timer = hc_loop_timer(PACE_MS, PACE_MS, &ignored);
-    if (timer < 0 || hc_loop_watch(l, timer, HC_ON_PACE, EPOLLIN, &ignored) < 0)
-        return;
-    l->pace = hc_take(&timer);
-    hc_loop_unwatch(l, l->s->listener.fd);
-}
-
-static void refuse(struct hc_supervisor *s, int most)
-{
-    /* What the interpreter was refused before it read the program is not the program's doing. */
-    hc_listener_answer(&s->listener, most, s->go_us ? s->denials : NULL, s->lessons);
-}
-
-static void answer_refused(struct hc_loop *l, uint32_t events)
-{
-    refuse(l->s, ANSWERS);
-    if (!(events & EPOLLIN)) /* nobody is left whom it could ask about */
-        hc_loop_unwatch(l, l->s->listener.fd);
-    else if (l->s->listener.answered > HC_LISTENER_FLOOD && !l->s->lessons)
-        slow_down(l);
-}
 
 /* ---- end ---- */
 
@@ -134,6 +106,17 @@ static void bury(struct hc_loop *l)
     drain(l);
 }
 
+/* Of what still dies nothing is wanted. */
+static void leave(struct hc_loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    hc_loop_unwatch(l, s->pidfd);
+    l->dead = s->over = true;
+    hc_enforce_soft_end(l);
+    s->end_us = hc_now_us();
+    drain(l);
+}
+
 static void cancel(struct hc_loop *l)
 {
     hc_loop_unwatch(l, l->s->cancel_fd);
@@ -152,6 +135,37 @@ static void time_is_over(struct hc_loop *l)
     s->frozen = !l->dead && s->cgroup->fd >= 0 && hc_cgroup_frozen(s->cgroup);
     if (!l->dead) /* else only a slow reader of its output is waited for, which is not the job's time */
         hc_loop_end(s, HC_END_TIMEOUT);
+}
+
+/* ---- refused calls ---- */
+
+/* A loop of refused calls must not become work without end for the launcher. The listener is not closed for
+ * it: the process could then make another for itself, and let itself do what it likes. */
+static void slow_down(struct hc_loop *l)
+{
+    struct hc_error ignored;
+    hc_autofd timer = hc_loop_timer(PACE_MS, PACE_MS, &ignored);
+    if (timer < 0 || hc_loop_watch(l, timer, HC_ON_PACE, EPOLLIN, &ignored) < 0)
+        return;
+    l->pace = hc_take(&timer);
+    hc_loop_unwatch(l, l->s->listener.fd);
+}
+
+static void refuse(struct hc_supervisor *s, int most)
+{
+    /* What the interpreter was refused before it read the program is not the program's doing. */
+    hc_listener_answer(&s->listener, most, s->go_us ? s->denials : NULL, s->lessons);
+}
+
+static void answer_refused(struct hc_loop *l, uint32_t events)
+{
+    refuse(l->s, ANSWERS);
+    if (!(events & EPOLLIN)) { /* nobody is left whom it could ask about */
+        hc_loop_unwatch(l, l->s->listener.fd);
+        if (hc_over(l))
+            leave(l);
+    } else if (l->s->listener.answered > HC_LISTENER_FLOOD && !l->s->lessons)
+        slow_down(l);
 }
 
 /* ---- the loop ---- */
@@ -311,6 +325,9 @@ int hc_supervise(struct hc_supervisor *s, struct hc_error *err)
         rc = supervise(&l, &timers, err);
     hc_timers_finish(&timers);
     hc_close_fd(&l.epoll);
-    hc_supervise_kill(s);
+    if (rc < 0)
+        s->over = false;
+    if (!s->over)
+        hc_supervise_kill(s);
     return rc;
 }

@@ -62,8 +62,10 @@ struct hc_supervisor {
     struct hc_buf checked;       /* what HC_FRAME_CHECKED said; empty: nothing */
     char protocol[256];          /* how the guest's process broke the protocol; empty if it did not */
     pid_t copied, resumed;       /* who said so last (HC_FRAME_KEPT, HC_FRAME_RESUMED); 0: nobody */
+    int64_t largest;             /* memory of the interpreter when it had reported; 0: not known */
     bool exit_known;
     struct hc_exit_report exit;
+    bool over; /* its program has ended, for good, and the cell, which is adopted, still dies (over.h) */
     bool reaped;
     int wait_code, wait_status; /* of the first process, as waitid tells */
     struct rusage rusage; /* of the processes that were waited for inside; not of those that were killed */
@@ -81,8 +83,8 @@ struct hc_supervisor {
 
 int64_t hc_now_us(void);
 
-/* Run until the cell is dead, reaped, and its output read. -1: the supervisor itself failed; the cell is dead
- * all the same. */
+/* Run until the cell is dead, reaped, and its output read; or `over`, with its output read. -1: the
+ * supervisor itself failed; the cell is dead all the same. */
 int hc_supervise(struct hc_supervisor *s, struct hc_error *err);
 
 /* Kill whatever is left of the cell and wait for it. */

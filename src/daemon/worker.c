@@ -40,6 +40,7 @@ struct work {
     bool staged;       /* there is something of the job in it */
     struct hc_warm *warm;
     struct hc_warm_slot *slot; /* where the next job of this kind finds its cell; NULL: nowhere */
+    struct hc_parked *used;    /* the slot's, in which the job was; it may still die; NULL: none */
     int64_t bytes;
 };
 
@@ -140,6 +141,15 @@ static void fill_outcome(struct hc_outcome *o, const struct hc_manifest *m)
         o->bytes += m->files[i].bytes;
 }
 
+static void bury(struct work *w)
+{
+    if (!w->used)
+        return;
+    hc_parked_finish(w->used);
+    hc_parked_init(w->used);
+    w->used = NULL;
+}
+
 /* In a cell that waits for it, or else in one that is built for it; in one that is built also if the one that
  * waited fails (somebody may have killed it) before the program was begun. */
 static void run_in_cell(struct work *w, struct hc_run *run, struct hc_manifest *m, struct hc_outcome *outcome)
@@ -150,12 +160,12 @@ static void run_in_cell(struct work *w, struct hc_run *run, struct hc_manifest *
     (void)hc_run(run, m, &failed); /* the manifest says it all, that the launch failed too */
     if (!run->parked)
         return;
-    hc_parked_finish(run->parked);
-    hc_parked_init(run->parked);
+    w->used = run->parked; /* it may still die: nobody who waits for the answer waits for that */
     run->parked = NULL;
     outcome->warm = m->status != HC_STATUS_LAUNCH_FAILED || m->timing.run_us >= 0;
     if (outcome->warm)
         return;
+    bury(w);
     w->warm->counts.cold[HC_COLD_FAILED]++;
     hc_info("job %s: its warm cell failed, another is built: %s", w->job.job_id, m->reason);
     hc_run_finish(run);
@@ -276,6 +286,7 @@ static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_
         hc_close_fd(&fds[i]);
     int rc = send_answer(me->channel, &answer, manifest, err);
     /* Nobody waits for this. The front is told when it is done: until then it prefers other workers. */
+    bury(&w);
     if (w.slot)
         hc_warm_settle(&me->warm, w.slot, &w.policy, said->weight);
     work_finish(&w);

@@ -160,8 +160,8 @@ static void end_without_value(void *ctx)
 }
 
 /* Write down what there is, then end as Python programs do, then tell the launcher. */
-static int conclude(const cJSON *job, PyObject *space, PyObject *columns, struct hc_outcome *outcome,
-                    struct hc_report *report)
+static bool conclude(const cJSON *job, PyObject *space, PyObject *columns, struct hc_outcome *outcome,
+                     struct hc_report *report)
 {
     hc_report_error(report, outcome);
     hc_report_columns(report, columns);
@@ -173,12 +173,13 @@ static int conclude(const cJSON *job, PyObject *space, PyObject *columns, struct
     hc_guard_release();
     hc_tools_open(false);
     struct hc_error err;
-    if (hc_report_send(report, outcome->status, &err) < 0)
-        (void)dprintf(STDERR_FILENO, "hotcell-shim: %s\n", err.text);
-    return outcome->status;
+    if (hc_report_send(report, outcome->status, &err) == 0)
+        return true;
+    (void)dprintf(STDERR_FILENO, "hotcell-shim: %s\n", err.text);
+    return false;
 }
 
-int hc_guest_job(const struct hc_handover *handover)
+int hc_guest_job(const struct hc_handover *handover, bool *told)
 {
     struct hc_error err;
     const cJSON *job = handover->json.root;
@@ -213,8 +214,10 @@ int hc_guest_job(const struct hc_handover *handover)
     hc_deadline_arm();
     hc_program_run(&program, space, &outcome);
     hc_deadline_disarm();
-    if (getpid() == self)
-        return conclude(job, space, columns, &outcome, &report);
+    if (getpid() == self) {
+        *told = conclude(job, space, columns, &outcome, &report);
+        return outcome.status;
+    }
     /* A child that the guest forked came to the program's end too: it ends as it would in Python, and leaves
      * reporting to its parent. */
     hc_ending_run(space);
@@ -233,5 +236,6 @@ _Noreturn void hc_guest_run(pid_t parent)
     if (hc_start_report(&handover, &err) < 0 || hc_handover_parse(&handover, &err) < 0)
         hc_fail_shim(&err);
     hc_start(handover.json.root);
-    _exit(hc_guest_job(&handover));
+    bool told;
+    _exit(hc_guest_job(&handover, &told));
 }

@@ -10,7 +10,8 @@
 _Noreturn void hc_guest_run(pid_t parent);
 
 /* With the interpreter and the reporting filter there: from the job's data to the report. The status that
- * the process ends with; what keeps the program from being run ends it here. */
-int hc_guest_job(const struct hc_handover *handover);
+ * the process ends with; what keeps the program from being run ends it here. *told: the launcher has been
+ * told how it went. */
+int hc_guest_job(const struct hc_handover *handover, bool *told);
 
 #endif

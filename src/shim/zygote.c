@@ -95,7 +95,11 @@ static _Noreturn void wait_for_job(const struct hc_handover *zygote)
         _exit(HC_EXIT_INTERNAL); /* nobody is left whom it could be told */
     if (hc_start_read(fd, &job, &err) < 0 || hc_handover_parse(&job, &err) < 0)
         hc_fail_shim(&err);
-    _exit(hc_guest_job(&job));
+    bool told;
+    int status = hc_guest_job(&job, &told);
+    if (told) /* the launcher looks at what we have used */
+        hc_wire_await_end(HC_FD_CONTROL);
+    _exit(status);
 }
 
 /* With the interpreter's memory, pid 1 would have its handlers, too, by which a guest's signals would reach
@@ -268,7 +272,8 @@ static _Noreturn void run_trial(const struct hc_handover *zygote, const struct t
     renew(zygote, parent);
     if (hc_handover_parse(&job, &err) < 0)
         _exit(HC_EXIT_INTERNAL);
-    (void)hc_guest_job(&job);
+    bool told;
+    (void)hc_guest_job(&job, &told);
     hc_prefault_tell(pagemap, t->pages[1]);
     _exit(HC_EXIT_OK);
 }

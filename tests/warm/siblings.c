@@ -128,6 +128,7 @@ static int run_at_once(struct family *f, struct hc_parked *cells, int count, str
         if (rc < 0)
             (void)hc_report(err);
         (void)fflush(stdout);
+        hc_parked_finish(&cells[i]);
         _exit(rc < 0);
     }
     for (int i = 0; i < count; i++)

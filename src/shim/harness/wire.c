@@ -115,6 +115,13 @@ int hc_wire_await_go(int fd, struct hc_error *err)
     return await(fd, HC_FRAME_GO, &passed, err);
 }
 
+void hc_wire_await_end(int fd)
+{
+    struct hc_error ignored;
+    hc_autofd passed = -1;
+    (void)await(fd, HC_FRAME_END, &passed, &ignored);
+}
+
 void hc_wire_drop(int fd)
 {
     struct hc_frame_head head;

@@ -17,6 +17,9 @@ int hc_wire_await_job(int fd, struct hc_error *err);
 /* Block until the launcher says HC_FRAME_GO. */
 int hc_wire_await_go(int fd, struct hc_error *err);
 
+/* Block until it says HC_FRAME_END, or is gone. */
+void hc_wire_await_end(int fd);
+
 /* Drop what it has said so far: to one that has died since. */
 void hc_wire_drop(int fd);
 
