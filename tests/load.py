@@ -117,18 +117,10 @@ def own_kib(pid):
         return next(int(line.split()[1]) for line in file if line.startswith("Anonymous:"))
 
 
-def zygotes(d):
-    found = []
-    for pid in d.descendants():
-        with contextlib.suppress(OSError):
-            found += [pid] if kind(pid) == "hotcell-zygote" else []
-    return found
-
-
 def watch(d):
     """Of the processes that stay: descriptors and memory of their own (KiB), by kind, the most of each; mounts and processes of all."""
     held = collections.defaultdict(int)
-    for pid in [d.pid, *d.children(), *zygotes(d)]:
+    for pid in [d.pid, *d.children(), *d.descendants_named("hotcell-zygote")]:
         name = "keeper" if pid == d.pid else kind(pid).partition("-")[2]
         with contextlib.suppress(OSError):  # a zygote has been replaced
             for what, count in (("descriptors", len(os.listdir(f"/proc/{pid}/fd"))), ("memory", own_kib(pid))):

@@ -50,8 +50,14 @@ def chain(d, pid):
         if len(children) > 1:
             return None
         [pid] = children
-        found.append(load.kind(pid))
+        found.append("exiting" if is_exiting(pid) else load.kind(pid))
     return found
+
+
+def is_exiting(pid):
+    """A job in a warm cell is answered before that is gone. Field 9 of proc_pid_stat(5), PF_EXITING."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return int(fields[6]) & 0x4
 
 
 # ---- the disk ----
