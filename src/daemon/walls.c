@@ -14,26 +14,16 @@
 
 /* ---- files ---- */
 
-/* No rule follows, so that handling a right means refusing it everywhere. Reading is left: policies, trees
- * and results. */
-static uint64_t handled_by(int abi)
-{
-    uint64_t all = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1; /* ABI 1 */
-    if (abi >= 2)
-        all |= LANDLOCK_ACCESS_FS_REFER;
-    if (abi >= 3)
-        all |= LANDLOCK_ACCESS_FS_TRUNCATE;
-    if (abi >= 5)
-        all |= LANDLOCK_ACCESS_FS_IOCTL_DEV;
-    return all & ~(uint64_t)(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR);
-}
+/* Reading is left: policies, trees and results. */
+#define READING ((uint64_t)(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR))
 
+/* No rule follows, so that handling a right means refusing it everywhere. */
 static int close_files(struct hc_error *err)
 {
     int abi = hc_landlock_abi();
     if (abi < 1)
         return 0;
-    const uint64_t handled = handled_by(abi);
+    const uint64_t handled = hc_landlock_rights(abi) & ~READING;
     hc_autofd ruleset = (int)syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0);
     if (ruleset < 0)
         return hc_fail(err, errno, "landlock_create_ruleset");

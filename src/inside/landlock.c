@@ -54,18 +54,6 @@ static const struct {
     (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE |             \
      LANDLOCK_ACCESS_FS_TRUNCATE | LANDLOCK_ACCESS_FS_IOCTL_DEV)
 
-static uint64_t handled_by(int abi)
-{
-    uint64_t all = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1; /* ABI 1 */
-    if (abi >= 2)
-        all |= LANDLOCK_ACCESS_FS_REFER;
-    if (abi >= 3)
-        all |= LANDLOCK_ACCESS_FS_TRUNCATE;
-    if (abi >= 5)
-        all |= LANDLOCK_ACCESS_FS_IOCTL_DEV;
-    return all;
-}
-
 static int add_rule(int ruleset, int fd, uint64_t access, const char *what, struct hc_error *err)
 {
     struct landlock_path_beneath_attr rule = {.allowed_access = access, .parent_fd = fd};
@@ -76,7 +64,7 @@ static int add_rule(int ruleset, int fd, uint64_t access, const char *what, stru
 
 static int make_ruleset(const struct hc_plan *plan, int abi, struct hc_error *err)
 {
-    struct hc_landlock_attr attr = {.handled_access_fs = handled_by(abi)};
+    struct hc_landlock_attr attr = {.handled_access_fs = hc_landlock_rights(abi)};
     size_t size = offsetof(struct hc_landlock_attr, handled_access_net);
     if (abi >= 4) {
         /* No rule for any port follows, so handling a right means refusing it. */
@@ -104,7 +92,7 @@ int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *
     hc_autofd ruleset = make_ruleset(plan, abi, err);
     if (ruleset < 0)
         return -1;
-    uint64_t handled = handled_by(abi);
+    uint64_t handled = hc_landlock_rights(abi);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (rules[i].counted && plan->rlimit_memory)
             continue;

@@ -71,42 +71,19 @@ struct step {
     int answer; /* what hc_inbox_feed returns */
 };
 
-#define READY                                                                                                \
+#define TAKEN(type, text)                                                                                    \
     {                                                                                                        \
-        HC_FRAME_READY, LAST, "", HC_FRAME_READY                                                             \
+        type, LAST, text, type                                                                               \
     }
-#define RUN                                                                                                  \
-    {                                                                                                        \
-        HC_FRAME_RUN, LAST, "", HC_FRAME_RUN                                                                 \
-    }
-#define REPORT                                                                                               \
-    {                                                                                                        \
-        HC_FRAME_REPORT, LAST, "{}", HC_FRAME_REPORT                                                         \
-    }
-#define REJECTED                                                                                             \
-    {                                                                                                        \
-        HC_FRAME_REJECTED, LAST, "{}", HC_FRAME_REJECTED                                                     \
-    }
-#define FILTERED                                                                                             \
-    {                                                                                                        \
-        HC_FRAME_FILTERED, LAST, "", HC_FRAME_FILTERED                                                       \
-    }
-#define CHECKED                                                                                              \
-    {                                                                                                        \
-        HC_FRAME_CHECKED, LAST, "{}", HC_FRAME_CHECKED                                                       \
-    }
-#define KEPT                                                                                                 \
-    {                                                                                                        \
-        HC_FRAME_KEPT, LAST, "", HC_FRAME_KEPT                                                               \
-    }
-#define RESUMED                                                                                              \
-    {                                                                                                        \
-        HC_FRAME_RESUMED, LAST, "", HC_FRAME_RESUMED                                                         \
-    }
-#define DENIAL(text)                                                                                         \
-    {                                                                                                        \
-        HC_FRAME_DENIAL, LAST, text, HC_FRAME_DENIAL                                                         \
-    }
+#define READY        TAKEN(HC_FRAME_READY, "")
+#define RUN          TAKEN(HC_FRAME_RUN, "")
+#define REPORT       TAKEN(HC_FRAME_REPORT, "{}")
+#define REJECTED     TAKEN(HC_FRAME_REJECTED, "{}")
+#define FILTERED     TAKEN(HC_FRAME_FILTERED, "")
+#define CHECKED      TAKEN(HC_FRAME_CHECKED, "{}")
+#define KEPT         TAKEN(HC_FRAME_KEPT, "")
+#define RESUMED      TAKEN(HC_FRAME_RESUMED, "")
+#define DENIAL(text) TAKEN(HC_FRAME_DENIAL, text)
 #define REFUSED(type, flags, text)                                                                           \
     {                                                                                                        \
         type, flags, text, -1                                                                                \
@@ -123,10 +100,7 @@ struct step {
     {                                                                                                        \
         HC_FRAME_REPORT, 0, text, 0                                                                          \
     }
-#define END(text)                                                                                            \
-    {                                                                                                        \
-        HC_FRAME_REPORT, LAST, text, HC_FRAME_REPORT                                                         \
-    }
+#define END(text) TAKEN(HC_FRAME_REPORT, text)
 
 static void converse(const char *title, struct hc_inbox in, const struct step *steps, const char *body)
 {
