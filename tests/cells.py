@@ -9,6 +9,7 @@ otherwise. `user` is whom hotcell is started as, see the fixture of that name.
 
 import contextlib
 import dataclasses
+import importlib.util
 import json
 import os
 import select
@@ -329,6 +330,13 @@ def skip(reason):
     if os.environ.get("CI") and not os.environ.get("HOTCELL_NO_SKIP"):  # with that conftest.py decides
         pytest.fail(f"not skipped, as CI is set: {reason}")
     pytest.skip(reason)
+
+
+def need_module(name):
+    """A module of this interpreter's own."""
+    if not importlib.util.find_spec(name):
+        skip(f"there is no module {name} (scripts/deps)")
+    return importlib.import_module(name)
 
 
 def machines(reason):

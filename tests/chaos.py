@@ -235,7 +235,7 @@ def descriptors(pid):
 
 
 def name_of(pid):
-    return NAMES.get(Path(f"/proc/{pid}/comm").read_text(encoding="ascii").strip(), "other")
+    return NAMES.get(daemons.name_of(pid), "other")
 
 
 def describe(pid):

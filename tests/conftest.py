@@ -22,6 +22,7 @@ import rows  # noqa: E402
 
 _rows_of = collections.defaultdict(set)  # test that ran -> rows
 _failed = set()
+_at_an_end = set()  # of these, those whose fixtures failed when they were taken down
 
 # How many tests may run again after they failed, see twice.py.
 SECOND_CHANCES = 5
@@ -124,8 +125,17 @@ def pytest_runtest_makereport():
 def pytest_runtest_logreport(report):
     if report.failed:
         _failed.add(report.nodeid)
+    if report.failed and report.when == "teardown":
+        _at_an_end.add(report.nodeid)
     if report.failed or (report.when == "call" and report.passed):
         _rows_of[report.nodeid].update(dict(report.user_properties).get("rows", ()))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    """What a fixture finds at its end is of all its tests: the last of them alone, run again, would show nothing (twice.py)."""
+    if _at_an_end and not hasattr(session.config, "workerinput"):
+        session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
 
 def pytest_terminal_summary(terminalreporter):

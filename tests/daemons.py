@@ -73,6 +73,13 @@ def start(command, user, directory, env=None, passed=None):
                             **user.popen_arguments())
 
 
+def name_of(pid):
+    """Of a process; empty if it has just ended."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text(encoding="ascii").strip()
+    return ""
+
+
 class Daemon:
     def __init__(self, user=None, *options, config=None, env=None, base=True, passed=None, state=None):
         self.user = user or cells.caller()
@@ -107,7 +114,7 @@ class Daemon:
 
     def named(self, name):
         """Children of this kind: front, worker, ledger."""
-        return [pid for pid in self.children() if Path(f"/proc/{pid}/comm").read_text(encoding="ascii") == f"hotcelld-{name}\n"]
+        return [pid for pid in self.children() if name_of(pid) == f"hotcelld-{name}"]
 
     def descendants(self):
         found, queue = [], [self.pid]
@@ -121,11 +128,15 @@ class Daemon:
         return found
 
     def descendants_named(self, name):
-        found = []
-        for pid in self.descendants():
-            with contextlib.suppress(OSError):  # it has just ended
-                found += [pid] if Path(f"/proc/{pid}/comm").read_text(encoding="ascii") == f"{name}\n" else []
-        return found
+        return [pid for pid in self.descendants() if name_of(pid) == name]
+
+    def zygotes(self):
+        return self.descendants_named("hotcell-zygote")
+
+    def warm_counts(self):
+        """Every number in /metrics that is about warm cells."""
+        text = self.get("/metrics", uid=self.user.uid if cells.IS_ROOT else None).body.decode()
+        return {name: int(value) for name, value in re.findall(r"^hotcell_(warm_\S+|jobs_cold_\S+|jobs_warm_total) (\d+)$", text, re.M)}
 
     def busy_worker(self):
         """A child that has children: a cell is being run by it."""

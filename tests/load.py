@@ -13,9 +13,9 @@ import os
 import selectors
 import socket
 import time
-from pathlib import Path
 
 import cells
+import daemons
 
 PERCENTILES = 50, 95, 99
 
@@ -107,10 +107,6 @@ def percentile(values, part):
 
 # ---- what the daemon holds ----
 
-def kind(pid):
-    return Path(f"/proc/{pid}/comm").read_text(encoding="ascii").strip()
-
-
 def own_kib(pid):
     """Pages that are no file's, whether a child has them as well at this moment or not; counted one by one."""
     with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
@@ -120,8 +116,8 @@ def own_kib(pid):
 def watch(d):
     """Of the processes that stay: descriptors and memory of their own (KiB), by kind, the most of each; mounts and processes of all."""
     held = collections.defaultdict(int)
-    for pid in [d.pid, *d.children(), *d.descendants_named("hotcell-zygote")]:
-        name = "keeper" if pid == d.pid else kind(pid).partition("-")[2]
+    for pid in [d.pid, *d.children(), *d.zygotes()]:
+        name = "keeper" if pid == d.pid else daemons.name_of(pid).partition("-")[2]
         with contextlib.suppress(OSError):  # a zygote has been replaced
             for what, count in (("descriptors", len(os.listdir(f"/proc/{pid}/fd"))), ("memory", own_kib(pid))):
                 held[f"{name} {what}"] = max(held[f"{name} {what}"], count)

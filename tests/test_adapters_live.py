@@ -201,7 +201,7 @@ def test_a_runner_that_is_forgotten_leaves_nothing(g):
 
 
 def test_frames_and_arrays_stay_or_come_anew(g, scientific):
-    pandas, numpy = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    pandas, numpy = cells.need_module("pandas"), cells.need_module("numpy")
     g.update(df=pandas.DataFrame({"a": [1, 2], "id": ["007", "x"]}), arr=numpy.arange(3), np=numpy)
     runner = RunPython(g=g, session=True, **{**BOUNDS, "tree": "scientific", "memory": "1G", "timeout": 60 * cells.SLOWNESS})
     assert ask(runner, "twice = df.assign(b=df.a * 2)\nmore = np.append(arr, 9)\ngroups = df.groupby('id')\nint(df.a.sum())") == 3

@@ -190,7 +190,7 @@ def test_values_that_were_changed_in_place_come_back():
 
 @pytest.mark.row("S3.15")
 def test_frames_and_arrays_go_both_ways():
-    pd, np = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    pd, np = cells.need_module("pandas"), cells.need_module("numpy")
     g = {"df": pd.DataFrame({"a": [1, 2]}), "arr": np.arange(3), "np": np}
     before = g["df"]
     assert run("twice = df * 2\nmore = np.append(arr, 9)\nint(df.a.sum())", g, tree=None) == 3
@@ -199,7 +199,7 @@ def test_frames_and_arrays_go_both_ways():
 
 @pytest.mark.row("S3.11", "S3.15")
 def test_a_frame_that_was_changed_comes_back_with_its_types():
-    pd = pytest.importorskip("pandas")
+    pd = cells.need_module("pandas")
     g = {"df": pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2021-01-01"]), "code": ["007", "x"]}, index=["a", "b"])}
     expected = g["df"].assign(year=[2020, 2021])
     with pytest.raises(PermissionError, match="DataFrame"):
@@ -389,7 +389,7 @@ def test_write_types():
 
 @pytest.mark.row("S3.26")
 def test_matplotlib():
-    plt = pytest.importorskip("matplotlib.pyplot")
+    plt = cells.need_module("matplotlib.pyplot")
     registry.allow_matplotlib()
     assert registry.policies_for(plt, "plot") == []
     policy, = registry.policies_for(plt.Figure, "savefig")

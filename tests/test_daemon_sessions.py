@@ -36,11 +36,12 @@ def value(result):
 def in_background(function, *arguments, **more):
     """Its result, once it is asked for."""
     kept = []
-    thread = threading.Thread(target=lambda: kept.append(function(*arguments, **more)))
+    thread = threading.Thread(target=lambda: kept.append(function(*arguments, **more)), daemon=True)
     thread.start()
 
     def result():
         thread.join(cells.PATIENCE)
+        assert kept, "no answer, or an exception that the thread has printed"
         return kept[0]
     return result
 
@@ -48,8 +49,7 @@ def in_background(function, *arguments, **more):
 def begin_run(daemon, session, code, **more):
     """A run that has begun and goes on: the connection on which it is answered."""
     result = in_background(daemon.send, f"{session}/runs", {"code": code, **more})
-    while daemon.get(session).json["state"] != "running":
-        pass
+    cells.wait_until("a run", lambda: daemon.get(session).json["state"] == "running", cells.PATIENCE)
     return result
 
 
@@ -94,8 +94,10 @@ def test_an_interrupt_ends_a_run_and_not_the_session(daemon, session):
     busy = daemon.send(f"{session}/runs", {"code": "1"})
     assert (busy.status, busy.json["retry"]) == (409, "not_started")
     # Only one that has begun to run can be interrupted: until then nothing happens, and it is asked again.
-    while daemon.get(session).json["state"] == "running":
+    def is_interrupted():
         assert daemon.send(f"{session}/interrupt").status == 202
+        return daemon.get(session).json["state"] != "running"
+    cells.wait_until("the end of the run", is_interrupted, cells.PATIENCE)
     result = run().json
     assert (result["manifest"]["guest"]["error"]["type"], result["state"]) == ("KeyboardInterrupt", "kept")
     assert value(daemon.run(session, "x")) in (1, 2)

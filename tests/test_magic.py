@@ -55,7 +55,7 @@ def test_state_lives_from_cell_to_cell(shell):
 
 
 def test_frames_and_arrays_go_in_and_come_back(shell, config, scientific):
-    pandas, numpy = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    pandas, numpy = cells.need_module("pandas"), cells.need_module("numpy")
     config.write_text(json.dumps({"tree": "scientific", "limits": {"timeout": f"{60 * cells.SLOWNESS}s", "memory": "1G"}}))
     shell.run_line_magic("hotcell_reset", "")
     shell.user_ns.update(df=pandas.DataFrame({"day": pandas.to_datetime(["2024-01-02", None]), "id": ["007", "8"]}), arr=numpy.arange(3), n=2)

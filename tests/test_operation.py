@@ -172,8 +172,9 @@ class Client(threading.Thread):
 
     def run(self):
         try:
-            while not self.over:
-                self.crowd.run(1, self.answers)
+            with self.crowd:
+                while not self.over:
+                    self.crowd.run(1, self.answers)
         except (AssertionError, OSError) as why:
             self.why = why
 

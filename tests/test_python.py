@@ -289,8 +289,8 @@ for name in range(df.shape[1]):
 
 
 def frames():
-    pd = pytest.importorskip("pandas")
-    np = pytest.importorskip("numpy")
+    pd = cells.need_module("pandas")
+    np = cells.need_module("numpy")
     days = pd.to_datetime(["2020-01-01 12:34:56.789012345", None])
     yield "plain types", pd.DataFrame({"i": [1, -2], "f": [0.1, float("nan")], "b": [True, False], "u": np.uint8([1, 255]),
                                        "c": [1 + 2j, 0j], "f4": np.float32([0.1, 1e-45])})
@@ -332,8 +332,8 @@ def test_frames_arrive_as_they_are(capsys):
 def test_a_frame_that_a_program_forged():
     """Bytes of a cell's are not unpacked without bounds, and raise nothing but ValueError."""
     import io
-    np = pytest.importorskip("numpy")
-    pytest.importorskip("pandas")
+    np = cells.need_module("numpy")
+    cells.need_module("pandas")
     from hotcell import results
 
     def packed(save=np.savez, **arrays):
@@ -357,7 +357,7 @@ def test_a_frame_that_a_program_forged():
 
 
 def test_what_cannot_go_in():
-    pd, np = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    pd, np = cells.need_module("pandas"), cells.need_module("numpy")
     with pytest.raises(hotcell.InputError, match="array of objects"):
         run("1", inputs={"a": np.array([object()])})
     with pytest.raises(hotcell.InputError, match="identifier"):
@@ -367,7 +367,7 @@ def test_what_cannot_go_in():
 
 
 def test_arrays_and_returned_values():
-    pd, np = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    pd, np = cells.need_module("pandas"), cells.need_module("numpy")
     array = np.array([[0.1, np.nan], [1e300, -0.0]])
     result = run("import pandas as pd\ntwice = a * 2\nframe = pd.DataFrame({'s': ['007', 'x'], 'x': [0.1, 1/3]})\n"
                  "t, s, nan, text = (1, 2), {1}, float('nan'), 'x'\nhidden = object()", tree=None, memory="1G", output_dir="out",

@@ -86,7 +86,7 @@ def test_results_are_those_of_the_command(client):
 
 
 def test_frames_and_arrays_go_both_ways(client, scientific):
-    pandas, numpy = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    pandas, numpy = cells.need_module("pandas"), cells.need_module("numpy")
     frame = pandas.DataFrame({"when": pandas.to_datetime(["2024-01-02", None]), "id": ["007", "8"]})
     result = client.run("back = df.copy()\ntwice = a * 2", inputs={"df": frame, "a": numpy.arange(3)}, returns=["back=exact", "twice=npy"],
                         tree="scientific", timeout=60 * cells.SLOWNESS)

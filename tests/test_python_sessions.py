@@ -72,8 +72,7 @@ def test_an_interrupt_comes_from_another_thread(session):
     with hotcell.Session(tree="base", policy={"output": {"mode": "bind"}}, output_dir=session.output_dir,
                          timeout=30 * cells.SLOWNESS) as other:
         def interrupt():
-            while not begun.exists():
-                pass
+            cells.wait_until("a run that has begun", begun.exists, cells.PATIENCE)
             other.interrupt()
         thread = threading.Thread(target=interrupt)
         thread.start()

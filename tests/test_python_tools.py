@@ -174,7 +174,7 @@ def test_a_tool_may_say_that_it_answers_more():
 # ---- sessions of a daemon's ----
 
 def test_a_frame_goes_through_a_session(place, scientific):
-    pandas = pytest.importorskip("pandas")
+    pandas = cells.need_module("pandas")
     frame = pandas.DataFrame({"n": range(1000), "word": [f"é{n:03}" for n in range(1000)], "kind": pandas.Categorical(["a", "b"] * 500),
                               "when": pandas.date_range("2024-01-01", periods=1000, freq="h", tz="Europe/Zurich")})
     options = {**BOUNDS, "tree": "scientific", "memory": "1G", "timeout": 60 * cells.SLOWNESS}
@@ -206,8 +206,7 @@ def test_a_wait_that_is_broken_off_ends_its_run_and_not_the_session(place):
                 raise KeyboardInterrupt
         with pytest.raises(KeyboardInterrupt):
             session.run(FOREVER, on_event=press)
-        while session.info()["state"] == "running":
-            pass
+        cells.wait_until("the end of the run", lambda: session.info()["state"] != "running", cells.PATIENCE)
         assert session.info()["last"]["manifest"]["status"] == "error" and session.run("x").value == 1
 
 

@@ -3,7 +3,9 @@
 
 Thousands of tests share a loaded host, and now and then one of them meets a moment that its author did not foresee. Such a
 test is named, so that it can be mended, and the rest of the run is not in vain. Five times, because one pass would say
-little about something that happens now and then. Ends with pytest's exit status.
+little about something that happens now and then. What a fixture finds when it is taken down is of all its tests, and is
+not tried again (conftest.py ends with another status then); nor is a run that did not come to its end (-x, --maxfail).
+Ends with pytest's exit status.
 """
 
 import os
@@ -22,7 +24,7 @@ def main(arguments):
     with tempfile.TemporaryDirectory(prefix="hotcell-pytest-") as folder:
         first = Path(folder, "first")
         status = run(first, arguments)
-        if status != pytest.ExitCode.TESTS_FAILED:
+        if status != pytest.ExitCode.TESTS_FAILED or any(a == "-x" or a.startswith(("--exitfirst", "--maxfail")) for a in arguments):
             return status
         for time in range(1, TIMES + 1):
             print(f"== what failed, again, by itself, {time} of {TIMES}: a test that passes each time is unsteady", flush=True)
