@@ -2,10 +2,15 @@
 
 import base64
 import hashlib
+import json
+import os
 
 import cells
 import daemons
 import pytest
+
+# The kernel tells before the memory is gone.
+TELLS = tuple(map(int, os.uname().release.split(".")[:2])) >= (6, 11)
 
 
 @pytest.fixture(name="daemon", scope="module")
@@ -29,6 +34,29 @@ def in_a_warm_cell(daemon):
                 return answer
         raise AssertionError("it was never run in a warm cell")
     return run
+
+
+WELL = ["1", "print('x')", "import json; json.dumps(1)"] * 3
+NOT_WELL = ["raise SystemExit(7)", "1 / 0", "open('/output/file', 'w').write('x')", "import os; os._exit(0)"]
+
+
+def test_only_programs_that_end_well_and_leave_no_file_are_answered_early(user):
+    with daemons.Daemon(user, config={"workers": 1}) as d:
+        def settled():
+            now = d.warm_counts()
+            return now if now['warm_cells_ended_total{why="used"}'] == now["jobs_warm_total"] == begun else None
+        for _ in range(2):
+            d.post("1")
+        for begun in range(1, len(NOT_WELL) + 1):
+            d.post(NOT_WELL[begun - 1])
+            cells.wait_until("a worker that has told", settled)
+        assert d.warm_counts()["warm_cells_early_total"] == 0
+        for begun in range(begun + 1, begun + 1 + len(WELL)):
+            d.post(WELL[begun - len(NOT_WELL) - 1])
+            cells.wait_until("a worker that has told", settled)
+        early = d.warm_counts()["warm_cells_early_total"]
+        assert 0 < early <= len(WELL) if TELLS else early == 0  # the memory of some is small, and gone at once
+        assert d.end() == 0
 
 
 @pytest.mark.parametrize(("code", "status", "exit_status"), [
@@ -91,3 +119,29 @@ def test_a_report_that_a_program_forges_is_its_own_affair(warm):
     m = warm({"policy": "none", "code": f"import base64, os, time\nos.write(3, base64.b64decode('{head}'))\n"
                                       "time.sleep(0.2)\nprint('after')"})
     assert m["stdout"]["text"] == "after\n" and m["status"] != "ok" and m["usage"]["wall"] > 0.2
+
+
+LARGE = {"name": "large", "extends": "default", "tree": "base", "guard": "off",
+         "tools": {"large": {"command": ["/bin/sh", "-c", "sleep 0.3; printf '\"'; head -c 900000 /dev/zero | tr '\\0' x; printf '\"'"]}}}
+GIVES_UP = """
+import asyncio, time
+async def main():
+    try:
+        await asyncio.wait_for(tools.large.call_async(), 0.1)
+    except asyncio.TimeoutError:
+        print('gave up')
+asyncio.run(main())
+time.sleep(1)
+"""
+
+
+def test_an_answer_of_a_tool_that_nobody_reads_keeps_nobody_waiting(user):
+    """It is more than the channel holds."""
+    directory = cells.new_directory(user)
+    (directory / "large.json").write_text(json.dumps(LARGE))
+    with daemons.Daemon(user, config={"workers": 1}, env={"HOTCELL_POLICIES": str(directory)}) as d:
+        for _ in range(3):
+            m = d.post({"code": GIVES_UP, "policy": "large", "limits": {"timeout": 20 * cells.SLOWNESS}}).json
+            assert (m["status"], m["stdout"]["text"]) == ("ok", "gave up\n"), m["reason"]
+        assert d.warm_counts()["jobs_warm_total"] == 1
+        assert d.end() == 0

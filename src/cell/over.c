@@ -81,9 +81,9 @@ void hc_over_reported(struct hc_loop *l)
     const char *text = is_simple(s) && says_well(s) ? hc_status_read(AT_FDCWD, path) : NULL;
     if (text && is_same(l))
         s->largest = (int64_t)hc_status_field(text, "VmHWM", 10, 0) * 1024;
-    struct hc_frame_head end = {.type = HC_FRAME_END, .flags = HC_FRAME_LAST};
-    /* If it has ended, nobody waits for this. */
-    (void)!send(s->control_fd, &end, sizeof end, MSG_NOSIGNAL | MSG_DONTWAIT);
+    /* An end of file: it needs no room among answers of tools that nobody reads, and nobody can take it away.
+     */
+    (void)shutdown(s->control_fd, SHUT_WR);
 }
 
 /* As the kernel counts for wait4, but for what it still uses to end: the whole to the microsecond, and its

@@ -143,6 +143,8 @@ static void warm(const struct hc_front *f, struct hc_buf *out)
     single(out, "warm_cells_made_total", "counter", "Cells that were made to wait for a job.", c.cells_made);
     family(out, "warm_cells_ended_total", "why", "What became of them, or of the attempt.", cells,
            COUNT(cells));
+    single(out, "warm_cells_early_total", "counter", "Jobs that were answered before their cell was gone.",
+           c.cells_early);
     family(out, "jobs_cold_total", "why", "Jobs that had a cell built for them.", cold, COUNT(cold));
 }
 

@@ -21,6 +21,7 @@ struct hc_warm_counts {
     int64_t zygotes, cells; /* that there are now */
     int64_t zygotes_started, zygotes_failed, zygotes_died, zygotes_recycled, zygotes_idle;
     int64_t cells_made, cells_failed, cells_used, cells_died, cells_expired;
+    int64_t cells_early; /* of those that were used: their job was answered before they were gone */
     int64_t cold[HC_COLD_REASONS];
 };
 

@@ -161,6 +161,7 @@ static void run_in_cell(struct work *w, struct hc_run *run, struct hc_manifest *
     if (!run->parked)
         return;
     w->used = run->parked; /* it may still die: nobody who waits for the answer waits for that */
+    w->warm->counts.cells_early += run->parked->fds[HC_PARKED_PIDFD] >= 0;
     run->parked = NULL;
     outcome->warm = m->status != HC_STATUS_LAUNCH_FAILED || m->timing.run_us >= 0;
     if (outcome->warm)

@@ -4,21 +4,13 @@
 #include <string.h>
 
 static const char *const names[HC_FRAME_TYPES] = {
-    [HC_FRAME_READY] = "ready",
-    [HC_FRAME_GO] = "go",
-    [HC_FRAME_REJECTED] = "rejected",
-    [HC_FRAME_RUN] = "run",
-    [HC_FRAME_REPORT] = "report",
-    [HC_FRAME_CHECKED] = "checked",
-    [HC_FRAME_DENIAL] = "denial",
-    [HC_FRAME_FILTERED] = "filtered",
-    [HC_FRAME_TOOL_CALL] = "tool call",
-    [HC_FRAME_TOOL_RESULT] = "tool result",
-    [HC_FRAME_NEXT] = "next",
-    [HC_FRAME_KEPT] = "kept",
-    [HC_FRAME_RESUMED] = "resumed",
-    [HC_FRAME_JOB] = "job",
-    [HC_FRAME_END] = "end",
+    [HC_FRAME_READY] = "ready",         [HC_FRAME_GO] = "go",
+    [HC_FRAME_REJECTED] = "rejected",   [HC_FRAME_RUN] = "run",
+    [HC_FRAME_REPORT] = "report",       [HC_FRAME_CHECKED] = "checked",
+    [HC_FRAME_DENIAL] = "denial",       [HC_FRAME_FILTERED] = "filtered",
+    [HC_FRAME_TOOL_CALL] = "tool call", [HC_FRAME_TOOL_RESULT] = "tool result",
+    [HC_FRAME_NEXT] = "next",           [HC_FRAME_KEPT] = "kept",
+    [HC_FRAME_RESUMED] = "resumed",     [HC_FRAME_JOB] = "job",
 };
 
 static bool has_payload(int type)

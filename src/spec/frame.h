@@ -49,7 +49,6 @@ enum hc_frame_type {
     /* Launcher to a shim that was there before its job: the job's handover comes along as a descriptor; no
      * payload. */
     HC_FRAME_JOB = 16,
-    HC_FRAME_END = 17, /* launcher to such a shim: its report was read, it may end; no payload */
     HC_FRAME_TYPES
 };
 

@@ -117,9 +117,9 @@ int hc_wire_await_go(int fd, struct hc_error *err)
 
 void hc_wire_await_end(int fd)
 {
-    struct hc_error ignored;
-    hc_autofd passed = -1;
-    (void)await(fd, HC_FRAME_END, &passed, &ignored);
+    char dropped;
+    while (TEMP_FAILURE_RETRY(recv(fd, &dropped, 1, 0)) > 0)
+        ;
 }
 
 void hc_wire_drop(int fd)

@@ -17,7 +17,7 @@ int hc_wire_await_job(int fd, struct hc_error *err);
 /* Block until the launcher says HC_FRAME_GO. */
 int hc_wire_await_go(int fd, struct hc_error *err);
 
-/* Block until it says HC_FRAME_END, or is gone. */
+/* Block until it has nothing more to say. */
 void hc_wire_await_end(int fd);
 
 /* Drop what it has said so far: to one that has died since. */
