@@ -52,11 +52,7 @@ static void put_line(struct hc_events *e, enum hc_event_stream stream, const cha
 {
     if (len == 0 || e->tails[stream].cut)
         return;
-    if (e->lines.len > HC_EVENTS_MAX) {
-        e->tails[stream].cut = true;
-        (void)hc_buf_fmt(&e->lines, "{\"event\": \"cut\", \"stream\": \"%s\"}\n", stream_names[stream]);
-        return;
-    }
+    size_t before = e->lines.len;
     bool plain = hc_utf8_valid(data, len, NULL);
     (void)hc_buf_fmt(&e->lines, "{\"event\": \"%s\", \"%s\": ", stream_names[stream],
                      plain ? "text" : "data");
@@ -65,6 +61,11 @@ static void put_line(struct hc_events *e, enum hc_event_stream stream, const cha
     else
         put_base64(&e->lines, data, len);
     (void)hc_buf_str(&e->lines, "}\n");
+    if (e->lines.len <= HC_EVENTS_MAX)
+        return;
+    e->lines.len = before;
+    e->tails[stream].cut = true;
+    (void)hc_buf_fmt(&e->lines, "{\"event\": \"cut\", \"stream\": \"%s\"}\n", stream_names[stream]);
 }
 
 /* The rest of the character of which we hold the beginning. Returns how many bytes were taken. */
