@@ -32,8 +32,8 @@ static int settle(struct hc_error *err)
     if (rc == 0)
         rc = hc_walls_raise(err);
     while (rc == 0) {
-        if (has_news(&seen))
-            rc = hc_ledger_settle(ledger, err);
+        if (has_news(&seen) && (rc = hc_ledger_settle(ledger, err)) < 0)
+            break; /* at once, by which the keeper knows that it cannot do its work */
         (void)poll(NULL, 0, TICK_MS);
     }
     hc_ledger_close(ledger);

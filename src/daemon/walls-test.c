@@ -118,7 +118,12 @@ static int keep_request(void)
 static int make_pair(void)
 {
     int fds[2];
-    return result(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds));
+    return result(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds));
+}
+static int make_datagram_pair(void)
+{
+    int fds[2];
+    return result(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, fds));
 }
 
 static const struct {
@@ -131,6 +136,7 @@ static const struct {
     {"ask for another process", signal_parent, ENOSYS},
     {"have signals sent to another process", own_signals_to_parent, ENOSYS},
     {"make a socket", make_socket, ENOSYS},
+    {"make sockets that send to others", make_datagram_pair, ENOSYS},
     {"read another process's memory", look_into_parent, ENOSYS},
     {"open a file to write", open_to_write, ENOSYS},
     {"empty a file", truncate_it, ENOSYS},

@@ -66,7 +66,6 @@ static const struct rule {
     {"mmap", 2, PROT_EXEC, 0, "memory, which is no code"},
     {"mprotect", 2, PROT_EXEC, 0, "memory, which is no code"},
     {"openat", 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY, "policies, trees and results, to be read"},
-    {"socketpair", 0, UINT32_MAX, AF_UNIX, "to the process that runs a job with tools, or holds a session"},
     /* Not F_SETOWN, with which the kernel sends signals to others. */
     {"fcntl", 1, UINT32_MAX, F_GETFD, "its descriptors"},
     {"fcntl", 1, UINT32_MAX, F_SETFD, "its descriptors"},
@@ -93,7 +92,15 @@ static int fill(scmp_filter_ctx filter)
 {
     /* abort(3), and nobody else's end. */
     const struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX, (scmp_datum_t)getpid());
+    /* To the process that runs a job with tools, or holds a session. From a pair of datagram sockets one
+     * could send to any other of the host. */
+    const struct scmp_arg_cmp pair[] = {
+        SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX, AF_UNIX),
+        SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, SOCK_STREAM | SOCK_CLOEXEC),
+    };
     int rc = allow(filter, "tgkill", 1, &self);
+    if (rc == 0)
+        rc = allow(filter, "socketpair", 2, pair);
     char name[32];
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
         for (const char *at = allowed[i].calls; rc == 0 && hc_calls_next(&at, name);)

@@ -61,14 +61,16 @@ static int make_directory(struct hc_store *s, const char *parent, struct hc_erro
     return s->path ? 0 : hc_fail(err, ENOMEM, "open %s", path);
 }
 
-/* Of ours, and of a server that is no more. */
-static bool is_left(int dir, const char *name)
+/* Of ours, and of a server that is no more: with its lock, which the caller holds until it has been removed,
+ * since a server that has just made it would take it otherwise. -1: it is not. */
+static int hold_left(int dir, const char *name)
 {
     struct stat st;
     if (strncmp(name, TEMPORARY, strlen(TEMPORARY)) != 0)
-        return false;
+        return -1;
     hc_autofd fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    return fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0;
+    bool left = fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0;
+    return left ? hc_take(&fd) : -1;
 }
 
 int hc_store_reap(void)
@@ -77,9 +79,11 @@ int hc_store_reap(void)
     int gone = 0;
     DIR *dir = opendir(temporary_place());
     const struct dirent *e;
-    while (dir && (e = readdir(dir)))
-        if (is_left(dirfd(dir), e->d_name) && hc_remove_results(dirfd(dir), e->d_name, &ignored) == 0)
+    while (dir && (e = readdir(dir))) {
+        hc_autofd held = hold_left(dirfd(dir), e->d_name);
+        if (held >= 0 && hc_remove_results(dirfd(dir), e->d_name, &ignored) == 0)
             gone++;
+    }
     if (dir)
         (void)closedir(dir);
     return gone;
