@@ -3,6 +3,7 @@
 #include "daemon/front.h"
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "spec/json.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <sys/socket.h>
 
 #define READ_CHUNK 65536
+#define MOST_SAID  ((size_t)128 << 20) /* that is not answered yet, such as the results of branches */
 
 static const char *text_of(const cJSON *node, const char *member)
 {
@@ -148,7 +150,7 @@ static void take_line(struct hc_dialog *d, const char *line, size_t len)
 {
     cJSON *json = cJSON_ParseWithLength(line, len);
     const char *event = text_of(json, "event");
-    if (d->task && is_told(json, event)) {
+    if (d->task && d->streams && is_told(json, event)) {
         (void)hc_buf_add(&d->task->events.lines, line, len);
         (void)hc_buf_str(&d->task->events.lines, "\n");
     }
@@ -167,14 +169,31 @@ static void take_line(struct hc_dialog *d, const char *line, size_t len)
     cJSON_Delete(json);
 }
 
+/* Its words are kept here until they are answered: nobody's cell makes this process large. */
+static void stop_listening(struct hc_dialog *d)
+{
+    hc_warn("session %s: ended, as it says more than is kept of one answer", d->id);
+    d->deaf = true;
+    (void)snprintf(d->reason, sizeof d->reason, "output");
+    hc_buf_finish(&d->in);
+    hc_buf_finish(&d->list);
+    hc_dialog_cancel(d);
+}
+
 bool hc_dialog_read(struct hc_dialog *d)
 {
     char chunk[READ_CHUNK];
+    if (d->deaf)
+        return false;
     ssize_t n = TEMP_FAILURE_RETRY(recv(d->stream.fd, chunk, sizeof chunk, MSG_DONTWAIT));
     if (n < 0 && errno == EAGAIN)
         return false;
-    if (n <= 0 || hc_buf_add(&d->in, chunk, (size_t)n) < 0)
+    if (n <= 0)
         return false;
+    if (d->in.len + d->list.len + (size_t)n > MOST_SAID || hc_buf_add(&d->in, chunk, (size_t)n) < 0) {
+        stop_listening(d);
+        return false;
+    }
     size_t begin = 0;
     const char *end;
     while ((end = memchr(d->in.data + d->scanned, '\n', d->in.len - d->scanned))) {

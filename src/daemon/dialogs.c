@@ -171,7 +171,7 @@ static void stream_ready(struct hc_watch *w, uint32_t events)
     if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR)) || hc_dialog_read(d))
         return;
     char probe;
-    ssize_t n = recv(d->stream.fd, &probe, 1, MSG_DONTWAIT | MSG_PEEK);
+    ssize_t n = d->deaf ? 0 : recv(d->stream.fd, &probe, 1, MSG_DONTWAIT | MSG_PEEK);
     if (n == 0 || (n < 0 && errno != EAGAIN))
         hc_reactor_remove(d->front->epoll, &d->stream); /* the channel tells the rest */
 }
@@ -451,11 +451,11 @@ void hc_dialog_interrupt(struct hc_dialog *d)
 static void close_dialog(struct hc_dialog *d)
 {
     static const char line[] = "{\"close\": true}";
-    if (d->closing)
+    if (d->closing ||
+        d->state == HC_DIALOG_STARTING) /* which is told when it is there: drained() asks again */
         return;
     d->closing = true;
-    if (d->state != HC_DIALOG_STARTING)
-        say(d, line, sizeof line - 1);
+    say(d, line, sizeof line - 1);
 }
 
 void hc_dialog_cancel(struct hc_dialog *d)

@@ -21,6 +21,7 @@ struct hc_dialog {
     struct hc_front *front;
     enum hc_dialog_state state;
     bool closing;                    /* it has been told to end */
+    bool deaf;                       /* it has said more than is kept, and is about to end */
     bool streams;                    /* it has been told to tell what runs print */
     struct hc_watch channel, stream; /* to its process */
     struct hc_tool_link tools;

@@ -53,11 +53,19 @@ static void reload(struct hc_front *f, const int fds[HC_RELOAD_FDS])
         hc_warn("not reloaded: %s", err.text);
         return;
     }
+    const int64_t most = f->most_waiting - FDS_OF_RUN * (fresh.sessions - f->config.sessions);
+    if (most < 1) {
+        hc_warn("not reloaded: %lld sessions need more descriptors than the limit (RLIMIT_NOFILE) leaves",
+                (long long)fresh.sessions);
+        hc_config_finish(&fresh);
+        return;
+    }
     if (hc_tenants_reload(f->tenants, &fresh, &err) < 0) {
         hc_warn("not reloaded: %s", err.text);
         hc_config_finish(&fresh);
         return;
     }
+    f->most_waiting = most;
     hc_queue_resize(f->queue, (int64_t)f->worker_count, MIN(fresh.queue, f->most_waiting));
     hc_config_finish(&f->config);
     f->config = fresh;

@@ -319,6 +319,22 @@ static void running_jobs_stay_within_count_and_memory(void **state)
     close_house(h);
 }
 
+static void memory_of_sessions_holds_jobs(void **state)
+{
+    struct hc_tenant a = tenant("a", 100);
+    struct house *h = open_house(8);
+    (void)state;
+    a.quota.memory = 250;
+    a.running_memory = 200; /* of sessions, which are no jobs */
+    (void)submit(h, &a, 10);
+    assert_int_equal(hc_queue_next(h->queue, h->now), -1);
+    a.running_memory = 100;
+    start_jobs(h);
+    assert_int_equal(a.running, 1);
+    run(h, -1);
+    close_house(h);
+}
+
 static void a_used_up_window_holds_jobs_until_it_has_moved_on(void **state)
 {
     struct hc_tenant a = tenant("a", 100);
@@ -396,6 +412,7 @@ int main(void)
         cmocka_unit_test(nobody_owes_for_time_that_nobody_else_wanted),
         cmocka_unit_test(each_quota_refuses_with_its_name_and_a_time),
         cmocka_unit_test(running_jobs_stay_within_count_and_memory),
+        cmocka_unit_test(memory_of_sessions_holds_jobs),
         cmocka_unit_test(a_used_up_window_holds_jobs_until_it_has_moved_on),
         cmocka_unit_test(a_job_that_could_not_be_begun_is_its_tenants_next),
         cmocka_unit_test(a_waiting_job_can_be_found_and_taken_out_by_its_tenant),

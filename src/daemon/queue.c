@@ -155,13 +155,14 @@ static void unlink_job(struct hc_queue *q, struct hc_queued *job)
         end_waiting(q, t);
 }
 
-/* Room for the tenant's first job, but for its window. Alone it always fits: a reload may have made the quota
- * smaller than the job is. */
+/* Room for the tenant's first job, but for its window. If nothing of the tenant's runs it always fits: a
+ * reload may have made the quota smaller than the job is. */
 static bool has_room(const struct hc_tenant *t)
 {
     if (t->quota.running > 0 && t->running >= t->quota.running)
         return false;
-    return t->quota.memory <= 0 || t->running == 0 || t->running_memory + t->first->memory <= t->quota.memory;
+    return t->quota.memory <= 0 || t->running_memory == 0 ||
+           t->running_memory + t->first->memory <= t->quota.memory;
 }
 
 static bool goes_before(const struct hc_tenant *a, const struct hc_tenant *b)
