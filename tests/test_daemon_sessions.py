@@ -311,6 +311,38 @@ def test_a_call_that_nobody_answers_fails_in_the_program(daemon):
     assert manifest["status"] == "ok" and "200ms" in manifest["stdout"]["text"], manifest
 
 
+LONG_ANSWERS = """
+def say(n):
+    try:
+        return len(tools.say(n=n))
+    except ToolError as error:
+        return str(error)
+print(*[say(n) for n in range(5)], sep="\\n")
+"""
+
+
+def test_an_answer_that_is_too_long_fails_its_call_alone(daemon):
+    """However long it is, and whether it is a value or an error: calls after it are answered, and the job goes on."""
+    spec = daemon.spec({"code": LONG_ANSWERS, "tools": {"say": {"result_size": "1K"}}})
+    answers = [{"value": "x" * (3 << 20)}, {"value": "x" * 1023}, {"error": "e" * (3 << 20)}, {"value": "x" * 1022},
+               {"error": "one line\nand another"}]
+    connection = ask_for_events(daemon, "/v1/jobs", spec)
+    replies = []
+    for line in calls_of(connection):
+        if line["event"] == "tool_call":
+            assert line["result_size"] == 1024
+            [job] = [j["job_id"] for j in daemon.get("/v1/jobs").json["jobs"] if j["state"] == "running"]
+            replies.append(daemon.send(f"/v1/jobs/{job}/tools/{line['id']}", answers[line["arguments"]["n"]]))
+    connection.close()
+    manifest = line.get("manifest") or daemon.get(f"/v1/jobs/{job}").json["manifest"]
+    assert [reply.status for reply in replies] == [413, 413, 204, 204, 204], replies
+    too_long = f"the result has {(3 << 20) + 2} bytes, more than the tool's result_size, 1K"
+    assert replies[0].json["detail"] == too_long and replies[0].json["type"].endswith(":too-large")
+    assert manifest["status"] == "ok" and manifest["stdout"]["text"].splitlines() == [
+        too_long, too_long.replace(str((3 << 20) + 2), "1025"), "e" * 255, "1022", "one line"], manifest
+    assert [call["status"] for call in manifest["tools"]] == ["error", "error", "error", "ok", "error"]
+
+
 def test_tools_that_are_commands_are_not_the_senders_to_bring(daemon):
     answer = daemon.post({"code": "1", "tools": {"add": {**TOOLS["add"], "command": ["/bin/true"]}}})
     assert answer.status == 400 and "command" in answer.json["detail"]

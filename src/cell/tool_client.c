@@ -26,13 +26,15 @@ void hc_tool_client_finish(struct hc_tool_client *c)
     c->fd = -1;
 }
 
-int hc_tool_client_call(struct hc_tool_client *c, uint32_t id, const char *name, const char *arguments)
+int hc_tool_client_call(struct hc_tool_client *c, uint32_t id, const struct hc_tool *tool,
+                        const char *arguments)
 {
     if (c->sent == c->out.len) {
         hc_buf_clear(&c->out);
         c->sent = 0;
     }
-    return hc_buf_fmt(&c->out, "{\"id\": %u, \"name\": \"%s\", \"arguments\": %s}\n", id, name, arguments);
+    return hc_buf_fmt(&c->out, "{\"id\": %u, \"result_size\": %lld, \"name\": \"%s\", \"arguments\": %s}\n",
+                      id, (long long)tool->result_bytes, tool->name, arguments);
 }
 
 bool hc_tool_client_send(struct hc_tool_client *c)

@@ -1,9 +1,10 @@
 /* tool_client.h - calls of tools that the client answers: a line of JSON for each, both ways, over a stream
- * socket. Out: {"id", "name", "arguments"}. In: {"id", "value"} or {"id", "error"}, in any order. */
+ * socket. Out: {"id", "result_size", "name", "arguments"}, which begins so. In: {"id", "value"} or {"id",
+ * "error"}, in any order. */
 #ifndef HC_CELL_TOOL_CLIENT_H
 #define HC_CELL_TOOL_CLIENT_H
 
-#include "spec/json.h"
+#include "spec/tool.h"
 
 struct hc_tool_client {
     int fd; /* borrowed; -1: there is none, or it has gone */
@@ -25,7 +26,8 @@ int hc_tool_client_init(struct hc_tool_client *c, int fd, size_t max, struct hc_
 void hc_tool_client_finish(struct hc_tool_client *c);
 
 /* Queue a call. `arguments` is JSON without line ends. */
-int hc_tool_client_call(struct hc_tool_client *c, uint32_t id, const char *name, const char *arguments);
+int hc_tool_client_call(struct hc_tool_client *c, uint32_t id, const struct hc_tool *tool,
+                        const char *arguments);
 
 /* Send what it takes. Returns true if some is left. */
 bool hc_tool_client_send(struct hc_tool_client *c);

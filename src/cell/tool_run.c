@@ -111,8 +111,8 @@ static void send_client(struct hc_toolbox *tb)
 
 static void ask_client(struct hc_toolbox *tb, struct slot *s)
 {
-    if (tb->client.fd < 0 || hc_tool_client_call(&tb->client, s->client_id = ++tb->client_id, s->tool->name,
-                                                 s->arguments.data) < 0) {
+    if (tb->client.fd < 0 ||
+        hc_tool_client_call(&tb->client, s->client_id = ++tb->client_id, s->tool, s->arguments.data) < 0) {
         hc_tool_fail_call(tb, s, HC_TOOL_ERROR, "the tools' client has gone");
         return;
     }

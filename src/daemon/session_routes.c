@@ -203,6 +203,8 @@ int hc_reply_tool(struct hc_exchange *x, struct hc_tool_link *link)
         return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "no such call waits for an answer");
     case 2:
         return hc_reply_fail(x, HC_PROBLEM_BUSY, "earlier answers have not been read yet");
+    case 3:
+        return hc_reply_fail(x, HC_PROBLEM_TOO_LARGE, "%s", err.text);
     default:
         return hc_reply_fail(x, HC_PROBLEM_REQUEST, "%s", err.text);
     }

@@ -69,13 +69,26 @@ static void answer_line(struct hc_tool_link *l, const char *line)
     flush(l);
 }
 
-/* One call, which begins as `prefix` says: our own processes write it. */
+/* How a call begins: our own processes write it. */
+static bool read_head(const char *line, size_t len, struct hc_open_call *call)
+{
+    static const char then[] = ", \"result_size\": ";
+    char *end;
+    if (len < sizeof prefix || strncmp(line, prefix, sizeof prefix - 1) != 0)
+        return false;
+    call->id = (uint32_t)strtoul(line + sizeof prefix - 1, &end, 10);
+    if (strncmp(end, then, sizeof then - 1) != 0)
+        return false;
+    call->most = (uint32_t)strtoul(end + sizeof then - 1, &end, 10);
+    return true;
+}
+
 static void take_call(struct hc_tool_link *l, const char *line, size_t len, struct hc_events *e)
 {
     char refusal[120];
-    if (len < sizeof prefix || strncmp(line, prefix, sizeof prefix - 1) != 0)
+    struct hc_open_call call;
+    if (!read_head(line, len, &call))
         return;
-    uint32_t id = (uint32_t)strtoul(line + sizeof prefix - 1, NULL, 10);
     if (l->count == HC_TOOL_CALLS) { /* those that came to no answer in time are among them */
         memmove(l->open, l->open + 1, (HC_TOOL_CALLS - 1) * sizeof *l->open);
         l->count--;
@@ -84,11 +97,11 @@ static void take_call(struct hc_tool_link *l, const char *line, size_t len, stru
         (void)snprintf(
             refusal, sizeof refusal,
             "%s%u, \"error\": \"too much is told of this job already: no call reaches the client\"}\n",
-            prefix, id);
+            prefix, call.id);
         answer_line(l, refusal);
         return;
     }
-    l->open[l->count++] = id;
+    l->open[l->count++] = call;
     (void)hc_buf_str(&e->lines, "{\"event\": \"tool_call\", ");
     (void)hc_buf_add(&e->lines, line + 1, len - 1);
     (void)hc_buf_str(&e->lines, "\n");
@@ -126,7 +139,7 @@ static size_t find_call(const struct hc_tool_link *l, const char *call)
 {
     char text[16];
     for (size_t i = 0; i < l->count; i++) {
-        (void)snprintf(text, sizeof text, "%u", l->open[i]);
+        (void)snprintf(text, sizeof text, "%u", l->open[i].id);
         if (strcmp(text, call) == 0)
             return i;
     }
@@ -142,11 +155,12 @@ int hc_tool_link_answer(struct hc_tool_link *l, const char *call, const char *te
         return 1;
     if (l->out.len - l->sent > MOST_WAITING)
         return 2;
-    if (hc_tool_answer_line(&line, l->open[i], text, len, err) < 0)
+    int rc = hc_tool_answer_line(&line, &l->open[i], text, len, err);
+    if (rc < 0)
         return -1;
     l->count--;
     memmove(l->open + i, l->open + i + 1, (l->count - i) * sizeof *l->open);
     (void)hc_buf_add(&l->out, line.data, line.len);
     flush(l);
-    return 0;
+    return rc;
 }

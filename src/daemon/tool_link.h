@@ -8,13 +8,17 @@
 
 #define HC_TOOL_CALLS 256 /* that may wait for their answers */
 
+struct hc_open_call {
+    uint32_t id, most; /* bytes of its result */
+};
+
 struct hc_tool_link {
     struct hc_watch watch; /* fd -1: there is none, or not any more */
     int epoll;
     struct hc_buf in, out;
     size_t sent;
     bool waits; /* epoll tells when it takes more */
-    uint32_t open[HC_TOOL_CALLS];
+    struct hc_open_call open[HC_TOOL_CALLS];
     size_t count;
 };
 
@@ -26,15 +30,19 @@ int hc_tool_link_open(struct hc_tool_link *l, int epoll, void (*ready)(struct hc
                       struct hc_error *err);
 void hc_tool_link_close(struct hc_tool_link *l);
 
-/* Send and receive what there is: calls become events, {"event": "tool_call", "id", "name", "arguments"}. */
+/* Send and receive what there is: calls become events, {"event": "tool_call", "id", "result_size", "name",
+ * "arguments"}. */
 void hc_tool_link_work(struct hc_tool_link *l, struct hc_events *e);
 
 /* The answer to a call, as a client sends it: {"value": JSON} or {"error": TEXT}. 0; 1: no such call waits;
- * 2: too much waits to be read; -1: it is no answer (HC_EXIT_DATA). */
+ * 2: too much waits to be read; 3: its value is longer than the tool's results may be, and the call has
+ * failed by that; -1: it is no answer (HC_EXIT_DATA). */
 int hc_tool_link_answer(struct hc_tool_link *l, const char *call, const char *text, size_t len,
                         struct hc_error *err);
 
-/* The bytes of an answer as the line that goes over the socket; -1 as above. Calls nothing. */
-int hc_tool_answer_line(struct hc_buf *out, uint32_t id, const char *text, size_t len, struct hc_error *err);
+/* The bytes of an answer as the line that goes over the socket, never much longer than a result may be, which
+ * is what its other end takes; 3 and -1 as above. Calls nothing. */
+int hc_tool_answer_line(struct hc_buf *out, const struct hc_open_call *call, const char *text, size_t len,
+                        struct hc_error *err);
 
 #endif
