@@ -1,11 +1,14 @@
 """The Python package as a client of a daemon: waiting and awaiting, files, events, problems, daemons that lie."""
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import cells
@@ -220,6 +223,105 @@ def test_a_daemon_that_dies_leaves_an_unknown_outcome(base_tree):
         with pytest.raises(hotcell.DaemonLost) as caught:
             hotcell.Daemon(d.socket).run(LONG, on_event=kill, **{**BOUNDS, "timeout": 100})
         assert caught.value.retry == "started_outcome_unknown"
+
+
+# ---- daemons that listen no more ----
+
+@contextlib.contextmanager
+def deaf(daemon):
+    """Gives what makes the daemon hear of no other connection, until the end of the block; those that it has go on."""
+    aside = Path(f"{daemon.socket}.aside")
+    try:
+        yield lambda: Path(daemon.socket).rename(aside)
+    finally:
+        aside.rename(daemon.socket)
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_a_job_that_has_begun_is_not_run_again_on_this_host(run, daemon, monkeypatch, later):
+    """The answer to a call needs a connection of its own, and there is none to be had."""
+    monkeypatch.setenv("HOTCELL_SOCKET", str(daemon.socket))
+    calls = []
+    with deaf(daemon) as go_deaf:
+        def once():
+            calls.append(1)
+            go_deaf()
+
+        async def once_later():
+            once()
+        with pytest.raises(hotcell.DaemonLost) as lost:
+            run("tools.once()", tools={"once": once_later if later else once}, **BOUNDS)
+    assert len(calls) == 1 and lost.value.retry == "started_outcome_unknown"
+    assert hotcell.Daemon(daemon.socket).job(lost.value.job_id).info()["job_id"] == lost.value.job_id
+
+
+def test_a_job_whose_files_cannot_be_fetched_can_be_asked_for_again(client, daemon, here):
+    with deaf(daemon) as go_deaf, pytest.raises(hotcell.DaemonLost) as lost:
+        client.run("open('f', 'w').write('x')", on_event=lambda e: e["event"] == "manifest" and go_deaf(), **BOUNDS)
+    job = client.job(lost.value.job_id)
+    with deaf(daemon) as go_deaf:
+        go_deaf()
+        with pytest.raises(hotcell.DaemonLost) as lost:
+            job.result()
+    assert lost.value.job_id == job.id
+    assert job.result(output_dir="out").ok and (here / "out" / "f").read_text() == "x"
+
+
+def test_a_run_of_a_session_whose_files_cannot_be_fetched(client, daemon):
+    session = client.session(**BOUNDS)
+    with deaf(daemon) as go_deaf, pytest.raises(hotcell.DaemonLost) as lost:
+        session.run("n = 1; open('f', 'w').write('x')", on_event=lambda e: e["event"] == "result" and go_deaf())
+    assert lost.value.retry == "started_outcome_unknown" and session.run("n").value == 1 and session.file("f") == b"x"
+    with deaf(daemon) as go_deaf:
+        go_deaf()
+        with pytest.raises(hotcell.DaemonUnavailable) as caught:
+            session.run("n += 1")
+    assert caught.value.retry == "not_started" and session.run("n").value == 1
+    session.close()
+
+
+# ---- daemons that take their time ----
+
+def post(asynchronous, path, body):
+    flow = wire.exchange(wire.Place(path=str(path)), "POST", "/", body)
+    return asyncio.run(wire.aresult_of(flow)) if asynchronous else wire.result_of(flow)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_daemon_that_takes_nothing_of_a_request_is_lost(here, monkeypatch, asynchronous):
+    monkeypatch.setattr(wire, "PATIENCE", 0.1)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(here / "socket"))
+        server.listen()
+        with pytest.raises(hotcell.DaemonLost, match="send the request: timed out"):
+            post(asynchronous, here / "socket", bytes(8 << 20))
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_daemon_that_takes_a_request_slowly_is_waited_for(here, monkeypatch, asynchronous):
+    """It takes longer for the whole than anybody is patient, and for no part of it."""
+    pace = threading.Event()
+    monkeypatch.setattr(wire, "PATIENCE", 2 * cells.SLOWNESS)
+
+    def serve(server):
+        connection, _ = server.accept()
+        with connection:
+            last = b""
+            while not last.endswith(b"end"):
+                pace.wait(0.2 * cells.SLOWNESS)
+                last = connection.recv(1 << 16)
+            connection.sendall(impostors.respond(b"{}", "application/json"))
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(here / "socket"))
+        server.listen()
+        thread = threading.Thread(target=serve, args=(server,))
+        thread.start()
+        try:
+            answer, body = post(asynchronous, here / "socket", bytes(15 << 16) + b"end")
+        finally:
+            pace.set()
+            thread.join()
+    assert (answer.status, body) == (200, b"{}")
 
 
 # ---- daemons that are none ----

@@ -16,8 +16,8 @@ from .place import keep, raw_name, write
 from .results import Result, result_from_manifest
 from .staging import contents, to_json
 from .tools import Tool, Tools, failure_of, tools_by_name
-from .wire import (Answer, Aside, Call, Connection, Flow, Place, adrive, aresult_of, drive, events, exchange, find_place, request, result_of,
-                   watched)
+from .wire import (Answer, Aside, Call, Connection, Flow, Place, adrive, aresult_of, begun, drive, events, exchange, find_place, request,
+                   result_of, watched)
 
 if TYPE_CHECKING:
     from .dialogs import AsyncDaemonSession, DaemonSession
@@ -104,10 +104,14 @@ class _End:
         parent, _, name = answer.headers.get("location", "").rpartition("/")
         self.job_id = named_id(self._place, {"id": name if parent == "/v1/jobs" else ""}, "id")
 
-    def put_id(self, error: BaseException) -> None:
-        """So that whoever catches it can ask later."""
-        if isinstance(error, DaemonLost):
+    @contextlib.contextmanager
+    def known(self) -> Iterator[None]:
+        """Who catches DaemonLost can ask later."""
+        try:
+            yield
+        except DaemonLost as error:
             error.job_id = self.job_id or None
+            raise
 
     def result(self) -> Dict[str, Any]:
         """The manifest."""
@@ -138,26 +142,26 @@ def _aside(flow: Flow) -> Flow:
 def _answer_flow(place: Place, path: str, tool: Tool, arguments: Dict[str, Any]) -> Flow:
     answer = yield Call(tool, arguments)
     try:
-        yield from exchange(place, "POST", path, answer)
+        yield from begun(exchange(place, "POST", path, answer))
     except NotFound:  # it has ended without waiting for it
         pass
     except InputProblem as error:  # the same, or the daemon does not take this answer
         with contextlib.suppress(NotFound, InputProblem):
-            yield from exchange(place, "POST", path, failure_of(error))
+            yield from begun(exchange(place, "POST", path, failure_of(error)))
 
 
 def run_flow(place: Place, body: bytes, output_dir: Optional["PathLike"], listener: Optional[Listener] = None,
              tools: Optional[Mapping[str, Tool]] = None) -> Flow:
     """Run a job, wait for its end, fetch its files: returns a Result."""
     end = _End(place, listener, tools)
-    try:
-        yield from watched(events(place, "POST", "/v1/jobs", body, on_head=end.see_head), end.see)
-    except BaseException as error:
-        end.put_id(error)
-        if end.job_id and place.path is None and end.manifest is None:
-            post_at_once(place, _job_path(end.job_id, "cancel"))
-        raise
-    return (yield from fetch_flow(place, end.job_id, end.result(), output_dir))
+    with end.known():
+        try:
+            yield from watched(events(place, "POST", "/v1/jobs", body, on_head=end.see_head), end.see)
+        except BaseException:
+            if end.job_id and place.path is None and end.manifest is None:
+                post_at_once(place, _job_path(end.job_id, "cancel"))
+            raise
+        return (yield from fetch_flow(place, end.job_id, end.result(), output_dir))
 
 
 def post_at_once(place: Place, path: str) -> None:
@@ -188,10 +192,10 @@ def files_flow(place: Place, path: str, manifest: Dict[str, Any], where: Path) -
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DaemonLost(f"{place.name}: the manifest is not as it should be: {error!r}") from error
     for file in (*found.figures, *found.files):
-        _, content = yield from exchange(place, "GET", _file_path(path, raw_name(file)))
+        _, content = yield from begun(exchange(place, "GET", _file_path(path, raw_name(file))))
         keep(where, file, content)
     for name in names:
-        _, content = yield from exchange(place, "GET", _file_path(path, name))
+        _, content = yield from begun(exchange(place, "GET", _file_path(path, name)))
         write(where, name, content, 0o600)
     return found
 
@@ -215,12 +219,9 @@ def _submit_flow(place: Place, body: bytes, key: Optional[str]) -> Flow:
 def _wait_flow(place: Place, job_id: str, output_dir: Optional["PathLike"], listener: Optional[Listener],
                tools: Mapping[str, Tool]) -> Flow:
     end = _End(place, listener, tools, job_id)
-    try:
-        yield from watched(events(place, "GET", _job_path(job_id, "events")), end.see)
-    except DaemonLost as error:
-        end.put_id(error)
-        raise
-    return (yield from fetch_flow(place, job_id, end.result(), output_dir))
+    with end.known():
+        yield from watched(begun(events(place, "GET", _job_path(job_id, "events"))), end.see)
+        return (yield from fetch_flow(place, job_id, end.result(), output_dir))
 
 
 def file_flow(place: Place, job: str, path: str) -> Flow:

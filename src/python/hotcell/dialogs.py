@@ -86,7 +86,7 @@ class _Dialog:
         if error.status != 410:
             return error
         info: Dict[str, Any] = {}
-        with contextlib.suppress(Problem):
+        with contextlib.suppress(HotcellError):
             info = yield from json_flow(self._place, "GET", self._path)
         return SessionEnded(info.get("reason") or str(error), info.get("manifest") or error.manifest)
 

@@ -97,7 +97,7 @@ class DaemonUnavailable(LaunchFailed):
 
 
 class DaemonLost(LaunchFailed):
-    """The connection broke, or who answers is no hotcelld.
+    """The connection broke, or nobody listens any more once a job has begun, or who answers is no hotcelld.
 
     `job_id`, if it is known: Daemon.job(job_id) tells what became of the job, unless the daemon was killed. Of a job
     that was submitted it does even then.

@@ -139,17 +139,24 @@ class Connection:
     def perform(self, operation: Union[Write, Read]) -> Any:
         """Its outcome. DaemonLost."""
         if isinstance(operation, Write):
-            self.socket.settimeout(PATIENCE)
-            try:
-                self.socket.sendall(operation.data)
-            except (BrokenPipeError, ConnectionResetError):
-                return False  # and may have said why
-            return True
+            return self._write(memoryview(operation.data))
         self.socket.settimeout(None)
         try:
             return self.socket.recv(BLOCK)
         except OSError as error:
             raise DaemonLost(f"read the answer: {error.strerror}") from error
+
+    def _write(self, rest: memoryview) -> bool:
+        """In pieces: patience is with a daemon that takes nothing, however long it takes for all."""
+        self.socket.settimeout(PATIENCE)
+        try:
+            while rest:
+                rest = rest[self.socket.send(rest[:BLOCK]):]
+        except (BrokenPipeError, ConnectionResetError):
+            return False  # and may have said why
+        except OSError as error:
+            raise DaemonLost(f"send the request: {error.strerror or error}") from error
+        return True
 
     def close(self) -> None:
         """The other side hears the end."""
@@ -176,16 +183,26 @@ class AsyncConnection:
     async def perform(self, operation: Union[Write, Read]) -> Any:
         """Its outcome. DaemonLost."""
         if isinstance(operation, Write):
-            self.writer.write(operation.data)
-            try:
-                await self.writer.drain()
-            except (BrokenPipeError, ConnectionResetError):
-                return False
-            return True
+            return await self._write(memoryview(operation.data))
         try:
             return await self.reader.read(BLOCK)
         except OSError as error:
             raise DaemonLost(f"read the answer: {error.strerror}") from error
+
+    async def _write(self, data: memoryview) -> bool:
+        """As Connection's."""
+        import asyncio
+        try:
+            for at in range(0, len(data), BLOCK):
+                self.writer.write(data[at:at + BLOCK])
+                await asyncio.wait_for(self.writer.drain(), PATIENCE)
+        except (BrokenPipeError, ConnectionResetError):
+            return False
+        except asyncio.TimeoutError as error:  # which is an OSError, without a word, in some versions of Python
+            raise DaemonLost("send the request: timed out") from error
+        except OSError as error:
+            raise DaemonLost(f"send the request: {error.strerror or error}") from error
+        return True
 
     def close(self) -> None:
         """The other side hears the end."""
@@ -451,6 +468,15 @@ def events(place: Place, method: str, path: str, body: Any = None, headers: Opti
         connection.close()
     if answer.status >= 400:
         raise problem(answer.status, answer.take())
+
+
+def begun(flow: Flow) -> Flow:
+    """The same flow, of a job or a run that the daemon has already: that nobody listens any more does not undo it, and
+    must not look as if nothing had been sent."""
+    try:
+        return (yield from flow)
+    except DaemonUnavailable as error:
+        raise DaemonLost(f"{error}: what it has begun may go on") from error
 
 
 def watched(flow: Flow, take: Callable[[Any], Optional[Flow]]) -> Flow:
