@@ -90,10 +90,10 @@ static int check_namespaces(struct hc_manifest *m, pid_t pid, struct hc_error *e
         if (own_namespace(i, ns[i].file, &ours, err) < 0)
             return -1;
         /* It goes on into the shim meanwhile: one that fails at once may be gone. */
-        if (stat(theirs, &b) < 0 && errno == ENOENT)
-            return hc_fail(err, 0, "the cell's first process ended before its layers were looked at");
         if (stat(theirs, &b) < 0)
-            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "look at %s", theirs);
+            return errno == ENOENT
+                       ? hc_fail(err, 0, "the cell's first process ended before its layers were looked at")
+                       : hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "look at %s", theirs);
         if (ours == b.st_ino)
             return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell has no %s namespace of its own",
                               ns[i].file);

@@ -239,13 +239,18 @@ static int prepare_env(struct hc_launch *l, struct hc_error *err)
 }
 
 struct filters {
-    struct hc_buf report, own;
+    struct hc_buf first, report, own;
 };
 
-/* That of a zygote itself. Its copies' are all in the handover. */
+/* That of a zygote itself. Its copies' are in the handover. */
 static int get_zygote_filter(struct hc_launch *l, bool counted, const char *cache, struct hc_error *err)
 {
     return hc_filter_get(HC_FILTER_ZYGOTE, l->run->policy, counted, cache, &l->first_filter, err);
+}
+
+static bool needs_own(const struct hc_launch *l)
+{
+    return !l->run->parked || !hc_handover_locks_early(l->run->policy->rules);
 }
 
 /* Which filters travel in the handover: of a cold cell the two that the interpreter's process puts on itself;
@@ -254,10 +259,10 @@ static int get_filters(struct hc_launch *l, const char *cache, struct filters *o
 {
     const struct hc_policy *policy = l->run->policy;
     const bool counted = l->cgroup.fd >= 0, zygote = l->plan.zygote, copy = l->run->parked;
-    struct hc_buf *first = zygote ? &out->own : &l->first_filter;
+    struct hc_buf *first = zygote ? &out->first : &l->first_filter;
     if ((!copy && hc_filter_get(HC_FILTER_FIRST, policy, counted, cache, first, err) < 0) ||
         (!copy && hc_filter_get(HC_FILTER_REPORT, policy, counted, cache, &out->report, err) < 0) ||
-        (!zygote && hc_filter_get(HC_FILTER_JOB, policy, counted, cache, &out->own, err) < 0) ||
+        (needs_own(l) && hc_filter_get(HC_FILTER_JOB, policy, counted, cache, &out->own, err) < 0) ||
         (zygote && get_zygote_filter(l, counted, cache, err) < 0))
         return -1;
     l->plan.filter = (struct sock_fprog){
@@ -265,6 +270,7 @@ static int get_filters(struct hc_launch *l, const char *cache, struct filters *o
         .filter = (struct sock_filter *)(void *)l->first_filter.data,
     };
     if (hc_weak(HC_WEAK_SECCOMP)) {
+        hc_buf_clear(&out->first);
         hc_buf_clear(&out->report);
         hc_buf_clear(&out->own);
     }
@@ -280,11 +286,14 @@ static int write_handover(struct hc_launch *l, const struct filters *f, struct h
         policy = &without_guard;
     }
     hc_autobuf bytes = {0};
-    if (hc_handover_write(l->run->job, policy, (struct hc_bpf){f->report.data, f->report.len},
-                          (struct hc_bpf){f->own.data, f->own.len}, &bytes, err) < 0)
+    const struct hc_handover_filters filters = {.first = {f->first.data, f->first.len},
+                                                .report = {f->report.data, f->report.len},
+                                                .own = {f->own.data, f->own.len}};
+    const enum hc_handover_kind kind = l->plan.zygote   ? HC_HANDOVER_ZYGOTE
+                                       : l->run->parked ? HC_HANDOVER_COPY
+                                                        : HC_HANDOVER_CELL;
+    if (hc_handover_write(kind, l->run->job, policy, &filters, &bytes, err) < 0)
         return -1;
-    if (l->plan.zygote)
-        hc_handover_for_zygote(&bytes);
     l->plan.handover_fd = hc_sealed_memfd("hotcell-handover", bytes.data, bytes.len, err);
     return l->plan.handover_fd < 0 ? -1 : 0;
 }
@@ -300,6 +309,7 @@ int hc_launch_prepare_handover(struct hc_launch *l, struct hc_error *err)
     int rc = get_filters(l, cached ? cache : NULL, &f, err);
     if (rc == 0)
         rc = write_handover(l, &f, err);
+    hc_buf_finish(&f.first);
     hc_buf_finish(&f.report);
     hc_buf_finish(&f.own);
     return rc;

@@ -82,7 +82,8 @@ static bool is_gone(int error)
 static int send_next(struct hc_session *s, const struct hc_job *job, struct hc_error *err)
 {
     hc_autobuf bytes = {0};
-    if (hc_handover_write(job, s->launch.sup.policy, (struct hc_bpf){0}, (struct hc_bpf){0}, &bytes, err) < 0)
+    const struct hc_handover_filters none = {0};
+    if (hc_handover_write(HC_HANDOVER_CELL, job, s->launch.sup.policy, &none, &bytes, err) < 0)
         return -1;
     hc_autofd fd = hc_sealed_memfd("hotcell-run", bytes.data, bytes.len, err);
     if (fd < 0)

@@ -105,7 +105,7 @@ static void lock(const struct hc_handover *h, PyObject *space)
         hc_fail_python("prepare for the program's end");
     if (hc_guard_install(space) < 0)
         hc_fail_python("install the guard");
-    if (hc_lock_syscalls(h->own, &err) < 0)
+    if (hc_lock_syscalls(h->filters.own, &err) < 0)
         hc_fail_shim(&err);
 }
 
@@ -231,7 +231,7 @@ _Noreturn void hc_guest_run(pid_t parent)
     hc_start_process(parent, "python3");
     if (hc_start_read(HC_FD_HANDOVER, &handover, &err) < 0)
         hc_fail_shim(&err);
-    if (handover.zygote)
+    if (handover.kind == HC_HANDOVER_ZYGOTE)
         hc_zygote_run(&handover);
     if (hc_start_report(&handover, &err) < 0 || hc_handover_parse(&handover, &err) < 0)
         hc_fail_shim(&err);

@@ -62,8 +62,9 @@ int hc_lock_report(struct hc_bpf filter, int *listener, struct hc_error *err)
 
 int hc_lock_syscalls(struct hc_bpf filter, struct hc_error *err)
 {
+    static bool is_on;
     struct sock_fprog program;
-    if (is_off(filter))
+    if (is_on || is_off(filter))
         return 0;
     if (prepare(filter, &program, err) < 0)
         return -1;
@@ -74,5 +75,6 @@ int hc_lock_syscalls(struct hc_bpf filter, struct hc_error *err)
         return hc_fail(err, errno, "system call filter");
     if (rc > 0)
         return hc_fail(err, 0, "system call filter: thread %ld could not take it", rc);
+    is_on = true;
     return 0;
 }

@@ -9,7 +9,8 @@
  * what would be reported is refused with EPERM. */
 int hc_lock_report(struct hc_bpf filter, int *listener, struct hc_error *err);
 
-/* Put the job's own filter on every thread of this process. An empty filter is an error. */
+/* Put the job's own filter on every thread of this process, once: it is what a later call finds done. An
+ * empty filter is an error. */
 int hc_lock_syscalls(struct hc_bpf filter, struct hc_error *err);
 
 #endif

@@ -58,7 +58,7 @@ int hc_start_read(int handover_fd, struct hc_handover *out, struct hc_error *err
 int hc_start_report(const struct hc_handover *h, struct hc_error *err)
 {
     hc_autofd listener = -1;
-    int rc = hc_lock_report(h->report, &listener, err);
+    int rc = hc_lock_report(h->filters.report, &listener, err);
     return rc < 0 ? -1 : hc_wire_pass(HC_FD_CONTROL, HC_FRAME_FILTERED, listener, err);
 }
 

@@ -21,6 +21,7 @@
 #include "shim/harness/frozen.h"
 #include "shim/harness/pyjson.h"
 #include "shim/harness/wire.h"
+#include "shim/lock.h"
 #include "shim/prefault.h"
 #include "shim/rehearse.h"
 #include "shim/settle.h"
@@ -85,8 +86,11 @@ static _Noreturn void wait_for_job(const struct hc_handover *zygote)
 {
     struct hc_error err;
     struct hc_handover job;
+    cJSON *rules = cJSON_GetObjectItemCaseSensitive(zygote->json.root, "rules");
     renew(zygote, 1);
     if (hc_start_report(zygote, &err) < 0)
+        hc_fail_shim(&err);
+    if (hc_handover_locks_early(rules) && hc_lock_syscalls(zygote->filters.own, &err) < 0)
         hc_fail_shim(&err);
     close(HC_FD_HANDOVER);
     close(HC_FD_SYNC); /* the last one: parked */
@@ -95,6 +99,8 @@ static _Noreturn void wait_for_job(const struct hc_handover *zygote)
         _exit(HC_EXIT_INTERNAL); /* nobody is left whom it could be told */
     if (hc_start_read(fd, &job, &err) < 0 || hc_handover_parse(&job, &err) < 0)
         hc_fail_shim(&err);
+    if (job.kind != HC_HANDOVER_COPY || !cJSON_AddItemReferenceToObject(job.json.root, "rules", rules))
+        _exit(HC_EXIT_INTERNAL);
     bool told;
     int status = hc_guest_job(&job, &told);
     if (told) /* the launcher looks at what we have used */
@@ -347,8 +353,8 @@ static void park(const struct request *r, const struct hc_handover *zygote)
         .stderr_fd = r->fds[HC_PARK_STDERR],
         .handover_fd = -1,
         .status_fd = r->fds[HC_PARK_STATUS],
-        .filter = {.len = (unsigned short)(zygote->own.len / sizeof(struct sock_filter)),
-                   .filter = (struct sock_filter *)(uintptr_t)zygote->own.data},
+        .filter = {.len = (unsigned short)(zygote->filters.first.len / sizeof(struct sock_filter)),
+                   .filter = (struct sock_filter *)(uintptr_t)zygote->filters.first.data},
     };
     struct birth birth = {.plan = &plan};
     PyOS_BeforeFork();

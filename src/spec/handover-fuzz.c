@@ -9,9 +9,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct hc_error err;
     if (hc_handover_split(&h, data, len, &err) < 0)
         return 0;
-    const uint8_t *text = (const uint8_t *)h.text, *report = h.report.data, *own = h.own.data;
-    if (text < data || report != text + h.text_len || own != report + h.report.len ||
-        own + h.own.len != data + len || h.report.len % 8 || h.own.len % 8)
+    const struct hc_handover_filters *f = &h.filters;
+    const uint8_t *text = (const uint8_t *)h.text, *first = f->first.data, *report = f->report.data,
+                  *own = f->own.data;
+    if (text < data || first != text + h.text_len || report != first + f->first.len ||
+        own != report + f->report.len || own + f->own.len != data + len ||
+        (f->first.len | f->report.len | f->own.len) % 8)
         abort();
     if (hc_handover_parse(&h, &err) < 0)
         return 0;

@@ -3,13 +3,18 @@
 #include "base/units.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FILTER_UNIT 8    /* sizeof(struct sock_filter) */
 #define FILTER_MAX  4096 /* BPF_MAXINSNS: the kernel takes no longer filter */
+
+static const uint32_t magics[] = {
+    [HC_HANDOVER_CELL] = 0x68634833u,   /* "hcH3" */
+    [HC_HANDOVER_ZYGOTE] = 0x68635a33u, /* "hcZ3" */
+    [HC_HANDOVER_COPY] = 0x68634333u,   /* "hcC3" */
+};
 
 static bool put_inputs(cJSON *root, const struct hc_job *job)
 {
@@ -58,7 +63,8 @@ static bool put_tools(cJSON *root, const struct hc_policy *p)
     return false;
 }
 
-static bool put_document(cJSON *root, const struct hc_job *job, const struct hc_policy *p)
+static bool put_document(cJSON *root, enum hc_handover_kind kind, const struct hc_job *job,
+                         const struct hc_policy *p)
 {
     const char *code = job->code;
     char run[32];
@@ -72,7 +78,7 @@ static bool put_document(cJSON *root, const struct hc_job *job, const struct hc_
            cJSON_AddStringToObject(root, "filename",
                                    job->run ? run : hc_rules_text(p->rules, "code", "filename", "<cell>")) &&
            (!job->session || cJSON_AddBoolToObject(root, "session", true)) && put_inputs(root, job) &&
-           put_rules(root, p) && put_returns(root, job) && put_tools(root, p) &&
+           (kind == HC_HANDOVER_COPY || put_rules(root, p)) && put_returns(root, job) && put_tools(root, p) &&
            cJSON_AddRawToObject(root, "vars", job->vars_text ? job->vars_text : "{}") &&
            (!job->given || cJSON_AddRawToObject(root, "given", job->given)) &&
            (!job->has_seed || cJSON_AddNumberToObject(root, "seed", job->seed)) &&
@@ -95,35 +101,55 @@ static bool is_filter_size(size_t len)
     return len % FILTER_UNIT == 0 && len <= FILTER_MAX * FILTER_UNIT;
 }
 
-int hc_handover_write(const struct hc_job *job, const struct hc_policy *policy, struct hc_bpf report,
-                      struct hc_bpf own, struct hc_buf *out, struct hc_error *err)
+int hc_handover_write(enum hc_handover_kind kind, const struct hc_job *job, const struct hc_policy *policy,
+                      const struct hc_handover_filters *f, struct hc_buf *out, struct hc_error *err)
 {
-    if (!is_filter_size(report.len) || !is_filter_size(own.len))
-        return hc_fail(err, 0, "handover: filters of %zu and %zu bytes", report.len, own.len);
+    if (!is_filter_size(f->first.len) || !is_filter_size(f->report.len) || !is_filter_size(f->own.len))
+        return hc_fail(err, 0, "handover: filters of %zu, %zu and %zu bytes", f->first.len, f->report.len,
+                       f->own.len);
     cJSON *root = cJSON_CreateObject();
-    char *text = root && put_document(root, job, policy) ? cJSON_PrintUnformatted(root) : NULL;
+    char *text = root && put_document(root, kind, job, policy) ? cJSON_PrintUnformatted(root) : NULL;
     cJSON_Delete(root);
     if (!text)
         return hc_fail(err, ENOMEM, "handover");
     size_t len = strlen(text), padded = (len + FILTER_UNIT - 1) / FILTER_UNIT * FILTER_UNIT;
-    struct hc_handover_head head = {.magic = HC_HANDOVER_MAGIC,
+    struct hc_handover_head head = {.magic = magics[kind],
                                     .json_len = (uint32_t)padded,
-                                    .report_len = (uint32_t)report.len,
-                                    .job_len = (uint32_t)own.len};
+                                    .first_len = (uint32_t)f->first.len,
+                                    .report_len = (uint32_t)f->report.len,
+                                    .job_len = (uint32_t)f->own.len};
     bool fits = padded < UINT32_MAX;
     (void)hc_buf_add(out, &head, sizeof head);
     (void)hc_buf_add(out, text, len);
     (void)hc_buf_add(out, "        ", padded - len); /* the filters behind it stay aligned */
-    (void)hc_buf_add(out, report.data, report.len);
-    (void)hc_buf_add(out, own.data, own.len);
+    (void)hc_buf_add(out, f->first.data, f->first.len);
+    (void)hc_buf_add(out, f->report.data, f->report.len);
+    (void)hc_buf_add(out, f->own.data, f->own.len);
     free(text);
     return fits && !out->failed ? 0 : hc_fail(err, fits ? ENOMEM : EFBIG, "handover");
 }
 
-void hc_handover_for_zygote(struct hc_buf *handover)
+bool hc_handover_locks_early(const cJSON *rules)
 {
-    const uint32_t magic = HC_HANDOVER_ZYGOTE;
-    memcpy(handover->data + offsetof(struct hc_handover_head, magic), &magic, sizeof magic);
+    const cJSON *prelude = cJSON_GetObjectItemCaseSensitive(rules, "prelude");
+    return !prelude || !prelude->child;
+}
+
+static int read_kind(uint32_t magic, enum hc_handover_kind *kind)
+{
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
+        if (magics[i] == magic) {
+            *kind = (enum hc_handover_kind)i;
+            return 0;
+        }
+    return -1;
+}
+
+static struct hc_bpf take_filter(const char **at, size_t len)
+{
+    struct hc_bpf filter = {*at, len};
+    *at += len;
+    return filter;
 }
 
 int hc_handover_split(struct hc_handover *out, const void *data, size_t len, struct hc_error *err)
@@ -133,16 +159,18 @@ int hc_handover_split(struct hc_handover *out, const void *data, size_t len, str
     if (len < sizeof head)
         return hc_fail(err, 0, "handover: cut short");
     memcpy(&head, data, sizeof head);
-    out->zygote = head.magic == HC_HANDOVER_ZYGOTE;
-    if (head.magic != HC_HANDOVER_MAGIC && !out->zygote)
+    if (read_kind(head.magic, &out->kind) < 0)
         return hc_fail(err, 0, "handover: not one, or of another version");
-    if (len - sizeof head != (uint64_t)head.json_len + head.report_len + head.job_len ||
-        !is_filter_size(head.report_len) || !is_filter_size(head.job_len))
+    if (len - sizeof head != (uint64_t)head.json_len + head.first_len + head.report_len + head.job_len ||
+        !is_filter_size(head.first_len) || !is_filter_size(head.report_len) ||
+        !is_filter_size(head.job_len) || head.unused)
         return hc_fail(err, 0, "handover: lengths do not add up");
     out->text = (const char *)data + sizeof head;
     out->text_len = head.json_len;
-    out->report = (struct hc_bpf){out->text + head.json_len, head.report_len};
-    out->own = (struct hc_bpf){out->text + head.json_len + head.report_len, head.job_len};
+    const char *at = out->text + head.json_len;
+    out->filters.first = take_filter(&at, head.first_len);
+    out->filters.report = take_filter(&at, head.report_len);
+    out->filters.own = take_filter(&at, head.job_len);
     return 0;
 }
 

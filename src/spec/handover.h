@@ -1,13 +1,13 @@
-/* handover.h - what the launcher hands to the shim in one sealed memfd: a JSON document and two seccomp
- * filters, the reporting one and the job's own.
+/* handover.h - what the launcher hands to the shim in one sealed memfd: a JSON document and seccomp filters.
  *
- * Layout: struct hc_handover_head, then json_len bytes of JSON, then the filters, struct sock_filter[] both.
+ * Layout: struct hc_handover_head, then json_len bytes of JSON, then the filters, each struct sock_filter[].
  * The document: {"code", "filename", "inputs": [{"name", "path", "format"}], "vars": {..}, "seed": n |
  * absent, "timeout": text, "figures", "figure_bytes", "value_bytes", "processes": bool, "network": bool,
  * "check": bool, "guard": bool, "learn": true | absent, "session": true | absent, "rules": {section: {key:
  * value}}, "returns":
  * [{"name", "format"}], "tools": [{"name", "argument_bytes", "description" | absent, "parameters" | absent}]
- * | absent}. "rules" is what rules.h checked; with guard off it lacks the guard's. */
+ * | absent}. "rules" is what rules.h checked; with guard off it lacks the guard's. A copy of a zygote has
+ * them from the zygote, whose policy is the job's. */
 #ifndef HC_SPEC_HANDOVER_H
 #define HC_SPEC_HANDOVER_H
 
@@ -15,14 +15,19 @@
 
 #include <signal.h>
 
-#define HC_HANDOVER_MAGIC  0x68634832u /* "hcH2" */
-#define HC_HANDOVER_ZYGOTE 0x68635a32u /* "hcZ2": of a zygote */
+enum hc_handover_kind {
+    HC_HANDOVER_CELL,   /* a job and all that belongs to it */
+    HC_HANDOVER_ZYGOTE, /* the same without code and data */
+    HC_HANDOVER_COPY    /* a job for a copy of a zygote, which has the rest */
+};
 
 struct hc_handover_head {
-    uint32_t magic;
+    uint32_t magic; /* tells the kind */
     uint32_t json_len;
+    uint32_t first_len;
     uint32_t report_len;
     uint32_t job_len;
+    uint32_t unused; /* 0 */
 };
 
 /* Descriptors of a cell's first process; nothing else is open. */
@@ -64,17 +69,25 @@ struct hc_bpf {
     size_t len;
 };
 
-int hc_handover_write(const struct hc_job *job, const struct hc_policy *policy, struct hc_bpf report,
-                      struct hc_bpf own, struct hc_buf *out, struct hc_error *err);
+/* Which are there depends on the kind; see cell/filter.h. */
+struct hc_handover_filters {
+    struct hc_bpf first;  /* of a zygote's copies */
+    struct hc_bpf report; /* but of a copy, which has it from its zygote */
+    struct hc_bpf own;    /* but of a copy that has it from its zygote (hc_handover_locks_early) */
+};
 
-/* The same for a zygote: with a job that has neither code nor data; `own` is its cells' first filter. */
-void hc_handover_for_zygote(struct hc_buf *handover);
+int hc_handover_write(enum hc_handover_kind kind, const struct hc_job *job, const struct hc_policy *policy,
+                      const struct hc_handover_filters *filters, struct hc_buf *out, struct hc_error *err);
+
+/* Does a copy of a zygote put the job's filter on itself before it has a job? Not if the policy's own code is
+ * to run before the job's, which need not keep to what the job may call. */
+bool hc_handover_locks_early(const cJSON *rules);
 
 struct hc_handover {
-    struct hc_bpf report, own; /* point into the bytes given to hc_handover_split, as does `text` */
+    enum hc_handover_kind kind;
+    struct hc_handover_filters filters; /* point into the bytes given to hc_handover_split, as does `text` */
     const char *text;
     size_t text_len;
-    bool zygote;
     struct hc_json json; /* owns its tree; its text points into the same bytes */
 };
 

@@ -13,7 +13,7 @@ static void require(bool holds)
 
 static void check_handover(const struct hc_job *job)
 {
-    const struct hc_bpf filter = {"12345678", 8};
+    const struct hc_handover_filters filters = {.report = {"12345678", 8}, .own = {"12345678", 8}};
     struct hc_policy policy;
     struct hc_handover h;
     struct hc_error err;
@@ -21,7 +21,7 @@ static void check_handover(const struct hc_job *job)
     hc_policy_init(&policy);
     for (size_t i = 0; i < job->override_count; i++)
         require(hc_option_set(&policy, job->overrides[i].opt, job->overrides[i].text, &err) == 0);
-    require(hc_handover_write(job, &policy, filter, filter, &bytes, &err) == 0);
+    require(hc_handover_write(HC_HANDOVER_CELL, job, &policy, &filters, &bytes, &err) == 0);
     require(hc_handover_split(&h, bytes.data, bytes.len, &err) == 0);
     require(hc_handover_parse(&h, &err) == 0);
     size_t len;

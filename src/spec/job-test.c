@@ -345,7 +345,8 @@ static int read_back(struct hc_handover *h, const struct hc_buf *bytes, size_t l
 
 static void the_handover_carries_the_job_and_its_filters(void **state)
 {
-    const struct hc_bpf report = {"reported", 8}, own = {"12345678ABCDEFGH", 16};
+    const struct hc_handover_filters filters = {
+        .first = {"at first", 8}, .report = {"reported", 8}, .own = {"12345678ABCDEFGH", 16}};
     struct hc_job job;
     struct hc_policy policy;
     struct hc_handover h;
@@ -358,13 +359,15 @@ static void the_handover_carries_the_job_and_its_filters(void **state)
            " \"vars\": {\"n\": 12345678901234567890123}, \"seed\": 7}");
     hc_policy_init(&policy);
     policy.processes = HC_PROCESSES_FORK;
-    assert_int_equal(hc_handover_write(&job, &policy, report, own, &bytes, &err), 0);
+    assert_int_equal(hc_handover_write(HC_HANDOVER_CELL, &job, &policy, &filters, &bytes, &err), 0);
     assert_int_equal(read_back(&h, &bytes, bytes.len, &err), 0);
-    assert_int_equal(h.report.len, 8);
-    assert_memory_equal(h.report.data, report.data, 8);
-    assert_int_equal(h.own.len, 16);
-    assert_memory_equal(h.own.data, own.data, 16);
-    assert_int_equal(((const char *)h.report.data - bytes.data) % 8, 0);
+    assert_int_equal(h.filters.first.len, 8);
+    assert_memory_equal(h.filters.first.data, "at first", 8);
+    assert_int_equal(h.filters.report.len, 8);
+    assert_memory_equal(h.filters.report.data, "reported", 8);
+    assert_int_equal(h.filters.own.len, 16);
+    assert_memory_equal(h.filters.own.data, "12345678ABCDEFGH", 16);
+    assert_int_equal(((const char *)h.filters.report.data - bytes.data) % 8, 0);
     const cJSON *root = h.json.root, *in = cJSON_GetArrayItem(cJSON_GetObjectItem(root, "inputs"), 0);
     assert_string_equal(cJSON_GetObjectItem(root, "code")->valuestring, "print('\xc3\xa9')\n");
     assert_string_equal(cJSON_GetObjectItem(root, "filename")->valuestring, "<cell>");
@@ -382,13 +385,44 @@ static void the_handover_carries_the_job_and_its_filters(void **state)
     assert_int_equal(cJSON_GetObjectItem(root, "tmp")->valueint, 256 << 20);
     assert_true(cJSON_IsTrue(cJSON_GetObjectItem(root, "processes")));
     assert_null(strstr(bytes.data + sizeof(struct hc_handover_head), "secret")); /* no host path goes in */
-    assert_false(h.zygote);
-    hc_handover_finish(&h);
-    hc_handover_for_zygote(&bytes);
-    assert_int_equal(read_back(&h, &bytes, bytes.len, &err), 0);
-    assert_true(h.zygote);
+    assert_int_equal(h.kind, HC_HANDOVER_CELL);
+    assert_non_null(cJSON_GetObjectItem(root, "rules"));
     hc_handover_finish(&h);
     hc_job_finish(&job);
+}
+
+static void what_a_copy_has_from_its_zygote_is_not_handed_over_again(void **state)
+{
+    struct hc_job job = {.code = strdup("1"), .code_len = 1};
+    struct hc_policy policy;
+    struct hc_handover h;
+    struct hc_error err;
+    const struct hc_handover_filters none = {0};
+    (void)state;
+    hc_policy_init(&policy);
+    for (enum hc_handover_kind kind = HC_HANDOVER_CELL; kind <= HC_HANDOVER_COPY; kind++) {
+        hc_autobuf bytes = {0};
+        assert_int_equal(hc_handover_write(kind, &job, &policy, &none, &bytes, &err), 0);
+        assert_int_equal(read_back(&h, &bytes, bytes.len, &err), 0);
+        assert_int_equal(h.kind, kind);
+        assert_int_equal(cJSON_GetObjectItem(h.json.root, "rules") != NULL, kind != HC_HANDOVER_COPY);
+        hc_handover_finish(&h);
+    }
+    hc_job_finish(&job);
+}
+
+static void only_before_the_policys_own_code_a_copy_waits_without_the_jobs_filter(void **state)
+{
+    static const struct {
+        const char *rules;
+        bool early;
+    } rows[] = {{"{}", true}, {"{\"prelude\": {}}", true}, {"{\"prelude\": {\"code\": \"1\"}}", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cJSON *rules = cJSON_Parse(rows[i].rules);
+        assert_int_equal(hc_handover_locks_early(rules), rows[i].early);
+        cJSON_Delete(rules);
+    }
 }
 
 static void a_var_as_deep_as_allowed_can_be_handed_over(void **state)
@@ -399,14 +433,14 @@ static void a_var_as_deep_as_allowed_can_be_handed_over(void **state)
     struct hc_error err;
     hc_autobuf bytes = {0};
     char text[160] = "x=";
-    const struct hc_bpf none = {NULL, 0};
+    const struct hc_handover_filters none = {0};
     (void)state;
     memset(text + 2, '[', 62);
     memset(text + 64, ']', 62);
     text[126] = '\0';
     hc_policy_init(&policy);
     assert_int_equal(hc_job_add_var(&job, text, &err), 0);
-    assert_int_equal(hc_handover_write(&job, &policy, none, none, &bytes, &err), 0);
+    assert_int_equal(hc_handover_write(HC_HANDOVER_CELL, &job, &policy, &none, &bytes, &err), 0);
     assert_int_equal(read_back(&h, &bytes, bytes.len, &err), 0);
     hc_handover_finish(&h);
     text[0] = 'y';
@@ -423,10 +457,11 @@ static void a_damaged_handover_is_refused(void **state)
     struct hc_handover h;
     struct hc_error err;
     hc_autobuf bytes = {0};
-    const struct hc_bpf filter = {"12345678", 8}, broken = {"1234567", 7};
+    const struct hc_handover_filters filters = {.report = {"12345678", 8}, .own = {"12345678", 8}},
+                                     broken = {.report = {"12345678", 8}, .own = {"1234567", 7}};
     (void)state;
     hc_policy_init(&policy);
-    assert_int_equal(hc_handover_write(&job, &policy, filter, filter, &bytes, &err), 0);
+    assert_int_equal(hc_handover_write(HC_HANDOVER_CELL, &job, &policy, &filters, &bytes, &err), 0);
     for (size_t len = 0; len < bytes.len; len++)
         assert_int_equal(read_back(&h, &bytes, len, &err), -1);
     for (size_t at = 0; at < sizeof(struct hc_handover_head); at++) {
@@ -434,7 +469,7 @@ static void a_damaged_handover_is_refused(void **state)
         assert_int_equal(read_back(&h, &bytes, bytes.len, &err), -1);
         bytes.data[at] ^= 0x40;
     }
-    assert_int_equal(hc_handover_write(&job, &policy, filter, broken, &bytes, &err), -1);
+    assert_int_equal(hc_handover_write(HC_HANDOVER_CELL, &job, &policy, &broken, &bytes, &err), -1);
     hc_job_finish(&job);
 }
 
@@ -452,6 +487,8 @@ int main(void)
         cmocka_unit_test(code_is_checked_whatever_form_it_came_in),
         cmocka_unit_test(an_input_stands_under_its_variables_name),
         cmocka_unit_test(the_handover_carries_the_job_and_its_filters),
+        cmocka_unit_test(what_a_copy_has_from_its_zygote_is_not_handed_over_again),
+        cmocka_unit_test(only_before_the_policys_own_code_a_copy_waits_without_the_jobs_filter),
         cmocka_unit_test(a_var_as_deep_as_allowed_can_be_handed_over),
         cmocka_unit_test(a_damaged_handover_is_refused),
     };

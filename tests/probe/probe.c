@@ -415,7 +415,7 @@ static int read_handover(void)
     memcpy(&head, all, sizeof head);
     probe.document = all + sizeof head;
     probe.document_len = head.json_len;
-    probe.report = probe.document + head.json_len;
+    probe.report = probe.document + head.json_len + head.first_len;
     probe.report_len = head.report_len;
     probe.own = probe.report + head.report_len;
     probe.own_len = head.job_len;
