@@ -19,10 +19,14 @@ struct hc_run {
     struct hc_share share;      /* tenant NULL: the place of all is this job's, too */
     struct hc_parked *parked;   /* run it in this cell (zygote.h), whatever becomes of it; NULL: in one of its
                                    own */
+    const char *policy_hash;    /* hc_policy_hash, if the caller knows; NULL */
     const char *warm_key;       /* of this job and policy (hc_warm_key), if the caller knows; NULL */
     struct hc_lessons *lessons; /* filled, if the policy is one that learns; NULL */
     struct hc_dest dest;        /* filled; hc_run_finish closes it */
 };
+
+/* SHA-256 of the effective policy, as manifests say it. */
+int hc_policy_hash(const struct hc_policy *policy, char out[HC_SHA256_HEX], struct hc_error *err);
 
 /* Run the job. 0: there is a result, whatever the guest did, and `m` says it all. -1: the cell could not be
  * built or its results could not be kept (err; m->status is HC_STATUS_LAUNCH_FAILED). In both cases nothing

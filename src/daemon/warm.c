@@ -40,7 +40,8 @@ static void cool(struct hc_warm *w, struct hc_warm_slot *s, int64_t *why)
     if (!s->zygote)
         return;
     hc_zygote_stop(s->zygote);
-    hc_policy_finish(&s->policy);
+    hc_known_drop(s->known);
+    s->known = NULL;
     s->zygote = NULL;
     w->counts.zygotes--;
     ++*why;
@@ -69,20 +70,17 @@ static struct hc_parked *go_cold(struct hc_warm *w, enum hc_cold why)
     return NULL;
 }
 
-struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job, const struct hc_policy *policy,
+struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job, const struct hc_known *known,
                                struct hc_warm_slot **slot)
 {
-    char key[HC_SHA256_HEX];
-    struct hc_error ignored;
     const char *why;
     *slot = NULL;
     if (w->rules.most == 0)
         return go_cold(w, HC_COLD_OFF);
     /* Whatever a cell of its own alone can have is not to drive a zygote out. */
-    if (job->has_seed || policy->output_mode == HC_OUTPUT_BIND ||
-        hc_warm_key(policy, job->tenant, key, &ignored) < 0)
+    if (job->has_seed || known->policy.output_mode == HC_OUTPUT_BIND)
         return go_cold(w, HC_COLD_JOB);
-    struct hc_warm_slot *s = find_slot(w, key, job->tenant);
+    struct hc_warm_slot *s = find_slot(w, known->warm_key, job->tenant);
     s->last = hc_mono_ms();
     s->asked++;
     *slot = s;
@@ -92,7 +90,7 @@ struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job, cons
         return go_cold(w, HC_COLD_NONE);
     if (!hc_parked_alive(&s->cell))
         return go_cold(w, HC_COLD_DIED);
-    if (!hc_parked_fits(&s->cell, job, policy, key, &why))
+    if (!hc_parked_fits(&s->cell, job, &known->policy, known->warm_key, &why))
         return go_cold(w, strcmp(why, "age") == 0 ? HC_COLD_NONE : HC_COLD_JOB);
     w->counts.cells--;
     w->counts.cells_used++;
@@ -134,16 +132,16 @@ static bool is_used_up(const struct hc_warm *w, const struct hc_warm_slot *s)
 }
 
 /* -1: there is none. */
-static int begin(struct hc_warm *w, struct hc_warm_slot *s, struct hc_policy *policy, int64_t weight)
+static int begin(struct hc_warm *w, struct hc_warm_slot *s, struct hc_known *known, int64_t weight)
 {
     struct hc_error err;
     if (s->asked < WANTED || hc_mono_ms() < s->not_before)
         return -1;
-    s->policy = *policy;
-    hc_policy_init(policy);
-    if (hc_zygote_start(&s->zygote, &s->policy, s->tenant[0] ? s->tenant : NULL, weight, &err) < 0) {
+    s->known = hc_known_hold(known);
+    if (hc_zygote_start(&s->zygote, &known->policy, s->tenant[0] ? s->tenant : NULL, weight, &err) < 0) {
         s->zygote = NULL;
-        hc_policy_finish(&s->policy);
+        hc_known_drop(s->known);
+        s->known = NULL;
         w->counts.zygotes_failed++;
         give_up(w, s, &err);
         return -1;
@@ -154,14 +152,14 @@ static int begin(struct hc_warm *w, struct hc_warm_slot *s, struct hc_policy *po
     return 0;
 }
 
-void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *s, struct hc_policy *policy, int64_t weight)
+void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *s, struct hc_known *known, int64_t weight)
 {
     struct hc_error err;
     if (s->zygote && died(s->zygote))
         cool(w, s, &w->counts.zygotes_died);
     else if (s->zygote && is_used_up(w, s))
         cool(w, s, &w->counts.zygotes_recycled);
-    if (!s->zygote && begin(w, s, policy, weight) < 0)
+    if (!s->zygote && begin(w, s, known, weight) < 0)
         return;
     if (hc_zygote_weigh(s->zygote, weight, &err) < 0)
         hc_info("weight of %s: %s", s->tenant, err.text);

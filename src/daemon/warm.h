@@ -4,6 +4,7 @@
 #define HC_DAEMON_WARM_H
 
 #include "cell/zygote.h"
+#include "daemon/known.h"
 #include "daemon/warm_counts.h"
 #include "spec/job.h"
 
@@ -13,7 +14,7 @@
 struct hc_warm_slot {
     char key[HC_SHA256_HEX]; /* hc_warm_key; "": free */
     char tenant[72];
-    struct hc_policy policy; /* the zygote's, for as long as there is one */
+    struct hc_known *known; /* whose policy is the zygote's, for as long as there is one; held */
     struct hc_zygote *zygote;
     struct hc_parked cell;
     int64_t asked, last; /* how often, and when last (ms) */
@@ -39,13 +40,12 @@ void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules);
 /* The cell for this job, which counts as used, or NULL, which counts with its reason; and the slot that it
  * came from or, with NULL, would have come from (NULL: none). The caller finishes the cell
  * (hc_parked_finish). */
-struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job, const struct hc_policy *policy,
+struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job, const struct hc_known *known,
                                struct hc_warm_slot **slot);
 
 /* After a job, when its answer has gone out: have another cell wait, and a zygote if this was not the first
- * time that one was asked for, with the tenant's weight. `policy` is taken over where it is needed, and empty
- * then. */
-void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *slot, struct hc_policy *policy, int64_t weight);
+ * time that one was asked for, with the tenant's weight; it holds `known`. */
+void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *slot, struct hc_known *known, int64_t weight);
 
 /* Cells that have waited for too long make way for others, interpreters that nobody asks for end. */
 void hc_warm_refresh(struct hc_warm *w);

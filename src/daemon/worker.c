@@ -6,7 +6,6 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "cell/key.h"
-#include "cell/policies.h"
 #include "cell/run.h"
 #include "cell/session_talk.h"
 #include "cell/steps.h"
@@ -33,7 +32,7 @@ struct work {
     struct hc_buf body;
     struct hc_job job;
     struct hc_uploads uploads;
-    struct hc_policy policy;
+    struct hc_known *known; /* the policy; held */
     const struct hc_buf *key;
     bool session, has_tools;
     const char *stage; /* the worker's own directory in HC_STAGE_DIR */
@@ -101,17 +100,11 @@ static int read_body(struct work *w, struct hc_error *err)
     return hc_job_check(&w->job, err);
 }
 
-static int load_policy(struct work *w, struct hc_error *err)
+static int load_policy(struct hc_known_list *known, struct work *w, struct hc_error *err)
 {
-    const char *name = w->job.policy ? w->job.policy : "default";
-    if (hc_policy_load(&w->policy, name, hc_policies_read, NULL, err) < 0)
+    if (hc_known_find(known, &w->job, &w->known, err) < 0)
         return -1;
-    for (size_t i = 0; i < w->job.override_count; i++)
-        if (hc_option_set(&w->policy, w->job.overrides[i].opt, w->job.overrides[i].text, err) < 0)
-            return -1;
-    if (hc_job_put_tools(&w->job, &w->policy, err) < 0)
-        return -1;
-    if (w->policy.output_mode != HC_OUTPUT_BIND)
+    if (w->known->policy.output_mode != HC_OUTPUT_BIND)
         return 0; /* a directory is made if there is something to keep */
     if (asprintf(&w->job.output_dir, HC_RESULTS_DIR "/%s", w->job.job_id) >= 0)
         return 0;
@@ -155,7 +148,7 @@ static void bury(struct work *w)
 static void run_in_cell(struct work *w, struct hc_run *run, struct hc_manifest *m, struct hc_outcome *outcome)
 {
     struct hc_error failed;
-    run->parked = hc_warm_take(w->warm, &w->job, &w->policy, &w->slot);
+    run->parked = hc_warm_take(w->warm, &w->job, w->known, &w->slot);
     run->warm_key = run->parked ? w->slot->key : NULL;
     (void)hc_run(run, m, &failed); /* the manifest says it all, that the launch failed too */
     if (!run->parked)
@@ -198,7 +191,8 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
 {
     struct hc_run run = {
         .job = &w->job,
-        .policy = &w->policy,
+        .policy = &w->known->policy,
+        .policy_hash = w->known->policy_hash,
         .pass_stdout = w->fds[HC_RUN_STDOUT],
         .pass_stderr = w->fds[HC_RUN_STDERR],
         .cancel_fd = w->fds[HC_RUN_CANCEL],
@@ -238,7 +232,7 @@ static void work_finish(struct work *w)
 {
     hc_job_finish(&w->job);
     hc_uploads_finish(&w->uploads);
-    hc_policy_finish(&w->policy);
+    hc_known_drop(w->known);
     hc_buf_finish(&w->body);
 }
 
@@ -254,6 +248,7 @@ static int send_answer(int channel, struct hc_message *answer, int manifest, str
 struct worker {
     int channel;
     char stage[40];
+    struct hc_known_list known;
     struct hc_warm warm;
     struct hc_warm_counts told; /* to the front */
     struct hc_buf key;          /* empty: nothing is signed */
@@ -277,9 +272,8 @@ static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_
                      .warm = &me->warm};
     struct hc_message answer = {.kind = HC_SAY_FAILED};
     hc_autofd manifest = -1;
-    hc_policy_init(&w.policy);
     memcpy(answer.job_id, said->job_id, sizeof answer.job_id);
-    if (read_body(&w, &answer.error) == 0 && load_policy(&w, &answer.error) == 0 &&
+    if (read_body(&w, &answer.error) == 0 && load_policy(&me->known, &w, &answer.error) == 0 &&
         stage_inputs(&w, &answer.error) == 0)
         manifest = run_job(&w, &answer.outcome, &answer.error);
     unstage(&w);
@@ -289,7 +283,7 @@ static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_
     /* Nobody waits for this. The front is told when it is done: until then it prefers other workers. */
     bury(&w);
     if (w.slot)
-        hc_warm_settle(&me->warm, w.slot, &w.policy, said->weight);
+        hc_warm_settle(&me->warm, w.slot, w.known, said->weight);
     work_finish(&w);
     return rc < 0 ? -1 : say_idle(me, err);
 }
@@ -300,22 +294,23 @@ static int serve_session(struct worker *me, struct hc_message *said, int fds[HC_
 {
     struct work w = {.said = said, .fds = fds, .session = true, .stage = me->stage};
     struct hc_message answer = {.kind = HC_SAY_FAILED};
-    const struct hc_talk talk = {.job = &w.job,
-                                 .policy = &w.policy,
-                                 .default_dir = HC_RESULTS_DIR,
-                                 .cancel_fd = fds[HC_SESSION_CANCEL],
-                                 .tool_fd = count > HC_SESSION_TOOLS ? fds[HC_SESSION_TOOLS] : 0,
-                                 .in_fd = fds[HC_SESSION_STREAM],
-                                 .out_fd = fds[HC_SESSION_STREAM],
-                                 .max_text = HC_MAX_TEXT,
-                                 .key = me->key.data,
-                                 .key_len = me->key.len,
-                                 .share = {said->tenant, said->weight}};
-    hc_policy_init(&w.policy);
+    struct hc_talk talk = {.job = &w.job,
+                           .default_dir = HC_RESULTS_DIR,
+                           .cancel_fd = fds[HC_SESSION_CANCEL],
+                           .tool_fd = count > HC_SESSION_TOOLS ? fds[HC_SESSION_TOOLS] : 0,
+                           .in_fd = fds[HC_SESSION_STREAM],
+                           .out_fd = fds[HC_SESSION_STREAM],
+                           .max_text = HC_MAX_TEXT,
+                           .key = me->key.data,
+                           .key_len = me->key.len,
+                           .share = {said->tenant, said->weight}};
     memcpy(answer.job_id, said->job_id, sizeof answer.job_id);
-    if (read_body(&w, &answer.error) == 0 && load_policy(&w, &answer.error) == 0 &&
-        stage_inputs(&w, &answer.error) == 0 && hc_session_talk(&talk, &answer.error) >= 0)
-        answer.kind = HC_SAY_DONE;
+    if (read_body(&w, &answer.error) == 0 && load_policy(&me->known, &w, &answer.error) == 0 &&
+        stage_inputs(&w, &answer.error) == 0) {
+        talk.policy = &w.known->policy;
+        if (hc_session_talk(&talk, &answer.error) >= 0)
+            answer.kind = HC_SAY_DONE;
+    }
     work_finish(&w);
     if (hc_remove_results(AT_FDCWD, me->stage, err) < 0)
         hc_warn("%s", err->text);
