@@ -4,6 +4,8 @@ import errno
 import json
 import os
 import select
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -421,6 +423,24 @@ def test_a_branch_that_is_killed_can_be_kept_and_is_what_they_began_from(session
     assert session.run("x").value == 1
 
 
+def below(pid):
+    children = [int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]
+    return [*children, *(more for child in children for more in below(child))]
+
+
+def test_the_run_is_what_the_kernel_ends_first_and_its_copy_is_worth_what_the_launcher_is(base_tree, monkeypatch):  # pylint: disable=unused-argument
+    cells.need_root()
+    launcher = cells.new_directory(cells.caller()) / "hotcell"
+    launcher.write_text(f'#!/bin/sh\necho 300 >/proc/self/oom_score_adj\nexec {cells.HOTCELL} "$@"\n')
+    launcher.chmod(0o755)
+    monkeypatch.setattr(cells, "HOTCELL", launcher)
+    with living.Session() as session:
+        for code, expected in (("x = 1", [300, 300, 1000]), ("import os; os._exit(1)", [300, 300]), ("x", [300, 300, 1000])):
+            session.run(code)
+            scores = sorted(int(Path(f"/proc/{pid}/oom_score_adj").read_text()) for pid in below(session.process.pid))
+            assert scores == expected, "its first process, the copy, and what has run, unless the copy stands for that now"
+
+
 def test_what_copies_keep_counts_with_the_rest(base_tree):  # pylint: disable=unused-argument
     """Each run is well within the limit, and so are any two."""
     fill = {"code": "data = bytearray(48 << 20); data[::4096] = b'x' * len(data[::4096]); x += 1\nwhile x > 3: pass"}
@@ -433,6 +453,24 @@ def test_what_copies_keep_counts_with_the_rest(base_tree):  # pylint: disable=un
         assert session.answer()["request"] == "branch"
         done(session, {"keep": 2})
         assert session.run("len(data), x").manifest["guest"]["value"]["text/plain"] == f"({48 << 20}, 2)"
+
+
+def test_copies_count_with_all_that_they_have_where_nobody_tells_what_they_share(base_tree):  # pylint: disable=unused-argument
+    """Where the kernel says nothing of one of them, none is taken for nothing."""
+    cells.need_program("strace")
+    with living.Session("--memory=128M", "--memory-soft=0", "--enforcement=rlimits") as session:
+        session.run("data = bytearray(b'x') * (40 << 20)")
+        for name in ("one", "two"):
+            done(session, {"checkpoint": name})
+        endless = {"code": "while True: pass", "limits": {"timeout": "1s", "grace": "0"}}
+        assert session.run(**endless).status == "timeout", "of one and the same memory there is enough"
+        kept = [f"--trace-path=/proc/{pid}/smaps_rollup" for pid in below(session.process.pid)]
+        with subprocess.Popen(["strace", "-qq", "-p", str(session.process.pid), "-o", "/dev/null", *kept,
+                               "-e", "inject=openat:error=EACCES"]) as strace:
+            status = Path(f"/proc/{session.process.pid}/status")
+            cells.wait_until("the launcher is traced", lambda: f"TracerPid:\t{strace.pid}\n" in status.read_text())
+            assert session.run(**{**endless, "limits": {"timeout": "20s", "grace": "0"}}).status == "memory"
+            strace.terminate()
 
 
 @pytest.mark.row("S3.4", "S3.5", "S3.7", "S3.38")

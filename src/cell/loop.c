@@ -69,7 +69,8 @@ void hc_loop_kill(struct hc_supervisor *s)
 #define COPIES_SHARE    20 /* of all time, what looking at them may take */
 
 /* What copies that wait have of their own. They share most of what they have with the run, so that all of it
- * together may be several times what there is: only when that is too much is it worth a closer look. */
+ * together may be several times what there is: only when that is too much is it worth a closer look. Where
+ * none can be had, all counts. */
 static int64_t memory_of_copies(struct hc_supervisor *s, int64_t run, int64_t all)
 {
     int64_t begun = hc_now_us();
@@ -77,7 +78,8 @@ static int64_t memory_of_copies(struct hc_supervisor *s, int64_t run, int64_t al
         return 0;
     if (begun < s->look_us)
         return s->copies_memory;
-    s->copies_memory = MAX(hc_watch_memory_below(s->pid) - run, 0);
+    int64_t below = hc_watch_memory_below(s->pid);
+    s->copies_memory = MAX((below < 0 ? all : below) - run, 0);
     int64_t took = hc_now_us() - begun;
     s->look_us = begun + MAX(COPIES_EVERY_US, took * COPIES_SHARE);
     return s->copies_memory;

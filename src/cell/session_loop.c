@@ -59,13 +59,19 @@ bool hc_process_ended(const struct hc_process *p)
     return poll(&ended, 1, 0) == 1;
 }
 
+/* Cells have this from whoever starts them, such as a service manager that says how much its services are
+ * worth: nothing of a session is worth more to the kernel. */
+static const char own_score[] = "/proc/self/oom_score_adj";
+
 void hc_process_offer(const struct hc_process *p, bool first)
 {
-    char path[48];
+    char path[48], score[16] = "1000";
+    if (!first && hc_read_attr(AT_FDCWD, own_score, score, sizeof score) < 0)
+        return;
     (void)snprintf(path, sizeof path, "/proc/%d/oom_score_adj", p->pid);
     hc_autofd fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd >= 0 && !hc_process_ended(p)) /* it was not over: what was opened is its own */
-        (void)!write(fd, first ? "1000" : "0", first ? 4 : 1);
+        (void)!write(fd, score, strlen(score));
 }
 
 /* Of this cell for certain: a child of its first process, which is ours and not yet reaped. The descriptor is

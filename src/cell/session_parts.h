@@ -53,7 +53,8 @@ void hc_process_signal(const struct hc_process *p, int number);
 void hc_process_kill(struct hc_process *p);
 bool hc_process_ended(const struct hc_process *p);
 
-/* Is it the one that the kernel shall end when it has to end one? Only root can say so. */
+/* Is it the one that the kernel shall end when it has to end one, or worth as much as the launcher? Only root
+ * can say so. */
 void hc_process_offer(const struct hc_process *p, bool first);
 
 /* And wait until it is: of several that could read from the channel, one alone does. */

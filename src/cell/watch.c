@@ -118,8 +118,8 @@ int64_t hc_watch_memory_below(pid_t pid)
         (void)snprintf(path, sizeof path, "/proc/%d/smaps_rollup", below[i]);
         if (hc_read_attr(AT_FDCWD, path, text, sizeof text) >= 0)
             sum += (field(text, "Pss_Anon") + field(text, "Pss_Shmem")) * 1024;
-        else if (errno != ENOENT && errno != ESRCH) /* it has not just ended */
-            return -1;
+        else if ((errno != ENOENT && errno != ESRCH) || access("/proc/self/smaps_rollup", R_OK) < 0)
+            return -1; /* it has not just ended */
     }
     return sum;
 }
