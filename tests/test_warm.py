@@ -215,6 +215,39 @@ def test_what_the_sample_writes_to_is_there_for_the_job_and_nothing_that_it_wrot
     assert without["faults"] > 4 * having["faults"], (without, having)
 
 
+def test_memory_beside_what_the_sample_has_mapped_itself_is_there_too(warm):
+    """It is the next in the order of addresses, but later cells do not have it."""
+    make = "mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)"
+    touch = "for at in range(0, 1 << 20, 4096): sys.block[at] = 1\n"
+    policy = {"warm": {"code": f"import mmap, sys\nsys.block = {make}\nsys.block.write(bytes(1 << 20))",
+                       "sample": f"import mmap, sys\n{touch}sys.own = {make}\nsys.own.write(bytes(1 << 20))"}}
+    count = f"import resource, sys\ndef faults(): return resource.getrusage(resource.RUSAGE_SELF).ru_minflt\nbefore = faults()\n{touch}"
+    result = run_warm(f"{count}faults() - before", "--guard=off", policy=policy)
+    assert int(result.manifest["guest"]["value"]["text/plain"]) < 64, result
+
+
+FRAME = """
+import resource, pandas as pd
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+frame = pd.DataFrame({'a': [1, 2, 3], 'b': ['x', 'y', 'z']})
+print(frame)
+before = faults()
+text = repr(frame), frame._repr_html_(), frame.to_json()
+faults() - before
+"""
+
+
+def count_frame_faults(**sample):
+    policy = {"extends": "default", "warm": {"imports": ["pandas"], **sample}}
+    return int(run_warm(FRAME, policy=policy, tree="scientific").manifest["guest"]["value"]["text/plain"])
+
+
+def test_the_sample_of_the_default_policy_makes_a_frame_its_value(scientific, warm):  # pylint: disable=unused-argument
+    shown, only_printed = count_frame_faults(), count_frame_faults(sample="import pandas\nprint(pandas.DataFrame({'number': [1], 'text': ['a']}))")
+    assert only_printed > 2 * shown, (only_printed, shown)
+
+
 @pytest.mark.parametrize("sample", ["1 / 0", "import os\nos._exit(3)", "import os\nos.kill(os.getpid(), 9)", "not python",
                                     "print('x' * 1000000)\n['y' * 1000] * 1000"])
 def test_a_sample_that_goes_wrong_costs_nothing_else(sample, warm):

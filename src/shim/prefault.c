@@ -53,11 +53,13 @@ int hc_prefault_open(void)
 
 /* ---- what the trial has ---- */
 
-static void add_page(uintptr_t page, bool only_read)
+/* No range is of two mappings: the trial may have made one of them itself, or there is nothing between them,
+ * and the kernel stops at the first page that is not there. Mappings come in the order of their addresses. */
+static void add_page(uintptr_t mapping, uintptr_t page, bool only_read)
 {
     struct range *last = range_count ? &ranges[range_count - 1] : NULL;
     const uintptr_t gap = (only_read ? READ_IN : WRITE_IN) * PAGE;
-    if (last && (last->from & 1) == only_read && page >= last->to && page - last->to <= gap)
+    if (last && last->to > mapping && page >= last->to && page - last->to <= gap)
         last->to = page + PAGE;
     else if (range_count < MOST)
         ranges[range_count++] = (struct range){page | only_read, page + PAGE};
@@ -69,9 +71,10 @@ static bool is_wanted(uint64_t entry, bool written)
                    : (entry & (PRESENT | OF_FILE)) == (PRESENT | OF_FILE);
 }
 
-static void look_at(int pagemap, uintptr_t from, uintptr_t to, bool written)
+static void look_at(int pagemap, uintptr_t mapping, uintptr_t to, bool written)
 {
     uint64_t entries[AT_ONCE];
+    uintptr_t from = mapping;
     while (from < to) {
         size_t count = MIN(AT_ONCE, (to - from) / PAGE);
         ssize_t n = pread(pagemap, entries, count * sizeof *entries, (off_t)(from / PAGE * sizeof *entries));
@@ -79,7 +82,7 @@ static void look_at(int pagemap, uintptr_t from, uintptr_t to, bool written)
             return;
         for (size_t i = 0; i < (size_t)n / sizeof *entries; i++)
             if (is_wanted(entries[i], written))
-                add_page(from + i * PAGE, !written);
+                add_page(mapping, from + i * PAGE, !written);
         from += (size_t)n / sizeof *entries * PAGE;
     }
 }
