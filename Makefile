@@ -46,7 +46,7 @@ objs = $(patsubst src/%.c,$(B)/obj/%.o,$(foreach d,$(1),$(call src,$(d))))
 CELL_OBJS := $(call objs,cell inside spec base)
 CLI_OBJS  := $(call objs,cli mcp client)
 LEDGER_OBJS := $(call objs,ledger)
-SHIM_OBJS := $(call objs,shim shim/guard shim/harness)
+SHIM_OBJS := $(filter-out %/init_start.o,$(call objs,shim shim/guard shim/harness))
 SPEC_OBJS := $(call objs,spec base)
 DAEMON_OBJS := $(filter-out %/main.o,$(call objs,daemon))
 TESTS     := $(patsubst src/%.c,$(B)/test/%,$(wildcard src/*/*-test.c))
@@ -65,8 +65,19 @@ $(B)/libinner.a: $(filter-out %/loopback.o,$(call objs,inside)) $(SPEC_OBJS)
 $(B)/hotcelld: $(B)/obj/daemon/main.o $(B)/libdaemon.a $(B)/libhotcell.a
 	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS) $(LIBS_DAEMON) -lm
 $(B)/obj/daemon/other_routes.o: $(B)/gen/openapi.inc
+$(B)/obj/shim/init_image.o: $(B)/gen/init.inc
 $(B)/gen/openapi.inc: src/daemon/openapi.json
+$(B)/gen/init.inc: $(B)/init/init
+$(B)/gen/openapi.inc $(B)/gen/init.inc:
 	@mkdir -p $(@D) && od -An -v -tu1 $< | sed 's/\([0-9]\) *$$/\1,/; s/\([0-9]\)  */\1, /g' >$@.new && mv $@.new $@
+# The first process of a warm cell: of its own, as it has no C library (init_start.c), and no sanitizer. Nothing would relocate it.
+$(B)/init/%.o: src/shim/%.c Makefile
+	@mkdir -p $(@D) && echo "  CC $<"
+	@$(CC) $(CPPFLAGS) -std=gnu17 -O2 $(WARN) -ffreestanding -fno-stack-protector -fno-asynchronous-unwind-tables -U_FORTIFY_SOURCE -fPIE -MMD -MP -c -o $@ $<
+$(B)/init/init: $(B)/init/init.o $(B)/init/init_start.o
+	@$(CC) -nostdlib -static-pie -s -Wl,-z,noexecstack,-z,norelro,-z,noseparate-code -Wl,--build-id=none -o $@.new $^
+	@! LC_ALL=C readelf -rW $@.new | grep -v "no relocations" | grep . || { echo "$@: has relocations" >&2; exit 1; }
+	@mv $@.new $@
 $(B)/hotcell-shim: $(SHIM_OBJS) $(B)/libinner.a   # libpython, never libhotcell; of inside, spec and base only what it calls
 	$(CC) $(CFLAGS) $(LINK:-pie=-no-pie) -o $@ $^ $(PY_LIBS) $(LIBS_SPEC)
 $(B)/libdaemon.a: $(DAEMON_OBJS)
@@ -150,7 +161,7 @@ fuzz: $(FUZZERS)   # FUZZ_SECONDS each, from the seeds beside the target
 fuzz-regressions: $(FUZZERS)   # seeds, what earlier runs kept, and their findings: once each
 	@for f in $^; do n=$$(basename $$f -fuzz); $$f -runs=1 -rss_limit_mb=1024 -timeout=10 $$(find src/*/seeds/$$n $(B)/corpus/$$n $(B)/corpus/$$n-* -type f 2>/dev/null) \
 	  >$(B)/fuzz.log 2>&1 || { tail -n 30 $(B)/fuzz.log; exit 1; }; done; echo "fuzz regressions: clean"
-lint: $(B)/gen/harness.inc $(B)/gen/drill.inc $(B)/gen/openapi.inc
+lint: $(B)/gen/harness.inc $(B)/gen/drill.inc $(B)/gen/openapi.inc $(B)/gen/init.inc
 	scripts/lint $(B)
 bench: all
 	tests/bench/cold $(B)

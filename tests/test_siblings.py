@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+from signal import SIGCHLD
 
 import cells
 import pytest
@@ -89,6 +90,45 @@ def test_a_zygote_cannot_call_what_making_cells_does_not_need(user):
     assert unknown <= {"bpf", "perf_event_open", "io_uring_setup", "keyctl", "add_key", "userfaultfd", "mq_open"}, unknown
 
 
+# ---- the first process of a cell ----
+
+def test_the_first_process_has_nothing_of_the_zygote_and_cannot_be_looked_into(user):
+    cells.need_root()
+    with Siblings("print(1)", 1, user) as family:
+        first, = family.pids
+        status, program = status_of(first), os.readlink(f"/proc/{first}/exe")
+        files = {line.split()[5] for line in cells._read(f"/proc/{first}/maps").splitlines() if len(line.split()) > 5}
+        owner, environment = os.stat(f"/proc/{first}/mem").st_uid, cells._read(f"/proc/{first}/environ")
+        limits = {line[:25].strip(): line[26:46].strip() for line in cells._read(f"/proc/{first}/limits").splitlines()}
+        assert [m["status"] for m in family.manifests()] == ["ok"]
+    assert status["Name"] == "hotcell-init" and status["NSpid"].split()[-1] == "1" and status["Threads"] == "1"
+    assert program.startswith("/memfd:hotcell-init ") and {name for name in files if name[0] == "/"} == {"/memfd:hotcell-init"}
+    assert owner == 0 and environment == ""
+    assert {status[name] for name in ("CapEff", "CapPrm", "CapInh", "CapBnd", "CapAmb")} == {"0" * 16}
+    assert (status["NoNewPrivs"], status["Seccomp"], limits["Max core file size"]) == ("1", "2", "0")
+    # It waits for them by a descriptor; none has a handler, which is what would let a cell's processes send it.
+    assert int(status["SigBlk"], 16) == 1 << SIGCHLD - 1 and int(status["SigCgt"], 16) == 0
+
+
+def test_where_memory_cannot_be_executed_cells_are_warm_all_the_same(monkeypatch):
+    cells.need_root()
+    if not os.path.exists("/proc/sys/vm/memfd_noexec"):
+        cells.skip("the kernel lets all memory be executed")
+    monkeypatch.setattr(cells, "HOTCELL", cells.BUILD / "warm" / "hotcell")
+    wrapper = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
+               'echo 2 >/proc/sys/vm/memfd_noexec && exec "$@"', "sh"]
+    with cells.start("import time\nprint('here', flush=True)\ntime.sleep(1000)", wrapper=wrapper) as job:
+        assert job.read_line() == "here"
+        programs = {status_of(pid)["Name"]: os.readlink(f"/proc/{pid}/exe") for pid in job.descendants()}
+    assert set(programs) == {"hotcell-init", "python3"} and len(set(programs.values())) == 1, programs
+
+
+def test_the_first_process_fits_into_the_smallest_files_that_a_policy_can_ask_for(user, monkeypatch):
+    monkeypatch.setattr(cells, "HOTCELL", cells.BUILD / "warm" / "hotcell")
+    result = cells.run("print(1)", "--file-size=4K", env={"HOTCELL_WARM_SAY": "1"}, user=user)
+    assert "warm: yes\n" in result.stderr and result.stdout == "1\n", result
+
+
 # ---- nothing in common ----
 
 def same(kind, one, other, *descriptors):
@@ -168,9 +208,9 @@ def test_files_of_the_tree_that_libraries_keep_open_are_each_copy_s_own(user):
         if cells.IS_ROOT:
             one, other, zygote = [*map(child, family.pids), parent(family.pids[0])]
             for a, b in ((one, other), (one, zygote), (other, zygote)):
-                assert not [fd for fd in descriptors(a) & descriptors(b) if fd > 6 and same("FILE", a, b, fd, fd)]
-            assert len([fd for fd in descriptors(one) if fd > 6]) == 3
-        assert [m["stdout"]["text"] for m in family.manifests()] == ["7 0 True\n8 100 True\n9 0 True\n"] * 2
+                assert not [fd for fd in descriptors(a) & descriptors(b) if fd > 7 and same("FILE", a, b, fd, fd)]
+            assert len([fd for fd in descriptors(one) if fd > 7]) == 3
+        assert [m["stdout"]["text"] for m in family.manifests()] == ["8 0 True\n9 100 True\n10 0 True\n"] * 2
 
 
 # ---- channels ----

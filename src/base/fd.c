@@ -120,9 +120,9 @@ int hc_read_attr(int dir_fd, const char *name, char *out, size_t size)
     return 0;
 }
 
-int hc_sealed_memfd(const char *name, const void *data, size_t len, struct hc_error *err)
+static int fill_and_seal(int made, const char *name, const void *data, size_t len, struct hc_error *err)
 {
-    hc_autofd fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    hc_autofd fd = made;
     if (fd < 0)
         return hc_fail(err, errno, "memfd_create");
     if (hc_write_all(fd, data, len, err) < 0)
@@ -132,6 +132,19 @@ int hc_sealed_memfd(const char *name, const void *data, size_t len, struct hc_er
     if (lseek(fd, 0, SEEK_SET) < 0)
         return hc_fail(err, errno, "rewind memfd '%s'", name);
     return hc_take(&fd);
+}
+
+int hc_sealed_memfd(const char *name, const void *data, size_t len, struct hc_error *err)
+{
+    return fill_and_seal(memfd_create(name, HC_MEMFD_FLAGS), name, data, len, err);
+}
+
+int hc_sealed_program(const char *name, const void *data, size_t len, struct hc_error *err)
+{
+    int fd = memfd_create(name, HC_MEMFD_FLAGS | MFD_EXEC);
+    if (fd < 0 && errno == EINVAL) /* a kernel that asks for no leave */
+        fd = memfd_create(name, HC_MEMFD_FLAGS);
+    return fill_and_seal(fd, name, data, len, err);
 }
 
 int hc_make_dirs(const char *path, mode_t mode, struct hc_error *err)

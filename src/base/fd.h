@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 
+#include <sys/mman.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -43,6 +44,13 @@ int hc_read_attr(int dir_fd, const char *name, char *out, size_t size);
 /* A sealed memfd (no write, grow, shrink, further seals) with this content, offset 0. Owned by the caller;
  * -1. */
 int hc_sealed_memfd(const char *name, const void *data, size_t len, struct hc_error *err);
+
+/* The same, of a program, for execveat; refused where the host lets no memory be executed. */
+#define HC_MEMFD_FLAGS (MFD_CLOEXEC | MFD_ALLOW_SEALING)
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U /* since Linux 6.3 */
+#endif
+int hc_sealed_program(const char *name, const void *data, size_t len, struct hc_error *err);
 
 /* mkdir -p for a path of our own (never a guest's). */
 int hc_make_dirs(const char *path, mode_t mode, struct hc_error *err);

@@ -26,7 +26,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-enum { FD_SYNC = HC_FD_SYNC, FD_SHIM, FD_FIRST_FREE };
+enum { FD_SYNC = HC_FD_SYNC, FD_SHIM = HC_FD_SHIM, FD_FIRST_FREE };
 
 static _Noreturn void give_up(int sync_fd, const struct hc_error *err)
 {
@@ -148,24 +148,23 @@ static int attempt_landlock(struct hc_facts *f, struct hc_error *err)
 /* Move what is kept out of the way, then to its place, then close all the rest. */
 static int arrange_descriptors(const struct hc_plan *plan, int control, int shim_fd, struct hc_error *err)
 {
-    /* A copy has nothing to execute, and its handover is yet to come. Its standard input is its own: copies
-     * that had one open file together could tell each other by its flags. */
+    /* The handover of a copy is yet to come. Its standard input is its own: copies that had one open file
+     * together could tell each other by its flags. */
     const bool copy = plan->handover_fd < 0;
-    const int count = copy ? FD_SHIM : FD_FIRST_FREE;
     hc_autofd nothing = copy ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
     const int input = copy ? nothing : plan->stdin_fd;
     const int handover = copy ? nothing : plan->handover_fd;
     const int from[FD_FIRST_FREE] = {input,    plan->stdout_fd, plan->stderr_fd, control,
                                      handover, plan->status_fd, plan->sync_fd,   shim_fd};
     int away[FD_FIRST_FREE];
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < FD_FIRST_FREE; i++)
         if ((away[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 2 * FD_FIRST_FREE)) < 0)
             return hc_fail(err, errno, "arrange descriptors");
     hc_close_fd(&nothing); /* its number may be one of those below */
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < FD_FIRST_FREE; i++)
         if (dup3(away[i], i, i >= FD_SYNC ? O_CLOEXEC : 0) < 0)
             return hc_fail(err, errno, "arrange descriptors");
-    if (syscall(SYS_close_range, count, ~0u, 0) < 0)
+    if (syscall(SYS_close_range, FD_FIRST_FREE, ~0u, 0) < 0)
         return hc_fail(err, errno, "close_range");
     return 0;
 }

@@ -279,8 +279,7 @@ int hc_mounts_renew(const struct hc_plan *plan, struct hc_mounted *out, struct h
         return -1;
     if (chdir("/output") < 0)
         return hc_fail(err, errno, "enter /output");
-    if ((out->shim_fd = open("/proc/self/exe", O_PATH | O_CLOEXEC)) < 0)
-        return hc_fail(err, errno, "open the shim");
+    out->shim_fd = plan->shim.fd;
     return (out->output_fd = reopen_dir("/output", err)) < 0 || (out->tmp_fd = reopen_dir("/tmp", err)) < 0
                ? -1
                : 0;

@@ -39,7 +39,7 @@ struct hc_source {
 
 struct hc_plan {
     const struct hc_policy *policy;
-    struct hc_source tree, shim, output; /* output.fd -1: capped tmpfs */
+    struct hc_source tree, shim, output; /* output.fd -1: capped tmpfs; of a copy, only shim.fd is open */
     struct hc_source inputs[HC_MAX_INPUTS];
     size_t input_count;
     uid_t host_uid;
@@ -105,9 +105,10 @@ static inline gid_t hc_guest_gid(const struct hc_plan *plan)
 _Noreturn void hc_inside(const struct hc_plan *plan);
 
 /* The child of a zygote's clone3: the same, but that it already runs what it shall run. The descriptors are
- * those of enum hc_cell_fd afterwards, and HC_FD_SYNC. SIGCHLD stays blocked. Ends the process if a step
- * fails. (inside.c) */
+ * those of enum hc_cell_fd afterwards, HC_FD_SYNC, and HC_FD_SHIM, which is to be executed. SIGCHLD stays
+ * blocked. Ends the process if a step fails. (inside.c) */
 #define HC_FD_SYNC (HC_FD_STATUS + 1)
+#define HC_FD_SHIM (HC_FD_SYNC + 1)
 void hc_inside_copy(const struct hc_plan *plan);
 
 /* Clone the mount of a source, with its attributes, as a detached mount. `same`: look `path` up again and

@@ -94,7 +94,7 @@ static int keep_files(struct hc_open_files *out, struct hc_error *err)
     int rc = 0;
     for (const struct dirent *e; rc == 0 && (e = readdir(dir));) {
         int fd = (int)strtol(e->d_name, NULL, 10);
-        if (fd > HC_FD_SYNC && fd != dirfd(dir))
+        if (fd > HC_FD_SHIM && fd != dirfd(dir))
             rc = keep_file(out, fd, err);
     }
     closedir(dir);
@@ -103,7 +103,7 @@ static int keep_files(struct hc_open_files *out, struct hc_error *err)
 
 int hc_copyable_reserve(struct hc_error *err)
 {
-    for (int fd = HC_FD_CONTROL + 1; fd <= HC_FD_SYNC; fd++)
+    for (int fd = HC_FD_CONTROL + 1; fd <= HC_FD_SHIM; fd++)
         if (dup3(STDIN_FILENO, fd, O_CLOEXEC) < 0)
             return hc_fail(err, errno, "reserve descriptor %d", fd);
     return 0;

@@ -1,12 +1,12 @@
 /* zygote.c - an interpreter that never runs a guest's code: cells are made of copies of it.
  *
  * Processes. pid 2 of the zygote's cell; each request makes a process in new namespaces, which is pid 1 of
- * the new cell, builds the rest of it around itself (inside/inside.c), forks pid 2, and executes the shim
- * once more to be what pid 1 of any cell is. Until then it works in the zygote's memory, and the zygote
- * waits: what is dear about a copy are the page tables of a large interpreter, and so there is one copy of
- * them, for pid 2. Rights: those that the launcher left; the new process has all of them in its own user
- * namespace, and loses them there one after the other as a cold cell's first process does. Channels: requests
- * on HC_FD_CONTROL. The new process closes all that is the zygote's.
+ * the new cell, builds the rest of it around itself (inside/inside.c), forks pid 2, and executes what pid 1
+ * of any cell is, but without the rest of the shim (init_start.c). Until then it works in the zygote's
+ * memory, and the zygote waits: what is dear about a copy are the page tables of a large interpreter, and so
+ * there is one copy of them, for pid 2. Rights: those that the launcher left; the new process has all of them
+ * in its own user namespace, and loses them there one after the other as a cold cell's first process does.
+ * Channels: requests on HC_FD_CONTROL. The new process closes all that is the zygote's.
  *
  * The zygote knows a policy and nothing of any job; what its copies would share, and must not, is made anew
  * in each (guest_warm.py). */
@@ -21,6 +21,7 @@
 #include "shim/harness/frozen.h"
 #include "shim/harness/pyjson.h"
 #include "shim/harness/wire.h"
+#include "shim/init_image.h"
 #include "shim/lock.h"
 #include "shim/prefault.h"
 #include "shim/rehearse.h"
@@ -50,6 +51,7 @@
 /* What libraries of the zygote keep open; set before there are copies. */
 static struct hc_open_files open_files;
 static bool for_sessions; /* what its copies are for */
+static int init_fd;       /* what their first process executes */
 
 /* ---- in the new cell ---- */
 
@@ -116,9 +118,8 @@ static _Noreturn void become_init(pid_t guest)
     char runs[] = HC_SHIM_SESSION;
     char *const argv[] = {name, mode, number, for_sessions ? runs : NULL, NULL}, *const env[] = {NULL};
     (void)snprintf(number, sizeof number, "%d", guest);
-    int shim = open("/proc/self/exe", O_PATH | O_CLOEXEC);
-    if (shim >= 0 && fcntl(HC_FD_SYNC, F_SETFD, 0) == 0)
-        (void)syscall(SYS_execveat, shim, "", argv, env, AT_EMPTY_PATH);
+    if (fcntl(HC_FD_SYNC, F_SETFD, 0) == 0)
+        (void)syscall(SYS_execveat, HC_FD_SHIM, "", argv, env, AT_EMPTY_PATH);
     _exit(HC_EXIT_INTERNAL);
 }
 
@@ -138,6 +139,7 @@ static _Noreturn void become_guest(const struct hc_handover *zygote)
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     close(HC_FD_STATUS);
+    close(HC_FD_SHIM);
     wait_for_job(zygote);
 }
 
@@ -341,7 +343,7 @@ static void park(const struct request *r, const struct hc_handover *zygote)
     const struct hc_plan plan = {
         .policy = &policy,
         .tree = {.fd = -1, .mount_fd = -1},
-        .shim = {.fd = -1, .mount_fd = -1},
+        .shim = {.fd = init_fd, .mount_fd = -1},
         .output = {.fd = -1, .mount_fd = -1},
         .host_uid = r->park.uid,
         .host_gid = r->park.gid,
@@ -388,6 +390,9 @@ _Noreturn void hc_zygote_run(struct hc_handover *own)
     rehearse(own);
     hc_settle();
     try_out(own);
+    init_fd = hc_init_image(&err);
+    if (init_fd < 0)
+        hc_fail_shim(&err);
     (void)signal(SIGCHLD, SIG_IGN); /* the kernel reaps them */
     if (hc_wire_send(HC_FD_CONTROL, HC_FRAME_READY, NULL, 0, &err) < 0)
         hc_fail_shim(&err);

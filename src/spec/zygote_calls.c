@@ -1,6 +1,9 @@
 /* What a zygote may call beyond what any cell's first process may: how it makes cells of copies of itself. */
 #include "spec/calls.h"
 
+#include "base/fd.h"
+
+#include <fcntl.h>
 #include <linux/mount.h>
 #include <linux/sockios.h>
 #include <sched.h>
@@ -27,6 +30,7 @@
         call, 0, {{arg, HC_WORD_MASK, value}, {0}}, why, 0, #value, NULL                                     \
     }
 
+#define PROGRAM  "what a cell's first process executes is in memory, sealed"
 #define LOOPBACK "a cell's loopback interface is raised, and no other is up"
 #define MOUNTS   "a cell's own /proc, /input, /output and /tmp"
 #define RULES    "a cell's own Landlock rules"
@@ -37,6 +41,9 @@
  */
 const struct hc_call_rule hc_zygote_rules[] = {
     WORD("clone", 0, HC_ZYGOTE_CLONE, "a cell's first process, in namespaces of its own"),
+    WORD("memfd_create", 1, HC_MEMFD_FLAGS | MFD_EXEC, PROGRAM),
+    WORD("memfd_create", 1, HC_MEMFD_FLAGS, PROGRAM),
+    WORD("fcntl", 1, F_ADD_SEALS, PROGRAM),
     WORD("madvise", 2, MADV_COLLAPSE, "memory in huge pages is cheap to copy"),
     WORD("unshare", 0, CLONE_NEWTIME, "a cell's clocks start at zero"),
     WORD("unshare", 0, CLONE_NEWCGROUP, "a cell sees its own cgroup as the root"),
