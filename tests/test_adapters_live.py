@@ -127,6 +127,32 @@ def test_a_task_that_is_cancelled_ends_its_run(runner, g, code):
     assert asyncio.run(main()) == "object"
 
 
+def test_a_coroutine_that_never_ends_ends_with_the_run_that_called_it(runner, g):
+    ended = []
+
+    async def main():
+        up = asyncio.Event()
+
+        async def hang():
+            up.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append(True)
+
+        async def quick():
+            return 42
+        allow(hang, quick)
+        g.update(hang=hang, quick=quick)
+        task = asyncio.create_task(runner("await hang()"))
+        await up.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return await runner("await quick()")
+    assert asyncio.run(main()) == 42 and ended
+
+
 def test_runs_come_one_after_the_other(runner, g):
     async def main():
         return await asyncio.gather(*(runner(f"seen = globals().get('seen', [])\nseen.append({i})\nlen(seen)") for i in range(4)))

@@ -1,6 +1,7 @@
 """RunPython: code of a model, run as if in the caller's namespace, with what only a session could do said so."""
 
 import asyncio
+import contextlib
 import functools
 import inspect
 import json
@@ -699,6 +700,67 @@ def test_skills_are_looked_up_and_called(monkeypatch):
     with pytest.raises(NameError):
         ask("price('tea')")
     assert not registry.is_tool(skill.price)
+
+
+class Shop:
+    """Equal to all others, so that none of them can be a key of a dict."""
+
+    def __eq__(self, other):
+        return isinstance(other, Shop)
+
+    def price(self, thing):
+        return {"tea": 250}[thing]
+
+
+@pytest.fixture(name="skill")
+def maker_of_skills():
+    skills, made = notebook.skills, []
+
+    def make(name, **members):
+        module = types.ModuleType(name)
+        module.__all__ = list(members)
+        vars(module).update(members)
+        made.append(skills.register(module))
+        skills.enable(name)
+    yield make
+    for name in made:
+        with contextlib.suppress(KeyError):
+            skills.disable(name)
+
+
+@pytest.mark.row("S3.41")
+def test_a_skill_of_methods(skill):
+    ours, theirs = Shop(), Shop()
+    skill("shop", price=ours.price)
+    assert run("price('tea')") == 250 and registry.is_tool(ours.price) and not registry.is_tool(theirs.price)
+    notebook.skills.disable("shop")
+    assert not registry.is_tool(ours.price) and not registry.__pytools__
+
+
+@pytest.mark.row("S3.41")
+def test_a_skill_that_is_disabled_takes_only_its_own_with_it(skill):
+    def before(): pass
+    def after(): pass
+    def shared(): pass
+    def denied(): pass
+
+    class Never(notebook.AllowPolicy):
+        def __call__(self, obj, args, kwargs, ok_dests):
+            raise PermissionError("never")
+    names = {"before": before, "after": after, "denied": denied, "chk_dest": registry.chk_dest}
+    allow(before)
+    allow(denied, allow_policy=Never())
+    was = {owner: set(entries) for owner, entries in registry.__pytools__.items()}
+    skill("one", **names, shared=shared)
+    skill("two", again=shared)
+    with pytest.raises(PermissionError, match="never"):
+        AllowChecked(denied, None)()
+    allow(after, registry.chk_dest)
+    notebook.skills.disable("one")
+    assert [registry.is_tool(fn) for fn in (*names.values(), shared)] == [True] * 5 and "again" in notebook.skills.namespace()
+    notebook.skills.disable("two")
+    assert not registry.is_tool(shared) and not registry.is_tool(notebook.skills.doc)
+    assert was.keys() <= registry.__pytools__.keys() and len(registry.__pytools__) == len(was) + 2
 
 
 @pytest.mark.row("S3.41")

@@ -2,7 +2,9 @@
 command, and by a daemon over its socket and over TCP."""
 
 import asyncio
+import contextvars
 import hashlib
+import os
 import signal
 import socket
 import sys
@@ -16,6 +18,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "python"
 sys.path.insert(0, str(PACKAGE))
 import hotcell  # noqa: E402
 from hotcell import wire  # noqa: E402
+from hotcell.tools import call_tool  # noqa: E402
 
 BOUNDS = {"tree": "base", "memory": "256M", "timeout": 30 * cells.SLOWNESS}
 CALLS = 100
@@ -234,6 +237,46 @@ def test_a_wait_is_broken_off_while_it_reads():
     with pytest.raises(KeyboardInterrupt):  # the second time at once
         steps.throw(KeyboardInterrupt())
     assert len(said) == 3
+
+
+# ---- callers in an event loop ----
+
+LANGUAGE = contextvars.ContextVar("language")
+
+
+def test_a_coroutine_is_called_where_a_loop_runs(place):
+    """As in a notebook: who waits holds up that loop, and the coroutine has another one, with the same variables."""
+    async def greet(name: str) -> str:
+        await asyncio.sleep(0)
+        return f"{LANGUAGE.get()} {name}"
+
+    async def main():
+        LANGUAGE.set("bonjour")
+        client = hotcell.Daemon(**place)
+        with client.session(tools=[greet], **BOUNDS) as session:
+            return [client.run("tools.greet('you')", tools=[greet], **BOUNDS).value, session.run("tools.greet('me')").value]
+    assert asyncio.run(main()) == ["bonjour you", "bonjour me"]
+
+
+def test_a_coroutine_whose_caller_is_interrupted_is_cancelled():
+    ended = []
+
+    async def hang():
+        os.kill(os.getpid(), signal.SIGINT)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    async def main():
+        call_tool(hotcell.Tool(hang), {})
+    loop = asyncio.new_event_loop()  # asyncio.run would not raise it here
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            loop.run_until_complete(main())
+    finally:
+        loop.close()
+    assert ended
 
 
 # ---- daemons that die ----

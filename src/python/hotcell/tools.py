@@ -17,7 +17,7 @@ import types
 import typing
 from collections import abc
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Awaitable, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, Coroutine, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .errors import InputError
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 RESULT_SIZE = 1 << 20  # what a tool may answer, unless it says otherwise
 DEPTH = 60             # of nested values, in a line that may be nested in 64
+PATIENCE = 1.0         # seconds for a thread to begin
 MAX_MESSAGE = 4000     # characters of an exception's text
 PLAIN = {int: "integer", float: "number", str: "string", bool: "boolean", list: "array", dict: "object",
          type(None): "null", tuple: "array"}
@@ -209,14 +210,51 @@ def call_tool(tool: Tool, arguments: Dict[str, Any]) -> Dict[str, Any]:
     try:
         value = tool.call(arguments)
         if inspect.isawaitable(value):
-            import asyncio
-
-            async def result() -> Any:
-                return await value
-            value = asyncio.run(result())
+            value = _run_to_end(value)
         return tool.outcome_of(value)
     except Exception as error:
         return failure_of(error)
+
+
+def _run_to_end(value: Awaitable[Any]) -> Any:
+    """What it gives, in a loop of its own: in this thread, or in another where one runs here already, as in notebooks."""
+    import asyncio
+
+    async def result() -> Any:
+        return await value
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(result())
+    return _run_aside(result())
+
+
+def _run_aside(work: Coroutine[Any, Any, Any]) -> Any:
+    """Wait for a thread that runs it, with the variables of this context. If the wait is broken off, it is cancelled."""
+    import asyncio
+    from concurrent import futures
+    begun: "futures.Future[Tuple[asyncio.AbstractEventLoop, asyncio.Future[Any]]]" = futures.Future()
+    ended: "futures.Future[Any]" = futures.Future()
+
+    async def main() -> Any:
+        task = asyncio.ensure_future(work)
+        begun.set_result((asyncio.get_running_loop(), task))
+        return await task
+
+    def run() -> None:
+        try:
+            ended.set_result(asyncio.run(main()))
+        except BaseException as error:  # whoever waits has it
+            ended.set_exception(error)
+    try:
+        threading.Thread(target=contextvars.copy_context().run, args=(run,), name="hotcell-tools", daemon=True).start()
+        return ended.result()
+    except BaseException:
+        with contextlib.suppress(RuntimeError, futures.TimeoutError):  # it has ended, and its loop with it; or never begun
+            loop, task = begun.result(PATIENCE)
+            loop.call_soon_threadsafe(task.cancel)
+            futures.wait([ended])
+        raise
 
 
 async def acall_tool(tool: Tool, arguments: Dict[str, Any]) -> Dict[str, Any]:

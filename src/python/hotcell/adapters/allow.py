@@ -226,25 +226,37 @@ def allow(*c: Any, allow_policy: Optional[AllowPolicy] = None) -> Any:
         if isinstance(item, Mapping):
             for owner, names in item.items():
                 for name in names:
-                    _register(owner, name, allow_policy)
+                    register(owner, name, allow_policy)
         elif isinstance(item, str):
-            _register(item.rpartition(".")[0], item.rpartition(".")[2], allow_policy)
+            register(item.rpartition(".")[0], item.rpartition(".")[2], allow_policy)
         elif callable(item):
             owner = _owner(item) if _has_place(item) else _Instance(item)
-            _register(owner, getattr(item, "__name__", type(item).__name__), allow_policy)
+            register(owner, getattr(item, "__name__", type(item).__name__), allow_policy)
             __llmtools__[item] = None
         else:
             raise TypeError(f"{item!r}: expected a callable or a dict of owners and names")
     return c[0] if len(c) == 1 and callable(c[0]) else None
 
 
-def _register(owner: Any, name: Any, policy: Optional[AllowPolicy]) -> None:
+def register(owner: Any, name: Any, policy: Optional[AllowPolicy]) -> None:
+    """One entry: a name, (name, policy) or ... of an owner, and maybe a policy for it."""
     plain = name is ... or isinstance(name, str)
     if not plain and not (isinstance(name, tuple) and len(name) == 2 and callable(name[1])):
         raise TypeError(f"{name!r}: expected a name, (name, policy) or ...")
-    if not isinstance(owner, (type, ModuleType, str, _Instance)):
-        owner = _Instance(owner)
-    __pytools__[owner].add((name, policy) if plain and policy is not None else name)
+    __pytools__[_key(owner)].add((name, policy) if plain and policy is not None else name)
+
+
+def unregister(owner: Any, name: Any, policy: AllowPolicy) -> None:
+    """Take back the entry that register() has made of these, and no other."""
+    key = _key(owner)
+    entries = __pytools__.get(key, set())
+    entries.discard((name, policy))
+    if not entries:
+        __pytools__.pop(key, None)
+
+
+def _key(owner: Any) -> Any:
+    return owner if isinstance(owner, (type, ModuleType, str, _Instance)) else _Instance(owner)
 
 
 class _Instance:

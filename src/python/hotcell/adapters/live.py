@@ -8,6 +8,7 @@ calls what the caller's namespace has under a name, if that is allowed at that m
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextvars
 import inspect
 import json
@@ -85,7 +86,7 @@ class Live:
         self._rules: Dict[str, Any] = {}
         self._finish: Callable[[], Any] = lambda: None
         self._current: Optional[_Request] = None
-        self._loop: Optional[asyncio.AbstractEventLoop] = None
+        self._calls: Optional[_Calls] = None
         self._forget()
 
     def _forget(self) -> None:
@@ -101,11 +102,11 @@ class Live:
             fn = self._lookup().get(name)
             if not self._is_tool(fn):
                 raise PermissionError(f"{name} is not allowed")
+            calls = self._calls
+            if calls is None:
+                raise RuntimeError("the run that calls has ended")
             value = self._context.run(AllowChecked(fn, self._ok_dests), *args, **kwargs)
-            if inspect.isawaitable(value):  # where the caller's other coroutines run, too
-                assert self._loop is not None
-                value = self._context.run(asyncio.run_coroutine_threadsafe, _awaited(value), self._loop).result()
-            return value_of(value)
+            return value_of(calls.wait_for(value, self._context) if inspect.isawaitable(value) else value)
         except Exception as error:
             return raised(error)
 
@@ -167,7 +168,14 @@ class Live:
         self._forget()
 
     def _run_in(self, session: Session, request: _Request) -> Run:
-        self._context, self._loop = request.context, request.loop
+        self._context, self._calls = request.context, _Calls(request.loop)
+        try:
+            return self._run_through(session, request)
+        finally:
+            self._calls.end()
+            self._calls = None
+
+    def _run_through(self, session: Session, request: _Request) -> Run:
         values = request.values
         self._prepare(session, values)
         if request.cancelled:
@@ -224,6 +232,32 @@ def _answer(live: "weakref.ref[Live]") -> Callable[..., Any]:
             raise RuntimeError("the caller has gone")
         return here._call(name, args, kwargs)
     return hotcell_call
+
+
+class _Calls:
+    """Coroutines that a run has called, in the caller's loop with the caller's others. One thread answers all calls of a
+    session: one that does not end may hold it up until the run ends, and no longer."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._lock = threading.Lock()
+        self._work: Optional["concurrent.futures.Future[Any]"] = None
+        self._over = False
+
+    def wait_for(self, value: Any, context: contextvars.Context) -> Any:
+        """What it gives. CancelledError: the run has ended."""
+        with self._lock:
+            self._work = context.run(asyncio.run_coroutine_threadsafe, _awaited(value), self._loop)
+            if self._over:
+                self._work.cancel()
+        return self._work.result()
+
+    def end(self) -> None:
+        """Nobody waits for them any more."""
+        with self._lock:
+            self._over = True
+            if self._work is not None:
+                self._work.cancel()
 
 
 async def _awaited(value: Any) -> Any:

@@ -10,17 +10,33 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import sys
 from types import ModuleType
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import allow as registry
-from .allow import allow
 
 GROUP = "hotcell.skills"
 _known: Dict[str, Union[ModuleType, str]] = {}
 _enabled: Dict[str, ModuleType] = {}
-_given: Dict[str, List[Tuple[Any, Any]]] = {}  # what enabling a skill has put into the registry
+_given: Dict[str, "_Enabled"] = {}
+
+
+class _Enabled(registry.AllowPolicy):
+    """What enabling a skill puts into the registry has its mark, a policy that objects to nothing: so that disabling takes
+    that away again, and nothing that the caller or another skill has allowed."""
+
+    def __init__(self, fns: Iterable[Callable[..., Any]]) -> None:
+        self._places = [registry.registered_as(fn) for fn in fns]
+        for owner, name in self._places:
+            registry.register(owner, name, self)
+
+    def __call__(self, obj: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ok_dests: registry.Dests) -> None:
+        pass
+
+    def take_back(self) -> None:
+        """As if they had never been put there."""
+        for owner, name in self._places:
+            registry.unregister(owner, name, self)
 
 
 def register(module: Union[ModuleType, str], name: Optional[str] = None) -> str:
@@ -57,13 +73,7 @@ def enable(name: str) -> None:
     clash = [f"{fn} (of {taken[fn]})" for fn in functions(module) if fn in taken]
     if clash:
         raise ValueError(f"skill {name}: another has {', '.join(clash)} already")
-    given = []
-    for fn in functions(module).values():
-        owner, called = registry.registered_as(fn)
-        if called not in registry.__pytools__[owner]:
-            registry.__pytools__[owner].add(called)
-            given.append((owner, called))
-    _given[name] = given
+    _given[name] = _Enabled((*functions(module).values(), *LOOKUP))
     _enabled[name] = module
 
 
@@ -71,8 +81,7 @@ def disable(name: str) -> None:
     """Take away again what enabling the skill has allowed. What was allowed besides stays."""
     if _enabled.pop(name, None) is None:
         raise KeyError(f"skill {name!r} is not enabled")
-    for owner, called in _given.pop(name):
-        registry.__pytools__[owner].discard(called)
+    _given.pop(name).take_back()
 
 
 def functions(module: ModuleType) -> Dict[str, Callable[..., Any]]:
@@ -88,7 +97,6 @@ def namespace() -> Dict[str, Callable[..., Any]]:
     """What code can call while any skill is enabled: theirs, and the functions to look them up."""
     if not _enabled:
         return {}
-    allow({sys.modules[__name__]: [fn.__name__ for fn in LOOKUP]})
     return {**{fn.__name__: fn for fn in LOOKUP}, **{name: fn for module in _enabled.values() for name, fn in functions(module).items()}}
 
 
