@@ -184,6 +184,16 @@ def test_tools_that_nobody_answers_are_refused(daemon):
     assert result.status == 78 and "'/nothing/there' is no program that can be started" in result.stderr, result
 
 
+def test_an_answer_that_the_daemon_does_not_take_fails_its_call(user):
+    """And the user is told, once; the program does not wait until the call's time is up."""
+    with daemons.Daemon(user, config={"http": {"body": "16K"}}) as d:
+        code = "for _ in range(2):\n    try: tools.long()\n    except ToolError as error: print(error)\nprint(tools.short())"
+        result = run(d, code, "--tool", "long=sh -c 'printf \\\"; head -c 30000 /dev/zero | tr \\\\0 x; printf \\\"'", "--tool", "short=/bin/echo 8")
+    why = "hotcelld: a body of 30013 bytes, and at most 16384 are taken"
+    assert (result.status, result.stdout) == (0, f"{why}\n{why}\n8\n"), result
+    assert result.stderr == f"hotcell: the answer of a tool was not taken: {why}\n", result
+
+
 def test_a_daemon_that_dies_leaves_an_unknown_outcome(user):
     with daemons.Daemon(user) as d:
         with run(d, "import time\nprint('up', flush=True)\ntime.sleep(100)", "--timeout=100", start=cells.start) as job:

@@ -1,11 +1,14 @@
 #include "client/desk.h"
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "cell/stamp.h"
+#include "client/account.h"
 #include "spec/frame.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -80,6 +83,41 @@ int hc_desk_call(struct hc_desk *d, const struct hc_json *event, struct hc_error
     return hc_toolbox_call(d->toolbox, call.data, call.len, err);
 }
 
+/* What the daemon says to it, as an error: 1. That the call waits no more is none. */
+static int post(const struct hc_place *place, const char *path, const struct hc_buf *body,
+                struct hc_error *err)
+{
+    const struct hc_exchange_head head = {
+        .method = "POST", .path = path, .body = body->data, .body_len = body->len};
+    struct hc_answer answer = {.body.max = (size_t)1 << 20};
+    char *manifest = NULL;
+    int rc = hc_exchange(place, &head, &answer, err);
+    if (rc == 0 && answer.status >= 400 && answer.status != 404) {
+        const struct hc_buf *said = &answer.body;
+        (void)hc_account_problem(said->data ? said->data : "", said->len, answer.status, &manifest, err);
+        free(manifest);
+        rc = 1;
+    }
+    hc_answer_finish(&answer);
+    return rc;
+}
+
+/* `err` is why. The program would wait until its time is up: the call fails, and it is told, as the user is.
+ * The user once, for a program can call again and again. */
+static int post_refusal(struct hc_desk *d, const struct hc_place *place, const char *path,
+                        struct hc_error *err)
+{
+    hc_autobuf body = {0};
+    (void)hc_buf_str(&body, "{\"error\": ");
+    hc_json_quote(&body, err->text, strlen(err->text));
+    if (hc_buf_str(&body, "}") < 0)
+        return hc_fail(err, ENOMEM, "answer a call of a tool");
+    if (!d->refused)
+        hc_warn("the answer of a tool was not taken: %s", err->text);
+    d->refused = true;
+    return post(place, path, &body, err) < 0 ? -1 : 0;
+}
+
 /* {"id": N, "value": ...} or {"id": N, "error": ...} becomes a request; that it comes too late is no failure.
  */
 static int post_answer(struct hc_desk *d, const struct hc_place *place, const char *job, struct hc_error *err)
@@ -98,12 +136,8 @@ static int post_answer(struct hc_desk *d, const struct hc_place *place, const ch
     hc_buf_clear(&d->answer);
     if (rc < 0 || body.failed || path.failed)
         return rc < 0 ? -1 : hc_fail(err, ENOMEM, "answer a call of a tool");
-    const struct hc_exchange_head head = {
-        .method = "POST", .path = path.data, .body = body.data, .body_len = body.len};
-    struct hc_answer answer = {.body.max = (size_t)1 << 20};
-    rc = hc_exchange(place, &head, &answer, err);
-    hc_answer_finish(&answer);
-    return rc;
+    rc = post(place, path.data, &body, err);
+    return rc > 0 ? post_refusal(d, place, path.data, err) : rc;
 }
 
 /* Answers come in packets, as a cell gets them. Returns 1 if there are none. */

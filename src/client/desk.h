@@ -15,6 +15,7 @@ struct hc_desk {
     struct hc_buf answer;       /* as far as it has come */
     struct hc_tool_log log;
     struct hc_denials denials;
+    bool refused; /* the daemon did not take an answer, and the user knows */
 };
 
 /* `job` gives its tools away. `tool_fd` as for "hotcell run"; 0: none. */
