@@ -502,6 +502,27 @@ def test_a_temporary_directory_goes(base_tree):
     assert not list(place.iterdir())
 
 
+def serve_nothing(base_tree, place, fault):
+    """A server whose client says nothing, and one of whose system calls fails."""
+    cells.need_program("strace")
+    return subprocess.run(["strace", "-o", "/dev/null", "-e", f"inject={fault}", cells.HOTCELL, "mcp", "-t", base_tree], input=b"",
+                          capture_output=True, check=False, timeout=cells.PATIENCE, env={**cells.caller().environment(), "TMPDIR": str(place)})
+
+
+@pytest.mark.parametrize("call", ["flock", "mkdirat"])
+def test_a_temporary_directory_that_cannot_be_had_is_told_and_goes(base_tree, call):
+    place = cells.new_directory(cells.caller())
+    done = serve_nothing(base_tree, place, f"{call}:error=ENOLCK")
+    assert done.returncode in (65, 70) and done.stderr.startswith(b"hotcell: make ") and str(place).encode() in done.stderr, done
+    assert done.stderr.endswith(b": No locks available\n") and done.stderr.count(b"\n") == 1 and not list(place.iterdir()), done
+
+
+def test_a_temporary_directory_that_somebody_removes_is_made_again(base_tree):
+    place = cells.new_directory(cells.caller())
+    done = serve_nothing(base_tree, place, "flock:error=EAGAIN:when=1")
+    assert (done.returncode, done.stderr) == (0, b"") and len(list(place.iterdir())) == 1, done  # who holds the first one removes it
+
+
 def temporary_server(user, place):
     """One without -o, which is there when this returns."""
     before = set(place.iterdir())

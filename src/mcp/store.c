@@ -30,13 +30,36 @@ static const char *temporary_place(void)
     return named && *named ? named : "/tmp";
 }
 
-/* The lock says that its server lives. True if the directory is still there: before it was locked, whoever
- * removes what killed servers left could take it for one of those. */
-static bool lease(const char *path, int fd)
+/* The lock says that its server lives. Returns 1 if whoever removes what killed servers left has taken the
+ * directory for one of those before it was locked: it goes, or has gone, and another is to be made. */
+static int lease(const char *path, int fd)
 {
     struct stat ours, there;
-    return flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &ours) == 0 && lstat(path, &there) == 0 &&
-           ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+        return errno == EWOULDBLOCK ? 1 : -1;
+    if (fstat(fd, &ours) < 0)
+        return -1;
+    if (lstat(path, &there) < 0)
+        return errno == ENOENT ? 1 : -1;
+    return ours.st_ino == there.st_ino && ours.st_dev == there.st_dev ? 0 : 1;
+}
+
+/* A new one, opened, and leased if it is temporary. Returns 1 if it has gone again. */
+static int make_one(struct hc_store *s, char *path, bool temporary)
+{
+    if (!mkdtemp(path))
+        return -1;
+    hc_autofd fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int rc = fd >= 0 ? 0 : errno == ENOENT ? 1 : -1;
+    if (rc == 0 && temporary)
+        rc = lease(path, fd);
+    if (rc == 0)
+        s->fd = hc_take(&fd);
+    int why = errno;
+    if (rc < 0)
+        (void)rmdir(path);
+    errno = why;
+    return rc;
 }
 
 static int make_directory(struct hc_store *s, const char *parent, struct hc_error *err)
@@ -46,17 +69,15 @@ static int make_directory(struct hc_store *s, const char *parent, struct hc_erro
     if (parent && mkdir(parent, 0777) < 0 && errno != EEXIST)
         return hc_fail_as(err, HC_EXIT_DATA, errno, "make the output directory %s", parent);
     char *whole = realpath(in, NULL);
-    for (int tries = 0; s->fd < 0 && tries < 16; tries++) {
+    int rc = 1;
+    for (int tries = 0; rc > 0 && tries < 16; tries++) {
         int n = snprintf(path, sizeof path, "%s/%sXXXXXX", whole ? whole : in, parent ? "mcp-" : TEMPORARY);
-        if (n < 0 || n >= (int)sizeof path || !mkdtemp(path))
-            break;
-        s->fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (s->fd >= 0 && !parent && !lease(path, s->fd))
-            hc_close_fd(&s->fd);
+        errno = n < (int)sizeof path ? errno : ENAMETOOLONG;
+        rc = n < (int)sizeof path ? make_one(s, path, !parent) : -1;
     }
     free(whole);
-    if (s->fd < 0)
-        return hc_fail_as(err, HC_EXIT_DATA, errno, "make a directory in %s", in);
+    if (rc != 0)
+        return hc_fail_as(err, HC_EXIT_DATA, rc < 0 ? errno : EBUSY, "make a directory in %s", in);
     s->path = strdup(path);
     return s->path ? 0 : hc_fail(err, ENOMEM, "open %s", path);
 }
