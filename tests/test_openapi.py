@@ -8,7 +8,7 @@ import daemons
 import jsonschema
 import pytest
 
-ROUTES = re.findall(r'^    \{"([A-Z]+)", "([^"]+)", \w+, HC_ROUTE_(\w+)\},$', (daemons.SOURCE / "daemon" / "routes.c").read_text(), re.M)
+ROUTES = re.findall(r'^    \{"([A-Z]+)", "([^"]+)", \w+, HC_ROUTE_(\w+), (?:NULL|"(\w+)")\},$', (daemons.SOURCE / "daemon" / "routes.c").read_text(), re.M)
 NOBODY = "20260101T000000Z-00000000000000000000"  # as ids look
 
 
@@ -33,13 +33,14 @@ def as_route(path):
 
 
 def test_every_route_is_in_the_document_and_the_other_way_round():
-    routes = [(method, path) for method, path, _ in ROUTES]
+    routes = [(method, path) for method, path, _, _ in ROUTES]
     assert len(routes) == len(set(routes)) > 20
     assert set(routes) == {(method, as_route(path)) for method, path, _, _ in operations()}
 
 
 def test_each_says_what_it_takes_and_whom_it_is_for():
-    kinds = {(method, path): kind for method, path, kind in ROUTES}
+    kinds = {(method, path): kind for method, path, kind, _ in ROUTES}
+    queries = {(method, path): {query} - {""} for method, path, _, query in ROUTES}
     for method, path, operation, parameters in operations():
         kind = kinds[method, as_route(path)]
         assert ("requestBody" in operation) == (kind == "BODY"), (method, path)
@@ -48,6 +49,7 @@ def test_each_says_what_it_takes_and_whom_it_is_for():
         assert {"400", "413", "431"} <= set(operation["responses"]), (method, path)
         named = {p["name"] for p in map(daemons.resolved, parameters) if p["in"] == "path"}
         assert named == set(re.findall(r"\{(\w+)\}", path)), (method, path)
+        assert {p["name"] for p in map(daemons.resolved, parameters) if p["in"] == "query"} == queries[method, as_route(path)], (method, path)
     ids = [operation["operationId"] for _, _, operation, _ in operations()]
     assert len(ids) == len(set(ids))
 
@@ -78,12 +80,29 @@ def test_each_operation_is_answered_by_whoever_it_is_for(daemon):
 
 
 def test_what_every_operation_refuses(daemon):
-    for method, path, _, _ in operations():
+    for method, path, operation, _ in operations():
         place = path.format(id=NOBODY, path="a/b", call="1", name="default")
         assert daemon.request(method, place, headers={"X": "y" * 20000}).status == 431, (method, path)
         assert daemon.request(method, place, headers={"X": "y", "X\t": "z"}).status == 400, (method, path)
+        answer = daemon.request(method, f"{place}?stat=done", b"{}" if "requestBody" in operation else None, {"Content-Type": "application/json"})
+        assert answer.status == 400 and answer.json["retry"] == "not_started" and "'stat'" in answer.json["detail"], (method, path, answer)
     for path, item in daemons.openapi()["paths"].items():
         answer = daemon.request("PROPFIND", path.format(id=NOBODY, path="a/b", call="1", name="default"))
         assert answer.status == 405 and answer.json["retry"] == "not_started", (path, answer)
         there = {method.upper() for method in item if method != "parameters"}
         assert set(answer.headers["Allow"].split(", ")) - {"HEAD"} == there, (path, answer)
+
+
+@pytest.mark.parametrize("query, detail", [
+    ("stat=done", "/v1/card takes the parameter 'policy', and no other: 'stat'"), ("policy=default&x", "/v1/card takes the parameter 'policy', and no other: 'x'"),
+    ("policy", "/v1/card: expected one value of the parameter 'policy'"), ("policy=default&policy=none", "/v1/card: expected one value of the parameter 'policy'"),
+    ("p%00=1", "/v1/card takes the parameter 'policy', and no other: 'p%00'"), ("%22%0a=1", "/v1/card takes the parameter 'policy', and no other: '\"\n'"),
+    ("%ff=1", "/v1/card takes the parameter 'policy', and no other: '")])
+def test_parameters_that_there_are_not_are_not_ignored(daemon, query, detail):
+    """What filters nothing must not look as if it did."""
+    answer = daemon.get(f"/v1/card?{query}")
+    assert (answer.status, answer.json["detail"]) == (400, detail)
+
+
+def test_parameters_that_there_are(daemon):
+    assert daemon.get("/v1/card?policy=default").status == daemon.get("/v1/card?").status == daemon.get("/v1/jobs?").status == 200

@@ -271,6 +271,37 @@ static bool is_sound(struct hc_exchange *x, const char *version)
     return !x->closing;
 }
 
+struct query {
+    const struct hc_route *route;
+    struct hc_problem *why;
+    bool given;
+};
+
+static enum MHD_Result take_parameter(void *cls, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    struct query *q = cls;
+    const char *path = q->route->path, *known = q->route->query;
+    (void)kind;
+    if (!known)
+        hc_problem_set(q->why, HC_PROBLEM_REQUEST, "%s takes no parameters: '%.100s'", path, name);
+    else if (strcmp(name, known) != 0)
+        hc_problem_set(q->why, HC_PROBLEM_REQUEST, "%s takes the parameter '%s', and no other: '%.100s'",
+                       path, known, name);
+    else if (q->given || !value)
+        hc_problem_set(q->why, HC_PROBLEM_REQUEST, "%s: expected one value of the parameter '%s'", path,
+                       known);
+    q->given = true;
+    return q->why->kind == HC_PROBLEM_NONE ? MHD_YES : MHD_NO;
+}
+
+/* What it asks for besides, which must not be ignored: a filter that does not filter would be believed. */
+static bool take_query(struct hc_exchange *x)
+{
+    struct query q = {.route = x->route, .why = &x->refused};
+    (void)MHD_get_connection_values(x->mhd, MHD_GET_ARGUMENT_KIND, take_parameter, &q);
+    return x->refused.kind == HC_PROBLEM_NONE;
+}
+
 /* What can be said before the body has come. */
 static void look_at_head(struct hc_exchange *x, const char *method, const char *path, const char *version)
 {
@@ -278,7 +309,7 @@ static void look_at_head(struct hc_exchange *x, const char *method, const char *
     if (!is_sound(x, version))
         return;
     x->route = hc_route_find(x, method, path, &x->refused);
-    if (!x->route || (x->route->kind != HC_ROUTE_OPEN && !identify(x, &x->refused)))
+    if (!x->route || (x->route->kind != HC_ROUTE_OPEN && !identify(x, &x->refused)) || !take_query(x))
         return;
     const char *length = hc_exchange_header(x, MHD_HTTP_HEADER_CONTENT_LENGTH);
     const char *type = hc_exchange_header(x, MHD_HTTP_HEADER_CONTENT_TYPE);

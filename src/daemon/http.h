@@ -104,6 +104,7 @@ struct hc_route {
         *path; /* "{id}" stands for a job, a session or a policy, "{rest}" for all that follows */
     hc_handler *handle;
     enum { HC_ROUTE_PLAIN, HC_ROUTE_BODY, HC_ROUTE_OPEN } kind; /* takes a body; is for anybody */
+    const char *query; /* the one parameter that it takes behind "?"; NULL: none */
 };
 
 /* NULL, with `why`: there is none. Fills in x->id and x->rest. */
