@@ -228,6 +228,43 @@ def test_what_is_wrong_is_told(daemon, session, path, body, status, says):
     assert daemon.get(session).json["state"] == "idle"
 
 
+def test_one_that_is_ended_while_it_begins_or_has_branches_is_cancelled(user):
+    with daemons.Daemon(user, config={"workers": 1}) as d:
+        session = d.session({"limits": {"timeout": 100 * cells.SLOWNESS}})
+        branches = in_background(d.send, f"{session}/branches", {"runs": [{"code": "while True: pass"}] * 2})
+        cells.wait_until("branches", lambda: d.get(session).json["state"] == "running")
+        ended = d.request("DELETE", session).json
+        assert (ended["state"], ended["reason"]) == ("ended", "cancelled"), ended
+        answer = branches()
+        assert (answer.status, answer.json["retry"]) == (410, "started_outcome_unknown") and "cancelled" in answer.json["detail"], answer
+        os.kill(d.pid, signal.SIGSTOP)  # nobody starts a process for it
+        begun = in_background(d.send, "/v1/sessions", {})
+        cells.wait_until("a session", lambda: len(d.get("/v1/sessions").json["sessions"]) == 2)
+        [starting] = [s["session_id"] for s in d.get("/v1/sessions").json["sessions"] if s["state"] == "starting"]
+        ended = d.request("DELETE", f"/v1/sessions/{starting}").json
+        os.kill(d.pid, signal.SIGCONT)
+        assert (ended["state"], ended["reason"], begun().status) == ("ended", "cancelled", 409), ended
+        assert d.get(f"/v1/sessions/{starting}").status == 404
+        assert d.request("DELETE", d.session({})).json["reason"] == "closed", "others begin and end"
+
+
+def test_the_manual_has_all_reasons_for_an_end():
+    page = (cells.BUILD / "man/hotcelld.8").read_text().partition("reason :\n.Bl")[2].partition("\n.El")[0]
+    named = {word for line in page.splitlines() if line.startswith(".It ") for word in line.split() if word not in (".It", "Ql", ",")}
+    assert named == set(daemons.openapi()["components"]["schemas"]["Session"]["properties"]["reason"]["enum"])
+
+
+def test_a_job_that_waits_for_the_memory_of_a_session_runs_when_that_ends(user):
+    with daemons.Daemon(user, config={"workers": 1, "quotas": {"memory": "256M"}}) as d:
+        session = d.session({"limits": {"memory": "200M"}})
+        job = d.post({"code": "1", "limits": {"memory": "100M"}}, {"Prefer": "respond-async"})
+        place = job.headers["Location"]
+        assert job.status == 202 and d.get(place).json["state"] == "queued"
+        assert d.request("DELETE", session).status == 200
+        assert d.get(place).json["state"] != "queued"
+        cells.wait_until("the job has run", lambda: d.get(place).json["state"] == "done")
+
+
 # ---- tools ----
 
 TOOLS = {"add": {"description": "a sum", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},

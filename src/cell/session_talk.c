@@ -449,7 +449,7 @@ static int converse(struct client *c, struct hc_error *err)
             answer_error(c, err, 0);
         if (rc == 2)
             return HC_SESSION_CLOSED;
-        if (rc < 0)
+        if (rc < 0 && (hc_session_alive(c->session) || !is_cancelled(c)))
             return -1;
         if (!hc_session_alive(c->session))
             return is_cancelled(c) ? HC_SESSION_CANCELLED : HC_SESSION_LOST;

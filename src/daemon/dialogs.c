@@ -211,8 +211,8 @@ static void end_dialog(struct hc_dialog *d, const struct hc_problem *why)
 {
     struct hc_front *f = d->front;
     bool began = d->state != HC_DIALOG_STARTING;
-    if (!*d->reason)
-        (void)snprintf(d->reason, sizeof d->reason, "%s", began ? "lost" : "failed");
+    if (!*d->reason) /* of one that has not begun who ends it is told alone */
+        (void)snprintf(d->reason, sizeof d->reason, "%s", began && d->cancel_fd >= 0 ? "lost" : "cancelled");
     close_all(d);
     free(d->last);
     d->last = d->manifest;
@@ -237,6 +237,7 @@ static void end_dialog(struct hc_dialog *d, const struct hc_problem *why)
         hc_dialog_forget(d);
     else if (f->dialogs.ended > HC_DIALOGS_REMEMBERED)
         forget_one(f);
+    hc_front_dispatch(f); /* a job may have waited for its memory */
 }
 
 static void channel_ready(struct hc_watch *w, uint32_t events)
@@ -255,11 +256,12 @@ static void channel_ready(struct hc_watch *w, uint32_t events)
         hc_close_fd(&fds[--count]);
     while (d->stream.fd >= 0 && hc_dialog_read(d)) /* what it said before */
         ;
-    if (rc > 0 && m.kind == HC_SAY_FAILED) {
+    bool failed = rc > 0 && m.kind == HC_SAY_FAILED, began = d->state != HC_DIALOG_STARTING;
+    if (failed ? began && d->cancel_fd < 0 : *d->reason) { /* at whatever it did when it was told to end */
+        end_dialog(d, NULL);
+    } else if (failed) {
         hc_problem_set(&why, hc_problem_of_exit(m.error.exit), "%s", m.error.text);
         end_dialog(d, &why);
-    } else if (*d->reason) {
-        end_dialog(d, NULL);
     } else {
         hc_warn("session %s: the process that held it has died", d->id);
         hc_problem_set(&why, HC_PROBLEM_GONE,
