@@ -200,9 +200,26 @@ static int place_inputs(struct hc_launch *l, int dir, struct hc_error *err)
     return 0;
 }
 
+struct places {
+    int *of[HC_PARKED_FDS]; /* NULL: the launch has none for it */
+};
+
+/* Where a launch has what a parked cell hands over. */
+static struct places places_in(struct hc_launch *l)
+{
+    return (struct places){.of = {[HC_PARKED_PIDFD] = &l->sup.pidfd,
+                                  [HC_PARKED_STDOUT] = &l->stdout_fd,
+                                  [HC_PARKED_STDERR] = &l->stderr_fd,
+                                  [HC_PARKED_CONTROL] = &l->control_fd,
+                                  [HC_PARKED_STATUS] = &l->status_fd,
+                                  [HC_PARKED_OUTPUT] = &l->output_fd,
+                                  [HC_PARKED_TMP] = &l->tmp_fd}};
+}
+
 /* The cell is the launch's from here on. */
 static void take_over(struct hc_launch *l, struct hc_parked *p)
 {
+    const struct places places = places_in(l);
     l->ids = (struct hc_ids){.uid = p->uid, .gid = p->gid, .lease_fd = -1}; /* the lease is the zygote's */
     l->plan.host_uid = p->uid;
     l->plan.host_gid = p->gid;
@@ -212,19 +229,18 @@ static void take_over(struct hc_launch *l, struct hc_parked *p)
     l->sup.adopted = true;
     l->sup.filters = p->filters;
     l->sup.pid = p->pid;
-    l->sup.pidfd = hc_take(&p->fds[HC_PARKED_PIDFD]);
-    l->stdout_fd = hc_take(&p->fds[HC_PARKED_STDOUT]);
-    l->stderr_fd = hc_take(&p->fds[HC_PARKED_STDERR]);
-    l->control_fd = hc_take(&p->fds[HC_PARKED_CONTROL]);
-    l->status_fd = hc_take(&p->fds[HC_PARKED_STATUS]);
-    l->output_fd = hc_take(&p->fds[HC_PARKED_OUTPUT]);
-    l->tmp_fd = hc_take(&p->fds[HC_PARKED_TMP]);
+    for (size_t i = 0; i < HC_PARKED_FDS; i++)
+        if (places.of[i])
+            *places.of[i] = hc_take(&p->fds[i]);
     memcpy(l->m->tree_sha256, p->tree, sizeof l->m->tree_sha256);
 }
 
 void hc_launch_leave(struct hc_launch *l, struct hc_parked *p)
 {
-    p->fds[HC_PARKED_PIDFD] = hc_take(&l->sup.pidfd);
+    const struct places places = places_in(l);
+    for (size_t i = 0; i < HC_PARKED_FDS; i++)
+        if (places.of[i])
+            p->fds[i] = hc_take(places.of[i]);
     p->cgroup = l->cgroup;
     l->cgroup.fd = -1;
 }
