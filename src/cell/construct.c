@@ -138,7 +138,7 @@ static int write_maps(const struct hc_launch *l, struct hc_error *err)
 /* Of a process that has ended /proc says nothing, which is not the host's fault. */
 static int check_layers(struct hc_launch *l, const struct hc_facts *facts, struct hc_error *err)
 {
-    if (hc_layers_check(l->m, &l->plan, facts, l->sup.pid, &l->cgroup, l->no_cgroup, err) == 0)
+    if (hc_layers_check(l->m, &l->plan, facts, l->sup.pid, NULL, &l->cgroup, l->no_cgroup, err) == 0)
         return 0;
     struct pollfd first = {.fd = l->sup.pidfd, .events = POLLIN};
     return poll(&first, 1, ENDING_MS) == 1

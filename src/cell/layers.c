@@ -50,58 +50,78 @@ static int check_clocks(char *evidence, size_t size, pid_t pid, struct hc_error 
     return 0;
 }
 
-/* The launcher stays in its namespaces for as long as it lives; a child of its looks for itself. */
-static int own_namespace(size_t i, const char *file, ino_t *out, struct hc_error *err)
+/* Of the clocks, it is those of the first process's children that count: the interpreter is one, and no guest
+ * sees the first process's. */
+static const struct {
+    const char *file, *layer;
+} namespaces[HC_NAMESPACES] = {{"user", "user_namespace"},     {"mnt", "mount_namespace"},
+                               {"pid", "pid_namespace"},       {"net", "network_namespace"},
+                               {"ipc", "ipc_namespace"},       {"uts", "uts_namespace"},
+                               {"cgroup", "cgroup_namespace"}, {"time_for_children", "time_namespace"}};
+
+int hc_namespaces_look(pid_t pid, struct hc_namespaces *out, struct hc_error *err)
 {
-    static ino_t known[8];
-    static pid_t of;
-    char path[48];
-    struct stat st;
-    if (of != getpid())
-        memset(known, 0, sizeof known);
-    of = getpid();
-    if (!known[i]) {
-        (void)snprintf(path, sizeof path, "/proc/self/ns/%s", file);
+    for (size_t i = 0; i < HC_NAMESPACES; i++) {
+        char path[48];
+        struct stat st;
+        (void)snprintf(path, sizeof path, "/proc/%d/ns/%s", pid, namespaces[i].file);
         if (stat(path, &st) < 0)
             return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "look at %s", path);
-        known[i] = st.st_ino;
+        out->inodes[i] = st.st_ino;
     }
-    *out = known[i];
     return 0;
 }
 
-/* A namespace of its own has another inode than the launcher's. Of the clocks, it is those of the first
- * process's children that count: the interpreter is one, and no guest sees the first process's. */
-static int check_namespaces(struct hc_manifest *m, pid_t pid, struct hc_error *err)
+const char *hc_namespaces_common(const struct hc_namespaces *a, const struct hc_namespaces *b)
 {
-    static const struct {
-        const char *file, *layer;
-    } ns[] = {{"user", "user_namespace"},     {"mnt", "mount_namespace"},
-              {"pid", "pid_namespace"},       {"net", "network_namespace"},
-              {"ipc", "ipc_namespace"},       {"uts", "uts_namespace"},
-              {"cgroup", "cgroup_namespace"}, {"time_for_children", "time_namespace"}};
-    for (size_t i = 0; i < sizeof ns / sizeof *ns; i++) {
-        if (is_off(m, ns[i].layer))
+    for (size_t i = 0; i < HC_NAMESPACES; i++)
+        if (a->inodes[i] == b->inodes[i])
+            return namespaces[i].file;
+    return NULL;
+}
+
+/* The launcher stays in its namespaces for as long as it lives; a child of its looks for itself. */
+static int look_at_own(const struct hc_namespaces **out, struct hc_error *err)
+{
+    static struct hc_namespaces own;
+    static pid_t of;
+    if (of != getpid() && hc_namespaces_look(getpid(), &own, err) < 0)
+        return -1;
+    of = getpid();
+    *out = &own;
+    return 0;
+}
+
+static int look_at_child(pid_t pid, struct hc_namespaces *out, struct hc_error *err)
+{
+    if (hc_namespaces_look(pid, out, err) == 0)
+        return 0;
+    /* It goes on into the shim meanwhile: one that fails at once may be gone. */
+    return err->sys == ENOENT
+               ? hc_fail(err, 0, "the cell's first process ended before its layers were looked at")
+               : -1;
+}
+
+/* A namespace of its own has another inode than the launcher's. */
+static int check_namespaces(struct hc_manifest *m, pid_t pid, const struct hc_namespaces *seen,
+                            struct hc_error *err)
+{
+    const struct hc_namespaces *own;
+    struct hc_namespaces now;
+    if (look_at_own(&own, err) < 0 || (!seen && look_at_child(pid, &now, err) < 0))
+        return -1;
+    const struct hc_namespaces *theirs = seen ? seen : &now;
+    for (size_t i = 0; i < HC_NAMESPACES; i++) {
+        const char *file = namespaces[i].file, *layer = namespaces[i].layer;
+        if (is_off(m, layer))
             continue;
-        char theirs[48];
-        ino_t ours;
-        struct stat b;
-        (void)snprintf(theirs, sizeof theirs, "/proc/%d/ns/%s", pid, ns[i].file);
-        if (own_namespace(i, ns[i].file, &ours, err) < 0)
-            return -1;
-        /* It goes on into the shim meanwhile: one that fails at once may be gone. */
-        if (stat(theirs, &b) < 0)
-            return errno == ENOENT
-                       ? hc_fail(err, 0, "the cell's first process ended before its layers were looked at")
-                       : hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "look at %s", theirs);
-        if (ours == b.st_ino)
-            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell has no %s namespace of its own",
-                              ns[i].file);
+        if (own->inodes[i] == theirs->inodes[i])
+            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell has no %s namespace of its own", file);
         char clocks[64] = "";
-        if (strcmp(ns[i].layer, "time_namespace") == 0 && check_clocks(clocks, sizeof clocks, pid, err) < 0)
+        if (strcmp(layer, "time_namespace") == 0 && check_clocks(clocks, sizeof clocks, pid, err) < 0)
             return -1;
-        row(m, ns[i].layer, true, "%.*s:[%llu], launcher's %llu%s", (int)strcspn(ns[i].file, "_"), ns[i].file,
-            (unsigned long long)b.st_ino, (unsigned long long)ours, clocks);
+        row(m, layer, true, "%.*s:[%llu], launcher's %llu%s", (int)strcspn(file, "_"), file,
+            (unsigned long long)theirs->inodes[i], (unsigned long long)own->inodes[i], clocks);
     }
     return 0;
 }
@@ -260,9 +280,10 @@ static int check_cores(struct hc_manifest *m, const struct hc_plan *plan, pid_t 
 }
 
 int hc_layers_check(struct hc_manifest *m, const struct hc_plan *plan, const struct hc_facts *f, pid_t pid,
-                    const struct hc_cgroup *cgroup, const char *no_cgroup, struct hc_error *err)
+                    const struct hc_namespaces *seen, const struct hc_cgroup *cgroup, const char *no_cgroup,
+                    struct hc_error *err)
 {
-    if (check_namespaces(m, pid, err) < 0 || check_ids(m, plan, f, pid, err) < 0 ||
+    if (check_namespaces(m, pid, seen, err) < 0 || check_ids(m, plan, f, pid, err) < 0 ||
         check_capabilities(m, f, err) < 0 || check_no_new_privs(m, f, err) < 0 ||
         check_files(m, f, err) < 0 || check_network(m, f, err) < 0 || check_seccomp(m, f, err) < 0)
         return -1;

@@ -271,7 +271,8 @@ int hc_launch_enter(struct hc_launch *l, struct hc_parked *p, struct hc_error *e
     hc_autofd input = hc_take(&p->fds[HC_PARKED_INPUT]);
     if (hc_launch_prepare_output(l, err) < 0 || place_inputs(l, input, err) < 0 ||
         hc_launch_prepare_limits(l, err) < 0 || hc_launch_prepare_handover(l, err) < 0 ||
-        hc_layers_check(l->m, &l->plan, &p->facts, l->sup.pid, &l->cgroup, l->no_cgroup, err) < 0)
+        hc_layers_check(l->m, &l->plan, &p->facts, l->sup.pid, &p->namespaces, &l->cgroup, l->no_cgroup,
+                        err) < 0)
         return -1;
     return send_job(l, err);
 }

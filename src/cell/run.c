@@ -357,9 +357,12 @@ int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
 int hc_run_write_manifest(struct hc_run *r, struct hc_manifest *m, const void *key, size_t key_len,
                           struct hc_buf *text, struct hc_error *err)
 {
+    const bool kept = r->dest.path[0] && (r->job->output_dir || r->dest.fd >= 0);
+    if (!kept && r->plain_manifest)
+        return hc_manifest_print_plain(m, key, key_len, text, err);
     if (hc_manifest_print(m, key, key_len, text, err) < 0)
         return -1;
-    if (!r->dest.path[0] || (!r->job->output_dir && r->dest.fd < 0))
+    if (!kept)
         return 0;
     if (hc_dest_write(&r->dest, "manifest.json", text->data, text->len, err) < 0)
         return -1;

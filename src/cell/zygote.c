@@ -30,9 +30,9 @@ struct hc_zygote {
     char key[HC_SHA256_HEX];
     int filters; /* that it is under */
     int made;
-    size_t next;              /* id of the block, as a number from 0 */
-    ino_t namespaces[8];      /* once they have been looked at */
-    int alive[HC_ZYGOTE_IDS]; /* pidfd of the cell that has it; -1: none */
+    size_t next;                     /* id of the block, as a number from 0 */
+    struct hc_namespaces namespaces; /* once they have been looked at */
+    int alive[HC_ZYGOTE_IDS];        /* pidfd of the cell that has it; -1: none */
 };
 
 /* ---- start ---- */
@@ -232,33 +232,16 @@ static int send_request(const struct hc_zygote *z, const struct parking *k, stru
                : 0;
 }
 
-static int look_at(pid_t pid, const char *name, ino_t *out, struct hc_error *err)
+/* Each namespace is another than the zygote's, which can leave none of its own. */
+static int check_apart(struct hc_zygote *z, struct hc_parked *p, struct hc_error *err)
 {
-    char path[48];
-    struct stat st;
-    (void)snprintf(path, sizeof path, "/proc/%d/ns/%s", pid, name);
-    if (stat(path, &st) < 0)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "look at the %s namespace of a new cell", name);
-    *out = st.st_ino;
-    return 0;
-}
-
-/* Each namespace is another than the zygote's, which can leave none of its own. Its clocks the first process
- * leaves to its child, which will run the job: layers.c. */
-static int check_apart(struct hc_zygote *z, pid_t pid, struct hc_error *err)
-{
-    static const char *const names[] = {"user", "mnt", "pid",    "net",
-                                        "ipc",  "uts", "cgroup", "time_for_children"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        ino_t new;
-        if ((!z->namespaces[i] && look_at(z->l.sup.pid, names[i], &z->namespaces[i], err) < 0) ||
-            look_at(pid, names[i], &new, err) < 0)
-            return -1;
-        if (new == z->namespaces[i])
-            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "a new cell has the %s namespace of its zygote",
-                              names[i]);
-    }
-    return 0;
+    if ((!z->namespaces.inodes[0] && hc_namespaces_look(z->l.sup.pid, &z->namespaces, err) < 0) ||
+        hc_namespaces_look(p->pid, &p->namespaces, err) < 0)
+        return hc_ctx(err, "look at a new cell");
+    const char *common = hc_namespaces_common(&p->namespaces, &z->namespaces);
+    return common ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "a new cell has the %s namespace of its zygote",
+                               common)
+                  : 0;
 }
 
 /* The kernel says who sent the packet; it waits for our answer, so the number is still its own. */
@@ -306,7 +289,7 @@ static int take_arrival(struct hc_zygote *z, struct parking *k, struct hc_arriva
     if (a->msg.kind != HC_SYNC_FACTS || p->facts.pid || p->fds[HC_PARKED_CONTROL] < 0)
         return hc_fail(err, 0, "a message from a new cell that is not due (kind %d)", a->msg.kind);
     p->facts = a->msg.facts;
-    return check_apart(z, p->pid, err);
+    return check_apart(z, p, err);
 }
 
 static int await_parked(struct hc_zygote *z, struct parking *k, struct hc_error *err)

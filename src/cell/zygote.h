@@ -16,6 +16,7 @@
 #include "cell/ids.h"
 #include "base/hash.h"
 #include "cell/cgroup.h"
+#include "cell/layers.h"
 #include "inside/plan.h"
 #include "spec/policy.h"
 
@@ -55,7 +56,8 @@ struct hc_parked {
     int filters; /* seccomp filters that its zygote is under */
     int64_t born_us;
     struct hc_facts facts;
-    int fds[HC_PARKED_FDS];  /* owned */
+    struct hc_namespaces namespaces; /* of the first process, as seen when it was made; it can leave none */
+    int fds[HC_PARKED_FDS];          /* owned */
     struct hc_cgroup cgroup; /* owned, fd -1: none; limits stand there since before the cell was in it */
     bool io;                 /* limits of io among them */
     char no_cgroup[200];     /* why there is none */

@@ -196,6 +196,7 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
         .pass_stdout = w->fds[HC_RUN_STDOUT],
         .pass_stderr = w->fds[HC_RUN_STDERR],
         .cancel_fd = w->fds[HC_RUN_CANCEL],
+        .plain_manifest = true,
         .tool_fd = w->has_tools ? w->fds[HC_RUN_TOOLS] : 0,
         .default_dir = HC_RESULTS_DIR,
         .share = {w->job.tenant, w->said->weight},

@@ -413,6 +413,19 @@ static void a_signature_covers_content_not_spelling(void **state)
                         "manifest.json: the signature does not match: another key, or it was changed");
 }
 
+static void the_plain_form_says_the_same(void **state)
+{
+    struct hc_manifest m = plain();
+    struct hc_error err;
+    hc_autobuf indented = {0}, text = {0}, again = {0};
+    (void)state;
+    assert_int_equal(hc_manifest_print(&m, key, strlen(key), &indented, &err), 0);
+    assert_int_equal(hc_manifest_print_plain(&m, key, strlen(key), &text, &err), 0);
+    assert_null(strchr(text.data, '\n'));
+    assert_int_equal(hc_json_indent(text.data, text.len, &again, &err), 0);
+    assert_string_equal(again.data, indented.data);
+}
+
 static void an_unsigned_manifest_does_not_verify(void **state)
 {
     struct hc_manifest m = plain();
@@ -512,6 +525,7 @@ int main(void)
         cmocka_unit_test(a_report_may_be_as_deep_as_fits),
         cmocka_unit_test(a_report_has_no_endless_numbers),
         cmocka_unit_test(a_signature_covers_content_not_spelling),
+        cmocka_unit_test(the_plain_form_says_the_same),
         cmocka_unit_test(an_unsigned_manifest_does_not_verify),
         cmocka_unit_test(the_signature_is_what_anybody_can_compute),
         cmocka_unit_test(the_older_runner_gets_its_four_keys),

@@ -584,17 +584,37 @@ static int print_indented(const cJSON *root, struct hc_buf *out, struct hc_error
     return rc;
 }
 
-int hc_manifest_print(const struct hc_manifest *m, const void *key, size_t key_len, struct hc_buf *out,
-                      struct hc_error *err)
+static int print_plain(const cJSON *root, struct hc_buf *out, struct hc_error *err)
+{
+    char *text = print(root);
+    int rc = text ? hc_buf_str(out, text) : -1;
+    free(text);
+    return rc < 0 ? hc_fail(err, ENOMEM, "manifest") : 0;
+}
+
+static int print_signed(const struct hc_manifest *m, const void *key, size_t key_len, bool indented,
+                        struct hc_buf *out, struct hc_error *err)
 {
     cJSON *root = build(m);
     if (!root)
         return hc_fail(err, ENOMEM, "manifest");
     int rc = put_signature(root, key, key_len, err);
     if (rc == 0)
-        rc = print_indented(root, out, err);
+        rc = indented ? print_indented(root, out, err) : print_plain(root, out, err);
     cJSON_Delete(root);
     return rc < 0 ? hc_exit_as(err, HC_EXIT_INTERNAL) : 0;
+}
+
+int hc_manifest_print(const struct hc_manifest *m, const void *key, size_t key_len, struct hc_buf *out,
+                      struct hc_error *err)
+{
+    return print_signed(m, key, key_len, true, out, err);
+}
+
+int hc_manifest_print_plain(const struct hc_manifest *m, const void *key, size_t key_len, struct hc_buf *out,
+                            struct hc_error *err)
+{
+    return print_signed(m, key, key_len, false, out, err);
 }
 
 int hc_manifest_print_runner(const struct hc_manifest *m, struct hc_buf *out, struct hc_error *err)
