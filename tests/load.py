@@ -113,8 +113,9 @@ def own_kib(pid):
         return next(int(line.split()[1]) for line in file if line.startswith("Anonymous:"))
 
 
-def watch(d):
-    """Of the processes that stay: descriptors and memory of their own (KiB), by kind, the most of each; mounts and processes of all."""
+def watch(d, tenant=None):
+    """Of the processes that stay: descriptors and memory of their own (KiB), by kind, the most of each; mounts and processes of all;
+    with the name of a tenant that no other daemon has its cgroups."""
     held = collections.defaultdict(int)
     for pid in [d.pid, *d.children(), *d.zygotes()]:
         name = "keeper" if pid == d.pid else daemons.name_of(pid).partition("-")[2]
@@ -124,7 +125,8 @@ def watch(d):
     held["processes"] = len(d.descendants())
     with open("/proc/self/mountinfo", encoding="utf-8") as file:
         held["mounts"] = sum(1 for line in file if " /sys/kernel/" not in line)  # those are mounted when somebody looks
-    held["cgroups"] = sum(1 for folder, _, _ in os.walk("/sys/fs/cgroup") if "hotcell" in folder)
+    if tenant:
+        held["cgroups"] = sum(1 for folder, _, _ in os.walk("/sys/fs/cgroup") if f"/hotcell-tenant-{tenant}/" in f"{folder}/")
     return dict(held)
 
 

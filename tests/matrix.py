@@ -198,14 +198,17 @@ def single_layer(user):
 
 
 def write_single(folder):
-    """The list anew, with the reasons that it has; a layer that is new in it needs one."""
+    """The list anew, with the reasons that it has. A layer that is new in it needs one first: without, nothing is written."""
     text, found = SINGLE_LIST.read_text(encoding="utf-8"), load(folder)
     head, *sections = text.split("\n## ")
     reasons = {section.split("\n")[0]: section.split("\n\n")[1] for section in sections}
-    for layer in SINGLE:
-        names = [name for name in programs() if reaches(found, "root", f"{layer} off", name)]
+    alone = {layer: [name for name in programs() if reaches(found, "root", f"{layer} off", name)] for layer in SINGLE}
+    if missing := [layer for layer, names in alone.items() if names and not reasons.get(layer)]:
+        sys.exit(f"{SINGLE_LIST}: say why these alone hold what they do, below a heading of their names: " +
+                 "; ".join(f"{layer} ({' '.join(alone[layer])})" for layer in missing))
+    for layer, names in alone.items():
         if names:
-            head += f"\n## {layer}\n\n{reasons.get(layer, 'TODO: why')}\n\n"
+            head += f"\n## {layer}\n\n{reasons[layer]}\n\n"
             head += textwrap.fill(" ".join(names), 118, initial_indent="* ", subsequent_indent="* ", break_on_hyphens=False) + "\n"
     kept = [section for section in sections if section.split("\n")[0].endswith(ORDINARY)]
     SINGLE_LIST.write_text("\n## ".join([head, *(section.rstrip("\n") + "\n" for section in kept)]), encoding="utf-8")
@@ -242,5 +245,5 @@ def write_heads(folder):
 
 
 if __name__ == "__main__":
-    write_heads(sys.argv[1])
     write_single(sys.argv[1])
+    write_heads(sys.argv[1])

@@ -18,15 +18,16 @@ MORE_KIB = {"keeper": 128, "ledger": 128, "worker": 128 + JOBS // 2, "front": 12
 
 
 def test_a_daemon_holds_no_more_after_many_jobs_than_after_some(user):
-    config = {"workers": 2, "socket": {"mode": "0666"}}
+    tenant = f"load-{os.getpid()}"
+    config = {"workers": 2, "socket": {"mode": "0666"}, "tenants": {tenant: {"uids": sorted({os.geteuid(), user.uid})}}}
     with daemons.Daemon(user, config=config) as d:
         with load.Crowd(d.socket, load.request(d.spec("pass")), 4) as crowd:
             crowd.run(FIRST)
             cells.wait_until("cells that wait", lambda: resting(d))
-            before = load.watch(d)
+            before = load.watch(d, tenant)
             crowd.run(JOBS)
             cells.wait_until("cells that wait", lambda: resting(d))
-            after = load.watch(d)
+            after = load.watch(d, tenant)
         for what in ("keeper descriptors", "front descriptors", "worker descriptors", "ledger descriptors", "processes", "cgroups"):
             # A worker forgets a cell that has ended when it makes the next.
             assert after.get(what, 0) <= before.get(what, 0) + 2 * what.startswith("worker"), (what, before, after)

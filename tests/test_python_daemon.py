@@ -208,11 +208,16 @@ def test_run_without_the_daemon_that_is_named(run, here, monkeypatch):
         run("1", **BOUNDS)
 
 
-def test_the_older_runner_has_no_use_for_a_daemon(daemon, here):
-    (here / "spec.json").write_text(json.dumps({"code": "print(1)", "df_paths": {}, "output_dir": str(here / "out")}))
+def test_the_older_runner_has_no_use_for_a_daemon(daemon, here, scientific):  # pylint: disable=unused-argument
+    """It names directories of its own host, which get what the program leaves."""
+    spec = {"code": "print(6 * 7)", "df_paths": {}, "output_dir": str(here / "out")}
+    (here / "spec.json").write_text(json.dumps(spec))
+    jobs = daemon.get("/v1/jobs").json["jobs"]
     done = subprocess.run([sys.executable, PACKAGE / "hotcell-runner", "spec.json"], env={**os.environ, "HOTCELL_SOCKET": str(daemon.socket)},
                           capture_output=True, text=True, check=False)
-    assert "hotcelld" not in done.stderr and "daemon" not in done.stderr, done
+    assert (done.returncode, done.stdout, done.stderr) == (0, "42\n", ""), done
+    assert json.loads((here / "out" / "_sandbox_result.json").read_text())["exit_code"] == 0
+    assert daemon.get("/v1/jobs").json["jobs"] == jobs
 
 
 def test_a_daemon_that_dies_leaves_an_unknown_outcome(base_tree):

@@ -75,11 +75,10 @@ static int remove_file(void)
 {
     return result(unlink(path));
 }
-/* The filter does not see what this one asks for: Landlock does. */
 static int open_to_write_otherwise(void)
 {
     struct open_how how = {.flags = O_WRONLY | O_CLOEXEC};
-    return hc_landlock_abi() < 1 ? EACCES : result(hc_openat2(AT_FDCWD, path, &how));
+    return result(hc_openat2(AT_FDCWD, path, &how));
 }
 static int make_code(void)
 {
@@ -142,7 +141,6 @@ static const struct {
     {"empty a file", truncate_it, ENOSYS},
     {"make a file", make_file, ENOSYS},
     {"remove a file", remove_file, ENOSYS},
-    {"open a file to write, as the filter cannot see", open_to_write_otherwise, EACCES},
     {"make memory code", make_code, ENOSYS},
     {"change the filter", load_another_filter, ENOSYS},
     {"make a namespace", new_namespace, ENOSYS},
@@ -151,15 +149,19 @@ static const struct {
     {"send on a connection", send_byte, 0},
     {"keep a request", keep_request, 0},
     {"make a channel for a worker", make_pair, 0},
+    /* The filter does not see what this one asks for: Landlock does. */
+    {"open a file to write, as the filter cannot see", open_to_write_otherwise, EACCES},
 };
 
-#define COUNT (sizeof rows / sizeof *rows)
+#define COUNT    (sizeof rows / sizeof *rows)
+#define FILTERED (COUNT - 1) /* rows for which the filter is enough */
+
+static int found[COUNT];
 
 /* In a process of its own, which tells what each row came to. */
 static void attempt_all(int out)
 {
     struct hc_error err;
-    int found[COUNT];
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || hc_walls_raise(&err) < 0)
         _exit(1);
     for (size_t i = 0; i < COUNT; i++)
@@ -167,9 +169,9 @@ static void attempt_all(int out)
     _exit(write(out, found, sizeof found) == sizeof found ? 0 : 2);
 }
 
-static void walls_hold_and_let_through_what_is_needed(void **state)
+static int attempt(void **state)
 {
-    int pipe_fds[2], found[COUNT], status;
+    int pipe_fds[2], status;
     hc_autofd file = mkostemp(path, O_CLOEXEC);
     (void)state;
     assert_true(file >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0 &&
@@ -182,13 +184,35 @@ static void walls_hold_and_let_through_what_is_needed(void **state)
     assert_int_equal(unlink(path), 0);
     assert_int_equal(status, 0);
     assert_int_equal(read(pipe_fds[0], found, sizeof found), sizeof found);
-    for (size_t i = 0; i < COUNT; i++)
-        if (found[i] != rows[i].error)
-            fail_msg("%s: %s", rows[i].what, found[i] ? strerror(found[i]) : "works");
+    return 0;
+}
+
+static void check_row(size_t i)
+{
+    if (found[i] != rows[i].error)
+        fail_msg("%s: %s", rows[i].what, found[i] ? strerror(found[i]) : "works");
+}
+
+static void the_filter_holds_and_lets_through_what_is_needed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FILTERED; i++)
+        check_row(i);
+}
+
+static void landlock_holds_what_the_filter_cannot_see(void **state)
+{
+    (void)state;
+    if (hc_landlock_abi() < 1)
+        skip();
+    check_row(FILTERED);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(walls_hold_and_let_through_what_is_needed)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_filter_holds_and_lets_through_what_is_needed),
+        cmocka_unit_test(landlock_holds_what_the_filter_cannot_see),
+    };
+    return cmocka_run_group_tests(tests, attempt, NULL);
 }
