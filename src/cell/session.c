@@ -269,17 +269,6 @@ int hc_session_run(struct hc_session *s, const struct hc_job *job, const struct 
     return rc;
 }
 
-bool hc_session_run_may_set(const char *path)
-{
-    static const char *const of_run[] = {"limits.timeout", "limits.grace",  "limits.cpu",
-                                         "limits.stdout",  "limits.stderr", "limits.figures",
-                                         "limits.figure",  "limits.code",   "limits.value"};
-    for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++)
-        if (strcmp(of_run[i], path) == 0)
-            return true;
-    return false;
-}
-
 void hc_session_result_finish(struct hc_session_result *r)
 {
     if (r->m)

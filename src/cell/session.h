@@ -75,9 +75,6 @@ size_t hc_session_branches(const struct hc_session *s); /* that are open */
 /* After which run the state is; 0: the start. */
 int hc_session_state_of(const struct hc_session *s);
 
-/* May a run have this limit of its own ("limits.timeout")? */
-bool hc_session_run_may_set(const char *path);
-
 /* From `woken`: KeyboardInterrupt in the run that goes on; what it does about it is its own affair, and
  * limits.timeout holds. */
 void hc_session_interrupt(struct hc_session *s);

@@ -181,32 +181,6 @@ static void printed(void *ctx, int stream, const char *data, size_t len)
     hc_outlet_print(&c->out, stream, data, len);
 }
 
-/* What a spec may say that is the session's, not a run's. */
-static int check_run(const struct hc_job *job, struct hc_error *err)
-{
-    const struct {
-        const char *key;
-        bool given;
-    } of_session[] = {
-        {"policy", job->policy != NULL}, {"output_dir", job->output_dir != NULL},
-        {"tenant", job->tenant != NULL}, {"job_id", job->job_id != NULL},
-        {"labels", job->labels != NULL}, {"seed", job->has_seed},
-        {"sign", job->sign != NULL},     {"df_paths", job->runner_form},
-        {"tools", job->tools.count > 0},
-    };
-    for (size_t i = 0; i < sizeof of_session / sizeof *of_session; i++)
-        if (of_session[i].given)
-            return hc_fail_as(err, HC_EXIT_DATA, 0,
-                              "run: '%s' is for a session as a whole: give it when the session is begun",
-                              of_session[i].key);
-    for (size_t i = 0; i < job->override_count; i++)
-        if (!hc_session_run_may_set(job->overrides[i].opt->path))
-            return hc_fail_as(err, HC_EXIT_DATA, 0,
-                              "run: '%s' is for a session as a whole: give it when the session is begun",
-                              job->overrides[i].opt->path);
-    return hc_job_check(job, err);
-}
-
 static int serve_run(struct client *c, const struct hc_json *j, const cJSON *spec, struct hc_error *err)
 {
     struct hc_job job;
@@ -219,7 +193,7 @@ static int serve_run(struct client *c, const struct hc_json *j, const cJSON *spe
     if (hc_job_parse_run(&job, "run", text, len, err) < 0)
         return 1;
     enum hc_session_end why;
-    int rc = check_run(&job, err) < 0 ? 1 : 0;
+    int rc = hc_job_check(&job, err) < 0 ? 1 : 0;
     if (rc == 0 && c->t->max_text)
         rc = hc_job_check_texts(&job, &c->t->policy->limits, c->t->max_text, err) < 0 ? 1 : 0;
     if (rc == 0 && hc_session_used_up(c->session, &why)) { /* between branches */

@@ -90,8 +90,7 @@ int hc_job_parse_upload(struct hc_job *job, struct hc_uploads *uploads, bool ses
 void hc_uploads_finish(struct hc_uploads *uploads);
 
 /* Parse one run of a session, whose interpreter is there: inputs are content, as above, and become `given`.
- * The members that are for a session as a whole are read, and are for the caller to refuse. Errors as above.
- */
+ * What is for a session as a whole is refused. Errors as above. */
 int hc_job_parse_run(struct hc_job *job, const char *name, const char *text, size_t len,
                      struct hc_error *err);
 

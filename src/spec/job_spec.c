@@ -113,10 +113,9 @@ static int parse_uploads(struct spec *s, const cJSON *node, struct hc_error *err
     return 0;
 }
 
-/* The cell of a run is there: a file of this host's comes too late. */
 static int parse_inputs(struct spec *s, const cJSON *node, struct hc_error *err)
 {
-    return s->is_run ? parse_uploads(s, node, err) : parse_input_map(s, node, false, err);
+    return parse_input_map(s, node, false, err);
 }
 
 static int parse_vars(struct spec *s, const cJSON *node, struct hc_error *err)
@@ -155,6 +154,24 @@ static int override_json(struct spec *s, const char *path, const char *label, co
     return hc_job_put_override(s->job, opt, text, err);
 }
 
+/* Of time and output; others are of the cell, which is there. */
+static bool run_may_set(const char *path)
+{
+    static const char *const of_run[] = {"limits.timeout", "limits.grace",  "limits.cpu",
+                                         "limits.stdout",  "limits.stderr", "limits.figures",
+                                         "limits.figure",  "limits.code",   "limits.value"};
+    for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++)
+        if (strcmp(of_run[i], path) == 0)
+            return true;
+    return false;
+}
+
+static int of_session(const struct spec *s, const cJSON *node, const char *path, struct hc_error *err)
+{
+    return hc_json_fail(s->json, node, true, err,
+                        "'%.96s' is for a session as a whole: give it when the session is begun", path);
+}
+
 static int parse_limits(struct spec *s, const cJSON *node, struct hc_error *err)
 {
     if (!cJSON_IsObject(node))
@@ -169,6 +186,8 @@ static int parse_limits(struct spec *s, const cJSON *node, struct hc_error *err)
             return hc_json_fail(s->json, limit, true, err, "unknown member '%.64s' in limits%s",
                                 limit->string, hint);
         }
+        if (s->is_run && !run_may_set(path))
+            return of_session(s, limit, path, err);
         if (override_json(s, path, path, limit, err) < 0)
             return -1;
     }
@@ -355,10 +374,21 @@ static const struct member session_form[] = {
     {"seed", parse_seed},      {"tools", parse_tools},   {NULL, NULL},
 };
 
+/* .. of a run of a session. Its cell is there: a file of this host's would come too late. */
+static const struct member run_form[] = {
+    {"code", parse_code},
+    {"inputs", parse_uploads},
+    {"vars", parse_vars},
+    {"limits", parse_limits},
+    {"persist_code", parse_persist_code},
+    {"return", parse_return},
+    {NULL, NULL},
+};
+
 static const struct member *form_of(const struct spec *s)
 {
     if (s->is_run)
-        return new_form;
+        return run_form;
     if (s->job->session)
         return session_form;
     if (s->uploads)
@@ -378,6 +408,9 @@ static int unknown_member(const struct spec *s, const cJSON *node, const struct 
     for (const struct member *m = upload_form; form == session_form && m->name; m++)
         if (strcmp(m->name, node->string) == 0)
             return hc_json_fail(s->json, node, true, err, "'%.64s' is for a run of a session", node->string);
+    for (const struct member *m = new_form; form == run_form && m->name; m++)
+        if (strcmp(m->name, node->string) == 0)
+            return of_session(s, node, node->string, err);
     for (const struct member *m = new_form; s->uploads && m->name; m++)
         if (strcmp(m->name, node->string) == 0)
             return hc_json_fail(s->json, node, true, err, "'%.64s' is not the sender's to say", node->string);

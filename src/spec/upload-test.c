@@ -65,12 +65,11 @@ static void inputs_of_a_run_are_for_its_interpreter(void **state)
     (void)state;
     static const char text[] =
         "{\"code\": \"1\", \"inputs\": {\"df\": {\"file\": \"sales.csv\", \"text\": \"a,b\\n\"}, "
-        "\"arr\": {\"file\": \"x.NPY\", \"data\": \"AAEC\"}}, \"policy\": \"./mine\"}";
+        "\"arr\": {\"file\": \"x.NPY\", \"data\": \"AAEC\"}}}";
     struct hc_job job;
     struct hc_error err = {0};
     assert_int_equal(hc_job_parse_run(&job, "run", text, strlen(text), &err), 0);
     assert_int_equal(job.input_count, 0);
-    assert_string_equal(job.policy, "./mine"); /* which is for the caller to refuse */
     assert_string_equal(
         job.given,
         "[{\"name\":\"df\",\"format\":\"csv\",\"file\":{\"file\": \"sales.csv\", \"text\": \"a,b\\n\"}},"
@@ -87,6 +86,11 @@ static void inputs_of_a_run_are_for_its_interpreter(void **state)
         {"{\"code\": \"1\", \"inputs\": {\"a\": {\"file\": \"x.csv\", \"text\": \"\"}}, \"vars\": {\"a\": "
          "1}}",
          "run:1:72: vars: 'a': the name is given twice among inputs and vars"},
+        {"{\"code\": \"1\",\n \"tenant\": \"a\"}",
+         "run:2:2: 'tenant' is for a session as a whole: give it when the session is begun"},
+        {"{\"code\": \"1\", \"limits\": {\"timeout\": 1, \"memory\": \"1G\"}}",
+         "run:1:40: 'limits.memory' is for a session as a whole: give it when the session is begun"},
+        {"{\"code\": \"1\", \"df_paths\": {}}", "run:1:15: unknown member 'df_paths'"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(hc_job_parse_run(&job, "run", rows[i].text, strlen(rows[i].text), &err), -1);
