@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 
 import cells
 import daemons
@@ -489,3 +490,21 @@ def test_the_command_line(user, tmp_path):
         second = run("--socket", str(d.socket), "--state", str(d.state) + "2")
         assert second.returncode == 78 and "another hotcelld listens there" in second.stderr
         assert d.end() == 0
+
+
+def test_a_user_without_a_home_says_where_things_are(base_tree):
+    user = cells.ordinary()
+    directory = cells.new_directory(user)
+    command = [daemons.HOTCELLD, "--check-config"]
+    env = {name: value for name, value in user.environment().items() if name not in ("HOME", "HOTCELL_STATE") and not name.startswith("XDG_")}
+
+    def check(*options):
+        return subprocess.run([*command, *options], env=env, cwd=directory, capture_output=True, text=True, check=False, timeout=cells.PATIENCE,
+                              **user.popen_arguments())
+    places = ["--state", str(directory / "state"), "--socket", str(directory / "socket")]
+    done = check(*places)
+    assert (done.returncode, done.stderr) == (0, "") and json.loads(done.stdout)["state"] == places[1], done
+    for given, missing in ((places[:2], "socket.path (--socket)"), (places[2:], "state (--state)")):
+        done = check(*given)
+        assert (done.returncode, done.stdout) == (78, ""), done
+        assert done.stderr == f"hotcelld: configuration: {missing}: no place for files of this user: set HOTCELL_STATE, XDG_DATA_HOME or HOME to an absolute path\n"

@@ -37,8 +37,9 @@ int hc_state_dir(char out[PATH_MAX], struct hc_error *err)
         return format_path(out, err, dir, "/hotcell");
     if ((dir = absolute_env("HOME")))
         return format_path(out, err, dir, "/.local/share/hotcell");
-    return hc_fail_as(err, HC_EXIT_CONFIG, 0,
-                      "no place for trees: set HOTCELL_STATE, XDG_DATA_HOME or HOME to an absolute path");
+    return hc_fail_as(
+        err, HC_EXIT_CONFIG, 0,
+        "no place for files of this user: set HOTCELL_STATE, XDG_DATA_HOME or HOME to an absolute path");
 }
 
 int hc_daemon_socket(char out[PATH_MAX], struct hc_error *err)

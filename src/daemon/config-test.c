@@ -246,7 +246,10 @@ static void a_file_is_loaded_with_its_tokens(void **state)
     assert_int_equal(chmod(tokens, 0600), 0);
     assert_int_equal(hc_config_load(conf, &c, &err), 0);
     assert_int_equal(c.token_count, 1);
+    assert_string_equal(c.socket_path, "");
+    assert_int_equal(hc_config_find_places(&c, &err), 0);
     assert_string_not_equal(c.socket_path, "");
+    assert_string_equal(c.state, "/s");
     hc_config_finish(&c);
     assert_int_equal(unlink(tokens) | unlink(conf) | rmdir(dir), 0);
 }

@@ -60,7 +60,7 @@ struct hc_token {
 };
 
 struct hc_config {
-    char socket_path[256];  /* "" before hc_config_load has found the default */
+    char socket_path[256];  /* "" before hc_config_find_places has found the default */
     int64_t socket_mode;    /* use hc_config_socket_mode */
     char socket_group[256]; /* "": the daemon's own */
     gid_t socket_gid;       /* found by hc_config_load; -1: as above */
@@ -97,12 +97,14 @@ void hc_config_init(struct hc_config *c); /* the tables' defaults */
 void hc_config_finish(struct hc_config *c);
 
 /* Load a file, and the tokens that it names; `path` NULL: /etc/hotcell/hotcelld.conf for root, the user's
- * hotcell/hotcelld.conf below XDG_CONFIG_HOME for others, and the defaults if that is not there. Fills in
- * where socket and state are if the file does not say. On failure `*out` holds nothing that needs
- * hc_config_finish. Errors are HC_EXIT_CONFIG. */
+ * hotcell/hotcelld.conf below XDG_CONFIG_HOME for others, and the defaults if that is not there. On failure
+ * `*out` holds nothing that needs hc_config_finish. Errors are HC_EXIT_CONFIG. */
 int hc_config_load(const char *path, struct hc_config *out, struct hc_error *err);
 
-/* The same without the tokens: for who only wants to know where things are. */
+/* Where socket and state are, if neither the file nor the caller says it. HC_EXIT_CONFIG. */
+int hc_config_find_places(struct hc_config *c, struct hc_error *err);
+
+/* Both, without the tokens: for who only wants to know where things are. */
 int hc_config_load_places(const char *path, struct hc_config *out, struct hc_error *err);
 
 /* The two halves of it that take bytes, and call nothing: the file without its tokens, into a fresh struct

@@ -58,13 +58,15 @@ static int default_state(char out[256], struct hc_error *err)
     return join(out, state, "/daemon", err);
 }
 
-static int fill_places(struct hc_config *c, struct hc_error *err)
+int hc_config_find_places(struct hc_config *c, struct hc_error *err)
 {
     if (!*c->socket_path && default_socket(c->socket_path, err) < 0)
-        return hc_ctx(err, "socket.path");
-    if (!*c->state && default_state(c->state, err) < 0)
-        return hc_ctx(err, "state");
-    return 0;
+        (void)hc_ctx(err, "configuration: socket.path (--socket)");
+    else if (!*c->state && default_state(c->state, err) < 0)
+        (void)hc_ctx(err, "configuration: state (--state)");
+    else
+        return 0;
+    return hc_exit_as(err, HC_EXIT_CONFIG);
 }
 
 /* `path` NULL: the default, which need not be there. */
@@ -183,7 +185,7 @@ static int load(const char *path, struct hc_config *out, bool tokens, struct hc_
         (void)hc_ctx(err, "configuration");
         return hc_exit_as(err, HC_EXIT_CONFIG);
     }
-    if (fill_places(out, err) == 0 && (!tokens || check_what_is_named(out, err) == 0))
+    if (!tokens || check_what_is_named(out, err) == 0)
         return 0;
     hc_config_finish(out);
     (void)hc_ctx(err, "configuration");
@@ -197,7 +199,12 @@ int hc_config_load(const char *path, struct hc_config *out, struct hc_error *err
 
 int hc_config_load_places(const char *path, struct hc_config *out, struct hc_error *err)
 {
-    return load(path, out, false, err);
+    if (load(path, out, false, err) < 0)
+        return -1;
+    if (hc_config_find_places(out, err) == 0)
+        return 0;
+    hc_config_finish(out);
+    return -1;
 }
 
 int hc_config_workers(const struct hc_config *c)

@@ -123,7 +123,7 @@ int main(int argc, char **argv)
         hc_config_load(a.config ? path : NULL, &config, &err) < 0)
         return hc_report(&err);
     if (put_path(config.socket_path, a.socket, HC_SOCKET_PATH, "--socket", &err) < 0 ||
-        put_path(config.state, a.state, 255, "--state", &err) < 0)
+        put_path(config.state, a.state, 255, "--state", &err) < 0 || hc_config_find_places(&config, &err) < 0)
         status = hc_report(&err);
     else
         status = a.check ? print_config(&config) : hc_keeper_main(&config, a.config ? path : NULL);
