@@ -6,9 +6,11 @@ import hashlib
 import json
 import os
 import select
+import signal
 import socket
 import struct
 import termios
+import threading
 
 import cells
 import daemons
@@ -61,6 +63,22 @@ def test_bodies_are_bounded_together_and_leave_room_for_others(user):
         for _ in range(3):  # what was taken up, or refused, is given back
             assert d.post(long_request(d)).status == 200
             assert d.post(b"}" + b" " * (MUCH - 1)).status == 400
+
+
+def test_what_a_session_begins_with_is_a_body_until_a_process_has_it(user):
+    with daemon_with(user, http={"body": MUCH, "bodies": 2 * MUCH}) as d:
+        answers = []
+        os.kill(d.pid, signal.SIGSTOP)  # nobody starts one
+        begin = threading.Thread(target=lambda: answers.append(d.request("POST", "/v1/sessions", json.dumps(d.spec({})).encode().ljust(MUCH),
+                                                                         {"Content-Type": "application/json"})))
+        begin.start()
+        cells.wait_until("a session", lambda: d.get("/v1/sessions").json["sessions"])
+        answer = d.post(long_request(d))
+        os.kill(d.pid, signal.SIGCONT)
+        begin.join()
+        assert (answer.status, answers[0].status) == (503, 201), (answer, answers)
+        assert d.post(long_request(d)).status == 200
+        assert d.request("DELETE", f"/v1/sessions/{answers[0].json['session_id']}").status == 200
 
 
 def test_where_no_body_is_taken_none_is_kept(user):

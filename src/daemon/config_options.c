@@ -62,8 +62,9 @@ static const struct hc_option config_rows[] = {
     {.path = "http.body", .kind = HC_OPT_SIZE, FIELD(http_body), .min = KIB, .max = 16 * GIB, .def = 64 * MIB,
      .help = "Size of a request's body."},
     {.path = "http.bodies", .kind = HC_OPT_SIZE, FIELD(http_bodies), .min = KIB, .max = TIB, .def = 512 * MIB,
-     .help = "Size of all bodies together, from their first byte until their jobs have ended, and at least http.body; of this a tenant "
-             "gets half of what the others leave, and one body in any case."},
+     .help = "Size of all bodies together, and at least http.body: those of jobs from their first byte until these have ended, those for "
+             "sessions and answers of tools until a process has taken them; of this a tenant gets half of what "
+             "the others leave, and one body in any case."},
     {.path = "http.headers", .kind = HC_OPT_SIZE, FIELD(http_headers), .min = KIB, .max = MIB, .def = 16 * KIB,
      .help = "Size of a request's first line and headers together."},
     {.path = "http.connections", .kind = HC_OPT_COUNT, FIELD(http_connections), .min = 1, .max = 100000, .def = 256,

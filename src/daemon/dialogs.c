@@ -44,6 +44,14 @@ static struct hc_dialog *find_any(const struct hc_front *f, const char *id)
     return d;
 }
 
+/* What its process has not taken is memory, as bodies are that still come. */
+static void count_requests(struct hc_dialog *d)
+{
+    int64_t bytes = (int64_t)((d->body_fd >= 0 ? d->body_len : 0) + d->out.len);
+    hc_bodies_hold(&d->front->bodies, d->tenant, bytes - d->held);
+    d->held = bytes;
+}
+
 static void close_watch(const struct hc_dialog *d, struct hc_watch *w)
 {
     hc_reactor_remove(d->front->epoll, w);
@@ -60,6 +68,7 @@ static void close_all(struct hc_dialog *d)
     hc_buf_finish(&d->in);
     hc_buf_finish(&d->out);
     hc_buf_finish(&d->list);
+    count_requests(d);
 }
 
 void hc_dialog_forget(struct hc_dialog *d)
@@ -149,6 +158,7 @@ static void flush(struct hc_dialog *d)
         hc_buf_finish(&d->out);
         d->sent = 0;
     }
+    count_requests(d);
     hc_reactor_remove(d->front->epoll, &d->stream);
     if (hc_reactor_add(d->front->epoll, &d->stream, EPOLLIN | (all ? 0U : EPOLLOUT), &err) < 0)
         hc_warn("session %s: %s", d->id, err.text);
@@ -309,6 +319,7 @@ static struct hc_dialog *make_dialog(struct hc_front *f, struct hc_tenant *t, co
     d->created = d->used = hc_wall_ms();
     d->began_mono = hc_mono_ms();
     d->body_fd = hc_sealed_memfd("hotcell-request", body->data, body->len, err);
+    d->body_len = body->len;
     if (d->body_fd >= 0 && hc_task_make_id(d->id) == 0 && make_task(d, &d->task))
         return d;
     hc_close_fd(&d->body_fd);
@@ -333,6 +344,7 @@ struct hc_task *hc_dialog_start(struct hc_front *f, struct hc_tenant *t, const s
     d->task->detached = false; /* nobody else knows of it yet */
     d->task->dialog = d;
     put_into_list(&f->dialogs, d);
+    count_requests(d);
     t->sessions++;
     t->running_memory += checked->memory;
     f->metrics.sessions++;
@@ -363,6 +375,7 @@ static int open_ends(struct hc_dialog *d, int theirs[HC_SESSION_FDS], struct hc_
     if (!d->has_tools)
         return 0;
     theirs[HC_SESSION_TOOLS] = hc_tool_link_open(&d->tools, d->front->epoll, tools_ready, err);
+    hc_tool_link_count(&d->tools, &d->front->bodies, d->tenant);
     return theirs[HC_SESSION_TOOLS] < 0 ? -1 : 0;
 }
 
@@ -384,6 +397,7 @@ static int begin(struct hc_dialog *d, int channel, struct hc_error *err)
     for (size_t i = HC_SESSION_STREAM; i < HC_SESSION_FDS; i++)
         hc_close_fd(&theirs[i]);
     hc_close_fd(&d->body_fd);
+    count_requests(d);
     return rc;
 }
 
@@ -439,14 +453,15 @@ struct hc_task *hc_dialog_ask(struct hc_dialog *d, const char *name, const struc
         say(d, stream ? "{\"stream\": true}" : "{\"stream\": false}", stream ? 16 : 17);
     d->streams = stream;
     say(d, request->data, request->len);
+    d->asked = d->out.len - d->sent;
     return task;
 }
 
 void hc_dialog_interrupt(struct hc_dialog *d)
 {
     static const char line[] = "{\"interrupt\": true}";
-    if (d->state == HC_DIALOG_BUSY)
-        say(d, line, sizeof line - 1);
+    if (d->state == HC_DIALOG_BUSY && d->out.len - d->sent <= d->asked + sizeof line)
+        say(d, line, sizeof line - 1); /* one, however often it is asked for before its process takes any */
 }
 
 /* When what it does has ended. */

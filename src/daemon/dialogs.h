@@ -25,13 +25,16 @@ struct hc_dialog {
     bool streams;                    /* it has been told to tell what runs print */
     struct hc_watch channel, stream; /* to its process */
     struct hc_tool_link tools;
-    int cancel_fd;                   /* closing it ends the session */
-    int body_fd;                     /* the request that began it, until its process has it */
+    int cancel_fd; /* closing it ends the session */
+    int body_fd;   /* the request that began it, until its process has it */
+    size_t body_len;
     bool has_tools;                  /* that the client answers */
     struct hc_buf in;                /* of an answer that is not whole */
     size_t scanned;                  /* of it, has no newline */
     struct hc_buf out;               /* what the process has not taken */
     size_t sent;                     /* of it */
+    size_t asked;                    /* bytes of it when the last request was said */
+    int64_t held;                    /* bytes of both, counted as bodies */
     struct hc_task *task;            /* the request that is being answered; a reference */
     struct hc_task *end;             /* the request to end; likewise */
     struct hc_buf list;              /* of `branch`: the answers so far */

@@ -307,6 +307,7 @@ static int hand_over(struct hc_front *f, struct hc_front_worker *w, struct hc_ta
     cancel_end = cancel_read;
     if (task->has_tools && (tools_end = hc_tool_link_open(&task->tools, f->epoll, tools_ready, err)) < 0)
         return -1;
+    hc_tool_link_count(&task->tools, &f->bodies, task->queued.tenant);
     static struct hc_message m;
     m = (struct hc_message){.kind = HC_SAY_RUN};
     (void)snprintf(m.job_id, sizeof m.job_id, "%s", task->queued.id);

@@ -33,6 +33,20 @@ int hc_tool_link_open(struct hc_tool_link *l, int epoll, void (*ready)(struct hc
     return -1;
 }
 
+void hc_tool_link_count(struct hc_tool_link *l, struct hc_bodies *bodies, struct hc_tenant *tenant)
+{
+    l->bodies = bodies;
+    l->tenant = tenant;
+}
+
+static void count_answers(struct hc_tool_link *l)
+{
+    int64_t bytes = (int64_t)l->out.len;
+    if (bytes != l->held)
+        hc_bodies_hold(l->bodies, l->tenant, bytes - l->held);
+    l->held = bytes;
+}
+
 void hc_tool_link_close(struct hc_tool_link *l)
 {
     if (l->watch.fd >= 0)
@@ -41,6 +55,7 @@ void hc_tool_link_close(struct hc_tool_link *l)
     hc_buf_finish(&l->in);
     hc_buf_finish(&l->out);
     l->sent = l->count = 0;
+    count_answers(l);
 }
 
 static void flush(struct hc_tool_link *l)
@@ -57,6 +72,7 @@ static void flush(struct hc_tool_link *l)
         hc_buf_finish(&l->out);
         l->sent = 0;
     }
+    count_answers(l);
     struct epoll_event event = {.events = EPOLLIN | (waits ? EPOLLOUT : 0), .data.ptr = &l->watch};
     if (waits != l->waits)
         (void)epoll_ctl(l->epoll, EPOLL_CTL_MOD, l->watch.fd, &event);

@@ -3,8 +3,9 @@
 #ifndef HC_DAEMON_TOOL_LINK_H
 #define HC_DAEMON_TOOL_LINK_H
 
-#include "spec/events.h"
+#include "daemon/bodies.h"
 #include "daemon/reactor.h"
+#include "spec/events.h"
 
 #define HC_TOOL_CALLS 256 /* that may wait for their answers */
 
@@ -18,6 +19,9 @@ struct hc_tool_link {
     struct hc_buf in, out;
     size_t sent;
     bool waits; /* epoll tells when it takes more */
+    struct hc_bodies *bodies;
+    struct hc_tenant *tenant;
+    int64_t held; /* bytes of `out`, counted as bodies */
     struct hc_open_call open[HC_TOOL_CALLS];
     size_t count;
 };
@@ -28,6 +32,9 @@ void hc_tool_link_init(struct hc_tool_link *l);
 /* A socket, of which the other end is returned; -1. `ready` is to call hc_tool_link_work. */
 int hc_tool_link_open(struct hc_tool_link *l, int epoll, void (*ready)(struct hc_watch *w, uint32_t events),
                       struct hc_error *err);
+
+/* Count what waits to be read among the tenant's bodies. */
+void hc_tool_link_count(struct hc_tool_link *l, struct hc_bodies *bodies, struct hc_tenant *tenant);
 void hc_tool_link_close(struct hc_tool_link *l);
 
 /* Send and receive what there is: calls become events, {"event": "tool_call", "id", "result_size", "name",
