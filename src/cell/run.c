@@ -125,7 +125,7 @@ int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err)
         .policy = l->run->policy,
         .manifest = l->m,
     };
-    if (hc_collect(&c, err) < 0)
+    if (!l->sup.over && hc_collect(&c, err) < 0) /* over: there is nothing (over.c) */
         return -1;
     /* Partial: a limit or an error ended it, and yet there is something, or there was time to look. */
     bool warned = l->m->status == HC_STATUS_TIMEOUT || l->m->status == HC_STATUS_MEMORY;
