@@ -254,6 +254,10 @@ def test_a_sample_that_goes_wrong_costs_nothing_else(sample, warm):
     assert count_faults(sample)["seen"] == [0]
 
 
+def test_libraries_that_only_the_sample_loads_are_not_looked_for_in_cells(warm):
+    assert count_faults("import sqlite3, ssl, zoneinfo, lzma, bz2")["seen"] == [0]
+
+
 def test_warm_modules_are_loaded_and_in_no_program_s_way(warm):
     result = run_warm("import sys\nprint('decimal' in sys.modules, 'decimal' in globals())", "--guard=off",
                       policy={"warm": {"imports": ["decimal", "nothing_like_it"]}})
