@@ -109,8 +109,20 @@ int hc_copyable_reserve(struct hc_error *err)
     return 0;
 }
 
+/* SQLite's, for random() and randomblob(); NULL: it is not loaded. */
+static void (*sqlite_randomness)(int count, void *out);
+
+/* A tree whose Python brings its own copy of the library has none of this name. */
+static void find_randomness(void)
+{
+    void *library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_NOLOAD);
+    if (library)
+        *(void **)&sqlite_randomness = dlsym(library, "sqlite3_randomness");
+}
+
 int hc_copyable(struct hc_open_files *out, struct hc_error *err)
 {
+    find_randomness();
     return check_threads(err) < 0 || check_memory(err) < 0 ? -1 : keep_files(out, err);
 }
 
@@ -124,16 +136,8 @@ int hc_copyable_reopen(const struct hc_open_files *files, struct hc_error *err)
     return 0;
 }
 
-/* SQLite's, for random() and randomblob(): the next use takes a new seed. A tree whose Python brings its own
- * copy of the library has none of this name. */
 void hc_copyable_reseed(void)
 {
-    void *library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_NOLOAD);
-    void (*randomness)(int count, void *out) = NULL;
-    if (!library)
-        return;
-    *(void **)&randomness = dlsym(library, "sqlite3_randomness");
-    if (randomness)
-        randomness(0, NULL);
-    (void)dlclose(library);
+    if (sqlite_randomness)
+        sqlite_randomness(0, NULL); /* the next use takes a new seed */
 }

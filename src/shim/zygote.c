@@ -80,7 +80,6 @@ static void renew(const struct hc_handover *zygote, pid_t parent)
     PyOS_AfterFork_Child();
     hc_start_process(parent, "python3");
     call_warm("again", zygote->json.root);
-    hc_rehearse(zygote->json.root);
 }
 
 /* pid 2: ready for a job but for the job. */
@@ -223,8 +222,8 @@ static void say_refusal(int sync_fd, int error)
     (void)send(sync_fd, &msg, sizeof msg, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* What each copy does first, done here: Python then remembers where it found what, and its copies need not
- * write that down each for itself. */
+/* What each copy does first, and for any job, done here: Python then remembers where it found what, and
+ * copies need not write that down each for itself. */
 static void rehearse(const struct hc_handover *zygote)
 {
     for (int i = 0; i < REHEARSALS; i++) {
