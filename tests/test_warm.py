@@ -264,6 +264,12 @@ def test_warm_modules_are_loaded_and_in_no_program_s_way(warm):
     assert result.stdout == "True False\n"
 
 
+def test_a_built_in_name_that_each_copy_changes_is_the_program_s(warm):
+    code = "import builtins, sys\nsys.times = builtins.times = getattr(sys, 'times', 0) + 1"
+    result = run_warm("import sys\nprint(times == sys.times > 1)", policy={"warm": {"code": code, "each": True}})
+    assert result.stdout == "True\n", result
+
+
 # ---- the drill ----
 
 def test_no_drill_program_reaches_anything_from_a_warm_cell(user, warm):

@@ -17,6 +17,7 @@
 #include "inside/park.h"
 #include "inside/plan.h"
 #include "shim/copyable.h"
+#include "shim/guard/builtins.h"
 #include "shim/guest.h"
 #include "shim/harness/frozen.h"
 #include "shim/harness/pyjson.h"
@@ -387,6 +388,8 @@ _Noreturn void hc_zygote_run(struct hc_handover *own)
     if (hc_copyable(&open_files, &err) < 0)
         refuse_policy(&err);
     rehearse(own);
+    if (hc_builtins_prepare() < 0)
+        hc_fail_python("copy the built-in names");
     hc_settle();
     try_out(own);
     init_fd = hc_init_image(&err);

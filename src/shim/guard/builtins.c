@@ -141,15 +141,42 @@ static int hide_real(PyObject *module)
     return 0;
 }
 
-PyObject *hc_builtins_make(PyObject *space)
+/* New reference: a module with the names that the policy leaves, none of them guarded yet. */
+static PyObject *make_kept(void)
 {
     hc_autopy *module = PyModule_New("builtins");
     PyObject *names = module ? PyModule_GetDict(module) : NULL; /* borrowed */
     if (!names)
         return NULL;
     PyDict_Clear(names);
-    if (copy_kept(names) < 0 || add_refusing(names) < 0 || add_guarded(names, space) < 0 ||
-        hide_real(module) < 0)
+    return copy_kept(names) < 0 ? NULL : hc_py_take(&module);
+}
+
+/* Made ahead of the program, and of what state of the real names: each change gives their dict another tag.
+ */
+static PyObject *prepared;
+static uint64_t prepared_of;
+
+static uint64_t state_of_real(void)
+{
+    return ((PyDictObject *)PyEval_GetBuiltins())->ma_version_tag;
+}
+
+int hc_builtins_prepare(void)
+{
+    if (!hc_guard.on)
+        return 0;
+    Py_XSETREF(prepared, make_kept());
+    prepared_of = state_of_real();
+    return prepared ? 0 : -1;
+}
+
+PyObject *hc_builtins_make(PyObject *space)
+{
+    const bool ready = prepared && prepared_of == state_of_real();
+    hc_autopy *module = ready ? hc_py_take(&prepared) : make_kept();
+    PyObject *names = module ? PyModule_GetDict(module) : NULL; /* borrowed */
+    if (!names || add_refusing(names) < 0 || add_guarded(names, space) < 0 || hide_real(module) < 0)
         return NULL;
     return hc_py_take(&module);
 }

@@ -9,6 +9,11 @@
  * reference; NULL with an exception set. */
 PyObject *hc_builtins_make(PyObject *space);
 
+/* Do what of that does not change anything else: for copies of this process, to each of which it is worth a
+ * hundred pages, as every name and what it stands for has one more user. If the real names change after it,
+ * it was for nothing. -1 with an exception set. */
+int hc_builtins_prepare(void);
+
 /* Put functions in the place of the ones of their names, where those are there and not refused. -1 with an
  * exception set. `methods` ends with a NULL name and must stay. */
 int hc_builtins_put(PyObject *to, PyMethodDef *methods);
