@@ -104,10 +104,11 @@ int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *
         if (add_rule(ruleset, fd, access, rules[i].path, err) < 0)
             return -1;
     }
-    /* Of what is in memory alone Landlock knows nothing, and lets it be executed. */
-    if (add_rule(ruleset, shim_fd, LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE, "the shim",
-                 err) < 0 &&
-        err->sys != EBADFD)
+    /* A copy runs it already. What is in memory alone, as the first process of a copy's cell, Landlock lets
+     * be executed. */
+    hc_autofd running = plan->handover_fd < 0 ? open("/proc/self/exe", O_PATH | O_CLOEXEC) : -1;
+    if (add_rule(ruleset, running >= 0 ? running : shim_fd,
+                 LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE, "the shim", err) < 0)
         return -1;
     if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "apply Landlock");
