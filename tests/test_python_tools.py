@@ -2,8 +2,10 @@
 command, and by a daemon over its socket and over TCP."""
 
 import asyncio
+import contextlib
 import contextvars
 import hashlib
+import json
 import os
 import signal
 import socket
@@ -279,7 +281,20 @@ def test_a_coroutine_whose_caller_is_interrupted_is_cancelled():
     assert ended
 
 
-# ---- daemons that die ----
+# ---- daemons without room, or that die ----
+
+def test_an_answer_that_a_daemon_has_no_room_for_fails_its_call_alone(base_tree):
+    room, answer = 1 << 16, "x" * 10000
+    config = {"workers": 2, "http": {"body": room, "bodies": room}}
+    with daemons.Daemon(config=config) as d, contextlib.closing(d.connect()) as other:
+        def much() -> str:
+            other.request("POST", "/v1/jobs", body=b" " * 60000, headers={"Content-Length": str(room)})
+            cells.wait_until("it counts", lambda: d.post(json.dumps(d.spec("1")).encode().ljust(len(answer))).status == 503)
+            return answer
+        code = "try: tools.much()\nexcept ToolError as error: print(error)\n'goes on'"
+        result = hotcell.Daemon(d.socket).run(code, tools=[much], **BOUNDS)
+        assert result.value == "goes on" and "at the same time" in result.stdout.text, result.manifest
+
 
 def test_who_asks_again_is_told_what_became_of_the_job(base_tree):
     with daemons.Daemon() as d:

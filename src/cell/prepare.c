@@ -250,7 +250,7 @@ static int get_zygote_filter(struct hc_launch *l, bool counted, const char *cach
 
 static bool needs_own(const struct hc_launch *l)
 {
-    return !l->run->parked || !hc_handover_locks_early(l->run->policy->rules);
+    return !l->sup.adopted || !hc_handover_locks_early(l->run->policy->rules);
 }
 
 /* Which filters travel in the handover: of a cold cell the two that the interpreter's process puts on itself;
@@ -258,7 +258,7 @@ static bool needs_own(const struct hc_launch *l)
 static int get_filters(struct hc_launch *l, const char *cache, struct filters *out, struct hc_error *err)
 {
     const struct hc_policy *policy = l->run->policy;
-    const bool counted = l->cgroup.fd >= 0, zygote = l->plan.zygote, copy = l->run->parked;
+    const bool counted = l->cgroup.fd >= 0, zygote = l->plan.zygote, copy = l->sup.adopted;
     struct hc_buf *first = zygote ? &out->first : &l->first_filter;
     if ((!copy && hc_filter_get(HC_FILTER_FIRST, policy, counted, cache, first, err) < 0) ||
         (!copy && hc_filter_get(HC_FILTER_REPORT, policy, counted, cache, &out->report, err) < 0) ||
@@ -290,7 +290,7 @@ static int write_handover(struct hc_launch *l, const struct filters *f, struct h
                                                 .report = {f->report.data, f->report.len},
                                                 .own = {f->own.data, f->own.len}};
     const enum hc_handover_kind kind = l->plan.zygote   ? HC_HANDOVER_ZYGOTE
-                                       : l->run->parked ? HC_HANDOVER_COPY
+                                       : l->sup.adopted ? HC_HANDOVER_COPY
                                                         : HC_HANDOVER_CELL;
     if (hc_handover_write(kind, l->run->job, policy, &filters, &bytes, err) < 0)
         return -1;

@@ -1,4 +1,4 @@
-/* bodies.h - the memory that requests take, while they come and until what they asked for has begun: bounded
+/* bodies.h - the memory that requests take, while they come and until what they asked for has ended: bounded
  * for all together, and shared out among tenants. */
 #ifndef HC_DAEMON_BODIES_H
 #define HC_DAEMON_BODIES_H

@@ -190,7 +190,8 @@ bool hc_dialog_read(struct hc_dialog *d)
         return false;
     if (n <= 0)
         return false;
-    if (d->in.len + d->list.len + (size_t)n > MOST_SAID || hc_buf_add(&d->in, chunk, (size_t)n) < 0) {
+    const size_t told = d->task ? d->task->events.lines.len : 0;
+    if (told + d->in.len + d->list.len + (size_t)n > MOST_SAID || hc_buf_add(&d->in, chunk, (size_t)n) < 0) {
         stop_listening(d);
         return false;
     }

@@ -157,6 +157,7 @@ static void flush(struct hc_dialog *d)
     if (all) {
         hc_buf_finish(&d->out);
         d->sent = 0;
+        d->interrupt_waits = false;
     }
     count_requests(d);
     hc_reactor_remove(d->front->epoll, &d->stream);
@@ -452,16 +453,18 @@ struct hc_task *hc_dialog_ask(struct hc_dialog *d, const char *name, const struc
     if (stream != d->streams)
         say(d, stream ? "{\"stream\": true}" : "{\"stream\": false}", stream ? 16 : 17);
     d->streams = stream;
+    d->interrupt_waits = false; /* if there is one, it is for what came before */
     say(d, request->data, request->len);
-    d->asked = d->out.len - d->sent;
     return task;
 }
 
 void hc_dialog_interrupt(struct hc_dialog *d)
 {
     static const char line[] = "{\"interrupt\": true}";
-    if (d->state == HC_DIALOG_BUSY && d->out.len - d->sent <= d->asked + sizeof line)
-        say(d, line, sizeof line - 1); /* one, however often it is asked for before its process takes any */
+    if (d->state != HC_DIALOG_BUSY || d->interrupt_waits)
+        return; /* one, however often it is asked for before its process takes it */
+    d->interrupt_waits = true;
+    say(d, line, sizeof line - 1);
 }
 
 /* When what it does has ended. */

@@ -33,7 +33,7 @@ struct hc_dialog {
     size_t scanned;                  /* of it, has no newline */
     struct hc_buf out;               /* what the process has not taken */
     size_t sent;                     /* of it */
-    size_t asked;                    /* bytes of it when the last request was said */
+    bool interrupt_waits;            /* one is in it */
     int64_t held;                    /* bytes of both, counted as bodies */
     struct hc_task *task;            /* the request that is being answered; a reference */
     struct hc_task *end;             /* the request to end; likewise */

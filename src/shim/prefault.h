@@ -11,7 +11,8 @@ void hc_prefault_tell(int pagemap, int out);
 /* In the parent: take what the other one has sent, if it has. */
 void hc_prefault_learn(int in);
 
-/* In each later copy of the parent: have these pages. What cannot be had now comes when it is needed. */
+/* In each later copy of the parent, which may not have unmapped anything since it has learnt of them: have
+ * these pages. */
 void hc_prefault(void);
 
 #endif

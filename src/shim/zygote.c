@@ -385,11 +385,11 @@ _Noreturn void hc_zygote_run(struct hc_handover *own)
     hc_start(own->json.root);
     for_sessions = cJSON_IsTrue(hc_member(own->json.root, "session"));
     call_warm("up", own->json.root);
-    if (hc_copyable(&open_files, &err) < 0)
-        refuse_policy(&err);
     rehearse(own);
     if (hc_builtins_prepare() < 0)
         hc_fail_python("copy the built-in names");
+    if (hc_copyable(&open_files, &err) < 0)
+        refuse_policy(&err);
     hc_settle();
     try_out(own);
     init_fd = hc_init_image(&err);

@@ -50,7 +50,8 @@ enum hc_cell_fd {
 
 /* The shim's second argument, for the cell of a session: pid 1 tells of each process that ends. */
 #define HC_SHIM_SESSION "session"
-/* For pid 1 of a zygote's cell, which executes the shim anew; the third is the pid of the interpreter. */
+/* For pid 1 of a copy's cell, which is executed once the copy is made; the third is the pid of the
+ * interpreter. */
 #define HC_SHIM_INIT "init"
 
 /* How the interpreter (pid 2) ended, as pid 1 learnt it from waitid. */

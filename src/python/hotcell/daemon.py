@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 from urllib.parse import quote_from_bytes
 
-from .errors import DaemonLost, DaemonUnavailable, InputProblem, JobError, NotFound, UsageError, problem_of
+from .errors import DaemonLost, DaemonUnavailable, JobError, NotFound, Problem, UsageError, problem_of
 from .place import keep, raw_name, write
 from .results import Result, result_from_manifest
 from .staging import contents, to_json
@@ -145,8 +145,8 @@ def _answer_flow(place: Place, path: str, tool: Tool, arguments: Dict[str, Any])
         yield from begun(exchange(place, "POST", path, answer))
     except NotFound:  # it has ended without waiting for it
         pass
-    except InputProblem as error:  # the same, or the daemon does not take this answer
-        with contextlib.suppress(NotFound, InputProblem):
+    except Problem as error:  # the same, or the daemon does not take this answer: then the call fails, and not the job
+        with contextlib.suppress(Problem):
             yield from begun(exchange(place, "POST", path, failure_of(error)))
 
 
