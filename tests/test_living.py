@@ -34,7 +34,8 @@ ENDS = {
     "over its time": ("x = 2\nwhile True: pass", {"limits": SHORT}, "timeout", True),
     "over its time in C": ("x = 2\nsum(range(10 ** 12))", {"limits": SHORT}, "timeout", True),
     "over its CPU time": ("x = 2\nwhile True: pass", {"limits": {"cpu": "300ms"}}, "cpu", True),
-    "by a MemoryError": ("x = 2\ndef grow():\n y = []\n while True: y.append(bytearray(1 << 20))\ngrow()", {}, "memory", False),
+    # Slowly: where no cgroup tells, it is looked at every 20 milliseconds, and later where much else runs.
+    "by a MemoryError": ("import time\nx = 2\ndef grow():\n y = []\n while True: y.append(bytearray(1 << 20)); time.sleep(0.004)\ngrow()", {}, "memory", False),
     "over its memory": ("x = 2\ny = b'x' * (1 << 30)", {}, "memory", True),
     "with too much output": ("x = 2; print('x' * (1 << 20))", {"limits": {"stdout": "64K"}}, "ok", False),
     "as a flood of output": ("x = 2\nwhile True: print('x' * 65536)", {"limits": SHORT}, "timeout", True),
