@@ -142,6 +142,7 @@ print(sorted(p for p in os.listdir("/proc") if p.isdigit()), os.getpid(), os.get
 def test_a_cell_that_was_killed_while_it_waited_fails_the_launch_and_no_other(user):
     with Siblings("print(1)", 2, user) as family:
         os.kill(family.pids[0], signal.SIGKILL)
+        cells.wait_until("it is gone", lambda: not os.path.exists(f"/proc/{family.pids[0]}"))  # a job is quicker, now and then
         dead, alive = family.manifests()
     assert dead["status"] in ("launch_failed", "killed") and alive["status"] == "ok", (dead, alive)
 
