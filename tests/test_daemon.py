@@ -252,6 +252,7 @@ def test_a_front_that_dies_is_started_again(user):
     with daemons.Daemon(user, config={"workers": 1}) as d:
         d.post_async(LONG)
         cells.wait_until("a cell", d.busy_worker)
+        cells.wait_until("the ledger's process has its name", lambda: d.named("ledger"))
         [ledger] = d.named("ledger")
         before = [pid for pid in d.descendants() if pid != ledger]
         os.kill(d.named("front")[0], signal.SIGKILL)
