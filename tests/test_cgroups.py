@@ -243,12 +243,7 @@ READ = "n = 0\nwith open('/input/d.txt', 'rb') as file:\n while block := file.re
 def test_files_that_are_read_are_no_memory_that_is_used_up(place, disk):
     forget(disk)
     result = ends(run(place, READ, "--memory=40M", f"--input=d={disk}/data.txt", "--output-size=1M"), "ok", 0)
-    usage = result.manifest["usage"]
     assert result.stdout == f"{DISK}\n"
-    if usage["read_bytes"] is None:
-        cells.skip("the controller io is not to be had")
-    # The input has been read by the launcher, which hashes it: how much the cell reads itself of its tree depends on what is cached.
-    assert usage["read_bytes"] >= 0 and usage["reads"] >= 0
 
 
 def test_reading_from_a_disk_has_its_speed(place, disk):
