@@ -140,8 +140,11 @@ asan-cells:   # whole cells, in which both sides are under the sanitizers; some 
 	tests/sanitized $(B)/asan-cells
 # Left to the sanitizers: valgrind has no seccomp(2), by which libseccomp asks what the kernel can and loads filters, and it takes the code
 # that PCRE2 compiles, which reads whole vectors, for reads of what is not set.
-valgrind: $(filter-out %/filter-test %/redact-test %/walls-test,$(TESTS))
-	@for t in $^; do valgrind -q --error-exitcode=9 --leak-check=full $$t >/dev/null || exit 1; done; echo "valgrind: clean"
+VALGRINDED := $(filter-out %/filter-test %/redact-test %/walls-test,$(TESTS))
+valgrind: $(VALGRINDED:%=%.valgrind)
+	@echo "valgrind: clean"
+$(VALGRINDED:%=%.valgrind): %.valgrind: %
+	@valgrind -q --error-exitcode=9 --leak-check=full $< >/dev/null
 # What all targets read is compiled once for them.
 FUZZ_CC := clang $(CPPFLAGS) -std=gnu17 -g -O1 -MMD -MP
 $(B)/fuzz/obj/%.o: src/%.c
@@ -155,12 +158,18 @@ $(B)/fuzz/%-fuzz: $(B)/fuzz/obj/%-fuzz.o $(B)/fuzz/libspec.a
 # Of the daemon only what parses.
 $(B)/fuzz/daemon/config-fuzz: $(patsubst %,$(B)/fuzz/obj/daemon/%.o,config config_options config_print config_tokens)
 $(B)/fuzz/daemon/request-fuzz: $(patsubst %,$(B)/fuzz/obj/daemon/%.o,request tool_answer)
-fuzz: $(FUZZERS)   # FUZZ_SECONDS each, from the seeds beside the target
-	@for f in $^; do n=$$(basename $$f -fuzz); mkdir -p $(B)/corpus/$$n; $$f -max_total_time=$(or $(FUZZ_SECONDS),10) -rss_limit_mb=1024 -timeout=10 \
-	  -artifact_prefix=$(B)/corpus/$$n- $(B)/corpus/$$n $$(find src/*/seeds/$$n -maxdepth 0 2>/dev/null) >$(B)/fuzz.log 2>&1 || { tail -n 30 $(B)/fuzz.log; exit 1; }; tail -n 1 $(B)/fuzz.log; done
-fuzz-regressions: $(FUZZERS)   # seeds, what earlier runs kept, and their findings: once each
-	@for f in $^; do n=$$(basename $$f -fuzz); $$f -runs=1 -rss_limit_mb=1024 -timeout=10 $$(find src/*/seeds/$$n $(B)/corpus/$$n $(B)/corpus/$$n-* -type f 2>/dev/null) \
-	  >$(B)/fuzz.log 2>&1 || { tail -n 30 $(B)/fuzz.log; exit 1; }; done; echo "fuzz regressions: clean"
+# $(call fuzz_one,FLAGS): the target of this rule, its output only if it finds something
+fuzz_one = @$< $(1) -rss_limit_mb=1024 -timeout=10 >$(B)/$(@F).log 2>&1 || { tail -n 30 $(B)/$(@F).log; exit 1; }
+fuzz_of = $(patsubst %-fuzz,%,$(basename $(@F)))
+fuzz: $(FUZZERS:%=%.fuzz)   # FUZZ_SECONDS each, from the seeds beside the target
+$(FUZZERS:%=%.fuzz): %.fuzz: %
+	@mkdir -p $(B)/corpus/$(fuzz_of)
+	$(call fuzz_one,-max_total_time=$(or $(FUZZ_SECONDS),10) -artifact_prefix=$(B)/corpus/$(fuzz_of)- $(B)/corpus/$(fuzz_of) $(wildcard src/*/seeds/$(fuzz_of)))
+	@tail -n 1 $(B)/$(@F).log
+fuzz-regressions: $(FUZZERS:%=%.once)   # seeds, what earlier runs kept, and their findings: once each
+	@echo "fuzz regressions: clean"
+$(FUZZERS:%=%.once): %.once: %
+	$(call fuzz_one,-runs=1 $$(find src/*/seeds/$(fuzz_of) $(B)/corpus/$(fuzz_of) $(B)/corpus/$(fuzz_of)-* -type f 2>/dev/null))
 lint: $(B)/gen/harness.inc $(B)/gen/drill.inc $(B)/gen/openapi.inc $(B)/gen/init.inc
 	scripts/lint $(B)
 bench: all
