@@ -2,7 +2,9 @@
 
 Rows are programs. Names that a program computes reach the guard only at run time: `hide("socket")` is such a name.
 """
+import importlib.util
 import json
+import marshal
 import subprocess
 
 import cells
@@ -140,6 +142,70 @@ import own
 tell(own.load)
 """, DENIED)
     assert result.stdout == "ImportError: Importing 'shutil' is not allowed.\n"
+
+
+# Ways to code whose file is called NAME: a library makes it for the program, or a part of the import system does.
+DEPUTIES = """
+import copy, functools, importlib.util, marshal
+class Deputy:
+    def __init__(self, what, *given): self.made = (what, given)
+    def __reduce_ex__(self, protocol): return self.made
+def through(what, *given): return copy.copy(Deputy(what, *given))
+own = compile(SOURCE, "own", "eval")
+def renamed():
+    importlib._bootstrap_external._imp._fix_co_filename(own, NAME)
+    return own
+ways = {
+    "compile": lambda: through(compile, SOURCE, NAME, "eval"),
+    "replace": lambda: through(functools.partial(own.replace, co_filename=NAME)),
+    "new name": renamed,
+    "marshal": lambda: through(marshal.loads, FORGED),
+}
+tell(lambda: eval(ways[WAY](), {"__builtins__": __builtins__}))
+"""
+
+
+@pytest.mark.parametrize("name", ["/usr/lib/python3.11/copy.py", "<frozen os>", "<hotcell>"])
+@pytest.mark.parametrize("way", ["compile", "replace", "new name", "marshal"])
+def test_code_is_not_a_librarys_because_it_is_called_so(base_tree, way, name):
+    """A file name made library code of the program's, to which the rules for the program did not apply."""
+    source = "bool(__import__('gc').get_objects())"
+    forged = marshal.dumps(compile(source, name, "eval"))
+    said = run(f"SOURCE, NAME, WAY, FORGED = {source!r}, {name!r}, {way!r}, {forged!r}" + DEPUTIES).stdout
+    assert said == "PermissionError: gc.get_objects is not allowed by this policy\n"
+
+
+FORGED_MODULE = "import gc\ndef everything():\n    return bool(gc.get_objects())\n"
+
+
+@pytest.mark.parametrize("place, prepare", [
+    ("/tmp/forged.pyc", "sys.path.insert(0, '/tmp')"),
+    ("/tmp/usr/lib/python3.11/this.cpython-311.pyc", "sys.pycache_prefix = '/tmp'"),
+])
+def test_compiled_modules_that_the_program_wrote_are_its_own(base_tree, place, prepare):
+    """Their bytes say which file they were made from, and what they say is theirs to choose."""
+    code = marshal.dumps(compile(FORGED_MODULE, "/usr/lib/python3.11/this.py", "exec"))
+    pyc = importlib.util.MAGIC_NUMBER + (1).to_bytes(4, "little") + bytes(8) + code  # of an unchecked hash
+    result = run(f"""
+import os
+os.makedirs(os.path.dirname({place!r}), exist_ok=True)
+open({place!r}, "wb").write({pyc!r})
+{prepare}
+import {"forged" if "forged" in place else "this"} as forged
+tell(forged.everything)
+""")
+    assert result.stdout == "PermissionError: gc.get_objects is not allowed by this policy\n"
+
+
+def test_loaders_that_the_program_changed_make_no_libraries(base_tree):
+    result = run(f"""
+import importlib.machinery
+class Loader(importlib.machinery.SourceFileLoader):
+    def get_data(self, path): return {FORGED_MODULE!r}.encode()
+    def path_stats(self, path): raise OSError
+tell(Loader("forged", "/usr/lib/python3.11/forged.py").load_module().everything)
+""", {"imports": {"deny": []}})
+    assert result.stdout == "PermissionError: gc.get_objects is not allowed by this policy\n"
 
 
 @pytest.mark.parametrize("code", [

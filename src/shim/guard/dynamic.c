@@ -9,6 +9,7 @@
 #include "shim/guard/denial.h"
 #include "shim/guard/frames.h"
 #include "shim/guard/guard.h"
+#include "shim/guard/origin.h"
 
 static PyObject *own_builtins;                            /* borrowed: the program's names keep it */
 static PyObject *plain_exec, *plain_eval, *plain_compile; /* owned */
@@ -203,6 +204,13 @@ static PyObject *compile_unparsed(PyObject *const *args, Py_ssize_t count, PyObj
     return NULL;
 }
 
+/* Steals `code`, which may be NULL. */
+static PyObject *as_compiled(PyObject *code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    Py_ssize_t source = find(count, names, 0, "source"), file = find(count, names, 1, "filename");
+    return hc_origin_compiled(code, source < 0 ? NULL : args[source], file < 0 ? NULL : args[file]);
+}
+
 static PyObject *guarded_compile(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     (void)self;
@@ -216,7 +224,7 @@ static PyObject *guarded_compile(PyObject *self, PyObject *const *args, Py_ssize
     hc_autopy *judged = judge(args[at], start);
     if (!judged)
         return PyErr_ExceptionMatches(PyExc_SyntaxError) ? compile_unparsed(args, count, names) : NULL;
-    return call_judged(plain_compile, judged, at, args, count, names);
+    return as_compiled(call_judged(plain_compile, judged, at, args, count, names), args, count, names);
 }
 
 /* ---- modules that the program wrote ---- */
@@ -242,7 +250,15 @@ static PyObject *eval_for_all(PyObject *self, PyObject *const *args, Py_ssize_t 
 static PyObject *compile_for_all(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     (void)self;
-    return call("compile", plain_compile, args, count, names);
+    PyObject *code = call("compile", plain_compile, args, count, names);
+    return as_compiled(code, args, count, names);
+}
+
+/* Is this the code of a module that no library is? */
+static bool is_own_module(PyObject *code)
+{
+    return hc_party_of_file(((PyCodeObject *)code)->co_filename) == HC_PARTY_GUEST ||
+           (hc_origin_refuted(code) && hc_asked_through("importlib._bootstrap"));
 }
 
 /* The import system runs every module through exec(code, names): one whose file is not the tree's gets the
@@ -250,8 +266,7 @@ static PyObject *compile_for_all(PyObject *self, PyObject *const *args, Py_ssize
 static PyObject *exec_for_all(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     (void)self;
-    if (count >= 2 && PyCode_Check(args[0]) && PyDict_Check(args[1]) &&
-        hc_party_of_file(((PyCodeObject *)args[0])->co_filename) == HC_PARTY_GUEST &&
+    if (count >= 2 && PyCode_Check(args[0]) && PyDict_Check(args[1]) && is_own_module(args[0]) &&
         !PyDict_GetItemString(args[1], "__builtins__") &&
         PyDict_SetItemString(args[1], "__builtins__", own_builtins) < 0)
         return NULL;

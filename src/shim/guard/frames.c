@@ -95,6 +95,12 @@ static bool is_one_of(const frame *f, const char *const *modules)
     return false;
 }
 
+bool hc_caller_is_module(const char *module)
+{
+    const frame *f = innermost();
+    return f && is_module(f, module);
+}
+
 bool hc_caller_is_guest(const char *const *through)
 {
     const frame *f = innermost();

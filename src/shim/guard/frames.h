@@ -5,7 +5,7 @@
  * interpreter's or the harness's. Code without a file ("<string>", as eval() and namedtuple make it) counts
  * as the program's: timeit, doctest and others run its texts with a library's frame behind them. What
  * libraries make so for themselves computes, and asks for nothing that a rule is about. No program may give
- * its code a library's file name (audit.c: compile, code.__new__). */
+ * its code a library's file name (origin.h). */
 #ifndef HC_SHIM_GUARD_FRAMES_H
 #define HC_SHIM_GUARD_FRAMES_H
 
@@ -24,6 +24,9 @@ enum hc_party hc_party_of_file(PyObject *filename);
 /* Is the innermost frame the program's, or nobody's? Without any, the harness calls. `through`: modules of
  * the standard library that act for their callers, as "gzip" or "ctypes/", NULL-terminated; NULL: none. */
 bool hc_caller_is_guest(const char *const *through);
+
+/* Is the innermost frame that module's of the standard library? */
+bool hc_caller_is_module(const char *module);
 
 /* Does the harness do this, while the program may be waiting for it? */
 bool hc_caller_is_harness(void);

@@ -5,10 +5,13 @@
 #include "shim/guard/denial.h"
 #include "shim/guard/imports.h"
 #include "shim/guard/modules.h"
+#include "shim/guard/origin.h"
 
 int hc_guard_prepare(void)
 {
-    return hc_guard.on ? hc_audit_prepare() : 0;
+    if (!hc_guard.on)
+        return 0;
+    return hc_audit_prepare() < 0 || hc_origin_prepare() < 0 ? -1 : 0;
 }
 
 /* The main module's name for the interpreter's loaders stays, but leads nowhere. */
@@ -25,7 +28,7 @@ int hc_guard_install(PyObject *space)
     PyObject *names = module ? PyModule_GetDict(module) : NULL; /* borrowed */
     if (!names || hc_imports_prepare(module) < 0 || PyDict_SetItemString(space, "__builtins__", names) < 0)
         return -1;
-    if (hide_loader(space) < 0 || hc_modules_guard() < 0)
+    if (hide_loader(space) < 0 || hc_modules_guard() < 0 || hc_origin_guard() < 0)
         return -1;
     hc_audit_watch();
     return 0;

@@ -1,0 +1,302 @@
+#include "shim/guard/origin.h"
+
+#include "shim/guard/frames.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MADE_AS  "<made as "
+#define PYC_HEAD 16 /* bytes in front of the code */
+
+/* ---- what the import system reads of the tree ---- */
+
+/* The last file, as it was read: nobody else can have made this very object. Owned; NULL: none. */
+static PyObject *read_bytes, *read_path;
+/* The code that was in it. Owned. */
+static PyObject *read_code;
+
+/* What importlib's get_data() needs of a file, and no way to make it another one's. */
+struct tree_file {
+    PyObject_HEAD PyObject *path; /* owned */
+    int fd;                       /* owned */
+};
+
+static PyObject *file_enter(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return Py_NewRef(self);
+}
+
+static PyObject *file_exit(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    hc_close_fd(&((struct tree_file *)self)->fd);
+    Py_RETURN_NONE;
+}
+
+static PyObject *failed(const struct tree_file *file, int why)
+{
+    errno = why;
+    return PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, file->path);
+}
+
+/* All of it, once. */
+static PyObject *file_read(PyObject *self, PyObject *unused)
+{
+    struct tree_file *file = (struct tree_file *)self;
+    struct stat st;
+    (void)unused;
+    if (fstat(file->fd, &st) < 0)
+        return failed(file, errno);
+    if (!S_ISREG(st.st_mode))
+        return failed(file, EISDIR);
+    hc_autopy *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)st.st_size);
+    if (!bytes)
+        return NULL;
+    char *data = PyBytes_AS_STRING(bytes);
+    for (off_t at = 0; at < st.st_size;) {
+        ssize_t n = TEMP_FAILURE_RETRY(pread(file->fd, data + at, (size_t)(st.st_size - at), at));
+        if (n <= 0)
+            return failed(file, n < 0 ? errno : EIO);
+        at += n;
+    }
+    Py_XSETREF(read_bytes, Py_NewRef(bytes));
+    Py_XSETREF(read_path, Py_NewRef(file->path));
+    return hc_py_take(&bytes);
+}
+
+static void file_dealloc(PyObject *self)
+{
+    struct tree_file *file = (struct tree_file *)self;
+    hc_close_fd(&file->fd);
+    Py_CLEAR(file->path);
+    PyObject_Free(self);
+}
+
+static PyMethodDef file_methods[] = {
+    {"__enter__", file_enter, METH_NOARGS, NULL},
+    {"__exit__", file_exit, METH_VARARGS, NULL},
+    {"read", file_read, METH_NOARGS, NULL},
+    {0},
+};
+
+static PyTypeObject file_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tree_file",
+    .tp_basicsize = sizeof(struct tree_file),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_dealloc = file_dealloc,
+    .tp_methods = file_methods,
+};
+
+static PyObject *open_of_tree(PyObject *path)
+{
+    const char *name = PyUnicode_AsUTF8(path);
+    if (!name || PySys_Audit("open", "Osi", path, "rb", O_RDONLY | O_CLOEXEC) < 0 ||
+        PyType_Ready(&file_type) < 0)
+        return NULL;
+    struct tree_file *file = PyObject_New(struct tree_file, &file_type);
+    if (!file)
+        return NULL;
+    file->path = Py_NewRef(path);
+    file->fd = open(name, O_RDONLY | O_CLOEXEC);
+    hc_autopy *held = (PyObject *)file;
+    return file->fd < 0 ? failed(file, errno) : hc_py_take(&held);
+}
+
+/* io.open_code(): for all but the import system's own look into the tree, an ordinary file. */
+static PyObject *on_open_code(PyObject *path, void *unused)
+{
+    (void)unused;
+    if (hc_party_of_file(path) == HC_PARTY_LIBRARY && hc_caller_is_module("importlib._bootstrap_external"))
+        return open_of_tree(path);
+    hc_autopy *io = PyImport_ImportModule("_io");
+    return io ? PyObject_CallMethod(io, "open", "Os", path, "rb") : NULL;
+}
+
+int hc_origin_prepare(void)
+{
+    return PyFile_SetOpenCodeHook(on_open_code, NULL);
+}
+
+/* memoryview(data)[16:], as importlib has it. */
+static bool is_read_pyc(PyObject *source)
+{
+    if (!read_bytes || !PyMemoryView_Check(source))
+        return false;
+    const Py_buffer *view = PyMemoryView_GET_BUFFER(source);
+    Py_ssize_t size = PyBytes_GET_SIZE(read_bytes);
+    const char *path = PyUnicode_AsUTF8(read_path);
+    size_t len = path ? strlen(path) : 0;
+    return view->obj == read_bytes && size > PYC_HEAD && view->len == size - PYC_HEAD &&
+           view->buf == PyBytes_AS_STRING(read_bytes) + PYC_HEAD && len > 4 &&
+           strcmp(path + len - 4, ".pyc") == 0;
+}
+
+/* ---- code under false names ---- */
+
+bool hc_origin_refuted(PyObject *code)
+{
+    PyObject *name = PyCode_Check(code) ? ((PyCodeObject *)code)->co_filename : NULL; /* borrowed */
+    const char *text = name ? PyUnicode_AsUTF8(name) : NULL;
+    if (!text)
+        PyErr_Clear();
+    return text && strncmp(text, MADE_AS, strlen(MADE_AS)) == 0;
+}
+
+/* Nobody else has seen the object yet. */
+static int rename_one(PyCodeObject *code)
+{
+    if (hc_party_of_file(code->co_filename) != HC_PARTY_LIBRARY)
+        return 0;
+    PyObject *name = PyUnicode_FromFormat(MADE_AS "%U>", code->co_filename);
+    if (!name)
+        return -1;
+    Py_SETREF(code->co_filename, name);
+    return 0;
+}
+
+static int rename_all(PyObject *object);
+
+static int rename_items(PyObject *tuple)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++)
+        if (rename_all(PyTuple_GET_ITEM(tuple, i)) < 0)
+            return -1;
+    return 0;
+}
+
+/* Of a code object, of those within it, and of what marshal may have put them into. */
+static int rename_all(PyObject *object)
+{
+    int rc = 0;
+    if (Py_EnterRecursiveCall(" while looking at code"))
+        return -1;
+    if (PyCode_Check(object))
+        rc = rename_one((PyCodeObject *)object) < 0 ? -1 : rename_items(((PyCodeObject *)object)->co_consts);
+    else if (PyTuple_CheckExact(object))
+        rc = rename_items(object);
+    else if (PyList_CheckExact(object) || PyDict_CheckExact(object) || PyAnySet_CheckExact(object)) {
+        hc_autopy *items = PyDict_CheckExact(object) ? PyDict_Items(object) : Py_NewRef(object);
+        hc_autopy *tuple = items ? PySequence_Tuple(items) : NULL;
+        rc = tuple ? rename_items(tuple) : -1;
+    }
+    Py_LeaveRecursiveCall();
+    return rc;
+}
+
+/* Steals it; NULL goes through. */
+static PyObject *renamed(PyObject *made)
+{
+    hc_autopy *held = made;
+    return held && rename_all(held) == 0 ? hc_py_take(&held) : NULL;
+}
+
+PyObject *hc_origin_compiled(PyObject *code, PyObject *source, PyObject *filename)
+{
+    bool read = read_bytes && source == read_bytes && filename && PyUnicode_Check(filename) &&
+                PyUnicode_Compare(filename, read_path) == 0;
+    return read ? code : renamed(code);
+}
+
+/* ---- the ways to make code ---- */
+
+static PyObject *plain_load, *plain_loads, *plain_fix, *plain_frozen, *plain_replace; /* owned */
+static newfunc plain_new;
+
+static PyObject *marshal_load(PyObject *self, PyObject *file)
+{
+    (void)self;
+    return renamed(PyObject_CallOneArg(plain_load, file));
+}
+
+static PyObject *marshal_loads(PyObject *self, PyObject *source)
+{
+    (void)self;
+    PyObject *made = PyObject_CallOneArg(plain_loads, source);
+    if (!made || !is_read_pyc(source))
+        return renamed(made);
+    Py_XSETREF(read_code, Py_NewRef(made));
+    Py_CLEAR(read_bytes);
+    Py_CLEAR(read_path);
+    return made;
+}
+
+/* _fix_co_filename(code, path): a file that was compiled elsewhere is told where it is. */
+static PyObject *fix_filename(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    if (count == 2 && args[0] != read_code && hc_party_of_file(args[1]) == HC_PARTY_LIBRARY)
+        Py_RETURN_NONE;
+    return PyObject_Vectorcall(plain_fix, args, (size_t)count, NULL);
+}
+
+/* get_frozen_object(name, data=None): with data it is another marshal.loads(). */
+static PyObject *frozen_object(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    PyObject *made = PyObject_Vectorcall(plain_frozen, args, (size_t)count, NULL);
+    return count < 2 || args[1] == Py_None ? made : renamed(made);
+}
+
+/* What is within the new object was there before. */
+static PyObject *renamed_alone(PyObject *made)
+{
+    hc_autopy *held = made;
+    return held && (!PyCode_Check(held) || rename_one((PyCodeObject *)held) == 0) ? hc_py_take(&held) : NULL;
+}
+
+static PyObject *code_new(PyTypeObject *type, PyObject *args, PyObject *named)
+{
+    return renamed_alone(plain_new(type, args, named));
+}
+
+static PyObject *code_replace(PyObject *self, PyObject *args, PyObject *named)
+{
+    hc_autopy *bound = PyObject_CallMethod(plain_replace, "__get__", "O", self);
+    return bound ? renamed_alone(PyObject_Call(bound, args, named)) : NULL;
+}
+
+/* Put `method` into the module's place of that name, which `plain` keeps. */
+static int stand_in(const char *module_name, PyMethodDef *method, PyObject **plain)
+{
+    hc_autopy *module = PyImport_ImportModule(module_name);
+    *plain = module ? PyObject_GetAttrString(module, method->ml_name) : NULL;
+    hc_autopy *name = PyUnicode_InternFromString(module_name);
+    hc_autopy *function = *plain && name ? PyCFunction_NewEx(method, NULL, name) : NULL;
+    return function ? PyObject_SetAttrString(module, method->ml_name, function) : -1;
+}
+
+static int guard_type(void)
+{
+    static PyMethodDef replace = {
+        "replace", (PyCFunction)(void (*)(void))code_replace, METH_VARARGS | METH_KEYWORDS,
+        "Return a copy of the code object with new values for the specified fields."};
+    plain_new = PyCode_Type.tp_new;
+    plain_replace = Py_XNewRef(PyDict_GetItemString(PyCode_Type.tp_dict, replace.ml_name));
+    hc_autopy *method = plain_replace ? PyDescr_NewMethod(&PyCode_Type, &replace) : NULL;
+    if (!method || PyDict_SetItemString(PyCode_Type.tp_dict, replace.ml_name, method) < 0)
+        return -1;
+    PyCode_Type.tp_new = code_new;
+    PyType_Modified(&PyCode_Type);
+    return 0;
+}
+
+#define FAST(function) ((PyCFunction)(void (*)(void))(function))
+
+int hc_origin_guard(void)
+{
+    static PyMethodDef load = {"load", marshal_load, METH_O, "load(file, /)"};
+    static PyMethodDef loads = {"loads", marshal_loads, METH_O, "loads(bytes, /)"};
+    static PyMethodDef fix = {"_fix_co_filename", FAST(fix_filename), METH_FASTCALL, NULL};
+    static PyMethodDef frozen = {"get_frozen_object", FAST(frozen_object), METH_FASTCALL, NULL};
+    return stand_in("marshal", &load, &plain_load) < 0 || stand_in("marshal", &loads, &plain_loads) < 0 ||
+                   stand_in("_imp", &fix, &plain_fix) < 0 || stand_in("_imp", &frozen, &plain_frozen) < 0 ||
+                   guard_type() < 0
+               ? -1
+               : 0;
+}
