@@ -172,12 +172,11 @@ $(FUZZERS:%=%.once): %.once: %
 	$(call fuzz_one,-runs=1 $$(find src/*/seeds/$(fuzz_of) $(B)/corpus/$(fuzz_of) $(B)/corpus/$(fuzz_of)-* -type f 2>/dev/null))
 lint: $(B)/gen/harness.inc $(B)/gen/drill.inc $(B)/gen/openapi.inc $(B)/gen/init.inc
 	scripts/lint $(B)
-bench: all
-	tests/bench/cold $(B)
-	tests/bench/guard $(B)
-	tests/bench/warm $(B)
+bench: all   # BENCH="cold --peer ..."; the report is in $(B)/bench
+	$(MAKE) WEAK=1 B=$(B)/weak $(B)/weak/hotcell $(B)/weak/hotcell-shim
+	tests/bench/run --build $(B) $(BENCH)
 soak: all
-	tests/bench/soak $(B)
+	tests/bench/run --build $(B) -o $(B)/soak soak $(SOAK)
 install: all
 	@! grep -q HOTCELL_WITHOUT $(B)/hotcell || { echo "install: $(B) is a weakened build, for tests only" >&2; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell/policies $(DESTDIR)$(PREFIX)/share/hotcell/rootfs
