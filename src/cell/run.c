@@ -66,6 +66,7 @@ void hc_launch_supervisor(struct hc_launch *l)
     s->out = &l->m->out;
     s->err = &l->m->err;
     s->denials = &l->m->denials;
+    s->samples = &l->m->samples;
     s->lessons = l->run->lessons;
     s->inbox.max = (size_t)l->run->policy->limits.value_bytes + (1 << 20);
 }
@@ -256,6 +257,7 @@ static int run_cell(struct hc_launch *l, int64_t ahead, struct hc_error *err)
         return -1;
     l->t_started = hc_now_us();
     hc_launch_supervisor(l);
+    hc_samples_begin(&l->m->samples, l->t_started, HC_SAMPLE_US);
     int rc = hc_supervise(&l->sup, err);
     fill_timing(
         l); /* after a failure too: whether the program was begun decides whether it may be tried again */
