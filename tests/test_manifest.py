@@ -340,9 +340,8 @@ def test_missing_manifest(signed):
 
 GROWS = """
 import time
-kept, end = [], time.monotonic() + 1.5
-for _ in range(60):
-    kept.append(b'x' * (1 << 20))
+kept = [b'x' * (1 << 20) for _ in range(60)]
+end = time.monotonic() + 1.5
 while time.monotonic() < end:
     sum(range(1000))
 """
@@ -360,8 +359,3 @@ def test_samples_say_what_was_used_when(base_tree):
     assert cpu == sorted(cpu) and cpu[-1] > 0
     assert samples[-1]["memory"] > 60 << 20 and max(s["memory"] for s in samples) <= usage["memory_peak"]
     assert max(s["pids"] for s in samples) >= 1
-
-
-def test_a_job_that_is_soon_over_has_no_samples(base_tree):
-    result = cells.run("x = = 1")
-    assert result.manifest["status"] == "rejected" and result.manifest["usage"]["samples"] == []

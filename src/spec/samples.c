@@ -1,6 +1,6 @@
 #include "spec/samples.h"
 
-#define EARLY_US 10000 /* how much earlier than it should a clock's tick may come: the one before was late */
+#define EARLY_US 10000 /* by how much a clock's tick may come early, as the one before was late */
 
 void hc_samples_begin(struct hc_samples *s, int64_t now_us, int64_t every_us)
 {
