@@ -224,12 +224,25 @@ static int forget_files(void *ctx, const struct hc_ledger_job *row)
     return 0;
 }
 
+bool hc_store_due(const struct hc_front *f)
+{
+    return hc_ledger_noted(f->ledger) && !f->ledger_fails && !hc_queue_running(f->queue) &&
+           !hc_queue_waiting(f->queue);
+}
+
+void hc_store_write(struct hc_front *f)
+{
+    struct hc_error err;
+    f->ledger_fails = hc_ledger_flush(f->ledger, &err) < 0;
+    if (f->ledger_fails)
+        hc_warn("%s", err.text);
+}
+
 void hc_store_tick(struct hc_front *f, int64_t now)
 {
     struct hc_error err;
     const struct hc_config *c = &f->config;
-    if (hc_ledger_flush(f->ledger, &err) < 0)
-        hc_warn("%s", err.text);
+    hc_store_write(f);
     if (now < f->next_sweep)
         return;
     int rc =
