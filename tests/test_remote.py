@@ -129,8 +129,17 @@ def test_without_a_daemon(user):
     for option in ("--warm=try", "--warm=no"):
         result = cells.run("print(1)", option, user=user, env=env)
         assert (result.status, result.stdout, result.stderr) == (0, "1\n", ""), result
-    result = cells.run("print(1)", "--warm", user=user, env={"HOTCELL_SOCKET": "http://nowhere"})
-    assert result.status == 64, result
+    for place in ("http://nowhere", "http://localhost:65536", "http://localhost:0", "https://localhost:80"):
+        result = cells.run("print(1)", "--warm", tree=None, user=user, env={"HOTCELL_SOCKET": place})
+        assert result.status == 64 and f"expected a path, or http://HOST:PORT, got '{place}'" in result.stderr, result
+
+
+def test_who_may_not_connect_is_not_told_to_start_another():
+    cells.need_root()
+    with daemons.Daemon() as d:
+        d.directory.chmod(0o711)
+        result = cells.run("1", "--warm", tree=None, user=cells.ordinary(), env={"HOTCELL_SOCKET": str(d.socket)})
+        assert result.status == 69 and "Permission denied: socket.mode and socket.group of hotcelld.conf(5)" in result.stderr, result
 
 
 def test_a_try_runs_here_what_the_daemon_cannot_take(daemon):
