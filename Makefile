@@ -1,5 +1,5 @@
 # hotcell: build/hotcell (command line), build/hotcelld (daemon), build/hotcell-shim (what runs inside a cell), libhotcell.a.
-# make [CC=clang] [B=build/dir] [SAN=1] [WEAK=1]; targets: all check asan asan-cells lint fuzz valgrind bench soak install clean
+# make [CC=clang] [B=build/dir] [SAN=1] [WEAK=1]; targets: all check asan asan-cells lint fuzz valgrind bench soak install uninstall clean
 CC      ?= gcc
 # A directory of its own: else a later build without WEAK would take its objects up.
 ifdef WEAK
@@ -192,8 +192,13 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
 	for u in service socket; do sed 's|/usr/local/|$(PREFIX)/|' scripts/systemd/hotcelld.$$u >$(DESTDIR)$(PREFIX)/lib/systemd/system/hotcelld.$$u; done
 	for m in $(MAN); do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$$(basename $$m); done
+uninstall:   # with the PREFIX and DESTDIR of then. Trees, results and configuration stay
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,hotcell hotcelld hotcell-runner hotcell-pyrun)
+	rm -rf $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell $(DESTDIR)$(PYTHONDIR)/hotcell
+	rm -f $(foreach u,service socket,$(DESTDIR)$(PREFIX)/lib/systemd/system/hotcelld.$(u))
+	rm -f $(foreach m,$(notdir $(MAN)),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(m)))/$(m))
 clean:
 	rm -rf $(B)
 -include $(shell find $(B) -name '*.d' -type f 2>/dev/null)
-.PHONY: all probe warm unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install clean
+.PHONY: all probe warm unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install uninstall clean
 .DELETE_ON_ERROR:
