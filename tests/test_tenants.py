@@ -83,7 +83,19 @@ def test_policies_memory_and_uids_are_what_the_configuration_says():
         assert "Retry-After" not in answer.headers  # no waiting helps
         if cells.IS_ROOT:
             os.chmod(d.socket, 0o666)
-            assert d.get("/v1/jobs", uid=QUIET).status == 403
+            answer = d.get("/v1/jobs", uid=QUIET)
+            assert answer.status == 403 and f"(uid {QUIET}): see tenants and local_users" in answer.json["detail"], answer
+            answer = d.request("GET", "/v1/jobs", headers={"Authorization": "Bearer x"}, uid=QUIET)  # it wants to be somebody else
+            assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
+
+
+def test_who_runs_a_daemon_sees_what_it_counts_without_being_a_tenant(user):
+    with daemons.Daemon(user, config={"local_users": "none"}) as d:
+        assert d.get("/v1/jobs", uid=user.uid if cells.IS_ROOT else None).status == 403
+        assert "hotcell_jobs_total" in d.get("/metrics", uid=user.uid if cells.IS_ROOT else None).body.decode()
+        if cells.IS_ROOT:
+            os.chmod(d.socket, 0o666)
+            assert d.get("/metrics", uid=QUIET).status == 403
 
 
 def test_a_job_is_listed_as_soon_as_nothing_else_runs():
