@@ -95,7 +95,10 @@ static int write_code(struct hc_launch *l, char base[56], struct hc_error *err)
         hc_dest_write(dest, name, record.data, record.len, err) < 0)
         return -1;
     (void)snprintf(name, sizeof name, "code/run_%.55s.py", base);
-    return hc_dest_write(dest, name, code.data ? code.data : "", code.len, err);
+    if (hc_dest_write(dest, name, code.data ? code.data : "", code.len, err) < 0)
+        return -1;
+    l->m->kept_bytes = (int64_t)(record.len + code.len);
+    return 0;
 }
 
 static int persist_code(struct hc_launch *l, struct hc_error *err)
