@@ -220,3 +220,139 @@ def test_fonts_that_the_program_chose_stay(scientific):
     result = draw("import matplotlib\nmatplotlib.rcParams['font.family'] = ['monospace']\nimport matplotlib.pyplot as plt\n"
                   "print(plt.rcParams['font.family'])", scientific, figures={"fonts": ["Droid Sans Fallback"]})
     assert result.stdout == "['monospace']\n", result
+
+
+# ---- what show() does at once ----
+
+def test_figures_that_are_shown_outlive_their_closing(scientific):
+    result = draw("""\
+        import os, matplotlib.pyplot as plt
+        plt.plot([1, 2]); plt.show()
+        print(os.listdir("figures"))
+        plt.close()
+        plt.plot([2, 1])
+        """, scientific)
+    (first,) = eval(result.stdout)
+    assert len(figures(result)) == 2 and f"figures/{first}" in figures(result), result
+    assert sorted(row["path"] for row in result.manifest["guest"]["figures"]) == sorted(figures(result))
+
+
+def test_figures_are_drawn_again_only_if_they_have_changed(scientific):
+    """Counted by the program: drawing is what takes time."""
+    result = draw("""\
+        import matplotlib.pyplot as plt
+        from matplotlib.figure import Figure
+        class Counting(Figure):
+            def savefig(self, *a, **k):
+                print(self.number)
+                super().savefig(*a, **k)
+        for number in (1, 2):
+            plt.figure(number, FigureClass=Counting)
+            plt.plot([number, 2]); plt.show(); plt.show()
+        plt.title("later")
+        """, scientific)
+    assert result.stdout.split() == ["1", "2", "2"], result
+    assert len(figures(result)) == 2
+
+
+def test_shown_figures_count_like_others(scientific):
+    code = "import matplotlib.pyplot as plt\nfor i in range(5):\n    plt.figure(); plt.plot([i]); plt.show()\n"
+    result = draw(code, scientific, "--max-figures", "2")
+    assert len(figures(result)) == 2 and "3 of 5 matplotlib" in " ".join(result.manifest["guest"]["warnings"]), result
+
+
+def test_plotly_figures_are_as_they_are_at_the_end(scientific):
+    result = draw("""\
+        import os, json, plotly.graph_objects as go
+        for end in ("a", "b"):
+            figure = go.Figure(layout={"title": {"text": "first"}})
+            figure.show()
+            print(len(os.listdir("figures")))
+        figure.update_layout(title_text="last")
+        """, scientific)
+    titles = [json.loads((result.output / path).read_text())["layout"]["title"]["text"] for path in figures(result)]
+    assert result.stdout.split() == ["1", "2"] and sorted(titles) == ["first", "last"], result
+
+
+# ---- the directory for figures ----
+
+@pytest.mark.parametrize("guard", ["on", "off"])
+def test_the_directory_for_figures_is_there_for_who_saves_into_it(base_tree, guard):
+    result = cells.run("import os\nprint(os.path.exists('figures'))\nopen('/output/figures/a.png', 'w').write('a')\n"
+                       "open(b'./figures/b.png', 'wb').write(b'b')\nopen('figures/c.txt', 'x').write('c')\n"
+                       "os.close(os.open('figures/d', os.O_CREAT | os.O_WRONLY))", "--guard", guard)
+    assert result.stdout == "False\n", result
+    assert result.listed() == ["figures/a.png", "figures/b.png", "figures/c.txt", "figures/d"]
+
+
+@pytest.mark.parametrize("code", [
+    "open('figures/sub/a.png', 'w')", "open('other/a.png', 'w')", "open('/tmp/figures/a.png', 'w')", "open('figures/a.png')",
+    "os.chdir('/tmp'); open('figures/a.png', 'w')",
+])
+def test_no_other_directory_is_made(base_tree, code):
+    result = cells.run(f"import os\ntry:\n    {code}\nexcept FileNotFoundError:\n    print(os.path.exists('/output/figures'))")
+    assert result.stdout == "False\n", result
+
+
+def test_pictures_are_saved_where_a_policy_has_figures(scientific):
+    result = draw("""\
+        import matplotlib.pyplot as plt
+        from PIL import Image
+        Image.new("RGB", (2, 2)).save("plots/small.png")
+        plt.plot([1])
+        plt.savefig("plots/large.svg")
+        plt.close()
+        """, scientific, figures={"directory": "plots"})
+    assert result.listed() == ["plots/large.svg", "plots/small.png"], result
+
+
+# ---- whose rights ----
+
+REACHED = """
+import functools, gc, os
+import matplotlib.pyplot as plt
+figure = plt.figure()
+figure.get_axes = functools.partial({call})
+{end}
+"""
+
+
+@pytest.mark.parametrize("call, refusal", [
+    ("os.open, '/output/mine', os.O_WRONLY | os.O_CREAT", "Writing /output/mine"),
+    ("open, '/output/mine', 'w'", "Writing /output/mine"),
+    ("os.mkdir, '/output/mine'", "Writing /output/mine"),
+    ("open, '/usr/share/hotcell/matplotlib/x'", "Reading /usr/share/hotcell/matplotlib/x"),
+    ("gc.get_objects", "gc.get_objects"),
+])
+def test_what_the_program_puts_into_a_figure_has_the_programs_rights(scientific, call, refusal):
+    """A function of the interpreter's has no frame, and acted with the rights of the harness, which called it."""
+    result = draw(REACHED.format(call=call, end="plt.show()"), scientific, files={"write": ["/tmp"], "read": ["/tmp"]},
+                  figures={"show": "save"})
+    assert f"Warning: Could not save plot: {refusal} is not allowed by this policy" in result.stdout, result
+    assert result.listed() == []
+
+
+def test_what_is_called_for_a_figure_at_the_end_has_the_programs_rights(scientific):
+    """With nothing of the program's running any more."""
+    result = draw("""\
+        import functools, os
+        import matplotlib.pyplot as plt
+        plt.figure()
+        plt.get_fignums = functools.partial(os.mkdir, "/output/mine")
+        """, scientific, files={"write": ["/tmp"]})
+    assert "Writing /output/mine is not allowed by this policy" in result.stderr and result.listed() == [], result
+
+
+def test_figures_are_kept_where_the_program_may_not_write(scientific):
+    result = draw("import matplotlib.pyplot as plt\nplt.plot([1]); plt.show()\nplt.plot([2])", scientific,
+                  files={"write": ["/tmp"]})
+    assert len(figures(result)) == 1 and result.stderr == "", result
+
+
+def test_tracebacks_are_of_the_programs_and_the_libraries_frames(scientific):
+    result = draw("""\
+        import matplotlib.pyplot as plt
+        plt.savefig("missing/x.png")
+        """, scientific)
+    assert "hotcell>" not in result.stderr and "FileNotFoundError" in result.stderr, result
+    assert "in savefig" in result.stderr and "<cell>" in result.stderr

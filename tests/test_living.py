@@ -36,6 +36,7 @@ ENDS = {
     "over its CPU time": ("x = 2\nwhile True: pass", {"limits": {"cpu": "300ms"}}, "cpu", True),
     # Slowly: where no cgroup tells, it is looked at every 20 milliseconds, and later where much else runs.
     "by a MemoryError": ("import time\nx = 2\ndef grow():\n y = []\n while True: y.append(bytearray(1 << 20)); time.sleep(0.004)\ngrow()", {}, "memory", False),
+    "by a MemoryError of its own": ("x = 2\ny = b'x' * (1 << 46)", {}, "error", False),
     "over its memory": ("x = 2\ny = b'x' * (1 << 30)", {}, "memory", True),
     "with too much output": ("x = 2; print('x' * (1 << 20))", {"limits": {"stdout": "64K"}}, "ok", False),
     "as a flood of output": ("x = 2\nwhile True: print('x' * 65536)", {"limits": SHORT}, "timeout", True),
@@ -46,6 +47,7 @@ ENDS = {
     "by a segmentation fault": ("x = 2; import ctypes; ctypes.string_at(0)", {}, "error", True),
     "by os.abort": ("x = 2; import os; os.abort()", {}, "error", True),
     "by killing itself": ("x = 2; import os; os.kill(os.getpid(), 9)", {}, "killed", True),
+    "by raising a signal": ("x = 2; import signal; signal.raise_signal(9)", {}, "killed", True),
     "by killing its first process": ("x = 2; import os; os.kill(1, 9)", {}, "error", False),
     "by killing all": ("x = 2; import os; os.kill(-1, 9)", {}, "error", False),
     "without its descriptors": ("x = 2; import os; os.closerange(0, 1024)", {}, "error", True),
@@ -69,7 +71,8 @@ ROWS = {
     "recurses too deep: RecursionError": ["by a RecursionError"],
     "is interrupted": ["by an interrupt"],
     "gets the TimeoutError of limits.grace": ["by a TimeoutError"],
-    "gets a MemoryError": ["by a MemoryError"],
+    "gets the MemoryError of limits.memory_soft": ["by a MemoryError"],
+    "is refused memory: any other MemoryError": ["by a MemoryError of its own"],
     "is denied a fork, or a signal to others": ["as a fork bomb", "by killing its first process", "by killing all"],
     "runs over limits.timeout": ["over its time", "over its time in C", "as a flood of output"],
     "runs over limits.cpu": ["over its CPU time"],
@@ -77,7 +80,7 @@ ROWS = {
     "dies of threads beyond limits.pids": ["as a thread bomb"],
     "crashes: SIGSEGV, SIGABRT, its stack": ["by a segmentation fault", "by os.abort", "by a stack overflow"],
     "calls os._exit": ["by os._exit"],
-    "kills itself": ["by killing itself"],
+    "kills itself: signal.raise_signal(9)": ["by raising a signal", "by killing itself"],
     "closes the descriptors that report": ["without its descriptors"],
     "writes to them what it likes": ["as the launcher", "as a copy", "as a copy that takes over"],
 }
@@ -125,6 +128,12 @@ def test_a_run_costs_only_itself(bare, end):
     assert run.state == (f"rolled back to run {before.number}" if killed else "kept"), run
     after = bare.run("[x, kept, 'y' in globals()]")
     assert after.value == [1 if killed or status == "rejected" else 2, [1], False], after
+
+
+def test_the_manuals_way_of_killing_itself_works_by_default(session):
+    assert session.run("import signal; signal.raise_signal(9)").state == "rolled back to the start"
+    refused = session.run("import os; os.kill(os.getpid(), 9)")
+    assert (refused.status, refused.state) == ("error", "kept"), refused
 
 
 def test_state_goes_on(session):

@@ -15,6 +15,7 @@
 #include "shim/harness/reject.h"
 #include "shim/harness/pyjson.h"
 #include "shim/harness/results.h"
+#include "shim/harness/files.h"
 #include "shim/harness/tools.h"
 #include "shim/harness/wire.h"
 
@@ -172,6 +173,7 @@ static bool conclude(const cJSON *job, PyObject *space, PyObject *columns, struc
     end_program(space, outcome);
     hc_guard_release();
     hc_tools_open(false);
+    hc_files_tell(false);
     struct hc_error err;
     if (hc_report_send(report, outcome->status, &err) == 0)
         return true;
@@ -207,6 +209,7 @@ int hc_guest_job(const struct hc_handover *handover, bool *told)
     hc_outcome_prepare();
     announce(HC_FRAME_RUN);
     hc_tools_open(true);
+    hc_files_tell(true);
     hc_guard_begin();
     hc_guard_learn(&found);
     hc_findings_finish(&found);

@@ -20,6 +20,7 @@
 #include "shim/harness/ending.h"
 #include "shim/harness/frozen.h"
 #include "shim/harness/results.h"
+#include "shim/harness/files.h"
 #include "shim/harness/tools.h"
 #include "shim/harness/wire.h"
 #include "shim/openmp.h"
@@ -242,6 +243,7 @@ static void run_program(const struct order *o, const struct hc_program *program,
     hc_report_init(&report, cJSON_IsNumber(room) && room->valuedouble > 0 ? (size_t)room->valuedouble : 0);
     say(HC_FRAME_RUN);
     hc_tools_open(true);
+    hc_files_tell(true);
     hc_guard_begin();
     hc_deadline_arm();
     hc_program_run(program, space, &outcome);
@@ -255,6 +257,7 @@ static void run_program(const struct order *o, const struct hc_program *program,
     hc_flush_streams();
     hc_guard_release();
     hc_tools_open(false);
+    hc_files_tell(false);
     if (hc_report_send(&report, status, &err) < 0)
         fail(&err);
     hc_report_finish(&report);

@@ -1,6 +1,7 @@
 /* What every interpreter's process does before it has a job, or as much of one as its policy. */
 #include "shim/start.h"
 
+#include "shim/harness/files.h"
 #include "shim/harness/frozen.h"
 #include "shim/harness/pyjson.h"
 #include "shim/harness/wire.h"
@@ -72,7 +73,8 @@ static void start_python(const cJSON *job)
     };
     if (hc_interp_start(&options, &err) < 0)
         hc_fail_shim(&err);
-    if (hc_frozen_init() < 0)
+    const char *directory = hc_rules_text(hc_member(job, "rules"), "figures", "directory", "figures");
+    if (hc_frozen_init() < 0 || hc_files_bind(directory) < 0)
         hc_fail_python("set up the harness");
     hc_autopy *seed = options.seeded ? PyLong_FromUnsignedLong(options.seed) : Py_NewRef(Py_None);
     hc_autopy *figures = hc_py_from_json(hc_member(hc_member(job, "rules"), "figures"));

@@ -11,12 +11,14 @@ static const char *const names[HC_FRAME_TYPES] = {
     [HC_FRAME_TOOL_CALL] = "tool call", [HC_FRAME_TOOL_RESULT] = "tool result",
     [HC_FRAME_NEXT] = "next",           [HC_FRAME_KEPT] = "kept",
     [HC_FRAME_RESUMED] = "resumed",     [HC_FRAME_JOB] = "job",
+    [HC_FRAME_FIGURE] = "figure",
 };
 
 static bool has_payload(int type)
 {
     return type == HC_FRAME_REJECTED || type == HC_FRAME_REPORT || type == HC_FRAME_CHECKED ||
-           type == HC_FRAME_DENIAL || type == HC_FRAME_TOOL_CALL || type == HC_FRAME_TOOL_RESULT;
+           type == HC_FRAME_DENIAL || type == HC_FRAME_FIGURE || type == HC_FRAME_TOOL_CALL ||
+           type == HC_FRAME_TOOL_RESULT;
 }
 
 int hc_frame_parse(const void *data, size_t len, struct hc_frame_head *head, const void **payload,
@@ -63,6 +65,7 @@ static bool expected(const struct hc_inbox *in, int type)
         return !over && !in->running && in->ready && !in->checked;
     case HC_FRAME_TOOL_CALL:
     case HC_FRAME_DENIAL:
+    case HC_FRAME_FIGURE:
     case HC_FRAME_REPORT:
         return !over && in->running;
     default:

@@ -46,6 +46,9 @@ enum hc_frame_type {
     HC_FRAME_KEPT = 12,
     HC_FRAME_RESUMED = 13, /* the copy has taken over, or the interpreter made one of which nothing else was
                               wanted; waits for NEXT; no payload */
+    /* JSON {"path"}: a figure is complete below /output (spec/figure.h). May come between RUN and REPORT, any
+     * number of times. A notice only: what is there, the launcher sees for itself. */
+    HC_FRAME_FIGURE = 14,
     /* Launcher to a shim that was there before its job: the job's handover comes along as a descriptor; no
      * payload. */
     HC_FRAME_JOB = 16,

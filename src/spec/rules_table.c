@@ -154,7 +154,7 @@ const struct hc_rule hc_rules[] = {
     {"figures", "which", HC_RULE_CHOICE, false, 0, all_or_first, NULL,
      "Whether all of matplotlib's figures are saved at the end or the first alone."},
     {"figures", "show", HC_RULE_CHOICE, false, 0, shows, NULL,
-     "What plt.show() does: keep the figure for the end, save and close it, or nothing."},
+     "What plt.show() does: save the open figures and keep them, save the current one and close it, or nothing."},
     {"figures", "directory", HC_RULE_FOLDER, false, 0, NULL, NULL,
      "Directory below /output that figures go into; \"figures\" if nothing else is said."},
     {"figures", "fonts", HC_RULE_NAMES, false, 0, NULL, NULL,

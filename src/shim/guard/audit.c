@@ -152,8 +152,7 @@ static int judge_write(const struct event *e, PyObject *path, int dir, bool foll
             return 0;
         hc_path_guess(name, resolved);
     }
-    bool may = hc_zones_have(&hc_guard.files.write, resolved) || hc_caller_is_harness();
-    return may ? 0 : refuse_file(e, resolved, true);
+    return hc_zones_have(&hc_guard.files.write, resolved) ? 0 : refuse_file(e, resolved, true);
 }
 
 /* Everyone may read these; the time zones because C code opens them, which has no frame of its own. */
@@ -173,7 +172,7 @@ static int judge_read(const struct event *e, PyObject *path)
 {
     if (!hc_guard.files.read.given && !hc_guard.files.library.given)
         return 0;
-    bool guest = hc_caller_is_guest(openers);
+    bool guest = hc_caller_may_serve_guest(openers);
     if (guest && !hc_guard.files.read.given)
         return 0;
     hc_autopy *bytes = path_bytes(path);
@@ -296,7 +295,7 @@ static int judge_compile(const struct event *e)
     if (party == HC_PARTY_NONE)
         return 0;
     bool guest = hc_caller_is_guest(NULL);
-    if (party == HC_PARTY_LIBRARY)
+    if (party == HC_PARTY_LIBRARY || party == HC_PARTY_HARNESS)
         return refuse_unless(!guest, e);
     /* Without any frame it is the program itself, which the check looks at as a whole. */
     bool of_module = source && (PyUnicode_Check(source) ? hc_asked_through("importlib._bootstrap")
@@ -350,9 +349,9 @@ static int judge(enum hc_event_kind kind, const struct event *e)
     case HC_EVENT_REFUSED:
         return refuse(e);
     case HC_EVENT_GUEST:
-        return refuse_unless(!hc_caller_is_guest(NULL), e);
+        return refuse_unless(!hc_caller_may_serve_guest(NULL), e);
     case HC_EVENT_FOREIGN:
-        return refuse_unless(!hc_caller_is_guest(foreign), e);
+        return refuse_unless(!hc_caller_may_serve_guest(foreign), e);
     case HC_EVENT_NETWORK:
         return judge_field(e, "network", hc_guard.network);
     case HC_EVENT_PROCESS:

@@ -19,7 +19,7 @@ enum hc_event_kind {
     HC_EVENT_SOCKET,   /* socket.__new__ */
     HC_EVENT_IMPORT,
     HC_EVENT_COMPILE,
-    HC_EVENT_CODE,      /* code.__new__ */
+    HC_EVENT_CODE,      /* code.__new__, marshal: whose it is, origin.h settles */
     HC_EVENT_ATTRIBUTE, /* object.__getattr__ and its kin */
     HC_EVENT_PICKLE,    /* pickle.find_class */
     HC_EVENT_ENV,

@@ -45,8 +45,10 @@ enum hc_party hc_party_of_file(PyObject *filename)
     const char *name = filename && PyUnicode_Check(filename) ? text_of(filename) : NULL;
     if (!name)
         return HC_PARTY_NONE;
-    if ((begins(name, TREE) && !leads_out(name)) || begins(name, FROZEN) || strcmp(name, HARNESS) == 0)
+    if ((begins(name, TREE) && !leads_out(name)) || begins(name, FROZEN))
         return HC_PARTY_LIBRARY;
+    if (strcmp(name, HARNESS) == 0)
+        return HC_PARTY_HARNESS;
     return is_program(name) || name[0] == '/' ? HC_PARTY_GUEST : HC_PARTY_NONE;
 }
 
@@ -101,13 +103,16 @@ bool hc_caller_is_module(const char *module)
     return f && is_module(f, module);
 }
 
-bool hc_caller_is_guest(const char *const *through)
+static bool asks_for_guest(const char *const *through, bool harness_too)
 {
     const frame *f = innermost();
     if (!f)
         return false;
     for (; f; f = caller_of(f)) {
-        if (hc_party_of_file(f->f_code->co_filename) != HC_PARTY_LIBRARY)
+        enum hc_party party = hc_party_of_file(f->f_code->co_filename);
+        if (party == HC_PARTY_HARNESS && !harness_too)
+            return false;
+        if (party != HC_PARTY_LIBRARY)
             return true;
         if (!is_one_of(f, through))
             return false;
@@ -115,19 +120,14 @@ bool hc_caller_is_guest(const char *const *through)
     return true;
 }
 
-bool hc_caller_is_harness(void)
+bool hc_caller_is_guest(const char *const *through)
 {
-    const frame *f = innermost();
-    if (!f)
-        return true;
-    for (; f; f = caller_of(f)) {
-        const char *file = text_of(f->f_code->co_filename);
-        if (file && strcmp(file, HARNESS) == 0)
-            return true;
-        if (hc_party_of_file(f->f_code->co_filename) == HC_PARTY_GUEST)
-            return false;
-    }
-    return false;
+    return asks_for_guest(through, false);
+}
+
+bool hc_caller_may_serve_guest(const char *const *through)
+{
+    return asks_for_guest(through, true);
 }
 
 bool hc_asked_through(const char *module)

@@ -1,8 +1,10 @@
-/* frames.h - whose code asks? Rules bind the program; what a library does for itself, it may.
+/* frames.h - whose code asks? Rules bind the program; what a library does for itself, it may. So may the
+ * harness, within the program's call or without, but for what it might have been made to do
+ * (hc_caller_may_serve_guest).
  *
  * A frame is the program's if its code has the program's file name, or another file's that does not belong
- * to the tree (a module that the program wrote). It is a library's if its file is the tree's, the
- * interpreter's or the harness's. Code without a file ("<string>", as eval() and namedtuple make it) counts
+ * to the tree (a module that the program wrote). It is a library's if its file is the tree's or the
+ * interpreter's. Code without a file ("<string>", as eval() and namedtuple make it) counts
  * as the program's: timeit, doctest and others run its texts with a library's frame behind them. What
  * libraries make so for themselves computes, and asks for nothing that a rule is about. No program may give
  * its code a library's file name (origin.h). */
@@ -16,6 +18,7 @@
 enum hc_party {
     HC_PARTY_GUEST,
     HC_PARTY_LIBRARY,
+    HC_PARTY_HARNESS,
     HC_PARTY_NONE, /* code without a file */
 };
 
@@ -28,8 +31,9 @@ bool hc_caller_is_guest(const char *const *through);
 /* Is the innermost frame that module's of the standard library? */
 bool hc_caller_is_module(const char *module);
 
-/* Does the harness do this, while the program may be waiting for it? */
-bool hc_caller_is_harness(void);
+/* The same, and also true for the harness: it calls what the program has put into its figures and values,
+ * which may be a function of the interpreter's, without a frame. */
+bool hc_caller_may_serve_guest(const char *const *through);
 
 /* Does that module of the standard library stand between the program and what happens now? */
 bool hc_asked_through(const char *module);

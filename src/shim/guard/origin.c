@@ -148,10 +148,16 @@ bool hc_origin_refuted(PyObject *code)
     return text && strncmp(text, MADE_AS, strlen(MADE_AS)) == 0;
 }
 
+static bool is_privileged(PyObject *filename)
+{
+    enum hc_party party = hc_party_of_file(filename);
+    return party == HC_PARTY_LIBRARY || party == HC_PARTY_HARNESS;
+}
+
 /* Nobody else has seen the object yet. */
 static int rename_one(PyCodeObject *code)
 {
-    if (hc_party_of_file(code->co_filename) != HC_PARTY_LIBRARY)
+    if (!is_privileged(code->co_filename))
         return 0;
     PyObject *name = PyUnicode_FromFormat(MADE_AS "%U>", code->co_filename);
     if (!name)
@@ -230,7 +236,7 @@ static PyObject *marshal_loads(PyObject *self, PyObject *source)
 static PyObject *fix_filename(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     (void)self;
-    if (count == 2 && args[0] != read_code && hc_party_of_file(args[1]) == HC_PARTY_LIBRARY)
+    if (count == 2 && args[0] != read_code && is_privileged(args[1]))
         Py_RETURN_NONE;
     return PyObject_Vectorcall(plain_fix, args, (size_t)count, NULL);
 }

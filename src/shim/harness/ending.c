@@ -1,5 +1,7 @@
 #include "shim/harness/ending.h"
 
+#include "shim/harness/files.h"
+
 #include <fcntl.h>
 
 /* Set by any open() for writing, by any thread; never cleared. */
@@ -8,11 +10,13 @@ static volatile bool wrote_files;
 static int on_audit(const char *event, PyObject *args, void *unused)
 {
     (void)unused;
-    if (wrote_files || strcmp(event, "open") != 0 || PyTuple_GET_SIZE(args) < 3)
+    if (strcmp(event, "open") != 0 || PyTuple_GET_SIZE(args) < 3)
         return 0;
     PyObject *flags = PyTuple_GET_ITEM(args, 2); /* borrowed */
     if (PyLong_CheckExact(flags) && (PyLong_AsLong(flags) & (O_WRONLY | O_RDWR)))
         wrote_files = true;
+    if (PyLong_CheckExact(flags) && (PyLong_AsLong(flags) & O_CREAT))
+        hc_files_on_open(PyTuple_GET_ITEM(args, 0));
     PyErr_Clear();
     return 0;
 }

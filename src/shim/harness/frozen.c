@@ -27,6 +27,16 @@ int hc_frozen_init(void)
     return builtins ? 0 : -1;
 }
 
+int hc_frozen_give(PyMethodDef *functions)
+{
+    for (PyMethodDef *f = functions; f->ml_name; f++) {
+        hc_autopy *function = PyCFunction_NewEx(f, NULL, NULL);
+        if (!function || PyDict_SetItemString(builtins, f->ml_name, function) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Run a part's top level. New reference to its namespace. */
 static PyObject *load(const struct frozen_part *part)
 {

@@ -14,6 +14,10 @@ void hc_frozen_register(void);
 /* Copy the builtins: before any code but our own has run. -1 with an exception set. */
 int hc_frozen_init(void);
 
+/* Functions that all parts know by their names, for good; the row after the last has none. -1 with an
+ * exception set. */
+int hc_frozen_give(PyMethodDef *functions);
+
 /* Call `function` of part `part` with arguments built as by Py_BuildValue; `format` must be a tuple's,
  * "(...)". New reference; NULL with an exception set. */
 PyObject *hc_frozen_call(const char *part, const char *function, const char *format, ...);

@@ -1,4 +1,8 @@
-"""Figures that are open or were shown when the program ended, as files below /output."""
+"""Figures as files below /output: when they are shown, and at the end those that are open or have changed.
+
+What is of the program's here may do anything, and has the program's rights: the files are opened by the harness's own
+functions (files.c), and a figure is only given one to write into.
+"""
 import sys
 
 MIMES = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf",
@@ -28,24 +32,17 @@ class Capture:
             print(line, file=sys.stderr)
 
     def folder(self):
-        import os
-        return os.path.join(self.output, self.state.directory)
+        return f"{self.output}/{self.state.directory}"
 
     def write(self, name, kind, save):
-        """Have save(path) write one file. Its path below the output directory, or None if it was left out."""
-        import os
-        os.makedirs(self.folder(), exist_ok=True)
-        path = os.path.join(self.folder(), name)
-        try:
-            save(path)
-            size = os.stat(path).st_size
-        except BaseException:
-            discard(path)
-            raise
+        """Have save(file) write one file. Its path below the output directory, or None if it was left out."""
+        size = put_file(f"{self.folder()}/{name}", save, self.size)
         if size > self.size:
-            discard(path)
             self.warnings.append(f"A {kind} figure was left out: {size} bytes, more than {self.size}.")
             return None
+        return self.keep(name, kind)
+
+    def keep(self, name, kind):
         relative = f"{self.state.directory}/{name}"
         self.saved.append((relative, MIMES[name.rpartition(".")[2]], kind))
         return relative
@@ -56,6 +53,24 @@ class Capture:
         if total > room:
             self.warnings.append(f"{total - room} of {total} {kind} figures were left out: "
                                  f"no more than {self.count} are kept.")
+
+
+def put_file(path, save, most):
+    """Have save(file) write it, and tell of it. How large it is; one that is larger than `most` is not kept."""
+    make_folder(path.rpartition("/")[0])
+    try:
+        with open(create_file(path), "wb") as file:
+            save(file)
+            file.flush()
+            size = file.seek(0, 2)
+    except BaseException:
+        discard(path)
+        raise
+    if size > most:
+        discard(path)
+    else:
+        tell_figure(path)
+    return size
 
 
 def capture(namespace, value, state, output, count, size):
@@ -71,39 +86,113 @@ def capture(namespace, value, state, output, count, size):
 
 
 def list_shown(kept):
-    """What show() has saved already, where the policy has it do that."""
+    """What show() has saved already."""
     for path, form, kind in kept.state.saved:
         kept.saved.append((path, MIMES[form], kind))
     kept.over("shown matplotlib", kept.state.shows)
 
-
 def save_matplotlib(kept):
     pyplot = sys.modules["matplotlib.pyplot"]
     numbers = pyplot.get_fignums()
-    earlier = min(kept.count, kept.state.shows)
+    figures = [pyplot.figure(number) for number in numbers]
+    for figure in figures:
+        kept.attempt("Matplotlib", renew_shown_figure, figure)
+    for drawn in kept.state.drawn:
+        for name in drawn.names:
+            kept.keep(name, "matplotlib")
+    figures = [figure for figure in figures if not drawn_of(kept.state, figure)]
+    earlier = min(kept.count, kept.state.shows + len(kept.state.drawn))
     room = kept.count - earlier
     first_only = kept.rules.get("which", "all") == "first"
-    for number in numbers[:min(room, 1) if first_only else room]:
-        kept.attempt("Matplotlib", save_open_figure, pyplot.figure(number))
+    for figure in figures[:min(room, 1) if first_only else room]:
+        kept.attempt("Matplotlib", save_open_figure, figure)
     if not first_only:
-        kept.over("matplotlib", len(numbers), earlier)
+        kept.over("matplotlib", len(figures) + len(kept.state.drawn), earlier - len(kept.state.drawn))
     pyplot.close("all")
 
 
 def save_open_figure(kept, figure):
-    import os
-    stem = f"fig_{os.urandom(6).hex()}"
+    stem = new_stem()
     images = {}
     kept.state.images.append((figure, images))
     for form in kept.rules.get("formats", ["png"]):
-        images[MIMES[form]] = kept.write(f"{stem}.{form}", "matplotlib", lambda path, form=form: draw(figure, path, form))
+        images[MIMES[form]] = kept.write(f"{stem}.{form}", "matplotlib", lambda file, form=form: draw(figure, file, form))
 
 
-def draw(figure, path, form):
+def new_stem(kind="fig"):
+    import os
+    return f"{kind}_{os.urandom(6).hex()}"
+
+
+def draw(figure, file, form):
     import warnings
     with warnings.catch_warnings():  # about glyphs and layouts: the program did not ask to save anything
         warnings.simplefilter("ignore")
-        figure.savefig(path, format=form, dpi=150, bbox_inches="tight")
+        figure.savefig(file, format=form, dpi=150, bbox_inches="tight")
+
+
+# ---- figures that are shown ----
+
+class Drawn:
+    """A figure as it was when it was shown, and whether it has changed since."""
+
+    def __init__(self, figure, stem):
+        from _weakref import ref
+        self.figure = ref(figure)
+        self.stem = stem
+        self.names = []
+        self.changed = True
+
+    def save(self, state, output):
+        figure, self.names = self.figure(), []
+        folder = f"{output}/{state.directory}"
+        for form in state.rules.get("formats", ["png"]):
+            name = f"{self.stem}.{form}"
+            if put_file(f"{folder}/{name}", lambda file, form=form: draw(figure, file, form), state.size) <= state.size:
+                self.names.append(name)
+        self.changed = False
+        self.watch(figure)
+
+    def watch(self, figure):
+        """Whatever is drawn otherwise from now on tells its figure that it is stale."""
+        before = getattr(figure, "stale_callback", None)
+        if getattr(before, "__func__", None) is Drawn.stale:  # an earlier watch, of an earlier run perhaps
+            before = before.__self__.before
+        self.before = before
+        figure.stale_callback = self.stale
+
+    def stale(self, figure, value):
+        self.changed = True
+        if self.before:
+            self.before(figure, value)
+
+
+def drawn_of(state, figure):
+    return next((drawn for drawn in state.drawn if drawn.figure() is figure), None)
+
+
+def show_open(state, output):
+    """Save the figures that are open, if there is something on them, and keep them open."""
+    managers = sys.modules["matplotlib.pyplot"]._pylab_helpers.Gcf.figs
+    for number in sorted(managers):
+        figure = managers[number].canvas.figure
+        drawn = drawn_of(state, figure)
+        if drawn is None and len(state.drawn) < state.count and figure.get_axes():
+            drawn = Drawn(figure, new_stem())
+            drawn.save(state, output)
+            state.drawn.append(drawn)
+        elif drawn and drawn.changed:
+            drawn.save(state, output)
+
+
+def renew_shown_figure(kept, figure):
+    drawn = drawn_of(kept.state, figure)
+    if drawn is None:
+        return
+    if drawn.changed:
+        drawn.save(kept.state, kept.output)
+    names = {name.rpartition(".")[2]: f"{kept.state.directory}/{name}" for name in drawn.names}
+    kept.state.images.append((figure, {MIMES[form]: path for form, path in names.items()}))
 
 
 def save_plotly(kept, namespace, value):
@@ -118,11 +207,24 @@ def save_plotly(kept, namespace, value):
 
 
 def save_plotly_figure(kept, figure):
-    import os
-    stem = f"plotly_{os.urandom(6).hex()}"
+    stem, before = next((row[1:] for row in kept.state.written if row[0] is figure), (new_stem("plotly"), {}))
     for form in kept.rules.get("plotly", ["json"]):
         text = PLOTLY_WRITERS[form](figure)
-        kept.write(f"{stem}.{form}", "plotly", lambda path, text=text: write_text(path, text))
+        if before.get(form) == hash(text):
+            kept.keep(f"{stem}.{form}", "plotly")
+        else:
+            kept.write(f"{stem}.{form}", "plotly", lambda file, text=text: write_text(file, text))
+
+
+def show_plotly(state, output, figure):
+    """Save a figure that is shown, and remember what was written: it may change until the end."""
+    stem, written = new_stem("plotly"), {}
+    for form in state.rules.get("plotly", ["json"]):
+        text = PLOTLY_WRITERS[form](figure)
+        if put_file(f"{output}/{state.directory}/{stem}.{form}", lambda file, text=text: write_text(file, text),
+                    state.size) <= state.size:
+            written[form] = hash(text)
+    state.written.append((figure, stem, written))
 
 
 def plotly_json(figure):
@@ -139,23 +241,20 @@ def plotly_html(figure):
 PLOTLY_WRITERS = {"json": plotly_json, "html": plotly_html}
 
 
-def write_text(path, text):
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+def write_text(file, text):
+    file.write(text.encode("utf-8", "surrogatepass"))
 
 
 def discard(path):
     """Half a figure is none."""
-    import os
     try:
-        os.unlink(path)
+        remove_file(path)
     except OSError:
         pass
 
 
 def remove_empty(folder):
-    import os
     try:
-        os.rmdir(folder)
+        remove_folder(folder)
     except OSError:
         pass  # it is not there, or the guest's own

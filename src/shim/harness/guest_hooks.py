@@ -28,12 +28,16 @@ class Drawing:
         self.saved = []  # and has saved: (path below the output directory, MIME type, kind)
         self.far_letters = False  # a text has Chinese, Japanese or Korean letters
         self.images = []  # at the end: (figure, {MIME type: path})
+        self.drawn = []  # matplotlib's figures that show() has saved and left open: guest_figures.Drawn
+        self.written = []  # plotly's: (figure, stem, {form: hash of the text})
 
     def begin(self):
         """Another run of the same session; what libraries have been told stays."""
         self.shown.clear()
         self.saved.clear()
         self.images.clear()
+        self.drawn.clear()
+        self.written.clear()
 
 
 class Helpers:
@@ -105,14 +109,15 @@ def install(filename, seed, figures, count, size):
     drawing_state = Drawing(figures, count, size)
     before["matplotlib"] = make_config_directory
     before["matplotlib.font_manager"] = copy_font_lists
+    after["matplotlib.figure"] = [tell_what_is_saved]
     after["matplotlib.font_manager"] = [choose_fonts, remove_font_lists]
     after["linecache"] = [remember_source]
     after["plotly.io._renderers"] = [collect_shown]
     after["threading"] = [show_source_lines]
     if figures.get("fallback"):
         after["matplotlib.text"] = [watch_texts]
-    if figures.get("show", "keep") != "keep":
-        after["matplotlib.pyplot"] = [SHOWS[figures["show"]]]
+    if figures.get("show", "keep") != "keep" or figures.get("which", "all") == "all":
+        after["matplotlib.pyplot"] = [SHOWS[figures.get("show", "keep")]]
     if seed is not None:
         after["random"] = after["numpy.random.mtrand"] = [lambda module: module.seed(seed)]
     sys.meta_path.insert(0, Finder)
@@ -158,7 +163,7 @@ def remember_source(linecache):
 
 def make_config_directory(module):
     import os
-    os.makedirs(os.environ["MPLCONFIGDIR"], 0o700, exist_ok=True)
+    make_folder(os.environ["MPLCONFIGDIR"], 0o700)
 
 
 def copy_font_lists(module):
@@ -167,10 +172,8 @@ def copy_font_lists(module):
     config = os.environ["MPLCONFIGDIR"]
     names = [name for name in os.listdir(FONT_LISTS) if name.startswith("fontlist")]
     for name in names:
-        with open(os.path.join(FONT_LISTS, name), "rb") as file:
-            fonts = file.read()
-        with open(os.path.join(config, name), "xb") as file:
-            file.write(fonts)
+        with open(create_file(f"{config}/{name}", True), "wb") as file:
+            file.write(read_file(f"{FONT_LISTS}/{name}"))
 
 
 def remove_font_lists(module):
@@ -179,7 +182,7 @@ def remove_font_lists(module):
     config = os.environ["MPLCONFIGDIR"]
     if config.startswith(OUTPUT + "/"):
         for name in os.listdir(FONT_LISTS):
-            os.unlink(os.path.join(config, name))
+            remove_file(f"{config}/{name}")
 
 
 def choose_fonts(manager):
@@ -240,7 +243,45 @@ def collect_shown(renderers):
         """Keep the figure for the job's result; there is no browser here."""
         if not any(fig is other for other in drawing_state.shown):
             drawing_state.shown.append(fig)
+            if len(drawing_state.shown) <= drawing_state.count:
+                now("show_plotly", drawing_state, OUTPUT, fig)
     renderers.show = show
+
+
+def now(function, *arguments):
+    """What can wait for the end is no reason for the program to fail; it is tried again then, and said."""
+    try:
+        part("figures", function)(*arguments)
+    except (MemoryError, TimeoutError):
+        raise
+    except Exception:
+        pass
+
+
+def tell_what_is_saved(module):
+    """Files that the program saves among the figures are told of like the others."""
+    save = module.Figure.savefig
+
+    def savefig(self, fname, *args, **kwargs):
+        saved = save(self, fname, *args, **kwargs)
+        if type(fname).__module__ == "pathlib":
+            fname = str(fname)
+        if type(fname) is str:
+            tell_figure(fname)
+        return saved
+    savefig.__name__, savefig.__qualname__, savefig.__module__ = "savefig", "Figure.savefig", module.__name__
+    savefig.__doc__, savefig.__wrapped__ = save.__doc__, save
+    module.Figure.savefig = savefig
+
+
+def save_and_keep(pyplot):
+    show_all = pyplot.show
+
+    def show(*args, **kwargs):
+        now("show_open", drawing_state, OUTPUT)
+        return show_all(*args, **kwargs)
+    show.__doc__, show.__module__, show.__wrapped__ = show_all.__doc__, pyplot.__name__, show_all
+    pyplot.show = show
 
 
 def ignore_show(pyplot):
@@ -267,15 +308,13 @@ def save_at_show(pyplot):
 
 
 def save_shown(figure, space):
-    import os
     state = drawing_state
     state.shows += 1
     if state.shows > state.count:
         return
-    os.makedirs(os.path.join(OUTPUT, state.directory), exist_ok=True)
     names = [f"plot_{state.shows}.{form}" for form in state.rules.get("formats", ["png"])]
     for name in names:
-        save_file(figure, os.path.join(OUTPUT, state.directory, name), state.size)
+        save_file(figure, f"{OUTPUT}/{state.directory}/{name}", state.size)
         state.saved.append((f"{state.directory}/{name}", name.rpartition(".")[2], "matplotlib"))
     plots = space["results"].get("plots") if isinstance(space.get("results"), dict) else None
     if isinstance(plots, list) and names:
@@ -283,16 +322,11 @@ def save_shown(figure, space):
 
 
 def save_file(figure, path, most):
-    import os
-    try:
-        figure.savefig(path, dpi=150, bbox_inches="tight")
-        size = os.stat(path).st_size
-        if size > most:
-            raise ValueError(f"{size} bytes, more than {most}")
-    except BaseException:
-        if os.path.exists(path):
-            os.unlink(path)
-        raise
+    form = path.rpartition(".")[2]
+    size = part("figures", "put_file")(
+        path, lambda file: figure.savefig(file, format=form, dpi=150, bbox_inches="tight"), most)
+    if size > most:
+        raise ValueError(f"{size} bytes, more than {most}")
 
 
-SHOWS = {"ignore": ignore_show, "save": save_at_show}
+SHOWS = {"keep": save_and_keep, "ignore": ignore_show, "save": save_at_show}

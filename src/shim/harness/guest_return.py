@@ -63,12 +63,11 @@ class Place:
         self.room = min(room, INLINE)
 
     def file(self, suffix, mime, write, mode="wb"):
-        import os
-        folder = os.path.join(self.output, "values")
-        os.makedirs(folder, exist_ok=True)
-        path = os.path.join(folder, f"{self.name}.{suffix}")
+        folder = f"{self.output}/values"
+        make_folder(folder)
+        path = f"{folder}/{self.name}.{suffix}"
         try:
-            with open(path, mode, **({} if "b" in mode else {"encoding": "utf-8", "newline": ""})) as file:
+            with open(create_file(path), mode, **({} if "b" in mode else {"encoding": "utf-8", "newline": ""})) as file:
                 write(file)
         except BaseException:
             discard(path, folder)
@@ -85,8 +84,7 @@ class Place:
 
 def discard(path, folder):
     """Half a value is none."""
-    import os
-    for remove, what in ((os.unlink, path), (os.rmdir, folder)):
+    for remove, what in ((remove_file, path), (remove_folder, folder)):
         try:
             remove(what)
         except OSError:

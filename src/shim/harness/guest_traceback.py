@@ -9,27 +9,36 @@ def guest_part(trace, program):
     first = trace
     while first is not None and first.tb_frame.f_code.co_filename != program:
         first = first.tb_next
-    if first is not None:
-        return without_our_end(first)
+    return without_ours(first if first is not None else trace)
+
+
+def without_ours(trace):
+    """Our frames, in which the program's call of ours failed or went on to others, say nothing to who reads it."""
     while trace is not None and trace.tb_frame.f_code.co_filename == HARNESS:
         trace = trace.tb_next
+    last = trace
+    while last is not None:
+        each = last.tb_next
+        while each is not None and each.tb_frame.f_code.co_filename == HARNESS:
+            each = each.tb_next
+        last.tb_next = each
+        last = each
     return trace
 
 
-def without_our_end(trace):
-    """Our frames in which the program's call of ours failed say nothing to who reads it."""
-    last = each = trace
-    while each is not None:
-        if each.tb_frame.f_code.co_filename != HARNESS:
-            last = each
-        each = each.tb_next
-    last.tb_next = None
-    return trace
+def without_ours_behind(error):
+    """The same for those that it was raised in the handling of, or from."""
+    for _ in range(100):
+        error = error.__context__ if error.__cause__ is None else error.__cause__
+        if error is None:
+            return
+        error.__traceback__ = without_ours(error.__traceback__)
 
 
 def describe(error, last, program):
     """The text. `last` is the line to end on if all else fails, `program` the file name of the guest's program."""
     error.__traceback__ = guest_part(error.__traceback__, program)
+    without_ours_behind(error)
     try:
         return full(error)
     except BaseException:  # no memory, or the guest has broken what we need

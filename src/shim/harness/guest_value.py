@@ -99,8 +99,7 @@ def image(figure, form, mime, drawing, output):
     """From the file that was just saved, if it was."""
     for other, paths in drawing.images:
         if other is figure and paths.get(mime):
-            with open(f"{output}/{paths[mime]}", "rb") as file:
-                return file.read()
+            return read_file(f"{output}/{paths[mime]}")
     import warnings
     from io import BytesIO
     data = BytesIO()

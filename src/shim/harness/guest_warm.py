@@ -121,7 +121,7 @@ def renew_multiprocessing(process):
 def renew_matplotlib(matplotlib):
     """Its directory was the zygote's; see make_config_directory of guest_hooks.py."""
     import os
-    os.makedirs(os.environ["MPLCONFIGDIR"], 0o700, exist_ok=True)
+    make_folder(os.environ["MPLCONFIGDIR"], 0o700)
 
 
 RENEWED = {

@@ -1,0 +1,212 @@
+#include "shim/harness/files.h"
+
+#include "shim/guard/zones.h"
+#include "shim/harness/frozen.h"
+#include "shim/harness/wire.h"
+
+#include "base/buf.h"
+#include "base/fd.h"
+#include "spec/handover.h"
+#include "spec/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define OUTPUT "/output"
+
+static const char *figures; /* the directory's name */
+static pid_t teller;        /* 0: nobody is told of figures */
+
+/* ---- where ---- */
+
+static const struct hc_names writable = {.items = (const char *[]){OUTPUT, "/tmp"}, .count = 2};
+static const struct hc_names readable = {
+    .items = (const char *[]){OUTPUT, "/tmp", "/usr/share/hotcell"},
+    .count = 3,
+};
+
+/* The path as it is, after all links. NULL with an exception set if it is none of these places'. */
+static const char *place_of(PyObject *path, const struct hc_names *places, char out[static PATH_MAX])
+{
+    const char *name = PyUnicode_AsUTF8(path);
+    if (!name)
+        return NULL;
+    if (hc_path_resolve(name, true, out) < 0)
+        hc_path_guess(name, out);
+    if (hc_zones_have(places, out))
+        return out;
+    errno = EACCES;
+    return (void)PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, path), NULL;
+}
+
+static PyObject *done(int rc, PyObject *path)
+{
+    return rc < 0 ? PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, path) : Py_NewRef(Py_None);
+}
+
+/* ---- functions ---- */
+
+/* create_file(path, new=False) -> descriptor. New: it is an error if there is one. */
+static PyObject *create_file(PyObject *self, PyObject *args)
+{
+    PyObject *path; /* borrowed */
+    int fresh = 0;
+    char at[PATH_MAX];
+    (void)self;
+    if (!PyArg_ParseTuple(args, "U|p", &path, &fresh) || !place_of(path, &writable, at))
+        return NULL;
+    int fd = open(at, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (fresh ? O_EXCL : O_TRUNC), 0666);
+    return fd < 0 ? done(fd, path) : PyLong_FromLong(fd);
+}
+
+static int make_all(char *path, mode_t mode)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        int rc = mkdir(path, 0777);
+        *slash = '/';
+        if (rc < 0 && errno != EEXIST)
+            return -1;
+    }
+    return mkdir(path, mode) < 0 && errno != EEXIST ? -1 : 0;
+}
+
+/* make_folder(path, mode=0o777): and those above it; one that is there is left as it is. */
+static PyObject *make_folder(PyObject *self, PyObject *args)
+{
+    PyObject *path; /* borrowed */
+    int mode = 0777;
+    char at[PATH_MAX];
+    (void)self;
+    if (!PyArg_ParseTuple(args, "U|i", &path, &mode) || !place_of(path, &writable, at))
+        return NULL;
+    return done(make_all(at, (mode_t)mode), path);
+}
+
+static PyObject *remove_file(PyObject *self, PyObject *path)
+{
+    char at[PATH_MAX];
+    (void)self;
+    return place_of(path, &writable, at) ? done(unlink(at), path) : NULL;
+}
+
+/* Only if it is empty. */
+static PyObject *remove_folder(PyObject *self, PyObject *path)
+{
+    char at[PATH_MAX];
+    (void)self;
+    return place_of(path, &writable, at) ? done(rmdir(at), path) : NULL;
+}
+
+/* read_file(path) -> bytes */
+static PyObject *read_file(PyObject *self, PyObject *path)
+{
+    char at[PATH_MAX];
+    struct hc_error err;
+    hc_autobuf data = {0};
+    (void)self;
+    if (!place_of(path, &readable, at))
+        return NULL;
+    hc_autofd fd = open(at, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return done(fd, path);
+    if (hc_read_all(fd, &data, PY_SSIZE_T_MAX, &err) < 0)
+        return PyErr_Format(PyExc_OSError, "%s", err.text);
+    return PyBytes_FromStringAndSize(data.data, (Py_ssize_t)data.len);
+}
+
+/* part(name, function): of another of the harness's parts. */
+static PyObject *part(PyObject *self, PyObject *args)
+{
+    const char *name, *function;
+    (void)self;
+    return PyArg_ParseTuple(args, "ss", &name, &function) ? hc_frozen_function(name, function) : NULL;
+}
+
+/* ---- figures ---- */
+
+/* "figures/NAME" of a path; NULL if it stands nowhere there. */
+static const char *figure_of(const char *resolved)
+{
+    size_t len = strlen(figures);
+    const char *rest = strncmp(resolved, OUTPUT "/", 8) == 0 ? resolved + 8 : NULL;
+    bool there = rest && strncmp(rest, figures, len) == 0 && rest[len] == '/' && rest[len + 1];
+    return there && !strchr(rest + len + 1, '/') ? rest : NULL;
+}
+
+static void send_figure(const char *figure)
+{
+    hc_autobuf text = {.max = HC_FRAME_CHUNK};
+    struct hc_error err;
+    (void)hc_buf_str(&text, "{\"path\":");
+    hc_json_quote(&text, figure, strlen(figure));
+    (void)hc_buf_str(&text, "}");
+    if (!text.failed && hc_wire_send(HC_FD_CONTROL, HC_FRAME_FIGURE, text.data, text.len, &err) < 0)
+        teller = 0; /* nobody hears */
+}
+
+/* tell_figure(path): that it is complete. What is no figure is nobody's business. */
+static PyObject *tell_figure(PyObject *self, PyObject *path)
+{
+    char at[PATH_MAX];
+    (void)self;
+    const char *name = PyUnicode_Check(path) ? PyUnicode_AsUTF8(path) : NULL;
+    const char *figure = name && hc_path_resolve(name, true, at) == 0 ? figure_of(at) : NULL;
+    PyErr_Clear();
+    if (figure && teller == getpid())
+        send_figure(figure);
+    return Py_NewRef(Py_None);
+}
+
+void hc_files_tell(bool from_now_on)
+{
+    teller = from_now_on ? getpid() : 0;
+}
+
+/* ---- the directory for figures ---- */
+
+/* A relative path starts from the working directory, which /output is until the program changes it. */
+static bool goes_there(const char *name)
+{
+    char at[PATH_MAX];
+    const char *rest = strncmp(name, OUTPUT "/", 8) == 0 ? name + 8 : name;
+    if (strncmp(rest, "./", 2) == 0)
+        rest += 2;
+    size_t len = strlen(figures);
+    if (strncmp(rest, figures, len) != 0 || rest[len] != '/' || !rest[len + 1] || strchr(rest + len + 1, '/'))
+        return false;
+    return name[0] == '/' || (getcwd(at, sizeof at) && strcmp(at, OUTPUT) == 0);
+}
+
+void hc_files_on_open(PyObject *path)
+{
+    const char *name = PyUnicode_Check(path) ? PyUnicode_AsUTF8(path)
+                       : PyBytes_Check(path) ? PyBytes_AS_STRING(path)
+                                             : NULL;
+    PyErr_Clear();
+    if (!name || !figures || !goes_there(name))
+        return;
+    char at[NAME_MAX + sizeof OUTPUT + 1];
+    (void)snprintf(at, sizeof at, OUTPUT "/%s", figures);
+    (void)mkdir(at, 0777); /* if it cannot be, the open says so */
+}
+
+int hc_files_bind(const char *directory)
+{
+    static PyMethodDef functions[] = {
+        {"create_file", create_file, METH_VARARGS, NULL},
+        {"make_folder", make_folder, METH_VARARGS, NULL},
+        {"remove_file", remove_file, METH_O, NULL},
+        {"remove_folder", remove_folder, METH_O, NULL},
+        {"read_file", read_file, METH_O, NULL},
+        {"tell_figure", tell_figure, METH_O, NULL},
+        {"part", part, METH_VARARGS, NULL},
+        {0},
+    };
+    figures = directory;
+    return hc_frozen_give(functions);
+}
