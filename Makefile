@@ -1,5 +1,5 @@
 # hotcell: build/hotcell (command line), build/hotcelld (daemon), build/hotcell-shim (what runs inside a cell), libhotcell.a.
-# make [CC=clang] [B=build/dir] [SAN=1] [WEAK=1]; targets: all check asan asan-cells lint fuzz valgrind bench soak install clean
+# make [CC=clang] [B=build/dir] [SAN=1] [WEAK=1]; targets: all check asan asan-cells lint fuzz valgrind bench soak install uninstall clean
 CC      ?= gcc
 # A directory of its own: else a later build without WEAK would take its objects up.
 ifdef WEAK
@@ -172,12 +172,11 @@ $(FUZZERS:%=%.once): %.once: %
 	$(call fuzz_one,-runs=1 $$(find src/*/seeds/$(fuzz_of) $(B)/corpus/$(fuzz_of) $(B)/corpus/$(fuzz_of)-* -type f 2>/dev/null))
 lint: $(B)/gen/harness.inc $(B)/gen/drill.inc $(B)/gen/openapi.inc $(B)/gen/init.inc
 	scripts/lint $(B)
-bench: all
-	tests/bench/cold $(B)
-	tests/bench/guard $(B)
-	tests/bench/warm $(B)
+bench: all   # BENCH="cold --peer ..."; the report is in $(B)/bench
+	$(MAKE) WEAK=1 B=$(B)/weak $(B)/weak/hotcell $(B)/weak/hotcell-shim
+	tests/bench/run --build $(B) $(BENCH)
 soak: all
-	tests/bench/soak $(B)
+	tests/bench/run --build $(B) -o $(B)/soak soak $(SOAK)
 install: all
 	@! grep -q HOTCELL_WITHOUT $(B)/hotcell || { echo "install: $(B) is a weakened build, for tests only" >&2; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell/policies $(DESTDIR)$(PREFIX)/share/hotcell/rootfs
@@ -193,8 +192,13 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
 	for u in service socket; do sed 's|/usr/local/|$(PREFIX)/|' scripts/systemd/hotcelld.$$u >$(DESTDIR)$(PREFIX)/lib/systemd/system/hotcelld.$$u; done
 	for m in $(MAN); do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$$(basename $$m); done
+uninstall:   # with the PREFIX and DESTDIR of then. Trees, results and configuration stay
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,hotcell hotcelld hotcell-runner hotcell-pyrun)
+	rm -rf $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell $(DESTDIR)$(PYTHONDIR)/hotcell
+	rm -f $(foreach u,service socket,$(DESTDIR)$(PREFIX)/lib/systemd/system/hotcelld.$(u))
+	rm -f $(foreach m,$(notdir $(MAN)),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(m)))/$(m))
 clean:
 	rm -rf $(B)
 -include $(shell find $(B) -name '*.d' -type f 2>/dev/null)
-.PHONY: all probe warm unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install clean
+.PHONY: all probe warm unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install uninstall clean
 .DELETE_ON_ERROR:

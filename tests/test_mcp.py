@@ -278,6 +278,17 @@ def test_a_run_that_is_killed_costs_only_itself(session, code, status, state, va
     assert in_session(session, "x")["structuredContent"]["value"]["text/plain"] == value
 
 
+def test_a_run_is_answered_whatever_it_reports(base_tree):
+    """On the interpreter's own channel, as deep as a report may be that no session's answer holds."""
+    with mcp_client.Server("--policy=none") as server:
+        server.initialize()
+        server.tool("session_open")
+        code = "import os, struct\nbody = b'{\"results\": ' + b'[' * 62 + b']' * 62 + b'}'\n" \
+               "os.write(3, struct.pack('=BBHI', 5, 1, 0, len(body)) + body)"
+        assert in_session(server, code)["isError"]
+        in_session(server, "1")  # is not told that the session is busy
+
+
 @pytest.mark.parametrize("way", ["tool", "cancel"])
 def test_an_interrupt_keeps_the_variables(session, way):
     in_session(session, "x = 1")

@@ -172,6 +172,15 @@ static void say(struct hc_dialog *d, const char *line, size_t len)
     flush(d);
 }
 
+void hc_dialog_meter(struct hc_dialog *d)
+{
+    int64_t now = hc_mono_ms();
+    const struct hc_usage used = {.kib_s = hc_kib_seconds(d->memory_peak, now - d->metered)};
+    d->metered = now;
+    d->kib_s += used.kib_s;
+    hc_tenant_charge(d->tenant, &used, now);
+}
+
 /* ---- what its process says ---- */
 
 static void stream_ready(struct hc_watch *w, uint32_t events)
@@ -237,6 +246,7 @@ static void end_dialog(struct hc_dialog *d, const struct hc_problem *why)
     f->dialogs.ended++;
     f->metrics.sessions_ended++;
     set_gone(d);
+    hc_dialog_meter(d);
     if (began)
         hc_store_session(f, d);
     struct hc_problem gone = why ? *why : d->problem;
@@ -318,7 +328,7 @@ static struct hc_dialog *make_dialog(struct hc_front *f, struct hc_tenant *t, co
     d->channel.fd = d->stream.fd = d->cancel_fd = d->body_fd = -1;
     hc_tool_link_init(&d->tools);
     d->created = d->used = hc_wall_ms();
-    d->began_mono = hc_mono_ms();
+    d->metered = hc_mono_ms();
     d->body_fd = hc_sealed_memfd("hotcell-request", body->data, body->len, err);
     d->body_len = body->len;
     if (d->body_fd >= 0 && hc_task_make_id(d->id) == 0 && make_task(d, &d->task))
@@ -436,6 +446,7 @@ struct hc_task *hc_dialog_ask(struct hc_dialog *d, const char *name, const struc
         hc_problem_set(why, HC_PROBLEM_IN_USE, "the session is %s", state_names[d->state]);
         return NULL;
     }
+    hc_dialog_meter(d);
     if (runs && !hc_tenant_has_budget(d->tenant, hc_mono_ms(), &refusal)) {
         hc_problem_set(why, HC_PROBLEM_QUOTA, "%s", refusal.text);
         why->quota = refusal.quota;
