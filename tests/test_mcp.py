@@ -485,6 +485,8 @@ def test_data_of_the_host(base_tree):
     (["prog.py"], 64, "expected no program"), (["--json"], 64, "--json"), (["--jobs", "0"], 64, "1 to 64"),
     (["--store", "1K"], 64, "1M"), (["-p", "nowhere"], 78, "nowhere"), (["-o", "/dev/null/x"], 65, "/dev/null"),
     (["-t", "nowhere"], 69, "nowhere"), (["--timeout", "x"], 64, "timeout"),
+    (["--input", "a=/nowhere.csv"], 65, "input 'a': /nowhere.csv: No such file"),  # not only to each program
+    (["--tool", "f=nowhere"], 78, "tool 'f': 'nowhere' is no program that can be started"),
 ])
 def test_wrong_command_lines(base_tree, options, status, says):
     done = cells.hotcell("mcp", "-t", base_tree, *options)
