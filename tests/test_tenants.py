@@ -80,6 +80,7 @@ def test_policies_memory_and_uids_are_what_the_configuration_says():
         assert d.post(small).json["tenant"] == "mine"
         answer = d.post({**small, "limits": {"memory": "201M"}})
         assert (answer.status, answer.json["quota"]) == (429, "memory")
+        assert answer.json["detail"] == "limits.memory is 201M, and all of the tenant's jobs together may have 200M (quota memory)"
         assert "Retry-After" not in answer.headers  # no waiting helps
         if cells.IS_ROOT:
             os.chmod(d.socket, 0o666)

@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -296,18 +297,24 @@ static void channel_ready(struct hc_watch *w, uint32_t events)
 static bool has_room(struct hc_front *f, struct hc_tenant *t, int64_t memory, struct hc_problem *why)
 {
     struct hc_refusal refusal = {.retry_ms = -1};
+    char wanted[32], used[32], most[32];
     if (t->sessions >= t->quota.sessions) {
         refusal.quota = "sessions";
-        (void)snprintf(refusal.text, sizeof refusal.text, "the tenant has %lld sessions already",
-                       (long long)t->sessions);
+        (void)snprintf(refusal.text, sizeof refusal.text,
+                       "the tenant has %lld sessions, and no more than %lld may be (quota sessions)",
+                       (long long)t->sessions, (long long)t->quota.sessions);
     } else if (t->quota.memory > 0 && t->running_memory + memory > t->quota.memory) {
         refusal.quota = "memory";
         (void)snprintf(refusal.text, sizeof refusal.text,
-                       "the tenant's jobs and sessions may use no more memory");
+                       "limits.memory is %s, and the tenant's jobs and sessions have %s of %s (quota memory)",
+                       hc_format_size(memory, wanted, sizeof wanted),
+                       hc_format_size(t->running_memory, used, sizeof used),
+                       hc_format_size(t->quota.memory, most, sizeof most));
     } else if (hc_tenant_has_budget(t, hc_mono_ms(), &refusal)) {
         if ((int64_t)f->dialogs.open < f->config.sessions)
             return true;
-        hc_problem_set(why, HC_PROBLEM_BUSY, "%zu sessions are open already", f->dialogs.open);
+        hc_problem_set(why, HC_PROBLEM_BUSY,
+                       "%zu sessions are open, and this daemon holds no more (sessions)", f->dialogs.open);
         return false;
     }
     hc_problem_set(why, HC_PROBLEM_QUOTA, "%s", refusal.text);

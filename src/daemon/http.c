@@ -180,7 +180,8 @@ static struct hc_tenant *identify(struct hc_exchange *x, struct hc_problem *why)
     if (!t)
         nobody(x, why);
     else if (!count_connection(x, t)) {
-        hc_problem_set(why, HC_PROBLEM_QUOTA, "the tenant has %lld connections already",
+        hc_problem_set(why, HC_PROBLEM_QUOTA,
+                       "the tenant has %lld connections, and no more may be (http.tenant_connections)",
                        (long long)t->connections);
         why->quota = "connections";
         why->retry_after = 1;
