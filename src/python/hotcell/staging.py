@@ -72,7 +72,19 @@ def to_json(value: object, what: str = "vars") -> str:
     try:
         return json.dumps(value, allow_nan=False, default=_scalar)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"{what}: {error}") from error
+        raise InputError(f"{_variable(value) or what}: {error}") from error
+
+
+def _variable(request: object) -> Optional[str]:
+    """Which of a request's variables is no JSON, if one is."""
+    inner = request.get("run", request) if isinstance(request, abc.Mapping) else None
+    named = inner.get("vars") if isinstance(inner, abc.Mapping) else None
+    for name, value in named.items() if isinstance(named, abc.Mapping) else ():
+        try:
+            json.dumps(value, allow_nan=False, default=_scalar)
+        except (TypeError, ValueError, RecursionError):
+            return f"vars: {name}"
+    return None
 
 
 def _scalar(value: object) -> object:
