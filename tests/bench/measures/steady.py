@@ -16,7 +16,7 @@ PROGRAMS = {
     "python": ("base", "Pure Python: objects, attributes, calls, loops", 1.02),
     "numpy": ("scientific", "numpy: products of matrices, singular values, sorting, FFT", 1.02),
     "pandas": ("scientific", "pandas: groups of 200,000 rows", 1.02),
-    "io": ("base", "Input and output by system calls: records of 512 bytes written, sought, read; fstat, stat", 1.10),
+    "io": ("base", "Input and output by system calls: records of 4 KiB written, sought, read; fstat, stat", 1.10),
     "files": ("base", "Many small files: written, read, listed, renamed, removed", None),
 }
 TIMED = """
