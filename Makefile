@@ -191,6 +191,8 @@ install: all
 	install src/python/hotcell-runner src/python/hotcell-pyrun $(DESTDIR)$(PREFIX)/bin/
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
 	for u in service socket; do sed 's|/usr/local/|$(PREFIX)/|' scripts/systemd/hotcelld.$$u >$(DESTDIR)$(PREFIX)/lib/systemd/system/hotcelld.$$u; done
+	install -d $(DESTDIR)$(PREFIX)/libexec/hotcell/slurm
+	install $(wildcard scripts/slurm/*) $(DESTDIR)$(PREFIX)/libexec/hotcell/slurm/
 	for m in $(MAN); do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$$(basename $$m); done
 uninstall:   # with the PREFIX and DESTDIR of then. Trees, results and configuration stay
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,hotcell hotcelld hotcell-runner hotcell-pyrun)
