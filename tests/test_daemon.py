@@ -179,6 +179,11 @@ def test_metrics_are_for_who_runs_it(daemon):
 
 # ---- bad requests ----
 
+def described(properties):
+    """A job whose tool has these arguments."""
+    return json.dumps({"code": "1", "tools": {"a": {"parameters": {"properties": properties}}}}).encode()
+
+
 @pytest.mark.parametrize("spec, status, says", [
     (b"{", 400, "request:1:2: "),
     (b'{"code": "1",\n "inputs": {"a": "/etc/passwd"}}', 400, "request:2:18: inputs.a: expected an object"),
@@ -189,6 +194,8 @@ def test_metrics_are_for_who_runs_it(daemon):
     (b'{"code": "1", "tree": "nobodys"}', 422, "nobodys"),
     (b'{"code": "1", "limits": {"memory": "much"}}', 400, "limits.memory"),
     (b'{"code": "\\ud800"}', 400, "request:1:"),
+    (described({f"p{i}": {"default": 0} for i in range(20000)}), 400, "tools.a.parameters: more than 262144 bytes"),
+    (described({"p": {"default": "x" * 65536}}), 400, "tools.a.parameters: a default of more than 65536 bytes"),
     (b"", 400, "request:1:1"),
 ])
 def test_a_wrong_request_is_told_what_is_wrong(daemon, spec, status, says):
