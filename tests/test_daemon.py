@@ -310,6 +310,7 @@ def test_what_was_promised_and_not_begun_in_time_is_for_the_next_daemon(user):
         cells.wait_until("a cell", d.busy_worker)
         waiting = d.post_async("print('at last')")
         assert d.end() == 0
+        assert d.log.count("drain is over: 1 jobs that run are cancelled") == 1
         d.start_again()
         assert d.result(waiting)["manifest"]["stdout"]["text"] == "at last\n"
         assert d.get(f"/v1/jobs/{running}").json["manifest"]["status"] == "killed"

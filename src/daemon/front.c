@@ -128,7 +128,11 @@ static bool drained(struct hc_front *f)
 {
     if (!f->draining)
         return false;
+    static bool said;
     bool late = hc_mono_ms() > f->drain_until;
+    if (late && !said && hc_queue_running(f->queue))
+        hc_info("drain is over: %lld jobs that run are cancelled", (long long)hc_queue_running(f->queue));
+    said |= late;
     if (late)
         cancel_all(f);
     else
