@@ -224,6 +224,27 @@ def test_fonts_that_the_program_chose_stay(scientific):
 
 # ---- what show() does at once ----
 
+def test_there_is_never_half_a_figure(scientific):
+    """Not while it is made anew, nor when there is no room for it."""
+    result = draw("""\
+        import os, matplotlib.pyplot as plt
+        from matplotlib.figure import Figure
+        whole = []
+        class Slow(Figure):
+            def savefig(self, file, **k):
+                file.write(b"half")
+                whole.append([os.path.getsize(f"figures/{name}") > 1000 for name in os.listdir("figures")] if os.path.exists("figures") else [])
+                super().savefig(file, **k)
+        plt.figure(FigureClass=Slow); plt.plot([1]); plt.show()
+        plt.title("again"); plt.show()
+        print(whole)
+        """, scientific)
+    assert result.stdout == "[[], [True]]\n" and len(result.files()) == 1, result
+    full = draw("import matplotlib.pyplot as plt\nopen('big', 'wb').write(bytes((1 << 20) - 8192))\nplt.plot([1])\n"
+                "plt.figure(figsize=(20, 20)); plt.plot(range(999))", scientific, "--output-size", "1M")
+    assert "No space left" in full.stderr and [p for p in full.files() if "part" in p] == [], full
+
+
 def test_figures_that_are_shown_outlive_their_closing(scientific):
     result = draw("""\
         import os, matplotlib.pyplot as plt

@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "inside/kernel.h"
+#include "spec/figure.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -191,7 +192,7 @@ const char *hc_dest_refusal(const struct hc_error *err)
 int hc_dest_write(struct hc_dest *d, const char *name, const void *data, size_t len, struct hc_error *err)
 {
     struct hc_dest_file o;
-    if (hc_dest_begin(&o, d, name, d->shared ? 0640 : 0600, err) < 0) {
+    if (hc_dest_begin(&o, d, name, 0600, err) < 0) {
         hc_dest_abandon(&o);
         return -1;
     }
@@ -206,7 +207,7 @@ int hc_dest_make_dir(struct hc_dest *d, const char *name, struct hc_error *err)
 {
     if (hc_dest_open(d, err) < 0)
         return -1;
-    if (mkdirat(d->fd, name, d->shared ? 0750 : 0700) < 0 && errno != EEXIST)
+    if (mkdirat(d->fd, name, 0700) < 0 && errno != EEXIST)
         return hc_fail(err, errno, "make the directory %s/%s", d->path, name);
     return 0;
 }
@@ -272,33 +273,13 @@ static int skip(struct walk *w, const char *path, const char *reason, struct hc_
     return 0;
 }
 
-/* Figures are what the harness, or the program, put into the policy's directory for them in a form that
- * viewers know. */
-static const char *figure_mime(const struct hc_policy *policy, const char *path)
-{
-    static const struct {
-        const char *ending, *mime;
-    } forms[] = {{".png", "image/png"},
-                 {".svg", "image/svg+xml"},
-                 {".pdf", "application/pdf"},
-                 {".json", "application/vnd.plotly.v1+json"},
-                 {".html", "text/html"}};
-    const char *folder = hc_rules_text(policy->rules, "figures", "directory", "figures");
-    const char *dot = strrchr(path, '.');
-    size_t len = strlen(folder);
-    if (strncmp(path, folder, len) != 0 || path[len] != '/' || strchr(path + len + 1, '/') || !dot)
-        return NULL;
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (strcmp(dot, forms[i].ending) == 0)
-            return forms[i].mime;
-    return NULL;
-}
-
 static int list_file(struct walk *w, const char *path, int64_t bytes, const char sha256[HC_SHA256_HEX],
                      struct hc_error *err)
 {
     struct hc_manifest *m = w->c->manifest;
-    const char *mime = figure_mime(w->c->policy, path);
+    /* Figures are what the harness, or the program, put into the policy's directory for them. */
+    const char *folder = hc_rules_text(w->c->policy->rules, "figures", "directory", "figures");
+    const char *mime = hc_figure_mime(folder, path);
     struct hc_artifact **list = mime ? &m->figures : &m->files;
     size_t *count = mime ? &m->figure_count : &m->file_count;
     struct hc_artifact *grown = realloc(*list, (*count + 1) * sizeof *grown);

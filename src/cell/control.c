@@ -174,9 +174,12 @@ static int take_listener(struct hc_loop *l, int fd, struct hc_error *err)
                : hc_loop_watch(l, l->s->listener.fd, HC_ON_REFUSED, EPOLLIN, err);
 }
 
-/* Those that wait have the channel too, and so had a run that was killed since. */
+/* Those that wait have the channel too, and so had a run that was killed since; and whatever the program
+ * forks has it, whose figures are the program's to tell of. */
 static bool is_stranger(const struct hc_supervisor *s, pid_t sender, const char *packet, size_t len)
 {
+    if (!s->run_pid && len && packet[0] == HC_FRAME_FIGURE)
+        return sender != s->ready_pid;
     if (!s->run_pid || sender == s->run_pid)
         return false;
     return !len || (packet[0] != HC_FRAME_KEPT && packet[0] != HC_FRAME_RESUMED);
@@ -196,6 +199,8 @@ static int take_packet(struct hc_loop *l, const void *packet, size_t len, int *p
         rc = take_denial(l->s, err);
     else if (type == HC_FRAME_TOOL_CALL)
         rc = take_tool_call(l, err);
+    else if (type == HC_FRAME_FIGURE)
+        rc = hc_figures_heard(l->s, err);
     return rc < 0 ? -1 : type;
 }
 

@@ -61,12 +61,12 @@ void hc_launch_supervisor(struct hc_launch *l)
     s->pass_stdout = l->run->pass_stdout;
     s->pass_stderr = l->run->pass_stderr;
     s->cancel_fd = l->run->cancel_fd;
+    s->figure_sink = l->run->figure_sink;
     if (!s->adopted)
         s->filters = hc_status_own_filters();
     s->out = &l->m->out;
     s->err = &l->m->err;
     s->denials = &l->m->denials;
-    s->samples = &l->m->samples;
     s->lessons = l->run->lessons;
     s->inbox.max = (size_t)l->run->policy->limits.value_bytes + (1 << 20);
 }
@@ -95,10 +95,7 @@ static int write_code(struct hc_launch *l, char base[56], struct hc_error *err)
         hc_dest_write(dest, name, record.data, record.len, err) < 0)
         return -1;
     (void)snprintf(name, sizeof name, "code/run_%.55s.py", base);
-    if (hc_dest_write(dest, name, code.data ? code.data : "", code.len, err) < 0)
-        return -1;
-    l->m->kept_bytes = (int64_t)(record.len + code.len);
-    return 0;
+    return hc_dest_write(dest, name, code.data ? code.data : "", code.len, err);
 }
 
 static int persist_code(struct hc_launch *l, struct hc_error *err)
@@ -260,7 +257,6 @@ static int run_cell(struct hc_launch *l, int64_t ahead, struct hc_error *err)
         return -1;
     l->t_started = hc_now_us();
     hc_launch_supervisor(l);
-    hc_samples_begin(&l->m->samples, l->t_started, HC_SAMPLE_US);
     int rc = hc_supervise(&l->sup, err);
     fill_timing(
         l); /* after a failure too: whether the program was begun decides whether it may be tried again */

@@ -4,6 +4,7 @@
 
 #include "cell/cgroup.h"
 #include "cell/collect.h"
+#include "cell/figures.h"
 #include "cell/lessons.h"
 #include "spec/manifest.h"
 
@@ -15,16 +16,16 @@ struct hc_run {
     int pass_stdout, pass_stderr;   /* the guest's output as it comes; -1: only into the manifest */
     int cancel_fd;                  /* readable: end the job. -1: none */
     int tool_fd; /* stream socket of the client that answers tools without a command; 0: there is none */
-    const char *default_dir;    /* parent of the output directory if the job names none: "hotcell-output" */
-    struct hc_share share;      /* tenant NULL: the place of all is this job's, too */
-    struct hc_parked *parked;   /* run it in this cell (zygote.h), whatever becomes of it; NULL: in one of its
-                                   own */
-    const char *policy_hash;    /* hc_policy_hash, if the caller knows; NULL */
-    const char *warm_key;       /* of this job and policy (hc_warm_key), if the caller knows; NULL */
-    bool shared;                /* what is kept of the program is for the output directory's group, too */
-    bool plain_manifest;        /* not indented, unless it is kept in a file */
-    struct hc_lessons *lessons; /* filled, if the policy is one that learns; NULL */
-    struct hc_dest dest;        /* filled; hc_run_finish closes it */
+    const char *default_dir;  /* parent of the output directory if the job names none: "hotcell-output" */
+    struct hc_share share;    /* tenant NULL: the place of all is this job's, too */
+    struct hc_parked *parked; /* run it in this cell (zygote.h), whatever becomes of it; NULL: in one of its
+                                 own */
+    const char *policy_hash;  /* hc_policy_hash, if the caller knows; NULL */
+    const char *warm_key;     /* of this job and policy (hc_warm_key), if the caller knows; NULL */
+    struct hc_figure_sink figure_sink; /* is told of figures while the program runs */
+    bool plain_manifest;               /* not indented, unless it is kept in a file */
+    struct hc_lessons *lessons;        /* filled, if the policy is one that learns; NULL */
+    struct hc_dest dest;               /* filled; hc_run_finish closes it */
 };
 
 /* SHA-256 of the effective policy, as manifests say it. */

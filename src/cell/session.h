@@ -28,7 +28,6 @@ struct hc_session_given {
     const struct hc_policy *policy; /* effective */
     const char *default_dir;        /* as of struct hc_run */
     struct hc_share share;          /* as of struct hc_run */
-    bool shared;                    /* likewise */
     int cancel_fd;                  /* readable: end the session. -1: none */
     struct hc_parked
         *parked; /* as of struct hc_run: a cell for sessions (hc_session_policy). NULL: build one */
@@ -38,6 +37,8 @@ struct hc_session_given {
     bool (*woken)(void *ctx, struct hc_session *s); /* false: the descriptor has nothing more to say */
     /* What a run prints, while it goes on; not to block. NULL: nobody is interested. */
     void (*printed)(void *ctx, int stream, const char *data, size_t len); /* 0: stdout, 1: stderr */
+    /* Figures that a run makes, while it goes on. NULL: as above. */
+    void (*figured)(void *ctx, const struct hc_figure *f, int fd);
     void *ctx;
 };
 

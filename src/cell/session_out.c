@@ -75,6 +75,14 @@ void hc_outlet_print(struct hc_outlet *o, int stream, const char *data, size_t l
     hc_outlet_flush(o);
 }
 
+void hc_outlet_figure(struct hc_outlet *o, const struct hc_figure *f)
+{
+    if (!o->shows || o->gone || o->output.lines.len > HC_EVENTS_MAX)
+        return;
+    hc_events_figure(&o->output, f);
+    hc_outlet_flush(o);
+}
+
 void hc_outlet_settle(struct hc_outlet *o)
 {
     hc_events_end(&o->output);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "spec/events.h"
+#include "spec/figure.h"
 
 struct hc_outlet {
     int fd;     /* owned */
@@ -24,6 +25,9 @@ void hc_outlet_line(struct hc_outlet *o, const char *text);
 
 /* Output of a run; of what the client does not take in time there is an end (HC_EVENTS_MAX). */
 void hc_outlet_print(struct hc_outlet *o, int stream, const char *data, size_t len);
+
+/* A figure that a run has made; as output. */
+void hc_outlet_figure(struct hc_outlet *o, const struct hc_figure *f);
 
 /* What the client takes now. */
 void hc_outlet_flush(struct hc_outlet *o);

@@ -51,8 +51,6 @@ void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct 
     sup->out = &m->out;
     sup->err = &m->err;
     sup->denials = &m->denials;
-    sup->samples = &m->samples;
-    hc_samples_begin(sup->samples, hc_now_us(), HC_SAMPLE_US);
     sup->end = HC_END_NONE;
     hc_inbox_finish(&sup->inbox);
     sup->inbox = (struct hc_inbox){.filtered = true,
@@ -63,6 +61,8 @@ void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct 
     sup->protocol[0] = '\0';
     sup->exit_known = false;
     sup->warned = HC_WARNED_NOT;
+    sup->figure_sink = (struct hc_figure_sink){s->given.figured, s->given.ctx};
+    sup->figures_heard = 0;
     sup->copied = sup->resumed = 0;
     sup->memory_peak = sup->tasks_peak = sup->cpu_user_us = sup->cpu_system_us = 0;
     sup->go_us = sup->end_us = sup->look_us = 0;

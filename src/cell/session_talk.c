@@ -181,6 +181,13 @@ static void printed(void *ctx, int stream, const char *data, size_t len)
     hc_outlet_print(&c->out, stream, data, len);
 }
 
+static void figured(void *ctx, const struct hc_figure *f, int fd)
+{
+    struct client *c = ctx;
+    (void)fd;
+    hc_outlet_figure(&c->out, f);
+}
+
 static int serve_run(struct client *c, const struct hc_json *j, const cJSON *spec, struct hc_error *err)
 {
     struct hc_job job;
@@ -482,13 +489,13 @@ int hc_session_talk(const struct hc_talk *t, struct hc_error *err)
                                            .policy = t->policy,
                                            .default_dir = t->default_dir,
                                            .share = t->share,
-                                           .shared = t->shared,
                                            .parked = t->parked,
                                            .cancel_fd = t->cancel_fd,
                                            .tool_fd = t->tool_fd,
                                            .wake_fd = c.wake,
                                            .woken = woken,
                                            .printed = printed,
+                                           .figured = figured,
                                            .ctx = &c};
     if (rc == 0)
         rc = hc_session_start(&c.session, &given, err);

@@ -3,6 +3,7 @@
 #define HC_CELL_SUPERVISE_H
 
 #include "cell/cgroup.h"
+#include "cell/figures.h"
 #include "cell/ids.h"
 #include "cell/listener.h"
 #include "cell/tools.h"
@@ -11,8 +12,6 @@
 #include "spec/manifest.h"
 
 #include <sys/resource.h>
-
-#define HC_SAMPLE_US 100000 /* between samples of what a job uses, at first */
 
 /* Why the launcher ended the cell; HC_END_NONE: it ended by itself. */
 enum hc_end {
@@ -45,7 +44,8 @@ struct hc_supervisor {
     int pass_stdout, pass_stderr; /* where output is passed on to as it comes; -1: nowhere */
     int cancel_fd;                /* readable: end the job; -1: none */
     struct hc_toolbox *tools;     /* NULL: the program has none */
-    int filters;                  /* seccomp filters that whoever made the cell was under */
+    struct hc_figure_sink figure_sink;
+    int filters; /* seccomp filters that whoever made the cell was under */
     /* In a session (session.c), the process that runs: its end is the run's, not the cell's, and others that
      * have the channel in their hands are not heard. */
     bool session;
@@ -58,7 +58,6 @@ struct hc_supervisor {
     struct hc_error launch; /* HC_END_LAUNCH: what the launcher failed at */
     struct hc_stream *out, *err;
     struct hc_denials *denials;
-    struct hc_samples *samples;
     struct hc_lessons *lessons;  /* NULL: this is no "policy learn" */
     struct hc_listener listener; /* finished by whoever owns the supervisor */
     struct hc_inbox inbox;       /* body: the rejection or the report */
@@ -76,9 +75,9 @@ struct hc_supervisor {
         cpu_system_us;              /* without a cgroup: sampled, the last before a kill */
     int64_t copies_memory, look_us; /* of a session, without a cgroup: what the run does not share of its
                                        copies; not to be found out again before */
-    int64_t memory_now, tasks_now;  /* without a cgroup: as they were when it was last looked at */
     char job_filter_evidence[160];
     enum hc_warning warned;
+    int64_t figures_heard;           /* that were looked at */
     char no_soft[160];               /* why limits.memory_soft was not watched; empty if it was */
     bool frozen;                     /* when its time was over, its cgroup was */
     pid_t ready_pid;                 /* who said HC_FRAME_READY */

@@ -72,6 +72,7 @@ int hc_channel_receive(int fd, struct hc_message *m, int fds[HC_RUN_FDS], size_t
         return hc_fail(err, EPROTO, "a message of %zd bytes from another process", n);
     }
     m->job_id[sizeof m->job_id - 1] = m->tenant[sizeof m->tenant - 1] = '\0';
+    m->figure.path[sizeof m->figure.path - 1] = m->figure.mime[sizeof m->figure.mime - 1] = '\0';
     m->error.text[sizeof m->error.text - 1] = '\0';
     return 1;
 }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "daemon/warm_counts.h"
+#include "spec/figure.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,6 +18,8 @@ enum hc_say {
     HC_SAY_FAILED,  /* worker to front: there is no manifest, `error` says why; nothing was run */
     HC_SAY_IDLE,    /* worker to front: the next job need not wait for what came after the last, or for
                        anything else: `warm` has changed */
+    HC_SAY_FIGURE,  /* worker to front: the job has made a figure; with one descriptor, if it is small enough:
+                       the figure, a sealed memfd */
     HC_SAY_WORKER,  /* keeper to front, with one descriptor: the channel of a new worker */
     HC_SAY_DRAIN,   /* keeper to front: finish what runs, then end */
     HC_SAY_RELOAD,  /* keeper to front, with two descriptors: configuration and tokens, as text */
@@ -54,6 +57,7 @@ struct hc_message {
     int64_t weight; /* the tenant's */
     struct hc_outcome outcome;
     struct hc_warm_counts warm; /* HC_SAY_IDLE */
+    struct hc_figure figure;    /* HC_SAY_FIGURE */
     struct hc_error error;
 };
 

@@ -81,6 +81,7 @@ static void finish(struct hc_front *f, struct hc_task *task, enum hc_task_state 
         hc_histogram_add(&f->metrics.total, (task->finished - task->accepted) * 1000);
     }
     close_channels(f, task);
+    hc_figures_finish(&task->figures);
     announce_end(task);
     /* What could not be written down stays in memory. */
     bool kept = hc_store_end(f, task, &used) == 0;
@@ -198,6 +199,15 @@ static void worker_lost(struct hc_front_worker *w, const char *why)
     fail(f, task, HC_PROBLEM_LOST, why);
 }
 
+static void figure_made(struct hc_task *task, const struct hc_figure *figure, const int *fd)
+{
+    if (!hc_figure_is_path(figure->path))
+        return;
+    hc_figures_keep(&task->figures, figure->path, fd ? *fd : -1);
+    hc_events_figure(&task->events, figure);
+    hc_task_wake(task);
+}
+
 static void serve_worker(struct hc_front_worker *w, const struct hc_message *m, int *fds, size_t count)
 {
     struct hc_task *task = w->task;
@@ -208,6 +218,10 @@ static void serve_worker(struct hc_front_worker *w, const struct hc_message *m, 
     }
     if (!task || strcmp(task->queued.id, m->job_id) != 0) {
         worker_lost(w, "its worker broke the protocol");
+        return;
+    }
+    if (m->kind == HC_SAY_FIGURE && count <= 1) {
+        figure_made(task, &m->figure, count ? fds : NULL);
         return;
     }
     w->task = NULL;

@@ -40,6 +40,15 @@ static int open_file(struct hc_front *f, const char *id, const char *path, off_t
 }
 
 /* Never something that a browser would run: what it is is in the manifest. */
+static int reply_attachment(struct hc_exchange *x, struct MHD_Response *r)
+{
+    if (!r)
+        return MHD_NO;
+    (void)MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/octet-stream");
+    (void)MHD_add_response_header(r, "Content-Disposition", "attachment");
+    return hc_reply(x, 200, r);
+}
+
 int hc_reply_file(struct hc_exchange *x)
 {
     off_t size = 0;
@@ -47,13 +56,18 @@ int hc_reply_file(struct hc_exchange *x)
     if (fd < 0)
         return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such file");
     struct MHD_Response *r = MHD_create_response_from_fd64((uint64_t)size, fd);
-    if (!r) {
+    if (!r)
         (void)close(fd);
-        return MHD_NO;
-    }
-    (void)MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/octet-stream");
-    (void)MHD_add_response_header(r, "Content-Disposition", "attachment");
-    return hc_reply(x, 200, r);
+    return reply_attachment(x, r);
+}
+
+/* Of a job that runs, the figures that it has told of. */
+static int reply_figure(struct hc_exchange *x, const struct hc_task *task)
+{
+    const struct hc_buf *data = hc_figures_find(&task->figures, x->rest);
+    if (!data)
+        return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "the job's files are there when it has ended");
+    return reply_attachment(x, MHD_create_response_from_buffer(data->len, data->data, MHD_RESPMEM_MUST_COPY));
 }
 
 int hc_get_file(struct hc_exchange *x, struct hc_tenant *t)
@@ -61,7 +75,7 @@ int hc_get_file(struct hc_exchange *x, struct hc_tenant *t)
     struct hc_task *live = hc_task_find(&x->front->tasks, t, x->id);
     struct hc_task *ended = live ? NULL : hc_store_find(x->front, t, x->id);
     if (live && !hc_task_ended(live))
-        return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "the job's files are there when it has ended");
+        return reply_figure(x, live);
     if (!live && !ended)
         return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such job");
     hc_task_unref(ended);
@@ -93,7 +107,7 @@ int hc_get_health(struct hc_exchange *x, struct hc_tenant *t)
     return hc_reply_json(x, well ? 200 : 503, &out);
 }
 
-/* What all tenants do is for who runs the daemon, and need be no tenant: the route is open. */
+/* What all tenants do is for who runs the daemon. */
 int hc_get_metrics(struct hc_exchange *x, struct hc_tenant *t)
 {
     hc_autobuf out = {0};

@@ -111,6 +111,7 @@ void hc_task_unref(struct hc_task *task)
     hc_close_fd(&task->output[1].fd);
     hc_tool_link_close(&task->tools);
     hc_events_finish(&task->events);
+    hc_figures_finish(&task->figures);
     free(task->key);
     free(task->manifest);
     free(task);

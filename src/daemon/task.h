@@ -7,6 +7,7 @@
 #include "daemon/channel.h"
 #include "spec/events.h"
 #include "daemon/problem.h"
+#include "daemon/figures.h"
 #include "daemon/queue.h"
 #include "daemon/reactor.h"
 #include "daemon/tool_link.h"
@@ -44,7 +45,8 @@ struct hc_task {
     struct hc_tool_link tools;
     int cancel_fd; /* our end: closing it ends the job */
     struct hc_events events;
-    char *manifest; /* HC_TASK_DONE, and perhaps HC_TASK_FAILED */
+    struct hc_figures figures; /* that it has made so far; none when it has ended */
+    char *manifest;            /* HC_TASK_DONE, and perhaps HC_TASK_FAILED */
     size_t manifest_len;
     struct hc_outcome outcome;
     struct hc_problem problem;           /* HC_TASK_FAILED */

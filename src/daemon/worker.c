@@ -22,8 +22,9 @@
 #include <sys/param.h>
 #include <sys/stat.h>
 
-#define REFRESH_MS 10000              /* between looks at cells that wait */
-#define MAX_BODY   ((size_t)16 << 30) /* the configuration has the real bound */
+#define REFRESH_MS  10000              /* between looks at cells that wait */
+#define FIGURE_KEPT (2 << 20)          /* bytes of one */
+#define MAX_BODY    ((size_t)16 << 30) /* the configuration has the real bound */
 
 /* A job as it came, and what is made of it. */
 struct work {
@@ -34,6 +35,7 @@ struct work {
     struct hc_uploads uploads;
     struct hc_known *known; /* the policy; held */
     const struct hc_buf *key;
+    int channel; /* to the front */
     bool session, has_tools;
     const char *stage; /* the worker's own directory in HC_STAGE_DIR */
     bool staged;       /* there is something of the job in it */
@@ -128,7 +130,6 @@ static void fill_outcome(struct hc_outcome *o, const struct hc_manifest *m)
         .denials = (int64_t)m->denials.count,
         .figures = (int64_t)m->figure_count,
     };
-    o->bytes = m->kept_bytes;
     for (size_t i = 0; i < m->figure_count; i++)
         o->bytes += m->figures[i].bytes;
     for (size_t i = 0; i < m->file_count; i++)
@@ -169,6 +170,44 @@ static void run_in_cell(struct work *w, struct hc_run *run, struct hc_manifest *
     (void)hc_run(run, m, &failed);
 }
 
+/* The program that was kept, and its record, are for the front too, which runs as another user and hands them
+ * out; everywhere else they are for the caller's eyes only. */
+static void share_code(const struct hc_run *run, const char *code_path)
+{
+    char name[72];
+    if (!code_path || run->dest.fd < 0)
+        return;
+    int n = snprintf(name, sizeof name, "%s", code_path);
+    char *ending = n > 0 && n < (int)sizeof name - 2 ? strrchr(name, '.') : NULL;
+    bool done =
+        ending && fchmodat(run->dest.fd, "code", 0750, 0) == 0 && fchmodat(run->dest.fd, name, 0640, 0) == 0;
+    if (done)
+        memcpy(ending, ".json", sizeof ".json");
+    if (!done || fchmodat(run->dest.fd, name, 0640, 0) < 0)
+        hc_warn("job %s: the program that was kept cannot be handed out: %s", run->job->job_id,
+                strerror(errno));
+}
+
+/* What of a figure may be had while its job runs. -1: nothing. */
+static int copy_figure(const struct hc_figure *f, int fd, struct hc_error *err)
+{
+    hc_autobuf data = {0};
+    if (f->bytes > FIGURE_KEPT || hc_read_all(fd, &data, (size_t)FIGURE_KEPT, err) < 0)
+        return -1;
+    return hc_sealed_memfd("hotcell-figure", data.data, data.len, err);
+}
+
+/* A front that does not keep up misses one; the manifest has them all. */
+static void tell_figure(void *ctx, const struct hc_figure *f, int fd)
+{
+    const struct work *w = ctx;
+    struct hc_message m = {.kind = HC_SAY_FIGURE, .figure = *f};
+    struct hc_error ignored;
+    memcpy(m.job_id, w->said->job_id, sizeof m.job_id);
+    hc_autofd copy = copy_figure(f, fd, &ignored);
+    (void)hc_channel_send(w->channel, &m, &copy, copy >= 0, &ignored);
+}
+
 /* The manifest goes into a sealed memfd; -1: there is none. */
 static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *err)
 {
@@ -180,7 +219,7 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
         .pass_stderr = w->fds[HC_RUN_STDERR],
         .cancel_fd = w->fds[HC_RUN_CANCEL],
         .plain_manifest = true,
-        .shared = true, /* with the front, which runs as another user and hands it out */
+        .figure_sink = {tell_figure, w},
         .tool_fd = w->has_tools ? w->fds[HC_RUN_TOOLS] : 0,
         .default_dir = HC_RESULTS_DIR,
         .share = {w->job.tenant, w->said->weight},
@@ -195,6 +234,7 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
         hc_warn("job %s: %s", w->job.job_id, err->text);
         rc = 0;
     }
+    share_code(&run, m->code_path);
     fill_outcome(outcome, m);
     outcome->bytes += (int64_t)text.len;
     hc_manifest_finish(m);
@@ -251,6 +291,7 @@ static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_
     struct work w = {.said = said,
                      .fds = fds,
                      .key = &me->key,
+                     .channel = me->channel,
                      .has_tools = count > HC_RUN_TOOLS,
                      .stage = me->stage,
                      .warm = &me->warm};
@@ -287,8 +328,7 @@ static int serve_session(struct worker *me, struct hc_message *said, int fds[HC_
                            .max_text = HC_MAX_TEXT,
                            .key = me->key.data,
                            .key_len = me->key.len,
-                           .share = {said->tenant, said->weight},
-                           .shared = true};
+                           .share = {said->tenant, said->weight}};
     memcpy(answer.job_id, said->job_id, sizeof answer.job_id);
     if (read_body(&w, &answer.error) == 0 && load_policy(&me->known, &w, &answer.error) == 0 &&
         stage_inputs(&w, &answer.error) == 0) {

@@ -53,8 +53,7 @@ static void put_line(struct hc_events *e, enum hc_event_stream stream, const cha
     if (len == 0 || e->tails[stream].cut)
         return;
     size_t before = e->lines.len;
-    /* Strict readers take no text with a NUL, which would end where it stands. */
-    bool plain = hc_utf8_valid(data, len, NULL) && !memchr(data, '\0', len);
+    bool plain = hc_utf8_valid(data, len, NULL);
     (void)hc_buf_fmt(&e->lines, "{\"event\": \"%s\", \"%s\": ", stream_names[stream],
                      plain ? "text" : "data");
     if (plain)
@@ -118,6 +117,14 @@ void hc_events_json(struct hc_events *e, const char *name, const char *json, siz
     (void)hc_buf_fmt(&e->lines, "{\"event\": \"%s\", \"%s\": ", name, name);
     hc_json_one_line(&e->lines, json, len);
     (void)hc_buf_str(&e->lines, "}\n");
+}
+
+void hc_events_figure(struct hc_events *e, const struct hc_figure *f)
+{
+    hc_autobuf text = {0};
+    hc_figure_print(f, &text);
+    if (!text.failed)
+        hc_events_json(e, "figure", text.data, text.len);
 }
 
 void hc_events_end(struct hc_events *e)

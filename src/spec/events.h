@@ -3,6 +3,7 @@
 #define HC_SPEC_EVENTS_H
 
 #include "base/buf.h"
+#include "spec/figure.h"
 
 enum hc_event_stream { HC_EVENT_STDOUT, HC_EVENT_STDERR };
 
@@ -29,6 +30,9 @@ void hc_events_output(struct hc_events *e, enum hc_event_stream stream, const ch
 
 /* {"event": NAME, NAME: ...}: `json` is one value as text, of any form. */
 void hc_events_json(struct hc_events *e, const char *name, const char *json, size_t len);
+
+/* {"event": "figure", "figure": {"path", "mime", "bytes"}} */
+void hc_events_figure(struct hc_events *e, const struct hc_figure *f);
 
 /* What is held back of both streams, and no more. */
 void hc_events_end(struct hc_events *e);

@@ -11,7 +11,6 @@
 #ifndef HC_SPEC_HANDOVER_H
 #define HC_SPEC_HANDOVER_H
 
-#include "base/version.h"
 #include "spec/job.h"
 
 #include <signal.h>
@@ -28,7 +27,7 @@ struct hc_handover_head {
     uint32_t first_len;
     uint32_t report_len;
     uint32_t job_len;
-    char version[sizeof hc_version]; /* of who wrote it */
+    uint32_t unused; /* 0 */
 };
 
 /* Descriptors of a cell's first process; nothing else is open. */

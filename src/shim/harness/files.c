@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/fd.h"
+#include "spec/figure.h"
 #include "spec/handover.h"
 #include "spec/json.h"
 
@@ -61,6 +62,40 @@ static PyObject *create_file(PyObject *self, PyObject *args)
         return NULL;
     int fd = open(at, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (fresh ? O_EXCL : O_TRUNC), 0666);
     return fd < 0 ? done(fd, path) : PyLong_FromLong(fd);
+}
+
+/* Its name is another one until it is whole. */
+static int write_beside(const char *at, const void *data, size_t len, PyObject *path)
+{
+    char temp[PATH_MAX];
+    struct hc_error err;
+    if (snprintf(temp, sizeof temp, "%s.part", at) >= (int)sizeof temp) {
+        errno = ENAMETOOLONG;
+        return (void)done(-1, path), -1;
+    }
+    hc_autofd fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    int rc = fd < 0 ? -1 : hc_write_all(fd, data, len, &err);
+    if (rc == 0)
+        rc = rename(temp, at);
+    else if (fd >= 0)
+        errno = err.sys;
+    int why = errno;
+    if (rc < 0 && fd >= 0)
+        (void)unlink(temp);
+    errno = why;
+    return rc < 0 ? ((void)done(rc, path), -1) : 0;
+}
+
+/* put_file(path, bytes): in the place of what was there, at once. */
+static PyObject *put_file(PyObject *self, PyObject *args)
+{
+    PyObject *path, *data; /* borrowed */
+    char at[PATH_MAX];
+    (void)self;
+    if (!PyArg_ParseTuple(args, "US", &path, &data) || !place_of(path, &writable, at))
+        return NULL;
+    int rc = write_beside(at, PyBytes_AS_STRING(data), (size_t)PyBytes_GET_SIZE(data), path);
+    return rc < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static int make_all(char *path, mode_t mode)
@@ -134,8 +169,8 @@ static const char *figure_of(const char *resolved)
 {
     size_t len = strlen(figures);
     const char *rest = strncmp(resolved, OUTPUT "/", 8) == 0 ? resolved + 8 : NULL;
-    bool there = rest && strncmp(rest, figures, len) == 0 && rest[len] == '/' && rest[len + 1];
-    return there && !strchr(rest + len + 1, '/') ? rest : NULL;
+    bool there = rest && strncmp(rest, figures, len) == 0 && rest[len] == '/';
+    return there && hc_figure_is_path(rest) ? rest : NULL;
 }
 
 static void send_figure(const char *figure)
@@ -204,6 +239,7 @@ int hc_files_bind(const char *directory)
         {"remove_folder", remove_folder, METH_O, NULL},
         {"read_file", read_file, METH_O, NULL},
         {"tell_figure", tell_figure, METH_O, NULL},
+        {"put_file", put_file, METH_VARARGS, NULL},
         {"part", part, METH_VARARGS, NULL},
         {0},
     };

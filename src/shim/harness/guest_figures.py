@@ -36,7 +36,7 @@ class Capture:
 
     def write(self, name, kind, save):
         """Have save(file) write one file. Its path below the output directory, or None if it was left out."""
-        size = put_file(f"{self.folder()}/{name}", save, self.size)
+        size = write_figure(f"{self.folder()}/{name}", save, self.size)
         if size > self.size:
             self.warnings.append(f"A {kind} figure was left out: {size} bytes, more than {self.size}.")
             return None
@@ -55,22 +55,19 @@ class Capture:
                                  f"no more than {self.count} are kept.")
 
 
-def put_file(path, save, most):
+def write_figure(path, save, most):
     """Have save(file) write it, and tell of it. How large it is; one that is larger than `most` is not kept."""
-    make_folder(path.rpartition("/")[0])
-    try:
-        with open(create_file(path), "wb") as file:
-            save(file)
-            file.flush()
-            size = file.seek(0, 2)
-    except BaseException:
-        discard(path)
-        raise
-    if size > most:
+    from io import BytesIO
+    file = BytesIO()  # on disk there is never half a figure, whoever looks, or kills, meanwhile
+    save(file)
+    data = file.getvalue()
+    if len(data) > most:
         discard(path)
     else:
+        make_folder(path.rpartition("/")[0])
+        put_file(path, data)
         tell_figure(path)
-    return size
+    return len(data)
 
 
 def capture(namespace, value, state, output, count, size):
@@ -148,7 +145,7 @@ class Drawn:
         folder = f"{output}/{state.directory}"
         for form in state.rules.get("formats", ["png"]):
             name = f"{self.stem}.{form}"
-            if put_file(f"{folder}/{name}", lambda file, form=form: draw(figure, file, form), state.size) <= state.size:
+            if write_figure(f"{folder}/{name}", lambda file, form=form: draw(figure, file, form), state.size) <= state.size:
                 self.names.append(name)
         self.changed = False
         self.watch(figure)
@@ -221,7 +218,7 @@ def show_plotly(state, output, figure):
     stem, written = new_stem("plotly"), {}
     for form in state.rules.get("plotly", ["json"]):
         text = PLOTLY_WRITERS[form](figure)
-        if put_file(f"{output}/{state.directory}/{stem}.{form}", lambda file, text=text: write_text(file, text),
+        if write_figure(f"{output}/{state.directory}/{stem}.{form}", lambda file, text=text: write_text(file, text),
                     state.size) <= state.size:
             written[form] = hash(text)
     state.written.append((figure, stem, written))
@@ -246,7 +243,7 @@ def write_text(file, text):
 
 
 def discard(path):
-    """Half a figure is none."""
+    """What was there before is not the figure any more."""
     try:
         remove_file(path)
     except OSError:

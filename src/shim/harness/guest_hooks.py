@@ -323,7 +323,7 @@ def save_shown(figure, space):
 
 def save_file(figure, path, most):
     form = path.rpartition(".")[2]
-    size = part("figures", "put_file")(
+    size = part("figures", "write_figure")(
         path, lambda file: figure.savefig(file, format=form, dpi=150, bbox_inches="tight"), most)
     if size > most:
         raise ValueError(f"{size} bytes, more than {most}")
