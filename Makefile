@@ -1,5 +1,5 @@
 # hotcell: build/hotcell (command line), build/hotcelld (daemon), build/hotcell-shim (what runs inside a cell), libhotcell.a.
-# make [CC=clang] [B=build/dir] [SAN=1] [WEAK=1]; targets: all check asan asan-cells lint fuzz valgrind bench soak install clean
+# make [CC=clang] [B=build/dir] [SAN=1] [WEAK=1]; targets: all check asan asan-cells lint fuzz valgrind bench soak install uninstall clean
 CC      ?= gcc
 # A directory of its own: else a later build without WEAK would take its objects up.
 ifdef WEAK
@@ -44,7 +44,7 @@ PY_LIBS    := -rdynamic $(or $(PY_STATIC),$(error no libpython.a: install libpyt
 src  = $(filter-out %-test.c %-fuzz.c,$(wildcard src/$(1)/*.c))
 objs = $(patsubst src/%.c,$(B)/obj/%.o,$(foreach d,$(1),$(call src,$(d))))
 CELL_OBJS := $(call objs,cell inside spec base)
-CLI_OBJS  := $(call objs,cli mcp client)
+CLI_OBJS  := $(call objs,cli mcp client report)
 LEDGER_OBJS := $(call objs,ledger)
 SHIM_OBJS := $(filter-out %/init_start.o,$(call objs,shim shim/guard shim/harness))
 SPEC_OBJS := $(call objs,spec base)
@@ -68,7 +68,10 @@ $(B)/obj/daemon/other_routes.o: $(B)/gen/openapi.inc
 $(B)/obj/shim/init_image.o: $(B)/gen/init.inc
 $(B)/gen/openapi.inc: src/daemon/openapi.json
 $(B)/gen/init.inc: $(B)/init/init
-$(B)/gen/openapi.inc $(B)/gen/init.inc:
+$(B)/obj/report/page.o $(B)/fuzz/obj/report/page.o: $(B)/gen/style.inc $(B)/gen/sort.inc
+$(B)/gen/style.inc: src/report/style.css
+$(B)/gen/sort.inc: src/report/sort.js
+$(B)/gen/openapi.inc $(B)/gen/init.inc $(B)/gen/style.inc $(B)/gen/sort.inc:
 	@mkdir -p $(@D) && od -An -v -tu1 $< | sed 's/\([0-9]\) *$$/\1,/; s/\([0-9]\)  */\1, /g' >$@.new && mv $@.new $@
 # The first process of a warm cell: of its own, as it has no C library (init_start.c), and no sanitizer. Nothing would relocate it.
 $(B)/init/%.o: src/shim/%.c Makefile
@@ -103,6 +106,9 @@ $(B)/test/%: src/%.c $(B)/libhotcell.a
 $(B)/test/daemon/%: src/daemon/%.c $(B)/libdaemon.a $(B)/libhotcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $< $(B)/libdaemon.a $(B)/libhotcell.a $(LIBS_DAEMON) $(LIBS) -lm -lcmocka
+$(B)/test/report/%: src/report/%.c $(call objs,report) $(B)/libhotcell.a
+	@mkdir -p $(@D) && echo "  TEST $<"
+	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter-out %.h,$^) $(LIBS) -lm -lcmocka
 $(B)/test/ledger/%: src/ledger/%.c $(filter-out %/main.o,$(LEDGER_OBJS)) $(B)/libdaemon.a $(B)/libhotcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter-out %.h,$^) $(LIBS_DAEMON) $(LIBS) -lm -lcmocka
@@ -158,6 +164,7 @@ $(B)/fuzz/%-fuzz: $(B)/fuzz/obj/%-fuzz.o $(B)/fuzz/libspec.a
 # Of the daemon only what parses.
 $(B)/fuzz/daemon/config-fuzz: $(patsubst %,$(B)/fuzz/obj/daemon/%.o,config config_options config_print config_tokens)
 $(B)/fuzz/daemon/request-fuzz: $(patsubst %,$(B)/fuzz/obj/daemon/%.o,request tool_answer)
+$(B)/fuzz/report/page-fuzz: $(patsubst src/%.c,$(B)/fuzz/obj/%.o,$(call src,report))
 # $(call fuzz_one,FLAGS): the target of this rule, its output only if it finds something
 fuzz_one = @$< $(1) -rss_limit_mb=1024 -timeout=10 >$(B)/$(@F).log 2>&1 || { tail -n 30 $(B)/$(@F).log; exit 1; }
 fuzz_of = $(patsubst %-fuzz,%,$(basename $(@F)))
@@ -170,14 +177,13 @@ fuzz-regressions: $(FUZZERS:%=%.once)   # seeds, what earlier runs kept, and the
 	@echo "fuzz regressions: clean"
 $(FUZZERS:%=%.once): %.once: %
 	$(call fuzz_one,-runs=1 $$(find src/*/seeds/$(fuzz_of) $(B)/corpus/$(fuzz_of) $(B)/corpus/$(fuzz_of)-* -type f 2>/dev/null))
-lint: $(B)/gen/harness.inc $(B)/gen/drill.inc $(B)/gen/openapi.inc $(B)/gen/init.inc
+lint: $(B)/gen/harness.inc $(B)/gen/drill.inc $(B)/gen/openapi.inc $(B)/gen/init.inc $(B)/gen/style.inc $(B)/gen/sort.inc
 	scripts/lint $(B)
-bench: all
-	tests/bench/cold $(B)
-	tests/bench/guard $(B)
-	tests/bench/warm $(B)
+bench: all   # BENCH="cold --peer ..."; the report is in $(B)/bench
+	$(MAKE) WEAK=1 B=$(B)/weak $(B)/weak/hotcell $(B)/weak/hotcell-shim
+	tests/bench/run --build $(B) $(BENCH)
 soak: all
-	tests/bench/soak $(B)
+	tests/bench/run --build $(B) -o $(B)/soak soak $(SOAK)
 install: all
 	@! grep -q HOTCELL_WITHOUT $(B)/hotcell || { echo "install: $(B) is a weakened build, for tests only" >&2; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell/policies $(DESTDIR)$(PREFIX)/share/hotcell/rootfs
@@ -192,9 +198,16 @@ install: all
 	install src/python/hotcell-runner src/python/hotcell-pyrun $(DESTDIR)$(PREFIX)/bin/
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
 	for u in service socket; do sed 's|/usr/local/|$(PREFIX)/|' scripts/systemd/hotcelld.$$u >$(DESTDIR)$(PREFIX)/lib/systemd/system/hotcelld.$$u; done
+	install -d $(DESTDIR)$(PREFIX)/libexec/hotcell/slurm
+	install $(wildcard scripts/slurm/*) $(DESTDIR)$(PREFIX)/libexec/hotcell/slurm/
 	for m in $(MAN); do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$$(basename $$m); done
+uninstall:   # with the PREFIX and DESTDIR of then. Trees, results and configuration stay
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,hotcell hotcelld hotcell-runner hotcell-pyrun)
+	rm -rf $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell $(DESTDIR)$(PYTHONDIR)/hotcell
+	rm -f $(foreach u,service socket,$(DESTDIR)$(PREFIX)/lib/systemd/system/hotcelld.$(u))
+	rm -f $(foreach m,$(notdir $(MAN)),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(m)))/$(m))
 clean:
 	rm -rf $(B)
 -include $(shell find $(B) -name '*.d' -type f 2>/dev/null)
-.PHONY: all probe warm unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install clean
+.PHONY: all probe warm unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install uninstall clean
 .DELETE_ON_ERROR:

@@ -388,3 +388,10 @@ def _read(path):
         return Path(path).read_text(errors="replace")
     except OSError:
         return ""
+
+
+def _readlink(path):
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""

@@ -33,13 +33,14 @@ LONG = {"test_escapes", "test_compatibility", "test_cpython", "test_rootfs_build
         "test_rows_s3", "test_adapters_s0", "test_adapters_s1", "test_adapters_s2", "test_adapters_s3", "test_adapters_live",
         "test_python_tools", "test_figures", "test_deadline",
         "test_doctor", "test_probe", "test_probe_calls", "test_faults", "test_cgroups", "test_scopes", "test_soak",
-        "test_vm", "test_mcp_client", "test_chaos", "test_load", "test_malformed"}
+        "test_vm", "test_bench", "test_mcp_client", "test_chaos", "test_load", "test_malformed", "test_slurm"}
 
 # What runs in the test machine every time (scripts/test), and as whom: what needs cgroup v2 as both, the rest of what is about the
 # kernel as one, because a cell takes two seconds there, and what is about systemd where that is process 1. "scripts/test
 # --machine-all" is for all, as both.
 MACHINE = {"test_limits": "root ordinary", "test_cgroups": "root ordinary", "test_hostile": "root ordinary", "test_matrix": "root",
-           "test_inside": "ordinary", "test_scopes": "systemd-root systemd-ordinary", "test_units": "systemd-root"}
+           "test_inside": "ordinary", "test_scopes": "systemd-root systemd-ordinary", "test_units": "systemd-root",
+           "test_slurm_cgroups": "root"}
 # What shows that cells hold: "scripts/test --machine-all" runs all of it in warm cells too, every run of scripts/test what could end
 # otherwise in them and is quick ("warm"); the drill is in test_warm.
 CONTAINED = {"test_inside", "test_denials", "test_limits", "test_attacks", "test_channels", "test_hostile", "test_drill", "test_filter",

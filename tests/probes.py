@@ -74,7 +74,7 @@ def outside(lines, user, directory):
     need()
     text = json.dumps({"code": script(lines).decode()}, separators=(",", ":")).encode()
     handover = directory / "handover"
-    handover.write_bytes(0x68634833.to_bytes(4, sys.byteorder) + len(text).to_bytes(4, sys.byteorder) + bytes(16) + text)
+    handover.write_bytes(0x68634833.to_bytes(4, sys.byteorder) + len(text).to_bytes(4, sys.byteorder) + bytes(32) + text)
     done = subprocess.run(["/bin/sh", "-c", 'exec "$0" 4<"$1"', PROBE, handover], cwd=directory, capture_output=True, text=True,
                           check=False, timeout=cells.PATIENCE, env={}, **user.popen_arguments())
     assert done.returncode == 0, done

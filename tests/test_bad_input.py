@@ -411,7 +411,8 @@ def test_tree_that_is_not_there(here):
     for arguments in (["-t", "absent", "ok.py"], ["-t", "absent", "--json", "ok.py"]):
         done = cells.hotcell("run", *arguments, cwd=here)
         assert done.returncode == UNAVAILABLE
-        assert done.stderr == "hotcell: tree 'absent' is not built: run 'hotcell tree build absent'\n"
+        assert done.stderr == ("hotcell: tree 'absent' is not built, and no recipe has that name: 'hotcell tree list' says "
+                               "which trees there are\n")
     state = {"HOTCELL_STATE": str(here / "state")}
     done = cells.hotcell("run", "ok.py", cwd=here, env=state)  # the default policy's
     assert_refused(done, UNAVAILABLE, "hotcell tree build scientific")

@@ -1,5 +1,5 @@
 """Everything that a hotcelld consists of is killed while it works: every promise is kept, or its end honestly unknown, and nothing is
-left. The long form is tests/bench/chaos."""
+left. The long form is "tests/bench/run chaos"."""
 
 import chaos
 

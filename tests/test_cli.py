@@ -11,7 +11,7 @@ import cells
 import pytest
 
 SOURCE = Path(__file__).resolve().parent.parent / "src"
-COMMANDS = ["run", "check", "mcp", "tree", "policy", "verify", "doctor", "clean"]
+COMMANDS = ["run", "check", "mcp", "tree", "policy", "verify", "report", "doctor", "clean"]
 
 
 @pytest.fixture

@@ -179,6 +179,11 @@ def test_metrics_are_for_who_runs_it(daemon):
 
 # ---- bad requests ----
 
+def described(properties):
+    """A job whose tool has these arguments."""
+    return json.dumps({"code": "1", "tools": {"a": {"parameters": {"properties": properties}}}}).encode()
+
+
 @pytest.mark.parametrize("spec, status, says", [
     (b"{", 400, "request:1:2: "),
     (b'{"code": "1",\n "inputs": {"a": "/etc/passwd"}}', 400, "request:2:18: inputs.a: expected an object"),
@@ -189,6 +194,8 @@ def test_metrics_are_for_who_runs_it(daemon):
     (b'{"code": "1", "tree": "nobodys"}', 422, "nobodys"),
     (b'{"code": "1", "limits": {"memory": "much"}}', 400, "limits.memory"),
     (b'{"code": "\\ud800"}', 400, "request:1:"),
+    (described({f"p{i}": {"default": 0} for i in range(20000)}), 400, "tools.a.parameters: more than 262144 bytes"),
+    (described({"p": {"default": "x" * 65536}}), 400, "tools.a.parameters: a default of more than 65536 bytes"),
     (b"", 400, "request:1:1"),
 ])
 def test_a_wrong_request_is_told_what_is_wrong(daemon, spec, status, says):
@@ -303,6 +310,7 @@ def test_what_was_promised_and_not_begun_in_time_is_for_the_next_daemon(user):
         cells.wait_until("a cell", d.busy_worker)
         waiting = d.post_async("print('at last')")
         assert d.end() == 0
+        assert d.log.count("drain is over: 1 jobs that run are cancelled") == 1
         d.start_again()
         assert d.result(waiting)["manifest"]["stdout"]["text"] == "at last\n"
         assert d.get(f"/v1/jobs/{running}").json["manifest"]["status"] == "killed"

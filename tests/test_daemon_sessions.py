@@ -118,10 +118,13 @@ def test_files_of_a_session(daemon, session):
     assert daemon.get(f"{session}/files/a.txt").body == b"a"
     for path in ("b.txt", "../a", "manifest.json/.."):
         assert daemon.get(f"{session}/files/{path}").status == 404
+    program = daemon.run(session, "1 + 1", persist_code=True)["manifest"]["code_path"]
+    assert b"1 + 1" in daemon.get(f"{session}/files/{program}").body
+    assert b"job_id" in daemon.get(f"{session}/files/{program[:-3]}.json").body
     ended = daemon.request("DELETE", session).json
     assert (ended["state"], ended["reason"]) == ("ended", "closed")
     assert [f["path"] for f in ended["manifest"]["files"]] == ["a.txt"]
-    assert [r["state"] for r in ended["manifest"]["runs"]] == ["kept"]
+    assert [r["state"] for r in ended["manifest"]["runs"]] == ["kept", "kept"]
     assert daemon.get(f"{session}/files/a.txt").body == b"a"
     assert daemon.get(session.replace("sessions", "jobs")).json["manifest"] == ended["manifest"]
 
@@ -252,6 +255,33 @@ def test_the_manual_has_all_reasons_for_an_end():
     page = (cells.BUILD / "man/hotcelld.8").read_text().partition("reason :\n.Bl")[2].partition("\n.El")[0]
     named = {word for line in page.splitlines() if line.startswith(".It ") for word in line.split() if word not in (".It", "Ql", ",")}
     assert named == set(daemons.openapi()["components"]["schemas"]["Session"]["properties"]["reason"]["enum"])
+
+
+# A quota, how much of it there is, and a run that uses all of that up.
+USED_UP = {
+    "files": ("stored_bytes", "1M", {"code": "open('f', 'wb').write(bytes(1 << 20))"}),
+    "figures": ("stored_bytes", "1K", {"code": "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"}),
+    "kept programs": ("stored_bytes", "900K", {"code": "#" * (900 << 10), "persist_code": True}),
+    "memory": ("gb_seconds", 0.001, {"code": "import time\nx = b'x' * (64 << 20)\ntime.sleep(0.2)"}),
+}
+
+
+@pytest.mark.parametrize("what", USED_UP)
+def test_what_a_run_leaves_and_uses_counts_when_it_ends(what, user, request):
+    """A session may have ten thousand runs: were they counted at its end, no quota would hold."""
+    quota, most, spec = USED_UP[what]
+    tree = {"tree": request.getfixturevalue("scientific") and "scientific"} if what == "figures" else {}
+    with daemons.Daemon(user, config={"workers": 1, "quotas": {quota: most}}) as d:
+        session = d.session(tree)
+        assert d.send(f"{session}/runs", spec).json["manifest"]["status"] == "ok"
+        answer = d.send(f"{session}/runs", spec)
+        assert (answer.status, answer.json["quota"], answer.json["retry"]) == (429, quota, "not_started")
+        assert d.request("DELETE", session).status == 200
+        assert d.send("/v1/sessions", d.spec(tree)).status == 429
+        if quota == "stored_bytes":
+            assert d.request("DELETE", session).status == 204
+            d.session(tree)
+        assert d.end() == 0
 
 
 def test_a_job_that_waits_for_the_memory_of_a_session_runs_when_that_ends(user):

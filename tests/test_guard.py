@@ -515,6 +515,33 @@ def test_s0_15_links_are_followed_before_the_test(base_tree):
     assert result.stdout.startswith("True\nPermissionError: not to be written: /usr/share/zoneinfo/")
 
 
+def test_links_that_a_program_made_are_followed_before_the_test(base_tree):
+    """A link may lead elsewhere once it stands elsewhere: from then on what a path looks like says nothing."""
+    policy = {"files": {"write": ["/tmp/in"], "write_message": "not to be written: {path}"}}
+    result = run("""
+import os
+os.makedirs("/tmp/in/a/b")
+tell(lambda: open("/tmp/in/a/file", "w").write("x"))
+os.symlink("../..", "/tmp/in/a/b/link")
+os.rename("/tmp/in/a/b/link", "/tmp/in/link")
+tell(lambda: open("/tmp/in/link/tmp/file", "w"))
+tell(lambda: os.mkdir("/tmp/in/link/tmp/folder"))
+tell(lambda: open("/tmp/in/a/file", "a").write("x"))
+""", policy)
+    assert result.stdout.splitlines() == ["1", "PermissionError: not to be written: /tmp/file",
+                                          "PermissionError: not to be written: /tmp/folder", "1"]
+
+
+@pytest.mark.parametrize("path", ["/tmp/in/../out", "/tmp/./out", "//tmp/out", "/tmp/in/../in/../out", "in/../out", "./out", "out", "in2", "/tmp/in2"])
+def test_a_path_is_taken_by_what_it_names_however_it_is_spelt(base_tree, path):
+    policy = {"files": {"write": ["/tmp/in"], "write_message": "not to be written: {path}"}}
+    result = run(f"import os\nos.mkdir('/tmp/in')\nos.chdir('/tmp')\ntell(lambda: open({path!r}, 'w'))\n"
+                 "tell(lambda: open('in/file', 'w').write('x'))\nos.chdir('in')\ntell(lambda: open('file', 'a').write('x'))", policy)
+    refused, *allowed = result.stdout.splitlines()
+    assert refused == f"PermissionError: not to be written: /tmp/{path.rpartition('/')[2]}"
+    assert allowed == ["1", "1"]
+
+
 WRITES = {"files": {"write": ["/tmp"], "write_message": "not to be written: {path}"}}
 PREPARED = """
 import os, pathlib, shutil, sqlite3, tempfile

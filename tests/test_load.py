@@ -1,4 +1,4 @@
-"""Many jobs for one daemon, and an end of all its processes in the middle of them. The long form of the first is tests/bench/daemon."""
+"""Many jobs for one daemon, and an end of all its processes in the middle of them. The long form of the first is "tests/bench/run endurance"."""
 
 import contextlib
 import os

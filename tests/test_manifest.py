@@ -91,7 +91,8 @@ def test_times_and_usage_are_in_order(ended):
     started, finished = [datetime.datetime.fromisoformat(m[key].replace("Z", "+00:00"))
                          for key in ("started", "finished")]
     assert started <= finished <= datetime.datetime.now(datetime.timezone.utc)
-    assert all(value >= 0 for value in [*m["usage"].values(), *m["timing"].values()] if value is not None)
+    assert all(value >= 0 for value in [*m["usage"].values(), *m["timing"].values()]
+               if value is not None and value is not m["usage"]["samples"])
     assert m["timing"]["queue"] == 0
     assert m["timing"]["run"] <= m["usage"]["wall"] <= (finished - started).total_seconds() + 0.002
     if m["status"] not in ("rejected",):
@@ -333,3 +334,28 @@ def test_manifest_of_another_shape_is_not_all_as_recorded(signed, change):
 def test_missing_manifest(signed):
     assert_fails(cells.hotcell("verify", "nowhere.json"), "nowhere.json", "No such file", status=65)
     assert_fails(cells.hotcell("verify", str(signed.output)), status=65)
+
+
+# ---- what was used from moment to moment ----
+
+GROWS = """
+import time
+kept = [b'x' * (1 << 20) for _ in range(60)]
+end = time.monotonic() + 1.5
+while time.monotonic() < end:
+    sum(range(1000))
+"""
+
+
+def test_samples_say_what_was_used_when(base_tree):
+    result = cells.run(GROWS, "--memory", "200M", "--timeout", f"{20 * cells.SLOWNESS:g}s")
+    assert result.manifest["status"] == "ok", result
+    check(result.manifest)
+    usage = result.manifest["usage"]
+    samples = usage["samples"]
+    assert 2 <= len(samples) <= 120
+    times, cpu = [s["t"] for s in samples], [s["cpu"] for s in samples]
+    assert times == sorted(times) and 0.05 < times[0] and times[-1] <= usage["wall"]
+    assert cpu == sorted(cpu) and cpu[-1] > 0
+    assert samples[-1]["memory"] > 60 << 20 and max(s["memory"] for s in samples) <= usage["memory_peak"]
+    assert max(s["pids"] for s in samples) >= 1

@@ -278,6 +278,17 @@ def test_a_run_that_is_killed_costs_only_itself(session, code, status, state, va
     assert in_session(session, "x")["structuredContent"]["value"]["text/plain"] == value
 
 
+def test_a_run_is_answered_whatever_it_reports(base_tree):
+    """On the interpreter's own channel, as deep as a report may be that no session's answer holds."""
+    with mcp_client.Server("--policy=none") as server:
+        server.initialize()
+        server.tool("session_open")
+        code = "import os, struct\nbody = b'{\"results\": ' + b'[' * 62 + b']' * 62 + b'}'\n" \
+               "os.write(3, struct.pack('=BBHI', 5, 1, 0, len(body)) + body)"
+        assert in_session(server, code)["isError"]
+        in_session(server, "1")  # is not told that the session is busy
+
+
 @pytest.mark.parametrize("way", ["tool", "cancel"])
 def test_an_interrupt_keeps_the_variables(session, way):
     in_session(session, "x = 1")
@@ -474,6 +485,8 @@ def test_data_of_the_host(base_tree):
     (["prog.py"], 64, "expected no program"), (["--json"], 64, "--json"), (["--jobs", "0"], 64, "1 to 64"),
     (["--store", "1K"], 64, "1M"), (["-p", "nowhere"], 78, "nowhere"), (["-o", "/dev/null/x"], 65, "/dev/null"),
     (["-t", "nowhere"], 69, "nowhere"), (["--timeout", "x"], 64, "timeout"),
+    (["--input", "a=/nowhere.csv"], 65, "input 'a': /nowhere.csv: No such file"),  # not only to each program
+    (["--tool", "f=nowhere"], 78, "tool 'f': 'nowhere' is no program that can be started"),
 ])
 def test_wrong_command_lines(base_tree, options, status, says):
     done = cells.hotcell("mcp", "-t", base_tree, *options)

@@ -55,6 +55,16 @@ def test_a_place_that_cannot_be_used_is_refused_in_one_line(user):
         assert status == 78 and f"belongs to uid 61601, and is to belong to who starts hotcelld ({user.uid})" in line
 
 
+def test_a_group_that_is_not_the_callers_is_named():
+    user = cells.ordinary()
+    if user.is_root:
+        cells.skip("is for an ordinary user")
+    configuration = cells.new_directory(user) / "conf"
+    configuration.write_text('{"socket": {"group": "root"}}')
+    status, line = refused(user, config=configuration)
+    assert status == 78 and "cannot be given to group 0 (socket.group: one of who starts hotcelld): Operation not permitted" in line
+
+
 # ---- a full disk ----
 
 class SmallDisk(daemons.Daemon):

@@ -446,7 +446,8 @@ def test_a_session_of_the_daemons(client, here):
 def test_a_session_is_closed_behind_its_block(daemon):
     with hotcell.Daemon(daemon.socket).session(**BOUNDS) as session:
         assert session.run("1").value == 1
-        for wrong in (lambda: session.run(5), lambda: session.run("1", timeout="x"), lambda: session.branch([]),
+        for wrong in (lambda: session.run(5), lambda: session.run("1", limits=5), lambda: session.branch(5),
+                      lambda: session.run("1", timeout="x"), lambda: session.branch([]),
                       lambda: session.rollback("none"), lambda: session.keep(1), lambda: session.checkpoint("a b")):
             with pytest.raises(hotcell.InputError):  # as of a session without a daemon
                 wrong()

@@ -169,6 +169,16 @@ def test_what_no_answer_can_be_is_an_error_of_its_call_alone(how, daemon):
         assert line.startswith(expected), (line, expected)
 
 
+@pytest.mark.parametrize("how", ["command", "daemon"])
+def test_a_number_that_nobody_could_read_is_refused_with_its_call_alone(how, daemon):
+    """Python's json reads no integer of more than 4300 digits: whoever answers tools, or reads events, would fail over it."""
+    code = "import sys\nsys.set_int_max_str_digits(0)\nfor digits in (4300, 4301, 1):\n" \
+           "    try: print(tools.size(n=10 ** digits - 1))\n    except ToolError as error: print(error)"
+    options = {"tools": [hotcell.Tool(lambda n: n.bit_length(), name="size", parameters={})], **BOUNDS}
+    result = hotcell.run(code, **options) if how == "command" else hotcell.Daemon(daemon.socket).run(code, **options)
+    assert result.text.splitlines() == ["14285", "arguments: a number of more than 4300 digits", "4"], result
+
+
 def test_a_tool_may_say_that_it_answers_more():
     tools = {"much": hotcell.Tool(lambda: "x" * (2 << 20), result_size="4M"), "little": hotcell.Tool(lambda: "x" * 100, result_size=90)}
     result = hotcell.run("print(len(tools.much()))\ntry: tools.little()\nexcept ToolError as e: print(e)", tools=tools, **BOUNDS)

@@ -36,6 +36,7 @@ PROGRAMS = {
     "limit": "open('kept', 'w').write('x')\nwhile True: pass",
     "exit": "raise SystemExit(5)",
     "odd name": "open('a\\nb', 'w').write('x')",
+    "no text": "import os, warnings\nprint('a\\0b')\nos.write(2, b'\\0\\xff\\n')\nwarnings.warn('\\0')\n'\\0'",
 }
 
 
@@ -50,6 +51,24 @@ def test_a_job_ends_as_it_does_without_a_daemon(daemon, name):
     for path in warm.files():
         assert (warm.output / path).read_bytes() == (other.output / path).read_bytes()
         assert (warm.output / path).stat().st_mode == (other.output / path).stat().st_mode
+
+
+# A report as deep as `depth`, by the interpreter's own channel, as a hostile program would send it.
+DEEP = """
+import os, struct, time
+body = b'{"results": ' + b"[" * depth + b"]" * depth + b"}"
+os.write(3, struct.pack("=BBHI", 5, 1, 0, len(body)) + body)
+time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize("depth, kept", [(54, True), (62, False)])
+def test_no_report_is_too_deep_for_who_reads_it(daemon, depth, kept):
+    """Of one that is, its manifest says so, and who waits for the manifest gets it."""
+    result = run(daemon, f"depth = {depth}\n{DEEP}", "--policy=none", "--timeout=1s", "--grace=0")
+    assert result.status in (1, 3), result
+    assert bool(result.manifest["guest"] and result.manifest["guest"]["results"]) is kept, result
+    assert kept or any("nested deeper" in line for line in result.manifest["warnings"]), result
 
 
 def test_what_the_command_line_says_goes_along(daemon):
@@ -129,8 +148,17 @@ def test_without_a_daemon(user):
     for option in ("--warm=try", "--warm=no"):
         result = cells.run("print(1)", option, user=user, env=env)
         assert (result.status, result.stdout, result.stderr) == (0, "1\n", ""), result
-    result = cells.run("print(1)", "--warm", user=user, env={"HOTCELL_SOCKET": "http://nowhere"})
-    assert result.status == 64, result
+    for place in ("http://nowhere", "http://localhost:65536", "http://localhost:0", "https://localhost:80"):
+        result = cells.run("print(1)", "--warm", tree=None, user=user, env={"HOTCELL_SOCKET": place})
+        assert result.status == 64 and f"expected a path, or http://HOST:PORT, got '{place}'" in result.stderr, result
+
+
+def test_who_may_not_connect_is_not_told_to_start_another():
+    cells.need_root()
+    with daemons.Daemon() as d:
+        d.directory.chmod(0o711)
+        result = cells.run("1", "--warm", tree=None, user=cells.ordinary(), env={"HOTCELL_SOCKET": str(d.socket)})
+        assert result.status == 69 and "Permission denied: socket.mode and socket.group of hotcelld.conf(5)" in result.stderr, result
 
 
 def test_a_try_runs_here_what_the_daemon_cannot_take(daemon):

@@ -1,4 +1,4 @@
-"""Many cells leave the host as one does: as it was. The long form, with a table, is tests/bench/soak."""
+"""Many cells leave the host as one does: as it was. The long form is "tests/bench/run soak"."""
 
 import pytest
 

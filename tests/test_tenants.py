@@ -80,10 +80,29 @@ def test_policies_memory_and_uids_are_what_the_configuration_says():
         assert d.post(small).json["tenant"] == "mine"
         answer = d.post({**small, "limits": {"memory": "201M"}})
         assert (answer.status, answer.json["quota"]) == (429, "memory")
+        assert answer.json["detail"] == "limits.memory is 201M, and all of the tenant's jobs together may have 200M (quota memory)"
         assert "Retry-After" not in answer.headers  # no waiting helps
         if cells.IS_ROOT:
             os.chmod(d.socket, 0o666)
-            assert d.get("/v1/jobs", uid=QUIET).status == 403
+            answer = d.get("/v1/jobs", uid=QUIET)
+            assert answer.status == 403 and f"(uid {QUIET}): see tenants and local_users" in answer.json["detail"], answer
+            answer = d.request("GET", "/v1/jobs", headers={"Authorization": "Bearer x"}, uid=QUIET)  # it wants to be somebody else
+            assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
+
+
+def test_who_runs_a_daemon_sees_what_it_counts_without_being_a_tenant(user):
+    with daemons.Daemon(user, config={"local_users": "none"}) as d:
+        assert d.get("/v1/jobs", uid=user.uid if cells.IS_ROOT else None).status == 403
+        assert "hotcell_jobs_total" in d.get("/metrics", uid=user.uid if cells.IS_ROOT else None).body.decode()
+        if cells.IS_ROOT:
+            os.chmod(d.socket, 0o666)
+            assert d.get("/metrics", uid=QUIET).status == 403
+
+
+def test_a_job_is_listed_as_soon_as_nothing_else_runs():
+    """While much runs it may take a second. On a loaded host the one who asks may be too fast, but not every time."""
+    with daemons.Daemon() as d:
+        assert any(d.post("1").json["job_id"] in (row["job_id"] for row in report(d, "jobs")) for _ in range(20))
 
 
 def test_what_a_daemon_did_is_listed_while_it_runs_and_afterwards(user):

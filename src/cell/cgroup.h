@@ -127,5 +127,6 @@ struct hc_cgroup_usage {
 void hc_cgroup_usage(const struct hc_cgroup *cg,
                      struct hc_cgroup_usage *out);    /* all of it: once, at the end */
 int64_t hc_cgroup_cpu_us(const struct hc_cgroup *cg); /* user and system */
+void hc_cgroup_now(const struct hc_cgroup *cg, int64_t *memory, int64_t *pids);
 
 #endif

@@ -77,6 +77,12 @@ int64_t hc_cgroup_cpu_us(const struct hc_cgroup *cg)
     return number_behind(read_keyed(cg->fd, "cpu.stat", text), "usage_usec", ' ');
 }
 
+void hc_cgroup_now(const struct hc_cgroup *cg, int64_t *memory, int64_t *pids)
+{
+    *memory = read_number(cg->fd, "memory.current");
+    *pids = read_number(cg->fd, "pids.current");
+}
+
 void hc_cgroup_usage(const struct hc_cgroup *cg, struct hc_cgroup_usage *out)
 {
     char text[FILE_MAX];

@@ -192,7 +192,7 @@ const char *hc_dest_refusal(const struct hc_error *err)
 int hc_dest_write(struct hc_dest *d, const char *name, const void *data, size_t len, struct hc_error *err)
 {
     struct hc_dest_file o;
-    if (hc_dest_begin(&o, d, name, 0600, err) < 0) {
+    if (hc_dest_begin(&o, d, name, d->shared ? 0640 : 0600, err) < 0) {
         hc_dest_abandon(&o);
         return -1;
     }
@@ -207,7 +207,7 @@ int hc_dest_make_dir(struct hc_dest *d, const char *name, struct hc_error *err)
 {
     if (hc_dest_open(d, err) < 0)
         return -1;
-    if (mkdirat(d->fd, name, 0700) < 0 && errno != EEXIST)
+    if (mkdirat(d->fd, name, d->shared ? 0750 : 0700) < 0 && errno != EEXIST)
         return hc_fail(err, errno, "make the directory %s/%s", d->path, name);
     return 0;
 }

@@ -15,6 +15,7 @@ struct hc_dest {
     bool named;          /* by the user; else it is the default place, which must be ours */
     int fd;              /* -1 until needed; owned */
     mode_t mode;         /* of the directory, when it was opened */
+    bool shared;         /* its group may read what we write of our own, which nobody else may otherwise */
 };
 
 int hc_dest_open(struct hc_dest *d, struct hc_error *err);
@@ -24,8 +25,8 @@ void hc_dest_finish(struct hc_dest *d);
  * manifest; NULL if it failed for another reason. */
 const char *hc_dest_refusal(const struct hc_error *err);
 
-/* A new file of our own in the destination, replacing what was there under that name, mode 0600. `name` may
- * hold one directory. */
+/* A new file of our own in the destination, replacing what was there under that name, mode 0600, or 0640 if
+ * it is shared. `name` may hold one directory. */
 int hc_dest_write(struct hc_dest *d, const char *name, const void *data, size_t len, struct hc_error *err);
 
 /* A file that gets its name when it is complete, in the place of what was there: `fd` is for writing. `path`
@@ -42,7 +43,8 @@ int hc_dest_begin(struct hc_dest_file *o, struct hc_dest *d, const char *path, m
 int hc_dest_commit(struct hc_dest_file *o, const char *path, struct hc_error *err);
 void hc_dest_abandon(struct hc_dest_file *o); /* also after any of them has failed */
 
-/* A directory of our own in the destination, mode 0700; one that is there already is left as it is. */
+/* A directory of our own in the destination, mode 0700, or 0750; one that is there already is left as it is.
+ */
 int hc_dest_make_dir(struct hc_dest *d, const char *name, struct hc_error *err);
 
 struct hc_collect {

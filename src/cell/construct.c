@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /* All but that of time, which the child makes itself (clocks.c). */
 #define NAMESPACES                                                                                           \
@@ -132,6 +133,16 @@ static int write_maps(const struct hc_launch *l, struct hc_error *err)
     return rc < 0 ? hc_ctx(err, "map ids into the cell ('hotcell doctor' says more)") : 0;
 }
 
+/* It goes on into the shim while we look at it: one that fails at once, as that of another version does, has
+ * said why in a line. No program was read yet, and so the line is ours. */
+static int ended_early(const struct hc_launch *l, struct hc_error *err)
+{
+    char said[512] = "";
+    if (read(l->stderr_fd, said, sizeof said - 1) <= 0 || !*said)
+        return hc_fail(err, 0, "the cell's first process ended while it was being built");
+    return hc_fail(err, 0, "the interpreter did not start: %.*s", (int)strcspn(said, "\n"), said);
+}
+
 /* A process that ends has no namespaces any more some time before it is known to have ended. */
 #define ENDING_MS 500
 
@@ -141,9 +152,7 @@ static int check_layers(struct hc_launch *l, const struct hc_facts *facts, struc
     if (hc_layers_check(l->m, &l->plan, facts, l->sup.pid, NULL, &l->cgroup, l->no_cgroup, err) == 0)
         return 0;
     struct pollfd first = {.fd = l->sup.pidfd, .events = POLLIN};
-    return poll(&first, 1, ENDING_MS) == 1
-               ? hc_fail(err, 0, "the cell's first process ended while it was being built")
-               : -1;
+    return poll(&first, 1, ENDING_MS) == 1 ? ended_early(l, err) : -1;
 }
 
 static int await_construction(struct hc_launch *l, struct hc_error *err)
@@ -160,7 +169,7 @@ static int await_construction(struct hc_launch *l, struct hc_error *err)
         if (rc < 0)
             return -1;
         if (rc == 1)
-            return checked ? 0 : hc_fail(err, 0, "the cell's first process ended while it was being built");
+            return checked ? 0 : ended_early(l, err);
         if (a.msg.kind == HC_SYNC_ERROR)
             return hc_sync_failure(&a, err);
         if (a.msg.kind == HC_SYNC_KEPT) {

@@ -86,17 +86,32 @@ static void watch_memory(struct hc_loop *l)
     hc_enforce_warn(l, HC_SIGNAL_MEMORY, HC_WARNED_MEMORY);
 }
 
+static void add_sample(const struct hc_supervisor *s, int64_t now_us, int64_t cpu_us)
+{
+    struct hc_usage_sample now = {
+        .at_us = now_us, .memory = s->memory_now, .cpu_us = cpu_us, .pids = s->tasks_now};
+    if (s->cgroup->fd >= 0)
+        hc_cgroup_now(s->cgroup, &now.memory, &now.pids);
+    hc_samples_add(s->samples, now);
+}
+
 void hc_enforce_watch(struct hc_loop *l)
 {
     struct hc_supervisor *s = l->s;
     const struct hc_limits *limits = &s->policy->limits;
-    int64_t cpu_us;
-    if (s->cgroup->fd >= 0) {
-        cpu_us = hc_cgroup_cpu_us(s->cgroup);
-    } else {
+    int64_t now_us = hc_now_us(), cpu_us;
+    const bool due = hc_samples_due(s->samples, now_us);
+    if (s->cgroup->fd < 0) {
         watch_memory(l);
         cpu_us = s->cpu_user_us + s->cpu_system_us;
+    } else if (limits->cpu_ms || due) {
+        cpu_us = hc_cgroup_cpu_us(s->cgroup);
+    } else {
+        return;
     }
-    if (limits->cpu_ms && cpu_us - s->cpu_base_us > limits->cpu_ms * 1000)
+    cpu_us = cpu_us < 0 ? cpu_us : MAX(cpu_us - s->cpu_base_us, 0);
+    if (due)
+        add_sample(s, now_us, cpu_us);
+    if (limits->cpu_ms && cpu_us > limits->cpu_ms * 1000)
         hc_loop_end(s, HC_END_CPU);
 }

@@ -17,7 +17,7 @@ void hc_enforce_soft_end(struct hc_loop *l);
  * alone. */
 void hc_enforce_warn(struct hc_loop *l, int number, enum hc_warning of);
 
-/* The ticker: processor time, and memory where no cgroup holds it. */
+/* The ticker: processor time, memory where no cgroup holds it, and samples of both for the manifest. */
 void hc_enforce_watch(struct hc_loop *l);
 
 #endif

@@ -100,6 +100,8 @@ int64_t hc_loop_look(struct hc_supervisor *s)
         now = (struct hc_sample){0};
     bool capped = s->policy->output_mode == HC_OUTPUT_CAPPED;
     now.memory += (capped ? hc_watch_fs_bytes(s->output_fd) : 0) + hc_watch_fs_bytes(s->tmp_fd);
+    s->memory_now = now.memory;
+    s->tasks_now = now.tasks;
     s->memory_peak = MAX(s->memory_peak, now.memory);
     s->tasks_peak = MAX(s->tasks_peak, now.tasks);
     s->cpu_user_us = MAX(s->cpu_user_us, now.cpu_user_us);

@@ -67,6 +67,7 @@ void hc_launch_supervisor(struct hc_launch *l)
     s->out = &l->m->out;
     s->err = &l->m->err;
     s->denials = &l->m->denials;
+    s->samples = &l->m->samples;
     s->lessons = l->run->lessons;
     s->inbox.max = (size_t)l->run->policy->limits.value_bytes + (1 << 20);
 }
@@ -95,7 +96,10 @@ static int write_code(struct hc_launch *l, char base[56], struct hc_error *err)
         hc_dest_write(dest, name, record.data, record.len, err) < 0)
         return -1;
     (void)snprintf(name, sizeof name, "code/run_%.55s.py", base);
-    return hc_dest_write(dest, name, code.data ? code.data : "", code.len, err);
+    if (hc_dest_write(dest, name, code.data ? code.data : "", code.len, err) < 0)
+        return -1;
+    l->m->kept_bytes = (int64_t)(record.len + code.len);
+    return 0;
 }
 
 static int persist_code(struct hc_launch *l, struct hc_error *err)
@@ -257,6 +261,7 @@ static int run_cell(struct hc_launch *l, int64_t ahead, struct hc_error *err)
         return -1;
     l->t_started = hc_now_us();
     hc_launch_supervisor(l);
+    hc_samples_begin(&l->m->samples, l->t_started, HC_SAMPLE_US);
     int rc = hc_supervise(&l->sup, err);
     fill_timing(
         l); /* after a failure too: whether the program was begun decides whether it may be tried again */

@@ -23,9 +23,10 @@ struct hc_run {
     const char *policy_hash;  /* hc_policy_hash, if the caller knows; NULL */
     const char *warm_key;     /* of this job and policy (hc_warm_key), if the caller knows; NULL */
     struct hc_figure_sink figure_sink; /* is told of figures while the program runs */
-    bool plain_manifest;               /* not indented, unless it is kept in a file */
-    struct hc_lessons *lessons;        /* filled, if the policy is one that learns; NULL */
-    struct hc_dest dest;               /* filled; hc_run_finish closes it */
+    bool shared;                /* what is kept of the program is for the output directory's group, too */
+    bool plain_manifest;        /* not indented, unless it is kept in a file */
+    struct hc_lessons *lessons; /* filled, if the policy is one that learns; NULL */
+    struct hc_dest dest;        /* filled; hc_run_finish closes it */
 };
 
 /* SHA-256 of the effective policy, as manifests say it. */

@@ -147,6 +147,7 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
                              .cancel_fd = given->cancel_fd,
                              .default_dir = given->default_dir,
                              .share = given->share,
+                             .shared = given->shared,
                              .dest = {.fd = -1}};
     s->m = m;
     s->ahead = hc_stamp_ahead();
@@ -242,6 +243,7 @@ static void count(struct hc_session *s, const struct hc_manifest *m)
         s->left_bytes += m->files[i].bytes;
     for (size_t i = 0; i < m->figure_count; i++)
         s->left_bytes += m->figures[i].bytes;
+    s->left_bytes += m->kept_bytes;
 }
 
 int hc_session_run(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,

@@ -28,6 +28,7 @@ struct hc_session_given {
     const struct hc_policy *policy; /* effective */
     const char *default_dir;        /* as of struct hc_run */
     struct hc_share share;          /* as of struct hc_run */
+    bool shared;                    /* likewise */
     int cancel_fd;                  /* readable: end the session. -1: none */
     struct hc_parked
         *parked; /* as of struct hc_run: a cell for sessions (hc_session_policy). NULL: build one */

@@ -51,6 +51,8 @@ void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct 
     sup->out = &m->out;
     sup->err = &m->err;
     sup->denials = &m->denials;
+    sup->samples = &m->samples;
+    hc_samples_begin(sup->samples, hc_now_us(), HC_SAMPLE_US);
     sup->end = HC_END_NONE;
     hc_inbox_finish(&sup->inbox);
     sup->inbox = (struct hc_inbox){.filtered = true,

@@ -489,6 +489,7 @@ int hc_session_talk(const struct hc_talk *t, struct hc_error *err)
                                            .policy = t->policy,
                                            .default_dir = t->default_dir,
                                            .share = t->share,
+                                           .shared = t->shared,
                                            .parked = t->parked,
                                            .cancel_fd = t->cancel_fd,
                                            .tool_fd = t->tool_fd,

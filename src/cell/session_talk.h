@@ -14,6 +14,7 @@ struct hc_talk {
     const char *default_dir;
     struct hc_parked *parked;
     struct hc_share share;
+    bool shared;
     int cancel_fd, tool_fd;
     int in_fd, out_fd; /* requests, of which the end is that of the session; answers. May be the same */
     const void *key;   /* manifests are signed with it; NULL: they are not */

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 
 #define WATCH_MS   20  /* between samples where no cgroup holds the limits */
-#define ACCOUNT_MS 100 /* between looks at CPU time where a cgroup counts it */
+#define ACCOUNT_MS 100 /* between looks at what a cgroup counts */
 
 #define ANSWERS 64 /* refused calls that are answered in one round of the loop */
 /* After HC_LISTENER_FLOOD of them: */
@@ -271,11 +271,11 @@ int hc_timers_start(struct hc_timers *out, struct hc_loop *l, struct hc_error *e
     *out = (struct hc_timers){-1, -1, -1};
     if ((out->wall = hc_loop_timer(limits->timeout_ms, 0, err)) < 0 ||
         (before && (out->grace = hc_loop_timer(limits->timeout_ms - before, 0, err)) < 0) ||
-        ((by_watch || limits->cpu_ms) && (out->ticker = hc_loop_timer(every, every, err)) < 0))
+        (out->ticker = hc_loop_timer(every, every, err)) < 0)
         return -1;
     if (hc_loop_watch(l, out->wall, HC_ON_WALL, EPOLLIN, err) < 0 ||
         (out->grace >= 0 && hc_loop_watch(l, out->grace, HC_ON_GRACE, EPOLLIN, err) < 0) ||
-        (out->ticker >= 0 && hc_loop_watch(l, out->ticker, HC_ON_WATCH, EPOLLIN, err) < 0))
+        hc_loop_watch(l, out->ticker, HC_ON_WATCH, EPOLLIN, err) < 0)
         return -1;
     return 0;
 }

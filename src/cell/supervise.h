@@ -13,6 +13,8 @@
 
 #include <sys/resource.h>
 
+#define HC_SAMPLE_US 100000 /* between samples of what a job uses, at first */
+
 /* Why the launcher ended the cell; HC_END_NONE: it ended by itself. */
 enum hc_end {
     HC_END_NONE,
@@ -58,6 +60,7 @@ struct hc_supervisor {
     struct hc_error launch; /* HC_END_LAUNCH: what the launcher failed at */
     struct hc_stream *out, *err;
     struct hc_denials *denials;
+    struct hc_samples *samples;
     struct hc_lessons *lessons;  /* NULL: this is no "policy learn" */
     struct hc_listener listener; /* finished by whoever owns the supervisor */
     struct hc_inbox inbox;       /* body: the rejection or the report */
@@ -75,6 +78,7 @@ struct hc_supervisor {
         cpu_system_us;              /* without a cgroup: sampled, the last before a kill */
     int64_t copies_memory, look_us; /* of a session, without a cgroup: what the run does not share of its
                                        copies; not to be found out again before */
+    int64_t memory_now, tasks_now;  /* without a cgroup: as they were when it was last looked at */
     char job_filter_evidence[160];
     enum hc_warning warned;
     int64_t figures_heard;           /* that were looked at */

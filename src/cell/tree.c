@@ -246,6 +246,26 @@ static int open_path(struct hc_tree *t, struct hc_error *err)
     return open_at(t, real, err);
 }
 
+/* A recipe of that name that ships with hotcell: what "tree build NAME" takes. */
+static bool has_recipe(const char *name)
+{
+    struct hc_error ignored;
+    char dir[PATH_MAX], path[PATH_MAX];
+    return hc_data_dir("rootfs", dir, &ignored) == 0 &&
+           snprintf(path, sizeof path, "%s/%s.json", dir, name) < (int)sizeof path && access(path, F_OK) == 0;
+}
+
+static int not_built(const char *name, struct hc_error *err)
+{
+    if (has_recipe(name))
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "tree '%s' is not built: run 'hotcell tree build %s'",
+                          name, name);
+    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                      "tree '%s' is not built, and no recipe has that name: 'hotcell tree list' says which "
+                      "trees there are",
+                      name);
+}
+
 int hc_tree_open(struct hc_tree *t, const char *name, struct hc_error *err)
 {
     *t = (struct hc_tree){.root_fd = -1};
@@ -264,8 +284,7 @@ int hc_tree_open(struct hc_tree *t, const char *name, struct hc_error *err)
             return -1;
         return open_at(t, dir, err);
     }
-    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "tree '%s' is not built: run 'hotcell tree build %s'",
-                      name, name);
+    return not_built(name, err);
 }
 
 void hc_tree_finish(struct hc_tree *t)

@@ -19,6 +19,7 @@ int hc_cmd_mcp(int argc, char **argv);
 int hc_cmd_tree(int argc, char **argv);
 int hc_cmd_policy(int argc, char **argv);
 int hc_cmd_verify(int argc, char **argv);
+int hc_cmd_report(int argc, char **argv);
 int hc_cmd_jobs(int argc, char **argv);
 int hc_cmd_usage(int argc, char **argv);
 int hc_cmd_doctor(int argc, char **argv);

@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "cell/card.h"
+#include "cell/tools.h"
 #include "cli/cancel.h"
 #include "cli/request.h"
 #include "mcp/mcp.h"
@@ -10,6 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 _Static_assert(HC_MAX_SERVED <= HC_MCP_JOBS, "there is a place for each program that --jobs allows");
 
@@ -26,7 +28,7 @@ static const char help_head[] =
     "      --store SIZE          results that are kept; older ones go (1G)\n"
     "      --input NAME=FILE     data for every program: a variable, and read-only in /input\n"
     "      --var NAME=JSON       a value for every program\n"
-    "      --tool NAME=COMMAND       what programs may have done on the host\n"
+    "      --tool NAME=COMMAND   what programs may have done on the host\n"
     "      --sign KEYFILE        sign the manifests (HMAC-SHA256)\n"
     "      --seed N              make hashes and random numbers repeatable\n"
     "      --persist-code        keep programs with their results\n"
@@ -59,9 +61,25 @@ static int make_card(const struct hc_request *q, char **text, struct hc_error *e
     return rc;
 }
 
+/* What each program would be refused for is said before there is one, to who configures assistants. */
+static int check_given(const struct hc_request *q, struct hc_error *err)
+{
+    for (size_t i = 0; i < q->job.input_count; i++)
+        if (access(q->job.inputs[i].path, R_OK) < 0)
+            return hc_fail_as(err, HC_EXIT_DATA, errno, "input '%s': %s", q->job.inputs[i].name,
+                              q->job.inputs[i].path);
+    struct hc_toolbox *tools = NULL;
+    if (q->policy.tools.count && hc_toolbox_new(&tools, &q->policy.tools, -1, 0, NULL, NULL, err) < 0)
+        return -1;
+    hc_toolbox_free(tools);
+    return 0;
+}
+
 static int serve(struct hc_request *q, struct hc_error *err)
 {
     char *card = NULL;
+    if (check_given(q, err) < 0)
+        return -1;
     hc_autofd cancel = make_card(q, &card, err) < 0 ? -1 : hc_cancel_open(err);
     if (cancel < 0) {
         free(card);

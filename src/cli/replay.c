@@ -113,21 +113,6 @@ static int read_record(struct replay *r, struct hc_error *err)
     return check_record(&r->record, err);
 }
 
-/* The program without its header. */
-static const char *program(const struct replay *r, size_t *len)
-{
-    const char *text = r->code.data ? r->code.data : "";
-    *len = r->code.len;
-    if (strncmp(text, HC_CODE_HEADER, strlen(HC_CODE_HEADER)) != 0)
-        return text;
-    const char *marker = strstr(text, "\n" HC_CODE_MARKER);
-    if (!marker)
-        return text;
-    const char *code = marker + 1 + strlen(HC_CODE_MARKER);
-    *len = r->code.len - (size_t)(code - text);
-    return code;
-}
-
 static int changed(const struct replay *r, struct hc_error *err, const char *what, const char *path)
 {
     if (r->allow_changed)
@@ -136,30 +121,14 @@ static int changed(const struct replay *r, struct hc_error *err, const char *wha
                       what, *what ? " " : "", path);
 }
 
-/* A leading byte order mark went when the header came. */
-static bool is_recorded(const char *code, size_t len, const char *sha256)
-{
-    char hex[HC_SHA256_HEX];
-    hc_sha256_hex(code, len, hex);
-    if (strcmp(hex, sha256) == 0)
-        return true;
-    hc_autobuf marked = {0};
-    (void)hc_buf_str(&marked, HC_BOM);
-    (void)hc_buf_add(&marked, code, len);
-    if (marked.failed)
-        return false;
-    hc_sha256_hex(marked.data, marked.len, hex);
-    return strcmp(hex, sha256) == 0;
-}
-
 static int read_code(struct replay *r, struct hc_error *err)
 {
     if (hc_read_file(AT_FDCWD, r->file, &r->code, MAX_FILE, err) < 0)
         return -1;
     size_t len;
-    const char *code = program(r, &len);
+    const char *code = hc_kept_program(r->code.data ? r->code.data : "", r->code.len, &len);
     const char *sha256 = text_of(get(r->record.root, "code"), "sha256");
-    if (!is_recorded(code, len, sha256) && changed(r, err, "the program in", r->file) < 0)
+    if (!hc_kept_is(code, len, sha256) && changed(r, err, "the program in", r->file) < 0)
         return -1;
     hc_autobuf copy = {0};
     (void)hc_buf_add(&copy, code, len);

@@ -101,14 +101,22 @@ static int say_end(const struct hc_request *q, const struct hc_manifest *m, cons
 /* No daemon has begun it, and it may run without one. */
 #define HC_NOT_WARM (-2)
 
+static const char *advice_after(int sys)
+{
+    if (sys == EACCES)
+        return "socket.mode and socket.group of hotcelld.conf(5) say who may, or --warm=no";
+    if (sys == EBUSY)
+        return "it has more clients than it takes now: try again, or --warm=no";
+    return "start hotcelld(8), or say where it is in HOTCELL_SOCKET, or --warm=no";
+}
+
 static int ask_daemon(struct hc_remote *remote, struct hc_manifest *m, struct hc_buf *text,
                       struct hc_error *err)
 {
     int rc = hc_remote_run(remote, m, text, err);
     if (rc > 0 && err->exit == HC_EXIT_UNAVAILABLE)
-        (void)hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
-                         "%.600s: start hotcelld(8), or say where it is in HOTCELL_SOCKET, or --warm=no",
-                         strdupa(err->text));
+        (void)hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "%.600s: %s", strdupa(err->text),
+                         advice_after(err->sys));
     return rc;
 }
 

@@ -1,6 +1,7 @@
 #include "client/http.h"
 
 #include "base/fd.h"
+#include "base/units.h"
 #include "cell/state.h"
 
 #include <errno.h>
@@ -18,6 +19,8 @@
 
 /* ---- where ---- */
 
+static const char http[] = "http://";
+
 static int set_path(struct hc_place *p, const char *path, struct hc_error *err)
 {
     struct sockaddr_un address;
@@ -29,18 +32,33 @@ static int set_path(struct hc_place *p, const char *path, struct hc_error *err)
     return 0;
 }
 
-/* HOST:PORT, the host being a name, an IPv4 address, or an IPv6 address in brackets. */
-static int set_address(struct hc_place *p, const char *text, struct hc_error *err)
+static int wrong_place(const char *named, struct hc_error *err)
 {
-    static const char shape[] = "HOTCELL_SOCKET: expected a path, or http://HOST:PORT, got '%.100s'";
+    return hc_fail_as(err, HC_EXIT_USAGE, 0,
+                      "HOTCELL_SOCKET: expected a path, or http://HOST:PORT, got '%.100s'", named);
+}
+
+static bool is_port(const char *digits, size_t len)
+{
+    int64_t port;
+    char text[8];
+    if (!len || len >= sizeof text || strspn(digits, "0123456789") != len)
+        return false;
+    (void)snprintf(text, sizeof text, "%.*s", (int)len, digits);
+    return hc_parse_int(text, &port) == 0 && port > 0 && port <= UINT16_MAX;
+}
+
+/* HOST:PORT, the host being a name, an IPv4 address, or an IPv6 address in brackets. */
+static int set_address(struct hc_place *p, const char *named, struct hc_error *err)
+{
+    const char *text = named + strlen(http);
     bool brackets = text[0] == '[';
     const char *end = brackets ? strchr(text, ']') : strrchr(text, ':');
     const char *port = end ? end + 1 + brackets : NULL;
     size_t host_len = end ? (size_t)(end - text) - brackets : 0, port_len = port ? strcspn(port, "/") : 0;
-    if (!port || port[-1] != ':' || !host_len || host_len >= sizeof p->host || !port_len ||
-        port_len >= sizeof p->port || (port[port_len] && port[port_len + 1]) ||
-        strspn(port, "0123456789") != port_len)
-        return hc_fail_as(err, HC_EXIT_USAGE, 0, shape, text);
+    if (!port || port[-1] != ':' || !host_len || host_len >= sizeof p->host || !is_port(port, port_len) ||
+        (port[port_len] && port[port_len + 1]))
+        return wrong_place(named, err);
     memcpy(p->host, text + brackets, host_len);
     memcpy(p->port, port, port_len);
     (void)snprintf(p->name, sizeof p->name, "http://%.300s", text);
@@ -54,12 +72,13 @@ static int set_address(struct hc_place *p, const char *text, struct hc_error *er
 
 int hc_place_find(struct hc_place *p, struct hc_error *err)
 {
-    static const char http[] = "http://";
     const char *named = getenv("HOTCELL_SOCKET");
     char path[PATH_MAX];
     *p = (struct hc_place){0};
     if (named && strncmp(named, http, strlen(http)) == 0)
-        return set_address(p, named + strlen(http), err);
+        return set_address(p, named, err);
+    if (named && strstr(named, "://")) /* https, say: no path that somebody means */
+        return wrong_place(named, err);
     if (named && *named)
         return set_path(p, named, err);
     if (hc_daemon_socket(path, err) < 0)

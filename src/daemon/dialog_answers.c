@@ -7,10 +7,12 @@
 #include "spec/json.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #define READ_CHUNK 65536
 #define MOST_SAID  ((size_t)128 << 20) /* that is not answered yet, such as the results of branches */
@@ -27,7 +29,32 @@ static int64_t number_of(const cJSON *node, const char *member)
     return cJSON_IsNumber(number) ? (int64_t)number->valuedouble : 0;
 }
 
-/* What a run has used is charged when it ends: a session is no way around a quota. */
+static int64_t size_of(const cJSON *manifest, const char *list)
+{
+    const cJSON *file;
+    int64_t sum = 0;
+    cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(manifest, list)) sum +=
+        number_of(file, "bytes");
+    return sum;
+}
+
+/* Of the program that was kept, and of its record, which no manifest tells. */
+static int64_t size_of_kept(const struct hc_dialog *d, const cJSON *manifest)
+{
+    static const char *const endings[] = {".py", ".json"};
+    const char *path = text_of(manifest, "code_path"), *ending = strrchr(path, '.');
+    int64_t sum = 0;
+    for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++) {
+        char name[HC_JOB_ID + 80];
+        struct stat st;
+        (void)snprintf(name, sizeof name, "%s/%.*s%s", d->id, (int)(ending - path), path, endings[i]);
+        if (fstatat(d->front->results_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            sum += st.st_size;
+    }
+    return sum;
+}
+
+/* What a run has used and left is charged when it ends: a session is no way around a quota. */
 static void charge(struct hc_dialog *d, const cJSON *manifest)
 {
     const cJSON *usage = cJSON_GetObjectItemCaseSensitive(manifest, "usage");
@@ -35,11 +62,15 @@ static void charge(struct hc_dialog *d, const cJSON *manifest)
     const cJSON *system = cJSON_GetObjectItemCaseSensitive(usage, "cpu_system");
     double seconds =
         (cJSON_IsNumber(user) ? user->valuedouble : 0) + (cJSON_IsNumber(system) ? system->valuedouble : 0);
-    struct hc_usage used = {.cpu_us = (int64_t)(seconds * 1e6)};
-    int64_t peak = number_of(usage, "memory_peak");
+    int64_t kept = size_of_kept(d, manifest), peak = number_of(usage, "memory_peak");
+    const struct hc_usage used = {.cpu_us = (int64_t)(seconds * 1e6),
+                                  .bytes = size_of(manifest, "files") + size_of(manifest, "figures") + kept};
     d->memory_peak = peak > d->memory_peak ? peak : d->memory_peak;
     d->cpu_us += used.cpu_us;
+    d->left_bytes += used.bytes;
+    d->kept_bytes += kept;
     hc_tenant_charge(d->tenant, &used, hc_mono_ms());
+    hc_dialog_meter(d);
 }
 
 static void take_ready(struct hc_dialog *d)
@@ -115,14 +146,6 @@ static void take_error(struct hc_dialog *d, const cJSON *json, const char *line,
     hc_dialog_answer(d, NULL, 0, &problem);
 }
 
-static int64_t size_of(const cJSON *files)
-{
-    const cJSON *file;
-    int64_t sum = 0;
-    cJSON_ArrayForEach(file, files) sum += number_of(file, "bytes");
-    return sum;
-}
-
 static void take_end(struct hc_dialog *d, const cJSON *json)
 {
     const cJSON *manifest = cJSON_GetObjectItemCaseSensitive(json, "manifest");
@@ -132,7 +155,7 @@ static void take_end(struct hc_dialog *d, const cJSON *json)
     d->manifest = text ? strdup(text) : NULL;
     if (d->manifest)
         (void)snprintf(d->manifest_status, sizeof d->manifest_status, "%s", text_of(manifest, "status"));
-    d->file_bytes = size_of(cJSON_GetObjectItemCaseSensitive(manifest, "files"));
+    d->file_bytes = size_of(manifest, "files") + size_of(manifest, "figures");
     cJSON_free(text);
 }
 

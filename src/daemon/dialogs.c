@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -172,6 +173,15 @@ static void say(struct hc_dialog *d, const char *line, size_t len)
     flush(d);
 }
 
+void hc_dialog_meter(struct hc_dialog *d)
+{
+    int64_t now = hc_mono_ms();
+    const struct hc_usage used = {.kib_s = hc_kib_seconds(d->memory_peak, now - d->metered)};
+    d->metered = now;
+    d->kib_s += used.kib_s;
+    hc_tenant_charge(d->tenant, &used, now);
+}
+
 /* ---- what its process says ---- */
 
 static void stream_ready(struct hc_watch *w, uint32_t events)
@@ -237,6 +247,7 @@ static void end_dialog(struct hc_dialog *d, const struct hc_problem *why)
     f->dialogs.ended++;
     f->metrics.sessions_ended++;
     set_gone(d);
+    hc_dialog_meter(d);
     if (began)
         hc_store_session(f, d);
     struct hc_problem gone = why ? *why : d->problem;
@@ -286,18 +297,24 @@ static void channel_ready(struct hc_watch *w, uint32_t events)
 static bool has_room(struct hc_front *f, struct hc_tenant *t, int64_t memory, struct hc_problem *why)
 {
     struct hc_refusal refusal = {.retry_ms = -1};
+    char wanted[32], used[32], most[32];
     if (t->sessions >= t->quota.sessions) {
         refusal.quota = "sessions";
-        (void)snprintf(refusal.text, sizeof refusal.text, "the tenant has %lld sessions already",
-                       (long long)t->sessions);
+        (void)snprintf(refusal.text, sizeof refusal.text,
+                       "the tenant has %lld sessions, and no more than %lld may be (quota sessions)",
+                       (long long)t->sessions, (long long)t->quota.sessions);
     } else if (t->quota.memory > 0 && t->running_memory + memory > t->quota.memory) {
         refusal.quota = "memory";
         (void)snprintf(refusal.text, sizeof refusal.text,
-                       "the tenant's jobs and sessions may use no more memory");
+                       "limits.memory is %s, and the tenant's jobs and sessions have %s of %s (quota memory)",
+                       hc_format_size(memory, wanted, sizeof wanted),
+                       hc_format_size(t->running_memory, used, sizeof used),
+                       hc_format_size(t->quota.memory, most, sizeof most));
     } else if (hc_tenant_has_budget(t, hc_mono_ms(), &refusal)) {
         if ((int64_t)f->dialogs.open < f->config.sessions)
             return true;
-        hc_problem_set(why, HC_PROBLEM_BUSY, "%zu sessions are open already", f->dialogs.open);
+        hc_problem_set(why, HC_PROBLEM_BUSY,
+                       "%zu sessions are open, and this daemon holds no more (sessions)", f->dialogs.open);
         return false;
     }
     hc_problem_set(why, HC_PROBLEM_QUOTA, "%s", refusal.text);
@@ -318,7 +335,7 @@ static struct hc_dialog *make_dialog(struct hc_front *f, struct hc_tenant *t, co
     d->channel.fd = d->stream.fd = d->cancel_fd = d->body_fd = -1;
     hc_tool_link_init(&d->tools);
     d->created = d->used = hc_wall_ms();
-    d->began_mono = hc_mono_ms();
+    d->metered = hc_mono_ms();
     d->body_fd = hc_sealed_memfd("hotcell-request", body->data, body->len, err);
     d->body_len = body->len;
     if (d->body_fd >= 0 && hc_task_make_id(d->id) == 0 && make_task(d, &d->task))
@@ -436,6 +453,7 @@ struct hc_task *hc_dialog_ask(struct hc_dialog *d, const char *name, const struc
         hc_problem_set(why, HC_PROBLEM_IN_USE, "the session is %s", state_names[d->state]);
         return NULL;
     }
+    hc_dialog_meter(d);
     if (runs && !hc_tenant_has_budget(d->tenant, hc_mono_ms(), &refusal)) {
         hc_problem_set(why, HC_PROBLEM_QUOTA, "%s", refusal.text);
         why->quota = refusal.quota;

@@ -40,16 +40,18 @@ struct hc_dialog {
     struct hc_buf list;              /* of `branch`: the answers so far */
     int64_t memory;                  /* that it may use: counted for its tenant */
     int64_t created, used, finished; /* ms since 1970 */
-    int64_t began_mono;
-    int64_t runs, branches; /* how many there were; that are open */
-    int64_t cpu_us, memory_peak;
+    int64_t metered;                 /* CLOCK_MONOTONIC, ms: up to when its memory is charged */
+    int64_t runs, branches;          /* how many there were; that are open */
+    int64_t cpu_us, kib_s, memory_peak;
     char after[64]; /* after which run the state is, as the process says it */
     char *last;     /* the last result, JSON; NULL: none */
     size_t last_len;
     char *manifest;  /* of the session as a whole, which its process has told; in the end it is `last` */
     char reason[16]; /* why it has ended */
-    char manifest_status[24]; /* of the session as a whole, of which `last` is the manifest then; "": none */
-    int64_t file_bytes;
+    char manifest_status[24];  /* of the session as a whole, of which `last` is the manifest then; "": none */
+    int64_t file_bytes;        /* that it has left in the end, which its process has told */
+    int64_t left_bytes;        /* by its runs, each by itself: charged, until the end tells what is there */
+    int64_t kept_bytes;        /* of those, programs and their records */
     struct hc_problem problem; /* ENDED: what is answered from then on */
     struct hc_dialog *next, *previous;
 };

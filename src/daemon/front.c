@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 
 #define TICK_MS 1000 /* between looks at slow clients and old results */
+#define REST_MS 2    /* for which nothing has come, before what can wait is written down */
 
 /* Descriptors: of a job that runs or a session (its request, output, channels), and of all else. */
 #define FDS_OF_RUN 8
@@ -127,7 +128,11 @@ static bool drained(struct hc_front *f)
 {
     if (!f->draining)
         return false;
+    static bool said;
     bool late = hc_mono_ms() > f->drain_until;
+    if (late && !said && hc_queue_running(f->queue))
+        hc_info("drain is over: %lld jobs that run are cancelled", (long long)hc_queue_running(f->queue));
+    said |= late;
     if (late)
         cancel_all(f);
     else
@@ -172,9 +177,13 @@ static int serve(struct hc_front *f, struct hc_error *err)
 {
     while (!drained(f)) {
         tick(f, hc_mono_ms());
-        int http = hc_http_run(&f->http);
-        if (hc_reactor_turn(f->epoll, sleep_ms(f, http), err) < 0)
+        int ms = sleep_ms(f, hc_http_run(&f->http));
+        bool due = ms > 0 && hc_store_due(f);
+        int served = hc_reactor_turn(f->epoll, due ? MIN(ms, REST_MS) : ms, err);
+        if (served < 0)
             return -1;
+        if (due && !served)
+            hc_store_write(f);
     }
     return 0;
 }

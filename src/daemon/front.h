@@ -48,7 +48,8 @@ struct hc_front {
     size_t policy_count;
     struct hc_ledger *ledger;
     int64_t next_sweep, restored;
-    int results_fd;                              /* HC_RESULTS_DIR */
+    bool ledger_fails; /* what is noted cannot be written: tried again with each tick only */
+    int results_fd;    /* HC_RESULTS_DIR */
     char removals[HC_FRONT_REMOVALS][HC_JOB_ID]; /* of whose results no worker could be told yet */
     size_t removal_count;
     uid_t owner;                     /* who started the daemon */

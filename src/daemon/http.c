@@ -162,15 +162,26 @@ static bool count_connection(struct hc_exchange *x, struct hc_tenant *t)
     return true;
 }
 
+static void nobody(const struct hc_exchange *x, struct hc_problem *why)
+{
+    const struct hc_connection *c = x->connection;
+    if (c->from.local && !hc_exchange_header(x, "Authorization"))
+        hc_problem_set(why, HC_PROBLEM_FORBIDDEN,
+                       "no tenant is configured for this user (uid %u): see tenants and local_users in "
+                       "hotcelld.conf(5)",
+                       c->from.uid);
+    else
+        hc_problem_set(why, HC_PROBLEM_UNKNOWN_USER, "a valid token is needed: Authorization: Bearer TOKEN");
+}
+
 static struct hc_tenant *identify(struct hc_exchange *x, struct hc_problem *why)
 {
     struct hc_tenant *t = find_tenant(x);
     if (!t)
-        hc_problem_set(why, x->connection->from.local ? HC_PROBLEM_FORBIDDEN : HC_PROBLEM_UNKNOWN_USER,
-                       x->connection->from.local ? "no tenant is configured for this user"
-                                                 : "a valid token is needed: Authorization: Bearer TOKEN");
+        nobody(x, why);
     else if (!count_connection(x, t)) {
-        hc_problem_set(why, HC_PROBLEM_QUOTA, "the tenant has %lld connections already",
+        hc_problem_set(why, HC_PROBLEM_QUOTA,
+                       "the tenant has %lld connections, and no more may be (http.tenant_connections)",
                        (long long)t->connections);
         why->quota = "connections";
         why->retry_after = 1;

@@ -336,8 +336,11 @@ static int check_there(const char *path, struct hc_error *err)
 {
     struct stat st = {0};
     if (stat(path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR))
-        return hc_fail_as(err, HC_EXIT_DATA, 0,
-                          "ledger %s: is not there: no hotcelld has kept its state here", path);
+        return hc_fail_as(
+            err, HC_EXIT_DATA, 0,
+            "ledger %s: is not there: no hotcelld has kept its state here (with 'hotcelld --state DIR' it "
+            "is DIR/" HC_LEDGER_FILE ": see --ledger)",
+            path);
     if (access(path, R_OK) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "ledger %s", path);
     if (!S_ISREG(st.st_mode))

@@ -79,6 +79,7 @@ int hc_ledger_finish(struct hc_ledger *l, const struct hc_ledger_job *job, struc
 
 /* A job that nobody promised anything about, at its end: all of the job but key. Copies what it needs. */
 int hc_ledger_note(struct hc_ledger *l, const struct hc_ledger_job *job, struct hc_error *err);
+bool hc_ledger_noted(const struct hc_ledger *l);                /* is there anything to flush? */
 int hc_ledger_flush(struct hc_ledger *l, struct hc_error *err); /* every second or so, and before reports */
 
 /* A callback returns 0 to go on. Anything else ends the call, which then returns it. */

@@ -224,6 +224,11 @@ int hc_ledger_note(struct hc_ledger *l, const struct hc_ledger_job *job, struct 
     return l->note_count % FLUSH_AT && l->note_bytes < MAX_NOTE_BYTES ? 0 : hc_ledger_flush(l, err);
 }
 
+bool hc_ledger_noted(const struct hc_ledger *l)
+{
+    return l->notes;
+}
+
 static int write_note(struct hc_ledger *l, const struct hc_ledger_job *job, struct hc_error *err)
 {
     sqlite3_stmt *st = hc_db_use(l, HC_ST_NOTE, err);

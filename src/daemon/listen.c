@@ -116,8 +116,11 @@ static int open_local(struct hc_listeners *l, const struct hc_config *c, struct 
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "socket %s", path);
     (void)snprintf(l->path, sizeof l->path, "%s", path);
     /* Nobody can connect before listen(2): the group first, then the mode. */
-    if ((c->socket_gid != (gid_t)-1 && lchown(path, (uid_t)-1, c->socket_gid) < 0) ||
-        chmod(path, hc_config_socket_mode(c)) < 0 || listen(fd, BACKLOG) < 0)
+    if (c->socket_gid != (gid_t)-1 && lchown(path, (uid_t)-1, c->socket_gid) < 0)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno,
+                          "socket %s: cannot be given to group %u (socket.group: one of who starts hotcelld)",
+                          path, c->socket_gid);
+    if (chmod(path, hc_config_socket_mode(c)) < 0 || listen(fd, BACKLOG) < 0)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "socket %s", path);
     return put(l, hc_take(&fd), err);
 }

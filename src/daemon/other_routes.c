@@ -107,7 +107,7 @@ int hc_get_health(struct hc_exchange *x, struct hc_tenant *t)
     return hc_reply_json(x, well ? 200 : 503, &out);
 }
 
-/* What all tenants do is for who runs the daemon. */
+/* What all tenants do is for who runs the daemon, and need be no tenant: the route is open. */
 int hc_get_metrics(struct hc_exchange *x, struct hc_tenant *t)
 {
     hc_autobuf out = {0};

@@ -1,7 +1,10 @@
 #include "daemon/queue.h"
 
+#include "base/units.h"
+
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,11 +61,16 @@ static void reach(struct hc_queue *q, struct hc_tenant *t, double tag)
     q->latest = fmax(q->latest, tag);
 }
 
-static bool refuse(struct hc_refusal *why, const char *quota, double retry_ms, const char *text)
+static bool refuse(struct hc_refusal *why, const char *quota, double retry_ms, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+static bool refuse(struct hc_refusal *why, const char *quota, double retry_ms, const char *fmt, ...)
 {
     why->quota = quota;
     why->retry_ms = retry_ms < 0 ? -1 : (int64_t)fmin(fmax(retry_ms, RETRY_LEAST), RETRY_MOST);
-    (void)snprintf(why->text, sizeof why->text, "%s", text);
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(why->text, sizeof why->text, fmt, ap);
+    va_end(ap);
     return false;
 }
 
@@ -82,16 +90,21 @@ static double turn_of(const struct hc_queue *q, const struct hc_tenant *t)
 static bool may_wait(struct hc_queue *q, const struct hc_queued *job, int64_t now, struct hc_refusal *why)
 {
     struct hc_tenant *t = job->tenant;
+    char wanted[32], most[32];
     if (t->removed)
         return refuse(why, "tenants", -1, "the tenant is no longer in the configuration");
     if (t->quota.memory > 0 && job->memory > t->quota.memory)
         return refuse(why, "memory", -1,
-                      "the job may use more memory than all of its tenant's jobs together");
+                      "limits.memory is %s, and all of the tenant's jobs together may have %s (quota memory)",
+                      hc_format_size(job->memory, wanted, sizeof wanted),
+                      hc_format_size(t->quota.memory, most, sizeof most));
     if (t->queued >= t->quota.queued)
         return refuse(why, "queued", t->quota.queued ? turn_of(q, t) : -1,
-                      "as many of the tenant's jobs wait as may");
+                      "%lld of the tenant's jobs wait, and no more than %lld may (quota queued)",
+                      (long long)t->queued, (long long)t->quota.queued);
     if (q->waiting >= q->most)
-        return refuse(why, "queue", q->cost / (double)q->workers, "as many jobs wait as this daemon keeps");
+        return refuse(why, "queue", q->cost / (double)q->workers,
+                      "%lld jobs wait, and this daemon keeps no more (queue)", (long long)q->waiting);
     return hc_tenant_has_budget(t, now, why);
 }
 

@@ -28,11 +28,11 @@ int hc_reactor_turn(int epoll, int timeout_ms, struct hc_error *err)
     int n = epoll_wait(epoll, &event, 1, timeout_ms);
     if (n < 0 && errno != EINTR)
         return hc_fail(err, errno, "epoll_wait");
-    if (n == 1) {
-        struct hc_watch *w = event.data.ptr;
-        w->ready(w, event.events);
-    }
-    return 0;
+    if (n != 1)
+        return 0;
+    struct hc_watch *w = event.data.ptr;
+    w->ready(w, event.events);
+    return 1;
 }
 
 static int64_t clock_ms(clockid_t clock)

@@ -21,7 +21,7 @@ int hc_reactor_add(int epoll, struct hc_watch *w, uint32_t events, struct hc_err
 void hc_reactor_remove(int epoll, struct hc_watch *w); /* does not close; w->fd stays */
 
 /* Wait for one event, at most `timeout_ms` (-1: for ever), and serve it. One at a time: whoever is served may
- * free what another event would be for. */
+ * free what another event would be for. 1, or 0 if none came. */
 int hc_reactor_turn(int epoll, int timeout_ms, struct hc_error *err);
 
 int64_t hc_mono_ms(void); /* CLOCK_MONOTONIC */

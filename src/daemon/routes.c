@@ -33,7 +33,7 @@ static const struct hc_route routes[] = {
     {"GET", "/v1/card", hc_get_card, HC_ROUTE_PLAIN, "policy"},
     {"GET", "/v1/openapi.json", hc_get_openapi, HC_ROUTE_OPEN, NULL},
     {"GET", "/healthz", hc_get_health, HC_ROUTE_OPEN, NULL},
-    {"GET", "/metrics", hc_get_metrics, HC_ROUTE_PLAIN, NULL},
+    {"GET", "/metrics", hc_get_metrics, HC_ROUTE_OPEN, NULL},
 };
 
 #define ROUTES (sizeof routes / sizeof *routes)

@@ -91,10 +91,14 @@ void hc_store_session(struct hc_front *f, const struct hc_dialog *d)
 {
     struct hc_error err;
     bool told = *d->manifest_status;
-    struct hc_usage used = {.kib_s = hc_kib_seconds(d->memory_peak, hc_mono_ms() - d->began_mono),
-                            .bytes = d->file_bytes + (told ? (int64_t)d->last_len : 0)};
-    hc_tenant_charge(d->tenant, &used, hc_mono_ms()); /* CPU time was, run by run */
-    used.cpu_us = d->cpu_us;
+    const struct hc_usage used = {
+        .cpu_us = d->cpu_us,
+        .kib_s = d->kib_s,
+        .bytes = told ? d->file_bytes + d->kept_bytes + (int64_t)d->last_len : d->left_bytes,
+    };
+    /* All else was charged before. */
+    const struct hc_usage rest = {.bytes = used.bytes - d->left_bytes};
+    hc_tenant_charge(d->tenant, &rest, hc_mono_ms());
     const struct hc_ledger_job row = {
         .id = d->id,
         .tenant = d->tenant->name,
@@ -224,12 +228,25 @@ static int forget_files(void *ctx, const struct hc_ledger_job *row)
     return 0;
 }
 
+bool hc_store_due(const struct hc_front *f)
+{
+    return hc_ledger_noted(f->ledger) && !f->ledger_fails && !hc_queue_running(f->queue) &&
+           !hc_queue_waiting(f->queue);
+}
+
+void hc_store_write(struct hc_front *f)
+{
+    struct hc_error err;
+    f->ledger_fails = hc_ledger_flush(f->ledger, &err) < 0;
+    if (f->ledger_fails)
+        hc_warn("%s", err.text);
+}
+
 void hc_store_tick(struct hc_front *f, int64_t now)
 {
     struct hc_error err;
     const struct hc_config *c = &f->config;
-    if (hc_ledger_flush(f->ledger, &err) < 0)
-        hc_warn("%s", err.text);
+    hc_store_write(f);
     if (now < f->next_sweep)
         return;
     int rc =

@@ -36,7 +36,11 @@ void hc_store_list(struct hc_front *f, struct hc_tenant *tenant, int count, int 
 
 void hc_store_forget(struct hc_front *f, const struct hc_task *task);
 
-/* Write notes down; now and then take out what is too old or too much. */
+/* Write notes down. They are due: there are some, and nobody waits for anything else. */
+bool hc_store_due(const struct hc_front *f);
+void hc_store_write(struct hc_front *f);
+
+/* The same; now and then take out what is too old or too much. */
 void hc_store_tick(struct hc_front *f, int64_t now);
 
 #endif

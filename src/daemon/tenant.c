@@ -1,5 +1,7 @@
 #include "daemon/tenant.h"
 
+#include "base/units.h"
+
 #include <errno.h>
 #include <sodium/utils.h>
 #include <stdlib.h>
@@ -376,7 +378,9 @@ static bool within(struct hc_window *w, const char *quota, int64_t most, int64_t
         return true;
     why->quota = quota;
     why->retry_ms = hc_window_wait(w, now, most);
-    (void)snprintf(why->text, sizeof why->text, "the tenant's %s of this window are used up", quota);
+    char width[32];
+    (void)snprintf(why->text, sizeof why->text, "what the tenant may use in %s is used up (quota %s)",
+                   hc_format_duration(w->width, width, sizeof width), quota);
     return false;
 }
 
@@ -397,7 +401,9 @@ bool hc_tenant_has_budget(struct hc_tenant *t, int64_t now, struct hc_refusal *w
     if (t->quota.stored_bytes <= 0 || t->stored_bytes < t->quota.stored_bytes)
         return true;
     *why = (struct hc_refusal){.quota = "stored_bytes", .retry_ms = -1};
+    char most[32];
     (void)snprintf(why->text, sizeof why->text,
-                   "the tenant's results fill all that may be stored: delete some");
+                   "the tenant's results fill the %s that may be stored (quota stored_bytes): delete some",
+                   hc_format_size(t->quota.stored_bytes, most, sizeof most));
     return false;
 }

@@ -130,6 +130,7 @@ static void fill_outcome(struct hc_outcome *o, const struct hc_manifest *m)
         .denials = (int64_t)m->denials.count,
         .figures = (int64_t)m->figure_count,
     };
+    o->bytes = m->kept_bytes;
     for (size_t i = 0; i < m->figure_count; i++)
         o->bytes += m->figures[i].bytes;
     for (size_t i = 0; i < m->file_count; i++)
@@ -170,24 +171,6 @@ static void run_in_cell(struct work *w, struct hc_run *run, struct hc_manifest *
     (void)hc_run(run, m, &failed);
 }
 
-/* The program that was kept, and its record, are for the front too, which runs as another user and hands them
- * out; everywhere else they are for the caller's eyes only. */
-static void share_code(const struct hc_run *run, const char *code_path)
-{
-    char name[72];
-    if (!code_path || run->dest.fd < 0)
-        return;
-    int n = snprintf(name, sizeof name, "%s", code_path);
-    char *ending = n > 0 && n < (int)sizeof name - 2 ? strrchr(name, '.') : NULL;
-    bool done =
-        ending && fchmodat(run->dest.fd, "code", 0750, 0) == 0 && fchmodat(run->dest.fd, name, 0640, 0) == 0;
-    if (done)
-        memcpy(ending, ".json", sizeof ".json");
-    if (!done || fchmodat(run->dest.fd, name, 0640, 0) < 0)
-        hc_warn("job %s: the program that was kept cannot be handed out: %s", run->job->job_id,
-                strerror(errno));
-}
-
 /* What of a figure may be had while its job runs. -1: nothing. */
 static int copy_figure(const struct hc_figure *f, int fd, struct hc_error *err)
 {
@@ -219,6 +202,7 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
         .pass_stderr = w->fds[HC_RUN_STDERR],
         .cancel_fd = w->fds[HC_RUN_CANCEL],
         .plain_manifest = true,
+        .shared = true, /* with the front, which runs as another user and hands it out */
         .figure_sink = {tell_figure, w},
         .tool_fd = w->has_tools ? w->fds[HC_RUN_TOOLS] : 0,
         .default_dir = HC_RESULTS_DIR,
@@ -234,7 +218,6 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
         hc_warn("job %s: %s", w->job.job_id, err->text);
         rc = 0;
     }
-    share_code(&run, m->code_path);
     fill_outcome(outcome, m);
     outcome->bytes += (int64_t)text.len;
     hc_manifest_finish(m);
@@ -328,7 +311,8 @@ static int serve_session(struct worker *me, struct hc_message *said, int fds[HC_
                            .max_text = HC_MAX_TEXT,
                            .key = me->key.data,
                            .key_len = me->key.len,
-                           .share = {said->tenant, said->weight}};
+                           .share = {said->tenant, said->weight},
+                           .shared = true};
     memcpy(answer.job_id, said->job_id, sizeof answer.job_id);
     if (read_body(&w, &answer.error) == 0 && load_policy(&me->known, &w, &answer.error) == 0 &&
         stage_inputs(&w, &answer.error) == 0) {

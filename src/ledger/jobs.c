@@ -47,15 +47,17 @@ static void print_line(const struct hc_ledger_job *job)
                  hc_report_time(job->accepted, when), took, (double)job->used.cpu_us / 1e6);
 }
 
+static void print_head(void)
+{
+    (void)printf("%-37s %-16s %-9s %-13s %-20s %10s %10s\n", "JOB", "TENANT", "STATE", "STATUS", "ACCEPTED",
+                 "TOOK (s)", "CPU (s)");
+}
+
 static int each_job(void *ctx, const struct hc_ledger_job *job)
 {
     struct jobs *j = ctx;
     if (j->json)
         return hc_report_row(job_row(job), &j->first, j->err);
-    if (j->first)
-        (void)printf("%-37s %-16s %-9s %-13s %-20s %10s %10s\n", "JOB", "TENANT", "STATE", "STATUS",
-                     "ACCEPTED", "TOOK (s)", "CPU (s)");
-    j->first = false;
     print_line(job);
     return 0;
 }
@@ -66,6 +68,8 @@ int hc_report_jobs(const struct hc_report_options *o, struct hc_ledger *l, struc
     struct hc_ledger_filter f = {.tenant = o->tenant, .state = o->state, .since = o->since, .most = o->most};
     if (o->json)
         (void)fputs("[", stdout);
+    else
+        print_head(); /* also above nothing: that there is no job is an answer */
     if (hc_ledger_list(l, &f, each_job, &j, err) < 0)
         return -1;
     if (o->json)

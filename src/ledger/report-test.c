@@ -103,18 +103,20 @@ static void expect(report *print, const struct hc_report_options *o, const char 
 
 #define USED(bytes) "\"cpu_seconds\":1.25,\"gb_seconds\":1.5,\"" bytes "\":100}"
 
+#define JOBS_HEAD                                                                                            \
+    "JOB                                   TENANT           STATE     STATUS        ACCEPTED               " \
+    "TOOK (s)    CPU (s)\n"
+#define USAGE_HEAD "TENANT               JOBS      CPU (s) MEMORY (GBs)    RESULTS (B)  BY STATUS\n"
+
 static void jobs_are_a_table_or_a_list(void **state)
 {
     struct hc_report_options o = {.state = -1, .tenant = "bob"},
                              some = {.state = -1, .json = true, .most = 2};
     (void)state;
     expect(hc_report_jobs, &o,
-           "JOB                                   TENANT           STATE     STATUS        ACCEPTED          "
-           "     "
-           "TOOK (s)    CPU (s)\n"
-           "job-2                                 bob              done      timeout       "
-           "2024-10-03T23:00:00Z      "
-           "1.500      1.250\n");
+           JOBS_HEAD "job-2                                 bob              done      timeout       "
+                     "2024-10-03T23:00:00Z      "
+                     "1.500      1.250\n");
     expect(hc_report_jobs, &some,
            "[{\"job_id\":\"job-5\",\"tenant\":\"alice\",\"state\":\"accepted\",\"status\":null,"
            "\"accepted\":\"2024-10-04T00:00:00Z\",\"started\":null,\"finished\":null,\"attempts\":0,"
@@ -124,7 +126,7 @@ static void jobs_are_a_table_or_a_list(void **state)
            "\"finished\":\"2024-10-03T23:00:02Z\",\"attempts\":1,\"idempotency_key\":\"job-4\"," USED(
                "stored_bytes") "]\n");
     o.tenant = "nobody";
-    expect(hc_report_jobs, &o, "");
+    expect(hc_report_jobs, &o, JOBS_HEAD);
     o.json = true;
     expect(hc_report_jobs, &o, "[]\n");
 }
@@ -135,14 +137,15 @@ static void usage_is_added_up_by_tenant_or_by_hour(void **state)
                              hourly = {.json = true, .hourly = true, .since = NOW - 90 * 60000};
     (void)state;
     expect(hc_report_usage, &o,
-           "TENANT               JOBS      CPU (s) MEMORY (GBs)    RESULTS (B)  BY STATUS\n"
-           "alice                   3        3.750        4.500            300  ok 2, unknown 1\n"
-           "bob                     1        1.250        1.500            100  timeout 1\n");
+           USAGE_HEAD "alice                   3        3.750        4.500            300  ok 2, unknown 1\n"
+                      "bob                     1        1.250        1.500            100  timeout 1\n");
     expect(hc_report_usage, &hourly,
            "[{\"tenant\":\"alice\",\"hour\":\"2024-10-03T23:00:00Z\",\"jobs\":2,\"by_status\":{\"ok\":1,"
            "\"unknown\":1},\"cpu_seconds\":2.5,\"gb_seconds\":3,\"bytes\":200},\n"
            "{\"tenant\":\"bob\",\"hour\":\"2024-10-03T23:00:00Z\",\"jobs\":1,\"by_status\":{\"timeout\":1}"
            "," USED("bytes") "]\n");
+    o.tenant = "nobody";
+    expect(hc_report_usage, &o, USAGE_HEAD);
     hourly.since = NOW + HOUR;
     expect(hc_report_usage, &hourly, "[]\n");
 }

@@ -66,9 +66,6 @@ static int end_sum(struct sum *s)
     if (s->options->json) {
         rc = hc_report_row(sum_row(s), &s->first, s->err);
     } else {
-        if (s->first)
-            print_head(s);
-        s->first = false;
         print_line(s);
     }
     cJSON_Delete(s->by_status);
@@ -106,6 +103,8 @@ int hc_report_usage(const struct hc_report_options *o, struct hc_ledger *l, stru
     const int64_t hour = INT64_C(3600) * 1000;
     if (o->json)
         (void)fputs("[", stdout);
+    else
+        print_head(&s);
     int rc = hc_ledger_usage(l, o->tenant, o->since - o->since % hour, each_use, &s, err);
     if (rc == 0)
         rc = end_sum(&s);

@@ -46,9 +46,20 @@ static void control_characters_are_escaped(void **state)
 {
     (void)state;
     struct hc_events e = {0};
-    hc_events_output(&e, HC_EVENT_STDERR, "\"\\\n\r\t\0\x1b\x7f", 8);
+    hc_events_output(&e, HC_EVENT_STDERR, "\"\\\n\r\t\x1b\x7f", 7);
     assert_string_equal(e.lines.data, "{\"event\": \"stderr\", \"text\": "
-                                      "\"\\\"\\\\\\n\\u000d\\u0009\\u0000\\u001b\\u007f\"}\n");
+                                      "\"\\\"\\\\\\n\\u000d\\u0009\\u001b\\u007f\"}\n");
+    hc_events_finish(&e);
+}
+
+static void a_nul_is_no_text(void **state)
+{
+    (void)state;
+    struct hc_events e = {0};
+    hc_events_output(&e, HC_EVENT_STDOUT, "a\0b\n", 4);
+    add(&e, "c");
+    assert_string_equal(e.lines.data, "{\"event\": \"stdout\", \"data\": \"YQBiCg==\"}\n"
+                                      "{\"event\": \"stdout\", \"text\": \"c\"}\n");
     hc_events_finish(&e);
 }
 
@@ -72,9 +83,8 @@ static void more_than_is_kept_is_told_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(characters_are_not_torn),
-        cmocka_unit_test(no_byte_is_lost),
-        cmocka_unit_test(control_characters_are_escaped),
+        cmocka_unit_test(characters_are_not_torn),        cmocka_unit_test(no_byte_is_lost),
+        cmocka_unit_test(control_characters_are_escaped), cmocka_unit_test(a_nul_is_no_text),
         cmocka_unit_test(more_than_is_kept_is_told_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,8 @@ static void put_line(struct hc_events *e, enum hc_event_stream stream, const cha
     if (len == 0 || e->tails[stream].cut)
         return;
     size_t before = e->lines.len;
-    bool plain = hc_utf8_valid(data, len, NULL);
+    /* Strict readers take no text with a NUL, which would end where it stands. */
+    bool plain = hc_utf8_valid(data, len, NULL) && !memchr(data, '\0', len);
     (void)hc_buf_fmt(&e->lines, "{\"event\": \"%s\", \"%s\": ", stream_names[stream],
                      plain ? "text" : "data");
     if (plain)

@@ -16,6 +16,9 @@ static const uint32_t magics[] = {
     [HC_HANDOVER_COPY] = 0x68634333u,   /* "hcC3" */
 };
 
+/* An upgrade replaces the shim under a daemon that runs. */
+#define MEND "install hotcell as a whole, and restart hotcelld"
+
 static bool put_inputs(cJSON *root, const struct hc_job *job)
 {
     cJSON *list = cJSON_AddArrayToObject(root, "inputs");
@@ -118,6 +121,7 @@ int hc_handover_write(enum hc_handover_kind kind, const struct hc_job *job, cons
                                     .first_len = (uint32_t)f->first.len,
                                     .report_len = (uint32_t)f->report.len,
                                     .job_len = (uint32_t)f->own.len};
+    memcpy(head.version, hc_version, sizeof hc_version);
     bool fits = padded < UINT32_MAX;
     (void)hc_buf_add(out, &head, sizeof head);
     (void)hc_buf_add(out, text, len);
@@ -152,6 +156,14 @@ static struct hc_bpf take_filter(const char **at, size_t len)
     return filter;
 }
 
+static int check_version(const struct hc_handover_head *head, struct hc_error *err)
+{
+    if (memcmp(head->version, hc_version, sizeof hc_version) == 0)
+        return 0;
+    return hc_fail(err, 0, "is of version %s, and was started by hotcell %.*s: " MEND, hc_version,
+                   (int)strnlen(head->version, sizeof head->version), head->version);
+}
+
 int hc_handover_split(struct hc_handover *out, const void *data, size_t len, struct hc_error *err)
 {
     struct hc_handover_head head;
@@ -160,10 +172,11 @@ int hc_handover_split(struct hc_handover *out, const void *data, size_t len, str
         return hc_fail(err, 0, "handover: cut short");
     memcpy(&head, data, sizeof head);
     if (read_kind(head.magic, &out->kind) < 0)
-        return hc_fail(err, 0, "handover: not one, or of another version");
+        return hc_fail(err, 0, "handover: not one, or of another version than %s: " MEND, hc_version);
+    if (check_version(&head, err) < 0)
+        return -1;
     if (len - sizeof head != (uint64_t)head.json_len + head.first_len + head.report_len + head.job_len ||
-        !is_filter_size(head.first_len) || !is_filter_size(head.report_len) ||
-        !is_filter_size(head.job_len) || head.unused)
+        !is_filter_size(head.first_len) || !is_filter_size(head.report_len) || !is_filter_size(head.job_len))
         return hc_fail(err, 0, "handover: lengths do not add up");
     out->text = (const char *)data + sizeof head;
     out->text_len = head.json_len;

@@ -11,6 +11,7 @@
 #ifndef HC_SPEC_HANDOVER_H
 #define HC_SPEC_HANDOVER_H
 
+#include "base/version.h"
 #include "spec/job.h"
 
 #include <signal.h>
@@ -27,7 +28,7 @@ struct hc_handover_head {
     uint32_t first_len;
     uint32_t report_len;
     uint32_t job_len;
-    uint32_t unused; /* 0 */
+    char version[sizeof hc_version]; /* of who wrote it */
 };
 
 /* Descriptors of a cell's first process; nothing else is open. */

@@ -450,6 +450,25 @@ static void a_var_as_deep_as_allowed_can_be_handed_over(void **state)
     hc_job_finish(&job);
 }
 
+static void who_is_of_another_version_is_told_so(void **state)
+{
+    struct hc_job job = {.code = strdup("1"), .code_len = 1};
+    struct hc_policy policy;
+    struct hc_handover h;
+    struct hc_error err;
+    hc_autobuf bytes = {0};
+    const struct hc_handover_filters none = {0};
+    const char other[20] = "99.0.1";
+    (void)state;
+    hc_policy_init(&policy);
+    assert_int_equal(hc_handover_write(HC_HANDOVER_CELL, &job, &policy, &none, &bytes, &err), 0);
+    memcpy(bytes.data + offsetof(struct hc_handover_head, version), other, sizeof other);
+    assert_int_equal(read_back(&h, &bytes, bytes.len, &err), -1);
+    assert_string_equal(err.text, "is of version " HC_VERSION ", and was started by hotcell 99.0.1: install "
+                                  "hotcell as a whole, and restart hotcelld");
+    hc_job_finish(&job);
+}
+
 static void a_damaged_handover_is_refused(void **state)
 {
     struct hc_job job = {.code = strdup("1"), .code_len = 1};
@@ -490,6 +509,7 @@ int main(void)
         cmocka_unit_test(what_a_copy_has_from_its_zygote_is_not_handed_over_again),
         cmocka_unit_test(only_before_the_policys_own_code_a_copy_waits_without_the_jobs_filter),
         cmocka_unit_test(a_var_as_deep_as_allowed_can_be_handed_over),
+        cmocka_unit_test(who_is_of_another_version_is_told_so),
         cmocka_unit_test(a_damaged_handover_is_refused),
     };
     return cmocka_run_group_tests_name("job", tests, NULL, NULL);

@@ -426,6 +426,19 @@ void hc_manifest_usage_unknown(struct hc_manifest *m)
         *(int64_t *)(void *)((char *)m + usage_rows[i].at) = -1;
 }
 
+static void put_samples(struct doc *d, cJSON *usage, const struct hc_samples *samples)
+{
+    cJSON *list = put_list(d, usage, "samples");
+    for (size_t i = 0; i < samples->count; i++) {
+        const struct hc_usage_sample *sample = &samples->items[i];
+        cJSON *entry = put_object(d, list, NULL);
+        put_seconds(d, entry, "t", sample->at_us);
+        put_known(d, entry, "memory", sample->memory);
+        put_seconds(d, entry, "cpu", sample->cpu_us);
+        put_known(d, entry, "pids", sample->pids);
+    }
+}
+
 static void put_usage(struct doc *d, cJSON *root, const struct hc_manifest *m)
 {
     cJSON *usage = put_object(d, root, "usage");
@@ -436,6 +449,7 @@ static void put_usage(struct doc *d, cJSON *root, const struct hc_manifest *m)
         else
             put_known(d, usage, usage_rows[i].name, value);
     }
+    put_samples(d, usage, &m->samples);
 }
 
 static void put_timing(struct doc *d, cJSON *root, const struct hc_manifest *m)

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "spec/denial.h"
 #include "spec/job.h"
+#include "spec/samples.h"
 #include "spec/tool_call.h"
 
 /* Text in a manifest is UTF-8 without NUL: both become U+FFFD. A file name that is not UTF-8 or holds control
@@ -99,6 +100,7 @@ struct hc_manifest {
     int64_t code_bytes;
     char code_sha256[HC_SHA256_HEX]; /* of the program as it was given; empty: none */
     char *code_path;                 /* owned, relative to the output directory, may be NULL */
+    int64_t kept_bytes;              /* of what is there, and of the record beside it; not printed */
     char warnings[8][256];
     size_t warning_count;
     struct hc_denials denials;
@@ -110,6 +112,7 @@ struct hc_manifest {
         int64_t output_bytes, output_files;
         int64_t memory_some_us, memory_full_us, cpu_some_us, cpu_full_us, io_some_us, io_full_us;
     } usage; /* -1: unknown */
+    struct hc_samples samples;
     struct {
         int64_t build_us, start_us, run_us, collect_us; /* -1: not reached */
     } timing;

@@ -420,6 +420,24 @@ static const char *default_text(const struct hc_option *opt, char *out, size_t s
     return out;
 }
 
+#define HELP_INDENT 33
+#define HELP_WIDTH  62
+
+/* In lines, all of which begin below each other. */
+static void print_words(FILE *out, const char *text)
+{
+    for (size_t used = 0; *text; text += *text == ' ') {
+        size_t len = strcspn(text, " ");
+        if (used && used + 1 + len > HELP_WIDTH) {
+            (void)fprintf(out, "\n%*s", HELP_INDENT, "");
+            used = 0;
+        }
+        (void)fprintf(out, "%s%.*s", used ? " " : "", (int)len, text);
+        used += len + (used != 0);
+        text += len;
+    }
+}
+
 void hc_options_print_help(FILE *out)
 {
     for (size_t i = 0; i < hc_options_count; i++) {
@@ -428,7 +446,9 @@ void hc_options_print_help(FILE *out)
         hc_option_format_bounds(opt, bounds, sizeof bounds);
         (void)snprintf(flag, sizeof flag, "%c%c%s--%s %s", opt->letter ? '-' : ' ',
                        opt->letter ? opt->letter : ' ', opt->letter ? ", " : "  ", opt->flag, opt->arg);
-        (void)fprintf(out, "  %-30s %s\n%33s", flag, opt->help, "");
+        (void)fprintf(out, "  %-30s ", flag);
+        print_words(out, opt->help);
+        (void)fprintf(out, "\n%*s", HELP_INDENT, "");
         if (opt->kind == HC_OPT_NAME)
             (void)fprintf(out, "Default: %s.\n", opt->def_name);
         else

@@ -212,6 +212,8 @@ static void help_and_manual_name_every_option(void **state)
         assert_non_null(strstr(text[1], hc_options[i].help));
         assert_non_null(strstr(text[2], hc_options[i].path));
     }
+    for (const char *line = text[0]; *line; line += strcspn(line, "\n") + 1)
+        assert_true(strcspn(line, "\n") <= 100);
     for (size_t i = 0; i < 3; i++)
         free(text[i]);
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NUMBER_MAX 4300
+
 struct scanner {
     struct hc_scan *out;
     const char *name;
@@ -403,6 +405,17 @@ int hc_scan(struct hc_scan *out, const char *name, const char *text, size_t len,
         return 0;
     hc_scan_finish(out);
     return -1;
+}
+
+int hc_scan_numbers(const struct hc_scan *s, const char *name, struct hc_error *err)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct hc_node *n = &s->nodes[i];
+        char first = s->text[n->start];
+        if ((first == '-' || is_digit(first)) && n->end - n->start > NUMBER_MAX)
+            return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: a number of more than %d digits", name, NUMBER_MAX);
+    }
+    return 0;
 }
 
 void hc_scan_finish(struct hc_scan *s)

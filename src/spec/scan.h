@@ -26,6 +26,10 @@ void hc_scan_finish(struct hc_scan *s);
 
 #define hc_autoscan __attribute__((cleanup(hc_scan_finish))) struct hc_scan
 
+/* Refuses a number of more than 4300 digits, in a text that somebody may read who uses Python's own json,
+ * which fails for longer ones (sys.set_int_max_str_digits). */
+int hc_scan_numbers(const struct hc_scan *s, const char *name, struct hc_error *err);
+
 /* The members of the object (or elements of the list) at `node`, as indices; members sorted by the bytes of
  * their decoded names if `sorted`. Owned by the caller; NULL without memory. */
 uint32_t *hc_scan_children(const struct hc_scan *s, size_t node, bool sorted, size_t *count);

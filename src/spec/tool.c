@@ -10,6 +10,7 @@
 
 #define MAX_WORDS     64
 #define MAX_DEFAULT   (64 << 10)
+#define MAX_SCHEMA    (256 << 10)
 #define SPARE_PACKETS 2 /* beside those that a call's arguments fill */
 
 /* The single values of a tool. Each is read as an option of a policy would be, into a policy that nobody
@@ -150,6 +151,15 @@ static int read_description(struct reading *r, const cJSON *node, struct hc_erro
     return r->tool->description ? 0 : no_memory(r, err);
 }
 
+/* As JSON. Not by its place in the document, which would be read anew for each of many. */
+static bool is_longer(const cJSON *node, size_t most)
+{
+    char *text = cJSON_PrintUnformatted(node);
+    bool longer = !text || strlen(text) > most;
+    cJSON_free(text);
+    return longer;
+}
+
 static bool takes_object(const cJSON *schema)
 {
     const cJSON *type = cJSON_GetObjectItemCaseSensitive(schema, "type");
@@ -166,12 +176,11 @@ static int check_parameters(const struct reading *r, const cJSON *node, struct h
     cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(node, "properties"))
     {
         const cJSON *by_default = cJSON_GetObjectItemCaseSensitive(one, "default");
-        size_t len = 0;
         if (!hc_is_identifier(one->string) || strlen(one->string) > HC_TOOL_NAME)
             return hc_json_fail(r->json, one, true, err,
                                 "tools.%s.parameters: '%.64s' cannot be the name of an argument",
                                 r->tool->name, one->string);
-        if (by_default && hc_json_source(r->json, by_default, &len) && len > MAX_DEFAULT)
+        if (by_default && is_longer(by_default, MAX_DEFAULT))
             return hc_json_fail(r->json, by_default, false, err,
                                 "tools.%s.parameters: a default of more than %d "
                                 "bytes",
@@ -184,6 +193,9 @@ static int read_parameters(struct reading *r, const cJSON *node, struct hc_error
 {
     char label[HC_TOOL_NAME + 24];
     (void)snprintf(label, sizeof label, "tools.%s.parameters", r->tool->name);
+    /* It is walked for each call, by whoever has other things to see to meanwhile. */
+    if (is_longer(node, MAX_SCHEMA))
+        return hc_json_fail(r->json, node, false, err, "%s: more than %d bytes", label, MAX_SCHEMA);
     if (hc_schema_new(&r->tool->parameters, r->json, node, label, err) < 0)
         return -1;
     r->tool->schema = hc_schema_json(r->tool->parameters);

@@ -128,7 +128,8 @@ static int put_given(struct arranging *a, struct hc_error *err)
 {
     hc_autoscan scan;
     size_t count = 0;
-    if (hc_scan(&scan, "arguments", a->call->source, a->call->source_len, 0, err) < 0)
+    if (hc_scan(&scan, "arguments", a->call->source, a->call->source_len, 0, err) < 0 ||
+        hc_scan_numbers(&scan, "arguments", err) < 0)
         return -1;
     uint32_t *nodes = hc_scan_children(&scan, 0, false, &count);
     const cJSON *value = a->call->arguments->child;

@@ -14,7 +14,7 @@ from urllib.parse import quote_from_bytes
 from .errors import DaemonLost, DaemonUnavailable, JobError, NotFound, Problem, UsageError, problem_of
 from .place import keep, raw_name, write
 from .results import Result, result_from_manifest
-from .staging import contents, to_json
+from .staging import contents, limits_of, list_of, path_of, to_json
 from .tools import Tool, Tools, failure_of, tools_by_name
 from .wire import (Answer, Aside, Call, Connection, Flow, Place, adrive, aresult_of, begun, drive, events, exchange, find_place, request,
                    result_of, watched)
@@ -52,13 +52,12 @@ def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike
     """The body of a request: a spec with the contents of its inputs."""
     if policy is not None and (not isinstance(policy, str) or "/" in policy):
         raise UsageError("policy: a daemon has its policies by their names", 64)
-    short = {"timeout": timeout, "memory": memory}
     spec = {
-        "code": code, "policy": policy, "tree": None if tree is None else os.fspath(tree), "vars": vars, "seed": seed,
+        "code": code, "policy": policy, "tree": None if tree is None else path_of(tree, "tree"), "vars": vars, "seed": seed,
         "tools": {name: tool.described() for name, tool in (tools or {}).items()} or None, "labels": labels,
-        "persist_code": persist_code or None, "inputs": contents(inputs or {}) or None,
-        "limits": {**(limits or {}), **{name: value for name, value in short.items() if value is not None}} or None,
-        "return": ([returns] if isinstance(returns, str) else list(returns or ())) or None,
+        "persist_code": persist_code or None, "inputs": contents(inputs) or None,
+        "limits": limits_of(limits, timeout=timeout, memory=memory) or None,
+        "return": list_of(returns, "returns") or None,
     }
     return to_json({name: value for name, value in spec.items() if value is not None}, "spec").encode("utf-8", "surrogatepass")
 
@@ -298,20 +297,20 @@ class Daemon:
 
         Raises Problem (QuotaProblem, InputProblem, PolicyProblem, LaunchProblem) for what the daemon refuses,
         DaemonUnavailable, DaemonLost, InputError for what no spec can hold, and JobError with check=True."""
-        named = tools_by_name(tools or ())
+        named = tools_by_name(tools)
         return checked(result_of(run_flow(self._place, spec_of(code, tools=named, **spec), output_dir, on_event, named)), check)
 
     def submit(self, code: str, *, key: Optional[str] = None, tools: Optional[Tools] = None, **spec: Any) -> Job:
         """Have the daemon take the job, and do not wait. The same `key` again, with the same job, is the same job: after
         DaemonLost, asking again with it is safe. Raises as run does."""
-        named = tools_by_name(tools or ())
+        named = tools_by_name(tools)
         return Job(self._place, result_of(_submit_flow(self._place, spec_of(code, tools=named, **spec), key)), named)
 
     def session(self, *, output_dir: Optional["PathLike"] = None, tools: Optional[Tools] = None,
                 **spec: Any) -> "DaemonSession":
         """Begin a session: an interpreter that keeps its state. `spec` as of run, without what is said of one program."""
         from .dialogs import DaemonSession, begin_flow  # which needs this module
-        named = tools_by_name(tools or ())
+        named = tools_by_name(tools)
         info = result_of(begin_flow(self._place, spec_of(None, tools=named, **spec)))
         return DaemonSession(self._place, info, output_dir, named)
 
@@ -380,14 +379,14 @@ class AsyncDaemon:
     async def run(self, code: str, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
                   tools: Optional[Tools] = None, check: bool = False, **spec: Any) -> Result:
         """As Daemon.run. Coroutine functions among the tools run in this loop, others in threads. A task that is cancelled ends its job."""
-        named = tools_by_name(tools or ())
+        named = tools_by_name(tools)
         flow = run_flow(self._place, spec_of(code, tools=named, **spec), output_dir, on_event, named)
         return checked(await aresult_of(flow), check)
 
     async def submit(self, code: str, *, key: Optional[str] = None, tools: Optional[Tools] = None,
                      **spec: Any) -> AsyncJob:
         """As Daemon.submit."""
-        named = tools_by_name(tools or ())
+        named = tools_by_name(tools)
         job_id = await aresult_of(_submit_flow(self._place, spec_of(code, tools=named, **spec), key))
         return AsyncJob(self._place, job_id, named)
 
@@ -395,7 +394,7 @@ class AsyncDaemon:
                       **spec: Any) -> "AsyncDaemonSession":
         """As Daemon.session."""
         from .dialogs import AsyncDaemonSession, begin_flow  # which needs this module
-        named = tools_by_name(tools or ())
+        named = tools_by_name(tools)
         info = await aresult_of(begin_flow(self._place, spec_of(None, tools=named, **spec)))
         return AsyncDaemonSession(self._place, info, output_dir, named)
 

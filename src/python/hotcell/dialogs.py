@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from .daemon import DEFAULT_OUTPUT, Listener, answer_flow, checked, file_flow, files_flow, json_flow, named_id, post_at_once
-from .errors import DaemonLost, HotcellError, InputError, InputProblem, NotFound, PolicyProblem, Problem, problem_of
-from .session import Run, SessionEnded, run_of, run_spec
+from .errors import DaemonLost, HotcellError, InputError, InputProblem, NotFound, PolicyProblem, Problem, problem_of, without_place
+from .session import Run, SessionEnded, run_of, run_spec, run_specs
 from .tools import Tool
 from .wire import Flow, Place, aresult_of, events, result_of, unhurried, watched
 
@@ -91,12 +91,11 @@ class _Dialog:
         return SessionEnded(info.get("reason") or str(error), info.get("manifest") or error.manifest)
 
     def _branch(self, codes: Sequence[Program]) -> Flow:
-        specs = [run_spec(code) if isinstance(code, str) else run_spec(**code) for code in codes]
-        answer = yield from self._post("branches", {"runs": specs})
+        answer = yield from self._post("branches", {"runs": run_specs(codes)})
         results = []
         for each in answer["branches"]:
             if each["event"] == "error":
-                raise InputError(each["message"])
+                raise InputError(without_place(each["message"]))
             results.append((yield from self._take(each)))
         return results
 

@@ -23,10 +23,16 @@ A program that fails is a result and no exception, unless check=True.
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Type
 
 if TYPE_CHECKING:
     from .results import Result
+
+
+def without_place(message: str) -> str:
+    """What was refused, without the line and column that it has in JSON which this package has written itself."""
+    return re.sub(r"^(?:standard input|request|run):[0-9]+:[0-9]+: ", "", message)
 
 
 class HotcellError(Exception):
@@ -174,4 +180,5 @@ def problem_of(document: Dict[str, Any], status: int = 0) -> Problem:
     if isinstance(manifest, dict) and manifest.get("exit_code") in _BY_STATUS_OF_LAUNCH:
         exit_code = manifest["exit_code"]  # of a launch that failed: the kind that it would have had without a daemon
         kind = _BY_STATUS_OF_LAUNCH[exit_code]
-    return kind(str(document.get("detail") or f"hotcelld answers with status {status}"), exit_code, document)
+    detail = without_place(str(document.get("detail") or f"hotcelld answers with status {status}"))
+    return kind(detail, exit_code, document)

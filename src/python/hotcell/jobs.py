@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .daemon import checked, run_flow, spec_of
-from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, LaunchFailed, TamperedError, UsageError
+from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, LaunchFailed, TamperedError, UsageError, without_place
 from .launcher import Completed, PathLike, arun_command, find_binary, run_command
 from .results import Check, Result, check_from_json, result_from_manifest
-from .staging import Staging, to_json
+from .staging import Staging, limits_of, list_of, path_of, to_json
 from .tools import Server, Tool, Tools, tools_by_name
 from .wire import Flow, aresult_of, find_place, result_of
 
@@ -101,7 +101,7 @@ def _daemon_flow(socket: Optional[PathLike], binary: Optional[PathLike], argumen
     if place is None:
         return None
     policy, tree = arguments["policy"], arguments["tree"]
-    paths = isinstance(policy, str) and "/" in policy or tree is not None and "/" in os.fspath(tree)
+    paths = isinstance(policy, str) and "/" in policy or tree is not None and "/" in path_of(tree, "tree")
     unfit = [name for name in NOT_FOR_DAEMONS if arguments[name] not in (None, [], {}, ())]
     if policy is not None and not isinstance(policy, str) or paths:
         unfit.append("policies and trees that it does not have by name")
@@ -110,7 +110,7 @@ def _daemon_flow(socket: Optional[PathLike], binary: Optional[PathLike], argumen
     if unfit:
         raise UsageError(f"not for a job that a daemon runs: {', '.join(unfit)}", 64)
     spec = {name: value for name, value in arguments.items() if name not in (*NOT_FOR_DAEMONS, "output_dir", "wait")}
-    spec["tools"] = tools_by_name(spec["tools"] or ())
+    spec["tools"] = tools_by_name(spec["tools"])
     return run_flow(place, spec_of(**spec), arguments["output_dir"], tools=spec["tools"])
 
 
@@ -139,7 +139,7 @@ class _Job:
         """What a spec has no member for."""
         take = self._arguments.pop
         guard, self._session, self._step, wait = take("guard"), take("session"), take("step"), take("wait")
-        self._tools = tools_by_name(take("tools") or ())
+        self._tools = tools_by_name(take("tools"))
         if guard is not None:
             self.command += ["--guard", "on" if guard else "off"]
         for name, value in (("--session", self._session), ("--step", self._step)):
@@ -169,12 +169,11 @@ class _Job:
         spec = {name: os.fspath(value) if isinstance(value, os.PathLike) else value
                 for name, value in plain.items() if value is not None}
         spec["code"] = code
-        short = {"timeout": timeout, "memory": memory}
-        every = {**(limits or {}), **{name: value for name, value in short.items() if value is not None}}
-        for name, value in (("policy", policy_argument(policy, self._staging)), ("limits", every),
-                            ("inputs", self._staging.inputs(inputs or {})), ("persist_code", persist_code),
-                            ("return", [returns] if isinstance(returns, str) else list(returns or ())),
-                            ("output_dir", os.fspath(output_dir) if output_dir is not None else None)):
+        for name, value in (("policy", policy_argument(policy, self._staging)),
+                            ("limits", limits_of(limits, timeout=timeout, memory=memory)),
+                            ("inputs", self._staging.inputs(inputs)), ("persist_code", persist_code),
+                            ("return", list_of(returns, "returns")),
+                            ("output_dir", path_of(output_dir, "output_dir") if output_dir is not None else None)):
             if value:
                 spec[name] = value
         if self._tools:
@@ -198,7 +197,7 @@ def policy_argument(policy: Optional[Policy], staging: Staging) -> Optional[str]
         return policy
     if isinstance(policy, Mapping):
         return staging.policy(policy)
-    path = os.fspath(policy)
+    path = path_of(policy, "policy")
     return path if "/" in path else f"./{path}"
 
 
@@ -224,7 +223,7 @@ def _check_command(staging: Staging, code: str, policy: Optional[Policy], tree: 
     command = [find_binary(binary), "check", "--json"]
     named = policy_argument(policy, staging)
     command += [] if named is None else ["--policy", named]
-    command += [] if tree is None else ["--tree", os.fspath(tree)]
+    command += [] if tree is None else ["--tree", path_of(tree, "tree")]
     for name in inputs:
         command += ["--input", f"{name}={staging.empty()}"]  # the name alone counts
     return [*command, "-"], code.encode("utf-8", "surrogatepass")
@@ -254,8 +253,8 @@ async def averify(manifest: PathLike, *, sign: Optional[PathLike] = None,
 
 
 def _verify_command(manifest: PathLike, sign: Optional[PathLike], binary: Optional[PathLike]) -> List[str]:
-    key = [] if sign is None else ["--sign", os.fspath(sign)]
-    return [find_binary(binary), "verify", *key, "--", os.fspath(manifest)]
+    key = [] if sign is None else ["--sign", path_of(sign, "sign")]
+    return [find_binary(binary), "verify", *key, "--", path_of(manifest, "manifest")]
 
 
 def _verified(ended: Completed) -> None:
@@ -269,7 +268,7 @@ def failure(ended: Completed, manifest: Optional[Dict[str, Any]]) -> HotcellErro
     """The exception for a command that refused."""
     if ended.status < 0:
         return LaunchFailed(f"hotcell was ended by signal {-ended.status}", ended.status, manifest)
-    message = ended.message or f"hotcell ended with status {ended.status}"
+    message = without_place(ended.message) or f"hotcell ended with status {ended.status}"
     return BY_EXIT_CODE.get(ended.status, LaunchFailed)(message, ended.status, manifest)
 
 

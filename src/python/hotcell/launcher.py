@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, List, Optional, Sequence, Union
 
 from .errors import NotInstalled
+from .staging import path_of
 
 if TYPE_CHECKING:  # what takes long to import is imported by those who use it
     import asyncio
@@ -47,9 +48,10 @@ def find_binary(binary: Optional[PathLike] = None) -> str:
     """
     for named, whence in ((binary, "binary"), (os.environ.get("HOTCELL"), "$HOTCELL")):
         if named:
-            found = shutil.which(os.fspath(named))
+            path = path_of(named, whence)
+            found = shutil.which(path)
             if not found:
-                raise NotInstalled(f"{os.fspath(named)} ({whence}) is not a program that can be started")
+                raise NotInstalled(f"{path} ({whence}) is not a program that can be started")
             return found
     built = Path(__file__).resolve().parents[3] / "build" / "hotcell"
     found = shutil.which("hotcell") or shutil.which(str(built))

@@ -11,11 +11,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
-from .errors import HotcellError, InputError, JobError, LaunchFailed, NotInstalled
+from .errors import HotcellError, InputError, JobError, LaunchFailed, NotInstalled, without_place
 from .jobs import DEFAULT_OUTPUT, Amount, Policy, failure, policy_argument
 from .launcher import PATIENCE, Completed, PathLike, find_binary
 from .results import Result, result_from_manifest
-from .staging import Staging, contents, to_json
+from .staging import Staging, contents, limits_of, list_of, mapping_of, to_json
 from .tools import Server, Tool, Tools, tools_by_name
 
 
@@ -88,9 +88,8 @@ class Session:
         self._writing = threading.Lock()
         self._staging = Staging()
         self._server: Optional[Server] = None
-        callables = tools_by_name(tools or ())
-        short = {"timeout": timeout, "memory": memory}
-        every = {**(limits or {}), **{name: value for name, value in short.items() if value is not None}}
+        callables = tools_by_name(tools)
+        every = limits_of(limits, timeout=timeout, memory=memory)
         plain = {"--tree": tree, "--seed": seed, "--tenant": tenant, "--job-id": job_id, "--sign": sign,
                  "--output": output_dir, "--guard": None if guard is None else "on" if guard else "off"}
         with contextlib.ExitStack() as undo:
@@ -98,9 +97,9 @@ class Session:
             command = [find_binary(binary), "session", *self._policy(policy, every, callables)]
             for name, value in plain.items():
                 command += [] if value is None else [name, os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
-            for name, path in self._staging.inputs(inputs or {}).items():
+            for name, path in self._staging.inputs(inputs).items():
                 command += ["--input", f"{name}={path}"]
-            for name, text in (labels or {}).items():
+            for name, text in mapping_of(labels, "labels").items():
                 command += ["--label", f"{name}={text}"]
             if callables:
                 self._server = Server(callables)
@@ -170,16 +169,15 @@ class Session:
 
     def branch(self, codes: Sequence[Union[str, Mapping[str, Any]]]) -> List[Run]:
         """Run each from the same state: programs, or parameters of run as dicts. Then keep() has to choose."""
-        specs = [run_spec(code) if isinstance(code, str) else run_spec(**code) for code in codes]
-        self._ask({"branch": specs})
+        self._ask({"branch": run_specs(codes)})
         results, wrong = [], None
         for answer in iter(self._read, None):
             if answer["event"] == "done":
                 break
             if answer["event"] == "error" and "branch" not in answer:
-                raise InputError(answer["message"])  # of the request: nothing has run
+                raise InputError(without_place(answer["message"]))  # of the request: nothing has run
             if answer["event"] == "error":
-                wrong = wrong or InputError(answer["message"])
+                wrong = wrong or InputError(without_place(answer["message"]))
             else:
                 results.append(self._result(answer))
         if wrong:
@@ -218,7 +216,7 @@ class Session:
         """The next answer that is neither an error nor the end."""
         answer = self._read()
         if answer["event"] == "error":
-            raise InputError(answer["message"])
+            raise InputError(without_place(answer["message"]))
         return answer
 
     def _read(self) -> Dict[str, Any]:
@@ -274,8 +272,11 @@ def run_spec(code: str, vars: Optional[Mapping[str, Any]] = None, returns: Optio
              limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
              persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
     """A run, as hotcell-session(1) has it. InputError for inputs that cannot go in."""
-    every = {**(limits or {}), **({} if timeout is None else {"timeout": timeout})}
-    wanted = [returns] if isinstance(returns, str) else list(returns or ())
-    rest = {"vars": vars, "return": wanted, "limits": every, "persist_code": persist_code,
-            "inputs": contents(inputs or {})}
+    rest = {"vars": vars, "return": list_of(returns, "returns"), "limits": limits_of(limits, timeout=timeout),
+            "persist_code": persist_code, "inputs": contents(inputs)}
     return {"code": code, **{name: value for name, value in rest.items() if value}}
+
+
+def run_specs(codes: Sequence[Union[str, Mapping[str, Any]]]) -> List[Dict[str, Any]]:
+    """Of branches: programs, or arguments of run_spec."""
+    return [run_spec(code) if isinstance(code, str) else run_spec(**mapping_of(code, "branch")) for code in list_of(codes, "branch")]

@@ -8,9 +8,10 @@ import os
 import shutil
 import sys
 import tempfile
+from collections import abc
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Dict, Mapping, Optional, Type
+from typing import Any, Dict, List, Mapping, Optional, Type
 
 from .errors import InputError
 from .frames import write_frame
@@ -33,19 +34,64 @@ def is_array(value: object) -> bool:
     return numpy is not None and isinstance(value, numpy.ndarray)
 
 
+def mapping_of(value: object, what: str) -> Mapping[str, Any]:
+    """An argument that is a mapping, or None. InputError names what is something else."""
+    if value is None:
+        return {}
+    if not isinstance(value, abc.Mapping):
+        raise InputError(f"{what}: expected a mapping, names and values, got {type(value).__name__}")
+    return value
+
+
+def list_of(value: object, what: str) -> List[Any]:
+    """An argument that is one thing or many: text is one."""
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, abc.Iterable):
+        raise InputError(f"{what}: expected a list, got {type(value).__name__}")
+    return list(value)
+
+
+def path_of(value: object, what: str) -> str:
+    """An argument that is a name or a path."""
+    try:
+        return os.fspath(value)  # type: ignore[call-overload,no-any-return]
+    except TypeError as error:
+        raise InputError(f"{what}: expected a name or a path, got {type(value).__name__}") from error
+
+
+def limits_of(limits: object, **short: Any) -> Dict[str, Any]:
+    """Members of a policy's "limits", with those that have an argument of their own."""
+    return {**mapping_of(limits, "limits"), **{name: value for name, value in short.items() if value is not None}}
+
+
 def to_json(value: object, what: str = "vars") -> str:
     """Strict JSON: numpy's scalars are numbers. InputError for what JSON cannot hold, NaN included."""
     try:
         return json.dumps(value, allow_nan=False, default=_scalar)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"{what}: {error}") from error
+        raise InputError(f"{_variable(value) or what}: {error}") from error
+
+
+def _variable(request: object) -> Optional[str]:
+    """Which of a request's variables is no JSON, if one is."""
+    inner = request.get("run", request) if isinstance(request, abc.Mapping) else None
+    named = inner.get("vars") if isinstance(inner, abc.Mapping) else None
+    for name, value in named.items() if isinstance(named, abc.Mapping) else ():
+        try:
+            json.dumps(value, allow_nan=False, default=_scalar)
+        except (TypeError, ValueError, RecursionError):
+            return f"vars: {name}"
+    return None
 
 
 def _scalar(value: object) -> object:
     numpy = module("numpy")
     if numpy is not None and isinstance(value, numpy.generic):
         return value.item()
-    raise TypeError(f"a {type(value).__name__} is no JSON value: give frames and arrays with inputs=")
+    raise TypeError(f"{type(value).__name__} is no JSON value: give frames and arrays with inputs=")
 
 
 class Staging:
@@ -69,9 +115,9 @@ class Staging:
             self._directory = Path(tempfile.mkdtemp(prefix="hotcell-"))
         return self._directory
 
-    def inputs(self, values: Mapping[str, Any]) -> Dict[str, str]:
+    def inputs(self, values: Optional[Mapping[str, Any]]) -> Dict[str, str]:
         """Name and path of each input."""
-        return {name: self._input(name, value) for name, value in values.items()}
+        return {name: self._input(name, value) for name, value in mapping_of(values, "inputs").items()}
 
     def _input(self, name: str, value: Any) -> str:
         if isinstance(value, (str, os.PathLike)):
@@ -82,7 +128,7 @@ class Staging:
             return self._frame(name, value)
         if is_array(value):
             return self._array(name, value)
-        raise InputError(f"inputs: {name}: expected a path, a pandas DataFrame or a numpy array, got a "
+        raise InputError(f"inputs: {name}: expected a path, a pandas DataFrame or a numpy array, got "
                          f"{type(value).__name__}; give plain values with vars=")
 
     def _frame(self, name: str, frame: Any) -> str:
@@ -122,7 +168,7 @@ class Staging:
         return str(path)
 
 
-def contents(inputs: Mapping[str, Any]) -> Dict[str, Dict[str, str]]:
+def contents(inputs: Optional[Mapping[str, Any]]) -> Dict[str, Dict[str, str]]:
     """Inputs for those who take no paths: name of the file and content. InputError for what cannot be read."""
     with Staging() as staging:
         return {name: _content(name, path) for name, path in staging.inputs(inputs).items()}

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Awaitable, Callable, Coroutine, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .errors import InputError
+from .staging import list_of
 
 if TYPE_CHECKING:
     import asyncio
@@ -83,15 +84,15 @@ class Tool:
 Tools = Union[Sequence[Union[Callable[..., Any], Tool]], Mapping[str, Union[Callable[..., Any], Tool]]]
 
 
-def tools_by_name(tools: Tools) -> Dict[str, Tool]:
+def tools_by_name(tools: Optional[Tools]) -> Dict[str, Tool]:
     """Of a list of callables, which have their own names, or a mapping."""
-    named = [(None, fn) for fn in tools] if not isinstance(tools, abc.Mapping) else list(tools.items())
+    named = [(None, fn) for fn in list_of(tools, "tools")] if not isinstance(tools, abc.Mapping) else list(tools.items())
     found: Dict[str, Tool] = {}
     for name, fn in named:
         tool = fn if isinstance(fn, Tool) else Tool(fn)
         name = name or tool.called
         if not callable(tool.fn):
-            raise InputError(f"tools: {name}: a {type(tool.fn).__name__} cannot be called")
+            raise InputError(f"tools: {name}: {type(tool.fn).__name__} cannot be called")
         if name in found:
             raise InputError(f"tools: two are called {name}")
         found[name] = tool

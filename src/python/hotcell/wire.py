@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Generator, Iterator, Mapping, Optional, Set, Union
 
 from .errors import DaemonLost, DaemonUnavailable, UsageError, problem
+from .staging import path_of
 from .tools import Tool, acall_tool, call_tool
 
 if TYPE_CHECKING:
@@ -47,13 +48,13 @@ def find_place(socket: Union[str, "os.PathLike[str]", None] = None, token: Optio
 
     `token` is for HTTP alone; None: $HOTCELL_TOKEN.
     """
-    named = os.fspath(socket) if socket is not None else os.environ.get("HOTCELL_SOCKET", "")
+    named = path_of(socket, "socket") if socket is not None else os.environ.get("HOTCELL_SOCKET", "")
     if not named:
         return None
-    if not named.startswith("http://"):
+    if "://" not in named:
         return Place(path=named)
     match = re.fullmatch(r"http://(\[[0-9A-Fa-f:.]+\]|[^:/\[\]]+):([0-9]{1,5})/?", named)
-    if not match:
+    if not match or not 0 < int(match[2]) < 65536:
         raise UsageError(f"expected a path, or http://HOST:PORT, got {named!r}", 64)
     return Place(host=match[1].strip("[]"), port=int(match[2]), token=token or os.environ.get("HOTCELL_TOKEN"))
 

@@ -145,6 +145,8 @@ static int judge_write(const struct event *e, PyObject *path, int dir, bool foll
             return 0;
         return refuse_file(e, hc_guard.learn ? name_below(dir, name, resolved) : name, true);
     }
+    if (hc_path_by_text(name, resolved) == 0 && hc_zones_have(&hc_guard.files.write, resolved))
+        return 0;
     if (hc_path_resolve(name, follow, resolved) < 0) {
         /* There is no such directory. The program is told that it would not do either; what a library tries
          * fails by itself. */
@@ -401,6 +403,8 @@ static int on_event(const char *name, PyObject *args, void *unused)
     if (hc_guard.audit.deny.count && hc_names_has_match(&hc_guard.audit.deny, name))
         return refuse(&e);
     enum hc_event_kind kind = hc_event_kind(name);
+    if (kind == HC_EVENT_LINK)
+        hc_path_expect_links();
     if (kind == HC_EVENT_FREE ||
         (hc_guard.audit.allow.count && hc_names_has_match(&hc_guard.audit.allow, name)))
         return 0;
@@ -415,5 +419,7 @@ int hc_audit_prepare(void)
 
 void hc_audit_watch(void)
 {
+    if (hc_guard.processes) /* what others do is not seen here */
+        hc_path_expect_links();
     watching = true;
 }

@@ -71,6 +71,63 @@ int hc_path_resolve(const char *path, bool follow, char *out)
     return -1;
 }
 
+static bool is_within(const char *path, const char *zone)
+{
+    size_t len = strlen(zone);
+    while (len && zone[len - 1] == '/')
+        len--;
+    return strncmp(path, zone, len) == 0 && (path[len] == '/' || path[len] == '\0');
+}
+
+/* Without asking the kernel what the names of zones mean. */
+static bool is_within_named(const struct hc_names *zones, const char *resolved)
+{
+    for (size_t i = 0; i < zones->count; i++)
+        if (zones->items[i][0] == '/' && is_within(resolved, zones->items[i]))
+            return true;
+    return false;
+}
+
+/* ---- paths that say where they lead ---- */
+
+/* What is the cell's own, and empty when the program begins, but for a directory of the host that it was
+ * given as /output: a link in that leads nowhere, as in all of these, because the kernel follows none here.
+ */
+static const struct hc_names own = {.items = (const char *[]){"/output", "/tmp"}, .count = 2};
+static bool links; /* may be there */
+
+void hc_path_expect_links(void)
+{
+    links = true;
+}
+
+/* From the root, and without "", "." and ".." between its slashes. */
+static bool is_plain(const char *path)
+{
+    for (const char *at = path; *at == '/';) {
+        size_t len = strcspn(++at, "/");
+        if (len == 0 || (at[0] == '.' && (len == 1 || (len == 2 && at[1] == '.'))))
+            return false;
+        at += len;
+        if (!*at)
+            return true;
+    }
+    return false;
+}
+
+int hc_path_by_text(const char *path, char *out)
+{
+    char at[PATH_MAX];
+    if (links)
+        return -1;
+    bool whole = path[0] == '/';
+    if (!whole && (!getcwd(at, sizeof at) || join(out, at, path) < 0))
+        return -1;
+    if (whole && snprintf(out, PATH_MAX, "%s", path) >= PATH_MAX)
+        return -1;
+    return is_plain(out) && is_within_named(&own, out) ? 0 : -1;
+}
+
 void hc_path_guess(const char *path, char *out)
 {
     char at[PATH_MAX], resolved[PATH_MAX];
@@ -108,16 +165,10 @@ static const char *zone_path(const char *zone, char *buffer)
     return zone;
 }
 
-static bool is_within(const char *path, const char *zone)
-{
-    size_t len = strlen(zone);
-    while (len && zone[len - 1] == '/')
-        len--;
-    return strncmp(path, zone, len) == 0 && (path[len] == '/' || path[len] == '\0');
-}
-
 bool hc_zones_have(const struct hc_names *zones, const char *resolved)
 {
+    if (is_within_named(zones, resolved))
+        return true;
     for (size_t i = 0; i < zones->count; i++) {
         char named[PATH_MAX], real[PATH_MAX];
         const char *zone = zone_path(zones->items[i], named);

@@ -9,6 +9,13 @@
  * directory cannot be resolved either. */
 int hc_path_resolve(const char *path, bool follow, char *out);
 
+/* The same for paths that can be told from their text, without asking the kernel: in a cell's own places,
+ * while nobody has made a link there. -1 for all others. The file, or its directory, may not be there. */
+int hc_path_by_text(const char *path, char *out);
+
+/* There may be links in the cell's own places from now on. */
+void hc_path_expect_links(void);
+
 /* What comes nearest to that for a path in a directory that is not there: the part that is, resolved, and the
  * rest as it stands. */
 void hc_path_guess(const char *path, char *out);

@@ -1,0 +1,7 @@
+/* version.h - which hotcell this is, for programs that meet others of it. */
+#ifndef HC_BASE_VERSION_H
+#define HC_BASE_VERSION_H
+
+extern const char hc_version[20]; /* such as "1.2.0", and zeros */
+
+#endif

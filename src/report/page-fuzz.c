@@ -1,0 +1,53 @@
+/* Any bytes as a manifest, as the program and as each of its figures: what comes out is a page, in which
+ * nothing of them is markup. */
+#include "report/page.h"
+#include "report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+struct bytes {
+    const char *data;
+    size_t len;
+};
+
+static int read_same(void *context, const char *path, size_t max, struct hc_buf *out, struct hc_error *err)
+{
+    const struct bytes *bytes = context;
+    (void)path;
+    (void)max;
+    return hc_buf_add(out, bytes->data, bytes->len) < 0 ? hc_fail(err, 0, "no room") : 0;
+}
+
+/* No element but ours: none of these is in any page of a job. */
+static void check_page(const struct hc_buf *page)
+{
+    static const char *const never[] = {"<script", "<iframe",    "<object",
+                                        "<svg/",   "onerror=\"", "javascript:\""};
+    require(strncmp(page->data, HC_PAGE_MARK, strlen(HC_PAGE_MARK)) == 0);
+    require(hc_utf8_valid(page->data, page->len, NULL));
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        require(strstr(page->data, never[i]) == NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    struct hc_json j;
+    struct hc_error err;
+    hc_autobuf page = {0};
+    const char *text = (const char *)data;
+    struct bytes bytes = {text, len};
+    if (hc_json_parse(&j, "m", text, len, &err) < 0)
+        return 0;
+    struct hc_report_job job = {.manifest = &j, .files = {.read = read_same, .context = &bytes}};
+    if (hc_report_job(&job, &page, &err) == 0)
+        check_page(&page);
+    hc_json_finish(&j);
+    return 0;
+}

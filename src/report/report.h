@@ -1,0 +1,31 @@
+/* report.h - pages for people who review what a program did: of one job, from its manifest, and of a batch,
+ * from its results. One file each, with nothing to load.
+ *
+ * Manifests may come from anybody, and what is in them from hostile programs: all of it is text or a picture
+ * on the page, and all of it is bounded. */
+#ifndef HC_REPORT_REPORT_H
+#define HC_REPORT_REPORT_H
+
+#include "spec/json.h"
+
+/* Reads files that a manifest lists, below its own directory. `path` is the file's name, raw. -1: there is
+ * none, or none that can be read; more than `max` bytes are one. */
+struct hc_report_files {
+    int (*read)(void *context, const char *path, size_t max, struct hc_buf *out, struct hc_error *err);
+    void *context;
+};
+
+/* The page of the job whose manifest this is. `code` is the program, or NULL for the one that was kept with
+ * the job, if it was. HC_EXIT_DATA if it is no manifest, or not the program. */
+struct hc_report_job {
+    const struct hc_json *manifest;
+    struct hc_report_files files;
+    const char *code, *code_name;
+    size_t code_len;
+};
+int hc_report_job(const struct hc_report_job *job, struct hc_buf *out, struct hc_error *err);
+
+/* Does the manifest list this file as one of the program's? */
+bool hc_report_lists(const cJSON *manifest, const char *path);
+
+#endif
