@@ -24,7 +24,8 @@ def links():
 
 def bubblewrap(program, folder, python):
     """New namespaces of every kind, a root of its own, and of the host what the interpreter needs."""
-    roots = ["--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+    roots = ["--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
+             "--ro-bind-try", "/etc/alternatives", "/etc/alternatives"]  # where Debian's numpy finds its BLAS
     for name, target in links().items():
         roots += ["--symlink", target, f"/{name}"]
     return ["bwrap", "--unshare-all", "--die-with-parent", *roots, "--ro-bind", program, program, "--bind", folder, folder, *python, program]
@@ -40,7 +41,7 @@ def crun(program, folder, python):
     """A container of the same things that bubblewrap gets; its bundle is written beside the program."""
     bundle = os.path.join(os.path.dirname(program), f"crun-{os.path.basename(program)}")
     root = os.path.join(bundle, "root")
-    for name in ("usr", "proc", "dev", "tmp", "etc", os.path.dirname(program).strip("/"), folder.strip("/")):
+    for name in ("usr", "proc", "dev", "tmp", "etc/alternatives", os.path.dirname(program).strip("/"), folder.strip("/")):
         os.makedirs(os.path.join(root, name), exist_ok=True)
     for name, target in links().items():
         if not os.path.islink(os.path.join(root, name)):
@@ -53,7 +54,7 @@ def crun(program, folder, python):
     # Nested places are mounted in this order.
     mounts = [{"destination": "/proc", "type": "proc", "source": "proc"},
               {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "strictatime", "mode=755"]},
-              bind("/usr", "ro"), bind(program, "ro"), bind(folder, "rw")]
+              bind("/usr", "ro"), bind("/etc/alternatives", "ro"), bind(program, "ro"), bind(folder, "rw")]
     spec = {"ociVersion": "1.0.0", "root": {"path": "root", "readonly": True}, "hostname": "cell", "mounts": mounts,
             "process": {"terminal": False, "user": {"uid": 0, "gid": 0}, "args": [*python, program], "cwd": "/", "noNewPrivileges": True,
                         "env": ["LANG=C.UTF-8", f"TMPDIR={folder}"], "capabilities": {}},

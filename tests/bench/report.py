@@ -132,7 +132,7 @@ def markdown(told):
                  "the rounds' own ratios.")
     lines += [text for text in (goals(told["goals"]), machine(told)) if text]
     for measured in told["measurements"]:
-        lines += [f"## {measured['title']}", " ".join(measured["about"].split())]
+        lines += [f"## {measured['title']}", f"{' '.join(measured['about'].split())} It took {measured['seconds']:.0f} s."]
         if measured["failed"] or measured["left_out"]:
             lines.append(f"Not measured: {measured['failed'] or measured['left_out']}")
         lines += [part(section) for section in measured["sections"]]
