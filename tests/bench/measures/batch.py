@@ -1,0 +1,114 @@
+"""Many jobs from one file, by hotcell batch: the rate beside that of hotcelld in the same rounds, over the number of jobs, and over the
+size of their code."""
+
+import json
+import os
+import select
+import shutil
+import time
+
+import load
+from bench import houses
+from bench.engine import Failed, Lacking, output
+
+NAME = "batch"
+TITLE = "Batches"
+LONG = False
+LIMITS = {"timeout": 10, "memory": "256M"}
+COUNTS = (10, 100, 1_000, 10_000, 100_000)
+SIZES = (100, 10_000, 100_000, 1_000_000)
+EVERY = 0.02  # seconds
+CONNECTIONS = 2 * os.cpu_count()
+
+
+def spec(size=0):
+    """Code of that many bytes, of which a comment has no more than a line's worth each."""
+    line = f"# {'x' * 97}\n"
+    return {"code": "pass\n" + line * (size // len(line)), "tree": "base", "limits": LIMITS}
+
+
+def write(bench, count, size=0):
+    path = bench.folder / "jobs.jsonl"
+    line = json.dumps(spec(size)) + "\n"
+    with path.open("w", encoding="ascii") as file:
+        for _ in range(count):
+            file.write(line)
+    return path
+
+
+def run(bench, path, count):
+    """Jobs per second, as a user sees it; and the most memory that the process which reads the file had, in KiB."""
+    where = bench.memory / "batch"
+    words = [str(word) for word in (bench.hotcell, "batch", "-o", where, path)]
+    begun = time.perf_counter()
+    most = spawn(words)
+    seconds = time.perf_counter() - begun
+    with (where / "results.jsonl").open(encoding="utf-8") as file:
+        ended = [json.loads(line)["status"] for line in file]
+    shutil.rmtree(where)
+    if ended.count("ok") != count:
+        raise Failed(f"{ended.count('ok')} of {count} jobs ended well")
+    return count / seconds, most
+
+
+def peak_kib(pid):
+    """Of a process so far: the kernel's count for a parent that waits would have what this one had before it became another program."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii") as file:
+            return next((int(line.split()[1]) for line in file if line.startswith("VmHWM:")), 0)
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
+def spawn(words):
+    """The most memory of the process that was started, looked at now and then: it only grows."""
+    null = [(os.POSIX_SPAWN_OPEN, fd, "/dev/null", os.O_RDWR, 0) for fd in (0, 1, 2)]
+    pid, most = os.posix_spawn(words[0], words, os.environ, file_actions=null), 0
+    ended = os.pidfd_open(pid)
+    while not select.select([ended], [], [], EVERY)[0]:
+        most = max(most, peak_kib(pid))
+    os.close(ended)
+    _, status = os.waitpid(pid, 0)
+    if status:
+        raise Failed(f"{' '.join(words)}: exit {os.waitstatus_to_exitcode(status)}")
+    return most
+
+
+def beside_daemon(bench):
+    """Milliseconds per job of both, of as many jobs."""
+    count = bench.times(1000, 20)
+    path = write(bench, count)
+    request = load.request(spec())
+    with houses.ready(spec()) as d, load.Crowd(d.socket, request, CONNECTIONS) as crowd:
+        def daemon():
+            begun = time.perf_counter()
+            crowd.run(count)
+            return (time.perf_counter() - begun) / count
+        found = bench.rounds({"hotcelld": daemon, "hotcell batch": lambda: 1 / run(bench, path, count)[0]}, bench.times(5, 1))
+    return bench.comparison("a job", found, base="hotcelld", about=f"Milliseconds per job that does nothing, of {count} jobs, by the clock: "
+                            f"hotcelld over {CONNECTIONS} connections, which is up and has cells that wait, and hotcell batch from its start "
+                            "to its end, journal and results on disk included.")
+
+
+def over(bench, title, x, points, rounds, columns=("peak, KiB",)):
+    """`points`: {x: (jobs, size)}"""
+    found, peak = {at: [] for at in points}, dict.fromkeys(points, 0)
+    for _ in range(rounds):
+        for at, (count, size) in points.items():
+            rate, most = run(bench, write(bench, count, size), count)
+            found[at].append(rate)
+            peak[at] = max(peak[at], most)
+    line = [{"x": at, "values": values, "peak, KiB": peak[at]} for at, values in found.items()]
+    return bench.curve(title, x, "jobs per second", {"hotcell batch": line}, columns=columns,
+                       about="Of the file as a whole, the start included. Peak: of the process that reads the file and writes results.")
+
+
+def measure(bench):
+    if not any(line.split()[:1] == ["batch"] for line in output([bench.hotcell, "--help"]).splitlines()):
+        raise Lacking("there is no hotcell batch")
+    most = 100 if bench.quick else bench.asked.most
+    counts = {count: (count, 0) for count in COUNTS if count <= most}
+    sizes = {size: (bench.times(300, 5), size) for size in bench.chosen(SIZES, quick=SIZES[:2])}
+    return [beside_daemon(bench),
+            over(bench, "over the number of jobs", "jobs", counts, 1),
+            over(bench, "over the size of the code", "bytes of code", sizes, bench.times(3, 1))]
