@@ -180,6 +180,12 @@ def test_a_bad_request_raises(options, error, text):
     assert isinstance(caught.value, hotcell.HotcellError)
 
 
+def test_a_bad_check_raises():
+    for options, text in (({"code": 5}, "^code: expected"), ({"code": "1", "inputs": 5}, "^inputs: expected a list, got int$")):
+        with pytest.raises(hotcell.InputError, match=text):
+            hotcell.check(**options)
+
+
 def test_code_that_no_spec_can_hold():
     with pytest.raises(hotcell.InputError):
         run("'\ud800'")

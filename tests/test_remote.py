@@ -161,6 +161,14 @@ def test_who_may_not_connect_is_not_told_to_start_another():
         assert result.status == 69 and "Permission denied: socket.mode and socket.group of hotcelld.conf(5)" in result.stderr, result
 
 
+def test_results_that_could_not_be_put_anywhere_are_not_computed(daemon):
+    directory = cells.new_directory(daemon.user)
+    (directory / "file").touch()
+    for place, why in (("file", "Not a directory"), ("no/parent", "No such file or directory")):
+        result = run(daemon, "print(1)", f"--output={directory / place}")
+        assert (result.status, result.stdout) == (65, "") and why in result.stderr, result
+
+
 def test_a_try_runs_here_what_the_daemon_cannot_take(daemon):
     result = run(daemon, "print(tools.eight())", "--warm=try", "--tool", "eight=/bin/echo 8", "--guard", "off")
     assert (result.status, result.stdout) == (0, "8\n") and result.manifest["tenant"] is None, result

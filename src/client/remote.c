@@ -24,6 +24,7 @@ struct remote {
     struct hc_answer answer;
     struct hc_stream_reader stream;
     struct hc_desk desk;
+    struct hc_dest dest;
     bool cancelled;
 };
 
@@ -123,25 +124,33 @@ static int fail(struct remote *r, struct hc_buf *text, struct hc_error *err)
     return -1;
 }
 
-static int choose_dest(const struct remote *r, const char *id, struct hc_dest *dest, struct hc_error *err)
+/* As for a cell of one's own, a directory that was asked for is made and tried before the job is sent. */
+static int open_named(struct remote *r, struct hc_error *err)
 {
     const char *named = r->asked->job->output_dir;
-    *dest = (struct hc_dest){.fd = -1, .named = named != NULL};
-    int n = named ? snprintf(dest->path, sizeof dest->path, "%s", named)
-                  : snprintf(dest->path, sizeof dest->path, "%s/%s", r->asked->default_dir, id);
-    return n < 0 || n >= (int)sizeof dest->path ? hc_fail(err, ENAMETOOLONG, "output directory") : 0;
+    r->dest.named = named != NULL;
+    if (!named)
+        return 0;
+    int n = snprintf(r->dest.path, sizeof r->dest.path, "%s", named);
+    if (n < 0 || n >= (int)sizeof r->dest.path)
+        return hc_fail_as(err, HC_EXIT_DATA, ENAMETOOLONG, "output directory");
+    return hc_dest_open(&r->dest, err);
+}
+
+static int choose_default(struct remote *r, struct hc_error *err)
+{
+    int n = snprintf(r->dest.path, sizeof r->dest.path, "%s/%s", r->asked->default_dir,
+                     job_path(r) + strlen(JOBS "/"));
+    return n < 0 || n >= (int)sizeof r->dest.path ? hc_fail(err, ENAMETOOLONG, "output directory") : 0;
 }
 
 static int keep(struct remote *r, const cJSON *manifest, const struct hc_buf *text, struct hc_error *err)
 {
-    struct hc_dest dest;
-    if (choose_dest(r, job_path(r) + strlen(JOBS "/"), &dest, err) < 0)
+    if (!r->dest.named && choose_default(r, err) < 0)
         return -1;
-    int rc = hc_files_fetch(&r->place, job_path(r), manifest, &dest, err);
-    if (rc == 0 && (dest.named || dest.fd >= 0))
-        rc = hc_dest_write(&dest, "manifest.json", text->data, text->len, err);
-    hc_dest_finish(&dest);
-    return rc;
+    if (hc_files_fetch(&r->place, job_path(r), manifest, &r->dest, err) < 0)
+        return -1;
+    return r->dest.fd >= 0 ? hc_dest_write(&r->dest, "manifest.json", text->data, text->len, err) : 0;
 }
 
 static int conclude(struct remote *r, struct hc_manifest *m, struct hc_buf *text, struct hc_error *err)
@@ -179,7 +188,7 @@ static int begin(struct remote *r, struct hc_error *err)
 static int run(struct remote *r, int fd, struct hc_manifest *m, struct hc_buf *text, struct hc_error *err)
 {
     hc_autobuf body = {0};
-    if (hc_desk_open(&r->desk, r->asked->job, r->asked->tool_fd, err) < 0 ||
+    if (open_named(r, err) < 0 || hc_desk_open(&r->desk, r->asked->job, r->asked->tool_fd, err) < 0 ||
         hc_upload_print(r->asked->job, &r->desk.tools, &body, err) < 0 || ask(r, fd, &body, err) < 0)
         return -1;
     return conclude(r, m, text, err);
@@ -195,6 +204,7 @@ int hc_remote_run(struct hc_remote *asked, struct hc_manifest *m, struct hc_buf 
                    .cancel_fd = asked->cancel_fd,
                    .call = take_call},
         .desk = {.ours = -1, .theirs = -1},
+        .dest.fd = -1,
     };
     r.stream.desk = &r.desk;
     hc_autofd fd = begin(&r, err);
@@ -203,6 +213,7 @@ int hc_remote_run(struct hc_remote *asked, struct hc_manifest *m, struct hc_buf 
     int rc = run(&r, fd, m, text, err);
     asked->cut = r.stream.out.cut || r.stream.err.cut;
     hc_desk_close(&r.desk);
+    hc_dest_finish(&r.dest);
     hc_answer_finish(&r.answer);
     hc_stream_finish(&r.stream);
     return rc;

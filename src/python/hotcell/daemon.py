@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Iterator, 
 from urllib.parse import quote_from_bytes
 
 from .errors import DaemonLost, DaemonUnavailable, JobError, NotFound, Problem, UsageError, problem_of
-from .place import keep, raw_name, write
+from .place import keep, make_ready, raw_name, write
 from .results import Result, result_from_manifest
 from .staging import contents, limits_of, list_of, path_of, to_json
 from .tools import Tool, Tools, failure_of, tools_by_name
@@ -152,6 +152,8 @@ def _answer_flow(place: Place, path: str, tool: Tool, arguments: Dict[str, Any])
 def run_flow(place: Place, body: bytes, output_dir: Optional["PathLike"], listener: Optional[Listener] = None,
              tools: Optional[Mapping[str, Tool]] = None) -> Flow:
     """Run a job, wait for its end, fetch its files: returns a Result."""
+    if output_dir is not None:
+        make_ready(Path(path_of(output_dir, "output_dir")))
     end = _End(place, listener, tools)
     with end.known():
         try:

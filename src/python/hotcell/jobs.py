@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .daemon import checked, run_flow, spec_of
-from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, LaunchFailed, TamperedError, UsageError, without_place
+from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, InputError, LaunchFailed, TamperedError, UsageError, without_place
 from .launcher import Completed, PathLike, arun_command, find_binary, run_command
 from .results import Check, Result, check_from_json, result_from_manifest
 from .staging import Staging, limits_of, list_of, path_of, to_json
@@ -224,8 +224,10 @@ def _check_command(staging: Staging, code: str, policy: Optional[Policy], tree: 
     named = policy_argument(policy, staging)
     command += [] if named is None else ["--policy", named]
     command += [] if tree is None else ["--tree", path_of(tree, "tree")]
-    for name in inputs:
+    for name in list_of(inputs, "inputs"):
         command += ["--input", f"{name}={staging.empty()}"]  # the name alone counts
+    if not isinstance(code, str):
+        raise InputError(f"code: expected the program's source as a string, got {type(code).__name__}")
     return [*command, "-"], code.encode("utf-8", "surrogatepass")
 
 

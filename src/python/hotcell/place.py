@@ -57,6 +57,18 @@ def _replace(folder: int, name: bytes, content: bytes, mode: int) -> None:
         raise
 
 
+def make_ready(directory: Path) -> None:
+    """Make it, and see that files can be put there: better before a job than after it."""
+    try:
+        with contextlib.suppress(FileExistsError):
+            directory.mkdir(parents=True)
+        os.close(os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+    except OSError as error:
+        raise InputError(f"output directory {directory}: {error.strerror}") from error
+    if not os.access(directory, os.W_OK | os.X_OK):
+        raise InputError(f"output directory {directory}: not writable")
+
+
 def keep(directory: Path, file: File, content: bytes) -> None:
     """Put a file of a manifest there, if its content is what the manifest says."""
     if len(content) != file.bytes or hashlib.sha256(content).hexdigest() != file.sha256:

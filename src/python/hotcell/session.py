@@ -279,4 +279,10 @@ def run_spec(code: str, vars: Optional[Mapping[str, Any]] = None, returns: Optio
 
 def run_specs(codes: Sequence[Union[str, Mapping[str, Any]]]) -> List[Dict[str, Any]]:
     """Of branches: programs, or arguments of run_spec."""
-    return [run_spec(code) if isinstance(code, str) else run_spec(**mapping_of(code, "branch")) for code in list_of(codes, "branch")]
+    specs = []
+    for code in list_of(codes, "branch"):
+        named = {"code": code} if isinstance(code, str) else mapping_of(code, "branch")
+        if "code" not in named:
+            raise InputError("branch: expected 'code', the program of each run")
+        specs.append(run_spec(**named))
+    return specs
