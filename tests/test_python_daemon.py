@@ -134,6 +134,8 @@ def test_problems_are_exceptions(client):
     with pytest.raises(hotcell.InputError, match="output directory /dev/null: Not a directory") as caught:
         client.run("1", output_dir="/dev/null", on_event=lambda _: pytest.fail("it runs"), **BOUNDS)
     assert not isinstance(caught.value, hotcell.Problem)
+    with pytest.raises(hotcell.InputError, match="output directory /dev/null"):
+        client.session(output_dir="/dev/null", **BOUNDS)
     with pytest.raises(hotcell.JobError):
         client.run("1/0", check=True, **BOUNDS)
     assert client.health()["status"] == "ok"

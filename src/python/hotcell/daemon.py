@@ -152,8 +152,7 @@ def _answer_flow(place: Place, path: str, tool: Tool, arguments: Dict[str, Any])
 def run_flow(place: Place, body: bytes, output_dir: Optional["PathLike"], listener: Optional[Listener] = None,
              tools: Optional[Mapping[str, Tool]] = None) -> Flow:
     """Run a job, wait for its end, fetch its files: returns a Result."""
-    if output_dir is not None:
-        make_ready(Path(path_of(output_dir, "output_dir")))
+    make_ready(output_dir)
     end = _End(place, listener, tools)
     with end.known():
         try:
@@ -313,6 +312,7 @@ class Daemon:
         """Begin a session: an interpreter that keeps its state. `spec` as of run, without what is said of one program."""
         from .dialogs import DaemonSession, begin_flow  # which needs this module
         named = tools_by_name(tools)
+        make_ready(output_dir)
         info = result_of(begin_flow(self._place, spec_of(None, tools=named, **spec)))
         return DaemonSession(self._place, info, output_dir, named)
 
@@ -397,6 +397,7 @@ class AsyncDaemon:
         """As Daemon.session."""
         from .dialogs import AsyncDaemonSession, begin_flow  # which needs this module
         named = tools_by_name(tools)
+        make_ready(output_dir)
         info = await aresult_of(begin_flow(self._place, spec_of(None, tools=named, **spec)))
         return AsyncDaemonSession(self._place, info, output_dir, named)
 

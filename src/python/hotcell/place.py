@@ -6,10 +6,11 @@ import contextlib
 import hashlib
 import os
 from pathlib import Path
-from typing import Iterator
+from typing import Iterator, Optional
 
 from .errors import InputError, TamperedError
 from .results import File, unescape
+from .staging import path_of
 
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -57,8 +58,11 @@ def _replace(folder: int, name: bytes, content: bytes, mode: int) -> None:
         raise
 
 
-def make_ready(directory: Path) -> None:
-    """Make it, and see that files can be put there: better before a job than after it."""
+def make_ready(output_dir: Optional["os.PathLike[str] | str"]) -> None:
+    """Make a directory that was asked for, and see that files can be put there: better before a job than after it."""
+    if output_dir is None:
+        return
+    directory = Path(path_of(output_dir, "output_dir"))
     try:
         with contextlib.suppress(FileExistsError):
             directory.mkdir(parents=True)
