@@ -31,7 +31,7 @@ NO_SKIP = bool(os.environ.get("HOTCELL_NO_SKIP"))
 # Corpora and other systems' rows: minutes. "make check" leaves them out, scripts/test does not.
 LONG = {"test_escapes", "test_compatibility", "test_cpython", "test_rootfs_builder", "test_rows_s0", "test_rows_s1", "test_rows_s2",
         "test_rows_s3", "test_adapters_s0", "test_adapters_s1", "test_adapters_s2", "test_adapters_s3", "test_adapters_live",
-        "test_python_tools", "test_figures", "test_deadline",
+        "test_python_tools", "test_figures", "test_deadline", "test_report_browser",
         "test_doctor", "test_probe", "test_probe_calls", "test_faults", "test_cgroups", "test_scopes", "test_soak",
         "test_vm", "test_bench", "test_mcp_client", "test_chaos", "test_load", "test_malformed", "test_slurm"}
 

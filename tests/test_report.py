@@ -310,7 +310,7 @@ def test_members_may_be_anything(tmp_path, value):
 def test_what_is_not_there_is_said(tmp_path):
     assert "manifest.json: No such file" in report(tmp_path, status=65).stderr
     assert "nowhere: No such file" in report(tmp_path / "nowhere", status=65).stderr
-    assert "expected one DIR or MANIFEST" in report(status=64).stderr
+    assert "expected one DIR, MANIFEST or JOURNAL" in report(status=64).stderr
     write_manifest(tmp_path)
     assert report("-o", tmp_path / "no/where/page.html", tmp_path, status=65).stderr.startswith("hotcell: ")
 
@@ -320,3 +320,144 @@ def test_a_full_disk_is_said(tmp_path):
     with open("/dev/full", "w") as full:
         done = cells.hotcell("report", "-o", "-", str(tmp_path), capture_output=False, stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 70 and done.stderr.startswith("hotcell: ")
+
+
+# ---- batches ----
+
+STATUSES = ["ok", "error", "rejected", "timeout", "cpu", "memory", "pids", "output", "killed", "launch_failed", "invalid", "outcome_unknown"]
+
+
+def result(line, status="ok", **more):
+    manifest = None if status in ("invalid", "outcome_unknown") else {
+        "version": 1, "job_id": f"job-{line}", "status": status, "usage": {"wall": line / 10, "cpu_user": 0.1, "cpu_system": 0.1, "memory_peak": line << 20},
+        "stdout": {"text": f"output of {line}", "bytes": 3}, "denials": [], "figures": [], "files": []}
+    return {"line": line, "job_id": f"job-{line}", "status": status, "exit_code": 0, "reason": f"because of {line}", "attempts": 1,
+            "output_dir": None, "manifest": manifest, **more}
+
+
+def write_lines(path, *lines, end="\n"):
+    path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines) + end)
+
+
+def rows_of(text):
+    """The cells of the table of jobs."""
+    return [[re.sub("<[^>]*>", "", cell) for cell in re.findall(r"<td.*?</td>", row)]
+            for row in re.findall(r"<tr><td class=\"num\" data-v=.*?</tr>", text)]
+
+
+def test_a_batch_is_on_one_page(tmp_path):
+    write_lines(tmp_path / "results.jsonl", *(result(n + 1, status) for n, status in enumerate(STATUSES)))
+    write_lines(tmp_path / "journal.jsonl", {"batch": {"version": 1, "started": "2026-01-31T12:00:00.000Z", "shard": 2, "shards": 3}},
+                *({"begin": n + 1, "job_id": f"job-{n + 1}"} for n in range(len(STATUSES))), {"end": 1, "status": "ok"},
+                {"begin": 20, "job_id": "late"}, {"start": 20}, {"begin": 21, "job_id": "left"}, {"back": 21})
+    report(tmp_path)
+    text = (tmp_path / "report.html").read_text()
+    page = Page(text)
+    check_closed(page, text)
+    rows = rows_of(text)
+    assert [row[2] for row in rows] == [*STATUSES, "no result"] and [row[0] for row in rows] == [*map(str, range(1, 13)), "20"]
+    assert "12 of 13 jobs did not end well." in page.text and "Shard 2 of 3." in page.text and "because of 7" in page.text
+    assert "It runs still, or the batch was killed" in page.text
+    assert {a.get("id") for a in page.all("section")} == {"outcomes", "charts", "jobs", "details"} and len(page.all("details")) == 10
+    assert len(page.all("script")) == 1 and "output of 2" in page.text and page.text.count("output of 1") >= 1
+    report(tmp_path / "results.jsonl")
+    assert (tmp_path / "report.html").read_text() == text
+
+
+def test_one_job_is_one(tmp_path):
+    write_lines(tmp_path / "results.jsonl", result(1))
+    page, _ = page_of(tmp_path)
+    assert "The only job ended well." in page.text and "1 jobs" not in page.text and "1job" in page.text.replace("\n", "")
+
+
+def test_a_journal_alone_is_a_batch_that_has_begun(tmp_path):
+    write_lines(tmp_path / "journal.jsonl", {"batch": {}}, {"begin": 1, "job_id": "a"}, {"end": 2, "status": "error", "result": result(2, "error")}, '{"beg', end="")
+    page, text = page_of(tmp_path)
+    check_closed(page, text)
+    assert [row[2] for row in rows_of(text)] == ["no result", "error"] and "is not whole" in page.text
+
+
+def test_markup_in_a_batch_is_text(tmp_path):
+    write_lines(tmp_path / "results.jsonl", *(
+        result(n + 1, status, reason=MARKUP, job_id=MARKUP, output_dir=MARKUP, manifest={
+            "usage": {"wall": MARKUP}, "stdout": {"text": MARKUP}, "stderr": {"text": MARKUP}, "guest": {"error": {"traceback": MARKUP}},
+            "denials": [{"rule": MARKUP, "what": MARKUP, "hint": MARKUP, "line": 1}], "rejection": {"findings": MARKUP}})
+        for n, status in enumerate(["ok", "error", "rejected"])))
+    page, text = page_of(tmp_path)
+    check_closed(page, text)
+    assert text.count("<script") == 1 and page.text.count("alert(1)") >= 15 and len(page.all("script")) == 1
+
+
+@pytest.mark.parametrize("line, message", [
+    ("{", "results.jsonl:2:2:"), ("[]", "results.jsonl:2:1: expected an object, got a list"), ('{"a": 1}', "results.jsonl:2:1: expected a line of a batch"),
+    ('{"line": 0, "status": "ok"}', "results.jsonl:2:10: line: expected a whole number"), ('{"line": 1e300, "status": "ok"}', "results.jsonl:2:10:"),
+    ('{"line": 3, "status": "fine"}', "results.jsonl:2:23: status: expected"), ('{"begin": "x"}', "results.jsonl:2:11: begin: expected the number"),
+])
+def test_a_bad_line_is_named(tmp_path, line, message):
+    write_lines(tmp_path / "results.jsonl", result(1), line)
+    assert message in report(tmp_path, status=65).stderr and not (tmp_path / "report.html").exists()
+
+
+def batch_with_a_job(tmp_path, job):
+    """A batch whose only job has its directory."""
+    (tmp_path / "jobs").mkdir()
+    os.rename(job.output, tmp_path / "jobs/one")
+    manifest = {**job.manifest, "job_id": "one"}
+    write_lines(tmp_path / "results.jsonl", result(1, job_id="one", output_dir="jobs/one", manifest=manifest))
+    return tmp_path
+
+
+def links(folder):
+    return [a["href"] for a in page_of(folder)[0].all("a") if not a["href"].startswith("#")]
+
+
+def test_each_job_can_have_a_page(base_tree, tmp_path):
+    batch_with_a_job(tmp_path, cells.run("open('x', 'w')\nprint(1)"))
+    report(tmp_path)
+    assert not re.search(r"jobs/one/report.html", (tmp_path / "report.html").read_text())
+    report("--each", tmp_path)
+    check_closed(*(lambda text: (Page(text), text))((tmp_path / "jobs/one/report.html").read_text()))
+    assert '<a href="jobs/one/report.html">one</a>' in (tmp_path / "report.html").read_text()
+    report(tmp_path)
+    assert '<a href="jobs/one/report.html">one</a>' in (tmp_path / "report.html").read_text()
+    assert links(tmp_path) == []  # elsewhere they would lead nowhere
+
+
+def test_a_programs_own_page_is_not_linked_to(base_tree, tmp_path):
+    false = "<!DOCTYPE html>\n<!-- hotcell report -->\n<script>alert(1)</script>"
+    batch_with_a_job(tmp_path, cells.run(f"open('report.html', 'w').write({false!r})"))
+    for options in ([], ["--each"]):
+        done = report(*options, tmp_path)
+        assert (tmp_path / "jobs/one/report.html").read_text() == false
+        assert "jobs/one/report.html" not in (tmp_path / "report.html").read_text()
+        assert ("a file of the program" in done.stderr) == bool(options)
+
+
+def test_a_link_among_the_jobs_is_not_followed(base_tree, tmp_path):
+    job = cells.run("open('x', 'w')")
+    folder = tmp_path / "batch"
+    folder.mkdir()
+    batch_with_a_job(folder, job)
+    os.rename(folder / "jobs/one", tmp_path / "outside")
+    (folder / "jobs/one").symlink_to(tmp_path / "outside")
+    assert "jobs/one" in report("--each", folder).stderr
+    assert not (tmp_path / "outside/report.html").exists()
+
+
+def test_a_batch_may_be_long(tmp_path):
+    lines = 25_000
+    with (tmp_path / "results.jsonl").open("w") as file:
+        for n in range(1, lines + 1):
+            file.write('{"line": %d, "job_id": "j%d", "status": "%s", "reason": "", "manifest": {"usage": {"wall": %d}}}\n'
+                       % (n, n, "error" if n % 1000 == 0 else "ok", n))
+    page, text = page_of(tmp_path)
+    assert f"25 of {lines} jobs did not end well." in page.text and "14975 more, which only the counts" in page.text
+    assert [row[0] for row in rows_of(text) if row[2] == "error"] == [str(n) for n in range(1000, lines + 1, 1000)]
+
+
+def test_options_are_for_what_they_fit(tmp_path):
+    write_lines(tmp_path / "results.jsonl", result(1))
+    report("--code", "x.py", tmp_path, status=64)
+    assert "No such file" in report(tmp_path / "none.jsonl", status=65).stderr
+    write_manifest(tmp_path)
+    report("--each", tmp_path, status=64)

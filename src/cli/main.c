@@ -20,7 +20,7 @@ static const struct hc_command commands[] = {
     {"tree", "build, list, verify and remove trees", hc_cmd_tree},
     {"policy", "show and check policies", hc_cmd_policy},
     {"verify", "check a manifest's signature and files", hc_cmd_verify},
-    {"report", "make a page for people who review a job", hc_cmd_report},
+    {"report", "make pages for people who review jobs", hc_cmd_report},
     {"jobs", "list the jobs that hotcelld knows", hc_cmd_jobs},
     {"usage", "say what tenants of hotcelld have used", hc_cmd_usage},
     {"doctor", "say what this host can and cannot do", hc_cmd_doctor},

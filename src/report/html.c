@@ -9,6 +9,9 @@
 #include <string.h>
 #include <sys/param.h>
 
+#define MAX_STACKED 4    /* more of them would be painted over the lines above */
+#define MAX_WORDS   2000 /* bytes of a text within a sentence or a cell */
+
 /* ---- text ---- */
 
 static const struct {
@@ -36,6 +39,13 @@ static size_t decode(const unsigned char *p, uint32_t *c)
     for (size_t i = 1; i < len; i++)
         *c = *c << 6 | (p[i] & 0x3fU);
     return len;
+}
+
+/* Marks that stand on the character before them: a few languages need as many as four. */
+static bool is_stacked(uint32_t c)
+{
+    return (c >= 0x300 && c <= 0x36f) || (c >= 0x483 && c <= 0x489) || (c >= 0x1ab0 && c <= 0x1aff) ||
+           (c >= 0x1dc0 && c <= 0x1dff) || (c >= 0x20d0 && c <= 0x20ff) || (c >= 0xfe20 && c <= 0xfe2f);
 }
 
 static const char *entity(uint32_t c)
@@ -66,12 +76,14 @@ static void add_control(struct hc_buf *out, uint32_t c)
 static void add_valid(struct hc_buf *out, const char *text, size_t len)
 {
     size_t plain = 0; /* from here on nothing is copied yet */
+    int stacked = 0;
     for (size_t at = 0, n; at < len; at += n) {
         uint32_t c;
         n = decode((const unsigned char *)text + at, &c);
         const char *instead = entity(c);
         bool control = c < 0x20 && c != '\n' && c != '\t';
-        if (!instead && !control && !is_unseen(c))
+        stacked = is_stacked(c) ? stacked + 1 : 0;
+        if (!instead && !control && !is_unseen(c) && stacked <= MAX_STACKED)
             continue;
         (void)hc_buf_add(out, text + plain, at - plain);
         plain = at + n;
@@ -133,6 +145,17 @@ void hc_html_base64(struct hc_buf *out, const void *data, size_t len)
 
 /* ---- markup ---- */
 
+/* What is no text of its own is not long, or somebody wants to hide what comes behind it. */
+static void put_words(struct hc_buf *out, const char *text, size_t len)
+{
+    size_t shown = boundary(text, len, MIN(len, MAX_WORDS));
+    char left_out[64];
+    hc_html_text(out, text, shown);
+    if (shown < len)
+        (void)hc_buf_fmt(out, "\xe2\x80\xa6 (%s left out)",
+                         hc_html_count((long)(len - shown), "byte", "bytes", left_out));
+}
+
 /* One conversion, of which `spec` begins with '%'. Returns its length. */
 static size_t convert(struct hc_buf *out, const char *spec, va_list *ap)
 {
@@ -141,7 +164,7 @@ static size_t convert(struct hc_buf *out, const char *spec, va_list *ap)
     switch (spec[len]) {
     case 's': {
         const char *text = va_arg(*ap, const char *);
-        hc_html_text(out, text, strlen(text));
+        put_words(out, text, strlen(text));
         break;
     }
     case 'd':

@@ -4,7 +4,8 @@
 
 #include "base/buf.h"
 
-/* Append markup. What stands for %s is escaped for text and for quoted attributes alike; besides, only %d,
+/* Append markup. What stands for %s is escaped for text and for quoted attributes alike, and no more than
+ * 2000 bytes of it are shown; besides, only %d,
  * %ld, %zu, %f with a precision, and %% are known. */
 void hc_html(struct hc_buf *out, const char *markup, ...) __attribute__((format(printf, 2, 3)));
 

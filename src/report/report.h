@@ -28,4 +28,28 @@ int hc_report_job(const struct hc_report_job *job, struct hc_buf *out, struct hc
 /* Does the manifest list this file as one of the program's? */
 bool hc_report_lists(const cJSON *manifest, const char *path);
 
+/* ---- batches ---- */
+
+/* Of each job that a page has there is no more than what its table says, so that a batch may be of any
+ * length. */
+struct hc_report_batch;
+
+struct hc_report_batch *hc_report_batch_new(void); /* NULL: no memory */
+void hc_report_batch_free(struct hc_report_batch *b);
+
+/* A line of results.jsonl or of journal.jsonl; results come first. `name` is the file's, for messages. A line
+ * that has a result already keeps it. HC_EXIT_DATA. */
+int hc_report_batch_line(struct hc_report_batch *b, const char *name, int64_t number, const char *text,
+                         size_t len, struct hc_error *err);
+
+/* The last line of a file was not whole: what wrote it was killed, or is at work. */
+void hc_report_batch_torn(struct hc_report_batch *b);
+
+/* For each job that the page's table has, and whose files are in "jobs/ID": `job_id` is such a name. A page
+ * that is there, jobs/ID/report.html, is linked to if this says so. `owns`: a file of this name is the
+ * program's, or it is not known whether it is. */
+typedef bool hc_report_batch_has(void *context, const char *job_id, bool owns);
+int hc_report_batch_page(struct hc_report_batch *b, const char *title, hc_report_batch_has *has,
+                         void *context, struct hc_buf *out, struct hc_error *err);
+
 #endif
