@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import io
 import json
 import os
 import signal
@@ -381,6 +382,24 @@ def test_answers_are_read_in_any_pieces(text, body, piece):
     if not answer.done:
         answer.feed(b"")
     assert answer.done and answer.take() == body
+
+
+@pytest.mark.parametrize("piece", [1, 2, 7, 1000])
+def test_events_are_read_in_any_pieces(piece):
+    """Also of a line that nobody ends, which is none."""
+    lines = [{"event": "stdout", "text": "a" * size} for size in (0, 1, 30)]
+    text = HEAD + b"\r\n" + b"".join(json.dumps(line).encode() + b"\n" for line in lines) + b'{"event": "half'
+    pieces = [text[at:at + piece] for at in range(0, len(text), piece)] + [b""]
+    flow, said = wire.events(wire.Place("nowhere"), "GET", "/"), []
+    step = next(flow)
+    with pytest.raises(StopIteration):
+        while True:
+            if isinstance(step, dict):
+                said.append(step)
+                step = next(flow)
+            else:
+                step = flow.send(pieces.pop(0) if isinstance(step, wire.Read) else io.BytesIO())
+    assert said == lines
 
 
 # ---- tools and sessions ----

@@ -454,7 +454,7 @@ def events(place: Place, method: str, path: str, body: Any = None, headers: Opti
     try:
         more = {"Accept": "application/x-ndjson", **(headers or {})}
         yield Write(connection, request(place, method, path, None if body is None else encode(body), more))
-        answer, rest = Answer(), b""
+        answer, rest = Answer(), bytearray()
         while not answer.done:
             answer.feed((yield Read(connection)))
             if answer.status >= 400 or not answer.status:
@@ -462,9 +462,11 @@ def events(place: Place, method: str, path: str, body: Any = None, headers: Opti
             if on_head is not None:
                 on_head(answer)
                 on_head = None
-            *lines, rest = (rest + answer.take()).split(b"\n")
-            for line in lines:
-                yield event_of(line)
+            first, *more_lines = answer.take().split(b"\n")
+            rest += first  # of a line that may be long, what has come is not looked at again
+            for line in more_lines:
+                yield event_of(bytes(rest))
+                rest = bytearray(line)
     finally:
         connection.close()
     if answer.status >= 400:
