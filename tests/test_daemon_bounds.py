@@ -14,6 +14,7 @@ import threading
 
 import cells
 import daemons
+import pytest
 
 MUCH = 1 << 20
 PATIENT = {"timeout": 100 * cells.SLOWNESS}
@@ -132,6 +133,39 @@ def test_who_does_not_take_his_answer_is_cut_off(user):
                     got += len(more)
             assert got < 16 << 20
         assert len(d.get(f"/v1/jobs/{job_id}/files/big").body) == 16 << 20
+
+
+@contextlib.contextmanager
+def begun(d, path, method="GET", body=None, uid=None):
+    """An answer of which nothing is read but its head."""
+    connection = d.connect(uid)
+    with contextlib.closing(connection):
+        connection.request(method, path, body)
+        yield connection.getresponse()
+
+
+@pytest.mark.parametrize("left", ["answer", "events", "result"])
+def test_answers_that_nobody_takes_are_bounded(user, left):
+    """A tenant gets one at least, however long it is; and whoever takes his has room for the next."""
+    long = {"code": "print('x' * (3 << 20))", "limits": {"stdout": "4M"}}
+    with daemon_with(user, http={"body": MUCH, "bodies": 8 * MUCH}) as d:
+        job = d.post_async(long)
+        d.events(job)
+        path = {"answer": f"/v1/jobs/{job}", "events": f"/v1/jobs/{job}/events", "result": "/v1/jobs"}[left]
+        method, body = ("POST", json.dumps(d.spec(long)).encode()) if left == "result" else ("GET", None)
+        with begun(d, path, method, body) as first:
+            assert first.status == 200
+            for other in (f"/v1/jobs/{job}", f"/v1/jobs/{job}/events"):
+                refused = d.get(other)
+                assert (refused.status, refused.json["quota"]) == (429, "bodies")
+                assert int(refused.headers["Retry-After"]) >= 1
+            assert d.get("/v1/jobs").status == 200
+            if cells.IS_ROOT:
+                theirs = d.post(long, uid=61235).json["job_id"]
+                with begun(d, f"/v1/jobs/{theirs}", uid=61235) as other:
+                    assert other.status == 200
+            assert b"xxx" in first.read()
+        cells.wait_until("that it counts no more", lambda: d.get(f"/v1/jobs/{job}").status == 200)
 
 
 def test_lines_of_a_job_that_are_kept_are_bounded(user):

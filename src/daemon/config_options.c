@@ -63,8 +63,9 @@ static const struct hc_option config_rows[] = {
      .help = "Size of a request's body."},
     {.path = "http.bodies", .kind = HC_OPT_SIZE, FIELD(http_bodies), .min = KIB, .max = TIB, .def = 512 * MIB,
      .help = "Size of all bodies together, and at least http.body: those of jobs from their first byte until these have ended, those for "
-             "sessions and answers of tools until a process has taken them; of this a tenant gets half of what "
-             "the others leave, and one body in any case."},
+             "sessions and answers of tools until a process has taken them, and answers of a megabyte and more until "
+             "the client has; of this a tenant gets half of what the others leave, and one body and one answer in "
+             "any case."},
     {.path = "http.headers", .kind = HC_OPT_SIZE, FIELD(http_headers), .min = KIB, .max = MIB, .def = 16 * KIB,
      .help = "Size of a request's first line and headers together."},
     {.path = "http.connections", .kind = HC_OPT_COUNT, FIELD(http_connections), .min = 1, .max = 100000, .def = 256,

@@ -16,6 +16,8 @@ static ssize_t read_events(void *cls, uint64_t at, char *out, size_t max)
     const struct hc_buf *lines = &task->events.lines;
     if (lines->failed)
         return MHD_CONTENT_READER_END_WITH_ERROR;
+    if (hc_task_ended(task)) /* all of it waits for this client now */
+        hc_exchange_hold_anyway(x, lines->len + task->manifest_len);
     if (at < lines->len) {
         size_t n = MIN(max, lines->len - (size_t)at);
         memcpy(out, lines->data + at, n);

@@ -17,6 +17,8 @@
 /* A whole request must have come within so many times the bound of one silence. */
 #define WHOLE_REQUEST 4
 
+#define MUCH ((size_t)1 << 20) /* bytes of an answer: what is less does not count */
+
 #define LINES_A_MINUTE 10 /* in the log, of what is wrong with requests */
 
 /* Beside the head, a connection's memory holds what libmicrohttpd makes of it and of the answer's head. */
@@ -225,6 +227,40 @@ static void drop_body(struct hc_exchange *x)
     hc_buf_finish(&x->body);
 }
 
+void hc_exchange_hold_anyway(struct hc_exchange *x, size_t bytes)
+{
+    struct hc_tenant *t = x->connection->tenant;
+    if (bytes < MUCH || x->answer_held || !t)
+        return;
+    x->answer_held = (int64_t)bytes;
+    t->answers += x->answer_held;
+    hc_bodies_hold(&x->front->bodies, t, x->answer_held);
+}
+
+bool hc_exchange_hold(struct hc_exchange *x, size_t bytes, struct hc_problem *why)
+{
+    struct hc_front *f = x->front;
+    const struct hc_bounds bounds = {.all = f->config.http_bodies, .one = f->config.http_body};
+    const struct hc_tenant *t = x->connection->tenant;
+    /* One at a time is never refused, however long it is: it could not be had at all. */
+    if (bytes >= MUCH && t->answers && !hc_bodies_fit(&f->bodies, &bounds, t->bodies, (int64_t)bytes)) {
+        hc_problem_set(why, HC_PROBLEM_QUOTA, "earlier answers to the tenant have not been read yet");
+        why->quota = "bodies";
+        why->retry_after = 1;
+        return false;
+    }
+    hc_exchange_hold_anyway(x, bytes);
+    return true;
+}
+
+static void drop_answer(struct hc_exchange *x)
+{
+    if (!x->answer_held)
+        return;
+    x->connection->tenant->answers -= x->answer_held;
+    hc_bodies_let_go(&x->front->bodies, x->connection->tenant, x->answer_held);
+}
+
 static void exchange_destroy(struct hc_exchange *x)
 {
     struct hc_task *task = x->task;
@@ -236,6 +272,7 @@ static void exchange_destroy(struct hc_exchange *x)
         hc_events_finish(&task->events);
     hc_task_unref(task);
     drop_body(x);
+    drop_answer(x);
     free(x->rest);
     c->exchange = NULL;
     c->receiving = true;

@@ -42,6 +42,7 @@ struct hc_exchange {
     bool is_head;
     struct hc_buf body; /* counted in hc_front.bodies until it has been taken up */
     int64_t body_held;
+    int64_t answer_held;       /* bytes of its answer that count as bodies, until it has gone */
     struct hc_problem refused; /* decided before the body was whole */
     struct hc_waiter waiter;   /* while it waits for a task: suspended */
     struct hc_task *task;      /* a reference */
@@ -88,6 +89,13 @@ int hc_reply_problem(struct hc_exchange *x, const struct hc_problem *p, const st
 int hc_reply(struct hc_exchange *x, int status, struct MHD_Response *response);
 int hc_reply_fail(struct hc_exchange *x, enum hc_problem_kind kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Memory that the answer takes until the client has it, if it is much: counts with the tenant's bodies.
+ * False: there is no room, and the tenant's clients leave other answers lying; `why` says so. */
+bool hc_exchange_hold(struct hc_exchange *x, size_t bytes, struct hc_problem *why);
+
+/* The same, of an answer that cannot be refused any more: the tenant's next requests find less room. */
+void hc_exchange_hold_anyway(struct hc_exchange *x, size_t bytes);
 
 /* Sleep until the task has news; the handler is then called again. */
 int hc_exchange_suspend(struct hc_exchange *x);

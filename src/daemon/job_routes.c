@@ -13,6 +13,7 @@
 
 #define MAX_KEY  255
 #define MAX_LIST 1000
+#define COPIES   2 /* of a manifest, in the memory of its answer: the task's, and the answer itself */
 
 /* ---- what is asked for ---- */
 
@@ -191,6 +192,7 @@ static int reply_result(struct hc_exchange *x)
 {
     const struct hc_task *task = x->task;
     hc_autobuf out = {0};
+    hc_exchange_hold_anyway(x, COPIES * task->manifest_len);
     if (task->state == HC_TASK_FAILED)
         return hc_reply_problem(x, &task->problem, task);
     (void)hc_buf_add(&out, task->manifest, task->manifest_len);
@@ -253,13 +255,21 @@ static int no_such_job(struct hc_exchange *x)
 
 int hc_get_job(struct hc_exchange *x, struct hc_tenant *t)
 {
-    return hc_find_job(x, t) ? reply_task(x, 200, true) : no_such_job(x);
+    struct hc_problem why;
+    if (!hc_find_job(x, t))
+        return no_such_job(x);
+    if (!hc_exchange_hold(x, COPIES * x->task->manifest_len, &why))
+        return hc_reply_problem(x, &why, NULL);
+    return reply_task(x, 200, true);
 }
 
 int hc_get_events(struct hc_exchange *x, struct hc_tenant *t)
 {
+    struct hc_problem why;
     if (!hc_find_job(x, t))
         return no_such_job(x);
+    if (!hc_exchange_hold(x, COPIES * x->task->manifest_len, &why))
+        return hc_reply_problem(x, &why, NULL);
     return hc_stream_events(x);
 }
 

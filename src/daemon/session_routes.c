@@ -13,6 +13,11 @@
 static int reply_dialog(struct hc_exchange *x, const struct hc_dialog *d, int status)
 {
     hc_autobuf out = {0};
+    struct hc_problem why;
+    if (status != 200) /* what was asked for has been done */
+        hc_exchange_hold_anyway(x, d->last_len);
+    else if (!hc_exchange_hold(x, d->last_len, &why))
+        return hc_reply_problem(x, &why, NULL);
     hc_dialog_print(d, true, &out);
     return hc_reply_json(x, status, &out);
 }
@@ -34,6 +39,7 @@ static int reply_task(struct hc_exchange *x, int status)
         return hc_exchange_suspend(x);
     if (task->state == HC_TASK_FAILED)
         return hc_reply_problem(x, &task->problem, NULL);
+    hc_exchange_hold_anyway(x, 2 * task->manifest_len); /* the task's, and the answer itself */
     (void)hc_buf_add(&out, task->manifest, task->manifest_len);
     return hc_reply_json(x, status, &out);
 }
