@@ -207,6 +207,7 @@ def test_run_without_the_daemon_that_is_named(run, here, monkeypatch):
     with pytest.raises(hotcell.DaemonUnavailable) as caught:
         run("1", socket=here / "none", **BOUNDS)
     assert caught.value.retry == "not_started" and isinstance(caught.value, hotcell.LaunchFailed)
+    assert str(caught.value) == f"connect to hotcelld at {here}/none: No such file or directory: start hotcelld(8), or say where it is"
     monkeypatch.setenv("HOTCELL_SOCKET", str(here / "none"))
     assert run("1", **BOUNDS).ok
     monkeypatch.setenv("HOTCELL_SOCKET", "http://nowhere")

@@ -121,6 +121,14 @@ async def aperform(operation: Any) -> Any:
     return await operation.connection.perform(operation)
 
 
+def unavailable(place: Place, error: Exception) -> DaemonUnavailable:
+    """Why there is no connection, and what may help."""
+    why = getattr(error, "strerror", None) or str(error) or "it does not answer"
+    advice = ("socket.mode and socket.group of hotcelld.conf(5) say who may" if isinstance(error, PermissionError)
+              else "start hotcelld(8), or say where it is")
+    return DaemonUnavailable(f"connect to hotcelld at {place.name}: {why}: {advice}")
+
+
 class Connection:
     """For those who wait."""
 
@@ -135,7 +143,7 @@ class Connection:
         except OSError as error:
             if place.path is not None:
                 self.socket.close()
-            raise DaemonUnavailable(f"{place.name}: {error.strerror or error}") from error
+            raise unavailable(place, error) from error
 
     def perform(self, operation: Union[Write, Read]) -> Any:
         """Its outcome. DaemonLost."""
@@ -179,7 +187,7 @@ class AsyncConnection:
                 return cls(*await asyncio.wait_for(asyncio.open_unix_connection(place.path), PATIENCE))
             return cls(*await asyncio.wait_for(asyncio.open_connection(place.host, place.port), PATIENCE))
         except (OSError, asyncio.TimeoutError) as error:
-            raise DaemonUnavailable(f"{place.name}: {getattr(error, 'strerror', None) or error}") from error
+            raise unavailable(place, error) from error
 
     async def perform(self, operation: Union[Write, Read]) -> Any:
         """Its outcome. DaemonLost."""
