@@ -2,11 +2,16 @@
 
 import json
 import os
+import sys
+from pathlib import Path
 
 import cells
 import daemons
 import living
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src" / "python"))
+import hotcell  # noqa: E402  pylint: disable=wrong-import-position
 
 MEMORY = "512M"
 FRAMES = """
@@ -90,6 +95,17 @@ def test_a_figure_is_told_of_and_handed_out_while_the_program_goes_on(drawing):
     connection.close()
     after = drawing.get(f"/v1/jobs/{job_id}/files/{figure['path']}")
     assert after.body == found.body
+
+
+def test_the_python_client_sees_figures_as_they_are_made(drawing):
+    job = hotcell.Daemon(drawing.socket).submit("import plotly.graph_objects as go\ngo.Figure().show()" + WAIT, tree="scientific",
+                                                memory=MEMORY, timeout=60 * cells.SLOWNESS)
+    for event in job.events():
+        if event["event"] == "figure" and "sha256" not in event["figure"]:
+            assert json.loads(job.file(event["figure"]["path"]))["data"] == []
+            job.cancel()
+    assert event == {"event": "state", "state": "done"}
+    assert job.result().figures and job.result().status == "killed"
 
 
 @pytest.mark.parametrize("code, told", [

@@ -330,7 +330,7 @@ def test_pictures_are_saved_where_a_policy_has_figures(scientific):
 # ---- whose rights ----
 
 REACHED = """
-import functools, gc, os
+import functools, gc, importlib, os
 import matplotlib.pyplot as plt
 figure = plt.figure()
 figure.get_axes = functools.partial({call})
@@ -344,11 +344,14 @@ figure.get_axes = functools.partial({call})
     ("os.mkdir, '/output/mine'", "Writing /output/mine"),
     ("open, '/usr/share/hotcell/matplotlib/x'", "Reading /usr/share/hotcell/matplotlib/x"),
     ("gc.get_objects", "gc.get_objects"),
+    ("importlib.import_module, 'wave'", "Import of 'wave'"),
+    ("plt.switch_backend, 'svg'", "matplotlib.pyplot.switch_backend"),
 ])
 def test_what_the_program_puts_into_a_figure_has_the_programs_rights(scientific, call, refusal):
     """A function of the interpreter's has no frame, and acted with the rights of the harness, which called it."""
     result = draw(REACHED.format(call=call, end="plt.show()"), scientific, files={"write": ["/tmp"], "read": ["/tmp"]},
-                  figures={"show": "save"})
+                  figures={"show": "save"}, imports={"deny": ["wave"]},
+                  modules={"replace": [{"module": "matplotlib.pyplot", "name": "switch_backend", "with": "refuse"}]})
     assert f"Warning: Could not save plot: {refusal} is not allowed by this policy" in result.stdout, result
     assert result.listed() == []
 

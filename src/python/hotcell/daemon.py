@@ -271,7 +271,7 @@ class Job:
         return checked(result_of(_wait_flow(self._place, self.id, output_dir, on_event, self._tools)), check)
 
     def file(self, path: str) -> bytes:
-        """The content of a file or figure, by its path in the manifest."""
+        """The content of a file or figure, by its path in the manifest; while it runs, of a figure that its events told of."""
         content: bytes = result_of(file_flow(self._place, _job_path(self.id), path))
         return content
 
