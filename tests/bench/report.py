@@ -129,7 +129,7 @@ def markdown(told):
     if told["quick"]:
         lines.append("**A quick run, to see that everything works: its numbers mean nothing.**")
     lines.append("Medians with quartiles. Contenders ran in turn, in rounds; a ratio is one of medians, and the quartiles beside it are of "
-                 "the rounds' own ratios.")
+                 "the rounds' own ratios. Times are by the clock; of processors only where it says so, which others disturb less.")
     lines += [text for text in (goals(told["goals"]), machine(told)) if text]
     for measured in told["measurements"]:
         lines += [f"## {measured['title']}", f"{' '.join(measured['about'].split())} It took {measured['seconds']:.0f} s."]

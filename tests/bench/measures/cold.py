@@ -33,13 +33,15 @@ def measure(bench):
         said = output(known[name])
         if said.strip() != "hello":
             raise Failed(f"it printed {said[:80]!r}")
-    held, skipped = bench.willing({name: command(words) for name, words in known.items()}, tried)
+    busy = {name: [] for name in known}
+    held, skipped = bench.willing({name: command(words, busy=busy[name]) for name, words in known.items()}, tried)
     for name in (PLAIN, BASE):
         if name in skipped:
             raise Failed(f"{name}: {skipped[name]}")
     found = bench.rounds(held, bench.times(100), warmup=bench.times(3, 1))
     goals = {OURS: 1.0, BASE: 1.0}
-    section = bench.comparison("A program that prints a word", found, base=PLAIN, goals=goals, skipped=skipped, about=__doc__)
+    section = bench.comparison("A program that prints a word", found, base=PLAIN, goals=goals, skipped=skipped)
     for peer in ("bubblewrap", "firejail"):
         section["goals"].append(bench.goal(section["title"], found, OURS, (peer, 1.0), PLAIN))
-    return [section]
+    # bubblewrap does not wait for all that it starts, and the kernel counts what was waited for.
+    return [bench.with_processor(section, {name: row for name, row in busy.items() if not name.startswith("bubblewrap")})]

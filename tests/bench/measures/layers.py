@@ -28,16 +28,18 @@ def contenders(words, layers):
 
 
 def compare(bench, title, known, make, count, about):
+    busy = {name: [] for name in known}
+
     def tried(name):
         output(*known[name])
-    held, skipped = bench.willing({name: make(*found) for name, found in known.items()}, tried)
+    held, skipped = bench.willing({name: make(*found, busy[name]) for name, found in known.items()}, tried)
     if ALL in skipped:
         raise Failed(skipped[ALL])
     found = bench.rounds(held, count)
     section = bench.comparison(title, found, base=ALL, skipped=skipped, about=about)
     # Of the rounds, as both of a pair met the same machine.
     saved = {name: statistics.median(a - b for a, b in zip(found[ALL], row)) * 1000 for name, row in found.items()}
-    return bench.with_column(section, "saves, ms", saved)
+    return bench.with_processor(bench.with_column(section, "saves, ms", saved), busy)
 
 
 def measure(bench):

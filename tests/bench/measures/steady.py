@@ -1,7 +1,5 @@
 """Work that goes on: the same program in plain python3 and in cells, timed by itself, so that its start does not count. All of
-them write to memory: a cell's /tmp is. Beside the time by the clock stands the time of processors, which others disturb less."""
-
-import statistics
+them write to memory: a cell's /tmp is."""
 
 from bench import engine, peers
 from bench.engine import PYTHON, Failed, output, printed
@@ -59,7 +57,7 @@ def compare(bench, name):
             raise Failed(f"{who}: {skipped[who]}")
     found = bench.rounds(held, bench.times(15, 1), warmup=0)
     section = bench.comparison(name, found, base=PLAIN, goals={OURS: goal} if goal else {}, skipped=skipped, about=about)
-    return bench.with_column(section, "processor, ms", {who: statistics.median(row) * 1000 for who, row in busy.items() if row})
+    return bench.with_processor(section, busy)
 
 
 def measure(bench):

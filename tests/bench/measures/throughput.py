@@ -59,5 +59,5 @@ def line(bench, name):
 
 def measure(bench):
     lines = {name: line(bench, name) for name in bench.chosen(PROGRAMS, quick=("empty",))}
-    return [bench.curve("warm jobs", "connections", "jobs per second", lines, columns=COLUMNS, about=f"{__doc__} cpu_ms: processor "
+    return [bench.curve("warm jobs", "connections", "jobs per second", lines, columns=COLUMNS, about="cpu_ms: processor "
                         "time of the whole machine per job, but for the client's; it means something where nothing else runs.")]
