@@ -44,7 +44,8 @@ PY_LIBS    := -rdynamic $(or $(PY_STATIC),$(error no libpython.a: install libpyt
 src  = $(filter-out %-test.c %-fuzz.c,$(wildcard src/$(1)/*.c))
 objs = $(patsubst src/%.c,$(B)/obj/%.o,$(foreach d,$(1),$(call src,$(d))))
 CELL_OBJS := $(call objs,cell inside spec base)
-CLI_OBJS  := $(call objs,cli mcp client report)
+BATCH_OBJS := $(call objs,batch)
+CLI_OBJS  := $(call objs,cli mcp client report) $(BATCH_OBJS)
 LEDGER_OBJS := $(call objs,ledger)
 SHIM_OBJS := $(filter-out %/init_start.o,$(call objs,shim shim/guard shim/harness))
 SPEC_OBJS := $(call objs,spec base)
@@ -112,6 +113,9 @@ $(B)/test/report/%: src/report/%.c $(call objs,report) $(B)/libhotcell.a
 $(B)/test/ledger/%: src/ledger/%.c $(filter-out %/main.o,$(LEDGER_OBJS)) $(B)/libdaemon.a $(B)/libhotcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter-out %.h,$^) $(LIBS_DAEMON) $(LIBS) -lm -lcmocka
+$(B)/test/batch/%: src/batch/%.c $(BATCH_OBJS) $(call objs,client) $(B)/libhotcell.a
+	@mkdir -p $(@D) && echo "  TEST $<"
+	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter-out %.h,$^) $(LIBS) -lm -lcmocka
 # A hostile program where the launcher looks for the shim: tests/probe.
 $(B)/probe/hotcell-shim: $(wildcard tests/probe/*.[ch]) src/spec/frame.h src/spec/handover.h
 	@mkdir -p $(@D) && echo "  PROBE"
@@ -165,6 +169,7 @@ $(B)/fuzz/%-fuzz: $(B)/fuzz/obj/%-fuzz.o $(B)/fuzz/libspec.a
 $(B)/fuzz/daemon/config-fuzz: $(patsubst %,$(B)/fuzz/obj/daemon/%.o,config config_options config_print config_tokens)
 $(B)/fuzz/daemon/request-fuzz: $(patsubst %,$(B)/fuzz/obj/daemon/%.o,request tool_answer)
 $(B)/fuzz/report/page-fuzz: $(patsubst src/%.c,$(B)/fuzz/obj/%.o,$(call src,report))
+$(B)/fuzz/batch/entry-fuzz: $(B)/fuzz/obj/batch/entry.o
 # $(call fuzz_one,FLAGS): the target of this rule, its output only if it finds something
 fuzz_one = @$< $(1) -rss_limit_mb=1024 -timeout=10 >$(B)/$(@F).log 2>&1 || { tail -n 30 $(B)/$(@F).log; exit 1; }
 fuzz_of = $(patsubst %-fuzz,%,$(basename $(@F)))

@@ -120,7 +120,7 @@ def test_bounds_and_defaults_of_the_page_hold(flags, here):
             assert cells.hotcell("policy", "check", mine).returncode == 0, (path, bound)
 
 
-@pytest.mark.parametrize("name", ["hotcell.1", "hotcell-mcp.1", "hotcell-policy.5", "hotcell-manifest.5", "hotcell-python.3"])
+@pytest.mark.parametrize("name", ["hotcell.1", "hotcell-batch.1", "hotcell-mcp.1", "hotcell-policy.5", "hotcell-manifest.5", "hotcell-python.3"])
 def test_pages_are_well_formed(name):
     page_text(name)
     done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", cells.BUILD / "man" / name], capture_output=True,

@@ -46,7 +46,7 @@ static int open_default(const struct hc_dest *d, struct hc_error *err)
 {
     char parts[PATH_MAX];
     (void)snprintf(parts, sizeof parts, "%s", d->path);
-    int dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int dir = openat(d->at > 0 ? d->at : AT_FDCWD, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0)
         return hc_fail(err, errno, "open the current directory");
     char *rest = parts;

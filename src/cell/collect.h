@@ -12,6 +12,7 @@
 /* Where results go. The directory is opened, and made, only when there is something to put there. */
 struct hc_dest {
     char path[PATH_MAX]; /* as the user named it, or hotcell-output/JOB_ID */
+    int at;              /* .. where such a default place is; 0: the current directory. Borrowed */
     bool named;          /* by the user; else it is the default place, which must be ours */
     int fd;              /* -1 until needed; owned */
     mode_t mode;         /* of the directory, when it was opened */

@@ -17,6 +17,7 @@ struct hc_run {
     int cancel_fd;                  /* readable: end the job. -1: none */
     int tool_fd; /* stream socket of the client that answers tools without a command; 0: there is none */
     const char *default_dir;  /* parent of the output directory if the job names none: "hotcell-output" */
+    int default_at;           /* the directory that it is relative to; 0: the current one */
     struct hc_share share;    /* tenant NULL: the place of all is this job's, too */
     struct hc_parked *parked; /* run it in this cell (zygote.h), whatever becomes of it; NULL: in one of its
                                  own */

@@ -25,12 +25,10 @@ int hc_cancel_open(struct hc_error *err)
     return fd >= 0 ? fd : hc_fail(err, errno, "signalfd");
 }
 
-void hc_cancel_end(int fd)
+void hc_cancel_end_by(int sig)
 {
-    struct signalfd_siginfo info;
-    if (fd < 0 || read(fd, &info, sizeof info) != (ssize_t)sizeof info)
+    if (sig == 0)
         return;
-    int sig = (int)info.ssi_signo;
     sigset_t set;
     (void)sigemptyset(&set);
     (void)sigaddset(&set, sig);
@@ -38,4 +36,11 @@ void hc_cancel_end(int fd)
     (void)signal(sig, SIG_DFL);
     (void)raise(sig);
     (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+void hc_cancel_end(int fd)
+{
+    struct signalfd_siginfo info;
+    if (fd >= 0 && read(fd, &info, sizeof info) == (ssize_t)sizeof info)
+        hc_cancel_end_by((int)info.ssi_signo);
 }

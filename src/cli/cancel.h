@@ -10,5 +10,6 @@ int hc_cancel_open(struct hc_error *err);
 /* Everything is cleaned up: end as the signal would have ended us, for the shell and for make. Returns if
  * there was none. */
 void hc_cancel_end(int fd);
+void hc_cancel_end_by(int sig); /* the same, by one that was read already; 0: none was */
 
 #endif

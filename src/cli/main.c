@@ -15,6 +15,7 @@ static const struct hc_command commands[] = {
     {"run", "run a Python program in a cell", hc_cmd_run},
     {"check", "say what a policy refuses in a program", hc_cmd_check},
     {"session", "run programs one after another in a cell that keeps its state", hc_cmd_session},
+    {"batch", "run many programs, one a line", hc_cmd_batch},
     {"replay", "run a program that was kept once more, and compare", hc_cmd_replay},
     {"mcp", "serve cells to assistants over the Model Context Protocol", hc_cmd_mcp},
     {"tree", "build, list, verify and remove trees", hc_cmd_tree},

@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "base/units.h"
+#include "batch/batch.h"
 #include "cell/key.h"
 #include "cell/policies.h"
 #include "cell/steps.h"
@@ -43,6 +44,13 @@ enum {
     OPT_JOBS,
     OPT_STORE,
     OPT_WARM,
+    OPT_RESUME,
+    OPT_RERUN,
+    OPT_RETRY,
+    OPT_ORDERED,
+    OPT_FAIL_FAST,
+    OPT_MAX_FAILURES,
+    OPT_SHARD,
     OPT_LIMITS /* the first row of the option table; the others follow */
 };
 
@@ -51,34 +59,42 @@ enum {
 #define OF_CHECK   2
 #define OF_SESSION 4
 #define OF_SERVE   8
-#define OF_ALL     (OF_RUN | OF_CHECK | OF_SESSION | OF_SERVE)
+#define OF_BATCH   16
+#define OF_ALL     (OF_RUN | OF_CHECK | OF_SESSION | OF_SERVE | OF_BATCH)
 
 static const struct {
     struct option option;
     int of;
 } own_options[] = {
     {{"help", no_argument, NULL, OPT_HELP}, OF_ALL},
-    {{"output", required_argument, NULL, OPT_OUTPUT}, OF_RUN | OF_SESSION | OF_SERVE},
+    {{"output", required_argument, NULL, OPT_OUTPUT}, OF_RUN | OF_SESSION | OF_SERVE | OF_BATCH},
     {{"policy", required_argument, NULL, OPT_POLICY}, OF_ALL},
-    {{"input", required_argument, NULL, OPT_INPUT}, OF_ALL},
+    {{"input", required_argument, NULL, OPT_INPUT}, OF_ALL & ~OF_BATCH},
     {{"var", required_argument, NULL, OPT_VAR}, OF_RUN | OF_SESSION | OF_SERVE},
-    {{"label", required_argument, NULL, OPT_LABEL}, OF_RUN | OF_SESSION | OF_SERVE},
-    {{"tenant", required_argument, NULL, OPT_TENANT}, OF_RUN | OF_SESSION | OF_SERVE},
+    {{"label", required_argument, NULL, OPT_LABEL}, OF_RUN | OF_SESSION | OF_SERVE | OF_BATCH},
+    {{"tenant", required_argument, NULL, OPT_TENANT}, OF_RUN | OF_SESSION | OF_SERVE | OF_BATCH},
     {{"job-id", required_argument, NULL, OPT_JOB_ID}, OF_RUN | OF_SESSION},
-    {{"seed", required_argument, NULL, OPT_SEED}, OF_RUN | OF_SESSION | OF_SERVE},
-    {{"sign", required_argument, NULL, OPT_SIGN}, OF_RUN | OF_SESSION | OF_SERVE},
-    {{"persist-code", no_argument, NULL, OPT_PERSIST}, OF_RUN | OF_SERVE},
+    {{"seed", required_argument, NULL, OPT_SEED}, OF_RUN | OF_SESSION | OF_SERVE | OF_BATCH},
+    {{"sign", required_argument, NULL, OPT_SIGN}, OF_RUN | OF_SESSION | OF_SERVE | OF_BATCH},
+    {{"persist-code", no_argument, NULL, OPT_PERSIST}, OF_RUN | OF_SERVE | OF_BATCH},
     {{"return", required_argument, NULL, OPT_RETURN}, OF_RUN},
     {{"spec", required_argument, NULL, OPT_SPEC}, OF_RUN | OF_CHECK},
     {{"session", required_argument, NULL, OPT_SESSION}, OF_RUN},
     {{"step", required_argument, NULL, OPT_STEP}, OF_RUN},
     {{"wait", no_argument, NULL, OPT_WAIT}, OF_RUN},
-    {{"json", no_argument, NULL, OPT_JSON}, OF_RUN | OF_CHECK},
+    {{"json", no_argument, NULL, OPT_JSON}, OF_RUN | OF_CHECK | OF_BATCH},
     {{"warm", optional_argument, NULL, OPT_WARM}, OF_RUN},
     {{"tool", required_argument, NULL, OPT_TOOL}, OF_RUN | OF_SESSION | OF_SERVE},
     {{"tool-fd", required_argument, NULL, OPT_TOOL_FD}, OF_RUN | OF_SESSION},
-    {{"jobs", required_argument, NULL, OPT_JOBS}, OF_SERVE},
+    {{"jobs", required_argument, NULL, OPT_JOBS}, OF_SERVE | OF_BATCH},
     {{"store", required_argument, NULL, OPT_STORE}, OF_SERVE},
+    {{"resume", no_argument, NULL, OPT_RESUME}, OF_BATCH},
+    {{"rerun", required_argument, NULL, OPT_RERUN}, OF_BATCH},
+    {{"retry", required_argument, NULL, OPT_RETRY}, OF_BATCH},
+    {{"ordered", no_argument, NULL, OPT_ORDERED}, OF_BATCH},
+    {{"fail-fast", no_argument, NULL, OPT_FAIL_FAST}, OF_BATCH},
+    {{"max-failures", required_argument, NULL, OPT_MAX_FAILURES}, OF_BATCH},
+    {{"shard", required_argument, NULL, OPT_SHARD}, OF_BATCH},
 };
 
 #define OWN_OPTIONS (sizeof own_options / sizeof *own_options)
@@ -142,12 +158,76 @@ static int set_tool_fd(struct hc_request *q, const char *text, struct hc_error *
     return 0;
 }
 
+static int set_number(int64_t *field, const char *text, int64_t least, int64_t most, struct hc_error *err)
+{
+    if (hc_parse_int(text, field) == 0 && *field >= least && *field <= most)
+        return 0;
+    return hc_fail_as(err, HC_EXIT_USAGE, 0, "expected a number from %lld to %lld, got '%.40s'",
+                      (long long)least, (long long)most, text);
+}
+
 static int set_jobs(struct hc_request *q, const char *text, struct hc_error *err)
 {
-    if (hc_parse_int(text, &q->jobs) == 0 && q->jobs >= 1 && q->jobs <= HC_MAX_SERVED)
+    if (q->batch)
+        return set_number(&q->batch->jobs, text, 1, HC_BATCH_MOST_JOBS, err);
+    return set_number(&q->jobs, text, 1, HC_MAX_SERVED, err);
+}
+
+/* K/N */
+static int set_shard(struct hc_batch_options *b, const char *text, struct hc_error *err)
+{
+    const char *slash = strchr(text, '/');
+    char first[24];
+    if (slash && slash - text < (ptrdiff_t)sizeof first) {
+        (void)snprintf(first, sizeof first, "%.*s", (int)(slash - text), text);
+        if (hc_parse_int(first, &b->shard) == 0 && hc_parse_int(slash + 1, &b->shards) == 0 &&
+            b->shard >= 1 && b->shard <= b->shards && b->shards <= HC_BATCH_SHARDS)
+            return 0;
+    }
+    return hc_fail_as(err, HC_EXIT_USAGE, 0, "expected K/N, with K from 1 to N and N at most %d, got '%.40s'",
+                      HC_BATCH_SHARDS, text);
+}
+
+/* STATUS[,STATUS]... */
+static int set_rerun(struct hc_batch_options *b, const char *text, struct hc_error *err)
+{
+    for (const char *at = text;; at++) {
+        char name[24];
+        size_t len = strcspn(at, ",");
+        (void)snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : sizeof name - 1), at);
+        int status = len < sizeof name ? hc_batch_status_of(name) : -1;
+        if (status < 0)
+            return hc_fail_as(
+                err, HC_EXIT_USAGE, 0,
+                "expected statuses of results, such as outcome_unknown,launch_failed, got '%.80s'", text);
+        b->rerun[status] = true;
+        at += len;
+        if (!*at)
+            return 0;
+    }
+}
+
+static int take_batch_option(struct hc_batch_options *b, int opt, struct hc_error *err)
+{
+    switch (opt) {
+    case OPT_RESUME:
+        b->resume = true;
         return 0;
-    return hc_fail_as(err, HC_EXIT_USAGE, 0, "expected a number from 1 to %d, got '%.40s'", HC_MAX_SERVED,
-                      text);
+    case OPT_ORDERED:
+        b->ordered = true;
+        return 0;
+    case OPT_FAIL_FAST:
+        b->max_failures = 1;
+        return 0;
+    case OPT_MAX_FAILURES:
+        return set_number(&b->max_failures, optarg, 1, INT64_MAX, err);
+    case OPT_RETRY:
+        return set_number(&b->retry, optarg, 0, 1000, err);
+    case OPT_SHARD:
+        return set_shard(b, optarg, err);
+    default:
+        return set_rerun(b, optarg, err);
+    }
 }
 
 static int set_store(struct hc_request *q, const char *text, struct hc_error *err)
@@ -209,6 +289,8 @@ static int take_option(struct hc_request *q, int opt, struct hc_error *err)
         job->persist_code = true;
         return 0;
     case OPT_JSON:
+        if (q->batch)
+            q->batch->json = true;
         q->json = true;
         return 0;
     case OPT_JOBS:
@@ -217,6 +299,8 @@ static int take_option(struct hc_request *q, int opt, struct hc_error *err)
         return set_store(q, optarg, err);
     case OPT_WARM:
         return set_warm(q, optarg ? optarg : "yes", err);
+    case OPT_RESUME ... OPT_SHARD:
+        return take_batch_option(q->batch, opt, err);
     default:
         return hc_job_add_override(job, &hc_options[opt - OPT_LIMITS], optarg, err);
     }
@@ -224,7 +308,7 @@ static int take_option(struct hc_request *q, int opt, struct hc_error *err)
 
 static struct option *all_options(const struct hc_request *q)
 {
-    int of = q->serve ? OF_SERVE : q->check ? OF_CHECK : q->live ? OF_SESSION : OF_RUN;
+    int of = q->batch ? OF_BATCH : q->serve ? OF_SERVE : q->check ? OF_CHECK : q->live ? OF_SESSION : OF_RUN;
     struct option *all = calloc(OWN_OPTIONS + hc_options_count + 1, sizeof *all), *at = all;
     if (!all)
         return NULL;
@@ -260,7 +344,9 @@ static int find_spec(int argc, char **argv, const struct option *all, struct hc_
         if (opt == OPT_SPEC)
             q->spec = optarg;
     }
-    if (q->live && argc != optind)
+    if (q->batch && argc - optind != 1)
+        return hc_usage(q->command, "expected one file of jobs, or - for standard input");
+    if (q->live && !q->batch && argc != optind)
         return hc_usage(q->command, "expected no program: runs come on standard input");
     if (!q->live && argc - optind != (q->spec ? 0 : 1))
         return hc_usage(q->command, q->spec ? "expected nothing after --spec's options"
@@ -326,8 +412,7 @@ int hc_request_load_policy(struct hc_request *q, struct hc_error *err)
     const struct hc_job *job = &q->job;
     if (job->sign && hc_key_read(job->sign, &q->key, err) < 0)
         return -1;
-    const char *otherwise = job->runner_form ? "analysis" : "default";
-    if (hc_policy_load(&q->policy, job->policy ? job->policy : otherwise, hc_policies_read, NULL, err) < 0)
+    if (hc_policy_load(&q->policy, hc_job_policy(job), hc_policies_read, NULL, err) < 0)
         return -1;
     for (size_t i = 0; i < job->override_count; i++)
         if (hc_option_set(&q->policy, job->overrides[i].opt, job->overrides[i].text, err) < 0)
@@ -365,6 +450,8 @@ static int prepare(struct hc_request *q, int argc, char **argv, const struct opt
         return -1;
     q->job.check_only |= q->check;
     q->file = file ? file : q->spec;
+    if (q->batch)
+        q->batch->jobs_path = argv[optind];
     if (q->file && strcmp(q->file, "-") == 0)
         q->file = "standard input";
     if (!q->live && hc_job_check(&q->job, err) < 0)

@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+struct hc_batch_options;
+
 enum hc_warm {
     HC_WARM_NO,  /* in a cell that this process builds */
     HC_WARM_TRY, /* by a daemon, if there is one that can take the job */
@@ -33,6 +35,8 @@ struct hc_request {
     char *given[64];   /* with `serve`: the options that each program gets, as arguments. Owned */
     size_t given_count;
     int64_t jobs, store; /* with `serve` */
+    /* With `live`, set by the caller: there are many programs, in a file, and these are said of them. */
+    struct hc_batch_options *batch;
 };
 
 #define HC_MAX_SERVED 64 /* programs at once that --jobs allows */

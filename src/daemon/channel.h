@@ -4,7 +4,7 @@
 #define HC_DAEMON_CHANNEL_H
 
 #include "base/error.h"
-#include "daemon/warm_counts.h"
+#include "cell/warm_counts.h"
 #include "spec/figure.h"
 
 #include <stdbool.h>

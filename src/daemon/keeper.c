@@ -19,7 +19,7 @@
 #include "daemon/reload.h"
 #include "daemon/rights.h"
 #include "daemon/settler.h"
-#include "daemon/warm.h"
+#include "cell/warm.h"
 #include "daemon/worker.h"
 
 #include <errno.h>

@@ -9,9 +9,9 @@
 #include "cell/run.h"
 #include "cell/session_talk.h"
 #include "cell/steps.h"
+#include "cell/warm.h"
 #include "daemon/channel.h"
 #include "daemon/config.h"
-#include "daemon/warm.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,8 +40,7 @@ struct work {
     const char *stage; /* the worker's own directory in HC_STAGE_DIR */
     bool staged;       /* there is something of the job in it */
     struct hc_warm *warm;
-    struct hc_warm_slot *slot; /* where the next job of this kind finds its cell; NULL: nowhere */
-    struct hc_parked *used;    /* the slot's, in which the job was; it may still die; NULL: none */
+    struct hc_warm_use use;
     int64_t bytes;
 };
 
@@ -137,40 +136,6 @@ static void fill_outcome(struct hc_outcome *o, const struct hc_manifest *m)
         o->bytes += m->files[i].bytes;
 }
 
-static void bury(struct work *w)
-{
-    if (!w->used)
-        return;
-    hc_parked_finish(w->used);
-    hc_parked_init(w->used);
-    w->used = NULL;
-}
-
-/* In a cell that waits for it, or else in one that is built for it; in one that is built also if the one that
- * waited fails (somebody may have killed it) before the program was begun. */
-static void run_in_cell(struct work *w, struct hc_run *run, struct hc_manifest *m, struct hc_outcome *outcome)
-{
-    struct hc_error failed;
-    run->parked = hc_warm_take(w->warm, &w->job, w->known, &w->slot);
-    run->warm_key = run->parked ? w->slot->key : NULL;
-    (void)hc_run(run, m, &failed); /* the manifest says it all, that the launch failed too */
-    if (!run->parked)
-        return;
-    w->used = run->parked; /* it may still die: nobody who waits for the answer waits for that */
-    w->warm->counts.cells_early += run->parked->fds[HC_PARKED_PIDFD] >= 0;
-    run->parked = NULL;
-    outcome->warm = m->status != HC_STATUS_LAUNCH_FAILED || m->timing.run_us >= 0;
-    if (outcome->warm)
-        return;
-    bury(w);
-    w->warm->counts.cold[HC_COLD_FAILED]++;
-    hc_info("job %s: its warm cell failed, another is built: %s", w->job.job_id, m->reason);
-    hc_run_finish(run);
-    hc_manifest_finish(m);
-    *m = (struct hc_manifest){0};
-    (void)hc_run(run, m, &failed);
-}
-
 /* What of a figure may be had while its job runs. -1: nothing. */
 static int copy_figure(const struct hc_figure *f, int fd, struct hc_error *err)
 {
@@ -212,7 +177,9 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
     if (!m)
         return hc_fail(err, ENOMEM, "run");
     hc_autobuf text = {0};
-    run_in_cell(w, &run, m, outcome);
+    struct hc_error failed; /* the manifest says it all */
+    (void)hc_warm_run(w->warm, &w->use, w->known, &run, m, &failed);
+    outcome->warm = w->use.warm;
     int rc = hc_run_write_manifest(&run, m, w->key->data, w->key->len, &text, err);
     if (rc < 0 && text.len) { /* the front has it all the same */
         hc_warn("job %s: %s", w->job.job_id, err->text);
@@ -289,9 +256,9 @@ static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_
         hc_close_fd(&fds[i]);
     int rc = send_answer(me->channel, &answer, manifest, err);
     /* Nobody waits for this. The front is told when it is done: until then it prefers other workers. */
-    bury(&w);
-    if (w.slot)
-        hc_warm_settle(&me->warm, w.slot, w.known, said->weight);
+    hc_warm_bury(&w.use);
+    if (w.use.slot)
+        hc_warm_settle(&me->warm, w.use.slot, w.known, said->weight);
     work_finish(&w);
     return rc < 0 ? -1 : say_idle(me, err);
 }

@@ -41,6 +41,12 @@ void hc_job_finish(struct hc_job *job)
     *job = (struct hc_job){0};
 }
 
+const char *hc_job_policy(const struct hc_job *job)
+{
+    const char *otherwise = job->runner_form ? "analysis" : "default";
+    return job->policy ? job->policy : otherwise;
+}
+
 /* ---- inputs ---- */
 
 static bool name_taken(const struct hc_job *job, const char *name)

@@ -105,6 +105,9 @@ int hc_job_add_label(struct hc_job *job, const char *assignment, struct hc_error
 int hc_job_add_override(struct hc_job *job, const struct hc_option *opt, const char *text,
                         struct hc_error *err);
 
+/* The policy's name or path, if need be that of its form's default. */
+const char *hc_job_policy(const struct hc_job *job);
+
 /* Give the policy the tools that the job brings: those of the spec, whose names the policy must not have,
  * then the command line's. HC_EXIT_DATA, HC_EXIT_USAGE. */
 int hc_job_put_tools(struct hc_job *job, struct hc_policy *policy, struct hc_error *err);

@@ -1,11 +1,11 @@
 /* warm.h - the warm cells of one worker: for each policy and tenant that came more than once lately, an
  * interpreter with its libraries loaded, and one cell of it that waits for the next job. */
-#ifndef HC_DAEMON_WARM_H
-#define HC_DAEMON_WARM_H
+#ifndef HC_CELL_WARM_H
+#define HC_CELL_WARM_H
 
+#include "cell/known.h"
+#include "cell/warm_counts.h"
 #include "cell/zygote.h"
-#include "daemon/known.h"
-#include "daemon/warm_counts.h"
 #include "spec/job.h"
 
 #define HC_WARM_MOST  8
@@ -47,7 +47,25 @@ struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job, cons
  * time that one was asked for, with the tenant's weight; it holds `known`. */
 void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *slot, struct hc_known *known, int64_t weight);
 
+/* One job, in a cell that waits for it, or else in one that is built for it; in one that is built also if the
+ * one that waited fails (somebody may have killed it) before the program was begun. As hc_run, of which `run`
+ * is all that is asked but for `parked` and `warm_key`. What is left of a cell that was used may still die:
+ * whoever waits for the answer need not wait for hc_warm_bury, which comes next, before hc_warm_settle. */
+struct hc_warm_use {
+    struct hc_warm_slot *slot; /* where the next job of this kind finds its cell; NULL: nowhere */
+    struct hc_parked *cell;    /* the slot's; NULL: none */
+    bool warm;
+};
+struct hc_run;
+struct hc_manifest;
+int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, const struct hc_known *known, struct hc_run *run,
+                struct hc_manifest *m, struct hc_error *err);
+void hc_warm_bury(struct hc_warm_use *use);
+
 /* Cells that have waited for too long make way for others, interpreters that nobody asks for end. */
 void hc_warm_refresh(struct hc_warm *w);
+
+/* All of them end, with their cells. */
+void hc_warm_finish(struct hc_warm *w);
 
 #endif

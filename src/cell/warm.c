@@ -1,8 +1,8 @@
-#include "daemon/warm.h"
+#include "cell/warm.h"
 
 #include "base/log.h"
+#include "cell/run.h"
 #include "cell/supervise.h"
-#include "daemon/reactor.h"
 
 #include <poll.h>
 #include <string.h>
@@ -13,6 +13,11 @@
 
 /* A waiting cell is replaced, well before it is too old to be used. */
 #define OLD_US (INT64_C(240) * 1000000)
+
+static int64_t now_ms(void)
+{
+    return hc_now_us() / 1000;
+}
 
 void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules)
 {
@@ -81,7 +86,7 @@ struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job, cons
     if (job->has_seed || known->policy.output_mode == HC_OUTPUT_BIND)
         return go_cold(w, HC_COLD_JOB);
     struct hc_warm_slot *s = find_slot(w, known->warm_key, job->tenant);
-    s->last = hc_mono_ms();
+    s->last = now_ms();
     s->asked++;
     *slot = s;
     if (!s->zygote)
@@ -108,7 +113,7 @@ static void give_up(struct hc_warm *w, struct hc_warm_slot *s, const struct hc_e
     hc_info("no warm cells for %s: %s", s->tenant, err->text);
     cool(w, s, &w->counts.zygotes_died);
     if (++s->failures >= FAILURES)
-        s->not_before = hc_mono_ms() + PAUSE_MS;
+        s->not_before = now_ms() + PAUSE_MS;
 }
 
 static void park(struct hc_warm *w, struct hc_warm_slot *s)
@@ -128,14 +133,14 @@ static void park(struct hc_warm *w, struct hc_warm_slot *s)
 
 static bool is_used_up(const struct hc_warm *w, const struct hc_warm_slot *s)
 {
-    return hc_zygote_made(s->zygote) >= w->rules.cells || hc_mono_ms() - s->started >= w->rules.age_ms;
+    return hc_zygote_made(s->zygote) >= w->rules.cells || now_ms() - s->started >= w->rules.age_ms;
 }
 
 /* -1: there is none. */
 static int begin(struct hc_warm *w, struct hc_warm_slot *s, struct hc_known *known, int64_t weight)
 {
     struct hc_error err;
-    if (s->asked < WANTED || hc_mono_ms() < s->not_before)
+    if (s->asked < WANTED || now_ms() < s->not_before)
         return -1;
     s->known = hc_known_hold(known);
     if (hc_zygote_start(&s->zygote, &known->policy, s->tenant[0] ? s->tenant : NULL, weight, &err) < 0) {
@@ -146,7 +151,7 @@ static int begin(struct hc_warm *w, struct hc_warm_slot *s, struct hc_known *kno
         give_up(w, s, &err);
         return -1;
     }
-    s->started = hc_mono_ms();
+    s->started = now_ms();
     w->counts.zygotes++;
     w->counts.zygotes_started++;
     return 0;
@@ -176,11 +181,52 @@ void hc_warm_refresh(struct hc_warm *w)
             continue;
         if (died(s->zygote))
             cool(w, s, &w->counts.zygotes_died);
-        else if (hc_mono_ms() - s->last > w->rules.idle_ms)
+        else if (now_ms() - s->last > w->rules.idle_ms)
             cool(w, s, &w->counts.zygotes_idle);
-        else if (hc_mono_ms() - s->started >= w->rules.age_ms)
+        else if (now_ms() - s->started >= w->rules.age_ms)
             cool(w, s, &w->counts.zygotes_recycled);
         else if (hc_now_us() - s->cell.born_us > OLD_US)
             park(w, s);
     }
+}
+
+void hc_warm_finish(struct hc_warm *w)
+{
+    for (size_t i = 0; i < HC_WARM_MOST; i++)
+        cool(w, &w->slots[i], &w->counts.zygotes_idle);
+}
+
+/* ---- one job ---- */
+
+void hc_warm_bury(struct hc_warm_use *use)
+{
+    if (!use->cell)
+        return;
+    hc_parked_finish(use->cell);
+    hc_parked_init(use->cell);
+    use->cell = NULL;
+}
+
+int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, const struct hc_known *known, struct hc_run *run,
+                struct hc_manifest *m, struct hc_error *err)
+{
+    *use = (struct hc_warm_use){0};
+    run->parked = hc_warm_take(w, run->job, known, &use->slot);
+    run->warm_key = run->parked ? use->slot->key : NULL;
+    int rc = hc_run(run, m, err);
+    if (!run->parked)
+        return rc;
+    use->cell = run->parked;
+    w->counts.cells_early += run->parked->fds[HC_PARKED_PIDFD] >= 0;
+    run->parked = NULL;
+    use->warm = m->status != HC_STATUS_LAUNCH_FAILED || m->timing.run_us >= 0;
+    if (use->warm)
+        return rc;
+    hc_warm_bury(use);
+    w->counts.cold[HC_COLD_FAILED]++;
+    hc_info("job %s: its warm cell failed, another is built: %s", run->job->job_id, m->reason);
+    hc_run_finish(run);
+    hc_manifest_finish(m);
+    *m = (struct hc_manifest){0};
+    return hc_run(run, m, err);
 }

@@ -1,5 +1,5 @@
 /* Policies that a worker has worked out already: found again, and never when anything is different. */
-#include "daemon/known.h"
+#include "cell/known.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
  * alone.
  *
  * The files are read each time, and a policy is known only as long as they say what they said. */
-#ifndef HC_DAEMON_KNOWN_H
-#define HC_DAEMON_KNOWN_H
+#ifndef HC_CELL_KNOWN_H
+#define HC_CELL_KNOWN_H
 
 #include "base/hash.h"
 #include "spec/job.h"

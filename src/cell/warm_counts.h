@@ -1,6 +1,6 @@
 /* warm_counts.h - what a worker tells of its warm cells, and what the front sums up. */
-#ifndef HC_DAEMON_WARM_COUNTS_H
-#define HC_DAEMON_WARM_COUNTS_H
+#ifndef HC_CELL_WARM_COUNTS_H
+#define HC_CELL_WARM_COUNTS_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "daemon/known.h"
+#include "cell/known.h"
 
 #include "cell/policies.h"
 #include "cell/run.h"
@@ -74,14 +74,9 @@ static bool is_same_file(const struct origin_file *f)
     return same;
 }
 
-static const char *policy_name(const struct hc_job *job)
-{
-    return job->policy ? job->policy : "default";
-}
-
 static bool is_for(const struct hc_known_origin *o, const struct hc_job *job)
 {
-    if (strcmp(o->files[0].name, policy_name(job)) != 0 || !is_same_text(o->tenant, job->tenant) ||
+    if (strcmp(o->files[0].name, hc_job_policy(job)) != 0 || !is_same_text(o->tenant, job->tenant) ||
         o->override_count != job->override_count)
         return false;
     for (size_t i = 0; i < o->override_count; i++)
@@ -150,7 +145,7 @@ static void note_job(struct hc_known_origin *o, const struct hc_job *job)
 static int work_out(struct hc_known *k, struct hc_job *job, struct hc_error *err)
 {
     struct hc_policy *p = &k->policy;
-    if (hc_policy_load(p, policy_name(job), read_and_note, k->origin, err) < 0)
+    if (hc_policy_load(p, hc_job_policy(job), read_and_note, k->origin, err) < 0)
         return -1;
     for (size_t i = 0; i < job->override_count; i++)
         if (hc_option_set(p, job->overrides[i].opt, job->overrides[i].text, err) < 0)

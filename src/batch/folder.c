@@ -1,0 +1,180 @@
+#include "batch/folder.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* Not through a link, nor into anything but a file. */
+static int open_file(const struct hc_folder *p, const char *name, struct hc_error *err)
+{
+    struct stat st;
+    hc_autofd fd =
+        openat(p->dir, name, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "%s/%s", p->path, name);
+    if (!S_ISREG(st.st_mode))
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "%s/%s: not a regular file", p->path, name);
+    return hc_take(&fd);
+}
+
+int hc_folder_open(struct hc_folder *p, const char *path, struct hc_error *err)
+{
+    *p = (struct hc_folder){.path = path, .dir = -1, .journal = -1, .results = -1, .sync_fd = -1};
+    if (hc_make_dirs(path, 0700, err) < 0)
+        return hc_exit_as(err, HC_EXIT_DATA);
+    p->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (p->dir < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "%s", path);
+    p->journal = open_file(p, HC_BATCH_JOURNAL, err);
+    if (p->journal < 0)
+        return -1;
+    /* Of this process alone, and not of those that it starts and that may outlive it for a moment. */
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(p->journal, F_SETLK, &whole) < 0) {
+        bool taken = errno == EACCES || errno == EAGAIN;
+        return hc_fail_as(err, HC_EXIT_DATA, taken ? 0 : errno, "%s: %s", path,
+                          taken ? "another hotcell batch is at work in it" : "lock the journal");
+    }
+    p->results = open_file(p, HC_BATCH_RESULTS, err);
+    p->journal_bytes = lseek(p->journal, 0, SEEK_END);
+    return p->results < 0 ? -1 : 0;
+}
+
+void hc_folder_close(struct hc_folder *p)
+{
+    hc_close_fd(&p->sync_fd);
+    if (p->syncer > 0)
+        (void)waitpid(p->syncer, NULL, 0);
+    p->syncer = 0;
+    hc_close_fd(&p->results);
+    hc_close_fd(&p->journal);
+    hc_close_fd(&p->dir);
+}
+
+/* ---- appending ---- */
+
+int hc_folder_note(struct hc_folder *p, const struct hc_entry *e, const char *result, size_t len, int64_t *at,
+                   struct hc_error *err)
+{
+    hc_autobuf text = {0};
+    hc_entry_print(&text, e, result, len);
+    if (text.failed)
+        return hc_fail(err, ENOMEM, "journal");
+    if (at)
+        *at = p->journal_bytes + (int64_t)(text.len - len) - 2; /* before "}\n" */
+    if (hc_write_all(p->journal, text.data, text.len, err) < 0)
+        return hc_ctx(err, "%s/" HC_BATCH_JOURNAL, p->path);
+    p->journal_bytes += (int64_t)text.len;
+    return 0;
+}
+
+int hc_folder_result(struct hc_folder *p, const char *text, size_t len, struct hc_error *err)
+{
+    if (hc_write_all(p->results, text, len, err) < 0)
+        return hc_ctx(err, "%s/" HC_BATCH_RESULTS, p->path);
+    return 0;
+}
+
+/* ---- on disk ---- */
+
+/* Results first: what the journal says to have ended is there. */
+static int put_on_disk(const struct hc_folder *p)
+{
+    return fdatasync(p->results) < 0 || fdatasync(p->journal) < 0 ? errno : 0;
+}
+
+struct answer {
+    uint64_t number;
+    int64_t error;
+};
+
+static _Noreturn void serve(const struct hc_folder *p, int fd, pid_t parent)
+{
+    struct answer a = {0};
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(EXIT_FAILURE);
+    while (recv(fd, &a.number, sizeof a.number, 0) == (ssize_t)sizeof a.number) {
+        a.error = put_on_disk(p);
+        if (send(fd, &a, sizeof a, MSG_NOSIGNAL) != (ssize_t)sizeof a)
+            break;
+    }
+    _exit(EXIT_SUCCESS);
+}
+
+int hc_folder_start_syncer(struct hc_folder *p, struct hc_error *err)
+{
+    int ends[2];
+    pid_t parent = getpid();
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        return hc_fail(err, errno, "socketpair");
+    p->syncer = fork();
+    if (p->syncer == 0) {
+        (void)close(ends[0]);
+        serve(p, ends[1], parent);
+    }
+    (void)close(ends[1]);
+    p->sync_fd = ends[0];
+    return p->syncer < 0 ? hc_fail(err, errno, "fork") : 0;
+}
+
+uint64_t hc_folder_want(struct hc_folder *p)
+{
+    p->waiting = true;
+    return p->asked + 1;
+}
+
+int hc_folder_ask(struct hc_folder *p, struct hc_error *err)
+{
+    if (!p->waiting || p->asked != p->synced)
+        return 0;
+    uint64_t number = p->asked + 1;
+    if (send(p->sync_fd, &number, sizeof number, MSG_NOSIGNAL) != (ssize_t)sizeof number)
+        return hc_fail(err, errno, "put the journal on disk");
+    p->asked = number;
+    p->waiting = false;
+    return 0;
+}
+
+int hc_folder_heard(struct hc_folder *p, struct hc_error *err)
+{
+    struct answer a;
+    if (recv(p->sync_fd, &a, sizeof a, 0) != (ssize_t)sizeof a)
+        return hc_fail(err, 0, "the process that puts the journal on disk has died");
+    if (a.error)
+        return hc_fail(err, (int)a.error, "put the journal in %s on disk", p->path);
+    p->synced = a.number;
+    return 0;
+}
+
+static int write_summary(const struct hc_folder *p, const struct hc_buf *summary, struct hc_error *err)
+{
+    static const char temp[] = "." HC_BATCH_SUMMARY ".new";
+    (void)unlinkat(p->dir, temp, 0);
+    hc_autofd fd = openat(p->dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return hc_fail(err, errno, "%s/%s", p->path, temp);
+    if (hc_write_all(fd, summary->data, summary->len, err) < 0)
+        return hc_ctx(err, "%s/" HC_BATCH_SUMMARY, p->path);
+    if (fsync(fd) < 0 || renameat(p->dir, temp, p->dir, HC_BATCH_SUMMARY) < 0)
+        return hc_fail(err, errno, "%s/" HC_BATCH_SUMMARY, p->path);
+    return 0;
+}
+
+int hc_folder_settle(struct hc_folder *p, const struct hc_buf *summary, struct hc_error *err)
+{
+    int error = put_on_disk(p);
+    if (error)
+        return hc_fail(err, error, "put the results in %s on disk", p->path);
+    if (write_summary(p, summary, err) < 0)
+        return -1;
+    return fsync(p->dir) < 0 ? hc_fail(err, errno, "%s", p->path) : 0;
+}

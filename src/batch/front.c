@@ -1,0 +1,431 @@
+/* The front of a batch: hands lines to workers, as fast as they end, and writes down what came of them. */
+#include "batch/front.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "cell/stamp.h"
+#include "cell/supervise.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define RETRIED 2 /* of those that were claimed again there may be as many as hands */
+
+/* ---- workers ---- */
+
+static _Noreturn void be_worker(struct hc_front *f, int socket, pid_t parent)
+{
+    /* Its cells are in its care: with it they go. */
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+        _exit(EXIT_FAILURE);
+    for (size_t i = 0; i < f->hand_count; i++)
+        if (f->hands[i].fd >= 0 && f->hands[i].pid)
+            (void)close(f->hands[i].fd);
+    (void)close(f->folder.journal);
+    (void)close(f->folder.results);
+    (void)close(f->folder.sync_fd);
+    hc_batch_worker(f->batch, socket, f->cancel_event);
+}
+
+static int start_hand(struct hc_front *f, struct hc_hand *h, struct hc_error *err)
+{
+    int ends[2];
+    pid_t parent = getpid();
+    (void)fflush(NULL);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        return hc_fail(err, errno, "socketpair");
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)close(ends[0]);
+        be_worker(f, ends[1], parent);
+    }
+    (void)close(ends[1]);
+    if (pid < 0) {
+        (void)close(ends[0]);
+        return hc_fail(err, errno, "fork");
+    }
+    *h = (struct hc_hand){.pid = pid, .fd = ends[0], .claim.fd = -1};
+    return 0;
+}
+
+/* How it ended, in words. */
+static void bury(struct hc_hand *h, char *how, size_t size)
+{
+    int status = 0;
+    hc_close_fd(&h->fd);
+    if (waitpid(h->pid, &status, 0) == h->pid && WIFSIGNALED(status))
+        (void)snprintf(how, size, "was ended by signal %d", WTERMSIG(status));
+    else
+        (void)snprintf(how, size, "ended with status %d", WEXITSTATUS(status));
+    h->pid = 0;
+    h->idle = false;
+}
+
+/* It costs the job that it ran, and no other. */
+static int lose_hand(struct hc_front *f, struct hc_hand *h, struct hc_error *err)
+{
+    char how[60];
+    bury(h, how, sizeof how);
+    if (!h->served)
+        return hc_fail(err, 0, "a worker process %s before it was ready", how);
+    hc_progress_hide(f);
+    hc_warn("a worker process %s%s", how, f->stop ? "" : "; another takes its place");
+    if (h->busy) {
+        struct hc_result r = {.line = h->claim.task.line,
+                              .status = HC_BATCH_OUTCOME_UNKNOWN,
+                              .exit_code = HC_EXIT_INTERNAL,
+                              .attempts = h->claim.task.attempt,
+                              .wall_us = -1};
+        memcpy(r.job_id, h->claim.task.job_id, sizeof r.job_id);
+        (void)snprintf(r.reason, sizeof r.reason, "the worker process that ran it %s", how);
+        h->busy = false;
+        hc_close_fd(&h->claim.fd);
+        if (hc_front_end_bare(f, &r, err) < 0)
+            return -1;
+    }
+    return f->stop ? 0 : start_hand(f, h, err);
+}
+
+/* ---- jobs ---- */
+
+static int start_job(struct hc_front *f, struct hc_hand *h, struct hc_error *err)
+{
+    struct hc_claim c = f->claims[0];
+    const struct hc_entry e = {.kind = HC_ENTRY_START, .line = c.task.line};
+    if (hc_folder_note(&f->folder, &e, NULL, 0, NULL, err) < 0)
+        return -1;
+    memmove(f->claims, f->claims + 1, --f->claim_count * sizeof *f->claims);
+    h->claim = c;
+    h->busy = true;
+    h->idle = false;
+    /* A worker that has died meanwhile is found out where its answer is read. */
+    struct hc_error lost;
+    (void)hc_batch_send(h->fd, &c.task, sizeof c.task, c.fd, &lost);
+    return 0;
+}
+
+static int dispatch(struct hc_front *f, struct hc_error *err)
+{
+    for (size_t i = 0; i < f->hand_count && !f->stop; i++) {
+        struct hc_hand *h = &f->hands[i];
+        if (h->pid && h->idle && f->claim_count && f->claims[0].sync <= f->folder.synced &&
+            start_job(f, h, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int end_job(struct hc_front *f, struct hc_hand *h, const struct hc_ended *said, int fd,
+                   struct hc_error *err)
+{
+    hc_autobuf text = {0};
+    if (!h->busy || said->result.line != h->claim.task.line)
+        return hc_fail(err, EPROTO, "a worker process");
+    h->busy = false;
+    if (said->not_started && h->claim.task.attempt <= f->asked->retry && !f->stop)
+        return hc_front_claim_again(f, &h->claim, err);
+    hc_close_fd(&h->claim.fd);
+    if (hc_read_all(fd, &text, (size_t)1 << 31, err) < 0)
+        return hc_ctx(err, "a result");
+    return hc_front_end(f, &said->result, text.data ? text.data : "", text.len, err);
+}
+
+static int hear(struct hc_front *f, struct hc_hand *h, struct hc_error *err)
+{
+    struct hc_ended said;
+    hc_autofd fd = -1;
+    struct hc_error lost;
+    if (hc_batch_receive(h->fd, &said, sizeof said, &fd, &lost) <= 0)
+        return lose_hand(f, h, err);
+    h->served = true;
+    if (!said.idle)
+        return end_job(f, h, &said, fd, err);
+    h->idle = true;
+    return 0;
+}
+
+/* ---- the loop ---- */
+
+static int take_signal(struct hc_front *f, struct hc_error *err)
+{
+    struct signalfd_siginfo info;
+    if (read(f->batch->cancel_fd, &info, sizeof info) != (ssize_t)sizeof info)
+        return 0;
+    f->batch->signal = (int)info.ssi_signo;
+    f->stop = "interrupted";
+    hc_progress_hide(f);
+    if (++f->signals == 1) {
+        hc_info("batch: waiting for the jobs that run; once more ends them");
+        return 0;
+    }
+    const uint64_t one = 1;
+    if (f->signals == 2 && write(f->cancel_event, &one, sizeof one) != (ssize_t)sizeof one)
+        return hc_fail(err, errno, "cancel jobs");
+    for (size_t i = 0; i < f->hand_count && f->signals > 2; i++)
+        if (f->hands[i].pid)
+            (void)kill(f->hands[i].pid, SIGKILL);
+    return 0;
+}
+
+static bool is_busy(const struct hc_front *f)
+{
+    for (size_t i = 0; i < f->hand_count; i++)
+        if (f->hands[i].busy)
+            return true;
+    return false;
+}
+
+static bool is_over(const struct hc_front *f)
+{
+    return !is_busy(f) && (f->stop || (f->input_ended && f->claim_count == 0));
+}
+
+enum { ON_SIGNAL, ON_TIMER, ON_SYNC, ON_INPUT, ON_HANDS };
+
+static int handle(struct hc_front *f, const struct pollfd *on, struct hc_error *err)
+{
+    if (on[ON_SIGNAL].revents && take_signal(f, err) < 0)
+        return -1;
+    if (on[ON_SYNC].revents && hc_folder_heard(&f->folder, err) < 0)
+        return -1;
+    if (on[ON_INPUT].revents && hc_reader_fill(&f->reader, err) < 0)
+        return hc_ctx(err, "%s", f->name);
+    for (size_t i = 0; i < f->hand_count; i++)
+        if (on[ON_HANDS + i].revents && f->hands[i].pid && hear(f, &f->hands[i], err) < 0)
+            return -1;
+    if (on[ON_TIMER].revents)
+        hc_progress_show(f);
+    return 0;
+}
+
+static int turn(struct hc_front *f, struct hc_error *err)
+{
+    struct pollfd on[ON_HANDS + HC_BATCH_MOST_JOBS] = {
+        [ON_SIGNAL] = {.fd = f->batch->cancel_fd, .events = POLLIN},
+        [ON_TIMER] = {.fd = f->timer, .events = POLLIN},
+        [ON_SYNC] = {.fd = f->folder.sync_fd, .events = POLLIN},
+        [ON_INPUT] = {.fd = f->input_waits && !f->stop ? f->input : -1, .events = POLLIN},
+    };
+    for (size_t i = 0; i < f->hand_count; i++)
+        on[ON_HANDS + i] = (struct pollfd){.fd = f->hands[i].pid ? f->hands[i].fd : -1, .events = POLLIN};
+    if (hc_folder_ask(&f->folder, err) < 0)
+        return -1;
+    if (poll(on, ON_HANDS + f->hand_count, -1) < 0)
+        return errno == EINTR ? 0 : hc_fail(err, errno, "poll");
+    return handle(f, on, err);
+}
+
+static int loop(struct hc_front *f, struct hc_error *err)
+{
+    for (;;) {
+        if (hc_front_claim(f, err) < 0 || dispatch(f, err) < 0)
+            return -1;
+        if (is_over(f))
+            return 0;
+        if (turn(f, err) < 0)
+            return -1;
+    }
+}
+
+/* ---- before and after ---- */
+
+static int open_input(struct hc_front *f, struct hc_error *err)
+{
+    struct stat st;
+    bool standard = strcmp(f->asked->jobs_path, "-") == 0;
+    f->name = standard ? "standard input" : f->asked->jobs_path;
+    f->input = standard ? dup(STDIN_FILENO) : open(f->asked->jobs_path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (f->input < 0 || fstat(f->input, &st) < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "%s", f->name);
+    if (S_ISDIR(st.st_mode))
+        return hc_fail_as(err, HC_EXIT_DATA, EISDIR, "%s", f->name);
+    f->input_bytes = S_ISREG(st.st_mode) ? (int64_t)st.st_size : -1;
+    hc_reader_init(&f->reader, f->input, HC_BATCH_MAX_LINE);
+    return 0;
+}
+
+static int check_past(const struct hc_front *f, struct hc_error *err)
+{
+    const struct hc_entry *last = &f->past.last;
+    const char *path = f->batch->output_dir;
+    if (!f->past.any && lseek(f->folder.results, 0, SEEK_END) > 0)
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "%s has a " HC_BATCH_RESULTS ", but no journal: give another -o DIR", path);
+    if (!f->past.any)
+        return 0;
+    if (last->merged)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "%s is what shards were merged into: give another -o DIR",
+                          path);
+    if (!f->asked->resume)
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "%s has a batch already: --resume goes on with it, -o DIR puts this one elsewhere",
+                          path);
+    if (last->shard != f->asked->shard || last->shards != f->asked->shards)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "%s has shard %lld/%lld of a batch", path,
+                          (long long)last->shard, (long long)last->shards);
+    if (last->ordered != f->asked->ordered)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "%s has a batch that was begun %s --ordered", path,
+                          last->ordered ? "with" : "without");
+    return hc_past_check_input(&f->past, f->input, f->name, err);
+}
+
+static int note_batch(struct hc_front *f, struct hc_error *err)
+{
+    struct hc_entry e = {.kind = HC_ENTRY_BATCH,
+                         .shard = f->asked->shard,
+                         .shards = f->asked->shards,
+                         .ordered = f->asked->ordered};
+    hc_stamp_text(hc_stamp_ahead(), e.started);
+    if (hc_read_attr(AT_FDCWD, "/proc/sys/kernel/random/boot_id", e.boot, sizeof e.boot) < 0)
+        return hc_fail(err, errno, "boot_id");
+    (void)hc_folder_want(&f->folder);
+    return hc_folder_note(&f->folder, &e, NULL, 0, NULL, err);
+}
+
+static void say_past(const struct hc_front *f)
+{
+    size_t again = 0;
+    for (size_t i = 0; i < f->past.open_count; i++)
+        again +=
+            f->past.open[i].again || (f->past.open[i].started && f->asked->rerun[HC_BATCH_OUTCOME_UNKNOWN]);
+    if (f->past.any)
+        hc_info("batch: going on: %lld have ended, %zu run again", (long long)f->tally.ended, again);
+}
+
+static int open_all(struct hc_front *f, struct hc_error *err)
+{
+    if (open_input(f, err) < 0 || hc_folder_open(&f->folder, f->batch->output_dir, err) < 0 ||
+        hc_seen_open(&f->seen, f->folder.dir, err) < 0 ||
+        hc_past_read(&f->past, &f->folder, f->asked->rerun, &f->seen, &f->tally, err) < 0 ||
+        check_past(f, err) < 0 || hc_past_settle(&f->past, &f->folder, err) < 0 || note_batch(f, err) < 0)
+        return -1;
+    say_past(f);
+    f->cancel_event = eventfd(0, EFD_CLOEXEC);
+    f->hands = calloc(f->hand_count, sizeof *f->hands);
+    f->claims = calloc(f->hand_count * RETRIED, sizeof *f->claims);
+    if (f->cancel_event < 0 || !f->hands || !f->claims)
+        return hc_fail(err, f->hands && f->claims ? errno : ENOMEM, "batch");
+    if (hc_order_start(f, err) < 0 || hc_folder_start_syncer(&f->folder, err) < 0)
+        return -1;
+    for (size_t i = 0; i < f->hand_count; i++)
+        if (start_hand(f, &f->hands[i], err) < 0)
+            return -1;
+    return hc_progress_open(f, err);
+}
+
+/* What was begun and not started is for another run. */
+static int give_back(struct hc_front *f, struct hc_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; i < f->claim_count; i++) {
+        const struct hc_entry e = {.kind = HC_ENTRY_BACK, .line = f->claims[i].task.line};
+        if (rc == 0)
+            rc = hc_folder_note(&f->folder, &e, NULL, 0, NULL, err);
+        hc_close_fd(&f->claims[i].fd);
+    }
+    f->claim_count = 0;
+    return rc;
+}
+
+/* In order, each after its job; or at once, if this ends for want of something. */
+static void end_hands(struct hc_front *f, bool at_once)
+{
+    char how[60];
+    for (size_t i = 0; i < f->hand_count && f->hands; i++) {
+        if (at_once && f->hands[i].pid)
+            (void)kill(f->hands[i].pid, SIGKILL);
+        if (f->hands[i].pid)
+            (void)shutdown(f->hands[i].fd, SHUT_RDWR);
+    }
+    for (size_t i = 0; i < f->hand_count && f->hands; i++) {
+        hc_close_fd(&f->hands[i].claim.fd);
+        if (f->hands[i].pid)
+            bury(&f->hands[i], how, sizeof how);
+    }
+}
+
+static int sum_up(struct hc_front *f, struct hc_error *err)
+{
+    const struct hc_tally_end end = {
+        .lines = f->input_ended ? f->reader.line : -1,
+        .here = f->ended_here,
+        .took_us = hc_now_us() - f->began_us,
+        .jobs = (int64_t)f->hand_count,
+        .shard = f->asked->shard,
+        .shards = f->asked->shards,
+        .why = f->stop,
+    };
+    hc_autobuf text = {0};
+    hc_tally_print_json(&f->tally, &end, &text);
+    if (text.failed)
+        return hc_fail(err, ENOMEM, "summary");
+    if (hc_folder_settle(&f->folder, &text, err) < 0)
+        return -1;
+    hc_progress_hide(f);
+    hc_tally_print(&f->tally, &end, stderr);
+    return 0;
+}
+
+static void front_finish(struct hc_front *f)
+{
+    for (size_t i = 0; i < f->claim_count; i++)
+        hc_close_fd(&f->claims[i].fd);
+    free(f->claims);
+    free(f->hands);
+    free(f->order.ring);
+    hc_past_finish(&f->past, &f->folder);
+    hc_folder_close(&f->folder);
+    hc_reader_finish(&f->reader);
+    hc_seen_finish(&f->seen);
+    hc_close_fd(&f->input);
+    hc_close_fd(&f->cancel_event);
+    hc_close_fd(&f->timer);
+}
+
+static int run(struct hc_front *f, struct hc_error *err)
+{
+    f->began_us = hc_now_us();
+    if (open_all(f, err) < 0 || loop(f, err) < 0 || give_back(f, err) < 0)
+        return -1;
+    if (f->stop && f->input_ended && f->claim_count == 0 && f->tally.ended >= f->reader.line)
+        f->stop = NULL; /* there was nothing more to do */
+    return sum_up(f, err) < 0 ? -1 : f->tally.worst;
+}
+
+int hc_batch_serve(struct hc_batch *b, struct hc_error *err)
+{
+    struct hc_batch_options asked = *b->asked;
+    struct hc_batch mine = *b;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    asked.shard = asked.shards ? asked.shard : 1;
+    asked.shards = asked.shards ? asked.shards : 1;
+    asked.jobs = asked.jobs ? asked.jobs : processors > 0 ? processors : 1;
+    asked.jobs = asked.jobs > HC_BATCH_MOST_JOBS ? HC_BATCH_MOST_JOBS : asked.jobs;
+    mine.asked = &asked;
+    struct hc_front f = {.batch = &mine,
+                         .asked = &asked,
+                         .input = -1,
+                         .cancel_event = -1,
+                         .timer = -1,
+                         .seen.fd = -1,
+                         .hand_count = (size_t)asked.jobs};
+    f.past.copy = -1;
+    f.folder = (struct hc_folder){.dir = -1, .journal = -1, .results = -1, .sync_fd = -1};
+    int status = run(&f, err);
+    hc_progress_hide(&f);
+    end_hands(&f, status < 0);
+    front_finish(&f);
+    b->signal = mine.signal;
+    return status;
+}

@@ -1,0 +1,111 @@
+#include "batch/result.h"
+
+#include "spec/json.h"
+#include "spec/manifest.h"
+
+#include <string.h>
+
+_Static_assert(HC_BATCH_OK == (int)HC_STATUS_OK && HC_BATCH_KILLED == (int)HC_STATUS_KILLED &&
+                   HC_BATCH_LAUNCH_FAILED == (int)HC_STATUS_LAUNCH_FAILED,
+               "statuses of jobs come first");
+
+const char *hc_batch_status_name(int status)
+{
+    if (status == HC_BATCH_INVALID)
+        return "invalid";
+    return status == HC_BATCH_OUTCOME_UNKNOWN ? "outcome_unknown" : hc_status_name((enum hc_status)status);
+}
+
+int hc_batch_status_of(const char *name)
+{
+    for (int i = 0; i < HC_BATCH_STATUSES; i++)
+        if (strcmp(name, hc_batch_status_name(i)) == 0)
+            return i;
+    return -1;
+}
+
+/* ---- out ---- */
+
+static void put_text(struct hc_buf *out, const char *name, const char *text)
+{
+    hc_autobuf clean = {0};
+    (void)hc_utf8_scrub(&clean, text, strlen(text));
+    (void)hc_buf_fmt(out, ", \"%s\": ", name);
+    hc_json_quote(out, clean.data ? clean.data : "", clean.len);
+}
+
+static void put_text_or_null(struct hc_buf *out, const char *name, const char *text)
+{
+    if (*text)
+        put_text(out, name, text);
+    else
+        (void)hc_buf_fmt(out, ", \"%s\": null", name);
+}
+
+void hc_result_print(struct hc_buf *out, const struct hc_result *r, const char *manifest, size_t len)
+{
+    (void)hc_buf_fmt(out, "{\"line\": %lld", (long long)r->line);
+    put_text_or_null(out, "job_id", r->job_id);
+    (void)hc_buf_fmt(out, ", \"status\": \"%s\", \"exit_code\": %d", hc_batch_status_name(r->status),
+                     r->exit_code);
+    put_text(out, "reason", r->reason);
+    (void)hc_buf_fmt(out, ", \"attempts\": %lld", (long long)r->attempts);
+    put_text_or_null(out, "output_dir", r->output_dir);
+    (void)hc_buf_str(out, ", \"manifest\": ");
+    (void)hc_buf_add(out, manifest ? manifest : "null", manifest ? len : strlen("null"));
+    (void)hc_buf_str(out, "}");
+}
+
+/* ---- in ---- */
+
+static const char *text_of(const cJSON *of, const char *name)
+{
+    const cJSON *node = cJSON_GetObjectItemCaseSensitive(of, name);
+    return cJSON_IsString(node) ? node->valuestring : "";
+}
+
+static int64_t number_of(const cJSON *of, const char *name, int64_t otherwise)
+{
+    const cJSON *node = cJSON_GetObjectItemCaseSensitive(of, name);
+    bool good = cJSON_IsNumber(node) && node->valuedouble >= 0 && node->valuedouble < 9e15;
+    return good ? (int64_t)node->valuedouble : otherwise;
+}
+
+/* Seconds, as manifests have them. */
+static int64_t time_of(const cJSON *of, const char *name)
+{
+    const cJSON *node = cJSON_GetObjectItemCaseSensitive(of, name);
+    bool good = cJSON_IsNumber(node) && node->valuedouble >= 0 && node->valuedouble < 1e9;
+    return good ? (int64_t)(node->valuedouble * 1e6 + 0.5) : -1;
+}
+
+static void read_usage(struct hc_result *r, const cJSON *manifest)
+{
+    const cJSON *usage = cJSON_GetObjectItemCaseSensitive(manifest, "usage");
+    int64_t user = time_of(usage, "cpu_user"), system = time_of(usage, "cpu_system");
+    r->wall_us = time_of(usage, "wall");
+    r->cpu_us = user < 0 || system < 0 ? -1 : user + system;
+    r->memory_peak = number_of(usage, "memory_peak", -1);
+    r->output_bytes = number_of(usage, "output_bytes", -1);
+}
+
+int hc_result_parse(struct hc_result *r, const char *name, const char *text, size_t len, struct hc_error *err)
+{
+    struct hc_json j;
+    *r = (struct hc_result){0};
+    if (hc_json_parse(&j, name, text, len, err) < 0)
+        return -1;
+    r->line = number_of(j.root, "line", 0);
+    r->status = hc_batch_status_of(text_of(j.root, "status"));
+    r->exit_code = (int)(number_of(j.root, "exit_code", HC_EXIT_INTERNAL) & 0xff);
+    r->attempts = number_of(j.root, "attempts", 1);
+    (void)snprintf(r->job_id, sizeof r->job_id, "%s", text_of(j.root, "job_id"));
+    (void)snprintf(r->reason, sizeof r->reason, "%s", text_of(j.root, "reason"));
+    (void)snprintf(r->output_dir, sizeof r->output_dir, "%s", text_of(j.root, "output_dir"));
+    read_usage(r, cJSON_GetObjectItemCaseSensitive(j.root, "manifest"));
+    int rc = 0;
+    if (r->line < 1 || r->status < 0)
+        rc = hc_json_fail(&j, j.root, false, err, "expected the result of a batch's line");
+    hc_json_finish(&j);
+    return rc;
+}

@@ -1,0 +1,427 @@
+#include "batch/resume.h"
+
+#include "base/fd.h"
+#include "batch/batch.h"
+#include "batch/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_RESULT ((size_t)1 << 30)
+
+int64_t hc_shard_index(int64_t line, int64_t shard, int64_t shards)
+{
+    return (line - shard) % shards || line < shard ? -1 : (line - shard) / shards;
+}
+
+#define COPY "." HC_BATCH_RESULTS ".new"
+
+void hc_past_finish(struct hc_past *past, const struct hc_folder *folder)
+{
+    if (past->copy >= 0)
+        (void)unlinkat(folder->dir, COPY, 0);
+    hc_lineset_finish(&past->done);
+    free(past->open);
+    free(past->kept);
+    hc_close_fd(&past->copy);
+    *past = (struct hc_past){.copy = -1};
+}
+
+/* ---- lines that are open ---- */
+
+static int compare_open(const void *a, const void *b)
+{
+    const struct hc_open_line *x = a, *y = b;
+    return (x->line > y->line) - (x->line < y->line);
+}
+
+struct hc_open_line *hc_past_find(const struct hc_past *past, int64_t line)
+{
+    const struct hc_open_line key = {.line = line};
+    if (past->open_count == 0)
+        return NULL;
+    return bsearch(&key, past->open, past->open_count, sizeof key, compare_open);
+}
+
+/* While the journal is read they are few: no more than run at once, for each run, and those that are to be
+ * run again; of what was begun last the last ones. */
+static struct hc_open_line *look_up(struct hc_past *past, int64_t line)
+{
+    for (size_t i = past->open_count; i-- > 0;)
+        if (past->open[i].line == line)
+            return &past->open[i];
+    return NULL;
+}
+
+static struct hc_open_line *open_line(struct hc_past *past, int64_t line)
+{
+    struct hc_open_line *there = look_up(past, line);
+    if (there)
+        return there;
+    if (past->open_count == past->open_room) {
+        size_t room = past->open_room ? past->open_room * 2 : 64;
+        struct hc_open_line *more = realloc(past->open, room * sizeof *more);
+        if (!more)
+            return NULL;
+        past->open = more;
+        past->open_room = room;
+    }
+    there = &past->open[past->open_count++];
+    *there = (struct hc_open_line){.line = line};
+    return there;
+}
+
+static int keep(struct hc_past *past, int64_t line, int64_t at, size_t len)
+{
+    if (past->kept_count == past->kept_room) {
+        size_t room = past->kept_room ? past->kept_room * 2 : 64;
+        struct hc_kept *more = realloc(past->kept, room * sizeof *more);
+        if (!more)
+            return -1;
+        past->kept = more;
+        past->kept_room = room;
+    }
+    past->kept[past->kept_count++] = (struct hc_kept){line, at, len};
+    return 0;
+}
+
+/* ---- the journal ---- */
+
+struct loading {
+    struct hc_past *past;
+    struct hc_folder *folder;
+    const bool *rerun;
+    struct hc_seen *seen;
+    struct hc_tally *tally;
+    char *name; /* of the file, for messages */
+};
+
+static int64_t index_of(const struct loading *l, int64_t line)
+{
+    return hc_shard_index(line, l->past->last.shard, l->past->last.shards);
+}
+
+static int add_done(const struct loading *l, int64_t line, struct hc_error *err)
+{
+    int64_t i = index_of(l, line);
+    if (i < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: line %lld is another shard's", l->name, (long long)line);
+    return hc_lineset_add(&l->past->done, i) < 0 ? hc_fail(err, ENOMEM, "%s", l->name) : 0;
+}
+
+static bool is_done(const struct loading *l, int64_t line)
+{
+    int64_t i = index_of(l, line);
+    return i >= 0 && hc_lineset_has(&l->past->done, i);
+}
+
+static int take_begin(struct loading *l, const struct hc_entry *e, struct hc_error *err)
+{
+    int64_t first;
+    if (e->line > l->past->read.line)
+        l->past->read = *e;
+    if (hc_seen_put(l->seen, e->job_id, e->line, &first, err) < 0)
+        return -1;
+    if (is_done(l, e->line))
+        return 0;
+    struct hc_open_line *open = open_line(l->past, e->line);
+    if (!open)
+        return hc_fail(err, ENOMEM, "%s", l->name);
+    open->attempt = e->attempt;
+    open->started = false;
+    memcpy(open->job_id, e->job_id, sizeof open->job_id);
+    return 0;
+}
+
+static int take_end(struct loading *l, const struct hc_entry *e, int64_t at, struct hc_error *err)
+{
+    if (!e->result_len || is_done(l, e->line))
+        return 0;
+    if (keep(l->past, e->line, at + (int64_t)e->result, e->result_len) < 0)
+        return hc_fail(err, ENOMEM, "%s", l->name);
+    return 0;
+}
+
+/* A line that had only been begun when the host went down may have been run: what says that it was is not
+ * waited for. */
+static void doubt(struct hc_past *past, const char *boot)
+{
+    if (strcmp(past->last.boot, boot) == 0)
+        return;
+    for (size_t i = 0; i < past->open_count; i++)
+        past->open[i].started = true;
+}
+
+static int take_entry(struct loading *l, const struct hc_entry *e, int64_t at, struct hc_error *err)
+{
+    struct hc_open_line *open;
+    switch (e->kind) {
+    case HC_ENTRY_BATCH:
+        doubt(l->past, e->boot);
+        l->past->last = *e;
+        l->past->any = true;
+        return 0;
+    case HC_ENTRY_BLANK:
+        return add_done(l, e->line, err);
+    case HC_ENTRY_BEGIN:
+        return take_begin(l, e, err);
+    case HC_ENTRY_START:
+    case HC_ENTRY_BACK:
+        open = look_up(l->past, e->line);
+        if (open)
+            open->started = e->kind == HC_ENTRY_START;
+        return 0;
+    default:
+        return take_end(l, e, at, err);
+    }
+}
+
+static int cut_off(int fd, const char *name, int64_t at, struct hc_error *err)
+{
+    return ftruncate(fd, at) < 0 ? hc_fail(err, errno, "%s", name) : 0;
+}
+
+/* "NAME:1:..." becomes the line of this file. */
+static int wrong_line(const char *name, int64_t line, struct hc_error *err)
+{
+    char *text = strdupa(err->text);
+    size_t n = strlen(name);
+    const char *rest = strncmp(text, name, n) == 0 && strncmp(text + n, ":1:", 3) == 0 ? text + n + 3 : text;
+    return hc_fail_as(err, HC_EXIT_DATA, 0, "%.300s:%lld:%s", name, (long long)line, rest);
+}
+
+static int read_journal(struct loading *l, struct hc_error *err)
+{
+    struct hc_reader reader;
+    struct hc_line line;
+    int rc = lseek(l->folder->journal, 0, SEEK_SET) < 0 ? hc_fail(err, errno, "%s", l->name) : 0;
+    hc_reader_init(&reader, l->folder->journal, MAX_RESULT);
+    while (rc == 0) {
+        struct hc_entry e;
+        int64_t at = reader.bytes;
+        int got = hc_reader_get(&reader, &line, err);
+        if (got <= 0 || line.torn) {
+            rc = got <= 0 ? got : cut_off(l->folder->journal, l->name, at, err);
+            break;
+        }
+        if (hc_entry_parse(&e, l->name, line.text, line.len, err) < 0)
+            rc = wrong_line(l->name, reader.line, err);
+        else
+            rc = take_entry(l, &e, at, err);
+    }
+    hc_reader_finish(&reader);
+    return rc;
+}
+
+/* Which shard it is: without that the results cannot be understood. */
+static int read_first(struct loading *l, struct hc_error *err)
+{
+    struct hc_reader reader;
+    struct hc_line line;
+    struct hc_entry e;
+    hc_reader_init(&reader, l->folder->journal, MAX_RESULT);
+    int rc = lseek(l->folder->journal, 0, SEEK_SET) < 0 ? hc_fail(err, errno, "%s", l->name)
+                                                        : hc_reader_get(&reader, &line, err);
+    if (rc > 0 && line.torn)
+        rc = cut_off(l->folder->journal, l->name, 0, err);
+    else if (rc > 0 &&
+             (hc_entry_parse(&e, l->name, line.text, line.len, err) < 0 || e.kind != HC_ENTRY_BATCH))
+        rc = hc_fail_as(err, HC_EXIT_DATA, 0, "%s: not the journal of a batch", l->name);
+    else if (rc > 0)
+        rc = take_entry(l, &e, 0, err);
+    hc_reader_finish(&reader);
+    return rc;
+}
+
+/* ---- the results ---- */
+
+static int take_result(struct loading *l, const struct hc_result *r, struct hc_error *err)
+{
+    int64_t i = index_of(l, r->line);
+    if (i >= 0 && hc_lineset_has(&l->past->done, i))
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: line %lld has two results", l->name, (long long)r->line);
+    hc_tally_add(l->tally, r);
+    return add_done(l, r->line, err);
+}
+
+static int drop_result(struct loading *l, const struct hc_result *r, struct hc_error *err)
+{
+    struct hc_open_line *open = open_line(l->past, r->line);
+    if (!open)
+        return hc_fail(err, ENOMEM, "%s", l->name);
+    *open = (struct hc_open_line){.line = r->line, .attempt = r->attempts, .started = true, .again = true};
+    (void)snprintf(open->job_id, sizeof open->job_id, "%s", r->job_id);
+    l->past->dropped++;
+    return 0;
+}
+
+/* `copy`: gets all but those that are dropped; -1: none are. */
+static int read_results(struct loading *l, int copy, struct hc_error *err)
+{
+    struct hc_reader reader;
+    struct hc_line line;
+    int rc = lseek(l->folder->results, 0, SEEK_SET) < 0 ? hc_fail(err, errno, "%s", l->name) : 0;
+    hc_reader_init(&reader, l->folder->results, MAX_RESULT);
+    while (rc == 0) {
+        struct hc_result r;
+        int64_t at = reader.bytes;
+        int got = hc_reader_get(&reader, &line, err);
+        if (got <= 0 || line.torn) {
+            rc = got <= 0 ? got : cut_off(l->folder->results, l->name, at, err);
+            break;
+        }
+        if (hc_result_parse(&r, l->name, line.text, line.len, err) < 0)
+            rc = wrong_line(l->name, reader.line, err);
+        else if (l->rerun[r.status])
+            rc = drop_result(l, &r, err);
+        else if (copy >= 0 &&
+                 (hc_write_all(copy, line.text, line.len, err) < 0 || hc_write_all(copy, "\n", 1, err) < 0))
+            rc = -1;
+        else
+            rc = take_result(l, &r, err);
+    }
+    hc_reader_finish(&reader);
+    return rc;
+}
+
+/* Results are taken out of a copy, which takes the place of the file once it is sure that they are to go. */
+static int read_and_drop(struct loading *l, struct hc_error *err)
+{
+    (void)unlinkat(l->folder->dir, COPY, 0);
+    l->past->copy =
+        openat(l->folder->dir, COPY, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (l->past->copy < 0)
+        return hc_fail(err, errno, "%s", l->name);
+    return read_results(l, l->past->copy, err);
+}
+
+int hc_past_settle(struct hc_past *past, struct hc_folder *folder, struct hc_error *err)
+{
+    if (past->copy < 0)
+        return 0;
+    if (fsync(past->copy) < 0 || renameat(folder->dir, COPY, folder->dir, HC_BATCH_RESULTS) < 0)
+        return hc_fail(err, errno, "%s/" HC_BATCH_RESULTS, folder->path);
+    hc_close_fd(&folder->results);
+    folder->results = hc_take(&past->copy);
+    return 0;
+}
+
+static void forget(struct hc_past *past, int64_t line)
+{
+    struct hc_open_line *there = look_up(past, line);
+    if (there)
+        *there = past->open[--past->open_count];
+}
+
+/* Results that wait in the journal for their place count, too, but for those that have reached it. */
+static int take_kept(struct loading *l, struct hc_error *err)
+{
+    struct hc_past *past = l->past;
+    size_t left = 0;
+    for (size_t i = 0; i < past->kept_count; i++) {
+        struct hc_kept k = past->kept[i];
+        struct hc_result r;
+        char *text = malloc(k.len);
+        if (!text || pread(l->folder->journal, text, k.len, k.at) != (ssize_t)k.len) {
+            free(text);
+            return hc_fail(err, errno, "%s", l->name);
+        }
+        int rc = hc_result_parse(&r, l->name, text, k.len, err);
+        free(text);
+        if (rc < 0)
+            return -1;
+        int64_t index = index_of(l, r.line);
+        if (index < 0 || hc_lineset_has(&past->done, index))
+            continue;
+        if (take_result(l, &r, err) < 0)
+            return -1;
+        forget(past, r.line);
+        past->kept[left++] = k;
+    }
+    past->kept_count = left;
+    return 0;
+}
+
+static int compare_kept(const void *a, const void *b)
+{
+    const struct hc_kept *x = a, *y = b;
+    return (x->line > y->line) - (x->line < y->line);
+}
+
+static bool wants_any(const bool rerun[HC_BATCH_STATUSES])
+{
+    for (int i = 0; i < HC_BATCH_STATUSES; i++)
+        if (rerun[i])
+            return true;
+    return false;
+}
+
+static int load(struct loading *l, char *results, struct hc_error *err)
+{
+    char *journal = l->name;
+    if (read_first(l, err) < 0)
+        return -1;
+    if (!l->past->any)
+        return 0;
+    l->name = results;
+    if ((wants_any(l->rerun) ? read_and_drop(l, err) : read_results(l, -1, err)) < 0)
+        return -1;
+    l->name = journal;
+    if (read_journal(l, err) < 0 || take_kept(l, err) < 0)
+        return -1;
+    if (l->past->open_count)
+        qsort(l->past->open, l->past->open_count, sizeof *l->past->open, compare_open);
+    if (l->past->kept_count)
+        qsort(l->past->kept, l->past->kept_count, sizeof *l->past->kept, compare_kept);
+    l->folder->journal_bytes = lseek(l->folder->journal, 0, SEEK_END);
+    return 0;
+}
+
+int hc_past_read(struct hc_past *past, struct hc_folder *folder, const bool rerun[HC_BATCH_STATUSES],
+                 struct hc_seen *seen, struct hc_tally *tally, struct hc_error *err)
+{
+    char *journal = NULL, *results = NULL;
+    int rc = -1;
+    *past = (struct hc_past){.copy = -1};
+    if (asprintf(&journal, "%s/" HC_BATCH_JOURNAL, folder->path) < 0)
+        return hc_fail(err, ENOMEM, "%s", folder->path);
+    struct loading l = {past, folder, rerun, seen, tally, journal};
+    if (asprintf(&results, "%s/" HC_BATCH_RESULTS, folder->path) < 0)
+        (void)hc_fail(err, ENOMEM, "%s", folder->path);
+    else
+        rc = load(&l, results, err);
+    free(journal);
+    free(results);
+    return rc;
+}
+
+/* ---- the jobs ---- */
+
+int hc_past_check_input(const struct hc_past *past, int fd, const char *name, struct hc_error *err)
+{
+    struct hc_reader reader;
+    struct hc_line line;
+    char hash[HC_SHA256_HEX] = "";
+    int got = 1;
+    off_t begin = lseek(fd, 0, SEEK_CUR);
+    if (past->read.line == 0)
+        return 0;
+    if (begin < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: --resume reads the jobs twice: expected a file", name);
+    hc_reader_init(&reader, fd, HC_BATCH_MAX_LINE);
+    while (got > 0 && reader.line < past->read.line)
+        got = hc_reader_get(&reader, &line, err);
+    hc_reader_hash(&reader, hash);
+    bool same = got > 0 && reader.bytes == past->read.bytes && strcmp(hash, past->read.sha256) == 0;
+    hc_reader_finish(&reader);
+    if (got < 0)
+        return hc_ctx(err, "%s", name);
+    if (!same)
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "%s: not the jobs that were begun: its first %lld lines are not what they were",
+                          name, (long long)past->read.line);
+    return lseek(fd, begin, SEEK_SET) < 0 ? hc_fail(err, errno, "%s", name) : 0;
+}

@@ -1,0 +1,22 @@
+/* seen.h - which job IDs a batch has had, and in which line: in a file without a name, not in memory. */
+#ifndef HC_BATCH_SEEN_H
+#define HC_BATCH_SEEN_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+
+struct hc_seen {
+    int fd; /* owned */
+    int dir;
+    uint64_t places, taken; /* a power of two; at most half of them */
+};
+
+/* In the file system of this directory, which is borrowed. */
+int hc_seen_open(struct hc_seen *seen, int dir, struct hc_error *err);
+void hc_seen_finish(struct hc_seen *seen);
+
+/* `first` becomes the line that had this ID first: this one, if none had it. */
+int hc_seen_put(struct hc_seen *seen, const char *id, int64_t line, int64_t *first, struct hc_error *err);
+
+#endif

@@ -1,0 +1,337 @@
+#include "batch/worker.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "cell/key.h"
+#include "cell/run.h"
+#include "cell/steps.h"
+#include "cell/warm.h"
+#include "batch/folder.h"
+#include "client/remote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+/* As hotcelld has them by default; each interpreter may take 128 MiB. */
+static const struct hc_warm_rules warm_rules = {
+    .most = 4, .cells = 1000, .age_ms = 3600 * 1000, .idle_ms = 3600 * 1000};
+
+/* ---- messages ---- */
+
+union control {
+    struct cmsghdr head;
+    char room[CMSG_SPACE(sizeof(int))];
+};
+
+int hc_batch_send(int socket, const void *message, size_t size, int fd, struct hc_error *err)
+{
+    union control control = {0};
+    struct iovec body = {.iov_base = (void *)(uintptr_t)message, .iov_len = size};
+    struct msghdr msg = {.msg_iov = &body, .msg_iovlen = 1};
+    if (fd >= 0) {
+        msg.msg_control = control.room;
+        msg.msg_controllen = sizeof control.room;
+        control.head.cmsg_level = SOL_SOCKET;
+        control.head.cmsg_type = SCM_RIGHTS;
+        control.head.cmsg_len = CMSG_LEN(sizeof fd);
+        memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
+    }
+    ssize_t n = TEMP_FAILURE_RETRY(sendmsg(socket, &msg, MSG_NOSIGNAL));
+    return n == (ssize_t)size ? 0 : hc_fail(err, n < 0 ? errno : EMSGSIZE, "send to another process");
+}
+
+int hc_batch_receive(int socket, void *message, size_t size, int *fd, struct hc_error *err)
+{
+    union control control;
+    struct iovec body = {.iov_base = message, .iov_len = size};
+    struct msghdr msg = {.msg_iov = &body,
+                         .msg_iovlen = 1,
+                         .msg_control = control.room,
+                         .msg_controllen = sizeof control.room};
+    *fd = -1;
+    ssize_t n = TEMP_FAILURE_RETRY(recvmsg(socket, &msg, MSG_CMSG_CLOEXEC));
+    if (n == 0 || (n < 0 && errno == ECONNRESET))
+        return 0;
+    if (n < 0)
+        return hc_fail(err, errno, "receive from another process");
+    const struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+        memcpy(fd, CMSG_DATA(c), sizeof *fd);
+    return n == (ssize_t)size ? 1 : hc_fail(err, EPROTO, "a message of %zd bytes from another process", n);
+}
+
+/* ---- a line ---- */
+
+/* The parser takes it for a text of one line: "NAME:1:7: ..." is in line 1 of nothing that anybody has. */
+static int place_error(const struct hc_batch *b, int64_t line, struct hc_error *err)
+{
+    char *text = strdupa(err->text), front[300];
+    const char *name = strcmp(b->asked->jobs_path, "-") == 0 ? "standard input" : b->asked->jobs_path;
+    int n = snprintf(front, sizeof front, "%.200s:1:", name);
+    int exit = err->exit;
+    if (n > 0 && strncmp(text, front, (size_t)n) == 0)
+        return hc_fail_as(err, exit, 0, "%.200s:%lld:%s", name, (long long)line, text + n);
+    return hc_ctx(err, "%.200s:%lld", name, (long long)line);
+}
+
+static int replace(char **field, const char *value, struct hc_error *err)
+{
+    if (!value)
+        return 0;
+    free(*field);
+    *field = strdup(value);
+    return *field ? 0 : hc_fail(err, ENOMEM, "options");
+}
+
+static int add_labels(struct hc_job *job, const cJSON *labels, struct hc_error *err)
+{
+    const cJSON *label;
+    cJSON_ArrayForEach(label, labels)
+    {
+        char *text = NULL;
+        if (asprintf(&text, "%s=%s", label->string, label->valuestring) < 0)
+            return hc_fail(err, ENOMEM, "options");
+        int rc = hc_job_add_label(job, text, err);
+        free(text);
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* What the command line says stands over what the line says, as with --spec. */
+static int apply(struct hc_job *job, const struct hc_job *given, struct hc_error *err)
+{
+    if (replace(&job->policy, given->policy, err) < 0 || replace(&job->tenant, given->tenant, err) < 0 ||
+        replace(&job->sign, given->sign, err) < 0 || add_labels(job, given->labels, err) < 0)
+        return -1;
+    for (size_t i = 0; i < given->override_count; i++)
+        if (hc_job_add_override(job, given->overrides[i].opt, given->overrides[i].text, err) < 0)
+            return -1;
+    job->persist_code |= given->persist_code;
+    if (given->has_seed) {
+        job->has_seed = true;
+        job->seed = given->seed;
+    }
+    return 0;
+}
+
+int hc_batch_parse(const struct hc_batch *b, struct hc_job *job, int64_t line, const char *text, size_t len,
+                   struct hc_error *err)
+{
+    char name[201];
+    const char *path = strcmp(b->asked->jobs_path, "-") == 0 ? "standard input" : b->asked->jobs_path;
+    (void)snprintf(name, sizeof name, "%.200s", path);
+    if (hc_job_parse(job, name, text, len, err) < 0 || apply(job, b->given, err) < 0 ||
+        hc_job_check(job, err) < 0)
+        return place_error(b, line, err);
+    return 0;
+}
+
+/* ---- a job ---- */
+
+struct work {
+    const struct hc_batch *batch;
+    int cancel_fd, dir;
+    const char *jobs_dir; /* DIR/jobs */
+    struct hc_known_list known;
+    struct hc_warm warm;
+};
+
+/* One of them. */
+struct item {
+    const struct hc_task *task;
+    struct hc_job job;
+    struct hc_known *policy; /* held */
+    struct hc_warm_use use;
+    struct hc_buf key, manifest; /* manifest: in one line */
+    struct hc_ended *answer;
+};
+
+static void say_outcome(struct item *it, const struct hc_manifest *m, const struct hc_dest *dest)
+{
+    struct hc_result *r = &it->answer->result;
+    r->status = (int)m->status;
+    r->exit_code = m->exit_code;
+    (void)snprintf(r->reason, sizeof r->reason, "%s", m->reason);
+    r->wall_us = m->usage.wall_us;
+    r->cpu_us = m->usage.cpu_user_us + m->usage.cpu_system_us;
+    r->memory_peak = m->usage.memory_peak;
+    r->output_bytes = m->usage.output_bytes;
+    if (it->job.output_dir)
+        (void)snprintf(r->output_dir, sizeof r->output_dir, "%s", dest->path);
+    else if (dest->fd >= 0)
+        (void)snprintf(r->output_dir, sizeof r->output_dir, HC_BATCH_JOBS "/%s", it->job.job_id);
+    it->answer->not_started = m->status == HC_STATUS_LAUNCH_FAILED && m->timing.run_us < 0;
+}
+
+/* What could not be kept is a failure, however well the program has done. */
+static void say_failure(struct item *it, const struct hc_error *err)
+{
+    struct hc_result *r = &it->answer->result;
+    bool refused = err->exit == HC_EXIT_DATA || err->exit == HC_EXIT_CONFIG || err->exit == HC_EXIT_USAGE;
+    r->status = refused ? HC_BATCH_INVALID : HC_BATCH_LAUNCH_FAILED;
+    r->exit_code = err->exit == HC_EXIT_USAGE ? HC_EXIT_DATA : err->exit;
+    (void)snprintf(r->reason, sizeof r->reason, "%.*s", (int)sizeof r->reason - 1, err->text);
+}
+
+static int write_manifest(struct item *it, struct hc_run *run, struct hc_manifest *m, struct hc_error *err)
+{
+    hc_autobuf kept = {0};
+    bool in_file = run->dest.path[0] && (it->job.output_dir || run->dest.fd >= 0);
+    int rc = hc_run_write_manifest(run, m, it->key.data, it->key.len, in_file ? &kept : &it->manifest, err);
+    struct hc_error lost;
+    if (in_file && hc_manifest_print_plain(m, it->key.data, it->key.len, &it->manifest, &lost) < 0) {
+        hc_buf_finish(&it->manifest);
+        return rc < 0 ? -1 : hc_fail(err, 0, "%s", lost.text);
+    }
+    return rc;
+}
+
+static int run_here(struct work *w, struct item *it, struct hc_error *err)
+{
+    struct hc_run run = {
+        .job = &it->job,
+        .policy = &it->policy->policy,
+        .policy_hash = it->policy->policy_hash,
+        .pass_stdout = -1,
+        .pass_stderr = -1,
+        .cancel_fd = w->cancel_fd,
+        .plain_manifest = true,
+        .default_dir = HC_BATCH_JOBS,
+        .default_at = w->dir,
+    };
+    struct hc_manifest *m = calloc(1, sizeof *m);
+    if (!m)
+        return hc_fail(err, ENOMEM, "run");
+    struct hc_error failed; /* the manifest says it all */
+    bool ran = hc_warm_run(&w->warm, &it->use, it->policy, &run, m, &failed) == 0;
+    int rc = write_manifest(it, &run, m, err);
+    if (!ran)
+        rc = 0; /* where the manifest could not be kept, that may be why */
+    say_outcome(it, m, &run.dest);
+    hc_manifest_finish(m);
+    free(m);
+    hc_run_finish(&run);
+    return rc;
+}
+
+/* Results that are bound have a directory in any case. */
+static int choose_dir(const struct work *w, struct item *it, struct hc_error *err)
+{
+    if (it->policy->policy.output_mode != HC_OUTPUT_BIND || it->job.output_dir)
+        return 0;
+    if (mkdirat(w->dir, HC_BATCH_JOBS, 0700) < 0 && errno != EEXIST)
+        return hc_fail(err, errno, "make %s", w->jobs_dir);
+    if (asprintf(&it->job.output_dir, "%s/%s", w->jobs_dir, it->job.job_id) >= 0)
+        return 0;
+    it->job.output_dir = NULL;
+    return hc_fail(err, ENOMEM, "output directory");
+}
+
+static int forget_attempt(const struct work *w, const struct item *it, struct hc_error *err)
+{
+    char path[128];
+    if (!it->task->again)
+        return 0;
+    (void)snprintf(path, sizeof path, HC_BATCH_JOBS "/%s", it->task->job_id);
+    return hc_remove_results(w->dir, path, err);
+}
+
+static int run_local(struct work *w, struct item *it, struct hc_error *err)
+{
+    if ((it->job.sign && hc_key_read(it->job.sign, &it->key, err) < 0) ||
+        hc_known_find(&w->known, &it->job, &it->policy, err) < 0 || choose_dir(w, it, err) < 0)
+        return -1;
+    return run_here(w, it, err);
+}
+
+static int read_task(struct work *w, struct item *it, int fd, struct hc_error *err)
+{
+    hc_autobuf text = {0};
+    if (lseek(fd, 0, SEEK_SET) < 0) /* an earlier attempt has read it */
+        return hc_fail(err, errno, "read the job");
+    if (hc_read_all(fd, &text, HC_BATCH_MAX_LINE, err) < 0 ||
+        hc_batch_parse(w->batch, &it->job, it->task->line, text.data ? text.data : "", text.len, err) < 0)
+        return -1;
+    return replace(&it->job.job_id, it->task->job_id, err);
+}
+
+/* The result's line as a memfd. */
+static int print_result(const struct item *it, struct hc_error *err)
+{
+    hc_autobuf line = {0};
+    hc_result_print(&line, &it->answer->result, it->manifest.len ? it->manifest.data : NULL,
+                    it->manifest.len);
+    (void)hc_buf_str(&line, "\n");
+    if (line.failed)
+        return hc_fail(err, ENOMEM, "result");
+    return hc_sealed_memfd("hotcell-result", line.data, line.len, err);
+}
+
+static void item_finish(struct item *it)
+{
+    hc_job_finish(&it->job);
+    hc_known_drop(it->policy);
+    hc_buf_finish(&it->key);
+    hc_buf_finish(&it->manifest);
+}
+
+static int serve(struct work *w, int socket, const struct hc_task *task, int fd, struct hc_error *err)
+{
+    struct hc_ended answer = {.result = {.line = task->line, .attempts = task->attempt, .wall_us = -1}};
+    struct item it = {.task = task, .answer = &answer};
+    struct hc_error failed;
+    memcpy(answer.result.job_id, task->job_id, sizeof answer.result.job_id);
+    if (forget_attempt(w, &it, &failed) < 0 || read_task(w, &it, fd, &failed) < 0 ||
+        run_local(w, &it, &failed) < 0)
+        say_failure(&it, &failed);
+    hc_autofd result = print_result(&it, err);
+    int rc = result < 0 ? -1 : hc_batch_send(socket, &answer, sizeof answer, result, err);
+    /* Nobody waits for this. */
+    hc_warm_bury(&it.use);
+    if (it.use.slot)
+        hc_warm_settle(&w->warm, it.use.slot, it.policy, 0);
+    item_finish(&it);
+    return rc;
+}
+
+static int work(struct work *w, int socket, struct hc_error *err)
+{
+    static const struct hc_ended idle = {.idle = true};
+    for (;;) {
+        struct hc_task task;
+        hc_autofd fd = -1;
+        if (hc_batch_send(socket, &idle, sizeof idle, -1, err) < 0)
+            return err->sys == EPIPE ? 0 : -1;
+        int rc = hc_batch_receive(socket, &task, sizeof task, &fd, err);
+        if (rc <= 0)
+            return rc;
+        if (serve(w, socket, &task, fd, err) < 0)
+            return -1;
+    }
+}
+
+_Noreturn void hc_batch_worker(const struct hc_batch *b, int socket, int cancel_fd)
+{
+    static struct work w;
+    struct hc_error err = {0};
+    char *jobs_dir = NULL;
+    w.batch = b;
+    w.cancel_fd = cancel_fd;
+    w.dir = open(b->output_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (w.dir < 0 || asprintf(&jobs_dir, "%s/" HC_BATCH_JOBS, b->output_dir) < 0)
+        exit(EXIT_FAILURE);
+    w.jobs_dir = jobs_dir;
+    hc_warm_init(&w.warm, &warm_rules);
+    int rc = work(&w, socket, &err);
+    if (rc < 0)
+        hc_warn("%s", err.text);
+    hc_warm_finish(&w.warm);
+    free(jobs_dir);
+    exit(rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
+}

@@ -1,0 +1,71 @@
+/* hotcell batch - many programs, one a line of a file. */
+#include "cli/cli.h"
+
+#include "base/fd.h"
+#include "batch/batch.h"
+#include "cli/cancel.h"
+#include "cli/request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_DIR "hotcell-batch"
+
+static const char help_head[] =
+    "usage: hotcell batch [OPTION]... JOBS.jsonl|-\n"
+    "Run jobs, one spec per line, in warm cells, and write down what came of each.\n"
+    "See hotcell-batch(1).\n\n"
+    "  -o, --output DIR          journal, results and files (" DEFAULT_DIR ")\n"
+    "      --jobs N              at once (as many as there are processors)\n"
+    "      --json                print results as they end, too\n"
+    "      --ordered             results in the order of lines\n"
+    "      --resume              go on with what is in DIR: nothing that has ended runs again\n"
+    "      --rerun STATUS[,STATUS]...\n"
+    "                            with --resume: but for what has ended like this\n"
+    "      --retry N             so often again if the program was not begun (0)\n"
+    "      --fail-fast           begin no more after one that is not ok\n"
+    "      --max-failures N      .. after so many\n"
+    "      --shard K/N           only every Nth line, from the Kth on\n"
+    "  -p, --policy POLICY       for all jobs: a name, or a path with a slash\n"
+    "      --sign KEYFILE, --seed N, --persist-code, --label NAME=VALUE, --tenant NAME\n"
+    "                            for all jobs, as in hotcell run\n\n"
+    "Over the policy of all jobs (hotcell-policy(5)):\n";
+
+static bool wants_any(const bool rerun[HC_BATCH_STATUSES])
+{
+    for (int i = 0; i < HC_BATCH_STATUSES; i++)
+        if (rerun[i])
+            return true;
+    return false;
+}
+
+static int serve(struct hc_request *q, struct hc_error *err)
+{
+    const struct hc_batch_options *asked = q->batch;
+    bool rerun = wants_any(asked->rerun);
+    if (rerun && !asked->resume)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "--rerun is for --resume");
+    if (rerun && asked->ordered)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0,
+                          "--rerun takes results out of their order: not with --ordered");
+    hc_autofd cancel = hc_cancel_open(err);
+    if (cancel < 0)
+        return -1;
+    struct hc_batch batch = {
+        .asked = asked,
+        .given = &q->job,
+        .output_dir = q->job.output_dir ? q->job.output_dir : DEFAULT_DIR,
+        .cancel_fd = cancel,
+    };
+    int status = hc_batch_serve(&batch, err);
+    if (status >= 0)
+        hc_cancel_end_by(batch.signal);
+    return status;
+}
+
+int hc_cmd_batch(int argc, char **argv)
+{
+    struct hc_batch_options asked = {0};
+    struct hc_request q = {.command = "batch", .live = true, .batch = &asked};
+    return hc_request_serve(&q, argc, argv, help_head, serve);
+}

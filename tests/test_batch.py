@@ -1,0 +1,398 @@
+"""hotcell batch: many programs, one a line; what came of each, whatever became of the batch itself."""
+
+import collections
+import json
+import os
+import random
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import cells
+
+BOUNDS = ["--timeout", f"{20 * cells.SLOWNESS:g}s", "--memory", cells.BOUNDS["--memory"]]
+
+
+class Batch:
+    """A directory with a file of jobs, and what is made of them in "out"."""
+
+    def __init__(self, *jobs, user=None):
+        self.user = user or cells.caller()
+        self.folder = cells.new_directory(self.user)
+        self.out = self.folder / "out"
+        self.jobs = self.folder / "jobs.jsonl"
+        self.write(*jobs)
+
+    def write(self, *jobs):
+        """Each a program, a spec, or a line as it is."""
+        lines = [job if isinstance(job, bytes) else json.dumps({"code": job} if isinstance(job, str) else job).encode()
+                 for job in jobs]
+        self.jobs.write_bytes(b"".join(line + b"\n" for line in lines))
+
+    def command(self, *options, jobs=None):
+        return [cells.HOTCELL, "batch", "-o", str(self.out), "-t", cells.tree_path("base"), *BOUNDS, *options, str(jobs or self.jobs)]
+
+    def arguments(self, env=None):
+        return {"cwd": self.folder, "env": {**self.user.environment(), **(env or {})}, **self.user.popen_arguments()}
+
+    def run(self, *options, jobs=None, env=None, **more):
+        return subprocess.run(self.command(*options, jobs=jobs), **{
+            "capture_output": True, "text": True, "check": False, "stdin": subprocess.DEVNULL, "timeout": cells.PATIENCE,
+            **self.arguments(env), **more})
+
+    def start(self, *options):
+        return subprocess.Popen(self.command(*options), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, text=True, **self.arguments())
+
+    def results(self):
+        text = (self.out / "results.jsonl").read_text()
+        assert not text or text.endswith("\n")
+        return [json.loads(line) for line in text.splitlines()]
+
+    def statuses(self):
+        found = {result["line"]: result["status"] for result in self.results()}
+        assert len(found) == len(self.results()), "a line has two results"
+        return found
+
+    def journal(self):
+        path = self.out / "journal.jsonl"
+        lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+        return [json.loads(line) for line in lines]
+
+    def started(self):
+        return [entry["start"] for entry in self.journal() if "start" in entry]
+
+    def summary(self):
+        return json.loads((self.out / "summary.json").read_text())
+
+
+def children(pid):
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:  # it has ended
+        return []
+
+
+def descendants(pid):
+    found, queue = [], [pid]
+    while queue:
+        new = children(queue.pop())
+        found += new
+        queue += new
+    return found
+
+
+# ---- results ----
+
+def test_each_line_has_a_result():
+    b = Batch("print(6 * 7)", {"code": "open('f.txt', 'w').write('kept')", "job_id": "keeps"}, b"", "1 / 0", "import socket",
+              {"code": "while True: pass", "limits": {"timeout": "1s"}})
+    done = b.run("--timeout", f"{cells.SLOWNESS:g}s")
+    assert done.returncode == 3, b.results()
+    assert b.statuses() == {1: "ok", 2: "ok", 4: "error", 5: "rejected", 6: "timeout"}
+    by_line = {result["line"]: result for result in b.results()}
+    assert by_line[1]["manifest"]["stdout"]["text"] == "42\n"
+    assert by_line[1]["output_dir"] is None
+    assert by_line[2]["output_dir"] == "jobs/keeps"
+    assert (b.out / "jobs" / "keeps" / "f.txt").read_text() == "kept"
+    assert json.loads((b.out / "jobs" / "keeps" / "manifest.json").read_text()) == by_line[2]["manifest"]
+    assert os.listdir(b.out / "jobs") == ["keeps"]
+    assert [by_line[n]["exit_code"] for n in (1, 2, 4, 5, 6)] == [0, 0, 1, 2, 3]
+    assert all(result["manifest"]["job_id"] == result["job_id"] for result in b.results())
+
+
+def test_the_summary_counts_them():
+    b = Batch("print(1)", "print(2)", "1 / 0", b"nonsense")
+    done = b.run()
+    assert done.returncode == 65, done
+    summary = b.summary()
+    assert {name: n for name, n in summary["statuses"].items() if n} == {"ok": 2, "error": 1, "invalid": 1}
+    assert (summary["ended"], summary["lines"], summary["complete"], summary["exit_code"]) == (4, 4, True, 65)
+    assert 0 < summary["job_wall"]["p50"] <= summary["job_wall"]["p99"]
+    assert "in this run" in done.stderr and "invalid          1" in done.stderr
+
+
+def test_jobs_after_the_first_ones_run_in_warm_cells():
+    b = Batch(*["print(1)"] * 12)
+    assert b.run("--jobs", "1").returncode == 0
+    builds = [result["manifest"]["timing"]["build"] for result in b.results()]
+    assert min(builds[4:]) < min(builds[:2]), builds
+
+
+@pytest.mark.parametrize("line, message", [
+    (b'{"code": "1", "cod": 2}', "jobs.jsonl:2:15: unknown member 'cod'"),
+    (b"nonsense", "jobs.jsonl:2:1: expected a JSON value"),
+    (b'{"job_id": "../../etc", "code": "1"}', "jobs.jsonl:2:12: job_id: expected 1 to 64 letters"),
+    (b'{"job_id": ".", "code": "1"}', "jobs.jsonl:2:12: job_id: expected 1 to 64 letters"),
+    (b'{"code": "  "}', "jobs.jsonl:2: "),
+    (b'{"job_id": "same", "code": "2"}', "jobs.jsonl:2: the job_id 'same' is that of line 1"),
+    (b'{"code": "1"}{"code": "2"}', "jobs.jsonl:2:14: "),
+    (b"\x00\xff", "jobs.jsonl:2:2: not UTF-8"),
+    (b'{"code": "1", "policy": "no-such-policy"}', "there is no policy 'no-such-policy'"),
+])
+def test_a_line_that_is_no_job_is_said_with_its_place(line, message):
+    b = Batch({"code": "print(1)", "job_id": "same"}, line, "print(3)")
+    assert b.run().returncode in (65, 78)
+    assert b.statuses() == {1: "ok", 2: "invalid", 3: "ok"}
+    reason = next(result["reason"] for result in b.results() if result["line"] == 2)
+    assert message in reason, reason
+
+
+def test_jobs_come_from_a_pipe_as_they_are_written():
+    b = Batch()
+    process = subprocess.Popen(b.command("--json", jobs="-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, **b.arguments())
+    for i in range(3):
+        process.stdin.write(json.dumps({"code": f"print({i})"}).encode() + b"\n")
+        process.stdin.flush()
+        result = json.loads(process.stdout.readline())
+        assert (result["line"], result["manifest"]["stdout"]["text"]) == (i + 1, f"{i}\n")
+    process.stdin.close()
+    assert process.wait(cells.PATIENCE) == 0
+    process.stdout.close()
+
+
+def test_ordered_results_come_in_the_order_of_lines():
+    b = Batch("import time; time.sleep(0.5)", *[f"print({i})" for i in range(8)], b"", "1 / 0")
+    done = b.run("--ordered", "--json", "--jobs", "2")
+    assert done.returncode == 1
+    assert [result["line"] for result in b.results()] == [*range(1, 10), 11]
+    assert [json.loads(line) for line in done.stdout.splitlines()] == b.results()
+    assert [entry["end"] for entry in b.journal() if "end" in entry] != [*range(1, 10), 11], "none had to wait"
+
+
+def test_a_directory_that_has_a_batch_is_not_taken_for_another():
+    b = Batch("print(1)")
+    assert b.run().returncode == 0
+    before = (b.out / "results.jsonl").read_bytes()
+    done = b.run()
+    assert done.returncode == 65 and "--resume goes on with it" in done.stderr
+    assert (b.out / "results.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("options, message", [
+    (["--shard", "0/3"], "K/N"), (["--shard", "4/3"], "K/N"), (["--shard", "3"], "K/N"), (["--shard", "1/999999999999"], "K/N"),
+    (["--jobs", "0"], "from 1 to 256"), (["--rerun", "ok"], "--resume"), (["--resume", "--rerun", "okay"], "statuses of results"),
+    (["--resume", "--ordered", "--rerun", "ok"], "--ordered"), (["--max-failures", "x"], "expected a number"),
+    (["--input", "a=b"], "unknown option"),
+])
+def test_options_that_make_no_sense_are_refused(options, message):
+    b = Batch("print(1)")
+    done = b.run(*options)
+    assert done.returncode == 64 and message in done.stderr, done
+    assert not b.out.exists()
+
+
+def test_a_policy_for_all_jobs_is_looked_at_first():
+    b = Batch("print(1)")
+    done = b.run("-p", "no-such-policy")
+    assert done.returncode == 78 and not b.out.exists()
+
+
+# ---- ends before the end ----
+
+def test_fail_fast_begins_no_more():
+    b = Batch("1 / 0", *["print(1)"] * 50)
+    done = b.run("--fail-fast", "--jobs", "1")
+    assert done.returncode == 1
+    assert len(b.results()) < 10 and b.summary()["why_not"] == "too many failures"
+    assert b.run("--resume").returncode == 1
+    assert len(b.statuses()) == 51 and b.summary()["complete"]
+
+
+def test_what_was_not_begun_is_tried_again_and_nothing_else():
+    spec = {"code": "print(1)", "output_dir": "/proc/nowhere"}
+    b = Batch(spec, "1 / 0", {"code": "import os; os.kill(os.getpid(), 9)"})
+    b.run("--retry", "2")
+    attempts = {result["line"]: (result["status"], result["attempts"]) for result in b.results()}
+    assert attempts[2] == ("error", 1) and attempts[3][1] == 1
+    assert attempts[1][0] == "launch_failed" and attempts[1][1] == 3, attempts
+
+
+def test_a_signal_lets_what_runs_end_and_begins_no_more():
+    b = Batch("import time\ntime.sleep(1)", *["print(1)"] * 200)
+    process = b.start("--jobs", "1")
+    cells.wait_until("a job that runs", lambda: b.started() == [1])
+    process.send_signal(signal.SIGINT)
+    stderr = process.communicate(timeout=cells.PATIENCE)[1]
+    assert process.returncode == -signal.SIGINT, stderr
+    assert b.statuses() == {1: "ok"} and b.summary()["why_not"] == "interrupted"
+    assert b.run("--resume").returncode == 0
+    assert set(b.statuses()) == set(range(1, 202))
+
+
+def test_a_second_signal_ends_what_runs():
+    b = Batch("while True: pass", "print(1)")
+    process = b.start("--jobs", "1", "--timeout", "600s")
+    cells.wait_until("a job that runs", lambda: b.started() == [1])
+    process.send_signal(signal.SIGTERM)
+    assert "once more" in process.stderr.readline()
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=cells.PATIENCE)
+    assert process.returncode == -signal.SIGTERM
+    assert b.statuses() == {1: "killed"}
+    assert b.run("--resume").returncode == 3
+    assert b.statuses() == {1: "killed", 2: "ok"}
+
+
+def test_killed_at_any_point_nothing_is_lost_and_nothing_is_there_twice():
+    count, chance = 120, random.Random(7)
+    b = Batch(*[f"print({i})" for i in range(count)])
+    for _ in range(10):
+        begun = len(b.started())
+        process = b.start("--resume")
+        until = begun + chance.randrange(12)
+        cells.wait_until("more jobs", lambda: len(b.started()) >= until or process.poll() is not None)
+        process.kill()
+        process.communicate()
+    assert b.run("--resume").returncode in (0, 70)
+    statuses = b.statuses()
+    assert set(statuses) == set(range(1, count + 1))
+    counts = collections.Counter(statuses.values())
+    assert set(counts) <= {"ok", "outcome_unknown"} and counts["outcome_unknown"] <= 10 * os.cpu_count(), counts
+    again = collections.Counter(b.started())
+    assert max(again.values()) == 1, "a job was run twice unasked"
+    done = b.run("--resume", "--rerun", "outcome_unknown")
+    assert done.returncode == 0 and set(b.statuses().values()) == {"ok"}
+    assert {result["line"] for result in b.results() if result["attempts"] == 2} == \
+        {line for line, status in statuses.items() if status == "outcome_unknown"}
+    assert {result["line"]: result["manifest"]["stdout"]["text"] for result in b.results()} == \
+        {i + 1: f"{i}\n" for i in range(count)}
+
+
+def test_killed_with_ordered_results_the_order_stays():
+    b = Batch("import time; time.sleep(1)", *[f"print({i})" for i in range(40)])
+    process = b.start("--ordered", "--jobs", "2")
+    cells.wait_until("results that wait", lambda: sum("result" in entry for entry in b.journal()) > 5)
+    process.kill()
+    process.communicate()
+    b.run("--ordered", "--resume")
+    assert [result["line"] for result in b.results()] == list(range(1, 42))
+    assert max(collections.Counter(b.started()).values()) == 1
+
+
+def test_what_was_not_written_whole_is_cut_off():
+    b = Batch(*["print(1)"] * 4)
+    assert b.run().returncode == 0
+    text, journal = (b.out / "results.jsonl").read_bytes(), (b.out / "journal.jsonl").read_bytes()
+    last = text.rindex(b"\n", 0, -1) + 1
+    (b.out / "results.jsonl").write_bytes(text[:last + 40])
+    (b.out / "journal.jsonl").write_bytes(journal[:journal.rindex(b'{"end"') + 9])
+    assert b.run("--resume").returncode == 70
+    assert collections.Counter(b.statuses().values()) == {"ok": 3, "outcome_unknown": 1}
+
+
+def test_other_jobs_are_not_taken_for_those_that_were_begun():
+    b = Batch("print(1)", "print(2)")
+    assert b.run().returncode == 0
+    b.write("print(1)", "print(2)", "print(3)")
+    assert b.run("--resume").returncode == 0
+    assert len(b.statuses()) == 3
+    b.write("print(1)", "print(9)", "print(3)")
+    done = b.run("--resume")
+    assert done.returncode == 65 and "not the jobs that were begun" in done.stderr
+    done = b.run("--resume", "--ordered", jobs=b.jobs)
+    assert done.returncode == 65 and len(b.statuses()) == 3
+
+
+def test_a_refused_resume_takes_nothing_away():
+    b = Batch("1 / 0", "print(2)")
+    assert b.run().returncode == 1
+    b.write("1 / 1", "print(2)")
+    done = b.run("--resume", "--rerun", "error")
+    assert done.returncode == 65, done
+    assert b.statuses() == {1: "error", 2: "ok"}
+    assert sorted(os.listdir(b.out)) == ["journal.jsonl", "results.jsonl", "summary.json"]
+
+
+def test_two_at_once_are_not_at_work_in_one_directory():
+    b = Batch("while True: pass")
+    process = b.start("--timeout", "600s")
+    cells.wait_until("a job that runs", lambda: b.started() == [1])
+    done = b.run("--resume")
+    process.kill()
+    process.communicate()
+    assert done.returncode == 65 and "another hotcell batch" in done.stderr
+
+
+# ---- workers ----
+
+def test_a_worker_that_dies_costs_the_job_that_it_ran():
+    b = Batch("while True: pass", "print(2)", "print(3)")
+    process = b.start("--jobs", "1", "--timeout", "600s")
+    cells.wait_until("a job that runs", lambda: b.started() == [1])
+    cells.wait_until("its cell", lambda: any(children(pid) for pid in children(process.pid)))
+    os.kill(next(pid for pid in children(process.pid) if children(pid)), signal.SIGKILL)
+    process.communicate(timeout=cells.PATIENCE)
+    assert process.returncode == 70
+    assert b.statuses() == {1: "outcome_unknown", 2: "ok", 3: "ok"}
+
+
+def test_cells_go_with_the_batch():
+    b = Batch(*["while True: pass"] * 2)
+    process = b.start("--jobs", "2", "--timeout", "600s")
+    cells.wait_until("jobs that run", lambda: len(b.started()) == 2)
+    cells.wait_until("a syncer, two workers, and cells", lambda: len(descendants(process.pid)) >= 5)
+    found = descendants(process.pid)
+    process.kill()
+    process.communicate()
+    cells.wait_until("all of them gone", lambda: not any(Path(f"/proc/{pid}/cmdline").exists() for pid in found))
+
+
+# ---- shards ----
+
+def test_shards_share_the_lines_out():
+    jobs = [f"print({i})" for i in range(7)]
+    whole = Batch(*jobs)
+    found = {}
+    for k in range(1, 4):
+        shard = Batch()
+        assert shard.run("--shard", f"{k}/3", jobs=whole.jobs).returncode == 0
+        assert {(line - 1) % 3 + 1 for line in shard.statuses()} == {k}
+        found |= shard.statuses()
+        done = shard.run("--resume", jobs=whole.jobs)
+        assert done.returncode == 65 and f"shard {k}/3" in done.stderr
+    assert set(found) == set(range(1, 8))
+
+
+# ---- hostile ----
+
+def test_what_is_in_the_way_is_not_followed():
+    b = Batch("print(1)")
+    b.out.mkdir()
+    target = b.folder / "target"
+    target.write_text("mine")
+    for name in ("journal.jsonl", "results.jsonl"):
+        (b.out / name).symlink_to(target)
+        assert b.run("--resume").returncode == 65
+        assert target.read_text() == "mine"
+        (b.out / name).unlink()
+        (b.out / "journal.jsonl").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("name, text", [
+    ("journal.jsonl", b"nonsense\n"), ("journal.jsonl", b'{"begin": 1}\n'), ("journal.jsonl", b'{"batch": {"version": 99}}\n'),
+    ("results.jsonl", b"{}\n"), ("results.jsonl", b"[1,\n"), ("results.jsonl", b'{"line": 1, "status": "fine"}\n'),
+])
+def test_files_that_are_not_of_a_batch_are_refused_and_left(name, text):
+    b = Batch("print(1)")
+    assert b.run().returncode == 0
+    path = b.out / name
+    changed = text + path.read_bytes()
+    path.write_bytes(changed)
+    done = b.run("--resume")
+    assert done.returncode == 65 and name in done.stderr, done
+    assert path.read_bytes() == changed
+
+
+def test_a_line_of_any_length_costs_no_memory():
+    b = Batch()
+    with b.jobs.open("wb") as file:
+        file.write(b'{"code": "' + b"#" * (200 << 20) + b'"}\n{"code": "print(2)"}\n')
+    shell = ["/bin/sh", "-c", 'ulimit -v 900000; exec "$@"', "sh", *b.command("--jobs", "1")]
+    done = subprocess.run(shell, capture_output=True, text=True, check=False, timeout=cells.PATIENCE, **b.arguments())
+    assert done.returncode == 65, done
+    assert b.statuses() == {1: "invalid", 2: "ok"}
+    assert "longer than 80 MB" in b.results()[0]["reason"]
