@@ -127,6 +127,7 @@ def test_a_job_is_on_one_page(job):
     assert [a["src"][:26] for a in page.all("img")] == ["data:image/svg+xml;base64,"]
     assert "rows" in page.text and {"name", "size"} <= set(page.words)
     assert sum("chart" in a.get("class", "") for a in page.all("figure")) >= 1  # half a second has samples
+    assert '>stdout</td><td class="num">1M</td>' in text  # limits as people write them
     report(job.output)  # a page takes the place of a page
 
 

@@ -13,7 +13,11 @@
 
 char *hc_chart_number(double value, char out[64])
 {
-    (void)snprintf(out, 64, value < 10 && value != floor(value) ? "%.1f" : "%.0f", value);
+    (void)snprintf(out, 64,
+                   value < 10 && value != floor(value) ? "%.1f"
+                   : value < 1e9                       ? "%.0f"
+                                                       : "%.3g",
+                   value);
     return out;
 }
 

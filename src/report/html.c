@@ -228,7 +228,7 @@ char *hc_html_size(double bytes, char out[64])
     }
     for (bytes /= 1024; bytes >= 1024 && unit + 1 < sizeof units / sizeof *units; bytes /= 1024)
         unit++;
-    (void)snprintf(out, 64, bytes < 10 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    (void)snprintf(out, 64, bytes < 10 ? "%.1f %s" : bytes < 1e5 ? "%.0f %s" : "%.3g %s", bytes, units[unit]);
     return out;
 }
 
@@ -247,6 +247,6 @@ char *hc_html_time(double seconds, char out[64])
     else if (seconds < 7200)
         (void)snprintf(out, 64, "%.0f min", seconds / 60);
     else
-        (void)snprintf(out, 64, "%.1f h", seconds / 3600);
+        (void)snprintf(out, 64, seconds < 1e9 ? "%.1f h" : "%.3g h", seconds / 3600);
     return out;
 }

@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include "base/hash.h"
+#include "base/units.h"
 #include "report/chart.h"
 #include "report/code.h"
 #include "report/data.h"
@@ -11,6 +12,7 @@
 #include "report/value.h"
 #include "spec/kept.h"
 #include "spec/manifest.h"
+#include "spec/options.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -586,14 +588,28 @@ static bool limits_there(const struct job *p)
     return has(p, "limits");
 }
 
+/* As people write it, which is exact. */
+static const char *limit_text(const struct hc_option *opt, const cJSON *limit, char number[64])
+{
+    if (!cJSON_IsNumber(limit))
+        return cJSON_IsString(limit) ? limit->valuestring : "";
+    double value = limit->valuedouble;
+    bool exact = value >= 0 && value < 9e15 && value == floor(value);
+    if (opt && opt->kind == HC_OPT_SIZE && exact)
+        return hc_format_size((int64_t)value, number, 64);
+    if (opt && opt->kind == HC_OPT_DURATION && value >= 0 && value < 9e12)
+        return hc_format_duration((int64_t)(value * 1000 + 0.5), number, 64);
+    (void)snprintf(number, 64, "%.15g", value);
+    return number;
+}
+
 static void put_limit(const struct job *p, const cJSON *limit, const char *by)
 {
-    char number[64];
-    const char *value = cJSON_IsString(limit) ? limit->valuestring : cJSON_IsNull(limit) ? "none" : "";
-    if (cJSON_IsNumber(limit))
-        (void)snprintf(number, sizeof number, "%.15g", limit->valuedouble);
-    hc_html(p->out, "<tr><td>%s</td><td class=\"num\">%s</td><td>%s</td></tr>\n", limit->string,
-            cJSON_IsNumber(limit) ? number : value, by);
+    char path[128], number[64];
+    (void)snprintf(path, sizeof path, "limits.%.100s", limit->string);
+    const struct hc_option *opt = hc_option_by_path(path);
+    hc_html(p->out, "<tr><td title=\"%s\">%s</td><td class=\"num\">%s</td><td>%s</td></tr>\n",
+            opt ? opt->help : "", limit->string, limit_text(opt, limit, number), by);
 }
 
 static void put_limits(struct job *p)
