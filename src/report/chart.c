@@ -131,7 +131,8 @@ static void fill(struct bins *b, const struct hc_histogram *c)
     }
     for (size_t i = 0; i < c->count; i++) {
         size_t n = bin_of(b, c->values[i]);
-        b->most = MAX(b->most, ++b->in[n]);
+        b->in[n]++;
+        b->most = MAX(b->most, b->in[n]);
     }
 }
 

@@ -236,6 +236,18 @@ static void code_may_be_anything(void **state)
     }
 }
 
+static void a_histogram_counts_each_once(void **state)
+{
+    (void)state;
+    static const double values[] = {1, 1, 1, 8, 0};
+    hc_autobuf out = {0};
+    hc_chart_histogram(
+        &out, &(struct hc_histogram){.title = "t", .values = values, .count = 5, .format = hc_html_time});
+    assert_non_null(strstr(out.data, "<span class=\"top\">4 jobs</span>"));
+    assert_non_null(strstr(out.data, "<title>4 jobs, 1.00 s to"));
+    assert_non_null(strstr(out.data, "<title>1 job, "));
+}
+
 static void charts_take_any_numbers(void **state)
 {
     (void)state;
@@ -270,6 +282,7 @@ int main(void)
         cmocka_unit_test(pictures_have_the_room_that_there_is),
         cmocka_unit_test(code_has_its_marks),
         cmocka_unit_test(code_may_be_anything),
+        cmocka_unit_test(a_histogram_counts_each_once),
         cmocka_unit_test(charts_take_any_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -226,8 +226,11 @@ char *hc_html_size(double bytes, char out[64])
         (void)snprintf(out, 64, "%.0f B", bytes);
         return out;
     }
-    for (bytes /= 1024; bytes >= 1024 && unit + 1 < sizeof units / sizeof *units; bytes /= 1024)
+    bytes /= 1024;
+    while (bytes >= 1024 && unit + 1 < sizeof units / sizeof *units) {
+        bytes /= 1024;
         unit++;
+    }
     (void)snprintf(out, 64, bytes < 10 ? "%.1f %s" : bytes < 1e5 ? "%.0f %s" : "%.3g %s", bytes, units[unit]);
     return out;
 }
