@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static const struct hc_command commands[] = {
@@ -79,9 +81,25 @@ static void fill_standard_descriptors(void)
         (void)close(fd);
 }
 
+/* For our stack and some memory: a stack that cannot grow ends a process without a word. */
+#define ROOM ((size_t)1 << 20)
+
+static bool has_room(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+        return true;
+    void *room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return room != MAP_FAILED && munmap(room, ROOM) == 0;
+}
+
 int main(int argc, char **argv)
 {
     fill_standard_descriptors();
+    if (!has_room()) {
+        hc_warn("the limit of address space (RLIMIT_AS, \"ulimit -v\") is too low");
+        return HC_EXIT_INTERNAL;
+    }
     if (argc < 2)
         return hc_usage("", "expected a command");
     if (strcmp(argv[1], "--version") == 0) {
