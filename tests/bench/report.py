@@ -47,6 +47,10 @@ def number(value):
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.2f}" if abs(value) >= 1 else f"{value:.3f}"
 
 
+def place(x):
+    return f"{x:,}" if isinstance(x, int) else f"{x:.4g}"
+
+
 def times(value):
     return "" if value is None else f"{value:.2f}x" if value >= 0.1 else f"1/{1 / value:.0f}"
 
@@ -77,14 +81,14 @@ def lines_beside_each_other(section):
     """Single values: a row for each x, a column for each line."""
     found = {line["name"]: {point["x"]: point["median"] for point in line["points"]} for line in section["lines"]}
     places = sorted({x for points in found.values() for x in points})
-    rows = [[f"{x:.6g}", *(number(points.get(x)) for points in found.values())] for x in places]
+    rows = [[place(x), *(number(points.get(x)) for points in found.values())] for x in places]
     return table([section["x"], *(f"{name}, {section['y']}" if len(found) == 1 else name for name in found)], rows)
 
 
 def curve(section):
     if not section["columns"] and all(point["n"] == 1 for line in section["lines"] for point in line["points"]):
         return lines_beside_each_other(section)
-    rows = [[f"{line['name']}, {point['x']:.6g}", number(point["median"]), f"{number(point['q1'])} to {number(point['q3'])}",
+    rows = [[f"{line['name']}, {place(point['x'])}", number(point["median"]), f"{number(point['q1'])} to {number(point['q3'])}",
              *(number(point.get(name)) for name in section["columns"])] for line in section["lines"] for point in line["points"]]
     return table([section["x"], section["y"], "quartiles", *section["columns"]], rows)
 

@@ -10,26 +10,28 @@ import time
 import load
 from bench import houses
 from bench.engine import Failed, Lacking, output
+from bench.measures import warm
 
 NAME = "batch"
 TITLE = "Batches"
 LONG = False
 LIMITS = {"timeout": 10, "memory": "256M"}
+OURS, DAEMON = "hotcell batch", "hotcelld"
 COUNTS = (10, 100, 1_000, 10_000, 100_000)
 SIZES = (100, 10_000, 100_000, 1_000_000)
 EVERY = 0.02  # seconds
 CONNECTIONS = 2 * os.cpu_count()
 
 
-def spec(size=0):
+def empty(size=0):
     """Code of that many bytes, of which a comment has no more than a line's worth each."""
     line = f"# {'x' * 97}\n"
     return {"code": "pass\n" + line * (size // len(line)), "tree": "base", "limits": LIMITS}
 
 
-def write(bench, count, size=0):
+def write(bench, spec, count):
     path = bench.folder / "jobs.jsonl"
-    line = json.dumps(spec(size)) + "\n"
+    line = json.dumps(spec) + "\n"
     with path.open("w", encoding="ascii") as file:
         for _ in range(count):
             file.write(line)
@@ -74,20 +76,18 @@ def spawn(words):
     return most
 
 
-def beside_daemon(bench):
+def beside_daemon(bench, name, spec, count, rounds, goals):
     """Milliseconds per job of both, of as many jobs."""
-    count = bench.times(1000, 20)
-    path = write(bench, count)
-    request = load.request(spec())
-    with houses.ready(spec()) as d, load.Crowd(d.socket, request, CONNECTIONS) as crowd:
+    path = write(bench, spec, count)
+    with houses.ready(spec) as d, load.Crowd(d.socket, load.request(spec), CONNECTIONS) as crowd:
         def daemon():
             begun = time.perf_counter()
             crowd.run(count)
             return (time.perf_counter() - begun) / count
-        found = bench.rounds({"hotcelld": daemon, "hotcell batch": lambda: 1 / run(bench, path, count)[0]}, bench.times(5, 1))
-    return bench.comparison("a job", found, base="hotcelld", about=f"Milliseconds per job that does nothing, of {count} jobs, by the clock: "
-                            f"hotcelld over {CONNECTIONS} connections, which is up and has cells that wait, and hotcell batch from its start "
-                            "to its end, journal and results on disk included.")
+        found = bench.rounds({DAEMON: daemon, OURS: lambda: 1 / run(bench, path, count)[0]}, rounds, warmup=0)
+    return bench.comparison(name, found, base=DAEMON, goals=goals, about=f"Milliseconds per job, of {count} jobs, by the clock: hotcelld over "
+                            f"{CONNECTIONS} connections, which is up and has cells that wait, and hotcell batch from its start to its end, "
+                            "journal and results on disk included.")
 
 
 def over(bench, title, x, points, rounds, columns=("peak, KiB",)):
@@ -95,11 +95,11 @@ def over(bench, title, x, points, rounds, columns=("peak, KiB",)):
     found, peak = {at: [] for at in points}, dict.fromkeys(points, 0)
     for _ in range(rounds):
         for at, (count, size) in points.items():
-            rate, most = run(bench, write(bench, count, size), count)
+            rate, most = run(bench, write(bench, empty(size), count), count)
             found[at].append(rate)
             peak[at] = max(peak[at], most)
     line = [{"x": at, "values": values, "peak, KiB": peak[at]} for at, values in found.items()]
-    return bench.curve(title, x, "jobs per second", {"hotcell batch": line}, columns=columns,
+    return bench.curve(title, x, "jobs per second", {OURS: line}, columns=columns,
                        about="Of the file as a whole, the start included. Peak: of the process that reads the file and writes results.")
 
 
@@ -109,6 +109,8 @@ def measure(bench):
     most = 100 if bench.quick else bench.asked.most
     counts = {count: (count, 0) for count in COUNTS if count <= most}
     sizes = {size: (bench.times(300, 5), size) for size in bench.chosen(SIZES, quick=SIZES[:2])}
-    return [beside_daemon(bench),
+    pandas = {"code": warm.PANDAS, "tree": "scientific", "limits": LIMITS}
+    small = [] if bench.quick else [beside_daemon(bench, "small jobs with pandas", pandas, bench.times(1500), bench.times(2), {OURS: 1 / 0.85})]
+    return [beside_daemon(bench, "jobs that do nothing", empty(), bench.times(1000, 20), bench.times(3, 1), {}), *small,
             over(bench, "over the number of jobs", "jobs", counts, 1),
             over(bench, "over the size of the code", "bytes of code", sizes, bench.times(3, 1))]
