@@ -4,6 +4,7 @@ import collections
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -343,18 +344,104 @@ def test_cells_go_with_the_batch():
 
 # ---- shards ----
 
-def test_shards_share_the_lines_out():
-    jobs = [f"print({i})" for i in range(7)]
-    whole = Batch(*jobs)
-    found = {}
+@pytest.fixture(scope="module")
+def shards():
+    """A batch of eight lines, of which the fifth is blank, in three shards; one job leaves a file."""
+    whole = Batch(*[f"print({i})" for i in range(4)], b"", {"code": "open('f', 'w').write('six')", "job_id": "six"}, "1 / 0", "print(8)")
+    parts = []
     for k in range(1, 4):
-        shard = Batch()
-        assert shard.run("--shard", f"{k}/3", jobs=whole.jobs).returncode == 0
-        assert {(line - 1) % 3 + 1 for line in shard.statuses()} == {k}
-        found |= shard.statuses()
-        done = shard.run("--resume", jobs=whole.jobs)
+        part = Batch(user=whole.user)
+        assert part.run("--shard", f"{k}/3", jobs=whole.jobs).returncode in (0, 1)
+        parts.append(part)
+    return whole, parts
+
+
+def merge(*parts, options=()):
+    out = Batch()
+    done = cells.hotcell("batch", "merge", "-o", str(out.out), *options, *[str(part.out) for part in parts])
+    return out, done
+
+
+def test_shards_share_the_lines_out(shards):
+    whole, parts = shards
+    for k, part in enumerate(parts, 1):
+        assert {(line - 1) % 3 + 1 for line in part.statuses()} == {k}
+        done = part.run("--resume", jobs=whole.jobs)
         assert done.returncode == 65 and f"shard {k}/3" in done.stderr
-    assert set(found) == set(range(1, 8))
+    assert sorted(line for part in parts for line in part.statuses()) == [1, 2, 3, 4, 6, 7, 8]
+
+
+def test_shards_become_one_batch_in_order(shards):
+    _, parts = shards
+    out, done = merge(*reversed(parts))
+    assert done.returncode == 1, done
+    assert [result["line"] for result in out.results()] == [1, 2, 3, 4, 6, 7, 8]
+    assert sorted(map(json.dumps, out.results())) == sorted(json.dumps(result) for part in parts for result in part.results())
+    assert (out.out / "jobs" / "six" / "f").read_text() == "six"
+    assert out.summary()["statuses"] | {"ok": 6, "error": 1} == out.summary()["statuses"]
+    assert out.summary()["complete"] and out.summary()["lines"] == 8
+    done = out.run("--resume")
+    assert done.returncode == 65 and "merged" in done.stderr
+
+
+def test_what_is_missing_or_there_twice_is_not_merged(shards):
+    _, parts = shards
+    out, done = merge(*parts[:2])
+    assert done.returncode == 65 and "shard 3 of 3 is missing" in done.stderr
+    out, done = merge(*parts, parts[1])
+    assert done.returncode == 65 and re.search(r"line [28] has a result in", done.stderr)
+    out, done = merge(*parts[:2], options=["--partial"])
+    assert done.returncode == 1 and [result["line"] for result in out.results()] == [1, 2, 4, 7, 8]
+    assert not out.summary()["complete"]
+
+
+def test_lines_that_are_missing_are_named(shards):
+    _, parts = shards
+    damaged = Batch()
+    damaged.out.mkdir()
+    for path in parts[0].out.iterdir():
+        if path.is_file():
+            (damaged.out / path.name).write_bytes(path.read_bytes())
+    lines = (damaged.out / "results.jsonl").read_bytes().splitlines(keepends=True)
+    (damaged.out / "results.jsonl").write_bytes(b"".join(line for line in lines if b'"line": 4,' not in line))
+    _, done = merge(damaged, *parts[1:])
+    assert done.returncode == 65 and "1 lines have no result: 4 " in done.stderr
+
+
+def test_jobs_of_one_name_in_two_shards_are_not_merged():
+    whole = Batch({"code": "1", "job_id": "same"}, {"code": "2", "job_id": "same"})
+    parts = [Batch(), Batch()]
+    for k, part in enumerate(parts, 1):
+        assert part.run("--shard", f"{k}/2", jobs=whole.jobs).returncode == 0
+    _, done = merge(*parts)
+    assert done.returncode == 65 and "the job_id 'same' is that of lines 1 and 2" in done.stderr
+
+
+def test_an_unfinished_shard_is_not_merged():
+    b = Batch("1 / 0", *["print(1)"] * 30)
+    assert b.run("--fail-fast", "--jobs", "1").returncode == 1
+    _, done = merge(b)
+    assert done.returncode == 65 and "is not complete" in done.stderr
+    out, done = merge(b, options=["--partial"])
+    assert done.returncode == 1 and out.statuses() == b.statuses()
+
+
+def test_a_link_in_what_a_shard_has_kept_is_not_followed(shards, tmp_path):
+    _, parts = shards
+    secret = tmp_path / "secret"
+    secret.write_text("mine")
+    link = parts[2].out / "jobs" / "six" / "link"
+    link.symlink_to(secret)
+    out, done = merge(*parts)
+    link.unlink()
+    assert done.returncode == 1 and not os.path.lexists(out.out / "jobs" / "six" / "link")
+
+
+@pytest.mark.parametrize("arguments, message", [([], "expected -o DIR"), (["-o", "x"], "expected -o DIR"), (["--what"], "--what"),
+                                                (["-o"], "value is missing")])
+def test_merging_needs_to_know_what_and_where_to(arguments, message):
+    done = cells.hotcell("batch", "merge", *arguments)
+    assert done.returncode == 64 and message in done.stderr
 
 
 # ---- hostile ----

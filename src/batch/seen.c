@@ -15,7 +15,7 @@ struct place {
     int64_t line;
 };
 
-static int new_file(int dir, uint64_t places, struct hc_error *err)
+int hc_seen_file(int dir, struct hc_error *err)
 {
     hc_autofd fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) { /* a file system without files without names */
@@ -23,7 +23,15 @@ static int new_file(int dir, uint64_t places, struct hc_error *err)
         if (fd >= 0)
             (void)unlinkat(dir, ".seen", 0);
     }
-    if (fd < 0 || ftruncate(fd, (off_t)(places * sizeof(struct place))) < 0)
+    return fd >= 0 ? hc_take(&fd) : hc_fail(err, errno, "a file for the IDs of jobs");
+}
+
+static int new_file(int dir, uint64_t places, struct hc_error *err)
+{
+    hc_autofd fd = hc_seen_file(dir, err);
+    if (fd < 0)
+        return -1;
+    if (ftruncate(fd, (off_t)(places * sizeof(struct place))) < 0)
         return hc_fail(err, errno, "a file for the IDs of jobs");
     return hc_take(&fd);
 }

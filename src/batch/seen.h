@@ -19,4 +19,7 @@ void hc_seen_finish(struct hc_seen *seen);
 /* `first` becomes the line that had this ID first: this one, if none had it. */
 int hc_seen_put(struct hc_seen *seen, const char *id, int64_t line, int64_t *first, struct hc_error *err);
 
+/* Such a file: of no name, and gone with its descriptor. Owned by the caller; -1. */
+int hc_seen_file(int dir, struct hc_error *err);
+
 #endif

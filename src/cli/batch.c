@@ -6,13 +6,15 @@
 #include "cli/cancel.h"
 #include "cli/request.h"
 
-#include <stdlib.h>
+#include <getopt.h>
+#include <stdio.h>
 #include <string.h>
 
 #define DEFAULT_DIR "hotcell-batch"
 
 static const char help_head[] =
     "usage: hotcell batch [OPTION]... JOBS.jsonl|-\n"
+    "       hotcell batch merge [--partial] -o DIR SHARD...\n"
     "Run jobs, one spec per line, in warm cells, and write down what came of each.\n"
     "See hotcell-batch(1).\n\n"
     "  -o, --output DIR          journal, results and files (" DEFAULT_DIR ")\n"
@@ -63,8 +65,43 @@ static int serve(struct hc_request *q, struct hc_error *err)
     return status;
 }
 
+static const char merge_help[] =
+    "usage: hotcell batch merge [--partial] -o DIR SHARD...\n"
+    "Make one directory of those that shards of a batch have written, with results in the\n"
+    "order of lines. See hotcell-batch(1).\n\n"
+    "  -o, --output DIR   a new one\n"
+    "      --partial      even if lines or shards are missing\n";
+
+static int merge(int argc, char **argv)
+{
+    static const struct option all[] = {{"output", required_argument, NULL, 'o'},
+                                        {"partial", no_argument, NULL, 'p'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {0}};
+    const char *output_dir = NULL;
+    bool partial = false;
+    struct hc_error err = {0};
+    for (int opt; (opt = getopt_long(argc, argv, ":ho:", all, NULL)) != -1;) {
+        if (opt == 'h') {
+            (void)fputs(merge_help, stdout);
+            return HC_EXIT_OK;
+        }
+        if (opt == ':' || opt == '?')
+            return hc_usage("batch merge", "%s %s", opt == ':' ? "a value is missing:" : "unknown option",
+                            argv[optind - 1]);
+        output_dir = opt == 'o' ? optarg : output_dir;
+        partial |= opt == 'p';
+    }
+    if (!output_dir || optind == argc)
+        return hc_usage("batch merge", "expected -o DIR and the directories of shards");
+    int status = hc_batch_merge(output_dir, argv + optind, (size_t)(argc - optind), partial, &err);
+    return status < 0 ? hc_report(&err) : status;
+}
+
 int hc_cmd_batch(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "merge") == 0)
+        return merge(argc - 1, argv + 1);
     struct hc_batch_options asked = {0};
     struct hc_request q = {.command = "batch", .live = true, .batch = &asked};
     return hc_request_serve(&q, argc, argv, help_head, serve);
