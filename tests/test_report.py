@@ -365,6 +365,20 @@ def test_a_batch_is_on_one_page(tmp_path):
     assert (tmp_path / "report.html").read_text() == text
 
 
+def test_what_hotcell_batch_leaves_is_read(base_tree, tmp_path):
+    jobs = [{"code": "open('x', 'w')", "job_id": "good", "persist_code": True}, {"code": "import socket", "job_id": "net"}, {"code": "1/0"}, {"cod": 1}]
+    write_lines(tmp_path / "jobs.jsonl", *jobs)
+    done = cells.hotcell("batch", "-o", str(tmp_path / "out"), "-t", base_tree, "--jobs", "1", str(tmp_path / "jobs.jsonl"))
+    assert done.returncode == 65, done.stderr
+    report("--each", tmp_path / "out")
+    text = (tmp_path / "out/report.html").read_text()
+    page = Page(text)
+    check_closed(page, text)
+    assert [row[2] for row in rows_of(text)] == ["ok", "rejected", "error", "invalid"]
+    assert "jobs/good/report.html" in text and "Import of 'socket'" in page.text and "ZeroDivisionError" in page.text and "unknown member 'cod'" in page.text
+    assert "open('x', 'w')" in Page((tmp_path / "out/jobs/good/report.html").read_text()).text
+
+
 def test_one_job_is_one(tmp_path):
     write_lines(tmp_path / "results.jsonl", result(1))
     page, _ = page_of(tmp_path)

@@ -495,10 +495,8 @@ static void put_count(struct hc_buf *out, long value)
 static void put_row(struct hc_buf *out, const struct row *r, bool page)
 {
     hc_html(out, "<tr><td class=\"num\" data-v=\"%ld\">", (long)r->line);
-    hc_html(out,
-            r->details.len ? "<a href=\"#line-%ld\">%ld</a></td><td>"
-                           : "<span data-line=\"%ld\">%ld</span></td><td>",
-            (long)r->line, (long)r->line);
+    hc_page_line(out, r->details.len ? "line-" : NULL, (long)r->line);
+    (void)hc_buf_str(out, "</td><td>");
     if (page)
         hc_html(out, "<a href=\"jobs/%s/report.html\">%s</a>", r->job_id, r->job_id);
     else

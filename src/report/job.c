@@ -209,8 +209,7 @@ static void put_denials(struct job *p)
             break;
         put(p, "<tr><td class=\"num\">");
         if (line)
-            hc_html(p->out, p->code ? "<a href=\"#L%ld\">%ld</a>" : "<span data-line=\"%ld\">%ld</span>",
-                    line, line);
+            hc_page_line(p->out, p->code ? "L" : NULL, line);
         hc_html(p->out,
                 "</td><td>%s%s</td><td>%s</td><td><code>%s</code></td><td "
                 "class=\"num\">%ld</td><td>%s</td></tr>\n",

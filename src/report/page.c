@@ -80,6 +80,14 @@ void hc_page_badge(struct hc_buf *out, const char *status)
     hc_html(out, "<span class=\"badge %s\">%s</span>", hc_page_status_class(status), status);
 }
 
+void hc_page_line(struct hc_buf *out, const char *id, long line)
+{
+    if (id)
+        hc_html(out, "<a href=\"#%s%ld\">%ld</a>", id, line, line);
+    else
+        hc_html(out, "%ld", line);
+}
+
 void hc_page_tile(struct hc_buf *out, const char *value, const char *label)
 {
     hc_html(out, "<div class=\"tile\"><b>%s</b><span>%s</span></div>\n", value, label);

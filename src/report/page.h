@@ -20,6 +20,9 @@ void hc_page_end(struct hc_buf *out);
 const char *hc_page_status_class(const char *status);
 void hc_page_badge(struct hc_buf *out, const char *status);
 
+/* The number of a line, which leads to where that is on the page: its id begins with `id`. NULL: nowhere. */
+void hc_page_line(struct hc_buf *out, const char *id, long line);
+
 /* A number with what it is of. */
 void hc_page_tile(struct hc_buf *out, const char *value, const char *label);
 
