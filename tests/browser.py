@@ -8,6 +8,7 @@
 
 import base64
 import contextlib
+import fcntl
 import json
 import os
 import select
@@ -100,12 +101,20 @@ class Browser:
         return [event["entry"]["text"] for name, event in self.events if name == "Log.entryAdded"]
 
 
+def pipes():
+    """Two, beyond the descriptors that it wants them on."""
+    first = (*os.pipe(), *os.pipe())
+    moved = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 20) for fd in first]
+    for fd in first:
+        os.close(fd)
+    return moved
+
+
 @contextlib.contextmanager
 def start():
     cells.need_program("chromium")
     home = tempfile.mkdtemp(prefix="browser-", dir=cells.scratch())
-    read_by_it, to_it = os.pipe()
-    from_it, written_by_it = os.pipe()
+    read_by_it, to_it, from_it, written_by_it = pipes()
     # Its protocol is on the descriptors 3 and 4; the shell puts them there.
     command = ["/bin/bash", "-c", f'exec "$@" 3<&{read_by_it} 4>&{written_by_it} {read_by_it}<&- {written_by_it}>&-', "bash",
                "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--hide-scrollbars",
