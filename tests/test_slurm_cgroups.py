@@ -13,7 +13,7 @@ SLICE = Path("/sys/fs/cgroup/system.slice")
 LOOKS_AND_LEAVES_A_CELL = r"""#!/bin/bash
 mkfifo ready
 cat /proc/self/cgroup
-"$HOTCELL" run -t {tree} --enforcement cgroup --memory 64M --cpus 1 --json - <<<'print(6 * 7)' >manifest
+printf '{{"code": "print(%d)"}}\n' 1 2 3 | "$HOTCELL" batch -o batch -t {tree} --enforcement cgroup --memory 64M --cpus 1 --jobs 1 -
 setsid "$HOTCELL" run -t {tree} --enforcement cgroup --timeout 1h - >ready <<'END' &
 import time
 print("in a cell", flush=True)
@@ -43,7 +43,10 @@ def test_cells_are_in_their_jobs_cgroup_and_none_is_left_after_it():
         assert place.startswith(f"0::/system.slice/n1_slurmstepd.scope/job_{job}/")
         assert (ready, limit) == ("in a cell", str(300 << 20))
         assert len(leaves) == 1 and leaves[0].startswith("./hotcell/"), leaves
-        enforced = json.loads((cluster.shared / "manifest").read_text())["limits"]["enforced_by"]
-        assert enforced["memory"] == enforced["pids"] == enforced["cpus"] == "cgroup", enforced
+        results = [json.loads(line) for line in (cluster.shared / "batch" / "results.jsonl").read_text().splitlines()]
+        assert [result["status"] for result in results] == ["ok"] * 3
+        for result in results:
+            enforced = result["manifest"]["limits"]["enforced_by"]
+            assert enforced["memory"] == enforced["pids"] == enforced["cpus"] == "cgroup", enforced
         assert not list(SLICE.glob(f"*/job_{job}")), cluster.logs()
         assert not [name for name in cluster.nodes["n1"].processes().values() if name.startswith("hotcell")]
