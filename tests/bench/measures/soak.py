@@ -2,6 +2,7 @@
 memory in use, run beside rounds of cells one after the other, of many at once, of many jobs of one process and of jobs for one hotcelld,
 as root and as an ordinary user. A failure if anything grows; see tests/soak.py."""
 
+import collections
 import contextlib
 import subprocess
 import sys
@@ -44,13 +45,13 @@ def hogs():
 
 class Soak:
     def __init__(self, bench):
-        self.bench, self.begun, self.points, self.grown = bench, time.monotonic(), {}, []
+        self.bench, self.begun, self.points, self.grown = bench, time.monotonic(), {}, collections.Counter()
         self.jobs, self.at_once = (10, 4) if bench.quick else (1000, AT_ONCE)
 
     def note(self, name, jobs, seconds, grown):
         hours = (time.monotonic() - self.begun) / 3600
         self.points.setdefault(name, []).append({"x": hours, "values": [seconds / jobs * 1000]})
-        self.grown += [{"hours": f"{hours:.2f}", "after": name, "what": what, "count": count} for what, count in grown.items() if count]
+        self.grown.update({(name, what): count for what, count in grown.items()})
         self.bench.say(f"soak: {hours:.2f} h: {name}: {jobs} jobs, {seconds / jobs * 1000:.1f} ms each")
 
     def of_user(self, user):
@@ -99,5 +100,7 @@ def measure(bench):
     memory = {name: [{"x": point["x"], "values": [point[name]]} for point in points] for name in endurance.HOLDS if "memory" in name}
     return [bench.curve("a job", "hours", "milliseconds", held.points, logarithmic=False),
             bench.curve("memory of the daemon's processes", "hours", "KiB", memory, logarithmic=False),
-            bench.table("what the host had more of after a round", held.grown, about="The kernel keeps some things for a while; by less "
-                        "than half a job's worth, or the soak has failed.")]
+            bench.table("what the host had more of after rounds than before", [{"after": name, "what": what, "in all": count}
+                                                                               for (name, what), count in held.grown.items() if count],
+                        about="The sum over all rounds. The kernel keeps some things for a while; what one round adds is less than half a "
+                        "job's worth each, or the soak has failed.")]
