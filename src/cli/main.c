@@ -89,6 +89,7 @@ static bool has_room(void)
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
         return true;
+    // cppcheck-suppress invalidFunctionArg
     void *room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return room != MAP_FAILED && munmap(room, ROOM) == 0;
 }
