@@ -129,6 +129,15 @@ def test_files_of_a_session(daemon, session):
     assert daemon.get(session.replace("sessions", "jobs")).json["manifest"] == ended["manifest"]
 
 
+def test_the_manifest_of_one_that_has_ended_may_be_long(daemon, session):
+    """Longer than what is remembered of it in memory."""
+    code = "for i in range(400): open(f'/output/{i}' + 'x' * 200, 'w').close()"
+    assert daemon.run(session, code)["manifest"]["status"] == "ok"
+    ended = daemon.request("DELETE", session).json
+    assert len(ended["manifest"]["files"]) == 400 and len(json.dumps(ended)) > 65536 + 4096
+    assert daemon.get(session).json == ended
+
+
 # ---- the end ----
 
 def test_state_that_is_gone_is_said_to_be_gone(daemon, session):

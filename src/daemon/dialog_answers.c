@@ -78,7 +78,7 @@ static void take_ready(struct hc_dialog *d)
     hc_autobuf out = {0};
     d->state = HC_DIALOG_IDLE;
     (void)snprintf(d->after, sizeof d->after, "that of the start");
-    hc_dialog_print(d, false, &out);
+    hc_dialog_print(d, NULL, &out);
     hc_dialog_answer(d, out.data ? out.data : "", out.len, NULL);
 }
 

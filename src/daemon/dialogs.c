@@ -223,8 +223,18 @@ static void answer_end(struct hc_dialog *d)
     d->end = NULL;
     if (!task)
         return;
-    hc_dialog_print(d, true, &out);
+    hc_dialog_print(d, d->last, &out);
     answer(task, out.data ? out.data : "", out.len, NULL);
+}
+
+/* What a tenant's sessions have left could otherwise be as much as there is memory. */
+static void forget_manifest(struct hc_dialog *d)
+{
+    if (d->last_len <= HC_DIALOG_MANIFEST)
+        return;
+    free(d->last);
+    d->last = NULL;
+    d->last_len = 0;
 }
 
 /* Its process has ended, or cannot be used. `why`: what it failed with; NULL: it has told its end. */
@@ -255,6 +265,7 @@ static void end_dialog(struct hc_dialog *d, const struct hc_problem *why)
         gone.retry = HC_RETRY_UNKNOWN; /* what was asked for */
     hc_dialog_answer(d, NULL, 0, &gone);
     answer_end(d);
+    forget_manifest(d);
     if (!began)
         hc_dialog_forget(d);
     else if (f->dialogs.ended > HC_DIALOGS_REMEMBERED)
@@ -536,7 +547,7 @@ void hc_dialogs_drain(struct hc_front *f, bool late)
 
 /* ---- what is told of it ---- */
 
-void hc_dialog_print(const struct hc_dialog *d, bool with_result, struct hc_buf *out)
+void hc_dialog_print(const struct hc_dialog *d, const char *result, struct hc_buf *out)
 {
     (void)hc_buf_fmt(out, "{\"session_id\": \"%s\", \"tenant\": \"%s\", \"state\": \"%s\"", d->id,
                      d->tenant->name, state_names[d->state]);
@@ -548,7 +559,7 @@ void hc_dialog_print(const struct hc_dialog *d, bool with_result, struct hc_buf 
     (void)hc_buf_fmt(out, *d->after && d->state != HC_DIALOG_ENDED ? "\"%s\"" : "null", d->after);
     if (d->state == HC_DIALOG_ENDED)
         (void)hc_buf_fmt(out, ", \"reason\": \"%s\"", d->reason);
-    if (with_result && d->last)
-        (void)hc_buf_fmt(out, ", \"%s\": %s", d->state == HC_DIALOG_ENDED ? "manifest" : "last", d->last);
+    if (result)
+        (void)hc_buf_fmt(out, ", \"%s\": %s", d->state == HC_DIALOG_ENDED ? "manifest" : "last", result);
     (void)hc_buf_str(out, "}\n");
 }

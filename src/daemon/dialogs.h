@@ -10,6 +10,8 @@
 #include "daemon/tool_link.h"
 
 #define HC_DIALOGS_REMEMBERED 256 /* sessions that have ended: of these it can be told how */
+#define HC_DIALOG_MANIFEST                                                                                   \
+    65536 /* bytes of its manifest that are remembered: the ledger has longer ones, too */
 
 enum hc_dialog_state { HC_DIALOG_STARTING, HC_DIALOG_IDLE, HC_DIALOG_BUSY, HC_DIALOG_ENDED };
 
@@ -92,7 +94,7 @@ void hc_dialog_process(struct hc_front *f, const char *id, int channel);
 /* The daemon ends: those that wait do so at once, the others when their run is over, or (`late`) now too. */
 void hc_dialogs_drain(struct hc_front *f, bool late);
 
-/* {"session_id", "state", ...} */
-void hc_dialog_print(const struct hc_dialog *d, bool with_result, struct hc_buf *out);
+/* {"session_id", "state", ...} `result`: its last one, or the manifest in the end; NULL: without. */
+void hc_dialog_print(const struct hc_dialog *d, const char *result, struct hc_buf *out);
 
 #endif

@@ -10,16 +10,29 @@
 
 /* ---- answers ---- */
 
+/* A long manifest of one that has ended is where its results are. The task is the caller's; NULL: it is not.
+ */
+static struct hc_task *manifest_of(struct hc_exchange *x, const struct hc_dialog *d)
+{
+    bool there = d->state == HC_DIALOG_ENDED && !d->last && *d->manifest_status;
+    return there ? hc_store_find(x->front, d->tenant, d->id) : NULL;
+}
+
 static int reply_dialog(struct hc_exchange *x, const struct hc_dialog *d, int status)
 {
     hc_autobuf out = {0};
     struct hc_problem why;
+    struct hc_task *kept = manifest_of(x, d);
+    const size_t len = kept ? kept->manifest_len : d->last_len;
+    bool fits = true;
     if (status != 200) /* what was asked for has been done */
-        hc_exchange_hold_anyway(x, d->last_len);
-    else if (!hc_exchange_hold(x, d->last_len, &why))
-        return hc_reply_problem(x, &why, NULL);
-    hc_dialog_print(d, true, &out);
-    return hc_reply_json(x, status, &out);
+        hc_exchange_hold_anyway(x, len);
+    else
+        fits = hc_exchange_hold(x, len, &why);
+    if (fits)
+        hc_dialog_print(d, kept ? kept->manifest : d->last, &out);
+    hc_task_unref(kept);
+    return fits ? hc_reply_json(x, status, &out) : hc_reply_problem(x, &why, NULL);
 }
 
 static int no_such_session(struct hc_exchange *x)
@@ -72,7 +85,7 @@ int hc_list_sessions(struct hc_exchange *x, struct hc_tenant *t)
             continue;
         if (count++)
             (void)hc_buf_str(&out, ", ");
-        hc_dialog_print(d, false, &out);
+        hc_dialog_print(d, NULL, &out);
     }
     (void)hc_buf_str(&out, "]}\n");
     return hc_reply_json(x, 200, &out);
