@@ -1,12 +1,15 @@
 """hotcell batch: many programs, one a line; what came of each, whatever became of the batch itself."""
 
 import collections
+import contextlib
 import json
 import os
+import pty
 import random
 import re
 import signal
 import subprocess
+import termios
 from pathlib import Path
 
 import pytest
@@ -190,6 +193,33 @@ def test_a_policy_for_all_jobs_is_looked_at_first():
     b = Batch("print(1)")
     done = b.run("-p", "no-such-policy")
     assert done.returncode == 78 and not b.out.exists()
+
+
+def test_a_tree_for_all_jobs_is_looked_at_first():
+    b = Batch("print(1)")
+    done = b.run("-t", "no-such-tree")
+    assert done.returncode == 69 and "tree 'no-such-tree' is not built" in done.stderr, done
+    assert not b.out.exists()
+
+
+@pytest.mark.parametrize("columns", [200, 80, 40, 12])
+def test_on_a_terminal_progress_is_one_line_that_fits(columns):
+    b = Batch("import time\ntime.sleep(1)", *["print(1)"] * 5)
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, columns))
+    process = subprocess.Popen(b.command("--jobs", "1"), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs,
+                               **b.arguments())
+    os.close(theirs)
+    said = b""
+    with open(ours, "rb", buffering=0) as terminal, contextlib.suppress(OSError):  # EIO: nobody writes any more
+        while more := terminal.read(4096):
+            said += more
+    assert process.wait(timeout=cells.PATIENCE) == 0
+    progress = said.decode()[:said.decode().rindex("\r\x1b[K ")]
+    drawn = [line for line in progress.replace("\x1b[K", "").split("\r") if line]
+    assert drawn and "\n" not in progress, said
+    assert max(map(len, drawn)) < columns and any("0 ended" in line for line in drawn), drawn
+    assert any(line.startswith("[") for line in drawn) == (columns >= 80), drawn
 
 
 # ---- ends before the end ----

@@ -5,15 +5,19 @@
 #include "cell/supervise.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/param.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define BAR_MS   200
-#define LINE_MS  10000
-#define BAR_SIZE 24
+#define BAR_MS    200
+#define LINE_MS   10000
+#define BAR_SIZE  24 /* at most */
+#define BAR_LEAST 4  /* with less of it there is none */
+#define COLUMNS   80 /* of a terminal that does not say */
 
 int hc_progress_open(struct hc_front *f, struct hc_error *err)
 {
@@ -44,21 +48,53 @@ static void print_left(char *out, size_t size, double seconds)
         (void)snprintf(out, size, "%.1f h", seconds / 3600);
 }
 
-/* "1234 ended, 3 not ok, 118.2 per second, about 75 s left" */
-static void print_state(const struct hc_front *f, char *out, size_t size)
+static int64_t begun(const struct hc_front *f)
 {
-    double took = (double)(hc_now_us() - f->began_us) / 1e6, done = part(f);
-    double rate = took > 0 ? (double)f->ended_here / took : 0;
-    int64_t bad = f->tally.ended - f->tally.count[HC_BATCH_OK];
-    int n = snprintf(out, size, "%lld ended, %lld not ok, %.1f per second", (long long)f->tally.ended,
-                     (long long)bad, rate);
-    /* Lines of earlier runs are passed over in no time: what is left is told by those of this one. */
-    if (f->ended_here > 0 && rate > 0 && done > 0 && f->reader.line > 0) {
-        double lines = (double)f->reader.line / done - (double)f->reader.line;
-        char left[32];
-        print_left(left, sizeof left, lines / (double)f->asked->shards / rate);
-        (void)snprintf(out + n, size - (size_t)n, ", about %s left", left);
+    int64_t n = (int64_t)f->claim_count;
+    for (size_t i = 0; i < f->hand_count; i++)
+        n += f->hands[i].busy;
+    return n;
+}
+
+/* Lines of earlier runs are passed over in no time: what is left is told by those of this one. */
+static void print_estimate(const struct hc_front *f, double rate, char *out, size_t size)
+{
+    double done = part(f);
+    char left[32];
+    *out = '\0';
+    if (f->stop) {
+        (void)snprintf(out, size, ", waiting for what runs");
+        return;
     }
+    if (f->ended_here == 0 || rate <= 0 || done <= 0 || f->reader.line == 0)
+        return;
+    double lines = (double)f->reader.line / done - (double)f->reader.line;
+    print_left(left, sizeof left, (lines / (double)f->asked->shards + (double)begun(f)) / rate);
+    (void)snprintf(out, size, ", about %s left", left);
+}
+
+/* "1234 ended, 3 not ok, 118.2 per second, about 75 s left"; without the rate where there is no room for it.
+ */
+static int print_state(const struct hc_front *f, char *out, size_t size, int columns)
+{
+    double took = (double)(hc_now_us() - f->began_us) / 1e6;
+    double rate = took > 0 ? (double)f->ended_here / took : 0;
+    long long ended = f->tally.ended, bad = ended - f->tally.count[HC_BATCH_OK];
+    char estimate[64];
+    print_estimate(f, rate, estimate, sizeof estimate);
+    int n = snprintf(out, size, "%lld ended, %lld not ok, %.1f per second%s", ended, bad, rate, estimate);
+    if (n > columns)
+        n = snprintf(out, size, "%lld ended, %lld not ok%s", ended, bad, estimate);
+    return n;
+}
+
+/* Of the terminal, as it is now. A line that fills it would go on in the next one, and stay. */
+static int room(void)
+{
+    struct winsize size;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+        return COLUMNS - 1;
+    return size.ws_col - 1;
 }
 
 void hc_progress_hide(const struct hc_front *f)
@@ -67,19 +103,29 @@ void hc_progress_hide(const struct hc_front *f)
         (void)fputs("\r\033[K", stderr);
 }
 
+static void draw(const struct hc_front *f)
+{
+    char state[160];
+    double done = part(f);
+    int columns = room(), n = print_state(f, state, sizeof state, columns);
+    int bar = MIN(BAR_SIZE, columns - n - (int)strlen("[] "));
+    int full = done < 0 ? 0 : (int)(done * bar);
+    (void)fputc('\r', stderr);
+    if (bar >= BAR_LEAST)
+        (void)fprintf(stderr, "[%.*s%*s] ", full, "########################", bar - full, "");
+    (void)fprintf(stderr, "%.*s\033[K", columns, state);
+    (void)fflush(stderr);
+}
+
 void hc_progress_show(struct hc_front *f)
 {
     uint64_t ticks;
     char state[160];
     (void)!read(f->timer, &ticks, sizeof ticks);
-    print_state(f, state, sizeof state);
-    if (!f->bar) {
-        hc_info("batch: %s", state);
+    if (f->bar) {
+        draw(f);
         return;
     }
-    double done = part(f);
-    int full = done < 0 ? 0 : (int)(done * BAR_SIZE);
-    (void)fprintf(stderr, "\r[%.*s%.*s] %s\033[K", full, "########################", BAR_SIZE - full,
-                  "                        ", state);
-    (void)fflush(stderr);
+    (void)print_state(f, state, sizeof state, INT_MAX);
+    hc_info("batch: %s", state);
 }

@@ -110,7 +110,7 @@ static bool died(const struct hc_zygote *z)
 
 static void give_up(struct hc_warm *w, struct hc_warm_slot *s, const struct hc_error *err)
 {
-    hc_info("no warm cells for %s: %s", s->tenant, err->text);
+    hc_info("no warm cells%s%s: %s", s->tenant[0] ? " for " : "", s->tenant, err->text);
     cool(w, s, &w->counts.zygotes_died);
     if (++s->failures >= FAILURES)
         s->not_before = now_ms() + PAUSE_MS;

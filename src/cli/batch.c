@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "batch/batch.h"
+#include "cell/tree.h"
 #include "cli/cancel.h"
 #include "cli/request.h"
 
@@ -41,6 +42,20 @@ static bool wants_any(const bool rerun[HC_BATCH_STATUSES])
     return false;
 }
 
+/* A tree for all jobs that is not there would end each of them, one after another. */
+static int check_tree(const struct hc_request *q, struct hc_error *err)
+{
+    bool given = false;
+    for (size_t i = 0; i < q->job.override_count; i++)
+        given |= strcmp(q->job.overrides[i].opt->path, "tree") == 0;
+    if (!given)
+        return 0;
+    struct hc_tree tree;
+    int rc = hc_tree_open(&tree, q->policy.tree, err);
+    hc_tree_finish(&tree);
+    return rc;
+}
+
 static int serve(struct hc_request *q, struct hc_error *err)
 {
     const struct hc_batch_options *asked = q->batch;
@@ -50,7 +65,7 @@ static int serve(struct hc_request *q, struct hc_error *err)
     if (rerun && asked->ordered)
         return hc_fail_as(err, HC_EXIT_USAGE, 0,
                           "--rerun takes results out of their order: not with --ordered");
-    hc_autofd cancel = hc_cancel_open(err);
+    hc_autofd cancel = check_tree(q, err) < 0 ? -1 : hc_cancel_open(err);
     if (cancel < 0)
         return -1;
     struct hc_batch batch = {
