@@ -254,6 +254,20 @@ def test_a_signal_lets_what_runs_end_and_begins_no_more():
     assert set(b.statuses()) == set(range(1, 202))
 
 
+def test_a_reader_that_goes_away_costs_no_result():
+    b = Batch("print(1)", "import time\ntime.sleep(1)", *["print(1)"] * 200)
+    process = subprocess.Popen(b.command("--json", "--jobs", "2"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, **b.arguments())
+    process.stdout.close()
+    stderr = process.stderr.read()
+    assert process.wait(timeout=cells.PATIENCE) == 70
+    assert stderr.endswith("hotcell: standard output: write: Broken pipe\n"), stderr
+    assert set(b.statuses().values()) == {"ok"} and len(b.results()) < 50
+    assert b.summary()["why_not"] == "standard output failed"
+    assert b.run("--resume").returncode == 0
+    assert set(b.statuses()) == set(range(1, 203)) and set(b.statuses().values()) == {"ok"}
+
+
 def test_a_second_signal_ends_what_runs():
     b = Batch("while True: pass", "print(1)")
     process = b.start("--jobs", "1", "--timeout", "600s")

@@ -400,7 +400,13 @@ static int run(struct hc_front *f, struct hc_error *err)
         return -1;
     if (f->stop && f->input_ended && f->claim_count == 0 && f->tally.ended >= f->reader.line)
         f->stop = NULL; /* there was nothing more to do */
-    return sum_up(f, err) < 0 ? -1 : f->tally.worst;
+    if (sum_up(f, err) < 0)
+        return -1;
+    if (f->unheard.exit) {
+        *err = f->unheard;
+        return -1;
+    }
+    return f->tally.worst;
 }
 
 int hc_batch_serve(struct hc_batch *b, struct hc_error *err)

@@ -51,6 +51,7 @@ struct hc_front {
     size_t claim_count;
     bool input_ended, input_waits; /* at its end; there is no more at the moment */
     const char *stop;              /* no more lines are begun; static: why */
+    struct hc_error unheard;       /* if standard output takes no more results: why */
     int signals;
     int64_t failures, ended_here, not_run, began_us;
     int timer; /* owned */

@@ -26,15 +26,25 @@ bool hc_order_has_room(const struct hc_front *f, int64_t line)
     return !f->asked->ordered || index < 0 || index < f->order.next + HC_BATCH_WINDOW;
 }
 
-/* A reader that has gone ends the batch: whatever it wanted them for. */
+/* A reader that has gone ends the batch: whatever it wanted them for. What runs is waited for, since its
+ * outcome would be unknown. */
+static void lose_reader(struct hc_front *f)
+{
+    (void)hc_ctx(&f->unheard, "standard output");
+    if (!f->stop)
+        f->stop = "standard output failed";
+}
+
 static int put(struct hc_front *f, const char *text, size_t len, struct hc_error *err)
 {
     if (hc_folder_result(&f->folder, text, len, err) < 0)
         return -1;
-    if (!f->asked->json)
+    if (!f->asked->json || f->unheard.exit)
         return 0;
     hc_progress_hide(f);
-    return hc_write_all(STDOUT_FILENO, text, len, err) < 0 ? hc_ctx(err, "standard output") : 0;
+    if (hc_write_all(STDOUT_FILENO, text, len, &f->unheard) < 0)
+        lose_reader(f);
+    return 0;
 }
 
 /* From the journal. */
