@@ -256,6 +256,13 @@ def test_what_is_long_is_cut_and_said_to_be(tmp_path):
     assert "1000 rows, 1 column, of which the first 200 rows are shown" in page.text
 
 
+@pytest.mark.parametrize("pad", [0, 5 << 20])
+def test_json_is_shown_as_it_was_written(tmp_path, pad):
+    """In a document of any size; in a large one with the digits that a number has when it was read."""
+    write_manifest(tmp_path, labels={"pad": "x" * pad}, guest={"results": {"b": 1.5, "a": [True, None, "<i>"]}})
+    assert '{\n  "b": 1.5,\n  "a": [\n    true,\n    null,\n    "<i>"\n  ]\n}' in page_of(tmp_path)[0].text
+
+
 # ---- what is replaced ----
 
 def test_only_pages_are_replaced(tmp_path):

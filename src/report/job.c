@@ -18,11 +18,12 @@
 #include <stdlib.h>
 #include <sys/param.h>
 
-#define MAX_CODE    ((size_t)4 << 20)
-#define MAX_OUTPUT  ((size_t)256 << 10) /* of a stream on the page */
-#define MAX_FIGURES 200
-#define MAX_ROWS    1000 /* of a table of ours */
-#define MAX_MARKS   1000
+#define MAX_CODE     ((size_t)4 << 20)
+#define MAX_OUTPUT   ((size_t)256 << 10) /* of a stream on the page */
+#define MAX_FIGURES  200
+#define MAX_RETURNED 50
+#define MAX_ROWS     1000 /* of a table of ours */
+#define MAX_MARKS    1000
 
 struct job {
     const struct hc_json *j;
@@ -345,7 +346,7 @@ static void put_results(struct job *p)
         hc_value_put_json(p->out, p->j, hc_get(p->guest, "results"));
     cJSON_ArrayForEach(r, returned)
     {
-        if (!cJSON_IsObject(returned) || shown++ == MAX_FIGURES)
+        if (!cJSON_IsObject(returned) || shown++ == MAX_RETURNED)
             break;
         put_returned(p, r);
     }

@@ -12,6 +12,8 @@
 #define MAX_ROWS    200
 #define MAX_COLUMNS 40
 #define MAX_CELL    300
+#define LARGE       ((size_t)4 << 20) /* a document */
+#define MAX_FORMS   40
 
 void hc_value_put_text(struct hc_buf *out, const char *text, size_t max)
 {
@@ -137,17 +139,22 @@ static bool find_resource(struct table *t, const cJSON *node)
 
 /* ---- JSON ---- */
 
+/* As it was written, with all digits of its numbers. To find that takes a walk through all of the document:
+ * in a large one numbers are as they were read. */
 static void put_indented(struct hc_buf *out, const struct hc_json *j, const cJSON *node)
 {
-    size_t len;
+    size_t len = 0;
     struct hc_error ignored;
     hc_autobuf text = {0};
-    const char *source = hc_json_source(j, node, &len);
-    if (!source || hc_json_indent(source, len, &text, &ignored) < 0) {
+    char *printed = j->len > LARGE ? cJSON_PrintUnformatted(node) : NULL;
+    const char *source = printed ? printed : hc_json_source(j, node, &len);
+    if (printed)
+        len = strlen(printed);
+    if (!source || hc_json_indent(source, len, &text, &ignored) < 0)
         out->failed = true;
-        return;
-    }
-    hc_value_put_text(out, text.data ? text.data : "", MAX_TEXT);
+    else
+        hc_value_put_text(out, text.data ? text.data : "", MAX_TEXT);
+    cJSON_free(printed);
 }
 
 void hc_value_put_json(struct hc_buf *out, const struct hc_json *j, const cJSON *node)
@@ -189,11 +196,14 @@ void hc_value_put_bundle(struct hc_buf *out, const struct hc_json *j, const cJSO
 {
     const cJSON *form;
     hc_autobuf others = {0};
+    int shown = 0;
     const char *plain = cJSON_GetStringValue(hc_get(bundle, "text/plain"));
     if (plain)
         hc_value_put_text(out, plain, MAX_TEXT);
     cJSON_ArrayForEach(form, bundle)
     {
+        if (shown++ == MAX_FORMS)
+            break;
         if (!is(form, "text/plain") && !put_form(out, j, form, room))
             hc_html(&others, "%s%s", others.len ? ", " : "", form->string);
     }
