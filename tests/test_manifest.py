@@ -357,5 +357,5 @@ def test_samples_say_what_was_used_when(base_tree):
     times, cpu = [s["t"] for s in samples], [s["cpu"] for s in samples]
     assert times == sorted(times) and 0.05 < times[0] and times[-1] <= usage["wall"]
     assert cpu == sorted(cpu) and cpu[-1] > 0
-    assert samples[-1]["memory"] > 60 << 20 and max(s["memory"] for s in samples) <= usage["memory_peak"]
+    assert 60 << 20 < max(s["memory"] for s in samples) <= usage["memory_peak"]  # the last may be of a process that is going
     assert max(s["pids"] for s in samples) >= 1
