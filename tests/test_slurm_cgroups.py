@@ -37,7 +37,7 @@ def test_cells_are_in_their_jobs_cgroup_and_none_is_left_after_it():
     user = cells.ordinary()
     hooks = {name: slurms.SCRIPTS / path for name, path in (("Prolog", "prolog"), ("Epilog", "epilog"), ("TaskProlog", "task-prolog"))}
     with slurms.Cluster(user, cgroups=True, **hooks) as cluster:
-        job = cluster.submit(LOOKS_AND_LEAVES_A_CELL.format(tree=cells.tree_path("base")), "--mem=300M", "-o", "out")
+        job = cluster.submit(LOOKS_AND_LEAVES_A_CELL.format(tree=cells.tree_path("base")), "--mem=300M", "-o", "out", "-e", "err")
         assert cluster.wait_for_end(job) == {str(job): ("COMPLETED", "n1")}
         place, ready, limit, *leaves = (cluster.shared / "out").read_text().splitlines()
         assert place.startswith(f"0::/system.slice/n1_slurmstepd.scope/job_{job}/")
