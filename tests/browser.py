@@ -29,6 +29,7 @@ class Browser:
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network", "Security"):
             self.call(f"{domain}.enable")
+        self.call("Page.setLifecycleEventsEnabled", enabled=True)
 
     # ---- messages ----
 
@@ -59,8 +60,8 @@ class Browser:
             self.events.append((message["method"], message["params"]))
         return message
 
-    def wait(self, method):
-        while not any(name == method for name, _ in self.events):
+    def wait(self, method, **wanted):
+        while not any(name == method and wanted.items() <= event.items() for name, event in self.events):
             self._read()
 
     # ---- pages ----
@@ -71,8 +72,9 @@ class Browser:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.events.clear()
-        assert "errorText" not in self.call("Page.navigate", url=f"file://{path}")
-        self.wait("Page.loadEventFired")
+        begun = self.call("Page.navigate", url=f"file://{path}")
+        assert "errorText" not in begun, begun
+        self.wait("Page.lifecycleEvent", name="load", loaderId=begun["loaderId"])
 
     def evaluate(self, expression):
         """By the debugger, which no policy of the page's binds."""
