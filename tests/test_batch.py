@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import cells
+import daemons
 
 BOUNDS = ["--timeout", f"{20 * cells.SLOWNESS:g}s", "--memory", cells.BOUNDS["--memory"]]
 
@@ -22,8 +23,9 @@ BOUNDS = ["--timeout", f"{20 * cells.SLOWNESS:g}s", "--memory", cells.BOUNDS["--
 class Batch:
     """A directory with a file of jobs, and what is made of them in "out"."""
 
-    def __init__(self, *jobs, user=None):
+    def __init__(self, *jobs, user=None, tree=None):
         self.user = user or cells.caller()
+        self.tree = tree or cells.tree_path("base")
         self.folder = cells.new_directory(self.user)
         self.out = self.folder / "out"
         self.jobs = self.folder / "jobs.jsonl"
@@ -36,7 +38,7 @@ class Batch:
         self.jobs.write_bytes(b"".join(line + b"\n" for line in lines))
 
     def command(self, *options, jobs=None):
-        return [cells.HOTCELL, "batch", "-o", str(self.out), "-t", cells.tree_path("base"), *BOUNDS, *options, str(jobs or self.jobs)]
+        return [cells.HOTCELL, "batch", "-o", str(self.out), "-t", self.tree, *BOUNDS, *options, str(jobs or self.jobs)]
 
     def arguments(self, env=None):
         return {"cwd": self.folder, "env": {**self.user.environment(), **(env or {})}, **self.user.popen_arguments()}
@@ -384,6 +386,55 @@ def test_cells_go_with_the_batch():
     process.kill()
     process.communicate()
     cells.wait_until("all of them gone", lambda: not any(Path(f"/proc/{pid}/cmdline").exists() for pid in found))
+
+
+# ---- by a daemon ----
+
+def test_a_daemon_runs_the_jobs_where_there_is_one(daemons_user):
+    with daemons.Daemon(daemons_user, config={"workers": 2}) as d:
+        b = Batch(*[f"print({i})" for i in range(6)], {"code": "open('f', 'w').write('kept')", "job_id": "keeps"}, "1 / 0",
+                  {"code": "1", "policy": "no-such-policy"}, user=d.user, tree="base")
+        done = b.run(env={"HOTCELL_SOCKET": str(d.socket)})
+        assert done.returncode == 78, done
+        assert b.statuses() == {**{line: "ok" for line in range(1, 8)}, 8: "error", 9: "invalid"}
+        by_line = {result["line"]: result for result in b.results()}
+        assert by_line[3]["manifest"]["stdout"]["text"] == "2\n" and by_line[3]["output_dir"] is None
+        assert by_line[7]["job_id"] == "keeps" and by_line[7]["output_dir"] == "jobs/keeps"
+        assert (b.out / "jobs" / "keeps" / "f").read_text() == "kept"
+        assert by_line[1]["manifest"]["tenant"] is not None, "no daemon ran it"
+        assert b.summary()["usage"]["cpu"] > 0
+        assert d.end() == 0, d.log
+
+
+def test_without_a_daemon_that_was_asked_for_nothing_is_begun(tmp_path):
+    b = Batch("print(1)", tree="base")
+    env = {"HOTCELL_SOCKET": str(tmp_path / "none")}
+    done = b.run("--retry", "1", env=env)
+    assert done.returncode == 69, done
+    result = b.results()[0]
+    assert (result["status"], result["attempts"], result["exit_code"]) == ("launch_failed", 2, 69)
+    done = b.run("--resume", "--rerun", "launch_failed", "--warm=try", env=env)
+    assert done.returncode == 0 and b.statuses() == {1: "ok"}
+    assert b.results()[0]["attempts"] == 3
+
+
+# ---- what is shown ----
+
+def test_a_terminal_has_a_bar_and_nothing_else_has_one():
+    b = Batch("import time; time.sleep(1)")
+    ours, theirs = os.openpty()
+    process = subprocess.Popen(b.command(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs, **b.arguments())
+    os.close(theirs)
+    text = b""
+    with open(ours, "rb", buffering=0) as terminal:
+        try:
+            while chunk := terminal.read(4096):
+                text += chunk
+        except OSError:  # the other side is gone
+            pass
+    assert process.wait() == 0
+    assert b"\r[" in text and b"0 ended, 0 not ok" in text and b"in this run" in text
+    assert "\r" not in Batch("print(1)").run().stderr
 
 
 # ---- shards ----

@@ -21,13 +21,19 @@ struct hc_batch_options {
     bool rerun[HC_BATCH_STATUSES];
 };
 
+enum hc_batch_where {
+    HC_BATCH_HERE,   /* in cells of this process's workers */
+    HC_BATCH_TRY,    /* by a daemon, if there is one that can take the job */
+    HC_BATCH_DAEMON, /* by a daemon */
+};
+
 struct hc_batch {
     const struct hc_batch_options *asked;
     const struct hc_job *given; /* what the command line says of all jobs: its output_dir is the batch's */
     const char *output_dir;
     int cancel_fd; /* a signalfd */
-    bool remote;   /* a daemon runs the jobs */
-    int signal;    /* filled: which one ended it; 0 */
+    enum hc_batch_where where;
+    int signal; /* filled: which one ended it; 0 */
 };
 
 /* The exit status, or -1. */

@@ -109,3 +109,10 @@ int hc_result_parse(struct hc_result *r, const char *name, const char *text, siz
     hc_json_finish(&j);
     return rc;
 }
+
+void hc_result_read_usage(struct hc_result *r, const char *manifest, size_t len)
+{
+    cJSON *root = cJSON_ParseWithLength(manifest, len);
+    read_usage(r, root);
+    cJSON_Delete(root);
+}

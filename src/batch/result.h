@@ -40,6 +40,9 @@ void hc_result_print(struct hc_buf *out, const struct hc_result *r, const char *
 int hc_result_parse(struct hc_result *r, const char *name, const char *text, size_t len,
                     struct hc_error *err);
 
+/* Of a manifest's text, what counts here of its usage. */
+void hc_result_read_usage(struct hc_result *r, const char *manifest, size_t len);
+
 /* ---- the whole ---- */
 
 #define HC_TALLY_BUCKETS 640 /* of times: sixteen for each power of two */

@@ -8,6 +8,7 @@
 #include "cell/warm.h"
 #include "batch/folder.h"
 #include "client/remote.h"
+#include "spec/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -250,6 +251,78 @@ static int run_local(struct work *w, struct item *it, struct hc_error *err)
     return run_here(w, it, err);
 }
 
+/* ---- by a daemon ---- */
+
+/* The daemon numbers its jobs itself; in the account of this one its ID is what the batch has. */
+static int ask_daemon(struct work *w, struct item *it, struct hc_manifest *m, struct hc_buf *text,
+                      struct hc_error *err)
+{
+    struct hc_remote remote = {
+        .job = &it->job,
+        .pass_stdout = -1,
+        .pass_stderr = -1,
+        .cancel_fd = w->cancel_fd,
+        .default_dir = HC_BATCH_JOBS,
+        .default_at = w->dir,
+        .default_name = it->task->job_id,
+    };
+    struct hc_result *r = &it->answer->result;
+    char *id = it->job.job_id;
+    it->job.job_id = NULL;
+    int rc = hc_remote_run(&remote, m, text, err);
+    it->job.job_id = id;
+    if (it->job.output_dir)
+        (void)snprintf(r->output_dir, sizeof r->output_dir, "%s", it->job.output_dir);
+    else if (remote.kept)
+        (void)snprintf(r->output_dir, sizeof r->output_dir, HC_BATCH_JOBS "/%s", it->task->job_id);
+    return rc;
+}
+
+/* No manifest. Where the connection was lost, or what the job left could not be fetched, it may have been
+ * run. */
+static void say_no_account(struct item *it, const struct hc_error *err)
+{
+    say_failure(it, err);
+    if (err->exit == HC_EXIT_INTERNAL)
+        it->answer->result.status = HC_BATCH_OUTCOME_UNKNOWN;
+    it->answer->not_started = err->exit == HC_EXIT_UNAVAILABLE;
+}
+
+static void say_account(struct item *it, const struct hc_manifest *m, struct hc_buf *text)
+{
+    struct hc_result *r = &it->answer->result;
+    struct hc_error lost;
+    r->status = (int)m->status;
+    r->exit_code = m->exit_code;
+    (void)snprintf(r->reason, sizeof r->reason, "%s", m->reason);
+    if (hc_json_canonical(text->data, text->len, NULL, &it->manifest, &lost) < 0)
+        hc_buf_finish(&it->manifest);
+    hc_result_read_usage(r, it->manifest.data ? it->manifest.data : "", it->manifest.len);
+}
+
+/* 1: nothing has begun, as there is no daemon, or the job is not for one. */
+static int run_remote(struct work *w, struct item *it, struct hc_error *err)
+{
+    struct hc_manifest *m = calloc(1, sizeof *m);
+    hc_autobuf text = {0};
+    if (!m)
+        return hc_fail(err, ENOMEM, "run");
+    int rc = ask_daemon(w, it, m, &text, err);
+    if (rc == 0)
+        say_account(it, m, &text);
+    else if (rc < 0 || w->batch->where == HC_BATCH_DAEMON)
+        say_no_account(it, err);
+    hc_manifest_finish(m);
+    free(m);
+    return rc > 0;
+}
+
+static int run_item(struct work *w, struct item *it, struct hc_error *err)
+{
+    int rc = w->batch->where == HC_BATCH_HERE ? 1 : run_remote(w, it, err);
+    return rc > 0 && w->batch->where != HC_BATCH_DAEMON ? run_local(w, it, err) : rc < 0 ? -1 : 0;
+}
+
 static int read_task(struct work *w, struct item *it, int fd, struct hc_error *err)
 {
     hc_autobuf text = {0};
@@ -288,7 +361,7 @@ static int serve(struct work *w, int socket, const struct hc_task *task, int fd,
     struct hc_error failed;
     memcpy(answer.result.job_id, task->job_id, sizeof answer.result.job_id);
     if (forget_attempt(w, &it, &failed) < 0 || read_task(w, &it, fd, &failed) < 0 ||
-        run_local(w, &it, &failed) < 0)
+        run_item(w, &it, &failed) < 0)
         say_failure(&it, &failed);
     hc_autofd result = print_result(&it, err);
     int rc = result < 0 ? -1 : hc_batch_send(socket, &answer, sizeof answer, result, err);

@@ -29,6 +29,7 @@ static const char help_head[] =
     "      --fail-fast           begin no more after one that is not ok\n"
     "      --max-failures N      .. after so many\n"
     "      --shard K/N           only every Nth line, from the Kth on\n"
+    "      --warm[=yes|no|try]   have hotcelld run them; no: in warm cells of its own (HOTCELL_SOCKET)\n"
     "  -p, --policy POLICY       for all jobs: a name, or a path with a slash\n"
     "      --sign KEYFILE, --seed N, --persist-code, --label NAME=VALUE, --tenant NAME\n"
     "                            for all jobs, as in hotcell run\n\n"
@@ -58,6 +59,8 @@ static int check_tree(const struct hc_request *q, struct hc_error *err)
 
 static int serve(struct hc_request *q, struct hc_error *err)
 {
+    static const enum hc_batch_where where[] = {
+        [HC_WARM_NO] = HC_BATCH_HERE, [HC_WARM_TRY] = HC_BATCH_TRY, [HC_WARM_YES] = HC_BATCH_DAEMON};
     const struct hc_batch_options *asked = q->batch;
     bool rerun = wants_any(asked->rerun);
     if (rerun && !asked->resume)
@@ -73,6 +76,7 @@ static int serve(struct hc_request *q, struct hc_error *err)
         .given = &q->job,
         .output_dir = q->job.output_dir ? q->job.output_dir : DEFAULT_DIR,
         .cancel_fd = cancel,
+        .where = where[q->warm],
     };
     int status = hc_batch_serve(&batch, err);
     if (status >= 0)

@@ -83,7 +83,7 @@ static const struct {
     {{"step", required_argument, NULL, OPT_STEP}, OF_RUN},
     {{"wait", no_argument, NULL, OPT_WAIT}, OF_RUN},
     {{"json", no_argument, NULL, OPT_JSON}, OF_RUN | OF_CHECK | OF_BATCH},
-    {{"warm", optional_argument, NULL, OPT_WARM}, OF_RUN},
+    {{"warm", optional_argument, NULL, OPT_WARM}, OF_RUN | OF_BATCH},
     {{"tool", required_argument, NULL, OPT_TOOL}, OF_RUN | OF_SESSION | OF_SERVE},
     {{"tool-fd", required_argument, NULL, OPT_TOOL_FD}, OF_RUN | OF_SESSION},
     {{"jobs", required_argument, NULL, OPT_JOBS}, OF_SERVE | OF_BATCH},
@@ -440,7 +440,7 @@ static int prepare(struct hc_request *q, int argc, char **argv, const struct opt
                    struct hc_error *err)
 {
     const char *file = q->spec || q->live ? NULL : argv[optind];
-    const char *socket = q->check || q->live ? NULL : getenv("HOTCELL_SOCKET");
+    const char *socket = q->check || (q->live && !q->batch) ? NULL : getenv("HOTCELL_SOCKET");
     q->warm = socket && *socket ? HC_WARM_YES : HC_WARM_NO;
     if (q->spec && read_spec(q, err) < 0)
         return -1;

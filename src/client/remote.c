@@ -139,8 +139,9 @@ static int open_named(struct remote *r, struct hc_error *err)
 
 static int choose_default(struct remote *r, struct hc_error *err)
 {
-    int n = snprintf(r->dest.path, sizeof r->dest.path, "%s/%s", r->asked->default_dir,
-                     job_path(r) + strlen(JOBS "/"));
+    const struct hc_remote *a = r->asked;
+    const char *name = a->default_name ? a->default_name : job_path(r) + strlen(JOBS "/");
+    int n = snprintf(r->dest.path, sizeof r->dest.path, "%s/%s", a->default_dir, name);
     return n < 0 || n >= (int)sizeof r->dest.path ? hc_fail(err, ENAMETOOLONG, "output directory") : 0;
 }
 
@@ -204,7 +205,7 @@ int hc_remote_run(struct hc_remote *asked, struct hc_manifest *m, struct hc_buf 
                    .cancel_fd = asked->cancel_fd,
                    .call = take_call},
         .desk = {.ours = -1, .theirs = -1},
-        .dest.fd = -1,
+        .dest = {.fd = -1, .at = asked->default_at},
     };
     r.stream.desk = &r.desk;
     hc_autofd fd = begin(&r, err);
@@ -212,6 +213,7 @@ int hc_remote_run(struct hc_remote *asked, struct hc_manifest *m, struct hc_buf 
         return fd == -2 ? 1 : -1;
     int rc = run(&r, fd, m, text, err);
     asked->cut = r.stream.out.cut || r.stream.err.cut;
+    asked->kept = r.dest.fd >= 0;
     hc_desk_close(&r.desk);
     hc_dest_finish(&r.dest);
     hc_answer_finish(&r.answer);

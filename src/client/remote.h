@@ -10,6 +10,9 @@ struct hc_remote {
     int pass_stdout, pass_stderr; /* the guest's output as it comes; -1: only into the manifest */
     int cancel_fd;                /* readable: cancel the job. -1: none */
     const char *default_dir;      /* parent of the output directory if the job names none */
+    int default_at;               /* the directory that it is relative to; 0: the current one */
+    const char *default_name;     /* of the output directory in it; NULL: the daemon's ID of the job */
+    bool kept;                    /* filled: there is an output directory */
     bool cut;                     /* filled: the daemon has left some output out */
 };
 
