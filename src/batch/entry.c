@@ -94,7 +94,7 @@ static int take_id(const struct hc_json *j, struct hc_entry *e, struct hc_error 
 static int parse_batch(const struct hc_json *j, struct hc_entry *e, struct hc_error *err)
 {
     const cJSON *b = member(j->root, "batch");
-    int64_t version;
+    int64_t version = 0;
     if (take_number(j, b, "version", 1, &version, err) < 0)
         return -1;
     if (version != HC_BATCH_VERSION)
