@@ -19,7 +19,7 @@
 
 /* As hotcelld has them by default; each interpreter may take 128 MiB. */
 static const struct hc_warm_rules warm_rules = {
-    .most = 4, .cells = 1000, .age_ms = 3600 * 1000, .idle_ms = 3600 * 1000};
+    .most = 4, .wanted = HC_WARM_WANTED, .cells = 1000, .age_ms = 3600 * 1000, .idle_ms = 3600 * 1000};
 
 /* ---- messages ---- */
 
@@ -141,6 +141,7 @@ struct work {
     const char *jobs_dir; /* DIR/jobs */
     struct hc_known_list known;
     struct hc_warm warm;
+    bool begun; /* there was a job */
 };
 
 /* One of them. */
@@ -191,6 +192,19 @@ static int write_manifest(struct item *it, struct hc_run *run, struct hc_manifes
         return rc < 0 ? -1 : hc_fail(err, 0, "%s", lost.text);
     }
     return rc;
+}
+
+/* The first job is taken for one of many that are alike: it finds an interpreter already. */
+static void prepare(struct work *w, const struct item *it)
+{
+    struct hc_warm_slot *slot;
+    if (w->begun)
+        return;
+    w->begun = true;
+    w->warm.rules.wanted = 1;
+    if (!hc_warm_take(&w->warm, &it->job, it->policy, &slot) && slot)
+        hc_warm_settle(&w->warm, slot, it->policy, 0);
+    w->warm.rules.wanted = HC_WARM_WANTED;
 }
 
 static int run_here(struct work *w, struct item *it, struct hc_error *err)
@@ -248,6 +262,7 @@ static int run_local(struct work *w, struct item *it, struct hc_error *err)
     if ((it->job.sign && hc_key_read(it->job.sign, &it->key, err) < 0) ||
         hc_known_find(&w->known, &it->job, &it->policy, err) < 0 || choose_dir(w, it, err) < 0)
         return -1;
+    prepare(w, it);
     return run_here(w, it, err);
 }
 

@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <string.h>
 
-#define WANTED   2     /* times that somebody asked, before a zygote is started */
 #define PAUSE_MS 60000 /* after so many failures in a row: */
 #define FAILURES 2
 
@@ -140,7 +139,7 @@ static bool is_used_up(const struct hc_warm *w, const struct hc_warm_slot *s)
 static int begin(struct hc_warm *w, struct hc_warm_slot *s, struct hc_known *known, int64_t weight)
 {
     struct hc_error err;
-    if (s->asked < WANTED || now_ms() < s->not_before)
+    if (s->asked < w->rules.wanted || now_ms() < s->not_before)
         return -1;
     s->known = hc_known_hold(known);
     if (hc_zygote_start(&s->zygote, &known->policy, s->tenant[0] ? s->tenant : NULL, weight, &err) < 0) {

@@ -24,8 +24,10 @@ struct hc_warm_slot {
 };
 
 /* How many at most (0: every job is run cold), and when a zygote is replaced by another or ends. */
+#define HC_WARM_WANTED 2 /* times that somebody asked, before a zygote is started; usually */
 struct hc_warm_rules {
     size_t most;
+    int64_t wanted;
     int64_t cells, age_ms, idle_ms;
 };
 
