@@ -49,7 +49,7 @@ static int check_tree(const struct hc_request *q, struct hc_error *err)
     bool given = false;
     for (size_t i = 0; i < q->job.override_count; i++)
         given |= strcmp(q->job.overrides[i].opt->path, "tree") == 0;
-    if (!given)
+    if (!given || q->warm != HC_WARM_NO) /* a daemon has trees of its own */
         return 0;
     struct hc_tree tree;
     int rc = hc_tree_open(&tree, q->policy.tree, err);
