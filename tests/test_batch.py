@@ -81,6 +81,13 @@ def children(pid):
         return []
 
 
+def command_name(pid):
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return None
+
+
 def descendants(pid):
     found, queue = [], [pid]
     while queue:
@@ -120,11 +127,17 @@ def test_the_summary_counts_them():
     assert "in this run" in done.stderr and "invalid          1" in done.stderr
 
 
-def test_jobs_after_the_first_ones_run_in_warm_cells():
-    b = Batch(*["print(1)"] * 12)
-    assert b.run("--jobs", "1").returncode == 0
-    builds = [result["manifest"]["timing"]["build"] for result in b.results()]
-    assert min(builds[4:]) < min(builds[:2]), builds
+def test_jobs_run_in_warm_cells():
+    b = Batch("print(1)", "while True: pass")
+    process = b.start("--jobs", "1", "--timeout", "600s")
+    cells.wait_until("the second job", lambda: b.started() == [1, 2])
+    zygotes = [pid for pid in descendants(process.pid) if command_name(pid) == "hotcell-zygote"]
+    assert len(zygotes) == 1
+    cells.wait_until("its cell, which is a copy", lambda: descendants(zygotes[0]))
+    others = set(descendants(process.pid)) - set(descendants(zygotes[0])) - {zygotes[0]}
+    process.kill()
+    process.communicate()
+    assert len(others) <= 3, "a syncer, a worker, and the cell that the zygote is in"
 
 
 @pytest.mark.parametrize("line, message", [
