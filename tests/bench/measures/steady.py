@@ -55,7 +55,7 @@ def compare(bench, name):
     for who in (PLAIN, OURS):
         if who in skipped:
             raise Failed(f"{who}: {skipped[who]}")
-    found = bench.rounds(held, bench.times(15, 1), warmup=0)
+    found = bench.rounds(held, bench.times(21, 1), warmup=0)
     section = bench.comparison(name, found, base=PLAIN, goals={OURS: goal} if goal else {}, skipped=skipped, about=about)
     return bench.with_processor(section, busy)
 
