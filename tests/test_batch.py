@@ -523,6 +523,9 @@ def test_jobs_of_one_name_in_two_shards_are_not_merged():
         assert part.run("--shard", f"{k}/2", jobs=whole.jobs).returncode == 0
     _, done = merge(*parts)
     assert done.returncode == 65 and "the job_id 'same' is that of lines 1 and 2" in done.stderr
+    some, done = merge(*parts, options=["--partial"])
+    assert done.returncode == 0 and "line 2 is left out: its job_id 'same' is that of line 1" in done.stderr
+    assert some.statuses() == {1: "ok"} and some.summary()["ended"] == 1 and not some.summary()["complete"]
 
 
 def test_an_unfinished_shard_is_not_merged():

@@ -128,23 +128,40 @@ static int read_journal(struct merge *m, size_t i, struct hc_error *err)
     return rc < 0 ? -1 : 0;
 }
 
+/* What jobs have left is kept by job_id, so that two of the same cannot both be there. 1: this one is left
+ * out. */
+static int check_id(struct merge *m, const struct hc_result *r, struct hc_error *err)
+{
+    int64_t first;
+    if (!*r->job_id || r->status == HC_BATCH_INVALID)
+        return 0;
+    if (hc_seen_put(&m->seen, r->job_id, r->line, &first, err) < 0)
+        return -1;
+    if (first == r->line)
+        return 0;
+    if (!m->partial)
+        return hc_fail_as(
+            err, HC_EXIT_DATA, 0,
+            "the job_id '%.64s' is that of lines %lld and %lld (--partial leaves line %lld out)", r->job_id,
+            (long long)MIN(first, r->line), (long long)MAX(first, r->line), (long long)r->line);
+    hc_warn("line %lld is left out: its job_id '%.64s' is that of line %lld", (long long)r->line, r->job_id,
+            (long long)first);
+    return 1;
+}
+
 static int take_result(struct merge *m, size_t i, const struct hc_line *line, int64_t at,
                        struct hc_error *err)
 {
     struct hc_result r;
-    int64_t first;
     const struct row row = {.at = at, .len = (uint32_t)line->len, .from = (uint32_t)i + 1};
-    if (hc_result_parse(&r, HC_BATCH_RESULTS, line->text, line->len, err) < 0 ||
-        add_row(m, r.line, &row, err) < 0)
+    if (hc_result_parse(&r, HC_BATCH_RESULTS, line->text, line->len, err) < 0)
+        return -1;
+    int out = check_id(m, &r, err);
+    if (out != 0)
+        return out < 0 ? -1 : 0;
+    if (add_row(m, r.line, &row, err) < 0)
         return -1;
     hc_tally_add(&m->tally, &r);
-    if (!*r.job_id || r.status == HC_BATCH_INVALID)
-        return 0;
-    if (hc_seen_put(&m->seen, r.job_id, r.line, &first, err) < 0)
-        return -1;
-    if (first != r.line)
-        return hc_fail_as(err, HC_EXIT_DATA, 0, "the job_id '%.64s' is that of lines %lld and %lld", r.job_id,
-                          (long long)MIN(first, r.line), (long long)MAX(first, r.line));
     return 0;
 }
 
