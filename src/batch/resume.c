@@ -46,21 +46,21 @@ struct hc_open_line *hc_past_find(const struct hc_past *past, int64_t line)
     return bsearch(&key, past->open, past->open_count, sizeof key, compare_open);
 }
 
-/* While the journal is read they are few: no more than run at once, for each run, and those that are to be
- * run again; of what was begun last the last ones. */
+/* Those whose results are taken out may be many, and are sorted; those that the journal adds are few: no more
+ * than run at once, for each run. */
 static struct hc_open_line *look_up(struct hc_past *past, int64_t line)
 {
-    for (size_t i = past->open_count; i-- > 0;)
+    const struct hc_open_line key = {.line = line};
+    for (size_t i = past->open_count; i-- > past->sorted;)
         if (past->open[i].line == line)
             return &past->open[i];
-    return NULL;
+    if (past->sorted == 0)
+        return NULL;
+    return bsearch(&key, past->open, past->sorted, sizeof key, compare_open);
 }
 
-static struct hc_open_line *open_line(struct hc_past *past, int64_t line)
+static struct hc_open_line *add_open(struct hc_past *past, int64_t line)
 {
-    struct hc_open_line *there = look_up(past, line);
-    if (there)
-        return there;
     if (past->open_count == past->open_room) {
         size_t room = past->open_room ? past->open_room * 2 : 64;
         struct hc_open_line *more = realloc(past->open, room * sizeof *more);
@@ -69,9 +69,22 @@ static struct hc_open_line *open_line(struct hc_past *past, int64_t line)
         past->open = more;
         past->open_room = room;
     }
-    there = &past->open[past->open_count++];
-    *there = (struct hc_open_line){.line = line};
-    return there;
+    struct hc_open_line *added = &past->open[past->open_count++];
+    *added = (struct hc_open_line){.line = line};
+    return added;
+}
+
+static struct hc_open_line *open_line(struct hc_past *past, int64_t line)
+{
+    struct hc_open_line *there = look_up(past, line);
+    return there ? there : add_open(past, line);
+}
+
+static void sort_open(struct hc_past *past)
+{
+    if (past->open_count)
+        qsort(past->open, past->open_count, sizeof *past->open, compare_open);
+    past->sorted = past->open_count;
 }
 
 static int keep(struct hc_past *past, int64_t line, int64_t at, size_t len)
@@ -249,7 +262,7 @@ static int take_result(struct loading *l, const struct hc_result *r, struct hc_e
 
 static int drop_result(struct loading *l, const struct hc_result *r, struct hc_error *err)
 {
-    struct hc_open_line *open = open_line(l->past, r->line);
+    struct hc_open_line *open = add_open(l->past, r->line);
     if (!open)
         return hc_fail(err, ENOMEM, "%s", l->name);
     *open = (struct hc_open_line){.line = r->line, .attempt = r->attempts, .started = true, .again = true};
@@ -370,10 +383,10 @@ static int load(struct loading *l, char *results, struct hc_error *err)
     if ((wants_any(l->rerun) ? read_and_drop(l, err) : read_results(l, -1, err)) < 0)
         return -1;
     l->name = journal;
+    sort_open(l->past);
     if (read_journal(l, err) < 0 || take_kept(l, err) < 0)
         return -1;
-    if (l->past->open_count)
-        qsort(l->past->open, l->past->open_count, sizeof *l->past->open, compare_open);
+    sort_open(l->past);
     if (l->past->kept_count)
         qsort(l->past->kept, l->past->kept_count, sizeof *l->past->kept, compare_kept);
     l->folder->journal_bytes = lseek(l->folder->journal, 0, SEEK_END);

@@ -22,13 +22,13 @@ struct hc_kept {
 };
 
 struct hc_past {
-    bool any;                  /* there was an earlier run */
-    struct hc_entry last;      /* the batch, as its last run has begun it */
-    struct hc_entry read;      /* the furthest line that was begun; line 0: none */
-    struct hc_lineset done;    /* results, and lines without a job: by hc_shard_index */
-    struct hc_open_line *open; /* sorted by line */
-    size_t open_count, open_room;
-    struct hc_kept *kept; /* sorted by line */
+    bool any;                             /* there was an earlier run */
+    struct hc_entry last;                 /* the batch, as its last run has begun it */
+    struct hc_entry read;                 /* the furthest line that was begun; line 0: none */
+    struct hc_lineset done;               /* results, and lines without a job: by hc_shard_index */
+    struct hc_open_line *open;            /* sorted by line */
+    size_t open_count, open_room, sorted; /* sorted: so many at its beginning */
+    struct hc_kept *kept;                 /* sorted by line */
     size_t kept_count, kept_room;
     int64_t dropped; /* results that were taken out, for their lines to be run again */
     int copy;        /* of the results, without those; -1: none is needed. Owned */
