@@ -7,6 +7,7 @@ import os
 import pty
 import random
 import re
+import resource
 import signal
 import subprocess
 import termios
@@ -568,6 +569,56 @@ def test_what_is_in_the_way_is_not_followed():
         assert target.read_text() == "mine"
         (b.out / name).unlink()
         (b.out / "journal.jsonl").unlink(missing_ok=True)
+
+
+def forged(result, lines=1):
+    """A directory as of a batch with one job, whose result is this, and another directory beside it."""
+    b = Batch("print(1)")
+    b.out.mkdir()
+    first = {"version": 1, "started": "", "boot": "", "shard": 1, "shards": 1, "ordered": False, "merged": False}
+    whole = {"line": 1, "job_id": "a", "status": "ok", "exit_code": 0, "reason": "", "attempts": 1, "output_dir": None, "manifest": None}
+    (b.out / "journal.jsonl").write_text(json.dumps({"batch": first}) + "\n")
+    (b.out / "results.jsonl").write_text(json.dumps(whole | result) + "\n")
+    (b.out / "summary.json").write_text(json.dumps({"lines": lines, "complete": True}))
+    (b.out / "jobs").mkdir()
+    (b.folder / "other").mkdir()
+    (b.folder / "other" / "planted").write_text("text")
+    return b
+
+
+@pytest.mark.parametrize("job_id", ["../../other", "..", ".", "/etc"])
+def test_what_says_to_be_a_job_is_not_copied_from_or_to_elsewhere(job_id):
+    b = forged({"job_id": job_id, "output_dir": f"jobs/{job_id}"})
+    out, done = merge(b)
+    assert done.returncode == 65 and "job_id: expected an ID" in done.stderr, done
+    assert [path.name for path in out.folder.iterdir() if path.name not in ("out", "jobs.jsonl")] == []
+    done = b.run("--resume")
+    assert done.returncode == 65 and "job_id: expected an ID" in done.stderr, done
+
+
+@pytest.mark.parametrize("line, lines", [(10 ** 11, 1), (8 * 10 ** 15, 1), (1, 8 * 10 ** 15)])
+def test_what_says_to_be_a_far_line_costs_neither_time_nor_memory(line, lines):
+    b = forged({"line": line}, lines)
+    _, done = merge(b)
+    assert done.returncode == 65 and re.search("lines have no result: [12], |there is no line", done.stderr), done
+    out, done = merge(b, options=["--partial"])
+    assert done.returncode == (0 if line < 10 ** 15 else 65) and len(out.results()) == (done.returncode == 0), done
+    if line > 1:
+        done = b.run("--resume", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)))
+        assert done.returncode == 65 and f"results.jsonl: line {line}, which has not been begun" in done.stderr, done
+
+
+def test_no_job_puts_its_results_where_the_batch_has_its_own():
+    forge = "".join(f'open("/output/{name}", "w").write("forged");' for name in ("results.jsonl", "journal.jsonl", "manifest.json", "mine"))
+    b = Batch({"code": "open('/output/mine', 'w').write('mine')", "job_id": "neighbour"}, {"code": forge, "output_dir": "out"},
+              {"code": forge, "output_dir": "link/jobs/neighbour"}, {"code": forge, "output_dir": "beside"})
+    (b.folder / "link").symlink_to("out")
+    done = b.run("--jobs", "1")
+    assert done.returncode == 65, done
+    assert b.statuses() == {1: "ok", 2: "invalid", 3: "invalid", 4: "ok"}
+    assert all("is in the directory of the batch" in result["reason"] for result in b.results()[1:3]), b.results()
+    assert b.journal()[0]["batch"]["shards"] == 1 and not (b.out / "mine").exists()
+    assert (b.out / "jobs" / "neighbour" / "mine").read_text() == "mine"
 
 
 @pytest.mark.parametrize("name, text", [

@@ -64,7 +64,19 @@ static int put_row(struct merge *m, int64_t line, const struct row *row, struct 
 {
     ssize_t n = pwrite(m->index, row, sizeof *row, (off_t)line * (off_t)sizeof *row);
     m->last = MAX(m->last, line);
+    if (n < 0 && errno == EFBIG)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "there is no line %lld", (long long)line);
     return n == (ssize_t)sizeof *row ? 0 : hc_fail(err, n < 0 ? errno : EIO, "merge");
+}
+
+/* The first from `line` on that may be known; what a shard says of far lines costs no time. */
+static int64_t next_row(const struct merge *m, int64_t line)
+{
+    const int64_t size = (int64_t)sizeof(struct row);
+    off_t at = lseek(m->index, line * size, SEEK_DATA);
+    if (at < 0)
+        return errno == ENXIO ? m->last + 1 : line;
+    return MIN(MAX(at / size, line), m->last + 1);
 }
 
 static int add_row(struct merge *m, int64_t line, const struct row *row, struct hc_error *err)
@@ -246,18 +258,18 @@ static int check_parts(const struct merge *m, struct hc_error *err)
 static int check_lines(struct merge *m, struct hc_error *err)
 {
     char named[NAMED * 24] = "";
-    int64_t missing = 0;
+    int64_t missing = 0, next;
     for (size_t i = 0; i < m->count; i++)
         m->last = MAX(m->last, m->parts[i].lines);
-    for (int64_t line = 1; line <= m->last && !m->partial; line++) {
+    for (int64_t line = 1; line <= m->last && !m->partial; line = next) {
         struct row row;
         if (get_row(m, line, &row, err) < 0)
             return -1;
-        if (row.from)
-            continue;
-        if (missing++ < NAMED)
+        next = row.from ? line + 1 : next_row(m, line + 1);
+        for (int64_t i = line; !row.from && i < next && missing + (i - line) < NAMED; i++)
             (void)snprintf(named + strlen(named), sizeof named - strlen(named), "%s%lld", *named ? ", " : "",
-                           (long long)line);
+                           (long long)i);
+        missing += row.from ? 0 : next - line;
     }
     if (missing)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "%lld lines have no result: %s%s (--partial leaves them out)",
@@ -372,10 +384,11 @@ static int write_all(struct merge *m, struct hc_error *err)
     hc_stamp_text(hc_stamp_ahead(), e.started);
     if (hc_folder_note(&m->out, &e, NULL, 0, NULL, err) < 0)
         return -1;
-    for (int64_t line = 1; line <= m->last; line++) {
+    for (int64_t line = 1, next; line <= m->last; line = next) {
         struct row row;
         if (get_row(m, line, &row, err) < 0)
             return -1;
+        next = row.from ? line + 1 : next_row(m, line + 1);
         if (row.from == BLANK && write_blank(m, line, err) < 0)
             return -1;
         if (row.from && row.from != BLANK && write_line(m, &row, err) < 0)

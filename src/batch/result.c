@@ -2,6 +2,7 @@
 
 #include "spec/json.h"
 #include "spec/manifest.h"
+#include "spec/names.h"
 
 #include <string.h>
 
@@ -106,6 +107,9 @@ int hc_result_parse(struct hc_result *r, const char *name, const char *text, siz
     int rc = 0;
     if (r->line < 1 || r->status < 0)
         rc = hc_json_fail(&j, j.root, false, err, "expected the result of a batch's line");
+    else if (*r->job_id && !hc_is_id(r->job_id, 64)) /* it names a directory */
+        rc = hc_json_fail(&j, cJSON_GetObjectItemCaseSensitive(j.root, "job_id"), false, err,
+                          "job_id: expected an ID");
     hc_json_finish(&j);
     return rc;
 }

@@ -109,7 +109,8 @@ struct loading {
     const bool *rerun;
     struct hc_seen *seen;
     struct hc_tally *tally;
-    char *name; /* of the file, for messages */
+    char *name;   /* of the file, for messages */
+    int64_t room; /* more lines than that cannot be in these files: what they say costs no more memory */
 };
 
 static int64_t index_of(const struct loading *l, int64_t line)
@@ -122,6 +123,9 @@ static int add_done(const struct loading *l, int64_t line, struct hc_error *err)
     int64_t i = index_of(l, line);
     if (i < 0)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: line %lld is another shard's", l->name, (long long)line);
+    if (i >= l->room)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: line %lld, which has not been begun", l->name,
+                          (long long)line);
     return hc_lineset_add(&l->past->done, i) < 0 ? hc_fail(err, ENOMEM, "%s", l->name) : 0;
 }
 
@@ -401,7 +405,8 @@ int hc_past_read(struct hc_past *past, struct hc_folder *folder, const bool reru
     *past = (struct hc_past){.copy = -1};
     if (asprintf(&journal, "%s/" HC_BATCH_JOURNAL, folder->path) < 0)
         return hc_fail(err, ENOMEM, "%s", folder->path);
-    struct loading l = {past, folder, rerun, seen, tally, journal};
+    struct loading l = {past, folder, rerun, seen, tally, journal, 0};
+    l.room = folder->journal_bytes + lseek(folder->results, 0, SEEK_END); /* a line takes bytes in one */
     if (asprintf(&results, "%s/" HC_BATCH_RESULTS, folder->path) < 0)
         (void)hc_fail(err, ENOMEM, "%s", folder->path);
     else

@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "cell/collect.h"
 #include "cell/key.h"
 #include "cell/run.h"
 #include "cell/steps.h"
@@ -248,6 +249,49 @@ static int choose_dir(const struct work *w, struct item *it, struct hc_error *er
     return hc_fail(err, ENOMEM, "output directory");
 }
 
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Is the directory `dir` or in it? */
+static int is_in(int inner, int dir, struct hc_error *err)
+{
+    struct stat above, here, wanted;
+    hc_autofd fd = openat(inner, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &here) < 0 || fstat(dir, &wanted) < 0)
+        return hc_fail(err, errno, "output directory");
+    while (!is_same(&here, &wanted)) {
+        int parent = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (parent < 0 || fstat(parent, &above) < 0) {
+            hc_close_fd(&parent);
+            return hc_fail(err, errno, "output directory");
+        }
+        hc_close_fd(&fd);
+        fd = parent;
+        if (is_same(&above, &here))
+            return false;
+        here = above;
+    }
+    return true;
+}
+
+/* Where the journal and other jobs' results are, what a program leaves would take their place. */
+static int check_dir(const struct work *w, const struct item *it, struct hc_error *err)
+{
+    struct hc_dest dest = {.fd = -1, .named = true};
+    if (!it->job.output_dir)
+        return 0;
+    (void)snprintf(dest.path, sizeof dest.path, "%s", it->job.output_dir);
+    struct hc_error said_later; /* by the run */
+    int rc = hc_dest_open(&dest, &said_later) < 0 ? 0 : is_in(dest.fd, w->dir, err);
+    hc_dest_finish(&dest);
+    return rc > 0 ? hc_fail_as(err, HC_EXIT_DATA, 0,
+                               "output_dir: %.256s is in the directory of the batch, where a job has its own",
+                               it->job.output_dir)
+                  : rc;
+}
+
 static int forget_attempt(const struct work *w, const struct item *it, struct hc_error *err)
 {
     char path[128];
@@ -260,7 +304,8 @@ static int forget_attempt(const struct work *w, const struct item *it, struct hc
 static int run_local(struct work *w, struct item *it, struct hc_error *err)
 {
     if ((it->job.sign && hc_key_read(it->job.sign, &it->key, err) < 0) ||
-        hc_known_find(&w->known, &it->job, &it->policy, err) < 0 || choose_dir(w, it, err) < 0)
+        hc_known_find(&w->known, &it->job, &it->policy, err) < 0 || check_dir(w, it, err) < 0 ||
+        choose_dir(w, it, err) < 0)
         return -1;
     prepare(w, it);
     return run_here(w, it, err);
