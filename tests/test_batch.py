@@ -160,6 +160,15 @@ def test_a_line_that_is_no_job_is_said_with_its_place(line, message):
     assert message in reason, reason
 
 
+def test_what_is_wrong_with_a_job_is_not_put_down_to_its_cell():
+    b = Batch(*["print(1)"] * 4, {"code": "1", "inputs": {"df": "missing.csv"}}, {"code": "1", "output_dir": "/proc/nowhere/x"})
+    done = b.run("--jobs", "1")
+    by_line = {result["line"]: result for result in b.results()}
+    assert by_line[5]["status"] == by_line[6]["status"] == "launch_failed"
+    assert by_line[5]["reason"] == "input 'df': missing.csv: No such file or directory" and by_line[5]["exit_code"] == 65
+    assert "warm cell" not in done.stderr, done.stderr
+
+
 def test_jobs_come_from_a_pipe_as_they_are_written():
     b = Batch()
     process = subprocess.Popen(b.command("--json", jobs="-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,

@@ -480,6 +480,7 @@ def test_a_batch_may_be_long(tmp_path):
 def test_options_are_for_what_they_fit(tmp_path):
     write_lines(tmp_path / "results.jsonl", result(1))
     report("--code", "x.py", tmp_path, status=64)
+    assert "--output: expected a value" in report("-o", "", tmp_path, status=64).stderr
     assert "No such file" in report(tmp_path / "none.jsonl", status=65).stderr
     write_manifest(tmp_path)
     report("--each", tmp_path, status=64)

@@ -199,8 +199,8 @@ static int prepare_tool(struct hc_toolbox *tb, size_t i, struct hc_error *err)
     struct usage *u = &tb->usage[i];
     if (!t->command && tb->client.fd < 0)
         return hc_fail_as(err, HC_EXIT_CONFIG, 0,
-                          "tool '%s': nobody answers it: give it a command (--tool %s=COMMAND) or a client "
-                          "(--tool-fd)",
+                          "tool '%s': nobody answers it: give it a command (--tool %s=COMMAND, or in the "
+                          "policy) or a client (--tool-fd)",
                           t->name, t->name);
     if (t->command && !find_program(t->command[0], u->path))
         return hc_fail_as(err, HC_EXIT_CONFIG, 0, "tool '%s': '%.200s' is no program that can be started",

@@ -219,7 +219,8 @@ int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, const struct hc_know
     w->counts.cells_early += run->parked->fds[HC_PARKED_PIDFD] >= 0;
     run->parked = NULL;
     use->warm = m->status != HC_STATUS_LAUNCH_FAILED || m->timing.run_us >= 0;
-    if (use->warm)
+    /* What is wrong with the job, as an input that is not there, is so in any cell. */
+    if (use->warm || m->exit_code == HC_EXIT_DATA || m->exit_code == HC_EXIT_CONFIG)
         return rc;
     hc_warm_bury(use);
     w->counts.cold[HC_COLD_FAILED]++;

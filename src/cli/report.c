@@ -233,6 +233,8 @@ int hc_cmd_report(int argc, char **argv)
             return hc_usage("report", opt == ':' ? "%s needs a value" : "unknown option %s",
                             argv[optind - 1]);
     }
+    if (r.output && !*r.output)
+        return hc_usage("report", "--output: expected a value, got an empty string");
     if (argc - optind != 1)
         return hc_usage("report", "expected one DIR, MANIFEST or JOURNAL");
     int rc = report(&r, argv[optind], &err);
