@@ -208,6 +208,24 @@ def test_submit_wants_a_file_that_each_shard_can_read_for_itself():
     assert done.returncode == 65 and done.stderr == "submit: /dev/stdin: not a file that can be read, by every shard for itself\n", done
 
 
+def test_submit_hands_on_what_it_was_given(tmp_path):
+    (tmp_path / "bin").mkdir()
+    fake = tmp_path / "bin" / "sbatch"
+    fake.write_text("#!/bin/sh\nprintf '%s\\0' \"$@\" >>\"$SEEN\"\necho 7\n")
+    fake.chmod(0o755)
+    odd = tmp_path / "a %j 'b\" $(touch broken) `touch broken`\n;c"
+    odd.mkdir()
+    (odd / "jobs").write_text("")
+    options = ["--label", "a=$(touch broken) 'x\ny\" *", "%a"]
+    done = script("submit", "-o", odd / "out %n", "-s", "--comment=a b;$(touch broken)", odd / "jobs", *options, SEEN=str(tmp_path / "seen"),
+                  PATH=f"{fake.parent}:{os.environ['PATH']}")
+    assert done.returncode == 0 and not done.stderr, done
+    given = (tmp_path / "seen").read_text().split("\0")
+    assert [str(odd / "out %n"), str(odd / "jobs"), *options] == given[5:10] and given[3] == "--comment=a b;$(touch broken)", given
+    assert given[2] == f"--output={str(odd / 'out %n').replace('%', '%%')}/logs/%a.log", given
+    assert not [path for path in (tmp_path, odd, cells.scratch()) if (path / "broken").exists()]
+
+
 def test_shards_by_gnu_parallel(tmp_path):
     cells.need_program("parallel")
     jobs = write_jobs(tmp_path, 12)
