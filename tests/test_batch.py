@@ -617,6 +617,18 @@ def test_what_says_to_be_a_far_line_costs_neither_time_nor_memory(line, lines):
         assert done.returncode == 65 and f"results.jsonl: line {line}, which has not been begun" in done.stderr, done
 
 
+@pytest.mark.parametrize("said", [1, 2, 5 * 10 ** 6])
+def test_a_result_in_the_journal_is_of_the_line_that_it_stands_for(said):
+    b = forged({})
+    result = (b.out / "results.jsonl").read_text().replace('"line": 1,', '"line": 3,')
+    (b.out / "results.jsonl").write_text("")
+    journal = (b.out / "journal.jsonl").read_text().replace('"ordered": false', '"ordered": true')
+    (b.out / "journal.jsonl").write_text(f'{journal}{{"end": {said}, "job_id": "a", "status": "ok", "result": {result.strip()}}}\n')
+    done = b.run("--resume", "--ordered")
+    assert done.returncode == 65 and f"journal.jsonl: the result of line 3 stands for line {said}" in done.stderr, done
+    assert b.results() == []
+
+
 def test_no_job_puts_its_results_where_the_batch_has_its_own():
     forge = "".join(f'open("/output/{name}", "w").write("forged");' for name in ("results.jsonl", "journal.jsonl", "manifest.json", "mine"))
     b = Batch({"code": "open('/output/mine', 'w').write('mine')", "job_id": "neighbour"}, {"code": forge, "output_dir": "out"},

@@ -350,6 +350,9 @@ static int take_kept(struct loading *l, struct hc_error *err)
         free(text);
         if (rc < 0)
             return -1;
+        if (r.line != k.line)
+            return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: the result of line %lld stands for line %lld",
+                              l->name, (long long)r.line, (long long)k.line);
         int64_t index = index_of(l, r.line);
         if (index < 0 || hc_lineset_has(&past->done, index))
             continue;
