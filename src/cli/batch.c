@@ -6,6 +6,7 @@
 #include "cell/tree.h"
 #include "cli/cancel.h"
 #include "cli/request.h"
+#include "client/http.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -57,6 +58,16 @@ static int check_tree(const struct hc_request *q, struct hc_error *err)
     return rc;
 }
 
+/* The same of a daemon. Whether it is there later is another matter. */
+static int check_daemon(const struct hc_request *q, struct hc_error *err)
+{
+    struct hc_place place;
+    if (q->warm != HC_WARM_YES)
+        return 0;
+    hc_autofd fd = hc_place_find(&place, err) < 0 ? -1 : hc_dial(&place, err);
+    return fd < 0 ? -1 : 0;
+}
+
 static int serve(struct hc_request *q, struct hc_error *err)
 {
     static const enum hc_batch_where where[] = {
@@ -68,7 +79,7 @@ static int serve(struct hc_request *q, struct hc_error *err)
     if (rerun && asked->ordered)
         return hc_fail_as(err, HC_EXIT_USAGE, 0,
                           "--rerun takes results out of their order: not with --ordered");
-    hc_autofd cancel = check_tree(q, err) < 0 ? -1 : hc_cancel_open(err);
+    hc_autofd cancel = check_tree(q, err) < 0 || check_daemon(q, err) < 0 ? -1 : hc_cancel_open(err);
     if (cancel < 0)
         return -1;
     struct hc_batch batch = {
