@@ -22,23 +22,6 @@ static const char help[] =
     "Check the SHA-256 of every file that the manifest lists, beside it, and with a key the\n"
     "manifest's signature too. Exit status: 0 if all is as it was, 1 if not.\n";
 
-/* Names that JSON cannot hold as they are stand with \xHH for such bytes and a doubled backslash. */
-static void unescape(char *s)
-{
-    char *to = s;
-    while (*s) {
-        if (s[0] == '\\' && s[1] == 'x' && s[2] && s[3]) {
-            const char hex[3] = {s[2], s[3], '\0'};
-            *to++ = (char)strtol(hex, NULL, 16);
-            s += 4;
-        } else {
-            s += s[0] == '\\' && s[1] == '\\';
-            *to++ = *s++;
-        }
-    }
-    *to = '\0';
-}
-
 /* Reads no more than one byte beyond `bytes`: a file that has grown has changed, however long it is now. */
 static int hash_at(int dir, const char *path, double bytes, char out[HC_SHA256_HEX])
 {
@@ -74,7 +57,7 @@ static bool check_artifact(int dir, const cJSON *path, const cJSON *row)
     }
     char *name = strdup(path->valuestring);
     if (name && cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(row, "escaped")))
-        unescape(name);
+        hc_name_unescape(name);
     int rc = name ? hash_at(dir, name, bytes->valuedouble, now) : -1;
     int why = errno;
     free(name);

@@ -354,30 +354,13 @@ static void put_results(struct job *p)
 
 /* ---- figures and files ---- */
 
-/* As hotcell-manifest(5) says names are escaped. */
-static void unescape(char *s)
-{
-    char *to = s;
-    while (*s) {
-        if (s[0] == '\\' && s[1] == 'x' && s[2] && s[3]) {
-            const char hex[3] = {s[2], s[3], '\0'};
-            *to++ = (char)strtol(hex, NULL, 16);
-            s += 4;
-        } else {
-            s += s[0] == '\\' && s[1] == '\\';
-            *to++ = *s ? *s++ : '\0';
-        }
-    }
-    *to = '\0';
-}
-
 static int read_listed(const struct job *p, const cJSON *entry, struct hc_buf *out, struct hc_error *err)
 {
     char *path = strdup(hc_get_text(entry, "path"));
     if (!path)
         return hc_fail(err, ENOMEM, "figure");
     if (cJSON_IsTrue(hc_get(entry, "escaped")))
-        unescape(path);
+        hc_name_unescape(path);
     int rc = p->files->read(p->files->context, path, HC_IMAGE_MAX, out, err);
     free(path);
     return rc;

@@ -217,6 +217,18 @@ static void what_was_seen_is_written_down(void **state)
     hc_manifest_finish(&m);
 }
 
+/* What stands in the manifest leads back to the name. */
+static void assert_listed_as(const struct hc_json *j, const char *name)
+{
+    const cJSON *entry = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(j->root, "files"), 0);
+    char *listed = strdup(cJSON_GetObjectItemCaseSensitive(entry, "path")->valuestring);
+    assert_non_null(listed);
+    if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(entry, "escaped")))
+        hc_name_unescape(listed);
+    assert_string_equal(listed, name);
+    free(listed);
+}
+
 static void file_names_are_kept_apart_and_readable(void **state)
 {
     static const struct {
@@ -252,6 +264,7 @@ static void file_names_are_kept_apart_and_readable(void **state)
         assert_member(&j, "figures.0", entry);
         (void)snprintf(entry, sizeof entry, "%s\"reason\":\"a link\"}", rows[i].entry);
         assert_member(&j, "skipped.entries.0", entry);
+        assert_listed_as(&j, rows[i].name);
         hc_json_finish(&j);
         hc_manifest_finish(&m);
     }

@@ -183,6 +183,23 @@ static void escape_name(struct hc_buf *out, const char *name)
     }
 }
 
+void hc_name_unescape(char *name)
+{
+    char *to = name;
+    const char *s = name;
+    while (*s) {
+        if (s[0] == '\\' && s[1] == 'x' && s[2] && s[3]) {
+            const char hex[3] = {s[2], s[3], '\0'};
+            *to++ = (char)strtol(hex, NULL, 16);
+            s += 4;
+        } else {
+            s += s[0] == '\\' && s[1] == '\\';
+            *to++ = *s++;
+        }
+    }
+    *to = '\0';
+}
+
 /* Returns true if the name had to be escaped. */
 static bool put_name(struct doc *d, cJSON *to, const char *member, const char *name)
 {

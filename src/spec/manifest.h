@@ -153,4 +153,7 @@ int hc_manifest_print_runner(const struct hc_manifest *m, struct hc_buf *out, st
  * (HC_EXIT_GUEST: does not match or is not signed; HC_EXIT_DATA: not a manifest). */
 int hc_manifest_verify(const struct hc_json *j, const void *key, size_t key_len, struct hc_error *err);
 
+/* The name of a file that is listed as "escaped", in its place: never longer. */
+void hc_name_unescape(char *name);
+
 #endif
