@@ -82,6 +82,11 @@ def children(pid):
         return []
 
 
+def blocked(pid):
+    """Its signals that are."""
+    return int(re.search(r"SigBlk:\s*(\w+)", Path(f"/proc/{pid}/status").read_text())[1], 16)
+
+
 def command_name(pid):
     try:
         return Path(f"/proc/{pid}/comm").read_text().strip()
@@ -181,6 +186,25 @@ def test_jobs_come_from_a_pipe_as_they_are_written():
     process.stdin.close()
     assert process.wait(cells.PATIENCE) == 0
     process.stdout.close()
+
+
+def test_a_named_pipe_is_waited_for_until_a_signal():
+    b = Batch()
+    b.jobs.unlink()
+    os.mkfifo(b.jobs, 0o644)
+    with b.start() as process:
+        b.jobs.write_text('{"code": "print(1)"}\n')
+        assert process.wait(cells.PATIENCE) == 0
+    assert b.statuses() == {1: "ok"}
+    b.out = b.folder / "another"
+    with b.start() as process:
+        try:
+            cells.wait_until("it takes signals", lambda: blocked(process.pid) & 1 << signal.SIGTERM - 1)
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=cells.PATIENCE)
+        finally:
+            process.kill()
+    assert process.returncode == -signal.SIGTERM
 
 
 def test_ordered_results_come_in_the_order_of_lines():

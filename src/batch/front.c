@@ -240,12 +240,26 @@ static int loop(struct hc_front *f, struct hc_error *err)
 
 /* ---- before and after ---- */
 
+/* Opening a named pipe would wait for its writer, and no signal would end that: they are read in poll(2). */
+static int open_jobs(const char *path, int cancel_fd, struct stat *st)
+{
+    hc_autofd fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, st) < 0)
+        return -1;
+    if (S_ISFIFO(st->st_mode)) {
+        struct pollfd waits[] = {{.fd = fd, .events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
+        if (TEMP_FAILURE_RETRY(poll(waits, 2, -1)) < 0)
+            return -1;
+    }
+    return fcntl(fd, F_SETFL, 0) < 0 ? -1 : hc_take(&fd);
+}
+
 static int open_input(struct hc_front *f, struct hc_error *err)
 {
     struct stat st;
     bool standard = strcmp(f->asked->jobs_path, "-") == 0;
     f->name = standard ? "standard input" : f->asked->jobs_path;
-    f->input = standard ? dup(STDIN_FILENO) : open(f->asked->jobs_path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    f->input = standard ? dup(STDIN_FILENO) : open_jobs(f->asked->jobs_path, f->batch->cancel_fd, &st);
     if (f->input < 0 || fstat(f->input, &st) < 0)
         return hc_fail_as(err, HC_EXIT_DATA, errno, "%s", f->name);
     if (S_ISDIR(st.st_mode))
