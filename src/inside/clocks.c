@@ -10,9 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <time.h>
 
 #define NS_PER_S 1000000000LL
+/* Between looks at two clocks a process may have waited for a processor: they differ by that. */
+#define MAX_WAIT (10 * NS_PER_S)
 
 static int64_t read_clock(clockid_t clock)
 {
@@ -24,7 +27,8 @@ static int64_t read_clock(clockid_t clock)
  * corrected by. Where it is behind, it is the one that starts at zero: time is never negative. */
 static int64_t corrections(void)
 {
-    int64_t ahead = read_clock(CLOCK_MONOTONIC) - read_clock(CLOCK_MONOTONIC_RAW);
+    /* In this order: who had to wait in between starts later, and no clock before zero. */
+    int64_t raw = read_clock(CLOCK_MONOTONIC_RAW), ahead = read_clock(CLOCK_MONOTONIC) - raw;
     return ahead > 0 ? ahead : 0;
 }
 
@@ -88,5 +92,5 @@ int64_t hc_clocks_read(pid_t pid)
     if (hc_read_attr(AT_FDCWD, path, text, sizeof text) < 0 || !find_offset(text, "boottime", &offset))
         return -1;
     int64_t shown = read_clock(CLOCK_BOOTTIME) + offset - corrections();
-    return offset < 0 && shown >= 0 ? shown / 1000000 : -1;
+    return offset < 0 && shown >= -MAX_WAIT ? MAX(shown, 0) / 1000000 : -1;
 }
