@@ -60,7 +60,7 @@ static PyObject *file_read(PyObject *self, PyObject *unused)
         return NULL;
     char *data = PyBytes_AS_STRING(bytes);
     for (off_t at = 0; at < st.st_size;) {
-        ssize_t n = TEMP_FAILURE_RETRY(pread(file->fd, data + at, (size_t)(st.st_size - at), at));
+        ssize_t n = TEMP_FAILURE_RETRY(read(file->fd, data + at, (size_t)(st.st_size - at)));
         if (n <= 0)
             return failed(file, n < 0 ? errno : EIO);
         at += n;
