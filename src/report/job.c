@@ -45,29 +45,29 @@ void hc_job_said(const struct hc_job_page *p)
 /* ---- the page ---- */
 
 static const struct hc_job_section *const sections[] = {
-    &hc_job_code,   &hc_job_denials, &hc_job_warnings, &hc_job_runs,    &hc_job_tools,
-    &hc_job_output, &hc_job_error,   &hc_job_value,    &hc_job_results, &hc_job_figures,
-    &hc_job_usage,  &hc_job_files,   &hc_job_layers,   &hc_job_limits,  &hc_job_origin,
+    &hc_job_code,    &hc_job_denials, &hc_job_warnings, &hc_job_runs,
+    &hc_job_tools,   &hc_job_output,  &hc_job_error,    &hc_job_value,
+    &hc_job_results, &hc_job_figures, &hc_job_usage,    &hc_job_files,
+    &hc_job_layers,  &hc_job_limits,  &hc_job_origin,   NULL,
 };
-#define SECTIONS (sizeof sections / sizeof *sections)
 
 static void put_nav(const struct hc_job_page *p)
 {
     put(p, "<nav aria-label=\"Sections\"><ul>\n");
-    for (size_t i = 0; i < SECTIONS; i++)
-        if (sections[i]->there(p))
-            hc_html(p->out, "<li><a href=\"#%s\">%s</a></li>\n", sections[i]->id, sections[i]->title);
+    for (const struct hc_job_section *const *s = sections; *s; s++)
+        if ((*s)->there(p))
+            hc_html(p->out, "<li><a href=\"#%s\">%s</a></li>\n", (*s)->id, (*s)->title);
     put(p, "</ul></nav>\n");
 }
 
 static void put_sections(struct hc_job_page *p)
 {
     put(p, "<main>\n");
-    for (size_t i = 0; i < SECTIONS; i++) {
-        if (!sections[i]->there(p))
+    for (const struct hc_job_section *const *s = sections; *s; s++) {
+        if (!(*s)->there(p))
             continue;
-        hc_html(p->out, "<section id=\"%s\"><h2>%s</h2>\n", sections[i]->id, sections[i]->title);
-        sections[i]->put(p);
+        hc_html(p->out, "<section id=\"%s\"><h2>%s</h2>\n", (*s)->id, (*s)->title);
+        (*s)->put(p);
         put(p, "</section>\n");
     }
     put(p, "</main>\n");
