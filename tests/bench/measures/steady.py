@@ -28,7 +28,7 @@ print(f"{time.perf_counter() - begun:.6f} {time.process_time() - used:.6f}")
 
 def program(bench, name):
     text = (engine.HERE / "programs" / f"{name}.py").read_text(encoding="utf-8")
-    return bench.write(f"{name}.py", text + TIMED)
+    return bench.write(f"steady-{name}.py", text + TIMED)  # not what "import numpy" would find
 
 
 def contenders(bench, path, tree):
