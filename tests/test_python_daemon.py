@@ -106,7 +106,8 @@ def test_a_job_that_is_not_waited_for(client):
     job = client.submit("print('é', flush=True)\nopen('f', 'w').write('x')", key=f"key-{id(client)}", **BOUNDS)
     events = list(job.events())
     assert [e["state"] for e in events if e["event"] == "state"][-1] == "done"
-    assert "".join(e["text"] for e in events if e["event"] == "stdout") == "é\n"
+    said = "".join(e["text"] for e in events if e["event"] == "stdout")
+    assert said == "é\n" or {e["event"] for e in events} == {"manifest", "state"}, events  # it may have ended before this was asked
     assert job.file("f") == b"x" and job.info()["state"] == "done" and job.result(output_dir="out").text == "é\n"
     again = client.submit("print('é', flush=True)\nopen('f', 'w').write('x')", key=f"key-{id(client)}", **BOUNDS)
     assert again.id == job.id and job.id in [row["job_id"] for row in client.jobs()]
