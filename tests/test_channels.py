@@ -171,6 +171,14 @@ def own_socket():
     call('inotify_add_watch', watch, os.__file__.encode(), 0x20)""", one_bit=True),
     "access time of an input": Channel("fill()", "return 1 if time.time() - os.stat(SHARED).st_atime < 1800 else None",
                                        CACHE, one_bit=True),
+    "times of what is read as standard input": Channel("os.utime(empty())", """
+    return 1 if os.stat("/dev/null").st_mtime_ns != before else None""", '''
+def empty():
+    """Standard input, which is /dev/null in a cell."""
+    return 0 if os.path.samestat(os.fstat(0), os.stat("/dev/null")) else os.open("/dev/null", os.O_RDONLY)
+''', prepare="""
+    global before
+    before = os.stat("/dev/null").st_mtime_ns""", one_bit=True),
     "reads that do not wait": Channel("fill()", """
     buffer = ctypes.create_string_buffer(1)
     vector = ctypes.create_string_buffer(struct.pack("PN", ctypes.addressof(buffer), 1))

@@ -345,10 +345,9 @@ int hc_launch_prepare_channels(struct hc_launch *l, struct hc_error *err)
         make_output_pipe(&l->stderr_fd, &p->stderr_fd, err) < 0)
         return -1;
     const struct timeval patience = {.tv_sec = CONSTRUCTION_SECONDS};
-    if (setsockopt(l->sync_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0)
-        return hc_fail(err, errno, "setsockopt");
-    p->stdin_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    return p->stdin_fd < 0 ? hc_fail(err, errno, "open /dev/null") : 0;
+    return setsockopt(l->sync_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0
+               ? hc_fail(err, errno, "setsockopt")
+               : 0;
 }
 
 static int prepare_ids(struct hc_launch *l, struct hc_error *err)

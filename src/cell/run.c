@@ -163,7 +163,7 @@ void hc_launch_init(struct hc_launch *l, struct hc_run *r, struct hc_manifest *m
     struct hc_plan *p = &l->plan;
     p->policy = r->policy;
     p->tree = p->shim = p->output = (struct hc_source){.fd = -1, .mount_fd = -1};
-    p->sync_fd = p->stdin_fd = p->stdout_fd = p->stderr_fd = p->handover_fd = p->status_fd = -1;
+    p->sync_fd = p->stdout_fd = p->stderr_fd = p->handover_fd = p->status_fd = -1;
 }
 
 static void source_finish(struct hc_source *s)

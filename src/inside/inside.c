@@ -148,13 +148,13 @@ static int attempt_landlock(struct hc_facts *f, struct hc_error *err)
 /* Move what is kept out of the way, then to its place, then close all the rest. */
 static int arrange_descriptors(const struct hc_plan *plan, int control, int shim_fd, struct hc_error *err)
 {
-    /* The handover of a copy is yet to come. Its standard input is its own: copies that had one open file
-     * together could tell each other by its flags. */
-    const bool copy = plan->handover_fd < 0;
-    hc_autofd nothing = copy ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
-    const int input = copy ? nothing : plan->stdin_fd;
-    const int handover = copy ? nothing : plan->handover_fd;
-    const int from[FD_FIRST_FREE] = {input,    plan->stdout_fd, plan->stderr_fd, control,
+    /* Opened in here: of a descriptor that came from the launcher the host's mount would count, which is not
+     * read-only, and the program could set the times of the host's own inode. */
+    hc_autofd nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (nothing < 0)
+        return hc_fail(err, errno, "open /dev/null");
+    const int handover = plan->handover_fd < 0 ? nothing : plan->handover_fd; /* a copy's is yet to come */
+    const int from[FD_FIRST_FREE] = {nothing,  plan->stdout_fd, plan->stderr_fd, control,
                                      handover, plan->status_fd, plan->sync_fd,   shim_fd};
     int away[FD_FIRST_FREE];
     for (int i = 0; i < FD_FIRST_FREE; i++)
@@ -178,11 +178,12 @@ static int by_number(const void *a, const void *b)
  * beyond that limit nothing could be opened. */
 static int close_others(const struct hc_plan *plan, int control, int shim_fd, struct hc_error *err)
 {
-    int kept[FD_FIRST_FREE] = {plan->stdin_fd,    plan->stdout_fd, plan->stderr_fd, control,
-                               plan->handover_fd, plan->status_fd, plan->sync_fd,   shim_fd};
+    int kept[] = {plan->stdout_fd, plan->stderr_fd, control, plan->handover_fd,
+                  plan->status_fd, plan->sync_fd,   shim_fd};
+    const size_t count = sizeof kept / sizeof *kept;
     int from = 0;
-    qsort(kept, FD_FIRST_FREE, sizeof *kept, by_number);
-    for (size_t i = 0; i < FD_FIRST_FREE; i++) {
+    qsort(kept, count, sizeof *kept, by_number);
+    for (size_t i = 0; i < count; i++) {
         if (kept[i] > from && syscall(SYS_close_range, from, kept[i] - 1, 0) < 0)
             return hc_fail(err, errno, "close_range");
         if (kept[i] >= from)

@@ -50,7 +50,7 @@ struct hc_plan {
     bool zygote;        /* the cell is one that makes cells: no Landlock, which would refuse it the mounts,
                            and with `drop_groups` it may still change its ids */
     int sync_fd;        /* construction socket, child's end */
-    int stdin_fd, stdout_fd, stderr_fd, handover_fd, status_fd;
+    int stdout_fd, stderr_fd, handover_fd, status_fd;
     struct sock_fprog filter; /* the first filter; of a zygote, its own */
     char **env;
 };

@@ -350,7 +350,6 @@ static void park(const struct request *r, const struct hc_handover *zygote)
         .rlimit_pids = r->park.rlimit_pids,
         .rlimit_memory = r->park.rlimit_memory,
         .sync_fd = r->fds[HC_PARK_SYNC],
-        .stdin_fd = -1,
         .stdout_fd = r->fds[HC_PARK_STDOUT],
         .stderr_fd = r->fds[HC_PARK_STDERR],
         .handover_fd = -1,

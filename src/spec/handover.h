@@ -31,12 +31,24 @@ struct hc_handover_head {
     char version[sizeof hc_version]; /* of who wrote it */
 };
 
-/* Descriptors of a cell's first process; nothing else is open. */
+/* Descriptors of a cell's first process; nothing else is open, and none is of a file of the host:
+ *
+ *   fd  what it is                    who made it, where      who else has it
+ *   0   /dev/null, read-only mount    the cell, in its root   nobody: each cell opens its own
+ *   1   pipe, its end for writing     the launcher            the launcher has the other end
+ *   2   pipe, its end for writing     the launcher            the launcher has the other end
+ *   3   SOCK_SEQPACKET                the cell                the launcher has the other end
+ *   4   sealed memfd                  the launcher            nobody: one for each job
+ *   5   SOCK_STREAM                   the launcher            the launcher has the other end
+ *
+ * The program has the first four of them: 4 is closed before its text is compiled, 5 when pid 2 is made. A
+ * pipe, a socket and a memfd are inodes that no path leads to and that end with the job, so what a program
+ * does to theirs (times, mode, flags, locks) nobody else sees. */
 enum hc_cell_fd {
-    HC_FD_CONTROL = 3,  /* SOCK_SEQPACKET to the launcher; the interpreter keeps it */
-    HC_FD_HANDOVER = 4, /* the sealed memfd; closed before guest code is compiled */
-    HC_FD_STATUS =
-        5, /* pid 1 only: struct hc_exit_report, written once; its hang-up means the launcher is gone */
+    HC_FD_CONTROL = 3,  /* frames to and from the launcher; the interpreter keeps it */
+    HC_FD_HANDOVER = 4, /* of struct hc_handover_head */
+    HC_FD_STATUS = 5    /* pid 1 only: struct hc_exit_report, written once; its hang-up means the launcher is
+                           gone */
 };
 
 /* The launcher sends it to the interpreter when limits.timeout is nearly over. */
