@@ -39,12 +39,12 @@ LONG = {"test_escapes", "test_compatibility", "test_cpython", "test_rootfs_build
 # kernel as one, because a cell takes two seconds there, and what is about systemd where that is process 1. "scripts/test
 # --machine-all" is for all, as both.
 MACHINE = {"test_limits": "root ordinary", "test_cgroups": "root ordinary", "test_hostile": "root ordinary", "test_matrix": "root",
-           "test_inside": "ordinary", "test_scopes": "systemd-root systemd-ordinary", "test_units": "systemd-root",
+           "test_memory": "root", "test_inside": "ordinary", "test_scopes": "systemd-root systemd-ordinary", "test_units": "systemd-root",
            "test_slurm_cgroups": "root"}
 # What shows that cells hold: "scripts/test --machine-all" runs all of it in warm cells too, every run of scripts/test what could end
 # otherwise in them and is quick ("warm"); the drill is in test_warm.
 CONTAINED = {"test_inside", "test_denials", "test_limits", "test_attacks", "test_channels", "test_hostile", "test_drill", "test_filter",
-             "test_output", "test_escapes"}
+             "test_output", "test_escapes", "test_memory"}
 WARM = {"test_inside", "test_denials", "test_limits", "test_attacks"}
 WHO = ("systemd-" if os.path.exists("/run/systemd/system") else "") + ("root" if cells.IS_ROOT else "ordinary")
 # In there nothing is skipped but for one of these reasons: the other's run has those.

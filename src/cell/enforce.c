@@ -73,12 +73,28 @@ void hc_enforce_soft_check(struct hc_loop *l)
         watch_mark(l);
 }
 
+#define SLACK   (INT64_C(64) << 20) /* by how much more than its limit a cell may have, for a moment */
+#define FASTEST (INT64_C(8) << 20)  /* what can be had in a millisecond: large pages, several processors */
+#define QUICK                                                                                                \
+    (INT64_C(8) << 20) /* from one look to the next: whoever takes so much is looked at more often */
+#define SOONEST_MS 2
+
+/* Before it can have taken what there is between here and there. */
+static int64_t next_look(const struct hc_limits *limits, int64_t used, int64_t before)
+{
+    int64_t ms = (limits->memory + SLACK - used) / FASTEST;
+    if (used - before > QUICK)
+        ms /= 2;
+    return MIN(MAX(ms, SOONEST_MS), HC_WATCH_MS);
+}
+
 static void watch_memory(struct hc_loop *l)
 {
     struct hc_supervisor *s = l->s;
     const struct hc_limits *limits = &s->policy->limits;
-    int64_t used = hc_loop_look(s), mark = hc_memory_soft(limits);
-    if (used > limits->memory)
+    int64_t before = s->memory_now, used = hc_loop_look(s), mark = hc_memory_soft(limits);
+    l->watch_ms = next_look(limits, used, before);
+    if (used > limits->memory || s->hidden)
         hc_loop_end(s, HC_END_MEMORY);
     if (!mark || used < mark || l->told)
         return;

@@ -49,6 +49,11 @@ static bool conclude_ended(struct hc_launch *l)
                            hc_format_duration(limits->cpu_ms, text, sizeof text));
         return true;
     case HC_END_MEMORY:
+        if (l->sup.hidden && l->sup.memory_now <= limits->memory) {
+            hc_launch_conclude(m, HC_STATUS_MEMORY,
+                               "had a process whose memory could not be read (limits.memory)");
+            return true;
+        }
         hc_launch_conclude(m, HC_STATUS_MEMORY, "used %s %s of memory (limits.memory)",
                            l->cgroup.fd >= 0 ? "nearly all of its" : "more than",
                            hc_format_size(limits->memory, text, sizeof text));

@@ -36,14 +36,19 @@ void hc_loop_unwatch(struct hc_loop *l, int fd)
     (void)epoll_ctl(l->epoll, EPOLL_CTL_DEL, fd, NULL);
 }
 
-int hc_loop_timer(int64_t first_ms, int64_t every_ms, struct hc_error *err)
+int hc_loop_set_timer(int fd, int64_t first_ms, int64_t every_ms)
 {
-    hc_autofd fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     struct itimerspec spec = {
         .it_value = {.tv_sec = first_ms / 1000, .tv_nsec = first_ms % 1000 * 1000000},
         .it_interval = {.tv_sec = every_ms / 1000, .tv_nsec = every_ms % 1000 * 1000000},
     };
-    if (fd < 0 || timerfd_settime(fd, 0, &spec, NULL) < 0)
+    return timerfd_settime(fd, 0, &spec, NULL);
+}
+
+int hc_loop_timer(int64_t first_ms, int64_t every_ms, struct hc_error *err)
+{
+    hc_autofd fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (fd < 0 || hc_loop_set_timer(fd, first_ms, every_ms) < 0)
         return hc_fail(err, errno, "make a timer");
     return hc_take(&fd);
 }
@@ -85,19 +90,34 @@ static int64_t memory_of_copies(struct hc_supervisor *s, int64_t run, int64_t al
     return s->copies_memory;
 }
 
+static bool has_ended(int pidfd)
+{
+    struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+    return poll(&ended, 1, 0) != 0;
+}
+
+/* Some kernels show a process to nobody but its own user (hidepid in proc(5)): what lives has a task. */
+static void sample(pid_t pid, int pidfd, struct hc_sample *out)
+{
+    hc_watch_sample(pid, out);
+    bool ended = (out->hidden || out->tasks == 0) && has_ended(pidfd);
+    out->hidden = (out->hidden || out->tasks == 0) && !ended;
+}
+
 int64_t hc_loop_look(struct hc_supervisor *s)
 {
     struct hc_sample now;
-    hc_watch_sample(s->pid, &now);
+    sample(s->pid, s->pidfd, &now);
     if (s->run_pid) {
         struct hc_sample all = now;
-        hc_watch_sample(s->run_pid, &now);
+        sample(s->run_pid, s->run_pidfd, &now);
         now.memory += memory_of_copies(s, now.memory, all.memory);
         now.tasks = all.tasks;
+        now.hidden |= all.hidden;
     }
-    struct pollfd ended = {.fd = s->pidfd, .events = POLLIN};
-    if (s->adopted && poll(&ended, 1, 0) != 0) /* the number may be another's by now */
+    if (s->adopted && has_ended(s->pidfd)) /* the number may be another's by now */
         now = (struct hc_sample){0};
+    s->hidden |= now.hidden;
     bool capped = s->policy->output_mode == HC_OUTPUT_CAPPED;
     now.memory += (capped ? hc_watch_fs_bytes(s->output_fd) : 0) + hc_watch_fs_bytes(s->tmp_fd);
     s->memory_now = now.memory;

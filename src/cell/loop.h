@@ -6,6 +6,8 @@
 #include "cell/relay.h"
 #include "cell/supervise.h"
 
+#define HC_WATCH_MS 20 /* between samples where no cgroup holds the limits; less where memory is short */
+
 enum hc_occasion {
     HC_ON_PIDFD,
     HC_ON_STDOUT,
@@ -37,11 +39,12 @@ struct hc_loop {
     int epoll;
     struct hc_flow out, err;
     bool control_open, status_open, dead;
-    int interpreter; /* pidfd of the process that said READY; -1: not yet */
-    int soft;        /* memory.events, while memory.high is set; else -1 */
-    bool last_mark;  /* that is the one at which a session's run ends */
-    bool told;       /* of its memory, once */
-    int pace;        /* timer; -1: refused calls are answered as they come */
+    int interpreter;  /* pidfd of the process that said READY; -1: not yet */
+    int soft;         /* memory.events, while memory.high is set; else -1 */
+    bool last_mark;   /* that is the one at which a session's run ends */
+    bool told;        /* of its memory, once */
+    int64_t watch_ms; /* until it is looked at again what the cell uses */
+    int pace;         /* timer; -1: refused calls are answered as they come */
     int64_t frames;
     bool answering; /* answers of tools wait for the cell to read */
 };
@@ -53,6 +56,7 @@ void hc_loop_unwatch(struct hc_loop *l, int fd);
 
 /* A timer that the caller owns, -1; every_ms 0: once. */
 int hc_loop_timer(int64_t first_ms, int64_t every_ms, struct hc_error *err);
+int hc_loop_set_timer(int fd, int64_t first_ms, int64_t every_ms);
 void hc_loop_drain_timer(int fd);
 
 /* The limits of time; -1: not needed. */

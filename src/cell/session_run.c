@@ -67,6 +67,7 @@ void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct 
     sup->figures_heard = 0;
     sup->copied = sup->resumed = 0;
     sup->memory_peak = sup->tasks_peak = sup->cpu_user_us = sup->cpu_system_us = 0;
+    sup->hidden = false;
     sup->go_us = sup->end_us = sup->look_us = 0;
     sup->listener.answered = 0;
     if (s->loop.pace >= 0 &&

@@ -14,7 +14,6 @@
 #include <sys/param.h>
 #include <sys/wait.h>
 
-#define WATCH_MS   20  /* between samples where no cgroup holds the limits */
 #define ACCOUNT_MS 100 /* between looks at what a cgroup counts */
 
 #define ANSWERS 64 /* refused calls that are answered in one round of the loop */
@@ -170,6 +169,14 @@ static void answer_refused(struct hc_loop *l, uint32_t events)
 
 /* ---- the loop ---- */
 
+static void look(struct hc_loop *l, int ticker)
+{
+    int64_t every = l->watch_ms;
+    hc_enforce_watch(l);
+    if (l->watch_ms != every) /* both are times that any timer can be set to */
+        (void)hc_loop_set_timer(ticker, l->watch_ms, l->watch_ms);
+}
+
 void hc_loop_handle(struct hc_loop *l, const struct epoll_event *event, const struct hc_timers *timers)
 {
     switch ((enum hc_occasion)event->data.u32) {
@@ -210,7 +217,7 @@ void hc_loop_handle(struct hc_loop *l, const struct epoll_event *event, const st
     case HC_ON_WATCH:
         hc_loop_drain_timer(timers->ticker);
         if (!l->dead)
-            hc_enforce_watch(l);
+            look(l, timers->ticker);
         break;
     case HC_ON_CANCEL:
         cancel(l);
@@ -267,11 +274,12 @@ int hc_timers_start(struct hc_timers *out, struct hc_loop *l, struct hc_error *e
 {
     const struct hc_limits *limits = &l->s->policy->limits;
     bool by_watch = l->s->cgroup->fd < 0;
-    int64_t before = grace(limits), every = by_watch ? WATCH_MS : ACCOUNT_MS;
+    int64_t before = grace(limits);
+    l->watch_ms = by_watch ? HC_WATCH_MS : ACCOUNT_MS;
     *out = (struct hc_timers){-1, -1, -1};
     if ((out->wall = hc_loop_timer(limits->timeout_ms, 0, err)) < 0 ||
         (before && (out->grace = hc_loop_timer(limits->timeout_ms - before, 0, err)) < 0) ||
-        (out->ticker = hc_loop_timer(every, every, err)) < 0)
+        (out->ticker = hc_loop_timer(l->watch_ms, l->watch_ms, err)) < 0)
         return -1;
     if (hc_loop_watch(l, out->wall, HC_ON_WALL, EPOLLIN, err) < 0 ||
         (out->grace >= 0 && hc_loop_watch(l, out->grace, HC_ON_GRACE, EPOLLIN, err) < 0) ||

@@ -3,6 +3,7 @@
 #ifndef HC_CELL_WATCH_H
 #define HC_CELL_WATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -12,10 +13,11 @@ struct hc_sample {
                        are not counted) */
     int64_t cpu_user_us, cpu_system_us; /* reaped children included */
     int64_t tasks;                      /* processes and threads */
+    bool hidden;                        /* there is one that could not be looked at, and may have any */
 };
 
-/* Sample the process tree below and with `pid`, which is the launcher's unreaped child. At most 4096
- * processes. */
+/* Sample the process tree below and with `pid`, which is the launcher's unreaped child. At most 4224
+ * processes; with more it is `hidden`. */
 void hc_watch_sample(pid_t pid, struct hc_sample *out);
 
 /* The memory of all processes below `pid`, of what they share each page once; -1 if it cannot be told. It
