@@ -19,7 +19,7 @@ MORE_KIB = {"keeper": 128, "ledger": 128, "worker": 128 + JOBS // 2, "front": 12
 
 def test_a_daemon_holds_no_more_after_many_jobs_than_after_some(user):
     tenant = f"load-{os.getpid()}"
-    config = {"workers": 2, "socket": {"mode": "0666"}, "tenants": {tenant: {"uids": sorted({os.geteuid(), user.uid})}}}
+    config = {"workers": 2, "socket": {"mode": "0666"}, "tenants": {tenant: {"uids": sorted({os.geteuid(), user.uid}), "running": 2}}}
     with daemons.Daemon(user, config=config) as d:
         with load.Crowd(d.socket, load.request(d.spec("pass")), 4) as crowd:
             crowd.run(FIRST)

@@ -42,6 +42,29 @@ def test_one_tenants_flood_is_not_in_anothers_way():
         assert sorted(order[:4]) == [f"uid-{FLOOD}"] * 2 + [f"uid-{QUIET}"] * 2, order
 
 
+def test_another_tenants_job_finds_a_worker_however_long_the_others_run():
+    """By default; a tenant that was given all workers has them, and then nothing but its own jobs' end lets others in."""
+    cells.need_root()
+    long = {"code": "import time; time.sleep(86000)", "limits": {"timeout": "24h"}}
+    everything = {"tenants": {"all": {"uids": [FLOOD], "running": 2}}}
+    with daemons.Daemon(config={"workers": 2, "socket": {"mode": "0666"}, **everything}) as d:
+        flood = [d.post_async(long, uid=FLOOD) for _ in range(3)]
+        waiting = d.post_async("1", uid=QUIET)
+        assert [d.get(f"/v1/jobs/{job_id}", uid=FLOOD).json["state"] for job_id in flood] == ["running", "running", "queued"]
+        assert d.get(f"/v1/jobs/{waiting}", uid=QUIET).json["state"] == "queued"
+    with daemons.Daemon(config={"workers": 2, "socket": {"mode": "0666"}}) as d:
+        flood = [d.post_async(long, uid=FLOOD) for _ in range(3)]
+        assert d.post("print(1)", uid=QUIET).json["status"] == "ok"
+        assert [d.get(f"/v1/jobs/{job_id}", uid=FLOOD).json["state"] for job_id in flood] == ["running", "queued", "queued"]
+        assert f'hotcell_tenant_running_most{{tenant="uid-{FLOOD}"}} 1' in d.get("/metrics").body.decode()
+
+
+def test_a_tenant_that_is_alone_has_all_workers(user):
+    with daemons.Daemon(user, config={"workers": 2}) as d:
+        jobs = [d.post_async({"code": GATE, "limits": {"timeout": 100 * cells.SLOWNESS}}) for _ in range(2)]
+        assert [d.get(f"/v1/jobs/{job_id}").json["state"] for job_id in jobs] == ["running"] * 2
+
+
 def test_whoever_sends_one_job_after_the_other_finds_a_worker_beside_a_flood():
     """While it waited, not even one of the flood's ended, as one would have to for it to find a worker: of most of its jobs, that is, as
     its client may be late."""
@@ -79,7 +102,7 @@ def test_policies_memory_and_uids_are_what_the_configuration_says():
         small = {"code": "1", "policy": "none", "limits": {"memory": "100M"}}
         assert d.post(small).json["tenant"] == "mine"
         answer = d.post({**small, "limits": {"memory": "201M"}})
-        assert (answer.status, answer.json["quota"]) == (429, "memory")
+        assert (answer.status, answer.json["quota"]) == (403, "memory")
         assert answer.json["detail"] == "limits.memory is 201M, and all of the tenant's jobs together may have 200M (quota memory)"
         assert "Retry-After" not in answer.headers  # no waiting helps
         if cells.IS_ROOT:

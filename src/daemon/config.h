@@ -24,7 +24,7 @@ enum hc_local_users { HC_LOCAL_OWN, HC_LOCAL_NONE };
 /* What one tenant may have and use. Members of "quotas", which hold for everybody, and of "tenants.NAME". */
 struct hc_quota {
     int64_t weight;       /* share of the workers beside other tenants */
-    int64_t running;      /* jobs at the same time; 0: as many as there are workers */
+    int64_t running;      /* jobs at the same time; 0: as hc_queue_most_running says */
     int64_t queued;       /* jobs that wait */
     int64_t memory;       /* bytes that running jobs may use together (sum of their limits); 0: no limit */
     int64_t cpu_ms;       /* CPU time per window; 0: no limit */

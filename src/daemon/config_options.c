@@ -86,7 +86,8 @@ static const struct hc_option quota_rows[] = {
      .help = "Share of the workers' time beside other tenants that wait, and of the processors beside other tenants "
              "whose jobs run."},
     {.path = "running", .kind = HC_OPT_COUNT, FIELD(running), .min = 0, .max = 1024, .def = 0,
-     .help = "Jobs that run at the same time; 0 for as many as there are workers."},
+     .help = "Jobs that run at the same time. 0 for as many as there are workers, and beside other tenants (see SHARES) for all workers "
+             "but one, if there are two or more."},
     {.path = "queued", .kind = HC_OPT_COUNT, FIELD(queued), .min = 0, .max = 1000000, .def = 1000,
      .help = "Jobs that wait; 0 refuses every job."},
     {.path = "memory", .kind = HC_OPT_SIZE, FIELD(memory), .min = 0, .max = 1024 * TIB, .def = 0,

@@ -311,11 +311,13 @@ static bool has_room(struct hc_front *f, struct hc_tenant *t, int64_t memory, st
     char wanted[32], used[32], most[32];
     if (t->sessions >= t->quota.sessions) {
         refusal.quota = "sessions";
+        refusal.never = t->quota.sessions == 0;
         (void)snprintf(refusal.text, sizeof refusal.text,
                        "the tenant has %lld sessions, and no more than %lld may be (quota sessions)",
                        (long long)t->sessions, (long long)t->quota.sessions);
     } else if (t->quota.memory > 0 && t->running_memory + memory > t->quota.memory) {
         refusal.quota = "memory";
+        refusal.never = memory > t->quota.memory;
         (void)snprintf(refusal.text, sizeof refusal.text,
                        "limits.memory is %s, and the tenant's jobs and sessions have %s of %s (quota memory)",
                        hc_format_size(memory, wanted, sizeof wanted),
@@ -328,7 +330,7 @@ static bool has_room(struct hc_front *f, struct hc_tenant *t, int64_t memory, st
                        "%zu sessions are open, and this daemon holds no more (sessions)", f->dialogs.open);
         return false;
     }
-    hc_problem_set(why, HC_PROBLEM_QUOTA, "%s", refusal.text);
+    hc_problem_set(why, refusal.never ? HC_PROBLEM_FORBIDDEN : HC_PROBLEM_QUOTA, "%s", refusal.text);
     why->quota = refusal.quota;
     why->retry_after = refusal.retry_ms < 0 ? 0 : (int)((refusal.retry_ms + 999) / 1000);
     f->metrics.refused++;

@@ -392,6 +392,7 @@ void hc_front_dispatch(struct hc_front *f)
     f->held_until = 0;
     if (f->draining && now > f->drain_until)
         return;
+    hc_queue_share(f->queue, hc_tenants_are_many(f->tenants));
     while ((w = idle_worker(f)) && (next = hc_queue_pop(f->queue, now)))
         start(f, w, hc_owner(next, struct hc_task, queued));
     if (w && hc_queue_held(f->queue, now) >= 0)
@@ -423,7 +424,7 @@ bool hc_front_submit(struct hc_front *f, struct hc_task *task, char known[65], s
     struct hc_refusal refusal = {0};
     *known = '\0';
     if (!hc_queue_push(f->queue, &task->queued, hc_mono_ms(), &refusal)) {
-        hc_problem_set(why, HC_PROBLEM_QUOTA, "%s", refusal.text);
+        hc_problem_set(why, refusal.never ? HC_PROBLEM_FORBIDDEN : HC_PROBLEM_QUOTA, "%s", refusal.text);
         why->quota = refusal.quota;
         why->retry_after = refusal.retry_ms < 0 ? 0 : (int)((refusal.retry_ms + 999) / 1000);
         f->metrics.refused++;

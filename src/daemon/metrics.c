@@ -148,6 +148,16 @@ static void warm(const struct hc_front *f, struct hc_buf *out)
     family(out, "jobs_cold_total", "why", "Jobs that had a cell built for them.", cold, COUNT(cold));
 }
 
+/* What running jobs are held against, whether the configuration says it or not. */
+static void most_running(struct hc_front *f, struct hc_buf *out)
+{
+    const struct hc_tenant *t;
+    head(out, "tenant_running_most", "gauge", "Jobs that may run at the same time, by tenant.");
+    for (size_t at = 0; (t = hc_tenant_at(f->tenants, at)); at++)
+        (void)hc_buf_fmt(out, "hotcell_tenant_running_most{tenant=\"%s\"} %lld\n", t->name,
+                         (long long)hc_queue_most_running(f->queue, t));
+}
+
 static void tenants(struct hc_front *f, struct hc_buf *out)
 {
     static const struct {
@@ -203,4 +213,5 @@ void hc_metrics_print(struct hc_front *f, struct hc_buf *out)
         (void)hc_buf_fmt(out, "hotcell_http_answers_total{class=\"%dxx\"} %lld\n", i,
                          (long long)m->answers[i]);
     tenants(f, out);
+    most_running(f, out);
 }

@@ -44,6 +44,27 @@ static struct house *open_house(int64_t workers)
     return h;
 }
 
+/* What a tenant that was promised nothing may have beside others. */
+static void one_worker_is_left_for_others(void **state)
+{
+    struct hc_error err;
+    struct hc_queue *q;
+    struct hc_tenant t = tenant("a", 100);
+    (void)state;
+    assert_int_equal(hc_queue_create(&q, 4, MAX_JOBS, &err), 0);
+    assert_int_equal(hc_queue_most_running(q, &t), 4);
+    hc_queue_share(q, true);
+    assert_int_equal(hc_queue_most_running(q, &t), 3);
+    hc_queue_resize(q, 1, MAX_JOBS); /* which cannot be shared but in turn */
+    assert_int_equal(hc_queue_most_running(q, &t), 1);
+    hc_queue_resize(q, 4, MAX_JOBS);
+    t.quota.running = 4;
+    assert_int_equal(hc_queue_most_running(q, &t), 4);
+    t.quota.running = 9;
+    assert_int_equal(hc_queue_most_running(q, &t), 4);
+    hc_queue_destroy(q);
+}
+
 static void close_house(struct house *h)
 {
     hc_queue_destroy(h->queue);
@@ -414,6 +435,7 @@ int main(void)
         cmocka_unit_test(running_jobs_stay_within_count_and_memory),
         cmocka_unit_test(memory_of_sessions_holds_jobs),
         cmocka_unit_test(a_used_up_window_holds_jobs_until_it_has_moved_on),
+        cmocka_unit_test(one_worker_is_left_for_others),
         cmocka_unit_test(a_job_that_could_not_be_begun_is_its_tenants_next),
         cmocka_unit_test(a_waiting_job_can_be_found_and_taken_out_by_its_tenant),
     };

@@ -25,7 +25,8 @@ struct hc_queue {
     /* Whose last job has just ended, and until when it is expected to send another; NULL: nobody. */
     struct hc_tenant *expected;
     int64_t expected_until;
-    bool held; /* a worker is kept free for it */
+    bool held;   /* a worker is kept free for it */
+    bool shared; /* each tenant has others beside it */
 };
 
 int hc_queue_create(struct hc_queue **out, int64_t workers, int64_t most, struct hc_error *err)
@@ -43,6 +44,18 @@ void hc_queue_resize(struct hc_queue *q, int64_t workers, int64_t most)
 {
     q->workers = workers;
     q->most = most;
+}
+
+void hc_queue_share(struct hc_queue *q, bool shared)
+{
+    q->shared = shared;
+}
+
+int64_t hc_queue_most_running(const struct hc_queue *q, const struct hc_tenant *t)
+{
+    if (t->quota.running > 0)
+        return t->quota.running < q->workers ? t->quota.running : q->workers;
+    return q->shared && q->workers > 1 ? q->workers - 1 : q->workers;
 }
 
 void hc_queue_destroy(struct hc_queue *q)
@@ -67,6 +80,7 @@ static bool refuse(struct hc_refusal *why, const char *quota, double retry_ms, c
 {
     why->quota = quota;
     why->retry_ms = retry_ms < 0 ? -1 : (int64_t)fmin(fmax(retry_ms, RETRY_LEAST), RETRY_MOST);
+    why->never = retry_ms < 0;
     va_list ap;
     va_start(ap, fmt);
     (void)vsnprintf(why->text, sizeof why->text, fmt, ap);
@@ -82,8 +96,7 @@ static double turn_of(const struct hc_queue *q, const struct hc_tenant *t)
     for (const struct hc_tenant *w = q->tenants; w; w = w->next_waiting)
         weights += (double)w->quota.weight;
     double share = (double)q->workers * (double)t->quota.weight / weights;
-    if (t->quota.running > 0)
-        share = fmin(share, (double)t->quota.running);
+    share = fmin(share, (double)hc_queue_most_running(q, t));
     return cost_of(q, t) / fmax(share, 0.01);
 }
 
@@ -170,9 +183,9 @@ static void unlink_job(struct hc_queue *q, struct hc_queued *job)
 
 /* Room for the tenant's first job, but for its window. If nothing of the tenant's runs it always fits: a
  * reload may have made the quota smaller than the job is. */
-static bool has_room(const struct hc_tenant *t)
+static bool has_room(const struct hc_queue *q, const struct hc_tenant *t)
 {
-    if (t->quota.running > 0 && t->running >= t->quota.running)
+    if (t->held || t->running >= hc_queue_most_running(q, t))
         return false;
     return t->quota.memory <= 0 || t->running_memory == 0 ||
            t->running_memory + t->first->memory <= t->quota.memory;
@@ -191,7 +204,7 @@ static struct hc_tenant *choose(struct hc_queue *q, int64_t now)
     struct hc_tenant *best = NULL;
     struct hc_refusal ignored;
     for (struct hc_tenant *t = q->tenants; t; t = t->next_waiting) {
-        if (!has_room(t) || !hc_tenant_has_time(t, now, &ignored))
+        if (!has_room(q, t) || !hc_tenant_has_time(t, now, &ignored))
             reach(q, t, fmax(t->start, q->now));
         else if (!best || goes_before(t, best))
             best = t;
@@ -254,7 +267,7 @@ int64_t hc_queue_next(struct hc_queue *q, int64_t now)
     int64_t soonest = -1;
     for (struct hc_tenant *t = q->tenants; t; t = t->next_waiting) {
         struct hc_refusal why;
-        if (!has_room(t) || hc_tenant_has_time(t, now, &why))
+        if (!has_room(q, t) || hc_tenant_has_time(t, now, &why))
             continue;
         if (soonest < 0 || why.retry_ms < soonest)
             soonest = why.retry_ms;

@@ -31,6 +31,14 @@ struct hc_queue; /* opaque */
 /* `workers`: jobs that run at the same time; `most`: jobs that wait, of all tenants. */
 int hc_queue_create(struct hc_queue **out, int64_t workers, int64_t most, struct hc_error *err);
 void hc_queue_resize(struct hc_queue *q, int64_t workers, int64_t most); /* after a reload */
+
+/* From here on: are there other tenants beside each? (hc_tenants_are_many) Then none whose quota does not say
+ * more has all workers: however long its jobs run, another's job finds one. */
+void hc_queue_share(struct hc_queue *q, bool shared);
+
+/* How many of the tenant's jobs may run at the same time. */
+int64_t hc_queue_most_running(const struct hc_queue *q, const struct hc_tenant *t);
+
 void hc_queue_destroy(struct hc_queue *q); /* NULL is fine; jobs in it are the caller's */
 
 /* True: it waits. False: `why` says which quota refuses it. */

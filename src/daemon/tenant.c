@@ -24,6 +24,7 @@ struct identities {
     struct tenant_token *tokens;
     size_t token_count;
     int64_t local;
+    bool open; /* users of the host that nobody named may connect, and are tenants */
     struct hc_quota quota; /* of users without a tenant */
     char **policies;
 };
@@ -31,6 +32,7 @@ struct identities {
 struct hc_tenants {
     struct hc_tenant **all;
     size_t count, room;
+    size_t present; /* of these, tenants that are not removed */
     struct identities who;
 };
 
@@ -238,6 +240,7 @@ static int prepare(struct hc_tenants *t, const struct hc_config *c, struct reloa
             return hc_fail(err, ENOMEM, "tenants");
     }
     r->who.local = c->local;
+    r->who.open = c->local == HC_LOCAL_OWN && hc_config_socket_mode(c) != 0600;
     r->who.quota = c->quota;
     if (make_policies(t, c, r, err) < 0 || make_uids(t, c, &r->who, err) < 0)
         return -1;
@@ -263,12 +266,14 @@ static void set_quota(struct hc_tenant *tenant, const struct hc_quota *quota)
 
 static void commit(struct hc_tenants *t, const struct hc_config *c, struct reload *r)
 {
+    t->present = 0;
     for (size_t i = 0; i < t->count; i++) {
         struct hc_tenant *tenant = t->all[i];
         const struct hc_tenant_rule *rule = rule_of(c, tenant->name);
         char **old = tenant->policies;
         set_quota(tenant, rule ? &rule->quota : &c->quota);
         tenant->removed = !rule && (c->local == HC_LOCAL_NONE || !hc_is_uid_tenant(tenant->name));
+        t->present += !tenant->removed;
         tenant->policies = r->policies[i];
         r->policies[i] = old;
     }
@@ -314,6 +319,7 @@ static struct hc_tenant *add_unnamed(struct hc_tenants *t, const char *name)
     }
     new->policies = policies;
     new->removed = t->who.local == HC_LOCAL_NONE || !hc_is_uid_tenant(name);
+    t->present += !new->removed;
     return new;
 }
 
@@ -353,6 +359,11 @@ struct hc_tenant *hc_tenant_of_token(struct hc_tenants *t, const char *token, si
 struct hc_tenant *hc_tenant_at(struct hc_tenants *t, size_t index)
 {
     return index < t->count ? t->all[index] : NULL;
+}
+
+bool hc_tenants_are_many(const struct hc_tenants *t)
+{
+    return t->who.open || t->present > 1;
 }
 
 bool hc_tenant_may_use(const struct hc_tenant *t, const char *policy)

@@ -34,6 +34,7 @@ struct hc_tenant {
     struct hc_quota quota;
     char **policies; /* owned; NULL: all */
     bool removed;    /* no longer in the configuration: new jobs are refused, running ones end */
+    bool held;       /* by an administrator: its jobs wait, those that run go on */
 
     /* Live counters; queue.h keeps the first three. */
     int64_t running;
@@ -57,6 +58,7 @@ struct hc_tenant {
 struct hc_refusal {
     const char *quota; /* "queued", "cpu_seconds", "memory"...: the name of the quota in hotcelld.conf */
     int64_t retry_ms;  /* wait at least this long; -1: waiting does not help */
+    bool never;        /* nothing helps but another request or another configuration */
     char text[160];    /* one sentence for the client */
 };
 
@@ -79,6 +81,10 @@ struct hc_tenant *hc_tenant_by_name(struct hc_tenants *t, const char *name);
 
 /* The tenants one after the other, in the order in which they came: NULL after the last. */
 struct hc_tenant *hc_tenant_at(struct hc_tenants *t, size_t index);
+
+/* Are there others beside any tenant: has another one been seen or configured, or may all users of the host, or
+ * a group of them, connect and become one? */
+bool hc_tenants_are_many(const struct hc_tenants *t);
 
 bool hc_tenant_may_use(const struct hc_tenant *t, const char *policy);
 
