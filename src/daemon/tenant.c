@@ -24,7 +24,7 @@ struct identities {
     struct tenant_token *tokens;
     size_t token_count;
     int64_t local;
-    bool open; /* users of the host that nobody named may connect, and are tenants */
+    bool open;             /* users of the host that nobody named may connect, and are tenants */
     struct hc_quota quota; /* of users without a tenant */
     char **policies;
 };
