@@ -1,6 +1,7 @@
 #include "cell/collect.h"
 
 #include "base/fd.h"
+#include "cell/pump.h"
 #include "inside/kernel.h"
 #include "spec/figure.h"
 
@@ -242,8 +243,12 @@ static bool files_own_fault(int sys)
 
 struct walk {
     struct hc_collect *c;
-    int64_t entries, bytes; /* seen and read so far */
+    int64_t entries, bytes; /* seen and gone through so far */
+    struct hc_deadline deadline;
 };
+
+static const char too_large[] = "larger than the limit";
+static const char too_much[] = "more bytes in all than the limit";
 
 static int skip(struct walk *w, const char *path, const char *reason, struct hc_error *err);
 
@@ -296,64 +301,82 @@ static int list_file(struct walk *w, const char *path, int64_t bytes, const char
     return 0;
 }
 
-/* Hash, and copy unless `to` is -1. What counts is the bytes that are read, whatever fstat promised. 1: too
- * large. */
-static int pump(int from, int to, int64_t max, int64_t *bytes, char sha256[HC_SHA256_HEX],
-                bool *source_failed, struct hc_error *err)
+/* The most that a file may have, and what is wrong with one that has more. */
+struct room {
+    int64_t bytes;
+    const char *refusal;
+};
+
+/* A capped /output bounds the whole by itself; holes, which cost nothing there, are bounded here. */
+static struct room room_left(const struct walk *w)
 {
-    struct hc_hash h;
-    hc_hash_init(&h);
-    static char chunk[1 << 16];
-    *bytes = 0;
-    for (;;) {
-        ssize_t n = read(from, chunk, sizeof chunk);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            *source_failed = true;
-            return hc_fail(err, errno, "read");
-        }
-        if (n == 0)
-            break;
-        *bytes += n;
-        if (*bytes > max)
-            return 1;
-        hc_hash_add(&h, chunk, (size_t)n);
-        if (to >= 0 && hc_write_all(to, chunk, (size_t)n, err) < 0)
-            return -1;
-    }
-    hc_hash_hex(&h, sha256);
-    return 0;
+    const struct hc_limits *l = &w->c->policy->limits;
+    struct room file = {l->file_bytes, too_large};
+    struct room all = w->c->in_place ? (struct room){l->collect_bytes - w->bytes, too_much}
+                                     : (struct room){l->output_bytes - w->bytes, too_large};
+    return file.bytes <= all.bytes ? file : all;
 }
 
-static int take_file(struct walk *w, int fd, const char *path, struct hc_error *err)
+static int skip_larger(struct walk *w, const char *path, struct room room, struct hc_error *err)
+{
+    if (room.refusal == too_much && w->c->ended == HC_COLLECTED_ALL)
+        w->c->ended = HC_COLLECTED_BYTES;
+    return skip(w, path, room.refusal, err);
+}
+
+/* Nothing more is looked at. */
+static int skip_late(struct walk *w, const char *path, struct hc_error *err)
+{
+    bool cancelled = w->deadline.cancelled;
+    w->c->ended = cancelled ? HC_COLLECTED_CANCELLED : HC_COLLECTED_TIME;
+    return skip(w, path,
+                cancelled ? "the job was cancelled before it was collected"
+                          : "there was no time left to collect it",
+                err);
+}
+
+static int begin_copy(struct walk *w, struct hc_dest_file *o, const char *path, struct hc_error *err)
+{
+    *o = (struct hc_dest_file){.dir = -1, .fd = -1};
+    if (w->c->in_place || hc_dest_begin(o, w->c->dest, path, 0666, err) == 0)
+        return 0;
+    hc_dest_abandon(o);
+    return -1;
+}
+
+static int take_file(struct walk *w, int fd, const struct stat *st, const char *path, struct hc_error *err)
 {
     struct hc_collect *c = w->c;
-    const struct hc_limits *l = &c->policy->limits;
-    int64_t room = c->in_place ? INT64_MAX : l->output_bytes - w->bytes;
-    int64_t max = l->file_bytes < room ? l->file_bytes : room;
-    struct hc_dest_file o = {.dir = -1, .fd = -1};
-    if (!c->in_place && hc_dest_begin(&o, c->dest, path, 0666, err) < 0) {
-        hc_dest_abandon(&o);
+    const struct room room = room_left(w);
+    struct hc_dest_file o;
+    if (st->st_size > room.bytes)
+        return skip_larger(w, path, room, err);
+    if (begin_copy(w, &o, path, err) < 0) {
         const char *refusal = c->dest->fd >= 0 ? hc_dest_refusal(err) : NULL;
         return refusal ? skip(w, path, refusal, err) : -1;
     }
-    int64_t bytes = 0;
-    char sha256[HC_SHA256_HEX];
-    bool source_failed = false;
-    int rc = pump(fd, o.fd, max, &bytes, sha256, &source_failed, err);
-    w->bytes += bytes;
-    if (rc != 0)
+    struct hc_pump p = {.from = fd,
+                        .to = o.fd,
+                        .sparse = st->st_blocks * 512 < st->st_size,
+                        .max = room.bytes,
+                        .deadline = &w->deadline};
+    int rc = hc_pump(&p, err);
+    w->bytes += p.bytes;
+    if (rc != HC_PUMPED_WHOLE)
         hc_dest_abandon(&o);
-    if (rc == 1)
-        return skip(w, path, "larger than the limit", err);
-    if (rc < 0 && source_failed && files_own_fault(err->sys))
+    if (rc == HC_PUMPED_TOO_LARGE)
+        return skip_larger(w, path, room, err);
+    if (rc == HC_PUMPED_STOPPED)
+        return skip_late(w, path, err);
+    if (rc < 0 && p.source_failed && files_own_fault(err->sys))
         return skip(w, path, "could not be read", err);
     if (rc < 0)
         return hc_ctx(err, "%s/%s", c->dest->path, path);
     if (!c->in_place && hc_dest_commit(&o, path, err) < 0)
         return hc_dest_refusal(err) ? skip(w, path, hc_dest_refusal(err), err) : -1;
-    return list_file(w, path, bytes, sha256, err);
+    char sha256[HC_SHA256_HEX];
+    hc_hash_hex(&p.hash, sha256);
+    return list_file(w, path, p.bytes, sha256, err);
 }
 
 static const char *kind_refused(const struct stat *st)
@@ -376,10 +399,14 @@ static const char *kind_refused(const struct stat *st)
 
 /* Names that the launcher itself writes: a guest's file under one of them would be taken for the real thing.
  */
+static const char *const own_names[] = {"manifest.json", "_sandbox_result.json"};
+
 static bool reserved(const char *path)
 {
-    return strcmp(path, "manifest.json") == 0 || strcmp(path, "_sandbox_result.json") == 0 ||
-           strncmp(path, ".hotcell-", 9) == 0;
+    for (size_t i = 0; i < sizeof own_names / sizeof *own_names; i++)
+        if (strcmp(path, own_names[i]) == 0)
+            return true;
+    return strncmp(path, ".hotcell-", 9) == 0;
 }
 
 static bool unchanged(const struct walk *w, const struct stat *st)
@@ -435,41 +462,105 @@ static int visit(struct walk *w, int dir, const char *name, const char *path, in
         return skip_unread(w, path, "could not be examined", err);
     if (!S_ISREG(now.st_mode) || now.st_nlink != 1 || now.st_ino != st.st_ino)
         return skip(w, path, "changed while it was collected", err);
-    return take_file(w, fd, path, err);
+    return take_file(w, fd, &now, path, err);
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+/* ---- directories ---- */
+
+/* Names in a directory, in order. */
+struct names {
+    char **list; /* owned, and each of them */
+    size_t count, room;
+};
+
+static void names_finish(struct names *n)
 {
-    return strcmp((*a)->d_name, (*b)->d_name);
+    for (size_t i = 0; i < n->count; i++)
+        free(n->list[i]);
+    free(n->list);
 }
 
-static int not_dots(const struct dirent *e)
+static int add_name(struct names *n, const char *name, struct hc_error *err)
 {
-    return strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    if (n->count == n->room) {
+        size_t room = n->room ? 2 * n->room : 64;
+        char **grown = reallocarray(n->list, room, sizeof *grown);
+        if (!grown)
+            return hc_fail(err, ENOMEM, "list the output");
+        n->list = grown;
+        n->room = room;
+    }
+    n->list[n->count] = strdup(name);
+    return n->list[n->count++] ? 0 : hc_fail(err, ENOMEM, "list the output");
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool join(char out[PATH_MAX], const char *path, const char *name)
+{
+    return snprintf(out, PATH_MAX, "%s%s%s", path, *path ? "/" : "", name) < PATH_MAX;
+}
+
+/* One more name. In bind mode a directory may hold any number: beyond the limit they are not kept in mind. */
+static int take_name(struct walk *w, struct names *n, const char *path, const char *name,
+                     struct hc_error *err)
+{
+    char child[PATH_MAX];
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return 0;
+    if (++w->entries <= w->c->policy->limits.output_files)
+        return add_name(n, name, err);
+    return skip(w, join(child, path, name) ? child : path, "more files than the limit", err);
+}
+
+static int read_names(struct walk *w, DIR *dir, const char *path, struct names *n, struct hc_error *err)
+{
+    int rc = 0;
+    while (rc == 0) {
+        if (hc_deadline_passed(&w->deadline))
+            return skip_late(w, *path ? path : ".", err);
+        errno = 0;
+        const struct dirent *entry = readdir(dir);
+        if (!entry && errno)
+            return skip_unread(w, *path ? path : ".", "could not be listed", err);
+        if (!entry)
+            break;
+        rc = take_name(w, n, path, entry->d_name, err);
+    }
+    return rc;
+}
+
+static int list_dir(struct walk *w, int dir, const char *path, struct names *n, struct hc_error *err)
+{
+    hc_autofd fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+    if (!stream)
+        return skip_unread(w, *path ? path : ".", "could not be listed", err);
+    (void)hc_take(&fd); /* the stream's */
+    int rc = read_names(w, stream, path, n, err);
+    (void)closedir(stream);
+    if (n->count)
+        qsort(n->list, n->count, sizeof *n->list, by_name);
+    return rc;
 }
 
 static int walk_dir(struct walk *w, int dir_fd_taken, const char *path, int depth, struct hc_error *err)
 {
     hc_autofd dir = dir_fd_taken;
-    struct dirent **list = NULL;
-    /* The inode cap of the capped mode bounds this list; in bind mode the file system does. */
-    int n = scandirat(dir, ".", &list, not_dots, by_name);
-    if (n < 0)
-        return skip_unread(w, *path ? path : ".", "could not be listed", err);
-    int rc = 0;
-    for (int i = 0; i < n; i++) {
+    struct names names = {0};
+    int rc = list_dir(w, dir, path, &names, err);
+    for (size_t i = 0; rc == 0 && i < names.count; i++) {
         char child[PATH_MAX];
-        bool fits =
-            snprintf(child, sizeof child, "%s%s%s", path, *path ? "/" : "", list[i]->d_name) < PATH_MAX;
-        if (rc == 0 && !fits)
+        if (!join(child, path, names.list[i]))
             rc = skip(w, path, "a path in it is too long", err);
-        else if (rc == 0 && ++w->entries > w->c->policy->limits.output_files)
-            rc = skip(w, child, "more files than the limit", err);
-        else if (rc == 0)
-            rc = visit(w, dir, list[i]->d_name, child, depth, err);
-        free(list[i]);
+        else
+            rc = hc_deadline_passed(&w->deadline) ? skip_late(w, child, err)
+                                                  : visit(w, dir, names.list[i], child, depth, err);
     }
-    free(list);
+    names_finish(&names);
     return rc;
 }
 
@@ -485,13 +576,29 @@ static int take_back(const struct hc_collect *c, struct hc_error *err)
     return 0;
 }
 
+/* In bind mode a walk that has ended early may not have come to where ours is to go. */
+static int set_aside_reserved(struct walk *w, struct hc_error *err)
+{
+    struct stat st;
+    int rc = 0, dir = w->c->dest->fd;
+    for (size_t i = 0; rc == 0 && w->c->in_place && i < sizeof own_names / sizeof *own_names; i++)
+        if (fstatat(dir, own_names[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && !unchanged(w, &st))
+            rc = skip_reserved(w, own_names[i], &st, err);
+    return rc;
+}
+
 int hc_collect(struct hc_collect *c, struct hc_error *err)
 {
     struct walk w = {.c = c};
+    hc_deadline_start(&w.deadline, c->cancel_fd, c->policy->limits.collect_ms);
     if (take_back(c, err) < 0)
         return -1;
     int fd = openat(c->from_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return hc_fail(err, errno, "open the cell's output");
-    return walk_dir(&w, fd, "", 0, err) < 0 ? hc_ctx(err, "keep the output") : 0;
+    int rc = walk_dir(&w, fd, "", 0, err);
+    bool early = c->ended != HC_COLLECTED_ALL || w.entries > c->policy->limits.output_files;
+    if (rc == 0 && early)
+        rc = set_aside_reserved(&w, err);
+    return rc < 0 ? hc_ctx(err, "keep the output") : 0;
 }

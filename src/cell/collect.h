@@ -48,17 +48,28 @@ void hc_dest_abandon(struct hc_dest_file *o); /* also after any of them has fail
  */
 int hc_dest_make_dir(struct hc_dest *d, const char *name, struct hc_error *err);
 
+/* Whether all was collected that could be; else what ended it. */
+enum hc_collected {
+    HC_COLLECTED_ALL,
+    HC_COLLECTED_BYTES,     /* bind mode: limits.collect_bytes; what fits was */
+    HC_COLLECTED_TIME,      /* limits.collect_time */
+    HC_COLLECTED_CANCELLED, /* the job was cancelled */
+};
+
 struct hc_collect {
     int from_fd; /* root of /output, readable */
     struct hc_dest *dest;
     bool in_place;     /* bind mode: the files are where they belong; hash and list only */
     bool changed_only; /* as in bind mode, `since_ns` counts: of a session, there is what earlier runs left */
     int64_t since_ns;  /* bind mode: only what changed since this CLOCK_REALTIME time */
+    int cancel_fd;     /* readable: end it within a second; -1: none */
     const struct hc_policy *policy;
     struct hc_manifest *manifest; /* gets figures, files, skipped */
+    enum hc_collected ended;      /* filled */
 };
 
-/* -1 only if results could not be kept (the host's side failed). What a guest did wrong is listed as skipped.
+/* -1 only if results could not be kept (the host's side failed). What a guest did wrong is listed as skipped,
+ * and so is what was left when it ended early.
  */
 int hc_collect(struct hc_collect *c, struct hc_error *err);
 

@@ -31,6 +31,7 @@ struct hc_launch {
     int output_fd, tmp_fd;
     char **env;
     int64_t t_start, t_started;
+    enum hc_collected collected; /* once what is there has been kept */
 };
 
 /* What belongs to no stage. (run.c) */

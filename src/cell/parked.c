@@ -61,7 +61,8 @@ int hc_warm_key(const struct hc_policy *policy, const char *tenant, char key[HC_
     struct hc_policy same = *policy; /* lent like the original */
     /* Of these the launcher sees to alone, or they travel with the job. */
     same.limits.timeout_ms = same.limits.grace_ms = same.limits.stdout_bytes = same.limits.stderr_bytes =
-        same.limits.value_bytes = same.limits.code_bytes = 0;
+        same.limits.value_bytes = same.limits.code_bytes = same.limits.collect_ms =
+            same.limits.collect_bytes = 0;
     same.limits.session_idle_ms = same.limits.session_life_ms = same.limits.session_cpu_ms =
         same.limits.session_runs = 0;
     same.overflow = HC_OVERFLOW_TRUNCATE;

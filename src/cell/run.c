@@ -119,6 +119,33 @@ static int persist_code(struct hc_launch *l, struct hc_error *err)
     return l->m->code_path ? 0 : hc_fail(err, ENOMEM, "save the code");
 }
 
+/* What a program left is its doing: more than could be collected is a limit that it reached. */
+static void judge_collected(struct hc_launch *l)
+{
+    const struct hc_limits *limits = &l->run->policy->limits;
+    char text[32], why[160];
+    switch (l->collected) {
+    case HC_COLLECTED_ALL:
+        return;
+    case HC_COLLECTED_BYTES:
+        (void)snprintf(why, sizeof why, "left more than %s to collect (limits.collect_bytes)",
+                       hc_format_size(limits->collect_bytes, text, sizeof text));
+        break;
+    case HC_COLLECTED_TIME:
+        (void)snprintf(why, sizeof why, "left more than could be collected in %s (limits.collect_time)",
+                       hc_format_duration(limits->collect_ms, text, sizeof text));
+        break;
+    case HC_COLLECTED_CANCELLED:
+        (void)snprintf(why, sizeof why, "cancelled from outside while its output was collected");
+        break;
+    }
+    if (l->m->status != HC_STATUS_OK)
+        hc_launch_warn(l->m, "not all output was collected: %s", why);
+    else
+        hc_launch_conclude(l->m, l->collected == HC_COLLECTED_CANCELLED ? HC_STATUS_KILLED : HC_STATUS_OUTPUT,
+                           "%s", why);
+}
+
 int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err)
 {
     struct hc_collect c = {
@@ -127,15 +154,19 @@ int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err)
         .in_place = l->run->policy->output_mode == HC_OUTPUT_BIND,
         .changed_only = l->sup.session,
         .since_ns = since_ns,
+        .cancel_fd = l->run->cancel_fd,
         .policy = l->run->policy,
         .manifest = l->m,
     };
     if (!l->sup.over && hc_collect(&c, err) < 0) /* over: there is nothing (over.c) */
         return -1;
+    l->collected = c.ended;
+    judge_collected(l);
     /* Partial: a limit or an error ended it, and yet there is something, or there was time to look. */
     bool warned = l->m->status == HC_STATUS_TIMEOUT || l->m->status == HC_STATUS_MEMORY;
     bool looked = warned && l->m->guest;
-    l->m->partial = l->m->status != HC_STATUS_OK && (l->m->figure_count || l->m->file_count || looked);
+    l->m->partial = l->collected != HC_COLLECTED_ALL ||
+                    (l->m->status != HC_STATUS_OK && (l->m->figure_count || l->m->file_count || looked));
     return l->run->job->persist_code ? persist_code(l, err) : 0;
 }
 

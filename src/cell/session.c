@@ -336,7 +336,6 @@ static void conclude(struct hc_session *s, enum hc_session_end end)
         hc_launch_conclude(s->m, HC_STATUS_KILLED, "cancelled from outside");
         break;
     }
-    s->m->exit_code = hc_status_exit(s->m->status);
 }
 
 static void kill_all(struct hc_session *s)
@@ -362,10 +361,16 @@ int hc_session_close(struct hc_session *s, enum hc_session_end end, const void *
     hc_layers_job_filter(s->m, l->sup.job_filter_evidence);
     conclude(s, end);
     int rc = hc_launch_keep(l, s->first_ns, err);
-    s->m->partial = false;
+    s->m->partial = l->collected != HC_COLLECTED_ALL;
+    s->m->exit_code = hc_status_exit(s->m->status);
     s->m->tree_name = s->policy.tree;
     hc_stamp_text(s->ahead, s->m->finished);
     return rc < 0 ? -1 : hc_run_write_manifest(&s->run, s->m, key, key_len, text, err);
+}
+
+int hc_session_exit(const struct hc_session *s)
+{
+    return s->m->exit_code;
 }
 
 void hc_session_end(struct hc_session *s)

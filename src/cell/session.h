@@ -113,6 +113,9 @@ bool hc_session_used_up(const struct hc_session *s, enum hc_session_end *end);
 int hc_session_close(struct hc_session *s, enum hc_session_end end, const void *key, size_t key_len,
                      struct hc_buf *text, struct hc_error *err);
 
+/* The exit status that its manifest says, once it is closed. */
+int hc_session_exit(const struct hc_session *s);
+
 /* Free it; what is left is killed. NULL is fine. */
 void hc_session_end(struct hc_session *s);
 

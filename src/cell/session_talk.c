@@ -462,7 +462,9 @@ static int close_session(struct client *c, enum hc_session_end end, struct hc_er
     (void)cJSON_AddStringToObject(o, "reason", ends[end].name);
     (void)cJSON_AddRawToObject(o, "manifest", line.data);
     answer(c, o);
-    return c->failed ? hc_fail(err, 0, "an answer could not be written") : ends[end].status;
+    if (c->failed)
+        return hc_fail(err, 0, "an answer could not be written");
+    return ends[end].status == HC_EXIT_OK ? hc_session_exit(c->session) : ends[end].status;
 }
 
 /* What cannot be waited for, a regular file, is there already. */

@@ -35,6 +35,8 @@ static const struct {
     {"limits.io_write", NULL, NOTHING, "cgroup io.max of the disks with tree, inputs and output directory"},
     {"limits.output", NULL, NOTHING, "size of the tmpfs on /output (output.mode \"capped\")"},
     {"limits.output_files", NULL, NOTHING, "inodes of the tmpfs on /output; the launcher lists no more"},
+    {"limits.collect_time", NULL, NOTHING, "the launcher stops collecting, and lists the rest as skipped"},
+    {"limits.collect_bytes", NULL, NOTHING, "the launcher skips files that are more (output.mode \"bind\")"},
     {"limits.tmp", NULL, NOTHING, "size of the tmpfs on /tmp"},
     {"limits.tmp_files", NULL, NOTHING, "inodes of the tmpfs on /tmp"},
     {"limits.file", NULL, NOTHING, "RLIMIT_FSIZE"},

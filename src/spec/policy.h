@@ -33,6 +33,8 @@ struct hc_limits {
     int64_t io_write;        /* bytes per second to each disk */
     int64_t output_bytes;    /* size of the capped /output */
     int64_t output_files;    /* files and directories in the capped /output */
+    int64_t collect_ms;      /* wall clock: collecting what is in /output */
+    int64_t collect_bytes;   /* of all files that are collected of an /output that is not capped */
     int64_t tmp_bytes;       /* size of /tmp */
     int64_t tmp_files;       /* files and directories in /tmp */
     int64_t file_bytes;      /* one file */
