@@ -171,7 +171,8 @@ def test_code_is_not_a_librarys_because_it_is_called_so(base_tree, way, name):
     """A file name made library code of the program's, to which the rules for the program did not apply."""
     source = "bool(__import__('gc').get_objects())"
     forged = marshal.dumps(compile(source, name, "eval"))
-    said = run(f"SOURCE, NAME, WAY, FORGED = {source!r}, {name!r}, {way!r}, {forged!r}" + DEPUTIES).stdout
+    open_loaders = {"imports": {"deny": None}}  # one of the ways leads through the import system's own modules
+    said = run(f"SOURCE, NAME, WAY, FORGED = {source!r}, {name!r}, {way!r}, {forged!r}" + DEPUTIES, open_loaders).stdout
     assert said == "PermissionError: gc.get_objects is not allowed by this policy\n"
 
 
@@ -318,8 +319,14 @@ tell(lambda: print.__self__.__dict__["__import__"]("shutil"))
 
 def test_the_real_built_in_functions_refuse_like_the_programs_own(base_tree):
     policy = {"builtins": {"deny": ["exec"], "refuse": ["eval"], "message": "No {name}()."}}
-    assert said("__import__('codecs').builtins.exec('1')", policy) == "NameError: name 'exec' is not defined"
-    assert said("__import__('codecs').builtins.eval('1')", policy) == "PermissionError: No eval()."
+    assert said("vars(__import__('codecs'))['builtins'].exec('1')", policy) == "NameError: name 'exec' is not defined"
+    assert said("vars(__import__('codecs'))['builtins'].eval('1')", policy) == "PermissionError: No eval()."
+
+
+@pytest.mark.parametrize("other", ["__import__('codecs').builtins", "__import__('sys').modules['builtins']",
+                                   "__import__('importlib').import_module('builtins')", "__import__('pkgutil').resolve_name('builtins')"])
+def test_there_is_one_module_of_built_in_functions_for_the_program(base_tree, other):
+    assert said(f"{other} is __import__('builtins')") == "True"
 
 
 def test_s0_13_vars_leaves_out_what_is_denied(base_tree):

@@ -4,6 +4,7 @@
 #include "shim/guard/denial.h"
 #include "shim/guard/formats.h"
 #include "shim/guard/hints.h"
+#include "shim/guard/reach.h"
 #include "shim/guard/rules.h"
 #include "shim/guard/writes.h"
 
@@ -18,7 +19,7 @@ static const char *text_of(PyObject *name)
     return utf8;
 }
 
-static bool is_denied(PyObject *name)
+bool hc_attribute_denied(PyObject *name)
 {
     const char *utf8 = text_of(name);
     return utf8 && hc_guard_attribute_denied(utf8);
@@ -32,7 +33,7 @@ static bool is_hidden(PyObject *name)
 
 int hc_attribute_judge(PyObject *name)
 {
-    if (!is_denied(name))
+    if (!hc_attribute_denied(name))
         return 0;
     struct hc_refusal r = {
         .layer = HC_DENIAL_RUNTIME,
@@ -81,9 +82,9 @@ static PyObject *guarded_hasattr(PyObject *self, PyObject *const *args, Py_ssize
         return wrong_count("hasattr", "2", count);
     if (check_name("hasattr", args[1]) < 0)
         return NULL;
-    if (is_denied(args[1]))
+    if (hc_attribute_denied(args[1]))
         return Py_NewRef(Py_False);
-    hc_autopy *value = PyObject_GetAttr(args[0], args[1]);
+    hc_autopy *value = hc_reach_probe(args[0], args[1]);
     if (!value && !PyErr_ExceptionMatches(PyExc_AttributeError))
         return NULL;
     PyErr_Clear();
@@ -124,7 +125,8 @@ static PyObject *without_denied(PyObject *names)
     Py_ssize_t before = PyDict_GET_SIZE(rest);
     for (Py_ssize_t i = 0; keys && i < PyList_GET_SIZE(keys); i++) {
         PyObject *key = PyList_GET_ITEM(keys, i); /* borrowed */
-        if ((is_denied(key) || is_hidden(key)) && PyDict_DelItem(rest, key) < 0)
+        bool out = hc_attribute_denied(key) || is_hidden(key) || hc_reach_denied(PyDict_GetItem(rest, key));
+        if (out && PyDict_DelItem(rest, key) < 0)
             return NULL;
     }
     if (!keys)

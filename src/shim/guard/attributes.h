@@ -8,6 +8,9 @@
  * stay). -1 with an exception set. */
 int hc_attributes_guard(PyObject *builtins, PyObject *space);
 
+/* May the program not use an attribute of this name? Keeps an exception that is set. */
+bool hc_attribute_denied(PyObject *name);
+
 /* 0 if the program may use the attribute, else -1 with AttributeError set. What is no str is not judged. */
 int hc_attribute_judge(PyObject *name);
 

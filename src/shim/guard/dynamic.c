@@ -10,6 +10,7 @@
 #include "shim/guard/frames.h"
 #include "shim/guard/guard.h"
 #include "shim/guard/origin.h"
+#include "shim/guard/reach.h"
 
 static PyObject *own_builtins;                            /* borrowed: the program's names keep it */
 static PyObject *plain_exec, *plain_eval, *plain_compile; /* owned */
@@ -241,9 +242,22 @@ static PyObject *call(const char *name, PyObject *plain, PyObject *const *args, 
                : PyErr_Format(PyExc_NameError, "name '%s' is not defined", name);
 }
 
+/* An expression that a library evaluates and that no file of the tree has, as in a model's formula: it is the
+ * program's, and so are the built-in names in it, unless the library gives it others. */
+static int give_own_builtins(PyObject *const *args, Py_ssize_t count)
+{
+    if (count < 2 || !PyDict_Check(args[1]) || PyDict_GetItemString(args[1], "__builtins__"))
+        return 0;
+    bool of_nobody =
+        !PyCode_Check(args[0]) || hc_party_of_file(((PyCodeObject *)args[0])->co_filename) == HC_PARTY_NONE;
+    return of_nobody ? PyDict_SetItemString(args[1], "__builtins__", own_builtins) : 0;
+}
+
 static PyObject *eval_for_all(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     (void)self;
+    if (give_own_builtins(args, count) < 0)
+        return NULL;
     return call("eval", plain_eval, args, count, names);
 }
 
@@ -266,6 +280,10 @@ static bool is_own_module(PyObject *code)
 static PyObject *exec_for_all(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     (void)self;
+    if (count >= 2 && PyCode_Check(args[0]) && PyDict_Check(args[1]) &&
+        hc_reach_judge_load(PyDict_GetItemString(args[1], "__name__"), /* borrowed */
+                            ((PyCodeObject *)args[0])->co_filename) < 0)
+        return NULL;
     if (count >= 2 && PyCode_Check(args[0]) && PyDict_Check(args[1]) && is_own_module(args[0]) &&
         !PyDict_GetItemString(args[1], "__builtins__") &&
         PyDict_SetItemString(args[1], "__builtins__", own_builtins) < 0)

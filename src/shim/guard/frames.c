@@ -5,6 +5,7 @@
 
 #include <internal/pycore_code.h>
 #include <internal/pycore_frame.h>
+#include <opcode.h>
 
 #include "shim/guard/rules.h"
 
@@ -101,6 +102,12 @@ bool hc_caller_is_module(const char *module)
 {
     const frame *f = innermost();
     return f && is_module(f, module);
+}
+
+bool hc_caller_imports_all(void)
+{
+    const frame *f = innermost();
+    return f && _Py_OPCODE(*f->prev_instr) == IMPORT_STAR;
 }
 
 static bool asks_for_guest(const char *const *through, bool harness_too)

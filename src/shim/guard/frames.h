@@ -35,6 +35,9 @@ bool hc_caller_is_module(const char *module);
  * which may be a function of the interpreter's, without a frame. */
 bool hc_caller_may_serve_guest(const char *const *through);
 
+/* Does the innermost frame run "from module import *"? */
+bool hc_caller_imports_all(void);
+
 /* Does that module of the standard library stand between the program and what happens now? */
 bool hc_asked_through(const char *module);
 

@@ -6,6 +6,7 @@
 #include "shim/guard/imports.h"
 #include "shim/guard/modules.h"
 #include "shim/guard/origin.h"
+#include "shim/guard/reach.h"
 
 int hc_guard_prepare(void)
 {
@@ -28,7 +29,8 @@ int hc_guard_install(PyObject *space)
     PyObject *names = module ? PyModule_GetDict(module) : NULL; /* borrowed */
     if (!names || hc_imports_prepare(module) < 0 || PyDict_SetItemString(space, "__builtins__", names) < 0)
         return -1;
-    if (hide_loader(space) < 0 || hc_modules_guard() < 0 || hc_origin_guard() < 0)
+    if (hide_loader(space) < 0 || hc_modules_guard() < 0 || hc_origin_guard() < 0 ||
+        hc_reach_guard(module) < 0)
         return -1;
     hc_audit_watch();
     return 0;

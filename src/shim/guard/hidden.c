@@ -3,18 +3,39 @@
 #include "shim/guard/denial.h"
 #include "shim/guard/frames.h"
 #include "shim/guard/hints.h"
+#include "shim/guard/imports.h"
+#include "shim/guard/reach.h"
 #include "shim/guard/rules.h"
 
 /* The import system's own dict: it does not look at what sys.modules is bound to. Owned, for good. */
 static PyObject *real;
 
-/* Is the key withheld from whoever asks? */
-static bool is_hidden(PyObject *key)
+/* A module that is there under this name, and that the program may not import. */
+static bool is_denied(PyObject *key)
+{
+    PyObject *module = PyDict_GetItem(real, key); /* borrowed */
+    return module && hc_reach_denied(module);
+}
+
+/* Hidden by the policy, from the program. */
+static bool is_scrubbed(PyObject *key)
 {
     const char *name = PyUnicode_Check(key) ? PyUnicode_AsUTF8(key) : NULL;
     if (!name)
         PyErr_Clear();
     return name && hc_names_has_module(&hc_guard.modules.scrub, name) && hc_caller_is_guest(NULL);
+}
+
+/* Is the key withheld from whoever asks? */
+static bool is_hidden(PyObject *key)
+{
+    return is_scrubbed(key) || (is_denied(key) && hc_caller_is_guest(NULL));
+}
+
+/* Consumes `module`, which may be NULL. */
+static PyObject *for_caller(PyObject *module)
+{
+    return hc_caller_is_guest(NULL) ? hc_reach_given(module) : module;
 }
 
 /* New reference: the dict that whoever asks may see. */
@@ -49,7 +70,7 @@ static PyObject *get_item(PyObject *self, PyObject *key)
 {
     (void)self;
     if (!is_hidden(key))
-        return PyObject_GetItem(real, key);
+        return for_caller(PyObject_GetItem(real, key));
     refuse(key);
     return NULL;
 }
@@ -57,7 +78,7 @@ static PyObject *get_item(PyObject *self, PyObject *key)
 static int set_item(PyObject *self, PyObject *key, PyObject *value)
 {
     (void)self;
-    if (!is_hidden(key))
+    if (value ? !is_scrubbed(key) : !is_hidden(key)) /* a module of its own it may put there */
         return value ? PyObject_SetItem(real, key, value) : PyObject_DelItem(real, key);
     refuse(key);
     return -1;
@@ -96,7 +117,7 @@ static PyObject *by_key(const char *method, PyObject *args)
     bool hidden = PyTuple_GET_SIZE(args) && is_hidden(PyTuple_GET_ITEM(args, 0));
     hc_autopy *target = hidden ? PyDict_New() : Py_NewRef(real);
     hc_autopy *function = target ? PyObject_GetAttrString(target, method) : NULL;
-    return function ? PyObject_Call(function, args, NULL) : NULL;
+    return function ? for_caller(PyObject_Call(function, args, NULL)) : NULL;
 }
 
 static PyObject *of_seen(const char *method)
@@ -126,7 +147,32 @@ OF_SEEN(values)
 OF_SEEN(items)
 OF_SEEN(copy)
 
+/* What changes many at once goes key by key: the dict that the view is one of by its type is empty. */
+static PyObject *modules_update(PyObject *self, PyObject *args, PyObject *named)
+{
+    hc_autopy *type = Py_NewRef((PyObject *)&PyDict_Type);
+    hc_autopy *news = PyObject_Call(type, args, named);
+    PyObject *key, *value;
+    for (Py_ssize_t at = 0; news && PyDict_Next(news, &at, &key, &value);)
+        if (PyObject_SetItem(self, key, value) < 0)
+            return NULL;
+    return news ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *modules_clear(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    hc_autopy *names = seen();
+    hc_autopy *keys = names ? PyDict_Keys(names) : NULL;
+    for (Py_ssize_t i = 0; keys && i < PyList_GET_SIZE(keys); i++)
+        if (PyObject_DelItem(self, PyList_GET_ITEM(keys, i)) < 0)
+            return NULL;
+    return keys ? Py_NewRef(Py_None) : NULL;
+}
+
 static PyMethodDef methods[] = {
+    {"update", (PyCFunction)(void (*)(void))modules_update, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"clear", modules_clear, METH_NOARGS, NULL},
     {"get", modules_get, METH_VARARGS, NULL},
     {"pop", modules_pop, METH_VARARGS, NULL},
     {"setdefault", modules_setdefault, METH_VARARGS, NULL},
@@ -151,11 +197,20 @@ static PyTypeObject view = {
     .tp_methods = methods,
 };
 
+PyObject *hc_hidden_view(void)
+{
+    static PyObject *only; /* owned, for good */
+    if (!only) {
+        real = Py_NewRef(PyImport_GetModuleDict());
+        only = PyType_Ready(&view) < 0 ? NULL : PyObject_CallNoArgs((PyObject *)&view);
+    }
+    return Py_XNewRef(only);
+}
+
 int hc_hidden_modules(void)
 {
     if (!hc_guard.modules.scrub.count)
         return 0;
-    real = Py_NewRef(PyImport_GetModuleDict());
-    hc_autopy *shown = PyType_Ready(&view) < 0 ? NULL : PyObject_CallNoArgs((PyObject *)&view);
+    hc_autopy *shown = hc_hidden_view();
     return shown ? PySys_SetObject("modules", shown) : -1;
 }

@@ -54,6 +54,12 @@ int hc_import_judge(const char *dotted)
     return 0;
 }
 
+int hc_import_refuse(const char *dotted)
+{
+    const char *message = hc_guard_import_refusal(dotted, true);
+    return refuse(dotted, message ? message : hc_guard.imports.message);
+}
+
 static bool may_have(const char *dotted)
 {
     return !hc_guard.imports.at_run ||

@@ -10,6 +10,10 @@ int hc_imports_prepare(PyObject *builtins);
 /* 0 if the program may import this module, else -1 with the policy's exception set. */
 int hc_import_judge(const char *dotted);
 
+/* Refuse it, as the import of it is refused. -1 with the policy's exception set; 0 where the guard only
+ * learns. */
+int hc_import_refuse(const char *dotted);
+
 /* Is an import by the program under way on this thread, and judged already? */
 bool hc_import_judged(void);
 

@@ -6,11 +6,24 @@
 #include "shim/guard/hidden.h"
 #include "shim/guard/hints.h"
 #include "shim/guard/imports.h"
+#include "shim/guard/reach.h"
 #include "shim/guard/rules.h"
 
 #include <stdlib.h>
 
-enum way { WAY_NONE, WAY_REFUSE, WAY_IGNORE, WAY_CHOOSE, WAY_IMPORT, WAY_ATTRIBUTES, WAY_FORMAT, WAY_THREAD };
+enum way {
+    WAY_NONE,
+    WAY_REFUSE,
+    WAY_IGNORE,
+    WAY_CHOOSE,
+    WAY_IMPORT,
+    WAY_LOAD,
+    WAY_ATTRIBUTES,
+    WAY_MEMBERS,
+    WAY_MODULE,
+    WAY_FORMAT,
+    WAY_THREAD
+};
 
 /* One row: of the policy (modules.replace), or of our own. */
 struct row {
@@ -18,6 +31,7 @@ struct row {
     enum way way;
     const char *message, *argument, *instead; /* NULL: not given */
     const cJSON *values;                      /* borrowed; NULL: none */
+    Py_ssize_t at;                            /* of the argument that a WAY_IMPORT row judges */
     PyObject *key;                            /* owned: `module` as a str, its hash known */
     bool done;
 };
@@ -25,6 +39,16 @@ struct row {
 static const struct row own_rows[] = {
     {.module = "importlib", .name = "import_module", .way = WAY_IMPORT},
     {.module = "importlib", .name = "__import__", .way = WAY_IMPORT},
+    {.module = "pydoc", .name = "locate", .way = WAY_IMPORT, .argument = "path"},
+    {.module = "pydoc", .name = "safeimport", .way = WAY_IMPORT, .argument = "path"},
+    {.module = "runpy", .name = "run_module", .way = WAY_IMPORT, .argument = "mod_name"},
+    {.module = "_frozen_importlib", .name = "_load_module_shim", .way = WAY_IMPORT, .at = 1},
+    {.module = "_imp", .name = "create_dynamic", .way = WAY_LOAD},
+    {.module = "_imp", .name = "create_builtin", .way = WAY_LOAD},
+    {.module = "inspect", .name = "getmembers", .way = WAY_MEMBERS},
+    {.module = "inspect", .name = "getmembers_static", .way = WAY_MEMBERS},
+    {.module = "inspect", .name = "getattr_static", .way = WAY_ATTRIBUTES},
+    {.module = "inspect", .name = "getmodule", .way = WAY_MODULE},
     {.module = "operator", .name = "attrgetter", .way = WAY_ATTRIBUTES},
     {.module = "operator", .name = "methodcaller", .way = WAY_ATTRIBUTES},
     {.module = "_operator", .name = "attrgetter", .way = WAY_ATTRIBUTES},
@@ -144,12 +168,14 @@ static PyObject *choose(const struct changed *c, PyObject *args, PyObject *named
     return c->row->instead && c->row->argument ? call_instead(c, args, named, at) : refuse(c);
 }
 
-/* importlib's functions: import_module(name, package=None). */
+/* importlib's functions: import_module(name, package=None); and those that import what a dotted name says. */
 static PyObject *import(const struct changed *c, PyObject *args, PyObject *named)
 {
-    PyObject *name = PyTuple_GET_SIZE(args) ? PyTuple_GET_ITEM(args, 0) /* borrowed */
-                     : named                ? PyDict_GetItemString(named, "name")
-                                            : NULL;
+    const char *parameter = c->row->argument ? c->row->argument : "name";
+    Py_ssize_t at = c->row->at;
+    PyObject *name = PyTuple_GET_SIZE(args) > at ? PyTuple_GET_ITEM(args, at) /* borrowed */
+                     : named                     ? PyDict_GetItemString(named, parameter)
+                                                 : NULL;
     PyObject *package = PyTuple_GET_SIZE(args) > 1 ? PyTuple_GET_ITEM(args, 1) /* borrowed */
                         : named                    ? PyDict_GetItemString(named, "package")
                                                    : NULL;
@@ -163,10 +189,45 @@ static PyObject *import(const struct changed *c, PyObject *args, PyObject *named
     PyErr_Clear();
     if (dotted && hc_import_judge(dotted) < 0)
         return NULL;
-    PyObject *module = PyObject_Call(c->original, args, named);
+    PyObject *module = hc_reach_given(PyObject_Call(c->original, args, named));
     if (module && hc_modules_update() < 0)
         Py_CLEAR(module);
     return module;
+}
+
+/* _imp.create_dynamic(spec, file=None): a loader may be asked for without the import system. */
+static PyObject *load(const struct changed *c, PyObject *args, PyObject *named)
+{
+    PyObject *spec = PyTuple_GET_SIZE(args) ? PyTuple_GET_ITEM(args, 0) : NULL; /* borrowed */
+    hc_autopy *name = spec ? PyObject_GetAttrString(spec, "name") : NULL;
+    hc_autopy *file = name ? PyObject_GetAttrString(spec, "origin") : NULL;
+    if (spec && !file)
+        return NULL;
+    return hc_reach_judge_load(name, file) < 0 ? NULL : PyObject_Call(c->original, args, named);
+}
+
+/* inspect.getmembers(): pairs of name and value, without those that getattr() would refuse. */
+static PyObject *members(const struct changed *c, PyObject *args, PyObject *named)
+{
+    hc_autopy *all = PyObject_Call(c->original, args, named);
+    hc_autopy *rest = all && PyList_Check(all) ? PyList_New(0) : NULL;
+    for (Py_ssize_t i = 0; rest && i < PyList_GET_SIZE(all); i++) {
+        PyObject *pair = PyList_GET_ITEM(all, i), *name, *value; /* borrowed */
+        if (!PyArg_ParseTuple(pair, "OO", &name, &value))
+            return NULL;
+        if (!hc_attribute_denied(name) && !hc_reach_denied(value) && PyList_Append(rest, pair) < 0)
+            return NULL;
+    }
+    return hc_py_take(&rest);
+}
+
+/* inspect.getmodule(): the module that an object is of. */
+static PyObject *module_of(const struct changed *c, PyObject *args, PyObject *named)
+{
+    hc_autopy *module = PyObject_Call(c->original, args, named);
+    if (module && hc_reach_denied(module) && hc_import_refuse(PyModule_GetName(module)) < 0)
+        return NULL;
+    return hc_reach_given(hc_py_take(&module));
 }
 
 /* attrgetter("a.b", ...), methodcaller("a", ...): every part of every name. */
@@ -195,7 +256,9 @@ static bool is_bound(enum way way)
 {
     if (way == WAY_THREAD)
         return !hc_threads_allowed();
-    bool gives = way == WAY_IMPORT || way == WAY_ATTRIBUTES;
+    if (way == WAY_IMPORT || way == WAY_LOAD)
+        return hc_caller_may_serve_guest(hc_resolvers);
+    bool gives = way == WAY_ATTRIBUTES;
     return gives || hc_guest_line() ? hc_caller_may_serve_guest(NULL) : hc_caller_is_guest(NULL);
 }
 
@@ -214,8 +277,14 @@ static PyObject *call(PyObject *self, PyObject *args, PyObject *named)
         return choose(c, args, named);
     case WAY_IMPORT:
         return import(c, args, named);
+    case WAY_LOAD:
+        return load(c, args, named);
     case WAY_ATTRIBUTES:
         return attributes(c, args, named);
+    case WAY_MEMBERS:
+        return members(c, args, named);
+    case WAY_MODULE:
+        return module_of(c, args, named);
     case WAY_FORMAT:
     case WAY_NONE:
     case WAY_IGNORE:
@@ -297,7 +366,8 @@ static PyObject *stand_in(const struct row *row, const char *name, PyObject *ori
 static int change(const struct row *row, PyObject *holder, const char *label)
 {
     const char *last = last_part(label);
-    hc_autopy *original = PyObject_GetAttrString(holder, last);
+    hc_autopy *name = PyUnicode_FromString(last);
+    hc_autopy *original = name ? hc_reach_past(holder, name) : NULL;
     if (!original) {
         PyErr_Clear();
         return 0;
@@ -328,7 +398,7 @@ static int apply(const struct row *row, PyObject *module)
     const char *at = row->name;
     for (const char *dot; (dot = strchr(at, '.')); at = dot + 1) {
         hc_autopy *part = PyUnicode_FromStringAndSize(at, dot - at);
-        PyObject *inner = part ? PyObject_GetAttr(holder, part) : NULL;
+        PyObject *inner = part ? hc_reach_past(holder, part) : NULL;
         if (!inner) {
             PyErr_Clear();
             return 0;

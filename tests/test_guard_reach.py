@@ -1,0 +1,221 @@
+"""What the policy denies is not reached by a way round: as another module's attribute, by a function that looks names up for
+its caller, by a loader. The guard is no wall: these refusals come early and say what to do instead.
+"""
+import json
+import subprocess
+from pathlib import Path
+
+import cells
+import pytest
+
+PYTHON = "/usr/bin/python3"
+POLICIES = Path(__file__).resolve().parent.parent / "policies"
+
+
+def run(code, policy="default", tree="base", *options):
+    result = cells.run(code, "--memory=1G", "--timeout=120s", *options, policy=policy, tree=tree)
+    assert result.manifest["status"] == "ok", result.stderr
+    return result
+
+
+def outside(code):
+    done = subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def scientific():
+    if cells.hotcell("tree", "path", "scientific").returncode != 0:
+        cells.skip("the tree scientific is not built: run 'hotcell tree build scientific'")
+
+
+# ---- one by one ----
+
+TELL = """
+def tell(text):
+    space = {}
+    try:
+        exec(text, space)
+        print("reached", space["it"])
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}")
+"""
+SOCKET = "ImportError: Import of 'socket' is not allowed"
+CTYPES = "ImportError: Import of 'ctypes' is not allowed"
+NATIVE = "ImportError: Import of '_ctypes' is not allowed"
+
+WAYS = {
+    "attribute": ("import asyncio.base_events as b; it = b.socket", SOCKET),
+    "from": ("from asyncio.base_events import socket as it", SOCKET),
+    "getattr": ("import asyncio.base_events as b; it = getattr(b, 'soc' + 'ket', None)", SOCKET),
+    "attrgetter": ("import operator, asyncio; it = operator.attrgetter('base_events.socket')(asyncio)", SOCKET),
+    "dict": ("import asyncio.base_events as b; it = b.__dict__['socket']", "KeyError: 'socket'"),
+    "vars": ("import asyncio.base_events as b; it = vars(b)['socket']", "KeyError: 'socket'"),
+    "members": ("import inspect, asyncio.base_events as b; it = dict(inspect.getmembers(b))['socket']", "KeyError: 'socket'"),
+    "globals of a function": ("import inspect; it = dict(inspect.getmembers(lambda: 0))['__globals__']", "KeyError: '__globals__'"),
+    "static attribute": ("import inspect; it = inspect.getattr_static(lambda: 0, '__glo' + 'bals__').__name__ or 1", "AttributeError: "),
+    "module of": ("import inspect, asyncio.base_events as b; it = inspect.getmodule(b.BaseEventLoop.getaddrinfo).socket", SOCKET),
+    "resolve_name": ("import pkgutil; it = pkgutil.resolve_name('socket')", SOCKET),
+    "resolve_name of an object": ("import pkgutil; it = pkgutil.resolve_name('socket:socket')", SOCKET),
+    "resolve_name in another": ("import pkgutil; it = pkgutil.resolve_name('asyncio.base_events:socket')", SOCKET),
+    "locate": ("import pydoc; it = pydoc.locate('socket')", SOCKET),
+    "locate by name": ("import pydoc; it = pydoc.locate(path='socket')", SOCKET),
+    "locate in another": ("import pydoc; it = pydoc.locate('asyncio.base_events.socket')", SOCKET),
+    "resolve": ("import pydoc; it = pydoc.resolve('socket')", SOCKET),
+    "run_module": ("import runpy; it = runpy.run_module('http.client')['socket']", "ImportError: Import of 'http.client' is not"),
+    "run_path": ("import runpy; it = runpy.run_path('/usr/lib/python3.11/ctypes/__init__.py')['memmove']", CTYPES),
+    "modules": ("import sys, asyncio; it = sys.modules['soc' + 'ket']", "KeyError: "),
+    "from sys": ("from sys import modules; import asyncio; it = modules['socket']", "KeyError: "),
+    "values of modules": ("import sys, asyncio; it = {m.__name__: m for m in sys.modules.values()}['socket']", "KeyError: "),
+    "extension's loader": ("import importlib.machinery as m, importlib.util as u; p = m.PathFinder.find_spec('_ctypes').origin;"
+                           "it = m.ExtensionFileLoader('_ctypes', p).load_module()", NATIVE),
+    "extension's spec": ("import importlib.util as u; it = u.module_from_spec(u.find_spec('_ctypes'))", NATIVE),
+    "module's spec": ("import importlib.util as u; s = u.find_spec('ctypes'); it = u.module_from_spec(s); s.loader.exec_module(it)", CTYPES),
+    "source under another name": ("from importlib.machinery import SourceFileLoader as L;"
+                                  "it = L('harmless', '/usr/lib/python3.11/ctypes/__init__.py').load_module()", CTYPES),
+}
+SCIENTIFIC_WAYS = {
+    "numpy's ctypes": ("import numpy as np; it = np.core._internal.ctypes", CTYPES),
+    "ctypeslib": ("import numpy as np; it = np.ctypeslib", "ImportError: Import of 'numpy.ctypeslib' is not allowed"),
+    "an array's ctypes": ("import numpy as np; it = getattr(np.arange(3).ctypes, '_cty' + 'pes')", "AttributeError: "),
+    "matplotlib": ("import matplotlib; it = matplotlib.subprocess", "ImportError: Import of 'subprocess' is not allowed"),
+    "formula": ("from patsy.eval import EvalEnvironment; it = EvalEnvironment.capture(0).eval(\"__import__('socket')\")", SOCKET),
+}
+
+
+@pytest.fixture(scope="module")
+def refused(base_tree):
+    program = TELL + "".join(f"tell({way!r})\n" for way, _ in WAYS.values())
+    return dict(zip(WAYS, run(program).stdout.splitlines(), strict=True))
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_a_denied_module_is_not_reached_by_another_way(refused, name):
+    way, answer = WAYS[name]
+    outside(f"{way}\nassert it")
+    assert refused[name].startswith(answer)
+
+
+def test_a_denied_module_is_not_reached_through_libraries(scientific):
+    for way, _ in SCIENTIFIC_WAYS.values():
+        outside(f"{way}\nassert it")
+    program = TELL + "".join(f"tell({way!r})\n" for way, _ in SCIENTIFIC_WAYS.values())
+    said = run(program, tree="scientific").stdout.splitlines()
+    for line, (way, answer) in zip(said, SCIENTIFIC_WAYS.values(), strict=True):
+        assert line.startswith(answer), way
+
+
+@pytest.mark.parametrize("way, name", [("pd.io.common.os", "os"), ("np.lib.npyio.os", "os"), ("json.codecs.sys.modules", "sys"),
+                                       ("re.enum.sys.modules", "sys")])
+def test_a_policy_that_lists_modules_does_not_give_others_through_them(scientific, way, name):
+    outside(f"import json, re, numpy as np, pandas as pd\n{way}")
+    result = run(f"import json, re\ntry:\n    {way}\nexcept ImportError as error:\n    print(error)", "analysis", "scientific")
+    assert result.stdout == f"Import not allowed: {name}\n"
+    assert [(d["layer"], d["rule"], d["what"]) for d in result.manifest["denials"]] == [("runtime", "imports", name)]
+    assert result.manifest["denials"][0]["hint"]
+
+
+def test_what_a_refused_module_is_asked_for_often_stays_refused(base_tree):
+    """The interpreter remembers where in a module it found a name once code has run often."""
+    result = run("""
+import asyncio.base_events as events
+reached = 0
+def again():
+    global reached
+    for _ in range(100):
+        try:
+            events.socket
+            reached += 1
+        except ImportError:
+            pass
+again()
+again()
+print(reached)
+""")
+    assert result.stdout == "0\n"
+
+
+# ---- what must go on working ----
+
+def test_what_libraries_do_for_themselves_and_what_is_not_denied_stays(base_tree):
+    result = run("""
+import sys, inspect, asyncio, asyncio.base_events as events, unittest.mock, types, pydoc
+print(hasattr(events, "socket"), "socket" in sys.modules, "asyncio" in sys.modules, len(sys.modules) > 50)
+print(asyncio.run(asyncio.sleep(0, "slept")), sys.modules["asyncio"] is asyncio, sys.modules[__name__].__name__)
+print(len(inspect.getmembers(events)) > 20, events.__dict__["BaseEventLoop"] is events.BaseEventLoop)
+asyncio.__dict__["mark"] = 1
+print(asyncio.mark)
+from asyncio.base_events import *
+sys.modules["made"] = types.ModuleType("made")
+import made
+print(made is sys.modules.pop("made"), "made" in sys.modules)
+with unittest.mock.patch.dict(sys.modules, {"made": made}):
+    import made as again
+    print(again is made)
+print("made" in sys.modules, pydoc.locate("asyncio.sleep") is asyncio.sleep)
+with unittest.mock.patch.dict("sys.modules", {"made": made}):
+    import made as again
+    print(again is made)
+print(len(pydoc.render_doc(events)) > 1000)
+""")
+    assert result.stdout.splitlines() == ["False False True True", "slept True __main__", "True True", "1", "True False", "True", "False True",
+                                          "True", "True"]
+    assert result.manifest["denials"] == []
+
+
+# ---- the class: every module that can be imported ----
+
+SCAN = """
+import importlib, sys, types, warnings
+warnings.simplefilter("ignore")
+LIBRARIES = ["numpy", "numpy.testing", "numpy.lib.npyio", "pandas", "pandas.testing", "scipy.stats", "scipy.optimize", "scipy.io",
+             "matplotlib.pyplot", "matplotlib.animation", "seaborn", "statsmodels.api", "statsmodels.formula.api", "sklearn.ensemble",
+             "sklearn.datasets", "plotly.express", "plotly.io", "patsy", "PIL.Image"]
+SKIPPED = {"antigravity", "this", "idlelib", "turtle", "turtledemo", "tkinter", "lib2to3", "ensurepip", "venv", "test"}
+for name in [*sorted(sys.stdlib_module_names - SKIPPED), *LIBRARIES]:
+    try:
+        importlib.import_module(name)
+    except Exception:
+        pass
+"""
+LIST = SCAN + """
+import json
+found = []
+for holder, module in list(sys.modules.items()):
+    for name, value in list(getattr(module, "__dict__", {}).items()):
+        if isinstance(value, types.ModuleType):
+            found.append((holder, name, value.__name__))
+print(json.dumps(found))
+"""
+ASK = SCAN + """
+ways = WAYS
+reached = []
+for holder, name, target in ways:
+    module = sys.modules.get(holder)
+    try:
+        if module is not None:
+            reached.append((holder, name, target, getattr(module, name).__name__))
+    except Exception:  # ImportError; some policies have no such name
+        pass
+print(len(ways), reached)
+"""
+
+
+def denied(policy, name):
+    deny = json.loads((POLICIES / f"{policy}.json").read_text())["imports"]["deny"]
+    return any(name == one or name.startswith(f"{one}.") for one in deny)
+
+
+@pytest.fixture(scope="module")
+def attributes(scientific):
+    """Every attribute of every module that is a module: (module, attribute, the other's name)."""
+    return json.loads(run(LIST, "none", "scientific", "--stdout=16M").stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("policy", ["default", "charts"])
+def test_no_module_of_the_tree_gives_one_that_the_policy_denies(attributes, policy):
+    ways = [way for way in attributes if denied(policy, way[2])]
+    assert len(ways) > 30
+    result = run(ASK.replace("WAYS", repr(ways)), policy, "scientific")
+    assert result.stdout.splitlines()[-1] == f"{len(ways)} []"
