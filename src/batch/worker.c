@@ -304,7 +304,7 @@ static int forget_attempt(const struct work *w, const struct item *it, struct hc
 static int run_local(struct work *w, struct item *it, struct hc_error *err)
 {
     if ((it->job.sign && hc_key_read(it->job.sign, &it->key, err) < 0) ||
-        hc_known_find(&w->known, &it->job, &it->policy, err) < 0 || check_dir(w, it, err) < 0 ||
+        hc_known_find(&w->known, &it->job, NULL, &it->policy, err) < 0 || check_dir(w, it, err) < 0 ||
         choose_dir(w, it, err) < 0)
         return -1;
     prepare(w, it);

@@ -46,7 +46,8 @@ static struct hc_known *find(struct hc_known_list *l, const char *spec)
     struct hc_job job;
     struct hc_error err;
     struct hc_known *k;
-    if (hc_job_parse(&job, "spec", spec, strlen(spec), &err) < 0 || hc_known_find(l, &job, &k, &err) < 0)
+    if (hc_job_parse(&job, "spec", spec, strlen(spec), &err) < 0 ||
+        hc_known_find(l, &job, NULL, &k, &err) < 0)
         fail_msg("%s: %s", spec, err.text);
     hc_job_finish(&job);
     hc_known_drop(k); /* the list holds it, if it knows it */
@@ -131,7 +132,7 @@ static void a_policy_that_is_wrong_now_is_refused(void **state)
     (void)find(&l, spec);
     put("mine", "{\"limits\": 3}");
     assert_int_equal(hc_job_parse(&job, "spec", spec, sizeof spec - 1, &err), 0);
-    assert_int_equal(hc_known_find(&l, &job, &k, &err), -1);
+    assert_int_equal(hc_known_find(&l, &job, NULL, &k, &err), -1);
     assert_int_equal(err.exit, HC_EXIT_CONFIG);
     hc_job_finish(&job);
     forget(&l);
@@ -148,7 +149,7 @@ static void tools_are_looked_at_with_each_job(void **state)
     put("mine", "{\"tools\": {\"t\": {\"command\": [\"/bin/true\"]}}}");
     k = find(&l, "{" MINE "}");
     assert_int_equal(hc_job_parse(&job, "spec", taken, sizeof taken - 1, &err), 0);
-    assert_int_equal(hc_known_find(&l, &job, &k, &err), -1);
+    assert_int_equal(hc_known_find(&l, &job, NULL, &k, &err), -1);
     assert_int_equal(err.exit, HC_EXIT_DATA);
     hc_job_finish(&job);
     forget(&l);

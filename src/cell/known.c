@@ -17,6 +17,8 @@ struct origin_file {
 
 struct hc_known_origin {
     char *tenant; /* NULL: none */
+    bool sent;
+    struct hc_limits max; /* if it was sent: the sender's maxima */
     struct hc_override overrides[64];
     size_t override_count;
     struct origin_file files[MOST_FILES];
@@ -74,6 +76,11 @@ static bool is_same_file(const struct origin_file *f)
     return same;
 }
 
+static bool is_same_sender(const struct hc_known_origin *o, const struct hc_limits *max)
+{
+    return max ? o->sent && memcmp(&o->max, max, sizeof *max) == 0 : !o->sent;
+}
+
 static bool is_for(const struct hc_known_origin *o, const struct hc_job *job)
 {
     if (strcmp(o->files[0].name, hc_job_policy(job)) != 0 || !is_same_text(o->tenant, job->tenant) ||
@@ -94,11 +101,11 @@ static bool is_still_right(const struct hc_known_origin *o)
     return true;
 }
 
-static struct hc_known *find(struct hc_known_list *l, const struct hc_job *job)
+static struct hc_known *find(struct hc_known_list *l, const struct hc_job *job, const struct hc_limits *max)
 {
     for (size_t i = 0; i < HC_KNOWN_MOST; i++) {
         struct hc_known *k = l->rows[i];
-        if (!k || !is_for(k->origin, job))
+        if (!k || !is_for(k->origin, job) || !is_same_sender(k->origin, max))
             continue;
         if (is_still_right(k->origin))
             return k;
@@ -142,15 +149,25 @@ static void note_job(struct hc_known_origin *o, const struct hc_job *job)
     }
 }
 
-static int work_out(struct hc_known *k, struct hc_job *job, struct hc_error *err)
+/* What its sender asks for is held against the policy as it is now. */
+static int bound(struct hc_known *k, const struct hc_job *job, const struct hc_limits *max,
+                 struct hc_error *err)
+{
+    k->origin->sent = true;
+    k->origin->max = *max;
+    hc_ceiling_make(&k->ceiling, &k->policy, max, job->tenant ? job->tenant : "");
+    hc_policy_lower(&k->policy, max);
+    return hc_ceiling_check(&k->ceiling, job, err);
+}
+
+static int work_out(struct hc_known *k, struct hc_job *job, const struct hc_limits *max, struct hc_error *err)
 {
     struct hc_policy *p = &k->policy;
     if (hc_policy_load(p, hc_job_policy(job), read_and_note, k->origin, err) < 0)
         return -1;
-    for (size_t i = 0; i < job->override_count; i++)
-        if (hc_option_set(p, job->overrides[i].opt, job->overrides[i].text, err) < 0)
-            return -1;
-    if (hc_job_put_tools(job, p, err) < 0)
+    if (max && bound(k, job, max, err) < 0)
+        return -1;
+    if (hc_job_apply(job, p, err) < 0 || hc_job_put_tools(job, p, err) < 0)
         return -1;
     note_job(k->origin, job);
     return hc_policy_hash(p, k->policy_hash, err) < 0 ? -1 : hc_warm_key(p, job->tenant, k->warm_key, err);
@@ -171,7 +188,8 @@ static void keep(struct hc_known_list *l, struct hc_known *k)
     l->rows[at] = hc_known_hold(k);
 }
 
-static int make(struct hc_known_list *l, struct hc_job *job, struct hc_known **out, struct hc_error *err)
+static int make(struct hc_known_list *l, struct hc_job *job, const struct hc_limits *max,
+                struct hc_known **out, struct hc_error *err)
 {
     struct hc_known *k = calloc(1, sizeof *k);
     if (!k)
@@ -184,7 +202,7 @@ static int make(struct hc_known_list *l, struct hc_job *job, struct hc_known **o
         return hc_fail(err, ENOMEM, "load the policy");
     }
     k->origin->whole = true;
-    if (work_out(k, job, err) < 0) {
+    if (work_out(k, job, max, err) < 0) {
         hc_known_drop(k);
         return -1;
     }
@@ -195,13 +213,14 @@ static int make(struct hc_known_list *l, struct hc_job *job, struct hc_known **o
     return 0;
 }
 
-int hc_known_find(struct hc_known_list *l, struct hc_job *job, struct hc_known **out, struct hc_error *err)
+int hc_known_find(struct hc_known_list *l, struct hc_job *job, const struct hc_limits *max,
+                  struct hc_known **out, struct hc_error *err)
 {
     bool plain = job->tools.count == 0 && job->tool_command_count == 0;
-    struct hc_known *k = plain ? find(l, job) : NULL;
+    struct hc_known *k = plain ? find(l, job, max) : NULL;
     l->jobs++;
     *out = k ? hc_known_hold(k) : NULL;
-    if (!k && make(l, job, out, err) < 0)
+    if (!k && make(l, job, max, out, err) < 0)
         return -1;
     (*out)->used = l->jobs;
     return 0;

@@ -8,12 +8,14 @@
 #include "base/hash.h"
 #include "spec/job.h"
 #include "spec/policy.h"
+#include "spec/tighten.h"
 
 #define HC_KNOWN_MOST 16
 
 struct hc_known {
     struct hc_policy policy;         /* the job's overrides and tools applied */
     char policy_hash[HC_SHA256_HEX]; /* hc_policy_hash */
+    struct hc_ceiling ceiling;       /* of what its sender may ask for; of a job that nobody sent, empty */
     char warm_key[HC_SHA256_HEX];    /* hc_warm_key */
     struct hc_known_origin *origin;  /* what it was worked out from; owned */
     size_t holders;
@@ -25,9 +27,12 @@ struct hc_known_list {
     uint64_t jobs;
 };
 
-/* The policy for this job, which loses its tools to it; held, until hc_known_drop. HC_EXIT_CONFIG,
- * HC_EXIT_DATA as for hc_policy_load, hc_option_set and hc_job_put_tools. */
-int hc_known_find(struct hc_known_list *l, struct hc_job *job, struct hc_known **out, struct hc_error *err);
+/* The policy for this job, which loses its tools to it; held, until hc_known_drop. `max`: somebody has sent
+ * the job, and may ask for what the policy and these maxima of his allow (tighten.h); NULL: it is whoever
+ * runs it. HC_EXIT_CONFIG, HC_EXIT_DATA as for hc_policy_load, hc_ceiling_check, hc_job_apply and
+ * hc_job_put_tools. */
+int hc_known_find(struct hc_known_list *l, struct hc_job *job, const struct hc_limits *max,
+                  struct hc_known **out, struct hc_error *err);
 
 struct hc_known *hc_known_hold(struct hc_known *k);
 void hc_known_drop(struct hc_known *k); /* NULL is fine */

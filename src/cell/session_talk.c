@@ -207,8 +207,10 @@ static int serve_run(struct client *c, const struct hc_json *j, const cJSON *spe
         (void)hc_fail_as(err, HC_EXIT_DATA, 0, "run: the session has used up what it may have");
         rc = 1;
     }
-    for (size_t i = 0; rc == 0 && i < job.override_count; i++)
-        rc = hc_option_set(&policy, job.overrides[i].opt, job.overrides[i].text, err) < 0 ? 1 : 0;
+    if (rc == 0 && c->t->ceiling)
+        rc = hc_ceiling_check(c->t->ceiling, &job, err) < 0 ? 1 : 0;
+    if (rc == 0)
+        rc = hc_job_apply(&job, &policy, err) < 0 ? 1 : 0;
     if (rc == 0) {
         rc = hc_session_run(c->session, &job, &policy, &r, err);
         if (rc == 0)

@@ -4,6 +4,7 @@
 #define HC_CELL_SESSION_TALK_H
 
 #include "cell/session.h"
+#include "spec/tighten.h"
 
 #define HC_TALK_REQUEST ((size_t)80 << 20) /* bytes that may wait to be served */
 
@@ -19,7 +20,8 @@ struct hc_talk {
     int in_fd, out_fd; /* requests, of which the end is that of the session; answers. May be the same */
     const void *key;   /* manifests are signed with it; NULL: they are not */
     size_t key_len;
-    int64_t max_text; /* see hc_job_check_texts, of a run; 0: whatever it asks for */
+    int64_t max_text;                 /* see hc_job_check_texts, of a run; 0: whatever it asks for */
+    const struct hc_ceiling *ceiling; /* of what a run may ask for; NULL: none */
 };
 
 /* The whole of a session. Returns the exit status; -1: it could not be begun, or has failed. */

@@ -414,9 +414,8 @@ int hc_request_load_policy(struct hc_request *q, struct hc_error *err)
         return -1;
     if (hc_policy_load(&q->policy, hc_job_policy(job), hc_policies_read, NULL, err) < 0)
         return -1;
-    for (size_t i = 0; i < job->override_count; i++)
-        if (hc_option_set(&q->policy, job->overrides[i].opt, job->overrides[i].text, err) < 0)
-            return -1;
+    if (hc_job_apply(job, &q->policy, err) < 0)
+        return -1;
     return hc_job_put_tools(&q->job, &q->policy, err);
 }
 

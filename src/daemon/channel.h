@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cell/warm_counts.h"
 #include "spec/figure.h"
+#include "spec/policy.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,7 +55,9 @@ struct hc_outcome {
 struct hc_message {
     uint32_t kind; /* enum hc_say */
     char job_id[72], tenant[72];
-    int64_t weight; /* the tenant's */
+    int64_t weight; /* the tenant's, as are the two below */
+    struct hc_limits max;
+    char policy[72]; /* of a request that names none; empty otherwise */
     struct hc_outcome outcome;
     struct hc_warm_counts warm; /* HC_SAY_IDLE */
     struct hc_figure figure;    /* HC_SAY_FIGURE */

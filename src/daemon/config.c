@@ -27,6 +27,7 @@ void hc_config_init(struct hc_config *c)
     *c = (struct hc_config){0};
     init_record(c, &hc_config_options);
     init_record(&c->quota, &hc_quota_options);
+    hc_maxima_init(&c->quota.max);
 }
 
 void hc_names_free(char **names)
@@ -173,12 +174,20 @@ static int set_policies(struct file *f, const cJSON *list, char ***out, struct h
     return 0;
 }
 
-static const char *const quota_others[] = {"policies", NULL};
+static const char *const quota_others[] = {"policies", "max", NULL};
+
+/* Over what is there: a tenant has those of "quotas" that it does not say itself. */
+static int set_max(struct file *f, const cJSON *object, struct hc_limits *max, struct hc_error *err)
+{
+    return object ? hc_maxima_read(max, "max", f->json, object, err) : 0;
+}
 
 static int set_quotas(struct file *f, const cJSON *node, struct hc_error *err)
 {
     struct hc_config *c = f->config;
     if (set_record(f, node, "quotas", &hc_quota_options, &c->quota, quota_others, err) < 0)
+        return -1;
+    if (set_max(f, cJSON_GetObjectItemCaseSensitive(node, "max"), &c->quota.max, err) < 0)
         return -1;
     return set_policies(f, cJSON_GetObjectItemCaseSensitive(node, "policies"), &c->policies, err);
 }
@@ -276,7 +285,7 @@ static int check_tenant_name(const struct file *f, const cJSON *node, struct hc_
 
 static int set_tenant(struct file *f, const cJSON *node, struct hc_error *err)
 {
-    static const char *const others[] = {"uids", "policies", NULL};
+    static const char *const others[] = {"uids", "policies", "max", NULL};
     struct hc_config *c = f->config;
     if (check_tenant_name(f, node, err) < 0)
         return -1;
@@ -289,7 +298,8 @@ static int set_tenant(struct file *f, const cJSON *node, struct hc_error *err)
         return -1;
     if (set_record(f, node, rule->name, &hc_quota_options, &rule->quota, others, err) < 0)
         return -1;
-    if (set_uids(f, rule, cJSON_GetObjectItemCaseSensitive(node, "uids"), err) < 0)
+    if (set_uids(f, rule, cJSON_GetObjectItemCaseSensitive(node, "uids"), err) < 0 ||
+        set_max(f, cJSON_GetObjectItemCaseSensitive(node, "max"), &rule->quota.max, err) < 0)
         return -1;
     return set_policies(f, cJSON_GetObjectItemCaseSensitive(node, "policies"), &rule->policies, err);
 }

@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "spec/options.h"
+#include "spec/tighten.h"
 
 #include <stdio.h>
 #include <sys/types.h>
@@ -32,6 +33,8 @@ struct hc_quota {
     int64_t window_ms;    /* the sliding window of the two */
     int64_t stored_bytes; /* results that are kept; 0: no limit */
     int64_t sessions;     /* at the same time */
+    char policy[256];     /* of a request that names none; "": hc_tenant_policy says which */
+    struct hc_limits max; /* of each limit of one job or session; spec/tighten.h */
 };
 
 struct hc_uid_range {

@@ -158,6 +158,19 @@ static int check_names(char *const *wanted, char *const *there, const char *of, 
     return 0;
 }
 
+/* The policy that requests get without naming it is one that they may name. */
+static int check_default(const struct hc_quota *quota, char *const *policies, char *const *there,
+                         const char *of, struct hc_error *err)
+{
+    if (!*quota->policy)
+        return 0;
+    if (!is_listed(there, quota->policy))
+        return hc_fail(err, 0, "policy of %s: there is no policy '%s'", of, quota->policy);
+    if (policies && !is_listed(policies, quota->policy))
+        return hc_fail(err, 0, "policy of %s: '%s' is none of its policies", of, quota->policy);
+    return 0;
+}
+
 /* A name with a slip in it would refuse jobs that were meant to be allowed. */
 static int check_policies(const struct hc_config *c, struct hc_error *err)
 {
@@ -165,8 +178,14 @@ static int check_policies(const struct hc_config *c, struct hc_error *err)
     if (hc_policies_list(&there, err) < 0)
         return -1;
     int rc = check_names(c->policies, there, "quotas", err);
-    for (size_t i = 0; rc == 0 && i < c->tenant_count; i++)
-        rc = check_names(c->tenants[i].policies, there, c->tenants[i].name, err);
+    if (rc == 0)
+        rc = check_default(&c->quota, c->policies, there, "quotas", err);
+    for (size_t i = 0; rc == 0 && i < c->tenant_count; i++) {
+        const struct hc_tenant_rule *rule = &c->tenants[i];
+        rc = check_names(rule->policies, there, rule->name, err);
+        if (rc == 0)
+            rc = check_default(&rule->quota, rule->policies, there, rule->name, err);
+    }
     hc_policies_free(there);
     return rc;
 }

@@ -102,6 +102,9 @@ static const struct hc_option quota_rows[] = {
      .help = "Size of the results that are kept; 0 for no limit."},
     {.path = "sessions", .kind = HC_OPT_COUNT, FIELD(sessions), .min = 0, .max = HC_MAX_SESSIONS, .def = 4,
      .help = "Sessions at the same time; 0 refuses them."},
+    {.path = "policy", .kind = HC_OPT_NAME, FIELD(policy), .def_name = "",
+     .help = "The policy of a request that names none; otherwise default, or the first of the tenant's policies if that "
+             "is none of them."},
 };
 #undef FIELD
 /* clang-format on */

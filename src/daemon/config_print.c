@@ -47,6 +47,16 @@ static bool put_policies(cJSON *object, char **policies)
            put(object, "policies", cJSON_CreateStringArray((const char *const *)policies, (int)n));
 }
 
+static bool put_max(cJSON *object, const struct hc_quota *quota)
+{
+    cJSON *max = hc_maxima_to_json(&quota->max);
+    bool none = max && !max->child;
+    if (!none)
+        return put(object, "max", max);
+    cJSON_Delete(max);
+    return true;
+}
+
 static bool put_uids(cJSON *object, const struct hc_tenant_rule *rule)
 {
     cJSON *list = rule->uid_count ? cJSON_AddArrayToObject(object, "uids") : NULL;
@@ -69,7 +79,7 @@ static bool put_tenants(cJSON *root, const struct hc_config *c)
         const struct hc_tenant_rule *rule = &c->tenants[i];
         cJSON *object = cJSON_AddObjectToObject(tenants, rule->name);
         ok = object && put_uids(object, rule) && put_policies(object, rule->policies) &&
-             put_rows(object, &hc_quota_options, &rule->quota);
+             put_rows(object, &hc_quota_options, &rule->quota) && put_max(object, &rule->quota);
     }
     return ok;
 }
@@ -93,8 +103,8 @@ cJSON *hc_config_to_json(const struct hc_config *c)
     cJSON *quotas = NULL;
     bool ok = root && put_rows(root, &hc_config_options, c) && put_listen(root, c) &&
               (quotas = cJSON_AddObjectToObject(root, "quotas")) &&
-              put_rows(quotas, &hc_quota_options, &c->quota) && put_policies(quotas, c->policies) &&
-              put_tenants(root, c);
+              put_rows(quotas, &hc_quota_options, &c->quota) && put_max(quotas, &c->quota) &&
+              put_policies(quotas, c->policies) && put_tenants(root, c);
     if (ok)
         return root;
     cJSON_Delete(root);

@@ -330,9 +330,7 @@ static bool has_room(struct hc_front *f, struct hc_tenant *t, int64_t memory, st
                        "%zu sessions are open, and this daemon holds no more (sessions)", f->dialogs.open);
         return false;
     }
-    hc_problem_set(why, refusal.never ? HC_PROBLEM_FORBIDDEN : HC_PROBLEM_QUOTA, "%s", refusal.text);
-    why->quota = refusal.quota;
-    why->retry_after = refusal.retry_ms < 0 ? 0 : (int)((refusal.retry_ms + 999) / 1000);
+    hc_set_refusal(why, &refusal);
     f->metrics.refused++;
     return false;
 }
@@ -423,6 +421,8 @@ static int begin(struct hc_dialog *d, int channel, struct hc_error *err)
     memcpy(m.job_id, d->id, sizeof d->id);
     (void)snprintf(m.tenant, sizeof m.tenant, "%s", d->tenant->name);
     m.weight = d->tenant->quota.weight;
+    m.max = d->tenant->quota.max;
+    (void)snprintf(m.policy, sizeof m.policy, "%s", hc_tenant_policy(d->tenant));
     if (rc == 0)
         rc = hc_channel_send(channel, &m, theirs, d->has_tools ? HC_SESSION_FDS : HC_SESSION_TOOLS, err);
     for (size_t i = HC_SESSION_STREAM; i < HC_SESSION_FDS; i++)
@@ -468,9 +468,7 @@ struct hc_task *hc_dialog_ask(struct hc_dialog *d, const char *name, const struc
     }
     hc_dialog_meter(d);
     if (runs && !hc_tenant_has_budget(d->tenant, hc_mono_ms(), &refusal)) {
-        hc_problem_set(why, HC_PROBLEM_QUOTA, "%s", refusal.text);
-        why->quota = refusal.quota;
-        why->retry_after = refusal.retry_ms < 0 ? 0 : (int)((refusal.retry_ms + 999) / 1000);
+        hc_set_refusal(why, &refusal);
         d->front->metrics.refused++;
         return NULL;
     }

@@ -1,5 +1,5 @@
 /* Jobs on their way: into the queue, to a worker, and to their end, whichever it is. */
-#include "daemon/front.h"
+#include "daemon/handlers.h"
 
 #include "base/fd.h"
 #include "base/log.h"
@@ -327,6 +327,8 @@ static int hand_over(struct hc_front *f, struct hc_front_worker *w, struct hc_ta
     (void)snprintf(m.job_id, sizeof m.job_id, "%s", task->queued.id);
     (void)snprintf(m.tenant, sizeof m.tenant, "%s", task->queued.tenant->name);
     m.weight = task->queued.tenant->quota.weight;
+    m.max = task->queued.tenant->quota.max;
+    (void)snprintf(m.policy, sizeof m.policy, "%s", hc_tenant_policy(task->queued.tenant));
     const int fds[HC_RUN_FDS] = {
         [HC_RUN_BODY] = task->body_fd, [HC_RUN_STDOUT] = out_end,  [HC_RUN_STDERR] = err_end,
         [HC_RUN_CANCEL] = cancel_end,  [HC_RUN_TOOLS] = tools_end,
@@ -424,9 +426,7 @@ bool hc_front_submit(struct hc_front *f, struct hc_task *task, char known[65], s
     struct hc_refusal refusal = {0};
     *known = '\0';
     if (!hc_queue_push(f->queue, &task->queued, hc_mono_ms(), &refusal)) {
-        hc_problem_set(why, refusal.never ? HC_PROBLEM_FORBIDDEN : HC_PROBLEM_QUOTA, "%s", refusal.text);
-        why->quota = refusal.quota;
-        why->retry_after = refusal.retry_ms < 0 ? 0 : (int)((refusal.retry_ms + 999) / 1000);
+        hc_set_refusal(why, &refusal);
         f->metrics.refused++;
         hc_task_drop(&f->tasks, task);
         return false;

@@ -23,10 +23,10 @@ struct hc_front_worker {
     struct hc_warm_counts warm;
 };
 
-/* Of a policy, what the queue asks for. */
+/* A policy, as far as requests are held against it. */
 struct hc_front_policy {
     char name[HC_TENANT_NAME];
-    struct hc_limits limits;
+    struct hc_policy policy; /* its values alone: finished, and owns nothing */
 };
 
 struct hc_front {

@@ -3,6 +3,7 @@
 #define HC_DAEMON_HANDLERS_H
 
 #include "daemon/front.h"
+#include "spec/job.h"
 
 hc_handler hc_post_job, hc_list_jobs, hc_get_job, hc_delete_job, hc_cancel_job;
 hc_handler hc_get_events, hc_get_file, hc_answer_job_tool;
@@ -23,6 +24,14 @@ struct hc_checked {
  * refused early, with line and column: whoever runs it does so again. -1: `why`. */
 int hc_check_request(struct hc_exchange *x, const struct hc_tenant *t, bool session, struct hc_checked *out,
                      struct hc_problem *why);
+
+/* Has the tenant the policy that the job names, and may it ask for what the job does (maxima.c)? `*memory`:
+ * that the job may use. -1: `why`. */
+int hc_check_limits(struct hc_front *f, const struct hc_tenant *t, const struct hc_job *job, int64_t *memory,
+                    struct hc_problem *why);
+
+/* What a quota refuses: for now, or for good. */
+void hc_set_refusal(struct hc_problem *why, const struct hc_refusal *refusal);
 
 /* x->task becomes the tenant's job of x->id; false: there is none. Another tenant's is answered as one that
  * does not exist. */

@@ -3,9 +3,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "cell/policies.h"
 #include "daemon/request.h"
-#include "spec/job.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,67 +34,7 @@ static int read_wish(const struct hc_exchange *x, struct wish *w, struct hc_prob
     return 0;
 }
 
-/* ---- policies ---- */
-
-static struct hc_front_policy *look_up_policy(struct hc_front *f, const char *name, struct hc_error *err)
-{
-    struct hc_policy p;
-    for (size_t i = 0; i < f->policy_count; i++)
-        if (strcmp(f->policies[i].name, name) == 0)
-            return &f->policies[i];
-    if (hc_policy_load(&p, name, hc_policies_read, NULL, err) < 0)
-        return NULL;
-    struct hc_front_policy *row = &f->policies[f->policy_count % HC_FRONT_POLICIES];
-    f->policy_count += f->policy_count < HC_FRONT_POLICIES - 1; /* beyond them, the last is given away */
-    (void)snprintf(row->name, sizeof row->name, "%s", name);
-    row->limits = p.limits;
-    hc_policy_finish(&p);
-    return row;
-}
-
-/* The memory that the job may use, for the queue. */
-static int64_t memory_of(const struct hc_front_policy *row, const struct hc_job *job)
-{
-    struct hc_policy scratch;
-    struct hc_error ignored;
-    hc_policy_init(&scratch);
-    scratch.limits.memory = row->limits.memory;
-    for (size_t i = 0; i < job->override_count; i++)
-        (void)hc_option_set(&scratch, job->overrides[i].opt, job->overrides[i].text, &ignored);
-    int64_t memory = scratch.limits.memory;
-    hc_policy_finish(&scratch);
-    return memory;
-}
-
 /* ---- a new job ---- */
-
-static int check_policy(struct hc_exchange *x, const struct hc_tenant *t, const struct hc_job *job,
-                        int64_t *memory, struct hc_problem *why)
-{
-    const char *name = job->policy ? job->policy : "default";
-    struct hc_error err;
-    if (strlen(name) >= HC_TENANT_NAME) {
-        hc_problem_set(why, HC_PROBLEM_SPEC, "there is no policy '%.100s'", name);
-        return -1;
-    }
-    if (!hc_tenant_may_use(t, name)) {
-        hc_problem_set(why, HC_PROBLEM_FORBIDDEN,
-                       "the tenant '%s' may not use the policy '%s'; /v1/policies has those that it may",
-                       t->name, name);
-        return -1;
-    }
-    const struct hc_front_policy *row = look_up_policy(x->front, name, &err);
-    if (!row) {
-        hc_problem_set(why, HC_PROBLEM_SPEC, "%s", err.text);
-        return -1;
-    }
-    if (hc_job_check_texts(job, &row->limits, HC_MAX_TEXT, &err) < 0) {
-        hc_problem_set(why, HC_PROBLEM_SPEC, "%s", err.text);
-        return -1;
-    }
-    *memory = memory_of(row, job);
-    return 0;
-}
 
 int hc_check_request(struct hc_exchange *x, const struct hc_tenant *t, bool session, struct hc_checked *out,
                      struct hc_problem *why)
@@ -114,7 +52,7 @@ int hc_check_request(struct hc_exchange *x, const struct hc_tenant *t, bool sess
     if (rc < 0)
         hc_problem_set(why, HC_PROBLEM_REQUEST, "%s", err.text);
     else
-        rc = check_policy(x, t, &job, &out->memory, why);
+        rc = hc_check_limits(x->front, t, &job, &out->memory, why);
     hc_uploads_finish(&uploads);
     hc_job_finish(&job);
     return rc;

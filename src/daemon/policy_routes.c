@@ -22,8 +22,10 @@ static int load(struct hc_exchange *x, const struct hc_tenant *t, const char *na
         *answer = hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such policy");
         return -1;
     }
-    if (hc_policy_load(p, name, hc_policies_read, NULL, &err) == 0)
+    if (hc_policy_load(p, name, hc_policies_read, NULL, &err) == 0) {
+        hc_policy_lower(p, &t->quota.max);
         return 0;
+    }
     *answer = hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "%s", err.text);
     return -1;
 }
@@ -99,7 +101,7 @@ int hc_get_card(struct hc_exchange *x, struct hc_tenant *t)
     const char *name = MHD_lookup_connection_value(x->mhd, MHD_GET_ARGUMENT_KIND, "policy");
     bool text = hc_has_word(hc_exchange_header(x, "Accept"), "text/plain");
     int answer;
-    if (load(x, t, name ? name : "default", &p, &answer) < 0)
+    if (load(x, t, name ? name : hc_tenant_policy(t), &p, &answer) < 0)
         return answer;
     int rc = print_card(&p, !text, &out, &err);
     hc_policy_finish(&p);

@@ -15,6 +15,7 @@ static const struct {
     [HC_PROBLEM_REQUEST] = {400, "bad-request", "The request is not well-formed"},
     [HC_PROBLEM_UNKNOWN_USER] = {401, "unknown-user", "Nobody is known by these credentials"},
     [HC_PROBLEM_FORBIDDEN] = {403, "forbidden", "This is not for the sender"},
+    [HC_PROBLEM_LIMIT] = {403, "limit", "More is asked for than the sender may have"},
     [HC_PROBLEM_NOT_FOUND] = {404, "not-found", "There is no such thing"},
     [HC_PROBLEM_METHOD] = {405, "method", "The method does not apply here"},
     [HC_PROBLEM_CONFLICT] = {409, "conflict", "The key was used for another request"},
@@ -82,6 +83,8 @@ void hc_problem_print(const struct hc_problem *p, const char *job_id, const char
                      kinds[p->kind].name, kinds[p->kind].title, kinds[p->kind].status);
     hc_json_quote(out, p->detail, whole_text(p->detail));
     (void)hc_buf_fmt(out, ", \"retry\": \"%s\"", retries[p->retry]);
+    if (*p->limits)
+        (void)hc_buf_fmt(out, ", \"limits\": %s", p->limits);
     if (p->quota)
         (void)hc_buf_fmt(out, ", \"quota\": \"%s\"", p->quota);
     if (p->retry_after)

@@ -12,6 +12,7 @@ enum hc_problem_kind {
     HC_PROBLEM_REQUEST,      /* what was sent is not what is expected */
     HC_PROBLEM_UNKNOWN_USER, /* no identity */
     HC_PROBLEM_FORBIDDEN,
+    HC_PROBLEM_LIMIT,     /* more than the sender may have, now and later */
     HC_PROBLEM_NOT_FOUND, /* or it is another tenant's */
     HC_PROBLEM_METHOD,
     HC_PROBLEM_CONFLICT,
@@ -39,6 +40,7 @@ struct hc_problem {
     int retry_after;   /* seconds; 0: nothing is said */
     const char *quota; /* static; NULL: none */
     const char *allow; /* the methods that do apply; static; NULL: not asked */
+    char limits[1024]; /* of HC_PROBLEM_LIMIT: JSON, a list of what is too much; empty otherwise */
     char detail[768];
 };
 

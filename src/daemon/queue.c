@@ -79,8 +79,8 @@ static bool refuse(struct hc_refusal *why, const char *quota, double retry_ms, c
 static bool refuse(struct hc_refusal *why, const char *quota, double retry_ms, const char *fmt, ...)
 {
     why->quota = quota;
-    why->retry_ms = retry_ms < 0 ? -1 : (int64_t)fmin(fmax(retry_ms, RETRY_LEAST), RETRY_MOST);
     why->never = retry_ms < 0;
+    why->retry_ms = why->never ? -1 : (int64_t)fmin(fmax(retry_ms, RETRY_LEAST), RETRY_MOST);
     va_list ap;
     va_start(ap, fmt);
     (void)vsnprintf(why->text, sizeof why->text, fmt, ap);

@@ -376,6 +376,14 @@ bool hc_tenant_may_use(const struct hc_tenant *t, const char *policy)
     return false;
 }
 
+const char *hc_tenant_policy(const struct hc_tenant *t)
+{
+    static const char usual[] = "default";
+    if (*t->quota.policy)
+        return t->quota.policy;
+    return hc_tenant_may_use(t, usual) || !t->policies[0] ? usual : t->policies[0];
+}
+
 void hc_tenant_charge(struct hc_tenant *t, const struct hc_usage *used, int64_t now)
 {
     hc_window_add(&t->cpu_us, now, used->cpu_us);

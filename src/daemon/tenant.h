@@ -58,7 +58,7 @@ struct hc_tenant {
 struct hc_refusal {
     const char *quota; /* "queued", "cpu_seconds", "memory"...: the name of the quota in hotcelld.conf */
     int64_t retry_ms;  /* wait at least this long; -1: waiting does not help */
-    bool never;        /* nothing helps but another request or another configuration */
+    bool never;        /* nothing that the tenant does helps: the same request is always refused */
     char text[160];    /* one sentence for the client */
 };
 
@@ -87,6 +87,7 @@ struct hc_tenant *hc_tenant_at(struct hc_tenants *t, size_t index);
 bool hc_tenants_are_many(const struct hc_tenants *t);
 
 bool hc_tenant_may_use(const struct hc_tenant *t, const char *policy);
+const char *hc_tenant_policy(const struct hc_tenant *t); /* of a request that names none */
 
 /* Charge what was used at the time `now` (or earlier: for what the ledger knows of the last hours). */
 void hc_tenant_charge(struct hc_tenant *t, const struct hc_usage *used, int64_t now);

@@ -96,14 +96,16 @@ static int read_body(struct work *w, struct hc_error *err)
     hc_buf_finish(&w->body);
     w->job.job_id = strdup(w->said->job_id);
     w->job.tenant = strdup(w->said->tenant);
-    if (!w->job.job_id || !w->job.tenant)
+    if (!w->job.policy)
+        w->job.policy = strdup(w->said->policy);
+    if (!w->job.job_id || !w->job.tenant || !w->job.policy)
         return hc_fail(err, ENOMEM, "read the request");
     return hc_job_check(&w->job, err);
 }
 
 static int load_policy(struct hc_known_list *known, struct work *w, struct hc_error *err)
 {
-    if (hc_known_find(known, &w->job, &w->known, err) < 0)
+    if (hc_known_find(known, &w->job, &w->said->max, &w->known, err) < 0)
         return -1;
     if (w->known->policy.output_mode != HC_OUTPUT_BIND)
         return 0; /* a directory is made if there is something to keep */
@@ -284,6 +286,7 @@ static int serve_session(struct worker *me, struct hc_message *said, int fds[HC_
     if (read_body(&w, &answer.error) == 0 && load_policy(&me->known, &w, &answer.error) == 0 &&
         stage_inputs(&w, &answer.error) == 0) {
         talk.policy = &w.known->policy;
+        talk.ceiling = &w.known->ceiling;
         if (hc_session_talk(&talk, &answer.error) >= 0)
             answer.kind = HC_SAY_DONE;
     }

@@ -4,6 +4,7 @@
 #include "spec/job_parts.h"
 #include "spec/names.h"
 #include "spec/scan.h"
+#include "spec/tighten.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -284,6 +285,15 @@ int hc_job_put_tools(struct hc_job *job, struct hc_policy *policy, struct hc_err
         if (name_taken(job, names[i]))
             return hc_fail_as(err, HC_EXIT_DATA, 0, "'%s' is a name of the program already, as it has tools",
                               names[i]);
+    return 0;
+}
+
+int hc_job_apply(const struct hc_job *job, struct hc_policy *policy, struct hc_error *err)
+{
+    hc_maxima_init(&policy->max);
+    for (size_t i = 0; i < job->override_count; i++)
+        if (hc_option_set(policy, job->overrides[i].opt, job->overrides[i].text, err) < 0)
+            return -1;
     return 0;
 }
 

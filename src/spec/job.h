@@ -112,6 +112,11 @@ const char *hc_job_policy(const struct hc_job *job);
  * then the command line's. HC_EXIT_DATA, HC_EXIT_USAGE. */
 int hc_job_put_tools(struct hc_job *job, struct hc_policy *policy, struct hc_error *err);
 
+/* What the job asks for, over the policy; which then says nothing of maxima, as it is what is in force.
+ * HC_EXIT_USAGE.
+ */
+int hc_job_apply(const struct hc_job *job, struct hc_policy *policy, struct hc_error *err);
+
 /* What every job must fulfil whatever form it came in: code present (but for a session as a whole), UTF-8
  * (says line and column), no NUL, not blank; names unique; ids well-formed ([A-Za-z0-9._-], at most 64).
  * HC_EXIT_DATA. The size limit is the policy's. */

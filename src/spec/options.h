@@ -19,6 +19,16 @@ enum hc_option_kind {
     HC_OPT_NAME,     /* char[256]: a name or path */
 };
 
+/* When is a value that the sender of a job asks for tighter than what another one gives (tighten.h)? */
+enum hc_tighter {
+    HC_TIGHTER_UNSAID,        /* nobody has decided: as HC_TIGHTER_SAME */
+    HC_TIGHTER_LESS,          /* it is at most as much */
+    HC_TIGHTER_LESS_NOT_NONE, /* it is at most as much, where 0 means that there is no limit */
+    HC_TIGHTER_ANY,           /* always: a harder limit bounds what it can give */
+    HC_TIGHTER_SAME,          /* it is the same: the policy's alone */
+    HC_TIGHTER_LISTED,        /* a name, of a list that whoever serves the job has */
+};
+
 struct hc_option {
     const char *path; /* place in a policy file: "limits.timeout", "network" */
     const char *flag; /* command line: "timeout", given as --timeout; NULL in tables that have none */
@@ -30,6 +40,7 @@ struct hc_option {
     const char *def_name;       /* default of HC_OPT_NAME */
     const char *const *choices; /* NULL-terminated, for HC_OPT_CHOICE */
     const char *help;           /* one sentence */
+    enum hc_tighter tighter;    /* of hc_options; other tables are not for senders */
 };
 
 extern const struct hc_option hc_options[];

@@ -2,6 +2,7 @@
 
 #include "spec/names.h"
 #include "spec/options.h"
+#include "spec/tighten.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -42,6 +43,7 @@ void hc_policy_init(struct hc_policy *p)
     *p = (struct hc_policy){0};
     for (size_t i = 0; i < hc_options_count; i++)
         hc_option_init(p, &hc_options[i]);
+    hc_maxima_init(&p->max);
 }
 
 void hc_policy_finish(struct hc_policy *p)
@@ -179,6 +181,11 @@ static int set_option(struct file *f, const char *section, const cJSON *node, co
     return hc_option_set_json(f->policy, opt, f->json, node, err);
 }
 
+static bool is_maxima(const cJSON *section, const cJSON *node)
+{
+    return strcmp(section->string, "limits") == 0 && strcmp(node->string, "max") == 0;
+}
+
 static int set_section(struct file *f, const cJSON *node, struct hc_error *err)
 {
     if (!cJSON_IsObject(node))
@@ -186,7 +193,9 @@ static int set_section(struct file *f, const cJSON *node, struct hc_error *err)
     const cJSON *member;
     cJSON_ArrayForEach(member, node)
     {
-        if (set_option(f, node->string, member, NULL, err) < 0)
+        int rc = is_maxima(node, member) ? hc_maxima_read(&f->policy->max, "limits.max", f->json, member, err)
+                                         : set_option(f, node->string, member, NULL, err);
+        if (rc < 0)
             return -1;
     }
     return 0;
@@ -311,7 +320,7 @@ int hc_policy_load(struct hc_policy *p, const char *name, hc_policy_reader *read
 {
     struct loader l = {.policy = p, .read = read, .ctx = ctx};
     hc_policy_init(p);
-    if (load(&l, name, err) < 0) {
+    if (load(&l, name, err) < 0 || hc_maxima_check(p, name, err) < 0) {
         hc_policy_finish(p);
         return hc_exit_as(err, HC_EXIT_CONFIG);
     }
@@ -336,6 +345,19 @@ static bool put_option(cJSON *root, const struct hc_policy *p, const struct hc_o
     if (value && cJSON_AddItemToObject(object, name, value))
         return true;
     cJSON_Delete(value);
+    return false;
+}
+
+static bool put_maxima(cJSON *root, const struct hc_policy *p)
+{
+    cJSON *max = hc_maxima_to_json(&p->max), *limits = cJSON_GetObjectItemCaseSensitive(root, "limits");
+    if (max && !max->child) {
+        cJSON_Delete(max);
+        return true;
+    }
+    if (max && cJSON_AddItemToObject(limits, "max", max))
+        return true;
+    cJSON_Delete(max);
     return false;
 }
 
@@ -383,7 +405,8 @@ cJSON *hc_policy_to_json(const struct hc_policy *p)
     bool ok = root && (!*p->name || cJSON_AddStringToObject(root, "name", p->name));
     for (size_t i = 0; ok && i < hc_options_count; i++)
         ok = put_option(root, p, &hc_options[i]);
-    if (ok && put_copy(root, "env", p->env) && put_rules(root, p) && put_tools(root, p))
+    if (ok && put_maxima(root, p) && put_copy(root, "env", p->env) && put_rules(root, p) &&
+        put_tools(root, p))
         return root;
     cJSON_Delete(root);
     return NULL;

@@ -64,6 +64,7 @@ struct hc_policy {
     char name[64];
     char tree[256]; /* tree name, or a path if it holds a slash */
     struct hc_limits limits;
+    struct hc_limits max;  /* what requests through hotcelld may ask for; tighten.h */
     int64_t enforcement;   /* enum hc_enforcement */
     int64_t output_mode;   /* enum hc_output_mode */
     int64_t overflow;      /* enum hc_overflow */

@@ -1,0 +1,104 @@
+/* What a request asks for, held against what its sender may have. Whoever runs the job does so again, as
+ * policies may have changed since. */
+#include "daemon/handlers.h"
+
+#include "cell/policies.h"
+
+#include <string.h>
+
+static const struct hc_policy *look_up_policy(struct hc_front *f, const char *name, struct hc_error *err)
+{
+    struct hc_policy p;
+    for (size_t i = 0; i < f->policy_count; i++)
+        if (strcmp(f->policies[i].name, name) == 0)
+            return &f->policies[i].policy;
+    if (hc_policy_load(&p, name, hc_policies_read, NULL, err) < 0)
+        return NULL;
+    struct hc_front_policy *row = &f->policies[f->policy_count % HC_FRONT_POLICIES];
+    f->policy_count += f->policy_count < HC_FRONT_POLICIES - 1; /* beyond them, the last is given away */
+    (void)snprintf(row->name, sizeof row->name, "%s", name);
+    hc_policy_finish(&p);
+    row->policy = p;
+    return &row->policy;
+}
+
+static const struct hc_policy *find_policy(struct hc_front *f, const struct hc_tenant *t, const char *name,
+                                           struct hc_problem *why)
+{
+    struct hc_error err;
+    if (strlen(name) >= HC_TENANT_NAME) {
+        hc_problem_set(why, HC_PROBLEM_SPEC, "there is no policy '%.100s'", name);
+        return NULL;
+    }
+    if (!hc_tenant_may_use(t, name)) {
+        hc_problem_set(why, HC_PROBLEM_FORBIDDEN,
+                       "the tenant '%s' may not use the policy '%s'; /v1/policies has those that it may",
+                       t->name, name);
+        return NULL;
+    }
+    const struct hc_policy *p = look_up_policy(f, name, &err);
+    if (!p)
+        hc_problem_set(why, HC_PROBLEM_SPEC, "%s", err.text);
+    return p;
+}
+
+/* As many of them as there is room for. */
+static void print_excesses(const struct hc_excess *list, size_t count, char *out, size_t size)
+{
+    hc_autobuf all = {0};
+    for (size_t i = 0; i < count; i++) {
+        hc_autobuf one = {0};
+        (void)hc_buf_fmt(&one,
+                         "%s{\"limit\": \"%s\", \"asked\": \"%s\", \"maximum\": \"%s\", \"of\": \"%s\", "
+                         "\"name\": \"%s\"}",
+                         i ? ", " : "", list[i].limit, list[i].asked, list[i].maximum, list[i].of,
+                         list[i].name);
+        if (one.failed || all.len + one.len + sizeof "[]" > size)
+            break;
+        (void)hc_buf_add(&all, one.data, one.len);
+    }
+    (void)snprintf(out, size, "[%s]", all.data ? all.data : "");
+}
+
+static int refuse_excesses(const struct hc_excess *list, size_t count, struct hc_problem *why)
+{
+    char text[sizeof why->detail];
+    hc_excess_text(list, count, text, sizeof text);
+    hc_problem_set(why, HC_PROBLEM_LIMIT, "%s", text);
+    print_excesses(list, count, why->limits, sizeof why->limits);
+    return -1;
+}
+
+int hc_check_limits(struct hc_front *f, const struct hc_tenant *t, const struct hc_job *job, int64_t *memory,
+                    struct hc_problem *why)
+{
+    struct hc_excess excesses[sizeof job->overrides / sizeof *job->overrides];
+    struct hc_ceiling ceiling;
+    struct hc_error err;
+    const struct hc_policy *p = find_policy(f, t, job->policy ? job->policy : hc_tenant_policy(t), why);
+    if (!p)
+        return -1;
+    hc_ceiling_make(&ceiling, p, &t->quota.max, t->name);
+    size_t count = hc_ceiling_compare(&ceiling, job, excesses);
+    if (count)
+        return refuse_excesses(excesses, count, why);
+    if (hc_job_check_texts(job, &p->limits, HC_MAX_TEXT, &err) < 0) {
+        hc_problem_set(why, HC_PROBLEM_SPEC, "%s", err.text);
+        return -1;
+    }
+    struct hc_policy effective = *p; /* owns nothing either */
+    hc_policy_lower(&effective, &t->quota.max);
+    if (hc_job_apply(job, &effective, &err) < 0) {
+        hc_problem_set(why, HC_PROBLEM_SPEC, "%s", err.text);
+        return -1;
+    }
+    *memory = effective.limits.memory;
+    return 0;
+}
+
+void hc_set_refusal(struct hc_problem *why, const struct hc_refusal *refusal)
+{
+    hc_problem_set(why, refusal->never ? HC_PROBLEM_LIMIT : HC_PROBLEM_QUOTA, "%s", refusal->text);
+    why->quota = refusal->quota;
+    why->retry_after = refusal->retry_ms < 0 ? 0 : (int)((refusal->retry_ms + 999) / 1000);
+}
