@@ -5,6 +5,7 @@
 #include "cell/filter.h"
 #include "inside/kernel.h"
 #include "cell/state.h"
+#include "cell/tree_check.h"
 #include "inside/weak.h"
 
 #include <errno.h>
@@ -58,7 +59,11 @@ static int map_owner(struct hc_launch *l, struct hc_source *s, const char *remed
 
 static int prepare_tree(struct hc_launch *l, struct hc_error *err)
 {
-    if (hc_tree_open(&l->tree, l->run->policy->tree, err) < 0)
+    const struct hc_policy *policy = l->run->policy;
+    bool many = l->plan.zygote || policy->session;
+    if (hc_tree_open(&l->tree, policy->tree, err) < 0 ||
+        hc_tree_check(&l->tree, many ? hc_tree_check_of_many(policy) : (enum hc_tree_check)policy->tree_check,
+                      &l->m->tree_checked, err) < 0)
         return -1;
     memcpy(l->m->tree_sha256, l->tree.id, sizeof l->m->tree_sha256);
     struct hc_source *s = &l->plan.tree;

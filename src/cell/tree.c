@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "cell/state.h"
+#include "cell/tree_stamps.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -67,40 +68,47 @@ static int hash_file(int dir, const char *name, char out[HC_SHA256_HEX], struct 
     return 0;
 }
 
-/* "f 0644 1234 SHA256 path", "d 0755 0 - path", "l 0777 0 TARGET path"; the path ends the line, so it may
- * hold blanks. */
-static int index_entry(struct lines *l, int dir, const char *name, const char *path, const struct stat *st,
-                       struct hc_error *err)
+static int link_line(int dir, const char *name, const char *path, char **line, struct hc_error *err)
 {
-    char *line = NULL;
-    unsigned mode = st->st_mode & 07777;
+    char target[PATH_MAX];
+    ssize_t n = readlinkat(dir, name, target, sizeof target - 1);
+    if (n < 0)
+        return hc_fail(err, errno, "read the link %s", path);
+    target[n] = '\0';
+    if (strpbrk(target, " \n"))
+        return hc_fail(err, 0, "a blank in the target of the link %s", path);
+    return asprintf(line, "l 0777 0 %s %s\n", target, path) < 0 ? hc_fail(err, ENOMEM, "index a tree") : 0;
+}
+
+static int file_line(int dir, const char *name, const char *path, const struct stat *st, char **line,
+                     struct hc_error *err)
+{
+    char digest[HC_SHA256_HEX];
+    if (hash_file(dir, name, digest, err) < 0)
+        return -1;
+    return asprintf(line, "f %04o %lld %s %s\n", st->st_mode & 07777, (long long)st->st_size, digest, path) <
+                   0
+               ? hc_fail(err, ENOMEM, "index a tree")
+               : 0;
+}
+
+int hc_tree_line(int dir, const char *name, const char *path, const struct stat *st, char **line,
+                 struct hc_error *err)
+{
+    *line = NULL;
     if (strchr(path, '\n'))
         return hc_fail(err, 0, "a newline in the file name %s", path);
-    if (mode & (S_ISUID | S_ISGID))
+    if (st->st_mode & (S_ISUID | S_ISGID))
         return hc_fail(err, 0, "%s has a set-id bit", path);
-    if (S_ISDIR(st->st_mode)) {
-        if (asprintf(&line, "d %04o 0 - %s\n", mode, path) < 0)
-            line = NULL;
-    } else if (S_ISLNK(st->st_mode)) {
-        char target[PATH_MAX];
-        ssize_t n = readlinkat(dir, name, target, sizeof target - 1);
-        if (n < 0)
-            return hc_fail(err, errno, "read the link %s", path);
-        target[n] = '\0';
-        if (strpbrk(target, " \n"))
-            return hc_fail(err, 0, "a blank in the target of the link %s", path);
-        if (asprintf(&line, "l 0777 0 %s %s\n", target, path) < 0)
-            line = NULL;
-    } else if (S_ISREG(st->st_mode)) {
-        char digest[HC_SHA256_HEX];
-        if (hash_file(dir, name, digest, err) < 0)
-            return -1;
-        if (asprintf(&line, "f %04o %lld %s %s\n", mode, (long long)st->st_size, digest, path) < 0)
-            line = NULL;
-    } else {
+    if (S_ISLNK(st->st_mode))
+        return link_line(dir, name, path, line, err);
+    if (S_ISREG(st->st_mode))
+        return file_line(dir, name, path, st, line, err);
+    if (!S_ISDIR(st->st_mode))
         return hc_fail(err, 0, "%s is neither a file nor a directory nor a link", path);
-    }
-    return lines_add(l, line, err);
+    return asprintf(line, "d %04o 0 - %s\n", st->st_mode & 07777, path) < 0
+               ? hc_fail(err, ENOMEM, "index a tree")
+               : 0;
 }
 
 static int index_dir(struct lines *l, int parent, const char *name, const char *path, int depth,
@@ -115,7 +123,8 @@ static int index_child(struct lines *l, int dir, const char *name, const char *p
         return hc_fail(err, ENAMETOOLONG, "%s", path);
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return hc_fail(err, errno, "stat %s", child);
-    if (index_entry(l, dir, name, child, &st, err) < 0)
+    char *line;
+    if (hc_tree_line(dir, name, child, &st, &line, err) < 0 || lines_add(l, line, err) < 0)
         return -1;
     return S_ISDIR(st.st_mode) ? index_dir(l, dir, name, child, depth + 1, err) : 0;
 }
@@ -386,6 +395,32 @@ int hc_tree_check_name(const char *name, struct hc_error *err)
         "tree name '%.80s': expected 1 to 64 letters, digits, '.', '_' or '-', not beginning with '.'", name);
 }
 
+/* What is there under the ID of what was just built: 0 if it is as it should be, and then has stamps. */
+static int check_present(const char *final, const char *id, const struct hc_buf *want, struct hc_error *err)
+{
+    hc_autobuf have = {.max = INDEX_MAX};
+    hc_autobuf stamps = {0};
+    struct hc_error ignored;
+    hc_autofd dir = open(final, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (dir < 0 || hc_stamps_take(dir, want->data, &stamps, err) < 0 || make_index(dir, &have, err) < 0 ||
+        have.len != want->len || memcmp(have.data, want->data, have.len) != 0)
+        return -1;
+    (void)hc_stamps_keep(dir, id, &stamps, &ignored); /* without them it is as it was */
+    return 0;
+}
+
+/* The same content is there already, or what somebody has made of it. */
+static int meet_present(const char *staging, const char *final, const char *id, const struct hc_buf *index,
+                        struct hc_error *err)
+{
+    struct hc_error ignored;
+    if (check_present(final, id, index, &ignored) < 0 &&
+        renameat2(AT_FDCWD, staging, AT_FDCWD, final, RENAME_EXCHANGE) < 0)
+        return hc_fail(err, errno, "replace %s", final);
+    hc_tree_discard(staging);
+    return 0;
+}
+
 int hc_tree_adopt(const char *staging, const char *name, char id[HC_SHA256_HEX], struct hc_error *err)
 {
     char trees[PATH_MAX], names[PATH_MAX], final[PATH_MAX];
@@ -397,9 +432,12 @@ int hc_tree_adopt(const char *staging, const char *name, char id[HC_SHA256_HEX],
     if (dir < 0)
         return hc_fail(err, errno, "open %s", staging);
     hc_autobuf index = {.max = INDEX_MAX};
+    hc_autobuf stamps = {0};
     if (make_index(dir, &index, err) < 0 || write_index(dir, &index, err) < 0)
         return -1;
     hc_sha256_hex(index.data, index.len, id);
+    if (hc_stamps_take(dir, index.data, &stamps, err) < 0 || hc_stamps_keep(dir, id, &stamps, err) < 0)
+        return -1;
     if (snprintf(final, sizeof final, "%s/%s", trees, id) >= PATH_MAX)
         return hc_fail(err, ENAMETOOLONG, "%s", trees);
     /* What is renamed must be on disk first, or a power cut leaves a name without the content. */
@@ -408,7 +446,8 @@ int hc_tree_adopt(const char *staging, const char *name, char id[HC_SHA256_HEX],
     if (rename(staging, final) < 0) {
         if (errno != ENOTEMPTY && errno != EEXIST)
             return hc_fail(err, errno, "rename %s to %s", staging, final);
-        hc_tree_discard(staging); /* the same content is there already */
+        if (meet_present(staging, final, id, &index, err) < 0)
+            return -1;
     }
     return point_name(names, name, id, err);
 }
@@ -538,7 +577,16 @@ static int report_differences(char *want, char *have, FILE *out)
     return count;
 }
 
-int hc_tree_verify(const struct hc_tree *t, FILE *out, struct hc_error *err)
+/* Only the owner of a store writes there. */
+static int renew_stamps(const struct hc_tree *t, int dir, struct hc_buf *stamps, struct hc_error *unstamped)
+{
+    *unstamped = (struct hc_error){0};
+    if (!t->id[0])
+        return hc_fail(unstamped, 0, "it is not called by its ID");
+    return hc_stamps_keep(dir, t->id, stamps, unstamped);
+}
+
+int hc_tree_verify(const struct hc_tree *t, FILE *out, struct hc_error *unstamped, struct hc_error *err)
 {
     char dir_path[PATH_MAX], id[HC_SHA256_HEX];
     (void)snprintf(dir_path, sizeof dir_path, "%.*s", (int)(strrchr(t->path, '/') - t->path), t->path);
@@ -547,13 +595,19 @@ int hc_tree_verify(const struct hc_tree *t, FILE *out, struct hc_error *err)
         return hc_fail(err, errno, "open %s", dir_path);
     hc_autobuf want = {.max = INDEX_MAX};
     hc_autobuf have = {.max = INDEX_MAX};
+    hc_autobuf stamps = {0};
     if (hc_read_file(dir, "index", &want, INDEX_MAX, err) < 0)
         return hc_ctx(err, "tree '%s'", t->name);
     hc_sha256_hex(want.data, want.len, id);
     bool index_wrong = t->id[0] && strcmp(id, t->id) != 0;
     if (index_wrong)
         (void)fprintf(out, "the index has SHA-256 %s, but the tree is called %s\n", id, t->id);
-    if (make_index(dir, &have, err) < 0)
+    /* Seen before they are hashed: what is written meanwhile has another stamp then. */
+    if ((!index_wrong && hc_stamps_take(dir, want.data, &stamps, err) < 0) || make_index(dir, &have, err) < 0)
         return hc_ctx(err, "tree '%s'", t->name);
-    return report_differences(want.data, have.data, out) || index_wrong ? 1 : 0;
+    if (report_differences(want.data, have.data, out) || index_wrong)
+        return 1;
+    if (unstamped)
+        (void)renew_stamps(t, dir, &stamps, unstamped);
+    return 0;
 }

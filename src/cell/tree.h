@@ -1,8 +1,8 @@
 /* tree.h - the store of trees: content-addressed directories that cells use as their root.
  *
- * STATE/trees/ID/{root/, index, meta.json} and STATE/names/NAME -> ../trees/ID. ID is the SHA-256 of the
- * index; the index has one line per entry of root: type, mode, size, SHA-256 or link target, path; so an ID
- * says what every byte of a tree is, and a directory may be copied to another store. An entry of trees/ is
+ * STATE/trees/ID/{root/, index, meta.json, stamps} and STATE/names/NAME -> ../trees/ID. ID is the SHA-256 of
+ * the index; the index has one line per entry of root: type, mode, size, SHA-256 or link target, path; so an
+ * ID says what every byte of a tree is, and a directory may be copied to another store. An entry of trees/ is
  * complete or it is not there: builds happen in STATE/trees/.new-* and are renamed into place. */
 #ifndef HC_CELL_TREE_H
 #define HC_CELL_TREE_H
@@ -30,8 +30,8 @@ void hc_tree_finish(struct hc_tree *t);
 /* Whether a tree may be called so. HC_EXIT_USAGE. */
 int hc_tree_check_name(const char *name, struct hc_error *err);
 
-/* Index STAGING/root, make it an entry of the store under its ID, and point NAME at it. STAGING is gone
- * afterwards. */
+/* Index STAGING/root, make it an entry of the store under its ID, and point NAME at it. One that is there
+ * already stays, unless it was changed: then it is replaced. STAGING is gone afterwards. */
 int hc_tree_adopt(const char *staging, const char *name, char id[HC_SHA256_HEX], struct hc_error *err);
 
 /* A fresh staging directory STATE/trees/.new-XXXXXX, locked for as long as `*lock_fd` is open; staging
@@ -40,8 +40,15 @@ int hc_tree_stage(char staging[PATH_MAX], int *lock_fd, struct hc_error *err);
 void hc_tree_discard(const char *staging);
 
 /* Compare every entry with the index, and the index with the ID. Each difference is one line on `out`. 0 if
- * there is none, 1 if there are, -1 on error. */
-int hc_tree_verify(const struct hc_tree *t, FILE *out, struct hc_error *err);
+ * there is none, 1 if there are, -1 on error. Without a difference the tree gets new stamps (tree_stamps.h);
+ * `unstamped` says why not, if that is not possible, else it is empty; NULL: it gets none. */
+int hc_tree_verify(const struct hc_tree *t, FILE *out, struct hc_error *unstamped, struct hc_error *err);
+
+/* The line of one entry in the index: its type, mode, size, SHA-256 or link target, and path, "f 0644 1234
+ * SHA256 path\n"; owned by the caller. `name` is what `dir` calls it, and `st` what lstat says of it. */
+struct stat;
+int hc_tree_line(int dir, const char *name, const char *path, const struct stat *st, char **line,
+                 struct hc_error *err);
 
 /* Remove a name, and the tree itself once it has no name left; by its ID, a tree without a name. */
 int hc_tree_remove(const char *name, struct hc_error *err);

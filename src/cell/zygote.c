@@ -363,6 +363,7 @@ static int park(struct hc_zygote *z, struct parking *k, struct hc_error *err)
     p->born_us = hc_now_us();
     memcpy(p->key, z->key, sizeof p->key);
     memcpy(p->tree, z->m.tree_sha256, sizeof p->tree);
+    p->tree_checked = z->m.tree_checked;
     if (k->slot >= 0 && (z->alive[k->slot] = fcntl(p->fds[HC_PARKED_PIDFD], F_DUPFD_CLOEXEC, 0)) < 0)
         return hc_fail(err, errno, "keep an eye on a new cell");
     z->made++;

@@ -50,6 +50,7 @@ enum hc_parked_fd {
 struct hc_parked {
     char key[HC_SHA256_HEX];  /* hc_warm_key: for which jobs it is */
     char tree[HC_SHA256_HEX]; /* ID of its tree */
+    int64_t tree_checked;     /* enum hc_tree_check: when its zygote started */
     uid_t uid;                /* on the host */
     gid_t gid;
     pid_t pid;   /* first process of the cell, as the host numbers it */

@@ -3,7 +3,7 @@
 
 #include "base/fd.h"
 #include "batch/batch.h"
-#include "cell/tree.h"
+#include "cell/tree_check.h"
 #include "cli/cancel.h"
 #include "cli/request.h"
 #include "client/http.h"
@@ -52,10 +52,7 @@ static int check_tree(const struct hc_request *q, struct hc_error *err)
         given |= strcmp(q->job.overrides[i].opt->path, "tree") == 0;
     if (!given || q->warm != HC_WARM_NO) /* a daemon has trees of its own */
         return 0;
-    struct hc_tree tree;
-    int rc = hc_tree_open(&tree, q->policy.tree, err);
-    hc_tree_finish(&tree);
-    return rc;
+    return hc_tree_check_named(q->policy.tree, hc_tree_check_of_many(&q->policy), err);
 }
 
 /* The same of a daemon. Whether it is there later is another matter. */

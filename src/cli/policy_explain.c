@@ -70,6 +70,14 @@ static const struct {
     {"processes", "fork", "os.fork is let through; other programs are refused by the audit hook",
      "the filter refuses execve; Landlock lets nothing be executed; limits.pids counts"},
     {"tree", NULL, NOTHING, "mounted read-only as the root, without set-id programs and devices"},
+    {"tree_check", "none", NOTHING, "nothing: the manifest has the tree's ID, which nobody compared"},
+    {"tree_check", "quick", NOTHING,
+     "the launcher compares inodes, modes, sizes and times of the tree's upper directories, of what every "
+     "run "
+     "loads and of some other entries; of all, for what serves many runs"},
+    {"tree_check", "stamps", NOTHING,
+     "the launcher compares inodes, modes, sizes and times of all of the tree's entries"},
+    {"tree_check", "content", NOTHING, "the launcher hashes every file of the tree"},
 };
 
 /* Sections of rules. */

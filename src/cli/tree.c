@@ -230,20 +230,22 @@ static int cmd_list(int argc, char **argv)
 
 static int cmd_verify(int argc, char **argv)
 {
-    struct hc_error err;
+    struct hc_error err, unstamped = {0};
     struct hc_tree t;
     if (argc != 2)
         return hc_usage("tree", "verify: expected one NAME or ID");
     if (hc_tree_open(&t, argv[1], &err) < 0)
         return hc_report(&err);
-    int rc = hc_tree_verify(&t, stdout, &err);
+    int rc = hc_tree_verify(&t, stdout, &unstamped, &err);
     hc_tree_finish(&t);
     if (rc < 0)
         return hc_report(&err);
     if (rc == 0)
         (void)printf("%s: every entry is as it was built (%s)\n", argv[1], t.id);
     else
-        hc_warn("tree '%s' is not what it was: remove it and build it anew", argv[1]);
+        hc_warn("tree '%s' is not what it was: build it anew, or restore it", argv[1]);
+    if (rc == 0 && *unstamped.text)
+        hc_warn("tree '%s' has no new stamps: %s", argv[1], unstamped.text);
     return rc == 0 ? HC_EXIT_OK : HC_EXIT_GUEST;
 }
 

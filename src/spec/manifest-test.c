@@ -184,6 +184,7 @@ static void what_was_seen_is_written_down(void **state)
     m.layers[m.layer_count++] = (struct hc_layer){.name = "network", .on = true, .evidence = "only lo"};
     m.tree_name = "scientific";
     (void)strcpy(m.tree_sha256, HASH);
+    m.tree_checked = HC_TREE_QUICK;
     m.inputs[m.input_count++] =
         (struct hc_manifest_input){.name = "x", .file = "q\xff.csv", .bytes = 7, .sha256 = HASH};
     m.enforced_by.memory = "cgroup";
@@ -204,7 +205,7 @@ static void what_was_seen_is_written_down(void **state)
     assert_member(&j, "stdout.bytes", "5000000000");
     assert_member(&j, "stdout.truncated", "true");
     assert_member(&j, "layers", "{\"network\":{\"on\":true,\"evidence\":\"only lo\"}}");
-    assert_member(&j, "tree", "{\"name\":\"scientific\",\"sha256\":\"" HASH "\"}");
+    assert_member(&j, "tree", "{\"name\":\"scientific\",\"sha256\":\"" HASH "\",\"checked\":\"quick\"}");
     assert_member(&j, "inputs.0",
                   "{\"name\":\"x\",\"file\":\"q\\\\xff.csv\",\"escaped\":true,\"bytes\":7,\"sha256\":\"" HASH
                   "\"}");

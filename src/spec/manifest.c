@@ -510,18 +510,31 @@ static void put_layers(struct doc *d, cJSON *root, const struct hc_manifest *m)
     }
 }
 
-static void put_identity(struct doc *d, cJSON *root, const char *name, const char *called, const char *sha256)
+static cJSON *put_identity(struct doc *d, cJSON *root, const char *name, const char *called,
+                           const char *sha256)
 {
     cJSON *identity = put_object(d, root, name);
     put_text(d, identity, "name", called);
     put_text_or_null(d, identity, "sha256", sha256);
+    return identity;
+}
+
+/* The hash is a name; what was compared with it is another matter. */
+static void put_tree(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    static const char *const checks[] = {[HC_TREE_NONE] = "none",
+                                         [HC_TREE_QUICK] = "quick",
+                                         [HC_TREE_STAMPS] = "stamps",
+                                         [HC_TREE_CONTENT] = "content"};
+    cJSON *tree = put_identity(d, root, "tree", m->tree_name, m->tree_sha256);
+    put_text(d, tree, "checked", checks[m->tree_checked]);
 }
 
 static void put_sources(struct doc *d, cJSON *root, const struct hc_manifest *m)
 {
-    put_identity(d, root, "policy", m->policy->name, m->policy_sha256);
+    (void)put_identity(d, root, "policy", m->policy->name, m->policy_sha256);
     if (m->tree_name)
-        put_identity(d, root, "tree", m->tree_name, m->tree_sha256);
+        put_tree(d, root, m);
     else
         put_null(d, root, "tree");
     cJSON *inputs = put_list(d, root, "inputs");

@@ -126,6 +126,7 @@ struct hc_manifest {
     size_t layer_count;
     const char *tree_name;
     char tree_sha256[HC_SHA256_HEX];
+    enum hc_tree_check tree_checked; /* what of it was compared with what was built */
     struct hc_manifest_input inputs[HC_MAX_INPUTS];
     size_t input_count;
     char started[40], finished[40]; /* RFC 3339, UTC, milliseconds */

@@ -19,6 +19,7 @@ static const char *const overflows[] = {"truncate", "end", NULL};
 static const char *const guards[] = {"on", "off", NULL};
 static const char *const core_rules[] = {"off", "on", NULL};
 static const char *const networks[] = {"none", "loopback", NULL};
+static const char *const tree_checks[] = {"none", "quick", "stamps", "content", NULL};
 static const char *const process_rules[] = {"none", "fork", NULL};
 
 #define FIELD(name) .at = offsetof(struct hc_policy, name)
@@ -175,6 +176,10 @@ const struct hc_option hc_options[] = {
      .def_name = "scientific",
      .tighter = HC_TIGHTER_LISTED,
      .help = "The root file system to run in: a name, or a path if it holds a slash."},
+    {.path = "tree_check", .flag = "tree-check", .arg = "HOW", .kind = HC_OPT_CHOICE, FIELD(tree_check),
+     .choices = tree_checks, .def = HC_TREE_QUICK,
+     .help = "What of the tree is compared with what was built, before the program runs: the inodes and times of a part of "
+             "its files, of all of them, or all that they hold."},
 };
 /* clang-format on */
 const size_t hc_options_count = sizeof hc_options / sizeof *hc_options;

@@ -14,6 +14,8 @@ enum hc_overflow { HC_OVERFLOW_TRUNCATE, HC_OVERFLOW_END };
 enum hc_network { HC_NETWORK_NONE, HC_NETWORK_LOOPBACK };
 enum hc_guard_mode { HC_GUARD_ON, HC_GUARD_OFF };
 enum hc_core_scheduling { HC_CORES_SHARED, HC_CORES_KEPT };
+/* How much of a tree is compared with what was built, from nothing to all that every file holds. */
+enum hc_tree_check { HC_TREE_NONE, HC_TREE_QUICK, HC_TREE_STAMPS, HC_TREE_CONTENT };
 enum hc_processes { HC_PROCESSES_NONE, HC_PROCESSES_FORK };
 
 #define HC_CPU_WEIGHT 100 /* what the kernel gives who asks for nothing */
@@ -72,6 +74,7 @@ struct hc_policy {
     int64_t processes;     /* enum hc_processes */
     int64_t guard;         /* enum hc_guard_mode */
     int64_t cores;         /* enum hc_core_scheduling */
+    int64_t tree_check;    /* enum hc_tree_check */
     cJSON *env;            /* object of strings, owned; NULL if empty */
     cJSON *rules;          /* rules.h; owned; NULL if empty */
     struct hc_tools tools; /* owned */

@@ -1,0 +1,456 @@
+#include "cell/tree_stamps.h"
+
+#include "base/fd.h"
+#include "base/hash.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#define STAMPS     "stamps"
+#define STAMPS_MAX ((size_t)64 << 20)
+#define INDEX_MAX  ((size_t)64 << 20)
+#define MAGIC      "hcstamp1"
+#define CORE_DEPTH 3 /* slashes in a path */
+
+/* The file: a head, `count` records, and the paths that they point to, each with a NUL. Native numbers: the
+ * file is of use on one host only. */
+struct head {
+    char magic[8];
+    char id[HC_SHA256_HEX];  /* of the tree */
+    char sum[HC_SHA256_HEX]; /* SHA-256 of all that follows the head */
+    uint64_t self;           /* inode of this file: a copy of it has another */
+    uint64_t count, core, paths;
+};
+
+struct record {
+    uint64_t inode, size;
+    int64_t mtime_s, ctime_s;
+    uint32_t mtime_ns, ctime_ns;
+    uint32_t mode, uid, gid;
+    uint32_t path; /* where it begins among the paths */
+};
+
+static const struct head *head_of(const struct hc_stamps *s)
+{
+    return s->map;
+}
+
+static const struct record *records_of(const struct hc_stamps *s)
+{
+    return (const struct record *)(const void *)((const char *)s->map + sizeof(struct head));
+}
+
+static const char *path_of(const struct hc_stamps *s, const struct record *r)
+{
+    return (const char *)(records_of(s) + s->count) + (r->path < head_of(s)->paths ? r->path : 0);
+}
+
+/* ---- taking ---- */
+
+/* A size of a directory is the file system's business. */
+static struct record stamp_of(const struct stat *st)
+{
+    return (struct record){
+        .inode = st->st_ino,
+        .size = S_ISDIR(st->st_mode) ? 0 : (uint64_t)st->st_size,
+        .mtime_s = st->st_mtim.tv_sec,
+        .ctime_s = st->st_ctim.tv_sec,
+        .mtime_ns = (uint32_t)st->st_mtim.tv_nsec,
+        .ctime_ns = (uint32_t)st->st_ctim.tv_nsec,
+        .mode = st->st_mode,
+        .uid = st->st_uid,
+        .gid = st->st_gid,
+    };
+}
+
+static bool same_stamp(const struct record *a, const struct record *b)
+{
+    return a->inode == b->inode && a->size == b->size && a->mtime_s == b->mtime_s &&
+           a->ctime_s == b->ctime_s && a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns &&
+           a->mode == b->mode && a->uid == b->uid && a->gid == b->gid;
+}
+
+static int look(int dir, const char *path, struct stat *st)
+{
+    return *path ? fstatat(dir, path, st, AT_SYMLINK_NOFOLLOW) : fstat(dir, st);
+}
+
+static size_t depth_of(const char *path)
+{
+    size_t n = 0;
+    for (; (path = strchr(path, '/')); path++)
+        n++;
+    return n;
+}
+
+/* What every run goes through: the upper directories, whose times tell of names that came and went, and the
+ * loader, the C library and its like. */
+static bool is_core(const char *path, uint32_t mode)
+{
+    size_t depth = depth_of(path);
+    return depth < CORE_DEPTH || (depth == CORE_DEPTH && (S_ISDIR(mode) ? strncmp(path, "usr/lib/", 8) == 0
+                                                                        : !!strstr(path, "-linux-gnu/")));
+}
+
+/* An entry that was seen, while they are put in order. */
+struct seen {
+    struct record stamp;
+    const char *path;
+    bool core;
+};
+
+struct sight {
+    struct seen *list; /* owned */
+    size_t count, cap;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct seen *x = a, *y = b;
+    return x->core != y->core ? (int)y->core - (int)x->core : strcmp(x->path, y->path);
+}
+
+static int see(struct sight *all, int root, const char *path, struct hc_error *err)
+{
+    struct stat st;
+    if (all->count == all->cap) {
+        size_t cap = all->cap ? 2 * all->cap : 1024;
+        struct seen *grown = realloc(all->list, cap * sizeof *grown);
+        if (!grown)
+            return hc_fail(err, ENOMEM, "stamp a tree");
+        all->list = grown;
+        all->cap = cap;
+    }
+    if (look(root, path, &st) < 0) {
+        if (errno != ENOENT && errno != ENOTDIR)
+            return hc_fail(err, errno, "stat %s", path);
+        st = (struct stat){0}; /* whoever hashes says that it is gone */
+    }
+    all->list[all->count++] = (struct seen){stamp_of(&st), path, is_core(path, st.st_mode)};
+    return 0;
+}
+
+/* "f 0644 1234 SHA256 path" */
+static const char *path_in_line(const char *line)
+{
+    for (int blanks = 0; line && blanks < 4; blanks++)
+        if ((line = strchr(line, ' ')))
+            line++;
+    return line;
+}
+
+static int see_all(struct sight *all, int root, char *index, struct hc_error *err)
+{
+    char *rest = NULL;
+    int rc = see(all, root, "", err);
+    for (char *line = strtok_r(index, "\n", &rest); line && rc == 0; line = strtok_r(NULL, "\n", &rest)) {
+        const char *path = path_in_line(line);
+        rc = path && *path ? see(all, root, path, err)
+                           : hc_fail(err, 0, "the index has a line without a path");
+    }
+    if (rc == 0)
+        qsort(all->list, all->count, sizeof *all->list, by_place);
+    return rc;
+}
+
+static int put_all(const struct sight *all, struct hc_buf *out, struct hc_error *err)
+{
+    struct head head = {.magic = MAGIC, .count = all->count};
+    for (size_t i = 0; i < all->count; i++) {
+        all->list[i].stamp.path = (uint32_t)head.paths;
+        head.paths += strlen(all->list[i].path) + 1;
+        head.core += all->list[i].core;
+    }
+    out->max = STAMPS_MAX;
+    (void)hc_buf_add(out, &head, sizeof head);
+    for (size_t i = 0; i < all->count; i++)
+        (void)hc_buf_add(out, &all->list[i].stamp, sizeof all->list[i].stamp);
+    for (size_t i = 0; i < all->count; i++)
+        (void)hc_buf_add(out, all->list[i].path, strlen(all->list[i].path) + 1);
+    return out->failed ? hc_fail(err, ENOMEM, "stamp a tree") : 0;
+}
+
+int hc_stamps_take(int dir, const char *index, struct hc_buf *out, struct hc_error *err)
+{
+    struct sight all = {0};
+    char *copy = strdup(index);
+    hc_autofd root = openat(dir, "root", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int rc = !copy      ? hc_fail(err, ENOMEM, "stamp a tree")
+             : root < 0 ? hc_fail(err, errno, "open the tree")
+                        : see_all(&all, root, copy, err);
+    if (rc == 0)
+        rc = put_all(&all, out, err);
+    free(all.list);
+    free(copy);
+    return rc;
+}
+
+static int write_stamps(int dir, const char *temp, const char *id, struct hc_buf *taken, struct hc_error *err)
+{
+    struct stat st;
+    struct head head;
+    hc_autofd fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (fd < 0 || fstat(fd, &st) < 0 || fchmod(fd, 0644) < 0)
+        return hc_fail(err, errno, "write the tree's stamps");
+    memcpy(&head, taken->data, sizeof head);
+    head.self = st.st_ino;
+    (void)snprintf(head.id, sizeof head.id, "%s", id);
+    hc_sha256_hex(taken->data + sizeof head, taken->len - sizeof head, head.sum);
+    memcpy(taken->data, &head, sizeof head);
+    if (hc_write_all(fd, taken->data, taken->len, err) < 0)
+        return hc_ctx(err, "write the tree's stamps");
+    return fsync(fd) < 0 ? hc_fail(err, errno, "sync the tree's stamps") : 0;
+}
+
+int hc_stamps_keep(int dir, const char *id, struct hc_buf *taken, struct hc_error *err)
+{
+    char temp[40];
+    (void)snprintf(temp, sizeof temp, ".stamps.%d", getpid());
+    int rc = write_stamps(dir, temp, id, taken, err);
+    if (rc == 0 && renameat(dir, temp, dir, STAMPS) < 0)
+        rc = hc_fail(err, errno, "write the tree's stamps");
+    if (rc < 0)
+        (void)unlinkat(dir, temp, 0);
+    return rc;
+}
+
+/* ---- opening ---- */
+
+static int damaged(const struct hc_stamps *s, struct hc_error *err)
+{
+    return hc_fail_as(
+        err, HC_EXIT_UNAVAILABLE, 0,
+        "tree '%s': its stamps are damaged: 'hotcell tree verify %s' checks its content, and writes "
+        "them anew",
+        s->tree->name, s->tree->name);
+}
+
+static int map_stamps(struct hc_stamps *s, int fd, size_t size, struct hc_error *err)
+{
+    if (size < sizeof(struct head) || size > STAMPS_MAX)
+        return damaged(s, err);
+    void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    if (map == MAP_FAILED)
+        return hc_fail(err, errno, "map the stamps of tree '%s'", s->tree->name);
+    s->map = map;
+    s->size = size;
+    const struct head *h = head_of(s);
+    if (memcmp(h->magic, MAGIC, sizeof h->magic) != 0 || !h->count ||
+        h->count > STAMPS_MAX / sizeof(struct record) || h->core > h->count || !h->paths ||
+        h->paths > STAMPS_MAX || size != sizeof *h + h->count * sizeof(struct record) + h->paths ||
+        ((const char *)map)[size - 1] != '\0')
+        return damaged(s, err);
+    s->count = h->count;
+    s->core = h->core;
+    return 0;
+}
+
+static void unmap(struct hc_stamps *s)
+{
+    if (s->map)
+        (void)munmap((void *)(uintptr_t)s->map, s->size);
+    s->map = NULL;
+    s->count = s->core = s->size = 0;
+}
+
+/* Were they taken here, of this tree? Other inodes say that all of it was copied. */
+static bool fit_place(const struct hc_stamps *s, ino_t self)
+{
+    struct stat root;
+    const struct head *h = head_of(s);
+    return h->self == self && memcmp(h->id, s->tree->id, sizeof h->id) == 0 &&
+           fstat(s->tree->root_fd, &root) == 0 && records_of(s)->inode == root.st_ino;
+}
+
+static int check_sum(const struct hc_stamps *s, struct hc_error *err)
+{
+    char sum[HC_SHA256_HEX];
+    hc_sha256_hex((const char *)s->map + sizeof(struct head), s->size - sizeof(struct head), sum);
+    return memcmp(sum, head_of(s)->sum, sizeof sum) == 0 ? 0 : damaged(s, err);
+}
+
+int hc_stamps_open(struct hc_stamps *s, const struct hc_tree *tree, bool whole, struct hc_error *err)
+{
+    *s = (struct hc_stamps){.tree = tree, .why = "it has no stamps"};
+    struct stat st;
+    hc_autofd fd = openat(tree->root_fd, "../" STAMPS, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
+        return 0;
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "tree '%s': open its stamps", tree->name);
+    if (!S_ISREG(st.st_mode))
+        return damaged(s, err);
+    if (map_stamps(s, fd, (size_t)st.st_size, err) < 0)
+        return -1;
+    if (fit_place(s, st.st_ino))
+        return whole ? check_sum(s, err) : 0;
+    unmap(s);
+    s->why = "it was copied here, and its stamps are of the place that it comes from";
+    return 0;
+}
+
+void hc_stamps_finish(struct hc_stamps *s)
+{
+    unmap(s);
+    hc_buf_finish(&s->index);
+}
+
+/* ---- checking ---- */
+
+static int changed(const struct hc_stamps *s, const char *path, const char *what, struct hc_error *err)
+{
+    return hc_fail_as(
+        err, HC_EXIT_UNAVAILABLE, 0,
+        "tree '%s' was changed: /%s %s: 'hotcell tree verify %s' says all that differs, 'hotcell tree "
+        "build' makes it anew",
+        s->tree->name, path, what, s->tree->name);
+}
+
+static int by_path(const void *key, const void *member)
+{
+    const struct hc_stamps *s = ((const void *const *)key)[0];
+    return strcmp(((const char *const *)key)[1], path_of(s, member));
+}
+
+static const struct record *find(const struct hc_stamps *s, const char *path)
+{
+    const void *key[2] = {s, path};
+    const struct record *r = bsearch(key, records_of(s), s->core, sizeof *r, by_path);
+    return r ? r : bsearch(key, records_of(s) + s->core, s->count - s->core, sizeof *r, by_path);
+}
+
+static int read_index(struct hc_stamps *s, struct hc_error *err)
+{
+    char id[HC_SHA256_HEX];
+    if (s->index.len)
+        return 0;
+    (void)hc_buf_str(&s->index, "\n"); /* a line is found with the end of the one before */
+    if (hc_read_file(s->tree->root_fd, "../index", &s->index, INDEX_MAX, err) < 0)
+        return hc_ctx(err, "tree '%s'", s->tree->name);
+    hc_sha256_hex(s->index.data + 1, s->index.len - 1, id);
+    if (strcmp(id, s->tree->id) == 0)
+        return 0;
+    hc_buf_finish(&s->index);
+    return changed(s, "../index", "is not the list of entries that it was built with", err);
+}
+
+/* What of it is not as it was, in a few words. */
+static const char *difference(const struct record *was, const struct stat *now, char *out, size_t size)
+{
+    static const char *const kinds[] = {"a file", "a directory", "a link", "neither"};
+    const uint32_t mode = now->st_mode;
+    if ((mode & S_IFMT) != (was->mode & S_IFMT))
+        (void)snprintf(out, size, "is %s",
+                       kinds[S_ISREG(mode)   ? 0
+                             : S_ISDIR(mode) ? 1
+                             : S_ISLNK(mode) ? 2
+                                             : 3]);
+    else if (S_ISLNK(mode))
+        (void)snprintf(out, size, "points elsewhere");
+    else if (mode != was->mode)
+        (void)snprintf(out, size, "has mode %04o, not %04o", mode & 07777, was->mode & 07777);
+    else if ((uint64_t)now->st_size != was->size)
+        (void)snprintf(out, size, "has %lld bytes, not %lld", (long long)now->st_size, (long long)was->size);
+    else
+        (void)snprintf(out, size, "has other content");
+    return out;
+}
+
+/* The stamp does not fit: is the content that of the index? */
+static int check_content(struct hc_stamps *s, const struct record *was, const char *path,
+                         const struct stat *now, struct hc_error *err)
+{
+    char *line = NULL, what[80];
+    struct hc_error why;
+    if (!*path)
+        return 0; /* the index does not speak of the root itself */
+    if (read_index(s, err) < 0)
+        return -1;
+    bool same = hc_tree_line(s->tree->root_fd, path, path, now, &line, &why) == 0;
+    if (same) {
+        hc_autobuf whole = {0};
+        (void)hc_buf_fmt(&whole, "\n%s", line);
+        same = !whole.failed && memmem(s->index.data, s->index.len, whole.data, whole.len);
+    }
+    free(line);
+    if (!same)
+        return changed(s, path, difference(was, now, what, sizeof what), err);
+    s->hashed++;
+    return 0;
+}
+
+static int check_entry(struct hc_stamps *s, const struct record *r, bool inner, struct hc_error *err);
+
+/* Names came or went, or one file took the place of another: all that is in it now, and was. */
+static int check_names(struct hc_stamps *s, DIR *dir, const char *path, struct hc_error *err)
+{
+    char child[PATH_MAX];
+    for (struct dirent *e; (errno = 0, e = readdir(dir));) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        if (snprintf(child, sizeof child, "%s%s%s", path, *path ? "/" : "", e->d_name) >= (int)sizeof child)
+            return changed(s, path, "holds a name that is too long", err);
+        if (!find(s, child))
+            return changed(s, child, "was added", err);
+    }
+    return errno ? hc_fail(err, errno, "tree '%s': read /%s", s->tree->name, path) : 0;
+}
+
+static int check_children(struct hc_stamps *s, const char *path, struct hc_error *err)
+{
+    size_t len = strlen(path);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct record *r = records_of(s) + i;
+        const char *p = path_of(s, r);
+        if (!*p || (len && (strncmp(p, path, len) != 0 || p[len] != '/')) ||
+            strchr(p + len + (len ? 1 : 0), '/'))
+            continue;
+        if (check_entry(s, r, false, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int check_directory(struct hc_stamps *s, const char *path, struct hc_error *err)
+{
+    int fd = openat(s->tree->root_fd, *path ? path : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    if (!dir) {
+        hc_close_fd(&fd);
+        return hc_fail(err, errno, "tree '%s': open /%s", s->tree->name, path);
+    }
+    int rc = check_names(s, dir, path, err);
+    (void)closedir(dir);
+    return rc < 0 ? -1 : check_children(s, path, err);
+}
+
+/* `inner`: of a directory whose times are others, look also at what is in it. */
+static int check_entry(struct hc_stamps *s, const struct record *r, bool inner, struct hc_error *err)
+{
+    struct stat st;
+    const char *path = path_of(s, r);
+    if (look(s->tree->root_fd, path, &st) < 0)
+        return errno == ENOENT || errno == ENOTDIR
+                   ? changed(s, path, "is gone", err)
+                   : hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "tree '%s': look at /%s", s->tree->name,
+                                path);
+    struct record now = stamp_of(&st);
+    if (same_stamp(&now, r))
+        return 0;
+    if (check_content(s, r, path, &st, err) < 0)
+        return -1;
+    return inner && S_ISDIR(st.st_mode) ? check_directory(s, path, err) : 0;
+}
+
+int hc_stamps_check(struct hc_stamps *s, size_t first, size_t count, struct hc_error *err)
+{
+    for (size_t i = first; i < s->count && i - first < count; i++)
+        if (check_entry(s, records_of(s) + i, true, err) < 0)
+            return -1;
+    return 0;
+}

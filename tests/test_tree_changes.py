@@ -1,0 +1,254 @@
+"""Trees that somebody changed after they were built: nothing runs in them without a word."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import cells
+import pytest
+from trees import MINOR, Store, unshare, write_recipe
+
+LIBRARY = f"usr/lib/python{MINOR}"
+THIS = f"{LIBRARY}/this.py"
+
+
+def content(root):
+    """Other bytes in the place of some, and the times as they were: only ctime tells."""
+    path = root / THIS
+    times = path.stat()
+    with open(path, "r+b") as file:
+        file.write(b"#!")
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    return THIS, "has other content"
+
+
+def longer(root):
+    with open(root / THIS, "ab") as file:
+        file.write(b"#")
+    return THIS, "bytes, not"
+
+
+def added(root):
+    (root / LIBRARY / "numpy.py").write_text("")
+    return f"{LIBRARY}/numpy.py", "was added"
+
+
+def removed(root):
+    (root / THIS).unlink()
+    return THIS, "is gone"
+
+
+def replaced(root):
+    unshare(root / THIS).write_text("x = 1\n")
+    return THIS, "bytes, not"
+
+
+def mode(root):
+    (root / THIS).chmod(0o666)
+    return THIS, "has mode 0666, not 0644"
+
+
+def retargeted(root):
+    link = next(path for path in sorted((root / "usr").rglob("*")) if path.is_symlink() and "zoneinfo" in path.parts)
+    link.unlink()
+    link.symlink_to("Universal")
+    return link.relative_to(root), "points elsewhere"
+
+
+def shadowed(root):
+    """A directory in the place of a file."""
+    (root / THIS).unlink()
+    (root / THIS).mkdir()
+    return THIS, "is a directory"
+
+
+CHANGES = [content, longer, added, removed, replaced, mode, retargeted, shadowed]
+SEEN_QUICKLY = [added, removed, replaced, shadowed]
+
+
+class Copy(Store):
+    """The tree base in a store of `user`."""
+
+    def __init__(self, user):
+        super().__init__(cells.new_directory(user) / "state")
+        self.user = user
+        tree = Path(cells.tree_path("base"))
+        (self.path / "names").mkdir(parents=True)
+        shutil.copytree(tree, self.path / "trees" / tree.name, symlinks=True)
+        (self.path / "names/base").symlink_to(f"../trees/{tree.name}")
+        self.root = self.path / "trees" / tree.name / "root"
+        if cells.IS_ROOT:
+            for path in [self.path, *self.path.rglob("*")]:
+                os.lchown(path, user.uid, user.uid)
+        assert self.tree("verify", "base").returncode == 0
+
+    def tree(self, *arguments, **more):
+        return super().tree(*arguments, user=self.user, **more)
+
+    def start(self, command, *arguments, **more):
+        here = self.path.parent
+        (here / "program.py").write_text("print(6 * 7)")
+        (here / "jobs.jsonl").write_text('{"job_id": "a", "code": "print(6 * 7)"}\n')
+        output = {"run": ("-o", cells.new_directory(self.user) / "out"), "batch": ("-o", cells.new_directory(self.user) / "results")}
+        self.output = output.get(command, (None, None))[1]
+        return cells.hotcell(command, "-t", "base", *output.get(command, ()), *arguments, user=self.user, env=self.env, cwd=here, **more)
+
+    def checked(self):
+        """Of the last run."""
+        return json.loads((self.output / "manifest.json").read_text())["tree"]["checked"]
+
+
+def users():
+    return [cells.caller(), cells.ordinary()] if cells.IS_ROOT else [cells.caller()]
+
+
+@pytest.fixture(name="copy", params=range(len(users())), ids=lambda i: ["caller", "ordinary"][i])
+def fixture_copy(base_tree, request):  # pylint: disable=unused-argument
+    user = users()[request.param]
+    cells.need_cells(user)
+    return Copy(user)
+
+
+@pytest.fixture(name="own")
+def fixture_own(base_tree):  # pylint: disable=unused-argument
+    return Copy(cells.caller())
+
+
+STARTS = {"run": ("run", "--tree-check", "stamps", "program.py"), "batch": ("batch", "jobs.jsonl"),
+          "session": ("session",)}
+
+
+def refused(done, path, what):
+    assert (done.returncode, done.stdout) == (69, ""), done
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    for word in ("tree 'base' was changed", f"/{path} ", what, "hotcell tree verify base", "hotcell tree build"):
+        assert word in done.stderr
+    return True
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_nothing_starts_in_a_changed_tree(copy, change):
+    said = change(copy.root)
+    # Nothing would tell: so it was for each of these, and is for whoever asks for it.
+    done = copy.start("run", "--tree-check", "none", "program.py")
+    assert (done.returncode, done.stdout, copy.checked()) == (0, "42\n", "none"), done
+    for name, command in STARTS.items():
+        assert refused(copy.start(*command), *said), name
+
+
+@pytest.mark.parametrize("change", SEEN_QUICKLY, ids=lambda change: change.__name__)
+def test_every_run_looks_where_names_change(own, change):
+    said = change(own.root)
+    assert refused(own.start("run", "program.py"), *said)
+
+
+def test_every_run_looks_at_the_c_library(own):
+    library = next(own.root.glob("usr/lib/*/libc.so.6"))
+    with open(library, "r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"?")
+    assert refused(own.start("run", "program.py"), library.relative_to(own.root), "has other content")
+
+
+def test_content_is_hashed_for_who_asks(own):
+    done = own.start("run", "--tree-check", "content", "program.py")
+    assert (done.returncode, done.stdout, own.checked()) == (0, "42\n", "content"), done
+    mode(own.root)
+    done = own.start("run", "--tree-check", "content", "program.py")
+    assert (done.returncode, done.stdout) == (69, "") and "tree 'base' was changed" in done.stderr
+
+
+def test_what_changes_no_content_changes_no_tree(own):
+    """A copy in the place of a file, other times, another link to one: stamps do not fit, and the content does."""
+    unshare(own.root / THIS)
+    (own.root / LIBRARY / "types.py").touch()
+    os.link(own.root / LIBRARY / "ast.py", own.path / "ast.py")
+    (own.root / "etc/new").write_text("")
+    (own.root / "etc/new").unlink()
+    for command in STARTS.values():
+        done = own.start(*command)
+        assert done.returncode == 0, done
+
+
+def test_manifest_says_what_was_checked(own):
+    for asked, done in (((), "quick"), (("--tree-check", "stamps"), "stamps"), (("--tree-check", "none"), "none")):
+        assert own.start("run", *asked, "program.py").returncode == 0
+        assert own.checked() == done
+
+
+def test_a_tree_without_stamps_is_not_checked_until_it_was_verified(own):
+    (own.root.parent / "stamps").unlink()
+    assert own.start("run", "--tree-check", "stamps", "program.py").returncode == 0 and own.checked() == "none"
+    assert own.tree("verify", "base").returncode == 0
+    assert own.start("run", "program.py").returncode == 0 and own.checked() == "quick"
+
+
+def test_a_tree_that_was_copied_is_not_checked_until_it_was_verified(own):
+    elsewhere = Store(own.path.parent / "elsewhere")
+    shutil.copytree(own.path, elsewhere.path, symlinks=True)
+    own.env = elsewhere.env
+    assert own.start("run", "--tree-check", "stamps", "program.py").returncode == 0 and own.checked() == "none"
+    assert own.tree("verify", "base").returncode == 0
+    assert own.start("run", "program.py").returncode == 0 and own.checked() == "quick"
+
+
+def test_verify_notes_what_is_right_only(own):
+    content(own.root)
+    assert own.tree("verify", "base").returncode == 1
+    refused(own.start("run", "--tree-check", "stamps", "program.py"), THIS, "has other content")
+
+
+@pytest.mark.parametrize("spoil", [lambda data: data[:100], lambda data: data[:-1], lambda data: data[:-40] + b"?" + data[-39:],
+                                   lambda data: b"", lambda data: b"?" * len(data)])
+def test_damaged_stamps_are_none_to_rely_on(own, spoil):
+    stamps = own.root.parent / "stamps"
+    stamps.write_bytes(spoil(stamps.read_bytes()))
+    done = own.start("run", "--tree-check", "stamps", "program.py")
+    assert (done.returncode, done.stdout) == (69, "") and "stamps are damaged: 'hotcell tree verify base'" in done.stderr
+    assert own.tree("verify", "base").returncode == 0
+    assert own.start("run", "--tree-check", "stamps", "program.py").returncode == 0
+
+
+def test_changed_index_gives_nothing_away(own):
+    """Who may write to the index as well as to a file: the index is known by its hash."""
+    content(own.root)
+    index = own.root.parent / "index"
+    index.write_text(index.read_text().replace(f" {THIS}\n", f"x {THIS}\n"))
+    done = own.start("run", "--tree-check", "stamps", "program.py")
+    assert done.returncode == 69 and "was changed" in done.stderr
+
+
+def test_building_again_makes_a_changed_tree_anew(base_tree):  # pylint: disable=unused-argument
+    here = cells.new_directory(cells.caller())
+    store = Store(here / "state")
+    recipe = write_recipe(here)
+    name = store.build(recipe)
+    victim = store.path / "trees" / name / "root" / LIBRARY / "io.py"
+    victim.write_text("raise SystemExit\n")
+    assert store.run("tiny").returncode != 0 or store.tree("verify", "tiny").returncode == 1
+    assert store.build(recipe) == name and store.entries() == [name]
+    assert store.tree("verify", "tiny").returncode == 0 and store.run("tiny").stdout == "42\n"
+
+
+def test_building_again_leaves_a_good_tree_in_its_place(base_tree):  # pylint: disable=unused-argument
+    """Cells may be running in it."""
+    here = cells.new_directory(cells.caller())
+    store = Store(here / "state")
+    recipe = write_recipe(here)
+    root = store.path / "trees" / store.build(recipe) / "root"
+    was = root.stat().st_ino
+    store.build(recipe)
+    assert root.stat().st_ino == was and store.entries() == [root.parent.name]
+
+
+def test_verify_by_who_may_not_write(own):
+    user = cells.ordinary()
+    cells.need_root()
+    cells.need_cells(user)
+    done = cells.hotcell("tree", "verify", "base", user=user, env=own.env)
+    assert done.returncode == 0 and "Permission denied" in done.stderr, done
+    own.user = user
+    assert own.start("run", "--tree-check", "stamps", "program.py").returncode == 0
+    content(own.root)
+    refused(own.start("run", "--tree-check", "stamps", "program.py"), THIS, "has other content")
