@@ -71,6 +71,13 @@ def test_files_are_those_that_were_used(base_tree):
     assert refused.manifest["status"] == "error" and "Writing /tmp/a" in refused.stderr
 
 
+def test_files_below_an_open_directory_have_their_whole_path(base_tree):
+    """Nothing in a cell says which path a descriptor has."""
+    proposal, _, _ = assert_enough("import os\nat = os.open('/tmp', os.O_RDONLY)\nos.mkdir('a', dir_fd=at)\n"
+                                   "at = os.open('a', os.O_RDONLY, dir_fd=at)\nos.mkdir('b', dir_fd=at)\nprint(os.listdir('/tmp/a'))")
+    assert proposal["files"]["write"] == ["/tmp"]
+
+
 def test_limits_have_a_margin_and_are_smaller_than_before(base_tree):
     proposal, _, result = assert_enough("print('x' * 1000)")
     assert proposal["limits"]["memory"] in ("96M", "128M") and proposal["limits"]["stdout"] == "64K"

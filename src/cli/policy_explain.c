@@ -120,7 +120,7 @@ static const struct {
     {"/input", "the job's data, file by file: read-only, noexec, nosuid, nodev, nosymfollow"},
     {"/output", "what the job leaves: noexec, nosuid, nodev, nosymfollow"},
     {"/tmp", "a tmpfs that is thrown away: noexec, nosuid, nodev, nosymfollow"},
-    {"/proc", "processes of this cell alone: read-only, hidepid, subset=pid"},
+    {"/proc", "nothing: no process, and nothing of the machine"},
     {"/dev", "null, zero, full, random and urandom"},
 };
 

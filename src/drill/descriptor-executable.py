@@ -1,6 +1,6 @@
 # Opens its own executable for writing.
 # group: descriptors
-# held: ids
+# held: ids proc
 # outside: needs root
 def attack(lure):
     try:

@@ -2,5 +2,4 @@
 # group: rights
 # held: seccomp
 def attack(lure):
-    with open("/proc/self/status", encoding="utf-8") as file:
-        return "its calls are not filtered" if "\nSeccomp:\t0\n" in file.read() else None
+    return "its calls are not filtered" if call("prctl", 21, 0, 0, 0, 0) == 0 else None  # PR_GET_SECCOMP

@@ -1,6 +1,6 @@
 # Reads the host's mounts.
 # group: leaks
-# held: mount_namespace
+# held: mount_namespace proc
 def attack(lure):
     with open("/proc/self/mountinfo", encoding="utf-8") as file:
         points = {line.split()[4] for line in file}

@@ -2,11 +2,11 @@
 # group: files
 # held: mount_flags
 import shutil
+import sysconfig
 import tempfile
 def attack(lure):
-    with open("/proc/self/maps", encoding="utf-8") as maps:
-        library = next(line.split()[-1] for line in maps if ".so" in line.split()[-1])
+    place = sysconfig.get_path("platstdlib") + "/lib-dynload"
+    library = next(name for name in sorted(os.listdir(place)) if name.endswith(".so"))
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
-        copy = shutil.copy(library, f"{folder}/copy.so")
-        ctypes.CDLL(copy)
+        ctypes.CDLL(shutil.copy(f"{place}/{library}", f"{folder}/copy.so"))
         return "loaded a library from /tmp"

@@ -1,6 +1,6 @@
 # Reads the memory of a process of the host.
 # group: processes
-# held: seccomp pid_namespace
+# held: seccomp pid_namespace proc
 import struct
 def attack(lure):
     with open(f"/proc/{lure['pid']}/maps", encoding="ascii") as maps:

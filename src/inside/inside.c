@@ -119,6 +119,15 @@ static int attempt_root_write(struct hc_facts *f, struct hc_error *err)
     return 0;
 }
 
+/* A copy could still have its zygote's. */
+static int attempt_proc(const struct hc_plan *plan, struct hc_error *err)
+{
+    if (plan->zygote || hc_weak(HC_WEAK_PROC) ||
+        (faccessat(AT_FDCWD, "/proc/self", F_OK, 0) < 0 && errno == ENOENT))
+        return 0;
+    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "there are processes to be seen in the cell's /proc");
+}
+
 static int lock_syscalls(const struct hc_plan *plan, struct hc_facts *f, struct hc_error *err)
 {
     if (hc_weak(HC_WEAK_SECCOMP))
@@ -213,7 +222,7 @@ static int close_in(const struct hc_plan *plan, mounter *make_mounts, struct hc_
         make_mounts(plan, &m, err) < 0 || /* last need for mount rights */
         make_control(control, err) < 0 || send_kept(plan, &m, control[0], err) < 0 ||
         close_others(plan, control[1], m.shim_fd, err) < 0 || attempt_root_write(f, err) < 0 ||
-        hc_rights_limit(plan, err) < 0 ||
+        attempt_proc(plan, err) < 0 || hc_rights_limit(plan, err) < 0 ||
         hc_rights_drop(plan, err) < 0 || /* proves itself: tries to come back */
         (f->landlock_abi = hc_landlock_apply(plan, m.shim_fd, err)) < 0 || attempt_landlock(f, err) < 0 ||
         hc_rights_read_back(f, err) < 0 ||

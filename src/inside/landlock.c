@@ -37,7 +37,6 @@ static const struct {
     {"/", LANDLOCK_ACCESS_FS_READ_DIR, "names are no secret here", false},
     {"/usr", READ, "the tree", false},
     {"/etc", READ, "the tree", false},
-    {"/proc", LANDLOCK_ACCESS_FS_READ_DIR, "files would tell the host's ids, mounts and uptime", false},
     {"/input", READ, "the job's data", false},
     {"/output", READ | WRITE, "what the job leaves", false},
     {"/tmp", READ | SCRATCH, "scratch space", false},
@@ -80,6 +79,16 @@ static int make_ruleset(const struct hc_plan *plan, int abi, struct hc_error *er
     return fd >= 0 ? fd : hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "create a Landlock ruleset");
 }
 
+/* The first process of a copy's cell may be in memory alone: of that there can be no rule, and Landlock lets
+ * it be executed without. */
+static int allow_shim(int ruleset, int shim_fd, struct hc_error *err)
+{
+    if (add_rule(ruleset, shim_fd, LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE, "the shim",
+                 err) == 0)
+        return 0;
+    return err->sys == EBADFD ? 0 : -1;
+}
+
 int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *err)
 {
     if (hc_weak(HC_WEAK_LANDLOCK) || plan->zygote)
@@ -104,11 +113,7 @@ int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *
         if (add_rule(ruleset, fd, access, rules[i].path, err) < 0)
             return -1;
     }
-    /* A copy runs it already. What is in memory alone, as the first process of a copy's cell, Landlock lets
-     * be executed. */
-    hc_autofd running = plan->handover_fd < 0 ? open("/proc/self/exe", O_PATH | O_CLOEXEC) : -1;
-    if (add_rule(ruleset, running >= 0 ? running : shim_fd,
-                 LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE, "the shim", err) < 0)
+    if (allow_shim(ruleset, shim_fd, err) < 0)
         return -1;
     if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "apply Landlock");

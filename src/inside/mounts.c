@@ -98,17 +98,30 @@ static int clone_proc(struct hc_error *err)
     return hc_take(&fd);
 }
 
+/* Programs have none: stat(2) of its root counts the processes of the whole machine, whatever its options,
+ * and they may read no file in it anyway. A zygote does without programs. */
+static bool has_proc(const struct hc_plan *plan)
+{
+    return plan->zygote || hc_weak(HC_WEAK_PROC);
+}
+
 static int make_proc(const struct hc_plan *plan, struct hc_error *err)
 {
     /* subset=pid: nothing of the machine, only processes; without it, a host that hides parts of its own
-     * /proc would make the kernel refuse this mount. Read-only: nobody in here has anything to set, but a
-     * zygote's copies have their id maps. */
+     * /proc would make the kernel refuse this mount. Not read-only: a zygote's copies write their id maps. */
     static const struct fs_option opts[] = {
         {"hidepid", 0, "invisible"}, {"subset", 0, "pid"}, {NULL, 0, NULL}};
     if (hc_weak(HC_WEAK_PID_NAMESPACE))
         return clone_proc(err);
     return make_fs("proc", hc_weak(HC_WEAK_PROC) ? NULL : opts,
                    QUIET | MOUNT_ATTR_NOEXEC | (plan->zygote ? 0 : MOUNT_ATTR_RDONLY), err);
+}
+
+/* Over the zygote's, which its copies have used until here: a directory of the tree with nothing in it. */
+static int make_no_proc(int root, struct hc_error *err)
+{
+    int fd = hc_open_tree(root, "input", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    return fd >= 0 ? fd : hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "clone the tree's /input");
 }
 
 static int attach_devices(int root, struct hc_error *err)
@@ -219,13 +232,13 @@ int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct h
     hc_autofd root = take_source(&plan->tree, err);
     if (root < 0)
         return -1;
-    hc_autofd proc = make_proc(plan, err);
-    if (proc < 0)
+    hc_autofd proc = has_proc(plan) ? make_proc(plan, err) : -1;
+    if (proc < 0 && has_proc(plan))
         return -1;
     /* Any directory will do to attach it at: pivot_root moves it a few lines below. */
     if (hc_move_mount(root, AT_FDCWD, "/proc") < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "attach the tree");
-    if (attach(proc, root, "proc", err) < 0 || attach_devices(root, err) < 0 ||
+    if ((proc >= 0 && attach(proc, root, "proc", err) < 0) || attach_devices(root, err) < 0 ||
         attach_inputs(plan, root, err) < 0)
         return -1;
     hc_autofd output = attach_output(plan, root, err);
@@ -268,7 +281,7 @@ int hc_mounts_renew(const struct hc_plan *plan, struct hc_mounted *out, struct h
     hc_autofd root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (root < 0)
         return hc_fail(err, errno, "open the tree");
-    hc_autofd proc = make_proc(plan, err);
+    hc_autofd proc = has_proc(plan) ? make_proc(plan, err) : make_no_proc(root, err);
     if (proc < 0 || attach(proc, root, "proc", err) < 0)
         return -1;
     hc_autofd output = attach_output(plan, root, err);

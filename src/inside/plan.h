@@ -115,15 +115,16 @@ void hc_inside_copy(const struct hc_plan *plan);
  * compare with `fd` (for the child). Returns a descriptor that the caller owns. (mounts.c) */
 int hc_source_clone(const struct hc_source *s, bool same, struct hc_error *err);
 
-/* Root of the cell: tree, /proc, /dev, /input, /output, /tmp; the old root is gone afterwards. Sets the roots
- * of /output and /tmp, owned by the caller, and the detached mount of the shim. (mounts.c) */
+/* Root of the cell: tree, /dev, /input, /output, /tmp, and a zygote's /proc; the old root is gone afterwards.
+ * Sets the roots of /output and /tmp, owned by the caller, and the detached mount of the shim. (mounts.c) */
 struct hc_mounted {
     int output_fd, tmp_fd, shim_fd, input_fd;
 };
 int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct hc_error *err);
 
-/* The tree is the root already, and what hides the host's /dev is there: fresh /proc, /output, /tmp, /input
- * over those of the zygote. The last is read-only, but for whoever has `input_fd`. (mounts.c) */
+/* The tree is the root already, and what hides the host's /dev is there: fresh /output, /tmp, /input over
+ * those of the zygote, and nothing in /proc. The last is read-only, but for whoever has `input_fd`.
+ * (mounts.c) */
 int hc_mounts_renew(const struct hc_plan *plan, struct hc_mounted *out, struct hc_error *err);
 
 /* Raise the loopback interface, and count the interfaces that are up. (loopback.c) */

@@ -15,7 +15,7 @@
 
 enum hc_weak_layer {
     HC_WEAK_USER_NAMESPACE = 1 << 0, /* the guest really is its host uid */
-    HC_WEAK_PID_NAMESPACE = 1 << 1,  /* /proc is the host's then: a new one shows one's own processes only */
+    HC_WEAK_PID_NAMESPACE = 1 << 1, /* a /proc is the host's then: a new one shows one's own processes only */
     HC_WEAK_NETWORK_NAMESPACE = 1 << 2,
     HC_WEAK_IPC_NAMESPACE = 1 << 3,
     HC_WEAK_UTS_NAMESPACE = 1 << 4,
@@ -26,7 +26,7 @@ enum hc_weak_layer {
     HC_WEAK_NO_NEW_PRIVS = 1 << 9,    /* only with seccomp and landlock, which it is needed for */
     HC_WEAK_READ_ONLY_TREE = 1 << 10, /* no mount is read-only */
     HC_WEAK_MOUNT_FLAGS = 1 << 11,    /* noexec, nosymfollow, nodev, nosuid */
-    HC_WEAK_PROC = 1 << 12,           /* subset=pid, hidepid */
+    HC_WEAK_PROC = 1 << 12,           /* there is a /proc, without subset=pid and hidepid */
     HC_WEAK_SECCOMP = 1 << 13,        /* all filters */
     HC_WEAK_LANDLOCK = 1 << 14,
     HC_WEAK_RLIMITS = 1 << 15,

@@ -122,13 +122,10 @@ static int refuse_file(const struct event *e, const char *path, bool writing)
 /* What a proposal is made from: the place of a name whose directory is known as a descriptor only. */
 static const char *name_below(int dir, const char *name, char out[static PATH_MAX])
 {
-    char link[32], at[PATH_MAX];
-    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", dir);
-    ssize_t len = readlink(link, at, sizeof at);
-    if (len <= 0 || (size_t)len + 1 + strlen(name) >= PATH_MAX)
+    char at[PATH_MAX];
+    if (hc_path_of_dir(dir, at) < 0)
         return name;
-    (void)snprintf(out, PATH_MAX, "%.*s/%s", (int)len, at, name);
-    return out;
+    return snprintf(out, PATH_MAX, "%s/%s", at, name) < PATH_MAX ? out : name;
 }
 
 /* `dir`: what a relative path starts from, -1 for the working directory. */

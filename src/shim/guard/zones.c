@@ -1,6 +1,10 @@
 #include "shim/guard/zones.h"
 
+#include "base/fd.h"
+
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +71,63 @@ int hc_path_resolve(const char *path, bool follow, char *out)
         if (errno != ENOENT || link_target(at, next) < 0)
             return in_parent(at, out);
         memcpy(at, next, sizeof at);
+    }
+    return -1;
+}
+
+/* ---- the path of a directory that is open ---- */
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* What `parent` calls the directory `child`. */
+static int find_name(int parent, const struct stat *child, char name[static NAME_MAX + 1])
+{
+    int fd = fcntl(parent, F_DUPFD_CLOEXEC, 0);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+    if (!list) {
+        hc_close_fd(&fd);
+        return -1;
+    }
+    int rc = -1;
+    for (const struct dirent *e; rc < 0 && (e = readdir(list));) {
+        struct stat st;
+        bool here = e->d_name[0] == '.' && (!e->d_name[1] || strcmp(e->d_name, "..") == 0);
+        /* Asked of each, as the number that is listed for a mount point is that of what is covered. */
+        if (!here && fstatat(parent, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && is_same(&st, child)) {
+            (void)snprintf(name, NAME_MAX + 1, "%s", e->d_name);
+            rc = 0;
+        }
+    }
+    closedir(list);
+    return rc;
+}
+
+/* Step by step upwards, as getcwd(3) did before kernels told: a cell has no /proc/self/fd to ask. */
+int hc_path_of_dir(int fd, char *out)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    char path[PATH_MAX], name[NAME_MAX + 1];
+    size_t at = sizeof path - 1; /* where what is known of it begins; it ends at the end */
+    path[at] = '\0';
+    hc_autofd dir = openat(fd, ".", flags);
+    for (struct stat st, above; dir >= 0 && fstat(dir, &st) == 0;) {
+        hc_autofd up = openat(dir, "..", flags);
+        if (up < 0 || fstat(up, &above) < 0)
+            return -1;
+        if (is_same(&st, &above)) { /* the root */
+            (void)snprintf(out, PATH_MAX, "%s", path + at);
+            return 0;
+        }
+        if (find_name(up, &st, name) < 0 || strlen(name) + 1 > at)
+            return -1;
+        at -= strlen(name) + 1;
+        path[at] = '/';
+        memcpy(path + at + 1, name, strlen(name));
+        hc_close_fd(&dir);
+        dir = hc_take(&up);
     }
     return -1;
 }

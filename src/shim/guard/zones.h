@@ -20,10 +20,14 @@ void hc_path_expect_links(void);
  * rest as it stands. */
 void hc_path_guess(const char *path, char *out);
 
+/* The path of the directory that is open as `fd`, "" for the root. -1 if it cannot be found, as where a
+ * directory above it may not be read. */
+int hc_path_of_dir(int fd, char *out);
+
 /* Is a resolved path one of the zones or below one? A zone "." is the working directory, "~" is $HOME. */
 bool hc_zones_have(const struct hc_names *zones, const char *resolved);
 
-/* Is the directory that is open as `fd` on the file system of a zone? Its name cannot be learnt. */
+/* Is the directory that is open as `fd` on the file system of a zone? To learn its name takes longer. */
 bool hc_zones_have_dir(const struct hc_names *zones, int fd);
 
 #endif

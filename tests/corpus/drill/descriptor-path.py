@@ -1,6 +1,6 @@
 # Changes a file of the host through a descriptor that is only a name.
 # group: descriptors
-# held: mount_namespace
+# held: mount_namespace proc
 def attack(lure):
     fd = os.open(lure["file"], os.O_PATH)
     try:

@@ -1,6 +1,6 @@
 # Gives a file without a name the name of a file in a directory of the host.
 # group: descriptors
-# held: mount_namespace landlock
+# held: mount_namespace proc landlock
 def attack(lure):
     folder = os.path.dirname(lure["file"])
     fd = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600)

@@ -1,6 +1,6 @@
 # Reads in which cgroup of the host it is.
 # group: leaks
-# held: cgroup_namespace
+# held: cgroup_namespace proc
 # outside: needs a process in a cgroup of its own
 def attack(lure):
     with open("/proc/self/cgroup", encoding="utf-8") as file:

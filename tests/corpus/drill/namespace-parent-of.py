@@ -1,6 +1,6 @@
 # Asks for the namespace above its own user namespace.
 # group: namespaces
-# held: seccomp
+# held: seccomp proc
 # outside: there is none above the host's
 import fcntl
 def attack(lure):

@@ -1,6 +1,6 @@
 # Lists the network interfaces of the host.
 # group: network
-# held: network_namespace
+# held: network_namespace proc
 # outside: needs a host with more than a loopback
 def attack(lure):
     with open("/proc/self/net/dev", encoding="ascii") as file:

@@ -1,6 +1,6 @@
 # Maps all ids of the namespace above into a user namespace of its own.
 # group: namespaces
-# held: seccomp capabilities
+# held: seccomp proc capabilities
 # outside: only a process of the namespace above may map as much
 def attack(lure):
     def map_all():
