@@ -3,7 +3,9 @@
 import errno
 import json
 import os
+import platform
 import select
+import signal
 import subprocess
 from pathlib import Path
 
@@ -287,9 +289,9 @@ def states_of_processes(session):
 
 
 def is_at_rest(session):
-    """The interpreter and its copy are stopped. (Pid 1 sleeps, and so do the processes of a zygote.)"""
+    """The interpreter, its copy and, from the second run on, what checks programs are stopped. (Pid 1 sleeps, and so do the processes of a zygote.)"""
     states = states_of_processes(session)
-    return states.count("T") == 2 and set(states) == {"S", "T"}
+    return states.count("T") in (2, 3) and set(states) == {"S", "T"}
 
 
 def test_a_client_that_does_not_read_holds_nothing_up(session):
@@ -445,10 +447,10 @@ def test_the_run_is_what_the_kernel_ends_first_and_its_copy_is_worth_what_the_la
     launcher.chmod(0o755)
     monkeypatch.setattr(cells, "HOTCELL", launcher)
     with living.Session() as session:
-        for code, expected in (("x = 1", [300, 300, 1000]), ("import os; os._exit(1)", [300, 300]), ("x", [300, 300, 1000])):
+        for code, expected in (("x = 1", [300, 300, 1000]), ("import os; os._exit(1)", [300, 300, 300]), ("x", [300, 300, 300, 1000])):
             session.run(code)
             scores = sorted(int(Path(f"/proc/{pid}/oom_score_adj").read_text()) for pid in below(session.process.pid))
-            assert scores == expected, "its first process, the copy, and what has run, unless the copy stands for that now"
+            assert scores == expected, "its first process, the copy, what checks programs, and what has run, unless the copy stands for that now"
 
 
 def test_what_copies_keep_counts_with_the_rest(base_tree):  # pylint: disable=unused-argument
@@ -546,6 +548,100 @@ def test_forged_packets_cost_the_run(bare, code):
     assert run.status == "error" and run.state == f"rolled back to run {before.number}", run
     assert "broke the protocol" in run.manifest["reason"], run
     assert bare.run("x").value == 1
+
+
+# A thread that runs no Python, and so goes on while the interpreter waits: a chain of contexts, each of which calls one function of
+# the C library and leads to the next. Between two of its packets it sleeps.
+FORGER = """
+import ctypes, struct
+libc = ctypes.CDLL(None)
+STEPS, STACK, CONTEXT = 6000, 2048, 1024
+def forge(kind, body):
+    kept = ctypes.create_string_buffer(STEPS * (STACK + CONTEXT) + 16)
+    base = ctypes.addressof(kept) + 15 & ~15
+    packet = ctypes.create_string_buffer(struct.pack("<BBHI", kind, 1, 0, len(body)) + body)
+    moment = ctypes.create_string_buffer(struct.pack("<qq", 0, 100000))
+    globals().setdefault("alive", []).append((kept, packet, moment))
+    for i in range(STEPS):
+        here = ctypes.c_void_p(base + i * CONTEXT)
+        libc.getcontext(here)
+        following = base + (i + 1) * CONTEXT if i < STEPS - 1 else 0
+        struct.pack_into("<QQQQ", kept, here.value + 8 - ctypes.addressof(kept), following,
+                         base + STEPS * CONTEXT + i * STACK, 0, STACK)
+        name, *arguments = (("pause",) if not following else ("nanosleep", moment, None) if i % 2 == 0 else
+                            ("send", ctypes.c_long(3), packet, ctypes.c_long(8 + len(body)), ctypes.c_long(64)))
+        libc.makecontext(here, ctypes.cast(libc[name], ctypes.c_void_p), len(arguments), *arguments)
+    libc.pthread_create(ctypes.byref(ctypes.c_ulong()), None, libc.setcontext, ctypes.c_void_p(base))
+"""
+FINDING = {"rule": "imports", "message": "FORGED", "what": "subprocess", "line": 1, "column": 1, "end_column": None, "hint": "FORGED"}
+FORGED_FRAMES = {
+    "a rejection": (3, {"findings": [FINDING], "more": 0}),
+    "what a check found": (6, {"warnings": [FINDING], "columns": {"FORGED": ["x"]}}),
+    "a check that was passed": (15, None),
+    "a copy that was not made": (17, None),
+    "another interpreter": (1, None),
+}
+
+
+def needs_contexts():
+    if platform.libc_ver()[0] != "glibc" or platform.machine() != "x86_64":
+        cells.skip("the forging thread is made of contexts as glibc has them on x86_64")
+
+
+@pytest.mark.parametrize("options", [("-p", "none"), ("-p", "default", "--guard", "off")], ids=["none", "default"])
+@pytest.mark.parametrize("frame", FORGED_FRAMES)
+def test_a_run_has_no_say_in_what_is_told_of_later_ones(base_tree, frame, options):  # pylint: disable=unused-argument
+    """Neither that they were refused, nor why, nor what their check found."""
+    needs_contexts()
+    kind, body = FORGED_FRAMES[frame]
+    text = b"" if body is None else json.dumps(body).encode()
+    with living.Session(*options) as session:
+        assert session.run(FORGER + f"forge({kind}, {text!r})").status == "ok"
+        run = session.run("print('innocent')")
+        assert "broke the protocol" in run.manifest["reason"] or "made no copy" in run.manifest["reason"], "the thread was heard"
+        outside = {name: value for name, value in run.manifest.items() if name not in ("guest", "stdout", "stderr")}
+        assert "FORGED" not in json.dumps(outside), run
+        assert run.status == "error" and run.manifest["rejection"] is None, run
+        assert not any(d["layer"] == "ast" for d in run.manifest["denials"]), run
+
+
+def test_programs_of_later_runs_are_refused_by_what_no_run_has_touched(session):
+    """A run that spoils the compiler, the harness and the warnings of its own process has no say in it."""
+    spoilt = session.run("import warnings, sys\nx = 1\nwarnings.warn = None\nsys.modules['ast'] = None")
+    assert spoilt.status == "ok", spoilt
+    for code, rule in (("def", "syntax"), ("import subprocess", "imports"), ("return 1", "syntax")):
+        run = session.run(code)
+        assert (run.status, run.state, run.manifest["rejection"]["rule"]) == ("rejected", "kept", rule), run
+        assert run.manifest["exit_code"] == 2 and run.manifest["stderr"]["text"], run
+        assert [d["attested"] for d in run.manifest["denials"]] == [True] * (rule == "imports"), run
+    assert session.run("x").value == 1
+
+
+def test_the_parser_may_crash_in_every_run_and_costs_none(session):
+    """What it reads is a copy's: the session's process knows nothing of it, and the next program is checked as well."""
+    session.run("x = 1")
+    for _ in range(2):
+        run = session.run("a = " + "-" * 2000000 + "1")
+        assert run.status == "rejected" and run.state == "kept", run
+        assert session.run("x").value == 1
+
+
+def test_warnings_of_the_compiler_are_told_once(session):
+    for _ in range(2):
+        run = session.run("x = 1 is 1")
+        assert run.manifest["stderr"]["text"].count("SyntaxWarning") == 1, run
+
+
+def test_a_session_whose_checker_is_gone_is_over_and_says_so(base_tree):  # pylint: disable=unused-argument
+    """Somebody on the host kills all that waits and has run nothing: the next program cannot be checked, and does not run."""
+    with living.Session() as session:
+        session.run("x = 1")
+        session.run("x = 2")
+        for pid in below(session.process.pid)[1:]:
+            os.kill(pid, signal.SIGKILL)
+        run = session.run("print('unchecked')")
+        assert (run.status, run.state, run.stdout) == ("error", "lost", ""), run
+        assert "checks the session's programs" in run.manifest["reason"], run
 
 
 @pytest.mark.long

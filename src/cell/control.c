@@ -204,6 +204,18 @@ static int take_packet(struct hc_loop *l, const void *packet, size_t len, int *p
     return rc < 0 ? -1 : type;
 }
 
+void hc_control_drop(struct hc_loop *l)
+{
+    static char packet[sizeof(struct hc_frame_head) + HC_FRAME_CHUNK + 1];
+    for (int i = 0; i < FRAMES_MAX && l->control_open; i++) {
+        pid_t sender;
+        hc_autofd passed = -1;
+        ssize_t n = TEMP_FAILURE_RETRY(receive(l->s->control_fd, packet, sizeof packet, &sender, &passed));
+        if (n < 0 || (n == 0 && !sender))
+            return;
+    }
+}
+
 void hc_control_read(struct hc_loop *l)
 {
     struct hc_supervisor *s = l->s;

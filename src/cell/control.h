@@ -10,6 +10,9 @@
 void hc_control_read(struct hc_loop *l);
 void hc_control_read_status(struct hc_loop *l);
 
+/* Drop what has been sent and not read, whoever sent it. */
+void hc_control_drop(struct hc_loop *l);
+
 /* Send the answers of tools, as far as the cell reads them. */
 void hc_control_answer(struct hc_loop *l);
 

@@ -51,7 +51,7 @@ void hc_enforce_soft(struct hc_loop *l)
 void hc_enforce_warn(struct hc_loop *l, int number, enum hc_warning of)
 {
     struct hc_supervisor *s = l->s;
-    if (l->dead || !s->inbox.running || s->inbox.reported)
+    if (l->dead || s->inbox.state != HC_TALK_RUNNING)
         return;
     if (syscall(SYS_pidfd_send_signal, l->interpreter, number, NULL, 0) == 0)
         s->warned = of;
@@ -98,7 +98,7 @@ static void watch_memory(struct hc_loop *l)
         hc_loop_end(s, HC_END_MEMORY);
     if (!mark || used < mark || l->told)
         return;
-    l->told = s->inbox.running;
+    l->told = hc_inbox_has(&s->inbox, HC_FRAME_RUN);
     hc_enforce_warn(l, HC_SIGNAL_MEMORY, HC_WARNED_MEMORY);
 }
 

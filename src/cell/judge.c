@@ -139,7 +139,7 @@ static bool conclude_kernel(struct hc_launch *l)
         return true;
     }
     bool failed = !l->sup.exit_known || by_signal || l->sup.exit.status != 0;
-    if (failed && !l->sup.inbox.rejected &&
+    if (failed && !hc_inbox_has(&l->sup.inbox, HC_FRAME_REJECTED) &&
         (pids_refused(&l->used, limits) || l->sup.tasks_peak >= limits->pids)) {
         hc_launch_conclude(l->m, HC_STATUS_PIDS,
                            "wanted more than %lld processes and threads (limits.pids), and failed",
@@ -161,7 +161,7 @@ static void note_denials(struct hc_manifest *m)
         (void)snprintf(d.what, sizeof d.what, "%s", what);
         (void)snprintf(d.hint, sizeof d.hint, "%s", hc_finding_text(finding, "hint"));
         if (*what)
-            hc_denials_note(&m->denials, &d, true);
+            hc_denials_note(&m->denials, &d, hc_frame_word(HC_FRAME_REJECTED) == HC_WORD_SHIM);
     }
 }
 
@@ -179,6 +179,15 @@ static int take_rejection(struct hc_manifest *m, const struct hc_buf *body, stru
     m->rejection.column = hc_finding_number(first, "column");
     note_denials(m);
     return 0;
+}
+
+/* In the launcher's own words, and for what it has seen itself. */
+static void reject(struct hc_manifest *m, const char *rule, const char *message, const char *hint)
+{
+    m->rejection.set = true;
+    (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "%s", rule);
+    (void)snprintf(m->rejection.message, sizeof m->rejection.message, "%s", message);
+    (void)snprintf(m->rejection.hint, sizeof m->rejection.hint, "%s", hint);
 }
 
 static int take_report(struct hc_manifest *m, struct hc_buf *body, struct said *said, struct hc_error *err)
@@ -207,9 +216,12 @@ static int take_messages(struct hc_launch *l, struct said *said, struct hc_error
         hc_launch_warn(m, "the guest's process broke the protocol: %s", l->sup.protocol);
     if (l->sup.checked.len && hc_checked_parse(&m->check, l->sup.checked.data, l->sup.checked.len, &err) < 0)
         hc_launch_warn(m, "the check of the program said what cannot be used: %.180s", err.text);
-    int rc = in->rejected   ? take_rejection(m, &in->body, &err)
-             : in->reported ? take_report(m, &in->body, said, &err)
-                            : 0;
+    if (hc_inbox_has(in, HC_FRAME_UNKEPT) && hc_talk_untouched(in->first))
+        reject(m, "checkpoint", "no copy of the session could be made to fall back to",
+               "Leave room for one more process: limits.pids, limits.memory.");
+    int rc = hc_inbox_has(in, HC_FRAME_REJECTED) ? take_rejection(m, &in->body, &err)
+             : hc_inbox_has(in, HC_FRAME_REPORT) ? take_report(m, &in->body, said, &err)
+                                                 : 0;
     if (rc < 0 && err.sys == ENOMEM) { /* our trouble, not its fault */
         *failed = err;
         return hc_ctx(failed, "read what the guest's process reported");
@@ -236,15 +248,12 @@ static bool conclude_parser(struct hc_launch *l)
     struct hc_supervisor *s = &l->sup;
     struct hc_manifest *m = l->m;
     bool crashed = s->exit_known && s->exit.code != CLD_EXITED && s->exit.status != SIGKILL;
-    if (!crashed || !s->go_us || s->inbox.running || s->inbox.rejected)
+    if (!crashed || !s->go_us || !hc_talk_untouched(s->inbox.state))
         return false;
-    m->rejection.set = true;
-    (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "parser");
-    (void)snprintf(m->rejection.message, sizeof m->rejection.message,
-                   "Python's parser crashed over the program (%s)",
-                   signal_name(s->exit.status, (char[16]){0}, 16));
-    (void)snprintf(m->rejection.hint, sizeof m->rejection.hint,
-                   "Break long chains of operators and nested brackets into steps.");
+    char message[96], name[16];
+    (void)snprintf(message, sizeof message, "Python's parser crashed over the program (%s)",
+                   signal_name(s->exit.status, name, sizeof name));
+    reject(m, "parser", message, "Break long chains of operators and nested brackets into steps.");
     hc_launch_conclude(m, HC_STATUS_REJECTED, "%s", m->rejection.message);
     return true;
 }
@@ -278,7 +287,17 @@ static void conclude_own_end(struct hc_launch *l, bool complete)
     m->process.value = s->exit.status;
     if (conclude_parser(l))
         return;
-    bool only_checked = l->run->job->check_only && s->inbox.checked;
+    if (s->inbox.state == HC_TALK_CHECKING && !m->process.signaled) {
+        hc_launch_conclude(m, HC_STATUS_ERROR, "the check of the program ended early, with exit status %d",
+                           s->exit.status);
+        return;
+    }
+    if (hc_inbox_has(&s->inbox, HC_FRAME_UNKEPT) && !m->rejection.set) {
+        hc_launch_conclude(m, HC_STATUS_ERROR,
+                           "the session's process made no copy of itself to fall back to, so nothing ran");
+        return;
+    }
+    bool only_checked = l->run->job->check_only && hc_inbox_has(&s->inbox, HC_FRAME_CHECKED);
     if (m->process.signaled && s->exit.status == SIGKILL)
         hc_launch_conclude(m, HC_STATUS_KILLED,
                            "the interpreter was killed by SIGKILL, which hotcell did not send");

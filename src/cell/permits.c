@@ -18,9 +18,19 @@ static bool is_call(const struct seccomp_notif *q, const char *name)
     return q->data.nr == seccomp_syscall_resolve_name(name);
 }
 
+/* A copy is the child of a child (shim/session.c). */
+static bool is_of(const struct hc_permits *p, pid_t caller)
+{
+    char path[48];
+    (void)snprintf(path, sizeof path, "/proc/%d/status", caller);
+    const char *text = hc_status_read(AT_FDCWD, path);
+    return text && (hc_status_field(text, "Tgid", 10, 0) == (uint64_t)p->of ||
+                    hc_status_field(text, "PPid", 10, 0) == (uint64_t)p->of);
+}
+
 static bool may_fork(struct hc_permits *p, const struct seccomp_notif *q)
 {
-    if (p->forks == 0 || q->data.args[0] != FORK_FLAGS)
+    if (p->forks == 0 || q->data.args[0] != FORK_FLAGS || !is_of(p, (pid_t)q->pid))
         return false;
     p->forks--;
     return true;

@@ -153,7 +153,7 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
     s->ahead = hc_stamp_ahead();
     s->first_ns = s->since_ns = hc_launch_first_stamp(&s->policy);
     m->runs = cJSON_CreateArray();
-    s->active.pidfd = s->copy.pidfd = s->before.process.pidfd = -1;
+    s->active.pidfd = s->copy.pidfd = s->checker.pidfd = s->before.process.pidfd = -1;
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
         s->points[i].process.pidfd = -1;
     s->loop.epoll = s->loop.interpreter = s->loop.pace = s->loop.soft = -1;
@@ -342,6 +342,7 @@ static void kill_all(struct hc_session *s)
 {
     hc_process_kill(&s->active);
     hc_process_kill(&s->copy);
+    hc_process_kill(&s->checker);
     hc_session_drop_points(s);
     s->launch.sup.run_pid = 0; /* what is killed now is the cell */
     hc_supervise_kill(&s->launch.sup);

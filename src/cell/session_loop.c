@@ -53,6 +53,16 @@ void hc_process_kill(struct hc_process *p)
     hc_process_finish(p);
 }
 
+void hc_process_retire(struct hc_session *s, struct hc_process *p)
+{
+    if (!p->pid || p->touched || s->checker.pid) {
+        hc_process_kill(p);
+        return;
+    }
+    s->checker = *p;
+    *p = (struct hc_process){.pidfd = -1};
+}
+
 bool hc_process_ended(const struct hc_process *p)
 {
     struct pollfd ended = {.fd = p->pidfd, .events = POLLIN};
@@ -106,9 +116,9 @@ void hc_session_activate(struct hc_session *s)
     s->loop.interpreter = s->active.pidfd < 0 ? -1 : fcntl(s->active.pidfd, F_DUPFD_CLOEXEC, 0);
 }
 
-static bool is_known(const struct hc_session *s, pid_t pid)
+bool hc_session_knows(const struct hc_session *s, pid_t pid)
 {
-    if (pid == s->active.pid || pid == s->copy.pid || pid == s->before.process.pid)
+    if (pid == s->active.pid || pid == s->copy.pid || pid == s->before.process.pid || pid == s->checker.pid)
         return true;
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
         if (pid == s->points[i].process.pid)
@@ -119,6 +129,14 @@ static bool is_known(const struct hc_session *s, pid_t pid)
     return false;
 }
 
+/* And wait until it is gone: what is done next may rest on nobody else being there. */
+static void end_stranger(int pidfd)
+{
+    struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+    (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+    (void)poll(&ended, 1, 1000);
+}
+
 /* A program that misused the two forks of a copy would have more processes than it says. Nobody but they were
  * there: a pid from this list, if it is still in it with the descriptor open, is of the cell. */
 void hc_session_sweep(struct hc_session *s)
@@ -126,13 +144,13 @@ void hc_session_sweep(struct hc_session *s)
     pid_t before[HC_SWEEP], now[HC_SWEEP];
     size_t count = hc_watch_below(s->launch.sup.pid, before, HC_SWEEP);
     for (size_t i = 0; i < count; i++) {
-        if (is_known(s, before[i]))
+        if (hc_session_knows(s, before[i]))
             continue;
         hc_autofd pidfd = (int)syscall(SYS_pidfd_open, before[i], 0);
         size_t left = pidfd < 0 ? 0 : hc_watch_below(s->launch.sup.pid, now, HC_SWEEP);
         for (size_t k = 0; k < left; k++)
             if (now[k] == before[i])
-                (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+                end_stranger(pidfd);
     }
 }
 
@@ -150,8 +168,7 @@ void hc_session_wake(struct hc_session *s)
 /* Once the program runs: before, it would hit nobody. */
 static void pass_interrupt(struct hc_session *s)
 {
-    const struct hc_inbox *in = &s->launch.sup.inbox;
-    if (!s->interrupted || !in->running || in->reported)
+    if (!s->interrupted || s->launch.sup.inbox.state != HC_TALK_RUNNING)
         return;
     hc_process_signal(&s->active, HC_SIGNAL_INTERRUPT);
     s->interrupted = false;

@@ -12,6 +12,7 @@
 struct hc_process {
     pid_t pid, cell_pid; /* here and inside; 0: none */
     int pidfd;           /* owned */
+    bool touched;        /* a program has been given to it or to what it is a copy of: it is the guest's */
 };
 
 #define HC_COPY_MS        10000 /* for a copy to be made, or to take over */
@@ -35,6 +36,7 @@ struct hc_session {
     struct hc_timers timers;
     struct hc_permits permits;
     struct hc_process active, copy;
+    struct hc_process checker; /* a copy from before the first run, which checks the programs of later ones */
     struct hc_kept
         before; /* the last run: until the next has its own copy, which its process may refuse it */
     struct hc_kept points[HC_SESSION_COPIES];
@@ -44,8 +46,9 @@ struct hc_session {
     bool in_run, interrupted;
     bool died, over;
     int64_t ahead, first_ns, since_ns, oom_kills, pids_refused;
-    int64_t cpu_user_us, cpu_system_us; /* when this run began */
-    int64_t cpu_us, left_bytes;         /* of all runs that are over */
+    int64_t cpu_user_us, cpu_system_us;         /* when this run began */
+    int64_t checked_user_us, checked_system_us; /* what the check of this run's program took */
+    int64_t cpu_us, left_bytes;                 /* of all runs that are over */
 };
 
 void hc_process_finish(struct hc_process *p);
@@ -64,6 +67,9 @@ void hc_process_stop(const struct hc_process *p);
  */
 int hc_session_open_process(const struct hc_session *s, pid_t pid, struct hc_process *out,
                             struct hc_error *err);
+
+/* Is it one of the session's own: the active one, or one that waits? */
+bool hc_session_knows(const struct hc_session *s, pid_t pid);
 
 /* Whose end is the run's from now on: s->active. */
 void hc_session_activate(struct hc_session *s);
@@ -92,8 +98,14 @@ void hc_session_end_tools(struct hc_session *s);
 /* Kill what is below the cell's first process and no process of the session. */
 void hc_session_sweep(struct hc_session *s);
 
+/* A copy is not needed any more: it becomes the checker if the session needs one and it can be one. */
+void hc_process_retire(struct hc_session *s, struct hc_process *p);
+
 /* Nothing of the run before; what comes now goes into `m`. (session_run.c) */
 void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct hc_policy *policy);
+
+/* What s->active may say from now on: what it has said so far, and how it ended, is forgotten. */
+void hc_session_listen(struct hc_session *s, enum hc_talk state, unsigned asked);
 
 /* Hand `job` over and make a copy, s->copy, before any of it runs. 0 without one: the interpreter has ended,
  * or refused. */
@@ -102,6 +114,23 @@ int hc_session_let_begin(struct hc_session *s, struct hc_error *err);
 
 /* s->copy becomes s->active, which is gone or kept elsewhere. False: it cannot. */
 bool hc_session_take_over(struct hc_session *s);
+
+/* CPU time so far: of the cell where a cgroup counts, else of s->active. */
+void hc_session_cpu(struct hc_session *s, int64_t *user_us, int64_t *system_us);
+
+/* Is the run, or the check of its program, over: said, or by its process's end? */
+bool hc_session_run_ended(const struct hc_session *s);
+
+/* What a process that has ended still had to say. */
+void hc_session_hear_out(struct hc_session *s);
+
+/* Let s->active have the program that was handed over, until the run or the check of it is over. */
+int hc_session_supervise(struct hc_session *s, struct hc_error *err);
+
+/* Before `job` runs in a process that is the guest's: have its program checked by one that is not, and say
+ * in *passed whether it may run. 0: the rest is in the supervisor, as after a run; s->active is what it was.
+ * 1: there is nobody left who could check it. -1: our failure. (session_check.c) */
+int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passed, struct hc_error *err);
 
 /* Checkpoints and branches go. (session_points.c) */
 void hc_session_drop_points(struct hc_session *s);

@@ -49,7 +49,7 @@ static bool is_settled(const struct hc_session *s)
 static int settle(struct hc_session *s, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    sup->inbox.awaits_resume = true;
+    hc_session_listen(s, HC_TALK_IDLE, HC_ASKED_RESUME);
     if (hc_session_let_begin(s, err) < 0 || hc_session_handle_within(s, HC_COPY_MS, is_settled, err) < 0)
         return -1;
     hc_process_stop(&s->active);
@@ -61,11 +61,14 @@ static int copy_state(struct hc_session *s, struct hc_process *out, struct hc_er
 {
     struct hc_supervisor *sup = &s->launch.sup;
     hc_session_reset(s, s->m, &s->policy);
+    hc_session_listen(s, HC_TALK_IDLE, HC_ASKED_COPY);
     if (hc_session_open_flows(s, err) < 0 || hc_session_make_copy(s, &s->job, err) < 0) {
         s->over = true;
         return -1;
     }
     bool made = s->copy.pid != 0;
+    if (made)
+        hc_process_retire(s, &s->before.process);
     bool settled = !made || settle(s, err) == 0;
     hc_session_sweep(s); /* or what else was made of the forks would run until the next run has ended */
     hc_session_close_flows(s);
@@ -162,8 +165,8 @@ int hc_session_keep(struct hc_session *s, size_t branch, struct hc_error *err)
         s->branches[branch].process = (struct hc_process){.pidfd = -1};
     }
     for (size_t i = 0; i < last; i++)
-        hc_process_kill(&s->branches[i].process);
-    hc_process_kill(&s->before.process);
+        hc_process_retire(s, &s->branches[i].process);
+    hc_process_retire(s, &s->before.process);
     s->branch_count = 0;
     s->state_of = chosen.state_of;
     if (branch == 0) {

@@ -15,7 +15,12 @@
 
 static bool run_ended(const struct hc_supervisor *sup)
 {
-    return sup->exit_known || sup->inbox.reported || sup->inbox.rejected;
+    return sup->exit_known || sup->inbox.state == HC_TALK_OVER;
+}
+
+bool hc_session_run_ended(const struct hc_session *s)
+{
+    return run_ended(&s->launch.sup);
 }
 
 static bool is_copied(const struct hc_session *s)
@@ -54,20 +59,14 @@ void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct 
     sup->samples = &m->samples;
     hc_samples_begin(sup->samples, hc_now_us(), HC_SAMPLE_US);
     sup->end = HC_END_NONE;
-    hc_inbox_finish(&sup->inbox);
-    sup->inbox = (struct hc_inbox){.filtered = true,
-                                   .ready = true,
-                                   .awaits_copy = true,
-                                   .max = (size_t)policy->limits.value_bytes + (1 << 20)};
     hc_buf_clear(&sup->checked);
     sup->protocol[0] = '\0';
-    sup->exit_known = false;
     sup->warned = HC_WARNED_NOT;
     sup->figure_sink = (struct hc_figure_sink){s->given.figured, s->given.ctx};
     sup->figures_heard = 0;
-    sup->copied = sup->resumed = 0;
-    sup->memory_peak = sup->tasks_peak = sup->cpu_user_us = sup->cpu_system_us = 0;
+    sup->memory_peak = sup->tasks_peak = 0;
     sup->hidden = false;
+    s->checked_user_us = s->checked_system_us = 0;
     sup->go_us = sup->end_us = sup->look_us = 0;
     sup->listener.answered = 0;
     if (s->loop.pace >= 0 &&
@@ -75,6 +74,20 @@ void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct 
         hc_close_fd(&s->loop.pace);
     s->loop.frames = 0;
     s->loop.told = false;
+    s->interrupted = false;
+}
+
+void hc_session_listen(struct hc_session *s, enum hc_talk state, unsigned asked)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    hc_inbox_finish(&sup->inbox);
+    sup->inbox = (struct hc_inbox){.state = state,
+                                   .first = state,
+                                   .asked = asked,
+                                   .max = (size_t)sup->policy->limits.value_bytes + (1 << 20)};
+    sup->exit_known = false;
+    sup->copied = sup->resumed = 0;
+    sup->cpu_user_us = sup->cpu_system_us = 0;
 }
 
 /* Its death is told elsewhere: which of the two this is depends on what it had not read. */
@@ -132,7 +145,7 @@ int hc_session_make_copy(struct hc_session *s, const struct hc_job *job, struct 
 {
     struct hc_supervisor *sup = &s->launch.sup;
     struct hc_error why;
-    s->permits.forks = HC_PERMIT_FORKS;
+    s->permits = (struct hc_permits){.forks = HC_PERMIT_FORKS, .of = s->active.pid};
     hc_process_signal(&s->active, SIGCONT);
     int rc = send_next(s, job, err);
     if (rc == 0)
@@ -144,17 +157,16 @@ int hc_session_make_copy(struct hc_session *s, const struct hc_job *job, struct 
         return blame(s, "it made no copy of itself in time", err);
     if (!sup->copied)
         return 0;
-    if (sup->copied == s->active.pid || hc_session_open_process(s, sup->copied, &s->copy, &why) < 0)
+    if (hc_session_knows(s, sup->copied) || hc_session_open_process(s, sup->copied, &s->copy, &why) < 0)
         return blame(s, "what it called its copy is none", err);
+    s->copy.touched = s->active.touched;
     hc_process_stop(&s->copy);
-    hc_process_kill(&s->before.process);
     hc_process_offer(&s->active, true);
     hc_process_offer(&s->copy, false);
     return 0;
 }
 
-/* So far: of the cell where a cgroup counts, else of the process. */
-static void look_at_cpu(struct hc_session *s, int64_t *user_us, int64_t *system_us)
+void hc_session_cpu(struct hc_session *s, int64_t *user_us, int64_t *system_us)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     struct hc_cgroup_usage used;
@@ -169,15 +181,14 @@ static void look_at_cpu(struct hc_session *s, int64_t *user_us, int64_t *system_
     *system_us = sup->cpu_system_us;
 }
 
-static int supervise_run(struct hc_session *s, struct hc_error *err)
+int hc_session_supervise(struct hc_session *s, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    look_at_cpu(s, &s->cpu_user_us, &s->cpu_system_us);
+    hc_session_cpu(s, &s->cpu_user_us, &s->cpu_system_us);
     sup->cpu_base_us = s->cpu_user_us + s->cpu_system_us;
     sup->go_us = hc_now_us();
     if (hc_session_let_begin(s, err) < 0 || hc_timers_start(&s->timers, &s->loop, err) < 0)
         return -1;
-    s->interrupted = false;
     if (s->given.wake_fd >= 0)
         hc_session_wake(s);
     s->in_run = true;
@@ -206,17 +217,23 @@ static int said_exit(const struct hc_buf *body)
     return status;
 }
 
+/* As if it had been a job. */
+static void note_exit(struct hc_session *s)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    bool reported = hc_inbox_has(&sup->inbox, HC_FRAME_REPORT);
+    sup->exit = (struct hc_exit_report){.code = CLD_EXITED,
+                                        .status = reported ? said_exit(&sup->inbox.body) : HC_EXIT_REJECTED};
+    sup->exit_known = true;
+}
+
 /* The run is over, and its process goes on to the next. */
 static void keep_state(struct hc_session *s)
 {
-    struct hc_supervisor *sup = &s->launch.sup;
     hc_process_stop(&s->active);
-    sup->exit = (struct hc_exit_report){
-        .code = CLD_EXITED, .status = sup->inbox.rejected ? HC_EXIT_REJECTED : said_exit(&sup->inbox.body)};
-    sup->exit_known = true;
+    note_exit(s);
     if (!s->copy.pid) /* it was rejected for want of one */
         return;
-    hc_process_kill(&s->before.process);
     s->before = (struct hc_kept){.process = s->copy, .state_of = s->state_of};
     s->copy = (struct hc_process){.pidfd = -1};
 }
@@ -232,10 +249,7 @@ bool hc_session_take_over(struct hc_session *s)
     hc_session_activate(s);
     if (!s->active.pid || s->loop.dead || hc_process_ended(&s->active))
         return false; /* of one that has ended already, its end was told when nobody asked */
-    sup->exit_known = false;
-    sup->resumed = 0;
-    hc_inbox_finish(&sup->inbox);
-    sup->inbox = (struct hc_inbox){.filtered = true, .ready = true, .awaits_resume = true};
+    hc_session_listen(s, HC_TALK_IDLE, HC_ASKED_RESUME);
     hc_process_signal(&s->active, SIGCONT);
     hc_process_signal(&s->active, HC_SIGNAL_RESUME);
     int rc = hc_session_handle_within(s, HC_COPY_MS, is_resumed, &ignored);
@@ -243,8 +257,7 @@ bool hc_session_take_over(struct hc_session *s)
     return rc == 0 && !s->loop.dead && sup->resumed == s->active.pid;
 }
 
-/* What one that has died still had to say. */
-static void hear_out(struct hc_session *s)
+void hc_session_hear_out(struct hc_session *s)
 {
     for (int64_t before = -1; s->loop.control_open && s->loop.frames != before;) {
         before = s->loop.frames;
@@ -289,9 +302,9 @@ static void account(struct hc_session *s, struct hc_manifest *m, int64_t since_u
     m->usage.wall_us = sup->end_us - since_us;
     if (sup->go_us) {
         int64_t user_us, system_us;
-        look_at_cpu(s, &user_us, &system_us);
-        m->usage.cpu_user_us = user_us - s->cpu_user_us;
-        m->usage.cpu_system_us = system_us - s->cpu_system_us;
+        hc_session_cpu(s, &user_us, &system_us);
+        m->usage.cpu_user_us = user_us - s->cpu_user_us + s->checked_user_us;
+        m->usage.cpu_system_us = system_us - s->cpu_system_us + s->checked_system_us;
     }
     m->timing.run_us = sup->go_us ? sup->end_us - sup->go_us : -1;
     m->timing.start_us = (sup->go_us ? sup->go_us : sup->end_us) - since_us;
@@ -344,11 +357,86 @@ static int64_t next_stamp(const struct hc_manifest *m)
     return hc_launch_first_stamp(&ticking);
 }
 
+/* The process that is to run it may have been killed while it was stopped, when nobody waited for its end: a
+ * process that is stopped ends by SIGKILL alone. */
+static void note_death(struct hc_session *s)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    if (sup->exit_known || !hc_process_ended(&s->active))
+        return;
+    sup->exit = (struct hc_exit_report){.code = CLD_KILLED, .status = SIGKILL};
+    sup->exit_known = true;
+}
+
+/* Run the program, which has been checked unless its own process is to do so. */
+static int have_run(struct hc_session *s, const struct hc_job *job, struct hc_manifest *m,
+                    struct hc_error *err)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    hc_session_listen(s, s->active.touched ? HC_TALK_AGAIN : HC_TALK_READY, HC_ASKED_COPY);
+    note_death(s);
+    if (!sup->exit_known && hc_session_make_copy(s, job, err) < 0)
+        return -1;
+    if (s->copy.pid)
+        hc_process_retire(s, &s->before.process);
+    hc_session_begin_tools(s, m);
+    if (!run_ended(sup) && !s->loop.dead) {
+        s->active.touched = true;
+        if (hc_session_supervise(s, err) < 0)
+            return -1;
+    }
+    s->died = sup->exit_known || s->loop.dead;
+    if (s->died)
+        hc_session_hear_out(s);
+    else
+        keep_state(s);
+    hc_session_end_tools(s);
+    return 0;
+}
+
+/* The program is not to run; the session's process knows nothing of it. */
+static void refuse_run(struct hc_session *s)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    s->died = s->loop.dead || sup->end == HC_END_CANCELLED;
+    if (sup->inbox.state == HC_TALK_OVER && sup->end == HC_END_NONE)
+        note_exit(s);
+}
+
+/* No process is left that could tell what the program is, so it does not run. */
+static void end_unchecked(struct hc_session *s, struct hc_session_result *r)
+{
+    hc_session_close_flows(s);
+    hc_launch_conclude(r->m, HC_STATUS_ERROR,
+                       "the process that checks the session's programs has ended, and the session with it");
+    r->state = HC_STATE_LOST;
+    r->m->exit_code = hc_status_exit(r->m->status);
+    hc_stamp_text(s->ahead, r->m->finished);
+}
+
+/* What the session goes on with after the run. */
+static void settle_state(struct hc_session *s, struct hc_session_result *r)
+{
+    if (!s->died)
+        s->state_of = r->run;
+    else if (!s->copy.pid) { /* it did not get so far as to have one */
+        s->copy = s->before.process;
+        s->state_of = s->before.state_of;
+        s->before = (struct hc_kept){.process = {.pidfd = -1}};
+    }
+    r->state = !s->died                                ? HC_STATE_KEPT
+               : s->launch.sup.end == HC_END_CANCELLED ? HC_STATE_LOST /* the session ends with this run */
+               : hc_session_take_over(s)               ? HC_STATE_ROLLED_BACK
+                                                       : HC_STATE_LOST;
+    r->back_to = s->state_of;
+}
+
 int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
                         struct hc_session_result *r, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     int64_t since_us = hc_now_us();
+    bool passed = false;
     hc_session_reset(s, r->m, policy);
     if (describe_run(s, job, policy, r->m, err) < 0)
         return -1;
@@ -358,36 +446,23 @@ int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const st
         hc_stamp_text(s->ahead, r->m->finished);
         return 0;
     }
-    if (hc_session_open_flows(s, err) < 0 || hc_session_make_copy(s, job, err) < 0)
+    int rc = hc_session_open_flows(s, err) < 0 ? -1 : hc_session_check(s, job, &passed, err);
+    if (rc > 0)
+        end_unchecked(s, r);
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
+    if (!passed)
+        refuse_run(s);
+    else if (have_run(s, job, r->m, err) < 0)
         return -1;
-    hc_session_begin_tools(s, r->m);
-    if (!run_ended(sup) && !s->loop.dead && supervise_run(s, err) < 0)
-        return -1;
-    s->died = sup->exit_known || s->loop.dead;
     if (!sup->go_us)
         sup->go_us = hc_now_us(); /* the interpreter was there, whether it got to the program or not */
-    if (s->died)
-        hear_out(s);
-    else
-        keep_state(s);
-    hc_session_end_tools(s);
     hc_session_sweep(s);
     hc_session_close_flows(s);
     account(s, r->m, since_us);
     if (conclude(s, job, policy, r->m, s->since_ns, err) < 0)
         return -1;
     s->since_ns = next_stamp(r->m);
-    if (!s->died)
-        s->state_of = r->run;
-    else if (!s->copy.pid) { /* it did not get so far as to have one */
-        s->copy = s->before.process;
-        s->state_of = s->before.state_of;
-        s->before = (struct hc_kept){.process = {.pidfd = -1}};
-    }
-    r->state = !s->died                       ? HC_STATE_KEPT
-               : sup->end == HC_END_CANCELLED ? HC_STATE_LOST /* the session ends with this run */
-               : hc_session_take_over(s)      ? HC_STATE_ROLLED_BACK
-                                              : HC_STATE_LOST;
-    r->back_to = s->state_of;
+    settle_state(s, r);
     return 0;
 }

@@ -33,6 +33,8 @@
 
 #define MAX_ORDER ((size_t)512 << 20)
 
+static bool begun; /* a program has been given to this process, or to what it is a copy of, to be run */
+
 /* The launcher's word for one run. */
 struct order {
     struct hc_buf bytes;
@@ -192,11 +194,12 @@ static int bind_given(const struct order *o, PyObject *space, PyObject *columns)
     return 0;
 }
 
-/* 0, or -1 if the program was refused, as the launcher has been told. */
+/* 0, or -1 if the program was refused, as the launcher has been told. Once there was a run, another process
+ * has said all that there is to say, and the launcher believes nothing of it from this one. */
 static int compile_run(const struct order *o, struct hc_program *program, struct hc_findings *found)
 {
     int rc = hc_program_compile(program, text_of(o, "code"), found);
-    if (found->warnings || found->columns.len)
+    if (!begun && (found->warnings || found->columns.len))
         hc_send_checked(found);
     if (rc < 0) {
         hc_send_rejected(found);
@@ -263,34 +266,51 @@ static void run_program(const struct order *o, const struct hc_program *program,
     hc_report_finish(&report);
 }
 
+static bool only_checks(const struct order *o)
+{
+    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o->job, "check"));
+}
+
+/* What the compiler warns of is for the process that runs the program to say. */
+static void silence_warnings(void)
+{
+    hc_autopy *warnings = PyImport_ImportModule("warnings");
+    hc_autopy *done = warnings ? PyObject_CallMethod(warnings, "simplefilter", "s", "ignore") : NULL;
+    if (!done)
+        fail_python("begin the check");
+}
+
+static _Noreturn void end_check(int rc)
+{
+    if (rc == 0)
+        say(HC_FRAME_PASSED);
+    _exit(rc == 0 ? HC_EXIT_OK : HC_EXIT_REJECTED);
+}
+
 static void run(const struct order *o, PyObject *space, PyObject *columns)
 {
     struct hc_program program;
     struct hc_findings found = {0};
     hc_guard.filename = text_of(o, "filename");
     hc_deadline_renew(text_of(o, "timeout"));
-    hc_autopy *begun = hc_frozen_call("hooks", "begin_run", "(s)", hc_guard.filename);
+    hc_autopy *hooked = hc_frozen_call("hooks", "begin_run", "(s)", hc_guard.filename);
     hc_autopy *file = PyUnicode_FromString(hc_guard.filename);
-    if (!begun || !file || PyDict_SetItemString(space, "__file__", file) < 0)
+    if (!hooked || !file || PyDict_SetItemString(space, "__file__", file) < 0)
         fail_python("begin the run");
     if (hc_tools_begin_run() < 0)
         fail_python("begin the run");
-    if (compile_run(o, &program, &found) == 0 && bind_given(o, space, columns) == 0) {
+    if (only_checks(o))
+        silence_warnings();
+    int rc = compile_run(o, &program, &found) == 0 && bind_given(o, space, columns) == 0 ? 0 : -1;
+    if (only_checks(o))
+        end_check(rc);
+    begun = true;
+    if (rc == 0) {
         bind_variables(o, space);
         run_program(o, &program, space, columns);
     }
     hc_findings_finish(&found);
     program_finish(&program);
-}
-
-/* No copy, no run: what it did could not be undone. */
-static void refuse_run(void)
-{
-    static const char why[] = "no copy of the session could be made to fall back to";
-    struct hc_finding one = {.rule = "checkpoint",
-                             .hint = "Leave room for one more process: limits.pids, limits.memory."};
-    (void)snprintf(one.message, sizeof one.message, "%s", why);
-    hc_send_rejected(&(struct hc_findings){.items = &one, .count = 1});
 }
 
 _Noreturn void hc_session_serve(PyObject *space, PyObject *columns)
@@ -314,7 +334,7 @@ _Noreturn void hc_session_serve(PyObject *space, PyObject *columns)
         }
         if (side == NOT_COPIED) {
             order_finish(&next);
-            refuse_run();
+            say(HC_FRAME_UNKEPT); /* no copy, no run: what it did could not be undone */
             continue;
         }
         if (hc_wire_await_go(HC_FD_CONTROL, &err) < 0)

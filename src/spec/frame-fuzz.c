@@ -13,18 +13,24 @@ static void require(bool holds)
         abort();
 }
 
+static bool has(const struct hc_inbox *in, enum hc_frame_type type)
+{
+    return hc_inbox_has(in, type);
+}
+
 static void check(const struct hc_inbox *in)
 {
     require(in->body.len <= MAX);
-    require(!in->running || in->ready);
-    require(!in->reported || in->running);
-    require(!(in->rejected && in->running));
-    require(!in->awaits_copy || !in->awaits_resume);
+    require((unsigned)in->state < HC_TALKS);
+    require(!has(in, HC_FRAME_REPORT) || has(in, HC_FRAME_RUN));
+    require(!has(in, HC_FRAME_REJECTED) || !has(in, HC_FRAME_RUN));
+    require(!has(in, HC_FRAME_PASSED) || !has(in, HC_FRAME_RUN));
 }
 
 static void feed_all(struct hc_inbox in, const uint8_t *data, size_t len)
 {
-    int copies = in.awaits_copy, resumed = in.awaits_resume;
+    int copies = in.asked == HC_ASKED_COPY, resumed = in.asked == HC_ASKED_RESUME;
+    bool again = in.state == HC_TALK_AGAIN;
     bool broken = false;
     while (len >= 2) {
         size_t size = (size_t)data[0] | (size_t)data[1] << 8;
@@ -38,9 +44,10 @@ static void feed_all(struct hc_inbox in, const uint8_t *data, size_t len)
         int type = hc_inbox_feed(&in, packet, size, &err);
         require(!broken || type < 0);
         require(type >= 0 || *err.text);
-        copies -= type == HC_FRAME_KEPT; /* no more than were asked for */
+        copies -= type == HC_FRAME_KEPT || type == HC_FRAME_UNKEPT; /* no more than were asked for */
         resumed -= type == HC_FRAME_RESUMED;
         require(copies >= 0 && resumed >= 0);
+        require(!again || type <= 0 || hc_frame_word((enum hc_frame_type)type) == HC_WORD_GUEST);
         broken = type < 0;
         check(&in);
         free(packet);
@@ -50,12 +57,14 @@ static void feed_all(struct hc_inbox in, const uint8_t *data, size_t len)
     hc_inbox_finish(&in);
 }
 
-/* As a job, and as what a session waits for: a run, a take-over. */
+/* As a job, and as all that a session waits for. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     feed_all((struct hc_inbox){.max = MAX}, data, len);
-    feed_all((struct hc_inbox){.max = MAX, .filtered = true, .ready = true, .awaits_copy = true}, data, len);
-    feed_all((struct hc_inbox){.max = MAX, .filtered = true, .ready = true, .awaits_resume = true}, data,
-             len);
+    for (int talk = HC_TALK_READY; talk < HC_TALKS; talk++)
+        feed_all((struct hc_inbox){.max = MAX,
+                                   .state = (enum hc_talk)talk,
+                                   .asked = talk == HC_TALK_IDLE ? HC_ASKED_RESUME : HC_ASKED_COPY},
+                 data, len);
     return 0;
 }

@@ -40,7 +40,6 @@ static void a_packet_must_be_exactly_one_frame(void **state)
         {{.type = HC_FRAME_RUN, .flags = 0}, 0, false},
         {{.type = 0, .flags = LAST}, 0, false},
         {{.type = HC_FRAME_TYPES, .flags = LAST}, 0, false},
-        {{.type = HC_FRAME_JOB - 1, .flags = LAST}, 0, false}, /* a number that none has */
         {{.type = 255, .flags = LAST}, 0, false},
         {{.type = HC_FRAME_READY, .flags = 0x03}, 0, false},
         {{.type = HC_FRAME_READY, .flags = LAST, .zero = 1}, 0, false},
@@ -83,6 +82,8 @@ struct step {
 #define CHECKED      TAKEN(HC_FRAME_CHECKED, "{}")
 #define KEPT         TAKEN(HC_FRAME_KEPT, "")
 #define RESUMED      TAKEN(HC_FRAME_RESUMED, "")
+#define UNKEPT       TAKEN(HC_FRAME_UNKEPT, "")
+#define PASSED       TAKEN(HC_FRAME_PASSED, "")
 #define DENIAL(text) TAKEN(HC_FRAME_DENIAL, text)
 #define REFUSED(type, flags, text)                                                                           \
     {                                                                                                        \
@@ -96,6 +97,9 @@ struct step {
 #define BAD_DENIAL   REFUSED(HC_FRAME_DENIAL, LAST, "{}")
 #define BAD_KEPT     REFUSED(HC_FRAME_KEPT, LAST, "")
 #define BAD_RESUMED  REFUSED(HC_FRAME_RESUMED, LAST, "")
+#define BAD_UNKEPT   REFUSED(HC_FRAME_UNKEPT, LAST, "")
+#define BAD_PASSED   REFUSED(HC_FRAME_PASSED, LAST, "")
+#define BAD_CHECKED  REFUSED(HC_FRAME_CHECKED, LAST, "{}")
 #define BEGIN(text)                                                                                          \
     {                                                                                                        \
         HC_FRAME_REPORT, 0, text, 0                                                                          \
@@ -173,31 +177,59 @@ static void conversations(void **state)
 /* What a session's interpreter may say once a run has been handed over, and what when it is to take over. */
 static void runs_of_a_session(void **state)
 {
-    static const struct hc_inbox handed = {.filtered = true, .ready = true, .awaits_copy = true, .max = 10};
-    static const struct hc_inbox woken = {.filtered = true, .ready = true, .awaits_resume = true, .max = 10};
-    static const struct hc_inbox idle = {.filtered = true, .ready = true, .max = 10};
+    static const struct hc_inbox first = {.state = HC_TALK_READY, .asked = HC_ASKED_COPY, .max = 10};
+    static const struct hc_inbox checker = {.state = HC_TALK_CHECKING, .asked = HC_ASKED_COPY, .max = 10};
+    static const struct hc_inbox later = {.state = HC_TALK_AGAIN, .asked = HC_ASKED_COPY, .max = 10};
+    static const struct hc_inbox woken = {.state = HC_TALK_IDLE, .asked = HC_ASKED_RESUME, .max = 10};
+    static const struct hc_inbox idle = {.state = HC_TALK_IDLE, .max = 10};
     static const struct {
         const char *title;
         const struct hc_inbox *start;
         struct step steps[7];
         const char *body;
     } rows[] = {
-        {"a run", &handed, {KEPT, RUN, REPORT}, "{}"},
-        {"a run with a warning and a denial", &handed, {KEPT, CHECKED, RUN, DENIAL("[1]"), REPORT}, "{}"},
-        {"a program that was refused", &handed, {KEPT, REJECTED}, "{}"},
-        {"no copy could be made", &handed, {REJECTED}, "{}"},
-        {"a copy that ended before its word was heard", &handed, {RUN, KEPT, REPORT}, "{}"},
-        {"two copies", &handed, {KEPT, BAD_KEPT}, NULL},
-        {"a second copy while it runs", &handed, {KEPT, RUN, BAD_KEPT}, NULL},
-        {"a take-over that nobody asked for", &handed, {KEPT, BAD_RESUMED}, NULL},
-        {"one while it runs", &handed, {KEPT, RUN, BAD_RESUMED}, NULL},
-        {"a copy inside a report", &handed, {KEPT, RUN, BEGIN("{"), BAD_KEPT}, NULL},
-        {"a copy with content", &handed, {REFUSED(HC_FRAME_KEPT, LAST, "x")}, NULL},
-        {"a copy in pieces", &handed, {REFUSED(HC_FRAME_KEPT, 0, "")}, NULL},
-        {"a second start", &handed, {BAD_FILTERED}, NULL},
-        {"ready again", &handed, {KEPT, BAD_READY}, NULL},
-        {"the launcher's word for the next run", &handed, {REFUSED(HC_FRAME_NEXT, LAST, "")}, NULL},
-        {"that word while it runs", &handed, {KEPT, RUN, REFUSED(HC_FRAME_NEXT, LAST, "")}, NULL},
+        {"a run", &first, {KEPT, RUN, REPORT}, "{}"},
+        {"a run with a warning and a denial", &first, {KEPT, CHECKED, RUN, DENIAL("[1]"), REPORT}, "{}"},
+        {"a program that was refused", &first, {KEPT, REJECTED}, "{}"},
+        {"data that could not be loaded for want of a copy", &first, {REJECTED}, "{}"},
+        {"no copy could be made", &first, {UNKEPT, BAD_RUN}, NULL},
+        {"no copy after one", &first, {KEPT, BAD_UNKEPT}, NULL},
+        {"a copy after none", &first, {UNKEPT, BAD_KEPT}, NULL},
+        {"no copy while it runs", &first, {RUN, BAD_UNKEPT}, NULL},
+        {"a check that nobody asked for", &first, {KEPT, BAD_PASSED}, NULL},
+        {"a program that passed its check", &checker, {KEPT, PASSED}, NULL},
+        {"one with a warning", &checker, {KEPT, CHECKED, PASSED}, NULL},
+        {"one that was refused", &checker, {KEPT, CHECKED, REJECTED}, "{}"},
+        {"two words for one program", &checker, {KEPT, PASSED, BAD_REJECTED}, NULL},
+        {"two words of warning", &checker, {KEPT, CHECKED, BAD_CHECKED}, NULL},
+        {"the checker runs the program", &checker, {KEPT, BAD_RUN}, NULL},
+        {"the checker is refused something", &checker, {KEPT, BAD_DENIAL}, NULL},
+        {"the checker reports", &checker, {KEPT, BAD_REPORT}, NULL},
+        {"no copy of the checker", &checker, {UNKEPT, BAD_PASSED}, NULL},
+        {"a later run", &later, {KEPT, RUN, DENIAL("[1]"), REPORT}, "{}"},
+        {"a later run refuses its program", &later, {KEPT, BAD_REJECTED}, NULL},
+        {"it does so at once", &later, {BAD_REJECTED}, NULL},
+        {"it has a word of warning", &later, {KEPT, BAD_CHECKED}, NULL},
+        {"it says that it has checked its program", &later, {KEPT, BAD_PASSED}, NULL},
+        {"it begins anew", &later, {BAD_READY}, NULL},
+        {"it has another listener", &later, {BAD_FILTERED}, NULL},
+        {"it reports before it runs", &later, {KEPT, BAD_REPORT}, NULL},
+        {"no copy for a later run", &later, {UNKEPT}, NULL},
+        {"a rejection between runs", &idle, {BAD_REJECTED}, NULL},
+        {"a rejection by one that takes over", &woken, {BAD_REJECTED}, NULL},
+        {"a run between runs", &idle, {BAD_RUN}, NULL},
+        {"a copy that ended before its word was heard", &first, {RUN, KEPT, REPORT}, "{}"},
+        {"two copies", &first, {KEPT, BAD_KEPT}, NULL},
+        {"a second copy while it runs", &first, {KEPT, RUN, BAD_KEPT}, NULL},
+        {"a take-over that nobody asked for", &first, {KEPT, BAD_RESUMED}, NULL},
+        {"one while it runs", &first, {KEPT, RUN, BAD_RESUMED}, NULL},
+        {"a copy inside a report", &first, {KEPT, RUN, BEGIN("{"), BAD_KEPT}, NULL},
+        {"a copy with content", &first, {REFUSED(HC_FRAME_KEPT, LAST, "x")}, NULL},
+        {"a copy in pieces", &first, {REFUSED(HC_FRAME_KEPT, 0, "")}, NULL},
+        {"a second start", &first, {BAD_FILTERED}, NULL},
+        {"ready again", &first, {KEPT, BAD_READY}, NULL},
+        {"the launcher's word for the next run", &first, {REFUSED(HC_FRAME_NEXT, LAST, "")}, NULL},
+        {"that word while it runs", &first, {KEPT, RUN, REFUSED(HC_FRAME_NEXT, LAST, "")}, NULL},
         {"a take-over", &woken, {RESUMED}, NULL},
         {"two of them", &woken, {RESUMED, BAD_RESUMED}, NULL},
         {"a take-over with content", &woken, {REFUSED(HC_FRAME_RESUMED, LAST, "x")}, NULL},
@@ -210,12 +242,36 @@ static void runs_of_a_session(void **state)
         converse(rows[i].title, *rows[i].start, rows[i].steps, rows[i].body);
 }
 
+/* Of the whole table: the shim's word is taken only from a process in which no guest code has run. */
+static void nobody_has_the_word_of_another(void **state)
+{
+    (void)state;
+    for (int type = 1; type < HC_FRAME_TYPES; type++)
+        for (int talk = 0; talk < HC_TALKS; talk++) {
+            const struct hc_inbox in = {
+                .state = (enum hc_talk)talk, .asked = HC_ASKED_COPY | HC_ASKED_RESUME, .max = 10};
+            enum hc_word word = hc_frame_word((enum hc_frame_type)type);
+            bool may = hc_inbox_expects(&in, (enum hc_frame_type)type);
+            bool allowed =
+                word == HC_WORD_GUEST || (word == HC_WORD_SHIM && hc_talk_untouched((enum hc_talk)talk));
+            if (may && !allowed)
+                fail_msg("frame %d in state %d", type, talk);
+        }
+    assert_int_equal(hc_frame_word(HC_FRAME_REJECTED), HC_WORD_SHIM);
+    assert_int_equal(hc_frame_word(HC_FRAME_CHECKED), HC_WORD_SHIM);
+    assert_int_equal(hc_frame_word(HC_FRAME_DENIAL), HC_WORD_GUEST);
+    assert_false(hc_talk_untouched(HC_TALK_AGAIN));
+    assert_false(hc_talk_untouched(HC_TALK_RUNNING));
+    assert_false(hc_talk_untouched(HC_TALK_OVER));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_packet_must_be_exactly_one_frame),
         cmocka_unit_test(conversations),
         cmocka_unit_test(runs_of_a_session),
+        cmocka_unit_test(nobody_has_the_word_of_another),
     };
     return cmocka_run_group_tests_name("frame", tests, NULL, NULL);
 }

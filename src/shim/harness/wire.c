@@ -3,6 +3,7 @@
 #include "base/fd.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -70,6 +71,13 @@ static int passed_with(struct msghdr *packet)
     return fd;
 }
 
+/* A copy shares the channel with the program, which may have made it non-blocking. 0, or -1. */
+static int await_packet(int fd, struct hc_error *err)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    return poll(&ready, 1, -1) < 0 && errno != EINTR ? hc_fail(err, errno, "wait for launcher") : 0;
+}
+
 /* One packet: 1 if it is this, 0 if it is another, -1; *passed gets what comes along, owned by the caller. */
 static int receive(int fd, enum hc_frame_type type, int *passed, struct hc_error *err)
 {
@@ -82,6 +90,8 @@ static int receive(int fd, enum hc_frame_type type, int *passed, struct hc_error
     struct msghdr packet = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
     ssize_t n = TEMP_FAILURE_RETRY(recvmsg(fd, &packet, MSG_CMSG_CLOEXEC));
+    if (n < 0 && errno == EAGAIN)
+        return await_packet(fd, err);
     if (n < 0)
         return hc_fail(err, errno, "wait for launcher");
     if (n == 0)
