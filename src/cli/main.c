@@ -4,14 +4,14 @@
  * clones the cell's first process, which ends as hotcell-shim; see cell/run.c and inside/inside.c. */
 #include "cli/cli.h"
 
-#include <fcntl.h>
+#include "base/program.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 static const struct hc_command commands[] = {
     {"run", "run a Python program in a cell", hc_cmd_run},
@@ -62,25 +62,6 @@ int hc_usage(const char *command, const char *fmt, ...)
     return HC_EXIT_USAGE;
 }
 
-/* Output that could not be written is a failure, however well the rest went. */
-static int flushed(int status)
-{
-    bool lost = fflush(stdout) != 0 || ferror(stdout);
-    if (lost)
-        hc_warn("standard output could not be written");
-    return lost && status == HC_EXIT_OK ? HC_EXIT_INTERNAL : status;
-}
-
-/* A caller may have closed them; what we open next must not become standard output. */
-static void fill_standard_descriptors(void)
-{
-    int fd;
-    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO)
-        ;
-    if (fd >= 0)
-        (void)close(fd);
-}
-
 /* For our stack and some memory: a stack that cannot grow ends a process without a word. */
 #define ROOM ((size_t)1 << 20)
 
@@ -96,7 +77,9 @@ static bool has_room(void)
 
 int main(int argc, char **argv)
 {
-    fill_standard_descriptors();
+    int status = hc_program_begin();
+    if (status != HC_EXIT_OK)
+        return status;
     if (!has_room()) {
         hc_warn("the limit of address space (RLIMIT_AS, \"ulimit -v\") is too low");
         return HC_EXIT_INTERNAL;
@@ -105,14 +88,14 @@ int main(int argc, char **argv)
         return hc_usage("", "expected a command");
     if (strcmp(argv[1], "--version") == 0) {
         (void)puts("hotcell " HC_VERSION " (Python " HC_PYTHON_ABI ")");
-        return flushed(HC_EXIT_OK);
+        return hc_program_end(HC_EXIT_OK);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         print_help();
-        return flushed(HC_EXIT_OK);
+        return hc_program_end(HC_EXIT_OK);
     }
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
-            return flushed(commands[i].run(argc - 1, argv + 1));
+            return hc_program_end(commands[i].run(argc - 1, argv + 1));
     return hc_usage("", "there is no command '%s'", argv[1]);
 }

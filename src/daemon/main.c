@@ -1,10 +1,10 @@
 /* hotcelld - run jobs for many, over HTTP on a Unix socket. See keeper.c for its processes. */
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/program.h"
 #include "daemon/keeper.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
@@ -93,17 +93,7 @@ static int print_config(const struct hc_config *c)
         (void)puts(text);
     cJSON_free(text);
     cJSON_Delete(json);
-    return text && fflush(stdout) == 0 ? HC_EXIT_OK : HC_EXIT_INTERNAL;
-}
-
-/* What we open must not become standard output. */
-static void fill_standard_descriptors(void)
-{
-    int fd;
-    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO)
-        ;
-    if (fd >= 0)
-        (void)close(fd);
+    return hc_program_end(text ? HC_EXIT_OK : HC_EXIT_INTERNAL);
 }
 
 int main(int argc, char **argv)
@@ -111,13 +101,15 @@ int main(int argc, char **argv)
     struct arguments a = {0};
     struct hc_error err = {0};
     struct hc_config config;
-    fill_standard_descriptors();
     hc_log_name("hotcelld");
     if (getenv("JOURNAL_STREAM"))
         hc_log_priorities();
-    int status = read_arguments(&a, argc, argv);
-    if (status >= 0)
+    int status = hc_program_begin();
+    if (status != HC_EXIT_OK)
         return status;
+    status = read_arguments(&a, argc, argv);
+    if (status >= 0)
+        return hc_program_end(status);
     char path[256] = "";
     if (put_path(path, a.config, 255, "--config", &err) < 0 ||
         hc_config_load(a.config ? path : NULL, &config, &err) < 0)

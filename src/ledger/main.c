@@ -3,6 +3,7 @@
  * the man page of hotcelld.conf from the tables. */
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/program.h"
 #include "base/units.h"
 #include "ledger/report.h"
 
@@ -167,23 +168,14 @@ static int report(const struct command *c, const struct hc_report_options *o, st
     return rc;
 }
 
-/* Output that could not be written is a failure, however well the rest went. */
-static int flushed(int status)
-{
-    bool lost = fflush(stdout) != 0 || ferror(stdout);
-    if (lost)
-        hc_warn("standard output could not be written");
-    return lost && status == HC_EXIT_OK ? HC_EXIT_INTERNAL : status;
-}
-
 static int run(const struct command *c, int argc, char **argv)
 {
     struct hc_report_options o = {.command = c->name, .state = -1, .most = 100};
     struct hc_error err = {0};
     int rc = parse(c, &o, argc, argv);
     if (rc != PARSED)
-        return flushed(rc);
-    return flushed(report(c, &o, &err) < 0 ? hc_report(&err) : HC_EXIT_OK);
+        return hc_program_end(rc);
+    return hc_program_end(report(c, &o, &err) < 0 ? hc_report(&err) : HC_EXIT_OK);
 }
 
 static void print_config_man(FILE *out)
@@ -206,6 +198,9 @@ int main(int argc, char **argv)
 {
     struct hc_error err;
     hc_autobuf page = {0};
+    int status = hc_program_begin();
+    if (status != HC_EXIT_OK)
+        return status;
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
         if (strcmp(commands[i].name, argv[1]) == 0)
             return run(&commands[i], argc - 1, argv + 1);
@@ -216,5 +211,5 @@ int main(int argc, char **argv)
     if (hc_read_file(AT_FDCWD, argv[3], &page, 1 << 20, &err) < 0)
         return hc_report(&err);
     hc_page_fill(page.data, page_parts, stdout);
-    return flushed(HC_EXIT_OK);
+    return hc_program_end(HC_EXIT_OK);
 }

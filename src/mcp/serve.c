@@ -29,6 +29,7 @@ static void write_some(struct hc_mcp *m)
     ssize_t n = write(STDOUT_FILENO, m->out.data + m->sent, piece);
     if (n < 0 && errno != EINTR && errno != EAGAIN) {
         m->gone = true;
+        m->lost = errno == EPIPE ? 0 : errno;
         n = (ssize_t)left;
     }
     m->sent += n > 0 ? (size_t)n : 0;
@@ -170,6 +171,8 @@ int hc_mcp_serve(const struct hc_mcp_config *config, struct hc_error *err)
     }
     if (rc == 0 && !stopped)
         flush(&m);
+    if (rc == 0 && m.lost)
+        rc = hc_fail(err, m.lost, "answer on standard output");
     finish(&m);
     return rc;
 }

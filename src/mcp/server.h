@@ -55,6 +55,7 @@ struct hc_mcp {
     struct hc_session_ended ended[HC_MCP_ENDED];
     size_t ended_count; /* so far: the place of the next is this, modulo their number */
     bool gone;          /* the client */
+    int lost;           /* errno with which an answer could not be written to a client that is there; 0 */
 };
 
 /* A request for a tool. */

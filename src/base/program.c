@@ -1,0 +1,70 @@
+#include "base/program.h"
+
+#include "base/error.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* More than twice of what any of our programs has been seen to use. */
+#define STACK ((rlim_t)1 << 20)
+
+/* A caller may have closed them. Their places are taken by descriptors that cannot be read, or written: what
+ * is meant for them is then missed like on a full disk, and not lost in silence. */
+static bool fill_standard_descriptors(void)
+{
+    static const int wrong_way[] = {
+        [STDIN_FILENO] = O_WRONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_RDONLY};
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", wrong_way[fd]) != fd) // NOLINT: programs that we start get it
+            return false;
+    return true;
+}
+
+/* A stack that cannot grow ends a process without a word. The limit counts at each page that is added to it,
+ * so it can be raised now. */
+static bool have_stack(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) < 0 || limit.rlim_cur >= STACK)
+        return true;
+    limit.rlim_cur = STACK;
+    if (limit.rlim_max < STACK)
+        limit.rlim_max = STACK; /* which only root may */
+    return setrlimit(RLIMIT_STACK, &limit) == 0;
+}
+
+int hc_program_begin(void)
+{
+    if (!fill_standard_descriptors()) {
+        hc_warn("a standard descriptor is closed, and /dev/null could not be opened in its place: %s",
+                strerror(errno));
+        return HC_EXIT_INTERNAL;
+    }
+    if (!have_stack()) {
+        hc_warn(
+            "the limit of the stack (RLIMIT_STACK, \"ulimit -s\") is too low: at least 1024 KiB are needed");
+        return HC_EXIT_INTERNAL;
+    }
+    return HC_EXIT_OK;
+}
+
+int hc_program_end(int status)
+{
+    bool lost = ferror(stdout) != 0;
+    errno = 0;
+    lost |= fclose(stdout) != 0;
+    if (!lost)
+        return status;
+    if (errno)
+        hc_warn("standard output could not be written: %s", strerror(errno));
+    else
+        hc_warn("standard output could not be written");
+    return status == HC_EXIT_OK ? HC_EXIT_INTERNAL : status;
+}
