@@ -98,6 +98,12 @@ static bool is_one_of(const frame *f, const char *const *modules)
     return false;
 }
 
+/* What a module does while it is loaded, it does for itself. */
+static bool is_loading(const frame *f)
+{
+    return PyUnicode_CompareWithASCIIString(f->f_code->co_name, "<module>") == 0;
+}
+
 bool hc_caller_is_module(const char *module)
 {
     const frame *f = innermost();
@@ -121,7 +127,7 @@ static bool asks_for_guest(const char *const *through, bool harness_too)
             return false;
         if (party != HC_PARTY_LIBRARY)
             return true;
-        if (!is_one_of(f, through))
+        if (!is_one_of(f, through) || is_loading(f))
             return false;
     }
     return true;
