@@ -110,10 +110,24 @@ bool hc_caller_is_module(const char *module)
     return f && is_module(f, module);
 }
 
-bool hc_caller_imports_all(void)
+/* As it was compiled: the interpreter changes instructions while they run. -1: none. */
+static int instruction(void)
 {
     const frame *f = innermost();
-    return f && _Py_OPCODE(*f->prev_instr) == IMPORT_STAR;
+    hc_autopy *code = f ? PyCode_GetCode(f->f_code) : NULL;
+    Py_ssize_t at = code ? _PyInterpreterFrame_LASTI(f) * (Py_ssize_t)sizeof(_Py_CODEUNIT) : -1;
+    return at >= 0 ? (unsigned char)PyBytes_AS_STRING(code)[at] : -1;
+}
+
+bool hc_caller_names_attribute(void)
+{
+    int now = instruction();
+    return now == LOAD_ATTR || now == LOAD_METHOD || now == IMPORT_FROM;
+}
+
+bool hc_caller_imports_all(void)
+{
+    return instruction() == IMPORT_STAR;
 }
 
 static bool asks_for_guest(const char *const *through, bool harness_too)

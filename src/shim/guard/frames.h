@@ -35,6 +35,9 @@ bool hc_caller_is_module(const char *module);
  * which may be a function of the interpreter's, without a frame. */
 bool hc_caller_may_serve_guest(const char *const *through);
 
+/* Is the innermost frame at an attribute that its own text names? */
+bool hc_caller_names_attribute(void);
+
 /* Does the innermost frame run "from module import *"? */
 bool hc_caller_imports_all(void);
 

@@ -256,7 +256,9 @@ static bool is_bound(enum way way)
 {
     if (way == WAY_THREAD)
         return !hc_threads_allowed();
-    if (way == WAY_IMPORT || way == WAY_LOAD)
+    if (way == WAY_LOAD) /* its judge asks */
+        return true;
+    if (way == WAY_IMPORT)
         return hc_caller_may_serve_guest(hc_resolvers);
     bool gives = way == WAY_ATTRIBUTES;
     return gives || hc_guest_line() ? hc_caller_may_serve_guest(NULL) : hc_caller_is_guest(NULL);

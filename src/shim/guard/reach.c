@@ -6,19 +6,11 @@
 #include "shim/guard/imports.h"
 #include "shim/guard/rules.h"
 
-const char *const hc_resolvers[] = {
-    "pkgutil",
-    "pydoc",
-    "inspect",
-    "operator",
-    "importlib._bootstrap",
-    "importlib._bootstrap_external",
-    "importlib/",
-    "unittest/",
-    "contextlib",
-    "runpy",
-    NULL,
-};
+const char *const hc_resolvers[] = {"pkgutil",   "pydoc",      "operator", "importlib/",
+                                    "unittest/", "contextlib", "runpy",    NULL};
+/* Loaders may be called without the import system. */
+static const char *const loaders[] = {
+    "importlib._bootstrap", "importlib._bootstrap_external", "importlib/", "pkgutil", "runpy", NULL};
 
 static getattrofunc plain;                     /* of modules */
 static PyObject *real_builtins, *own_builtins; /* owned, for good */
@@ -91,18 +83,24 @@ static PyObject *refuse(PyObject *value)
     hc_autopy *held = value;
     if (hc_caller_imports_all())
         return empty(held);
-    if (probing || hc_caller_is_module("inspect")) { /* which lists what there is */
+    if (probing) {
         PyErr_SetString(PyExc_AttributeError, "module is not there under this policy");
         return NULL;
     }
     return hc_import_refuse(PyModule_GetName(held)) < 0 ? NULL : hc_py_take(&held);
 }
 
+/* What a function that looks names up has in its own text is for itself. */
+static bool is_for_guest(void)
+{
+    return hc_caller_is_guest(NULL) || (!hc_caller_names_attribute() && hc_caller_is_guest(hc_resolvers));
+}
+
 /* Consumes `value`, which is a module. */
 static PyObject *give_module(PyObject *from, PyObject *value)
 {
     bool denied = hc_reach_denied(value);
-    if ((!denied && value != real_builtins) || !hc_caller_is_guest(hc_resolvers))
+    if ((!denied && value != real_builtins) || !is_for_guest())
         return value;
     if (unlearn(from) < 0) {
         Py_DECREF(value);
@@ -203,7 +201,7 @@ int hc_reach_judge_load(PyObject *name, PyObject *file)
 {
     const char *dotted = text_of(name), *path = text_of(file);
     char module[256];
-    if (!hc_guard.imports.at_run || !hc_caller_is_guest(hc_resolvers))
+    if (!hc_guard.imports.at_run || !hc_caller_is_guest(loaders))
         return 0;
     if (dotted && hc_guard_import_denied(dotted))
         return hc_import_refuse(dotted);
