@@ -219,3 +219,62 @@ def test_no_module_of_the_tree_gives_one_that_the_policy_denies(attributes, poli
     assert len(ways) > 30
     result = run(ASK.replace("WAYS", repr(ways)), policy, "scientific")
     assert result.stdout.splitlines()[-1] == f"{len(ways)} []"
+
+
+# ---- the built-in functions are the ones that libraries compare and replace ----
+
+def test_what_is_pickled_by_reference_finds_the_program_s_built_in_functions(base_tree):
+    program = """
+import copy, functools, pickle
+class Box:
+    def value(self): return 5
+same = lambda thing: pickle.loads(pickle.dumps(thing))
+print(same((1).__add__)(2), same(Box().value)(), same(str.upper)("a"), same((1).__lt__)(2), same([1].append)(2))
+print(same(functools.partial((1).__add__, 3))(), same(dict.fromkeys)("a"), copy.deepcopy(Box().value)())
+print(pickle._loads(pickle._dumps((1).__add__))(2), same(len) is len)
+"""
+    assert run(program).stdout == outside(program)
+
+
+def test_figures_and_models_are_pickled(scientific):
+    result = run("""
+import pickle
+import joblib, matplotlib.pyplot as plt, numpy as np
+from sklearn.ensemble import RandomForestClassifier
+figure, axes = plt.subplots()
+axes.plot([1, 2], label="a")
+axes.legend()
+copy = pickle.loads(pickle.dumps(figure))
+print(len(copy.axes[0].lines), pickle.loads(pickle.dumps(np.arange(3).sum))())
+joblib.dump(RandomForestClassifier(3, random_state=1).fit([[1], [2]], [0, 1]), "/tmp/model")
+print(joblib.load("/tmp/model").n_estimators)
+""", tree="scientific")
+    assert result.stdout == "1 3\n3\n"
+
+
+def test_mock_patch_takes_effect_and_ends(base_tree):
+    program = """
+import io, os
+from unittest import mock
+with mock.patch("builtins.print") as printed:
+    print("hidden")
+print(printed.call_count)
+with mock.patch("builtins.open", mock.mock_open(read_data="text")):
+    print(open("/nowhere").read())
+@mock.patch("builtins.input", side_effect=["a", "b"])
+@mock.patch("os.path.exists", return_value=True)
+def ask(exists, answers):
+    return input(), input(), os.path.exists("/nowhere")
+print(ask())
+with mock.patch("sys.stdout", new_callable=io.StringIO) as shown:
+    print("hidden too")
+print(repr(shown.getvalue()))
+patcher = mock.patch("builtins.round", return_value=7)
+patcher.start()
+print(round(1.2))
+patcher.stop()
+print(round(1.2), open.__name__)
+"""
+    assert run(program).stdout == outside(program)
+    denied = run("try:\n    input()\nexcept PermissionError as error:\n    print(error)")
+    assert denied.stdout == "input() has nobody to talk to here\n"

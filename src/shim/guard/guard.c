@@ -7,6 +7,7 @@
 #include "shim/guard/modules.h"
 #include "shim/guard/origin.h"
 #include "shim/guard/reach.h"
+#include "shim/guard/reduces.h"
 
 int hc_guard_prepare(void)
 {
@@ -30,7 +31,7 @@ int hc_guard_install(PyObject *space)
     if (!names || hc_imports_prepare(module) < 0 || PyDict_SetItemString(space, "__builtins__", names) < 0)
         return -1;
     if (hide_loader(space) < 0 || hc_modules_guard() < 0 || hc_origin_guard() < 0 ||
-        hc_reach_guard(module) < 0)
+        hc_reach_guard(module) < 0 || hc_reduces_guard(names) < 0)
         return -1;
     hc_audit_watch();
     return 0;
