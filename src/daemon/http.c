@@ -303,17 +303,60 @@ static enum MHD_Result take_line(void *cls, enum MHD_ValueKind kind, const char 
     return hc_head_take(&l->head, name, value ? value : "", &l->err) < 0 ? MHD_NO : MHD_YES;
 }
 
-static bool is_sound(struct hc_exchange *x, const char *version)
+/* Since this version libmicrohttpd refuses zero bytes and folded lines itself, if it is to be strict, and
+ * moves the lines of a head about. */
+static bool is_strict(void)
+{
+    static const unsigned long since[] = {0, 9, 77};
+    const char *at = MHD_get_version();
+    for (size_t i = 0; i < sizeof since / sizeof *since; i++) {
+        char *end;
+        unsigned long number = strtoul(at, &end, 10);
+        if (number != since[i])
+            return number > since[i];
+        at = *end ? end + 1 : end;
+    }
+    return true;
+}
+
+/* Where the target ends as it was sent: it is decoded in its place later. */
+static void *note_target(void *cls, const char *target, struct MHD_Connection *mhd)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct hc_connection *c = info ? info->socket_context : NULL;
+    (void)cls;
+    if (c)
+        c->behind_target = strstr(target, "%00") ? NULL : target + strlen(target) + 1;
+    return NULL;
+}
+
+/* `method` is where the head begins in memory. */
+static int read_lines(struct hc_exchange *x, const char *method, const char *version, size_t len,
+                      struct lines *l)
+{
+    const char *target_end = x->connection->behind_target, *end = NULL;
+    if (!target_end)
+        return hc_fail_as(&l->err, HC_EXIT_DATA, 0, "the path or its parameters have a zero byte (%%00)");
+    if (!is_strict()) {
+        end = method + len;
+        if (hc_head_begin(&l->head, target_end, version, &l->err) < 0)
+            return -1;
+    }
+    (void)MHD_get_connection_values(x->mhd, MHD_HEADER_KIND, take_line, l);
+    return *l->err.text ? -1 : hc_head_end(&l->head, version, end, &l->err);
+}
+
+static bool is_sound(struct hc_exchange *x, const char *method, const char *version)
 {
     struct lines l = {0};
     const size_t most = x->front->http.most_head;
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    (void)MHD_get_connection_values(x->mhd, MHD_HEADER_KIND, take_line, &l);
-    if (info && info->header_size > most)
-        hc_problem_set(&x->refused, HC_PROBLEM_HEAD, "a head of %zu bytes, and at most %zu are taken",
-                       info->header_size, most);
-    else if (*l.err.text || hc_head_end(&l.head, version, &l.err) < 0)
+    const size_t len = info ? info->header_size : 0;
+    if (len > most)
+        hc_problem_set(&x->refused, HC_PROBLEM_HEAD, "a head of %zu bytes, and at most %zu are taken", len,
+                       most);
+    else if (read_lines(x, method, version, len, &l) < 0)
         hc_problem_set(&x->refused, HC_PROBLEM_REQUEST, "%s", l.err.text);
     x->closing = x->refused.kind != HC_PROBLEM_NONE;
     return !x->closing;
@@ -354,8 +397,10 @@ static bool take_query(struct hc_exchange *x)
 static void look_at_head(struct hc_exchange *x, const char *method, const char *path, const char *version)
 {
     const struct hc_config *config = &x->front->config;
-    if (!is_sound(x, version))
+    if (!is_sound(x, method, version))
         return;
+    if (x->is_head)
+        method = MHD_HTTP_METHOD_GET;
     x->route = hc_route_find(x, method, path, &x->refused);
     if (!x->route || (x->route->kind != HC_ROUTE_OPEN && !identify(x, &x->refused)) || !take_query(x))
         return;
@@ -383,7 +428,7 @@ static int begin_exchange(struct hc_front *f, struct MHD_Connection *mhd, const 
     c->since = hc_mono_ms(); /* the body gets as long as the head had */
     *context = x;
     x->is_head = strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
-    look_at_head(x, x->is_head ? MHD_HTTP_METHOD_GET : method, path, version);
+    look_at_head(x, method, path, version);
     /* Others are read to their end first, or their sender would not see the answer for a broken connection.
      */
     return x->closing || x->refused.kind == HC_PROBLEM_TOO_LARGE ? hc_reply_problem(x, &x->refused, NULL)
@@ -442,14 +487,6 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
 
 /* ---- the servers ---- */
 
-/* A text would end at a zero byte: one that has any stays as it was sent, which is the name of nothing. */
-static size_t unescape(void *cls, struct MHD_Connection *mhd, char *text)
-{
-    (void)cls;
-    (void)mhd;
-    return strstr(text, "%00") ? strlen(text) : MHD_http_unescape(text);
-}
-
 static void server_ready(struct hc_watch *w, uint32_t events)
 {
     (void)events;
@@ -475,7 +512,8 @@ static void log_line(void *cls, const char *fmt, va_list ap)
     hc_info("http: %s", line);
 }
 
-/* What it would be strict about, we are: its own answers are no problem documents. */
+/* What it would be strict about, we are as far as its version lets us see it: its own answers are no problem
+ * documents. */
 static int start_server(struct hc_http *h, const struct hc_listener_socket *socket, struct hc_error *err)
 {
     const struct hc_config *c = &h->front->config;
@@ -487,8 +525,8 @@ static int start_server(struct hc_http *h, const struct hc_listener_socket *sock
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)c->http_headers + MHD_ROOM, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)c->http_connections, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)MAX(1, c->http_idle_ms / 1000), MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_STRICT_FOR_CLIENT, 0,
-        MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_STRICT_FOR_CLIENT, is_strict() ? 1 : 0,
+        MHD_OPTION_URI_LOG_CALLBACK, note_target, NULL, MHD_OPTION_END);
     if (!s->daemon)
         return hc_fail(err, errno, "start HTTP");
     h->server_count++;

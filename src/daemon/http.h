@@ -24,9 +24,10 @@ struct hc_connection {
     struct hc_watch hangup; /* of its socket, which is libmicrohttpd's */
     struct hc_front *front;
     struct hc_origin from;
-    struct hc_tenant *tenant; /* once it is known; counted in tenant->connections */
-    bool receiving;           /* a request, or nothing yet: not for longer than the bound */
-    int64_t since;            /* when that began */
+    struct hc_tenant *tenant;  /* once it is known; counted in tenant->connections */
+    bool receiving;            /* a request, or nothing yet: not for longer than the bound */
+    int64_t since;             /* when that began */
+    const char *behind_target; /* the byte behind that of the request that begins; NULL: it has "%00" */
     struct hc_exchange *exchange;
     struct hc_connection *next, *previous;
 };

@@ -33,7 +33,7 @@ static void take_head(char *text)
         codings += strcasecmp(line, "transfer-encoding") == 0;
         require(lengths + codings <= 1);
     }
-    (void)hc_head_end(&head, "HTTP/1.1", &err);
+    (void)hc_head_end(&head, "HTTP/1.1", NULL, &err);
 }
 
 static void take_path(const char *path)

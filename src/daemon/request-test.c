@@ -25,7 +25,56 @@ static int take(const char *lines, const char *version)
         rc = hc_head_take(&head, line, value ? value + 2 : "", &err);
     }
     free(text);
-    return rc < 0 ? rc : hc_head_end(&head, version, &err);
+    return rc < 0 ? rc : hc_head_end(&head, version, NULL, &err);
+}
+
+/* A head as libmicrohttpd leaves it in memory: "|" is a zero byte. `lines` of it are told of, each as
+ * "NAME:VALUE". */
+static int take_raw(const char *raw, size_t lines)
+{
+    static char text[256];
+    struct hc_head head;
+    size_t len = strlen(raw);
+    memset(&err, 0, sizeof err);
+    memcpy(text, raw, len + 1);
+    for (size_t i = 0; i < len; i++)
+        text[i] = raw[i] == '|' ? '\0' : raw[i];
+    const char *version = strstr(raw, "HTTP/") - raw + text, *at = version;
+    int rc = hc_head_begin(&head, text + strlen(text) + 1, version, &err);
+    for (size_t i = 0; rc == 0 && i < lines; i++) {
+        for (at += strlen(at); !*at;)
+            at++;
+        char *colon = strchr(at, ':');
+        *colon = '\0';
+        rc = hc_head_take(&head, at, colon + 1, &err);
+        at = colon + 1;
+    }
+    return rc < 0 ? rc : hc_head_end(&head, "HTTP/1.0", text + len, &err);
+}
+
+static void heads_have_nothing_between_their_lines(void **state)
+{
+    static const struct {
+        const char *raw;
+        size_t lines;
+        int rc;
+    } rows[] = {
+        {"/x|HTTP/1.1||Host:a||X:b||||", 2, 0}, /* \r\n */
+        {"/x|HTTP/1.1|Host:a|X:b||", 2, 0},     /* \n */
+        {"/x|HTTP/1.1||Host:||||", 1, 0},
+        {"/x|HTTP/1.1||||", 0, 0},
+        {"/x|y|HTTP/1.1||||", 0, -1},
+        {"/x||HTTP/1.1||||", 0, -1},
+        {"/x|HTTP/1.1|z||||", 0, -1},
+        {"/x|HTTP/1.1||Host:a|b||||", 1, -1},
+        {"/x|HTTP/1.1||Host:a||| b||||", 1, -1}, /* folded: the text is elsewhere */
+        {"/x|HTTP/1.1||Host:a||b||X:c||||", 1, -1},
+        {"/x|HTTP/1.1||Host:a|||||", 1, -1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (take_raw(rows[i].raw, rows[i].lines) != rows[i].rc)
+            fail_msg("%s: %s", rows[i].raw, err.text);
 }
 
 static void heads_mean_one_thing_or_are_refused(void **state)
@@ -134,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heads_mean_one_thing_or_are_refused),
+        cmocka_unit_test(heads_have_nothing_between_their_lines),
         cmocka_unit_test(words_of_a_list),
         cmocka_unit_test(paths_fit_patterns_piece_by_piece),
         cmocka_unit_test(a_body_is_an_object_or_has_one_member),

@@ -1,5 +1,6 @@
 #include "daemon/request.h"
 
+#include <stddef.h>
 #include <string.h>
 #include <strings.h>
 
@@ -43,8 +44,37 @@ static int take_once(struct hc_head *h, const char *name, struct hc_error *err)
     return 0;
 }
 
+/* ---- its bytes ---- */
+
+/* Is nothing but ends of lines, `lines` of them of a byte or two each, between a text and what follows? */
+static bool follows(const char *text, const char *next, ptrdiff_t lines)
+{
+    const char *end = text + strlen(text);
+    if (next - end < lines || next - end > 2 * lines)
+        return false;
+    while (end < next && !*end)
+        end++;
+    return end == next;
+}
+
+static int torn(struct hc_error *err)
+{
+    return hc_fail_as(err, HC_EXIT_DATA, 0,
+                      "the head has a zero byte, or a line that goes on with the next one");
+}
+
+int hc_head_begin(struct hc_head *h, const char *behind_target, const char *version, struct hc_error *err)
+{
+    *h = (struct hc_head){.next = version};
+    return behind_target == version ? 0 : torn(err);
+}
+
 int hc_head_take(struct hc_head *h, const char *name, const char *value, struct hc_error *err)
 {
+    if (h->next && !follows(h->next, name, 1))
+        return torn(err);
+    if (h->next)
+        h->next = value;
     if (!is_name(name))
         return hc_fail_as(err, HC_EXIT_DATA, 0,
                           "a line of the head has a name with other than letters, digits "
@@ -60,8 +90,10 @@ int hc_head_take(struct hc_head *h, const char *name, const char *value, struct 
     return 0;
 }
 
-int hc_head_end(const struct hc_head *h, const char *version, struct hc_error *err)
+int hc_head_end(const struct hc_head *h, const char *version, const char *end, struct hc_error *err)
 {
+    if (end && h->next && !follows(h->next, end, 2))
+        return torn(err);
     if (!(h->seen & HOST) && strcmp(version, "HTTP/1.0") != 0)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "expected a line Host");
     return 0;

@@ -95,7 +95,8 @@ static const struct {
      REQUEST("\"timeout\": \"1h\", \"memory\": \"2G\""),
      "limits.memory: 2G is asked for, and the policy 'strict' allows 1G"},
     {"{\"limits\": {\"max\": {\"timeout\": \"1h\"}}}", "{\"timeout\": \"2m\"}",
-     REQUEST("\"timeout\": \"121s\""), "limits.timeout: 121s is asked for, and the tenant 'carol' allows 120s"},
+     REQUEST("\"timeout\": \"121s\""),
+     "limits.timeout: 121s is asked for, and the tenant 'carol' allows 120s"},
     {"{}", "{\"timeout\": \"2m\"}", REQUEST("\"timeout\": \"61s\""),
      "limits.timeout: 61s is asked for, and the policy 'strict' allows 60s"},
     /* No limit at all is more than any. */
@@ -179,8 +180,7 @@ static const struct {
 } mistakes[] = {
     {"{\"limits\": {\"timeout\": \"5s\", \"max\": {\"timeout\": \"4s\"}}}",
      "strict: limits.max.timeout: 4s, and limits.timeout itself is 5s"},
-    {"{\"limits\": {\"max\": {\"cpu\": \"1h\"}}}",
-     "strict: limits.max.cpu: 1h, and limits.cpu itself is 0s"},
+    {"{\"limits\": {\"max\": {\"cpu\": \"1h\"}}}", "strict: limits.max.cpu: 1h, and limits.cpu itself is 0s"},
     {"{\"limits\": {\"max\": {\"enforcement\": \"rlimits\"}}}",
      "strict:1:21: limits.max: there is no maximum of limits.enforcement, which requests cannot raise"},
     {"{\"limits\": {\"max\": {\"memroy\": 1}}}",
