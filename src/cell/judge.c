@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "cell/layers.h"
 #include "spec/finding.h"
+#include "spec/json.h"
 #include "spec/report.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 void hc_launch_warn(struct hc_manifest *m, const char *fmt, ...)
 {
@@ -32,9 +34,20 @@ void hc_launch_conclude(struct hc_manifest *m, enum hc_status status, const char
     va_end(ap);
 }
 
+/* Left there: of a session both its run and its end are told of it. */
+const char *hc_launch_why_cancelled(const struct hc_run *run, char text[HC_CANCEL_TEXT + 1])
+{
+    ssize_t n = run->cancel_says ? recv(run->cancel_fd, text, HC_CANCEL_TEXT, MSG_PEEK | MSG_DONTWAIT) : 0;
+    if (n <= 0 || !hc_utf8_valid(text, (size_t)n, NULL))
+        return "cancelled from outside";
+    text[n] = '\0';
+    return text;
+}
+
 /* The launcher ended it, and knows why. */
 static bool conclude_ended(struct hc_launch *l)
 {
+    char why[HC_CANCEL_TEXT + 1];
     const struct hc_limits *limits = &l->run->policy->limits;
     struct hc_manifest *m = l->m;
     char text[32];
@@ -65,7 +78,7 @@ static bool conclude_ended(struct hc_launch *l)
             m->out.truncated ? "standard output (limits.stdout)" : "standard error (limits.stderr)");
         return true;
     case HC_END_CANCELLED:
-        hc_launch_conclude(m, HC_STATUS_KILLED, "cancelled from outside");
+        hc_launch_conclude(m, HC_STATUS_KILLED, "%s", hc_launch_why_cancelled(l->run, why));
         return true;
     case HC_END_INTERRUPTED:
         hc_launch_conclude(m, HC_STATUS_KILLED,

@@ -87,6 +87,9 @@ int hc_sync_failure(struct hc_arrival *a, struct hc_error *err); /* of HC_SYNC_E
  * what the guest's process said goes under "guest". -1: it was our failure, not the guest's. (judge.c) */
 int hc_launch_judge(struct hc_launch *l, struct hc_error *err);
 
+/* The reason of a job or session that was told to end, in `text` or static. (judge.c) */
+const char *hc_launch_why_cancelled(const struct hc_run *run, char text[HC_CANCEL_TEXT + 1]);
+
 /* For the manifest. (judge.c) */
 void hc_launch_warn(struct hc_manifest *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void hc_launch_conclude(struct hc_manifest *m, enum hc_status status, const char *fmt, ...)

@@ -8,6 +8,8 @@
 #include "cell/lessons.h"
 #include "spec/manifest.h"
 
+#define HC_CANCEL_TEXT 400 /* bytes at most, of what a cancel_fd that says why has to say */
+
 struct hc_parked;
 
 struct hc_run {
@@ -15,7 +17,8 @@ struct hc_run {
     const struct hc_policy *policy; /* effective: the job's overrides applied. Borrowed */
     int pass_stdout, pass_stderr;   /* the guest's output as it comes; -1: only into the manifest */
     int cancel_fd;                  /* readable: end the job. -1: none */
-    int tool_fd; /* stream socket of the client that answers tools without a command; 0: there is none */
+    bool cancel_says; /* it is a socket, and what can be read of it, if anything, is a sentence: why */
+    int tool_fd;      /* stream socket of the client that answers tools without a command; 0: there is none */
     const char *default_dir;  /* parent of the output directory if the job names none: "hotcell-output" */
     int default_at;           /* the directory that it is relative to; 0: the current one */
     struct hc_share share;    /* tenant NULL: the place of all is this job's, too */

@@ -145,6 +145,7 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
                              .pass_stdout = -1,
                              .pass_stderr = -1,
                              .cancel_fd = given->cancel_fd,
+                             .cancel_says = given->cancel_says,
                              .default_dir = given->default_dir,
                              .share = given->share,
                              .shared = given->shared,
@@ -302,7 +303,7 @@ const char *hc_session_id(const struct hc_session *s)
 static void conclude(struct hc_session *s, enum hc_session_end end)
 {
     const struct hc_limits *limits = &s->policy.limits;
-    char text[32];
+    char text[32], why[HC_CANCEL_TEXT + 1];
     switch (end) {
     case HC_SESSION_CLOSED:
         hc_launch_conclude(s->m, HC_STATUS_OK, "%s", "");
@@ -333,7 +334,7 @@ static void conclude(struct hc_session *s, enum hc_session_end end)
         hc_launch_conclude(s->m, HC_STATUS_ERROR, "its state was lost: no copy could take over");
         break;
     case HC_SESSION_CANCELLED:
-        hc_launch_conclude(s->m, HC_STATUS_KILLED, "cancelled from outside");
+        hc_launch_conclude(s->m, HC_STATUS_KILLED, "%s", hc_launch_why_cancelled(&s->run, why));
         break;
     }
 }

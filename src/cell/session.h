@@ -30,6 +30,7 @@ struct hc_session_given {
     struct hc_share share;          /* as of struct hc_run */
     bool shared;                    /* likewise */
     int cancel_fd;                  /* readable: end the session. -1: none */
+    bool cancel_says;               /* as of struct hc_run */
     struct hc_parked
         *parked; /* as of struct hc_run: a cell for sessions (hc_session_policy). NULL: build one */
     int tool_fd; /* as of struct hc_run */

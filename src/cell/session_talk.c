@@ -496,6 +496,7 @@ int hc_session_talk(const struct hc_talk *t, struct hc_error *err)
                                            .shared = t->shared,
                                            .parked = t->parked,
                                            .cancel_fd = t->cancel_fd,
+                                           .cancel_says = t->cancel_says,
                                            .tool_fd = t->tool_fd,
                                            .wake_fd = c.wake,
                                            .woken = woken,

@@ -17,6 +17,7 @@ struct hc_talk {
     struct hc_share share;
     bool shared;
     int cancel_fd, tool_fd;
+    bool cancel_says;
     int in_fd, out_fd; /* requests, of which the end is that of the session; answers. May be the same */
     const void *key;   /* manifests are signed with it; NULL: they are not */
     size_t key_len;
