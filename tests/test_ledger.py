@@ -61,7 +61,7 @@ def test_anothers_ledger_is_not_shown():
 
 
 @pytest.mark.parametrize(("arguments", "part"), [
-    (["jobs", "--state", "lost"], "--state: expected accepted, running, done, unknown or cancelled, got 'lost'"),
+    (["jobs", "--state", "lost"], "--state: expected queued, running, done or failed, got 'lost'"),
     (["jobs", "--since", "soon"], "--since: expected a time such as 2026-11-20 or a duration such as 24h, got 'soon'"),
     (["jobs", "-n", "many"], "--number: expected a number of jobs, got 'many'"),
     (["jobs", "--hourly"], "there is no option '--hourly'"),

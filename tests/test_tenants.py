@@ -138,7 +138,7 @@ def test_what_a_daemon_did_is_listed_while_it_runs_and_afterwards(user):
         d.get("/v1/jobs")  # what nobody was promised is written down within a second, or for this
         rows = {row["job_id"]: row for row in report(d, "jobs")}
         assert {job_id: (row["state"], row["status"]) for job_id, row in rows.items()} == {
-            failed: ("done", "error"), kept: ("done", "ok"), gate: ("running", None), waiting: ("accepted", None)}
+            failed: ("done", "error"), kept: ("done", "ok"), gate: ("running", None), waiting: ("queued", None)}
         assert rows[kept]["idempotency_key"] == "k" and rows[kept]["stored_bytes"] >= 5000
         assert rows[failed]["cpu_seconds"] > 0
         assert [row["job_id"] for row in report(d, "jobs", "--state", "running")] == [gate]
@@ -151,7 +151,8 @@ def test_what_a_daemon_did_is_listed_while_it_runs_and_afterwards(user):
         d.start_again()
         d.result(waiting)
         assert {row["job_id"]: row["state"] for row in report(d, "jobs", "--since", "1h")} == {
-            failed: "done", kept: "done", gate: "unknown", waiting: "done"}
+            failed: "done", kept: "done", gate: "failed", waiting: "done"}
+        assert [row["job_id"] for row in report(d, "jobs", "--status", "unknown")] == [gate]
         [use] = report(d, "usage")
         assert use["by_status"] == {"error": 1, "ok": 2, "unknown": 1}
         assert d.end() == 0

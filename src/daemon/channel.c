@@ -7,6 +7,23 @@
 #include <string.h>
 #include <sys/socket.h>
 
+int hc_cancel_pair(int *ours, int *theirs, struct hc_error *err)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+        return hc_fail(err, errno, "socketpair");
+    *ours = ends[0];
+    *theirs = ends[1];
+    return 0;
+}
+
+void hc_cancel_close(int *ours, const char *why)
+{
+    if (*ours >= 0 && why)
+        (void)send(*ours, why, strlen(why), MSG_NOSIGNAL | MSG_DONTWAIT); /* it ends without it as well */
+    hc_close_fd(ours);
+}
+
 int hc_channel_pair(int ends[2], struct hc_error *err)
 {
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)

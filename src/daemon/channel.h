@@ -50,6 +50,7 @@ struct hc_outcome {
     int64_t build_us, start_us, run_us, collect_us; /* -1: not reached */
     int64_t denials, bytes;                         /* of refusals; of results that were kept */
     int64_t figures;
+    char reason[256]; /* of the manifest, as much as fits */
 };
 
 struct hc_message {
@@ -65,6 +66,11 @@ struct hc_message {
 };
 
 int hc_channel_pair(int ends[2], struct hc_error *err);
+
+/* What ends a job or a session: `*theirs` becomes readable when `*ours` is closed, and says why if it was
+ * told (hc_run.cancel_says). */
+int hc_cancel_pair(int *ours, int *theirs, struct hc_error *err);
+void hc_cancel_close(int *ours, const char *why); /* NULL: nothing is said. A descriptor of -1 is fine */
 
 /* Never blocks: EAGAIN is then in err->sys. The descriptors stay the caller's. */
 int hc_channel_send(int fd, const struct hc_message *m, const int *fds, size_t count, struct hc_error *err);

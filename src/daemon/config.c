@@ -283,9 +283,18 @@ static int check_tenant_name(const struct file *f, const cJSON *node, struct hc_
     return 0;
 }
 
+/* Said outright, or not so. */
+static int set_admin(struct file *f, struct hc_tenant_rule *rule, const cJSON *node, struct hc_error *err)
+{
+    if (node && !cJSON_IsBool(node))
+        return wrong_type(f, node, "admin", "true or false", err);
+    rule->admin = cJSON_IsTrue(node);
+    return 0;
+}
+
 static int set_tenant(struct file *f, const cJSON *node, struct hc_error *err)
 {
-    static const char *const others[] = {"uids", "policies", "max", NULL};
+    static const char *const others[] = {"uids", "policies", "max", "admin", NULL};
     struct hc_config *c = f->config;
     if (check_tenant_name(f, node, err) < 0)
         return -1;
@@ -300,6 +309,8 @@ static int set_tenant(struct file *f, const cJSON *node, struct hc_error *err)
         return -1;
     if (set_uids(f, rule, cJSON_GetObjectItemCaseSensitive(node, "uids"), err) < 0 ||
         set_max(f, cJSON_GetObjectItemCaseSensitive(node, "max"), &rule->quota.max, err) < 0)
+        return -1;
+    if (set_admin(f, rule, cJSON_GetObjectItemCaseSensitive(node, "admin"), err) < 0)
         return -1;
     return set_policies(f, cJSON_GetObjectItemCaseSensitive(node, "policies"), &rule->policies, err);
 }

@@ -47,6 +47,7 @@ struct hc_tenant_rule {
     size_t uid_count;
     struct hc_quota quota; /* whole: what the tenant does not say itself is taken from "quotas" */
     char **policies;       /* owned, NULL-terminated; NULL: all */
+    bool admin;            /* may look at others' jobs, end them, hold tenants and drain the daemon */
 };
 
 struct hc_listen {

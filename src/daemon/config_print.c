@@ -80,6 +80,8 @@ static bool put_tenants(cJSON *root, const struct hc_config *c)
         cJSON *object = cJSON_AddObjectToObject(tenants, rule->name);
         ok = object && put_uids(object, rule) && put_policies(object, rule->policies) &&
              put_rows(object, &hc_quota_options, &rule->quota) && put_max(object, &rule->quota);
+        if (ok && rule->admin)
+            ok = cJSON_AddTrueToObject(object, "admin") != NULL;
     }
     return ok;
 }

@@ -155,6 +155,7 @@ static void take_end(struct hc_dialog *d, const cJSON *json)
     d->manifest = text ? strdup(text) : NULL;
     if (d->manifest)
         (void)snprintf(d->manifest_status, sizeof d->manifest_status, "%s", text_of(manifest, "status"));
+    (void)snprintf(d->manifest_reason, sizeof d->manifest_reason, "%s", text_of(manifest, "reason"));
     d->file_bytes = size_of(manifest, "files") + size_of(manifest, "figures");
     cJSON_free(text);
 }

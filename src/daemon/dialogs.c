@@ -31,13 +31,11 @@ static void put_into_list(struct hc_dialogs *all, struct hc_dialog *d)
 
 struct hc_dialog *hc_dialog_find(const struct hc_front *f, const struct hc_tenant *t, const char *id)
 {
-    struct hc_dialog *d = f->dialogs.newest;
-    while (d && strcmp(d->id, id) != 0)
-        d = d->next;
+    struct hc_dialog *d = hc_dialog_find_any(f, id);
     return d && d->tenant == t ? d : NULL;
 }
 
-static struct hc_dialog *find_any(const struct hc_front *f, const char *id)
+struct hc_dialog *hc_dialog_find_any(const struct hc_front *f, const char *id)
 {
     struct hc_dialog *d = f->dialogs.newest;
     while (d && strcmp(d->id, id) != 0)
@@ -309,6 +307,10 @@ static bool has_room(struct hc_front *f, struct hc_tenant *t, int64_t memory, st
 {
     struct hc_refusal refusal = {.retry_ms = -1};
     char wanted[32], used[32], most[32];
+    if (t->held) {
+        hc_problem_set(why, HC_PROBLEM_BUSY, "an administrator holds the tenant: no session of it begins");
+        return false;
+    }
     if (t->sessions >= t->quota.sessions) {
         refusal.quota = "sessions";
         refusal.never = t->quota.sessions == 0;
@@ -369,6 +371,7 @@ struct hc_task *hc_dialog_start(struct hc_front *f, struct hc_tenant *t, const s
         return NULL;
     }
     d->memory = checked->memory;
+    (void)snprintf(d->policy, sizeof d->policy, "%s", checked->policy);
     d->has_tools = checked->has_tools;
     d->task->detached = false; /* nobody else knows of it yet */
     d->task->dialog = d;
@@ -390,17 +393,15 @@ struct hc_task *hc_dialog_start(struct hc_front *f, struct hc_tenant *t, const s
 /* The other ends of what we talk to its process through. */
 static int open_ends(struct hc_dialog *d, int theirs[HC_SESSION_FDS], struct hc_error *err)
 {
-    int pair[2], cancel[2];
+    int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return hc_fail(err, errno, "socketpair");
     d->stream = (struct hc_watch){pair[0], stream_ready};
     theirs[HC_SESSION_STREAM] = pair[1];
     if (hc_reactor_add(d->front->epoll, &d->stream, EPOLLIN, err) < 0)
         return -1;
-    if (pipe2(cancel, O_CLOEXEC) < 0)
-        return hc_fail(err, errno, "pipe");
-    d->cancel_fd = cancel[1];
-    theirs[HC_SESSION_CANCEL] = cancel[0];
+    if (hc_cancel_pair(&d->cancel_fd, &theirs[HC_SESSION_CANCEL], err) < 0)
+        return -1;
     if (!d->has_tools)
         return 0;
     theirs[HC_SESSION_TOOLS] = hc_tool_link_open(&d->tools, d->front->epoll, tools_ready, err);
@@ -436,7 +437,7 @@ void hc_dialog_process(struct hc_front *f, const char *id, int channel)
 {
     struct hc_error err;
     struct hc_problem why;
-    struct hc_dialog *d = find_any(f, id);
+    struct hc_dialog *d = hc_dialog_find_any(f, id);
     if (!d || d->state != HC_DIALOG_STARTING || d->channel.fd >= 0) {
         if (channel >= 0)
             (void)close(channel); /* it ends by that */
@@ -507,15 +508,21 @@ static void close_dialog(struct hc_dialog *d)
     say(d, line, sizeof line - 1);
 }
 
-void hc_dialog_cancel(struct hc_dialog *d)
+void hc_dialog_end_by(struct hc_dialog *d, const char *why)
 {
     d->closing = true;
-    hc_close_fd(&d->cancel_fd);
+    hc_cancel_close(&d->cancel_fd, why);
     if (d->state == HC_DIALOG_STARTING && d->channel.fd < 0) {
-        struct hc_problem why;
-        hc_problem_set(&why, HC_PROBLEM_CANCELLED, "the session was cancelled before it began");
-        end_dialog(d, &why);
+        struct hc_problem problem;
+        hc_problem_set(&problem, HC_PROBLEM_CANCELLED, "%s",
+                       why ? why : "the session was cancelled before it began");
+        end_dialog(d, &problem);
     }
+}
+
+void hc_dialog_cancel(struct hc_dialog *d)
+{
+    hc_dialog_end_by(d, NULL);
 }
 
 struct hc_task *hc_dialog_end(struct hc_dialog *d)

@@ -50,6 +50,8 @@ struct hc_dialog {
     size_t last_len;
     char *manifest;  /* of the session as a whole, which its process has told; in the end it is `last` */
     char reason[16]; /* why it has ended */
+    char policy[HC_TENANT_NAME];          /* that was asked for */
+    char manifest_reason[HC_TASK_REASON]; /* as below */
     char manifest_status[24];  /* of the session as a whole, of which `last` is the manifest then; "": none */
     int64_t file_bytes;        /* that it has left in the end, which its process has told */
     int64_t left_bytes;        /* by its runs, each by itself: charged, until the end tells what is there */
@@ -70,6 +72,7 @@ struct hc_task *hc_dialog_start(struct hc_front *f, struct hc_tenant *t, const s
 
 /* This tenant's; another's is as good as none. */
 struct hc_dialog *hc_dialog_find(const struct hc_front *f, const struct hc_tenant *t, const char *id);
+struct hc_dialog *hc_dialog_find_any(const struct hc_front *f, const char *id); /* whosever it is */
 
 /* Ask for something: one line of JSON without its end, `name` what it is called there. The task is the
  * caller's reference; NULL, with `why`: not now, or not any more. `stream`: its events are asked for, output
@@ -83,7 +86,8 @@ void hc_dialog_interrupt(struct hc_dialog *d);
 /* End it now, whatever it does. The task, the caller's reference, is answered when that is so; NULL without
  * memory. */
 struct hc_task *hc_dialog_end(struct hc_dialog *d);
-void hc_dialog_cancel(struct hc_dialog *d); /* without waiting for it */
+void hc_dialog_cancel(struct hc_dialog *d);                  /* without waiting for it */
+void hc_dialog_end_by(struct hc_dialog *d, const char *why); /* the same; why: see hc_front_end, or NULL */
 
 /* It has ended, and is not remembered any more. */
 void hc_dialog_forget(struct hc_dialog *d);

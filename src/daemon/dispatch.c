@@ -14,6 +14,7 @@
 
 #define MAX_MANIFEST ((size_t)1 << 28)
 #define READ_CHUNK   65536
+#define PAUSE_RETRY  30 /* seconds: nobody knows when the daemon is resumed */
 
 /* ---- the end ---- */
 
@@ -66,10 +67,26 @@ static void close_channels(struct hc_front *f, struct hc_task *task)
     hc_close_fd(&task->body_fd);
 }
 
+/* What lists say of its end. */
+static void sum_up(struct hc_task *task)
+{
+    const bool done = task->state == HC_TASK_DONE;
+    const char *status = HC_STATUS_NAME_FAILED;
+    if (done)
+        status = hc_status_name((enum hc_status)task->outcome.status);
+    else if (task->problem.kind == HC_PROBLEM_LOST)
+        status = HC_STATUS_NAME_UNKNOWN;
+    else if (task->problem.kind == HC_PROBLEM_CANCELLED)
+        status = HC_STATUS_NAME_CANCELLED;
+    (void)snprintf(task->status, sizeof task->status, "%s", status);
+    hc_task_set_reason(task, done ? task->outcome.reason : task->problem.detail);
+}
+
 static void finish(struct hc_front *f, struct hc_task *task, enum hc_task_state state)
 {
     bool ran = task->state == HC_TASK_RUNNING;
     task->state = state;
+    sum_up(task);
     task->finished = hc_wall_ms();
     const struct hc_outcome *o = &task->outcome;
     struct hc_usage used = {.cpu_us = o->cpu_us > 0 ? o->cpu_us : 0, .bytes = o->bytes};
@@ -316,7 +333,7 @@ static int hand_over(struct hc_front *f, struct hc_front_worker *w, struct hc_ta
     hc_autofd out_end = -1, err_end = -1, cancel_end = -1, tools_end = -1;
     if (open_pipe(&out, &out_end, err) < 0 || watch_output(f, task, 0, out, err) < 0 ||
         open_pipe(&errors, &err_end, err) < 0 || watch_output(f, task, 1, errors, err) < 0 ||
-        open_pipe(&cancel_read, &task->cancel_fd, err) < 0)
+        hc_cancel_pair(&task->cancel_fd, &cancel_read, err) < 0)
         return -1;
     cancel_end = cancel_read;
     if (task->has_tools && (tools_end = hc_tool_link_open(&task->tools, f->epoll, tools_ready, err)) < 0)
@@ -441,20 +458,37 @@ bool hc_front_submit(struct hc_front *f, struct hc_task *task, char known[65], s
     return true;
 }
 
-void hc_front_cancel(struct hc_front *f, struct hc_task *task)
+void hc_front_end(struct hc_front *f, struct hc_task *task, const char *why)
 {
     if (task->of_session) {
         if (task->dialog)
-            hc_dialog_cancel(task->dialog);
+            hc_dialog_end_by(task->dialog, why);
         return;
     }
     if (task->state == HC_TASK_RUNNING) {
-        hc_close_fd(&task->cancel_fd);
+        hc_cancel_close(&task->cancel_fd, why);
     } else if (task->state == HC_TASK_QUEUED) {
         hc_queue_cancel(f->queue, &task->queued);
         f->metrics.cancelled++;
-        fail(f, task, HC_PROBLEM_CANCELLED, "the job was cancelled while it waited");
+        fail(f, task, HC_PROBLEM_CANCELLED, why ? why : "the job was cancelled while it waited");
     }
+}
+
+void hc_front_cancel(struct hc_front *f, struct hc_task *task)
+{
+    hc_front_end(f, task, NULL);
+}
+
+bool hc_front_takes_jobs(const struct hc_front *f, struct hc_problem *why)
+{
+    if (!f->draining && !f->paused)
+        return true;
+    hc_problem_set(
+        why, HC_PROBLEM_BUSY, "%s",
+        f->draining ? "the daemon is about to end"
+                    : "an administrator has drained this daemon: it takes no new jobs until it is resumed");
+    why->retry_after = f->draining ? 1 : PAUSE_RETRY;
+    return false;
 }
 
 void hc_front_forget(struct hc_front *f, struct hc_task *task)

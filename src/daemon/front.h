@@ -55,6 +55,7 @@ struct hc_front {
     uid_t owner;                     /* who started the daemon */
     int64_t next_alive, alive_every; /* ms; alive_every 0: nobody asks */
     bool draining;
+    bool paused; /* drained by an administrator: takes no new jobs, and does not end */
     int64_t drain_until;
     int64_t held_until; /* a worker is kept free, and jobs wait: see hc_queue_held; 0: none is */
 };
@@ -79,6 +80,12 @@ _Noreturn void hc_front_main(const struct hc_front_setup *setup);
  * the table any more; its key stands for the job `known`, or that is empty and `why` says what refuses it. */
 bool hc_front_submit(struct hc_front *f, struct hc_task *task, char known[65], struct hc_problem *why);
 void hc_front_cancel(struct hc_front *f, struct hc_task *task);
+
+/* The same for another reason than its sender's wish: a sentence, which its manifest or problem gives. */
+void hc_front_end(struct hc_front *f, struct hc_task *task, const char *why);
+
+/* False: it is about to end, or was drained; `why` says so. */
+bool hc_front_takes_jobs(const struct hc_front *f, struct hc_problem *why);
 
 /* Take an ended job and its files out. */
 void hc_front_forget(struct hc_front *f, struct hc_task *task);

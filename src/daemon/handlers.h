@@ -13,11 +13,14 @@ hc_handler hc_post_run, hc_post_branches, hc_post_checkpoint, hc_post_rollback, 
 hc_handler hc_get_session_file, hc_answer_session_tool;
 hc_handler hc_list_policies, hc_get_policy, hc_get_card;
 hc_handler hc_get_openapi, hc_get_health, hc_get_metrics;
+hc_handler hc_admin_list_jobs, hc_admin_get_job, hc_admin_cancel_job, hc_admin_list_tenants, hc_admin_hold,
+    hc_admin_release, hc_admin_drain, hc_admin_resume;
 
 /* What the front has to know of a request that it takes. */
 struct hc_checked {
     int64_t memory; /* that it may use */
     bool has_tools; /* that the client answers */
+    char policy[HC_TENANT_NAME];
 };
 
 /* Is the exchange's body a job, or what a session begins with, that this tenant may have? Parsed only to be
@@ -32,6 +35,11 @@ int hc_check_limits(struct hc_front *f, const struct hc_tenant *t, const struct 
 
 /* What a quota refuses: for now, or for good. */
 void hc_set_refusal(struct hc_problem *why, const struct hc_refusal *refusal);
+
+/* Which jobs a list is asked for (lists.c): the request's parameters, lent. -1: `why`. */
+int hc_read_filter(const struct hc_exchange *x, struct hc_ledger_filter *out, struct hc_problem *why);
+/* [job, ...], the newest first, without results. */
+void hc_print_jobs(struct hc_front *f, const struct hc_ledger_filter *which, struct hc_buf *out);
 
 /* x->task becomes the tenant's job of x->id; false: there is none. Another tenant's is answered as one that
  * does not exist. */

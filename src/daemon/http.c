@@ -5,6 +5,7 @@
 #include "daemon/front.h"
 #include "daemon/request.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
@@ -18,6 +19,8 @@
 #define WHOLE_REQUEST 4
 
 #define MUCH ((size_t)1 << 20) /* bytes of an answer: what is less does not count */
+
+#define MAX_ORDER 4096 /* bytes of an administrator's body */
 
 #define LINES_A_MINUTE 10 /* in the log, of what is wrong with requests */
 
@@ -52,6 +55,12 @@ static void take_address(const struct sockaddr_storage *address, unsigned char o
         memcpy(out, v6, 8);
 }
 
+static bool is_v6(const struct sockaddr_storage *address)
+{
+    return address->ss_family == AF_INET6 &&
+           !IN6_IS_ADDR_V4MAPPED(&((const struct sockaddr_in6 *)address)->sin6_addr);
+}
+
 static int learn_origin(int fd, bool local, struct hc_origin *from)
 {
     struct ucred peer;
@@ -65,6 +74,7 @@ static int learn_origin(int fd, bool local, struct hc_origin *from)
         from->uid = peer.uid;
     else
         take_address(&address, from->address);
+    from->v6 = !local && is_v6(&address);
     return 0;
 }
 
@@ -192,7 +202,92 @@ static struct hc_tenant *identify(struct hc_exchange *x, struct hc_problem *why)
     return t;
 }
 
+/* Root and whoever has started the daemon could end it as well, and need be no tenants. */
+static bool is_owner(const struct hc_exchange *x)
+{
+    const struct hc_origin *from = &x->connection->from;
+    return from->local && (from->uid == 0 || from->uid == x->front->owner) &&
+           !hc_exchange_header(x, "Authorization");
+}
+
+static bool identify_admin(struct hc_exchange *x, struct hc_problem *why)
+{
+    if (is_owner(x)) {
+        const uid_t uid = x->connection->from.uid;
+        (void)snprintf(x->admin, sizeof x->admin, uid ? "uid-%u" : "root", uid);
+        return true;
+    }
+    const struct hc_tenant *t = identify(x, why);
+    if (t && t->admin)
+        (void)snprintf(x->admin, sizeof x->admin, "%s", t->name);
+    else if (t)
+        hc_problem_set(why, HC_PROBLEM_FORBIDDEN,
+                       "this is for administrators: root and the daemon's user over the Unix socket, and "
+                       "tenants with \"admin\" in hotcelld.conf(5)");
+    return t && t->admin;
+}
+
+/* May the caller ask this at all? */
+static bool is_let_in(struct hc_exchange *x, struct hc_tenant **tenant, struct hc_problem *why)
+{
+    *tenant = NULL;
+    switch (x->route->kind) {
+    case HC_ROUTE_OPEN:
+        return true;
+    case HC_ROUTE_ADMIN:
+    case HC_ROUTE_ORDER:
+        return identify_admin(x, why);
+    default:
+        return (*tenant = identify(x, why)) != NULL;
+    }
+}
+
+/* ---- the log ---- */
+
+/* What is said here is about what strangers send, as often as they like. */
+static void log_stranger(struct hc_http *h, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void log_stranger(struct hc_http *h, const char *fmt, ...)
+{
+    char line[512];
+    int64_t now = hc_mono_ms();
+    if (now - h->lines_since >= 60000) {
+        if (h->lines > LINES_A_MINUTE)
+            hc_info("http: %lld more lines in a minute", (long long)(h->lines - LINES_A_MINUTE));
+        h->lines = 0;
+        h->lines_since = now;
+    }
+    if (++h->lines > LINES_A_MINUTE)
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    line[strcspn(line, "\n")] = '\0';
+    hc_info("http: %s", line);
+}
+
+/* Of who was not let in, and where: for who looks for tokens that are tried, or for a user without a tenant.
+ */
+static void log_refusal(struct hc_exchange *x)
+{
+    const struct hc_origin *from = &x->connection->from;
+    const int status = hc_problem_status(&x->refused);
+    char text[INET6_ADDRSTRLEN] = "";
+    if (status != 401 && status != 403)
+        return;
+    if (from->local)
+        (void)snprintf(text, sizeof text, "uid %u", from->uid);
+    else
+        (void)inet_ntop(from->v6 ? AF_INET6 : AF_INET, from->address, text, sizeof text);
+    log_stranger(&x->front->http, "%s is refused %s %s: %d", text, x->route->method, x->route->path, status);
+}
+
 /* ---- requests ---- */
+
+const char *hc_exchange_query(const struct hc_exchange *x, const char *name)
+{
+    return MHD_lookup_connection_value(x->mhd, MHD_GET_ARGUMENT_KIND, name);
+}
 
 const char *hc_exchange_header(const struct hc_exchange *x, const char *name)
 {
@@ -365,23 +460,37 @@ static bool is_sound(struct hc_exchange *x, const char *method, const char *vers
 struct query {
     const struct hc_route *route;
     struct hc_problem *why;
-    bool given;
+    unsigned given; /* a bit for each of the route's parameters */
 };
+
+/* The bit of a name among those with blanks between them; 0: it is none of them. */
+static unsigned bit_of(const char *names, const char *name)
+{
+    const size_t len = strlen(name);
+    for (unsigned bit = 1; names && *names; bit <<= 1) {
+        const size_t n = strcspn(names, " ");
+        if (n == len && memcmp(names, name, n) == 0)
+            return bit;
+        names += n + (names[n] == ' ');
+    }
+    return 0;
+}
 
 static enum MHD_Result take_parameter(void *cls, enum MHD_ValueKind kind, const char *name, const char *value)
 {
     struct query *q = cls;
     const char *path = q->route->path, *known = q->route->query;
+    const unsigned bit = bit_of(known, name);
     (void)kind;
     if (!known)
         hc_problem_set(q->why, HC_PROBLEM_REQUEST, "%s takes no parameters: '%.100s'", path, name);
-    else if (strcmp(name, known) != 0)
-        hc_problem_set(q->why, HC_PROBLEM_REQUEST, "%s takes the parameter '%s', and no other: '%.100s'",
-                       path, known, name);
-    else if (q->given || !value)
+    else if (!bit)
+        hc_problem_set(q->why, HC_PROBLEM_REQUEST, "%s takes the parameter%s '%s', and no other: '%.100s'",
+                       path, strchr(known, ' ') ? "s" : "", known, name);
+    else if ((q->given & bit) || !value)
         hc_problem_set(q->why, HC_PROBLEM_REQUEST, "%s: expected one value of the parameter '%s'", path,
-                       known);
-    q->given = true;
+                       name);
+    q->given |= bit;
     return q->why->kind == HC_PROBLEM_NONE ? MHD_YES : MHD_NO;
 }
 
@@ -393,24 +502,41 @@ static bool take_query(struct hc_exchange *x)
     return x->refused.kind == HC_PROBLEM_NONE;
 }
 
+static int64_t most_body(const struct hc_exchange *x)
+{
+    switch (x->route->kind) {
+    case HC_ROUTE_BODY:
+        return x->front->config.http_body;
+    case HC_ROUTE_ORDER:
+        return MAX_ORDER;
+    default:
+        return 0;
+    }
+}
+
 /* What can be said before the body has come. */
 static void look_at_head(struct hc_exchange *x, const char *method, const char *path, const char *version)
 {
     const struct hc_config *config = &x->front->config;
+    struct hc_tenant *ignored;
     if (!is_sound(x, method, version))
         return;
     if (x->is_head)
         method = MHD_HTTP_METHOD_GET;
     x->route = hc_route_find(x, method, path, &x->refused);
-    if (!x->route || (x->route->kind != HC_ROUTE_OPEN && !identify(x, &x->refused)) || !take_query(x))
+    if (!x->route)
+        return;
+    if (!is_let_in(x, &ignored, &x->refused))
+        log_refusal(x);
+    if (x->refused.kind != HC_PROBLEM_NONE || !take_query(x))
         return;
     const char *length = hc_exchange_header(x, MHD_HTTP_HEADER_CONTENT_LENGTH);
     const char *type = hc_exchange_header(x, MHD_HTTP_HEADER_CONTENT_TYPE);
-    int64_t most = x->route->kind == HC_ROUTE_BODY ? config->http_body : 0;
+    int64_t most = most_body(x);
     if (length && strtoull(length, NULL, 10) > (unsigned long long)most)
         hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "a body of %.20s bytes, and at most %lld are taken",
                        length, (long long)most);
-    else if (x->route->kind == HC_ROUTE_BODY && type && strncasecmp(type, "application/json", 16) != 0)
+    else if (most && type && strncasecmp(type, "application/json", 16) != 0)
         hc_problem_set(&x->refused, HC_PROBLEM_MEDIA_TYPE, "expected application/json, got %.100s", type);
     x->body.max = (size_t)most;
 }
@@ -439,19 +565,20 @@ static void take_body(struct hc_exchange *x, const char *data, size_t len)
 {
     struct hc_front *f = x->front;
     const struct hc_bounds bounds = {.all = f->config.http_bodies, .one = f->config.http_body};
-    struct hc_tenant *t = x->connection->tenant;
+    struct hc_tenant *t = x->route && x->route->kind == HC_ROUTE_BODY ? x->connection->tenant : NULL;
     if (x->refused.kind != HC_PROBLEM_NONE)
         return;
-    if (x->route->kind != HC_ROUTE_BODY) {
+    if (!most_body(x)) {
         hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "a body, and none is taken here");
-    } else if (!hc_bodies_fit(&f->bodies, &bounds, t->bodies, (int64_t)len)) {
+    } else if (t && !hc_bodies_fit(&f->bodies, &bounds, t->bodies, (int64_t)len)) {
         hc_problem_set(&x->refused, HC_PROBLEM_BUSY, "too much is being sent at the same time");
         x->refused.retry_after = 1;
     } else if (hc_buf_add(&x->body, data, len) < 0) {
         hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "the body has more than %zu bytes", x->body.max);
     } else {
-        hc_bodies_hold(&f->bodies, t, (int64_t)len);
-        x->body_held += (int64_t)len;
+        if (t) /* an administrator's is too short to count */
+            hc_bodies_hold(&f->bodies, t, (int64_t)len);
+        x->body_held += t ? (int64_t)len : 0;
         return;
     }
     drop_body(x);
@@ -463,8 +590,8 @@ static int answer(struct hc_exchange *x)
     x->connection->receiving = false;
     if (x->refused.kind != HC_PROBLEM_NONE)
         return hc_reply_problem(x, &x->refused, NULL);
-    struct hc_tenant *tenant = x->route->kind == HC_ROUTE_OPEN ? NULL : identify(x, &why);
-    if (!tenant && x->route->kind != HC_ROUTE_OPEN) /* a reload in the meantime */
+    struct hc_tenant *tenant;
+    if (!is_let_in(x, &tenant, &why)) /* a reload in the meantime */
         return hc_reply_problem(x, &why, NULL);
     int rc = x->route->handle(x, tenant);
     drop_body(x); /* it has been taken up, or refused */
@@ -493,23 +620,11 @@ static void server_ready(struct hc_watch *w, uint32_t events)
     hc_owner(w, struct hc_server, watch)->http->due = true;
 }
 
-/* What libmicrohttpd says is about what strangers send, as often as they like. */
 static void log_line(void *cls, const char *fmt, va_list ap)
 {
-    struct hc_http *h = cls;
     char line[512];
-    int64_t now = hc_mono_ms();
-    if (now - h->lines_since >= 60000) {
-        if (h->lines > LINES_A_MINUTE)
-            hc_info("http: %lld more lines in a minute", (long long)(h->lines - LINES_A_MINUTE));
-        h->lines = 0;
-        h->lines_since = now;
-    }
-    if (++h->lines > LINES_A_MINUTE)
-        return;
     (void)vsnprintf(line, sizeof line, fmt, ap);
-    line[strcspn(line, "\n")] = '\0';
-    hc_info("http: %s", line);
+    log_stranger(cls, "%s", line);
 }
 
 /* What it would be strict about, we are as far as its version lets us see it: its own answers are no problem

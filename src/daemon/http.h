@@ -15,7 +15,8 @@ struct hc_route;
 /* Where a connection comes from, before it has said for whom: a user of this host, or an address. */
 struct hc_origin {
     bool local;
-    uid_t uid;                 /* local: of its process */
+    uid_t uid; /* local: of its process */
+    bool v6;
     unsigned char address[16]; /* not local: IPv4, or the network of an IPv6 one */
 };
 
@@ -38,8 +39,9 @@ struct hc_exchange {
     struct hc_connection *connection;
     struct MHD_Connection *mhd;
     const struct hc_route *route;
-    char id[HC_JOB_ID]; /* from the path; "": none */
-    char *rest;         /* of the path, owned; NULL: none */
+    char admin[HC_TENANT_NAME]; /* who asks, on routes for administrators: "root", "uid-1000", a tenant */
+    char id[HC_JOB_ID];         /* from the path; "": none */
+    char *rest;                 /* of the path, owned; NULL: none */
     bool is_head;
     struct hc_buf body; /* counted in hc_front.bodies until it has been taken up */
     int64_t body_held;
@@ -102,6 +104,7 @@ void hc_exchange_hold_anyway(struct hc_exchange *x, size_t bytes);
 int hc_exchange_suspend(struct hc_exchange *x);
 
 const char *hc_exchange_header(const struct hc_exchange *x, const char *name); /* NULL: not there */
+const char *hc_exchange_query(const struct hc_exchange *x, const char *name);  /* a parameter; likewise */
 
 /* ---- routes (routes.c) ---- */
 
@@ -112,8 +115,14 @@ struct hc_route {
     const char *method,
         *path; /* "{id}" stands for a job, a session or a policy, "{rest}" for all that follows */
     hc_handler *handle;
-    enum { HC_ROUTE_PLAIN, HC_ROUTE_BODY, HC_ROUTE_OPEN } kind; /* takes a body; is for anybody */
-    const char *query; /* the one parameter that it takes behind "?"; NULL: none */
+    enum {
+        HC_ROUTE_PLAIN,
+        HC_ROUTE_BODY,  /* takes a body */
+        HC_ROUTE_OPEN,  /* is for anybody */
+        HC_ROUTE_ADMIN, /* is for administrators, whose handler gets no tenant */
+        HC_ROUTE_ORDER, /* the same, and takes a short body */
+    } kind;
+    const char *query; /* the parameters that it takes behind "?", with blanks between them; NULL: none */
 };
 
 /* NULL, with `why`: there is none. Fills in x->id and x->rest. */

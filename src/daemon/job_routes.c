@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_KEY  255
-#define MAX_LIST 1000
-#define COPIES   2 /* of a manifest, in the memory of its answer: the task's, and the answer itself */
+#define MAX_KEY 255
+#define COPIES  2 /* of a manifest, in the memory of its answer: the task's, and the answer itself */
 
 /* ---- what is asked for ---- */
 
@@ -53,6 +52,8 @@ int hc_check_request(struct hc_exchange *x, const struct hc_tenant *t, bool sess
         hc_problem_set(why, HC_PROBLEM_REQUEST, "%s", err.text);
     else
         rc = hc_check_limits(x->front, t, &job, &out->memory, why);
+    if (rc == 0)
+        (void)snprintf(out->policy, sizeof out->policy, "%s", job.policy ? job.policy : hc_tenant_policy(t));
     hc_uploads_finish(&uploads);
     hc_job_finish(&job);
     return rc;
@@ -115,6 +116,7 @@ static void accept_job(struct hc_exchange *x, struct hc_tenant *t, const struct 
     }
     task->queued.memory = checked.memory;
     task->has_tools = checked.has_tools;
+    (void)snprintf(task->policy, sizeof task->policy, "%s", checked.policy);
     hc_task_ref(task);
     char known[HC_JOB_ID];
     if (hc_front_submit(x->front, task, known, why)) {
@@ -147,11 +149,8 @@ static int reply_task(struct hc_exchange *x, int status, bool with_result)
 static int take_job(struct hc_exchange *x, struct hc_tenant *t, const struct wish *w)
 {
     struct hc_problem why = {0};
-    if (x->front->draining) {
-        hc_problem_set(&why, HC_PROBLEM_BUSY, "the daemon is about to end");
-        why.retry_after = 1;
+    if (!hc_front_takes_jobs(x->front, &why))
         return hc_reply_problem(x, &why, NULL);
-    }
     accept_job(x, t, w, &why);
     return x->task ? 0 : hc_reply_problem(x, &why, NULL);
 }
@@ -237,17 +236,13 @@ int hc_delete_job(struct hc_exchange *x, struct hc_tenant *t)
 int hc_list_jobs(struct hc_exchange *x, struct hc_tenant *t)
 {
     hc_autobuf out = {0};
-    int count = 0;
-    (void)hc_buf_str(&out, "{\"jobs\": [");
-    for (const struct hc_task *task = x->front->tasks.newest; task && count < MAX_LIST; task = task->older) {
-        if (task->queued.tenant != t)
-            continue;
-        if (count++)
-            (void)hc_buf_str(&out, ", ");
-        hc_task_print(task, false, &out);
-    }
-    if (count < MAX_LIST)
-        hc_store_list(x->front, t, count, MAX_LIST, &out);
-    (void)hc_buf_str(&out, "]}\n");
+    struct hc_ledger_filter which;
+    struct hc_problem why;
+    if (hc_read_filter(x, &which, &why) < 0)
+        return hc_reply_problem(x, &why, NULL);
+    which.tenant = t->name; /* whatever is asked for: others' are none of his business */
+    (void)hc_buf_str(&out, "{\"jobs\": ");
+    hc_print_jobs(x->front, &which, &out);
+    (void)hc_buf_str(&out, "}\n");
     return hc_reply_json(x, 200, &out);
 }

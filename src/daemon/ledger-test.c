@@ -231,7 +231,7 @@ static int hear(void *ctx, const struct hc_ledger_job *job)
 {
     struct heard *h = ctx;
     assert_true(h->count < 64);
-    (void)snprintf(h->ids[h->count++], 65, "%s %s", job->id, hc_job_state_name(job->state));
+    (void)snprintf(h->ids[h->count++], 65, "%s %s", job->id, hc_task_state_name(hc_ledger_shown(job)));
     return 0;
 }
 
@@ -276,10 +276,10 @@ static void jobs_are_listed_newest_first(void **state)
     assert_int_equal(h.count, 3);
     assert_string_equal(h.ids[0], "j3 running");
     h.count = 0;
-    OK(hc_ledger_list(l, &(struct hc_ledger_filter){.tenant = "alice", .state = HC_JOB_ACCEPTED}, hear, &h,
+    OK(hc_ledger_list(l, &(struct hc_ledger_filter){.tenant = "alice", .state = HC_TASK_QUEUED}, hear, &h,
                       &err));
     assert_int_equal(h.count, 1);
-    assert_string_equal(h.ids[0], "j1 accepted");
+    assert_string_equal(h.ids[0], "j1 queued");
     h.count = 0;
     OK(hc_ledger_list(l, &(struct hc_ledger_filter){.state = -1, .most = 2}, hear, &h, &err));
     assert_int_equal(h.count, 2);
@@ -405,8 +405,8 @@ static void after_a_crash_nothing_is_run_twice(void **state)
     l = open_ledger();
     OK(hc_ledger_recover(l, 7200000, hear, NULL, &waiting, &err));
     assert_int_equal(waiting.count, 2);
-    assert_string_equal(waiting.ids[0], "j1 accepted");
-    assert_string_equal(waiting.ids[1], "j3 accepted");
+    assert_string_equal(waiting.ids[0], "j1 queued");
+    assert_string_equal(waiting.ids[1], "j3 queued");
     assert_int_equal(get(l, NULL, "j2").state, HC_JOB_UNKNOWN);
     assert_int_equal(get(l, NULL, "j2").finished, 7200000);
     OK(hc_ledger_usage(l, NULL, 0, add_up, &h, &err));
@@ -414,7 +414,7 @@ static void after_a_crash_nothing_is_run_twice(void **state)
     OK(hc_ledger_start(l, "j1", 6, &err));
     OK(hc_ledger_recover(l, 7200001, NULL, hear, &lost, &err));
     assert_int_equal(lost.count, 1);
-    assert_string_equal(lost.ids[0], "j1 unknown");
+    assert_string_equal(lost.ids[0], "j1 failed");
     hc_ledger_close(l);
 }
 
@@ -649,7 +649,7 @@ static void what_is_no_ledger_is_said_so(void **state)
     (void)unlink(path);
     hc_ledger_close(open_ledger());
     change_database("PRAGMA user_version = 9");
-    refused(HC_LEDGER_WRITE, HC_EXIT_DATA, "was written by a newer hotcelld (form 9, this one knows 1)");
+    refused(HC_LEDGER_WRITE, HC_EXIT_DATA, "was written by a newer hotcelld (form 9, this one knows 2)");
     (void)unlink(path);
     write_file("", 0); /* as good as none */
     refused(HC_LEDGER_READ, HC_EXIT_DATA, "was written by an older hotcelld");

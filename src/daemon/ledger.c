@@ -52,27 +52,68 @@ static const char *const migrations[] = {
     " kib_s INTEGER NOT NULL,"
     " bytes INTEGER NOT NULL,"
     " PRIMARY KEY (tenant, hour, status)) STRICT, WITHOUT ROWID;",
+    /* Of which policy a job was and why it ended as it did, in front of the long ones. */
+    "CREATE TABLE moved ("
+    " number INTEGER PRIMARY KEY,"
+    " id TEXT NOT NULL UNIQUE,"
+    " tenant TEXT NOT NULL,"
+    " state INTEGER NOT NULL,"
+    " status TEXT,"
+    " key TEXT,"
+    " body TEXT,"
+    " attempts INTEGER NOT NULL DEFAULT 0,"
+    " accepted INTEGER NOT NULL,"
+    " started INTEGER,"
+    " finished INTEGER,"
+    " cpu_us INTEGER NOT NULL DEFAULT 0,"
+    " kib_s INTEGER NOT NULL DEFAULT 0,"
+    " bytes INTEGER NOT NULL DEFAULT 0,"
+    " policy TEXT,"
+    " reason TEXT,"
+    " spec TEXT,"
+    " manifest TEXT) STRICT;"
+    "INSERT INTO moved SELECT number, id, tenant, state, CASE state WHEN 3 THEN 'unknown' WHEN 4 THEN "
+    "'cancelled' ELSE status END, key, body, attempts, accepted, started, finished, cpu_us, kib_s, bytes, "
+    "NULL, NULL, spec, manifest FROM jobs;"
+    "DROP TABLE jobs;"
+    "ALTER TABLE moved RENAME TO jobs;"
+    "CREATE UNIQUE INDEX jobs_key ON jobs (tenant, key) WHERE key IS NOT NULL;"
+    "CREATE INDEX jobs_tenant ON jobs (tenant);"
+    "CREATE INDEX jobs_open ON jobs (state) WHERE state < 2;"
+    "CREATE INDEX jobs_finished ON jobs (finished, number, bytes) WHERE finished IS NOT NULL;",
 };
 
+/* hc_ledger_shown, for SQLite. */
+#define SHOWN "(CASE WHEN state < 2 THEN state WHEN state = 2 AND status <> 'failed' THEN 2 ELSE 3 END)"
+
 #define NEWEST ((int)COUNT(migrations))
+
+/* To be continued by an order. */
+#define LIST                                                                                                 \
+    "SELECT " HC_JOB_COLUMNS " FROM jobs WHERE (?1 IS NULL OR tenant = ?1) AND (?2 < 0 OR " SHOWN            \
+    " = ?2) AND accepted >= ?3 AND (?5 IS NULL OR status = ?5) AND (?6 IS NULL OR policy = ?6) ORDER BY "
 
 static const char *const sql[HC_ST_COUNT] = {
     [HC_ST_BEGIN] = "BEGIN IMMEDIATE",
     [HC_ST_COMMIT] = "COMMIT",
     [HC_ST_ROLLBACK] = "ROLLBACK",
     [HC_ST_BY_KEY] = "SELECT id, body FROM jobs WHERE tenant = ?1 AND key = ?2",
-    [HC_ST_ACCEPT] = "INSERT INTO jobs (id, tenant, state, key, body, spec, accepted) VALUES (?1, ?2, 0, ?3, "
-                     "?4, ?5, ?6)",
+    [HC_ST_ACCEPT] =
+        "INSERT INTO jobs (id, tenant, state, key, body, spec, accepted, policy) VALUES (?1, ?2, 0, "
+        "?3, ?4, ?5, ?6, ?7)",
     [HC_ST_NOTE] =
         "INSERT OR IGNORE INTO jobs (id, tenant, state, status, manifest, attempts, accepted, started, "
-        "finished, cpu_us, kib_s, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        "finished, cpu_us, kib_s, bytes, policy, reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
+        "?11, "
+        "?12, ?13, ?14)",
     [HC_ST_START] =
         "UPDATE jobs SET state = 1, attempts = attempts + 1, started = ?2 WHERE id = ?1 AND state = 0",
     [HC_ST_UNSTART] =
         "UPDATE jobs SET state = 0, started = NULL, attempts = attempts - 1 WHERE id = ?1 AND state = 1",
     [HC_ST_FINISH] =
         "UPDATE jobs SET state = ?2, status = ?3, manifest = ?4, finished = ?5, cpu_us = ?6, kib_s = ?7, "
-        "bytes = ?8, spec = CASE ?2 WHEN 2 THEN NULL ELSE spec END WHERE id = ?1 AND state < 2 RETURNING "
+        "bytes = ?8, reason = ?9, spec = CASE ?2 WHEN 2 THEN NULL ELSE spec END WHERE id = ?1 AND state < 2 "
+        "RETURNING "
         "tenant",
     [HC_ST_USE] =
         "INSERT INTO usage (tenant, hour, status, jobs, cpu_us, kib_s, bytes) VALUES (?1, ?2, ?3, 1, "
@@ -82,13 +123,14 @@ static const char *const sql[HC_ST_COUNT] = {
         "INSERT INTO usage (tenant, hour, status, jobs, cpu_us, kib_s, bytes) SELECT tenant, ?1, 'unknown', "
         "count(*), 0, 0, 0 FROM jobs WHERE state = 1 GROUP BY tenant ON CONFLICT (tenant, hour, status) DO "
         "UPDATE SET jobs = jobs + excluded.jobs",
-    [HC_ST_RUNNING_IS_UNKNOWN] = "UPDATE jobs SET state = 3, finished = ?1 WHERE state = 1 RETURNING id",
+    [HC_ST_RUNNING_IS_UNKNOWN] =
+        "UPDATE jobs SET state = 3, status = 'unknown', reason = 'the "
+        "daemon ended while the job ran', finished = ?1 WHERE state = 1 RETURNING id",
     [HC_ST_GET] =
         "SELECT " HC_JOB_COLUMNS ", spec, manifest FROM jobs WHERE id = ?1 AND (?2 IS NULL OR tenant "
         "= ?2)",
-    [HC_ST_LIST] = "SELECT " HC_JOB_COLUMNS
-                   " FROM jobs WHERE (?1 IS NULL OR tenant = ?1) AND (?2 < 0 OR state = ?2) AND "
-                   "accepted >= ?3 ORDER BY number DESC LIMIT ?4",
+    [HC_ST_LIST] = LIST "number DESC LIMIT ?4",
+    [HC_ST_LIST_BY_TIME] = LIST "accepted DESC, number DESC LIMIT ?4",
     [HC_ST_ACCEPTED] = "SELECT id FROM jobs WHERE state = 0 ORDER BY number",
     [HC_ST_USAGE] = "SELECT tenant, hour, status, jobs, cpu_us, kib_s, bytes FROM usage WHERE (?1 IS NULL OR "
                     "tenant = ?1) AND hour >= ?2 ORDER BY tenant, hour, status",

@@ -14,6 +14,7 @@
 #ifndef HC_DAEMON_LEDGER_H
 #define HC_DAEMON_LEDGER_H
 
+#include "daemon/states.h"
 #include "daemon/tenant.h"
 
 #define HC_LEDGER_FILE         "ledger.db" /* below the state directory */
@@ -27,16 +28,15 @@ enum hc_job_state {
     HC_JOB_CANCELLED, /* taken back before it ran */
 };
 
-const char *hc_job_state_name(enum hc_job_state s); /* "accepted", ... */
-int hc_job_state_from(const char *name);            /* -1 if there is no such state */
-
 /* All pointers are borrowed: the caller's on the way in, valid until the next call or the end of the callback
  * on the way out. Texts that are not there are NULL, times that have not come are 0. */
 struct hc_ledger_job {
     const char *id, *tenant;
     enum hc_job_state state;
-    const char *status;      /* of the manifest: "ok", "error", ...; NULL before the end */
-    const char *key;         /* idempotency key */
+    const char *status; /* of the manifest: "ok", "error", ..., or HC_STATUS_NAME_...; NULL before the end */
+    const char *policy; /* that was asked for */
+    const char *reason; /* of the status, a sentence */
+    const char *key;    /* idempotency key */
     const char *body_sha256; /* of the request that `key` stands for */
     const char *spec;        /* JSON; dropped when the job is done */
     size_t spec_len;
@@ -46,6 +46,9 @@ struct hc_ledger_job {
     int64_t accepted, started, finished;
     struct hc_usage used;
 };
+
+/* What a job is said to be. */
+enum hc_task_state hc_ledger_shown(const struct hc_ledger_job *job);
 
 struct hc_ledger; /* opaque */
 
@@ -95,13 +98,15 @@ int hc_ledger_recover(struct hc_ledger *l, int64_t now, hc_ledger_each *accepted
 int hc_ledger_get(struct hc_ledger *l, const char *tenant, const char *id, struct hc_ledger_job *job,
                   bool *found, struct hc_error *err);
 
-/* Jobs, those first that were written down last, without spec and manifest. The callback must not call the
- * ledger. */
+/* Jobs, those first that were written down last unless the filter says otherwise, without spec and manifest.
+ * The callback must not call the ledger. */
 struct hc_ledger_filter {
-    const char *tenant; /* NULL: all */
-    int state;          /* -1: all */
-    int64_t since;      /* accepted at or after */
-    int64_t most;       /* 0: all */
+    const char *tenant;          /* NULL: all */
+    int state;                   /* enum hc_task_state; -1: all */
+    const char *status, *policy; /* NULL: all */
+    int64_t since;               /* accepted at or after */
+    int64_t most;                /* 0: all */
+    bool by_time;                /* those first that were accepted last: all rows are read for that */
 };
 int hc_ledger_list(struct hc_ledger *l, const struct hc_ledger_filter *f, hc_ledger_each *each, void *ctx,
                    struct hc_error *err);

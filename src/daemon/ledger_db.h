@@ -24,6 +24,7 @@ enum hc_statement {
     HC_ST_RUNNING_IS_UNKNOWN,
     HC_ST_GET,
     HC_ST_LIST,
+    HC_ST_LIST_BY_TIME,
     HC_ST_ACCEPTED,
     HC_ST_USAGE,
     HC_ST_STORED,
@@ -71,8 +72,9 @@ int hc_db_end(struct hc_ledger *l, int rc, struct hc_error *err);
 
 /* The columns that HC_JOB_COLUMNS names. */
 #define HC_JOB_COLUMNS                                                                                       \
-    "id, tenant, state, status, key, body, attempts, accepted, started, finished, cpu_us, kib_s, bytes"
-#define HC_JOB_COLUMN_COUNT 13
+    "id, tenant, state, status, key, body, attempts, accepted, started, finished, cpu_us, kib_s, bytes, "    \
+    "policy, reason"
+#define HC_JOB_COLUMN_COUNT 15
 void hc_db_job(sqlite3_stmt *st, struct hc_ledger_job *job);
 
 /* What every end of a job adds to usage. */

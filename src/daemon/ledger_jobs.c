@@ -10,24 +10,22 @@
 #define MAX_NOTE_BYTES (16u << 20)
 #define HOUR_MS        (INT64_C(3600) * 1000)
 
-static const char *const state_names[] = {
-    [HC_JOB_ACCEPTED] = "accepted", [HC_JOB_RUNNING] = "running",     [HC_JOB_DONE] = "done",
-    [HC_JOB_UNKNOWN] = "unknown",   [HC_JOB_CANCELLED] = "cancelled",
-};
-
-#define STATES (sizeof state_names / sizeof *state_names)
-
-const char *hc_job_state_name(enum hc_job_state s)
+enum hc_task_state hc_ledger_shown(const struct hc_ledger_job *job)
 {
-    return state_names[s];
+    if (job->state == HC_JOB_ACCEPTED)
+        return HC_TASK_QUEUED;
+    if (job->state == HC_JOB_RUNNING)
+        return HC_TASK_RUNNING;
+    bool result = job->state == HC_JOB_DONE && job->status && strcmp(job->status, HC_STATUS_NAME_FAILED) != 0;
+    return result ? HC_TASK_DONE : HC_TASK_FAILED;
 }
 
-int hc_job_state_from(const char *name)
+/* What usage is counted under: of a job without a manifest how it ended. */
+static const char *status_of(const struct hc_ledger_job *job)
 {
-    for (size_t i = 0; i < STATES; i++)
-        if (strcmp(state_names[i], name) == 0)
-            return (int)i;
-    return -1;
+    if (job->state == HC_JOB_CANCELLED)
+        return HC_STATUS_NAME_CANCELLED;
+    return job->status && job->state == HC_JOB_DONE ? job->status : HC_STATUS_NAME_UNKNOWN;
 }
 
 static int64_t hour_of(int64_t ms)
@@ -42,7 +40,7 @@ int hc_db_add_usage(struct hc_ledger *l, const struct hc_ledger_job *job, struct
         return -1;
     hc_db_text(st, 1, job->tenant);
     hc_db_number(st, 2, hour_of(job->finished));
-    hc_db_text(st, 3, job->status ? job->status : hc_job_state_name(job->state));
+    hc_db_text(st, 3, status_of(job));
     hc_db_number(st, 4, job->used.cpu_us);
     hc_db_number(st, 5, job->used.kib_s);
     hc_db_number(st, 6, job->used.bytes);
@@ -81,6 +79,7 @@ static int insert_accepted(struct hc_ledger *l, const struct hc_ledger_job *job,
     hc_db_text(st, 4, job->key ? job->body_sha256 : NULL);
     hc_db_blob(st, 5, job->spec, job->spec_len);
     hc_db_number(st, 6, job->accepted);
+    hc_db_text(st, 7, job->policy);
     return hc_db_run(l, st, "accept a job", NULL, err);
 }
 
@@ -145,12 +144,13 @@ static int end_job(struct hc_ledger *l, const struct hc_ledger_job *job, char te
         return -1;
     hc_db_text(st, 1, job->id);
     hc_db_number(st, 2, (int64_t)job->state);
-    hc_db_text(st, 3, job->status);
+    hc_db_text(st, 3, job->state == HC_JOB_DONE ? job->status : status_of(job));
     hc_db_blob(st, 4, job->manifest, job->manifest_len);
     hc_db_number(st, 5, job->finished);
     hc_db_number(st, 6, job->used.cpu_us);
     hc_db_number(st, 7, job->used.kib_s);
     hc_db_number(st, 8, job->used.bytes);
+    hc_db_text(st, 9, job->reason);
     int rc = hc_db_step(l, st, "end a job", err);
     if (rc == 0)
         return not_open(l, "end a job", job->id, err);
@@ -165,7 +165,7 @@ int hc_ledger_finish(struct hc_ledger *l, const struct hc_ledger_job *job, struc
 {
     char tenant[HC_TENANT_NAME];
     if (job->state < HC_JOB_DONE)
-        return hc_fail(err, 0, "ledger: '%s' is no end of a job", hc_job_state_name(job->state));
+        return hc_fail(err, 0, "ledger: '%s' is no end of a job", hc_task_state_name(hc_ledger_shown(job)));
     if (hc_db_begin(l, true, err) < 0)
         return -1;
     int rc = end_job(l, job, tenant, err);
@@ -202,7 +202,8 @@ static size_t length(const char *text)
 
 int hc_ledger_note(struct hc_ledger *l, const struct hc_ledger_job *job, struct hc_error *err)
 {
-    size_t size = length(job->id) + length(job->tenant) + length(job->status) + job->manifest_len + 4;
+    size_t size = length(job->id) + length(job->tenant) + length(job->status) + length(job->policy) +
+                  length(job->reason) + job->manifest_len + 6;
     struct hc_note *n = malloc(sizeof *n + size);
     if (!n)
         return hc_fail(err, ENOMEM, "ledger: note a job");
@@ -212,6 +213,8 @@ int hc_ledger_note(struct hc_ledger *l, const struct hc_ledger_job *job, struct 
     n->job.id = keep(&at, job->id, length(job->id));
     n->job.tenant = keep(&at, job->tenant, length(job->tenant));
     n->job.status = keep(&at, job->status, length(job->status));
+    n->job.policy = keep(&at, job->policy, length(job->policy));
+    n->job.reason = keep(&at, job->reason, length(job->reason));
     n->job.manifest = keep(&at, job->manifest, job->manifest_len);
     n->job.key = n->job.body_sha256 = n->job.spec = NULL;
     if (l->last_note)
@@ -246,6 +249,8 @@ static int write_note(struct hc_ledger *l, const struct hc_ledger_job *job, stru
     hc_db_number(st, 10, job->used.cpu_us);
     hc_db_number(st, 11, job->used.kib_s);
     hc_db_number(st, 12, job->used.bytes);
+    hc_db_text(st, 13, job->policy);
+    hc_db_text(st, 14, job->reason);
     return hc_db_run(l, st, "write a job down", NULL, err);
 }
 

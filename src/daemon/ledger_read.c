@@ -27,6 +27,8 @@ void hc_db_job(sqlite3_stmt *st, struct hc_ledger_job *job)
         .used = {.cpu_us = sqlite3_column_int64(st, 10),
                  .kib_s = sqlite3_column_int64(st, 11),
                  .bytes = sqlite3_column_int64(st, 12)},
+        .policy = text_of(st, 13),
+        .reason = text_of(st, 14),
     };
 }
 
@@ -63,13 +65,15 @@ int hc_ledger_list(struct hc_ledger *l, const struct hc_ledger_filter *f, hc_led
     int rc;
     if (hc_ledger_flush(l, err) < 0)
         return -1;
-    sqlite3_stmt *st = hc_db_use(l, HC_ST_LIST, err);
+    sqlite3_stmt *st = hc_db_use(l, f->by_time ? HC_ST_LIST_BY_TIME : HC_ST_LIST, err);
     if (!st)
         return -1;
     hc_db_text(st, 1, f->tenant);
     hc_db_number(st, 2, f->state);
     hc_db_number(st, 3, f->since);
     hc_db_number(st, 4, f->most > 0 ? f->most : -1);
+    hc_db_text(st, 5, f->status);
+    hc_db_text(st, 6, f->policy);
     while ((rc = hc_db_step(l, st, "list jobs", err)) > 0) {
         struct hc_ledger_job job;
         hc_db_job(st, &job);

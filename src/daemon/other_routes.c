@@ -99,12 +99,13 @@ int hc_get_health(struct hc_exchange *x, struct hc_tenant *t)
     (void)t;
     for (size_t i = 0; i < x->front->worker_count; i++)
         able |= x->front->workers[i].channel.fd >= 0;
-    bool well = able && !x->front->draining;
-    (void)hc_buf_fmt(&out, "{\"status\": \"%s\", \"version\": \"" HC_VERSION "\"}\n",
-                     well                 ? "ok"
-                     : x->front->draining ? "draining"
-                                          : "no workers");
-    return hc_reply_json(x, well ? 200 : 503, &out);
+    const struct hc_front *f = x->front;
+    const char *ill = f->draining || f->paused ? "draining"
+                      : !able                  ? "no workers"
+                      : f->ledger_fails        ? "no ledger"
+                                               : NULL;
+    (void)hc_buf_fmt(&out, "{\"status\": \"%s\", \"version\": \"" HC_VERSION "\"}\n", ill ? ill : "ok");
+    return hc_reply_json(x, ill ? 503 : 200, &out);
 }
 
 /* What all tenants do is for who runs the daemon, and need be no tenant: the route is open. */

@@ -9,7 +9,7 @@
 
 static const struct hc_route routes[] = {
     {"POST", "/v1/jobs", hc_post_job, HC_ROUTE_BODY, NULL},
-    {"GET", "/v1/jobs", hc_list_jobs, HC_ROUTE_PLAIN, NULL},
+    {"GET", "/v1/jobs", hc_list_jobs, HC_ROUTE_PLAIN, "state status policy since number"},
     {"GET", "/v1/jobs/{id}", hc_get_job, HC_ROUTE_PLAIN, NULL},
     {"DELETE", "/v1/jobs/{id}", hc_delete_job, HC_ROUTE_PLAIN, NULL},
     {"POST", "/v1/jobs/{id}/cancel", hc_cancel_job, HC_ROUTE_PLAIN, NULL},
@@ -31,6 +31,14 @@ static const struct hc_route routes[] = {
     {"GET", "/v1/policies", hc_list_policies, HC_ROUTE_PLAIN, NULL},
     {"GET", "/v1/policies/{id}", hc_get_policy, HC_ROUTE_PLAIN, NULL},
     {"GET", "/v1/card", hc_get_card, HC_ROUTE_PLAIN, "policy"},
+    {"GET", "/v1/admin/jobs", hc_admin_list_jobs, HC_ROUTE_ADMIN, "tenant state status policy since number"},
+    {"GET", "/v1/admin/jobs/{id}", hc_admin_get_job, HC_ROUTE_ADMIN, NULL},
+    {"POST", "/v1/admin/jobs/{id}/cancel", hc_admin_cancel_job, HC_ROUTE_ORDER, NULL},
+    {"GET", "/v1/admin/tenants", hc_admin_list_tenants, HC_ROUTE_ADMIN, NULL},
+    {"POST", "/v1/admin/tenants/{id}/hold", hc_admin_hold, HC_ROUTE_ORDER, NULL},
+    {"POST", "/v1/admin/tenants/{id}/release", hc_admin_release, HC_ROUTE_ORDER, NULL},
+    {"POST", "/v1/admin/drain", hc_admin_drain, HC_ROUTE_ORDER, NULL},
+    {"POST", "/v1/admin/resume", hc_admin_resume, HC_ROUTE_ORDER, NULL},
     {"GET", "/v1/openapi.json", hc_get_openapi, HC_ROUTE_OPEN, NULL},
     {"GET", "/healthz", hc_get_health, HC_ROUTE_OPEN, NULL},
     {"GET", "/metrics", hc_get_metrics, HC_ROUTE_OPEN, NULL},

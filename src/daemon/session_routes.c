@@ -65,10 +65,8 @@ int hc_post_session(struct hc_exchange *x, struct hc_tenant *t)
     struct hc_checked checked = {0};
     if (x->task)
         return reply_task(x, 201);
-    if (x->front->draining) {
-        hc_problem_set(&why, HC_PROBLEM_BUSY, "the daemon is about to end");
+    if (!hc_front_takes_jobs(x->front, &why))
         return hc_reply_problem(x, &why, NULL);
-    }
     if (hc_check_request(x, t, true, &checked, &why) < 0)
         return hc_reply_problem(x, &why, NULL);
     x->task = hc_dialog_start(x->front, t, &x->body, &checked, &why);

@@ -13,9 +13,6 @@
 
 #define SWEEP_MS 60000 /* between looks at what is too old */
 
-/* What an ended job is called in the ledger: the manifest's status, or this. */
-static const char no_manifest[] = "failed";
-
 /* ---- to the ledger ---- */
 
 int hc_store_promise(struct hc_front *f, const struct hc_task *task, char known[65], bool *same,
@@ -35,6 +32,7 @@ int hc_store_promise(struct hc_front *f, const struct hc_task *task, char known[
         .spec = spec.data ? spec.data : "",
         .spec_len = spec.len,
         .accepted = task->accepted,
+        .policy = task->policy,
     };
     if (hc_ledger_accept(f->ledger, &job, &what, known, err) < 0)
         return -1;
@@ -72,7 +70,9 @@ int hc_store_end(struct hc_front *f, const struct hc_task *task, const struct hc
         .id = task->queued.id,
         .tenant = task->queued.tenant->name,
         .state = ledger_state(task),
-        .status = done ? hc_status_name((enum hc_status)task->outcome.status) : no_manifest,
+        .status = task->status,
+        .policy = task->policy,
+        .reason = task->reason,
         .manifest = done ? task->manifest : problem.data,
         .manifest_len = done ? task->manifest_len : problem.len,
         .attempts = task->started != 0,
@@ -103,7 +103,9 @@ void hc_store_session(struct hc_front *f, const struct hc_dialog *d)
         .id = d->id,
         .tenant = d->tenant->name,
         .state = told ? HC_JOB_DONE : HC_JOB_UNKNOWN,
-        .status = told ? d->manifest_status : no_manifest,
+        .status = told ? d->manifest_status : HC_STATUS_NAME_UNKNOWN,
+        .policy = d->policy,
+        .reason = told ? d->manifest_reason : "the process that held the session has died",
         .manifest = told ? d->last : NULL,
         .manifest_len = told ? d->last_len : 0,
         .attempts = 1,
@@ -154,12 +156,17 @@ static void restore_problem(struct hc_task *task, const struct hc_ledger_job *ro
 /* An ended job as a task. */
 static int fill(struct hc_task *task, const struct hc_ledger_job *row)
 {
-    bool failed = row->state != HC_JOB_DONE || !row->status || strcmp(row->status, no_manifest) == 0;
+    bool failed = hc_ledger_shown(row) == HC_TASK_FAILED;
     task->state = failed ? HC_TASK_FAILED : HC_TASK_DONE;
     task->accepted = row->accepted;
     task->started = row->started;
     task->finished = row->finished;
     task->outcome.bytes = row->used.bytes;
+    task->outcome.cpu_us = row->used.cpu_us;
+    (void)snprintf(task->policy, sizeof task->policy, "%s", row->policy ? row->policy : "");
+    (void)snprintf(task->status, sizeof task->status, "%s",
+                   row->status ? row->status : HC_STATUS_NAME_UNKNOWN);
+    hc_task_set_reason(task, row->reason ? row->reason : "");
     if (failed)
         restore_problem(task, row);
     else if (row->manifest)
@@ -167,24 +174,35 @@ static int fill(struct hc_task *task, const struct hc_ledger_job *row)
     return 0;
 }
 
-struct hc_task *hc_store_find(struct hc_front *f, struct hc_tenant *tenant, const char *id)
+/* `name` NULL: whosever it is. */
+static struct hc_task *find_ended(struct hc_front *f, const char *name, const char *id)
 {
     struct hc_ledger_job row;
     struct hc_error err;
     bool found = false;
-    if (!*id || hc_ledger_get(f->ledger, tenant->name, id, &row, &found, &err) < 0 || !found ||
+    if (!*id || hc_ledger_get(f->ledger, name, id, &row, &found, &err) < 0 || !found ||
         row.state < HC_JOB_DONE)
         return NULL;
-    struct hc_task *task = hc_task_create(NULL, f, tenant, id);
+    struct hc_tenant *tenant = hc_tenant_by_name(f->tenants, row.tenant);
+    struct hc_task *task = tenant ? hc_task_create(NULL, f, tenant, id) : NULL;
     if (!task || fill(task, &row) == 0)
         return task;
     hc_task_unref(task);
     return NULL;
 }
 
+struct hc_task *hc_store_find(struct hc_front *f, struct hc_tenant *tenant, const char *id)
+{
+    return find_ended(f, tenant->name, id);
+}
+
+struct hc_task *hc_store_find_any(struct hc_front *f, const char *id)
+{
+    return find_ended(f, NULL, id);
+}
+
 struct listing {
     struct hc_front *front;
-    struct hc_tenant *tenant;
     struct hc_buf *out;
     int count, most;
 };
@@ -194,7 +212,8 @@ static int list_row(void *ctx, const struct hc_ledger_job *row)
     struct listing *l = ctx;
     if (row->state < HC_JOB_DONE)
         return 0; /* it is in the table, and was listed */
-    struct hc_task *task = hc_task_create(NULL, l->front, l->tenant, row->id);
+    struct hc_tenant *tenant = hc_tenant_by_name(l->front->tenants, row->tenant);
+    struct hc_task *task = tenant ? hc_task_create(NULL, l->front, tenant, row->id) : NULL;
     if (!task)
         return 1;
     if (fill(task, row) == 0) {
@@ -206,11 +225,12 @@ static int list_row(void *ctx, const struct hc_ledger_job *row)
     return l->count >= l->most;
 }
 
-void hc_store_list(struct hc_front *f, struct hc_tenant *tenant, int count, int most, struct hc_buf *out)
+void hc_store_list(struct hc_front *f, const struct hc_ledger_filter *which, int count, struct hc_buf *out)
 {
-    struct listing l = {f, tenant, out, count, most};
-    const struct hc_ledger_filter filter = {.tenant = tenant->name, .state = -1, .most = 2 * (int64_t)most};
+    struct listing l = {f, out, count, (int)which->most};
+    struct hc_ledger_filter filter = *which;
     struct hc_error err;
+    filter.most *= 2; /* with those that are in the table */
     if (hc_ledger_list(f->ledger, &filter, list_row, &l, &err) < 0)
         hc_warn("%s", err.text);
 }
@@ -270,6 +290,7 @@ static int restore(void *ctx, const struct hc_ledger_job *row)
     task->detached = task->promised = true;
     task->accepted = row->accepted;
     task->key = row->key ? strdup(row->key) : NULL;
+    (void)snprintf(task->policy, sizeof task->policy, "%s", row->policy ? row->policy : "");
     (void)snprintf(task->body_sha256, sizeof task->body_sha256, "%s",
                    row->body_sha256 ? row->body_sha256 : "");
     task->body_len = row->spec_len;

@@ -31,8 +31,11 @@ void hc_store_session(struct hc_front *f, const struct hc_dialog *d);
  * none. */
 struct hc_task *hc_store_find(struct hc_front *f, struct hc_tenant *tenant, const char *id);
 
-/* Print ended jobs, newest first, separated by commas; `count` how many were printed before. */
-void hc_store_list(struct hc_front *f, struct hc_tenant *tenant, int count, int most, struct hc_buf *out);
+struct hc_task *hc_store_find_any(struct hc_front *f, const char *id); /* whosever it is */
+
+/* Print ended jobs, newest first, separated by commas, until there are as many as the filter says; `count`
+ * how many were printed before. */
+void hc_store_list(struct hc_front *f, const struct hc_ledger_filter *which, int count, struct hc_buf *out);
 
 void hc_store_forget(struct hc_front *f, const struct hc_task *task);
 

@@ -1,24 +1,13 @@
 #include "daemon/task.h"
 
 #include "base/fd.h"
+#include "spec/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
-
-static const char *const state_names[] = {
-    [HC_TASK_QUEUED] = "queued",
-    [HC_TASK_RUNNING] = "running",
-    [HC_TASK_DONE] = "done",
-    [HC_TASK_FAILED] = "failed",
-};
-
-const char *hc_task_state_name(enum hc_task_state s)
-{
-    return state_names[s];
-}
 
 static struct hc_task **bucket(struct hc_tasks *t, const char *id)
 {
@@ -80,11 +69,17 @@ struct hc_task *hc_task_create(struct hc_tasks *t, struct hc_front *front, struc
     return task;
 }
 
-struct hc_task *hc_task_find(struct hc_tasks *t, const struct hc_tenant *tenant, const char *id)
+struct hc_task *hc_task_find_any(struct hc_tasks *t, const char *id)
 {
     struct hc_task *task = *bucket(t, id);
     while (task && strcmp(task->queued.id, id) != 0)
         task = task->next;
+    return task;
+}
+
+struct hc_task *hc_task_find(struct hc_tasks *t, const struct hc_tenant *tenant, const char *id)
+{
+    struct hc_task *task = hc_task_find_any(t, id);
     return task && task->queued.tenant == tenant ? task : NULL;
 }
 
@@ -174,15 +169,40 @@ void hc_task_print_time(struct hc_buf *out, const char *name, int64_t ms)
     (void)hc_buf_fmt(out, ", \"%s\": \"%s.%03dZ\"", name, text, (int)(ms % 1000));
 }
 
-void hc_task_print(const struct hc_task *task, bool with_result, struct hc_buf *out)
+void hc_task_set_reason(struct hc_task *task, const char *text)
+{
+    (void)snprintf(task->reason, sizeof task->reason, "%s", text);
+    size_t len = strlen(task->reason), bad;
+    if (!hc_utf8_valid(task->reason, len, &bad))
+        task->reason[bad] = '\0';
+}
+
+/* Empty is null. */
+static void print_text(struct hc_buf *out, const char *name, const char *text)
+{
+    (void)hc_buf_fmt(out, ", \"%s\": ", name);
+    if (*text)
+        hc_json_quote(out, text, strlen(text));
+    else
+        (void)hc_buf_str(out, "null");
+}
+
+void hc_task_print_open(const struct hc_task *task, bool with_result, struct hc_buf *out)
 {
     (void)hc_buf_fmt(out, "{\"job_id\": \"%s\", \"tenant\": \"%s\", \"state\": \"%s\"", task->queued.id,
                      task->queued.tenant->name, hc_task_state_name(task->state));
     hc_task_print_time(out, "accepted", task->accepted);
     hc_task_print_time(out, "started", task->started);
     hc_task_print_time(out, "finished", task->finished);
+    print_text(out, "policy", task->policy);
+    print_text(out, "status", task->status);
+    print_text(out, "reason", task->reason);
     if (task->state == HC_TASK_QUEUED)
-        (void)hc_buf_fmt(out, ", \"position\": %lld", (long long)hc_queue_position(&task->queued));
+        (void)hc_buf_fmt(out, ", \"position\": %lld, \"held\": %s",
+                         (long long)hc_queue_position(&task->queued),
+                         task->queued.tenant->held ? "true" : "false");
+    if (hc_task_ended(task))
+        (void)hc_buf_fmt(out, ", \"cpu_seconds\": %.6g", (double)task->outcome.cpu_us / 1e6);
     if (with_result && task->state == HC_TASK_DONE) {
         (void)hc_buf_str(out, ", \"manifest\": ");
         (void)hc_buf_add(out, task->manifest, task->manifest_len);
@@ -191,5 +211,10 @@ void hc_task_print(const struct hc_task *task, bool with_result, struct hc_buf *
         (void)hc_buf_str(out, ", \"problem\": ");
         hc_problem_print(&task->problem, task->queued.id, task->manifest, out);
     }
+}
+
+void hc_task_print(const struct hc_task *task, bool with_result, struct hc_buf *out)
+{
+    hc_task_print_open(task, with_result, out);
     (void)hc_buf_str(out, "}\n");
 }

@@ -10,14 +10,14 @@
 #include "daemon/figures.h"
 #include "daemon/queue.h"
 #include "daemon/reactor.h"
+#include "daemon/states.h"
 #include "daemon/tool_link.h"
+
+#define HC_TASK_STATUS 24
+#define HC_TASK_REASON 256
 
 struct hc_front;
 struct hc_dialog;
-
-enum hc_task_state { HC_TASK_QUEUED, HC_TASK_RUNNING, HC_TASK_DONE, HC_TASK_FAILED };
-
-const char *hc_task_state_name(enum hc_task_state s); /* "queued", "running", "done", "failed" */
 
 /* Somebody who is told when something new is known of a task. */
 struct hc_waiter {
@@ -39,7 +39,10 @@ struct hc_task {
     int body_fd;              /* the request, a sealed memfd, until it has run */
     size_t body_len;
     char body_sha256[HC_SHA256_HEX];
-    char *key; /* idempotency key; NULL: none */
+    char *key;                   /* idempotency key; NULL: none */
+    char policy[HC_TENANT_NAME]; /* that it asks for; "": not known any more */
+    char status[HC_TASK_STATUS]; /* once it has ended: of its manifest, or HC_STATUS_NAME_...; "" before */
+    char reason[HC_TASK_REASON]; /* and why, a sentence; "": all went well */
     struct hc_watch output[2];
     bool has_tools; /* that the client answers */
     struct hc_tool_link tools;
@@ -72,6 +75,7 @@ struct hc_task *hc_task_create(struct hc_tasks *t, struct hc_front *front, struc
 
 /* This tenant's; another's is as good as none. */
 struct hc_task *hc_task_find(struct hc_tasks *t, const struct hc_tenant *tenant, const char *id);
+struct hc_task *hc_task_find_any(struct hc_tasks *t, const char *id); /* whosever it is */
 struct hc_task *hc_task_find_key(struct hc_tasks *t, const struct hc_tenant *tenant, const char *key);
 
 void hc_task_ref(struct hc_task *task);
@@ -87,13 +91,19 @@ void hc_task_wait(struct hc_task *task, struct hc_waiter *w);
 void hc_task_unwait(struct hc_waiter *w);
 void hc_task_wake(struct hc_task *task);
 
+/* Text that may be cut, in the middle of a character too: what is whole of it. */
+void hc_task_set_reason(struct hc_task *task, const char *text);
+
 /* As a member of an object, after others; 0 is null. */
 void hc_task_print_time(struct hc_buf *out, const char *name, int64_t ms);
 
 /* A fresh id. */
 int hc_task_make_id(char id[HC_JOB_ID]);
 
-/* {"job_id", "state", "accepted", ..., "manifest" or "problem"} */
+/* {"job_id", "state", "accepted", ..., "manifest" or "problem"} Without what ends the object: the caller may
+ * add members. */
+void hc_task_print_open(const struct hc_task *task, bool with_result, struct hc_buf *out);
+/* The whole of it, and a line end. */
 void hc_task_print(const struct hc_task *task, bool with_result, struct hc_buf *out);
 
 #endif

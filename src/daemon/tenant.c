@@ -273,6 +273,7 @@ static void commit(struct hc_tenants *t, const struct hc_config *c, struct reloa
         char **old = tenant->policies;
         set_quota(tenant, rule ? &rule->quota : &c->quota);
         tenant->removed = !rule && (c->local == HC_LOCAL_NONE || !hc_is_uid_tenant(tenant->name));
+        tenant->admin = rule && rule->admin;
         t->present += !tenant->removed;
         tenant->policies = r->policies[i];
         r->policies[i] = old;

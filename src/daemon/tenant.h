@@ -34,6 +34,7 @@ struct hc_tenant {
     struct hc_quota quota;
     char **policies; /* owned; NULL: all */
     bool removed;    /* no longer in the configuration: new jobs are refused, running ones end */
+    bool admin;      /* struct hc_tenant_rule */
     bool held;       /* by an administrator: its jobs wait, those that run go on */
 
     /* Live counters; queue.h keeps the first three. */

@@ -1,6 +1,6 @@
-/* hotcell-ledger - prints what a daemon's ledger says. "hotcell jobs" and "hotcell usage" become this
- * program, which opens the ledger for reading only, whether a daemon runs or not. For the build it also fills
- * the man page of hotcelld.conf from the tables. */
+/* hotcell-ledger - prints what a daemon tells of jobs, or what its ledger says. "hotcell jobs" and "hotcell
+ * usage" become this program, which opens the ledger for reading only, whether a daemon runs or not. For the
+ * build it also fills the man page of hotcelld.conf from the tables. */
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/program.h"
@@ -16,14 +16,21 @@
 
 static const char jobs_help[] =
     "usage: hotcell jobs [OPTION]...\n"
-    "List the jobs that a daemon's ledger knows, newest first.\n\n"
+    "       hotcell jobs show ID [OPTION]...\n"
+    "List jobs, newest first, or tell all of one: one's own, as hotcelld tells of them; as root those of "
+    "all\n"
+    "tenants, also where no daemon runs.\n\n"
+    "      --all            of all tenants: for administrators, and what root sees\n"
     "      --tenant NAME    of this tenant only\n"
-    "      --state STATE    accepted, running, done, unknown or cancelled\n"
+    "      --state STATE    queued, running, done or failed\n"
+    "      --status STATUS  of the manifest (ok, error, timeout, ...), or failed, cancelled or unknown\n"
+    "      --policy NAME    of this policy only\n"
     "      --since TIME     accepted since: a time in UTC (2026-11-20, 2026-11-20T08:00:00Z), or so long ago "
     "(24h)\n"
-    "  -n, --number N       no more than N; default 100, 0 for all\n"
+    "  -n, --number N       no more than N; default 100, 0 for all that is told\n"
     "      --json           print a list of objects\n"
-    "      --config FILE    the daemon's configuration, which says where the ledger is\n"
+    "      --socket SOCKET  of the daemon, as HOTCELL_SOCKET says it\n"
+    "      --config FILE    read the ledger of the daemon with this configuration, and do not ask it\n"
     "      --ledger FILE    the ledger itself\n";
 
 static const char usage_help[] =
@@ -45,6 +52,10 @@ static const struct option job_options[] = {
     {"config", required_argument, NULL, 'c'},
     {"ledger", required_argument, NULL, 'l'},
     {"state", required_argument, NULL, 'S'},
+    {"status", required_argument, NULL, 'r'},
+    {"policy", required_argument, NULL, 'p'},
+    {"socket", required_argument, NULL, 'k'},
+    {"all", no_argument, NULL, 'a'},
     {"number", required_argument, NULL, 'n'},
     {NULL, 0, NULL, 0},
 };
@@ -58,10 +69,11 @@ static const struct option use_options[] = {
 static const struct command {
     const char *name, *help, *letters;
     const struct option *options;
+    int (*ask)(const struct hc_report_options *o, struct hc_error *err); /* NULL: of the ledger only */
     int (*run)(const struct hc_report_options *o, struct hc_ledger *l, struct hc_error *err);
 } commands[] = {
-    {"jobs", jobs_help, ":hn:", job_options, hc_report_jobs},
-    {"usage", usage_help, ":h", use_options, hc_report_usage},
+    {"jobs", jobs_help, ":hn:", job_options, hc_report_asked, hc_report_jobs},
+    {"usage", usage_help, ":h", use_options, NULL, hc_report_usage},
 };
 
 static int wrong(const struct command *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -101,6 +113,18 @@ static int set_option(const struct command *c, struct hc_report_options *o, int 
     case 'c':
         o->config = optarg;
         break;
+    case 'r':
+        o->status = optarg;
+        break;
+    case 'p':
+        o->policy = optarg;
+        break;
+    case 'k':
+        o->socket = optarg;
+        break;
+    case 'a':
+        o->admin = true;
+        break;
     case 'l':
         o->ledger = optarg;
         break;
@@ -111,9 +135,8 @@ static int set_option(const struct command *c, struct hc_report_options *o, int 
                          optarg);
         break;
     case 'S':
-        if ((o->state = hc_job_state_from(optarg)) < 0)
-            return wrong(c, "--state: expected accepted, running, done, unknown or cancelled, got '%.80s'",
-                         optarg);
+        if ((o->state = hc_task_state_from(optarg)) < 0)
+            return wrong(c, "--state: expected " HC_TASK_STATE_NAMES ", got '%.80s'", optarg);
         break;
     case 'n':
         if (hc_parse_int(optarg, &o->most) < 0 || o->most < 0)
@@ -141,10 +164,19 @@ static int parse(const struct command *c, struct hc_report_options *o, int argc,
         if (rc != PARSED)
             return rc;
     }
+    if (c->ask && optind < argc && strcmp(argv[optind], "show") == 0 && optind + 1 < argc) {
+        o->show = argv[optind + 1];
+        optind += 2;
+    }
     if (optind < argc)
-        return wrong(c, "expected no arguments, got '%.80s'", argv[optind]);
+        return wrong(c,
+                     c->ask ? "expected no arguments, or show ID, got '%.80s'"
+                            : "expected no arguments, got '%.80s'",
+                     argv[optind]);
     if (o->config && o->ledger)
         return wrong(c, "--config only says where the ledger is: it does not go with --ledger");
+    if (o->socket && (o->config || o->ledger))
+        return wrong(c, "--socket asks the daemon: it does not go with --config and --ledger");
     return PARSED;
 }
 
@@ -175,7 +207,10 @@ static int run(const struct command *c, int argc, char **argv)
     int rc = parse(c, &o, argc, argv);
     if (rc != PARSED)
         return hc_program_end(rc);
-    return hc_program_end(report(c, &o, &err) < 0 ? hc_report(&err) : HC_EXIT_OK);
+    rc = c->ask && !o.config && !o.ledger ? c->ask(&o, &err) : 1;
+    if (rc > 0) /* there is no daemon, or it is not asked */
+        rc = report(c, &o, &err);
+    return hc_program_end(rc < 0 ? hc_report(&err) : HC_EXIT_OK);
 }
 
 static void print_config_man(FILE *out)

@@ -35,6 +35,7 @@ static void add(const char *id, const char *tenant, int64_t accepted, enum hc_jo
                                 .spec = "{}",
                                 .spec_len = 2,
                                 .accepted = accepted,
+                                .policy = "strict",
                                 .key = state == HC_JOB_DONE ? id : NULL,
                                 .body_sha256 = "aa"};
     enum hc_accepted what;
@@ -46,6 +47,7 @@ static void add(const char *id, const char *tenant, int64_t accepted, enum hc_jo
     struct hc_ledger_job end = {.id = id,
                                 .state = state,
                                 .status = status,
+                                .reason = status && strcmp(status, "ok") != 0 ? "ran \x1b[31mlong" : "",
                                 .finished = accepted + 2000,
                                 .used = {.cpu_us = 1250000, .kib_s = 3 << 19, .bytes = 100}};
     OK(hc_ledger_finish(ledger, &end, &err));
@@ -104,8 +106,9 @@ static void expect(report *print, const struct hc_report_options *o, const char 
 #define USED(bytes) "\"cpu_seconds\":1.25,\"gb_seconds\":1.5,\"" bytes "\":100}"
 
 #define JOBS_HEAD                                                                                            \
-    "JOB                                   TENANT           STATE     STATUS        ACCEPTED               " \
-    "TOOK (s)    CPU (s)\n"
+    "JOB                                   TENANT           STATE    STATUS        POLICY       ACCEPTED   " \
+    "  "                                                                                                     \
+    "          TOOK (s)    CPU (s)  REASON\n"
 #define USAGE_HEAD "TENANT               JOBS      CPU (s) MEMORY (GBs)    RESULTS (B)  BY STATUS\n"
 
 static void jobs_are_a_table_or_a_list(void **state)
@@ -114,17 +117,24 @@ static void jobs_are_a_table_or_a_list(void **state)
                              some = {.state = -1, .json = true, .most = 2};
     (void)state;
     expect(hc_report_jobs, &o,
-           JOBS_HEAD "job-2                                 bob              done      timeout       "
-                     "2024-10-03T23:00:00Z      "
-                     "1.500      1.250\n");
+           JOBS_HEAD
+           "job-2                                 bob              done     timeout       strict       "
+           "2024-10-03T23:00:00Z      1.500      1.250  ran ?[31mlong\n");
     expect(hc_report_jobs, &some,
-           "[{\"job_id\":\"job-5\",\"tenant\":\"alice\",\"state\":\"accepted\",\"status\":null,"
+           "[{\"job_id\":\"job-5\",\"tenant\":\"alice\",\"state\":\"queued\",\"policy\":\"strict\","
+           "\"status\":null,\"reason\":null,"
            "\"accepted\":\"2024-10-04T00:00:00Z\",\"started\":null,\"finished\":null,\"attempts\":0,"
            "\"idempotency_key\":null,\"cpu_seconds\":0,\"gb_seconds\":0,\"stored_bytes\":0},\n"
-           "{\"job_id\":\"job-4\",\"tenant\":\"alice\",\"state\":\"done\",\"status\":\"ok\","
+           "{\"job_id\":\"job-4\",\"tenant\":\"alice\",\"state\":\"done\",\"policy\":\"strict\","
+           "\"status\":\"ok\",\"reason\":null,"
            "\"accepted\":\"2024-10-03T23:00:00Z\",\"started\":\"2024-10-03T23:00:00Z\","
            "\"finished\":\"2024-10-03T23:00:02Z\",\"attempts\":1,\"idempotency_key\":\"job-4\"," USED(
                "stored_bytes") "]\n");
+    some = (struct hc_report_options){.state = HC_TASK_FAILED, .status = "unknown", .policy = "strict"};
+    expect(hc_report_jobs, &some,
+           JOBS_HEAD
+           "job-3                                 alice            failed   unknown       strict       "
+           "2024-10-03T23:00:00Z      1.500      1.250  -\n");
     o.tenant = "nobody";
     expect(hc_report_jobs, &o, JOBS_HEAD);
     o.json = true;

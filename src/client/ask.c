@@ -1,0 +1,71 @@
+#include "client/ask.h"
+
+#include "client/account.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_ANSWER ((size_t)256 << 20)
+
+int hc_ask_find(struct hc_place *p, const char *named, struct hc_error *err)
+{
+    if (named && setenv("HOTCELL_SOCKET", named, 1) < 0)
+        return hc_fail(err, errno, "HOTCELL_SOCKET");
+    return hc_place_find(p, err);
+}
+
+bool hc_ask_is_root(const struct hc_place *p)
+{
+    return geteuid() == 0 && *p->path && !p->token;
+}
+
+/* A problem as an error, or the answer. */
+static int take(const struct hc_answer *a, struct hc_json *out, struct hc_error *err)
+{
+    char *manifest = NULL;
+    const char *text = a->body.data ? a->body.data : "";
+    *out = (struct hc_json){0};
+    if (a->status >= 300) {
+        (void)hc_account_problem(text, a->body.len, a->status, &manifest, err);
+        free(manifest);
+        return -1;
+    }
+    return a->body.len ? hc_json_parse(out, "answer", text, a->body.len, err) : 0;
+}
+
+int hc_ask(const struct hc_place *p, const char *method, const char *path, const char *body,
+           struct hc_json *out, struct hc_error *err)
+{
+    const struct hc_exchange_head head = {
+        .method = method, .path = path, .body = body, .body_len = body ? strlen(body) : 0};
+    struct hc_answer answer = {.body.max = MAX_ANSWER};
+    int rc = hc_exchange(p, &head, &answer, err);
+    if (rc == 0)
+        rc = take(&answer, out, err);
+    hc_answer_finish(&answer);
+    return rc;
+}
+
+/* The length of a character that a terminal obeys; 0: it shows it. U+0080 to U+009F, marks of direction. */
+static size_t commands(const unsigned char *c)
+{
+    if (*c < ' ' || *c == 0x7f)
+        return 1;
+    if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
+        return 2;
+    if (*c == 0xe2 && c[1] == 0x80 && ((c[2] >= 0x8b && c[2] <= 0x8f) || (c[2] >= 0xa8 && c[2] <= 0xae)))
+        return 3;
+    return *c == 0xe2 && c[1] == 0x81 && c[2] >= 0xa0 && c[2] <= 0xaf ? 3 : 0;
+}
+
+void hc_ask_plain(char *text)
+{
+    char *to = text;
+    for (size_t n; *text; text += n ? n : 1) {
+        n = commands((const unsigned char *)text);
+        *to++ = n ? '?' : *text;
+    }
+    *to = '\0';
+}

@@ -1,0 +1,193 @@
+"""Administrators of a hotcelld: root over its socket and tenants that the configuration says are some may look at everybody's jobs, end them,
+hold a tenant and drain the daemon, over HTTP and by the command line; nobody else may, and each change is in the log."""
+
+import hashlib
+import json
+import os
+import subprocess
+
+import cells
+import daemons
+import pytest
+
+FLOOD, QUIET, OPERATOR = 61301, 61302, 61303  # users without an account
+LONG = {"code": "import time\nprint('up', flush=True)\ntime.sleep(86000)", "limits": {"timeout": "24h"}}
+NOBODYS = "20260101T000000Z-00000000000000000000"
+ROUTES = [("GET", "jobs"), ("GET", f"jobs/{NOBODYS}"), ("POST", f"jobs/{NOBODYS}/cancel"), ("GET", "tenants"), ("POST", "tenants/uid-1/hold"),
+          ("POST", "tenants/uid-1/release"), ("POST", "drain"), ("POST", "resume")]
+
+
+@pytest.fixture(name="daemon")
+def two_workers(base_tree):
+    cells.need_root()
+    config = {"workers": 2, "socket": {"mode": "0666"}, "tenants": {"ops": {"uids": [OPERATOR], "admin": True}}}
+    with daemons.Daemon(config=config) as d:
+        yield d
+
+
+def admin(d, method, path, reason=None, uid=None):
+    body = None if reason is None else json.dumps({"reason": reason}).encode()
+    return d.request(method, f"/v1/admin/{path}", body, {"Content-Type": "application/json"} if body else {}, uid=uid)
+
+
+def logged(d, text):
+    """Waits for the line, and no longer."""
+    d.wait_for_line(text)
+    return True
+
+
+def state(d, job_id, uid):
+    return d.get(f"/v1/jobs/{job_id}", uid=uid).json["state"]
+
+
+# ---- over HTTP ----
+
+@pytest.mark.parametrize("who", [None, OPERATOR], ids=["root", "operator"])
+def test_an_administrator_sees_shows_and_ends_everybodys_jobs(daemon, who):
+    name = "ops" if who else "root"
+    runs, waits = [daemon.post_async({**LONG, "labels": {"a": "b"}}, uid=FLOOD) for _ in range(2)]
+    done = daemon.post({"code": "1 / 0", "policy": "none"}, uid=QUIET).json["job_id"]
+    jobs = {job["job_id"]: job for job in admin(daemon, "GET", "jobs", uid=who).json["jobs"]}
+    assert {job_id: (job["tenant"], job["state"], job["status"], job["policy"]) for job_id, job in jobs.items()} == {
+        runs: (f"uid-{FLOOD}", "running", None, "default"), waits: (f"uid-{FLOOD}", "queued", None, "default"),
+        done: (f"uid-{QUIET}", "done", "error", "none")}
+    assert "ZeroDivisionError" in jobs[done]["reason"] or jobs[done]["reason"]
+    for query, found in (("state=queued", [waits]), (f"tenant=uid-{QUIET}", [done]), ("status=error&policy=none", [done]),
+                         ("state=done&policy=default", []), ("since=2999-01-01T00:00:00Z", []), ("number=1&state=running", [runs])):
+        assert [job["job_id"] for job in admin(daemon, "GET", f"jobs?{query}", uid=who).json["jobs"]] == found, query
+    shown = admin(daemon, "GET", f"jobs/{waits}", uid=who).json
+    assert shown["position"] == 0 and shown["asked"]["limits"]["timeout"] == "24h" and shown["asked"]["labels"] == {"a": "b"}
+    assert admin(daemon, "GET", f"jobs/{done}", uid=who).json["manifest"]["status"] == "error"
+
+    assert admin(daemon, "POST", f"jobs/{waits}/cancel", "not now", who).status == 202
+    assert admin(daemon, "POST", f"jobs/{runs}/cancel", "it is stuck", who).status == 202
+    daemon.events(runs, uid=FLOOD)
+    ended = daemon.get(f"/v1/jobs/{runs}", uid=FLOOD).json
+    assert (ended["state"], ended["manifest"]["status"]) == ("done", "killed")
+    assert ended["reason"] == ended["manifest"]["reason"] == "cancelled by the administrator: it is stuck"
+    ended = daemon.get(f"/v1/jobs/{waits}", uid=FLOOD).json
+    assert (ended["state"], ended["status"], ended["problem"]["detail"]) == ("failed", "cancelled", "cancelled by the administrator: not now")
+    assert logged(daemon, f"admin {name}: cancels job {waits} of uid-{FLOOD}: not now")
+    assert logged(daemon, f"admin {name}: cancels job {runs} of uid-{FLOOD}: it is stuck")
+    assert admin(daemon, "POST", f"jobs/{runs}/cancel", uid=who).status == 200  # it has ended
+    assert {job["status"] for job in admin(daemon, "GET", f"jobs?tenant=uid-{FLOOD}", uid=who).json["jobs"]} == {"killed", "cancelled"}
+
+
+def test_nobody_else_is_one(daemon):
+    mine = daemon.post_async(LONG, uid=FLOOD)
+    for method, path in [*ROUTES, ("GET", f"jobs/{mine}"), ("POST", f"jobs/{mine}/cancel")]:
+        answer = admin(daemon, method, path, uid=QUIET)
+        assert answer.status == 403 and "this is for administrators" in answer.json["detail"], (method, path, answer)
+        answer = daemon.request(method, f"/v1/admin/{path}", headers={"Authorization": "Bearer no"})  # root, who says he is another
+        assert answer.status == 401, (method, path, answer)
+    assert logged(daemon, f"uid {QUIET} is refused GET /v1/admin/jobs: 403")
+    assert daemon.request("POST", f"/v1/jobs/{mine}/cancel", uid=QUIET).status == 404  # and an administrator's jobs are his own here
+    assert daemon.request("POST", f"/v1/jobs/{mine}/cancel", uid=OPERATOR).status == 404
+    assert state(daemon, mine, FLOOD) == "running"
+    for _ in range(30):
+        admin(daemon, "GET", "jobs", uid=QUIET)
+    admin(daemon, "POST", f"jobs/{mine}/cancel")
+    assert daemon.end() == 0
+    assert daemon.log.count("is refused") <= 10, daemon.log
+
+
+def test_root_without_a_tenant_and_a_token_administer(base_tree):
+    cells.need_root()
+    tokens = cells.new_directory(cells.caller()) / "tokens"
+    tokens.write_text(f"{hashlib.sha256(b'secret').hexdigest()} ops\n")
+    config = {"local_users": "none", "tokens": str(tokens), "tenants": {"ops": {"admin": True}, "mine": {"uids": [FLOOD]}}, "socket": {"mode": "0666"}}
+    with daemons.Daemon(config=config) as d:
+        job = d.post_async(LONG, uid=FLOOD)
+        assert d.get("/v1/jobs").status == 403  # no tenant is configured for root
+        assert [found["job_id"] for found in admin(d, "GET", "jobs").json["jobs"]] == [job]
+        token = {"Authorization": "Bearer secret"}
+        assert [t["tenant"] for t in d.get("/v1/admin/tenants", headers=token, uid=QUIET).json["tenants"]] == ["ops", "mine"]
+        assert admin(d, "POST", f"jobs/{job}/cancel").status == 202
+
+
+def test_whoever_started_a_daemon_administers_it(base_tree):
+    user = cells.ordinary()
+    with daemons.Daemon(user) as d:
+        uid = user.uid if cells.IS_ROOT else None
+        assert admin(d, "GET", "tenants", uid=uid).json == {"tenants": []}
+        assert admin(d, "POST", "drain", uid=uid).json["draining"] is True
+        assert logged(d, f"admin uid-{user.uid}: drains the daemon")
+
+
+def test_a_session_is_listed_and_ended(daemon):
+    session = daemon.session({"policy": "none"}, uid=QUIET)
+    [row] = admin(daemon, "GET", "jobs").json["sessions"]
+    assert (row["tenant"], row["state"]) == (f"uid-{QUIET}", "idle")
+    job_id = row["session_id"]
+    assert admin(daemon, "GET", f"jobs/{job_id}").json["session_id"] == job_id
+    assert admin(daemon, "POST", f"jobs/{job_id}/cancel", "enough").status == 202
+    cells.wait_until("its end", lambda: daemon.get(session, uid=QUIET).json["state"] == "ended")
+    assert daemon.get(session, uid=QUIET).json["manifest"]["reason"] == "cancelled by the administrator: enough"
+    assert admin(daemon, "GET", "jobs").json["sessions"] == []
+    [row] = admin(daemon, "GET", "jobs?status=killed").json["jobs"]
+    assert (row["job_id"], row["policy"], row["reason"]) == (job_id, "none", "cancelled by the administrator: enough")
+
+
+def test_a_run_of_a_session_that_is_ended_says_so_too(daemon):
+    session = daemon.session(uid=QUIET)
+    job_id = session.rpartition("/")[2]
+    connection = daemon.connect(QUIET)
+    connection.request("POST", f"{session}/runs", json.dumps({"code": "import time\ntime.sleep(1000)"}), {"Content-Type": "application/json"})
+    cells.wait_until("a run", lambda: daemon.get(session, uid=QUIET).json["state"] == "running")
+    assert admin(daemon, "POST", f"jobs/{job_id}/cancel", "enough").status == 202
+    answer = connection.getresponse()
+    assert answer.status in (200, 410)
+    connection.close()
+    cells.wait_until("its end", lambda: daemon.get(session, uid=QUIET).json["state"] == "ended")
+    assert daemon.get(session, uid=QUIET).json["manifest"]["reason"] == "cancelled by the administrator: enough"
+
+
+def test_jobs_of_a_tenant_that_is_held_wait(daemon):
+    running = daemon.post_async(LONG, uid=FLOOD)
+    held = admin(daemon, "POST", f"tenants/uid-{FLOOD}/hold", "looking into it").json
+    assert (held["held"], held["running"], held["running_most"]) == (True, 1, 1)
+    admin(daemon, "POST", f"tenants/uid-{QUIET}/hold")  # who has not come yet
+    waiting, others = daemon.post_async("1", uid=FLOOD), daemon.post_async("2", uid=QUIET)
+    assert daemon.post("3", uid=OPERATOR).json["status"] == "ok"
+    assert [state(daemon, running, FLOOD), state(daemon, waiting, FLOOD), state(daemon, others, QUIET)] == ["running", "queued", "queued"]
+    assert daemon.get(f"/v1/jobs/{waiting}", uid=FLOOD).json["held"] is True
+    assert daemon.send("/v1/sessions", daemon.spec({}), uid=QUIET).status == 503
+    assert admin(daemon, "POST", f"tenants/uid-{QUIET}/release").json["held"] is False
+    daemon.events(others, uid=QUIET)
+    assert state(daemon, others, QUIET) == "done" and state(daemon, waiting, FLOOD) == "queued"
+    assert logged(daemon, f"admin root: holds tenant uid-{FLOOD}: looking into it")
+    assert logged(daemon, f"admin root: releases tenant uid-{QUIET}")
+    assert admin(daemon, "POST", "tenants/nobody/hold").status == 404
+
+
+def test_a_daemon_that_is_drained_takes_nothing_until_it_is_resumed(daemon):
+    running, waiting = [daemon.post_async(LONG, uid=FLOOD) for _ in range(2)]
+    assert daemon.get("/healthz").json["status"] == "ok"
+    left = admin(daemon, "POST", "drain", "a new kernel").json
+    assert left == {"draining": True, "running": 1, "queued": 1, "sessions": 0}
+    health = daemon.get("/healthz", uid=QUIET)
+    assert (health.status, health.json["status"]) == (503, "draining")
+    for path in ("/v1/jobs", "/v1/sessions"):
+        answer = daemon.send(path, daemon.spec("1"), uid=QUIET)
+        assert (answer.status, answer.json["retry"]) == (503, "not_started") and "drained" in answer.json["detail"], answer
+        assert int(answer.headers["Retry-After"]) > 0
+    daemon.request("DELETE", f"/v1/jobs/{running}", uid=FLOOD)
+    cells.wait_until("what was accepted runs", lambda: state(daemon, waiting, FLOOD) == "running")
+    assert admin(daemon, "POST", "resume").json["draining"] is False
+    assert daemon.post("1", uid=QUIET).json["status"] == "ok" and daemon.get("/healthz").status == 200
+    assert logged(daemon, "admin root: drains the daemon: a new kernel") and logged(daemon, "admin root: resumes the daemon")
+
+
+@pytest.mark.parametrize("body", [b"[]", b'{"reason": 1}', b'{"reason": "a\\nb"}', b'{"reason": "\\u0085"}', b'{"why": "x"}', b'{"reason": "x", "y": 1}',
+                                  json.dumps({"reason": "x" * 201}).encode(), b"{", b'{"reason": "\\u001b[31m"}'])
+def test_a_reason_is_one_line(daemon, body):
+    answer = daemon.request("POST", "/v1/admin/drain", body, {"Content-Type": "application/json"})
+    assert answer.status == 400, answer
+    assert daemon.get("/healthz").status == 200  # nothing was done
+
+
+@pytest.mark.parametrize("query, text", [("state=accepted", "queued, running, done or failed"), ("since=yesterday", "2026-11-20T08:00:00Z"), ("number=0", "1 to 1000"),
+                                         ("tenant=a%2Fb", "a name"), ("state=done&state=done", "one value"), ("job=1", "and no other")])
+def test_a_filter_that_would_find_nothing_for_a_slip_is_refused(daemon, query, text):
+    answer = admin(daemon, "GET", f"jobs?{query}")
+    assert answer.status == 400 and text in answer.json["detail"], answer
