@@ -22,6 +22,7 @@ int hc_cmd_policy(int argc, char **argv);
 int hc_cmd_verify(int argc, char **argv);
 int hc_cmd_report(int argc, char **argv);
 int hc_cmd_jobs(int argc, char **argv);
+int hc_cmd_order(int argc, char **argv); /* cancel, hold, release, drain, resume: argv[0] */
 int hc_cmd_usage(int argc, char **argv);
 int hc_cmd_doctor(int argc, char **argv);
 int hc_cmd_clean(int argc, char **argv);

@@ -1,4 +1,4 @@
-/* hotcell jobs, hotcell usage - what a daemon's ledger says. Another program reads it, which this process
+/* hotcell jobs, hotcell usage - what a daemon tells of jobs, or its ledger says. Another program reads it, which this process
  * becomes: then "hotcell run" needs no database to start. */
 #include "cli/cli.h"
 

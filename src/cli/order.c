@@ -1,0 +1,186 @@
+/* hotcell cancel, hold, release, drain, resume - what is asked of a daemon about jobs, tenants and itself.
+ * All but the end of one's own jobs is for administrators. */
+#include "cli/cli.h"
+
+#include "base/buf.h"
+#include "client/ask.h"
+#include "spec/names.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+struct order {
+    const char *name, *arguments, *help;
+    const char *path;     /* an administrator's; "%s" stands for what is named */
+    const char *own_path; /* of who is none; NULL: only administrators */
+    bool many;            /* names any number of things, and at least one; else as `named` says */
+    bool named;
+};
+
+static const struct order orders[] = {
+    {"cancel", "ID...",
+     "End jobs and sessions, those that wait as well: one's own, or as an administrator anybody's.",
+     "/v1/admin/jobs/%s/cancel", "/v1/jobs/%s/cancel", true, true},
+    {"hold", "TENANT", "Let a tenant's jobs wait, and no session of it begin; what runs goes on.",
+     "/v1/admin/tenants/%s/hold", NULL, false, true},
+    {"release", "TENANT", "Let the jobs of a tenant that is held run again.", "/v1/admin/tenants/%s/release",
+     NULL, false, true},
+    {"drain", "", "Have hotcelld take no new jobs and sessions; those that it has accepted still run.",
+     "/v1/admin/drain", NULL, false, false},
+    {"resume", "", "Have hotcelld take jobs again.", "/v1/admin/resume", NULL, false, false},
+};
+
+struct asked {
+    const struct order *order;
+    const char *reason, *socket;
+    bool admin, json;
+};
+
+static void print_help(const struct order *o)
+{
+    (void)printf("usage: hotcell %s [OPTION]... %s\n%s\n\n", o->name, o->arguments, o->help);
+    if (o->own_path)
+        (void)puts("      --admin          as an administrator, which root is without saying so");
+    (void)puts(
+        "      --reason TEXT    one line for the daemon's log, and for the manifest of what is ended (for\n"
+        "                       administrators)\n"
+        "      --socket SOCKET  of the daemon, as HOTCELL_SOCKET says it\n"
+        "      --json           print what the daemon answers, a line of JSON each");
+}
+
+/* -1: go on; else the exit status. */
+static int parse(struct asked *a, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"admin", no_argument, NULL, 'a'},        {"reason", required_argument, NULL, 'r'},
+        {"socket", required_argument, NULL, 's'}, {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+    };
+    const struct order *o = a->order;
+    opterr = 0;
+    for (int opt; (opt = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+        if (opt == 'h') {
+            print_help(o);
+            return HC_EXIT_OK;
+        }
+        if (opt == '?' || opt == ':')
+            return hc_usage(o->name, opt == '?' ? "there is no option '%.80s'" : "%.80s: expected a value",
+                            argv[optind - 1]);
+        a->admin |= opt == 'a';
+        a->json |= opt == 'j';
+        a->reason = opt == 'r' ? optarg : a->reason;
+        a->socket = opt == 's' ? optarg : a->socket;
+    }
+    int left = argc - optind;
+    if (o->named ? left < 1 || (left > 1 && !o->many) : left > 0)
+        return hc_usage(o->name, o->named ? "expected %s" : "expected no arguments%s",
+                        o->named ? o->arguments : "");
+    return -1;
+}
+
+static const char *text_of(const cJSON *row, const char *name)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, name));
+    return text ? text : "-";
+}
+
+static long long number_of(const cJSON *row, const char *name)
+{
+    const cJSON *number = cJSON_GetObjectItemCaseSensitive(row, name);
+    return cJSON_IsNumber(number) ? (long long)number->valuedouble : 0;
+}
+
+static bool is_true(const cJSON *row, const char *name)
+{
+    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(row, name));
+}
+
+/* What has come of it: of a job or session, a tenant, or the daemon. */
+static void print_answer(const cJSON *row)
+{
+    const cJSON *session = cJSON_GetObjectItemCaseSensitive(row, "session_id");
+    if (session || cJSON_GetObjectItemCaseSensitive(row, "job_id"))
+        (void)printf("%s: %s\n", text_of(row, session ? "session_id" : "job_id"),
+                     strcmp(text_of(row, "state"), "running") == 0 ? "is being ended"
+                                                                   : text_of(row, "state"));
+    else if (cJSON_GetObjectItemCaseSensitive(row, "tenant"))
+        (void)printf("%s: %s, %lld jobs run, %lld wait, %lld sessions\n", text_of(row, "tenant"),
+                     is_true(row, "held") ? "held" : "not held", number_of(row, "running"),
+                     number_of(row, "queued"), number_of(row, "sessions"));
+    else
+        (void)printf("hotcelld %s: %lld jobs run, %lld wait, %lld sessions\n",
+                     is_true(row, "draining") ? "takes no new jobs" : "takes jobs", number_of(row, "running"),
+                     number_of(row, "queued"), number_of(row, "sessions"));
+}
+
+static int print(const struct hc_json *answer, bool json, struct hc_error *err)
+{
+    char *text = json ? cJSON_PrintUnformatted(answer->root) : NULL;
+    if (json && !text)
+        return hc_fail(err, 0, "out of memory");
+    if (text)
+        (void)puts(text);
+    else
+        print_answer(answer->root);
+    cJSON_free(text);
+    return 0;
+}
+
+static int print_body(const struct asked *a, bool admin, struct hc_buf *body, struct hc_error *err)
+{
+    if (!a->reason)
+        return 0;
+    if (!admin)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "--reason is for administrators: see --admin");
+    (void)hc_buf_str(body, "{\"reason\": ");
+    hc_json_quote(body, a->reason, strlen(a->reason));
+    return hc_buf_str(body, "}") < 0 ? hc_fail(err, 0, "out of memory") : 0;
+}
+
+/* One thing, or with `name` NULL the daemon. */
+static int ask(const struct asked *a, const struct hc_place *place, const char *name, struct hc_error *err)
+{
+    hc_autobuf path = {0};
+    hc_autobuf body = {0};
+    struct hc_json answer;
+    const bool admin = a->admin || !a->order->own_path || hc_ask_is_root(place);
+    const char *form = admin ? a->order->path : a->order->own_path;
+    const char *gap = strstr(form, "%s");
+    if (name && !hc_is_id(name, 64))
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "'%.80s': expected letters, digits, '.', '_' or '-'", name);
+    (void)hc_buf_add(&path, form, gap ? (size_t)(gap - form) : strlen(form));
+    if (gap)
+        (void)hc_buf_fmt(&path, "%s%s", name, gap + 2);
+    if (path.failed)
+        return hc_fail(err, 0, "out of memory");
+    if (print_body(a, admin, &body, err) < 0 || hc_ask(place, "POST", path.data, body.data, &answer, err) < 0)
+        return name ? hc_ctx(err, "%s", name) : -1;
+    int rc = print(&answer, a->json, err);
+    hc_json_finish(&answer);
+    return rc;
+}
+
+/* All are tried; the status is that of the last that failed. */
+static int serve(const struct asked *a, char **names, int count)
+{
+    struct hc_place place;
+    struct hc_error err = {0};
+    int status = HC_EXIT_OK;
+    if (hc_ask_find(&place, a->socket, &err) < 0)
+        return hc_report(&err);
+    for (int i = 0; i < count || (i == 0 && !a->order->named); i++)
+        if (ask(a, &place, a->order->named ? names[i] : NULL, &err) < 0)
+            status = hc_report(&err);
+    return status;
+}
+
+int hc_cmd_order(int argc, char **argv)
+{
+    struct asked a = {0};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        if (strcmp(orders[i].name, argv[0]) == 0)
+            a.order = &orders[i];
+    int status = parse(&a, argc, argv);
+    return status >= 0 ? status : serve(&a, argv + optind, argc - optind);
+}
