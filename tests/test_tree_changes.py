@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import cells
+import daemons
 import pytest
 from trees import MINOR, Store, unshare, write_recipe
 
@@ -252,3 +253,89 @@ def test_verify_by_who_may_not_write(own):
     assert own.start("run", "--tree-check", "stamps", "program.py").returncode == 0
     content(own.root)
     refused(own.start("run", "--tree-check", "stamps", "program.py"), THIS, "has other content")
+
+
+# ---- hotcelld ----
+
+JOB = {"code": "print(6 * 7)"}
+
+
+def started(copy, **config):
+    return daemons.Daemon(copy.user, env=copy.env, config={"workers": 1, **config})
+
+
+@pytest.mark.parametrize("change", [content, added, removed], ids=lambda change: change.__name__)
+def test_the_daemon_does_not_start_with_a_changed_tree(copy, change):
+    said = change(copy.root)
+    here = cells.new_directory(copy.user)
+    command = [daemons.HOTCELLD, "--socket", here / "socket", "--state", here / "state"]
+    process = daemons.start(command, copy.user, here, copy.env)
+    stderr = process.communicate(timeout=cells.PATIENCE)[1].decode()
+    assert process.returncode == 69 and len([line for line in stderr.splitlines() if "was changed" in line]) == 1, stderr
+    for word in ("tree 'base' was changed", f"/{said[0]} ", said[1], "hotcell tree verify base"):
+        assert word in stderr
+
+
+@pytest.mark.parametrize("change", [content, added], ids=lambda change: change.__name__)
+def test_the_daemon_runs_nothing_in_a_tree_that_is_changed_while_it_runs(copy, change):
+    whole = copy.path.parent / "whole"
+    shutil.copytree(copy.root, whole, symlinks=True)
+    with started(copy, trees={"check": "1s"}) as d:
+        assert [d.post(JOB).json["status"] for _ in range(3)] == ["ok"] * 3
+        cells.wait_until("a warm interpreter", d.zygotes)
+        path, what = change(copy.root)
+        d.wait_for_line("tree 'base' was changed")
+        assert path in d.log and what in d.log
+        answer = d.post(JOB)
+        assert answer.status == 503 and path in answer.json["detail"] and what in answer.json["detail"], answer
+        cells.wait_until("its warm interpreter ends", lambda: not d.zygotes())
+        health = d.get("/healthz")
+        assert (health.status, health.json["changed_trees"]) == (200, ["base"])
+        # What it was is put back: its content is right, and its stamps are not until somebody hashes it.
+        (copy.root / path).unlink()
+        if (whole / path).exists():
+            shutil.copy2(whole / path, copy.root / path)
+        assert copy.tree("verify", "base").returncode == 0
+        d.wait_for_line("is as it was again")
+        assert d.post(JOB).json["status"] == "ok" and "changed_trees" not in d.get("/healthz").json
+
+
+def test_sessions_of_the_daemon_are_refused_as_jobs_are(own):
+    with started(own, trees={"check": "1s"}) as d:
+        content(own.root)
+        d.wait_for_line("tree 'base' was changed")
+        answer = d.request("POST", "/v1/sessions", json.dumps({"tree": "base"}), {"Content-Type": "application/json"})
+        assert answer.status == 503 and "was changed" in answer.json["detail"], answer
+
+
+def test_a_warm_job_says_what_its_interpreter_was_checked_by(own):
+    with started(own) as d:
+        checked = [d.post(JOB).json["tree"]["checked"] for _ in range(3)]
+        cells.wait_until("a warm interpreter", d.zygotes)
+        cells.wait_until("a warm job", lambda: d.post(JOB).json["tree"]["checked"] == "stamps")
+        assert checked[0] == "quick"
+
+
+def test_a_tree_that_is_removed_is_changed_no_more(own):
+    with started(own, trees={"check": "1s"}) as d:
+        content(own.root)
+        d.wait_for_line("tree 'base' was changed")
+        assert own.tree("remove", "base").returncode == 0
+        cells.wait_until("it is forgotten", lambda: "changed_trees" not in d.get("/healthz").json)
+
+
+def test_the_process_that_looks_is_started_again(own):
+    with started(own, trees={"check": "1s"}) as d:
+        cells.wait_until("it looks", lambda: d.named("trees"))
+        first = d.named("trees")
+        cells.wait_until("it is older than a second", lambda: age(first[0]) > 1.2)
+        os.kill(first[0], 9)
+        d.wait_for_line("it is started again")
+        content(own.root)
+        d.wait_for_line("tree 'base' was changed")
+
+
+def age(pid):
+    ticks = int(Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[19])
+    with open("/proc/uptime", encoding="ascii") as file:
+        return float(file.read().split()[0]) - ticks / os.sysconf("SC_CLK_TCK")

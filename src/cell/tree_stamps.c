@@ -242,7 +242,8 @@ static int map_stamps(struct hc_stamps *s, int fd, size_t size, struct hc_error 
     const struct head *h = head_of(s);
     if (memcmp(h->magic, MAGIC, sizeof h->magic) != 0 || !h->count ||
         h->count > STAMPS_MAX / sizeof(struct record) || h->core > h->count || !h->paths ||
-        h->paths > STAMPS_MAX || size != sizeof *h + h->count * sizeof(struct record) + h->paths ||
+        h->paths > STAMPS_MAX || h->sum[HC_SHA256_HEX - 1] ||
+        size != sizeof *h + h->count * sizeof(struct record) + h->paths ||
         ((const char *)map)[size - 1] != '\0')
         return damaged(s, err);
     s->count = h->count;
@@ -298,6 +299,11 @@ void hc_stamps_finish(struct hc_stamps *s)
 {
     unmap(s);
     hc_buf_finish(&s->index);
+}
+
+const char *hc_stamps_sum(const struct hc_stamps *s)
+{
+    return head_of(s)->sum;
 }
 
 /* ---- checking ---- */

@@ -34,6 +34,9 @@ struct hc_stamps {
 int hc_stamps_open(struct hc_stamps *s, const struct hc_tree *tree, bool whole, struct hc_error *err);
 void hc_stamps_finish(struct hc_stamps *s);
 
+/* A hash of what they say; others have another. */
+const char *hc_stamps_sum(const struct hc_stamps *s);
+
 /* Compare `count` entries from number `first` on. HC_EXIT_UNAVAILABLE, and a sentence that names the tree,
  * the entry, the change and what to do, if one was changed. */
 int hc_stamps_check(struct hc_stamps *s, size_t first, size_t count, struct hc_error *err);

@@ -189,6 +189,13 @@ void hc_warm_refresh(struct hc_warm *w)
     }
 }
 
+void hc_warm_drop(struct hc_warm *w, bool (*is_bad)(void *ctx, const char *tree_id), void *ctx)
+{
+    for (size_t i = 0; i < w->rules.most; i++)
+        if (w->slots[i].zygote && is_bad(ctx, hc_zygote_tree(w->slots[i].zygote)))
+            cool(w, &w->slots[i], &w->counts.zygotes_recycled);
+}
+
 void hc_warm_finish(struct hc_warm *w)
 {
     for (size_t i = 0; i < HC_WARM_MOST; i++)

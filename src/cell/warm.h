@@ -67,6 +67,9 @@ void hc_warm_bury(struct hc_warm_use *use);
 /* Cells that have waited for too long make way for others, interpreters that nobody asks for end. */
 void hc_warm_refresh(struct hc_warm *w);
 
+/* Those whose tree is no longer good end, with their cells. */
+void hc_warm_drop(struct hc_warm *w, bool (*is_bad)(void *ctx, const char *tree_id), void *ctx);
+
 /* All of them end, with their cells. */
 void hc_warm_finish(struct hc_warm *w);
 

@@ -156,6 +156,11 @@ int hc_zygote_weigh(struct hc_zygote *z, int64_t weight, struct hc_error *err)
     return hc_cgroup_weigh(&z->l.parent, weight, err);
 }
 
+const char *hc_zygote_tree(const struct hc_zygote *z)
+{
+    return z->m.tree_sha256;
+}
+
 int hc_zygote_made(const struct hc_zygote *z)
 {
     return z->made;

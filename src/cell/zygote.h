@@ -71,6 +71,9 @@ int hc_zygote_park(struct hc_zygote *z, struct hc_parked *out, struct hc_error *
  */
 int hc_zygote_made(const struct hc_zygote *z);
 
+/* The ID of its tree. */
+const char *hc_zygote_tree(const struct hc_zygote *z);
+
 /* Readable when the zygote has died; borrowed. */
 int hc_zygote_pidfd(const struct hc_zygote *z);
 

@@ -85,6 +85,7 @@ struct hc_config {
     int64_t http_connections;
     int64_t http_tenant_connections; /* of one tenant */
     int64_t http_idle_ms; /* a client that neither sends nor takes anything is cut off after this */
+    int64_t trees_ms;     /* each entry of each tree is looked at once in this time; 0: at the start only */
     int64_t drain_ms;     /* SIGTERM waits this long for running jobs */
 
     struct hc_quota quota;    /* of tenants that say nothing, and of "uid-N" */

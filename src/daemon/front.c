@@ -219,6 +219,7 @@ static int start(struct hc_front *f, const struct hc_front_setup *setup, struct 
     f->config = *setup->config;
     f->owner = geteuid();
     f->alive_every = setup->alive_every;
+    f->trees = setup->trees;
     f->keeper = (struct hc_watch){setup->keeper, keeper_ready};
     f->results_fd = open(HC_RESULTS_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (f->results_fd < 0)

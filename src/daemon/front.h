@@ -9,6 +9,7 @@
 #include "daemon/metrics.h"
 #include "daemon/store.h"
 #include "daemon/task.h"
+#include "daemon/trees.h"
 
 #define HC_FRONT_POLICIES 32
 #define HC_FRONT_REMOVALS 256
@@ -50,6 +51,7 @@ struct hc_front {
     int64_t next_sweep, restored;
     bool ledger_fails; /* what is noted cannot be written: tried again with each tick only */
     int results_fd;    /* HC_RESULTS_DIR */
+    const struct hc_trees *trees;
     char removals[HC_FRONT_REMOVALS][HC_JOB_ID]; /* of whose results no worker could be told yet */
     size_t removal_count;
     uid_t owner;                     /* who started the daemon */
@@ -68,6 +70,7 @@ struct hc_front_setup {
     const char *config_path; /* NULL: none was given */
     struct hc_config *config;
     struct hc_listeners *listeners;
+    const struct hc_trees *trees; /* lent */
     int64_t alive_every;
 };
 

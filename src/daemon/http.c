@@ -517,7 +517,6 @@ static int64_t most_body(const struct hc_exchange *x)
 /* What can be said before the body has come. */
 static void look_at_head(struct hc_exchange *x, const char *method, const char *path, const char *version)
 {
-    const struct hc_config *config = &x->front->config;
     struct hc_tenant *ignored;
     if (!is_sound(x, method, version))
         return;

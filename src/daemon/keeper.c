@@ -1,9 +1,10 @@
-/* Four kinds of processes, each of one thread:
+/* Five kinds of processes, each of one thread:
  *
  *   keeper    this one, the parent of all: rights, signals, the service manager, births and deaths
  *   front     HTTP, tenants, queue: no rights (front.c)
  *   workers   one job at a time: cells are their children (worker.c)
  *   sessions  one each, for as long as it lives: a worker that does nothing else
+ *   trees     looks in turn whether the trees are what they were (trees.c)
  *   settler   the ledger's waits for the disk that need not be the front's: no rights (settler.c)
  *
  * Each dies with the keeper (PR_SET_PDEATHSIG), and a cell dies with its worker. Front and workers have a
@@ -19,6 +20,7 @@
 #include "daemon/reload.h"
 #include "daemon/rights.h"
 #include "daemon/settler.h"
+#include "daemon/trees.h"
 #include "cell/warm.h"
 #include "daemon/worker.h"
 
@@ -45,7 +47,8 @@ struct keeper {
     struct hc_config *config;
     const char *config_path; /* absolute; NULL: the usual place */
     struct hc_listeners listeners;
-    pid_t front, settler;          /* 0: there is none */
+    struct hc_trees trees;
+    pid_t front, settler, looker;  /* 0: there is none */
     pid_t workers[HC_MAX_WORKERS]; /* 0: it has died, and the next has to wait a moment */
     int64_t worker_started[HC_MAX_WORKERS];
     size_t worker_count;
@@ -55,7 +58,7 @@ struct keeper {
     struct hc_cgroup_parent cells; /* where workers put their cells; fd -1: nowhere */
     int64_t next_sweep;
     bool draining, ready, second;
-    int64_t front_started, settler_started, alive_every;
+    int64_t front_started, settler_started, looker_started, alive_every;
 };
 
 /* ---- children ---- */
@@ -74,6 +77,8 @@ static void become_child(const struct keeper *k, const char *name)
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)close(k->signals);
     (void)close(k->lock);
+    if (k->trees.fd >= 0)
+        (void)close(k->trees.fd);
     if (k->cells.fd >= 0)
         (void)close(k->cells.fd);
 }
@@ -111,7 +116,8 @@ static int start_process(struct keeper *k, pid_t *pids, size_t i, const struct h
         (void)close(ends[0]);
         hc_close_fd(&k->channel);
         hc_listeners_close(&k->listeners, false);
-        hc_worker_main(ends[1], pids == k->workers ? i : HC_MAX_WORKERS + i, rules, k->config->sign);
+        hc_worker_main(ends[1], pids == k->workers ? i : HC_MAX_WORKERS + i, rules, k->config->sign,
+                       &k->trees);
     }
     (void)close(ends[1]);
     pids[i] = pid;
@@ -164,6 +170,7 @@ static int start_front(struct keeper *k, struct hc_error *err)
             .worker_count = k->worker_count,
             .config = k->config,
             .listeners = &k->listeners,
+            .trees = &k->trees,
             .alive_every = k->alive_every,
         });
     }
@@ -206,6 +213,32 @@ static void start_settler(struct keeper *k)
     hc_close_fd(&k->channel);
     hc_listeners_close(&k->listeners, false);
     hc_settler_main();
+}
+
+/* The one that can write on the board. */
+static void start_looker(struct keeper *k)
+{
+    struct hc_error err;
+    pid_t parent = getpid();
+    if (k->looker || !k->config->trees_ms)
+        return;
+    k->looker_started = hc_mono_ms();
+    k->looker = fork();
+    if (k->looker < 0) {
+        k->looker = 0;
+        (void)hc_fail(&err, errno, "start the process that looks at trees");
+        hc_warn("%s; a tree that is changed from now on is run in", err.text);
+        return;
+    }
+    if (k->looker)
+        return;
+    struct hc_trees trees = {.fd = hc_take(&k->trees.fd)};
+    become_child(k, "hotcelld-trees");
+    if (getppid() != parent)
+        _exit(HC_EXIT_INTERNAL);
+    hc_close_fd(&k->channel);
+    hc_listeners_close(&k->listeners, false);
+    hc_trees_main(&trees, k->config->trees_ms);
 }
 
 static void kill_child(pid_t *pid)
@@ -307,6 +340,20 @@ static void settler_died(struct keeper *k, int status)
         start_settler(k);
 }
 
+static void looker_died(struct keeper *k, int status)
+{
+    bool later = hc_mono_ms() - k->looker_started < PAUSE_MS;
+    k->looker = 0;
+    if (k->draining)
+        return;
+    hc_warn("the process that looks at trees has ended (%s %d); %s",
+            WIFSIGNALED(status) ? "signal" : "status",
+            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+            later ? "a tree that is changed from now on is run in" : "it is started again");
+    if (!later)
+        start_looker(k);
+}
+
 /* The front sees it by itself. */
 static void session_died(struct keeper *k, size_t i)
 {
@@ -325,6 +372,8 @@ static int reap(struct keeper *k, struct hc_error *err)
         }
         if (pid == k->settler)
             settler_died(k, status);
+        if (pid == k->looker)
+            looker_died(k, status);
         for (size_t i = 0; i < k->worker_count; i++)
             if (pid == k->workers[i])
                 worker_died(k, i, status);
@@ -401,6 +450,7 @@ static void on_front(struct keeper *k)
         k->ready = true;
         hc_notify("READY=1");
         start_settler(k);
+        start_looker(k);
     } else if (m.kind == HC_SAY_ALIVE) {
         hc_notify("WATCHDOG=1");
     } else if (m.kind == HC_SAY_SESSION) {
@@ -530,7 +580,7 @@ static void settle_in_cgroup(struct keeper *k)
 
 static int begin(struct keeper *k, struct hc_error *err)
 {
-    if (take_signals(k, err) < 0 || enter_state(k, err) < 0)
+    if (take_signals(k, err) < 0 || enter_state(k, err) < 0 || hc_trees_open(&k->trees, err) < 0)
         return -1;
     if (hc_listeners_open(&k->listeners, k->config, err) < 0)
         return -1;
@@ -542,8 +592,13 @@ static int begin(struct keeper *k, struct hc_error *err)
 
 int hc_keeper_main(struct hc_config *c, const char *path)
 {
-    struct keeper k = {
-        .config = c, .config_path = path, .channel = -1, .signals = -1, .lock = -1, .cells = {.fd = -1}};
+    struct keeper k = {.config = c,
+                       .config_path = path,
+                       .channel = -1,
+                       .signals = -1,
+                       .lock = -1,
+                       .cells = {.fd = -1},
+                       .trees = {.fd = -1}};
     struct hc_error err = {0};
     int rc = begin(&k, &err);
     if (rc == 0)
@@ -551,9 +606,11 @@ int hc_keeper_main(struct hc_config *c, const char *path)
     kill_child(&k.front);
     kill_workers(&k);
     kill_child(&k.settler);
+    kill_child(&k.looker);
     if (k.ready)
         settle_last(&k);
     hc_listeners_close(&k.listeners, true);
     hc_cgroup_parent_finish(&k.cells);
+    hc_trees_finish(&k.trees);
     return rc < 0 ? hc_report(&err) : HC_EXIT_OK;
 }

@@ -92,6 +92,22 @@ int hc_get_openapi(struct hc_exchange *x, struct hc_tenant *t)
     return hc_reply_json(x, 200, &out);
 }
 
+/* Trees in which nothing is run, as their names are plain words. */
+static void put_changed_trees(const struct hc_trees *trees, struct hc_buf *out)
+{
+    const char *before = ", \"changed_trees\": [";
+    bool any = false;
+    for (size_t i = 0; i < HC_TREES_MOST; i++) {
+        const struct hc_tree_row *row = &trees->board->rows[i];
+        if (!row->changed)
+            continue;
+        (void)hc_buf_fmt(out, "%s\"%s\"", any ? ", " : before, *row->name ? row->name : row->id);
+        any = true;
+    }
+    if (any)
+        (void)hc_buf_str(out, "]");
+}
+
 int hc_get_health(struct hc_exchange *x, struct hc_tenant *t)
 {
     hc_autobuf out = {0};
@@ -104,7 +120,9 @@ int hc_get_health(struct hc_exchange *x, struct hc_tenant *t)
                       : !able                  ? "no workers"
                       : f->ledger_fails        ? "no ledger"
                                                : NULL;
-    (void)hc_buf_fmt(&out, "{\"status\": \"%s\", \"version\": \"" HC_VERSION "\"}\n", ill ? ill : "ok");
+    (void)hc_buf_fmt(&out, "{\"status\": \"%s\", \"version\": \"" HC_VERSION "\"", ill ? ill : "ok");
+    put_changed_trees(f->trees, &out);
+    (void)hc_buf_str(&out, "}\n");
     return hc_reply_json(x, ill ? 503 : 200, &out);
 }
 

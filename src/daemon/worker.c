@@ -12,6 +12,7 @@
 #include "cell/warm.h"
 #include "daemon/channel.h"
 #include "daemon/config.h"
+#include "daemon/trees.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -230,6 +231,8 @@ struct worker {
     struct hc_warm warm;
     struct hc_warm_counts told; /* to the front */
     struct hc_buf key;          /* empty: nothing is signed */
+    const struct hc_trees *trees;
+    uint32_t trees_news; /* of theirs, what has been heeded */
 };
 
 static int say_idle(struct worker *me, struct hc_error *err)
@@ -237,6 +240,29 @@ static int say_idle(struct worker *me, struct hc_error *err)
     const struct hc_message m = {.kind = HC_SAY_IDLE, .warm = me->warm.counts};
     me->told = me->warm.counts;
     return hc_channel_send(me->channel, &m, NULL, 0, err);
+}
+
+static bool is_changed(void *ctx, const char *tree_id)
+{
+    return hc_trees_find_changed(ctx, tree_id) != NULL;
+}
+
+/* What was loaded from a tree that has changed since goes. */
+static void heed_trees(struct worker *me)
+{
+    uint32_t news = me->trees->board->news;
+    if (news != me->trees_news)
+        hc_warm_drop(&me->warm, is_changed, (void *)(uintptr_t)me->trees);
+    me->trees_news = news;
+}
+
+/* All that is needed before there is a cell. */
+static int take_up(struct worker *me, struct work *w, struct hc_error *err)
+{
+    return read_body(w, err) < 0 || load_policy(&me->known, w, err) < 0 ||
+                   hc_trees_check(me->trees, w->known->policy.tree, err) < 0 || stage_inputs(w, err) < 0
+               ? -1
+               : 0;
 }
 
 static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_FDS], size_t count,
@@ -252,8 +278,8 @@ static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_
     struct hc_message answer = {.kind = HC_SAY_FAILED};
     hc_autofd manifest = -1;
     memcpy(answer.job_id, said->job_id, sizeof answer.job_id);
-    if (read_body(&w, &answer.error) == 0 && load_policy(&me->known, &w, &answer.error) == 0 &&
-        stage_inputs(&w, &answer.error) == 0)
+    heed_trees(me);
+    if (take_up(me, &w, &answer.error) == 0)
         manifest = run_job(&w, &answer.outcome, &answer.error);
     unstage(&w);
     for (size_t i = 0; i < count; i++)
@@ -286,8 +312,7 @@ static int serve_session(struct worker *me, struct hc_message *said, int fds[HC_
                            .share = {said->tenant, said->weight},
                            .shared = true};
     memcpy(answer.job_id, said->job_id, sizeof answer.job_id);
-    if (read_body(&w, &answer.error) == 0 && load_policy(&me->known, &w, &answer.error) == 0 &&
-        stage_inputs(&w, &answer.error) == 0) {
+    if (take_up(me, &w, &answer.error) == 0) {
         talk.policy = &w.known->policy;
         talk.ceiling = &w.known->ceiling;
         if (hc_session_talk(&talk, &answer.error) >= 0)
@@ -331,6 +356,7 @@ static int next_message(struct worker *me, struct hc_message *said, int fds[HC_R
 {
     struct pollfd on = {.fd = me->channel, .events = POLLIN};
     while (me->warm.rules.most && poll(&on, 1, (int)MIN(REFRESH_MS, me->warm.rules.idle_ms)) == 0) {
+        heed_trees(me);
         hc_warm_refresh(&me->warm);
         if (memcmp(&me->told, &me->warm.counts, sizeof me->told) != 0 && say_idle(me, err) < 0)
             return -1;
@@ -346,7 +372,8 @@ static int make_stage(const char *dir, struct hc_error *err)
     return mkdir(dir, 0700) < 0 ? hc_fail(err, errno, "make %s", dir) : 0;
 }
 
-void hc_worker_main(int channel, size_t number, const struct hc_warm_rules *rules, const char *key)
+void hc_worker_main(int channel, size_t number, const struct hc_warm_rules *rules, const char *key,
+                    const struct hc_trees *trees)
 {
     static struct hc_message said;
     static struct worker me;
@@ -354,6 +381,7 @@ void hc_worker_main(int channel, size_t number, const struct hc_warm_rules *rule
     int fds[HC_RUN_FDS], rc;
     size_t count;
     me.channel = channel;
+    me.trees = trees;
     (void)snprintf(me.stage, sizeof me.stage, HC_STAGE_DIR "/%zu", number);
     hc_warm_init(&me.warm, rules);
     rc = make_stage(me.stage, &err);

@@ -11,10 +11,13 @@
 #define HC_STAGE_DIR   "inputs" /* WORKER/JOB_ID/: what running jobs read */
 
 struct hc_warm_rules;
+struct hc_trees;
 
 /* Serve until the other side goes, with warm interpreters as these rules say. Of all workers that live no
  * other has the same `number`: what the last one of it had in HC_STAGE_DIR is removed. `key`: the file with
- * the key for manifests; "": they are not signed. Never returns. */
-_Noreturn void hc_worker_main(int channel, size_t number, const struct hc_warm_rules *rules, const char *key);
+ * the key for manifests; "": they are not signed. `trees`, which is lent, says in which ones nothing is run.
+ * Never returns. */
+_Noreturn void hc_worker_main(int channel, size_t number, const struct hc_warm_rules *rules, const char *key,
+                              const struct hc_trees *trees);
 
 #endif

@@ -1,0 +1,235 @@
+#include "daemon/trees.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "cell/tree.h"
+#include "cell/tree_stamps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/param.h>
+
+#define TICK_MS 1000
+
+/* What the process that looks knows of a row beside what is on the board. */
+struct place {
+    size_t next;               /* the entry that is looked at next */
+    char sum[HC_SHA256_HEX];   /* of the stamps by which it was found changed: others deserve another look */
+    bool seen, unstamped_said; /* in this round of the store; once is enough */
+};
+
+struct looker {
+    struct hc_tree_board *board;
+    struct place places[HC_TREES_MOST];
+    int64_t round_ms; /* 0: all at once */
+    struct hc_error first;
+};
+
+static struct looker looker; /* of the keeper; its child goes on where it ended */
+
+/* ---- looking ---- */
+
+static void note_changed(struct looker *l, struct hc_tree_row *row, const char *text)
+{
+    (void)snprintf(row->text, sizeof row->text, "%s", text);
+    row->changed = true;
+    l->board->changed++;
+    l->board->news++;
+    if (l->round_ms) /* at the start it is what the daemon ends with */
+        hc_warn("%s; until then no job is run in it", text);
+}
+
+static void note_right(struct looker *l, struct hc_tree_row *row, const char *how)
+{
+    row->changed = false;
+    l->board->changed--;
+    l->board->news++;
+    hc_info("tree '%s' %s: jobs are run in it", *row->name ? row->name : row->id, how);
+}
+
+/* An own one for each name: whoever is told of a change knows the tree by it. */
+static struct hc_tree_row *find_row(struct looker *l, const char *name, const char *id)
+{
+    struct hc_tree_row *unused = NULL;
+    for (size_t i = 0; i < HC_TREES_MOST; i++) {
+        struct hc_tree_row *row = &l->board->rows[i];
+        if (!row->id[0])
+            unused = unused ? unused : row;
+        else if (strcmp(row->id, id) == 0 && strcmp(row->name, name) == 0)
+            return row;
+    }
+    if (!unused)
+        return NULL;
+    (void)snprintf(unused->name, sizeof unused->name, "%s", name);
+    (void)snprintf(unused->id, sizeof unused->id, "%s", id);
+    l->places[unused - l->board->rows] = (struct place){0};
+    return unused;
+}
+
+/* A part of it, or all if that is worth it. */
+static int look_at_part(struct looker *l, struct hc_tree_row *row, struct hc_stamps *s, struct hc_error *err)
+{
+    struct place *p = &l->places[row - l->board->rows];
+    if (row->changed && strcmp(p->sum, hc_stamps_sum(s)) == 0)
+        return 0;
+    bool all = !l->round_ms || row->changed;
+    size_t first = all || p->next >= s->count ? 0 : p->next;
+    size_t count = all ? s->count : s->count * TICK_MS / (size_t)l->round_ms + 1;
+    p->next = first + count;
+    (void)snprintf(p->sum, sizeof p->sum, "%s", hc_stamps_sum(s));
+    return hc_stamps_check(s, first, count, err) < 0 ? -1 : 1;
+}
+
+static int look(struct looker *l, struct hc_tree_row *row, const struct hc_tree *tree, struct hc_error *err)
+{
+    struct hc_stamps s;
+    struct place *p = &l->places[row - l->board->rows];
+    int rc = hc_stamps_open(&s, tree, !p->next || row->changed, err);
+    if (rc == 0 && s.map)
+        rc = look_at_part(l, row, &s, err);
+    else if (rc == 0 && !p->unstamped_said) {
+        p->unstamped_said = true;
+        hc_warn("tree '%s': nobody can tell whether it is changed: %s: 'hotcell tree verify %s' makes some",
+                tree->name, s.why, tree->name);
+    }
+    hc_stamps_finish(&s);
+    return rc;
+}
+
+static void visit(void *ctx, const char *name, const char *id, const char *path)
+{
+    struct looker *l = ctx;
+    struct hc_tree tree;
+    struct hc_error err;
+    struct hc_tree_row *row = find_row(l, name, id);
+    if (!row || hc_tree_open(&tree, path, &err) < 0) /* of another Python, or removed at this moment */
+        return;
+    l->places[row - l->board->rows].seen = true;
+    (void)snprintf(tree.name, sizeof tree.name, "%s", *name ? name : id);
+    int rc = look(l, row, &tree, &err);
+    if (rc < 0 && err.exit == HC_EXIT_UNAVAILABLE && !row->changed)
+        note_changed(l, row, err.text);
+    if (rc > 0 && row->changed)
+        note_right(l, row, "is as it was again");
+    if (rc < 0 && !*l->first.text)
+        l->first = err;
+    hc_tree_finish(&tree);
+}
+
+/* Names that are gone make room for others. */
+static void forget_unseen(struct looker *l)
+{
+    for (size_t i = 0; i < HC_TREES_MOST; i++) {
+        struct hc_tree_row *row = &l->board->rows[i];
+        if (row->id[0] && !l->places[i].seen) {
+            if (row->changed)
+                note_right(l, row, "has been removed");
+            row->id[0] = '\0';
+        }
+        l->places[i].seen = false;
+    }
+}
+
+static int look_around(struct looker *l, struct hc_error *err)
+{
+    if (hc_tree_each(visit, l, err) < 0)
+        return -1;
+    forget_unseen(l);
+    return 0;
+}
+
+static struct hc_tree_board *map_board(int fd, int protection, struct hc_error *err)
+{
+    void *map = mmap(NULL, sizeof(struct hc_tree_board), protection, MAP_SHARED, fd, 0);
+    return map == MAP_FAILED ? (void)hc_fail(err, errno, "map the board of trees"), NULL : map;
+}
+
+void hc_trees_main(struct hc_trees *t, int64_t round_ms)
+{
+    struct looker *l = &looker;
+    struct hc_error err = {0};
+    l->round_ms = MAX(round_ms, TICK_MS);
+    l->board = map_board(t->fd, PROT_READ | PROT_WRITE, &err);
+    if (!l->board)
+        hc_warn("%s", err.text);
+    while (l->board) {
+        (void)poll(NULL, 0, TICK_MS);
+        if (look_around(l, &err) < 0)
+            hc_warn("look at the trees: %s", err.text);
+    }
+    exit(EXIT_FAILURE);
+}
+
+/* ---- the board ---- */
+
+/* A mapping of a descriptor that cannot write can never become one that can. */
+static int map_for_reading(struct hc_trees *t, struct hc_error *err)
+{
+    char path[40];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", t->fd);
+    hc_autofd fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return hc_fail(err, errno, "open the board of trees");
+    t->board = map_board(fd, PROT_READ, err);
+    return t->board ? 0 : -1;
+}
+
+static int look_at_all(const struct hc_trees *t, struct hc_error *err)
+{
+    struct looker *l = &looker;
+    l->board = map_board(t->fd, PROT_READ | PROT_WRITE, err);
+    if (!l->board)
+        return -1;
+    int rc = look_around(l, err);
+    (void)munmap(l->board, sizeof *l->board);
+    l->board = NULL;
+    if (rc == 0 && *l->first.text) {
+        *err = l->first;
+        rc = -1;
+    }
+    return rc;
+}
+
+int hc_trees_open(struct hc_trees *t, struct hc_error *err)
+{
+    t->fd = memfd_create("hotcelld-trees", MFD_CLOEXEC);
+    if (t->fd < 0 || ftruncate(t->fd, sizeof(struct hc_tree_board)) < 0)
+        return hc_fail(err, errno, "make the board of trees");
+    return map_for_reading(t, err) < 0 ? -1 : look_at_all(t, err);
+}
+
+void hc_trees_read_only(struct hc_trees *t)
+{
+    hc_close_fd(&t->fd);
+}
+
+void hc_trees_finish(struct hc_trees *t)
+{
+    if (t->board)
+        (void)munmap((void *)(uintptr_t)t->board, sizeof *t->board);
+    t->board = NULL;
+    hc_close_fd(&t->fd);
+}
+
+const struct hc_tree_row *hc_trees_find_changed(const struct hc_trees *t, const char *id)
+{
+    for (size_t i = 0; t->board->changed && i < HC_TREES_MOST; i++)
+        if (t->board->rows[i].changed && strcmp(t->board->rows[i].id, id) == 0)
+            return &t->board->rows[i];
+    return NULL;
+}
+
+int hc_trees_check(const struct hc_trees *t, const char *name, struct hc_error *err)
+{
+    struct hc_tree tree;
+    struct hc_error ignored;
+    if (!t->board->changed || hc_tree_open(&tree, name, &ignored) < 0) /* whoever builds the cell says why */
+        return 0;
+    const struct hc_tree_row *row = hc_trees_find_changed(t, tree.id);
+    hc_tree_finish(&tree);
+    return row ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "%s", row->text) : 0;
+}
