@@ -11,6 +11,7 @@ import re
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -170,7 +171,7 @@ def test_mounts_have_the_flags_that_are_promised(user, mode):
     assert flags == {"/": read_only, **({"/proc": read_only} if cells.is_warm() and mode == "capped" else {}), "/output": writable, "/tmp": writable,
                      "/input": read_only | {"noexec", "nosymfollow"},
                      **({} if cells.is_warm() and mode == "capped" else {"/input/name.txt": read_only | {"noexec"}}),  # a copy
-                     **{f"/dev/{name}": device for name in DEVICES}}
+                     **({"/dev": device} if user.is_root else {f"/dev/{name}": device for name in DEVICES})}
     assert ("idmapped" in mounts["/output"][0]) == (user.is_root and mode == "bind")
     assert not any(mount[1] for mount in mounts.values()), "something propagates"
     assert mounts["/tmp"][2] == "tmpfs"
@@ -196,6 +197,33 @@ report(nodes={name: [stat.S_ISCHR(st.st_mode), os.major(st.st_rdev), os.minor(st
     assert facts["zero"] == (None if seen_by_all else "EACCES")
     assert facts["made"] == ["EPERM"] * 4
     assert None not in (facts["chmod"], facts["unlink"])
+
+
+DEVICE_INODES = """
+paths = [f"/dev/{name}" for name in os.listdir("/dev")]
+report(inodes=[[st.st_dev, st.st_ino] for st in map(os.stat, [0, *paths])], works=open("/dev/urandom", "rb").read(1) != b"",
+       times=sorted({(st.st_atime, st.st_mtime) for st in map(os.stat, paths)}), changed=min(os.stat(path).st_ctime for path in paths))
+"""
+
+
+def test_devices_are_nobody_elses_and_say_nothing_of_the_host(user):
+    """Those of the host say when it was booted. As an ordinary user there is no making of others: hotcell-security(7)."""
+    hosts = {(st.st_dev, st.st_ino) for st in (os.stat(f"/dev/{name}") for name in DEVICES)}
+    before = time.time()
+    facts = probe(DEVICE_INODES, user=user)
+    found = set(map(tuple, facts["inodes"]))
+    if not user.is_root:
+        assert found == hosts
+        return
+    assert len(found) == len(DEVICES) and not found & hosts and facts["times"] == [[0, 0]]
+    assert facts["changed"] > before - 1 or cells.is_warm()  # whose zygote was there before
+
+
+def test_a_launcher_that_may_make_no_devices_lends_the_hosts():
+    cells.need_root()
+    facts = probe(DEVICE_INODES, wrapper=("setpriv", "--bounding-set=-mknod"))
+    assert facts["works"] and set(map(tuple, facts["inodes"])) == {
+        (st.st_dev, st.st_ino) for st in (os.stat(f"/dev/{name}") for name in DEVICES)}
 
 
 def test_output_takes_files_but_no_links_pipes_or_programs(user):

@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "cell/filter.h"
+#include "inside/devices.h"
 #include "inside/kernel.h"
 #include "cell/state.h"
 #include "cell/tree_check.h"
@@ -155,14 +156,15 @@ int hc_launch_prepare_output(struct hc_launch *l, struct hc_error *err)
                        err);
 }
 
-/* As root, mounts are cloned here, where the rights are; see struct hc_source. */
+/* As root, mounts are cloned and devices made here, where the rights are; see struct hc_source. */
 static int clone_mounts(struct hc_launch *l, struct hc_error *err)
 {
     struct hc_plan *p = &l->plan;
     if (!have_sys_admin())
         return 0;
     if ((p->tree.mount_fd = hc_source_clone(&p->tree, false, err)) < 0 ||
-        (p->shim.mount_fd = hc_source_clone(&p->shim, false, err)) < 0)
+        (p->shim.mount_fd = hc_source_clone(&p->shim, false, err)) < 0 ||
+        hc_devices_make(&p->devices_fd, err) < 0)
         return -1;
     for (size_t i = 0; i < p->input_count; i++) {
         struct hc_source *s = &p->inputs[i];

@@ -194,6 +194,7 @@ void hc_launch_init(struct hc_launch *l, struct hc_run *r, struct hc_manifest *m
     struct hc_plan *p = &l->plan;
     p->policy = r->policy;
     p->tree = p->shim = p->output = (struct hc_source){.fd = -1, .mount_fd = -1};
+    p->devices_fd = -1;
     p->sync_fd = p->stdout_fd = p->stderr_fd = p->handover_fd = p->status_fd = -1;
 }
 
@@ -218,6 +219,7 @@ void hc_launch_finish(struct hc_launch *l)
     source_finish(&l->plan.tree);
     source_finish(&l->plan.shim);
     source_finish(&l->plan.output);
+    hc_close_fd(&l->plan.devices_fd);
     for (size_t i = 0; i < l->plan.input_count; i++)
         source_finish(&l->plan.inputs[i]);
     hc_launch_close_childs_ends(l);

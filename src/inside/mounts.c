@@ -1,6 +1,8 @@
 #include "inside/plan.h"
 
 #include "base/fd.h"
+#include "inside/devices.h"
+#include "inside/fs.h"
 #include "inside/kernel.h"
 #include "inside/weak.h"
 
@@ -9,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/sysmacros.h>
 
 #define QUIET (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
@@ -36,36 +37,11 @@ static int take_source(const struct hc_source *s, struct hc_error *err)
     return s->mount_fd >= 0 ? s->mount_fd : hc_source_clone(s, true, err);
 }
 
-struct fs_option {
-    const char *key;
-    int64_t number; /* used if text is NULL */
-    const char *text;
-};
-
-static int make_fs(const char *type, const struct fs_option *opts, uint64_t attr, struct hc_error *err)
-{
-    hc_autofd fs = hc_fsopen(type);
-    if (fs < 0)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "open a new %s", type);
-    for (; opts && opts->key; opts++) {
-        char number[24];
-        (void)snprintf(number, sizeof number, "%lld", (long long)opts->number);
-        const char *value = opts->text ? opts->text : number;
-        if (hc_fsconfig(fs, FSCONFIG_SET_STRING, opts->key, value) < 0)
-            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "set %s=%s for a new %s", opts->key, value,
-                              type);
-    }
-    if (hc_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL) < 0)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "create a new %s", type);
-    int fd = hc_fsmount(fs, (unsigned)hc_weak_mount_attr(attr));
-    return fd >= 0 ? fd : hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "mount a new %s", type);
-}
-
 /* A tmpfs of the guest's with a ceiling on bytes and inodes (its root directory takes one). */
 static int make_tmpfs(const struct hc_plan *plan, int64_t bytes, int64_t files, uint64_t attr,
                       struct hc_error *err)
 {
-    const struct fs_option opts[] = {
+    const struct hc_fs_option opts[] = {
         {"size", bytes, NULL},
         {"nr_inodes", files + 1, NULL},
         {"mode", 0, "0700"},
@@ -73,14 +49,7 @@ static int make_tmpfs(const struct hc_plan *plan, int64_t bytes, int64_t files, 
         {"gid", hc_guest_gid(plan), NULL},
         {NULL, 0, NULL},
     };
-    return make_fs("tmpfs", opts, attr, err);
-}
-
-static int attach(int mount_fd, int root, const char *where, struct hc_error *err)
-{
-    if (hc_move_mount(mount_fd, root, where) < 0)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "attach /%s", where);
-    return 0;
+    return hc_fs_make("tmpfs", opts, attr, err);
 }
 
 /* Of the host, with all that is mounted in it: a new one is to be had only of a pid namespace of one's own.
@@ -109,12 +78,12 @@ static int make_proc(const struct hc_plan *plan, struct hc_error *err)
 {
     /* subset=pid: nothing of the machine, only processes; without it, a host that hides parts of its own
      * /proc would make the kernel refuse this mount. Not read-only: a zygote's copies write their id maps. */
-    static const struct fs_option opts[] = {
+    static const struct hc_fs_option opts[] = {
         {"hidepid", 0, "invisible"}, {"subset", 0, "pid"}, {NULL, 0, NULL}};
     if (hc_weak(HC_WEAK_PID_NAMESPACE))
         return clone_proc(err);
-    return make_fs("proc", hc_weak(HC_WEAK_PROC) ? NULL : opts,
-                   QUIET | MOUNT_ATTR_NOEXEC | (plan->zygote ? 0 : MOUNT_ATTR_RDONLY), err);
+    return hc_fs_make("proc", hc_weak(HC_WEAK_PROC) ? NULL : opts,
+                      QUIET | MOUNT_ATTR_NOEXEC | (plan->zygote ? 0 : MOUNT_ATTR_RDONLY), err);
 }
 
 /* Over the zygote's, which its copies have used until here: a directory of the tree with nothing in it. */
@@ -122,34 +91,6 @@ static int make_no_proc(int root, struct hc_error *err)
 {
     int fd = hc_open_tree(root, "input", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
     return fd >= 0 ? fd : hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "clone the tree's /input");
-}
-
-static int attach_devices(int root, struct hc_error *err)
-{
-    static const struct {
-        const char *host, *target;
-        unsigned minor; /* of major 1, memory devices: Documentation/admin-guide/devices.txt */
-    } nodes[] = {{"/dev/null", "dev/null", 3},
-                 {"/dev/zero", "dev/zero", 5},
-                 {"/dev/full", "dev/full", 7},
-                 {"/dev/random", "dev/random", 8},
-                 {"/dev/urandom", "dev/urandom", 9}};
-    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
-        hc_autofd fd = hc_open_tree(AT_FDCWD, nodes[i].host, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-        struct stat st;
-        if (fd < 0 || fstat(fd, &st) < 0)
-            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "clone the mount of %s", nodes[i].host);
-        if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(1, nodes[i].minor))
-            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "%s is not the device that it should be",
-                              nodes[i].host);
-        const uint64_t flags = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
-        struct mount_attr attr = {.attr_set = hc_weak_mount_attr(flags), .propagation = MS_PRIVATE};
-        if (hc_mount_setattr(fd, AT_EMPTY_PATH, &attr) < 0)
-            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "restrict the mount of %s", nodes[i].host);
-        if (attach(fd, root, nodes[i].target, err) < 0)
-            return -1;
-    }
-    return 0;
 }
 
 /* /input is a small tmpfs of empty files, each covered by the file that it stands for. */
@@ -167,11 +108,11 @@ static int attach_inputs(const struct hc_plan *plan, int root, struct hc_error *
         if (fd < 0)
             return hc_fail(err, errno, "make /input/%s", name);
     }
-    if (attach(dir, root, "input", err) < 0)
+    if (hc_fs_attach(dir, root, "input", err) < 0)
         return -1;
     for (size_t i = 0; i < plan->input_count; i++) {
         hc_autofd fd = take_source(&plan->inputs[i], err);
-        if (fd < 0 || attach(fd, root, plan->inputs[i].target, err) < 0)
+        if (fd < 0 || hc_fs_attach(fd, root, plan->inputs[i].target, err) < 0)
             return -1;
     }
     struct mount_attr attr = {.attr_set = hc_weak_mount_attr(MOUNT_ATTR_RDONLY)};
@@ -186,7 +127,7 @@ static int attach_output(const struct hc_plan *plan, int root, struct hc_error *
     const struct hc_limits *l = &plan->policy->limits;
     hc_autofd fd = plan->output.fd >= 0 ? take_source(&plan->output, err)
                                         : make_tmpfs(plan, l->output_bytes, l->output_files, attrs, err);
-    if (fd < 0 || attach(fd, root, "output", err) < 0)
+    if (fd < 0 || hc_fs_attach(fd, root, "output", err) < 0)
         return -1;
     return hc_take(&fd);
 }
@@ -196,7 +137,7 @@ static int attach_tmp(const struct hc_plan *plan, int root, struct hc_error *err
     const uint64_t attrs = QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW;
     hc_autofd fd =
         make_tmpfs(plan, plan->policy->limits.tmp_bytes, plan->policy->limits.tmp_files, attrs, err);
-    if (fd < 0 || attach(fd, root, "tmp", err) < 0)
+    if (fd < 0 || hc_fs_attach(fd, root, "tmp", err) < 0)
         return -1;
     return hc_take(&fd);
 }
@@ -238,8 +179,8 @@ int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct h
     /* Any directory will do to attach it at: pivot_root moves it a few lines below. */
     if (hc_move_mount(root, AT_FDCWD, "/proc") < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "attach the tree");
-    if ((proc >= 0 && attach(proc, root, "proc", err) < 0) || attach_devices(root, err) < 0 ||
-        attach_inputs(plan, root, err) < 0)
+    if ((proc >= 0 && hc_fs_attach(proc, root, "proc", err) < 0) ||
+        hc_devices_attach(plan->devices_fd, root, err) < 0 || attach_inputs(plan, root, err) < 0)
         return -1;
     hc_autofd output = attach_output(plan, root, err);
     if (output < 0)
@@ -261,7 +202,7 @@ static int renew_input(const struct hc_plan *plan, int root, struct hc_error *er
 {
     hc_autofd fd = make_tmpfs(plan, HC_WARM_INPUT_BYTES, HC_MAX_INPUTS + 2,
                               QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW, err);
-    if (fd < 0 || attach(fd, root, "input", err) < 0)
+    if (fd < 0 || hc_fs_attach(fd, root, "input", err) < 0)
         return -1;
     hc_autofd other = hc_open_tree(AT_FDCWD, "/input", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
     if (other < 0)
@@ -282,7 +223,7 @@ int hc_mounts_renew(const struct hc_plan *plan, struct hc_mounted *out, struct h
     if (root < 0)
         return hc_fail(err, errno, "open the tree");
     hc_autofd proc = has_proc(plan) ? make_proc(plan, err) : make_no_proc(root, err);
-    if (proc < 0 || attach(proc, root, "proc", err) < 0)
+    if (proc < 0 || hc_fs_attach(proc, root, "proc", err) < 0)
         return -1;
     hc_autofd output = attach_output(plan, root, err);
     if (output < 0)

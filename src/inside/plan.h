@@ -42,6 +42,7 @@ struct hc_plan {
     struct hc_source tree, shim, output; /* output.fd -1: capped tmpfs; of a copy, only shim.fd is open */
     struct hc_source inputs[HC_MAX_INPUTS];
     size_t input_count;
+    int devices_fd; /* a mount of the cell's own device nodes, or -1; owned */
     uid_t host_uid;
     gid_t host_gid;
     bool drop_groups;   /* the launcher is root: supplementary groups can and must go */

@@ -345,6 +345,7 @@ static void park(const struct request *r, const struct hc_handover *zygote)
         .tree = {.fd = -1, .mount_fd = -1},
         .shim = {.fd = init_fd, .mount_fd = -1},
         .output = {.fd = -1, .mount_fd = -1},
+        .devices_fd = -1,
         .host_uid = r->park.uid,
         .host_gid = r->park.gid,
         .rlimit_pids = r->park.rlimit_pids,
