@@ -24,14 +24,15 @@ class Meter:
 
     def __enter__(self):
         self._end = threading.Event()
-        self._before = self._most = taken_now()
+        self._before = self._least = self._most = taken_now()
         self._thread = threading.Thread(target=self._look)
         self._thread.start()
         return self
 
     def _look(self):
         while not self._end.wait(0.003):
-            self._most = max(self._most, taken_now())
+            now = taken_now()
+            self._least, self._most = min(self._least, now), max(self._most, now)
 
     def __exit__(self, *_):
         self._end.set()
@@ -40,6 +41,11 @@ class Meter:
     @property
     def taken(self):
         return self._most - self._before
+
+    @property
+    def swing(self):
+        """Of what is given back late, by those before, too."""
+        return self._most - self._least
 
 
 def most(limit_mb):

@@ -5,8 +5,10 @@ Each program would take 400 MB and more. That it would, its first lines show out
 
 import os
 import platform
+import shutil
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -172,3 +174,180 @@ def test_memory_is_seen_when_the_main_thread_of_a_run_has_ended(how):
     manifest, taken = meter.measure(job, 128)
     is_over_memory(manifest, 128)
     assert taken <= meter.most(128)
+
+
+# ---- what the kernel holds for a program ----
+
+# Each: lines that define take(much); how much outside of a cell, and the least of MB that the host then lacks; how much inside, where it
+# would be 400 MB and more; and how the job ends where no cgroup counts.
+HOLDS = {
+    "sockets": ("""
+import socket
+kept = []
+def take(pairs):
+    for _ in range(pairs):
+        kept.extend(socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))
+        for end in kept[-2:]:
+            end.setblocking(False)
+            try:
+                while True:
+                    end.send(bytes(150000))
+            except BlockingIOError:
+                pass
+""", 200, 60, 1000, "memory"),
+    "pages in sockets": ("""
+import os, socket
+kept = []
+def take(pairs):
+    file = os.open(f"{PLACE}/pages", os.O_RDWR | os.O_CREAT, 0o600)
+    os.unlink(f"{PLACE}/pages")
+    for _ in range(pairs):
+        kept.extend(socket.socketpair())
+        for end in kept[-2:]:
+            end.setblocking(False)
+            os.truncate(file, 0)
+            os.pwrite(file, bytes(1 << 20), 0)
+            try:
+                for page in range(256):
+                    os.sendfile(end.fileno(), file, 4096 * page, 1)
+            except BlockingIOError:
+                pass
+""", 100, 80, 400, "error"),
+    "pipes": ("""
+import os
+def take(pipes):
+    for _ in range(pipes):
+        read, write = os.pipe()
+        os.set_blocking(write, False)
+        try:
+            while True:
+                os.write(write, bytes(65536))
+        except BlockingIOError:
+            pass
+        os.close(write)
+""", 900, 40, 6400, "memory"),
+    "named pipes": ("""
+import os
+def take(pipes):
+    path = f"{PLACE}/pipe"
+    for _ in range(pipes):
+        os.mkfifo(path)
+        pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+        try:
+            while True:
+                os.write(pipe, bytes(65536))
+        except BlockingIOError:
+            pass
+        os.unlink(path)
+""", 900, 40, 6400, "memory"),
+    "waits": ("""
+import os, select
+kept = []
+def take(epolls):
+    what = os.pipe()[0]
+    kept.extend(select.epoll() for _ in range(epolls))
+    for number in range(4000, 5000):  # it is known by its number, and stays though that is closed, as long as the pipe does
+        os.dup2(what, number)
+        for one in kept:
+            one.register(number)
+        os.close(number)
+""", 200, 15, 1600, "memory"),
+    "names": ("""
+import os
+def take(links):
+    for number in range(links):
+        os.symlink("x" * 120, f"{PLACE}/{number:0250d}")
+""", 20000, 15, 250000, "memory"),
+    "mappings": ("""
+import ctypes
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+def take(mappings):
+    at = libc.mmap(None, 8192 * mappings, 3, 0x4022, -1, 0)
+    for number in range(mappings):
+        if libc.mprotect(at + 8192 * number, 4096, 1):
+            break
+""", 32000, 5, 1000000, "ok"),  # unless the host allows more of them than Linux does by itself
+}
+
+
+def holds(name, place, much):
+    return f"PLACE = {str(place)!r}\n{HOLDS[name][0]}\ntake({much})\n"
+
+
+@pytest.mark.parametrize("name", HOLDS)
+def test_the_kernel_holds_memory_for_a_program(name):
+    """What the next test wants not to be: each of these works where nobody forbids it."""
+    _, much, least, _, _ = HOLDS[name]
+    place = tempfile.mkdtemp(dir="/dev/shm")
+    program = ("import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (8192, 8192))\n" + holds(name, place, much) +
+               "print(flush=True)\ninput()")
+
+    try:
+        with meter.Meter() as taken:
+            with subprocess.Popen([sys.executable, "-c", program], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+                try:
+                    assert process.stdout.readline() == "\n"
+                    cells.wait_until("it is taken", lambda: taken.swing >= least * MB)
+                finally:
+                    process.kill()
+    finally:
+        shutil.rmtree(place)
+
+
+@pytest.mark.parametrize("name", HOLDS)
+def test_what_the_kernel_holds_for_a_program_counts(user, name):
+    _, _, _, much, ending = HOLDS[name]
+    result, taken = meter.measure(lambda: cells.run(
+        holds(name, "/tmp", much) + "import time\ntime.sleep(0.5)\n", "--memory=64M", "--memory-soft=0", "--open-files=8192",
+        "--tmp-files=300000", user=user), 64)
+    assert result.manifest["status"] in ("memory", ending), result
+    assert taken <= meter.most(64)
+
+
+def test_a_copy_of_a_file_needs_no_sendfile(user):
+    """Python tries it, and goes on without."""
+    result = cells.run("""
+import os, shutil
+with open("/tmp/a", "wb") as file:
+    file.write(os.urandom(1 << 20))
+shutil.copyfile("/tmp/a", "/tmp/b")
+print(open("/tmp/a", "rb").read() == open("/tmp/b", "rb").read())
+""", user=user)
+    assert result.stdout == "True\n", result
+
+
+def test_an_event_loop_costs_no_more_than_it_did(user):
+    """Its pair of sockets, and its epoll, are what every such program has."""
+    plain, loop = [cells.run(code, "--memory=128M", user=user).manifest["usage"]["memory_peak"] for code in (
+        "import asyncio, time\ntime.sleep(0.3)", "import asyncio\nasyncio.run(asyncio.sleep(0.3))")]
+    assert loop < plain + 4 * MB
+
+
+# ---- what only a cgroup counts ----
+
+UNWATCHED = {"--processes=fork": "without locks", "--network=loopback": "without sockets"}
+
+
+@pytest.mark.parametrize("option", UNWATCHED)
+def test_what_cannot_be_watched_starts_only_if_somebody_says_so(user, option):
+    if cells.counts_memory(user):
+        assert cells.run("print(1)", option, "--enforcement=auto", user=user).manifest["warnings"] == []
+        return
+    name, value = option[2:].split("=")
+    refused = cells.run("print(1)", option, "--enforcement=auto", user=user)
+    assert refused.status == 69 and f'"{name}": "{value}" needs a cgroup that counts its memory' in refused.stderr
+    assert "--enforcement rlimits" in refused.stderr and "Cgroups" in refused.stderr
+    result = cells.run("print(1)", option, "--enforcement=rlimits", user=user)
+    assert result.stdout == "1\n"
+    assert result.manifest["limits"]["enforced_by"]["memory"] == f"rlimit+watch, {UNWATCHED[option]}"
+    assert [warning for warning in result.manifest["warnings"] if "limits.memory does not count" in warning and value in warning]
+
+
+def test_a_policy_may_say_that_it_is_watched(user):
+    policy = {"processes": "fork", "network": "loopback", "limits": {"enforcement": "rlimits"}}
+    result = cells.run("import os\nif os.fork() == 0: os._exit(0)\nos.wait()\nprint(1)", policy=policy, user=user)
+    assert result.stdout == "1\n"
+    assert result.manifest["limits"]["enforced_by"]["memory"] == "rlimit+watch, without sockets and locks"

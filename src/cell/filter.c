@@ -28,7 +28,7 @@ unsigned hc_filter_when(enum hc_filter_kind kind, const struct hc_policy *p, boo
         when |= HC_IN_SESSION;
     if (kind == HC_FILTER_REPORT && (p->learn || hc_syscalls_no_new_code(p->rules)))
         when |= HC_NO_NEW_CODE;
-    return when | HC_OPTIONAL;
+    return when | HC_OPTIONAL | (counted ? HC_OPTIONAL_COUNTED : 0);
 }
 
 /* The calls that some row has decided already. */

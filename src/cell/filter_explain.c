@@ -54,7 +54,7 @@ static void list_set(const struct listing *l, const struct hc_call_set *set)
         l->each(l->ctx, &(struct hc_filter_row){.name = set->name,
                                                 .calls = allowed.len ? allowed.data : "",
                                                 .denied = denied.len ? denied.data : NULL,
-                                                .optional = set->when & HC_OPTIONAL,
+                                                .optional = set->when & HC_ANY_OPTIONAL,
                                                 .why = set->why});
 }
 

@@ -97,29 +97,53 @@ static bool has_ended(int pidfd)
 }
 
 /* Some kernels show a process to nobody but its own user (hidepid in proc(5)): what lives has a task. */
-static void sample(pid_t pid, int pidfd, struct hc_sample *out)
+static void sample(pid_t pid, int pidfd, struct hc_held *held, struct hc_sample *out)
 {
-    hc_watch_sample(pid, out);
+    hc_watch_sample(pid, held, out);
     bool ended = (out->hidden || out->tasks == 0) && has_ended(pidfd);
     out->hidden = (out->hidden || out->tasks == 0) && !ended;
+}
+
+static void sample_all(struct hc_supervisor *s, struct hc_sample *out)
+{
+    bool due = hc_held_due(&s->held);
+    if (due)
+        hc_held_begin(&s->held);
+    sample(s->pid, s->pidfd, due ? &s->held : NULL, out);
+    if (due)
+        hc_held_end(&s->held);
+}
+
+static bool is_capped(const struct hc_supervisor *s)
+{
+    return s->policy->output_mode == HC_OUTPUT_CAPPED;
+}
+
+/* Nobody's page, and yet taken from the host. */
+static void add_kernel(struct hc_supervisor *s, struct hc_sample *out)
+{
+    int64_t sockets = hc_held_sockets(s->pid);
+    int64_t names = hc_watch_fs_files(s->tmp_fd) + (is_capped(s) ? hc_watch_fs_files(s->output_fd) : 0);
+    out->hidden |= sockets < 0;
+    out->memory += MAX(sockets, 0) + s->held.bytes + hc_held_threads(out->tasks) + hc_held_names(names);
 }
 
 int64_t hc_loop_look(struct hc_supervisor *s)
 {
     struct hc_sample now;
-    sample(s->pid, s->pidfd, &now);
+    sample_all(s, &now);
     if (s->run_pid) {
         struct hc_sample all = now;
-        sample(s->run_pid, s->run_pidfd, &now);
+        sample(s->run_pid, s->run_pidfd, NULL, &now);
         now.memory += memory_of_copies(s, now.memory, all.memory);
         now.tasks = all.tasks;
         now.hidden |= all.hidden;
     }
+    add_kernel(s, &now);
     if (s->adopted && has_ended(s->pidfd)) /* the number may be another's by now */
         now = (struct hc_sample){0};
     s->hidden |= now.hidden;
-    bool capped = s->policy->output_mode == HC_OUTPUT_CAPPED;
-    now.memory += (capped ? hc_watch_fs_bytes(s->output_fd) : 0) + hc_watch_fs_bytes(s->tmp_fd);
+    now.memory += (is_capped(s) ? hc_watch_fs_bytes(s->output_fd) : 0) + hc_watch_fs_bytes(s->tmp_fd);
     s->memory_now = now.memory;
     s->tasks_now = now.tasks;
     s->memory_peak = MAX(s->memory_peak, now.memory);

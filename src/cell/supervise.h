@@ -4,6 +4,7 @@
 
 #include "cell/cgroup.h"
 #include "cell/figures.h"
+#include "cell/held.h"
 #include "cell/ids.h"
 #include "cell/listener.h"
 #include "cell/tools.h"
@@ -79,6 +80,7 @@ struct hc_supervisor {
     int64_t copies_memory, look_us; /* of a session, without a cgroup: what the run does not share of its
                                        copies; not to be found out again before */
     int64_t memory_now, tasks_now;  /* without a cgroup: as they were when it was last looked at */
+    struct hc_held held;            /* without a cgroup */
     bool hidden;                    /* without a cgroup: there was a process that could not be looked at */
     char job_filter_evidence[160];
     enum hc_warning warned;

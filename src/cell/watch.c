@@ -98,7 +98,7 @@ static enum sight find_memory(int proc, char at[AT_MAX], const char **text, int6
     return sight == NONE && *threads > 1 ? find_thread(proc, at, text) : sight;
 }
 
-static void add_status(int proc, struct hc_sample *s)
+static void add_status(int proc, struct hc_held *held, struct hc_sample *s)
 {
     const char *text;
     char at[AT_MAX];
@@ -106,8 +106,11 @@ static void add_status(int proc, struct hc_sample *s)
     enum sight sight = find_memory(proc, at, &text, &threads);
     s->tasks += threads;
     s->hidden |= sight == HIDDEN;
-    if (sight == SEEN)
-        s->memory += (field(text, "RssAnon") + field(text, "RssShmem") + field(text, "VmPTE")) * 1024;
+    if (sight != SEEN)
+        return;
+    s->memory += (field(text, "RssAnon") + field(text, "RssShmem") + field(text, "VmPTE")) * 1024;
+    if (held)
+        hc_held_add(held, proc, at, text);
 }
 
 /* Fields 14 to 17 of stat: utime stime cutime cstime, in clock ticks. The name in field 2 may hold anything,
@@ -168,7 +171,7 @@ static int open_process(pid_t pid)
     return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-void hc_watch_sample(pid_t pid, struct hc_sample *out)
+void hc_watch_sample(pid_t pid, struct hc_held *held, struct hc_sample *out)
 {
     *out = (struct hc_sample){0};
     static pid_t queue[MAX_PROCESSES];
@@ -180,7 +183,7 @@ void hc_watch_sample(pid_t pid, struct hc_sample *out)
             out->hidden |= sight_of_error() == HIDDEN;
             continue;
         }
-        add_status(proc, out);
+        add_status(proc, held, out);
         add_cpu(proc, out);
         out->hidden |= !add_children(proc, queue, &count, MAX_PROCESSES);
     }

@@ -3,6 +3,8 @@
 #ifndef HC_CELL_WATCH_H
 #define HC_CELL_WATCH_H
 
+#include "cell/held.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,8 +19,9 @@ struct hc_sample {
 };
 
 /* Sample the process tree below and with `pid`, which is the launcher's unreaped child. At most 4224
- * processes; with more it is `hidden`. */
-void hc_watch_sample(pid_t pid, struct hc_sample *out);
+ * processes; with more it is `hidden`. What the kernel holds for them is added to `held`, which may be NULL.
+ */
+void hc_watch_sample(pid_t pid, struct hc_held *held, struct hc_sample *out);
 
 /* The memory of all processes below `pid`, of what they share each page once; -1 if it cannot be told. It
  * takes the kernel a look at each page. */

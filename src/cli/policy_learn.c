@@ -57,7 +57,7 @@ static cJSON *optional_sets(void)
 {
     cJSON *list = cJSON_CreateArray();
     for (size_t i = 0; list && i < hc_call_sets_count; i++)
-        if (hc_call_sets[i].when & HC_OPTIONAL)
+        if (hc_call_sets[i].when & HC_ANY_OPTIONAL)
             (void)cJSON_AddItemToArray(list, cJSON_CreateString(hc_call_sets[i].name));
     return list;
 }
@@ -282,7 +282,7 @@ static void put_sets(struct learning *l, cJSON *allow, cJSON *deny)
     for (size_t i = 0; i < hc_call_sets_count; i++) {
         const struct hc_call_set *set = &hc_call_sets[i];
         char call[32];
-        for (const char *at = set->when & HC_OPTIONAL ? set->calls : ""; hc_calls_next(&at, call);)
+        for (const char *at = set->when & HC_ANY_OPTIONAL ? set->calls : ""; hc_calls_next(&at, call);)
             if (hc_lessons_used(&l->lessons, call))
                 insert(l, allow, call);
         if (set->when == HC_IN_JOB && is_seen(set) && !is_used(l, set) &&

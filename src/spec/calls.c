@@ -23,7 +23,8 @@ const struct hc_call_set hc_call_sets[] = {
      "poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2"},
     {"events", HC_IN_JOB, "event loops wake themselves up",
      "eventfd eventfd2 timerfd_create timerfd_settime timerfd_gettime signalfd4"},
-    {"file_copies", HC_IN_JOB, "from one open file to another", "sendfile copy_file_range"},
+    {"file_copies", HC_IN_JOB, "from one open file to another", "copy_file_range"},
+    {"file_sending", HC_COUNTED, "from an open file to a file or socket", "sendfile"},
     {"file_sizes", HC_IN_JOB, "of what is open for writing; limits.file holds",
      "truncate ftruncate fallocate"},
     {"syncing", HC_IN_JOB, "one's own files to where they are kept", "fsync fdatasync sync_file_range msync"},
@@ -81,8 +82,8 @@ const struct hc_call_set hc_call_sets[] = {
     {"process_handles", HC_OPTIONAL, "signals to processes of the same cell, by descriptor",
      "pidfd_open pidfd_send_signal"},
     {"file_systems", HC_OPTIONAL, "how much room there is, on disks of the host too", "statfs fstatfs"},
-    {"splicing", HC_OPTIONAL, "moves pages between pipes and files; faults of the kernel were found there",
-     "splice tee"},
+    {"splicing", HC_OPTIONAL_COUNTED,
+     "moves pages between pipes and files; faults of the kernel were found there", "splice tee"},
 };
 const size_t hc_call_sets_count = sizeof hc_call_sets / sizeof *hc_call_sets;
 
@@ -111,6 +112,8 @@ const struct hc_call_refusal hc_call_refusals[] = {
     {"setsockopt", EPERM, BUFFERS_WHY},
     {"sendmsg", EPERM,
      "descriptors that wait in sockets count for all cells of one user, and then none can send more"},
+    {"sendfile splice tee", ENOSYS,
+     "where no cgroup counts memory: whole pages wait in a socket or pipe as one byte each"},
     {"flock", ENOLCK, "cells share the files of the tree, and would see each other's locks"},
     {"unshare setns", EPERM, NO_NAMESPACES},
     {"mount umount2 pivot_root chroot open_tree move_mount fsopen mount_setattr", EPERM,

@@ -10,17 +10,19 @@
 
 /* Which filters and policies a row belongs to. */
 enum hc_call_when {
-    HC_IN_JOB = 1 << 0,       /* allowed to guest code under every policy */
-    HC_IN_FIRST = 1 << 1,     /* only until the job's filter is on */
-    HC_WITH_FORK = 1 << 2,    /* processes: "fork" */
-    HC_WITH_SOCKETS = 1 << 3, /* network: "loopback" */
-    HC_NO_FORK = 1 << 4,      /* processes: "none", once the shim has made its own */
-    HC_COUNTED = 1 << 5,      /* a cgroup counts the cell's memory */
-    HC_UNCOUNTED = 1 << 6,    /* none does: the watch must be able to see it */
-    HC_NO_NEW_CODE = 1 << 7,  /* syscalls.executable_memory: "files" */
-    HC_IN_SESSION = 1 << 9,   /* the cell of a session: copies of its interpreter wait beside it */
-    HC_OPTIONAL = 1 << 8,     /* a set that a policy may allow: syscalls.allow */
+    HC_IN_JOB = 1 << 0,            /* allowed to guest code under every policy */
+    HC_IN_FIRST = 1 << 1,          /* only until the job's filter is on */
+    HC_WITH_FORK = 1 << 2,         /* processes: "fork" */
+    HC_WITH_SOCKETS = 1 << 3,      /* network: "loopback" */
+    HC_NO_FORK = 1 << 4,           /* processes: "none", once the shim has made its own */
+    HC_COUNTED = 1 << 5,           /* a cgroup counts the cell's memory */
+    HC_UNCOUNTED = 1 << 6,         /* none does: the watch must be able to see it */
+    HC_NO_NEW_CODE = 1 << 7,       /* syscalls.executable_memory: "files" */
+    HC_OPTIONAL_COUNTED = 1 << 10, /* as HC_OPTIONAL, where a cgroup counts the cell's memory */
+    HC_IN_SESSION = 1 << 9,        /* the cell of a session: copies of its interpreter wait beside it */
+    HC_OPTIONAL = 1 << 8,          /* a set that a policy may allow: syscalls.allow */
 };
+#define HC_ANY_OPTIONAL (HC_OPTIONAL | HC_OPTIONAL_COUNTED)
 
 /* Calls that need no look at their arguments. Whatever is on no list fails with ENOSYS: that is what libc and
  * libraries are written to survive. A name that an architecture does not have is passed over. */

@@ -80,7 +80,7 @@ static bool unknown(const char *name, bool optional, char *why, size_t size)
     static const char *known[MOST_NAMES + 1];
     size_t count = 0;
     for (size_t i = 0; i < hc_call_sets_count && count < MOST_NAMES; i++)
-        if (!optional || hc_call_sets[i].when & HC_OPTIONAL)
+        if (!optional || hc_call_sets[i].when & HC_ANY_OPTIONAL)
             known[count++] = hc_call_sets[i].name;
     known[count] = NULL;
     char hint[160];
@@ -94,7 +94,7 @@ static void list_optional(char *out, size_t size)
 {
     size_t used = 0;
     for (size_t i = 0; i < hc_call_sets_count; i++) {
-        if (!(hc_call_sets[i].when & HC_OPTIONAL))
+        if (!(hc_call_sets[i].when & HC_ANY_OPTIONAL))
             continue;
         int n = snprintf(out + used, size - used, "%s%s", used ? ", " : "", hc_call_sets[i].name);
         used += n > 0 && (size_t)n < size - used ? (size_t)n : 0;
@@ -104,11 +104,11 @@ static void list_optional(char *out, size_t size)
 bool hc_syscalls_may_allow(const char *name, char *why, size_t size)
 {
     const struct hc_call_set *own = set_called(name);
-    bool always = own && !(own->when & HC_OPTIONAL);
+    bool always = own && !(own->when & HC_ANY_OPTIONAL);
     for (size_t i = 0; i < hc_call_sets_count; i++) {
         const struct hc_call_set *s = &hc_call_sets[i];
         if (s == own || hc_calls_have(s->calls, name)) {
-            if (s->when & HC_OPTIONAL)
+            if (s->when & HC_ANY_OPTIONAL)
                 return true;
             always |= (s->when & HC_IN_JOB) != 0;
         }
@@ -186,7 +186,7 @@ bool hc_syscalls_denied(const cJSON *rules, const char *call)
 
 bool hc_syscalls_in_set(const cJSON *rules, const struct hc_call_set *set, const char *call)
 {
-    return !(set->when & HC_OPTIONAL) || lists(rules, "allow", set->name) || lists(rules, "allow", call);
+    return !(set->when & HC_ANY_OPTIONAL) || lists(rules, "allow", set->name) || lists(rules, "allow", call);
 }
 
 bool hc_syscalls_no_new_code(const cJSON *rules)

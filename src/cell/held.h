@@ -1,0 +1,33 @@
+/* held.h - what the kernel holds for the processes of a cell and no page of theirs shows, where no cgroup
+ * counts it: buffers of sockets and pipes, descriptions of mappings, stacks of threads, names in a tmpfs.
+ * Charged by number, each with what it can hold at most: what is really in it nobody can tell from outside.
+ */
+#ifndef HC_CELL_HELD_H
+#define HC_CELL_HELD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What takes a look at each process, and so is looked at more seldom the longer that takes. */
+struct hc_held {
+    int64_t bytes; /* as of the last look */
+    int64_t due_us;
+    /* Of a look that goes on: */
+    int64_t begun_us, mappings, waits, pipes, unread, rest;
+};
+
+bool hc_held_due(struct hc_held *h);
+void hc_held_begin(struct hc_held *h);
+/* A process: its directory, where in it the files of a thread that lives are (watch.c), and the status of
+ * that. */
+void hc_held_add(struct hc_held *h, int proc, const char *at, const char *status);
+void hc_held_end(struct hc_held *h);
+
+/* Of all sockets in the network namespace of a process, whoever has them; -1: it cannot be told. */
+int64_t hc_held_sockets(pid_t pid);
+
+int64_t hc_held_threads(int64_t count);
+int64_t hc_held_names(int64_t files);
+
+#endif
