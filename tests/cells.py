@@ -9,6 +9,7 @@ otherwise. `user` is whom hotcell is started as, see the fixture of that name.
 
 import contextlib
 import dataclasses
+import functools
 import importlib.util
 import json
 import os
@@ -29,6 +30,32 @@ IS_ROOT = os.geteuid() == 0
 SLOWNESS = float(os.environ.get("HOTCELL_TEST_SLOWNESS") or 1)  # of this machine, for an emulated one
 PATIENCE = 120 * SLOWNESS  # seconds until a launcher that should have ended counts as hanging
 BOUNDS = {"--timeout": f"{10 * SLOWNESS:g}s", "--memory": os.environ.get("HOTCELL_TEST_MEMORY") or "256M"}
+
+
+# What is refused where no cgroup counts memory, unless the policy or the command says that it shall be watched.
+UNWATCHED = ({"--processes": "fork", "--network": "loopback"}, {"processes": "fork", "network": "loopback"})
+
+
+@functools.cache
+def counts_memory(user):
+    """Does a cgroup count the memory of this user's cells?"""
+    return run("print(1)", user=user).enforced_by_cgroup
+
+
+def watched(options, policy, user):
+    """The option with which a job that has these starts, with cgroups or without."""
+    given = {name: value for name, _, value in (option.partition("=") for option in options)}
+    given.update({name: value for name, value in zip(options, options[1:]) if name in UNWATCHED[0]})
+    wants = [given.get(name) == value for name, value in UNWATCHED[0].items()]
+    if isinstance(policy, dict):
+        wants += [policy.get(name) == value for name, value in UNWATCHED[1].items()]
+    needed = any(wants) and "--enforcement" not in given and not counts_memory(user)
+    return ["--enforcement=rlimits"] if needed else []
+
+
+def watched_policy(policy, user):
+    """The same for a policy that becomes a file."""
+    return {**policy, "limits": {"enforcement": "rlimits", **policy.get("limits", {})}} if watched([], policy, user) else policy
 
 
 def is_warm():
@@ -156,7 +183,7 @@ class Job:
     def _command(self, code, tree, policy):
         given = {option.partition("=")[0] for option in self.options}
         bounds = [f"{name}={value}" for name, value in BOUNDS.items() if name not in given]
-        command = [HOTCELL, "run", *bounds, *self.options]
+        command = [HOTCELL, "run", *bounds, *watched(self.options, policy, self.user), *self.options]
         if tree:
             command += ["-t", tree_path(tree) if tree == "base" else tree]
         if isinstance(policy, dict):

@@ -121,7 +121,7 @@ def test_it_attacks_cells_of_the_policy_that_is_asked_for(user, policy):
 
 @pytest.mark.parametrize("attack", ["network-host-port", "signal-host"])
 def test_a_policy_that_opens_more_is_still_held(user, attack):
-    policy = write_policy(user, {"extends": "none", "network": "loopback", "processes": "fork"})
+    policy = write_policy(user, cells.watched_policy({"extends": "none", "network": "loopback", "processes": "fork"}, user))
     done = drill("-p", policy, "--attack", attack, user=user)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("      attack") and f"\npass  {attack} " in done.stdout

@@ -26,7 +26,7 @@ WAIT = "\nimport time\nwhile True: time.sleep(0.05)\n"
 
 def own_policies(user):
     directory = cells.new_directory(user)
-    (directory / "forking.json").write_text(json.dumps({"extends": "none", "processes": "fork"}))
+    (directory / "forking.json").write_text(json.dumps(cells.watched_policy({"extends": "none", "processes": "fork"}, user)))
     return {"HOTCELL_POLICIES": str(directory)}
 
 

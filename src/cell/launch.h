@@ -66,6 +66,8 @@ int hc_launch_prepare_channels(struct hc_launch *l, struct hc_error *err);
 /* 1: cells get their cgroups in l->parent; 0: nowhere, and l->no_cgroup says why. Then find out who enforces
  * the limits, and set those of the cgroup; with the cell dead, what it used. (limits.c) */
 int hc_launch_find_place(struct hc_launch *l, struct hc_error *err);
+/* Where no cgroup counts: whether the policy may do without, and what the manifest says then. */
+int hc_launch_check_watch(struct hc_launch *l, struct hc_error *err);
 int hc_launch_prepare_limits(struct hc_launch *l, struct hc_error *err);
 void hc_launch_account(struct hc_launch *l);
 

@@ -107,15 +107,56 @@ int hc_launch_find_place(struct hc_launch *l, struct hc_error *err)
     return found;
 }
 
+/* What a cell may have of which a watch does not see all that it takes of the host. */
+static const struct {
+    const char *member, *value, *unseen;
+    bool network;
+} unwatched[] = {
+    {"network", "loopback", "all that waits in its sockets", true},
+    {"processes", "fork", "locks of files, and processes that end before they are looked at", false},
+};
+
+static bool is_unwatched(size_t i, const struct hc_policy *p)
+{
+    return unwatched[i].network ? p->network == HC_NETWORK_LOOPBACK : p->processes == HC_PROCESSES_FORK;
+}
+
+int hc_launch_check_watch(struct hc_launch *l, struct hc_error *err)
+{
+    const struct hc_policy *p = l->run->policy;
+    for (size_t i = 0; i < sizeof unwatched / sizeof *unwatched; i++) {
+        if (!is_unwatched(i, p))
+            continue;
+        if (p->enforcement == HC_ENFORCE_AUTO && !hc_weak(HC_WEAK_CGROUP))
+            return hc_fail_as(
+                err, HC_EXIT_UNAVAILABLE, 0,
+                "\"%s\": \"%s\" needs a cgroup that counts its memory, and there is none: %s. Have the "
+                "controllers delegated (hotcell(1), Cgroups), or say limits.enforcement \"rlimits\" "
+                "(--enforcement rlimits): then nobody counts %s",
+                unwatched[i].member, unwatched[i].value, l->no_cgroup, unwatched[i].unseen);
+        hc_launch_warn(l->m, "limits.memory does not count %s: there is no cgroup (\"%s\": \"%s\")",
+                       unwatched[i].unseen, unwatched[i].member, unwatched[i].value);
+    }
+    return 0;
+}
+
+static const char *watched_memory(const struct hc_policy *p)
+{
+    static const char *const words[2][2] = {
+        {"rlimit+watch", "rlimit+watch, without locks"},
+        {"rlimit+watch, without sockets", "rlimit+watch, without sockets and locks"}};
+    return words[is_unwatched(0, p)][is_unwatched(1, p)];
+}
+
 int hc_launch_prepare_limits(struct hc_launch *l, struct hc_error *err)
 {
     const struct hc_policy *p = l->run->policy;
     const bool parked = l->run->parked != NULL; /* then its cgroup, if any, is there */
     int found = parked ? l->cgroup.fd >= 0 : hc_launch_find_place(l, err);
-    if (found < 0)
+    if (found < 0 || (!found && hc_launch_check_watch(l, err) < 0))
         return -1;
     const char *by = found ? "cgroup" : "rlimit+watch";
-    l->m->enforced_by.memory = by;
+    l->m->enforced_by.memory = found ? by : watched_memory(p);
     l->m->enforced_by.memory_soft = !hc_memory_soft(&p->limits) ? "none" : found ? "cgroup" : "watch";
     l->m->enforced_by.pids = found ? "cgroup" : "rlimit";
     l->m->enforced_by.cpu = !p->limits.cpu_ms ? "none" : by;

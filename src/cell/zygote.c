@@ -55,7 +55,7 @@ static int prepare_place(struct hc_launch *l, struct hc_error *err)
     struct hc_limits limits = l->run->policy->limits;
     int found = hc_launch_find_place(l, err);
     if (found <= 0)
-        return found;
+        return found < 0 ? found : hc_launch_check_watch(l, err);
     limits.memory += COPY_BYTES * HC_ZYGOTE_IDS;
     limits.pids += HC_ZYGOTE_IDS;
     limits.cpus_milli = 0;
