@@ -58,13 +58,8 @@ int hc_program_begin(void)
 int hc_program_end(int status)
 {
     bool lost = ferror(stdout) != 0;
-    errno = 0;
     lost |= fclose(stdout) != 0;
-    if (!lost)
-        return status;
-    if (errno)
-        hc_warn("standard output could not be written: %s", strerror(errno));
-    else
+    if (lost)
         hc_warn("standard output could not be written");
-    return status == HC_EXIT_OK ? HC_EXIT_INTERNAL : status;
+    return lost && status == HC_EXIT_OK ? HC_EXIT_INTERNAL : status;
 }
