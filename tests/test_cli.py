@@ -219,3 +219,23 @@ def test_callers_environment_does_not_matter(here):
     done = subprocess.run([cells.HOTCELL, "run", "-t", base, "a.py"], cwd=here, env=least,
                           capture_output=True, text=True, check=False, timeout=cells.PATIENCE)
     assert (done.returncode, done.stdout) == (0, '["UTC", false] I\n'), done.stderr
+
+
+# ---- a caller that goes ----
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_a_job_ends_once_the_callers_descriptor_says_so(base_tree, command):
+    """At once here: nobody holds the other end."""
+    ours, theirs = os.pipe()
+    os.close(theirs)
+    done = cells.hotcell(command, "-t", "base", "--timeout=100s", "--caller-fd", str(ours), "-", input="while True: pass", stdin=None,
+                         pass_fds=[ours])
+    os.close(ours)
+    assert done.returncode == 3 and "killed: cancelled from outside" in done.stderr, done
+
+
+def test_a_callers_descriptor_must_be_one_that_can_be_waited_for(base_tree):
+    with open("/dev/null", "rb") as null, open(__file__, "rb") as file:
+        for fd, message in [(1, "a descriptor from 3 on"), (777, "Bad file descriptor"), (file.fileno(), "--caller-fd: watch descriptor")]:
+            done = cells.hotcell("run", "-t", "base", "--caller-fd", str(fd), "-", input="1", stdin=None, pass_fds=[null.fileno(), file.fileno()])
+            assert done.returncode == 64 and message in done.stderr, done

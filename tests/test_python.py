@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -463,3 +464,102 @@ def test_sessions_and_steps(in_scratch):
     assert run("1", output_dir="out", session="s", step="three", wait=True).ok
     with pytest.raises(hotcell.UsageError):
         run("1", output_dir="out", session="s")
+
+
+# ---- the caller is killed ----
+
+CLIENT = """
+import asyncio, sys, threading
+import hotcell
+
+def work(code, options):
+    hotcell.run(code, **options)
+
+async def main(code, options):
+    await hotcell.arun(code, **options)
+
+how, outlive, code = sys.argv[1:]
+options = {"tree": "base", "timeout": 3000, "memory": "256M", "output_dir": "out", "policy": {"extends": "none", "output": {"mode": "bind"}},
+           "outlive": outlive == "yes", "guard": False}
+if how == "fork":  # a child that lives on must not keep the cell
+    import os
+    if os.fork() == 0:
+        threading.Event().wait(100)
+        os._exit(0)
+if how == "async":
+    asyncio.run(main(code, options))
+elif how == "thread":
+    thread = threading.Thread(target=work, args=(code, options))
+    thread.start()
+    thread.join()
+else:
+    work(code, options)
+"""
+WAITING = """
+import os, time
+open("/output/begun", "w").close()
+while not os.path.exists("/output/go"):
+    time.sleep(0.05)
+"""
+
+
+def start_client(how, outlive):
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+    client = subprocess.Popen([sys.executable, "-c", CLIENT, how, outlive, WAITING], env=environment)
+    cells.wait_until("the program", Path("out/begun").exists, cells.PATIENCE)
+    return client
+
+
+def launcher_of(client):
+    [launcher] = [pid for pid in children_of(client.pid) if Path(f"/proc/{pid}/comm").read_text() == "hotcell\n"]
+    return launcher
+
+
+def children_of(pid):
+    return [int(child) for task in os.listdir(f"/proc/{pid}/task") for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split()]
+
+
+def has_ended(pidfd):
+    return bool(select.select([pidfd], [], [], cells.PATIENCE)[0])
+
+
+@pytest.mark.parametrize("pidfd", ["pidfd", "pipe"])
+@pytest.mark.parametrize("how", ["plain", "thread", "async", "fork"])
+def test_a_cell_ends_with_a_caller_that_is_killed(in_scratch, how, pidfd, monkeypatch):
+    if pidfd == "pipe":
+        if how == "fork":
+            pytest.skip("a pipe is held by such a child")
+        (in_scratch / "sitecustomize.py").write_text("import os\ndel os.pidfd_open\n")
+        monkeypatch.setattr(sys.modules[__name__], "PACKAGE", f"{PACKAGE}:{in_scratch}")
+    client = start_client(how, "no")
+    launcher = launcher_of(client)
+    processes = [launcher, *children_of(launcher)]
+    assert len(processes) > 1
+    ends = [os.pidfd_open(pid) for pid in processes]
+    forked = [os.pidfd_open(pid) for pid in children_of(client.pid) if pid != launcher]
+    client.kill()
+    client.wait()
+    assert all(has_ended(end) for end in ends), "the cell goes on"
+    for fd in forked:
+        signal.pidfd_send_signal(fd, signal.SIGKILL)
+    for fd in (*ends, *forked):
+        os.close(fd)
+    manifest = json.loads(Path("out/manifest.json").read_text())
+    assert (manifest["status"], manifest["reason"]) == ("killed", "cancelled from outside")
+
+
+def test_a_cell_that_was_asked_to_outlives_its_caller(in_scratch):
+    """Which also shows that nothing else ends it."""
+    client = start_client("plain", "yes")
+    launcher = os.pidfd_open(launcher_of(client))
+    client.kill()
+    client.wait()
+    Path("out/go").write_text("")
+    assert has_ended(launcher)
+    os.close(launcher)
+    assert json.loads(Path("out/manifest.json").read_text())["status"] == "ok"
+
+
+def test_outlive_is_not_for_a_daemon(in_scratch):
+    with pytest.raises(hotcell.UsageError, match="outlive"):
+        hotcell.run("1", outlive=True, socket="nowhere")

@@ -1,8 +1,11 @@
 #include "cli/cancel.h"
 
+#include "base/fd.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -23,6 +26,22 @@ int hc_cancel_open(struct hc_error *err)
         return hc_fail(err, errno, "block signals");
     int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     return fd >= 0 ? fd : hc_fail(err, errno, "signalfd");
+}
+
+static int watch(int epoll, int fd)
+{
+    struct epoll_event ev = {.events = EPOLLIN};
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &ev);
+}
+
+int hc_cancel_watch(int signals, int caller_fd, struct hc_error *err)
+{
+    hc_autofd both = epoll_create1(EPOLL_CLOEXEC);
+    if (both < 0 || watch(both, signals) < 0)
+        return hc_fail(err, errno, "wait for signals");
+    if (caller_fd && watch(both, caller_fd) < 0)
+        return hc_fail_as(err, HC_EXIT_USAGE, errno, "--caller-fd: watch descriptor %d", caller_fd);
+    return hc_take(&both);
 }
 
 void hc_cancel_end_by(int sig)

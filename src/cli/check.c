@@ -20,6 +20,7 @@ static const char help_head[] =
     "  -p, --policy POLICY       what the cell may do: a name, or a path with a slash (default)\n"
     "      --input NAME=FILE     data that the program will have; it is not read\n"
     "      --spec SPEC           a job as JSON\n"
+    "      --caller-fd N         end once this is readable, or its other end closed: a pidfd, a pipe\n"
     "      --json                print JSON: safe, reason, findings, warnings, columns\n\n"
     "Over the policy (hotcell-policy(5)):\n";
 
@@ -141,7 +142,8 @@ static void drop_results(struct hc_request *q)
 
 static int check(struct hc_request *q, struct hc_error *err)
 {
-    hc_autofd cancel = hc_cancel_open(err);
+    hc_autofd signals = hc_cancel_open(err);
+    hc_autofd cancel = signals < 0 ? -1 : hc_cancel_watch(signals, q->caller_fd, err);
     struct hc_manifest *m = cancel < 0 ? NULL : calloc(1, sizeof *m);
     if (!m)
         return cancel < 0 ? -1 : hc_fail(err, ENOMEM, "check");
@@ -161,7 +163,7 @@ static int check(struct hc_request *q, struct hc_error *err)
     hc_manifest_finish(m);
     free(m);
     hc_run_finish(&run);
-    hc_cancel_end(cancel);
+    hc_cancel_end(signals);
     return rc < 0 ? hc_report(err) : status;
 }
 

@@ -41,6 +41,7 @@ enum {
     OPT_JSON,
     OPT_TOOL,
     OPT_TOOL_FD,
+    OPT_CALLER_FD,
     OPT_JOBS,
     OPT_STORE,
     OPT_WARM,
@@ -86,6 +87,7 @@ static const struct {
     {{"warm", optional_argument, NULL, OPT_WARM}, OF_RUN | OF_BATCH},
     {{"tool", required_argument, NULL, OPT_TOOL}, OF_RUN | OF_SESSION | OF_SERVE},
     {{"tool-fd", required_argument, NULL, OPT_TOOL_FD}, OF_RUN | OF_SESSION},
+    {{"caller-fd", required_argument, NULL, OPT_CALLER_FD}, OF_RUN | OF_CHECK},
     {{"jobs", required_argument, NULL, OPT_JOBS}, OF_SERVE | OF_BATCH},
     {{"store", required_argument, NULL, OPT_STORE}, OF_SERVE},
     {{"resume", no_argument, NULL, OPT_RESUME}, OF_BATCH},
@@ -147,14 +149,14 @@ static int set_seed(struct hc_job *job, const char *text, struct hc_error *err)
 }
 
 /* Not one of the standard three, which have their own use. */
-static int set_tool_fd(struct hc_request *q, const char *text, struct hc_error *err)
+static int set_fd(int *field, const char *text, struct hc_error *err)
 {
     int64_t fd;
     if (hc_parse_int(text, &fd) < 0 || fd <= STDERR_FILENO || fd > INT_MAX)
         return hc_fail_as(err, HC_EXIT_USAGE, 0, "expected a descriptor from 3 on, got '%.40s'", text);
     if (fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0)
         return hc_fail_as(err, HC_EXIT_USAGE, errno, "%s", text);
-    q->tool_fd = (int)fd;
+    *field = (int)fd;
     return 0;
 }
 
@@ -269,7 +271,9 @@ static int take_option(struct hc_request *q, int opt, struct hc_error *err)
     case OPT_TOOL:
         return hc_job_add_tool(job, optarg, err);
     case OPT_TOOL_FD:
-        return set_tool_fd(q, optarg, err);
+        return set_fd(&q->tool_fd, optarg, err);
+    case OPT_CALLER_FD:
+        return set_fd(&q->caller_fd, optarg, err);
     case OPT_TENANT:
         return set_id(&job->tenant, optarg, err);
     case OPT_JOB_ID:

@@ -32,6 +32,7 @@ struct hc_request {
     bool json;
     enum hc_warm warm; /* of "run": who runs it. Unless it is HC_WARM_NO, policy and key are not read */
     int tool_fd;       /* of the client that answers tools; 0: none */
+    int caller_fd;     /* tells that the caller has gone (cancel.h); 0: none */
     char *given[64];   /* with `serve`: the options that each program gets, as arguments. Owned */
     size_t given_count;
     int64_t jobs, store; /* with `serve` */

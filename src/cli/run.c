@@ -23,6 +23,7 @@ static const char help_head[] =
     "                            give a variable back: auto, json, npy, csv, jsonl, exact\n"
     "      --tool NAME=COMMAND   what the program may call on this host as tools.NAME(...)\n"
     "      --tool-fd N           a socket over which other tools are answered\n"
+    "      --caller-fd N         end once this is readable, or its other end closed: a pidfd, a pipe\n"
     "      --spec SPEC           a job as JSON\n"
     "      --json                print the manifest instead of the program's output\n"
     "      --warm[=yes|no|try]   have hotcelld run it, which has warm cells; try: if there is one\n"
@@ -182,13 +183,14 @@ static int run_cold(struct hc_request *q, int cancel, struct hc_error *err)
 
 static int run_job(struct hc_request *q, struct hc_error *err)
 {
-    hc_autofd cancel = hc_cancel_open(err);
+    hc_autofd signals = hc_cancel_open(err);
+    hc_autofd cancel = signals < 0 ? -1 : hc_cancel_watch(signals, q->caller_fd, err);
     if (cancel < 0)
         return -1;
     int status = q->warm == HC_WARM_NO ? HC_NOT_WARM : run_warm(q, cancel, err);
     if (status == HC_NOT_WARM)
         status = q->warm != HC_WARM_NO && hc_request_load_policy(q, err) < 0 ? -1 : run_cold(q, cancel, err);
-    hc_cancel_end(cancel);
+    hc_cancel_end(signals);
     return status;
 }
 

@@ -32,7 +32,7 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
         tenant: Optional[str] = None, job_id: Optional[str] = None, labels: Optional[Mapping[str, str]] = None,
         sign: Optional[PathLike] = None, guard: Optional[bool] = None, timeout: Optional[Amount] = None,
         memory: Optional[Amount] = None, session: Optional[str] = None, step: Optional[str] = None,
-        wait: bool = False, tools: Optional[Tools] = None, check: bool = False,
+        wait: bool = False, tools: Optional[Tools] = None, outlive: bool = False, check: bool = False,
         socket: Optional[PathLike] = None, binary: Optional[PathLike] = None) -> Result:
     """Run `code` in a cell of its own and return what it left.
 
@@ -52,10 +52,11 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
     session, step  put results into output_dir/SESSION/STEP; steps of a session run one at a time
     wait        True: wait for the session's running step, instead of raising InputError
     tools       callables that the program may call as tools.NAME(...): a list, or name: callable; a Tool has limits
+    outlive     True: should this process be killed meanwhile, the job goes on all the same; else it ends
     check       True: raise JobError unless the job ends well
     socket      have the hotcelld there run it, see Daemon; None: the one at $HOTCELL_SOCKET, if there is one, and if
-                it can: policy and tree are names then, and guard, tenant, job_id, sign, session and step are not for a
-                daemon. Otherwise the command runs it here
+                it can: policy and tree are names then, and guard, tenant, job_id, sign, session, step and outlive are
+                not for a daemon. Otherwise the command runs it here
     binary      the hotcell command, see launcher.find_binary; runs it here
 
     A program that fails, is refused or meets a limit is a Result too. Raises NotInstalled, UsageError, InputError,
@@ -67,7 +68,7 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
         with contextlib.suppress(*([] if socket is not None else [DaemonUnavailable])):
             return checked(result_of(flow), check)
     with _Job(binary, arguments) as job:
-        return job.result(run_command(job.command, job.stdin, job.serve()), check)
+        return job.result(run_command(job.command, job.stdin, job.serve(), outlive), check)
 
 
 async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
@@ -78,7 +79,7 @@ async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[Pat
                labels: Optional[Mapping[str, str]] = None, sign: Optional[PathLike] = None,
                guard: Optional[bool] = None, timeout: Optional[Amount] = None, memory: Optional[Amount] = None,
                session: Optional[str] = None, step: Optional[str] = None, wait: bool = False,
-               tools: Optional[Tools] = None, check: bool = False, socket: Optional[PathLike] = None,
+               tools: Optional[Tools] = None, outlive: bool = False, check: bool = False, socket: Optional[PathLike] = None,
                binary: Optional[PathLike] = None) -> Result:
     """The same as run, for an event loop. A task that is cancelled ends its cell: before it ends itself, or, if a
     daemon runs it, right after."""
@@ -89,10 +90,10 @@ async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[Pat
         with contextlib.suppress(*([] if socket is not None else [DaemonUnavailable])):
             return checked(await aresult_of(flow), check)
     with _Job(binary, arguments) as job:
-        return job.result(await arun_command(job.command, job.stdin, job.serve(asyncio.get_running_loop())), check)
+        return job.result(await arun_command(job.command, job.stdin, job.serve(asyncio.get_running_loop()), outlive), check)
 
 
-NOT_FOR_DAEMONS = ("guard", "tenant", "job_id", "sign", "session", "step")
+NOT_FOR_DAEMONS = ("guard", "tenant", "job_id", "sign", "session", "step", "outlive")
 
 
 def _daemon_flow(socket: Optional[PathLike], binary: Optional[PathLike], arguments: Mapping[str, Any]) -> Optional[Flow]:
@@ -102,7 +103,8 @@ def _daemon_flow(socket: Optional[PathLike], binary: Optional[PathLike], argumen
         return None
     policy, tree = arguments["policy"], arguments["tree"]
     paths = isinstance(policy, str) and "/" in policy or tree is not None and "/" in path_of(tree, "tree")
-    unfit = [name for name in NOT_FOR_DAEMONS if arguments[name] not in (None, [], {}, ())]
+    given = {**arguments, "outlive": arguments["outlive"] or None}
+    unfit = [name for name in NOT_FOR_DAEMONS if given[name] not in (None, [], {}, ())]
     if policy is not None and not isinstance(policy, str) or paths:
         unfit.append("policies and trees that it does not have by name")
     if unfit and socket is None:
@@ -139,6 +141,7 @@ class _Job:
         """What a spec has no member for."""
         take = self._arguments.pop
         guard, self._session, self._step, wait = take("guard"), take("session"), take("step"), take("wait")
+        take("outlive")  # which is the launcher's
         self._tools = tools_by_name(take("tools"))
         if guard is not None:
             self.command += ["--guard", "on" if guard else "off"]
@@ -244,14 +247,14 @@ def verify(manifest: PathLike, *, sign: Optional[PathLike] = None, binary: Optio
 
     Raises TamperedError if anything differs, InputError if it is no manifest, PolicyError for a bad key file.
     """
-    ended = run_command(_verify_command(manifest, sign, binary))
+    ended = run_command(_verify_command(manifest, sign, binary), outlive=True)
     _verified(ended)
 
 
 async def averify(manifest: PathLike, *, sign: Optional[PathLike] = None,
                   binary: Optional[PathLike] = None) -> None:
     """The same as verify, for an event loop."""
-    _verified(await arun_command(_verify_command(manifest, sign, binary)))
+    _verified(await arun_command(_verify_command(manifest, sign, binary), outlive=True))
 
 
 def _verify_command(manifest: PathLike, sign: Optional[PathLike], binary: Optional[PathLike]) -> List[str]:

@@ -2,7 +2,7 @@
 
 The command line is a list, never a shell's; what may be long or private goes in on standard input. Whatever
 ends the waiting (an exception, a cancelled task, ctrl-C), the command gets SIGTERM, on which it kills the cell and
-removes what it made, and is waited for.
+removes what it made, and is waited for. If this process is killed, the command sees that, and does the same.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, List, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Iterator, List, Optional, Sequence, Tuple, Union
 
 from .errors import NotInstalled
 from .staging import path_of
@@ -60,19 +60,38 @@ def find_binary(binary: Optional[PathLike] = None) -> str:
     return found
 
 
-def run_command(command: List[str], stdin: bytes = b"", fds: Sequence[int] = ()) -> Completed:
-    """Run a command to its end. It inherits the descriptors `fds`."""
+@contextlib.contextmanager
+def _tied(command: List[str], outlive: bool) -> Iterator[Tuple[List[str], Tuple[int, ...]]]:
+    """Its command line and what it inherits, so that it ends when this process does: whichever thread starts it, and
+    whatever children this process has forked."""
+    if outlive:
+        yield command, ()
+        return
     try:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   pass_fds=fds)
-    except OSError as error:
-        raise NotInstalled(f"{command[0]}: {error.strerror}") from error
-    with process:
+        fds = [os.pidfd_open(os.getpid())]
+    except (AttributeError, OSError):  # not in this Python, or not in this kernel or container
+        fds = list(os.pipe())
+    try:
+        yield [*command[:2], "--caller-fd", str(fds[0]), *command[2:]], (fds[0],)
+    finally:
+        for fd in fds:
+            os.close(fd)
+
+
+def run_command(command: List[str], stdin: bytes = b"", fds: Sequence[int] = (), outlive: bool = False) -> Completed:
+    """Run `hotcell run` or `hotcell check` to its end. It inherits the descriptors `fds`, and may outlive this process."""
+    with _tied(command, outlive) as (tied, more):
         try:
-            stdout, stderr = process.communicate(stdin)
-        except BaseException:
-            _end(process)
-            raise
+            process = subprocess.Popen(tied, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       pass_fds=(*fds, *more))
+        except OSError as error:
+            raise NotInstalled(f"{command[0]}: {error.strerror}") from error
+        with process:
+            try:
+                stdout, stderr = process.communicate(stdin)
+            except BaseException:
+                _end(process)
+                raise
     return Completed(process.returncode, stdout, stderr)
 
 
@@ -85,19 +104,20 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         raise
 
 
-async def arun_command(command: List[str], stdin: bytes = b"", fds: Sequence[int] = ()) -> Completed:
-    """Run a command to its end without holding up the event loop."""
+async def arun_command(command: List[str], stdin: bytes = b"", fds: Sequence[int] = (), outlive: bool = False) -> Completed:
+    """The same without holding up the event loop."""
     import asyncio
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=fds)
-    except OSError as error:
-        raise NotInstalled(f"{command[0]}: {error.strerror}") from error
-    try:
-        stdout, stderr = await process.communicate(stdin)
-    except BaseException:
-        await _aend(process)
-        raise
+    with _tied(command, outlive) as (tied, more):
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *tied, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=(*fds, *more))
+        except OSError as error:
+            raise NotInstalled(f"{command[0]}: {error.strerror}") from error
+        try:
+            stdout, stderr = await process.communicate(stdin)
+        except BaseException:
+            await _aend(process)
+            raise
     assert process.returncode is not None
     return Completed(process.returncode, stdout, stderr)
 
