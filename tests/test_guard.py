@@ -593,8 +593,22 @@ def test_s3_19_s3_20_s3_30_writes(base_tree, call, inside, outside):
     result = run(f"{PREPARED}tell(lambda: {call.format(inside)})\ntell(lambda: {call.format(outside)})", WRITES)
     first, second = result.stdout.splitlines()
     assert "Error" not in first
-    assert second.startswith("PermissionError: not to be written: ")
+    assert second.startswith(f"{'OperationalError' if 'sqlite3' in call else 'PermissionError'}: not to be written: ")
     assert [rule for _, rule, _ in refusals(result)] == ["files"]
+
+
+def test_a_refused_database_is_what_programs_expect_of_sqlite(base_tree):
+    """Programs catch sqlite3.OperationalError, which plain Python raises, or what refusals are elsewhere."""
+    works_outside("import sqlite3\ntry:\n    sqlite3.connect('/proc/none.db')\nexcept sqlite3.OperationalError as e:\n    pass")
+    result = run("""
+import errno, sqlite3
+for expected in (sqlite3.OperationalError, sqlite3.Error, PermissionError, OSError):
+    try:
+        sqlite3.connect("/usr/n.db")
+    except expected as error:
+        print(error, type(error).__mro__[1] is sqlite3.OperationalError, error.errno == errno.EACCES)
+""", None)
+    assert result.stdout.splitlines() == ["Writing /usr/n.db is not allowed by this policy True True"] * 4
 
 
 def test_writing_where_no_directory_is_says_where_to_write(base_tree):

@@ -49,6 +49,26 @@ static const char *with_chain(struct hc_buf *out, const char *message, const str
     return out->failed ? message : out->data;
 }
 
+/* sqlite3 has classes of its own for what fails: the refusal is of both, sqlite3's first. Borrowed;
+ * PermissionError if that cannot be. */
+static PyObject *database_error(void)
+{
+    static PyObject *both; /* owned, for good */
+    hc_autopy *name = both ? NULL : PyUnicode_FromString("_sqlite3");
+    hc_autopy *module = name ? PyImport_GetModule(name) : NULL;
+    hc_autopy *theirs = module ? PyObject_GetAttrString(module, "OperationalError") : NULL;
+    if (theirs)
+        both = PyObject_CallFunction((PyObject *)&PyType_Type, "s(OO){ss}", "OperationalError", theirs,
+                                     PyExc_PermissionError, "__module__", "sqlite3");
+    PyErr_Clear();
+    return both ? both : PyExc_PermissionError;
+}
+
+static PyObject *exception_of(const struct event *e)
+{
+    return hc_event_kind(e->name) == HC_EVENT_DATABASE ? database_error() : PyExc_PermissionError;
+}
+
 static int refuse_as(const struct event *e, const char *rule, const char *what, const char *hint,
                      const char *message)
 {
@@ -62,7 +82,7 @@ static int refuse_as(const struct event *e, const char *rule, const char *what, 
         .hint = hint,
         .message = with_chain(&text, filled, e),
     };
-    return hc_refuse_or_learn(&r, PyExc_PermissionError);
+    return hc_refuse_or_learn(&r, exception_of(e));
 }
 
 static int refuse(const struct event *e)

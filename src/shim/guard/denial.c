@@ -102,12 +102,12 @@ void hc_denial_note(enum hc_denial_layer layer, const char *rule, const char *wh
     PyErr_Restore(type, error, trace);
 }
 
-static void raise_permission(PyObject *message)
+static void raise_permission(PyObject *class, PyObject *message)
 {
-    hc_autopy *error = PyObject_CallOneArg(PyExc_PermissionError, message);
+    hc_autopy *error = PyObject_CallOneArg(class, message);
     hc_autopy *number = error ? PyLong_FromLong(EACCES) : NULL;
     if (number && PyObject_SetAttrString(error, "errno", number) == 0)
-        PyErr_SetObject(PyExc_PermissionError, error);
+        PyErr_SetObject(class, error);
 }
 
 void hc_refuse(const struct hc_refusal *r, PyObject *exception)
@@ -118,8 +118,8 @@ void hc_refuse(const struct hc_refusal *r, PyObject *exception)
     hc_autopy *message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
     if (!message)
         return;
-    if (exception == PyExc_PermissionError)
-        raise_permission(message);
+    if (PyObject_IsSubclass(exception, PyExc_PermissionError) == 1)
+        raise_permission(exception, message);
     else
         PyErr_SetObject(exception, message);
 }
