@@ -191,3 +191,115 @@ def test_a_reason_is_one_line(daemon, body):
 def test_a_filter_that_would_find_nothing_for_a_slip_is_refused(daemon, query, text):
     answer = admin(daemon, "GET", f"jobs?{query}")
     assert answer.status == 400 and text in answer.json["detail"], answer
+
+
+# ---- by the command line ----
+
+def hotcell(d, *command, uid=0, env=None):
+    """As this user, with a home of nobody's."""
+    more = {"user": uid, "group": uid, "extra_groups": []} if uid else {}
+    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "HOTCELL_SOCKET": str(d.socket), **(env or {})}
+    os.chmod(d.directory, 0o755)
+    done = subprocess.run([cells.HOTCELL, *command], capture_output=True, text=True, timeout=cells.PATIENCE, check=False, env=environment, cwd="/", **more)
+    return done
+
+
+def rows(d, *command, **more):
+    done = hotcell(d, "jobs", "--json", *command, **more)
+    assert done.returncode == 0, done
+    return json.loads(done.stdout)
+
+
+def test_tenants_list_show_and_end_their_own_jobs_by_the_command_line(daemon):
+    mine, theirs = daemon.post_async({**LONG, "policy": "none"}, uid=QUIET), daemon.post_async(LONG, uid=FLOOD)
+    assert [(row["job_id"], row["state"], row["policy"]) for row in rows(daemon, uid=QUIET)] == [(mine, "running", "none")]
+    assert rows(daemon, "--state", "done", uid=QUIET) == []
+    table = hotcell(daemon, "jobs", uid=QUIET).stdout.splitlines()
+    assert table[0].split()[:5] == ["JOB", "TENANT", "STATE", "STATUS", "POLICY"] and table[0].endswith("  REASON")
+    assert table[1].split()[:5] == [mine, f"uid-{QUIET}", "running", "-", "none"] and len(table) == 2
+    shown = hotcell(daemon, "jobs", "show", mine, uid=QUIET)
+    assert shown.returncode == 0 and f"job_id           {mine}\n" in shown.stdout and "policy           none\n" in shown.stdout
+    refused = hotcell(daemon, "jobs", "show", theirs, uid=QUIET)
+    assert refused.returncode != 0 and "there is no such job" in refused.stderr
+
+    refused = hotcell(daemon, "cancel", theirs, mine, uid=QUIET)
+    assert refused.returncode != 0 and refused.stderr.startswith(f"hotcell: {theirs}: hotcelld: there is no such job"), refused
+    assert refused.stdout == f"{mine}: is being ended\n"
+    daemon.events(mine, uid=QUIET)
+    [row] = rows(daemon, uid=QUIET)
+    assert (row["state"], row["status"], row["reason"]) == ("done", "killed", "cancelled from outside")
+    assert state(daemon, theirs, FLOOD) == "running"
+    for command in (["jobs", "--all"], ["cancel", "--admin", theirs], ["hold", f"uid-{FLOOD}"], ["release", f"uid-{FLOOD}"], ["drain"], ["resume"]):
+        done = hotcell(daemon, *command, uid=QUIET)
+        assert (done.returncode, done.stdout) == (78, "") and "this is for administrators" in done.stderr, (command, done)
+    assert state(daemon, theirs, FLOOD) == "running"
+
+
+@pytest.mark.parametrize("who", [0, OPERATOR], ids=["root", "operator"])
+def test_administrators_order_by_the_command_line(daemon, who):
+    flag, own = (["--admin"], ["--all"]) if who else ([], [])
+    runs, waits = [daemon.post_async(LONG, uid=FLOOD) for _ in range(2)]
+    done = daemon.post({"code": "import sys; sys.exit(3)", "policy": "none"}, uid=QUIET).json["job_id"]
+    listed = rows(daemon, *own, uid=who)
+    assert [(row["job_id"], row["tenant"], row["state"]) for row in listed] == [
+        (done, f"uid-{QUIET}", "done"), (waits, f"uid-{FLOOD}", "queued"), (runs, f"uid-{FLOOD}", "running")]
+    assert [row["job_id"] for row in rows(daemon, "--tenant", f"uid-{QUIET}", uid=who)] == [done]
+    assert [row["job_id"] for row in rows(daemon, *own, "--status", "error", "--policy", "none", "--since", "1h", uid=who)] == [done]
+    assert [row["job_id"] for row in rows(daemon, *own, "-n", "1", "--state", "queued", uid=who)] == [waits]
+    table = hotcell(daemon, "jobs", *own, uid=who).stdout
+    assert f"{done} " in table and "the program failed with exit status 3" in table
+    whole = json.loads(hotcell(daemon, "jobs", "show", done, "--json", *own, uid=who).stdout)
+    assert (whole["manifest"]["status"], whole["policy"]) == ("error", "none")
+
+    held = hotcell(daemon, "hold", f"uid-{FLOOD}", "--reason", "too loud", uid=who)
+    assert held.stdout == f"uid-{FLOOD}: held, 1 jobs run, 1 wait, 0 sessions\n", held
+    ended = hotcell(daemon, "cancel", *flag, "--reason", "it is stuck", runs, uid=who)
+    assert (ended.returncode, ended.stdout) == (0, f"{runs}: is being ended\n"), ended
+    daemon.events(runs, uid=FLOOD)
+    assert daemon.get(f"/v1/jobs/{runs}", uid=FLOOD).json["reason"] == "cancelled by the administrator: it is stuck"
+    assert "cancelled by the administrator: it is stuck" in hotcell(daemon, "jobs", *own, uid=who).stdout
+    assert state(daemon, waits, FLOOD) == "queued"
+    assert hotcell(daemon, "release", f"uid-{FLOOD}", uid=who).stdout == f"uid-{FLOOD}: not held, 1 jobs run, 0 wait, 0 sessions\n"
+    drained = hotcell(daemon, "drain", "--reason", "a new kernel", uid=who)
+    assert drained.stdout == "hotcelld takes no new jobs: 1 jobs run, 0 wait, 0 sessions\n", drained
+    assert daemon.post("1", uid=QUIET).status == 503
+    assert json.loads(hotcell(daemon, "resume", "--json", uid=who).stdout) == {"draining": False, "running": 1, "queued": 0, "sessions": 0}
+    assert daemon.post("1", uid=QUIET).status == 200
+
+
+def test_the_ledger_tells_the_same_when_no_daemon_runs(daemon):
+    daemon.post("1 / 0", uid=QUIET)
+    waits = daemon.post_async(LONG, uid=FLOOD)
+    admin(daemon, "POST", f"jobs/{waits}/cancel", "enough")
+    daemon.events(waits, uid=FLOOD)
+    told = rows(daemon)
+    assert daemon.end() == 0
+    kept = rows(daemon, "--ledger", str(daemon.state / "ledger.db"))
+    same = ("job_id", "tenant", "state", "status", "policy", "reason")
+    assert [[row[name] for name in same] for row in kept] == [[row[name] for name in same] for row in told]
+    shown = hotcell(daemon, "jobs", "show", waits, "--json", "--ledger", str(daemon.state / "ledger.db"))
+    assert json.loads(shown.stdout)["manifest"]["reason"] == "cancelled by the administrator: enough"
+    lost = hotcell(daemon, "jobs")  # a socket was named, and nobody listens there
+    assert lost.returncode == 69 and "connect to hotcelld at" in lost.stderr, lost
+    fallback = subprocess.run([cells.HOTCELL, "jobs", "--json"], capture_output=True, text=True, timeout=cells.PATIENCE, check=False,
+                              env={"PATH": os.environ["PATH"], "HOTCELL_STATE": "/nonexistent"})
+    assert "ledger.db: is not there" in fallback.stderr, fallback
+    daemon.start_again()  # for the fixture
+
+
+@pytest.mark.parametrize("command, text", [
+    (["cancel"], "expected ID..."), (["hold"], "expected TENANT"), (["hold", "a", "b"], "expected TENANT"), (["drain", "x"], "expected no arguments"),
+    (["cancel", "--reason"], "--reason: expected a value"), (["cancel", "--all", "x"], "there is no option '--all'"),
+    (["jobs", "show"], "expected no arguments, or show ID, got 'show'"), (["jobs", "--socket", "a", "--ledger", "b"], "it does not go with"),
+])
+def test_wrong_command_lines(command, text):
+    done = subprocess.run([cells.HOTCELL, *command], capture_output=True, text=True, timeout=cells.PATIENCE, check=False)
+    assert done.returncode == 64 and text in done.stderr and f"'hotcell {command[0]} --help'" in done.stderr, done
+
+
+def test_a_reason_is_for_administrators(daemon):
+    mine = daemon.post_async(LONG, uid=QUIET)
+    done = hotcell(daemon, "cancel", mine, "--reason", "x", uid=QUIET)
+    assert done.returncode == 64 and "--reason is for administrators" in done.stderr, done
+    assert hotcell(daemon, "cancel", "a/b").returncode == 64
+    assert hotcell(daemon, "cancel", mine).returncode == 0
