@@ -57,7 +57,7 @@ static const char everything[] =
     "{\"socket\": {\"path\": \"/run/x.sock\", \"mode\": \"0660\", \"group\": \"cells\"},\n"
     " \"tenants\": {\"alice\": {\"uids\": [1000, \"2000-2999\"], \"weight\": 300, \"cpu_seconds\": 1.5,\n"
     "                         \"policies\": [\"analysis\"]},\n"
-    "             \"bob\": {\"uids\": [1001], \"running\": 2}},\n"
+    "             \"bob\": {\"uids\": [1001], \"running\": 2, \"admin\": true}},\n"
     " \"quotas\": {\"queued\": 7, \"running\": 4, \"memory\": \"2G\", \"policies\": [\"default\", "
     "\"charts\"]},\n"
     " \"listen\": [{\"address\": \"::1\", \"port\": 8443}], \"tokens\": \"/etc/hotcell/tokens\",\n"
@@ -80,6 +80,7 @@ static void everything_said_is_taken(void **state)
     assert_string_equal(c.tenants[0].policies[0], "analysis");
     assert_null(c.tenants[0].policies[1]);
     assert_int_equal(c.tenants[1].quota.running, 2);
+    assert_true(c.tenants[1].admin && !c.tenants[0].admin);
     assert_string_equal(c.tenants[1].policies[1], "charts");
     assert_int_equal(c.listen[0].port, 8443);
     assert_int_equal(c.warm_memory, INT64_C(1) << 30);
@@ -126,6 +127,8 @@ static const struct {
     {"{\"tenants\": {\"uid-7\": {}}}",
      "conf:1:14: tenants: 'uid-7' is what a user is called who has no tenant; choose another name, and give "
      "it \"uids\""},
+    {"{\"tenants\": {\"a\": {\"admin\": 1}}}", "conf:1:29: admin: expected true or false, got a number"},
+    {"{\"quotas\": {\"admin\": true}}", "conf:1:13: unknown member 'admin' in quotas"},
     {"{\"tenants\": {\"a\": {\"wait\": 1}}}", "conf:1:20: unknown member 'wait' in a"},
     {"{\"tenants\": {\"a\": {\"uids\": [1]}, \"b\": {\"uids\": [\"0-5\"]}}}",
      "conf:1:49: uids: tenant 'a' has uid 1 already"},

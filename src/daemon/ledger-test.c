@@ -656,6 +656,44 @@ static void what_is_no_ledger_is_said_so(void **state)
     hc_ledger_close(open_ledger());
 }
 
+/* As the first form had it, with a job in each state. */
+static void a_ledger_of_the_first_form_is_brought_to_the_newest(void **state)
+{
+    struct heard h = {0};
+    (void)state;
+    change_database(
+        "PRAGMA application_id = 1212369991; PRAGMA user_version = 1;"
+        "CREATE TABLE jobs (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tenant TEXT NOT "
+        "NULL, state INTEGER NOT NULL, status TEXT, key TEXT, body TEXT, attempts INTEGER NOT NULL "
+        "DEFAULT 0, accepted INTEGER NOT NULL, started INTEGER, finished INTEGER, cpu_us INTEGER "
+        "NOT NULL DEFAULT 0, kib_s INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0, "
+        "spec TEXT, manifest TEXT) STRICT;"
+        "CREATE UNIQUE INDEX jobs_key ON jobs (tenant, key) WHERE key IS NOT NULL;"
+        "CREATE INDEX jobs_tenant ON jobs (tenant);"
+        "CREATE INDEX jobs_open ON jobs (state) WHERE state < 2;"
+        "CREATE INDEX jobs_finished ON jobs (finished, number, bytes) WHERE finished IS NOT NULL;"
+        "CREATE TABLE usage (tenant TEXT NOT NULL, hour INTEGER NOT NULL, status TEXT NOT NULL, jobs "
+        "INTEGER NOT NULL, cpu_us INTEGER NOT NULL, kib_s INTEGER NOT NULL, bytes INTEGER NOT NULL, "
+        "PRIMARY KEY (tenant, hour, status)) STRICT, WITHOUT ROWID;"
+        "INSERT INTO jobs (id, tenant, state, status, accepted, finished, spec, manifest, key, body) "
+        "VALUES ('j0', 'alice', 0, NULL, 1, NULL, '{}', NULL, 'k', 'aa'), ('j2', 'alice', 2, 'ok', 2, "
+        "5, NULL, '{\"a\": 1}', NULL, NULL), ('j3', 'bob', 3, NULL, 3, 6, NULL, NULL, NULL, NULL), "
+        "('j4', 'bob', 4, NULL, 4, 7, NULL, NULL, NULL, NULL)");
+    struct hc_ledger *l = open_ledger();
+    OK(hc_ledger_list(l, &(struct hc_ledger_filter){.state = -1}, hear, &h, &err));
+    assert_int_equal(h.count, 4);
+    assert_string_equal(h.ids[0], "j4 failed");
+    assert_string_equal(h.ids[1], "j3 failed");
+    assert_string_equal(h.ids[2], "j2 done");
+    assert_string_equal(h.ids[3], "j0 queued");
+    assert_string_equal(get(l, NULL, "j4").status, "cancelled");
+    assert_string_equal(get(l, NULL, "j3").status, "unknown");
+    assert_string_equal(get(l, "alice", "j2").manifest, "{\"a\": 1}");
+    assert_string_equal(get(l, "alice", "j0").key, "k");
+    assert_null(get(l, "alice", "j0").policy);
+    hc_ledger_close(l);
+}
+
 static void a_broken_file_is_said_to_be_broken(void **state)
 {
     struct hc_ledger *l = open_ledger();
@@ -753,6 +791,7 @@ int main(void)
         TEST(what_is_settled_is_in_the_database_and_the_log_begins_anew),
         TEST(two_daemons_cannot_have_one_ledger),
         TEST(what_is_no_ledger_is_said_so),
+        TEST(a_ledger_of_the_first_form_is_brought_to_the_newest),
         TEST(a_broken_file_is_said_to_be_broken),
         TEST(a_full_disk_refuses_and_takes_back),
         TEST(a_directory_that_cannot_be_written_to_is_named),

@@ -82,6 +82,36 @@ static void a_token_is_its_tenants(void **state)
     hc_tenants_destroy(t);
 }
 
+/* Alone is who is the only one in the configuration and who has come, where no others can. */
+static void others_are_there_if_they_may_come(void **state)
+{
+    static const struct {
+        const char *config;
+        bool many;
+    } rows[] = {
+        {"{}", false},
+        {"{\"tenants\": {\"a\": {\"uids\": [1]}}}", false},
+        {"{\"tenants\": {\"a\": {\"uids\": [1]}, \"b\": {\"uids\": [2]}}}", true},
+        {"{\"socket\": {\"mode\": \"0660\"}}", true},
+        {"{\"socket\": {\"mode\": \"0666\"}}", true},
+        {"{\"socket\": {\"mode\": \"0666\"}, \"local_users\": \"none\", \"tenants\": {\"a\": {}}}", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct hc_tenants *t = tenants_of(rows[i].config, "");
+        assert_int_equal(hc_tenants_are_many(t), rows[i].many);
+        hc_tenants_destroy(t);
+    }
+    struct hc_tenants *t = tenants_of("{}", "");
+    assert_non_null(hc_tenant_of_uid(t, 1));
+    assert_false(hc_tenants_are_many(t));
+    assert_non_null(hc_tenant_of_uid(t, 2));
+    assert_true(hc_tenants_are_many(t));
+    reload(t, "{\"local_users\": \"none\", \"tenants\": {\"a\": {}}}"); /* both are removed */
+    assert_false(hc_tenants_are_many(t));
+    hc_tenants_destroy(t);
+}
+
 static void a_reload_changes_rules_and_keeps_counters(void **state)
 {
     struct hc_tenants *t =
@@ -188,6 +218,7 @@ int main(void)
         cmocka_unit_test(a_uid_is_its_tenant_or_one_of_its_own),
         cmocka_unit_test(users_without_a_tenant_can_be_nobody),
         cmocka_unit_test(a_token_is_its_tenants),
+        cmocka_unit_test(others_are_there_if_they_may_come),
         cmocka_unit_test(a_reload_changes_rules_and_keeps_counters),
         cmocka_unit_test(a_window_forgets_what_is_older_and_nothing_earlier),
         cmocka_unit_test(quotas_of_use_say_when_to_come_back),
