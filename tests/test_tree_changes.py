@@ -117,7 +117,7 @@ def fixture_own(base_tree):  # pylint: disable=unused-argument
 
 
 STARTS = {"run": ("run", "--tree-check", "stamps", "program.py"), "batch": ("batch", "jobs.jsonl"),
-          "session": ("session",)}
+          "session": ("session",), "mcp": ("mcp",)}
 
 
 def refused(done, path, what):

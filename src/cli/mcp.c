@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "cell/card.h"
 #include "cell/tools.h"
+#include "cell/tree_check.h"
 #include "cli/cancel.h"
 #include "cli/request.h"
 #include "mcp/mcp.h"
@@ -72,7 +73,7 @@ static int check_given(const struct hc_request *q, struct hc_error *err)
     if (q->policy.tools.count && hc_toolbox_new(&tools, &q->policy.tools, -1, 0, NULL, NULL, err) < 0)
         return -1;
     hc_toolbox_free(tools);
-    return 0;
+    return hc_tree_check_named(q->policy.tree, hc_tree_check_of_many(&q->policy), err);
 }
 
 static int serve(struct hc_request *q, struct hc_error *err)

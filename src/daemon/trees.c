@@ -91,7 +91,7 @@ static int look(struct looker *l, struct hc_tree_row *row, const struct hc_tree 
     int rc = hc_stamps_open(&s, tree, !p->next || row->changed, err);
     if (rc == 0 && s.map)
         rc = look_at_part(l, row, &s, err);
-    else if (rc == 0 && !p->unstamped_said) {
+    else if (rc == 0 && l->round_ms && !p->unstamped_said) {
         p->unstamped_said = true;
         hc_warn("tree '%s': nobody can tell whether it is changed: %s: 'hotcell tree verify %s' makes some",
                 tree->name, s.why, tree->name);
