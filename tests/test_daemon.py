@@ -260,8 +260,9 @@ def test_a_front_that_dies_is_started_again(user):
         d.post_async(LONG)
         cells.wait_until("a cell", d.busy_worker)
         cells.wait_until("the ledger's process has its name", lambda: d.named("ledger"))
-        [ledger] = d.named("ledger")
-        before = [pid for pid in d.descendants() if pid != ledger]
+        cells.wait_until("and the one that looks at trees", lambda: d.named("trees"))
+        stay = d.named("ledger") + d.named("trees")
+        before = [pid for pid in d.descendants() if pid not in stay]
         os.kill(d.named("front")[0], signal.SIGKILL)
         d.wait_for_line("it is started again")
         cells.wait_until("the end of all", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in before))
