@@ -29,7 +29,7 @@ const struct hc_call_set hc_call_sets[] = {
      "truncate ftruncate fallocate"},
     {"syncing", HC_IN_JOB, "one's own files to where they are kept", "fsync fdatasync sync_file_range msync"},
     {"files", HC_IN_JOB, "what may be opened is decided by mounts and Landlock",
-     "stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat getdents getdents64 "
+     "stat fstat lstat newfstatat access faccessat faccessat2 readlink readlinkat getdents getdents64 "
      "getcwd"},
     {"directories", HC_IN_JOB, "the working directory and the mode of new files", "chdir fchdir umask"},
     {"file_changes", HC_IN_JOB, "where mounts and Landlock let files be changed",
@@ -68,7 +68,7 @@ const struct hc_call_set hc_call_sets[] = {
     {"messages", HC_IN_FIRST | HC_WITH_SOCKETS, "sockets that send several buffers at once, and descriptors",
      "sendmsg"},
     {"socket_state", HC_IN_JOB, "questions about sockets that are open already, and their end",
-     "shutdown getsockname getpeername getsockopt"},
+     "shutdown getsockname getpeername"},
     {"sockets", HC_WITH_SOCKETS, "servers and clients on the cell's own loopback interface",
      "bind listen accept accept4 connect sendmmsg recvmmsg"},
     {"launch", HC_IN_FIRST, "the shim is executed, and loads the job's filter", "execveat seccomp"},
@@ -181,6 +181,17 @@ const size_t hc_call_refusals_count = sizeof hc_call_refusals / sizeof *hc_call_
 #define CACHE_WHY   "it would show, or change, what other cells have read of the tree"
 #define SOCKET_KIND 0xfULL /* without SOCK_CLOEXEC and SOCK_NONBLOCK */
 
+#define COUNTED_WHY "it counts those of the whole machine: other cells could be seen to start"
+#define SO_COUNT    71      /* SO_NETNS_COOKIE */
+#define STATX_COUNT 0x4000U /* STATX_MNT_ID_UNIQUE */
+/* A row for each bit that the option could lack; the few others that have all four of them no program asks
+ * for. */
+#define OTHER_OPTION(bit)                                                                                    \
+    {                                                                                                        \
+        "getsockopt", HC_IN_JOB, {{2, bit, 0}, {0}}, "of sockets that are open already", 0,                  \
+            "without SO_NETNS_COOKIE", NULL                                                                  \
+    }
+
 #define NO_SIGNALS  "copies of the session's interpreter wait beside it"
 #define SIGNAL_HINT "a run of a session can signal its own process only"
 #define SIGNALS(call)                                                                                        \
@@ -255,6 +266,13 @@ const struct hc_call_rule hc_call_rules[] = {
     BITS("fchmod", HC_IN_JOB, 1, S_ISGID, SET_ID_WHY, EPERM),
     BITS("fchmodat", HC_IN_JOB, 2, S_ISUID, SET_ID_WHY, EPERM),
     BITS("fchmodat", HC_IN_JOB, 2, S_ISGID, SET_ID_WHY, EPERM),
+    {"statx", HC_IN_JOB, {{3, STATX_COUNT, 0}, {0}}, "what there is, as with stat", 0, "without STATX_MNT_ID_UNIQUE", NULL},
+    {"statx", HC_IN_JOB, {{3, STATX_COUNT, STATX_COUNT}, {0}}, COUNTED_WHY, EINVAL, "STATX_MNT_ID_UNIQUE", NULL},
+    OTHER_OPTION(SO_COUNT & 1),
+    OTHER_OPTION(SO_COUNT & 2),
+    OTHER_OPTION(SO_COUNT & 4),
+    OTHER_OPTION(SO_COUNT & 64),
+    {"getsockopt", HC_IN_JOB, {{2, SO_COUNT, SO_COUNT}, {0}}, COUNTED_WHY, ENOPROTOOPT, "SO_NETNS_COOKIE", NULL},
     {"renameat2", HC_IN_JOB, {{4, HC_WORD_MASK & ~(uint64_t)(RENAME_NOREPLACE | RENAME_EXCHANGE), 0}, {0}}, "where mounts and Landlock let files be changed", 0, "without RENAME_WHITEOUT", NULL},
     BITS("renameat2", HC_IN_JOB, 4, RENAME_WHITEOUT, "it leaves a device in the file's place", EINVAL),
     WORD("fcntl", HC_IN_JOB, 1, F_DUPFD, "descriptors", 0),
