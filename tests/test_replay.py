@@ -1,6 +1,7 @@
 """Programs that are kept with their results, and run once more."""
 
 import ast
+import hashlib
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import pytest
 
 import cells
 
+ALLOWED = ["--allow-changed", "-p", "default", "-t", "base"]
 MARKER = "# === LLM-generated analysis code below ===\n"
 
 
@@ -131,11 +133,23 @@ def test_changed_data_is_refused_unless_allowed(tmp_path):
     done, _ = replay(path)
     assert done.returncode == 65
     assert f"input 'text': {data} has changed since" in done.stderr
-    done, report = replay(path, "--allow-changed")
+    done, _ = replay(path, *ALLOWED)
+    assert done.returncode == 65 and "name it with --input text=FILE" in done.stderr
+    done, report = replay(path, *ALLOWED, "--input", f"text={data}")
     assert done.returncode == 1 and [entry["what"] for entry in report["differences"]] == ["stdout"]
     data.unlink()
-    done, _ = replay(path, "--allow-changed")
+    done, _ = replay(path, *ALLOWED)
     assert done.returncode == 65 and "No such file" in done.stderr
+
+
+def test_data_that_has_moved_is_named(tmp_path):
+    data = tmp_path / "text.txt"
+    data.write_text("one")
+    _, path, _ = keep("print(open(text).read())", "--input", f"text={data}", policy="default")
+    data.rename(tmp_path / "moved.txt")
+    assert replay(path, "--input", f"text={tmp_path}/moved.txt")[0].returncode == 0
+    done, _ = replay(path, "--input", f"other={tmp_path}/moved.txt")
+    assert done.returncode == 65 and "there is no input 'other'" in done.stderr
 
 
 def test_a_changed_program_is_refused_unless_allowed():
@@ -143,7 +157,9 @@ def test_a_changed_program_is_refused_unless_allowed():
     path.write_text(path.read_text() + "\nprint(2)\n")
     done, _ = replay(path)
     assert done.returncode == 65 and "the program in" in done.stderr
-    assert replay(path, "--allow-changed")[0].returncode == 1
+    assert replay(path, *ALLOWED)[0].returncode == 1
+    done, _ = replay(path, "--allow-changed")
+    assert done.returncode == 64 and "--allow-changed needs --policy" in done.stderr
 
 
 @pytest.mark.parametrize("change, says", [
@@ -184,7 +200,71 @@ def test_a_record_cannot_have_commands_run_on_the_host(tmp_path):
     _, path, record = keep("1", policy="default")
     record["policy"]["tools"] = {"x": {"command": ["/usr/bin/touch", str(tmp_path / "touched")]}}
     path.with_suffix(".json").write_text(json.dumps(record))
-    for options in ([], ["--allow-changed"]):
-        done, _ = replay(path, *options)
-        assert done.returncode == 65 and "the program had tools" in done.stderr, done
+    done, _ = replay(path)
+    assert done.returncode == 65 and "the program had tools" in done.stderr, done
+    assert replay(path, *ALLOWED)[0].returncode in (0, 1), "under another policy there are none"
     assert not (tmp_path / "touched").exists()
+
+
+# ---- records that a program has left ----
+
+PLANTING = """
+import os
+os.makedirs("/output/DIR")
+open("/output/DIR/run_x.py", "w").write("print(open(secret).read())")
+open("/output/DIR/run_x.json", "w").write(open(record).read())
+"""
+
+
+def plant(tmp_path, record, directory="own", *options, **more):
+    """What a program leaves that knows what records look like."""
+    (tmp_path / "record.txt").write_text(json.dumps(record))
+    return cells.run(PLANTING.replace("DIR", directory), "--guard=off", "--input", f"record={tmp_path}/record.txt", *options, **more)
+
+
+@pytest.fixture(name="secret")
+def host_file(tmp_path):
+    (tmp_path / "secret.txt").write_text("SECRET")
+    return tmp_path / "secret.txt"
+
+
+@pytest.fixture(name="forged")
+def forged_record(secret):
+    _, _, record = keep("1", policy="default")
+    record["spec"]["inputs"] = {"secret": str(secret)}
+    record["inputs"] = [{"name": "secret", "path": str(secret), "bytes": 6, "sha256": "0" * 64}]
+    record["code"]["sha256"] = hashlib.sha256(b"print(open(secret).read())").hexdigest()
+    record["policy"]["guard"] = "off"
+    return record
+
+
+def test_a_record_that_a_program_left_gets_no_file_of_the_host(tmp_path, secret, forged):
+    path = plant(tmp_path, forged).output / "own/run_x.py"
+    done, _ = replay(path)
+    assert done.returncode == 65 and "has changed since" in done.stderr
+    done, _ = replay(path, *ALLOWED)
+    assert done.returncode == 65 and "name it with --input secret=FILE" in done.stderr, done
+    # Nothing else keeps it from the program: the user can give it.
+    out = tmp_path / "given"
+    done = cells.hotcell("replay", *ALLOWED, "--input", f"secret={secret}", "-o", str(out), str(path))
+    assert json.loads((out / "manifest.json").read_text())["stdout"]["text"] == "SECRET\n", done
+    assert json.loads((out / "manifest.json").read_text())["policy"]["name"] == "default", "the user's, not the record's"
+
+
+@pytest.mark.parametrize("sha256", ["", "/", "0" * 64])
+def test_a_record_that_a_program_left_gets_no_directory_of_the_host_as_its_tree(tmp_path, forged, sha256):
+    forged["spec"]["inputs"], forged["inputs"] = {}, []
+    forged["policy"]["tree"] = "/"
+    forged["tree"]["sha256"] = sha256
+    path = plant(tmp_path, forged).output / "own/run_x.py"
+    done, _ = replay(path)
+    assert done.returncode == 65 and "name it with --tree" in done.stderr, done
+
+
+@pytest.mark.parametrize("mode", ["capped", "bind"])
+def test_a_program_cannot_leave_what_looks_like_its_kept_code(tmp_path, forged, mode):
+    result = plant(tmp_path, forged, "code", f"--output-mode={mode}", "--persist-code")
+    reason = "the name is hotcell's own" + (": renamed to guest-..." if mode == "bind" else "")
+    assert result.skipped() == {"code/run_x.json": reason, "code/run_x.py": reason}
+    kept = [name for name in result.files() if name.startswith("code/run_")]
+    assert len(kept) == 2 and result.manifest["code_path"] in kept

@@ -400,13 +400,17 @@ static const char *kind_refused(const struct stat *st)
 /* Names that the launcher itself writes: a guest's file under one of them would be taken for the real thing.
  */
 static const char *const own_names[] = {"manifest.json", "_sandbox_result.json"};
+static const char *const own_beginnings[] = {".hotcell-", "code/run_"};
 
 static bool reserved(const char *path)
 {
     for (size_t i = 0; i < sizeof own_names / sizeof *own_names; i++)
         if (strcmp(path, own_names[i]) == 0)
             return true;
-    return strncmp(path, ".hotcell-", 9) == 0;
+    for (size_t i = 0; i < sizeof own_beginnings / sizeof *own_beginnings; i++)
+        if (strncmp(path, own_beginnings[i], strlen(own_beginnings[i])) == 0)
+            return true;
+    return false;
 }
 
 static bool unchanged(const struct walk *w, const struct stat *st)
@@ -419,12 +423,14 @@ static bool unchanged(const struct walk *w, const struct stat *st)
  * cell's, files belong to the guest, and who writes must have an id there. */
 static int skip_reserved(struct walk *w, const char *path, const struct stat *st, struct hc_error *err)
 {
-    char aside[64];
+    const char *slash = strchr(path, '/'), *name = slash ? slash + 1 : path;
+    char folder[64], aside[256];
     if (!w->c->in_place || unchanged(w, st))
         return skip(w, path, "the name is hotcell's own", err);
-    (void)snprintf(aside, sizeof aside, "guest-%d-%.40s", getpid(), path);
-    int dir = w->c->dest->fd;
-    if (renameat2(dir, path, dir, aside, RENAME_NOREPLACE) < 0)
+    (void)snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    (void)snprintf(aside, sizeof aside, "guest-%d-%.200s", getpid(), name);
+    hc_autofd dir = open_confined(w->c->dest->fd, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    if (dir < 0 || renameat2(dir, name, dir, aside, RENAME_NOREPLACE) < 0)
         return skip(w, path, "the name is hotcell's own", err);
     return skip(w, path, "the name is hotcell's own: renamed to guest-...", err);
 }

@@ -1,10 +1,13 @@
 /* hotcell replay - run a program that was kept once more, as it ran then, and say what came out differently.
  *
- * The file and the record beside it are the user's, who may have edited both: they are read as strictly as a
- * spec, and nothing but the hashes is believed of the past. */
+ * The file and the record beside it lie among results, where a program may have left some of its own: they
+ * are read as strictly as a spec, and a record that names something of this host does not give it to the
+ * program. It must be what the record's hash says, which a program can only know of what it has seen; else
+ * the user names it. */
 #include "cli/cli.h"
 
 #include "base/fd.h"
+#include "cell/policies.h"
 #include "cell/record.h"
 #include "cell/run.h"
 #include "cell/tree.h"
@@ -28,11 +31,18 @@ static const char help[] =
     "same\n"
     "program or data.\n\n"
     "  -o, --output DIR     where its files, figures and manifest.json go (hotcell-output/JOB_ID)\n"
-    "      --allow-changed  run although the program, the data or the tree have changed since\n"
+    "  -p, --policy POLICY  run under this policy instead of the record's\n"
+    "  -t, --tree TREE      run in this tree instead of the record's\n"
+    "      --input NAME=FILE\n"
+    "                       where this input is now\n"
+    "      --allow-changed  run although the program, the data or the tree have changed since: under a\n"
+    "                       policy, and with data, that are named here\n"
     "      --json           print what differs as JSON\n";
 
 struct replay {
     const char *file, *output;
+    const char *policy_name, *tree; /* as the user says; NULL: as the record does */
+    struct hc_job named;            /* inputs, as the user says */
     bool json_out, allow_changed;
     char record_name[PATH_MAX];
     struct hc_buf code, record_text;
@@ -173,31 +183,49 @@ static int give_policy(void *ctx, const char *name, const char *from, struct hc_
     return source && *file && !text->failed ? 0 : hc_fail(err, ENOMEM, "%s", name);
 }
 
-static int read_policy(struct replay *r, struct hc_error *err)
+static int load_policy(struct replay *r, struct hc_error *err)
 {
     char name[PATH_MAX + 10];
+    if (r->policy_name)
+        return hc_policy_load(&r->policy, r->policy_name, hc_policies_read, NULL, err);
     (void)snprintf(name, sizeof name, "%s: policy", r->record_name);
-    if (hc_policy_load(&r->policy, name, give_policy, r, err) < 0)
-        return hc_exit_as(err, HC_EXIT_DATA);
-    /* A record lies among results, where a program could have put one of its own. */
+    return hc_policy_load(&r->policy, name, give_policy, r, err) < 0 ? hc_exit_as(err, HC_EXIT_DATA) : 0;
+}
+
+/* By what it holds; else by its name, which may stand for another one by now. */
+static int choose_tree(struct replay *r, struct hc_error *err)
+{
+    struct hc_tree tree;
+    const char *then = text_of(get(r->record.root, "tree"), "sha256");
+    bool known = strlen(then) == HC_SHA256_HEX - 1 && !then[strspn(then, "0123456789abcdef")];
+    if (!r->tree && known && hc_tree_open(&tree, then, err) == 0) {
+        hc_tree_finish(&tree);
+        (void)snprintf(r->policy.tree, sizeof r->policy.tree, "%s", then);
+        return 0;
+    }
+    if (r->tree)
+        (void)snprintf(r->policy.tree, sizeof r->policy.tree, "%s", r->tree);
+    else if (!r->policy_name && strchr(r->policy.tree, '/'))
+        return hc_fail_as(
+            err, HC_EXIT_DATA, 0,
+            "%s: the tree %.256s is not among those built here: name it with --tree if it is one",
+            r->record_name, r->policy.tree);
+    if (hc_tree_open(&tree, r->policy.tree, err) < 0)
+        return -1;
+    bool same = known && strcmp(tree.id, then) == 0;
+    hc_tree_finish(&tree);
+    return same ? 0 : changed(r, err, "the tree", r->policy.tree);
+}
+
+static int read_policy(struct replay *r, struct hc_error *err)
+{
+    if (load_policy(r, err) < 0)
+        return -1;
     if (r->policy.tools.count)
         return hc_fail_as(err, HC_EXIT_DATA, 0,
                           "%s: the program had tools: a record does not say what is run on this host",
                           r->record_name);
-    struct hc_tree tree;
-    const char *then = text_of(get(r->record.root, "tree"), "sha256");
-    /* By what it holds; else by its name, which may stand for another one by now. */
-    if (*then && hc_tree_open(&tree, then, err) == 0) {
-        hc_tree_finish(&tree);
-        if (!strchr(r->policy.tree, '/'))
-            (void)snprintf(r->policy.tree, sizeof r->policy.tree, "%s", then);
-        return 0;
-    }
-    if (hc_tree_open(&tree, r->policy.tree, err) < 0)
-        return -1;
-    bool same = strcmp(tree.id, then) == 0;
-    hc_tree_finish(&tree);
-    return same ? 0 : changed(r, err, "the tree", r->policy.tree);
+    return choose_tree(r, err);
 }
 
 static int hash_file(const char *path, char hex[HC_SHA256_HEX], struct hc_error *err)
@@ -218,7 +246,41 @@ static int hash_file(const char *path, char hex[HC_SHA256_HEX], struct hc_error 
     return 0;
 }
 
-static int check_inputs(const struct replay *r, struct hc_error *err)
+static struct hc_input *find_input(struct hc_job *job, const char *name)
+{
+    for (size_t i = 0; i < job->input_count; i++)
+        if (strcmp(job->inputs[i].name, name) == 0)
+            return &job->inputs[i];
+    return NULL;
+}
+
+/* Where an input is now. */
+static int place_inputs(struct replay *r, struct hc_error *err)
+{
+    for (size_t i = 0; i < r->named.input_count; i++) {
+        struct hc_input *given = &r->named.inputs[i], *in = find_input(&r->job, given->name);
+        if (!in)
+            return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: there is no input '%s' to be named", r->record_name,
+                              given->name);
+        char *path = in->path;
+        in->path = given->path;
+        given->path = path; /* each has one owner */
+    }
+    return 0;
+}
+
+static int refuse_input(struct replay *r, const struct hc_input *in, struct hc_error *err)
+{
+    if (changed(r, err, "", in->path) < 0)
+        return -1;
+    return find_input(&r->named, in->name) ? 0
+                                           : hc_fail_as(err, HC_EXIT_DATA, 0,
+                                                        "%s is not what the record says: to give it to the "
+                                                        "program, name it with --input %s=FILE",
+                                                        in->path, in->name);
+}
+
+static int check_inputs(struct replay *r, struct hc_error *err)
 {
     for (size_t i = 0; i < r->job.input_count; i++) {
         const struct hc_input *in = &r->job.inputs[i];
@@ -232,7 +294,7 @@ static int check_inputs(const struct replay *r, struct hc_error *err)
         }
         if (hash_file(in->path, hex, err) < 0)
             return hc_ctx(err, "input '%s'", in->name);
-        if (strcmp(hex, then) != 0 && changed(r, err, "", in->path) < 0)
+        if (strcmp(hex, then) != 0 && refuse_input(r, in, err) < 0)
             return hc_ctx(err, "input '%s'", in->name);
     }
     return 0;
@@ -244,6 +306,8 @@ static int prepare(struct replay *r, struct hc_error *err)
         return hc_exit_as(err, HC_EXIT_DATA);
     if (hc_job_check(&r->job, err) < 0)
         return hc_ctx(err, "%s", r->file);
+    if (place_inputs(r, err) < 0)
+        return -1;
     if (check_inputs(r, err) < 0 || read_policy(r, err) < 0)
         return -1;
     if (!r->output)
@@ -416,27 +480,56 @@ static int run_again(struct replay *r, struct hc_error *err)
     return status;
 }
 
+/* 0, or the exit status. */
+static int take_option(struct replay *r, int opt)
+{
+    struct hc_error err;
+    switch (opt) {
+    case 'o':
+        r->output = optarg;
+        return 0;
+    case 'p':
+        r->policy_name = optarg;
+        return 0;
+    case 't':
+        r->tree = optarg;
+        return 0;
+    case 'i':
+        return hc_job_add_input(&r->named, optarg, &err) < 0 ? hc_usage("replay", "--input: %.500s", err.text)
+                                                             : 0;
+    case 'j':
+        r->json_out = true;
+        return 0;
+    default:
+        r->allow_changed = true;
+        return 0;
+    }
+}
+
 static int read_options(struct replay *r, int argc, char **argv)
 {
-    static const struct option options[] = {{"help", no_argument, NULL, 'h'},
-                                            {"output", required_argument, NULL, 'o'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"allow-changed", no_argument, NULL, 'c'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"help", no_argument, NULL, 'h'},          {"output", required_argument, NULL, 'o'},
+        {"policy", required_argument, NULL, 'p'},  {"tree", required_argument, NULL, 't'},
+        {"input", required_argument, NULL, 'i'},   {"json", no_argument, NULL, 'j'},
+        {"allow-changed", no_argument, NULL, 'c'}, {NULL, 0, NULL, 0}};
     int opt;
     optind = 1;
-    while ((opt = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
+    while ((opt = getopt_long(argc, argv, ":ho:p:t:", options, NULL)) != -1) {
         if (opt == 'h')
             return 1;
-        if (opt == ':' || (opt == 'o' && !*optarg))
+        if (opt == ':' || (optarg && !*optarg))
             return hc_usage("replay", "%s needs a value", argv[optind - 1]);
         if (opt == '?')
             return hc_usage("replay", "unknown option %s", argv[optind - 1]);
-        if (opt == 'o')
-            r->output = optarg;
-        r->json_out |= opt == 'j';
-        r->allow_changed |= opt == 'c';
+        int status = take_option(r, opt);
+        if (status != 0)
+            return status;
     }
+    if (r->allow_changed && !r->policy_name)
+        return hc_usage(
+            "replay",
+            "--allow-changed needs --policy: what a changed program may do, its record does not say");
     if (argc - optind != 1)
         return hc_usage("replay", "expected one FILE");
     r->file = argv[optind];
@@ -462,6 +555,7 @@ int hc_cmd_replay(int argc, char **argv)
     hc_buf_finish(&r.record_text);
     hc_buf_finish(&r.code);
     hc_job_finish(&r.job);
+    hc_job_finish(&r.named);
     hc_policy_finish(&r.policy);
     return status;
 }
