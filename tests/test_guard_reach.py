@@ -278,3 +278,65 @@ print(round(1.2), open.__name__)
     assert run(program).stdout == outside(program)
     denied = run("try:\n    input()\nexcept PermissionError as error:\n    print(error)")
     assert denied.stdout == "input() has nobody to talk to here\n"
+
+
+# ---- memory that is not the program's ----
+
+STRIDES = """
+import numpy as np
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
+a = np.arange(12, dtype=np.int64)
+def tell(make):
+    try:
+        print(make())
+    except PermissionError as error:
+        print("refused", str(error)[:13])
+"""
+INSIDE = ["as_strided(a, (10, 3), (8, 8)).sum()", "as_strided(a[2:], (5,), (16,)).tolist()", "as_strided(a[::-1], (12,), (-8,)).tolist()",
+          "as_strided(a[4:8], (2, 2), (8, 8), writeable=False).tolist()", "as_strided([1, 2, 3], (2, 2), (8, 8)).tolist()",
+          "as_strided(as_strided(a, (3, 4), (32, 8)), (2, 2), (32, 8)).tolist()", "as_strided(a, (1000, 12), (0, 8)).shape",
+          "as_strided(a, (0, 99999), (8, 8)).shape", "as_strided(np.matrix(a), (2, 2), (8, 8), subok=True).tolist()",
+          "as_strided(np.array(['2020-01-01', '2021-01-01'], 'M8[D]'), (2, 1), (8, 8)).shape",
+          "sliding_window_view(a, 3).sum()", "np.lib.stride_tricks.sliding_window_view(a.reshape(3, 4), (2, 2)).shape",
+          "np.broadcast_to(a, (2, 12)).sum()", "a.__array_interface__['shape'], a.ctypes.data > 0"]
+BEYOND = ["as_strided(a, (13,), (8,)).size", "as_strided(a, (2,), (-8,)).size", "as_strided(a[11:], (2,), (8,)).size",
+          "as_strided(a, (2,), (1 << 40,)).size", "as_strided([1, 2], (3,), (8,)).size", "as_strided(a[:1], (2, 2), (96, -8)).size",
+          "as_strided(as_strided(a, (3,), (8,)), (13,), (8,)).size", "np.lib.index_tricks.as_strided(a, (13,), (8,)).size",
+          "as_strided(np.array(5), (2,), (8,)).size", "np.asarray(np.lib.stride_tricks.DummyArray(dict(a.__array_interface__))).size"]
+
+
+def test_as_strided_stays_within_the_array(scientific):
+    """Honest programs use it for windows; any other memory of the process was in its reach."""
+    program = STRIDES + "".join(f"tell(lambda: ({make}))\n" for make in INSIDE + BEYOND)
+    plain = outside(program).splitlines()
+    result = run(program, tree="scientific")
+    said = result.stdout.splitlines()
+    assert said[:len(INSIDE)] == plain[:len(INSIDE)]
+    assert not any("refused" in line for line in plain), "does not work in plain Python"
+    assert [line.split()[0] for line in said[len(INSIDE):]] == ["refused"] * len(BEYOND), dict(zip(BEYOND, said[len(INSIDE):], strict=True))
+    assert {entry["what"] for entry in result.manifest["denials"]} >= {"numpy.lib.stride_tricks.as_strided"}
+
+
+WHERE = "{'shape': (1,), 'typestr': '<i8', 'data': (4096, False), 'version': 3}"
+
+
+@pytest.mark.parametrize("program", [
+    f"class A:\n    __array_interface__ = {WHERE}", "class A:\n    @property\n    def __array_interface__(self): return {}",
+    f"class A: pass\na = A()\na.__array_interface__ = {WHERE}", f"A = type('A', (), {{'__array_interface__': {WHERE}}})",
+    f"import types\na = types.SimpleNamespace(__array_interface__={WHERE})", "class A:\n    def __array_struct__(self): return 1"])
+def test_no_object_of_the_program_says_where_its_memory_is(base_tree, program):
+    outside(program)
+    result = cells.run(program, policy="default", tree="base")
+    assert result.manifest["status"] == "rejected", result
+    assert "__array_" in result.manifest["reason"] and "np.array(values)" in result.stderr
+
+
+def test_setattr_gives_no_such_attribute_either(base_tree):
+    result = run("""
+class A: pass
+try:
+    setattr(A, "__array_" + "interface__", {})
+except AttributeError as error:
+    print(error)
+""")
+    assert result.stdout == "Access to '__array_interface__' is not allowed by this policy\n"

@@ -64,7 +64,8 @@ static void say_outcome(const struct hc_manifest *m)
     case HC_STATUS_OK:
     case HC_STATUS_REJECTED: /* a syntax error has been shown with its line */
         if (m->status == HC_STATUS_REJECTED && m->rejection.set && strcmp(m->rejection.rule, "syntax") != 0)
-            hc_warn("rejected (%s): %s", m->rejection.rule, m->rejection.message);
+            hc_warn("rejected by policy %s (%s): %s", m->policy->name, m->rejection.rule,
+                    m->rejection.message);
         return;
     case HC_STATUS_ERROR:
         if (m->process.known && !m->process.signaled && m->process.value != 0)

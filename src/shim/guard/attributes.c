@@ -31,18 +31,21 @@ static bool is_hidden(PyObject *name)
     return utf8 && strncmp(utf8, prefix, strlen(prefix)) == 0;
 }
 
-int hc_attribute_judge(PyObject *name)
+static int refuse(const char *name)
 {
-    if (!hc_attribute_denied(name))
-        return 0;
     struct hc_refusal r = {
         .layer = HC_DENIAL_RUNTIME,
         .rule = "attributes",
-        .what = text_of(name),
-        .hint = hc_hint_for_attribute(text_of(name)),
+        .what = name,
+        .hint = hc_hint_for_attribute(name),
         .message = hc_guard.attributes.message,
     };
     return hc_refuse_or_learn(&r, PyExc_AttributeError);
+}
+
+int hc_attribute_judge(PyObject *name)
+{
+    return hc_attribute_denied(name) ? refuse(text_of(name)) : 0;
 }
 
 static PyObject *wrong_count(const char *function, const char *expected, Py_ssize_t got)
@@ -91,12 +94,18 @@ static PyObject *guarded_hasattr(PyObject *self, PyObject *const *args, Py_ssize
     return PyBool_FromLong(value != NULL);
 }
 
+static int judge_given(PyObject *name)
+{
+    const char *utf8 = text_of(name);
+    return utf8 && hc_guard_given_denied(utf8) ? refuse(utf8) : hc_attribute_judge(name);
+}
+
 static PyObject *guarded_setattr(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     (void)self;
     if (count != 3)
         return wrong_count("setattr", "3", count);
-    if (hc_attribute_judge(args[1]) < 0 || hc_write_attribute(args[0], args[1], args[2]) < 0)
+    if (judge_given(args[1]) < 0 || hc_write_attribute(args[0], args[1], args[2]) < 0)
         return NULL;
     return Py_NewRef(Py_None);
 }

@@ -79,7 +79,7 @@ static bool is_one_of(const char *name, const char *const *names)
 static bool name_denied(const char *name)
 {
     bool ours = hc_guard.code.guarded_writes && strcmp(name, HC_WRITE_GUARD) == 0;
-    return *name && (ours || hc_names_has(&hc_guard.names.deny, name) ||
+    return *name && (ours || hc_guard_given_denied(name) || hc_names_has(&hc_guard.names.deny, name) ||
                      hc_names_has_suffix(&hc_guard.attributes.suffixes, name));
 }
 
@@ -377,6 +377,18 @@ static int look_at_statement(struct look *l, stmt_ty s, bool tried)
     }
 }
 
+/* Attributes of objects that are made of a dict: type(name, bases, {"attribute": value}). */
+static int look_at_keys(struct look *l, expr_ty e)
+{
+    for (Py_ssize_t i = 0; i < asdl_seq_LEN(e->v.Dict.keys); i++) {
+        expr_ty key = asdl_seq_GET(e->v.Dict.keys, i);
+        const char *name = constant_text(key);
+        if (hc_guard_given_denied(name) && refuse_name(l, name, WHOLE(l, key)) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int look_at_expression(struct look *l, expr_ty e, bool tried)
 {
     const char *name;
@@ -387,8 +399,12 @@ static int look_at_expression(struct look *l, expr_ty e, bool tried)
     case Attribute_kind: {
         name = text_of(e->v.Attribute.attr);
         struct hc_place at = hc_lines_word_before(&l->lines, e->end_lineno, e->end_col_offset, name);
+        if (e->v.Attribute.ctx != Load && hc_guard_given_denied(name))
+            return refuse_name(l, name, WHOLE(l, e));
         return look_at_attribute(l, name, at.line ? at : WHOLE(l, e));
     }
+    case Dict_kind:
+        return look_at_keys(l, e);
     case Call_kind:
         return look_at_call(l, e, tried);
     case Constant_kind:
@@ -445,6 +461,13 @@ static int look_at_argument(struct look *l, arg_ty a)
     return LOOK_AT_NAME(l, a, name);
 }
 
+/* SimpleNamespace(attribute=value) */
+static int look_at_keyword(struct look *l, keyword_ty k)
+{
+    const char *name = text_of(k->arg);
+    return hc_guard_given_denied(name) ? refuse_name(l, name, WHOLE(l, k)) : 0;
+}
+
 static int look(void *self, const struct hc_tree_node *n)
 {
     struct look *l = self;
@@ -461,6 +484,8 @@ static int look(void *self, const struct hc_tree_node *n)
         return look_at_handler(l, n->node);
     case HC_NODE_ARGUMENT:
         return look_at_argument(l, n->node);
+    case HC_NODE_KEYWORD:
+        return look_at_keyword(l, n->node);
     case HC_NODE_COMPREHENSION:
         return ((comprehension_ty)n->node)->is_async
                    ? LOOK_AT_BAN(l, ((comprehension_ty)n->node)->target, "async", "")

@@ -26,6 +26,7 @@ static const char output_database[] = "Use a database below /output, or \":memor
 static const char literal[] = "Use ast.literal_eval or json.loads for data, and plain code for the rest.";
 static const char no_internals[] =
     "The interpreter's internals are closed; use the object's public methods and attributes.";
+static const char from_memory[] = "Give numpy the data itself: np.array(values) or np.frombuffer(data).";
 static const char no_pickle[] = "Use json, csv or numpy.save(allow_pickle=False) for data.";
 static const char no_imports[] = "Write a plain import statement of an allowed module.";
 static const char ends_itself[] = "Let the program come to its end instead.";
@@ -128,11 +129,14 @@ static const struct hint calls[] = {
     {"delattr", "Write del object.attribute."},
     {"help", "Nobody reads along in a cell; print what you want to see."},
     {"memoryview", "Use bytes or a numpy array."},
+    {"as_strided", "Use numpy.lib.stride_tricks.sliding_window_view, which stays inside the array."},
 };
 
 static const struct hint attributes[] = {
     {"__class__", "Use type(x) or isinstance(x, C)."},
     {"__qualname__", "Use __name__, or a text of your own."},
+    {"__array_interface__", from_memory},
+    {"__array_struct__", from_memory},
     {"__dict__", "Use vars(x), or the attributes' names."},
     {"__import__", no_imports},
     {"__reduce_ex__", no_pickle},

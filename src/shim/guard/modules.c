@@ -8,6 +8,7 @@
 #include "shim/guard/imports.h"
 #include "shim/guard/reach.h"
 #include "shim/guard/rules.h"
+#include "shim/guard/strides.h"
 
 #include <stdlib.h>
 
@@ -21,6 +22,7 @@ enum way {
     WAY_ATTRIBUTES,
     WAY_MEMBERS,
     WAY_MODULE,
+    WAY_STRIDES,
     WAY_FORMAT,
     WAY_THREAD
 };
@@ -53,6 +55,11 @@ static const struct row own_rows[] = {
     {.module = "operator", .name = "methodcaller", .way = WAY_ATTRIBUTES},
     {.module = "_operator", .name = "attrgetter", .way = WAY_ATTRIBUTES},
     {.module = "_operator", .name = "methodcaller", .way = WAY_ATTRIBUTES},
+    {.module = "numpy.lib.stride_tricks", .name = "as_strided", .way = WAY_STRIDES},
+    {.module = "numpy.lib.stride_tricks", .name = "DummyArray", .way = WAY_REFUSE},
+    {.module = "numpy.lib.index_tricks", .name = "as_strided", .way = WAY_STRIDES},
+    {.module = "scipy.linalg._special_matrices", .name = "as_strided", .way = WAY_STRIDES},
+    {.module = "sklearn.feature_extraction.image", .name = "as_strided", .way = WAY_STRIDES},
     {.module = "string", .name = "Formatter.get_field", .way = WAY_FORMAT},
 };
 /* Early versions of 3.11 have no audit event for it. */
@@ -245,6 +252,12 @@ static PyObject *attributes(const struct changed *c, PyObject *args, PyObject *n
     return PyObject_Call(c->original, args, named);
 }
 
+static PyObject *strides(const struct changed *c, PyObject *args, PyObject *named)
+{
+    hc_autopy *view = PyObject_Call(c->original, args, named);
+    return view && hc_strides_judge(view) < 0 ? NULL : hc_py_take(&view);
+}
+
 bool hc_threads_allowed(void)
 {
     return hc_guard.audit.threads || hc_asked_through("asyncio/base_events");
@@ -287,6 +300,8 @@ static PyObject *call(PyObject *self, PyObject *args, PyObject *named)
         return members(c, args, named);
     case WAY_MODULE:
         return module_of(c, args, named);
+    case WAY_STRIDES:
+        return strides(c, args, named);
     case WAY_FORMAT:
     case WAY_NONE:
     case WAY_IGNORE:

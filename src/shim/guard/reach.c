@@ -43,7 +43,7 @@ static struct {
     bool denied;
 } known[SLOTS];
 
-bool hc_reach_denied(PyObject *value)
+static bool is_denied(PyObject *value)
 {
     if (!PyModule_Check(value))
         return false;
@@ -53,10 +53,16 @@ bool hc_reach_denied(PyObject *value)
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
     bool denied = may_not_import(value);
-    Py_XSETREF(known[at].module, Py_NewRef(value));
+    hc_autopy *before = known[at].module; /* goes last: what ends with it may ask too */
+    known[at].module = Py_NewRef(value);
     known[at].denied = denied;
     PyErr_Restore(type, error, trace);
     return denied;
+}
+
+bool hc_reach_denied(PyObject *value)
+{
+    return !hc_guard.learn && is_denied(value);
 }
 
 /* ---- what the program gets ---- */
@@ -66,6 +72,8 @@ bool hc_reach_denied(PyObject *value)
 static int unlearn(PyObject *module)
 {
     PyObject *names = PyModule_GetDict(module); /* borrowed */
+    if (!names) /* one that was never finished */
+        return 0;
     return PyDict_SetItem(names, Py_None, Py_None) < 0 ? -1 : PyDict_DelItem(names, Py_None);
 }
 
@@ -81,13 +89,15 @@ static PyObject *empty(PyObject *module)
 static PyObject *refuse(PyObject *value)
 {
     hc_autopy *held = value;
-    if (hc_caller_imports_all())
+    if (hc_caller_imports_all() && !hc_guard.learn)
         return empty(held);
-    if (probing) {
+    if (probing && !hc_guard.learn) {
         PyErr_SetString(PyExc_AttributeError, "module is not there under this policy");
         return NULL;
     }
-    return hc_import_refuse(PyModule_GetName(held)) < 0 ? NULL : hc_py_take(&held);
+    const char *name = PyModule_GetName(held);
+    PyErr_Clear();
+    return hc_import_refuse(name ? name : "a module") < 0 ? NULL : hc_py_take(&held);
 }
 
 /* What a function that looks names up has in its own text is for itself. */
@@ -99,7 +109,7 @@ static bool is_for_guest(void)
 /* Consumes `value`, which is a module. */
 static PyObject *give_module(PyObject *from, PyObject *value)
 {
-    bool denied = hc_reach_denied(value);
+    bool denied = is_denied(value);
     if ((!denied && value != real_builtins) || !is_for_guest())
         return value;
     if (unlearn(from) < 0) {

@@ -15,7 +15,7 @@ extern const char *const hc_resolvers[];
  */
 int hc_reach_guard(PyObject *builtins);
 
-/* Is it a module that the program may not import? Keeps an exception that is set. */
+/* Is it a module that is kept from the program? Keeps an exception that is set. */
 bool hc_reach_denied(PyObject *value);
 
 /* An attribute as hasattr() asks for it: what the program may not have is not there, and no refusal is noted.

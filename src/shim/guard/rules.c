@@ -219,6 +219,13 @@ const char *hc_guard_import_refusal(const char *dotted, bool from)
     return import_allowed(dotted, from) ? NULL : hc_guard.imports.message;
 }
 
+bool hc_guard_given_denied(const char *name)
+{
+    if (strcmp(name, "__array_interface__") != 0 && strcmp(name, "__array_struct__") != 0)
+        return false;
+    return !hc_names_has(&hc_guard.attributes.allow, name);
+}
+
 bool hc_guard_attribute_denied(const char *name)
 {
     if (hc_names_has(&hc_guard.attributes.allow, name))

@@ -82,6 +82,10 @@ bool hc_guard_import_denied(const char *dotted);
  * also for imports at run time. */
 const char *hc_guard_import_refusal(const char *dotted, bool from);
 
+/* May the program have no attribute of this name in objects of its own? numpy reads memory where such an
+ * attribute says; arrays themselves have it. */
+bool hc_guard_given_denied(const char *name);
+
 /* May the program use this attribute? */
 bool hc_guard_attribute_denied(const char *name);
 
