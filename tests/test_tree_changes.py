@@ -339,3 +339,22 @@ def age(pid):
     ticks = int(Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[19])
     with open("/proc/uptime", encoding="ascii") as file:
         return float(file.read().split()[0]) - ticks / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_batch_looks_at_its_policys_tree_too(own):
+    (own.path.parent / "mine.json").write_text(json.dumps({"name": "mine", "extends": "default", "tree": "base"}))
+    (own.path.parent / "jobs.jsonl").write_text('{"job_id": "a", "code": "1"}\n')
+    said = content(own.root)
+    done = cells.hotcell("batch", "-p", "./mine.json", "-o", "results", "jobs.jsonl", env=own.env, cwd=own.path.parent)
+    assert refused(done, *said)
+
+
+def test_stamps_that_all_do_not_fit_cost_time_only(own):
+    """As after a recursive chown, or on a file system that numbers its inodes anew."""
+    for path in own.root.rglob("*"):
+        os.utime(path, (1, 1), follow_symlinks=False)
+    for command in STARTS.values():
+        done = own.start(*command)
+        assert done.returncode == 0, done.stdout + done.stderr
+    (own.root / "etc/hosts").write_text("changed")
+    refused(own.start("run", "program.py"), "etc/hosts", "bytes, not")

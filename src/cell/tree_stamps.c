@@ -335,10 +335,9 @@ static int read_index(struct hc_stamps *s, struct hc_error *err)
     char id[HC_SHA256_HEX];
     if (s->index.len)
         return 0;
-    (void)hc_buf_str(&s->index, "\n"); /* a line is found with the end of the one before */
     if (hc_read_file(s->tree->root_fd, "../index", &s->index, INDEX_MAX, err) < 0)
         return hc_ctx(err, "tree '%s'", s->tree->name);
-    hc_sha256_hex(s->index.data + 1, s->index.len - 1, id);
+    hc_sha256_hex(s->index.data, s->index.len, id);
     if (strcmp(id, s->tree->id) == 0)
         return 0;
     hc_buf_finish(&s->index);
@@ -367,6 +366,25 @@ static const char *difference(const struct record *was, const struct stat *now, 
     return out;
 }
 
+/* The lines are in order, each with its end. */
+static bool is_listed(const struct hc_buf *index, const char *line)
+{
+    size_t low = 0, high = index->len, len = strlen(line);
+    while (low < high) {
+        size_t at = low + (high - low) / 2;
+        while (at > low && index->data[at - 1] != '\n')
+            at--;
+        int order = strncmp(index->data + at, line, len);
+        if (order == 0)
+            return true;
+        if (order > 0)
+            high = at;
+        else
+            low = at + strcspn(index->data + at, "\n") + 1;
+    }
+    return false;
+}
+
 /* The stamp does not fit: is the content that of the index? */
 static int check_content(struct hc_stamps *s, const struct record *was, const char *path,
                          const struct stat *now, struct hc_error *err)
@@ -377,12 +395,8 @@ static int check_content(struct hc_stamps *s, const struct record *was, const ch
         return 0; /* the index does not speak of the root itself */
     if (read_index(s, err) < 0)
         return -1;
-    bool same = hc_tree_line(s->tree->root_fd, path, path, now, &line, &why) == 0;
-    if (same) {
-        hc_autobuf whole = {0};
-        (void)hc_buf_fmt(&whole, "\n%s", line);
-        same = !whole.failed && memmem(s->index.data, s->index.len, whole.data, whole.len);
-    }
+    bool same =
+        hc_tree_line(s->tree->root_fd, path, path, now, &line, &why) == 0 && is_listed(&s->index, line);
     free(line);
     if (!same)
         return changed(s, path, difference(was, now, what, sizeof what), err);
@@ -390,7 +404,10 @@ static int check_content(struct hc_stamps *s, const struct record *was, const ch
     return 0;
 }
 
-static int check_entry(struct hc_stamps *s, const struct record *r, bool inner, struct hc_error *err);
+/* How far a directory whose times are others is looked into. */
+enum reach { ITSELF, NAMES, CHILDREN };
+
+static int check_entry(struct hc_stamps *s, const struct record *r, enum reach reach, struct hc_error *err);
 
 /* Names came or went, or one file took the place of another: all that is in it now, and was. */
 static int check_names(struct hc_stamps *s, DIR *dir, const char *path, struct hc_error *err)
@@ -416,13 +433,13 @@ static int check_children(struct hc_stamps *s, const char *path, struct hc_error
         if (!*p || (len && (strncmp(p, path, len) != 0 || p[len] != '/')) ||
             strchr(p + len + (len ? 1 : 0), '/'))
             continue;
-        if (check_entry(s, r, false, err) < 0)
+        if (check_entry(s, r, ITSELF, err) < 0)
             return -1;
     }
     return 0;
 }
 
-static int check_directory(struct hc_stamps *s, const char *path, struct hc_error *err)
+static int check_directory(struct hc_stamps *s, const char *path, enum reach reach, struct hc_error *err)
 {
     int fd = openat(s->tree->root_fd, *path ? path : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -432,11 +449,10 @@ static int check_directory(struct hc_stamps *s, const char *path, struct hc_erro
     }
     int rc = check_names(s, dir, path, err);
     (void)closedir(dir);
-    return rc < 0 ? -1 : check_children(s, path, err);
+    return rc < 0 || reach == NAMES ? rc : check_children(s, path, err);
 }
 
-/* `inner`: of a directory whose times are others, look also at what is in it. */
-static int check_entry(struct hc_stamps *s, const struct record *r, bool inner, struct hc_error *err)
+static int check_entry(struct hc_stamps *s, const struct record *r, enum reach reach, struct hc_error *err)
 {
     struct stat st;
     const char *path = path_of(s, r);
@@ -450,13 +466,15 @@ static int check_entry(struct hc_stamps *s, const struct record *r, bool inner, 
         return 0;
     if (check_content(s, r, path, &st, err) < 0)
         return -1;
-    return inner && S_ISDIR(st.st_mode) ? check_directory(s, path, err) : 0;
+    return reach != ITSELF && S_ISDIR(st.st_mode) ? check_directory(s, path, reach, err) : 0;
 }
 
 int hc_stamps_check(struct hc_stamps *s, size_t first, size_t count, struct hc_error *err)
 {
+    /* What is in a directory is looked at in its turn, if all is. */
+    enum reach reach = count < s->count ? CHILDREN : NAMES;
     for (size_t i = first; i < s->count && i - first < count; i++)
-        if (check_entry(s, records_of(s) + i, true, err) < 0)
+        if (check_entry(s, records_of(s) + i, reach, err) < 0)
             return -1;
     return 0;
 }

@@ -44,13 +44,24 @@ static bool wants_any(const bool rerun[HC_BATCH_STATUSES])
     return false;
 }
 
-/* A tree for all jobs that is not there would end each of them, one after another. */
+static bool is_there(const char *tree)
+{
+    struct hc_tree t;
+    struct hc_error ignored;
+    int rc = hc_tree_open(&t, tree, &ignored);
+    hc_tree_finish(&t);
+    return rc == 0;
+}
+
+/* A tree for all jobs that is not there, or was changed, would end each of them, one after another. */
 static int check_tree(const struct hc_request *q, struct hc_error *err)
 {
     bool given = false;
     for (size_t i = 0; i < q->job.override_count; i++)
         given |= strcmp(q->job.overrides[i].opt->path, "tree") == 0;
-    if (!given || q->warm != HC_WARM_NO) /* a daemon has trees of its own */
+    if (q->warm != HC_WARM_NO) /* a daemon has trees of its own */
+        return 0;
+    if (!given && !is_there(q->policy.tree)) /* each line may name its own */
         return 0;
     return hc_tree_check_named(q->policy.tree, hc_tree_check_of_many(&q->policy), err);
 }
