@@ -45,7 +45,7 @@ static const struct hc_option config_rows[] = {
              "(uid-1000), or nobody."},
     {.path = "trees.check", .kind = HC_OPT_DURATION, FIELD(trees_ms), .min = 0, .max = 31 * DAY, .def = 300 * SECOND,
      .help = "In what time every entry of every tree is compared once with what was built, some each second, which tells of trees that "
-             "are changed while the daemon runs; 0 for at its start only. Read at the start."},
+             "are changed while the daemon runs; 0 for at its start only (a new value holds from the next start on)."},
     {.path = "warm.memory", .kind = HC_OPT_SIZE, FIELD(warm_memory), .min = 0, .max = TIB, .def = 512 * MIB,
      .help = "Memory that all cells together may use that wait ready for a job; 0 for no such cells."},
     {.path = "warm.cells", .kind = HC_OPT_COUNT, FIELD(warm_cells), .min = 1, .max = 1000000, .def = 1000,
