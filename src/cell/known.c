@@ -1,6 +1,7 @@
 #include "cell/known.h"
 
 #include "cell/policies.h"
+#include "cell/policy_store.h"
 #include "cell/run.h"
 #include "cell/zygote.h"
 
@@ -155,9 +156,16 @@ static int bound(struct hc_known *k, const struct hc_job *job, const struct hc_l
 {
     k->origin->sent = true;
     k->origin->max = *max;
-    hc_ceiling_make(&k->ceiling, &k->policy, max, job->tenant ? job->tenant : "");
     hc_policy_lower(&k->policy, max);
     return hc_ceiling_check(&k->ceiling, job, err);
+}
+
+static int hash(struct hc_known *k, const struct hc_job *job, struct hc_error *err)
+{
+    if (hc_policy_hash(&k->policy, k->policy_hash, err) < 0)
+        return -1;
+    hc_policy_keep(&k->policy, k->policy_hash);
+    return hc_warm_key(&k->policy, job->tenant, k->warm_key, err);
 }
 
 static int work_out(struct hc_known *k, struct hc_job *job, const struct hc_limits *max, struct hc_error *err)
@@ -165,12 +173,13 @@ static int work_out(struct hc_known *k, struct hc_job *job, const struct hc_limi
     struct hc_policy *p = &k->policy;
     if (hc_policy_load(p, hc_job_policy(job), read_and_note, k->origin, err) < 0)
         return -1;
-    if (max && bound(k, job, max, err) < 0)
-        return -1;
-    if (hc_job_apply(job, p, err) < 0 || hc_job_put_tools(job, p, err) < 0)
+    if (max)
+        hc_ceiling_make(&k->ceiling, p, max, job->tenant ? job->tenant : "");
+    if (hc_policy_begin(p, err) < 0 || (max && bound(k, job, max, err) < 0) ||
+        hc_job_apply(job, p, err) < 0 || hc_job_put_tools(job, p, err) < 0)
         return -1;
     note_job(k->origin, job);
-    return hc_policy_hash(p, k->policy_hash, err) < 0 ? -1 : hc_warm_key(p, job->tenant, k->warm_key, err);
+    return hash(k, job, err);
 }
 
 static void keep(struct hc_known_list *l, struct hc_known *k)

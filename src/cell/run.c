@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/units.h"
 #include "cell/parked.h"
+#include "cell/policy_store.h"
 #include "cell/record.h"
 #include "cell/stamp.h"
 #include "cell/status.h"
@@ -328,18 +329,6 @@ bool hc_launch_check_size(const struct hc_job *job, const struct hc_policy *poli
     return true;
 }
 
-int hc_policy_hash(const struct hc_policy *policy, char out[HC_SHA256_HEX], struct hc_error *err)
-{
-    cJSON *effective = hc_policy_to_json(policy);
-    char *text = cJSON_PrintUnformatted(effective);
-    cJSON_Delete(effective);
-    if (!text)
-        return hc_fail(err, ENOMEM, "describe the policy");
-    hc_sha256_hex(text, strlen(text), out);
-    cJSON_free(text);
-    return 0;
-}
-
 int hc_launch_describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, struct hc_error *err)
 {
     const struct hc_job *job = r->job;
@@ -358,9 +347,12 @@ int hc_launch_describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, s
         (void)snprintf(m->job_id, sizeof m->job_id, "%s", job->job_id);
     else if (stamp("%Y%m%dT%H%M%SZ-", m->job_id, sizeof m->job_id, err) < 0)
         return -1;
-    if (!r->policy_hash)
-        return hc_policy_hash(r->policy, m->policy_sha256, err);
-    memcpy(m->policy_sha256, r->policy_hash, sizeof m->policy_sha256);
+    if (r->policy_hash)
+        memcpy(m->policy_sha256, r->policy_hash, sizeof m->policy_sha256);
+    else if (hc_policy_hash(r->policy, m->policy_sha256, err) < 0)
+        return -1;
+    else
+        hc_policy_keep(r->policy, m->policy_sha256);
     return 0;
 }
 

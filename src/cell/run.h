@@ -33,9 +33,6 @@ struct hc_run {
     struct hc_dest dest;        /* filled; hc_run_finish closes it */
 };
 
-/* SHA-256 of the effective policy, as manifests say it. */
-int hc_policy_hash(const struct hc_policy *policy, char out[HC_SHA256_HEX], struct hc_error *err);
-
 /* Run the job. 0: there is a result, whatever the guest did, and `m` says it all. -1: the cell could not be
  * built or its results could not be kept (err; m->status is HC_STATUS_LAUNCH_FAILED). In both cases nothing
  * of the cell is left. */

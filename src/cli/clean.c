@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include "cell/cgroup.h"
+#include "cell/policy_store.h"
 #include "cell/steps.h"
 #include "mcp/store.h"
 
@@ -14,7 +15,8 @@
 static const char help[] =
     "usage: hotcell clean\n"
     "Remove cgroups, and processes in them, that no launcher holds any more, and temporary directories of\n"
-    "servers (hotcell mcp) that were killed.\n\n"
+    "servers (hotcell mcp) that were killed; and policies that are kept by their hash and that no job has\n"
+    "had for a year.\n\n"
     "       hotcell clean --keep N DIR/SESSION\n"
     "Remove the steps of a session (hotcell run --session) but for the N that changed "
     "last.\n";
@@ -24,6 +26,15 @@ static void clean_servers(void)
     int n = hc_store_reap();
     if (n > 0)
         (void)printf("%d left-over director%s of killed servers removed\n", n, n == 1 ? "y" : "ies");
+}
+
+#define POLICY_DAYS 366
+
+static void clean_policies(void)
+{
+    int n = hc_policies_sweep(POLICY_DAYS);
+    if (n > 0)
+        (void)printf("%d polic%s removed that no job has had for a year\n", n, n == 1 ? "y" : "ies");
 }
 
 static int clean_cells(void)
@@ -64,6 +75,7 @@ int hc_cmd_clean(int argc, char **argv)
     }
     if (argc == 1) {
         clean_servers();
+        clean_policies();
         return clean_cells();
     }
     if (argc == 4 && strcmp(argv[1], "--keep") == 0)

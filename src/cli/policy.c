@@ -14,7 +14,12 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: hotcell policy show NAME            print the effective policy, \"extends\" resolved\n"
+    "usage: hotcell policy show NAME            print the policy, \"extends\" resolved\n"
+    "       hotcell policy show --effective [--sha256] [-p NAME] [--LIMIT VALUE]...\n"
+    "                                           print what would be in force for a job: the text (or its "
+    "hash)\n"
+    "                                           whose hash is in manifests as policy.sha256\n"
+    "       hotcell policy show SHA256          print the policy that a job was run under here\n"
     "       hotcell policy check NAME           say only whether it is valid\n"
     "       hotcell policy explain NAME         print what enforces each of its fields\n"
     "       hotcell policy diff NAME OTHER      print how another one differs; exit 1 if it does\n"
@@ -27,17 +32,6 @@ static int load(struct hc_policy *p, const char *name)
     struct hc_error err;
     hc_policy_init(p);
     return hc_policy_load(p, name, hc_policies_read, NULL, &err) < 0 ? hc_report(&err) : HC_EXIT_OK;
-}
-
-static int show(const struct hc_policy *p)
-{
-    cJSON *json = hc_policy_to_json(p);
-    char *text = cJSON_Print(json);
-    if (text)
-        (void)puts(text);
-    cJSON_free(text);
-    cJSON_Delete(json);
-    return text ? HC_EXIT_OK : HC_EXIT_INTERNAL;
 }
 
 static int check(const struct hc_policy *p)
@@ -56,7 +50,7 @@ static int check(const struct hc_policy *p)
 static const struct {
     const char *name;
     int (*run)(const struct hc_policy *p);
-} commands[] = {{"show", show}, {"check", check}, {"explain", hc_policy_explain}};
+} commands[] = {{"check", check}, {"explain", hc_policy_explain}};
 
 static int diff(const char *name, const char *other)
 {
@@ -99,6 +93,8 @@ int hc_cmd_policy(int argc, char **argv)
 {
     if (argc >= 2 && strcmp(argv[1], "learn") == 0)
         return hc_policy_learn(argc - 1, argv + 1);
+    if (argc >= 2 && strcmp(argv[1], "show") == 0 && !hc_wants_help(argc, argv))
+        return hc_policy_show(argc - 1, argv + 1);
     if (hc_wants_help(argc, argv)) {
         (void)fputs(help, stdout);
         return HC_EXIT_OK;

@@ -7,7 +7,8 @@
 /* Each prints on standard output and returns the exit status. */
 int hc_policy_explain(const struct hc_policy *p);
 int hc_policy_diff(const struct hc_policy *a, const struct hc_policy *b); /* 0: equal, 1: they differ */
-/* argv[0] is "learn". */
+/* argv[0] is "learn", or "show". */
 int hc_policy_learn(int argc, char **argv);
+int hc_policy_show(int argc, char **argv);
 
 #endif

@@ -6,6 +6,7 @@
 #include "batch/batch.h"
 #include "cell/key.h"
 #include "cell/policies.h"
+#include "cell/policy_store.h"
 #include "cell/steps.h"
 #include "cli/cli.h"
 #include "spec/options.h"
@@ -418,7 +419,7 @@ int hc_request_load_policy(struct hc_request *q, struct hc_error *err)
         return -1;
     if (hc_policy_load(&q->policy, hc_job_policy(job), hc_policies_read, NULL, err) < 0)
         return -1;
-    if (hc_job_apply(job, &q->policy, err) < 0)
+    if (hc_policy_begin(&q->policy, err) < 0 || hc_job_apply(job, &q->policy, err) < 0)
         return -1;
     return hc_job_put_tools(&q->job, &q->policy, err);
 }

@@ -185,8 +185,14 @@ static bool always(const struct hc_job_page *p)
 static void put_identity(const struct hc_job_page *p, const char *member, const char *label)
 {
     const cJSON *node = hc_get(p->m, member);
+    const char *sha256 = hc_get_text(node, "sha256"), *base = hc_get_text(node, "base_sha256");
     hc_html(p->out, "<tr><th scope=\"row\">%s</th><td>%s <code class=\"hash\">%s</code></td></tr>\n", label,
-            hc_get_text(node, "name"), hc_get_text(node, "sha256"));
+            hc_get_text(node, "name"), sha256);
+    if (*base && strcmp(base, sha256) != 0)
+        hc_html(p->out,
+                "<tr><th scope=\"row\">%s before the job changed it</th><td><code "
+                "class=\"hash\">%s</code></td></tr>\n",
+                label, base);
 }
 
 static void put_inputs(const struct hc_job_page *p)

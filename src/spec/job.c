@@ -4,7 +4,6 @@
 #include "spec/job_parts.h"
 #include "spec/names.h"
 #include "spec/scan.h"
-#include "spec/tighten.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -290,7 +289,8 @@ int hc_job_put_tools(struct hc_job *job, struct hc_policy *policy, struct hc_err
 
 int hc_job_apply(const struct hc_job *job, struct hc_policy *policy, struct hc_error *err)
 {
-    hc_maxima_init(&policy->max);
+    if (hc_policy_note_base(policy, err) < 0)
+        return -1;
     for (size_t i = 0; i < job->override_count; i++)
         if (hc_option_set(policy, job->overrides[i].opt, job->overrides[i].text, err) < 0)
             return -1;

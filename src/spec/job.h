@@ -112,9 +112,7 @@ const char *hc_job_policy(const struct hc_job *job);
  * then the command line's. HC_EXIT_DATA, HC_EXIT_USAGE. */
 int hc_job_put_tools(struct hc_job *job, struct hc_policy *policy, struct hc_error *err);
 
-/* What the job asks for, over the policy; which then says nothing of maxima, as it is what is in force.
- * HC_EXIT_USAGE.
- */
+/* What the job asks for, over the policy (hc_policy_note_base). HC_EXIT_USAGE. */
 int hc_job_apply(const struct hc_job *job, struct hc_policy *policy, struct hc_error *err);
 
 /* What every job must fulfil whatever form it came in: code present (but for a session as a whole), UTF-8

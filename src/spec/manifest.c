@@ -532,7 +532,8 @@ static void put_tree(struct doc *d, cJSON *root, const struct hc_manifest *m)
 
 static void put_sources(struct doc *d, cJSON *root, const struct hc_manifest *m)
 {
-    (void)put_identity(d, root, "policy", m->policy->name, m->policy_sha256);
+    cJSON *policy = put_identity(d, root, "policy", m->policy->name, m->policy_sha256);
+    put_text_or_null(d, policy, "base_sha256", m->policy->base_sha256);
     if (m->tree_name)
         put_tree(d, root, m);
     else

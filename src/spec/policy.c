@@ -411,3 +411,27 @@ cJSON *hc_policy_to_json(const struct hc_policy *p)
     cJSON_Delete(root);
     return NULL;
 }
+
+char *hc_policy_text(const struct hc_policy *p)
+{
+    cJSON *json = hc_policy_to_json(p);
+    char *text = cJSON_PrintUnformatted(json);
+    cJSON_Delete(json);
+    return text;
+}
+
+int hc_policy_hash(const struct hc_policy *p, char out[HC_SHA256_HEX], struct hc_error *err)
+{
+    char *text = hc_policy_text(p);
+    if (!text)
+        return hc_fail(err, ENOMEM, "describe the policy");
+    hc_sha256_hex(text, strlen(text), out);
+    cJSON_free(text);
+    return 0;
+}
+
+int hc_policy_note_base(struct hc_policy *p, struct hc_error *err)
+{
+    hc_maxima_init(&p->max);
+    return *p->base_sha256 ? 0 : hc_policy_hash(p, p->base_sha256, err);
+}

@@ -4,6 +4,7 @@
 #ifndef HC_SPEC_POLICY_H
 #define HC_SPEC_POLICY_H
 
+#include "base/hash.h"
 #include "spec/json.h"
 #include "spec/rules.h"
 #include "spec/tool.h"
@@ -66,21 +67,22 @@ struct hc_policy {
     char name[64];
     char tree[256]; /* tree name, or a path if it holds a slash */
     struct hc_limits limits;
-    struct hc_limits max;  /* what requests through hotcelld may ask for; tighten.h */
-    int64_t enforcement;   /* enum hc_enforcement */
-    int64_t output_mode;   /* enum hc_output_mode */
-    int64_t overflow;      /* enum hc_overflow */
-    int64_t network;       /* enum hc_network */
-    int64_t processes;     /* enum hc_processes */
-    int64_t guard;         /* enum hc_guard_mode */
-    int64_t cores;         /* enum hc_core_scheduling */
-    int64_t tree_check;    /* enum hc_tree_check */
-    cJSON *env;            /* object of strings, owned; NULL if empty */
-    cJSON *rules;          /* rules.h; owned; NULL if empty */
-    struct hc_tools tools; /* owned */
-    char *description;     /* owned; NULL if none */
-    bool session;          /* for runs one after another: set by cell/session.c, no file says so */
-    bool learn;            /* record instead of refusing: "hotcell policy learn" alone, no file says so */
+    struct hc_limits max;            /* what requests through hotcelld may ask for; tighten.h */
+    int64_t enforcement;             /* enum hc_enforcement */
+    int64_t output_mode;             /* enum hc_output_mode */
+    int64_t overflow;                /* enum hc_overflow */
+    int64_t network;                 /* enum hc_network */
+    int64_t processes;               /* enum hc_processes */
+    int64_t guard;                   /* enum hc_guard_mode */
+    int64_t cores;                   /* enum hc_core_scheduling */
+    int64_t tree_check;              /* enum hc_tree_check */
+    cJSON *env;                      /* object of strings, owned; NULL if empty */
+    cJSON *rules;                    /* rules.h; owned; NULL if empty */
+    struct hc_tools tools;           /* owned */
+    char *description;               /* owned; NULL if none */
+    char base_sha256[HC_SHA256_HEX]; /* hc_policy_note_base; "": not yet */
+    bool session;                    /* for runs one after another: set by cell/session.c, no file says so */
+    bool learn; /* record instead of refusing: "hotcell policy learn" alone, no file says so */
 };
 
 void hc_policy_init(struct hc_policy *p); /* the table's defaults; no name */
@@ -100,5 +102,13 @@ int hc_policy_load(struct hc_policy *p, const char *name, hc_policy_reader *read
 /* The effective policy as a JSON object that hc_policy_load accepts; owned by the caller, NULL without
  * memory. */
 cJSON *hc_policy_to_json(const struct hc_policy *p);
+
+/* The same as one line of text, whose hash is the policy's; for cJSON_free. */
+char *hc_policy_text(const struct hc_policy *p);
+int hc_policy_hash(const struct hc_policy *p, char out[HC_SHA256_HEX], struct hc_error *err);
+
+/* The hash of the policy as it was loaded, before a tenant's maxima and a job have changed it; only the first
+ * time. Maxima, which are no part of what is in force, are forgotten. */
+int hc_policy_note_base(struct hc_policy *p, struct hc_error *err);
 
 #endif

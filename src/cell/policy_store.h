@@ -1,0 +1,30 @@
+/* policy_store.h - policies that jobs were run under, by their hash, in the state directory: what a
+ * manifest's hash stands for can be read after the policy's file was changed.
+ *
+ * For whoever runs cells alone: a policy may say what is secret (redact), and how tools are run. A store that
+ * cannot be written costs no job. */
+#ifndef HC_CELL_POLICY_STORE_H
+#define HC_CELL_POLICY_STORE_H
+
+#include "spec/policy.h"
+
+/* Of policies that jobs have changed, which are as many as their senders like, so many are kept, those that
+ * were used last; of others all. */
+#define HC_POLICIES_OF_JOBS 4096
+
+/* A policy as it was loaded: from here on what tenants and jobs change is not the named policy's
+ * (hc_policy_note_base). */
+int hc_policy_begin(struct hc_policy *p, struct hc_error *err);
+
+/* It is in force for a job, and has this hash. */
+void hc_policy_keep(const struct hc_policy *p, const char sha256[HC_SHA256_HEX]);
+
+/* The text with this hash: of this user's store or of root's, held against it. HC_EXIT_DATA: there is none.
+ */
+int hc_policy_find(const char *sha256, struct hc_buf *text, struct hc_error *err);
+
+/* Remove those of this user's store that no job has had for so many days. Returns how many; -1: it cannot be
+ * read. */
+int hc_policies_sweep(int days);
+
+#endif

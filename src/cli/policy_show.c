@@ -1,0 +1,159 @@
+/* hotcell policy show - a policy as it is loaded, as it would be in force for a job, or as it was for one. */
+#include "cli/policy.h"
+
+#include "cell/policies.h"
+#include "cell/policy_store.h"
+#include "cli/cli.h"
+#include "spec/job.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OPT_POLICY = 'p', OPT_EFFECTIVE = 256, OPT_SHA256, OPT_FIRST };
+
+/* What is asked for. */
+struct show {
+    struct hc_job job; /* its policy, and the limits that it would have */
+    bool effective, hash;
+};
+
+static int take_name(struct hc_job *job, const char *name)
+{
+    if (job->policy)
+        return hc_usage("policy", "show: one policy is shown at a time");
+    job->policy = strdup(name);
+    return job->policy ? HC_EXIT_OK : HC_EXIT_INTERNAL;
+}
+
+static int take_limit(struct hc_job *job, const struct hc_option *opt, const char *text)
+{
+    struct hc_error err;
+    if (hc_job_add_override(job, opt, text, &err) == 0)
+        return HC_EXIT_OK;
+    (void)hc_ctx(&err, "--%s", opt->flag);
+    return hc_report(&err);
+}
+
+static int take_option(struct show *s, int opt)
+{
+    switch (opt) {
+    case OPT_POLICY:
+        return take_name(&s->job, optarg);
+    case OPT_EFFECTIVE:
+        s->effective = true;
+        return HC_EXIT_OK;
+    case OPT_SHA256:
+        s->hash = true;
+        return HC_EXIT_OK;
+    case '?':
+    case ':':
+        return hc_usage("policy", "show: unknown option, or one without its value");
+    default:
+        return take_limit(&s->job, &hc_options[opt - OPT_FIRST], optarg);
+    }
+}
+
+static struct option *all_options(void)
+{
+    static const struct option own[] = {{"policy", required_argument, NULL, OPT_POLICY},
+                                        {"effective", no_argument, NULL, OPT_EFFECTIVE},
+                                        {"sha256", no_argument, NULL, OPT_SHA256}};
+    const size_t count = sizeof own / sizeof *own;
+    struct option *all = calloc(count + hc_options_count + 1, sizeof *all);
+    if (!all)
+        return NULL;
+    memcpy(all, own, sizeof own);
+    for (size_t i = 0; i < hc_options_count; i++)
+        all[count + i] = (struct option){hc_options[i].flag, required_argument, NULL, OPT_FIRST + (int)i};
+    return all;
+}
+
+static int read_options(struct show *s, int argc, char **argv)
+{
+    struct option *all = all_options();
+    int status = all ? HC_EXIT_OK : HC_EXIT_INTERNAL;
+    opterr = 0;
+    for (int opt; status == HC_EXIT_OK && (opt = getopt_long(argc, argv, "p:t:", all, NULL)) >= 0;)
+        status = opt == 't' ? take_limit(&s->job, hc_option_by_flag("tree"), optarg) : take_option(s, opt);
+    free(all);
+    while (status == HC_EXIT_OK && optind < argc)
+        status = take_name(&s->job, argv[optind++]);
+    if (status == HC_EXIT_OK && !s->effective && (s->hash || s->job.override_count))
+        return hc_usage("policy", "show: --sha256 and limits are for --effective");
+    if (status == HC_EXIT_OK && !s->effective && !s->job.policy)
+        return hc_usage("policy", "show: expected the name of a policy, or a hash");
+    return status;
+}
+
+/* A hash is of these bytes and no others: a line end is for people alone. */
+static int print(const char *text, size_t len)
+{
+    (void)fwrite(text, 1, len, stdout);
+    if (isatty(STDOUT_FILENO))
+        (void)putchar('\n');
+    return HC_EXIT_OK;
+}
+
+static int show_effective(const struct show *s, struct hc_policy *p, struct hc_error *err)
+{
+    char sha256[HC_SHA256_HEX];
+    if (hc_job_apply(&s->job, p, err) < 0 || hc_policy_hash(p, sha256, err) < 0)
+        return -1;
+    if (s->hash) {
+        (void)puts(sha256);
+        return HC_EXIT_OK;
+    }
+    char *text = hc_policy_text(p);
+    if (!text)
+        return HC_EXIT_INTERNAL;
+    int status = print(text, strlen(text));
+    cJSON_free(text);
+    return status;
+}
+
+static int show_loaded(const struct hc_policy *p)
+{
+    cJSON *json = hc_policy_to_json(p);
+    char *text = cJSON_Print(json);
+    if (text)
+        (void)puts(text);
+    cJSON_free(text);
+    cJSON_Delete(json);
+    return text ? HC_EXIT_OK : HC_EXIT_INTERNAL;
+}
+
+static bool is_hash(const char *name)
+{
+    return strlen(name) == HC_SHA256_HEX - 1 && !name[strspn(name, "0123456789abcdef")];
+}
+
+static int show_kept(const char *sha256, struct hc_error *err)
+{
+    hc_autobuf text = {0};
+    return hc_policy_find(sha256, &text, err) < 0 ? -1 : print(text.data, text.len);
+}
+
+static int show(const struct show *s, struct hc_error *err)
+{
+    struct hc_policy p;
+    if (s->job.policy && !s->effective && is_hash(s->job.policy))
+        return show_kept(s->job.policy, err);
+    if (hc_policy_load(&p, hc_job_policy(&s->job), hc_policies_read, NULL, err) < 0)
+        return -1;
+    int status = s->effective ? show_effective(s, &p, err) : show_loaded(&p);
+    hc_policy_finish(&p);
+    return status;
+}
+
+int hc_policy_show(int argc, char **argv)
+{
+    struct show s = {0};
+    struct hc_error err;
+    int status = read_options(&s, argc, argv);
+    if (status == HC_EXIT_OK && (status = show(&s, &err)) < 0)
+        status = hc_report(&err);
+    hc_job_finish(&s.job);
+    return status;
+}

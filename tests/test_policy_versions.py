@@ -1,0 +1,151 @@
+"""Which policy a job was run under can be told from its manifest: the hash is of what was in force, and the policy is kept by it."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import cells
+import daemons
+import pytest
+
+
+def policy(*arguments, user=None, **env):
+    user = user or cells.caller()
+    return subprocess.run([cells.HOTCELL, "policy", *arguments], capture_output=True, timeout=cells.PATIENCE, check=False,
+                          env={**user.environment(), **env}, **user.popen_arguments())
+
+
+def sha256(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def shown(*arguments, **more):
+    """The text that is printed, and is the whole of what is hashed."""
+    done = policy("show", *arguments, **more)
+    assert done.returncode == 0, done
+    return done.stdout
+
+
+@pytest.fixture(name="own")
+def own_policy():
+    path = cells.new_directory(cells.caller()) / "own.json"
+    path.write_text(json.dumps({"extends": "default", "limits": {"pids": 9, "max": {"pids": 20}}}))
+    return path
+
+
+def store():
+    return Path(os.environ.get("HOTCELL_STATE") or "/var/lib/hotcell") / "policies"
+
+
+@pytest.mark.parametrize("limits", [(), ("--pids", "7", "--cpu=90s"), ("--network", "loopback", "--pids", "9")])
+def test_the_hash_in_a_manifest_is_of_what_was_in_force(own, limits):
+    result = cells.run("print(1)", "-p", own, *limits)
+    tree = cells.tree_path("base")
+    same = ("--timeout", result.manifest["limits"]["timeout"], "--memory", result.manifest["limits"]["memory"])
+    text = shown("--effective", "-p", own, "-t", tree, *map(str, same), *limits)
+    assert result.manifest["policy"]["sha256"] == sha256(text), result.manifest["policy"]
+    assert shown("--effective", "--sha256", "-p", own, "-t", tree, *map(str, same), *limits).decode().strip() == sha256(text)
+    assert result.manifest["policy"]["base_sha256"] == sha256(shown("--effective", own))
+    assert "max" not in json.loads(text)["limits"]
+
+
+def test_without_changes_both_hashes_are_the_policys(own):
+    manifest = json.loads(cells.hotcell("run", "--json", "-p", own, "-", input="1", stdin=None).stdout) if cells.hotcell(
+        "tree", "path", "scientific").returncode == 0 else None
+    if not manifest:
+        cells.skip("the tree scientific is not built: run 'hotcell tree build scientific'")
+    assert manifest["policy"]["sha256"] == manifest["policy"]["base_sha256"] == sha256(shown("--effective", own))
+
+
+def test_a_policy_can_be_read_by_its_hash_after_it_was_changed(own):
+    cells.need_root()  # the store is the user's own
+    hashes = cells.run("1", "--pids", "8", policy=None, *("-p", own)).manifest["policy"]
+    own.write_text(json.dumps({"extends": "default", "limits": {"pids": 99}}))
+    for name, pids in (("sha256", 8), ("base_sha256", 9)):
+        text = shown(hashes[name])
+        assert sha256(text) == hashes[name] and json.loads(text)["limits"]["pids"] == pids
+    kept = [path for path in store().iterdir() if path.name.startswith((hashes["sha256"], hashes["base_sha256"]))]
+    assert len(kept) == 2 and all(path.stat().st_mode & 0o777 == 0o600 for path in kept)
+
+
+def test_a_hash_that_is_not_there_or_whose_text_was_changed_is_said(own):
+    cells.need_root()
+    assert policy("show", "0" * 64).returncode == 65
+    base = cells.run("1", "-p", own).manifest["policy"]["base_sha256"]
+    path = store() / f"{base}.json"
+    path.write_text(path.read_text().replace('"pids":9', '"pids":8'))
+    done = policy("show", base)
+    assert (done.returncode, done.stdout) == (65, b"") and b"is kept here, or it was changed" in done.stderr
+    path.unlink()
+
+
+def test_a_store_that_cannot_be_written_costs_no_job(own):
+    cells.need_root()
+    state = cells.new_directory(cells.caller())
+    os.symlink(store().parent / "trees", state / "trees")
+    os.symlink(store().parent / "names", state / "names")
+    (state / "policies").write_text("no directory")
+    assert cells.run("print(1)", "-p", own, env={"HOTCELL_STATE": str(state)}).stdout == "1\n"
+
+
+def test_what_jobs_make_of_policies_does_not_fill_the_store(own):
+    """As many limits as a sender likes: of those the last are kept, and all of what an operator has written."""
+    cells.need_root()
+    state = cells.new_directory(cells.caller())
+    for name in ("trees", "names"):
+        os.symlink(store().parent / name, state / name)
+    (state / "policies").mkdir(mode=0o700)
+    for i in range(4096):
+        path = state / "policies" / f"{i:064x}.job.json"
+        path.write_text("{}")
+        os.utime(path, (i, i))
+    (state / "policies" / f"{1:064x}.json").write_text("{}")
+    os.utime(state / "policies" / f"{1:064x}.json", (0, 0))
+    hashes = cells.run("1", "-p", own, "--pids", "5", env={"HOTCELL_STATE": str(state)}).manifest["policy"]
+    names = {path.name for path in (state / "policies").iterdir()}
+    assert {f"{hashes['sha256']}.job.json", f"{hashes['base_sha256']}.json", f"{1:064x}.json", f"{4095:064x}.job.json"} <= names
+    assert len(names) < 3200 and f"{0:064x}.job.json" not in names
+    done = subprocess.run([cells.HOTCELL, "clean"], env={**os.environ, "HOTCELL_STATE": str(state)}, capture_output=True, text=True, check=True,
+                          timeout=cells.PATIENCE)
+    assert "removed that no job has had for a year" in done.stdout
+    assert {path.name for path in (state / "policies").iterdir()} == {f"{hashes['sha256']}.job.json", f"{hashes['base_sha256']}.json"}
+    shutil.rmtree(state)
+
+
+def test_use_is_noted_so_that_what_is_used_stays(own):
+    cells.need_root()
+    base = cells.run("1", "-p", own).manifest["policy"]["base_sha256"]
+    path = store() / f"{base}.json"
+    os.utime(path, (0, 0))
+    cells.run("1", "-p", own)
+    assert path.stat().st_mtime > time.time() - 3600
+
+
+def test_a_daemons_manifests_say_what_its_tenant_had(base_tree):
+    policies = cells.new_directory(cells.caller())
+    (policies / "mine.json").write_text(json.dumps({"extends": "default", "tree": "base", "limits": {"pids": 9}}))
+    config = {"workers": 1, "tenants": {"carol": {"uids": [os.geteuid()], "policy": "mine", "max": {"memory": "200M"}}}}
+    env = {"HOTCELL_POLICIES": str(policies)}
+    with daemons.Daemon(config=config, env=env, wide=False, base=False) as d:
+        plain, less = [d.send("/v1/jobs", {"code": "1", "limits": limits}).json["policy"] for limits in ({}, {"pids": 5})]
+        session = d.send("/v1/sessions", {"limits": {"pids": 5}}).headers["Location"]
+        run = d.run(session, "1")["manifest"]["policy"]
+    base = shown("--effective", "mine", **env)
+    assert plain["base_sha256"] == less["base_sha256"] == run["base_sha256"] == sha256(base)
+    assert plain["sha256"] == sha256(shown("--effective", "mine", "--memory", "200M", **env))
+    assert less["sha256"] == sha256(shown("--effective", "mine", "--memory", "200M", "--pids", "5", **env)) == run["sha256"]
+    assert sha256(shown(less["sha256"])) == less["sha256"]
+
+
+@pytest.mark.parametrize("arguments, said", [((), "expected the name of a policy, or a hash"), (("a", "b"), "one policy"),
+                                             (("default", "--pids", "3"), "--sha256 and limits are for --effective"),
+                                             (("--effective", "--pids", "x"), "--pids: expected a whole number"),
+                                             (("--effective", "--nothing"), "unknown option"),
+                                             (("--effective", "nothing"), "there is no policy 'nothing'")])
+def test_mistakes_are_said(arguments, said):
+    done = policy("show", *arguments)
+    assert done.returncode in (64, 78) and said in done.stderr.decode(), done
