@@ -252,16 +252,19 @@ def test_administrators_order_by_the_command_line(daemon, who):
     assert (whole["manifest"]["status"], whole["policy"]) == ("error", "none")
 
     held = hotcell(daemon, "hold", f"uid-{FLOOD}", "--reason", "too loud", uid=who)
-    assert held.stdout == f"uid-{FLOOD}: held, 1 jobs run, 1 wait, 0 sessions\n", held
+    assert held.stdout == f"uid-{FLOOD}: held; 1 jobs run, 1 wait, 0 sessions\n", held
     ended = hotcell(daemon, "cancel", *flag, "--reason", "it is stuck", runs, uid=who)
     assert (ended.returncode, ended.stdout) == (0, f"{runs}: is being ended\n"), ended
     daemon.events(runs, uid=FLOOD)
     assert daemon.get(f"/v1/jobs/{runs}", uid=FLOOD).json["reason"] == "cancelled by the administrator: it is stuck"
     assert "cancelled by the administrator: it is stuck" in hotcell(daemon, "jobs", *own, uid=who).stdout
     assert state(daemon, waits, FLOOD) == "queued"
-    assert hotcell(daemon, "release", f"uid-{FLOOD}", uid=who).stdout == f"uid-{FLOOD}: not held, 1 jobs run, 0 wait, 0 sessions\n"
+    unwanted = daemon.post_async("1", uid=FLOOD)
+    ended = hotcell(daemon, "cancel", *flag, unwanted, done, uid=who)
+    assert (ended.returncode, ended.stdout) == (0, f"{unwanted}: does not run any more\n{done}: had ended (error)\n"), ended
+    assert hotcell(daemon, "release", f"uid-{FLOOD}", uid=who).stdout == f"uid-{FLOOD}: not held; 1 jobs run, 0 wait, 0 sessions\n"
     drained = hotcell(daemon, "drain", "--reason", "a new kernel", uid=who)
-    assert drained.stdout == "hotcelld takes no new jobs: 1 jobs run, 0 wait, 0 sessions\n", drained
+    assert drained.stdout == "hotcelld takes no new jobs; 1 jobs run, 0 wait, 0 sessions\n", drained
     assert daemon.post("1", uid=QUIET).status == 503
     assert json.loads(hotcell(daemon, "resume", "--json", uid=who).stdout) == {"draining": False, "running": 1, "queued": 0, "sessions": 0}
     assert daemon.post("1", uid=QUIET).status == 200

@@ -404,8 +404,11 @@ def test_it_is_reloaded_or_goes_on_as_before(user):
         assert d.post("1").status == 200
         path.write_text('{"quotas": {"queued": 0, "policies": ["default"]}}')
         d.process.send_signal(signal.SIGHUP)
-        d.wait_for_line("hotcelld: reloaded")
+        d.wait_for_line("hotcelld: reloaded\n")
         assert d.post("1").json["quota"] == "queued"
+        path.write_text('{"workers": 2, "quotas": {"queued": 0, "policies": ["default"]}}')
+        d.process.send_signal(signal.SIGHUP)
+        d.wait_for_line("hotcelld: reloaded: what has changed of workers and listen holds from the next start on\n")
         assert d.post({"code": "1", "policy": "none"}).status == 403
         assert d.end() == 0
 

@@ -1,5 +1,5 @@
-/* hotcell jobs, hotcell usage - what a daemon tells of jobs, or its ledger says. Another program reads it, which this process
- * becomes: then "hotcell run" needs no database to start. */
+/* hotcell jobs, hotcell usage - what a daemon tells of jobs, or its ledger says. Another program reads it,
+ * which this process becomes: then "hotcell run" needs no database to start. */
 #include "cli/cli.h"
 
 #include "cell/state.h"

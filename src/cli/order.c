@@ -96,22 +96,34 @@ static bool is_true(const cJSON *row, const char *name)
     return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(row, name));
 }
 
+/* Of a job or a session. */
+static void print_ended(const cJSON *row)
+{
+    const char *id = text_of(row, "job_id"), *state = text_of(row, "state"), *status = text_of(row, "status");
+    if (strcmp(id, "-") == 0)
+        (void)printf("%s: %s\n", text_of(row, "session_id"),
+                     strcmp(state, "ended") == 0 ? "has ended" : "is being ended");
+    else if (strcmp(state, "running") == 0)
+        (void)printf("%s: is being ended\n", id);
+    else if (strcmp(status, "cancelled") == 0)
+        (void)printf("%s: does not run any more\n", id);
+    else
+        (void)printf("%s: had ended (%s)\n", id, status);
+}
+
 /* What has come of it: of a job or session, a tenant, or the daemon. */
 static void print_answer(const cJSON *row)
 {
-    const cJSON *session = cJSON_GetObjectItemCaseSensitive(row, "session_id");
-    if (session || cJSON_GetObjectItemCaseSensitive(row, "job_id"))
-        (void)printf("%s: %s\n", text_of(row, session ? "session_id" : "job_id"),
-                     strcmp(text_of(row, "state"), "running") == 0 ? "is being ended"
-                                                                   : text_of(row, "state"));
-    else if (cJSON_GetObjectItemCaseSensitive(row, "tenant"))
-        (void)printf("%s: %s, %lld jobs run, %lld wait, %lld sessions\n", text_of(row, "tenant"),
-                     is_true(row, "held") ? "held" : "not held", number_of(row, "running"),
-                     number_of(row, "queued"), number_of(row, "sessions"));
+    const char *tenant = text_of(row, "tenant");
+    bool job = strcmp(text_of(row, "state"), "-") != 0, named = strcmp(tenant, "-") != 0;
+    if (job)
+        print_ended(row);
     else
-        (void)printf("hotcelld %s: %lld jobs run, %lld wait, %lld sessions\n",
-                     is_true(row, "draining") ? "takes no new jobs" : "takes jobs", number_of(row, "running"),
-                     number_of(row, "queued"), number_of(row, "sessions"));
+        (void)printf("%s%s; %lld jobs run, %lld wait, %lld sessions\n", named ? tenant : "hotcelld",
+                     named                      ? is_true(row, "held") ? ": held" : ": not held"
+                     : is_true(row, "draining") ? " takes no new jobs"
+                                                : " takes jobs",
+                     number_of(row, "running"), number_of(row, "queued"), number_of(row, "sessions"));
 }
 
 static int print(const struct hc_json *answer, bool json, struct hc_error *err)

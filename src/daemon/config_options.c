@@ -23,7 +23,8 @@ static const struct hc_option config_rows[] = {
     {.path = "socket.mode", .kind = HC_OPT_CHOICE, FIELD(socket_mode), .choices = socket_modes, .def = 0,
      .help = "Who may connect to it: its owner, its group too, or everybody."},
     {.path = "socket.group", .kind = HC_OPT_NAME, FIELD(socket_group), .def_name = "",
-     .help = "The group that the socket is given to; otherwise the daemon's own."},
+     .help = "The group that the socket is given to; otherwise the daemon's own. Neither is used for a socket that the service "
+             "manager passes: there they are SocketMode and SocketGroup of hotcelld.socket."},
     {.path = "tokens", .kind = HC_OPT_NAME, FIELD(tokens_file), .def_name = "",
      .help = "A file of tokens (see TOKENS), an absolute path; only its owner may be able to write it."},
     {.path = "state", .kind = HC_OPT_NAME, FIELD(state), .def_name = "",

@@ -411,7 +411,7 @@ void hc_front_dispatch(struct hc_front *f)
     f->held_until = 0;
     if (f->draining && now > f->drain_until)
         return;
-    hc_queue_share(f->queue, hc_tenants_are_many(f->tenants));
+    hc_queue_share(f->queue, hc_tenants_are_many(f->tenants, f->open));
     while ((w = idle_worker(f)) && (next = hc_queue_pop(f->queue, now)))
         start(f, w, hc_owner(next, struct hc_task, queued));
     if (w && hc_queue_held(f->queue, now) >= 0)

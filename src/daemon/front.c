@@ -45,6 +45,16 @@ static void begin_drain(struct hc_front *f)
             (long long)hc_queue_waiting(f->queue), f->dialogs.open);
 }
 
+/* Of what a reload does not change, what an operator would look for in vain. */
+static bool has_fixed_changes(const struct hc_config *old, const struct hc_config *fresh)
+{
+    bool same = old->workers == fresh->workers && old->listen_count == fresh->listen_count;
+    for (size_t i = 0; same && i < old->listen_count; i++)
+        same = strcmp(old->listen[i].address, fresh->listen[i].address) == 0 &&
+               old->listen[i].port == fresh->listen[i].port;
+    return !same;
+}
+
 /* Sockets, workers and what libmicrohttpd was started with stay as they are until the next start. */
 static void reload(struct hc_front *f, const int fds[HC_RELOAD_FDS])
 {
@@ -66,13 +76,15 @@ static void reload(struct hc_front *f, const int fds[HC_RELOAD_FDS])
         hc_config_finish(&fresh);
         return;
     }
+    const bool fixed = has_fixed_changes(&f->config, &fresh);
     f->most_waiting = most;
     hc_queue_resize(f->queue, (int64_t)f->worker_count, MIN(fresh.queue, f->most_waiting));
     hc_config_finish(&f->config);
     f->config = fresh;
     f->policy_count = 0; /* they may have changed as well */
     memset(f->policies, 0, sizeof f->policies);
-    hc_info("reloaded");
+    hc_info("reloaded%s",
+            fixed ? ": what has changed of workers and listen holds from the next start on" : "");
 }
 
 static void keeper_ready(struct hc_watch *w, uint32_t events)
@@ -218,6 +230,7 @@ static int start(struct hc_front *f, const struct hc_front_setup *setup, struct 
 {
     f->config = *setup->config;
     f->owner = geteuid();
+    f->open = setup->listeners->open;
     f->alive_every = setup->alive_every;
     f->trees = setup->trees;
     f->keeper = (struct hc_watch){setup->keeper, keeper_ready};

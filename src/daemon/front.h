@@ -55,6 +55,7 @@ struct hc_front {
     char removals[HC_FRONT_REMOVALS][HC_JOB_ID]; /* of whose results no worker could be told yet */
     size_t removal_count;
     uid_t owner;                     /* who started the daemon */
+    bool open;                       /* struct hc_listeners */
     int64_t next_alive, alive_every; /* ms; alive_every 0: nobody asks */
     bool draining;
     bool paused; /* drained by an administrator: takes no new jobs, and does not end */

@@ -564,9 +564,9 @@ static void take_body(struct hc_exchange *x, const char *data, size_t len)
 {
     struct hc_front *f = x->front;
     const struct hc_bounds bounds = {.all = f->config.http_bodies, .one = f->config.http_body};
-    struct hc_tenant *t = x->route && x->route->kind == HC_ROUTE_BODY ? x->connection->tenant : NULL;
     if (x->refused.kind != HC_PROBLEM_NONE)
         return;
+    struct hc_tenant *t = x->route->kind == HC_ROUTE_BODY ? x->connection->tenant : NULL;
     if (!most_body(x)) {
         hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "a body, and none is taken here");
     } else if (t && !hc_bodies_fit(&f->bodies, &bounds, t->bodies, (int64_t)len)) {

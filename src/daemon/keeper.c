@@ -430,6 +430,8 @@ static void say_ready(const struct keeper *k)
     for (size_t i = 0; i < c->listen_count; i++)
         (void)hc_buf_fmt(&where, ", %s port %u", c->listen[i].address, c->listen[i].port);
     hc_info("ready: %zu workers, %s", k->worker_count, where.data ? where.data : "");
+    if (!k->listeners.path[0] && (c->socket_mode || *c->socket_group))
+        hc_info("socket.mode and socket.group are not used: the socket's are the service manager's");
 }
 
 static void on_front(struct keeper *k)

@@ -27,6 +27,13 @@ static int take_number(const char *name, int64_t *value)
     return rc;
 }
 
+/* Whoever made the socket. One without a name, or that cannot be looked at, counts as open. */
+static bool is_open(const struct sockaddr_un *address)
+{
+    struct stat st;
+    return !address->sun_path[0] || lstat(address->sun_path, &st) < 0 || (st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
 static int put(struct hc_listeners *l, int fd, struct hc_error *err)
 {
     struct sockaddr_storage address = {0};
@@ -35,6 +42,8 @@ static int put(struct hc_listeners *l, int fd, struct hc_error *err)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "descriptor %d is no socket", fd);
     if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
         return hc_fail(err, errno, "descriptor %d", fd);
+    if (address.ss_family == AF_UNIX)
+        l->open |= is_open((const struct sockaddr_un *)&address);
     l->list[l->count++] = (struct hc_listener_socket){.fd = fd, .local = address.ss_family == AF_UNIX};
     return 0;
 }

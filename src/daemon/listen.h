@@ -15,6 +15,7 @@ struct hc_listeners {
     struct hc_listener_socket list[HC_MAX_LISTENERS];
     size_t count;
     char path[256]; /* of the Unix socket that was made; "": none */
+    bool open;      /* more than the owner of a Unix socket may connect to it */
 };
 
 /* Those that systemd has passed, else the Unix socket of `c`; and each of c->listen. A Unix socket gets its

@@ -87,28 +87,27 @@ static void others_are_there_if_they_may_come(void **state)
 {
     static const struct {
         const char *config;
-        bool many;
+        bool open, many;
     } rows[] = {
-        {"{}", false},
-        {"{\"tenants\": {\"a\": {\"uids\": [1]}}}", false},
-        {"{\"tenants\": {\"a\": {\"uids\": [1]}, \"b\": {\"uids\": [2]}}}", true},
-        {"{\"socket\": {\"mode\": \"0660\"}}", true},
-        {"{\"socket\": {\"mode\": \"0666\"}}", true},
-        {"{\"socket\": {\"mode\": \"0666\"}, \"local_users\": \"none\", \"tenants\": {\"a\": {}}}", false},
+        {"{}", false, false},
+        {"{\"tenants\": {\"a\": {\"uids\": [1]}}}", false, false},
+        {"{\"tenants\": {\"a\": {\"uids\": [1]}, \"b\": {\"uids\": [2]}}}", false, true},
+        {"{}", true, true},
+        {"{\"local_users\": \"none\", \"tenants\": {\"a\": {}}}", true, false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct hc_tenants *t = tenants_of(rows[i].config, "");
-        assert_int_equal(hc_tenants_are_many(t), rows[i].many);
+        assert_int_equal(hc_tenants_are_many(t, rows[i].open), rows[i].many);
         hc_tenants_destroy(t);
     }
     struct hc_tenants *t = tenants_of("{}", "");
     assert_non_null(hc_tenant_of_uid(t, 1));
-    assert_false(hc_tenants_are_many(t));
+    assert_false(hc_tenants_are_many(t, false));
     assert_non_null(hc_tenant_of_uid(t, 2));
-    assert_true(hc_tenants_are_many(t));
+    assert_true(hc_tenants_are_many(t, false));
     reload(t, "{\"local_users\": \"none\", \"tenants\": {\"a\": {}}}"); /* both are removed */
-    assert_false(hc_tenants_are_many(t));
+    assert_false(hc_tenants_are_many(t, false));
     hc_tenants_destroy(t);
 }
 

@@ -240,7 +240,6 @@ static int prepare(struct hc_tenants *t, const struct hc_config *c, struct reloa
             return hc_fail(err, ENOMEM, "tenants");
     }
     r->who.local = c->local;
-    r->who.open = c->local == HC_LOCAL_OWN && hc_config_socket_mode(c) != 0600;
     r->who.quota = c->quota;
     if (make_policies(t, c, r, err) < 0 || make_uids(t, c, &r->who, err) < 0)
         return -1;
@@ -362,9 +361,9 @@ struct hc_tenant *hc_tenant_at(struct hc_tenants *t, size_t index)
     return index < t->count ? t->all[index] : NULL;
 }
 
-bool hc_tenants_are_many(const struct hc_tenants *t)
+bool hc_tenants_are_many(const struct hc_tenants *t, bool open)
 {
-    return t->who.open || t->present > 1;
+    return (open && t->who.local == HC_LOCAL_OWN) || t->present > 1;
 }
 
 bool hc_tenant_may_use(const struct hc_tenant *t, const char *policy)

@@ -83,9 +83,9 @@ struct hc_tenant *hc_tenant_by_name(struct hc_tenants *t, const char *name);
 /* The tenants one after the other, in the order in which they came: NULL after the last. */
 struct hc_tenant *hc_tenant_at(struct hc_tenants *t, size_t index);
 
-/* Are there others beside any tenant: has another one been seen or configured, or may all users of the host,
- * or a group of them, connect and become one? */
-bool hc_tenants_are_many(const struct hc_tenants *t);
+/* Are there others beside each tenant: has another been seen or configured, or (`open`: more than its owner
+ * may connect to the Unix socket) may any user become one? */
+bool hc_tenants_are_many(const struct hc_tenants *t, bool open);
 
 bool hc_tenant_may_use(const struct hc_tenant *t, const char *policy);
 const char *hc_tenant_policy(const struct hc_tenant *t); /* of a request that names none */

@@ -91,7 +91,7 @@ static int by_time(const void *a, const void *b)
 static int print_rows(cJSON *rows, bool json, struct hc_error *err)
 {
     const size_t count = (size_t)cJSON_GetArraySize(rows);
-    cJSON **sorted = calloc(count + 1, sizeof *sorted);
+    cJSON **sorted = calloc(count + 1, sizeof(cJSON *));
     bool first = true;
     int rc = 0;
     if (!sorted)
