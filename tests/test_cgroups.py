@@ -128,11 +128,11 @@ def test_nothing_of_one_jobs_limits_is_left_for_the_next_of_its_name(place):
 def test_the_kernels_kill_the_clock_and_a_signal_are_told_apart(place):
     reasons = {}
     for status, code, options in (("memory", GROW, ["--memory=48M", "--memory-soft=0"]), ("timeout", FOREVER, ["--timeout", "4s"]),
-                                  ("killed", "import os; os.kill(os.getpid(), 9)", []),
+                                  ("error", "import os; os.kill(os.getpid(), 9)", []),
                                   ("cpu", FOREVER, ["--cpu=0.3"])):
         reasons[status] = ends(run(place, code, *options), status).manifest["reason"]
     assert "killed by the kernel" in reasons["memory"] and "limits.timeout" in reasons["timeout"]
-    assert "SIGKILL, which hotcell did not send" in reasons["killed"] and "limits.cpu" in reasons["cpu"]
+    assert "SIGKILL, which hotcell did not send" in reasons["error"] and "limits.cpu" in reasons["cpu"]
 
 
 def test_memory_of_all_processes_and_files_is_one_sum(place):

@@ -426,9 +426,9 @@ def test_warnings_cannot_hide_a_refusal():
 
 
 def test_the_terminal_is_not_driven_by_a_program():
-    done = hotcell_check("x = '\x1b]0;title\x07\x9b31m'; import socket # \x1b[2J")
+    done = hotcell_check("x = '\x1b]0;title\x07\x9b31m\u202e'; import socket # \x1b[2J")
     assert done.returncode == 2 and "import socket" in done.stdout
-    assert not set(done.stdout) & {"\x1b", "\x07", "\x9b"}
+    assert not set(done.stdout) & {"\x1b", "\x07", "\x9b", "\u202e"}
 
 
 def test_with_the_guard_off_only_syntax_is_looked_at():

@@ -407,8 +407,8 @@ def test_exit_statuses_are_told_apart(user, code, status, exit_code, number):
     ("import ctypes; ctypes.string_at(0)", "error", 1, "SIGSEGV"),
     ("import os; os.abort()", "error", 1, "SIGABRT"),
     ("import os; os.kill(os.getpid(), 15)", "error", 1, "SIGTERM"),
-    ("import os; os.kill(os.getpid(), 9)", "killed", 3, "SIGKILL"),
-    ("import os; os.kill(0, 9)", "killed", 3, "SIGKILL"),
+    ("import os; os.kill(os.getpid(), 9)", "error", 1, "SIGKILL"),
+    ("import os; os.kill(0, 9)", "error", 1, "SIGKILL"),
     ("import signal; signal.raise_signal(signal.SIGSYS)", "error", 1, "SIGSYS"),
 ], ids=["crashes", "aborts", "terminates", "kills itself", "kills its group", "pretends to be filtered"])
 def test_deaths_name_the_signal(user, code, status, exit_code, name):

@@ -359,3 +359,40 @@ def test_samples_say_what_was_used_when(base_tree):
     assert cpu == sorted(cpu) and cpu[-1] > 0
     assert 60 << 20 < max(s["memory"] for s in samples) <= usage["memory_peak"]  # the last may be of a process that is going
     assert max(s["pids"] for s in samples) >= 1
+
+
+# What turns the direction of writing, and what nobody sees: to a terminal both say something else than they show.
+UNSEEN = "\u202egnp.exe\u2066\u200b\x9b31m\U000e0041"
+
+
+def shown_to_people(text):
+    return not set(text) & set("\u202e\u2066\u200b\x9b\U000e0041\x1b")
+
+
+def test_warnings_say_nothing_in_the_guests_words(base_tree, tmp_path):
+    """A report that is none: where it is wrong, and not what stands there."""
+    report = json.dumps({f"Verified by hotcell{UNSEEN}": 1})
+    code = f"import os, struct; body = {report!r}.encode(); os.write(3, struct.pack('<BBHI', 5, 1, 0, len(body)) + body)"
+    result = cells.run(code)
+    warnings = " ".join(result.manifest["warnings"])
+    assert "a report that cannot be used" in warnings and "Verified" not in warnings, result
+    assert warnings.isascii() and warnings.isprintable()
+
+
+def test_names_that_the_guest_chose_drive_no_terminal(base_tree, tmp_path):
+    """Of verify, replay and what prints JSON; names in the manifest are what they are all the same."""
+    program = tmp_path / "p.py"
+    program.write_text(f"import sys; open('/output/' + {UNSEEN!r}, 'w').write('x'); print(len(sys.argv))")
+    options = ["-t", cells.tree_path("base"), "-o", "out", "--persist-code"]
+    done = cells.hotcell("run", "--json", *options, str(program), cwd=tmp_path)
+    assert done.returncode == 0 and shown_to_people(done.stdout), done
+    assert UNSEEN in [file["path"] for file in json.loads(done.stdout)["files"]]
+    [manifest] = tmp_path.glob("out/**/manifest.json")
+    assert shown_to_people(manifest.read_text())
+    (manifest.parent / UNSEEN).write_text("y")
+    done = cells.hotcell("verify", str(manifest), cwd=tmp_path)
+    assert done.returncode == 1 and "the content has changed" in done.stderr, done
+    assert shown_to_people(done.stdout + done.stderr), done
+    (manifest.parent / UNSEEN).unlink()
+    done = cells.hotcell("verify", str(manifest), cwd=tmp_path)
+    assert done.returncode == 1 and shown_to_people(done.stdout + done.stderr), done

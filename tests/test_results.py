@@ -204,6 +204,12 @@ def returned(code, *names, **arguments):
     return result, guest(result)["returned"]
 
 
+def test_a_key_that_cannot_be_said_is_called_that(base_tree):  # pylint: disable=unused-argument
+    _, got = returned("a = {'x\\0': 1}; b = {'\\ud800': [1]}; c = {'x': 'y\\0'}", "a", "b", "c")
+    assert "a key with a NUL" in got["a"]["error"] and "a key with a NUL" in got["b"]["error"], got
+    assert got["c"]["json"] == {"x": "y\ufffd"}
+
+
 def test_plain_variables_come_back_as_json(base_tree):
     _, got = returned("a = 1; _b = 'x'; c_ = [1, {'k': None}]; d = (1, 2); e = {3}; g = 2.5", "a", "_b=json", "c_", "d", "e",
                       "missing")

@@ -115,6 +115,25 @@ def test_words_of_a_command_are_split_as_a_shell_would_and_by_none(base_tree):
     assert result.stdout == "['a  b', 'c;$HOME', '$(x)* ']\n", result
 
 
+def test_arguments_that_cannot_be_said_fail_their_call_alone(base_tree, tool):
+    """An honest program's; sent as they are, they would break the channel, and the whole report would be lost."""
+    result = run(tool, """
+deep = []
+for _ in range(80): deep = [deep]
+told = []
+for bad in ("a\\0b", {"a\\0": 1}, {1: 1, "1": 2}, deep, "\\ud800"):
+    try: tools.tool(a=bad)
+    except Exception as error: told.append([type(error).__name__, str(error)])
+[told, tools.tool(a=1)]
+""")
+    assert result.manifest["status"] == "ok" and "protocol" not in " ".join(result.manifest["warnings"]), result
+    told, _ = result.manifest["guest"]["value"]["application/json"]
+    assert [kind for kind, _ in told] == ["ToolError"] * 4 + ["UnicodeEncodeError"], told
+    for (_, text), says in zip(told, ("u0000", "u0000", "given twice", "levels")):
+        assert says in text, told
+    assert len(calls(result)) == 1
+
+
 def test_arguments_are_bound_in_the_order_of_the_schema(base_tree, tool):
     code = """
     print(tools.tool("Bern")["arguments"], tools.tool("Bern", 1)["arguments"], tools.tool(days=2, city="Uri")["arguments"])

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/hash.h"
+#include "base/plain.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -78,6 +79,39 @@ static void durations_are_read_in_milliseconds(void **state)
         if (ms != rows[i].ms)
             fail_msg("'%s' gives %lld", rows[i].text, (long long)ms);
     }
+}
+
+static void text_of_others_is_made_plain(void **state)
+{
+    static const struct {
+        const char *text, *line, *ascii;
+    } rows[] = {
+        {"plain", "plain", "plain"},
+        {"", "", ""},
+        {"a\nb\x1b[2J\x7f", "a?b?[2J?", "a\\u000ab\\u001b[2J\\u007f"},
+        {"caf\xc3\xa9", "caf\xc3\xa9", "caf\\u00e9"},
+        {"\xe2\x80\xaegnp.exe", "?gnp.exe", "\\u202egnp.exe"},
+        {"\xc2\x9b"
+         "31m",
+         "?31m", "\\u009b31m"},
+        {"\xe2\x81\xa6\xe2\x80\x8b\xef\xbb\xbf", "???", "\\u2066\\u200b\\ufeff"},
+        {"\xf3\xa0\x81\x81", "?", "\\U000e0041"},
+        {"\xf0\x9f\x90\x8d", "\xf0\x9f\x90\x8d", "\\U0001f40d"},
+        {"\xff\xe2\x80", "??", "\\xff\\xe2\\x80"},
+        {"cut\xe2\x80", "cut?", "cut\\xe2\\x80"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char line[64], ascii[64];
+        (void)snprintf(line, sizeof line, "%s", rows[i].text);
+        hc_plain_line(line);
+        assert_string_equal(line, rows[i].line);
+        hc_plain_ascii(ascii, sizeof ascii, rows[i].text);
+        assert_string_equal(ascii, rows[i].ascii);
+    }
+    char small[8];
+    hc_plain_ascii(small, sizeof small, "abc\xe2\x80\xae");
+    assert_string_equal(small, "abc"); /* no half of an escape */
 }
 
 static void integers_are_plain(void **state)
@@ -158,7 +192,7 @@ static void an_error_is_one_line(void **state)
     (void)hc_fail_as(&err, HC_EXIT_DATA, 0, "%s",
                      "a\nb\033[2Jc\x7f\xc2\x9b"
                      "2J\xc2\xa0");
-    assert_string_equal(err.text, "a?b?[2Jc???2J\xc2\xa0");
+    assert_string_equal(err.text, "a?b?[2Jc??2J\xc2\xa0");
     assert_int_equal(err.exit, HC_EXIT_DATA);
     (void)hc_ctx(&err, "x\ny");
     assert_null(strchr(err.text, '\n'));
@@ -302,6 +336,7 @@ int main(void)
         cmocka_unit_test(sizes_are_read_in_powers_of_1024),
         cmocka_unit_test(durations_are_read_in_milliseconds),
         cmocka_unit_test(integers_are_plain),
+        cmocka_unit_test(text_of_others_is_made_plain),
         cmocka_unit_test(formatted_units_read_back_exactly),
         cmocka_unit_test(a_buffer_stops_at_its_ceiling),
         cmocka_unit_test(a_buffer_keeps_nul_bytes_and_ends_in_one),

@@ -1,22 +1,12 @@
 #include "base/error.h"
 
+#include "base/plain.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-/* A record travels as one line through pipes and logs: control characters, which file names and programs may
- * hold, would break that promise, or command a terminal. U+0080 to U+009F are such, too. */
-static void one_line(char *text)
-{
-    for (unsigned char *p = (unsigned char *)text; *p; p++) {
-        if (*p < 0x20 || *p == 0x7f)
-            *p = '?';
-        if (p[0] == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f)
-            p[0] = p[1] = '?';
-    }
-}
 
 /* Append ": cause", cut to what fits. */
 static void append(struct hc_error *err, const char *cause)
@@ -46,7 +36,7 @@ static void record(struct hc_error *err, int exit, int sys, const char *fmt, va_
     (void)vsnprintf(err->text, sizeof err->text, fmt, ap);
     if (sys)
         append(err, strerror(sys));
-    one_line(err->text);
+    hc_plain_line(err->text); /* file names and programs hold anything; a record is one line */
 }
 
 void(hc_fail)(struct hc_error *err, int sys, const char *fmt, ...)
@@ -74,7 +64,7 @@ void(hc_ctx)(struct hc_error *err, const char *fmt, ...)
     (void)vsnprintf(err->text, sizeof err->text, fmt, ap);
     va_end(ap);
     append(err, cause);
-    one_line(err->text);
+    hc_plain_line(err->text);
 }
 
 void(hc_exit_as)(struct hc_error *err, int exit)

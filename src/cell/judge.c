@@ -2,8 +2,10 @@
  * cell's first process passed on; never from what the guest says. */
 #include "cell/launch.h"
 
+#include "base/plain.h"
 #include "base/units.h"
 #include "cell/layers.h"
+#include "cell/watch.h"
 #include "spec/finding.h"
 #include "spec/json.h"
 #include "spec/report.h"
@@ -21,8 +23,10 @@ void hc_launch_warn(struct hc_manifest *m, const char *fmt, ...)
         return;
     va_list ap;
     va_start(ap, fmt);
-    (void)vsnprintf(m->warnings[m->warning_count++], sizeof *m->warnings, fmt, ap);
+    char text[2 * sizeof *m->warnings];
+    (void)vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    hc_plain_ascii(m->warnings[m->warning_count++], sizeof *m->warnings, text);
 }
 
 void hc_launch_conclude(struct hc_manifest *m, enum hc_status status, const char *fmt, ...)
@@ -32,6 +36,7 @@ void hc_launch_conclude(struct hc_manifest *m, enum hc_status status, const char
     m->status = status;
     (void)vsnprintf(m->reason, sizeof m->reason, fmt, ap);
     va_end(ap);
+    hc_plain_line(m->reason);
 }
 
 /* Left there: of a session both its run and its end are told of it. */
@@ -287,6 +292,24 @@ static void conclude_unknown_end(struct hc_launch *l)
                            signaled ? "signal" : "exit status", s->wait_status);
 }
 
+/* A SIGKILL that neither the launcher nor the cell's cgroup knows of. The kernel tells nobody who sent it;
+ * the program can do it, and a program that ends itself has failed. */
+static void conclude_sigkill(struct hc_launch *l)
+{
+    const struct hc_supervisor *s = &l->sup;
+    if (s->killed_at_rest)
+        hc_launch_conclude(l->m, HC_STATUS_KILLED,
+                           "the interpreter was killed from outside (SIGKILL), while it waited for this run");
+    else if (s->host_oom_kills >= 0 && hc_watch_oom_kills() > s->host_oom_kills)
+        hc_launch_conclude(l->m, HC_STATUS_KILLED,
+                           "the interpreter was killed (SIGKILL), while the host was out of memory and the "
+                           "kernel ended processes");
+    else
+        hc_launch_conclude(l->m, HC_STATUS_ERROR,
+                           "the interpreter was ended by SIGKILL, which hotcell did not send: by the program "
+                           "itself, or by somebody on the host");
+}
+
 static void conclude_own_end(struct hc_launch *l, bool complete)
 {
     struct hc_supervisor *s = &l->sup;
@@ -312,8 +335,7 @@ static void conclude_own_end(struct hc_launch *l, bool complete)
     }
     bool only_checked = l->run->job->check_only && hc_inbox_has(&s->inbox, HC_FRAME_CHECKED);
     if (m->process.signaled && s->exit.status == SIGKILL)
-        hc_launch_conclude(m, HC_STATUS_KILLED,
-                           "the interpreter was killed by SIGKILL, which hotcell did not send");
+        conclude_sigkill(l);
     else if (m->process.signaled)
         hc_launch_conclude(m, HC_STATUS_ERROR, "the interpreter crashed: %s",
                            signal_name(s->exit.status, (char[16]){0}, 16));

@@ -10,6 +10,7 @@
 #include "cell/stamp.h"
 #include "cell/status.h"
 #include "cell/tools.h"
+#include "cell/watch.h"
 #include "inside/weak.h"
 #include "spec/conceal.h"
 
@@ -70,6 +71,7 @@ void hc_launch_supervisor(struct hc_launch *l)
     s->denials = &l->m->denials;
     s->samples = &l->m->samples;
     s->lessons = l->run->lessons;
+    s->host_oom_kills = l->cgroup.fd < 0 ? hc_watch_oom_kills() : -1;
     s->inbox.max = (size_t)l->run->policy->limits.value_bytes + (1 << 20);
 }
 

@@ -62,6 +62,8 @@ void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct 
     hc_buf_clear(&sup->checked);
     sup->protocol[0] = '\0';
     sup->warned = HC_WARNED_NOT;
+    sup->killed_at_rest = false;
+    sup->host_oom_kills = sup->cgroup->fd < 0 ? hc_watch_oom_kills() : -1;
     sup->figure_sink = (struct hc_figure_sink){s->given.figured, s->given.ctx};
     sup->figures_heard = 0;
     sup->memory_peak = sup->tasks_peak = 0;
@@ -365,7 +367,7 @@ static void note_death(struct hc_session *s)
     if (sup->exit_known || !hc_process_ended(&s->active))
         return;
     sup->exit = (struct hc_exit_report){.code = CLD_KILLED, .status = SIGKILL};
-    sup->exit_known = true;
+    sup->exit_known = sup->killed_at_rest = true;
 }
 
 /* Run the program, which has been checked unless its own process is to do so. */

@@ -232,6 +232,15 @@ int64_t hc_watch_memory_below(pid_t pid)
     return sum;
 }
 
+int64_t hc_watch_oom_kills(void)
+{
+    char text[16384];
+    if (hc_read_attr(AT_FDCWD, "/proc/vmstat", text, sizeof text) < 0)
+        return -1;
+    const char *at = strstr(text, "\noom_kill ");
+    return at ? strtoll(at + strlen("\noom_kill "), NULL, 10) : -1;
+}
+
 int64_t hc_watch_fs_bytes(int dir_fd)
 {
     struct statvfs fs;

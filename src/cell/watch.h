@@ -30,6 +30,10 @@ int64_t hc_watch_memory_below(pid_t pid);
 /* The processes below `pid`, at most `max`. Returns how many. */
 size_t hc_watch_below(pid_t pid, pid_t *out, size_t max);
 
+/* How many processes of the whole host the kernel has ended for want of memory, since it started; -1: it does
+ * not say. */
+int64_t hc_watch_oom_kills(void);
+
 /* Bytes and inodes in use on the file system of an open directory; 0 if it cannot be told. */
 int64_t hc_watch_fs_bytes(int dir_fd);
 int64_t hc_watch_fs_files(int dir_fd);

@@ -1,6 +1,7 @@
 #include "cli/drill.h"
 
 #include "base/fd.h"
+#include "base/plain.h"
 #include "cell/drill.h"
 #include "cell/policies.h"
 #include "cli/cancel.h"
@@ -22,19 +23,12 @@ static const char *short_result(const struct hc_drill_result *r)
     return r->verdict == HC_DRILL_HELD ? r->by : hc_drill_verdict_name(r->verdict);
 }
 
-/* What a program in a cell wrote must not reach a terminal as it is. */
-static void print_plain(const char *text)
-{
-    for (; *text; text++)
-        (void)putchar((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
-}
-
 static void print_bad(const char *when, const struct hc_drill_result *r)
 {
     if (!is_bad(r))
         return;
     (void)printf("      %s: %s: ", when, hc_drill_verdict_name(r->verdict));
-    print_plain(r->detail);
+    hc_plain_print(r->detail); /* which a program in a cell wrote */
     (void)putchar('\n');
 }
 

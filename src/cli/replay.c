@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 
 #include "base/fd.h"
+#include "base/plain.h"
 #include "cell/policies.h"
 #include "cell/record.h"
 #include "cell/run.h"
@@ -400,7 +401,9 @@ static cJSON *compare(const cJSON *was, const cJSON *is)
 static void print_side(const char *name, const cJSON *side)
 {
     char *text = cJSON_PrintUnformatted(side);
-    (void)printf("  %s %s\n", name, !text || cJSON_IsNull(side) ? "none" : text);
+    (void)printf("  %s ", name);
+    hc_plain_print(!text || cJSON_IsNull(side) ? "none" : text);
+    (void)putchar('\n');
     cJSON_free(text);
 }
 
@@ -411,7 +414,8 @@ static void print_text(const struct replay *r, const struct hc_manifest *m, cons
         (void)printf("%s: the same as then (%s)\n", r->file, hc_status_name(m->status));
     cJSON_ArrayForEach(entry, list)
     {
-        (void)printf("%s differs\n", text_of(entry, "what"));
+        hc_plain_print(text_of(entry, "what"));
+        (void)printf(" differs\n");
         print_side("was", get(entry, "was"));
         print_side("is ", get(entry, "is"));
     }

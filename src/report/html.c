@@ -1,5 +1,6 @@
 #include "report/html.h"
 
+#include "base/plain.h"
 #include "spec/json.h"
 
 #include <math.h>
@@ -13,33 +14,6 @@
 #define MAX_WORDS   2000 /* bytes of a text within a sentence or a cell */
 
 /* ---- text ---- */
-
-static const struct {
-    uint32_t first, last;
-} unseen[] = {
-    {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},     {0x115f, 0x1160},
-    {0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x200b, 0x200b},   {0x200e, 0x200f},
-    {0x2028, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164},   {0xfeff, 0xfeff},
-    {0xfff9, 0xfffb}, {0xffa0, 0xffa0}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
-};
-
-static bool is_unseen(uint32_t c)
-{
-    for (size_t i = 0; i < sizeof unseen / sizeof *unseen; i++)
-        if (c >= unseen[i].first && c <= unseen[i].last)
-            return true;
-    return false;
-}
-
-/* One character of well-formed UTF-8. */
-static size_t decode(const unsigned char *p, uint32_t *c)
-{
-    size_t len = *p < 0x80 ? 1 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
-    *c = len == 1 ? *p : *p & (0xffU >> (len + 1));
-    for (size_t i = 1; i < len; i++)
-        *c = *c << 6 | (p[i] & 0x3fU);
-    return len;
-}
 
 /* Marks that stand on the character before them: a few languages need as many as four. */
 static bool is_stacked(uint32_t c)
@@ -78,12 +52,13 @@ static void add_valid(struct hc_buf *out, const char *text, size_t len)
     size_t plain = 0; /* from here on nothing is copied yet */
     int stacked = 0;
     for (size_t at = 0, n; at < len; at += n) {
-        uint32_t c;
-        n = decode((const unsigned char *)text + at, &c);
+        const unsigned char *p = (const unsigned char *)text + at;
+        n = (size_t)hc_utf8_sequence(p, len - at);
+        uint32_t c = hc_utf8_decode(p, (int)n);
         const char *instead = entity(c);
         bool control = c < 0x20 && c != '\n' && c != '\t';
         stacked = is_stacked(c) ? stacked + 1 : 0;
-        if (!instead && !control && !is_unseen(c) && stacked <= MAX_STACKED)
+        if (!instead && !control && (c < 0x20 || !hc_is_unseen(c)) && stacked <= MAX_STACKED)
             continue;
         (void)hc_buf_add(out, text + plain, at - plain);
         plain = at + n;

@@ -1,5 +1,7 @@
 #include "spec/scan.h"
 
+#include "base/plain.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,22 +61,26 @@ static void new_line(const struct writer *w)
         (void)hc_buf_str(w->out, "  ");
 }
 
-/* As it stands, but for what is no printable character and yet allowed in JSON: DEL, and U+0080 to U+009F,
- * which terminals take for commands. A manifest is printed where somebody looks at it. */
+/* As it stands, but for what is allowed in JSON and yet unseen, or a command to a terminal. A manifest is
+ * printed where somebody looks at it. */
 static void write_visible(struct hc_buf *out, const char *text, size_t len)
 {
     size_t done = 0;
-    for (size_t i = 0; i < len; i++) {
-        const unsigned char c = (unsigned char)text[i];
-        bool two = c == 0xc2 && i + 1 < len && (unsigned char)text[i + 1] < 0xa0;
-        if (c != 0x7f && !two)
+    for (size_t i = 0; i < len;) {
+        const unsigned char *p = (const unsigned char *)text + i;
+        int n = hc_utf8_sequence(p, len - i);
+        size_t used = (size_t)(n > 0 ? n : -n);
+        const uint32_t c = n > 0 ? hc_utf8_decode(p, n) : ' ';
+        i += used;
+        if (!hc_is_unseen(c))
             continue;
-        char escape[8];
-        (void)snprintf(escape, sizeof escape, "\\u%04x", two ? (unsigned char)text[i + 1] : c);
-        (void)hc_buf_add(out, text + done, i - done);
-        (void)hc_buf_str(out, escape);
-        i += two;
-        done = i + 1;
+        (void)hc_buf_add(out, text + done, i - used - done);
+        done = i;
+        if (c > 0xffff)
+            (void)hc_buf_fmt(out, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (c >> 10)),
+                             (unsigned)(0xdc00 + (c & 0x3ff)));
+        else
+            (void)hc_buf_fmt(out, "\\u%04x", (unsigned)c);
     }
     (void)hc_buf_add(out, text + done, len - done);
 }

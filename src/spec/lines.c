@@ -1,5 +1,7 @@
 #include "spec/lines.h"
 
+#include "base/plain.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,11 +116,13 @@ static const char *skip(const char *at, const char *end, int n)
 
 void hc_plain_add(struct hc_buf *out, const char *text, size_t len)
 {
-    for (const char *end = text + len; text < end; text++) {
-        const unsigned char *c = (const unsigned char *)text;
-        bool second_set = c[0] == 0xc2 && text + 1 < end && c[1] < 0xa0; /* which some terminals obey too */
-        (void)hc_buf_add(out, c[0] < 0x20 || c[0] == 0x7f || second_set ? " " : text, 1);
-        text += second_set;
+    for (size_t at = 0; at < len;) {
+        const unsigned char *p = (const unsigned char *)text + at;
+        int n = hc_utf8_sequence(p, len - at);
+        bool shown = n > 0 && !hc_is_unseen(hc_utf8_decode(p, n));
+        size_t used = (size_t)(n > 0 ? n : -n);
+        (void)hc_buf_add(out, shown ? text + at : " ", shown ? used : 1);
+        at += used;
     }
 }
 

@@ -37,7 +37,7 @@ struct hc_place hc_lines_word_before(const struct hc_lines *lines, int line, int
 /* This reads the line from its start: for what is going to be shown. */
 struct hc_place hc_lines_count_characters(const struct hc_lines *lines, struct hc_place at);
 
-/* Append text for a terminal: control characters become blanks. */
+/* Append text for a terminal: a blank for each character that is unseen (base/plain.h). */
 void hc_plain_add(struct hc_buf *out, const char *text, size_t len);
 
 /* Append the line (or so much of it that the place is to be seen) and below it carets if there is a column,

@@ -1,5 +1,6 @@
 #include "spec/manifest.h"
 
+#include "base/plain.h"
 #include "spec/options.h"
 #include "spec/report.h"
 
@@ -370,8 +371,10 @@ static void put_warnings(struct doc *d, cJSON *root, const struct hc_manifest *m
         put_text(d, list, NULL, "more tools were called than are listed under tools");
     if (!no_guest)
         return;
+    char why[512];
+    hc_plain_ascii(why, sizeof why, no_guest);
     hc_autobuf text = {0};
-    (void)hc_buf_fmt(&text, "the report of the guest's process was dropped: %s", no_guest);
+    (void)hc_buf_fmt(&text, "the report of the guest's process was dropped: %s", why);
     put_bytes(d, list, NULL, text.data, text.len);
 }
 

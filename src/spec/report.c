@@ -123,7 +123,7 @@ static int check_member(const struct hc_json *j, const cJSON *node, struct hc_er
                    ? 0
                    : hc_json_fail(j, node, false, err, "'%s' is not as it must be", node->string);
     }
-    return hc_json_fail(j, node, true, err, "unknown member '%.64s'", node->string);
+    return hc_json_fail(j, node, true, err, "a member that is not known");
 }
 
 static int check_shape(const struct hc_json *j, struct hc_error *err)

@@ -216,10 +216,21 @@ class Plain:
 
     def key(self, key):
         if isinstance(key, str):
-            return str.__str__(key)
+            text = str.__str__(key)
+            if "\0" in text or not is_unicode(text):
+                raise NotJson("a key with a NUL or half a surrogate pair cannot be listed")
+            return text
         if is_a(key, "datetime", "date"):
             return key.isoformat()
         return shown(key)
+
+
+def is_unicode(text):
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def is_missing(value):

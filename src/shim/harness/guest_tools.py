@@ -162,9 +162,16 @@ def begin(call, arguments):
     last_id += 1
     call.id = last_id
     waiting[call.id] = call
-    if not send(f'{{"id": {call.id}, "name": "{name}", "arguments": {text}}}'):
-        del waiting[call.id]
+    sent = False
+    try:
+        sent = send(f'{{"id": {call.id}, "name": "{name}", "arguments": {text}}}')
+    finally:
+        if sent is not True:
+            del waiting[call.id]
+    if sent is False:
         raise ToolError("tools can be called only while the program runs")
+    if sent is not True:
+        raise ToolError(f"the arguments cannot be sent: {sent}")
 
 
 def take(text):

@@ -134,7 +134,7 @@ static void add_returned(struct hc_report *r, PyObject *name, PyObject *entry)
         return;
     hc_autobuf instead = {0};
     (void)hc_json_str(&instead, name, 512);
-    (void)hc_buf_str(&instead, ":{\"error\":\"too large to be listed\"}");
+    (void)hc_buf_str(&instead, ":{\"error\":\"too large to be listed, or no JSON\"}");
     if (!add_item(&r->returned, &instead))
         hc_report_warn(r, "Not all variables that were asked for could be listed.");
 }

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "spec/handover.h"
+#include "spec/scan.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -22,8 +23,19 @@ static PyObject *failed(const struct hc_error *err)
     return PyErr_Format(PyExc_OSError, "tools: %s", err->text);
 }
 
-/* send(text) -> whether it is the time for calls: one call, whole. The lock of the interpreter is kept, so
- * that no other message gets between its packets; the launcher always reads. */
+/* A call that the launcher cannot read would break the whole conversation, and the report would be lost: NUL,
+ * two members of one name, more levels than there may be. New reference: why, or None. */
+static PyObject *why_unreadable(const char *utf8, size_t len)
+{
+    struct hc_error err;
+    hc_autoscan scan = {0};
+    if (hc_scan(&scan, "call", utf8, len, 0, &err) == 0)
+        return Py_NewRef(Py_None);
+    return PyUnicode_DecodeUTF8(err.text, (Py_ssize_t)strlen(err.text), "replace");
+}
+
+/* send(text) -> whether it is the time for calls, or a text: why it is none. One call, whole. The lock of the
+ * interpreter is kept, so that no other message gets between its packets; the launcher always reads. */
 static PyObject *send_call(PyObject *self, PyObject *text)
 {
     Py_ssize_t len;
@@ -34,6 +46,9 @@ static PyObject *send_call(PyObject *self, PyObject *text)
         return NULL;
     if (!may_call)
         return Py_NewRef(Py_False);
+    hc_autopy *why = why_unreadable(utf8, (size_t)len);
+    if (why != Py_None)
+        return Py_XNewRef(why);
     if (hc_wire_send(HC_FD_CONTROL, HC_FRAME_TOOL_CALL, utf8, (size_t)len, &err) < 0)
         return failed(&err);
     return Py_NewRef(Py_True);

@@ -1,0 +1,126 @@
+#include "base/plain.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int hc_utf8_sequence(const unsigned char *p, size_t left)
+{
+    unsigned char lead = p[0], low = 0x80, high = 0xbf;
+    int more;
+    if (lead < 0x80)
+        return 1;
+    if (lead >= 0xc2 && lead <= 0xdf)
+        more = 1;
+    else if (lead >= 0xe0 && lead <= 0xef)
+        more = 2;
+    else if (lead >= 0xf0 && lead <= 0xf4)
+        more = 3;
+    else
+        return -1;
+    if (lead == 0xe0)
+        low = 0xa0; /* overlong */
+    else if (lead == 0xed)
+        high = 0x9f; /* surrogates */
+    else if (lead == 0xf0)
+        low = 0x90; /* overlong */
+    else if (lead == 0xf4)
+        high = 0x8f; /* beyond U+10FFFF */
+    for (int i = 1; i <= more; i++) {
+        if ((size_t)i >= left || p[i] < low || p[i] > high)
+            return -i;
+        low = 0x80;
+        high = 0xbf;
+    }
+    return more + 1;
+}
+
+uint32_t hc_utf8_decode(const unsigned char *p, int len)
+{
+    uint32_t c = len == 1 ? *p : *p & (0xffU >> (len + 1));
+    for (int i = 1; i < len; i++)
+        c = c << 6 | (p[i] & 0x3fU);
+    return c;
+}
+
+static const struct {
+    uint32_t first, last;
+} unseen[] = {
+    {0, 0x1f},          {0x7f, 0x9f},       {0xad, 0xad},     {0x61c, 0x61c},   {0x115f, 0x1160},
+    {0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x200b, 0x200b}, {0x200e, 0x200f}, {0x2028, 0x202e},
+    {0x2060, 0x206f},   {0x3164, 0x3164},   {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xffa0, 0xffa0},
+    {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+};
+
+bool hc_is_unseen(uint32_t c)
+{
+    for (size_t i = 0; i < sizeof unseen / sizeof *unseen; i++)
+        if (c >= unseen[i].first && c <= unseen[i].last)
+            return true;
+    return false;
+}
+
+/* The next character of a text that has not ended, and whether it may be shown; returns its bytes. */
+static int next(const char *text, uint32_t *c, bool *good)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    int n = hc_utf8_sequence(p, strnlen(text, 4));
+    *good = n > 0;
+    *c = n > 0 ? hc_utf8_decode(p, n) : *p;
+    return n > 0 ? n : -n;
+}
+
+void hc_plain_line(char *text)
+{
+    char *to = text;
+    while (*text) {
+        uint32_t c;
+        bool good;
+        int n = next(text, &c, &good);
+        if (good && !hc_is_unseen(c)) {
+            memmove(to, text, (size_t)n);
+            to += n;
+        } else {
+            *to++ = '?';
+        }
+        text += n;
+    }
+    *to = '\0';
+}
+
+void hc_plain_ascii(char *out, size_t size, const char *text)
+{
+    size_t used = 0;
+    while (*text) {
+        char one[16];
+        uint32_t c;
+        bool good;
+        int n = next(text, &c, &good);
+        if (good && c >= 0x20 && c < 0x7f)
+            (void)snprintf(one, sizeof one, "%c", (int)c);
+        else if (good)
+            (void)snprintf(one, sizeof one, c > 0xffff ? "\\U%08x" : "\\u%04x", (unsigned)c);
+        else
+            (void)snprintf(one, sizeof one, "\\x%02x", (unsigned)*(const unsigned char *)text);
+        size_t len = strlen(one);
+        if (used + len >= size)
+            break;
+        memcpy(out + used, one, len);
+        used += len;
+        text += good ? n : 1;
+    }
+    out[used] = '\0';
+}
+
+void hc_plain_print(const char *text)
+{
+    while (*text) {
+        uint32_t c;
+        bool good;
+        int n = next(text, &c, &good);
+        if (good && !hc_is_unseen(c))
+            (void)fwrite(text, 1, (size_t)n, stdout);
+        else
+            (void)putchar('?');
+        text += n;
+    }
+}
