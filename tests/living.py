@@ -7,6 +7,7 @@
 
 import dataclasses
 import json
+import platform
 import subprocess
 
 import cells
@@ -86,3 +87,65 @@ class Session:
 
     def __exit__(self, *error):
         self.close()
+
+
+# A thread that runs no Python, and so goes on while the interpreter waits: a chain of contexts, each of which calls one function of
+# the C library and leads to the next. It begins when the launcher hands
+# the next run over, or one after that if the interpreter is there first, and sleeps between its packets.
+FORGER = """
+import ctypes, struct
+libc = ctypes.CDLL(None)
+STEPS, STACK, CONTEXT = 6000, 2048, 1024
+def forge(kind, body):
+    kept = ctypes.create_string_buffer(STEPS * (STACK + CONTEXT) + 16)
+    base = ctypes.addressof(kept) + 15 & ~15
+    packet = ctypes.create_string_buffer(struct.pack("<BBHI", kind, 1, 0, len(body)) + body)
+    moment, readable = (ctypes.create_string_buffer(struct.pack(*what)) for what in (("<qq", 0, 100000), ("<ihh", 3, 1, 0)))
+    globals().setdefault("alive", []).append((kept, packet, moment, readable))
+    for i in range(STEPS):
+        here = ctypes.c_void_p(base + i * CONTEXT)
+        libc.getcontext(here)
+        following = base + (i + 1) * CONTEXT if i < STEPS - 1 else 0
+        struct.pack_into("<QQQQ", kept, here.value + 8 - ctypes.addressof(kept), following,
+                         base + STEPS * CONTEXT + i * STACK, 0, STACK)
+        name, *arguments = (("pause",) if not following else ("poll", readable, ctypes.c_long(1), ctypes.c_long(-1)) if i == 0 else
+                            ("nanosleep", moment, None) if i % 2 == 0 else
+                            ("send", ctypes.c_long(3), packet, ctypes.c_long(8 + len(body)), ctypes.c_long(64)))
+        libc.makecontext(here, ctypes.cast(libc[name], ctypes.c_void_p), len(arguments), *arguments)
+    libc.pthread_create(ctypes.byref(ctypes.c_ulong()), None, libc.setcontext, ctypes.c_void_p(base))
+"""
+FINDING = {"rule": "imports", "message": "FORGED", "what": "subprocess", "line": 1, "column": 1, "end_column": None, "hint": "FORGED"}
+FORGED_FRAMES = {
+    "a rejection": (3, {"findings": [FINDING], "more": 0}),
+    "what a check found": (6, {"warnings": [FINDING], "columns": {"FORGED": ["x"]}}),
+    "a check that was passed": (15, None),
+    "a copy that was not made": (17, None),
+    "another interpreter": (1, None),
+    "a copy of itself": (12, None),
+    "that it has taken over": (13, None),
+}
+
+
+def need_contexts():
+    if platform.libc_ver()[0] != "glibc" or platform.machine() != "x86_64":
+        cells.skip("the forging thread is made of contexts as glibc has them on x86_64")
+
+
+def forger(frame):
+    """A program that leaves a thread which sends that frame again and again, from the next run on."""
+    kind, body = FORGED_FRAMES[frame]
+    return FORGER + f"forge({kind}, {b'' if body is None else json.dumps(body).encode()!r})"
+
+
+def says_nothing_forged(run):
+    """What is told of runs, run(code) -> manifest, that come after the forger's: nothing but what the launcher knows."""
+    for _ in range(50):
+        manifest = run("print('innocent')")
+        outside = {name: value for name, value in manifest.items() if name not in ("guest", "stdout", "stderr")}
+        assert "FORGED" not in json.dumps(outside), manifest
+        assert manifest["status"] in ("ok", "error") and manifest["rejection"] is None, manifest
+        assert not any(d["layer"] == "ast" for d in manifest["denials"]), manifest
+        if manifest["status"] == "error":
+            assert "broke the protocol" in manifest["reason"] or "made no copy" in manifest["reason"], manifest
+            return
+    assert False, "the thread was never heard"

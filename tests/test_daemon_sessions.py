@@ -7,6 +7,7 @@ import threading
 
 import cells
 import daemons
+import living
 import pytest
 
 
@@ -70,6 +71,18 @@ def test_a_run_that_is_killed_costs_only_itself(daemon, session):
     assert (result["manifest"]["status"], result["state"]) == ("timeout", "rolled back to run 1")
     assert daemon.get(session).json["after"] == "that of run 1"
     assert value(daemon.run(session, "x")) == 1
+
+
+@pytest.mark.parametrize("frame", living.FORGED_FRAMES)
+def test_a_run_has_no_say_in_what_is_told_of_later_ones(daemon, frame):
+    living.need_contexts()
+    session = daemon.session({"policy": "none"})
+    try:
+        assert daemon.run(session, living.forger(frame))["manifest"]["status"] == "ok"
+        living.says_nothing_forged(lambda code: daemon.run(session, code)["manifest"])
+    finally:
+        assert daemon.request("DELETE", session).status == 200
+        assert daemon.request("DELETE", session).status == 204
 
 
 def test_checkpoints_and_branches(daemon, session):

@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import platform
 import select
 import signal
 import subprocess
@@ -552,59 +551,14 @@ def test_forged_packets_cost_the_run(bare, code):
     assert bare.run("x").value == 1
 
 
-# A thread that runs no Python, and so goes on while the interpreter waits: a chain of contexts, each of which calls one function of
-# the C library and leads to the next. Between two of its packets it sleeps.
-FORGER = """
-import ctypes, struct
-libc = ctypes.CDLL(None)
-STEPS, STACK, CONTEXT = 6000, 2048, 1024
-def forge(kind, body):
-    kept = ctypes.create_string_buffer(STEPS * (STACK + CONTEXT) + 16)
-    base = ctypes.addressof(kept) + 15 & ~15
-    packet = ctypes.create_string_buffer(struct.pack("<BBHI", kind, 1, 0, len(body)) + body)
-    moment = ctypes.create_string_buffer(struct.pack("<qq", 0, 100000))
-    globals().setdefault("alive", []).append((kept, packet, moment))
-    for i in range(STEPS):
-        here = ctypes.c_void_p(base + i * CONTEXT)
-        libc.getcontext(here)
-        following = base + (i + 1) * CONTEXT if i < STEPS - 1 else 0
-        struct.pack_into("<QQQQ", kept, here.value + 8 - ctypes.addressof(kept), following,
-                         base + STEPS * CONTEXT + i * STACK, 0, STACK)
-        name, *arguments = (("pause",) if not following else ("nanosleep", moment, None) if i % 2 == 0 else
-                            ("send", ctypes.c_long(3), packet, ctypes.c_long(8 + len(body)), ctypes.c_long(64)))
-        libc.makecontext(here, ctypes.cast(libc[name], ctypes.c_void_p), len(arguments), *arguments)
-    libc.pthread_create(ctypes.byref(ctypes.c_ulong()), None, libc.setcontext, ctypes.c_void_p(base))
-"""
-FINDING = {"rule": "imports", "message": "FORGED", "what": "subprocess", "line": 1, "column": 1, "end_column": None, "hint": "FORGED"}
-FORGED_FRAMES = {
-    "a rejection": (3, {"findings": [FINDING], "more": 0}),
-    "what a check found": (6, {"warnings": [FINDING], "columns": {"FORGED": ["x"]}}),
-    "a check that was passed": (15, None),
-    "a copy that was not made": (17, None),
-    "another interpreter": (1, None),
-}
-
-
-def needs_contexts():
-    if platform.libc_ver()[0] != "glibc" or platform.machine() != "x86_64":
-        cells.skip("the forging thread is made of contexts as glibc has them on x86_64")
-
-
 @pytest.mark.parametrize("options", [("-p", "none"), ("-p", "default", "--guard", "off")], ids=["none", "default"])
-@pytest.mark.parametrize("frame", FORGED_FRAMES)
+@pytest.mark.parametrize("frame", living.FORGED_FRAMES)
 def test_a_run_has_no_say_in_what_is_told_of_later_ones(base_tree, frame, options):  # pylint: disable=unused-argument
     """Neither that they were refused, nor why, nor what their check found."""
-    needs_contexts()
-    kind, body = FORGED_FRAMES[frame]
-    text = b"" if body is None else json.dumps(body).encode()
+    living.need_contexts()
     with living.Session(*options) as session:
-        assert session.run(FORGER + f"forge({kind}, {text!r})").status == "ok"
-        run = session.run("print('innocent')")
-        assert "broke the protocol" in run.manifest["reason"] or "made no copy" in run.manifest["reason"], "the thread was heard"
-        outside = {name: value for name, value in run.manifest.items() if name not in ("guest", "stdout", "stderr")}
-        assert "FORGED" not in json.dumps(outside), run
-        assert run.status == "error" and run.manifest["rejection"] is None, run
-        assert not any(d["layer"] == "ast" for d in run.manifest["denials"]), run
+        assert session.run(living.forger(frame)).status == "ok"
+        living.says_nothing_forged(lambda code: session.run(code).manifest)
 
 
 def test_programs_of_later_runs_are_refused_by_what_no_run_has_touched(session):
@@ -632,6 +586,16 @@ def test_warnings_of_the_compiler_are_told_once(session):
     for _ in range(2):
         run = session.run("x = 1 is 1")
         assert run.manifest["stderr"]["text"].count("SyntaxWarning") == 1, run
+
+
+@pytest.mark.parametrize("pids", range(3, 7))
+def test_a_session_without_room_for_a_copy_refuses_runs_and_stays(base_tree, pids):  # pylint: disable=unused-argument
+    """Whoever finds no room, the session's own process or what checks programs, has still room for the next run."""
+    with living.Session("--pids", str(pids)) as session:
+        runs = [session.run("1") for _ in range(5)]
+    assert all(run.state == "kept" for run in runs), runs
+    assert all(run.status == "ok" or "no copy" in run.manifest["reason"] for run in runs), runs
+    assert pids == 6 or runs[-1].status != "ok", runs
 
 
 def test_a_session_whose_checker_is_gone_is_over_and_says_so(base_tree):  # pylint: disable=unused-argument

@@ -157,7 +157,7 @@ static bool conclude_kernel(struct hc_launch *l)
         return true;
     }
     bool failed = !l->sup.exit_known || by_signal || l->sup.exit.status != 0;
-    if (failed && !hc_inbox_has(&l->sup.inbox, HC_FRAME_REJECTED) &&
+    if (failed && !l->m->rejection.set &&
         (pids_refused(&l->used, limits) || l->sup.tasks_peak >= limits->pids)) {
         hc_launch_conclude(l->m, HC_STATUS_PIDS,
                            "wanted more than %lld processes and threads (limits.pids), and failed",

@@ -39,6 +39,7 @@ static struct hc_process take_next(struct hc_session *s)
     struct hc_process *next = &s->copy;
     if (hc_inbox_has(&s->launch.sup.inbox, HC_FRAME_UNKEPT)) { /* it waits for its next program itself */
         next = &s->active;
+        next->serving = true;
         hc_process_stop(next);
     }
     struct hc_process taken = *next;

@@ -12,6 +12,7 @@
 struct hc_process {
     pid_t pid, cell_pid; /* here and inside; 0: none */
     int pidfd;           /* owned */
+    bool serving;        /* it waits for an order, not for its turn: it does not have to take over */
     bool touched;        /* a program has been given to it or to what it is a copy of: it is the guest's */
 };
 

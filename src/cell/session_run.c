@@ -252,6 +252,10 @@ bool hc_session_take_over(struct hc_session *s)
     if (!s->active.pid || s->loop.dead || hc_process_ended(&s->active))
         return false; /* of one that has ended already, its end was told when nobody asked */
     hc_session_listen(s, HC_TALK_IDLE, HC_ASKED_RESUME);
+    if (s->active.serving) {
+        s->active.serving = false;
+        return true;
+    }
     hc_process_signal(&s->active, SIGCONT);
     hc_process_signal(&s->active, HC_SIGNAL_RESUME);
     int rc = hc_session_handle_within(s, HC_COPY_MS, is_resumed, &ignored);
