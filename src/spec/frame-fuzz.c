@@ -61,7 +61,7 @@ static void feed_all(struct hc_inbox in, const uint8_t *data, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     feed_all((struct hc_inbox){.max = MAX}, data, len);
-    for (int talk = HC_TALK_READY; talk < HC_TALKS; talk++)
+    for (int talk = HC_TALK_READY; talk <= HC_TALK_IDLE; talk++)
         feed_all((struct hc_inbox){.max = MAX,
                                    .state = (enum hc_talk)talk,
                                    .asked = talk == HC_TALK_IDLE ? HC_ASKED_RESUME : HC_ASKED_COPY},
