@@ -17,23 +17,26 @@ static const struct frame {
     unsigned asked; /* HC_ASKED_*: legal only if the launcher has asked for it, and answers that; 0: always */
     enum hc_talk next; /* the state that it leads to; 0: the same */
 } frames[HC_FRAME_TYPES] = {
-    [HC_FRAME_GO] = {"go", HC_WORD_LAUNCHER},
-    [HC_FRAME_JOB] = {"job", HC_WORD_LAUNCHER},
-    [HC_FRAME_NEXT] = {"next", HC_WORD_LAUNCHER},
+    [HC_FRAME_GO] = {"go", .word = HC_WORD_LAUNCHER},
+    [HC_FRAME_JOB] = {"job", .word = HC_WORD_LAUNCHER},
+    [HC_FRAME_NEXT] = {"next", .word = HC_WORD_LAUNCHER},
     [HC_FRAME_TOOL_RESULT] = {"tool result", HC_WORD_LAUNCHER, .payload = true},
 
     [HC_FRAME_FILTERED] = {"filtered", HC_WORD_SHIM, .legal = IN(START), .once = true},
     [HC_FRAME_READY] = {"ready", HC_WORD_SHIM, .legal = IN(START), .next = HC_TALK_READY},
-    [HC_FRAME_CHECKED] = {"checked", HC_WORD_SHIM, true, IN(READY) | IN(CHECKING), .once = true},
+    [HC_FRAME_CHECKED] = {"checked", HC_WORD_SHIM, .payload = true, .legal = IN(READY) | IN(CHECKING),
+                          .once = true},
     [HC_FRAME_PASSED] = {"passed", HC_WORD_SHIM, .legal = IN(CHECKING), .next = HC_TALK_OVER},
     /* In START too: data could not be loaded. */
-    [HC_FRAME_REJECTED] = {"rejected", HC_WORD_SHIM, true, UNTOUCHED, .next = HC_TALK_OVER},
+    [HC_FRAME_REJECTED] = {"rejected", HC_WORD_SHIM, .payload = true, .legal = UNTOUCHED,
+                           .next = HC_TALK_OVER},
 
     [HC_FRAME_RUN] = {"run", HC_WORD_GUEST, .legal = IN(READY) | IN(AGAIN), .next = HC_TALK_RUNNING},
-    [HC_FRAME_TOOL_CALL] = {"tool call", HC_WORD_GUEST, true, IN(RUNNING)},
-    [HC_FRAME_DENIAL] = {"denial", HC_WORD_GUEST, true, IN(RUNNING)},
-    [HC_FRAME_FIGURE] = {"figure", HC_WORD_GUEST, true, IN(RUNNING)},
-    [HC_FRAME_REPORT] = {"report", HC_WORD_GUEST, true, IN(RUNNING), .next = HC_TALK_OVER},
+    [HC_FRAME_TOOL_CALL] = {"tool call", HC_WORD_GUEST, .payload = true, .legal = IN(RUNNING)},
+    [HC_FRAME_DENIAL] = {"denial", HC_WORD_GUEST, .payload = true, .legal = IN(RUNNING)},
+    [HC_FRAME_FIGURE] = {"figure", HC_WORD_GUEST, .payload = true, .legal = IN(RUNNING)},
+    [HC_FRAME_REPORT] = {"report", HC_WORD_GUEST, .payload = true, .legal = IN(RUNNING),
+                         .next = HC_TALK_OVER},
     /* The kernel tells who sends these. A copy sends KEPT itself, and can be slower than what it is one of.
      */
     [HC_FRAME_KEPT] = {"kept", HC_WORD_GUEST, .legal = IN_SESSION | IN(RUNNING) | IN(OVER),
