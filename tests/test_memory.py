@@ -351,3 +351,28 @@ def test_a_policy_may_say_that_it_is_watched(user):
     result = cells.run("import os\nif os.fork() == 0: os._exit(0)\nos.wait()\nprint(1)", policy=policy, user=user)
     assert result.stdout == "1\n"
     assert result.manifest["limits"]["enforced_by"]["memory"] == "rlimit+watch, without sockets and locks"
+
+
+# Buffers of TCP grow by themselves, to many times what a socket of another kind has.
+CONNECTIONS = """
+import socket, time
+server, kept = socket.create_server(("127.0.0.1", 0)), []
+for _ in range(100):
+    kept.append(socket.create_connection(server.getsockname()))
+    kept.append(server.accept()[0])
+    kept[-2].setblocking(False)
+block, end = bytes(1 << 20), time.monotonic() + 2
+while time.monotonic() < end:
+    for one in kept[::2]:
+        try:
+            one.send(block)
+        except BlockingIOError:
+            pass
+"""
+
+
+def test_what_waits_in_connections_counts_as_far_as_it_can_be_told(user):
+    result, taken = meter.measure(
+        lambda: cells.run(CONNECTIONS, "--memory=128M", "--memory-soft=0", "--open-files=1024", "--network=loopback", user=user), 128)
+    assert result.manifest["status"] == "memory", result
+    assert taken <= meter.most(128)

@@ -59,7 +59,45 @@ static int64_t socket_bytes(void)
     return bytes ? bytes : INT64_C(512) << 10;
 }
 
-int64_t hc_held_sockets(pid_t pid)
+/* Of a line of /proc/net/tcp the fifth field: what waits to be sent, a colon, what waits to be received. */
+static int64_t queued(const char *line)
+{
+    for (int field = 0; field < 4; field++) {
+        line += strspn(line, " ");
+        line += strcspn(line, " ");
+    }
+    char *rest;
+    int64_t sent = strtoll(line, &rest, 16);
+    return *rest == ':' ? sent + strtoll(rest + 1, NULL, 16) : 0;
+}
+
+static int64_t queued_in(pid_t pid, const char *table)
+{
+    char path[48], line[512];
+    int64_t sum = 0;
+    (void)snprintf(path, sizeof path, "/proc/%d/net/%s", pid, table);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        sum += queued(line);
+    if (file)
+        (void)fclose(file);
+    return sum;
+}
+
+#define LISTED_PAGES 512
+
+/* To list them takes the kernel milliseconds; how many pages all of the host's have it knows. */
+static void look_at_connections(struct hc_held *h, pid_t pid, const char *sockstat)
+{
+    const char *tcp = strstr(sockstat, "\nTCP:"), *mem = tcp ? strstr(tcp, " mem ") : NULL;
+    int64_t pages = mem ? strtoll(mem + strlen(" mem "), NULL, 10) : 0;
+    if (llabs(pages - h->tcp_pages) < LISTED_PAGES)
+        return;
+    h->tcp_pages = pages;
+    h->tcp_bytes = 2 * (queued_in(pid, "tcp") + queued_in(pid, "tcp6"));
+}
+
+int64_t hc_held_sockets(struct hc_held *h, pid_t pid, bool connections)
 {
     char path[48], text[1024];
     if (hc_weak(HC_WEAK_NETWORK_NAMESPACE)) /* then all of the host's would be the cell's */
@@ -69,7 +107,9 @@ int64_t hc_held_sockets(pid_t pid)
         return errno == ENOENT || errno == ESRCH || errno == EINVAL ? 0 : -1;
     const char *used = strstr(text, "sockets: used ");
     int64_t count = used ? strtoll(used + strlen("sockets: used "), NULL, 10) : 0;
-    return beyond(count, FREE_SOCKETS, socket_bytes());
+    if (connections)
+        look_at_connections(h, pid, text);
+    return beyond(count, FREE_SOCKETS, socket_bytes()) + h->tcp_bytes;
 }
 
 /* ---- pipes and waits ---- */
@@ -167,7 +207,8 @@ bool hc_held_due(struct hc_held *h)
 
 void hc_held_begin(struct hc_held *h)
 {
-    *h = (struct hc_held){.bytes = h->bytes, .begun_us = hc_now_us()};
+    h->begun_us = hc_now_us();
+    h->mappings = h->waits = h->pipes = h->unread = h->rest = 0;
 }
 
 void hc_held_add(struct hc_held *h, int proc, const char *at, const char *status)

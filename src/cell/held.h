@@ -13,6 +13,7 @@
 struct hc_held {
     int64_t bytes; /* as of the last look */
     int64_t due_us;
+    int64_t tcp_pages, tcp_bytes; /* of the host, and of the cell, when its connections were listed last */
     /* Of a look that goes on: */
     int64_t begun_us, mappings, waits, pipes, unread, rest;
 };
@@ -24,8 +25,10 @@ void hc_held_begin(struct hc_held *h);
 void hc_held_add(struct hc_held *h, int proc, const char *at, const char *status);
 void hc_held_end(struct hc_held *h);
 
-/* Of all sockets in the network namespace of a process, whoever has them; -1: it cannot be told. */
-int64_t hc_held_sockets(pid_t pid);
+/* Of all sockets in the network namespace of a process, whoever has them; -1: it cannot be told.
+ * `connections`: with what waits in those of TCP, whose buffers grow by themselves. That is a guess: packets
+ * are seldom full. */
+int64_t hc_held_sockets(struct hc_held *h, pid_t pid, bool connections);
 
 int64_t hc_held_threads(int64_t count);
 int64_t hc_held_names(int64_t files);

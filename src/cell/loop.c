@@ -122,7 +122,7 @@ static bool is_capped(const struct hc_supervisor *s)
 /* Nobody's page, and yet taken from the host. */
 static void add_kernel(struct hc_supervisor *s, struct hc_sample *out)
 {
-    int64_t sockets = hc_held_sockets(s->pid);
+    int64_t sockets = hc_held_sockets(&s->held, s->pid, s->policy->network == HC_NETWORK_LOOPBACK);
     int64_t names = hc_watch_fs_files(s->tmp_fd) + (is_capped(s) ? hc_watch_fs_files(s->output_fd) : 0);
     out->hidden |= sockets < 0;
     out->memory += MAX(sockets, 0) + s->held.bytes + hc_held_threads(out->tasks) + hc_held_names(names);
