@@ -295,7 +295,7 @@ static void collect(void *ctx, const struct hc_filter_row *row)
 static void print_calls(const struct hc_policy *p, bool sets, bool refused)
 {
     struct paragraph at = {.sets = sets, .refused = refused};
-    hc_filter_each(p, true, collect, &at);
+    hc_filter_each(p, p->enforcement != HC_ENFORCE_RLIMITS, collect, &at);
     print_paragraph(&at);
     hc_buf_finish(&at.items);
 }
