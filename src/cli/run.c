@@ -8,6 +8,7 @@
 #include "client/remote.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,13 +132,20 @@ static int say_left_out(bool cut, int status)
     return status == HC_EXIT_OK ? HC_EXIT_INTERNAL : status;
 }
 
+/* Where the program's own output goes. A caller who has closed the descriptor reads as little of it as one
+ * who has gone away, which does the job no harm. */
+static int passed(const struct hc_request *q, int fd)
+{
+    return q->json || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY ? -1 : fd;
+}
+
 static int run_warm(struct hc_request *q, int cancel, struct hc_error *err)
 {
     struct hc_remote remote = {
         .job = &q->job,
         .tool_fd = q->tool_fd,
-        .pass_stdout = q->json ? -1 : STDOUT_FILENO,
-        .pass_stderr = q->json ? -1 : STDERR_FILENO,
+        .pass_stdout = passed(q, STDOUT_FILENO),
+        .pass_stderr = passed(q, STDERR_FILENO),
         .cancel_fd = cancel,
         .default_dir = "hotcell-output",
     };
@@ -160,8 +168,8 @@ static int run_cold(struct hc_request *q, int cancel, struct hc_error *err)
     struct hc_run run = {
         .job = &q->job,
         .policy = &q->policy,
-        .pass_stdout = q->json ? -1 : STDOUT_FILENO,
-        .pass_stderr = q->json ? -1 : STDERR_FILENO,
+        .pass_stdout = passed(q, STDOUT_FILENO),
+        .pass_stderr = passed(q, STDERR_FILENO),
         .cancel_fd = cancel,
         .tool_fd = q->tool_fd,
         .default_dir = "hotcell-output",
