@@ -53,9 +53,10 @@ static bool is_denied(PyObject *value)
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
     bool denied = may_not_import(value);
-    hc_autopy *before = known[at].module; /* goes last: what ends with it may ask too */
+    PyObject *before = known[at].module;
     known[at].module = Py_NewRef(value);
     known[at].denied = denied;
+    Py_XDECREF(before); /* last: what ends with it may ask too */
     PyErr_Restore(type, error, trace);
     return denied;
 }
@@ -72,7 +73,7 @@ bool hc_reach_denied(PyObject *value)
 static int unlearn(PyObject *module)
 {
     PyObject *names = PyModule_GetDict(module); /* borrowed */
-    if (!names) /* one that was never finished */
+    if (!names)                                 /* one that was never finished */
         return 0;
     return PyDict_SetItem(names, Py_None, Py_None) < 0 ? -1 : PyDict_DelItem(names, Py_None);
 }
