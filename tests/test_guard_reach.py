@@ -164,6 +164,15 @@ print(len(pydoc.render_doc(events)) > 1000)
     assert result.manifest["denials"] == []
 
 
+def test_learning_a_policy_hides_nothing_and_notes_what_was_reached(base_tree, tmp_path):
+    program = tmp_path / "trusted.py"
+    program.write_text("import asyncio.base_events as b, sys\nprint(b.socket.__name__, hasattr(b, 'socket'), 'socket' in sys.modules)\n")
+    done = cells.hotcell("policy", "learn", "-t", "base", str(program))
+    assert done.returncode == 0 and "socket True True" in done.stderr, done.stderr
+    learned = json.loads(done.stdout)["imports"]["deny"]
+    assert "socket" not in learned and "ctypes" in learned
+
+
 # ---- the class: every module that can be imported ----
 
 SCAN = """

@@ -37,7 +37,7 @@ static bool may_not_import(PyObject *module)
 
 /* What was found of the modules that were asked for last. They are kept, as another object might come to
  * stand where one was. */
-#define SLOTS 64
+#define SLOTS 256
 static struct {
     PyObject *module; /* owned */
     bool denied;
@@ -47,7 +47,7 @@ static bool is_denied(PyObject *value)
 {
     if (!PyModule_Check(value))
         return false;
-    size_t at = ((uintptr_t)value / sizeof(PyModuleDef)) % SLOTS;
+    size_t at = ((uintptr_t)value >> 4 ^ (uintptr_t)value >> 12) % SLOTS;
     if (known[at].module == value)
         return known[at].denied;
     PyObject *type, *error, *trace;
