@@ -2,7 +2,9 @@
 
 import contextlib
 import fcntl
+import hashlib
 import os
+import re
 import resource
 import select
 import signal
@@ -100,10 +102,10 @@ class Host:
             return sorted(line.split()[4] for line in file)
 
     def state_files(self):
-        """Without the trees, and the cache's own files."""
+        """Without the trees, the cache's own files, and policies that are kept by their hash."""
         places = [self.user.home, Path("/run/hotcell")] if self.user.uid != os.geteuid() else [Path("/run/hotcell")]
         return {path for place in places for path in place.rglob("*") if "trees" not in path.parts
-                and path.suffix != ".bpf"} - {place / "uids" for place in places}
+                and path.suffix != ".bpf" and not re.fullmatch(r".*/policies(/[0-9a-f]{64}(\.job)?\.json)?", str(path))} - {place / "uids" for place in places}
 
     def check(self, job, killed=False):
         """Nothing is left; of a launcher that was killed, soon."""
@@ -222,7 +224,7 @@ def test_a_file_that_was_there_is_whole_after_a_kill(host):
         assert (kept / "file").read_text() in ("o" * 100000, "n" * 100000)
 
 
-def test_nothing_half_written_is_left_among_the_filters_that_are_kept(host):
+def test_nothing_half_written_is_left_among_filters_and_policies_that_are_kept(host):
     cells.need_program("strace")
     for call in range(1, 7):
         state = cells.new_directory(host.user)
@@ -230,6 +232,9 @@ def test_nothing_half_written_is_left_among_the_filters_that_are_kept(host):
                         wrapper=["strace", "-o", "/dev/null", "-e", f"inject=write:signal=KILL:when={call}"]) as job:
             job.wait()
         assert {path.suffix for path in state.glob("cache/*")} <= {".bpf"}
+        for path in state.glob("policies/*"):
+            text = path.read_bytes()
+            assert hashlib.sha256(text).hexdigest() == path.name.partition(".")[0]
 
 
 def test_a_launcher_that_is_stopped_keeps_its_cell_and_goes_on(host):

@@ -159,6 +159,12 @@ def test_a_full_queue_says_so(daemon):
         list(job.events())
 
 
+def test_limits_that_are_raised_are_refused_with_all_of_them(client):
+    with pytest.raises(hotcell.PolicyProblem, match="limits.enforcement: rlimits is asked for.*; limits.open_files: 60000 is asked for") as refused:
+        client.run("1", **{**BOUNDS, "limits": {"pids": 4096, "cpu_weight": 100, "enforcement": "rlimits", "open_files": 60000}})
+    assert (refused.value.retry, refused.value.retry_after) == ("not_started", None)
+
+
 def test_a_task_that_is_cancelled_ends_its_job(daemon):
     async def main():
         client, up = hotcell.AsyncDaemon(daemon.socket), asyncio.Event()
