@@ -110,7 +110,7 @@ class Daemon:
         self.env = env or {}
         if wide:
             self.env = {**self.env, "HOTCELL_POLICIES": str(widen(self.user, self.env.get("HOTCELL_POLICIES")))}
-        self.process = self.begin(passed=passed)
+        self.process = self.begin(None, passed)
         self.pid = self.process.pid
         self.log = ""
         self.wait_for_line("ready: ")
