@@ -402,7 +402,7 @@ def test_it_is_reloaded_or_goes_on_as_before(user):
         d.wait_for_line("not reloaded: configuration: ")
         assert f"{path}:1:23: queued: expected" in d.log
         assert d.post("1").status == 200
-        path.write_text('{"quotas": {"queued": 0, "policies": ["default"]}}')
+        path.write_text('{"workers": 1, "quotas": {"queued": 0, "policies": ["default"]}}')
         d.process.send_signal(signal.SIGHUP)
         d.wait_for_line("hotcelld: reloaded\n")
         assert d.post("1").json["quota"] == "queued"
