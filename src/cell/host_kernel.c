@@ -120,7 +120,7 @@ enum hc_host_level hc_host_check_proc(struct hc_host *h, struct hc_host_row *row
     if (rc < 0 && err.sys == EPERM)
         hc_host_mend(row, "parts of /proc are masked, as in a container: start that with '--security-opt "
                           "systempaths=unconfined', or use a later kernel");
-    return hc_host_probed(rc, &err, HC_HOST_FAIL, row, "hidepid=invisible, subset=pid");
+    return hc_host_probed(rc, &err, HC_HOST_NOTE, row, "hidepid=invisible, subset=pid");
 }
 
 enum hc_host_level hc_host_check_pivot_root(struct hc_host *h, struct hc_host_row *row)
