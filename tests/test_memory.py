@@ -3,6 +3,7 @@ kernel has for them.
 
 Each program would take 400 MB and more. That it would, its first lines show outside of a cell, where they take little."""
 
+import json
 import os
 import platform
 import shutil
@@ -376,3 +377,14 @@ def test_what_waits_in_connections_counts_as_far_as_it_can_be_told(user):
         lambda: cells.run(CONNECTIONS, "--memory=128M", "--memory-soft=0", "--open-files=1024", "--network=loopback", user=user), 128)
     assert result.manifest["status"] == "memory", result
     assert taken <= meter.most(128)
+
+
+def test_a_sessions_peak_is_that_of_its_largest_run():
+    session = living.Session("--memory=256M", "--enforcement=rlimits", "--guard=off")
+    with session:
+        session.run("import time\nlarge = bytearray(80 << 20)\nlarge[::4096] = b'x' * len(large[::4096])\ntime.sleep(0.3)")
+        session.run("del large\nimport time\ntime.sleep(0.1)")
+        session.run("1 + 1")
+        session.close()
+    manifest = json.loads((session.output / "manifest.json").read_text())
+    assert manifest["usage"]["memory_peak"] >= 80 * MB

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/param.h>
 
 static int no_memory(struct hc_error *err)
 {
@@ -357,6 +358,7 @@ int hc_session_close(struct hc_session *s, enum hc_session_end end, const void *
     l->m = s->m;
     l->sup.session = false; /* all that is there belongs to it */
     l->sup.end_us = hc_now_us();
+    l->sup.memory_peak = MAX(l->sup.memory_peak, s->memory_peak);
     hc_launch_account(l);
     s->m->timing.build_us = l->t_started - l->t_start;
     s->m->timing.run_us = l->sup.end_us - l->t_started;

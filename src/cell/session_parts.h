@@ -46,6 +46,7 @@ struct hc_session {
     int runs, state_of; /* how many there were; after which of them the state is */
     bool in_run, interrupted;
     bool died, over;
+    int64_t memory_peak; /* without a cgroup: of all runs so far */
     int64_t ahead, first_ns, since_ns, oom_kills, pids_refused;
     int64_t cpu_user_us, cpu_system_us;         /* when this run began */
     int64_t checked_user_us, checked_system_us; /* what the check of this run's program took */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/param.h>
 #include <sys/socket.h>
 
 static bool run_ended(const struct hc_supervisor *sup)
@@ -317,6 +318,7 @@ static void account(struct hc_session *s, struct hc_manifest *m, int64_t since_u
     m->usage.output_bytes = s->policy.output_mode == HC_OUTPUT_CAPPED ? hc_watch_fs_bytes(l->output_fd) : -1;
     if (l->cgroup.fd < 0) {
         m->usage.memory_peak = sup->memory_peak ? sup->memory_peak : -1;
+        s->memory_peak = MAX(s->memory_peak, sup->memory_peak);
         m->usage.pids_peak = sup->tasks_peak ? sup->tasks_peak : -1;
         l->used = (struct hc_cgroup_usage){.pids_peak = -1};
         return;
