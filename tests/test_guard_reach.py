@@ -136,6 +136,28 @@ print(reached)
     assert result.stdout == "0\n"
 
 
+def test_what_is_asked_for_the_first_time_in_code_that_has_run_often_is_refused(base_tree):
+    """The interpreter adapts an instruction when it runs first, if the code around it has run often."""
+    result = run("""
+import asyncio.base_events as events
+for _ in range(100):
+    pass
+try:
+    print(events.socket)
+except ImportError as error:
+    print(error)
+def often():
+    for _ in range(100):
+        pass
+    return events.socket
+try:
+    print(often())
+except ImportError as error:
+    print(error)
+""")
+    assert result.stdout == "Import of 'socket' is not allowed by this policy\n" * 2
+
+
 # ---- what must go on working ----
 
 def test_what_libraries_do_for_themselves_and_what_is_not_denied_stays(base_tree):

@@ -288,6 +288,8 @@ static PyObject *exec_for_all(PyObject *self, PyObject *const *args, Py_ssize_t 
         !PyDict_GetItemString(args[1], "__builtins__") &&
         PyDict_SetItemString(args[1], "__builtins__", own_builtins) < 0)
         return NULL;
+    if (count >= 1 && PyCode_Check(args[0]) && is_own_module(args[0]))
+        hc_guard_compiled(args[0]);
     return call("exec", plain_exec, args, count, names);
 }
 

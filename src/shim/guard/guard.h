@@ -38,6 +38,9 @@ int hc_guard_check(struct _mod *tree, const char *utf8, struct hc_findings *out)
  * item of an object asks HC_WRITE_GUARD for it. -1 with an exception. */
 int hc_guard_transform(struct _mod *tree, struct _arena *arena);
 
+/* Code of the program (may be NULL), compiled and not run yet: have it ask for attributes at first. */
+void hc_guard_compiled(PyObject *code);
+
 /* The program runs from here on, as the launcher has been told: it hears of refusals. */
 void hc_guard_begin(void);
 

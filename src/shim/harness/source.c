@@ -202,6 +202,8 @@ int hc_program_compile(struct hc_program *out, const char *utf8, struct hc_findi
         rc = reject_as_finding(found, utf8);
     else if (refused)
         hc_findings_show(found, hc_guard.filename, utf8);
+    hc_guard_compiled(out->body);
+    hc_guard_compiled(out->last);
     parsed_finish(&p);
     return refused ? -1 : rc;
 }
