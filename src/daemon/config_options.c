@@ -23,8 +23,8 @@ static const struct hc_option config_rows[] = {
     {.path = "socket.mode", .kind = HC_OPT_CHOICE, FIELD(socket_mode), .choices = socket_modes, .def = 0,
      .help = "Who may connect to it: its owner, its group too, or everybody."},
     {.path = "socket.group", .kind = HC_OPT_NAME, FIELD(socket_group), .def_name = "",
-     .help = "The group that the socket is given to; otherwise the daemon's own. Neither is used for a socket that the service "
-             "manager passes: there they are SocketMode and SocketGroup of hotcelld.socket."},
+     .help = "The group that the socket is given to; otherwise the daemon's own; for a socket that the service manager passes, "
+             "SocketMode and SocketGroup of its unit hold instead."},
     {.path = "tokens", .kind = HC_OPT_NAME, FIELD(tokens_file), .def_name = "",
      .help = "A file of tokens (see TOKENS), an absolute path; only its owner may be able to write it."},
     {.path = "state", .kind = HC_OPT_NAME, FIELD(state), .def_name = "",
@@ -90,8 +90,8 @@ static const struct hc_option quota_rows[] = {
      .help = "Share of the workers' time beside other tenants that wait, and of the processors beside other tenants "
              "whose jobs run."},
     {.path = "running", .kind = HC_OPT_COUNT, FIELD(running), .min = 0, .max = 1024, .def = 0,
-     .help = "Jobs that run at the same time. 0 for as many as there are workers, and beside other tenants (see SHARES) for all workers "
-             "but one, if there are two or more."},
+     .help = "Jobs that run at the same time; 0 for as many as there are workers, or for all workers but one beside other tenants "
+             "(see SHARES)."},
     {.path = "queued", .kind = HC_OPT_COUNT, FIELD(queued), .min = 0, .max = 1000000, .def = 1000,
      .help = "Jobs that wait; 0 refuses every job."},
     {.path = "memory", .kind = HC_OPT_SIZE, FIELD(memory), .min = 0, .max = 1024 * TIB, .def = 0,
