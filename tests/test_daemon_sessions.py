@@ -292,7 +292,7 @@ USED_UP = {
 def test_what_a_run_leaves_and_uses_counts_when_it_ends(what, user, request):
     """A session may have ten thousand runs: were they counted at its end, no quota would hold."""
     quota, most, spec = USED_UP[what]
-    tree = {"tree": request.getfixturevalue("scientific") and "scientific"} if what == "figures" else {}
+    tree = {"tree": str(request.getfixturevalue("scientific"))} if what == "figures" else {}
     with daemons.Daemon(user, config={"workers": 1, "quotas": {quota: most}}) as d:
         session = d.session(tree)
         assert d.send(f"{session}/runs", spec).json["manifest"]["status"] == "ok"

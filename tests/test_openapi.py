@@ -1,6 +1,7 @@
 """The OpenAPI document that hotcelld serves: its paths are those of the daemon's table of routes, no more and no less, and each is answered
 as it says. (Every answer that tests get is held against it: daemons.check_answer.)"""
 
+import json
 import re
 
 import cells
@@ -16,7 +17,10 @@ NOBODY = "20260101T000000Z-00000000000000000000"  # as ids look
 def module_daemon(base_tree):
     user = cells.ordinary()
     cells.need_cells(user)
-    with daemons.Daemon(user, config={"workers": 1}) as d:
+    policies = cells.new_directory(user)  # a user need not have the tree that the shipped policy names
+    shipped = daemons.SOURCE.parent / "policies" / "default.json"
+    (policies / "default.json").write_text(json.dumps({"name": "default", "extends": str(shipped), "tree": str(base_tree)}))
+    with daemons.Daemon(user, config={"workers": 1}, env={"HOTCELL_POLICIES": str(policies)}) as d:
         yield d
         assert d.end() == 0, d.log
 

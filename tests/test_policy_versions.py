@@ -46,6 +46,7 @@ def test_the_hash_in_a_manifest_is_of_what_was_in_force(own, limits):
     result = cells.run("print(1)", "-p", own, *limits)
     tree = cells.tree_path("base")
     same = ("--timeout", result.manifest["limits"]["timeout"], "--memory", result.manifest["limits"]["memory"])
+    limits = (*limits, *cells.watched(limits, None, cells.caller()))
     text = shown("--effective", "-p", own, "-t", tree, *map(str, same), *limits)
     assert result.manifest["policy"]["sha256"] == sha256(text), result.manifest["policy"]
     assert shown("--effective", "--sha256", "-p", own, "-t", tree, *map(str, same), *limits).decode().strip() == sha256(text)

@@ -56,6 +56,13 @@ int hc_read_file(int dir_fd, const char *path, struct hc_buf *out, size_t max, s
     return 0;
 }
 
+int hc_open_quietly(int dir_fd, const char *path, int flags)
+{
+    flags |= O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+    int fd = openat(dir_fd, path, flags | O_NOATIME);
+    return fd < 0 && errno == EPERM ? openat(dir_fd, path, flags) : fd;
+}
+
 int hc_write_all(int fd, const void *data, size_t len, struct hc_error *err)
 {
     const char *p = data;

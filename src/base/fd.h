@@ -28,6 +28,10 @@ int hc_read_all(int fd, struct hc_buf *out, size_t max, struct hc_error *err);
 /* Read a file whole. `dir_fd` as for openat. Refuses anything but a regular file (HC_EXIT_DATA). */
 int hc_read_file(int dir_fd, const char *path, struct hc_buf *out, size_t max, struct hc_error *err);
 
+/* Open for reading without a change of the access time, which tells the next who looks when this was read. Only
+ * a file's owner may ask for that; others' reading is seen. `dir_fd` and errno as for openat. */
+int hc_open_quietly(int dir_fd, const char *path, int flags);
+
 /* Write all of it, through EINTR. */
 int hc_write_all(int fd, const void *data, size_t len, struct hc_error *err);
 

@@ -127,7 +127,8 @@ int hc_launch_check_watch(struct hc_launch *l, struct hc_error *err)
     for (size_t i = 0; i < sizeof unwatched / sizeof *unwatched; i++) {
         if (!is_unwatched(i, p))
             continue;
-        if (p->enforcement == HC_ENFORCE_AUTO && !hc_weak(HC_WEAK_CGROUP))
+        /* Whose needs are learnt is trusted, and is given all that there is. */
+        if (p->enforcement == HC_ENFORCE_AUTO && !p->learn && !hc_weak(HC_WEAK_CGROUP))
             return hc_fail_as(
                 err, HC_EXIT_UNAVAILABLE, 0,
                 "\"%s\": \"%s\" needs a cgroup that counts its memory, and there is none: %s. Have the "

@@ -83,11 +83,7 @@ static int hash_input(const struct hc_source *s, struct hc_manifest_input *in, i
 {
     char path[40];
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", s->fd);
-    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
-    /* The next job with this input need not see from its access time when this one ran. Owners may ask so. */
-    hc_autofd fd = open(path, flags | O_NOATIME);
-    if (fd < 0 && errno == EPERM)
-        fd = open(path, flags);
+    hc_autofd fd = hc_open_quietly(AT_FDCWD, path, 0);
     if (fd < 0)
         return hc_fail_as(err, HC_EXIT_DATA, errno, "input '%s': %s", in->name, s->path);
     struct hc_hash h;

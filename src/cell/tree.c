@@ -50,7 +50,7 @@ static int lines_add(struct lines *l, char *line, struct hc_error *err)
 
 static int hash_file(int dir, const char *name, char out[HC_SHA256_HEX], struct hc_error *err)
 {
-    hc_autofd fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    hc_autofd fd = hc_open_quietly(dir, name, O_NOFOLLOW);
     if (fd < 0)
         return hc_fail(err, errno, "open %s", name);
     struct hc_hash h;

@@ -390,7 +390,7 @@ static int check_content(struct hc_stamps *s, const struct record *was, const ch
                          const struct stat *now, struct hc_error *err)
 {
     char *line = NULL, what[80];
-    struct hc_error why;
+    struct hc_error why = {0};
     if (!*path)
         return 0; /* the index does not speak of the root itself */
     if (read_index(s, err) < 0)
@@ -398,6 +398,8 @@ static int check_content(struct hc_stamps *s, const struct record *was, const ch
     bool same =
         hc_tree_line(s->tree->root_fd, path, path, now, &line, &why) == 0 && is_listed(&s->index, line);
     free(line);
+    if (!same && why.sys == ENOMEM) /* that is of this process, and says nothing of the tree */
+        return hc_fail(err, ENOMEM, "tree '%s': compare /%s", s->tree->name, path);
     if (!same)
         return changed(s, path, difference(was, now, what, sizeof what), err);
     s->hashed++;

@@ -408,6 +408,26 @@ static void say_what_cannot_be(const struct learning *l)
         hc_warn("the program needed more than could be noted: the policy may be too small");
 }
 
+static bool needs_sockets(const struct learning *l)
+{
+    return l->lessons.network || noted(l, "network");
+}
+
+static bool needs_processes(const struct learning *l)
+{
+    return l->lessons.processes || noted(l, "processes");
+}
+
+/* To learn is to be trusted; to run under what was learnt is not. */
+static void say_what_it_starts_with(const struct learning *l)
+{
+    const char *by = l->manifest.enforced_by.memory;
+    if ((needs_sockets(l) || needs_processes(l)) && by && strcmp(by, "cgroup") != 0 &&
+        l->q->policy.enforcement == HC_ENFORCE_AUTO)
+        hc_warn("where no cgroup counts memory, as here, the policy starts only with limits.enforcement "
+                "\"rlimits\" (--enforcement rlimits)");
+}
+
 static cJSON *propose(struct learning *l)
 {
     cJSON *policy = cJSON_CreateObject();
@@ -416,9 +436,9 @@ static cJSON *propose(struct learning *l)
     put(l, policy, "extends", cJSON_CreateString("default"));
     put(l, policy, "tree", cJSON_CreateString(l->q->policy.tree));
     put_limits(l, policy);
-    if (l->lessons.network || noted(l, "network"))
+    if (needs_sockets(l))
         put(l, policy, "network", cJSON_CreateString("loopback"));
-    if (l->lessons.processes || noted(l, "processes"))
+    if (needs_processes(l))
         put(l, policy, "processes", cJSON_CreateString("fork"));
     put_imports(l, policy);
     put_names(l, policy);
@@ -445,6 +465,7 @@ static int print_proposal(struct learning *l, struct hc_error *err)
         return -1;
     (void)fputs(out.data, stdout);
     say_what_cannot_be(l);
+    say_what_it_starts_with(l);
     return 0;
 }
 

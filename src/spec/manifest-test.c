@@ -95,7 +95,7 @@ static void what_is_not_there_is_null_or_empty(void **state)
         {"limits.enforcement", "\"auto\""},
         {"limits.enforced_by.memory", "null"},
         {"layers", "{}"},
-        {"policy", "{\"name\":\"default\",\"sha256\":\"" HASH "\"}"},
+        {"policy", "{\"name\":\"default\",\"sha256\":\"" HASH "\",\"base_sha256\":null}"},
         {"tree", "null"},
         {"inputs", "[]"},
         {"started", "\"2026-01-31T12:00:00.000Z\""},

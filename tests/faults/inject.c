@@ -5,7 +5,7 @@
  * PROCESS 0 is the command itself, 1 the first process that it or its children start, and so on. The Nth CALL
  * (a name) of that process fails with ERRNO (a number) and is not made, or the process is killed with SIGKILL
  * before it. With -l every call of the process is noted in FILE, one name a line. The command's own calls
- * count from its first opening of /dev/null: what the dynamic loader does before is not its doing. Ends as
+ * count from its first look at standard input: what the dynamic loader does before is not its doing. Ends as
  * the command ends.
  *
  * strace does most of this, but with all processes or with the first alone, and this with any one of them. */
@@ -92,12 +92,11 @@ static void fail_call(pid_t pid, int error)
         die("inject: write registers");
 }
 
-static bool opens_null(pid_t pid, const struct __ptrace_syscall_info *info)
+/* What a program of ours does first: before it are the kernel's and the loader's calls. */
+static bool looks_at_standard_input(const struct __ptrace_syscall_info *info)
 {
-    static const char name[] = "/dev/null";
-    char text[sizeof name] = "";
-    struct iovec here = {text, sizeof text}, there = {(void *)(uintptr_t)info->entry.args[1], sizeof text};
-    return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof text && strcmp(text, name) == 0;
+    return info->entry.nr == SCMP_SYS(fcntl) && info->entry.args[0] == STDIN_FILENO &&
+           info->entry.args[1] == F_GETFD;
 }
 
 static void note(FILE *list, long call)
@@ -112,7 +111,7 @@ static void on_entry(const struct plan *plan, struct victim *v, const struct __p
 {
     long call = (long)info->entry.nr;
     if (!v->counting)
-        v->counting = call == SCMP_SYS(openat) && opens_null(v->pid, info);
+        v->counting = looks_at_standard_input(info);
     if (!v->counting)
         return;
     if (plan->list)
