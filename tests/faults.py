@@ -78,6 +78,7 @@ ERRORS = {
     "poll": [errno.EINTR, errno.ENOMEM],
     "prctl": [errno.EPERM, errno.EINVAL],
     "prlimit64": [errno.EPERM],
+    "pread64": [errno.EIO, errno.EINTR],
     "read": [errno.EIO, errno.EINTR],
     "readlink": [errno.EACCES, errno.EIO],
     "recvfrom": [errno.EINTR, errno.ENOMEM],

@@ -61,12 +61,12 @@ static void say_outcome(const struct hc_manifest *m)
     say_cut("standard output", &m->out, "limits.stdout", m->policy);
     say_cut("standard error", &m->err, "limits.stderr", m->policy);
     say_not_kept(m);
+    const char *policy = m->policy ? m->policy->name : m->policy_name;
     switch (m->status) {
     case HC_STATUS_OK:
     case HC_STATUS_REJECTED: /* a syntax error has been shown with its line */
         if (m->status == HC_STATUS_REJECTED && m->rejection.set && strcmp(m->rejection.rule, "syntax") != 0)
-            hc_warn("rejected by policy %s (%s): %s", m->policy->name, m->rejection.rule,
-                    m->rejection.message);
+            hc_warn("rejected by policy %s (%s): %s", policy, m->rejection.rule, m->rejection.message);
         return;
     case HC_STATUS_ERROR:
         if (m->process.known && !m->process.signaled && m->process.value != 0)

@@ -52,6 +52,8 @@ void hc_account_read(const cJSON *manifest, struct hc_manifest *m)
     m->exit_code = exit >= 0 && exit <= 255 ? (int)exit : HC_EXIT_INTERNAL;
     (void)snprintf(m->job_id, sizeof m->job_id, "%s", text_of(manifest, "job_id"));
     (void)snprintf(m->reason, sizeof m->reason, "%s", text_of(manifest, "reason"));
+    (void)snprintf(m->policy_name, sizeof m->policy_name, "%s",
+                   text_of(cJSON_GetObjectItemCaseSensitive(manifest, "policy"), "name"));
     m->rejection.set = cJSON_IsObject(rejection);
     (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "%s", text_of(rejection, "rule"));
     (void)snprintf(m->rejection.message, sizeof m->rejection.message, "%s", text_of(rejection, "message"));

@@ -118,6 +118,7 @@ struct hc_manifest {
     } timing;
     const struct hc_policy *policy; /* effective, borrowed */
     char policy_sha256[HC_SHA256_HEX];
+    char policy_name[64]; /* of a manifest that was read, which has no `policy`; otherwise empty */
     struct {
         const char *memory, *memory_soft, *pids, *cpu, *cpus, *cpu_weight, *io,
             *output; /* static: "cgroup", "rlimit+watch", "tmpfs", "none", ... */

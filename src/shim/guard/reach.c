@@ -27,36 +27,44 @@ static bool unlisted(const char *dotted)
            hc_guard_import_refusal(dotted, true);
 }
 
-static bool may_not_import(PyObject *module)
+static bool may_not_import(PyObject *name)
 {
-    const char *dotted = PyModule_GetName(module);
+    const char *dotted = PyUnicode_AsUTF8(name);
     if (!dotted)
-        PyErr_Clear(); /* the program made it, and it has no name */
+        PyErr_Clear();
     return dotted && hc_guard.imports.at_run && (hc_guard_import_denied(dotted) || unlisted(dotted));
 }
 
-/* What was found of the modules that were asked for last. They are kept, as another object might come to
- * stand where one was. */
+/* What was found of the names of modules that were asked for last. The names are kept, as another one might
+ * come to stand where one was; the modules are not, as the program may wait for the end of one. */
 #define SLOTS 256
 static struct {
-    PyObject *module; /* owned */
+    PyObject *name; /* owned */
     bool denied;
 } known[SLOTS];
+
+static bool is_name_denied(PyObject *name)
+{
+    size_t at = ((uintptr_t)name >> 4 ^ (uintptr_t)name >> 12) % SLOTS;
+    if (known[at].name == name)
+        return known[at].denied;
+    bool denied = may_not_import(name);
+    if (PyUnicode_CheckExact(name)) {
+        Py_XSETREF(known[at].name, Py_NewRef(name));
+        known[at].denied = denied;
+    }
+    return denied;
+}
 
 static bool is_denied(PyObject *value)
 {
     if (!PyModule_Check(value))
         return false;
-    size_t at = ((uintptr_t)value >> 4 ^ (uintptr_t)value >> 12) % SLOTS;
-    if (known[at].module == value)
-        return known[at].denied;
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
-    bool denied = may_not_import(value);
-    PyObject *before = known[at].module;
-    known[at].module = Py_NewRef(value);
-    known[at].denied = denied;
-    Py_XDECREF(before); /* last: what ends with it may ask too */
+    hc_autopy *name = PyModule_GetNameObject(value);
+    bool denied = name && is_name_denied(name);
+    PyErr_Clear(); /* the program made it, and it has no name */
     PyErr_Restore(type, error, trace);
     return denied;
 }

@@ -1,7 +1,7 @@
 # Kills the group of processes that it is in.
 # group: ending
 # held: launcher
-# status: killed
+# status: error
 import os
 import signal
 

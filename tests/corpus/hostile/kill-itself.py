@@ -1,7 +1,7 @@
 # Kills itself.
 # group: ending
 # held: launcher
-# status: killed
+# status: error
 # manifest: stdout before
 import os
 import signal
