@@ -164,7 +164,7 @@ int hc_make_dirs(const char *path, mode_t mode, struct hc_error *err)
             continue;
         char was = *p;
         *p = '\0';
-        if (mkdir(part, mode) < 0 && errno != EEXIST)
+        if (mkdir(part, was ? 0755 : mode) < 0 && errno != EEXIST)
             return hc_fail(err, errno, "mkdir %s", part);
         if (!was)
             break;

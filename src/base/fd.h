@@ -28,8 +28,8 @@ int hc_read_all(int fd, struct hc_buf *out, size_t max, struct hc_error *err);
 /* Read a file whole. `dir_fd` as for openat. Refuses anything but a regular file (HC_EXIT_DATA). */
 int hc_read_file(int dir_fd, const char *path, struct hc_buf *out, size_t max, struct hc_error *err);
 
-/* Open for reading without a change of the access time, which tells the next who looks when this was read. Only
- * a file's owner may ask for that; others' reading is seen. `dir_fd` and errno as for openat. */
+/* Open for reading without a change of the access time, which tells the next who looks when this was read.
+ * Only a file's owner may ask for that; others' reading is seen. `dir_fd` and errno as for openat. */
 int hc_open_quietly(int dir_fd, const char *path, int flags);
 
 /* Write all of it, through EINTR. */
@@ -56,7 +56,8 @@ int hc_sealed_memfd(const char *name, const void *data, size_t len, struct hc_er
 #endif
 int hc_sealed_program(const char *name, const void *data, size_t len, struct hc_error *err);
 
-/* mkdir -p for a path of our own (never a guest's). */
+/* mkdir -p for a path of our own (never a guest's). `mode` is of the last part: those above it may be for all
+ * who use what else is there. */
 int hc_make_dirs(const char *path, mode_t mode, struct hc_error *err);
 
 #endif

@@ -85,7 +85,7 @@ static bool put(struct entries *e, int dir, const char *name)
     }
     struct entry *new = &e->list[e->count++];
     new->used = st.st_mtime;
-    (void)snprintf(new->name, sizeof new->name, "%s", name);
+    (void)snprintf(new->name, sizeof new->name, "%.*s", (int)sizeof new->name - 1, name);
     return true;
 }
 

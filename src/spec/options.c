@@ -79,9 +79,11 @@ const struct hc_option hc_options[] = {
      .help = "Files and directories in a capped /output."},
     {.path = "limits.collect_time", .flag = "collect-time", .arg = "DURATION", .kind = HC_OPT_DURATION,
      LIMIT(collect_ms), .min = 10, .max = 24 * HOUR, .def = 30 * SECOND,
+     .tighter = HC_TIGHTER_LESS,
      .help = "Time by the clock that collecting what is left in /output may take."},
     {.path = "limits.collect_bytes", .flag = "collect-size", .arg = "SIZE", .kind = HC_OPT_SIZE,
      LIMIT(collect_bytes), .min = 64 * KIB, .max = TIB, .def = 4 * GIB,
+     .tighter = HC_TIGHTER_LESS,
      .help = "Size of all files together that are collected of an /output that is not capped, holes included."},
     {.path = "limits.tmp", .flag = "tmp-size", .arg = "SIZE", .kind = HC_OPT_SIZE, LIMIT(tmp_bytes),
      .min = 64 * KIB, .max = TIB, .def = 256 * MIB,
@@ -178,6 +180,7 @@ const struct hc_option hc_options[] = {
      .help = "The root file system to run in: a name, or a path if it holds a slash."},
     {.path = "tree_check", .flag = "tree-check", .arg = "HOW", .kind = HC_OPT_CHOICE, FIELD(tree_check),
      .choices = tree_checks, .def = HC_TREE_QUICK,
+     .tighter = HC_TIGHTER_SAME,
      .help = "What of the tree is compared with what was built, before the program runs: the inodes and times of a part of "
              "its files, of all of them, or all that they hold."},
 };
