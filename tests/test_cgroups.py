@@ -130,7 +130,7 @@ def test_the_kernels_kill_the_clock_and_a_signal_are_told_apart(place):
     for status, code, options in (("memory", GROW, ["--memory=48M", "--memory-soft=0"]), ("timeout", FOREVER, ["--timeout", "4s"]),
                                   ("error", "import os; os.kill(os.getpid(), 9)", []),
                                   ("cpu", FOREVER, ["--cpu=0.3"])):
-        reasons[status] = ends(run(place, code, *options), status).manifest["reason"]
+        reasons[status] = ends(run(place, code, *options), status, 1 if status == "error" else 3).manifest["reason"]
     assert "killed by the kernel" in reasons["memory"] and "limits.timeout" in reasons["timeout"]
     assert "SIGKILL, which hotcell did not send" in reasons["error"] and "limits.cpu" in reasons["cpu"]
 

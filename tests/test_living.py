@@ -796,3 +796,19 @@ def given_policy(user):
 def test_help(base_tree):  # pylint: disable=unused-argument
     done = cells.hotcell("session", "--help")
     assert done.returncode == 0 and "--timeout" in done.stdout and "--step" not in done.stdout
+
+
+def test_a_run_cannot_let_itself_go_on(session):
+    """Between runs, and while another's program is checked, its process is stopped."""
+    code = """
+import os, signal
+def told(number):
+    try:
+        return os.kill(os.getpid(), number)
+    except PermissionError as error:
+        return error.strerror
+signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+[told(signal.SIGUSR1), told(signal.SIGCONT)]
+"""
+    assert subprocess.run(["/usr/bin/python3", "-c", "import os; os.kill(os.getpid(), 18)"], check=False).returncode == 0
+    assert session.run(code).value == [None, "Operation not permitted"]

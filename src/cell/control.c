@@ -178,11 +178,13 @@ static int take_listener(struct hc_loop *l, int fd, struct hc_error *err)
  * forks has it, whose figures are the program's to tell of. */
 static bool is_stranger(const struct hc_supervisor *s, pid_t sender, const char *packet, size_t len)
 {
+    if (s->mute_pid && sender == s->mute_pid)
+        return true;
     if (!s->run_pid && len && packet[0] == HC_FRAME_FIGURE)
         return sender != s->ready_pid;
     if (!s->run_pid || sender == s->run_pid)
         return false;
-    return !len || (packet[0] != HC_FRAME_KEPT && packet[0] != HC_FRAME_RESUMED);
+    return !len || packet[0] != HC_FRAME_KEPT; /* what a new copy says of itself */
 }
 
 /* One packet, as far as the order of frames goes, and what it says. Returns its type or -1. */

@@ -148,8 +148,10 @@ static void add_file(struct hc_held *h, int dir, const char *name, int64_t pipe_
         return;
     if ((int64_t)hc_status_field(text, "mnt_id", 10, 0) == pipe_mount)
         add_pipe(h, hc_status_field(text, "ino", 10, 0));
-    else if (strstr(text, "\ntfd:"))
+    else if (strstr(text, "\ntfd:") && strlen(text) < sizeof text - 2)
         h->waits++;
+    else if (strstr(text, "\ntfd:"))
+        h->crowds++;
     else if (strncmp(text, "pos:\t0\n", 7) == 0)
         h->unread++;
 }
@@ -169,11 +171,14 @@ static void add_files(struct hc_held *h, int proc, const char *at, int64_t most)
         hc_close_fd(&fd);
         return;
     }
-    int64_t waits = h->waits;
+    int64_t waits = h->waits, crowds = h->crowds;
     for (struct dirent *e; (e = readdir(dir));)
         if (e->d_name[0] != '.')
             add_file(h, dirfd(dir), e->d_name, pipe_mount);
     h->rest += (h->waits - waits) * most * WAIT_BYTES;
+    /* An epoll knows a descriptor by its file and its number: moved from number to number, few files are
+     * many. */
+    h->rest += (h->crowds - crowds) * most * most * WAIT_BYTES;
     (void)closedir(dir);
 }
 
@@ -208,7 +213,7 @@ bool hc_held_due(struct hc_held *h)
 void hc_held_begin(struct hc_held *h)
 {
     h->begun_us = hc_now_us();
-    h->mappings = h->waits = h->pipes = h->unread = h->rest = 0;
+    h->mappings = h->waits = h->crowds = h->pipes = h->unread = h->rest = 0;
 }
 
 void hc_held_add(struct hc_held *h, int proc, const char *at, const char *status)

@@ -15,7 +15,8 @@ struct hc_held {
     int64_t due_us;
     int64_t tcp_pages, tcp_bytes; /* of the host, and of the cell, when its connections were listed last */
     /* Of a look that goes on: */
-    int64_t begun_us, mappings, waits, pipes, unread, rest;
+    int64_t begun_us, mappings, pipes, unread, rest;
+    int64_t waits, crowds; /* epolls with few descriptors, and with more than were looked at */
 };
 
 bool hc_held_due(struct hc_held *h);

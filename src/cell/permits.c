@@ -46,14 +46,27 @@ static bool is_self(const struct seccomp_notif *q, bool process)
     return id > 0 && (int)q->data.args[0] == id;
 }
 
+static const struct {
+    const char *call;
+    bool process; /* the first argument is a process's id, else a thread's */
+    int number;   /* which argument is the signal */
+} signals[] = {{"kill", true, 1},
+               {"tkill", false, 1},
+               {"tgkill", true, 2},
+               {"rt_sigqueueinfo", true, 1},
+               {"rt_tgsigqueueinfo", true, 2}};
+
+/* A call that was let pass is made when the process is next on: one that is stopped meanwhile would let
+ * itself go on by SIGCONT. */
+static bool may_signal(const struct seccomp_notif *q)
+{
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (is_call(q, signals[i].call))
+            return (int)q->data.args[signals[i].number] != SIGCONT && is_self(q, signals[i].process);
+    return false;
+}
+
 bool hc_permits_ask(void *ctx, const struct seccomp_notif *q)
 {
-    if (is_call(q, "clone"))
-        return may_fork(ctx, q);
-    if (is_call(q, "tkill"))
-        return is_self(q, false);
-    if (is_call(q, "kill") || is_call(q, "tgkill") || is_call(q, "rt_sigqueueinfo") ||
-        is_call(q, "rt_tgsigqueueinfo"))
-        return is_self(q, true);
-    return false;
+    return is_call(q, "clone") ? may_fork(ctx, q) : may_signal(q);
 }

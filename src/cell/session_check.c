@@ -62,7 +62,9 @@ int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passe
     s->copy = *checker;
     s->active = (struct hc_process){.pidfd = -1};
     *checker = (struct hc_process){.pidfd = -1};
+    sup->mute_pid = own.pid;
     int rc = check_apart(s, job, err);
+    sup->mute_pid = 0;
     *passed = rc == 0 && sup->end == HC_END_NONE && hc_inbox_has(&sup->inbox, HC_FRAME_PASSED);
     *checker = take_next(s);
     hc_process_kill(&s->active);

@@ -6,6 +6,7 @@
 #include "cell/watch.h"
 #include "inside/kernel.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -31,18 +32,30 @@ void hc_process_signal(const struct hc_process *p, int number)
         (void)syscall(SYS_pidfd_send_signal, p->pidfd, number, NULL, 0);
 }
 
-void hc_process_stop(const struct hc_process *p)
+/* Each of its threads: the first one may have ended, and says nothing of the others then. */
+static bool is_still(const struct hc_process *p)
 {
     char path[48];
-    hc_process_signal(p, SIGSTOP);
-    (void)snprintf(path, sizeof path, "/proc/%d/status", p->pid);
-    for (int i = 0; p->pid && i < 20000;
-         i++) { /* a second; a process that dies meanwhile does not read either */
-        const struct timespec moment = {.tv_nsec = 50000};
-        const char *text = hc_status_read(AT_FDCWD, path);
+    (void)snprintf(path, sizeof path, "/proc/%d/task", p->pid);
+    DIR *tasks = opendir(path);
+    bool still = true;
+    for (struct dirent *e; tasks && still && (e = readdir(tasks));) {
+        char name[sizeof e->d_name + sizeof "/status"];
+        (void)snprintf(name, sizeof name, "%s/status", e->d_name);
+        const char *text = e->d_name[0] == '.' ? NULL : hc_status_read(dirfd(tasks), name);
         const char *state = text ? strstr(text, "\nState:\t") : NULL;
-        if (!state || !strchr("RSD", state[8]))
-            return;
+        still = !state || !strchr("RSD", state[8]);
+    }
+    if (tasks)
+        (void)closedir(tasks);
+    return still;
+}
+
+void hc_process_stop(const struct hc_process *p)
+{
+    hc_process_signal(p, SIGSTOP);
+    for (int i = 0; p->pid && i < 20000 && !is_still(p); i++) { /* a second */
+        const struct timespec moment = {.tv_nsec = 50000};
         (void)nanosleep(&moment, NULL);
     }
 }

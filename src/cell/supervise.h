@@ -54,6 +54,7 @@ struct hc_supervisor {
     bool session;
     pid_t run_pid, run_cell_pid; /* here, and inside; 0: none yet */
     int run_pidfd;
+    pid_t mute_pid;      /* of a session: a process whose packets count for nothing now; 0: none */
     int64_t cpu_base_us; /* what was used before this run */
 
     /* Found out. */

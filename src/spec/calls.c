@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
@@ -17,7 +18,7 @@
 const struct hc_call_set hc_call_sets[] = {
     {"io", HC_IN_JOB, "read and write what is open", "read write readv writev pread64 pwrite64 lseek close"},
     {"vectors", HC_IN_JOB, "read and write what is open, in several parts at a place", "preadv pwritev"},
-    {"descriptors", HC_IN_JOB, "copies of what is open", "dup dup2 dup3 close_range"},
+    {"descriptors", HC_IN_JOB, "copies of what is open", "dup dup2 dup3"},
     {"pipes", HC_IN_JOB, "between threads, and processes where there are any", "pipe pipe2"},
     {"waiting", HC_IN_JOB, "for descriptors",
      "poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2"},
@@ -235,6 +236,8 @@ const struct hc_call_rule hc_call_rules[] = {
     /* CLONE_NEWTIME is below CSIGNAL and reachable only by clone3 and unshare. */
     /* With a table of open files of its own, each thread would have limits.open_files for itself. */
     {"clone", HC_IN_JOB, {{0, SHARED | NS_FLAGS, SHARED}, {0}}, "threads", 0, "CLONE_THREAD, CLONE_FILES and CLONE_FS, without CLONE_NEW*", NULL},
+    {"close_range", HC_IN_JOB, {{2, HC_WORD_MASK & ~(uint64_t)CLOSE_RANGE_CLOEXEC, 0}, {0}}, "descriptors", 0, "without CLOSE_RANGE_UNSHARE", NULL},
+    BITS("close_range", HC_IN_JOB, 2, CLOSE_RANGE_UNSHARE, "each thread would have limits.open_files for itself", EINVAL),
     {"clone", HC_IN_FIRST | HC_WITH_FORK, {{0, NS_FLAGS, 0}, {0}}, "processes", 0, "without CLONE_NEW*", NULL},
     {"clone", HC_NO_FORK, {{0, CLONE_THREAD, 0}, {0}}, "the policy does not allow processes", EPERM, "without CLONE_THREAD", NULL},
     BITS("clone", HC_IN_JOB, 0, CLONE_NEWUSER, NO_NAMESPACES, EPERM),
