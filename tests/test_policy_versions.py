@@ -73,6 +73,20 @@ def test_a_policy_can_be_read_by_its_hash_after_it_was_changed(own):
     assert len(kept) == 2 and all(path.stat().st_mode & 0o777 == 0o600 for path in kept)
 
 
+def test_a_sender_with_long_tools_fills_no_disk(own):
+    """Whatever a job says of its tools is part of what was in force; a long text of it is not kept."""
+    cells.need_root()
+    tool = cells.new_directory(cells.caller()) / "tool"
+    tool.write_text("#!/bin/sh\necho 1\n")
+    tool.chmod(0o755)
+    for length, kept in ((1000, True), (100000, False)):
+        own.write_text(json.dumps({"extends": "default", "limits": {"pids": 9}, "tools": {
+            "t": {"command": [str(tool)], "description": "x" * length}}}))
+        hashes = cells.run("1", "--pids", "8", policy=None, *("-p", own)).manifest["policy"]
+        assert (policy("show", hashes["sha256"]).returncode == 0) == kept
+        assert bool(list(store().glob(f"{hashes['sha256']}*"))) == kept
+
+
 def test_a_hash_that_is_not_there_or_whose_text_was_changed_is_said(own):
     cells.need_root()
     assert policy("show", "0" * 64).returncode == 65

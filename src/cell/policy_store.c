@@ -202,9 +202,11 @@ static void keep(const struct hc_policy *p, const char *sha256, bool of_job)
     char *text = hc_policy_text(p);
     if (!text)
         return;
-    if (of_job)
-        make_room(dir);
-    write_text(dir, name, text);
+    if (strlen(text) <= (of_job ? HC_POLICY_OF_JOB_MOST : MAX_TEXT)) {
+        if (of_job)
+            make_room(dir);
+        write_text(dir, name, text);
+    }
     cJSON_free(text);
 }
 

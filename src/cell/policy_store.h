@@ -12,6 +12,10 @@
  * were used last; of others all. */
 #define HC_POLICIES_OF_JOBS 4096
 
+/* Bytes of one of them: what a job's tools say of themselves is its sender's, and may be long. A larger one
+ * is not kept. */
+#define HC_POLICY_OF_JOB_MOST ((size_t)64 << 10)
+
 /* A policy as it was loaded: from here on what tenants and jobs change is not the named policy's
  * (hc_policy_note_base). */
 int hc_policy_begin(struct hc_policy *p, struct hc_error *err);
