@@ -49,7 +49,9 @@ static bool is_settled(const struct hc_session *s)
 static int settle(struct hc_session *s, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
+    const bool ended = sup->exit_known; /* by a cancellation while the copy was made: it is told once */
     hc_session_listen(s, HC_TALK_IDLE, HC_ASKED_RESUME);
+    sup->exit_known = ended;
     if (hc_session_let_begin(s, err) < 0 || hc_session_handle_within(s, HC_COPY_MS, is_settled, err) < 0)
         return -1;
     hc_process_stop(&s->active);
