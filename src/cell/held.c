@@ -143,7 +143,7 @@ static void add_pipe(struct hc_held *h, uint64_t inode)
  * any file that nothing was read of. */
 static void add_file(struct hc_held *h, int dir, const char *name, int64_t pipe_mount)
 {
-    char text[512]; /* of an epoll, its first descriptors */
+    char text[512]; /* fdinfo; that of an epoll has a line for each of its descriptors, and is cut */
     if (hc_read_attr(dir, name, text, sizeof text) < 0)
         return;
     if ((int64_t)hc_status_field(text, "mnt_id", 10, 0) == pipe_mount)

@@ -42,7 +42,7 @@ struct hc_loop {
     int interpreter;  /* pidfd of the process that said READY; -1: not yet */
     int soft;         /* memory.events, while memory.high is set; else -1 */
     bool last_mark;   /* that is the one at which a session's run ends */
-    bool told;        /* of its memory, once */
+    bool told;        /* the program was sent the warning about its memory, which comes once */
     int64_t watch_ms; /* until it is looked at again what the cell uses */
     int pace;         /* timer; -1: refused calls are answered as they come */
     int64_t frames;

@@ -11,7 +11,7 @@
 /* When collecting stops, whatever is left: at a time, and soon after somebody has cancelled the job. */
 struct hc_deadline {
     int cancel_fd;  /* readable: the job is cancelled; -1: nobody can. Borrowed */
-    int64_t at_us;  /* by hc_now_us */
+    int64_t at_us;  /* the deadline, in microseconds of hc_now_us */
     bool cancelled; /* the job is, and at_us is soon */
     bool passed;
 };
@@ -22,7 +22,7 @@ bool hc_deadline_passed(struct hc_deadline *d); /* to be asked again and again: 
 enum hc_pumped {
     HC_PUMPED_WHOLE,
     HC_PUMPED_TOO_LARGE, /* more than `max` */
-    HC_PUMPED_STOPPED,   /* by the deadline */
+    HC_PUMPED_STOPPED,   /* the deadline passed, or somebody cancelled */
 };
 
 struct hc_pump {

@@ -50,7 +50,7 @@ struct hc_session {
     int64_t ahead, first_ns, since_ns, oom_kills, pids_refused;
     int64_t cpu_user_us, cpu_system_us;         /* when this run began */
     int64_t checked_user_us, checked_system_us; /* what the check of this run's program took */
-    int64_t cpu_us, left_bytes;                 /* of all runs that are over */
+    int64_t cpu_us, left_bytes;                 /* CPU time (us) and bytes left by the runs that have ended */
 };
 
 void hc_process_finish(struct hc_process *p);

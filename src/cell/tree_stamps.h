@@ -23,7 +23,7 @@ struct hc_stamps {
     const struct hc_tree *tree; /* borrowed */
     const void *map;            /* owned; NULL: there are none that fit the place */
     size_t size, count;         /* bytes of the map; entries, those that every run reads first */
-    size_t core;                /* how many of those there are */
+    size_t core;                /* records, from the first on, that a quick check always compares */
     const char *why;            /* without a map: why there are none */
     struct hc_buf index;        /* owned; read when a stamp does not fit */
     size_t hashed;              /* entries whose stamp did not fit, with the content that they should have */

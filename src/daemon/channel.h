@@ -58,7 +58,7 @@ struct hc_message {
     char job_id[72], tenant[72];
     int64_t weight; /* the tenant's, as are the two below */
     struct hc_limits max;
-    char policy[72]; /* of a request that names none; empty otherwise */
+    char policy[72]; /* name that the job gets if its request names none; else empty */
     struct hc_outcome outcome;
     struct hc_warm_counts warm; /* HC_SAY_IDLE */
     struct hc_figure figure;    /* HC_SAY_FIGURE */

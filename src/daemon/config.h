@@ -33,7 +33,7 @@ struct hc_quota {
     int64_t window_ms;    /* the sliding window of the two */
     int64_t stored_bytes; /* results that are kept; 0: no limit */
     int64_t sessions;     /* at the same time */
-    char policy[256];     /* of a request that names none; "": hc_tenant_policy says which */
+    char policy[256];     /* name that a request gets which names none; "": see hc_tenant_policy */
     struct hc_limits max; /* of each limit of one job or session; spec/tighten.h */
 };
 

@@ -42,7 +42,7 @@ struct hc_task {
     char *key;                   /* idempotency key; NULL: none */
     char policy[HC_TENANT_NAME]; /* that it asks for; "": not known any more */
     char status[HC_TASK_STATUS]; /* once it has ended: of its manifest, or HC_STATUS_NAME_...; "" before */
-    char reason[HC_TASK_REASON]; /* and why, a sentence; "": all went well */
+    char reason[HC_TASK_REASON]; /* why the job ended so, one sentence; "": it ended well */
     struct hc_watch output[2];
     bool has_tools; /* that the client answers */
     struct hc_tool_link tools;

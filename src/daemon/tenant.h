@@ -88,7 +88,8 @@ struct hc_tenant *hc_tenant_at(struct hc_tenants *t, size_t index);
 bool hc_tenants_are_many(const struct hc_tenants *t, bool open);
 
 bool hc_tenant_may_use(const struct hc_tenant *t, const char *policy);
-const char *hc_tenant_policy(const struct hc_tenant *t); /* of a request that names none */
+const char *
+hc_tenant_policy(const struct hc_tenant *t); /* the policy's name that a request gets which names none */
 
 /* Charge what was used at the time `now` (or earlier: for what the ledger knows of the last hours). */
 void hc_tenant_charge(struct hc_tenant *t, const struct hc_usage *used, int64_t now);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#define MOST_ASKED 1000 /* at a time, by the daemon's own bound */
+#define MOST_ASKED 1000 /* jobs in one list: the daemon gives no more */
 
 static const char *text_of(const cJSON *row, const char *name)
 {

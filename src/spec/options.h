@@ -21,7 +21,7 @@ enum hc_option_kind {
 
 /* When is a value that the sender of a job asks for tighter than what another one gives (tighten.h)? */
 enum hc_tighter {
-    HC_TIGHTER_UNSAID,        /* nobody has decided: as HC_TIGHTER_SAME */
+    HC_TIGHTER_UNSAID,        /* the row lacks its direction, and counts as HC_TIGHTER_SAME */
     HC_TIGHTER_LESS,          /* it is at most as much */
     HC_TIGHTER_LESS_NOT_NONE, /* it is at most as much, where 0 means that there is no limit */
     HC_TIGHTER_ANY,           /* always: a harder limit bounds what it can give */

@@ -12,7 +12,7 @@ const char *const hc_resolvers[] = {"pkgutil",   "pydoc",      "operator", "impo
 static const char *const loaders[] = {
     "importlib._bootstrap", "importlib._bootstrap_external", "importlib/", "pkgutil", "runpy", NULL};
 
-static getattrofunc plain;                     /* of modules */
+static getattrofunc plain;                     /* what looks attributes of modules up without the guard */
 static PyObject *real_builtins, *own_builtins; /* owned, for good */
 static _Thread_local bool probing;
 
