@@ -96,6 +96,10 @@ static void text_of_others_is_made_plain(void **state)
          "?31m", "\\u009b31m"},
         {"\xe2\x81\xa6\xe2\x80\x8b\xef\xbb\xbf", "???", "\\u2066\\u200b\\ufeff"},
         {"\xf3\xa0\x81\x81", "?", "\\U000e0041"},
+        {"a\xcd\x8f\xef\xb8\x8e\xef\xb8\x8f", "a???", "a\\u034f\\ufe0e\\ufe0f"},
+        {"\xf0\x9b\xb2\xa0\xf0\x9b\xb2\xa3", "??", "\\U0001bca0\\U0001bca3"},
+        {"\xcd\x8e\xef\xb8\x90\xf0\x9b\xb2\x9f", "\xcd\x8e\xef\xb8\x90\xf0\x9b\xb2\x9f",
+         "\\u034e\\ufe10\\U0001bc9f"}, /* their neighbours are seen */
         {"\xf0\x9f\x90\x8d", "\xf0\x9f\x90\x8d", "\\U0001f40d"},
         {"\xff\xe2\x80", "??", "\\xff\\xe2\\x80"},
         {"cut\xe2\x80", "cut?", "cut\\xe2\\x80"},
