@@ -131,6 +131,35 @@ def test_what_jobs_make_of_policies_does_not_fill_the_store(own):
     shutil.rmtree(state)
 
 
+def test_a_tenant_that_sends_many_policies_loses_none_but_its_own(own):
+    """Of the flood's, the last are kept; another tenant's, which was used before all of them, stays, and so does that of a job without a tenant."""
+    cells.need_root()
+    flood, quiet = 61301, 61302
+    state = cells.new_directory(cells.caller())
+    for name in ("trees", "names"):
+        os.symlink(store().parent / name, state / name)
+    env = {"HOTCELL_STATE": str(state)}
+    hashes = [cells.run("1", "-p", own, "--pids", "5", env=env).manifest["policy"]["sha256"]]
+    with daemons.Daemon(config={"workers": 1, "socket": {"mode": "0666"}}, env=env) as d:
+        first, again = [d.post({"code": "1", "limits": {"pids": 6}}, uid=uid).json["policy"]["sha256"] for uid in (flood, quiet)]
+        assert first == again, "one text, which each of the two has for itself"
+        hashes += [first, d.post({"code": "1", "limits": {"pids": 7}}, uid=quiet).json["policy"]["sha256"]]
+        for path in (state / "policies").rglob("*.job.json"):
+            os.utime(path, (0, 0))
+        for i in range(4096):
+            (state / "policies" / f"uid-{flood}" / f"{i:064x}.job.json").write_text("{}")
+        last = d.post({"code": "1", "limits": {"pids": 8}}, uid=flood).json["policy"]["sha256"]
+        assert d.end() == 0
+    names = {path.name for path in (state / "policies" / f"uid-{flood}").iterdir()}
+    assert len(names) < 3200 and f"{last}.job.json" in names and f"{first}.job.json" not in names
+    for known in (*hashes, last):
+        assert sha256(shown(known, **env)) == known
+    assert {path.name for path in (state / "policies" / f"uid-{quiet}").iterdir()} == {f"{known}.job.json" for known in hashes[1:]}
+    subprocess.run([cells.HOTCELL, "clean"], env={**os.environ, **env}, capture_output=True, check=True, timeout=cells.PATIENCE)
+    assert policy("show", hashes[1], **env).returncode == 65, "no job has had it for a year"
+    shutil.rmtree(state)
+
+
 def test_use_is_noted_so_that_what_is_used_stays(own):
     cells.need_root()
     base = cells.run("1", "-p", own).manifest["policy"]["base_sha256"]

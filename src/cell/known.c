@@ -164,7 +164,7 @@ static int hash(struct hc_known *k, const struct hc_job *job, struct hc_error *e
 {
     if (hc_policy_hash(&k->policy, k->policy_hash, err) < 0)
         return -1;
-    hc_policy_keep(&k->policy, k->policy_hash);
+    hc_policy_keep(&k->policy, k->policy_hash, job->tenant);
     return hc_warm_key(&k->policy, job->tenant, k->warm_key, err);
 }
 

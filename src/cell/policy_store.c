@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "cell/state.h"
+#include "spec/job.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -24,19 +25,34 @@ static int store_path(const char *state, char out[PATH_MAX])
     return n > 0 && n < PATH_MAX ? 0 : -1;
 }
 
+static int open_folder(int at, const char *path, int more)
+{
+    struct stat st;
+    hc_autofd dir = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | more);
+    if (dir < 0 || fstat(dir, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 022))
+        return -1;
+    return hc_take(&dir);
+}
+
 /* This user's; -1: there is none. */
 static int open_store(bool make)
 {
     char state[PATH_MAX], path[PATH_MAX];
     struct hc_error ignored;
-    struct stat st;
     if (hc_state_dir(state, &ignored) < 0 || store_path(state, path) < 0 ||
         (make && access(path, F_OK) < 0 && hc_make_dirs(path, 0700, &ignored) < 0))
         return -1;
-    hc_autofd dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir < 0 || fstat(dir, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 022))
+    return open_folder(AT_FDCWD, path, 0);
+}
+
+/* A tenant's own folder in the store, made if it is not there. No policy's file has its name: those are
+ * longer than a tenant's name may be. */
+static int open_tenants(int store, const char *tenant)
+{
+    struct hc_error ignored;
+    if (hc_job_check_id(tenant, &ignored) < 0 || (mkdirat(store, tenant, 0700) < 0 && errno != EEXIST))
         return -1;
-    return hc_take(&dir);
+    return open_folder(store, tenant, O_NOFOLLOW);
 }
 
 static bool is_name(const char *name)
@@ -111,7 +127,8 @@ static int by_use(const void *a, const void *b)
     return (x->used > y->used) - (x->used < y->used);
 }
 
-/* When there are too many, a quarter goes at once: not each further one is to read the whole folder. */
+/* When there are too many in a folder, a quarter of them goes: each folder is one tenant's, who so loses none
+ * but its own. */
 static void make_room(int dir)
 {
     struct entries e = {0};
@@ -132,18 +149,57 @@ static void make_room(int dir)
     free(e.list);
 }
 
-int hc_policies_sweep(int days)
+static int sweep_folder(int dir, time_t since, int *removed)
 {
     struct entries e = {0};
-    const time_t since = time(NULL) - (time_t)days * DAY;
-    int removed = 0;
-    hc_autofd dir = open_store(false);
-    int rc = dir < 0 ? 0 : list_all(dir, &e);
+    int rc = list_all(dir, &e);
     for (size_t i = 0; i < e.count; i++)
         if (e.list[i].used < since && unlinkat(dir, e.list[i].name, 0) == 0)
-            removed++;
+            ++*removed;
     free(e.list);
-    return rc < 0 ? -1 : removed;
+    return rc;
+}
+
+/* Call `each` for the folder of every tenant, which is lent, until it returns something else than 0. */
+static int each_tenants(int store, int (*each)(void *ctx, int dir), void *ctx)
+{
+    int rc = 0, fd = openat(store, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (!d) {
+        hc_close_fd(&fd);
+        return -1;
+    }
+    for (const struct dirent *entry; rc == 0 && (entry = readdir(d));) {
+        if (entry->d_name[0] == '.' || entry->d_type == DT_REG)
+            continue;
+        hc_autofd dir = openat(store, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        rc = dir < 0 ? 0 : each(ctx, dir);
+    }
+    (void)closedir(d);
+    return rc;
+}
+
+struct sweep {
+    time_t since;
+    int removed;
+};
+
+static int sweep_tenants(void *ctx, int dir)
+{
+    struct sweep *s = ctx;
+    return sweep_folder(dir, s->since, &s->removed);
+}
+
+int hc_policies_sweep(int days)
+{
+    struct sweep s = {.since = time(NULL) - (time_t)days * DAY};
+    hc_autofd dir = open_store(false);
+    if (dir < 0)
+        return 0;
+    int rc = sweep_folder(dir, s.since, &s.removed);
+    if (rc == 0)
+        rc = each_tenants(dir, sweep_tenants, &s);
+    return rc < 0 ? -1 : s.removed;
 }
 
 /* ---- one of them ---- */
@@ -192,11 +248,13 @@ static void write_text(int dir, const char *name, const char *text)
         (void)unlinkat(dir, temp, 0);
 }
 
-static void keep(const struct hc_policy *p, const char *sha256, bool of_job)
+/* `tenant` NULL: in the store itself. */
+static void keep(const struct hc_policy *p, const char *sha256, bool of_job, const char *tenant)
 {
     char name[NAME_SIZE];
     (void)snprintf(name, sizeof name, "%s%s", sha256, of_job ? OF_JOB : NAMED);
-    hc_autofd dir = open_store(true);
+    hc_autofd store = open_store(true);
+    hc_autofd dir = store < 0 ? -1 : tenant ? open_tenants(store, tenant) : hc_take(&store);
     if (dir < 0 || is_kept(dir, name))
         return;
     char *text = hc_policy_text(p);
@@ -214,41 +272,56 @@ int hc_policy_begin(struct hc_policy *p, struct hc_error *err)
 {
     if (hc_policy_note_base(p, err) < 0)
         return -1;
-    keep(p, p->base_sha256, false);
+    keep(p, p->base_sha256, false, NULL);
     return 0;
 }
 
-void hc_policy_keep(const struct hc_policy *p, const char sha256[HC_SHA256_HEX])
+void hc_policy_keep(const struct hc_policy *p, const char sha256[HC_SHA256_HEX], const char *tenant)
 {
     if (*p->base_sha256 && strcmp(sha256, p->base_sha256) != 0)
-        keep(p, sha256, true);
+        keep(p, sha256, true, tenant);
 }
 
-static bool read_checked(const char *path, const char *sha256, struct hc_buf *text)
+struct search {
+    const char *sha256;
+    struct hc_buf *text;
+};
+
+static bool read_checked(const struct search *s, int dir, const char *ending)
 {
     struct hc_error ignored;
-    char found[HC_SHA256_HEX];
-    hc_buf_clear(text);
-    if (hc_read_file(AT_FDCWD, path, text, MAX_TEXT, &ignored) < 0)
+    char name[NAME_SIZE], found[HC_SHA256_HEX];
+    (void)snprintf(name, sizeof name, "%.64s%s", s->sha256, ending);
+    hc_buf_clear(s->text);
+    if (hc_read_file(dir, name, s->text, MAX_TEXT, &ignored) < 0)
         return false;
-    hc_sha256_hex(text->data ? text->data : "", text->len, found);
-    return strcmp(found, sha256) == 0;
+    hc_sha256_hex(s->text->data ? s->text->data : "", s->text->len, found);
+    return strcmp(found, s->sha256) == 0;
+}
+
+static int find_tenants(void *ctx, int dir)
+{
+    return read_checked(ctx, dir, OF_JOB);
+}
+
+static bool find_in(const struct search *s, int store)
+{
+    return read_checked(s, store, NAMED) || read_checked(s, store, OF_JOB) ||
+           each_tenants(store, find_tenants, (void *)(uintptr_t)s) > 0;
 }
 
 int hc_policy_find(const char *sha256, struct hc_buf *text, struct hc_error *err)
 {
-    static const char *const endings[] = {NAMED, OF_JOB};
+    const struct search s = {sha256, text};
     struct hc_states states;
     if (hc_state_search(&states, err) < 0)
         return -1;
     for (size_t i = 0; i < states.count; i++) {
-        char folder[PATH_MAX], path[PATH_MAX + NAME_SIZE + 1];
-        for (size_t k = 0; store_path(states.dir[i], folder) == 0 && k < sizeof endings / sizeof *endings;
-             k++) {
-            (void)snprintf(path, sizeof path, "%s/%s%s", folder, sha256, endings[k]);
-            if (read_checked(path, sha256, text))
-                return 0;
-        }
+        char folder[PATH_MAX];
+        hc_autofd store =
+            store_path(states.dir[i], folder) < 0 ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (store >= 0 && find_in(&s, store))
+            return 0;
     }
     return hc_fail_as(err, HC_EXIT_DATA, 0, "no policy with the hash %s is kept here, or it was changed",
                       sha256);

@@ -8,8 +8,9 @@
 
 #include "spec/policy.h"
 
-/* Of policies that jobs have changed, which are as many as their senders like, so many are kept, those that
- * were used last; of others all. */
+/* Of policies that jobs have changed, which are as many as their senders like, so many are kept of each
+ * tenant, those that were used last, and so many of all jobs without a tenant; of others all. A tenant's are
+ * in a folder of its own. */
 #define HC_POLICIES_OF_JOBS 4096
 
 /* Bytes of one of them: what a job's tools say of themselves is its sender's, and may be long. A larger one
@@ -20,8 +21,8 @@
  * (hc_policy_note_base). */
 int hc_policy_begin(struct hc_policy *p, struct hc_error *err);
 
-/* It is in force for a job, and has this hash. */
-void hc_policy_keep(const struct hc_policy *p, const char sha256[HC_SHA256_HEX]);
+/* It is in force for a job of this tenant (NULL: of none), and has this hash. */
+void hc_policy_keep(const struct hc_policy *p, const char sha256[HC_SHA256_HEX], const char *tenant);
 
 /* The text with this hash: of this user's store or of root's, held against it. HC_EXIT_DATA: there is none.
  */

@@ -354,7 +354,7 @@ int hc_launch_describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, s
     else if (hc_policy_hash(r->policy, m->policy_sha256, err) < 0)
         return -1;
     else
-        hc_policy_keep(r->policy, m->policy_sha256);
+        hc_policy_keep(r->policy, m->policy_sha256, job->tenant);
     return 0;
 }
 
