@@ -113,6 +113,24 @@ def test_policies_memory_and_uids_are_what_the_configuration_says():
             assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
 
 
+def test_trees_are_what_the_configuration_says(base_tree):
+    """Whoever names it, the request or its policy; the answer names the rule."""
+    policies = cells.new_directory(cells.caller())
+    for name, tree in (("plain", "base"), ("large", "scientific")):
+        (policies / f"{name}.json").write_text(json.dumps({"extends": "default", "tree": tree}))
+    with daemons.Daemon(config=quotas(trees=["base", "other"]), env={"HOTCELL_POLICIES": str(policies)}, base=False) as d:
+        assert d.post({"code": "print(1)", "policy": "plain"}).json["status"] == "ok"
+        assert d.post({"code": "print(1)", "policy": "large", "tree": "base"}).json["status"] == "ok"
+        for path in ("/v1/jobs", "/v1/sessions"):
+            program = {"code": "1"} if path == "/v1/jobs" else {}
+            for asked in ({"policy": "large"}, {"policy": "plain", "tree": "scientific"}):
+                answer = d.send(path, {**program, **asked})
+                assert (answer.status, answer.json["retry"]) == (403, "not_started"), answer
+                assert answer.json["detail"] == ("the tenant 'mine' may not use the tree 'scientific': its rule in hotcelld.conf has "
+                                                 '"trees": ["base", "other"]')
+        assert d.post({"code": "1", "policy": "plain", "tree": os.path.realpath(base_tree).rpartition("/")[2]}).status == 403, "nor by what it is"
+
+
 def test_who_runs_a_daemon_sees_what_it_counts_without_being_a_tenant(user):
     with daemons.Daemon(user, config={"local_users": "none"}) as d:
         assert d.get("/v1/jobs", uid=user.uid if cells.IS_ROOT else None).status == 403

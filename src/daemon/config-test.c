@@ -48,7 +48,8 @@ static void nothing_said_means_the_defaults(void **state)
     assert_int_equal(c.http_body, 64 << 20);
     assert_int_equal(c.quota.weight, 100);
     assert_int_equal(c.quota.window_ms, 3600 * 1000);
-    assert_null(c.policies);
+    assert_null(c.allowed.policies);
+    assert_null(c.allowed.trees);
     assert_true(hc_config_workers(&c) >= 1);
     hc_config_finish(&c);
 }
@@ -56,10 +57,10 @@ static void nothing_said_means_the_defaults(void **state)
 static const char everything[] =
     "{\"socket\": {\"path\": \"/run/x.sock\", \"mode\": \"0660\", \"group\": \"cells\"},\n"
     " \"tenants\": {\"alice\": {\"uids\": [1000, \"2000-2999\"], \"weight\": 300, \"cpu_seconds\": 1.5,\n"
-    "                         \"policies\": [\"analysis\"]},\n"
+    "                         \"policies\": [\"analysis\"], \"trees\": []},\n"
     "             \"bob\": {\"uids\": [1001], \"running\": 2, \"admin\": true}},\n"
     " \"quotas\": {\"queued\": 7, \"running\": 4, \"memory\": \"2G\", \"policies\": [\"default\", "
-    "\"charts\"]},\n"
+    "\"charts\"], \"trees\": [\"base\"]},\n"
     " \"listen\": [{\"address\": \"::1\", \"port\": 8443}], \"tokens\": \"/etc/hotcell/tokens\",\n"
     " \"warm\": {\"memory\": \"1G\", \"cells\": 7, \"age\": \"1m\"},\n"
     " \"retention\": {\"time\": \"48h\", \"bytes\": 0}, \"workers\": 3, \"local_users\": \"none\"}";
@@ -77,11 +78,13 @@ static void everything_said_is_taken(void **state)
     assert_int_equal(c.tenants[0].quota.running, 4);
     assert_int_equal(c.tenants[0].quota.cpu_ms, 1500);
     assert_int_equal(c.tenants[0].uids[1].last, 2999);
-    assert_string_equal(c.tenants[0].policies[0], "analysis");
-    assert_null(c.tenants[0].policies[1]);
+    assert_string_equal(c.tenants[0].allowed.policies[0], "analysis");
+    assert_null(c.tenants[0].allowed.policies[1]);
+    assert_null(c.tenants[0].allowed.trees[0]);
     assert_int_equal(c.tenants[1].quota.running, 2);
     assert_true(c.tenants[1].admin && !c.tenants[0].admin);
-    assert_string_equal(c.tenants[1].policies[1], "charts");
+    assert_string_equal(c.tenants[1].allowed.policies[1], "charts");
+    assert_string_equal(c.tenants[1].allowed.trees[0], "base");
     assert_int_equal(c.listen[0].port, 8443);
     assert_int_equal(c.warm_memory, INT64_C(1) << 30);
     assert_int_equal(c.warm_cells, 7);
@@ -138,6 +141,10 @@ static const struct {
      "conf:1:29: uids: expected a uid such as 1000 or a range such as \"1000-1999\""},
     {"{\"quotas\": {\"policies\": [\"../x\"]}}", "conf:1:26: policies: expected the name of a policy "
                                                  "(letters, digits, '.', '_', '-'), got another string"},
+    {"{\"tenants\": {\"a\": {\"trees\": [\"/x\"]}}}", "conf:1:30: trees: expected the name of a tree "
+                                                      "(letters, digits, '.', '_', '-'), got another string"},
+    {"{\"quotas\": {\"trees\": \"base\"}}",
+     "conf:1:22: trees: expected a list of names of trees, got a string"},
     {"{\"listen\": [{\"address\": \"127.0.0.1\", \"port\": 80}]}",
      "conf:1:2: listen: needs \"tokens\", the file of those who may connect over the network"},
     {"{\"listen\": [{\"address\": \"localhost\"}]}",

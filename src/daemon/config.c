@@ -11,10 +11,10 @@
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* Bounds of the lists: more is a mistake, and checks of all against all stay short. */
-#define MAX_LISTEN   64
-#define MAX_TENANTS  4096
-#define MAX_UIDS     64 /* ranges of one tenant */
-#define MAX_POLICIES 256
+#define MAX_LISTEN  64
+#define MAX_TENANTS 4096
+#define MAX_UIDS    64  /* ranges of one tenant */
+#define MAX_ALLOWED 256 /* of policies, and of trees */
 
 static void init_record(void *record, const struct hc_config_table *table)
 {
@@ -30,41 +30,58 @@ void hc_config_init(struct hc_config *c)
     hc_maxima_init(&c->quota.max);
 }
 
-void hc_names_free(char **names)
+static void free_names(char **names)
 {
     for (char **n = names; n && *n; n++)
         free(*n);
     free(names);
 }
 
-int hc_names_copy(char ***out, char **names, struct hc_error *err)
+static int copy_names(char ***out, char **names, struct hc_error *err)
 {
     size_t n = 0;
     *out = NULL;
     while (names && names[n])
         n++;
     if (names && !(*out = calloc(n + 1, sizeof **out)))
-        return hc_fail(err, ENOMEM, "names of policies");
+        return hc_fail(err, ENOMEM, "names of policies and trees");
     for (size_t i = 0; i < n; i++) {
         if (((*out)[i] = strdup(names[i])))
             continue;
-        hc_names_free(*out);
+        free_names(*out);
         *out = NULL;
-        return hc_fail(err, ENOMEM, "names of policies");
+        return hc_fail(err, ENOMEM, "names of policies and trees");
     }
     return 0;
+}
+
+int hc_allowed_copy(struct hc_allowed *out, const struct hc_allowed *from, struct hc_error *err)
+{
+    *out = (struct hc_allowed){0};
+    if (copy_names(&out->policies, from->policies, err) == 0 &&
+        copy_names(&out->trees, from->trees, err) == 0)
+        return 0;
+    hc_allowed_finish(out);
+    return -1;
+}
+
+void hc_allowed_finish(struct hc_allowed *a)
+{
+    free_names(a->policies);
+    free_names(a->trees);
+    *a = (struct hc_allowed){0};
 }
 
 void hc_config_finish(struct hc_config *c)
 {
     for (size_t i = 0; i < c->tenant_count; i++) {
         free(c->tenants[i].uids);
-        hc_names_free(c->tenants[i].policies);
+        hc_allowed_finish(&c->tenants[i].allowed);
     }
     free(c->tenants);
     free(c->listen);
     free(c->tokens);
-    hc_names_free(c->policies);
+    hc_allowed_finish(&c->allowed);
     *c = (struct hc_config){0};
 }
 
@@ -145,36 +162,47 @@ static int set_record(struct file *f, const cJSON *object, const char *where,
     return 0;
 }
 
-/* A list of policies by name: who may use them has no say in where they are. NULL leaves what is there. */
-static int set_policies(struct file *f, const cJSON *list, char ***out, struct hc_error *err)
+/* A list of names, never of paths: who may use them has no say in where they are. Where the object has no
+ * such member, what is there stays. */
+static int set_names(struct file *f, const cJSON *object, const char *member, const char *what, char ***out,
+                     struct hc_error *err)
 {
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(object, member), *node;
+    char expected[64];
     if (!list)
         return 0;
+    (void)snprintf(expected, sizeof expected, "a list of names of %s", member);
     if (!cJSON_IsArray(list))
-        return wrong_type(f, list, "policies", "a list of names of policies", err);
+        return wrong_type(f, list, member, expected, err);
     int count = cJSON_GetArraySize(list);
-    if (count > MAX_POLICIES)
-        return hc_json_fail(f->json, list, false, err, "policies: more than %d", MAX_POLICIES);
+    if (count > MAX_ALLOWED)
+        return hc_json_fail(f->json, list, false, err, "%s: more than %d", member, MAX_ALLOWED);
     char **names = calloc((size_t)count + 1, sizeof *names);
     if (!names)
-        return hc_fail(err, ENOMEM, "policies");
-    hc_names_free(*out);
+        return hc_fail(err, ENOMEM, "%s", member);
+    free_names(*out);
     *out = names;
-    const cJSON *node;
     cJSON_ArrayForEach(node, list)
     {
         if (!cJSON_IsString(node) || !hc_is_id(node->valuestring, 64))
-            return hc_json_fail(
-                f->json, node, false, err,
-                "policies: expected the name of a policy (letters, digits, '.', '_', '-'), got %s",
-                cJSON_IsString(node) ? "another string" : hc_json_kind(node));
+            return hc_json_fail(f->json, node, false, err,
+                                "%s: expected the name of a %s (letters, digits, '.', '_', '-'), got %s",
+                                member, what, cJSON_IsString(node) ? "another string" : hc_json_kind(node));
         if (!(*names++ = strdup(node->valuestring)))
-            return hc_fail(err, ENOMEM, "policies");
+            return hc_fail(err, ENOMEM, "%s", member);
     }
     return 0;
 }
 
-static const char *const quota_others[] = {"policies", "max", NULL};
+/* Both of them, as far as the object says them. */
+static int set_allowed(struct file *f, const cJSON *object, struct hc_allowed *out, struct hc_error *err)
+{
+    return set_names(f, object, "policies", "policy", &out->policies, err) < 0
+               ? -1
+               : set_names(f, object, "trees", "tree", &out->trees, err);
+}
+
+static const char *const quota_others[] = {"policies", "trees", "max", NULL};
 
 /* Over what is there: a tenant has those of "quotas" that it does not say itself. */
 static int set_max(struct file *f, const cJSON *object, struct hc_limits *max, struct hc_error *err)
@@ -189,7 +217,7 @@ static int set_quotas(struct file *f, const cJSON *node, struct hc_error *err)
         return -1;
     if (set_max(f, cJSON_GetObjectItemCaseSensitive(node, "max"), &c->quota.max, err) < 0)
         return -1;
-    return set_policies(f, cJSON_GetObjectItemCaseSensitive(node, "policies"), &c->policies, err);
+    return set_allowed(f, node, &c->allowed, err);
 }
 
 static bool whole_uid(double value, uid_t *uid)
@@ -294,7 +322,7 @@ static int set_admin(struct file *f, struct hc_tenant_rule *rule, const cJSON *n
 
 static int set_tenant(struct file *f, const cJSON *node, struct hc_error *err)
 {
-    static const char *const others[] = {"uids", "policies", "max", "admin", NULL};
+    static const char *const others[] = {"uids", "policies", "trees", "max", "admin", NULL};
     struct hc_config *c = f->config;
     if (check_tenant_name(f, node, err) < 0)
         return -1;
@@ -303,7 +331,7 @@ static int set_tenant(struct file *f, const cJSON *node, struct hc_error *err)
         return hc_fail(err, ENOMEM, "tenants");
     (void)snprintf(rule->name, sizeof rule->name, "%s", node->string);
     rule->quota = c->quota;
-    if (hc_names_copy(&rule->policies, c->policies, err) < 0)
+    if (hc_allowed_copy(&rule->allowed, &c->allowed, err) < 0)
         return -1;
     if (set_record(f, node, rule->name, &hc_quota_options, &rule->quota, others, err) < 0)
         return -1;
@@ -312,7 +340,7 @@ static int set_tenant(struct file *f, const cJSON *node, struct hc_error *err)
         return -1;
     if (set_admin(f, rule, cJSON_GetObjectItemCaseSensitive(node, "admin"), err) < 0)
         return -1;
-    return set_policies(f, cJSON_GetObjectItemCaseSensitive(node, "policies"), &rule->policies, err);
+    return set_allowed(f, node, &rule->allowed, err);
 }
 
 static int set_tenants(struct file *f, const cJSON *node, struct hc_error *err)

@@ -37,6 +37,12 @@ struct hc_quota {
     struct hc_limits max; /* of each limit of one job or session; spec/tighten.h */
 };
 
+/* What jobs and sessions may name. Lists of names, owned and NULL-terminated; NULL: all that there is. */
+struct hc_allowed {
+    char **policies;
+    char **trees;
+};
+
 struct hc_uid_range {
     uid_t first, last; /* inclusive */
 };
@@ -46,8 +52,8 @@ struct hc_tenant_rule {
     struct hc_uid_range *uids; /* owned */
     size_t uid_count;
     struct hc_quota quota; /* whole: what the tenant does not say itself is taken from "quotas" */
-    char **policies;       /* owned, NULL-terminated; NULL: all */
-    bool admin;            /* may look at others' jobs, end them, hold tenants and drain the daemon */
+    struct hc_allowed allowed;
+    bool admin; /* may look at others' jobs, end them, hold tenants and drain the daemon */
 };
 
 struct hc_listen {
@@ -88,9 +94,9 @@ struct hc_config {
     int64_t trees_ms;     /* each entry of each tree is looked at once in this time; 0: at the start only */
     int64_t drain_ms;     /* SIGTERM waits this long for running jobs */
 
-    struct hc_quota quota;    /* of tenants that say nothing, and of "uid-N" */
-    char **policies;          /* as in hc_tenant_rule */
-    struct hc_listen *listen; /* owned, as all below */
+    struct hc_quota quota;     /* of tenants that say nothing, and of "uid-N" */
+    struct hc_allowed allowed; /* of the same */
+    struct hc_listen *listen;  /* owned, as all below */
     size_t listen_count;
     struct hc_tenant_rule *tenants;
     size_t tenant_count;
@@ -120,9 +126,9 @@ int hc_config_parse(struct hc_config *c, const char *name, const char *text, siz
 int hc_config_parse_tokens(struct hc_config *c, const char *name, const char *text, size_t len,
                            struct hc_error *err);
 
-/* Lists of names as in `policies`: NULL is a list too. A failed copy is NULL. */
-int hc_names_copy(char ***out, char **names, struct hc_error *err);
-void hc_names_free(char **names);
+/* A failed copy allows nothing, and owns nothing. */
+int hc_allowed_copy(struct hc_allowed *out, const struct hc_allowed *from, struct hc_error *err);
+void hc_allowed_finish(struct hc_allowed *a);
 
 /* Is this what a user is called who has no tenant, "uid-1000"? Tenants cannot be called so. */
 bool hc_is_uid_tenant(const char *name);

@@ -177,14 +177,14 @@ static int check_policies(const struct hc_config *c, struct hc_error *err)
     char **there;
     if (hc_policies_list(&there, err) < 0)
         return -1;
-    int rc = check_names(c->policies, there, "quotas", err);
+    int rc = check_names(c->allowed.policies, there, "quotas", err);
     if (rc == 0)
-        rc = check_default(&c->quota, c->policies, there, "quotas", err);
+        rc = check_default(&c->quota, c->allowed.policies, there, "quotas", err);
     for (size_t i = 0; rc == 0 && i < c->tenant_count; i++) {
         const struct hc_tenant_rule *rule = &c->tenants[i];
-        rc = check_names(rule->policies, there, rule->name, err);
+        rc = check_names(rule->allowed.policies, there, rule->name, err);
         if (rc == 0)
-            rc = check_default(&rule->quota, rule->policies, there, rule->name, err);
+            rc = check_default(&rule->quota, rule->allowed.policies, there, rule->name, err);
     }
     hc_policies_free(there);
     return rc;

@@ -38,13 +38,17 @@ static bool put_rows(cJSON *root, const struct hc_config_table *table, const voi
     return true;
 }
 
-static bool put_policies(cJSON *object, char **policies)
+static bool put_names(cJSON *object, const char *member, char **names)
 {
     size_t n = 0;
-    while (policies && policies[n])
+    while (names && names[n])
         n++;
-    return !policies ||
-           put(object, "policies", cJSON_CreateStringArray((const char *const *)policies, (int)n));
+    return !names || put(object, member, cJSON_CreateStringArray((const char *const *)names, (int)n));
+}
+
+static bool put_allowed(cJSON *object, const struct hc_allowed *a)
+{
+    return put_names(object, "policies", a->policies) && put_names(object, "trees", a->trees);
 }
 
 static bool put_max(cJSON *object, const struct hc_quota *quota)
@@ -78,7 +82,7 @@ static bool put_tenants(cJSON *root, const struct hc_config *c)
     for (size_t i = 0; ok && i < c->tenant_count; i++) {
         const struct hc_tenant_rule *rule = &c->tenants[i];
         cJSON *object = cJSON_AddObjectToObject(tenants, rule->name);
-        ok = object && put_uids(object, rule) && put_policies(object, rule->policies) &&
+        ok = object && put_uids(object, rule) && put_allowed(object, &rule->allowed) &&
              put_rows(object, &hc_quota_options, &rule->quota) && put_max(object, &rule->quota);
         if (ok && rule->admin)
             ok = cJSON_AddTrueToObject(object, "admin") != NULL;
@@ -106,7 +110,7 @@ cJSON *hc_config_to_json(const struct hc_config *c)
     bool ok = root && put_rows(root, &hc_config_options, c) && put_listen(root, c) &&
               (quotas = cJSON_AddObjectToObject(root, "quotas")) &&
               put_rows(quotas, &hc_quota_options, &c->quota) && put_max(quotas, &c->quota) &&
-              put_policies(quotas, c->policies) && put_tenants(root, c);
+              put_allowed(quotas, &c->allowed) && put_tenants(root, c);
     if (ok)
         return root;
     cJSON_Delete(root);

@@ -42,6 +42,22 @@ static const struct hc_policy *find_policy(struct hc_front *f, const struct hc_t
     return p;
 }
 
+/* Named by the policy or by the job itself. A tree may have several names: whoever has a list has the trees
+ * by the names in it. */
+static int check_tree(const struct hc_tenant *t, const char *tree, struct hc_problem *why)
+{
+    hc_autobuf list = {0};
+    if (hc_tenant_may_use_tree(t, tree))
+        return 0;
+    for (char **name = t->allowed.trees; *name; name++)
+        (void)hc_buf_fmt(&list, "%s\"%s\"", name == t->allowed.trees ? "" : ", ", *name);
+    hc_problem_set(
+        why, HC_PROBLEM_FORBIDDEN,
+        "the tenant '%s' may not use the tree '%.64s': its rule in hotcelld.conf has \"trees\": [%s]",
+        t->name, tree, list.data ? list.data : "");
+    return -1;
+}
+
 /* As many of them as there is room for. */
 static void print_excesses(const struct hc_excess *list, size_t count, char *out, size_t size)
 {
@@ -93,7 +109,7 @@ int hc_check_limits(struct hc_front *f, const struct hc_tenant *t, const struct 
         return -1;
     }
     *memory = effective.limits.memory;
-    return 0;
+    return check_tree(t, effective.tree, why);
 }
 
 void hc_set_refusal(struct hc_problem *why, const struct hc_refusal *refusal)

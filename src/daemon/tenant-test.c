@@ -40,7 +40,7 @@ static void a_uid_is_its_tenant_or_one_of_its_own(void **state)
 {
     struct hc_tenants *t =
         tenants_of("{\"tenants\": {\"alice\": {\"uids\": [7, \"1000-1009\"], \"weight\": 5}},"
-                   " \"quotas\": {\"weight\": 9, \"policies\": [\"default\"]}}",
+                   " \"quotas\": {\"weight\": 9, \"policies\": [\"default\"], \"trees\": [\"base\"]}}",
                    "");
     (void)state;
     assert_string_equal(hc_tenant_of_uid(t, 7)->name, "alice");
@@ -50,6 +50,8 @@ static void a_uid_is_its_tenant_or_one_of_its_own(void **state)
     assert_int_equal(own->quota.weight, 9);
     assert_true(hc_tenant_may_use(own, "default"));
     assert_false(hc_tenant_may_use(own, "none"));
+    assert_true(hc_tenant_may_use_tree(own, "base"));
+    assert_false(hc_tenant_may_use_tree(own, "scientific"));
     assert_ptr_equal(hc_tenant_of_uid(t, 1010), own);
     assert_ptr_equal(hc_tenant_at(t, 1), own);
     assert_null(hc_tenant_at(t, 2));

@@ -25,8 +25,8 @@ struct identities {
     size_t token_count;
     int64_t local;
     bool open;             /* users of the host that nobody named may connect, and are tenants */
-    struct hc_quota quota; /* of users without a tenant */
-    char **policies;
+    struct hc_quota quota; /* of users without a tenant, as is the next */
+    struct hc_allowed allowed;
 };
 
 struct hc_tenants {
@@ -116,14 +116,14 @@ static void identities_finish(struct identities *who)
 {
     free(who->uids);
     free(who->tokens);
-    hc_names_free(who->policies);
+    hc_allowed_finish(&who->allowed);
     *who = (struct identities){0};
 }
 
 static void tenant_destroy(struct hc_tenant *t)
 {
     if (t)
-        hc_names_free(t->policies);
+        hc_allowed_finish(&t->allowed);
     free(t);
 }
 
@@ -169,15 +169,15 @@ static struct hc_tenant *add(struct hc_tenants *t, const char *name, const struc
 /* Everything that a reload needs memory for, before anything changes. */
 struct reload {
     struct identities who;
-    char ***policies; /* one list per tenant, in their order */
-    size_t policies_count;
+    struct hc_allowed *allowed; /* one per tenant, in their order */
+    size_t allowed_count;
 };
 
 static void reload_finish(struct reload *r)
 {
-    for (size_t i = 0; i < r->policies_count; i++)
-        hc_names_free(r->policies[i]);
-    free(r->policies);
+    for (size_t i = 0; i < r->allowed_count; i++)
+        hc_allowed_finish(&r->allowed[i]);
+    free(r->allowed);
     identities_finish(&r->who);
 }
 
@@ -217,18 +217,18 @@ static const struct hc_tenant_rule *rule_of(const struct hc_config *c, const cha
     return NULL;
 }
 
-static int make_policies(struct hc_tenants *t, const struct hc_config *c, struct reload *r,
-                         struct hc_error *err)
+static int make_allowed(struct hc_tenants *t, const struct hc_config *c, struct reload *r,
+                        struct hc_error *err)
 {
-    if (!(r->policies = calloc(t->count + 1, sizeof *r->policies)))
+    if (!(r->allowed = calloc(t->count + 1, sizeof *r->allowed)))
         return hc_fail(err, ENOMEM, "tenants");
     for (size_t i = 0; i < t->count; i++) {
         const struct hc_tenant_rule *rule = rule_of(c, t->all[i]->name);
-        r->policies_count++;
-        if (hc_names_copy(&r->policies[i], rule ? rule->policies : c->policies, err) < 0)
+        r->allowed_count++;
+        if (hc_allowed_copy(&r->allowed[i], rule ? &rule->allowed : &c->allowed, err) < 0)
             return -1;
     }
-    return hc_names_copy(&r->who.policies, c->policies, err);
+    return hc_allowed_copy(&r->who.allowed, &c->allowed, err);
 }
 
 /* Tenants that are new are there from here on: without a uid or a token nobody is one of them. */
@@ -241,7 +241,7 @@ static int prepare(struct hc_tenants *t, const struct hc_config *c, struct reloa
     }
     r->who.local = c->local;
     r->who.quota = c->quota;
-    if (make_policies(t, c, r, err) < 0 || make_uids(t, c, &r->who, err) < 0)
+    if (make_allowed(t, c, r, err) < 0 || make_uids(t, c, &r->who, err) < 0)
         return -1;
     return make_tokens(t, c, &r->who, err);
 }
@@ -269,13 +269,13 @@ static void commit(struct hc_tenants *t, const struct hc_config *c, struct reloa
     for (size_t i = 0; i < t->count; i++) {
         struct hc_tenant *tenant = t->all[i];
         const struct hc_tenant_rule *rule = rule_of(c, tenant->name);
-        char **old = tenant->policies;
+        struct hc_allowed old = tenant->allowed;
         set_quota(tenant, rule ? &rule->quota : &c->quota);
         tenant->removed = !rule && (c->local == HC_LOCAL_NONE || !hc_is_uid_tenant(tenant->name));
         tenant->admin = rule && rule->admin;
         t->present += !tenant->removed;
-        tenant->policies = r->policies[i];
-        r->policies[i] = old;
+        tenant->allowed = r->allowed[i];
+        r->allowed[i] = old;
     }
     struct identities old = t->who;
     t->who = r->who;
@@ -309,15 +309,15 @@ int hc_tenants_create(struct hc_tenants **out, const struct hc_config *c, struct
 static struct hc_tenant *add_unnamed(struct hc_tenants *t, const char *name)
 {
     struct hc_error ignored;
-    char **policies;
-    if (hc_names_copy(&policies, t->who.policies, &ignored) < 0)
+    struct hc_allowed allowed;
+    if (hc_allowed_copy(&allowed, &t->who.allowed, &ignored) < 0)
         return NULL;
     struct hc_tenant *new = add(t, name, &t->who.quota);
     if (!new) {
-        hc_names_free(policies);
+        hc_allowed_finish(&allowed);
         return NULL;
     }
-    new->policies = policies;
+    new->allowed = allowed;
     new->removed = t->who.local == HC_LOCAL_NONE || !hc_is_uid_tenant(name);
     t->present += !new->removed;
     return new;
@@ -366,14 +366,23 @@ bool hc_tenants_are_many(const struct hc_tenants *t, bool open)
     return (open && t->who.local == HC_LOCAL_OWN) || t->present > 1;
 }
 
+static bool is_allowed(char **names, const char *name)
+{
+    if (!names)
+        return true;
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
 bool hc_tenant_may_use(const struct hc_tenant *t, const char *policy)
 {
-    if (!t->policies)
-        return true;
-    for (char **p = t->policies; *p; p++)
-        if (strcmp(*p, policy) == 0)
-            return true;
-    return false;
+    return is_allowed(t->allowed.policies, policy);
+}
+
+bool hc_tenant_may_use_tree(const struct hc_tenant *t, const char *tree)
+{
+    return is_allowed(t->allowed.trees, tree);
 }
 
 const char *hc_tenant_policy(const struct hc_tenant *t)
@@ -381,7 +390,7 @@ const char *hc_tenant_policy(const struct hc_tenant *t)
     static const char usual[] = "default";
     if (*t->quota.policy)
         return t->quota.policy;
-    return hc_tenant_may_use(t, usual) || !t->policies[0] ? usual : t->policies[0];
+    return hc_tenant_may_use(t, usual) || !t->allowed.policies[0] ? usual : t->allowed.policies[0];
 }
 
 void hc_tenant_charge(struct hc_tenant *t, const struct hc_usage *used, int64_t now)

@@ -32,10 +32,10 @@ struct hc_queued;
 struct hc_tenant {
     char name[HC_TENANT_NAME];
     struct hc_quota quota;
-    char **policies; /* owned; NULL: all */
-    bool removed;    /* no longer in the configuration: new jobs are refused, running ones end */
-    bool admin;      /* struct hc_tenant_rule */
-    bool held;       /* by an administrator: its jobs wait, those that run go on */
+    struct hc_allowed allowed;
+    bool removed; /* no longer in the configuration: new jobs are refused, running ones end */
+    bool admin;   /* struct hc_tenant_rule */
+    bool held;    /* by an administrator: its jobs wait, those that run go on */
 
     /* Live counters; queue.h keeps the first three. */
     int64_t running;
@@ -88,6 +88,7 @@ struct hc_tenant *hc_tenant_at(struct hc_tenants *t, size_t index);
 bool hc_tenants_are_many(const struct hc_tenants *t, bool open);
 
 bool hc_tenant_may_use(const struct hc_tenant *t, const char *policy);
+bool hc_tenant_may_use_tree(const struct hc_tenant *t, const char *tree);
 const char *
 hc_tenant_policy(const struct hc_tenant *t); /* the policy's name that a request gets which names none */
 
