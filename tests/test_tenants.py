@@ -3,10 +3,12 @@ rules themselves are tested beside them (src/daemon/*-test.c); here they hold fo
 
 import json
 import os
+import signal
 import subprocess
 
 import cells
 import daemons
+import pytest
 
 FLOOD, QUIET = 61301, 61302  # users without an account
 BUSY = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end:\n    pass"
@@ -129,6 +131,47 @@ def test_trees_are_what_the_configuration_says(base_tree):
                 assert answer.json["detail"] == ("the tenant 'mine' may not use the tree 'scientific': its rule in hotcelld.conf has "
                                                  '"trees": ["base", "other"]')
         assert d.post({"code": "1", "policy": "plain", "tree": os.path.realpath(base_tree).rpartition("/")[2]}).status == 403, "nor by what it is"
+
+
+MAY_NOT = [({"policies": ["default"]}, {"policy": "none"}, "may not use the policy 'none'"),
+           ({"trees": ["scientific"]}, {}, "may not use the tree 'base'"),
+           ({"max": {"pids": 4}}, {"limits": {"pids": 5}}, "limits.pids: 5 is asked for")]
+
+
+@pytest.mark.parametrize("how", ["restart", "reload"])
+@pytest.mark.parametrize("rule, job, said", MAY_NOT)
+def test_a_job_that_its_tenant_may_not_have_any_more_is_refused_before_it_begins(how, rule, job, said):
+    with daemons.Daemon(config={"workers": 1, "drain": 0, **quotas()}) as d:
+        gate = d.post_async({"code": GATE, "limits": {"timeout": 100 * cells.SLOWNESS}})
+        cells.wait_until("a cell", d.busy_worker)
+        waiting = d.post_async({"code": "print('ran')", **job})
+        (d.directory / "hotcelld.conf").write_text(json.dumps({"workers": 1, **quotas(**rule)}))
+        if how == "restart":
+            assert d.end() == 0
+            d.start_again()
+        else:
+            d.process.send_signal(signal.SIGHUP)
+            d.wait_for_line("hotcelld: reloaded")
+            d.request("DELETE", f"/v1/jobs/{gate}")
+        found = ended(d, waiting)
+        assert (found["state"], found["started"], found["status"]) == ("failed", None, "failed"), found
+        assert (found["problem"]["status"], found["problem"]["retry"]) == (403, "not_started") and said in found["problem"]["detail"]
+        assert said in found["reason"]
+        assert d.get(f"/v1/jobs/{waiting}").json == found, "and is remembered so"
+        assert d.end() == 0
+
+
+def test_a_waiting_job_of_a_tenant_that_is_gone_does_not_run():
+    with daemons.Daemon(config={"workers": 1, "drain": 0, **quotas()}) as d:
+        d.post_async({"code": GATE, "limits": {"timeout": 100 * cells.SLOWNESS}})
+        cells.wait_until("a cell", d.busy_worker)
+        waiting = d.post_async("print('ran')")
+        (d.directory / "hotcelld.conf").write_text(json.dumps({"tenants": {"other": {"uids": [os.geteuid()]}}}))
+        assert d.end() == 0
+        d.start_again()
+        d.post("1")
+        row = {row["job_id"]: row for row in report(d, "jobs")}[waiting]
+        assert (row["state"], row["status"], row["started"]) == ("failed", "failed", None), row
 
 
 def test_who_runs_a_daemon_sees_what_it_counts_without_being_a_tenant(user):

@@ -368,8 +368,23 @@ static void take_back(struct hc_front *f, struct hc_task *task, const struct hc_
     fail(f, task, HC_PROBLEM_BUSY, why->text);
 }
 
+/* It was promised, or waited, and its tenant may not have it any more. */
+static void refuse(struct hc_front *f, struct hc_task *task, const struct hc_problem *why)
+{
+    hc_queue_put_back(f->queue, &task->queued);
+    hc_queue_cancel(f->queue, &task->queued);
+    f->metrics.failed++;
+    task->problem = *why;
+    finish(f, task, HC_TASK_FAILED);
+}
+
 static void start(struct hc_front *f, struct hc_front_worker *w, struct hc_task *task)
 {
+    struct hc_problem why;
+    if (hc_check_again(task, &why) < 0) {
+        refuse(f, task, &why);
+        return;
+    }
     struct hc_error err;
     task->state = HC_TASK_RUNNING;
     task->started = hc_wall_ms();

@@ -81,6 +81,7 @@ static void reload(struct hc_front *f, const int fds[HC_RELOAD_FDS])
     hc_queue_resize(f->queue, (int64_t)f->worker_count, MIN(fresh.queue, f->most_waiting));
     hc_config_finish(&f->config);
     f->config = fresh;
+    f->configuration++;
     f->policy_count = 0; /* they may have changed as well */
     memset(f->policies, 0, sizeof f->policies);
     hc_info("reloaded%s",
@@ -229,6 +230,7 @@ static int count_descriptors(struct hc_front *f, size_t sockets, size_t workers,
 static int start(struct hc_front *f, const struct hc_front_setup *setup, struct hc_error *err)
 {
     f->config = *setup->config;
+    f->configuration = 1;
     f->owner = geteuid();
     f->open = setup->listeners->open;
     f->alive_every = setup->alive_every;

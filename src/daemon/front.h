@@ -34,6 +34,7 @@ struct hc_front {
     int epoll;
     const char *config_path;
     struct hc_config config;
+    int64_t configuration; /* its number: 1, and one more with each reload */
     struct hc_tenants *tenants;
     struct hc_queue *queue;
     int64_t most_waiting; /* jobs for which there are descriptors */

@@ -28,6 +28,10 @@ struct hc_checked {
 int hc_check_request(struct hc_exchange *x, const struct hc_tenant *t, bool session, struct hc_checked *out,
                      struct hc_problem *why);
 
+/* The same of a job that was accepted before and is about to begin: what its tenant may have is perhaps less
+ * by now. Nothing is looked at if the configuration is the one that it was accepted under. -1: `why`. */
+int hc_check_again(struct hc_task *task, struct hc_problem *why);
+
 /* Has the tenant the policy that the job names, and may it ask for what the job does (maxima.c)? `*memory`:
  * that the job may use. -1: `why`. */
 int hc_check_limits(struct hc_front *f, const struct hc_tenant *t, const struct hc_job *job, int64_t *memory,

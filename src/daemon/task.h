@@ -34,6 +34,7 @@ struct hc_task {
     bool detached;            /* goes on even if nobody waits for it */
     bool promised;            /* it is in the ledger from its acceptance on */
     bool listed;              /* it is in the table */
+    int64_t allowed_under;    /* hc_front.configuration when it was held against that last */
     bool of_session;          /* a request to one (dialogs.h), whose id it has */
     struct hc_dialog *dialog; /* the one that it began, if it ends with whoever waits for it; else NULL */
     int body_fd;              /* the request, a sealed memfd, until it has run */
