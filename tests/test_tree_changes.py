@@ -123,7 +123,7 @@ STARTS = {"run": ("run", "--tree-check", "stamps", "program.py"), "batch": ("bat
 def refused(done, path, what):
     assert (done.returncode, done.stdout) == (69, ""), done
     assert len(done.stderr.splitlines()) == 1, done.stderr
-    for word in ("tree 'base' was changed", f"/{path} ", what, "hotcell tree verify base", "hotcell tree build"):
+    for word in ("tree 'base' was changed", f"/{path} ", what, "'hotcell tree verify base'", "'hotcell tree build base'"):
         assert word in done.stderr
     return True
 
@@ -180,23 +180,48 @@ def test_manifest_says_what_was_checked(own):
 
 def test_a_tree_without_stamps_is_not_checked_until_it_was_verified(own):
     (own.root.parent / "stamps").unlink()
-    assert own.start("run", "--tree-check", "stamps", "program.py").returncode == 0 and own.checked() == "none"
+    assert own.start("run", "program.py").returncode == 0 and own.checked() == "none"
+    for command in ("batch", "session", "mcp"):
+        assert own.start(*STARTS[command]).returncode == 0, command
     assert own.tree("verify", "base").returncode == 0
     assert own.start("run", "program.py").returncode == 0 and own.checked() == "quick"
+
+
+@pytest.mark.parametrize("command", STARTS)
+def test_stamps_that_are_asked_for_and_cannot_be_had_are_a_refusal(own, command):
+    (own.root.parent / "stamps").unlink()
+    options = ["--tree-check", "stamps", *(word for word in STARTS[command][1:] if word not in ("--tree-check", "stamps"))]
+    done = own.start(command, *options)
+    assert (done.returncode, done.stdout) == (69, ""), done
+    assert "it has no stamps: 'hotcell tree verify base' checks its content, and notes them" in done.stderr
+    assert own.tree("verify", "base").returncode == 0
+    assert own.start(command, *options).returncode == 0
+
+
+@pytest.mark.parametrize("how, status", [("none", 0), ("quick", 0), ("stamps", 69), ("content", 69)])
+def test_a_directory_that_no_id_speaks_for_is_not_checked_and_so_refused_to_who_asks(own, how, status):
+    own.root.parent.rename(own.path / "elsewhere")
+    done = own.start("run", "-t", own.path / "elsewhere", "--tree-check", how, "program.py")
+    assert done.returncode == status, done
+    assert status == 0 or "not called by an ID" in done.stderr
 
 
 def test_a_tree_that_was_copied_is_not_checked_until_it_was_verified(own):
     elsewhere = Store(own.path.parent / "elsewhere")
     shutil.copytree(own.path, elsewhere.path, symlinks=True)
     own.env = elsewhere.env
-    assert own.start("run", "--tree-check", "stamps", "program.py").returncode == 0 and own.checked() == "none"
+    assert own.start("run", "program.py").returncode == 0 and own.checked() == "none"
+    done = own.start("run", "--tree-check", "stamps", "program.py")
+    assert done.returncode == 69 and "it was copied here" in done.stderr and "'hotcell tree verify base'" in done.stderr
     assert own.tree("verify", "base").returncode == 0
     assert own.start("run", "program.py").returncode == 0 and own.checked() == "quick"
 
 
 def test_verify_notes_what_is_right_only(own):
     content(own.root)
-    assert own.tree("verify", "base").returncode == 1
+    done = own.tree("verify", "base")
+    assert done.returncode == 1
+    assert "'hotcell tree build base' makes it anew; or restore it, and verify it again" in done.stderr
     refused(own.start("run", "--tree-check", "stamps", "program.py"), THIS, "has other content")
 
 
@@ -230,6 +255,47 @@ def test_building_again_makes_a_changed_tree_anew(base_tree):  # pylint: disable
     assert store.run("tiny").returncode != 0 or store.tree("verify", "tiny").returncode == 1
     assert store.build(recipe) == name and store.entries() == [name]
     assert store.tree("verify", "tiny").returncode == 0 and store.run("tiny").stdout == "42\n"
+
+
+def test_advice_names_the_recipe(own):
+    """The one that it was built from, whatever the tree is called, and by a command only if that would find it."""
+    (own.path / "names/other").symlink_to(f"../trees/{own.root.parent.name}")
+    meta = own.root.parent / "meta.json"
+    content(own.root)
+    asked = {}
+    for name in ("base", "other", own.root.parent.name[:12]):
+        asked[name] = own.tree("verify", name).stderr
+    assert "'hotcell tree build base' makes" in asked["base"]
+    assert "'hotcell tree build base --name other' makes" in asked["other"]
+    assert "'hotcell tree build base' makes" in asked[own.root.parent.name[:12]]
+    for recipe, said in (("mine", "'hotcell tree build' with its recipe, 'mine', makes"), ("a'; b", "with its recipe makes"),
+                         (7, "with its recipe makes")):
+        meta.write_text(json.dumps({"recipe": recipe}))
+        assert said in own.tree("verify", "base").stderr
+    meta.unlink()
+    assert "with its recipe makes" in own.tree("verify", "base").stderr
+
+
+def test_doctor_says_which_trees_are_not_what_they_were(own):
+    def look():
+        done = cells.hotcell("doctor", "--json", user=own.user, env={**own.env, "HOTCELL_POLICIES": str(own.path.parent)})
+        answer = json.loads(done.stdout)
+        return answer["ok"], {row["name"]: row for row in answer["checks"]}["content of trees"]
+
+    (own.path.parent / "default.json").write_text(json.dumps({"name": "default", "tree": "base"}))
+    works, row = look()
+    assert row["level"] == "ok", row
+    stamps = (own.root.parent / "stamps").rename(own.path / "stamps")
+    works_unstamped, row = look()
+    assert (works_unstamped, row["level"]) == (works, "note") and "'base'" in row["detail"], row
+    assert "hotcell tree verify" in row["mend"] and "not noticed" in row["cost"]
+    stamps.rename(own.root.parent / "stamps")
+    path, what = content(own.root)
+    ok, row = look()
+    assert (ok, row["level"]) == (False, "fail") and f"/{path} {what}" in row["detail"], row
+    (own.path.parent / "default.json").write_text(json.dumps({"name": "default", "tree": "another"}))
+    _, row = look()
+    assert row["level"] == "note" and f"/{path} {what}" in row["detail"], row
 
 
 def test_building_again_leaves_a_good_tree_in_its_place(base_tree):  # pylint: disable=unused-argument

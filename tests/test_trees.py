@@ -92,6 +92,27 @@ def test_verify_a_good_tree(built):
     assert done.returncode == 0 and built.id in done.stdout and done.stderr == ""
 
 
+def test_verify_takes_several(store):
+    store.build(store.recipe, "--name", "second")
+    done = store.tree("verify", "tiny", "second")
+    assert done.returncode == 0 and [line.split(":")[0] for line in done.stdout.splitlines()] == ["tiny", "second"]
+    done = store.tree("verify", "missing", "tiny")
+    assert done.returncode == 69 and "'missing'" in done.stderr and done.stdout.startswith("tiny: every entry")
+    (store.path / "trees" / store.id / "root/etc/added").write_text("")
+    assert store.tree("verify", "tiny", "second").returncode == 1
+    assert store.tree("verify").returncode == 64
+
+
+def test_build_takes_several(base_tree, tmp_path):  # pylint: disable=unused-argument
+    store = Store(tmp_path / "state")
+    recipes = [write_recipe(tmp_path, name=name) for name in ("one", "two")]
+    done = store.tree("build", *recipes, timeout=300)
+    assert done.returncode == 0 and [line.split()[1] for line in done.stdout.splitlines()] == ["one", "two"], done
+    assert sorted(store.list()) == ["one", "two"]
+    done = store.tree("build", "--name", "both", *recipes)
+    assert done.returncode == 64 and "--name is for one RECIPE" in done.stderr
+
+
 def test_verify_finds_what_differs(store):
     root = store.path / "trees" / store.id / "root"
     library = root / f"usr/lib/python{MINOR}"

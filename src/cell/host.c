@@ -105,7 +105,10 @@ static const struct check checks[] = {
      "use a kernel with CONFIG_PROC_CHILDREN"},
     {"shim", hc_host_check_shim, 0, HC_NO_CELLS, "build or install hotcell-shim together with hotcell"},
     {"default tree", hc_host_check_tree, HC_HAS_POLICY | HC_HAS_STATE, "runs need another tree, with -t",
-     "build a tree: 'hotcell tree build'"},
+     "build a tree: 'hotcell tree build scientific'"},
+    {"content of trees", hc_host_check_stamps, HC_HAS_POLICY | HC_HAS_STATE | HC_HAS_TREE,
+     "batches, sessions and hotcelld refuse such a tree, and so do runs that notice",
+     "build it anew, or restore it and verify it again"},
     {"a cell", hc_host_check_cell, HC_HAS_POLICY | HC_HAS_IDS | HC_HAS_USERNS | HC_HAS_TREE, "no run works",
      ""},
 };

@@ -39,6 +39,7 @@ hc_host_check_fn hc_host_check_state;
 hc_host_check_fn hc_host_check_idmap;
 hc_host_check_fn hc_host_check_shim;
 hc_host_check_fn hc_host_check_tree;
+hc_host_check_fn hc_host_check_stamps;
 hc_host_check_fn hc_host_check_cell;
 
 /* host_kernel.c: what the kernel can do, and lets us do */

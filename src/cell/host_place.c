@@ -6,6 +6,7 @@
 #include "cell/run.h"
 #include "cell/state.h"
 #include "cell/tree.h"
+#include "cell/tree_stamps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -166,6 +167,60 @@ enum hc_host_level hc_host_check_tree(struct hc_host *h, struct hc_host_row *row
     if (t.has_wanted || strchr(h->policy.tree, '/'))
         return hc_host_say(HC_HOST_FAIL, row, "%s", err.text);
     return hc_host_say(HC_HOST_FAIL, row, "'%s' is not built%s", h->policy.tree, also);
+}
+
+/* What the trees' stamps say of them. */
+struct stamped {
+    const char *wanted; /* the tree of the default policy */
+    bool lost_wanted;   /* it was changed */
+    size_t fit;         /* trees that are as they were */
+    struct hc_host_row changed, unstamped;
+};
+
+static void compare_stamps(struct stamped *all, const struct hc_tree *tree)
+{
+    struct hc_stamps s;
+    struct hc_error err;
+    char entry[320];
+    int rc = hc_stamps_open(&s, tree, true, &err);
+    if (rc == 0 && s.map)
+        rc = hc_stamps_check(&s, 0, s.count, &err);
+    (void)snprintf(entry, sizeof entry, "'%.255s'", tree->name);
+    if (rc < 0)
+        hc_host_add(&all->changed, "; ", err.text);
+    else if (!s.map)
+        hc_host_add(&all->unstamped, ", ", entry);
+    else
+        all->fit++;
+    all->lost_wanted |= rc < 0 && strcmp(tree->name, all->wanted) == 0;
+    hc_stamps_finish(&s);
+}
+
+/* One that cannot be used is not looked at: the default policy's has a row of its own. */
+static void visit_stamps(void *ctx, const char *name, const char *id, const char *path)
+{
+    (void)path;
+    struct hc_tree tree;
+    struct hc_error ignored;
+    if (hc_tree_open(&tree, *name ? name : id, &ignored) == 0)
+        compare_stamps(ctx, &tree);
+    hc_tree_finish(&tree);
+}
+
+enum hc_host_level hc_host_check_stamps(struct hc_host *h, struct hc_host_row *row)
+{
+    struct stamped all = {.wanted = h->policy.tree};
+    struct hc_error err;
+    if (hc_tree_each(visit_stamps, &all, &err) < 0)
+        return hc_host_say(HC_HOST_NOTE, row, "%s", err.text);
+    const char *unstamped = all.unstamped.detail;
+    if (*all.changed.detail)
+        return hc_host_say(all.lost_wanted ? HC_HOST_FAIL : HC_HOST_NOTE, row, "%s", all.changed.detail);
+    if (!*unstamped)
+        return hc_host_say(HC_HOST_OK, row, "as their stamps say: %zu", all.fit);
+    row->cost = "what is changed in such a tree is not noticed";
+    hc_host_mend(row, "run 'hotcell tree verify' with these names");
+    return hc_host_say(HC_HOST_NOTE, row, "without stamps that fit their place: %s", unstamped);
 }
 
 /* ---- all of it together ---- */

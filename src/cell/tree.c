@@ -4,6 +4,7 @@
 #include "cell/state.h"
 #include "cell/tree_stamps.h"
 
+#include <cjson/cJSON.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include <sys/stat.h>
 
 #define INDEX_MAX ((size_t)64 << 20)
+#define MAX_META  ((size_t)1 << 20)
 #define ABI_DIR   "usr/lib/python" HC_PYTHON_ABI
 
 /* ---- the index ---- */
@@ -273,6 +275,39 @@ static int not_built(const char *name, struct hc_error *err)
                       "tree '%s' is not built, and no recipe has that name: 'hotcell tree list' says which "
                       "trees there are",
                       name);
+}
+
+/* What the builder noted down of its recipe; "": nothing that could be said in a command. */
+static void read_recipe(const struct hc_tree *t, char *out, size_t size)
+{
+    hc_autobuf text = {0};
+    struct hc_error ignored;
+    *out = '\0';
+    if (hc_read_file(t->root_fd, "../meta.json", &text, MAX_META, &ignored) < 0)
+        return;
+    cJSON *meta = cJSON_ParseWithLength(text.data, text.len);
+    const char *recipe = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(meta, "recipe"));
+    if (recipe && strlen(recipe) < size && hc_tree_check_name(recipe, &ignored) == 0)
+        (void)snprintf(out, size, "%s", recipe);
+    cJSON_Delete(meta);
+}
+
+void hc_tree_advice(const struct hc_tree *t, char out[HC_TREE_ADVICE])
+{
+    char recipe[64];
+    struct hc_error ignored;
+    read_recipe(t, recipe, sizeof recipe);
+    /* An ID, or a path, is no name that a build could give. */
+    bool renamed = strcmp(t->name, recipe) != 0 && strlen(t->name) < sizeof recipe &&
+                   hc_tree_check_name(t->name, &ignored) == 0 && !is_hex(t->name);
+    if (!*recipe)
+        (void)snprintf(out, HC_TREE_ADVICE, "'hotcell tree build' with its recipe makes it anew");
+    else if (!has_recipe(recipe))
+        (void)snprintf(out, HC_TREE_ADVICE, "'hotcell tree build' with its recipe, '%s', makes it anew",
+                       recipe);
+    else
+        (void)snprintf(out, HC_TREE_ADVICE, "'hotcell tree build %s%s%.63s' makes it anew", recipe,
+                       renamed ? " --name " : "", renamed ? t->name : "");
 }
 
 int hc_tree_open(struct hc_tree *t, const char *name, struct hc_error *err)

@@ -27,6 +27,11 @@ struct hc_tree {
 int hc_tree_open(struct hc_tree *t, const char *name, struct hc_error *err);
 void hc_tree_finish(struct hc_tree *t);
 
+/* A clause for messages, with the command that makes a tree anew: "'hotcell tree build base' makes it anew".
+ * It names the recipe that the tree was built from, if the builder's note beside the tree can be read. */
+#define HC_TREE_ADVICE 200
+void hc_tree_advice(const struct hc_tree *t, char out[HC_TREE_ADVICE]);
+
 /* Whether a tree may be called so. HC_EXIT_USAGE. */
 int hc_tree_check_name(const char *name, struct hc_error *err);
 

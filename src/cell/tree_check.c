@@ -18,14 +18,24 @@ static int check_quickly(struct hc_stamps *s, struct hc_error *err)
                                                    : hc_stamps_check(s, s->core + skip, QUICK_SLICE, err);
 }
 
-static int check_stamps(const struct hc_tree *tree, enum hc_tree_check how, enum hc_tree_check *checked,
-                        struct hc_error *err)
+static int unstamped(const struct hc_tree *tree, const char *why, struct hc_error *err)
+{
+    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                      "tree '%s' cannot be compared with its stamps, as tree_check \"stamps\" asks: %s: "
+                      "'hotcell tree verify %s' checks its content, and notes them",
+                      tree->name, why, tree->name);
+}
+
+static int check_stamps(const struct hc_tree *tree, enum hc_tree_check how, bool asked,
+                        enum hc_tree_check *checked, struct hc_error *err)
 {
     struct hc_stamps s;
     int rc = hc_stamps_open(&s, tree, how == HC_TREE_STAMPS, err);
     if (rc == 0 && s.map) {
         rc = how == HC_TREE_QUICK ? check_quickly(&s, err) : hc_stamps_check(&s, 0, s.count, err);
         *checked = how;
+    } else if (rc == 0 && asked) {
+        rc = unstamped(tree, s.why, err);
     }
     hc_stamps_finish(&s);
     return rc;
@@ -41,38 +51,47 @@ static int check_content(const struct hc_tree *tree, struct hc_error *err)
     (void)fclose(nowhere);
     if (rc <= 0)
         return rc;
-    return hc_fail_as(
-        err, HC_EXIT_UNAVAILABLE, 0,
-        "tree '%s' was changed: 'hotcell tree verify %s' says what differs, 'hotcell tree build' makes "
-        "it anew",
-        tree->name, tree->name);
+    char advice[HC_TREE_ADVICE];
+    hc_tree_advice(tree, advice);
+    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                      "tree '%s' was changed: 'hotcell tree verify %s' says what differs, %s", tree->name,
+                      tree->name, advice);
 }
 
-int hc_tree_check(const struct hc_tree *tree, enum hc_tree_check how, enum hc_tree_check *checked,
-                  struct hc_error *err)
+/* A directory that is not called by an ID: what should it hold? */
+static int check_unknown(const struct hc_tree *tree, enum hc_tree_check asked, struct hc_error *err)
 {
-    *checked = HC_TREE_NONE;
-    if (how == HC_TREE_NONE ||
-        !tree->id[0]) /* a directory that is not called by an ID: what should it hold? */
+    if (asked <= HC_TREE_QUICK)
         return 0;
+    return hc_fail_as(
+        err, HC_EXIT_UNAVAILABLE, 0,
+        "tree '%s' cannot be checked, as tree_check \"%s\" asks: its directory is not called by an "
+        "ID, which would say what it should hold ('hotcell tree list' says which trees have one)",
+        tree->name, asked == HC_TREE_STAMPS ? "stamps" : "content");
+}
+
+int hc_tree_check(const struct hc_tree *tree, enum hc_tree_check asked, bool many,
+                  enum hc_tree_check *checked, struct hc_error *err)
+{
+    enum hc_tree_check how = many && asked == HC_TREE_QUICK ? HC_TREE_STAMPS : asked;
+    *checked = HC_TREE_NONE;
+    if (how == HC_TREE_NONE)
+        return 0;
+    if (!tree->id[0])
+        return check_unknown(tree, asked, err);
     if (how != HC_TREE_CONTENT)
-        return check_stamps(tree, how, checked, err);
+        return check_stamps(tree, how, asked == HC_TREE_STAMPS, checked, err);
     *checked = how;
     return check_content(tree, err);
 }
 
-enum hc_tree_check hc_tree_check_of_many(const struct hc_policy *policy)
-{
-    return policy->tree_check == HC_TREE_QUICK ? HC_TREE_STAMPS : (enum hc_tree_check)policy->tree_check;
-}
-
-int hc_tree_check_named(const char *name, enum hc_tree_check how, struct hc_error *err)
+int hc_tree_check_named(const char *name, enum hc_tree_check asked, struct hc_error *err)
 {
     struct hc_tree tree;
     enum hc_tree_check checked;
     int rc = hc_tree_open(&tree, name, err);
     if (rc == 0)
-        rc = hc_tree_check(&tree, how, &checked, err);
+        rc = hc_tree_check(&tree, asked, true, &checked, err);
     hc_tree_finish(&tree);
     return rc;
 }

@@ -310,11 +310,11 @@ const char *hc_stamps_sum(const struct hc_stamps *s)
 
 static int changed(const struct hc_stamps *s, const char *path, const char *what, struct hc_error *err)
 {
-    return hc_fail_as(
-        err, HC_EXIT_UNAVAILABLE, 0,
-        "tree '%s' was changed: /%s %s: 'hotcell tree verify %s' says all that differs, 'hotcell tree "
-        "build' makes it anew",
-        s->tree->name, path, what, s->tree->name);
+    char advice[HC_TREE_ADVICE];
+    hc_tree_advice(s->tree, advice);
+    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                      "tree '%s' was changed: /%s %s: 'hotcell tree verify %s' says all that differs, %s",
+                      s->tree->name, path, what, s->tree->name, advice);
 }
 
 static int by_path(const void *key, const void *member)

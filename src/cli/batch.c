@@ -63,7 +63,7 @@ static int check_tree(const struct hc_request *q, struct hc_error *err)
         return 0;
     if (!given && !is_there(q->policy.tree)) /* each line may name its own */
         return 0;
-    return hc_tree_check_named(q->policy.tree, hc_tree_check_of_many(&q->policy), err);
+    return hc_tree_check_named(q->policy.tree, (enum hc_tree_check)q->policy.tree_check, err);
 }
 
 /* The same of a daemon. Whether it is there later is another matter. */

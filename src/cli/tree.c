@@ -18,9 +18,9 @@
 #define BUILDER_PYTHON "/usr/bin/python3" /* the one whose minor version the shim embeds */
 
 static const char help[] =
-    "usage: hotcell tree build RECIPE [--name NAME] [--python PATH]\n"
+    "usage: hotcell tree build [--name NAME] [--python PATH] RECIPE...\n"
     "       hotcell tree list [--json]\n"
-    "       hotcell tree verify NAME|ID\n"
+    "       hotcell tree verify NAME|ID...\n"
     "       hotcell tree remove NAME|ID\n"
     "       hotcell tree path NAME|ID\n\n"
     "RECIPE is 'base', 'scientific', or a path to a recipe (with a slash).\n"
@@ -159,9 +159,14 @@ static int cmd_build(int argc, char **argv)
         else
             return hc_usage("tree", opt == ':' ? "%s needs a value" : "unknown option %s", argv[optind - 1]);
     }
-    if (argc - optind != 1)
-        return hc_usage("tree", "build: expected one RECIPE");
-    return build(argv[optind], name, python, &err) < 0 ? hc_report(&err) : HC_EXIT_OK;
+    if (optind == argc)
+        return hc_usage("tree", "build: expected a RECIPE");
+    if (name && argc - optind > 1)
+        return hc_usage("tree", "build: --name is for one RECIPE, got %d", argc - optind);
+    for (int i = optind; i < argc; i++)
+        if (build(argv[i], name, python, &err) < 0)
+            return hc_report(&err);
+    return HC_EXIT_OK;
 }
 
 /* ---- list ---- */
@@ -228,25 +233,39 @@ static int cmd_list(int argc, char **argv)
 
 /* ---- one tree ---- */
 
-static int cmd_verify(int argc, char **argv)
+static int verify(const char *name)
 {
     struct hc_error err, unstamped = {0};
     struct hc_tree t;
-    if (argc != 2)
-        return hc_usage("tree", "verify: expected one NAME or ID");
-    if (hc_tree_open(&t, argv[1], &err) < 0)
+    char advice[HC_TREE_ADVICE];
+    if (hc_tree_open(&t, name, &err) < 0)
         return hc_report(&err);
     int rc = hc_tree_verify(&t, stdout, &unstamped, &err);
+    hc_tree_advice(&t, advice);
     hc_tree_finish(&t);
     if (rc < 0)
         return hc_report(&err);
     if (rc == 0)
-        (void)printf("%s: every entry is as it was built (%s)\n", argv[1], t.id);
+        (void)printf("%s: every entry is as it was built (%s)\n", name, t.id);
     else
-        hc_warn("tree '%s' is not what it was: build it anew, or restore it", argv[1]);
+        hc_warn("tree '%s' is not what it was: %s; or restore it, and verify it again", name, advice);
     if (rc == 0 && *unstamped.text)
-        hc_warn("tree '%s' has no new stamps: %s", argv[1], unstamped.text);
+        hc_warn("tree '%s' has no new stamps: %s", name, unstamped.text);
     return rc == 0 ? HC_EXIT_OK : HC_EXIT_GUEST;
+}
+
+/* One that cannot be looked at hides nothing of the others. */
+static int cmd_verify(int argc, char **argv)
+{
+    int worst = HC_EXIT_OK;
+    if (argc < 2)
+        return hc_usage("tree", "verify: expected a NAME or ID");
+    for (int i = 1; i < argc; i++) {
+        int status = verify(argv[i]);
+        (void)fflush(stdout); /* in the order of what is said on stderr */
+        worst = status > worst ? status : worst;
+    }
+    return worst;
 }
 
 static int cmd_remove(int argc, char **argv)
