@@ -163,6 +163,25 @@ def test_limits_that_are_raised_are_refused_with_all_of_them(client):
     with pytest.raises(hotcell.PolicyProblem, match="limits.enforcement: rlimits is asked for.*; limits.open_files: 60000 is asked for") as refused:
         client.run("1", **{**BOUNDS, "limits": {"pids": 4096, "cpu_weight": 100, "enforcement": "rlimits", "open_files": 60000}})
     assert (refused.value.retry, refused.value.retry_after) == ("not_started", None)
+    assert {one["limit"] for one in refused.value.limits} == {"limits.enforcement", "limits.open_files"}
+    assert {(one["of"], one["name"]) for one in refused.value.limits} == {("policy", "default")}
+    with pytest.raises(hotcell.PolicyProblem) as refused:
+        client.run("1", **{**BOUNDS, "policy": "nothing"})
+    assert refused.value.limits == []
+
+
+@pytest.mark.parametrize("method", ["run", "submit", "session"])
+@pytest.mark.parametrize("name, advice", [("outlive", "a job of submit\\(\\) goes on"), ("guard", "it is for a cell on this host"), ("polices", "$")])
+def test_an_argument_that_a_daemon_has_no_use_for_is_an_error_of_the_caller(client, here, method, name, advice):
+    with pytest.raises(TypeError, match=rf"Daemon\.{method}\(\) got an unexpected argument '{name}'.*{advice}"):
+        getattr(client, method)(*([] if method == "session" else ["1"]), **{name: True}, **({} if method == "submit" else {"output_dir": "out"}))
+    assert not list(here.iterdir())
+
+
+@pytest.mark.parametrize("value", ["yes", "no", 1, None])
+def test_whether_a_job_outlives_its_caller_is_said_outright(run, value):
+    with pytest.raises(TypeError, match="outlive: expected True or False, got"):
+        run("1", outlive=value, **BOUNDS)
 
 
 def test_a_task_that_is_cancelled_ends_its_job(daemon):

@@ -62,6 +62,20 @@ def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike
     return to_json({name: value for name, value in spec.items() if value is not None}, "spec").encode("utf-8", "surrogatepass")
 
 
+_SPEC = frozenset(inspect.signature(spec_of).parameters) - {"code", "tools"}
+_ELSEWHERE = {"outlive": "a job of submit() goes on without whoever sent it"}
+_ON_THIS_HOST = ("guard", "tenant", "job_id", "sign", "session", "step", "wait", "binary")
+
+
+def _body(method: str, code: Optional[str], tools: Optional[Mapping[str, Tool]], spec: Mapping[str, Any]) -> bytes:
+    """The body of what a method sends. TypeError: an argument that it does not have."""
+    for name in spec:
+        if name not in _SPEC:
+            advice = _ELSEWHERE.get(name, "it is for a cell on this host" if name in _ON_THIS_HOST else "")
+            raise TypeError(f"{method}() got an unexpected argument {name!r}{advice and ': '}{advice}")
+    return spec_of(code, tools=tools, **spec)
+
+
 # ---- flows ----
 
 def _job_path(job_id: str, *more: str) -> str:
@@ -299,21 +313,22 @@ class Daemon:
         Raises Problem (QuotaProblem, InputProblem, PolicyProblem, LaunchProblem) for what the daemon refuses,
         DaemonUnavailable, DaemonLost, InputError for what no spec can hold, and JobError with check=True."""
         named = tools_by_name(tools)
-        return checked(result_of(run_flow(self._place, spec_of(code, tools=named, **spec), output_dir, on_event, named)), check)
+        return checked(result_of(run_flow(self._place, _body("Daemon.run", code, named, spec), output_dir, on_event, named)), check)
 
     def submit(self, code: str, *, key: Optional[str] = None, tools: Optional[Tools] = None, **spec: Any) -> Job:
         """Have the daemon take the job, and do not wait. The same `key` again, with the same job, is the same job: after
         DaemonLost, asking again with it is safe. Raises as run does."""
         named = tools_by_name(tools)
-        return Job(self._place, result_of(_submit_flow(self._place, spec_of(code, tools=named, **spec), key)), named)
+        return Job(self._place, result_of(_submit_flow(self._place, _body("Daemon.submit", code, named, spec), key)), named)
 
     def session(self, *, output_dir: Optional["PathLike"] = None, tools: Optional[Tools] = None,
                 **spec: Any) -> "DaemonSession":
         """Begin a session: an interpreter that keeps its state. `spec` as of run, without what is said of one program."""
         from .dialogs import DaemonSession, begin_flow  # which needs this module
         named = tools_by_name(tools)
+        body = _body("Daemon.session", None, named, spec)
         make_ready(output_dir)
-        info = result_of(begin_flow(self._place, spec_of(None, tools=named, **spec)))
+        info = result_of(begin_flow(self._place, body))
         return DaemonSession(self._place, info, output_dir, named)
 
     def job(self, job_id: str) -> Job:
@@ -382,14 +397,14 @@ class AsyncDaemon:
                   tools: Optional[Tools] = None, check: bool = False, **spec: Any) -> Result:
         """As Daemon.run. Coroutine functions among the tools run in this loop, others in threads. A task that is cancelled ends its job."""
         named = tools_by_name(tools)
-        flow = run_flow(self._place, spec_of(code, tools=named, **spec), output_dir, on_event, named)
+        flow = run_flow(self._place, _body("AsyncDaemon.run", code, named, spec), output_dir, on_event, named)
         return checked(await aresult_of(flow), check)
 
     async def submit(self, code: str, *, key: Optional[str] = None, tools: Optional[Tools] = None,
                      **spec: Any) -> AsyncJob:
         """As Daemon.submit."""
         named = tools_by_name(tools)
-        job_id = await aresult_of(_submit_flow(self._place, spec_of(code, tools=named, **spec), key))
+        job_id = await aresult_of(_submit_flow(self._place, _body("AsyncDaemon.submit", code, named, spec), key))
         return AsyncJob(self._place, job_id, named)
 
     async def session(self, *, output_dir: Optional["PathLike"] = None, tools: Optional[Tools] = None,
@@ -397,8 +412,9 @@ class AsyncDaemon:
         """As Daemon.session."""
         from .dialogs import AsyncDaemonSession, begin_flow  # which needs this module
         named = tools_by_name(tools)
+        body = _body("AsyncDaemon.session", None, named, spec)
         make_ready(output_dir)
-        info = await aresult_of(begin_flow(self._place, spec_of(None, tools=named, **spec)))
+        info = await aresult_of(begin_flow(self._place, body))
         return AsyncDaemonSession(self._place, info, output_dir, named)
 
     def job(self, job_id: str) -> AsyncJob:

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Type
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Type
 
 if TYPE_CHECKING:
     from .results import Result
@@ -121,7 +121,8 @@ class Problem(CommandError):
 
     `retry` says whether the same request may be sent again: "not_started", "started_outcome_unknown" or "finished".
     `kind` is the problem's type without its prefix, `status` HTTP's, `quota` the name of the quota that is used up,
-    `retry_after` how many seconds to wait.
+    `retry_after` how many seconds to wait; `limits` lists what is asked for beyond what may be: dicts with `limit`,
+    `asked`, `maximum`, and whose that is, `of` and `name`.
     """
 
     def __init__(self, message: str, exit_code: int, document: Dict[str, Any]) -> None:
@@ -132,6 +133,7 @@ class Problem(CommandError):
         self.retry: str = document.get("retry", "started_outcome_unknown")
         self.retry_after: Optional[float] = document.get("retry_after")
         self.quota: Optional[str] = document.get("quota")
+        self.limits: List[Dict[str, Any]] = document.get("limits") or []
         self.job_id: Optional[str] = document.get("job_id")
 
 
@@ -140,7 +142,7 @@ class InputProblem(Problem, InputError):
 
 
 class PolicyProblem(Problem, PolicyError):
-    """The policy or tree is not there, or not for this tenant."""
+    """The policy or tree is not there, or not for this tenant; or more is asked for than it may have: `limits`."""
 
 
 class LaunchProblem(Problem, LaunchFailed):

@@ -63,6 +63,7 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
     PolicyError, LaunchFailed.
     """
     arguments = {name: value for name, value in locals().items() if name not in ("check", "socket", "binary")}
+    _check_outlive(outlive)
     flow = _daemon_flow(socket, binary, arguments)
     if flow is not None:
         with contextlib.suppress(*([] if socket is not None else [DaemonUnavailable])):
@@ -85,6 +86,7 @@ async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[Pat
     daemon runs it, right after."""
     import asyncio
     arguments = {name: value for name, value in locals().items() if name not in ("check", "socket", "binary", "asyncio")}
+    _check_outlive(outlive)
     flow = _daemon_flow(socket, binary, arguments)
     if flow is not None:
         with contextlib.suppress(*([] if socket is not None else [DaemonUnavailable])):
@@ -94,6 +96,12 @@ async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[Pat
 
 
 NOT_FOR_DAEMONS = ("guard", "tenant", "job_id", "sign", "session", "step", "outlive")
+
+
+def _check_outlive(outlive: Any) -> None:
+    """Any text would be as good as True, and "no" is one."""
+    if not isinstance(outlive, bool):
+        raise TypeError(f"outlive: expected True or False, got {outlive!r:.80}")
 
 
 def _daemon_flow(socket: Optional[PathLike], binary: Optional[PathLike], arguments: Mapping[str, Any]) -> Optional[Flow]:
