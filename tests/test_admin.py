@@ -186,7 +186,8 @@ def test_a_reason_is_one_line(daemon, body):
     assert daemon.get("/healthz").status == 200  # nothing was done
 
 
-@pytest.mark.parametrize("query, text", [("state=accepted", "queued, running, done or failed"), ("since=yesterday", "2026-11-20T08:00:00Z"), ("number=0", "1 to 1000"),
+@pytest.mark.parametrize("query, text", [("state=accepted", "queued, running, done or failed"), ("status=zzz", "ok, error, rejected, timeout, cpu, memory, pids, output, killed, failed, cancelled or unknown"),
+                                         ("since=yesterday", "2026-11-20T08:00:00Z"), ("number=0", "1 to 1000"),
                                          ("tenant=a%2Fb", "a name"), ("state=done&state=done", "one value"), ("job=1", "and no other")])
 def test_a_filter_that_would_find_nothing_for_a_slip_is_refused(daemon, query, text):
     answer = admin(daemon, "GET", f"jobs?{query}")
@@ -220,10 +221,10 @@ def test_tenants_list_show_and_end_their_own_jobs_by_the_command_line(daemon):
     shown = hotcell(daemon, "jobs", "show", mine, uid=QUIET)
     assert shown.returncode == 0 and f"job_id           {mine}\n" in shown.stdout and "policy           none\n" in shown.stdout
     refused = hotcell(daemon, "jobs", "show", theirs, uid=QUIET)
-    assert refused.returncode != 0 and "there is no such job" in refused.stderr
+    assert (refused.returncode, refused.stdout) == (65, "") and "there is no such job" in refused.stderr, refused
 
     refused = hotcell(daemon, "cancel", theirs, mine, uid=QUIET)
-    assert refused.returncode != 0 and refused.stderr.startswith(f"hotcell: {theirs}: hotcelld: there is no such job"), refused
+    assert refused.returncode == 65 and refused.stderr.startswith(f"hotcell: {theirs}: hotcelld: there is no such job"), refused
     assert refused.stdout == f"{mine}: is being ended\n"
     daemon.events(mine, uid=QUIET)
     [row] = rows(daemon, uid=QUIET)
@@ -270,6 +271,12 @@ def test_administrators_order_by_the_command_line(daemon, who):
     assert daemon.post("1", uid=QUIET).status == 200
 
 
+@pytest.mark.parametrize("command", [["jobs", "show", NOBODYS], ["cancel", NOBODYS], ["hold", "nobody"], ["release", "nobody"]])
+def test_what_is_not_there_is_wrong_input(daemon, command):
+    done = hotcell(daemon, *command)
+    assert (done.returncode, done.stdout) == (65, "") and "there is no such" in done.stderr, done
+
+
 def test_the_ledger_tells_the_same_when_no_daemon_runs(daemon):
     daemon.post("1 / 0", uid=QUIET)
     waits = daemon.post_async(LONG, uid=FLOOD)
@@ -293,6 +300,7 @@ def test_the_ledger_tells_the_same_when_no_daemon_runs(daemon):
 @pytest.mark.parametrize("command, text", [
     (["cancel"], "expected ID..."), (["hold"], "expected TENANT"), (["hold", "a", "b"], "expected TENANT"), (["drain", "x"], "expected no arguments"),
     (["cancel", "--reason"], "--reason: expected a value"), (["cancel", "--all", "x"], "there is no option '--all'"),
+    (["jobs", "--status", "zzz"], "--status: expected ok, error, rejected, timeout, cpu, memory, pids, output, killed, failed, cancelled or unknown, got 'zzz'"),
     (["jobs", "show"], "expected no arguments, or show ID, got 'show'"), (["jobs", "--socket", "a", "--ledger", "b"], "it does not go with"),
 ])
 def test_wrong_command_lines(command, text):

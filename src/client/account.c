@@ -74,6 +74,8 @@ static int exit_of(int status)
 {
     switch (status) {
     case 400: /* the request */
+    case 404: /* or what it names */
+    case 410:
     case 413:
     case 415:
         return HC_EXIT_DATA;

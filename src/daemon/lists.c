@@ -29,6 +29,7 @@ int hc_read_filter(const struct hc_exchange *x, struct hc_ledger_filter *out, st
 {
     const char *state = hc_exchange_query(x, "state"), *since = hc_exchange_query(x, "since"),
                *number = hc_exchange_query(x, "number");
+    char known[HC_TASK_STATUS_LIST];
     *out = (struct hc_ledger_filter){.tenant = hc_exchange_query(x, "tenant"),
                                      .state = state ? hc_task_state_from(state) : -1,
                                      .status = hc_exchange_query(x, "status"),
@@ -36,11 +37,13 @@ int hc_read_filter(const struct hc_exchange *x, struct hc_ledger_filter *out, st
                                      .most = MAX_LIST};
     if (state && out->state < 0)
         hc_problem_set(why, HC_PROBLEM_REQUEST, "state: expected " HC_TASK_STATE_NAMES);
+    else if (out->status && !hc_task_is_status(out->status))
+        hc_problem_set(why, HC_PROBLEM_REQUEST, "status: expected %s", hc_task_status_list(known));
     else if (since && read_since(since, &out->since) < 0)
         hc_problem_set(why, HC_PROBLEM_REQUEST, "since: expected a time such as 2026-11-20T08:00:00Z");
     else if (number && (hc_parse_int(number, &out->most) < 0 || out->most < 1 || out->most > MAX_LIST))
         hc_problem_set(why, HC_PROBLEM_REQUEST, "number: expected 1 to %d", MAX_LIST);
-    else if (!is_name(out->tenant) || !is_name(out->status) || !is_name(out->policy))
+    else if (!is_name(out->tenant) || !is_name(out->policy))
         hc_problem_set(why, HC_PROBLEM_REQUEST, "expected a name: letters, digits, '.', '_' or '-'");
     else
         return 0;

@@ -2,6 +2,8 @@
 #ifndef HC_DAEMON_STATES_H
 #define HC_DAEMON_STATES_H
 
+#include <stdbool.h>
+
 enum hc_task_state { HC_TASK_QUEUED, HC_TASK_RUNNING, HC_TASK_DONE, HC_TASK_FAILED };
 
 #define HC_TASK_STATE_NAMES "queued, running, done or failed"
@@ -13,5 +15,13 @@ int hc_task_state_from(const char *name); /* -1: there is none */
 #define HC_STATUS_NAME_FAILED    "failed"    /* the cell could not be built, or its results not be kept */
 #define HC_STATUS_NAME_CANCELLED "cancelled" /* taken back before it ran */
 #define HC_STATUS_NAME_UNKNOWN   "unknown"   /* whoever ran it died with it */
+
+/* Is there such a status at all, of a manifest or one of these three? */
+bool hc_task_is_status(const char *name);
+
+#define HC_TASK_STATUS_LIST 160 /* bytes */
+
+/* "ok, error, ... or unknown", for who has named another one. */
+const char *hc_task_status_list(char out[HC_TASK_STATUS_LIST]);
 
 #endif

@@ -128,7 +128,7 @@ static void put_parameter(struct hc_buf *path, const char *name, const char *val
 static int print_path(const struct hc_report_options *o, bool admin, struct hc_buf *path,
                       struct hc_error *err)
 {
-    const char *const values[] = {o->tenant, o->status, o->policy};
+    const char *const values[] = {o->tenant, o->policy};
     char number[24], since[32];
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (values[i] && !hc_is_id(values[i], HC_TENANT_NAME - 1))

@@ -23,7 +23,9 @@ static const char jobs_help[] =
     "      --all            of all tenants: for administrators, and what root sees\n"
     "      --tenant NAME    of this tenant only\n"
     "      --state STATE    queued, running, done or failed\n"
-    "      --status STATUS  of the manifest (ok, error, timeout, ...), or failed, cancelled or unknown\n"
+    "      --status STATUS  of the manifest: ok, error, rejected, timeout, cpu, memory, pids, output or "
+    "killed;\n"
+    "                       or failed, cancelled or unknown\n"
     "      --policy NAME    of this policy only\n"
     "      --since TIME     accepted since: a time in UTC (2026-11-20, 2026-11-20T08:00:00Z), or so long ago "
     "(24h)\n"
@@ -100,6 +102,7 @@ enum { PARSED = -1 };
 /* PARSED, or the exit status. */
 static int set_option(const struct command *c, struct hc_report_options *o, int opt)
 {
+    char known[HC_TASK_STATUS_LIST];
     switch (opt) {
     case 'j':
         o->json = true;
@@ -114,6 +117,8 @@ static int set_option(const struct command *c, struct hc_report_options *o, int 
         o->config = optarg;
         break;
     case 'r':
+        if (!hc_task_is_status(optarg))
+            return wrong(c, "--status: expected %s, got '%.80s'", hc_task_status_list(known), optarg);
         o->status = optarg;
         break;
     case 'p':
