@@ -128,6 +128,39 @@ def test_a_session_is_listed_and_ended(daemon):
     assert (row["job_id"], row["policy"], row["reason"]) == (job_id, "none", "cancelled by the administrator: enough")
 
 
+def test_an_ended_session_says_who_has_ended_it_and_why(daemon):
+    mine, theirs, idle, used = [daemon.session({"limits": {"session_runs": 1}}, uid=QUIET) for _ in range(4)]
+    admin(daemon, "POST", f"jobs/{theirs.rpartition('/')[2]}/cancel", "zu viel \u00fc")
+    daemon.request("DELETE", idle, uid=QUIET)
+    assert daemon.send(f"{used}/runs", {"code": "1"}, uid=QUIET).status == 200
+    done = hotcell(daemon, "cancel", mine.rpartition("/")[2], uid=QUIET)
+    assert (done.returncode, done.stdout) == (0, f"{mine.rpartition('/')[2]}: is being ended\n"), done
+    ends = {}
+    for session in (mine, theirs, idle, used):
+        cells.wait_until("its end", lambda at=session: daemon.get(at, uid=QUIET).json["state"] == "ended")
+        ends[session] = [daemon.get(session, uid=QUIET).json[name] for name in ("reason", "ended_by", "detail")]
+    assert ends[mine] == ["cancelled", "tenant", "cancelled by its tenant"]
+    assert ends[theirs] == ["cancelled", "administrator", "cancelled by the administrator: zu viel \u00fc"]
+    assert ends[idle] == ["closed", "tenant", None]
+    assert ends[used][:2] == ["runs", None] and "limits.session_runs" in ends[used][2]
+    gone = daemon.send(f"{theirs}/runs", {"code": "1"}, uid=QUIET)
+    assert gone.status == 410 and "(cancelled: cancelled by the administrator: zu viel" in gone.json["detail"], gone
+    shown = hotcell(daemon, "jobs", "show", mine.rpartition("/")[2], uid=QUIET)
+    assert shown.returncode == 0 and "cancelled by its tenant" in shown.stdout, shown
+
+
+def test_a_session_is_ended_by_its_own_tenant_alone_and_is_no_job_before(daemon):
+    session = daemon.session(uid=QUIET)
+    job_id = session.rpartition("/")[2]
+    shown = hotcell(daemon, "jobs", "show", job_id, uid=QUIET)
+    assert shown.returncode == 65 and f"it is a session that is open, at {session}" in shown.stderr, shown
+    assert daemon.request("DELETE", f"/v1/jobs/{job_id}", uid=QUIET).status == 404
+    for other in (FLOOD, OPERATOR):
+        done = hotcell(daemon, "cancel", job_id, uid=other)
+        assert done.returncode == 65 and done.stderr == f"hotcell: {job_id}: hotcelld: there is no such job\n", done
+    assert daemon.get(session, uid=QUIET).json["state"] == "idle"
+
+
 def test_a_run_of_a_session_that_is_ended_says_so_too(daemon):
     session = daemon.session(uid=QUIET)
     job_id = session.rpartition("/")[2]

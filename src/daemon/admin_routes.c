@@ -66,28 +66,28 @@ static void note(const struct hc_exchange *x, const char *what, const char *whom
 
 /* ---- jobs ---- */
 
+/* An open session, as a job that runs. */
+static bool is_wanted(const struct hc_dialog *d, const void *which)
+{
+    const struct hc_ledger_filter *w = which;
+    return d->state != HC_DIALOG_ENDED && (w->state < 0 || w->state == HC_TASK_RUNNING) && !w->status &&
+           (!w->tenant || strcmp(w->tenant, d->tenant->name) == 0) &&
+           (!w->policy || strcmp(w->policy, d->policy) == 0) && d->created >= w->since;
+}
+
 int hc_admin_list_jobs(struct hc_exchange *x, struct hc_tenant *t)
 {
     hc_autobuf out = {0};
     struct hc_ledger_filter which;
     struct hc_problem why;
-    int count = 0;
     (void)t;
     if (hc_read_filter(x, &which, &why) < 0)
         return hc_reply_problem(x, &why, NULL);
     (void)hc_buf_str(&out, "{\"jobs\": ");
     hc_print_jobs(x->front, &which, &out);
-    (void)hc_buf_str(&out, ", \"sessions\": [");
-    for (const struct hc_dialog *d = x->front->dialogs.newest; d; d = d->next) {
-        bool open = d->state != HC_DIALOG_ENDED && (which.state < 0 || which.state == HC_TASK_RUNNING);
-        if (!open || which.status || (which.tenant && strcmp(which.tenant, d->tenant->name) != 0) ||
-            (which.policy && strcmp(which.policy, d->policy) != 0) || d->created < which.since)
-            continue;
-        if (count++)
-            (void)hc_buf_str(&out, ", ");
-        hc_dialog_print(d, NULL, &out);
-    }
-    (void)hc_buf_str(&out, "]}\n");
+    (void)hc_buf_str(&out, ", \"sessions\": ");
+    hc_dialogs_print(&x->front->dialogs, is_wanted, &which, &out);
+    (void)hc_buf_str(&out, "}\n");
     return hc_reply_json(x, 200, &out);
 }
 
@@ -135,13 +135,6 @@ static void print_asked(const struct hc_task *task, struct hc_buf *out)
     hc_json_finish(&j);
 }
 
-static int reply_session(struct hc_exchange *x, const struct hc_dialog *d, int status)
-{
-    hc_autobuf out = {0};
-    hc_dialog_print(d, d->last, &out);
-    return hc_reply_json(x, status, &out);
-}
-
 static int reply_job(struct hc_exchange *x, int status, bool whole)
 {
     hc_autobuf out = {0};
@@ -157,7 +150,7 @@ int hc_admin_get_job(struct hc_exchange *x, struct hc_tenant *t)
     const struct hc_dialog *d = hc_dialog_find_any(x->front, x->id);
     (void)t;
     if (d && d->state != HC_DIALOG_ENDED)
-        return reply_session(x, d, 200);
+        return hc_reply_session(x, d, 200);
     return find_job(x) ? reply_job(x, 200, true) : no_such_job(x);
 }
 
@@ -170,9 +163,9 @@ static int cancel(struct hc_exchange *x, struct hc_dialog *d, const char *reason
     (void)snprintf(whom, sizeof whom, "%s of %s", x->id, of->name);
     note(x, d ? "cancels session" : "cancels job", whom, reason);
     if (d) {
-        hc_dialog_end_by(d, why);
+        hc_dialog_cancel(d, "administrator", why);
         d = hc_dialog_find_any(x->front, x->id); /* one that had not begun is forgotten at once */
-        return d ? reply_session(x, d, 202) : no_such_job(x);
+        return d ? hc_reply_session(x, d, 202) : no_such_job(x);
     }
     hc_front_end(x->front, x->task, why);
     return reply_job(x, 202, false);

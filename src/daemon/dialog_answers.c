@@ -201,7 +201,7 @@ static void stop_listening(struct hc_dialog *d)
     (void)snprintf(d->reason, sizeof d->reason, "output");
     hc_buf_finish(&d->in);
     hc_buf_finish(&d->list);
-    hc_dialog_cancel(d);
+    hc_dialog_cancel(d, NULL, "it said more than is kept of one answer");
 }
 
 bool hc_dialog_read(struct hc_dialog *d)

@@ -210,8 +210,8 @@ static void tools_ready(struct hc_watch *w, uint32_t events)
 
 static void set_gone(struct hc_dialog *d)
 {
-    hc_problem_set(&d->problem, HC_PROBLEM_GONE, "the session has ended (%s), and its state is gone",
-                   d->reason);
+    hc_problem_set(&d->problem, HC_PROBLEM_GONE, "the session has ended (%s%s%s), and its state is gone",
+                   d->reason, *d->manifest_reason ? ": " : "", d->manifest_reason);
 }
 
 static void answer_end(struct hc_dialog *d)
@@ -498,19 +498,24 @@ void hc_dialog_interrupt(struct hc_dialog *d)
 }
 
 /* When what it does has ended. */
-static void close_dialog(struct hc_dialog *d)
+static void close_dialog(struct hc_dialog *d, const char *who)
 {
     static const char line[] = "{\"close\": true}";
     if (d->closing ||
         d->state == HC_DIALOG_STARTING) /* which is told when it is there: drained() asks again */
         return;
     d->closing = true;
+    d->ended_by = who;
     say(d, line, sizeof line - 1);
 }
 
-void hc_dialog_end_by(struct hc_dialog *d, const char *why)
+void hc_dialog_cancel(struct hc_dialog *d, const char *who, const char *why)
 {
     d->closing = true;
+    if (d->cancel_fd >= 0) { /* nobody else has done so before */
+        d->ended_by = who;
+        (void)snprintf(d->manifest_reason, sizeof d->manifest_reason, "%s", why ? why : "");
+    }
     hc_cancel_close(&d->cancel_fd, why);
     if (d->state == HC_DIALOG_STARTING && d->channel.fd < 0) {
         struct hc_problem problem;
@@ -518,11 +523,6 @@ void hc_dialog_end_by(struct hc_dialog *d, const char *why)
                        why ? why : "the session was cancelled before it began");
         end_dialog(d, &problem);
     }
-}
-
-void hc_dialog_cancel(struct hc_dialog *d)
-{
-    hc_dialog_end_by(d, NULL);
 }
 
 struct hc_task *hc_dialog_end(struct hc_dialog *d)
@@ -533,9 +533,9 @@ struct hc_task *hc_dialog_end(struct hc_dialog *d)
         return NULL;
     struct hc_task *task = d->end;
     if (d->state == HC_DIALOG_IDLE)
-        close_dialog(d);
+        close_dialog(d, "tenant");
     else
-        hc_dialog_cancel(d);
+        hc_dialog_cancel(d, "tenant", NULL);
     return task;
 }
 
@@ -546,13 +546,41 @@ void hc_dialogs_drain(struct hc_front *f, bool late)
         if (d->state == HC_DIALOG_ENDED)
             continue;
         if (late)
-            hc_dialog_cancel(d);
+            hc_dialog_cancel(d, "daemon", NULL);
         else
-            close_dialog(d);
+            close_dialog(d, "daemon");
     }
 }
 
 /* ---- what is told of it ---- */
+
+void hc_dialogs_print(const struct hc_dialogs *all, bool fits(const struct hc_dialog *d, const void *which),
+                      const void *which, struct hc_buf *out)
+{
+    int count = 0;
+    (void)hc_buf_str(out, "[");
+    for (const struct hc_dialog *d = all->newest; d; d = d->next) {
+        if (!fits(d, which))
+            continue;
+        if (count++)
+            (void)hc_buf_str(out, ", ");
+        hc_dialog_print(d, NULL, out);
+    }
+    (void)hc_buf_str(out, "]");
+}
+
+/* Why, who, and in a sentence. A limit or a failure may have come before what it was told. */
+static void print_end(const struct hc_dialog *d, struct hc_buf *out)
+{
+    const bool told = strcmp(d->reason, "closed") == 0 || strcmp(d->reason, "cancelled") == 0;
+    const char *who = told ? d->ended_by : NULL, *quote = who ? "\"" : "";
+    (void)hc_buf_fmt(out, ", \"reason\": \"%s\", \"ended_by\": %s%s%s, \"detail\": ", d->reason, quote,
+                     who ? who : "null", quote);
+    if (*d->manifest_reason)
+        hc_json_quote(out, d->manifest_reason, hc_utf8_whole(d->manifest_reason));
+    else
+        (void)hc_buf_str(out, "null");
+}
 
 void hc_dialog_print(const struct hc_dialog *d, const char *result, struct hc_buf *out)
 {
@@ -565,7 +593,7 @@ void hc_dialog_print(const struct hc_dialog *d, const char *result, struct hc_bu
                      (long long)d->branches);
     (void)hc_buf_fmt(out, *d->after && d->state != HC_DIALOG_ENDED ? "\"%s\"" : "null", d->after);
     if (d->state == HC_DIALOG_ENDED)
-        (void)hc_buf_fmt(out, ", \"reason\": \"%s\"", d->reason);
+        print_end(d, out);
     if (result)
         (void)hc_buf_fmt(out, ", \"%s\": %s", d->state == HC_DIALOG_ENDED ? "manifest" : "last", result);
     (void)hc_buf_str(out, "}\n");

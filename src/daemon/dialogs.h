@@ -48,10 +48,11 @@ struct hc_dialog {
     char after[64]; /* after which run the state is, as the process says it */
     char *last;     /* the last result, JSON; NULL: none */
     size_t last_len;
-    char *manifest;  /* of the session as a whole, which its process has told; in the end it is `last` */
-    char reason[16]; /* why it has ended */
+    char *manifest;       /* of the session as a whole, which its process has told; in the end it is `last` */
+    char reason[16];      /* why it has ended */
+    const char *ended_by; /* who has told it to end: "tenant", "administrator", "daemon"; NULL: nobody */
     char policy[HC_TENANT_NAME];          /* that was asked for */
-    char manifest_reason[HC_TASK_REASON]; /* as below */
+    char manifest_reason[HC_TASK_REASON]; /* as below, or what it was told to end with; "": none */
     char manifest_status[24];  /* of the session as a whole, of which `last` is the manifest then; "": none */
     int64_t file_bytes;        /* that it has left in the end, which its process has told */
     int64_t left_bytes;        /* by its runs, each by itself: charged, until the end tells what is there */
@@ -83,11 +84,11 @@ struct hc_task *hc_dialog_ask(struct hc_dialog *d, const char *name, const struc
 /* Of the run that goes on. Nothing if there is none. */
 void hc_dialog_interrupt(struct hc_dialog *d);
 
-/* End it now, whatever it does. The task, the caller's reference, is answered when that is so; NULL without
- * memory. */
+/* Its tenant ends it now, whatever it does. The task, the caller's reference, is answered when that is so;
+ * NULL without memory. */
 struct hc_task *hc_dialog_end(struct hc_dialog *d);
-void hc_dialog_cancel(struct hc_dialog *d);                  /* without waiting for it */
-void hc_dialog_end_by(struct hc_dialog *d, const char *why); /* the same; why: see hc_front_end, or NULL */
+/* The same without waiting for it. `who`: static, see `ended_by`. `why`: see hc_front_end, or NULL. */
+void hc_dialog_cancel(struct hc_dialog *d, const char *who, const char *why);
 
 /* It has ended, and is not remembered any more. */
 void hc_dialog_forget(struct hc_dialog *d);
@@ -97,6 +98,10 @@ void hc_dialog_process(struct hc_front *f, const char *id, int channel);
 
 /* The daemon ends: those that wait do so at once, the others when their run is over, or (`late`) now too. */
 void hc_dialogs_drain(struct hc_front *f, bool late);
+
+/* [session, ...] of those that `fits` says, the newest first. */
+void hc_dialogs_print(const struct hc_dialogs *all, bool fits(const struct hc_dialog *d, const void *which),
+                      const void *which, struct hc_buf *out);
 
 /* {"session_id", "state", ...} `result`: its last one, or the manifest in the end; NULL: without. */
 void hc_dialog_print(const struct hc_dialog *d, const char *result, struct hc_buf *out);

@@ -477,7 +477,7 @@ void hc_front_end(struct hc_front *f, struct hc_task *task, const char *why)
 {
     if (task->of_session) {
         if (task->dialog)
-            hc_dialog_end_by(task->dialog, why);
+            hc_dialog_cancel(task->dialog, "tenant", why);
         return;
     }
     if (task->state == HC_TASK_RUNNING) {

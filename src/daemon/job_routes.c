@@ -217,8 +217,18 @@ bool hc_find_job(struct hc_exchange *x, struct hc_tenant *t)
     return x->task != NULL;
 }
 
-static int no_such_job(struct hc_exchange *x)
+/* The tenant's session of this id that has not ended: from then on it is a job. */
+static struct hc_dialog *find_open_session(const struct hc_exchange *x, const struct hc_tenant *t)
 {
+    struct hc_dialog *d = hc_dialog_find(x->front, t, x->id);
+    return d && d->state != HC_DIALOG_ENDED ? d : NULL;
+}
+
+static int no_such_job(struct hc_exchange *x, const struct hc_tenant *t)
+{
+    if (find_open_session(x, t))
+        return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND,
+                             "there is no such job: it is a session that is open, at /v1/sessions/%s", x->id);
     return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such job");
 }
 
@@ -226,7 +236,7 @@ int hc_get_job(struct hc_exchange *x, struct hc_tenant *t)
 {
     struct hc_problem why;
     if (!hc_find_job(x, t))
-        return no_such_job(x);
+        return no_such_job(x, t);
     if (!hc_exchange_hold(x, COPIES * x->task->manifest_len, &why))
         return hc_reply_problem(x, &why, NULL);
     return reply_task(x, 200, true);
@@ -236,16 +246,27 @@ int hc_get_events(struct hc_exchange *x, struct hc_tenant *t)
 {
     struct hc_problem why;
     if (!hc_find_job(x, t))
-        return no_such_job(x);
+        return no_such_job(x, t);
     if (!hc_exchange_hold(x, COPIES * x->task->manifest_len, &why))
         return hc_reply_problem(x, &why, NULL);
     return hc_stream_events(x);
 }
 
+/* One that had not begun is forgotten at once. */
+static int cancel_session(struct hc_exchange *x, struct hc_tenant *t, struct hc_dialog *d)
+{
+    hc_dialog_cancel(d, "tenant", "cancelled by its tenant");
+    d = hc_dialog_find(x->front, t, x->id);
+    return d ? hc_reply_session(x, d, 202) : no_such_job(x, t);
+}
+
 int hc_cancel_job(struct hc_exchange *x, struct hc_tenant *t)
 {
+    struct hc_dialog *d = find_open_session(x, t);
+    if (d)
+        return cancel_session(x, t, d);
     if (!hc_find_job(x, t))
-        return no_such_job(x);
+        return no_such_job(x, t);
     if (hc_task_ended(x->task))
         return reply_task(x, 200, false);
     hc_front_cancel(x->front, x->task);
@@ -256,7 +277,7 @@ int hc_delete_job(struct hc_exchange *x, struct hc_tenant *t)
 {
     hc_autobuf nothing = {0};
     if (!hc_find_job(x, t))
-        return no_such_job(x);
+        return no_such_job(x, t);
     if (!hc_task_ended(x->task)) {
         hc_front_cancel(x->front, x->task);
         return reply_task(x, 202, false);

@@ -68,20 +68,13 @@ int hc_problem_status(const struct hc_problem *p)
     return kinds[p->kind].status;
 }
 
-/* The detail may have been cut in the middle of a character. */
-static size_t whole_text(const char *text)
-{
-    size_t len = strlen(text), bad;
-    return hc_utf8_valid(text, len, &bad) ? len : bad;
-}
-
 void hc_problem_print(const struct hc_problem *p, const char *job_id, const char *manifest,
                       struct hc_buf *out)
 {
     (void)hc_buf_fmt(out,
                      "{\"type\": \"urn:hotcell:problem:%s\", \"title\": \"%s\", \"status\": %d, \"detail\": ",
                      kinds[p->kind].name, kinds[p->kind].title, kinds[p->kind].status);
-    hc_json_quote(out, p->detail, whole_text(p->detail));
+    hc_json_quote(out, p->detail, hc_utf8_whole(p->detail));
     (void)hc_buf_fmt(out, ", \"retry\": \"%s\"", retries[p->retry]);
     if (*p->limits)
         (void)hc_buf_fmt(out, ", \"limits\": %s", p->limits);

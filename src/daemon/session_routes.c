@@ -18,7 +18,7 @@ static struct hc_task *manifest_of(struct hc_exchange *x, const struct hc_dialog
     return there ? hc_store_find(x->front, d->tenant, d->id) : NULL;
 }
 
-static int reply_dialog(struct hc_exchange *x, const struct hc_dialog *d, int status)
+int hc_reply_session(struct hc_exchange *x, const struct hc_dialog *d, int status)
 {
     hc_autobuf out = {0};
     struct hc_problem why;
@@ -73,26 +73,24 @@ int hc_post_session(struct hc_exchange *x, struct hc_tenant *t)
     return x->task ? reply_task(x, 201) : hc_reply_problem(x, &why, NULL);
 }
 
+static bool is_of(const struct hc_dialog *d, const void *tenant)
+{
+    return d->tenant == tenant;
+}
+
 int hc_list_sessions(struct hc_exchange *x, struct hc_tenant *t)
 {
     hc_autobuf out = {0};
-    int count = 0;
-    (void)hc_buf_str(&out, "{\"sessions\": [");
-    for (const struct hc_dialog *d = x->front->dialogs.newest; d; d = d->next) {
-        if (d->tenant != t)
-            continue;
-        if (count++)
-            (void)hc_buf_str(&out, ", ");
-        hc_dialog_print(d, NULL, &out);
-    }
-    (void)hc_buf_str(&out, "]}\n");
+    (void)hc_buf_str(&out, "{\"sessions\": ");
+    hc_dialogs_print(&x->front->dialogs, is_of, t, &out);
+    (void)hc_buf_str(&out, "}\n");
     return hc_reply_json(x, 200, &out);
 }
 
 int hc_get_session(struct hc_exchange *x, struct hc_tenant *t)
 {
     const struct hc_dialog *d = hc_dialog_find(x->front, t, x->id);
-    return d ? reply_dialog(x, d, 200) : no_such_session(x);
+    return d ? hc_reply_session(x, d, 200) : no_such_session(x);
 }
 
 /* One that has ended is removed with what it left, as a job is. */
@@ -198,7 +196,7 @@ int hc_interrupt_session(struct hc_exchange *x, struct hc_tenant *t)
     if (d->state == HC_DIALOG_ENDED)
         return hc_reply_problem(x, &d->problem, NULL);
     hc_dialog_interrupt(d);
-    return reply_dialog(x, d, 202);
+    return hc_reply_session(x, d, 202);
 }
 
 /* ---- files and tools ---- */

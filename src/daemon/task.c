@@ -172,9 +172,7 @@ void hc_task_print_time(struct hc_buf *out, const char *name, int64_t ms)
 void hc_task_set_reason(struct hc_task *task, const char *text)
 {
     (void)snprintf(task->reason, sizeof task->reason, "%s", text);
-    size_t len = strlen(task->reason), bad;
-    if (!hc_utf8_valid(task->reason, len, &bad))
-        task->reason[bad] = '\0';
+    task->reason[hc_utf8_whole(task->reason)] = '\0';
 }
 
 /* Empty is null. */

@@ -2,6 +2,8 @@
 
 #include "base/plain.h"
 
+#include <string.h>
+
 bool hc_utf8_valid(const char *text, size_t len, size_t *bad)
 {
     for (size_t at = 0; at < len;) {
@@ -14,6 +16,12 @@ bool hc_utf8_valid(const char *text, size_t len, size_t *bad)
         at += (size_t)n;
     }
     return true;
+}
+
+size_t hc_utf8_whole(const char *text)
+{
+    size_t len = strlen(text), bad;
+    return hc_utf8_valid(text, len, &bad) ? len : bad;
 }
 
 int hc_utf8_scrub(struct hc_buf *out, const char *text, size_t len)
