@@ -4,7 +4,6 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "cell/stamp.h"
-#include "cell/supervise.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * without systemd: nothing links to it. */
 #include "cell/cgroup.h"
 
-#include "cell/supervise.h"
+#include "cell/stamp.h"
 
 #include <dlfcn.h>
 #include <errno.h>

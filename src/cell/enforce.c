@@ -1,6 +1,7 @@
 #include "cell/enforce.h"
 
 #include "base/fd.h"
+#include "cell/stamp.h"
 #include "inside/kernel.h"
 
 #include <signal.h>

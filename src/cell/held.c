@@ -1,8 +1,8 @@
 #include "cell/held.h"
 
 #include "base/fd.h"
+#include "cell/stamp.h"
 #include "cell/status.h"
-#include "cell/supervise.h"
 #include "inside/weak.h"
 
 #include <dirent.h>

@@ -1,6 +1,7 @@
 #include "cell/loop.h"
 
 #include "base/fd.h"
+#include "cell/stamp.h"
 #include "inside/kernel.h"
 #include "cell/watch.h"
 
@@ -11,13 +12,6 @@
 #include <sys/param.h>
 #include <sys/timerfd.h>
 #include <time.h>
-
-int64_t hc_now_us(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
 
 int hc_loop_watch(struct hc_loop *l, int fd, enum hc_occasion on, uint32_t events, struct hc_error *err)
 {

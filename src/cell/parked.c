@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "cell/layers.h"
+#include "cell/stamp.h"
 #include "inside/kernel.h"
 #include "spec/frame.h"
 

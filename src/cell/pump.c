@@ -1,7 +1,7 @@
 #include "cell/pump.h"
 
 #include "base/fd.h"
-#include "cell/supervise.h"
+#include "cell/stamp.h"
 
 #include <errno.h>
 #include <poll.h>

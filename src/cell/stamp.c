@@ -12,6 +12,11 @@ static int64_t clock_ns(clockid_t clock)
     return t.tv_sec * SECOND + t.tv_nsec;
 }
 
+int64_t hc_now_us(void)
+{
+    return clock_ns(CLOCK_MONOTONIC) / 1000;
+}
+
 int64_t hc_stamp_ahead(void)
 {
     return clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);

@@ -1,8 +1,12 @@
-/* stamp.h - the time of day in accounts: by one reading of the clock, however it is set meanwhile. */
+/* stamp.h - what the launcher reads off clocks: how much time has passed, and the time of day for accounts,
+ * by one reading of the clock, however it is set meanwhile. */
 #ifndef HC_CELL_STAMP_H
 #define HC_CELL_STAMP_H
 
 #include <stdint.h>
+
+/* Microseconds of CLOCK_MONOTONIC: for durations and deadlines, never for a date. */
+int64_t hc_now_us(void);
 
 /* How far the host's clock is ahead of the time since boot, in nanoseconds: what changes when somebody sets
  * it. */

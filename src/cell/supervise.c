@@ -5,6 +5,7 @@
 #include "cell/enforce.h"
 #include "cell/flow.h"
 #include "cell/over.h"
+#include "cell/stamp.h"
 #include "inside/kernel.h"
 
 #include <errno.h>

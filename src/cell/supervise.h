@@ -94,8 +94,6 @@ struct hc_supervisor {
     int64_t ready_us, go_us, end_us; /* CLOCK_MONOTONIC; 0: not reached */
 };
 
-int64_t hc_now_us(void);
-
 /* Run until the cell is dead, reaped, and its output read; or `over`, with its output read. -1: the
  * supervisor itself failed; the cell is dead all the same. */
 int hc_supervise(struct hc_supervisor *s, struct hc_error *err);

@@ -2,9 +2,11 @@
 #include "cell/toolbox.h"
 
 #include "base/units.h"
-#include "cell/loop.h"
+#include "cell/stamp.h"
+#include "spec/frame.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>

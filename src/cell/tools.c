@@ -2,12 +2,12 @@
 
 #include "base/fd.h"
 #include "base/units.h"
-#include "cell/loop.h"
 #include "cell/stamp.h"
 #include "cell/tool_paths.h"
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>

@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "cell/run.h"
-#include "cell/supervise.h"
+#include "cell/stamp.h"
 
 #include <poll.h>
 #include <string.h>

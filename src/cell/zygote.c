@@ -4,6 +4,7 @@
 
 #include "base/fd.h"
 #include "cell/launch.h"
+#include "cell/stamp.h"
 #include "cell/status.h"
 #include "inside/kernel.h"
 #include "inside/park.h"

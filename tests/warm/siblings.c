@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "cell/policies.h"
 #include "cell/run.h"
-#include "cell/supervise.h"
+#include "cell/stamp.h"
 #include "cell/zygote.h"
 
 #include <errno.h>
