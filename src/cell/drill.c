@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "cell/lures.h"
+#include "cell/parked.h"
 #include "cell/run.h"
 #include "cell/zygote.h"
 

@@ -1,9 +1,9 @@
 #include "cell/known.h"
 
+#include "cell/parked.h"
 #include "cell/policies.h"
 #include "cell/policy_store.h"
 #include "cell/run.h"
-#include "cell/zygote.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -85,6 +85,13 @@ struct hc_arrival {
 int hc_sync_receive(int fd, struct hc_arrival *a, struct hc_error *err);
 int hc_sync_failure(struct hc_arrival *a, struct hc_error *err); /* of HC_SYNC_ERROR; -1 */
 
+/* In the place of preparing and constructing a cell: take over what `p` owns, check its layers, fill /input
+ * and give it the job. (parked.c) */
+int hc_launch_enter(struct hc_launch *l, struct hc_parked *p, struct hc_error *err);
+
+/* A program that is over (over.h): what still dies is for whoever finishes `p`. (parked.c) */
+void hc_launch_leave(struct hc_launch *l, struct hc_parked *p);
+
 /* With the cell dead: status and reason from what the kernel, the timers and the shim's first process say;
  * what the guest's process said goes under "guest". -1: it was our failure, not the guest's. (judge.c) */
 int hc_launch_judge(struct hc_launch *l, struct hc_error *err);

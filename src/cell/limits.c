@@ -1,8 +1,8 @@
 /* Who enforces a job's limits here, and what it used of them in the end. */
 #include "cell/launch.h"
 
+#include "cell/parked.h"
 #include "cell/watch.h"
-#include "cell/zygote.h"
 #include "inside/weak.h"
 
 #include <stdio.h>

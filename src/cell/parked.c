@@ -2,6 +2,7 @@
 #include "cell/parked.h"
 
 #include "base/fd.h"
+#include "cell/launch.h"
 #include "cell/layers.h"
 #include "cell/stamp.h"
 #include "inside/kernel.h"

@@ -4,7 +4,7 @@
 
 #include "base/fd.h"
 #include "base/units.h"
-#include "cell/parked.h"
+#include "cell/launch.h"
 #include "cell/policy_store.h"
 #include "cell/record.h"
 #include "cell/stamp.h"

@@ -22,7 +22,7 @@ struct hc_run {
     const char *default_dir;  /* parent of the output directory if the job names none: "hotcell-output" */
     int default_at;           /* the directory that it is relative to; 0: the current one */
     struct hc_share share;    /* tenant NULL: the place of all is this job's, too */
-    struct hc_parked *parked; /* run it in this cell (zygote.h), whatever becomes of it; NULL: in one of its
+    struct hc_parked *parked; /* run it in this cell (parked.h), whatever becomes of it; NULL: in one of its
                                  own */
     const char *policy_hash;  /* hc_policy_hash, if the caller knows; NULL */
     const char *warm_key;     /* of this job and policy (hc_warm_key), if the caller knows; NULL */

@@ -7,7 +7,6 @@
 #include "base/units.h"
 #include "cell/flow.h"
 #include "cell/layers.h"
-#include "cell/parked.h"
 #include "cell/stamp.h"
 #include "inside/weak.h"
 
