@@ -37,10 +37,9 @@ static int check_interpreter(struct hc_supervisor *s, pid_t pid, struct hc_error
     if (!text)
         return hc_fail(err, errno, "read %s", path);
     char ids[96];
-    (void)snprintf(ids, sizeof ids, "\nUid:\t%u\t%u\t%u\t%u\n", s->ids->uid, s->ids->uid, s->ids->uid,
-                   s->ids->uid);
+    (void)snprintf(ids, sizeof ids, "\nUid:\t%u\t%u\t%u\t%u\n", s->uid, s->uid, s->uid, s->uid);
     if (!strstr(text, ids))
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the interpreter does not run as uid %u", s->ids->uid);
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the interpreter does not run as uid %u", s->uid);
     uint64_t caps = field(text, "CapEff", 16) | field(text, "CapPrm", 16) | field(text, "CapInh", 16) |
                     field(text, "CapBnd", 16) | field(text, "CapAmb", 16);
     uint64_t mode = field(text, "Seccomp", 10);

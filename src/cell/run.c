@@ -52,7 +52,7 @@ void hc_launch_supervisor(struct hc_launch *l)
     struct hc_supervisor *s = &l->sup;
     s->policy = l->run->policy;
     s->redactor = l->redactor;
-    s->ids = &l->ids;
+    s->uid = l->ids.uid;
     s->cgroup = &l->cgroup;
     s->stdout_fd = l->stdout_fd;
     s->stderr_fd = l->stderr_fd;

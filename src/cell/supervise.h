@@ -5,7 +5,6 @@
 #include "cell/cgroup.h"
 #include "cell/figures.h"
 #include "cell/held.h"
-#include "cell/ids.h"
 #include "cell/listener.h"
 #include "cell/tools.h"
 #include "spec/frame.h"
@@ -36,9 +35,9 @@ struct hc_supervisor {
     /* Given. Descriptors are borrowed. */
     const struct hc_policy *policy;
     const struct hc_redactor *redactor; /* NULL: output is shown as it comes */
-    const struct hc_ids *ids;
-    struct hc_cgroup *cgroup; /* fd -1: none */
-    pid_t pid;                /* first process of the cell, our unreaped child unless it is adopted */
+    uid_t uid;                          /* the host uid of the cell's processes */
+    struct hc_cgroup *cgroup;           /* fd -1: none */
+    pid_t pid; /* first process of the cell, our unreaped child unless it is adopted */
     int pidfd;
     bool adopted;             /* a zygote's child, which is reaped there */
     int stdout_fd, stderr_fd; /* read ends, non-blocking */
