@@ -1,5 +1,6 @@
 #include "batch/result.h"
 
+#include "base/utf8.h"
 #include "spec/json.h"
 #include "spec/manifest.h"
 #include "spec/names.h"

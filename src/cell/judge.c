@@ -4,6 +4,7 @@
 
 #include "base/plain.h"
 #include "base/units.h"
+#include "base/utf8.h"
 #include "cell/layers.h"
 #include "cell/watch.h"
 #include "spec/finding.h"

@@ -1,5 +1,7 @@
 #include "cell/record.h"
 
+#include "base/utf8.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 #include "client/upload.h"
 
 #include "base/fd.h"
+#include "base/utf8.h"
 #include "spec/json.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "daemon/request.h"
 
 #include <errno.h>

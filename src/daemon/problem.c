@@ -1,6 +1,7 @@
 #include "daemon/problem.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "spec/events.h"
 #include "spec/json.h"
 

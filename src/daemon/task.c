@@ -1,6 +1,7 @@
 #include "daemon/task.h"
 
 #include "base/fd.h"
+#include "base/utf8.h"
 #include "spec/json.h"
 
 #include <stdio.h>

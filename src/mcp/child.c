@@ -1,6 +1,7 @@
 #include "mcp/child.h"
 
 #include "base/fd.h"
+#include "base/utf8.h"
 #include "mcp/server.h"
 #include "spec/json.h"
 

@@ -2,6 +2,7 @@
 #include "mcp/server.h"
 
 #include "base/log.h"
+#include "base/utf8.h"
 #include "mcp/mime.h"
 
 #include <sodium.h>

@@ -1,5 +1,7 @@
 #include "mcp/server.h"
 
+#include "base/utf8.h"
+
 #include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 #include "report/html.h"
 
 #include "base/plain.h"
+#include "base/utf8.h"
 #include "spec/json.h"
 
 #include <math.h>

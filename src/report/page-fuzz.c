@@ -1,5 +1,6 @@
 /* Any bytes as a manifest, as the program and as each of its figures: what comes out is a page, in which
  * nothing of them is markup. */
+#include "base/utf8.h"
 #include "report/page.h"
 #include "report/report.h"
 

@@ -1,5 +1,6 @@
 #include "spec/events.h"
 
+#include "base/utf8.h"
 #include "spec/json.h"
 
 #include <sodium/utils.h>

@@ -1,5 +1,6 @@
 #include "spec/figure.h"
 
+#include "base/utf8.h"
 #include "spec/json.h"
 
 #include <stdio.h>

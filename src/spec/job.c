@@ -1,6 +1,7 @@
 #include "spec/job.h"
 
 #include "base/units.h"
+#include "base/utf8.h"
 #include "spec/job_parts.h"
 #include "spec/names.h"
 #include "spec/scan.h"

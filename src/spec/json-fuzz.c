@@ -1,6 +1,8 @@
 /* Any bytes: refused, or parsed by cJSON too, and with one canonical form that is its own. */
 #include "spec/json.h"
 
+#include "base/utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 

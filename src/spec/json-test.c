@@ -1,6 +1,8 @@
 /* JSON: what is refused and where, positions, canonical and indented forms, UTF-8. */
 #include "spec/json.h"
 
+#include "base/utf8.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

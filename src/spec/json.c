@@ -1,3 +1,4 @@
+#include "base/utf8.h"
 #include "spec/json.h"
 #include "spec/scan.h"
 

@@ -52,17 +52,4 @@ int hc_json_indent(const char *text, size_t len, struct hc_buf *out, struct hc_e
 /* Append `text`, which is UTF-8, as a JSON string, quotes included. */
 void hc_json_quote(struct hc_buf *out, const char *text, size_t len);
 
-/* True if the bytes are well-formed UTF-8; otherwise *bad is the offset of the first wrong byte. */
-bool hc_utf8_valid(const char *text, size_t len, size_t *bad);
-
-/* How many bytes of `text` are whole characters: it may have been cut in the middle of one. */
-size_t hc_utf8_whole(const char *text);
-
-/* Append `text` to `out` with every malformed UTF-8 sequence replaced by U+FFFD (the practice of the Unicode
- * standard, chapter 3, "U+FFFD Substitution of Maximal Subparts"). */
-int hc_utf8_scrub(struct hc_buf *out, const char *text, size_t len);
-
-/* Line and column (both from 1, column in characters) of a byte offset. */
-void hc_text_position(const char *text, size_t offset, int *line, int *column);
-
 #endif

@@ -1,6 +1,7 @@
 #include "spec/manifest.h"
 
 #include "base/plain.h"
+#include "base/utf8.h"
 #include "spec/options.h"
 #include "spec/report.h"
 

@@ -2,6 +2,7 @@
  * through them in this order. A stage holds back what may be the beginning of a match. */
 #include "spec/redact.h"
 
+#include "base/utf8.h"
 #include "spec/rules.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8

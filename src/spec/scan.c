@@ -1,5 +1,7 @@
 #include "spec/scan.h"
 
+#include "base/utf8.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 #include "spec/tool_call.h"
 
+#include "base/utf8.h"
 #include "spec/scan.h"
 
 #include <errno.h>

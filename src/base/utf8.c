@@ -1,4 +1,4 @@
-#include "spec/json.h"
+#include "base/utf8.h"
 
 #include "base/plain.h"
 
