@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
