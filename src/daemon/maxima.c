@@ -6,13 +6,27 @@
 
 #include <string.h>
 
+/* The hash of a policy is worked out here, once, as each request would otherwise do it for its own copy. */
+static int load_policy(struct hc_policy *p, const char *name, struct hc_error *err)
+{
+    if (hc_policy_load(p, name, hc_policies_read, NULL, err) < 0)
+        return -1;
+    const struct hc_limits max = p->max;
+    if (hc_policy_note_base(p, err) < 0) {
+        hc_policy_finish(p);
+        return -1;
+    }
+    p->max = max; /* requests are held against it */
+    return 0;
+}
+
 static const struct hc_policy *look_up_policy(struct hc_front *f, const char *name, struct hc_error *err)
 {
     struct hc_policy p;
     for (size_t i = 0; i < f->policy_count; i++)
         if (strcmp(f->policies[i].name, name) == 0)
             return &f->policies[i].policy;
-    if (hc_policy_load(&p, name, hc_policies_read, NULL, err) < 0)
+    if (load_policy(&p, name, err) < 0)
         return NULL;
     struct hc_front_policy *row = &f->policies[f->policy_count % HC_FRONT_POLICIES];
     f->policy_count += f->policy_count < HC_FRONT_POLICIES - 1; /* beyond them, the last is given away */
