@@ -561,6 +561,116 @@ def test_a_run_has_no_say_in_what_is_told_of_later_ones(base_tree, frame, option
         living.says_nothing_forged(lambda code: session.run(code).manifest)
 
 
+LEFTOVERS = living.RING + f"""
+import os, signal
+def is_open(number):
+    try:
+        return bool(os.fstat(number))
+    except OSError:
+        return False
+def answer(*ignored):
+    os.write(3, bytes(packet(13)))
+for number in range(34, 65):
+    signal.signal(number, answer)
+handed_over = ctypes.create_string_buffer(struct.pack("<ihh", 3, 1, 0))
+FRAMES = [packet(3, {json.dumps({"findings": [living.FINDING], "more": 0}).encode()!r}), packet(12),
+          packet(6, {json.dumps({"warnings": [living.FINDING], "columns": {"FORGED": ["x"]}}).encode()!r})]
+rings = [Ring(("kill", ctypes.c_long(os.getpid()), ctypes.c_long(signal.SIGCONT)), PAUSE) for _ in range(30)]
+# Not to its output, which is told as the process's own.
+rings += [Ring(*(("write", ctypes.c_long(number), frame, ctypes.c_long(len(frame))) for number in range(256)
+                 if is_open(number) and number not in (1, 2)), PAUSE, first=("poll", handed_over, ctypes.c_long(1), ctypes.c_long(-1)))
+          for frame in (FRAMES * 7)[:20]]
+[sum(ring.start() == 0 for ring in rings), all(signal.getsignal(number) is answer for number in range(34, 65))]
+"""
+
+
+@pytest.mark.parametrize("options", [("-p", "none"), ("-p", "default", "--guard", "off")], ids=["none", "default"])
+def test_what_a_run_leaves_is_not_told_of_a_later_one(base_tree, options):  # pylint: disable=unused-argument
+    """Threads that let their process go on, that speak for its checker and its copies, and handlers that answer for it."""
+    living.need_contexts()
+    with living.Session("--pids=128", *options) as session:
+        left = session.run(LEFTOVERS)
+        assert (left.status, left.state, left.value) == ("ok", "kept", [50, True]), left
+        for _ in range(20):
+            cells.wait_until("the threads are stopped", lambda: is_at_rest(session))
+            run = session.run("print('innocent'); 7")
+            outside = {name: value for name, value in run.manifest.items() if name not in ("guest", "stdout", "stderr")}
+            assert "FORGED" not in json.dumps(outside) and run.manifest["rejection"] is None, run
+            if run.status == "error":
+                break
+            assert (run.status, run.state, run.value) == ("ok", "kept", 7), run
+        assert run.status == "error" and run.state.startswith("rolled back to "), run
+        assert "the guest's process broke the protocol" in run.manifest["reason"], run
+        again = session.run("print('innocent'); 7")
+        assert (again.status, again.state, again.value, again.manifest["denials"]) == ("ok", "kept", 7, []), again
+
+
+# The copies that are made of it from now on have a thread that says again and again that it is a copy.
+SPEAKING_COPIES = living.RING + """
+depth = 0
+def forked():
+    global depth
+    depth += 1
+    if depth == 2:  # the child of a child is the copy
+        speaker.start()
+speaker = Ring(("write", ctypes.c_long(3), packet(12), ctypes.c_long(8)), PAUSE)
+callback = ctypes.CFUNCTYPE(None)(forked)
+libc["__register_atfork"](None, None, callback, None)
+"""
+
+
+def one_with_threads(session, count):
+    """Of the session's processes, the one that has so many and is stopped."""
+    texts = {pid: Path(f"/proc/{pid}/status").read_text() for pid in below(session.process.pid)}
+    pid, = [pid for pid, text in texts.items() if f"\nThreads:\t{count}\n" in text and "\nState:\tT" in text]
+    return pid
+
+
+def test_a_copy_of_before_is_no_new_one(base_tree):  # pylint: disable=unused-argument
+    """Even if somebody on the host lets it go on, which no run can."""
+    cells.need_root()
+    living.need_contexts()
+    with living.Session("-p", "none") as session:
+        assert session.run(SPEAKING_COPIES).status == "ok"
+        assert session.run("1").status == "ok"
+        for _ in range(3):
+            os.kill(one_with_threads(session, 2), signal.SIGCONT)
+            run = session.run("1")
+            assert (run.status, run.state) == ("ok", "kept"), run
+
+
+# Sends SIGCONT until there is no such process any more.
+LETS_GO_ON = """
+import os, signal, sys
+os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+process = os.pidfd_open(int(sys.argv[1]))
+print("on", flush=True)
+while True:
+    try:
+        signal.pidfd_send_signal(process, signal.SIGCONT)
+    except ProcessLookupError:
+        break
+"""
+
+
+def test_a_process_that_does_not_stop_is_killed(base_tree):  # pylint: disable=unused-argument
+    """Somebody on the host lets it go on: its run is undone, and says why."""
+    cells.need_root()
+    with living.Session("-p", "none", "--timeout=60s") as session:
+        session.run("import signal, threading\nx = 1\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
+                    "for _ in range(24): threading.Thread(target=threading.Event().wait, daemon=True).start()")
+        own = one_with_threads(session, 25)
+        session.ask({"run": {"code": "x = 2; signal.sigwait([signal.SIGUSR1])"}})
+        with subprocess.Popen(["/usr/bin/python3", "-c", LETS_GO_ON, str(own)], stdout=subprocess.PIPE, text=True) as waker:
+            assert waker.stdout.readline() == "on\n"
+            os.kill(own, signal.SIGUSR1)
+            run = session.result()
+            assert waker.wait(cells.PATIENCE) == 0
+        assert (run.status, run.state) == ("error", "rolled back to run 1"), run
+        assert "it did not stop when the run was over" in run.manifest["reason"], run
+        assert session.run("x").value == 1
+
+
 def test_programs_of_later_runs_are_refused_by_what_no_run_has_touched(session):
     """A run that spoils the compiler, the harness and the warnings of its own process has no say in it."""
     spoilt = session.run("import warnings, sys\nx = 1\nwarnings.warn = None\nsys.modules['ast'] = None")

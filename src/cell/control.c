@@ -174,17 +174,27 @@ static int take_listener(struct hc_loop *l, int fd, struct hc_error *err)
                : hc_loop_watch(l, l->s->listener.fd, HC_ON_REFUSED, EPOLLIN, err);
 }
 
+/* What a new copy says of itself, before the launcher knows it. Processes are made by nobody but the one that
+ * was told to make a copy (cell/permits.c), so one that was not there before is of its making. */
+static bool is_new_copy(const struct hc_supervisor *s, pid_t sender, const char *packet, size_t len)
+{
+    if (!len || packet[0] != HC_FRAME_KEPT || !hc_inbox_expects(&s->inbox, HC_FRAME_KEPT))
+        return false;
+    for (size_t i = 0; i < s->other_count; i++)
+        if (s->others[i] == sender)
+            return false;
+    return true;
+}
+
 /* Those that wait have the channel too, and so had a run that was killed since; and whatever the program
  * forks has it, whose figures are the program's to tell of. */
 static bool is_stranger(const struct hc_supervisor *s, pid_t sender, const char *packet, size_t len)
 {
-    if (s->mute_pid && sender == s->mute_pid)
-        return true;
     if (!s->run_pid && len && packet[0] == HC_FRAME_FIGURE)
         return sender != s->ready_pid;
     if (!s->run_pid || sender == s->run_pid)
         return false;
-    return !len || packet[0] != HC_FRAME_KEPT; /* what a new copy says of itself */
+    return !is_new_copy(s, sender, packet, len);
 }
 
 /* One packet, as far as the order of frames goes, and what it says. Returns its type or -1. */

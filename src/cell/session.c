@@ -74,8 +74,7 @@ static int await_interpreter(struct hc_session *s, struct hc_error *err)
     if (hc_session_open_process(s, sup->ready_pid, &s->active, err) < 0)
         return -1;
     hc_session_activate(s);
-    hc_process_stop(&s->active);
-    return 0;
+    return hc_process_stop(&s->active) ? 0 : hc_fail(err, 0, "the session's process did not stop");
 }
 
 /* A cell of its own, or one that waits. */
@@ -154,7 +153,7 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
     s->ahead = hc_stamp_ahead();
     s->first_ns = s->since_ns = hc_launch_first_stamp(&s->policy);
     m->runs = cJSON_CreateArray();
-    s->active.pidfd = s->copy.pidfd = s->checker.pidfd = s->before.process.pidfd = -1;
+    s->active.pidfd = s->aside.pidfd = s->copy.pidfd = s->checker.pidfd = s->before.process.pidfd = -1;
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
         s->points[i].process.pidfd = -1;
     s->loop.epoll = s->loop.interpreter = s->loop.pace = s->loop.soft = -1;

@@ -4,9 +4,10 @@
  * first.
  *
  * Nobody can speak for the checker: while it checks, all other processes of the cell are stopped, what they
- * had sent before is dropped, and the kernel tells who sent each packet. Nobody can reach it either: the
- * filters refuse to signal, to trace and to write to other processes. The checker itself reads no program:
- * before each it makes a copy, which is the checker from then on, and ends with the check. */
+ * had sent before is dropped, and the kernel tells who sent each packet: nothing counts but what comes from
+ * the checker, or from a process that was not there before the checker was told to make one. Nobody can reach
+ * it either: the filters refuse to signal, to trace and to write to other processes. The checker itself reads
+ * no program: before each it makes a copy, which is the checker from then on, and ends with the check. */
 #include "cell/session_parts.h"
 
 #include "cell/control.h"
@@ -40,7 +41,8 @@ static struct hc_process take_next(struct hc_session *s)
     if (hc_inbox_has(&s->launch.sup.inbox, HC_FRAME_UNKEPT)) { /* it waits for its next program itself */
         next = &s->active;
         next->serving = true;
-        hc_process_stop(next);
+        if (!hc_process_stop(next))
+            hc_process_finish(next);
     }
     struct hc_process taken = *next;
     *next = (struct hc_process){.pidfd = -1};
@@ -50,25 +52,24 @@ static struct hc_process take_next(struct hc_session *s)
 int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passed, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    struct hc_process own = s->active;
     struct hc_process *checker = s->checker.pid ? &s->checker : &s->before.process;
-    *passed = !own.touched;
+    *passed = !s->active.touched;
     if (*passed)
         return 0;
     if (!checker->pid || checker->touched)
         return 1;
     hc_control_drop(&s->loop);
-    hc_process_offer(&own, false); /* it only waits */
+    hc_process_offer(&s->active, false); /* it only waits */
+    s->aside = s->active;
     s->copy = *checker;
     s->active = (struct hc_process){.pidfd = -1};
     *checker = (struct hc_process){.pidfd = -1};
-    sup->mute_pid = own.pid;
     int rc = check_apart(s, job, err);
-    sup->mute_pid = 0;
     *passed = rc == 0 && sup->end == HC_END_NONE && hc_inbox_has(&sup->inbox, HC_FRAME_PASSED);
     *checker = take_next(s);
     hc_process_kill(&s->active);
-    s->active = own;
+    s->active = s->aside;
+    s->aside = (struct hc_process){.pidfd = -1};
     hc_process_offer(&s->active, true);
     hc_session_activate(s);
     return rc;

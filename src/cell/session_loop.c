@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 #include <sys/epoll.h>
 #include <time.h>
 
-#define HC_SWEEP 256 /* processes that are looked at */
+#define HC_SWEEP HC_OTHERS /* processes that are looked at */
 
 /* ---- processes ---- */
 
@@ -32,32 +33,55 @@ void hc_process_signal(const struct hc_process *p, int number)
         (void)syscall(SYS_pidfd_send_signal, p->pidfd, number, NULL, 0);
 }
 
+/* One that cannot be looked at may run, unless it has ended meanwhile. */
+static bool is_thread_still(int tasks, const char *id)
+{
+    char name[NAME_MAX + sizeof "/status"];
+    (void)snprintf(name, sizeof name, "%s/status", id);
+    const char *text = hc_status_read(tasks, name);
+    if (!text)
+        return errno == ENOENT || errno == ESRCH;
+    const char *state = strstr(text, "\nState:\t");
+    return state && !strchr("RSD", state[8]);
+}
+
 /* Each of its threads: the first one may have ended, and says nothing of the others then. */
 static bool is_still(const struct hc_process *p)
 {
     char path[48];
     (void)snprintf(path, sizeof path, "/proc/%d/task", p->pid);
     DIR *tasks = opendir(path);
+    if (!tasks)
+        return hc_process_ended(p);
     bool still = true;
-    for (struct dirent *e; tasks && still && (e = readdir(tasks));) {
-        char name[sizeof e->d_name + sizeof "/status"];
-        (void)snprintf(name, sizeof name, "%s/status", e->d_name);
-        const char *text = e->d_name[0] == '.' ? NULL : hc_status_read(dirfd(tasks), name);
-        const char *state = text ? strstr(text, "\nState:\t") : NULL;
-        still = !state || !strchr("RSD", state[8]);
-    }
-    if (tasks)
-        (void)closedir(tasks);
+    for (struct dirent *e; still && (e = readdir(tasks));)
+        still = e->d_name[0] == '.' || is_thread_still(dirfd(tasks), e->d_name);
+    (void)closedir(tasks);
     return still;
 }
 
-void hc_process_stop(const struct hc_process *p)
+/* And wait until it is gone: what is done next may rest on nobody else being there. One that the kernel does
+ * not let go of for so long executes nothing of its own any more. */
+static void end_and_wait(int pidfd)
 {
+    struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+    (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+    (void)poll(&ended, 1, HC_STOP_MS);
+}
+
+bool hc_process_stop(const struct hc_process *p)
+{
+    const int64_t until_us = hc_now_us() + INT64_C(1000) * HC_STOP_MS;
     hc_process_signal(p, SIGSTOP);
-    for (int i = 0; p->pid && i < 20000 && !is_still(p); i++) { /* a second */
+    while (p->pid && !is_still(p)) {
         const struct timespec moment = {.tv_nsec = 50000};
+        if (hc_now_us() >= until_us) {
+            end_and_wait(p->pidfd);
+            return false;
+        }
         (void)nanosleep(&moment, NULL);
     }
+    return true;
 }
 
 void hc_process_kill(struct hc_process *p)
@@ -104,8 +128,10 @@ int hc_session_open_process(const struct hc_session *s, pid_t pid, struct hc_pro
 {
     char path[48];
     *out = (struct hc_process){.pid = pid, .pidfd = (int)syscall(SYS_pidfd_open, pid, 0)};
-    if (out->pidfd < 0)
+    if (out->pidfd < 0) {
+        *out = (struct hc_process){.pidfd = -1};
         return hc_fail(err, errno, "open the session's process");
+    }
     (void)snprintf(path, sizeof path, "/proc/%d/status", pid);
     const char *text = hc_status_read(AT_FDCWD, path);
     bool ours = text && hc_status_field(text, "PPid", 10, 0) == (uint64_t)s->launch.sup.pid;
@@ -129,25 +155,33 @@ void hc_session_activate(struct hc_session *s)
     s->loop.interpreter = s->active.pidfd < 0 ? -1 : fcntl(s->active.pidfd, F_DUPFD_CLOEXEC, 0);
 }
 
-bool hc_session_knows(const struct hc_session *s, pid_t pid)
+static void add_process(const struct hc_process *p, pid_t *out, size_t *count)
 {
-    if (pid == s->active.pid || pid == s->copy.pid || pid == s->before.process.pid || pid == s->checker.pid)
-        return true;
-    for (size_t i = 0; i < HC_SESSION_COPIES; i++)
-        if (pid == s->points[i].process.pid)
-            return true;
-    for (size_t i = 0; i < s->branch_count; i++)
-        if (pid == s->branches[i].process.pid)
-            return true;
-    return false;
+    if (p->pid)
+        out[(*count)++] = p->pid;
 }
 
-/* And wait until it is gone: what is done next may rest on nobody else being there. */
-static void end_stranger(int pidfd)
+size_t hc_session_processes(const struct hc_session *s, pid_t out[HC_SESSION_PROCESSES])
 {
-    struct pollfd ended = {.fd = pidfd, .events = POLLIN};
-    (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
-    (void)poll(&ended, 1, 1000);
+    size_t count = 0;
+    const struct hc_process *single[] = {&s->active, &s->aside, &s->copy, &s->checker, &s->before.process};
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
+        add_process(single[i], out, &count);
+    for (size_t i = 0; i < HC_SESSION_COPIES; i++)
+        add_process(&s->points[i].process, out, &count);
+    for (size_t i = 0; i < s->branch_count; i++)
+        add_process(&s->branches[i].process, out, &count);
+    return count;
+}
+
+bool hc_session_knows(const struct hc_session *s, pid_t pid)
+{
+    pid_t own[HC_SESSION_PROCESSES];
+    size_t count = hc_session_processes(s, own);
+    for (size_t i = 0; i < count; i++)
+        if (own[i] == pid)
+            return true;
+    return false;
 }
 
 /* A program that misused the two forks of a copy would have more processes than it says. Nobody but they were
@@ -163,7 +197,7 @@ void hc_session_sweep(struct hc_session *s)
         size_t left = pidfd < 0 ? 0 : hc_watch_below(s->launch.sup.pid, now, HC_SWEEP);
         for (size_t k = 0; k < left; k++)
             if (now[k] == before[i])
-                end_stranger(pidfd);
+                end_and_wait(pidfd);
     }
 }
 

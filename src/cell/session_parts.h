@@ -37,6 +37,7 @@ struct hc_session {
     struct hc_timers timers;
     struct hc_permits permits;
     struct hc_process active, copy;
+    struct hc_process aside;   /* the active one, while another is so in its place to check a program */
     struct hc_process checker; /* a copy from before the first run, which checks the programs of later ones */
     struct hc_kept
         before; /* the last run: until the next has its own copy, which its process may refuse it */
@@ -62,15 +63,24 @@ bool hc_process_ended(const struct hc_process *p);
  * can say so. */
 void hc_process_offer(const struct hc_process *p, bool first);
 
-/* And wait until it is: of several that could read from the channel, one alone does. */
-void hc_process_stop(const struct hc_process *p);
+#define HC_STOP_MS 2000 /* for all threads of a process to stop, or to end */
+
+/* Stop it, and wait until each of its threads has been seen to be stopped: of several processes that could
+ * read from the channel, one alone does. False: some thread was not within HC_STOP_MS, and the process has
+ * been killed; it is still the caller's to finish. Of no process, and of one that has ended: true. */
+bool hc_process_stop(const struct hc_process *p);
 
 /* A process of this cell, by the pid that a packet came from; `out` is owned by the caller. (session_loop.c)
  */
 int hc_session_open_process(const struct hc_session *s, pid_t pid, struct hc_process *out,
                             struct hc_error *err);
 
-/* Is it one of the session's own: the active one, or one that waits? */
+#define HC_SESSION_PROCESSES (HC_SESSION_COPIES + HC_SESSION_BRANCHES + 6)
+
+/* The session's own processes: the active one, and those that wait. Returns how many. */
+size_t hc_session_processes(const struct hc_session *s, pid_t out[HC_SESSION_PROCESSES]);
+
+/* Is it one of these? */
 bool hc_session_knows(const struct hc_session *s, pid_t pid);
 
 /* Whose end is the run's from now on: s->active. */

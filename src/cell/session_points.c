@@ -54,8 +54,7 @@ static int settle(struct hc_session *s, struct hc_error *err)
     sup->exit_known = ended;
     if (hc_session_let_begin(s, err) < 0 || hc_session_handle_within(s, HC_COPY_MS, is_settled, err) < 0)
         return -1;
-    hc_process_stop(&s->active);
-    return sup->resumed == s->active.pid ? 0 : -1;
+    return hc_process_stop(&s->active) && sup->resumed == s->active.pid ? 0 : -1;
 }
 
 /* A copy of the state as it is, and no run. */
@@ -76,12 +75,12 @@ static int copy_state(struct hc_session *s, struct hc_process *out, struct hc_er
     hc_session_close_flows(s);
     if (!settled || sup->exit_known || s->loop.dead)
         return lost(s, err);
-    if (!made) {
-        hc_process_stop(&s->active);
+    if (!made && !hc_process_stop(&s->active))
+        return lost(s, err);
+    if (!made)
         return hc_fail_as(
             err, HC_EXIT_DATA, 0,
             "no copy could be made: there is no room for one more process (limits.pids, limits.memory)");
-    }
     *out = s->copy;
     s->copy = (struct hc_process){.pidfd = -1};
     return 0;

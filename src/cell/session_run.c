@@ -39,6 +39,12 @@ static bool has_exited(const struct hc_session *s)
     return s->launch.sup.exit_known;
 }
 
+/* Has the run's process ended, or the whole cell? */
+static bool has_died(const struct hc_session *s)
+{
+    return has_exited(s) || s->loop.dead;
+}
+
 /* Whoever has been killed has ended when it is dead, whatever it said meanwhile. */
 static bool is_over(const struct hc_session *s)
 {
@@ -144,10 +150,21 @@ static int blame(struct hc_session *s, const char *what, struct hc_error *err)
     return hc_session_handle(s, has_exited, err);
 }
 
+/* Who is there already is no new copy. What any of them said before is dropped, so that nothing is heard of
+ * one that has ended meanwhile either. */
+static void note_others(struct hc_session *s)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    size_t known = hc_session_processes(s, sup->others); /* one of these may be missed while another ends */
+    sup->other_count = known + hc_watch_below(sup->pid, sup->others + known, HC_OTHERS - known);
+    hc_control_drop(&s->loop);
+}
+
 int hc_session_make_copy(struct hc_session *s, const struct hc_job *job, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     struct hc_error why;
+    note_others(s);
     s->permits = (struct hc_permits){.forks = HC_PERMIT_FORKS, .of = s->active.pid};
     hc_process_signal(&s->active, SIGCONT);
     int rc = send_next(s, job, err);
@@ -163,7 +180,11 @@ int hc_session_make_copy(struct hc_session *s, const struct hc_job *job, struct 
     if (hc_session_knows(s, sup->copied) || hc_session_open_process(s, sup->copied, &s->copy, &why) < 0)
         return blame(s, "what it called its copy is none", err);
     s->copy.touched = s->active.touched;
-    hc_process_stop(&s->copy);
+    const bool stopped = hc_process_stop(&s->copy);
+    if (!stopped || hc_process_ended(&s->copy)) {
+        hc_process_finish(&s->copy);
+        return blame(s, stopped ? "its copy ended at once" : "its copy did not stop", err);
+    }
     hc_process_offer(&s->active, true);
     hc_process_offer(&s->copy, false);
     return 0;
@@ -230,10 +251,9 @@ static void note_exit(struct hc_session *s)
     sup->exit_known = true;
 }
 
-/* The run is over, and its process goes on to the next. */
+/* The run is over, and its process, which is stopped, goes on to the next. */
 static void keep_state(struct hc_session *s)
 {
-    hc_process_stop(&s->active);
     note_exit(s);
     if (!s->copy.pid) /* it was rejected for want of one */
         return;
@@ -260,8 +280,7 @@ bool hc_session_take_over(struct hc_session *s)
     hc_process_signal(&s->active, SIGCONT);
     hc_process_signal(&s->active, HC_SIGNAL_RESUME);
     int rc = hc_session_handle_within(s, HC_COPY_MS, is_resumed, &ignored);
-    hc_process_stop(&s->active);
-    return rc == 0 && !s->loop.dead && sup->resumed == s->active.pid;
+    return hc_process_stop(&s->active) && rc == 0 && !s->loop.dead && sup->resumed == s->active.pid;
 }
 
 void hc_session_hear_out(struct hc_session *s)
@@ -393,7 +412,10 @@ static int have_run(struct hc_session *s, const struct hc_job *job, struct hc_ma
         if (hc_session_supervise(s, err) < 0)
             return -1;
     }
-    s->died = sup->exit_known || s->loop.dead;
+    if (!has_died(s) && !hc_process_stop(&s->active) &&
+        blame(s, "it did not stop when the run was over", err) < 0)
+        return -1;
+    s->died = has_died(s);
     if (s->died)
         hc_session_hear_out(s);
     else

@@ -15,6 +15,8 @@
 
 #define HC_SAMPLE_US 100000 /* between samples of what a job uses, at first */
 
+#define HC_OTHERS 256 /* processes of a session's cell; it has a few more than it keeps copies */
+
 /* Why the launcher ended the cell; HC_END_NONE: it ended by itself. */
 enum hc_end {
     HC_END_NONE,
@@ -53,7 +55,9 @@ struct hc_supervisor {
     bool session;
     pid_t run_pid, run_cell_pid; /* here, and inside; 0: none yet */
     int run_pidfd;
-    pid_t mute_pid;      /* of a session: a process whose packets count for nothing now; 0: none */
+    pid_t
+        others[HC_OTHERS]; /* of a session: the cell's processes when run_pid was last told to make a copy */
+    size_t other_count;
     int64_t cpu_base_us; /* what was used before this run */
 
     /* Found out. */
