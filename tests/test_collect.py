@@ -128,7 +128,7 @@ for name, size in (("a", 40), ("b", 40), ("c", 10)):
     open(name, "wb").truncate(size << 20)
 """, "--output-mode=bind", "--collect-size=64M", user=user, cwd=directory)
     assert (result.status, result.manifest["status"], result.manifest["partial"]) == (3, "output", True), result
-    assert result.manifest["reason"] == "left more than 64M to collect (limits.collect_bytes)"
+    assert result.manifest["reason"] == "left more than 64M to collect (limits.collect_bytes, --collect-size)"
     assert (result.listed(), result.skipped()) == (["a", "c"], {"b": TOO_MUCH})
 
 

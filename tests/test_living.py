@@ -706,6 +706,10 @@ def test_a_session_without_room_for_a_copy_refuses_runs_and_stays(base_tree, pid
     assert all(run.state == "kept" for run in runs), runs
     assert all(run.status == "ok" or "no copy" in run.manifest["reason"] for run in runs), runs
     assert pids == 6 or runs[-1].status != "ok", runs
+    for run in runs:
+        said = run.manifest["reason"] or ""
+        assert run.status != "rejected" or f"limits.pids is {pids}, and a session needs 6" in said, said
+    assert pids == 6 or "rejected" in [run.status for run in runs]
 
 
 def test_a_session_whose_checker_is_gone_is_over_and_says_so(base_tree):  # pylint: disable=unused-argument

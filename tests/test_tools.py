@@ -134,6 +134,20 @@ for bad in ("a\\0b", {"a\\0": 1}, {1: 1, "1": 2}, deep, "\\ud800"):
     assert len(calls(result)) == 1
 
 
+@pytest.mark.parametrize("bad", ["a", "b", "c", "é"])
+def test_the_argument_that_cannot_be_sent_is_named(base_tree, tool, bad):
+    result = run(tool, f"""
+given = dict.fromkeys("abcé", "é" * 40)
+given[{bad!r}] = ["x", "y\\0"]
+try: tools.tool(**given)
+except ToolError as error: print(error)
+try: tools.tool(**{{"a": 1, {bad!r} + "\\0": 2}})
+except ToolError as error: print(error)
+""", policy={"parameters": {}})
+    assert result.stdout.splitlines() == [f"the arguments cannot be sent: '{bad}': a string must not contain \\u0000",
+                                          f"the arguments cannot be sent: '{bad}\\x00': a string must not contain \\u0000"], result
+
+
 def test_arguments_are_bound_in_the_order_of_the_schema(base_tree, tool):
     code = """
     print(tools.tool("Bern")["arguments"], tools.tool("Bern", 1)["arguments"], tools.tool(days=2, city="Uri")["arguments"])

@@ -224,6 +224,19 @@ static int take_report(struct hc_manifest *m, struct hc_buf *body, struct said *
     return 0;
 }
 
+/* A run of a session that cannot have a copy to fall back to is not begun. */
+static void reject_uncopied(struct hc_manifest *m, int64_t pids)
+{
+    char message[sizeof m->rejection.message];
+    static const char what[] = "no copy of the session could be made to fall back to";
+    if (pids < HC_SESSION_PIDS)
+        (void)snprintf(message, sizeof message, "%s: limits.pids is %lld, and a session needs %d", what,
+                       (long long)pids, HC_SESSION_PIDS);
+    else
+        (void)snprintf(message, sizeof message, "%s (limits.pids, limits.memory)", what);
+    reject(m, "checkpoint", message, "Leave room for one more process: limits.pids, limits.memory.");
+}
+
 /* What the guest's process sent: parsed strictly, kept as it is. */
 static int take_messages(struct hc_launch *l, struct said *said, struct hc_error *failed)
 {
@@ -236,8 +249,7 @@ static int take_messages(struct hc_launch *l, struct said *said, struct hc_error
     if (l->sup.checked.len && hc_checked_parse(&m->check, l->sup.checked.data, l->sup.checked.len, &err) < 0)
         hc_launch_warn(m, "the check of the program said what cannot be used: %.180s", err.text);
     if (hc_inbox_has(in, HC_FRAME_UNKEPT) && hc_talk_untouched(in->first))
-        reject(m, "checkpoint", "no copy of the session could be made to fall back to",
-               "Leave room for one more process: limits.pids, limits.memory.");
+        reject_uncopied(m, l->run->policy->limits.pids);
     int rc = hc_inbox_has(in, HC_FRAME_REJECTED) ? take_rejection(m, &in->body, &err)
              : hc_inbox_has(in, HC_FRAME_REPORT) ? take_report(m, &in->body, said, &err)
                                                  : 0;

@@ -131,7 +131,7 @@ static void judge_collected(struct hc_launch *l)
     case HC_COLLECTED_ALL:
         return;
     case HC_COLLECTED_BYTES:
-        (void)snprintf(why, sizeof why, "left more than %s to collect (limits.collect_bytes)",
+        (void)snprintf(why, sizeof why, "left more than %s to collect (limits.collect_bytes, --collect-size)",
                        hc_format_size(limits->collect_bytes, text, sizeof text));
         break;
     case HC_COLLECTED_TIME:

@@ -19,6 +19,10 @@ enum hc_core_scheduling { HC_CORES_SHARED, HC_CORES_KEPT };
 enum hc_tree_check { HC_TREE_NONE, HC_TREE_QUICK, HC_TREE_STAMPS, HC_TREE_CONTENT };
 enum hc_processes { HC_PROCESSES_NONE, HC_PROCESSES_FORK };
 
+/* Processes that a session of three runs or more has beside what its runs start: the least useful
+ * limits.pids. */
+#define HC_SESSION_PIDS 6
+
 #define HC_CPU_WEIGHT 100 /* what the kernel gives who asks for nothing */
 
 /* Every field is set through a row of the option table (options.h), which has its unit, bounds and default.

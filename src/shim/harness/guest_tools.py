@@ -148,6 +148,17 @@ def plain(value):
     raise TypeError(f"a {type(value).__name__} is no JSON")
 
 
+def blame(why, pieces, head):
+    """Why a call cannot be sent: of which argument that is, instead of a column of a text that nobody sees."""
+    _, _, column, what = why.split(":", 3)
+    end = head
+    for name, piece in pieces.items():
+        end += len(piece) + 2
+        if int(column) <= end:
+            return f"{name!r}:{what}"
+    return what.strip()
+
+
 def begin(call, arguments):
     global last_id
     import json
@@ -155,7 +166,10 @@ def begin(call, arguments):
     name = call.tool.__name__
     if posix.getpid() != owner:
         raise ToolError("tools can be called from the program's first process only")
-    text = json.dumps(arguments, allow_nan=False, default=plain, ensure_ascii=False)
+    pieces = {key: f"{json.dumps(key, ensure_ascii=False)}: "
+                   f"{json.dumps(value, allow_nan=False, default=plain, ensure_ascii=False)}"
+              for key, value in arguments.items()}
+    text = f"{{{', '.join(pieces.values())}}}"
     size = len(text.encode("utf-8"))
     if size > max(LIMIT, described[name]["argument_bytes"]):
         raise ToolError(f"the arguments have {size} bytes, more than a call can have")
@@ -164,14 +178,15 @@ def begin(call, arguments):
     waiting[call.id] = call
     sent = False
     try:
-        sent = send(f'{{"id": {call.id}, "name": "{name}", "arguments": {text}}}')
+        head = f'{{"id": {call.id}, "name": "{name}", "arguments": '
+        sent = send(f"{head}{text}}}")
     finally:
         if sent is not True:
             del waiting[call.id]
     if sent is False:
         raise ToolError("tools can be called only while the program runs")
     if sent is not True:
-        raise ToolError(f"the arguments cannot be sent: {sent}")
+        raise ToolError(f"the arguments cannot be sent: {blame(sent, pieces, len(head))}")
 
 
 def take(text):
