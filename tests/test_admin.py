@@ -183,14 +183,36 @@ def test_jobs_of_a_tenant_that_is_held_wait(daemon):
     waiting, others = daemon.post_async("1", uid=FLOOD), daemon.post_async("2", uid=QUIET)
     assert daemon.post("3", uid=OPERATOR).json["status"] == "ok"
     assert [state(daemon, running, FLOOD), state(daemon, waiting, FLOOD), state(daemon, others, QUIET)] == ["running", "queued", "queued"]
-    assert daemon.get(f"/v1/jobs/{waiting}", uid=FLOOD).json["held"] is True
-    assert daemon.send("/v1/sessions", daemon.spec({}), uid=QUIET).status == 503
-    assert admin(daemon, "POST", f"tenants/uid-{QUIET}/release").json["held"] is False
+    told = daemon.get(f"/v1/jobs/{waiting}", uid=FLOOD).json
+    assert told["held"] is True and told["hold"]["by"] == "root" and told["hold"]["reason"] == "looking into it"
+    assert told["hold"] == held["hold"] and told["reason"] == f"held since {told['hold']['since'][:19]}Z by root: looking into it"
+    again = daemon.post({"code": "1"}, {"Prefer": "respond-async"}, uid=QUIET).json
+    assert (again["hold"]["by"], again["hold"]["reason"]) == ("root", None) and again["reason"].endswith(" by root")
+    refused = daemon.send("/v1/sessions", daemon.spec({}), uid=QUIET)
+    assert refused.status == 503 and "(held since 20" in refused.json["detail"], refused
+    released = admin(daemon, "POST", f"tenants/uid-{QUIET}/release").json
+    assert (released["held"], released["hold"]) == (False, None)
     daemon.events(others, uid=QUIET)
     assert state(daemon, others, QUIET) == "done" and state(daemon, waiting, FLOOD) == "queued"
     assert logged(daemon, f"admin root: holds tenant uid-{FLOOD}: looking into it")
     assert logged(daemon, f"admin root: releases tenant uid-{QUIET}")
     assert admin(daemon, "POST", "tenants/nobody/hold").status == 404
+
+
+def test_whoever_waits_for_a_job_is_told_that_its_tenant_is_held(daemon):
+    admin(daemon, "POST", f"tenants/uid-{QUIET}/hold", "über Nacht")
+    with running(daemon, QUIET, "run", "-t", "base", "--warm", "-") as process:
+        process.stdin.write("print('ran')")
+        process.stdin.close()
+        line = process.stderr.readline()
+        assert line.startswith("hotcell: hotcelld: the job waits: the tenant is held since 20") and line.endswith(" by root: über Nacht\n"), line
+        row, = (line for line in hotcell(daemon, "jobs", uid=QUIET).stdout.splitlines() if " queued " in line)
+        assert row.endswith(" by root: über Nacht") and "  held since 20" in row
+        admin(daemon, "POST", f"tenants/uid-{QUIET}/hold", "doch länger")
+        assert process.stderr.readline().endswith(" by root: doch länger\n")
+        admin(daemon, "POST", f"tenants/uid-{QUIET}/release")
+        assert process.stderr.readline() == "hotcell: hotcelld: the tenant is not held any more\n"
+        assert (process.stdout.read(), process.wait(cells.PATIENCE)) == ("ran\n", 0)
 
 
 def test_a_daemon_that_is_drained_takes_nothing_until_it_is_resumed(daemon):
@@ -236,6 +258,14 @@ def hotcell(d, *command, uid=0, env=None):
     os.chmod(d.directory, 0o755)
     done = subprocess.run([cells.HOTCELL, *command], capture_output=True, text=True, timeout=cells.PATIENCE, check=False, env=environment, cwd="/", **more)
     return done
+
+
+def running(d, uid, *command):
+    """As this user, while the block goes on."""
+    os.chmod(d.directory, 0o755)
+    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "HOTCELL_SOCKET": str(d.socket)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([cells.HOTCELL, *command], env=environment, cwd="/", user=uid, group=uid, extra_groups=[], **pipes)
 
 
 def rows(d, *command, **more):

@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "cell/flow.h"
+#include "cell/stamp.h"
 #include "cell/status.h"
 #include "cell/watch.h"
 #include "inside/kernel.h"

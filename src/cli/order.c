@@ -42,11 +42,11 @@ static void print_help(const struct order *o)
     (void)printf("usage: hotcell %s [OPTION]... %s\n%s\n\n", o->name, o->arguments, o->help);
     if (o->own_path)
         (void)puts("      --admin          as an administrator, which root is without saying so");
-    (void)puts(
-        "      --reason TEXT    one line for the daemon's log, and for the manifest of what is ended (for\n"
-        "                       administrators)\n"
-        "      --socket SOCKET  of the daemon, as HOTCELL_SOCKET says it\n"
-        "      --json           print what the daemon answers, a line of JSON each");
+    (void)puts("      --reason TEXT    one line for the daemon's log, for the manifest of what is ended, and "
+               "for a tenant\n"
+               "                       that is held (for administrators)\n"
+               "      --socket SOCKET  of the daemon, as HOTCELL_SOCKET says it\n"
+               "      --json           print what the daemon answers, a line of JSON each");
 }
 
 /* -1: go on; else the exit status. */

@@ -1,6 +1,8 @@
 #include "client/stream.h"
 
 #include "base/fd.h"
+#include "base/log.h"
+#include "client/ask.h"
 #include "spec/json.h"
 
 #include <errno.h>
@@ -89,6 +91,26 @@ static int take_value(const struct hc_json *j, const char *name, char **out, str
     return *out ? 0 : hc_fail(err, ENOMEM, "%s", name);
 }
 
+static const char *plain_text(const cJSON *hold, const char *name)
+{
+    char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(hold, name));
+    if (text)
+        hc_ask_plain(text);
+    return text;
+}
+
+/* An administrator lets the jobs of this tenant wait, or run again. */
+static void take_hold(const cJSON *hold)
+{
+    const char *since = plain_text(hold, "since"), *by = plain_text(hold, "by"),
+               *reason = plain_text(hold, "reason");
+    if (!since || !by)
+        hc_info("hotcelld: the tenant is not held any more");
+    else
+        hc_info("hotcelld: the job waits: the tenant is held since %.40s by %.80s%s%.600s", since, by,
+                reason ? ": " : "", reason ? reason : "");
+}
+
 static int take_event(struct hc_stream_reader *s, const struct hc_json *j, struct hc_error *err)
 {
     const cJSON *node = cJSON_GetObjectItemCaseSensitive(j->root, "event");
@@ -103,6 +125,8 @@ static int take_event(struct hc_stream_reader *s, const struct hc_json *j, struc
         return take_value(j, event, &s->problem, err);
     if (strcmp(event, "tool_call") == 0)
         return s->call(s->desk, j, err);
+    if (strcmp(event, "held") == 0)
+        take_hold(cJSON_GetObjectItemCaseSensitive(j->root, event));
     if (strcmp(event, "cut") == 0) {
         const cJSON *stream = cJSON_GetObjectItemCaseSensitive(j->root, "stream");
         bool is_err = cJSON_IsString(stream) && strcmp(stream->valuestring, "stderr") == 0;

@@ -1,6 +1,7 @@
 /* What administrators may: look at everybody's jobs, end them, hold a tenant, drain the daemon. Who is one,
  * http.c has found out; x->admin is who. Each change is one line in the log: who, what, whom, why. */
 #include "daemon/handlers.h"
+#include "daemon/hold.h"
 
 #include "base/fd.h"
 #include "base/log.h"
@@ -11,8 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_REASON 200               /* bytes of an administrator's own words */
-#define MAX_ASKED  ((size_t)4 << 20) /* bytes of a request that are read to tell what it asks for */
+#define MAX_ASKED ((size_t)4 << 20) /* bytes of a request that are read to tell what it asks for */
 
 /* ---- why ---- */
 
@@ -24,26 +24,27 @@ static bool is_plain(const char *text)
         if (*c < ' ' || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0)) /* ... of U+0080 to U+009F */
             return false;
     const size_t len = strlen(text);
-    return len <= MAX_REASON && hc_utf8_valid(text, len, NULL);
+    return len <= HC_ORDER_REASON && hc_utf8_valid(text, len, NULL);
 }
 
-static int take_reason(const struct hc_json *j, char out[MAX_REASON + 1], struct hc_problem *why)
+static int take_reason(const struct hc_json *j, char out[HC_ORDER_REASON + 1], struct hc_problem *why)
 {
     const cJSON *node = cJSON_IsObject(j->root) ? j->root->child : NULL;
     bool empty = cJSON_IsObject(j->root) && !node;
     bool fits = node && !node->next && strcmp(node->string, "reason") == 0 && cJSON_IsString(node) &&
                 is_plain(node->valuestring);
     if (fits)
-        (void)snprintf(out, MAX_REASON + 1, "%s", node->valuestring);
+        (void)snprintf(out, HC_ORDER_REASON + 1, "%s", node->valuestring);
     if (fits || empty)
         return 0;
     hc_problem_set(why, HC_PROBLEM_REQUEST,
-                   "expected nothing, or {\"reason\": TEXT} with one line of at most %d bytes", MAX_REASON);
+                   "expected nothing, or {\"reason\": TEXT} with one line of at most %d bytes",
+                   HC_ORDER_REASON);
     return -1;
 }
 
 /* The body: none, {}, or {"reason": "..."}. */
-static int read_reason(const struct hc_exchange *x, char out[MAX_REASON + 1], struct hc_problem *why)
+static int read_reason(const struct hc_exchange *x, char out[HC_ORDER_REASON + 1], struct hc_problem *why)
 {
     struct hc_json j;
     struct hc_error err;
@@ -158,7 +159,7 @@ int hc_admin_get_job(struct hc_exchange *x, struct hc_tenant *t)
 /* It is told by its manifest, or by its problem if it has not run. */
 static int cancel(struct hc_exchange *x, struct hc_dialog *d, const char *reason)
 {
-    char why[MAX_REASON + 64], whom[HC_JOB_ID + HC_TENANT_NAME + 16];
+    char why[HC_ORDER_REASON + 64], whom[HC_JOB_ID + HC_TENANT_NAME + 16];
     const struct hc_tenant *of = d ? d->tenant : x->task->queued.tenant;
     (void)snprintf(why, sizeof why, "cancelled by the administrator%s%s", *reason ? ": " : "", reason);
     (void)snprintf(whom, sizeof whom, "%s of %s", x->id, of->name);
@@ -174,7 +175,7 @@ static int cancel(struct hc_exchange *x, struct hc_dialog *d, const char *reason
 
 int hc_admin_cancel_job(struct hc_exchange *x, struct hc_tenant *t)
 {
-    char reason[MAX_REASON + 1];
+    char reason[HC_ORDER_REASON + 1];
     struct hc_problem why;
     struct hc_dialog *d = hc_dialog_find_any(x->front, x->id);
     (void)t;
@@ -195,12 +196,14 @@ static void print_tenant(const struct hc_exchange *x, const struct hc_tenant *t,
     (void)hc_buf_fmt(out,
                      "{\"tenant\": \"%s\", \"held\": %s, \"admin\": %s, \"removed\": %s, \"running\": %lld, "
                      "\"running_most\": %lld, \"queued\": %lld, \"queued_most\": %lld, \"sessions\": %lld, "
-                     "\"sessions_most\": %lld, \"stored_bytes\": %lld}\n",
-                     t->name, t->held ? "true" : "false", t->admin ? "true" : "false",
+                     "\"sessions_most\": %lld, \"stored_bytes\": %lld, \"hold\": ",
+                     t->name, hc_is_held(&t->hold) ? "true" : "false", t->admin ? "true" : "false",
                      t->removed ? "true" : "false", (long long)t->running,
                      (long long)hc_queue_most_running(f->queue, t), (long long)t->queued,
                      (long long)t->quota.queued, (long long)t->sessions, (long long)t->quota.sessions,
                      (long long)t->stored_bytes);
+    hc_hold_print(t, out);
+    (void)hc_buf_str(out, "}\n");
 }
 
 int hc_admin_list_tenants(struct hc_exchange *x, struct hc_tenant *t)
@@ -229,9 +232,20 @@ static struct hc_tenant *find_tenant(const struct hc_exchange *x)
                : NULL;
 }
 
+/* Whoever waits for one of its jobs that wait. */
+static void tell_hold(struct hc_front *f, const struct hc_tenant *t)
+{
+    for (struct hc_task *task = f->tasks.newest; task; task = task->older) {
+        if (task->queued.tenant != t || task->state != HC_TASK_QUEUED)
+            continue;
+        hc_task_tell_hold(task);
+        hc_task_wake(task);
+    }
+}
+
 static int set_held(struct hc_exchange *x, bool held)
 {
-    char reason[MAX_REASON + 1];
+    char reason[HC_ORDER_REASON + 1];
     struct hc_problem why;
     hc_autobuf out = {0};
     if (read_reason(x, reason, &why) < 0)
@@ -239,7 +253,8 @@ static int set_held(struct hc_exchange *x, bool held)
     struct hc_tenant *t = find_tenant(x);
     if (!t)
         return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such tenant");
-    t->held = held;
+    hc_hold_set(t, held ? x->admin : NULL, reason, hc_wall_ms());
+    tell_hold(x->front, t);
     note(x, held ? "holds tenant" : "releases tenant", t->name, reason);
     hc_front_dispatch(x->front);
     print_tenant(x, t, &out);
@@ -262,7 +277,7 @@ int hc_admin_release(struct hc_exchange *x, struct hc_tenant *t)
 
 static int set_paused(struct hc_exchange *x, bool paused)
 {
-    char reason[MAX_REASON + 1];
+    char reason[HC_ORDER_REASON + 1];
     struct hc_problem why;
     hc_autobuf out = {0};
     struct hc_front *f = x->front;

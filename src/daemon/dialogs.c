@@ -1,5 +1,6 @@
 #include "daemon/dialog_parts.h"
 #include "daemon/handlers.h"
+#include "daemon/hold.h"
 
 #include "base/fd.h"
 #include "base/log.h"
@@ -308,8 +309,11 @@ static bool has_room(struct hc_front *f, struct hc_tenant *t, int64_t memory, st
 {
     struct hc_refusal refusal = {.retry_ms = -1};
     char wanted[32], used[32], most[32];
-    if (t->held) {
-        hc_problem_set(why, HC_PROBLEM_BUSY, "an administrator holds the tenant: no session of it begins");
+    if (hc_is_held(&t->hold)) {
+        char text[HC_HOLD_TEXT];
+        hc_problem_set(why, HC_PROBLEM_BUSY,
+                       "an administrator holds the tenant: no session of it begins (%s)",
+                       hc_hold_text(t, text));
         return false;
     }
     if (t->sessions >= t->quota.sessions) {

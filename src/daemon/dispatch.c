@@ -469,6 +469,8 @@ bool hc_front_submit(struct hc_front *f, struct hc_task *task, char known[65], s
     }
     hc_bodies_hold(&f->bodies, task->queued.tenant, (int64_t)task->body_len);
     hc_events_state(&task->events, "queued");
+    if (hc_is_held(&task->queued.tenant->hold))
+        hc_task_tell_hold(task);
     hc_front_dispatch(f);
     return true;
 }

@@ -185,7 +185,7 @@ static void unlink_job(struct hc_queue *q, struct hc_queued *job)
  * reload may have made the quota smaller than the job is. */
 static bool has_room(const struct hc_queue *q, const struct hc_tenant *t)
 {
-    if (t->held || t->running >= hc_queue_most_running(q, t))
+    if (hc_is_held(&t->hold) || t->running >= hc_queue_most_running(q, t))
         return false;
     return t->quota.memory <= 0 || t->running_memory == 0 ||
            t->running_memory + t->first->memory <= t->quota.memory;

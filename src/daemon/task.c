@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "base/utf8.h"
+#include "daemon/hold.h"
 #include "spec/json.h"
 
 #include <stdio.h>
@@ -176,6 +177,14 @@ void hc_task_set_reason(struct hc_task *task, const char *text)
     task->reason[hc_utf8_whole(task->reason)] = '\0';
 }
 
+void hc_task_tell_hold(struct hc_task *task)
+{
+    hc_autobuf hold = {0};
+    hc_hold_print(task->queued.tenant, &hold);
+    if (!hold.failed)
+        hc_events_json(&task->events, "held", hold.data, hold.len);
+}
+
 /* Empty is null. */
 static void print_text(struct hc_buf *out, const char *name, const char *text)
 {
@@ -184,6 +193,21 @@ static void print_text(struct hc_buf *out, const char *name, const char *text)
         hc_json_quote(out, text, strlen(text));
     else
         (void)hc_buf_str(out, "null");
+}
+
+/* Behind how many others, and whether for a hold, which is the reason then. */
+static void print_wait(const struct hc_task *task, struct hc_buf *out)
+{
+    const struct hc_tenant *t = task->queued.tenant;
+    const bool held = hc_is_held(&t->hold);
+    char text[HC_HOLD_TEXT];
+    print_text(out, "reason", hc_hold_text(t, text));
+    (void)hc_buf_fmt(out, ", \"position\": %lld, \"held\": %s", (long long)hc_queue_position(&task->queued),
+                     held ? "true" : "false");
+    if (!held)
+        return;
+    (void)hc_buf_str(out, ", \"hold\": ");
+    hc_hold_print(t, out);
 }
 
 void hc_task_print_open(const struct hc_task *task, bool with_result, struct hc_buf *out)
@@ -195,11 +219,10 @@ void hc_task_print_open(const struct hc_task *task, bool with_result, struct hc_
     hc_task_print_time(out, "finished", task->finished);
     print_text(out, "policy", task->policy);
     print_text(out, "status", task->status);
-    print_text(out, "reason", task->reason);
     if (task->state == HC_TASK_QUEUED)
-        (void)hc_buf_fmt(out, ", \"position\": %lld, \"held\": %s",
-                         (long long)hc_queue_position(&task->queued),
-                         task->queued.tenant->held ? "true" : "false");
+        print_wait(task, out);
+    else
+        print_text(out, "reason", task->reason);
     if (hc_task_ended(task))
         (void)hc_buf_fmt(out, ", \"cpu_seconds\": %.6g", (double)task->outcome.cpu_us / 1e6);
     if (with_result && task->state == HC_TASK_DONE) {

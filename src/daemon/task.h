@@ -95,6 +95,9 @@ void hc_task_wake(struct hc_task *task);
 /* Text that may be cut, in the middle of a character too: what is whole of it. */
 void hc_task_set_reason(struct hc_task *task, const char *text);
 
+/* Among its events: that its tenant is held, or not any more. */
+void hc_task_tell_hold(struct hc_task *task);
+
 /* As a member of an object, after others; 0 is null. */
 void hc_task_print_time(struct hc_buf *out, const char *name, int64_t ms);
 

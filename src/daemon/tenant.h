@@ -29,13 +29,27 @@ struct hc_window {
 
 struct hc_queued;
 
+#define HC_ORDER_REASON 200 /* bytes of an administrator's own words */
+
+/* By an administrator: the tenant's jobs wait, those that run go on; hold.h. */
+struct hc_hold {
+    int64_t since; /* ms since 1970; 0: it is not held */
+    char by[HC_TENANT_NAME];
+    char reason[HC_ORDER_REASON + 1]; /* UTF-8, one line; "": none was given */
+};
+
+static inline bool hc_is_held(const struct hc_hold *h)
+{
+    return h->since != 0;
+}
+
 struct hc_tenant {
     char name[HC_TENANT_NAME];
     struct hc_quota quota;
     struct hc_allowed allowed;
     bool removed; /* no longer in the configuration: new jobs are refused, running ones end */
     bool admin;   /* struct hc_tenant_rule */
-    bool held;    /* by an administrator: its jobs wait, those that run go on */
+    struct hc_hold hold;
 
     /* Live counters; queue.h keeps the first three. */
     int64_t running;
