@@ -596,6 +596,7 @@ def test_what_a_run_leaves_is_not_told_of_a_later_one(base_tree, options):  # py
             run = session.run("print('innocent'); 7")
             outside = {name: value for name, value in run.manifest.items() if name not in ("guest", "stdout", "stderr")}
             assert "FORGED" not in json.dumps(outside) and run.manifest["rejection"] is None, run
+            assert not any(denial["attested"] for denial in run.manifest["denials"]), run.manifest["denials"]
             if run.status == "error":
                 break
             assert (run.status, run.state, run.value) == ("ok", "kept", 7), run
@@ -669,6 +670,29 @@ def test_a_process_that_does_not_stop_is_killed(base_tree):  # pylint: disable=u
         assert (run.status, run.state) == ("error", "rolled back to run 1"), run
         assert "it did not stop when the run was over" in run.manifest["reason"], run
         assert session.run("x").value == 1
+
+
+def test_denials_of_what_an_earlier_run_left_are_not_attested(own):
+    """The kernel tells which process it was, and not which run's."""
+    left = own.run("""
+import socket, threading, time
+count = 0
+def refuse():
+    global count
+    while True:
+        try:
+            socket.socket()
+        except OSError:
+            count += 1
+        time.sleep(0.001)
+threading.Thread(target=refuse, daemon=True).start()
+while not count: time.sleep(0.001)
+""")
+    later = own.run("before = count\nwhile count < before + 3: time.sleep(0.001)")
+    for run, attested in ((left, True), (later, False)):
+        told = [(d["layer"], d["rule"], d["attested"]) for d in run.manifest["denials"] if d["layer"] == "seccomp"]
+        assert (run.status, told) == ("ok", [("seccomp", "socket", attested)]), (run, run.manifest["denials"])
+    assert own.run("import os; os._exit(1)").state == "rolled back to run 2"
 
 
 def test_programs_of_later_runs_are_refused_by_what_no_run_has_touched(session):

@@ -400,6 +400,7 @@ static int have_run(struct hc_session *s, const struct hc_job *job, struct hc_ma
                     struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
+    m->denials.shared = s->active.touched; /* what an earlier run left in it goes on from here */
     hc_session_listen(s, s->active.touched ? HC_TALK_AGAIN : HC_TALK_READY, HC_ASKED_COPY);
     note_death(s);
     if (!sup->exit_known && hc_session_make_copy(s, job, err) < 0)

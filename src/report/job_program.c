@@ -127,6 +127,17 @@ static bool denials_there(const struct hc_job_page *p)
     return has(p, "denials");
 }
 
+/* Of the kernel and of tools, what is not attested was refused to a session's process, which other programs
+ * have run in. */
+static const char *whose(const cJSON *denial)
+{
+    const char *layer = hc_get_text(denial, "layer");
+    if (cJSON_IsTrue(hc_get(denial, "attested")))
+        return "";
+    return strcmp(layer, "seccomp") == 0 || strcmp(layer, "tool") == 0 ? " (of the session's process)"
+                                                                       : " (said by the program)";
+}
+
 static void put_denials(struct hc_job_page *p)
 {
     const cJSON *d;
@@ -144,9 +155,8 @@ static void put_denials(struct hc_job_page *p)
         hc_html(p->out,
                 "</td><td>%s%s</td><td>%s</td><td><code>%s</code></td><td "
                 "class=\"num\">%ld</td><td>%s</td></tr>\n",
-                hc_get_text(d, "layer"), cJSON_IsTrue(hc_get(d, "attested")) ? "" : " (said by the program)",
-                hc_get_text(d, "rule"), hc_get_text(d, "what"), hc_get_count(d, "count"),
-                hc_get_text(d, "hint"));
+                hc_get_text(d, "layer"), whose(d), hc_get_text(d, "rule"), hc_get_text(d, "what"),
+                hc_get_count(d, "count"), hc_get_text(d, "hint"));
     }
     hc_job_end_table(p, hc_get_length(p->m, "denials"));
 }

@@ -73,6 +73,11 @@ void hc_denials_finish(struct hc_denials *list)
     *list = (struct hc_denials){0};
 }
 
+bool hc_denial_attested(const struct hc_denials *list, const struct hc_denial *d)
+{
+    return hc_refuser_attested(d->by) && !(list->shared && d->by != HC_REFUSER_AST);
+}
+
 /* ---- the guest's word ---- */
 
 static bool read_layer(const cJSON *node, struct hc_denial *out)

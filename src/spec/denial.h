@@ -13,7 +13,9 @@
 
 /* Who refused. What the check of the program found (before any of it ran) and what the kernel asked the
  * launcher, and the calls of tools that the launcher refused, are attested; what the guard refused while the
- * program ran is told by the guest's process, which may say what it likes, and shares one allowance. */
+ * program ran is told by the guest's process, which may say what it likes, and shares one allowance. Of a
+ * process that has run other programs before, the kernel and the tools tell what was refused, not to which
+ * program. */
 enum hc_refuser {
     HC_REFUSER_AST,
     HC_REFUSER_RUNTIME,
@@ -39,13 +41,17 @@ struct hc_denial {
 struct hc_denials {
     struct hc_denial *items; /* owned, in the order of their first appearance */
     size_t count;
-    bool more; /* some were not listed */
+    bool more;   /* some were not listed */
+    bool shared; /* the program's process has run others before: what it did may be what they left in it */
 };
 
 /* Note one. Where the layer, rule, what and line are known already, its count is added to theirs (`sum`) or
  * replaces it. A new one beyond the allowance of its source only sets `more`. Texts that were cut may end in
  * half a character; the manifest mends that. */
 void hc_denials_note(struct hc_denials *list, const struct hc_denial *d, bool sum);
+
+/* Is it certain that the program whose denials these are was refused this? */
+bool hc_denial_attested(const struct hc_denials *list, const struct hc_denial *d);
 void hc_denials_finish(struct hc_denials *list);
 
 /* Read the payload of HC_FRAME_DENIAL, hostile text: an object of "layer" (runtime or audit), "rule", "what",

@@ -138,6 +138,36 @@ static void denials_say_who_vouches_for_them(void **state)
     hc_manifest_finish(&m);
 }
 
+/* A process that has run other programs: only what was found before this one ran is certain of it. */
+static void denials_of_a_shared_process_are_not_vouched_for(void **state)
+{
+    const struct {
+        enum hc_refuser by;
+        const char *attested;
+    } rows[] = {{HC_REFUSER_AST, "true"},
+                {HC_REFUSER_RUNTIME, "false"},
+                {HC_REFUSER_AUDIT, "false"},
+                {HC_REFUSER_SECCOMP, "false"},
+                {HC_REFUSER_TOOL, "false"}};
+    struct hc_manifest m = plain();
+    struct hc_json j;
+    hc_autobuf text = {0};
+    (void)state;
+    m.denials.shared = true;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct hc_denial d = {.by = rows[i].by, .rule = "rule", .what = "what", .count = 1};
+        hc_denials_note(&m.denials, &d, true);
+    }
+    printed(&m, false, &text, &j);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char member[32];
+        (void)snprintf(member, sizeof member, "denials.%zu.attested", i);
+        assert_member(&j, member, rows[i].attested);
+    }
+    hc_json_finish(&j);
+    hc_manifest_finish(&m);
+}
+
 static void every_limit_is_there_in_plain_numbers(void **state)
 {
     struct hc_manifest m = plain();
@@ -531,6 +561,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_there_is_null_or_empty),
         cmocka_unit_test(denials_say_who_vouches_for_them),
+        cmocka_unit_test(denials_of_a_shared_process_are_not_vouched_for),
         cmocka_unit_test(every_limit_is_there_in_plain_numbers),
         cmocka_unit_test(what_was_seen_is_written_down),
         cmocka_unit_test(file_names_are_kept_apart_and_readable),

@@ -391,7 +391,7 @@ static void put_denials(struct doc *d, cJSON *root, const struct hc_manifest *m)
         put_known(d, entry, "line", denial->line > 0 ? denial->line : -1);
         put_number(d, entry, "count", (double)denial->count);
         put_text_or_null(d, entry, "hint", denial->hint);
-        put_bool(d, entry, "attested", hc_refuser_attested(denial->by));
+        put_bool(d, entry, "attested", hc_denial_attested(&m->denials, denial));
     }
 }
 

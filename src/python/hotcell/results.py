@@ -100,7 +100,8 @@ class Rejection(Finding):
 
 @dataclass(frozen=True)
 class Denial:
-    """Something that the program tried and was refused. Only if `attested` was it seen from outside."""
+    """Something that the program tried and was refused. Only if `attested` was it seen from outside, and of this program: in a
+    session, what an earlier run left may have asked for it."""
 
     layer: str
     rule: str
