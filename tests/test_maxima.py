@@ -152,13 +152,18 @@ def test_a_request_that_names_no_policy_has_the_tenants(rules, name, base_tree):
         assert d.get("/v1/card").json == d.get(f"/v1/card?policy={name}").json
 
 
-@pytest.mark.parametrize("rules, said", [({"policy": "nothing"}, "policy of carol: there is no policy 'nothing'"),
-                                         ({"policy": "none", "policies": ["default"]}, "policy of carol: 'none' is none of its policies"),
+@pytest.mark.parametrize("rules, said", [({"policy": "nothing"}, ":1:POLICY: policy of carol: there is no policy 'nothing'"),
+                                         ({"policy": "none", "policies": ["default"]}, ":1:POLICY: policy of carol: 'none' is none of its policies"),
                                          ({"max": {"enforcement": "rlimits"}}, "there is no maximum of limits.enforcement"),
+                                         ({"policies": ["default", "nothing"]}, ":1:NOTHING: policies of carol: there is no policy 'nothing'"),
+                                         ({"max": {"memory": "2G"}, "memory": "1G"}, ":1:MEMORY: max.memory of carol: 2G for one job, and all of its jobs"),
                                          ({"max": {"memory": "1K"}}, "max.memory: expected 32M to 1T")])
 def test_a_configuration_that_cannot_hold_is_refused(rules, said):
     path = cells.new_directory(cells.caller()) / "hotcelld.conf"
-    path.write_text(json.dumps(config(**rules)))
+    text = json.dumps(config(**rules))
+    path.write_text(text)
+    for place, value in (("POLICY", '"policy": "'), ("NOTHING", '", "nothing'), ("MEMORY", '{"memory": "2G')):  # the column of the value
+        said = said.replace(place, str(text.rfind(value) + 1 + value.rfind('"')))
     done = cells.subprocess.run([daemons.HOTCELLD, "--check-config", "--config", path], capture_output=True, text=True, timeout=cells.PATIENCE,
                                 check=False)
     assert done.returncode == 78 and said in done.stderr, done

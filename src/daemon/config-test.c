@@ -206,6 +206,16 @@ static void write_file(const char *path, const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
+/* The file's name in a message becomes "conf". */
+static void cut_name(char *text, const char *name)
+{
+    char *at = strstr(text, name);
+    if (!at)
+        return;
+    memcpy(at, "conf", 4);
+    memmove(at + 4, at + strlen(name), strlen(at + strlen(name)) + 1);
+}
+
 static void what_is_named_has_to_be_there(void **state)
 {
     static const struct {
@@ -214,9 +224,15 @@ static void what_is_named_has_to_be_there(void **state)
         {"{\"socket\": {\"group\": \"no such group\"}}",
          "configuration: socket.group: there is no group 'no such group'"},
         {"{\"quotas\": {\"policies\": [\"no-such-policy\"]}}",
-         "configuration: policies of quotas: there is no policy 'no-such-policy'"},
-        {"{\"tenants\": {\"a\": {\"policies\": [\"no-such-policy\"]}}}",
-         "configuration: policies of a: there is no policy 'no-such-policy'"},
+         "configuration: conf:1:26: policies of quotas: there is no policy 'no-such-policy'"},
+        {"{\"tenants\": {\"a\": {\n\"policies\": [\"no-such-policy\"]}}}",
+         "configuration: conf:2:14: policies of a: there is no policy 'no-such-policy'"},
+        {"{\"tenants\": {\"a\": {\"policy\": \"no-such-policy\"}}}",
+         "configuration: conf:1:30: policy of a: there is no policy 'no-such-policy'"},
+        {"{\"quotas\": {\"memory\": \"1G\"},\n \"tenants\": {\"a\": {\"max\": {\"memory\": \"2G\"}}}}",
+         "configuration: conf:2:38: max.memory of a: 2G for one job, and all of its jobs together may have "
+         "1G "
+         "(memory)"},
     };
     char conf[] = "/tmp/hotcell-config-XXXXXX";
     struct hc_config c;
@@ -226,9 +242,15 @@ static void what_is_named_has_to_be_there(void **state)
     for (size_t i = 0; i < COUNT(wrong); i++) {
         write_file(conf, wrong[i].text);
         assert_int_equal(hc_config_load(conf, &c, &err), -1);
+        cut_name(err.text, conf);
         assert_string_equal(err.text, wrong[i].error);
         assert_int_equal(err.exit, HC_EXIT_CONFIG);
     }
+    /* A maximum for all may be more than one of them has. */
+    write_file(conf,
+               "{\"quotas\": {\"max\": {\"memory\": \"2G\"}}, \"tenants\": {\"a\": {\"memory\": \"1G\"}}}");
+    assert_int_equal(hc_config_load(conf, &c, &err), 0);
+    hc_config_finish(&c);
     assert_int_equal(unlink(conf), 0);
 }
 

@@ -1,6 +1,7 @@
 #include "daemon/config.h"
 
 #include "base/fd.h"
+#include "base/units.h"
 #include "cell/key.h"
 #include "cell/policies.h"
 #include "cell/state.h"
@@ -69,11 +70,34 @@ int hc_config_find_places(struct hc_config *c, struct hc_error *err)
     return hc_exit_as(err, HC_EXIT_CONFIG);
 }
 
+/* The file as it was read, for what is found wrong once all of it is known. */
+struct source {
+    char path[PATH_MAX];
+    struct hc_buf text;
+    struct hc_json json; /* root NULL: there is no file */
+};
+
+static void close_source(struct source *s)
+{
+    if (s->json.root)
+        hc_json_finish(&s->json);
+    hc_buf_finish(&s->text);
+}
+
+/* What is said of a tenant (`of` NULL: of all, in "quotas"), and may be a member of that; NULL: nothing. */
+static const cJSON *find(const struct source *s, const char *of, const char *member, const char *inner)
+{
+    const cJSON *node = cJSON_GetObjectItemCaseSensitive(s->json.root, of ? "tenants" : "quotas");
+    if (of)
+        node = cJSON_GetObjectItemCaseSensitive(node, of);
+    node = cJSON_GetObjectItemCaseSensitive(node, member);
+    return inner ? cJSON_GetObjectItemCaseSensitive(node, inner) : node;
+}
+
 /* `path` NULL: the default, which need not be there. */
-static int load_file(const char *path, struct hc_config *out, struct hc_error *err)
+static int load_file(const char *path, struct source *s, struct hc_config *out, struct hc_error *err)
 {
     char usual[256];
-    hc_autobuf text = {0};
     if (!path && default_file(usual, err) < 0)
         return -1;
     if (!path && (!*usual || (access(usual, F_OK) < 0 && errno == ENOENT))) {
@@ -82,9 +106,16 @@ static int load_file(const char *path, struct hc_config *out, struct hc_error *e
     }
     if (!path)
         path = usual;
-    if (hc_read_file(AT_FDCWD, path, &text, MAX_FILE, err) < 0)
+    (void)snprintf(s->path, sizeof s->path, "%s", path);
+    if (hc_read_file(AT_FDCWD, path, &s->text, MAX_FILE, err) < 0)
         return -1;
-    return hc_config_parse(out, path, text.data ? text.data : "", text.len, err);
+    const char *text = s->text.data ? s->text.data : "";
+    if (hc_config_parse(out, s->path, text, s->text.len, err) < 0)
+        return -1;
+    if (hc_json_parse(&s->json, s->path, text, s->text.len, err) == 0)
+        return 0;
+    hc_config_finish(out);
+    return -1;
 }
 
 /* Who can write it can be any tenant. */
@@ -150,61 +181,106 @@ static bool is_listed(char *const *names, const char *name)
     return *names != NULL;
 }
 
-static int check_names(char *const *wanted, char *const *there, const char *of, struct hc_error *err)
+/* What one tenant may have, or (`of` NULL) whoever has nothing of his own. */
+struct grant {
+    const char *of;
+    const struct hc_quota *quota;
+    char *const *policies;
+};
+
+static const char *name_of(const struct grant *g)
 {
-    for (size_t i = 0; wanted && wanted[i]; i++)
-        if (!is_listed(there, wanted[i]))
-            return hc_fail(err, 0, "policies of %s: there is no policy '%s'", of, wanted[i]);
+    return g->of ? g->of : "quotas";
+}
+
+static int check_names(const struct source *s, const struct grant *g, char *const *there,
+                       struct hc_error *err)
+{
+    const cJSON *name;
+    cJSON_ArrayForEach(name, find(s, g->of, "policies", NULL))
+    {
+        if (!is_listed(there, name->valuestring))
+            return hc_json_fail(&s->json, name, false, err, "policies of %s: there is no policy '%s'",
+                                name_of(g), name->valuestring);
+    }
     return 0;
 }
 
 /* The policy that requests get without naming it is one that they may name. */
-static int check_default(const struct hc_quota *quota, char *const *policies, char *const *there,
-                         const char *of, struct hc_error *err)
+static int check_default(const struct source *s, const struct grant *g, char *const *there,
+                         struct hc_error *err)
 {
-    if (!*quota->policy)
-        return 0;
-    if (!is_listed(there, quota->policy))
-        return hc_fail(err, 0, "policy of %s: there is no policy '%s'", of, quota->policy);
-    if (policies && !is_listed(policies, quota->policy))
-        return hc_fail(err, 0, "policy of %s: '%s' is none of its policies", of, quota->policy);
+    const char *policy = g->quota->policy;
+    const cJSON *said = find(s, g->of, "policy", NULL);
+    if (*policy && said && !is_listed(there, policy))
+        return hc_json_fail(&s->json, said, false, err, "policy of %s: there is no policy '%s'", name_of(g),
+                            policy);
+    if (!said) /* that of "quotas", and a list of its own */
+        said = find(s, g->of, "policies", NULL);
+    if (*policy && said && g->policies && !is_listed(g->policies, policy))
+        return hc_json_fail(&s->json, said, false, err, "policy of %s: '%s' is none of its policies",
+                            name_of(g), policy);
     return 0;
 }
 
+/* Who may ask for more than he can ever have is refused for good, job after job: whoever writes the one
+ * number beside the other has meant something else. A maximum of "quotas" is for all, whatever a tenant has.
+ */
+static int check_memory(const struct source *s, const struct grant *g, struct hc_error *err)
+{
+    char asked[32], most[32];
+    const cJSON *said = find(s, g->of, "max", "memory");
+    const int64_t max = g->quota->max.memory, all = g->quota->memory;
+    if (!said || all <= 0 || max <= all)
+        return 0;
+    return hc_json_fail(&s->json, said, false, err,
+                        "max.memory of %s: %s for one job, and all of its jobs together may have %s (memory)",
+                        name_of(g), hc_format_size(max, asked, sizeof asked),
+                        hc_format_size(all, most, sizeof most));
+}
+
+static int check_grant(const struct source *s, const struct grant *g, char *const *there,
+                       struct hc_error *err)
+{
+    return check_names(s, g, there, err) < 0 || check_default(s, g, there, err) < 0 ||
+                   check_memory(s, g, err) < 0
+               ? -1
+               : 0;
+}
+
 /* A name with a slip in it would refuse jobs that were meant to be allowed. */
-static int check_policies(const struct hc_config *c, struct hc_error *err)
+static int check_grants(const struct hc_config *c, const struct source *s, struct hc_error *err)
 {
     char **there;
+    const struct grant all = {NULL, &c->quota, c->allowed.policies};
     if (hc_policies_list(&there, err) < 0)
         return -1;
-    int rc = check_names(c->allowed.policies, there, "quotas", err);
-    if (rc == 0)
-        rc = check_default(&c->quota, c->allowed.policies, there, "quotas", err);
+    int rc = check_grant(s, &all, there, err);
     for (size_t i = 0; rc == 0 && i < c->tenant_count; i++) {
         const struct hc_tenant_rule *rule = &c->tenants[i];
-        rc = check_names(rule->allowed.policies, there, rule->name, err);
-        if (rc == 0)
-            rc = check_default(&rule->quota, rule->allowed.policies, there, rule->name, err);
+        const struct grant one = {rule->name, &rule->quota, rule->allowed.policies};
+        rc = check_grant(s, &one, there, err);
     }
     hc_policies_free(there);
     return rc;
 }
 
-static int check_what_is_named(struct hc_config *c, struct hc_error *err)
+static int check_what_is_named(struct hc_config *c, const struct source *s, struct hc_error *err)
 {
     return load_tokens(c, err) < 0 || check_key(c, err) < 0 || find_group(c, err) < 0 ||
-                   check_policies(c, err) < 0
+                   check_grants(c, s, err) < 0
                ? -1
                : 0;
 }
 
 static int load(const char *path, struct hc_config *out, bool tokens, struct hc_error *err)
 {
-    if (load_file(path, out, err) < 0) {
+    __attribute__((cleanup(close_source))) struct source source = {0};
+    if (load_file(path, &source, out, err) < 0) {
         (void)hc_ctx(err, "configuration");
         return hc_exit_as(err, HC_EXIT_CONFIG);
     }
-    if (!tokens || check_what_is_named(out, err) == 0)
+    if (!tokens || check_what_is_named(out, &source, err) == 0)
         return 0;
     hc_config_finish(out);
     (void)hc_ctx(err, "configuration");
