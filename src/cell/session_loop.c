@@ -165,9 +165,11 @@ static void add_process(const struct hc_process *p, pid_t *out, size_t *count)
 size_t hc_session_processes(const struct hc_session *s, pid_t out[HC_SESSION_PROCESSES])
 {
     size_t count = 0;
-    const struct hc_process *single[] = {&s->active, &s->aside, &s->copy, &s->checker, &s->before.process};
-    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
-        add_process(single[i], out, &count);
+    add_process(&s->active, out, &count);
+    add_process(&s->aside, out, &count);
+    add_process(&s->copy, out, &count);
+    add_process(&s->checker, out, &count);
+    add_process(&s->before.process, out, &count);
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
         add_process(&s->points[i].process, out, &count);
     for (size_t i = 0; i < s->branch_count; i++)
