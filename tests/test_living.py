@@ -608,12 +608,16 @@ def test_what_a_run_leaves_is_not_told_of_a_later_one(base_tree, options):  # py
 
 # The copies that are made of it from now on have a thread that says again and again that it is a copy.
 SPEAKING_COPIES = living.RING + """
+import os
 depth = 0
 def forked():
     global depth
     depth += 1
-    if depth == 2:  # the child of a child is the copy
-        speaker.start()
+    if depth < 2:
+        return
+    while os.getppid() != 1:  # the child of a child is the copy, and known by its parent
+        pass
+    speaker.start()
 speaker = Ring(("write", ctypes.c_long(3), packet(12), ctypes.c_long(8)), PAUSE)
 callback = ctypes.CFUNCTYPE(None)(forked)
 libc["__register_atfork"](None, None, callback, None)
@@ -622,8 +626,14 @@ libc["__register_atfork"](None, None, callback, None)
 
 def one_with_threads(session, count):
     """Of the session's processes, the one that has so many and is stopped."""
-    texts = {pid: Path(f"/proc/{pid}/status").read_text() for pid in below(session.process.pid)}
-    pid, = [pid for pid, text in texts.items() if f"\nThreads:\t{count}\n" in text and "\nState:\tT" in text]
+    def is_that(pid):
+        try:
+            text = Path(f"/proc/{pid}/status").read_text()
+        except (FileNotFoundError, ProcessLookupError):  # one that is not needed any more has just ended
+            return False
+        return f"\nThreads:\t{count}\n" in text and "\nState:\tT" in text
+
+    pid, = filter(is_that, below(session.process.pid))
     return pid
 
 
