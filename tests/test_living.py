@@ -664,22 +664,32 @@ while True:
 """
 
 
+def run_that_is_let_go_on(session):
+    session.run("import signal, threading\nx = 1\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
+                "for _ in range(24): threading.Thread(target=threading.Event().wait, daemon=True).start()")
+    own = one_with_threads(session, 25)
+    session.ask({"run": {"code": "x = 2; signal.sigwait([signal.SIGUSR1])"}})
+    with subprocess.Popen(["/usr/bin/python3", "-c", LETS_GO_ON, str(own)], stdout=subprocess.PIPE, text=True) as waker:
+        assert waker.stdout.readline() == "on\n"
+        os.kill(own, signal.SIGUSR1)
+        run = session.result()
+        waker.kill()
+    return run
+
+
 def test_a_process_that_does_not_stop_is_killed(base_tree):  # pylint: disable=unused-argument
     """Somebody on the host lets it go on: its run is undone, and says why."""
     cells.need_root()
-    with living.Session("-p", "none", "--timeout=60s") as session:
-        session.run("import signal, threading\nx = 1\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
-                    "for _ in range(24): threading.Thread(target=threading.Event().wait, daemon=True).start()")
-        own = one_with_threads(session, 25)
-        session.ask({"run": {"code": "x = 2; signal.sigwait([signal.SIGUSR1])"}})
-        with subprocess.Popen(["/usr/bin/python3", "-c", LETS_GO_ON, str(own)], stdout=subprocess.PIPE, text=True) as waker:
-            assert waker.stdout.readline() == "on\n"
-            os.kill(own, signal.SIGUSR1)
-            run = session.result()
-            assert waker.wait(cells.PATIENCE) == 0
-        assert (run.status, run.state) == ("error", "rolled back to run 1"), run
-        assert "it did not stop when the run was over" in run.manifest["reason"], run
-        assert session.run("x").value == 1
+    for _ in range(5):  # the kernel takes the processor from whoever lets it go on, one twentieth of the time
+        with living.Session("-p", "none", "--timeout=60s") as session:
+            run = run_that_is_let_go_on(session)
+            if run.status == "ok":
+                continue
+            assert (run.status, run.state) == ("error", "rolled back to run 1"), run
+            assert "it did not stop when the run was over" in run.manifest["reason"], run
+            assert session.run("x").value == 1
+            return
+    assert False, "it was stopped each time"
 
 
 def test_denials_of_what_an_earlier_run_left_are_not_attested(own):
