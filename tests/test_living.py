@@ -668,7 +668,9 @@ def run_that_is_let_go_on(session):
     session.run("import signal, threading\nx = 1\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
                 "for _ in range(24): threading.Thread(target=threading.Event().wait, daemon=True).start()")
     own = one_with_threads(session, 25)
-    session.ask({"run": {"code": "x = 2; signal.sigwait([signal.SIGUSR1])"}})
+    stream(session)
+    session.ask({"run": {"code": "import os; x = 2; os.write(1, b'up'); signal.sigwait([signal.SIGUSR1])"}})
+    assert session.answer()["event"] == "stdout"  # sooner it would read what is meant for the process that checks the program
     with subprocess.Popen(["/usr/bin/python3", "-c", LETS_GO_ON, str(own)], stdout=subprocess.PIPE, text=True) as waker:
         assert waker.stdout.readline() == "on\n"
         os.kill(own, signal.SIGUSR1)
