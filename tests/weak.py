@@ -11,6 +11,8 @@ EVIDENCE = "switched off in a weakened build"
 LAYERS = ("user_namespace", "pid_namespace", "network_namespace", "ipc_namespace", "uts_namespace",
           "cgroup_namespace", "time_namespace", "ids", "capabilities", "no_new_privs", "read_only_tree", "mount_flags",
           "proc", "seccomp", "landlock", "rlimits", "cgroup", "guard")
+# What the launcher does, of which the manifest has no row.
+DUTIES = ("watch", "collecting", "checker")
 ROOT_ONLY = {"user_namespace", "ids"}
 NEEDED_FOR = {"no_new_privs": ("seccomp", "landlock")}  # which cannot be on without it
 
@@ -18,7 +20,7 @@ NEEDED_FOR = {"no_new_privs": ("seccomp", "landlock")}  # which cannot be on wit
 def without(*layers):
     """The environment of a launcher whose cells lack these, and what cannot be on without them."""
     names = {name for layer in layers for name in (layer, *NEEDED_FOR.get(layer, ()))}
-    return {VARIABLE: ",".join(name for name in LAYERS if name in names)}
+    return {VARIABLE: ",".join(name for name in (*LAYERS, *DUTIES) if name in names)}
 
 
 def need_build():

@@ -3,6 +3,7 @@
 #include "base/fd.h"
 #include "cell/stamp.h"
 #include "inside/kernel.h"
+#include "inside/weak.h"
 #include "cell/watch.h"
 
 #include <errno.h>
@@ -136,6 +137,8 @@ int64_t hc_loop_look(struct hc_supervisor *s)
     add_kernel(s, &now);
     if (s->adopted && has_ended(s->pidfd)) /* the number may be another's by now */
         now = (struct hc_sample){0};
+    if (hc_weak(HC_WEAK_WATCH))
+        now.hidden = false, now.memory = 0;
     s->hidden |= now.hidden;
     now.memory += (is_capped(s) ? hc_watch_fs_bytes(s->output_fd) : 0) + hc_watch_fs_bytes(s->tmp_fd);
     s->memory_now = now.memory;

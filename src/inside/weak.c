@@ -37,6 +37,9 @@ static const struct layer {
     {"rlimits", HC_WEAK_RLIMITS, 0, 0, false, 0, ""},
     {"cgroup", HC_WEAK_CGROUP, 0, 0, false, 0, ""},
     {"guard", HC_WEAK_GUARD, 0, 0, false, 0, ""},
+    {"watch", HC_WEAK_WATCH, 0, 0, false, 0, ""},
+    {"collecting", HC_WEAK_COLLECTING, 0, 0, false, 0, ""},
+    {"checker", HC_WEAK_CHECKER, 0, 0, false, 0, ""},
 };
 
 #define COUNT (sizeof table / sizeof *table)

@@ -32,6 +32,10 @@ enum hc_weak_layer {
     HC_WEAK_RLIMITS = 1 << 15,
     HC_WEAK_CGROUP = 1 << 16,
     HC_WEAK_GUARD = 1 << 17,
+    /* What the launcher does, of which the manifest has no row: */
+    HC_WEAK_WATCH = 1 << 18,      /* it counts no memory where no cgroup does */
+    HC_WEAK_COLLECTING = 1 << 19, /* it takes any time to collect */
+    HC_WEAK_CHECKER = 1 << 20,    /* in a session, runs check their own programs */
 };
 
 #ifdef HC_WEAK
