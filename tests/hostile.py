@@ -30,7 +30,8 @@ import corpora
 OUT = cells.BUILD if os.access(cells.BUILD, os.W_OK) else Path(tempfile.gettempdir())
 DRILL = Path(__file__).resolve().parent.parent / "src" / "drill"
 DRILL_GROUPS = {"kernel", "namespaces", "mounts", "processes", "signals", "memory", "files", "devices", "network", "ipc",
-                "leaks", "descriptors", "rights"}
+                "leaks", "descriptors", "rights", "limits"}
+CELLS = {"small", "bind", "session"}  # the kinds that a program may be for: src/cell/drill_range.h
 HOSTILE_GROUPS = {"resources", "output", "channel", "stdout", "ending"}
 LAYERS = {"user_namespace", "mount_namespace", "pid_namespace", "network_namespace", "ipc_namespace", "uts_namespace",
           "cgroup_namespace", "time_namespace", "ids", "capabilities", "no_new_privs", "read_only_tree", "network",
@@ -54,6 +55,11 @@ def kit():
 @functools.cache
 def drill():
     """All drill programs, by name: those that "hotcell doctor --drill" has, and more of their kinds."""
+    return {name: program for name, program in all_drill().items() if "cell" not in program.settings}
+
+
+def all_drill():
+    """Those as well that are for a kind of cell of their own, with little memory for instance: the drill alone tries them."""
     return {**corpora.programs(DRILL, "kit", "embed"), **corpora.programs("drill")}
 
 
@@ -63,7 +69,7 @@ def rough():
 
 
 def everything():
-    return {**drill(), **rough()}
+    return {**all_drill(), **rough()}
 
 
 # ---- running drill programs ----

@@ -36,9 +36,10 @@ def lure():
 # ---- the programs' heads ----
 
 def test_every_drill_program_says_what_it_is_and_what_holds_it():
-    for name, program in DRILL.items():
+    for name, program in hostile.all_drill().items():
         settings = program.settings
-        assert set(settings) <= {"group", "held", "outside", "machine"}, name
+        assert set(settings) <= {"group", "held", "outside", "machine", "cell"}, name
+        assert settings.get("cell", "small") in hostile.CELLS, name
         assert settings.get("machine", "x86_64") in ("x86_64", "aarch64"), name
         assert settings["group"] in hostile.DRILL_GROUPS, name
         held = settings["held"].split()

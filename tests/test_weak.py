@@ -3,6 +3,7 @@
 What the other layers hold then is shown by test_matrix.py.
 """
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import cells
+import hostile
+import living
 import weak
 
 HELLO = "print('hello')"
@@ -89,3 +92,42 @@ def test_without_any_layer_that_can_be_off_there_is_still_a_cell(weakened, user)
 def test_what_cannot_be_off_is_said(weakened, base_tree, names, said):
     result = cells.run(HELLO, env={weak.VARIABLE: names})
     assert result.status == 78 and said in result.stderr, result
+
+
+# What attacks of the drill on limits reach without, which test_matrix.py does not try: each is for a kind of cell of its own.
+HELD_BY = {
+    "memory-thread": ("cgroup", "watch"), "memory-threads": ("cgroup", "watch"), "memory-sockets": ("cgroup", "watch"),
+    "memory-sockets-pages": ("cgroup", "watch", "seccomp"), "memory-connections": ("cgroup", "watch"),
+    "memory-pipes-sent": ("cgroup", "watch", "seccomp"), "memory-waits": ("cgroup", "watch"), "memory-names": ("cgroup", "watch"),
+    "collect-sparse": ("collecting",), "collect-many": ("collecting",), "session-forge": ("checker",)}
+
+
+def attack(hotcell, name, user, environment):
+    """What the drill says of one attack on cells without a guard."""
+    directory = cells.new_directory(user)
+    policy = {"extends": "none"}
+    if name == "memory-connections":
+        policy = cells.watched_policy({**policy, "network": "loopback"}, user)
+    (directory / "policy.json").write_text(json.dumps(policy))
+    done = subprocess.run([hotcell, "doctor", "--drill", "--json", "-t", cells.tree_path("base"), "-p", directory / "policy.json",
+                           "--attack", name], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                          timeout=cells.PATIENCE, cwd=directory, env={**user.environment(), **environment}, **user.popen_arguments())
+    assert done.stdout, done.stderr
+    [row] = json.loads(done.stdout)["attacks"]
+    return row["policy"]
+
+
+def test_every_attack_in_cells_of_its_own_kind_is_tried_here():
+    assert set(HELD_BY) == set(hostile.all_drill()) - set(hostile.drill())
+
+
+@pytest.mark.parametrize("name", HELD_BY)
+def test_an_attack_on_a_limit_is_seen_to_succeed_without_what_holds_it(base_tree, user, name):
+    usual = cells.HOTCELL
+    weak.need_build()
+    if name == "session-forge":
+        living.need_contexts()
+    weakened_cell = attack(weak.HOTCELL, name, user, weak.without(*HELD_BY[name]))
+    assert weakened_cell["verdict"] == "reached", weakened_cell
+    held = attack(usual, name, user, {})
+    assert held["verdict"] == "held", held

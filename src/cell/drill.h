@@ -15,11 +15,14 @@ struct hc_attack {
     const char *name, *about, *group;
     const char *held; /* layers that hold it, each alone, separated by blanks */
     bool with_kit;    /* it uses what src/drill/kit.py defines */
+    const char
+        *cell; /* the kind of cell that it is tried in (drill_range.h); empty: of the policy as it is */
     const char *text; /* Python */
 };
 
 enum hc_drill_verdict {
-    HC_DRILL_NOT_TRIED, /* the host lacks what it attacks, or there is no guard to be tried without */
+    HC_DRILL_NOT_TRIED, /* the host lacks what it attacks, or there is no guard to be tried without, or no
+                           cell of the kind that it needs */
     HC_DRILL_HELD,
     HC_DRILL_REACHED,
     HC_DRILL_UNCLEAR, /* it ended before it could tell */
@@ -29,7 +32,7 @@ const char *hc_drill_verdict_name(enum hc_drill_verdict v); /* "not tried", "hel
 
 struct hc_drill_result {
     enum hc_drill_verdict verdict;
-    const char *by;   /* static: "guard", "seccomp", "kernel", ... ; "" unless held */
+    const char *by;   /* static: "guard", "seccomp", "limit", "kernel"; "" unless held */
     char detail[256]; /* what was reached, or how it was refused */
 };
 

@@ -53,7 +53,7 @@ print("static const struct hc_attack attacks[] = {")
 for program in sorted(programs):
     text = program.read_text(encoding="utf-8")
     about, settings = head(text)
-    print('    {"%s", %s, "%s", "%s", %s,\n    %s},' % (
+    print('    {"%s", %s, "%s", "%s", %s, "%s",\n    %s},' % (
         program.stem, c_string(about)[:-3] + '"', settings["group"], settings["held"], str(needs_kit(text)).lower(),
-        c_string(text)))
+        settings.get("cell", ""), c_string(text)))
 print("};")

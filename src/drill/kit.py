@@ -1,7 +1,8 @@
 # What the drill programs share: it is put before the text of each.
 #
 # A program defines attack(lure): it returns what it reached, or returns None or raises if it was held. `lure` is a dict
-# of things on the host: file (holds secret), secret, pid, abstract, port, shm, mqueue, hostname, boottime, user.
+# of things on the host: file (holds secret), secret, pid, abstract, port, shm, mqueue, hostname, boottime, user; and
+# memory, the bytes that a small cell ("# cell: small") has in all.
 import ctypes
 import errno
 import os
@@ -14,7 +15,7 @@ NUMBERS = """
     accept 43 202; acct 163 89; add_key 248 217; adjtimex 159 171; arch_prctl 158 -; bind 49 200; bpf 321 280;
     capget 125 90; capset 126 91; chroot 161 51; clock_adjtime 305 266; clock_settime 227 112; clone 56 220;
     clone3 435 435; close_range 436 436; connect 42 203; creat 85 -; delete_module 176 106; dup2 33 -;
-    epoll_create1 291 20; execve 59 221; execveat 322 281; faccessat2 439 439; fanotify_init 300 262;
+    epoll_create1 291 20; execve 59 221; execveat 322 281; exit 60 93; faccessat2 439 439; fanotify_init 300 262;
     fanotify_mark 301 263; fchdir 81 50; fchmodat 268 53; fchownat 260 54; fcntl 72 25; finit_module 313 273;
     fork 57 -; fsconfig 431 431; fsmount 432 432; fsopen 430 430; fspick 433 433; futex 202 98;
     get_mempolicy 239 236; get_robust_list 274 100; getcpu 309 168; getcwd 79 17; getdents64 217 61;
@@ -81,6 +82,16 @@ def accepted(name, *args, beyond=("EFAULT", "EINVAL", "ENOENT", "EBADF", "ESRCH"
         if errno.errorcode.get(error.errno) not in beyond:
             raise
     return f"{name} looked at its arguments"
+
+
+def hoard(mib):
+    """Take memory, which RLIMIT_DATA then no longer counts."""
+    libc.mmap.restype = ctypes.c_void_p
+    at = libc.mmap(None, ctypes.c_size_t(mib << 20), 3, 0x22, -1, ctypes.c_long(0))
+    if at == ctypes.c_void_p(-1).value:
+        raise MemoryError
+    ctypes.memset(at, 1, mib << 20)
+    libc.mprotect(ctypes.c_void_p(at), ctypes.c_size_t(mib << 20), 1)
 
 
 def aside(what):

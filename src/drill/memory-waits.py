@@ -1,0 +1,20 @@
+# Has a few files watched under many numbers, by many epolls: the kernel keeps note of each.
+# group: limits
+# held: cgroup launcher
+# cell: small
+import os
+import select
+def attack(lure):
+    kept, taken = [], 0
+    while taken * 128 < lure["memory"] + (64 << 20):
+        files = [os.eventfd(0) for _ in range(78)]
+        numbers = [os.dup(files[0]) for _ in range(78)]
+        polls = [select.epoll() for _ in range(30)]
+        kept.extend([files, numbers, polls])
+        for file in files:
+            for number in numbers:
+                os.dup2(file, number)
+                for one in polls:
+                    one.register(number)
+                taken += len(polls)
+    return f"{taken} notes of what is waited for"
