@@ -108,7 +108,9 @@ static void add_status(int proc, struct hc_held *held, struct hc_sample *s)
     s->hidden |= sight == HIDDEN;
     if (sight != SEEN)
         return;
-    s->memory += (field(text, "RssAnon") + field(text, "RssShmem") + field(text, "VmPTE")) * 1024;
+    s->memory +=
+        (field(text, "RssAnon") + field(text, "RssShmem") + field(text, "VmSwap") + field(text, "VmPTE")) *
+        1024;
     if (held)
         hc_held_add(held, proc, at, text);
 }
@@ -212,7 +214,7 @@ static int64_t part_of(int proc)
         return sight == NONE ? 0 : -1;
     (void)snprintf(path, sizeof path, "%ssmaps_rollup", at);
     if (hc_read_attr(proc, path, text, sizeof text) >= 0)
-        return (field(text, "Pss_Anon") + field(text, "Pss_Shmem")) * 1024;
+        return (field(text, "Pss_Anon") + field(text, "Pss_Shmem") + field(text, "SwapPss")) * 1024;
     /* It has just ended; else, or where there is no such file, nobody can tell. */
     return sight_of_error() == NONE && access("/proc/self/smaps_rollup", R_OK) == 0 ? 0 : -1;
 }

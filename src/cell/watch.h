@@ -11,8 +11,8 @@
 #include <sys/types.h>
 
 struct hc_sample {
-    int64_t memory; /* bytes: anonymous and shared pages and page tables of all processes (files of the tree
-                       are not counted) */
+    int64_t memory; /* bytes: anonymous and shared pages, those of the former that were swapped out, and page
+                       tables of all processes (files of the tree are not counted) */
     int64_t cpu_user_us, cpu_system_us; /* reaped children included */
     int64_t tasks;                      /* processes and threads */
     bool hidden;                        /* there is one that could not be looked at, and may have any */
