@@ -157,6 +157,34 @@ def test_what_stands_in_the_place_of_ours_is_set_aside_in_any_case(user, directo
     assert not (result.output / "_sandbox_result.json").exists() and result.manifest["job_id"]
 
 
+PLANT = SPARSE.replace("/s{i", "/a{i") + """
+import os
+os.makedirs("/output/code", exist_ok=True)
+open("/output/code/run_x.py", "w").write("planted")
+open("/output/code/other.py", "w").write("kept")
+"""
+
+
+@pytest.mark.parametrize("closed", [False, True])
+@pytest.mark.parametrize("how", ["limit", "signal"])
+def test_code_that_a_job_has_planted_is_set_aside_in_any_case(user, directory, how, closed):
+    """Even if its output was not collected so far. Other files stay, but in a folder that is closed to us."""
+    program = PLANT + ("os.chmod('/output/code', 0)\n" if closed else "") + "print('made', flush=True)\n"
+    if how == "limit":
+        result = cells.run(program, *BIND, "--collect-time=10ms", user=user, cwd=directory)
+    else:
+        with cells.start(program + "import time; time.sleep(100)", *BIND, "--timeout=100s", user=user, cwd=directory) as job:
+            job.read_line()
+            job.signal(signal.SIGTERM)
+            result = job.finish()
+    whole = closed and user.uid != 0
+    assert not (result.output / "code" / "run_x.py").exists()
+    aside = [path.name for path in (result.output if whole else result.output / "code").iterdir() if path.name.startswith("guest-")]
+    assert len(aside) == 1 and aside[0].endswith("-code" if whole else "-run_x.py"), aside
+    assert result.skipped()["code" if whole else "code/run_x.py"] == "the name is hotcell's own: renamed to guest-..."
+    assert whole or (result.output / "code" / "other.py").read_text() == "kept"
+
+
 def test_limits_of_collecting_are_in_the_manifest(directory):
     result = cells.run("print(1)", "--collect-time=5s", "--collect-size=1G", cwd=directory)
     limits = result.manifest["limits"]

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/stat.h>
 
 #define MAX_DEPTH   16
@@ -583,15 +584,55 @@ static int take_back(const struct hc_collect *c, struct hc_error *err)
     return 0;
 }
 
+#define CODE_ENTRIES 65536
+
+/* 1: not all of it could be looked at. */
+static int set_aside_in(struct walk *w, DIR *code, struct hc_error *err)
+{
+    struct stat st;
+    char path[300];
+    int rc = 0;
+    for (int seen = 0; rc == 0; seen++) {
+        const struct dirent *e = readdir(code);
+        if (!e || seen == CODE_ENTRIES)
+            return e ? 1 : 0;
+        (void)snprintf(path, sizeof path, "code/%s", e->d_name);
+        if (reserved(path) && fstatat(dirfd(code), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            !unchanged(w, &st))
+            rc = skip_reserved(w, path, &st, err);
+    }
+    return rc;
+}
+
+/* What looks like code that hotcell has saved. A folder that cannot be read, or holds too much, goes as a
+ * whole, the user's own with it: nothing is lost. */
+static int set_aside_code(struct walk *w, struct hc_error *err)
+{
+    struct stat st;
+    int dir = w->c->dest->fd;
+    if (fstatat(dir, "code", &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
+        return 0;
+    int fd = open_confined(dir, "code", O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    DIR *code = fd < 0 ? NULL : fdopendir(fd);
+    int rc = code ? set_aside_in(w, code, err) : 1;
+    if (code)
+        (void)closedir(code);
+    else
+        hc_close_fd(&fd);
+    return rc > 0 && !unchanged(w, &st) ? skip_reserved(w, "code", &st, err) : MIN(rc, 0);
+}
+
 /* In bind mode a walk that has ended early may not have come to where ours is to go. */
 static int set_aside_reserved(struct walk *w, struct hc_error *err)
 {
     struct stat st;
     int rc = 0, dir = w->c->dest->fd;
-    for (size_t i = 0; rc == 0 && w->c->in_place && i < sizeof own_names / sizeof *own_names; i++)
+    if (!w->c->in_place)
+        return 0;
+    for (size_t i = 0; rc == 0 && i < sizeof own_names / sizeof *own_names; i++)
         if (fstatat(dir, own_names[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && !unchanged(w, &st))
             rc = skip_reserved(w, own_names[i], &st, err);
-    return rc;
+    return rc < 0 ? -1 : set_aside_code(w, err);
 }
 
 int hc_collect(struct hc_collect *c, struct hc_error *err)
