@@ -39,7 +39,7 @@ PY_CFLAGS  := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags python3-embe
 # reaches the parser's own tree, and a tree needs no libpython. ASLR of the shim's code would protect nobody: the process
 # belongs to the guest.
 PY_STATIC  := $(filter-out %-pic.a,$(wildcard $(shell $(PYTHON) -c 'import sysconfig as s; print(s.get_config_var("LIBPL"))')/libpython*.a))
-PY_LIBS    := -rdynamic $(or $(PY_STATIC),$(error no libpython.a: install libpython3-dev)) -lexpat -lz -lm
+PY_LIBS    := -lexpat -lz -lm
 
 src  = $(filter-out %-test.c %-fuzz.c,$(wildcard src/$(1)/*.c))
 objs = $(patsubst src/%.c,$(B)/obj/%.o,$(foreach d,$(1),$(call src,$(d))))
@@ -82,8 +82,12 @@ $(B)/init/init: $(B)/init/init.o $(B)/init/init_start.o
 	@$(CC) -nostdlib -static-pie -s -Wl,-z,noexecstack,-z,norelro,-z,noseparate-code -Wl,--build-id=none -o $@.new $^
 	@! LC_ALL=C readelf -rW $@.new | grep -v "no relocations" | grep . || { echo "$@: has relocations" >&2; exit 1; }
 	@mv $@.new $@
-$(B)/hotcell-shim: $(SHIM_OBJS) $(B)/libinner.a   # libpython, never libhotcell; of inside, spec and base only what it calls
-	$(CC) $(CFLAGS) $(LINK:-pie=-no-pie) -o $@ $^ $(PY_LIBS) $(LIBS_SPEC)
+$(B)/hotcell-shim: $(SHIM_OBJS) $(B)/libinner.a $(B)/libpython.a   # never libhotcell; of inside, spec and base only what it calls
+	$(CC) $(CFLAGS) $(LINK:-pie=-no-pie) -rdynamic -o $@ $^ $(PY_LIBS) $(LIBS_SPEC)
+# The guard has its own of two functions (src/shim/guard/pointers.h).
+$(B)/libpython.a: $(or $(PY_STATIC),$(error no libpython.a: install libpython3-dev)) Makefile
+	@mkdir -p $(@D)
+	objcopy --weaken-symbol=PyLong_AsVoidPtr --weaken-symbol=_PyDict_GetItemStringWithError $< $@.new && mv $@.new $@
 $(B)/libdaemon.a: $(DAEMON_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
 $(B)/obj/shim/%.o: CPPFLAGS += $(PY_CFLAGS)

@@ -158,6 +158,84 @@ except ImportError as error:
     assert result.stdout == "Import of 'socket' is not allowed by this policy\n" * 2
 
 
+# ---- a denied module itself, however the program came by it: nothing in it is given ----
+
+HELD = """
+import asyncio.base_events as b, importlib.util, inspect, logging.config, operator, string, sys, types, typing
+from functools import partial
+from unittest import mock
+def held(): return inspect.getclosurevars(b.BaseEventLoop.getaddrinfo).globals["socket"]
+def temporary():
+    patch = mock.patch("asyncio.base_events.socket")
+    patch.start()
+    try:
+        return patch.temp_original
+    finally:
+        patch.stop()
+def hinted(x: "socket"): pass
+def hinted_inside(x: "socket.socket"): pass
+def renamed():
+    module = held()
+    module.__name__ = "harmless"
+    return module
+def mine():
+    sys.modules["mine"] = held()
+    try:
+        from mine import socket
+        return socket
+    finally:
+        del sys.modules["mine"]
+def second():
+    spec = importlib.util.find_spec("inspect")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+def often():
+    for module in [types] * 50 + [held()] * 50:
+        try:
+            return module.socket
+        except (ImportError, AttributeError):
+            pass
+    raise ImportError("never")
+def tell(make):
+    try:
+        print("reached", make())
+    except (ImportError, AttributeError, KeyError, NameError, TypeError, ValueError) as error:
+        print("refused", error)
+"""
+INSIDE_HELD = [
+    "held().socket", "getattr(held(), 'socket')", "getattr(held(), 'socket', None) or 1", "partial(getattr, held())('socket')",
+    "list(map(lambda module: module.socket, [held()]))", "vars(held())['socket']", "held().__dict__['socket']", "renamed().socket", "mine()",
+    "types.ModuleType.__dict__['__dict__'].__get__(held())['socket']", "dict(inspect.getmembers(held()))['socket']",
+    "operator.attrgetter('socket')(held())", "mock.patch.object(held(), 'socket').get_original()[0]", "often()",
+    "inspect.getattr_static(b, 'socket')", "inspect.getattr_static(held(), 'socket')", "importlib.reload(inspect).getattr_static(b, 'socket')",
+    "second().getattr_static(second().getattr_static(b, 'socket'), 'socket')", "string.Formatter().get_field('0.socket.socket', (b,), {})",
+    "string.Formatter().format('{0.socket.socket}', b)", "logging.config.BaseConfigurator({}).resolve('socket').socket",
+    "logging.config.BaseConfigurator({}).resolve('asyncio.base_events.socket')",
+    "logging.config.BaseConfigurator({}).convert('ext://socket.socket')", "temporary().socket",
+    "mock.patch('asyncio.base_events.socket').get_original()[0].socket", "typing.get_type_hints(hinted, vars(b), {})['x'].socket",
+    "typing.get_type_hints(hinted_inside, vars(b), {})", "inspect.get_annotations(hinted, globals=b.__dict__, eval_str=True)['x'].socket",
+    "inspect.get_annotations(hinted_inside, globals=b.__dict__, eval_str=True)",
+    "b.__dict__['__built' + 'ins__']['__import__']('socket').socket"]
+
+
+def test_what_is_in_a_denied_module_is_not_given_however_it_was_come_by(base_tree):
+    for way in INSIDE_HELD:  # each in a fresh interpreter: some change what the next would find
+        outside(f"{HELD}assert {way}")
+    said = run(HELD + "".join(f"tell(lambda: {way})\n" for way in INSIDE_HELD)).stdout.splitlines()
+    answers = dict(zip(INSIDE_HELD, said, strict=True))
+    assert {way: line for way, line in answers.items() if not line.startswith("refused")} == {}
+
+
+def test_a_denied_module_that_is_held_does_no_harm_to_what_goes_through_all(base_tree):
+    program = HELD + """
+import pickle
+print(isinstance(held(), int), held().__name__, repr(held())[:16], inspect.getmodule(tell) is sys.modules["__main__"])
+print(inspect.getsourcefile(b.BaseEventLoop), hasattr(held(), "socket"), pickle.loads(pickle.dumps(operator.add))(1, 2))
+"""
+    assert run(program).stdout.splitlines() == ["False socket <module 'socket' True", "/usr/lib/python3.11/asyncio/base_events.py False 3"]
+
+
 # ---- what must go on working ----
 
 def test_what_libraries_do_for_themselves_and_what_is_not_denied_stays(base_tree):
@@ -371,3 +449,67 @@ except AttributeError as error:
     print(error)
 """)
     assert result.stdout == "Access to '__array_interface__' is not allowed by this policy\n"
+
+
+MEMORY = """
+import dataclasses, importlib, types
+from unittest import mock
+import numpy as np
+import scipy._lib._ccallback_c
+from PIL import Image
+NAME = "__array_" + "interface__"
+a = np.arange(5)
+WHERE = {"shape": (1,), "typestr": "<i8", "data": (a.__array_interface__["data"][0] + 8, False), "version": 3}
+def told(**change): return types.SimpleNamespace(**{NAME: {**WHERE, **change}})
+def with_dict():
+    made = types.SimpleNamespace()
+    made.__dict__[NAME] = WHERE
+    return made
+def with_locals():
+    class Made:
+        locals()[NAME] = WHERE
+    return Made()
+class Asked:
+    def __getattr__(self, name):
+        if name == NAME:
+            return WHERE
+        raise AttributeError(name)
+class Changing(int):
+    def __index__(self): return 1 << 20
+def second():
+    spec = importlib.util.spec_from_file_location("harmless", np.lib.stride_tricks.__file__)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.as_strided
+def tell(make):
+    try:
+        print("reached", make())
+    except (PermissionError, AttributeError) as error:
+        print("refused", error)
+"""
+NUMBERS = ["np.asarray(type('A', (), {NAME: WHERE})())", "np.asarray(with_dict())", "np.sum(told())", "np.asarray(with_locals())",
+           "np.array(Asked())", "np.asarray(dataclasses.make_dataclass('A', [(NAME, dict, WHERE['shape'])])(WHERE))",
+           "np.asarray(mock.NonCallableMock(spec=[NAME], **{NAME: WHERE}))", "np.asarray(told(data=b'12345678', offset=8))",
+           "np.asarray(told(data=b'12345678', shape=(2,)))", "np.asarray(told(data=b'12345678', shape=(Changing(1),))).shape",
+           "np.asarray(told(data=b'12345678', strides=(8,), shape=(2,)))", "np.asarray(told(data=b'12345678', typestr='<i4,<i8'))",
+           "importlib.reload(np.lib.stride_tricks).as_strided(a, (6,), (8,)).size", "second()(a, (6,), (8,)).size",
+           "np.apply_along_axis(second(), 0, a, (6,), (8,)).size",
+           "type(np.random.PCG64().ctypes.next_double)(4096)", "a.ctypes.data_as(type(a.ctypes._data))",
+           "type(a.ctypes.shape)(1)", "type(a.ctypes._data)(4096)", "a.ctypes.shape_as(type(a.ctypes.shape)._type_)",
+           "type('A', (type(a.ctypes._data).__mro__[-3],), {'_type_': 'z'})(4096) is not None",
+           "scipy._lib._ccallback_c.get_raw_capsule(4096, 'double (double)', 0)"]
+HONEST = ["a.ctypes.data > 0, list(a.ctypes.shape), a.ctypes.strides[0]", "np.asarray(told(data=b'12345678')).tolist()", "np.asarray(told(data=b'ab', typestr='|S1', shape=(2,))).tolist()",
+          "second()(a, (2, 2), (8, 8)).sum()", "np.asarray(Image.new('RGB', (3, 2))).shape", "np.asarray(Image.new('1', (9, 2))).shape",
+          "np.asarray(Image.new('I;16', (3, 2))).dtype", "np.lib.stride_tricks.as_strided(np.zeros(3, 'i4,f8'), (2,), (12,)).shape",
+          "scipy.integrate.odeint(lambda y, t: -y, 1, [0, 1]).shape"]
+
+
+def test_no_number_of_the_program_s_becomes_an_address(scientific):
+    """Whatever the object is made of, and by whichever copy of a function: it is judged where it is used."""
+    program = MEMORY + "import scipy.integrate\n" + "".join(f"tell(lambda: ({make}))\n" for make in HONEST + NUMBERS)
+    plain = outside(program).splitlines()
+    assert all(line.startswith("reached") for line in plain)
+    said = run(program, tree="scientific").stdout.splitlines()
+    assert said[:len(HONEST)] == plain[:len(HONEST)]
+    refusals = dict(zip(NUMBERS, said[len(HONEST):], strict=True))
+    assert {make: line for make, line in refusals.items() if not line.startswith("refused")} == {}

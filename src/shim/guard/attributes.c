@@ -69,7 +69,8 @@ static PyObject *guarded_getattr(PyObject *self, PyObject *const *args, Py_ssize
     (void)self;
     if (count < 2 || count > 3)
         return wrong_count("getattr", "2 or 3", count);
-    if (check_name("getattr", args[1]) < 0 || hc_attribute_judge(args[1]) < 0)
+    if (check_name("getattr", args[1]) < 0 || hc_attribute_judge(args[1]) < 0 ||
+        hc_reach_judge(args[0], args[1]) < 0)
         return NULL;
     PyObject *value = PyObject_GetAttr(args[0], args[1]);
     if (value || count == 2 || !PyErr_ExceptionMatches(PyExc_AttributeError))

@@ -110,24 +110,50 @@ bool hc_caller_is_module(const char *module)
     return f && is_module(f, module);
 }
 
-/* As it was compiled: the interpreter changes instructions while they run. -1: none. */
-static int instruction(void)
+/* An instruction as it was compiled: the interpreter changes them while they run. */
+struct instruction {
+    int op, arg; /* -1: none */
+};
+
+static struct instruction instruction(void)
 {
     const frame *f = innermost();
     hc_autopy *code = f ? PyCode_GetCode(f->f_code) : NULL;
     Py_ssize_t at = code ? _PyInterpreterFrame_LASTI(f) * (Py_ssize_t)sizeof(_Py_CODEUNIT) : -1;
-    return at >= 0 ? (unsigned char)PyBytes_AS_STRING(code)[at] : -1;
+    if (at < 0)
+        return (struct instruction){-1, -1};
+    const unsigned char *all = (const unsigned char *)PyBytes_AS_STRING(code);
+    struct instruction now = {all[at], all[at + 1]};
+    for (int shift = 8; shift < 24 && at >= 2 && all[at - 2] == EXTENDED_ARG; shift += 8) {
+        at -= 2;
+        now.arg |= all[at + 1] << shift;
+    }
+    return now;
+}
+
+static bool names_attribute(int op)
+{
+    return op == LOAD_ATTR || op == LOAD_METHOD || op == IMPORT_FROM;
 }
 
 bool hc_caller_names_attribute(void)
 {
-    int now = instruction();
-    return now == LOAD_ATTR || now == LOAD_METHOD || now == IMPORT_FROM;
+    return names_attribute(instruction().op);
+}
+
+bool hc_caller_names(PyObject *attribute)
+{
+    struct instruction now = instruction();
+    if (!names_attribute(now.op))
+        return false;
+    PyObject *names = innermost()->f_code->co_names; /* borrowed */
+    return now.arg < PyTuple_GET_SIZE(names) &&
+           PyUnicode_Compare(PyTuple_GET_ITEM(names, now.arg), attribute) == 0;
 }
 
 bool hc_caller_imports_all(void)
 {
-    return instruction() == IMPORT_STAR;
+    return instruction().op == IMPORT_STAR;
 }
 
 static bool asks_for_guest(const char *const *through, bool harness_too)
@@ -155,6 +181,17 @@ bool hc_caller_is_guest(const char *const *through)
 bool hc_caller_may_serve_guest(const char *const *through)
 {
     return asks_for_guest(through, true);
+}
+
+PyObject *hc_caller_first_local(const char *file_end, const char *function)
+{
+    const frame *f = innermost();
+    if (!f || PyUnicode_CompareWithASCIIString(f->f_code->co_name, function) != 0 ||
+        f->f_code->co_argcount < 1 || hc_party_of_file(f->f_code->co_filename) != HC_PARTY_LIBRARY)
+        return NULL;
+    const char *file = text_of(f->f_code->co_filename);
+    size_t len = file ? strlen(file) : 0, end = strlen(file_end);
+    return len >= end && strcmp(file + len - end, file_end) == 0 ? f->localsplus[0] : NULL;
 }
 
 bool hc_asked_through(const char *module)

@@ -38,8 +38,15 @@ bool hc_caller_may_serve_guest(const char *const *through);
 /* Is the innermost frame at an attribute that its own text names? */
 bool hc_caller_names_attribute(void);
 
+/* And is it this one? */
+bool hc_caller_names(PyObject *attribute);
+
 /* Does the innermost frame run "from module import *"? */
 bool hc_caller_imports_all(void);
+
+/* What the first argument of the innermost frame is by now, if that frame is the function of that name in a
+ * file of the tree whose path ends so. Borrowed; else NULL. */
+PyObject *hc_caller_first_local(const char *file_end, const char *function);
 
 /* Does that module of the standard library stand between the program and what happens now? */
 bool hc_asked_through(const char *module);

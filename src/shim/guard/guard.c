@@ -6,6 +6,7 @@
 #include "shim/guard/imports.h"
 #include "shim/guard/modules.h"
 #include "shim/guard/origin.h"
+#include "shim/guard/pointers.h"
 #include "shim/guard/reach.h"
 #include "shim/guard/reduces.h"
 
@@ -33,6 +34,7 @@ int hc_guard_install(PyObject *space)
     if (hide_loader(space) < 0 || hc_modules_guard() < 0 || hc_origin_guard() < 0 ||
         hc_reach_guard(module) < 0 || hc_reduces_guard(names) < 0)
         return -1;
+    hc_pointers_guard();
     hc_audit_watch();
     return 0;
 }

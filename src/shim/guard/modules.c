@@ -6,9 +6,9 @@
 #include "shim/guard/hidden.h"
 #include "shim/guard/hints.h"
 #include "shim/guard/imports.h"
+#include "shim/guard/pointers.h"
 #include "shim/guard/reach.h"
 #include "shim/guard/rules.h"
-#include "shim/guard/strides.h"
 
 #include <stdlib.h>
 
@@ -22,8 +22,9 @@ enum way {
     WAY_ATTRIBUTES,
     WAY_MEMBERS,
     WAY_MODULE,
-    WAY_STRIDES,
     WAY_FORMAT,
+    WAY_RELOAD,
+    WAY_FOREIGN,
     WAY_THREAD
 };
 
@@ -55,12 +56,8 @@ static const struct row own_rows[] = {
     {.module = "operator", .name = "methodcaller", .way = WAY_ATTRIBUTES},
     {.module = "_operator", .name = "attrgetter", .way = WAY_ATTRIBUTES},
     {.module = "_operator", .name = "methodcaller", .way = WAY_ATTRIBUTES},
-    {.module = "numpy.lib.stride_tricks", .name = "as_strided", .way = WAY_STRIDES},
-    {.module = "numpy.lib.stride_tricks", .name = "DummyArray", .way = WAY_REFUSE},
-    {.module = "numpy.lib.index_tricks", .name = "as_strided", .way = WAY_STRIDES},
-    {.module = "scipy.linalg._special_matrices", .name = "as_strided", .way = WAY_STRIDES},
-    {.module = "sklearn.feature_extraction.image", .name = "as_strided", .way = WAY_STRIDES},
     {.module = "string", .name = "Formatter.get_field", .way = WAY_FORMAT},
+    {.module = "importlib", .name = "reload", .way = WAY_RELOAD},
 };
 /* Early versions of 3.11 have no audit event for it. */
 static const struct row thread_rows[] = {
@@ -68,8 +65,22 @@ static const struct row thread_rows[] = {
     {.module = "_thread", .name = "start_new", .way = WAY_THREAD},
     {.module = "threading", .name = "_start_new_thread", .way = WAY_THREAD},
 };
-#define THREAD_ROWS (sizeof thread_rows / sizeof *thread_rows)
-#define OWN_ROWS    (sizeof own_rows / sizeof *own_rows)
+/* Where ctypes is denied. */
+#define NO_CTYPES "{name}() makes pointers of ctypes, which this policy does not allow"
+static const struct row foreign_rows[] = {
+    {.module = "numpy.core._internal", .name = "_ctypes.data_as", .way = WAY_REFUSE, .message = NO_CTYPES},
+    {.module = "numpy.core._internal", .name = "_ctypes.shape_as", .way = WAY_REFUSE, .message = NO_CTYPES},
+    {.module = "numpy.core._internal", .name = "_ctypes.strides_as", .way = WAY_REFUSE, .message = NO_CTYPES},
+    {.module = "_ctypes", .name = "_SimpleCData", .way = WAY_FOREIGN},
+    {.module = "_ctypes", .name = "_Pointer", .way = WAY_FOREIGN},
+    {.module = "_ctypes", .name = "Array", .way = WAY_FOREIGN},
+    {.module = "_ctypes", .name = "Structure", .way = WAY_FOREIGN},
+    {.module = "_ctypes", .name = "Union", .way = WAY_FOREIGN},
+    {.module = "_ctypes", .name = "CFuncPtr", .way = WAY_FOREIGN},
+};
+#define FOREIGN_ROWS (sizeof foreign_rows / sizeof *foreign_rows)
+#define THREAD_ROWS  (sizeof thread_rows / sizeof *thread_rows)
+#define OWN_ROWS     (sizeof own_rows / sizeof *own_rows)
 
 static struct row *rows; /* owned, for good */
 static size_t row_count;
@@ -228,13 +239,27 @@ static PyObject *members(const struct changed *c, PyObject *args, PyObject *name
     return hc_py_take(&rest);
 }
 
-/* inspect.getmodule(): the module that an object is of. */
-static PyObject *module_of(const struct changed *c, PyObject *args, PyObject *named)
+/* What a function gave, if it is no module that the program may not have. Steals it; NULL goes through. */
+static PyObject *given(PyObject *found)
+{
+    hc_autopy *held = found;
+    if (held && hc_reach_denied(held) && hc_import_refuse(PyModule_GetName(held)) < 0)
+        return NULL;
+    return hc_reach_given(hc_py_take(&held));
+}
+
+/* importlib.reload(): the module has its own functions again. */
+static PyObject *reload(const struct changed *c, PyObject *args, PyObject *named)
 {
     hc_autopy *module = PyObject_Call(c->original, args, named);
-    if (module && hc_reach_denied(module) && hc_import_refuse(PyModule_GetName(module)) < 0)
-        return NULL;
-    return hc_reach_given(hc_py_take(&module));
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace); /* it may have got halfway */
+    for (size_t i = 0; i < row_count; i++)
+        rows[i].done = false;
+    int rc = hc_modules_update();
+    if (rc == 0)
+        PyErr_Restore(type, error, trace);
+    return rc < 0 ? NULL : hc_py_take(&module);
 }
 
 /* attrgetter("a.b", ...), methodcaller("a", ...): every part of every name. */
@@ -250,12 +275,6 @@ static PyObject *attributes(const struct changed *c, PyObject *args, PyObject *n
                 return NULL;
     }
     return PyObject_Call(c->original, args, named);
-}
-
-static PyObject *strides(const struct changed *c, PyObject *args, PyObject *named)
-{
-    hc_autopy *view = PyObject_Call(c->original, args, named);
-    return view && hc_strides_judge(view) < 0 ? NULL : hc_py_take(&view);
 }
 
 bool hc_threads_allowed(void)
@@ -282,6 +301,8 @@ static PyObject *call(PyObject *self, PyObject *args, PyObject *named)
     const struct changed *c = (struct changed *)self;
     if (c->row->way == WAY_FORMAT) /* string.Formatter calls it itself, whoever it works for */
         return attributes(c, args, named);
+    if (c->row->way == WAY_RELOAD)
+        return reload(c, args, named);
     if (!is_bound(c->row->way))
         return PyObject_Call(c->original, args, named);
     switch (c->row->way) {
@@ -295,13 +316,13 @@ static PyObject *call(PyObject *self, PyObject *args, PyObject *named)
     case WAY_LOAD:
         return load(c, args, named);
     case WAY_ATTRIBUTES:
-        return attributes(c, args, named);
+        return given(attributes(c, args, named));
     case WAY_MEMBERS:
         return members(c, args, named);
     case WAY_MODULE:
-        return module_of(c, args, named);
-    case WAY_STRIDES:
-        return strides(c, args, named);
+        return given(PyObject_Call(c->original, args, named));
+    case WAY_FOREIGN:
+    case WAY_RELOAD:
     case WAY_FORMAT:
     case WAY_NONE:
     case WAY_IGNORE:
@@ -389,18 +410,23 @@ static int change(const struct row *row, PyObject *holder, const char *label)
         PyErr_Clear();
         return 0;
     }
+    if (row->way == WAY_FOREIGN) {
+        hc_pointers_watch(original);
+        return 0;
+    }
     hc_autopy *instead = Py_IS_TYPE(original, &changed_type) ? NULL : stand_in(row, label, original);
     if (Py_IS_TYPE(original, &changed_type))
         return 0;
-    return instead ? PyObject_SetAttrString(holder, last, instead) : -1;
+    return instead ? hc_reach_set_past(holder, name, instead) : -1;
 }
 
 static int change_matching(const struct row *row, PyObject *module)
 {
-    hc_autopy *names = PyObject_Dir(module);
+    hc_autopy *names = PyModule_Check(module) ? PyDict_Keys(PyModule_GetDict(module)) : PyObject_Dir(module);
     size_t len = strlen(row->name) - 1;
     for (Py_ssize_t i = 0; names && i < PyList_GET_SIZE(names); i++) {
         const char *name = PyUnicode_AsUTF8(PyList_GET_ITEM(names, i));
+        PyErr_Clear();
         if (name && strncmp(name, row->name, len) == 0 && change(row, module, name) < 0)
             return -1;
     }
@@ -477,11 +503,14 @@ static void read_rows(void)
         rows[row_count++] = own_rows[i];
     for (size_t i = 0; !hc_guard.audit.threads && i < THREAD_ROWS; i++)
         rows[row_count++] = thread_rows[i];
+    for (size_t i = 0; hc_guard_import_denied("_ctypes") && i < FOREIGN_ROWS; i++)
+        rows[row_count++] = foreign_rows[i];
 }
 
 int hc_modules_guard(void)
 {
-    size_t most = OWN_ROWS + THREAD_ROWS + (size_t)cJSON_GetArraySize(hc_guard.modules.replace);
+    size_t most =
+        OWN_ROWS + THREAD_ROWS + FOREIGN_ROWS + (size_t)cJSON_GetArraySize(hc_guard.modules.replace);
     rows = calloc(most, sizeof *rows);
     if (!rows) {
         PyErr_NoMemory();

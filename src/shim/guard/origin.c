@@ -1,6 +1,7 @@
 #include "shim/guard/origin.h"
 
 #include "shim/guard/frames.h"
+#include "shim/guard/reach.h"
 
 #include "base/fd.h"
 
@@ -115,7 +116,9 @@ static PyObject *on_open_code(PyObject *path, void *unused)
     if (hc_party_of_file(path) == HC_PARTY_LIBRARY && hc_caller_is_module("importlib._bootstrap_external"))
         return open_of_tree(path);
     hc_autopy *io = PyImport_ImportModule("_io");
-    return io ? PyObject_CallMethod(io, "open", "Os", path, "rb") : NULL;
+    hc_autopy *name = io ? PyUnicode_FromString("open") : NULL;
+    hc_autopy *open_file = name ? hc_reach_past(io, name) : NULL;
+    return open_file ? PyObject_CallFunction(open_file, "Os", path, "rb") : NULL;
 }
 
 int hc_origin_prepare(void)

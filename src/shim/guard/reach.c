@@ -1,4 +1,8 @@
+/* The module object, as the interpreter has it. */
+#define Py_BUILD_CORE
 #include "shim/guard/reach.h"
+
+#include <internal/pycore_moduleobject.h>
 
 #include "shim/guard/frames.h"
 #include "shim/guard/hidden.h"
@@ -6,13 +10,19 @@
 #include "shim/guard/imports.h"
 #include "shim/guard/rules.h"
 
-const char *const hc_resolvers[] = {"pkgutil",   "pydoc",      "operator", "importlib/",
-                                    "unittest/", "contextlib", "runpy",    NULL};
+const char *const hc_resolvers[] = {"pkgutil",    "pydoc", "operator", "importlib/", "unittest/",
+                                    "contextlib", "runpy", "string",   "logging/",   NULL};
+/* And those that look into a module that they are given; inspect goes through all there are for its own ends.
+ */
+static const char *const lookers[] = {"pkgutil",   "pydoc",      "operator", "importlib/",
+                                      "unittest/", "contextlib", "runpy",    "string",
+                                      "logging/",  "inspect",    NULL};
 /* Loaders may be called without the import system. */
 static const char *const loaders[] = {
     "importlib._bootstrap", "importlib._bootstrap_external", "importlib/", "pkgutil", "runpy", NULL};
 
 static getattrofunc plain;                     /* what looks attributes of modules up without the guard */
+static setattrofunc plain_set;                 /* and sets them */
 static PyObject *real_builtins, *own_builtins; /* owned, for good */
 static _Thread_local bool probing;
 
@@ -67,6 +77,27 @@ static bool is_denied(PyObject *value)
     PyErr_Clear(); /* the program made it, and it has no name */
     PyErr_Restore(type, error, trace);
     return denied;
+}
+
+/* The same of a module that is asked for an attribute, which is often the one that was asked before: each
+ * change gives its dict another tag, which no other dict has ever had. */
+static bool is_asked_denied(PyObject *module)
+{
+    static struct {
+        uint64_t state;
+        bool denied;
+    } asked[SLOTS];
+    PyObject *names =
+        ((PyModuleObject *)module)->md_dict; /* borrowed; NULL for one that was never finished */
+    if (!names)
+        return false;
+    uint64_t state = ((PyDictObject *)names)->ma_version_tag;
+    size_t at = state % SLOTS;
+    if (asked[at].state != state) {
+        asked[at].denied = is_denied(module);
+        asked[at].state = state;
+    }
+    return asked[at].denied;
 }
 
 bool hc_reach_denied(PyObject *value)
@@ -164,8 +195,107 @@ static PyObject *give_dict(PyObject *from, PyObject *value)
     return unlearn(from) < 0 ? NULL : hc_hidden_view();
 }
 
+/* ---- what is in a denied module, however the module was come by ---- */
+
+static bool is_one_of(PyObject *name, const char *const *list)
+{
+    for (; *list; list++)
+        if (PyUnicode_CompareWithASCIIString(name, *list) == 0)
+            return true;
+    return false;
+}
+
+/* What says which module it is; and what C code asks the import system for while the program imports. */
+static bool is_harmless(PyObject *module, PyObject *name)
+{
+    static const char *const telling[] = {"__class__", "__name__", "__doc__",     "__file__",
+                                          "__path__",  "__spec__", "__package__", NULL};
+    static const char *const importing[] = {"_find_and_load", "_handle_fromlist", "_lock_unlock_module",
+                                            "_module_repr", NULL};
+    if (!PyUnicode_Check(name) || is_one_of(name, telling))
+        return true;
+    const char *dotted = PyModule_GetName(module);
+    PyErr_Clear();
+    bool imports =
+        dotted && (strcmp(dotted, "_frozen_importlib") == 0 || strcmp(dotted, "importlib._bootstrap") == 0);
+    return imports && is_one_of(name, importing) && !hc_caller_names(name);
+}
+
+/* The program by its own text, or a function that looks names up for it. mock.patch() looks into __dict__. */
+static bool is_asked_for_guest(PyObject *name)
+{
+    if (hc_caller_is_guest(NULL))
+        return true;
+    bool by_text = hc_caller_names(name) && PyUnicode_CompareWithASCIIString(name, "__dict__") != 0;
+    return !by_text && hc_caller_is_guest(lookers);
+}
+
+/* What C code asks for on its own is not there: it may go through all modules, as pickle does. -1 with an
+ * exception set. */
+static int refuse_inside(PyObject *module, bool by_text)
+{
+    const char *dotted = PyModule_GetName(module);
+    PyErr_Clear();
+    if (hc_guard.learn || (by_text && !probing)) {
+        if (by_text && unlearn(module) < 0)
+            return -1;
+        return by_text ? hc_import_refuse(dotted ? dotted : "a module") : 0;
+    }
+    PyErr_Format(PyExc_AttributeError, "what is in '%s' is not there under this policy",
+                 dotted ? dotted : "?");
+    return -1;
+}
+
+/* A policy that lists modules leaves out many that C code uses on behalf of the program: what is not denied
+ * by name is refused only where the program's text has the attribute. */
+static int judge_inside(PyObject *module, PyObject *name)
+{
+    if (!is_asked_denied(module) || is_harmless(module, name) || !is_asked_for_guest(name))
+        return 0;
+    bool by_text = hc_caller_is_guest(NULL) && hc_caller_names(name);
+    const char *dotted = PyModule_GetName(module);
+    PyErr_Clear();
+    return by_text || (dotted && hc_guard_import_denied(dotted)) ? refuse_inside(module, by_text) : 0;
+}
+
+int hc_reach_judge(PyObject *object, PyObject *name)
+{
+    if (!PyModule_Check(object) || !PyUnicode_Check(name) || !is_asked_denied(object) ||
+        is_harmless(object, name))
+        return 0;
+    return refuse_inside(object, true);
+}
+
+static int judge_setting(PyObject *module)
+{
+    if (!is_asked_denied(module) || !hc_caller_is_guest(lookers))
+        return 0;
+    return refuse_inside(module, true);
+}
+
+/* A denied module stays the one that it is called. */
+static int set_attribute(PyObject *module, PyObject *name, PyObject *value)
+{
+    return judge_setting(module) < 0 ? -1 : plain_set(module, name, value);
+}
+
+/* module.__dict__, also where inspect or types.ModuleType.__dict__ has it from. */
+static PyObject *get_names(PyObject *module, void *unused)
+{
+    (void)unused;
+    if (is_asked_denied(module)) {
+        hc_autopy *name = PyUnicode_FromString("__dict__");
+        if (!name || judge_inside(module, name) < 0)
+            return NULL;
+    }
+    PyObject *names = ((PyModuleObject *)module)->md_dict;
+    return Py_NewRef(names ? names : Py_None);
+}
+
 static PyObject *get_attribute(PyObject *module, PyObject *name)
 {
+    if (is_asked_denied(module) && judge_inside(module, name) < 0)
+        return NULL;
     PyObject *value = plain(module, name);
     if (value && PyModule_Check(value))
         return give_module(module, value);
@@ -184,6 +314,12 @@ PyObject *hc_reach_probe(PyObject *object, PyObject *name)
 PyObject *hc_reach_past(PyObject *object, PyObject *name)
 {
     return plain && PyModule_CheckExact(object) ? plain(object, name) : PyObject_GetAttr(object, name);
+}
+
+int hc_reach_set_past(PyObject *object, PyObject *name, PyObject *value)
+{
+    return plain_set && PyModule_CheckExact(object) ? plain_set(object, name, value)
+                                                    : PyObject_SetAttr(object, name, value);
 }
 
 /* ---- loaders ---- */
@@ -234,6 +370,8 @@ static int watch(PyTypeObject *type)
 {
     hc_autopy *below = PyObject_CallMethod((PyObject *)type, "__subclasses__", NULL);
     type->tp_getattro = get_attribute;
+    if (type->tp_setattro == plain_set)
+        type->tp_setattro = set_attribute;
     PyType_Modified(type);
     for (Py_ssize_t i = 0; below && i < PyList_GET_SIZE(below); i++) {
         PyTypeObject *one = (PyTypeObject *)PyList_GET_ITEM(below, i); /* borrowed */
@@ -243,6 +381,13 @@ static int watch(PyTypeObject *type)
     return below ? 0 : -1;
 }
 
+static int put_names(void)
+{
+    static PyGetSetDef names = {.name = "__dict__", .get = get_names};
+    hc_autopy *descriptor = PyDescr_NewGetSet(&PyModule_Type, &names);
+    return descriptor ? PyDict_SetItemString(PyModule_Type.tp_dict, names.name, descriptor) : -1;
+}
+
 int hc_reach_guard(PyObject *builtins)
 {
     real_builtins = PyImport_ImportModule("builtins");
@@ -250,5 +395,6 @@ int hc_reach_guard(PyObject *builtins)
     if (!real_builtins)
         return -1;
     plain = PyModule_Type.tp_getattro;
-    return watch(&PyModule_Type);
+    plain_set = PyModule_Type.tp_setattro;
+    return put_names() < 0 ? -1 : watch(&PyModule_Type);
 }

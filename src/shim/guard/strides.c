@@ -1,9 +1,11 @@
 #include "shim/guard/strides.h"
 
 #include "shim/guard/denial.h"
+#include "shim/guard/frames.h"
 #include "shim/guard/hints.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 
 #define CHAIN_MAX 64 /* arrays of arrays; numpy keeps it short */
 
@@ -44,49 +46,59 @@ static int number(PyObject *object, int64_t *out)
     return PyErr_Occurred() ? -1 : 0;
 }
 
-static int address_of(PyObject *array, int64_t *out)
+/* Of objects that the program has made, a number may be another one each time. */
+static int fixed_number(PyObject *object, int64_t *out)
 {
-    hc_autopy *interface = known(array, "__array_interface__");
-    PyObject *data = interface ? PyDict_GetItemString(interface, "data") : NULL; /* borrowed */
-    if (!data || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2) {
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_TypeError, "an array without memory");
+    if (!object || PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE))
         return -1;
-    }
-    return number(PyTuple_GET_ITEM(data, 0), out);
+    return number(object, out);
+}
+
+static int address_of(PyObject *interface, int64_t *out)
+{
+    PyObject *data = PyDict_GetItemString(interface, "data"); /* borrowed */
+    if (!data || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2)
+        return -1;
+    return fixed_number(PyTuple_GET_ITEM(data, 0), out);
 }
 
 /* One dimension more: 1 if there is nothing in it, -1 with or without an exception if it cannot be. */
-static int widen(struct extent *e, PyObject *count, PyObject *stride)
+static int widen(struct extent *e, PyObject *count, PyObject *stride, int64_t *dense)
 {
-    int64_t n, step, span;
-    if (number(count, &n) < 0 || number(stride, &step) < 0)
+    int64_t n, step = *dense, span;
+    if (fixed_number(count, &n) < 0 || n < 0 || (stride && fixed_number(stride, &step) < 0))
         return -1;
     if (n == 0)
         return 1;
-    if (__builtin_mul_overflow(n - 1, step, &span))
+    if (__builtin_mul_overflow(n - 1, step, &span) || __builtin_mul_overflow(*dense, n, dense))
         return -1;
     return span < 0 ? -__builtin_add_overflow(e->low, span, &e->low)
                     : -__builtin_add_overflow(e->high, span, &e->high);
 }
 
-/* 1 if it has no elements. */
-static int extent_of(PyObject *array, struct extent *e)
+/* What lies at `address` by the dict's shape and strides. 1 if there are no elements. */
+static int extent_of(PyObject *interface, int64_t address, int64_t item, struct extent *e)
 {
-    hc_autopy *shape = known(array, "shape");
-    hc_autopy *strides = shape ? known(array, "strides") : NULL;
-    hc_autopy *item = strides ? known(array, "itemsize") : NULL;
-    int64_t size;
-    if (!item || address_of(array, &e->low) < 0 || number(item, &size) < 0)
+    PyObject *shape = PyDict_GetItemString(interface, "shape"); /* borrowed, as the next */
+    PyObject *strides = PyDict_GetItemString(interface, "strides");
+    bool dense = !strides || strides == Py_None;
+    if (!shape || !PyTuple_CheckExact(shape) || (!dense && !PyTuple_CheckExact(strides)))
         return -1;
-    e->high = e->low + size;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shape); i++) {
-        int rc = widen(e, PyTuple_GET_ITEM(shape, i), PyTuple_GET_ITEM(strides, i));
+    if (!dense && PyTuple_GET_SIZE(strides) != PyTuple_GET_SIZE(shape))
+        return -1;
+    *e = (struct extent){address, address};
+    int64_t size = item;
+    if (__builtin_add_overflow(e->high, item, &e->high))
+        return -1;
+    for (Py_ssize_t i = PyTuple_GET_SIZE(shape) - 1; i >= 0; i--) {
+        int rc = widen(e, PyTuple_GET_ITEM(shape, i), dense ? NULL : PyTuple_GET_ITEM(strides, i), &size);
         if (rc != 0)
             return rc;
     }
     return 0;
 }
+
+/* ---- what as_strided() makes ---- */
 
 /* The array at the end of the chain of those that `view` is made of: its memory is its own. New reference;
  * NULL, perhaps with an exception, if there is none. */
@@ -103,28 +115,91 @@ static PyObject *root_of(PyObject *view)
     return hc_py_take(&found);
 }
 
-static bool is_inside(PyObject *view)
+static int memory_of(PyObject *array, struct extent *e)
 {
-    struct extent of, within;
-    int rc = is_array(view) ? extent_of(view, &of) : -1;
-    if (rc != 0)
-        return rc > 0;
-    hc_autopy *root = root_of(view);
-    return root && root != view && extent_of(root, &within) == 0 && of.low >= within.low &&
-           of.high <= within.high;
+    hc_autopy *interface = known(array, "__array_interface__");
+    hc_autopy *size = interface ? known(array, "itemsize") : NULL;
+    int64_t address, item;
+    if (!size || address_of(interface, &address) < 0 || number(size, &item) < 0)
+        return -1;
+    return extent_of(interface, address, item, e);
 }
 
-int hc_strides_judge(PyObject *view)
+static bool is_same(PyObject *one, PyObject *other, const char *key)
 {
-    if (is_inside(view))
+    PyObject *left = PyDict_GetItemString(one, key), *right = PyDict_GetItemString(other, key); /* borrowed */
+    return left && right && PyObject_RichCompareBool(left, right, Py_EQ) == 1;
+}
+
+/* Elements as the array has them, and all within its memory? */
+static bool is_within(PyObject *array, PyObject *interface)
+{
+    hc_autopy *real = known(array, "__array_interface__");
+    hc_autopy *size = real ? known(array, "itemsize") : NULL;
+    hc_autopy *root = size ? root_of(array) : NULL;
+    int64_t address, item;
+    struct extent of, whole;
+    if (!root || !is_same(real, interface, "typestr") || !is_same(real, interface, "descr") ||
+        number(size, &item) < 0 || address_of(interface, &address) < 0)
+        return false;
+    int rc = extent_of(interface, address, item, &of);
+    if (rc != 0)
+        return rc > 0;
+    return memory_of(root, &whole) == 0 && of.low >= whole.low && of.high <= whole.high;
+}
+
+/* ---- bytes that the dict holds, as images have them ---- */
+
+/* "<f8" has 8 bytes, "<U2" has 2 characters. -1: who knows. */
+static int64_t size_of_type(const char *typestr)
+{
+    char kind, end;
+    int count;
+    if (!*typestr || sscanf(typestr + 1, "%c%4d%c", &kind, &count, &end) != 2 || count < 0)
+        return -1;
+    return strchr("biufcS", kind) ? count : kind == 'U' ? 4 * (int64_t)count : -1;
+}
+
+static bool is_held(PyObject *interface)
+{
+    PyObject *data = PyDict_GetItemString(interface, "data"); /* borrowed, as the next */
+    PyObject *type = PyDict_GetItemString(interface, "typestr");
+    if (!data || !type || !PyBytes_CheckExact(data) || !PyUnicode_CheckExact(type) ||
+        PyDict_GetItemString(interface, "offset"))
+        return false;
+    const char *text = PyUnicode_AsUTF8(type);
+    int64_t item = text ? size_of_type(text) : -1;
+    struct extent of;
+    int rc = item < 0 ? -1 : extent_of(interface, 0, item, &of);
+    return rc > 0 || (rc == 0 && of.low == 0 && of.high <= PyBytes_GET_SIZE(data));
+}
+
+/* ---- both ---- */
+
+static bool has_plain_keys(PyObject *interface)
+{
+    PyObject *key, *value;
+    for (Py_ssize_t at = 0; PyDict_Next(interface, &at, &key, &value);)
+        if (!PyUnicode_CheckExact(
+                key)) /* one of the program's own could change the dict when it is compared */
+            return false;
+    return true;
+}
+
+int hc_strides_judge(PyObject *interface)
+{
+    PyObject *array = hc_caller_first_local("/numpy/lib/stride_tricks.py", "as_strided"); /* borrowed */
+    bool strided = array && is_array(array);
+    if (has_plain_keys(interface) && (strided ? is_within(array, interface) : is_held(interface)))
         return 0;
     PyErr_Clear();
     struct hc_refusal r = {
         .layer = HC_DENIAL_RUNTIME,
-        .rule = "modules",
-        .what = "numpy.lib.stride_tricks.as_strided",
-        .hint = hc_hint_for_call("as_strided"),
-        .message = "{name} beyond the array's own memory is not allowed by this policy",
+        .rule = strided ? "modules" : "attributes",
+        .what = strided ? "numpy.lib.stride_tricks.as_strided" : "__array_interface__",
+        .hint = strided ? hc_hint_for_call("as_strided") : hc_hint_for_attribute("__array_interface__"),
+        .message = strided ? "{name} beyond the array's own memory is not allowed by this policy"
+                           : "{name} of memory that is not the object's own is not allowed by this policy",
     };
     return hc_refuse_or_learn(&r, PyExc_PermissionError);
 }

@@ -1,11 +1,13 @@
-/* strides.h - numpy's as_strided() makes an array of whatever memory its caller describes. */
+/* strides.h - memory that an array is made of because a dict says so: numpy's __array_interface__, by which
+ * as_strided() works too. numpy believes every word of it. */
 #ifndef HC_SHIM_GUARD_STRIDES_H
 #define HC_SHIM_GUARD_STRIDES_H
 
 #include "shim/harness/py.h"
 
-/* 0 if all of `view`, as as_strided() made it, is memory of the array that it is a view of; else -1 with
- * PermissionError set. Nothing of the view is read. */
-int hc_strides_judge(PyObject *view);
+/* 0 if numpy may read this dict: it tells of bytes that it holds, all of them or fewer; or as_strided() asks,
+ * and it tells of memory of the array that as_strided() was given. Else -1 with PermissionError set. Nothing
+ * of the memory is read. */
+int hc_strides_judge(PyObject *interface);
 
 #endif
