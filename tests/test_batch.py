@@ -133,6 +133,17 @@ def test_the_summary_counts_them():
     assert "in this run" in done.stderr and "invalid          1" in done.stderr
 
 
+def test_the_summary_says_which_line_is_invalid_and_why():
+    done = Batch("print(1)", {"code": "1", "cod": 2}, "print(3)").run()
+    assert re.search(r"^ +invalid +1\n +at line +2: \S+jobs\.jsonl:2:\d+: unknown member 'cod'", done.stderr, re.M), done
+    b = Batch("print(1)", b"nonsense", "print(3)", b"?", {"code": "1", "policy": "no\x1bsuch"})
+    for more in ((), ("--resume",)):
+        done = b.run("--jobs", "2", *more)
+        assert re.search(r"^ +invalid +3\n +first at line +2: \S+jobs\.jsonl:2:1: expected a JSON value", done.stderr, re.M), done
+    done = Batch({"code": "1", "policy": "no\x1b[31msuch"}).run()
+    assert re.search(r"^ +at line +1: there is no policy 'no", done.stderr, re.M) and "\x1b" not in done.stderr, done
+
+
 def test_jobs_run_in_warm_cells():
     b = Batch("print(1)", "while True: pass")
     process = b.start("--jobs", "1", "--timeout", "600s")

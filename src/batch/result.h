@@ -53,6 +53,8 @@ struct hc_tally {
     int64_t wall_us, cpu_us, memory_peak, output_bytes;
     int64_t times[HC_TALLY_BUCKETS], timed; /* of jobs, by their wall time */
     int worst;                              /* exit status */
+    int64_t invalid_line;                   /* the first line that is no job; 0: there is none */
+    char invalid_why[512];                  /* what is wrong with it */
 };
 
 void hc_tally_add(struct hc_tally *t, const struct hc_result *r);

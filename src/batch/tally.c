@@ -1,6 +1,8 @@
 /* What all results of a batch come to. */
 #include "batch/result.h"
 
+#include "base/plain.h"
+
 #include <math.h>
 #include <string.h>
 #include <sys/param.h>
@@ -27,6 +29,16 @@ static void add_time(struct hc_tally *t, int64_t us)
     t->timed++;
 }
 
+/* Jobs end in any order. */
+static void note_invalid(struct hc_tally *t, const struct hc_result *r)
+{
+    if (r->status != HC_BATCH_INVALID || (t->invalid_line && t->invalid_line <= r->line))
+        return;
+    t->invalid_line = r->line;
+    (void)snprintf(t->invalid_why, sizeof t->invalid_why, "%s", r->reason);
+    hc_plain_line(t->invalid_why);
+}
+
 void hc_tally_add(struct hc_tally *t, const struct hc_result *r)
 {
     t->count[r->status]++;
@@ -37,6 +49,7 @@ void hc_tally_add(struct hc_tally *t, const struct hc_result *r)
     t->wall_us += MAX(r->wall_us, 0);
     t->memory_peak = MAX(t->memory_peak, r->memory_peak);
     t->output_bytes += MAX(r->output_bytes, 0);
+    note_invalid(t, r);
     if (r->wall_us >= 0)
         add_time(t, r->wall_us);
 }
@@ -86,9 +99,13 @@ void hc_tally_print_json(const struct hc_tally *t, const struct hc_tally_end *en
 
 void hc_tally_print(const struct hc_tally *t, const struct hc_tally_end *end, FILE *out)
 {
-    for (int i = 0; i < HC_BATCH_STATUSES; i++)
+    for (int i = 0; i < HC_BATCH_STATUSES; i++) {
         if (t->count[i])
             (void)fprintf(out, "%16s %10lld\n", hc_batch_status_name(i), (long long)t->count[i]);
+        if (i == HC_BATCH_INVALID && t->invalid_line)
+            (void)fprintf(out, "%16s %10lld: %s\n", t->count[i] > 1 ? "first at line" : "at line",
+                          (long long)t->invalid_line, t->invalid_why);
+    }
     (void)fprintf(out, "%16s %10lld%s%s\n", "ended", (long long)t->ended, end->why ? ", not all: " : "",
                   end->why ? end->why : "");
     if (end->took_us > 0)
