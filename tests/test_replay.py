@@ -133,13 +133,39 @@ def test_changed_data_is_refused_unless_allowed(tmp_path):
     done, _ = replay(path)
     assert done.returncode == 65
     assert f"input 'text': {data} has changed since" in done.stderr
+    assert "(to run it all the same, give --allow-changed -p POLICY --input text=FILE)" in done.stderr
     done, _ = replay(path, *ALLOWED)
-    assert done.returncode == 65 and "name it with --input text=FILE" in done.stderr
+    assert done.returncode == 65 and "give --input text=FILE)" in done.stderr
     done, report = replay(path, *ALLOWED, "--input", f"text={data}")
     assert done.returncode == 1 and [entry["what"] for entry in report["differences"]] == ["stdout"]
     data.unlink()
     done, _ = replay(path, *ALLOWED)
     assert done.returncode == 65 and "No such file" in done.stderr
+
+
+def test_all_that_is_missing_is_said_at_once(tmp_path):
+    names = ["a", "b", "c"]
+    for name in names:
+        (tmp_path / name).write_text("one")
+    _, path, _ = keep("print(a)", *(f"--input={name}={tmp_path}/{name}" for name in names), policy="default")
+    path.write_text(path.read_text() + "\nprint(2)\n")
+    (tmp_path / "a").write_text("two")
+    (tmp_path / "c").unlink()
+    done, _ = replay(path)
+    assert done.returncode == 65 and done.stderr.count("\n") == 1, done
+    for said in (f"the program in {path} has changed since", f"input 'a': {tmp_path}/a has changed since", f"input 'c': {tmp_path}/c: No such file",
+                 "(to run it all the same, give --allow-changed -p POLICY --input a=FILE --input c=FILE)"):
+        assert said in done.stderr, done
+    given = ["--allow-changed", "-p", "default", "-t", "base", "--input", f"a={tmp_path}/a", "--input", f"c={tmp_path}/b"]
+    assert replay(path, *given)[0].returncode == 1
+
+
+def test_another_tree_that_is_asked_for_has_not_changed():
+    _, path, record = keep("print(1)", policy="default", tree="scientific")
+    done, _ = replay(path, "-t", "base")
+    assert done.returncode == 65 and "the tree base that is asked for is another one than then, " + record["tree"]["sha256"][:12] in done.stderr
+    assert "has changed" not in done.stderr and "give --allow-changed -p POLICY)" in done.stderr
+    assert replay(path, *ALLOWED)[0].returncode == 0
 
 
 def test_data_that_has_moved_is_named(tmp_path):
@@ -243,7 +269,7 @@ def test_a_record_that_a_program_left_gets_no_file_of_the_host(tmp_path, secret,
     done, _ = replay(path)
     assert done.returncode == 65 and "has changed since" in done.stderr
     done, _ = replay(path, *ALLOWED)
-    assert done.returncode == 65 and "name it with --input secret=FILE" in done.stderr, done
+    assert done.returncode == 65 and "give --input secret=FILE)" in done.stderr, done
     # Nothing else keeps it from the program: the user can give it.
     out = tmp_path / "given"
     done = cells.hotcell("replay", *ALLOWED, "--input", f"secret={secret}", "-o", str(out), str(path))

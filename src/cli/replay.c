@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -50,6 +51,9 @@ struct replay {
     struct hc_json record;
     struct hc_job job;
     struct hc_policy policy;
+    bool changed;                /* something is not what it was then */
+    bool unnamed[HC_MAX_INPUTS]; /* inputs of the job that the user has to name */
+    struct hc_buf reasons;       /* why it is not run as it is, in words */
 };
 
 /* ---- reading ---- */
@@ -124,12 +128,43 @@ static int read_record(struct replay *r, struct hc_error *err)
     return check_record(&r->record, err);
 }
 
-static int changed(const struct replay *r, struct hc_error *err, const char *what, const char *path)
+/* One reason why it is not run as it is: all of them are told at once (check_reasons). */
+static void add_reason(struct replay *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void add_reason(struct replay *r, const char *fmt, ...)
 {
-    if (r->allow_changed)
+    char text[PATH_MAX + 300];
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    (void)hc_buf_fmt(&r->reasons, "%s%s", r->reasons.len ? "; " : "", text);
+}
+
+/* What ran then is not what would run now. */
+static void note_change(struct replay *r, const char *what, const char *path)
+{
+    r->changed = true;
+    add_reason(r, "%s%s%s has changed since", what, *what ? " " : "", path);
+}
+
+/* Names all options that are missing. */
+static int check_reasons(struct replay *r, struct hc_error *err)
+{
+    hc_autobuf options = {0};
+    if (r->changed && !r->allow_changed)
+        (void)hc_buf_str(&options, " --allow-changed");
+    if (r->changed && !r->policy_name)
+        (void)hc_buf_str(&options, " -p POLICY");
+    for (size_t i = 0; i < r->job.input_count; i++)
+        if (r->unnamed[i])
+            (void)hc_buf_fmt(&options, " --input %s=FILE", r->job.inputs[i].name);
+    if (options.failed || r->reasons.failed)
+        return hc_fail(err, ENOMEM, "%s", r->file);
+    if (!options.len)
         return 0;
-    return hc_fail_as(err, HC_EXIT_DATA, 0, "%s%s%s has changed since (--allow-changed runs it all the same)",
-                      what, *what ? " " : "", path);
+    return hc_fail_as(err, HC_EXIT_DATA, 0, "%.600s%s (to run it all the same, give%s)", r->reasons.data,
+                      r->reasons.len > 600 ? "..." : "", options.data);
 }
 
 static int read_code(struct replay *r, struct hc_error *err)
@@ -139,8 +174,8 @@ static int read_code(struct replay *r, struct hc_error *err)
     size_t len;
     const char *code = hc_kept_program(r->code.data ? r->code.data : "", r->code.len, &len);
     const char *sha256 = text_of(get(r->record.root, "code"), "sha256");
-    if (!hc_kept_is(code, len, sha256) && changed(r, err, "the program in", r->file) < 0)
-        return -1;
+    if (!hc_kept_is(code, len, sha256))
+        note_change(r, "the program in", r->file);
     hc_autobuf copy = {0};
     (void)hc_buf_add(&copy, code, len);
     free(r->job.code);
@@ -215,7 +250,16 @@ static int choose_tree(struct replay *r, struct hc_error *err)
         return -1;
     bool same = known && strcmp(tree.id, then) == 0;
     hc_tree_finish(&tree);
-    return same ? 0 : changed(r, err, "the tree", r->policy.tree);
+    if (same)
+        return 0;
+    if (!r->tree) {
+        note_change(r, "the tree", r->policy.tree);
+        return 0;
+    }
+    r->changed = true;
+    add_reason(r, "the tree %s that is asked for is another one than then, %.12s", r->tree,
+               known ? then : "which the record does not name");
+    return 0;
 }
 
 static int read_policy(struct replay *r, struct hc_error *err)
@@ -270,33 +314,35 @@ static int place_inputs(struct replay *r, struct hc_error *err)
     return 0;
 }
 
-static int refuse_input(struct replay *r, const struct hc_input *in, struct hc_error *err)
+/* What a file must be that was given then; "": nobody can say. */
+static const char *hash_then(const struct replay *r, const char *name)
 {
-    if (changed(r, err, "", in->path) < 0)
-        return -1;
-    return find_input(&r->named, in->name) ? 0
-                                           : hc_fail_as(err, HC_EXIT_DATA, 0,
-                                                        "%s is not what the record says: to give it to the "
-                                                        "program, name it with --input %s=FILE",
-                                                        in->path, in->name);
+    const cJSON *entry;
+    const char *then = "";
+    cJSON_ArrayForEach(entry, get(r->record.root, "inputs"))
+    {
+        if (strcmp(text_of(entry, "name"), name) == 0)
+            then = text_of(entry, "sha256");
+    }
+    return then;
 }
 
+/* Other data than then is given to the program only if the user names it, not the record. */
 static int check_inputs(struct replay *r, struct hc_error *err)
 {
     for (size_t i = 0; i < r->job.input_count; i++) {
         const struct hc_input *in = &r->job.inputs[i];
-        const char *then = "";
-        const cJSON *entry;
-        char hex[HC_SHA256_HEX];
-        cJSON_ArrayForEach(entry, get(r->record.root, "inputs"))
-        {
-            if (strcmp(text_of(entry, "name"), in->name) == 0)
-                then = text_of(entry, "sha256");
+        char hex[HC_SHA256_HEX], what[300];
+        (void)snprintf(what, sizeof what, "input '%.256s':", in->name);
+        if (hash_file(in->path, hex, err) < 0) {
+            if (err->exit != HC_EXIT_DATA)
+                return hc_ctx(err, "input '%s'", in->name);
+            r->unnamed[i] = true;
+            add_reason(r, "%s %s", what, err->text);
+        } else if (strcmp(hex, hash_then(r, in->name)) != 0) {
+            r->unnamed[i] = !find_input(&r->named, in->name);
+            note_change(r, what, in->path);
         }
-        if (hash_file(in->path, hex, err) < 0)
-            return hc_ctx(err, "input '%s'", in->name);
-        if (strcmp(hex, then) != 0 && refuse_input(r, in, err) < 0)
-            return hc_ctx(err, "input '%s'", in->name);
     }
     return 0;
 }
@@ -309,7 +355,7 @@ static int prepare(struct replay *r, struct hc_error *err)
         return hc_ctx(err, "%s", r->file);
     if (place_inputs(r, err) < 0)
         return -1;
-    if (check_inputs(r, err) < 0 || read_policy(r, err) < 0)
+    if (check_inputs(r, err) < 0 || read_policy(r, err) < 0 || check_reasons(r, err) < 0)
         return -1;
     if (!r->output)
         return 0;
@@ -533,7 +579,8 @@ static int read_options(struct replay *r, int argc, char **argv)
     if (r->allow_changed && !r->policy_name)
         return hc_usage(
             "replay",
-            "--allow-changed needs --policy: what a changed program may do, its record does not say");
+            "--allow-changed needs --policy, as a record does not say what a changed program may do; and "
+            "--input NAME=FILE for data that has changed");
     if (argc - optind != 1)
         return hc_usage("replay", "expected one FILE");
     r->file = argv[optind];
@@ -558,6 +605,7 @@ int hc_cmd_replay(int argc, char **argv)
     hc_json_finish(&r.record);
     hc_buf_finish(&r.record_text);
     hc_buf_finish(&r.code);
+    hc_buf_finish(&r.reasons);
     hc_job_finish(&r.job);
     hc_job_finish(&r.named);
     hc_policy_finish(&r.policy);
