@@ -300,6 +300,17 @@ def need_scientific():
         cells.skip("the tree scientific is not built")
 
 
+def test_maxima_are_explained_and_on_the_card(tmp_path):
+    (tmp_path / "own.json").write_text(json.dumps({"extends": "default", "tree": "base", "limits": {"max": {"pids": 200, "memory": "3G"}}}))
+    own = tmp_path / "own.json"
+    explained = cells.hotcell("policy", "explain", own).stdout
+    assert "limits.max.pids = 200\n" in explained and "limits.max.memory = 3G\n" in explained
+    assert "limits.max" not in cells.hotcell("policy", "explain", "default").stdout
+    card = cells.hotcell("policy", "card", own).stdout
+    assert "Maxima: " in card and "pids 200" in card and "memory 3G" in card, card
+    assert json.loads(cells.hotcell("policy", "card", "--json", own).stdout)["maxima"] == {"pids": 200, "memory": "3G"}
+
+
 @pytest.mark.row("S3.28")
 def test_the_card_follows_from_the_policy():
     """A change of the policy is a change of what a model is told."""

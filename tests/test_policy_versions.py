@@ -186,10 +186,41 @@ def test_a_daemons_manifests_say_what_its_tenant_had(base_tree):
 
 
 @pytest.mark.parametrize("arguments, said", [((), "expected the name of a policy, or a hash"), (("a", "b"), "one policy"),
-                                             (("default", "--pids", "3"), "--sha256 and limits are for --effective"),
+                                             (("default", "--pids", "3"), "--sha256, --tool and limits are for --effective"),
                                              (("--effective", "--pids", "x"), "--pids: expected a whole number"),
                                              (("--effective", "--nothing"), "unknown option"),
                                              (("--effective", "nothing"), "there is no policy 'nothing'")])
 def test_mistakes_are_said(arguments, said):
     done = policy("show", *arguments)
     assert done.returncode in (64, 78) and said in done.stderr.decode(), done
+
+
+def test_the_first_digits_of_a_hash_are_enough(own):
+    result = cells.run("print(1)", "-p", own, "--pids", "8")
+    whole = result.manifest["policy"]["sha256"]
+    for name in (whole[:8], whole[:20].upper(), whole.upper(), whole):
+        assert sha256(shown(name)) == whole, name
+    done = policy("show", whole[:7])
+    assert done.returncode == 78 and b"there is no policy" in done.stderr
+    none = policy("show", f"{int(whole[:10], 16) ^ 1:010x}")
+    assert none.returncode == 65 and b"no policy whose hash begins with" in none.stderr, none
+    (own.parent / f"{whole[:8]}.json").write_text('{"extends": "none"}')
+    assert json.loads(shown(whole[:8], HOTCELL_POLICIES=str(own.parent)))["guard"] == "off", "a policy that is called so"
+
+
+def test_digits_that_several_hashes_begin_with_are_refused(tmp_path):
+    folder = tmp_path / "policies"
+    folder.mkdir(mode=0o700)
+    for end in "01":
+        (folder / f"{'a' * 63}{end}.json").write_text("{}")
+    done = policy("show", "a" * 8, HOTCELL_STATE=str(tmp_path))
+    assert done.returncode == 65 and b"the hashes of several policies" in done.stderr, done
+
+
+def test_tools_of_the_command_line_are_shown_with_what_is_in_force(own):
+    tool = "say=/usr/bin/printf 1"
+    result = cells.run("print(1)", "-p", own, "--tool", tool)
+    same = ["--timeout", str(result.manifest["limits"]["timeout"]), "--memory", str(result.manifest["limits"]["memory"]), "-t", cells.tree_path("base")]
+    assert result.manifest["policy"]["sha256"] == sha256(shown("--effective", "-p", own, "--tool", tool, *same))
+    assert result.manifest["policy"]["sha256"] != sha256(shown("--effective", "-p", own, *same))
+    assert policy("show", own, "--tool", tool).returncode == 64 and policy("show", "--effective", "--tool", "x").returncode == 64

@@ -8,6 +8,7 @@
 #include "cell/tree.h"
 #include "spec/options.h"
 #include "spec/syscalls.h"
+#include "spec/tighten.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,6 +75,16 @@ static void put_limits(cJSON *card, const struct hc_policy *p)
     for (size_t i = 0; i < hc_options_count; i++)
         if (strncmp(hc_options[i].path, "limits.", 7) == 0)
             put(limits, hc_options[i].path + 7, hc_option_to_plain_json(p, &hc_options[i]));
+}
+
+/* What senders of jobs may ask for instead of the limits, as the policy has it. */
+static void put_maxima(cJSON *card, const struct hc_policy *p)
+{
+    cJSON *max = hc_maxima_to_json(&p->max);
+    if (max && max->child)
+        put(card, "maxima", max);
+    else
+        cJSON_Delete(max);
 }
 
 static void put_files(cJSON *card, const struct hc_policy *p)
@@ -151,6 +162,7 @@ static cJSON *make(const struct hc_policy *p, struct hc_error *err)
     put_there(card, p);
     put_files(card, p);
     put_limits(card, p);
+    put_maxima(card, p);
     put_rules(card, p);
     put_figures(card, p);
     put(card, "output_is_redacted", cJSON_CreateBool(hc_rules_get(p->rules, "redact", "rules") != NULL));
@@ -212,7 +224,12 @@ static void print_pairs(FILE *out, const char *first, const cJSON *object, const
     cJSON_ArrayForEach(item, object)
     {
         const char *value = cJSON_GetStringValue(item);
-        (void)hc_buf_fmt(&text, "%s%s%s%s", text.len ? ", " : "", item->string, joint, value ? value : "?");
+        char *number = value ? NULL : cJSON_PrintUnformatted(item);
+        (void)hc_buf_fmt(&text, "%s%s%s%s", text.len ? ", " : "", item->string, joint,
+                         value    ? value
+                         : number ? number
+                                  : "?");
+        cJSON_free(number);
     }
     if (text.len && !text.failed)
         hc_print_wrapped(out, first, text.data);
@@ -391,6 +408,7 @@ static void print_text(FILE *out, const cJSON *card, const struct hc_policy *p)
     (void)fputc('\n', out);
     print_files(out, card);
     print_limits(out, p);
+    print_pairs(out, "Maxima:   ", cJSON_GetObjectItemCaseSensitive(card, "maxima"), " ");
     (void)fputs("\nNot allowed:\n", out);
     print_refusals(out, card);
     (void)fputs("\nWhat comes back:\n", out);

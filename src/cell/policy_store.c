@@ -310,11 +310,48 @@ static bool find_in(const struct search *s, int store)
            each_tenants(store, find_tenants, (void *)(uintptr_t)s) > 0;
 }
 
-int hc_policy_find(const char *sha256, struct hc_buf *text, struct hc_error *err)
+/* Lengthen a prefix to the hash of the one file of `folder` that it fits, unless it was lengthened to another
+ * before. */
+static int lengthen_in(const char *folder, const char *prefix, char sha256[HC_SHA256_HEX])
+{
+    int rc = 0;
+    DIR *d = opendir(folder);
+    for (const struct dirent *entry; d && rc == 0 && (entry = readdir(d));) {
+        if (!is_name(entry->d_name) || strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
+            continue;
+        if (*sha256 && strncmp(entry->d_name, sha256, HC_SHA256_HEX - 1) != 0)
+            rc = -1;
+        (void)snprintf(sha256, HC_SHA256_HEX, "%.64s", entry->d_name);
+    }
+    if (d)
+        (void)closedir(d);
+    return rc;
+}
+
+static int lengthen(const struct hc_states *states, const char *prefix, char sha256[HC_SHA256_HEX],
+                    struct hc_error *err)
+{
+    char folder[PATH_MAX];
+    *sha256 = '\0';
+    if (strlen(prefix) == HC_SHA256_HEX - 1) {
+        (void)snprintf(sha256, HC_SHA256_HEX, "%s", prefix);
+        return 0;
+    }
+    for (size_t i = 0; i < states->count; i++)
+        if (store_path(states->dir[i], folder) == 0 && lengthen_in(folder, prefix, sha256) < 0)
+            return hc_fail_as(err, HC_EXIT_DATA, 0,
+                              "the hashes of several policies that are kept here begin with %s", prefix);
+    return *sha256
+               ? 0
+               : hc_fail_as(err, HC_EXIT_DATA, 0, "no policy whose hash begins with %s is kept here", prefix);
+}
+
+int hc_policy_find(const char *prefix, struct hc_buf *text, struct hc_error *err)
 {
     const struct search s = {sha256, text};
     struct hc_states states;
-    if (hc_state_search(&states, err) < 0)
+    char sha256[HC_SHA256_HEX];
+    if (hc_state_search(&states, err) < 0 || lengthen(&states, prefix, sha256, err) < 0)
         return -1;
     for (size_t i = 0; i < states.count; i++) {
         char folder[PATH_MAX];

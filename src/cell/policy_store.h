@@ -24,9 +24,9 @@ int hc_policy_begin(struct hc_policy *p, struct hc_error *err);
 /* It is in force for a job of this tenant (NULL: of none), and has this hash. */
 void hc_policy_keep(const struct hc_policy *p, const char sha256[HC_SHA256_HEX], const char *tenant);
 
-/* The text with this hash: of this user's store or of root's, held against it. HC_EXIT_DATA: there is none.
- */
-int hc_policy_find(const char *sha256, struct hc_buf *text, struct hc_error *err);
+/* The text with this hash, or with the only one that begins so: of this user's store or of root's, held
+ * against it. HC_EXIT_DATA: there is none, or more than one begins so. */
+int hc_policy_find(const char *prefix, struct hc_buf *text, struct hc_error *err);
 
 /* Remove those of this user's store that no job has had for so many days. Returns how many; -1: it cannot be
  * read. */

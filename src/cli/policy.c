@@ -15,11 +15,14 @@
 
 static const char help[] =
     "usage: hotcell policy show NAME            print the policy, \"extends\" resolved\n"
-    "       hotcell policy show --effective [--sha256] [-p NAME] [--LIMIT VALUE]...\n"
+    "       hotcell policy show --effective [--sha256] [-p NAME] [--tool NAME=COMMAND]... [--LIMIT "
+    "VALUE]...\n"
     "                                           print what would be in force for a job: the text (or its "
     "hash)\n"
     "                                           whose hash is in manifests as policy.sha256\n"
-    "       hotcell policy show SHA256          print the policy that a job was run under here\n"
+    "       hotcell policy show SHA256          print the policy that a job was run under here: its hash, "
+    "or\n"
+    "                                           at least 8 digits of it\n"
     "       hotcell policy check NAME           say only whether it is valid\n"
     "       hotcell policy explain NAME         print what enforces each of its fields\n"
     "       hotcell policy diff NAME OTHER      print how another one differs; exit 1 if it does\n"

@@ -8,6 +8,7 @@
 #include "cell/filter.h"
 #include "inside/plan.h"
 #include "spec/options.h"
+#include "spec/tighten.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -139,6 +140,25 @@ static void explain_field(const struct hc_policy *p, const struct hc_option *opt
         if (strcmp(fields[i].path, opt->path) == 0 &&
             (!fields[i].value || strcmp(fields[i].value, value) == 0))
             print_sides(p->guard == HC_GUARD_ON, fields[i].guard, fields[i].kernel);
+}
+
+/* What senders of jobs may ask for beyond the limits. */
+static void explain_maxima(const struct hc_policy *p)
+{
+    cJSON *max = hc_maxima_to_json(&p->max);
+    const cJSON *item;
+    cJSON_ArrayForEach(item, max)
+    {
+        char *text = cJSON_IsString(item) ? NULL : cJSON_PrintUnformatted(item);
+        (void)printf("limits.max.%s = %s\n", item->string, text ? text : cJSON_GetStringValue(item));
+        cJSON_free(text);
+    }
+    if (max && max->child)
+        print_sides(
+            p->guard == HC_GUARD_ON, NOTHING,
+            "hotcelld refuses jobs that ask for more than these, and than limits that have none here; "
+            "a tenant's maxima bound them");
+    cJSON_Delete(max);
 }
 
 /* A value in a few words; rows of objects by their first text. */
@@ -323,6 +343,7 @@ int hc_policy_explain(const struct hc_policy *p)
     (void)printf("Policy %s: what the guard in the interpreter does, and what holds without it\n\n", p->name);
     for (size_t i = 0; i < hc_options_count; i++)
         explain_field(p, &hc_options[i]);
+    explain_maxima(p);
     explain_env(p);
     explain_tools(p);
     const char *section;

@@ -6,12 +6,15 @@
 #include "cli/cli.h"
 #include "spec/job.h"
 
+#include <ctype.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_POLICY = 'p', OPT_EFFECTIVE = 256, OPT_SHA256, OPT_FIRST };
+#define LEAST_DIGITS 8 /* of a hash */
+
+enum { OPT_POLICY = 'p', OPT_EFFECTIVE = 256, OPT_SHA256, OPT_TOOL, OPT_FIRST };
 
 /* What is asked for. */
 struct show {
@@ -36,6 +39,13 @@ static int take_limit(struct hc_job *job, const struct hc_option *opt, const cha
     return hc_report(&err);
 }
 
+static int take_tool(struct hc_job *job, const char *assignment)
+{
+    struct hc_error err;
+    return hc_job_add_tool(job, assignment, &err) < 0 ? hc_usage("policy", "show: --tool: %.500s", err.text)
+                                                      : HC_EXIT_OK;
+}
+
 static int take_option(struct show *s, int opt)
 {
     switch (opt) {
@@ -44,6 +54,8 @@ static int take_option(struct show *s, int opt)
     case OPT_EFFECTIVE:
         s->effective = true;
         return HC_EXIT_OK;
+    case OPT_TOOL:
+        return take_tool(&s->job, optarg);
     case OPT_SHA256:
         s->hash = true;
         return HC_EXIT_OK;
@@ -59,7 +71,8 @@ static struct option *all_options(void)
 {
     static const struct option own[] = {{"policy", required_argument, NULL, OPT_POLICY},
                                         {"effective", no_argument, NULL, OPT_EFFECTIVE},
-                                        {"sha256", no_argument, NULL, OPT_SHA256}};
+                                        {"sha256", no_argument, NULL, OPT_SHA256},
+                                        {"tool", required_argument, NULL, OPT_TOOL}};
     const size_t count = sizeof own / sizeof *own;
     struct option *all = calloc(count + hc_options_count + 1, sizeof *all);
     if (!all)
@@ -80,8 +93,9 @@ static int read_options(struct show *s, int argc, char **argv)
     free(all);
     while (status == HC_EXIT_OK && optind < argc)
         status = take_name(&s->job, argv[optind++]);
-    if (status == HC_EXIT_OK && !s->effective && (s->hash || s->job.override_count))
-        return hc_usage("policy", "show: --sha256 and limits are for --effective");
+    if (status == HC_EXIT_OK && !s->effective &&
+        (s->hash || s->job.override_count || s->job.tool_command_count))
+        return hc_usage("policy", "show: --sha256, --tool and limits are for --effective");
     if (status == HC_EXIT_OK && !s->effective && !s->job.policy)
         return hc_usage("policy", "show: expected the name of a policy, or a hash");
     return status;
@@ -96,10 +110,11 @@ static int print(const char *text, size_t len)
     return HC_EXIT_OK;
 }
 
-static int show_effective(const struct show *s, struct hc_policy *p, struct hc_error *err)
+static int show_effective(struct show *s, struct hc_policy *p, struct hc_error *err)
 {
     char sha256[HC_SHA256_HEX];
-    if (hc_job_apply(&s->job, p, err) < 0 || hc_policy_hash(p, sha256, err) < 0)
+    if (hc_job_apply(&s->job, p, err) < 0 || hc_job_put_tools(&s->job, p, err) < 0 ||
+        hc_policy_hash(p, sha256, err) < 0)
         return -1;
     if (s->hash) {
         (void)puts(sha256);
@@ -124,21 +139,43 @@ static int show_loaded(const struct hc_policy *p)
     return text ? HC_EXIT_OK : HC_EXIT_INTERNAL;
 }
 
+/* A whole one, or enough of one to tell it from a name. */
 static bool is_hash(const char *name)
 {
-    return strlen(name) == HC_SHA256_HEX - 1 && !name[strspn(name, "0123456789abcdef")];
+    size_t len = strlen(name);
+    return len >= LEAST_DIGITS && len < HC_SHA256_HEX && !name[strspn(name, "0123456789abcdefABCDEF")];
 }
 
-static int show_kept(const char *sha256, struct hc_error *err)
+static int show_kept(const char *hash, struct hc_error *err)
 {
     hc_autobuf text = {0};
-    return hc_policy_find(sha256, &text, err) < 0 ? -1 : print(text.data, text.len);
+    char digits[HC_SHA256_HEX];
+    size_t i = 0;
+    for (; hash[i]; i++)
+        digits[i] = (char)tolower((unsigned char)hash[i]);
+    digits[i] = '\0';
+    return hc_policy_find(digits, &text, err) < 0 ? -1 : print(text.data, text.len);
 }
 
-static int show(const struct show *s, struct hc_error *err)
+/* A policy may be called by digits alone, and is meant then, but not by as many as a hash has. */
+static bool is_kept(const struct show *s)
+{
+    hc_autobuf text = {0};
+    char *file = NULL;
+    struct hc_error ignored;
+    if (s->effective || !s->job.policy || !is_hash(s->job.policy))
+        return false;
+    if (strlen(s->job.policy) == HC_SHA256_HEX - 1)
+        return true;
+    bool named = hc_policies_read(NULL, s->job.policy, NULL, &text, &file, &ignored) == 0;
+    free(file);
+    return !named;
+}
+
+static int show(struct show *s, struct hc_error *err)
 {
     struct hc_policy p;
-    if (s->job.policy && !s->effective && is_hash(s->job.policy))
+    if (is_kept(s))
         return show_kept(s->job.policy, err);
     if (hc_policy_load(&p, hc_job_policy(&s->job), hc_policies_read, NULL, err) < 0)
         return -1;
