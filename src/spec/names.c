@@ -1,8 +1,7 @@
 #include "spec/names.h"
 
-#include "spec/options.h"
-
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LONGEST 40 /* no name that we know is longer */
@@ -79,60 +78,39 @@ size_t hc_distance(const char *a, const char *b)
     return d[n][m];
 }
 
-struct nearest {
-    const char *wanted;
-    const char *name; /* the nearest so far */
-    size_t cost;      /* twice the distance, and 1 for a name from elsewhere */
-};
-
-static void consider(struct nearest *n, const char *leaf, const char *shown, bool elsewhere)
+void hc_guess_consider(struct hc_guess *g, const char *leaf, const char *shown, bool elsewhere)
 {
-    size_t distance = hc_distance(n->wanted, leaf);
+    size_t distance = hc_distance(g->wanted, leaf);
     /* One slip in a short name, two in a longer one; more is another word. */
     if (distance > (strlen(leaf) < 5 ? 1 : 2))
         return;
     size_t cost = distance * 2 + elsewhere;
-    if (n->name && cost >= n->cost)
+    if (g->name && cost >= g->cost)
         return;
-    n->name = shown;
-    n->cost = cost;
+    g->name = shown;
+    g->cost = cost;
 }
 
-static void say(const struct nearest *n, char *out, size_t size)
+void hc_guess_consider_all(struct hc_guess *g, const char *const *known)
 {
-    if (n->name &&
-        strcmp(n->name, n->wanted) == 0) /* a right name in a wrong place: only sections have those */
-        (void)snprintf(out, size, "; '%s' stands at the top", n->name);
-    else if (n->name)
-        (void)snprintf(out, size, "; did you mean '%s'?", n->name);
+    for (; known && *known; known++)
+        hc_guess_consider(g, *known, *known, false);
+}
+
+void hc_guess_say(const struct hc_guess *g, char *out, size_t size)
+{
+    if (g->name &&
+        strcmp(g->name, g->wanted) == 0) /* a right name in a wrong place: only sections have those */
+        (void)snprintf(out, size, "; '%s' stands at the top", g->name);
+    else if (g->name)
+        (void)snprintf(out, size, "; did you mean '%s'?", g->name);
     else
         out[0] = '\0';
 }
 
-static void consider_all(struct nearest *n, const char *const *known)
-{
-    for (; known && *known; known++)
-        consider(n, *known, *known, false);
-}
-
 void hc_nearest(const char *name, const char *const *known, char *out, size_t size)
 {
-    struct nearest n = {.wanted = name};
-    consider_all(&n, known);
-    say(&n, out, size);
-}
-
-void hc_nearest_option(const char *section, const char *name, const char *const *others, char *out,
-                       size_t size)
-{
-    struct nearest n = {.wanted = name};
-    size_t len = strlen(section);
-    consider_all(&n, others);
-    for (size_t i = 0; i < hc_options_count; i++) {
-        const char *path = hc_options[i].path, *dot = strchr(path, '.');
-        const char *leaf = dot ? dot + 1 : path;
-        bool here = dot ? (size_t)(dot - path) == len && strncmp(path, section, len) == 0 : len == 0;
-        consider(&n, leaf, here ? leaf : path, !here);
-    }
-    say(&n, out, size);
+    struct hc_guess g = {.wanted = name};
+    hc_guess_consider_all(&g, known);
+    hc_guess_say(&g, out, size);
 }

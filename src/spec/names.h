@@ -11,13 +11,20 @@ bool hc_is_id(const char *text, size_t max); /* 1 to `max` of [A-Za-z0-9._-], no
 size_t hc_distance(const char *a,
                    const char *b); /* insertions, deletions, replacements, swaps of neighbours */
 
-/* A hint for a wrong member name: "; did you mean 'memory'?", or "" if nothing is near. Considers the option
- * table's members of `section` ("" for the top level), those of the other sections, and `others` (ends with
- * NULL, may be NULL). */
-void hc_nearest_option(const char *section, const char *name, const char *const *others, char *out,
-                       size_t size);
-
-/* The same among a list of names only. */
+/* A hint for a wrong name: "; did you mean 'memory'?", or "" if none of `known` is near (which ends with
+ * NULL, and may be NULL). */
 void hc_nearest(const char *name, const char *const *known, char *out, size_t size);
+
+/* The same in steps, for names that are in no list. Begin with .wanted alone. */
+struct hc_guess {
+    const char *wanted; /* the wrong name; borrowed */
+    const char *name;   /* the nearest so far, as it is shown; borrowed. NULL: none was near */
+    size_t cost;        /* twice its distance, and 1 for a name from elsewhere */
+};
+
+/* Compares `leaf`; `shown` is what the hint would say. A name from elsewhere loses to one that is as near. */
+void hc_guess_consider(struct hc_guess *g, const char *leaf, const char *shown, bool elsewhere);
+void hc_guess_consider_all(struct hc_guess *g, const char *const *known);
+void hc_guess_say(const struct hc_guess *g, char *out, size_t size);
 
 #endif

@@ -1,6 +1,7 @@
 #include "spec/options.h"
 
 #include "base/units.h"
+#include "spec/names.h"
 
 #include <math.h>
 #include <string.h>
@@ -208,6 +209,21 @@ const struct hc_option *hc_option_by_path(const char *path)
         if (strcmp(hc_options[i].path, path) == 0)
             return &hc_options[i];
     return NULL;
+}
+
+void hc_nearest_option(const char *section, const char *name, const char *const *others, char *out,
+                       size_t size)
+{
+    struct hc_guess g = {.wanted = name};
+    size_t len = strlen(section);
+    hc_guess_consider_all(&g, others);
+    for (size_t i = 0; i < hc_options_count; i++) {
+        const char *path = hc_options[i].path, *dot = strchr(path, '.');
+        const char *leaf = dot ? dot + 1 : path;
+        bool here = dot ? (size_t)(dot - path) == len && strncmp(path, section, len) == 0 : len == 0;
+        hc_guess_consider(&g, leaf, here ? leaf : path, !here);
+    }
+    hc_guess_say(&g, out, size);
 }
 
 #define NAME_SIZE sizeof(((struct hc_policy *)0)->tree)

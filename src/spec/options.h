@@ -49,6 +49,11 @@ extern const size_t hc_options_count;
 const struct hc_option *hc_option_by_flag(const char *flag); /* "timeout"; NULL if there is none */
 const struct hc_option *hc_option_by_path(const char *path);
 
+/* A hint for a wrong member name (names.h): considers the table's members of `section` ("" for the top
+ * level), those of the other sections, and `others` (ends with NULL, may be NULL). */
+void hc_nearest_option(const char *section, const char *name, const char *const *others, char *out,
+                       size_t size);
+
 void hc_option_init(void *record, const struct hc_option *opt); /* its default */
 
 /* Set a field from text (command line) or a JSON node. The message says what was expected and the bounds;

@@ -1,7 +1,5 @@
 #include "spec/tighten.h"
 
-#include "spec/names.h"
-
 #include <string.h>
 
 static bool has_maximum(const struct hc_option *opt)
