@@ -20,7 +20,7 @@ struct hc_known_origin {
     char *tenant; /* NULL: none */
     bool sent;
     struct hc_limits max; /* if it was sent: the sender's maxima */
-    struct hc_override overrides[64];
+    struct hc_override overrides[HC_MAX_OVERRIDES];
     size_t override_count;
     struct origin_file files[MOST_FILES];
     size_t file_count;
@@ -157,7 +157,7 @@ static int bound(struct hc_known *k, const struct hc_job *job, const struct hc_l
     k->origin->sent = true;
     k->origin->max = *max;
     hc_policy_lower(&k->policy, max);
-    return hc_ceiling_check(&k->ceiling, job, err);
+    return hc_ceiling_check(&k->ceiling, job->overrides, job->override_count, err);
 }
 
 static int hash(struct hc_known *k, const struct hc_job *job, struct hc_error *err)

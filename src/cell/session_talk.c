@@ -208,7 +208,7 @@ static int serve_run(struct client *c, const struct hc_json *j, const cJSON *spe
         rc = 1;
     }
     if (rc == 0 && c->t->ceiling)
-        rc = hc_ceiling_check(c->t->ceiling, &job, err) < 0 ? 1 : 0;
+        rc = hc_ceiling_check(c->t->ceiling, job.overrides, job.override_count, err) < 0 ? 1 : 0;
     if (rc == 0)
         rc = hc_job_apply(&job, &policy, err) < 0 ? 1 : 0;
     if (rc == 0) {

@@ -102,14 +102,14 @@ static int refuse_excesses(const struct hc_excess *list, size_t count, struct hc
 int hc_check_limits(struct hc_front *f, const struct hc_tenant *t, const struct hc_job *job, int64_t *memory,
                     struct hc_problem *why)
 {
-    struct hc_excess excesses[sizeof job->overrides / sizeof *job->overrides];
+    struct hc_excess excesses[HC_MAX_OVERRIDES];
     struct hc_ceiling ceiling;
     struct hc_error err;
     const struct hc_policy *p = find_policy(f, t, job->policy ? job->policy : hc_tenant_policy(t), why);
     if (!p)
         return -1;
     hc_ceiling_make(&ceiling, p, &t->quota.max, t->name);
-    size_t count = hc_ceiling_compare(&ceiling, job, excesses);
+    size_t count = hc_ceiling_compare(&ceiling, job->overrides, job->override_count, excesses);
     if (count)
         return refuse_excesses(excesses, count, why);
     if (hc_job_check_texts(job, &p->limits, HC_MAX_TEXT, &err) < 0) {

@@ -29,12 +29,6 @@ struct hc_return {
     const char *format; /* static: "auto", "json", "npy", "csv", "jsonl" */
 };
 
-/* A limit given by the request, applied over the policy: row and value. */
-struct hc_override {
-    const struct hc_option *opt;
-    char *text;
-};
-
 struct hc_job {
     char *code; /* NUL-terminated; NULL until given. hc_job_check: UTF-8 without NUL */
     size_t code_len;
@@ -45,7 +39,7 @@ struct hc_job {
     char *given;     /* of a session's run: its inputs with their content, as JSON; NULL if none */
     char *policy;    /* NULL: "default" */
     char *output_dir;
-    struct hc_override overrides[64];
+    struct hc_override overrides[HC_MAX_OVERRIDES];
     size_t override_count;
     struct hc_return returns[HC_MAX_RETURNS];
     size_t return_count;

@@ -43,6 +43,14 @@ struct hc_option {
     enum hc_tighter tighter;    /* of hc_options; other tables are not for senders */
 };
 
+/* A value that a request gives to one row, over the policy's. */
+struct hc_override {
+    const struct hc_option *opt;
+    char *text; /* as on the command line; owned by the request */
+};
+
+#define HC_MAX_OVERRIDES 64 /* of one request */
+
 extern const struct hc_option hc_options[];
 extern const size_t hc_options_count;
 

@@ -177,28 +177,29 @@ static bool is_allowed(const struct hc_ceiling *c, const struct hc_option *opt, 
     }
 }
 
-size_t hc_ceiling_compare(const struct hc_ceiling *c, const struct hc_job *job, struct hc_excess *out)
+size_t hc_ceiling_compare(const struct hc_ceiling *c, const struct hc_override *overrides, size_t count,
+                          struct hc_excess *out)
 {
     struct hc_policy asked;
     struct hc_error ignored;
-    size_t count = 0;
+    size_t found = 0;
     hc_policy_init(&asked);
-    for (size_t i = 0; i < job->override_count; i++) {
-        const struct hc_option *opt = job->overrides[i].opt;
+    for (size_t i = 0; i < count; i++) {
+        const struct hc_option *opt = overrides[i].opt;
         int64_t value, most;
-        if (hc_option_set(&asked, opt, job->overrides[i].text, &ignored) < 0 || opt->kind == HC_OPT_NAME)
+        if (hc_option_set(&asked, opt, overrides[i].text, &ignored) < 0 || opt->kind == HC_OPT_NAME)
             continue;
         memcpy(&value, (const char *)&asked + opt->at, sizeof value);
         if (is_allowed(c, opt, value, &most))
             continue;
-        struct hc_excess *e = &out[count++];
+        struct hc_excess *e = &out[found++];
         const bool tenant = c->of_tenant >> (opt - hc_options) & 1;
         *e = (struct hc_excess){
             .limit = opt->path, .of = tenant ? "tenant" : "policy", .name = tenant ? c->tenant : c->policy};
         format(opt, value, e->asked, sizeof e->asked);
         format(opt, most, e->maximum, sizeof e->maximum);
     }
-    return count;
+    return found;
 }
 
 void hc_excess_text(const struct hc_excess *list, size_t count, char *out, size_t size)
@@ -213,13 +214,14 @@ void hc_excess_text(const struct hc_excess *list, size_t count, char *out, size_
     }
 }
 
-int hc_ceiling_check(const struct hc_ceiling *c, const struct hc_job *job, struct hc_error *err)
+int hc_ceiling_check(const struct hc_ceiling *c, const struct hc_override *overrides, size_t count,
+                     struct hc_error *err)
 {
-    struct hc_excess list[sizeof job->overrides / sizeof *job->overrides];
+    struct hc_excess list[HC_MAX_OVERRIDES];
     char text[sizeof err->text];
-    size_t count = hc_ceiling_compare(c, job, list);
-    if (!count)
+    size_t found = hc_ceiling_compare(c, overrides, count, list);
+    if (!found)
         return 0;
-    hc_excess_text(list, count, text, sizeof text);
+    hc_excess_text(list, found, text, sizeof text);
     return hc_fail_as(err, HC_EXIT_CONFIG, 0, "%s", text);
 }

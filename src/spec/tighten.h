@@ -6,7 +6,7 @@
 #ifndef HC_SPEC_TIGHTEN_H
 #define HC_SPEC_TIGHTEN_H
 
-#include "spec/job.h"
+#include "spec/options.h"
 
 #define HC_NO_MAXIMUM (-1)
 
@@ -45,14 +45,16 @@ struct hc_excess {
     const char *name;            /* the policy's or tenant's; points into the ceiling */
 };
 
-/* Everything of the job that is beyond the ceiling, into `out`, which has room for as many as a job has
- * overrides. Returns how many. */
-size_t hc_ceiling_compare(const struct hc_ceiling *c, const struct hc_job *job, struct hc_excess *out);
+/* Those of `count` overrides that are beyond the ceiling, into `out`, which has room for as many. Returns how
+ * many. */
+size_t hc_ceiling_compare(const struct hc_ceiling *c, const struct hc_override *overrides, size_t count,
+                          struct hc_excess *out);
 
 /* One line about all of them. */
 void hc_excess_text(const struct hc_excess *list, size_t count, char *out, size_t size);
 
 /* The two together. HC_EXIT_CONFIG. */
-int hc_ceiling_check(const struct hc_ceiling *c, const struct hc_job *job, struct hc_error *err);
+int hc_ceiling_check(const struct hc_ceiling *c, const struct hc_override *overrides, size_t count,
+                     struct hc_error *err);
 
 #endif
