@@ -19,8 +19,9 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#define CELL_FILTERS 3     /* the first, the reporting one, the job's: cell/filter.h */
-#define FRAMES_MAX   10000 /* packets from one cell; the guest's process can send what it likes */
+#define CELL_FILTERS  3     /* the first, the reporting one, the job's: cell/filter.h */
+#define FRAMES_MAX    10000 /* packets from one cell; the guest's process can send what it likes */
+#define SPARE_PACKETS 2     /* of each call of a tool, beside those that its arguments fill */
 
 static uint64_t field(const char *text, const char *key, int base)
 {
@@ -197,10 +198,19 @@ static bool is_stranger(const struct hc_supervisor *s, pid_t sender, const char 
     return !is_new_copy(s, sender, packet, len);
 }
 
+/* How many packets the calls of a job's tools may need, beside others. */
+static int64_t tool_packets(const struct hc_tools *tools)
+{
+    int64_t packets = 0;
+    for (size_t i = 0; i < tools->count; i++)
+        packets += tools->items[i].calls * (tools->items[i].argument_bytes / HC_FRAME_CHUNK + SPARE_PACKETS);
+    return packets;
+}
+
 /* One packet, as far as the order of frames goes, and what it says. Returns its type or -1. */
 static int take_packet(struct hc_loop *l, const void *packet, size_t len, int *passed, struct hc_error *err)
 {
-    int64_t most = FRAMES_MAX + hc_tools_packets(&l->s->policy->tools);
+    int64_t most = FRAMES_MAX + tool_packets(&l->s->policy->tools);
     if (++l->frames > most)
         return hc_fail(err, 0, "more than %lld packets", (long long)most);
     int type = hc_inbox_feed(&l->s->inbox, packet, len, err);

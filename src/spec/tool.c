@@ -1,6 +1,5 @@
 #include "spec/tool.h"
 
-#include "spec/frame.h"
 #include "spec/names.h"
 #include "spec/options.h"
 
@@ -8,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_WORDS     64
-#define MAX_DEFAULT   (64 << 10)
-#define MAX_SCHEMA    (256 << 10)
-#define SPARE_PACKETS 2 /* beside those that a call's arguments fill */
+#define MAX_WORDS   64
+#define MAX_DEFAULT (64 << 10)
+#define MAX_SCHEMA  (256 << 10)
 
 /* The single values of a tool. Each is read as an option of a policy would be, into a policy that nobody
  * sees, so that there is one way of writing sizes, durations and numbers. */
@@ -576,12 +574,4 @@ cJSON *hc_tools_to_json(const struct hc_tools *tools)
         root = NULL;
     }
     return root;
-}
-
-int64_t hc_tools_packets(const struct hc_tools *tools)
-{
-    int64_t packets = 0;
-    for (size_t i = 0; i < tools->count; i++)
-        packets += tools->items[i].calls * (tools->items[i].argument_bytes / HC_FRAME_CHUNK + SPARE_PACKETS);
-    return packets;
 }

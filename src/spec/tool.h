@@ -63,7 +63,4 @@ cJSON *hc_tools_to_json(const struct hc_tools *tools);
 /* What the cell is told: [{"name", "description", "parameters", "argument_bytes"}]. NULL: no memory. */
 cJSON *hc_tools_for_shim(const struct hc_tools *tools);
 
-/* How many packets the calls of a job may need, beside others. */
-int64_t hc_tools_packets(const struct hc_tools *tools);
-
 #endif
