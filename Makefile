@@ -45,16 +45,18 @@ src  = $(filter-out %-test.c %-fuzz.c,$(wildcard src/$(1)/*.c))
 objs = $(patsubst src/%.c,$(B)/obj/%.o,$(foreach d,$(1),$(call src,$(d))))
 CELL_OBJS := $(call objs,cell inside spec base)
 BATCH_OBJS := $(call objs,batch)
-CLI_OBJS  := $(call objs,cli mcp client report) $(BATCH_OBJS)
+CLI_OBJS  := $(call objs,cli mcp client) $(BATCH_OBJS)
 LEDGER_OBJS := $(call objs,ledger) $(addprefix $(B)/obj/client/,ask.o http.o account.o)
 SHIM_OBJS := $(filter-out %/init_start.o,$(call objs,shim shim/guard shim/harness))
 SPEC_OBJS := $(call objs,spec base)
 DAEMON_OBJS := $(filter-out %/main.o,$(call objs,daemon))
 TESTS     := $(patsubst src/%.c,$(B)/test/%,$(wildcard src/*/*-test.c))
 FUZZERS   := $(patsubst src/%.c,$(B)/fuzz/%,$(wildcard src/*/*-fuzz.c))
+# The program that "hotcell report" becomes: a folder that Python runs.
+REPORT    := $(patsubst src/report/%,$(B)/hotcell-report/%,$(wildcard $(addprefix src/report/*.,py html css js))) $(B)/hotcell-report/build.json
 MAN       := $(patsubst src/man/%.in,$(B)/man/%,$(wildcard src/man/*.in))
 
-all: $(B)/hotcell $(B)/hotcelld $(B)/hotcell-shim $(B)/hotcell-ledger $(B)/libhotcell.a $(MAN)
+all: $(B)/hotcell $(B)/hotcelld $(B)/hotcell-shim $(B)/hotcell-ledger $(B)/libhotcell.a $(REPORT) $(MAN)
 $(B)/libhotcell.a: $(CELL_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
 $(B)/hotcell: $(CLI_OBJS) $(B)/libhotcell.a
@@ -69,10 +71,7 @@ $(B)/obj/daemon/other_routes.o: $(B)/gen/openapi.inc
 $(B)/obj/shim/init_image.o: $(B)/gen/init.inc
 $(B)/gen/openapi.inc: src/daemon/openapi.json
 $(B)/gen/init.inc: $(B)/init/init
-$(B)/obj/report/page.o $(B)/fuzz/obj/report/page.o: $(B)/gen/style.inc $(B)/gen/sort.inc
-$(B)/gen/style.inc: src/report/style.css
-$(B)/gen/sort.inc: src/report/sort.js
-$(B)/gen/openapi.inc $(B)/gen/init.inc $(B)/gen/style.inc $(B)/gen/sort.inc:
+$(B)/gen/openapi.inc $(B)/gen/init.inc:
 	@mkdir -p $(@D) && od -An -v -tu1 $< | sed 's/\([0-9]\) *$$/\1,/; s/\([0-9]\)  */\1, /g' >$@.new && mv $@.new $@
 # The first process of a warm cell: of its own, as it has no C library (init_start.c), and no sanitizer. Nothing would relocate it.
 $(B)/init/%.o: src/shim/%.c Makefile
@@ -100,6 +99,10 @@ $(B)/gen/harness.inc: src/shim/harness/freeze.py $(wildcard src/shim/harness/gue
 $(B)/obj/cell/drill.o: $(B)/gen/drill.inc
 $(B)/gen/drill.inc: src/drill/embed.py src/drill/kit.py $(filter-out %/embed.py %/kit.py,$(wildcard src/drill/*.py))
 	@mkdir -p $(@D) && $(PYTHON) -I $^ >$@.new && mv $@.new $@
+$(B)/hotcell-report/build.json: $(B)/hotcell
+	@mkdir -p $(@D) && $< options --json >$@.new && mv $@.new $@
+$(B)/hotcell-report/%: src/report/%
+	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
 $(B)/man/hotcelld.conf.5: src/man/hotcelld.conf.5.in $(B)/hotcell-ledger
 	@mkdir -p $(@D) && $(B)/hotcell-ledger options --fill $< >$@.new && mv $@.new $@
 $(B)/man/%: src/man/%.in $(B)/hotcell
@@ -111,9 +114,6 @@ $(B)/test/%: src/%.c $(B)/libhotcell.a
 $(B)/test/daemon/%: src/daemon/%.c $(B)/libdaemon.a $(B)/libhotcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $< $(B)/libdaemon.a $(B)/libhotcell.a $(LIBS_DAEMON) $(LIBS) -lm -lcmocka
-$(B)/test/report/%: src/report/%.c $(call objs,report) $(B)/libhotcell.a
-	@mkdir -p $(@D) && echo "  TEST $<"
-	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter-out %.h,$^) $(LIBS) -lm -lcmocka
 $(B)/test/ledger/%: src/ledger/%.c $(filter-out %/main.o,$(LEDGER_OBJS)) $(B)/libdaemon.a $(B)/libhotcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter-out %.h,$^) $(LIBS_DAEMON) $(LIBS) -lm -lcmocka
@@ -172,7 +172,6 @@ $(B)/fuzz/%-fuzz: $(B)/fuzz/obj/%-fuzz.o $(B)/fuzz/libspec.a
 # Of the daemon only what parses.
 $(B)/fuzz/daemon/config-fuzz: $(patsubst %,$(B)/fuzz/obj/daemon/%.o,config config_options config_print config_tokens)
 $(B)/fuzz/daemon/request-fuzz: $(patsubst %,$(B)/fuzz/obj/daemon/%.o,request tool_answer)
-$(B)/fuzz/report/page-fuzz: $(patsubst src/%.c,$(B)/fuzz/obj/%.o,$(call src,report))
 $(B)/fuzz/batch/entry-fuzz: $(B)/fuzz/obj/batch/entry.o
 # $(call fuzz_one,FLAGS): the target of this rule, its output only if it finds something
 fuzz_one = @$< $(1) -rss_limit_mb=1024 -timeout=10 >$(B)/$(@F).log 2>&1 || { tail -n 30 $(B)/$(@F).log; exit 1; }
@@ -186,7 +185,7 @@ fuzz-regressions: $(FUZZERS:%=%.once)   # seeds, what earlier runs kept, and the
 	@echo "fuzz regressions: clean"
 $(FUZZERS:%=%.once): %.once: %
 	$(call fuzz_one,-runs=1 $$(find src/*/seeds/$(fuzz_of) $(B)/corpus/$(fuzz_of) $(B)/corpus/$(fuzz_of)-* -type f 2>/dev/null))
-lint: $(B)/gen/harness.inc $(B)/gen/drill.inc $(B)/gen/openapi.inc $(B)/gen/init.inc $(B)/gen/style.inc $(B)/gen/sort.inc
+lint: $(B)/gen/harness.inc $(B)/gen/drill.inc $(B)/gen/openapi.inc $(B)/gen/init.inc
 	scripts/lint $(B)
 bench: all   # BENCH="cold --peer ..."; the report is in $(B)/bench
 	$(MAKE) WEAK=1 B=$(B)/weak $(B)/weak/hotcell $(B)/weak/hotcell-shim
@@ -198,6 +197,8 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell/policies $(DESTDIR)$(PREFIX)/share/hotcell/rootfs
 	install $(B)/hotcell $(B)/hotcelld $(DESTDIR)$(PREFIX)/bin/
 	install $(B)/hotcell-shim $(B)/hotcell-ledger $(DESTDIR)$(PREFIX)/libexec/hotcell/
+	install -d $(DESTDIR)$(PREFIX)/libexec/hotcell/hotcell-report
+	install -m 644 $(REPORT) $(DESTDIR)$(PREFIX)/libexec/hotcell/hotcell-report/
 	install -m 644 policies/*.json $(DESTDIR)$(PREFIX)/share/hotcell/policies/
 	install -m 644 rootfs/*.json rootfs/*.py $(DESTDIR)$(PREFIX)/share/hotcell/rootfs/
 	install -m 644 src/spec/manifest.schema.json $(DESTDIR)$(PREFIX)/share/hotcell/

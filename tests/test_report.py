@@ -260,9 +260,12 @@ def test_what_is_long_is_cut_and_said_to_be(tmp_path):
 
 @pytest.mark.parametrize("pad", [0, 5 << 20])
 def test_json_is_shown_as_it_was_written(tmp_path, pad):
-    """In a document of any size; in a large one with the digits that a number has when it was read."""
-    write_manifest(tmp_path, labels={"pad": "x" * pad}, guest={"results": {"b": 1.5, "a": [True, None, "<i>"]}})
-    assert '{\n  "b": 1.5,\n  "a": [\n    true,\n    null,\n    "<i>"\n  ]\n}' in page_of(tmp_path)[0].text
+    """In a document of any size, with all digits of its numbers."""
+    write_manifest(tmp_path, labels={"pad": "x" * pad}, guest={"results": {"b": 1.5, "a": [True, None, "<i>", "DIGITS"]}})
+    text = (tmp_path / "manifest.json").read_text().replace('"DIGITS"', "1.000000000000000000000000010E+2")
+    (tmp_path / "manifest.json").write_text(text)
+    wanted = '{\n  "b": 1.5,\n  "a": [\n    true,\n    null,\n    "<i>",\n    1.000000000000000000000000010E+2\n  ]\n}'
+    assert wanted in page_of(tmp_path)[0].text
 
 
 # ---- what is replaced ----
@@ -330,6 +333,25 @@ def test_a_full_disk_is_said(tmp_path):
     with open("/dev/full", "w") as full:
         done = cells.hotcell("report", "-o", "-", str(tmp_path), capture_output=False, stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 70 and done.stderr.startswith("hotcell: ")
+
+
+@pytest.mark.parametrize("arguments, status", [([], 69), (["--help"], 0)])
+def test_without_jinja_the_package_is_named(tmp_path, arguments, status):
+    """As without Debian's packages, -S, on any host."""
+    write_manifest(tmp_path)
+    done = subprocess.run(["/usr/bin/python3", "-I", "-S", "-B", cells.BUILD / "hotcell-report", cells.HOTCELL, *arguments, tmp_path],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == status and ("install the Debian package python3-jinja2" in done.stderr) == bool(status)
+    assert done.stderr.count("\n") == bool(status)
+
+
+def test_modules_of_the_caller_are_not_imported(tmp_path):
+    write_manifest(tmp_path)
+    for name in ("jinja2", "job", "json", "sitecustomize"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'w')")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONSTARTUP": str(tmp_path / "job.py"), "PYTHONHOME": str(tmp_path)}
+    subprocess.run([cells.HOTCELL, "report", tmp_path], cwd=tmp_path, env=environment, check=True)
+    assert (tmp_path / "report.html").exists() and not (tmp_path / "imported").exists()
 
 
 # ---- batches ----
@@ -466,6 +488,15 @@ def test_a_link_among_the_jobs_is_not_followed(base_tree, tmp_path):
     (folder / "jobs/one").symlink_to(tmp_path / "outside")
     assert "jobs/one" in report("--each", folder).stderr
     assert not (tmp_path / "outside/report.html").exists()
+
+
+def test_a_folder_in_a_pages_place_is_no_page(tmp_path):
+    (tmp_path / "jobs/one/report.html").mkdir(parents=True)
+    write_manifest(tmp_path / "jobs/one")
+    write_lines(tmp_path / "results.jsonl", result(1, job_id="one", output_dir="jobs/one"))
+    for options in ([], ["--each"]):
+        assert ("no report" in report(*options, tmp_path).stderr) == bool(options)
+        assert "jobs/one/report.html" not in (tmp_path / "report.html").read_text()
 
 
 def test_a_batch_may_be_long(tmp_path):

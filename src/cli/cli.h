@@ -5,6 +5,10 @@
 
 #include "base/log.h"
 
+/* Runs the programs of ours that are Python on the host: the system's interpreter, which sees Debian's
+ * packages and has the minor version that the shim embeds. */
+#define HC_HOST_PYTHON "/usr/bin/python3"
+
 struct hc_command {
     const char *name;
     const char *summary; /* for `hotcell --help` */

@@ -1,5 +1,7 @@
 /* hotcell options --fill FILE - print a man page's source with the option table put where it says @OPTIONS@,
- * @POLICY_OPTIONS@ or @POLICY_RULES@. Used by the build, so that pages and program cannot differ. */
+ * @POLICY_OPTIONS@ or @POLICY_RULES@.
+ * hotcell options --json - print the version, and of each limit how it is written and what it is.
+ * Used by the build, so that pages and programs cannot differ. */
 #include "cli/cli.h"
 
 #include "base/fd.h"
@@ -15,12 +17,35 @@ static const struct hc_page_part parts[] = {
     {NULL, NULL},
 };
 
+static void put_limit(const struct hc_option *opt, bool first)
+{
+    const char *kind = opt->kind == HC_OPT_SIZE ? "size" : opt->kind == HC_OPT_DURATION ? "duration" : "";
+    hc_autobuf help = {0};
+    hc_json_quote(&help, opt->help, strlen(opt->help));
+    (void)printf("%s\n  \"%s\": [\"%s\", %s]", first ? "" : ",", opt->path, kind, help.data);
+}
+
+static int print_json(void)
+{
+    bool first = true;
+    (void)printf("{\"version\": \"" HC_VERSION "\", \"limits\": {");
+    for (size_t i = 0; i < hc_options_count; i++)
+        if (strncmp(hc_options[i].path, "limits.", strlen("limits.")) == 0) {
+            put_limit(&hc_options[i], first);
+            first = false;
+        }
+    (void)puts("\n}}");
+    return HC_EXIT_OK;
+}
+
 int hc_cmd_options(int argc, char **argv)
 {
     struct hc_error err;
     hc_autobuf text = {0};
+    if (argc == 2 && strcmp(argv[1], "--json") == 0)
+        return print_json();
     if (argc != 3 || strcmp(argv[1], "--fill") != 0)
-        return hc_usage("options", "expected --fill FILE");
+        return hc_usage("options", "expected --fill FILE or --json");
     if (hc_read_file(AT_FDCWD, argv[2], &text, 1 << 20, &err) < 0)
         return hc_report(&err);
     hc_page_fill(text.data, parts, stdout);

@@ -15,8 +15,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define BUILDER_PYTHON "/usr/bin/python3" /* the one whose minor version the shim embeds */
-
 static const char help[] =
     "usage: hotcell tree build [--name NAME] [--python PATH] RECIPE...\n"
     "       hotcell tree list [--json]\n"
@@ -107,13 +105,13 @@ static int populate(const char *recipe, const char *staging, const char *python,
     if (hc_data_dir("rootfs", dir, err) < 0 || hc_shim_path(shim, err) < 0)
         return -1;
     (void)snprintf(script, sizeof script, "%s/build.py", dir);
-    const char *argv[] = {BUILDER_PYTHON, "-I",    script,   "--recipe", recipe,
+    const char *argv[] = {HC_HOST_PYTHON, "-I",    script,   "--recipe", recipe,
                           "--staging",    staging, "--shim", shim,       python ? "--python" : NULL,
                           python,         NULL};
     pid_t pid;
-    int rc = posix_spawn(&pid, BUILDER_PYTHON, NULL, NULL, (char *const *)argv, environ);
+    int rc = posix_spawn(&pid, HC_HOST_PYTHON, NULL, NULL, (char *const *)argv, environ);
     if (rc)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, rc, "start the tree builder with " BUILDER_PYTHON);
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, rc, "start the tree builder with " HC_HOST_PYTHON);
     builder = pid;
     if (ended_by)
         (void)kill(pid, SIGTERM);

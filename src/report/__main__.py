@@ -1,0 +1,308 @@
+"""hotcell report DIR|MANIFEST|JOURNAL - pages for people who review what programs did. `hotcell report` becomes this program.
+
+What is read may come from anybody: nothing outside of the directory that is named is opened for it, links are not followed, and a file
+that a program left there is not taken for a page of ours. Nothing is run but `hotcell report --judge` (strict.py).
+"""
+
+import contextlib
+import errno
+import getopt
+import json
+import os
+import signal
+import stat
+import sys
+from pathlib import Path
+
+from strict import UNSEEN, Document, Failure
+
+USAGE, DATA, UNAVAILABLE, INTERNAL = 64, 65, 69, 70
+MARK = b"<!DOCTYPE html>\n<!-- hotcell report -->\n"  # how every page begins. A program can write a file that begins so, too
+NAME, RESULTS, JOURNAL = "report.html", "results.jsonl", "journal.jsonl"
+MAX_MANIFEST, MAX_CODE, MAX_LINE = 256 << 20, 16 << 20, 256 << 20
+SHORT_OF = (errno.ENOMEM, errno.EMFILE, errno.ENFILE)  # then the host is in trouble, and not what is read
+HELP = """\
+usage: hotcell report [OPTION]... DIR|MANIFEST|JOURNAL
+Make a page for people who review what a program did: its code with what was refused at its lines, its
+output, tables and figures, what it used, what held it, and its files. DIR is the output directory of a
+job, or of a batch: then the page says how all of its jobs ended. The page is one file, DIR/report.html,
+that loads nothing and runs no script of any program's.
+
+  -o, --output FILE  where the page goes; - is standard output
+      --code FILE    the program, if it was not kept with the job
+      --each         of a batch: a page for each of its jobs, too
+      --force        replace a file that is no report
+"""
+
+
+def failed(error, what, status=DATA):
+    return Failure(f"{what}: {os.strerror(error.errno)}", INTERNAL if error.errno in SHORT_OF else status)
+
+
+def write_all(fd, data):
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view):]
+
+
+def put_out(data):
+    try:
+        write_all(1, data)
+    except OSError as error:
+        raise failed(error, "standard output could not be written", INTERNAL) from error
+
+
+def say(text):
+    """One line, whatever is in it, and nothing that drives a terminal."""
+    front = "" if text.startswith("hotcell report: ") else "hotcell: "
+    with contextlib.suppress(OSError):
+        os.write(2, (front + UNSEEN.sub("?", text)[:751] + "\n").encode())
+
+
+# ---- reading ----
+
+def open_below(folder, path, flags=os.O_NONBLOCK | os.O_NOCTTY):
+    """One name after the other: no link is followed, and nothing outside of the folder is reached."""
+    *parents, last = path.split(b"/")
+    what, fd = path[:256].decode(errors="replace"), os.dup(folder)
+    try:
+        if b".." in parents + [last] or path.startswith(b"/") or b"\0" in path:
+            raise OSError(errno.EXDEV, "")
+        for name, how in [*((name, os.O_PATH | os.O_DIRECTORY) for name in parents), (last, flags)]:
+            parent, fd = fd, -1
+            try:
+                fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | how, dir_fd=parent)
+            finally:
+                os.close(parent)
+        return fd
+    except OSError as error:
+        raise failed(error, what) from error
+
+
+def regular(fd, what):
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise Failure(f"{what}: expected a file")
+    return fd
+
+
+def read_all(fd, most, what):
+    """The descriptor is closed."""
+    with open(regular(fd, what), "rb") as file:
+        try:
+            data = file.read(most + 1)
+        except OSError as error:
+            raise failed(error, f"{what}: read") from error
+    if len(data) > most:
+        raise Failure(f"{what}: more than {most} bytes: {os.strerror(errno.EFBIG)}")
+    return data
+
+
+class Report:
+    """One command: what is read is in the directory `folder`, which is called `place`."""
+
+    def __init__(self, options, place, folder):
+        self.options, self.place, self.folder = options, place, folder
+
+    def read(self, path, most):
+        return read_all(open_below(self.folder, path), most, path[:256].decode(errors="replace"))
+
+    def open(self, name):
+        try:
+            return regular(open_below(self.folder, os.fsencode(name)), name)
+        except Failure as failure:
+            raise Failure(f"{self.place}: {failure}", failure.status) from failure
+
+    def has(self, name):
+        return os.access(name, os.F_OK, dir_fd=self.folder, follow_symlinks=False)
+
+    def is_batch(self):
+        return not self.has("manifest.json") and (self.has(RESULTS) or self.has(JOURNAL))
+
+    # ---- writing ----
+
+    def may_replace(self, folder, name, path, manifest):
+        """A program can write a file that begins as our pages do: what the manifest lists is its own all the same."""
+        import job  # pylint: disable=import-outside-toplevel
+        if "force" in self.options:
+            return
+        if manifest and os.path.samestat(os.fstat(folder), os.fstat(self.folder)) and job.lists(manifest, name):
+            raise Failure(f"{path}: a file of the program (--force replaces it)")
+        try:
+            if not is_page(os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY, dir_fd=folder)):
+                raise OSError
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise Failure(f"{path}: there already, and no report (--force replaces it)") from error
+
+    def put(self, page, manifest=None, output=None):
+        """Where the page goes, it takes its place in one step."""
+        place, name = os.path.split(output or f"{self.place}/{NAME}")
+        path = f"{place or '.'}/{name}"
+        try:
+            if output and not os.path.isdir(place or "."):
+                os.mkdir(place)
+            folder = os.open(place or ".", os.O_RDONLY | os.O_DIRECTORY) if output else os.dup(self.folder)
+        except OSError as error:
+            raise failed(error, f"output directory {place}") from error
+        try:
+            self.may_replace(folder, name, path, manifest)
+            put_file(folder, name, page)
+        except OSError as error:
+            raise failed(error, f"write {path}", DATA if error.errno in (errno.EACCES, errno.EROFS) else INTERNAL) from error
+        finally:
+            os.close(folder)
+
+    # ---- pages ----
+
+    def job(self, name, output=None):
+        import job  # pylint: disable=import-outside-toplevel
+        document = Document(name, read_all(self.open(name), MAX_MANIFEST, f"{self.place}: {name}"))
+        code, given = self.options.get("code"), None
+        if code is not None:
+            try:
+                given = read_all(os.open(code, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY), MAX_CODE, code)
+            except OSError as error:
+                raise failed(error, code) from error
+        page = job.page(document, self.read, self.options, given, code)
+        put_out(page) if output == "-" else self.put(page, document.value, output)
+
+    def batch(self, name, output=None):
+        import batch  # pylint: disable=import-outside-toplevel
+        found = batch.Batch()
+        names = [name] if name not in (None, RESULTS, JOURNAL) else [one for one in (RESULTS, JOURNAL) if self.has(one)]
+        for one in names:
+            with open(self.open(one), "rb") as file:
+                for number, line in enumerate(iter(lambda: file.readline(MAX_LINE + 1), b""), 1):
+                    if len(line) > MAX_LINE:
+                        raise Failure(f"{one}:{number}: a line of more than 256 MiB")
+                    if line.endswith(b"\n") and line.strip(b" \t\r\n"):
+                        found.add(one, number, line[:-1])
+                    found.torn = found.torn or not line.endswith(b"\n")
+        title = os.path.basename(self.place.rstrip("/"))
+        page = found.page("batch" if title in ("", ".") else title, self.has_page, self.options["version"])
+        put_out(page) if output == "-" else self.put(page, output=output)
+
+    def has_page(self, job_id, owns):
+        """From elsewhere the link would lead nowhere."""
+        place = f"jobs/{job_id}"
+        if "each" in self.options:
+            return self.make_page(place) and "output" not in self.options
+        try:
+            return not owns and "output" not in self.options and is_page(open_below(self.folder, f"{place}/{NAME}".encode()))
+        except Failure:
+            return False
+
+    def make_page(self, place):
+        """What hinders one page does not hinder the others."""
+        folder = -1
+        try:
+            folder = open_below(self.folder, place.encode(), os.O_DIRECTORY)
+            Report(self.options, f"{self.place}/{place}", folder).job("manifest.json")
+            return True
+        except (Failure, MemoryError) as failure:
+            say(str(failure) or f"{self.place}/{place}: {os.strerror(errno.ENOMEM)}")
+            return False
+        finally:
+            if folder >= 0:
+                os.close(folder)
+
+
+# ---- files ----
+
+def is_page(fd):
+    """Is there a page of ours already? The descriptor is closed."""
+    try:
+        return stat.S_ISREG(os.fstat(fd).st_mode) and os.pread(fd, len(MARK), 0) == MARK
+    finally:
+        os.close(fd)
+
+
+def put_file(folder, name, data):
+    temporary = f".hotcell-{os.getpid()}"
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=folder)
+    try:
+        write_all(fd, data)
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        os.unlink(temporary, dir_fd=folder)
+        raise
+    finally:
+        os.close(fd)
+
+
+# ---- the command ----
+
+def usage(text):
+    return Failure(f"hotcell report: {text} (see 'hotcell report --help')", USAGE)
+
+
+def parse(arguments):
+    try:
+        pairs, subjects = getopt.gnu_getopt(arguments, "o:h", ["output=", "code=", "each", "force", "help"])
+    except getopt.GetoptError as error:
+        needs = "requires argument" in error.msg
+        named = f"--{error.opt}" if len(error.opt) > 1 else f"-{error.opt}"
+        raise usage(f"{named} needs a value" if needs else f"unknown option {named}") from error
+    options = {{"o": "output", "h": "help"}.get(name.lstrip("-"), name.lstrip("-")): value for name, value in pairs}
+    if options.get("output") == "":
+        raise usage("--output: expected a value, got an empty string")
+    if len(subjects) != 1 and "help" not in options:
+        raise usage("expected one DIR, MANIFEST or JOURNAL")
+    return options, subjects
+
+
+def report(arguments):
+    options, subjects = parse(arguments)
+    if "help" in options:
+        put_out(HELP.encode())
+        return
+    place, name = subjects[0], None
+    try:
+        if not stat.S_ISDIR(os.stat(place).st_mode):
+            place, name = os.path.split(place)
+            place = place or "."
+        folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise failed(error, subjects[0]) from error
+    # What a tool of the build says: the version, and of each limit what it is measured in and what it is.
+    options.update(json.loads((Path(__file__).resolve().parent / "build.json").read_text(encoding="utf-8")))
+    found = Report(options, place, folder)
+    is_batch = name.endswith(".jsonl") if name else found.is_batch()
+    if is_batch and "code" in options:
+        raise Failure("--code does not go with a batch", USAGE)
+    if not is_batch and "each" in options:
+        raise Failure("--each goes with a batch only", USAGE)
+    output = options.get("output")
+    if is_batch:
+        found.batch(name, output)
+    else:
+        found.job(name or "manifest.json", output)
+    if output != "-":
+        put_out(os.fsencode(f"{output or f'{place}/{NAME}'}\n"))
+
+
+def main():
+    for number in (signal.SIGINT, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+    Document.judge = sys.argv[1]
+    try:
+        report(sys.argv[2:])
+    except Failure as failure:
+        say(str(failure))
+        return failure.status
+    except ModuleNotFoundError as error:
+        say(f"hotcell report needs the Python module {error.name}: install the Debian package python3-jinja2")
+        return UNAVAILABLE
+    except MemoryError:
+        say("make the page: " + os.strerror(errno.ENOMEM))
+        return INTERNAL
+    except Exception as error:  # pylint: disable=broad-exception-caught
+        say(f"make the page: {type(error).__name__}: {error}")
+        return INTERNAL
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,35 @@
+"""Templates: all that they put on a page is escaped, and goes through words.shown before."""
+
+import base64
+import hashlib
+from pathlib import Path
+
+import jinja2
+import words
+
+HERE = Path(__file__).resolve().parent
+MOST = 512 << 20
+STATUSES = {"ok": "good", "error": "bad", "launch_failed": "bad", "invalid": "bad", "rejected": "held",
+            **dict.fromkeys(("timeout", "cpu", "memory", "pids", "output", "killed"), "limit")}
+
+environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined,
+                                 finalize=words.shown, trim_blocks=True, lstrip_blocks=True, auto_reload=False)
+environment.filters.update({name: getattr(words, name) for name in (
+    "get", "text", "number", "count", "entries", "members", "size", "time", "plain", "bounded", "count_of")})
+environment.filters["status_class"] = lambda status: STATUSES.get(status, "unknown")
+
+
+def source(name):
+    """A style or a script of ours. The browser takes one only if this is its hash: none that came in with a job."""
+    text = (HERE / name).read_text(encoding="utf-8")
+    return {"text": text, "hash": base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}
+
+
+environment.globals.update(style=source("style.css"), script=source("sort.js"))
+
+
+def render(name, **context):
+    page = environment.get_template(name).render(**context).encode()
+    if len(page) > MOST:
+        raise MemoryError
+    return page

@@ -1,0 +1,84 @@
+"""What a program says is its value: text, JSON, tables and pictures, made into markup of ours."""
+
+import json
+import math
+
+from strict import UNSEEN, Number
+from words import bounded, count_of, get, number, text
+
+MAX_TEXT = 64 << 10
+MAX_ROWS, MAX_COLUMNS, MAX_CELL, MAX_FORMS = 200, 40, 300, 40
+
+
+def cell(value):
+    """Its class, its text, how much is left out of it, and the rest of the text."""
+    if isinstance(value, Number):
+        return "num", f"{value:.15g}", "", ""
+    if isinstance(value, bool):
+        return "", str(value).lower(), "", ""
+    if isinstance(value, str):
+        return "", *bounded(value, MAX_CELL)
+    return "", "" if value is None else "[…]" if isinstance(value, list) else "{…}", "", ""
+
+
+def table(rows, columns, total):
+    shown = rows[:MAX_ROWS]
+    caption = f"{count_of(int(min(total, 9e15)), 'row', 'rows')}, {count_of(len(columns), 'column', 'columns')}"
+    if total > len(shown):
+        caption += f", of which the first {count_of(len(shown), 'row', 'rows')} are shown"
+    columns = columns[:MAX_COLUMNS]
+    heads = [("num" if rows and isinstance(get(rows[0], name), Number) else "", name) for name in columns]
+    return {"kind": "table", "heads": heads, "rows": [[cell(get(row, name)) for name in columns] for row in shown], "caption": caption}
+
+
+def resource(value):
+    """The form of pandas' to_json(orient="table"), with the number of rows that there are; None if it is not."""
+    fields, rows = get(get(value, "schema"), "fields"), get(value, "data")
+    columns = [text(field, "name") for field in fields if text(field, "name")] if isinstance(fields, list) else []
+    total = number(value, "rows")
+    return table(rows, columns, len(rows) if math.isnan(total) or total < 0 else total) if isinstance(rows, list) and columns else None
+
+
+def written(value):
+    """As it was written, but that what nobody sees is escaped."""
+    if isinstance(value, Number):
+        return value.written
+    return UNSEEN.sub(lambda c: json.dumps(c[0])[1:-1], json.dumps(value, ensure_ascii=False))
+
+
+def indented(value, end="\n"):
+    if not value or not isinstance(value, (dict, list)):
+        return written(value)
+    inner = end + "  "
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{inner}{written(name)}: {indented(item, inner)}" for name, item in value.items()) + end + "}"
+    return "[" + ",".join(inner + indented(item, inner) for item in value) + end + "]"
+
+
+def plain(value, most=MAX_TEXT):
+    return {"kind": "text", "text": value, "most": most}
+
+
+def of_json(value):
+    """Indented, or, if it is a list of rows, a table."""
+    if isinstance(value, list) and value and all(isinstance(row, dict) for row in value) and value[0]:
+        return table(value, list(value[0]), len(value))
+    return plain(indented(value) + "\n")
+
+
+def of_form(mime, form, room):
+    """None for what is not shown: another form of the same, or markup of the program's."""
+    if mime == "application/vnd.dataresource+json" and (found := resource(form)):
+        return found
+    if mime == "application/json":
+        return of_json(form)
+    if mime == "image/svg+xml" and isinstance(form, str):
+        return room.picture(mime, "the value", form.encode())
+    return room.picture_of_base64(mime, "the value", form) if mime.startswith("image/") and isinstance(form, str) else None
+
+
+def of_bundle(bundle, room):
+    """What is shown of a value by MIME types, and the types that are not."""
+    found = [plain(bundle["text/plain"])] if isinstance(bundle.get("text/plain"), str) else []
+    shown = [(mime, of_form(mime, form, room)) for mime, form in list(bundle.items())[:MAX_FORMS] if mime != "text/plain"]
+    return found + [view for _, view in shown if view], [mime for mime, view in shown if not view]
