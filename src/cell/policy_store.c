@@ -310,37 +310,52 @@ static bool find_in(const struct search *s, int store)
            each_tenants(store, find_tenants, (void *)(uintptr_t)s) > 0;
 }
 
-/* Lengthen a prefix to the hash of the one file of `folder` that it fits, unless it was lengthened to another
- * before. */
-static int lengthen_in(const char *folder, const char *prefix, char sha256[HC_SHA256_HEX])
+struct lengthening {
+    const char *prefix;
+    char *sha256; /* "" while no file's name begins with the prefix */
+};
+
+/* -1 if files of two hashes begin with the prefix. */
+static int lengthen_in(void *ctx, int dir)
 {
-    int rc = 0;
-    DIR *d = opendir(folder);
+    const struct lengthening *l = ctx;
+    int rc = 0, fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (!d)
+        hc_close_fd(&fd);
     for (const struct dirent *entry; d && rc == 0 && (entry = readdir(d));) {
-        if (!is_name(entry->d_name) || strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
+        if (!is_name(entry->d_name) || strncmp(entry->d_name, l->prefix, strlen(l->prefix)) != 0)
             continue;
-        if (*sha256 && strncmp(entry->d_name, sha256, HC_SHA256_HEX - 1) != 0)
+        if (*l->sha256 && strncmp(entry->d_name, l->sha256, HC_SHA256_HEX - 1) != 0)
             rc = -1;
-        (void)snprintf(sha256, HC_SHA256_HEX, "%.64s", entry->d_name);
+        (void)snprintf(l->sha256, HC_SHA256_HEX, "%.64s", entry->d_name);
     }
     if (d)
         (void)closedir(d);
     return rc;
 }
 
+static int open_store_of(const char *state)
+{
+    char folder[PATH_MAX];
+    return store_path(state, folder) < 0 ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
 static int lengthen(const struct hc_states *states, const char *prefix, char sha256[HC_SHA256_HEX],
                     struct hc_error *err)
 {
-    char folder[PATH_MAX];
+    struct lengthening l = {prefix, sha256};
     *sha256 = '\0';
     if (strlen(prefix) == HC_SHA256_HEX - 1) {
         (void)snprintf(sha256, HC_SHA256_HEX, "%s", prefix);
         return 0;
     }
-    for (size_t i = 0; i < states->count; i++)
-        if (store_path(states->dir[i], folder) == 0 && lengthen_in(folder, prefix, sha256) < 0)
+    for (size_t i = 0; i < states->count; i++) {
+        hc_autofd store = open_store_of(states->dir[i]);
+        if (store >= 0 && (lengthen_in(&l, store) < 0 || each_tenants(store, lengthen_in, &l) < 0))
             return hc_fail_as(err, HC_EXIT_DATA, 0,
                               "the hashes of several policies that are kept here begin with %s", prefix);
+    }
     return *sha256
                ? 0
                : hc_fail_as(err, HC_EXIT_DATA, 0, "no policy whose hash begins with %s is kept here", prefix);
@@ -348,15 +363,13 @@ static int lengthen(const struct hc_states *states, const char *prefix, char sha
 
 int hc_policy_find(const char *prefix, struct hc_buf *text, struct hc_error *err)
 {
+    char sha256[HC_SHA256_HEX];
     const struct search s = {sha256, text};
     struct hc_states states;
-    char sha256[HC_SHA256_HEX];
     if (hc_state_search(&states, err) < 0 || lengthen(&states, prefix, sha256, err) < 0)
         return -1;
     for (size_t i = 0; i < states.count; i++) {
-        char folder[PATH_MAX];
-        hc_autofd store =
-            store_path(states.dir[i], folder) < 0 ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        hc_autofd store = open_store_of(states.dir[i]);
         if (store >= 0 && find_in(&s, store))
             return 0;
     }
