@@ -378,7 +378,7 @@ def test_policy_that_is_not_there(here):
 
 def test_policy_that_extends_what_is_not_there(here):
     (here / "mine.json").write_text('{"extends": "absent"}')
-    refuse(here, CONFIG, ["./mine.json extends 'absent'", "there is no policy"], "-p", "./mine.json", "ok.py")
+    refuse(here, CONFIG, ["./mine.json:1:13: extends 'absent'", "there is no policy"], "-p", "./mine.json", "ok.py")
     (here / "mine.json").write_text('{"extends": "sub/absent.json"}')
     refuse(here, CONFIG, ["sub/absent.json", "No such file"], "-p", "./mine.json", "ok.py")
     (here / "mine.json").write_text('{"extends": "./bad.json"}')

@@ -383,11 +383,11 @@ static void circles_and_long_chains_are_refused(void **state)
         {NULL, NULL},
     };
     (void)state;
-    refused(circle, "a", "a.json extends 'b': b.json extends 'a': a.json: extends itself");
-    refused(circle, "self", "self.json extends 'self': self.json: extends itself");
-    refused(circle, "orphan", "orphan.json extends 'nobody': no policy 'nobody'");
+    refused(circle, "a", "a.json:1:13: extends 'b': b.json:1:13: extends 'a': a.json: extends itself");
+    refused(circle, "self", "self.json:1:13: extends 'self': self.json: extends itself");
+    refused(circle, "orphan", "orphan.json:1:13: extends 'nobody': no policy 'nobody'");
     refused(circle, "wrong",
-            "wrong.json extends 'broken': broken.json:1:12: limits: expected an object, got a number");
+            "wrong.json:1:13: extends 'broken': broken.json:1:12: limits: expected an object, got a number");
     refused(circle, "nobody", "no policy 'nobody'");
 
     static const struct shelf chain[] = {

@@ -265,7 +265,10 @@ static int load_parent(struct loader *l, const struct hc_json *json, struct hc_e
                             MAX_CHAIN);
     if (load(l, extends->valuestring, err) == 0)
         return 0;
-    return hc_ctx(err, "%s extends '%s'", json->name, extends->valuestring);
+    const struct hc_error why = *err;
+    (void)hc_json_fail(json, extends, false, err, "extends '%s': %s", extends->valuestring, why.text);
+    err->sys = why.sys;
+    return -1;
 }
 
 static int load_text(struct loader *l, const char *file, const struct hc_buf *text, struct hc_error *err)
