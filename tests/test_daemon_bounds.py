@@ -114,6 +114,8 @@ def test_what_is_wrong_with_requests_does_not_fill_the_log(user):
         assert d.get("/healthz").status == 200
         assert d.end() == 0
         assert 0 < d.log.count("hotcelld: http: ") < 30  # a minute may have begun meanwhile
+        assert "hotcelld: http: a request that is no HTTP is refused, and its connection closed\n" in d.log, d.log
+        assert "HTTP response code" not in d.log and "libmicrohttpd" not in d.log
 
 
 # ---- who takes nothing ----

@@ -162,6 +162,7 @@ def test_variables_and_files(in_scratch):
     ({"socket": 5}, hotcell.InputError, "^socket: expected a name or a path, got int$"),
     ({"socket": "https://localhost:80"}, hotcell.UsageError, "expected a path, or http://HOST:PORT"),
     ({"socket": "http://localhost:65536"}, hotcell.UsageError, "expected a path, or http://HOST:PORT"),
+    ({"socket": "localhost:1"}, hotcell.UsageError, "did you mean http://localhost:1\\?$"),
     ({"binary": 5}, hotcell.InputError, "^binary: expected a name or a path, got int$"),
     ({"inputs": {"f": "/no/such"}}, hotcell.InputError, "/no/such"),
     ({"inputs": {"f": 3}}, hotcell.InputError, "expected a path"),

@@ -151,6 +151,11 @@ def test_without_a_daemon(user):
     for place in ("http://nowhere", "http://localhost:65536", "http://localhost:0", "https://localhost:80"):
         result = cells.run("print(1)", "--warm", tree=None, user=user, env={"HOTCELL_SOCKET": place})
         assert result.status == 64 and f"expected a path, or http://HOST:PORT, got '{place}'" in result.stderr, result
+    for place in ("127.0.0.1:1", "localhost:8080", "[::1]:80"):
+        result = cells.run("print(1)", "--warm", tree=None, user=user, env={"HOTCELL_SOCKET": place})
+        assert result.status == 64 and f"got '{place}': did you mean http://{place}?" in result.stderr, result
+    result = cells.run("print(1)", "--warm", tree=None, user=user, env={"HOTCELL_SOCKET": "./127.0.0.1:1"})
+    assert result.status == 69 and "No such file or directory" in result.stderr, result
 
 
 def test_who_may_not_connect_is_not_told_to_start_another():

@@ -70,6 +70,14 @@ static int set_address(struct hc_place *p, const char *named, struct hc_error *e
     return 0;
 }
 
+/* "127.0.0.1:8080" is no path that somebody means, unless there is such a file. */
+static bool is_bare_address(const char *named)
+{
+    const char *port = strrchr(named, ':');
+    return port && port != named && !strchr(named, '/') && is_port(port + 1, strlen(port + 1)) &&
+           access(named, F_OK) < 0;
+}
+
 int hc_place_find(struct hc_place *p, struct hc_error *err)
 {
     const char *named = getenv("HOTCELL_SOCKET");
@@ -79,6 +87,11 @@ int hc_place_find(struct hc_place *p, struct hc_error *err)
         return set_address(p, named, err);
     if (named && strstr(named, "://")) /* https, say: no path that somebody means */
         return wrong_place(named, err);
+    if (named && is_bare_address(named))
+        return hc_fail_as(err, HC_EXIT_USAGE, 0,
+                          "HOTCELL_SOCKET: expected a path, or http://HOST:PORT, got '%.100s': did you mean "
+                          "http://%.100s?",
+                          named, named);
     if (named && *named)
         return set_path(p, named, err);
     if (hc_daemon_socket(path, err) < 0)

@@ -245,8 +245,9 @@ static bool is_let_in(struct hc_exchange *x, struct hc_tenant **tenant, struct h
 /* ---- the log ---- */
 
 /* What is said here is about what strangers send, as often as they like. */
-static void log_stranger(struct hc_http *h, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void log_stranger(struct hc_http *h, const char *fmt, ...)
+static void log_stranger(struct hc_http *h, bool warns, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static void log_stranger(struct hc_http *h, bool warns, const char *fmt, ...)
 {
     char line[512];
     int64_t now = hc_mono_ms();
@@ -263,7 +264,10 @@ static void log_stranger(struct hc_http *h, const char *fmt, ...)
     (void)vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
     line[strcspn(line, "\n")] = '\0';
-    hc_info("http: %s", line);
+    if (warns)
+        hc_warn("http: %s", line);
+    else
+        hc_info("http: %s", line);
 }
 
 /* Of who was not let in, and where: for who looks for tokens that are tried, or for a user without a tenant.
@@ -279,7 +283,8 @@ static void log_refusal(struct hc_exchange *x)
         (void)snprintf(text, sizeof text, "uid %u", from->uid);
     else
         (void)inet_ntop(from->v6 ? AF_INET6 : AF_INET, from->address, text, sizeof text);
-    log_stranger(&x->front->http, "%s is refused %s %s: %d", text, x->route->method, x->route->path, status);
+    log_stranger(&x->front->http, false, "%s is refused %s %s: %d", text, x->route->method, x->route->path,
+                 status);
 }
 
 /* ---- requests ---- */
@@ -619,11 +624,41 @@ static void server_ready(struct hc_watch *w, uint32_t events)
     hc_owner(w, struct hc_server, watch)->http->due = true;
 }
 
+/* What libmicrohttpd says begins so, and is said in our words: those that warn are about this host. */
+static const struct said {
+    const char *theirs, *ours;
+    bool warns;
+} said[] = {
+    {"Connection socket is closed when reading request", "a client has gone while it sent its request",
+     false},
+    {"Failed to send", "a client has gone before it had all of its answer", false},
+    {"Error processing request", "a request that is no HTTP is refused, and its connection closed", false},
+    {"Too large value of 'Content-Length'",
+     "a request that is too large is refused, and its connection closed", false},
+    {"Failed to parse `Content-Length'", "a request that is no HTTP is refused, and its connection closed",
+     false},
+    {"Server reached connection limit",
+     "a connection is refused: there are as many as may be (http.connections)", false},
+    {"Hit process or system resource limit",
+     "out of descriptors or memory: no connection is taken for a moment", true},
+    {"Error accepting connection", "a connection cannot be taken", true},
+    {"Failed to start serving new connection", "a connection cannot be served", true},
+    {"Error allocating memory", "a connection cannot be served: out of memory", true},
+    {"Closing connection (out of memory)", "a connection is closed: out of memory", true},
+};
+
+/* What stands in no row is of a kind that nobody has met: it is said as it is. */
 static void log_line(void *cls, const char *fmt, va_list ap)
 {
     char line[512];
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        if (strncmp(fmt, said[i].theirs, strlen(said[i].theirs)) != 0)
+            continue;
+        log_stranger(cls, said[i].warns, "%s", said[i].ours);
+        return;
+    }
     (void)vsnprintf(line, sizeof line, fmt, ap);
-    log_stranger(cls, "%s", line);
+    log_stranger(cls, true, "libmicrohttpd: %s", line);
 }
 
 /* What it would be strict about, we are as far as its version lets us see it: its own answers are no problem

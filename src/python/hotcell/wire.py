@@ -52,6 +52,8 @@ def find_place(socket: Union[str, "os.PathLike[str]", None] = None, token: Optio
     if not named:
         return None
     if "://" not in named:
+        if re.fullmatch(r"[^/]+:[0-9]{1,5}", named) and not os.path.exists(named):
+            raise UsageError(f"expected a path, or http://HOST:PORT, got {named!r}: did you mean http://{named}?", 64)
         return Place(path=named)
     match = re.fullmatch(r"http://(\[[0-9A-Fa-f:.]+\]|[^:/\[\]]+):([0-9]{1,5})/?", named)
     if not match or not 0 < int(match[2]) < 65536:
