@@ -39,9 +39,10 @@ def test_what_is_installed_runs_and_goes_again(installed):
     script = f"import hotcell\nprint(hotcell.run('6 * 7', tree={cells.tree_path('base')!r}, output_dir='out').value)"
     env = {**os.environ, "PYTHONPATH": str(package), "HOTCELL": str(cells.HOTCELL)}
     env.pop("PYTHONDONTWRITEBYTECODE", None)
-    done = subprocess.run([sys.executable, "-c", script], cwd=cells.new_directory(cells.caller()), capture_output=True, text=True,
-                          check=True, timeout=cells.PATIENCE, env=env)
+    where = cells.new_directory(cells.caller())
+    done = subprocess.run([sys.executable, "-c", script], cwd=where, capture_output=True, text=True, check=True, timeout=cells.PATIENCE, env=env)
     assert done.stdout == "42\n"
+    assert cells.hotcell("report", str(where / "out")).returncode == 0 and (where / "out/report.html").exists()
     assert (installed / "share/man/man8/hotcelld.8").exists() and list(package.rglob("*.pyc"))
     own = installed / "share/man/man1/another.1"
     own.touch()

@@ -35,8 +35,13 @@ that loads nothing and runs no script of any program's.
 """
 
 
-def failed(error, what, status=DATA):
-    return Failure(f"{what}: {os.strerror(error.errno)}", INTERNAL if error.errno in SHORT_OF else status)
+@contextlib.contextmanager
+def doing(what, status=DATA):
+    """What the system refuses ends it, with these words in front."""
+    try:
+        yield
+    except OSError as error:
+        raise Failure(f"{what}: {os.strerror(error.errno)}", INTERNAL if error.errno in SHORT_OF else status) from error
 
 
 def write_all(fd, data):
@@ -46,10 +51,8 @@ def write_all(fd, data):
 
 
 def put_out(data):
-    try:
+    with doing("standard output could not be written", INTERNAL):
         write_all(1, data)
-    except OSError as error:
-        raise failed(error, "standard output could not be written", INTERNAL) from error
 
 
 def say(text):
@@ -64,35 +67,30 @@ def say(text):
 def open_below(folder, path, flags=os.O_NONBLOCK | os.O_NOCTTY):
     """One name after the other: no link is followed, and nothing outside of the folder is reached."""
     *parents, last = path.split(b"/")
-    what, fd = path[:256].decode(errors="replace"), os.dup(folder)
-    try:
-        if b".." in parents + [last] or path.startswith(b"/") or b"\0" in path:
+    with doing(path[:256].decode(errors="replace")):
+        if b".." in (*parents, last) or path.startswith(b"/") or b"\0" in path:
             raise OSError(errno.EXDEV, "")
-        for name, how in [*((name, os.O_PATH | os.O_DIRECTORY) for name in parents), (last, flags)]:
-            parent, fd = fd, -1
+        fd = os.dup(folder)
+        for name, how in (*((name, os.O_PATH | os.O_DIRECTORY) for name in parents), (last, flags)):
+            parent = fd
             try:
                 fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | how, dir_fd=parent)
             finally:
                 os.close(parent)
         return fd
-    except OSError as error:
-        raise failed(error, what) from error
 
 
 def regular(fd, what):
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise Failure(f"{what}: expected a file")
-    return fd
+    return open(fd, "rb")
 
 
 def read_all(fd, most, what):
     """The descriptor is closed."""
-    with open(regular(fd, what), "rb") as file:
-        try:
-            data = file.read(most + 1)
-        except OSError as error:
-            raise failed(error, f"{what}: read") from error
+    with regular(fd, what) as file, doing(f"{what}: read"):
+        data = file.read(min(os.fstat(fd).st_size, most) + 1)
     if len(data) > most:
         raise Failure(f"{what}: more than {most} bytes: {os.strerror(errno.EFBIG)}")
     return data
@@ -109,15 +107,12 @@ class Report:
 
     def open(self, name):
         try:
-            return regular(open_below(self.folder, os.fsencode(name)), name)
+            return open_below(self.folder, os.fsencode(name))
         except Failure as failure:
             raise Failure(f"{self.place}: {failure}", failure.status) from failure
 
-    def has(self, name):
-        return os.access(name, os.F_OK, dir_fd=self.folder, follow_symlinks=False)
-
-    def is_batch(self):
-        return not self.has("manifest.json") and (self.has(RESULTS) or self.has(JOURNAL))
+    def those_of(self, *names):
+        return [name for name in names if os.access(name, os.F_OK, dir_fd=self.folder, follow_symlinks=False)]
 
     # ---- writing ----
 
@@ -140,17 +135,15 @@ class Report:
         """Where the page goes, it takes its place in one step."""
         place, name = os.path.split(output or f"{self.place}/{NAME}")
         path = f"{place or '.'}/{name}"
-        try:
+        with doing(f"output directory {place}"):
             if output and not os.path.isdir(place or "."):
                 os.mkdir(place)
             folder = os.open(place or ".", os.O_RDONLY | os.O_DIRECTORY) if output else os.dup(self.folder)
-        except OSError as error:
-            raise failed(error, f"output directory {place}") from error
+            writable = os.access(".", os.W_OK | os.X_OK, dir_fd=folder)
         try:
             self.may_replace(folder, name, path, manifest)
-            put_file(folder, name, page)
-        except OSError as error:
-            raise failed(error, f"write {path}", DATA if error.errno in (errno.EACCES, errno.EROFS) else INTERNAL) from error
+            with doing(f"write {path}", INTERNAL if writable else DATA):
+                put_file(folder, name, page)
         finally:
             os.close(folder)
 
@@ -161,19 +154,16 @@ class Report:
         document = Document(name, read_all(self.open(name), MAX_MANIFEST, f"{self.place}: {name}"))
         code, given = self.options.get("code"), None
         if code is not None:
-            try:
+            with doing(code):
                 given = read_all(os.open(code, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY), MAX_CODE, code)
-            except OSError as error:
-                raise failed(error, code) from error
         page = job.page(document, self.read, self.options, given, code)
         put_out(page) if output == "-" else self.put(page, document.value, output)
 
     def batch(self, name, output=None):
         import batch  # pylint: disable=import-outside-toplevel
         found = batch.Batch()
-        names = [name] if name not in (None, RESULTS, JOURNAL) else [one for one in (RESULTS, JOURNAL) if self.has(one)]
-        for one in names:
-            with open(self.open(one), "rb") as file:
+        for one in self.those_of(RESULTS, JOURNAL) if name in (None, RESULTS, JOURNAL) else [name]:
+            with regular(self.open(one), one) as file, doing(f"read {one}", INTERNAL):
                 for number, line in enumerate(iter(lambda: file.readline(MAX_LINE + 1), b""), 1):
                     if len(line) > MAX_LINE:
                         raise Failure(f"{one}:{number}: a line of more than 256 MiB")
@@ -259,26 +249,20 @@ def report(arguments):
         put_out(HELP.encode())
         return
     place, name = subjects[0], None
-    try:
+    with doing(place):
         if not stat.S_ISDIR(os.stat(place).st_mode):
-            place, name = os.path.split(place)
-            place = place or "."
+            place, name = os.path.dirname(place) or ".", os.path.basename(place)
         folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError as error:
-        raise failed(error, subjects[0]) from error
     # What a tool of the build says: the version, and of each limit what it is measured in and what it is.
     options.update(json.loads((Path(__file__).resolve().parent / "build.json").read_text(encoding="utf-8")))
     found = Report(options, place, folder)
-    is_batch = name.endswith(".jsonl") if name else found.is_batch()
+    is_batch = name.endswith(".jsonl") if name else not found.those_of("manifest.json") and found.those_of(RESULTS, JOURNAL)
     if is_batch and "code" in options:
         raise Failure("--code does not go with a batch", USAGE)
     if not is_batch and "each" in options:
         raise Failure("--each goes with a batch only", USAGE)
     output = options.get("output")
-    if is_batch:
-        found.batch(name, output)
-    else:
-        found.job(name or "manifest.json", output)
+    found.batch(name, output) if is_batch else found.job(name or "manifest.json", output)
     if output != "-":
         put_out(os.fsencode(f"{output or f'{place}/{NAME}'}\n"))
 

@@ -12,19 +12,20 @@ import pages
 from strict import Document, Number
 from words import count, encode, entries, get, number, size, text, time
 
-MAX_ROWS, MAX_LINE, MAX_REASON = 10000, 1 << 27, 300  # rows: of jobs that ended well, and as many of others
+MAX_ROWS, MAX_LINE, MAX_REASON, MAX_NOTES = 10000, 1 << 27, 300, 20  # rows: of jobs that ended well, and as many of others
 DETAILS = {True: 50, False: 200}  # likewise
 NO_RESULT = "no result"  # of a line that was begun
 STATUSES = ("ok", "error", "rejected", "timeout", "cpu", "memory", "pids", "output", "killed", "launch_failed", "invalid", "outcome_unknown")
 
 
 def notes_of(manifest):
+    """What was refused, and how much more of it there is."""
     findings, denials = get(get(manifest, "rejection"), "findings"), entries(manifest, "denials")
     rejected = isinstance(findings, list)
-    for node in findings if rejected else denials:
-        where = f"Line {count(node, 'line')}, " if count(node, "line") else ""
-        yield job.mark(node, "refused", "message" if rejected else "what", not rejected and get(node, "attested") is not True,
-                       what=where + text(node, "rule")[:80], count=count(node, "count"))
+    nodes = findings if rejected else denials
+    return [job.mark(node, "refused", "message" if rejected else "what", not rejected and get(node, "attested") is not True,
+                     what=(f"Line {count(node, 'line')}, " if count(node, "line") else "") + text(node, "rule")[:80], count=count(node, "count"))
+            for node in nodes[:MAX_NOTES]], max(len(nodes) - MAX_NOTES, 0)
 
 
 def is_line(node):
@@ -97,7 +98,7 @@ class Batch:
             owns=not isinstance(manifest, dict) or job.lists(manifest, "report.html"))
         if isinstance(manifest, dict) and self.detailed[well] < DETAILS[well]:
             self.detailed[well] += 1
-            row.details = pages.environment.get_template("details.html").module.details(manifest, list(notes_of(manifest)))
+            row.details = pages.environment.get_template("details.html").module.details(manifest, *notes_of(manifest))
         self.rows.append(row)
 
     def page(self, title, has_page, version):

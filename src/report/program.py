@@ -30,16 +30,15 @@ def kinds_of(code):
 
 def one_line(number, line, kinds, notes):
     """Its pieces that look the same, by class and whether they are marked, and how much is left out."""
-    kinds = bytearray(kinds)
+    data = encode(line)
+    left_out = len(data) - boundary(data, MAX_WIDTH)
+    kinds = kinds[:len(data[:-left_out].decode()) if left_out > 0 else None]
     for mark in notes:
         end = mark["end_column"] if mark["end_column"] > mark["column"] else len(line) + 1
         if mark["column"]:
             kinds[mark["column"] - 1:end - 1] = bytes(kind | MARKED for kind in kinds[mark["column"] - 1:end - 1])
-    data = encode(line)
-    left_out = len(data) - boundary(data, MAX_WIDTH)
-    width = len(data[:-left_out].decode()) if left_out > 0 else len(line)
     pieces, at = [], 0
-    for kind, group in itertools.groupby(kinds[:width]):
+    for kind, group in itertools.groupby(kinds):
         length = len(list(group))
         pieces.append((KINDS[kind & 7], kind & MARKED, Whole(line[at:at + length])))
         at += length
