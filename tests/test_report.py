@@ -277,6 +277,9 @@ def test_only_pages_are_replaced(tmp_path):
     assert (tmp_path / "report.html").read_text() == "mine"
     report("--force", tmp_path)
     report(tmp_path)
+    (tmp_path / "folder").mkdir()
+    assert "folder: there already" in report("-o", f"{tmp_path}/folder/", tmp_path, status=65).stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"manifest.json", "report.html", "folder"}
 
 
 def test_a_file_of_the_program_is_not_taken_for_a_page(tmp_path):

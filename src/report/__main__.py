@@ -133,7 +133,7 @@ class Report:
 
     def put(self, page, manifest=None, output=None):
         """Where the page goes, it takes its place in one step."""
-        place, name = os.path.split(output or f"{self.place}/{NAME}")
+        place, name = os.path.split(output.rstrip("/") if output else f"{self.place}/{NAME}")
         path = f"{place or '.'}/{name}"
         with doing(f"output directory {place}"):
             if output and not os.path.isdir(place or "."):
@@ -210,16 +210,24 @@ def is_page(fd):
 
 
 def put_file(folder, name, data):
-    temporary = f".hotcell-{os.getpid()}"
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=folder)
+    """Killed on the way, it leaves nothing, where the file system has files without a name."""
+    temporary, named = f".hotcell-{os.getpid()}", False
+    try:
+        fd = os.open(".", os.O_WRONLY | os.O_TMPFILE, 0o600, dir_fd=folder)
+    except OSError:
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=folder)
+        named = True
     try:
         write_all(fd, data)
+        if not named:
+            os.link(f"/proc/self/fd/{fd}", temporary, dst_dir_fd=folder, follow_symlinks=True)
+            named = True
         os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except BaseException:
-        os.unlink(temporary, dir_fd=folder)
-        raise
+        named = False
     finally:
         os.close(fd)
+        if named:
+            os.unlink(temporary, dir_fd=folder)
 
 
 # ---- the command ----
