@@ -277,6 +277,9 @@ def test_only_pages_are_replaced(tmp_path):
     assert (tmp_path / "report.html").read_text() == "mine"
     report("--force", tmp_path)
     report(tmp_path)
+    os.mkfifo(tmp_path / "pipe")  # as with a device: root's /dev/null would be gone
+    assert "no file that --force" in report("--force", "-o", tmp_path / "pipe", tmp_path, status=65).stderr
+    (tmp_path / "pipe").unlink()
     (tmp_path / "folder").mkdir()
     assert "folder: there already" in report("-o", f"{tmp_path}/folder/", tmp_path, status=65).stderr
     assert {path.name for path in tmp_path.iterdir()} == {"manifest.json", "report.html", "folder"}

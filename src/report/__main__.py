@@ -120,6 +120,10 @@ class Report:
         """A program can write a file that begins as our pages do: what the manifest lists is its own all the same."""
         import job  # pylint: disable=import-outside-toplevel
         if "force" in self.options:
+            with contextlib.suppress(FileNotFoundError):
+                kind = stat.S_IFMT(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+                if kind not in (stat.S_IFREG, stat.S_IFLNK):
+                    raise Failure(f"{path}: there already, and no file that --force could replace")
             return
         if manifest and os.path.samestat(os.fstat(folder), os.fstat(self.folder)) and job.lists(manifest, name):
             raise Failure(f"{path}: a file of the program (--force replaces it)")
