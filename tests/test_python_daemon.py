@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import datetime
 import io
 import json
 import os
@@ -141,6 +142,50 @@ def test_problems_are_exceptions(client):
     with pytest.raises(hotcell.JobError):
         client.run("1/0", check=True, **BOUNDS)
     assert client.health()["status"] == "ok"
+
+
+@pytest.fixture(name="admin", params=["waits", "awaits"])
+def either_admin(request, daemon):
+    if request.param == "waits":
+        return hotcell.Daemon(daemon.socket).admin
+    return Face(hotcell.AsyncDaemon(daemon.socket).admin)
+
+
+def test_an_administrator_looks_at_jobs_and_ends_them(admin, daemon):
+    client = hotcell.Daemon(daemon.socket)
+    done, job = client.submit("1/0", policy="none", **BOUNDS), client.submit(LONG, **{**BOUNDS, "timeout": 100})
+    since = datetime.datetime.now() - datetime.timedelta(hours=1)
+    list(done.events())
+    assert done.id in [row["job_id"] for row in admin.jobs(state="done", status="error", policy="none", since=since)]
+    assert [row["job_id"] for row in admin.jobs(number=1)] == [job.id] and admin.jobs(since="2999-01-01T00:00:00Z") == []
+    assert admin.job(job.id)["asked"]["limits"]["timeout"] == "100s" or admin.job(job.id)["asked"]["limits"]["timeout"] == 100
+    assert admin.cancel(job.id, reason="zu laut: ü")["job_id"] == job.id
+    assert job.result().reason == "cancelled by the administrator: zu laut: ü"
+    with client.session(**BOUNDS) as session:
+        assert [row["session_id"] for row in admin.sessions()] == [session.id] and admin.sessions(tenant="other") == []
+    with pytest.raises(hotcell.InputProblem, match="status: expected ok, error"):
+        admin.jobs(status="zzz")
+    for wrong in (lambda: admin.job("no/such"), lambda: admin.cancel("none", reason="x"), lambda: admin.hold("nobody")):
+        with pytest.raises(hotcell.NotFound):
+            wrong()
+
+
+def test_an_administrator_holds_tenants_and_drains_the_daemon(admin, daemon):
+    client = hotcell.Daemon(daemon.socket)
+    name = client.submit("1", **BOUNDS).info()["tenant"]
+    assert admin.hold(name, reason="later")["hold"]["reason"] == "later"
+    waiting = client.submit("2", **BOUNDS)
+    told = waiting.info()
+    assert told["hold"]["reason"] == "later" and told["reason"].endswith(": later")
+    assert [row["held"] for row in admin.tenants() if row["tenant"] == name] == [True]
+    assert admin.release(name)["held"] is False and waiting.result().value == 2
+    try:
+        assert admin.drain(reason="a new kernel")["draining"] is True
+        with pytest.raises(hotcell.LaunchProblem, match="drained"):
+            client.run("1", **BOUNDS)
+    finally:
+        assert admin.resume()["draining"] is False
+    assert client.run("1", **BOUNDS).ok
 
 
 def test_a_full_queue_says_so(daemon):

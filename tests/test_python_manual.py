@@ -17,7 +17,7 @@ from hotcell.adapters import RunPython, allow, notebook, skills  # noqa: E402
 
 MANUAL = (SOURCE / "man" / "hotcell-python.3.in").read_text()
 MODULES = [hotcell] + [importlib.import_module(module.name) for module in pkgutil.walk_packages(hotcell.__path__, "hotcell.")]
-CLASSES = [hotcell.Session, hotcell.Daemon, hotcell.Job, hotcell.File, hotcell.Returned, RunPython]
+CLASSES = [hotcell.Session, hotcell.Daemon, hotcell.Admin, hotcell.Job, hotcell.File, hotcell.Returned, RunPython]
 PROBLEM = hotcell.Problem("", 1, {})
 
 
@@ -36,7 +36,7 @@ def marked(macro):
 
 
 def parameters():
-    called = [hotcell.run, hotcell.Tool, hotcell.Daemon, hotcell.Daemon.run, hotcell.Session, hotcell.Session.run, RunPython]
+    called = [hotcell.run, hotcell.Tool, hotcell.Daemon, hotcell.Daemon.run, hotcell.Admin.hold, hotcell.Session, hotcell.Session.run, RunPython]
     return {name for fn in called for name in inspect.signature(fn).parameters}
 
 
@@ -58,7 +58,7 @@ def test_parameters_of_the_manual_are_there(name):
 @pytest.mark.parametrize("name", [name for name in marked("Va") if not name.startswith("_")])
 def test_members_of_the_manual_are_there(name):
     fields = {field for kind in (hotcell.Run, hotcell.Check) for field in kind.__dataclass_fields__}
-    assert name in fields or hasattr(hotcell.Result, name) or hasattr(PROBLEM, name), name
+    assert name in fields or hasattr(hotcell.Result, name) or hasattr(hotcell.Daemon, name) or hasattr(PROBLEM, name), name
 
 
 def test_the_manual_names_all_that_there_is():
@@ -66,15 +66,16 @@ def test_the_manual_names_all_that_there_is():
     public = {*hotcell.__all__, *adapters.__all__, *notebook.__all__, *config.MEMBERS}
     inner = {"UNSET", "DEFAULT_EXEC_TIMEOUT", "ScriptConfig", "default_ok_dests", "load_ipython_extension"}
     assert not public - words - inner
-    for kind in (hotcell.Session, hotcell.Daemon, hotcell.Job, hotcell.DaemonSession):
+    for kind in (hotcell.Session, hotcell.Daemon, hotcell.Admin, hotcell.Job, hotcell.DaemonSession):
         public = {name for name, _ in inspect.getmembers(kind, callable) if not name.startswith("_")}
         assert not public - words, kind
 
 
 def test_both_kinds_of_clients_have_the_same_methods():
-    for one, other in ((hotcell.Daemon, hotcell.AsyncDaemon), (hotcell.Job, hotcell.AsyncJob), (hotcell.DaemonSession, hotcell.AsyncDaemonSession)):
+    for one, other in ((hotcell.Daemon, hotcell.AsyncDaemon), (hotcell.Admin, hotcell.AsyncAdmin), (hotcell.Job, hotcell.AsyncJob), (hotcell.DaemonSession, hotcell.AsyncDaemonSession)):
         for name in {name for name in (*vars(one), *vars(other)) if not name.startswith("_")}:
-            assert inspect.signature(getattr(one, name)).parameters == inspect.signature(getattr(other, name)).parameters, (one, name)
+            if callable(getattr(one, name)):
+                assert inspect.signature(getattr(one, name)).parameters == inspect.signature(getattr(other, name)).parameters, (one, name)
     assert inspect.signature(hotcell.run).parameters == inspect.signature(hotcell.arun).parameters
     of_session = {name for name, _ in inspect.getmembers(hotcell.Session, callable) if not name.startswith("_")}
     assert of_session <= set(dir(hotcell.DaemonSession)) and of_session <= set(dir(hotcell.AsyncDaemonSession))

@@ -8,6 +8,7 @@ This is a client of the hotcell command, see hotcell(1), and of hotcelld, see ho
 Python package. Drop-in replacements of older executors are in hotcell.adapters.
 """
 
+from .admin import Admin, AsyncAdmin
 from .daemon import AsyncDaemon, AsyncJob, Daemon, Job
 from .dialogs import AsyncDaemonSession, DaemonSession
 from .errors import (CommandError, DaemonLost, DaemonUnavailable, HotcellError, InputError, InputProblem, JobError,
@@ -22,7 +23,7 @@ from .tools import Tool
 __version__ = "0.1.0"
 
 __all__ = [
-    "AsyncDaemon", "AsyncDaemonSession", "AsyncJob", "Check", "CommandError", "Daemon", "DaemonLost", "DaemonSession",
+    "Admin", "AsyncAdmin", "AsyncDaemon", "AsyncDaemonSession", "AsyncJob", "Check", "CommandError", "Daemon", "DaemonLost", "DaemonSession",
     "DaemonUnavailable", "Denial", "Error", "Figure", "File", "Finding", "HotcellError", "InputError", "InputProblem",
     "Job", "JobError", "LaunchFailed", "LaunchProblem", "NeedsSession", "NotFound", "NotInstalled", "PolicyError",
     "PolicyProblem", "Problem", "QuotaProblem", "Rejection", "Result", "Returned", "Run", "Session", "SessionEnded",

@@ -20,6 +20,7 @@ from .wire import (Answer, Aside, Call, Connection, Flow, Place, adrive, aresult
                    result_of, watched)
 
 if TYPE_CHECKING:
+    from .admin import Admin, AsyncAdmin
     from .dialogs import AsyncDaemonSession, DaemonSession
     from .jobs import Amount
     from .launcher import PathLike
@@ -343,6 +344,12 @@ class Daemon:
         """Whether jobs are taken. Raises LaunchProblem if not."""
         return dict(result_of(json_flow(self._place, "GET", "/healthz")))
 
+    @property
+    def admin(self) -> "Admin":
+        """What its administrators may ask of it."""
+        from .admin import Admin  # which needs this module
+        return Admin(self._place)
+
     def __enter__(self) -> "Daemon":
         return self
 
@@ -428,6 +435,12 @@ class AsyncDaemon:
     async def health(self) -> Dict[str, Any]:
         """As Daemon.health."""
         return dict(await aresult_of(json_flow(self._place, "GET", "/healthz")))
+
+    @property
+    def admin(self) -> "AsyncAdmin":
+        """As Daemon.admin."""
+        from .admin import AsyncAdmin  # which needs this module
+        return AsyncAdmin(self._place)
 
     async def __aenter__(self) -> "AsyncDaemon":
         return self
