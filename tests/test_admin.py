@@ -4,6 +4,7 @@ hold a tenant and drain the daemon, over HTTP and by the command line; nobody el
 import hashlib
 import json
 import os
+import signal
 import subprocess
 
 import cells
@@ -55,8 +56,10 @@ def test_an_administrator_sees_shows_and_ends_everybodys_jobs(daemon, who):
     for query, found in (("state=queued", [waits]), (f"tenant=uid-{QUIET}", [done]), ("status=error&policy=none", [done]),
                          ("state=done&policy=default", []), ("since=2999-01-01T00:00:00Z", []), ("number=1&state=running", [runs])):
         assert [job["job_id"] for job in admin(daemon, "GET", f"jobs?{query}", uid=who).json["jobs"]] == found, query
+    assert admin(daemon, "GET", f"jobs/{runs}", uid=who).json["worker_pid"] in daemon.named("worker")
+    assert "worker_pid" not in daemon.get(f"/v1/jobs/{runs}", uid=FLOOD).json
     shown = admin(daemon, "GET", f"jobs/{waits}", uid=who).json
-    assert shown["position"] == 0 and shown["asked"]["limits"]["timeout"] == "24h" and shown["asked"]["labels"] == {"a": "b"}
+    assert "worker_pid" not in shown and shown["position"] == 0 and shown["asked"]["limits"]["timeout"] == "24h" and shown["asked"]["labels"] == {"a": "b"}
     assert admin(daemon, "GET", f"jobs/{done}", uid=who).json["manifest"]["status"] == "error"
 
     assert admin(daemon, "POST", f"jobs/{waits}/cancel", "not now", who).status == 202
@@ -71,6 +74,18 @@ def test_an_administrator_sees_shows_and_ends_everybodys_jobs(daemon, who):
     assert logged(daemon, f"admin {name}: cancels job {runs} of uid-{FLOOD}: it is stuck")
     assert admin(daemon, "POST", f"jobs/{runs}/cancel", uid=who).status == 200  # it has ended
     assert {job["status"] for job in admin(daemon, "GET", f"jobs?tenant=uid-{FLOOD}", uid=who).json["jobs"]} == {"killed", "cancelled"}
+
+
+def test_the_worker_of_a_job_is_known_also_if_it_replaced_another(daemon):
+    before = daemon.named("worker")
+    first = daemon.post_async(LONG, uid=FLOOD)
+    pid = admin(daemon, "GET", f"jobs/{first}").json["worker_pid"]
+    assert pid in before and daemon.children(pid)
+    os.kill(pid, signal.SIGKILL)
+    cells.wait_until("another worker", lambda: len(set(daemon.named("worker")) - {pid}) == 2)
+    jobs = [daemon.post_async(LONG, uid=uid) for uid in (FLOOD, QUIET)]
+    cells.wait_until("both run", lambda: all(admin(daemon, "GET", f"jobs/{job}").json["state"] == "running" for job in jobs))
+    assert {admin(daemon, "GET", f"jobs/{job}").json["worker_pid"] for job in jobs} == set(daemon.named("worker"))
 
 
 def test_nobody_else_is_one(daemon):

@@ -137,12 +137,23 @@ static void print_asked(const struct hc_task *task, struct hc_buf *out)
     hc_json_finish(&j);
 }
 
+/* Of the process that builds and holds its cell. */
+static void print_worker(const struct hc_exchange *x, struct hc_buf *out)
+{
+    const struct hc_front *f = x->front;
+    for (size_t i = 0; i < f->worker_count; i++)
+        if (f->workers[i].task == x->task)
+            (void)hc_buf_fmt(out, ", \"worker_pid\": %lld", (long long)f->workers[i].pid);
+}
+
 static int reply_job(struct hc_exchange *x, int status, bool whole)
 {
     hc_autobuf out = {0};
     hc_task_print_open(x->task, whole, &out);
-    if (whole)
+    if (whole) {
+        print_worker(x, &out);
         print_asked(x->task, &out);
+    }
     (void)hc_buf_str(&out, "}\n");
     return hc_reply_json(x, status, &out);
 }

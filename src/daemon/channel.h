@@ -56,6 +56,7 @@ struct hc_outcome {
 struct hc_message {
     uint32_t kind; /* enum hc_say */
     char job_id[72], tenant[72];
+    int64_t pid;    /* HC_SAY_WORKER: of the worker */
     int64_t weight; /* the tenant's, as are the two below */
     struct hc_limits max;
     char policy[72]; /* name that the job gets if its request names none; else empty */

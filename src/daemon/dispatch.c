@@ -274,7 +274,7 @@ static void worker_ready(struct hc_watch *watch, uint32_t events)
     hc_front_dispatch(w->front);
 }
 
-int hc_front_add_worker(struct hc_front *f, int channel, struct hc_error *err)
+int hc_front_add_worker(struct hc_front *f, int channel, pid_t pid, struct hc_error *err)
 {
     size_t i = 0;
     while (i < f->worker_count && f->workers[i].channel.fd >= 0)
@@ -289,7 +289,7 @@ int hc_front_add_worker(struct hc_front *f, int channel, struct hc_error *err)
             return hc_fail(err, ENOMEM, "add a worker");
         f->worker_count++;
     }
-    f->workers[i] = (struct hc_front_worker){.channel = {channel, worker_ready}, .front = f};
+    f->workers[i] = (struct hc_front_worker){.channel = {channel, worker_ready}, .front = f, .pid = pid};
     if (fcntl(channel, F_SETFL, O_NONBLOCK) < 0)
         return hc_fail(err, errno, "add a worker");
     if (hc_reactor_add(f->epoll, &f->workers[i].channel, EPOLLIN, err) < 0)

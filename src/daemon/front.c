@@ -109,7 +109,7 @@ static void keeper_ready(struct hc_watch *w, uint32_t events)
         hc_front_dispatch(f);
     }
     if (m.kind == HC_SAY_WORKER && count == 1) {
-        rc = hc_front_add_worker(f, fds[0], &err);
+        rc = hc_front_add_worker(f, fds[0], (pid_t)m.pid, &err);
         count = rc < 0 ? 1U : 0U;
         if (rc < 0)
             hc_warn("%s", err.text);
@@ -248,7 +248,7 @@ static int start(struct hc_front *f, const struct hc_front_setup *setup, struct 
             0)
         return -1;
     for (size_t i = 0; i < setup->worker_count; i++)
-        if (hc_front_add_worker(f, setup->workers[i], err) < 0)
+        if (hc_front_add_worker(f, setup->workers[i], setup->worker_pids[i], err) < 0)
             return -1;
     if (hc_store_open(f, err) < 0)
         return -1;

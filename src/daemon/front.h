@@ -19,6 +19,7 @@
 struct hc_front_worker {
     struct hc_watch channel; /* fd -1: there is none at the moment */
     struct hc_front *front;
+    pid_t pid;
     struct hc_task *task; /* NULL: idle */
     bool resting;         /* and yet busy with preparations: others are preferred */
     struct hc_warm_counts warm;
@@ -68,6 +69,7 @@ struct hc_front {
 struct hc_front_setup {
     int keeper;   /* channel */
     int *workers; /* channels */
+    const pid_t *worker_pids;
     size_t worker_count;
     const char *config_path; /* NULL: none was given */
     struct hc_config *config;
@@ -102,6 +104,6 @@ void hc_front_tidy(struct hc_front *f);
 /* Give waiting jobs to idle workers. */
 void hc_front_dispatch(struct hc_front *f);
 
-int hc_front_add_worker(struct hc_front *f, int channel, struct hc_error *err);
+int hc_front_add_worker(struct hc_front *f, int channel, pid_t pid, struct hc_error *err);
 
 #endif

@@ -167,6 +167,7 @@ static int start_front(struct keeper *k, struct hc_error *err)
         hc_front_main(&(struct hc_front_setup){
             .keeper = ends[1],
             .workers = channels,
+            .worker_pids = k->workers,
             .worker_count = k->worker_count,
             .config = k->config,
             .listeners = &k->listeners,
@@ -286,11 +287,12 @@ static int64_t next_start(const struct keeper *k)
 static void replace_workers(struct keeper *k)
 {
     struct hc_error err;
-    const struct hc_message m = {.kind = HC_SAY_WORKER};
+    struct hc_message m = {.kind = HC_SAY_WORKER};
     for (size_t i = 0; i < k->worker_count; i++) {
         if (k->workers[i] || hc_mono_ms() < k->worker_started[i] + PAUSE_MS)
             continue;
         hc_autofd channel = start_worker(k, i, &err);
+        m.pid = k->workers[i];
         if (channel < 0 || hc_channel_send(k->channel, &m, &channel, 1, &err) < 0)
             hc_warn("%s", err.text);
     }
