@@ -48,6 +48,7 @@ static bool may_not_import(PyObject *name)
 /* What was found of the names of modules that were asked for last. The names are kept, as another one might
  * come to stand where one was; the modules are not, as the program may wait for the end of one. */
 #define SLOTS 256
+#define ASKED 2048 /* modules whose answers are kept: more than are loaded, as a rule */
 static struct {
     PyObject *name; /* owned */
     bool denied;
@@ -83,21 +84,15 @@ static bool is_denied(PyObject *value)
  * change gives its dict another tag, which no other dict has ever had. */
 static bool is_asked_denied(PyObject *module)
 {
-    static struct {
-        uint64_t state;
-        bool denied;
-    } asked[SLOTS];
+    static uint64_t asked[ASKED]; /* the tag, and in the lowest bit what was found */
     PyObject *names =
         ((PyModuleObject *)module)->md_dict; /* borrowed; NULL for one that was never finished */
     if (!names)
         return false;
-    uint64_t state = ((PyDictObject *)names)->ma_version_tag;
-    size_t at = state % SLOTS;
-    if (asked[at].state != state) {
-        asked[at].denied = is_denied(module);
-        asked[at].state = state;
-    }
-    return asked[at].denied;
+    uint64_t state = ((PyDictObject *)names)->ma_version_tag, *slot = &asked[state % ASKED];
+    if (*slot >> 1 != state)
+        *slot = state << 1 | is_denied(module);
+    return *slot & 1;
 }
 
 bool hc_reach_denied(PyObject *value)
