@@ -109,6 +109,18 @@ def test_as_text_it_has_a_line_for_the_attack_and_counts(user):
     assert done.stdout.splitlines()[-1] == "2 attempts under policy default: 2 held, 0 reached something, 0 unclear"
 
 
+def test_an_attack_that_needs_more_open_files_than_may_be_is_not_tried(base_tree, user):
+    """Else it would fail for want of them, and seem held."""
+    def try_with(files):
+        done = subprocess.run(
+            ["prlimit", f"--nofile={files}:{files}", cells.HOTCELL, "doctor", "--drill", "-t", cells.tree_path("base"),
+             "--attack", "memory-names"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=cells.PATIENCE,
+            cwd=cells.new_directory(user), env=user.environment(), **user.popen_arguments())
+        assert done.returncode == 0, done.stdout + done.stderr
+        return re.search("^(pass|-) +memory-names ", done.stdout, re.M)[1]
+    assert [try_with(4096), try_with(4095)] == ["pass", "-"]
+
+
 @pytest.mark.parametrize("policy", ["none", "analysis", "notebook"])
 def test_it_attacks_cells_of_the_policy_that_is_asked_for(user, policy):
     done = drill("-p", policy, "--attack", "process-list", "--json", user=user)

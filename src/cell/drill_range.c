@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
+#include <sys/resource.h>
 
 /* ---- kinds of cells ---- */
 
@@ -24,7 +25,7 @@ static const struct {
                          {{"memory", "64M"},
                           {"memory-soft", "0"},
                           {"timeout", "20s"},
-                          {"open-files", "16384"},
+                          {"open-files", "4096"},
                           {"tmp-files", "300000"}}},
     [HC_GROUND_BIND] = {"bind", {{"output-mode", "bind"}, {"collect-time", "200ms"}}},
     [HC_GROUND_SESSION] = {"session", {{NULL}}},
@@ -38,6 +39,14 @@ enum hc_ground_kind hc_ground_kind(const char *name)
     return (enum hc_ground_kind)kind;
 }
 
+/* With fewer open files than that attacks would fail for want of them, and seem held. */
+static bool allows_files(int64_t count)
+{
+    struct rlimit files;
+    return getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_max == RLIM_INFINITY ||
+           files.rlim_max >= (rlim_t)count;
+}
+
 static int make_ground(struct hc_ground *ground, enum hc_ground_kind kind, const struct hc_policy *policy,
                        bool guard, struct hc_error *err)
 {
@@ -49,6 +58,7 @@ static int make_ground(struct hc_ground *ground, enum hc_ground_kind kind, const
         if (setting[0] && hc_option_set(&ground->policy, hc_option_by_flag(setting[0]), setting[1], err) < 0)
             return -1;
     }
+    ground->lacking = kind == HC_GROUND_SMALL && !allows_files(ground->policy.limits.open_files);
     return 0;
 }
 

@@ -7,15 +7,19 @@ import os
 import socket
 import time
 def attack(lure):
-    kept, taken, slept = [], 0, 0
+    kept, taken, slept, idle, end = [], 0, 0, 0, time.monotonic() + 8
     while taken < lure["memory"] + (64 << 20):
         read, write = os.pipe()
         os.set_blocking(write, False)
+        before = taken
         try:
             while True:
                 taken += os.write(write, bytes(65536))
         except BlockingIOError:
             os.close(write)
+        idle = 0 if taken > before else idle + 1
+        if idle == 16 or time.monotonic() > end:
+            raise TimeoutError(f"no more than {taken} bytes")
         if len(kept) < 200:
             kept.append(socket.socketpair())
         pair = kept[taken // 65536 % len(kept)]

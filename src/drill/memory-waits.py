@@ -4,8 +4,9 @@
 # cell: small
 import os
 import select
+import time
 def attack(lure):
-    kept, taken = [], 0
+    kept, taken, end = [], 0, time.monotonic() + 8
     while taken * 128 < lure["memory"] + (64 << 20):
         files = [os.eventfd(0) for _ in range(78)]
         numbers = [os.dup(files[0]) for _ in range(78)]
@@ -17,4 +18,6 @@ def attack(lure):
                 for one in polls:
                     one.register(number)
                 taken += len(polls)
+            if time.monotonic() > end:
+                raise TimeoutError(f"no more than {taken} notes")
     return f"{taken} notes of what is waited for"
