@@ -227,6 +227,27 @@ def take(pipes):
             pass
         os.close(write)
 """, 900, 40, 6400, "memory"),
+    # A look at so many files takes long, and so is rare; pipes then take the place of files, whose number does not change.
+    "pipes in place of files": ("""
+import os, time
+def take(pipes):
+    file = os.open(f"{PLACE}/file", os.O_RDWR | os.O_CREAT, 0o600)
+    os.write(file, b"x")
+    files = [os.dup(file) for _ in range(8000)]
+    time.sleep(1)
+    for number in files[:pipes]:
+        read, write = os.pipe()
+        os.set_blocking(write, False)
+        try:
+            while True:
+                os.write(write, bytes(65536))
+        except BlockingIOError:
+            pass
+        os.close(write)
+        os.dup2(read, number)
+        os.close(read)
+    time.sleep(1)
+""", 1500, 40, 7900, "memory"),
     "named pipes": ("""
 import os
 def take(pipes):

@@ -199,20 +199,44 @@ static int64_t count_lines(int proc, const char *at)
 
 /* ---- a look ---- */
 
-#define FIRST_US 100000 /* most jobs end before it pays */
-#define SHARE    100    /* of all time, what looking may take while nothing grows */
+#define FIRST_US 100000              /* most jobs end before it pays */
+#define SHARE    100                 /* of all time, what looking may take while nothing grows */
+#define UNSURE   3                   /* how many times as long as it took, while only the host lacks memory */
+#define STEP     (INT64_C(12) << 20) /* by which the host may lack more memory until it is looked */
+
+/* Of the host, by whomever: what is neither free nor a cache of files. Only its changes mean something. A
+ * look can take so long that until the next is due a program fills thousands of pipes; this takes
+ * microseconds. */
+static int64_t taken_of_host(void)
+{
+    char text[2048];
+    if (hc_read_attr(AT_FDCWD, "/proc/meminfo", text, sizeof text) < 0)
+        return 0;
+    return 1024 * ((int64_t)hc_status_field(text, "Shmem", 10, 0) -
+                   (int64_t)hc_status_field(text, "MemFree", 10, 0) -
+                   (int64_t)hc_status_field(text, "Buffers", 10, 0) -
+                   (int64_t)hc_status_field(text, "Cached", 10, 0));
+}
 
 bool hc_held_due(struct hc_held *h)
 {
-    int64_t now_us = hc_now_us();
-    if (!h->due_us)
+    int64_t now_us = hc_now_us(), taken;
+    if (!h->due_us) {
         h->due_us = now_us + FIRST_US;
-    return now_us >= h->due_us;
+        h->soonest_us = now_us;
+        h->host_bytes = taken_of_host();
+    }
+    if (now_us >= h->due_us || now_us < h->soonest_us)
+        return now_us >= h->due_us;
+    taken = taken_of_host();
+    h->host_bytes = MIN(h->host_bytes, taken);
+    return taken - h->host_bytes > STEP;
 }
 
 void hc_held_begin(struct hc_held *h)
 {
     h->begun_us = hc_now_us();
+    h->host_bytes = taken_of_host(); /* what is taken during the look counts for the next */
     h->mappings = h->waits = h->crowds = h->pipes = h->unread = h->rest = 0;
 }
 
@@ -245,7 +269,8 @@ void hc_held_end(struct hc_held *h)
     int64_t now_us = hc_now_us(), took_us = now_us - h->begun_us;
     int64_t bytes = beyond(h->mappings, FREE_MAPPINGS, MAPPING_BYTES) + count_pipes(h->pipes) * PIPE_BYTES +
                     beyond(h->unread, FREE_UNREAD, PIPE_BYTES) + h->rest;
-    bool grows = bytes > h->bytes + h->bytes / 4;
+    bool grows = bytes > h->bytes + MIN(h->bytes / 4, STEP);
     h->due_us = now_us + (grows ? took_us : MAX(took_us * SHARE, FIRST_US));
+    h->soonest_us = now_us + (grows ? took_us : took_us * UNSURE);
     h->bytes = bytes;
 }

@@ -9,10 +9,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What takes a look at each process, and so is looked at more seldom the longer that takes. */
+/* What takes a look at each process, and so is looked at more seldom the longer that takes, unless the host
+ * lacks more memory than at the last look. */
 struct hc_held {
     int64_t bytes; /* as of the last look */
     int64_t due_us;
+    int64_t soonest_us;           /* from when on what the host lacks makes a look due */
+    int64_t host_bytes;           /* the least that the host had taken since the last look began */
     int64_t tcp_pages, tcp_bytes; /* of the host, and of the cell, when its connections were listed last */
     /* Of a look that goes on: */
     int64_t begun_us, mappings, pipes, unread, rest;
