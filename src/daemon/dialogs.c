@@ -1,11 +1,12 @@
 #include "daemon/dialog_parts.h"
-#include "daemon/handlers.h"
+#include "daemon/front.h"
 #include "daemon/hold.h"
 
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "base/utf8.h"
+#include "daemon/maxima.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,9 @@
 /* Jobs on their way: into the queue, to a worker, and to their end, whichever it is. */
-#include "daemon/handlers.h"
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "daemon/front.h"
+#include "daemon/maxima.h"
 #include "spec/manifest.h"
 
 #include <errno.h>

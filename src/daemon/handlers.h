@@ -3,7 +3,7 @@
 #define HC_DAEMON_HANDLERS_H
 
 #include "daemon/front.h"
-#include "spec/job.h"
+#include "daemon/maxima.h"
 
 hc_handler hc_post_job, hc_list_jobs, hc_get_job, hc_delete_job, hc_cancel_job;
 hc_handler hc_get_events, hc_get_file, hc_answer_job_tool;
@@ -15,30 +15,6 @@ hc_handler hc_list_policies, hc_get_policy, hc_get_card;
 hc_handler hc_get_openapi, hc_get_health, hc_get_metrics;
 hc_handler hc_admin_list_jobs, hc_admin_get_job, hc_admin_cancel_job, hc_admin_list_tenants, hc_admin_hold,
     hc_admin_release, hc_admin_drain, hc_admin_resume;
-
-/* What the front has to know of a request that it takes. */
-struct hc_checked {
-    int64_t memory; /* that it may use */
-    bool has_tools; /* that the client answers */
-    char policy[HC_TENANT_NAME];
-};
-
-/* Is the exchange's body a job, or what a session begins with, that this tenant may have? Parsed only to be
- * refused early, with line and column: whoever runs it does so again. -1: `why`. */
-int hc_check_request(struct hc_exchange *x, const struct hc_tenant *t, bool session, struct hc_checked *out,
-                     struct hc_problem *why);
-
-/* The same of a job that was accepted before and is about to begin: what its tenant may have is perhaps less
- * by now. Nothing is looked at if the configuration is the one that it was accepted under. -1: `why`. */
-int hc_check_again(struct hc_task *task, struct hc_problem *why);
-
-/* Has the tenant the policy that the job names, and may it ask for what the job does (maxima.c)? `*memory`:
- * that the job may use. -1: `why`. */
-int hc_check_limits(struct hc_front *f, const struct hc_tenant *t, const struct hc_job *job, int64_t *memory,
-                    struct hc_problem *why);
-
-/* What a quota refuses: for now, or for good. */
-void hc_set_refusal(struct hc_problem *why, const struct hc_refusal *refusal);
 
 /* Which jobs a list is asked for (lists.c): the request's parameters, lent. -1: `why`. */
 int hc_read_filter(const struct hc_exchange *x, struct hc_ledger_filter *out, struct hc_problem *why);

@@ -36,61 +36,6 @@ static int read_wish(const struct hc_exchange *x, struct wish *w, struct hc_prob
 
 /* ---- a new job ---- */
 
-static int check_body(struct hc_front *f, const struct hc_buf *body, const struct hc_tenant *t, bool session,
-                      struct hc_checked *out, struct hc_problem *why)
-{
-    struct hc_job job;
-    struct hc_uploads uploads;
-    struct hc_error err;
-    const char *text = body->data ? body->data : "";
-    if (hc_job_parse_upload(&job, &uploads, session, "request", text, body->len, &err) < 0) {
-        hc_problem_set(why, HC_PROBLEM_REQUEST, "%s", err.text);
-        return -1;
-    }
-    int rc = hc_job_check(&job, &err);
-    out->has_tools = job.tools.count > 0;
-    if (rc < 0)
-        hc_problem_set(why, HC_PROBLEM_REQUEST, "%s", err.text);
-    else
-        rc = hc_check_limits(f, t, &job, &out->memory, why);
-    if (rc == 0)
-        (void)snprintf(out->policy, sizeof out->policy, "%s", job.policy ? job.policy : hc_tenant_policy(t));
-    hc_uploads_finish(&uploads);
-    hc_job_finish(&job);
-    return rc;
-}
-
-int hc_check_request(struct hc_exchange *x, const struct hc_tenant *t, bool session, struct hc_checked *out,
-                     struct hc_problem *why)
-{
-    return check_body(x->front, &x->body, t, session, out, why);
-}
-
-int hc_check_again(struct hc_task *task, struct hc_problem *why)
-{
-    struct hc_front *f = task->front;
-    struct hc_checked checked = {0};
-    struct hc_error err;
-    hc_autobuf body = {0};
-    if (task->allowed_under == f->configuration)
-        return 0;
-    if (task->queued.tenant->removed) {
-        hc_problem_set(why, HC_PROBLEM_FORBIDDEN, "the tenant '%s' is no longer in the configuration",
-                       task->queued.tenant->name);
-        return -1;
-    }
-    if (lseek(task->body_fd, 0, SEEK_SET) < 0 ||
-        hc_read_all(task->body_fd, &body, task->body_len, &err) < 0) {
-        hc_problem_set(why, HC_PROBLEM_INTERNAL, "the request cannot be read");
-        return -1;
-    }
-    if (check_body(f, &body, task->queued.tenant, false, &checked, why) < 0)
-        return -1;
-    task->allowed_under = f->configuration;
-    memcpy(task->policy, checked.policy, sizeof task->policy); /* another one if the job names none */
-    return 0;
-}
-
 /* The same key again: the job that it stands for, or a conflict. False: it is new. */
 static bool find_known(struct hc_exchange *x, const struct hc_tenant *t, const struct wish *w,
                        const char *sha256, struct hc_problem *why)
@@ -135,7 +80,7 @@ static void accept_job(struct hc_exchange *x, struct hc_tenant *t, const struct 
 {
     struct hc_checked checked = {0};
     char sha256[HC_SHA256_HEX];
-    if (hc_check_request(x, t, false, &checked, why) < 0)
+    if (hc_check_request(x->front, &x->body, t, false, &checked, why) < 0)
         return;
     hc_sha256_hex(x->body.data, x->body.len, sha256);
     if (find_known(x, t, w, sha256, why))

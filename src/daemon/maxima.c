@@ -1,8 +1,9 @@
-/* What a request asks for, held against what its sender may have. Whoever runs the job does so again, as
- * policies may have changed since. */
-#include "daemon/handlers.h"
+#include "daemon/maxima.h"
 
+#include "base/fd.h"
 #include "cell/policies.h"
+#include "daemon/front.h"
+#include "spec/job.h"
 
 #include <string.h>
 
@@ -99,8 +100,10 @@ static int refuse_excesses(const struct hc_excess *list, size_t count, struct hc
     return -1;
 }
 
-int hc_check_limits(struct hc_front *f, const struct hc_tenant *t, const struct hc_job *job, int64_t *memory,
-                    struct hc_problem *why)
+/* Has the tenant the policy that the job names, and may it ask for what the job does? `*memory`: bytes that
+ * the job may use. -1: `why`. */
+static int check_limits(struct hc_front *f, const struct hc_tenant *t, const struct hc_job *job,
+                        int64_t *memory, struct hc_problem *why)
 {
     struct hc_excess excesses[HC_MAX_OVERRIDES];
     struct hc_ceiling ceiling;
@@ -124,6 +127,55 @@ int hc_check_limits(struct hc_front *f, const struct hc_tenant *t, const struct 
     }
     *memory = effective.limits.memory;
     return check_tree(t, effective.tree, why);
+}
+
+int hc_check_request(struct hc_front *f, const struct hc_buf *body, const struct hc_tenant *t, bool session,
+                     struct hc_checked *out, struct hc_problem *why)
+{
+    struct hc_job job;
+    struct hc_uploads uploads;
+    struct hc_error err;
+    const char *text = body->data ? body->data : "";
+    if (hc_job_parse_upload(&job, &uploads, session, "request", text, body->len, &err) < 0) {
+        hc_problem_set(why, HC_PROBLEM_REQUEST, "%s", err.text);
+        return -1;
+    }
+    int rc = hc_job_check(&job, &err);
+    out->has_tools = job.tools.count > 0;
+    if (rc < 0)
+        hc_problem_set(why, HC_PROBLEM_REQUEST, "%s", err.text);
+    else
+        rc = check_limits(f, t, &job, &out->memory, why);
+    if (rc == 0)
+        (void)snprintf(out->policy, sizeof out->policy, "%s", job.policy ? job.policy : hc_tenant_policy(t));
+    hc_uploads_finish(&uploads);
+    hc_job_finish(&job);
+    return rc;
+}
+
+int hc_check_again(struct hc_task *task, struct hc_problem *why)
+{
+    struct hc_front *f = task->front;
+    struct hc_checked checked = {0};
+    struct hc_error err;
+    hc_autobuf body = {0};
+    if (task->allowed_under == f->configuration)
+        return 0;
+    if (task->queued.tenant->removed) {
+        hc_problem_set(why, HC_PROBLEM_FORBIDDEN, "the tenant '%s' is no longer in the configuration",
+                       task->queued.tenant->name);
+        return -1;
+    }
+    if (lseek(task->body_fd, 0, SEEK_SET) < 0 ||
+        hc_read_all(task->body_fd, &body, task->body_len, &err) < 0) {
+        hc_problem_set(why, HC_PROBLEM_INTERNAL, "the request cannot be read");
+        return -1;
+    }
+    if (hc_check_request(f, &body, task->queued.tenant, false, &checked, why) < 0)
+        return -1;
+    task->allowed_under = f->configuration;
+    memcpy(task->policy, checked.policy, sizeof task->policy); /* another one if the job names none */
+    return 0;
 }
 
 void hc_set_refusal(struct hc_problem *why, const struct hc_refusal *refusal)

@@ -67,7 +67,7 @@ int hc_post_session(struct hc_exchange *x, struct hc_tenant *t)
         return reply_task(x, 201);
     if (!hc_front_takes_jobs(x->front, &why))
         return hc_reply_problem(x, &why, NULL);
-    if (hc_check_request(x, t, true, &checked, &why) < 0)
+    if (hc_check_request(x->front, &x->body, t, true, &checked, &why) < 0)
         return hc_reply_problem(x, &why, NULL);
     x->task = hc_dialog_start(x->front, t, &x->body, &checked, &why);
     return x->task ? reply_task(x, 201) : hc_reply_problem(x, &why, NULL);
