@@ -32,7 +32,7 @@ PY_ABI  := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2
 PYTHONDIR ?= $(PREFIX)/lib/python$(PY_ABI)/dist-packages
 CPPFLAGS = -D_GNU_SOURCE -Isrc -I$(B)/gen -DHC_VERSION='"$(VERSION)"' -DHC_PYTHON_ABI='"$(PY_ABI)"' $(EXTRA)
 LIBS       := $(shell pkg-config --libs libseccomp libmnl libcjson libsodium libpcre2-8)
-LIBS_SPEC  := $(shell pkg-config --libs libcjson libsodium libpcre2-8) -lm
+LIBS_GROUND := $(shell pkg-config --libs libcjson libsodium libpcre2-8) -lm
 LIBS_DAEMON := $(shell pkg-config --libs sqlite3 libmicrohttpd)
 PY_CFLAGS  := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags python3-embed))
 # libpython is linked in statically and not position-independent, as in Debian's own python3: it starts 2 ms faster, the shim
@@ -42,16 +42,20 @@ PY_STATIC  := $(filter-out %-pic.a,$(wildcard $(shell $(PYTHON) -c 'import sysco
 PY_LIBS    := -lexpat -lz -lm
 
 src  = $(filter-out %-test.c %-fuzz.c,$(wildcard src/$(1)/*.c))
+# A folder and the rooms in it.
+rooms = $(1) $(patsubst src/%/,%,$(wildcard src/$(1)/*/))
+# What both sides of a cell's wall read and write, from the ground up.
+GROUND = base json policy job manifest wire
 objs = $(patsubst src/%.c,$(B)/obj/%.o,$(foreach d,$(1),$(call src,$(d))))
-CELL_OBJS := $(call objs,cell inside spec base)
+CELL_OBJS := $(call objs,$(call rooms,cell) inside $(GROUND))
 BATCH_OBJS := $(call objs,batch)
 CLI_OBJS  := $(call objs,cli mcp client) $(BATCH_OBJS)
-LEDGER_OBJS := $(call objs,ledger) $(addprefix $(B)/obj/client/,ask.o http.o account.o)
+LEDGER_OBJS := $(call objs,daemon/ledger/print) $(addprefix $(B)/obj/client/,ask.o http.o account.o)
 SHIM_OBJS := $(filter-out %/init_start.o,$(call objs,shim shim/guard shim/harness))
-SPEC_OBJS := $(call objs,spec base)
-DAEMON_OBJS := $(filter-out %/main.o,$(call objs,daemon))
-TESTS     := $(patsubst src/%.c,$(B)/test/%,$(wildcard src/*/*-test.c))
-FUZZERS   := $(patsubst src/%.c,$(B)/fuzz/%,$(wildcard src/*/*-fuzz.c))
+GROUND_OBJS := $(call objs,$(GROUND))
+DAEMON_OBJS := $(filter-out %/main.o,$(call objs,$(call rooms,daemon)))
+TESTS     := $(patsubst src/%.c,$(B)/test/%,$(shell find src -name '*-test.c'))
+FUZZERS   := $(patsubst src/%.c,$(B)/fuzz/%,$(shell find src -name '*-fuzz.c'))
 # The program that "hotcell report" becomes: a folder that Python runs.
 REPORT    := $(patsubst src/report/%,$(B)/hotcell-report/%,$(wildcard $(addprefix src/report/*.,py html css js))) $(B)/hotcell-report/build.json
 MAN       := $(patsubst src/man/%.in,$(B)/man/%,$(wildcard src/man/*.in))
@@ -63,13 +67,13 @@ $(B)/hotcell: $(CLI_OBJS) $(B)/libhotcell.a
 	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS) -lm
 $(B)/hotcell-ledger: $(LEDGER_OBJS) $(B)/libdaemon.a $(B)/libhotcell.a   # what "hotcell jobs" becomes: hotcell itself links no database
 	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS_DAEMON) $(LIBS) -lm
-$(B)/libinner.a: $(filter-out %/loopback.o,$(call objs,inside)) $(SPEC_OBJS)
+$(B)/libinner.a: $(filter-out %/loopback.o,$(call objs,inside)) $(GROUND_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
 $(B)/hotcelld: $(B)/obj/daemon/main.o $(B)/libdaemon.a $(B)/libhotcell.a
 	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS) $(LIBS_DAEMON) -lm
-$(B)/obj/daemon/other_routes.o: $(B)/gen/openapi.inc
+$(B)/obj/daemon/http/other_routes.o: $(B)/gen/openapi.inc
 $(B)/obj/shim/init_image.o: $(B)/gen/init.inc
-$(B)/gen/openapi.inc: src/daemon/openapi.json
+$(B)/gen/openapi.inc: src/daemon/http/openapi.json
 $(B)/gen/init.inc: $(B)/init/init
 $(B)/gen/openapi.inc $(B)/gen/init.inc:
 	@mkdir -p $(@D) && od -An -v -tu1 $< | sed 's/\([0-9]\) *$$/\1,/; s/\([0-9]\)  */\1, /g' >$@.new && mv $@.new $@
@@ -81,8 +85,8 @@ $(B)/init/init: $(B)/init/init.o $(B)/init/init_start.o
 	@$(CC) -nostdlib -static-pie -s -Wl,-z,noexecstack,-z,norelro,-z,noseparate-code -Wl,--build-id=none -o $@.new $^
 	@! LC_ALL=C readelf -rW $@.new | grep -v "no relocations" | grep . || { echo "$@: has relocations" >&2; exit 1; }
 	@mv $@.new $@
-$(B)/hotcell-shim: $(SHIM_OBJS) $(B)/libinner.a $(B)/libpython.a   # never libhotcell; of inside, spec and base only what it calls
-	$(CC) $(CFLAGS) $(LINK:-pie=-no-pie) -rdynamic -o $@ $^ $(PY_LIBS) $(LIBS_SPEC)
+$(B)/hotcell-shim: $(SHIM_OBJS) $(B)/libinner.a $(B)/libpython.a   # never libhotcell; of inside and the ground only what it calls
+	$(CC) $(CFLAGS) $(LINK:-pie=-no-pie) -rdynamic -o $@ $^ $(PY_LIBS) $(LIBS_GROUND)
 # The guard has its own of two functions (src/shim/guard/pointers.h).
 $(B)/libpython.a: $(or $(PY_STATIC),$(error no libpython.a: install libpython3-dev)) Makefile
 	@mkdir -p $(@D)
@@ -96,7 +100,7 @@ $(B)/obj/%.o: src/%.c Makefile
 $(B)/obj/shim/harness/frozen.o: $(B)/gen/harness.inc
 $(B)/gen/harness.inc: src/shim/harness/freeze.py $(wildcard src/shim/harness/guest_*.py) src/python/hotcell/frames.py
 	@mkdir -p $(@D) && $(PYTHON) -I $^ >$@.new && mv $@.new $@
-$(B)/obj/cell/drill.o: $(B)/gen/drill.inc
+$(B)/obj/cell/doctor/drill.o: $(B)/gen/drill.inc
 $(B)/gen/drill.inc: src/drill/embed.py src/drill/kit.py $(filter-out %/embed.py %/kit.py,$(wildcard src/drill/*.py))
 	@mkdir -p $(@D) && $(PYTHON) -I $^ >$@.new && mv $@.new $@
 $(B)/hotcell-report/build.json: $(B)/hotcell
@@ -114,14 +118,14 @@ $(B)/test/%: src/%.c $(B)/libhotcell.a
 $(B)/test/daemon/%: src/daemon/%.c $(B)/libdaemon.a $(B)/libhotcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $< $(B)/libdaemon.a $(B)/libhotcell.a $(LIBS_DAEMON) $(LIBS) -lm -lcmocka
-$(B)/test/ledger/%: src/ledger/%.c $(filter-out %/main.o,$(LEDGER_OBJS)) $(B)/libdaemon.a $(B)/libhotcell.a
+$(B)/test/daemon/ledger/print/%: src/daemon/ledger/print/%.c $(filter-out %/main.o,$(LEDGER_OBJS)) $(B)/libdaemon.a $(B)/libhotcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter-out %.h,$^) $(LIBS_DAEMON) $(LIBS) -lm -lcmocka
 $(B)/test/batch/%: src/batch/%.c $(BATCH_OBJS) $(call objs,client) $(B)/libhotcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter-out %.h,$^) $(LIBS) -lm -lcmocka
 # A hostile program where the launcher looks for the shim: tests/probe.
-$(B)/probe/hotcell-shim: $(wildcard tests/probe/*.[ch]) src/spec/frame.h src/spec/handover.h
+$(B)/probe/hotcell-shim: $(wildcard tests/probe/*.[ch]) src/wire/frame.h src/wire/handover.h
 	@mkdir -p $(@D) && echo "  PROBE"
 	@$(CC) $(CPPFLAGS) -std=gnu17 $(OPT) $(WARN) -static -o $@ $(filter %.c,$^)
 $(B)/probe/hotcell: $(B)/hotcell
@@ -136,7 +140,7 @@ $(B)/warm/siblings: tests/warm/siblings.c $(B)/libhotcell.a $(B)/warm/hotcell-sh
 	@mkdir -p $(@D) && echo "  WARM"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter %.c %.a,$^) $(LIBS) -lm
 # And with a zygote that lies to its launcher.
-$(B)/false/hotcell-shim: tests/warm/false.c src/inside/plan.h src/inside/park.h src/spec/frame.h
+$(B)/false/hotcell-shim: tests/warm/false.c src/inside/plan.h src/inside/park.h src/wire/frame.h
 	@mkdir -p $(@D) && echo "  WARM"
 	@$(CC) $(CPPFLAGS) -std=gnu17 $(OPT) $(WARN) -static -o $@ $<
 $(B)/false/siblings: $(B)/warm/siblings $(B)/false/hotcell-shim
@@ -164,27 +168,28 @@ FUZZ_CC := clang $(CPPFLAGS) -std=gnu17 -g -O1 -MMD -MP
 $(B)/fuzz/obj/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(FUZZ_CC) -fsanitize=fuzzer-no-link,address,undefined -c -o $@ $<
-$(B)/fuzz/libspec.a: $(patsubst src/%.c,$(B)/fuzz/obj/%.o,$(call src,spec) $(call src,base))
+$(B)/fuzz/libground.a: $(patsubst src/%.c,$(B)/fuzz/obj/%.o,$(foreach d,$(GROUND),$(call src,$(d))))
 	rm -f $@ && $(AR) rcs $@ $^
-$(B)/fuzz/%-fuzz: $(B)/fuzz/obj/%-fuzz.o $(B)/fuzz/libspec.a
+$(B)/fuzz/%-fuzz: $(B)/fuzz/obj/%-fuzz.o $(B)/fuzz/libground.a
 	@mkdir -p $(@D)
-	clang -fsanitize=fuzzer,address,undefined -o $@ $(filter %.o,$^) $(B)/fuzz/libspec.a $(LIBS_SPEC)
+	clang -fsanitize=fuzzer,address,undefined -o $@ $(filter %.o,$^) $(B)/fuzz/libground.a $(LIBS_GROUND)
 # Of the daemon only what parses.
-$(B)/fuzz/daemon/config-fuzz: $(patsubst %,$(B)/fuzz/obj/daemon/%.o,config config_options config_print config_tokens)
-$(B)/fuzz/daemon/request-fuzz: $(patsubst %,$(B)/fuzz/obj/daemon/%.o,request tool_answer)
+$(B)/fuzz/daemon/config/config-fuzz: $(patsubst %,$(B)/fuzz/obj/daemon/config/%.o,config config_options config_print config_tokens)
+$(B)/fuzz/daemon/http/request-fuzz: $(patsubst %,$(B)/fuzz/obj/daemon/%.o,http/request queue/tool_answer)
 $(B)/fuzz/batch/entry-fuzz: $(B)/fuzz/obj/batch/entry.o
 # $(call fuzz_one,FLAGS): the target of this rule, its output only if it finds something
 fuzz_one = @$< $(1) -rss_limit_mb=1024 -timeout=10 >$(B)/$(@F).log 2>&1 || { tail -n 30 $(B)/$(@F).log; exit 1; }
 fuzz_of = $(patsubst %-fuzz,%,$(basename $(@F)))
+seeds_of = $(patsubst $(B)/fuzz/%,src/%/seeds/$(fuzz_of),$(@D))
 fuzz: $(FUZZERS:%=%.fuzz)   # FUZZ_SECONDS each, from the seeds beside the target
 $(FUZZERS:%=%.fuzz): %.fuzz: %
 	@mkdir -p $(B)/corpus/$(fuzz_of)
-	$(call fuzz_one,-max_total_time=$(or $(FUZZ_SECONDS),10) -artifact_prefix=$(B)/corpus/$(fuzz_of)- $(B)/corpus/$(fuzz_of) $(wildcard src/*/seeds/$(fuzz_of)))
+	$(call fuzz_one,-max_total_time=$(or $(FUZZ_SECONDS),10) -artifact_prefix=$(B)/corpus/$(fuzz_of)- $(B)/corpus/$(fuzz_of) $(wildcard $(seeds_of)))
 	@tail -n 1 $(B)/$(@F).log
 fuzz-regressions: $(FUZZERS:%=%.once)   # seeds, what earlier runs kept, and their findings: once each
 	@echo "fuzz regressions: clean"
 $(FUZZERS:%=%.once): %.once: %
-	$(call fuzz_one,-runs=1 $$(find src/*/seeds/$(fuzz_of) $(B)/corpus/$(fuzz_of) $(B)/corpus/$(fuzz_of)-* -type f 2>/dev/null))
+	$(call fuzz_one,-runs=1 $$(find $(seeds_of) $(B)/corpus/$(fuzz_of) $(B)/corpus/$(fuzz_of)-* -type f 2>/dev/null))
 lint: $(B)/gen/harness.inc $(B)/gen/drill.inc $(B)/gen/openapi.inc $(B)/gen/init.inc
 	scripts/lint $(B)
 bench: all   # BENCH="cold --peer ..."; the report is in $(B)/bench
@@ -201,7 +206,7 @@ install: all
 	install -m 644 $(REPORT) $(DESTDIR)$(PREFIX)/libexec/hotcell/hotcell-report/
 	install -m 644 policies/*.json $(DESTDIR)$(PREFIX)/share/hotcell/policies/
 	install -m 644 rootfs/*.json rootfs/*.py $(DESTDIR)$(PREFIX)/share/hotcell/rootfs/
-	install -m 644 src/spec/manifest.schema.json $(DESTDIR)$(PREFIX)/share/hotcell/
+	install -m 644 src/manifest/manifest.schema.json $(DESTDIR)$(PREFIX)/share/hotcell/
 	install -d $(DESTDIR)$(PYTHONDIR)/hotcell/adapters
 	install -m 644 src/python/hotcell/py.typed src/python/hotcell/*.py $(DESTDIR)$(PYTHONDIR)/hotcell/
 	install -m 644 src/python/hotcell/adapters/*.py $(DESTDIR)$(PYTHONDIR)/hotcell/adapters/

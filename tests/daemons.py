@@ -255,12 +255,12 @@ class Daemon:
 
 @functools.cache
 def openapi():
-    return json.loads((SOURCE / "daemon" / "openapi.json").read_text())
+    return json.loads((SOURCE / "daemon" / "http" / "openapi.json").read_text())
 
 
 @functools.cache
 def manifest_schema():
-    return json.loads((SOURCE / "spec" / "manifest.schema.json").read_text())
+    return json.loads((SOURCE / "manifest" / "manifest.schema.json").read_text())
 
 
 def resolved(node):

@@ -16,7 +16,7 @@ import cells
 HOTCELL = cells.BUILD / "probe" / "hotcell"
 PROBE = cells.BUILD / "probe" / "hotcell-shim"
 
-# Frames, as src/spec/frame.h numbers them.
+# Frames, as src/wire/frame.h numbers them.
 READY, GO, REJECTED, RUN, REPORT, CHECKED, DENIAL, FILTERED = range(1, 9)
 
 FILTERS = ["report", "job"]

@@ -1,5 +1,5 @@
 """`hotcell jobs` and `hotcell usage`: what they say where there is no ledger, or none that can be read. What they print of one is
-tested beside them (src/ledger/report-test.c)."""
+tested beside them (src/daemon/ledger/print/report-test.c)."""
 
 import os
 import subprocess

@@ -83,7 +83,7 @@ def processes_of_ledger(d):
 
 
 def copy_state(d, to):
-    """As a kill of all processes would leave it now; that promises wait for the disk, src/daemon/ledger-test.c shows."""
+    """As a kill of all processes would leave it now; that promises wait for the disk, src/daemon/ledger/ledger-test.c shows."""
     family = processes_of_ledger(d)
     for pid in family:
         os.kill(pid, signal.SIGSTOP)

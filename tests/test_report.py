@@ -14,7 +14,7 @@ from pathlib import Path
 import cells
 import pytest
 
-SCHEMA = Path(__file__).resolve().parent.parent / "src/spec/manifest.schema.json"
+SCHEMA = Path(__file__).resolve().parent.parent / "src/manifest/manifest.schema.json"
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 PIXEL = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 MARKUP = "</pre></code><script>alert(1)</script><img src=x onerror=alert(2)>\"'`&lt; onload=\"alert(3)\""

@@ -1,5 +1,5 @@
 """Tenants of a hotcelld: shares and quotas as hotcelld.conf(5) says, and what `hotcell jobs` and `hotcell usage` say afterwards. The
-rules themselves are tested beside them (src/daemon/*-test.c); here they hold for real jobs."""
+rules themselves are tested beside them (src/daemon/*/*-test.c); here they hold for real jobs."""
 
 import json
 import os

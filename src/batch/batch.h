@@ -7,7 +7,7 @@
 #define HC_BATCH_BATCH_H
 
 #include "batch/result.h"
-#include "spec/job.h"
+#include "job/job.h"
 
 #define HC_BATCH_MOST_JOBS 256
 #define HC_BATCH_MAX_LINE  ((size_t)80 << 20)

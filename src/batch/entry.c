@@ -1,7 +1,7 @@
 #include "batch/entry.h"
 
-#include "spec/json.h"
-#include "spec/names.h"
+#include "json/json.h"
+#include "json/names.h"
 
 #include <stdio.h>
 #include <string.h>

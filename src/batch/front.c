@@ -3,7 +3,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "cell/stamp.h"
+#include "base/stamp.h"
 
 #include <errno.h>
 #include <fcntl.h>

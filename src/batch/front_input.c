@@ -2,7 +2,7 @@
 #include "batch/front.h"
 
 #include "base/fd.h"
-#include "spec/json.h"
+#include "json/json.h"
 
 #include <errno.h>
 #include <poll.h>

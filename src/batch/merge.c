@@ -5,11 +5,11 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/stamp.h"
 #include "batch/folder.h"
 #include "batch/reader.h"
 #include "batch/resume.h"
-#include "cell/stamp.h"
-#include "spec/json.h"
+#include "json/json.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "batch/front.h"
 
 #include "base/log.h"
-#include "cell/stamp.h"
+#include "base/stamp.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,9 +1,9 @@
 #include "batch/result.h"
 
 #include "base/utf8.h"
-#include "spec/json.h"
-#include "spec/manifest.h"
-#include "spec/names.h"
+#include "json/json.h"
+#include "json/names.h"
+#include "manifest/manifest.h"
 
 #include <string.h>
 

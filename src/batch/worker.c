@@ -2,14 +2,14 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "batch/folder.h"
 #include "cell/collect.h"
 #include "cell/key.h"
 #include "cell/run.h"
 #include "cell/steps.h"
 #include "cell/warm.h"
-#include "batch/folder.h"
 #include "client/remote.h"
-#include "spec/json.h"
+#include "json/json.h"
 
 #include <errno.h>
 #include <fcntl.h>

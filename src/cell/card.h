@@ -3,7 +3,7 @@
 #define HC_CELL_CARD_H
 
 #include "base/buf.h"
-#include "spec/policy.h"
+#include "policy/policy.h"
 
 #include <stdio.h>
 

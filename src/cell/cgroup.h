@@ -4,7 +4,7 @@
 #define HC_CELL_CGROUP_H
 
 #include "base/error.h"
-#include "spec/policy.h"
+#include "policy/policy.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #ifndef HC_CELL_COLLECT_H
 #define HC_CELL_COLLECT_H
 
-#include "spec/manifest.h"
+#include "manifest/manifest.h"
 
 #include <limits.h>
 #include <stdint.h>

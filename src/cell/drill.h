@@ -7,7 +7,7 @@
 #ifndef HC_CELL_DRILL_H
 #define HC_CELL_DRILL_H
 
-#include "spec/manifest.h"
+#include "manifest/manifest.h"
 
 #include <stdbool.h>
 

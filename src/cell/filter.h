@@ -1,4 +1,4 @@
-/* filter.h - seccomp filters from the tables of spec/calls.h, compiled by libseccomp and cached by content.
+/* filter.h - seccomp filters from the tables of policy/calls.h, compiled by libseccomp and cached by content.
  *
  * A call passes only if all filters of a process let it pass, so what each of them refuses stays refused. The
  * kernel prefers an errno to a notification: a call that is to be told to the launcher must not be refused
@@ -18,9 +18,9 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "spec/calls.h"
-#include "spec/denial.h"
-#include "spec/policy.h"
+#include "manifest/denial.h"
+#include "policy/calls.h"
+#include "policy/policy.h"
 
 #include <linux/seccomp.h>
 #include <stdbool.h>

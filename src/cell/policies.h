@@ -2,7 +2,7 @@
 #ifndef HC_CELL_POLICIES_H
 #define HC_CELL_POLICIES_H
 
-#include "spec/policy.h"
+#include "policy/policy.h"
 
 /* A name with a slash is a path, relative to the current directory, or for "extends" to the file that says
  * so. Any other is NAME.json in $HOTCELL_POLICIES, the user's configuration, /etc/hotcell/policies, and what

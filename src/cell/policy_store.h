@@ -6,7 +6,7 @@
 #ifndef HC_CELL_POLICY_STORE_H
 #define HC_CELL_POLICY_STORE_H
 
-#include "spec/policy.h"
+#include "policy/policy.h"
 
 /* Of policies that jobs have changed, which are as many as their senders like, so many are kept of each
  * tenant, those that were used last, and so many of all jobs without a tenant; of others all. A tenant's are

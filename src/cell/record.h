@@ -3,8 +3,8 @@
 #ifndef HC_CELL_RECORD_H
 #define HC_CELL_RECORD_H
 
-#include "spec/kept.h"
-#include "spec/manifest.h"
+#include "manifest/kept.h"
+#include "manifest/manifest.h"
 
 #define HC_RECORD_VERSION 1
 

@@ -4,9 +4,9 @@
 
 #include "cell/cgroup.h"
 #include "cell/collect.h"
-#include "cell/figures.h"
-#include "cell/lessons.h"
-#include "spec/manifest.h"
+#include "cell/seccomp/lessons.h"
+#include "cell/supervise/figures.h"
+#include "manifest/manifest.h"
 
 #define HC_CANCEL_TEXT 400 /* bytes at most, of what a cancel_fd that says why has to say */
 

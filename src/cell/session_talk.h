@@ -4,7 +4,7 @@
 #define HC_CELL_SESSION_TALK_H
 
 #include "cell/session.h"
-#include "spec/tighten.h"
+#include "policy/tighten.h"
 
 #define HC_TALK_REQUEST ((size_t)80 << 20) /* bytes that may wait to be served */
 

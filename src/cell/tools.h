@@ -7,13 +7,13 @@
 #ifndef HC_CELL_TOOLS_H
 #define HC_CELL_TOOLS_H
 
-#include "spec/denial.h"
-#include "spec/tool_call.h"
+#include "job/tool_call.h"
+#include "manifest/denial.h"
 
 struct hc_toolbox;
 
 /* All is borrowed. `client_fd`: a stream socket over which calls without a command are answered; -1: none.
- * `ahead`: see cell/stamp.h. HC_EXIT_CONFIG if a tool has nobody to answer it, or no such command exists. */
+ * `ahead`: see base/stamp.h. HC_EXIT_CONFIG if a tool has nobody to answer it, or no such command exists. */
 int hc_toolbox_new(struct hc_toolbox **out, const struct hc_tools *tools, int client_fd, int64_t ahead,
                    struct hc_tool_log *log, struct hc_denials *denials, struct hc_error *err);
 

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "cell/tree.h"
-#include "spec/policy.h"
+#include "policy/policy.h"
 
 /* Check as much as a policy's tree_check asks. `many`: what starts is kept for many jobs, and worth more: for
  * HC_TREE_QUICK all stamps are compared. A tree without stamps that fit its place can only be hashed:

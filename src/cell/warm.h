@@ -3,10 +3,10 @@
 #ifndef HC_CELL_WARM_H
 #define HC_CELL_WARM_H
 
-#include "cell/known.h"
+#include "cell/warm/known.h"
+#include "cell/warm/zygote.h"
 #include "cell/warm_counts.h"
-#include "cell/zygote.h"
-#include "spec/job.h"
+#include "job/job.h"
 
 #define HC_WARM_MOST  8
 #define HC_WARM_BYTES (INT64_C(128) << 20) /* what one is taken to cost, of warm.memory */

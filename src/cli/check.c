@@ -6,8 +6,8 @@
 #include "cell/run.h"
 #include "cli/cancel.h"
 #include "cli/request.h"
-#include "spec/finding.h"
-#include "spec/lines.h"
+#include "json/lines.h"
+#include "manifest/finding.h"
 
 #include <errno.h>
 #include <stdlib.h>

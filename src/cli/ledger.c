@@ -2,7 +2,7 @@
  * which this process becomes: then "hotcell run" needs no database to start. */
 #include "cli/cli.h"
 
-#include "cell/state.h"
+#include "base/state.h"
 
 #include <errno.h>
 #include <stdlib.h>

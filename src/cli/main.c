@@ -1,7 +1,7 @@
 /* hotcell - run untrusted Python in cells.
  *
  * One process: this one, the launcher. It never links libpython and never parses guest code. `hotcell run`
- * clones the cell's first process, which ends as hotcell-shim; see cell/run.c and inside/inside.c. */
+ * clones the cell's first process, which ends as hotcell-shim; see cell/launch/run.c and inside/inside.c. */
 #include "cli/cli.h"
 
 #include "base/program.h"

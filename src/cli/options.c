@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 
 #include "base/fd.h"
-#include "spec/options.h"
+#include "policy/options.h"
 
 #include <fcntl.h>
 #include <string.h>

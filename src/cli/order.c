@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "client/ask.h"
-#include "spec/names.h"
+#include "json/names.h"
 
 #include <getopt.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 
 #include "cell/policies.h"
 #include "cli/cli.h"
-#include "spec/options.h"
-#include "spec/redact.h"
+#include "policy/options.h"
+#include "policy/redact.h"
 
 #include <stdlib.h>
 #include <string.h>

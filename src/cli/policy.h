@@ -2,7 +2,7 @@
 #ifndef HC_CLI_POLICY_H
 #define HC_CLI_POLICY_H
 
-#include "spec/policy.h"
+#include "policy/policy.h"
 
 /* Each prints on standard output and returns the exit status. */
 int hc_policy_explain(const struct hc_policy *p);

@@ -7,8 +7,8 @@
 #include "cell/card.h"
 #include "cell/filter.h"
 #include "inside/plan.h"
-#include "spec/options.h"
-#include "spec/tighten.h"
+#include "policy/options.h"
+#include "policy/tighten.h"
 
 #include <stdio.h>
 #include <string.h>

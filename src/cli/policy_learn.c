@@ -12,9 +12,9 @@
 #include "cell/run.h"
 #include "cli/cancel.h"
 #include "cli/request.h"
-#include "spec/json.h"
-#include "spec/options.h"
-#include "spec/syscalls.h"
+#include "json/json.h"
+#include "policy/options.h"
+#include "policy/syscalls.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "cell/policies.h"
 #include "cell/policy_store.h"
 #include "cli/cli.h"
-#include "spec/job.h"
+#include "job/job.h"
 
 #include <ctype.h>
 #include <getopt.h>

@@ -6,8 +6,8 @@
 #include "cli/cli.h"
 
 #include "base/fd.h"
-#include "cell/state.h"
-#include "spec/json.h"
+#include "base/state.h"
+#include "json/json.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "cell/policy_store.h"
 #include "cell/steps.h"
 #include "cli/cli.h"
-#include "spec/options.h"
+#include "policy/options.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 #define HC_CLI_REQUEST_H
 
 #include "base/buf.h"
-#include "spec/job.h"
-#include "spec/policy.h"
+#include "job/job.h"
+#include "policy/policy.h"
 
 #include <stdbool.h>
 

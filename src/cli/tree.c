@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/fd.h"
-#include "cell/state.h"
+#include "base/state.h"
 #include "cell/tree.h"
 
 #include <cjson/cJSON.h>

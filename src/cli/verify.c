@@ -4,9 +4,9 @@
 
 #include "base/fd.h"
 #include "base/hash.h"
+#include "base/kernel.h"
 #include "cell/key.h"
-#include "inside/kernel.h"
-#include "spec/manifest.h"
+#include "manifest/manifest.h"
 
 #include <errno.h>
 #include <fcntl.h>

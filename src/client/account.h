@@ -2,7 +2,7 @@
 #ifndef HC_CLIENT_ACCOUNT_H
 #define HC_CLIENT_ACCOUNT_H
 
-#include "spec/manifest.h"
+#include "manifest/manifest.h"
 
 /* What is told of a job on a terminal, from its manifest: status, reason, rejection, streams, warnings. For
  * hc_manifest_finish; the rest of `m` stays empty. */

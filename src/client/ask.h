@@ -4,7 +4,7 @@
 #define HC_CLIENT_ASK_H
 
 #include "client/http.h"
-#include "spec/json.h"
+#include "json/json.h"
 
 /* Where the daemon is: `named` as $HOTCELL_SOCKET would say it, or NULL: hc_place_find. */
 int hc_ask_find(struct hc_place *p, const char *named, struct hc_error *err);

@@ -2,9 +2,9 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "cell/stamp.h"
+#include "base/stamp.h"
 #include "client/account.h"
-#include "spec/frame.h"
+#include "wire/frame.h"
 
 #include <errno.h>
 #include <stdio.h>

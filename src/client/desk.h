@@ -6,7 +6,7 @@
 
 #include "cell/tools.h"
 #include "client/http.h"
-#include "spec/job.h"
+#include "job/job.h"
 
 struct hc_desk {
     struct hc_tools tools;      /* those that the job brings */

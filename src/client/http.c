@@ -1,8 +1,8 @@
 #include "client/http.h"
 
 #include "base/fd.h"
+#include "base/state.h"
 #include "base/units.h"
-#include "cell/state.h"
 
 #include <errno.h>
 #include <netdb.h>

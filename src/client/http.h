@@ -6,7 +6,7 @@
 #define HC_CLIENT_HTTP_H
 
 #include "base/error.h"
-#include "spec/answer.h"
+#include "wire/answer.h"
 
 #include <limits.h>
 

@@ -7,8 +7,8 @@
 #include "client/http.h"
 #include "client/stream.h"
 #include "client/upload.h"
-#include "spec/json.h"
-#include "spec/names.h"
+#include "json/json.h"
+#include "json/names.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "client/ask.h"
-#include "spec/json.h"
+#include "json/json.h"
 
 #include <errno.h>
 #include <limits.h>

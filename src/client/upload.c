@@ -2,7 +2,7 @@
 
 #include "base/fd.h"
 #include "base/utf8.h"
-#include "spec/json.h"
+#include "json/json.h"
 
 #include <errno.h>
 #include <fcntl.h>

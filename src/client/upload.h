@@ -2,7 +2,7 @@
 #ifndef HC_CLIENT_UPLOAD_H
 #define HC_CLIENT_UPLOAD_H
 
-#include "spec/job.h"
+#include "job/job.h"
 
 /* HC_EXIT_USAGE: the job has something that is not for a daemon, and the message names it. */
 int hc_upload_check(const struct hc_job *job, struct hc_error *err);

@@ -2,9 +2,9 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "daemon/reload.h"
-#include "daemon/rights.h"
-#include "daemon/walls.h"
+#include "daemon/config/reload.h"
+#include "daemon/process/rights.h"
+#include "daemon/process/walls.h"
 #include "daemon/worker.h"
 
 #include <errno.h>

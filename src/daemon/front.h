@@ -3,12 +3,12 @@
 #ifndef HC_DAEMON_FRONT_H
 #define HC_DAEMON_FRONT_H
 
-#include "daemon/bodies.h"
-#include "daemon/dialogs.h"
-#include "daemon/http.h"
-#include "daemon/metrics.h"
-#include "daemon/store.h"
-#include "daemon/task.h"
+#include "daemon/http/http.h"
+#include "daemon/http/metrics.h"
+#include "daemon/queue/store.h"
+#include "daemon/queue/task.h"
+#include "daemon/sessions/dialogs.h"
+#include "daemon/tenants/bodies.h"
 #include "daemon/trees.h"
 
 #define HC_FRONT_POLICIES 32

@@ -3,7 +3,7 @@
 #ifndef HC_DAEMON_KEEPER_H
 #define HC_DAEMON_KEEPER_H
 
-#include "daemon/config.h"
+#include "daemon/config/config.h"
 
 /* Serve until told to end. `c` holds what is in force, and comes from `path`, which is absolute, or NULL for
  * the usual place. Returns the exit status. */

@@ -10,8 +10,8 @@
 #include "cell/session_talk.h"
 #include "cell/steps.h"
 #include "cell/warm.h"
-#include "daemon/channel.h"
-#include "daemon/config.h"
+#include "daemon/config/config.h"
+#include "daemon/process/channel.h"
 #include "daemon/trees.h"
 
 #include <errno.h>

@@ -4,8 +4,8 @@
 #include "inside/devices.h"
 
 #include "base/fd.h"
+#include "base/kernel.h"
 #include "inside/fs.h"
-#include "inside/kernel.h"
 #include "inside/weak.h"
 
 #include <errno.h>

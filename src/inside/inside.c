@@ -7,11 +7,11 @@
 #include "inside/plan.h"
 
 #include "base/fd.h"
+#include "base/kernel.h"
 #include "inside/clocks.h"
 #include "inside/cores.h"
-#include "inside/kernel.h"
 #include "inside/weak.h"
-#include "spec/handover.h"
+#include "wire/handover.h"
 
 #include <errno.h>
 #include <fcntl.h>

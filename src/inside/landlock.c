@@ -1,7 +1,7 @@
 #include "inside/plan.h"
 
 #include "base/fd.h"
-#include "inside/kernel.h"
+#include "base/kernel.h"
 #include "inside/weak.h"
 
 #include <errno.h>

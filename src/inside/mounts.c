@@ -1,9 +1,9 @@
 #include "inside/plan.h"
 
 #include "base/fd.h"
+#include "base/kernel.h"
 #include "inside/devices.h"
 #include "inside/fs.h"
-#include "inside/kernel.h"
 #include "inside/weak.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #ifndef HC_INSIDE_PARK_H
 #define HC_INSIDE_PARK_H
 
-#include "spec/policy.h"
+#include "policy/policy.h"
 
 #include <sys/types.h>
 

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "inside/weak.h"
-#include "spec/handover.h"
-#include "spec/policy.h"
+#include "policy/policy.h"
+#include "wire/handover.h"
 
 #include <linux/filter.h>
 #include <linux/securebits.h>

@@ -2,7 +2,7 @@
 
 #ifdef HC_WEAK
 
-#include "inside/kernel.h"
+#include "base/kernel.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 
 #include "base/fd.h"
 #include "base/utf8.h"
+#include "json/json.h"
 #include "mcp/server.h"
-#include "spec/json.h"
 
 #include <errno.h>
 #include <poll.h>

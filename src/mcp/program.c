@@ -2,7 +2,7 @@
 #include "mcp/server.h"
 
 #include "base/fd.h"
-#include "spec/names.h"
+#include "json/names.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -4,7 +4,7 @@
 
 #include "mcp/child.h"
 #include "mcp/store.h"
-#include "spec/rpc.h"
+#include "wire/rpc.h"
 
 #include <sys/types.h>
 

@@ -1,10 +1,10 @@
 #include "mcp/store.h"
 
 #include "base/fd.h"
+#include "base/kernel.h"
 #include "cell/steps.h"
-#include "inside/kernel.h"
+#include "json/names.h"
 #include "mcp/mime.h"
-#include "spec/names.h"
 
 #include <dirent.h>
 #include <errno.h>

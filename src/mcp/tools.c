@@ -1,7 +1,7 @@
 /* The tools: one table from which the client's list is made and by which arguments are checked. */
 #include "mcp/server.h"
 
-#include "spec/names.h"
+#include "json/names.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef HC_SHIM_GUEST_H
 #define HC_SHIM_GUEST_H
 
-#include "spec/handover.h"
+#include "wire/handover.h"
 
 #include <sys/types.h>
 

@@ -12,7 +12,7 @@
  */
 #include "shim/init.h"
 
-#include "spec/handover.h"
+#include "wire/handover.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -3,7 +3,7 @@
  * here. Linked so that nothing in it has to be relocated (Makefile). */
 #include "inside/plan.h"
 #include "shim/init.h"
-#include "spec/handover.h"
+#include "wire/handover.h"
 
 #include <errno.h>
 #include <poll.h>

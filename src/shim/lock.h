@@ -2,7 +2,7 @@
 #ifndef HC_SHIM_LOCK_H
 #define HC_SHIM_LOCK_H
 
-#include "spec/handover.h"
+#include "wire/handover.h"
 
 /* Put the reporting filter on this thread, the only one there is. *listener is the descriptor that the kernel
  * asks through, owned by the caller; -1 if the kernel gives none, as it has one for a filter around us: then

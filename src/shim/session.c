@@ -18,13 +18,13 @@
 #include "shim/guard/guard.h"
 #include "shim/harness/deadline.h"
 #include "shim/harness/ending.h"
+#include "shim/harness/files.h"
 #include "shim/harness/frozen.h"
 #include "shim/harness/results.h"
-#include "shim/harness/files.h"
 #include "shim/harness/tools.h"
 #include "shim/harness/wire.h"
 #include "shim/openmp.h"
-#include "spec/handover.h"
+#include "wire/handover.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -2,7 +2,7 @@
 #ifndef HC_SHIM_START_H
 #define HC_SHIM_START_H
 
-#include "spec/handover.h"
+#include "wire/handover.h"
 
 #include <sys/types.h>
 

@@ -13,9 +13,10 @@
 #include "shim/zygote.h"
 
 #include "base/fd.h"
-#include "inside/kernel.h"
+#include "base/kernel.h"
 #include "inside/park.h"
 #include "inside/plan.h"
+#include "policy/calls.h"
 #include "shim/copyable.h"
 #include "shim/guard/builtins.h"
 #include "shim/guest.h"
@@ -28,7 +29,6 @@
 #include "shim/rehearse.h"
 #include "shim/settle.h"
 #include "shim/start.h"
-#include "spec/calls.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "cell/policies.h"
 #include "cell/run.h"
-#include "spec/job.h"
+#include "job/job.h"
 
 #include <dirent.h>
 #include <errno.h>

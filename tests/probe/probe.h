@@ -2,8 +2,8 @@
 #ifndef PROBE_H
 #define PROBE_H
 
-#include "spec/frame.h"
-#include "spec/handover.h"
+#include "wire/frame.h"
+#include "wire/handover.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #include "base/fd.h"
 #include "inside/park.h"
 #include "inside/plan.h"
-#include "spec/frame.h"
+#include "wire/frame.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,10 +11,10 @@
  * manifest. */
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/stamp.h"
 #include "cell/policies.h"
 #include "cell/run.h"
-#include "cell/stamp.h"
-#include "cell/zygote.h"
+#include "cell/warm/zygote.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
  * standard error says which it was. */
 #include "cell/run.h"
 #include "cell/session.h"
-#include "cell/zygote.h"
+#include "cell/warm/zygote.h"
 
 #include <stdio.h>
 #include <stdlib.h>

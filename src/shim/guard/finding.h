@@ -3,7 +3,7 @@
 #define HC_SHIM_GUARD_FINDING_H
 
 #include "base/buf.h"
-#include "spec/lines.h"
+#include "json/lines.h"
 
 #include <stdbool.h>
 

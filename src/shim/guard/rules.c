@@ -1,6 +1,6 @@
 #include "shim/guard/rules.h"
 
-#include "spec/names.h"
+#include "json/names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef HC_SHIM_GUARD_RULES_H
 #define HC_SHIM_GUARD_RULES_H
 
-#include "spec/rules.h"
+#include "policy/rules.h"
 
 /* A set of names; `given` tells an empty list from none. */
 struct hc_names {
@@ -69,7 +69,7 @@ struct hc_guard_rules {
 
 extern struct hc_guard_rules hc_guard;
 
-/* From the handover's document (spec/handover.h), which must stay. -1: no memory. */
+/* From the handover's document (wire/handover.h), which must stay. -1: no memory. */
 int hc_guard_rules_read(const cJSON *job);
 
 /* A message with {name} or {path} filled in. Cut to fit. */

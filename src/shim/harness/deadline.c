@@ -1,6 +1,6 @@
 #include "shim/harness/deadline.h"
 
-#include "spec/handover.h"
+#include "wire/handover.h"
 
 #include <signal.h>
 #include <sys/time.h>

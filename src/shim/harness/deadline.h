@@ -6,7 +6,7 @@
 
 #include "shim/harness/py.h"
 
-/* Before the program runs: what HC_SIGNAL_DEADLINE and HC_SIGNAL_MEMORY (spec/handover.h) and the harness's
+/* Before the program runs: what HC_SIGNAL_DEADLINE and HC_SIGNAL_MEMORY (wire/handover.h) and the harness's
  * own alarm do. `timeout` (lent for good) is limits.timeout as people write it. -1 with an exception set. */
 int hc_deadline_prepare(const char *timeout);
 

@@ -6,9 +6,9 @@
 
 #include "base/buf.h"
 #include "base/fd.h"
-#include "spec/figure.h"
-#include "spec/handover.h"
-#include "spec/json.h"
+#include "json/json.h"
+#include "manifest/figure.h"
+#include "wire/handover.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 
 #include "shim/harness/text.h"
 #include "shim/harness/wire.h"
-#include "spec/handover.h"
+#include "wire/handover.h"
 
 #include <unistd.h>
 

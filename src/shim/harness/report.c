@@ -2,7 +2,7 @@
 
 #include "shim/harness/value.h"
 #include "shim/harness/wire.h"
-#include "spec/handover.h"
+#include "wire/handover.h"
 
 /* Keys and punctuation of the whole object. */
 #define FRAME_BYTES 256

@@ -1,9 +1,9 @@
 #include "shim/harness/results.h"
 
+#include "policy/rules.h"
 #include "shim/harness/deadline.h"
 #include "shim/harness/frozen.h"
 #include "shim/harness/pyjson.h"
-#include "spec/rules.h"
 
 #define OUTPUT "/output"
 

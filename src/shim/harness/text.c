@@ -1,7 +1,7 @@
 #include "shim/harness/text.h"
 
 #define MOST_VALUES 400000 /* of a whole report; the launcher takes 500000 */
-#define DEEPEST     48     /* spec/json.h accepts 64, and a value stands within other things */
+#define DEEPEST     48     /* json/json.h accepts 64, and a value stands within other things */
 
 /* One character as JSON; returns the bytes used. */
 static size_t escape(Py_UCS4 c, char *out, size_t size)

@@ -5,8 +5,8 @@
 #include "shim/harness/wire.h"
 
 #include "base/buf.h"
-#include "spec/handover.h"
-#include "spec/scan.h"
+#include "json/scan.h"
+#include "wire/handover.h"
 
 #include <errno.h>
 #include <poll.h>

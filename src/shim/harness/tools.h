@@ -1,4 +1,4 @@
-/* tools.h - the program's way to the tools of the host: calls out, answers in (spec/frame.h). */
+/* tools.h - the program's way to the tools of the host: calls out, answers in (wire/frame.h). */
 #ifndef HC_SHIM_HARNESS_TOOLS_H
 #define HC_SHIM_HARNESS_TOOLS_H
 

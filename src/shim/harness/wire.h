@@ -1,8 +1,8 @@
-/* wire.h - the interpreter's end of the conversation with the launcher (spec/frame.h). */
+/* wire.h - the interpreter's end of the conversation with the launcher (wire/frame.h). */
 #ifndef HC_SHIM_HARNESS_WIRE_H
 #define HC_SHIM_HARNESS_WIRE_H
 
-#include "spec/frame.h"
+#include "wire/frame.h"
 
 /* Send one message, in as many packets as it needs. */
 int hc_wire_send(int fd, enum hc_frame_type type, const void *data, size_t len, struct hc_error *err);

@@ -1,0 +1,433 @@
+/* The card: what the writer of a program, often a model, should know about the cell that it will run in. Made
+ * from the effective policy and the tree, as data first; the text says the same. */
+#include "cell/card.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "cell/tree.h"
+#include "policy/options.h"
+#include "policy/syscalls.h"
+#include "policy/tighten.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_META (1u << 20)
+#define WIDTH    100 /* of lines */
+
+/* ---- as data ---- */
+
+static cJSON *rule(const struct hc_policy *p, const char *section, const char *key)
+{
+    return cJSON_Duplicate(hc_rules_get(p->rules, section, key), true);
+}
+
+/* A list of the policy, or what holds without one. */
+static cJSON *rule_or(const struct hc_policy *p, const char *section, const char *key,
+                      const char *const *otherwise)
+{
+    cJSON *list = rule(p, section, key);
+    if (list || !otherwise)
+        return list;
+    list = cJSON_CreateArray();
+    for (; list && *otherwise; otherwise++)
+        (void)cJSON_AddItemToArray(list, cJSON_CreateString(*otherwise));
+    return list;
+}
+
+static void put(cJSON *to, const char *name, cJSON *value)
+{
+    if (value && !cJSON_AddItemToObject(to, name, value))
+        cJSON_Delete(value);
+}
+
+static void put_rule(cJSON *to, const char *name, const struct hc_policy *p, const char *section,
+                     const char *key)
+{
+    put(to, name, rule(p, section, key));
+}
+
+/* Python and the libraries with their versions, from what the builder noted down beside the tree. */
+static int put_tree(cJSON *card, const struct hc_policy *p, struct hc_error *err)
+{
+    struct hc_tree tree;
+    if (hc_tree_open(&tree, p->tree, err) < 0)
+        return -1;
+    put(card, "tree", cJSON_CreateString(tree.name));
+    hc_autobuf text = {0};
+    int rc = hc_read_file(tree.root_fd, "../meta.json", &text, MAX_META, err);
+    hc_tree_finish(&tree);
+    cJSON *meta = rc == 0 ? cJSON_ParseWithLength(text.data, text.len) : NULL;
+    if (rc == 0 && !meta)
+        rc = hc_fail(err, 0, "meta.json of the tree %s is not JSON", p->tree);
+    put(card, "python", cJSON_DetachItemFromObjectCaseSensitive(meta, "python"));
+    put(card, "libraries", cJSON_DetachItemFromObjectCaseSensitive(meta, "distributions"));
+    cJSON_Delete(meta);
+    return rc;
+}
+
+static void put_limits(cJSON *card, const struct hc_policy *p)
+{
+    cJSON *limits = cJSON_AddObjectToObject(card, "limits");
+    for (size_t i = 0; i < hc_options_count; i++)
+        if (strncmp(hc_options[i].path, "limits.", 7) == 0)
+            put(limits, hc_options[i].path + 7, hc_option_to_plain_json(p, &hc_options[i]));
+}
+
+/* What senders of jobs may ask for instead of the limits, as the policy has it. */
+static void put_maxima(cJSON *card, const struct hc_policy *p)
+{
+    cJSON *max = hc_maxima_to_json(&p->max);
+    if (max && max->child)
+        put(card, "maxima", max);
+    else
+        cJSON_Delete(max);
+}
+
+static void put_files(cJSON *card, const struct hc_policy *p)
+{
+    static const char *const everywhere[] = {"/", NULL}, *const zones[] = {"/output", "/tmp", NULL};
+    bool guard = p->guard == HC_GUARD_ON;
+    cJSON *files = cJSON_AddObjectToObject(card, "files");
+    put(files, "working_directory", cJSON_CreateString("/output"));
+    put(files, "inputs", cJSON_CreateString("/input"));
+    put(files, "kept", cJSON_CreateString("/output"));
+    static const struct hc_policy none = {.rules = NULL};
+    put(files, "read", rule_or(guard ? p : &none, "files", "read", everywhere));
+    put(files, "write", rule_or(guard ? p : &none, "files", "write", zones));
+}
+
+static void put_there(cJSON *card, const struct hc_policy *p)
+{
+    cJSON *there = cJSON_AddObjectToObject(card, "prepared");
+    put_rule(there, "names", p, "prelude", "names");
+    put_rule(there, "aliases", p, "prelude", "aliases");
+    put_rule(there, "code", p, "prelude", "code");
+    put(there, "results", cJSON_CreateBool(hc_rules_bool(p->rules, "prelude", "results", false)));
+}
+
+/* Rules of the guard that the writer of a program can follow. */
+static void put_rules(cJSON *card, const struct hc_policy *p)
+{
+    static const char *const keys[][3] = {
+        {"imports_allowed", "imports", "allow"},
+        {"imports_denied", "imports", "deny"},
+        {"calls_denied", "calls", "deny"},
+        {"builtins_allowed", "builtins", "allow"},
+        {"builtins_denied", "builtins", "deny"},
+        {"builtins_refused", "builtins", "refuse"},
+        {"attributes_denied", "attributes", "deny"},
+        {"attributes_allowed", "attributes", "allow"},
+        {"private_attributes_denied", "attributes", "private"},
+        {"names_denied", "names", "deny"},
+        {"statements_denied", "code", "ban"},
+        {"characters", "code", "max_chars"},
+        {"imports_exact", "imports", "exact"},
+        {"writes", "code", "writes"},
+        {"write_types", "code", "write_types"},
+        {"threads", "audit", "threads"},
+    };
+    cJSON *rules = cJSON_AddObjectToObject(card, "rules");
+    for (size_t i = 0; p->guard == HC_GUARD_ON && i < sizeof keys / sizeof *keys; i++)
+        put_rule(rules, keys[i][0], p, keys[i][1], keys[i][2]);
+}
+
+static void put_figures(cJSON *card, const struct hc_policy *p)
+{
+    static const char *const png[] = {"png", NULL}, *const json[] = {"json", NULL};
+    cJSON *figures = cJSON_AddObjectToObject(card, "figures");
+    put(figures, "formats", rule_or(p, "figures", "formats", png));
+    put(figures, "plotly", rule_or(p, "figures", "plotly", json));
+    put(figures, "which", cJSON_CreateString(hc_rules_text(p->rules, "figures", "which", "all")));
+    put(figures, "show", cJSON_CreateString(hc_rules_text(p->rules, "figures", "show", "keep")));
+    put(figures, "directory", cJSON_CreateString(hc_rules_text(p->rules, "figures", "directory", "figures")));
+    put_rule(figures, "fonts", p, "figures", "fonts");
+}
+
+static cJSON *make(const struct hc_policy *p, struct hc_error *err)
+{
+    cJSON *card = cJSON_CreateObject();
+    put(card, "policy", cJSON_CreateString(p->name));
+    if (put_tree(card, p, err) < 0) {
+        cJSON_Delete(card);
+        return NULL;
+    }
+    put(card, "guard", cJSON_CreateBool(p->guard == HC_GUARD_ON));
+    put(card, "network", cJSON_CreateString(p->network == HC_NETWORK_NONE ? "none" : "loopback"));
+    put(card, "processes", cJSON_CreateString(p->processes == HC_PROCESSES_NONE ? "none" : "fork"));
+    put(card, "code_from_memory", cJSON_CreateBool(!hc_syscalls_no_new_code(p->rules)));
+    put_there(card, p);
+    put_files(card, p);
+    put_limits(card, p);
+    put_maxima(card, p);
+    put_rules(card, p);
+    put_figures(card, p);
+    put(card, "output_is_redacted", cJSON_CreateBool(hc_rules_get(p->rules, "redact", "rules") != NULL));
+    put_rule(card, "output_characters", p, "redact", "max_chars");
+    return card;
+}
+
+/* ---- as text ---- */
+
+static const cJSON *at(const cJSON *card, const char *section, const char *key)
+{
+    return hc_rules_get(card, section, key); /* an object of objects, as rules are */
+}
+
+void hc_join_names(struct hc_buf *out, const cJSON *list, int more)
+{
+    int count = 0, left = cJSON_GetArraySize(list) - more;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list)
+    {
+        if (more > 0 && count == more)
+            break;
+        (void)hc_buf_fmt(out, "%s%s", count++ ? ", " : "", item->valuestring);
+    }
+    if (more > 0 && left > 0)
+        (void)hc_buf_fmt(out, " and %d more", left);
+}
+
+void hc_print_wrapped(FILE *out, const char *first, const char *text)
+{
+    int indent = (int)strlen(first);
+    int column = fprintf(out, "%s", first);
+    for (const char *word = text; *word;) {
+        int len = (int)strcspn(word, " ");
+        if (column > indent && column + 1 + len > WIDTH)
+            column = fprintf(out, "\n%*s", indent, "") - 1;
+        column += fprintf(out, "%s%.*s", column > indent ? " " : "", len, word);
+        word += len;
+        word += strspn(word, " ");
+    }
+    (void)fputc('\n', out);
+}
+
+static void print_list(FILE *out, const char *first, const cJSON *list, int more, const char *rest)
+{
+    if (!list || !list->child)
+        return;
+    hc_autobuf text = {0};
+    hc_join_names(&text, list, more);
+    (void)hc_buf_str(&text, rest);
+    if (!text.failed)
+        hc_print_wrapped(out, first, text.data);
+}
+
+static void print_pairs(FILE *out, const char *first, const cJSON *object, const char *joint)
+{
+    hc_autobuf text = {0};
+    const cJSON *item;
+    cJSON_ArrayForEach(item, object)
+    {
+        const char *value = cJSON_GetStringValue(item);
+        char *number = value ? NULL : cJSON_PrintUnformatted(item);
+        (void)hc_buf_fmt(&text, "%s%s%s%s", text.len ? ", " : "", item->string, joint,
+                         value    ? value
+                         : number ? number
+                                  : "?");
+        cJSON_free(number);
+    }
+    if (text.len && !text.failed)
+        hc_print_wrapped(out, first, text.data);
+}
+
+static void print_limits(FILE *out, const struct hc_policy *p)
+{
+    static const struct {
+        const char *path, *before, *behind;
+    } said[] = {
+        {"limits.timeout", "", " by the clock"},  {"limits.memory", ", ", " of memory"},
+        {"limits.pids", ", ", " threads"},        {"limits.output", ", ", " of files in /output"},
+        {"limits.tmp", ", ", " in /tmp"},         {"limits.stdout", ", ", " of printed text"},
+        {"limits.value", ", ", " for the value"},
+    };
+    hc_autobuf text = {0};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        const struct hc_option *opt = hc_option_by_path(said[i].path);
+        char value[80];
+        hc_option_format(p, opt, value, sizeof value);
+        bool size = opt->kind == HC_OPT_SIZE && value[strspn(value, "0123456789.")];
+        const char *unit = !size ? opt->kind == HC_OPT_SIZE ? " bytes" : "" : "iB";
+        (void)hc_buf_fmt(&text, "%s%s%s%s", said[i].before, value, unit, said[i].behind);
+    }
+    (void)hc_buf_str(&text, ".");
+    if (p->limits.grace_ms)
+        (void)hc_buf_str(&text,
+                         " Shortly before the time is over the program gets a TimeoutError; what it has by "
+                         "then is kept.");
+    if (!text.failed)
+        hc_print_wrapped(out, "Limits:   ", text.data);
+}
+
+static void print_prepared(FILE *out, const cJSON *card)
+{
+    (void)fputs("There already, without an import:\n", out);
+    hc_print_wrapped(out, "  ", "the job's inputs and variables, under their own names");
+    print_pairs(out, "  modules: ", at(card, "prepared", "names"), " = ");
+    print_pairs(out, "  other names: ", at(card, "prepared", "aliases"), " = ");
+    if (cJSON_IsTrue(at(card, "prepared", "results")))
+        hc_print_wrapped(
+            out, "  ",
+            "results: a dict to fill, with summary_statistics, test_results, plots, assumptions and "
+            "interpretation");
+    const char *code = cJSON_GetStringValue(at(card, "prepared", "code"));
+    if (!code)
+        return;
+    (void)fputs("  and what this code did:\n", out);
+    for (const char *line = code; *line; line += *line ? 1 : 0) {
+        size_t len = strcspn(line, "\n");
+        (void)fprintf(out, "    %.*s\n", (int)len, line);
+        line += len;
+    }
+}
+
+static void print_files(FILE *out, const cJSON *card)
+{
+    print_list(out, "Reading:  ", at(card, "files", "read"), 0, ". Inputs are also files in /input.");
+    print_list(out, "Writing:  ", at(card, "files", "write"), 0,
+               ". The working directory is /output; what is left there is kept, all else is thrown away.");
+}
+
+/* Guarded writes: what may be changed in place. */
+static void print_writes(FILE *out, const cJSON *card)
+{
+    const char *writes = cJSON_GetStringValue(at(card, "rules", "writes"));
+    const cJSON *types = at(card, "rules", "write_types");
+    if (!writes || strcmp(writes, "guarded") != 0)
+        return;
+    hc_print_wrapped(out, "  - ", "Setting attributes to functions or classes, and code made at run time.");
+    hc_autobuf text = {0}, names = {0};
+    hc_join_names(&names, types, 0);
+    (void)hc_buf_fmt(&text,
+                     "Changing objects in place, except those of the program's own classes%s%s. "
+                     "Make new ones: df.assign(...), np.where(...).",
+                     names.len ? " and of: " : "", names.len ? names.data : "");
+    if (types && !text.failed)
+        hc_print_wrapped(out, "  - ", text.data);
+}
+
+/* What is refused, and what to do instead. */
+static void print_refusals(FILE *out, const cJSON *card)
+{
+    const cJSON *rules = cJSON_GetObjectItemCaseSensitive(card, "rules");
+    if (strcmp(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(card, "network")), "none") == 0)
+        hc_print_wrapped(out, "  - ", "Network: there is none. Work with the inputs that are given.");
+    else
+        hc_print_wrapped(out, "  - ", "Network: the cell's own loopback interface alone.");
+    hc_print_wrapped(out, "  - ",
+                     "Other programs: there are none, no shell and no pip. Use the libraries above.");
+    if (cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(card, "code_from_memory")))
+        hc_print_wrapped(out, "  - ",
+                         "Machine code that is made at run time: callbacks of ctypes, and compilers such "
+                         "as numba.");
+    if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(card, "guard")))
+        return;
+    bool exact = cJSON_IsTrue(at(card, "rules", "imports_exact"));
+    print_list(out, "  - Imports, except of: ", at(card, "rules", "imports_allowed"), 0,
+               exact ? ". A submodule must be named here itself." : ", and what is in them.");
+    print_list(out, "  - Imports of: ", at(card, "rules", "imports_denied"), 24, ".");
+    print_list(out, "  - Calls of: ", at(card, "rules", "calls_denied"), 0,
+               ". Pass data with inputs, and parse literals with json or ast.literal_eval.");
+    print_list(out, "  - Built-in functions that fail: ", at(card, "rules", "builtins_refused"), 0, ".");
+    print_list(out, "  - Built-in names that are missing: ", at(card, "rules", "builtins_denied"), 0, ".");
+    print_list(out, "  - Built-in names other than: ", at(card, "rules", "builtins_allowed"), 0, ".");
+    print_list(out, "  - Attributes: ", at(card, "rules", "attributes_denied"), 16,
+               ". Use the public interface.");
+    if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(rules, "private_attributes_denied")))
+        print_list(out, "  - Attributes that begin with an underscore, except: ",
+                   at(card, "rules", "attributes_allowed"), 0, ".");
+    print_list(out, "  - The names: ", at(card, "rules", "names_denied"), 0, ".");
+    print_list(out, "  - Statements: ", at(card, "rules", "statements_denied"), 0, ".");
+    print_writes(out, card);
+    if (cJSON_IsFalse(at(card, "rules", "threads")))
+        hc_print_wrapped(out, "  - ", "Threads, except those of asyncio.to_thread().");
+    const cJSON *characters = at(card, "rules", "characters");
+    if (cJSON_IsNumber(characters) && characters->valuedouble > 0)
+        (void)fprintf(out, "  - Programs of more than %.0f characters.\n", characters->valuedouble);
+}
+
+static void print_secrets(FILE *out, const cJSON *card)
+{
+    const cJSON *chars = cJSON_GetObjectItemCaseSensitive(card, "output_characters");
+    bool redacted = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(card, "output_is_redacted"));
+    hc_autobuf text = {0};
+    if (redacted)
+        (void)hc_buf_str(&text, "Secrets are replaced in printed text.");
+    if (cJSON_IsNumber(chars) && chars->valuedouble > 0)
+        (void)hc_buf_fmt(&text, "%sOf printed text the first %.0f characters.", redacted ? " " : "",
+                         chars->valuedouble);
+    if (text.len && !text.failed)
+        hc_print_wrapped(out, "  - ", text.data);
+}
+
+static void print_returns(FILE *out, const cJSON *card)
+{
+    hc_print_wrapped(out, "  - ", "What is printed, and the value of the last expression.");
+    const char *show = cJSON_GetStringValue(at(card, "figures", "show"));
+    const char *which = cJSON_GetStringValue(at(card, "figures", "which"));
+    const char *directory = cJSON_GetStringValue(at(card, "figures", "directory"));
+    hc_autobuf text = {0}, formats = {0}, plotly = {0}, fonts = {0};
+    hc_join_names(&formats, at(card, "figures", "formats"), 0);
+    hc_join_names(&plotly, at(card, "figures", "plotly"), 0);
+    (void)hc_buf_fmt(&text,
+                     "Figures: matplotlib's as %s in /output/%s: ", formats.len ? formats.data : "nothing",
+                     directory);
+    if (strcmp(show, "save") == 0)
+        (void)hc_buf_str(&text,
+                         "plt.show() saves and closes the current one, the others are saved at the end.");
+    else
+        (void)hc_buf_fmt(&text, "%s open at the end; plt.show() is not needed.",
+                         strcmp(which, "first") == 0 ? "the first that is" : "all that are");
+    if (plotly.len)
+        (void)hc_buf_fmt(&text, " Plotly's as %s: those that are shown or have a name.", plotly.data);
+    hc_join_names(&fonts, at(card, "figures", "fonts"), 0);
+    if (fonts.len)
+        (void)hc_buf_fmt(&text, " Fonts: %s.", fonts.data);
+    if (!text.failed)
+        hc_print_wrapped(out, "  - ", text.data);
+    hc_print_wrapped(out, "  - ", "Files in /output.");
+    print_secrets(out, card);
+}
+
+static void print_text(FILE *out, const cJSON *card, const struct hc_policy *p)
+{
+    const char *python = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(card, "python"));
+    (void)fprintf(out, "This program runs in a sealed cell with Python %s on Linux, under the policy %s.\n\n",
+                  python ? python : "3", p->name);
+    const cJSON *libraries = cJSON_GetObjectItemCaseSensitive(card, "libraries");
+    if (libraries && libraries->child)
+        print_pairs(out, "Libraries: ", libraries, " ");
+    else
+        (void)fputs("Libraries: the standard library alone.\n", out);
+    (void)fputc('\n', out);
+    print_prepared(out, card);
+    (void)fputc('\n', out);
+    print_files(out, card);
+    print_limits(out, p);
+    print_pairs(out, "Maxima:   ", cJSON_GetObjectItemCaseSensitive(card, "maxima"), " ");
+    (void)fputs("\nNot allowed:\n", out);
+    print_refusals(out, card);
+    (void)fputs("\nWhat comes back:\n", out);
+    print_returns(out, card);
+}
+
+int hc_card_print(const struct hc_policy *p, bool json, FILE *out, struct hc_error *err)
+{
+    cJSON *card = make(p, err);
+    if (!card)
+        return -1;
+    if (json) {
+        char *text = cJSON_Print(card);
+        if (text)
+            (void)fprintf(out, "%s\n", text);
+        cJSON_free(text);
+    } else {
+        print_text(out, card, p);
+    }
+    cJSON_Delete(card);
+    return 0;
+}

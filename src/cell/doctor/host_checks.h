@@ -1,0 +1,85 @@
+/* host_checks.h - private to the examination of a host (host.c): what its checks share, and their list. */
+#ifndef HC_CELL_DOCTOR_HOST_CHECKS_H
+#define HC_CELL_DOCTOR_HOST_CHECKS_H
+
+#include "cell/cgroup.h"
+#include "cell/host.h"
+#include "cell/ids.h"
+#include "policy/policy.h"
+
+#include <limits.h>
+
+/* What checks find out, and later ones need. */
+enum {
+    HC_HAS_ROOT = 1,
+    HC_HAS_POLICY = 2,
+    HC_HAS_IDS = 4,
+    HC_HAS_USERNS = 8,
+    HC_HAS_CGROUP = 16,
+    HC_HAS_TREE = 32,
+    HC_HAS_STATE = 64,
+};
+
+struct hc_host {
+    unsigned has; /* of the above */
+    struct hc_policy policy;
+    struct hc_ids ids;
+    struct hc_cgroup_parent parent;
+    char state[PATH_MAX]; /* the directory of trees; it need not exist */
+    char tree[256];       /* one that is there, the default policy's if possible */
+};
+
+/* Fills row->detail, and row->cost and row->mend where they are others than the table's. */
+typedef enum hc_host_level hc_host_check_fn(struct hc_host *h, struct hc_host_row *row);
+
+/* host_place.c: the policy, ids, directories, files, and a cell made of all of it */
+hc_host_check_fn hc_host_check_policy;
+hc_host_check_fn hc_host_check_ids;
+hc_host_check_fn hc_host_check_state;
+hc_host_check_fn hc_host_check_idmap;
+hc_host_check_fn hc_host_check_shim;
+hc_host_check_fn hc_host_check_tree;
+hc_host_check_fn hc_host_check_stamps;
+hc_host_check_fn hc_host_check_cell;
+
+/* host_kernel.c: what the kernel can do, and lets us do */
+hc_host_check_fn hc_host_check_userns;
+hc_host_check_fn hc_host_check_namespaces;
+hc_host_check_fn hc_host_check_mounts;
+hc_host_check_fn hc_host_check_proc;
+hc_host_check_fn hc_host_check_pivot_root;
+hc_host_check_fn hc_host_check_devices;
+hc_host_check_fn hc_host_check_filter;
+hc_host_check_fn hc_host_check_notification;
+hc_host_check_fn hc_host_check_cores;
+hc_host_check_fn hc_host_check_landlock;
+hc_host_check_fn hc_host_check_calls;
+hc_host_check_fn hc_host_check_children;
+
+/* host_cgroup.c */
+hc_host_check_fn hc_host_check_cgroup;
+hc_host_check_fn hc_host_check_leaf;
+
+/* ---- words ---- */
+
+#define HC_NO_CELLS "no cell can be built"
+
+#define HC_MEND_CONTAINER                                                                                    \
+    "hotcell itself runs under a seccomp filter, as in a container: start that with '--security-opt "        \
+    "seccomp=unconfined', or with a profile that allows clone3, unshare, seccomp and the mount calls"
+
+/* Sets row->detail, and returns the level. */
+enum hc_host_level hc_host_say(enum hc_host_level level, struct hc_host_row *row, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* To row->detail, behind the separator if something is there already. */
+void hc_host_add(struct hc_host_row *row, const char *separator, const char *text);
+void hc_host_mend(struct hc_host_row *row, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Are we ourselves under a seccomp filter, as in most containers? */
+bool hc_host_filtered(void);
+
+/* One probe, one sentence. A refusal may be the kernel's age or a filter around us. */
+enum hc_host_level hc_host_probed(int rc, const struct hc_error *err, enum hc_host_level level,
+                                  struct hc_host_row *row, const char *good);
+
+#endif

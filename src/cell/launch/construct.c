@@ -1,0 +1,194 @@
+/* From clone3 to the running shim: the launcher's side of inside.c. */
+#include "cell/launch/launch.h"
+
+#include "base/kernel.h"
+#include "cell/launch/layers.h"
+#include "inside/weak.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* All but that of time, which the child makes itself (clocks.c). */
+#define NAMESPACES                                                                                           \
+    (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |               \
+     CLONE_NEWCGROUP)
+
+void hc_launch_close_childs_ends(struct hc_launch *l)
+{
+    struct hc_plan *p = &l->plan;
+    int *const fds[] = {&p->sync_fd, &p->stdout_fd, &p->stderr_fd, &p->handover_fd, &p->status_fd};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+        hc_close_fd(fds[i]);
+}
+
+static int clone_child(struct hc_launch *l, struct hc_error *err)
+{
+    int pidfd = -1;
+    struct clone_args args = {
+        .flags = hc_weak_clone_flags(NAMESPACES) | CLONE_PIDFD | CLONE_CLEAR_SIGHAND,
+        .pidfd = (uintptr_t)&pidfd,
+        .exit_signal = SIGCHLD,
+    };
+    if (l->cgroup.fd >= 0) {
+        args.flags |= CLONE_INTO_CGROUP;
+        args.cgroup = (unsigned)l->cgroup.fd;
+    }
+    pid_t pid = hc_clone3(&args);
+    if (pid == 0) {
+        hc_close_fd(&l->sync_fd); /* or the child would never see its launcher hang up */
+        hc_inside(&l->plan);
+    }
+    /* clone(2): with ENOSPC the kernel means a limit such as user.max_user_namespaces, not a disk. */
+    if (pid < 0 && errno == ENOSPC)
+        return hc_fail_as(
+            err, HC_EXIT_UNAVAILABLE, 0,
+            "make the cell's namespaces: this host allows no more of them ('hotcell doctor' says which)");
+    const char *refusal = pid < 0 ? hc_cgroup_clone_refusal(&l->cgroup, errno) : NULL;
+    if (refusal)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "start the cell: %s", refusal);
+    if (pid < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno,
+                          "make the cell's namespaces (clone3); 'hotcell doctor' says what this host lacks");
+    l->sup.pid = pid;
+    l->sup.pidfd = pidfd;
+    hc_launch_close_childs_ends(l);
+    return 0;
+}
+
+/* Where the sender is not told there is room for more descriptors than there can be; none stays open unowned.
+ */
+static void take_descriptors(const struct cmsghdr *c, struct hc_arrival *a)
+{
+    size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; i++) {
+        hc_autofd fd = -1;
+        memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+        if (i < HC_SYNC_FDS)
+            a->fds[i] = hc_take(&fd);
+    }
+}
+
+static void take_ancillary(struct msghdr *mh, struct hc_arrival *a)
+{
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+            take_descriptors(c, a);
+        } else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
+            struct ucred cred;
+            memcpy(&cred, CMSG_DATA(c), sizeof cred);
+            a->sender = cred.pid;
+        }
+    }
+}
+
+int hc_sync_receive(int fd, struct hc_arrival *a, struct hc_error *err)
+{
+    struct iovec iov = {.iov_base = &a->msg, .iov_len = sizeof a->msg};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(sizeof a->fds) + CMSG_SPACE(sizeof(struct ucred))];
+    } control = {0};
+    struct msghdr mh = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+    for (size_t i = 0; i < HC_SYNC_FDS; i++)
+        a->fds[i] = -1;
+    a->sender = 0;
+    ssize_t n;
+    do
+        n = recvmsg(fd, &mh, MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return hc_fail(err, errno, "wait for the cell's first process");
+    take_ancillary(&mh, a);
+    if (n == 0)
+        return 1;
+    return n == (ssize_t)sizeof a->msg
+               ? 0
+               : hc_fail(err, 0, "a message of %zd bytes from the cell's first process", n);
+}
+
+int hc_sync_failure(struct hc_arrival *a, struct hc_error *err)
+{
+    *err = a->msg.error;
+    err->text[sizeof err->text - 1] = '\0';
+    return hc_ctx(err, "build the cell");
+}
+
+static int write_maps(const struct hc_launch *l, struct hc_error *err)
+{
+    if (hc_weak(HC_WEAK_USER_NAMESPACE))
+        return 0;
+    int rc = l->block.lease_fd >= 0
+                 ? hc_ids_write_block_maps(l->sup.pid, HC_GUEST_ID, &l->ids, HC_ZYGOTE_FIRST_ID, &l->block,
+                                           l->block_count, err)
+                 : hc_ids_write_maps(l->sup.pid, HC_GUEST_ID, l->ids.uid, HC_GUEST_ID, l->ids.gid, err);
+    return rc < 0 ? hc_ctx(err, "map ids into the cell ('hotcell doctor' says more)") : 0;
+}
+
+/* It goes on into the shim while we look at it: one that fails at once, as that of another version does, has
+ * said why in a line. No program was read yet, and so the line is ours. */
+static int ended_early(const struct hc_launch *l, struct hc_error *err)
+{
+    char said[512] = "";
+    if (read(l->stderr_fd, said, sizeof said - 1) <= 0 || !*said)
+        return hc_fail(err, 0, "the cell's first process ended while it was being built");
+    return hc_fail(err, 0, "the interpreter did not start: %.*s", (int)strcspn(said, "\n"), said);
+}
+
+/* A process that ends has no namespaces any more some time before it is known to have ended. */
+#define ENDING_MS 500
+
+/* Of a process that has ended /proc says nothing, which is not the host's fault. */
+static int check_layers(struct hc_launch *l, const struct hc_facts *facts, struct hc_error *err)
+{
+    if (hc_layers_check(l->m, &l->plan, facts, l->sup.pid, NULL, &l->cgroup, l->no_cgroup, err) == 0)
+        return 0;
+    struct pollfd first = {.fd = l->sup.pidfd, .events = POLLIN};
+    return poll(&first, 1, ENDING_MS) == 1 ? ended_early(l, err) : -1;
+}
+
+static int await_construction(struct hc_launch *l, struct hc_error *err)
+{
+    const struct hc_sync go = {.kind = HC_SYNC_GO};
+    if (write_maps(l, err) < 0)
+        return -1;
+    if (TEMP_FAILURE_RETRY(send(l->sync_fd, &go, sizeof go, MSG_NOSIGNAL)) < 0)
+        return hc_fail(err, errno, "start the cell's first process");
+    bool checked = false;
+    for (;;) {
+        struct hc_arrival a;
+        int rc = hc_sync_receive(l->sync_fd, &a, err);
+        if (rc < 0)
+            return -1;
+        if (rc == 1)
+            return checked ? 0 : ended_early(l, err);
+        if (a.msg.kind == HC_SYNC_ERROR)
+            return hc_sync_failure(&a, err);
+        if (a.msg.kind == HC_SYNC_KEPT) {
+            l->output_fd = a.fds[0];
+            l->tmp_fd = a.fds[1];
+            l->control_fd = a.fds[2];
+        }
+        if (a.msg.kind == HC_SYNC_FACTS) {
+            /* A zygote is no cell for a job, and has not all of the layers of one. */
+            if (!l->plan.zygote && check_layers(l, &a.msg.facts, err) < 0)
+                return -1;
+            checked = l->output_fd >= 0 && l->tmp_fd >= 0 && l->control_fd >= 0;
+        }
+    }
+}
+
+int hc_launch_construct(struct hc_launch *l, struct hc_error *err)
+{
+    if (clone_child(l, err) < 0 || await_construction(l, err) < 0)
+        return -1;
+    hc_close_fd(&l->sync_fd);
+    return 0;
+}

@@ -1,0 +1,233 @@
+/* Who enforces a job's limits here, and what it used of them in the end. */
+#include "cell/launch/launch.h"
+
+#include "cell/launch/parked.h"
+#include "cell/supervise/watch.h"
+#include "inside/weak.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A limit that nothing here enforces: with "cgroup" the job is not run, with "auto" the manifest says so. */
+static int lack(struct hc_launch *l, const char *limit, const char *why, struct hc_error *err)
+{
+    if (l->run->policy->enforcement == HC_ENFORCE_CGROUP)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                          "%s cannot be enforced: %s (limits.enforcement is \"cgroup\")", limit, why);
+    hc_launch_warn(l->m, "%s is not enforced: %s", limit, why);
+    return 0;
+}
+
+static int say_cpu(struct hc_launch *l, bool has_cpu, struct hc_error *err)
+{
+    static const char why[] = "there is no cgroup with the cpu controller";
+    const struct hc_limits *limits = &l->run->policy->limits;
+    bool weighs = limits->cpu_weight != HC_CPU_WEIGHT;
+    l->m->enforced_by.cpus = limits->cpus_milli && has_cpu ? "cgroup" : "none";
+    l->m->enforced_by.cpu_weight = weighs && has_cpu ? "cgroup" : "none";
+    if (has_cpu)
+        return 0;
+    if (limits->cpus_milli && lack(l, "limits.cpus", why, err) < 0)
+        return -1;
+    return weighs ? lack(l, "limits.cpu_weight", why, err) : 0;
+}
+
+static int lack_io(struct hc_launch *l, const char *why, struct hc_error *err)
+{
+    const struct hc_limits *limits = &l->run->policy->limits;
+    if (limits->io_read && limits->io_write)
+        return lack(l, "limits.io_read and limits.io_write", why, err);
+    return lack(l, limits->io_read ? "limits.io_read" : "limits.io_write", why, err);
+}
+
+static int limit_disk_of(struct hc_launch *l, struct hc_cgroup_disks *disks, const struct hc_source *s,
+                         struct hc_error *err)
+{
+    char why[256];
+    if (s->fd < 0 || hc_cgroup_disk_of(disks, s->fd))
+        return 0;
+    (void)snprintf(why, sizeof why, "%.200s lies on no disk that could be told", s->path);
+    return lack_io(l, why, err);
+}
+
+static int limit_io(struct hc_launch *l, struct hc_error *err)
+{
+    const struct hc_limits *limits = &l->run->policy->limits;
+    struct hc_cgroup_disks disks = {0};
+    l->m->enforced_by.io = "none";
+    if (!limits->io_read && !limits->io_write)
+        return 0;
+    if (l->cgroup.fd < 0 || !l->cgroup.io)
+        return lack_io(l, "there is no cgroup with the io controller", err);
+    if (l->run->parked) { /* its inputs are copies, in memory: there is its tree alone */
+        if (!l->run->parked->io)
+            return lack_io(l, "the tree lies on no disk that could be told", err);
+        l->m->enforced_by.io = "cgroup";
+        return 0;
+    }
+    if (limit_disk_of(l, &disks, &l->plan.tree, err) < 0 ||
+        limit_disk_of(l, &disks, &l->plan.output, err) < 0)
+        return -1;
+    for (size_t i = 0; i < l->plan.input_count; i++)
+        if (limit_disk_of(l, &disks, &l->plan.inputs[i], err) < 0)
+            return -1;
+    if (disks.count)
+        l->m->enforced_by.io = "cgroup";
+    return hc_cgroup_limit_io(&l->cgroup, limits, &disks, err);
+}
+
+static int limit_leaf(struct hc_launch *l, struct hc_error *err)
+{
+    (void)hc_cgroup_reap(&l->parent);
+    if (hc_cgroup_create(&l->cgroup, &l->parent, l->m->job_id, err) < 0)
+        return -1;
+    return hc_cgroup_limit(&l->cgroup, &l->run->policy->limits, err) < 0 ? hc_ctx(err, "limit the cell") : 0;
+}
+
+int hc_launch_find_place(struct hc_launch *l, struct hc_error *err)
+{
+    const struct hc_policy *p = l->run->policy;
+    struct hc_error why = {0};
+    if (hc_weak(HC_WEAK_CGROUP))
+        (void)hc_fail_as(&why, HC_EXIT_UNAVAILABLE, 0, "switched off in a weakened build");
+    bool found =
+        p->enforcement != HC_ENFORCE_RLIMITS && why.exit == 0 && hc_cgroup_find(&l->parent, true, &why) == 0;
+    if (!found && why.exit == HC_EXIT_CONFIG) { /* HOTCELL_CGROUP names a place, and it will not do */
+        *err = why;
+        return -1;
+    }
+    if (!found && p->enforcement == HC_ENFORCE_CGROUP) {
+        *err = why;
+        return hc_ctx(err, "limits.enforcement is \"cgroup\"");
+    }
+    (void)snprintf(l->no_cgroup, sizeof l->no_cgroup, "%s",
+                   why.exit ? why.text : "limits.enforcement is \"rlimits\"");
+    if (found && l->run->share.tenant && hc_cgroup_enter_tenant(&l->parent, &l->run->share, err) < 0)
+        return -1;
+    return found;
+}
+
+/* What a cell may have of which a watch does not see all that it takes of the host. */
+static const struct {
+    const char *member, *value, *unseen;
+    bool network;
+} unwatched[] = {
+    {"network", "loopback", "all that waits in its sockets", true},
+    {"processes", "fork", "locks of files, and processes that end before they are looked at", false},
+};
+
+static bool is_unwatched(size_t i, const struct hc_policy *p)
+{
+    return unwatched[i].network ? p->network == HC_NETWORK_LOOPBACK : p->processes == HC_PROCESSES_FORK;
+}
+
+int hc_launch_check_watch(struct hc_launch *l, struct hc_error *err)
+{
+    const struct hc_policy *p = l->run->policy;
+    for (size_t i = 0; i < sizeof unwatched / sizeof *unwatched; i++) {
+        if (!is_unwatched(i, p))
+            continue;
+        /* Whose needs are learnt is trusted, and is given all that there is. */
+        if (p->enforcement == HC_ENFORCE_AUTO && !p->learn && !hc_weak(HC_WEAK_CGROUP))
+            return hc_fail_as(
+                err, HC_EXIT_UNAVAILABLE, 0,
+                "\"%s\": \"%s\" needs a cgroup that counts its memory, and there is none: %s. Have the "
+                "controllers delegated (hotcell(1), Cgroups), or say limits.enforcement \"rlimits\" "
+                "(--enforcement rlimits): then nobody counts %s",
+                unwatched[i].member, unwatched[i].value, l->no_cgroup, unwatched[i].unseen);
+        hc_launch_warn(l->m, "limits.memory does not count %s: there is no cgroup (\"%s\": \"%s\")",
+                       unwatched[i].unseen, unwatched[i].member, unwatched[i].value);
+    }
+    return 0;
+}
+
+static const char *watched_memory(const struct hc_policy *p)
+{
+    static const char *const words[2][2] = {
+        {"rlimit+watch", "rlimit+watch, without locks"},
+        {"rlimit+watch, without sockets", "rlimit+watch, without sockets and locks"}};
+    return words[is_unwatched(0, p)][is_unwatched(1, p)];
+}
+
+int hc_launch_prepare_limits(struct hc_launch *l, struct hc_error *err)
+{
+    const struct hc_policy *p = l->run->policy;
+    const bool parked = l->run->parked != NULL; /* then its cgroup, if any, is there */
+    int found = parked ? l->cgroup.fd >= 0 : hc_launch_find_place(l, err);
+    if (found < 0 || (!found && hc_launch_check_watch(l, err) < 0))
+        return -1;
+    const char *by = found ? "cgroup" : "rlimit+watch";
+    l->m->enforced_by.memory = found ? by : watched_memory(p);
+    l->m->enforced_by.memory_soft = !hc_memory_soft(&p->limits) ? "none" : found ? "cgroup" : "watch";
+    l->m->enforced_by.pids = found ? "cgroup" : "rlimit";
+    l->m->enforced_by.cpu = !p->limits.cpu_ms ? "none" : by;
+    l->m->enforced_by.output = p->output_mode == HC_OUTPUT_CAPPED ? "tmpfs" : "none";
+    if (!found && hc_weak(HC_WEAK_RLIMITS))
+        l->m->enforced_by.pids = "none";
+    l->plan.rlimit_pids = l->plan.rlimit_memory = !found;
+    if (found && !parked && limit_leaf(l, err) < 0)
+        return -1;
+    return say_cpu(l, found && l->cgroup.cpu, err) < 0 ? -1 : limit_io(l, err);
+}
+
+/* ---- afterwards ---- */
+
+/* Without a cgroup: what was waited for, and what was seen now and then. */
+static void use_samples(struct hc_launch *l)
+{
+    const struct hc_supervisor *s = &l->sup;
+    struct hc_manifest *m = l->m;
+    /* Of an adopted cell its first process says what it waited for, since nobody else can. */
+    m->usage.cpu_user_us = s->adopted
+                               ? s->exit.cpu_user_us
+                               : (int64_t)s->rusage.ru_utime.tv_sec * 1000000 + s->rusage.ru_utime.tv_usec;
+    m->usage.cpu_system_us = s->adopted
+                                 ? s->exit.cpu_system_us
+                                 : (int64_t)s->rusage.ru_stime.tv_sec * 1000000 + s->rusage.ru_stime.tv_usec;
+    if (s->cpu_user_us + s->cpu_system_us > m->usage.cpu_user_us + m->usage.cpu_system_us) {
+        m->usage.cpu_user_us = s->cpu_user_us;
+        m->usage.cpu_system_us = s->cpu_system_us;
+    }
+    int64_t largest = s->adopted ? s->exit.largest : (int64_t)s->rusage.ru_maxrss * 1024; /* of one process */
+    m->usage.memory_peak = s->memory_peak > largest ? s->memory_peak : largest;
+    m->usage.pids_peak = s->tasks_peak ? s->tasks_peak : -1;
+}
+
+static void use_cgroup(struct hc_launch *l)
+{
+    struct hc_manifest *m = l->m;
+    const struct hc_cgroup_usage *u = &l->used;
+    m->usage.cpu_user_us = u->cpu_user_us;
+    m->usage.cpu_system_us = u->cpu_system_us;
+    m->usage.cpu_throttled_us = u->cpu_throttled_us;
+    m->usage.memory_peak = u->memory_peak;
+    m->usage.memory_max_hits = u->memory_max_hits;
+    m->usage.memory_high_hits = u->memory_high_hits;
+    m->usage.pids_peak = u->pids_peak;
+    m->usage.read_bytes = u->read_bytes;
+    m->usage.written_bytes = u->written_bytes;
+    m->usage.reads = u->reads;
+    m->usage.writes = u->writes;
+    m->usage.memory_some_us = u->memory_pressure.some_us;
+    m->usage.memory_full_us = u->memory_pressure.full_us;
+    m->usage.cpu_some_us = u->cpu_pressure.some_us;
+    m->usage.cpu_full_us = u->cpu_pressure.full_us;
+    m->usage.io_some_us = u->io_pressure.some_us;
+    m->usage.io_full_us = u->io_pressure.full_us;
+}
+
+void hc_launch_account(struct hc_launch *l)
+{
+    struct hc_manifest *m = l->m;
+    m->usage.wall_us = l->sup.end_us - l->t_started;
+    if (l->run->policy->output_mode == HC_OUTPUT_CAPPED) {
+        m->usage.output_bytes = hc_watch_fs_bytes(l->output_fd);
+        m->usage.output_files = hc_watch_fs_files(l->output_fd) - 1; /* its root */
+    }
+    if (l->cgroup.fd < 0) {
+        use_samples(l);
+        return;
+    }
+    hc_cgroup_usage(&l->cgroup, &l->used);
+    use_cgroup(l);
+}

@@ -1,0 +1,282 @@
+/* A cell that waits for a job: for which jobs it is, how it changes hands, and how a job comes into it. */
+#include "cell/launch/parked.h"
+
+#include "base/fd.h"
+#include "base/kernel.h"
+#include "base/stamp.h"
+#include "cell/launch/launch.h"
+#include "cell/launch/layers.h"
+#include "wire/frame.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#define MOST_AGE_US 300000000LL /* its clocks have been running since it was parked */
+
+void hc_parked_init(struct hc_parked *p)
+{
+    *p = (struct hc_parked){0};
+    for (size_t i = 0; i < HC_PARKED_FDS; i++)
+        p->fds[i] = -1;
+    p->cgroup.fd = p->cgroup.parent_fd = -1;
+}
+
+void hc_parked_finish(struct hc_parked *p)
+{
+    struct hc_error ignored;
+    struct pollfd ended = {.fd = p->fds[HC_PARKED_PIDFD], .events = POLLIN};
+    if (ended.fd >= 0)
+        (void)syscall(SYS_pidfd_send_signal, ended.fd, SIGKILL, NULL, 0);
+    if (p->cgroup.fd >= 0)
+        hc_cgroup_kill(&p->cgroup);
+    while (ended.fd >= 0 && poll(&ended, 1, -1) < 0 && errno == EINTR)
+        ;
+    for (size_t i = 0; i < HC_PARKED_FDS; i++)
+        hc_close_fd(&p->fds[i]);
+    if (p->cgroup.fd >= 0)
+        (void)hc_cgroup_wait_empty(&p->cgroup, &ignored);
+    hc_cgroup_remove(&p->cgroup);
+    p->pid = 0;
+}
+
+bool hc_parked_alive(const struct hc_parked *p)
+{
+    struct pollfd ended = {.fd = p->fds[HC_PARKED_PIDFD], .events = POLLIN};
+    struct pollfd control = {.fd = p->fds[HC_PARKED_CONTROL]};
+    return p->pid && poll(&ended, 1, 0) == 0 && poll(&control, 1, 0) == 0;
+}
+
+/* ---- which jobs ---- */
+
+int hc_warm_key(const struct hc_policy *policy, const char *tenant, char key[HC_SHA256_HEX],
+                struct hc_error *err)
+{
+    struct hc_policy same = *policy; /* lent like the original */
+    /* Of these the launcher sees to alone, or they travel with the job. */
+    same.limits.timeout_ms = same.limits.grace_ms = same.limits.stdout_bytes = same.limits.stderr_bytes =
+        same.limits.value_bytes = same.limits.code_bytes = same.limits.collect_ms =
+            same.limits.collect_bytes = 0;
+    same.limits.session_idle_ms = same.limits.session_life_ms = same.limits.session_cpu_ms =
+        same.limits.session_runs = 0;
+    same.overflow = HC_OVERFLOW_TRUNCATE;
+    same.tools = (struct hc_tools){0};
+    cJSON *all = hc_policy_to_json(&same);
+    char *text = cJSON_PrintUnformatted(all);
+    cJSON_Delete(all);
+    hc_autobuf bytes = {0};
+    (void)hc_buf_fmt(&bytes, "%s\n%d%d\n%s", tenant ? tenant : "", policy->learn, policy->session,
+                     text ? text : "");
+    cJSON_free(text);
+    if (!text || bytes.failed)
+        return hc_fail(err, ENOMEM, "describe the policy");
+    hc_sha256_hex(bytes.data, bytes.len, key);
+    return 0;
+}
+
+/* Inputs are copied into the cell's memory. */
+static const char *input_trouble(const struct hc_job *job)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < job->input_count; i++) {
+        struct stat st;
+        if (stat(job->inputs[i].path, &st) < 0)
+            return NULL; /* which is said by whoever opens it */
+        bytes += st.st_size + 4096;
+    }
+    return bytes <= HC_WARM_INPUT_BYTES ? NULL : "inputs";
+}
+
+static bool has_key(const struct hc_parked *p, const struct hc_job *job, const struct hc_policy *policy,
+                    const char *known)
+{
+    struct hc_error ignored;
+    char key[HC_SHA256_HEX];
+    if (!known && hc_warm_key(policy, job->tenant, key, &ignored) < 0)
+        return false;
+    return strcmp(known ? known : key, p->key) == 0;
+}
+
+bool hc_parked_fits(const struct hc_parked *p, const struct hc_job *job, const struct hc_policy *policy,
+                    const char *key, const char **why)
+{
+    *why = job->has_seed                           ? "seed"
+           : job->check_only                       ? "check"
+           : policy->learn                         ? "learn"
+           : policy->output_mode == HC_OUTPUT_BIND ? "output.mode"
+                                                   : input_trouble(job);
+    if (!*why && !has_key(p, job, policy, key))
+        *why = "policy";
+    if (!*why && hc_now_us() - p->born_us > MOST_AGE_US)
+        *why = "age";
+    return !*why;
+}
+
+/* ---- from one process to another ---- */
+
+/* Descriptors of a cell, the last of which not all have. */
+#define SENT_FDS (HC_PARKED_FDS + 1)
+
+int hc_parked_send(int socket, const struct hc_parked *p, struct hc_error *err)
+{
+    struct hc_parked copy = *p;
+    int fds[SENT_FDS];
+    const size_t size = (p->cgroup.fd >= 0 ? SENT_FDS : HC_PARKED_FDS) * sizeof *fds;
+    memcpy(fds, p->fds, sizeof p->fds);
+    fds[HC_PARKED_FDS] = p->cgroup.fd;
+    struct iovec part = {.iov_base = &copy, .iov_len = sizeof copy};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(sizeof fds)];
+    } control = {.head = {.cmsg_len = CMSG_LEN(size), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+    memcpy(CMSG_DATA(&control.head), fds, size);
+    struct msghdr packet = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CMSG_SPACE(size)};
+    return TEMP_FAILURE_RETRY(sendmsg(socket, &packet, MSG_NOSIGNAL)) < 0
+               ? hc_fail(err, errno, "hand a parked cell over")
+               : 0;
+}
+
+int hc_parked_receive(int socket, struct hc_parked *out, struct hc_error *err)
+{
+    struct iovec part = {.iov_base = out, .iov_len = sizeof *out};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(SENT_FDS * sizeof(int))];
+    } control = {0};
+    struct msghdr packet = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+    hc_parked_init(out);
+    ssize_t n = TEMP_FAILURE_RETRY(recvmsg(socket, &packet, MSG_CMSG_CLOEXEC));
+    int error = errno;
+    const struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&packet) : NULL;
+    const size_t count = n == (ssize_t)sizeof *out && out->cgroup.fd >= 0 ? SENT_FDS : HC_PARKED_FDS;
+    bool whole = n == (ssize_t)sizeof *out && c && c->cmsg_type == SCM_RIGHTS &&
+                 c->cmsg_len == CMSG_LEN(count * sizeof(int));
+    if (whole) {
+        int fds[SENT_FDS] = {[HC_PARKED_FDS] = -1};
+        memcpy(fds, CMSG_DATA(c), count * sizeof(int));
+        memcpy(out->fds, fds, sizeof out->fds);
+        out->cgroup.fd = fds[HC_PARKED_FDS];
+        out->cgroup.parent_fd = -1;
+        return 0;
+    }
+    hc_parked_init(out);
+    return n == 0 ? 1 : hc_fail(err, n < 0 ? error : 0, "take a parked cell over");
+}
+
+/* ---- a job ---- */
+
+/* Owned by the guest's uid, as the file system in which it lies has no other. */
+static int make_input(int dir, const char *name, const struct hc_ids *ids)
+{
+    int before_uid = setfsuid(ids->uid), before_gid = setfsgid(ids->gid);
+    int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
+    int error = errno;
+    (void)setfsgid((gid_t)before_gid);
+    (void)setfsuid((uid_t)before_uid);
+    errno = error;
+    return fd;
+}
+
+static int place_inputs(struct hc_launch *l, int dir, struct hc_error *err)
+{
+    for (size_t i = 0; i < l->run->job->input_count; i++) {
+        char target[128];
+        const struct hc_input *in = &l->run->job->inputs[i];
+        if (hc_input_cell_path(in, target, sizeof target) < 0)
+            return hc_fail_as(err, HC_EXIT_DATA, 0, "input '%s': the name is too long", in->name);
+        hc_autofd fd = make_input(dir, strrchr(target, '/') + 1, &l->ids);
+        if (fd < 0)
+            return hc_fail(err, errno, "make %s", target);
+        if (hc_launch_prepare_input(l, in, fd, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+struct places {
+    int *of[HC_PARKED_FDS]; /* NULL: the launch has none for it */
+};
+
+/* Where a launch has what a parked cell hands over. */
+static struct places places_in(struct hc_launch *l)
+{
+    return (struct places){.of = {[HC_PARKED_PIDFD] = &l->sup.pidfd,
+                                  [HC_PARKED_STDOUT] = &l->stdout_fd,
+                                  [HC_PARKED_STDERR] = &l->stderr_fd,
+                                  [HC_PARKED_CONTROL] = &l->control_fd,
+                                  [HC_PARKED_STATUS] = &l->status_fd,
+                                  [HC_PARKED_OUTPUT] = &l->output_fd,
+                                  [HC_PARKED_TMP] = &l->tmp_fd}};
+}
+
+/* The cell is the launch's from here on. */
+static void take_over(struct hc_launch *l, struct hc_parked *p)
+{
+    const struct places places = places_in(l);
+    l->ids = (struct hc_ids){.uid = p->uid, .gid = p->gid, .lease_fd = -1}; /* the lease is the zygote's */
+    l->plan.host_uid = p->uid;
+    l->plan.host_gid = p->gid;
+    l->cgroup = p->cgroup;
+    p->cgroup.fd = -1;
+    (void)snprintf(l->no_cgroup, sizeof l->no_cgroup, "%s", p->no_cgroup);
+    l->sup.adopted = true;
+    l->sup.filters = p->filters;
+    l->sup.pid = p->pid;
+    for (size_t i = 0; i < HC_PARKED_FDS; i++)
+        if (places.of[i])
+            *places.of[i] = hc_take(&p->fds[i]);
+    memcpy(l->m->tree_sha256, p->tree, sizeof l->m->tree_sha256);
+    l->m->tree_checked = (enum hc_tree_check)p->tree_checked;
+}
+
+void hc_launch_leave(struct hc_launch *l, struct hc_parked *p)
+{
+    const struct places places = places_in(l);
+    for (size_t i = 0; i < HC_PARKED_FDS; i++)
+        if (places.of[i])
+            p->fds[i] = hc_take(places.of[i]);
+    p->cgroup = l->cgroup;
+    l->cgroup.fd = -1;
+}
+
+static int send_job(const struct hc_launch *l, struct hc_error *err)
+{
+    struct hc_frame_head head = {.type = HC_FRAME_JOB, .flags = HC_FRAME_LAST};
+    struct iovec part = {.iov_base = &head, .iov_len = sizeof head};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control = {
+        .head = {.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+    memcpy(CMSG_DATA(&control.head), &l->plan.handover_fd, sizeof(int));
+    struct msghdr packet = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+    return TEMP_FAILURE_RETRY(sendmsg(l->control_fd, &packet, MSG_NOSIGNAL | MSG_DONTWAIT)) < 0
+               ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "give the job to the cell")
+               : 0;
+}
+
+int hc_launch_enter(struct hc_launch *l, struct hc_parked *p, struct hc_error *err)
+{
+    const char *why;
+    if (!hc_parked_fits(p, l->run->job, l->run->policy, l->run->warm_key, &why))
+        return hc_fail(err, 0, "the job does not fit into its warm cell: %s", why);
+    take_over(l, p);
+    hc_autofd input = hc_take(&p->fds[HC_PARKED_INPUT]);
+    if (hc_launch_prepare_output(l, err) < 0 || place_inputs(l, input, err) < 0 ||
+        hc_launch_prepare_limits(l, err) < 0 || hc_launch_prepare_handover(l, err) < 0 ||
+        hc_layers_check(l->m, &l->plan, &p->facts, l->sup.pid, &p->namespaces, &l->cgroup, l->no_cgroup,
+                        err) < 0)
+        return -1;
+    return send_job(l, err);
+}

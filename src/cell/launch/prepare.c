@@ -1,0 +1,392 @@
+/* Everything that a cell will need, resolved, opened and made before its first process exists. */
+#include "cell/launch/launch.h"
+
+#include "base/fd.h"
+#include "base/kernel.h"
+#include "base/state.h"
+#include "cell/filter.h"
+#include "cell/tree_check.h"
+#include "inside/devices.h"
+#include "inside/weak.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#define READ_ONLY            (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+#define CONSTRUCTION_SECONDS 30
+
+static int open_source(struct hc_source *s, const char *path, uint64_t attr, struct hc_error *err)
+{
+    *s = (struct hc_source){.fd = -1, .mount_fd = -1, .attr = attr};
+    s->path = strdup(path);
+    if (!s->path)
+        return hc_fail(err, ENOMEM, "%s", path);
+    s->fd = open(path, O_PATH | O_CLOEXEC);
+    return s->fd < 0 ? hc_fail_as(err, HC_EXIT_DATA, errno, "%s", path) : 0;
+}
+
+static bool have_sys_admin(void)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct d[2] = {0};
+    return syscall(SYS_capget, &head, d) == 0 && (d[0].effective & (1u << CAP_SYS_ADMIN));
+}
+
+/* Files that only their owner may read or write: to the guest's per-job uid they are shown as its own. */
+static int map_owner(struct hc_launch *l, struct hc_source *s, const char *remedy, struct hc_error *err)
+{
+    struct stat st;
+    if (fstat(s->fd, &st) < 0)
+        return hc_fail(err, errno, "stat %s", s->path);
+    hc_autofd userns = hc_ids_mapping(st.st_uid, st.st_gid, &l->ids, err);
+    if (userns < 0)
+        return -1;
+    struct mount_attr attr = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (unsigned)userns};
+    if (hc_mount_setattr(s->mount_fd, AT_EMPTY_PATH, &attr) < 0)
+        return hc_fail_as(
+            err, HC_EXIT_UNAVAILABLE, errno,
+            "%s: its file system cannot lend it to the uid of the cell (no idmapped mounts): %s", s->path,
+            remedy);
+    return 0;
+}
+
+static int prepare_tree(struct hc_launch *l, struct hc_error *err)
+{
+    const struct hc_policy *policy = l->run->policy;
+    bool many = l->plan.zygote || policy->session;
+    if (hc_tree_open(&l->tree, policy->tree, err) < 0 ||
+        hc_tree_check(&l->tree, (enum hc_tree_check)policy->tree_check, many, &l->m->tree_checked, err) < 0)
+        return -1;
+    memcpy(l->m->tree_sha256, l->tree.id, sizeof l->m->tree_sha256);
+    struct hc_source *s = &l->plan.tree;
+    if (open_source(s, l->tree.path, READ_ONLY, err) < 0)
+        return -1;
+    char shim[PATH_MAX];
+    if (hc_shim_path(shim, err) < 0)
+        return -1;
+    return open_source(&l->plan.shim, shim, READ_ONLY, err);
+}
+
+/* Hash what the guest will read, and copy it if `copy_fd` is none of -1. The descriptor that is read is
+ * opened through the one that is mounted. */
+static int hash_input(const struct hc_source *s, struct hc_manifest_input *in, int copy_fd,
+                      struct hc_error *err)
+{
+    char path[40];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", s->fd);
+    hc_autofd fd = hc_open_quietly(AT_FDCWD, path, 0);
+    if (fd < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "input '%s': %s", in->name, s->path);
+    struct hc_hash h;
+    hc_hash_init(&h);
+    static char chunk[1 << 17];
+    for (ssize_t n; (n = TEMP_FAILURE_RETRY(read(fd, chunk, sizeof chunk))) != 0;) {
+        if (n < 0)
+            return hc_fail_as(err, HC_EXIT_DATA, errno, "input '%s': read %s", in->name, s->path);
+        hc_hash_add(&h, chunk, (size_t)n);
+        in->bytes += n;
+        if (copy_fd >= 0 && hc_write_all(copy_fd, chunk, (size_t)n, err) < 0)
+            return hc_ctx(err, "input '%s': copy it into the cell", in->name);
+    }
+    hc_hash_hex(&h, in->sha256);
+    return 0;
+}
+
+int hc_launch_prepare_input(struct hc_launch *l, const struct hc_input *in, int copy_fd, struct hc_error *err)
+{
+    struct hc_source *s = &l->plan.inputs[l->plan.input_count];
+    *s = (struct hc_source){.fd = -1, .mount_fd = -1};
+    l->plan.input_count++; /* from here on it is finished with the rest */
+    if (open_source(s, in->path, READ_ONLY | MOUNT_ATTR_NOEXEC, err) < 0)
+        return hc_ctx(err, "input '%s'", in->name);
+    struct stat st;
+    if (fstat(s->fd, &st) < 0)
+        return hc_fail(err, errno, "stat %s", s->path);
+    if (!S_ISREG(st.st_mode))
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "input '%s': %s: expected a regular file", in->name,
+                          in->path);
+    char target[sizeof s->target + 1];
+    if (hc_input_cell_path(in, target, sizeof target) < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "input '%s': the name is too long", in->name);
+    (void)snprintf(s->target, sizeof s->target, "%s", target + 1); /* relative to the new root */
+    struct hc_manifest_input *row = &l->m->inputs[l->m->input_count++];
+    const char *slash = strrchr(in->path, '/');
+    *row = (struct hc_manifest_input){.name = in->name, .file = slash ? slash + 1 : in->path};
+    return hash_input(s, row, copy_fd, err);
+}
+
+int hc_launch_prepare_output(struct hc_launch *l, struct hc_error *err)
+{
+    struct hc_run *r = l->run;
+    const struct hc_job *job = r->job;
+    r->dest = (struct hc_dest){
+        .fd = -1, .at = r->default_at, .named = job->output_dir != NULL, .shared = r->shared};
+    int n = job->output_dir
+                ? snprintf(r->dest.path, sizeof r->dest.path, "%s", job->output_dir)
+                : snprintf(r->dest.path, sizeof r->dest.path, "%s/%s", r->default_dir, l->m->job_id);
+    if (n < 0 || n >= (int)sizeof r->dest.path)
+        return hc_fail_as(err, HC_EXIT_DATA, ENAMETOOLONG, "output directory");
+    bool bind = r->policy->output_mode == HC_OUTPUT_BIND;
+    if (bind && !job->output_dir)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0,
+                          "output.mode \"bind\" needs an output directory: give -o DIR");
+    /* A directory that was asked for is made and tried now: better than after an hour's work. */
+    if (job->output_dir && hc_dest_open(&r->dest, err) < 0)
+        return -1;
+    if (!bind)
+        return 0;
+    /* The accounts of an earlier job: gone, so that whatever has their names afterwards is the guest's. */
+    (void)unlinkat(r->dest.fd, "manifest.json", 0);
+    (void)unlinkat(r->dest.fd, "_sandbox_result.json", 0);
+    return open_source(&l->plan.output, r->dest.path,
+                       MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW,
+                       err);
+}
+
+/* As root, mounts are cloned and devices made here, where the rights are; see struct hc_source. */
+static int clone_mounts(struct hc_launch *l, struct hc_error *err)
+{
+    struct hc_plan *p = &l->plan;
+    if (!have_sys_admin())
+        return 0;
+    if ((p->tree.mount_fd = hc_source_clone(&p->tree, false, err)) < 0 ||
+        (p->shim.mount_fd = hc_source_clone(&p->shim, false, err)) < 0 ||
+        hc_devices_make(&p->devices_fd, err) < 0)
+        return -1;
+    for (size_t i = 0; i < p->input_count; i++) {
+        struct hc_source *s = &p->inputs[i];
+        struct stat st;
+        if ((s->mount_fd = hc_source_clone(s, false, err)) < 0)
+            return -1;
+        if (fstat(s->fd, &st) < 0)
+            return hc_fail(err, errno, "stat %s", s->path);
+        if (!(st.st_mode & S_IROTH) && map_owner(l, s, "make it readable for all", err) < 0)
+            return -1;
+    }
+    if (p->output.fd < 0)
+        return 0;
+    if ((p->output.mount_fd = hc_source_clone(&p->output, false, err)) < 0)
+        return -1;
+    return map_owner(l, &p->output, "use --output-mode capped", err);
+}
+
+static int add_env(struct hc_launch *l, size_t *n, const char *name, const char *value, struct hc_error *err)
+{
+    if (asprintf(&l->env[*n], "%s=%s", name, value) < 0) {
+        l->env[*n] = NULL;
+        return hc_fail(err, ENOMEM, "environment");
+    }
+    (*n)++;
+    return 0;
+}
+
+/* As many threads for numeric libraries as there are CPUs for them, and never so many that they use up
+ * limits.pids. */
+static int64_t numeric_threads(const struct hc_limits *limits)
+{
+    cpu_set_t set;
+    int64_t cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    if (limits->cpus_milli && limits->cpus_milli / 1000 < cpus)
+        cpus = limits->cpus_milli / 1000;
+    if (cpus > limits->pids / 4)
+        cpus = limits->pids / 4;
+    return cpus < 1 ? 1 : cpus;
+}
+
+static int prepare_env(struct hc_launch *l, struct hc_error *err)
+{
+    const cJSON *own = l->run->policy->env;
+    char threads[24];
+    /* A zygote with threads could not be copied. */
+    int64_t count = l->plan.zygote ? 1 : numeric_threads(&l->run->policy->limits);
+    (void)snprintf(threads, sizeof threads, "%lld", (long long)count);
+    const char *const fixed[][2] = {
+        {"HOME", "/tmp"},
+        {"TMPDIR", "/tmp"},
+        {"LANG", "C.UTF-8"},
+        {"PATH", ""},
+        {"MPLBACKEND", "Agg"},
+        {"MPLCONFIGDIR", "/tmp/.matplotlib"},
+        {"TZ", "UTC"},
+        {"OMP_NUM_THREADS", threads},
+        {"OPENBLAS_NUM_THREADS", threads},
+        /* joblib would otherwise try for semaphores, and warn that it cannot have any. */
+        {"JOBLIB_MULTIPROCESSING", "0"},
+    };
+    const size_t fixed_count = sizeof fixed / sizeof *fixed;
+    l->env = calloc(fixed_count + (size_t)cJSON_GetArraySize(own) + 1, sizeof *l->env);
+    if (!l->env)
+        return hc_fail(err, ENOMEM, "environment");
+    size_t n = 0;
+    for (size_t i = 0; i < fixed_count; i++) {
+        const char *name = fixed[i][0];
+        if (!cJSON_GetObjectItemCaseSensitive(own, name) && add_env(l, &n, name, fixed[i][1], err) < 0)
+            return -1;
+    }
+    const cJSON *item = NULL;
+    cJSON_ArrayForEach(item, own)
+    {
+        if (add_env(l, &n, item->string, item->valuestring, err) < 0)
+            return -1;
+    }
+    l->plan.env = l->env;
+    return 0;
+}
+
+struct filters {
+    struct hc_buf first, report, own;
+};
+
+/* That of a zygote itself. Its copies' are in the handover. */
+static int get_zygote_filter(struct hc_launch *l, bool counted, const char *cache, struct hc_error *err)
+{
+    return hc_filter_get(HC_FILTER_ZYGOTE, l->run->policy, counted, cache, &l->first_filter, err);
+}
+
+static bool needs_own(const struct hc_launch *l)
+{
+    return !l->sup.adopted || !hc_handover_locks_early(l->run->policy->rules);
+}
+
+/* Which filters travel in the handover: of a cold cell the two that the interpreter's process puts on itself;
+ * of a zygote those that it puts on its copies before they have a job; of a copy what is left then. */
+static int get_filters(struct hc_launch *l, const char *cache, struct filters *out, struct hc_error *err)
+{
+    const struct hc_policy *policy = l->run->policy;
+    const bool counted = l->cgroup.fd >= 0, zygote = l->plan.zygote, copy = l->sup.adopted;
+    struct hc_buf *first = zygote ? &out->first : &l->first_filter;
+    if ((!copy && hc_filter_get(HC_FILTER_FIRST, policy, counted, cache, first, err) < 0) ||
+        (!copy && hc_filter_get(HC_FILTER_REPORT, policy, counted, cache, &out->report, err) < 0) ||
+        (needs_own(l) && hc_filter_get(HC_FILTER_JOB, policy, counted, cache, &out->own, err) < 0) ||
+        (zygote && get_zygote_filter(l, counted, cache, err) < 0))
+        return -1;
+    l->plan.filter = (struct sock_fprog){
+        .len = (unsigned short)(l->first_filter.len / sizeof(struct sock_filter)),
+        .filter = (struct sock_filter *)(void *)l->first_filter.data,
+    };
+    if (hc_weak(HC_WEAK_SECCOMP)) {
+        hc_buf_clear(&out->first);
+        hc_buf_clear(&out->report);
+        hc_buf_clear(&out->own);
+    }
+    return 0;
+}
+
+static int write_handover(struct hc_launch *l, const struct filters *f, struct hc_error *err)
+{
+    const struct hc_policy *policy = l->run->policy;
+    struct hc_policy without_guard = *policy; /* lent like the original */
+    if (hc_weak(HC_WEAK_GUARD)) {
+        without_guard.guard = HC_GUARD_OFF;
+        policy = &without_guard;
+    }
+    hc_autobuf bytes = {0};
+    const struct hc_handover_filters filters = {.first = {f->first.data, f->first.len},
+                                                .report = {f->report.data, f->report.len},
+                                                .own = {f->own.data, f->own.len}};
+    const enum hc_handover_kind kind = l->plan.zygote   ? HC_HANDOVER_ZYGOTE
+                                       : l->sup.adopted ? HC_HANDOVER_COPY
+                                                        : HC_HANDOVER_CELL;
+    if (hc_handover_write(kind, l->run->job, policy, &filters, &bytes, err) < 0)
+        return -1;
+    l->plan.handover_fd = hc_sealed_memfd("hotcell-handover", bytes.data, bytes.len, err);
+    return l->plan.handover_fd < 0 ? -1 : 0;
+}
+
+int hc_launch_prepare_handover(struct hc_launch *l, struct hc_error *err)
+{
+    char state[PATH_MAX], cache[PATH_MAX + 8];
+    /* A user without a place of its own does without a cache. */
+    struct hc_error ignored;
+    bool cached = hc_state_dir(state, &ignored) == 0;
+    (void)snprintf(cache, sizeof cache, "%s/cache", cached ? state : "");
+    struct filters f = {0};
+    int rc = get_filters(l, cached ? cache : NULL, &f, err);
+    if (rc == 0)
+        rc = write_handover(l, &f, err);
+    hc_buf_finish(&f.first);
+    hc_buf_finish(&f.report);
+    hc_buf_finish(&f.own);
+    return rc;
+}
+
+static int make_pair(int type, int *ours, int *theirs, struct hc_error *err)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, pair) < 0)
+        return hc_fail(err, errno, "socketpair");
+    *ours = pair[0];
+    *theirs = pair[1];
+    return 0;
+}
+
+static int make_output_pipe(int *ours, int *theirs, struct hc_error *err)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return hc_fail(err, errno, "pipe");
+    *ours = ends[0];
+    *theirs = ends[1];
+    return fcntl(*ours, F_SETFL, O_NONBLOCK) < 0 ? hc_fail(err, errno, "pipe") : 0;
+}
+
+int hc_launch_prepare_channels(struct hc_launch *l, struct hc_error *err)
+{
+    struct hc_plan *p = &l->plan;
+    if (make_pair(SOCK_SEQPACKET, &l->sync_fd, &p->sync_fd, err) < 0 ||
+        make_pair(SOCK_STREAM, &l->status_fd, &p->status_fd, err) < 0 ||
+        make_output_pipe(&l->stdout_fd, &p->stdout_fd, err) < 0 ||
+        make_output_pipe(&l->stderr_fd, &p->stderr_fd, err) < 0)
+        return -1;
+    const struct timeval patience = {.tv_sec = CONSTRUCTION_SECONDS};
+    return setsockopt(l->sync_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0
+               ? hc_fail(err, errno, "setsockopt")
+               : 0;
+}
+
+static int prepare_ids(struct hc_launch *l, struct hc_error *err)
+{
+    if (hc_weak(HC_WEAK_IDS))
+        l->ids = (struct hc_ids){.uid = geteuid(), .gid = getegid(), .lease_fd = -1};
+    else if (hc_ids_lease(&l->ids, err) < 0)
+        return -1;
+    l->plan.host_uid = l->ids.uid;
+    l->plan.host_gid = l->ids.gid;
+    l->plan.drop_groups = geteuid() == 0 && !hc_weak(HC_WEAK_IDS);
+    return 0;
+}
+
+int hc_launch_prepare(struct hc_launch *l, struct hc_error *err)
+{
+    if (prepare_tree(l, err) < 0 || hc_launch_prepare_output(l, err) < 0)
+        return -1;
+    for (size_t i = 0; i < l->run->job->input_count; i++)
+        if (hc_launch_prepare_input(l, &l->run->job->inputs[i], -1, err) < 0)
+            return -1;
+    if (prepare_ids(l, err) < 0 || clone_mounts(l, err) < 0 || prepare_env(l, err) < 0 ||
+        hc_launch_prepare_limits(l, err) <
+            0) /* before the filters: what they let through depends on who counts memory */
+        return -1;
+    return hc_launch_prepare_handover(l, err) < 0 ? -1 : hc_launch_prepare_channels(l, err);
+}
+
+int hc_launch_prepare_zygote(struct hc_launch *l, struct hc_error *err)
+{
+    l->plan.zygote = true;
+    if (prepare_tree(l, err) < 0 || prepare_ids(l, err) < 0)
+        return -1;
+    int count = l->plan.drop_groups ? hc_ids_lease_block(&l->block, HC_ZYGOTE_IDS, err) : 0;
+    l->block_count = count > 0 ? (uid_t)count : 0;
+    if (count < 0 || clone_mounts(l, err) < 0 || prepare_env(l, err) < 0 ||
+        hc_launch_prepare_handover(l, err) < 0)
+        return -1;
+    return hc_launch_prepare_channels(l, err);
+}

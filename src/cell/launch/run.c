@@ -1,0 +1,413 @@
+/* One job, cold: resolve and open everything, build the cell, supervise it, collect, account. One struct owns
+ * every resource; one function gives them back, whatever was reached. */
+#include "cell/run.h"
+
+#include "base/fd.h"
+#include "base/stamp.h"
+#include "base/status.h"
+#include "base/units.h"
+#include "cell/launch/launch.h"
+#include "cell/policy_store.h"
+#include "cell/record.h"
+#include "cell/supervise/watch.h"
+#include "cell/tools.h"
+#include "inside/weak.h"
+#include "manifest/conceal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#define SECOND 1000000000LL /* in nanoseconds */
+
+/* By how much it has been set back since; slewing it, by at most 500 parts in a million (adjtimex(2)), does
+ * not count. */
+static int64_t clock_set_back(int64_t ahead, int64_t since_us)
+{
+    int64_t back = ahead - hc_stamp_ahead(), slewed = hc_now_us() - since_us; /* a thousandth, in ns */
+    return back > SECOND + slewed ? back : 0;
+}
+
+/* The time (UTC, as strftime formats it) and 12 random hex digits: sorts by time, unique without asking
+ * anybody. */
+static int stamp(const char *format, char *out, size_t size, struct hc_error *err)
+{
+    uint64_t random;
+    time_t now = time(NULL);
+    struct tm tm;
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        return hc_fail(err, errno, "getrandom");
+    (void)gmtime_r(&now, &tm);
+    size_t used = strftime(out, size, format, &tm);
+    (void)snprintf(out + used, size - used, "%012llx", (unsigned long long)random & 0xffffffffffffULL);
+    return 0;
+}
+
+void hc_launch_supervisor(struct hc_launch *l)
+{
+    struct hc_supervisor *s = &l->sup;
+    s->policy = l->run->policy;
+    s->redactor = l->redactor;
+    s->uid = l->ids.uid;
+    s->cgroup = &l->cgroup;
+    s->stdout_fd = l->stdout_fd;
+    s->stderr_fd = l->stderr_fd;
+    s->control_fd = l->control_fd;
+    s->status_fd = l->status_fd;
+    s->output_fd = l->output_fd;
+    s->tmp_fd = l->tmp_fd;
+    s->pass_stdout = l->run->pass_stdout;
+    s->pass_stderr = l->run->pass_stderr;
+    s->cancel_fd = l->run->cancel_fd;
+    s->figure_sink = l->run->figure_sink;
+    if (!s->adopted)
+        s->filters = hc_status_own_filters();
+    s->out = &l->m->out;
+    s->err = &l->m->err;
+    s->denials = &l->m->denials;
+    s->samples = &l->m->samples;
+    s->lessons = l->run->lessons;
+    s->host_oom_kills = l->cgroup.fd < 0 ? hc_watch_oom_kills() : -1;
+    s->inbox.max = (size_t)l->run->policy->limits.value_bytes + (1 << 20);
+}
+
+static void fill_timing(struct hc_launch *l)
+{
+    const struct hc_supervisor *s = &l->sup;
+    l->m->timing.build_us = l->t_started - l->t_start;
+    l->m->timing.start_us = s->go_us ? s->go_us - l->t_started : -1;
+    l->m->timing.run_us = s->go_us ? (s->end_us ? s->end_us : hc_now_us()) - s->go_us : -1;
+}
+
+static int write_code(struct hc_launch *l, char base[56], struct hc_error *err)
+{
+    struct hc_dest *dest = &l->run->dest;
+    char name[72];
+    hc_autobuf code = {0};
+    hc_autobuf record = {0};
+    hc_record_code(&code, l->run->job, l->m);
+    if (code.failed)
+        return hc_fail(err, ENOMEM, "code");
+    if (hc_record_print(&record, l->run->job, l->m, err) < 0)
+        return -1;
+    (void)snprintf(name, sizeof name, "code/run_%.55s.json", base);
+    if (hc_dest_make_dir(dest, "code", err) < 0 ||
+        hc_dest_write(dest, name, record.data, record.len, err) < 0)
+        return -1;
+    (void)snprintf(name, sizeof name, "code/run_%.55s.py", base);
+    if (hc_dest_write(dest, name, code.data ? code.data : "", code.len, err) < 0)
+        return -1;
+    l->m->kept_bytes = (int64_t)(record.len + code.len);
+    return 0;
+}
+
+static int persist_code(struct hc_launch *l, struct hc_error *err)
+{
+    char base[56], name[72];
+    if (stamp("%Y-%m-%dT%H-%M-%SZ_", base, sizeof base, err) < 0)
+        return -1;
+    (void)snprintf(name, sizeof name, "code/run_%.55s.py", base);
+    if (write_code(l, base, err) < 0) {
+        (void)hc_ctx(err, "save the code");
+        if (!hc_dest_refusal(err))
+            return -1;
+        hc_launch_warn(l->m, "%.190s", err->text);
+        return 0;
+    }
+    l->m->code_path = strdup(name);
+    return l->m->code_path ? 0 : hc_fail(err, ENOMEM, "save the code");
+}
+
+/* What a program left is its doing: more than could be collected is a limit that it reached. */
+static void judge_collected(struct hc_launch *l)
+{
+    const struct hc_limits *limits = &l->run->policy->limits;
+    char text[32], why[160];
+    switch (l->collected) {
+    case HC_COLLECTED_ALL:
+        return;
+    case HC_COLLECTED_BYTES:
+        (void)snprintf(why, sizeof why, "left more than %s to collect (limits.collect_bytes, --collect-size)",
+                       hc_format_size(limits->collect_bytes, text, sizeof text));
+        break;
+    case HC_COLLECTED_TIME:
+        (void)snprintf(why, sizeof why, "left more than could be collected in %s (limits.collect_time)",
+                       hc_format_duration(limits->collect_ms, text, sizeof text));
+        break;
+    case HC_COLLECTED_CANCELLED:
+        (void)snprintf(why, sizeof why, "cancelled from outside while its output was collected");
+        break;
+    }
+    if (l->m->status != HC_STATUS_OK)
+        hc_launch_warn(l->m, "not all output was collected: %s", why);
+    else
+        hc_launch_conclude(l->m, l->collected == HC_COLLECTED_CANCELLED ? HC_STATUS_KILLED : HC_STATUS_OUTPUT,
+                           "%s", why);
+}
+
+int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err)
+{
+    struct hc_collect c = {
+        .from_fd = l->output_fd,
+        .dest = &l->run->dest,
+        .in_place = l->run->policy->output_mode == HC_OUTPUT_BIND,
+        .changed_only = l->sup.session,
+        .since_ns = since_ns,
+        .cancel_fd = l->run->cancel_fd,
+        .policy = l->run->policy,
+        .manifest = l->m,
+    };
+    if (!l->sup.over && hc_collect(&c, err) < 0) /* over: there is nothing (over.c) */
+        return -1;
+    l->collected = c.ended;
+    judge_collected(l);
+    /* Partial: a limit or an error ended it, and yet there is something, or there was time to look. */
+    bool warned = l->m->status == HC_STATUS_TIMEOUT || l->m->status == HC_STATUS_MEMORY;
+    bool looked = warned && l->m->guest;
+    l->m->partial = l->collected != HC_COLLECTED_ALL ||
+                    (l->m->status != HC_STATUS_OK && (l->m->figure_count || l->m->file_count || looked));
+    return l->run->job->persist_code ? persist_code(l, err) : 0;
+}
+
+void hc_launch_init(struct hc_launch *l, struct hc_run *r, struct hc_manifest *m)
+{
+    *l = (struct hc_launch){
+        .run = r,
+        .m = m,
+        .sync_fd = -1,
+        .stdout_fd = -1,
+        .stderr_fd = -1,
+        .control_fd = -1,
+        .status_fd = -1,
+        .output_fd = -1,
+        .tmp_fd = -1,
+    };
+    l->t_start = hc_now_us();
+    l->tree.root_fd = -1;
+    l->ids.lease_fd = l->block.lease_fd = -1;
+    l->parent.fd = -1;
+    l->cgroup.fd = -1;
+    l->sup.pidfd = -1;
+    l->sup.listener.fd = -1;
+    l->sup.cgroup = &l->cgroup;
+    struct hc_plan *p = &l->plan;
+    p->policy = r->policy;
+    p->tree = p->shim = p->output = (struct hc_source){.fd = -1, .mount_fd = -1};
+    p->devices_fd = -1;
+    p->sync_fd = p->stdout_fd = p->stderr_fd = p->handover_fd = p->status_fd = -1;
+}
+
+static void source_finish(struct hc_source *s)
+{
+    free(s->path);
+    hc_close_fd(&s->fd);
+    hc_close_fd(&s->mount_fd);
+}
+
+void hc_launch_finish(struct hc_launch *l)
+{
+    hc_supervise_kill(&l->sup);
+    hc_toolbox_free(l->sup.tools);
+    hc_close_fd(&l->sup.pidfd);
+    hc_listener_finish(&l->sup.listener);
+    hc_inbox_finish(&l->sup.inbox);
+    hc_buf_finish(&l->sup.checked);
+    /* The pages of these tmpfs are charged to the cgroup: they go first. */
+    hc_close_fd(&l->output_fd);
+    hc_close_fd(&l->tmp_fd);
+    source_finish(&l->plan.tree);
+    source_finish(&l->plan.shim);
+    source_finish(&l->plan.output);
+    hc_close_fd(&l->plan.devices_fd);
+    for (size_t i = 0; i < l->plan.input_count; i++)
+        source_finish(&l->plan.inputs[i]);
+    hc_launch_close_childs_ends(l);
+    int *const fds[] = {&l->sync_fd, &l->stdout_fd, &l->stderr_fd, &l->control_fd, &l->status_fd};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+        hc_close_fd(fds[i]);
+    hc_cgroup_remove(&l->cgroup);
+    hc_cgroup_parent_finish(&l->parent);
+    hc_ids_release(&l->ids);
+    hc_ids_release(&l->block);
+    hc_tree_finish(&l->tree);
+    hc_buf_finish(&l->first_filter);
+    hc_redactor_free(l->redactor);
+    for (char **e = l->env; e && *e; e++)
+        free(*e);
+    free(l->env);
+}
+
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+    (void)clock_gettime(clock, &t);
+    return t.tv_sec * SECOND + t.tv_nsec;
+}
+
+/* The time from which on a file counts as this job's. The kernel stamps files with a clock that stands still
+ * for some milliseconds, or, since 6.13, with one that does not: in bind mode, where earlier files are there
+ * too, wait until the slow one is past this moment. */
+int64_t hc_launch_first_stamp(const struct hc_policy *policy)
+{
+    const int64_t moment = clock_ns(CLOCK_REALTIME);
+    int64_t stamp_ns = clock_ns(CLOCK_REALTIME_COARSE);
+    while (policy->output_mode == HC_OUTPUT_BIND && stamp_ns <= moment && moment - stamp_ns < SECOND) {
+        const struct timespec while_it_stands = {.tv_nsec = 500000};
+        (void)nanosleep(&while_it_stands, NULL);
+        stamp_ns = clock_ns(CLOCK_REALTIME_COARSE);
+    }
+    return stamp_ns;
+}
+
+/* Texts that are not the program's output may still quote it. */
+void hc_launch_conceal(struct hc_launch *l)
+{
+    struct hc_manifest *m = l->m;
+    if (!l->redactor)
+        return;
+    if (hc_manifest_conceal(m, l->redactor) < 0)
+        hc_launch_warn(m, "what the guest's process reported was dropped: it could not be redacted");
+    if (m->out.withheld || m->err.withheld)
+        hc_launch_warn(m, "output was withheld: looking for what is to be redacted took too long");
+}
+
+/* Before there is a cell: a tool that nobody answers is wrong already. */
+static int prepare_tools(struct hc_launch *l, int64_t ahead, struct hc_error *err)
+{
+    const struct hc_run *r = l->run;
+    if (r->policy->tools.count == 0 || r->job->check_only)
+        return 0;
+    return hc_toolbox_new(&l->sup.tools, &r->policy->tools, r->tool_fd > 0 ? r->tool_fd : -1, ahead,
+                          &l->m->tools, &l->m->denials, err);
+}
+
+static int run_cell(struct hc_launch *l, int64_t ahead, struct hc_error *err)
+{
+    if (prepare_tools(l, ahead, err) < 0)
+        return -1;
+    struct hc_parked *parked = l->run->parked;
+    if (!parked && hc_launch_prepare(l, err) < 0)
+        return -1;
+    int64_t since_ns = hc_launch_first_stamp(l->run->policy);
+    if ((parked ? hc_launch_enter(l, parked, err) : hc_launch_construct(l, err)) < 0)
+        return -1;
+    l->t_started = hc_now_us();
+    hc_launch_supervisor(l);
+    hc_samples_begin(&l->m->samples, l->t_started, HC_SAMPLE_US);
+    int rc = hc_supervise(&l->sup, err);
+    fill_timing(
+        l); /* after a failure too: whether the program was begun decides whether it may be tried again */
+    if (rc < 0)
+        return -1;
+    hc_launch_account(l);
+    if (hc_launch_judge(l, err) < 0)
+        return -1;
+    hc_launch_conceal(l);
+    int64_t collecting = hc_now_us();
+    if (hc_launch_keep(l, since_ns - clock_set_back(ahead, l->t_start), err) < 0)
+        return -1;
+    l->m->timing.collect_us = hc_now_us() - collecting;
+    return 0;
+}
+
+bool hc_launch_check_size(const struct hc_job *job, const struct hc_policy *policy, struct hc_manifest *m)
+{
+    int64_t max = policy->limits.code_bytes;
+    char text[32];
+    if ((int64_t)job->code_len <= max)
+        return false;
+    m->rejection.set = true;
+    (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "code_size");
+    (void)snprintf(m->rejection.message, sizeof m->rejection.message,
+                   "the code has %zu bytes, more than %s (limits.code)", job->code_len,
+                   hc_format_size(max, text, sizeof text));
+    (void)snprintf(m->rejection.hint, sizeof m->rejection.hint,
+                   "pass data with --input instead of writing it into the code");
+    hc_launch_conclude(m, HC_STATUS_REJECTED, "%s", m->rejection.message);
+    return true;
+}
+
+int hc_launch_describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, struct hc_error *err)
+{
+    const struct hc_job *job = r->job;
+    m->policy = r->policy;
+    m->tenant = job->tenant;
+    m->labels = job->labels;
+    hc_manifest_usage_unknown(m);
+    m->usage.wall_us = m->usage.cpu_user_us = m->usage.cpu_system_us = 0;
+    m->timing.build_us = m->timing.start_us = m->timing.run_us = m->timing.collect_us = -1;
+    m->enforced_by.memory = m->enforced_by.memory_soft = m->enforced_by.pids = m->enforced_by.cpu =
+        m->enforced_by.cpus = m->enforced_by.cpu_weight = m->enforced_by.io = m->enforced_by.output = "none";
+    m->code_bytes = (int64_t)job->code_len;
+    hc_sha256_hex(job->code, job->code_len, m->code_sha256);
+    hc_stamp_text(ahead, m->started);
+    if (job->job_id)
+        (void)snprintf(m->job_id, sizeof m->job_id, "%s", job->job_id);
+    else if (stamp("%Y%m%dT%H%M%SZ-", m->job_id, sizeof m->job_id, err) < 0)
+        return -1;
+    if (r->policy_hash)
+        memcpy(m->policy_sha256, r->policy_hash, sizeof m->policy_sha256);
+    else if (hc_policy_hash(r->policy, m->policy_sha256, err) < 0)
+        return -1;
+    else
+        hc_policy_keep(r->policy, m->policy_sha256, job->tenant);
+    return 0;
+}
+
+int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
+{
+    struct hc_launch l;
+    /* Once: however the clock is set meanwhile, the job has not ended before it started. */
+    const int64_t ahead = hc_stamp_ahead();
+    int rc = hc_launch_describe(r, m, ahead, err);
+    hc_launch_init(&l, r, m);
+    r->dest = (struct hc_dest){.fd = -1};
+    if (rc == 0)
+        rc = hc_weak_read(err);
+    if (rc == 0)
+        rc = hc_redactor_new(&l.redactor, r->policy->rules, err);
+    if (rc == 0) {
+        bool rejected = hc_launch_check_size(r->job, r->policy, m);
+        rc = rejected ? hc_launch_prepare_output(&l, err) : run_cell(&l, ahead, err);
+    }
+    if (rc < 0)
+        hc_launch_conclude(m, HC_STATUS_LAUNCH_FAILED, "%.500s", err->text);
+    if (rc < 0)
+        hc_launch_conceal(&l);
+    m->exit_code = rc < 0 ? err->exit : hc_status_exit(m->status);
+    m->tree_name = r->policy->tree;
+    if (l.sup.over)
+        hc_launch_leave(&l, r->parked);
+    hc_launch_finish(&l);
+    hc_stamp_text(ahead, m->finished);
+    return rc;
+}
+
+int hc_run_write_manifest(struct hc_run *r, struct hc_manifest *m, const void *key, size_t key_len,
+                          struct hc_buf *text, struct hc_error *err)
+{
+    const bool kept = r->dest.path[0] && (r->job->output_dir || r->dest.fd >= 0);
+    if (!kept && r->plain_manifest)
+        return hc_manifest_print_plain(m, key, key_len, text, err);
+    if (hc_manifest_print(m, key, key_len, text, err) < 0)
+        return -1;
+    if (!kept)
+        return 0;
+    if (hc_dest_write(&r->dest, "manifest.json", text->data, text->len, err) < 0)
+        return -1;
+    if (!r->job->runner_form)
+        return 0;
+    hc_autobuf older = {0};
+    if (hc_manifest_print_runner(m, &older, err) < 0)
+        return -1;
+    return hc_dest_write(&r->dest, "_sandbox_result.json", older.data, older.len, err);
+}
+
+void hc_run_finish(struct hc_run *r)
+{
+    hc_dest_finish(&r->dest);
+}

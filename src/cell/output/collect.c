@@ -1,0 +1,653 @@
+#include "cell/collect.h"
+
+#include "base/fd.h"
+#include "base/kernel.h"
+#include "cell/output/pump.h"
+#include "inside/weak.h"
+#include "manifest/figure.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+#include <sys/stat.h>
+
+#define MAX_DEPTH   16
+#define MAX_SKIPPED 200
+#define CONFINED    (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
+
+static int open_confined(int dir, const char *name, int flags, mode_t mode)
+{
+    struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC, .mode = mode, .resolve = CONFINED};
+    return hc_openat2(dir, name, &how);
+}
+
+/* ---- the destination ---- */
+
+void hc_dest_finish(struct hc_dest *d)
+{
+    hc_close_fd(&d->fd);
+}
+
+/* Make and open the directory `name` of `dir`, which is closed. The names come from a guest, and the
+ * destination may hold anything, or belong to somebody who changes it under us: one name at a time, and links
+ * are refused. */
+static int enter_dir(int dir_taken, const char *name, struct hc_error *err)
+{
+    hc_autofd dir = dir_taken;
+    if (mkdirat(dir, name, 0777) < 0 && errno != EEXIST)
+        return hc_fail(err, errno, "make the directory %s", name);
+    int fd = open_confined(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    return fd >= 0 ? fd : hc_fail(err, errno, "open the directory %s", name);
+}
+
+/* The default place, hotcell-output/JOB_ID, below a current directory that may be anybody's: made and entered
+ * one name at a time, links refused, and only if it is ours. */
+static int open_default(const struct hc_dest *d, struct hc_error *err)
+{
+    char parts[PATH_MAX];
+    (void)snprintf(parts, sizeof parts, "%s", d->path);
+    int dir = openat(d->at > 0 ? d->at : AT_FDCWD, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return hc_fail(err, errno, "open the current directory");
+    char *rest = parts;
+    for (char *part; dir >= 0 && (part = strsep(&rest, "/"));)
+        dir = enter_dir(dir, part, err);
+    struct stat st;
+    if (dir >= 0 && (fstat(dir, &st) < 0 || st.st_uid != geteuid())) {
+        (void)close(dir);
+        return hc_fail(err, 0, "%s belongs to somebody else: give -o DIR", d->path);
+    }
+    return dir;
+}
+
+static int open_named(const struct hc_dest *d, struct hc_error *err)
+{
+    if (mkdir(d->path, 0777) < 0 && errno != EEXIST)
+        return hc_fail(err, errno, "make the output directory %s", d->path);
+    int fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd >= 0 ? fd : hc_fail(err, errno, "output directory %s", d->path);
+}
+
+int hc_dest_open(struct hc_dest *d, struct hc_error *err)
+{
+    if (d->fd >= 0)
+        return 0;
+    hc_autofd fd = d->named ? open_named(d, err) : open_default(d, err);
+    if (fd < 0)
+        return hc_exit_as(err, HC_EXIT_DATA);
+    if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "output directory %s: not writable", d->path);
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return hc_fail(err, errno, "stat %s", d->path);
+    d->mode = st.st_mode & 07777;
+    d->fd = hc_take(&fd);
+    return 0;
+}
+
+/* The directory that `path` is in, made if missing; *last points at the last part. */
+static int open_parent(int root, const char *path, const char **last, struct hc_error *err)
+{
+    char parts[PATH_MAX];
+    (void)snprintf(parts, sizeof parts, "%s", path);
+    int dir = fcntl(root, F_DUPFD_CLOEXEC, 0);
+    if (dir < 0)
+        return hc_fail(err, errno, "open the output directory");
+    char *part = parts;
+    for (char *slash; dir >= 0 && (slash = strchr(part, '/')); part = slash + 1) {
+        *slash = '\0';
+        dir = enter_dir(dir, part, err);
+    }
+    *last = path + (part - parts);
+    return dir;
+}
+
+static void choose_temp(struct hc_dest_file *o)
+{
+    static unsigned counter;
+    (void)snprintf(o->temp, sizeof o->temp, ".hotcell-%d-%u", getpid(), counter++);
+}
+
+int hc_dest_begin(struct hc_dest_file *o, struct hc_dest *d, const char *path, mode_t mode,
+                  struct hc_error *err)
+{
+    *o = (struct hc_dest_file){.dir = -1, .fd = -1};
+    if (hc_dest_open(d, err) < 0)
+        return -1;
+    o->dir = open_parent(d->fd, path, &o->name, err);
+    if (o->dir < 0)
+        return -1;
+    /* Nothing of it is left if we are killed. Not every file system has such files. */
+    o->fd = openat(o->dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+    if (o->fd < 0) {
+        choose_temp(o);
+        o->fd = openat(o->dir, o->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    }
+    return o->fd < 0 ? hc_fail(err, errno, "write %s/%s", d->path, path) : 0;
+}
+
+void hc_dest_abandon(struct hc_dest_file *o)
+{
+    if (o->fd >= 0 && o->temp[0])
+        (void)unlinkat(o->dir, o->temp, 0);
+    hc_close_fd(&o->fd);
+    hc_close_fd(&o->dir);
+}
+
+static int give_name(const struct hc_dest_file *o, const char *name)
+{
+    char path[40];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", o->fd);
+    return linkat(AT_FDCWD, path, o->dir, name, AT_SYMLINK_FOLLOW);
+}
+
+/* Only renaming replaces a file, so one that takes another's place needs a name for a moment. */
+static int put_in_place(struct hc_dest_file *o)
+{
+    if (!o->temp[0]) {
+        if (give_name(o, o->name) == 0)
+            return 0;
+        if (errno != EEXIST)
+            return -1;
+        choose_temp(o);
+        if (give_name(o, o->temp) < 0)
+            return -1;
+    }
+    return renameat(o->dir, o->temp, o->dir, o->name);
+}
+
+int hc_dest_commit(struct hc_dest_file *o, const char *path, struct hc_error *err)
+{
+    if (put_in_place(o) < 0) {
+        (void)hc_fail(err, errno, "put %s in its place", path);
+        hc_dest_abandon(o);
+        return -1;
+    }
+    hc_close_fd(&o->fd);
+    hc_close_fd(&o->dir);
+    return 0;
+}
+
+const char *hc_dest_refusal(const struct hc_error *err)
+{
+    switch (err->sys) {
+    case EEXIST:
+    case ENOTDIR:
+    case EISDIR:
+    case ELOOP:
+    case EXDEV:
+        return "something else has that name in the output directory";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case ENAMETOOLONG:
+    case EILSEQ:
+    case EINVAL:
+        return "the output directory does not take it";
+    default:
+        return NULL;
+    }
+}
+
+int hc_dest_write(struct hc_dest *d, const char *name, const void *data, size_t len, struct hc_error *err)
+{
+    struct hc_dest_file o;
+    if (hc_dest_begin(&o, d, name, d->shared ? 0640 : 0600, err) < 0) {
+        hc_dest_abandon(&o);
+        return -1;
+    }
+    if (hc_write_all(o.fd, data, len, err) < 0) {
+        hc_dest_abandon(&o);
+        return hc_ctx(err, "%s/%s", d->path, name);
+    }
+    return hc_dest_commit(&o, name, err);
+}
+
+int hc_dest_make_dir(struct hc_dest *d, const char *name, struct hc_error *err)
+{
+    if (hc_dest_open(d, err) < 0)
+        return -1;
+    if (mkdirat(d->fd, name, d->shared ? 0750 : 0700) < 0 && errno != EEXIST)
+        return hc_fail(err, errno, "make the directory %s/%s", d->path, name);
+    return 0;
+}
+
+/* Whether it is the file's own fault, or of who changes the directory in bind mode, that it cannot be looked
+ * at. For any other reason the host is in trouble: the output is not complete without the file, and nobody
+ * may think so. */
+static bool files_own_fault(int sys)
+{
+    switch (sys) {
+    case EACCES:
+    case EAGAIN:
+    case EISDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+    case ENODEV:
+    case ENOENT:
+    case ENOTDIR:
+    case ENXIO:
+    case EOVERFLOW:
+    case EPERM:
+    case ESTALE:
+    case ETXTBSY:
+    case EXDEV:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- the walk ---- */
+
+struct walk {
+    struct hc_collect *c;
+    int64_t entries, bytes; /* seen and gone through so far */
+    struct hc_deadline deadline;
+};
+
+static const char too_large[] = "larger than the limit";
+static const char too_much[] = "more bytes in all than the limit";
+
+static int skip(struct walk *w, const char *path, const char *reason, struct hc_error *err);
+
+/* What could not be looked at, for the reason in errno. */
+static int skip_unread(struct walk *w, const char *path, const char *reason, struct hc_error *err)
+{
+    int sys = errno;
+    return files_own_fault(sys) ? skip(w, path, reason, err) : hc_fail(err, sys, "%s %s", path, reason);
+}
+
+static int skip(struct walk *w, const char *path, const char *reason, struct hc_error *err)
+{
+    struct hc_manifest *m = w->c->manifest;
+    if (m->skipped_count >= MAX_SKIPPED) {
+        m->skipped_more++;
+        return 0;
+    }
+    struct hc_skipped *grown = realloc(m->skipped, (m->skipped_count + 1) * sizeof *grown);
+    char *copy = strdup(path);
+    if (grown)
+        m->skipped = grown;
+    if (!grown || !copy) {
+        free(copy);
+        return hc_fail(err, ENOMEM, "list the output");
+    }
+    m->skipped[m->skipped_count++] = (struct hc_skipped){.path = copy, .reason = reason};
+    return 0;
+}
+
+static int list_file(struct walk *w, const char *path, int64_t bytes, const char sha256[HC_SHA256_HEX],
+                     struct hc_error *err)
+{
+    struct hc_manifest *m = w->c->manifest;
+    /* Figures are what the harness, or the program, put into the policy's directory for them. */
+    const char *folder = hc_rules_text(w->c->policy->rules, "figures", "directory", "figures");
+    const char *mime = hc_figure_mime(folder, path);
+    struct hc_artifact **list = mime ? &m->figures : &m->files;
+    size_t *count = mime ? &m->figure_count : &m->file_count;
+    struct hc_artifact *grown = realloc(*list, (*count + 1) * sizeof *grown);
+    char *copy = strdup(path);
+    if (grown)
+        *list = grown;
+    if (!grown || !copy) {
+        free(copy);
+        return hc_fail(err, ENOMEM, "list the output");
+    }
+    struct hc_artifact *a = &grown[(*count)++];
+    *a = (struct hc_artifact){.path = copy, .mime = mime, .bytes = bytes};
+    memcpy(a->sha256, sha256, HC_SHA256_HEX);
+    return 0;
+}
+
+/* The most that a file may have, and what is wrong with one that has more. */
+struct room {
+    int64_t bytes;
+    const char *refusal;
+};
+
+/* A capped /output bounds the whole by itself; holes, which cost nothing there, are bounded here. */
+static struct room room_left(const struct walk *w)
+{
+    const struct hc_limits *l = &w->c->policy->limits;
+    struct room file = {l->file_bytes, too_large};
+    struct room all = w->c->in_place ? (struct room){l->collect_bytes - w->bytes, too_much}
+                                     : (struct room){l->output_bytes - w->bytes, too_large};
+    return file.bytes <= all.bytes ? file : all;
+}
+
+static int skip_larger(struct walk *w, const char *path, struct room room, struct hc_error *err)
+{
+    if (room.refusal == too_much && w->c->ended == HC_COLLECTED_ALL)
+        w->c->ended = HC_COLLECTED_BYTES;
+    return skip(w, path, room.refusal, err);
+}
+
+/* Nothing more is looked at. */
+static int skip_late(struct walk *w, const char *path, struct hc_error *err)
+{
+    bool cancelled = w->deadline.cancelled;
+    w->c->ended = cancelled ? HC_COLLECTED_CANCELLED : HC_COLLECTED_TIME;
+    return skip(w, path,
+                cancelled ? "the job was cancelled before it was collected"
+                          : "there was no time left to collect it",
+                err);
+}
+
+static int begin_copy(struct walk *w, struct hc_dest_file *o, const char *path, struct hc_error *err)
+{
+    *o = (struct hc_dest_file){.dir = -1, .fd = -1};
+    if (w->c->in_place || hc_dest_begin(o, w->c->dest, path, 0666, err) == 0)
+        return 0;
+    hc_dest_abandon(o);
+    return -1;
+}
+
+static int take_file(struct walk *w, int fd, const struct stat *st, const char *path, struct hc_error *err)
+{
+    struct hc_collect *c = w->c;
+    const struct room room = room_left(w);
+    struct hc_dest_file o;
+    if (st->st_size > room.bytes)
+        return skip_larger(w, path, room, err);
+    if (begin_copy(w, &o, path, err) < 0) {
+        const char *refusal = c->dest->fd >= 0 ? hc_dest_refusal(err) : NULL;
+        return refusal ? skip(w, path, refusal, err) : -1;
+    }
+    struct hc_pump p = {.from = fd,
+                        .to = o.fd,
+                        .sparse = st->st_blocks * 512 < st->st_size,
+                        .max = room.bytes,
+                        .deadline = &w->deadline};
+    int rc = hc_pump(&p, err);
+    w->bytes += p.bytes;
+    if (rc != HC_PUMPED_WHOLE)
+        hc_dest_abandon(&o);
+    if (rc == HC_PUMPED_TOO_LARGE)
+        return skip_larger(w, path, room, err);
+    if (rc == HC_PUMPED_STOPPED)
+        return skip_late(w, path, err);
+    if (rc < 0 && p.source_failed && files_own_fault(err->sys))
+        return skip(w, path, "could not be read", err);
+    if (rc < 0)
+        return hc_ctx(err, "%s/%s", c->dest->path, path);
+    if (!c->in_place && hc_dest_commit(&o, path, err) < 0)
+        return hc_dest_refusal(err) ? skip(w, path, hc_dest_refusal(err), err) : -1;
+    char sha256[HC_SHA256_HEX];
+    hc_hash_hex(&p.hash, sha256);
+    return list_file(w, path, p.bytes, sha256, err);
+}
+
+static const char *kind_refused(const struct stat *st)
+{
+    switch (st->st_mode & S_IFMT) {
+    case S_IFREG:
+        return st->st_nlink == 1 ? NULL : "hard link: more than one name";
+    case S_IFDIR:
+        return NULL;
+    case S_IFLNK:
+        return "symbolic link";
+    case S_IFIFO:
+        return "named pipe";
+    case S_IFSOCK:
+        return "socket";
+    default:
+        return "device";
+    }
+}
+
+/* Names that the launcher itself writes: a guest's file under one of them would be taken for the real thing.
+ */
+static const char *const own_names[] = {"manifest.json", "_sandbox_result.json"};
+static const char *const own_beginnings[] = {".hotcell-", "code/run_"};
+
+static bool reserved(const char *path)
+{
+    for (size_t i = 0; i < sizeof own_names / sizeof *own_names; i++)
+        if (strcmp(path, own_names[i]) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof own_beginnings / sizeof *own_beginnings; i++)
+        if (strncmp(path, own_beginnings[i], strlen(own_beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool unchanged(const struct walk *w, const struct stat *st)
+{
+    return (w->c->in_place || w->c->changed_only) &&
+           (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec < w->c->since_ns;
+}
+
+/* In bind mode it stands where ours is to go. Renamed through the user's own view of the directory: in the
+ * cell's, files belong to the guest, and who writes must have an id there. */
+static int skip_reserved(struct walk *w, const char *path, const struct stat *st, struct hc_error *err)
+{
+    const char *slash = strchr(path, '/'), *name = slash ? slash + 1 : path;
+    char folder[64], aside[256];
+    if (!w->c->in_place || unchanged(w, st))
+        return skip(w, path, "the name is hotcell's own", err);
+    (void)snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    (void)snprintf(aside, sizeof aside, "guest-%d-%.200s", getpid(), name);
+    hc_autofd dir = open_confined(w->c->dest->fd, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    if (dir < 0 || renameat2(dir, name, dir, aside, RENAME_NOREPLACE) < 0)
+        return skip(w, path, "the name is hotcell's own", err);
+    return skip(w, path, "the name is hotcell's own: renamed to guest-...", err);
+}
+
+static int walk_dir(struct walk *w, int dir_fd_taken, const char *path, int depth, struct hc_error *err);
+
+static int visit(struct walk *w, int dir, const char *name, const char *path, int depth, struct hc_error *err)
+{
+    struct stat st;
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return skip_unread(w, path, "could not be examined", err);
+    const char *refused = kind_refused(&st);
+    if (refused)
+        return skip(w, path, refused, err);
+    if (S_ISDIR(st.st_mode)) {
+        if (reserved(path))
+            return skip_reserved(w, path, &st, err);
+        if (depth >= MAX_DEPTH)
+            return skip(w, path, "directories nested too deep", err);
+        int fd = open_confined(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK, 0);
+        return fd < 0 ? skip_unread(w, path, "could not be opened", err)
+                      : walk_dir(w, fd, path, depth + 1, err);
+    }
+    if (unchanged(w, &st))
+        return 0;
+    if (reserved(path))
+        return skip_reserved(w, path, &st, err);
+    hc_autofd fd = open_confined(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+    struct stat now;
+    if (fd < 0)
+        return skip_unread(w, path, "could not be opened", err);
+    /* In bind mode the directory is shared with whoever else uses it: look again at what was really opened.
+     */
+    if (fstat(fd, &now) < 0)
+        return skip_unread(w, path, "could not be examined", err);
+    if (!S_ISREG(now.st_mode) || now.st_nlink != 1 || now.st_ino != st.st_ino)
+        return skip(w, path, "changed while it was collected", err);
+    return take_file(w, fd, &now, path, err);
+}
+
+/* ---- directories ---- */
+
+/* Names in a directory, in order. */
+struct names {
+    char **list; /* owned, and each of them */
+    size_t count, room;
+};
+
+static void names_finish(struct names *n)
+{
+    for (size_t i = 0; i < n->count; i++)
+        free(n->list[i]);
+    free(n->list);
+}
+
+static int add_name(struct names *n, const char *name, struct hc_error *err)
+{
+    if (n->count == n->room) {
+        size_t room = n->room ? 2 * n->room : 64;
+        char **grown = reallocarray(n->list, room, sizeof *grown);
+        if (!grown)
+            return hc_fail(err, ENOMEM, "list the output");
+        n->list = grown;
+        n->room = room;
+    }
+    n->list[n->count] = strdup(name);
+    return n->list[n->count++] ? 0 : hc_fail(err, ENOMEM, "list the output");
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool join(char out[PATH_MAX], const char *path, const char *name)
+{
+    return snprintf(out, PATH_MAX, "%s%s%s", path, *path ? "/" : "", name) < PATH_MAX;
+}
+
+/* One more name. In bind mode a directory may hold any number: beyond the limit they are not kept in mind. */
+static int take_name(struct walk *w, struct names *n, const char *path, const char *name,
+                     struct hc_error *err)
+{
+    char child[PATH_MAX];
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return 0;
+    if (++w->entries <= w->c->policy->limits.output_files)
+        return add_name(n, name, err);
+    return skip(w, join(child, path, name) ? child : path, "more files than the limit", err);
+}
+
+static int read_names(struct walk *w, DIR *dir, const char *path, struct names *n, struct hc_error *err)
+{
+    int rc = 0;
+    while (rc == 0) {
+        if (hc_deadline_passed(&w->deadline))
+            return skip_late(w, *path ? path : ".", err);
+        errno = 0;
+        const struct dirent *entry = readdir(dir);
+        if (!entry && errno)
+            return skip_unread(w, *path ? path : ".", "could not be listed", err);
+        if (!entry)
+            break;
+        rc = take_name(w, n, path, entry->d_name, err);
+    }
+    return rc;
+}
+
+static int list_dir(struct walk *w, int dir, const char *path, struct names *n, struct hc_error *err)
+{
+    hc_autofd fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+    if (!stream)
+        return skip_unread(w, *path ? path : ".", "could not be listed", err);
+    (void)hc_take(&fd); /* the stream's */
+    int rc = read_names(w, stream, path, n, err);
+    (void)closedir(stream);
+    if (n->count)
+        qsort(n->list, n->count, sizeof *n->list, by_name);
+    return rc;
+}
+
+static int walk_dir(struct walk *w, int dir_fd_taken, const char *path, int depth, struct hc_error *err)
+{
+    hc_autofd dir = dir_fd_taken;
+    struct names names = {0};
+    int rc = list_dir(w, dir, path, &names, err);
+    for (size_t i = 0; rc == 0 && i < names.count; i++) {
+        char child[PATH_MAX];
+        if (!join(child, path, names.list[i]))
+            rc = skip(w, path, "a path in it is too long", err);
+        else
+            rc = hc_deadline_passed(&w->deadline) ? skip_late(w, child, err)
+                                                  : visit(w, dir, names.list[i], child, depth, err);
+    }
+    names_finish(&names);
+    return rc;
+}
+
+/* The guest owns /output, and may have closed it. In bind mode it is the user's directory, and keeps the mode
+ * that the user gave it: a guest shall neither open it to others nor lock the user out. */
+static int take_back(const struct hc_collect *c, struct hc_error *err)
+{
+    int fd = c->in_place ? c->dest->fd : c->from_fd;
+    mode_t mode = c->in_place ? c->dest->mode : 0700;
+    struct stat st;
+    if (fstat(fd, &st) < 0 || ((st.st_mode & 07777) != mode && fchmod(fd, mode) < 0))
+        return hc_fail(err, errno, "set the mode of the output directory back");
+    return 0;
+}
+
+#define CODE_ENTRIES 65536
+
+/* 1: not all of it could be looked at. */
+static int set_aside_in(struct walk *w, DIR *code, struct hc_error *err)
+{
+    struct stat st;
+    char path[300];
+    int rc = 0;
+    for (int seen = 0; rc == 0; seen++) {
+        const struct dirent *e = readdir(code);
+        if (!e || seen == CODE_ENTRIES)
+            return e ? 1 : 0;
+        (void)snprintf(path, sizeof path, "code/%s", e->d_name);
+        if (reserved(path) && fstatat(dirfd(code), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            !unchanged(w, &st))
+            rc = skip_reserved(w, path, &st, err);
+    }
+    return rc;
+}
+
+/* What looks like code that hotcell has saved. A folder that cannot be read, or holds too much, goes as a
+ * whole, the user's own with it: nothing is lost. */
+static int set_aside_code(struct walk *w, struct hc_error *err)
+{
+    struct stat st;
+    int dir = w->c->dest->fd;
+    if (fstatat(dir, "code", &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
+        return 0;
+    int fd = open_confined(dir, "code", O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    DIR *code = fd < 0 ? NULL : fdopendir(fd);
+    int rc = code ? set_aside_in(w, code, err) : 1;
+    if (code)
+        (void)closedir(code);
+    else
+        hc_close_fd(&fd);
+    return rc > 0 && !unchanged(w, &st) ? skip_reserved(w, "code", &st, err) : MIN(rc, 0);
+}
+
+/* In bind mode a walk that has ended early may not have come to where ours is to go. */
+static int set_aside_reserved(struct walk *w, struct hc_error *err)
+{
+    struct stat st;
+    int rc = 0, dir = w->c->dest->fd;
+    if (!w->c->in_place)
+        return 0;
+    for (size_t i = 0; rc == 0 && i < sizeof own_names / sizeof *own_names; i++)
+        if (fstatat(dir, own_names[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && !unchanged(w, &st))
+            rc = skip_reserved(w, own_names[i], &st, err);
+    return rc < 0 ? -1 : set_aside_code(w, err);
+}
+
+int hc_collect(struct hc_collect *c, struct hc_error *err)
+{
+    struct walk w = {.c = c};
+    hc_deadline_start(&w.deadline, c->cancel_fd,
+                      hc_weak(HC_WEAK_COLLECTING) ? INT32_MAX : c->policy->limits.collect_ms);
+    if (take_back(c, err) < 0)
+        return -1;
+    int fd = openat(c->from_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return hc_fail(err, errno, "open the cell's output");
+    int rc = walk_dir(&w, fd, "", 0, err);
+    bool early = c->ended != HC_COLLECTED_ALL || w.entries > c->policy->limits.output_files;
+    if (rc == 0 && early)
+        rc = set_aside_reserved(&w, err);
+    return rc < 0 ? hc_ctx(err, "keep the output") : 0;
+}

@@ -1,0 +1,145 @@
+/* Compiled filters are kept: making one takes longer than the start of a cell. */
+#include "cell/filter.h"
+
+#include "base/fd.h"
+#include "base/hash.h"
+#include "policy/calls.h"
+
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void hash_text(struct hc_hash *h, const char *text)
+{
+    hc_hash_add(h, text, strlen(text) + 1);
+}
+
+/* What the policy says of single calls. */
+static void hash_rules(struct hc_hash *h, const cJSON *rules)
+{
+    char *text = cJSON_PrintUnformatted(cJSON_GetObjectItemCaseSensitive(rules, "syscalls"));
+    hash_text(h, text ? text : "");
+    cJSON_free(text);
+}
+
+static void hash_row(struct hc_hash *h, const struct hc_call_rule *r)
+{
+    hash_text(h, r->call);
+    hc_hash_add(h, &r->when, sizeof r->when);
+    for (size_t c = 0; c < HC_CALL_COMPARISONS; c++) {
+        const uint64_t cmp[] = {r->cmp[c].arg, r->cmp[c].mask, r->cmp[c].value};
+        hc_hash_add(h, cmp, sizeof cmp);
+    }
+    hc_hash_add(h, &r->error, sizeof r->error);
+    hash_text(h, r->hint ? "told" : "");
+}
+
+#define CODE 7 /* of filter.c: another number with each change to what it makes of the tables */
+
+/* The cache key covers everything that goes into a filter: the tables, the choice, and who compiles it. */
+static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted,
+                      char out[HC_SHA256_HEX])
+{
+    struct hc_hash h;
+    hc_hash_init(&h);
+    const struct scmp_version *v = seccomp_version();
+    unsigned made[] = {CODE,     policy->learn, kind,     hc_filter_when(kind, policy, counted),
+                       v->major, v->minor,      v->micro, seccomp_arch_native()};
+    hc_hash_add(&h, made, sizeof made);
+    hash_rules(&h, policy->rules);
+    for (size_t i = 0; i < hc_call_sets_count; i++) {
+        hash_text(&h, hc_call_sets[i].name);
+        hash_text(&h, hc_call_sets[i].calls);
+        hc_hash_add(&h, &hc_call_sets[i].when, sizeof hc_call_sets[i].when);
+    }
+    for (size_t i = 0; i < hc_call_rules_count; i++)
+        hash_row(&h, &hc_call_rules[i]);
+    for (size_t i = 0; kind == HC_FILTER_ZYGOTE && i < hc_zygote_rules_count; i++)
+        hash_row(&h, &hc_zygote_rules[i]);
+    for (size_t i = 0; i < hc_call_refusals_count; i++) {
+        hash_text(&h, hc_call_refusals[i].calls);
+        hc_hash_add(&h, &hc_call_refusals[i].error, sizeof hc_call_refusals[i].error);
+    }
+    for (size_t i = 0; i < hc_calls_told_count; i++)
+        hash_text(&h, hc_calls_told[i].calls);
+    hc_hash_hex(&h, out);
+}
+
+/* A cached filter is SHA-256 of the rest, then the filter. It is trusted only if it is a plain file of our
+ * own that nobody else may write to, since whoever writes it decides what the cell may call. */
+static int cache_read(int dir, const char *name, struct hc_buf *out)
+{
+    hc_autofd fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022))
+        return -1;
+    struct hc_error ignored;
+    hc_autobuf all = {0};
+    const size_t max = HC_SHA256_HEX - 1 + sizeof(struct sock_filter) * BPF_MAXINSNS;
+    if (hc_read_all(fd, &all, max, &ignored) < 0 || all.len < HC_SHA256_HEX)
+        return -1;
+    char digest[HC_SHA256_HEX];
+    const char *body = all.data + HC_SHA256_HEX - 1;
+    size_t len = all.len - (HC_SHA256_HEX - 1);
+    hc_sha256_hex(body, len, digest);
+    if (len % sizeof(struct sock_filter) || memcmp(digest, all.data, HC_SHA256_HEX - 1) != 0)
+        return -1;
+    return hc_buf_add(out, body, len);
+}
+
+/* What has this name is no good, or somebody else's, made at the same moment, and the same. */
+static int give_name(int dir, int fd, const char *name)
+{
+    char path[40];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    (void)unlinkat(dir, name, 0);
+    return linkat(AT_FDCWD, path, dir, name, AT_SYMLINK_FOLLOW);
+}
+
+/* Nothing is left if we are killed meanwhile, but on file systems that know no files without a name. */
+static void cache_write(int dir, const char *name, const struct hc_buf *bpf)
+{
+    char digest[HC_SHA256_HEX], temp[96] = "";
+    struct hc_error ignored;
+    hc_autofd fd = openat(dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        (void)snprintf(temp, sizeof temp, ".%.60s.%d", name, getpid());
+        fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    }
+    if (fd < 0)
+        return;
+    hc_sha256_hex(bpf->data, bpf->len, digest);
+    int rc = hc_write_all(fd, digest, HC_SHA256_HEX - 1, &ignored);
+    if (rc == 0)
+        rc = hc_write_all(fd, bpf->data, bpf->len, &ignored);
+    if (rc == 0)
+        rc = *temp ? renameat(dir, temp, dir, name) : give_name(dir, fd, name);
+    if (rc < 0 && *temp)
+        (void)unlinkat(dir, temp, 0);
+}
+
+int hc_filter_get(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted,
+                  const char *cache_dir, struct hc_buf *out, struct hc_error *err)
+{
+    char key[HC_SHA256_HEX], name[HC_SHA256_HEX + 8];
+    cache_key(kind, policy, counted, key);
+    (void)snprintf(name, sizeof name, "%.32s.bpf", key);
+    struct hc_error ignored;
+    hc_autofd dir = -1;
+    struct stat st;
+    if (cache_dir && (access(cache_dir, F_OK) == 0 || hc_make_dirs(cache_dir, 0700, &ignored) == 0))
+        dir = open(cache_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool usable = dir >= 0 && fstat(dir, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 022);
+    if (usable && cache_read(dir, name, out) == 0)
+        return 0;
+    hc_buf_clear(out);
+    if (hc_filter_compile(kind, policy, counted, SCMP_ARCH_NATIVE, out, err) < 0)
+        return -1;
+    if (usable)
+        cache_write(dir, name, out);
+    return 0;
+}

@@ -1,0 +1,172 @@
+/* What the filters do, for people: all that a policy allows, and what one refused call was. */
+#include "cell/filter.h"
+
+#include "policy/syscalls.h"
+
+#include <errno.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+const char *hc_filter_told(const char *call)
+{
+    for (size_t i = 0; i < hc_calls_told_count; i++)
+        if (hc_calls_have(hc_calls_told[i].calls, call))
+            return hc_calls_told[i].hint;
+    return NULL;
+}
+
+const char *hc_filter_hint(const struct hc_call_rule *row)
+{
+    return row->hint ? row->hint : hc_filter_told(row->call);
+}
+
+bool hc_filter_learns(const struct hc_policy *policy, const char *call)
+{
+    /* The listener itself comes to the launcher by it. */
+    bool brings_listener = strcmp(call, "sendmsg") == 0;
+    return policy->learn && !hc_syscalls_needed(call) && !brings_listener;
+}
+
+/* ---- what a policy allows ---- */
+
+struct listing {
+    const struct hc_policy *policy;
+    unsigned when;
+    hc_filter_visitor *each;
+    void *ctx;
+};
+
+/* A set, as far as there is anything of it. */
+static void list_set(const struct listing *l, const struct hc_call_set *set)
+{
+    hc_autobuf allowed = {0};
+    hc_autobuf denied = {0};
+    char call[32];
+    for (const char *at = set->calls; hc_calls_next(&at, call);) {
+        struct hc_buf *to = hc_syscalls_denied(l->policy->rules, call) ? &denied : &allowed;
+        if (hc_syscalls_in_set(l->policy->rules, set, call))
+            (void)hc_buf_fmt(to, "%s%s", to->len ? " " : "", call);
+    }
+    if (allowed.len || denied.len)
+        l->each(l->ctx, &(struct hc_filter_row){.name = set->name,
+                                                .calls = allowed.len ? allowed.data : "",
+                                                .denied = denied.len ? denied.data : NULL,
+                                                .optional = set->when & HC_ANY_OPTIONAL,
+                                                .why = set->why});
+}
+
+static void list_rule(const struct listing *l, const struct hc_call_rule *r)
+{
+    bool denied = hc_syscalls_denied(l->policy->rules, r->call);
+    if (denied && r->error)
+        return;
+    l->each(l->ctx, &(struct hc_filter_row){.name = r->call,
+                                            .denied = denied ? r->call : NULL,
+                                            .which = r->which,
+                                            .error = r->error,
+                                            .why = r->why});
+}
+
+static bool decided_elsewhere(const struct listing *l, const char *call)
+{
+    for (size_t i = 0; i < hc_call_rules_count; i++)
+        if ((hc_call_rules[i].when & l->when) && strcmp(hc_call_rules[i].call, call) == 0)
+            return true;
+    for (size_t i = 0; i < hc_call_sets_count; i++)
+        if ((hc_call_sets[i].when & l->when) && hc_calls_have(hc_call_sets[i].calls, call) &&
+            hc_syscalls_in_set(l->policy->rules, &hc_call_sets[i], call))
+            return true;
+    return false;
+}
+
+static void list_refusal(const struct listing *l, const struct hc_call_refusal *r)
+{
+    hc_autobuf calls = {0};
+    char call[32];
+    for (const char *at = r->calls; hc_calls_next(&at, call);)
+        if (!decided_elsewhere(l, call))
+            (void)hc_buf_fmt(&calls, "%s%s", calls.len ? " " : "", call);
+    if (calls.len)
+        l->each(l->ctx,
+                &(struct hc_filter_row){.name = "", .calls = calls.data, .error = r->error, .why = r->why});
+}
+
+void hc_filter_each(const struct hc_policy *policy, bool counted, hc_filter_visitor *each, void *ctx)
+{
+    unsigned when =
+        hc_filter_when(HC_FILTER_JOB, policy, counted) | hc_filter_when(HC_FILTER_REPORT, policy, counted);
+    const struct listing l = {policy, when, each, ctx};
+    for (size_t i = 0; i < hc_call_sets_count; i++)
+        if (hc_call_sets[i].when & when)
+            list_set(&l, &hc_call_sets[i]);
+    for (size_t i = 0; i < hc_call_rules_count; i++)
+        if (hc_call_rules[i].when & when)
+            list_rule(&l, &hc_call_rules[i]);
+    for (size_t i = 0; i < hc_call_refusals_count; i++)
+        list_refusal(&l, &hc_call_refusals[i]);
+}
+
+/* ---- what a refused call was ---- */
+
+static bool is_set_so(const struct seccomp_data *call, unsigned arg, uint64_t mask, uint64_t value)
+{
+    return (call->args[arg] & mask) == value;
+}
+
+static void say_what(const char *name, const struct seccomp_data *call, char *out, size_t size)
+{
+    size_t at = (size_t)snprintf(out, size, "%s", name);
+    const char *before = "(";
+    for (size_t i = 0; i < hc_call_words_count; i++) {
+        const struct hc_call_word *w = &hc_call_words[i];
+        if (strcmp(w->call, name) != 0 || !is_set_so(call, w->arg, w->mask, w->value))
+            continue;
+        if (at < size)
+            at += (size_t)snprintf(out + at, size - at, "%s%s", before, w->name);
+        before = ", ";
+    }
+    if (*before == ',' && at < size)
+        (void)snprintf(out + at, size - at, ")");
+}
+
+static int describe(const char *name, int error, const char *hint, const struct seccomp_data *call,
+                    struct hc_denial *out)
+{
+    *out = (struct hc_denial){.by = HC_REFUSER_SECCOMP, .count = 1};
+    (void)snprintf(out->rule, sizeof out->rule, "%s", name);
+    (void)snprintf(out->hint, sizeof out->hint, "%s", hint ? hint : "");
+    say_what(name, call, out->what, sizeof out->what);
+    return error;
+}
+
+/* The C library looks for a name service cache, over a socket of just this kind, whenever it is asked for a
+ * user's or a host's name (nscd; tarfile and uuid do). It goes on without. */
+bool hc_filter_is_habit(const struct seccomp_data *call)
+{
+    return call->nr == seccomp_syscall_resolve_name("socket") && is_set_so(call, 0, HC_WORD_MASK, AF_UNIX) &&
+           is_set_so(call, 1, HC_WORD_MASK, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+static int explain(const char *name, const struct seccomp_data *call, struct hc_denial *out)
+{
+    for (size_t i = 0; i < hc_call_rules_count; i++) {
+        const struct hc_call_rule *r = &hc_call_rules[i];
+        if (r->error && strcmp(r->call, name) == 0 && hc_filter_hint(r) && hc_call_fits(r, call->args))
+            return describe(name, r->error, hc_filter_hint(r), call, out);
+    }
+    for (size_t i = 0; i < hc_call_refusals_count; i++)
+        if (hc_calls_have(hc_call_refusals[i].calls, name))
+            return describe(name, hc_call_refusals[i].error, hc_filter_told(name), call, out);
+    return describe(name, ENOSYS, NULL, call, out);
+}
+
+int hc_filter_explain(const struct seccomp_data *call, struct hc_denial *out)
+{
+    char *name = seccomp_syscall_resolve_num_arch(seccomp_arch_native(), call->nr);
+    int error = explain(name ? name : "unknown", call, out);
+    free(name);
+    return error;
+}

@@ -1,0 +1,76 @@
+/* Who checks the program of a run. For the first run the interpreter does, as for a job: it is the shim's.
+ * Once it has been given a program it may say and do what that program likes, threads that a run left
+ * included. So a copy from before the first run is kept, the checker, and each later program is checked by it
+ * first.
+ *
+ * Nobody can speak for the checker: while it checks, all other processes of the cell are stopped, what they
+ * had sent before is dropped, and the kernel tells who sent each packet: nothing counts but what comes from
+ * the checker, or from a process that was not there before the checker was told to make one. Nobody can reach
+ * it either: the filters refuse to signal, to trace and to write to other processes. The checker itself reads
+ * no program: before each it makes a copy, which is the checker from then on, and ends with the check. */
+#include "cell/session/session_parts.h"
+
+#include "cell/supervise/control.h"
+
+/* s->copy becomes s->active, makes a copy of itself, s->copy, and checks the program. 1: it cannot. */
+static int check_apart(struct hc_session *s, const struct hc_job *job, struct hc_error *err)
+{
+    struct hc_job only = *job; /* lent */
+    only.check_only = true;
+    if (!hc_session_take_over(s))
+        return 1;
+    hc_session_listen(s, HC_TALK_CHECKING, HC_ASKED_COPY);
+    if (hc_session_make_copy(s, &only, err) < 0)
+        return -1;
+    if (hc_session_run_ended(s) || s->loop.dead)
+        return 0;
+    if (hc_session_supervise(s, err) < 0)
+        return -1;
+    if (s->launch.sup.exit_known)
+        hc_session_hear_out(s);
+    hc_session_cpu(s, &s->checked_user_us, &s->checked_system_us);
+    s->checked_user_us -= s->cpu_user_us;
+    s->checked_system_us -= s->cpu_system_us;
+    return 0;
+}
+
+/* The checker from now on; without a pid: there is none any more. */
+static struct hc_process take_next(struct hc_session *s)
+{
+    struct hc_process *next = &s->copy;
+    if (hc_inbox_has(&s->launch.sup.inbox, HC_FRAME_UNKEPT)) { /* it waits for its next program itself */
+        next = &s->active;
+        next->serving = true;
+        if (!hc_process_stop(next))
+            hc_process_finish(next);
+    }
+    struct hc_process taken = *next;
+    *next = (struct hc_process){.pidfd = -1};
+    return taken;
+}
+
+int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passed, struct hc_error *err)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    struct hc_process *checker = s->checker.pid ? &s->checker : &s->before.process;
+    *passed = !s->active.touched;
+    if (*passed)
+        return 0;
+    if (!checker->pid || checker->touched)
+        return 1;
+    hc_control_drop(&s->loop);
+    hc_process_offer(&s->active, false); /* it only waits */
+    s->aside = s->active;
+    s->copy = *checker;
+    s->active = (struct hc_process){.pidfd = -1};
+    *checker = (struct hc_process){.pidfd = -1};
+    int rc = check_apart(s, job, err);
+    *passed = rc == 0 && sup->end == HC_END_NONE && hc_inbox_has(&sup->inbox, HC_FRAME_PASSED);
+    *checker = take_next(s);
+    hc_process_kill(&s->active);
+    s->active = s->aside;
+    s->aside = (struct hc_process){.pidfd = -1};
+    hc_process_offer(&s->active, true);
+    hc_session_activate(s);
+    return rc;
+}

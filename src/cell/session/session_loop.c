@@ -1,0 +1,300 @@
+#include "cell/session/session_parts.h"
+
+#include "base/fd.h"
+#include "base/kernel.h"
+#include "base/stamp.h"
+#include "base/status.h"
+#include "cell/supervise/flow.h"
+#include "cell/supervise/watch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+#define HC_SWEEP HC_OTHERS /* processes that are looked at */
+
+/* ---- processes ---- */
+
+void hc_process_finish(struct hc_process *p)
+{
+    hc_close_fd(&p->pidfd);
+    *p = (struct hc_process){.pidfd = -1};
+}
+
+void hc_process_signal(const struct hc_process *p, int number)
+{
+    if (p->pid)
+        (void)syscall(SYS_pidfd_send_signal, p->pidfd, number, NULL, 0);
+}
+
+/* One that cannot be looked at may run, unless it has ended meanwhile. */
+static bool is_thread_still(int tasks, const char *id)
+{
+    char name[NAME_MAX + sizeof "/status"];
+    (void)snprintf(name, sizeof name, "%s/status", id);
+    const char *text = hc_status_read(tasks, name);
+    if (!text)
+        return errno == ENOENT || errno == ESRCH;
+    const char *state = strstr(text, "\nState:\t");
+    return state && !strchr("RSD", state[8]);
+}
+
+/* Each of its threads: the first one may have ended, and says nothing of the others then. */
+static bool is_still(const struct hc_process *p)
+{
+    char path[48];
+    (void)snprintf(path, sizeof path, "/proc/%d/task", p->pid);
+    DIR *tasks = opendir(path);
+    if (!tasks)
+        return hc_process_ended(p);
+    bool still = true;
+    for (struct dirent *e; still && (e = readdir(tasks));)
+        still = e->d_name[0] == '.' || is_thread_still(dirfd(tasks), e->d_name);
+    (void)closedir(tasks);
+    return still;
+}
+
+/* And wait until it is gone: what is done next may rest on nobody else being there. One that the kernel does
+ * not let go of for so long executes nothing of its own any more. */
+static void end_and_wait(int pidfd)
+{
+    struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+    (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+    (void)poll(&ended, 1, HC_STOP_MS);
+}
+
+bool hc_process_stop(const struct hc_process *p)
+{
+    const int64_t until_us = hc_now_us() + INT64_C(1000) * HC_STOP_MS;
+    hc_process_signal(p, SIGSTOP);
+    while (p->pid && !is_still(p)) {
+        const struct timespec moment = {.tv_nsec = 50000};
+        if (hc_now_us() >= until_us) {
+            end_and_wait(p->pidfd);
+            return false;
+        }
+        (void)nanosleep(&moment, NULL);
+    }
+    return true;
+}
+
+void hc_process_kill(struct hc_process *p)
+{
+    hc_process_signal(p, SIGKILL);
+    hc_process_finish(p);
+}
+
+void hc_process_retire(struct hc_session *s, struct hc_process *p)
+{
+    if (!p->pid || p->touched || s->checker.pid) {
+        hc_process_kill(p);
+        return;
+    }
+    s->checker = *p;
+    *p = (struct hc_process){.pidfd = -1};
+}
+
+bool hc_process_ended(const struct hc_process *p)
+{
+    struct pollfd ended = {.fd = p->pidfd, .events = POLLIN};
+    return poll(&ended, 1, 0) == 1;
+}
+
+/* Cells have this from whoever starts them, such as a service manager that says how much its services are
+ * worth: nothing of a session is worth more to the kernel. */
+static const char own_score[] = "/proc/self/oom_score_adj";
+
+void hc_process_offer(const struct hc_process *p, bool first)
+{
+    char path[48], score[16] = "1000";
+    if (!first && hc_read_attr(AT_FDCWD, own_score, score, sizeof score) < 0)
+        return;
+    (void)snprintf(path, sizeof path, "/proc/%d/oom_score_adj", p->pid);
+    hc_autofd fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd >= 0 && !hc_process_ended(p)) /* it was not over: what was opened is its own */
+        (void)!write(fd, score, strlen(score));
+}
+
+/* Of this cell for certain: a child of its first process, which is ours and not yet reaped. The descriptor is
+ * opened before that is looked up, so that it is of the process that is meant. */
+int hc_session_open_process(const struct hc_session *s, pid_t pid, struct hc_process *out,
+                            struct hc_error *err)
+{
+    char path[48];
+    *out = (struct hc_process){.pid = pid, .pidfd = (int)syscall(SYS_pidfd_open, pid, 0)};
+    if (out->pidfd < 0) {
+        *out = (struct hc_process){.pidfd = -1};
+        return hc_fail(err, errno, "open the session's process");
+    }
+    (void)snprintf(path, sizeof path, "/proc/%d/status", pid);
+    const char *text = hc_status_read(AT_FDCWD, path);
+    bool ours = text && hc_status_field(text, "PPid", 10, 0) == (uint64_t)s->launch.sup.pid;
+    long inside = ours ? hc_status_inner_id(text, "NStgid") : -1;
+    if (inside <= 0) {
+        hc_process_finish(out);
+        return hc_fail(err, 0, "what calls itself the session's process is none of the cell's");
+    }
+    out->cell_pid = (pid_t)inside;
+    return 0;
+}
+
+/* Whose end is the run's from now on. */
+void hc_session_activate(struct hc_session *s)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    sup->run_pid = s->active.pid;
+    sup->run_cell_pid = s->active.cell_pid;
+    sup->run_pidfd = s->active.pidfd;
+    hc_close_fd(&s->loop.interpreter);
+    s->loop.interpreter = s->active.pidfd < 0 ? -1 : fcntl(s->active.pidfd, F_DUPFD_CLOEXEC, 0);
+}
+
+static void add_process(const struct hc_process *p, pid_t *out, size_t *count)
+{
+    if (p->pid)
+        out[(*count)++] = p->pid;
+}
+
+size_t hc_session_processes(const struct hc_session *s, pid_t out[HC_SESSION_PROCESSES])
+{
+    size_t count = 0;
+    add_process(&s->active, out, &count);
+    add_process(&s->aside, out, &count);
+    add_process(&s->copy, out, &count);
+    add_process(&s->checker, out, &count);
+    add_process(&s->before.process, out, &count);
+    for (size_t i = 0; i < HC_SESSION_COPIES; i++)
+        add_process(&s->points[i].process, out, &count);
+    for (size_t i = 0; i < s->branch_count; i++)
+        add_process(&s->branches[i].process, out, &count);
+    return count;
+}
+
+bool hc_session_knows(const struct hc_session *s, pid_t pid)
+{
+    pid_t own[HC_SESSION_PROCESSES];
+    size_t count = hc_session_processes(s, own);
+    for (size_t i = 0; i < count; i++)
+        if (own[i] == pid)
+            return true;
+    return false;
+}
+
+/* A program that misused the two forks of a copy would have more processes than it says. Nobody but they were
+ * there: a pid from this list, if it is still in it with the descriptor open, is of the cell. */
+void hc_session_sweep(struct hc_session *s)
+{
+    pid_t before[HC_SWEEP], now[HC_SWEEP];
+    size_t count = hc_watch_below(s->launch.sup.pid, before, HC_SWEEP);
+    for (size_t i = 0; i < count; i++) {
+        if (hc_session_knows(s, before[i]))
+            continue;
+        hc_autofd pidfd = (int)syscall(SYS_pidfd_open, before[i], 0);
+        size_t left = pidfd < 0 ? 0 : hc_watch_below(s->launch.sup.pid, now, HC_SWEEP);
+        for (size_t k = 0; k < left; k++)
+            if (now[k] == before[i])
+                end_and_wait(pidfd);
+    }
+}
+
+/* ---- the loop ---- */
+
+void hc_session_wake(struct hc_session *s)
+{
+    if (s->given.woken(s->given.ctx, s))
+        return;
+    if (s->in_run)
+        hc_loop_unwatch(&s->loop, s->given.wake_fd);
+    s->given.wake_fd = -1;
+}
+
+/* Once the program runs: before, it would hit nobody. */
+static void pass_interrupt(struct hc_session *s)
+{
+    if (!s->interrupted || s->launch.sup.inbox.state != HC_TALK_RUNNING)
+        return;
+    hc_process_signal(&s->active, HC_SIGNAL_INTERRUPT);
+    s->interrupted = false;
+}
+
+/* Handle what happens until that is so, or the cell is dead. */
+int hc_session_handle(struct hc_session *s, hc_session_reached *enough, struct hc_error *err)
+{
+    struct hc_loop *l = &s->loop;
+    while (!l->dead && !enough(s)) {
+        struct epoll_event events[16];
+        int n = epoll_wait(l->epoll, events, 16, -1);
+        if (n < 0 && errno != EINTR)
+            return hc_fail(err, errno, "epoll_wait");
+        for (int i = 0; i < n; i++) {
+            if (events[i].data.u32 == HC_ON_WAKE)
+                hc_session_wake(s);
+            else
+                hc_loop_handle(l, &events[i], &s->timers);
+        }
+        pass_interrupt(s);
+    }
+    return 0;
+}
+
+/* With so much time, after which whatever runs is killed. */
+int hc_session_handle_within(struct hc_session *s, int64_t ms, hc_session_reached *enough,
+                             struct hc_error *err)
+{
+    s->timers = (struct hc_timers){.wall = hc_loop_timer(ms, 0, err), .grace = -1, .ticker = -1};
+    if (s->timers.wall < 0 || hc_loop_watch(&s->loop, s->timers.wall, HC_ON_WALL, EPOLLIN, err) < 0)
+        return -1;
+    int rc = hc_session_handle(s, enough, err);
+    hc_timers_finish(&s->timers);
+    return rc;
+}
+
+static int open_flow(struct hc_session *s, struct hc_flow *f, int fd, int64_t max, struct hc_stream *kept,
+                     enum hc_occasion on, enum hc_occasion on_pass, struct hc_error *err)
+{
+    *f = hc_flow_new(fd, -1, max, kept, on, on_pass);
+    if (s->launch.m != s->m) /* of a run */
+        f->relay.sink = (struct hc_sink){s->given.printed, s->given.ctx, on == HC_ON_STDERR};
+    if (hc_shown_new(&f->relay.shown, s->launch.sup.policy, s->launch.sup.redactor, max, f->relay.stream,
+                     err) < 0)
+        return -1;
+    hc_flow_sync(&s->loop, f);
+    return 0;
+}
+
+int hc_session_open_flows(struct hc_session *s, struct hc_error *err)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    const struct hc_limits *limits = &sup->policy->limits;
+    return open_flow(s, &s->loop.out, sup->stdout_fd, limits->stdout_bytes, sup->out, HC_ON_STDOUT,
+                     HC_ON_PASS_OUT, err) < 0
+               ? -1
+               : open_flow(s, &s->loop.err, sup->stderr_fd, limits->stderr_bytes, sup->err, HC_ON_STDERR,
+                           HC_ON_PASS_ERR, err);
+}
+
+/* What has been written is in the pipes: whoever wrote is dead or stopped, or has reported after it. */
+static void close_flow(struct hc_session *s, struct hc_flow *f)
+{
+    if (f->read_fd >= 0) {
+        f->relay.orphaned = true;
+        hc_flow_read(&s->loop, f);
+    }
+    if (f->read_fd >= 0)
+        hc_loop_unwatch(&s->loop, f->read_fd);
+    hc_flow_finish(f);
+    f->read_fd = f->write_fd = -1;
+}
+
+void hc_session_close_flows(struct hc_session *s)
+{
+    close_flow(s, &s->loop.out);
+    close_flow(s, &s->loop.err);
+}

@@ -1,0 +1,96 @@
+#include "cell/session/session_out.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+/* That the client has gone is told in any case. What cannot be polled takes everything at once. */
+static void watch(const struct hc_outlet *o, int op, uint32_t events)
+{
+    struct epoll_event ev = {.events = events, .data.fd = o->fd};
+    if (o->epoll >= 0)
+        (void)epoll_ctl(o->epoll, op, o->fd, &ev);
+}
+
+/* A descriptor of its own: the same one may bring the requests, and be waited for as such. */
+int hc_outlet_open(struct hc_outlet *o, int fd, int epoll, struct hc_error *err)
+{
+    *o = (struct hc_outlet){.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0), .epoll = epoll};
+    if (o->fd < 0)
+        return hc_fail(err, errno, "answer a session's client");
+    watch(o, EPOLL_CTL_ADD, 0);
+    return 0;
+}
+
+void hc_outlet_finish(struct hc_outlet *o)
+{
+    hc_close_fd(&o->fd);
+    hc_events_finish(&o->output);
+}
+
+static void write_whole(struct hc_outlet *o, const char *data, size_t len)
+{
+    struct hc_error ignored;
+    o->failed |= o->gone || hc_write_all(o->fd, data, len, &ignored) < 0;
+}
+
+void hc_outlet_line(struct hc_outlet *o, const char *text)
+{
+    hc_autobuf line = {0};
+    o->failed |= hc_buf_fmt(&line, "%s\n", text) < 0;
+    write_whole(o, line.data, line.len);
+}
+
+void hc_outlet_flush(struct hc_outlet *o)
+{
+    struct hc_buf *b = &o->output.lines;
+    size_t at = 0;
+    while (at < b->len && !o->gone) {
+        ssize_t n = hc_write_some(o->fd, b->data + at, b->len - at);
+        if (n > 0)
+            at += (size_t)n;
+        else if (n < 0 && errno == EAGAIN)
+            break;
+        else if (n < 0 && errno != EINTR)
+            o->gone = true;
+    }
+    if (o->gone)
+        at = b->len;
+    if (at)
+        memmove(b->data, b->data + at, b->len - at);
+    b->len -= at;
+    if (o->waits != (b->len > 0))
+        watch(o, EPOLL_CTL_MOD, b->len ? EPOLLOUT : 0);
+    o->waits = b->len > 0;
+}
+
+void hc_outlet_print(struct hc_outlet *o, int stream, const char *data, size_t len)
+{
+    if (!o->shows || o->gone)
+        return;
+    hc_events_output(&o->output, (enum hc_event_stream)stream, data, len);
+    hc_outlet_flush(o);
+}
+
+void hc_outlet_figure(struct hc_outlet *o, const struct hc_figure *f)
+{
+    if (!o->shows || o->gone || o->output.lines.len > HC_EVENTS_MAX)
+        return;
+    hc_events_figure(&o->output, f);
+    hc_outlet_flush(o);
+}
+
+void hc_outlet_settle(struct hc_outlet *o)
+{
+    hc_events_end(&o->output);
+    o->failed |= o->output.lines.failed;
+    if (o->output.lines.len)
+        write_whole(o, o->output.lines.data, o->output.lines.len);
+    hc_events_finish(&o->output);
+    if (o->waits)
+        watch(o, EPOLL_CTL_MOD, 0);
+    o->waits = false;
+}

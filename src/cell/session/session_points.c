@@ -1,0 +1,190 @@
+/* Copies that are kept on request: checkpoints, and branches of which one goes on. */
+#include "cell/session/session_parts.h"
+
+#include "job/job.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct hc_kept *find(struct hc_session *s, const char *name)
+{
+    for (size_t i = 0; i < HC_SESSION_COPIES; i++)
+        if (s->points[i].process.pid && strcmp(s->points[i].name, name) == 0)
+            return &s->points[i];
+    return NULL;
+}
+
+static struct hc_kept *find_free(struct hc_session *s)
+{
+    for (size_t i = 0; i < HC_SESSION_COPIES; i++)
+        if (!s->points[i].process.pid)
+            return &s->points[i];
+    return NULL;
+}
+
+void hc_session_drop_points(struct hc_session *s)
+{
+    hc_process_kill(&s->before.process);
+    for (size_t i = 0; i < HC_SESSION_COPIES; i++)
+        hc_process_kill(&s->points[i].process);
+    for (size_t i = 0; i < s->branch_count; i++)
+        hc_process_kill(&s->branches[i].process);
+    s->branch_count = 0;
+}
+
+static int lost(struct hc_session *s, struct hc_error *err)
+{
+    s->over = true;
+    return hc_fail(err, 0, "the session's state is lost: no copy could take over");
+}
+
+static bool is_settled(const struct hc_session *s)
+{
+    return s->launch.sup.resumed || s->launch.sup.exit_known;
+}
+
+/* The interpreter has nothing more to do than to wait for its next run. */
+static int settle(struct hc_session *s, struct hc_error *err)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    const bool ended = sup->exit_known; /* by a cancellation while the copy was made: it is told once */
+    hc_session_listen(s, HC_TALK_IDLE, HC_ASKED_RESUME);
+    sup->exit_known = ended;
+    if (hc_session_let_begin(s, err) < 0 || hc_session_handle_within(s, HC_COPY_MS, is_settled, err) < 0)
+        return -1;
+    return hc_process_stop(&s->active) && sup->resumed == s->active.pid ? 0 : -1;
+}
+
+/* A copy of the state as it is, and no run. */
+static int copy_state(struct hc_session *s, struct hc_process *out, struct hc_error *err)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    hc_session_reset(s, s->m, &s->policy);
+    hc_session_listen(s, HC_TALK_IDLE, HC_ASKED_COPY);
+    if (hc_session_open_flows(s, err) < 0 || hc_session_make_copy(s, &s->job, err) < 0) {
+        s->over = true;
+        return -1;
+    }
+    bool made = s->copy.pid != 0;
+    if (made)
+        hc_process_retire(s, &s->before.process);
+    bool settled = !made || settle(s, err) == 0;
+    hc_session_sweep(s); /* or what else was made of the forks would run until the next run has ended */
+    hc_session_close_flows(s);
+    if (!settled || sup->exit_known || s->loop.dead)
+        return lost(s, err);
+    if (!made && !hc_process_stop(&s->active))
+        return lost(s, err);
+    if (!made)
+        return hc_fail_as(
+            err, HC_EXIT_DATA, 0,
+            "no copy could be made: there is no room for one more process (limits.pids, limits.memory)");
+    *out = s->copy;
+    s->copy = (struct hc_process){.pidfd = -1};
+    return 0;
+}
+
+/* `from` becomes the active one, and a copy of it takes its place. */
+static int resume(struct hc_session *s, struct hc_kept *from, struct hc_error *err)
+{
+    s->copy = from->process;
+    from->process = (struct hc_process){.pidfd = -1};
+    if (!hc_session_take_over(s))
+        return lost(s, err);
+    s->state_of = from->state_of;
+    return copy_state(s, &from->process, err);
+}
+
+static int check(const struct hc_session *s, struct hc_error *err)
+{
+    return s->branch_count ? hc_fail_as(err, HC_EXIT_DATA, 0, "branches are open: keep one of them first")
+                           : 0;
+}
+
+int hc_session_checkpoint(struct hc_session *s, const char *name, struct hc_error *err)
+{
+    if (check(s, err) < 0 || hc_job_check_id(name, err) < 0)
+        return -1;
+    struct hc_kept *point = find(s, name);
+    if (!point)
+        point = find_free(s);
+    if (!point)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "there are %d checkpoints already; give one of their names",
+                          HC_SESSION_COPIES);
+    struct hc_process made;
+    if (copy_state(s, &made, err) < 0)
+        return -1;
+    hc_process_kill(&point->process);
+    (void)snprintf(point->name, sizeof point->name, "%s", name);
+    point->process = made;
+    point->state_of = s->state_of;
+    return 0;
+}
+
+int hc_session_rollback(struct hc_session *s, const char *name, struct hc_error *err)
+{
+    struct hc_kept *point = find(s, name);
+    if (check(s, err) < 0)
+        return -1;
+    if (!point)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "there is no checkpoint '%.72s'", name);
+    hc_process_kill(&s->active);
+    return resume(s, point, err);
+}
+
+int hc_session_branch(struct hc_session *s, struct hc_error *err)
+{
+    struct hc_kept *base = &s->branches[0];
+    if (s->branch_count == 0) {
+        *base = (struct hc_kept){.process = {.pidfd = -1}, .state_of = s->state_of};
+        if (copy_state(s, &base->process, err) < 0)
+            return -1;
+        s->branch_count = 1;
+        return 0;
+    }
+    if (s->branch_count >= HC_SESSION_BRANCHES)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "expected at most %d branches", HC_SESSION_BRANCHES);
+    s->branches[s->branch_count++] = (struct hc_kept){.process = s->active, .state_of = s->state_of};
+    s->active = (struct hc_process){.pidfd = -1};
+    return resume(s, base, err);
+}
+
+int hc_session_keep(struct hc_session *s, size_t branch, struct hc_error *err)
+{
+    if (s->branch_count == 0)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "there are no branches to keep one of");
+    if (branch > s->branch_count)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "expected the number of a branch, from 1 to %zu, or 0",
+                          s->branch_count);
+    size_t last = s->branch_count; /* the active one has no place in the list */
+    struct hc_kept chosen = branch == last ? (struct hc_kept){.process = s->active, .state_of = s->state_of}
+                                           : s->branches[branch];
+    if (branch != last) {
+        hc_process_kill(&s->active);
+        s->branches[branch].process = (struct hc_process){.pidfd = -1};
+    }
+    for (size_t i = 0; i < last; i++)
+        hc_process_retire(s, &s->branches[i].process);
+    hc_process_retire(s, &s->before.process);
+    s->branch_count = 0;
+    s->state_of = chosen.state_of;
+    if (branch == 0) {
+        s->copy = chosen.process;
+        return hc_session_take_over(s) ? 0 : lost(s, err);
+    }
+    s->active = chosen.process;
+    hc_session_activate(s);
+    return 0;
+}
+
+size_t hc_session_branches(const struct hc_session *s)
+{
+    return s->branch_count;
+}
+
+int hc_session_state_of(const struct hc_session *s)
+{
+    return s->state_of;
+}

@@ -1,0 +1,500 @@
+#include "cell/session/session_parts.h"
+
+#include "base/fd.h"
+#include "base/stamp.h"
+#include "cell/supervise/control.h"
+#include "cell/supervise/enforce.h"
+#include "cell/supervise/watch.h"
+#include "inside/weak.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/param.h>
+#include <sys/socket.h>
+
+static bool run_ended(const struct hc_supervisor *sup)
+{
+    return sup->exit_known || sup->inbox.state == HC_TALK_OVER;
+}
+
+bool hc_session_run_ended(const struct hc_session *s)
+{
+    return run_ended(&s->launch.sup);
+}
+
+static bool is_copied(const struct hc_session *s)
+{
+    return s->launch.sup.copied || run_ended(&s->launch.sup);
+}
+
+static bool is_resumed(const struct hc_session *s)
+{
+    return s->launch.sup.resumed || s->launch.sup.exit_known;
+}
+
+static bool has_exited(const struct hc_session *s)
+{
+    return s->launch.sup.exit_known;
+}
+
+/* Has the run's process ended, or the whole cell? */
+static bool has_died(const struct hc_session *s)
+{
+    return has_exited(s) || s->loop.dead;
+}
+
+/* Whoever has been killed has ended when it is dead, whatever it said meanwhile. */
+static bool is_over(const struct hc_session *s)
+{
+    const struct hc_supervisor *sup = &s->launch.sup;
+    return sup->end == HC_END_NONE ? run_ended(sup) : sup->exit_known;
+}
+
+/* ---- one run ---- */
+
+/* Nothing of the run before. */
+void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct hc_policy *policy)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    s->launch.m = m;
+    sup->policy = policy;
+    sup->out = &m->out;
+    sup->err = &m->err;
+    sup->denials = &m->denials;
+    sup->samples = &m->samples;
+    hc_samples_begin(sup->samples, hc_now_us(), HC_SAMPLE_US);
+    sup->end = HC_END_NONE;
+    hc_buf_clear(&sup->checked);
+    sup->protocol[0] = '\0';
+    sup->warned = HC_WARNED_NOT;
+    sup->killed_at_rest = false;
+    sup->host_oom_kills = sup->cgroup->fd < 0 ? hc_watch_oom_kills() : -1;
+    sup->figure_sink = (struct hc_figure_sink){s->given.figured, s->given.ctx};
+    sup->figures_heard = 0;
+    sup->memory_peak = sup->tasks_peak = 0;
+    sup->hidden = false;
+    s->checked_user_us = s->checked_system_us = 0;
+    sup->go_us = sup->end_us = sup->look_us = 0;
+    sup->listener.answered = 0;
+    if (s->loop.pace >= 0 &&
+        hc_loop_watch(&s->loop, sup->listener.fd, HC_ON_REFUSED, EPOLLIN, &(struct hc_error){0}) == 0)
+        hc_close_fd(&s->loop.pace);
+    s->loop.frames = 0;
+    s->loop.told = false;
+    s->interrupted = false;
+}
+
+void hc_session_listen(struct hc_session *s, enum hc_talk state, unsigned asked)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    hc_inbox_finish(&sup->inbox);
+    sup->inbox = (struct hc_inbox){.state = state,
+                                   .first = state,
+                                   .asked = asked,
+                                   .max = (size_t)sup->policy->limits.value_bytes + (1 << 20)};
+    sup->exit_known = false;
+    sup->copied = sup->resumed = 0;
+    sup->cpu_user_us = sup->cpu_system_us = 0;
+}
+
+/* Its death is told elsewhere: which of the two this is depends on what it had not read. */
+static bool is_gone(int error)
+{
+    return error == EPIPE || error == ECONNRESET;
+}
+
+/* The run as the interpreter gets it: a handover without filters, in a memfd that comes with one packet. */
+static int send_next(struct hc_session *s, const struct hc_job *job, struct hc_error *err)
+{
+    hc_autobuf bytes = {0};
+    const struct hc_handover_filters none = {0};
+    if (hc_handover_write(HC_HANDOVER_CELL, job, s->launch.sup.policy, &none, &bytes, err) < 0)
+        return -1;
+    hc_autofd fd = hc_sealed_memfd("hotcell-run", bytes.data, bytes.len, err);
+    if (fd < 0)
+        return -1;
+    struct hc_frame_head head = {.type = HC_FRAME_NEXT, .flags = HC_FRAME_LAST};
+    struct iovec part = {.iov_base = &head, .iov_len = sizeof head};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control = {
+        .head = {.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+    memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
+    struct msghdr packet = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+    return sendmsg(s->launch.sup.control_fd, &packet, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && !is_gone(errno)
+               ? hc_fail(err, errno, "hand the run over")
+               : 0;
+}
+
+int hc_session_let_begin(struct hc_session *s, struct hc_error *err)
+{
+    struct hc_frame_head go = {.type = HC_FRAME_GO, .flags = HC_FRAME_LAST};
+    return send(s->launch.sup.control_fd, &go, sizeof go, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && !is_gone(errno)
+               ? hc_fail(err, errno, "let the run begin")
+               : 0;
+}
+
+/* The interpreter does not do what it should: it is the guest's, and ends. */
+static int blame(struct hc_session *s, const char *what, struct hc_error *err)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    (void)snprintf(sup->protocol, sizeof sup->protocol, "%s", what);
+    if (sup->end != HC_END_CANCELLED)
+        sup->end = HC_END_PROTOCOL;
+    sup->copied = 0;
+    hc_process_signal(&s->active, SIGKILL);
+    return hc_session_handle(s, has_exited, err);
+}
+
+/* Who is there already is no new copy. What any of them said before is dropped, so that nothing is heard of
+ * one that has ended meanwhile either. */
+static void note_others(struct hc_session *s)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    size_t known = hc_session_processes(s, sup->others); /* one of these may be missed while another ends */
+    sup->other_count = known + hc_watch_below(sup->pid, sup->others + known, HC_OTHERS - known);
+    hc_control_drop(&s->loop);
+}
+
+int hc_session_make_copy(struct hc_session *s, const struct hc_job *job, struct hc_error *err)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    struct hc_error why;
+    note_others(s);
+    s->permits = (struct hc_permits){.forks = HC_PERMIT_FORKS, .of = s->active.pid};
+    hc_process_signal(&s->active, SIGCONT);
+    int rc = send_next(s, job, err);
+    if (rc == 0)
+        rc = hc_session_handle_within(s, HC_COPY_MS, is_copied, err);
+    s->permits.forks = 0;
+    if (rc < 0)
+        return -1;
+    if (sup->end == HC_END_TIMEOUT)
+        return blame(s, "it made no copy of itself in time", err);
+    if (!sup->copied)
+        return 0;
+    if (hc_session_knows(s, sup->copied) || hc_session_open_process(s, sup->copied, &s->copy, &why) < 0)
+        return blame(s, "what it called its copy is none", err);
+    s->copy.touched = s->active.touched;
+    const bool stopped = hc_process_stop(&s->copy);
+    if (!stopped || hc_process_ended(&s->copy)) {
+        hc_process_finish(&s->copy);
+        return blame(s, stopped ? "its copy ended at once" : "its copy did not stop", err);
+    }
+    hc_process_offer(&s->active, true);
+    hc_process_offer(&s->copy, false);
+    return 0;
+}
+
+void hc_session_cpu(struct hc_session *s, int64_t *user_us, int64_t *system_us)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    struct hc_cgroup_usage used;
+    if (sup->cgroup->fd >= 0) {
+        hc_cgroup_usage(sup->cgroup, &used);
+        *user_us = used.cpu_user_us;
+        *system_us = used.cpu_system_us;
+        return;
+    }
+    (void)hc_loop_look(sup);
+    *user_us = sup->cpu_user_us;
+    *system_us = sup->cpu_system_us;
+}
+
+int hc_session_supervise(struct hc_session *s, struct hc_error *err)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    hc_session_cpu(s, &s->cpu_user_us, &s->cpu_system_us);
+    sup->cpu_base_us = s->cpu_user_us + s->cpu_system_us;
+    sup->go_us = hc_now_us();
+    if (hc_session_let_begin(s, err) < 0 || hc_timers_start(&s->timers, &s->loop, err) < 0)
+        return -1;
+    if (s->given.wake_fd >= 0)
+        hc_session_wake(s);
+    s->in_run = true;
+    if (s->given.wake_fd >= 0 && hc_loop_watch(&s->loop, s->given.wake_fd, HC_ON_WAKE, EPOLLIN, err) < 0)
+        return -1;
+    int rc = hc_session_handle(s, is_over, err);
+    s->in_run = false;
+    if (s->given.wake_fd >= 0)
+        hc_loop_unwatch(&s->loop, s->given.wake_fd);
+    hc_timers_finish(&s->timers);
+    hc_enforce_soft_end(&s->loop);
+    return rc;
+}
+
+/* The program's own word, as an exit status is: what it would have ended with. */
+static int said_exit(const struct hc_buf *body)
+{
+    struct hc_json j;
+    struct hc_error ignored;
+    if (!body->len || hc_json_parse(&j, "report", body->data, body->len, &ignored) < 0)
+        return HC_EXIT_GUEST;
+    const cJSON *n = cJSON_GetObjectItemCaseSensitive(j.root, "exit");
+    int status = cJSON_IsNumber(n) && n->valuedouble >= 0 && n->valuedouble <= 255 ? (int)n->valuedouble
+                                                                                   : HC_EXIT_GUEST;
+    hc_json_finish(&j);
+    return status;
+}
+
+/* As if it had been a job. */
+static void note_exit(struct hc_session *s)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    bool reported = hc_inbox_has(&sup->inbox, HC_FRAME_REPORT);
+    sup->exit = (struct hc_exit_report){.code = CLD_EXITED,
+                                        .status = reported ? said_exit(&sup->inbox.body) : HC_EXIT_REJECTED};
+    sup->exit_known = true;
+}
+
+/* The run is over, and its process, which is stopped, goes on to the next. */
+static void keep_state(struct hc_session *s)
+{
+    note_exit(s);
+    if (!s->copy.pid) /* it was rejected for want of one */
+        return;
+    s->before = (struct hc_kept){.process = s->copy, .state_of = s->state_of};
+    s->copy = (struct hc_process){.pidfd = -1};
+}
+
+/* Its process has ended: the copy that was made before takes over. False: there is none that can. */
+bool hc_session_take_over(struct hc_session *s)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    struct hc_error ignored;
+    hc_process_finish(&s->active);
+    s->active = s->copy;
+    s->copy = (struct hc_process){.pidfd = -1};
+    hc_session_activate(s);
+    if (!s->active.pid || s->loop.dead || hc_process_ended(&s->active))
+        return false; /* of one that has ended already, its end was told when nobody asked */
+    hc_session_listen(s, HC_TALK_IDLE, HC_ASKED_RESUME);
+    if (s->active.serving) {
+        s->active.serving = false;
+        return true;
+    }
+    hc_process_signal(&s->active, SIGCONT);
+    hc_process_signal(&s->active, HC_SIGNAL_RESUME);
+    int rc = hc_session_handle_within(s, HC_COPY_MS, is_resumed, &ignored);
+    return hc_process_stop(&s->active) && rc == 0 && !s->loop.dead && sup->resumed == s->active.pid;
+}
+
+void hc_session_hear_out(struct hc_session *s)
+{
+    for (int64_t before = -1; s->loop.control_open && s->loop.frames != before;) {
+        before = s->loop.frames;
+        hc_control_read(&s->loop);
+    }
+}
+
+/* ---- its account ---- */
+
+/* What is the same for all runs, as the launch found it. */
+static int describe_run(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
+                        struct hc_manifest *m, struct hc_error *err)
+{
+    const struct hc_manifest *cell = s->m;
+    struct hc_job named = *job; /* lent */
+    char id[sizeof m->job_id];
+    (void)snprintf(id, sizeof id, "%.60s.%d", cell->job_id, s->runs);
+    named.job_id = id;
+    named.tenant = s->job.tenant;
+    named.labels = s->job.labels;
+    struct hc_run run = {.job = &named, .policy = policy};
+    if (hc_launch_describe(&run, m, s->ahead, err) < 0)
+        return -1;
+    m->enforced_by = cell->enforced_by;
+    if (policy->limits.cpu_ms)
+        m->enforced_by.cpu = s->launch.cgroup.fd >= 0 ? "cgroup" : "watch";
+    memcpy(m->layers, cell->layers, sizeof m->layers);
+    m->layer_count = cell->layer_count;
+    memcpy(m->inputs, cell->inputs, sizeof m->inputs);
+    m->input_count = cell->input_count;
+    memcpy(m->tree_sha256, cell->tree_sha256, sizeof m->tree_sha256);
+    m->tree_checked = cell->tree_checked;
+    m->tree_name = policy->tree;
+    return 0;
+}
+
+static void account(struct hc_session *s, struct hc_manifest *m, int64_t since_us)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    struct hc_launch *l = &s->launch;
+    sup->end_us = hc_now_us();
+    m->usage.wall_us = sup->end_us - since_us;
+    if (sup->go_us) {
+        int64_t user_us, system_us;
+        hc_session_cpu(s, &user_us, &system_us);
+        m->usage.cpu_user_us = user_us - s->cpu_user_us + s->checked_user_us;
+        m->usage.cpu_system_us = system_us - s->cpu_system_us + s->checked_system_us;
+    }
+    m->timing.run_us = sup->go_us ? sup->end_us - sup->go_us : -1;
+    m->timing.start_us = (sup->go_us ? sup->go_us : sup->end_us) - since_us;
+    m->usage.output_bytes = s->policy.output_mode == HC_OUTPUT_CAPPED ? hc_watch_fs_bytes(l->output_fd) : -1;
+    if (l->cgroup.fd < 0) {
+        m->usage.memory_peak = sup->memory_peak ? sup->memory_peak : -1;
+        s->memory_peak = MAX(s->memory_peak, sup->memory_peak);
+        m->usage.pids_peak = sup->tasks_peak ? sup->tasks_peak : -1;
+        l->used = (struct hc_cgroup_usage){.pids_peak = -1};
+        return;
+    }
+    hc_cgroup_usage(&l->cgroup, &l->used);
+    m->usage.memory_peak = l->used.memory_peak;
+    m->usage.pids_peak = l->used.pids_peak;
+    int64_t kills = l->used.oom_kills, refused = l->used.pids_refused;
+    l->used.oom_kills -= s->oom_kills; /* of this run */
+    l->used.pids_refused -= s->pids_refused;
+    s->oom_kills = kills;
+    s->pids_refused = refused;
+}
+
+/* The job whose code this is, for whoever looks at the launch. */
+static int conclude(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
+                    struct hc_manifest *m, int64_t since_ns, struct hc_error *err)
+{
+    struct hc_launch *l = &s->launch;
+    s->run.job = job;
+    s->run.policy = policy;
+    bool kept = l->sup.exit_known && !s->died;
+    int rc = hc_launch_judge(l, err);
+    if (kept)
+        m->process.known = false; /* it has not ended */
+    if (rc == 0) {
+        hc_launch_conceal(l);
+        int64_t collecting = hc_now_us();
+        rc = hc_launch_keep(l, since_ns, err);
+        m->timing.collect_us = hc_now_us() - collecting;
+    }
+    s->run.job = &s->job;
+    s->run.policy = &s->policy;
+    m->exit_code = hc_status_exit(m->status);
+    hc_stamp_text(s->ahead, m->finished);
+    return rc;
+}
+
+/* Files are told apart by a clock that stands still for some milliseconds: the next run's shall be later. */
+static int64_t next_stamp(const struct hc_manifest *m)
+{
+    struct hc_policy ticking = {.output_mode =
+                                    m->file_count || m->figure_count ? HC_OUTPUT_BIND : HC_OUTPUT_CAPPED};
+    return hc_launch_first_stamp(&ticking);
+}
+
+/* The process that is to run it may have been killed while it was stopped, when nobody waited for its end: a
+ * process that is stopped ends by SIGKILL alone. */
+static void note_death(struct hc_session *s)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    if (sup->exit_known || !hc_process_ended(&s->active))
+        return;
+    sup->exit = (struct hc_exit_report){.code = CLD_KILLED, .status = SIGKILL};
+    sup->exit_known = sup->killed_at_rest = true;
+}
+
+/* Run the program, which has been checked unless its own process is to do so. */
+static int have_run(struct hc_session *s, const struct hc_job *job, struct hc_manifest *m,
+                    struct hc_error *err)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    m->denials.shared = s->active.touched; /* what an earlier run left in it goes on from here */
+    hc_session_listen(s, s->active.touched ? HC_TALK_AGAIN : HC_TALK_READY, HC_ASKED_COPY);
+    note_death(s);
+    if (!sup->exit_known && hc_session_make_copy(s, job, err) < 0)
+        return -1;
+    if (s->copy.pid)
+        hc_process_retire(s, &s->before.process);
+    hc_session_begin_tools(s, m);
+    if (!run_ended(sup) && !s->loop.dead) {
+        s->active.touched = !hc_weak(HC_WEAK_CHECKER);
+        if (hc_session_supervise(s, err) < 0)
+            return -1;
+    }
+    if (!has_died(s) && !hc_process_stop(&s->active) &&
+        blame(s, "it did not stop when the run was over", err) < 0)
+        return -1;
+    s->died = has_died(s);
+    if (s->died)
+        hc_session_hear_out(s);
+    else
+        keep_state(s);
+    hc_session_end_tools(s);
+    return 0;
+}
+
+/* The program is not to run; the session's process knows nothing of it. */
+static void refuse_run(struct hc_session *s)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    s->died = s->loop.dead || sup->end == HC_END_CANCELLED;
+    if (sup->inbox.state == HC_TALK_OVER && sup->end == HC_END_NONE)
+        note_exit(s);
+}
+
+/* No process is left that could tell what the program is, so it does not run. */
+static void end_unchecked(struct hc_session *s, struct hc_session_result *r)
+{
+    hc_session_close_flows(s);
+    hc_launch_conclude(r->m, HC_STATUS_ERROR,
+                       "the process that checks the session's programs has ended, and the session with it");
+    r->state = HC_STATE_LOST;
+    r->m->exit_code = hc_status_exit(r->m->status);
+    hc_stamp_text(s->ahead, r->m->finished);
+}
+
+/* What the session goes on with after the run. */
+static void settle_state(struct hc_session *s, struct hc_session_result *r)
+{
+    if (!s->died)
+        s->state_of = r->run;
+    else if (!s->copy.pid) { /* it did not get so far as to have one */
+        s->copy = s->before.process;
+        s->state_of = s->before.state_of;
+        s->before = (struct hc_kept){.process = {.pidfd = -1}};
+    }
+    r->state = !s->died                                ? HC_STATE_KEPT
+               : s->launch.sup.end == HC_END_CANCELLED ? HC_STATE_LOST /* the session ends with this run */
+               : hc_session_take_over(s)               ? HC_STATE_ROLLED_BACK
+                                                       : HC_STATE_LOST;
+    r->back_to = s->state_of;
+}
+
+int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
+                        struct hc_session_result *r, struct hc_error *err)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    int64_t since_us = hc_now_us();
+    bool passed = false;
+    hc_session_reset(s, r->m, policy);
+    if (describe_run(s, job, policy, r->m, err) < 0)
+        return -1;
+    if (hc_launch_check_size(job, policy, r->m)) {
+        r->state = HC_STATE_KEPT;
+        r->m->exit_code = hc_status_exit(r->m->status);
+        hc_stamp_text(s->ahead, r->m->finished);
+        return 0;
+    }
+    int rc = hc_session_open_flows(s, err) < 0 ? -1 : hc_session_check(s, job, &passed, err);
+    if (rc > 0)
+        end_unchecked(s, r);
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
+    if (!passed)
+        refuse_run(s);
+    else if (have_run(s, job, r->m, err) < 0)
+        return -1;
+    if (!sup->go_us)
+        sup->go_us = hc_now_us(); /* the interpreter was there, whether it got to the program or not */
+    hc_session_sweep(s);
+    hc_session_close_flows(s);
+    account(s, r->m, since_us);
+    if (conclude(s, job, policy, r->m, s->since_ns, err) < 0)
+        return -1;
+    s->since_ns = next_stamp(r->m);
+    settle_state(s, r);
+    return 0;
+}

@@ -1,0 +1,517 @@
+#include "cell/session_talk.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "cell/session/session_out.h"
+#include "policy/options.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+struct client {
+    const struct hc_talk *t;
+    struct hc_session *session;
+    struct hc_buf in;   /* what has been read and not yet dealt with */
+    size_t scanned;     /* of it, has no newline */
+    bool ended, failed; /* what the client says; our own work */
+    int line;           /* of requests */
+    int wake;           /* epoll: either of these; owned */
+    struct hc_outlet out;
+};
+
+/* ---- answers ---- */
+
+/* One line, at once. Consumes `answer`. */
+static void answer(struct client *c, cJSON *answer_taken)
+{
+    char *text = answer_taken ? cJSON_PrintUnformatted(answer_taken) : NULL;
+    cJSON_Delete(answer_taken);
+    if (text)
+        hc_outlet_line(&c->out, text);
+    c->failed |= !text || c->out.failed;
+    cJSON_free(text);
+}
+
+static cJSON *event(const char *name)
+{
+    cJSON *o = cJSON_CreateObject();
+    (void)cJSON_AddStringToObject(o, "event", name);
+    return o;
+}
+
+/* `branch`: what is no good is its run; 0: the whole request. */
+static void answer_error(struct client *c, const struct hc_error *err, size_t branch)
+{
+    cJSON *o = event("error");
+    if (branch)
+        (void)cJSON_AddNumberToObject(o, "branch", (double)branch);
+    (void)cJSON_AddNumberToObject(o, "line", c->line);
+    (void)cJSON_AddStringToObject(o, "message", err->text);
+    answer(c, o);
+}
+
+static const char *state_text(int run, char out[64])
+{
+    if (run)
+        (void)snprintf(out, 64, "that of run %d", run);
+    else
+        (void)snprintf(out, 64, "that of the start");
+    return out;
+}
+
+static void answer_result(struct client *c, const struct hc_session_result *r)
+{
+    hc_autobuf text = {0};
+    hc_autobuf line = {0};
+    char state[64];
+    struct hc_error err;
+    if (hc_manifest_print(r->m, c->t->key, c->t->key_len, &text, &err) < 0 ||
+        hc_json_canonical(text.data, text.len, NULL, &line, &err) < 0) {
+        c->failed = true;
+        hc_warn("%s", err.text);
+        return;
+    }
+    hc_outlet_settle(&c->out);
+    cJSON *o = event("result");
+    (void)cJSON_AddNumberToObject(o, "run", r->run);
+    if (hc_session_branches(c->session))
+        (void)cJSON_AddNumberToObject(o, "branch", (double)hc_session_branches(c->session));
+    (void)cJSON_AddStringToObject(o, "state", hc_session_state_text(r, state));
+    (void)cJSON_AddRawToObject(o, "manifest", line.data);
+    answer(c, o);
+}
+
+/* ---- requests ---- */
+
+/* Read what is there. */
+static void read_more(struct client *c)
+{
+    char chunk[65536];
+    ssize_t n = read(c->t->in_fd, chunk, sizeof chunk);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (n <= 0) {
+        c->ended = true;
+        (void)epoll_ctl(c->wake, EPOLL_CTL_DEL, c->t->in_fd, NULL);
+    } else if (hc_buf_add(&c->in, chunk, (size_t)n) < 0)
+        c->failed = true;
+}
+
+/* The next whole line, owned by the caller; NULL: not yet. What is left at the end counts as one. */
+static char *take_line(struct client *c)
+{
+    char *start = c->in.data;
+    char *end = start ? memchr(start + c->scanned, '\n', c->in.len - c->scanned) : NULL;
+    if (!end) {
+        c->scanned = c->in.len;
+        if (!start || !c->ended || !c->in.len)
+            return NULL;
+        end = start + c->in.len;
+    }
+    size_t len = (size_t)(end - start), used = len < c->in.len ? len + 1 : len;
+    char *line = strndup(start, len);
+    memmove(start, start + used, c->in.len - used);
+    c->in.len -= used;
+    c->scanned = 0;
+    c->line++;
+    return line;
+}
+
+/* {NAME: true} and no more: anything else is answered when its turn comes. */
+static bool is_request(const char *line, const char *name)
+{
+    struct hc_json j;
+    struct hc_error ignored;
+    if (hc_json_parse(&j, "request", line, strlen(line), &ignored) < 0)
+        return false;
+    const cJSON *first = cJSON_IsObject(j.root) ? j.root->child : NULL;
+    bool is = first && !first->next && cJSON_IsTrue(first) && strcmp(first->string, name) == 0;
+    hc_json_finish(&j);
+    return is;
+}
+
+/* Take the first whole line at `at` out of what waits, if it is an interrupt; else return what follows it. */
+static char *take_interrupt(struct client *c, struct hc_session *s, char *at, const char *end)
+{
+    char *line = strndup(at, (size_t)(end - at));
+    bool stop = line && is_request(line, "interrupt");
+    free(line);
+    if (!stop)
+        return at + (end + 1 - at);
+    size_t rest = c->in.len - (size_t)(end + 1 - c->in.data);
+    memmove(at, end + 1, rest);
+    c->in.len = (size_t)(at - c->in.data) + rest;
+    c->scanned = 0;
+    c->line++;
+    hc_session_interrupt(s);
+    return at;
+}
+
+/* While a run goes on: an interrupt is for it, all else waits. */
+static bool woken(void *ctx, struct hc_session *s)
+{
+    struct client *c = ctx;
+    struct epoll_event events[2];
+    int n = epoll_wait(c->wake, events, 2, 0);
+    bool readable = false;
+    for (int i = 0; i < n; i++) {
+        if (events[i].data.fd == c->out.fd)
+            c->out.gone |= events[i].events & (EPOLLERR | EPOLLHUP);
+        else
+            readable = true;
+    }
+    hc_outlet_flush(&c->out);
+    if (readable && !c->ended)
+        read_more(c);
+    const char *end;
+    for (char *at = c->in.data; at && (end = memchr(at, '\n', c->in.len - (size_t)(at - c->in.data)));)
+        at = take_interrupt(c, s, at, end);
+    if (c->out.gone || c->failed)
+        hc_session_abandon(s);
+    return !c->out.gone && !c->failed;
+}
+
+static void printed(void *ctx, int stream, const char *data, size_t len)
+{
+    struct client *c = ctx;
+    hc_outlet_print(&c->out, stream, data, len);
+}
+
+static void figured(void *ctx, const struct hc_figure *f, int fd)
+{
+    struct client *c = ctx;
+    (void)fd;
+    hc_outlet_figure(&c->out, f);
+}
+
+static int serve_run(struct client *c, const struct hc_json *j, const cJSON *spec, struct hc_error *err)
+{
+    struct hc_job job;
+    struct hc_policy policy = *c->t->policy; /* lent, but for the numbers */
+    struct hc_session_result r = {0};
+    size_t len = 0;
+    const char *text = hc_json_source(j, spec, &len);
+    if (!text)
+        return hc_fail(err, ENOMEM, "read a request");
+    if (hc_job_parse_run(&job, "run", text, len, err) < 0)
+        return 1;
+    enum hc_session_end why;
+    int rc = hc_job_check(&job, err) < 0 ? 1 : 0;
+    if (rc == 0 && c->t->max_text)
+        rc = hc_job_check_texts(&job, &c->t->policy->limits, c->t->max_text, err) < 0 ? 1 : 0;
+    if (rc == 0 && hc_session_used_up(c->session, &why)) { /* between branches */
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "run: the session has used up what it may have");
+        rc = 1;
+    }
+    if (rc == 0 && c->t->ceiling)
+        rc = hc_ceiling_check(c->t->ceiling, job.overrides, job.override_count, err) < 0 ? 1 : 0;
+    if (rc == 0)
+        rc = hc_job_apply(&job, &policy, err) < 0 ? 1 : 0;
+    if (rc == 0) {
+        rc = hc_session_run(c->session, &job, &policy, &r, err);
+        if (rc == 0)
+            answer_result(c, &r);
+    }
+    hc_session_result_finish(&r);
+    hc_job_finish(&job);
+    return rc;
+}
+
+static const char *text_of(const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsString(node))
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "%s: expected a string, got %s", node->string,
+                         hc_json_kind(node));
+    return cJSON_GetStringValue(node);
+}
+
+static void answer_done(struct client *c, const char *request)
+{
+    cJSON *o = event("done");
+    char state[64];
+    (void)cJSON_AddStringToObject(o, "request", request);
+    (void)cJSON_AddStringToObject(o, "state", state_text(hc_session_state_of(c->session), state));
+    answer(c, o);
+}
+
+/* What the library refuses changes nothing; what it fails at ends the session. */
+static int outcome(const struct client *c, int rc)
+{
+    return rc == 0 ? 0 : hc_session_alive(c->session) ? 1 : -1;
+}
+
+static int serve_checkpoint(struct client *c, const struct hc_json *j, const cJSON *node,
+                            struct hc_error *err)
+{
+    (void)j;
+    const char *name = text_of(node, err);
+    int rc = name ? outcome(c, hc_session_checkpoint(c->session, name, err)) : 1;
+    if (rc == 0)
+        answer_done(c, "checkpoint");
+    return rc;
+}
+
+static int serve_rollback(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    (void)j;
+    const char *name = text_of(node, err);
+    int rc = name ? outcome(c, hc_session_rollback(c->session, name, err)) : 1;
+    if (rc == 0)
+        answer_done(c, "rollback");
+    return rc;
+}
+
+/* A run each, all from the same state. */
+static int serve_branch(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsArray(node) || !node->child || cJSON_GetArraySize(node) > HC_SESSION_BRANCHES) {
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "branch: expected a list of 1 to %d runs",
+                         HC_SESSION_BRANCHES);
+        return 1;
+    }
+    if (hc_session_branches(c->session)) {
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "branches are open: keep one of them first");
+        return 1;
+    }
+    const cJSON *spec;
+    cJSON_ArrayForEach(spec, node)
+    {
+        int rc = outcome(c, hc_session_branch(c->session, err));
+        if (rc == 0)
+            rc = serve_run(c, j, spec, err);
+        if (rc < 0)
+            return rc;
+        if (rc == 1) /* a branch without a run is one nevertheless: numbers are those of the list */
+            answer_error(c, err, hc_session_branches(c->session));
+        if (!hc_session_alive(c->session))
+            return 0;
+    }
+    answer_done(c, "branch");
+    return 0;
+}
+
+static int serve_keep(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    (void)j;
+    double n = cJSON_IsNumber(node) ? node->valuedouble : -1;
+    if (n < 0 || n > HC_SESSION_BRANCHES || n != (double)(size_t)n) {
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "keep: expected the number of a branch, or 0");
+        return 1;
+    }
+    int rc = outcome(c, hc_session_keep(c->session, (size_t)n, err));
+    if (rc == 0)
+        answer_done(c, "keep");
+    return rc;
+}
+
+/* A request that has nothing to say but its name. */
+static bool is_true(const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsTrue(node))
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "%s: expected true, got %s", node->string, hc_json_kind(node));
+    return cJSON_IsTrue(node);
+}
+
+static int serve_interrupt(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    (void)c, (void)j;
+    return is_true(node, err) ? 0 : 1; /* nothing runs */
+}
+
+static int serve_stream(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    (void)j;
+    if (!cJSON_IsBool(node)) {
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "stream: expected true or false, got %s", hc_json_kind(node));
+        return 1;
+    }
+    c->out.shows = cJSON_IsTrue(node);
+    answer_done(c, "stream");
+    return 0;
+}
+
+static int serve_close(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    (void)c, (void)j;
+    return is_true(node, err) ? 2 : 1;
+}
+
+static const struct {
+    const char *name;
+    int (*serve)(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err);
+    bool in_branches; /* while one of them has to be chosen */
+} requests[] = {
+    {"run", serve_run, false},           {"checkpoint", serve_checkpoint, false},
+    {"rollback", serve_rollback, false}, {"branch", serve_branch, false},
+    {"keep", serve_keep, true},          {"interrupt", serve_interrupt, true},
+    {"stream", serve_stream, true},      {"close", serve_close, true},
+};
+
+/* 0; 1: the request was no good, which changes nothing; 2: the last one; -1: our failure. */
+static int serve(struct client *c, const struct hc_json *j, struct hc_error *err)
+{
+    const cJSON *first = cJSON_IsObject(j->root) ? j->root->child : NULL;
+    if (!first || first->next) {
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "expected an object of one member, such as {\"run\": {...}}");
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        if (strcmp(first->string, requests[i].name) != 0)
+            continue;
+        if (requests[i].in_branches || !hc_session_branches(c->session))
+            return requests[i].serve(c, j, first, err);
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "branches are open: keep one of them first");
+        return 1;
+    }
+    (void)hc_fail_as(err, HC_EXIT_DATA, 0, "there is no request '%.40s'", first->string);
+    return 1;
+}
+
+static int serve_line(struct client *c, const char *line, struct hc_error *err)
+{
+    struct hc_json j;
+    if (hc_json_parse(&j, "request", line, strlen(line), err) < 0)
+        return 1;
+    int rc = serve(c, &j, err);
+    hc_json_finish(&j);
+    return rc;
+}
+
+/* -1: there is something to read; else why the session is over. */
+static int await_input(struct client *c)
+{
+    struct pollfd fds[] = {
+        {.fd = c->t->in_fd, .events = POLLIN}, {.fd = c->t->cancel_fd, .events = POLLIN}, {.fd = c->out.fd}};
+    int64_t idle = c->t->policy->limits.session_idle_ms, left = hc_session_time_left(c->session);
+    int n = poll(fds, 3, (int)(idle < left ? idle : left));
+    if (n < 0)
+        return errno == EINTR ? -1 : HC_SESSION_CANCELLED;
+    if (n == 0)
+        return idle < left ? HC_SESSION_IDLE : HC_SESSION_LIFE;
+    if (fds[1].revents)
+        return HC_SESSION_CANCELLED;
+    c->failed |= (fds[2].revents & (POLLERR | POLLHUP)) != 0; /* nobody reads what we say */
+    if (fds[0].revents)
+        read_more(c);
+    return -1;
+}
+
+static bool is_cancelled(const struct client *c)
+{
+    struct pollfd cancel = {.fd = c->t->cancel_fd, .events = POLLIN};
+    return poll(&cancel, 1, 0) > 0;
+}
+
+/* Serve requests until one of these ends, or -1: our failure. */
+static int converse(struct client *c, struct hc_error *err)
+{
+    cJSON *ready = event("ready");
+    (void)cJSON_AddStringToObject(ready, "session", hc_session_id(c->session));
+    answer(c, ready);
+    for (int end = -1; end < 0;) {
+        char *line = take_line(c);
+        if (c->failed) {
+            free(line);
+            return hc_fail(err, 0, "an answer could not be written, or a request not be held");
+        }
+        if (!line && c->ended)
+            return HC_SESSION_CLOSED;
+        if (!line) {
+            end = await_input(c);
+            if (end >= 0)
+                return end;
+            continue;
+        }
+        int rc = *line ? serve_line(c, line, err) : 0;
+        free(line);
+        if (rc == 1)
+            answer_error(c, err, 0);
+        if (rc == 2)
+            return HC_SESSION_CLOSED;
+        if (rc < 0 && (hc_session_alive(c->session) || !is_cancelled(c)))
+            return -1;
+        if (!hc_session_alive(c->session))
+            return is_cancelled(c) ? HC_SESSION_CANCELLED : HC_SESSION_LOST;
+        enum hc_session_end why;
+        if (hc_session_used_up(c->session, &why))
+            return (int)why;
+    }
+    return HC_SESSION_CLOSED;
+}
+
+/* The account of the session as a whole. Returns the exit status. */
+static int close_session(struct client *c, enum hc_session_end end, struct hc_error *err)
+{
+    static const struct {
+        const char *name;
+        int status;
+    } ends[] = {
+        [HC_SESSION_CLOSED] = {"closed", HC_EXIT_OK}, [HC_SESSION_IDLE] = {"idle", HC_EXIT_LIMIT},
+        [HC_SESSION_LIFE] = {"life", HC_EXIT_LIMIT},  [HC_SESSION_CPU] = {"cpu", HC_EXIT_LIMIT},
+        [HC_SESSION_RUNS] = {"runs", HC_EXIT_LIMIT},  [HC_SESSION_OUTPUT] = {"output", HC_EXIT_LIMIT},
+        [HC_SESSION_LOST] = {"lost", HC_EXIT_LIMIT},  [HC_SESSION_CANCELLED] = {"cancelled", HC_EXIT_LIMIT},
+    };
+    hc_autobuf text = {0};
+    hc_autobuf line = {0};
+    if (hc_session_close(c->session, end, c->t->key, c->t->key_len, &text, err) < 0 ||
+        hc_json_canonical(text.data, text.len, NULL, &line, err) < 0)
+        return -1;
+    cJSON *o = event("end");
+    (void)cJSON_AddStringToObject(o, "reason", ends[end].name);
+    (void)cJSON_AddRawToObject(o, "manifest", line.data);
+    answer(c, o);
+    if (c->failed)
+        return hc_fail(err, 0, "an answer could not be written");
+    return ends[end].status == HC_EXIT_OK ? hc_session_exit(c->session) : ends[end].status;
+}
+
+/* What cannot be waited for, a regular file, is there already. */
+static int open_client(struct client *c, struct hc_error *err)
+{
+    struct epoll_event ev = {.events = EPOLLIN, .data.fd = c->t->in_fd};
+    c->wake = epoll_create1(EPOLL_CLOEXEC);
+    if (c->wake < 0)
+        return hc_fail(err, errno, "wait for a session's client");
+    if (hc_outlet_open(&c->out, c->t->out_fd, c->wake, err) < 0)
+        return -1;
+    if (epoll_ctl(c->wake, EPOLL_CTL_ADD, c->t->in_fd, &ev) == 0)
+        return 0;
+    while (!c->ended && !c->failed)
+        read_more(c);
+    return 0;
+}
+
+int hc_session_talk(const struct hc_talk *t, struct hc_error *err)
+{
+    struct client c = {.t = t, .in = {.max = HC_TALK_REQUEST}, .wake = -1, .out = {.fd = -1}};
+    int rc = open_client(&c, err);
+    const struct hc_session_given given = {.job = t->job,
+                                           .policy = t->policy,
+                                           .default_dir = t->default_dir,
+                                           .share = t->share,
+                                           .shared = t->shared,
+                                           .parked = t->parked,
+                                           .cancel_fd = t->cancel_fd,
+                                           .cancel_says = t->cancel_says,
+                                           .tool_fd = t->tool_fd,
+                                           .wake_fd = c.wake,
+                                           .woken = woken,
+                                           .printed = printed,
+                                           .figured = figured,
+                                           .ctx = &c};
+    if (rc == 0)
+        rc = hc_session_start(&c.session, &given, err);
+    if (rc == 0)
+        rc = converse(&c, err);
+    if (rc >= 0)
+        rc = close_session(&c, (enum hc_session_end)rc, err);
+    hc_session_end(c.session);
+    hc_outlet_finish(&c.out);
+    hc_close_fd(&c.wake);
+    hc_buf_finish(&c.in);
+    return rc;
+}

@@ -1,0 +1,317 @@
+#include "cell/supervise/control.h"
+
+#include "base/fd.h"
+#include "base/kernel.h"
+#include "base/stamp.h"
+#include "base/status.h"
+#include "cell/supervise/enforce.h"
+#include "cell/supervise/flow.h"
+#include "cell/supervise/over.h"
+#include "inside/weak.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#define CELL_FILTERS  3     /* the first, the reporting one, the job's: cell/filter.h */
+#define FRAMES_MAX    10000 /* packets from one cell; the guest's process can send what it likes */
+#define SPARE_PACKETS 2     /* of each call of a tool, beside those that its arguments fill */
+
+static uint64_t field(const char *text, const char *key, int base)
+{
+    return hc_status_field(text, key, base, ~0ULL); /* what is not said is not taken for granted */
+}
+
+/* The interpreter says that it is ready; what it is now, /proc says from outside, before it may read the
+ * code. */
+static int check_interpreter(struct hc_supervisor *s, pid_t pid, struct hc_error *err)
+{
+    char path[48];
+    (void)snprintf(path, sizeof path, "/proc/%d/status", pid);
+    const char *text = hc_status_read(AT_FDCWD, path);
+    if (!text)
+        return hc_fail(err, errno, "read %s", path);
+    char ids[96];
+    (void)snprintf(ids, sizeof ids, "\nUid:\t%u\t%u\t%u\t%u\n", s->uid, s->uid, s->uid, s->uid);
+    if (!strstr(text, ids))
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the interpreter does not run as uid %u", s->uid);
+    uint64_t caps = field(text, "CapEff", 16) | field(text, "CapPrm", 16) | field(text, "CapInh", 16) |
+                    field(text, "CapBnd", 16) | field(text, "CapAmb", 16);
+    uint64_t mode = field(text, "Seccomp", 10);
+    uint64_t filters = field(text, "Seccomp_filters", 10);
+    uint64_t nnp = field(text, "NoNewPrivs", 10);
+    if ((caps != 0 && !hc_weak(HC_WEAK_CAPABILITIES)) || (nnp != 1 && !hc_weak(HC_WEAK_NO_NEW_PRIVS)))
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the interpreter has capabilities or may gain some");
+    if (hc_weak(HC_WEAK_SECCOMP))
+        return 0;
+    if (mode != 2 || filters != (uint64_t)s->filters + CELL_FILTERS)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                          "the job's seccomp filters are not on (mode %llu, %llu filters)",
+                          (unsigned long long)mode, (unsigned long long)filters);
+    (void)snprintf(
+        s->job_filter_evidence, sizeof s->job_filter_evidence,
+        "/proc/%d/status before the code was read: Seccomp 2, Seccomp_filters %llu, CapEff 0, NoNewPrivs 1",
+        pid, (unsigned long long)filters);
+    return 0;
+}
+
+static void answer_ready(struct hc_loop *l, pid_t pid)
+{
+    struct hc_supervisor *s = l->s;
+    s->ready_us = hc_now_us();
+    /* Opened before the check, so that it is of the process that is checked. */
+    l->interpreter = (int)syscall(SYS_pidfd_open, pid, 0);
+    s->ready_pid = pid;
+    if (check_interpreter(s, pid, &s->launch) < 0) {
+        (void)hc_ctx(&s->launch, "check the cell");
+        hc_loop_end(s, HC_END_LAUNCH);
+        return;
+    }
+    struct hc_frame_head go = {.type = HC_FRAME_GO, .flags = HC_FRAME_LAST};
+    /* If it has died meanwhile, that is told elsewhere. */
+    if (send(s->control_fd, &go, sizeof go, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EPIPE &&
+        errno != ECONNRESET) {
+        hc_loop_fail(s, errno, "let the interpreter begin");
+        return;
+    }
+    s->go_us = hc_now_us();
+    hc_relay_release(&l->err.relay);
+    hc_flow_sync(l, &l->err);
+}
+
+/* What comes along with a packet: its sender, as the kernel says, and the first descriptor, which the caller
+ * owns from here on. For more than one there is no room. */
+static void read_ancillary(struct msghdr *mh, pid_t *sender, int *passed)
+{
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
+        if (c->cmsg_level != SOL_SOCKET)
+            continue;
+        if (c->cmsg_type == SCM_CREDENTIALS) {
+            struct ucred cred;
+            memcpy(&cred, CMSG_DATA(c), sizeof cred);
+            *sender = cred.pid;
+        } else if (c->cmsg_type == SCM_RIGHTS) {
+            for (size_t at = 0; at + sizeof(int) <= c->cmsg_len - CMSG_LEN(0); at += sizeof(int)) {
+                hc_close_fd(passed);
+                memcpy(passed, CMSG_DATA(c) + at, sizeof *passed);
+            }
+        }
+    }
+}
+
+/* -1 with errno, 0 at the end. */
+static ssize_t receive(int fd, void *data, size_t size, pid_t *sender, int *passed)
+{
+    struct iovec iov = {.iov_base = data, .iov_len = size};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct msghdr mh = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+    ssize_t n = recvmsg(fd, &mh, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    *sender = 0;
+    if (n < 0)
+        return n;
+    read_ancillary(&mh, sender, passed);
+    return mh.msg_flags & MSG_TRUNC ? (ssize_t)size + 1 : n;
+}
+
+static void close_control(struct hc_loop *l)
+{
+    hc_loop_unwatch(l, l->s->control_fd);
+    l->control_open = false;
+    if (l->s->tools)
+        hc_toolbox_stop(l->s->tools);
+}
+
+void hc_control_answer(struct hc_loop *l)
+{
+    if (!l->s->tools || !l->control_open || l->dead)
+        return;
+    bool left = hc_toolbox_send(l->s->tools, l->s->control_fd);
+    if (left != l->answering)
+        hc_loop_rewatch(l, l->s->control_fd, HC_ON_CONTROL, EPOLLIN | (left ? EPOLLOUT : 0));
+    l->answering = left;
+}
+
+/* The guest's process says that something was refused. */
+static int take_denial(struct hc_supervisor *s, struct hc_error *err)
+{
+    struct hc_denial d;
+    if (hc_denial_parse(&d, s->inbox.body.data, s->inbox.body.len, err) < 0)
+        return -1;
+    hc_denials_note(s->denials, &d, false);
+    return 0;
+}
+
+/* The program calls a tool. With the cell dead nobody waits for it. */
+static int take_tool_call(struct hc_loop *l, struct hc_error *err)
+{
+    const struct hc_supervisor *s = l->s;
+    if (!s->tools)
+        return hc_fail(err, 0, "frame 'tool call': there are no tools");
+    if (l->dead)
+        return 0;
+    int rc = hc_toolbox_call(s->tools, s->inbox.body.data, s->inbox.body.len, err);
+    hc_control_answer(l);
+    return rc;
+}
+
+/* Without one, what the reporting filter refuses is refused all the same. */
+static int take_listener(struct hc_loop *l, int fd, struct hc_error *err)
+{
+    if (fd < 0)
+        return l->s->lessons ? hc_fail(err, 0, "the kernel gives no listener, so that nothing can be learnt")
+                             : 0;
+    return hc_listener_open(&l->s->listener, fd, err) < 0
+               ? -1
+               : hc_loop_watch(l, l->s->listener.fd, HC_ON_REFUSED, EPOLLIN, err);
+}
+
+/* What a new copy says of itself, before the launcher knows it. Processes are made by nobody but the one that
+ * was told to make a copy (cell/seccomp/permits.c), so one that was not there before is of its making. */
+static bool is_new_copy(const struct hc_supervisor *s, pid_t sender, const char *packet, size_t len)
+{
+    if (!len || packet[0] != HC_FRAME_KEPT || !hc_inbox_expects(&s->inbox, HC_FRAME_KEPT))
+        return false;
+    for (size_t i = 0; i < s->other_count; i++)
+        if (s->others[i] == sender)
+            return false;
+    return true;
+}
+
+/* Those that wait have the channel too, and so had a run that was killed since; and whatever the program
+ * forks has it, whose figures are the program's to tell of. */
+static bool is_stranger(const struct hc_supervisor *s, pid_t sender, const char *packet, size_t len)
+{
+    if (!s->run_pid && len && packet[0] == HC_FRAME_FIGURE)
+        return sender != s->ready_pid;
+    if (!s->run_pid || sender == s->run_pid)
+        return false;
+    return !is_new_copy(s, sender, packet, len);
+}
+
+/* How many packets the calls of a job's tools may need, beside others. */
+static int64_t tool_packets(const struct hc_tools *tools)
+{
+    int64_t packets = 0;
+    for (size_t i = 0; i < tools->count; i++)
+        packets += tools->items[i].calls * (tools->items[i].argument_bytes / HC_FRAME_CHUNK + SPARE_PACKETS);
+    return packets;
+}
+
+/* One packet, as far as the order of frames goes, and what it says. Returns its type or -1. */
+static int take_packet(struct hc_loop *l, const void *packet, size_t len, int *passed, struct hc_error *err)
+{
+    int64_t most = FRAMES_MAX + tool_packets(&l->s->policy->tools);
+    if (++l->frames > most)
+        return hc_fail(err, 0, "more than %lld packets", (long long)most);
+    int type = hc_inbox_feed(&l->s->inbox, packet, len, err);
+    int rc = 0;
+    if (type == HC_FRAME_FILTERED)
+        rc = take_listener(l, hc_take(passed), err);
+    else if (type == HC_FRAME_DENIAL)
+        rc = take_denial(l->s, err);
+    else if (type == HC_FRAME_TOOL_CALL)
+        rc = take_tool_call(l, err);
+    else if (type == HC_FRAME_FIGURE)
+        rc = hc_figures_heard(l->s, err);
+    return rc < 0 ? -1 : type;
+}
+
+void hc_control_drop(struct hc_loop *l)
+{
+    static char packet[sizeof(struct hc_frame_head) + HC_FRAME_CHUNK + 1];
+    for (int i = 0; i < FRAMES_MAX && l->control_open; i++) {
+        pid_t sender;
+        hc_autofd passed = -1;
+        ssize_t n = TEMP_FAILURE_RETRY(receive(l->s->control_fd, packet, sizeof packet, &sender, &passed));
+        if (n < 0 || (n == 0 && !sender))
+            return;
+    }
+}
+
+void hc_control_read(struct hc_loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    static char packet[sizeof(struct hc_frame_head) + HC_FRAME_CHUNK + 1];
+    for (int rounds = 0; (rounds < 64 || l->dead) && l->control_open; rounds++) {
+        pid_t sender;
+        hc_autofd passed = -1; /* closed, unless it is the one that is expected */
+        ssize_t n = TEMP_FAILURE_RETRY(receive(s->control_fd, packet, sizeof packet, &sender, &passed));
+        if (n < 0 && errno == EAGAIN && !l->dead)
+            return;
+        if (n < 0 && errno != EAGAIN && errno != ECONNRESET)
+            hc_loop_fail(s, errno, "hear from the interpreter");
+        /* Both the end and an empty packet read as nothing; only the latter has a sender. */
+        if (n < 0 || (n == 0 && !sender)) {
+            close_control(l);
+            return;
+        }
+        if (is_stranger(s, sender, packet, (size_t)n))
+            continue;
+        struct hc_error err = {0};
+        int type = take_packet(l, packet, (size_t)n, &passed, &err);
+        if (type < 0 && s->session) {
+            if (s->end == HC_END_NONE) /* what follows is no better */
+                (void)snprintf(s->protocol, sizeof s->protocol, "%.200s", err.text);
+            hc_loop_end(s, HC_END_PROTOCOL);
+        } else if (type < 0) {
+            /* Not the job's end: a guest that spoils its own report has spoilt its own report. */
+            (void)snprintf(s->protocol, sizeof s->protocol, "%.200s", err.text);
+            (void)shutdown(s->control_fd,
+                           SHUT_RDWR); /* whoever goes on sending gets EPIPE instead of waiting */
+            close_control(l);
+        } else if (type == HC_FRAME_READY) {
+            answer_ready(l, sender);
+        } else if (type == HC_FRAME_REPORT) {
+            hc_over_reported(l);
+        } else if (type == HC_FRAME_KEPT) {
+            s->copied = sender;
+        } else if (type == HC_FRAME_RESUMED) {
+            s->resumed = sender;
+        } else if (type == HC_FRAME_RUN) {
+            hc_enforce_soft(l);
+        } else if (type == HC_FRAME_CHECKED) {
+            (void)hc_buf_add(&s->checked, s->inbox.body.data, s->inbox.body.len);
+        }
+    }
+}
+
+/* What waitid could have said. */
+static bool is_end(const struct hc_exit_report *r)
+{
+    if (r->cpu_user_us < 0 || r->cpu_system_us < 0 || r->largest < 0)
+        return false;
+    if (r->code == CLD_EXITED)
+        return r->status >= 0 && r->status <= 255;
+    return (r->code == CLD_KILLED || r->code == CLD_DUMPED) && r->status > 0 && r->status < NSIG;
+}
+
+void hc_control_read_status(struct hc_loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    struct hc_exit_report report;
+    ssize_t n = TEMP_FAILURE_RETRY(recv(s->status_fd, &report, sizeof report, MSG_DONTWAIT));
+    if (n < 0 && errno == EAGAIN && !l->dead)
+        return;
+    if (n < 0 && errno != EAGAIN && errno != ECONNRESET)
+        hc_loop_fail(s, errno, "hear how the interpreter ended");
+    /* Of a session, the end of each process is told. */
+    if (n == (ssize_t)sizeof report && s->run_pid && report.pid != s->run_cell_pid)
+        return;
+    if (n == (ssize_t)sizeof report && !s->exit_known && is_end(&report)) {
+        s->exit = report;
+        s->exit_known = true;
+        return;
+    }
+    hc_loop_unwatch(l, s->status_fd);
+    l->status_open = false;
+}

@@ -1,0 +1,134 @@
+#include "cell/supervise/enforce.h"
+
+#include "base/fd.h"
+#include "base/kernel.h"
+#include "base/stamp.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/param.h>
+
+void hc_enforce_soft_end(struct hc_loop *l)
+{
+    if (l->soft < 0)
+        return;
+    hc_loop_unwatch(l, l->soft);
+    hc_close_fd(&l->soft);
+    hc_cgroup_soft_lift(l->s->cgroup);
+}
+
+/* A process is slowed down beyond memory.high before it has taken so much more. */
+#define LEAST_ROOM (INT64_C(4) << 20)
+
+static int64_t mark_of(const struct hc_loop *l)
+{
+    const struct hc_limits *limits = &l->s->policy->limits;
+    if (!l->last_mark)
+        return hc_memory_soft(limits);
+    return limits->memory - MIN(MAX(limits->memory / 32, LEAST_ROOM), limits->memory / 8);
+}
+
+static void watch_mark(struct hc_loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    struct hc_error err;
+    int64_t mark = mark_of(l);
+    if (l->dead || s->cgroup->fd < 0 || !mark)
+        return;
+    if (hc_cgroup_soft_begin(s->cgroup, mark, &l->soft, &err) < 0 ||
+        hc_loop_watch(l, l->soft, HC_ON_SOFT, EPOLLPRI, &err) < 0) {
+        (void)snprintf(s->no_soft, sizeof s->no_soft, "%.159s", err.text);
+        hc_enforce_soft_end(l);
+    }
+}
+
+void hc_enforce_soft(struct hc_loop *l)
+{
+    l->last_mark = l->s->session && !hc_memory_soft(&l->s->policy->limits);
+    watch_mark(l);
+}
+
+void hc_enforce_warn(struct hc_loop *l, int number, enum hc_warning of)
+{
+    struct hc_supervisor *s = l->s;
+    if (l->dead || s->inbox.state != HC_TALK_RUNNING)
+        return;
+    if (syscall(SYS_pidfd_send_signal, l->interpreter, number, NULL, 0) == 0)
+        s->warned = of;
+}
+
+void hc_enforce_soft_check(struct hc_loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    if (l->dead || !hc_cgroup_soft_reached(s->cgroup, l->soft, mark_of(l)))
+        return;
+    if (l->last_mark) {
+        hc_loop_end(s, HC_END_MEMORY);
+        return;
+    }
+    hc_enforce_soft_end(l); /* it gets room to end in; beyond, limits.memory kills */
+    hc_enforce_warn(l, HC_SIGNAL_MEMORY, HC_WARNED_MEMORY);
+    l->last_mark = s->session;
+    if (l->last_mark)
+        watch_mark(l);
+}
+
+#define SLACK   (INT64_C(64) << 20) /* by how much more than its limit a cell may have, for a moment */
+#define FASTEST (INT64_C(8) << 20)  /* what can be had in a millisecond: large pages, several processors */
+#define QUICK                                                                                                \
+    (INT64_C(8) << 20) /* from one look to the next: whoever takes so much is looked at more often */
+#define SOONEST_MS 2
+
+/* Before it can have taken what there is between here and there. */
+static int64_t next_look(const struct hc_limits *limits, int64_t used, int64_t before)
+{
+    int64_t ms = (limits->memory + SLACK - used) / FASTEST;
+    if (used - before > QUICK)
+        ms /= 2;
+    return MIN(MAX(ms, SOONEST_MS), HC_WATCH_MS);
+}
+
+static void watch_memory(struct hc_loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    const struct hc_limits *limits = &s->policy->limits;
+    int64_t before = s->memory_now, used = hc_loop_look(s), mark = hc_memory_soft(limits);
+    l->watch_ms = next_look(limits, used, before);
+    if (used > limits->memory || s->hidden)
+        hc_loop_end(s, HC_END_MEMORY);
+    if (!mark || used < mark || l->told)
+        return;
+    l->told = hc_inbox_has(&s->inbox, HC_FRAME_RUN);
+    hc_enforce_warn(l, HC_SIGNAL_MEMORY, HC_WARNED_MEMORY);
+}
+
+static void add_sample(const struct hc_supervisor *s, int64_t now_us, int64_t cpu_us)
+{
+    struct hc_usage_sample now = {
+        .at_us = now_us, .memory = s->memory_now, .cpu_us = cpu_us, .pids = s->tasks_now};
+    if (s->cgroup->fd >= 0)
+        hc_cgroup_now(s->cgroup, &now.memory, &now.pids);
+    hc_samples_add(s->samples, now);
+}
+
+void hc_enforce_watch(struct hc_loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    const struct hc_limits *limits = &s->policy->limits;
+    int64_t now_us = hc_now_us(), cpu_us;
+    const bool due = hc_samples_due(s->samples, now_us);
+    if (s->cgroup->fd < 0) {
+        watch_memory(l);
+        cpu_us = s->cpu_user_us + s->cpu_system_us;
+    } else if (limits->cpu_ms || due) {
+        cpu_us = hc_cgroup_cpu_us(s->cgroup);
+    } else {
+        return;
+    }
+    cpu_us = cpu_us < 0 ? cpu_us : MAX(cpu_us - s->cpu_base_us, 0);
+    if (due)
+        add_sample(s, now_us, cpu_us);
+    if (limits->cpu_ms && cpu_us > limits->cpu_ms * 1000)
+        hc_loop_end(s, HC_END_CPU);
+}

@@ -1,0 +1,23 @@
+/* flow.h - the cell's two output streams in the supervisor's loop: a relay each, watched as it asks for. */
+#ifndef HC_CELL_SUPERVISE_FLOW_H
+#define HC_CELL_SUPERVISE_FLOW_H
+
+#include "cell/supervise/loop.h"
+
+struct hc_flow hc_flow_new(int fd, int pass_fd, int64_t max, struct hc_stream *kept, enum hc_occasion on,
+                           enum hc_occasion on_pass);
+
+/* After whatever has changed its relay: watch what that waits for now, and end the job if the stream is a
+ * reason to. */
+void hc_flow_sync(struct hc_loop *l, struct hc_flow *st);
+
+/* There is something to read; the reader behind us can take more. */
+void hc_flow_read(struct hc_loop *l, struct hc_flow *st);
+void hc_flow_write(struct hc_loop *l, struct hc_flow *st);
+
+/* Is nothing left to wait for? */
+bool hc_flow_ended(const struct hc_flow *st);
+
+void hc_flow_finish(struct hc_flow *st);
+
+#endif

@@ -1,0 +1,276 @@
+#include "cell/supervise/held.h"
+
+#include "base/fd.h"
+#include "base/stamp.h"
+#include "base/status.h"
+#include "inside/weak.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* As measured, with Linux 6.18; what is more than a program needs by chance is charged, so that the account
+ * of one that plays no tricks is of its own memory. */
+#define PIPE_BYTES    (INT64_C(64) << 10) /* a larger one it cannot have */
+#define WAIT_BYTES    256                 /* one descriptor in an epoll */
+#define MAPPING_BYTES 400                 /* with its name, and its part of the lists for what is anonymous */
+#define THREAD_BYTES  (INT64_C(32) << 10)
+#define NAME_BYTES    2048 /* of the longest name, with the target of a link */
+#define FREE_FILES    64   /* the smallest table of open files that a process has */
+#define FREE_MAPPINGS 4096
+#define FREE_SOCKETS  8
+#define FREE_THREADS  64
+#define FREE_NAMES    4096
+#define FREE_UNREAD   256
+
+static int64_t beyond(int64_t count, int64_t free, int64_t each)
+{
+    return MAX(count - free, 0) * each;
+}
+
+int64_t hc_held_threads(int64_t count)
+{
+    return beyond(count, FREE_THREADS, THREAD_BYTES);
+}
+
+int64_t hc_held_names(int64_t files)
+{
+    return beyond(files, FREE_NAMES, NAME_BYTES);
+}
+
+/* ---- sockets ---- */
+
+/* A sender may begin a last message with its buffer not quite full, and that has at most what the buffer has.
+ */
+static int64_t socket_bytes(void)
+{
+    static int64_t bytes;
+    int size = 0;
+    socklen_t len = sizeof size;
+    hc_autofd fd = bytes ? -1 : socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, &len) == 0 && size > 0)
+        bytes = 2 * (int64_t)size + 4096;
+    return bytes ? bytes : INT64_C(512) << 10;
+}
+
+/* Of a line of /proc/net/tcp the fifth field: what waits to be sent, a colon, what waits to be received. */
+static int64_t queued(const char *line)
+{
+    for (int field = 0; field < 4; field++) {
+        line += strspn(line, " ");
+        line += strcspn(line, " ");
+    }
+    char *rest;
+    int64_t sent = strtoll(line, &rest, 16);
+    return *rest == ':' ? sent + strtoll(rest + 1, NULL, 16) : 0;
+}
+
+static int64_t queued_in(pid_t pid, const char *table)
+{
+    char path[48], line[512];
+    int64_t sum = 0;
+    (void)snprintf(path, sizeof path, "/proc/%d/net/%s", pid, table);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        sum += queued(line);
+    if (file)
+        (void)fclose(file);
+    return sum;
+}
+
+#define LISTED_PAGES 512
+
+/* To list them takes the kernel milliseconds; how many pages all of the host's have it knows. */
+static void look_at_connections(struct hc_held *h, pid_t pid, const char *sockstat)
+{
+    const char *tcp = strstr(sockstat, "\nTCP:"), *mem = tcp ? strstr(tcp, " mem ") : NULL;
+    int64_t pages = mem ? strtoll(mem + strlen(" mem "), NULL, 10) : 0;
+    if (llabs(pages - h->tcp_pages) < LISTED_PAGES)
+        return;
+    h->tcp_pages = pages;
+    h->tcp_bytes = 2 * (queued_in(pid, "tcp") + queued_in(pid, "tcp6"));
+}
+
+int64_t hc_held_sockets(struct hc_held *h, pid_t pid, bool connections)
+{
+    char path[48], text[1024];
+    if (hc_weak(HC_WEAK_NETWORK_NAMESPACE)) /* then all of the host's would be the cell's */
+        return 0;
+    (void)snprintf(path, sizeof path, "/proc/%d/net/sockstat", pid);
+    if (hc_read_attr(AT_FDCWD, path, text, sizeof text) < 0)
+        return errno == ENOENT || errno == ESRCH || errno == EINVAL ? 0 : -1;
+    const char *used = strstr(text, "sockets: used ");
+    int64_t count = used ? strtoll(used + strlen("sockets: used "), NULL, 10) : 0;
+    if (connections)
+        look_at_connections(h, pid, text);
+    return beyond(count, FREE_SOCKETS, socket_bytes()) + h->tcp_bytes;
+}
+
+/* ---- pipes and waits ---- */
+
+#define MOST_PIPES 16384
+static uint64_t pipes[MOST_PIPES];
+
+/* The kernel's own mount that all pipes are of; -1: it cannot be told. */
+static int64_t find_pipes(void)
+{
+    char path[48], text[256];
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    (void)snprintf(path, sizeof path, "/proc/self/fdinfo/%d", ends[0]);
+    int rc = hc_read_attr(AT_FDCWD, path, text, sizeof text);
+    hc_close_fd(&ends[0]);
+    hc_close_fd(&ends[1]);
+    return rc < 0 ? -1 : (int64_t)hc_status_field(text, "mnt_id", 10, (uint64_t)-1);
+}
+
+static void add_pipe(struct hc_held *h, uint64_t inode)
+{
+    if (inode && h->pipes < MOST_PIPES)
+        pipes[h->pipes++] = inode;
+    else
+        h->rest += PIPE_BYTES;
+}
+
+/* What the kernel says of a descriptor to whoever may not follow it: of a pipe with a name no more than of
+ * any file that nothing was read of. */
+static void add_file(struct hc_held *h, int dir, const char *name, int64_t pipe_mount)
+{
+    char text[512]; /* fdinfo; that of an epoll has a line for each of its descriptors, and is cut */
+    if (hc_read_attr(dir, name, text, sizeof text) < 0)
+        return;
+    if ((int64_t)hc_status_field(text, "mnt_id", 10, 0) == pipe_mount)
+        add_pipe(h, hc_status_field(text, "ino", 10, 0));
+    else if (strstr(text, "\ntfd:") && strlen(text) < sizeof text - 2)
+        h->waits++;
+    else if (strstr(text, "\ntfd:"))
+        h->crowds++;
+    else if (strncmp(text, "pos:\t0\n", 7) == 0)
+        h->unread++;
+}
+
+/* What cannot be listed counts as the most that it can be. */
+static void add_files(struct hc_held *h, int proc, const char *at, int64_t most)
+{
+    static int64_t pipe_mount = -1;
+    char path[48];
+    if (pipe_mount < 0)
+        pipe_mount = find_pipes();
+    (void)snprintf(path, sizeof path, "%sfdinfo", at);
+    int fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    if (!dir) {
+        h->rest += errno == ENOENT || errno == ESRCH ? 0 : most * PIPE_BYTES;
+        hc_close_fd(&fd);
+        return;
+    }
+    int64_t waits = h->waits, crowds = h->crowds;
+    for (struct dirent *e; (e = readdir(dir));)
+        if (e->d_name[0] != '.')
+            add_file(h, dirfd(dir), e->d_name, pipe_mount);
+    h->rest += (h->waits - waits) * most * WAIT_BYTES;
+    /* An epoll knows a descriptor by its file and its number: moved from number to number, few files are
+     * many. */
+    h->rest += (h->crowds - crowds) * most * most * WAIT_BYTES;
+    (void)closedir(dir);
+}
+
+/* ---- mappings ---- */
+
+static int64_t count_lines(int proc, const char *at)
+{
+    static char text[65536];
+    char path[48];
+    int64_t lines = 0;
+    (void)snprintf(path, sizeof path, "%smaps", at);
+    hc_autofd fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+    for (ssize_t n; fd >= 0 && (n = read(fd, text, sizeof text)) > 0;)
+        for (const char *p = text; (p = memchr(p, '\n', (size_t)(text + n - p))); p++)
+            lines++;
+    return lines;
+}
+
+/* ---- a look ---- */
+
+#define FIRST_US 100000              /* most jobs end before it pays */
+#define SHARE    100                 /* of all time, what looking may take while nothing grows */
+#define UNSURE   3                   /* how many times as long as it took, while only the host lacks memory */
+#define STEP     (INT64_C(12) << 20) /* by which the host may lack more memory until it is looked */
+
+/* Of the host, by whomever: what is neither free nor a cache of files. Only its changes mean something. A
+ * look can take so long that until the next is due a program fills thousands of pipes; this takes
+ * microseconds. */
+static int64_t taken_of_host(void)
+{
+    char text[2048];
+    if (hc_read_attr(AT_FDCWD, "/proc/meminfo", text, sizeof text) < 0)
+        return 0;
+    return 1024 * ((int64_t)hc_status_field(text, "Shmem", 10, 0) -
+                   (int64_t)hc_status_field(text, "MemFree", 10, 0) -
+                   (int64_t)hc_status_field(text, "Buffers", 10, 0) -
+                   (int64_t)hc_status_field(text, "Cached", 10, 0));
+}
+
+bool hc_held_due(struct hc_held *h)
+{
+    int64_t now_us = hc_now_us(), taken;
+    if (!h->due_us) {
+        h->due_us = now_us + FIRST_US;
+        h->soonest_us = now_us;
+        h->host_bytes = taken_of_host();
+    }
+    if (now_us >= h->due_us || now_us < h->soonest_us)
+        return now_us >= h->due_us;
+    taken = taken_of_host();
+    h->host_bytes = MIN(h->host_bytes, taken);
+    return taken - h->host_bytes > STEP;
+}
+
+void hc_held_begin(struct hc_held *h)
+{
+    h->begun_us = hc_now_us();
+    h->host_bytes = taken_of_host(); /* what is taken during the look counts for the next */
+    h->mappings = h->waits = h->crowds = h->pipes = h->unread = h->rest = 0;
+}
+
+void hc_held_add(struct hc_held *h, int proc, const char *at, const char *status)
+{
+    int64_t files = (int64_t)hc_status_field(status, "FDSize", 10, 0);
+    h->mappings += count_lines(proc, at);
+    if (files > FREE_FILES)
+        add_files(h, proc, at, files);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* A pipe has two ends, and processes may have them in common. */
+static int64_t count_pipes(int64_t count)
+{
+    int64_t different = 0;
+    qsort(pipes, (size_t)count, sizeof *pipes, by_number);
+    for (int64_t i = 0; i < count; i++)
+        different += i == 0 || pipes[i] != pipes[i - 1];
+    return different;
+}
+
+void hc_held_end(struct hc_held *h)
+{
+    int64_t now_us = hc_now_us(), took_us = now_us - h->begun_us;
+    int64_t bytes = beyond(h->mappings, FREE_MAPPINGS, MAPPING_BYTES) + count_pipes(h->pipes) * PIPE_BYTES +
+                    beyond(h->unread, FREE_UNREAD, PIPE_BYTES) + h->rest;
+    bool grows = bytes > h->bytes + MIN(h->bytes / 4, STEP);
+    h->due_us = now_us + (grows ? took_us : MAX(took_us * SHARE, FIRST_US));
+    h->soonest_us = now_us + (grows ? took_us : took_us * UNSURE);
+    h->bytes = bytes;
+}

@@ -1,0 +1,84 @@
+/* loop.h - private to the supervisor (supervise.c) and its parts flow.c, control.c, enforce.c: the loop's
+ * state, what it can wait for, and how it ends a job. */
+#ifndef HC_CELL_SUPERVISE_LOOP_H
+#define HC_CELL_SUPERVISE_LOOP_H
+
+#include "cell/supervise/relay.h"
+#include "cell/supervise/supervise.h"
+
+#define HC_WATCH_MS 20 /* between samples where no cgroup holds the limits; less where memory is short */
+
+enum hc_occasion {
+    HC_ON_PIDFD,
+    HC_ON_STDOUT,
+    HC_ON_STDERR,
+    HC_ON_CONTROL,
+    HC_ON_STATUS,
+    HC_ON_WALL,
+    HC_ON_GRACE,
+    HC_ON_SOFT,
+    HC_ON_WATCH,
+    HC_ON_CANCEL,
+    HC_ON_REFUSED,
+    HC_ON_PACE,
+    HC_ON_PASS_OUT,
+    HC_ON_PASS_ERR,
+    HC_ON_TOOLS,
+    HC_ON_WAKE /* of a session's owner */
+};
+
+/* A relay and what epoll has been told about it. */
+struct hc_flow {
+    struct hc_relay relay;
+    enum hc_occasion on, on_pass;
+    int read_fd, write_fd; /* as watched now; -1: not watched */
+};
+
+struct hc_loop {
+    struct hc_supervisor *s;
+    int epoll;
+    struct hc_flow out, err;
+    bool control_open, status_open, dead;
+    int interpreter;  /* pidfd of the process that said READY; -1: not yet */
+    int soft;         /* memory.events, while memory.high is set; else -1 */
+    bool last_mark;   /* that is the one at which a session's run ends */
+    bool told;        /* the program was sent the warning about its memory, which comes once */
+    int64_t watch_ms; /* until it is looked at again what the cell uses */
+    int pace;         /* timer; -1: refused calls are answered as they come */
+    int64_t frames;
+    bool answering; /* answers of tools wait for the cell to read */
+};
+
+/* epoll; `fd` stays the caller's. */
+int hc_loop_watch(struct hc_loop *l, int fd, enum hc_occasion on, uint32_t events, struct hc_error *err);
+void hc_loop_rewatch(struct hc_loop *l, int fd, enum hc_occasion on, uint32_t events);
+void hc_loop_unwatch(struct hc_loop *l, int fd);
+
+/* A timer that the caller owns, -1; every_ms 0: once. */
+int hc_loop_timer(int64_t first_ms, int64_t every_ms, struct hc_error *err);
+int hc_loop_set_timer(int fd, int64_t first_ms, int64_t every_ms);
+void hc_loop_drain_timer(int fd);
+
+/* The limits of time; -1: not needed. */
+struct hc_timers {
+    int wall, grace, ticker;
+};
+int hc_timers_start(struct hc_timers *out, struct hc_loop *l, struct hc_error *err);
+void hc_timers_finish(struct hc_timers *t);
+
+struct epoll_event;
+void hc_loop_handle(struct hc_loop *l, const struct epoll_event *event, const struct hc_timers *timers);
+
+/* Sample what the cell uses, where no cgroup counts. Returns its memory. */
+int64_t hc_loop_look(struct hc_supervisor *s);
+
+/* Kill the cell, or of a session the run; it is reaped when the loop hears of its end. */
+void hc_loop_kill(struct hc_supervisor *s);
+
+/* The same, and why; the first reason counts. */
+void hc_loop_end(struct hc_supervisor *s, enum hc_end end);
+
+/* The launcher cannot go on with this job, and says so instead of guessing how it ended. */
+void hc_loop_fail(struct hc_supervisor *s, int sys, const char *what);
+
+#endif

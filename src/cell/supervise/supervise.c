@@ -1,0 +1,342 @@
+#include "cell/supervise/supervise.h"
+
+#include "base/fd.h"
+#include "base/kernel.h"
+#include "base/stamp.h"
+#include "cell/supervise/control.h"
+#include "cell/supervise/enforce.h"
+#include "cell/supervise/flow.h"
+#include "cell/supervise/over.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/param.h>
+#include <sys/wait.h>
+
+#define ACCOUNT_MS 100 /* between looks at what a cgroup counts */
+
+#define ANSWERS 64 /* refused calls that are answered in one round of the loop */
+/* After HC_LISTENER_FLOOD of them: */
+#define PACE_MS      100
+#define PACE_ANSWERS 16
+
+/* ---- end ---- */
+
+/* How it ended, its parent alone is told. It ends well once it has said how the interpreter ended; else
+ * somebody killed it. */
+static void await_adopted(struct hc_supervisor *s)
+{
+    struct pollfd ended = {.fd = s->pidfd, .events = POLLIN};
+    while (poll(&ended, 1, -1) < 0 && errno == EINTR)
+        ;
+    s->reaped = true;
+    s->wait_code = CLD_KILLED;
+    s->wait_status = SIGKILL;
+}
+
+static void reap(struct hc_supervisor *s)
+{
+    siginfo_t info = {0};
+    if (s->adopted && !s->reaped)
+        await_adopted(s);
+    while (!s->reaped) {
+        long rc = syscall(SYS_waitid, P_PIDFD, s->pidfd, &info, WEXITED, &s->rusage);
+        if (rc < 0 && errno == EINTR)
+            continue;
+        s->reaped = true;
+        if (rc == 0) {
+            s->wait_code = info.si_code;
+            s->wait_status = info.si_status;
+        }
+    }
+}
+
+void hc_supervise_kill(struct hc_supervisor *s)
+{
+    if (s->pidfd < 0)
+        return;
+    if (!s->reaped)
+        hc_loop_kill(s);
+    reap(s);
+    struct hc_error ignored;
+    if (s->cgroup->fd >= 0) {
+        hc_cgroup_kill(s->cgroup);
+        (void)hc_cgroup_wait_empty(s->cgroup, &ignored);
+    }
+}
+
+/* The interpreter did not start, and the launcher will say so in the last words that it had: passed on, they
+ * would stand there twice. What a prelude printed helps whoever wrote it. */
+static bool told_as_failure(const struct hc_supervisor *s)
+{
+    bool by_prelude = s->exit_known && s->exit.status == HC_EXIT_CONFIG;
+    return !s->go_us && !by_prelude && (s->end == HC_END_NONE || s->end == HC_END_LAUNCH);
+}
+
+/* Nobody is left who could write: what is still in the channels is all that there will be, whether their ends
+ * of file come or not. */
+static void drain(struct hc_loop *l)
+{
+    while (l->status_open)
+        hc_control_read_status(l);
+    hc_control_read(l);
+    if (told_as_failure(l->s))
+        hc_relay_drop(&l->err.relay);
+    hc_relay_release(&l->err.relay);
+    l->out.relay.orphaned = l->err.relay.orphaned = true;
+    hc_flow_read(l, &l->out);
+    hc_flow_read(l, &l->err);
+}
+
+static void bury(struct hc_loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    hc_loop_unwatch(l, s->pidfd);
+    l->dead = true;
+    if (s->tools) {
+        hc_loop_unwatch(l, hc_toolbox_fd(s->tools));
+        hc_toolbox_stop(s->tools);
+    }
+    hc_enforce_soft_end(l);
+    s->end_us = hc_now_us();
+    /* The first process of a pid namespace takes all others with it before it can be waited for. */
+    hc_supervise_kill(s);
+    drain(l);
+}
+
+/* Of what still dies nothing is wanted. */
+static void leave(struct hc_loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    hc_loop_unwatch(l, s->pidfd);
+    l->dead = s->over = true;
+    hc_enforce_soft_end(l);
+    s->end_us = hc_now_us();
+    drain(l);
+}
+
+static void cancel(struct hc_loop *l)
+{
+    hc_loop_unwatch(l, l->s->cancel_fd);
+    if (!l->dead)
+        hc_loop_end(l->s, HC_END_CANCELLED);
+    /* Whoever cancels does not wait for a reader that does not read. */
+    hc_relay_drop(&l->out.relay);
+    hc_relay_drop(&l->err.relay);
+    hc_flow_sync(l, &l->out);
+    hc_flow_sync(l, &l->err);
+}
+
+static void time_is_over(struct hc_loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    s->frozen = !l->dead && s->cgroup->fd >= 0 && hc_cgroup_frozen(s->cgroup);
+    if (!l->dead) /* else only a slow reader of its output is waited for, which is not the job's time */
+        hc_loop_end(s, HC_END_TIMEOUT);
+}
+
+/* ---- refused calls ---- */
+
+/* A loop of refused calls must not become work without end for the launcher. The listener is not closed for
+ * it: the process could then make another for itself, and let itself do what it likes. */
+static void slow_down(struct hc_loop *l)
+{
+    struct hc_error ignored;
+    hc_autofd timer = hc_loop_timer(PACE_MS, PACE_MS, &ignored);
+    if (timer < 0 || hc_loop_watch(l, timer, HC_ON_PACE, EPOLLIN, &ignored) < 0)
+        return;
+    l->pace = hc_take(&timer);
+    hc_loop_unwatch(l, l->s->listener.fd);
+}
+
+static void refuse(struct hc_supervisor *s, int most)
+{
+    /* What the interpreter was refused before it read the program is not the program's doing. */
+    hc_listener_answer(&s->listener, most, s->go_us ? s->denials : NULL, s->lessons);
+}
+
+static void answer_refused(struct hc_loop *l, uint32_t events)
+{
+    refuse(l->s, ANSWERS);
+    if (!(events & EPOLLIN)) { /* nobody is left whom it could ask about */
+        hc_loop_unwatch(l, l->s->listener.fd);
+        if (hc_over(l))
+            leave(l);
+    } else if (l->s->listener.answered > HC_LISTENER_FLOOD && !l->s->lessons)
+        slow_down(l);
+}
+
+/* ---- the loop ---- */
+
+static void look(struct hc_loop *l, int ticker)
+{
+    int64_t every = l->watch_ms;
+    hc_enforce_watch(l);
+    if (l->watch_ms != every) /* both are times that any timer can be set to */
+        (void)hc_loop_set_timer(ticker, l->watch_ms, l->watch_ms);
+}
+
+void hc_loop_handle(struct hc_loop *l, const struct epoll_event *event, const struct hc_timers *timers)
+{
+    switch ((enum hc_occasion)event->data.u32) {
+    case HC_ON_STDOUT:
+        hc_flow_read(l, &l->out);
+        break;
+    case HC_ON_STDERR:
+        hc_flow_read(l, &l->err);
+        break;
+    case HC_ON_PASS_OUT:
+        hc_flow_write(l, &l->out);
+        break;
+    case HC_ON_PASS_ERR:
+        hc_flow_write(l, &l->err);
+        break;
+    case HC_ON_CONTROL:
+        hc_control_answer(l);
+        hc_control_read(l);
+        break;
+    case HC_ON_TOOLS:
+        hc_toolbox_work(l->s->tools);
+        hc_control_answer(l);
+        break;
+    case HC_ON_STATUS:
+        hc_control_read_status(l);
+        break;
+    case HC_ON_WALL:
+        hc_loop_drain_timer(timers->wall);
+        time_is_over(l);
+        break;
+    case HC_ON_GRACE:
+        hc_loop_drain_timer(timers->grace);
+        hc_enforce_warn(l, HC_SIGNAL_DEADLINE, HC_WARNED_TIME);
+        break;
+    case HC_ON_SOFT:
+        hc_enforce_soft_check(l);
+        break;
+    case HC_ON_WATCH:
+        hc_loop_drain_timer(timers->ticker);
+        if (!l->dead)
+            look(l, timers->ticker);
+        break;
+    case HC_ON_CANCEL:
+        cancel(l);
+        break;
+    case HC_ON_REFUSED:
+        answer_refused(l, event->events);
+        break;
+    case HC_ON_PACE:
+        hc_loop_drain_timer(l->pace);
+        refuse(l->s, PACE_ANSWERS);
+        break;
+    case HC_ON_PIDFD:
+        bury(l);
+        break;
+    case HC_ON_WAKE:
+        break;
+    }
+}
+
+static bool finished(const struct hc_loop *l)
+{
+    return l->dead && hc_flow_ended(&l->out) && hc_flow_ended(&l->err) && !l->control_open && !l->status_open;
+}
+
+static int run_loop(struct hc_loop *l, const struct hc_timers *timers, struct hc_error *err)
+{
+    struct hc_supervisor *s = l->s;
+    if (hc_loop_watch(l, s->pidfd, HC_ON_PIDFD, EPOLLIN, err) < 0 ||
+        hc_loop_watch(l, s->control_fd, HC_ON_CONTROL, EPOLLIN, err) < 0 ||
+        hc_loop_watch(l, s->status_fd, HC_ON_STATUS, EPOLLIN, err) < 0 ||
+        (s->tools && hc_loop_watch(l, hc_toolbox_fd(s->tools), HC_ON_TOOLS, EPOLLIN, err) < 0) ||
+        (s->cancel_fd >= 0 && hc_loop_watch(l, s->cancel_fd, HC_ON_CANCEL, EPOLLIN, err) < 0))
+        return -1;
+    hc_flow_sync(l, &l->out);
+    hc_flow_sync(l, &l->err);
+    while (!finished(l)) {
+        struct epoll_event events[16];
+        int n = epoll_wait(l->epoll, events, 16, -1);
+        if (n < 0 && errno != EINTR)
+            return hc_fail(err, errno, "epoll_wait");
+        for (int i = 0; i < n; i++)
+            hc_loop_handle(l, &events[i], timers);
+    }
+    return 0;
+}
+
+/* Milliseconds before limits.timeout at which the program is warned; 0: never. */
+static int64_t grace(const struct hc_limits *limits)
+{
+    return MIN(limits->grace_ms, limits->timeout_ms / 4);
+}
+
+int hc_timers_start(struct hc_timers *out, struct hc_loop *l, struct hc_error *err)
+{
+    const struct hc_limits *limits = &l->s->policy->limits;
+    bool by_watch = l->s->cgroup->fd < 0;
+    int64_t before = grace(limits);
+    l->watch_ms = by_watch ? HC_WATCH_MS : ACCOUNT_MS;
+    *out = (struct hc_timers){-1, -1, -1};
+    if ((out->wall = hc_loop_timer(limits->timeout_ms, 0, err)) < 0 ||
+        (before && (out->grace = hc_loop_timer(limits->timeout_ms - before, 0, err)) < 0) ||
+        (out->ticker = hc_loop_timer(l->watch_ms, l->watch_ms, err)) < 0)
+        return -1;
+    if (hc_loop_watch(l, out->wall, HC_ON_WALL, EPOLLIN, err) < 0 ||
+        (out->grace >= 0 && hc_loop_watch(l, out->grace, HC_ON_GRACE, EPOLLIN, err) < 0) ||
+        hc_loop_watch(l, out->ticker, HC_ON_WATCH, EPOLLIN, err) < 0)
+        return -1;
+    return 0;
+}
+
+void hc_timers_finish(struct hc_timers *t)
+{
+    hc_close_fd(&t->wall);
+    hc_close_fd(&t->grace);
+    hc_close_fd(&t->ticker);
+}
+
+static int prepare_shown(struct hc_loop *l, struct hc_error *err)
+{
+    const struct hc_supervisor *s = l->s;
+    struct hc_relay *out = &l->out.relay, *errors = &l->err.relay;
+    if (hc_shown_new(&out->shown, s->policy, s->redactor, out->max, out->stream, err) < 0)
+        return -1;
+    return hc_shown_new(&errors->shown, s->policy, s->redactor, errors->max, errors->stream, err);
+}
+
+static int supervise(struct hc_loop *l, const struct hc_timers *timers, struct hc_error *err)
+{
+    struct hc_supervisor *s = l->s;
+    const struct hc_limits *limits = &s->policy->limits;
+    l->interpreter = l->pace = l->soft = -1;
+    l->control_open = l->status_open = true;
+    l->out =
+        hc_flow_new(s->stdout_fd, s->pass_stdout, limits->stdout_bytes, s->out, HC_ON_STDOUT, HC_ON_PASS_OUT);
+    l->err =
+        hc_flow_new(s->stderr_fd, s->pass_stderr, limits->stderr_bytes, s->err, HC_ON_STDERR, HC_ON_PASS_ERR);
+    l->err.relay.held = true;
+    int rc = prepare_shown(l, err) < 0 ? -1 : run_loop(l, timers, err);
+    hc_flow_finish(&l->out);
+    hc_flow_finish(&l->err);
+    hc_close_fd(&l->interpreter);
+    hc_close_fd(&l->pace);
+    hc_close_fd(&l->soft);
+    return rc;
+}
+
+int hc_supervise(struct hc_supervisor *s, struct hc_error *err)
+{
+    struct hc_timers timers = {-1, -1, -1};
+    struct hc_loop l = {.s = s, .epoll = epoll_create1(EPOLL_CLOEXEC)};
+    int rc = l.epoll < 0 ? hc_fail(err, errno, "epoll_create1") : hc_timers_start(&timers, &l, err);
+    if (rc == 0)
+        rc = supervise(&l, &timers, err);
+    hc_timers_finish(&timers);
+    hc_close_fd(&l.epoll);
+    if (rc < 0)
+        s->over = false;
+    if (!s->over)
+        hc_supervise_kill(s);
+    return rc;
+}

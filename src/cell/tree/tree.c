@@ -1,0 +1,648 @@
+#include "cell/tree.h"
+
+#include "base/fd.h"
+#include "base/state.h"
+#include "cell/tree_stamps.h"
+
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#define INDEX_MAX ((size_t)64 << 20)
+#define MAX_META  ((size_t)1 << 20)
+#define ABI_DIR   "usr/lib/python" HC_PYTHON_ABI
+
+/* ---- the index ---- */
+
+struct lines {
+    char **line;
+    size_t count, cap;
+};
+
+static void lines_finish(struct lines *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        free(l->line[i]);
+    free(l->line);
+}
+
+static int lines_add(struct lines *l, char *line, struct hc_error *err)
+{
+    if (line && l->count == l->cap) {
+        size_t cap = l->cap ? 2 * l->cap : 1024;
+        char **grown = realloc(l->line, cap * sizeof *grown);
+        if (grown) {
+            l->line = grown;
+            l->cap = cap;
+        }
+    }
+    if (!line || l->count == l->cap) {
+        free(line);
+        return hc_fail(err, ENOMEM, "index a tree");
+    }
+    l->line[l->count++] = line;
+    return 0;
+}
+
+static int hash_file(int dir, const char *name, char out[HC_SHA256_HEX], struct hc_error *err)
+{
+    hc_autofd fd = hc_open_quietly(dir, name, O_NOFOLLOW);
+    if (fd < 0)
+        return hc_fail(err, errno, "open %s", name);
+    struct hc_hash h;
+    hc_hash_init(&h);
+    static char chunk[1 << 17];
+    for (;;) {
+        ssize_t n = read(fd, chunk, sizeof chunk);
+        if (n < 0)
+            return hc_fail(err, errno, "read %s", name);
+        if (n == 0)
+            break;
+        hc_hash_add(&h, chunk, (size_t)n);
+    }
+    hc_hash_hex(&h, out);
+    return 0;
+}
+
+static int link_line(int dir, const char *name, const char *path, char **line, struct hc_error *err)
+{
+    char target[PATH_MAX];
+    ssize_t n = readlinkat(dir, name, target, sizeof target - 1);
+    if (n < 0)
+        return hc_fail(err, errno, "read the link %s", path);
+    target[n] = '\0';
+    if (strpbrk(target, " \n"))
+        return hc_fail(err, 0, "a blank in the target of the link %s", path);
+    return asprintf(line, "l 0777 0 %s %s\n", target, path) < 0 ? hc_fail(err, ENOMEM, "index a tree") : 0;
+}
+
+static int file_line(int dir, const char *name, const char *path, const struct stat *st, char **line,
+                     struct hc_error *err)
+{
+    char digest[HC_SHA256_HEX];
+    if (hash_file(dir, name, digest, err) < 0)
+        return -1;
+    return asprintf(line, "f %04o %lld %s %s\n", st->st_mode & 07777, (long long)st->st_size, digest, path) <
+                   0
+               ? hc_fail(err, ENOMEM, "index a tree")
+               : 0;
+}
+
+int hc_tree_line(int dir, const char *name, const char *path, const struct stat *st, char **line,
+                 struct hc_error *err)
+{
+    *line = NULL;
+    if (strchr(path, '\n'))
+        return hc_fail(err, 0, "a newline in the file name %s", path);
+    if (st->st_mode & (S_ISUID | S_ISGID))
+        return hc_fail(err, 0, "%s has a set-id bit", path);
+    if (S_ISLNK(st->st_mode))
+        return link_line(dir, name, path, line, err);
+    if (S_ISREG(st->st_mode))
+        return file_line(dir, name, path, st, line, err);
+    if (!S_ISDIR(st->st_mode))
+        return hc_fail(err, 0, "%s is neither a file nor a directory nor a link", path);
+    return asprintf(line, "d %04o 0 - %s\n", st->st_mode & 07777, path) < 0
+               ? hc_fail(err, ENOMEM, "index a tree")
+               : 0;
+}
+
+static int index_dir(struct lines *l, int parent, const char *name, const char *path, int depth,
+                     struct hc_error *err);
+
+static int index_child(struct lines *l, int dir, const char *name, const char *path, int depth,
+                       struct hc_error *err)
+{
+    char child[PATH_MAX];
+    struct stat st;
+    if (snprintf(child, sizeof child, "%s%s%s", path, *path ? "/" : "", name) >= (int)sizeof child)
+        return hc_fail(err, ENAMETOOLONG, "%s", path);
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return hc_fail(err, errno, "stat %s", child);
+    char *line;
+    if (hc_tree_line(dir, name, child, &st, &line, err) < 0 || lines_add(l, line, err) < 0)
+        return -1;
+    return S_ISDIR(st.st_mode) ? index_dir(l, dir, name, child, depth + 1, err) : 0;
+}
+
+static int index_dir(struct lines *l, int parent, const char *name, const char *path, int depth,
+                     struct hc_error *err)
+{
+    if (depth > 64)
+        return hc_fail(err, 0, "%s is nested too deep", path);
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    if (!dir) {
+        hc_close_fd(&fd);
+        return hc_fail(err, errno, "open the directory %s", *path ? path : name);
+    }
+    int rc = 0;
+    for (struct dirent *e; rc == 0 && (errno = 0, e = readdir(dir));)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            rc = index_child(l, dirfd(dir), e->d_name, path, depth, err);
+    if (rc == 0 && errno)
+        rc = hc_fail(err, errno, "read the directory %s", path);
+    (void)closedir(dir);
+    return rc;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int make_index(int dir, struct hc_buf *out, struct hc_error *err)
+{
+    struct lines l = {0};
+    int rc = index_dir(&l, dir, "root", "", 0, err);
+    if (rc == 0 && l.count) {
+        qsort(l.line, l.count, sizeof *l.line, by_bytes);
+        for (size_t i = 0; i < l.count; i++)
+            (void)hc_buf_str(out, l.line[i]);
+    }
+    if (rc == 0 && (out->failed || !out->len))
+        rc = hc_fail(err, out->failed ? ENOMEM : 0, out->failed ? "index a tree" : "the tree is empty");
+    lines_finish(&l);
+    return rc;
+}
+
+/* ---- the store ---- */
+
+static int store_path(char out[PATH_MAX], const char *state, const char *rest, const char *name,
+                      struct hc_error *err)
+{
+    int n = snprintf(out, PATH_MAX, "%s/%s%s", state, rest, name);
+    return n < 0 || n >= PATH_MAX ? hc_fail(err, ENAMETOOLONG, "%s", state) : 0;
+}
+
+static bool is_hex(const char *s)
+{
+    return s[0] && s[strspn(s, "0123456789abcdef")] == '\0';
+}
+
+static bool plain_name(const char *name)
+{
+    return name[0] && name[0] != '.' && strlen(name) <= 64 &&
+           name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] == '\0';
+}
+
+/* The full ID behind a prefix of one, if exactly one tree has it. */
+static bool complete_id(const char *state, const char *prefix, char id[HC_SHA256_HEX])
+{
+    char path[PATH_MAX];
+    struct hc_error ignored;
+    if (strlen(prefix) < 8 || !is_hex(prefix) || store_path(path, state, "trees", "", &ignored) < 0)
+        return false;
+    DIR *dir = opendir(path);
+    int matches = 0;
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        if (strlen(e->d_name) == HC_SHA256_HEX - 1 && strncmp(e->d_name, prefix, strlen(prefix)) == 0) {
+            memcpy(id, e->d_name, HC_SHA256_HEX);
+            matches++;
+        }
+    if (dir)
+        (void)closedir(dir);
+    return matches == 1;
+}
+
+static bool id_of_name(const char *state, const char *name, char id[HC_SHA256_HEX])
+{
+    char path[PATH_MAX], target[PATH_MAX];
+    struct hc_error ignored;
+    if (!plain_name(name) || store_path(path, state, "names/", name, &ignored) < 0)
+        return false;
+    ssize_t n = readlink(path, target, sizeof target - 1);
+    if (n < 0)
+        return complete_id(state, name, id);
+    target[n] = '\0';
+    const char *last = strrchr(target, '/');
+    last = last ? last + 1 : target;
+    if (strlen(last) != HC_SHA256_HEX - 1 || !is_hex(last))
+        return false;
+    memcpy(id, last, HC_SHA256_HEX);
+    return true;
+}
+
+static int open_at(struct hc_tree *t, const char *dir, struct hc_error *err)
+{
+    int n = snprintf(t->path, sizeof t->path, "%s/root", dir);
+    if (n < 0 || n >= (int)sizeof t->path)
+        return hc_fail(err, ENAMETOOLONG, "%s", dir);
+    hc_autofd fd = open(t->path, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "open the tree '%s' at %s", t->name, t->path);
+    if (faccessat(fd, ABI_DIR, F_OK, 0) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                          "the tree '%s' has no Python " HC_PYTHON_ABI
+                          ", which this hotcell embeds: build it anew",
+                          t->name);
+    t->root_fd = hc_take(&fd);
+    return 0;
+}
+
+static int open_path(struct hc_tree *t, struct hc_error *err)
+{
+    char real[PATH_MAX];
+    if (!realpath(t->name, real))
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "tree %s", t->name);
+    const char *last = strrchr(real, '/') + 1;
+    if (strlen(last) == HC_SHA256_HEX - 1 && is_hex(last))
+        memcpy(t->id, last, HC_SHA256_HEX);
+    return open_at(t, real, err);
+}
+
+/* A recipe of that name that ships with hotcell: what "tree build NAME" takes. */
+static bool has_recipe(const char *name)
+{
+    struct hc_error ignored;
+    char dir[PATH_MAX], path[PATH_MAX];
+    return hc_data_dir("rootfs", dir, &ignored) == 0 &&
+           snprintf(path, sizeof path, "%s/%s.json", dir, name) < (int)sizeof path && access(path, F_OK) == 0;
+}
+
+static int not_built(const char *name, struct hc_error *err)
+{
+    if (has_recipe(name))
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "tree '%s' is not built: run 'hotcell tree build %s'",
+                          name, name);
+    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                      "tree '%s' is not built, and no recipe has that name: 'hotcell tree list' says which "
+                      "trees there are",
+                      name);
+}
+
+/* What the builder noted down of its recipe; "": nothing that could be said in a command. */
+static void read_recipe(const struct hc_tree *t, char *out, size_t size)
+{
+    hc_autobuf text = {0};
+    struct hc_error ignored;
+    *out = '\0';
+    if (hc_read_file(t->root_fd, "../meta.json", &text, MAX_META, &ignored) < 0)
+        return;
+    cJSON *meta = cJSON_ParseWithLength(text.data, text.len);
+    const char *recipe = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(meta, "recipe"));
+    if (recipe && strlen(recipe) < size && hc_tree_check_name(recipe, &ignored) == 0)
+        (void)snprintf(out, size, "%s", recipe);
+    cJSON_Delete(meta);
+}
+
+void hc_tree_advice(const struct hc_tree *t, char out[HC_TREE_ADVICE])
+{
+    char recipe[64];
+    struct hc_error ignored;
+    read_recipe(t, recipe, sizeof recipe);
+    /* An ID, or a path, is no name that a build could give. */
+    bool renamed = strcmp(t->name, recipe) != 0 && strlen(t->name) < sizeof recipe &&
+                   hc_tree_check_name(t->name, &ignored) == 0 && !is_hex(t->name);
+    if (!*recipe)
+        (void)snprintf(out, HC_TREE_ADVICE, "'hotcell tree build' with its recipe makes it anew");
+    else if (!has_recipe(recipe))
+        (void)snprintf(out, HC_TREE_ADVICE, "'hotcell tree build' with its recipe, '%s', makes it anew",
+                       recipe);
+    else
+        (void)snprintf(out, HC_TREE_ADVICE, "'hotcell tree build %s%s%.63s' makes it anew", recipe,
+                       renamed ? " --name " : "", renamed ? t->name : "");
+}
+
+int hc_tree_open(struct hc_tree *t, const char *name, struct hc_error *err)
+{
+    *t = (struct hc_tree){.root_fd = -1};
+    if (snprintf(t->name, sizeof t->name, "%s", name) >= (int)sizeof t->name)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "tree name '%.40s...' is too long", name);
+    if (strchr(name, '/'))
+        return open_path(t, err);
+    struct hc_states states;
+    char dir[PATH_MAX];
+    if (hc_state_search(&states, err) < 0)
+        return -1;
+    for (size_t i = 0; i < states.count; i++) {
+        if (!id_of_name(states.dir[i], name, t->id))
+            continue;
+        if (store_path(dir, states.dir[i], "trees/", t->id, err) < 0)
+            return -1;
+        return open_at(t, dir, err);
+    }
+    return not_built(name, err);
+}
+
+void hc_tree_finish(struct hc_tree *t)
+{
+    hc_close_fd(&t->root_fd);
+}
+
+/* ---- building and removing ---- */
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st;
+    (void)ftw;
+    return type == FTW_DP ? rmdir(path) : unlink(path);
+}
+
+/* Only for directories of our own store, which nobody else may write to. */
+void hc_tree_discard(const char *staging)
+{
+    (void)nftw(staging, remove_entry, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+static int store_dirs(char trees[PATH_MAX], char names[PATH_MAX], struct hc_error *err)
+{
+    char state[PATH_MAX];
+    if (hc_state_dir(state, err) < 0 || store_path(trees, state, "trees", "", err) < 0 ||
+        store_path(names, state, "names", "", err) < 0)
+        return -1;
+    if (hc_make_dirs(trees, 0755, err) < 0 || hc_make_dirs(names, 0755, err) < 0)
+        return hc_exit_as(err, HC_EXIT_CONFIG);
+    return 0;
+}
+
+static void remove_stale_staging(const char *trees)
+{
+    DIR *dir = opendir(trees);
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        if (strncmp(e->d_name, ".new-", 5) != 0)
+            continue;
+        hc_autofd fd = openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        char path[PATH_MAX];
+        if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+            snprintf(path, sizeof path, "%s/%s", trees, e->d_name) < (int)sizeof path)
+            hc_tree_discard(path);
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
+int hc_tree_stage(char staging[PATH_MAX], int *lock_fd, struct hc_error *err)
+{
+    char trees[PATH_MAX], names[PATH_MAX];
+    if (store_dirs(trees, names, err) < 0)
+        return -1;
+    /* One at a time up to the lock, or another's sweep takes what is not held yet for a leftover. */
+    hc_autofd store = open(trees, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (store < 0 || flock(store, LOCK_EX) < 0)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "hold %s", trees);
+    remove_stale_staging(trees);
+    if (snprintf(staging, PATH_MAX, "%s/.new-XXXXXX", trees) >= PATH_MAX || !mkdtemp(staging))
+        return hc_fail(err, errno, "make a staging directory in %s", trees);
+    hc_autofd fd = open(staging, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    /* 0755: a root launcher's guests are other users, and this directory becomes the tree's. */
+    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || fchmod(fd, 0755) < 0)
+        return hc_fail(err, errno, "hold %s", staging);
+    *lock_fd = hc_take(&fd);
+    return 0;
+}
+
+static int write_index(int dir, const struct hc_buf *index, struct hc_error *err)
+{
+    hc_autofd fd = openat(dir, "index", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return hc_fail(err, errno, "write the index");
+    if (hc_write_all(fd, index->data, index->len, err) < 0)
+        return hc_ctx(err, "write the index");
+    return fsync(fd) < 0 ? hc_fail(err, errno, "sync the index") : 0;
+}
+
+static int point_name(const char *names, const char *name, const char *id, struct hc_error *err)
+{
+    char target[96], temp[PATH_MAX], path[PATH_MAX];
+    (void)snprintf(target, sizeof target, "../trees/%s", id);
+    if (snprintf(temp, sizeof temp, "%s/.%s.%d", names, name, getpid()) >= PATH_MAX ||
+        snprintf(path, sizeof path, "%s/%s", names, name) >= PATH_MAX)
+        return hc_fail(err, ENAMETOOLONG, "%s", names);
+    (void)unlink(temp);
+    if (symlink(target, temp) < 0 || rename(temp, path) < 0)
+        return hc_fail(err, errno, "name the tree '%s'", name);
+    return 0;
+}
+
+int hc_tree_check_name(const char *name, struct hc_error *err)
+{
+    if (plain_name(name))
+        return 0;
+    return hc_fail_as(
+        err, HC_EXIT_USAGE, 0,
+        "tree name '%.80s': expected 1 to 64 letters, digits, '.', '_' or '-', not beginning with '.'", name);
+}
+
+/* What is there under the ID of what was just built: 0 if it is as it should be, and then has stamps. */
+static int check_present(const char *final, const char *id, const struct hc_buf *want, struct hc_error *err)
+{
+    hc_autobuf have = {.max = INDEX_MAX};
+    hc_autobuf stamps = {0};
+    struct hc_error ignored;
+    hc_autofd dir = open(final, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (dir < 0 || hc_stamps_take(dir, want->data, &stamps, err) < 0 || make_index(dir, &have, err) < 0 ||
+        have.len != want->len || memcmp(have.data, want->data, have.len) != 0)
+        return -1;
+    (void)hc_stamps_keep(dir, id, &stamps, &ignored); /* without them it is as it was */
+    return 0;
+}
+
+/* The same content is there already, or what somebody has made of it. */
+static int meet_present(const char *staging, const char *final, const char *id, const struct hc_buf *index,
+                        struct hc_error *err)
+{
+    struct hc_error ignored;
+    if (check_present(final, id, index, &ignored) < 0 &&
+        renameat2(AT_FDCWD, staging, AT_FDCWD, final, RENAME_EXCHANGE) < 0)
+        return hc_fail(err, errno, "replace %s", final);
+    hc_tree_discard(staging);
+    return 0;
+}
+
+int hc_tree_adopt(const char *staging, const char *name, char id[HC_SHA256_HEX], struct hc_error *err)
+{
+    char trees[PATH_MAX], names[PATH_MAX], final[PATH_MAX];
+    if (hc_tree_check_name(name, err) < 0)
+        return -1;
+    if (store_dirs(trees, names, err) < 0)
+        return -1;
+    hc_autofd dir = open(staging, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return hc_fail(err, errno, "open %s", staging);
+    hc_autobuf index = {.max = INDEX_MAX};
+    hc_autobuf stamps = {0};
+    if (make_index(dir, &index, err) < 0 || write_index(dir, &index, err) < 0)
+        return -1;
+    hc_sha256_hex(index.data, index.len, id);
+    if (hc_stamps_take(dir, index.data, &stamps, err) < 0 || hc_stamps_keep(dir, id, &stamps, err) < 0)
+        return -1;
+    if (snprintf(final, sizeof final, "%s/%s", trees, id) >= PATH_MAX)
+        return hc_fail(err, ENAMETOOLONG, "%s", trees);
+    /* What is renamed must be on disk first, or a power cut leaves a name without the content. */
+    if (syncfs(dir) < 0)
+        return hc_fail(err, errno, "sync %s", trees);
+    if (rename(staging, final) < 0) {
+        if (errno != ENOTEMPTY && errno != EEXIST)
+            return hc_fail(err, errno, "rename %s to %s", staging, final);
+        if (meet_present(staging, final, id, &index, err) < 0)
+            return -1;
+    }
+    return point_name(names, name, id, err);
+}
+
+struct name_search {
+    const char *id;
+    int count;
+};
+
+static void count_names(void *ctx, const char *name, const char *id, const char *path)
+{
+    struct name_search *s = ctx;
+    (void)path;
+    if (*name && strcmp(id, s->id) == 0)
+        s->count++;
+}
+
+static int each_in(const char *state, hc_tree_visitor *each, void *ctx, struct hc_error *err);
+
+int hc_tree_remove(const char *name, struct hc_error *err)
+{
+    char state[PATH_MAX], path[PATH_MAX], id[HC_SHA256_HEX];
+    if (hc_state_dir(state, err) < 0)
+        return -1;
+    if (!id_of_name(state, name, id))
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "there is no tree '%s' in %s", name, state);
+    if (store_path(path, state, "names/", name, err) < 0)
+        return -1;
+    bool was_name = unlink(path) == 0;
+    if (!was_name && errno != ENOENT)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "remove the name '%s'", name);
+    struct name_search s = {.id = id};
+    if (each_in(state, count_names, &s, err) < 0)
+        return -1;
+    if (s.count && !was_name)
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "the tree %s has a name, see 'hotcell tree list': remove that", id);
+    if (s.count)
+        return 0;
+    /* Out of its place first: an interrupted removal must not look like a tree. */
+    char gone[PATH_MAX];
+    if (store_path(path, state, "trees/", id, err) < 0 || store_path(gone, state, "trees/.new-", id, err) < 0)
+        return -1;
+    if (rename(path, gone) < 0)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "remove %s", path);
+    hc_tree_discard(gone);
+    return access(gone, F_OK) == 0 ? hc_fail_as(err, HC_EXIT_CONFIG, 0, "could not remove all of %s", gone)
+                                   : 0;
+}
+
+/* ---- looking ---- */
+
+static int each_unnamed(const char *state, hc_tree_visitor *each, void *ctx, const struct lines *named,
+                        struct hc_error *err)
+{
+    char path[PATH_MAX];
+    if (store_path(path, state, "trees", "", err) < 0)
+        return -1;
+    DIR *dir = opendir(path);
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        bool known = false;
+        for (size_t i = 0; i < named->count; i++)
+            known = known || strcmp(named->line[i], e->d_name) == 0;
+        char tree[PATH_MAX];
+        if (!known && strlen(e->d_name) == HC_SHA256_HEX - 1 && is_hex(e->d_name) &&
+            store_path(tree, state, "trees/", e->d_name, err) == 0)
+            each(ctx, "", e->d_name, tree);
+    }
+    if (dir)
+        (void)closedir(dir);
+    return 0;
+}
+
+static int each_in(const char *state, hc_tree_visitor *each, void *ctx, struct hc_error *err)
+{
+    char path[PATH_MAX];
+    if (store_path(path, state, "names", "", err) < 0)
+        return -1;
+    struct lines named = {0};
+    DIR *dir = opendir(path);
+    int rc = 0;
+    for (struct dirent *e; rc == 0 && dir && (e = readdir(dir));) {
+        char id[HC_SHA256_HEX], tree[PATH_MAX];
+        if (!plain_name(e->d_name) || !id_of_name(state, e->d_name, id))
+            continue;
+        rc = store_path(tree, state, "trees/", id, err) < 0 ? -1 : lines_add(&named, strdup(id), err);
+        if (rc == 0)
+            each(ctx, e->d_name, id, tree);
+    }
+    if (dir)
+        (void)closedir(dir);
+    if (rc == 0)
+        rc = each_unnamed(state, each, ctx, &named, err);
+    lines_finish(&named);
+    return rc;
+}
+
+int hc_tree_each(hc_tree_visitor *each, void *ctx, struct hc_error *err)
+{
+    struct hc_states states;
+    if (hc_state_search(&states, err) < 0)
+        return -1;
+    for (size_t i = 0; i < states.count; i++)
+        if (each_in(states.dir[i], each, ctx, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* Two sorted texts, line by line: what is in one only differs. A changed entry shows as one line of each. */
+static int report_differences(char *want, char *have, FILE *out)
+{
+    int count = 0;
+    char *w_rest = NULL, *h_rest = NULL;
+    char *w = strtok_r(want, "\n", &w_rest), *h = strtok_r(have, "\n", &h_rest);
+    while (w || h) {
+        int order = !w ? 1 : !h ? -1 : strcmp(w, h);
+        if (order < 0)
+            (void)fprintf(out, "expected: %s\n", w);
+        else if (order > 0)
+            (void)fprintf(out, "found:    %s\n", h);
+        count += order != 0;
+        if (order <= 0)
+            w = strtok_r(NULL, "\n", &w_rest);
+        if (order >= 0)
+            h = strtok_r(NULL, "\n", &h_rest);
+    }
+    return count;
+}
+
+/* Only the owner of a store writes there. */
+static int renew_stamps(const struct hc_tree *t, int dir, struct hc_buf *stamps, struct hc_error *unstamped)
+{
+    *unstamped = (struct hc_error){0};
+    if (!t->id[0])
+        return hc_fail(unstamped, 0, "it is not called by its ID");
+    return hc_stamps_keep(dir, t->id, stamps, unstamped);
+}
+
+int hc_tree_verify(const struct hc_tree *t, FILE *out, struct hc_error *unstamped, struct hc_error *err)
+{
+    char dir_path[PATH_MAX], id[HC_SHA256_HEX];
+    (void)snprintf(dir_path, sizeof dir_path, "%.*s", (int)(strrchr(t->path, '/') - t->path), t->path);
+    hc_autofd dir = open(dir_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return hc_fail(err, errno, "open %s", dir_path);
+    hc_autobuf want = {.max = INDEX_MAX};
+    hc_autobuf have = {.max = INDEX_MAX};
+    hc_autobuf stamps = {0};
+    if (hc_read_file(dir, "index", &want, INDEX_MAX, err) < 0)
+        return hc_ctx(err, "tree '%s'", t->name);
+    hc_sha256_hex(want.data, want.len, id);
+    bool index_wrong = t->id[0] && strcmp(id, t->id) != 0;
+    if (index_wrong)
+        (void)fprintf(out, "the index has SHA-256 %s, but the tree is called %s\n", id, t->id);
+    /* Seen before they are hashed: what is written meanwhile has another stamp then. */
+    if ((!index_wrong && hc_stamps_take(dir, want.data, &stamps, err) < 0) || make_index(dir, &have, err) < 0)
+        return hc_ctx(err, "tree '%s'", t->name);
+    if (report_differences(want.data, have.data, out) || index_wrong)
+        return 1;
+    if (unstamped)
+        (void)renew_stamps(t, dir, &stamps, unstamped);
+    return 0;
+}

@@ -1,0 +1,239 @@
+#include "cell/warm.h"
+
+#include "base/log.h"
+#include "base/stamp.h"
+#include "cell/run.h"
+
+#include <poll.h>
+#include <string.h>
+
+#define PAUSE_MS 60000 /* after so many failures in a row: */
+#define FAILURES 2
+
+/* A waiting cell is replaced, well before it is too old to be used. */
+#define OLD_US (INT64_C(240) * 1000000)
+
+static int64_t now_ms(void)
+{
+    return hc_now_us() / 1000;
+}
+
+void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules)
+{
+    *w = (struct hc_warm){.rules = *rules};
+    if (w->rules.most > HC_WARM_MOST)
+        w->rules.most = HC_WARM_MOST;
+    for (size_t i = 0; i < HC_WARM_MOST; i++)
+        hc_parked_init(&w->slots[i].cell);
+}
+
+static void drop_cell(struct hc_warm *w, struct hc_warm_slot *s, int64_t *why)
+{
+    if (s->cell.pid > 0) {
+        w->counts.cells--;
+        ++*why;
+    }
+    hc_parked_finish(&s->cell);
+    hc_parked_init(&s->cell);
+}
+
+/* Zygote and cells, counted for this reason; the slot remembers how often it was asked for. */
+static void cool(struct hc_warm *w, struct hc_warm_slot *s, int64_t *why)
+{
+    drop_cell(w, s, &w->counts.cells_expired);
+    if (!s->zygote)
+        return;
+    hc_zygote_stop(s->zygote);
+    hc_known_drop(s->known);
+    s->known = NULL;
+    s->zygote = NULL;
+    w->counts.zygotes--;
+    ++*why;
+}
+
+/* Its own, or a free one, or the one that was not asked for the longest. */
+static struct hc_warm_slot *find_slot(struct hc_warm *w, const char *key, const char *tenant)
+{
+    struct hc_warm_slot *oldest = &w->slots[0];
+    for (size_t i = 0; i < w->rules.most; i++) {
+        if (strcmp(w->slots[i].key, key) == 0)
+            return &w->slots[i];
+        if (w->slots[i].last < oldest->last)
+            oldest = &w->slots[i];
+    }
+    cool(w, oldest, &w->counts.zygotes_idle);
+    memcpy(oldest->key, key, sizeof oldest->key);
+    (void)strncpy(oldest->tenant, tenant ? tenant : "", sizeof oldest->tenant - 1);
+    oldest->asked = oldest->not_before = oldest->failures = 0;
+    return oldest;
+}
+
+static struct hc_parked *go_cold(struct hc_warm *w, enum hc_cold why)
+{
+    w->counts.cold[why]++;
+    return NULL;
+}
+
+struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job, const struct hc_known *known,
+                               struct hc_warm_slot **slot)
+{
+    const char *why;
+    *slot = NULL;
+    if (w->rules.most == 0)
+        return go_cold(w, HC_COLD_OFF);
+    /* Whatever a cell of its own alone can have is not to drive a zygote out. */
+    if (job->has_seed || known->policy.output_mode == HC_OUTPUT_BIND)
+        return go_cold(w, HC_COLD_JOB);
+    struct hc_warm_slot *s = find_slot(w, known->warm_key, job->tenant);
+    s->last = now_ms();
+    s->asked++;
+    *slot = s;
+    if (!s->zygote)
+        return go_cold(w, s->last < s->not_before ? HC_COLD_PAUSED : HC_COLD_NEW);
+    if (s->cell.pid <= 0)
+        return go_cold(w, HC_COLD_NONE);
+    if (!hc_parked_alive(&s->cell))
+        return go_cold(w, HC_COLD_DIED);
+    if (!hc_parked_fits(&s->cell, job, &known->policy, known->warm_key, &why))
+        return go_cold(w, strcmp(why, "age") == 0 ? HC_COLD_NONE : HC_COLD_JOB);
+    w->counts.cells--;
+    w->counts.cells_used++;
+    return &s->cell;
+}
+
+static bool died(const struct hc_zygote *z)
+{
+    struct pollfd p = {.fd = hc_zygote_pidfd(z), .events = POLLIN};
+    return poll(&p, 1, 0) > 0;
+}
+
+static void give_up(struct hc_warm *w, struct hc_warm_slot *s, const struct hc_error *err)
+{
+    hc_info("no warm cells%s%s: %s", s->tenant[0] ? " for " : "", s->tenant, err->text);
+    cool(w, s, &w->counts.zygotes_died);
+    if (++s->failures >= FAILURES)
+        s->not_before = now_ms() + PAUSE_MS;
+}
+
+static void park(struct hc_warm *w, struct hc_warm_slot *s)
+{
+    struct hc_error err;
+    drop_cell(w, s, hc_parked_alive(&s->cell) ? &w->counts.cells_expired : &w->counts.cells_died);
+    if (hc_zygote_park(s->zygote, &s->cell, &err) < 0) {
+        s->cell.pid = 0;
+        w->counts.cells_failed++;
+        give_up(w, s, &err);
+        return;
+    }
+    w->counts.cells++;
+    w->counts.cells_made++;
+    s->failures = 0;
+}
+
+static bool is_used_up(const struct hc_warm *w, const struct hc_warm_slot *s)
+{
+    return hc_zygote_made(s->zygote) >= w->rules.cells || now_ms() - s->started >= w->rules.age_ms;
+}
+
+/* -1: there is none. */
+static int begin(struct hc_warm *w, struct hc_warm_slot *s, struct hc_known *known, int64_t weight)
+{
+    struct hc_error err;
+    if (s->asked < w->rules.wanted || now_ms() < s->not_before)
+        return -1;
+    s->known = hc_known_hold(known);
+    if (hc_zygote_start(&s->zygote, &known->policy, s->tenant[0] ? s->tenant : NULL, weight, &err) < 0) {
+        s->zygote = NULL;
+        hc_known_drop(s->known);
+        s->known = NULL;
+        w->counts.zygotes_failed++;
+        give_up(w, s, &err);
+        return -1;
+    }
+    s->started = now_ms();
+    w->counts.zygotes++;
+    w->counts.zygotes_started++;
+    return 0;
+}
+
+void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *s, struct hc_known *known, int64_t weight)
+{
+    struct hc_error err;
+    if (s->zygote && died(s->zygote))
+        cool(w, s, &w->counts.zygotes_died);
+    else if (s->zygote && is_used_up(w, s))
+        cool(w, s, &w->counts.zygotes_recycled);
+    if (!s->zygote && begin(w, s, known, weight) < 0)
+        return;
+    if (hc_zygote_weigh(s->zygote, weight, &err) < 0)
+        hc_info("weight of %s: %s", s->tenant, err.text);
+    if (s->cell.pid <= 0 || !hc_parked_alive(&s->cell) || hc_now_us() - s->cell.born_us > OLD_US)
+        park(w, s);
+}
+
+/* A zygote that is too old ends here; the next job that asks for it has another started. */
+void hc_warm_refresh(struct hc_warm *w)
+{
+    for (size_t i = 0; i < w->rules.most; i++) {
+        struct hc_warm_slot *s = &w->slots[i];
+        if (!s->zygote)
+            continue;
+        if (died(s->zygote))
+            cool(w, s, &w->counts.zygotes_died);
+        else if (now_ms() - s->last > w->rules.idle_ms)
+            cool(w, s, &w->counts.zygotes_idle);
+        else if (now_ms() - s->started >= w->rules.age_ms)
+            cool(w, s, &w->counts.zygotes_recycled);
+        else if (hc_now_us() - s->cell.born_us > OLD_US)
+            park(w, s);
+    }
+}
+
+void hc_warm_drop(struct hc_warm *w, bool (*is_bad)(void *ctx, const char *tree_id), void *ctx)
+{
+    for (size_t i = 0; i < w->rules.most; i++)
+        if (w->slots[i].zygote && is_bad(ctx, hc_zygote_tree(w->slots[i].zygote)))
+            cool(w, &w->slots[i], &w->counts.zygotes_recycled);
+}
+
+void hc_warm_finish(struct hc_warm *w)
+{
+    for (size_t i = 0; i < HC_WARM_MOST; i++)
+        cool(w, &w->slots[i], &w->counts.zygotes_idle);
+}
+
+/* ---- one job ---- */
+
+void hc_warm_bury(struct hc_warm_use *use)
+{
+    if (!use->cell)
+        return;
+    hc_parked_finish(use->cell);
+    hc_parked_init(use->cell);
+    use->cell = NULL;
+}
+
+int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, const struct hc_known *known, struct hc_run *run,
+                struct hc_manifest *m, struct hc_error *err)
+{
+    *use = (struct hc_warm_use){0};
+    run->parked = hc_warm_take(w, run->job, known, &use->slot);
+    run->warm_key = run->parked ? use->slot->key : NULL;
+    int rc = hc_run(run, m, err);
+    if (!run->parked)
+        return rc;
+    use->cell = run->parked;
+    w->counts.cells_early += run->parked->fds[HC_PARKED_PIDFD] >= 0;
+    run->parked = NULL;
+    use->warm = m->status != HC_STATUS_LAUNCH_FAILED || m->timing.run_us >= 0;
+    /* What is wrong with the job, as an input that is not there, is so in any cell. */
+    if (use->warm || m->exit_code == HC_EXIT_DATA || m->exit_code == HC_EXIT_CONFIG)
+        return rc;
+    hc_warm_bury(use);
+    w->counts.cold[HC_COLD_FAILED]++;
+    hc_info("job %s: its warm cell failed, another is built: %s", run->job->job_id, m->reason);
+    hc_run_finish(run);
+    hc_manifest_finish(m);
+    *m = (struct hc_manifest){0};
+    return hc_run(run, m, err);
+}

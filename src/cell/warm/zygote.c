@@ -1,0 +1,390 @@
+/* Zygotes from the launcher's side: built as any cell is, and asked for copies of themselves (inside/park.h).
+ */
+#include "cell/warm/zygote.h"
+
+#include "base/fd.h"
+#include "base/kernel.h"
+#include "base/stamp.h"
+#include "base/status.h"
+#include "cell/launch/launch.h"
+#include "inside/park.h"
+#include "wire/frame.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#define START_SECONDS 120 /* for imports, on the slowest machine */
+#define COPY_BYTES    (INT64_C(1) << 20)
+
+struct hc_zygote {
+    struct hc_launch l;
+    struct hc_run run;
+    struct hc_job job; /* without code, as the handover wants one */
+    struct hc_manifest m;
+    char key[HC_SHA256_HEX];
+    int filters; /* that it is under */
+    int made;
+    size_t next;                     /* id of the block, as a number from 0 */
+    struct hc_namespaces namespaces; /* once they have been looked at */
+    int alive[HC_ZYGOTE_IDS];        /* pidfd of the cell that has it; -1: none */
+};
+
+/* ---- start ---- */
+
+/* Of a zygote or of a cell of one: no job has given them a name yet. */
+static int leaf_name(const char *kind, char out[64], struct hc_error *err)
+{
+    uint64_t random;
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        return hc_fail(err, errno, "getrandom");
+    (void)snprintf(out, 64, "%s-%016llx", kind, (unsigned long long)random);
+    return 0;
+}
+
+/* Its imports have the memory that a job's would have; and each copy leaves some behind, such as its page
+ * tables, when it goes to a cgroup of its own. */
+static int prepare_place(struct hc_launch *l, struct hc_error *err)
+{
+    char name[64];
+    struct hc_limits limits = l->run->policy->limits;
+    int found = hc_launch_find_place(l, err);
+    if (found <= 0)
+        return found < 0 ? found : hc_launch_check_watch(l, err);
+    limits.memory += COPY_BYTES * HC_ZYGOTE_IDS;
+    limits.pids += HC_ZYGOTE_IDS;
+    limits.cpus_milli = 0;
+    limits.cpu_weight = HC_CPU_WEIGHT;
+    (void)hc_cgroup_reap(&l->parent);
+    if (leaf_name("zygote", name, err) < 0 || hc_cgroup_create(&l->cgroup, &l->parent, name, err) < 0)
+        return -1;
+    return hc_cgroup_limit(&l->cgroup, &limits, err) < 0 ? hc_ctx(err, "limit the zygote") : 0;
+}
+
+/* What it printed before it ended, for whoever wrote the policy. */
+static int say_failure(const struct hc_launch *l, struct hc_error *err)
+{
+    char text[400] = "";
+    ssize_t n = read(l->stderr_fd, text, sizeof text - 1);
+    const char *last = text;
+    for (ssize_t i = 0; i + 1 < n; i++)
+        if (text[i] == '\n')
+            last = text + i + 1;
+    size_t len = strcspn(last, "\n");
+    return hc_fail_as(err, HC_EXIT_CONFIG, 0, "the zygote ended while it was starting: %.*s", (int)len, last);
+}
+
+static int await_ready(struct hc_zygote *z, struct hc_error *err)
+{
+    char packet[64];
+    struct hc_frame_head head;
+    const void *payload;
+    const struct timeval patience = {.tv_sec = START_SECONDS};
+    if (setsockopt(z->l.control_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0)
+        return hc_fail(err, errno, "setsockopt");
+    ssize_t n = TEMP_FAILURE_RETRY(recv(z->l.control_fd, packet, sizeof packet, 0));
+    if (n < 0 && errno != ECONNRESET)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "wait for the zygote");
+    if (n <= 0)
+        return say_failure(&z->l, err);
+    if (hc_frame_parse(packet, (size_t)n, &head, &payload, err) < 0 || head.type != HC_FRAME_READY)
+        return hc_fail(err, 0, "the zygote said what it should not");
+    return 0;
+}
+
+static int start(struct hc_zygote *z, const char *tenant, struct hc_error *err)
+{
+    struct hc_launch *l = &z->l;
+    if (l->plan.policy->output_mode == HC_OUTPUT_BIND)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "output.mode \"bind\" has no warm cells");
+    if (hc_warm_key(l->plan.policy, tenant, z->key, err) < 0 ||
+        prepare_place(l, err) < 0 || /* before the filters, as of any cell */
+        hc_launch_prepare_zygote(l, err) < 0 || hc_launch_construct(l, err) < 0 || await_ready(z, err) < 0)
+        return -1;
+    /* What it prints later nobody reads. */
+    hc_close_fd(&l->stdout_fd);
+    hc_close_fd(&l->stderr_fd);
+    return 0;
+}
+
+int hc_zygote_start(struct hc_zygote **out, const struct hc_policy *policy, const char *tenant,
+                    int64_t weight, struct hc_error *err)
+{
+    static char none[] = "";
+    *out = NULL;
+    struct hc_zygote *z = calloc(1, sizeof *z);
+    if (!z)
+        return hc_fail(err, ENOMEM, "zygote");
+    for (size_t i = 0; i < HC_ZYGOTE_IDS; i++)
+        z->alive[i] = -1;
+    z->job.code = none;
+    z->job.session = policy->session;
+    z->filters = hc_status_own_filters() + 1;
+    z->run = (struct hc_run){.job = &z->job, .policy = policy, .cancel_fd = -1};
+    if (tenant && weight)
+        z->run.share = (struct hc_share){tenant, weight};
+    hc_launch_init(&z->l, &z->run, &z->m);
+    if (start(z, tenant, err) < 0) {
+        hc_zygote_stop(z);
+        return hc_ctx(err, "start a zygote");
+    }
+    *out = z;
+    return 0;
+}
+
+void hc_zygote_stop(struct hc_zygote *z)
+{
+    if (!z)
+        return;
+    for (size_t i = 0; i < HC_ZYGOTE_IDS; i++)
+        hc_close_fd(&z->alive[i]);
+    hc_launch_finish(&z->l);
+    free(z);
+}
+
+int hc_zygote_weigh(struct hc_zygote *z, int64_t weight, struct hc_error *err)
+{
+    struct hc_share *share = &z->run.share;
+    if (z->l.cgroup.fd < 0 || !share->tenant || share->weight == weight)
+        return 0;
+    share->weight = weight;
+    return hc_cgroup_weigh(&z->l.parent, weight, err);
+}
+
+const char *hc_zygote_tree(const struct hc_zygote *z)
+{
+    return z->m.tree_sha256;
+}
+
+int hc_zygote_made(const struct hc_zygote *z)
+{
+    return z->made;
+}
+
+int hc_zygote_pidfd(const struct hc_zygote *z)
+{
+    return z->l.sup.pidfd;
+}
+
+/* ---- park ---- */
+
+static bool has_ended(int pidfd)
+{
+    struct pollfd p = {.fd = pidfd, .events = POLLIN};
+    return poll(&p, 1, 0) == 1;
+}
+
+/* The next id of the block that no living cell has: one that was just given back is not the next. -1: all
+ * are. Of cells that have ended nothing is held. */
+static int free_slot(struct hc_zygote *z)
+{
+    for (size_t i = 0; i < z->l.block_count; i++)
+        if (z->alive[i] >= 0 && has_ended(z->alive[i]))
+            hc_close_fd(&z->alive[i]);
+    for (size_t i = 0; i < z->l.block_count; i++) {
+        size_t at = (z->next + i) % z->l.block_count;
+        if (z->alive[at] >= 0)
+            continue;
+        z->next = at + 1;
+        return (int)at;
+    }
+    return -1;
+}
+
+/* One cell on its way. */
+struct parking {
+    struct hc_launch l; /* channels only */
+    struct hc_parked *p;
+    int slot; /* -1: an ordinary user's cells have its own uid */
+};
+
+static int send_request(const struct hc_zygote *z, const struct parking *k, struct hc_error *err)
+{
+    const struct hc_plan *plan = &k->l.plan;
+    const struct hc_policy *policy = z->run.policy;
+    const uid_t id = k->slot < 0 ? HC_GUEST_ID : HC_ZYGOTE_FIRST_ID + (uid_t)k->slot;
+    struct hc_park park = {
+        .magic = HC_PARK_MAGIC,
+        .uid = id,
+        .gid = id,
+        .limits = policy->limits,
+        .network = policy->network,
+        .cores = policy->cores,
+        .output_mode = policy->output_mode,
+        .rlimit_pids = k->p->cgroup.fd < 0,
+        .rlimit_memory = k->p->cgroup.fd < 0,
+    };
+    const int fds[HC_PARK_FDS] = {[HC_PARK_SYNC] = plan->sync_fd,
+                                  [HC_PARK_STDOUT] = plan->stdout_fd,
+                                  [HC_PARK_STDERR] = plan->stderr_fd,
+                                  [HC_PARK_STATUS] = plan->status_fd};
+    struct iovec part = {.iov_base = &park, .iov_len = sizeof park};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(sizeof fds)];
+    } control = {
+        .head = {.cmsg_len = CMSG_LEN(sizeof fds), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+    memcpy(CMSG_DATA(&control.head), fds, sizeof fds);
+    struct msghdr packet = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+    return TEMP_FAILURE_RETRY(sendmsg(z->l.control_fd, &packet, MSG_NOSIGNAL)) < 0
+               ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "ask the zygote for a cell")
+               : 0;
+}
+
+/* Each namespace is another than the zygote's, which can leave none of its own. */
+static int check_apart(struct hc_zygote *z, struct hc_parked *p, struct hc_error *err)
+{
+    if ((!z->namespaces.inodes[0] && hc_namespaces_look(z->l.sup.pid, &z->namespaces, err) < 0) ||
+        hc_namespaces_look(p->pid, &p->namespaces, err) < 0)
+        return hc_ctx(err, "look at a new cell");
+    const char *common = hc_namespaces_common(&p->namespaces, &z->namespaces);
+    return common ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "a new cell has the %s namespace of its zygote",
+                               common)
+                  : 0;
+}
+
+/* The kernel says who sent the packet; it waits for our answer, so the number is still its own. */
+static int take_birth(struct parking *k, pid_t sender, struct hc_error *err)
+{
+    const struct hc_sync go = {.kind = HC_SYNC_GO};
+    struct hc_parked *p = k->p;
+    if (sender <= 0 || p->pid)
+        return hc_fail(err, 0, "a new cell that is not to be told from others");
+    p->pid = sender;
+    p->fds[HC_PARKED_PIDFD] = (int)syscall(SYS_pidfd_open, sender, 0);
+    if (p->fds[HC_PARKED_PIDFD] < 0)
+        return hc_fail(err, errno, "open the first process of a new cell");
+    if (p->cgroup.fd >= 0 && hc_cgroup_put(&p->cgroup, sender, err) < 0)
+        return hc_ctx(err, "put a new cell into its cgroup");
+    return TEMP_FAILURE_RETRY(send(k->l.sync_fd, &go, sizeof go, MSG_NOSIGNAL)) < 0
+               ? hc_fail(err, errno, "start the first process of a new cell")
+               : 0;
+}
+
+static int take_kept(struct hc_parked *p, struct hc_arrival *a, struct hc_error *err)
+{
+    static const enum hc_parked_fd places[HC_SYNC_FDS] = {HC_PARKED_OUTPUT, HC_PARKED_TMP, HC_PARKED_CONTROL,
+                                                          HC_PARKED_INPUT};
+    for (size_t i = 0; i < HC_SYNC_FDS; i++)
+        if (a->fds[i] < 0)
+            return hc_fail(err, 0, "a new cell that hands too little over");
+    for (size_t i = 0; i < HC_SYNC_FDS; i++)
+        p->fds[places[i]] = hc_take(&a->fds[i]);
+    return 0;
+}
+
+/* Each of them once, so that nobody keeps us here: a zygote that somebody has got into may say anything. */
+static int take_arrival(struct hc_zygote *z, struct parking *k, struct hc_arrival *a, struct hc_error *err)
+{
+    struct hc_parked *p = k->p;
+    if (a->msg.kind == HC_SYNC_ERROR)
+        return hc_sync_failure(a, err);
+    if (a->msg.kind == HC_SYNC_BORN)
+        return take_birth(k, a->sender, err);
+    if (a->sender != p->pid)
+        return hc_fail(err, 0, "a message from another process than the new cell's first");
+    if (a->msg.kind == HC_SYNC_KEPT && p->fds[HC_PARKED_CONTROL] < 0)
+        return take_kept(p, a, err);
+    if (a->msg.kind != HC_SYNC_FACTS || p->facts.pid || p->fds[HC_PARKED_CONTROL] < 0)
+        return hc_fail(err, 0, "a message from a new cell that is not due (kind %d)", a->msg.kind);
+    p->facts = a->msg.facts;
+    return check_apart(z, p, err);
+}
+
+static int await_parked(struct hc_zygote *z, struct parking *k, struct hc_error *err)
+{
+    for (;;) {
+        struct hc_arrival a;
+        int rc = hc_sync_receive(k->l.sync_fd, &a, err);
+        if (rc == 1)
+            break;
+        if (rc == 0)
+            rc = take_arrival(z, k, &a, err);
+        for (size_t i = 0; i < HC_SYNC_FDS; i++)
+            hc_close_fd(&a.fds[i]);
+        if (rc < 0)
+            return -1;
+    }
+    struct pollfd ready = {.fd = k->p->fds[HC_PARKED_CONTROL], .events = POLLIN};
+    if (k->p->facts.pid != 1 || ready.fd < 0 || k->p->fds[HC_PARKED_INPUT] < 0 || poll(&ready, 1, 0) < 0 ||
+        !(ready.revents & POLLIN) || ready.revents & POLLHUP)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the new cell ended before it was ready");
+    return 0;
+}
+
+static int make_channels(struct parking *k, struct hc_error *err)
+{
+    const int on = 1;
+    if (hc_launch_prepare_channels(&k->l, err) < 0)
+        return -1;
+    return setsockopt(k->l.sync_fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0
+               ? hc_fail(err, errno, "setsockopt")
+               : 0;
+}
+
+/* With all limits in it before there is a cell. */
+static int make_leaf(const struct hc_zygote *z, struct hc_parked *p, struct hc_error *err)
+{
+    char name[64];
+    struct hc_cgroup_disks disks = {0};
+    const struct hc_limits *limits = &z->run.policy->limits;
+    if (z->l.cgroup.fd < 0) {
+        (void)snprintf(p->no_cgroup, sizeof p->no_cgroup, "%.199s", z->l.no_cgroup);
+        return 0;
+    }
+    if (leaf_name("warm", name, err) < 0 || hc_cgroup_create(&p->cgroup, &z->l.parent, name, err) < 0)
+        return -1;
+    p->cgroup.parent_fd = -1; /* the zygote may be gone before it */
+    if (hc_cgroup_limit(&p->cgroup, limits, err) < 0)
+        return hc_ctx(err, "limit a new cell");
+    p->io =
+        (limits->io_read || limits->io_write) && p->cgroup.io && hc_cgroup_disk_of(&disks, z->l.plan.tree.fd);
+    return p->io ? hc_cgroup_limit_io(&p->cgroup, limits, &disks, err) : 0;
+}
+
+static int park(struct hc_zygote *z, struct parking *k, struct hc_error *err)
+{
+    if (z->l.block_count && (k->slot = free_slot(z)) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                          "the zygote has %u cells, for more of which it has no uids", z->l.block_count);
+    if (make_leaf(z, k->p, err) < 0 || make_channels(k, err) < 0 || send_request(z, k, err) < 0)
+        return -1;
+    hc_launch_close_childs_ends(&k->l);
+    if (await_parked(z, k, err) < 0)
+        return -1;
+    struct hc_parked *p = k->p;
+    p->fds[HC_PARKED_STDOUT] = hc_take(&k->l.stdout_fd);
+    p->fds[HC_PARKED_STDERR] = hc_take(&k->l.stderr_fd);
+    p->fds[HC_PARKED_STATUS] = hc_take(&k->l.status_fd);
+    p->uid = k->slot < 0 ? z->l.ids.uid : z->l.block.uid + (uid_t)k->slot;
+    p->gid = k->slot < 0 ? z->l.ids.gid : z->l.block.gid + (gid_t)k->slot;
+    p->filters = z->filters;
+    p->born_us = hc_now_us();
+    memcpy(p->key, z->key, sizeof p->key);
+    memcpy(p->tree, z->m.tree_sha256, sizeof p->tree);
+    p->tree_checked = z->m.tree_checked;
+    if (k->slot >= 0 && (z->alive[k->slot] = fcntl(p->fds[HC_PARKED_PIDFD], F_DUPFD_CLOEXEC, 0)) < 0)
+        return hc_fail(err, errno, "keep an eye on a new cell");
+    z->made++;
+    return 0;
+}
+
+int hc_zygote_park(struct hc_zygote *z, struct hc_parked *out, struct hc_error *err)
+{
+    struct parking k = {.p = out, .slot = -1};
+    hc_parked_init(out);
+    hc_launch_init(&k.l, &z->run, &z->m);
+    int rc = park(z, &k, err);
+    hc_launch_finish(&k.l);
+    if (rc == 0)
+        return 0;
+    hc_parked_finish(out);
+    return hc_ctx(err, "park a cell");
+}

@@ -1,0 +1,133 @@
+#include "daemon/config/config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_TOKENS 4096 /* each of them is compared with each request's */
+#define HEX_DIGITS (HC_SHA256_HEX - 1)
+
+struct line {
+    const char *name; /* of the file */
+    int number;
+    const char *at; /* not NUL-terminated */
+    size_t len;
+};
+
+static int fail_at(const struct line *l, const char *what, struct hc_error *err)
+{
+    return hc_fail_as(err, HC_EXIT_CONFIG, 0, "%s:%d: %s", l->name, l->number, what);
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* The next word of the line, which is taken off it; its length, 0 at the end. */
+static size_t next_word(struct line *l, const char **word)
+{
+    while (l->len && is_blank(*l->at)) {
+        l->at++;
+        l->len--;
+    }
+    size_t n = 0;
+    while (n < l->len && !is_blank(l->at[n]))
+        n++;
+    *word = l->at;
+    l->at += n;
+    l->len -= n;
+    return n;
+}
+
+static bool is_tenant(const struct hc_config *c, const char *name, size_t len)
+{
+    for (size_t i = 0; i < c->tenant_count; i++)
+        if (strlen(c->tenants[i].name) == len && memcmp(c->tenants[i].name, name, len) == 0)
+            return true;
+    return false;
+}
+
+static struct hc_token *append(struct hc_config *c)
+{
+    /* Doubled: a file may have many. */
+    if ((c->token_count & (c->token_count - 1)) == 0) {
+        size_t room = c->token_count ? c->token_count * 2 : 1;
+        void *grown = realloc(c->tokens, room * sizeof *c->tokens);
+        if (!grown)
+            return NULL;
+        c->tokens = grown;
+    }
+    return memset(&c->tokens[c->token_count++], 0, sizeof *c->tokens);
+}
+
+static bool is_digest(const char *text, size_t len)
+{
+    return len == HEX_DIGITS && strspn(text, "0123456789abcdef") >= HEX_DIGITS;
+}
+
+static int parse_line(struct hc_config *c, struct line *l, struct hc_error *err)
+{
+    const char *digest, *tenant, *rest;
+    const char *comment = memchr(l->at, '#', l->len);
+    if (comment)
+        l->len = (size_t)(comment - l->at);
+    size_t digest_len = next_word(l, &digest);
+    if (!digest_len)
+        return 0;
+    if (!is_digest(digest, digest_len))
+        return fail_at(l, "expected the SHA-256 of a token, 64 digits 0-9 and a-f, and a tenant", err);
+    size_t tenant_len = next_word(l, &tenant);
+    if (!tenant_len)
+        return fail_at(l, "expected a tenant after the SHA-256", err);
+    if (!is_tenant(c, tenant, tenant_len))
+        return fail_at(l, "there is no such tenant in the configuration", err);
+    if (next_word(l, &rest))
+        return fail_at(l, "expected the end of the line after the tenant", err);
+    if (c->token_count == MAX_TOKENS)
+        return fail_at(l, "more than 4096 tokens", err);
+    struct hc_token *t = append(c);
+    if (!t)
+        return hc_fail(err, ENOMEM, "tokens");
+    memcpy(t->sha256, digest, HEX_DIGITS);
+    memcpy(t->tenant, tenant, tenant_len);
+    t->line = l->number;
+    return 0;
+}
+
+static int by_digest(const void *a, const void *b)
+{
+    const struct hc_token *first = a, *second = b;
+    int order = strcmp(first->sha256, second->sha256);
+    return order ? order : first->line - second->line;
+}
+
+/* A token that two tenants have would be the one's or the other's by chance. */
+static int refuse_twins(struct hc_config *c, const char *name, struct hc_error *err)
+{
+    if (c->token_count)
+        qsort(c->tokens, c->token_count, sizeof *c->tokens, by_digest);
+    for (size_t i = 1; i < c->token_count; i++)
+        if (strcmp(c->tokens[i - 1].sha256, c->tokens[i].sha256) == 0)
+            return hc_fail_as(err, HC_EXIT_CONFIG, 0, "%s:%d: the token %.8s... stands on line %d already",
+                              name, c->tokens[i].line, c->tokens[i].sha256, c->tokens[i - 1].line);
+    return 0;
+}
+
+int hc_config_parse_tokens(struct hc_config *c, const char *name, const char *text, size_t len,
+                           struct hc_error *err)
+{
+    struct line l = {.name = name};
+    while (len) {
+        const char *end = memchr(text, '\n', len);
+        l.at = text;
+        l.len = end ? (size_t)(end - text) : len;
+        l.number++;
+        size_t step = l.len + (end != NULL);
+        if (parse_line(c, &l, err) < 0)
+            return -1;
+        text += step;
+        len -= step;
+    }
+    return refuse_twins(c, name, err);
+}

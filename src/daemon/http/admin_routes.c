@@ -1,0 +1,315 @@
+/* What administrators may: look at everybody's jobs, end them, hold a tenant, drain the daemon. Who is one,
+ * http.c has found out; x->admin is who. Each change is one line in the log: who, what, whom, why. */
+#include "daemon/http/handlers.h"
+#include "daemon/queue/hold.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/utf8.h"
+#include "json/json.h"
+
+#include <microhttpd.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_ASKED ((size_t)4 << 20) /* bytes of a request that are read to tell what it asks for */
+
+/* ---- why ---- */
+
+/* It goes into a log and onto terminals: one line, without characters that control anything. */
+static bool is_plain(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    for (; *c; c++)
+        if (*c < ' ' || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0)) /* ... of U+0080 to U+009F */
+            return false;
+    const size_t len = strlen(text);
+    return len <= HC_ORDER_REASON && hc_utf8_valid(text, len, NULL);
+}
+
+static int take_reason(const struct hc_json *j, char out[HC_ORDER_REASON + 1], struct hc_problem *why)
+{
+    const cJSON *node = cJSON_IsObject(j->root) ? j->root->child : NULL;
+    bool empty = cJSON_IsObject(j->root) && !node;
+    bool fits = node && !node->next && strcmp(node->string, "reason") == 0 && cJSON_IsString(node) &&
+                is_plain(node->valuestring);
+    if (fits)
+        (void)snprintf(out, HC_ORDER_REASON + 1, "%s", node->valuestring);
+    if (fits || empty)
+        return 0;
+    hc_problem_set(why, HC_PROBLEM_REQUEST,
+                   "expected nothing, or {\"reason\": TEXT} with one line of at most %d bytes",
+                   HC_ORDER_REASON);
+    return -1;
+}
+
+/* The body: none, {}, or {"reason": "..."}. */
+static int read_reason(const struct hc_exchange *x, char out[HC_ORDER_REASON + 1], struct hc_problem *why)
+{
+    struct hc_json j;
+    struct hc_error err;
+    *out = '\0';
+    if (!x->body.len)
+        return 0;
+    if (hc_json_parse(&j, "request", x->body.data, x->body.len, &err) < 0) {
+        hc_problem_set(why, HC_PROBLEM_REQUEST, "%s", err.text);
+        return -1;
+    }
+    int rc = take_reason(&j, out, why);
+    hc_json_finish(&j);
+    return rc;
+}
+
+/* "admin root: cancels job ...: reason" */
+static void note(const struct hc_exchange *x, const char *what, const char *whom, const char *reason)
+{
+    hc_info("admin %s: %s%s%s%s%s", x->admin, what, *whom ? " " : "", whom, *reason ? ": " : "", reason);
+}
+
+/* ---- jobs ---- */
+
+/* An open session, as a job that runs. */
+static bool is_wanted(const struct hc_dialog *d, const void *which)
+{
+    const struct hc_ledger_filter *w = which;
+    return d->state != HC_DIALOG_ENDED && (w->state < 0 || w->state == HC_TASK_RUNNING) && !w->status &&
+           (!w->tenant || strcmp(w->tenant, d->tenant->name) == 0) &&
+           (!w->policy || strcmp(w->policy, d->policy) == 0) && d->created >= w->since;
+}
+
+int hc_admin_list_jobs(struct hc_exchange *x, struct hc_tenant *t)
+{
+    hc_autobuf out = {0};
+    struct hc_ledger_filter which;
+    struct hc_problem why;
+    (void)t;
+    if (hc_read_filter(x, &which, &why) < 0)
+        return hc_reply_problem(x, &why, NULL);
+    (void)hc_buf_str(&out, "{\"jobs\": ");
+    hc_print_jobs(x->front, &which, &out);
+    (void)hc_buf_str(&out, ", \"sessions\": ");
+    hc_dialogs_print(&x->front->dialogs, is_wanted, &which, &out);
+    (void)hc_buf_str(&out, "}\n");
+    return hc_reply_json(x, 200, &out);
+}
+
+/* x->task becomes the job of x->id, whosever it is. False: there is none. */
+static bool find_job(struct hc_exchange *x)
+{
+    struct hc_task *task = hc_task_find_any(&x->front->tasks, x->id);
+    if (task)
+        hc_task_ref(task);
+    x->task = task ? task : hc_store_find_any(x->front, x->id);
+    return x->task != NULL;
+}
+
+static int no_such_job(struct hc_exchange *x)
+{
+    return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such job or session");
+}
+
+static void print_member(struct hc_buf *out, const struct hc_json *j, const char *name)
+{
+    const cJSON *node = cJSON_GetObjectItemCaseSensitive(j->root, name);
+    size_t len = 0;
+    const char *source = node ? hc_json_source(j, node, &len) : NULL;
+    (void)hc_buf_fmt(out, "\"%s\": ", name);
+    (void)hc_buf_add(out, source ? source : "null", source ? len : 4);
+}
+
+/* What its sender asked for, while the request is still there: its manifest says what it had in the end. */
+static void print_asked(const struct hc_task *task, struct hc_buf *out)
+{
+    hc_autobuf body = {0};
+    struct hc_json j;
+    struct hc_error ignored;
+    if (task->body_fd < 0 || task->body_len > MAX_ASKED || lseek(task->body_fd, 0, SEEK_SET) < 0 ||
+        hc_read_all(task->body_fd, &body, MAX_ASKED, &ignored) < 0 || !body.len ||
+        hc_json_parse(&j, "request", body.data, body.len, &ignored) < 0)
+        return;
+    (void)hc_buf_str(out, ", \"asked\": {");
+    print_member(out, &j, "policy");
+    (void)hc_buf_str(out, ", ");
+    print_member(out, &j, "limits");
+    (void)hc_buf_str(out, ", ");
+    print_member(out, &j, "labels");
+    (void)hc_buf_str(out, "}");
+    hc_json_finish(&j);
+}
+
+/* Of the process that builds and holds its cell. */
+static void print_worker(const struct hc_exchange *x, struct hc_buf *out)
+{
+    const struct hc_front *f = x->front;
+    for (size_t i = 0; i < f->worker_count; i++)
+        if (f->workers[i].task == x->task)
+            (void)hc_buf_fmt(out, ", \"worker_pid\": %lld", (long long)f->workers[i].pid);
+}
+
+static int reply_job(struct hc_exchange *x, int status, bool whole)
+{
+    hc_autobuf out = {0};
+    hc_task_print_open(x->task, whole, &out);
+    if (whole) {
+        print_worker(x, &out);
+        print_asked(x->task, &out);
+    }
+    (void)hc_buf_str(&out, "}\n");
+    return hc_reply_json(x, status, &out);
+}
+
+int hc_admin_get_job(struct hc_exchange *x, struct hc_tenant *t)
+{
+    const struct hc_dialog *d = hc_dialog_find_any(x->front, x->id);
+    (void)t;
+    if (d && d->state != HC_DIALOG_ENDED)
+        return hc_reply_session(x, d, 200);
+    return find_job(x) ? reply_job(x, 200, true) : no_such_job(x);
+}
+
+/* It is told by its manifest, or by its problem if it has not run. */
+static int cancel(struct hc_exchange *x, struct hc_dialog *d, const char *reason)
+{
+    char why[HC_ORDER_REASON + 64], whom[HC_JOB_ID + HC_TENANT_NAME + 16];
+    const struct hc_tenant *of = d ? d->tenant : x->task->queued.tenant;
+    (void)snprintf(why, sizeof why, "cancelled by the administrator%s%s", *reason ? ": " : "", reason);
+    (void)snprintf(whom, sizeof whom, "%s of %s", x->id, of->name);
+    note(x, d ? "cancels session" : "cancels job", whom, reason);
+    if (d) {
+        hc_dialog_cancel(d, "administrator", why);
+        d = hc_dialog_find_any(x->front, x->id); /* one that had not begun is forgotten at once */
+        return d ? hc_reply_session(x, d, 202) : no_such_job(x);
+    }
+    hc_front_end(x->front, x->task, why);
+    return reply_job(x, 202, false);
+}
+
+int hc_admin_cancel_job(struct hc_exchange *x, struct hc_tenant *t)
+{
+    char reason[HC_ORDER_REASON + 1];
+    struct hc_problem why;
+    struct hc_dialog *d = hc_dialog_find_any(x->front, x->id);
+    (void)t;
+    if (read_reason(x, reason, &why) < 0)
+        return hc_reply_problem(x, &why, NULL);
+    if (d && d->state != HC_DIALOG_ENDED)
+        return cancel(x, d, reason);
+    if (!find_job(x))
+        return no_such_job(x);
+    return hc_task_ended(x->task) ? reply_job(x, 200, false) : cancel(x, NULL, reason);
+}
+
+/* ---- tenants ---- */
+
+static void print_tenant(const struct hc_exchange *x, const struct hc_tenant *t, struct hc_buf *out)
+{
+    const struct hc_front *f = x->front;
+    (void)hc_buf_fmt(out,
+                     "{\"tenant\": \"%s\", \"held\": %s, \"admin\": %s, \"removed\": %s, \"running\": %lld, "
+                     "\"running_most\": %lld, \"queued\": %lld, \"queued_most\": %lld, \"sessions\": %lld, "
+                     "\"sessions_most\": %lld, \"stored_bytes\": %lld, \"hold\": ",
+                     t->name, hc_is_held(&t->hold) ? "true" : "false", t->admin ? "true" : "false",
+                     t->removed ? "true" : "false", (long long)t->running,
+                     (long long)hc_queue_most_running(f->queue, t), (long long)t->queued,
+                     (long long)t->quota.queued, (long long)t->sessions, (long long)t->quota.sessions,
+                     (long long)t->stored_bytes);
+    hc_hold_print(t, out);
+    (void)hc_buf_str(out, "}\n");
+}
+
+int hc_admin_list_tenants(struct hc_exchange *x, struct hc_tenant *t)
+{
+    hc_autobuf out = {0};
+    (void)t;
+    (void)hc_buf_str(&out, "{\"tenants\": [");
+    for (size_t i = 0; (t = hc_tenant_at(x->front->tenants, i)); i++) {
+        if (i)
+            (void)hc_buf_str(&out, ", ");
+        print_tenant(x, t, &out);
+    }
+    (void)hc_buf_str(&out, "]}\n");
+    return hc_reply_json(x, 200, &out);
+}
+
+/* One that is known, or a user of this host who may come yet. */
+static struct hc_tenant *find_tenant(const struct hc_exchange *x)
+{
+    struct hc_tenant *t;
+    for (size_t i = 0; (t = hc_tenant_at(x->front->tenants, i)); i++)
+        if (strcmp(t->name, x->id) == 0)
+            return t;
+    return x->front->config.local == HC_LOCAL_OWN && hc_is_uid_tenant(x->id)
+               ? hc_tenant_by_name(x->front->tenants, x->id)
+               : NULL;
+}
+
+/* Whoever waits for one of its jobs that wait. */
+static void tell_hold(struct hc_front *f, const struct hc_tenant *t)
+{
+    for (struct hc_task *task = f->tasks.newest; task; task = task->older) {
+        if (task->queued.tenant != t || task->state != HC_TASK_QUEUED)
+            continue;
+        hc_task_tell_hold(task);
+        hc_task_wake(task);
+    }
+}
+
+static int set_held(struct hc_exchange *x, bool held)
+{
+    char reason[HC_ORDER_REASON + 1];
+    struct hc_problem why;
+    hc_autobuf out = {0};
+    if (read_reason(x, reason, &why) < 0)
+        return hc_reply_problem(x, &why, NULL);
+    struct hc_tenant *t = find_tenant(x);
+    if (!t)
+        return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such tenant");
+    hc_hold_set(t, held ? x->admin : NULL, reason, hc_wall_ms());
+    tell_hold(x->front, t);
+    note(x, held ? "holds tenant" : "releases tenant", t->name, reason);
+    hc_front_dispatch(x->front);
+    print_tenant(x, t, &out);
+    return hc_reply_json(x, 200, &out);
+}
+
+int hc_admin_hold(struct hc_exchange *x, struct hc_tenant *t)
+{
+    (void)t;
+    return set_held(x, true);
+}
+
+int hc_admin_release(struct hc_exchange *x, struct hc_tenant *t)
+{
+    (void)t;
+    return set_held(x, false);
+}
+
+/* ---- the daemon ---- */
+
+static int set_paused(struct hc_exchange *x, bool paused)
+{
+    char reason[HC_ORDER_REASON + 1];
+    struct hc_problem why;
+    hc_autobuf out = {0};
+    struct hc_front *f = x->front;
+    if (read_reason(x, reason, &why) < 0)
+        return hc_reply_problem(x, &why, NULL);
+    f->paused = paused;
+    note(x, paused ? "drains the daemon" : "resumes the daemon", "", reason);
+    (void)hc_buf_fmt(&out, "{\"draining\": %s, \"running\": %lld, \"queued\": %lld, \"sessions\": %zu}\n",
+                     f->paused || f->draining ? "true" : "false", (long long)hc_queue_running(f->queue),
+                     (long long)hc_queue_waiting(f->queue), f->dialogs.open);
+    return hc_reply_json(x, 200, &out);
+}
+
+int hc_admin_drain(struct hc_exchange *x, struct hc_tenant *t)
+{
+    (void)t;
+    return set_paused(x, true);
+}
+
+int hc_admin_resume(struct hc_exchange *x, struct hc_tenant *t)
+{
+    (void)t;
+    return set_paused(x, false);
+}

@@ -1,0 +1,737 @@
+#include "daemon/http/http.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "daemon/front.h"
+#include "daemon/http/request.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+#include <sys/socket.h>
+
+/* A whole request must have come within so many times the bound of one silence. */
+#define WHOLE_REQUEST 4
+
+#define MUCH ((size_t)1 << 20) /* bytes of an answer: what is less does not count */
+
+#define MAX_ORDER 4096 /* bytes of an administrator's body */
+
+#define LINES_A_MINUTE 10 /* in the log, of what is wrong with requests */
+
+/* Beside the head, a connection's memory holds what libmicrohttpd makes of it and of the answer's head. */
+#define MHD_ROOM 8192
+
+/* ---- connections ---- */
+
+/* The client has gone while its request waited: libmicrohttpd, which does not look at a suspended connection,
+ * learns it from the write that fails. What it waited for ends, unless it is to go on alone. */
+static void hung_up(struct hc_watch *w, uint32_t events)
+{
+    struct hc_connection *c = hc_owner(w, struct hc_connection, hangup);
+    struct hc_exchange *x = c->exchange;
+    if (!(events & (EPOLLHUP | EPOLLERR)) || !x || !x->suspended)
+        return;
+    if (x->task && !x->task->detached && !hc_task_ended(x->task))
+        hc_front_cancel(c->front, x->task);
+    else
+        x->waiter.wake(&x->waiter);
+}
+
+/* Of an address what one host cannot choose: of IPv6 the network. */
+static void take_address(const struct sockaddr_storage *address, unsigned char out[16])
+{
+    const struct in6_addr *v6 = &((const struct sockaddr_in6 *)address)->sin6_addr;
+    if (address->ss_family == AF_INET)
+        memcpy(out, &((const struct sockaddr_in *)address)->sin_addr, sizeof(struct in_addr));
+    else if (address->ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(v6))
+        memcpy(out, &v6->s6_addr[12], sizeof(struct in_addr));
+    else if (address->ss_family == AF_INET6)
+        memcpy(out, v6, 8);
+}
+
+static bool is_v6(const struct sockaddr_storage *address)
+{
+    return address->ss_family == AF_INET6 &&
+           !IN6_IS_ADDR_V4MAPPED(&((const struct sockaddr_in6 *)address)->sin6_addr);
+}
+
+static int learn_origin(int fd, bool local, struct hc_origin *from)
+{
+    struct ucred peer;
+    struct sockaddr_storage address = {0};
+    socklen_t len = local ? sizeof peer : sizeof address;
+    *from = (struct hc_origin){.local = local, .uid = (uid_t)-1};
+    if (local ? getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0
+              : getpeername(fd, (struct sockaddr *)&address, &len) < 0)
+        return -1;
+    if (local)
+        from->uid = peer.uid;
+    else
+        take_address(&address, from->address);
+    from->v6 = !local && is_v6(&address);
+    return 0;
+}
+
+/* Who says nothing, or not who he is, holds no more connections than a tenant does; or he could have them
+ * all, and keep everybody else out. */
+static bool has_room(const struct hc_http *h, const struct hc_origin *from)
+{
+    int64_t silent = 0;
+    for (const struct hc_connection *c = h->connections; c; c = c->next)
+        silent += !c->tenant && c->from.local == from->local && c->from.uid == from->uid &&
+                  memcmp(c->from.address, from->address, sizeof from->address) == 0;
+    return silent < h->front->config.http_tenant_connections;
+}
+
+static void connection_begins(struct hc_http *h, bool local, struct MHD_Connection *mhd, void **context)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct hc_connection *c = info ? calloc(1, sizeof *c) : NULL;
+    struct hc_error err;
+    if (!c)
+        return; /* whatever it asks is refused: no context */
+    *c = (struct hc_connection){
+        .hangup = {info->connect_fd, hung_up}, .front = h->front, .receiving = true, .since = hc_mono_ms()};
+    /* No events are asked for: the end of the connection is always told. */
+    if (learn_origin(info->connect_fd, local, &c->from) < 0 || !has_room(h, &c->from) ||
+        hc_reactor_add(h->front->epoll, &c->hangup, EPOLLET, &err) < 0) {
+        (void)shutdown(info->connect_fd, SHUT_RDWR);
+        free(c);
+        return;
+    }
+    c->next = h->connections;
+    if (c->next)
+        c->next->previous = c;
+    h->connections = c;
+    *context = c;
+}
+
+/* There may be room for another connection now: libmicrohttpd, which does not listen when it has as many as
+ * it may have, looks when it is run the next time. */
+static void connection_ends(struct hc_http *h, struct hc_connection *c)
+{
+    h->due = true;
+    if (!c)
+        return;
+    hc_reactor_remove(h->front->epoll, &c->hangup);
+    *(c->previous ? &c->previous->next : &h->connections) = c->next;
+    if (c->next)
+        c->next->previous = c->previous;
+    if (c->tenant)
+        c->tenant->connections--;
+    free(c);
+}
+
+static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    const struct hc_server *s = cls;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+        connection_begins(s->http, s->local, mhd, context);
+    else
+        connection_ends(s->http, *context);
+}
+
+void hc_http_sweep(struct hc_http *h, int64_t now)
+{
+    int64_t most = h->front->config.http_idle_ms * WHOLE_REQUEST;
+    for (struct hc_connection *c = h->connections; c; c = c->next)
+        if (c->receiving && now - c->since > most)
+            (void)shutdown(c->hangup.fd, SHUT_RDWR);
+}
+
+/* ---- who ---- */
+
+static struct hc_tenant *find_tenant(const struct hc_exchange *x)
+{
+    static const char scheme[] = "Bearer ";
+    struct hc_tenants *all = x->front->tenants;
+    const char *credentials = hc_exchange_header(x, "Authorization");
+    if (!credentials)
+        return x->connection->from.local ? hc_tenant_of_uid(all, x->connection->from.uid) : NULL;
+    if (strncasecmp(credentials, scheme, sizeof scheme - 1) != 0)
+        return NULL;
+    const char *token = credentials + sizeof scheme - 1;
+    return hc_tenant_of_token(all, token, strlen(token));
+}
+
+/* A connection counts for the first tenant that it speaks for. */
+static bool count_connection(struct hc_exchange *x, struct hc_tenant *t)
+{
+    struct hc_connection *c = x->connection;
+    if (c->tenant)
+        return true;
+    if (t->connections >= x->front->config.http_tenant_connections)
+        return false;
+    c->tenant = t;
+    t->connections++;
+    return true;
+}
+
+static void nobody(const struct hc_exchange *x, struct hc_problem *why)
+{
+    const struct hc_connection *c = x->connection;
+    if (c->from.local && !hc_exchange_header(x, "Authorization"))
+        hc_problem_set(why, HC_PROBLEM_FORBIDDEN,
+                       "no tenant is configured for this user (uid %u): see tenants and local_users in "
+                       "hotcelld.conf(5)",
+                       c->from.uid);
+    else
+        hc_problem_set(why, HC_PROBLEM_UNKNOWN_USER, "a valid token is needed: Authorization: Bearer TOKEN");
+}
+
+static struct hc_tenant *identify(struct hc_exchange *x, struct hc_problem *why)
+{
+    struct hc_tenant *t = find_tenant(x);
+    if (!t)
+        nobody(x, why);
+    else if (!count_connection(x, t)) {
+        hc_problem_set(why, HC_PROBLEM_QUOTA,
+                       "the tenant has %lld connections, and no more may be (http.tenant_connections)",
+                       (long long)t->connections);
+        why->quota = "connections";
+        why->retry_after = 1;
+        t = NULL;
+    }
+    return t;
+}
+
+/* Root and whoever has started the daemon could end it as well, and need be no tenants. */
+static bool is_owner(const struct hc_exchange *x)
+{
+    const struct hc_origin *from = &x->connection->from;
+    return from->local && (from->uid == 0 || from->uid == x->front->owner) &&
+           !hc_exchange_header(x, "Authorization");
+}
+
+static bool identify_admin(struct hc_exchange *x, struct hc_problem *why)
+{
+    if (is_owner(x)) {
+        const uid_t uid = x->connection->from.uid;
+        (void)snprintf(x->admin, sizeof x->admin, uid ? "uid-%u" : "root", uid);
+        return true;
+    }
+    const struct hc_tenant *t = identify(x, why);
+    if (t && t->admin)
+        (void)snprintf(x->admin, sizeof x->admin, "%s", t->name);
+    else if (t)
+        hc_problem_set(why, HC_PROBLEM_FORBIDDEN,
+                       "this is for administrators: root and the daemon's user over the Unix socket, and "
+                       "tenants with \"admin\" in hotcelld.conf(5)");
+    return t && t->admin;
+}
+
+/* May the caller ask this at all? */
+static bool is_let_in(struct hc_exchange *x, struct hc_tenant **tenant, struct hc_problem *why)
+{
+    *tenant = NULL;
+    switch (x->route->kind) {
+    case HC_ROUTE_OPEN:
+        return true;
+    case HC_ROUTE_ADMIN:
+    case HC_ROUTE_ORDER:
+        return identify_admin(x, why);
+    default:
+        return (*tenant = identify(x, why)) != NULL;
+    }
+}
+
+/* ---- the log ---- */
+
+/* What is said here is about what strangers send, as often as they like. */
+static void log_stranger(struct hc_http *h, bool warns, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static void log_stranger(struct hc_http *h, bool warns, const char *fmt, ...)
+{
+    char line[512];
+    int64_t now = hc_mono_ms();
+    if (now - h->lines_since >= 60000) {
+        if (h->lines > LINES_A_MINUTE)
+            hc_info("http: %lld more lines in a minute", (long long)(h->lines - LINES_A_MINUTE));
+        h->lines = 0;
+        h->lines_since = now;
+    }
+    if (++h->lines > LINES_A_MINUTE)
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    line[strcspn(line, "\n")] = '\0';
+    if (warns)
+        hc_warn("http: %s", line);
+    else
+        hc_info("http: %s", line);
+}
+
+/* Of who was not let in, and where: for who looks for tokens that are tried, or for a user without a tenant.
+ */
+static void log_refusal(struct hc_exchange *x)
+{
+    const struct hc_origin *from = &x->connection->from;
+    const int status = hc_problem_status(&x->refused);
+    char text[INET6_ADDRSTRLEN] = "";
+    if (status != 401 && status != 403)
+        return;
+    if (from->local)
+        (void)snprintf(text, sizeof text, "uid %u", from->uid);
+    else
+        (void)inet_ntop(from->v6 ? AF_INET6 : AF_INET, from->address, text, sizeof text);
+    log_stranger(&x->front->http, false, "%s is refused %s %s: %d", text, x->route->method, x->route->path,
+                 status);
+}
+
+/* ---- requests ---- */
+
+const char *hc_exchange_query(const struct hc_exchange *x, const char *name)
+{
+    return MHD_lookup_connection_value(x->mhd, MHD_GET_ARGUMENT_KIND, name);
+}
+
+const char *hc_exchange_header(const struct hc_exchange *x, const char *name)
+{
+    return MHD_lookup_connection_value(x->mhd, MHD_HEADER_KIND, name);
+}
+
+static void exchange_wake(struct hc_waiter *w)
+{
+    struct hc_exchange *x = hc_owner(w, struct hc_exchange, waiter);
+    if (!x->suspended)
+        return;
+    x->suspended = false;
+    x->front->http.due = true;
+    MHD_resume_connection(x->mhd);
+}
+
+int hc_exchange_suspend(struct hc_exchange *x)
+{
+    if (!x->waiter.task)
+        hc_task_wait(x->task, &x->waiter);
+    x->suspended = true;
+    MHD_suspend_connection(x->mhd);
+    return MHD_YES;
+}
+
+/* It is not needed, or not any more. */
+static void drop_body(struct hc_exchange *x)
+{
+    if (x->body_held)
+        hc_bodies_let_go(&x->front->bodies, x->connection->tenant, x->body_held);
+    x->body_held = 0;
+    hc_buf_finish(&x->body);
+}
+
+void hc_exchange_hold_anyway(struct hc_exchange *x, size_t bytes)
+{
+    struct hc_tenant *t = x->connection->tenant;
+    if (bytes < MUCH || x->answer_held || !t)
+        return;
+    x->answer_held = (int64_t)bytes;
+    t->answers += x->answer_held;
+    hc_bodies_hold(&x->front->bodies, t, x->answer_held);
+}
+
+bool hc_exchange_hold(struct hc_exchange *x, size_t bytes, struct hc_problem *why)
+{
+    struct hc_front *f = x->front;
+    const struct hc_bounds bounds = {.all = f->config.http_bodies, .one = f->config.http_body};
+    const struct hc_tenant *t = x->connection->tenant;
+    /* One at a time is never refused, however long it is: it could not be had at all. */
+    if (bytes >= MUCH && t->answers && !hc_bodies_fit(&f->bodies, &bounds, t->bodies, (int64_t)bytes)) {
+        hc_problem_set(why, HC_PROBLEM_QUOTA, "earlier answers to the tenant have not been read yet");
+        why->quota = "bodies";
+        why->retry_after = 1;
+        return false;
+    }
+    hc_exchange_hold_anyway(x, bytes);
+    return true;
+}
+
+static void drop_answer(struct hc_exchange *x)
+{
+    if (!x->answer_held)
+        return;
+    x->connection->tenant->answers -= x->answer_held;
+    hc_bodies_let_go(&x->front->bodies, x->connection->tenant, x->answer_held);
+}
+
+static void exchange_destroy(struct hc_exchange *x)
+{
+    struct hc_task *task = x->task;
+    struct hc_connection *c = x->connection;
+    hc_task_unwait(&x->waiter);
+    if (task && !task->detached && !hc_task_ended(task) && !task->waiters)
+        hc_front_cancel(x->front, task); /* nobody is left who could be told */
+    if (task && hc_task_ended(task) && !task->waiters)
+        hc_events_finish(&task->events);
+    hc_task_unref(task);
+    drop_body(x);
+    drop_answer(x);
+    free(x->rest);
+    c->exchange = NULL;
+    c->receiving = true;
+    c->since = hc_mono_ms();
+    free(x);
+}
+
+static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
+                         enum MHD_RequestTerminationCode code)
+{
+    (void)cls;
+    (void)mhd;
+    (void)code;
+    if (*context)
+        exchange_destroy(*context);
+    *context = NULL;
+}
+
+struct lines {
+    struct hc_head head;
+    struct hc_error err;
+};
+
+static enum MHD_Result take_line(void *cls, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    struct lines *l = cls;
+    (void)kind;
+    return hc_head_take(&l->head, name, value ? value : "", &l->err) < 0 ? MHD_NO : MHD_YES;
+}
+
+/* Since this version libmicrohttpd refuses zero bytes and folded lines itself, if it is to be strict, and
+ * moves the lines of a head about. */
+static bool is_strict(void)
+{
+    static const unsigned long since[] = {0, 9, 77};
+    const char *at = MHD_get_version();
+    for (size_t i = 0; i < sizeof since / sizeof *since; i++) {
+        char *end;
+        unsigned long number = strtoul(at, &end, 10);
+        if (number != since[i])
+            return number > since[i];
+        at = *end ? end + 1 : end;
+    }
+    return true;
+}
+
+/* Where the target ends as it was sent: it is decoded in its place later. */
+static void *note_target(void *cls, const char *target, struct MHD_Connection *mhd)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct hc_connection *c = info ? info->socket_context : NULL;
+    (void)cls;
+    if (c)
+        c->behind_target = strstr(target, "%00") ? NULL : target + strlen(target) + 1;
+    return NULL;
+}
+
+/* `method` is where the head begins in memory. */
+static int read_lines(struct hc_exchange *x, const char *method, const char *version, size_t len,
+                      struct lines *l)
+{
+    const char *target_end = x->connection->behind_target, *end = NULL;
+    if (!target_end)
+        return hc_fail_as(&l->err, HC_EXIT_DATA, 0, "the path or its parameters have a zero byte (%%00)");
+    if (!is_strict()) {
+        end = method + len;
+        if (hc_head_begin(&l->head, target_end, version, &l->err) < 0)
+            return -1;
+    }
+    (void)MHD_get_connection_values(x->mhd, MHD_HEADER_KIND, take_line, l);
+    return *l->err.text ? -1 : hc_head_end(&l->head, version, end, &l->err);
+}
+
+static bool is_sound(struct hc_exchange *x, const char *method, const char *version)
+{
+    struct lines l = {0};
+    const size_t most = x->front->http.most_head;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    const size_t len = info ? info->header_size : 0;
+    if (len > most)
+        hc_problem_set(&x->refused, HC_PROBLEM_HEAD, "a head of %zu bytes, and at most %zu are taken", len,
+                       most);
+    else if (read_lines(x, method, version, len, &l) < 0)
+        hc_problem_set(&x->refused, HC_PROBLEM_REQUEST, "%s", l.err.text);
+    x->closing = x->refused.kind != HC_PROBLEM_NONE;
+    return !x->closing;
+}
+
+struct query {
+    const struct hc_route *route;
+    struct hc_problem *why;
+    unsigned given; /* a bit for each of the route's parameters */
+};
+
+/* The bit of a name among those with blanks between them; 0: it is none of them. */
+static unsigned bit_of(const char *names, const char *name)
+{
+    const size_t len = strlen(name);
+    for (unsigned bit = 1; names && *names; bit <<= 1) {
+        const size_t n = strcspn(names, " ");
+        if (n == len && memcmp(names, name, n) == 0)
+            return bit;
+        names += n + (names[n] == ' ');
+    }
+    return 0;
+}
+
+static enum MHD_Result take_parameter(void *cls, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    struct query *q = cls;
+    const char *path = q->route->path, *known = q->route->query;
+    const unsigned bit = bit_of(known, name);
+    (void)kind;
+    if (!known)
+        hc_problem_set(q->why, HC_PROBLEM_REQUEST, "%s takes no parameters: '%.100s'", path, name);
+    else if (!bit)
+        hc_problem_set(q->why, HC_PROBLEM_REQUEST, "%s takes the parameter%s '%s', and no other: '%.100s'",
+                       path, strchr(known, ' ') ? "s" : "", known, name);
+    else if ((q->given & bit) || !value)
+        hc_problem_set(q->why, HC_PROBLEM_REQUEST, "%s: expected one value of the parameter '%s'", path,
+                       name);
+    q->given |= bit;
+    return q->why->kind == HC_PROBLEM_NONE ? MHD_YES : MHD_NO;
+}
+
+/* What it asks for besides, which must not be ignored: a filter that does not filter would be believed. */
+static bool take_query(struct hc_exchange *x)
+{
+    struct query q = {.route = x->route, .why = &x->refused};
+    (void)MHD_get_connection_values(x->mhd, MHD_GET_ARGUMENT_KIND, take_parameter, &q);
+    return x->refused.kind == HC_PROBLEM_NONE;
+}
+
+static int64_t most_body(const struct hc_exchange *x)
+{
+    switch (x->route->kind) {
+    case HC_ROUTE_BODY:
+        return x->front->config.http_body;
+    case HC_ROUTE_ORDER:
+        return MAX_ORDER;
+    default:
+        return 0;
+    }
+}
+
+/* What can be said before the body has come. */
+static void look_at_head(struct hc_exchange *x, const char *method, const char *path, const char *version)
+{
+    struct hc_tenant *ignored;
+    if (!is_sound(x, method, version))
+        return;
+    if (x->is_head)
+        method = MHD_HTTP_METHOD_GET;
+    x->route = hc_route_find(x, method, path, &x->refused);
+    if (!x->route)
+        return;
+    if (!is_let_in(x, &ignored, &x->refused))
+        log_refusal(x);
+    if (x->refused.kind != HC_PROBLEM_NONE || !take_query(x))
+        return;
+    const char *length = hc_exchange_header(x, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    const char *type = hc_exchange_header(x, MHD_HTTP_HEADER_CONTENT_TYPE);
+    int64_t most = most_body(x);
+    if (length && strtoull(length, NULL, 10) > (unsigned long long)most)
+        hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "a body of %.20s bytes, and at most %lld are taken",
+                       length, (long long)most);
+    else if (most && type && strncasecmp(type, "application/json", 16) != 0)
+        hc_problem_set(&x->refused, HC_PROBLEM_MEDIA_TYPE, "expected application/json, got %.100s", type);
+    x->body.max = (size_t)most;
+}
+
+static int begin_exchange(struct hc_front *f, struct MHD_Connection *mhd, const char *method,
+                          const char *path, const char *version, void **context)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct hc_connection *c = info ? info->socket_context : NULL;
+    struct hc_exchange *x = c ? calloc(1, sizeof *x) : NULL;
+    if (!x)
+        return MHD_NO; /* closes the connection */
+    *x = (struct hc_exchange){.front = f, .connection = c, .mhd = mhd, .waiter.wake = exchange_wake};
+    c->exchange = x;
+    c->since = hc_mono_ms(); /* the body gets as long as the head had */
+    *context = x;
+    x->is_head = strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+    look_at_head(x, method, path, version);
+    /* Others are read to their end first, or their sender would not see the answer for a broken connection.
+     */
+    return x->closing || x->refused.kind == HC_PROBLEM_TOO_LARGE ? hc_reply_problem(x, &x->refused, NULL)
+                                                                 : MHD_YES;
+}
+
+static void take_body(struct hc_exchange *x, const char *data, size_t len)
+{
+    struct hc_front *f = x->front;
+    const struct hc_bounds bounds = {.all = f->config.http_bodies, .one = f->config.http_body};
+    if (x->refused.kind != HC_PROBLEM_NONE)
+        return;
+    struct hc_tenant *t = x->route->kind == HC_ROUTE_BODY ? x->connection->tenant : NULL;
+    if (!most_body(x)) {
+        hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "a body, and none is taken here");
+    } else if (t && !hc_bodies_fit(&f->bodies, &bounds, t->bodies, (int64_t)len)) {
+        hc_problem_set(&x->refused, HC_PROBLEM_BUSY, "too much is being sent at the same time");
+        x->refused.retry_after = 1;
+    } else if (hc_buf_add(&x->body, data, len) < 0) {
+        hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "the body has more than %zu bytes", x->body.max);
+    } else {
+        if (t) /* an administrator's is too short to count */
+            hc_bodies_hold(&f->bodies, t, (int64_t)len);
+        x->body_held += t ? (int64_t)len : 0;
+        return;
+    }
+    drop_body(x);
+}
+
+static int answer(struct hc_exchange *x)
+{
+    struct hc_problem why;
+    x->connection->receiving = false;
+    if (x->refused.kind != HC_PROBLEM_NONE)
+        return hc_reply_problem(x, &x->refused, NULL);
+    struct hc_tenant *tenant;
+    if (!is_let_in(x, &tenant, &why)) /* a reload in the meantime */
+        return hc_reply_problem(x, &why, NULL);
+    int rc = x->route->handle(x, tenant);
+    drop_body(x); /* it has been taken up, or refused */
+    return rc;
+}
+
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *path, const char *method,
+                                  const char *version, const char *data, size_t *len, void **context)
+{
+    struct hc_front *f = cls;
+    struct hc_exchange *x = *context;
+    if (!x)
+        return (enum MHD_Result)begin_exchange(f, mhd, method, path, version, context);
+    if (*len == 0)
+        return (enum MHD_Result)(x->answered ? MHD_YES : answer(x));
+    take_body(x, data, *len);
+    *len = 0;
+    return MHD_YES;
+}
+
+/* ---- the servers ---- */
+
+static void server_ready(struct hc_watch *w, uint32_t events)
+{
+    (void)events;
+    hc_owner(w, struct hc_server, watch)->http->due = true;
+}
+
+/* What libmicrohttpd says begins so, and is said in our words: those that warn are about this host. */
+static const struct said {
+    const char *theirs, *ours;
+    bool warns;
+} said[] = {
+    {"Connection socket is closed when reading request", "a client has gone while it sent its request",
+     false},
+    {"Failed to send", "a client has gone before it had all of its answer", false},
+    {"Error processing request", "a request that is no HTTP is refused, and its connection closed", false},
+    {"Too large value of 'Content-Length'",
+     "a request that is too large is refused, and its connection closed", false},
+    {"Failed to parse `Content-Length'", "a request that is no HTTP is refused, and its connection closed",
+     false},
+    {"Server reached connection limit",
+     "a connection is refused: there are as many as may be (http.connections)", false},
+    {"Hit process or system resource limit",
+     "out of descriptors or memory: no connection is taken for a moment", true},
+    {"Error accepting connection", "a connection cannot be taken", true},
+    {"Failed to start serving new connection", "a connection cannot be served", true},
+    {"Error allocating memory", "a connection cannot be served: out of memory", true},
+    {"Closing connection (out of memory)", "a connection is closed: out of memory", true},
+};
+
+/* What stands in no row is of a kind that nobody has met: it is said as it is. */
+static void log_line(void *cls, const char *fmt, va_list ap)
+{
+    char line[512];
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        if (strncmp(fmt, said[i].theirs, strlen(said[i].theirs)) != 0)
+            continue;
+        log_stranger(cls, said[i].warns, "%s", said[i].ours);
+        return;
+    }
+    (void)vsnprintf(line, sizeof line, fmt, ap);
+    log_stranger(cls, true, "libmicrohttpd: %s", line);
+}
+
+/* What it would be strict about, we are as far as its version lets us see it: its own answers are no problem
+ * documents. */
+static int start_server(struct hc_http *h, const struct hc_listener_socket *socket, struct hc_error *err)
+{
+    const struct hc_config *c = &h->front->config;
+    struct hc_server *s = &h->servers[h->server_count];
+    *s = (struct hc_server){.watch = {-1, server_ready}, .http = h, .local = socket->local};
+    s->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request, h->front,
+        MHD_OPTION_EXTERNAL_LOGGER, log_line, h, MHD_OPTION_LISTEN_SOCKET, socket->fd,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)c->http_headers + MHD_ROOM, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)c->http_connections, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)MAX(1, c->http_idle_ms / 1000), MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_STRICT_FOR_CLIENT, is_strict() ? 1 : 0,
+        MHD_OPTION_URI_LOG_CALLBACK, note_target, NULL, MHD_OPTION_END);
+    if (!s->daemon)
+        return hc_fail(err, errno, "start HTTP");
+    h->server_count++;
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    if (!info)
+        return hc_fail(err, 0, "start HTTP: libmicrohttpd has no epoll");
+    s->watch.fd = info->epoll_fd;
+    return hc_reactor_add(h->front->epoll, &s->watch, EPOLLIN, err);
+}
+
+int hc_http_start(struct hc_http *h, struct hc_front *front, const struct hc_listeners *l,
+                  struct hc_error *err)
+{
+    h->front = front;
+    h->most_head = (size_t)front->config.http_headers;
+    for (size_t i = 0; i < l->count; i++)
+        if (start_server(h, &l->list[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+void hc_http_quiesce(struct hc_http *h)
+{
+    for (size_t i = 0; !h->quiet && i < h->server_count; i++)
+        (void)MHD_quiesce_daemon(h->servers[i].daemon);
+    h->quiet = true;
+}
+
+void hc_http_stop(struct hc_http *h)
+{
+    for (struct hc_connection *c = h->connections; c; c = c->next)
+        if (c->exchange)
+            c->exchange->waiter.wake(&c->exchange->waiter); /* none may be suspended */
+    for (size_t i = 0; i < h->server_count; i++) {
+        hc_reactor_remove(h->front->epoll, &h->servers[i].watch);
+        MHD_stop_daemon(h->servers[i].daemon);
+    }
+    h->server_count = 0;
+}
+
+int hc_http_run(struct hc_http *h)
+{
+    int most = -1;
+    for (int rounds = 0; h->due && rounds < 16; rounds++) {
+        h->due = false;
+        for (size_t i = 0; i < h->server_count; i++)
+            (void)MHD_run(h->servers[i].daemon);
+    }
+    for (size_t i = 0; i < h->server_count; i++) {
+        MHD_UNSIGNED_LONG_LONG ms;
+        if (MHD_get_timeout(h->servers[i].daemon, &ms) != MHD_YES)
+            continue;
+        if (ms == 0)
+            h->due = true;
+        if (most < 0 || ms < (unsigned)most)
+            most = (int)MIN(ms, 60000);
+    }
+    return h->due ? 0 : most;
+}

@@ -1,0 +1,217 @@
+#include "daemon/http/metrics.h"
+
+#include "daemon/front.h"
+#include "manifest/manifest.h"
+
+#include <string.h>
+
+/* Upper bounds in microseconds; beyond the last is +Inf. */
+static const int64_t bounds[HC_METRIC_BUCKETS] = {500,     1000,    2500,     5000,     10000,
+                                                  25000,   50000,   100000,   250000,   500000,
+                                                  1000000, 5000000, 15000000, 60000000, 300000000};
+
+void hc_histogram_add(struct hc_histogram *h, int64_t us)
+{
+    size_t i = 0;
+    if (us < 0)
+        return;
+    while (i < HC_METRIC_BUCKETS && us > bounds[i])
+        i++;
+    h->buckets[i]++;
+    h->count++;
+    h->sum_us += us;
+}
+
+void hc_metrics_job(struct hc_metrics *m, const struct hc_outcome *o)
+{
+    if (o->status >= 0 && o->status < HC_METRIC_STATUSES)
+        m->jobs[o->status]++;
+    m->cpu_us += o->cpu_us > 0 ? o->cpu_us : 0;
+    m->warm += o->warm;
+    m->denials += o->denials;
+    m->bytes += o->bytes;
+    hc_histogram_add(&m->build, o->build_us);
+    hc_histogram_add(&m->run, o->run_us);
+    hc_histogram_add(&m->collect, o->collect_us);
+}
+
+static void head(struct hc_buf *out, const char *name, const char *type, const char *help)
+{
+    (void)hc_buf_fmt(out, "# HELP hotcell_%s %s\n# TYPE hotcell_%s %s\n", name, help, name, type);
+}
+
+static void single(struct hc_buf *out, const char *name, const char *type, const char *help, int64_t value)
+{
+    head(out, name, type, help);
+    (void)hc_buf_fmt(out, "hotcell_%s %lld\n", name, (long long)value);
+}
+
+static void histogram(struct hc_buf *out, const char *phase, const struct hc_histogram *h)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < HC_METRIC_BUCKETS; i++) {
+        sum += h->buckets[i];
+        (void)hc_buf_fmt(out, "hotcell_job_seconds_bucket{phase=\"%s\",le=\"%g\"} %lld\n", phase,
+                         (double)bounds[i] / 1e6, (long long)sum);
+    }
+    (void)hc_buf_fmt(
+        out,
+        "hotcell_job_seconds_bucket{phase=\"%s\",le=\"+Inf\"} %lld\n"
+        "hotcell_job_seconds_sum{phase=\"%s\"} %.6f\nhotcell_job_seconds_count{phase=\"%s\"} %lld\n",
+        phase, (long long)h->count, phase, (double)h->sum_us / 1e6, phase, (long long)h->count);
+}
+
+static void jobs(const struct hc_metrics *m, struct hc_buf *out)
+{
+    head(out, "jobs_total", "counter", "Jobs that have a manifest, by its status.");
+    for (int i = 0; i < HC_METRIC_STATUSES; i++)
+        (void)hc_buf_fmt(out, "hotcell_jobs_total{status=\"%s\"} %lld\n", hc_status_name((enum hc_status)i),
+                         (long long)m->jobs[i]);
+    single(out, "jobs_warm_total", "counter", "Jobs whose cells had waited for them.", m->warm);
+    single(out, "jobs_refused_total", "counter", "Jobs that a quota refused.", m->refused);
+    single(out, "jobs_failed_total", "counter", "Jobs that could not be run.", m->failed);
+    single(out, "jobs_lost_total", "counter", "Jobs whose worker died: outcome unknown.", m->lost);
+    single(out, "jobs_cancelled_total", "counter", "Jobs that were cancelled before they ran.", m->cancelled);
+    single(out, "denials_total", "counter", "Kinds of refused actions in manifests.", m->denials);
+    single(out, "result_bytes_total", "counter", "Bytes of results.", m->bytes);
+    head(out, "cpu_seconds_total", "counter", "CPU time that jobs used.");
+    (void)hc_buf_fmt(out, "hotcell_cpu_seconds_total %.6f\n", (double)m->cpu_us / 1e6);
+}
+
+/* A struct of counters is added up as what it is, a list of numbers. */
+static void add(struct hc_warm_counts *sum, const struct hc_warm_counts *more)
+{
+    int64_t a[HC_WARM_COUNTS], b[HC_WARM_COUNTS];
+    memcpy(a, sum, sizeof a);
+    memcpy(b, more, sizeof b);
+    for (size_t i = 0; i < HC_WARM_COUNTS; i++)
+        a[i] += b[i];
+    memcpy(sum, a, sizeof a);
+}
+
+void hc_metrics_warm_gone(struct hc_metrics *m, const struct hc_warm_counts *of)
+{
+    struct hc_warm_counts gone = *of;
+    gone.zygotes_died += gone.zygotes;
+    gone.cells_died += gone.cells;
+    gone.zygotes = gone.cells = 0;
+    add(&m->warm_gone, &gone);
+}
+
+struct labelled {
+    const char *label;
+    int64_t value;
+};
+
+static void family(struct hc_buf *out, const char *name, const char *label, const char *help,
+                   const struct labelled *rows, size_t count)
+{
+    head(out, name, "counter", help);
+    for (size_t i = 0; i < count; i++)
+        (void)hc_buf_fmt(out, "hotcell_%s{%s=\"%s\"} %lld\n", name, label, rows[i].label,
+                         (long long)rows[i].value);
+}
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static void warm(const struct hc_front *f, struct hc_buf *out)
+{
+    struct hc_warm_counts c = f->metrics.warm_gone;
+    for (size_t i = 0; i < f->worker_count; i++)
+        if (f->workers[i].channel.fd >= 0)
+            add(&c, &f->workers[i].warm);
+    const struct labelled zygotes[] = {{"failed", c.zygotes_failed},
+                                       {"died", c.zygotes_died},
+                                       {"recycled", c.zygotes_recycled},
+                                       {"idle", c.zygotes_idle}};
+    const struct labelled cells[] = {{"failed", c.cells_failed},
+                                     {"used", c.cells_used},
+                                     {"died", c.cells_died},
+                                     {"expired", c.cells_expired}};
+    const struct labelled cold[HC_COLD_REASONS] = {
+        {"off", c.cold[HC_COLD_OFF]},       {"job", c.cold[HC_COLD_JOB]},
+        {"new", c.cold[HC_COLD_NEW]},       {"none", c.cold[HC_COLD_NONE]},
+        {"paused", c.cold[HC_COLD_PAUSED]}, {"died", c.cold[HC_COLD_DIED]},
+        {"failed", c.cold[HC_COLD_FAILED]},
+    };
+    single(out, "warm_zygotes", "gauge", "Warm interpreters.", c.zygotes);
+    single(out, "warm_cells", "gauge", "Cells that wait for a job.", c.cells);
+    single(out, "warm_zygotes_started_total", "counter", "Warm interpreters that were started.",
+           c.zygotes_started);
+    family(out, "warm_zygotes_ended_total", "why", "Warm interpreters that have ended, or did not start.",
+           zygotes, COUNT(zygotes));
+    single(out, "warm_cells_made_total", "counter", "Cells that were made to wait for a job.", c.cells_made);
+    family(out, "warm_cells_ended_total", "why", "What became of them, or of the attempt.", cells,
+           COUNT(cells));
+    single(out, "warm_cells_early_total", "counter", "Jobs that were answered before their cell was gone.",
+           c.cells_early);
+    family(out, "jobs_cold_total", "why", "Jobs that had a cell built for them.", cold, COUNT(cold));
+}
+
+/* What running jobs are held against, whether the configuration says it or not. */
+static void most_running(struct hc_front *f, struct hc_buf *out)
+{
+    const struct hc_tenant *t;
+    head(out, "tenant_running_most", "gauge", "Jobs that may run at the same time, by tenant.");
+    for (size_t at = 0; (t = hc_tenant_at(f->tenants, at)); at++)
+        (void)hc_buf_fmt(out, "hotcell_tenant_running_most{tenant=\"%s\"} %lld\n", t->name,
+                         (long long)hc_queue_most_running(f->queue, t));
+}
+
+static void tenants(struct hc_front *f, struct hc_buf *out)
+{
+    static const struct {
+        const char *name, *help;
+        size_t at;
+    } rows[] = {
+        {"tenant_running", "Jobs that run, by tenant.", offsetof(struct hc_tenant, running)},
+        {"tenant_queued", "Jobs that wait, by tenant.", offsetof(struct hc_tenant, queued)},
+        {"tenant_sessions", "Open sessions, by tenant.", offsetof(struct hc_tenant, sessions)},
+        {"tenant_connections", "Connections, by tenant.", offsetof(struct hc_tenant, connections)},
+        {"tenant_stored_bytes", "Bytes of kept results, by tenant.",
+         offsetof(struct hc_tenant, stored_bytes)},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        head(out, rows[i].name, "gauge", rows[i].help);
+        const struct hc_tenant *t;
+        for (size_t at = 0; (t = hc_tenant_at(f->tenants, at)); at++) {
+            int64_t value;
+            memcpy(&value, (const char *)t + rows[i].at, sizeof value);
+            (void)hc_buf_fmt(out, "hotcell_%s{tenant=\"%s\"} %lld\n", rows[i].name, t->name,
+                             (long long)value);
+        }
+    }
+}
+
+void hc_metrics_print(struct hc_front *f, struct hc_buf *out)
+{
+    const struct hc_metrics *m = &f->metrics;
+    int64_t workers = 0, connections = 0;
+    for (size_t i = 0; i < f->worker_count; i++)
+        workers += f->workers[i].channel.fd >= 0;
+    for (const struct hc_connection *c = f->http.connections; c; c = c->next)
+        connections++;
+    jobs(m, out);
+    warm(f, out);
+    head(out, "job_seconds", "histogram",
+         "Time of jobs: waiting, building the cell, running, collecting, from acceptance to end.");
+    histogram(out, "queue", &m->queue);
+    histogram(out, "build", &m->build);
+    histogram(out, "run", &m->run);
+    histogram(out, "collect", &m->collect);
+    histogram(out, "total", &m->total);
+    single(out, "jobs_running", "gauge", "Jobs that run.", hc_queue_running(f->queue));
+    single(out, "jobs_queued", "gauge", "Jobs that wait.", hc_queue_waiting(f->queue));
+    single(out, "sessions_total", "counter", "Sessions that were begun.", m->sessions);
+    single(out, "sessions_ended_total", "counter", "Sessions that have ended, however.", m->sessions_ended);
+    single(out, "sessions", "gauge", "Sessions that are open.", (int64_t)f->dialogs.open);
+    single(out, "workers", "gauge", "Processes that build cells.", workers);
+    single(out, "workers_lost_total", "counter", "Workers that died.", m->workers_lost);
+    single(out, "connections", "gauge", "Open connections.", connections);
+    head(out, "http_answers_total", "counter", "Answers, by class of status.");
+    for (int i = 2; i < 6; i++)
+        (void)hc_buf_fmt(out, "hotcell_http_answers_total{class=\"%dxx\"} %lld\n", i,
+                         (long long)m->answers[i]);
+    tenants(f, out);
+    most_running(f, out);
+}

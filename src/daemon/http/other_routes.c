@@ -1,0 +1,141 @@
+/* Files of jobs, and what the daemon says of itself. */
+#include "daemon/http/handlers.h"
+
+#include "base/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <microhttpd.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char openapi[] = {
+#include "openapi.inc"
+};
+
+/* ---- files ---- */
+
+/* Below the job's directory, whatever the path says: the kernel sees to it. Files only. */
+static int open_file(struct hc_front *f, const char *id, const char *path, off_t *size)
+{
+    struct stat st;
+    struct open_how how = {.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
+                                      RESOLVE_NO_XDEV};
+    int dir = openat(f->results_fd, id, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir < 0)
+        return -1;
+    int fd = hc_openat2(dir, path, &how);
+    (void)close(dir);
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1) {
+        *size = st.st_size;
+        return fd;
+    }
+    (void)close(fd);
+    return -1;
+}
+
+/* Never something that a browser would run: what it is is in the manifest. */
+static int reply_attachment(struct hc_exchange *x, struct MHD_Response *r)
+{
+    if (!r)
+        return MHD_NO;
+    (void)MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/octet-stream");
+    (void)MHD_add_response_header(r, "Content-Disposition", "attachment");
+    return hc_reply(x, 200, r);
+}
+
+int hc_reply_file(struct hc_exchange *x)
+{
+    off_t size = 0;
+    int fd = open_file(x->front, x->id, x->rest, &size);
+    if (fd < 0)
+        return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such file");
+    struct MHD_Response *r = MHD_create_response_from_fd64((uint64_t)size, fd);
+    if (!r)
+        (void)close(fd);
+    return reply_attachment(x, r);
+}
+
+/* Of a job that runs, the figures that it has told of. */
+static int reply_figure(struct hc_exchange *x, const struct hc_task *task)
+{
+    const struct hc_buf *data = hc_figures_find(&task->figures, x->rest);
+    if (!data)
+        return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "the job's files are there when it has ended");
+    return reply_attachment(x, MHD_create_response_from_buffer(data->len, data->data, MHD_RESPMEM_MUST_COPY));
+}
+
+int hc_get_file(struct hc_exchange *x, struct hc_tenant *t)
+{
+    struct hc_task *live = hc_task_find(&x->front->tasks, t, x->id);
+    struct hc_task *ended = live ? NULL : hc_store_find(x->front, t, x->id);
+    if (live && !hc_task_ended(live))
+        return reply_figure(x, live);
+    if (!live && !ended)
+        return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such job");
+    hc_task_unref(ended);
+    return hc_reply_file(x);
+}
+
+/* ---- the daemon ---- */
+
+int hc_get_openapi(struct hc_exchange *x, struct hc_tenant *t)
+{
+    hc_autobuf out = {0};
+    (void)t;
+    (void)hc_buf_add(&out, openapi, sizeof openapi);
+    return hc_reply_json(x, 200, &out);
+}
+
+/* Trees in which nothing is run, as their names are plain words. */
+static void put_changed_trees(const struct hc_trees *trees, struct hc_buf *out)
+{
+    const char *before = ", \"changed_trees\": [";
+    bool any = false;
+    for (size_t i = 0; i < HC_TREES_MOST; i++) {
+        const struct hc_tree_row *row = &trees->board->rows[i];
+        if (!row->changed)
+            continue;
+        (void)hc_buf_fmt(out, "%s\"%s\"", any ? ", " : before, *row->name ? row->name : row->id);
+        any = true;
+    }
+    if (any)
+        (void)hc_buf_str(out, "]");
+}
+
+int hc_get_health(struct hc_exchange *x, struct hc_tenant *t)
+{
+    hc_autobuf out = {0};
+    bool able = false;
+    (void)t;
+    for (size_t i = 0; i < x->front->worker_count; i++)
+        able |= x->front->workers[i].channel.fd >= 0;
+    const struct hc_front *f = x->front;
+    const char *ill = f->draining || f->paused ? "draining"
+                      : !able                  ? "no workers"
+                      : f->ledger_fails        ? "no ledger"
+                                               : NULL;
+    (void)hc_buf_fmt(&out, "{\"status\": \"%s\", \"version\": \"" HC_VERSION "\"", ill ? ill : "ok");
+    put_changed_trees(f->trees, &out);
+    (void)hc_buf_str(&out, "}\n");
+    return hc_reply_json(x, ill ? 503 : 200, &out);
+}
+
+/* What all tenants do is for who runs the daemon, and need be no tenant: the route is open. */
+int hc_get_metrics(struct hc_exchange *x, struct hc_tenant *t)
+{
+    hc_autobuf out = {0};
+    (void)t;
+    if (!x->connection->from.local ||
+        (x->connection->from.uid != 0 && x->connection->from.uid != x->front->owner))
+        return hc_reply_fail(x, HC_PROBLEM_FORBIDDEN,
+                             "metrics are for root and for the user that the daemon was started as, over the "
+                             "Unix socket");
+    hc_metrics_print(x->front, &out);
+    return hc_reply_text(x, 200, "text/plain; version=0.0.4", &out);
+}

@@ -1,0 +1,241 @@
+/* Sessions over HTTP. What is asked of one is passed on to its process, which checks it. */
+#include "daemon/http/handlers.h"
+
+#include "daemon/http/request.h"
+#include "job/job.h"
+
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- answers ---- */
+
+/* A long manifest of one that has ended is where its results are. The task is the caller's; NULL: it is not.
+ */
+static struct hc_task *manifest_of(struct hc_exchange *x, const struct hc_dialog *d)
+{
+    bool there = d->state == HC_DIALOG_ENDED && !d->last && *d->manifest_status;
+    return there ? hc_store_find(x->front, d->tenant, d->id) : NULL;
+}
+
+int hc_reply_session(struct hc_exchange *x, const struct hc_dialog *d, int status)
+{
+    hc_autobuf out = {0};
+    struct hc_problem why;
+    struct hc_task *kept = manifest_of(x, d);
+    const size_t len = kept ? kept->manifest_len : d->last_len;
+    bool fits = true;
+    if (status != 200) /* what was asked for has been done */
+        hc_exchange_hold_anyway(x, len);
+    else
+        fits = hc_exchange_hold(x, len, &why);
+    if (fits)
+        hc_dialog_print(d, kept ? kept->manifest : d->last, &out);
+    hc_task_unref(kept);
+    return fits ? hc_reply_json(x, status, &out) : hc_reply_problem(x, &why, NULL);
+}
+
+static int no_such_session(struct hc_exchange *x)
+{
+    return hc_reply_fail(
+        x, HC_PROBLEM_NOT_FOUND,
+        "there is no such session: sessions end with the daemon, and what is left of one that has "
+        "ended is at /v1/jobs/{id}");
+}
+
+/* The answer to what x->task asked, when there is one; with `status` if it went well. */
+static int reply_task(struct hc_exchange *x, int status)
+{
+    hc_autobuf out = {0};
+    struct hc_task *task = x->task;
+    if (!hc_task_ended(task))
+        return hc_exchange_suspend(x);
+    if (task->state == HC_TASK_FAILED)
+        return hc_reply_problem(x, &task->problem, NULL);
+    hc_exchange_hold_anyway(x, 2 * task->manifest_len); /* the task's, and the answer itself */
+    (void)hc_buf_add(&out, task->manifest, task->manifest_len);
+    return hc_reply_json(x, status, &out);
+}
+
+/* ---- begin, look, end ---- */
+
+int hc_post_session(struct hc_exchange *x, struct hc_tenant *t)
+{
+    struct hc_problem why = {0};
+    struct hc_checked checked = {0};
+    if (x->task)
+        return reply_task(x, 201);
+    if (!hc_front_takes_jobs(x->front, &why))
+        return hc_reply_problem(x, &why, NULL);
+    if (hc_check_request(x->front, &x->body, t, true, &checked, &why) < 0)
+        return hc_reply_problem(x, &why, NULL);
+    x->task = hc_dialog_start(x->front, t, &x->body, &checked, &why);
+    return x->task ? reply_task(x, 201) : hc_reply_problem(x, &why, NULL);
+}
+
+static bool is_of(const struct hc_dialog *d, const void *tenant)
+{
+    return d->tenant == tenant;
+}
+
+int hc_list_sessions(struct hc_exchange *x, struct hc_tenant *t)
+{
+    hc_autobuf out = {0};
+    (void)hc_buf_str(&out, "{\"sessions\": ");
+    hc_dialogs_print(&x->front->dialogs, is_of, t, &out);
+    (void)hc_buf_str(&out, "}\n");
+    return hc_reply_json(x, 200, &out);
+}
+
+int hc_get_session(struct hc_exchange *x, struct hc_tenant *t)
+{
+    const struct hc_dialog *d = hc_dialog_find(x->front, t, x->id);
+    return d ? hc_reply_session(x, d, 200) : no_such_session(x);
+}
+
+/* One that has ended is removed with what it left, as a job is. */
+int hc_delete_session(struct hc_exchange *x, struct hc_tenant *t)
+{
+    hc_autobuf nothing = {0};
+    if (x->task)
+        return reply_task(x, 200);
+    struct hc_dialog *d = hc_dialog_find(x->front, t, x->id);
+    if (!d)
+        return no_such_session(x);
+    if (d->state != HC_DIALOG_ENDED) {
+        x->task = hc_dialog_end(d);
+        return x->task ? reply_task(x, 200) : MHD_NO;
+    }
+    if (hc_find_job(x, t))
+        hc_front_forget(x->front, x->task);
+    hc_dialog_forget(d);
+    return hc_reply_json(x, 204, &nothing);
+}
+
+/* ---- requests to a session ---- */
+
+static bool wants_events(const struct hc_exchange *x)
+{
+    return hc_has_word(hc_exchange_header(x, "Accept"), "application/x-ndjson");
+}
+
+/* {"NAME": body}, whose process says what is wrong with it. An upload cannot name a file of this host: what a
+ * run may have is checked there. */
+static int ask(struct hc_exchange *x, struct hc_tenant *t, const char *name, const char *json, size_t len)
+{
+    hc_autobuf line = {0};
+    struct hc_problem why;
+    struct hc_dialog *d = hc_dialog_find(x->front, t, x->id);
+    if (!d)
+        return no_such_session(x);
+    (void)hc_buf_fmt(&line, "{\"%s\": ", name);
+    hc_json_one_line(&line, json, len);
+    (void)hc_buf_str(&line, "}");
+    x->task = line.failed ? NULL : hc_dialog_ask(d, name, &line, wants_events(x), &why);
+    if (line.failed)
+        return MHD_NO;
+    return x->task ? 0 : hc_reply_problem(x, &why, NULL);
+}
+
+/* The body, or one member of it. */
+static int ask_body(struct hc_exchange *x, struct hc_tenant *t, const char *name, const char *member)
+{
+    struct hc_json j;
+    struct hc_error err;
+    size_t len = 0;
+    if (hc_json_parse(&j, "request", x->body.data ? x->body.data : "", x->body.len, &err) < 0)
+        return hc_reply_fail(x, HC_PROBLEM_REQUEST, "%s", err.text);
+    const char *source = hc_request_member(&j, member, &len, &err);
+    int rc = source ? ask(x, t, name, source, len) : hc_reply_fail(x, HC_PROBLEM_REQUEST, "%s", err.text);
+    hc_json_finish(&j);
+    return rc;
+}
+
+static int serve(struct hc_exchange *x, struct hc_tenant *t, const char *name, const char *member)
+{
+    if (!x->task) {
+        int rc = ask_body(x, t, name, member);
+        if (!x->task)
+            return rc;
+    }
+    if (wants_events(x))
+        return hc_stream_events(x);
+    return reply_task(x, 200);
+}
+
+int hc_post_run(struct hc_exchange *x, struct hc_tenant *t)
+{
+    return serve(x, t, "run", NULL);
+}
+
+int hc_post_branches(struct hc_exchange *x, struct hc_tenant *t)
+{
+    return serve(x, t, "branch", "runs");
+}
+
+int hc_post_keep(struct hc_exchange *x, struct hc_tenant *t)
+{
+    return serve(x, t, "keep", "branch");
+}
+
+int hc_post_checkpoint(struct hc_exchange *x, struct hc_tenant *t)
+{
+    return serve(x, t, "checkpoint", "name");
+}
+
+int hc_post_rollback(struct hc_exchange *x, struct hc_tenant *t)
+{
+    return serve(x, t, "rollback", "name");
+}
+
+int hc_interrupt_session(struct hc_exchange *x, struct hc_tenant *t)
+{
+    struct hc_dialog *d = hc_dialog_find(x->front, t, x->id);
+    if (!d)
+        return no_such_session(x);
+    if (d->state == HC_DIALOG_ENDED)
+        return hc_reply_problem(x, &d->problem, NULL);
+    hc_dialog_interrupt(d);
+    return hc_reply_session(x, d, 202);
+}
+
+/* ---- files and tools ---- */
+
+int hc_get_session_file(struct hc_exchange *x, struct hc_tenant *t)
+{
+    return hc_dialog_find(x->front, t, x->id) ? hc_reply_file(x) : no_such_session(x);
+}
+
+int hc_reply_tool(struct hc_exchange *x, struct hc_tool_link *link)
+{
+    struct hc_error err;
+    hc_autobuf nothing = {0};
+    const char *text = x->body.data ? x->body.data : "";
+    switch (hc_tool_link_answer(link, x->rest, text, x->body.len, &err)) {
+    case 0:
+        return hc_reply_json(x, 204, &nothing);
+    case 1:
+        return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "no such call waits for an answer");
+    case 2:
+        return hc_reply_fail(x, HC_PROBLEM_BUSY, "earlier answers have not been read yet");
+    case 3:
+        return hc_reply_fail(x, HC_PROBLEM_TOO_LARGE, "%s", err.text);
+    default:
+        return hc_reply_fail(x, HC_PROBLEM_REQUEST, "%s", err.text);
+    }
+}
+
+int hc_answer_session_tool(struct hc_exchange *x, struct hc_tenant *t)
+{
+    struct hc_dialog *d = hc_dialog_find(x->front, t, x->id);
+    return d ? hc_reply_tool(x, &d->tools) : no_such_session(x);
+}
+
+int hc_answer_job_tool(struct hc_exchange *x, struct hc_tenant *t)
+{
+    struct hc_task *task = hc_task_find(&x->front->tasks, t, x->id);
+    if (task)
+        return hc_reply_tool(x, &task->tools);
+    return hc_find_job(x, t) ? hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "no such call waits for an answer")
+                             : hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such job");
+}

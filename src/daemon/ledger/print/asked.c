@@ -1,0 +1,190 @@
+/* Jobs as a daemon tells of them: to root and other administrators those of all tenants, to others their own.
+ */
+#include "daemon/ledger/print/report.h"
+
+#include "client/ask.h"
+#include "json/names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MOST_ASKED 1000 /* jobs in one list: the daemon gives no more */
+
+static const char *text_of(const cJSON *row, const char *name)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, name));
+}
+
+/* "2026-11-20T08:00:00.123Z" */
+static int64_t time_of(const cJSON *row, const char *name)
+{
+    const char *text = text_of(row, name);
+    struct tm tm = {0};
+    const char *end = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
+    if (!end)
+        return 0;
+    return (int64_t)timegm(&tm) * 1000 + (*end == '.' ? strtol(end + 1, NULL, 10) : 0);
+}
+
+static void print_line(const cJSON *row)
+{
+    static const enum hc_job_state states[] = {
+        [HC_TASK_QUEUED] = HC_JOB_ACCEPTED,
+        [HC_TASK_RUNNING] = HC_JOB_RUNNING,
+        [HC_TASK_DONE] = HC_JOB_DONE,
+        [HC_TASK_FAILED] = HC_JOB_UNKNOWN,
+    };
+    const char *id = text_of(row, "job_id"), *tenant = text_of(row, "tenant"), *word = text_of(row, "state");
+    int state = word ? hc_task_state_from(word) : -1;
+    double cpu = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(row, "cpu_seconds"));
+    const struct hc_ledger_job job = {.id = id ? id : "-",
+                                      .tenant = tenant ? tenant : "-",
+                                      .state = states[state < 0 ? HC_TASK_RUNNING : state],
+                                      .status = text_of(row, "status"),
+                                      .policy = text_of(row, "policy"),
+                                      .reason = text_of(row, "reason"),
+                                      .accepted = time_of(row, "accepted"),
+                                      .started = time_of(row, "started"),
+                                      .finished = time_of(row, "finished"),
+                                      .used.cpu_us = cpu > 0 ? (int64_t)(cpu * 1e6) : 0};
+    hc_report_job_line(&job);
+}
+
+/* An open session, as a job that runs: it has no state of a job. */
+static cJSON *session_row(const cJSON *session)
+{
+    cJSON *row = cJSON_CreateObject();
+    const char *id = text_of(session, "session_id"), *tenant = text_of(session, "tenant"),
+               *created = text_of(session, "created");
+    (void)cJSON_AddStringToObject(row, "job_id", id ? id : "-");
+    (void)cJSON_AddStringToObject(row, "tenant", tenant ? tenant : "-");
+    (void)cJSON_AddStringToObject(row, "state", hc_task_state_name(HC_TASK_RUNNING));
+    (void)cJSON_AddStringToObject(row, "status", "session");
+    (void)cJSON_AddStringToObject(row, "accepted", created ? created : "-");
+    (void)cJSON_AddStringToObject(row, "started", created ? created : "-");
+    return row;
+}
+
+/* Those of sessions behind those of jobs. */
+static cJSON *take_rows(cJSON *answer)
+{
+    cJSON *rows = cJSON_DetachItemFromObjectCaseSensitive(answer, "jobs");
+    const cJSON *session;
+    cJSON_ArrayForEach(session, cJSON_GetObjectItemCaseSensitive(answer, "sessions"))
+    {
+        cJSON *row = session_row(session);
+        if (!rows || !cJSON_AddItemToArray(rows, row))
+            cJSON_Delete(row);
+    }
+    return rows;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const char *x = text_of(*(cJSON *const *)a, "accepted"), *y = text_of(*(cJSON *const *)b, "accepted");
+    return strcmp(y ? y : "", x ? x : "");
+}
+
+/* The newest first, whatever ended first. */
+static int print_rows(cJSON *rows, bool json, struct hc_error *err)
+{
+    const size_t count = (size_t)cJSON_GetArraySize(rows);
+    cJSON **sorted = calloc(count + 1, sizeof(cJSON *));
+    bool first = true;
+    int rc = 0;
+    if (!sorted)
+        return hc_fail(err, 0, "out of memory");
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = cJSON_DetachItemFromArray(rows, 0);
+    qsort(sorted, count, sizeof(cJSON *), by_time);
+    if (json)
+        (void)fputs("[", stdout);
+    else
+        hc_report_job_head();
+    for (size_t i = 0; i < count; i++) {
+        if (json && rc == 0) {
+            rc = hc_report_row(sorted[i], &first, err);
+            continue;
+        }
+        if (rc == 0)
+            print_line(sorted[i]);
+        cJSON_Delete(sorted[i]);
+    }
+    free(sorted);
+    if (json)
+        (void)puts("]");
+    return rc;
+}
+
+static void put_parameter(struct hc_buf *path, const char *name, const char *value)
+{
+    if (value)
+        (void)hc_buf_fmt(path, "%c%s=%s", memchr(path->data, '?', path->len) ? '&' : '?', name, value);
+}
+
+/* Values that are no names would be another question. */
+static int print_path(const struct hc_report_options *o, bool admin, struct hc_buf *path,
+                      struct hc_error *err)
+{
+    const char *const values[] = {o->tenant, o->policy};
+    char number[24], since[32];
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (values[i] && !hc_is_id(values[i], HC_TENANT_NAME - 1))
+            return hc_fail_as(err, HC_EXIT_USAGE, 0,
+                              "'%.80s': expected a name of letters, digits, '.', '_' or '-'", values[i]);
+    (void)snprintf(number, sizeof number, "%lld",
+                   (long long)(o->most > 0 && o->most < MOST_ASKED ? o->most : MOST_ASKED));
+    (void)hc_buf_str(path, admin ? "/v1/admin/jobs" : "/v1/jobs");
+    put_parameter(path, "number", number);
+    put_parameter(path, "tenant", admin ? o->tenant : NULL);
+    put_parameter(path, "state", o->state >= 0 ? hc_task_state_name((enum hc_task_state)o->state) : NULL);
+    put_parameter(path, "status", o->status);
+    put_parameter(path, "policy", o->policy);
+    put_parameter(path, "since", o->since ? hc_report_time(o->since, since) : NULL);
+    return path->failed ? hc_fail(err, 0, "out of memory") : 0;
+}
+
+static int list(const struct hc_report_options *o, const struct hc_place *place, bool admin,
+                struct hc_error *err)
+{
+    hc_autobuf path = {0};
+    struct hc_json answer;
+    if (print_path(o, admin, &path, err) < 0 || hc_ask(place, "GET", path.data, NULL, &answer, err) < 0)
+        return -1;
+    cJSON *rows = take_rows(answer.root);
+    int rc = rows ? print_rows(rows, o->json, err) : hc_fail(err, 0, "hotcelld does not answer with jobs");
+    cJSON_Delete(rows);
+    hc_json_finish(&answer);
+    return rc;
+}
+
+static int show(const struct hc_report_options *o, const struct hc_place *place, bool admin,
+                struct hc_error *err)
+{
+    hc_autobuf path = {0};
+    struct hc_json answer;
+    if (!hc_is_id(o->show, 64))
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "'%.80s' is no ID of a job", o->show);
+    if (hc_buf_fmt(&path, "/v1/%sjobs/%s", admin ? "admin/" : "", o->show) < 0)
+        return hc_fail(err, 0, "out of memory");
+    if (hc_ask(place, "GET", path.data, NULL, &answer, err) < 0)
+        return -1;
+    int rc = hc_report_job(answer.root, o->json, err);
+    hc_json_finish(&answer);
+    return rc;
+}
+
+int hc_report_asked(const struct hc_report_options *o, struct hc_error *err)
+{
+    struct hc_place place;
+    const bool named = o->socket || getenv("HOTCELL_SOCKET");
+    if (hc_ask_find(&place, o->socket, err) < 0)
+        return -1;
+    const bool admin = o->admin || o->tenant || hc_ask_is_root(&place);
+    int rc = o->show ? show(o, &place, admin, err) : list(o, &place, admin, err);
+    bool nobody =
+        rc < 0 && err->exit == HC_EXIT_UNAVAILABLE && (err->sys == ENOENT || err->sys == ECONNREFUSED);
+    return nobody && !named ? 1 : rc;
+}

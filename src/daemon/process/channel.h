@@ -1,0 +1,85 @@
+/* channel.h - what front, keeper and workers say to each other: one record of fixed size per message, over a
+ * SOCK_SEQPACKET pair, with descriptors beside it. No side takes anything of another form. */
+#ifndef HC_DAEMON_PROCESS_CHANNEL_H
+#define HC_DAEMON_PROCESS_CHANNEL_H
+
+#include "base/error.h"
+#include "cell/warm_counts.h"
+#include "manifest/figure.h"
+#include "policy/policy.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum hc_say {
+    HC_SAY_RUN = 1, /* front to worker, with enum hc_run_fd: run a job */
+    HC_SAY_FORGET,  /* front to worker: remove a job's results */
+    HC_SAY_DONE,    /* worker to front, with one descriptor: the manifest, a sealed memfd */
+    HC_SAY_FAILED,  /* worker to front: there is no manifest, `error` says why; nothing was run */
+    HC_SAY_IDLE,    /* worker to front: the next job need not wait for what came after the last, or for
+                       anything else: `warm` has changed */
+    HC_SAY_FIGURE,  /* worker to front: the job has made a figure; with one descriptor, if it is small enough:
+                       the figure, a sealed memfd */
+    HC_SAY_WORKER,  /* keeper to front, with one descriptor: the channel of a new worker */
+    HC_SAY_DRAIN,   /* keeper to front: finish what runs, then end */
+    HC_SAY_RELOAD,  /* keeper to front, with two descriptors: configuration and tokens, as text */
+    HC_SAY_READY,   /* front to keeper: it listens */
+    HC_SAY_ALIVE,   /* front to keeper: its loop goes round */
+    HC_SAY_SESSION, /* front to keeper: a process for a session; back, with its channel, or without one: there
+                       is none. Front to that process, with enum hc_session_fd: be it. HC_SAY_DONE,
+                       HC_SAY_FAILED tell its end */
+};
+
+enum hc_reload_fd { HC_RELOAD_CONFIG, HC_RELOAD_TOKENS, HC_RELOAD_FDS };
+/* The last of each is there if the client answers tools. */
+enum hc_run_fd { HC_RUN_BODY, HC_RUN_STDOUT, HC_RUN_STDERR, HC_RUN_CANCEL, HC_RUN_TOOLS, HC_RUN_FDS };
+enum hc_session_fd {
+    HC_SESSION_BODY,
+    HC_SESSION_STREAM,
+    HC_SESSION_CANCEL,
+    HC_SESSION_TOOLS,
+    HC_SESSION_FDS
+};
+
+/* What the front counts of a job that has a manifest. */
+struct hc_outcome {
+    int32_t status, exit_code; /* enum hc_status; what `hotcell run` would exit with */
+    int64_t warm;              /* 1: its cell had waited for it */
+    int64_t cpu_us, wall_us, memory_peak;
+    int64_t build_us, start_us, run_us, collect_us; /* -1: not reached */
+    int64_t denials, bytes;                         /* of refusals; of results that were kept */
+    int64_t figures;
+    char reason[256]; /* of the manifest, as much as fits */
+};
+
+struct hc_message {
+    uint32_t kind; /* enum hc_say */
+    char job_id[72], tenant[72];
+    int64_t pid;    /* HC_SAY_WORKER: of the worker */
+    int64_t weight; /* the tenant's, as are the two below */
+    struct hc_limits max;
+    char policy[72]; /* name that the job gets if its request names none; else empty */
+    struct hc_outcome outcome;
+    struct hc_warm_counts warm; /* HC_SAY_IDLE */
+    struct hc_figure figure;    /* HC_SAY_FIGURE */
+    struct hc_error error;
+};
+
+int hc_channel_pair(int ends[2], struct hc_error *err);
+
+/* What ends a job or a session: `*theirs` becomes readable when `*ours` is closed, and says why if it was
+ * told (hc_run.cancel_says). */
+int hc_cancel_pair(int *ours, int *theirs, struct hc_error *err);
+void hc_cancel_close(int *ours, const char *why); /* NULL: nothing is said. A descriptor of -1 is fine */
+
+/* Never blocks: EAGAIN is then in err->sys. The descriptors stay the caller's. */
+int hc_channel_send(int fd, const struct hc_message *m, const int *fds, size_t count, struct hc_error *err);
+
+/* 1: a message, with `*count` descriptors that are the caller's now; 0: the other side has gone; -1: an
+ * error, with EAGAIN in err->sys if `fd` is non-blocking and there is none. A message of another form than
+ * above is an error. */
+int hc_channel_receive(int fd, struct hc_message *m, int fds[HC_RUN_FDS], size_t *count,
+                       struct hc_error *err);
+
+#endif

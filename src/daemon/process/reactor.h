@@ -1,0 +1,30 @@
+/* reactor.h - one epoll set, and a function for each descriptor in it. */
+#ifndef HC_DAEMON_PROCESS_REACTOR_H
+#define HC_DAEMON_PROCESS_REACTOR_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+#include <sys/epoll.h>
+
+/* A part of what owns the descriptor. */
+struct hc_watch {
+    int fd; /* -1: not watched */
+    void (*ready)(struct hc_watch *w, uint32_t events);
+};
+
+/* The struct that a member is part of. */
+#define hc_owner(member_ptr, type, member) ((type *)(void *)((char *)(member_ptr)-offsetof(type, member)))
+
+int hc_reactor_open(int *epoll, struct hc_error *err);
+int hc_reactor_add(int epoll, struct hc_watch *w, uint32_t events, struct hc_error *err);
+void hc_reactor_remove(int epoll, struct hc_watch *w); /* does not close; w->fd stays */
+
+/* Wait for one event, at most `timeout_ms` (-1: for ever), and serve it. One at a time: whoever is served may
+ * free what another event would be for. 1, or 0 if none came. */
+int hc_reactor_turn(int epoll, int timeout_ms, struct hc_error *err);
+
+int64_t hc_mono_ms(void); /* CLOCK_MONOTONIC */
+int64_t hc_wall_ms(void); /* since 1970 */
+
+#endif

@@ -1,0 +1,518 @@
+/* Jobs on their way: into the queue, to a worker, and to their end, whichever it is. */
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "daemon/front.h"
+#include "daemon/queue/maxima.h"
+#include "manifest/manifest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#define MAX_MANIFEST ((size_t)1 << 28)
+#define READ_CHUNK   65536
+#define PAUSE_RETRY  30 /* seconds: nobody knows when the daemon is resumed */
+
+/* ---- the end ---- */
+
+/* Figures are announced one by one, before the manifest that lists them. */
+static void announce_figures(struct hc_task *task)
+{
+    cJSON *manifest = cJSON_ParseWithLength(task->manifest, task->manifest_len);
+    const cJSON *figure;
+    cJSON_ArrayForEach(figure, cJSON_GetObjectItemCaseSensitive(manifest, "figures"))
+    {
+        char *text = cJSON_PrintUnformatted(figure);
+        if (text)
+            hc_events_json(&task->events, "figure", text, strlen(text));
+        cJSON_free(text);
+    }
+    cJSON_Delete(manifest);
+}
+
+static void announce_end(struct hc_task *task)
+{
+    hc_events_end(&task->events);
+    if (task->outcome.figures)
+        announce_figures(task);
+    if (task->state == HC_TASK_DONE) {
+        hc_events_json(&task->events, "manifest", task->manifest, task->manifest_len);
+    } else {
+        hc_autobuf text = {0};
+        hc_problem_print(&task->problem, task->queued.id, task->manifest, &text);
+        if (text.len)
+            hc_events_json(&task->events, "problem", text.data, text.len);
+    }
+    hc_events_state(&task->events, hc_task_state_name(task->state));
+}
+
+static void close_output(struct hc_front *f, struct hc_task *task)
+{
+    for (int i = 0; i < 2; i++) {
+        hc_reactor_remove(f->epoll, &task->output[i]);
+        hc_close_fd(&task->output[i].fd);
+    }
+    hc_tool_link_close(&task->tools);
+    hc_close_fd(&task->cancel_fd);
+}
+
+static void close_channels(struct hc_front *f, struct hc_task *task)
+{
+    close_output(f, task);
+    if (task->body_fd >= 0)
+        hc_bodies_let_go(&f->bodies, task->queued.tenant, (int64_t)task->body_len);
+    hc_close_fd(&task->body_fd);
+}
+
+/* What lists say of its end. */
+static void sum_up(struct hc_task *task)
+{
+    const bool done = task->state == HC_TASK_DONE;
+    const char *status = HC_STATUS_NAME_FAILED;
+    if (done)
+        status = hc_status_name((enum hc_status)task->outcome.status);
+    else if (task->problem.kind == HC_PROBLEM_LOST)
+        status = HC_STATUS_NAME_UNKNOWN;
+    else if (task->problem.kind == HC_PROBLEM_CANCELLED)
+        status = HC_STATUS_NAME_CANCELLED;
+    (void)snprintf(task->status, sizeof task->status, "%s", status);
+    hc_task_set_reason(task, done ? task->outcome.reason : task->problem.detail);
+}
+
+static void finish(struct hc_front *f, struct hc_task *task, enum hc_task_state state)
+{
+    bool ran = task->state == HC_TASK_RUNNING;
+    task->state = state;
+    sum_up(task);
+    task->finished = hc_wall_ms();
+    const struct hc_outcome *o = &task->outcome;
+    struct hc_usage used = {.cpu_us = o->cpu_us > 0 ? o->cpu_us : 0, .bytes = o->bytes};
+    if (ran) {
+        int64_t now = hc_mono_ms(), took = now - task->started_mono;
+        used.kib_s = hc_kib_seconds(o->memory_peak > 0 ? o->memory_peak : 0, took);
+        hc_queue_done(f->queue, &task->queued, took, &used, now);
+        hc_histogram_add(&f->metrics.queue, (task->started - task->accepted) * 1000);
+        hc_histogram_add(&f->metrics.total, (task->finished - task->accepted) * 1000);
+    }
+    close_channels(f, task);
+    hc_figures_finish(&task->figures);
+    announce_end(task);
+    /* What could not be written down stays in memory. */
+    bool kept = hc_store_end(f, task, &used) == 0;
+    hc_task_ref(task); /* whoever is woken may let go of it */
+    hc_task_wake(task);
+    if (!task->waiters)
+        hc_events_finish(&task->events);
+    if (kept)
+        hc_task_drop(&f->tasks, task);
+    hc_task_unref(task);
+}
+
+static void fail(struct hc_front *f, struct hc_task *task, enum hc_problem_kind kind, const char *text)
+{
+    hc_problem_set(&task->problem, kind, "%s", text);
+    if (kind == HC_PROBLEM_LOST)
+        task->problem.retry = HC_RETRY_UNKNOWN;
+    finish(f, task, HC_TASK_FAILED);
+}
+
+/* ---- output ---- */
+
+/* Read what is there. False: no more will come. */
+static bool read_output(struct hc_task *task, int i)
+{
+    char chunk[READ_CHUNK];
+    ssize_t n = read(task->output[i].fd, chunk, sizeof chunk);
+    if (n > 0)
+        hc_events_output(&task->events, (enum hc_event_stream)i, chunk, (size_t)n);
+    return n > 0 || (n < 0 && errno == EINTR);
+}
+
+static void output_ready(struct hc_task *task, int i)
+{
+    if (!read_output(task, i)) {
+        hc_reactor_remove(task->front->epoll, &task->output[i]);
+        hc_close_fd(&task->output[i].fd);
+    }
+    hc_task_wake(task);
+}
+
+static void stdout_ready(struct hc_watch *w, uint32_t events)
+{
+    (void)events;
+    output_ready(hc_owner(w, struct hc_task, output[0]), 0);
+}
+
+static void stderr_ready(struct hc_watch *w, uint32_t events)
+{
+    (void)events;
+    output_ready(hc_owner(w, struct hc_task, output[1]), 1);
+}
+
+/* ---- workers ---- */
+
+/* The manifest, as text that has its end marked. */
+static int take_manifest(struct hc_task *task, int fd, struct hc_error *err)
+{
+    hc_autobuf text = {0};
+    if (lseek(fd, 0, SEEK_SET) < 0)
+        return hc_fail(err, errno, "read the manifest");
+    if (hc_read_all(fd, &text, MAX_MANIFEST, err) < 0)
+        return hc_ctx(err, "read the manifest");
+    task->manifest_len = text.len;
+    task->manifest = hc_buf_take(&text);
+    return task->manifest ? 0 : hc_fail(err, ENOMEM, "read the manifest");
+}
+
+/* The launcher's own failure: a manifest, and yet no result. */
+static void fail_launch(struct hc_front *f, struct hc_task *task)
+{
+    cJSON *manifest = cJSON_ParseWithLength(task->manifest, task->manifest_len);
+    const cJSON *reason = cJSON_GetObjectItemCaseSensitive(manifest, "reason");
+    enum hc_problem_kind kind = hc_problem_of_exit(task->outcome.exit_code);
+    hc_problem_set(&task->problem, kind == HC_PROBLEM_INTERNAL ? HC_PROBLEM_LAUNCH : kind, "%s",
+                   cJSON_IsString(reason) ? reason->valuestring : "the launch failed");
+    task->problem.retry = task->outcome.run_us < 0 ? HC_RETRY_NOT_STARTED : HC_RETRY_FINISHED;
+    cJSON_Delete(manifest);
+    f->metrics.failed++;
+    finish(f, task, HC_TASK_FAILED);
+}
+
+static void job_done(struct hc_front *f, struct hc_task *task, const struct hc_message *m, int manifest)
+{
+    struct hc_error err;
+    for (int i = 0; i < 2; i++)
+        while (task->output[i].fd >= 0 && read_output(task, i))
+            ;
+    task->outcome = m->outcome;
+    if (take_manifest(task, manifest, &err) < 0) {
+        fail(f, task, HC_PROBLEM_LOST, err.text);
+        return;
+    }
+    hc_metrics_job(&f->metrics, &m->outcome);
+    if (m->outcome.status == HC_STATUS_LAUNCH_FAILED)
+        fail_launch(f, task);
+    else
+        finish(f, task, HC_TASK_DONE);
+}
+
+static void worker_lost(struct hc_front_worker *w, const char *why)
+{
+    struct hc_front *f = w->front;
+    struct hc_task *task = w->task;
+    hc_reactor_remove(f->epoll, &w->channel);
+    hc_close_fd(&w->channel.fd);
+    w->task = NULL;
+    f->metrics.workers_lost++;
+    hc_metrics_warm_gone(&f->metrics, &w->warm);
+    if (!task)
+        return;
+    hc_warn("job %s: %s", task->queued.id, why);
+    f->metrics.lost++;
+    (void)hc_front_remove_results(f, task->queued.id); /* no manifest names them */
+    fail(f, task, HC_PROBLEM_LOST, why);
+}
+
+static void figure_made(struct hc_task *task, const struct hc_figure *figure, const int *fd)
+{
+    if (!hc_figure_is_path(figure->path))
+        return;
+    hc_figures_keep(&task->figures, figure->path, fd ? *fd : -1);
+    hc_events_figure(&task->events, figure);
+    hc_task_wake(task);
+}
+
+static void serve_worker(struct hc_front_worker *w, const struct hc_message *m, int *fds, size_t count)
+{
+    struct hc_task *task = w->task;
+    if (m->kind == HC_SAY_IDLE && count == 0) {
+        w->resting = false;
+        w->warm = m->warm;
+        return;
+    }
+    if (!task || strcmp(task->queued.id, m->job_id) != 0) {
+        worker_lost(w, "its worker broke the protocol");
+        return;
+    }
+    if (m->kind == HC_SAY_FIGURE && count <= 1) {
+        figure_made(task, &m->figure, count ? fds : NULL);
+        return;
+    }
+    w->task = NULL;
+    w->resting = true;
+    if (m->kind == HC_SAY_DONE && count == 1) {
+        job_done(w->front, task, m, fds[0]);
+    } else if (m->kind == HC_SAY_FAILED) {
+        w->front->metrics.failed++;
+        fail(w->front, task, hc_problem_of_exit(m->error.exit), m->error.text);
+    } else {
+        w->task = task;
+        worker_lost(w, "its worker broke the protocol");
+    }
+}
+
+static void worker_ready(struct hc_watch *watch, uint32_t events)
+{
+    struct hc_front_worker *w = hc_owner(watch, struct hc_front_worker, channel);
+    static struct hc_message m;
+    struct hc_error err;
+    int fds[HC_RUN_FDS];
+    size_t count;
+    (void)events;
+    int rc = hc_channel_receive(watch->fd, &m, fds, &count, &err);
+    if (rc < 0 && err.sys == EAGAIN)
+        return;
+    if (rc <= 0)
+        worker_lost(w, rc == 0 ? "the worker that ran it has died" : err.text);
+    else
+        serve_worker(w, &m, fds, count);
+    while (rc > 0 && count)
+        hc_close_fd(&fds[--count]);
+    hc_front_dispatch(w->front);
+}
+
+int hc_front_add_worker(struct hc_front *f, int channel, pid_t pid, struct hc_error *err)
+{
+    size_t i = 0;
+    while (i < f->worker_count && f->workers[i].channel.fd >= 0)
+        i++;
+    if (i == f->worker_count) {
+        struct hc_front_worker *grown = NULL;
+        if (f->worker_count == 0)
+            grown = calloc(HC_MAX_WORKERS, sizeof *grown); /* never moved: epoll has their addresses */
+        if (grown)
+            f->workers = grown;
+        if (!f->workers || f->worker_count == HC_MAX_WORKERS)
+            return hc_fail(err, ENOMEM, "add a worker");
+        f->worker_count++;
+    }
+    f->workers[i] = (struct hc_front_worker){.channel = {channel, worker_ready}, .front = f, .pid = pid};
+    if (fcntl(channel, F_SETFL, O_NONBLOCK) < 0)
+        return hc_fail(err, errno, "add a worker");
+    if (hc_reactor_add(f->epoll, &f->workers[i].channel, EPOLLIN, err) < 0)
+        return -1;
+    hc_front_tidy(f);
+    return 0;
+}
+
+/* ---- the beginning ---- */
+
+static int open_pipe(int *ours, int *theirs, struct hc_error *err)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return hc_fail(err, errno, "pipe");
+    *ours = ends[0];
+    *theirs = ends[1];
+    return 0;
+}
+
+static int watch_output(struct hc_front *f, struct hc_task *task, int i, int fd, struct hc_error *err)
+{
+    task->output[i] = (struct hc_watch){fd, i == 0 ? stdout_ready : stderr_ready};
+    if (fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
+        return hc_fail(err, errno, "pipe");
+    return hc_reactor_add(f->epoll, &task->output[i], EPOLLIN, err);
+}
+
+static void tools_ready(struct hc_watch *w, uint32_t events)
+{
+    struct hc_task *task = hc_owner(w, struct hc_task, tools.watch);
+    (void)events;
+    hc_tool_link_work(&task->tools, &task->events);
+    hc_task_wake(task);
+}
+
+static int hand_over(struct hc_front *f, struct hc_front_worker *w, struct hc_task *task,
+                     struct hc_error *err)
+{
+    int out = -1, errors = -1, cancel_read = -1;
+    hc_autofd out_end = -1, err_end = -1, cancel_end = -1, tools_end = -1;
+    if (open_pipe(&out, &out_end, err) < 0 || watch_output(f, task, 0, out, err) < 0 ||
+        open_pipe(&errors, &err_end, err) < 0 || watch_output(f, task, 1, errors, err) < 0 ||
+        hc_cancel_pair(&task->cancel_fd, &cancel_read, err) < 0)
+        return -1;
+    cancel_end = cancel_read;
+    if (task->has_tools && (tools_end = hc_tool_link_open(&task->tools, f->epoll, tools_ready, err)) < 0)
+        return -1;
+    hc_tool_link_count(&task->tools, &f->bodies, task->queued.tenant);
+    static struct hc_message m;
+    m = (struct hc_message){.kind = HC_SAY_RUN};
+    (void)snprintf(m.job_id, sizeof m.job_id, "%s", task->queued.id);
+    (void)snprintf(m.tenant, sizeof m.tenant, "%s", task->queued.tenant->name);
+    m.weight = task->queued.tenant->quota.weight;
+    m.max = task->queued.tenant->quota.max;
+    (void)snprintf(m.policy, sizeof m.policy, "%s", hc_tenant_policy(task->queued.tenant));
+    const int fds[HC_RUN_FDS] = {
+        [HC_RUN_BODY] = task->body_fd, [HC_RUN_STDOUT] = out_end,  [HC_RUN_STDERR] = err_end,
+        [HC_RUN_CANCEL] = cancel_end,  [HC_RUN_TOOLS] = tools_end,
+    };
+    return hc_channel_send(w->channel.fd, &m, fds, task->has_tools ? HC_RUN_FDS : HC_RUN_TOOLS, err);
+}
+
+/* Its worker has died before it could be told of the job, which waits for another. */
+static void take_back(struct hc_front *f, struct hc_task *task, const struct hc_error *why)
+{
+    struct hc_error err;
+    close_output(f, task);
+    if ((why->sys == EPIPE || why->sys == ECONNRESET) && hc_store_put_back(f, task, &err) == 0) {
+        task->state = HC_TASK_QUEUED;
+        task->started = 0;
+        hc_queue_put_back(f->queue, &task->queued);
+        return;
+    }
+    f->metrics.failed++;
+    fail(f, task, HC_PROBLEM_BUSY, why->text);
+}
+
+/* It was promised, or waited, and its tenant may not have it any more. */
+static void refuse(struct hc_front *f, struct hc_task *task, const struct hc_problem *why)
+{
+    hc_queue_put_back(f->queue, &task->queued);
+    hc_queue_cancel(f->queue, &task->queued);
+    f->metrics.failed++;
+    task->problem = *why;
+    finish(f, task, HC_TASK_FAILED);
+}
+
+static void start(struct hc_front *f, struct hc_front_worker *w, struct hc_task *task)
+{
+    struct hc_problem why;
+    if (hc_check_again(task, &why) < 0) {
+        refuse(f, task, &why);
+        return;
+    }
+    struct hc_error err;
+    task->state = HC_TASK_RUNNING;
+    task->started = hc_wall_ms();
+    task->started_mono = hc_mono_ms();
+    if (hc_store_start(f, task, &err) < 0) { /* it might be run twice */
+        f->metrics.failed++;
+        fail(f, task, HC_PROBLEM_INTERNAL, err.text);
+        return;
+    }
+    if (hand_over(f, w, task, &err) < 0) {
+        take_back(f, task, &err);
+        worker_lost(w, "it takes no job"); /* or it would be asked again at once */
+        return;
+    }
+    hc_events_state(&task->events, "running");
+    w->task = task;
+    hc_task_wake(task);
+}
+
+static struct hc_front_worker *idle_worker(struct hc_front *f)
+{
+    struct hc_front_worker *resting = NULL;
+    for (size_t i = 0; i < f->worker_count; i++) {
+        struct hc_front_worker *w = &f->workers[i];
+        if (w->channel.fd < 0 || w->task)
+            continue;
+        if (!w->resting)
+            return w;
+        resting = w;
+    }
+    return resting;
+}
+
+void hc_front_dispatch(struct hc_front *f)
+{
+    struct hc_front_worker *w;
+    struct hc_queued *next;
+    int64_t now = hc_mono_ms();
+    f->held_until = 0;
+    if (f->draining && now > f->drain_until)
+        return;
+    hc_queue_share(f->queue, hc_tenants_are_many(f->tenants, f->open));
+    while ((w = idle_worker(f)) && (next = hc_queue_pop(f->queue, now)))
+        start(f, w, hc_owner(next, struct hc_task, queued));
+    if (w && hc_queue_held(f->queue, now) >= 0)
+        f->held_until = now + hc_queue_held(f->queue, now);
+}
+
+/* On the disk, if it is to go on alone. False: it is not to run after all; `why` says why, unless the job is
+ * known by its key. */
+static bool promise(struct hc_front *f, struct hc_task *task, char known[65], struct hc_problem *why)
+{
+    struct hc_error err;
+    bool same = false;
+    if (!task->detached)
+        return true;
+    int rc = hc_store_promise(f, task, known, &same, &err);
+    task->promised = rc == 0;
+    if (rc < 0)
+        hc_problem_set(why, HC_PROBLEM_BUSY, "the job cannot be promised: %s", err.text);
+    else if (rc > 0 && !same)
+        hc_problem_set(why, HC_PROBLEM_CONFLICT,
+                       "this Idempotency-Key was sent with another body, for job %s", known);
+    if (rc != 0)
+        hc_queue_cancel(f->queue, &task->queued);
+    return rc == 0;
+}
+
+bool hc_front_submit(struct hc_front *f, struct hc_task *task, char known[65], struct hc_problem *why)
+{
+    struct hc_refusal refusal = {0};
+    *known = '\0';
+    if (!hc_queue_push(f->queue, &task->queued, hc_mono_ms(), &refusal)) {
+        hc_set_refusal(why, &refusal);
+        f->metrics.refused++;
+        hc_task_drop(&f->tasks, task);
+        return false;
+    }
+    if (!promise(f, task, known, why)) {
+        hc_task_drop(&f->tasks, task);
+        return false;
+    }
+    hc_bodies_hold(&f->bodies, task->queued.tenant, (int64_t)task->body_len);
+    hc_events_state(&task->events, "queued");
+    if (hc_is_held(&task->queued.tenant->hold))
+        hc_task_tell_hold(task);
+    hc_front_dispatch(f);
+    return true;
+}
+
+void hc_front_end(struct hc_front *f, struct hc_task *task, const char *why)
+{
+    if (task->of_session) {
+        if (task->dialog)
+            hc_dialog_cancel(task->dialog, "tenant", why);
+        return;
+    }
+    if (task->state == HC_TASK_RUNNING) {
+        hc_cancel_close(&task->cancel_fd, why);
+    } else if (task->state == HC_TASK_QUEUED) {
+        hc_queue_cancel(f->queue, &task->queued);
+        f->metrics.cancelled++;
+        fail(f, task, HC_PROBLEM_CANCELLED, why ? why : "the job was cancelled while it waited");
+    }
+}
+
+void hc_front_cancel(struct hc_front *f, struct hc_task *task)
+{
+    hc_front_end(f, task, NULL);
+}
+
+bool hc_front_takes_jobs(const struct hc_front *f, struct hc_problem *why)
+{
+    if (!f->draining && !f->paused)
+        return true;
+    hc_problem_set(
+        why, HC_PROBLEM_BUSY, "%s",
+        f->draining ? "the daemon is about to end"
+                    : "an administrator has drained this daemon: it takes no new jobs until it is resumed");
+    why->retry_after = f->draining ? 1 : PAUSE_RETRY;
+    return false;
+}
+
+void hc_front_forget(struct hc_front *f, struct hc_task *task)
+{
+    (void)hc_front_remove_results(f, task->queued.id);
+    hc_store_forget(f, task);
+    task->queued.tenant->stored_bytes -= task->outcome.bytes;
+    hc_task_drop(&f->tasks, task);
+}

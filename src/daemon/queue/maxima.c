@@ -1,0 +1,186 @@
+#include "daemon/queue/maxima.h"
+
+#include "base/fd.h"
+#include "cell/policies.h"
+#include "daemon/front.h"
+#include "job/job.h"
+
+#include <string.h>
+
+/* The hash of a policy is worked out here, once, as each request would otherwise do it for its own copy. */
+static int load_policy(struct hc_policy *p, const char *name, struct hc_error *err)
+{
+    if (hc_policy_load(p, name, hc_policies_read, NULL, err) < 0)
+        return -1;
+    const struct hc_limits max = p->max;
+    if (hc_policy_note_base(p, err) < 0) {
+        hc_policy_finish(p);
+        return -1;
+    }
+    p->max = max; /* requests are held against it */
+    return 0;
+}
+
+static const struct hc_policy *look_up_policy(struct hc_front *f, const char *name, struct hc_error *err)
+{
+    struct hc_policy p;
+    for (size_t i = 0; i < f->policy_count; i++)
+        if (strcmp(f->policies[i].name, name) == 0)
+            return &f->policies[i].policy;
+    if (load_policy(&p, name, err) < 0)
+        return NULL;
+    struct hc_front_policy *row = &f->policies[f->policy_count % HC_FRONT_POLICIES];
+    f->policy_count += f->policy_count < HC_FRONT_POLICIES - 1; /* beyond them, the last is given away */
+    (void)snprintf(row->name, sizeof row->name, "%s", name);
+    hc_policy_finish(&p);
+    row->policy = p;
+    return &row->policy;
+}
+
+static const struct hc_policy *find_policy(struct hc_front *f, const struct hc_tenant *t, const char *name,
+                                           struct hc_problem *why)
+{
+    struct hc_error err;
+    if (strlen(name) >= HC_TENANT_NAME) {
+        hc_problem_set(why, HC_PROBLEM_SPEC, "there is no policy '%.100s'", name);
+        return NULL;
+    }
+    if (!hc_tenant_may_use(t, name)) {
+        hc_problem_set(why, HC_PROBLEM_FORBIDDEN,
+                       "the tenant '%s' may not use the policy '%s'; /v1/policies has those that it may",
+                       t->name, name);
+        return NULL;
+    }
+    const struct hc_policy *p = look_up_policy(f, name, &err);
+    if (!p)
+        hc_problem_set(why, HC_PROBLEM_SPEC, "%s", err.text);
+    return p;
+}
+
+/* Named by the policy or by the job itself. A tree may have several names: whoever has a list has the trees
+ * by the names in it. */
+static int check_tree(const struct hc_tenant *t, const char *tree, struct hc_problem *why)
+{
+    hc_autobuf list = {0};
+    if (hc_tenant_may_use_tree(t, tree))
+        return 0;
+    for (char **name = t->allowed.trees; *name; name++)
+        (void)hc_buf_fmt(&list, "%s\"%s\"", name == t->allowed.trees ? "" : ", ", *name);
+    hc_problem_set(
+        why, HC_PROBLEM_FORBIDDEN,
+        "the tenant '%s' may not use the tree '%.64s': its rule in hotcelld.conf has \"trees\": [%s]",
+        t->name, tree, list.data ? list.data : "");
+    return -1;
+}
+
+/* As many of them as there is room for. */
+static void print_excesses(const struct hc_excess *list, size_t count, char *out, size_t size)
+{
+    hc_autobuf all = {0};
+    for (size_t i = 0; i < count; i++) {
+        hc_autobuf one = {0};
+        (void)hc_buf_fmt(&one,
+                         "%s{\"limit\": \"%s\", \"asked\": \"%s\", \"maximum\": \"%s\", \"of\": \"%s\", "
+                         "\"name\": \"%s\"}",
+                         i ? ", " : "", list[i].limit, list[i].asked, list[i].maximum, list[i].of,
+                         list[i].name);
+        if (one.failed || all.len + one.len + sizeof "[]" > size)
+            break;
+        (void)hc_buf_add(&all, one.data, one.len);
+    }
+    (void)snprintf(out, size, "[%s]", all.data ? all.data : "");
+}
+
+static int refuse_excesses(const struct hc_excess *list, size_t count, struct hc_problem *why)
+{
+    char text[sizeof why->detail];
+    hc_excess_text(list, count, text, sizeof text);
+    hc_problem_set(why, HC_PROBLEM_LIMIT, "%s", text);
+    print_excesses(list, count, why->limits, sizeof why->limits);
+    return -1;
+}
+
+/* Has the tenant the policy that the job names, and may it ask for what the job does? `*memory`: bytes that
+ * the job may use. -1: `why`. */
+static int check_limits(struct hc_front *f, const struct hc_tenant *t, const struct hc_job *job,
+                        int64_t *memory, struct hc_problem *why)
+{
+    struct hc_excess excesses[HC_MAX_OVERRIDES];
+    struct hc_ceiling ceiling;
+    struct hc_error err;
+    const struct hc_policy *p = find_policy(f, t, job->policy ? job->policy : hc_tenant_policy(t), why);
+    if (!p)
+        return -1;
+    hc_ceiling_make(&ceiling, p, &t->quota.max, t->name);
+    size_t count = hc_ceiling_compare(&ceiling, job->overrides, job->override_count, excesses);
+    if (count)
+        return refuse_excesses(excesses, count, why);
+    if (hc_job_check_texts(job, &p->limits, HC_MAX_TEXT, &err) < 0) {
+        hc_problem_set(why, HC_PROBLEM_SPEC, "%s", err.text);
+        return -1;
+    }
+    struct hc_policy effective = *p; /* owns nothing either */
+    hc_policy_lower(&effective, &t->quota.max);
+    if (hc_job_apply(job, &effective, &err) < 0) {
+        hc_problem_set(why, HC_PROBLEM_SPEC, "%s", err.text);
+        return -1;
+    }
+    *memory = effective.limits.memory;
+    return check_tree(t, effective.tree, why);
+}
+
+int hc_check_request(struct hc_front *f, const struct hc_buf *body, const struct hc_tenant *t, bool session,
+                     struct hc_checked *out, struct hc_problem *why)
+{
+    struct hc_job job;
+    struct hc_uploads uploads;
+    struct hc_error err;
+    const char *text = body->data ? body->data : "";
+    if (hc_job_parse_upload(&job, &uploads, session, "request", text, body->len, &err) < 0) {
+        hc_problem_set(why, HC_PROBLEM_REQUEST, "%s", err.text);
+        return -1;
+    }
+    int rc = hc_job_check(&job, &err);
+    out->has_tools = job.tools.count > 0;
+    if (rc < 0)
+        hc_problem_set(why, HC_PROBLEM_REQUEST, "%s", err.text);
+    else
+        rc = check_limits(f, t, &job, &out->memory, why);
+    if (rc == 0)
+        (void)snprintf(out->policy, sizeof out->policy, "%s", job.policy ? job.policy : hc_tenant_policy(t));
+    hc_uploads_finish(&uploads);
+    hc_job_finish(&job);
+    return rc;
+}
+
+int hc_check_again(struct hc_task *task, struct hc_problem *why)
+{
+    struct hc_front *f = task->front;
+    struct hc_checked checked = {0};
+    struct hc_error err;
+    hc_autobuf body = {0};
+    if (task->allowed_under == f->configuration)
+        return 0;
+    if (task->queued.tenant->removed) {
+        hc_problem_set(why, HC_PROBLEM_FORBIDDEN, "the tenant '%s' is no longer in the configuration",
+                       task->queued.tenant->name);
+        return -1;
+    }
+    if (lseek(task->body_fd, 0, SEEK_SET) < 0 ||
+        hc_read_all(task->body_fd, &body, task->body_len, &err) < 0) {
+        hc_problem_set(why, HC_PROBLEM_INTERNAL, "the request cannot be read");
+        return -1;
+    }
+    if (hc_check_request(f, &body, task->queued.tenant, false, &checked, why) < 0)
+        return -1;
+    task->allowed_under = f->configuration;
+    memcpy(task->policy, checked.policy, sizeof task->policy); /* another one if the job names none */
+    return 0;
+}
+
+void hc_set_refusal(struct hc_problem *why, const struct hc_refusal *refusal)
+{
+    hc_problem_set(why, refusal->never ? HC_PROBLEM_LIMIT : HC_PROBLEM_QUOTA, "%s", refusal->text);
+    why->quota = refusal->quota;
+    why->retry_after = refusal->retry_ms < 0 ? 0 : (int)((refusal->retry_ms + 999) / 1000);
+}

@@ -1,0 +1,55 @@
+/* tool_link.h - the way of a program's tool calls to the client that answers them, and back: a line of JSON
+ * each, over a socket to whoever runs the program (cell/tools/tool_client.h). */
+#ifndef HC_DAEMON_QUEUE_TOOL_LINK_H
+#define HC_DAEMON_QUEUE_TOOL_LINK_H
+
+#include "daemon/process/reactor.h"
+#include "daemon/tenants/bodies.h"
+#include "wire/events.h"
+
+#define HC_TOOL_CALLS 256 /* that may wait for their answers */
+
+struct hc_open_call {
+    uint32_t id, most; /* bytes of its result */
+};
+
+struct hc_tool_link {
+    struct hc_watch watch; /* fd -1: there is none, or not any more */
+    int epoll;
+    struct hc_buf in, out;
+    size_t sent;
+    bool waits; /* epoll tells when it takes more */
+    struct hc_bodies *bodies;
+    struct hc_tenant *tenant;
+    int64_t held; /* bytes of `out`, counted as bodies */
+    struct hc_open_call open[HC_TOOL_CALLS];
+    size_t count;
+};
+
+/* Without a socket. */
+void hc_tool_link_init(struct hc_tool_link *l);
+
+/* A socket, of which the other end is returned; -1. `ready` is to call hc_tool_link_work. */
+int hc_tool_link_open(struct hc_tool_link *l, int epoll, void (*ready)(struct hc_watch *w, uint32_t events),
+                      struct hc_error *err);
+
+/* Count what waits to be read among the tenant's bodies. */
+void hc_tool_link_count(struct hc_tool_link *l, struct hc_bodies *bodies, struct hc_tenant *tenant);
+void hc_tool_link_close(struct hc_tool_link *l);
+
+/* Send and receive what there is: calls become events, {"event": "tool_call", "id", "result_size", "name",
+ * "arguments"}. */
+void hc_tool_link_work(struct hc_tool_link *l, struct hc_events *e);
+
+/* The answer to a call, as a client sends it: {"value": JSON} or {"error": TEXT}. 0; 1: no such call waits;
+ * 2: too much waits to be read; 3: its value is longer than the tool's results may be, and the call has
+ * failed by that; -1: it is no answer (HC_EXIT_DATA). */
+int hc_tool_link_answer(struct hc_tool_link *l, const char *call, const char *text, size_t len,
+                        struct hc_error *err);
+
+/* The bytes of an answer as the line that goes over the socket, never much longer than a result may be, which
+ * is what its other end takes; 3 and -1 as above. Calls nothing. */
+int hc_tool_answer_line(struct hc_buf *out, const struct hc_open_call *call, const char *text, size_t len,
+                        struct hc_error *err);
+
+#endif

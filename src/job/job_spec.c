@@ -1,0 +1,559 @@
+#include "job/job.h"
+
+#include "job/job_parts.h"
+#include "json/names.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct spec {
+    struct hc_job *job;
+    const struct hc_json *json;
+    struct hc_uploads *uploads; /* NULL: inputs are paths of this host */
+    bool is_run;                /* of a session */
+    struct hc_policy scratch;   /* takes limits, to have them checked */
+};
+
+typedef int member_parser(struct spec *s, const cJSON *node, struct hc_error *err);
+
+struct member {
+    const char *name;
+    member_parser *parse;
+};
+
+static int wrong_type(const struct spec *s, const cJSON *node, const char *what, struct hc_error *err)
+{
+    return hc_json_fail(s->json, node, false, err, "%s: expected %s, got %s", node->string, what,
+                        hc_json_kind(node));
+}
+
+static int take_string(const struct spec *s, const cJSON *node, const char *what, char **out,
+                       struct hc_error *err)
+{
+    if (!cJSON_IsString(node))
+        return wrong_type(s, node, what, err);
+    *out = strdup(node->valuestring);
+    return *out ? 0 : hc_fail(err, ENOMEM, "%s", node->string);
+}
+
+static int take_filled(const struct spec *s, const cJSON *node, const char *what, char **out,
+                       struct hc_error *err)
+{
+    if (cJSON_IsString(node) && !*node->valuestring)
+        return hc_json_fail(s->json, node, false, err, "%s: expected %s, got an empty string", node->string,
+                            what);
+    return take_string(s, node, what, out, err);
+}
+
+static int parse_code(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    if (take_string(s, node, "the program's source as a string", &s->job->code, err) < 0)
+        return -1;
+    s->job->code_len = strlen(s->job->code);
+    return 0;
+}
+
+static int parse_input_map(struct spec *s, const cJSON *node, bool jsonl, struct hc_error *err)
+{
+    if (!cJSON_IsObject(node))
+        return wrong_type(s, node, "an object of name and path", err);
+    const cJSON *in;
+    cJSON_ArrayForEach(in, node)
+    {
+        const char *bad = hc_job_bad_variable(NULL, in->string);
+        if (bad)
+            return hc_json_fail(s->json, in, true, err, "%s: '%.64s': %s", node->string, in->string, bad);
+        if (!cJSON_IsString(in))
+            return hc_json_fail(s->json, in, false, err, "%s.%s: expected a path, got %s", node->string,
+                                in->string, hc_json_kind(in));
+        if ((bad = hc_job_bad_path(in->valuestring)))
+            return hc_json_fail(s->json, in, false, err, "%s.%s: %s", node->string, in->string, bad);
+        if (s->job->input_count == HC_MAX_INPUTS)
+            return hc_json_fail(s->json, in, true, err, "%s: more than %d", node->string, HC_MAX_INPUTS);
+        enum hc_input_format format = jsonl ? HC_INPUT_JSONL : hc_input_format_of(in->valuestring);
+        if (hc_job_put_input(s->job, in->string, in->valuestring, format, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The older runner read every file as JSON lines, whatever its name. */
+static int parse_df_paths(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return parse_input_map(s, node, true, err);
+}
+
+static int parse_upload(struct spec *s, const cJSON *in, struct hc_error *err)
+{
+    char *file = NULL;
+    if (hc_job_put_upload(s->uploads, s->json, in, &file, err) < 0)
+        return -1;
+    int rc = hc_job_put_input(s->job, in->string, file, hc_input_format_of(file), err);
+    free(file);
+    return rc;
+}
+
+static int parse_uploads(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsObject(node))
+        return wrong_type(s, node, "an object of name and content", err);
+    const cJSON *in;
+    cJSON_ArrayForEach(in, node)
+    {
+        const char *bad = hc_job_bad_variable(NULL, in->string);
+        if (bad)
+            return hc_json_fail(s->json, in, true, err, "inputs: '%.64s': %s", in->string, bad);
+        if (s->job->input_count == HC_MAX_INPUTS)
+            return hc_json_fail(s->json, in, true, err, "inputs: more than %d", HC_MAX_INPUTS);
+        if (parse_upload(s, in, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int parse_inputs(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return parse_input_map(s, node, false, err);
+}
+
+static int parse_vars(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsObject(node))
+        return wrong_type(s, node, "an object of name and value", err);
+    if (cJSON_GetArraySize(node) > HC_JOB_VARS)
+        return hc_json_fail(s->json, node, false, err, "vars: more than %d", HC_JOB_VARS);
+    const cJSON *var;
+    cJSON_ArrayForEach(var, node)
+    {
+        const char *bad = hc_job_bad_variable(NULL, var->string);
+        if (bad)
+            return hc_json_fail(s->json, var, true, err, "vars: '%.64s': %s", var->string, bad);
+    }
+    if (!node->child)
+        return 0;
+    size_t len;
+    const char *text = hc_json_source(s->json, node, &len);
+    s->job->vars_text = text ? strndup(text, len) : NULL;
+    s->job->vars = cJSON_Duplicate(node, true);
+    return s->job->vars_text && s->job->vars ? 0 : hc_fail(err, ENOMEM, "vars");
+}
+
+/* `label` is what the spec calls the option, for messages. */
+static int override_json(struct spec *s, const char *path, const char *label, const cJSON *node,
+                         struct hc_error *err)
+{
+    const struct hc_option *opt = hc_option_by_path(path);
+    struct hc_option row = *opt;
+    char text[sizeof s->scratch.tree];
+    row.path = label;
+    if (hc_option_set_json(&s->scratch, &row, s->json, node, err) < 0)
+        return -1;
+    hc_option_format(&s->scratch, opt, text, sizeof text);
+    return hc_job_put_override(s->job, opt, text, err);
+}
+
+/* Of time and output; others are of the cell, which is there. */
+static bool run_may_set(const char *path)
+{
+    static const char *const of_run[] = {"limits.timeout", "limits.grace",  "limits.cpu",
+                                         "limits.stdout",  "limits.stderr", "limits.figures",
+                                         "limits.figure",  "limits.code",   "limits.value"};
+    for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++)
+        if (strcmp(of_run[i], path) == 0)
+            return true;
+    return false;
+}
+
+static int of_session(const struct spec *s, const cJSON *node, const char *path, struct hc_error *err)
+{
+    return hc_json_fail(s->json, node, true, err,
+                        "'%.96s' is for a session as a whole: give it when the session is begun", path);
+}
+
+static int parse_limits(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsObject(node))
+        return wrong_type(s, node, "an object", err);
+    const cJSON *limit;
+    cJSON_ArrayForEach(limit, node)
+    {
+        char path[96], hint[160];
+        (void)snprintf(path, sizeof path, "limits.%s", limit->string);
+        if (!hc_option_by_path(path)) {
+            hc_nearest_option("limits", limit->string, NULL, hint, sizeof hint);
+            return hc_json_fail(s->json, limit, true, err, "unknown member '%.64s' in limits%s",
+                                limit->string, hint);
+        }
+        if (s->is_run && !run_may_set(path))
+            return of_session(s, limit, path, err);
+        if (override_json(s, path, path, limit, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int parse_tree(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return override_json(s, "tree", "tree", node, err);
+}
+
+/* Numbers only, as the older runner had them. */
+static int parse_runner_number(struct spec *s, const char *path, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsNumber(node))
+        return wrong_type(s, node, "a whole number", err);
+    return override_json(s, path, node->string, node, err);
+}
+
+static int parse_max_output_bytes(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return parse_runner_number(s, "limits.stdout", node, err);
+}
+
+static int parse_max_figures(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return parse_runner_number(s, "limits.figures", node, err);
+}
+
+static int parse_policy(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return take_filled(s, node, "a policy's name or path", &s->job->policy, err);
+}
+
+static int refuse_path(const struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    if (cJSON_IsString(node) && strchr(node->valuestring, '/'))
+        return hc_json_fail(s->json, node, false, err, "%s: expected a name, got a path", node->string);
+    return 0;
+}
+
+static int parse_policy_name(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return refuse_path(s, node, err) < 0 ? -1 : take_filled(s, node, "a policy's name", &s->job->policy, err);
+}
+
+static int parse_tree_name(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return refuse_path(s, node, err) < 0 ? -1 : parse_tree(s, node, err);
+}
+
+static int parse_output_dir(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return take_filled(s, node, "a path", &s->job->output_dir, err);
+}
+
+static int parse_sign(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return take_filled(s, node, "the path of a key file", &s->job->sign, err);
+}
+
+static int parse_persist_code(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsBool(node))
+        return wrong_type(s, node, "true or false", err);
+    s->job->persist_code = cJSON_IsTrue(node);
+    return 0;
+}
+
+static int take_id(struct spec *s, const cJSON *node, char **out, struct hc_error *err)
+{
+    if (cJSON_IsString(node) && !hc_is_id(node->valuestring, HC_JOB_NAME))
+        return hc_json_fail(s->json, node, false, err, "%s: expected %s", node->string, hc_job_id_shape);
+    return take_string(s, node, "a string", out, err);
+}
+
+static int parse_tenant(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return take_id(s, node, &s->job->tenant, err);
+}
+
+static int parse_job_id(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return take_id(s, node, &s->job->job_id, err);
+}
+
+static int parse_labels(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsObject(node))
+        return wrong_type(s, node, "an object of strings", err);
+    if (cJSON_GetArraySize(node) > HC_JOB_LABELS)
+        return hc_json_fail(s->json, node, false, err, "labels: more than %d", HC_JOB_LABELS);
+    const cJSON *label;
+    cJSON_ArrayForEach(label, node)
+    {
+        if (!cJSON_IsString(label))
+            return hc_json_fail(s->json, label, false, err, "labels.%.64s: expected a string, got %s",
+                                label->string, hc_json_kind(label));
+        const char *bad = hc_job_bad_label(label->string, label->valuestring);
+        if (bad)
+            return hc_json_fail(s->json, label, true, err, "labels: '%.64s': %s", label->string, bad);
+    }
+    if (node->child)
+        s->job->labels = cJSON_Duplicate(node, true);
+    return !node->child || s->job->labels ? 0 : hc_fail(err, ENOMEM, "labels");
+}
+
+static int parse_return(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsArray(node))
+        return wrong_type(s, node, "a list of names", err);
+    const cJSON *item;
+    cJSON_ArrayForEach(item, node)
+    {
+        if (!cJSON_IsString(item))
+            return hc_json_fail(s->json, item, false, err, "return: expected a name, got %s",
+                                hc_json_kind(item));
+        const char *bad = hc_job_put_return(s->job, item->valuestring);
+        if (bad)
+            return hc_json_fail(s->json, item, false, err, "return: '%.64s': %s", item->valuestring, bad);
+    }
+    return 0;
+}
+
+static int parse_tools(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return hc_tools_read(&s->job->tools, s->json, node, false, err);
+}
+
+static int parse_seed(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    static const char shape[] = "a whole number from 0 to 4294967295";
+    if (!cJSON_IsNumber(node))
+        return wrong_type(s, node, shape, err);
+    double seed = node->valuedouble;
+    if (!(seed >= 0 && seed <= UINT32_MAX) || seed != floor(seed))
+        return hc_json_fail(s->json, node, false, err, "seed: expected %s, got %.15g", shape, seed);
+    s->job->has_seed = true;
+    s->job->seed = (uint32_t)seed;
+    return 0;
+}
+
+static const struct member new_form[] = {
+    {"code", parse_code},     {"inputs", parse_inputs},
+    {"vars", parse_vars},     {"policy", parse_policy},
+    {"tree", parse_tree},     {"output_dir", parse_output_dir},
+    {"limits", parse_limits}, {"persist_code", parse_persist_code},
+    {"tenant", parse_tenant}, {"job_id", parse_job_id},
+    {"labels", parse_labels}, {"seed", parse_seed},
+    {"sign", parse_sign},     {"return", parse_return},
+    {"tools", parse_tools},   {NULL, NULL},
+};
+
+static const struct member runner_form[] = {
+    {"code", parse_code},
+    {"df_paths", parse_df_paths},
+    {"output_dir", parse_output_dir},
+    {"persist_code", parse_persist_code},
+    {"max_output_bytes", parse_max_output_bytes},
+    {"max_figures", parse_max_figures},
+    {NULL, NULL},
+};
+
+/* What somebody else may ask for, without a member that names a file of this host. */
+static const struct member upload_form[] = {
+    {"code", parse_code},
+    {"inputs", parse_uploads},
+    {"vars", parse_vars},
+    {"policy", parse_policy_name},
+    {"tree", parse_tree_name},
+    {"limits", parse_limits},
+    {"persist_code", parse_persist_code},
+    {"labels", parse_labels},
+    {"seed", parse_seed},
+    {"return", parse_return},
+    {"tools", parse_tools},
+    {NULL, NULL},
+};
+
+/* .. of a session: what is said of one program is for its runs. */
+static const struct member session_form[] = {
+    {"inputs", parse_uploads}, {"vars", parse_vars},     {"policy", parse_policy_name},
+    {"tree", parse_tree_name}, {"limits", parse_limits}, {"labels", parse_labels},
+    {"seed", parse_seed},      {"tools", parse_tools},   {NULL, NULL},
+};
+
+/* .. of a run of a session. Its cell is there: a file of this host's would come too late. */
+static const struct member run_form[] = {
+    {"code", parse_code},
+    {"inputs", parse_uploads},
+    {"vars", parse_vars},
+    {"limits", parse_limits},
+    {"persist_code", parse_persist_code},
+    {"return", parse_return},
+    {NULL, NULL},
+};
+
+static const struct member *form_of(const struct spec *s)
+{
+    if (s->is_run)
+        return run_form;
+    if (s->job->session)
+        return session_form;
+    if (s->uploads)
+        return upload_form;
+    return s->job->runner_form ? runner_form : new_form;
+}
+
+static int unknown_member(const struct spec *s, const cJSON *node, const struct member *form,
+                          struct hc_error *err)
+{
+    const char *known[sizeof new_form / sizeof *new_form];
+    char hint[160];
+    size_t n = 0;
+    for (; form[n].name; n++)
+        known[n] = form[n].name;
+    known[n] = NULL;
+    for (const struct member *m = upload_form; form == session_form && m->name; m++)
+        if (strcmp(m->name, node->string) == 0)
+            return hc_json_fail(s->json, node, true, err, "'%.64s' is for a run of a session", node->string);
+    for (const struct member *m = new_form; form == run_form && m->name; m++)
+        if (strcmp(m->name, node->string) == 0)
+            return of_session(s, node, node->string, err);
+    for (const struct member *m = new_form; s->uploads && m->name; m++)
+        if (strcmp(m->name, node->string) == 0)
+            return hc_json_fail(s->json, node, true, err, "'%.64s' is not the sender's to say", node->string);
+    for (size_t i = 0; form != runner_form && i < hc_options_count; i++)
+        if (strcmp(hc_options[i].path, node->string) == 0)
+            return hc_json_fail(s->json, node, true, err,
+                                "'%.64s' is for a policy to say (hotcell-policy(5))", node->string);
+    if (form != runner_form)
+        hc_nearest_option("", node->string, known, hint, sizeof hint);
+    else
+        hc_nearest(node->string, known, hint, sizeof hint);
+    return hc_json_fail(s->json, node, true, err, "unknown member '%.64s'%s%s", node->string,
+                        form == runner_form ? " in a spec of the older runner's form" : "", hint);
+}
+
+static int parse_member(struct spec *s, const cJSON *node, const struct member *form, struct hc_error *err)
+{
+    for (; form->name; form++)
+        if (strcmp(form->name, node->string) == 0)
+            return form->parse(s, node, err);
+    return unknown_member(s, node, form_of(s), err);
+}
+
+/* What makes a spec one of the older runner's: the members that only that form has. */
+static bool is_runner_form(const cJSON *root)
+{
+    return cJSON_GetObjectItemCaseSensitive(root, "df_paths") ||
+           cJSON_GetObjectItemCaseSensitive(root, "max_output_bytes") ||
+           cJSON_GetObjectItemCaseSensitive(root, "max_figures");
+}
+
+static int start_runner_form(struct hc_job *job, struct hc_error *err)
+{
+    job->runner_form = true;
+    job->persist_code = true;
+    if (hc_job_put_override(job, hc_option_by_path("limits.stdout"), "200000", err) < 0)
+        return -1;
+    return hc_job_put_override(job, hc_option_by_path("limits.figures"), "20", err);
+}
+
+/* Inputs and vars become variables of one program. */
+static int refuse_shared_names(const struct spec *s, struct hc_error *err)
+{
+    const cJSON *vars = cJSON_GetObjectItemCaseSensitive(s->json->root, "vars");
+    for (size_t i = 0; i < s->job->input_count; i++) {
+        const char *name = s->job->inputs[i].name;
+        const cJSON *var = cJSON_GetObjectItemCaseSensitive(vars, name);
+        if (var)
+            return hc_json_fail(s->json, var, true, err,
+                                "vars: '%s': the name is given twice among inputs and vars", name);
+    }
+    return 0;
+}
+
+/* Inputs of a run, which are no files: what the interpreter makes its variables of. */
+static int take_given(struct spec *s, struct hc_error *err)
+{
+    const cJSON *files = cJSON_GetObjectItemCaseSensitive(s->json->root, "inputs");
+    hc_autobuf out = {0};
+    for (size_t i = 0; i < s->job->input_count; i++) {
+        const struct hc_input *in = &s->job->inputs[i];
+        const cJSON *file = cJSON_GetObjectItemCaseSensitive(files, in->name);
+        size_t len = 0;
+        const char *text = hc_json_source(s->json, file, &len);
+        if (in->format == HC_INPUT_PATH)
+            return hc_json_fail(
+                s->json, file, true, err,
+                "inputs.%s: expected a file that is a variable's content: .csv, .json, .jsonl, "
+                ".npy or .npz",
+                in->name);
+        (void)hc_buf_fmt(&out, "%s{\"name\":\"%s\",\"format\":\"%s\",\"file\":%.*s}", i ? "," : "[", in->name,
+                         hc_input_format_name(in->format), (int)len, text ? text : "");
+        out.failed |= !text;
+    }
+    for (; s->job->input_count > 0; s->job->input_count--) {
+        free(s->job->inputs[s->job->input_count - 1].name);
+        free(s->job->inputs[s->job->input_count - 1].path);
+    }
+    (void)hc_buf_str(&out, "]");
+    s->job->given = hc_buf_take(&out);
+    return s->job->given ? 0 : hc_fail(err, ENOMEM, "inputs");
+}
+
+static int parse_spec(struct spec *s, struct hc_error *err)
+{
+    const cJSON *root = s->json->root, *node;
+    if (!cJSON_IsObject(root))
+        return hc_json_fail(s->json, root, false, err, "expected an object, got %s", hc_json_kind(root));
+    if (!s->uploads && is_runner_form(root) && start_runner_form(s->job, err) < 0)
+        return -1;
+    cJSON_ArrayForEach(node, root)
+    {
+        if (parse_member(s, node, form_of(s), err) < 0)
+            return -1;
+    }
+    if (!s->job->code && !s->job->session)
+        return hc_json_fail(s->json, root, false, err, "expected a member 'code', which holds the program");
+    if (refuse_shared_names(s, err) < 0)
+        return -1;
+    return s->is_run && s->job->input_count > 0 ? take_given(s, err) : 0;
+}
+
+/* `s` says who asks. */
+static int parse_text(struct spec *s, bool session, const char *name, const char *text, size_t len,
+                      struct hc_error *err)
+{
+    struct hc_json json;
+    struct hc_job *job = s->job;
+    *job = (struct hc_job){.session = session};
+    if (hc_json_parse(&json, name, text, len, err) < 0)
+        return -1;
+    s->json = &json;
+    hc_policy_init(&s->scratch);
+    int rc = parse_spec(s, err);
+    hc_json_finish(&json);
+    if (rc == 0)
+        return 0;
+    hc_job_finish(job);
+    return err->exit == HC_EXIT_CONFIG ? hc_exit_as(err, HC_EXIT_DATA) : -1;
+}
+
+int hc_job_parse(struct hc_job *job, const char *name, const char *text, size_t len, struct hc_error *err)
+{
+    struct spec s = {.job = job};
+    return parse_text(&s, false, name, text, len, err);
+}
+
+int hc_job_parse_upload(struct hc_job *job, struct hc_uploads *uploads, bool session, const char *name,
+                        const char *text, size_t len, struct hc_error *err)
+{
+    struct spec s = {.job = job, .uploads = uploads};
+    *uploads = (struct hc_uploads){0};
+    if (parse_text(&s, session, name, text, len, err) == 0)
+        return 0;
+    hc_uploads_finish(uploads);
+    return -1;
+}
+
+int hc_job_parse_run(struct hc_job *job, const char *name, const char *text, size_t len, struct hc_error *err)
+{
+    struct hc_uploads checked = {0};
+    struct spec s = {.job = job, .uploads = &checked, .is_run = true};
+    int rc = parse_text(&s, false, name, text, len, err);
+    hc_uploads_finish(&checked);
+    return rc;
+}

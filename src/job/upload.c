@@ -1,0 +1,119 @@
+/* Inputs that come inside a spec, as text or base64, instead of as paths of the host. */
+#include "job/job_parts.h"
+
+#include <errno.h>
+#include <sodium/utils.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_FILE_NAME 200
+
+void hc_uploads_finish(struct hc_uploads *uploads)
+{
+    for (size_t i = 0; i < uploads->count; i++)
+        free(uploads->list[i].data);
+    *uploads = (struct hc_uploads){0};
+}
+
+/* Why this is no name for a file, NULL if it is. It is shown, and its ending says how to read the content. */
+static const char *bad_file_name(const char *name)
+{
+    if (!*name || name[0] == '.')
+        return "expected a file's name that does not begin with a dot";
+    if (strlen(name) > MAX_FILE_NAME)
+        return "the name is too long";
+    for (const char *p = name; *p; p++)
+        if (*p == '/' || (unsigned char)*p < 0x20 || *p == 0x7f)
+            return "expected a name without slashes and control characters";
+    return NULL;
+}
+
+/* base64 of RFC 4648, line breaks allowed. */
+static int decode(const char *text, char **data, size_t *len, struct hc_error *err)
+{
+    size_t text_len = strlen(text), room = text_len / 4 * 3 + 3;
+    const char *end = NULL;
+    char *out = malloc(room);
+    if (!out)
+        return hc_fail(err, ENOMEM, "decode an input");
+    if (sodium_base642bin((unsigned char *)out, room, text, text_len, "\r\n", len, &end,
+                          sodium_base64_VARIANT_ORIGINAL) != 0 ||
+        end != text + text_len) {
+        free(out);
+        return 1;
+    }
+    *data = out;
+    return 0;
+}
+
+struct parts {
+    const cJSON *file, *text, *data;
+};
+
+static int find_parts(struct parts *p, const struct hc_json *json, const cJSON *node, struct hc_error *err)
+{
+    const cJSON *member;
+    if (!cJSON_IsObject(node))
+        return hc_json_fail(json, node, false, err,
+                            "inputs.%s: expected an object with \"text\" or \"data\", got %s", node->string,
+                            hc_json_kind(node));
+    cJSON_ArrayForEach(member, node)
+    {
+        const cJSON **place = strcmp(member->string, "file") == 0   ? &p->file
+                              : strcmp(member->string, "text") == 0 ? &p->text
+                              : strcmp(member->string, "data") == 0 ? &p->data
+                                                                    : NULL;
+        if (!place)
+            return hc_json_fail(json, member, true, err,
+                                "inputs.%s: unknown member '%.64s'; expected file, text, data", node->string,
+                                member->string);
+        if (!cJSON_IsString(member))
+            return hc_json_fail(json, member, false, err, "inputs.%s.%s: expected a string, got %s",
+                                node->string, member->string, hc_json_kind(member));
+        *place = member;
+    }
+    if (!p->text == !p->data)
+        return hc_json_fail(json, node, false, err, "inputs.%s: expected either \"text\" or \"data\"",
+                            node->string);
+    return 0;
+}
+
+static int take_content(struct hc_uploads *uploads, const struct hc_json *json, const struct parts *p,
+                        const char *name, struct hc_error *err)
+{
+    char *data = NULL;
+    size_t len = 0;
+    int rc = 0;
+    if (p->data)
+        rc = decode(p->data->valuestring, &data, &len, err);
+    else if (!(data = strdup(p->text ? p->text->valuestring : "")))
+        rc = hc_fail(err, ENOMEM, "inputs.%s", name);
+    else
+        len = strlen(data);
+    if (rc > 0)
+        return hc_json_fail(json, p->data, false, err, "inputs.%s.data: expected base64", name);
+    if (rc < 0)
+        return -1;
+    uploads->list[uploads->count].data = data;
+    uploads->list[uploads->count++].len = len;
+    return 0;
+}
+
+int hc_job_put_upload(struct hc_uploads *uploads, const struct hc_json *json, const cJSON *node, char **file,
+                      struct hc_error *err)
+{
+    struct parts p = {0};
+    if (find_parts(&p, json, node, err) < 0)
+        return -1;
+    const char *bad = p.file ? bad_file_name(p.file->valuestring) : NULL;
+    if (bad)
+        return hc_json_fail(json, p.file, false, err, "inputs.%s.file: %s", node->string, bad);
+    *file = strdup(p.file ? p.file->valuestring : node->string);
+    if (!*file)
+        return hc_fail(err, ENOMEM, "inputs.%s", node->string);
+    if (take_content(uploads, json, &p, node->string, err) == 0)
+        return 0;
+    free(*file);
+    *file = NULL;
+    return -1;
+}

@@ -1,0 +1,55 @@
+/* json.h - strict JSON on top of cJSON, with positions.
+ *
+ * cJSON parses; this module adds what a configuration file needs: UTF-8 only, no duplicate keys, nothing
+ * after the document, a depth limit, and for every node the line and column where it stands, so that an error
+ * reads "policy.json:7:15: limits.memory: expected a size such as \"512M\", got a list". */
+#ifndef HC_JSON_JSON_H
+#define HC_JSON_JSON_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hc_json {
+    cJSON *root;      /* owned */
+    const char *name; /* file name for messages; borrowed */
+    const char *text; /* borrowed; must outlive the document */
+    size_t len;
+};
+
+#define HC_JSON_DEPTH 64 /* deepest nesting that is accepted */
+#define HC_JSON_VALUES                                                                                       \
+    2000000 /* most values in one document: bounds the memory that a hostile text can cost */
+
+/* Parse `text`. Errors: HC_EXIT_DATA with "name:line:column: what was expected". */
+int hc_json_parse(struct hc_json *out, const char *name, const char *text, size_t len, struct hc_error *err);
+void hc_json_finish(struct hc_json *j);
+
+/* Fail about a node of this document: "name:line:column: " and the message. For a member of an object the
+ * position is its key's when `at_key`, else its value's. Uses HC_EXIT_DATA; see hc_exit_as. */
+int hc_json_fail(const struct hc_json *j, const cJSON *node, bool at_key, struct hc_error *err,
+                 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+/* The text of a node as it was written: numbers keep all their digits. Points into the document; NULL if the
+ * node is not part of it or memory ran out. */
+const char *hc_json_source(const struct hc_json *j, const cJSON *node, size_t *len);
+
+/* What a node is, for messages: "a string", "a list", "null"... */
+const char *hc_json_kind(const cJSON *node);
+
+/* Canonical form of a JSON text (which must be valid for hc_json_parse): no blanks, members sorted by the
+ * bytes of their decoded keys, strings with the shortest escapes, numbers exactly as written. The top-level
+ * member named `without` is left out (NULL: none). */
+int hc_json_canonical(const char *text, size_t len, const char *without, struct hc_buf *out,
+                      struct hc_error *err);
+
+/* The same document, two blanks per level, one member or element per line, numbers and strings as written. */
+int hc_json_indent(const char *text, size_t len, struct hc_buf *out, struct hc_error *err);
+
+/* Append `text`, which is UTF-8, as a JSON string, quotes included. */
+void hc_json_quote(struct hc_buf *out, const char *text, size_t len);
+
+#endif

@@ -1,0 +1,116 @@
+#include "json/names.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LONGEST 40 /* no name that we know is longer */
+
+static const char *const keywords[] = {
+    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+    "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+    "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+    "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield",
+};
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+bool hc_is_word(const char *text)
+{
+    if (!is_letter(*text) && *text != '_')
+        return false;
+    for (; *text; text++)
+        if (!is_letter(*text) && !is_digit(*text) && *text != '_')
+            return false;
+    return true;
+}
+
+bool hc_is_identifier(const char *text)
+{
+    if (!hc_is_word(text) || *text == '_')
+        return false;
+    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
+        if (strcmp(keywords[i], text) == 0)
+            return false;
+    return true;
+}
+
+bool hc_is_id(const char *text, size_t max)
+{
+    size_t len = strlen(text);
+    if (len == 0 || len > max || *text == '.')
+        return false;
+    for (; *text; text++)
+        if (!is_letter(*text) && !is_digit(*text) && !strchr("._-", *text))
+            return false;
+    return true;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+size_t hc_distance(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b);
+    if (n > LONGEST || m > LONGEST)
+        return SIZE_MAX;
+    size_t d[LONGEST + 1][LONGEST + 1];
+    for (size_t j = 0; j <= m; j++)
+        d[0][j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        d[i][0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            d[i][j] = least(least(d[i - 1][j], d[i][j - 1]) + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+        }
+    }
+    return d[n][m];
+}
+
+void hc_guess_consider(struct hc_guess *g, const char *leaf, const char *shown, bool elsewhere)
+{
+    size_t distance = hc_distance(g->wanted, leaf);
+    /* One slip in a short name, two in a longer one; more is another word. */
+    if (distance > (strlen(leaf) < 5 ? 1 : 2))
+        return;
+    size_t cost = distance * 2 + elsewhere;
+    if (g->name && cost >= g->cost)
+        return;
+    g->name = shown;
+    g->cost = cost;
+}
+
+void hc_guess_consider_all(struct hc_guess *g, const char *const *known)
+{
+    for (; known && *known; known++)
+        hc_guess_consider(g, *known, *known, false);
+}
+
+void hc_guess_say(const struct hc_guess *g, char *out, size_t size)
+{
+    if (g->name &&
+        strcmp(g->name, g->wanted) == 0) /* a right name in a wrong place: only sections have those */
+        (void)snprintf(out, size, "; '%s' stands at the top", g->name);
+    else if (g->name)
+        (void)snprintf(out, size, "; did you mean '%s'?", g->name);
+    else
+        out[0] = '\0';
+}
+
+void hc_nearest(const char *name, const char *const *known, char *out, size_t size)
+{
+    struct hc_guess g = {.wanted = name};
+    hc_guess_consider_all(&g, known);
+    hc_guess_say(&g, out, size);
+}

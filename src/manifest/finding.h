@@ -1,0 +1,24 @@
+/* finding.h - what the interpreter's process says of a program before it runs it: text that a parser made out
+ * of a hostile program, held to one shape before it goes into a manifest.
+ *
+ * A finding is an object of "rule" and "message" (strings), "what" (the name or module that it is about),
+ * "hint" (strings or null), "line", "column" and "end_column" (from 1, or null). */
+#ifndef HC_MANIFEST_FINDING_H
+#define HC_MANIFEST_FINDING_H
+
+#include "json/json.h"
+
+#define HC_FINDINGS_LISTED 200 /* most in one list */
+
+/* Payload of HC_FRAME_REJECTED: {"findings": [at least one], "more": n}. The list is the caller's (with
+ * cJSON_Delete). HC_EXIT_DATA. */
+int hc_rejected_parse(cJSON **findings, int64_t *more, const char *text, size_t len, struct hc_error *err);
+
+/* Payload of HC_FRAME_CHECKED: {"warnings": [findings], "columns": {frame: [names]}}; likewise. */
+int hc_checked_parse(cJSON **check, const char *text, size_t len, struct hc_error *err);
+
+/* A member of a finding; "" and 0 for null. */
+const char *hc_finding_text(const cJSON *finding, const char *member);
+int hc_finding_number(const cJSON *finding, const char *member);
+
+#endif

@@ -1,0 +1,709 @@
+#include "manifest/manifest.h"
+
+#include "base/plain.h"
+#include "base/utf8.h"
+#include "manifest/report.h"
+#include "policy/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char algorithm[] = "HMAC-SHA256";
+
+static const struct {
+    const char *name;
+    int exit;
+} statuses[] = {
+    [HC_STATUS_OK] = {"ok", HC_EXIT_OK},
+    [HC_STATUS_ERROR] = {"error", HC_EXIT_GUEST},
+    [HC_STATUS_REJECTED] = {"rejected", HC_EXIT_REJECTED},
+    [HC_STATUS_TIMEOUT] = {"timeout", HC_EXIT_LIMIT},
+    [HC_STATUS_CPU] = {"cpu", HC_EXIT_LIMIT},
+    [HC_STATUS_MEMORY] = {"memory", HC_EXIT_LIMIT},
+    [HC_STATUS_PIDS] = {"pids", HC_EXIT_LIMIT},
+    [HC_STATUS_OUTPUT] = {"output", HC_EXIT_LIMIT},
+    [HC_STATUS_KILLED] = {"killed", HC_EXIT_LIMIT},
+    [HC_STATUS_LAUNCH_FAILED] = {"launch_failed", HC_EXIT_INTERNAL},
+};
+
+const char *hc_status_name(enum hc_status s)
+{
+    return statuses[s].name;
+}
+
+int hc_status_exit(enum hc_status s)
+{
+    return statuses[s].exit;
+}
+
+static void free_artifacts(struct hc_artifact *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(list[i].path);
+    free(list);
+}
+
+void hc_manifest_finish(struct hc_manifest *m)
+{
+    hc_buf_finish(&m->out.text);
+    hc_buf_finish(&m->err.text);
+    free(m->guest);
+    free_artifacts(m->figures, m->figure_count);
+    free_artifacts(m->files, m->file_count);
+    for (size_t i = 0; i < m->skipped_count; i++)
+        free(m->skipped[i].path);
+    free(m->skipped);
+    free(m->code_path);
+    cJSON_Delete(m->rejection.findings);
+    cJSON_Delete(m->check);
+    cJSON_Delete(m->runs);
+    hc_denials_finish(&m->denials);
+    hc_tool_log_finish(&m->tools);
+    *m = (struct hc_manifest){0};
+}
+
+/* ---- building blocks: each adds to `to` and remembers in `ok` whether memory held out ---- */
+
+struct doc {
+    bool ok;
+};
+
+/* Add `item` as a member, or as an element if there is no name. NULL stands for lack of memory. */
+static cJSON *put(struct doc *d, cJSON *to, const char *name, cJSON *item)
+{
+    bool added =
+        to && item && (name ? cJSON_AddItemToObject(to, name, item) : cJSON_AddItemToArray(to, item));
+    if (added)
+        return item;
+    cJSON_Delete(item);
+    d->ok = false;
+    return NULL;
+}
+
+static cJSON *put_object(struct doc *d, cJSON *to, const char *name)
+{
+    return put(d, to, name, cJSON_CreateObject());
+}
+
+static cJSON *put_list(struct doc *d, cJSON *to, const char *name)
+{
+    return put(d, to, name, cJSON_CreateArray());
+}
+
+static void put_number(struct doc *d, cJSON *to, const char *name, double value)
+{
+    (void)put(d, to, name, cJSON_CreateNumber(value));
+}
+
+static void put_bool(struct doc *d, cJSON *to, const char *name, bool value)
+{
+    (void)put(d, to, name, cJSON_CreateBool(value));
+}
+
+static void put_null(struct doc *d, cJSON *to, const char *name)
+{
+    (void)put(d, to, name, cJSON_CreateNull());
+}
+
+static void put_known(struct doc *d, cJSON *to, const char *name, int64_t value)
+{
+    if (value < 0)
+        put_null(d, to, name);
+    else
+        put_number(d, to, name, (double)value);
+}
+
+static void put_seconds(struct doc *d, cJSON *to, const char *name, int64_t us)
+{
+    if (us < 0)
+        put_null(d, to, name);
+    else
+        put_number(d, to, name, (double)us / 1e6);
+}
+
+/* Text that may hold anything. What is not UTF-8 becomes U+FFFD, and so does a NUL, which would end the text
+ * for many a reader. */
+static void put_bytes(struct doc *d, cJSON *to, const char *name, const char *bytes, size_t len)
+{
+    hc_autobuf clean = {0};
+    for (size_t at = 0; at < len;) {
+        size_t part = strnlen(bytes + at, len - at);
+        (void)hc_utf8_scrub(&clean, bytes + at, part);
+        at += part;
+        if (at < len) {
+            (void)hc_buf_str(&clean, "\xef\xbf\xbd");
+            at++;
+        }
+    }
+    (void)put(d, to, name, clean.failed ? NULL : cJSON_CreateString(clean.data ? clean.data : ""));
+}
+
+static void put_text(struct doc *d, cJSON *to, const char *name, const char *text)
+{
+    put_bytes(d, to, name, text, strlen(text));
+}
+
+static void put_text_or_null(struct doc *d, cJSON *to, const char *name, const char *text)
+{
+    if (text && *text)
+        put_text(d, to, name, text);
+    else
+        put_null(d, to, name);
+}
+
+static bool is_control(char c)
+{
+    return (unsigned char)c < 0x20 || c == 0x7f;
+}
+
+static bool is_plain_name(const char *name)
+{
+    if (!hc_utf8_valid(name, strlen(name), NULL))
+        return false;
+    for (; *name; name++)
+        if (is_control(*name))
+            return false;
+    return true;
+}
+
+/* \xHH for bytes that are control characters or no UTF-8, and every backslash doubled: unlike U+FFFD this can
+ * be undone, and two names never become one. */
+static void escape_name(struct hc_buf *out, const char *name)
+{
+    while (*name) {
+        size_t good = strlen(name);
+        (void)hc_utf8_valid(name, good, &good);
+        for (const char *end = name + good; name < end; name++) {
+            if (is_control(*name))
+                (void)hc_buf_fmt(out, "\\x%02x", (unsigned char)*name);
+            else
+                (void)hc_buf_add(out, *name == '\\' ? "\\\\" : name, *name == '\\' ? 2 : 1);
+        }
+        if (*name)
+            (void)hc_buf_fmt(out, "\\x%02x", (unsigned char)*name++);
+    }
+}
+
+void hc_name_unescape(char *name)
+{
+    char *to = name;
+    const char *s = name;
+    while (*s) {
+        if (s[0] == '\\' && s[1] == 'x' && s[2] && s[3]) {
+            const char hex[3] = {s[2], s[3], '\0'};
+            *to++ = (char)strtol(hex, NULL, 16);
+            s += 4;
+        } else {
+            s += s[0] == '\\' && s[1] == '\\';
+            *to++ = *s++;
+        }
+    }
+    *to = '\0';
+}
+
+/* Returns true if the name had to be escaped. */
+static bool put_name(struct doc *d, cJSON *to, const char *member, const char *name)
+{
+    if (is_plain_name(name)) {
+        put_text(d, to, member, name);
+        return false;
+    }
+    hc_autobuf escaped = {0};
+    escape_name(&escaped, name);
+    (void)put(d, to, member, escaped.failed ? NULL : cJSON_CreateString(escaped.data));
+    return true;
+}
+
+/* "path", and "escaped" where it holds. */
+static void put_path(struct doc *d, cJSON *to, const char *path)
+{
+    if (put_name(d, to, "path", path))
+        put_bool(d, to, "escaped", true);
+}
+
+/* ---- the members, in their order ---- */
+
+static void put_code(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    if (m->code_sha256[0]) {
+        cJSON *code = put_object(d, root, "code");
+        put_number(d, code, "bytes", (double)m->code_bytes);
+        put_text(d, code, "sha256", m->code_sha256);
+    } else {
+        put_null(d, root, "code");
+    }
+    if (m->code_path)
+        (void)put_name(d, root, "code_path", m->code_path);
+    else
+        put_null(d, root, "code_path");
+}
+
+static void put_job(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    put_number(d, root, "version", HC_MANIFEST_VERSION);
+    put_text(d, root, "job_id", m->job_id);
+    put_text_or_null(d, root, "tenant", m->tenant);
+    (void)put(d, root, "labels", m->labels ? cJSON_Duplicate(m->labels, true) : cJSON_CreateObject());
+    put_text(d, root, "status", hc_status_name(m->status));
+    put_number(d, root, "exit_code", m->exit_code);
+    put_text_or_null(d, root, "reason", m->reason);
+    put_bool(d, root, "partial", m->partial);
+}
+
+cJSON *hc_manifest_findings(const struct hc_manifest *m)
+{
+    if (m->rejection.findings)
+        return cJSON_Duplicate(m->rejection.findings, true);
+    struct doc d = {.ok = true};
+    cJSON *list = cJSON_CreateArray();
+    if (m->rejection.set) {
+        cJSON *one = put_object(&d, list, NULL);
+        put_text(&d, one, "rule", m->rejection.rule);
+        put_text(&d, one, "message", m->rejection.message);
+        put_null(&d, one, "what");
+        put_text_or_null(&d, one, "hint", m->rejection.hint);
+        put_known(&d, one, "line", m->rejection.line > 0 ? m->rejection.line : -1);
+        put_known(&d, one, "column", m->rejection.column > 0 ? m->rejection.column : -1);
+        put_null(&d, one, "end_column");
+    }
+    if (d.ok)
+        return list;
+    cJSON_Delete(list);
+    return NULL;
+}
+
+static void put_rejection(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    if (!m->rejection.set) {
+        put_null(d, root, "rejection");
+        return;
+    }
+    cJSON *r = put_object(d, root, "rejection");
+    put_text(d, r, "rule", m->rejection.rule);
+    put_text(d, r, "message", m->rejection.message);
+    put_known(d, r, "line", m->rejection.line > 0 ? m->rejection.line : -1);
+    put_known(d, r, "column", m->rejection.column > 0 ? m->rejection.column : -1);
+    put_text_or_null(d, r, "hint", m->rejection.hint);
+    (void)put(d, r, "findings", hc_manifest_findings(m));
+    put_number(d, r, "more", (double)m->rejection.more);
+}
+
+static void put_check(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    (void)put(d, root, "check", m->check ? cJSON_Duplicate(m->check, true) : cJSON_CreateNull());
+}
+
+static void put_process(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    if (!m->process.known) {
+        put_null(d, root, "process");
+        return;
+    }
+    cJSON *p = put_object(d, root, "process");
+    if (!m->process.signaled) {
+        put_number(d, p, "exit", m->process.value);
+        return;
+    }
+    const char *abbreviation = sigabbrev_np(m->process.value);
+    char name[24];
+    if (abbreviation)
+        (void)snprintf(name, sizeof name, "SIG%s", abbreviation);
+    else
+        (void)snprintf(name, sizeof name, "SIG%d", m->process.value);
+    put_number(d, p, "signal", m->process.value);
+    put_text(d, p, "name", name);
+}
+
+static void put_stream(struct doc *d, cJSON *root, const char *name, const struct hc_stream *s)
+{
+    cJSON *stream = put_object(d, root, name);
+    put_bytes(d, stream, "text", s->text.data, s->text.len);
+    put_number(d, stream, "bytes", (double)s->bytes);
+    put_bool(d, stream, "truncated", s->truncated || s->shortened);
+    put_number(d, stream, "redactions", (double)s->redactions);
+}
+
+/* Returns NULL, or why the report is left out. It was checked when it came in; it is checked again, so that
+ * no report whatever can make the manifest unreadable or other than its schema says. */
+static const char *put_guest(struct doc *d, cJSON *root, const struct hc_manifest *m, struct hc_error *err)
+{
+    bool fits = m->guest && hc_guest_report_check(m->guest, strlen(m->guest), err) == 0;
+    if (m->guest && !fits && err->sys == ENOMEM)
+        d->ok = false; /* it may be sound: better no manifest than one that says it is not */
+    (void)put(d, root, "guest", fits ? cJSON_CreateRaw(m->guest) : cJSON_CreateNull());
+    return m->guest && !fits ? err->text : NULL;
+}
+
+static void put_artifacts(struct doc *d, cJSON *root, const char *name, const struct hc_artifact *list,
+                          size_t count)
+{
+    cJSON *out = put_list(d, root, name);
+    for (size_t i = 0; i < count; i++) {
+        cJSON *entry = put_object(d, out, NULL);
+        put_path(d, entry, list[i].path);
+        if (list[i].mime)
+            put_text(d, entry, "mime", list[i].mime);
+        put_number(d, entry, "bytes", (double)list[i].bytes);
+        put_text(d, entry, "sha256", list[i].sha256);
+    }
+}
+
+static void put_skipped(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    cJSON *skipped = put_object(d, root, "skipped");
+    cJSON *entries = put_list(d, skipped, "entries");
+    for (size_t i = 0; i < m->skipped_count; i++) {
+        cJSON *entry = put_object(d, entries, NULL);
+        put_path(d, entry, m->skipped[i].path);
+        put_text(d, entry, "reason", m->skipped[i].reason);
+    }
+    put_number(d, skipped, "more", (double)m->skipped_more);
+}
+
+static void put_warnings(struct doc *d, cJSON *root, const struct hc_manifest *m, const char *no_guest)
+{
+    cJSON *list = put_list(d, root, "warnings");
+    for (size_t i = 0; i < m->warning_count; i++)
+        put_text(d, list, NULL, m->warnings[i]);
+    if (m->denials.more)
+        put_text(d, list, NULL, "more was refused than is listed under denials");
+    if (m->tools.more)
+        put_text(d, list, NULL, "more tools were called than are listed under tools");
+    if (!no_guest)
+        return;
+    char why[512];
+    hc_plain_ascii(why, sizeof why, no_guest);
+    hc_autobuf text = {0};
+    (void)hc_buf_fmt(&text, "the report of the guest's process was dropped: %s", why);
+    put_bytes(d, list, NULL, text.data, text.len);
+}
+
+static void put_denials(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    cJSON *list = put_list(d, root, "denials");
+    for (size_t i = 0; i < m->denials.count; i++) {
+        const struct hc_denial *denial = &m->denials.items[i];
+        cJSON *entry = put_object(d, list, NULL);
+        put_text(d, entry, "layer", hc_refuser_name(denial->by));
+        put_text(d, entry, "rule", denial->rule);
+        put_text(d, entry, "what", denial->what);
+        put_known(d, entry, "line", denial->line > 0 ? denial->line : -1);
+        put_number(d, entry, "count", (double)denial->count);
+        put_text_or_null(d, entry, "hint", denial->hint);
+        put_bool(d, entry, "attested", hc_denial_attested(&m->denials, denial));
+    }
+}
+
+static void put_tools(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    cJSON *list = put_list(d, root, "tools");
+    for (size_t i = 0; i < m->tools.count; i++) {
+        const struct hc_tool_entry *e = &m->tools.items[i];
+        cJSON *entry = put_object(d, list, NULL);
+        put_text(d, entry, "name", e->name);
+        put_text(d, entry, "arguments", e->arguments ? e->arguments : "");
+        put_number(d, entry, "argument_bytes", (double)e->argument_bytes);
+        put_text(d, entry, "status", hc_tool_status_name(e->status));
+        put_text_or_null(d, entry, "message", e->message);
+        put_text(d, entry, "started", e->started);
+        put_seconds(d, entry, "wall", e->wall_us);
+        put_known(d, entry, "result_bytes", e->result_bytes);
+    }
+}
+
+#define USED(field) offsetof(struct hc_manifest, usage.field)
+
+static const struct {
+    const char *name;
+    bool seconds; /* else a whole number */
+    size_t at;
+} usage_rows[] = {
+    {"wall", true, USED(wall_us)},
+    {"cpu_user", true, USED(cpu_user_us)},
+    {"cpu_system", true, USED(cpu_system_us)},
+    {"cpu_throttled", true, USED(cpu_throttled_us)},
+    {"memory_peak", false, USED(memory_peak)},
+    {"memory_max_hits", false, USED(memory_max_hits)},
+    {"memory_high_hits", false, USED(memory_high_hits)},
+    {"pids_peak", false, USED(pids_peak)},
+    {"read_bytes", false, USED(read_bytes)},
+    {"written_bytes", false, USED(written_bytes)},
+    {"reads", false, USED(reads)},
+    {"writes", false, USED(writes)},
+    {"output_bytes", false, USED(output_bytes)},
+    {"output_files", false, USED(output_files)},
+    {"memory_pressure_some", true, USED(memory_some_us)},
+    {"memory_pressure_full", true, USED(memory_full_us)},
+    {"cpu_pressure_some", true, USED(cpu_some_us)},
+    {"cpu_pressure_full", true, USED(cpu_full_us)},
+    {"io_pressure_some", true, USED(io_some_us)},
+    {"io_pressure_full", true, USED(io_full_us)},
+};
+
+void hc_manifest_usage_unknown(struct hc_manifest *m)
+{
+    for (size_t i = 0; i < sizeof usage_rows / sizeof *usage_rows; i++)
+        *(int64_t *)(void *)((char *)m + usage_rows[i].at) = -1;
+}
+
+static void put_samples(struct doc *d, cJSON *usage, const struct hc_samples *samples)
+{
+    cJSON *list = put_list(d, usage, "samples");
+    for (size_t i = 0; i < samples->count; i++) {
+        const struct hc_usage_sample *sample = &samples->items[i];
+        cJSON *entry = put_object(d, list, NULL);
+        put_seconds(d, entry, "t", sample->at_us);
+        put_known(d, entry, "memory", sample->memory);
+        put_seconds(d, entry, "cpu", sample->cpu_us);
+        put_known(d, entry, "pids", sample->pids);
+    }
+}
+
+static void put_usage(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    cJSON *usage = put_object(d, root, "usage");
+    for (size_t i = 0; i < sizeof usage_rows / sizeof *usage_rows; i++) {
+        int64_t value = *(const int64_t *)(const void *)((const char *)m + usage_rows[i].at);
+        if (usage_rows[i].seconds)
+            put_seconds(d, usage, usage_rows[i].name, value);
+        else
+            put_known(d, usage, usage_rows[i].name, value);
+    }
+    put_samples(d, usage, &m->samples);
+}
+
+static void put_timing(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    cJSON *timing = put_object(d, root, "timing");
+    put_number(d, timing, "queue", 0);
+    put_seconds(d, timing, "build", m->timing.build_us);
+    put_seconds(d, timing, "start", m->timing.start_us);
+    put_seconds(d, timing, "run", m->timing.run_us);
+    put_seconds(d, timing, "collect", m->timing.collect_us);
+}
+
+static void put_limits(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    static const char section[] = "limits.";
+    cJSON *limits = put_object(d, root, "limits");
+    for (size_t i = 0; i < hc_options_count; i++) {
+        const struct hc_option *opt = &hc_options[i];
+        if (strncmp(opt->path, section, strlen(section)) != 0)
+            continue;
+        (void)put(d, limits, opt->path + strlen(section), hc_option_to_plain_json(m->policy, opt));
+    }
+    cJSON *by = put_object(d, limits, "enforced_by");
+    put_text_or_null(d, by, "memory", m->enforced_by.memory);
+    put_text_or_null(d, by, "memory_soft", m->enforced_by.memory_soft);
+    put_text_or_null(d, by, "pids", m->enforced_by.pids);
+    put_text_or_null(d, by, "cpu", m->enforced_by.cpu);
+    put_text_or_null(d, by, "cpus", m->enforced_by.cpus);
+    put_text_or_null(d, by, "cpu_weight", m->enforced_by.cpu_weight);
+    put_text_or_null(d, by, "io", m->enforced_by.io);
+    put_text_or_null(d, by, "output", m->enforced_by.output);
+}
+
+static void put_layers(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    cJSON *layers = put_object(d, root, "layers");
+    for (size_t i = 0; i < m->layer_count; i++) {
+        cJSON *layer = put_object(d, layers, m->layers[i].name);
+        put_bool(d, layer, "on", m->layers[i].on);
+        put_text(d, layer, "evidence", m->layers[i].evidence);
+    }
+}
+
+static cJSON *put_identity(struct doc *d, cJSON *root, const char *name, const char *called,
+                           const char *sha256)
+{
+    cJSON *identity = put_object(d, root, name);
+    put_text(d, identity, "name", called);
+    put_text_or_null(d, identity, "sha256", sha256);
+    return identity;
+}
+
+/* The hash is a name; what was compared with it is another matter. */
+static void put_tree(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    static const char *const checks[] = {[HC_TREE_NONE] = "none",
+                                         [HC_TREE_QUICK] = "quick",
+                                         [HC_TREE_STAMPS] = "stamps",
+                                         [HC_TREE_CONTENT] = "content"};
+    cJSON *tree = put_identity(d, root, "tree", m->tree_name, m->tree_sha256);
+    put_text(d, tree, "checked", checks[m->tree_checked]);
+}
+
+static void put_sources(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    cJSON *policy = put_identity(d, root, "policy", m->policy->name, m->policy_sha256);
+    put_text_or_null(d, policy, "base_sha256", m->policy->base_sha256);
+    if (m->tree_name)
+        put_tree(d, root, m);
+    else
+        put_null(d, root, "tree");
+    cJSON *inputs = put_list(d, root, "inputs");
+    for (size_t i = 0; i < m->input_count; i++) {
+        cJSON *entry = put_object(d, inputs, NULL);
+        put_text(d, entry, "name", m->inputs[i].name);
+        if (put_name(d, entry, "file", m->inputs[i].file))
+            put_bool(d, entry, "escaped", true);
+        put_known(d, entry, "bytes", m->inputs[i].bytes);
+        put_text_or_null(d, entry, "sha256", m->inputs[i].sha256);
+    }
+}
+
+static cJSON *build(const struct hc_manifest *m)
+{
+    struct doc d = {.ok = true};
+    struct hc_error report_err;
+    cJSON *root = cJSON_CreateObject();
+    put_job(&d, root, m);
+    put_rejection(&d, root, m);
+    put_check(&d, root, m);
+    put_process(&d, root, m);
+    put_stream(&d, root, "stdout", &m->out);
+    put_stream(&d, root, "stderr", &m->err);
+    const char *no_guest = put_guest(&d, root, m, &report_err);
+    put_artifacts(&d, root, "figures", m->figures, m->figure_count);
+    put_artifacts(&d, root, "files", m->files, m->file_count);
+    put_skipped(&d, root, m);
+    put_code(&d, root, m);
+    put_warnings(&d, root, m, no_guest);
+    put_denials(&d, root, m);
+    put_tools(&d, root, m);
+    if (m->runs)
+        d.ok &= cJSON_AddItemToObject(root, "runs", cJSON_Duplicate(m->runs, true));
+    put_usage(&d, root, m);
+    put_timing(&d, root, m);
+    put_limits(&d, root, m);
+    put_layers(&d, root, m);
+    put_sources(&d, root, m);
+    put_text_or_null(&d, root, "started", m->started);
+    put_text_or_null(&d, root, "finished", m->finished);
+    if (d.ok)
+        return root;
+    cJSON_Delete(root);
+    return NULL;
+}
+
+/* ---- text and signature ---- */
+
+static int sign_text(const char *text, size_t len, const void *key, size_t key_len, char hex[HC_SHA256_HEX],
+                     struct hc_error *err)
+{
+    hc_autobuf canonical = {0};
+    if (hc_json_canonical(text, len, "signature", &canonical, err) < 0)
+        return -1;
+    hc_hmac_hex(key, key_len, canonical.data, canonical.len, hex);
+    return 0;
+}
+
+static char *print(const cJSON *root)
+{
+    return root ? cJSON_PrintUnformatted(root) : NULL;
+}
+
+static int put_signature(cJSON *root, const void *key, size_t key_len, struct hc_error *err)
+{
+    struct doc d = {.ok = true};
+    if (!key) {
+        put_null(&d, root, "signature");
+        return d.ok ? 0 : hc_fail(err, ENOMEM, "manifest");
+    }
+    char hex[HC_SHA256_HEX];
+    char *text = print(root);
+    int rc = text ? sign_text(text, strlen(text), key, key_len, hex, err) : hc_fail(err, ENOMEM, "manifest");
+    free(text);
+    if (rc < 0)
+        return -1;
+    cJSON *signature = put_object(&d, root, "signature");
+    put_text(&d, signature, "algorithm", algorithm);
+    put_text(&d, signature, "value", hex);
+    return d.ok ? 0 : hc_fail(err, ENOMEM, "manifest");
+}
+
+static int print_indented(const cJSON *root, struct hc_buf *out, struct hc_error *err)
+{
+    char *text = print(root);
+    if (!text)
+        return hc_fail(err, ENOMEM, "manifest");
+    int rc = hc_json_indent(text, strlen(text), out, err);
+    free(text);
+    return rc;
+}
+
+static int print_plain(const cJSON *root, struct hc_buf *out, struct hc_error *err)
+{
+    char *text = print(root);
+    int rc = text ? hc_buf_str(out, text) : -1;
+    free(text);
+    return rc < 0 ? hc_fail(err, ENOMEM, "manifest") : 0;
+}
+
+static int print_signed(const struct hc_manifest *m, const void *key, size_t key_len, bool indented,
+                        struct hc_buf *out, struct hc_error *err)
+{
+    cJSON *root = build(m);
+    if (!root)
+        return hc_fail(err, ENOMEM, "manifest");
+    int rc = put_signature(root, key, key_len, err);
+    if (rc == 0)
+        rc = indented ? print_indented(root, out, err) : print_plain(root, out, err);
+    cJSON_Delete(root);
+    return rc < 0 ? hc_exit_as(err, HC_EXIT_INTERNAL) : 0;
+}
+
+int hc_manifest_print(const struct hc_manifest *m, const void *key, size_t key_len, struct hc_buf *out,
+                      struct hc_error *err)
+{
+    return print_signed(m, key, key_len, true, out, err);
+}
+
+int hc_manifest_print_plain(const struct hc_manifest *m, const void *key, size_t key_len, struct hc_buf *out,
+                            struct hc_error *err)
+{
+    return print_signed(m, key, key_len, false, out, err);
+}
+
+int hc_manifest_print_runner(const struct hc_manifest *m, struct hc_buf *out, struct hc_error *err)
+{
+    struct doc d = {.ok = true};
+    cJSON *root = cJSON_CreateObject();
+    put_number(&d, root, "exit_code", m->exit_code);
+    cJSON *figures = put_list(&d, root, "figure_paths");
+    for (size_t i = 0; i < m->figure_count; i++)
+        (void)put_name(&d, figures, NULL, m->figures[i].path);
+    cJSON *code = put_list(&d, root, "code_paths");
+    if (m->code_path)
+        (void)put_name(&d, code, NULL, m->code_path);
+    put_bool(&d, root, "truncated", m->out.truncated || m->out.shortened);
+    int rc = d.ok ? print_indented(root, out, err) : hc_fail(err, ENOMEM, "manifest");
+    cJSON_Delete(root);
+    return rc < 0 ? hc_exit_as(err, HC_EXIT_INTERNAL) : 0;
+}
+
+int hc_manifest_verify(const struct hc_json *j, const void *key, size_t key_len, struct hc_error *err)
+{
+    const cJSON *version = cJSON_GetObjectItemCaseSensitive(j->root, "version");
+    const cJSON *signature = cJSON_GetObjectItemCaseSensitive(j->root, "signature");
+    if (!cJSON_IsObject(j->root) || !cJSON_IsNumber(version) || !signature)
+        return hc_json_fail(j, j->root, false, err, "not a manifest");
+    if (version->valuedouble != HC_MANIFEST_VERSION)
+        return hc_json_fail(j, version, false, err,
+                            "a manifest of version %.15g; this program knows version %d",
+                            version->valuedouble, HC_MANIFEST_VERSION);
+    if (cJSON_IsNull(signature))
+        return hc_fail_as(err, HC_EXIT_GUEST, 0, "%s: not signed", j->name);
+    const cJSON *how = cJSON_GetObjectItemCaseSensitive(signature, "algorithm");
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(signature, "value");
+    if (!cJSON_IsString(how) || !cJSON_IsString(value) || strcmp(how->valuestring, algorithm) != 0)
+        return hc_json_fail(j, signature, false, err, "signature: expected an %s value", algorithm);
+    char hex[HC_SHA256_HEX];
+    if (sign_text(j->text, j->len, key, key_len, hex, err) < 0)
+        return -1;
+    if (!hc_digest_equal(hex, value->valuestring))
+        return hc_fail_as(err, HC_EXIT_GUEST, 0,
+                          "%s: the signature does not match: another key, or it was changed", j->name);
+    return 0;
+}

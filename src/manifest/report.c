@@ -1,0 +1,152 @@
+#include "manifest/report.h"
+
+#include "json/scan.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+/* The rest of a manifest must always fit beside the report. */
+#define VALUES_MAX (HC_JSON_VALUES / 4)
+
+/* Lists and objects that it stands in, at most: its manifest, in the result of a branch, in the answer to all
+ * of them, in an event. Whoever reads those as strictly must not be kept from it by what a guest reported. */
+#define AROUND 8
+
+static bool all(const cJSON *container, bool (*fits)(const cJSON *node))
+{
+    for (const cJSON *node = container->child; node; node = node->next)
+        if (!fits(node))
+            return false;
+    return true;
+}
+
+static bool is_string(const cJSON *node)
+{
+    return cJSON_IsString(node);
+}
+
+static bool is_strings(const cJSON *node)
+{
+    return cJSON_IsArray(node) && all(node, is_string);
+}
+
+/* An object of exactly these strings. */
+static bool is_record(const cJSON *node, const char *const *names, int count)
+{
+    if (!cJSON_IsObject(node) || cJSON_GetArraySize(node) != count)
+        return false;
+    for (int i = 0; i < count; i++)
+        if (!cJSON_IsString(cJSON_GetObjectItemCaseSensitive(node, names[i])))
+            return false;
+    return true;
+}
+
+static bool is_value(const cJSON *node)
+{
+    return cJSON_IsNull(node) || cJSON_IsObject(node);
+}
+
+static bool is_error(const cJSON *node)
+{
+    static const char *const names[] = {"type", "message", "traceback"};
+    return cJSON_IsNull(node) || is_record(node, names, 3);
+}
+
+static bool is_figure(const cJSON *node)
+{
+    static const char *const names[] = {"path", "mime", "kind"};
+    return is_record(node, names, 3);
+}
+
+static bool is_figures(const cJSON *node)
+{
+    return cJSON_IsArray(node) && all(node, is_figure);
+}
+
+static bool is_any(const cJSON *node)
+{
+    (void)node;
+    return true;
+}
+
+/* What became of one variable: strings, but for its value. */
+static bool is_returned_value(const cJSON *node)
+{
+    static const char *const strings[] = {"type", "path", "mime", "error"};
+    for (const cJSON *part = cJSON_IsObject(node) ? node->child : NULL; part; part = part->next) {
+        bool known = strcmp(part->string, "json") == 0;
+        for (size_t i = 0; i < sizeof strings / sizeof *strings && !known; i++)
+            known = strcmp(part->string, strings[i]) == 0 && cJSON_IsString(part);
+        if (!known)
+            return false;
+    }
+    return cJSON_IsObject(node);
+}
+
+static bool is_returned(const cJSON *node)
+{
+    return cJSON_IsObject(node) && all(node, is_returned_value);
+}
+
+static bool is_columns(const cJSON *node)
+{
+    return cJSON_IsObject(node) && all(node, is_strings);
+}
+
+static bool is_status(const cJSON *node)
+{
+    return cJSON_IsNumber(node) && fabs(node->valuedouble) <= INT_MAX &&
+           node->valuedouble == floor(node->valuedouble);
+}
+
+static bool is_bool(const cJSON *node)
+{
+    return cJSON_IsBool(node);
+}
+
+static const struct {
+    const char *name;
+    bool (*fits)(const cJSON *node);
+} members[] = {
+    {"value", is_value},     {"error", is_error},      {"figures", is_figures},
+    {"columns", is_columns}, {"warnings", is_strings}, {"exit", is_status},
+    {"complete", is_bool},   {"results", is_any},      {"returned", is_returned},
+};
+
+static int check_member(const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        if (strcmp(members[i].name, node->string) != 0)
+            continue;
+        return members[i].fits(node)
+                   ? 0
+                   : hc_json_fail(j, node, false, err, "'%s' is not as it must be", node->string);
+    }
+    return hc_json_fail(j, node, true, err, "a member that is not known");
+}
+
+static int check_shape(const struct hc_json *j, struct hc_error *err)
+{
+    if (!cJSON_IsObject(j->root))
+        return hc_json_fail(j, j->root, false, err, "expected an object, got %s", hc_json_kind(j->root));
+    for (const cJSON *node = j->root->child; node; node = node->next)
+        if (check_member(j, node, err) < 0)
+            return -1;
+    return 0;
+}
+
+int hc_guest_report_check(const char *text, size_t len, struct hc_error *err)
+{
+    struct hc_json j;
+    hc_autoscan scan;
+    if (hc_scan(&scan, "report", text, len, AROUND, err) < 0)
+        return -1;
+    if (scan.count > VALUES_MAX)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "report: more than %d values", VALUES_MAX);
+    if (hc_scan_numbers(&scan, "report", err) < 0 || hc_json_parse(&j, "report", text, len, err) < 0)
+        return -1;
+    int rc = check_shape(&j, err);
+    hc_json_finish(&j);
+    return rc;
+}

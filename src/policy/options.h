@@ -1,0 +1,96 @@
+/* options.h - one row per policy field that is a single value. The policy file, the job spec's "limits", the
+ * command line, --help, the man page's option section, defaults and bounds all walk this table.
+ *
+ * The functions that take a row and a record work for other tables of such rows too: `record` is the struct
+ * that the row's `at` counts from. */
+#ifndef HC_POLICY_OPTIONS_H
+#define HC_POLICY_OPTIONS_H
+
+#include "policy/policy.h"
+
+#include <stdio.h>
+
+enum hc_option_kind {
+    HC_OPT_SIZE,     /* bytes: "512M" or an integer */
+    HC_OPT_DURATION, /* milliseconds: "60s", or a number of seconds */
+    HC_OPT_COUNT,    /* integer */
+    HC_OPT_MILLI,    /* thousandths: 1.5 */
+    HC_OPT_CHOICE,   /* one of `choices`, stored as its index */
+    HC_OPT_NAME,     /* char[256]: a name or path */
+};
+
+/* When is a value that the sender of a job asks for tighter than what another one gives (tighten.h)? */
+enum hc_tighter {
+    HC_TIGHTER_UNSAID,        /* the row lacks its direction, and counts as HC_TIGHTER_SAME */
+    HC_TIGHTER_LESS,          /* it is at most as much */
+    HC_TIGHTER_LESS_NOT_NONE, /* it is at most as much, where 0 means that there is no limit */
+    HC_TIGHTER_ANY,           /* always: a harder limit bounds what it can give */
+    HC_TIGHTER_SAME,          /* it is the same: the policy's alone */
+    HC_TIGHTER_LISTED,        /* a name, of a list that whoever serves the job has */
+};
+
+struct hc_option {
+    const char *path; /* place in a policy file: "limits.timeout", "network" */
+    const char *flag; /* command line: "timeout", given as --timeout; NULL in tables that have none */
+    char letter;      /* its short form, 0 if none */
+    const char *arg;  /* metavariable for --help: "DURATION" */
+    enum hc_option_kind kind;
+    size_t at;                  /* offsetof in the record; int64_t, or char[256] for HC_OPT_NAME */
+    int64_t min, max, def;      /* inclusive bounds; for choices def is an index */
+    const char *def_name;       /* default of HC_OPT_NAME */
+    const char *const *choices; /* NULL-terminated, for HC_OPT_CHOICE */
+    const char *help;           /* one sentence */
+    enum hc_tighter tighter;    /* of hc_options; other tables are not for senders */
+};
+
+/* A value that a request gives to one row, over the policy's. */
+struct hc_override {
+    const struct hc_option *opt;
+    char *text; /* as on the command line; owned by the request */
+};
+
+#define HC_MAX_OVERRIDES 64 /* of one request */
+
+extern const struct hc_option hc_options[];
+extern const size_t hc_options_count;
+
+const struct hc_option *hc_option_by_flag(const char *flag); /* "timeout"; NULL if there is none */
+const struct hc_option *hc_option_by_path(const char *path);
+
+/* A hint for a wrong member name (names.h): considers the table's members of `section` ("" for the top
+ * level), those of the other sections, and `others` (ends with NULL, may be NULL). */
+void hc_nearest_option(const char *section, const char *name, const char *const *others, char *out,
+                       size_t size);
+
+void hc_option_init(void *record, const struct hc_option *opt); /* its default */
+
+/* Set a field from text (command line) or a JSON node. The message says what was expected and the bounds;
+ * the caller adds where it stood. HC_EXIT_USAGE for text, HC_EXIT_CONFIG for JSON. */
+int hc_option_set(void *record, const struct hc_option *opt, const char *text, struct hc_error *err);
+int hc_option_set_json(void *record, const struct hc_option *opt, const struct hc_json *j, const cJSON *node,
+                       struct hc_error *err);
+
+/* The field as people write it ("512M"); `out` gets at most `size` bytes. */
+void hc_option_format(const void *record, const struct hc_option *opt, char *out, size_t size);
+/* The field as a policy file has it (sizes and durations as text), and as a plain number for programs (bytes,
+ * seconds, counts; choices and names as text). Owned by the caller; NULL without memory. */
+cJSON *hc_option_to_json(const void *record, const struct hc_option *opt);
+cJSON *hc_option_to_plain_json(const void *record, const struct hc_option *opt);
+
+/* The bounds as people write them: "32M to 1T", "none or loopback". */
+void hc_option_format_bounds(const struct hc_option *opt, char *out, size_t size);
+
+void hc_options_print_help(FILE *out); /* the lines for --help */
+void hc_options_print_man(FILE *out);  /* items of an mdoc(7) list, one per flag; the page has the list */
+void hc_options_print_policy_man(FILE *out);                            /* the same rows as policy fields */
+void hc_option_print_field_man(FILE *out, const struct hc_option *opt); /* one of them */
+
+/* Print a man page's source, and where a line is a part's marker, that part instead. Ends with a NULL marker;
+ * `text` is used up. */
+struct hc_page_part {
+    const char *marker;
+    void (*print)(FILE *out);
+};
+void hc_page_fill(char *text, const struct hc_page_part *parts, FILE *out);
+
+#endif

@@ -1,0 +1,118 @@
+/* policy.h - what a cell may do and use: one JSON file that drives every enforcer.
+ *
+ * Bytes in, a struct out; reading files (for "extends") is the caller's, through a callback. */
+#ifndef HC_POLICY_POLICY_H
+#define HC_POLICY_POLICY_H
+
+#include "base/hash.h"
+#include "json/json.h"
+#include "policy/rules.h"
+#include "policy/tool.h"
+
+enum hc_enforcement { HC_ENFORCE_AUTO, HC_ENFORCE_CGROUP, HC_ENFORCE_RLIMITS };
+enum hc_output_mode { HC_OUTPUT_CAPPED, HC_OUTPUT_BIND };
+enum hc_overflow { HC_OVERFLOW_TRUNCATE, HC_OVERFLOW_END };
+enum hc_network { HC_NETWORK_NONE, HC_NETWORK_LOOPBACK };
+enum hc_guard_mode { HC_GUARD_ON, HC_GUARD_OFF };
+enum hc_core_scheduling { HC_CORES_SHARED, HC_CORES_KEPT };
+/* How much of a tree is compared with what was built, from nothing to all that every file holds. */
+enum hc_tree_check { HC_TREE_NONE, HC_TREE_QUICK, HC_TREE_STAMPS, HC_TREE_CONTENT };
+enum hc_processes { HC_PROCESSES_NONE, HC_PROCESSES_FORK };
+
+/* Processes that a session of three runs or more has beside what its runs start: the least useful
+ * limits.pids. */
+#define HC_SESSION_PIDS 6
+
+#define HC_CPU_WEIGHT 100 /* what the kernel gives who asks for nothing */
+
+/* Every field is set through a row of the option table (options.h), which has its unit, bounds and default.
+ */
+struct hc_limits {
+    int64_t timeout_ms;      /* wall clock */
+    int64_t grace_ms;        /* before the end of timeout: TimeoutError is raised; 0: never */
+    int64_t cpu_ms;          /* CPU time of all of the cell's processes together; 0: no limit of its own */
+    int64_t memory;          /* bytes, all of the cell, tmpfs files included */
+    int64_t memory_soft;     /* bytes at which MemoryError is raised; 0: never */
+    int64_t pids;            /* processes and threads in the cell */
+    int64_t cpus_milli;      /* thousandths of a CPU; 0: all that there are */
+    int64_t cpu_weight;      /* share of a busy CPU, beside HC_CPU_WEIGHT of others */
+    int64_t io_read;         /* bytes per second from each disk; 0: as fast as it goes */
+    int64_t io_write;        /* bytes per second to each disk */
+    int64_t output_bytes;    /* size of the capped /output */
+    int64_t output_files;    /* files and directories in the capped /output */
+    int64_t collect_ms;      /* wall clock: collecting what is in /output */
+    int64_t collect_bytes;   /* of all files that are collected of an /output that is not capped */
+    int64_t tmp_bytes;       /* size of /tmp */
+    int64_t tmp_files;       /* files and directories in /tmp */
+    int64_t file_bytes;      /* one file */
+    int64_t stdout_bytes;    /* kept and passed on of standard output */
+    int64_t stderr_bytes;    /* kept and passed on of standard error */
+    int64_t figures;         /* figures saved, of each kind */
+    int64_t figure_bytes;    /* one figure */
+    int64_t value_bytes;     /* what the guest's process may report: value, error, ... */
+    int64_t code_bytes;      /* the program's source */
+    int64_t open_files;      /* descriptors per process */
+    int64_t stack_bytes;     /* stack of the main thread */
+    int64_t session_idle_ms; /* between the runs of a session */
+    int64_t session_life_ms; /* of a session in all */
+    int64_t session_cpu_ms;  /* of all of its runs; 0: no limit of its own */
+    int64_t session_runs;    /* how many a session may have */
+};
+
+/* What limits.memory_soft comes to beside limits.memory: below it there must be room to write results down.
+ */
+static inline int64_t hc_memory_soft(const struct hc_limits *l)
+{
+    int64_t most = l->memory - l->memory / 8;
+    return l->memory_soft < most ? l->memory_soft : most;
+}
+
+struct hc_policy {
+    char name[64];
+    char tree[256]; /* tree name, or a path if it holds a slash */
+    struct hc_limits limits;
+    struct hc_limits max;            /* what requests through hotcelld may ask for; tighten.h */
+    int64_t enforcement;             /* enum hc_enforcement */
+    int64_t output_mode;             /* enum hc_output_mode */
+    int64_t overflow;                /* enum hc_overflow */
+    int64_t network;                 /* enum hc_network */
+    int64_t processes;               /* enum hc_processes */
+    int64_t guard;                   /* enum hc_guard_mode */
+    int64_t cores;                   /* enum hc_core_scheduling */
+    int64_t tree_check;              /* enum hc_tree_check */
+    cJSON *env;                      /* object of strings, owned; NULL if empty */
+    cJSON *rules;                    /* rules.h; owned; NULL if empty */
+    struct hc_tools tools;           /* owned */
+    char *description;               /* owned; NULL if none */
+    char base_sha256[HC_SHA256_HEX]; /* hc_policy_note_base; "": not yet */
+    bool session; /* for runs one after another: set by cell/session/session.c, no file says so */
+    bool learn;   /* record instead of refusing: "hotcell policy learn" alone, no file says so */
+};
+
+void hc_policy_init(struct hc_policy *p); /* the table's defaults; no name */
+void hc_policy_finish(struct hc_policy *p);
+
+/* Reads the text of the policy called `name` (a name, or a path if it holds a slash). `from` is the file that
+ * extends it, NULL for the first. On success `*text` is filled and `*file` is a malloc'd name for messages.
+ */
+typedef int hc_policy_reader(void *ctx, const char *name, const char *from, struct hc_buf *text, char **file,
+                             struct hc_error *err);
+
+/* Load a policy with everything that it extends (cycles and chains deeper than 8 are refused).
+ * All errors are HC_EXIT_CONFIG. */
+int hc_policy_load(struct hc_policy *p, const char *name, hc_policy_reader *read, void *ctx,
+                   struct hc_error *err);
+
+/* The effective policy as a JSON object that hc_policy_load accepts; owned by the caller, NULL without
+ * memory. */
+cJSON *hc_policy_to_json(const struct hc_policy *p);
+
+/* The same as one line of text, whose hash is the policy's; for cJSON_free. */
+char *hc_policy_text(const struct hc_policy *p);
+int hc_policy_hash(const struct hc_policy *p, char out[HC_SHA256_HEX], struct hc_error *err);
+
+/* The hash of the policy as it was loaded, before a tenant's maxima and a job have changed it; only the first
+ * time. Maxima, which are no part of what is in force, are forgotten. */
+int hc_policy_note_base(struct hc_policy *p, struct hc_error *err);
+
+#endif

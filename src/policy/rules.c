@@ -1,0 +1,465 @@
+#include "policy/rules.h"
+
+#include "json/names.h"
+#include "policy/syscalls.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define MAX_TEXT  4096
+#define MAX_CODE  65536
+#define MAX_ITEMS 1024 /* of one list */
+
+static const char *const kinds[] = {
+    [HC_RULE_BOOL] = "true or false",
+    [HC_RULE_COUNT] = "a whole number",
+    [HC_RULE_TEXT] = "a string",
+    [HC_RULE_CODE] = "a string",
+    [HC_RULE_CHOICE] = "a string",
+    [HC_RULE_FILE] = "a file name",
+    [HC_RULE_FOLDER] = "the name of a directory",
+    [HC_RULE_NAMES] = "a list of strings",
+    [HC_RULE_PLACES] = "a list of directories",
+    [HC_RULE_MAP] = "an object of strings",
+    [HC_RULE_ALLOWED_CALLS] = "a list of strings",
+    [HC_RULE_DENIED_CALLS] = "a list of strings",
+    [HC_RULE_ROWS] = "a list of objects",
+};
+
+bool hc_rules_is_section(const char *name)
+{
+    for (size_t i = 0; i < hc_rules_count; i++)
+        if (strcmp(hc_rules[i].section, name) == 0)
+            return true;
+    return false;
+}
+
+const char *hc_rules_section(size_t index)
+{
+    for (size_t i = 0; i < hc_rules_count; i++)
+        if ((i == 0 || strcmp(hc_rules[i].section, hc_rules[i - 1].section) != 0) && index-- == 0)
+            return hc_rules[i].section;
+    return NULL;
+}
+
+static bool is_list(enum hc_rule_kind kind)
+{
+    return kind == HC_RULE_NAMES || kind == HC_RULE_PLACES || kind == HC_RULE_ROWS ||
+           kind == HC_RULE_ALLOWED_CALLS || kind == HC_RULE_DENIED_CALLS;
+}
+
+/* The row of a key, which may end in '+'. */
+static const struct hc_rule *find(const char *section, const char *key, bool *adds)
+{
+    size_t len = strlen(key);
+    *adds = len && key[len - 1] == '+';
+    for (size_t i = 0; i < hc_rules_count; i++) {
+        const struct hc_rule *r = &hc_rules[i];
+        if (strcmp(r->section, section) != 0 || strlen(r->key) != len - *adds ||
+            strncmp(r->key, key, len - *adds) != 0)
+            continue;
+        return *adds && !is_list(r->kind) ? NULL : r;
+    }
+    return NULL;
+}
+
+static int unknown_key(const struct hc_json *j, const cJSON *node, const char *section, struct hc_error *err)
+{
+    const char *known[64];
+    size_t count = 0;
+    for (size_t i = 0; i < hc_rules_count && count + 1 < sizeof known / sizeof *known; i++)
+        if (strcmp(hc_rules[i].section, section) == 0)
+            known[count++] = hc_rules[i].key;
+    known[count] = NULL;
+    char hint[160];
+    hc_nearest(node->string, known, hint, sizeof hint);
+    return hc_json_fail(j, node, true, err, "unknown member '%.64s' in %s%s", node->string, section, hint);
+}
+
+/* Where in the file a value is, and what it is called in messages. */
+struct place {
+    const struct hc_json *json;
+    const char *section, *key;
+};
+
+static int wrong(const struct place *at, const cJSON *node, const char *expected, struct hc_error *err)
+{
+    return hc_json_fail(at->json, node, false, err, "%s.%s: expected %s, got %s", at->section, at->key,
+                        expected, hc_json_kind(node));
+}
+
+static int check_text(const struct place *at, const cJSON *node, size_t max, struct hc_error *err)
+{
+    if (!cJSON_IsString(node))
+        return wrong(at, node, "a string", err);
+    if (strlen(node->valuestring) > max)
+        return hc_json_fail(at->json, node, false, err, "%s.%s: longer than %zu bytes", at->section, at->key,
+                            max);
+    return 0;
+}
+
+static int check_choice(const struct place *at, const cJSON *node, const char *const *choices,
+                        struct hc_error *err)
+{
+    char list[160] = "";
+    size_t used = 0;
+    if (!cJSON_IsString(node))
+        return wrong(at, node, "a string", err);
+    for (size_t i = 0; choices[i]; i++) {
+        if (strcmp(choices[i], node->valuestring) == 0)
+            return 0;
+        const char *joint = i == 0 ? "" : choices[i + 1] ? ", " : " or ";
+        int n = snprintf(list + used, sizeof list - used, "%s%s", joint, choices[i]);
+        used += n > 0 && (size_t)n < sizeof list - used ? (size_t)n : 0;
+    }
+    return hc_json_fail(at->json, node, false, err, "%s.%s: expected %s, got '%.60s'", at->section, at->key,
+                        list, node->valuestring);
+}
+
+static int check_list_size(const struct place *at, const cJSON *node, const char *expected,
+                           struct hc_error *err)
+{
+    if (!cJSON_IsArray(node))
+        return wrong(at, node, expected, err);
+    if (cJSON_GetArraySize(node) > MAX_ITEMS)
+        return hc_json_fail(at->json, node, false, err, "%s.%s: more than %d", at->section, at->key,
+                            MAX_ITEMS);
+    return 0;
+}
+
+/* The guard tells the program's own frames by this name. */
+static int check_file(const struct place *at, const cJSON *node, struct hc_error *err)
+{
+    static const char *const taken[] = {"/", "<frozen", "<hotcell>"};
+    if (!cJSON_IsString(node))
+        return wrong(at, node, kinds[HC_RULE_FILE], err);
+    const char *name = node->valuestring;
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        if (strncmp(name, taken[i], strlen(taken[i])) == 0)
+            return hc_json_fail(at->json, node, false, err, "%s.%s: must not begin with '%s'", at->section,
+                                at->key, taken[i]);
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            return hc_json_fail(at->json, node, false, err, "%s.%s: control characters", at->section,
+                                at->key);
+    return *name && strlen(name) <= 255
+               ? 0
+               : hc_json_fail(at->json, node, false, err, "%s.%s: expected 1 to 255 bytes", at->section,
+                              at->key);
+}
+
+static int check_folder(const struct place *at, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsString(node))
+        return wrong(at, node, kinds[HC_RULE_FOLDER], err);
+    return hc_is_id(node->valuestring, 64)
+               ? 0
+               : hc_json_fail(at->json, node, false, err,
+                              "%s.%s: expected letters, digits, '.', '_' or '-', not beginning with '.'",
+                              at->section, at->key);
+}
+
+static int check_names(const struct place *at, const cJSON *node, const char *const *choices,
+                       struct hc_error *err)
+{
+    if (check_list_size(at, node, kinds[HC_RULE_NAMES], err) < 0)
+        return -1;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, node)
+    {
+        if (check_text(at, item, MAX_TEXT, err) < 0 || (choices && check_choice(at, item, choices, err) < 0))
+            return -1;
+        if (!*item->valuestring)
+            return hc_json_fail(at->json, item, false, err, "%s.%s: expected a name, got an empty string",
+                                at->section, at->key);
+    }
+    return 0;
+}
+
+static int check_calls(const struct place *at, const cJSON *node, bool allowed, struct hc_error *err)
+{
+    if (check_names(at, node, NULL, err) < 0)
+        return -1;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, node)
+    {
+        char why[512];
+        const char *name = item->valuestring;
+        if (!(allowed ? hc_syscalls_may_allow : hc_syscalls_may_deny)(name, why, sizeof why))
+            return hc_json_fail(at->json, item, false, err, "%s.%s: %s", at->section, at->key, why);
+    }
+    return 0;
+}
+
+/* A relative path would mean nothing: programs change their directory. */
+static int check_places(const struct place *at, const cJSON *node, struct hc_error *err)
+{
+    if (check_names(at, node, NULL, err) < 0)
+        return -1;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, node)
+    {
+        const char *path = item->valuestring;
+        if (*path != '/' && *path != '~' && strcmp(path, ".") != 0)
+            return hc_json_fail(at->json, item, false, err,
+                                "%s.%s: expected an absolute path, one from \"~\", or \".\", got '%.80s'",
+                                at->section, at->key, path);
+    }
+    return 0;
+}
+
+/* A word that may stand on the left of an assignment. */
+static bool is_python_name(const char *name)
+{
+    return hc_is_word(name) && (*name == '_' || hc_is_identifier(name));
+}
+
+static int check_map(const struct place *at, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsObject(node))
+        return wrong(at, node, kinds[HC_RULE_MAP], err);
+    const cJSON *item;
+    cJSON_ArrayForEach(item, node)
+    {
+        if (!is_python_name(item->string))
+            return hc_json_fail(at->json, item, true, err, "%s.%s: expected a Python name, got '%.80s'",
+                                at->section, at->key, item->string);
+        if (check_text(at, item, MAX_TEXT, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int check_field(const struct place *at, const struct hc_rule_field *f, const cJSON *node,
+                       struct hc_error *err)
+{
+    struct place field = {.json = at->json, .section = at->key, .key = f->name};
+    switch (f->kind) {
+    case HC_RULE_BOOL:
+        return cJSON_IsBool(node) ? 0 : wrong(&field, node, kinds[f->kind], err);
+    case HC_RULE_CHOICE:
+        return check_choice(&field, node, f->choices, err);
+    case HC_RULE_NAMES:
+        return check_names(&field, node, f->choices, err);
+    default:
+        return check_text(&field, node, MAX_TEXT, err);
+    }
+}
+
+static int check_row(const struct place *at, const struct hc_rule_field *fields, const cJSON *row,
+                     struct hc_error *err)
+{
+    if (!cJSON_IsObject(row))
+        return wrong(at, row, "an object", err);
+    const cJSON *member;
+    cJSON_ArrayForEach(member, row)
+    {
+        const struct hc_rule_field *f = fields;
+        while (f->name && strcmp(f->name, member->string) != 0)
+            f++;
+        if (!f->name)
+            return hc_json_fail(at->json, member, true, err, "unknown member '%.64s' in %s.%s",
+                                member->string, at->section, at->key);
+        if (check_field(at, f, member, err) < 0)
+            return -1;
+    }
+    for (const struct hc_rule_field *f = fields; f->name; f++)
+        if (f->required && !cJSON_GetObjectItemCaseSensitive(row, f->name))
+            return hc_json_fail(at->json, row, false, err, "%s.%s: expected a member '%s'", at->section,
+                                at->key, f->name);
+    return 0;
+}
+
+static int check_rows(const struct place *at, const struct hc_rule_field *fields, const cJSON *node,
+                      struct hc_error *err)
+{
+    if (check_list_size(at, node, kinds[HC_RULE_ROWS], err) < 0)
+        return -1;
+    const cJSON *row;
+    cJSON_ArrayForEach(row, node)
+    {
+        if (check_row(at, fields, row, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int check_count(const struct place *at, const struct hc_rule *r, const cJSON *node,
+                       struct hc_error *err)
+{
+    if (!cJSON_IsNumber(node))
+        return wrong(at, node, kinds[HC_RULE_COUNT], err);
+    double n = node->valuedouble;
+    if (!(n >= 0 && n <= (double)r->max))
+        return hc_json_fail(at->json, node, false, err, "%s.%s: expected 0 to %lld, got %.15g", at->section,
+                            at->key, (long long)r->max, n);
+    if (n != (double)(int64_t)n)
+        return hc_json_fail(at->json, node, false, err, "%s.%s: expected a whole number, got %.15g",
+                            at->section, at->key, n);
+    return 0;
+}
+
+static int check(const struct place *at, const struct hc_rule *r, const cJSON *node, struct hc_error *err)
+{
+    switch (r->kind) {
+    case HC_RULE_BOOL:
+        return cJSON_IsBool(node) ? 0 : wrong(at, node, kinds[r->kind], err);
+    case HC_RULE_COUNT:
+        return check_count(at, r, node, err);
+    case HC_RULE_TEXT:
+        return check_text(at, node, MAX_TEXT, err);
+    case HC_RULE_CODE:
+        return check_text(at, node, MAX_CODE, err);
+    case HC_RULE_CHOICE:
+        return check_choice(at, node, r->choices, err);
+    case HC_RULE_PLACES:
+        return check_places(at, node, err);
+    case HC_RULE_NAMES:
+        return check_names(at, node, r->choices, err);
+    case HC_RULE_ALLOWED_CALLS:
+    case HC_RULE_DENIED_CALLS:
+        return check_calls(at, node, r->kind == HC_RULE_ALLOWED_CALLS, err);
+    case HC_RULE_FILE:
+        return check_file(at, node, err);
+    case HC_RULE_FOLDER:
+        return check_folder(at, node, err);
+    case HC_RULE_MAP:
+        return check_map(at, node, err);
+    case HC_RULE_ROWS:
+        return check_rows(at, r->fields, node, err);
+    }
+    return 0;
+}
+
+/* What a key becomes: a copy of `node`, over or behind what is inherited. NULL without memory. */
+static cJSON *merged(const struct hc_rule *r, bool adds, const cJSON *inherited, const cJSON *node)
+{
+    bool keeps_old = inherited && (adds || r->kind == HC_RULE_MAP);
+    if (!keeps_old)
+        return cJSON_Duplicate(node, true);
+    cJSON *all = cJSON_Duplicate(inherited, true);
+    const cJSON *item;
+    cJSON_ArrayForEach(item, node)
+    {
+        cJSON *copy = cJSON_Duplicate(item, true);
+        if (r->kind == HC_RULE_MAP)
+            cJSON_DeleteItemFromObjectCaseSensitive(all, item->string);
+        bool put = copy && (r->kind == HC_RULE_MAP ? cJSON_AddItemToObject(all, item->string, copy)
+                                                   : cJSON_AddItemToArray(all, copy));
+        if (put)
+            continue;
+        cJSON_Delete(copy);
+        cJSON_Delete(all);
+        return NULL;
+    }
+    return all;
+}
+
+static int set_key(cJSON *to, const struct hc_json *j, const char *section, const cJSON *node,
+                   struct hc_error *err)
+{
+    bool adds;
+    const struct hc_rule *r = find(section, node->string, &adds);
+    if (!r)
+        return unknown_key(j, node, section, err);
+    if (cJSON_IsNull(node) && !adds) {
+        cJSON_DeleteItemFromObjectCaseSensitive(to, r->key);
+        return 0;
+    }
+    struct place at = {.json = j, .section = section, .key = r->key};
+    if (check(&at, r, node, err) < 0)
+        return -1;
+    cJSON *value = merged(r, adds, cJSON_GetObjectItemCaseSensitive(to, r->key), node);
+    cJSON_DeleteItemFromObjectCaseSensitive(to, r->key);
+    if (value && cJSON_AddItemToObject(to, r->key, value))
+        return 0;
+    cJSON_Delete(value);
+    return hc_fail(err, ENOMEM, "%s", section);
+}
+
+int hc_rules_set(cJSON **rules, const struct hc_json *j, const cJSON *section, struct hc_error *err)
+{
+    if (!cJSON_IsObject(section))
+        return hc_json_fail(j, section, false, err, "%s: expected an object, got %s", section->string,
+                            hc_json_kind(section));
+    if (!*rules && !(*rules = cJSON_CreateObject()))
+        return hc_fail(err, ENOMEM, "%s", section->string);
+    cJSON *to = cJSON_GetObjectItemCaseSensitive(*rules, section->string);
+    if (!to && !(to = cJSON_AddObjectToObject(*rules, section->string)))
+        return hc_fail(err, ENOMEM, "%s", section->string);
+    const cJSON *node;
+    cJSON_ArrayForEach(node, section)
+    {
+        if (set_key(to, j, section->string, node, err) < 0)
+            return hc_exit_as(err, HC_EXIT_CONFIG);
+    }
+    return 0;
+}
+
+const cJSON *hc_rules_get(const cJSON *rules, const char *section, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(rules, section), key);
+}
+
+const char *hc_rules_text(const cJSON *rules, const char *section, const char *key, const char *otherwise)
+{
+    const char *text = cJSON_GetStringValue(hc_rules_get(rules, section, key));
+    return text ? text : otherwise;
+}
+
+bool hc_rules_bool(const cJSON *rules, const char *section, const char *key, bool otherwise)
+{
+    const cJSON *node = hc_rules_get(rules, section, key);
+    return cJSON_IsBool(node) ? cJSON_IsTrue(node) : otherwise;
+}
+
+int64_t hc_rules_count_of(const cJSON *rules, const char *section, const char *key, int64_t otherwise)
+{
+    const cJSON *node = hc_rules_get(rules, section, key);
+    return cJSON_IsNumber(node) ? (int64_t)node->valuedouble : otherwise;
+}
+
+cJSON *hc_rules_for_shim(const cJSON *rules, bool guard)
+{
+    cJSON *out = cJSON_CreateObject();
+    for (size_t i = 0; out && i < hc_rules_count; i++) {
+        const struct hc_rule *r = &hc_rules[i];
+        const cJSON *value = hc_rules_get(rules, r->section, r->key);
+        bool launchers = strcmp(r->section, "redact") == 0 || strcmp(r->section, "syscalls") == 0;
+        if (!value || (r->guard && !guard) || launchers)
+            continue;
+        cJSON *section = cJSON_GetObjectItemCaseSensitive(out, r->section);
+        if (!section)
+            section = cJSON_AddObjectToObject(out, r->section);
+        cJSON *copy = section ? cJSON_Duplicate(value, true) : NULL;
+        if (copy && cJSON_AddItemToObject(section, r->key, copy))
+            continue;
+        cJSON_Delete(copy);
+        cJSON_Delete(out);
+        return NULL;
+    }
+    return out;
+}
+
+/* Each sentence begins a line, as mdoc(7) wants it. */
+static void print_escaped(FILE *out, const char *text)
+{
+    for (; *text; text++) {
+        bool ends = text[0] == '.' && text[1] == ' ';
+        (void)(ends ? fputs(".\n", out) : *text == '\\' ? fputs("\\e", out) : fputc(*text, out));
+        text += ends;
+    }
+}
+
+void hc_rules_print_man(FILE *out)
+{
+    for (size_t i = 0; i < hc_rules_count; i++) {
+        const struct hc_rule *r = &hc_rules[i];
+        (void)fprintf(out, ".It Cm %s . Ns Cm %s : No %s\n", r->section, r->key, kinds[r->kind]);
+        print_escaped(out, r->help);
+        (void)fputc('\n', out);
+        for (size_t c = 0; r->choices && r->choices[c]; c++)
+            (void)fprintf(out, "%s.Cm %s%s\n", c ? "" : "One of\n", r->choices[c],
+                          r->choices[c + 1] ? " ," : " .");
+    }
+}

@@ -1,0 +1,71 @@
+/* rules.h - the part of a policy that is lists and texts rather than single values: what programs may import,
+ * call, name, open and cause, what is set up for them, and what is done to their output.
+ *
+ * One table of sections and keys, which the parser, "hotcell policy" and the man page walk. The checked rules
+ * stay a JSON object {section: {key: value}}; the launcher hands those of the guard over as they are. */
+#ifndef HC_POLICY_RULES_H
+#define HC_POLICY_RULES_H
+
+#include "json/json.h"
+
+#include <stdio.h>
+
+enum hc_rule_kind {
+    HC_RULE_BOOL,
+    HC_RULE_COUNT,  /* integer, 0 to `max` */
+    HC_RULE_TEXT,   /* string of at most 4096 bytes */
+    HC_RULE_CODE,   /* Python source of at most 64 KiB */
+    HC_RULE_CHOICE, /* one of `choices` */
+    HC_RULE_FILE,   /* a file name for the program in messages: none that marks code as a library's */
+    HC_RULE_FOLDER, /* name of one directory: letters, digits, '.', '_', '-' */
+    HC_RULE_NAMES,  /* list of strings, each one of `choices` if there are any; a key "NAME+" adds to what was
+                       inherited */
+    HC_RULE_PLACES, /* list of directories: absolute paths, "~/..." or "."; a key "NAME+" as above */
+    HC_RULE_MAP,    /* object of strings; merged with what was inherited */
+    HC_RULE_ALLOWED_CALLS, /* HC_RULE_NAMES of system calls that are not allowed otherwise (syscalls.h) */
+    HC_RULE_DENIED_CALLS,  /* HC_RULE_NAMES of system calls that are */
+    HC_RULE_ROWS,          /* list of objects with `fields`; a key "NAME+" adds to what was inherited */
+};
+
+struct hc_rule_field {
+    const char *name;
+    enum hc_rule_kind kind; /* BOOL, TEXT, CHOICE or NAMES */
+    bool required;
+    const char *const *choices;
+};
+
+struct hc_rule {
+    const char *section, *key;
+    enum hc_rule_kind kind;
+    bool guard; /* of no effect with guard "off", and then not handed over */
+    int64_t max;
+    const char *const *choices;         /* NULL-terminated */
+    const struct hc_rule_field *fields; /* of HC_RULE_ROWS; ends with a NULL name */
+    const char *help;                   /* one sentence */
+};
+
+extern const struct hc_rule hc_rules[];
+extern const size_t hc_rules_count;
+
+bool hc_rules_is_section(const char *name);
+
+/* Check one section of a policy file and put it into `rules` (an object, made if *rules is NULL), over what
+ * is inherited there; a null takes a key away. HC_EXIT_CONFIG, with line, column and what was expected. */
+int hc_rules_set(cJSON **rules, const struct hc_json *j, const cJSON *section, struct hc_error *err);
+
+/* A key's value; NULL if it is not set. Borrowed. */
+const cJSON *hc_rules_get(const cJSON *rules, const char *section, const char *key);
+const char *hc_rules_text(const cJSON *rules, const char *section, const char *key, const char *otherwise);
+bool hc_rules_bool(const cJSON *rules, const char *section, const char *key, bool otherwise);
+int64_t hc_rules_count_of(const cJSON *rules, const char *section, const char *key, int64_t otherwise);
+
+/* Sections of the table, in its order: NULL after the last. */
+const char *hc_rules_section(size_t index);
+
+/* What the shim is to be told: not what the launcher itself sees to. Owned by the caller, NULL without
+ * memory. */
+cJSON *hc_rules_for_shim(const cJSON *rules, bool guard);
+
+void hc_rules_print_man(FILE *out); /* items of an mdoc(7) list */
+
+#endif

@@ -1,0 +1,139 @@
+#include "wire/events.h"
+
+#include "base/utf8.h"
+#include "json/json.h"
+
+#include <sodium/utils.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK 65536 /* bytes of output in one line, so that a line stays short */
+
+static const char *const stream_names[] = {"stdout", "stderr"};
+
+void hc_events_finish(struct hc_events *e)
+{
+    hc_buf_finish(&e->lines);
+    *e = (struct hc_events){0};
+}
+
+void hc_events_state(struct hc_events *e, const char *state)
+{
+    (void)hc_buf_fmt(&e->lines, "{\"event\": \"state\", \"state\": \"%s\"}\n", state);
+}
+
+/* How many bytes at the end may be the beginning of a character. */
+static size_t unfinished(const char *data, size_t len)
+{
+    for (size_t back = 1; back <= 3 && back <= len; back++) {
+        unsigned char c = (unsigned char)data[len - back];
+        size_t whole = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
+        if (whole > 1)
+            return whole > back ? back : 0;
+        if (c < 0x80)
+            return 0;
+    }
+    return 0;
+}
+
+static void put_base64(struct hc_buf *out, const char *data, size_t len)
+{
+    size_t room = sodium_base64_encoded_len(len, sodium_base64_VARIANT_ORIGINAL);
+    char *text = malloc(room);
+    if (text)
+        (void)hc_buf_fmt(
+            out, "\"%s\"",
+            sodium_bin2base64(text, room, (const unsigned char *)data, len, sodium_base64_VARIANT_ORIGINAL));
+    else
+        (void)hc_buf_str(out, "null");
+    free(text);
+}
+
+static void put_line(struct hc_events *e, enum hc_event_stream stream, const char *data, size_t len)
+{
+    if (len == 0 || e->tails[stream].cut)
+        return;
+    size_t before = e->lines.len;
+    /* Strict readers take no text with a NUL, which would end where it stands. */
+    bool plain = hc_utf8_valid(data, len, NULL) && !memchr(data, '\0', len);
+    (void)hc_buf_fmt(&e->lines, "{\"event\": \"%s\", \"%s\": ", stream_names[stream],
+                     plain ? "text" : "data");
+    if (plain)
+        hc_json_quote(&e->lines, data, len);
+    else
+        put_base64(&e->lines, data, len);
+    (void)hc_buf_str(&e->lines, "}\n");
+    if (e->lines.len <= HC_EVENTS_MAX)
+        return;
+    e->lines.len = before;
+    e->tails[stream].cut = true;
+    (void)hc_buf_fmt(&e->lines, "{\"event\": \"cut\", \"stream\": \"%s\"}\n", stream_names[stream]);
+}
+
+/* The rest of the character of which we hold the beginning. Returns how many bytes were taken. */
+static size_t complete(struct hc_events *e, enum hc_event_stream stream, const char *data, size_t len)
+{
+    char *bytes = e->tails[stream].bytes;
+    size_t *held = &e->tails[stream].len, taken = 0;
+    while (taken < len && *held < sizeof e->tails[stream].bytes && unfinished(bytes, *held) == *held)
+        bytes[(*held)++] = data[taken++];
+    if (unfinished(bytes, *held) == *held && taken == len)
+        return taken; /* still not whole */
+    put_line(e, stream, bytes, *held);
+    *held = 0;
+    return taken;
+}
+
+void hc_events_output(struct hc_events *e, enum hc_event_stream stream, const char *data, size_t len)
+{
+    if (e->tails[stream].len) {
+        size_t taken = complete(e, stream, data, len);
+        data += taken;
+        len -= taken;
+    }
+    while (len) {
+        size_t n = len < CHUNK ? len : CHUNK, tail = unfinished(data, n);
+        put_line(e, stream, data, n - tail);
+        data += n - tail;
+        len -= n - tail;
+        if (len == tail) {
+            memcpy(e->tails[stream].bytes, data, tail);
+            e->tails[stream].len = tail;
+            return;
+        }
+    }
+}
+
+void hc_json_one_line(struct hc_buf *out, const char *json, size_t len)
+{
+    for (size_t at = 0; at < len;) {
+        const char *end = memchr(json + at, '\n', len - at);
+        size_t n = end ? (size_t)(end - json) - at : len - at;
+        (void)hc_buf_add(out, json + at, n);
+        at += n + 1;
+    }
+}
+
+void hc_events_json(struct hc_events *e, const char *name, const char *json, size_t len)
+{
+    (void)hc_buf_fmt(&e->lines, "{\"event\": \"%s\", \"%s\": ", name, name);
+    hc_json_one_line(&e->lines, json, len);
+    (void)hc_buf_str(&e->lines, "}\n");
+}
+
+void hc_events_figure(struct hc_events *e, const struct hc_figure *f)
+{
+    hc_autobuf text = {0};
+    hc_figure_print(f, &text);
+    if (!text.failed)
+        hc_events_json(e, "figure", text.data, text.len);
+}
+
+void hc_events_end(struct hc_events *e)
+{
+    for (int i = 0; i < 2; i++) {
+        put_line(e, (enum hc_event_stream)i, e->tails[i].bytes, e->tails[i].len);
+        e->tails[i].len = 0;
+    }
+    e->ended = true;
+}
