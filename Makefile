@@ -145,7 +145,10 @@ $(B)/false/hotcell-shim: tests/warm/false.c src/inside/plan.h src/inside/park.h 
 	@$(CC) $(CPPFLAGS) -std=gnu17 $(OPT) $(WARN) -static -o $@ $<
 $(B)/false/siblings: $(B)/warm/siblings $(B)/false/hotcell-shim
 	@cp $< $@.new && mv $@.new $@
-warm: $(B)/warm/hotcell $(B)/warm/siblings $(B)/false/siblings
+warm: $(B)/warm/hotcell $(B)/warm/siblings $(B)/false/siblings $(B)/warm/hotcell-report
+# The same report for both.
+$(B)/warm/hotcell-report: $(REPORT)
+	@ln -sfn ../hotcell-report $@
 probe: $(B)/probe/hotcell $(B)/probe/hotcell-shim
 unit: $(TESTS)
 	@for t in $^; do $$t >$(B)/unit.log 2>&1 || { cat $(B)/unit.log; echo "$$t failed"; exit 1; }; tail -n 1 $(B)/unit.log; done
@@ -153,8 +156,9 @@ check: all probe warm unit
 	HOTCELL_BUILD=$(abspath $(B)) $(PYTHON) -m pytest -q -n auto -m "not long" -p no:cacheprovider tests $(PYTEST)
 asan:
 	$(MAKE) B=$(B)/asan SAN=1 unit
+report: $(REPORT)
 asan-cells:   # whole cells, in which both sides are under the sanitizers; some layers have to be off for these
-	$(MAKE) B=$(B)/asan-cells SAN=1 WEAK=1 $(B)/asan-cells/hotcell $(B)/asan-cells/hotcell-shim
+	$(MAKE) B=$(B)/asan-cells SAN=1 WEAK=1 $(B)/asan-cells/hotcell $(B)/asan-cells/hotcell-shim report
 	tests/sanitized $(B)/asan-cells
 # Left to the sanitizers: valgrind has no seccomp(2), by which libseccomp asks what the kernel can and loads filters, and it takes the code
 # that PCRE2 compiles, which reads whole vectors, for reads of what is not set.
@@ -224,5 +228,5 @@ uninstall:   # with the PREFIX and DESTDIR of then. Trees, results and configura
 clean:
 	rm -rf $(B)
 -include $(shell find $(B) -name '*.d' -type f 2>/dev/null)
-.PHONY: all probe warm unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install uninstall clean
+.PHONY: all probe warm report unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install uninstall clean
 .DELETE_ON_ERROR:

@@ -4,10 +4,12 @@
 #include "shim/guard/frames.h"
 #include "shim/guard/hints.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#define CHAIN_MAX 64 /* arrays of arrays; numpy keeps it short */
+#define CHAIN_MAX    64        /* arrays of arrays; numpy keeps it short */
+#define LARGEST_ITEM (1 << 20) /* bytes or characters of one item whose type names its size */
 
 /* Bytes of memory: from `low` on, below `high`. */
 struct extent {
@@ -153,9 +155,11 @@ static bool is_within(PyObject *array, PyObject *interface)
 /* "<f8" has 8 bytes, "<U2" has 2 characters. -1: who knows. */
 static int64_t size_of_type(const char *typestr)
 {
-    char kind, end;
-    int count;
-    if (!*typestr || sscanf(typestr + 1, "%c%4d%c", &kind, &count, &end) != 2 || count < 0)
+    if (!*typestr || !typestr[1] || !isdigit((unsigned char)typestr[2]))
+        return -1;
+    char kind = typestr[1], *end;
+    long count = strtol(typestr + 2, &end, 10);
+    if (*end || count > LARGEST_ITEM)
         return -1;
     return strchr("biufcS", kind) ? count : kind == 'U' ? 4 * (int64_t)count : -1;
 }
