@@ -344,6 +344,28 @@ def test_what_the_kernel_holds_for_a_program_counts(user, name):
     assert taken <= meter.most(64)
 
 
+# The host lacks memory, and so it is looked at: at thousands of files, while it goes on.
+MANY_FILES = f"""{LEADER_ENDS}
+import os
+file = os.open("/tmp/file", os.O_RDWR | os.O_CREAT, 0o600)
+os.write(file, b"x")
+files = [os.dup(file) for _ in range(16000)]
+time.sleep(1)
+for mb in range(600):
+    take(1)
+    os.write(1, b"%d " % (mb + 1))
+"""
+
+
+def test_pages_are_watched_while_many_files_are_looked_at(user):
+    had = []
+    for _ in range(meter.TRIES):  # a launcher that gets no processor does not look
+        result = cells.run(MANY_FILES, "--memory=64M", "--memory-soft=0", "--open-files=16384", user=user)
+        assert result.manifest["status"] == "memory", result
+        had.append(int(result.stdout.split()[-1]))
+    assert min(had) <= 64 + 64, had
+
+
 UNSHARES = """
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)

@@ -25,6 +25,15 @@ uint64_t hc_status_field(const char *text, const char *key, int base, uint64_t o
     return at ? strtoull(at + len, NULL, base) : otherwise;
 }
 
+int64_t hc_status_memory(const char *text)
+{
+    static const char *const rows[] = {"RssAnon", "RssShmem", "VmSwap", "VmPTE"};
+    int64_t sum = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        sum += (int64_t)hc_status_field(text, rows[i], 10, 0) * 1024;
+    return sum;
+}
+
 long hc_status_inner_id(const char *text, const char *key)
 {
     char start[32];

@@ -112,6 +112,21 @@ int64_t hc_held_sockets(struct hc_held *h, pid_t pid, bool connections)
     return beyond(count, FREE_SOCKETS, socket_bytes()) + h->tcp_bytes;
 }
 
+/* ---- a process that goes on while it is looked at ---- */
+
+#define MEANWHILE 256 /* files, of which each takes some microseconds */
+
+/* Nobody else looks at its pages meanwhile. `before`: of these, when the look at it began. */
+static bool is_over(struct hc_held *h, int proc, const char *at, int64_t before)
+{
+    char path[48];
+    (void)snprintf(path, sizeof path, "%sstatus", at);
+    const char *text = hc_status_read(proc, path);
+    int64_t now = text ? hc_status_memory(text) : 0;
+    h->grown = MAX(now - before, 0);
+    return now > h->limit;
+}
+
 /* ---- pipes and waits ---- */
 
 #define MOST_PIPES 16384
@@ -157,7 +172,7 @@ static void add_file(struct hc_held *h, int dir, const char *name, int64_t pipe_
 }
 
 /* What cannot be listed counts as the most that it can be. */
-static void add_files(struct hc_held *h, int proc, const char *at, int64_t most)
+static void add_files(struct hc_held *h, int proc, const char *at, int64_t most, int64_t before)
 {
     static int64_t pipe_mount = -1;
     char path[48];
@@ -171,10 +186,13 @@ static void add_files(struct hc_held *h, int proc, const char *at, int64_t most)
         hc_close_fd(&fd);
         return;
     }
-    int64_t waits = h->waits, crowds = h->crowds;
-    for (struct dirent *e; (e = readdir(dir));)
+    int64_t waits = h->waits, crowds = h->crowds, count = 0;
+    for (struct dirent *e; (e = readdir(dir));) {
         if (e->d_name[0] != '.')
             add_file(h, dirfd(dir), e->d_name, pipe_mount);
+        if (++count % MEANWHILE == 0 && is_over(h, proc, at, before))
+            break;
+    }
     h->rest += (h->waits - waits) * most * WAIT_BYTES;
     /* An epoll knows a descriptor by its file and its number: moved from number to number, few files are
      * many. */
@@ -184,16 +202,19 @@ static void add_files(struct hc_held *h, int proc, const char *at, int64_t most)
 
 /* ---- mappings ---- */
 
-static int64_t count_lines(int proc, const char *at)
+static int64_t count_lines(struct hc_held *h, int proc, const char *at, int64_t before)
 {
     static char text[65536];
     char path[48];
     int64_t lines = 0;
     (void)snprintf(path, sizeof path, "%smaps", at);
     hc_autofd fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
-    for (ssize_t n; fd >= 0 && (n = read(fd, text, sizeof text)) > 0;)
+    for (ssize_t n; fd >= 0 && (n = read(fd, text, sizeof text)) > 0;) {
         for (const char *p = text; (p = memchr(p, '\n', (size_t)(text + n - p))); p++)
             lines++;
+        if (lines > FREE_MAPPINGS && is_over(h, proc, at, before))
+            break;
+    }
     return lines;
 }
 
@@ -233,8 +254,9 @@ bool hc_held_due(struct hc_held *h)
     return taken - h->host_bytes > STEP;
 }
 
-void hc_held_begin(struct hc_held *h)
+void hc_held_begin(struct hc_held *h, int64_t limit)
 {
+    h->limit = limit;
     h->begun_us = hc_now_us();
     h->host_bytes = taken_of_host(); /* what is taken during the look counts for the next */
     h->mappings = h->waits = h->crowds = h->pipes = h->unread = h->rest = 0;
@@ -242,10 +264,11 @@ void hc_held_begin(struct hc_held *h)
 
 void hc_held_add(struct hc_held *h, int proc, const char *at, const char *status)
 {
-    int64_t files = (int64_t)hc_status_field(status, "FDSize", 10, 0);
-    h->mappings += count_lines(proc, at);
+    int64_t files = (int64_t)hc_status_field(status, "FDSize", 10, 0), pages = hc_status_memory(status);
+    h->grown = 0;
+    h->mappings += count_lines(h, proc, at, pages);
     if (files > FREE_FILES)
-        add_files(h, proc, at, files);
+        add_files(h, proc, at, files, pages);
 }
 
 static int by_number(const void *a, const void *b)

@@ -18,12 +18,14 @@ struct hc_held {
     int64_t host_bytes;           /* the least that the host had taken since the last look began */
     int64_t tcp_pages, tcp_bytes; /* of the host, and of the cell, when its connections were listed last */
     /* Of a look that goes on: */
+    int64_t limit; /* of memory: a process whose pages are more is looked at no further */
+    int64_t grown; /* by how much the pages of the last one have, meanwhile */
     int64_t begun_us, mappings, pipes, unread, rest;
     int64_t waits, crowds; /* epolls with few descriptors, and with more than were looked at */
 };
 
 bool hc_held_due(struct hc_held *h);
-void hc_held_begin(struct hc_held *h);
+void hc_held_begin(struct hc_held *h, int64_t limit);
 /* A process: its directory, where in it the files of a thread that lives are (watch.c), and the status of
  * that. */
 void hc_held_add(struct hc_held *h, int proc, const char *at, const char *status);

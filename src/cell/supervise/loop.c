@@ -103,7 +103,7 @@ static void sample_all(struct hc_supervisor *s, struct hc_sample *out)
 {
     bool due = hc_held_due(&s->held);
     if (due)
-        hc_held_begin(&s->held);
+        hc_held_begin(&s->held, s->policy->limits.memory);
     sample(s->pid, s->pidfd, due ? &s->held : NULL, out);
     if (due)
         hc_held_end(&s->held);

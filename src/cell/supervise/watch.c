@@ -108,11 +108,11 @@ static void add_status(int proc, struct hc_held *held, struct hc_sample *s)
     s->hidden |= sight == HIDDEN;
     if (sight != SEEN)
         return;
-    s->memory +=
-        (field(text, "RssAnon") + field(text, "RssShmem") + field(text, "VmSwap") + field(text, "VmPTE")) *
-        1024;
-    if (held)
+    s->memory += hc_status_memory(text);
+    if (held) {
         hc_held_add(held, proc, at, text);
+        s->memory += held->grown;
+    }
 }
 
 /* Fields 14 to 17 of stat: utime stime cutime cstime, in clock ticks. The name in field 2 may hold anything,
