@@ -118,7 +118,7 @@ def test_an_attack_that_needs_more_open_files_than_may_be_is_not_tried(base_tree
             cwd=cells.new_directory(user), env=user.environment(), **user.popen_arguments())
         assert done.returncode == 0, done.stdout + done.stderr
         return re.search("^(pass|-) +memory-names ", done.stdout, re.M)[1]
-    assert [try_with(4096), try_with(4095)] == ["pass", "-"]
+    assert [try_with(16384), try_with(16383)] == ["pass", "-"]
 
 
 @pytest.mark.parametrize("policy", ["none", "analysis", "notebook"])

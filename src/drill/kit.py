@@ -2,7 +2,7 @@
 #
 # A program defines attack(lure): it returns what it reached, or returns None or raises if it was held. `lure` is a dict
 # of things on the host: file (holds secret), secret, pid, abstract, port, shm, mqueue, hostname, boottime, user; and
-# memory, the bytes that a small cell ("# cell: small") has in all.
+# memory, the bytes that a small cell ("# cell: small") has in all, and seconds, after which its attack is to give up.
 import ctypes
 import errno
 import os

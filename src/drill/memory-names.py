@@ -6,7 +6,7 @@ import os
 import time
 def attack(lure):
     links = lure["memory"] + (64 << 20) >> 10
-    end = time.monotonic() + 8
+    end = time.monotonic() + lure["seconds"]
     for number in range(links):
         if time.monotonic() > end:
             raise TimeoutError(f"no more than {number} names")

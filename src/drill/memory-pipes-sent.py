@@ -7,7 +7,7 @@ import os
 import socket
 import time
 def attack(lure):
-    kept, taken, slept, idle, end = [], 0, 0, 0, time.monotonic() + 8
+    kept, taken, slept, idle, end = [], 0, 0, 0, time.monotonic() + lure["seconds"]
     while taken < lure["memory"] + (64 << 20):
         read, write = os.pipe()
         os.set_blocking(write, False)

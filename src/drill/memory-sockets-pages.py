@@ -8,7 +8,7 @@ import time
 def attack(lure):
     file = os.open("/tmp/pages", os.O_RDWR | os.O_CREAT, 0o600)
     os.unlink("/tmp/pages")
-    kept, pages, idle, end = [], 0, 0, time.monotonic() + 8
+    kept, pages, idle, end = [], 0, 0, time.monotonic() + lure["seconds"]
     while pages << 12 < lure["memory"] + (64 << 20):
         kept.extend(socket.socketpair())
         before = pages

@@ -5,7 +5,7 @@
 import socket
 import time
 def attack(lure):
-    kept, taken, idle, end = [], 0, 0, time.monotonic() + 8
+    kept, taken, idle, end = [], 0, 0, time.monotonic() + lure["seconds"]
     while taken < lure["memory"] + (64 << 20):
         kept.extend(socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))
         before = taken

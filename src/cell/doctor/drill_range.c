@@ -24,8 +24,8 @@ static const struct {
     [HC_GROUND_SMALL] = {"small",
                          {{"memory", "64M"},
                           {"memory-soft", "0"},
-                          {"timeout", "20s"},
-                          {"open-files", "4096"},
+                          {"timeout", "60s"},
+                          {"open-files", "16384"},
                           {"tmp-files", "300000"}}},
     [HC_GROUND_BIND] = {"bind", {{"output-mode", "bind"}, {"collect-time", "200ms"}}},
     [HC_GROUND_SESSION] = {"session", {{NULL}}},
@@ -64,13 +64,19 @@ static int make_ground(struct hc_ground *ground, enum hc_ground_kind kind, const
 
 /* ---- what is put up ---- */
 
-/* `memory`: bytes that a cell with little memory has. */
-static int set_vars(struct hc_range *g, int64_t memory, struct hc_error *err)
+#define LEAST_SECONDS 8
+#define MOST_SECONDS  50
+#define CELLS         40 /* as many as could do nothing, one after another: some machines are emulated */
+
+/* `memory`: bytes that a cell with little memory has. `idle_us`: how long a cell takes that does nothing. */
+static int set_vars(struct hc_range *g, int64_t memory, int64_t idle_us, struct hc_error *err)
 {
     free(g->vars);
     g->vars = NULL;
     cJSON *lures = hc_lures_print(&g->lures);
+    int64_t seconds = MIN(MAX(idle_us * CELLS / 1000000, LEAST_SECONDS), MOST_SECONDS);
     (void)cJSON_AddNumberToObject(lures, "memory", (double)memory);
+    (void)cJSON_AddNumberToObject(lures, "seconds", (double)seconds);
     char *text = cJSON_PrintUnformatted(lures);
     cJSON_Delete(lures);
     bool made = text && asprintf(&g->vars, "lure=%s", text) >= 0;
@@ -92,7 +98,7 @@ int hc_range_open(struct hc_range *g, struct hc_drill *d, struct hc_error *err)
             if (make_ground(&g->grounds[kind][bare], (enum hc_ground_kind)kind, d->policy, !bare, err) < 0)
                 return -1;
     g->m = calloc(1, sizeof *g->m);
-    return g->m ? set_vars(g, 0, err) : hc_fail(err, ENOMEM, "drill");
+    return g->m ? set_vars(g, 0, 0, err) : hc_fail(err, ENOMEM, "drill");
 }
 
 int hc_range_learn_idle(struct hc_range *g, int64_t idle_bytes, struct hc_error *err)
@@ -103,7 +109,7 @@ int hc_range_learn_idle(struct hc_range *g, int64_t idle_bytes, struct hc_error 
         limits->memory = MIN(limits->memory + MAX(idle_bytes, 0), g->d->policy->limits.memory);
         memory = limits->memory;
     }
-    return set_vars(g, memory, err);
+    return set_vars(g, memory, g->m->usage.wall_us, err);
 }
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
