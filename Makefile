@@ -148,7 +148,7 @@ $(B)/false/siblings: $(B)/warm/siblings $(B)/false/hotcell-shim
 warm: $(B)/warm/hotcell $(B)/warm/siblings $(B)/false/siblings $(B)/warm/hotcell-report
 # The same report for both.
 $(B)/warm/hotcell-report: $(REPORT)
-	@ln -sfn ../hotcell-report $@
+	@mkdir -p $(@D) && ln -sfn ../hotcell-report $@
 probe: $(B)/probe/hotcell $(B)/probe/hotcell-shim
 unit: $(TESTS)
 	@for t in $^; do $$t >$(B)/unit.log 2>&1 || { cat $(B)/unit.log; echo "$$t failed"; exit 1; }; tail -n 1 $(B)/unit.log; done
