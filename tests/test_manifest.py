@@ -130,6 +130,26 @@ def test_ok_job_in_detail(base_tree):
     assert m["usage"]["output_files"] >= 2 and m["partial"] is False
 
 
+DEEP = """import os, socket, struct
+report = (b'{"value": {"application/json": ' + b"[" * 50 + b"0," * 100_000 + b"0" + b"]" * 50 +
+          b'}, "error": null, "figures": [], "columns": {}, "warnings": [], "exit": 0, "complete": true}')
+parts = [report[i:i + 32768] for i in range(0, len(report), 32768)]
+for part in parts:
+    os.write(3, struct.pack("<BBHI", 5, part is parts[-1], 0, len(part)) + part)
+os._exit(0)
+"""
+
+
+def test_blanks_of_deep_values_are_not_beyond_the_limit(base_tree):
+    """A REPORT that the program has forged has values 50 deep, which two blanks per level would make fifty times as long."""
+    result = cells.run(DEEP, "--value-size", "256K", "--guard", "off")
+    value = result.manifest["guest"]["value"]["application/json"]
+    assert len(json.dumps(value, indent=2)) > 9 << 20
+    assert (result.output / "manifest.json").stat().st_size < 300 << 10
+    assert '    "value": {"application/json":[[[' in (result.output / "manifest.json").read_text()
+    check(result.manifest)
+
+
 def test_killed_job(base_tree):
     with cells.start("print('up', flush=True)\nwhile True: pass") as job:
         assert job.read_line() == "up"

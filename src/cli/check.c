@@ -108,7 +108,7 @@ static int print_json(const struct hc_manifest *m, const cJSON *findings, struct
                 add(root, "warnings", copy_or(member(m->check, "warnings"), cJSON_CreateArray)) &&
                 add(root, "columns", copy_or(member(m->check, "columns"), cJSON_CreateObject));
     char *text = made ? cJSON_PrintUnformatted(root) : NULL;
-    int rc = text ? hc_json_indent(text, strlen(text), &out, err) : hc_fail(err, ENOMEM, "check");
+    int rc = text ? hc_json_indent(text, strlen(text), NULL, &out, err) : hc_fail(err, ENOMEM, "check");
     if (rc == 0)
         (void)fwrite(out.data, 1, out.len, stdout);
     cJSON_free(text);

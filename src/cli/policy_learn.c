@@ -459,7 +459,8 @@ static int print_proposal(struct learning *l, struct hc_error *err)
     char *text = l->failed ? NULL : cJSON_PrintUnformatted(policy);
     cJSON_Delete(policy);
     hc_autobuf out = {0};
-    int rc = text ? hc_json_indent(text, strlen(text), &out, err) : hc_fail(err, ENOMEM, "propose a policy");
+    int rc =
+        text ? hc_json_indent(text, strlen(text), NULL, &out, err) : hc_fail(err, ENOMEM, "propose a policy");
     cJSON_free(text);
     if (rc < 0)
         return -1;

@@ -7,8 +7,8 @@
 #include "client/http.h"
 #include "client/stream.h"
 #include "client/upload.h"
-#include "json/json.h"
 #include "json/names.h"
+#include "manifest/manifest.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -108,7 +108,8 @@ static int ask(struct remote *r, int fd, const struct hc_buf *body, struct hc_er
 /* As a manifest is printed here. */
 static int print(const char *manifest, struct hc_buf *text, struct hc_error *err)
 {
-    return hc_json_indent(manifest, strlen(manifest), text, err) < 0 ? hc_exit_as(err, HC_EXIT_INTERNAL) : 0;
+    return hc_manifest_indent(manifest, strlen(manifest), text, err) < 0 ? hc_exit_as(err, HC_EXIT_INTERNAL)
+                                                                         : 0;
 }
 
 static int fail(struct remote *r, struct hc_buf *text, struct hc_error *err)

@@ -3,6 +3,7 @@
 #include "base/plain.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,10 @@ struct writer {
     const struct hc_scan *scan;
     struct hc_buf *out;
     const char *without; /* top-level member to leave out */
+    const char *brief;   /* top-level member whose members have one line each; NULL: none */
     bool sorted;         /* canonical; else in the order and the spelling of the text, indented */
     int depth;
+    int most; /* what is nested deeper than this stays on one line */
 };
 
 static void write_utf8(struct hc_buf *out, uint32_t c)
@@ -54,8 +57,6 @@ static const char *string_end(const char *quote)
 
 static void new_line(const struct writer *w)
 {
-    if (w->sorted)
-        return;
     (void)hc_buf_str(w->out, "\n");
     for (int i = 0; i < w->depth; i++)
         (void)hc_buf_str(w->out, "  ");
@@ -87,13 +88,11 @@ static void write_visible(struct hc_buf *out, const char *text, size_t len)
 
 static void write_name(const struct writer *w, const char *key)
 {
-    if (w->sorted) {
+    if (w->sorted)
         write_string(w->out, key);
-        (void)hc_buf_str(w->out, ":");
-        return;
-    }
-    write_visible(w->out, key, (size_t)(string_end(key) - key));
-    (void)hc_buf_str(w->out, ": ");
+    else
+        write_visible(w->out, key, (size_t)(string_end(key) - key));
+    (void)hc_buf_str(w->out, w->depth > w->most ? ":" : ": ");
 }
 
 static bool is_name(const char *key, const char *name)
@@ -107,6 +106,16 @@ static bool is_name(const char *key, const char *name)
 
 static int write_node(struct writer *w, uint32_t index);
 
+/* Blanks grow with the depth, so whoever nests values could make any number of bytes of a few. */
+static int write_briefly(struct writer *w, uint32_t index)
+{
+    const int most = w->most;
+    w->most = w->depth + 1;
+    int rc = write_node(w, index);
+    w->most = most;
+    return rc;
+}
+
 static int write_children(struct writer *w, uint32_t index)
 {
     const struct hc_scan *scan = w->scan;
@@ -117,22 +126,24 @@ static int write_children(struct writer *w, uint32_t index)
     if (!list)
         return -1;
     (void)hc_buf_add(w->out, text, 1);
-    w->depth++;
+    const bool in_lines = w->depth++ < w->most;
     int rc = 0;
     for (size_t i = 0; i < count && rc == 0; i++) {
         const char *key = scan->text + scan->nodes[list[i]].key;
         if (object && index == 0 && w->without && is_name(key, w->without))
             continue;
         (void)hc_buf_str(w->out, any ? "," : "");
-        new_line(w);
+        if (in_lines)
+            new_line(w);
         if (object)
             write_name(w, key);
-        rc = write_node(w, list[i]);
+        bool brief = object && index == 0 && w->brief && is_name(key, w->brief);
+        rc = brief ? write_briefly(w, list[i]) : write_node(w, list[i]);
         any = true;
     }
     free(list);
     w->depth--;
-    if (any)
+    if (any && in_lines)
         new_line(w);
     (void)hc_buf_str(w->out, object ? "}" : "]");
     return rc;
@@ -169,9 +180,9 @@ int hc_json_canonical(const char *text, size_t len, const char *without, struct 
     return rewrite(&w, text, len, err);
 }
 
-int hc_json_indent(const char *text, size_t len, struct hc_buf *out, struct hc_error *err)
+int hc_json_indent(const char *text, size_t len, const char *brief, struct hc_buf *out, struct hc_error *err)
 {
-    struct writer w = {.out = out};
+    struct writer w = {.out = out, .brief = brief, .most = INT_MAX};
     if (rewrite(&w, text, len, err) < 0)
         return -1;
     return hc_buf_str(out, "\n") < 0 ? hc_fail(err, ENOMEM, "write JSON") : 0;

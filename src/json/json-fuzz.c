@@ -12,14 +12,14 @@ static void require(bool holds)
         abort();
 }
 
-static void check_forms(const char *text, size_t len)
+static void check_forms(const char *text, size_t len, const char *brief)
 {
     struct hc_error err;
     hc_autobuf once = {0}, twice = {0}, indented = {0}, thrice = {0};
     require(hc_json_canonical(text, len, NULL, &once, &err) == 0);
     require(hc_json_canonical(once.data, once.len, NULL, &twice, &err) == 0);
     require(once.len == twice.len && memcmp(once.data, twice.data, once.len) == 0);
-    require(hc_json_indent(text, len, &indented, &err) == 0);
+    require(hc_json_indent(text, len, brief, &indented, &err) == 0);
     require(hc_json_canonical(indented.data, indented.len, NULL, &thrice, &err) == 0);
     require(once.len == thrice.len && memcmp(once.data, thrice.data, once.len) == 0);
 }
@@ -42,7 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         require(err.exit == HC_EXIT_DATA && !j.root);
         return 0;
     }
-    check_forms(text, len);
+    check_forms(text, len, NULL);
+    check_forms(text, len, "a");
     const cJSON *last = deepest(j.root);
     size_t source_len;
     const char *source = hc_json_source(&j, last, &source_len);

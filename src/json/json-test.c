@@ -232,8 +232,32 @@ static void the_indented_form_keeps_every_token(void **state)
     struct hc_error err;
     hc_autobuf out = {0};
     (void)state;
-    assert_int_equal(hc_json_indent(text, strlen(text), &out, &err), 0);
+    assert_int_equal(hc_json_indent(text, strlen(text), NULL, &out, &err), 0);
     assert_string_equal(out.data, indented);
+}
+
+static void members_of_a_brief_member_have_one_line_each(void **state)
+{
+    static const char text[] =
+        "{\"b\": {\"v\": [ [1, {\"b\": 2.50}], \"x\" ], \"w\": {}}, \"c\": {\"b\": [1]}}";
+    static const char indented[] = "{\n"
+                                   "  \"b\": {\n"
+                                   "    \"v\": [[1,{\"b\":2.50}],\"x\"],\n"
+                                   "    \"w\": {}\n"
+                                   "  },\n"
+                                   "  \"c\": {\n"
+                                   "    \"b\": [\n"
+                                   "      1\n"
+                                   "    ]\n"
+                                   "  }\n"
+                                   "}\n";
+    struct hc_error err;
+    hc_autobuf out = {0}, list = {0};
+    (void)state;
+    assert_int_equal(hc_json_indent(text, strlen(text), "b", &out, &err), 0);
+    assert_string_equal(out.data, indented);
+    assert_int_equal(hc_json_indent("[[1]]", 5, "b", &list, &err), 0);
+    assert_string_equal(list.data, "[\n  [\n    1\n  ]\n]\n");
 }
 
 static void what_terminals_take_for_commands_is_escaped(void **state)
@@ -244,7 +268,7 @@ static void what_terminals_take_for_commands_is_escaped(void **state)
     struct hc_error err;
     hc_autobuf out = {0};
     (void)state;
-    assert_int_equal(hc_json_indent(text, strlen(text), &out, &err), 0);
+    assert_int_equal(hc_json_indent(text, strlen(text), NULL, &out, &err), 0);
     assert_string_equal(out.data, shown);
 }
 
@@ -291,6 +315,7 @@ int main(void)
         cmocka_unit_test(a_node_is_blamed_where_it_stands),
         cmocka_unit_test(the_canonical_form_is_one_for_all_spellings),
         cmocka_unit_test(the_indented_form_keeps_every_token),
+        cmocka_unit_test(members_of_a_brief_member_have_one_line_each),
         cmocka_unit_test(what_terminals_take_for_commands_is_escaped),
         cmocka_unit_test(utf8_is_checked_by_the_book),
     };

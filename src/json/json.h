@@ -46,8 +46,10 @@ const char *hc_json_kind(const cJSON *node);
 int hc_json_canonical(const char *text, size_t len, const char *without, struct hc_buf *out,
                       struct hc_error *err);
 
-/* The same document, two blanks per level, one member or element per line, numbers and strings as written. */
-int hc_json_indent(const char *text, size_t len, struct hc_buf *out, struct hc_error *err);
+/* The same document, two blanks per level, one member or element per line, numbers and strings as written.
+ * Each member of the top-level member named `brief` has one line, however deep it is (NULL: none): the blanks
+ * of values nested by somebody else would be a multiple of their bytes. */
+int hc_json_indent(const char *text, size_t len, const char *brief, struct hc_buf *out, struct hc_error *err);
 
 /* Append `text`, which is UTF-8, as a JSON string, quotes included. */
 void hc_json_quote(struct hc_buf *out, const char *text, size_t len);

@@ -312,9 +312,7 @@ static void a_report_keeps_its_digits(void **state)
     (void)state;
     m.guest = strdup(report);
     printed(&m, true, &text, &j);
-    assert_non_null(strstr(text.data, " 1e400,"));
-    assert_non_null(strstr(text.data, " 1.50,"));
-    assert_non_null(strstr(text.data, " 123456789012345678901234567890\n"));
+    assert_non_null(strstr(text.data, "[1e400,1.50,123456789012345678901234567890]"));
     assert_int_equal(hc_manifest_verify(&j, key, strlen(key), &err), 0);
     hc_json_finish(&j);
     hc_manifest_finish(&m);
@@ -466,7 +464,7 @@ static void the_plain_form_says_the_same(void **state)
     assert_int_equal(hc_manifest_print(&m, key, strlen(key), &indented, &err), 0);
     assert_int_equal(hc_manifest_print_plain(&m, key, strlen(key), &text, &err), 0);
     assert_null(strchr(text.data, '\n'));
-    assert_int_equal(hc_json_indent(text.data, text.len, &again, &err), 0);
+    assert_int_equal(hc_manifest_indent(text.data, text.len, &again, &err), 0);
     assert_string_equal(again.data, indented.data);
 }
 

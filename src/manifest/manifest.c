@@ -623,12 +623,17 @@ static int put_signature(cJSON *root, const void *key, size_t key_len, struct hc
     return d.ok ? 0 : hc_fail(err, ENOMEM, "manifest");
 }
 
+int hc_manifest_indent(const char *text, size_t len, struct hc_buf *out, struct hc_error *err)
+{
+    return hc_json_indent(text, len, "guest", out, err);
+}
+
 static int print_indented(const cJSON *root, struct hc_buf *out, struct hc_error *err)
 {
     char *text = print(root);
     if (!text)
         return hc_fail(err, ENOMEM, "manifest");
-    int rc = hc_json_indent(text, strlen(text), out, err);
+    int rc = hc_manifest_indent(text, strlen(text), out, err);
     free(text);
     return rc;
 }

@@ -150,6 +150,10 @@ int hc_manifest_print_plain(const struct hc_manifest *m, const void *key, size_t
                             struct hc_error *err);
 
 /* The older runner's four keys: exit_code, figure_paths, code_paths, truncated. */
+/* From that form to the other: two blanks per level, but one line for each member of "guest". A report within
+ * limits.value takes no more in the manifest than that, however deep its values are. */
+int hc_manifest_indent(const char *text, size_t len, struct hc_buf *out, struct hc_error *err);
+
 int hc_manifest_print_runner(const struct hc_manifest *m, struct hc_buf *out, struct hc_error *err);
 
 /* Check a manifest's signature. Returns 0 if it is signed with this key; otherwise -1 and says why

@@ -245,7 +245,7 @@ int hc_record_print(struct hc_buf *out, const struct hc_job *job, const struct h
               put(root, "outcome", hc_record_outcome(m));
     char *text = ok ? cJSON_PrintUnformatted(root) : NULL;
     cJSON_Delete(root);
-    int rc = text ? hc_json_indent(text, strlen(text), out, err) : hc_fail(err, 0, "write the record");
+    int rc = text ? hc_json_indent(text, strlen(text), NULL, out, err) : hc_fail(err, 0, "write the record");
     cJSON_free(text);
     return rc;
 }
