@@ -23,6 +23,7 @@ import pages  # noqa: E402
 import pictures  # noqa: E402
 import program  # noqa: E402
 import strict  # noqa: E402
+import values  # noqa: E402
 import words  # noqa: E402
 
 strict.Document.judge = str(cells.HOTCELL)
@@ -202,6 +203,30 @@ def test_long_texts_are_cut_between_characters():
     text = "".join(f"{n:03}é" for n in range(1000))
     head, left_out, tail = words.bounded(text, 1000)
     assert (head[:8], tail[-4:], left_out) == ("000é001é", "999é", "4000 bytes") and words.bounded(text, 5000) == (text, "", "")
+
+
+def test_long_json_is_cut_at_its_end():
+    value = [["é" * 10, {"a": n}] for n in range(3000)]
+    head, left_out, tail = values.of_json(value)["parts"]
+    assert json.dumps(value, indent=2, ensure_ascii=False).startswith(head) and (left_out, tail) == ("the rest is", "")
+    assert values.MAX_TEXT <= len(head.encode()) <= values.MAX_TEXT + 3
+    assert "<span class=\"cut\">the rest is left out here</span>" in page_of({"guest": {"results": {"r": value}}})
+
+
+def deep(levels, count):
+    value = [0] * count
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def test_deep_json_takes_no_longer_than_what_is_shown():
+    def seconds(value):
+        begun = clock.process_time()
+        values.of_json(value)
+        return clock.process_time() - begun
+    short = min(seconds(deep(50, 20_000)) for _ in range(5))
+    assert min(seconds(deep(50, 1_000_000)) for _ in range(3)) < 5 * short + 0.01
 
 
 def test_numbers_are_for_people():

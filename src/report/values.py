@@ -4,7 +4,7 @@ import json
 import math
 
 from strict import UNSEEN, Number
-from words import bounded, count_of, get, number, text
+from words import Whole, boundary, bounded, count_of, encode, get, number, text
 
 MAX_TEXT = 64 << 10
 MAX_ROWS, MAX_COLUMNS, MAX_CELL, MAX_FORMS = 200, 40, 300, 40
@@ -47,23 +47,38 @@ def written(value):
 
 
 def indented(value, end="\n"):
+    """In pieces: a reader who needs only the beginning takes no more of them."""
     if not value or not isinstance(value, (dict, list)):
-        return written(value)
-    inner = end + "  "
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{inner}{written(name)}: {indented(item, inner)}" for name, item in value.items()) + end + "}"
-    return "[" + ",".join(inner + indented(item, inner) for item in value) + end + "]"
+        yield written(value)
+        return
+    named, inner = isinstance(value, dict), end + "  "
+    before = "{" if named else "["
+    for item in value:
+        yield f"{before}{inner}{written(item)}: " if named else before + inner
+        yield from indented(value[item] if named else item, inner)
+        before = ","
+    yield end + ("}" if named else "]")
 
 
-def plain(value, most=MAX_TEXT):
-    return {"kind": "text", "text": value, "most": most}
+def beginning(pieces):
+    """All of a text that comes in pieces, or as much as is shown."""
+    data = bytearray()
+    for piece in pieces:
+        data += encode(piece)
+        if len(data) > MAX_TEXT:
+            return Whole(data[:boundary(data, MAX_TEXT)].decode()), "the rest is", ""
+    return Whole(data.decode()), "", ""
+
+
+def plain(value):
+    return {"kind": "text", "parts": bounded(value, MAX_TEXT)}
 
 
 def of_json(value):
     """Indented, or, if it is a list of rows, a table."""
     if isinstance(value, list) and value and all(isinstance(row, dict) for row in value) and value[0]:
         return table(value, list(value[0]), len(value))
-    return plain(indented(value) + "\n")
+    return {"kind": "text", "parts": beginning(indented(value))}
 
 
 def of_form(mime, form, room):
