@@ -249,7 +249,8 @@ def test_a_daemon_that_is_drained_takes_nothing_until_it_is_resumed(daemon):
 
 
 @pytest.mark.parametrize("body", [b"[]", b'{"reason": 1}', b'{"reason": "a\\nb"}', b'{"reason": "\\u0085"}', b'{"why": "x"}', b'{"reason": "x", "y": 1}',
-                                  json.dumps({"reason": "x" * 201}).encode(), b"{", b'{"reason": "\\u001b[31m"}'])
+                                  json.dumps({"reason": "x" * 201}).encode(), b"{", b'{"reason": "\\u001b[31m"}',
+                                  b'{"reason": "\\u202etxt.exe"}', '{"reason": "a\u2028b"}'.encode(), '{"reason": "a\u200bb"}'.encode()])
 def test_a_reason_is_one_line(daemon, body):
     answer = daemon.request("POST", "/v1/admin/drain", body, {"Content-Type": "application/json"})
     assert answer.status == 400, answer

@@ -5,7 +5,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "base/utf8.h"
+#include "base/plain.h"
 #include "json/json.h"
 
 #include <microhttpd.h>
@@ -16,15 +16,20 @@
 
 /* ---- why ---- */
 
-/* It goes into a log and onto terminals: one line, without characters that control anything. */
+/* It goes into a log and onto terminals: one line, in which every character is seen and controls nothing. */
 static bool is_plain(const char *text)
 {
-    const unsigned char *c = (const unsigned char *)text;
-    for (; *c; c++)
-        if (*c < ' ' || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0)) /* ... of U+0080 to U+009F */
-            return false;
     const size_t len = strlen(text);
-    return len <= HC_ORDER_REASON && hc_utf8_valid(text, len, NULL);
+    if (len > HC_ORDER_REASON)
+        return false;
+    for (size_t at = 0; at < len;) {
+        const unsigned char *p = (const unsigned char *)text + at;
+        int n = hc_utf8_sequence(p, len - at);
+        if (n < 0 || hc_is_unseen(hc_utf8_decode(p, n)))
+            return false;
+        at += (size_t)n;
+    }
+    return true;
 }
 
 static int take_reason(const struct hc_json *j, char out[HC_ORDER_REASON + 1], struct hc_problem *why)
@@ -38,7 +43,8 @@ static int take_reason(const struct hc_json *j, char out[HC_ORDER_REASON + 1], s
     if (fits || empty)
         return 0;
     hc_problem_set(why, HC_PROBLEM_REQUEST,
-                   "expected nothing, or {\"reason\": TEXT} with one line of at most %d bytes",
+                   "expected nothing, or {\"reason\": TEXT} with one line of at most %d bytes, in which "
+                   "all characters can be seen",
                    HC_ORDER_REASON);
     return -1;
 }
