@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/kernel.h"
 #include "cell/key.h"
+#include "manifest/kept.h"
 #include "manifest/manifest.h"
 
 #include <errno.h>
@@ -16,19 +17,26 @@
 #include <string.h>
 
 #define MAX_MANIFEST ((size_t)256 << 20)
+#define MAX_KEPT     ((size_t)80 << 20) /* bytes of a program with the text in front */
+#define QUOTES       "\"\"\""
 
 static const char help[] =
     "usage: hotcell verify MANIFEST [--sign KEYFILE]\n"
     "Check the SHA-256 of every file that the manifest lists, beside it, and with a key the\n"
     "manifest's signature too. Exit status: 0 if all is as it was, 1 if not.\n";
 
+/* A manifest from elsewhere must not make us read outside of its own directory. */
+static int open_at(int dir, const char *path)
+{
+    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+    return hc_openat2(dir, path, &how);
+}
+
 /* Reads no more than one byte beyond `bytes`: a file that has grown has changed, however long it is now. */
 static int hash_at(int dir, const char *path, double bytes, char out[HC_SHA256_HEX])
 {
-    /* A manifest from elsewhere must not make us read outside of its own directory. */
-    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
-    hc_autofd fd = hc_openat2(dir, path, &how);
+    hc_autofd fd = open_at(dir, path);
     if (fd < 0)
         return -1;
     struct hc_hash h;
@@ -45,8 +53,30 @@ static int hash_at(int dir, const char *path, double bytes, char out[HC_SHA256_H
     return 0;
 }
 
-/* `row` has bytes and sha256 of the file at `path`. */
-static bool check_artifact(int dir, const cJSON *path, const cJSON *row)
+/* Is the text in front of the program one string, which does nothing if the file is run? It was not hashed.
+ */
+static bool is_mere_text(const char *file, const char *program)
+{
+    static const char end[] = QUOTES "\n" HC_CODE_MARKER;
+    const char *close = program - strlen(end);
+    return close > file && strstr(file + strlen(QUOTES), QUOTES) == close && close[-1] != '\\';
+}
+
+/* Is it the program with this hash, behind the text that --persist-code puts in front? */
+static bool is_kept_program(int dir, const char *path, const char *sha256)
+{
+    hc_autobuf file = {0};
+    struct hc_error ignored;
+    size_t len;
+    hc_autofd fd = open_at(dir, path);
+    if (fd < 0 || hc_read_all(fd, &file, MAX_KEPT, &ignored) < 0 || !file.data)
+        return false;
+    const char *program = hc_kept_program(file.data, file.len, &len);
+    return program != file.data && is_mere_text(file.data, program) && hc_kept_is(program, len, sha256);
+}
+
+/* `row` has bytes and sha256 of the file at `path`; of a program, without the text in front. */
+static bool check_artifact(int dir, const cJSON *path, const cJSON *row, bool program)
 {
     const cJSON *sha = cJSON_GetObjectItemCaseSensitive(row, "sha256");
     const cJSON *bytes = cJSON_GetObjectItemCaseSensitive(row, "bytes");
@@ -60,10 +90,12 @@ static bool check_artifact(int dir, const cJSON *path, const cJSON *row)
         hc_name_unescape(name);
     int rc = name ? hash_at(dir, name, bytes->valuedouble, now) : -1;
     int why = errno;
+    bool same = rc == 0 && (hc_digest_equal(now, sha->valuestring) ||
+                            (program && is_kept_program(dir, name, sha->valuestring)));
     free(name);
     if (rc < 0)
         hc_warn("%s: %s", path->valuestring, strerror(why));
-    else if (!hc_digest_equal(now, sha->valuestring))
+    else if (!same)
         hc_warn("%s: the content has changed", path->valuestring);
     else
         return true;
@@ -77,7 +109,7 @@ static int check_list(int dir, const cJSON *root, const char *key, int *checked)
     cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(root, key))
     {
         (*checked)++;
-        wrong += !check_artifact(dir, cJSON_GetObjectItemCaseSensitive(row, "path"), row);
+        wrong += !check_artifact(dir, cJSON_GetObjectItemCaseSensitive(row, "path"), row, false);
     }
     return wrong;
 }
@@ -88,7 +120,7 @@ static int check_code(int dir, const cJSON *root, int *checked)
     if (!cJSON_IsString(path))
         return 0;
     (*checked)++;
-    return !check_artifact(dir, path, cJSON_GetObjectItemCaseSensitive(root, "code"));
+    return !check_artifact(dir, path, cJSON_GetObjectItemCaseSensitive(root, "code"), true);
 }
 
 /* Lists that are not there must not pass for lists whose every file was checked. */
