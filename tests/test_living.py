@@ -808,6 +808,78 @@ random._inst.getstate = getstate
     cells.wait_until("a process that nobody knows", lambda: sorted(set(states_of_processes(own))) == ["S", "T", "Z"])
 
 
+# Code of the program's that its process runs before it makes the copy that a run or a checkpoint needs.
+BEFORE_COPIES = FORGED + """
+import random
+def getstate():
+    {}
+random._inst.getstate = getstate
+"""
+ENDS_BEFORE_COPIES = {"at once": "os._exit(0)", "after it said that it made none": "send(17); os._exit(0)"}
+
+
+@pytest.mark.parametrize("end", ENDS_BEFORE_COPIES)
+def test_a_process_that_ends_at_a_checkpoint_was_not_killed_from_outside(own, end):
+    """The checkpoint is refused, the next run says why nothing of it ran, and the session goes on as before the run that did it."""
+    own.run("x = 1")
+    for _ in range(6):
+        before = own.run("x").number
+        assert own.run("x = 2" + BEFORE_COPIES.format(ENDS_BEFORE_COPIES[end])).status == "ok"
+        told = [refused(own, {"checkpoint": "a"}) for _ in range(2)]  # it may be stopped before it comes to its end
+        assert all(text.startswith("no copy could be made: the session's process ") for text in told), told
+        assert "ended (exit status 0)" in str(told), told
+        innocent = own.run("print('innocent')")
+        assert (innocent.status, innocent.state, innocent.stdout) == ("error", f"rolled back to run {before}", ""), innocent
+        assert "ended before this run began (exit status 0), so nothing ran" in innocent.manifest["reason"], innocent
+        assert own.run("x").value == 1
+
+
+@pytest.mark.parametrize("end", ENDS_BEFORE_COPIES)
+def test_a_process_that_ends_before_a_run_costs_that_run(own, end):
+    own.run("x = 1")
+    for _ in range(6):
+        before = own.run("x").number
+        own.run("x = 2" + BEFORE_COPIES.format(ENDS_BEFORE_COPIES[end]))
+        run = own.run("print('innocent')")
+        if run.state == "kept":  # it was stopped before it came to its end
+            assert "made no copy of itself" in run.manifest["reason"], run
+            run = own.run("print('innocent')")
+        assert (run.status, run.state, run.stdout) == ("error", f"rolled back to run {before}", ""), run
+        assert "ended before this run began (exit status 0), so nothing ran" in run.manifest["reason"], run
+        assert own.run("x").value == 1
+
+
+def test_a_process_that_breaks_the_protocol_instead_of_a_copy_is_undone(own):
+    """What it left is not there for the next run, unless it was stopped before it said too much."""
+    own.run("x = 1")
+    broken = 0
+    for _ in range(60):
+        before = own.run("x").number
+        own.run("x = 2" + BEFORE_COPIES.format("for _ in range(9): send(17)"))
+        run = own.run("print('innocent')")
+        while "made no copy of itself" in run.manifest["reason"]:
+            assert run.state == "kept", run
+            run = own.run("print('innocent')")
+        assert (run.status, run.state) == ("error", f"rolled back to run {before}"), run
+        assert "broke the protocol" in run.manifest["reason"], run
+        broken += run.number == before + 2
+        assert own.run("x").value == 1
+        if broken == 3:
+            return
+    assert False, "it was stopped each time"
+
+
+def test_a_session_whose_state_is_lost_says_so_and_has_not_failed(own):
+    """The copy under a checkpoint's name ends when it is to take over."""
+    own.run("import os; os.register_at_fork(after_in_child=lambda: os._exit(0))")
+    own.ask({"checkpoint": "a"})
+    assert own.answer()["event"] == "done"
+    assert "the session's state is lost" in refused(own, {"rollback": "a"})
+    end = own.answer()
+    assert (end["event"], end["reason"], end["manifest"]["status"]) == ("end", "lost", "error"), end
+    assert own.close() == 3
+
+
 WAKES = """
 import ctypes, signal
 libc = ctypes.CDLL(None, use_errno=True)

@@ -61,8 +61,9 @@ int hc_session_run(struct hc_session *s, const struct hc_job *job, const struct 
                    struct hc_session_result *r, struct hc_error *err);
 
 /* Copies of the state that wait under names. A name that is taken gets the new state. HC_EXIT_DATA: there are
- * too many, the name is none, or the interpreter made no copy; nothing has changed. hc_session_alive tells
- * after -1. */
+ * too many, the name is none, or the interpreter made no copy; nothing has changed, but for an interpreter
+ * that has ended meanwhile, which the next run tells. HC_EXIT_LIMIT: the state is lost, and the session is
+ * over. hc_session_alive tells after -1. */
 int hc_session_checkpoint(struct hc_session *s, const char *name, struct hc_error *err);
 
 /* The state becomes that of the checkpoint, which stays. */

@@ -334,6 +334,12 @@ static void conclude_own_end(struct hc_launch *l, bool complete)
     m->process.known = true;
     m->process.signaled = s->exit.code != CLD_EXITED;
     m->process.value = s->exit.status;
+    if (s->ended_before) {
+        hc_launch_conclude(m, HC_STATUS_ERROR,
+                           "the session's process ended before this run began (%s %d), so nothing ran",
+                           m->process.signaled ? "signal" : "exit status", s->exit.status);
+        return;
+    }
     if (conclude_parser(l))
         return;
     if (s->inbox.state == HC_TALK_CHECKING && !m->process.signaled) {

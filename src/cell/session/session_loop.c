@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <time.h>
@@ -34,8 +35,9 @@ void hc_process_signal(const struct hc_process *p, int number)
         (void)syscall(SYS_pidfd_send_signal, p->pidfd, number, NULL, 0);
 }
 
-/* One that cannot be looked at may run, unless it has ended meanwhile. */
-static bool is_thread_still(int tasks, const char *id)
+/* One that cannot be looked at may run, unless it has ended meanwhile. The first thread stays in the list
+ * when it has ended, as long as there are others; any other is about to leave it. */
+static bool is_thread_still(int tasks, const char *id, bool first)
 {
     char name[NAME_MAX + sizeof "/status"];
     (void)snprintf(name, sizeof name, "%s/status", id);
@@ -43,7 +45,7 @@ static bool is_thread_still(int tasks, const char *id)
     if (!text)
         return errno == ENOENT || errno == ESRCH;
     const char *state = strstr(text, "\nState:\t");
-    return state && !strchr("RSD", state[8]);
+    return state && !strchr(first ? "RSD" : "RSDZX", state[8]);
 }
 
 /* Each of its threads: the first one may have ended, and says nothing of the others then. */
@@ -56,7 +58,7 @@ static bool is_still(const struct hc_process *p)
         return hc_process_ended(p);
     bool still = true;
     for (struct dirent *e; still && (e = readdir(tasks));)
-        still = e->d_name[0] == '.' || is_thread_still(dirfd(tasks), e->d_name);
+        still = e->d_name[0] == '.' || is_thread_still(dirfd(tasks), e->d_name, atoi(e->d_name) == p->pid);
     (void)closedir(tasks);
     return still;
 }
@@ -74,7 +76,9 @@ bool hc_process_stop(const struct hc_process *p)
 {
     const int64_t until_us = hc_now_us() + INT64_C(1000) * HC_STOP_MS;
     hc_process_signal(p, SIGSTOP);
-    while (p->pid && !is_still(p)) {
+    /* Twice: a thread that is looked at late may have ended the process and be gone, when one that had been
+     * looked at before was stopped still. */
+    while (p->pid && !(is_still(p) && is_still(p))) {
         const struct timespec moment = {.tv_nsec = 50000};
         if (hc_now_us() >= until_us) {
             end_and_wait(p->pidfd);

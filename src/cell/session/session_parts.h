@@ -14,6 +14,7 @@ struct hc_process {
     int pidfd;           /* owned */
     bool serving;        /* it waits for an order, not for its turn: it does not have to take over */
     bool touched;        /* a program has been given to it or to what it is a copy of: it is the guest's */
+    struct hc_exit_report end; /* how it ended while a copy of it was made; code 0: it did not */
 };
 
 #define HC_COPY_MS        10000 /* for a copy to be made, or to take over */
@@ -126,6 +127,10 @@ int hc_session_let_begin(struct hc_session *s, struct hc_error *err);
 
 /* s->copy becomes s->active, which is gone or kept elsewhere. False: it cannot. */
 bool hc_session_take_over(struct hc_session *s);
+
+/* What s->active was to do is done: it is stopped. One that has ended instead, or does not stop, has ended
+ * when this returns, and the supervisor knows how. (session_run.c) */
+int hc_session_rest(struct hc_session *s, struct hc_error *err);
 
 /* CPU time so far: of the cell where a cgroup counts, else of s->active. */
 void hc_session_cpu(struct hc_session *s, int64_t *user_us, int64_t *system_us);

@@ -34,10 +34,11 @@ void hc_session_drop_points(struct hc_session *s)
     s->branch_count = 0;
 }
 
+/* The guest's doing, or somebody's on the host: no failure of ours. */
 static int lost(struct hc_session *s, struct hc_error *err)
 {
     s->over = true;
-    return hc_fail(err, 0, "the session's state is lost: no copy could take over");
+    return hc_fail_as(err, HC_EXIT_LIMIT, 0, "the session's state is lost: no copy could take over");
 }
 
 static bool is_settled(const struct hc_session *s)
@@ -57,10 +58,29 @@ static int settle(struct hc_session *s, struct hc_error *err)
     return hc_process_stop(&s->active) && sup->resumed == s->active.pid ? 0 : -1;
 }
 
+/* The process ended while a copy of it was made. The next run says so, and goes back to the copy, if there is
+ * one, or else to what there was before the last run. */
+static int note_end(struct hc_session *s, struct hc_error *err)
+{
+    const struct hc_supervisor *sup = &s->launch.sup;
+    s->active.end = sup->exit;
+    if (s->copy.pid)
+        s->before = (struct hc_kept){.process = s->copy, .state_of = s->state_of};
+    s->copy = (struct hc_process){.pidfd = -1};
+    if (sup->protocol[0])
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "no copy could be made: the guest's process broke the protocol: %.200s",
+                          sup->protocol);
+    return hc_fail_as(err, HC_EXIT_DATA, 0, "no copy could be made: the session's process ended (%s %d)",
+                      sup->exit.code == CLD_EXITED ? "exit status" : "signal", sup->exit.status);
+}
+
 /* A copy of the state as it is, and no run. */
 static int copy_state(struct hc_session *s, struct hc_process *out, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
+    if (hc_process_ended(&s->active)) /* how, the next run says */
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "no copy could be made: the session's process has ended");
     hc_session_reset(s, s->m, &s->policy);
     hc_session_listen(s, HC_TALK_IDLE, HC_ASKED_COPY);
     if (hc_session_open_flows(s, err) < 0 || hc_session_make_copy(s, &s->job, err) < 0) {
@@ -73,14 +93,18 @@ static int copy_state(struct hc_session *s, struct hc_process *out, struct hc_er
     bool settled = !made || settle(s, err) == 0;
     hc_session_sweep(s); /* or what else was made of the forks would run until the next run has ended */
     hc_session_close_flows(s);
-    if (!settled || sup->exit_known || s->loop.dead)
+    if (s->loop.dead || sup->end == HC_END_CANCELLED)
         return lost(s, err);
-    if (!made && !hc_process_stop(&s->active))
-        return lost(s, err);
+    if (hc_session_rest(s, err) < 0 || (!settled && !sup->exit_known)) {
+        s->over = true;
+        return -1;
+    }
+    if (sup->exit_known)
+        return note_end(s, err);
     if (!made)
-        return hc_fail_as(
-            err, HC_EXIT_DATA, 0,
-            "no copy could be made: there is no room for one more process (limits.pids, limits.memory)");
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "no copy could be made: the session's process made none, as where there is no room "
+                          "for one more (limits.pids, limits.memory)");
     *out = s->copy;
     s->copy = (struct hc_process){.pidfd = -1};
     return 0;

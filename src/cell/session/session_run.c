@@ -70,7 +70,7 @@ void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct 
     hc_buf_clear(&sup->checked);
     sup->protocol[0] = '\0';
     sup->warned = HC_WARNED_NOT;
-    sup->killed_at_rest = false;
+    sup->killed_at_rest = sup->ended_before = false;
     sup->host_oom_kills = sup->cgroup->fd < 0 ? hc_watch_oom_kills() : -1;
     sup->figure_sink = (struct hc_figure_sink){s->given.figured, s->given.ctx};
     sup->figures_heard = 0;
@@ -149,6 +149,15 @@ static int blame(struct hc_session *s, const char *what, struct hc_error *err)
     sup->copied = 0;
     hc_process_signal(&s->active, SIGKILL);
     return hc_session_handle(s, has_exited, err);
+}
+
+int hc_session_rest(struct hc_session *s, struct hc_error *err)
+{
+    if (has_died(s))
+        return 0;
+    if (!hc_process_stop(&s->active))
+        return blame(s, "it did not stop when the run was over", err);
+    return hc_process_ended(&s->active) ? hc_session_handle(s, has_exited, err) : 0;
 }
 
 /* Who is there already is no new copy. What any of them said before is dropped, so that nothing is heard of
@@ -281,7 +290,8 @@ bool hc_session_take_over(struct hc_session *s)
     hc_process_signal(&s->active, SIGCONT);
     hc_process_signal(&s->active, HC_SIGNAL_RESUME);
     int rc = hc_session_handle_within(s, HC_COPY_MS, is_resumed, &ignored);
-    return hc_process_stop(&s->active) && rc == 0 && !s->loop.dead && sup->resumed == s->active.pid;
+    return hc_process_stop(&s->active) && !hc_process_ended(&s->active) && rc == 0 && !s->loop.dead &&
+           sup->resumed == s->active.pid;
 }
 
 void hc_session_hear_out(struct hc_session *s)
@@ -385,15 +395,26 @@ static int64_t next_stamp(const struct hc_manifest *m)
     return hc_launch_first_stamp(&ticking);
 }
 
-/* The process that is to run it may have been killed while it was stopped, when nobody waited for its end: a
- * process that is stopped ends by SIGKILL alone. */
+/* The process that is to run it may have ended while a copy of it was made, or may have been killed while it
+ * was stopped, when nobody waited for its end: a process that is stopped ends by SIGKILL alone. */
 static void note_death(struct hc_session *s)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     if (sup->exit_known || !hc_process_ended(&s->active))
         return;
-    sup->exit = (struct hc_exit_report){.code = CLD_KILLED, .status = SIGKILL};
-    sup->exit_known = sup->killed_at_rest = true;
+    sup->ended_before = s->active.end.code != 0;
+    sup->killed_at_rest = !sup->ended_before;
+    sup->exit =
+        sup->ended_before ? s->active.end : (struct hc_exit_report){.code = CLD_KILLED, .status = SIGKILL};
+    sup->exit_known = true;
+}
+
+/* It has ended by itself, and nothing of the run had begun. */
+static bool ended_instead(const struct hc_session *s)
+{
+    const struct hc_supervisor *sup = &s->launch.sup;
+    const bool by_sigkill = sup->exit.code != CLD_EXITED && sup->exit.status == SIGKILL;
+    return sup->exit_known && !s->copy.pid && sup->end == HC_END_NONE && !by_sigkill;
 }
 
 /* Run the program, which has been checked unless its own process is to do so. */
@@ -414,10 +435,10 @@ static int have_run(struct hc_session *s, const struct hc_job *job, struct hc_ma
         if (hc_session_supervise(s, err) < 0)
             return -1;
     }
-    if (!has_died(s) && !hc_process_stop(&s->active) &&
-        blame(s, "it did not stop when the run was over", err) < 0)
+    if (hc_session_rest(s, err) < 0)
         return -1;
     s->died = has_died(s);
+    sup->ended_before |= ended_instead(s);
     if (s->died)
         hc_session_hear_out(s);
     else

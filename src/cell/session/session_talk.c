@@ -432,8 +432,11 @@ static int converse(struct client *c, struct hc_error *err)
             answer_error(c, err, 0);
         if (rc == 2)
             return HC_SESSION_CLOSED;
-        if (rc < 0 && (hc_session_alive(c->session) || !is_cancelled(c)))
-            return -1;
+        if (rc < 0 && (hc_session_alive(c->session) || !is_cancelled(c))) {
+            if (err->exit != HC_EXIT_LIMIT)
+                return -1;
+            answer_error(c, err, 0); /* its state is lost */
+        }
         if (!hc_session_alive(c->session))
             return is_cancelled(c) ? HC_SESSION_CANCELLED : HC_SESSION_LOST;
         enum hc_session_end why;

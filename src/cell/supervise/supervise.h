@@ -75,6 +75,7 @@ struct hc_supervisor {
     int64_t largest;             /* memory of the interpreter when it had reported; 0: not known */
     bool exit_known;
     struct hc_exit_report exit;
+    bool ended_before;      /* a session's process: before this run began */
     bool killed_at_rest;    /* a session's process: while it was stopped, between runs */
     int64_t host_oom_kills; /* without a cgroup: hc_watch_oom_kills when it began; -1: not known */
     bool over; /* its program has ended, for good, and the cell, which is adopted, still dies (over.h) */
