@@ -86,6 +86,30 @@ def test_a_run_has_no_say_in_what_is_told_of_later_ones(daemon, frame):
         assert daemon.request("DELETE", session).status == 204
 
 
+@pytest.mark.parametrize("code, path", [
+    ("import random\nrandom._inst.getstate = lambda: os._exit(0)", "/checkpoints"),
+    ("os.register_at_fork(after_in_child=lambda: os._exit(0))", "/rollback"),
+], ids=["at a checkpoint", "when it goes back to one"])
+def test_a_process_that_ends_is_no_failure_of_the_daemons(daemon, code, path):
+    """The request is refused; a session that goes on has the next run say why nothing of it ran."""
+    session = daemon.session({"policy": "none"})
+    daemon.run(session, "x = 1")
+    daemon.run(session, "import os\n" + code)
+    if path == "/rollback":
+        assert daemon.send(f"{session}/checkpoints", {"name": "one"}).status == 200
+    answer = daemon.send(f"{session}{path}", {"name": "one"})
+    assert answer.status == 422, answer
+    if path == "/rollback":
+        assert "state is lost" in answer.json["detail"], answer
+        cells.wait_until("the session has ended", lambda: daemon.get(session).json["state"] == "ended")
+        assert daemon.get(session).json["reason"] == "lost"
+        return
+    assert "the session's process ended" in answer.json["detail"], answer
+    run = daemon.run(session, "1")
+    assert (run["state"], run["manifest"]["status"]) == ("rolled back to run 1", "error"), run
+    assert daemon.request("DELETE", session).status == 200
+
+
 def test_checkpoints_and_branches(daemon, session):
     daemon.run(session, "x = 1")
     assert daemon.send(f"{session}/checkpoints", {"name": "one"}).json["state"] == "that of run 1"

@@ -849,6 +849,18 @@ def test_a_process_that_ends_before_a_run_costs_that_run(own, end):
         assert own.run("x").value == 1
 
 
+def test_a_process_that_ends_after_it_said_that_its_run_had_was_not_killed_from_outside(own):
+    own.run("x = 1")
+    for _ in range(25):
+        before = own.run("x").number
+        run = own.run(FORGED + f"x = 2\nsend(5, json.dumps({REPORT}).encode()); os._exit(0)")
+        if run.state == "kept":  # it was stopped before it came to its end
+            run = own.run("x")
+            assert "ended before this run began (exit status 0), so nothing ran" in run.manifest["reason"], run
+        assert run.status != "killed" and run.state == f"rolled back to run {before}", run
+        assert own.run("x").value == 1
+
+
 def test_a_process_that_breaks_the_protocol_instead_of_a_copy_is_undone(own):
     """What it left is not there for the next run, unless it was stopped before it said too much."""
     own.run("x = 1")
