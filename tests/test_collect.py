@@ -185,6 +185,77 @@ def test_code_that_a_job_has_planted_is_set_aside_in_any_case(user, directory, h
     assert whole or (result.output / "code" / "other.py").read_text() == "kept"
 
 
+PLANTED = """
+import os
+os.makedirs("/output/code", exist_ok=True)
+for end in ("py", "json"):
+    open(f"/output/code/run_x.{end}", "w").write("planted")
+"""
+RENAMED = "the name is hotcell's own: renamed to guest-..."
+
+
+def bound(program, *options, **arguments):
+    result = cells.run(program, "--output-mode=bind", "--guard=off", *options, **arguments)
+    assert result.manifest["status"] == "ok", result
+    return result
+
+
+def names_for_replay(result):
+    return sorted(str(path.relative_to(result.output)) for path in result.output.glob("code/run_*"))
+
+
+def names_aside(folder):
+    return sorted(path.name.split("-", 2)[2] for path in folder.iterdir() if path.name.startswith("guest-"))
+
+
+@pytest.mark.parametrize("mode", ["0", "0o111", "0o555"])
+def test_planted_code_in_a_folder_that_is_closed_is_set_aside_after_all_was_collected(user, directory, mode):
+    result = bound(PLANTED + f"os.chmod('/output/code', {mode})", user=user, cwd=directory)
+    assert not names_for_replay(result) and RENAMED in result.skipped().values()
+    whole = user.uid != 0
+    assert result.skipped()["code" if whole else "code/run_x.py"] == RENAMED
+    assert names_aside(result.output if whole else result.output / "code") == (["code"] if whole else ["run_x.json", "run_x.py"])
+    assert not result.manifest["warnings"]
+
+
+def test_planted_code_with_several_names_is_set_aside(user, directory):
+    result = bound(PLANTED + "os.link('/output/code/run_x.json', '/output/code/zz'); os.link('/output/code/run_x.py', '/output/zz')",
+                   user=user, cwd=directory)
+    assert not names_for_replay(result) and names_aside(result.output / "code") == ["run_x.json", "run_x.py"]
+    assert {result.skipped()[f"code/run_x.{end}"] for end in ("json", "py")} == {RENAMED}
+
+
+def test_planted_code_with_long_names_is_set_aside(user, directory):
+    result = bound(PLANTED + "for i in range(4): open('/output/code/run_' + 'a' * 230 + str(i), 'w').close()", user=user, cwd=directory)
+    assert not names_for_replay(result) and len(names_aside(result.output / "code")) == 6
+
+
+def test_no_name_that_code_is_set_aside_to_can_be_taken_first(user, directory):
+    """As it could be when the names held the launcher's process ID, which can be guessed."""
+    around = os.getpid()
+    result = bound(PLANTED + f"""
+for pid in range({around}, {around} + 3000):
+    for end in ("py", "json"):
+        open(f"/output/code/guest-{{pid}}-run_x.{{end}}", "w").close()
+""", "--output-files=10000", user=user, cwd=directory)
+    assert not names_for_replay(result) and len(names_aside(result.output / "code")) == 6002
+
+
+def test_saved_code_that_a_job_has_written_over_is_set_aside_though_its_folder_is_not_writable(user, directory):
+    code = cells.run(PLANTED.replace("code", "stash"), user=user, cwd=directory).output / "code"
+    (code.parent / "stash").rename(code)
+    code.chmod(0o555)
+    result = bound("open('/output/code/run_x.py', 'w').write('other')", user=user, cwd=directory)
+    assert "code/run_x.py" not in names_for_replay(result) and RENAMED in result.skipped().values()
+
+
+def test_code_that_no_job_has_touched_stays(user, directory):
+    first = cells.run("print(1)", "--persist-code", user=user, cwd=directory)
+    kept = names_for_replay(first)
+    result = bound("print(open('/output/code/' + __import__('os').listdir('/output/code')[0]).read() != '')", user=user, cwd=directory)
+    assert kept and names_for_replay(result) == kept and not result.skipped()
+
+
 def test_limits_of_collecting_are_in_the_manifest(directory):
     result = cells.run("print(1)", "--collect-time=5s", "--collect-size=1G", cwd=directory)
     limits = result.manifest["limits"]

@@ -66,6 +66,7 @@ struct hc_collect {
     const struct hc_policy *policy;
     struct hc_manifest *manifest; /* gets figures, files, skipped */
     enum hc_collected ended;      /* filled */
+    bool planted; /* filled. Bind mode: what a guest left under a name of ours could not be set aside */
 };
 
 /* -1 only if results could not be kept (the host's side failed). What a guest did wrong is listed as skipped,

@@ -164,6 +164,9 @@ int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err)
     if (!l->sup.over && hc_collect(&c, err) < 0) /* over: there is nothing (over.c) */
         return -1;
     l->collected = c.ended;
+    if (c.planted)
+        hc_launch_warn(l->m, "what the program left under names of hotcell's own could not be renamed "
+                             "(see skipped): hotcell did not write it");
     judge_collected(l);
     /* Partial: a limit or an error ended it, and yet there is something, or there was time to look. */
     bool warned = l->m->status == HC_STATUS_TIMEOUT || l->m->status == HC_STATUS_MEMORY;

@@ -12,11 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
-#define MAX_DEPTH   16
-#define MAX_SKIPPED 200
-#define CONFINED    (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
+#define MAX_DEPTH      16
+#define MAX_SKIPPED    200
+#define ASIDE_ATTEMPTS 8
+#define CONFINED       (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
 
 static int open_confined(int dir, const char *name, int flags, mode_t mode)
 {
@@ -250,6 +252,7 @@ struct walk {
 };
 
 static const char too_large[] = "larger than the limit";
+static const char own_name[] = "the name is hotcell's own";
 static const char too_much[] = "more bytes in all than the limit";
 
 static int skip(struct walk *w, const char *path, const char *reason, struct hc_error *err);
@@ -404,15 +407,28 @@ static const char *kind_refused(const struct stat *st)
 static const char *const own_names[] = {"manifest.json", "_sandbox_result.json"};
 static const char *const own_beginnings[] = {".hotcell-", "code/run_"};
 
-static bool reserved(const char *path)
+static bool is_own_name(const char *path)
 {
     for (size_t i = 0; i < sizeof own_names / sizeof *own_names; i++)
         if (strcmp(path, own_names[i]) == 0)
             return true;
+    return false;
+}
+
+static bool reserved(const char *path)
+{
+    if (is_own_name(path))
+        return true;
     for (size_t i = 0; i < sizeof own_beginnings / sizeof *own_beginnings; i++)
         if (strncmp(path, own_beginnings[i], strlen(own_beginnings[i])) == 0)
             return true;
     return false;
+}
+
+/* By set_aside_reserved(). */
+static bool set_aside_later(const char *path)
+{
+    return is_own_name(path) || strncmp(path, "code/", strlen("code/")) == 0;
 }
 
 static bool unchanged(const struct walk *w, const struct stat *st)
@@ -421,20 +437,44 @@ static bool unchanged(const struct walk *w, const struct stat *st)
            (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec < w->c->since_ns;
 }
 
+/* Rename `name` of `dir` to a name that the guest could not take first. */
+static int rename_aside(int dir, const char *name)
+{
+    char aside[256];
+    uint64_t random;
+    for (int attempt = 0; attempt < ASIDE_ATTEMPTS; attempt++) {
+        if (getrandom(&random, sizeof random, 0) != sizeof random)
+            return -1;
+        (void)snprintf(aside, sizeof aside, "guest-%016llx-%.200s", (unsigned long long)random, name);
+        if (renameat2(dir, name, dir, aside, RENAME_NOREPLACE) == 0)
+            return 0;
+        if (errno != EEXIST)
+            return -1;
+    }
+    return -1;
+}
+
 /* In bind mode it stands where ours is to go. Renamed through the user's own view of the directory: in the
- * cell's, files belong to the guest, and who writes must have an id there. */
-static int skip_reserved(struct walk *w, const char *path, const struct stat *st, struct hc_error *err)
+ * cell's, files belong to the guest, and who writes must have an id there. 1: it could not be renamed, and is
+ * not listed. */
+static int set_aside(struct walk *w, const char *path, struct hc_error *err)
 {
     const char *slash = strchr(path, '/'), *name = slash ? slash + 1 : path;
-    char folder[64], aside[256];
-    if (!w->c->in_place || unchanged(w, st))
-        return skip(w, path, "the name is hotcell's own", err);
+    char folder[64];
     (void)snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-    (void)snprintf(aside, sizeof aside, "guest-%d-%.200s", getpid(), name);
     hc_autofd dir = open_confined(w->c->dest->fd, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-    if (dir < 0 || renameat2(dir, name, dir, aside, RENAME_NOREPLACE) < 0)
-        return skip(w, path, "the name is hotcell's own", err);
+    if (dir < 0 || rename_aside(dir, name) < 0)
+        return 1;
     return skip(w, path, "the name is hotcell's own: renamed to guest-...", err);
+}
+
+static int skip_reserved(struct walk *w, const char *path, struct hc_error *err)
+{
+    int rc = set_aside(w, path, err);
+    if (rc <= 0)
+        return rc;
+    w->c->planted = true;
+    return skip(w, path, own_name, err);
 }
 
 static int walk_dir(struct walk *w, int dir_fd_taken, const char *path, int depth, struct hc_error *err);
@@ -444,12 +484,15 @@ static int visit(struct walk *w, int dir, const char *name, const char *path, in
     struct stat st;
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return skip_unread(w, path, "could not be examined", err);
+    /* Whatever kind it is of. The rest is set aside when all has been gone through, however far that was. */
+    if (w->c->in_place && reserved(path) && !unchanged(w, &st))
+        return set_aside_later(path) ? 0 : skip_reserved(w, path, err);
     const char *refused = kind_refused(&st);
     if (refused)
         return skip(w, path, refused, err);
     if (S_ISDIR(st.st_mode)) {
         if (reserved(path))
-            return skip_reserved(w, path, &st, err);
+            return skip(w, path, own_name, err);
         if (depth >= MAX_DEPTH)
             return skip(w, path, "directories nested too deep", err);
         int fd = open_confined(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK, 0);
@@ -459,7 +502,7 @@ static int visit(struct walk *w, int dir, const char *name, const char *path, in
     if (unchanged(w, &st))
         return 0;
     if (reserved(path))
-        return skip_reserved(w, path, &st, err);
+        return skip(w, path, own_name, err);
     hc_autofd fd = open_confined(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
     struct stat now;
     if (fd < 0)
@@ -586,7 +629,7 @@ static int take_back(const struct hc_collect *c, struct hc_error *err)
 
 #define CODE_ENTRIES 65536
 
-/* 1: not all of it could be looked at. */
+/* 1: not all of it could be looked at. 2: something could not be set aside. */
 static int set_aside_in(struct walk *w, DIR *code, struct hc_error *err)
 {
     struct stat st;
@@ -599,13 +642,13 @@ static int set_aside_in(struct walk *w, DIR *code, struct hc_error *err)
         (void)snprintf(path, sizeof path, "code/%s", e->d_name);
         if (reserved(path) && fstatat(dirfd(code), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
             !unchanged(w, &st))
-            rc = skip_reserved(w, path, &st, err);
+            rc = 2 * set_aside(w, path, err);
     }
     return rc;
 }
 
-/* What looks like code that hotcell has saved. A folder that cannot be read, or holds too much, goes as a
- * whole, the user's own with it: nothing is lost. */
+/* What looks like code that hotcell has saved. A folder that cannot be read or written, or holds too much,
+ * goes as a whole, the user's own with it: nothing is lost. */
 static int set_aside_code(struct walk *w, struct hc_error *err)
 {
     struct stat st;
@@ -619,10 +662,10 @@ static int set_aside_code(struct walk *w, struct hc_error *err)
         (void)closedir(code);
     else
         hc_close_fd(&fd);
-    return rc > 0 && !unchanged(w, &st) ? skip_reserved(w, "code", &st, err) : MIN(rc, 0);
+    return rc == 2 || (rc == 1 && !unchanged(w, &st)) ? skip_reserved(w, "code", err) : MIN(rc, 0);
 }
 
-/* In bind mode a walk that has ended early may not have come to where ours is to go. */
+/* In bind mode the walk may not have come to where ours is to go: it ended early, or could not enter. */
 static int set_aside_reserved(struct walk *w, struct hc_error *err)
 {
     struct stat st;
@@ -631,7 +674,7 @@ static int set_aside_reserved(struct walk *w, struct hc_error *err)
         return 0;
     for (size_t i = 0; rc == 0 && i < sizeof own_names / sizeof *own_names; i++)
         if (fstatat(dir, own_names[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && !unchanged(w, &st))
-            rc = skip_reserved(w, own_names[i], &st, err);
+            rc = skip_reserved(w, own_names[i], err);
     return rc < 0 ? -1 : set_aside_code(w, err);
 }
 
@@ -646,8 +689,7 @@ int hc_collect(struct hc_collect *c, struct hc_error *err)
     if (fd < 0)
         return hc_fail(err, errno, "open the cell's output");
     int rc = walk_dir(&w, fd, "", 0, err);
-    bool early = c->ended != HC_COLLECTED_ALL || w.entries > c->policy->limits.output_files;
-    if (rc == 0 && early)
+    if (rc == 0)
         rc = set_aside_reserved(&w, err);
     return rc < 0 ? hc_ctx(err, "keep the output") : 0;
 }
