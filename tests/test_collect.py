@@ -256,6 +256,19 @@ def test_code_that_no_job_has_touched_stays(user, directory):
     assert kept and names_for_replay(result) == kept and not result.skipped()
 
 
+def test_files_of_the_users_own_with_names_of_ours_stay(user, directory):
+    out = cells.run("print(1)", user=user, cwd=directory).output
+    (out / "_sandbox_result.json").write_text("mine")
+    result = bound("print(2)", user=user, cwd=directory)
+    assert result.manifest["stdout"]["text"] == "2\n" and (out / "_sandbox_result.json").read_text() == "mine"
+    (out / "manifest.json").write_text('{"mine": 1}')
+    program = directory.parent / f"{directory.name}.py"
+    done = cells.hotcell("run", "-t", cells.tree_path("base"), "--output-mode=bind", "--guard=off", "-o", str(out), str(program),
+                         user=user, cwd=directory)
+    assert done.returncode == 65 and "is no manifest of hotcell: move it away" in done.stderr, done
+    assert (out / "manifest.json").read_text() == '{"mine": 1}'
+
+
 def test_limits_of_collecting_are_in_the_manifest(directory):
     result = cells.run("print(1)", "--collect-time=5s", "--collect-size=1G", cwd=directory)
     limits = result.manifest["limits"]

@@ -15,6 +15,9 @@ int hc_session_open(const char *parent, const char *session, bool wait, struct h
  * What no job of ours has left there stays. Returns how many are gone, -1. */
 int hc_session_clean(const char *path, size_t keep, FILE *out, struct hc_error *err);
 
+/* Whether manifest.json of `dir` is a file of ours. */
+bool hc_has_manifest(int dir);
+
 /* Remove a directory below `dir` with all that is in it, however deep, through no link and into no other file
  * system. It need not be there. */
 int hc_remove_results(int dir, const char *name, struct hc_error *err);

@@ -5,6 +5,7 @@
 #include "base/kernel.h"
 #include "base/state.h"
 #include "cell/filter.h"
+#include "cell/steps.h"
 #include "cell/tree_check.h"
 #include "inside/devices.h"
 #include "inside/weak.h"
@@ -123,6 +124,21 @@ int hc_launch_prepare_input(struct hc_launch *l, const struct hc_input *in, int 
     return hash_input(s, row, copy_fd, err);
 }
 
+/* The accounts of an earlier job: gone, so that whatever has their names afterwards is the guest's. What is
+ * none of ours is the user's, and stays. */
+static int remove_accounts(const struct hc_run *r, struct hc_error *err)
+{
+    struct stat st;
+    if (fstatat(r->dest.fd, "manifest.json", &st, AT_SYMLINK_NOFOLLOW) == 0 && !hc_has_manifest(r->dest.fd))
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "%s/manifest.json is no manifest of hotcell: move it away, or give another -o DIR",
+                          r->dest.path);
+    (void)unlinkat(r->dest.fd, "manifest.json", 0);
+    if (r->job->runner_form)
+        (void)unlinkat(r->dest.fd, "_sandbox_result.json", 0);
+    return 0;
+}
+
 int hc_launch_prepare_output(struct hc_launch *l, struct hc_error *err)
 {
     struct hc_run *r = l->run;
@@ -143,9 +159,11 @@ int hc_launch_prepare_output(struct hc_launch *l, struct hc_error *err)
         return -1;
     if (!bind)
         return 0;
-    /* The accounts of an earlier job: gone, so that whatever has their names afterwards is the guest's. */
-    (void)unlinkat(r->dest.fd, "manifest.json", 0);
-    (void)unlinkat(r->dest.fd, "_sandbox_result.json", 0);
+    if (remove_accounts(r, err) < 0) {
+        hc_dest_finish(&r->dest);
+        r->dest.path[0] = '\0'; /* nor is this job's manifest written there */
+        return -1;
+    }
     return open_source(&l->plan.output, r->dest.path,
                        MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW,
                        err);

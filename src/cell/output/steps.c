@@ -164,7 +164,7 @@ static bool is_empty(int dir)
     return none;
 }
 
-static bool has_manifest(int dir)
+bool hc_has_manifest(int dir)
 {
     hc_autobuf text = {0};
     struct hc_json j;
@@ -185,7 +185,7 @@ static int note(struct steps *s, int session, const char *name, struct hc_error 
 {
     hc_autofd dir = open_dir(session, name);
     struct stat st;
-    if (dir < 0 || fstat(dir, &st) < 0 || !(is_empty(dir) || has_manifest(dir)))
+    if (dir < 0 || fstat(dir, &st) < 0 || !(is_empty(dir) || hc_has_manifest(dir)))
         return 0;
     struct step *grown = realloc(s->list, (s->count + 1) * sizeof *grown);
     if (!grown)
