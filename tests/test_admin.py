@@ -214,6 +214,15 @@ def test_jobs_of_a_tenant_that_is_held_wait(daemon):
     assert admin(daemon, "POST", "tenants/nobody/hold").status == 404
 
 
+@pytest.mark.parametrize("name", ["uid-99999999999", "uid-18446744073709551617", "uid-4294967295", "uid-4294967296", "uid-007", f"uid-{OPERATOR}"])
+def test_a_name_that_no_user_can_have_is_not_held(daemon, name):
+    """Else an administrator who slips is told that somebody is held, and nobody is."""
+    for change in ("hold", "release"):
+        assert admin(daemon, "POST", f"tenants/{name}/{change}").status == 404
+    assert name not in [tenant["tenant"] for tenant in admin(daemon, "GET", "tenants").json["tenants"]]
+    assert admin(daemon, "POST", "tenants/uid-4294967294/hold").json["held"] is True
+
+
 def test_whoever_waits_for_a_job_is_told_that_its_tenant_is_held(daemon):
     admin(daemon, "POST", f"tenants/uid-{QUIET}/hold", "über Nacht")
     with running(daemon, QUIET, "run", "-t", "base", "--warm", "-") as process:

@@ -9,6 +9,7 @@
 #include "json/json.h"
 
 #include <microhttpd.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -237,6 +238,18 @@ int hc_admin_list_tenants(struct hc_exchange *x, struct hc_tenant *t)
     return hc_reply_json(x, 200, &out);
 }
 
+/* Who is called so by his uid. NULL if nobody can be: no user has this uid or this way to write it, or who
+ * has it is a tenant of the configuration, by another name. */
+static struct hc_tenant *find_user(struct hc_tenants *all, const char *name)
+{
+    char *end;
+    const unsigned long long uid = strtoull(name + strcspn(name, "0123456789"), &end, 10);
+    if (*end || uid >= (uid_t)-1) /* which the kernel takes for none */
+        return NULL;
+    struct hc_tenant *t = hc_tenant_of_uid(all, (uid_t)uid);
+    return t && strcmp(t->name, name) == 0 ? t : NULL;
+}
+
 /* One that is known, or a user of this host who may come yet. */
 static struct hc_tenant *find_tenant(const struct hc_exchange *x)
 {
@@ -245,7 +258,7 @@ static struct hc_tenant *find_tenant(const struct hc_exchange *x)
         if (strcmp(t->name, x->id) == 0)
             return t;
     return x->front->config.local == HC_LOCAL_OWN && hc_is_uid_tenant(x->id)
-               ? hc_tenant_by_name(x->front->tenants, x->id)
+               ? find_user(x->front->tenants, x->id)
                : NULL;
 }
 
