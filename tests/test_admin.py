@@ -80,7 +80,8 @@ def test_the_worker_of_a_job_is_known_also_if_it_replaced_another(daemon):
     before = daemon.named("worker")
     first = daemon.post_async(LONG, uid=FLOOD)
     pid = admin(daemon, "GET", f"jobs/{first}").json["worker_pid"]
-    assert pid in before and daemon.children(pid)
+    assert pid in before
+    cells.wait_until("a cell of the worker", lambda: daemon.children(pid))
     os.kill(pid, signal.SIGKILL)
     cells.wait_until("another worker", lambda: len(set(daemon.named("worker")) - {pid}) == 2)
     jobs = [daemon.post_async(LONG, uid=uid) for uid in (FLOOD, QUIET)]

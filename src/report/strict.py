@@ -11,8 +11,8 @@ import subprocess
 DEPTH, VALUES = 64, 2_000_000
 NUL, HALVES = re.compile(r"(?<!\\)(?:\\\\)*\\u0000"), re.compile("[\ud800-\udfff]")
 # What nobody sees, or what changes the order in which the rest is seen (src/base/plain.c has the same).
-UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
-                    "\u3164\ufeff\ufff9-\ufffb\uffa0\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]")
+UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+                    "\u3164\ufe00-\ufe0f\ufeff\ufff9-\ufffb\uffa0\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]")
 KINDS = {str: "a string", list: "a list", dict: "an object", type(None): "null"}
 
 

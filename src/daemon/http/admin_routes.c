@@ -73,6 +73,30 @@ static void note(const struct hc_exchange *x, const char *what, const char *whom
     hc_info("admin %s: %s%s%s%s%s", x->admin, what, *whom ? " " : "", whom, *reason ? ": " : "", reason);
 }
 
+/* Who is called so by his uid. NULL if nobody can be: no user has this uid or this way to write it, or who
+ * has it is a tenant of the configuration, by another name. */
+static struct hc_tenant *find_user(struct hc_tenants *all, const char *name)
+{
+    char *end;
+    const unsigned long long uid = strtoull(name + strcspn(name, "0123456789"), &end, 10);
+    if (*end || uid >= (uid_t)-1) /* which the kernel takes for none */
+        return NULL;
+    struct hc_tenant *t = hc_tenant_of_uid(all, (uid_t)uid);
+    return t && strcmp(t->name, name) == 0 ? t : NULL;
+}
+
+/* One that is known, or a user of this host who may come yet. */
+static struct hc_tenant *find_tenant(const struct hc_exchange *x, const char *name)
+{
+    struct hc_tenant *t;
+    for (size_t i = 0; (t = hc_tenant_at(x->front->tenants, i)); i++)
+        if (strcmp(t->name, name) == 0)
+            return t;
+    return x->front->config.local == HC_LOCAL_OWN && hc_is_uid_tenant(name)
+               ? find_user(x->front->tenants, name)
+               : NULL;
+}
+
 /* ---- jobs ---- */
 
 /* An open session, as a job that runs. */
@@ -92,6 +116,8 @@ int hc_admin_list_jobs(struct hc_exchange *x, struct hc_tenant *t)
     (void)t;
     if (hc_read_filter(x, &which, &why) < 0)
         return hc_reply_problem(x, &why, NULL);
+    if (which.tenant && !find_tenant(x, which.tenant))
+        return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such tenant");
     (void)hc_buf_str(&out, "{\"jobs\": ");
     hc_print_jobs(x->front, &which, &out);
     (void)hc_buf_str(&out, ", \"sessions\": ");
@@ -238,30 +264,6 @@ int hc_admin_list_tenants(struct hc_exchange *x, struct hc_tenant *t)
     return hc_reply_json(x, 200, &out);
 }
 
-/* Who is called so by his uid. NULL if nobody can be: no user has this uid or this way to write it, or who
- * has it is a tenant of the configuration, by another name. */
-static struct hc_tenant *find_user(struct hc_tenants *all, const char *name)
-{
-    char *end;
-    const unsigned long long uid = strtoull(name + strcspn(name, "0123456789"), &end, 10);
-    if (*end || uid >= (uid_t)-1) /* which the kernel takes for none */
-        return NULL;
-    struct hc_tenant *t = hc_tenant_of_uid(all, (uid_t)uid);
-    return t && strcmp(t->name, name) == 0 ? t : NULL;
-}
-
-/* One that is known, or a user of this host who may come yet. */
-static struct hc_tenant *find_tenant(const struct hc_exchange *x)
-{
-    struct hc_tenant *t;
-    for (size_t i = 0; (t = hc_tenant_at(x->front->tenants, i)); i++)
-        if (strcmp(t->name, x->id) == 0)
-            return t;
-    return x->front->config.local == HC_LOCAL_OWN && hc_is_uid_tenant(x->id)
-               ? find_user(x->front->tenants, x->id)
-               : NULL;
-}
-
 /* Whoever waits for one of its jobs that wait. */
 static void tell_hold(struct hc_front *f, const struct hc_tenant *t)
 {
@@ -280,7 +282,7 @@ static int set_held(struct hc_exchange *x, bool held)
     hc_autobuf out = {0};
     if (read_reason(x, reason, &why) < 0)
         return hc_reply_problem(x, &why, NULL);
-    struct hc_tenant *t = find_tenant(x);
+    struct hc_tenant *t = find_tenant(x, x->id);
     if (!t)
         return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such tenant");
     hc_hold_set(t, held ? x->admin : NULL, reason, hc_wall_ms());
