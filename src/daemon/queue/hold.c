@@ -16,7 +16,8 @@ void hc_hold_set(struct hc_tenant *t, const char *by, const char *reason, int64_
     }
     h->since = h->since ? h->since : now;
     (void)snprintf(h->by, sizeof h->by, "%s", by);
-    (void)snprintf(h->reason, sizeof h->reason, "%s", reason);
+    if (*reason) /* held again without one, the first stays */
+        (void)snprintf(h->reason, sizeof h->reason, "%s", reason);
 }
 
 const char *hc_hold_text(const struct hc_tenant *t, char out[HC_HOLD_TEXT])
