@@ -95,6 +95,7 @@ int hc_account_problem(const char *text, size_t len, int status, char **manifest
 {
     cJSON *problem = cJSON_ParseWithLength(text, len);
     const char *detail = text_of(problem, "detail");
+    const bool cancelled = strcmp(text_of(problem, "type"), "urn:hotcell:problem:cancelled") == 0;
     const cJSON *inner = cJSON_GetObjectItemCaseSensitive(problem, "manifest");
     int64_t wait = number_of(problem, "retry_after"), own = number_of(problem, "status");
     int64_t exit = inner ? number_of(inner, "exit_code") : 0;
@@ -109,6 +110,8 @@ int hc_account_problem(const char *text, size_t len, int status, char **manifest
     else
         (void)hc_fail_as(err, exit_of(status), 0, "hotcelld: %.600s%s", detail,
                          status == 401 ? " (a token is taken from HOTCELL_TOKEN)" : "");
+    if (cancelled) /* while it waited: as one that ran and was cancelled */
+        (void)hc_exit_as(err, HC_EXIT_LIMIT);
     if (exit > 0 && exit <= 255)
         (void)hc_exit_as(err, (int)exit);
     cJSON_Delete(problem);
