@@ -23,6 +23,13 @@ def sha256(data):
     return hashlib.sha256(data).hexdigest()
 
 
+@pytest.mark.parametrize("options, text", [(["--toool", "x"], "show: unknown option --toool"), (["--effective", "--memory"], "show: --memory needs a value"),
+                                           (["-x"], "show: unknown option -x"), (["-t"], "show: -t needs a value")])
+def test_a_wrong_option_is_named(options, text):
+    done = policy("show", *options)
+    assert done.returncode == 64 and text.encode() in done.stderr, done
+
+
 def shown(*arguments, **more):
     """The text that is printed, and is the whole of what is hashed."""
     done = policy("show", *arguments, **more)

@@ -46,7 +46,8 @@ static int take_tool(struct hc_job *job, const char *assignment)
                                                       : HC_EXIT_OK;
 }
 
-static int take_option(struct show *s, int opt)
+/* `option` is how the command line has it. */
+static int take_option(struct show *s, int opt, const char *option)
 {
     switch (opt) {
     case OPT_POLICY:
@@ -61,7 +62,8 @@ static int take_option(struct show *s, int opt)
         return HC_EXIT_OK;
     case '?':
     case ':':
-        return hc_usage("policy", "show: unknown option, or one without its value");
+        return hc_usage("policy", opt == ':' ? "show: %.80s needs a value" : "show: unknown option %.80s",
+                        option);
     default:
         return take_limit(&s->job, &hc_options[opt - OPT_FIRST], optarg);
     }
@@ -88,8 +90,9 @@ static int read_options(struct show *s, int argc, char **argv)
     struct option *all = all_options();
     int status = all ? HC_EXIT_OK : HC_EXIT_INTERNAL;
     opterr = 0;
-    for (int opt; status == HC_EXIT_OK && (opt = getopt_long(argc, argv, "p:t:", all, NULL)) >= 0;)
-        status = opt == 't' ? take_limit(&s->job, hc_option_by_flag("tree"), optarg) : take_option(s, opt);
+    for (int opt; status == HC_EXIT_OK && (opt = getopt_long(argc, argv, ":p:t:", all, NULL)) >= 0;)
+        status = opt == 't' ? take_limit(&s->job, hc_option_by_flag("tree"), optarg)
+                            : take_option(s, opt, argv[optind - 1]);
     free(all);
     while (status == HC_EXIT_OK && optind < argc)
         status = take_name(&s->job, argv[optind++]);
