@@ -253,6 +253,16 @@ def test_recipe_that_is_not_there(built):
         assert done.returncode == 65 and len(done.stderr.splitlines()) == 1, done.stderr
 
 
+def test_all_recipes_are_looked_at_before_the_first_is_built(built):
+    recipe = Path(built.recipe)
+    first = recipe.with_name("first.json")
+    first.write_bytes(recipe.read_bytes())
+    for wrong in ("nope", str(recipe.with_name("nope.json"))):
+        done = built.tree("build", str(first), wrong)
+        assert done.returncode == 65 and "nope" in done.stderr and done.stdout == "", done
+        assert "first" not in built.tree("list").stdout
+
+
 def test_recipe_is_relative_to_the_current_directory(store):
     here = store.path.parent
     write_recipe(here, name="mine")

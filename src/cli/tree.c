@@ -142,6 +142,14 @@ static int build(const char *recipe, const char *name, const char *python, struc
     return 0;
 }
 
+/* Is there such a recipe, and a name that its tree can have? */
+static int check_recipe(const char *recipe, const char *name, struct hc_error *err)
+{
+    char file[PATH_MAX], chosen[PATH_MAX];
+    default_name(recipe, chosen, sizeof chosen);
+    return find_recipe(recipe, file, err) < 0 ? -1 : hc_tree_check_name(name ? name : chosen, err);
+}
+
 static int cmd_build(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -161,6 +169,9 @@ static int cmd_build(int argc, char **argv)
         return hc_usage("tree", "build: expected a RECIPE");
     if (name && argc - optind > 1)
         return hc_usage("tree", "build: --name is for one RECIPE, got %d", argc - optind);
+    for (int i = optind; i < argc; i++) /* before a build that takes minutes */
+        if (check_recipe(argv[i], name, &err) < 0)
+            return hc_report(&err);
     for (int i = optind; i < argc; i++)
         if (build(argv[i], name, python, &err) < 0)
             return hc_report(&err);
