@@ -144,6 +144,18 @@ def test_the_summary_says_which_line_is_invalid_and_why():
     assert re.search(r"^ +at line +1: there is no policy 'no", done.stderr, re.M) and "\x1b" not in done.stderr, done
 
 
+def test_the_summary_says_which_line_failed_to_launch_first_and_why():
+    """Of a daemon that takes no jobs, as one that is drained."""
+    config = {"socket": {"mode": "0666"}, "tenants": {"all": {"uids": [cells.caller().uid]}}}
+    with daemons.Daemon(config=config) as d:
+        assert d.request("POST", "/v1/admin/drain", b"").status == 200
+        os.chmod(d.directory, 0o755)
+        b = Batch("print(1)", "print(2)", tree="base")
+        done = b.run("--jobs", "1", "--warm", env={"HOTCELL_SOCKET": str(d.socket)})
+        assert set(b.statuses().values()) == {"launch_failed"}, done
+        assert re.search(r"^ +launch_failed +2\n +first at line +1: .*drained", done.stderr, re.M), done
+
+
 def test_jobs_run_in_warm_cells():
     b = Batch("print(1)", "while True: pass")
     process = b.start("--jobs", "1", "--timeout", "600s")
@@ -390,7 +402,7 @@ def test_what_was_not_written_whole_is_cut_off():
 
 
 def test_other_jobs_are_not_taken_for_those_that_were_begun():
-    b = Batch("print(1)", "print(2)")
+    b = Batch("print(1)", "print(2)", tree="base")
     assert b.run().returncode == 0
     b.write("print(1)", "print(2)", "print(3)")
     assert b.run("--resume").returncode == 0

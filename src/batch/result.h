@@ -47,14 +47,19 @@ void hc_result_read_usage(struct hc_result *r, const char *manifest, size_t len)
 
 #define HC_TALLY_BUCKETS 640 /* of times: sixteen for each power of two */
 
+/* The first line of the jobs file whose job ended so, and why. */
+struct hc_tally_first {
+    int64_t line; /* 0: there is none */
+    char why[512];
+};
+
 struct hc_tally {
     int64_t count[HC_BATCH_STATUSES], ended;
     int64_t again; /* of those, run more than once */
     int64_t wall_us, cpu_us, memory_peak, output_bytes;
     int64_t times[HC_TALLY_BUCKETS], timed; /* of jobs, by their wall time */
     int worst;                              /* exit status */
-    int64_t invalid_line;                   /* the first line that is no job; 0: there is none */
-    char invalid_why[512];                  /* what is wrong with it */
+    struct hc_tally_first invalid, launch_failed;
 };
 
 void hc_tally_add(struct hc_tally *t, const struct hc_result *r);

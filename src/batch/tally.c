@@ -30,13 +30,13 @@ static void add_time(struct hc_tally *t, int64_t us)
 }
 
 /* Jobs end in any order. */
-static void note_invalid(struct hc_tally *t, const struct hc_result *r)
+static void note_first(struct hc_tally_first *first, const struct hc_result *r)
 {
-    if (r->status != HC_BATCH_INVALID || (t->invalid_line && t->invalid_line <= r->line))
+    if (first->line && first->line <= r->line)
         return;
-    t->invalid_line = r->line;
-    (void)snprintf(t->invalid_why, sizeof t->invalid_why, "%s", r->reason);
-    hc_plain_line(t->invalid_why);
+    first->line = r->line;
+    (void)snprintf(first->why, sizeof first->why, "%s", r->reason);
+    hc_plain_line(first->why);
 }
 
 void hc_tally_add(struct hc_tally *t, const struct hc_result *r)
@@ -49,7 +49,10 @@ void hc_tally_add(struct hc_tally *t, const struct hc_result *r)
     t->wall_us += MAX(r->wall_us, 0);
     t->memory_peak = MAX(t->memory_peak, r->memory_peak);
     t->output_bytes += MAX(r->output_bytes, 0);
-    note_invalid(t, r);
+    if (r->status == HC_BATCH_INVALID)
+        note_first(&t->invalid, r);
+    if (r->status == HC_BATCH_LAUNCH_FAILED)
+        note_first(&t->launch_failed, r);
     if (r->wall_us >= 0)
         add_time(t, r->wall_us);
 }
@@ -97,14 +100,20 @@ void hc_tally_print_json(const struct hc_tally *t, const struct hc_tally_end *en
                      (long long)t->output_bytes);
 }
 
+static void print_first(const struct hc_tally_first *first, int64_t count, FILE *out)
+{
+    if (first->line)
+        (void)fprintf(out, "%16s %10lld: %s\n", count > 1 ? "first at line" : "at line",
+                      (long long)first->line, first->why);
+}
+
 void hc_tally_print(const struct hc_tally *t, const struct hc_tally_end *end, FILE *out)
 {
     for (int i = 0; i < HC_BATCH_STATUSES; i++) {
         if (t->count[i])
             (void)fprintf(out, "%16s %10lld\n", hc_batch_status_name(i), (long long)t->count[i]);
-        if (i == HC_BATCH_INVALID && t->invalid_line)
-            (void)fprintf(out, "%16s %10lld: %s\n", t->count[i] > 1 ? "first at line" : "at line",
-                          (long long)t->invalid_line, t->invalid_why);
+        if (i == HC_BATCH_INVALID || i == HC_BATCH_LAUNCH_FAILED)
+            print_first(i == HC_BATCH_INVALID ? &t->invalid : &t->launch_failed, t->count[i], out);
     }
     (void)fprintf(out, "%16s %10lld%s%s\n", "ended", (long long)t->ended, end->why ? ", not all: " : "",
                   end->why ? end->why : "");
