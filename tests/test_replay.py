@@ -130,6 +130,20 @@ def test_a_replay_shows_figures_to_be_the_same():
     assert done.returncode == 0, done
 
 
+def test_a_replay_that_is_rejected_says_why(tmp_path):
+    """Under another policy, say."""
+    _, path, _ = keep("import json\nprint(json.dumps(1))", policy="default")
+    strict = tmp_path / "strict.json"
+    strict.write_text(json.dumps({"extends": "default", "imports": {"deny": ["json"]}}))
+    done, report = replay(path, "-p", str(strict))
+    assert done.returncode == 1, done
+    status = report["differences"][0]
+    assert done.returncode == 1 and (status["what"], status["was"], status["is"]) == ("status", "ok", "rejected"), done
+    assert "json" in status["reason"], status
+    text = cells.hotcell("replay", "-o", str(tmp_path / "again"), "-p", str(strict), str(path))
+    assert text.returncode == 1 and re.search(r'^status differs\n  was "ok"\n  is  "rejected"\n  as  ".*json', text.stdout), text
+
+
 @pytest.mark.row("S0.30")
 def test_a_replay_says_what_differs():
     _, path, _ = keep("import datetime\nnow = str(datetime.datetime.now())\nprint(now)\n"

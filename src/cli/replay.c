@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "base/plain.h"
+#include "base/utf8.h"
 #include "cell/policies.h"
 #include "cell/record.h"
 #include "cell/run.h"
@@ -426,7 +427,18 @@ static bool compare_figures(cJSON *list, const cJSON *was, const cJSON *is)
     return ok;
 }
 
-static cJSON *compare(const cJSON *was, const cJSON *is)
+/* Another status is told with the reason for that of now; a record does not have that of then. */
+static bool give_reason(cJSON *list, const char *reason)
+{
+    cJSON *entry = cJSON_GetArrayItem(list, 0);
+    hc_autobuf clean = {0};
+    if (!entry || strcmp(text_of(entry, "what"), "status") != 0 || !*reason)
+        return true;
+    return hc_utf8_scrub(&clean, reason, strlen(reason)) == 0 &&
+           cJSON_AddStringToObject(entry, "reason", clean.data);
+}
+
+static cJSON *compare(const cJSON *was, const cJSON *is, const char *reason)
 {
     static const char *const plain[] = {"status", "exit_code", "stdout", "value", "results", "returned"};
     cJSON *list = cJSON_CreateArray();
@@ -434,7 +446,7 @@ static cJSON *compare(const cJSON *was, const cJSON *is)
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (!cJSON_Compare(get(was, plain[i]), get(is, plain[i]), true))
             ok = ok && note(list, plain[i], get(was, plain[i]), get(is, plain[i]));
-    ok = ok && compare_files(list, get(was, "files"), get(is, "files")) &&
+    ok = ok && give_reason(list, reason) && compare_files(list, get(was, "files"), get(is, "files")) &&
          compare_figures(list, get(was, "figures"), get(is, "figures"));
     if (ok)
         return list;
@@ -464,6 +476,8 @@ static void print_text(const struct replay *r, const struct hc_manifest *m, cons
         (void)printf(" differs\n");
         print_side("was", get(entry, "was"));
         print_side("is ", get(entry, "is"));
+        if (get(entry, "reason"))
+            print_side("as ", get(entry, "reason"));
     }
 }
 
@@ -488,7 +502,7 @@ static int tell(const struct replay *r, const struct hc_run *run, const struct h
                 struct hc_error *err)
 {
     cJSON *is = hc_record_outcome(m);
-    cJSON *list = is ? compare(get(r->record.root, "outcome"), is) : NULL;
+    cJSON *list = is ? compare(get(r->record.root, "outcome"), is, m->reason) : NULL;
     int status = cJSON_GetArraySize(list) == 0 ? HC_EXIT_OK : HC_EXIT_GUEST;
     if (!list)
         status = hc_fail(err, ENOMEM, "compare");
