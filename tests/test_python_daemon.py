@@ -162,12 +162,30 @@ def test_an_administrator_looks_at_jobs_and_ends_them(admin, daemon):
     assert admin.cancel(job.id, reason="zu laut: ü")["job_id"] == job.id
     assert job.result().reason == "cancelled by the administrator: zu laut: ü"
     with client.session(**BOUNDS) as session:
-        assert [row["session_id"] for row in admin.sessions()] == [session.id] and admin.sessions(tenant="other") == []
+        assert [row["session_id"] for row in admin.sessions()] == [session.id] and admin.sessions(tenant="uid-61399") == []
     with pytest.raises(hotcell.InputProblem, match="status: expected ok, error"):
         admin.jobs(status="zzz")
     for wrong in (lambda: admin.job("no/such"), lambda: admin.cancel("none", reason="x"), lambda: admin.hold("nobody")):
         with pytest.raises(hotcell.NotFound):
             wrong()
+
+
+def test_what_is_no_name_is_not_looked_for(admin, daemon):
+    client = hotcell.Daemon(daemon.socket)
+    done = client.submit("1", **BOUNDS)
+    done.result()
+    with pytest.raises(hotcell.NotFound, match="^nope: .*there is no such job"):
+        admin.job("nope")
+    for wrong in ("../jobs", f"../jobs/{done.id}", f"{done.id}/events", ".", "..", "", "a\0b", "ü", "\udcff"):
+        for ask in (client.job(wrong).info, client.job(wrong).cancel, client.job(wrong).delete, lambda: admin.job(wrong), lambda: admin.hold(wrong)):
+            with pytest.raises(hotcell.NotFound, match="there is none of this"):
+                ask()
+    for ask, name in ((admin.job, "job_id"), (admin.cancel, "job_id"), (admin.hold, "tenant"), (admin.release, "tenant"),
+                      (lambda value: client.job(value).info(), "job_id")):
+        for value, kind in ((5, "int"), (["alice"], "list"), (None, "NoneType"), (b"x", "bytes")):
+            with pytest.raises(TypeError, match=f"^{name}: expected a string, got {kind}$"):
+                ask(value)
+    assert done.info()["state"] == "done"
 
 
 def test_an_administrator_holds_tenants_and_drains_the_daemon(admin, daemon):

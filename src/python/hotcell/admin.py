@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 from typing import Any, Dict, List, Optional, Union
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
-from .daemon import json_flow
+from .daemon import json_flow, quoted
+from .errors import NotFound
 from .wire import Flow, Place, aresult_of, result_of
 
 Since = Union[str, datetime]
@@ -30,12 +31,22 @@ def _get_flow(place: Place, path: str) -> Flow:
     return json_flow(place, "GET", f"/v1/admin/{path}")
 
 
+def _job_flow(place: Place, job_id: str) -> Flow:
+    """The daemon says that there is none; this says which."""
+    try:
+        return (yield from _get_flow(place, _named("jobs", job_id)))
+    except NotFound as error:
+        error.args = (f"{job_id}: {error}", *error.args[1:])
+        raise
+
+
 def _order_flow(place: Place, path: str, reason: Optional[str]) -> Flow:
     return json_flow(place, "POST", f"/v1/admin/{path}", None if reason is None else {"reason": reason})
 
 
 def _named(kind: str, name: str, what: str = "") -> str:
-    return f"{kind}/{quote(name, safe='')}{what and '/'}{what}"
+    part = quoted(name, "tenant" if kind == "tenants" else "job_id")
+    return f"{kind}/{part}{what and '/'}{what}"
 
 
 class Admin:
@@ -58,7 +69,7 @@ class Admin:
 
     def job(self, job_id: str) -> Dict[str, Any]:
         """All that is told of a job, what it asks for while it has not ended, or of an open session."""
-        return dict(result_of(_get_flow(self._place, _named("jobs", job_id))))
+        return dict(result_of(_job_flow(self._place, job_id)))
 
     def cancel(self, job_id: str, *, reason: Optional[str] = None) -> Dict[str, Any]:
         """End a job or a session. What is told of it now."""
@@ -104,7 +115,7 @@ class AsyncAdmin:
 
     async def job(self, job_id: str) -> Dict[str, Any]:
         """As Admin.job."""
-        return dict(await aresult_of(_get_flow(self._place, _named("jobs", job_id))))
+        return dict(await aresult_of(_job_flow(self._place, job_id)))
 
     async def cancel(self, job_id: str, *, reason: Optional[str] = None) -> Dict[str, Any]:
         """As Admin.cancel."""

@@ -79,8 +79,18 @@ def _body(method: str, code: Optional[str], tools: Optional[Mapping[str, Tool]],
 
 # ---- flows ----
 
+def quoted(name: str, what: str) -> str:
+    """As one part of a route. What can be no name is not there: the daemon would look at a slash, quoted too, as at another route."""
+    if not isinstance(name, str):
+        raise TypeError(f"{what}: expected a string, got {type(name).__name__}")
+    if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}", name):
+        raise problem_of({"type": "urn:hotcell:problem:not-found", "status": 404, "retry": "not_started",
+                          "detail": f"there is none of this {what}: {name!r}"}, 404)
+    return name
+
+
 def _job_path(job_id: str, *more: str) -> str:
-    return "/".join(["/v1/jobs", quote_from_bytes(os.fsencode(job_id), safe=""), *more])
+    return "/".join(["/v1/jobs", quoted(job_id, "job_id"), *more])
 
 
 def _file_path(path: str, name: bytes) -> str:
