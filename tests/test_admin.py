@@ -224,6 +224,32 @@ def test_a_name_that_no_user_can_have_is_not_held(daemon, name):
     assert admin(daemon, "POST", "tenants/uid-4294967294/hold").json["held"] is True
 
 
+def test_a_reason_stays_if_a_tenant_is_held_again_without_one(daemon):
+    path = f"tenants/uid-{FLOOD}/hold"
+    first = admin(daemon, "POST", path, "looking into it").json["hold"]
+    again = admin(daemon, "POST", path, uid=OPERATOR).json["hold"]
+    assert (again["reason"], again["since"], again["by"]) == (first["reason"], first["since"], "ops")
+    assert admin(daemon, "POST", path, "found it").json["hold"]["reason"] == "found it"
+    admin(daemon, "POST", f"tenants/uid-{FLOOD}/release")
+    assert admin(daemon, "POST", path).json["hold"]["reason"] is None
+
+
+def test_a_run_that_is_cancelled_ends_alike_whether_it_waits_or_runs(daemon):
+    for hold in (True, False):
+        if hold:
+            admin(daemon, "POST", f"tenants/uid-{QUIET}/hold")
+        with running(daemon, QUIET, "run", "-t", "base", "--warm", "-") as process:
+            process.stdin.write(LONG["code"])
+            process.stdin.close()
+            line = (process.stderr if hold else process.stdout).readline()
+            assert line.startswith("hotcell: hotcelld: the job waits" if hold else "up"), line
+            job, = (row for row in rows(daemon) if row["state"] == ("queued" if hold else "running"))
+            assert hotcell(daemon, "cancel", job["job_id"], "--reason", "enough").returncode == 0
+            assert process.wait(cells.PATIENCE) == 3
+            assert "cancelled by the administrator: enough" in process.stderr.read()
+        admin(daemon, "POST", f"tenants/uid-{QUIET}/release")
+
+
 def test_whoever_waits_for_a_job_is_told_that_its_tenant_is_held(daemon):
     admin(daemon, "POST", f"tenants/uid-{QUIET}/hold", "über Nacht")
     with running(daemon, QUIET, "run", "-t", "base", "--warm", "-") as process:
@@ -360,10 +386,22 @@ def test_administrators_order_by_the_command_line(daemon, who):
     assert daemon.post("1", uid=QUIET).status == 200
 
 
-@pytest.mark.parametrize("command", [["jobs", "show", NOBODYS], ["cancel", NOBODYS], ["hold", "nobody"], ["release", "nobody"]])
+@pytest.mark.parametrize("command", [["jobs", "show", NOBODYS], ["cancel", NOBODYS], ["hold", "nobody"], ["release", "nobody"],
+                                     ["jobs", "--all", "--tenant", "nobody"]])
 def test_what_is_not_there_is_wrong_input(daemon, command):
     done = hotcell(daemon, *command)
     assert (done.returncode, done.stdout) == (65, "") and "there is no such" in done.stderr, done
+    assert command[0] == "jobs" and command[1] == "--all" or f"{command[-1]}: " in done.stderr, done
+
+
+def test_a_list_has_no_more_rows_than_asked_for_and_sessions_alone_if_asked_for(daemon):
+    jobs = [daemon.post("1", uid=FLOOD).json["job_id"] for _ in range(3)]
+    session = daemon.send("/v1/sessions", daemon.spec({}), uid=QUIET).json["session_id"]
+    assert [row["job_id"] for row in rows(daemon, "-n", "2")] == [session, jobs[2]]
+    assert len(hotcell(daemon, "jobs", "-n", "2").stdout.splitlines()) == 3
+    assert [row["job_id"] for row in rows(daemon, "--status", "session")] == [session]
+    assert rows(daemon, "--status", "session", "--tenant", f"uid-{FLOOD}") == rows(daemon, "--status", "session", "--state", "done") == []
+    assert [row["job_id"] for row in rows(daemon, "--status", "ok")] == jobs[::-1]
 
 
 def test_the_ledger_tells_the_same_when_no_daemon_runs(daemon):
@@ -389,7 +427,9 @@ def test_the_ledger_tells_the_same_when_no_daemon_runs(daemon):
 @pytest.mark.parametrize("command, text", [
     (["cancel"], "expected ID..."), (["hold"], "expected TENANT"), (["hold", "a", "b"], "expected TENANT"), (["drain", "x"], "expected no arguments"),
     (["cancel", "--reason"], "--reason: expected a value"), (["cancel", "--all", "x"], "there is no option '--all'"),
-    (["jobs", "--status", "zzz"], "--status: expected ok, error, rejected, timeout, cpu, memory, pids, output, killed, failed, cancelled or unknown, got 'zzz'"),
+    (["hold", "alice", "--reason", "a\nb"], "--reason: expected one line of at most 200 bytes"), (["drain", "--reason", "x" * 201], "--reason: expected one line"),
+    (["cancel", "x", "--reason", "\x9b1m"], "--reason: expected one line"), (["resume", "--reason", b"\xff"], "--reason: expected one line"),
+    (["jobs", "--status", "zzz"], "--status: expected ok, error, rejected, timeout, cpu, memory, pids, output, killed, failed, cancelled or unknown, or session, got 'zzz'"),
     (["jobs", "show"], "expected no arguments, or show ID, got 'show'"), (["jobs", "--socket", "a", "--ledger", "b"], "it does not go with"),
 ])
 def test_wrong_command_lines(command, text):

@@ -3,12 +3,15 @@
 #include "cli/cli.h"
 
 #include "base/buf.h"
+#include "base/utf8.h"
 #include "client/ask.h"
 #include "json/names.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+
+#define MOST_REASON 200 /* bytes that hotcelld takes */
 
 struct order {
     const char *name, *arguments, *help;
@@ -49,6 +52,17 @@ static void print_help(const struct order *o)
                "      --json           print what the daemon answers, a line of JSON each");
 }
 
+/* What the daemon takes as one: a line of text, without characters that control a terminal. */
+static bool is_reason(const char *text)
+{
+    const size_t len = strlen(text);
+    const unsigned char *c = (const unsigned char *)text;
+    for (; *c; c++)
+        if (*c < ' ' || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0)) /* ... of U+0080 to U+009F */
+            return false;
+    return len <= MOST_REASON && hc_utf8_valid(text, len, NULL);
+}
+
 /* -1: go on; else the exit status. */
 static int parse(struct asked *a, int argc, char **argv)
 {
@@ -72,6 +86,8 @@ static int parse(struct asked *a, int argc, char **argv)
         a->reason = opt == 'r' ? optarg : a->reason;
         a->socket = opt == 's' ? optarg : a->socket;
     }
+    if (a->reason && !is_reason(a->reason))
+        return hc_usage(o->name, "--reason: expected one line of at most %d bytes", MOST_REASON);
     int left = argc - optind;
     if (o->named ? left < 1 || (left > 1 && !o->many) : left > 0)
         return hc_usage(o->name, o->named ? "expected %s" : "expected no arguments%s",

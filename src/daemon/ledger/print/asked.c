@@ -61,16 +61,17 @@ static cJSON *session_row(const cJSON *session)
     (void)cJSON_AddStringToObject(row, "job_id", id ? id : "-");
     (void)cJSON_AddStringToObject(row, "tenant", tenant ? tenant : "-");
     (void)cJSON_AddStringToObject(row, "state", hc_task_state_name(HC_TASK_RUNNING));
-    (void)cJSON_AddStringToObject(row, "status", "session");
+    (void)cJSON_AddStringToObject(row, "status", HC_REPORT_SESSION);
     (void)cJSON_AddStringToObject(row, "accepted", created ? created : "-");
     (void)cJSON_AddStringToObject(row, "started", created ? created : "-");
     return row;
 }
 
-/* Those of sessions behind those of jobs. */
-static cJSON *take_rows(cJSON *answer)
+/* Those of sessions behind those of jobs, or alone. */
+static cJSON *take_rows(cJSON *answer, bool sessions_only)
 {
-    cJSON *rows = cJSON_DetachItemFromObjectCaseSensitive(answer, "jobs");
+    cJSON *rows =
+        sessions_only ? cJSON_CreateArray() : cJSON_DetachItemFromObjectCaseSensitive(answer, "jobs");
     const cJSON *session;
     cJSON_ArrayForEach(session, cJSON_GetObjectItemCaseSensitive(answer, "sessions"))
     {
@@ -88,9 +89,10 @@ static int by_time(const void *a, const void *b)
 }
 
 /* The newest first, whatever ended first. */
-static int print_rows(cJSON *rows, bool json, struct hc_error *err)
+static int print_rows(cJSON *rows, const struct hc_report_options *o, struct hc_error *err)
 {
-    const size_t count = (size_t)cJSON_GetArraySize(rows);
+    const size_t count = (size_t)cJSON_GetArraySize(rows),
+                 shown = o->most > 0 && (size_t)o->most < count ? (size_t)o->most : count;
     cJSON **sorted = calloc(count + 1, sizeof(cJSON *));
     bool first = true;
     int rc = 0;
@@ -99,23 +101,29 @@ static int print_rows(cJSON *rows, bool json, struct hc_error *err)
     for (size_t i = 0; i < count; i++)
         sorted[i] = cJSON_DetachItemFromArray(rows, 0);
     qsort(sorted, count, sizeof(cJSON *), by_time);
-    if (json)
+    if (o->json)
         (void)fputs("[", stdout);
     else
         hc_report_job_head();
     for (size_t i = 0; i < count; i++) {
-        if (json && rc == 0) {
+        if (o->json && rc == 0 && i < shown) {
             rc = hc_report_row(sorted[i], &first, err);
             continue;
         }
-        if (rc == 0)
+        if (rc == 0 && i < shown)
             print_line(sorted[i]);
         cJSON_Delete(sorted[i]);
     }
     free(sorted);
-    if (json)
+    if (o->json)
         (void)puts("]");
     return rc;
+}
+
+/* Are open sessions asked for alone? The status is given to them here: the daemon knows none of that name. */
+static bool is_session(const struct hc_report_options *o)
+{
+    return o->status && strcmp(o->status, HC_REPORT_SESSION) == 0;
 }
 
 static void put_parameter(struct hc_buf *path, const char *name, const char *value)
@@ -140,7 +148,7 @@ static int print_path(const struct hc_report_options *o, bool admin, struct hc_b
     put_parameter(path, "number", number);
     put_parameter(path, "tenant", admin ? o->tenant : NULL);
     put_parameter(path, "state", o->state >= 0 ? hc_task_state_name((enum hc_task_state)o->state) : NULL);
-    put_parameter(path, "status", o->status);
+    put_parameter(path, "status", is_session(o) ? NULL : o->status);
     put_parameter(path, "policy", o->policy);
     put_parameter(path, "since", o->since ? hc_report_time(o->since, since) : NULL);
     return path->failed ? hc_fail(err, 0, "out of memory") : 0;
@@ -153,8 +161,8 @@ static int list(const struct hc_report_options *o, const struct hc_place *place,
     struct hc_json answer;
     if (print_path(o, admin, &path, err) < 0 || hc_ask(place, "GET", path.data, NULL, &answer, err) < 0)
         return -1;
-    cJSON *rows = take_rows(answer.root);
-    int rc = rows ? print_rows(rows, o->json, err) : hc_fail(err, 0, "hotcelld does not answer with jobs");
+    cJSON *rows = take_rows(answer.root, is_session(o));
+    int rc = rows ? print_rows(rows, o, err) : hc_fail(err, 0, "hotcelld does not answer with jobs");
     cJSON_Delete(rows);
     hc_json_finish(&answer);
     return rc;
@@ -170,7 +178,7 @@ static int show(const struct hc_report_options *o, const struct hc_place *place,
     if (hc_buf_fmt(&path, "/v1/%sjobs/%s", admin ? "admin/" : "", o->show) < 0)
         return hc_fail(err, 0, "out of memory");
     if (hc_ask(place, "GET", path.data, NULL, &answer, err) < 0)
-        return -1;
+        return hc_ctx(err, "%s", o->show);
     int rc = hc_report_job(answer.root, o->json, err);
     hc_json_finish(&answer);
     return rc;

@@ -25,7 +25,7 @@ static const char jobs_help[] =
     "      --state STATE    queued, running, done or failed\n"
     "      --status STATUS  of the manifest: ok, error, rejected, timeout, cpu, memory, pids, output or "
     "killed;\n"
-    "                       or failed, cancelled or unknown\n"
+    "                       or failed, cancelled or unknown; or session: the open sessions\n"
     "      --policy NAME    of this policy only\n"
     "      --since TIME     accepted since: a time in UTC (2026-11-20, 2026-11-20T08:00:00Z), or so long ago "
     "(24h)\n"
@@ -117,8 +117,9 @@ static int set_option(const struct command *c, struct hc_report_options *o, int 
         o->config = optarg;
         break;
     case 'r':
-        if (!hc_task_is_status(optarg))
-            return wrong(c, "--status: expected %s, got '%.80s'", hc_task_status_list(known), optarg);
+        if (!hc_task_is_status(optarg) && strcmp(optarg, HC_REPORT_SESSION) != 0)
+            return wrong(c, "--status: expected %s, or " HC_REPORT_SESSION ", got '%.80s'",
+                         hc_task_status_list(known), optarg);
         o->status = optarg;
         break;
     case 'p':

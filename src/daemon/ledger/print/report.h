@@ -5,6 +5,8 @@
 
 #include "daemon/ledger/ledger.h"
 
+#define HC_REPORT_SESSION "session" /* the status that an open session is shown with */
+
 /* The arguments of both. */
 struct hc_report_options {
     const char *command;         /* "jobs" or "usage" */
