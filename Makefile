@@ -1,5 +1,5 @@
 # hotcell: build/hotcell (command line), build/hotcelld (daemon), build/hotcell-shim (what runs inside a cell), libhotcell.a.
-# make [CC=clang] [B=build/dir] [SAN=1] [WEAK=1]; targets: all check asan asan-cells lint fuzz valgrind bench soak install uninstall clean
+# make [CC=clang] [B=build/dir] [SAN=1] [WEAK=1] [TARGET]: "make help" lists the targets, with the text behind their "##".
 CC      ?= gcc
 # A directory of its own: else a later build without WEAK would take its objects up.
 ifdef WEAK
@@ -60,7 +60,9 @@ FUZZERS   := $(patsubst src/%.c,$(B)/fuzz/%,$(shell find src -name '*-fuzz.c'))
 REPORT    := $(patsubst src/report/%,$(B)/hotcell-report/%,$(wildcard $(addprefix src/report/*.,py html css js))) $(B)/hotcell-report/build.json
 MAN       := $(patsubst src/man/%.in,$(B)/man/%,$(wildcard src/man/*.in))
 
-all: $(B)/hotcell $(B)/hotcelld $(B)/hotcell-shim $(B)/hotcell-ledger $(B)/libhotcell.a $(REPORT) $(MAN)
+all: $(B)/hotcell $(B)/hotcelld $(B)/hotcell-shim $(B)/hotcell-ledger $(B)/libhotcell.a $(REPORT) $(MAN) ## programs, libhotcell.a and man pages, in build; the default
+help: ## this list
+	@awk -F ' +## ' '/^[a-z][a-z-]*:.* ## / { sub(/:.*/, "", $$1); printf "%-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 $(B)/libhotcell.a: $(CELL_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
 $(B)/hotcell: $(CLI_OBJS) $(B)/libhotcell.a
@@ -145,25 +147,25 @@ $(B)/false/hotcell-shim: tests/warm/false.c src/inside/plan.h src/inside/park.h 
 	@$(CC) $(CPPFLAGS) -std=gnu17 $(OPT) $(WARN) -static -o $@ $<
 $(B)/false/siblings: $(B)/warm/siblings $(B)/false/hotcell-shim
 	@cp $< $@.new && mv $@.new $@
-warm: $(B)/warm/hotcell $(B)/warm/siblings $(B)/false/siblings $(B)/warm/hotcell-report
+warm: $(B)/warm/hotcell $(B)/warm/siblings $(B)/false/siblings $(B)/warm/hotcell-report ## for tests: a hotcell whose jobs run in warm cells
 # The same report for both.
 $(B)/warm/hotcell-report: $(REPORT)
 	@mkdir -p $(@D) && ln -sfn ../hotcell-report $@
-probe: $(B)/probe/hotcell $(B)/probe/hotcell-shim
-unit: $(TESTS)
+probe: $(B)/probe/hotcell $(B)/probe/hotcell-shim ## for tests: a hostile program in the place of the shim
+unit: $(TESTS) ## tests of modules in C
 	@for t in $^; do $$t >$(B)/unit.log 2>&1 || { cat $(B)/unit.log; echo "$$t failed"; exit 1; }; tail -n 1 $(B)/unit.log; done
-check: all probe warm unit
+check: all probe warm unit ## unit tests and the quick tests of whole cells (PYTEST='-k NAME'); scripts/test runs all tests
 	HOTCELL_BUILD=$(abspath $(B)) $(PYTHON) -m pytest -q -n auto -m "not long" -p no:cacheprovider tests $(PYTEST)
-asan:
+asan: ## unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(MAKE) B=$(B)/asan SAN=1 unit
-report: $(REPORT)
-asan-cells:   # whole cells, in which both sides are under the sanitizers; some layers have to be off for these
+report: $(REPORT) ## only what "hotcell report" runs
+asan-cells: ## whole cells, both sides of the wall under the sanitizers; some layers have to be off for these
 	$(MAKE) B=$(B)/asan-cells SAN=1 WEAK=1 $(B)/asan-cells/hotcell $(B)/asan-cells/hotcell-shim report
 	tests/sanitized $(B)/asan-cells
 # Left to the sanitizers: valgrind has no seccomp(2), by which libseccomp asks what the kernel can and loads filters, and it takes the code
 # that PCRE2 compiles, which reads whole vectors, for reads of what is not set.
 VALGRINDED := $(filter-out %/filter-test %/redact-test %/walls-test,$(TESTS))
-valgrind: $(VALGRINDED:%=%.valgrind)
+valgrind: $(VALGRINDED:%=%.valgrind) ## unit tests under valgrind
 	@echo "valgrind: clean"
 $(VALGRINDED:%=%.valgrind): %.valgrind: %
 	@valgrind -q --error-exitcode=9 --leak-check=full $< >/dev/null
@@ -185,23 +187,23 @@ $(B)/fuzz/batch/entry-fuzz: $(B)/fuzz/obj/batch/entry.o
 fuzz_one = @$< $(1) -rss_limit_mb=1024 -timeout=10 >$(B)/$(@F).log 2>&1 || { tail -n 30 $(B)/$(@F).log; exit 1; }
 fuzz_of = $(patsubst %-fuzz,%,$(basename $(@F)))
 seeds_of = $(patsubst $(B)/fuzz/%,src/%/seeds/$(fuzz_of),$(@D))
-fuzz: $(FUZZERS:%=%.fuzz)   # FUZZ_SECONDS each, from the seeds beside the target
+fuzz: $(FUZZERS:%=%.fuzz) ## each fuzz target from the seeds beside it, for FUZZ_SECONDS (10)
 $(FUZZERS:%=%.fuzz): %.fuzz: %
 	@mkdir -p $(B)/corpus/$(fuzz_of)
 	$(call fuzz_one,-max_total_time=$(or $(FUZZ_SECONDS),10) -artifact_prefix=$(B)/corpus/$(fuzz_of)- $(B)/corpus/$(fuzz_of) $(wildcard $(seeds_of)))
 	@tail -n 1 $(B)/$(@F).log
-fuzz-regressions: $(FUZZERS:%=%.once)   # seeds, what earlier runs kept, and their findings: once each
+fuzz-regressions: $(FUZZERS:%=%.once) ## seeds, what earlier runs of fuzz kept, and their findings: once each
 	@echo "fuzz regressions: clean"
 $(FUZZERS:%=%.once): %.once: %
 	$(call fuzz_one,-runs=1 $$(find $(seeds_of) $(B)/corpus/$(fuzz_of) $(B)/corpus/$(fuzz_of)-* -type f 2>/dev/null))
-lint: $(B)/gen/harness.inc $(B)/gen/drill.inc $(B)/gen/openapi.inc $(B)/gen/init.inc
+lint: $(B)/gen/harness.inc $(B)/gen/drill.inc $(B)/gen/openapi.inc $(B)/gen/init.inc ## all checks of scripts/lint
 	scripts/lint $(B)
-bench: all   # BENCH="cold --peer ..."; the report is in $(B)/bench
+bench: all ## measurements, with a report in build/bench (BENCH='cold --peer ...')
 	$(MAKE) WEAK=1 B=$(B)/weak $(B)/weak/hotcell $(B)/weak/hotcell-shim
 	tests/bench/run --build $(B) $(BENCH)
-soak: all
+soak: all ## eight hours of jobs, nothing of which may grow (SOAK='--hours 1')
 	tests/bench/run --build $(B) -o $(B)/soak soak $(SOAK)
-install: all
+install: all ## programs, policies, recipes, man pages, units and the Python package (PREFIX, DESTDIR, PYTHONDIR)
 	@! grep -q HOTCELL_WITHOUT $(B)/hotcell || { echo "install: $(B) is a weakened build, for tests only" >&2; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell/policies $(DESTDIR)$(PREFIX)/share/hotcell/rootfs
 	install $(B)/hotcell $(B)/hotcelld $(DESTDIR)$(PREFIX)/bin/
@@ -220,13 +222,13 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/libexec/hotcell/slurm
 	install $(wildcard scripts/slurm/*) $(DESTDIR)$(PREFIX)/libexec/hotcell/slurm/
 	for m in $(MAN); do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$$(basename $$m); done
-uninstall:   # with the PREFIX and DESTDIR of then. Trees, results and configuration stay
+uninstall: ## what install put there (its PREFIX, DESTDIR and PYTHONDIR); trees, results and configuration stay
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,hotcell hotcelld hotcell-runner hotcell-pyrun)
 	rm -rf $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell $(DESTDIR)$(PYTHONDIR)/hotcell
 	rm -f $(foreach u,service socket,$(DESTDIR)$(PREFIX)/lib/systemd/system/hotcelld.$(u))
 	rm -f $(foreach m,$(notdir $(MAN)),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(m)))/$(m))
-clean:
+clean: ## remove build, with all that is in it
 	rm -rf $(B)
 -include $(shell find $(B) -name '*.d' -type f 2>/dev/null)
-.PHONY: all probe warm report unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install uninstall clean
+.PHONY: all help probe warm report unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install uninstall clean
 .DELETE_ON_ERROR:
