@@ -37,3 +37,9 @@ def test_the_page_has_its_promises():
 def test_the_readme_has_as_many():
     readme = (TOP / "README.md").read_text(encoding="utf-8").partition("## Security")[2].partition("\n## ")[0]
     assert len(re.findall(r"^\d+\. ", readme, re.M)) == len(promises())
+
+
+def test_what_reporters_read_names_the_files_of_these_tests():
+    rows = re.findall(r"^\| (\d+) \| .* \| (.+) \|$", (TOP / "SECURITY.md").read_text(encoding="utf-8"), re.M)
+    named = [(int(number), set(re.findall(r"test_\w+\.py", files))) for number, files in rows]
+    assert named == [(number, {file for file, _ in shown}) for number, (_, shown) in enumerate(promises(), 1)]
