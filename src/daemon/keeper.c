@@ -1,4 +1,4 @@
-/* Five kinds of processes, each of one thread:
+/* Six kinds of processes, each of one thread:
  *
  *   keeper    this one, the parent of all: rights, signals, the service manager, births and deaths
  *   front     HTTP, tenants, queue: no rights (front.c)
