@@ -346,10 +346,12 @@ def test_what_the_kernel_holds_for_a_program_counts(user, name):
 
 # The host lacks memory, and so it is looked at: at thousands of files, while it goes on.
 MANY_FILES = f"""{LEADER_ENDS}
-import os
+import contextlib, os
 file = os.open("/tmp/file", os.O_RDWR | os.O_CREAT, 0o600)
 os.write(file, b"x")
-files = [os.dup(file) for _ in range(16000)]
+with contextlib.suppress(OSError):  # a host may allow fewer
+    for _ in range(16000):
+        os.dup(file)
 time.sleep(1)
 for mb in range(600):
     take(1)
