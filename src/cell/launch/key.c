@@ -4,10 +4,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MAX_KEY 4096
 #define MIN_KEY 16
+
+/* A regular file is read at once. No copy of the key stays on the stack, which processes that have no
+ * business with it may inherit. */
+static int read_key(int fd, struct hc_buf *key)
+{
+    char text[MAX_KEY + 1];
+    ssize_t n = read(fd, text, sizeof text);
+    int rc = n < MIN_KEY || n > MAX_KEY ? -1 : hc_buf_add(key, text, (size_t)n);
+    explicit_bzero(text, sizeof text);
+    return rc;
+}
 
 int hc_key_read(const char *path, struct hc_buf *key, struct hc_error *err)
 {
@@ -19,7 +32,7 @@ int hc_key_read(const char *path, struct hc_buf *key, struct hc_error *err)
     if (!S_ISREG(st.st_mode) || !private)
         return hc_fail_as(err, HC_EXIT_CONFIG, 0,
                           "key file %s: expected a file that others cannot read (chmod 600)", path);
-    if (hc_read_all(fd, key, MAX_KEY, err) < 0 || key->len < MIN_KEY)
+    if (read_key(fd, key) < 0)
         return hc_fail_as(err, HC_EXIT_CONFIG, 0, "key file %s: expected %d to %d bytes", path, MIN_KEY,
                           MAX_KEY);
     return 0;
