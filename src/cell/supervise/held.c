@@ -220,10 +220,11 @@ static int64_t count_lines(struct hc_held *h, int proc, const char *at, int64_t 
 
 /* ---- a look ---- */
 
-#define FIRST_US 100000              /* most jobs end before it pays */
-#define SHARE    100                 /* of all time, what looking may take while nothing grows */
-#define UNSURE   3                   /* how many times as long as it took, while only the host lacks memory */
-#define STEP     (INT64_C(12) << 20) /* by which the host may lack more memory until it is looked */
+#define FIRST_US   100000 /* most jobs end before it pays */
+#define SHARE      100    /* of all time, what looking may take while nothing grows */
+#define UNSURE     3      /* how many times as long as it took, while only the host lacks memory */
+#define LONGEST_US 200000 /* between looks, however long they take: pipes and sockets fill by the second */
+#define STEP       (INT64_C(12) << 20) /* by which the host may lack more memory until it is looked */
 
 /* Of the host, by whomever: what is neither free nor a cache of files. Only its changes mean something. A
  * look can take so long that until the next is due a program fills thousands of pipes; this takes
@@ -293,7 +294,8 @@ void hc_held_end(struct hc_held *h)
     int64_t bytes = beyond(h->mappings, FREE_MAPPINGS, MAPPING_BYTES) + count_pipes(h->pipes) * PIPE_BYTES +
                     beyond(h->unread, FREE_UNREAD, PIPE_BYTES) + h->rest;
     bool grows = bytes > h->bytes + MIN(h->bytes / 4, STEP);
-    h->due_us = now_us + (grows ? took_us : MAX(took_us * SHARE, FIRST_US));
-    h->soonest_us = now_us + (grows ? took_us : took_us * UNSURE);
+    int64_t unsure_us = took_us * UNSURE, idle_us = MIN(MAX(took_us * SHARE, FIRST_US), LONGEST_US);
+    h->due_us = now_us + (grows ? took_us : MAX(idle_us, unsure_us));
+    h->soonest_us = now_us + (grows ? took_us : unsure_us);
     h->bytes = bytes;
 }
