@@ -58,7 +58,8 @@ static bool is_still(const struct hc_process *p)
         return hc_process_ended(p);
     bool still = true;
     for (struct dirent *e; still && (e = readdir(tasks));)
-        still = e->d_name[0] == '.' || is_thread_still(dirfd(tasks), e->d_name, atoi(e->d_name) == p->pid);
+        still = e->d_name[0] == '.' ||
+                is_thread_still(dirfd(tasks), e->d_name, strtol(e->d_name, NULL, 10) == p->pid);
     (void)closedir(tasks);
     return still;
 }
@@ -78,7 +79,10 @@ bool hc_process_stop(const struct hc_process *p)
     hc_process_signal(p, SIGSTOP);
     /* Twice: a thread that is looked at late may have ended the process and be gone, when one that had been
      * looked at before was stopped still. */
-    while (p->pid && !(is_still(p) && is_still(p))) {
+    for (int seen = 0; p->pid && seen < 2;) {
+        seen = is_still(p) ? seen + 1 : 0;
+        if (seen)
+            continue;
         const struct timespec moment = {.tv_nsec = 50000};
         if (hc_now_us() >= until_us) {
             end_and_wait(p->pidfd);
