@@ -861,23 +861,24 @@ def test_a_process_that_ends_after_it_said_that_its_run_had_was_not_killed_from_
         assert own.run("x").value == 1
 
 
-def test_a_process_that_breaks_the_protocol_instead_of_a_copy_is_undone(own):
-    """What it left is not there for the next run, unless it was stopped before it said too much."""
-    own.run("x = 1")
-    broken = 0
-    for _ in range(60):
-        before = own.run("x").number
-        own.run("x = 2" + BEFORE_COPIES.format("for _ in range(9): send(17)"))
-        run = own.run("print('innocent')")
-        while "made no copy of itself" in run.manifest["reason"]:
-            assert run.state == "kept", run
-            run = own.run("print('innocent')")
-        assert (run.status, run.state) == ("error", f"rolled back to run {before}"), run
-        assert "broke the protocol" in run.manifest["reason"], run
-        broken += run.number == before + 2
-        assert own.run("x").value == 1
-        if broken == 3:
-            return
+def was_undone(session):
+    """False: the process was stopped before it said too much, and may do so at any later time."""
+    before = session.run("x = 1").number
+    session.run("x = 2" + BEFORE_COPIES.format("for _ in range(9): send(17)"))
+    run = session.run("print('innocent')")
+    if run.status == "ok" or "made no copy of itself" in run.manifest["reason"]:
+        return False
+    assert (run.status, run.state) == ("error", f"rolled back to run {before}"), run
+    assert "broke the protocol" in run.manifest["reason"], run
+    assert session.run("x").value == 1
+    return True
+
+
+def test_a_process_that_breaks_the_protocol_instead_of_a_copy_is_undone(bare):
+    for _ in range(30):
+        with living.Session(policy="none", user=bare.user) as session:
+            if was_undone(session):
+                return
     assert False, "it was stopped each time"
 
 
