@@ -50,7 +50,7 @@ objs = $(patsubst src/%.c,$(B)/obj/%.o,$(foreach d,$(1),$(call src,$(d))))
 CELL_OBJS := $(call objs,$(call rooms,cell) inside $(GROUND))
 BATCH_OBJS := $(call objs,batch)
 CLI_OBJS  := $(call objs,cli mcp client) $(BATCH_OBJS)
-LEDGER_OBJS := $(call objs,daemon/ledger/print) $(addprefix $(B)/obj/client/,ask.o http.o account.o)
+LEDGER_OBJS := $(call objs,daemon/ledger/print) $(addprefix $(B)/obj/client/,ask.o http.o job_result.o)
 SHIM_OBJS := $(filter-out %/init_start.o,$(call objs,shim shim/guard shim/harness))
 GROUND_OBJS := $(call objs,$(GROUND))
 DAEMON_OBJS := $(filter-out %/main.o,$(call objs,$(call rooms,daemon)))
@@ -103,7 +103,7 @@ $(B)/obj/shim/harness/frozen.o: $(B)/gen/harness.inc
 $(B)/gen/harness.inc: src/shim/harness/freeze.py $(wildcard src/shim/harness/guest_*.py) src/python/hotcell/frames.py
 	@mkdir -p $(@D) && $(PYTHON) -I $^ >$@.new && mv $@.new $@
 $(B)/obj/cell/doctor/drill.o: $(B)/gen/drill.inc
-$(B)/gen/drill.inc: src/drill/embed.py src/drill/kit.py $(filter-out %/embed.py %/kit.py,$(wildcard src/drill/*.py))
+$(B)/gen/drill.inc: src/cell/doctor/attacks/embed.py src/cell/doctor/attacks/kit.py $(filter-out %/embed.py %/kit.py,$(wildcard src/cell/doctor/attacks/*.py))
 	@mkdir -p $(@D) && $(PYTHON) -I $^ >$@.new && mv $@.new $@
 $(B)/hotcell-report/build.json: $(B)/hotcell
 	@mkdir -p $(@D) && $< options --json >$@.new && mv $@.new $@
@@ -164,7 +164,7 @@ asan-cells: ## whole cells, both sides of the wall under the sanitizers; some la
 	tests/sanitized $(B)/asan-cells
 # Left to the sanitizers: valgrind has no seccomp(2), by which libseccomp asks what the kernel can and loads filters, and it takes the code
 # that PCRE2 compiles, which reads whole vectors, for reads of what is not set.
-VALGRINDED := $(filter-out %/filter-test %/redact-test %/walls-test,$(TESTS))
+VALGRINDED := $(filter-out %/filter-test %/redact-test %/sandbox-test,$(TESTS))
 valgrind: $(VALGRINDED:%=%.valgrind) ## unit tests under valgrind
 	@echo "valgrind: clean"
 $(VALGRINDED:%=%.valgrind): %.valgrind: %

@@ -27,11 +27,11 @@ from test_leftovers import Host
 CLIENT = Path(__file__).resolve().parent / "chaos_client.py"
 TENANTS = 61401, 61402  # users without an account
 WORKERS = 3
-TOLD = "keeper, which was told to end"
+TOLD = "manager, which was told to end"
 # How often what is killed, in parts of all.
-KILLS = {"running or parked cell": 8, "zygote": 4, "first process of a cell": 4, "worker": 4, "session": 2, "front": 2, "settler": 1,
-         "keeper": 1, TOLD: 1}
-NAMES = {"hotcelld-front": "front", "hotcelld-worker": "worker", "hotcelld-sessio": "session", "hotcelld-ledger": "settler",
+KILLS = {"running or parked cell": 8, "zygote": 4, "first process of a cell": 4, "worker": 4, "session": 2, "front": 2, "checkpointer": 1,
+         "manager": 1, TOLD: 1}
+NAMES = {"hotcelld-front": "front", "hotcelld-worker": "worker", "hotcelld-sessio": "session", "hotcelld-ledger": "checkpointer",
          "hotcell-zygote": "zygote", "hotcell-init": "first process of a cell", "python3": "running or parked cell"}
 POLICY = {"extends": "default", "limits": {"timeout": 20 * cells.SLOWNESS, "memory": "256M"}}
 
@@ -65,7 +65,7 @@ class Chaos:
     def family(self):
         """What could be killed: kind -> pids."""
         found = collections.defaultdict(list)
-        found["keeper"] = found[TOLD] = [self.daemon.pid]
+        found["manager"] = found[TOLD] = [self.daemon.pid]
         with contextlib.suppress(OSError):
             for child in self.daemon.children():
                 found[name_of(child)].append(child)
@@ -97,7 +97,7 @@ class Chaos:
         with contextlib.suppress(ProcessLookupError):  # it has ended of itself meanwhile
             os.kill(self.random.choice(family[kind]), signal.SIGTERM if kind == TOLD else signal.SIGKILL)
             self.killed[kind] += 1
-        if kind in ("keeper", TOLD):
+        if kind in ("manager", TOLD):
             status = self.daemon.process.wait(cells.PATIENCE)
             self.drain_log()
             assert status == (0 if kind == TOLD else -signal.SIGKILL), (status, self.daemon.log)
@@ -152,7 +152,7 @@ class Chaos:
 
     def counts(self):
         self.family()
-        return {"keeper": descriptors(self.daemon.pid), "front": descriptors(self.front())}
+        return {"manager": descriptors(self.daemon.pid), "front": descriptors(self.front())}
 
     def look(self, told, before):
         ran = collections.Counter(self.marks.read_text().split())

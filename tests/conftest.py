@@ -24,7 +24,7 @@ _rows_of = collections.defaultdict(set)  # test that ran -> rows
 _failed = set()
 _at_an_end = set()  # of these, those whose fixtures failed when they were taken down
 
-# How many tests may run again after they failed, see twice.py.
+# How many tests may run again after they failed, see flaky_retry.py.
 SECOND_CHANCES = 5
 NO_SKIP = bool(os.environ.get("HOTCELL_NO_SKIP"))
 
@@ -134,7 +134,7 @@ def pytest_runtest_logreport(report):
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session):
-    """What a fixture finds at its end is of all its tests: the last of them alone, run again, would show nothing (twice.py)."""
+    """What a fixture finds at its end is of all its tests: the last of them alone, run again, would show nothing (flaky_retry.py)."""
     if _at_an_end and not hasattr(session.config, "workerinput"):
         session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 

@@ -1,11 +1,11 @@
-"""Hostile programs: escapes and leaks, harmless where they succeed (src/drill and corpus/drill), and rough ones (corpus/hostile).
+"""Hostile programs: escapes and leaks, harmless where they succeed (src/cell/doctor/attacks and corpus/drill), and rough ones (corpus/hostile).
 
     with hostile.lures(cells.ordinary()) as lure:
         hostile.outside(program, user, lure)             # in plain python3, as an ordinary user
         hostile.batch(hostile.drill().values(), user, lure, "--processes=fork")  # many in one cell
 
 A drill program is held if its attack() returned None or raised, or if the cell ended while it ran; it is put into a
-namespace that holds what src/drill/kit.py defines. What a program is for stands in its head, see corpora.py.
+namespace that holds what src/cell/doctor/attacks/kit.py defines. What a program is for stands in its head, see corpora.py.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ import corpora
 
 # Where the report goes; in the test machine an ordinary user may not write beside the build.
 OUT = cells.BUILD if os.access(cells.BUILD, os.W_OK) else Path(tempfile.gettempdir())
-DRILL = Path(__file__).resolve().parent.parent / "src" / "drill"
+DRILL = Path(__file__).resolve().parent.parent / "src" / "cell" / "doctor" / "attacks"
 DRILL_GROUPS = {"kernel", "namespaces", "mounts", "processes", "signals", "memory", "files", "devices", "network", "ipc",
                 "leaks", "descriptors", "rights", "limits"}
 CELLS = {"small", "bind", "session"}  # the kinds that a program may be for: src/cell/doctor/drill_range.h

@@ -118,7 +118,7 @@ def watch(d, tenant=None):
     with the name of a tenant that no other daemon has its cgroups."""
     held = collections.defaultdict(int)
     for pid in [d.pid, *d.children(), *d.zygotes()]:
-        name = "keeper" if pid == d.pid else daemons.name_of(pid).partition("-")[2]
+        name = "manager" if pid == d.pid else daemons.name_of(pid).partition("-")[2]
         with contextlib.suppress(OSError):  # a zygote has been replaced
             for what, count in (("descriptors", len(os.listdir(f"/proc/{pid}/fd"))), ("memory", own_kib(pid))):
                 held[f"{name} {what}"] = max(held[f"{name} {what}"], count)

@@ -1,4 +1,4 @@
-"""Which layers of isolation hold each escape and leak of src/drill: run in cells of the weakened build, with one layer
+"""Which layers of isolation hold each escape and leak of src/cell/doctor/attacks: run in cells of the weakened build, with one layer
 off, and with only one on. Every program runs in a process of its own there, so that one that reaches something does
 not change what the next one meets.
 
@@ -150,7 +150,7 @@ def _replace(path, text):
 
 def document(found):
     yield ("# Which layers hold each attack\n\n"
-           "Every program of `src/drill`, in cells that lack one layer (`make WEAK=1`, tests/test_matrix.py).\n\n"
+           "Every program of `src/cell/doctor/attacks`, in cells that lack one layer (`make WEAK=1`, tests/test_matrix.py).\n\n"
            "* `!`: without this layer, with all others on, it is not held: no other layer holds it\n"
            "* empty: held without this layer as well, so that at least one other holds it\n"
            "* `+`: this layer holds it alone, with every other one off that can be off (measured on request only)\n"

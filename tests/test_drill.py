@@ -13,7 +13,7 @@ import cells
 
 TOP = Path(__file__).resolve().parent.parent
 FILTERS = 4 + int(re.search(r"^Seccomp_filters:\t(\d+)$", Path("/proc/self/status").read_text(encoding="ascii"), re.M)[1])
-PROGRAMS = {path.stem for path in (TOP / "src" / "drill").glob("*.py")} - {"kit", "embed"}
+PROGRAMS = {path.stem for path in (TOP / "src" / "cell" / "doctor" / "attacks").glob("*.py")} - {"kit", "embed"}
 
 
 class Drill:

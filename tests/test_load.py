@@ -14,7 +14,7 @@ import load
 JOBS = 200
 FIRST = 150  # until SQLite's cache of pages is full
 # A leak of one small allocation a job would be seen: 512 bytes each, beside what an allocator keeps at hand.
-MORE_KIB = {"keeper": 128, "ledger": 128, "worker": 128 + JOBS // 2, "front": 128 + JOBS // 2}
+MORE_KIB = {"manager": 128, "ledger": 128, "worker": 128 + JOBS // 2, "front": 128 + JOBS // 2}
 
 
 def test_a_daemon_holds_no_more_after_many_jobs_than_after_some(user):
@@ -28,7 +28,7 @@ def test_a_daemon_holds_no_more_after_many_jobs_than_after_some(user):
             crowd.run(JOBS)
             cells.wait_until("cells that wait", lambda: resting(d))
             after = load.watch(d, tenant)
-        for what in ("keeper descriptors", "front descriptors", "worker descriptors", "ledger descriptors", "processes", "cgroups"):
+        for what in ("manager descriptors", "front descriptors", "worker descriptors", "ledger descriptors", "processes", "cgroups"):
             # A worker forgets a cell that has ended when it makes the next.
             assert after.get(what, 0) <= before.get(what, 0) + 2 * what.startswith("worker"), (what, before, after)
         for who, more in MORE_KIB.items():

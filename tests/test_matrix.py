@@ -1,4 +1,4 @@
-"""Layers of isolation one at a time: every escape and leak of src/drill, in cells that lack one layer, and in cells
+"""Layers of isolation one at a time: every escape and leak of src/cell/doctor/attacks, in cells that lack one layer, and in cells
 that have one only. What is measured is written to a document, build/matrix.md.
 
 These programs do what they can to a cell with holes in it: this runs in the test machine only, as root and as a user:

@@ -140,7 +140,7 @@ def test_what_cannot_be_started_now_is_started_later_or_done_without():
             d.wait_for_line("start a worker: ")
             d.log = ""
         os.kill(d.named("ledger")[0], signal.SIGKILL)  # more than a second old
-        d.wait_for_line("start the settler: ")
+        d.wait_for_line("start the checkpointer: ")
         allow_processes(d, resource.getrlimit(resource.RLIMIT_NPROC)[0])
         assert d.post("1").json["status"] == "ok"
         assert d.end() == 0

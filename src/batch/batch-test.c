@@ -4,7 +4,7 @@
 #include "batch/reader.h"
 #include "batch/resume.h"
 #include "batch/result.h"
-#include "batch/seen.h"
+#include "batch/job_ids.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -132,21 +132,21 @@ static void every_line_is_one_shards(void **state)
 
 static void ids_are_found_again(void **state)
 {
-    struct hc_seen seen;
+    struct hc_job_ids seen;
     struct hc_error err;
     char id[24];
     int64_t first;
     (void)state;
     hc_autofd dir = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    assert_int_equal(hc_seen_open(&seen, dir, &err), 0);
+    assert_int_equal(hc_job_ids_open(&seen, dir, &err), 0);
     for (int64_t i = 1; i <= 10000; i++) { /* more than its first places */
         (void)snprintf(id, sizeof id, "job-%d", (int)i);
-        assert_int_equal(hc_seen_put(&seen, id, i, &first, &err), 0);
+        assert_int_equal(hc_job_ids_put(&seen, id, i, &first, &err), 0);
         assert_int_equal(first, i);
     }
-    assert_int_equal(hc_seen_put(&seen, "job-77", 20000, &first, &err), 0);
+    assert_int_equal(hc_job_ids_put(&seen, "job-77", 20000, &first, &err), 0);
     assert_int_equal(first, 77);
-    hc_seen_finish(&seen);
+    hc_job_ids_finish(&seen);
 }
 
 /* ---- journal and results ---- */

@@ -3,7 +3,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "base/stamp.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -299,7 +299,7 @@ static int note_batch(struct hc_front *f, struct hc_error *err)
                          .shard = f->asked->shard,
                          .shards = f->asked->shards,
                          .ordered = f->asked->ordered};
-    hc_stamp_text(hc_stamp_ahead(), e.started);
+    hc_clock_text(hc_clock_ahead(), e.started);
     if (hc_read_attr(AT_FDCWD, "/proc/sys/kernel/random/boot_id", e.boot, sizeof e.boot) < 0)
         return hc_fail(err, errno, "boot_id");
     (void)hc_folder_want(&f->folder);
@@ -319,7 +319,7 @@ static void say_past(const struct hc_front *f)
 static int open_all(struct hc_front *f, struct hc_error *err)
 {
     if (open_input(f, err) < 0 || hc_folder_open(&f->folder, f->batch->output_dir, err) < 0 ||
-        hc_seen_open(&f->seen, f->folder.dir, err) < 0 ||
+        hc_job_ids_open(&f->seen, f->folder.dir, err) < 0 ||
         hc_past_read(&f->past, &f->folder, f->asked->rerun, &f->seen, &f->tally, err) < 0 ||
         check_past(f, err) < 0 || hc_past_settle(&f->past, &f->folder, err) < 0 || note_batch(f, err) < 0)
         return -1;
@@ -400,7 +400,7 @@ static void front_finish(struct hc_front *f)
     hc_past_finish(&f->past, &f->folder);
     hc_folder_close(&f->folder);
     hc_reader_finish(&f->reader);
-    hc_seen_finish(&f->seen);
+    hc_job_ids_finish(&f->seen);
     hc_close_fd(&f->input);
     hc_close_fd(&f->cancel_event);
     hc_close_fd(&f->timer);

@@ -38,7 +38,7 @@ struct hc_front {
     struct hc_folder folder;
     struct hc_reader reader;
     struct hc_past past;
-    struct hc_seen seen;
+    struct hc_job_ids seen;
     struct hc_tally tally;
     struct hc_order order;
     int input, cancel_event; /* owned */

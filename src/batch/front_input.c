@@ -121,7 +121,7 @@ static int check(struct hc_front *f, const struct hc_line *line, struct hc_job *
     if (hc_batch_parse(f->batch, job, number, line->text, line->len, err) < 0)
         return -1;
     choose_id(job, line, number, job_id);
-    if (hc_seen_put(&f->seen, job_id, number, &first, err) < 0)
+    if (hc_job_ids_put(&f->seen, job_id, number, &first, err) < 0)
         return hc_exit_as(err, HC_EXIT_INTERNAL);
     if (first != number)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "%s:%lld: the job_id '%s' is that of line %lld", f->name,

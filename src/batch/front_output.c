@@ -101,7 +101,7 @@ int hc_order_start(struct hc_front *f, struct hc_error *err)
     f->order.ring = calloc(HC_BATCH_WINDOW, sizeof *f->order.ring);
     if (!f->order.ring)
         return hc_fail(err, ENOMEM, "results");
-    const struct hc_kept *kept = f->past.kept;
+    const struct hc_saved_code *kept = f->past.kept;
     int64_t first = f->past.kept_count ? index_of(f, kept[0].line) : -1;
     while (f->order.next != first && hc_lineset_has(&f->past.done, f->order.next))
         f->order.next++;

@@ -5,7 +5,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "base/stamp.h"
+#include "base/clock.h"
 #include "batch/folder.h"
 #include "batch/reader.h"
 #include "batch/resume.h"
@@ -44,7 +44,7 @@ struct merge {
     size_t count;
     bool partial;
     struct hc_folder out;
-    struct hc_seen seen;
+    struct hc_job_ids seen;
     struct hc_tally tally;
     int index;    /* owned */
     int64_t last; /* line */
@@ -147,7 +147,7 @@ static int check_id(struct merge *m, const struct hc_result *r, struct hc_error 
     int64_t first;
     if (!*r->job_id || r->status == HC_BATCH_INVALID)
         return 0;
-    if (hc_seen_put(&m->seen, r->job_id, r->line, &first, err) < 0)
+    if (hc_job_ids_put(&m->seen, r->job_id, r->line, &first, err) < 0)
         return -1;
     if (first == r->line)
         return 0;
@@ -381,7 +381,7 @@ static int write_blank(struct merge *m, int64_t line, struct hc_error *err)
 static int write_all(struct merge *m, struct hc_error *err)
 {
     struct hc_entry e = {.kind = HC_ENTRY_BATCH, .shard = 1, .shards = 1, .ordered = true, .merged = true};
-    hc_stamp_text(hc_stamp_ahead(), e.started);
+    hc_clock_text(hc_clock_ahead(), e.started);
     if (hc_folder_note(&m->out, &e, NULL, 0, NULL, err) < 0)
         return -1;
     for (int64_t line = 1, next; line <= m->last; line = next) {
@@ -419,9 +419,9 @@ static int open_out(struct merge *m, const char *path, struct hc_error *err)
         return -1;
     if (m->out.journal_bytes > 0 || lseek(m->out.results, 0, SEEK_END) > 0)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "%s has a batch already: give another -o DIR", path);
-    if (hc_seen_open(&m->seen, m->out.dir, err) < 0)
+    if (hc_job_ids_open(&m->seen, m->out.dir, err) < 0)
         return -1;
-    m->index = hc_seen_file(m->out.dir, err);
+    m->index = hc_job_ids_file(m->out.dir, err);
     return m->index < 0 ? -1 : 0;
 }
 
@@ -453,7 +453,7 @@ int hc_batch_merge(const char *output_dir, char *const *shards, size_t count, bo
         hc_close_fd(&m.parts[i].results);
     }
     free(m.parts);
-    hc_seen_finish(&m.seen);
+    hc_job_ids_finish(&m.seen);
     hc_close_fd(&m.index);
     hc_folder_close(&m.out);
     return status;

@@ -2,7 +2,7 @@
 #include "batch/front.h"
 
 #include "base/log.h"
-#include "base/stamp.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -91,13 +91,13 @@ static int keep(struct hc_past *past, int64_t line, int64_t at, size_t len)
 {
     if (past->kept_count == past->kept_room) {
         size_t room = past->kept_room ? past->kept_room * 2 : 64;
-        struct hc_kept *more = realloc(past->kept, room * sizeof *more);
+        struct hc_saved_code *more = realloc(past->kept, room * sizeof *more);
         if (!more)
             return -1;
         past->kept = more;
         past->kept_room = room;
     }
-    past->kept[past->kept_count++] = (struct hc_kept){line, at, len};
+    past->kept[past->kept_count++] = (struct hc_saved_code){line, at, len};
     return 0;
 }
 
@@ -107,7 +107,7 @@ struct loading {
     struct hc_past *past;
     struct hc_folder *folder;
     const bool *rerun;
-    struct hc_seen *seen;
+    struct hc_job_ids *seen;
     struct hc_tally *tally;
     char *name;   /* of the file, for messages */
     int64_t room; /* more lines than that cannot be in these files: what they say costs no more memory */
@@ -140,7 +140,7 @@ static int take_begin(struct loading *l, const struct hc_entry *e, struct hc_err
     int64_t first;
     if (e->line > l->past->read.line)
         l->past->read = *e;
-    if (hc_seen_put(l->seen, e->job_id, e->line, &first, err) < 0)
+    if (hc_job_ids_put(l->seen, e->job_id, e->line, &first, err) < 0)
         return -1;
     if (is_done(l, e->line))
         return 0;
@@ -339,7 +339,7 @@ static int take_kept(struct loading *l, struct hc_error *err)
     struct hc_past *past = l->past;
     size_t left = 0;
     for (size_t i = 0; i < past->kept_count; i++) {
-        struct hc_kept k = past->kept[i];
+        struct hc_saved_code k = past->kept[i];
         struct hc_result r;
         char *text = malloc(k.len);
         if (!text || pread(l->folder->journal, text, k.len, k.at) != (ssize_t)k.len) {
@@ -367,7 +367,7 @@ static int take_kept(struct loading *l, struct hc_error *err)
 
 static int compare_kept(const void *a, const void *b)
 {
-    const struct hc_kept *x = a, *y = b;
+    const struct hc_saved_code *x = a, *y = b;
     return (x->line > y->line) - (x->line < y->line);
 }
 
@@ -401,7 +401,7 @@ static int load(struct loading *l, char *results, struct hc_error *err)
 }
 
 int hc_past_read(struct hc_past *past, struct hc_folder *folder, const bool rerun[HC_BATCH_STATUSES],
-                 struct hc_seen *seen, struct hc_tally *tally, struct hc_error *err)
+                 struct hc_job_ids *seen, struct hc_tally *tally, struct hc_error *err)
 {
     char *journal = NULL, *results = NULL;
     int rc = -1;

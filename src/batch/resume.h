@@ -5,7 +5,7 @@
 #include "batch/folder.h"
 #include "batch/lineset.h"
 #include "batch/result.h"
-#include "batch/seen.h"
+#include "batch/job_ids.h"
 
 /* A line that was begun, or is to be run again. */
 struct hc_open_line {
@@ -16,7 +16,7 @@ struct hc_open_line {
 };
 
 /* A result that stands in the journal, and not yet in its place. */
-struct hc_kept {
+struct hc_saved_code {
     int64_t line, at;
     size_t len;
 };
@@ -28,7 +28,7 @@ struct hc_past {
     struct hc_lineset done;               /* results, and lines without a job: by hc_shard_index */
     struct hc_open_line *open;            /* sorted by line */
     size_t open_count, open_room, sorted; /* sorted: so many at its beginning */
-    struct hc_kept *kept;                 /* sorted by line */
+    struct hc_saved_code *kept;           /* sorted by line */
     size_t kept_count, kept_room;
     int64_t dropped; /* results that were taken out, for their lines to be run again */
     int copy;        /* of the results, without those; -1: none is needed. Owned */
@@ -40,7 +40,7 @@ int64_t hc_shard_index(int64_t line, int64_t shard, int64_t shards);
 /* Read both files, cut off what was not written whole, and leave out the results of such a status. `seen`
  * gets the IDs, `tally` the results. HC_EXIT_DATA. */
 int hc_past_read(struct hc_past *past, struct hc_folder *folder, const bool rerun[HC_BATCH_STATUSES],
-                 struct hc_seen *seen, struct hc_tally *tally, struct hc_error *err);
+                 struct hc_job_ids *seen, struct hc_tally *tally, struct hc_error *err);
 /* Take those results out for good. */
 int hc_past_settle(struct hc_past *past, struct hc_folder *folder, struct hc_error *err);
 void hc_past_finish(struct hc_past *past, const struct hc_folder *folder);

@@ -140,7 +140,7 @@ struct work {
     const struct hc_batch *batch;
     int cancel_fd, dir;
     const char *jobs_dir; /* DIR/jobs */
-    struct hc_known_list known;
+    struct hc_policy_cache known;
     struct hc_warm warm;
     bool begun; /* there was a job */
 };
@@ -149,7 +149,7 @@ struct work {
 struct item {
     const struct hc_task *task;
     struct hc_job job;
-    struct hc_known *policy; /* held */
+    struct hc_cached_policy *policy; /* held */
     struct hc_warm_use use;
     struct hc_buf key, manifest; /* manifest: in one line */
     struct hc_ended *answer;
@@ -304,7 +304,7 @@ static int forget_attempt(const struct work *w, const struct item *it, struct hc
 static int run_local(struct work *w, struct item *it, struct hc_error *err)
 {
     if ((it->job.sign && hc_key_read(it->job.sign, &it->key, err) < 0) ||
-        hc_known_find(&w->known, &it->job, NULL, &it->policy, err) < 0 || check_dir(w, it, err) < 0 ||
+        hc_policy_cache_find(&w->known, &it->job, NULL, &it->policy, err) < 0 || check_dir(w, it, err) < 0 ||
         choose_dir(w, it, err) < 0)
         return -1;
     prepare(w, it);
@@ -409,7 +409,7 @@ static int print_result(const struct item *it, struct hc_error *err)
 static void item_finish(struct item *it)
 {
     hc_job_finish(&it->job);
-    hc_known_drop(it->policy);
+    hc_policy_cache_drop(it->policy);
     hc_buf_finish(&it->key);
     hc_buf_finish(&it->manifest);
 }

@@ -1,9 +1,9 @@
 /* drill.h - attacks from inside cells of a given policy on the host that they run on, and what became of
  * them.
  *
- * The attacks are ours, so that what they say of themselves can be believed; they are embedded (src/drill)
- * and do no harm where they succeed. Each is tried under the policy as it is, and, if that has the guard,
- * without it once more: the kernel must hold alone. */
+ * The attacks are ours, so that what they say of themselves can be believed; they are embedded
+ * (src/cell/doctor/attacks) and do no harm where they succeed. Each is tried under the policy as it is, and,
+ * if that has the guard, without it once more: the kernel must hold alone. */
 #ifndef HC_CELL_DRILL_H
 #define HC_CELL_DRILL_H
 
@@ -14,7 +14,7 @@
 struct hc_attack {
     const char *name, *about, *group;
     const char *held; /* layers that hold it, each alone, separated by blanks */
-    bool with_kit;    /* it uses what src/drill/kit.py defines */
+    bool with_kit;    /* it uses what src/cell/doctor/attacks/kit.py defines */
     const char
         *cell; /* the kind of cell that it is tried in (drill_range.h); empty: of the policy as it is */
     const char *text; /* Python */

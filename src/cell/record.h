@@ -3,7 +3,7 @@
 #ifndef HC_CELL_RECORD_H
 #define HC_CELL_RECORD_H
 
-#include "manifest/kept.h"
+#include "manifest/saved_code.h"
 #include "manifest/manifest.h"
 
 #define HC_RECORD_VERSION 1

@@ -4,7 +4,7 @@
 
 #include "cell/cgroup.h"
 #include "cell/collect.h"
-#include "cell/seccomp/lessons.h"
+#include "cell/seccomp/learn.h"
 #include "cell/supervise/figures.h"
 #include "manifest/manifest.h"
 
@@ -29,7 +29,7 @@ struct hc_run {
     struct hc_figure_sink figure_sink; /* is told of figures while the program runs */
     bool shared;                /* what is kept of the program is for the output directory's group, too */
     bool plain_manifest;        /* not indented, unless it is kept in a file */
-    struct hc_lessons *lessons; /* filled, if the policy is one that learns; NULL */
+    struct hc_learned *lessons; /* filled, if the policy is one that learns; NULL */
     struct hc_dest dest;        /* filled; hc_run_finish closes it */
 };
 

@@ -13,7 +13,7 @@
 struct hc_toolbox;
 
 /* All is borrowed. `client_fd`: a stream socket over which calls without a command are answered; -1: none.
- * `ahead`: see base/stamp.h. HC_EXIT_CONFIG if a tool has nobody to answer it, or no such command exists. */
+ * `ahead`: see base/clock.h. HC_EXIT_CONFIG if a tool has nobody to answer it, or no such command exists. */
 int hc_toolbox_new(struct hc_toolbox **out, const struct hc_tools *tools, int client_fd, int64_t ahead,
                    struct hc_tool_log *log, struct hc_denials *denials, struct hc_error *err);
 

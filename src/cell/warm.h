@@ -3,7 +3,7 @@
 #ifndef HC_CELL_WARM_H
 #define HC_CELL_WARM_H
 
-#include "cell/warm/known.h"
+#include "cell/warm/policy_cache.h"
 #include "cell/warm/zygote.h"
 #include "cell/warm_counts.h"
 #include "job/job.h"
@@ -14,7 +14,7 @@
 struct hc_warm_slot {
     char key[HC_SHA256_HEX]; /* hc_warm_key; "": free */
     char tenant[72];
-    struct hc_known *known; /* whose policy is the zygote's, for as long as there is one; held */
+    struct hc_cached_policy *known; /* whose policy is the zygote's, for as long as there is one; held */
     struct hc_zygote *zygote;
     struct hc_parked cell;
     int64_t asked, last; /* how often, and when last (ms) */
@@ -42,12 +42,13 @@ void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules);
 /* The cell for this job, which counts as used, or NULL, which counts with its reason; and the slot that it
  * came from or, with NULL, would have come from (NULL: none). The caller finishes the cell
  * (hc_parked_finish). */
-struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job, const struct hc_known *known,
-                               struct hc_warm_slot **slot);
+struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job,
+                               const struct hc_cached_policy *known, struct hc_warm_slot **slot);
 
 /* After a job, when its answer has gone out: have another cell wait, and a zygote if this was not the first
  * time that one was asked for, with the tenant's weight; it holds `known`. */
-void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *slot, struct hc_known *known, int64_t weight);
+void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *slot, struct hc_cached_policy *known,
+                    int64_t weight);
 
 /* One job, in a cell that waits for it, or else in one that is built for it; in one that is built also if the
  * one that waited fails (somebody may have killed it) before the program was begun. As hc_run, of which `run`
@@ -60,8 +61,8 @@ struct hc_warm_use {
 };
 struct hc_run;
 struct hc_manifest;
-int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, const struct hc_known *known, struct hc_run *run,
-                struct hc_manifest *m, struct hc_error *err);
+int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, const struct hc_cached_policy *known,
+                struct hc_run *run, struct hc_manifest *m, struct hc_error *err);
 void hc_warm_bury(struct hc_warm_use *use);
 
 /* Cells that have waited for too long make way for others, interpreters that nobody asks for end. */

@@ -33,7 +33,7 @@ static const char help_head[] =
 
 struct learning {
     struct hc_request *q;
-    struct hc_lessons lessons;
+    struct hc_learned lessons;
     struct hc_manifest manifest;
     cJSON *rules; /* of the policy that is extended, before they were narrowed; owned */
     bool failed;  /* no memory */
@@ -271,7 +271,7 @@ static bool is_used(const struct learning *l, const struct hc_call_set *set)
 {
     char call[32];
     for (const char *at = set->calls; hc_calls_next(&at, call);)
-        if (hc_lessons_used(&l->lessons, call))
+        if (hc_learn_used(&l->lessons, call))
             return true;
     return false;
 }
@@ -283,7 +283,7 @@ static void put_sets(struct learning *l, cJSON *allow, cJSON *deny)
         const struct hc_call_set *set = &hc_call_sets[i];
         char call[32];
         for (const char *at = set->when & HC_ANY_OPTIONAL ? set->calls : ""; hc_calls_next(&at, call);)
-            if (hc_lessons_used(&l->lessons, call))
+            if (hc_learn_used(&l->lessons, call))
                 insert(l, allow, call);
         if (set->when == HC_IN_JOB && is_seen(set) && !is_used(l, set) &&
             hc_syscalls_may_deny(set->name, why, sizeof why))
@@ -298,7 +298,7 @@ static void put_rows(struct learning *l, cJSON *deny)
     for (size_t i = 0; i < hc_call_rules_count; i++) {
         const struct hc_call_rule *r = &hc_call_rules[i];
         bool programs = (r->when & HC_IN_JOB) && !r->error;
-        if (programs && !hc_lessons_used(&l->lessons, r->call) &&
+        if (programs && !hc_learn_used(&l->lessons, r->call) &&
             hc_syscalls_may_deny(r->call, why, sizeof why))
             insert(l, deny, r->call);
     }

@@ -173,9 +173,9 @@ static int read_code(struct replay *r, struct hc_error *err)
     if (hc_read_file(AT_FDCWD, r->file, &r->code, MAX_FILE, err) < 0)
         return -1;
     size_t len;
-    const char *code = hc_kept_program(r->code.data ? r->code.data : "", r->code.len, &len);
+    const char *code = hc_saved_code_program(r->code.data ? r->code.data : "", r->code.len, &len);
     const char *sha256 = text_of(get(r->record.root, "code"), "sha256");
-    if (!hc_kept_is(code, len, sha256))
+    if (!hc_saved_code_is(code, len, sha256))
         note_change(r, "the program in", r->file);
     hc_autobuf copy = {0};
     (void)hc_buf_add(&copy, code, len);

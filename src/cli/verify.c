@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/kernel.h"
 #include "cell/key.h"
-#include "manifest/kept.h"
+#include "manifest/saved_code.h"
 #include "manifest/manifest.h"
 
 #include <errno.h>
@@ -71,8 +71,8 @@ static bool is_kept_program(int dir, const char *path, const char *sha256)
     hc_autofd fd = open_at(dir, path);
     if (fd < 0 || hc_read_all(fd, &file, MAX_KEPT, &ignored) < 0 || !file.data)
         return false;
-    const char *program = hc_kept_program(file.data, file.len, &len);
-    return program != file.data && is_mere_text(file.data, program) && hc_kept_is(program, len, sha256);
+    const char *program = hc_saved_code_program(file.data, file.len, &len);
+    return program != file.data && is_mere_text(file.data, program) && hc_saved_code_is(program, len, sha256);
 }
 
 /* `row` has bytes and sha256 of the file at `path`; of a program, without the text in front. */

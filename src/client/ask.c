@@ -1,6 +1,6 @@
 #include "client/ask.h"
 
-#include "client/account.h"
+#include "client/job_result.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static int take(const struct hc_answer *a, struct hc_json *out, struct hc_error 
     const char *text = a->body.data ? a->body.data : "";
     *out = (struct hc_json){0};
     if (a->status >= 300) {
-        (void)hc_account_problem(text, a->body.len, a->status, &manifest, err);
+        (void)hc_job_result_problem(text, a->body.len, a->status, &manifest, err);
         free(manifest);
         return -1;
     }

@@ -1,8 +1,8 @@
 #include "client/remote.h"
 
 #include "base/fd.h"
-#include "client/account.h"
-#include "client/desk.h"
+#include "client/job_result.h"
+#include "client/tool_proxy.h"
 #include "client/files.h"
 #include "client/http.h"
 #include "client/stream.h"
@@ -23,7 +23,7 @@ struct remote {
     struct hc_place place;
     struct hc_answer answer;
     struct hc_stream_reader stream;
-    struct hc_desk desk;
+    struct hc_tool_proxy desk;
     struct hc_dest dest;
     bool cancelled;
 };
@@ -59,7 +59,7 @@ static bool streams(const struct hc_answer *a)
 
 static int take_call(void *desk, const struct hc_json *event, struct hc_error *err)
 {
-    return hc_desk_call(desk, event, err);
+    return hc_tool_proxy_call(desk, event, err);
 }
 
 /* What has come of the stream, and calls in it. */
@@ -69,7 +69,7 @@ static int take_body(struct remote *r, struct hc_error *err)
     if (hc_stream_feed(&r->stream, a->body.data, a->body.len, err) < 0)
         return -1;
     hc_buf_clear(&a->body);
-    return *job_path(r) ? hc_desk_work(&r->desk, &r->place, job_path(r), err) : 0;
+    return *job_path(r) ? hc_tool_proxy_work(&r->desk, &r->place, job_path(r), err) : 0;
 }
 
 /* To the end of the answer: events, or a problem, which stays in its body. */
@@ -77,7 +77,7 @@ static int follow(struct remote *r, int fd, struct hc_error *err)
 {
     struct hc_answer *a = &r->answer;
     while (a->state != HC_ANSWER_DONE) {
-        int rc = hc_receive(fd, a, r->cancelled ? -1 : r->asked->cancel_fd, hc_desk_fd(&r->desk), err);
+        int rc = hc_receive(fd, a, r->cancelled ? -1 : r->asked->cancel_fd, hc_tool_proxy_fd(&r->desk), err);
         if (rc == HC_CANCELLED)
             rc = cancel(r, err);
         if (rc >= 0 && streams(a))
@@ -118,7 +118,7 @@ static int fail(struct remote *r, struct hc_buf *text, struct hc_error *err)
     struct hc_error ignored;
     const struct hc_buf *body = &r->answer.body;
     const char *problem = r->stream.problem ? r->stream.problem : body->data ? body->data : "";
-    (void)hc_account_problem(problem, strlen(problem), r->answer.status, &manifest, err);
+    (void)hc_job_result_problem(problem, strlen(problem), r->answer.status, &manifest, err);
     if (manifest)
         (void)print(manifest, text, &ignored);
     free(manifest);
@@ -164,7 +164,7 @@ static int conclude(struct remote *r, struct hc_manifest *m, struct hc_buf *text
     struct hc_json json;
     if (hc_json_parse(&json, "manifest", r->stream.manifest, strlen(r->stream.manifest), err) < 0)
         return hc_exit_as(err, HC_EXIT_INTERNAL);
-    hc_account_read(json.root, m);
+    hc_job_result_read(json.root, m);
     m->out.pass_errno = r->stream.out.pass_errno;
     m->err.pass_errno = r->stream.err.pass_errno;
     int rc = print(r->stream.manifest, text, err);
@@ -190,7 +190,7 @@ static int begin(struct remote *r, struct hc_error *err)
 static int run(struct remote *r, int fd, struct hc_manifest *m, struct hc_buf *text, struct hc_error *err)
 {
     hc_autobuf body = {0};
-    if (open_named(r, err) < 0 || hc_desk_open(&r->desk, r->asked->job, r->asked->tool_fd, err) < 0 ||
+    if (open_named(r, err) < 0 || hc_tool_proxy_open(&r->desk, r->asked->job, r->asked->tool_fd, err) < 0 ||
         hc_upload_print(r->asked->job, &r->desk.tools, &body, err) < 0 || ask(r, fd, &body, err) < 0)
         return -1;
     return conclude(r, m, text, err);
@@ -215,7 +215,7 @@ int hc_remote_run(struct hc_remote *asked, struct hc_manifest *m, struct hc_buf 
     int rc = run(&r, fd, m, text, err);
     asked->cut = r.stream.out.cut || r.stream.err.cut;
     asked->kept = r.dest.fd >= 0;
-    hc_desk_close(&r.desk);
+    hc_tool_proxy_close(&r.desk);
     hc_dest_finish(&r.dest);
     hc_answer_finish(&r.answer);
     hc_stream_finish(&r.stream);

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "daemon/config/reload.h"
 #include "daemon/process/rights.h"
-#include "daemon/process/walls.h"
+#include "daemon/process/sandbox.h"
 #include "daemon/worker.h"
 
 #include <errno.h>
@@ -24,13 +24,13 @@
 #define FDS_OF_RUN 8
 #define FDS_MORE   64
 
-/* ---- the keeper ---- */
+/* ---- the manager ---- */
 
-static void tell_keeper(struct hc_front *f, enum hc_say what)
+static void tell_manager(struct hc_front *f, enum hc_say what)
 {
     struct hc_error err;
     const struct hc_message m = {.kind = what};
-    if (hc_channel_send(f->keeper.fd, &m, NULL, 0, &err) < 0 && err.sys != EAGAIN)
+    if (hc_channel_send(f->manager.fd, &m, NULL, 0, &err) < 0 && err.sys != EAGAIN)
         hc_warn("%s", err.text);
 }
 
@@ -42,7 +42,7 @@ static void begin_drain(struct hc_front *f)
     f->drain_until = hc_mono_ms() + f->config.drain_ms;
     hc_http_quiesce(&f->http);
     hc_info("draining: %lld jobs run, %lld wait, %zu sessions end", (long long)hc_queue_running(f->queue),
-            (long long)hc_queue_waiting(f->queue), f->dialogs.open);
+            (long long)hc_queue_waiting(f->queue), f->sessions.open);
 }
 
 /* Of what a reload does not change, what an operator would look for in vain. */
@@ -88,9 +88,9 @@ static void reload(struct hc_front *f, const int fds[HC_RELOAD_FDS])
             fixed ? ": what has changed of workers and listen holds from the next start on" : "");
 }
 
-static void keeper_ready(struct hc_watch *w, uint32_t events)
+static void manager_ready(struct hc_watch *w, uint32_t events)
 {
-    struct hc_front *f = hc_owner(w, struct hc_front, keeper);
+    struct hc_front *f = hc_owner(w, struct hc_front, manager);
     static struct hc_message m;
     struct hc_error err = {0};
     int fds[HC_RUN_FDS];
@@ -105,7 +105,7 @@ static void keeper_ready(struct hc_watch *w, uint32_t events)
         begin_drain(f);
     if (m.kind == HC_SAY_RELOAD && count == HC_RELOAD_FDS) {
         reload(f, fds);
-        tell_keeper(f, HC_SAY_READY);
+        tell_manager(f, HC_SAY_READY);
         hc_front_dispatch(f);
     }
     if (m.kind == HC_SAY_WORKER && count == 1) {
@@ -116,7 +116,7 @@ static void keeper_ready(struct hc_watch *w, uint32_t events)
         hc_front_dispatch(f);
     }
     if (m.kind == HC_SAY_SESSION && count <= 1) {
-        hc_dialog_process(f, m.job_id, count ? fds[0] : -1);
+        hc_front_session_process(f, m.job_id, count ? fds[0] : -1);
         count = 0;
     }
     while (count)
@@ -133,7 +133,7 @@ static void cancel_all(struct hc_front *f)
         if (task->state == HC_TASK_RUNNING || (task->state == HC_TASK_QUEUED && !task->promised))
             hc_front_cancel(f, task);
     }
-    hc_dialogs_drain(f, true);
+    hc_front_sessions_drain(f, true);
 }
 
 /* True: nothing is left to be done. A client that waits for an answer still gets it. */
@@ -149,8 +149,8 @@ static bool drained(struct hc_front *f)
     if (late)
         cancel_all(f);
     else
-        hc_dialogs_drain(f, false);
-    if (f->dialogs.open || hc_queue_running(f->queue) || (hc_queue_waiting(f->queue) && !late))
+        hc_front_sessions_drain(f, false);
+    if (f->sessions.open || hc_queue_running(f->queue) || (hc_queue_waiting(f->queue) && !late))
         return false;
     for (const struct hc_connection *c = f->http.connections; c; c = c->next)
         if (c->exchange)
@@ -163,7 +163,7 @@ static void tick(struct hc_front *f, int64_t now)
     static int64_t next;
     if (f->alive_every && now >= f->next_alive) {
         f->next_alive = now + f->alive_every;
-        tell_keeper(f, HC_SAY_ALIVE);
+        tell_manager(f, HC_SAY_ALIVE);
     }
     if (f->held_until && now >= f->held_until)
         hc_front_dispatch(f);
@@ -235,14 +235,14 @@ static int start(struct hc_front *f, const struct hc_front_setup *setup, struct 
     f->open = setup->listeners->open;
     f->alive_every = setup->alive_every;
     f->trees = setup->trees;
-    f->keeper = (struct hc_watch){setup->keeper, keeper_ready};
+    f->manager = (struct hc_watch){setup->manager, manager_ready};
     f->results_fd = open(HC_RESULTS_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (f->results_fd < 0)
         return hc_fail(err, errno, "open " HC_RESULTS_DIR);
-    if (fcntl(setup->keeper, F_SETFL, O_NONBLOCK) < 0)
+    if (fcntl(setup->manager, F_SETFL, O_NONBLOCK) < 0)
         return hc_fail(err, errno, "start the front");
     if (count_descriptors(f, setup->listeners->count, setup->worker_count, err) < 0 ||
-        hc_reactor_open(&f->epoll, err) < 0 || hc_reactor_add(f->epoll, &f->keeper, EPOLLIN, err) < 0 ||
+        hc_reactor_open(&f->epoll, err) < 0 || hc_reactor_add(f->epoll, &f->manager, EPOLLIN, err) < 0 ||
         hc_tenants_create(&f->tenants, &f->config, err) < 0 ||
         hc_queue_create(&f->queue, (int64_t)setup->worker_count, MIN(f->config.queue, f->most_waiting), err) <
             0)
@@ -253,10 +253,10 @@ static int start(struct hc_front *f, const struct hc_front_setup *setup, struct 
     if (hc_store_open(f, err) < 0)
         return -1;
     if (hc_http_start(&f->http, f, setup->listeners, err) < 0 || hc_drop_rights(err) < 0 ||
-        hc_walls_raise(err) < 0)
+        hc_sandbox_enter(err) < 0)
         return -1;
     hc_front_dispatch(f);
-    tell_keeper(f, HC_SAY_READY);
+    tell_manager(f, HC_SAY_READY);
     return 0;
 }
 

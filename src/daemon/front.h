@@ -7,8 +7,8 @@
 #include "daemon/http/metrics.h"
 #include "daemon/queue/store.h"
 #include "daemon/queue/task.h"
-#include "daemon/sessions/dialogs.h"
-#include "daemon/tenants/bodies.h"
+#include "daemon/sessions/sessions.h"
+#include "daemon/tenants/request_memory.h"
 #include "daemon/trees.h"
 
 #define HC_FRONT_POLICIES 32
@@ -40,11 +40,11 @@ struct hc_front {
     struct hc_queue *queue;
     int64_t most_waiting; /* jobs for which there are descriptors */
     struct hc_tasks tasks;
-    struct hc_bodies bodies;
-    struct hc_dialogs dialogs;
+    struct hc_request_memory bodies;
+    struct hc_front_sessions sessions;
     struct hc_http http;
     struct hc_metrics metrics;
-    struct hc_watch keeper;
+    struct hc_watch manager;
     struct hc_front_worker *workers;
     size_t worker_count;
     struct hc_front_policy policies[HC_FRONT_POLICIES];
@@ -65,9 +65,9 @@ struct hc_front {
     int64_t held_until; /* a worker is kept free, and jobs wait: see hc_queue_held; 0: none is */
 };
 
-/* What the keeper gives its child. The front owns it all. */
+/* What the manager gives its child. The front owns it all. */
 struct hc_front_setup {
-    int keeper;   /* channel */
+    int manager;  /* channel */
     int *workers; /* channels */
     const pid_t *worker_pids;
     size_t worker_count;
@@ -78,7 +78,7 @@ struct hc_front_setup {
     int64_t alive_every;
 };
 
-/* Serve until drained, or until the keeper has gone. Never returns. */
+/* Serve until drained, or until the manager has gone. Never returns. */
 _Noreturn void hc_front_main(const struct hc_front_setup *setup);
 
 /* ---- jobs (dispatch.c) ---- */

@@ -1,8 +1,8 @@
-/* hotcelld - run jobs for many, over HTTP on a Unix socket. See keeper.c for its processes. */
+/* hotcelld - run jobs for many, over HTTP on a Unix socket. See manager.c for its processes. */
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/program.h"
-#include "daemon/keeper.h"
+#include "daemon/manager.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
         put_path(config.state, a.state, 255, "--state", &err) < 0 || hc_config_find_places(&config, &err) < 0)
         status = hc_report(&err);
     else
-        status = a.check ? print_config(&config) : hc_keeper_main(&config, a.config ? path : NULL);
+        status = a.check ? print_config(&config) : hc_manager_main(&config, a.config ? path : NULL);
     hc_config_finish(&config);
     return status;
 }

@@ -29,7 +29,7 @@ struct looker {
     struct hc_error first;
 };
 
-static struct looker looker; /* of the keeper; its child goes on where it ended */
+static struct looker looker; /* of the manager; its child goes on where it ended */
 
 /* ---- looking ---- */
 

@@ -29,10 +29,10 @@ struct hc_tree_board {
 
 struct hc_trees {
     const struct hc_tree_board *board; /* mapped for reading */
-    int fd;                            /* owned; it can be written by: of the keeper alone; -1: elsewhere */
+    int fd;                            /* owned; it can be written by: of the manager alone; -1: elsewhere */
 };
 
-/* In the keeper, before there are children: make the board, and compare every entry of every tree with its
+/* In the manager, before there are children: make the board, and compare every entry of every tree with its
  * stamp. HC_EXIT_UNAVAILABLE if one was changed. */
 int hc_trees_open(struct hc_trees *t, struct hc_error *err);
 void hc_trees_finish(struct hc_trees *t);

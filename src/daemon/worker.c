@@ -34,7 +34,7 @@ struct work {
     struct hc_buf body;
     struct hc_job job;
     struct hc_uploads uploads;
-    struct hc_known *known; /* the policy; held */
+    struct hc_cached_policy *known; /* the policy; held */
     const struct hc_buf *key;
     int channel; /* to the front */
     bool session, has_tools;
@@ -104,9 +104,9 @@ static int read_body(struct work *w, struct hc_error *err)
     return hc_job_check(&w->job, err);
 }
 
-static int load_policy(struct hc_known_list *known, struct work *w, struct hc_error *err)
+static int load_policy(struct hc_policy_cache *known, struct work *w, struct hc_error *err)
 {
-    if (hc_known_find(known, &w->job, &w->said->max, &w->known, err) < 0)
+    if (hc_policy_cache_find(known, &w->job, &w->said->max, &w->known, err) < 0)
         return -1;
     if (w->known->policy.output_mode != HC_OUTPUT_BIND)
         return 0; /* a directory is made if there is something to keep */
@@ -211,7 +211,7 @@ static void work_finish(struct work *w)
 {
     hc_job_finish(&w->job);
     hc_uploads_finish(&w->uploads);
-    hc_known_drop(w->known);
+    hc_policy_cache_drop(w->known);
     hc_buf_finish(&w->body);
 }
 
@@ -227,7 +227,7 @@ static int send_answer(int channel, struct hc_message *answer, int manifest, str
 struct worker {
     int channel;
     char stage[40];
-    struct hc_known_list known;
+    struct hc_policy_cache known;
     struct hc_warm warm;
     struct hc_warm_counts told; /* to the front */
     struct hc_buf key;          /* empty: nothing is signed */

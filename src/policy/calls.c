@@ -378,7 +378,7 @@ const struct hc_call_rule hc_call_rules[] = {
     {"mknod", HC_IN_JOB, {{1, S_IFMT, S_IFBLK}, {0}}, "no devices", EPERM, "S_IFBLK", NULL},
     {"mknodat", HC_IN_JOB, {{2, S_IFMT, S_IFCHR}, {0}}, "no devices", EPERM, "S_IFCHR", NULL},
     {"mknodat", HC_IN_JOB, {{2, S_IFMT, S_IFBLK}, {0}}, "no devices", EPERM, "S_IFBLK", NULL},
-    /* By the reporting filter alone: the launcher is asked, and lets a process signal itself (cell/seccomp/permits.c). */
+    /* By the reporting filter alone: the launcher is asked, and lets a process signal itself (cell/seccomp/fork_permit.c). */
     SIGNALS("kill"),
     SIGNALS("tkill"),
     SIGNALS("tgkill"),

@@ -26,7 +26,7 @@
 #include "shim/init_image.h"
 #include "shim/lock.h"
 #include "shim/prefault.h"
-#include "shim/rehearse.h"
+#include "shim/warmup.h"
 #include "shim/settle.h"
 #include "shim/start.h"
 
@@ -231,7 +231,7 @@ static void rehearse(const struct hc_handover *zygote)
         PyOS_BeforeFork();
         PyOS_AfterFork_Child();
         call_warm("again", zygote->json.root);
-        hc_rehearse(zygote->json.root);
+        hc_warmup(zygote->json.root);
     }
 }
 

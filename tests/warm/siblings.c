@@ -11,7 +11,7 @@
  * manifest. */
 #include "base/fd.h"
 #include "base/log.h"
-#include "base/stamp.h"
+#include "base/clock.h"
 #include "cell/policies.h"
 #include "cell/run.h"
 #include "cell/warm/zygote.h"

@@ -3,7 +3,7 @@
  * without systemd: nothing links to it. */
 #include "cell/cgroup.h"
 
-#include "base/stamp.h"
+#include "base/clock.h"
 
 #include <dlfcn.h>
 #include <errno.h>

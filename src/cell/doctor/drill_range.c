@@ -73,7 +73,7 @@ static int set_vars(struct hc_range *g, int64_t memory, int64_t idle_us, struct 
 {
     free(g->vars);
     g->vars = NULL;
-    cJSON *lures = hc_lures_print(&g->lures);
+    cJSON *lures = hc_decoys_print(&g->lures);
     int64_t seconds = MIN(MAX(idle_us * CELLS / 1000000, LEAST_SECONDS), MOST_SECONDS);
     (void)cJSON_AddNumberToObject(lures, "memory", (double)memory);
     (void)cJSON_AddNumberToObject(lures, "seconds", (double)seconds);
@@ -90,8 +90,8 @@ static int set_vars(struct hc_range *g, int64_t memory, int64_t idle_us, struct 
 int hc_range_open(struct hc_range *g, struct hc_drill *d, struct hc_error *err)
 {
     *g = (struct hc_range){.d = d};
-    if (hc_lures_put_up(&g->lures, err) < 0 ||
-        hc_lures_make_dir(g->results, sizeof g->results, "results", err) < 0)
+    if (hc_decoys_put_up(&g->lures, err) < 0 ||
+        hc_decoys_make_dir(g->results, sizeof g->results, "results", err) < 0)
         return -1;
     for (int kind = 0; kind < HC_GROUNDS; kind++)
         for (int bare = 0; bare < 2; bare++)
@@ -126,7 +126,7 @@ void hc_range_close(struct hc_range *g)
     for (int kind = 0; kind < HC_GROUNDS; kind++)
         for (int bare = 0; bare < 2; bare++)
             hc_zygote_stop(g->grounds[kind][bare].zygote);
-    hc_lures_remove(&g->lures);
+    hc_decoys_remove(&g->lures);
     /* Of what attacks left there, only plain files and folders of ours ever come out of a cell. */
     if (g->results[0])
         (void)nftw(g->results, remove_one, 8, FTW_DEPTH | FTW_PHYS);

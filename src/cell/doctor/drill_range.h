@@ -3,7 +3,7 @@
 #ifndef HC_CELL_DOCTOR_DRILL_RANGE_H
 #define HC_CELL_DOCTOR_DRILL_RANGE_H
 
-#include "cell/doctor/lures.h"
+#include "cell/doctor/decoys.h"
 #include "cell/drill.h"
 #include "cell/warm/zygote.h"
 
@@ -29,11 +29,11 @@ struct hc_ground {
 struct hc_range {
     struct hc_drill *d;
     struct hc_ground grounds[HC_GROUNDS][2]; /* under the policy, and under it without its guard */
-    struct hc_lures lures;
-    char *vars;                 /* NAME=JSON for hc_job_add_var */
-    char results[HC_LURES_DIR]; /* a directory for what attacks leave in /output; empty: none yet */
-    struct hc_manifest *m;      /* of the last cell, or of the last run of a session */
-    bool forged;                /* that run's manifest says what another run had it say */
+    struct hc_decoys lures;
+    char *vars;                  /* NAME=JSON for hc_job_add_var */
+    char results[HC_DECOYS_DIR]; /* a directory for what attacks leave in /output; empty: none yet */
+    struct hc_manifest *m;       /* of the last cell, or of the last run of a session */
+    bool forged;                 /* that run's manifest says what another run had it say */
 };
 
 /* Whatever came out, hc_range_close is to be called. */

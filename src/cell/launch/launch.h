@@ -48,7 +48,7 @@ bool hc_launch_check_size(const struct hc_job *job, const struct hc_policy *poli
 /* From when on files are this job's, and take what is there since (nanoseconds of CLOCK_REALTIME). */
 int64_t hc_launch_first_stamp(const struct hc_policy *policy);
 int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err);
-void hc_launch_conceal(struct hc_launch *l);
+void hc_launch_redact(struct hc_launch *l);
 
 /* Resolve, open and make everything that the cell needs, up to its cgroup. (prepare.c) */
 int hc_launch_prepare(struct hc_launch *l, struct hc_error *err);
@@ -69,7 +69,7 @@ int hc_launch_find_place(struct hc_launch *l, struct hc_error *err);
 /* Where no cgroup counts: whether the policy may do without, and what the manifest says then. */
 int hc_launch_check_watch(struct hc_launch *l, struct hc_error *err);
 int hc_launch_prepare_limits(struct hc_launch *l, struct hc_error *err);
-void hc_launch_account(struct hc_launch *l);
+void hc_launch_count_usage(struct hc_launch *l);
 
 /* From clone3 to the running shim, every layer checked. (construct.c) */
 int hc_launch_construct(struct hc_launch *l, struct hc_error *err);
@@ -89,17 +89,17 @@ int hc_sync_failure(struct hc_arrival *a, struct hc_error *err); /* of HC_SYNC_E
  * and give it the job. (parked.c) */
 int hc_launch_enter(struct hc_launch *l, struct hc_parked *p, struct hc_error *err);
 
-/* A program that is over (over.h): what still dies is for whoever finishes `p`. (parked.c) */
+/* A program that is over (early_exit.h): what still dies is for whoever finishes `p`. (parked.c) */
 void hc_launch_leave(struct hc_launch *l, struct hc_parked *p);
 
 /* With the cell dead: status and reason from what the kernel, the timers and the shim's first process say;
- * what the guest's process said goes under "guest". -1: it was our failure, not the guest's. (judge.c) */
-int hc_launch_judge(struct hc_launch *l, struct hc_error *err);
+ * what the guest's process said goes under "guest". -1: it was our failure, not the guest's. (outcome.c) */
+int hc_launch_set_outcome(struct hc_launch *l, struct hc_error *err);
 
-/* The reason of a job or session that was told to end, in `text` or static. (judge.c) */
+/* The reason of a job or session that was told to end, in `text` or static. (outcome.c) */
 const char *hc_launch_why_cancelled(const struct hc_run *run, char text[HC_CANCEL_TEXT + 1]);
 
-/* For the manifest. (judge.c) */
+/* For the manifest. (outcome.c) */
 void hc_launch_warn(struct hc_manifest *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void hc_launch_conclude(struct hc_manifest *m, enum hc_status status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

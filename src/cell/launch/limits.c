@@ -216,7 +216,7 @@ static void use_cgroup(struct hc_launch *l)
     m->usage.io_full_us = u->io_pressure.full_us;
 }
 
-void hc_launch_account(struct hc_launch *l)
+void hc_launch_count_usage(struct hc_launch *l)
 {
     struct hc_manifest *m = l->m;
     m->usage.wall_us = l->sup.end_us - l->t_started;

@@ -3,7 +3,7 @@
 
 #include "base/fd.h"
 #include "base/kernel.h"
-#include "base/stamp.h"
+#include "base/clock.h"
 #include "cell/launch/launch.h"
 #include "cell/launch/layers.h"
 #include "wire/frame.h"

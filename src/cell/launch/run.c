@@ -3,7 +3,7 @@
 #include "cell/run.h"
 
 #include "base/fd.h"
-#include "base/stamp.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "base/units.h"
 #include "cell/launch/launch.h"
@@ -12,7 +12,7 @@
 #include "cell/supervise/watch.h"
 #include "cell/tools.h"
 #include "inside/weak.h"
-#include "manifest/conceal.h"
+#include "manifest/redact_manifest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@
  * not count. */
 static int64_t clock_set_back(int64_t ahead, int64_t since_us)
 {
-    int64_t back = ahead - hc_stamp_ahead(), slewed = hc_now_us() - since_us; /* a thousandth, in ns */
+    int64_t back = ahead - hc_clock_ahead(), slewed = hc_now_us() - since_us; /* a thousandth, in ns */
     return back > SECOND + slewed ? back : 0;
 }
 
@@ -161,7 +161,7 @@ int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err)
         .policy = l->run->policy,
         .manifest = l->m,
     };
-    if (!l->sup.over && hc_collect(&c, err) < 0) /* over: there is nothing (over.c) */
+    if (!l->sup.over && hc_collect(&c, err) < 0) /* over: there is nothing (early_exit.c) */
         return -1;
     l->collected = c.ended;
     if (c.planted)
@@ -267,12 +267,12 @@ int64_t hc_launch_first_stamp(const struct hc_policy *policy)
 }
 
 /* Texts that are not the program's output may still quote it. */
-void hc_launch_conceal(struct hc_launch *l)
+void hc_launch_redact(struct hc_launch *l)
 {
     struct hc_manifest *m = l->m;
     if (!l->redactor)
         return;
-    if (hc_manifest_conceal(m, l->redactor) < 0)
+    if (hc_manifest_redact(m, l->redactor) < 0)
         hc_launch_warn(m, "what the guest's process reported was dropped: it could not be redacted");
     if (m->out.withheld || m->err.withheld)
         hc_launch_warn(m, "output was withheld: looking for what is to be redacted took too long");
@@ -306,10 +306,10 @@ static int run_cell(struct hc_launch *l, int64_t ahead, struct hc_error *err)
         l); /* after a failure too: whether the program was begun decides whether it may be tried again */
     if (rc < 0)
         return -1;
-    hc_launch_account(l);
-    if (hc_launch_judge(l, err) < 0)
+    hc_launch_count_usage(l);
+    if (hc_launch_set_outcome(l, err) < 0)
         return -1;
-    hc_launch_conceal(l);
+    hc_launch_redact(l);
     int64_t collecting = hc_now_us();
     if (hc_launch_keep(l, since_ns - clock_set_back(ahead, l->t_start), err) < 0)
         return -1;
@@ -347,7 +347,7 @@ int hc_launch_describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, s
         m->enforced_by.cpus = m->enforced_by.cpu_weight = m->enforced_by.io = m->enforced_by.output = "none";
     m->code_bytes = (int64_t)job->code_len;
     hc_sha256_hex(job->code, job->code_len, m->code_sha256);
-    hc_stamp_text(ahead, m->started);
+    hc_clock_text(ahead, m->started);
     if (job->job_id)
         (void)snprintf(m->job_id, sizeof m->job_id, "%s", job->job_id);
     else if (stamp("%Y%m%dT%H%M%SZ-", m->job_id, sizeof m->job_id, err) < 0)
@@ -365,7 +365,7 @@ int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
 {
     struct hc_launch l;
     /* Once: however the clock is set meanwhile, the job has not ended before it started. */
-    const int64_t ahead = hc_stamp_ahead();
+    const int64_t ahead = hc_clock_ahead();
     int rc = hc_launch_describe(r, m, ahead, err);
     hc_launch_init(&l, r, m);
     r->dest = (struct hc_dest){.fd = -1};
@@ -380,13 +380,13 @@ int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
     if (rc < 0)
         hc_launch_conclude(m, HC_STATUS_LAUNCH_FAILED, "%.500s", err->text);
     if (rc < 0)
-        hc_launch_conceal(&l);
+        hc_launch_redact(&l);
     m->exit_code = rc < 0 ? err->exit : hc_status_exit(m->status);
     m->tree_name = r->policy->tree;
     if (l.sup.over)
         hc_launch_leave(&l, r->parked);
     hc_launch_finish(&l);
-    hc_stamp_text(ahead, m->finished);
+    hc_clock_text(ahead, m->finished);
     return rc;
 }
 

@@ -1,7 +1,7 @@
 #include "cell/output/pump.h"
 
 #include "base/fd.h"
-#include "base/stamp.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -270,7 +270,7 @@ static void what_a_policy_changes(void **state)
     check_text("{\"syscalls\": {\"allow\": [\"splicing\"], \"deny\": [\"tee\", \"vectors\", \"mknodat\"]}}");
 }
 
-/* That of which a session's launcher is asked each time: permits.h. */
+/* That of which a session's launcher is asked each time: fork_permit.h. */
 static void sessions(void **state)
 {
     (void)state;

@@ -62,9 +62,9 @@ static void refuse(const struct hc_listener *l, const struct seccomp_notif *ques
 /* Letting a call pass is safe for one that is decided by its number and registers: the caller cannot change
  * those, as it could what they point to. */
 static void teach(const struct hc_listener *l, const struct seccomp_notif *question,
-                  struct seccomp_notif_resp *answer, struct hc_lessons *lessons)
+                  struct seccomp_notif_resp *answer, struct hc_learned *lessons)
 {
-    int error = hc_lessons_take(lessons, &question->data);
+    int error = hc_learn_call(lessons, &question->data);
     answer->id = question->id;
     answer->error = -error;
     answer->flags = error ? 0 : (uint32_t)SECCOMP_USER_NOTIF_FLAG_CONTINUE;
@@ -72,7 +72,7 @@ static void teach(const struct hc_listener *l, const struct seccomp_notif *quest
 }
 
 void hc_listener_answer(struct hc_listener *l, int most, struct hc_denials *denials,
-                        struct hc_lessons *lessons)
+                        struct hc_learned *lessons)
 {
     while (most-- > 0 && is_asked(l)) {
         /* Anew for each, as the kernel wants them empty, and only it knows how long they are. */

@@ -3,7 +3,7 @@
 #ifndef HC_CELL_SECCOMP_LISTENER_H
 #define HC_CELL_SECCOMP_LISTENER_H
 
-#include "cell/seccomp/lessons.h"
+#include "cell/seccomp/learn.h"
 #include "manifest/denial.h"
 
 #include <stdbool.h>
@@ -30,7 +30,7 @@ int hc_listener_open(struct hc_listener *l, int fd, struct hc_error *err);
 /* Refuse up to `most` waiting calls, never blocking, and note them in `denials` (NULL: nowhere). With
  * `lessons`, they say instead what passes, and take the notes. */
 void hc_listener_answer(struct hc_listener *l, int most, struct hc_denials *denials,
-                        struct hc_lessons *lessons);
+                        struct hc_learned *lessons);
 
 void hc_listener_finish(struct hc_listener *l);
 

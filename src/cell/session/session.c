@@ -3,11 +3,11 @@
 #include "cell/session/session_parts.h"
 
 #include "base/fd.h"
-#include "base/stamp.h"
+#include "base/clock.h"
 #include "base/units.h"
 #include "cell/launch/layers.h"
 #include "cell/supervise/enforce.h"
-#include "cell/supervise/flow.h"
+#include "cell/supervise/output_pipe.h"
 #include "inside/weak.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ static int await_interpreter(struct hc_session *s, struct hc_error *err)
         return -1;
     if (!sup->go_us || s->loop.dead) {
         sup->end_us = hc_now_us();
-        return hc_launch_judge(&s->launch, err) < 0
+        return hc_launch_set_outcome(&s->launch, err) < 0
                    ? -1
                    : hc_fail(err, 0, "%.400s", s->m->rejection.set ? s->m->rejection.message : s->m->reason);
     }
@@ -108,7 +108,7 @@ static int start(struct hc_session *s, struct hc_error *err)
     l->t_started = hc_now_us();
     hc_launch_supervisor(l);
     l->sup.session = true;
-    l->sup.listener.permit = hc_permits_ask;
+    l->sup.listener.permit = hc_fork_permit_ask;
     l->sup.listener.ctx = &s->permits;
     return watch_all(s, err) < 0 ? -1 : await_interpreter(s, err);
 }
@@ -150,7 +150,7 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
                              .shared = given->shared,
                              .dest = {.fd = -1}};
     s->m = m;
-    s->ahead = hc_stamp_ahead();
+    s->ahead = hc_clock_ahead();
     s->first_ns = s->since_ns = hc_launch_first_stamp(&s->policy);
     m->runs = cJSON_CreateArray();
     s->active.pidfd = s->aside.pidfd = s->copy.pidfd = s->checker.pidfd = s->before.process.pidfd = -1;
@@ -357,7 +357,7 @@ int hc_session_close(struct hc_session *s, enum hc_session_end end, const void *
     l->sup.session = false; /* all that is there belongs to it */
     l->sup.end_us = hc_now_us();
     l->sup.memory_peak = MAX(l->sup.memory_peak, s->memory_peak);
-    hc_launch_account(l);
+    hc_launch_count_usage(l);
     s->m->timing.build_us = l->t_started - l->t_start;
     s->m->timing.run_us = l->sup.end_us - l->t_started;
     hc_layers_job_filter(s->m, l->sup.job_filter_evidence);
@@ -366,7 +366,7 @@ int hc_session_close(struct hc_session *s, enum hc_session_end end, const void *
     s->m->partial = l->collected != HC_COLLECTED_ALL;
     s->m->exit_code = hc_status_exit(s->m->status);
     s->m->tree_name = s->policy.tree;
-    hc_stamp_text(s->ahead, s->m->finished);
+    hc_clock_text(s->ahead, s->m->finished);
     return rc < 0 ? -1 : hc_run_write_manifest(&s->run, s->m, key, key_len, text, err);
 }
 

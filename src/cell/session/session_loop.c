@@ -2,9 +2,9 @@
 
 #include "base/fd.h"
 #include "base/kernel.h"
-#include "base/stamp.h"
+#include "base/clock.h"
 #include "base/status.h"
-#include "cell/supervise/flow.h"
+#include "cell/supervise/output_pipe.h"
 #include "cell/supervise/watch.h"
 
 #include <dirent.h>
@@ -264,16 +264,17 @@ int hc_session_handle_within(struct hc_session *s, int64_t ms, hc_session_reache
     return rc;
 }
 
-static int open_flow(struct hc_session *s, struct hc_flow *f, int fd, int64_t max, struct hc_stream *kept,
-                     enum hc_occasion on, enum hc_occasion on_pass, struct hc_error *err)
+static int open_flow(struct hc_session *s, struct hc_output_pipe *f, int fd, int64_t max,
+                     struct hc_stream *kept, enum hc_occasion on, enum hc_occasion on_pass,
+                     struct hc_error *err)
 {
-    *f = hc_flow_new(fd, -1, max, kept, on, on_pass);
+    *f = hc_output_pipe_new(fd, -1, max, kept, on, on_pass);
     if (s->launch.m != s->m) /* of a run */
         f->relay.sink = (struct hc_sink){s->given.printed, s->given.ctx, on == HC_ON_STDERR};
-    if (hc_shown_new(&f->relay.shown, s->launch.sup.policy, s->launch.sup.redactor, max, f->relay.stream,
-                     err) < 0)
+    if (hc_output_filter_new(&f->relay.shown, s->launch.sup.policy, s->launch.sup.redactor, max,
+                             f->relay.stream, err) < 0)
         return -1;
-    hc_flow_sync(&s->loop, f);
+    hc_output_pipe_sync(&s->loop, f);
     return 0;
 }
 
@@ -289,15 +290,15 @@ int hc_session_open_flows(struct hc_session *s, struct hc_error *err)
 }
 
 /* What has been written is in the pipes: whoever wrote is dead or stopped, or has reported after it. */
-static void close_flow(struct hc_session *s, struct hc_flow *f)
+static void close_flow(struct hc_session *s, struct hc_output_pipe *f)
 {
     if (f->read_fd >= 0) {
         f->relay.orphaned = true;
-        hc_flow_read(&s->loop, f);
+        hc_output_pipe_read(&s->loop, f);
     }
     if (f->read_fd >= 0)
         hc_loop_unwatch(&s->loop, f->read_fd);
-    hc_flow_finish(f);
+    hc_output_pipe_finish(f);
     f->read_fd = f->write_fd = -1;
 }
 

@@ -4,7 +4,7 @@
 #define HC_CELL_SESSION_SESSION_PARTS_H
 
 #include "cell/launch/launch.h"
-#include "cell/seccomp/permits.h"
+#include "cell/seccomp/fork_permit.h"
 #include "cell/session.h"
 #include "cell/supervise/loop.h"
 
@@ -21,7 +21,7 @@ struct hc_process {
 #define HC_SESSION_COPIES 8     /* that are kept on request: checkpoints by name, and branches */
 
 /* One that waits to be chosen, and after which run its state is. */
-struct hc_kept {
+struct hc_saved_code {
     char name[72]; /* of a checkpoint; empty: none, or a branch */
     struct hc_process process;
     int state_of;
@@ -36,15 +36,15 @@ struct hc_session {
     struct hc_launch launch;
     struct hc_loop loop;
     struct hc_timers timers;
-    struct hc_permits permits;
+    struct hc_fork_permit permits;
     struct hc_process active, copy;
     struct hc_process aside;   /* the active one, while another is so in its place to check a program */
     struct hc_process checker; /* a copy from before the first run, which checks the programs of later ones */
-    struct hc_kept
+    struct hc_saved_code
         before; /* the last run: until the next has its own copy, which its process may refuse it */
-    struct hc_kept points[HC_SESSION_COPIES];
-    struct hc_kept branches[HC_SESSION_BRANCHES + 1]; /* the first is what they began from */
-    size_t branch_count;                              /* 0: none are open */
+    struct hc_saved_code points[HC_SESSION_COPIES];
+    struct hc_saved_code branches[HC_SESSION_BRANCHES + 1]; /* the first is what they began from */
+    size_t branch_count;                                    /* 0: none are open */
     int runs, state_of; /* how many there were; after which of them the state is */
     bool in_run, interrupted;
     bool died, over;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct hc_kept *find(struct hc_session *s, const char *name)
+static struct hc_saved_code *find(struct hc_session *s, const char *name)
 {
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
         if (s->points[i].process.pid && strcmp(s->points[i].name, name) == 0)
@@ -16,7 +16,7 @@ static struct hc_kept *find(struct hc_session *s, const char *name)
     return NULL;
 }
 
-static struct hc_kept *find_free(struct hc_session *s)
+static struct hc_saved_code *find_free(struct hc_session *s)
 {
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
         if (!s->points[i].process.pid)
@@ -65,7 +65,7 @@ static int note_end(struct hc_session *s, struct hc_error *err)
     const struct hc_supervisor *sup = &s->launch.sup;
     s->active.end = sup->exit;
     if (s->copy.pid)
-        s->before = (struct hc_kept){.process = s->copy, .state_of = s->state_of};
+        s->before = (struct hc_saved_code){.process = s->copy, .state_of = s->state_of};
     s->copy = (struct hc_process){.pidfd = -1};
     if (sup->protocol[0])
         return hc_fail_as(err, HC_EXIT_DATA, 0,
@@ -111,7 +111,7 @@ static int copy_state(struct hc_session *s, struct hc_process *out, struct hc_er
 }
 
 /* `from` becomes the active one, and a copy of it takes its place. */
-static int resume(struct hc_session *s, struct hc_kept *from, struct hc_error *err)
+static int resume(struct hc_session *s, struct hc_saved_code *from, struct hc_error *err)
 {
     s->copy = from->process;
     from->process = (struct hc_process){.pidfd = -1};
@@ -131,7 +131,7 @@ int hc_session_checkpoint(struct hc_session *s, const char *name, struct hc_erro
 {
     if (check(s, err) < 0 || hc_job_check_id(name, err) < 0)
         return -1;
-    struct hc_kept *point = find(s, name);
+    struct hc_saved_code *point = find(s, name);
     if (!point)
         point = find_free(s);
     if (!point)
@@ -149,7 +149,7 @@ int hc_session_checkpoint(struct hc_session *s, const char *name, struct hc_erro
 
 int hc_session_rollback(struct hc_session *s, const char *name, struct hc_error *err)
 {
-    struct hc_kept *point = find(s, name);
+    struct hc_saved_code *point = find(s, name);
     if (check(s, err) < 0)
         return -1;
     if (!point)
@@ -160,9 +160,9 @@ int hc_session_rollback(struct hc_session *s, const char *name, struct hc_error 
 
 int hc_session_branch(struct hc_session *s, struct hc_error *err)
 {
-    struct hc_kept *base = &s->branches[0];
+    struct hc_saved_code *base = &s->branches[0];
     if (s->branch_count == 0) {
-        *base = (struct hc_kept){.process = {.pidfd = -1}, .state_of = s->state_of};
+        *base = (struct hc_saved_code){.process = {.pidfd = -1}, .state_of = s->state_of};
         if (copy_state(s, &base->process, err) < 0)
             return -1;
         s->branch_count = 1;
@@ -170,7 +170,7 @@ int hc_session_branch(struct hc_session *s, struct hc_error *err)
     }
     if (s->branch_count >= HC_SESSION_BRANCHES)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "expected at most %d branches", HC_SESSION_BRANCHES);
-    s->branches[s->branch_count++] = (struct hc_kept){.process = s->active, .state_of = s->state_of};
+    s->branches[s->branch_count++] = (struct hc_saved_code){.process = s->active, .state_of = s->state_of};
     s->active = (struct hc_process){.pidfd = -1};
     return resume(s, base, err);
 }
@@ -183,8 +183,9 @@ int hc_session_keep(struct hc_session *s, size_t branch, struct hc_error *err)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "expected the number of a branch, from 1 to %zu, or 0",
                           s->branch_count);
     size_t last = s->branch_count; /* the active one has no place in the list */
-    struct hc_kept chosen = branch == last ? (struct hc_kept){.process = s->active, .state_of = s->state_of}
-                                           : s->branches[branch];
+    struct hc_saved_code chosen = branch == last
+                                      ? (struct hc_saved_code){.process = s->active, .state_of = s->state_of}
+                                      : s->branches[branch];
     if (branch != last) {
         hc_process_kill(&s->active);
         s->branches[branch].process = (struct hc_process){.pidfd = -1};

@@ -1,7 +1,7 @@
 #include "cell/session/session_parts.h"
 
 #include "base/fd.h"
-#include "base/stamp.h"
+#include "base/clock.h"
 #include "cell/supervise/control.h"
 #include "cell/supervise/enforce.h"
 #include "cell/supervise/watch.h"
@@ -175,7 +175,7 @@ int hc_session_make_copy(struct hc_session *s, const struct hc_job *job, struct 
     struct hc_supervisor *sup = &s->launch.sup;
     struct hc_error why;
     note_others(s);
-    s->permits = (struct hc_permits){.forks = HC_PERMIT_FORKS, .of = s->active.pid};
+    s->permits = (struct hc_fork_permit){.forks = HC_FORK_PERMIT_COUNT, .of = s->active.pid};
     hc_process_signal(&s->active, SIGCONT);
     int rc = send_next(s, job, err);
     if (rc == 0)
@@ -267,7 +267,7 @@ static void keep_state(struct hc_session *s)
     note_exit(s);
     if (!s->copy.pid) /* it was rejected for want of one */
         return;
-    s->before = (struct hc_kept){.process = s->copy, .state_of = s->state_of};
+    s->before = (struct hc_saved_code){.process = s->copy, .state_of = s->state_of};
     s->copy = (struct hc_process){.pidfd = -1};
 }
 
@@ -371,11 +371,11 @@ static int conclude(struct hc_session *s, const struct hc_job *job, const struct
     s->run.job = job;
     s->run.policy = policy;
     bool kept = l->sup.exit_known && !s->died;
-    int rc = hc_launch_judge(l, err);
+    int rc = hc_launch_set_outcome(l, err);
     if (kept)
         m->process.known = false; /* it has not ended */
     if (rc == 0) {
-        hc_launch_conceal(l);
+        hc_launch_redact(l);
         int64_t collecting = hc_now_us();
         rc = hc_launch_keep(l, since_ns, err);
         m->timing.collect_us = hc_now_us() - collecting;
@@ -383,7 +383,7 @@ static int conclude(struct hc_session *s, const struct hc_job *job, const struct
     s->run.job = &s->job;
     s->run.policy = &s->policy;
     m->exit_code = hc_status_exit(m->status);
-    hc_stamp_text(s->ahead, m->finished);
+    hc_clock_text(s->ahead, m->finished);
     return rc;
 }
 
@@ -464,7 +464,7 @@ static void end_unchecked(struct hc_session *s, struct hc_session_result *r)
                        "the process that checks the session's programs has ended, and the session with it");
     r->state = HC_STATE_LOST;
     r->m->exit_code = hc_status_exit(r->m->status);
-    hc_stamp_text(s->ahead, r->m->finished);
+    hc_clock_text(s->ahead, r->m->finished);
 }
 
 /* What the session goes on with after the run. */
@@ -475,7 +475,7 @@ static void settle_state(struct hc_session *s, struct hc_session_result *r)
     else if (!s->copy.pid) { /* it did not get so far as to have one */
         s->copy = s->before.process;
         s->state_of = s->before.state_of;
-        s->before = (struct hc_kept){.process = {.pidfd = -1}};
+        s->before = (struct hc_saved_code){.process = {.pidfd = -1}};
     }
     r->state = !s->died                                ? HC_STATE_KEPT
                : s->launch.sup.end == HC_END_CANCELLED ? HC_STATE_LOST /* the session ends with this run */
@@ -496,7 +496,7 @@ int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const st
     if (hc_launch_check_size(job, policy, r->m)) {
         r->state = HC_STATE_KEPT;
         r->m->exit_code = hc_status_exit(r->m->status);
-        hc_stamp_text(s->ahead, r->m->finished);
+        hc_clock_text(s->ahead, r->m->finished);
         return 0;
     }
     int rc = hc_session_open_flows(s, err) < 0 ? -1 : hc_session_check(s, job, &passed, err);

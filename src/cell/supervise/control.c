@@ -2,11 +2,11 @@
 
 #include "base/fd.h"
 #include "base/kernel.h"
-#include "base/stamp.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "cell/supervise/enforce.h"
-#include "cell/supervise/flow.h"
-#include "cell/supervise/over.h"
+#include "cell/supervise/output_pipe.h"
+#include "cell/supervise/early_exit.h"
 #include "inside/weak.h"
 
 #include <errno.h>
@@ -81,8 +81,8 @@ static void answer_ready(struct hc_loop *l, pid_t pid)
         return;
     }
     s->go_us = hc_now_us();
-    hc_relay_release(&l->err.relay);
-    hc_flow_sync(l, &l->err);
+    hc_output_relay_release(&l->err.relay);
+    hc_output_pipe_sync(l, &l->err);
 }
 
 /* What comes along with a packet: its sender, as the kernel says, and the first descriptor, which the caller
@@ -176,7 +176,7 @@ static int take_listener(struct hc_loop *l, int fd, struct hc_error *err)
 }
 
 /* What a new copy says of itself, before the launcher knows it. Processes are made by nobody but the one that
- * was told to make a copy (cell/seccomp/permits.c), so one that was not there before is of its making. */
+ * was told to make a copy (cell/seccomp/fork_permit.c), so one that was not there before is of its making. */
 static bool is_new_copy(const struct hc_supervisor *s, pid_t sender, const char *packet, size_t len)
 {
     if (!len || packet[0] != HC_FRAME_KEPT || !hc_inbox_expects(&s->inbox, HC_FRAME_KEPT))
@@ -272,7 +272,7 @@ void hc_control_read(struct hc_loop *l)
         } else if (type == HC_FRAME_READY) {
             answer_ready(l, sender);
         } else if (type == HC_FRAME_REPORT) {
-            hc_over_reported(l);
+            hc_early_exit_reported(l);
         } else if (type == HC_FRAME_KEPT) {
             s->copied = sender;
         } else if (type == HC_FRAME_RESUMED) {

@@ -2,7 +2,7 @@
 
 #include "base/fd.h"
 #include "base/kernel.h"
-#include "base/stamp.h"
+#include "base/clock.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "cell/supervise/held.h"
 
 #include "base/fd.h"
-#include "base/stamp.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "inside/weak.h"
 

@@ -3,7 +3,7 @@
 #ifndef HC_CELL_SUPERVISE_LOOP_H
 #define HC_CELL_SUPERVISE_LOOP_H
 
-#include "cell/supervise/relay.h"
+#include "cell/supervise/output_relay.h"
 #include "cell/supervise/supervise.h"
 
 #define HC_WATCH_MS 20 /* between samples where no cgroup holds the limits; less where memory is short */
@@ -28,8 +28,8 @@ enum hc_occasion {
 };
 
 /* A relay and what epoll has been told about it. */
-struct hc_flow {
-    struct hc_relay relay;
+struct hc_output_pipe {
+    struct hc_output_relay relay;
     enum hc_occasion on, on_pass;
     int read_fd, write_fd; /* as watched now; -1: not watched */
 };
@@ -37,7 +37,7 @@ struct hc_flow {
 struct hc_loop {
     struct hc_supervisor *s;
     int epoll;
-    struct hc_flow out, err;
+    struct hc_output_pipe out, err;
     bool control_open, status_open, dead;
     int interpreter;  /* pidfd of the process that said READY; -1: not yet */
     int soft;         /* memory.events, while memory.high is set; else -1 */

@@ -2,11 +2,11 @@
 
 #include "base/fd.h"
 #include "base/kernel.h"
-#include "base/stamp.h"
+#include "base/clock.h"
 #include "cell/supervise/control.h"
 #include "cell/supervise/enforce.h"
-#include "cell/supervise/flow.h"
-#include "cell/supervise/over.h"
+#include "cell/supervise/output_pipe.h"
+#include "cell/supervise/early_exit.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -83,11 +83,11 @@ static void drain(struct hc_loop *l)
         hc_control_read_status(l);
     hc_control_read(l);
     if (told_as_failure(l->s))
-        hc_relay_drop(&l->err.relay);
-    hc_relay_release(&l->err.relay);
+        hc_output_relay_drop(&l->err.relay);
+    hc_output_relay_release(&l->err.relay);
     l->out.relay.orphaned = l->err.relay.orphaned = true;
-    hc_flow_read(l, &l->out);
-    hc_flow_read(l, &l->err);
+    hc_output_pipe_read(l, &l->out);
+    hc_output_pipe_read(l, &l->err);
 }
 
 static void bury(struct hc_loop *l)
@@ -123,10 +123,10 @@ static void cancel(struct hc_loop *l)
     if (!l->dead)
         hc_loop_end(l->s, HC_END_CANCELLED);
     /* Whoever cancels does not wait for a reader that does not read. */
-    hc_relay_drop(&l->out.relay);
-    hc_relay_drop(&l->err.relay);
-    hc_flow_sync(l, &l->out);
-    hc_flow_sync(l, &l->err);
+    hc_output_relay_drop(&l->out.relay);
+    hc_output_relay_drop(&l->err.relay);
+    hc_output_pipe_sync(l, &l->out);
+    hc_output_pipe_sync(l, &l->err);
 }
 
 static void time_is_over(struct hc_loop *l)
@@ -162,7 +162,7 @@ static void answer_refused(struct hc_loop *l, uint32_t events)
     refuse(l->s, ANSWERS);
     if (!(events & EPOLLIN)) { /* nobody is left whom it could ask about */
         hc_loop_unwatch(l, l->s->listener.fd);
-        if (hc_over(l))
+        if (hc_early_exit(l))
             leave(l);
     } else if (l->s->listener.answered > HC_LISTENER_FLOOD && !l->s->lessons)
         slow_down(l);
@@ -182,16 +182,16 @@ void hc_loop_handle(struct hc_loop *l, const struct epoll_event *event, const st
 {
     switch ((enum hc_occasion)event->data.u32) {
     case HC_ON_STDOUT:
-        hc_flow_read(l, &l->out);
+        hc_output_pipe_read(l, &l->out);
         break;
     case HC_ON_STDERR:
-        hc_flow_read(l, &l->err);
+        hc_output_pipe_read(l, &l->err);
         break;
     case HC_ON_PASS_OUT:
-        hc_flow_write(l, &l->out);
+        hc_output_pipe_write(l, &l->out);
         break;
     case HC_ON_PASS_ERR:
-        hc_flow_write(l, &l->err);
+        hc_output_pipe_write(l, &l->err);
         break;
     case HC_ON_CONTROL:
         hc_control_answer(l);
@@ -240,7 +240,8 @@ void hc_loop_handle(struct hc_loop *l, const struct epoll_event *event, const st
 
 static bool finished(const struct hc_loop *l)
 {
-    return l->dead && hc_flow_ended(&l->out) && hc_flow_ended(&l->err) && !l->control_open && !l->status_open;
+    return l->dead && hc_output_pipe_ended(&l->out) && hc_output_pipe_ended(&l->err) && !l->control_open &&
+           !l->status_open;
 }
 
 static int run_loop(struct hc_loop *l, const struct hc_timers *timers, struct hc_error *err)
@@ -252,8 +253,8 @@ static int run_loop(struct hc_loop *l, const struct hc_timers *timers, struct hc
         (s->tools && hc_loop_watch(l, hc_toolbox_fd(s->tools), HC_ON_TOOLS, EPOLLIN, err) < 0) ||
         (s->cancel_fd >= 0 && hc_loop_watch(l, s->cancel_fd, HC_ON_CANCEL, EPOLLIN, err) < 0))
         return -1;
-    hc_flow_sync(l, &l->out);
-    hc_flow_sync(l, &l->err);
+    hc_output_pipe_sync(l, &l->out);
+    hc_output_pipe_sync(l, &l->err);
     while (!finished(l)) {
         struct epoll_event events[16];
         int n = epoll_wait(l->epoll, events, 16, -1);
@@ -299,10 +300,10 @@ void hc_timers_finish(struct hc_timers *t)
 static int prepare_shown(struct hc_loop *l, struct hc_error *err)
 {
     const struct hc_supervisor *s = l->s;
-    struct hc_relay *out = &l->out.relay, *errors = &l->err.relay;
-    if (hc_shown_new(&out->shown, s->policy, s->redactor, out->max, out->stream, err) < 0)
+    struct hc_output_relay *out = &l->out.relay, *errors = &l->err.relay;
+    if (hc_output_filter_new(&out->shown, s->policy, s->redactor, out->max, out->stream, err) < 0)
         return -1;
-    return hc_shown_new(&errors->shown, s->policy, s->redactor, errors->max, errors->stream, err);
+    return hc_output_filter_new(&errors->shown, s->policy, s->redactor, errors->max, errors->stream, err);
 }
 
 static int supervise(struct hc_loop *l, const struct hc_timers *timers, struct hc_error *err)
@@ -311,14 +312,14 @@ static int supervise(struct hc_loop *l, const struct hc_timers *timers, struct h
     const struct hc_limits *limits = &s->policy->limits;
     l->interpreter = l->pace = l->soft = -1;
     l->control_open = l->status_open = true;
-    l->out =
-        hc_flow_new(s->stdout_fd, s->pass_stdout, limits->stdout_bytes, s->out, HC_ON_STDOUT, HC_ON_PASS_OUT);
-    l->err =
-        hc_flow_new(s->stderr_fd, s->pass_stderr, limits->stderr_bytes, s->err, HC_ON_STDERR, HC_ON_PASS_ERR);
+    l->out = hc_output_pipe_new(s->stdout_fd, s->pass_stdout, limits->stdout_bytes, s->out, HC_ON_STDOUT,
+                                HC_ON_PASS_OUT);
+    l->err = hc_output_pipe_new(s->stderr_fd, s->pass_stderr, limits->stderr_bytes, s->err, HC_ON_STDERR,
+                                HC_ON_PASS_ERR);
     l->err.relay.held = true;
     int rc = prepare_shown(l, err) < 0 ? -1 : run_loop(l, timers, err);
-    hc_flow_finish(&l->out);
-    hc_flow_finish(&l->err);
+    hc_output_pipe_finish(&l->out);
+    hc_output_pipe_finish(&l->err);
     hc_close_fd(&l->interpreter);
     hc_close_fd(&l->pace);
     hc_close_fd(&l->soft);

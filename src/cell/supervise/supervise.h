@@ -66,7 +66,7 @@ struct hc_supervisor {
     struct hc_stream *out, *err;
     struct hc_denials *denials;
     struct hc_samples *samples;
-    struct hc_lessons *lessons;  /* NULL: this is no "policy learn" */
+    struct hc_learned *lessons;  /* NULL: this is no "policy learn" */
     struct hc_listener listener; /* finished by whoever owns the supervisor */
     struct hc_inbox inbox;       /* body: the rejection or the report */
     struct hc_buf checked;       /* what HC_FRAME_CHECKED said; empty: nothing */
@@ -78,7 +78,8 @@ struct hc_supervisor {
     bool ended_before;      /* a session's process: before this run began */
     bool killed_at_rest;    /* a session's process: while it was stopped, between runs */
     int64_t host_oom_kills; /* without a cgroup: hc_watch_oom_kills when it began; -1: not known */
-    bool over; /* its program has ended, for good, and the cell, which is adopted, still dies (over.h) */
+    bool
+        over; /* its program has ended, for good, and the cell, which is adopted, still dies (early_exit.h) */
     bool reaped;
     int wait_code, wait_status; /* of the first process, as waitid tells */
     struct rusage rusage; /* of the processes that were waited for inside; not of those that were killed */

@@ -1,7 +1,7 @@
 /* How calls of tools end: with a value or a failure, noted in the account, and answered to the cell. */
 #include "cell/tools/toolbox.h"
 
-#include "base/stamp.h"
+#include "base/clock.h"
 #include "base/units.h"
 #include "wire/frame.h"
 

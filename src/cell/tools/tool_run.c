@@ -3,7 +3,7 @@
 #include "cell/tools/toolbox.h"
 
 #include "base/fd.h"
-#include "base/stamp.h"
+#include "base/clock.h"
 #include "base/units.h"
 
 #include <stdio.h>

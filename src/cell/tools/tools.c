@@ -1,7 +1,7 @@
 #include "cell/tools/toolbox.h"
 
 #include "base/fd.h"
-#include "base/stamp.h"
+#include "base/clock.h"
 #include "base/units.h"
 #include "cell/tools/tool_paths.h"
 
@@ -105,7 +105,7 @@ static size_t note_call(struct hc_toolbox *tb, const struct hc_tool_call *call, 
     if (!e)
         return NOT_LISTED;
     e->status = HC_TOOL_ENDED; /* until it has another end */
-    hc_stamp_text(tb->ahead, e->started);
+    hc_clock_text(tb->ahead, e->started);
     return (size_t)(e - tb->log->items);
 }
 

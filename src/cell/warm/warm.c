@@ -1,7 +1,7 @@
 #include "cell/warm.h"
 
 #include "base/log.h"
-#include "base/stamp.h"
+#include "base/clock.h"
 #include "cell/run.h"
 
 #include <poll.h>
@@ -44,7 +44,7 @@ static void cool(struct hc_warm *w, struct hc_warm_slot *s, int64_t *why)
     if (!s->zygote)
         return;
     hc_zygote_stop(s->zygote);
-    hc_known_drop(s->known);
+    hc_policy_cache_drop(s->known);
     s->known = NULL;
     s->zygote = NULL;
     w->counts.zygotes--;
@@ -74,8 +74,8 @@ static struct hc_parked *go_cold(struct hc_warm *w, enum hc_cold why)
     return NULL;
 }
 
-struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job, const struct hc_known *known,
-                               struct hc_warm_slot **slot)
+struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job,
+                               const struct hc_cached_policy *known, struct hc_warm_slot **slot)
 {
     const char *why;
     *slot = NULL;
@@ -136,15 +136,15 @@ static bool is_used_up(const struct hc_warm *w, const struct hc_warm_slot *s)
 }
 
 /* -1: there is none. */
-static int begin(struct hc_warm *w, struct hc_warm_slot *s, struct hc_known *known, int64_t weight)
+static int begin(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cached_policy *known, int64_t weight)
 {
     struct hc_error err;
     if (s->asked < w->rules.wanted || now_ms() < s->not_before)
         return -1;
-    s->known = hc_known_hold(known);
+    s->known = hc_policy_cache_hold(known);
     if (hc_zygote_start(&s->zygote, &known->policy, s->tenant[0] ? s->tenant : NULL, weight, &err) < 0) {
         s->zygote = NULL;
-        hc_known_drop(s->known);
+        hc_policy_cache_drop(s->known);
         s->known = NULL;
         w->counts.zygotes_failed++;
         give_up(w, s, &err);
@@ -156,7 +156,7 @@ static int begin(struct hc_warm *w, struct hc_warm_slot *s, struct hc_known *kno
     return 0;
 }
 
-void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *s, struct hc_known *known, int64_t weight)
+void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cached_policy *known, int64_t weight)
 {
     struct hc_error err;
     if (s->zygote && died(s->zygote))
@@ -213,8 +213,8 @@ void hc_warm_bury(struct hc_warm_use *use)
     use->cell = NULL;
 }
 
-int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, const struct hc_known *known, struct hc_run *run,
-                struct hc_manifest *m, struct hc_error *err)
+int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, const struct hc_cached_policy *known,
+                struct hc_run *run, struct hc_manifest *m, struct hc_error *err)
 {
     *use = (struct hc_warm_use){0};
     run->parked = hc_warm_take(w, run->job, known, &use->slot);

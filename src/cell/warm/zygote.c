@@ -4,7 +4,7 @@
 
 #include "base/fd.h"
 #include "base/kernel.h"
-#include "base/stamp.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "cell/launch/launch.h"
 #include "inside/park.h"

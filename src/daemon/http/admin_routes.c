@@ -100,11 +100,11 @@ static struct hc_tenant *find_tenant(const struct hc_exchange *x, const char *na
 /* ---- jobs ---- */
 
 /* An open session, as a job that runs. */
-static bool is_wanted(const struct hc_dialog *d, const void *which)
+static bool is_wanted(const struct hc_front_session *d, const void *which)
 {
     const struct hc_ledger_filter *w = which;
-    return d->state != HC_DIALOG_ENDED && (w->state < 0 || w->state == HC_TASK_RUNNING) && !w->status &&
-           (!w->tenant || strcmp(w->tenant, d->tenant->name) == 0) &&
+    return d->state != HC_FRONT_SESSION_ENDED && (w->state < 0 || w->state == HC_TASK_RUNNING) &&
+           !w->status && (!w->tenant || strcmp(w->tenant, d->tenant->name) == 0) &&
            (!w->policy || strcmp(w->policy, d->policy) == 0) && d->created >= w->since;
 }
 
@@ -121,7 +121,7 @@ int hc_admin_list_jobs(struct hc_exchange *x, struct hc_tenant *t)
     (void)hc_buf_str(&out, "{\"jobs\": ");
     hc_print_jobs(x->front, &which, &out);
     (void)hc_buf_str(&out, ", \"sessions\": ");
-    hc_dialogs_print(&x->front->dialogs, is_wanted, &which, &out);
+    hc_front_sessions_print(&x->front->sessions, is_wanted, &which, &out);
     (void)hc_buf_str(&out, "}\n");
     return hc_reply_json(x, 200, &out);
 }
@@ -193,15 +193,15 @@ static int reply_job(struct hc_exchange *x, int status, bool whole)
 
 int hc_admin_get_job(struct hc_exchange *x, struct hc_tenant *t)
 {
-    const struct hc_dialog *d = hc_dialog_find_any(x->front, x->id);
+    const struct hc_front_session *d = hc_front_session_find_any(x->front, x->id);
     (void)t;
-    if (d && d->state != HC_DIALOG_ENDED)
+    if (d && d->state != HC_FRONT_SESSION_ENDED)
         return hc_reply_session(x, d, 200);
     return find_job(x) ? reply_job(x, 200, true) : no_such_job(x);
 }
 
 /* It is told by its manifest, or by its problem if it has not run. */
-static int cancel(struct hc_exchange *x, struct hc_dialog *d, const char *reason)
+static int cancel(struct hc_exchange *x, struct hc_front_session *d, const char *reason)
 {
     char why[HC_ORDER_REASON + 64], whom[HC_JOB_ID + HC_TENANT_NAME + 16];
     const struct hc_tenant *of = d ? d->tenant : x->task->queued.tenant;
@@ -209,8 +209,8 @@ static int cancel(struct hc_exchange *x, struct hc_dialog *d, const char *reason
     (void)snprintf(whom, sizeof whom, "%s of %s", x->id, of->name);
     note(x, d ? "cancels session" : "cancels job", whom, reason);
     if (d) {
-        hc_dialog_cancel(d, "administrator", why);
-        d = hc_dialog_find_any(x->front, x->id); /* one that had not begun is forgotten at once */
+        hc_front_session_cancel(d, "administrator", why);
+        d = hc_front_session_find_any(x->front, x->id); /* one that had not begun is forgotten at once */
         return d ? hc_reply_session(x, d, 202) : no_such_job(x);
     }
     hc_front_end(x->front, x->task, why);
@@ -221,11 +221,11 @@ int hc_admin_cancel_job(struct hc_exchange *x, struct hc_tenant *t)
 {
     char reason[HC_ORDER_REASON + 1];
     struct hc_problem why;
-    struct hc_dialog *d = hc_dialog_find_any(x->front, x->id);
+    struct hc_front_session *d = hc_front_session_find_any(x->front, x->id);
     (void)t;
     if (read_reason(x, reason, &why) < 0)
         return hc_reply_problem(x, &why, NULL);
-    if (d && d->state != HC_DIALOG_ENDED)
+    if (d && d->state != HC_FRONT_SESSION_ENDED)
         return cancel(x, d, reason);
     if (!find_job(x))
         return no_such_job(x);
@@ -319,7 +319,7 @@ static int set_paused(struct hc_exchange *x, bool paused)
     note(x, paused ? "drains the daemon" : "resumes the daemon", "", reason);
     (void)hc_buf_fmt(&out, "{\"draining\": %s, \"running\": %lld, \"queued\": %lld, \"sessions\": %zu}\n",
                      f->paused || f->draining ? "true" : "false", (long long)hc_queue_running(f->queue),
-                     (long long)hc_queue_waiting(f->queue), f->dialogs.open);
+                     (long long)hc_queue_waiting(f->queue), f->sessions.open);
     return hc_reply_json(x, 200, &out);
 }
 

@@ -26,7 +26,7 @@ void hc_print_jobs(struct hc_front *f, const struct hc_ledger_filter *which, str
 bool hc_find_job(struct hc_exchange *x, struct hc_tenant *t);
 
 /* A session, with the result of its last run, or its manifest if it has ended. */
-int hc_reply_session(struct hc_exchange *x, const struct hc_dialog *d, int status);
+int hc_reply_session(struct hc_exchange *x, const struct hc_front_session *d, int status);
 
 /* Stream the exchange's task as events, from its beginning to its end. */
 int hc_stream_events(struct hc_exchange *x);

@@ -322,7 +322,7 @@ int hc_exchange_suspend(struct hc_exchange *x)
 static void drop_body(struct hc_exchange *x)
 {
     if (x->body_held)
-        hc_bodies_let_go(&x->front->bodies, x->connection->tenant, x->body_held);
+        hc_request_memory_let_go(&x->front->bodies, x->connection->tenant, x->body_held);
     x->body_held = 0;
     hc_buf_finish(&x->body);
 }
@@ -334,7 +334,7 @@ void hc_exchange_hold_anyway(struct hc_exchange *x, size_t bytes)
         return;
     x->answer_held = (int64_t)bytes;
     t->answers += x->answer_held;
-    hc_bodies_hold(&x->front->bodies, t, x->answer_held);
+    hc_request_memory_hold(&x->front->bodies, t, x->answer_held);
 }
 
 bool hc_exchange_hold(struct hc_exchange *x, size_t bytes, struct hc_problem *why)
@@ -343,7 +343,8 @@ bool hc_exchange_hold(struct hc_exchange *x, size_t bytes, struct hc_problem *wh
     const struct hc_bounds bounds = {.all = f->config.http_bodies, .one = f->config.http_body};
     const struct hc_tenant *t = x->connection->tenant;
     /* One at a time is never refused, however long it is: it could not be had at all. */
-    if (bytes >= MUCH && t->answers && !hc_bodies_fit(&f->bodies, &bounds, t->bodies, (int64_t)bytes)) {
+    if (bytes >= MUCH && t->answers &&
+        !hc_request_memory_fit(&f->bodies, &bounds, t->bodies, (int64_t)bytes)) {
         hc_problem_set(why, HC_PROBLEM_QUOTA, "earlier answers to the tenant have not been read yet");
         why->quota = "bodies";
         why->retry_after = 1;
@@ -358,7 +359,7 @@ static void drop_answer(struct hc_exchange *x)
     if (!x->answer_held)
         return;
     x->connection->tenant->answers -= x->answer_held;
-    hc_bodies_let_go(&x->front->bodies, x->connection->tenant, x->answer_held);
+    hc_request_memory_let_go(&x->front->bodies, x->connection->tenant, x->answer_held);
 }
 
 static void exchange_destroy(struct hc_exchange *x)
@@ -574,14 +575,14 @@ static void take_body(struct hc_exchange *x, const char *data, size_t len)
     struct hc_tenant *t = x->route->kind == HC_ROUTE_BODY ? x->connection->tenant : NULL;
     if (!most_body(x)) {
         hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "a body, and none is taken here");
-    } else if (t && !hc_bodies_fit(&f->bodies, &bounds, t->bodies, (int64_t)len)) {
+    } else if (t && !hc_request_memory_fit(&f->bodies, &bounds, t->bodies, (int64_t)len)) {
         hc_problem_set(&x->refused, HC_PROBLEM_BUSY, "too much is being sent at the same time");
         x->refused.retry_after = 1;
     } else if (hc_buf_add(&x->body, data, len) < 0) {
         hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "the body has more than %zu bytes", x->body.max);
     } else {
         if (t) /* an administrator's is too short to count */
-            hc_bodies_hold(&f->bodies, t, (int64_t)len);
+            hc_request_memory_hold(&f->bodies, t, (int64_t)len);
         x->body_held += t ? (int64_t)len : 0;
         return;
     }

@@ -164,10 +164,10 @@ bool hc_find_job(struct hc_exchange *x, struct hc_tenant *t)
 }
 
 /* The tenant's session of this id that has not ended: from then on it is a job. */
-static struct hc_dialog *find_open_session(const struct hc_exchange *x, const struct hc_tenant *t)
+static struct hc_front_session *find_open_session(const struct hc_exchange *x, const struct hc_tenant *t)
 {
-    struct hc_dialog *d = hc_dialog_find(x->front, t, x->id);
-    return d && d->state != HC_DIALOG_ENDED ? d : NULL;
+    struct hc_front_session *d = hc_front_session_find(x->front, t, x->id);
+    return d && d->state != HC_FRONT_SESSION_ENDED ? d : NULL;
 }
 
 static int no_such_job(struct hc_exchange *x, const struct hc_tenant *t)
@@ -199,16 +199,16 @@ int hc_get_events(struct hc_exchange *x, struct hc_tenant *t)
 }
 
 /* One that had not begun is forgotten at once. */
-static int cancel_session(struct hc_exchange *x, struct hc_tenant *t, struct hc_dialog *d)
+static int cancel_session(struct hc_exchange *x, struct hc_tenant *t, struct hc_front_session *d)
 {
-    hc_dialog_cancel(d, "tenant", "cancelled by its tenant");
-    d = hc_dialog_find(x->front, t, x->id);
+    hc_front_session_cancel(d, "tenant", "cancelled by its tenant");
+    d = hc_front_session_find(x->front, t, x->id);
     return d ? hc_reply_session(x, d, 202) : no_such_job(x, t);
 }
 
 int hc_cancel_job(struct hc_exchange *x, struct hc_tenant *t)
 {
-    struct hc_dialog *d = find_open_session(x, t);
+    struct hc_front_session *d = find_open_session(x, t);
     if (d)
         return cancel_session(x, t, d);
     if (!hc_find_job(x, t))

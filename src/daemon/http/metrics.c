@@ -204,7 +204,7 @@ void hc_metrics_print(struct hc_front *f, struct hc_buf *out)
     single(out, "jobs_queued", "gauge", "Jobs that wait.", hc_queue_waiting(f->queue));
     single(out, "sessions_total", "counter", "Sessions that were begun.", m->sessions);
     single(out, "sessions_ended_total", "counter", "Sessions that have ended, however.", m->sessions_ended);
-    single(out, "sessions", "gauge", "Sessions that are open.", (int64_t)f->dialogs.open);
+    single(out, "sessions", "gauge", "Sessions that are open.", (int64_t)f->sessions.open);
     single(out, "workers", "gauge", "Processes that build cells.", workers);
     single(out, "workers_lost_total", "counter", "Workers that died.", m->workers_lost);
     single(out, "connections", "gauge", "Open connections.", connections);

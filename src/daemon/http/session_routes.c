@@ -12,13 +12,13 @@
 
 /* A long manifest of one that has ended is where its results are. The task is the caller's; NULL: it is not.
  */
-static struct hc_task *manifest_of(struct hc_exchange *x, const struct hc_dialog *d)
+static struct hc_task *manifest_of(struct hc_exchange *x, const struct hc_front_session *d)
 {
-    bool there = d->state == HC_DIALOG_ENDED && !d->last && *d->manifest_status;
+    bool there = d->state == HC_FRONT_SESSION_ENDED && !d->last && *d->manifest_status;
     return there ? hc_store_find(x->front, d->tenant, d->id) : NULL;
 }
 
-int hc_reply_session(struct hc_exchange *x, const struct hc_dialog *d, int status)
+int hc_reply_session(struct hc_exchange *x, const struct hc_front_session *d, int status)
 {
     hc_autobuf out = {0};
     struct hc_problem why;
@@ -30,7 +30,7 @@ int hc_reply_session(struct hc_exchange *x, const struct hc_dialog *d, int statu
     else
         fits = hc_exchange_hold(x, len, &why);
     if (fits)
-        hc_dialog_print(d, kept ? kept->manifest : d->last, &out);
+        hc_front_session_print(d, kept ? kept->manifest : d->last, &out);
     hc_task_unref(kept);
     return fits ? hc_reply_json(x, status, &out) : hc_reply_problem(x, &why, NULL);
 }
@@ -69,11 +69,11 @@ int hc_post_session(struct hc_exchange *x, struct hc_tenant *t)
         return hc_reply_problem(x, &why, NULL);
     if (hc_check_request(x->front, &x->body, t, true, &checked, &why) < 0)
         return hc_reply_problem(x, &why, NULL);
-    x->task = hc_dialog_start(x->front, t, &x->body, &checked, &why);
+    x->task = hc_front_session_start(x->front, t, &x->body, &checked, &why);
     return x->task ? reply_task(x, 201) : hc_reply_problem(x, &why, NULL);
 }
 
-static bool is_of(const struct hc_dialog *d, const void *tenant)
+static bool is_of(const struct hc_front_session *d, const void *tenant)
 {
     return d->tenant == tenant;
 }
@@ -82,14 +82,14 @@ int hc_list_sessions(struct hc_exchange *x, struct hc_tenant *t)
 {
     hc_autobuf out = {0};
     (void)hc_buf_str(&out, "{\"sessions\": ");
-    hc_dialogs_print(&x->front->dialogs, is_of, t, &out);
+    hc_front_sessions_print(&x->front->sessions, is_of, t, &out);
     (void)hc_buf_str(&out, "}\n");
     return hc_reply_json(x, 200, &out);
 }
 
 int hc_get_session(struct hc_exchange *x, struct hc_tenant *t)
 {
-    const struct hc_dialog *d = hc_dialog_find(x->front, t, x->id);
+    const struct hc_front_session *d = hc_front_session_find(x->front, t, x->id);
     return d ? hc_reply_session(x, d, 200) : no_such_session(x);
 }
 
@@ -99,16 +99,16 @@ int hc_delete_session(struct hc_exchange *x, struct hc_tenant *t)
     hc_autobuf nothing = {0};
     if (x->task)
         return reply_task(x, 200);
-    struct hc_dialog *d = hc_dialog_find(x->front, t, x->id);
+    struct hc_front_session *d = hc_front_session_find(x->front, t, x->id);
     if (!d)
         return no_such_session(x);
-    if (d->state != HC_DIALOG_ENDED) {
-        x->task = hc_dialog_end(d);
+    if (d->state != HC_FRONT_SESSION_ENDED) {
+        x->task = hc_front_session_end(d);
         return x->task ? reply_task(x, 200) : MHD_NO;
     }
     if (hc_find_job(x, t))
         hc_front_forget(x->front, x->task);
-    hc_dialog_forget(d);
+    hc_front_session_forget(d);
     return hc_reply_json(x, 204, &nothing);
 }
 
@@ -125,13 +125,13 @@ static int ask(struct hc_exchange *x, struct hc_tenant *t, const char *name, con
 {
     hc_autobuf line = {0};
     struct hc_problem why;
-    struct hc_dialog *d = hc_dialog_find(x->front, t, x->id);
+    struct hc_front_session *d = hc_front_session_find(x->front, t, x->id);
     if (!d)
         return no_such_session(x);
     (void)hc_buf_fmt(&line, "{\"%s\": ", name);
     hc_json_one_line(&line, json, len);
     (void)hc_buf_str(&line, "}");
-    x->task = line.failed ? NULL : hc_dialog_ask(d, name, &line, wants_events(x), &why);
+    x->task = line.failed ? NULL : hc_front_session_ask(d, name, &line, wants_events(x), &why);
     if (line.failed)
         return MHD_NO;
     return x->task ? 0 : hc_reply_problem(x, &why, NULL);
@@ -190,12 +190,12 @@ int hc_post_rollback(struct hc_exchange *x, struct hc_tenant *t)
 
 int hc_interrupt_session(struct hc_exchange *x, struct hc_tenant *t)
 {
-    struct hc_dialog *d = hc_dialog_find(x->front, t, x->id);
+    struct hc_front_session *d = hc_front_session_find(x->front, t, x->id);
     if (!d)
         return no_such_session(x);
-    if (d->state == HC_DIALOG_ENDED)
+    if (d->state == HC_FRONT_SESSION_ENDED)
         return hc_reply_problem(x, &d->problem, NULL);
-    hc_dialog_interrupt(d);
+    hc_front_session_interrupt(d);
     return hc_reply_session(x, d, 202);
 }
 
@@ -203,7 +203,7 @@ int hc_interrupt_session(struct hc_exchange *x, struct hc_tenant *t)
 
 int hc_get_session_file(struct hc_exchange *x, struct hc_tenant *t)
 {
-    return hc_dialog_find(x->front, t, x->id) ? hc_reply_file(x) : no_such_session(x);
+    return hc_front_session_find(x->front, t, x->id) ? hc_reply_file(x) : no_such_session(x);
 }
 
 int hc_reply_tool(struct hc_exchange *x, struct hc_tool_link *link)
@@ -227,7 +227,7 @@ int hc_reply_tool(struct hc_exchange *x, struct hc_tool_link *link)
 
 int hc_answer_session_tool(struct hc_exchange *x, struct hc_tenant *t)
 {
-    struct hc_dialog *d = hc_dialog_find(x->front, t, x->id);
+    struct hc_front_session *d = hc_front_session_find(x->front, t, x->id);
     return d ? hc_reply_tool(x, &d->tools) : no_such_session(x);
 }
 

@@ -563,13 +563,13 @@ static void what_is_settled_is_in_the_database_and_the_log_begins_anew(void **st
 {
     enum { ROUNDS = 5, JOBS = 20, BYTES = 1 << 18 };
     static char text[BYTES];
-    struct hc_ledger *l = open_ledger(), *settler;
+    struct hc_ledger *l = open_ledger(), *checkpointer;
     struct stat st;
     char name[96];
     (void)state;
     memset(text, 'x', sizeof text);
-    OK(hc_ledger_open(&settler, path, HC_LEDGER_SETTLE, &err)); /* beside the one that writes */
-    OK(hc_ledger_settle(settler, &err));
+    OK(hc_ledger_open(&checkpointer, path, HC_LEDGER_SETTLE, &err)); /* beside the one that writes */
+    OK(hc_ledger_settle(checkpointer, &err));
     for (int round = 0; round < ROUNDS; round++) {
         assert_int_equal(jobs_without_log(), round * JOBS);
         for (int i = 0; i < JOBS; i++) {
@@ -582,12 +582,12 @@ static void what_is_settled_is_in_the_database_and_the_log_begins_anew(void **st
             OK(hc_ledger_note(l, &job, &err));
         }
         OK(hc_ledger_flush(l, &err));
-        OK(hc_ledger_settle(settler, &err));
+        OK(hc_ledger_settle(checkpointer, &err));
     }
     (void)snprintf(name, sizeof name, "%s-wal", path);
     assert_int_equal(stat(name, &st), 0);
     assert_true(st.st_size < (off_t)2 * JOBS * BYTES);
-    hc_ledger_close(settler);
+    hc_ledger_close(checkpointer);
     hc_ledger_close(l);
 }
 

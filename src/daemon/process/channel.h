@@ -1,4 +1,4 @@
-/* channel.h - what front, keeper and workers say to each other: one record of fixed size per message, over a
+/* channel.h - what front, manager and workers say to each other: one record of fixed size per message, over a
  * SOCK_SEQPACKET pair, with descriptors beside it. No side takes anything of another form. */
 #ifndef HC_DAEMON_PROCESS_CHANNEL_H
 #define HC_DAEMON_PROCESS_CHANNEL_H
@@ -21,13 +21,13 @@ enum hc_say {
                        anything else: `warm` has changed */
     HC_SAY_FIGURE,  /* worker to front: the job has made a figure; with one descriptor, if it is small enough:
                        the figure, a sealed memfd */
-    HC_SAY_WORKER,  /* keeper to front, with one descriptor: the channel of a new worker */
-    HC_SAY_DRAIN,   /* keeper to front: finish what runs, then end */
-    HC_SAY_RELOAD,  /* keeper to front, with two descriptors: configuration and tokens, as text */
-    HC_SAY_READY,   /* front to keeper: it listens */
-    HC_SAY_ALIVE,   /* front to keeper: its loop goes round */
-    HC_SAY_SESSION, /* front to keeper: a process for a session; back, with its channel, or without one: there
-                       is none. Front to that process, with enum hc_session_fd: be it. HC_SAY_DONE,
+    HC_SAY_WORKER,  /* manager to front, with one descriptor: the channel of a new worker */
+    HC_SAY_DRAIN,   /* manager to front: finish what runs, then end */
+    HC_SAY_RELOAD,  /* manager to front, with two descriptors: configuration and tokens, as text */
+    HC_SAY_READY,   /* front to manager: it listens */
+    HC_SAY_ALIVE,   /* front to manager: its loop goes round */
+    HC_SAY_SESSION, /* front to manager: a process for a session; back, with its channel, or without one:
+                       there is none. Front to that process, with enum hc_session_fd: be it. HC_SAY_DONE,
                        HC_SAY_FAILED tell its end */
 };
 

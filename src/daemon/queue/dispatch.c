@@ -64,7 +64,7 @@ static void close_channels(struct hc_front *f, struct hc_task *task)
 {
     close_output(f, task);
     if (task->body_fd >= 0)
-        hc_bodies_let_go(&f->bodies, task->queued.tenant, (int64_t)task->body_len);
+        hc_request_memory_let_go(&f->bodies, task->queued.tenant, (int64_t)task->body_len);
     hc_close_fd(&task->body_fd);
 }
 
@@ -468,7 +468,7 @@ bool hc_front_submit(struct hc_front *f, struct hc_task *task, char known[65], s
         hc_task_drop(&f->tasks, task);
         return false;
     }
-    hc_bodies_hold(&f->bodies, task->queued.tenant, (int64_t)task->body_len);
+    hc_request_memory_hold(&f->bodies, task->queued.tenant, (int64_t)task->body_len);
     hc_events_state(&task->events, "queued");
     if (hc_is_held(&task->queued.tenant->hold))
         hc_task_tell_hold(task);
@@ -479,8 +479,8 @@ bool hc_front_submit(struct hc_front *f, struct hc_task *task, char known[65], s
 void hc_front_end(struct hc_front *f, struct hc_task *task, const char *why)
 {
     if (task->of_session) {
-        if (task->dialog)
-            hc_dialog_cancel(task->dialog, "tenant", why);
+        if (task->session)
+            hc_front_session_cancel(task->session, "tenant", why);
         return;
     }
     if (task->state == HC_TASK_RUNNING) {

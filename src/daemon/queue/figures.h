@@ -7,13 +7,13 @@
 
 #define HC_FIGURES_MAX ((size_t)8 << 20) /* bytes of one job's; those that came first make room */
 
-struct hc_kept_figure {
+struct hc_saved_code_figure {
     char path[HC_FIGURE_PATH_MAX];
     struct hc_buf data;
 };
 
 struct hc_figures {
-    struct hc_kept_figure *list; /* owned */
+    struct hc_saved_code_figure *list; /* owned */
     size_t count, bytes;
 };
 

@@ -87,7 +87,7 @@ int hc_store_end(struct hc_front *f, const struct hc_task *task, const struct hc
     return rc;
 }
 
-void hc_store_session(struct hc_front *f, const struct hc_dialog *d)
+void hc_store_session(struct hc_front *f, const struct hc_front_session *d)
 {
     struct hc_error err;
     bool told = *d->manifest_status;
@@ -300,7 +300,7 @@ static int restore(void *ctx, const struct hc_ledger_job *row)
         hc_task_drop(&f->tasks, task);
         return -1;
     }
-    hc_bodies_hold(&f->bodies, tenant, (int64_t)task->body_len);
+    hc_request_memory_hold(&f->bodies, tenant, (int64_t)task->body_len);
     hc_events_state(&task->events, "queued");
     hc_queue_restore(f->queue, &task->queued, hc_mono_ms());
     f->restored++;

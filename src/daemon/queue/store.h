@@ -25,7 +25,7 @@ int hc_store_put_back(struct hc_front *f, const struct hc_task *task, struct hc_
 int hc_store_end(struct hc_front *f, const struct hc_task *task, const struct hc_usage *used);
 
 /* A session that has ended: from here on it is a job among others. */
-void hc_store_session(struct hc_front *f, const struct hc_dialog *d);
+void hc_store_session(struct hc_front *f, const struct hc_front_session *d);
 
 /* A job of this tenant that has ended, as a task that is in no table; the caller's reference. NULL: there is
  * none. */

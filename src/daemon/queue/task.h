@@ -17,7 +17,7 @@
 #define HC_TASK_REASON 256
 
 struct hc_front;
-struct hc_dialog;
+struct hc_front_session;
 
 /* Somebody who is told when something new is known of a task. */
 struct hc_waiter {
@@ -31,13 +31,14 @@ struct hc_task {
     int refs;
     struct hc_front *front;
     enum hc_task_state state;
-    bool detached;            /* goes on even if nobody waits for it */
-    bool promised;            /* it is in the ledger from its acceptance on */
-    bool listed;              /* it is in the table */
-    int64_t allowed_under;    /* hc_front.configuration when it was held against that last */
-    bool of_session;          /* a request to one (dialogs.h), whose id it has */
-    struct hc_dialog *dialog; /* the one that it began, if it ends with whoever waits for it; else NULL */
-    int body_fd;              /* the request, a sealed memfd, until it has run */
+    bool detached;         /* goes on even if nobody waits for it */
+    bool promised;         /* it is in the ledger from its acceptance on */
+    bool listed;           /* it is in the table */
+    int64_t allowed_under; /* hc_front.configuration when it was held against that last */
+    bool of_session;       /* a request to one (sessions.h), whose id it has */
+    struct hc_front_session
+        *session; /* the one that it began, if it ends with whoever waits for it; else NULL */
+    int body_fd;  /* the request, a sealed memfd, until it has run */
     size_t body_len;
     char body_sha256[HC_SHA256_HEX];
     char *key;                   /* idempotency key; NULL: none */

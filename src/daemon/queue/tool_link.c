@@ -33,7 +33,7 @@ int hc_tool_link_open(struct hc_tool_link *l, int epoll, void (*ready)(struct hc
     return -1;
 }
 
-void hc_tool_link_count(struct hc_tool_link *l, struct hc_bodies *bodies, struct hc_tenant *tenant)
+void hc_tool_link_count(struct hc_tool_link *l, struct hc_request_memory *bodies, struct hc_tenant *tenant)
 {
     l->bodies = bodies;
     l->tenant = tenant;
@@ -43,7 +43,7 @@ static void count_answers(struct hc_tool_link *l)
 {
     int64_t bytes = (int64_t)l->out.len;
     if (bytes != l->held)
-        hc_bodies_hold(l->bodies, l->tenant, bytes - l->held);
+        hc_request_memory_hold(l->bodies, l->tenant, bytes - l->held);
     l->held = bytes;
 }
 

@@ -4,7 +4,7 @@
 #define HC_DAEMON_QUEUE_TOOL_LINK_H
 
 #include "daemon/process/reactor.h"
-#include "daemon/tenants/bodies.h"
+#include "daemon/tenants/request_memory.h"
 #include "wire/events.h"
 
 #define HC_TOOL_CALLS 256 /* that may wait for their answers */
@@ -19,7 +19,7 @@ struct hc_tool_link {
     struct hc_buf in, out;
     size_t sent;
     bool waits; /* epoll tells when it takes more */
-    struct hc_bodies *bodies;
+    struct hc_request_memory *bodies;
     struct hc_tenant *tenant;
     int64_t held; /* bytes of `out`, counted as bodies */
     struct hc_open_call open[HC_TOOL_CALLS];
@@ -34,7 +34,7 @@ int hc_tool_link_open(struct hc_tool_link *l, int epoll, void (*ready)(struct hc
                       struct hc_error *err);
 
 /* Count what waits to be read among the tenant's bodies. */
-void hc_tool_link_count(struct hc_tool_link *l, struct hc_bodies *bodies, struct hc_tenant *tenant);
+void hc_tool_link_count(struct hc_tool_link *l, struct hc_request_memory *bodies, struct hc_tenant *tenant);
 void hc_tool_link_close(struct hc_tool_link *l);
 
 /* Send and receive what there is: calls become events, {"event": "tool_call", "id", "result_size", "name",

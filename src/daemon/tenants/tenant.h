@@ -57,7 +57,7 @@ struct hc_tenant {
     int64_t running_memory; /* sum of the limits of the running jobs */
     int64_t connections;    /* the caller counts this one */
     int64_t sessions;       /* and this */
-    int64_t bodies;         /* bytes; bodies.h */
+    int64_t bodies;         /* bytes; request_memory.h */
     int64_t answers;        /* of these, what clients have not taken yet */
     int64_t stored_bytes;
     struct hc_window cpu_us, kib_s;

@@ -10,7 +10,7 @@ Python package. Drop-in replacements of older executors are in hotcell.adapters.
 
 from .admin import Admin, AsyncAdmin
 from .daemon import AsyncDaemon, AsyncJob, Daemon, Job
-from .dialogs import AsyncDaemonSession, DaemonSession
+from .daemon_sessions import AsyncDaemonSession, DaemonSession
 from .errors import (CommandError, DaemonLost, DaemonUnavailable, HotcellError, InputError, InputProblem, JobError,
                      LaunchFailed, LaunchProblem, NeedsSession, NotFound, NotInstalled, PolicyError, PolicyProblem,
                      Problem, QuotaProblem, TamperedError, UsageError)

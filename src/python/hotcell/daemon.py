@@ -21,7 +21,7 @@ from .wire import (Answer, Aside, Call, Connection, Flow, Place, adrive, aresult
 
 if TYPE_CHECKING:
     from .admin import Admin, AsyncAdmin
-    from .dialogs import AsyncDaemonSession, DaemonSession
+    from .daemon_sessions import AsyncDaemonSession, DaemonSession
     from .jobs import Amount
     from .launcher import PathLike
 
@@ -335,7 +335,7 @@ class Daemon:
     def session(self, *, output_dir: Optional["PathLike"] = None, tools: Optional[Tools] = None,
                 **spec: Any) -> "DaemonSession":
         """Begin a session: an interpreter that keeps its state. `spec` as of run, without what is said of one program."""
-        from .dialogs import DaemonSession, begin_flow  # which needs this module
+        from .daemon_sessions import DaemonSession, begin_flow  # which needs this module
         named = tools_by_name(tools)
         body = _body("Daemon.session", None, named, spec)
         make_ready(output_dir)
@@ -427,7 +427,7 @@ class AsyncDaemon:
     async def session(self, *, output_dir: Optional["PathLike"] = None, tools: Optional[Tools] = None,
                       **spec: Any) -> "AsyncDaemonSession":
         """As Daemon.session."""
-        from .dialogs import AsyncDaemonSession, begin_flow  # which needs this module
+        from .daemon_sessions import AsyncDaemonSession, begin_flow  # which needs this module
         named = tools_by_name(tools)
         body = _body("AsyncDaemon.session", None, named, spec)
         make_ready(output_dir)

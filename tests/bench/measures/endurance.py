@@ -16,7 +16,7 @@ LONG = True
 SPEC = {"code": "pass", "tree": "base", "limits": {"timeout": 10, "memory": "256M"}}
 TENANT = "bench"
 CONFIG = {**houses.CONFIG, "tenants": {TENANT: {"uids": [os.geteuid()]}}}
-KINDS = "keeper", "front", "ledger", "worker", "zygote"
+KINDS = "manager", "front", "ledger", "worker", "zygote"
 HOLDS = [*(f"{kind} {what}" for what in ("descriptors", "memory") for kind in KINDS), "processes", "mounts", "cgroups"]
 STEPS = 20
 

@@ -1,0 +1,141 @@
+#include "cell/doctor/decoys.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#define NO_QUEUE ((mqd_t)-1)
+
+int hc_decoys_make_dir(char *out, size_t size, const char *what, struct hc_error *err)
+{
+    const char *parent = getenv("TMPDIR");
+    if (!parent || parent[0] != '/')
+        parent = P_tmpdir;
+    int n = snprintf(out, size, "%s/hotcell-%s-XXXXXX", parent, what);
+    if (n > 0 && (size_t)n < size && mkdtemp(out))
+        return 0;
+    int cause = n > 0 && (size_t)n < size ? errno : ENAMETOOLONG;
+    out[0] = '\0';
+    return hc_fail_as(err, HC_EXIT_CONFIG, cause, "make a directory in %s", parent);
+}
+
+static int put_file(struct hc_decoys *l, struct hc_error *err)
+{
+    if (hc_decoys_make_dir(l->dir, sizeof l->dir, "drill", err) < 0)
+        return -1;
+    (void)snprintf(l->file, sizeof l->file, "%s/secret", l->dir);
+    hc_autofd fd = open(l->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (fd < 0 || fchmod(fd, 0644) < 0 || chmod(l->dir, 0755) < 0)
+        return hc_fail(err, errno, "make %s", l->file);
+    return hc_write_all(fd, l->secret, strlen(l->secret), err);
+}
+
+/* Connections are never accepted: that one can be made is all that an attack wants. */
+static int put_abstract(struct hc_decoys *l, struct hc_error *err)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    size_t len = strlen(l->abstract);
+    memcpy(at.sun_path + 1, l->abstract, len);
+    l->abstract_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (l->abstract_fd < 0 ||
+        bind(l->abstract_fd, (struct sockaddr *)&at,
+             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len)) < 0 ||
+        listen(l->abstract_fd, 64) < 0)
+        return hc_fail(err, errno, "listen on an abstract socket");
+    return 0;
+}
+
+static int put_port(struct hc_decoys *l, struct hc_error *err)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof at;
+    l->tcp_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (l->tcp_fd < 0 || bind(l->tcp_fd, (struct sockaddr *)&at, len) < 0 || listen(l->tcp_fd, 64) < 0 ||
+        getsockname(l->tcp_fd, (struct sockaddr *)&at, &len) < 0)
+        return hc_fail(err, errno, "listen on 127.0.0.1");
+    l->port = ntohs(at.sin_port);
+    return 0;
+}
+
+/* A kernel may be without these two; then nothing can leak through them. */
+static void put_ipc(struct hc_decoys *l)
+{
+    l->shm_id = shmget(l->shm_key, 4096, IPC_CREAT | IPC_EXCL | 0666);
+    char *text = l->shm_id >= 0 ? shmat(l->shm_id, NULL, 0) : (void *)-1;
+    if (text != (void *)-1) {
+        memcpy(text, l->secret, sizeof l->secret);
+        (void)shmdt(text);
+    }
+    struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = 64};
+    l->mq = mq_open(l->queue, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666, &attr);
+    if (l->mq != NO_QUEUE)
+        (void)mq_send(l->mq, l->secret, strlen(l->secret), 0);
+}
+
+int hc_decoys_put_up(struct hc_decoys *l, struct hc_error *err)
+{
+    *l = (struct hc_decoys){.abstract_fd = -1, .tcp_fd = -1, .shm_id = -1, .mq = NO_QUEUE};
+    unsigned char random[16];
+    if (getrandom(random, sizeof random, 0) != sizeof random)
+        return hc_fail(err, errno, "getrandom");
+    for (size_t i = 0; i < sizeof random; i++)
+        (void)snprintf(l->secret + 2 * i, 3, "%02x", random[i]);
+    memcpy(&l->shm_key, random, sizeof l->shm_key);
+    l->shm_key |= 1; /* 0 is IPC_PRIVATE */
+    (void)snprintf(l->abstract, sizeof l->abstract, "hotcell-drill-%.12s", l->secret + 8);
+    (void)snprintf(l->queue, sizeof l->queue, "/hotcell-drill-%.12s", l->secret + 8);
+    if (put_file(l, err) < 0 || put_abstract(l, err) < 0 || put_port(l, err) < 0)
+        return hc_ctx(err, "put up what the attacks try for");
+    put_ipc(l);
+    return 0;
+}
+
+void hc_decoys_remove(struct hc_decoys *l)
+{
+    if (l->file[0])
+        (void)unlink(l->file);
+    if (l->dir[0])
+        (void)rmdir(l->dir);
+    hc_close_fd(&l->abstract_fd);
+    hc_close_fd(&l->tcp_fd);
+    if (l->shm_id >= 0)
+        (void)shmctl(l->shm_id, IPC_RMID, NULL);
+    if (l->mq == NO_QUEUE)
+        return;
+    (void)mq_close(l->mq);
+    (void)mq_unlink(l->queue);
+}
+
+cJSON *hc_decoys_print(const struct hc_decoys *l)
+{
+    struct utsname host;
+    struct timespec up = {0};
+    cJSON *o = cJSON_CreateObject();
+    (void)uname(&host);
+    (void)clock_gettime(CLOCK_BOOTTIME, &up);
+    (void)cJSON_AddStringToObject(o, "file", l->file);
+    (void)cJSON_AddStringToObject(o, "secret", l->secret);
+    (void)cJSON_AddStringToObject(o, "abstract", l->abstract);
+    (void)cJSON_AddNumberToObject(o, "port", l->port);
+    (void)cJSON_AddNumberToObject(o, "pid", getpid());
+    (void)cJSON_AddNumberToObject(o, "user", geteuid());
+    (void)cJSON_AddStringToObject(o, "hostname", host.nodename);
+    (void)cJSON_AddNumberToObject(o, "boottime", (double)up.tv_sec);
+    if (l->shm_id >= 0)
+        (void)cJSON_AddNumberToObject(o, "shm", l->shm_key);
+    if (l->mq != NO_QUEUE)
+        (void)cJSON_AddStringToObject(o, "mqueue", l->queue);
+    return o;
+}

@@ -1,0 +1,423 @@
+/* How a job ended, from evidence: the launcher's own timers, the kernel's counters, the wait status that the
+ * cell's first process passed on; never from what the guest says. */
+#include "cell/launch/launch.h"
+
+#include "base/plain.h"
+#include "base/units.h"
+#include "base/utf8.h"
+#include "cell/launch/layers.h"
+#include "cell/supervise/watch.h"
+#include "json/json.h"
+#include "manifest/finding.h"
+#include "manifest/report.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+void hc_launch_warn(struct hc_manifest *m, const char *fmt, ...)
+{
+    if (m->warning_count >= sizeof m->warnings / sizeof *m->warnings)
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    char text[2 * sizeof *m->warnings];
+    (void)vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    hc_plain_ascii(m->warnings[m->warning_count++], sizeof *m->warnings, text);
+}
+
+void hc_launch_conclude(struct hc_manifest *m, enum hc_status status, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    m->status = status;
+    (void)vsnprintf(m->reason, sizeof m->reason, fmt, ap);
+    va_end(ap);
+    hc_plain_line(m->reason);
+}
+
+/* Left there: of a session both its run and its end are told of it. */
+const char *hc_launch_why_cancelled(const struct hc_run *run, char text[HC_CANCEL_TEXT + 1])
+{
+    ssize_t n = run->cancel_says ? recv(run->cancel_fd, text, HC_CANCEL_TEXT, MSG_PEEK | MSG_DONTWAIT) : 0;
+    if (n <= 0 || !hc_utf8_valid(text, (size_t)n, NULL))
+        return "cancelled from outside";
+    text[n] = '\0';
+    return text;
+}
+
+/* The launcher ended it, and knows why. */
+static bool conclude_ended(struct hc_launch *l)
+{
+    char why[HC_CANCEL_TEXT + 1];
+    const struct hc_limits *limits = &l->run->policy->limits;
+    struct hc_manifest *m = l->m;
+    char text[32];
+    switch (l->sup.end) {
+    case HC_END_TIMEOUT:
+        hc_launch_conclude(m, HC_STATUS_TIMEOUT, "ran longer than %s (limits.timeout)%s",
+                           hc_format_duration(limits->timeout_ms, text, sizeof text),
+                           l->sup.frozen ? "; its cgroup was frozen by somebody (cgroup.freeze)" : "");
+        return true;
+    case HC_END_CPU:
+        hc_launch_conclude(m, HC_STATUS_CPU, "used more than %s of CPU time (limits.cpu)",
+                           hc_format_duration(limits->cpu_ms, text, sizeof text));
+        return true;
+    case HC_END_MEMORY:
+        if (l->sup.hidden && l->sup.memory_now <= limits->memory) {
+            hc_launch_conclude(m, HC_STATUS_MEMORY,
+                               "had a process whose memory could not be read (limits.memory)");
+            return true;
+        }
+        hc_launch_conclude(m, HC_STATUS_MEMORY, "used %s %s of memory (limits.memory)",
+                           l->cgroup.fd >= 0 ? "nearly all of its" : "more than",
+                           hc_format_size(limits->memory, text, sizeof text));
+        return true;
+    case HC_END_OUTPUT:
+        hc_launch_conclude(
+            m, HC_STATUS_OUTPUT, "wrote more than %s to %s (output.overflow is \"end\")",
+            hc_format_size(m->out.truncated ? limits->stdout_bytes : limits->stderr_bytes, text, sizeof text),
+            m->out.truncated ? "standard output (limits.stdout)" : "standard error (limits.stderr)");
+        return true;
+    case HC_END_CANCELLED:
+        hc_launch_conclude(m, HC_STATUS_KILLED, "%s", hc_launch_why_cancelled(l->run, why));
+        return true;
+    case HC_END_INTERRUPTED:
+        hc_launch_conclude(m, HC_STATUS_KILLED,
+                           "interrupted, and did not end in the time that it had for it");
+        return true;
+    case HC_END_PROTOCOL:
+        hc_launch_conclude(m, HC_STATUS_ERROR, "the guest's process broke the protocol: %s", l->sup.protocol);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What the guest's process said that counts beside what was seen. */
+struct said {
+    bool complete;     /* the harness came to its end */
+    bool memory_error; /* the program ended by a MemoryError */
+};
+
+/* It was told that its time or its memory was nearly used up, and did not go on to a good end. Memory can be
+ * given back, and another error come an hour later: there its own word decides which error it was. */
+static bool conclude_warned(struct hc_launch *l, const struct said *said)
+{
+    const struct hc_limits *limits = &l->run->policy->limits;
+    const struct hc_supervisor *s = &l->sup;
+    char text[32];
+    if (!s->warned || !s->exit_known || (s->exit.code == CLD_EXITED && s->exit.status == HC_EXIT_OK))
+        return false;
+    if (s->warned == HC_WARNED_MEMORY && !said->memory_error)
+        return false;
+    l->m->process.known = true;
+    l->m->process.signaled = s->exit.code != CLD_EXITED;
+    l->m->process.value = s->exit.status;
+    if (s->warned == HC_WARNED_MEMORY)
+        hc_launch_conclude(
+            l->m, HC_STATUS_MEMORY,
+            "ran until its memory of %s was nearly used up (limits.memory, limits.memory_soft)",
+            hc_format_size(limits->memory, text, sizeof text));
+    else
+        hc_launch_conclude(l->m, HC_STATUS_TIMEOUT,
+                           "ran until its time of %s was nearly over (limits.timeout, limits.grace)",
+                           hc_format_duration(limits->timeout_ms, text, sizeof text));
+    return true;
+}
+
+/* The cgroup counts what a limit above it refused as well; only where its own did, that many have been there.
+ */
+static bool pids_refused(const struct hc_cgroup_usage *used, const struct hc_limits *limits)
+{
+    return used->pids_refused > 0 && (used->pids_peak < 0 || used->pids_peak >= limits->pids);
+}
+
+/* The kernel ended it, or refused it something that it needed. */
+static bool conclude_kernel(struct hc_launch *l)
+{
+    const struct hc_limits *limits = &l->run->policy->limits;
+    char text[32];
+    if (l->used.oom_kills > 0) {
+        hc_launch_conclude(l->m, HC_STATUS_MEMORY,
+                           "used more than %s of memory (limits.memory); killed by the kernel",
+                           hc_format_size(limits->memory, text, sizeof text));
+        return true;
+    }
+    bool by_signal = l->sup.exit_known && l->sup.exit.code != CLD_EXITED;
+    /* The guest can send itself that signal, too: the time must have been used. */
+    int64_t cpu_us = l->m->usage.cpu_user_us + l->m->usage.cpu_system_us;
+    if (by_signal && l->sup.exit.status == SIGXCPU && limits->cpu_ms && cpu_us >= limits->cpu_ms * 1000) {
+        hc_launch_conclude(l->m, HC_STATUS_CPU,
+                           "used more than %s of CPU time (limits.cpu); killed by the kernel",
+                           hc_format_duration(limits->cpu_ms, text, sizeof text));
+        return true;
+    }
+    bool failed = !l->sup.exit_known || by_signal || l->sup.exit.status != 0;
+    if (failed && !l->m->rejection.set &&
+        (pids_refused(&l->used, limits) || l->sup.tasks_peak >= limits->pids)) {
+        hc_launch_conclude(l->m, HC_STATUS_PIDS,
+                           "wanted more than %lld processes and threads (limits.pids), and failed",
+                           (long long)limits->pids);
+        return true;
+    }
+    return false;
+}
+
+/* What the guard refused, once more as denials; syntax and data are not its business. */
+static void note_denials(struct hc_manifest *m)
+{
+    const cJSON *finding;
+    cJSON_ArrayForEach(finding, m->rejection.findings)
+    {
+        const char *what = hc_finding_text(finding, "what");
+        struct hc_denial d = {.by = HC_REFUSER_AST, .count = 1, .line = hc_finding_number(finding, "line")};
+        (void)snprintf(d.rule, sizeof d.rule, "%s", hc_finding_text(finding, "rule"));
+        (void)snprintf(d.what, sizeof d.what, "%s", what);
+        (void)snprintf(d.hint, sizeof d.hint, "%s", hc_finding_text(finding, "hint"));
+        if (*what)
+            hc_denials_note(&m->denials, &d, hc_frame_word(HC_FRAME_REJECTED) == HC_WORD_SHIM);
+    }
+}
+
+static int take_rejection(struct hc_manifest *m, const struct hc_buf *body, struct hc_error *err)
+{
+    if (hc_rejected_parse(&m->rejection.findings, &m->rejection.more, body->data, body->len, err) < 0)
+        return -1;
+    const cJSON *first = m->rejection.findings->child;
+    m->rejection.set = true;
+    (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "%s", hc_finding_text(first, "rule"));
+    (void)snprintf(m->rejection.message, sizeof m->rejection.message, "%s",
+                   hc_finding_text(first, "message"));
+    (void)snprintf(m->rejection.hint, sizeof m->rejection.hint, "%s", hc_finding_text(first, "hint"));
+    m->rejection.line = hc_finding_number(first, "line");
+    m->rejection.column = hc_finding_number(first, "column");
+    note_denials(m);
+    return 0;
+}
+
+/* In the launcher's own words, and for what it has seen itself. */
+static void reject(struct hc_manifest *m, const char *rule, const char *message, const char *hint)
+{
+    m->rejection.set = true;
+    (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "%s", rule);
+    (void)snprintf(m->rejection.message, sizeof m->rejection.message, "%s", message);
+    (void)snprintf(m->rejection.hint, sizeof m->rejection.hint, "%s", hint);
+}
+
+static int take_report(struct hc_manifest *m, struct hc_buf *body, struct said *said, struct hc_error *err)
+{
+    struct hc_json j;
+    if (hc_guest_report_check(body->data, body->len, err) < 0 ||
+        hc_json_parse(&j, "report", body->data, body->len, err) < 0)
+        return -1;
+    said->complete = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j.root, "complete"));
+    const cJSON *error = cJSON_GetObjectItemCaseSensitive(j.root, "error");
+    const char *type = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(error, "type"));
+    said->memory_error = type && strcmp(type, "MemoryError") == 0;
+    hc_json_finish(&j);
+    m->guest = hc_buf_take(body);
+    return 0;
+}
+
+/* A run of a session that cannot have a copy to fall back to is not begun. */
+static void reject_uncopied(struct hc_manifest *m, int64_t pids)
+{
+    char message[sizeof m->rejection.message];
+    static const char what[] = "no copy of the session could be made to fall back to";
+    if (pids < HC_SESSION_PIDS)
+        (void)snprintf(message, sizeof message, "%s: limits.pids is %lld, and a session needs %d", what,
+                       (long long)pids, HC_SESSION_PIDS);
+    else
+        (void)snprintf(message, sizeof message, "%s (limits.pids, limits.memory)", what);
+    reject(m, "checkpoint", message, "Leave room for one more process: limits.pids, limits.memory.");
+}
+
+/* What the guest's process sent: parsed strictly, kept as it is. */
+static int take_messages(struct hc_launch *l, struct said *said, struct hc_error *failed)
+{
+    struct hc_manifest *m = l->m;
+    struct hc_inbox *in = &l->sup.inbox;
+    struct hc_error err = {0};
+    *said = (struct said){0};
+    if (l->sup.protocol[0])
+        hc_launch_warn(m, "the guest's process broke the protocol: %s", l->sup.protocol);
+    if (l->sup.checked.len && hc_checked_parse(&m->check, l->sup.checked.data, l->sup.checked.len, &err) < 0)
+        hc_launch_warn(m, "the check of the program said what cannot be used: %.180s", err.text);
+    if (hc_inbox_has(in, HC_FRAME_UNKEPT) && hc_talk_untouched(in->first))
+        reject_uncopied(m, l->run->policy->limits.pids);
+    int rc = hc_inbox_has(in, HC_FRAME_REJECTED) ? take_rejection(m, &in->body, &err)
+             : hc_inbox_has(in, HC_FRAME_REPORT) ? take_report(m, &in->body, said, &err)
+                                                 : 0;
+    if (rc < 0 && err.sys == ENOMEM) { /* our trouble, not its fault */
+        *failed = err;
+        return hc_ctx(failed, "read what the guest's process reported");
+    }
+    if (rc < 0)
+        hc_launch_warn(m, "the guest's process sent a report that cannot be used: %.180s", err.text);
+    return 0;
+}
+
+/* Real-time signals have numbers only. */
+static const char *signal_name(int number, char *out, size_t size)
+{
+    const char *name = sigabbrev_np(number);
+    if (name)
+        (void)snprintf(out, size, "SIG%s", name);
+    else
+        (void)snprintf(out, size, "SIG%d", number);
+    return out;
+}
+
+/* The interpreter died while it read the program, of which nothing had run: that is the program's doing. */
+static bool conclude_parser(struct hc_launch *l)
+{
+    struct hc_supervisor *s = &l->sup;
+    struct hc_manifest *m = l->m;
+    bool crashed = s->exit_known && s->exit.code != CLD_EXITED && s->exit.status != SIGKILL;
+    if (!crashed || !s->go_us || !hc_talk_untouched(s->inbox.state))
+        return false;
+    char message[96], name[16];
+    (void)snprintf(message, sizeof message, "Python's parser crashed over the program (%s)",
+                   signal_name(s->exit.status, name, sizeof name));
+    reject(m, "parser", message, "Break long chains of operators and nested brackets into steps.");
+    hc_launch_conclude(m, HC_STATUS_REJECTED, "%s", m->rejection.message);
+    return true;
+}
+
+/* Whether the interpreter ended, and how, is not known. From inside, no signal reaches a cell's first process
+ * but those of its own faults. */
+static void conclude_unknown_end(struct hc_launch *l)
+{
+    const struct hc_supervisor *s = &l->sup;
+    bool signaled = s->wait_code != CLD_EXITED;
+    if (signaled && s->wait_status == SIGKILL)
+        hc_launch_conclude(l->m, HC_STATUS_KILLED,
+                           "the cell was killed from outside (its first process ended by signal %d)",
+                           s->wait_status);
+    else
+        hc_launch_conclude(l->m, HC_STATUS_ERROR,
+                           "the cell's first process ended by %s %d before the interpreter did",
+                           signaled ? "signal" : "exit status", s->wait_status);
+}
+
+/* A SIGKILL that neither the launcher nor the cell's cgroup knows of. The kernel tells nobody who sent it;
+ * the program can do it, and a program that ends itself has failed. */
+static void conclude_sigkill(struct hc_launch *l)
+{
+    const struct hc_supervisor *s = &l->sup;
+    if (s->killed_at_rest)
+        hc_launch_conclude(l->m, HC_STATUS_KILLED,
+                           "the interpreter was killed from outside (SIGKILL), while it waited for this run");
+    else if (s->host_oom_kills >= 0 && hc_watch_oom_kills() > s->host_oom_kills)
+        hc_launch_conclude(l->m, HC_STATUS_KILLED,
+                           "the interpreter was killed (SIGKILL), while the host was out of memory and the "
+                           "kernel ended processes");
+    else
+        hc_launch_conclude(l->m, HC_STATUS_ERROR,
+                           "the interpreter was ended by SIGKILL, which hotcell did not send: by the program "
+                           "itself, or by somebody on the host");
+}
+
+static void conclude_own_end(struct hc_launch *l, bool complete)
+{
+    struct hc_supervisor *s = &l->sup;
+    struct hc_manifest *m = l->m;
+    if (!s->exit_known) {
+        conclude_unknown_end(l);
+        return;
+    }
+    m->process.known = true;
+    m->process.signaled = s->exit.code != CLD_EXITED;
+    m->process.value = s->exit.status;
+    if (s->ended_before) {
+        hc_launch_conclude(m, HC_STATUS_ERROR,
+                           "the session's process ended before this run began (%s %d), so nothing ran",
+                           m->process.signaled ? "signal" : "exit status", s->exit.status);
+        return;
+    }
+    if (conclude_parser(l))
+        return;
+    if (s->inbox.state == HC_TALK_CHECKING && !m->process.signaled) {
+        hc_launch_conclude(m, HC_STATUS_ERROR, "the check of the program ended early, with exit status %d",
+                           s->exit.status);
+        return;
+    }
+    if (hc_inbox_has(&s->inbox, HC_FRAME_UNKEPT) && !m->rejection.set) {
+        hc_launch_conclude(m, HC_STATUS_ERROR,
+                           "the session's process made no copy of itself to fall back to, so nothing ran");
+        return;
+    }
+    bool only_checked = l->run->job->check_only && hc_inbox_has(&s->inbox, HC_FRAME_CHECKED);
+    if (m->process.signaled && s->exit.status == SIGKILL)
+        conclude_sigkill(l);
+    else if (m->process.signaled)
+        hc_launch_conclude(m, HC_STATUS_ERROR, "the interpreter crashed: %s",
+                           signal_name(s->exit.status, (char[16]){0}, 16));
+    else if (m->rejection.set && s->exit.status == HC_EXIT_REJECTED)
+        hc_launch_conclude(m, HC_STATUS_REJECTED, "%.400s", m->rejection.message);
+    else if (s->exit.status == 0 && (complete || only_checked))
+        hc_launch_conclude(m, HC_STATUS_OK, "%s", "");
+    else if (s->exit.status == 0)
+        hc_launch_conclude(m, HC_STATUS_ERROR,
+                           "the program ended its process early, before its results were reported");
+    else
+        hc_launch_conclude(m, HC_STATUS_ERROR, "the program failed with exit status %d", s->exit.status);
+}
+
+/* The shim or its interpreter could not be started: our failure, told with the last line that it printed. */
+static int launch_failed(struct hc_launch *l, struct hc_error *err)
+{
+    if (l->sup.end == HC_END_LAUNCH) {
+        *err = l->sup.launch;
+        return -1;
+    }
+    if (l->sup.protocol[0])
+        return hc_fail(err, 0, "the interpreter did not start: %s", l->sup.protocol);
+    const char *text = l->m->err.text.data ? l->m->err.text.data : "";
+    size_t len = strcspn(text, "\n"), at = 0;
+    while (text[at + len] == '\n' && text[at + len + 1]) { /* to the last line that is not empty */
+        at += len + 1;
+        len = strcspn(text + at, "\n");
+    }
+    if (l->sup.exit_known && l->sup.exit.status == HC_EXIT_CONFIG) /* before the program is there */
+        return hc_fail_as(err, HC_EXIT_CONFIG, 0, "policy '%s': its prelude failed: %.*s",
+                          l->run->policy->name, (int)len, text + at);
+    return hc_fail(err, 0, "the interpreter did not start: %.*s", len ? (int)len : 16,
+                   len ? text + at : "it said nothing");
+}
+
+int hc_launch_set_outcome(struct hc_launch *l, struct hc_error *err)
+{
+    struct hc_supervisor *s = &l->sup;
+    struct said said;
+    hc_layers_job_filter(l->m, s->job_filter_evidence);
+    if (take_messages(l, &said, err) < 0)
+        return -1;
+    if (s->end == HC_END_LAUNCH)
+        return launch_failed(l, err);
+    if (s->go_us && s->listener.fd < 0)
+        hc_launch_warn(
+            l->m, "refused system calls are not listed under denials: the kernel gives no listener here");
+    if (s->no_soft[0]) {
+        l->m->enforced_by.memory_soft = "none";
+        hc_launch_warn(l->m, "limits.memory_soft is not enforced: %s", s->no_soft);
+    }
+    if (s->listener.answered > HC_LISTENER_FLOOD)
+        hc_launch_warn(l->m, "after %d refused system calls, others were answered slowly", HC_LISTENER_FLOOD);
+    if (conclude_ended(l) || conclude_kernel(l) || conclude_warned(l, &said))
+        return 0;
+    if (!s->go_us && !l->m->rejection.set && s->exit_known)
+        return launch_failed(l, err);
+    bool killed = s->wait_code != CLD_EXITED && s->wait_status == SIGKILL;
+    if (!s->go_us && !l->m->rejection.set && !killed)
+        return launch_failed(l, err);
+    if (!s->exit_known && s->wait_code == CLD_EXITED && s->wait_status == HC_EXIT_INTERNAL)
+        return hc_fail(err, 0, "the cell's first process could not say how the interpreter ended");
+    conclude_own_end(l, said.complete);
+    return 0;
+}

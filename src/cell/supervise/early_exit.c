@@ -1,0 +1,129 @@
+#include "cell/supervise/early_exit.h"
+
+#include "base/fd.h"
+#include "base/kernel.h"
+#include "base/status.h"
+#include "cell/supervise/control.h"
+#include "cell/supervise/watch.h"
+#include "json/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* Fields of /proc/PID/stat (proc_pid_stat(5)); of its flags (include/linux/sched.h). How it exits, the last
+ * field, is not for everybody to read, and zero then. */
+enum { FLAGS = 9, UTIME = 14, STIME = 15, FIELDS };
+#define EXITING  0x4   /* PF_EXITING */
+#define SIGNALED 0x400 /* PF_SIGNALED: by a signal, or because another thread has ended all */
+
+static int read_stat(pid_t pid, long long out[FIELDS])
+{
+    char path[32], text[1024];
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    if (hc_read_attr(AT_FDCWD, path, text, sizeof text) < 0)
+        return -1;
+    char *p = strrchr(text, ')'); /* the name may hold anything */
+    if (!p || !p[1] || !p[2])
+        return -1;
+    p += 3; /* the state, a letter */
+    for (int i = 4; i < FIELDS; i++) {
+        char *end;
+        out[i] = strtoll(p, &end, 10);
+        if (end == p)
+            return -1;
+        p = end;
+    }
+    return 0;
+}
+
+/* The number is still of the process that said READY. */
+static bool is_same(const struct hc_loop *l)
+{
+    return syscall(SYS_pidfd_send_signal, l->interpreter, 0, NULL, 0) == 0;
+}
+
+/* What is left out: programs whose processes are several, of which the first one's end says nothing of what
+ * the others used; and whatever has a conversation that goes on. */
+static bool is_simple(const struct hc_supervisor *s)
+{
+    return s->adopted && !s->session && !s->tools && !s->lessons &&
+           s->policy->processes == HC_PROCESSES_NONE && s->policy->output_mode == HC_OUTPUT_CAPPED;
+}
+
+/* Of any other end the kernel's word is waited for. That this one is said of it by the program is no more
+ * than it can make true: whoever writes such a report can exit with 0, too. */
+static bool says_well(const struct hc_supervisor *s)
+{
+    struct hc_json j;
+    struct hc_error ignored;
+    if (hc_json_parse(&j, "report", s->inbox.body.data, s->inbox.body.len, &ignored) < 0)
+        return false;
+    const cJSON *exit = cJSON_GetObjectItemCaseSensitive(j.root, "exit");
+    bool well = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j.root, "complete")) && cJSON_IsNumber(exit) &&
+                exit->valueint == 0;
+    hc_json_finish(&j);
+    return well;
+}
+
+void hc_early_exit_reported(struct hc_loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    char path[32];
+    if (!s->adopted || s->session)
+        return;
+    (void)snprintf(path, sizeof path, "/proc/%d/status", s->ready_pid);
+    const char *text = is_simple(s) && says_well(s) ? hc_status_read(AT_FDCWD, path) : NULL;
+    if (text && is_same(l))
+        s->largest = (int64_t)hc_status_field(text, "VmHWM", 10, 0) * 1024;
+    /* An end of file: it needs no room among answers of tools that nobody reads, and nobody can take it away.
+     */
+    (void)shutdown(s->control_fd, SHUT_WR);
+}
+
+/* As the kernel counts for wait4, but for what it still uses to end: the whole to the microsecond, and its
+ * parts as far as they are known. */
+static int count_time(const long long f[FIELDS], pid_t pid, struct hc_exit_report *out)
+{
+    clockid_t clock;
+    struct timespec t;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) < 0)
+        return -1;
+    const long long ticks = f[UTIME] + f[STIME];
+    const int64_t all = (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+    out->cpu_system_us = ticks ? all * f[STIME] / ticks : 0;
+    out->cpu_user_us = all - out->cpu_system_us;
+    return 0;
+}
+
+/* All is as it was when the cell was made: what is collected from dead cells alone is not there. */
+static bool wrote_nothing(const struct hc_supervisor *s)
+{
+    return hc_watch_fs_bytes(s->output_fd) == 0 && hc_watch_fs_files(s->output_fd) == 1;
+}
+
+bool hc_early_exit(struct hc_loop *l)
+{
+    struct hc_supervisor *s = l->s;
+    long long f[FIELDS];
+    struct hc_exit_report exit = {.code = CLD_EXITED, .status = 0, .largest = s->largest};
+    if (!is_simple(s) || l->dead)
+        return false;
+    hc_control_read(l); /* its last words may be there, unread */
+    if (s->inbox.broken || !s->largest || s->end != HC_END_NONE || s->exit_known || !wrote_nothing(s))
+        return false;
+    if (read_stat(s->ready_pid, f) < 0 || (f[FLAGS] & (EXITING | SIGNALED)) != EXITING ||
+        count_time(f, s->ready_pid, &exit) < 0 || !is_same(l))
+        return false;
+    const int64_t most_us = s->policy->limits.cpu_ms * 1000;
+    if (most_us && exit.cpu_user_us + exit.cpu_system_us >= most_us)
+        return false;
+    s->exit = exit;
+    s->exit_known = true;
+    return true;
+}

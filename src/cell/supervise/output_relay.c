@@ -1,0 +1,102 @@
+#include "cell/supervise/output_relay.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#define ROUNDS 16 /* reads in a row, so that one stream cannot keep the loop from its timers */
+
+void hc_output_relay_drop(struct hc_output_relay *r)
+{
+    r->pass_fd = -1;
+    r->from = r->to = 0;
+}
+
+void hc_output_relay_write(struct hc_output_relay *r)
+{
+    while (hc_output_relay_wants_write(r)) {
+        ssize_t n = hc_write_some(r->pass_fd, r->passing + r->from, r->to - r->from);
+        if (n > 0)
+            r->from += (size_t)n;
+        else if (n < 0 && errno == EAGAIN)
+            return;
+        else if (n < 0 && errno != EINTR) {
+            /* If the reader has gone, nobody misses it; the job goes on without in any case. */
+            r->stream->pass_errno = errno == EPIPE || errno == ECONNRESET ? 0 : errno;
+            hc_output_relay_drop(r);
+        }
+    }
+}
+
+static void pass_on(struct hc_output_relay *r, const char *data, size_t len)
+{
+    if (r->sink.take && len)
+        r->sink.take(r->sink.ctx, r->sink.stream, data, len);
+    if (r->pass_fd < 0 || len == 0)
+        return;
+    if (r->held) {
+        if (hc_buf_add(&r->early, data, len) < 0)
+            hc_output_relay_drop(r);
+        return;
+    }
+    r->passing = data;
+    r->from = 0;
+    r->to = len;
+    hc_output_relay_write(r);
+}
+
+/* What was just read, or the end of it, as the policy wants it shown. */
+static void show(struct hc_output_relay *r, size_t len)
+{
+    hc_buf_clear(&r->changed);
+    if (len)
+        hc_output_filter_feed(r->shown, r->pending, len, &r->changed);
+    else
+        hc_output_filter_finish(r->shown, &r->changed);
+    pass_on(r, r->changed.data, r->changed.len);
+}
+
+/* Account for what was just read into `pending`. */
+static void keep(struct hc_output_relay *r, size_t len)
+{
+    struct hc_stream *st = r->stream;
+    int64_t room = r->max - st->bytes;
+    size_t kept = room <= 0 ? 0 : (size_t)room < len ? (size_t)room : len;
+    st->bytes += (int64_t)len;
+    st->truncated = st->truncated || kept < len;
+    if (kept)
+        (void)hc_buf_add(&st->text, r->pending, kept);
+    pass_on(r, r->pending, kept);
+}
+
+void hc_output_relay_read(struct hc_output_relay *r)
+{
+    for (int round = 0; (round < ROUNDS || r->orphaned) && hc_output_relay_wants_read(r); round++) {
+        ssize_t n = TEMP_FAILURE_RETRY(read(r->fd, r->pending, sizeof r->pending));
+        if (n < 0 && errno == EAGAIN && !r->orphaned)
+            return;
+        if (n < 0 && errno != EAGAIN)
+            r->read_errno = errno;
+        if (n <= 0)
+            r->fd = -1;
+        if (r->shown)
+            show(r, n > 0 ? (size_t)n : 0);
+        else if (n > 0)
+            keep(r, (size_t)n);
+    }
+}
+
+void hc_output_relay_release(struct hc_output_relay *r)
+{
+    bool was_held = r->held;
+    r->held = false;
+    if (was_held)
+        pass_on(r, r->early.data, r->early.len);
+}
+
+void hc_output_relay_finish(struct hc_output_relay *r)
+{
+    hc_buf_finish(&r->early);
+    hc_buf_finish(&r->changed);
+}

@@ -1,0 +1,620 @@
+/* Six kinds of processes, each of one thread:
+ *
+ *   manager    this one, the parent of all: rights, signals, the service manager, births and deaths
+ *   front     HTTP, tenants, queue: no rights (front.c)
+ *   workers   one job at a time: cells are their children (worker.c)
+ *   sessions  one each, for as long as it lives: a worker that does nothing else
+ *   trees     looks in turn whether the trees are what they were (trees.c)
+ *   checkpointer   the ledger's waits for the disk that need not be the front's: no rights (wal_checkpoint.c)
+ *
+ * Each dies with the manager (PR_SET_PDEATHSIG), and a cell dies with its worker. Front and workers have a
+ * channel in pairs; the manager has one to the front, over which it hands the channels of new workers. */
+#include "daemon/manager.h"
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "cell/cgroup.h"
+#include "cell/steps.h"
+#include "cell/warm.h"
+#include "daemon/config/reload.h"
+#include "daemon/front.h"
+#include "daemon/ledger/wal_checkpoint.h"
+#include "daemon/process/notify.h"
+#include "daemon/process/rights.h"
+#include "daemon/trees.h"
+#include "daemon/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/param.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define LOCK_TRIES    50 /* one more, ... */
+#define LOCK_PAUSE_MS 20 /* ... with this between two */
+
+#define PAUSE_MS 1000  /* before what has died at once is started again */
+#define SWEEP_MS 60000 /* between looks for cgroups that nobody uses */
+
+struct manager {
+    struct hc_config *config;
+    const char *config_path; /* absolute; NULL: the usual place */
+    struct hc_listeners listeners;
+    struct hc_trees trees;
+    pid_t front, checkpointer, looker; /* 0: there is none */
+    pid_t workers[HC_MAX_WORKERS];     /* 0: it has died, and the next has to wait a moment */
+    int64_t worker_started[HC_MAX_WORKERS];
+    size_t worker_count;
+    pid_t sessions[HC_MAX_SESSIONS]; /* 0: none */
+    int channel;                     /* to the front */
+    int signals, lock;
+    struct hc_cgroup_parent cells; /* where workers put their cells; fd -1: nowhere */
+    int64_t next_sweep;
+    bool draining, ready, second;
+    int64_t front_started, checkpointer_started, looker_started, alive_every;
+};
+
+/* ---- children ---- */
+
+/* What a child must not have of its parent: signals that are blocked, and life beyond its. */
+static void become_child(const struct manager *k, const char *name)
+{
+    sigset_t none;
+    (void)sigemptyset(&none);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() == 1)
+        _exit(HC_EXIT_INTERNAL);
+    (void)prctl(PR_SET_NAME, name);
+    /* A terminal's Ctrl-C is for the manager, which ends everybody in order. */
+    (void)signal(SIGINT, SIG_IGN);
+    (void)signal(SIGHUP, SIG_IGN);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    (void)close(k->signals);
+    (void)close(k->lock);
+    if (k->trees.fd >= 0)
+        (void)close(k->trees.fd);
+    if (k->cells.fd >= 0)
+        (void)close(k->cells.fd);
+}
+
+/* Of one worker. */
+static struct hc_warm_rules warm_rules(const struct manager *k)
+{
+    const struct hc_config *c = k->config;
+    return (struct hc_warm_rules){
+        .most = (size_t)(c->warm_memory / HC_WARM_BYTES / (int64_t)k->worker_count),
+        .wanted = HC_WARM_WANTED,
+        .cells = c->warm_cells,
+        .age_ms = c->warm_age_ms,
+        .idle_ms = c->warm_idle_ms,
+    };
+}
+
+/* One end in the process, whose number is `i` in `pids`; the other is returned for the front, or -1. */
+static int start_process(struct manager *k, pid_t *pids, size_t i, const struct hc_warm_rules *rules,
+                         struct hc_error *err)
+{
+    int ends[2];
+    if (hc_channel_pair(ends, err) < 0)
+        return -1;
+    pid_t parent = getpid(), pid = fork();
+    if (pid < 0) {
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        return hc_fail(err, errno, "start a worker");
+    }
+    if (pid == 0) {
+        become_child(k, pids == k->workers ? "hotcelld-worker" : "hotcelld-session");
+        if (getppid() != parent)
+            _exit(HC_EXIT_INTERNAL);
+        (void)close(ends[0]);
+        hc_close_fd(&k->channel);
+        hc_listeners_close(&k->listeners, false);
+        hc_worker_main(ends[1], pids == k->workers ? i : HC_MAX_WORKERS + i, rules, k->config->sign,
+                       &k->trees);
+    }
+    (void)close(ends[1]);
+    pids[i] = pid;
+    return ends[0];
+}
+
+static int start_worker(struct manager *k, size_t i, struct hc_error *err)
+{
+    const struct hc_warm_rules rules = warm_rules(k);
+    k->worker_started[i] = hc_mono_ms();
+    return start_process(k, k->workers, i, &rules, err);
+}
+
+/* The front asks for one; it counts them as well. */
+static void start_session(struct manager *k, const struct hc_message *asked)
+{
+    struct hc_error err = {0};
+    struct hc_message m = *asked;
+    const struct hc_warm_rules none = {0};
+    size_t i = 0;
+    while (i < HC_MAX_SESSIONS && k->sessions[i])
+        i++;
+    hc_autofd channel =
+        i < HC_MAX_SESSIONS && !k->draining ? start_process(k, k->sessions, i, &none, &err) : -1;
+    if (hc_channel_send(k->channel, &m, &channel, channel >= 0, &err) < 0 || *err.text)
+        hc_warn("session %s: %s", m.job_id, err.text);
+}
+
+static int start_front(struct manager *k, struct hc_error *err)
+{
+    int ends[2], channels[HC_MAX_WORKERS], rc = 0;
+    size_t made = 0;
+    for (; made < k->worker_count; made++)
+        if ((channels[made] = start_worker(k, made, err)) < 0)
+            break;
+    if (made < k->worker_count || hc_channel_pair(ends, err) < 0)
+        return -1;
+    pid_t parent = getpid();
+    k->front = fork();
+    if (k->front < 0)
+        rc = hc_fail(err, errno, "start the front");
+    if (k->front == 0) {
+        become_child(k, "hotcelld-front");
+        if (getppid() != parent)
+            _exit(HC_EXIT_INTERNAL);
+        (void)close(ends[0]);
+        hc_front_main(&(struct hc_front_setup){
+            .manager = ends[1],
+            .workers = channels,
+            .worker_pids = k->workers,
+            .worker_count = k->worker_count,
+            .config = k->config,
+            .listeners = &k->listeners,
+            .trees = &k->trees,
+            .alive_every = k->alive_every,
+        });
+    }
+    for (size_t i = 0; i < made; i++)
+        (void)close(channels[i]);
+    (void)close(ends[1]);
+    k->channel = ends[0];
+    k->front_started = hc_mono_ms();
+    return rc;
+}
+
+/* Cells of workers that have died, and places of tenants who have none. */
+static void sweep(struct manager *k)
+{
+    if (k->cells.fd >= 0)
+        (void)hc_cgroup_reap_all(&k->cells);
+    k->next_sweep = hc_mono_ms() + SWEEP_MS;
+}
+
+/* Not needed by anybody at the moment: without it the front does its work, when the log has grown long. */
+static void start_checkpointer(struct manager *k)
+{
+    struct hc_error err;
+    pid_t parent = getpid();
+    if (k->checkpointer)
+        return;
+    k->checkpointer_started = hc_mono_ms();
+    k->checkpointer = fork();
+    if (k->checkpointer < 0) {
+        k->checkpointer = 0;
+        (void)hc_fail(&err, errno, "start the checkpointer");
+        hc_warn("%s; the front does its work", err.text);
+        return;
+    }
+    if (k->checkpointer)
+        return;
+    become_child(k, "hotcelld-ledger");
+    if (getppid() != parent)
+        _exit(HC_EXIT_INTERNAL);
+    hc_close_fd(&k->channel);
+    hc_listeners_close(&k->listeners, false);
+    hc_wal_checkpoint_main();
+}
+
+/* The one that can write on the board. */
+static void start_looker(struct manager *k)
+{
+    struct hc_error err;
+    pid_t parent = getpid();
+    if (k->looker || !k->config->trees_ms)
+        return;
+    k->looker_started = hc_mono_ms();
+    k->looker = fork();
+    if (k->looker < 0) {
+        k->looker = 0;
+        (void)hc_fail(&err, errno, "start the process that looks at trees");
+        hc_warn("%s; a tree that is changed from now on is run in", err.text);
+        return;
+    }
+    if (k->looker)
+        return;
+    struct hc_trees trees = {.fd = hc_take(&k->trees.fd)};
+    become_child(k, "hotcelld-trees");
+    if (getppid() != parent)
+        _exit(HC_EXIT_INTERNAL);
+    hc_close_fd(&k->channel);
+    hc_listeners_close(&k->listeners, false);
+    hc_trees_main(&trees, k->config->trees_ms);
+}
+
+static void kill_child(pid_t *pid)
+{
+    if (*pid <= 0)
+        return;
+    (void)kill(*pid, SIGKILL);
+    (void)waitpid(*pid, NULL, 0);
+    *pid = 0;
+}
+
+/* The front, whose last act that would be, may no longer remove files. */
+static void settle_last(const struct manager *k)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        become_child(k, "hotcelld-ledger");
+        hc_wal_checkpoint_last();
+    }
+    if (pid > 0)
+        (void)waitpid(pid, NULL, 0);
+}
+
+static void kill_workers(struct manager *k)
+{
+    for (size_t i = 0; i < k->worker_count; i++)
+        kill_child(&k->workers[i]);
+    for (size_t i = 0; i < HC_MAX_SESSIONS; i++)
+        kill_child(&k->sessions[i]);
+    sweep(k);
+}
+
+/* ---- deaths ---- */
+
+/* Not again at once what has died at once, or could not be started. */
+static int64_t next_start(const struct manager *k)
+{
+    int64_t next = INT64_MAX;
+    for (size_t i = 0; i < k->worker_count && k->ready && !k->draining; i++)
+        if (!k->workers[i])
+            next = MIN(next, k->worker_started[i] + PAUSE_MS);
+    return next;
+}
+
+static void replace_workers(struct manager *k)
+{
+    struct hc_error err;
+    struct hc_message m = {.kind = HC_SAY_WORKER};
+    for (size_t i = 0; i < k->worker_count; i++) {
+        if (k->workers[i] || hc_mono_ms() < k->worker_started[i] + PAUSE_MS)
+            continue;
+        hc_autofd channel = start_worker(k, i, &err);
+        m.pid = k->workers[i];
+        if (channel < 0 || hc_channel_send(k->channel, &m, &channel, 1, &err) < 0)
+            hc_warn("%s", err.text);
+    }
+}
+
+static void worker_died(struct manager *k, size_t i, int status)
+{
+    k->workers[i] = 0;
+    if (k->draining || !k->ready) /* before the front is there, all workers go with it */
+        return;
+    hc_warn("a worker has ended (%s %d); another is started", WIFSIGNALED(status) ? "signal" : "status",
+            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    k->next_sweep = hc_mono_ms() + PAUSE_MS; /* its cells are dead by then */
+}
+
+/* Its jobs are gone with it, and the workers know them only by it: all start afresh. 1: the daemon ends. */
+static int front_died(struct manager *k, int status, struct hc_error *err)
+{
+    k->front = 0;
+    hc_close_fd(&k->channel);
+    bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (k->draining || well || !k->ready) {
+        if (well || k->draining)
+            return 1;
+        return hc_fail_as(err, WIFEXITED(status) ? WEXITSTATUS(status) : HC_EXIT_INTERNAL, 0,
+                          "the front did not start");
+    }
+    hc_warn("the front has ended (%s %d); it is started again", WIFSIGNALED(status) ? "signal" : "status",
+            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    kill_workers(k);
+    if (hc_mono_ms() - k->front_started < PAUSE_MS)
+        (void)poll(NULL, 0, PAUSE_MS);
+    return start_front(k, err);
+}
+
+/* Not again at once, if it cannot do its work. */
+static void checkpointer_died(struct manager *k, int status)
+{
+    bool later = hc_mono_ms() - k->checkpointer_started < PAUSE_MS;
+    k->checkpointer = 0;
+    if (k->draining)
+        return;
+    hc_warn("the checkpointer has ended (%s %d); %s", WIFSIGNALED(status) ? "signal" : "status",
+            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+            later ? "the front does its work" : "it is started again");
+    if (!later)
+        start_checkpointer(k);
+}
+
+static void looker_died(struct manager *k, int status)
+{
+    bool later = hc_mono_ms() - k->looker_started < PAUSE_MS;
+    k->looker = 0;
+    if (k->draining)
+        return;
+    hc_warn("the process that looks at trees has ended (%s %d); %s",
+            WIFSIGNALED(status) ? "signal" : "status",
+            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+            later ? "a tree that is changed from now on is run in" : "it is started again");
+    if (!later)
+        start_looker(k);
+}
+
+/* The front sees it by itself. */
+static void session_died(struct manager *k, size_t i)
+{
+    k->sessions[i] = 0;
+    k->next_sweep = hc_mono_ms() + PAUSE_MS;
+}
+
+static int reap(struct manager *k, struct hc_error *err)
+{
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        if (pid == k->front) {
+            int rc = front_died(k, status, err);
+            if (rc != 0)
+                return rc;
+        }
+        if (pid == k->checkpointer)
+            checkpointer_died(k, status);
+        if (pid == k->looker)
+            looker_died(k, status);
+        for (size_t i = 0; i < k->worker_count; i++)
+            if (pid == k->workers[i])
+                worker_died(k, i, status);
+        for (size_t i = 0; i < HC_MAX_SESSIONS; i++)
+            if (pid == k->sessions[i])
+                session_died(k, i);
+    }
+    return 0;
+}
+
+/* ---- what it is told ---- */
+
+/* What is wrong with the new configuration is said, and the old one goes on. */
+static void reload(struct manager *k)
+{
+    struct hc_error err;
+    hc_notify_reloading();
+    if (hc_reload_send(k->channel, k->config_path, k->config, &err) == 0)
+        return; /* the front says when it is done */
+    hc_warn("not reloaded: %s", err.text);
+    hc_notify("READY=1");
+}
+
+static int on_signal(struct manager *k, struct hc_error *err)
+{
+    struct signalfd_siginfo info;
+    const struct hc_message m = {.kind = HC_SAY_DRAIN};
+    if (read(k->signals, &info, sizeof info) != (ssize_t)sizeof info)
+        return 0;
+    switch (info.ssi_signo) {
+    case SIGCHLD:
+        return reap(k, err);
+    case SIGTERM:
+    case SIGINT:
+        if (k->draining)
+            return 1;
+        k->draining = true;
+        hc_notify("STOPPING=1");
+        return hc_channel_send(k->channel, &m, NULL, 0, err) < 0 ? 1 : 0;
+    case SIGHUP:
+        if (!k->draining)
+            reload(k);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+static void say_ready(const struct manager *k)
+{
+    const struct hc_config *c = k->config;
+    hc_autobuf where = {0};
+    (void)hc_buf_str(&where, k->listeners.path[0] ? k->listeners.path : "sockets of the service manager");
+    for (size_t i = 0; i < c->listen_count; i++)
+        (void)hc_buf_fmt(&where, ", %s port %u", c->listen[i].address, c->listen[i].port);
+    hc_info("ready: %zu workers, %s", k->worker_count, where.data ? where.data : "");
+    if (!k->listeners.path[0] && (c->socket_mode || *c->socket_group))
+        hc_info("socket.mode and socket.group are not used: the socket's are the service manager's");
+}
+
+static void on_front(struct manager *k)
+{
+    static struct hc_message m;
+    struct hc_error err;
+    int fds[HC_RUN_FDS];
+    size_t count;
+    if (hc_channel_receive(k->channel, &m, fds, &count, &err) <= 0) {
+        hc_close_fd(&k->channel); /* it has died, which a signal tells */
+        return;
+    }
+    while (count)
+        hc_close_fd(&fds[--count]);
+    if (m.kind == HC_SAY_READY) {
+        if (!k->ready)
+            say_ready(k);
+        k->ready = true;
+        hc_notify("READY=1");
+        start_checkpointer(k);
+        start_looker(k);
+    } else if (m.kind == HC_SAY_ALIVE) {
+        hc_notify("WATCHDOG=1");
+    } else if (m.kind == HC_SAY_SESSION) {
+        start_session(k, &m);
+    }
+}
+
+static int serve(struct manager *k, struct hc_error *err)
+{
+    int rc = 0;
+    while (rc == 0) {
+        struct pollfd on[2] = {{.fd = k->signals, .events = POLLIN}, {.fd = k->channel, .events = POLLIN}};
+        int64_t left = MAX(MIN(k->next_sweep, next_start(k)) - hc_mono_ms(), 0);
+        if (poll(on, 2, (int)left) < 0 && errno != EINTR)
+            return hc_fail(err, errno, "poll");
+        if (hc_mono_ms() >= k->next_sweep)
+            sweep(k);
+        if (hc_mono_ms() >= next_start(k))
+            replace_workers(k);
+        if (on[1].revents)
+            on_front(k);
+        if (on[0].revents)
+            rc = on_signal(k, err);
+    }
+    return rc;
+}
+
+/* ---- the beginning ---- */
+
+static int take_signals(struct manager *k, struct hc_error *err)
+{
+    static const int wanted[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
+    sigset_t set;
+    (void)sigemptyset(&set);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        (void)sigaddset(&set, wanted[i]);
+    (void)signal(SIGCHLD, SIG_DFL);
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a write beyond a limit fails, and is reported */
+    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+        return hc_fail(err, errno, "block signals");
+    k->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return k->signals < 0 ? hc_fail(err, errno, "signalfd") : 0;
+}
+
+/* Readable for the front's group, which new directories inherit; for nobody else. */
+static int make_results_dir(struct hc_error *err)
+{
+    uid_t front;
+    if (hc_front_uid(&front, err) < 0)
+        return -1;
+    if (mkdir(HC_RESULTS_DIR, 0750) < 0 && errno != EEXIST)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "make " HC_RESULTS_DIR);
+    if (geteuid() == 0 && (chown(HC_RESULTS_DIR, 0, front) < 0 || chmod(HC_RESULTS_DIR, 02750) < 0))
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, HC_RESULTS_DIR);
+    return 0;
+}
+
+/* Whoever else may write in it decides what we remove, write and read there. */
+static int check_owner(const char *state, struct hc_error *err)
+{
+    struct stat st = {0};
+    if (stat(".", &st) < 0)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "state directory %s", state);
+    if (st.st_uid != geteuid())
+        return hc_fail_as(
+            err, HC_EXIT_CONFIG, 0,
+            "state directory %s: belongs to uid %u, and is to belong to who starts hotcelld (%u)", state,
+            st.st_uid, geteuid());
+    if (st.st_mode & (S_IWGRP | S_IWOTH))
+        return hc_fail_as(err, HC_EXIT_CONFIG, 0,
+                          "state directory %s: others may write in it (mode %04o): take that from them",
+                          state, st.st_mode & 07777);
+    return 0;
+}
+
+/* A child that a manager had just made when it was killed has its lock for a moment, too. */
+static int take_lock(struct manager *k, const char *state, struct hc_error *err)
+{
+    k->lock = open("lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (k->lock < 0)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "state directory %s", state);
+    for (int left = LOCK_TRIES; flock(k->lock, LOCK_EX | LOCK_NB) < 0; left--) {
+        if (!left)
+            return hc_fail_as(err, HC_EXIT_CONFIG, 0, "state directory %s: another hotcelld uses it", state);
+        (void)poll(NULL, 0, LOCK_PAUSE_MS);
+    }
+    return 0;
+}
+
+/* The state directory becomes the current one: from here on names are relative to it. What jobs of an earlier
+ * daemon were reading is removed. */
+static int enter_state(struct manager *k, struct hc_error *err)
+{
+    const char *state = k->config->state;
+    if (hc_make_dirs(state, 0711, err) < 0) {
+        (void)hc_ctx(err, "state directory %s", state);
+        return hc_exit_as(err, HC_EXIT_CONFIG);
+    }
+    if (chdir(state) < 0)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "state directory %s", state);
+    if (check_owner(state, err) < 0 || take_lock(k, state, err) < 0)
+        return -1;
+    if (hc_remove_results(AT_FDCWD, HC_STAGE_DIR, err) < 0)
+        return -1;
+    if (mkdir(HC_STAGE_DIR, 0700) < 0)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "make " HC_STAGE_DIR);
+    (void)umask(027);
+    return make_results_dir(err);
+}
+
+/* What a launcher that was killed has left, and a place for our own cells: found before there are children,
+ * as only a process that is alone in its cgroup can divide it. */
+static void settle_in_cgroup(struct manager *k)
+{
+    struct hc_error err;
+    if (hc_cgroup_find(&k->cells, true, &err) < 0) {
+        hc_info("no cgroup for limits: %s", err.text);
+        return;
+    }
+    if (!k->cells.cpu)
+        hc_info("no controller cpu in %s: tenants' weights hold for the queue alone", k->cells.path);
+    int n = hc_cgroup_reap_all(&k->cells);
+    if (n > 0)
+        hc_info("%d left-over cells removed", n);
+}
+
+static int begin(struct manager *k, struct hc_error *err)
+{
+    if (take_signals(k, err) < 0 || enter_state(k, err) < 0 || hc_trees_open(&k->trees, err) < 0)
+        return -1;
+    if (hc_listeners_open(&k->listeners, k->config, err) < 0)
+        return -1;
+    settle_in_cgroup(k);
+    k->alive_every = hc_notify_watchdog();
+    k->worker_count = (size_t)MIN(hc_config_workers(k->config), HC_MAX_WORKERS);
+    return start_front(k, err);
+}
+
+int hc_manager_main(struct hc_config *c, const char *path)
+{
+    struct manager k = {.config = c,
+                        .config_path = path,
+                        .channel = -1,
+                        .signals = -1,
+                        .lock = -1,
+                        .cells = {.fd = -1},
+                        .trees = {.fd = -1}};
+    struct hc_error err = {0};
+    int rc = begin(&k, &err);
+    if (rc == 0)
+        rc = serve(&k, &err);
+    kill_child(&k.front);
+    kill_workers(&k);
+    kill_child(&k.checkpointer);
+    kill_child(&k.looker);
+    if (k.ready)
+        settle_last(&k);
+    hc_listeners_close(&k.listeners, true);
+    hc_cgroup_parent_finish(&k.cells);
+    hc_trees_finish(&k.trees);
+    return rc < 0 ? hc_report(&err) : HC_EXIT_OK;
+}

@@ -1,0 +1,12 @@
+/* manager.h - the daemon's first process: it has the rights, starts the front and the workers, and starts
+ * again what dies. It reads nothing that comes from a client. */
+#ifndef HC_DAEMON_MANAGER_H
+#define HC_DAEMON_MANAGER_H
+
+#include "daemon/config/config.h"
+
+/* Serve until told to end. `c` holds what is in force, and comes from `path`, which is absolute, or NULL for
+ * the usual place. Returns the exit status. */
+int hc_manager_main(struct hc_config *c, const char *path);
+
+#endif

@@ -1,0 +1,141 @@
+#include "daemon/process/sandbox.h"
+
+#include "base/fd.h"
+#include "base/kernel.h"
+#include "policy/syscalls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* ---- files ---- */
+
+/* Reading is left: policies, trees and results. */
+#define READING ((uint64_t)(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR))
+
+/* No rule follows, so that handling a right means refusing it everywhere. */
+static int close_files(struct hc_error *err)
+{
+    int abi = hc_landlock_abi();
+    if (abi < 1)
+        return 0;
+    const uint64_t handled = hc_landlock_rights(abi) & ~READING;
+    hc_autofd ruleset = (int)syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0);
+    if (ruleset < 0)
+        return hc_fail(err, errno, "landlock_create_ruleset");
+    if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
+        return hc_fail(err, errno, "landlock_restrict_self");
+    return 0;
+}
+
+/* ---- system calls ---- */
+
+/* Whatever is not here fails with ENOSYS. */
+static const struct {
+    const char *calls, *why;
+} allowed[] = {
+    {"epoll_wait epoll_pwait epoll_ctl poll ppoll clock_gettime clock_nanosleep nanosleep gettimeofday time "
+     "restart_syscall",
+     "its loop"},
+    {"accept accept4 recvfrom recvmsg sendto sendmsg shutdown getsockopt setsockopt getsockname getpeername",
+     "connections, which come to sockets that listen already; channels to other processes"},
+    {"read readv pread64 preadv write writev pwrite64 pwritev lseek sendfile close pipe2 memfd_create",
+     "connections, output of jobs, the ledger, requests and manifests"},
+    {"openat2 newfstatat fstat stat lstat statx access faccessat faccessat2 readlink readlinkat getdents64 "
+     "getcwd",
+     "policies, trees and results, to be read"},
+    {"fsync fdatasync ftruncate fallocate", "the ledger"},
+    {"munmap mremap brk madvise", "memory"},
+    {"rt_sigaction rt_sigprocmask rt_sigreturn sigaltstack gettid getpid getppid getuid geteuid getgid "
+     "getegid futex getrandom uname sysinfo sched_yield sched_getaffinity rseq set_robust_list exit "
+     "exit_group",
+     "what libc does by itself"},
+};
+
+/* Calls of which one argument decides, when what is in `mask` of it is `value`. */
+static const struct rule {
+    const char *call;
+    unsigned arg;
+    uint64_t mask, value;
+    const char *why;
+} rules[] = {
+    {"mmap", 2, PROT_EXEC, 0, "memory, which is no code"},
+    {"mprotect", 2, PROT_EXEC, 0, "memory, which is no code"},
+    {"openat", 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY, "policies, trees and results, to be read"},
+    /* Not F_SETOWN, with which the kernel sends signals to others. */
+    {"fcntl", 1, UINT32_MAX, F_GETFD, "its descriptors"},
+    {"fcntl", 1, UINT32_MAX, F_SETFD, "its descriptors"},
+    {"fcntl", 1, UINT32_MAX, F_GETFL, "its descriptors"},
+    {"fcntl", 1, UINT32_MAX, F_SETFL, "its descriptors"},
+    {"fcntl", 1, UINT32_MAX, F_DUPFD_CLOEXEC, "its descriptors"},
+    {"fcntl", 1, UINT32_MAX, F_ADD_SEALS, "requests, as workers take them"},
+    {"fcntl", 1, UINT32_MAX, F_GET_SEALS, "manifests, as workers give them"},
+    {"fcntl", 1, UINT32_MAX, F_GETLK, "the ledger"},
+    {"fcntl", 1, UINT32_MAX, F_SETLK, "the ledger"},
+    {"fcntl", 1, UINT32_MAX, F_SETLKW, "the ledger"},
+};
+
+static int allow(scmp_filter_ctx filter, const char *call, unsigned count, const struct scmp_arg_cmp *cmp)
+{
+    int number = seccomp_syscall_resolve_name(call);
+    if (number == __NR_SCMP_ERROR)
+        return -EINVAL;
+    /* One that this machine does not have need not be allowed. */
+    return number < 0 ? 0 : seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, number, count, cmp);
+}
+
+static int fill(scmp_filter_ctx filter)
+{
+    /* abort(3), and nobody else's end. */
+    const struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX, (scmp_datum_t)getpid());
+    /* To the process that runs a job with tools, or holds a session. From a pair of datagram sockets one
+     * could send to any other of the host. */
+    const struct scmp_arg_cmp pair[] = {
+        SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX, AF_UNIX),
+        SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, SOCK_STREAM | SOCK_CLOEXEC),
+    };
+    int rc = allow(filter, "tgkill", 1, &self);
+    if (rc == 0)
+        rc = allow(filter, "socketpair", 2, pair);
+    char name[32];
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+        for (const char *at = allowed[i].calls; rc == 0 && hc_calls_next(&at, name);)
+            rc = allow(filter, name, 0, NULL);
+    for (size_t i = 0; rc == 0 && i < sizeof rules / sizeof *rules; i++) {
+        const struct rule *r = &rules[i];
+        const struct scmp_arg_cmp cmp = SCMP_CMP64(r->arg, SCMP_CMP_MASKED_EQ, r->mask, r->value);
+        rc = allow(filter, r->call, 1, &cmp);
+    }
+    return rc;
+}
+
+static int filter_calls(struct hc_error *err)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
+    if (!filter)
+        return hc_fail(err, ENOMEM, "filter system calls");
+    int rc = fill(filter);
+    if (rc == 0)
+        rc = seccomp_load(filter);
+    seccomp_release(filter);
+    return rc < 0 ? hc_fail(err, -rc, "filter system calls") : 0;
+}
+
+/* Without a filter this call succeeds. */
+static int prove(struct hc_error *err)
+{
+    if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == -1 && errno == ENOSYS)
+        return 0;
+    return hc_fail(err, 0, "the filter of system calls is not on");
+}
+
+int hc_sandbox_enter(struct hc_error *err)
+{
+    if (close_files(err) < 0 || filter_calls(err) < 0)
+        return -1;
+    return prove(err);
+}

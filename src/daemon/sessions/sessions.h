@@ -1,0 +1,117 @@
+/* sessions.h - sessions as the front knows them: each has a process of its own, which holds the cell and is
+ * spoken to in lines of JSON (hotcell-session(1)), one request at a time.
+ *
+ * What a client asks for becomes a task that is in no table: it is answered by the process, or by the end of
+ * it. What a session's state is, or that it is gone, is what its process has said last. */
+#ifndef HC_DAEMON_SESSIONS_SESSIONS_H
+#define HC_DAEMON_SESSIONS_SESSIONS_H
+
+#include "daemon/queue/task.h"
+#include "daemon/queue/tool_link.h"
+
+#define HC_FRONT_SESSIONS_MAX_ENDED 256 /* sessions that have ended: of these it can be told how */
+#define HC_FRONT_SESSION_MANIFEST                                                                            \
+    65536 /* bytes of its manifest that are remembered: the ledger has longer ones, too */
+
+enum hc_front_session_state {
+    HC_FRONT_SESSION_STARTING,
+    HC_FRONT_SESSION_IDLE,
+    HC_FRONT_SESSION_BUSY,
+    HC_FRONT_SESSION_ENDED
+};
+
+struct hc_checked;
+
+struct hc_front_session {
+    char id[HC_JOB_ID];
+    struct hc_tenant *tenant;
+    struct hc_front *front;
+    enum hc_front_session_state state;
+    bool closing;                    /* it has been told to end */
+    bool deaf;                       /* it has said more than is kept, and is about to end */
+    bool streams;                    /* it has been told to tell what runs print */
+    struct hc_watch channel, stream; /* to its process */
+    struct hc_tool_link tools;
+    int cancel_fd; /* closing it ends the session */
+    int body_fd;   /* the request that began it, until its process has it */
+    size_t body_len;
+    bool has_tools;                  /* that the client answers */
+    struct hc_buf in;                /* of an answer that is not whole */
+    size_t scanned;                  /* of it, has no newline */
+    struct hc_buf out;               /* what the process has not taken */
+    size_t sent;                     /* of it */
+    bool interrupt_waits;            /* one is in it */
+    int64_t held;                    /* bytes of both, counted as bodies */
+    struct hc_task *task;            /* the request that is being answered; a reference */
+    struct hc_task *end;             /* the request to end; likewise */
+    struct hc_buf list;              /* of `branch`: the answers so far */
+    int64_t memory;                  /* that it may use: counted for its tenant */
+    int64_t created, used, finished; /* ms since 1970 */
+    int64_t metered;                 /* CLOCK_MONOTONIC, ms: up to when its memory is charged */
+    int64_t runs, branches;          /* how many there were; that are open */
+    int64_t cpu_us, kib_s, memory_peak;
+    char after[64]; /* after which run the state is, as the process says it */
+    char *last;     /* the last result, JSON; NULL: none */
+    size_t last_len;
+    char *manifest;       /* of the session as a whole, which its process has told; in the end it is `last` */
+    char reason[16];      /* why it has ended */
+    const char *ended_by; /* who has told it to end: "tenant", "administrator", "daemon"; NULL: nobody */
+    char policy[HC_TENANT_NAME];          /* that was asked for */
+    char manifest_reason[HC_TASK_REASON]; /* as below, or what it was told to end with; "": none */
+    char manifest_status[24];  /* of the session as a whole, of which `last` is the manifest then; "": none */
+    int64_t file_bytes;        /* that it has left in the end, which its process has told */
+    int64_t left_bytes;        /* by its runs, each by itself: charged, until the end tells what is there */
+    int64_t kept_bytes;        /* of those, programs and their records */
+    struct hc_problem problem; /* ENDED: what is answered from then on */
+    struct hc_front_session *next, *previous;
+};
+
+struct hc_front_sessions {
+    struct hc_front_session *newest;
+    size_t open, ended;
+};
+
+/* Begin a session; the body has been checked. The task is the caller's reference: it ends when the session
+ * waits for its first run, or has failed. NULL, with `why`: a quota refuses it. */
+struct hc_task *hc_front_session_start(struct hc_front *f, struct hc_tenant *t, const struct hc_buf *body,
+                                       const struct hc_checked *checked, struct hc_problem *why);
+
+/* This tenant's; another's is as good as none. */
+struct hc_front_session *hc_front_session_find(const struct hc_front *f, const struct hc_tenant *t,
+                                               const char *id);
+struct hc_front_session *hc_front_session_find_any(const struct hc_front *f,
+                                                   const char *id); /* whosever it is */
+
+/* Ask for something: one line of JSON without its end, `name` what it is called there. The task is the
+ * caller's reference; NULL, with `why`: not now, or not any more. `stream`: its events are asked for, output
+ * among them. */
+struct hc_task *hc_front_session_ask(struct hc_front_session *d, const char *name,
+                                     const struct hc_buf *request, bool stream, struct hc_problem *why);
+
+/* Of the run that goes on. Nothing if there is none. */
+void hc_front_session_interrupt(struct hc_front_session *d);
+
+/* Its tenant ends it now, whatever it does. The task, the caller's reference, is answered when that is so;
+ * NULL without memory. */
+struct hc_task *hc_front_session_end(struct hc_front_session *d);
+/* The same without waiting for it. `who`: static, see `ended_by`. `why`: see hc_front_end, or NULL. */
+void hc_front_session_cancel(struct hc_front_session *d, const char *who, const char *why);
+
+/* It has ended, and is not remembered any more. */
+void hc_front_session_forget(struct hc_front_session *d);
+
+/* The manager has started a process for it. Takes the channel over. */
+void hc_front_session_process(struct hc_front *f, const char *id, int channel);
+
+/* The daemon ends: those that wait do so at once, the others when their run is over, or (`late`) now too. */
+void hc_front_sessions_drain(struct hc_front *f, bool late);
+
+/* [session, ...] of those that `fits` says, the newest first. */
+void hc_front_sessions_print(const struct hc_front_sessions *all,
+                             bool fits(const struct hc_front_session *d, const void *which),
+                             const void *which, struct hc_buf *out);
+
+/* {"session_id", "state", ...} `result`: its last one, or the manifest in the end; NULL: without. */
+void hc_front_session_print(const struct hc_front_session *d, const char *result, struct hc_buf *out);
+
+#endif
