@@ -15,44 +15,11 @@
 
 #define NOTHING "-"
 
-/* Single values. With `value`, the row is for that value alone. */
+/* Single values that are no limits: limits have this in their rows. With `value`, a row is for that value
+ * alone. */
 static const struct {
     const char *path, *value, *guard, *kernel;
 } fields[] = {
-    {"limits.timeout", NULL, NOTHING,
-     "the launcher's timer; then all processes of the cell are killed at once"},
-    {"limits.grace", NULL, "TimeoutError is raised in the program's main thread",
-     "a signal of the launcher's to the interpreter, so long before limits.timeout"},
-    {"limits.cpu", NULL, NOTHING,
-     "the launcher watches cpu.stat of the cgroup, or the processes; RLIMIT_CPU behind it"},
-    {"limits.memory", NULL, NOTHING,
-     "cgroup memory.max, without swap; without a cgroup the launcher's watch, and RLIMIT_DATA"},
-    {"limits.memory_soft", NULL, "MemoryError is raised in the program's main thread",
-     "cgroup memory.high, or the launcher's watch; then a signal of the launcher's to the interpreter"},
-    {"limits.pids", NULL, NOTHING, "cgroup pids.max; without a cgroup RLIMIT_NPROC"},
-    {"limits.cpus", NULL, NOTHING, "cgroup cpu.max; numeric libraries are told how many threads to start"},
-    {"limits.cpu_weight", NULL, NOTHING, "cgroup cpu.weight"},
-    {"limits.io_read", NULL, NOTHING, "cgroup io.max of the disks with tree, inputs and output directory"},
-    {"limits.io_write", NULL, NOTHING, "cgroup io.max of the disks with tree, inputs and output directory"},
-    {"limits.output", NULL, NOTHING, "size of the tmpfs on /output (output.mode \"capped\")"},
-    {"limits.output_files", NULL, NOTHING, "inodes of the tmpfs on /output; the launcher lists no more"},
-    {"limits.collect_time", NULL, NOTHING, "the launcher stops collecting, and lists the rest as skipped"},
-    {"limits.collect_bytes", NULL, NOTHING, "the launcher skips files that are more (output.mode \"bind\")"},
-    {"limits.tmp", NULL, NOTHING, "size of the tmpfs on /tmp"},
-    {"limits.tmp_files", NULL, NOTHING, "inodes of the tmpfs on /tmp"},
-    {"limits.file", NULL, NOTHING, "RLIMIT_FSIZE"},
-    {"limits.stdout", NULL, NOTHING, "the launcher counts while it reads the pipe"},
-    {"limits.stderr", NULL, NOTHING, "the launcher counts while it reads the pipe"},
-    {"limits.figures", NULL, "so many figures of each kind are saved", "none but those of files"},
-    {"limits.figure", NULL, "larger figures are left out", "none but those of files"},
-    {"limits.value", NULL, "what is reported is cut to fit", "the launcher takes no larger report"},
-    {"limits.code", NULL, NOTHING, "the launcher refuses a longer program before there is a cell"},
-    {"limits.open_files", NULL, NOTHING, "RLIMIT_NOFILE"},
-    {"limits.stack", NULL, NOTHING, "RLIMIT_STACK"},
-    {"limits.session_idle", NULL, NOTHING, "the launcher kills a cell whose owner asks for nothing so long"},
-    {"limits.session_life", NULL, NOTHING, "the launcher kills a cell that has lived so long"},
-    {"limits.session_cpu", NULL, NOTHING, "the launcher counts, and kills a cell that has used so much"},
-    {"limits.session_runs", NULL, NOTHING, "the launcher kills a cell that has had so many runs"},
     {"limits.enforcement", NULL, NOTHING,
      "whether cgroup controllers or resource limits do what is said above"},
     {"output.mode", "capped", NOTHING,
@@ -136,6 +103,8 @@ static void explain_field(const struct hc_policy *p, const struct hc_option *opt
     char value[300];
     hc_option_format(p, opt, value, sizeof value);
     (void)printf("%s = %s\n", opt->path, value);
+    if (opt->kernel)
+        print_sides(p->guard == HC_GUARD_ON, opt->guard ? opt->guard : NOTHING, opt->kernel);
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (strcmp(fields[i].path, opt->path) == 0 &&
             (!fields[i].value || strcmp(fields[i].value, value) == 0))

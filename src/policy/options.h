@@ -41,6 +41,12 @@ struct hc_option {
     const char *const *choices; /* NULL-terminated, for HC_OPT_CHOICE */
     const char *help;           /* one sentence */
     enum hc_tighter tighter;    /* of hc_options; other tables are not for senders */
+    /* Only of hc_options, and only where they are set: */
+    const char *plain;  /* what the value counts as a number in a manifest, with its unit */
+    const char *guard;  /* how the guard in the interpreter enforces it; NULL: it does not */
+    const char *kernel; /* how the kernel or the launcher enforces it */
+    bool any_cell; /* a warm cell made under another value will do: the launcher alone enforces this one, or
+                    * it travels with the job */
 };
 
 /* A value that a request gives to one row, over the policy's. */

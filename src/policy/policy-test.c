@@ -61,8 +61,11 @@ static void the_option_table_is_consistent(void **state)
             assert_int_not_equal(hc_options[k].at, opt->at);
         if (opt->kind == HC_OPT_NAME)
             continue;
-        if (opt->kind != HC_OPT_CHOICE)
-            assert_in_range(opt->def, opt->min, opt->max);
+        if (opt->kind == HC_OPT_CHOICE)
+            continue;
+        assert_in_range(opt->def, opt->min, opt->max);
+        if (!opt->plain || !opt->kernel)
+            fail_msg("the row of %s does not say what it counts, or what enforces it", opt->path);
     }
     assert_null(hc_option_by_flag("no-such-flag"));
     assert_null(hc_option_by_path("limits"));

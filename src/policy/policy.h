@@ -25,38 +25,11 @@ enum hc_processes { HC_PROCESSES_NONE, HC_PROCESSES_FORK };
 
 #define HC_CPU_WEIGHT 100 /* what the kernel gives who asks for nothing */
 
-/* Every field is set through a row of the option table (options.h), which has its unit, bounds and default.
- */
+/* Each limit is a row of limits.def, which says what it counts, its unit, bounds and default. Times are in
+ * milliseconds, sizes in bytes, cpus in thousandths. */
 struct hc_limits {
-    int64_t timeout_ms;      /* wall clock */
-    int64_t grace_ms;        /* before the end of timeout: TimeoutError is raised; 0: never */
-    int64_t cpu_ms;          /* CPU time of all of the cell's processes together; 0: no limit of its own */
-    int64_t memory;          /* bytes, all of the cell, tmpfs files included */
-    int64_t memory_soft;     /* bytes at which MemoryError is raised; 0: never */
-    int64_t pids;            /* processes and threads in the cell */
-    int64_t cpus_milli;      /* thousandths of a CPU; 0: all that there are */
-    int64_t cpu_weight;      /* share of a busy CPU, beside HC_CPU_WEIGHT of others */
-    int64_t io_read;         /* bytes per second from each disk; 0: as fast as it goes */
-    int64_t io_write;        /* bytes per second to each disk */
-    int64_t output_bytes;    /* size of the capped /output */
-    int64_t output_files;    /* files and directories in the capped /output */
-    int64_t collect_ms;      /* wall clock: collecting what is in /output */
-    int64_t collect_bytes;   /* of all files that are collected of an /output that is not capped */
-    int64_t tmp_bytes;       /* size of /tmp */
-    int64_t tmp_files;       /* files and directories in /tmp */
-    int64_t file_bytes;      /* one file */
-    int64_t stdout_bytes;    /* kept and passed on of standard output */
-    int64_t stderr_bytes;    /* kept and passed on of standard error */
-    int64_t figures;         /* figures saved, of each kind */
-    int64_t figure_bytes;    /* one figure */
-    int64_t value_bytes;     /* what the guest's process may report: value, error, ... */
-    int64_t code_bytes;      /* the program's source */
-    int64_t open_files;      /* descriptors per process */
-    int64_t stack_bytes;     /* stack of the main thread */
-    int64_t session_idle_ms; /* between the runs of a session */
-    int64_t session_life_ms; /* of a session in all */
-    int64_t session_cpu_ms;  /* of all of its runs; 0: no limit of its own */
-    int64_t session_runs;    /* how many a session may have */
+#define HC_LIMIT(member, ...) int64_t member;
+#include "policy/limits.def"
 };
 
 /* What limits.memory_soft comes to beside limits.memory: below it there must be room to write results down.

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "cell/launch/launch.h"
 #include "cell/launch/layers.h"
+#include "policy/options.h"
 #include "wire/frame.h"
 
 #include <errno.h>
@@ -61,13 +62,9 @@ int hc_warm_key(const struct hc_policy *policy, const char *tenant, char key[HC_
                 struct hc_error *err)
 {
     struct hc_policy same = *policy; /* lent like the original */
-    /* Of these the launcher sees to alone, or they travel with the job. */
-    same.limits.timeout_ms = same.limits.grace_ms = same.limits.stdout_bytes = same.limits.stderr_bytes =
-        same.limits.value_bytes = same.limits.code_bytes = same.limits.collect_ms =
-            same.limits.collect_bytes = 0;
-    same.limits.session_idle_ms = same.limits.session_life_ms = same.limits.session_cpu_ms =
-        same.limits.session_runs = 0;
-    same.overflow = HC_OVERFLOW_TRUNCATE;
+    for (size_t i = 0; i < hc_options_count; i++)
+        if (hc_options[i].any_cell)
+            hc_option_init(&same, &hc_options[i]);
     same.tools = (struct hc_tools){0};
     cJSON *all = hc_policy_to_json(&same);
     char *text = cJSON_PrintUnformatted(all);
