@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_ANSWER ((size_t)256 << 20)
+#define MAX_ANSWER ((size_t)256 << 20) /* bytes of an answer's body */
 
 int hc_ask_find(struct hc_place *p, const char *named, struct hc_error *err)
 {
@@ -21,8 +21,8 @@ bool hc_ask_is_root(const struct hc_place *p)
     return geteuid() == 0 && *p->path && !p->token;
 }
 
-/* A problem as an error, or the answer. */
-static int take(const struct hc_answer *a, struct hc_json *out, struct hc_error *err)
+/* Turns an answer into JSON (`out`), or a problem document into an error. */
+static int parse_answer(const struct hc_answer *a, struct hc_json *out, struct hc_error *err)
 {
     char *manifest = NULL;
     const char *text = a->body.data ? a->body.data : "";
@@ -43,13 +43,14 @@ int hc_ask(const struct hc_place *p, const char *method, const char *path, const
     struct hc_answer answer = {.body.max = MAX_ANSWER};
     int rc = hc_exchange(p, &head, &answer, err);
     if (rc == 0)
-        rc = take(&answer, out, err);
+        rc = parse_answer(&answer, out, err);
     hc_answer_finish(&answer);
     return rc;
 }
 
-/* The length of a character that a terminal obeys; 0: it shows it. U+0080 to U+009F, marks of direction. */
-static size_t commands(const unsigned char *c)
+/* The bytes of the character at `c` if a terminal obeys it (C0, U+0080 to U+009F, marks of direction); 0 if a
+ * terminal shows it. */
+static size_t control_length(const unsigned char *c)
 {
     if (*c < ' ' || *c == 0x7f)
         return 1;
@@ -64,7 +65,7 @@ void hc_ask_plain(char *text)
 {
     char *to = text;
     for (size_t n; *text; text += n ? n : 1) {
-        n = commands((const unsigned char *)text);
+        n = control_length((const unsigned char *)text);
         *to++ = n ? '?' : *text;
     }
     *to = '\0';

@@ -1,25 +1,27 @@
-/* ask.h - one question to a daemon, for commands that are about jobs and not one: a request, and its answer
- * as JSON. */
+/* ask.h - one request to a daemon and its answer as JSON, for commands that list or manage jobs. */
 #ifndef HC_CLIENT_ASK_H
 #define HC_CLIENT_ASK_H
 
 #include "client/http.h"
 #include "json/json.h"
 
-/* Where the daemon is: `named` as $HOTCELL_SOCKET would say it, or NULL: hc_place_find. */
+/* Fills `p` with the daemon's address: `named`, written as in $HOTCELL_SOCKET; if it is NULL, what
+ * hc_place_find finds. */
 int hc_ask_find(struct hc_place *p, const char *named, struct hc_error *err);
 
-/* Is this caller, at that place, root over a Unix socket: the daemon's administrator, and perhaps no tenant?
- */
+/* Does the daemon at `p` take this process for its administrator? It does so for root over a Unix socket,
+ * who need not be a tenant. */
 bool hc_ask_is_root(const struct hc_place *p);
 
-/* `body` is JSON, NULL: none. 0: `out` is the answer, for the caller to finish, of which nothing is there if
- * it has no body. -1: a problem, or no answer: HC_EXIT_UNAVAILABLE with err->sys set if there is no daemon.
- */
+/* Sends one request. `body` is JSON text, or NULL for a request without a body.
+ * 0: `out` is the answer; the caller finishes it; its root is NULL if the answer has no body.
+ * -1: the daemon answered with a problem, or did not answer (HC_EXIT_UNAVAILABLE with err->sys set: there is
+ * no daemon). */
 int hc_ask(const struct hc_place *p, const char *method, const char *path, const char *body,
            struct hc_json *out, struct hc_error *err);
 
-/* Text for a terminal: what controls it, or turns its lines round, becomes '?'. */
+/* Makes `text` safe for a terminal, in place: a control character, or one that changes the direction of
+ * writing, becomes '?'. */
 void hc_ask_plain(char *text);
 
 #endif

@@ -7,19 +7,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_PIECE ((size_t)1 << 20) /* of an answer at a time */
+#define MAX_PIECE ((size_t)1 << 20) /* bytes of an answer in memory at a time */
 
-struct fetch {
+/* Where the files of one job are fetched from and to; all three are borrowed. */
+struct source {
     const struct hc_place *place;
-    const char *job;
+    const char *job; /* "/v1/jobs/ID" */
     struct hc_dest *dest;
 };
 
-/* What the manifest says of a file; no hash is given for the program. */
-struct wanted {
-    char name[PATH_MAX]; /* raw bytes */
-    int64_t bytes;       /* -1: not told */
-    const char *sha256;  /* NULL: not told */
+/* What the manifest says of one file. For the saved program it gives neither size nor hash. */
+struct listed_file {
+    char name[PATH_MAX]; /* the path below the output directory, unescaped */
+    int64_t bytes;       /* the file's size; -1: unknown */
+    const char *sha256;  /* in hexadecimal, borrowed from the manifest; NULL: unknown */
 };
 
 /* ---- names ---- */
@@ -31,7 +32,8 @@ static int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* What a manifest escapes: \xHH, and backslashes doubled. */
+/* Undoes a manifest's escapes of a path: \xHH for a byte, \\ for a backslash. -1: the path does not fit into
+ * `size` bytes, or has a NUL. */
 static int unescape(const char *text, char *out, size_t size)
 {
     size_t n = 0;
@@ -51,7 +53,7 @@ static int unescape(const char *text, char *out, size_t size)
     return *text ? -1 : 0;
 }
 
-/* A relative path that stays below where it starts, by its words alone; links are the kernel's to refuse. */
+/* Is `path` relative, without empty parts, "." and ".."? Symbolic links are left to the kernel to refuse. */
 static bool lies_below(const char *path)
 {
     const char *end;
@@ -66,7 +68,7 @@ static bool lies_below(const char *path)
     return true;
 }
 
-static void put_encoded(struct hc_buf *out, const char *path)
+static void add_percent_encoded(struct hc_buf *out, const char *path)
 {
     for (; *path; path++) {
         unsigned char c = (unsigned char)*path;
@@ -78,13 +80,13 @@ static void put_encoded(struct hc_buf *out, const char *path)
 
 /* ---- one file ---- */
 
-static int differs(struct hc_error *err)
+static int fail_content(struct hc_error *err)
 {
     return hc_fail(err, 0, "the content is not what the manifest says");
 }
 
-/* From the connection into the file, as it comes. */
-static int pump(int fd, struct hc_answer *a, int to, const struct wanted *w, struct hc_error *err)
+/* Copies the answer's body from the connection `fd` to the file `to`, and checks its size and hash. */
+static int copy_body(int fd, struct hc_answer *a, int to, const struct listed_file *w, struct hc_error *err)
 {
     char hex[HC_SHA256_HEX];
     struct hc_hash h;
@@ -97,7 +99,7 @@ static int pump(int fd, struct hc_answer *a, int to, const struct wanted *w, str
             continue;
         bytes += (int64_t)a->body.len;
         if (w->bytes >= 0 && bytes > w->bytes)
-            return differs(err);
+            return fail_content(err);
         hc_hash_add(&h, a->body.data ? a->body.data : "", a->body.len);
         if (hc_write_all(to, a->body.data ? a->body.data : "", a->body.len, err) < 0)
             return -1;
@@ -107,15 +109,15 @@ static int pump(int fd, struct hc_answer *a, int to, const struct wanted *w, str
         return hc_fail(err, 0, "hotcelld answers with status %d", a->status);
     hc_hash_hex(&h, hex);
     if ((w->bytes >= 0 && bytes != w->bytes) || (w->sha256 && strcmp(hex, w->sha256) != 0))
-        return differs(err);
+        return fail_content(err);
     return 0;
 }
 
-static int request(const struct fetch *f, const struct wanted *w, struct hc_error *err)
+static int send_file_request(const struct source *f, const struct listed_file *w, struct hc_error *err)
 {
     hc_autobuf path = {0};
     (void)hc_buf_fmt(&path, "%s/files/", f->job);
-    put_encoded(&path, w->name);
+    add_percent_encoded(&path, w->name);
     if (path.failed)
         return hc_fail(err, ENOMEM, "fetch a file");
     const struct hc_exchange_head head = {.method = "GET", .path = path.data};
@@ -125,32 +127,32 @@ static int request(const struct fetch *f, const struct wanted *w, struct hc_erro
     return hc_take(&fd);
 }
 
-static int fetch_into(const struct fetch *f, const struct wanted *w, int to, struct hc_error *err)
+static int fetch_content(const struct source *f, const struct listed_file *w, int to, struct hc_error *err)
 {
     struct hc_answer answer = {.body.max = MAX_PIECE};
-    hc_autofd fd = request(f, w, err);
+    hc_autofd fd = send_file_request(f, w, err);
     if (fd < 0)
         return -1;
-    int rc = pump(fd, &answer, to, w, err);
+    int rc = copy_body(fd, &answer, to, w, err);
     hc_answer_finish(&answer);
     return rc;
 }
 
-static int fetch(const struct fetch *f, const struct wanted *w, struct hc_error *err)
+static int fetch_file(const struct source *f, const struct listed_file *w, struct hc_error *err)
 {
     struct hc_dest_file o = {.dir = -1, .fd = -1};
     int rc = hc_dest_begin(&o, f->dest, w->name, 0666, err);
     if (rc == 0)
-        rc = fetch_into(f, w, o.fd, err);
+        rc = fetch_content(f, w, o.fd, err);
     if (rc == 0)
         return hc_dest_commit(&o, w->name, err);
     hc_dest_abandon(&o);
     return hc_ctx(err, "%s/%s", f->dest->path, w->name);
 }
 
-/* ---- all of them ---- */
+/* ---- all files of a job ---- */
 
-static int take_name(struct wanted *w, const char *path, bool escaped, struct hc_error *err)
+static int set_file_name(struct listed_file *w, const char *path, bool escaped, struct hc_error *err)
 {
     bool fits = strlen(path) < sizeof w->name;
     if (fits && !escaped)
@@ -160,7 +162,7 @@ static int take_name(struct wanted *w, const char *path, bool escaped, struct hc
     return 0;
 }
 
-static int fetch_list(const struct fetch *f, const cJSON *list, struct hc_error *err)
+static int fetch_list(const struct source *f, const cJSON *list, struct hc_error *err)
 {
     const cJSON *entry;
     cJSON_ArrayForEach(entry, list)
@@ -168,38 +170,38 @@ static int fetch_list(const struct fetch *f, const cJSON *list, struct hc_error 
         const cJSON *path = cJSON_GetObjectItemCaseSensitive(entry, "path");
         const cJSON *bytes = cJSON_GetObjectItemCaseSensitive(entry, "bytes");
         const cJSON *sha256 = cJSON_GetObjectItemCaseSensitive(entry, "sha256");
-        struct wanted w = {.bytes = 0};
+        struct listed_file w = {.bytes = 0};
         if (!cJSON_IsString(path) || !cJSON_IsString(sha256) || !cJSON_IsNumber(bytes))
             return hc_fail(err, 0, "hotcelld's manifest lists a file without path, bytes or sha256");
         w.bytes = bytes->valuedouble >= 0 && bytes->valuedouble < 1e15 ? (int64_t)bytes->valuedouble : 0;
         w.sha256 = sha256->valuestring;
         bool escaped = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(entry, "escaped"));
-        if (take_name(&w, path->valuestring, escaped, err) < 0 || fetch(f, &w, err) < 0)
+        if (set_file_name(&w, path->valuestring, escaped, err) < 0 || fetch_file(f, &w, err) < 0)
             return -1;
     }
     return 0;
 }
 
-/* code/run_X.py, and the record beside it. */
-static int fetch_code(const struct fetch *f, const cJSON *manifest, struct hc_error *err)
+/* Fetches the saved program, code/run_X.py, and its record, code/run_X.json. */
+static int fetch_code(const struct source *f, const cJSON *manifest, struct hc_error *err)
 {
     const cJSON *path = cJSON_GetObjectItemCaseSensitive(manifest, "code_path");
-    struct wanted w = {.bytes = -1};
+    struct listed_file w = {.bytes = -1};
     if (!cJSON_IsString(path))
         return 0;
-    if (take_name(&w, path->valuestring, false, err) < 0 || fetch(f, &w, err) < 0)
+    if (set_file_name(&w, path->valuestring, false, err) < 0 || fetch_file(f, &w, err) < 0)
         return -1;
     char *ending = strrchr(w.name, '.');
     if (!ending || strcmp(ending, ".py") != 0 || strlen(w.name) + 3 > sizeof w.name)
         return 0;
     memcpy(ending, ".json", sizeof ".json");
-    return fetch(f, &w, err);
+    return fetch_file(f, &w, err);
 }
 
 int hc_files_fetch(const struct hc_place *place, const char *job, const cJSON *manifest, struct hc_dest *dest,
                    struct hc_error *err)
 {
-    const struct fetch f = {.place = place, .job = job, .dest = dest};
+    const struct source f = {.place = place, .job = job, .dest = dest};
     if (fetch_list(&f, cJSON_GetObjectItemCaseSensitive(manifest, "figures"), err) < 0 ||
         fetch_list(&f, cJSON_GetObjectItemCaseSensitive(manifest, "files"), err) < 0)
         return -1;

@@ -1,4 +1,4 @@
-/* files.h - what a job left with the daemon, brought into a directory of this host. */
+/* files.h - fetches the files of a job from the daemon into a directory of this host. */
 #ifndef HC_CLIENT_FILES_H
 #define HC_CLIENT_FILES_H
 
@@ -7,9 +7,9 @@
 
 #include <cjson/cJSON.h>
 
-/* Every file and figure that the manifest lists, and the program where it was kept. Names come from a guest:
- * each must lie below the directory, and its content be what the manifest says. `job` is the path of the job
- * in the daemon, "/v1/jobs/ID". */
+/* Fetches every file and figure that `manifest` lists, and the program if the daemon saved it, into `dest`.
+ * The names come from a guest: each must lie below `dest`, and the content must have the size and hash that
+ * the manifest gives. `job` is the job's path in the daemon, "/v1/jobs/ID". */
 int hc_files_fetch(const struct hc_place *place, const char *job, const cJSON *manifest, struct hc_dest *dest,
                    struct hc_error *err);
 

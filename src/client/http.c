@@ -13,11 +13,11 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#define PATIENCE 30 /* seconds for which a daemon may take nothing of a request */
-#define BLOCK    65536
-#define SYSTEM   "/run/hotcell/hotcelld.sock"
+#define SEND_TIMEOUT  30    /* seconds for which a daemon may read nothing of a request */
+#define READ_SIZE     65536 /* bytes of an answer read at once */
+#define SYSTEM_SOCKET "/run/hotcell/hotcelld.sock" /* of root's daemon */
 
-/* ---- where ---- */
+/* ---- the daemon's address ---- */
 
 static const char http[] = "http://";
 
@@ -32,7 +32,7 @@ static int set_path(struct hc_place *p, const char *path, struct hc_error *err)
     return 0;
 }
 
-static int wrong_place(const char *named, struct hc_error *err)
+static int fail_address(const char *named, struct hc_error *err)
 {
     return hc_fail_as(err, HC_EXIT_USAGE, 0,
                       "HOTCELL_SOCKET: expected a path, or http://HOST:PORT, got '%.100s'", named);
@@ -58,7 +58,7 @@ static int set_address(struct hc_place *p, const char *named, struct hc_error *e
     size_t host_len = end ? (size_t)(end - text) - brackets : 0, port_len = port ? strcspn(port, "/") : 0;
     if (!port || port[-1] != ':' || !host_len || host_len >= sizeof p->host || !is_port(port, port_len) ||
         (port[port_len] && port[port_len + 1]))
-        return wrong_place(named, err);
+        return fail_address(named, err);
     memcpy(p->host, text + brackets, host_len);
     memcpy(p->port, port, port_len);
     (void)snprintf(p->name, sizeof p->name, "http://%.300s", text);
@@ -70,7 +70,7 @@ static int set_address(struct hc_place *p, const char *named, struct hc_error *e
     return 0;
 }
 
-/* "127.0.0.1:8080" is no path that somebody means, unless there is such a file. */
+/* "127.0.0.1:8080" without "http://" is an address that lacks its scheme, unless a file has that name. */
 static bool is_bare_address(const char *named)
 {
     const char *port = strrchr(named, ':');
@@ -85,8 +85,8 @@ int hc_place_find(struct hc_place *p, struct hc_error *err)
     *p = (struct hc_place){0};
     if (named && strncmp(named, http, strlen(http)) == 0)
         return set_address(p, named, err);
-    if (named && strstr(named, "://")) /* https, say: no path that somebody means */
-        return wrong_place(named, err);
+    if (named && strstr(named, "://")) /* another scheme, such as https, and no path */
+        return fail_address(named, err);
     if (named && is_bare_address(named))
         return hc_fail_as(err, HC_EXIT_USAGE, 0,
                           "HOTCELL_SOCKET: expected a path, or http://HOST:PORT, got '%.100s': did you mean "
@@ -96,16 +96,16 @@ int hc_place_find(struct hc_place *p, struct hc_error *err)
         return set_path(p, named, err);
     if (hc_daemon_socket(path, err) < 0)
         return hc_exit_as(err, HC_EXIT_USAGE);
-    bool own = access(path, F_OK) == 0 || access(SYSTEM, F_OK) < 0;
-    return set_path(p, own ? path : SYSTEM, err);
+    bool own = access(path, F_OK) == 0 || access(SYSTEM_SOCKET, F_OK) < 0;
+    return set_path(p, own ? path : SYSTEM_SOCKET, err);
 }
 
 /* ---- the connection ---- */
 
-/* So that neither a full queue of connections nor a daemon that does not read holds us for ever. */
-static void bound_waiting(int fd)
+/* Without a limit, a full queue of connections or a daemon that does not read would block us for ever. */
+static void limit_waiting(int fd)
 {
-    const struct timeval patience = {.tv_sec = PATIENCE};
+    const struct timeval patience = {.tv_sec = SEND_TIMEOUT};
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
 }
 
@@ -116,10 +116,10 @@ static int dial_path(const struct hc_place *p, struct hc_error *err)
     hc_autofd fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return hc_fail(err, errno, "socket");
-    bound_waiting(fd);
+    limit_waiting(fd);
     if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
         return hc_take(&fd);
-    int sys = errno == EAGAIN ? EBUSY : errno; /* its queue stayed full */
+    int sys = errno == EAGAIN ? EBUSY : errno; /* EAGAIN: the daemon's queue of connections stayed full */
     return hc_fail_as(err, HC_EXIT_UNAVAILABLE, sys, "connect to hotcelld at %s", p->name);
 }
 
@@ -136,7 +136,7 @@ static int dial_address(const struct hc_place *p, struct hc_error *err)
         fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
         if (fd < 0)
             continue;
-        bound_waiting(fd);
+        limit_waiting(fd);
         if (connect(fd, a->ai_addr, a->ai_addrlen) < 0) {
             sys = errno == EINPROGRESS ? ETIMEDOUT : errno;
             hc_close_fd(&fd);
@@ -155,7 +155,7 @@ int hc_dial(const struct hc_place *p, struct hc_error *err)
 
 /* ---- a request and its answer ---- */
 
-/* 1: the other side takes no more, and may have said why. */
+/* 1: the daemon has closed its end; its answer may say why. */
 static int send_all(int fd, const char *data, size_t len, struct hc_error *err)
 {
     while (len) {
@@ -194,7 +194,7 @@ int hc_send(int fd, const struct hc_place *p, const struct hc_exchange_head *h, 
 
 int hc_receive(int fd, struct hc_answer *a, int cancel_fd, int other_fd, struct hc_error *err)
 {
-    char block[BLOCK];
+    char block[READ_SIZE];
     struct pollfd fds[3] = {{.fd = fd, .events = POLLIN},
                             {.fd = cancel_fd, .events = POLLIN},
                             {.fd = other_fd, .events = POLLIN}};

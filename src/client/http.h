@@ -1,7 +1,6 @@
-/* http.h - requests to hotcelld: where it is, one connection for each request, its answer bit by bit.
+/* http.h - an HTTP client for hotcelld: its address, one connection for each request, the answer in pieces.
  *
- * Own code, as it is small and starts in no time: libcurl alone takes 10 ms to be loaded, half of what a
- * whole cold run takes. */
+ * It does not use libcurl, as loading libcurl takes 10 ms, half of the time of a whole cold run. */
 #ifndef HC_CLIENT_HTTP_H
 #define HC_CLIENT_HTTP_H
 
@@ -10,36 +9,42 @@
 
 #include <limits.h>
 
+/* The address of a daemon. */
 struct hc_place {
-    char path[PATH_MAX]; /* of a Unix socket; empty: TCP */
-    char host[256], port[8];
-    const char *token;        /* NULL: none. Borrowed from the environment */
-    char name[PATH_MAX + 32]; /* for messages */
+    char path[PATH_MAX];      /* of its Unix socket; empty: it listens on TCP */
+    char host[256], port[8];  /* of its TCP socket: host name or address, decimal port */
+    const char *token;        /* the bearer token, borrowed from the environment; NULL: no token */
+    char name[PATH_MAX + 32]; /* the address as messages write it */
 };
 
-/* Where the daemon is: $HOTCELL_SOCKET, a path or http://HOST:PORT, with $HOTCELL_TOKEN; else where a daemon
- * of this user, or root's, makes its socket by default. HC_EXIT_USAGE. */
+/* Finds the daemon: at $HOTCELL_SOCKET, which is a path or http://HOST:PORT (with $HOTCELL_TOKEN); without
+ * that variable at the default socket of this user's daemon, or of root's. -1 with HC_EXIT_USAGE: a variable
+ * has a wrong value. */
 int hc_place_find(struct hc_place *p, struct hc_error *err);
 
+/* One request; all pointers are borrowed. */
 struct hc_exchange_head {
-    const char *method, *path; /* the path percent-encoded */
-    const char *accept;        /* NULL: anything */
-    const void *body;          /* JSON; NULL: none */
-    size_t body_len;
+    const char *method, *path; /* the path is percent-encoded already */
+    const char *accept;        /* the media type of the answer; NULL: any */
+    const void *body;          /* JSON text; NULL: no body */
+    size_t body_len;           /* bytes */
 };
 
-/* Connect. -1 with err->sys set and HC_EXIT_UNAVAILABLE. */
+/* Connects; returns a socket that the caller closes. -1: HC_EXIT_UNAVAILABLE, with err->sys set unless the
+ * host's name could not be resolved. */
 int hc_dial(const struct hc_place *p, struct hc_error *err);
 
-/* Send it. An answer that comes before all is sent ends the sending. */
+/* Sends a request. If the daemon closes its end before the whole body is sent, sending ends with 0, as the
+ * answer may say why. */
 int hc_send(int fd, const struct hc_place *p, const struct hc_exchange_head *h, struct hc_error *err);
 
-/* Wait for the next bytes of the answer. 0: fed, or the connection has ended as it may; a->state tells. If
- * one of the two others (-1: none) is readable, nothing is read, and that is told instead. */
+/* Waits for the next bytes of the answer and feeds them to `a`, whose state says whether the answer is whole;
+ * returns 0. If `cancel_fd` or `other_fd` (-1: no such descriptor) becomes readable first, reads nothing and
+ * returns HC_CANCELLED or HC_OTHER_READY. -1: the connection broke, or the answer is not HTTP. */
 enum { HC_CANCELLED = 1, HC_OTHER_READY = 2 };
 int hc_receive(int fd, struct hc_answer *a, int cancel_fd, int other_fd, struct hc_error *err);
 
-/* The whole of it: a connection, a request, its answer in `a`, for the caller to finish. */
+/* Connects, sends a request and reads the whole answer into `a`, which the caller finishes in any case. */
 int hc_exchange(const struct hc_place *p, const struct hc_exchange_head *h, struct hc_answer *a,
                 struct hc_error *err);
 

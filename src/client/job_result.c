@@ -69,19 +69,19 @@ void hc_job_result_read(const cJSON *manifest, struct hc_manifest *m)
 
 /* ---- a problem ---- */
 
-/* What each means for who has started "hotcell run". */
+/* The exit status of "hotcell run" for an HTTP status. */
 static int exit_of(int status)
 {
     switch (status) {
-    case 400: /* the request */
-    case 404: /* or what it names */
+    case 400: /* the request is wrong, */
+    case 404: /* or names something that the daemon does not have */
     case 410:
     case 413:
     case 415:
         return HC_EXIT_DATA;
-    case 401: /* who may what */
-    case 403:
-    case 422: /* policy, tree */
+    case 401: /* no valid token */
+    case 403: /* the tenant has not this right */
+    case 422: /* a policy or tree cannot be used */
         return HC_EXIT_CONFIG;
     case 429:
     case 503:
@@ -110,7 +110,8 @@ int hc_job_result_problem(const char *text, size_t len, int status, char **manif
     else
         (void)hc_fail_as(err, exit_of(status), 0, "hotcelld: %.600s%s", detail,
                          status == 401 ? " (a token is taken from HOTCELL_TOKEN)" : "");
-    if (cancelled) /* while it waited: as one that ran and was cancelled */
+    if (cancelled) /* cancelled while it waited: the same exit status as for a job that ran and was cancelled
+                    */
         (void)hc_exit_as(err, HC_EXIT_LIMIT);
     if (exit > 0 && exit <= 255)
         (void)hc_exit_as(err, (int)exit);

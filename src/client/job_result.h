@@ -1,15 +1,16 @@
-/* job_result.h - what a daemon says of a job's end: its manifest, or its problem. */
+/* job_result.h - decodes what a daemon sends at a job's end: a manifest or a problem document. */
 #ifndef HC_CLIENT_JOB_RESULT_H
 #define HC_CLIENT_JOB_RESULT_H
 
 #include "manifest/manifest.h"
 
-/* What is told of a job on a terminal, from its manifest: status, reason, rejection, streams, warnings. For
- * hc_manifest_finish; the rest of `m` stays empty. */
+/* Fills `m` with those members of `manifest` that a terminal shows: status, reason, rejection, streams,
+ * warnings; the others stay empty. The caller calls hc_manifest_finish. */
 void hc_job_result_read(const cJSON *manifest, struct hc_manifest *m);
 
-/* A problem document as an error, with the status that the same job would have ended with without a daemon.
- * `status` is HTTP's. `manifest` gets the manifest in it as text, owned by the caller, or NULL. */
+/* Turns a problem document (`len` bytes at `text`) into an error whose exit status is the one that the same
+ * job would have had without a daemon. `status` is the HTTP status. `*manifest` becomes the text of the
+ * manifest in the document, which the caller frees, or NULL. Always returns -1. */
 int hc_job_result_problem(const char *text, size_t len, int status, char **manifest, struct hc_error *err);
 
 #endif

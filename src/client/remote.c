@@ -18,17 +18,18 @@
 #define JOBS        "/v1/jobs"
 #define MAX_PROBLEM ((size_t)64 << 20) /* bytes: a manifest may be in it */
 
+/* One job on its way through the daemon; owns all members but `asked`. */
 struct remote {
-    struct hc_remote *asked;
+    struct hc_remote *asked; /* the caller's job, borrowed */
     struct hc_place place;
-    struct hc_answer answer;
-    struct hc_stream_reader stream;
-    struct hc_tool_proxy desk;
-    struct hc_dest dest;
-    bool cancelled;
+    struct hc_answer answer;        /* to the request that submits the job */
+    struct hc_stream_reader stream; /* of the events in `answer` */
+    struct hc_tool_proxy tool_proxy;
+    struct hc_dest dest; /* the output directory */
+    bool cancelled;      /* the daemon was asked to cancel the job */
 };
 
-/* "/v1/jobs/ID", or empty as long as the daemon has not said it. */
+/* The job's path in the daemon, "/v1/jobs/ID"; empty until the daemon has sent it. */
 static const char *job_path(const struct remote *r)
 {
     const char *path = r->answer.location;
@@ -36,13 +37,13 @@ static const char *job_path(const struct remote *r)
     return strncmp(path, JOBS "/", n) == 0 && hc_is_id(path + n, 64) ? path : "";
 }
 
-/* It is told to end; how it ended comes as the end of any job does. */
-static int cancel(struct remote *r, struct hc_error *err)
+/* Asks the daemon to cancel the job. The job's end then comes as an event, as that of any job. */
+static int cancel_job(struct remote *r, struct hc_error *err)
 {
     hc_autobuf path = {0};
     struct hc_answer answer = {.body.max = MAX_PROBLEM};
     r->cancelled = true;
-    if (!*job_path(r)) /* it hears of nothing but the end of the connection */
+    if (!*job_path(r)) /* a job without an ID can be cancelled only by closing the connection */
         return hc_fail(err, ECANCELED, "the job was not accepted yet");
     if (hc_buf_fmt(&path, "%s/cancel", job_path(r)) < 0)
         return hc_fail(err, ENOMEM, "cancel the job");
@@ -52,50 +53,51 @@ static int cancel(struct remote *r, struct hc_error *err)
     return rc < 0 ? hc_ctx(err, "cancel the job") : 0;
 }
 
-static bool streams(const struct hc_answer *a)
+static bool has_events(const struct hc_answer *a)
 {
     return a->status == 200 && strcmp(a->type, "application/x-ndjson") == 0;
 }
 
-static int take_call(void *desk, const struct hc_json *event, struct hc_error *err)
+static int pass_call(void *tool_proxy, const struct hc_json *event, struct hc_error *err)
 {
-    return hc_tool_proxy_call(desk, event, err);
+    return hc_tool_proxy_call(tool_proxy, event, err);
 }
 
-/* What has come of the stream, and calls in it. */
-static int take_body(struct remote *r, struct hc_error *err)
+/* Reads the events that have arrived, and answers calls of tools among them. */
+static int read_events(struct remote *r, struct hc_error *err)
 {
     struct hc_answer *a = &r->answer;
     if (hc_stream_feed(&r->stream, a->body.data, a->body.len, err) < 0)
         return -1;
     hc_buf_clear(&a->body);
-    return *job_path(r) ? hc_tool_proxy_work(&r->desk, &r->place, job_path(r), err) : 0;
+    return *job_path(r) ? hc_tool_proxy_work(&r->tool_proxy, &r->place, job_path(r), err) : 0;
 }
 
-/* To the end of the answer: events, or a problem, which stays in its body. */
-static int follow(struct remote *r, int fd, struct hc_error *err)
+/* Reads the answer to its end: events, or a problem document, which stays in the answer's body. */
+static int follow_answer(struct remote *r, int fd, struct hc_error *err)
 {
     struct hc_answer *a = &r->answer;
     while (a->state != HC_ANSWER_DONE) {
-        int rc = hc_receive(fd, a, r->cancelled ? -1 : r->asked->cancel_fd, hc_tool_proxy_fd(&r->desk), err);
+        int rc =
+            hc_receive(fd, a, r->cancelled ? -1 : r->asked->cancel_fd, hc_tool_proxy_fd(&r->tool_proxy), err);
         if (rc == HC_CANCELLED)
-            rc = cancel(r, err);
-        if (rc >= 0 && streams(a))
-            rc = take_body(r, err);
+            rc = cancel_job(r, err);
+        if (rc >= 0 && has_events(a))
+            rc = read_events(r, err);
         if (rc < 0)
             return -1;
     }
     return 0;
 }
 
-static int ask(struct remote *r, int fd, const struct hc_buf *body, struct hc_error *err)
+static int submit(struct remote *r, int fd, const struct hc_buf *body, struct hc_error *err)
 {
     const struct hc_exchange_head head = {.method = "POST",
                                           .path = JOBS,
                                           .accept = "application/x-ndjson",
                                           .body = body->data,
                                           .body_len = body->len};
-    bool lost = hc_send(fd, &r->place, &head, err) < 0 || follow(r, fd, err) < 0;
+    bool lost = hc_send(fd, &r->place, &head, err) < 0 || follow_answer(r, fd, err) < 0;
     if (!lost || r->stream.manifest || r->stream.problem)
         return 0;
     if (!r->cancelled)
@@ -103,16 +105,16 @@ static int ask(struct remote *r, int fd, const struct hc_buf *body, struct hc_er
     return hc_exit_as(err, HC_EXIT_INTERNAL);
 }
 
-/* ---- its end ---- */
+/* ---- the job's end ---- */
 
-/* As a manifest is printed here. */
-static int print(const char *manifest, struct hc_buf *text, struct hc_error *err)
+/* Adds the manifest to `text`, indented as "hotcell run" prints manifests. */
+static int print_manifest(const char *manifest, struct hc_buf *text, struct hc_error *err)
 {
     return hc_manifest_indent(manifest, strlen(manifest), text, err) < 0 ? hc_exit_as(err, HC_EXIT_INTERNAL)
                                                                          : 0;
 }
 
-static int fail(struct remote *r, struct hc_buf *text, struct hc_error *err)
+static int fail_with_problem(struct remote *r, struct hc_buf *text, struct hc_error *err)
 {
     char *manifest = NULL;
     struct hc_error ignored;
@@ -120,13 +122,14 @@ static int fail(struct remote *r, struct hc_buf *text, struct hc_error *err)
     const char *problem = r->stream.problem ? r->stream.problem : body->data ? body->data : "";
     (void)hc_job_result_problem(problem, strlen(problem), r->answer.status, &manifest, err);
     if (manifest)
-        (void)print(manifest, text, &ignored);
+        (void)print_manifest(manifest, text, &ignored);
     free(manifest);
     return -1;
 }
 
-/* As for a cell of one's own, a directory that was asked for is made and tried before the job is sent. */
-static int open_named(struct remote *r, struct hc_error *err)
+/* Makes the output directory that the job names, before the job is sent, as a run without a daemon
+ * does. */
+static int open_named_directory(struct remote *r, struct hc_error *err)
 {
     const char *named = r->asked->job->output_dir;
     r->dest.named = named != NULL;
@@ -138,7 +141,7 @@ static int open_named(struct remote *r, struct hc_error *err)
     return hc_dest_open(&r->dest, err);
 }
 
-static int choose_default(struct remote *r, struct hc_error *err)
+static int set_default_directory(struct remote *r, struct hc_error *err)
 {
     const struct hc_remote *a = r->asked;
     const char *name = a->default_name ? a->default_name : job_path(r) + strlen(JOBS "/");
@@ -146,19 +149,20 @@ static int choose_default(struct remote *r, struct hc_error *err)
     return n < 0 || n >= (int)sizeof r->dest.path ? hc_fail(err, ENAMETOOLONG, "output directory") : 0;
 }
 
-static int keep(struct remote *r, const cJSON *manifest, const struct hc_buf *text, struct hc_error *err)
+static int save_results(struct remote *r, const cJSON *manifest, const struct hc_buf *text,
+                        struct hc_error *err)
 {
-    if (!r->dest.named && choose_default(r, err) < 0)
+    if (!r->dest.named && set_default_directory(r, err) < 0)
         return -1;
     if (hc_files_fetch(&r->place, job_path(r), manifest, &r->dest, err) < 0)
         return -1;
     return r->dest.fd >= 0 ? hc_dest_write(&r->dest, "manifest.json", text->data, text->len, err) : 0;
 }
 
-static int conclude(struct remote *r, struct hc_manifest *m, struct hc_buf *text, struct hc_error *err)
+static int finish_job(struct remote *r, struct hc_manifest *m, struct hc_buf *text, struct hc_error *err)
 {
     if (!r->stream.manifest)
-        return fail(r, text, err);
+        return fail_with_problem(r, text, err);
     if (!*job_path(r))
         return hc_fail(err, 0, "%s does not say which job it has run", r->place.name);
     struct hc_json json;
@@ -167,17 +171,18 @@ static int conclude(struct remote *r, struct hc_manifest *m, struct hc_buf *text
     hc_job_result_read(json.root, m);
     m->out.pass_errno = r->stream.out.pass_errno;
     m->err.pass_errno = r->stream.err.pass_errno;
-    int rc = print(r->stream.manifest, text, err);
+    int rc = print_manifest(r->stream.manifest, text, err);
     if (rc == 0)
-        rc = keep(r, json.root, text, err);
+        rc = save_results(r, json.root, text, err);
     hc_json_finish(&json);
     return rc;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole run ---- */
 
-/* Connected, with nothing sent. -1; -2: nothing has begun, and nothing of the job is changed. */
-static int begin(struct remote *r, struct hc_error *err)
+/* Connects; returns the socket, with nothing sent yet. -2: no daemon, or the job cannot run in one;
+ * the job is unchanged. -1: another error. */
+static int connect_for_job(struct remote *r, struct hc_error *err)
 {
     if (hc_upload_check(r->asked->job, err) < 0)
         return -2;
@@ -187,13 +192,15 @@ static int begin(struct remote *r, struct hc_error *err)
     return fd < 0 && err->exit == HC_EXIT_UNAVAILABLE ? -2 : fd;
 }
 
-static int run(struct remote *r, int fd, struct hc_manifest *m, struct hc_buf *text, struct hc_error *err)
+static int run_connected(struct remote *r, int fd, struct hc_manifest *m, struct hc_buf *text,
+                         struct hc_error *err)
 {
     hc_autobuf body = {0};
-    if (open_named(r, err) < 0 || hc_tool_proxy_open(&r->desk, r->asked->job, r->asked->tool_fd, err) < 0 ||
-        hc_upload_print(r->asked->job, &r->desk.tools, &body, err) < 0 || ask(r, fd, &body, err) < 0)
+    if (open_named_directory(r, err) < 0 ||
+        hc_tool_proxy_open(&r->tool_proxy, r->asked->job, r->asked->tool_fd, err) < 0 ||
+        hc_upload_print(r->asked->job, &r->tool_proxy.tools, &body, err) < 0 || submit(r, fd, &body, err) < 0)
         return -1;
-    return conclude(r, m, text, err);
+    return finish_job(r, m, text, err);
 }
 
 int hc_remote_run(struct hc_remote *asked, struct hc_manifest *m, struct hc_buf *text, struct hc_error *err)
@@ -204,18 +211,18 @@ int hc_remote_run(struct hc_remote *asked, struct hc_manifest *m, struct hc_buf 
         .stream = {.out.fd = asked->pass_stdout,
                    .err.fd = asked->pass_stderr,
                    .cancel_fd = asked->cancel_fd,
-                   .call = take_call},
-        .desk = {.ours = -1, .theirs = -1},
+                   .call = pass_call},
+        .tool_proxy = {.ours = -1, .theirs = -1},
         .dest = {.fd = -1, .at = asked->default_at},
     };
-    r.stream.desk = &r.desk;
-    hc_autofd fd = begin(&r, err);
+    r.stream.call_data = &r.tool_proxy;
+    hc_autofd fd = connect_for_job(&r, err);
     if (fd < 0)
         return fd == -2 ? 1 : -1;
-    int rc = run(&r, fd, m, text, err);
+    int rc = run_connected(&r, fd, m, text, err);
     asked->cut = r.stream.out.cut || r.stream.err.cut;
     asked->kept = r.dest.fd >= 0;
-    hc_tool_proxy_close(&r.desk);
+    hc_tool_proxy_close(&r.tool_proxy);
     hc_dest_finish(&r.dest);
     hc_answer_finish(&r.answer);
     hc_stream_finish(&r.stream);

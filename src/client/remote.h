@@ -1,24 +1,26 @@
-/* remote.h - one job, run by a daemon: sent, followed, and its results brought here. */
+/* remote.h - runs one job by a daemon: sends it, follows its events, fetches its results. */
 #ifndef HC_CLIENT_REMOTE_H
 #define HC_CLIENT_REMOTE_H
 
 #include "cell/collect.h"
 
+/* A job for a daemon, filled by the caller; the last two members are results. Descriptors are borrowed. */
 struct hc_remote {
-    struct hc_job *job; /* borrowed; hc_job_check has seen it. Gives its tools away, once there is a daemon */
-    int tool_fd;        /* of the client that answers tools without a command; 0: none */
-    int pass_stdout, pass_stderr; /* the guest's output as it comes; -1: only into the manifest */
-    int cancel_fd;                /* readable: cancel the job. -1: none */
-    const char *default_dir;      /* parent of the output directory if the job names none */
-    int default_at;               /* the directory that it is relative to; 0: the current one */
-    const char *default_name;     /* of the output directory in it; NULL: the daemon's ID of the job */
-    bool kept;                    /* filled: there is an output directory */
-    bool cut;                     /* filled: the daemon has left some output out */
+    struct hc_job *job; /* borrowed, and checked by hc_job_check; its tools are moved out of it */
+    int tool_fd;        /* socket to the client that answers tools without a command; 0: no client */
+    int pass_stdout, pass_stderr; /* the guest's output is copied to these; -1: only into the manifest */
+    int cancel_fd;                /* when it becomes readable, the job is cancelled; -1: no such descriptor */
+    const char *default_dir;      /* parent of the output directory if the job names no output directory */
+    int default_at;               /* directory that `default_dir` is relative to; 0: the current directory */
+    const char *default_name;     /* name of the output directory in `default_dir`; NULL: the job's ID */
+    bool kept;                    /* result: an output directory was made */
+    bool cut;                     /* result: the daemon has left out some of the output */
 };
 
-/* 0: there is a result. `m` is filled as far as it is told on a terminal, `text` with the manifest, which is
- * written where results go as well. -1: there is none, or it could not be kept; `text` may have a manifest
- * all the same. 1: nothing has begun, as there is no daemon or the job is not for one; `err` says which. */
+/* Runs a job. 0: it has ended with a manifest: `m` has what hc_job_result_read reads of it, and `text` is the
+ * manifest, which also stands in the output directory. -1: there is no manifest, or the results could not be
+ * written; `text` may have a manifest all the same. 1: the job was not sent, as no daemon answers or the job
+ * cannot run in a daemon; `err` says which. */
 int hc_remote_run(struct hc_remote *r, struct hc_manifest *m, struct hc_buf *text, struct hc_error *err);
 
 #endif

@@ -17,7 +17,7 @@
 
 void hc_stream_finish(struct hc_stream_reader *s)
 {
-    hc_buf_finish(&s->lines);
+    hc_buf_finish(&s->line);
     free(s->manifest);
     free(s->problem);
     s->manifest = s->problem = NULL;
@@ -25,10 +25,10 @@ void hc_stream_finish(struct hc_stream_reader *s)
 
 /* ---- output ---- */
 
-/* A reader may be slow, or stopped, and a signal must end us all the same: so never more at a time than a
- * pipe takes at once that has room at all. */
-static void pass_on(const struct hc_stream_reader *s, struct hc_event_stream_end *to, const char *data,
-                    size_t len)
+/* The reader of our output may be slow or stopped, and a signal must end us all the same. So a write is at
+ * most PIPE_BUF bytes, which a pipe that polls as writable takes without blocking. */
+static void write_output(const struct hc_stream_reader *s, struct hc_event_stream_end *to, const char *data,
+                         size_t len)
 {
     while (len && to->fd >= 0) {
         struct pollfd fds[2] = {{.fd = to->fd, .events = POLLOUT}, {.fd = s->cancel_fd, .events = POLLIN}};
@@ -39,7 +39,7 @@ static void pass_on(const struct hc_stream_reader *s, struct hc_event_stream_end
             continue;
         if (n < 0) {
             to->pass_errno = errno == EPIPE ? 0 : errno;
-            to->fd = -1; /* not ours to close */
+            to->fd = -1; /* borrowed: its owner closes it */
             return;
         }
         data += n;
@@ -59,12 +59,12 @@ static int pass_base64(const struct hc_stream_reader *s, struct hc_event_stream_
                                   sodium_base64_VARIANT_ORIGINAL) == 0 &&
                 end == text + text_len;
     if (good)
-        pass_on(s, to, data, len);
+        write_output(s, to, data, len);
     free(data);
     return good ? 0 : hc_fail(err, 0, "read the output: expected base64");
 }
 
-static int take_output(const struct hc_stream_reader *s, struct hc_event_stream_end *to, const cJSON *event,
+static int pass_output(const struct hc_stream_reader *s, struct hc_event_stream_end *to, const cJSON *event,
                        struct hc_error *err)
 {
     const cJSON *text = cJSON_GetObjectItemCaseSensitive(event, "text");
@@ -73,13 +73,13 @@ static int take_output(const struct hc_stream_reader *s, struct hc_event_stream_
         return pass_base64(s, to, data->valuestring, err);
     if (!cJSON_IsString(text))
         return hc_fail(err, 0, "expected output as text or data");
-    pass_on(s, to, text->valuestring, strlen(text->valuestring));
+    write_output(s, to, text->valuestring, strlen(text->valuestring));
     return 0;
 }
 
 /* ---- events ---- */
 
-static int take_value(const struct hc_json *j, const char *name, char **out, struct hc_error *err)
+static int keep_object(const struct hc_json *j, const char *name, char **out, struct hc_error *err)
 {
     const cJSON *node = cJSON_GetObjectItemCaseSensitive(j->root, name);
     size_t len = 0;
@@ -91,7 +91,7 @@ static int take_value(const struct hc_json *j, const char *name, char **out, str
     return *out ? 0 : hc_fail(err, ENOMEM, "%s", name);
 }
 
-static const char *plain_text(const cJSON *hold, const char *name)
+static const char *text_for_terminal(const cJSON *hold, const char *name)
 {
     char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(hold, name));
     if (text)
@@ -99,11 +99,11 @@ static const char *plain_text(const cJSON *hold, const char *name)
     return text;
 }
 
-/* An administrator lets the jobs of this tenant wait, or run again. */
-static void take_hold(const cJSON *hold)
+/* Tells the user that an administrator holds the jobs of this tenant, or lets them run again. */
+static void report_hold(const cJSON *hold)
 {
-    const char *since = plain_text(hold, "since"), *by = plain_text(hold, "by"),
-               *reason = plain_text(hold, "reason");
+    const char *since = text_for_terminal(hold, "since"), *by = text_for_terminal(hold, "by"),
+               *reason = text_for_terminal(hold, "reason");
     if (!since || !by)
         hc_info("hotcelld: the tenant is not held any more");
     else
@@ -111,57 +111,57 @@ static void take_hold(const cJSON *hold)
                 reason ? ": " : "", reason ? reason : "");
 }
 
-static int take_event(struct hc_stream_reader *s, const struct hc_json *j, struct hc_error *err)
+static int read_event(struct hc_stream_reader *s, const struct hc_json *j, struct hc_error *err)
 {
     const cJSON *node = cJSON_GetObjectItemCaseSensitive(j->root, "event");
     const char *event = cJSON_IsString(node) ? node->valuestring : "";
     if (strcmp(event, "stdout") == 0)
-        return take_output(s, &s->out, j->root, err);
+        return pass_output(s, &s->out, j->root, err);
     if (strcmp(event, "stderr") == 0)
-        return take_output(s, &s->err, j->root, err);
+        return pass_output(s, &s->err, j->root, err);
     if (strcmp(event, "manifest") == 0)
-        return take_value(j, event, &s->manifest, err);
+        return keep_object(j, event, &s->manifest, err);
     if (strcmp(event, "problem") == 0)
-        return take_value(j, event, &s->problem, err);
+        return keep_object(j, event, &s->problem, err);
     if (strcmp(event, "tool_call") == 0)
-        return s->call(s->desk, j, err);
+        return s->call(s->call_data, j, err);
     if (strcmp(event, "held") == 0)
-        take_hold(cJSON_GetObjectItemCaseSensitive(j->root, event));
+        report_hold(cJSON_GetObjectItemCaseSensitive(j->root, event));
     if (strcmp(event, "cut") == 0) {
         const cJSON *stream = cJSON_GetObjectItemCaseSensitive(j->root, "stream");
         bool is_err = cJSON_IsString(stream) && strcmp(stream->valuestring, "stderr") == 0;
         (is_err ? &s->err : &s->out)->cut = true;
     }
-    return 0; /* others are for others, or of a later version */
+    return 0; /* events for other clients, or of a later version */
 }
 
-static int take_line(struct hc_stream_reader *s, const char *line, size_t len, struct hc_error *err)
+static int read_line(struct hc_stream_reader *s, const char *line, size_t len, struct hc_error *err)
 {
     struct hc_json j;
     if (hc_json_parse(&j, "event", line, len, err) < 0)
         return -1;
-    int rc = take_event(s, &j, err);
+    int rc = read_event(s, &j, err);
     hc_json_finish(&j);
     return rc;
 }
 
-/* The text of a whole line has to end where the line does, for who reads it. */
-static int take_lines(struct hc_stream_reader *s, struct hc_error *err)
+/* Replaces each line end by a NUL, as the JSON parser needs the text to end there. */
+static int read_lines(struct hc_stream_reader *s, struct hc_error *err)
 {
-    struct hc_buf *b = &s->lines;
+    struct hc_buf *b = &s->line;
     size_t from = 0;
     const char *end;
-    while ((end = memchr(b->data + from + s->seen, '\n', b->len - from - s->seen))) {
+    while ((end = memchr(b->data + from + s->searched, '\n', b->len - from - s->searched))) {
         size_t len = (size_t)(end - b->data) - from;
-        s->seen = 0;
+        s->searched = 0;
         b->data[from + len] = '\0';
-        if (len && take_line(s, b->data + from, len, err) < 0)
+        if (len && read_line(s, b->data + from, len, err) < 0)
             return -1;
         from += len + 1;
     }
     memmove(b->data, b->data + from, b->len - from);
     b->len -= from;
-    s->seen = b->len;
+    s->searched = b->len;
     return 0;
 }
 
@@ -169,10 +169,10 @@ int hc_stream_feed(struct hc_stream_reader *s, const char *data, size_t len, str
 {
     if (!len)
         return 0;
-    s->lines.max = MAX_LINE;
-    if (hc_buf_add(&s->lines, data, len) < 0)
+    s->line.max = MAX_LINE;
+    if (hc_buf_add(&s->line, data, len) < 0)
         return hc_fail(err, EMSGSIZE, "read the events");
-    if (take_lines(s, err) < 0) {
+    if (read_lines(s, err) < 0) {
         (void)hc_ctx(err, "events of the job");
         return hc_exit_as(err, HC_EXIT_INTERNAL);
     }

@@ -1,4 +1,4 @@
-/* stream.h - the events of one job, as they come: output is passed on, the end is kept. */
+/* stream.h - reads the events of one job as they arrive: passes output on, keeps the manifest or problem. */
 #ifndef HC_CLIENT_STREAM_H
 #define HC_CLIENT_STREAM_H
 
@@ -7,29 +7,32 @@
 
 #include <stdint.h>
 
+/* Where one output stream of the guest goes. */
 struct hc_event_stream_end {
-    int fd;         /* where it is passed on; -1: nowhere, or its reader went away */
-    int pass_errno; /* why it was not passed on to the end; 0: it was */
-    bool cut;       /* the daemon has left some out */
+    int fd;         /* output is written to it, borrowed; -1: output is dropped, or its reader went away */
+    int pass_errno; /* errno of the write that failed; 0: no write failed */
+    bool cut;       /* the daemon has left out some of the output */
 };
 
 struct hc_json;
 
+/* The reader of one job's events. */
 struct hc_stream_reader {
     struct hc_event_stream_end out, err;
-    int cancel_fd;       /* readable: what cannot be passed on at once is dropped. -1: none */
-    struct hc_buf lines; /* that are not whole yet */
-    size_t seen;         /* of which there is no line end in this much */
-    char *manifest;      /* JSON text, once it has come. Owned */
-    char *problem;       /* likewise */
-    /* A call of a tool has come. */
-    int (*call)(void *desk, const struct hc_json *event, struct hc_error *err);
-    void *desk;
+    int cancel_fd;      /* while it is readable, output that would block is dropped; -1: no such descriptor */
+    struct hc_buf line; /* the bytes received so far of a line that has not ended; owned */
+    size_t searched;    /* bytes of `line` known to have no line end */
+    char *manifest;     /* JSON text, owned; NULL until it arrives */
+    char *problem;      /* JSON text of a problem document, owned; NULL until it arrives */
+    /* Is called for each call of a tool, with `call_data`. -1 ends the reading. */
+    int (*call)(void *call_data, const struct hc_json *event, struct hc_error *err);
+    void *call_data; /* borrowed */
 };
 
+/* Frees what the reader owns. */
 void hc_stream_finish(struct hc_stream_reader *s);
 
-/* More of the stream. -1: it is not one. */
+/* Reads `len` more bytes of the events. -1: they are not valid events, or have no room in memory. */
 int hc_stream_feed(struct hc_stream_reader *s, const char *data, size_t len, struct hc_error *err);
 
 #endif

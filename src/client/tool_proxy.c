@@ -12,8 +12,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* The policy is the daemon's: of a policy here only its place for tools is used. */
-static int take_tools(struct hc_tool_proxy *d, struct hc_job *job, struct hc_error *err)
+/* hc_job_put_tools puts tools into a policy. The policy of the job is the daemon's, so this one is thrown
+ * away once its tools are moved out. */
+static int move_tools(struct hc_tool_proxy *d, struct hc_job *job, struct hc_error *err)
 {
     struct hc_policy scratch;
     hc_policy_init(&scratch);
@@ -28,7 +29,7 @@ int hc_tool_proxy_open(struct hc_tool_proxy *d, struct hc_job *job, int tool_fd,
 {
     int pair[2];
     *d = (struct hc_tool_proxy){.ours = -1, .theirs = -1};
-    if (take_tools(d, job, err) < 0)
+    if (move_tools(d, job, err) < 0)
         return -1;
     if (d->tools.count == 0)
         return 0;
@@ -57,7 +58,8 @@ int hc_tool_proxy_fd(const struct hc_tool_proxy *d)
     return d->toolbox ? hc_toolbox_fd(d->toolbox) : -1;
 }
 
-static int put_member(struct hc_buf *out, const struct hc_json *event, const char *name, struct hc_error *err)
+static int copy_member(struct hc_buf *out, const struct hc_json *event, const char *name,
+                       struct hc_error *err)
 {
     const cJSON *node = cJSON_GetObjectItemCaseSensitive(event->root, name);
     size_t len = 0;
@@ -69,23 +71,24 @@ static int put_member(struct hc_buf *out, const struct hc_json *event, const cha
     return 0;
 }
 
-/* As a cell says it, and read as strictly. */
+/* Rebuilds the text of the call as a cell would send it, so that the toolbox checks it as strictly. */
 int hc_tool_proxy_call(struct hc_tool_proxy *d, const struct hc_json *event, struct hc_error *err)
 {
     hc_autobuf call = {0};
     if (!d->toolbox)
-        return 0; /* of the policy's tools, which are answered elsewhere */
-    if (put_member(&call, event, "id", err) < 0 || put_member(&call, event, "name", err) < 0 ||
-        put_member(&call, event, "arguments", err) < 0)
+        return 0; /* a tool of the policy, which the daemon answers itself */
+    if (copy_member(&call, event, "id", err) < 0 || copy_member(&call, event, "name", err) < 0 ||
+        copy_member(&call, event, "arguments", err) < 0)
         return -1;
     if (hc_buf_str(&call, "}") < 0)
         return hc_fail(err, ENOMEM, "a call of a tool");
     return hc_toolbox_call(d->toolbox, call.data, call.len, err);
 }
 
-/* What the daemon says to it, as an error: 1. That the call waits no more is none. */
-static int post(const struct hc_place *place, const char *path, const struct hc_buf *body,
-                struct hc_error *err)
+/* Posts one answer. 1: the daemon refused it, and `err` has the daemon's reason. 404 is no error: the call
+ * does not wait any more. */
+static int post_body(const struct hc_place *place, const char *path, const struct hc_buf *body,
+                     struct hc_error *err)
 {
     const struct hc_exchange_head head = {
         .method = "POST", .path = path, .body = body->data, .body_len = body->len};
@@ -102,8 +105,9 @@ static int post(const struct hc_place *place, const char *path, const struct hc_
     return rc;
 }
 
-/* `err` is why. The program would wait until its time is up: the call fails, and it is told, as the user is.
- * The user once, for a program can call again and again. */
+/* Answers a call with the daemon's reason (`err`) for refusing the tool's answer: without any answer the
+ * program would wait until its time is up. The user is told the first time only, as a program can call again
+ * and again. */
 static int post_refusal(struct hc_tool_proxy *d, const struct hc_place *place, const char *path,
                         struct hc_error *err)
 {
@@ -115,11 +119,11 @@ static int post_refusal(struct hc_tool_proxy *d, const struct hc_place *place, c
     if (!d->refused)
         hc_warn("the answer of a tool was not taken: %s", err->text);
     d->refused = true;
-    return post(place, path, &body, err) < 0 ? -1 : 0;
+    return post_body(place, path, &body, err) < 0 ? -1 : 0;
 }
 
-/* {"id": N, "value": ...} or {"id": N, "error": ...} becomes a request; that it comes too late is no failure.
- */
+/* Turns the toolbox's answer, {"id": N, "value": ...} or {"id": N, "error": ...}, into a request to the
+ * daemon. An answer that comes too late is no failure. */
 static int post_answer(struct hc_tool_proxy *d, const struct hc_place *place, const char *job,
                        struct hc_error *err)
 {
@@ -130,18 +134,18 @@ static int post_answer(struct hc_tool_proxy *d, const struct hc_place *place, co
         return -1;
     const cJSON *id = cJSON_GetObjectItemCaseSensitive(j.root, "id");
     const char *name = cJSON_GetObjectItemCaseSensitive(j.root, "error") ? "error" : "value";
-    int rc = put_member(&body, &j, name, err);
+    int rc = copy_member(&body, &j, name, err);
     (void)hc_buf_str(&body, "}");
     (void)hc_buf_fmt(&path, "%s/tools/%.0f", job, cJSON_IsNumber(id) ? id->valuedouble : 0);
     hc_json_finish(&j);
     hc_buf_clear(&d->answer);
     if (rc < 0 || body.failed || path.failed)
         return rc < 0 ? -1 : hc_fail(err, ENOMEM, "answer a call of a tool");
-    rc = post(place, path.data, &body, err);
+    rc = post_body(place, path.data, &body, err);
     return rc > 0 ? post_refusal(d, place, path.data, err) : rc;
 }
 
-/* Answers come in packets, as a cell gets them. Returns 1 if there are none. */
+/* Reads one packet of an answer; `*last` says whether the answer is whole. 1: no packet is there. */
 static int read_packet(struct hc_tool_proxy *d, bool *last, struct hc_error *err)
 {
     char packet[sizeof(struct hc_frame_head) + HC_FRAME_CHUNK];

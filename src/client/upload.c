@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_CONTENT ((size_t)384 << 20) /* bytes: four thirds of it are the most that any daemon takes */
+#define MAX_CONTENT                                                                                          \
+    ((size_t)384 << 20) /* bytes of one input; in base64 they are the most that any daemon takes */
 
-/* ---- what a daemon does not take ---- */
+/* ---- options that a daemon does not take ---- */
 
-static int refuse(struct hc_error *err, const char *what, const char *why)
+static int refuse_option(struct hc_error *err, const char *what, const char *why)
 {
     return hc_fail_as(err, HC_EXIT_USAGE, 0, "%s: not for a job that a daemon runs: %s", what, why);
 }
@@ -30,10 +31,10 @@ static int check_overrides(const struct hc_job *job, struct hc_error *err)
     for (size_t i = 0; i < job->override_count; i++) {
         const struct hc_override *o = &job->overrides[i];
         if (strcmp(o->opt->path, "tree") == 0 && strchr(o->text, '/'))
-            return refuse(err, "--tree", "it has its trees by their names");
+            return refuse_option(err, "--tree", "it has its trees by their names");
         (void)snprintf(flag, sizeof flag, "--%s", o->opt->flag);
         if (strcmp(o->opt->path, "tree") != 0 && !is_limit(o->opt))
-            return refuse(err, flag, "name a policy of the daemon's that says so");
+            return refuse_option(err, flag, "name a policy of the daemon's that says so");
     }
     return 0;
 }
@@ -41,19 +42,19 @@ static int check_overrides(const struct hc_job *job, struct hc_error *err)
 int hc_upload_check(const struct hc_job *job, struct hc_error *err)
 {
     if (job->runner_form)
-        return refuse(err, "df_paths", "the older runner's form is for --warm=no");
+        return refuse_option(err, "df_paths", "the older runner's form is for --warm=no");
     if (job->policy && strchr(job->policy, '/'))
-        return refuse(err, "--policy", "it has its policies by their names");
+        return refuse_option(err, "--policy", "it has its policies by their names");
     if (job->tenant)
-        return refuse(err, "--tenant", "it knows itself who asks");
+        return refuse_option(err, "--tenant", "it knows itself who asks");
     if (job->job_id)
-        return refuse(err, "--job-id", "it numbers its jobs itself");
+        return refuse_option(err, "--job-id", "it numbers its jobs itself");
     if (job->sign)
-        return refuse(err, "--sign", "only who built the cell can vouch for it");
+        return refuse_option(err, "--sign", "only who built the cell can vouch for it");
     return check_overrides(job, err);
 }
 
-/* ---- its members ---- */
+/* ---- the members of the request ---- */
 
 static void put_name(struct hc_buf *out, const char *name)
 {
@@ -81,7 +82,7 @@ static int put_base64(struct hc_buf *out, const struct hc_buf *data)
     return 0;
 }
 
-/* Text as such: it is shorter, and the daemon need not decode it. */
+/* Input that is UTF-8 goes as text: it is shorter than base64, and the daemon need not decode it. */
 static int put_input(struct hc_buf *out, const struct hc_input *in, struct hc_error *err)
 {
     hc_autobuf content = {0};
@@ -131,7 +132,7 @@ static int put_json(struct hc_buf *out, const char *name, cJSON *value_taken, st
     return 0;
 }
 
-/* As a policy file has them: by way of a policy, which knows how each is written. */
+/* Prints the limits as a policy file writes them: a policy takes the overrides, and prints each value. */
 static int put_overrides(struct hc_buf *out, const struct hc_job *job, struct hc_error *err)
 {
     struct hc_policy scratch;
@@ -169,7 +170,7 @@ static void put_returns(struct hc_buf *out, const struct hc_job *job)
     (void)hc_buf_str(out, "]");
 }
 
-/* Who answers them is not for the daemon to know. */
+/* The commands that answer the tools stay on this host. */
 static int put_tools(struct hc_buf *out, const struct hc_tools *tools, struct hc_error *err)
 {
     cJSON *all = tools->count ? hc_tools_to_json(tools) : NULL, *tool;

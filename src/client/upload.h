@@ -1,13 +1,15 @@
-/* upload.h - a job as the body of a request: what it names on this host goes along as content. */
+/* upload.h - prints a job as the body of a request to a daemon, with the contents of its input files. */
 #ifndef HC_CLIENT_UPLOAD_H
 #define HC_CLIENT_UPLOAD_H
 
 #include "job/job.h"
 
-/* HC_EXIT_USAGE: the job has something that is not for a daemon, and the message names it. */
+/* Can a daemon run this job? -1 with HC_EXIT_USAGE: no; the message names the option that a daemon does not
+ * take. */
 int hc_upload_check(const struct hc_job *job, struct hc_error *err);
 
-/* `tools` are those that the job has given away. HC_EXIT_DATA: a file. */
+/* Adds the JSON text of the request to `out`. `tools` are the tools that hc_tool_proxy_open has moved out of
+ * the job. -1 with HC_EXIT_DATA: an input file cannot be read. */
 int hc_upload_print(const struct hc_job *job, const struct hc_tools *tools, struct hc_buf *out,
                     struct hc_error *err);
 
