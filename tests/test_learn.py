@@ -1,5 +1,6 @@
 """hotcell policy learn: what it proposes is enough for the program, and little more."""
 
+import os
 import json
 import re
 from pathlib import Path
@@ -97,7 +98,7 @@ def test_calls_that_were_not_used_are_denied(base_tree):
 
 def test_an_optional_call_is_asked_for(base_tree):
     proposal, _, result = assert_enough("import os\nprint(os.nice(3))")
-    assert proposal["syscalls"]["allow"] == ["setpriority"] and result.stdout == "3\n"
+    assert proposal["syscalls"]["allow"] == ["setpriority"] and result.stdout == f"{min(os.nice(0) + 3, 19)}\n"
 
 
 def test_sockets_on_loopback(base_tree):
