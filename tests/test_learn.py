@@ -1,7 +1,7 @@
 """hotcell policy learn: what it proposes is enough for the program, and little more."""
 
-import os
 import json
+import os
 import re
 from pathlib import Path
 
