@@ -1,7 +1,7 @@
 /* calls.h - system calls as data: which are allowed, for which arguments, which are refused and why.
  *
- * Tables without code: cell/seccomp/filter.c makes filters of them and says what was refused, "hotcell policy
- * explain" prints them. A row for each thing to decide, and a reason in each row. */
+ * These are tables without code: cell/seccomp/filter.c makes filters of them and says what was refused;
+ * "hotcell policy explain" prints them. Each row is one decision and has its reason. */
 #ifndef HC_POLICY_CALLS_H
 #define HC_POLICY_CALLS_H
 
@@ -14,9 +14,9 @@ enum hc_call_when {
     HC_IN_FIRST = 1 << 1,          /* only until the job's filter is on */
     HC_WITH_FORK = 1 << 2,         /* processes: "fork" */
     HC_WITH_SOCKETS = 1 << 3,      /* network: "loopback" */
-    HC_NO_FORK = 1 << 4,           /* processes: "none", once the shim has made its own */
+    HC_NO_FORK = 1 << 4,           /* processes: "none", after the shim has made its processes */
     HC_COUNTED = 1 << 5,           /* a cgroup counts the cell's memory */
-    HC_UNCOUNTED = 1 << 6,         /* none does: the watch must be able to see it */
+    HC_UNCOUNTED = 1 << 6,         /* no cgroup counts it, so the watch must be able to see it */
     HC_NO_NEW_CODE = 1 << 7,       /* syscalls.executable_memory: "files" */
     HC_OPTIONAL_COUNTED = 1 << 10, /* as HC_OPTIONAL, where a cgroup counts the cell's memory */
     HC_IN_SESSION = 1 << 9,        /* the cell of a session: copies of its interpreter wait beside it */
@@ -24,22 +24,23 @@ enum hc_call_when {
 };
 #define HC_ANY_OPTIONAL (HC_OPTIONAL | HC_OPTIONAL_COUNTED)
 
-/* Calls that need no look at their arguments. Whatever is on no list fails with ENOSYS: that is what libc and
- * libraries are written to survive. A name that an architecture does not have is passed over. */
+/* A set of calls that are allowed whatever their arguments are. A call that no table has fails with ENOSYS,
+ * which libc and libraries are written to survive. A name that an architecture does not have is passed over.
+ */
 struct hc_call_set {
     const char *name;
-    unsigned when; /* enum hc_call_when */
-    const char *why;
+    unsigned when;     /* enum hc_call_when */
+    const char *why;   /* the reason, a sentence */
     const char *calls; /* separated by blanks */
 };
 extern const struct hc_call_set hc_call_sets[];
 extern const size_t hc_call_sets_count;
 
-/* Calls that get another errno than ENOSYS, because programs understand it better, unless a row of the other
- * tables decides about them. */
+/* Calls that fail with another errno than ENOSYS, because programs understand it better. Rows of the other
+ * tables go first. */
 struct hc_call_refusal {
     const char *calls; /* separated by blanks */
-    int error;
+    int error;         /* errno */
     const char *why;
 };
 extern const struct hc_call_refusal hc_call_refusals[];
@@ -47,7 +48,7 @@ extern const size_t hc_call_refusals_count;
 
 #define HC_WORD_MASK 0xffffffffULL /* the kernel looks at 32 bits of an int; so must the comparison */
 
-/* What the interpreter and the harness in it cannot do without: no policy can deny it. */
+/* Calls that the interpreter and the harness in it need: no policy can deny them. */
 struct hc_call_need {
     const char *calls; /* separated by blanks */
     const char *why;
@@ -55,7 +56,7 @@ struct hc_call_need {
 extern const struct hc_call_need hc_call_needs[];
 extern const size_t hc_call_needs_count;
 
-#define HC_CALL_COMPARISONS 3 /* at most, of a row */
+#define HC_CALL_COMPARISONS 3 /* most comparisons of one row */
 
 /* Calls decided by their arguments: allowed (`error` 0), or refused with `error`; what matches no row gets
  * ENOSYS, as libseccomp has no "otherwise". `mask` 0 ends the comparisons of a row, which must all hold. */
@@ -63,28 +64,29 @@ struct hc_call_rule {
     const char *call;
     unsigned when;
     struct {
-        unsigned arg;
+        unsigned arg; /* number of the argument, from 0 */
         uint64_t mask, value;
     } cmp[HC_CALL_COMPARISONS];
     const char *why;
-    int error;
-    const char *which; /* these arguments, for people; NULL: all there are */
-    const char *hint;  /* its refusal is told, with this hint; NULL: as hc_calls_told says */
+    int error;         /* errno; 0: the call is allowed */
+    const char *which; /* the arguments that the row is for, in words; NULL: any */
+    const char *hint;  /* the launcher hears of a refusal, and gives this hint; NULL: hc_calls_told decides */
 };
 extern const struct hc_call_rule hc_call_rules[];
 extern const size_t hc_call_rules_count;
 
-/* How a zygote makes the first process of a cell: in new namespaces all but those of time and cgroup, which
- * that makes itself, and in the zygote's memory for as long as it has no other. */
+/* The flags with which a zygote clones the first process of a cell: into all new namespaces but those of time
+ * and cgroup, which that process makes itself; it runs in the zygote's memory until it executes its program.
+ */
 #define HC_ZYGOTE_CLONE                                                                                      \
     (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_VM |    \
      CLONE_VFORK | SIGCHLD)
 
-/* Rows that a zygote has besides (zygote_calls.c): they only allow, and `when` says nothing. */
+/* Rows that a zygote has besides (zygote_calls.c): each allows a call; `when` is not used. */
 extern const struct hc_call_rule hc_zygote_rules[];
 extern const size_t hc_zygote_rules_count;
 
-/* Calls whose refusal, by either table, is told to the launcher. */
+/* Calls whose refusal, by any table, the launcher hears of, so that it stands in the manifest. */
 struct hc_calls_told {
     const char *calls; /* separated by blanks */
     const char *hint;  /* what to do instead */
@@ -92,12 +94,12 @@ struct hc_calls_told {
 extern const struct hc_calls_told hc_calls_told[];
 extern const size_t hc_calls_told_count;
 
-/* What a refused call is told with: the arguments that it is known by. */
+/* A word for an argument of a refused call, by which a reader knows the call. */
 struct hc_call_word {
     const char *call;
-    unsigned arg;
-    uint64_t mask, value;
-    const char *name;
+    unsigned arg;         /* number of the argument, from 0 */
+    uint64_t mask, value; /* the word is used if (argument & mask) == value */
+    const char *name;     /* the word */
 };
 extern const struct hc_call_word hc_call_words[];
 extern const size_t hc_call_words_count;

@@ -16,15 +16,15 @@ enum hc_rule_kind {
     HC_RULE_TEXT,   /* string of at most 4096 bytes */
     HC_RULE_CODE,   /* Python source of at most 64 KiB */
     HC_RULE_CHOICE, /* one of `choices` */
-    HC_RULE_FILE,   /* a file name for the program in messages: none that marks code as a library's */
+    HC_RULE_FILE,   /* the file name that messages give the program: none that marks code as a library's */
     HC_RULE_FOLDER, /* name of one directory: letters, digits, '.', '_', '-' */
-    HC_RULE_NAMES,  /* list of strings, each one of `choices` if there are any; a key "NAME+" adds to what was
-                       inherited */
+    HC_RULE_NAMES,  /* list of strings, each one of `choices` if there are any; a key "NAME+" adds to the list
+                       that is inherited */
     HC_RULE_PLACES, /* list of directories: absolute paths, "~/..." or "."; a key "NAME+" as above */
-    HC_RULE_MAP,    /* object of strings; merged with what was inherited */
-    HC_RULE_ALLOWED_CALLS, /* HC_RULE_NAMES of system calls that are not allowed otherwise (syscalls.h) */
-    HC_RULE_DENIED_CALLS,  /* HC_RULE_NAMES of system calls that are */
-    HC_RULE_ROWS,          /* list of objects with `fields`; a key "NAME+" adds to what was inherited */
+    HC_RULE_MAP,    /* object of strings; merged with the object that is inherited */
+    HC_RULE_ALLOWED_CALLS, /* HC_RULE_NAMES of system calls that no program has by default (syscalls.h) */
+    HC_RULE_DENIED_CALLS,  /* HC_RULE_NAMES of system calls that every program has by default */
+    HC_RULE_ROWS, /* list of objects with `fields`; a key "NAME+" adds to the list that is inherited */
 };
 
 struct hc_rule_field {
@@ -37,10 +37,10 @@ struct hc_rule_field {
 struct hc_rule {
     const char *section, *key;
     enum hc_rule_kind kind;
-    bool guard; /* of no effect with guard "off", and then not handed over */
-    int64_t max;
-    const char *const *choices;         /* NULL-terminated */
-    const struct hc_rule_field *fields; /* of HC_RULE_ROWS; ends with a NULL name */
+    bool guard;                 /* the guard enforces it; with guard "off" it is not handed to the shim */
+    int64_t max;                /* of HC_RULE_COUNT */
+    const char *const *choices; /* values that are allowed, NULL-terminated */
+    const struct hc_rule_field *fields; /* members of an object of HC_RULE_ROWS; ends with a NULL name */
     const char *help;                   /* one sentence */
 };
 
@@ -49,20 +49,21 @@ extern const size_t hc_rules_count;
 
 bool hc_rules_is_section(const char *name);
 
-/* Check one section of a policy file and put it into `rules` (an object, made if *rules is NULL), over what
- * is inherited there; a null takes a key away. HC_EXIT_CONFIG, with line, column and what was expected. */
+/* Checks one section of a policy file and puts its keys into *rules, over the inherited ones; a null removes
+ * a key. *rules is an object, which is made if it is NULL. -1: HC_EXIT_CONFIG, with line, column and what was
+ * expected. */
 int hc_rules_set(cJSON **rules, const struct hc_json *j, const cJSON *section, struct hc_error *err);
 
-/* A key's value; NULL if it is not set. Borrowed. */
+/* The value of a key, borrowed from `rules`; NULL, or `otherwise`, if it is not set. */
 const cJSON *hc_rules_get(const cJSON *rules, const char *section, const char *key);
 const char *hc_rules_text(const cJSON *rules, const char *section, const char *key, const char *otherwise);
 bool hc_rules_bool(const cJSON *rules, const char *section, const char *key, bool otherwise);
 int64_t hc_rules_count_of(const cJSON *rules, const char *section, const char *key, int64_t otherwise);
 
-/* Sections of the table, in its order: NULL after the last. */
+/* Name of section number `index` of the table, in its order; NULL after the last. */
 const char *hc_rules_section(size_t index);
 
-/* What the shim is to be told: not what the launcher itself sees to. Owned by the caller, NULL without
+/* The rules that the shim enforces, without those of the launcher; the caller owns the object. NULL: no
  * memory. */
 cJSON *hc_rules_for_shim(const cJSON *rules, bool guard);
 

@@ -1,5 +1,5 @@
-/* syscalls.h - the section "syscalls" of a policy: what it adds to the calls that every program has, and what
- * it takes away. Names are those of the tables in calls.h: of a set, or of one call. */
+/* syscalls.h - the section "syscalls" of a policy: which system calls it adds to those that every program
+ * has, and which it takes away. A name in it is that of a set in calls.h, or of one call. */
 #ifndef HC_POLICY_SYSCALLS_H
 #define HC_POLICY_SYSCALLS_H
 
@@ -11,31 +11,30 @@
 /* Is `call` one of `calls`, which are separated by blanks? */
 bool hc_calls_have(const char *calls, const char *call);
 
-/* Walk such a list: the next call of *at, which moves on, as a text in `out`; false at the end. */
+/* Copies the next name of the list *at to `out` and moves *at behind it; false at the end of the list. */
 bool hc_calls_next(const char **at, char out[32]);
 
-/* Do these arguments, as a filter sees them, have what a row compares with? */
+/* Do the arguments of a call, as a filter sees them, satisfy all comparisons of the row? */
 bool hc_call_fits(const struct hc_call_rule *row, const unsigned long long args[6]);
 
-/* May a policy name this in "allow" or in "deny"? If not, `why` says so in a sentence. */
+/* May a policy have this name in "allow", or in "deny"? If not, `why` gets a sentence that says why. */
 bool hc_syscalls_may_allow(const char *name, char *why, size_t size);
 bool hc_syscalls_may_deny(const char *name, char *why, size_t size);
 
-/* With these rules (policy/rules.h; NULL: none), does a program have this call of the set, unless it is
- * denied?
- */
+/* Does a program under these rules (rules.h; NULL: none) have this call of the set, before "deny" is looked
+ * at? */
 bool hc_syscalls_in_set(const cJSON *rules, const struct hc_call_set *set, const char *call);
 
-/* Is it taken away, by its own name or by a set's? */
+/* Does "deny" have this call, by its own name or by the name of its set? */
 bool hc_syscalls_denied(const cJSON *rules, const char *call);
 
-/* Is memory executable only where it is a file's? */
+/* Do the rules allow executable memory for mapped files alone (syscalls.executable_memory: "files")? */
 bool hc_syscalls_no_new_code(const cJSON *rules);
 
-/* Can the interpreter not do without it? */
+/* Does the interpreter need this call, so that no policy can deny it? */
 bool hc_syscalls_needed(const char *call);
 
-/* Why no policy can allow this call; NULL: no table says so. */
+/* The reason why no policy can allow this call; NULL: no table has one. */
 const char *hc_syscalls_never(const char *call);
 
 #endif

@@ -1,8 +1,9 @@
-/* tighten.h - what the sender of a job may ask for, who is not the one whose host it is: each limit as it is,
- * or tighter. A row of the option table says which of two values is tighter.
+/* tighten.h - which limits the sender of a job may ask for: the policy's own, or tighter ones. A row of the
+ * option table says which of two values is tighter.
  *
- * Maxima are a struct hc_limits in which a member that nobody has said is HC_NO_MAXIMUM. A policy's
- * ("limits.max") allow requests more than its limits; a tenant's bound both. */
+ * Maxima are a struct hc_limits in which HC_NO_MAXIMUM marks a limit without a maximum. The maxima of a
+ * policy
+ * ("limits.max") allow a request more than the policy's limits; the maxima of a tenant bound both. */
 #ifndef HC_POLICY_TIGHTEN_H
 #define HC_POLICY_TIGHTEN_H
 
@@ -12,28 +13,29 @@
 
 void hc_maxima_init(struct hc_limits *max);
 
-/* The members of `object`, called `path` in messages, over what is there. HC_EXIT_CONFIG. */
+/* Sets the maxima that `object` has as members; the others keep their values. Messages call the object
+ * `path`. -1: HC_EXIT_CONFIG. */
 int hc_maxima_read(struct hc_limits *max, const char *path, const struct hc_json *j, const cJSON *object,
                    struct hc_error *err);
 
-/* Owned by the caller; empty if none is said; NULL without memory. */
+/* An object with the maxima that are set; the caller owns it. NULL: no memory. */
 cJSON *hc_maxima_to_json(const struct hc_limits *max);
 
-/* A policy whose limits are beyond its own maxima is a mistake. HC_EXIT_CONFIG, with `file` in front. */
+/* Refuses a policy with a limit beyond its own maximum: HC_EXIT_CONFIG; the message begins with `file`. */
 int hc_maxima_check(const struct hc_policy *p, const char *file, struct hc_error *err);
 
-/* No limit of the policy, and none that it allows requests, is beyond these maxima from here on. */
+/* Lowers each limit of the policy, and each of its maxima, that is beyond `max` to the value there. */
 void hc_policy_lower(struct hc_policy *p, const struct hc_limits *max);
 
-/* What may be asked for under one policy for one tenant. */
+/* The limits that a job of one tenant under one policy may ask for. */
 struct hc_ceiling {
-    struct hc_limits most;
+    struct hc_limits most; /* the highest value of each limit; HC_NO_MAXIMUM: no bound */
     uint64_t of_tenant; /* a bit for each row of hc_options whose maximum is the tenant's, not the policy's */
-    int64_t enforcement; /* the policy's */
-    char policy[64], tenant[72];
+    int64_t enforcement;         /* the policy's enum hc_enforcement */
+    char policy[64], tenant[72]; /* their names */
 };
 
-/* `max`: the tenant's maxima. */
+/* `max` are the maxima of the tenant. */
 void hc_ceiling_make(struct hc_ceiling *c, const struct hc_policy *p, const struct hc_limits *max,
                      const char *tenant);
 
@@ -41,19 +43,19 @@ void hc_ceiling_make(struct hc_ceiling *c, const struct hc_policy *p, const stru
 struct hc_excess {
     const char *limit;           /* "limits.timeout" */
     char asked[40], maximum[40]; /* as people write them */
-    const char *of;              /* whose the maximum is: "policy" or "tenant" */
-    const char *name;            /* the policy's or tenant's; points into the ceiling */
+    const char *of;              /* what sets the maximum: "policy" or "tenant" */
+    const char *name;            /* name of that policy or tenant; points into the ceiling */
 };
 
-/* Those of `count` overrides that are beyond the ceiling, into `out`, which has room for as many. Returns how
- * many. */
+/* Writes the overrides beyond the ceiling to `out`, which has room for `count` of them. Returns their number.
+ */
 size_t hc_ceiling_compare(const struct hc_ceiling *c, const struct hc_override *overrides, size_t count,
                           struct hc_excess *out);
 
-/* One line about all of them. */
+/* One line of text about all excesses of the list. */
 void hc_excess_text(const struct hc_excess *list, size_t count, char *out, size_t size);
 
-/* The two together. HC_EXIT_CONFIG. */
+/* -1 and that line as the error (HC_EXIT_CONFIG) if an override is beyond the ceiling. */
 int hc_ceiling_check(const struct hc_ceiling *c, const struct hc_override *overrides, size_t count,
                      struct hc_error *err);
 
