@@ -57,10 +57,10 @@ DAEMON_OBJS := $(filter-out %/main.o,$(call objs,$(call rooms,daemon)))
 TESTS     := $(patsubst src/%.c,$(B)/test/%,$(shell find src -name '*-test.c'))
 FUZZERS   := $(patsubst src/%.c,$(B)/fuzz/%,$(shell find src -name '*-fuzz.c'))
 # The program that "hotcell report" becomes: a folder that Python runs.
-REPORT    := $(patsubst src/report/%,$(B)/hotcell-report/%,$(wildcard $(addprefix src/report/*.,py html css js))) $(B)/hotcell-report/build.json
+REPORT    := $(patsubst src/report/%,$(B)/hotcell-report/%,$(wildcard $(addprefix src/report/*.,py html css js))) $(B)/hotcell-report/build.json $(B)/hotcell-report/facts.py
 MAN       := $(patsubst src/man/%.in,$(B)/man/%,$(wildcard src/man/*.in))
 
-all: $(B)/hotcell $(B)/hotcelld $(B)/hotcell-shim $(B)/hotcell-ledger $(B)/libhotcell.a $(REPORT) $(MAN) ## programs, libhotcell.a and man pages, in build; the default
+all: $(B)/hotcell $(B)/hotcelld $(B)/hotcell-shim $(B)/hotcell-ledger $(B)/libhotcell.a $(B)/manifest.schema.json $(REPORT) $(MAN) ## programs, libhotcell.a and man pages, in build; the default
 help: ## this list
 	@awk -F ' +## ' '/^[a-z][a-z-]*:.* ## / { sub(/:.*/, "", $$1); printf "%-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 $(B)/libhotcell.a: $(CELL_OBJS)
@@ -75,7 +75,16 @@ $(B)/hotcelld: $(B)/obj/daemon/main.o $(B)/libdaemon.a $(B)/libhotcell.a
 	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS) $(LIBS_DAEMON) -lm
 $(B)/obj/daemon/http/other_routes.o: $(B)/gen/openapi.inc
 $(B)/obj/shim/init_image.o: $(B)/gen/init.inc
-$(B)/gen/openapi.inc: src/daemon/http/openapi.json
+# Templates, filled by the program that has the tables: what a manifest can say is written down once, in src/manifest/*.def.
+$(B)/gen/openapi.json: src/daemon/http/openapi.json.in $(B)/hotcell
+$(B)/manifest.schema.json: src/manifest/manifest.schema.json.in $(B)/hotcell
+$(B)/gen/openapi.json $(B)/manifest.schema.json:
+	@mkdir -p $(@D) && $(B)/hotcell options --fill $< >$@.new && mv $@.new $@
+$(B)/gen/facts.py: $(B)/hotcell
+	@mkdir -p $(@D) && $< options --python >$@.new && mv $@.new $@
+generated: $(B)/gen/facts.py ## src/python/hotcell/facts.py, made anew from the tables
+	cp $< src/python/hotcell/facts.py
+$(B)/gen/openapi.inc: $(B)/gen/openapi.json
 $(B)/gen/init.inc: $(B)/init/init
 $(B)/gen/openapi.inc $(B)/gen/init.inc:
 	@mkdir -p $(@D) && od -An -v -tu1 $< | sed 's/\([0-9]\) *$$/\1,/; s/\([0-9]\)  */\1, /g' >$@.new && mv $@.new $@
@@ -107,6 +116,8 @@ $(B)/gen/drill.inc: src/cell/doctor/attacks/embed.py src/cell/doctor/attacks/kit
 	@mkdir -p $(@D) && $(PYTHON) -I $^ >$@.new && mv $@.new $@
 $(B)/hotcell-report/build.json: $(B)/hotcell
 	@mkdir -p $(@D) && $< options --json >$@.new && mv $@.new $@
+$(B)/hotcell-report/facts.py: $(B)/gen/facts.py
+	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
 $(B)/hotcell-report/%: src/report/%
 	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
 $(B)/man/hotcelld.conf.5: src/man/hotcelld.conf.5.in $(B)/hotcell-ledger
@@ -196,7 +207,7 @@ fuzz-regressions: $(FUZZERS:%=%.once) ## seeds, what earlier runs of fuzz kept, 
 	@echo "fuzz regressions: clean"
 $(FUZZERS:%=%.once): %.once: %
 	$(call fuzz_one,-runs=1 $$(find $(seeds_of) $(B)/corpus/$(fuzz_of) $(B)/corpus/$(fuzz_of)-* -type f 2>/dev/null))
-lint: $(B)/gen/harness.inc $(B)/gen/drill.inc $(B)/gen/openapi.inc $(B)/gen/init.inc ## all checks of scripts/lint
+lint: $(B)/gen/harness.inc $(B)/gen/drill.inc $(B)/gen/openapi.inc $(B)/gen/init.inc $(B)/gen/facts.py ## all checks of scripts/lint
 	scripts/lint $(B)
 bench: all ## measurements, with a report in build/bench (BENCH='cold --peer ...')
 	$(MAKE) WEAK=1 B=$(B)/weak $(B)/weak/hotcell $(B)/weak/hotcell-shim
@@ -212,7 +223,7 @@ install: all ## programs, policies, recipes, man pages, units and the Python pac
 	install -m 644 $(REPORT) $(DESTDIR)$(PREFIX)/libexec/hotcell/hotcell-report/
 	install -m 644 policies/*.json $(DESTDIR)$(PREFIX)/share/hotcell/policies/
 	install -m 644 rootfs/*.json rootfs/*.py $(DESTDIR)$(PREFIX)/share/hotcell/rootfs/
-	install -m 644 src/manifest/manifest.schema.json $(DESTDIR)$(PREFIX)/share/hotcell/
+	install -m 644 $(B)/manifest.schema.json $(DESTDIR)$(PREFIX)/share/hotcell/
 	install -d $(DESTDIR)$(PYTHONDIR)/hotcell/adapters
 	install -m 644 src/python/hotcell/py.typed src/python/hotcell/*.py $(DESTDIR)$(PYTHONDIR)/hotcell/
 	install -m 644 src/python/hotcell/adapters/*.py $(DESTDIR)$(PYTHONDIR)/hotcell/adapters/
@@ -230,5 +241,5 @@ uninstall: ## what install put there (its PREFIX, DESTDIR and PYTHONDIR); trees,
 clean: ## remove build, with all that is in it
 	rm -rf $(B)
 -include $(shell find $(B) -name '*.d' -type f 2>/dev/null)
-.PHONY: all help probe warm report unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install uninstall clean
+.PHONY: all generated help probe warm report unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install uninstall clean
 .DELETE_ON_ERROR:

@@ -32,6 +32,11 @@ PATIENCE = 120 * SLOWNESS  # seconds until a launcher that should have ended cou
 BOUNDS = {"--timeout": f"{10 * SLOWNESS:g}s", "--memory": os.environ.get("HOTCELL_TEST_MEMORY") or "256M"}
 
 
+def generated(name):
+    """A document that the build has made of the tables. Builds for tests (warm, weak, sanitized) lie in a folder of the usual one, which has it."""
+    return json.loads(next(path for path in (BUILD / name, BUILD.parent / name) if path.exists()).read_text())
+
+
 # What is refused where no cgroup counts memory, unless the policy or the command says that it shall be watched.
 UNWATCHED = ({"--processes": "fork", "--network": "loopback"}, {"processes": "fork", "network": "loopback"})
 

@@ -255,12 +255,12 @@ class Daemon:
 
 @functools.cache
 def openapi():
-    return json.loads((SOURCE / "daemon" / "http" / "openapi.json").read_text())
+    return cells.generated("gen/openapi.json")
 
 
 @functools.cache
 def manifest_schema():
-    return json.loads((SOURCE / "manifest" / "manifest.schema.json").read_text())
+    return cells.generated("manifest.schema.json")
 
 
 def resolved(node):

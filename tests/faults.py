@@ -19,7 +19,7 @@ import jsonschema
 
 import cells
 
-SCHEMA = json.loads((Path(__file__).resolve().parent.parent / "src" / "manifest" / "manifest.schema.json").read_text())
+SCHEMA = cells.generated("manifest.schema.json")
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 # "deep": every call each time that it is made; "full": with every error, too
 LONG = "" if os.environ.get("HOTCELL_LONG", "") not in ("deep", "full") else os.environ["HOTCELL_LONG"]

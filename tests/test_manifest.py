@@ -13,7 +13,7 @@ import cells
 import jsonschema
 import pytest
 
-SCHEMA = json.loads((Path(__file__).resolve().parent.parent / "src" / "manifest" / "manifest.schema.json").read_text())
+SCHEMA = cells.generated("manifest.schema.json")
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 EXIT = {"ok": 0, "error": 1, "rejected": 2, "timeout": 3, "cpu": 3, "memory": 3, "pids": 3, "output": 3, "killed": 3}
 

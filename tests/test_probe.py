@@ -24,7 +24,7 @@ from test_leftovers import Host
 GUARD = "off"  # there is no interpreter
 
 SCHEMA = jsonschema.Draft202012Validator(
-    json.loads((Path(__file__).resolve().parent.parent / "src" / "manifest" / "manifest.schema.json").read_text()))
+    cells.generated("manifest.schema.json"))
 EXIT = {"ok": 0, "error": 1, "rejected": 2, "timeout": 3, "killed": 3, "output": 3, "launch_failed": 70}
 MEMORY_MB = 48  # the peak of any launcher here, two thirds of it a report that is nearly too large
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import cells
 import pytest
 
-SCHEMA = Path(__file__).resolve().parent.parent / "src/manifest/manifest.schema.json"
+SCHEMA = cells.generated("manifest.schema.json")
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 PIXEL = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 MARKUP = "</pre></code><script>alert(1)</script><img src=x onerror=alert(2)>\"'`&lt; onload=\"alert(3)\""
@@ -181,7 +181,7 @@ def hostile(value):
     return MARKUP if isinstance(value, str) else value
 
 
-KNOWN = {"version"} | set(re.findall(r'"(\w+)"', SCHEMA.read_text()))
+KNOWN = {"version"} | set(re.findall(r'"(\w+)"', json.dumps(SCHEMA)))
 
 
 def test_markup_is_text_wherever_it_stands(job, tmp_path):
@@ -320,7 +320,7 @@ def test_what_is_no_manifest_is_refused_with_its_place(tmp_path, text, message):
 
 @pytest.mark.parametrize("value", [None, 1, -1e308, "text", [], {}, [[]], [{}], [None], {"a": None}, [{"path": 1, "line": "x"}], {"text": 5, "bytes": "x"}])
 def test_members_may_be_anything(tmp_path, value):
-    members = set(json.loads(SCHEMA.read_text())["required"])
+    members = set(SCHEMA["required"])
     check_closed(*page_of(write_manifest(tmp_path, **{name: value for name in members - {"version", "job_id", "status"}})))
     guest = {name: value for name in ("value", "error", "figures", "columns", "warnings", "results", "returned")}
     check_closed(*page_of(write_manifest(tmp_path, guest=guest, usage={"samples": value, "wall": value}, layers={"a": value})))

@@ -15,7 +15,7 @@ import cells
 import pytest
 from test_report import KNOWN, STATUSES, Page, check_closed, result
 
-sys.path.append(str(Path(__file__).resolve().parent.parent / "src/report"))
+sys.path.append(str(cells.BUILD / "hotcell-report"))
 import batch  # noqa: E402
 import charts  # noqa: E402
 import job  # noqa: E402

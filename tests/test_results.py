@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 SCIENTIFIC = ["--memory", "1G", "--timeout", "60s"]
-SCHEMA = json.loads((Path(__file__).parent.parent / "src/manifest/manifest.schema.json").read_text())
+SCHEMA = cells.generated("manifest.schema.json")
 PNG = b"\x89PNG\r\n\x1a\n"
 
 

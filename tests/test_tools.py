@@ -663,7 +663,7 @@ def test_a_spec_describes_tools_and_cannot_name_commands_or_loosen_a_policy(base
 
 def test_the_manifest_stays_as_its_schema_says(base_tree, tool):
     import jsonschema
-    schema = json.loads((Path(__file__).resolve().parent.parent / "src" / "manifest" / "manifest.schema.json").read_text())
+    schema = cells.generated("manifest.schema.json")
     result = run(tool, "tools.tool()\ntry: tools.tool(exit=1)\nexcept ToolError: pass\ntools.tool(x=1)", policy={"calls": 2})
     jsonschema.validate(result.manifest, schema)
     assert [status for _, status, _ in calls(result)] == ["ok", "error", "refused"]

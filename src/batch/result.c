@@ -3,13 +3,8 @@
 #include "base/utf8.h"
 #include "json/json.h"
 #include "json/names.h"
-#include "manifest/manifest.h"
 
 #include <string.h>
-
-_Static_assert(HC_BATCH_OK == (int)HC_STATUS_OK && HC_BATCH_KILLED == (int)HC_STATUS_KILLED &&
-                   HC_BATCH_LAUNCH_FAILED == (int)HC_STATUS_LAUNCH_FAILED,
-               "statuses of jobs come first");
 
 const char *hc_batch_status_name(int status)
 {

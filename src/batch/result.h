@@ -5,17 +5,17 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "batch/entry.h"
+#include "manifest/manifest.h"
 
 #include <stdint.h>
 #include <stdio.h>
 
 /* enum hc_status, and what is no job's end. */
 enum hc_batch_status {
-    HC_BATCH_OK = 0,
-    HC_BATCH_KILLED = 8,
-    HC_BATCH_LAUNCH_FAILED = 9,
-    HC_BATCH_INVALID,         /* the line is no job that could be run */
-    HC_BATCH_OUTCOME_UNKNOWN, /* begun, and nobody can say how it ended */
+    HC_BATCH_OK = HC_STATUS_OK,
+    HC_BATCH_LAUNCH_FAILED = HC_STATUS_LAUNCH_FAILED,
+    HC_BATCH_INVALID = HC_STATUSES, /* the line is no job that could be run */
+    HC_BATCH_OUTCOME_UNKNOWN,       /* begun, and nobody can say how it ended */
     HC_BATCH_STATUSES
 };
 

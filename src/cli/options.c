@@ -1,10 +1,12 @@
 /* hotcell options --fill FILE - print a man page's source with the option table put where it says @OPTIONS@,
- * @POLICY_OPTIONS@ or @POLICY_RULES@.
- * hotcell options --json - print the version, and of each limit how it is written and what it is.
+ * @POLICY_OPTIONS@, @POLICY_RULES@ or the name of another part; the templates of JSON documents are filled
+ * likewise. hotcell options --json - print the version, and of each limit how it is written and what it is.
+ * hotcell options --python - print the module facts.py of the Python package.
  * Used by the build, so that pages and programs cannot differ. */
 #include "cli/cli.h"
 
 #include "base/fd.h"
+#include "cli/facts.h"
 #include "policy/options.h"
 
 #include <fcntl.h>
@@ -14,6 +16,9 @@ static const struct hc_page_part parts[] = {
     {"@OPTIONS@", hc_options_print_man},
     {"@POLICY_OPTIONS@", hc_options_print_policy_man},
     {"@POLICY_RULES@", hc_rules_print_man},
+    {"@STATUSES@", hc_facts_print_statuses_man},
+    {"@STATUS_NAMES@", hc_facts_print_statuses_json},
+    {"@ENDED_STATUS_NAMES@", hc_facts_print_ended_json},
     {NULL, NULL},
 };
 
@@ -44,8 +49,12 @@ int hc_cmd_options(int argc, char **argv)
     hc_autobuf text = {0};
     if (argc == 2 && strcmp(argv[1], "--json") == 0)
         return print_json();
+    if (argc == 2 && strcmp(argv[1], "--python") == 0) {
+        hc_facts_print_python(stdout);
+        return HC_EXIT_OK;
+    }
     if (argc != 3 || strcmp(argv[1], "--fill") != 0)
-        return hc_usage("options", "expected --fill FILE or --json");
+        return hc_usage("options", "expected --fill FILE, --json or --python");
     if (hc_read_file(AT_FDCWD, argv[2], &text, 1 << 20, &err) < 0)
         return hc_report(&err);
     hc_page_fill(text.data, parts, stdout);

@@ -14,17 +14,10 @@ static const char algorithm[] = "HMAC-SHA256";
 static const struct {
     const char *name;
     int exit;
+    bool limit;
 } statuses[] = {
-    [HC_STATUS_OK] = {"ok", HC_EXIT_OK},
-    [HC_STATUS_ERROR] = {"error", HC_EXIT_GUEST},
-    [HC_STATUS_REJECTED] = {"rejected", HC_EXIT_REJECTED},
-    [HC_STATUS_TIMEOUT] = {"timeout", HC_EXIT_LIMIT},
-    [HC_STATUS_CPU] = {"cpu", HC_EXIT_LIMIT},
-    [HC_STATUS_MEMORY] = {"memory", HC_EXIT_LIMIT},
-    [HC_STATUS_PIDS] = {"pids", HC_EXIT_LIMIT},
-    [HC_STATUS_OUTPUT] = {"output", HC_EXIT_LIMIT},
-    [HC_STATUS_KILLED] = {"killed", HC_EXIT_LIMIT},
-    [HC_STATUS_LAUNCH_FAILED] = {"launch_failed", HC_EXIT_INTERNAL},
+#define HC_STATUS_ROW(id, name, exit, limit, text) [HC_STATUS_##id] = {name, exit, limit},
+#include "manifest/status.def"
 };
 
 const char *hc_status_name(enum hc_status s)
@@ -35,6 +28,11 @@ const char *hc_status_name(enum hc_status s)
 int hc_status_exit(enum hc_status s)
 {
     return statuses[s].exit;
+}
+
+bool hc_status_is_limit(enum hc_status s)
+{
+    return statuses[s].limit;
 }
 
 static void free_artifacts(struct hc_artifact *list, size_t count)

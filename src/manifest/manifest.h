@@ -15,20 +15,14 @@
 #define HC_MANIFEST_VERSION 1
 
 enum hc_status {
-    HC_STATUS_OK,
-    HC_STATUS_ERROR,
-    HC_STATUS_REJECTED,
-    HC_STATUS_TIMEOUT,
-    HC_STATUS_CPU,
-    HC_STATUS_MEMORY,
-    HC_STATUS_PIDS,
-    HC_STATUS_OUTPUT,
-    HC_STATUS_KILLED,
-    HC_STATUS_LAUNCH_FAILED,
+#define HC_STATUS_ROW(id, ...) HC_STATUS_##id,
+#include "manifest/status.def"
+    HC_STATUSES
 };
 
 const char *hc_status_name(enum hc_status s); /* "ok", "error", ... */
 int hc_status_exit(enum hc_status s);         /* exit status of `hotcell run`; launch_failed: see its error */
+bool hc_status_is_limit(enum hc_status s);    /* a limit of the policy ended the job */
 
 struct hc_stream {
     struct hc_buf text; /* what was kept, raw bytes */

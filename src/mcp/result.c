@@ -25,8 +25,11 @@
 const char hc_run_schema[] =
     "{\"type\":\"object\",\"properties\":{"
     "\"run\":{\"type\":\"string\"},\"state\":{\"type\":\"string\"},"
-    "\"status\":{\"type\":\"string\",\"enum\":[\"ok\",\"error\",\"rejected\",\"timeout\",\"cpu\",\"memory\","
-    "\"pids\",\"output\",\"killed\",\"launch_failed\"]},"
+    "\"status\":{\"type\":\"string\",\"enum\":["
+#define HC_STATUS_FIRST(id, name, ...) "\"" name "\""
+#define HC_STATUS_ROW(id, name, ...)   ",\"" name "\""
+#include "manifest/status.def"
+    "]},"
     "\"exit_code\":{\"type\":\"integer\"},\"reason\":{\"type\":\"string\"},\"partial\":{\"type\":\"boolean\"}"
     ","
     "\"stdout\":" STREAM ",\"stderr\":" STREAM ",\"value\":" MAYBE_OBJECT ",\"error\":" MAYBE_OBJECT

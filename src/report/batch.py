@@ -7,6 +7,7 @@ import re
 from types import SimpleNamespace
 
 import charts
+import facts
 import job
 import pages
 from strict import Document, Number
@@ -15,7 +16,7 @@ from words import count, encode, entries, get, number, size, text, time
 MAX_ROWS, MAX_LINE, MAX_REASON, MAX_NOTES = 10000, 1 << 27, 300, 20  # rows: of jobs that ended well, and as many of others
 DETAILS = {True: 50, False: 200}  # likewise
 NO_RESULT = "no result"  # of a line that was begun
-STATUSES = ("ok", "error", "rejected", "timeout", "cpu", "memory", "pids", "output", "killed", "launch_failed", "invalid", "outcome_unknown")
+STATUSES = (*facts.STATUSES, "invalid", "outcome_unknown")
 
 
 def notes_of(manifest):

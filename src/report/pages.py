@@ -4,13 +4,14 @@ import base64
 import hashlib
 from pathlib import Path
 
+import facts
 import jinja2
 import words
 
 HERE = Path(__file__).resolve().parent
 MOST = 512 << 20
-STATUSES = {"ok": "good", "error": "bad", "launch_failed": "bad", "invalid": "bad", "rejected": "held",
-            **dict.fromkeys(("timeout", "cpu", "memory", "pids", "output", "killed"), "limit")}
+CLASSES = {0: "good", 2: "held", 3: "limit"}  # by exit status
+STATUSES = {"invalid": "bad", **{name: CLASSES.get(status.exit_code, "bad") for name, status in facts.STATUSES.items()}}
 
 environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined,
                                  finalize=words.shown, trim_blocks=True, lstrip_blocks=True, auto_reload=False)

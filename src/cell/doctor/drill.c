@@ -75,9 +75,7 @@ static const char *last_line(const struct hc_buf *text, const char *mark, size_t
 /* A limit ended what is an attack on limits. */
 static bool was_limited(const struct hc_manifest *m, const struct hc_ground *ground)
 {
-    return ground->kind != HC_GROUND_USUAL &&
-           (m->status == HC_STATUS_MEMORY || m->status == HC_STATUS_TIMEOUT || m->status == HC_STATUS_CPU ||
-            m->status == HC_STATUS_PIDS || m->status == HC_STATUS_OUTPUT);
+    return ground->kind != HC_GROUND_USUAL && hc_status_is_limit(m->status);
 }
 
 #define COLLECT_SLACK_MS 1000

@@ -24,7 +24,7 @@ void hc_histogram_add(struct hc_histogram *h, int64_t us)
 
 void hc_metrics_job(struct hc_metrics *m, const struct hc_outcome *o)
 {
-    if (o->status >= 0 && o->status < HC_METRIC_STATUSES)
+    if (o->status >= 0 && o->status < HC_STATUSES)
         m->jobs[o->status]++;
     m->cpu_us += o->cpu_us > 0 ? o->cpu_us : 0;
     m->warm += o->warm;
@@ -64,7 +64,7 @@ static void histogram(struct hc_buf *out, const char *phase, const struct hc_his
 static void jobs(const struct hc_metrics *m, struct hc_buf *out)
 {
     head(out, "jobs_total", "counter", "Jobs that have a manifest, by its status.");
-    for (int i = 0; i < HC_METRIC_STATUSES; i++)
+    for (int i = 0; i < HC_STATUSES; i++)
         (void)hc_buf_fmt(out, "hotcell_jobs_total{status=\"%s\"} %lld\n", hc_status_name((enum hc_status)i),
                          (long long)m->jobs[i]);
     single(out, "jobs_warm_total", "counter", "Jobs whose cells had waited for them.", m->warm);

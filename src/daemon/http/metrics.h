@@ -4,9 +4,9 @@
 
 #include "base/buf.h"
 #include "daemon/process/channel.h"
+#include "manifest/manifest.h"
 
-#define HC_METRIC_STATUSES 10 /* of enum hc_status */
-#define HC_METRIC_BUCKETS  15
+#define HC_METRIC_BUCKETS 15
 
 struct hc_histogram {
     int64_t buckets[HC_METRIC_BUCKETS + 1];
@@ -14,7 +14,7 @@ struct hc_histogram {
 };
 
 struct hc_metrics {
-    int64_t jobs[HC_METRIC_STATUSES];
+    int64_t jobs[HC_STATUSES];                /* by enum hc_status */
     int64_t refused, lost, cancelled, failed; /* jobs without a manifest */
     int64_t warm;                             /* jobs whose cells had waited for them */
     struct hc_warm_counts warm_gone;          /* of workers that have died */

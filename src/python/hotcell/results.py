@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
+from . import facts
 from .errors import TamperedError
 
-STATUSES = ("ok", "error", "rejected", "timeout", "cpu", "memory", "pids", "output", "killed", "launch_failed")
+STATUSES = tuple(facts.STATUSES)
 
 
 @dataclass(frozen=True)
