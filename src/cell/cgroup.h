@@ -4,7 +4,7 @@
 #define HC_CELL_CGROUP_H
 
 #include "base/error.h"
-#include "policy/policy.h"
+#include "policy/options.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -64,8 +64,14 @@ struct hc_cgroup {
 int hc_cgroup_create(struct hc_cgroup *cg, const struct hc_cgroup_parent *parent, const char *job_id,
                      struct hc_error *err);
 
-/* Writes each limit and reads it back. Those of `l` that need a controller which the leaf does not have are
- * left out: it is for the caller to look at cg->cpu and cg->io. */
+/* Of a limit whose file needs a controller that not every place has: this controller; else NULL. Such a limit
+ * asks for nothing at its default, which is the kernel's. */
+const char *hc_cgroup_optional(const struct hc_option *opt);
+bool hc_cgroup_asked(const struct hc_limits *l, const struct hc_option *opt); /* is there a file to write? */
+bool hc_cgroup_can(const struct hc_cgroup *cg, const struct hc_option *opt);  /* does the leaf have it? */
+
+/* Writes each limit that has a file of its own (limits.def) and reads it back. Those that need a controller
+ * which the leaf does not have are left out: the caller asks hc_cgroup_can. */
 int hc_cgroup_limit(struct hc_cgroup *cg, const struct hc_limits *l, struct hc_error *err);
 
 /* Out of memory, the kernel shall end one process, not all: of a session, the run. */
@@ -108,6 +114,7 @@ struct hc_cgroup_disks {
 /* Add the disk on which an open file lies. False if there is none that could be told: file systems in memory
  * and on the network have no disk, and some spread over several. */
 bool hc_cgroup_disk_of(struct hc_cgroup_disks *disks, int fd);
+bool hc_cgroup_asks_io(const struct hc_limits *l); /* for anything in io.max? */
 int hc_cgroup_limit_io(const struct hc_cgroup *cg, const struct hc_limits *l,
                        const struct hc_cgroup_disks *disks, struct hc_error *err);
 

@@ -492,14 +492,8 @@ static void put_limits(struct doc *d, cJSON *root, const struct hc_manifest *m)
         (void)put(d, limits, opt->path + strlen(section), hc_option_to_plain_json(m->policy, opt));
     }
     cJSON *by = put_object(d, limits, "enforced_by");
-    put_text_or_null(d, by, "memory", m->enforced_by.memory);
-    put_text_or_null(d, by, "memory_soft", m->enforced_by.memory_soft);
-    put_text_or_null(d, by, "pids", m->enforced_by.pids);
-    put_text_or_null(d, by, "cpu", m->enforced_by.cpu);
-    put_text_or_null(d, by, "cpus", m->enforced_by.cpus);
-    put_text_or_null(d, by, "cpu_weight", m->enforced_by.cpu_weight);
-    put_text_or_null(d, by, "io", m->enforced_by.io);
-    put_text_or_null(d, by, "output", m->enforced_by.output);
+#define HC_ENFORCED(name) put_text_or_null(d, by, #name, m->enforced_by.name);
+#include "policy/limits.def"
 }
 
 static void put_layers(struct doc *d, cJSON *root, const struct hc_manifest *m)

@@ -114,10 +114,7 @@ struct hc_manifest {
     const struct hc_policy *policy; /* effective, borrowed */
     char policy_sha256[HC_SHA256_HEX];
     char policy_name[64]; /* of a manifest that was read, which has no `policy`; otherwise empty */
-    struct {
-        const char *memory, *memory_soft, *pids, *cpu, *cpus, *cpu_weight, *io,
-            *output; /* static: "cgroup", "rlimit+watch", "tmpfs", "none", ... */
-    } enforced_by;
+    struct hc_enforced_by enforced_by;
     struct hc_layer layers[HC_MAX_LAYERS];
     size_t layer_count;
     const char *tree_name;

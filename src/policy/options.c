@@ -109,6 +109,16 @@ void hc_nearest_option(const char *section, const char *name, const char *const 
     hc_guess_say(&g, out, size);
 }
 
+int64_t *hc_limit_place(struct hc_limits *l, const struct hc_option *opt)
+{
+    return (int64_t *)(void *)((char *)l + (opt->at - offsetof(struct hc_policy, limits)));
+}
+
+int64_t hc_limit_value(const struct hc_limits *l, const struct hc_option *opt)
+{
+    return *(const int64_t *)(const void *)((const char *)l + (opt->at - offsetof(struct hc_policy, limits)));
+}
+
 #define NAME_SIZE sizeof(((struct hc_policy *)0)->tree)
 
 void hc_option_init(void *record, const struct hc_option *opt)

@@ -45,8 +45,13 @@ struct hc_option {
     const char *plain;  /* what the value counts as a number in a manifest, with its unit */
     const char *guard;  /* how the guard in the interpreter enforces it; NULL: it does not */
     const char *kernel; /* how the kernel or the launcher enforces it */
-    bool any_cell; /* a warm cell made under another value will do: the launcher alone enforces this one, or
-                    * it travels with the job */
+    /* The file of the cell's cgroup that holds the limit; NULL: none. Its name begins with the controller. Of
+     * "io.max", which has a line for each disk, the key in that line. */
+    const char *cgroup_file, *cgroup_key;
+    size_t enforced; /* offsetof in struct hc_enforced_by, for limits with a file of the controllers cpu and
+                        io */
+    bool any_cell;   /* a warm cell made under another value will do: the launcher alone enforces this one, or
+                      * it travels with the job */
 };
 
 /* A value that a request gives to one row, over the policy's. */
@@ -67,6 +72,10 @@ const struct hc_option *hc_option_by_path(const char *path);
  * level), those of the other sections, and `others` (ends with NULL, may be NULL). */
 void hc_nearest_option(const char *section, const char *name, const char *const *others, char *out,
                        size_t size);
+
+/* The limit of a row of limits.def. */
+int64_t *hc_limit_place(struct hc_limits *l, const struct hc_option *opt);
+int64_t hc_limit_value(const struct hc_limits *l, const struct hc_option *opt);
 
 void hc_option_init(void *record, const struct hc_option *opt); /* its default */
 

@@ -32,6 +32,12 @@ struct hc_limits {
 #include "policy/limits.def"
 };
 
+/* What enforces limits in a cell: "cgroup", "rlimit+watch", "tmpfs", "none"... (static texts). */
+struct hc_enforced_by {
+#define HC_ENFORCED(name) const char *name;
+#include "policy/limits.def"
+};
+
 /* What limits.memory_soft comes to beside limits.memory: below it there must be room to write results down.
  */
 static inline int64_t hc_memory_soft(const struct hc_limits *l)

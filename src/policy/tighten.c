@@ -8,18 +8,6 @@ static bool has_maximum(const struct hc_option *opt)
 }
 
 /* Where the row's value is among limits that are in no policy. */
-static int64_t *place_in(struct hc_limits *l, const struct hc_option *opt)
-{
-    return (int64_t *)(void *)((char *)l + (opt->at - offsetof(struct hc_policy, limits)));
-}
-
-static int64_t value_in(const struct hc_limits *l, const struct hc_option *opt)
-{
-    int64_t value;
-    memcpy(&value, (const char *)l + (opt->at - offsetof(struct hc_policy, limits)), sizeof value);
-    return value;
-}
-
 /* Is `value` at most as much as `most`? */
 static bool is_within(const struct hc_option *opt, int64_t value, int64_t most)
 {
@@ -35,7 +23,7 @@ void hc_maxima_init(struct hc_limits *max)
     memset(max, 0, sizeof *max);
     for (size_t i = 0; i < hc_options_count; i++)
         if (has_maximum(&hc_options[i]))
-            *place_in(max, &hc_options[i]) = HC_NO_MAXIMUM;
+            *hc_limit_place(max, &hc_options[i]) = HC_NO_MAXIMUM;
 }
 
 static int unknown_maximum(const char *path, const struct hc_json *j, const cJSON *node, struct hc_error *err)
@@ -70,7 +58,7 @@ int hc_maxima_read(struct hc_limits *max, const char *path, const struct hc_json
         row.path = label;
         if (hc_option_set_json(&scratch, &row, j, node, err) < 0)
             return -1;
-        *place_in(max, opt) = value_in(&scratch.limits, opt);
+        *hc_limit_place(max, opt) = hc_limit_value(&scratch.limits, opt);
     }
     return 0;
 }
@@ -83,7 +71,7 @@ cJSON *hc_maxima_to_json(const struct hc_limits *max)
     scratch.limits = *max;
     for (size_t i = 0; object && i < hc_options_count; i++) {
         const struct hc_option *opt = &hc_options[i];
-        if (!has_maximum(opt) || value_in(max, opt) == HC_NO_MAXIMUM)
+        if (!has_maximum(opt) || hc_limit_value(max, opt) == HC_NO_MAXIMUM)
             continue;
         cJSON *value = hc_option_to_json(&scratch, opt);
         if (value && cJSON_AddItemToObject(object, opt->path + strlen("limits."), value))
@@ -108,11 +96,11 @@ int hc_maxima_check(const struct hc_policy *p, const char *file, struct hc_error
     for (size_t i = 0; i < hc_options_count; i++) {
         const struct hc_option *opt = &hc_options[i];
         char max[40], limit[40];
-        if (!has_maximum(opt) || value_in(&p->max, opt) == HC_NO_MAXIMUM ||
-            is_within(opt, value_in(&p->limits, opt), value_in(&p->max, opt)))
+        if (!has_maximum(opt) || hc_limit_value(&p->max, opt) == HC_NO_MAXIMUM ||
+            is_within(opt, hc_limit_value(&p->limits, opt), hc_limit_value(&p->max, opt)))
             continue;
-        format(opt, value_in(&p->max, opt), max, sizeof max);
-        format(opt, value_in(&p->limits, opt), limit, sizeof limit);
+        format(opt, hc_limit_value(&p->max, opt), max, sizeof max);
+        format(opt, hc_limit_value(&p->limits, opt), limit, sizeof limit);
         return hc_fail_as(err, HC_EXIT_CONFIG, 0, "%s: limits.max.%s: %s, and %s itself is %s", file,
                           opt->path + strlen("limits."), max, opt->path, limit);
     }
@@ -123,19 +111,19 @@ int hc_maxima_check(const struct hc_policy *p, const char *file, struct hc_error
 
 static void lower(struct hc_limits *l, const struct hc_option *opt, int64_t most)
 {
-    if (!is_within(opt, value_in(l, opt), most))
-        *place_in(l, opt) = most;
+    if (!is_within(opt, hc_limit_value(l, opt), most))
+        *hc_limit_place(l, opt) = most;
 }
 
 void hc_policy_lower(struct hc_policy *p, const struct hc_limits *max)
 {
     for (size_t i = 0; i < hc_options_count; i++) {
         const struct hc_option *opt = &hc_options[i];
-        if (!has_maximum(opt) || value_in(max, opt) == HC_NO_MAXIMUM)
+        if (!has_maximum(opt) || hc_limit_value(max, opt) == HC_NO_MAXIMUM)
             continue;
-        lower(&p->limits, opt, value_in(max, opt));
-        if (value_in(&p->max, opt) != HC_NO_MAXIMUM)
-            lower(&p->max, opt, value_in(max, opt));
+        lower(&p->limits, opt, hc_limit_value(max, opt));
+        if (hc_limit_value(&p->max, opt) != HC_NO_MAXIMUM)
+            lower(&p->max, opt, hc_limit_value(max, opt));
     }
 }
 
@@ -149,12 +137,12 @@ void hc_ceiling_make(struct hc_ceiling *c, const struct hc_policy *p, const stru
         const struct hc_option *opt = &hc_options[i];
         if (!has_maximum(opt))
             continue;
-        if (value_in(&p->max, opt) != HC_NO_MAXIMUM)
-            *place_in(&c->most, opt) = value_in(&p->max, opt);
-        if (value_in(max, opt) == HC_NO_MAXIMUM ||
-            is_within(opt, value_in(&c->most, opt), value_in(max, opt)))
+        if (hc_limit_value(&p->max, opt) != HC_NO_MAXIMUM)
+            *hc_limit_place(&c->most, opt) = hc_limit_value(&p->max, opt);
+        if (hc_limit_value(max, opt) == HC_NO_MAXIMUM ||
+            is_within(opt, hc_limit_value(&c->most, opt), hc_limit_value(max, opt)))
             continue;
-        *place_in(&c->most, opt) = value_in(max, opt);
+        *hc_limit_place(&c->most, opt) = hc_limit_value(max, opt);
         c->of_tenant |= UINT64_C(1) << i;
     }
 }
@@ -168,7 +156,7 @@ static bool is_allowed(const struct hc_ceiling *c, const struct hc_option *opt, 
         return true;
     case HC_TIGHTER_LESS:
     case HC_TIGHTER_LESS_NOT_NONE:
-        *most = value_in(&c->most, opt);
+        *most = hc_limit_value(&c->most, opt);
         return is_within(opt, asked, *most);
     default:
         /* Of the policy's own choices, a spec has a member for one. */

@@ -69,17 +69,55 @@ static int set_and_check(int dir, const char *attr, const char *value, bool opti
     return 0;
 }
 
-static int limit_cpu(struct hc_cgroup *cg, const struct hc_limits *l, struct hc_error *err)
+/* What the file of a limit holds, as the kernel gives it back. */
+static void format_limit(const struct hc_option *opt, int64_t value, char *out, size_t size)
 {
-    char max[64], weight[32];
-    /* Microseconds per period of 100 ms, or of 1 s where that would be less than the kernel takes. */
-    int64_t period = l->cpus_milli < 10 ? 1000000 : 100000;
-    (void)snprintf(max, sizeof max, "%lld %lld", (long long)(l->cpus_milli * period / 1000),
-                   (long long)period);
-    (void)snprintf(weight, sizeof weight, "%lld", (long long)l->cpu_weight);
-    if (l->cpus_milli && set_and_check(cg->fd, "cpu.max", max, false, err) < 0)
-        return -1;
-    return l->cpu_weight == HC_CPU_WEIGHT ? 0 : set_and_check(cg->fd, "cpu.weight", weight, false, err);
+    if (opt->kind == HC_OPT_SIZE) { /* whole pages */
+        int64_t page = sysconf(_SC_PAGESIZE);
+        (void)snprintf(out, size, "%lld", (long long)(value / page * page));
+    } else if (opt->kind == HC_OPT_MILLI) {
+        /* Microseconds per period of 100 ms, or of 1 s where that would be less than the kernel takes. */
+        int64_t period = value < 10 ? 1000000 : 100000;
+        (void)snprintf(out, size, "%lld %lld", (long long)(value * period / 1000), (long long)period);
+    } else {
+        (void)snprintf(out, size, "%lld", (long long)value);
+    }
+}
+
+/* The controller of a limit if not every place has it: a place without memory and pids is none. */
+const char *hc_cgroup_optional(const struct hc_option *opt)
+{
+    static const char *const controllers[] = {"cpu", "io"};
+    const size_t len = opt->cgroup_file ? strcspn(opt->cgroup_file, ".") : 0;
+    for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++)
+        if (len == strlen(controllers[i]) && strncmp(opt->cgroup_file, controllers[i], len) == 0)
+            return controllers[i];
+    return NULL;
+}
+
+bool hc_cgroup_asked(const struct hc_limits *l, const struct hc_option *opt)
+{
+    return opt->cgroup_file && (!hc_cgroup_optional(opt) || hc_limit_value(l, opt) != opt->def);
+}
+
+bool hc_cgroup_can(const struct hc_cgroup *cg, const struct hc_option *opt)
+{
+    const char *controller = hc_cgroup_optional(opt);
+    return cg->fd >= 0 && (!controller || (strcmp(controller, "cpu") == 0 ? cg->cpu : cg->io));
+}
+
+static int write_limits(struct hc_cgroup *cg, const struct hc_limits *l, struct hc_error *err)
+{
+    for (size_t i = 0; i < hc_options_count; i++) {
+        const struct hc_option *opt = &hc_options[i];
+        char text[64];
+        if (opt->cgroup_key || !hc_cgroup_asked(l, opt) || !hc_cgroup_can(cg, opt))
+            continue;
+        format_limit(opt, hc_limit_value(l, opt), text, sizeof text);
+        if (set_and_check(cg->fd, opt->cgroup_file, text, false, err) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 int hc_cgroup_spare(struct hc_cgroup *cg, struct hc_error *err)
@@ -89,22 +127,15 @@ int hc_cgroup_spare(struct hc_cgroup *cg, struct hc_error *err)
 
 int hc_cgroup_limit(struct hc_cgroup *cg, const struct hc_limits *l, struct hc_error *err)
 {
-    char memory[32], pids[32];
-    int64_t page = sysconf(_SC_PAGESIZE);
-    (void)snprintf(memory, sizeof memory, "%lld",
-                   (long long)(l->memory / page * page)); /* as the kernel rounds it */
-    (void)snprintf(pids, sizeof pids, "%lld", (long long)l->pids);
     if (hc_cgroup_frozen(cg)) /* nothing in it would ever run */
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
                           "the cgroup is frozen: cgroup.freeze is set there or above");
-    if (set_and_check(cg->fd, "memory.max", memory, false, err) < 0 ||
-        /* Absent when the kernel or the host has no swap accounting, or no compressed swap. */
-        set_and_check(cg->fd, "memory.swap.max", "0", true, err) < 0 ||
+    /* Swap: absent when the kernel or the host has no swap accounting, or no compressed swap. */
+    if (set_and_check(cg->fd, "memory.swap.max", "0", true, err) < 0 ||
         set_and_check(cg->fd, "memory.zswap.max", "0", true, err) < 0 ||
-        set_and_check(cg->fd, "memory.oom.group", "1", false, err) < 0 ||
-        set_and_check(cg->fd, "pids.max", pids, false, err) < 0)
+        set_and_check(cg->fd, "memory.oom.group", "1", false, err) < 0)
         return -1;
-    return cg->cpu ? limit_cpu(cg, l, err) : 0;
+    return write_limits(cg, l, err);
 }
 
 bool hc_cgroup_frozen(const struct hc_cgroup *cg)

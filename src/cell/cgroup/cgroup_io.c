@@ -1,4 +1,4 @@
-/* Bytes per second from and to the disks that a cell can reach: io.max. */
+/* How fast a cell may use the disks that it can reach: io.max. */
 #include "cell/cgroup.h"
 
 #include "base/fd.h"
@@ -48,11 +48,27 @@ bool hc_cgroup_disk_of(struct hc_cgroup_disks *disks, int fd)
     return true;
 }
 
-static void add_rate(char *out, size_t size, const char *key, int64_t rate)
+bool hc_cgroup_asks_io(const struct hc_limits *l)
 {
-    size_t used = strlen(out);
-    if (rate)
-        (void)snprintf(out + used, size - used, " %s=%lld", key, (long long)rate);
+    for (size_t i = 0; i < hc_options_count; i++)
+        if (hc_options[i].cgroup_key && hc_cgroup_asked(l, &hc_options[i]))
+            return true;
+    return false;
+}
+
+/* " rbps=1048576 wbps=...": what is asked for, to follow a disk's number. */
+static void format_rates(const struct hc_limits *l, char *out, size_t size)
+{
+    size_t used = 0;
+    *out = '\0';
+    for (size_t i = 0; i < hc_options_count && used < size; i++) {
+        const struct hc_option *opt = &hc_options[i];
+        if (!opt->cgroup_key || !hc_cgroup_asked(l, opt))
+            continue;
+        int n =
+            snprintf(out + used, size - used, " %s=%lld", opt->cgroup_key, (long long)hc_limit_value(l, opt));
+        used += n < 0 ? 0 : (size_t)n;
+    }
 }
 
 /* Does the line of this disk in io.max say what was asked for? The kernel adds the limits that are "max". */
@@ -78,11 +94,11 @@ static bool reads_back(const struct hc_cgroup *cg, const char *disk, const char 
 int hc_cgroup_limit_io(const struct hc_cgroup *cg, const struct hc_limits *l,
                        const struct hc_cgroup_disks *disks, struct hc_error *err)
 {
+    char rates[160];
+    format_rates(l, rates, sizeof rates);
     for (size_t i = 0; i < disks->count; i++) {
-        char disk[32], rates[96] = "", text[128];
+        char disk[32], text[200];
         (void)snprintf(disk, sizeof disk, "%u:%u", major(disks->list[i]), minor(disks->list[i]));
-        add_rate(rates, sizeof rates, "rbps", l->io_read);
-        add_rate(rates, sizeof rates, "wbps", l->io_write);
         (void)snprintf(text, sizeof text, "%s%s", disk, rates);
         if (hc_write_attr(cg->fd, "io.max", text, err) < 0)
             return hc_exit_as(err, HC_EXIT_UNAVAILABLE);

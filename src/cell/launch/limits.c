@@ -18,26 +18,34 @@ static int lack(struct hc_launch *l, const char *limit, const char *why, struct 
     return 0;
 }
 
-static int say_cpu(struct hc_launch *l, bool has_cpu, struct hc_error *err)
+/* Limits that are a number in a file of their own. */
+static int say_numbers(struct hc_launch *l, struct hc_error *err)
 {
-    static const char why[] = "there is no cgroup with the cpu controller";
-    const struct hc_limits *limits = &l->run->policy->limits;
-    bool weighs = limits->cpu_weight != HC_CPU_WEIGHT;
-    l->m->enforced_by.cpus = limits->cpus_milli && has_cpu ? "cgroup" : "none";
-    l->m->enforced_by.cpu_weight = weighs && has_cpu ? "cgroup" : "none";
-    if (has_cpu)
-        return 0;
-    if (limits->cpus_milli && lack(l, "limits.cpus", why, err) < 0)
-        return -1;
-    return weighs ? lack(l, "limits.cpu_weight", why, err) : 0;
+    char why[80];
+    for (size_t i = 0; i < hc_options_count; i++) {
+        const struct hc_option *opt = &hc_options[i];
+        const char *controller = hc_cgroup_optional(opt);
+        if (!controller || opt->cgroup_key || !hc_cgroup_asked(&l->run->policy->limits, opt))
+            continue;
+        if (hc_cgroup_can(&l->cgroup, opt)) {
+            *(const char **)(void *)((char *)&l->m->enforced_by + opt->enforced) = "cgroup";
+            continue;
+        }
+        (void)snprintf(why, sizeof why, "there is no cgroup with the %s controller", controller);
+        if (lack(l, opt->path, why, err) < 0)
+            return -1;
+    }
+    return 0;
 }
 
+/* All limits of io.max that are asked for lack the same. */
 static int lack_io(struct hc_launch *l, const char *why, struct hc_error *err)
 {
-    const struct hc_limits *limits = &l->run->policy->limits;
-    if (limits->io_read && limits->io_write)
-        return lack(l, "limits.io_read and limits.io_write", why, err);
-    return lack(l, limits->io_read ? "limits.io_read" : "limits.io_write", why, err);
+    hc_autobuf names = {0};
+    for (size_t i = 0; i < hc_options_count; i++)
+        if (hc_options[i].cgroup_key && hc_cgroup_asked(&l->run->policy->limits, &hc_options[i]))
+            (void)hc_buf_fmt(&names, "%s%s", names.len ? " and " : "", hc_options[i].path);
+    return lack(l, names.data ? names.data : "limits.io_read", why, err);
 }
 
 static int limit_disk_of(struct hc_launch *l, struct hc_cgroup_disks *disks, const struct hc_source *s,
@@ -54,8 +62,7 @@ static int limit_io(struct hc_launch *l, struct hc_error *err)
 {
     const struct hc_limits *limits = &l->run->policy->limits;
     struct hc_cgroup_disks disks = {0};
-    l->m->enforced_by.io = "none";
-    if (!limits->io_read && !limits->io_write)
+    if (!hc_cgroup_asks_io(limits))
         return 0;
     if (l->cgroup.fd < 0 || !l->cgroup.io)
         return lack_io(l, "there is no cgroup with the io controller", err);
@@ -167,7 +174,7 @@ int hc_launch_prepare_limits(struct hc_launch *l, struct hc_error *err)
     l->plan.rlimit_pids = l->plan.rlimit_memory = !found;
     if (found && !parked && limit_leaf(l, err) < 0)
         return -1;
-    return say_cpu(l, found && l->cgroup.cpu, err) < 0 ? -1 : limit_io(l, err);
+    return say_numbers(l, err) < 0 ? -1 : limit_io(l, err);
 }
 
 /* ---- afterwards ---- */

@@ -334,6 +334,11 @@ bool hc_launch_check_size(const struct hc_job *job, const struct hc_policy *poli
     return true;
 }
 
+static const struct hc_enforced_by by_nothing = {
+#define HC_ENFORCED(name) .name = "none",
+#include "policy/limits.def"
+};
+
 int hc_launch_describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, struct hc_error *err)
 {
     const struct hc_job *job = r->job;
@@ -343,8 +348,7 @@ int hc_launch_describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, s
     hc_manifest_usage_unknown(m);
     m->usage.wall_us = m->usage.cpu_user_us = m->usage.cpu_system_us = 0;
     m->timing.build_us = m->timing.start_us = m->timing.run_us = m->timing.collect_us = -1;
-    m->enforced_by.memory = m->enforced_by.memory_soft = m->enforced_by.pids = m->enforced_by.cpu =
-        m->enforced_by.cpus = m->enforced_by.cpu_weight = m->enforced_by.io = m->enforced_by.output = "none";
+    m->enforced_by = by_nothing;
     m->code_bytes = (int64_t)job->code_len;
     hc_sha256_hex(job->code, job->code_len, m->code_sha256);
     hc_clock_text(ahead, m->started);

@@ -59,8 +59,9 @@ static int prepare_place(struct hc_launch *l, struct hc_error *err)
         return found < 0 ? found : hc_launch_check_watch(l, err);
     limits.memory += COPY_BYTES * HC_ZYGOTE_IDS;
     limits.pids += HC_ZYGOTE_IDS;
-    limits.cpus_milli = 0;
-    limits.cpu_weight = HC_CPU_WEIGHT;
+    for (size_t i = 0; i < hc_options_count; i++)
+        if (hc_cgroup_optional(&hc_options[i]))
+            *hc_limit_place(&limits, &hc_options[i]) = hc_options[i].def;
     (void)hc_cgroup_reap(&l->parent);
     if (leaf_name("zygote", name, err) < 0 || hc_cgroup_create(&l->cgroup, &l->parent, name, err) < 0)
         return -1;
@@ -344,8 +345,7 @@ static int make_leaf(const struct hc_zygote *z, struct hc_parked *p, struct hc_e
     p->cgroup.parent_fd = -1; /* the zygote may be gone before it */
     if (hc_cgroup_limit(&p->cgroup, limits, err) < 0)
         return hc_ctx(err, "limit a new cell");
-    p->io =
-        (limits->io_read || limits->io_write) && p->cgroup.io && hc_cgroup_disk_of(&disks, z->l.plan.tree.fd);
+    p->io = hc_cgroup_asks_io(limits) && p->cgroup.io && hc_cgroup_disk_of(&disks, z->l.plan.tree.fd);
     return p->io ? hc_cgroup_limit_io(&p->cgroup, limits, &disks, err) : 0;
 }
 
