@@ -139,11 +139,10 @@ static int put_overrides(struct hc_buf *out, const struct hc_job *job, struct hc
     cJSON *limits = cJSON_CreateObject();
     int rc = limits ? 0 : hc_fail(err, ENOMEM, "limits");
     hc_policy_init(&scratch);
+    if (rc == 0)
+        rc = hc_overrides_apply(job->overrides, job->override_count, &scratch, err);
     for (size_t i = 0; rc == 0 && i < job->override_count; i++) {
         const struct hc_override *o = &job->overrides[i];
-        rc = hc_option_set(&scratch, o->opt, o->text, err);
-        if (rc < 0)
-            break;
         if (!is_limit(o->opt))
             put_text(out, o->opt->path, o->text);
         else if (!cJSON_AddItemToObject(limits, strchr(o->opt->path, '.') + 1,

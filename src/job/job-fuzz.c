@@ -19,8 +19,7 @@ static void check_handover(const struct hc_job *job)
     struct hc_error err;
     hc_autobuf bytes = {0};
     hc_policy_init(&policy);
-    for (size_t i = 0; i < job->override_count; i++)
-        require(hc_option_set(&policy, job->overrides[i].opt, job->overrides[i].text, &err) == 0);
+    require(hc_overrides_apply(job->overrides, job->override_count, &policy, &err) == 0);
     require(hc_handover_write(HC_HANDOVER_CELL, job, &policy, &filters, &bytes, &err) == 0);
     require(hc_handover_split(&h, bytes.data, bytes.len, &err) == 0);
     require(hc_handover_parse(&h, &err) == 0);

@@ -292,10 +292,7 @@ int hc_job_apply(const struct hc_job *job, struct hc_policy *policy, struct hc_e
 {
     if (hc_policy_note_base(policy, err) < 0)
         return -1;
-    for (size_t i = 0; i < job->override_count; i++)
-        if (hc_option_set(policy, job->overrides[i].opt, job->overrides[i].text, err) < 0)
-            return -1;
-    return 0;
+    return hc_overrides_apply(job->overrides, job->override_count, policy, err);
 }
 
 int hc_job_add_override(struct hc_job *job, const struct hc_option *opt, const char *text,
@@ -374,8 +371,7 @@ int hc_job_check_texts(const struct hc_job *job, const struct hc_limits *given, 
     int rc = 0;
     hc_policy_init(&asked);
     asked.limits = *given;
-    for (size_t i = 0; i < job->override_count; i++)
-        (void)hc_option_set(&asked, job->overrides[i].opt, job->overrides[i].text, &ignored);
+    (void)hc_overrides_apply(job->overrides, job->override_count, &asked, &ignored);
     const struct {
         const char *path;
         int64_t asked, given;

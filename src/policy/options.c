@@ -316,6 +316,15 @@ int hc_option_set(void *record, const struct hc_option *opt, const char *text, s
     return 0;
 }
 
+int hc_overrides_apply(const struct hc_override *list, size_t count, struct hc_policy *p,
+                       struct hc_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (hc_option_set(p, list[i].opt, list[i].text, err) < 0)
+            return -1;
+    return 0;
+}
+
 int hc_option_set_json(void *record, const struct hc_option *opt, const struct hc_json *j, const cJSON *node,
                        struct hc_error *err)
 {

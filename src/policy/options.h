@@ -62,6 +62,10 @@ struct hc_override {
 
 #define HC_MAX_OVERRIDES 64 /* of one request */
 
+/* Set what a request asks for over `p`, all of it or up to the first value that does not do. */
+int hc_overrides_apply(const struct hc_override *list, size_t count, struct hc_policy *p,
+                       struct hc_error *err);
+
 extern const struct hc_option hc_options[];
 extern const size_t hc_options_count;
 

@@ -66,6 +66,9 @@ static void the_option_table_is_consistent(void **state)
         assert_in_range(opt->def, opt->min, opt->max);
         if (!opt->plain || !opt->kernel)
             fail_msg("the row of %s does not say what it counts, or what enforces it", opt->path);
+        const char *file = opt->cgroup_file ? opt->cgroup_file : "";
+        if ((strncmp(file, "cpu.", 4) == 0 || strncmp(file, "io.", 3) == 0) && !opt->enforced)
+            fail_msg("the row of %s does not say where manifests tell that %s enforces it", opt->path, file);
     }
     assert_null(hc_option_by_flag("no-such-flag"));
     assert_null(hc_option_by_path("limits"));
