@@ -96,7 +96,7 @@ struct hc_manifest {
     char code_sha256[HC_SHA256_HEX]; /* of the program as it was given; empty: none */
     char *code_path;                 /* owned, relative to the output directory, may be NULL */
     int64_t kept_bytes;              /* of what is there, and of the record beside it; not printed */
-    char warnings[8][256];
+    char warnings[8][256]; /* one of them may begin with HC_CODE_LOST */
     size_t warning_count;
     struct hc_denials denials;
     struct hc_tool_log tools; /* calls, in their order */
