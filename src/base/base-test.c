@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/plain.h"
 #include "base/units.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -116,6 +117,31 @@ static void text_of_others_is_made_plain(void **state)
     char small[8];
     hc_plain_ascii(small, sizeof small, "abc\xe2\x80\xae");
     assert_string_equal(small, "abc"); /* no half of an escape */
+}
+
+static void text_is_cut_between_characters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t unfinished, boundary, count; /* boundary: from 1 on */
+    } rows[] = {
+        {"", 0, 0, 0},
+        {"ab", 0, 1, 2},
+        {"a\xc3", 1, 1, 2},
+        {"\xc3\xa9", 0, 2, 1},
+        {"a\xe2\x82", 2, 1, 2},
+        {"\xe2\x82\xac!", 0, 3, 2},
+        {"\xf0\x9f\x98", 3, 3, 1},
+        {"\xf0\x9f\x98\x80", 0, 4, 1},
+        {"\x80\x80\x80\x80", 0, 4, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t len = strlen(rows[i].text);
+        assert_int_equal(hc_utf8_unfinished(rows[i].text, len), rows[i].unfinished);
+        assert_int_equal(hc_utf8_boundary(rows[i].text, len, len ? 1 : 0), rows[i].boundary);
+        assert_int_equal(hc_utf8_count(rows[i].text, len), rows[i].count);
+    }
 }
 
 static void integers_are_plain(void **state)
@@ -341,6 +367,7 @@ int main(void)
         cmocka_unit_test(durations_are_read_in_milliseconds),
         cmocka_unit_test(integers_are_plain),
         cmocka_unit_test(text_of_others_is_made_plain),
+        cmocka_unit_test(text_is_cut_between_characters),
         cmocka_unit_test(formatted_units_read_back_exactly),
         cmocka_unit_test(a_buffer_stops_at_its_ceiling),
         cmocka_unit_test(a_buffer_keeps_nul_bytes_and_ends_in_one),

@@ -1,46 +1,9 @@
 #include "base/plain.h"
 
+#include "base/utf8.h"
+
 #include <stdio.h>
 #include <string.h>
-
-int hc_utf8_sequence(const unsigned char *p, size_t left)
-{
-    unsigned char lead = p[0], low = 0x80, high = 0xbf;
-    int more;
-    if (lead < 0x80)
-        return 1;
-    if (lead >= 0xc2 && lead <= 0xdf)
-        more = 1;
-    else if (lead >= 0xe0 && lead <= 0xef)
-        more = 2;
-    else if (lead >= 0xf0 && lead <= 0xf4)
-        more = 3;
-    else
-        return -1;
-    if (lead == 0xe0)
-        low = 0xa0; /* overlong */
-    else if (lead == 0xed)
-        high = 0x9f; /* surrogates */
-    else if (lead == 0xf0)
-        low = 0x90; /* overlong */
-    else if (lead == 0xf4)
-        high = 0x8f; /* beyond U+10FFFF */
-    for (int i = 1; i <= more; i++) {
-        if ((size_t)i >= left || p[i] < low || p[i] > high)
-            return -i;
-        low = 0x80;
-        high = 0xbf;
-    }
-    return more + 1;
-}
-
-uint32_t hc_utf8_decode(const unsigned char *p, int len)
-{
-    uint32_t c = len == 1 ? *p : *p & (0xffU >> (len + 1));
-    for (int i = 1; i < len; i++)
-        c = c << 6 | (p[i] & 0x3fU);
-    return c;
-}
 
 static const struct {
     uint32_t first, last;

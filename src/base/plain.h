@@ -7,13 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Length of the well-formed UTF-8 sequence at `p`, or minus the length of the maximal malformed part of one
- * (Unicode standard, table 3-7). `left` is at least 1. */
-int hc_utf8_sequence(const unsigned char *p, size_t left);
-
-/* The character of a well-formed sequence of `len` bytes. */
-uint32_t hc_utf8_decode(const unsigned char *p, int len);
-
 /* Is it a command to a terminal, or something that nobody sees and that changes how others are read: a
  * control character, a direction of writing, a blank without width, a tag? Newline and tab are. */
 bool hc_is_unseen(uint32_t c);

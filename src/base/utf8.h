@@ -1,9 +1,50 @@
-/* utf8.h - whole texts in UTF-8: are they well-formed, made so, and where in one an offset is. One character
- * at a time is in plain.h. */
+/* utf8.h - text in UTF-8: one character at a time, where it may be cut, whether all of it is well-formed. */
 #ifndef HC_BASE_UTF8_H
 #define HC_BASE_UTF8_H
 
 #include "base/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- one character ---- */
+
+/* Is it a byte of a character that an earlier byte has begun? */
+static inline bool hc_utf8_continues(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* How many bytes a character has that begins with this byte; 1 for a byte that begins none. */
+static inline size_t hc_utf8_length(char first)
+{
+    unsigned char c = (unsigned char)first;
+    return c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
+}
+
+/* Length of the well-formed UTF-8 sequence at `p`, or minus the length of the maximal malformed part of one
+ * (Unicode standard, table 3-7). `left` is at least 1. */
+int hc_utf8_sequence(const unsigned char *p, size_t left);
+
+/* The character of a well-formed sequence of `len` bytes. */
+uint32_t hc_utf8_decode(const unsigned char *p, int len);
+
+/* Append a character, which is no surrogate and at most U+10FFFF. */
+int hc_utf8_add(struct hc_buf *out, uint32_t c);
+
+/* ---- where a text may be cut ---- */
+
+/* How many bytes at the end of the text begin a character without completing it: 0 to 3. */
+size_t hc_utf8_unfinished(const char *text, size_t len);
+
+/* The offset, from `at` on, at which the next character begins; `len` if none does. */
+size_t hc_utf8_boundary(const char *text, size_t len, size_t at);
+
+/* How many characters the text has. */
+size_t hc_utf8_count(const char *text, size_t len);
+
+/* ---- a whole text ---- */
 
 /* True if the bytes are well-formed UTF-8; otherwise *bad is the offset of the first wrong byte. */
 bool hc_utf8_valid(const char *text, size_t len, size_t *bad);

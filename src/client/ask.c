@@ -47,26 +47,3 @@ int hc_ask(const struct hc_place *p, const char *method, const char *path, const
     hc_answer_finish(&answer);
     return rc;
 }
-
-/* The bytes of the character at `c` if a terminal obeys it (C0, U+0080 to U+009F, marks of direction); 0 if a
- * terminal shows it. */
-static size_t control_length(const unsigned char *c)
-{
-    if (*c < ' ' || *c == 0x7f)
-        return 1;
-    if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
-        return 2;
-    if (*c == 0xe2 && c[1] == 0x80 && ((c[2] >= 0x8b && c[2] <= 0x8f) || (c[2] >= 0xa8 && c[2] <= 0xae)))
-        return 3;
-    return *c == 0xe2 && c[1] == 0x81 && c[2] >= 0xa0 && c[2] <= 0xaf ? 3 : 0;
-}
-
-void hc_ask_plain(char *text)
-{
-    char *to = text;
-    for (size_t n; *text; text += n ? n : 1) {
-        n = control_length((const unsigned char *)text);
-        *to++ = n ? '?' : *text;
-    }
-    *to = '\0';
-}

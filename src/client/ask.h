@@ -20,8 +20,4 @@ bool hc_ask_is_root(const struct hc_place *p);
 int hc_ask(const struct hc_place *p, const char *method, const char *path, const char *body,
            struct hc_json *out, struct hc_error *err);
 
-/* Makes `text` safe for a terminal, in place: a control character, or one that changes the direction of
- * writing, becomes '?'. */
-void hc_ask_plain(char *text);
-
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/plain.h"
 #include "client/ask.h"
 #include "json/json.h"
 
@@ -95,7 +96,7 @@ static const char *text_for_terminal(const cJSON *hold, const char *name)
 {
     char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(hold, name));
     if (text)
-        hc_ask_plain(text);
+        hc_plain_line(text);
     return text;
 }
 

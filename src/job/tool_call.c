@@ -222,10 +222,7 @@ void hc_tool_clean(char *out, size_t size, const char *text, size_t len)
         out[used++] = is_blank(clean.data[i]) ? ' ' : clean.data[i];
     while (used && (out[used - 1] == ' '))
         used--;
-    /* Cut within a character: all of it goes. */
-    size_t bad;
-    while (used && !hc_utf8_valid(out, used, &bad))
-        used--;
+    used -= hc_utf8_unfinished(out, used);
     out[used] = '\0';
 }
 

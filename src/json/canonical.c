@@ -1,6 +1,7 @@
 #include "json/scan.h"
 
 #include "base/plain.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -18,17 +19,6 @@ struct writer {
     int most; /* what is nested deeper than this stays on one line */
 };
 
-static void write_utf8(struct hc_buf *out, uint32_t c)
-{
-    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    unsigned char bytes[4];
-    size_t len = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (size_t i = len - 1; i > 0; i--, c >>= 6)
-        bytes[i] = (unsigned char)(0x80 | (c & 0x3f));
-    bytes[0] = (unsigned char)(len == 1 ? c : lead[len] | c);
-    (void)hc_buf_add(out, bytes, len);
-}
-
 static void write_string(struct hc_buf *out, const char *quote)
 {
     static const char escapes[] = "btn\0fr"; /* 0x08 to 0x0d */
@@ -42,7 +32,7 @@ static void write_string(struct hc_buf *out, const char *quote)
         else if (c < 0x20)
             (void)hc_buf_fmt(out, "\\u%04x", c);
         else
-            write_utf8(out, c);
+            (void)hc_utf8_add(out, c);
     }
     (void)hc_buf_str(out, "\"");
 }

@@ -1,6 +1,7 @@
 #include "json/lines.h"
 
 #include "base/plain.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,14 +54,6 @@ static int clamp(int n, int least, size_t most)
     return n < least ? least : (size_t)n > most ? (int)most : n;
 }
 
-static int characters(const char *text, int bytes)
-{
-    int n = 0;
-    for (int i = 0; i < bytes; i++)
-        n += ((unsigned char)text[i] & 0xc0) != 0x80;
-    return n;
-}
-
 struct hc_place hc_lines_place(const struct hc_lines *lines, int line, int column, int end_line,
                                int end_column)
 {
@@ -99,8 +92,8 @@ struct hc_place hc_lines_count_characters(const struct hc_lines *lines, struct h
     const char *text = hc_lines_get(lines, at.line, &len);
     if (at.line == 0)
         return at;
-    int column = characters(text, clamp(at.column, 0, len)) + 1;
-    int end = at.end_column ? characters(text, clamp(at.end_column, 0, len)) + 1 : 0;
+    int column = 1 + (int)hc_utf8_count(text, (size_t)clamp(at.column, 0, len));
+    int end = at.end_column ? 1 + (int)hc_utf8_count(text, (size_t)clamp(at.end_column, 0, len)) : 0;
     return (struct hc_place){at.line, column, end};
 }
 
@@ -108,9 +101,7 @@ struct hc_place hc_lines_count_characters(const struct hc_lines *lines, struct h
 static const char *skip(const char *at, const char *end, int n)
 {
     for (; at < end && n > 0; n--)
-        do
-            at++;
-        while (at < end && ((unsigned char)*at & 0xc0) == 0x80);
+        at += hc_utf8_boundary(at, (size_t)(end - at), 1);
     return at;
 }
 

@@ -64,9 +64,7 @@ static int expected(const struct scanner *s, const char *what)
         return fail_at(s, s->p, "expected %s, found a control character (0x%02x)", what, c);
     if (s->end - s->p >= 3 && memcmp(s->p, "\xef\xbb\xbf", 3) == 0)
         return fail_at(s, s->p, "expected %s, found a byte order mark", what);
-    int len = 1;
-    while (s->p + len < s->end && ((unsigned char)s->p[len] & 0xc0) == 0x80)
-        len++;
+    int len = (int)hc_utf8_boundary(s->p, (size_t)(s->end - s->p), 1);
     return fail_at(s, s->p, "expected %s, found '%.*s'", what, len, s->p);
 }
 
@@ -271,12 +269,9 @@ uint32_t hc_scan_char(const char **p)
         return *c;
     }
     if (*c >= 0x80) {
-        int len = *c >= 0xf0 ? 4 : *c >= 0xe0 ? 3 : 2;
-        uint32_t value = *c & (0xffu >> (len + 1));
-        for (int i = 1; i < len; i++)
-            value = value << 6 | (c[i] & 0x3fu);
+        size_t len = hc_utf8_length(**p);
         *p += len;
-        return value;
+        return hc_utf8_decode(c, (int)len);
     }
     if (c[1] != 'u') {
         *p += 2;

@@ -1,5 +1,7 @@
 #include "json/schema.h"
 
+#include "base/utf8.h"
+
 #define PCRE2_CODE_UNIT_WIDTH 8
 
 #include <errno.h>
@@ -367,10 +369,7 @@ static int check_maximum(struct checking *c, const cJSON *schema, const cJSON *w
 
 static size_t characters(const char *text)
 {
-    size_t n = 0;
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xc0) != 0x80;
-    return n;
+    return hc_utf8_count(text, strlen(text));
 }
 
 static int check_min_length(struct checking *c, const cJSON *schema, const cJSON *want, const cJSON *value,

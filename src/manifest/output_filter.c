@@ -1,5 +1,7 @@
 #include "manifest/output_filter.h"
 
+#include "base/utf8.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -61,20 +63,6 @@ static void give_note(struct hc_output_filter *s, int64_t left_out, struct hc_bu
     give(s, text.data ? text.data : "", text.len, out);
 }
 
-/* Bytes at the end of `data` that begin a character and do not complete it. */
-static size_t incomplete(const char *data, size_t len)
-{
-    for (size_t back = 1; back <= 3 && back <= len; back++) {
-        unsigned char c = (unsigned char)data[len - back];
-        size_t needs = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
-        if (needs > 1)
-            return needs > back ? back : 0;
-        if (c < 0x80)
-            return 0;
-    }
-    return 0;
-}
-
 static void keep_tail(struct hc_output_filter *s, const char *data, size_t len)
 {
     size_t room = (size_t)(s->max - s->head) + 4; /* and a character of which the beginning had no room */
@@ -98,7 +86,7 @@ static void take(struct hc_output_filter *s, const char *data, size_t len, struc
         len = joined.len;
         size_t room = (size_t)(s->head - s->given), n = len < room ? len : room;
         bool full = len > room;
-        n -= incomplete(data, n);
+        n -= hc_utf8_unfinished(data, n);
         give(s, data, n, out);
         s->given += (int64_t)n;
         data += n;
@@ -160,8 +148,8 @@ void hc_output_filter_finish(struct hc_output_filter *s, struct hc_buf *out)
         return;
     }
     size_t room = (size_t)(s->max - s->given), from = s->tail.len > room ? s->tail.len - room : 0;
-    while (from < s->tail.len && ((unsigned char)s->tail.data[from] & 0xc0) == 0x80)
-        from++; /* the rest of a character whose beginning is left out */
+    /* The rest of a character whose beginning is left out, is left out. */
+    from = hc_utf8_boundary(s->tail.data, s->tail.len, from);
     size_t kept = s->tail.len - from;
     give_note(s, s->total - s->given - (int64_t)kept, out);
     give(s, s->tail.data ? s->tail.data + from : "", kept, out);

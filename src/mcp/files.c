@@ -71,9 +71,7 @@ void hc_tool_list_files(struct hc_mcp *m, const struct hc_call *call)
 /* Who asks for any offset may have hit the middle of a character: how many bytes of it are left out. */
 static size_t cut_to_beginning(struct hc_buf *text)
 {
-    size_t n = 0;
-    while (n < 3 && n < text->len && ((unsigned char)text->data[n] & 0xc0) == 0x80)
-        n++;
+    size_t n = hc_utf8_boundary(text->data, text->len < 3 ? text->len : 3, 0);
     text->len -= n;
     memmove(text->data, text->data + n, text->len + 1);
     return n;

@@ -1,6 +1,7 @@
 /* From a program's manifest to what a model reads: text and images, and the essential part as data. */
 #include "mcp/server.h"
 
+#include "base/utf8.h"
 #include "mcp/mime.h"
 
 #include <stdio.h>
@@ -53,11 +54,6 @@ static const char *text_at(const cJSON *object, const char *name)
 
 /* ---- text that fits ---- */
 
-static bool inside_character(char c)
-{
-    return ((unsigned char)c & 0xc0) == 0x80;
-}
-
 /* The beginning and the end of what is too long. */
 static void fit(const char *text, struct hc_buf *out)
 {
@@ -66,10 +62,8 @@ static void fit(const char *text, struct hc_buf *out)
         (void)hc_buf_str(out, text);
         return;
     }
-    while (head && inside_character(text[head]))
-        head--;
-    while (inside_character(text[tail]))
-        tail++;
+    head -= hc_utf8_unfinished(text, head);
+    tail = hc_utf8_boundary(text, len, tail);
     (void)hc_buf_add(out, text, head);
     (void)hc_buf_fmt(out, "\n[%zu bytes are left out here]\n", tail - head);
     (void)hc_buf_str(out, text + tail);

@@ -407,24 +407,18 @@ static void env_finish(struct hc_redaction *x, struct hc_buf *out)
 
 /* ---- the count of characters ---- */
 
-static int bytes_after(unsigned char first)
-{
-    return first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0;
-}
-
 /* A byte that belongs to no character counts as one. */
 static void chars_feed(struct hc_redaction *x, const char *text, size_t len, struct hc_buf *out)
 {
     struct chars *c = &x->chars;
     size_t n = 0;
     while (n < len && !c->full) {
-        unsigned char byte = (unsigned char)text[n];
-        bool inside = c->more > 0 && (byte & 0xc0) == 0x80;
+        bool inside = c->more > 0 && hc_utf8_continues(text[n]);
         if (!inside && c->count == x->r->max_chars) {
             c->full = true;
             break;
         }
-        c->more = inside ? c->more - 1 : bytes_after(byte);
+        c->more = inside ? c->more - 1 : (int)hc_utf8_length(text[n]) - 1;
         c->count += !inside;
         n++;
     }

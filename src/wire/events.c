@@ -22,20 +22,6 @@ void hc_events_state(struct hc_events *e, const char *state)
     (void)hc_buf_fmt(&e->lines, "{\"event\": \"state\", \"state\": \"%s\"}\n", state);
 }
 
-/* How many bytes at the end may be the beginning of a character. */
-static size_t unfinished(const char *data, size_t len)
-{
-    for (size_t back = 1; back <= 3 && back <= len; back++) {
-        unsigned char c = (unsigned char)data[len - back];
-        size_t whole = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
-        if (whole > 1)
-            return whole > back ? back : 0;
-        if (c < 0x80)
-            return 0;
-    }
-    return 0;
-}
-
 static void put_base64(struct hc_buf *out, const char *data, size_t len)
 {
     size_t room = sodium_base64_encoded_len(len, sodium_base64_VARIANT_ORIGINAL);
@@ -75,9 +61,9 @@ static size_t complete(struct hc_events *e, enum hc_event_stream stream, const c
 {
     char *bytes = e->tails[stream].bytes;
     size_t *held = &e->tails[stream].len, taken = 0;
-    while (taken < len && *held < sizeof e->tails[stream].bytes && unfinished(bytes, *held) == *held)
+    while (taken < len && *held < sizeof e->tails[stream].bytes && hc_utf8_unfinished(bytes, *held) == *held)
         bytes[(*held)++] = data[taken++];
-    if (unfinished(bytes, *held) == *held && taken == len)
+    if (hc_utf8_unfinished(bytes, *held) == *held && taken == len)
         return taken; /* still not whole */
     put_line(e, stream, bytes, *held);
     *held = 0;
@@ -92,7 +78,7 @@ void hc_events_output(struct hc_events *e, enum hc_event_stream stream, const ch
         len -= taken;
     }
     while (len) {
-        size_t n = len < CHUNK ? len : CHUNK, tail = unfinished(data, n);
+        size_t n = len < CHUNK ? len : CHUNK, tail = hc_utf8_unfinished(data, n);
         put_line(e, stream, data, n - tail);
         data += n - tail;
         len -= n - tail;

@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/plain.h"
+#include "base/utf8.h"
 #include "json/json.h"
 
 #include <microhttpd.h>

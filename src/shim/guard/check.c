@@ -1,6 +1,7 @@
 /* The rules of a policy, applied to a program's tree. Each look_* function judges one kind of node. */
 #include "shim/guard/tree.h"
 
+#include "base/utf8.h"
 #include "shim/guard/columns.h"
 #include "shim/guard/guard.h"
 #include "shim/guard/hints.h"
@@ -499,12 +500,8 @@ static int look(void *self, const struct hc_tree_node *n)
 
 int hc_guard_check_size(const char *utf8, struct hc_findings *out)
 {
-    int64_t count = 0, max = hc_guard.code.max_chars;
-    if (!hc_guard.on || max == 0)
-        return 0;
-    for (const char *at = utf8; *at; at++)
-        count += ((unsigned char)*at & 0xc0) != 0x80;
-    if (count <= max)
+    int64_t max = hc_guard.code.max_chars;
+    if (!hc_guard.on || max == 0 || (int64_t)hc_utf8_count(utf8, strlen(utf8)) <= max)
         return 0;
     struct hc_finding one = {.rule = "code_size",
                              .hint = "Do it in several programs, and pass data with --input."};

@@ -1,7 +1,7 @@
 /* Jobs as the ledger has them; and how a job is printed, whoever tells of it. */
 #include "daemon/ledger/print/report.h"
 
-#include "client/ask.h"
+#include "base/plain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ void hc_report_job_line(const struct hc_ledger_job *job)
         (void)snprintf(took, sizeof took, "%.3f", (double)(job->finished - job->started) / 1000);
     (void)snprintf(cpu, sizeof cpu, "%.3f", (double)job->used.cpu_us / 1e6);
     (void)snprintf(reason, sizeof reason, "%s", job->reason && *job->reason ? job->reason : "-");
-    hc_ask_plain(reason);
+    hc_plain_line(reason);
     (void)printf(TABLE, job->id, job->tenant, hc_task_state_name(hc_ledger_shown(job)),
                  job->status ? job->status : "-", job->policy && *job->policy ? job->policy : "-",
                  hc_report_time(job->accepted, when), took, cpu, reason);
@@ -80,7 +80,7 @@ static void print_member(const cJSON *member)
     char *text = cJSON_IsString(member) ? strdup(member->valuestring) : cJSON_PrintUnformatted(member);
     if (!text)
         return;
-    hc_ask_plain(text);
+    hc_plain_line(text);
     (void)printf("%-16s %s\n", member->string, text);
     free(text);
 }
