@@ -3,8 +3,10 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "daemon/config/reload.h"
+#include "daemon/http/http.h"
 #include "daemon/process/rights.h"
 #include "daemon/process/sandbox.h"
+#include "daemon/sessions/sessions.h"
 #include "daemon/worker.h"
 
 #include <errno.h>
@@ -24,6 +26,16 @@
 #define FDS_OF_RUN 8
 #define FDS_MORE   64
 
+struct hc_front {
+    struct hc_dispatch dispatch;
+    struct hc_front_sessions sessions;
+    struct hc_http http;
+    struct hc_watch manager;
+    int64_t most_waiting; /* jobs for which there are descriptors */
+    int64_t next_alive;   /* CLOCK_MONOTONIC, ms: when the manager is told that the front lives */
+    int64_t alive_every;  /* ms; 0: nobody asks */
+};
+
 /* ---- the manager ---- */
 
 static void tell_manager(struct hc_front *f, enum hc_say what)
@@ -36,13 +48,14 @@ static void tell_manager(struct hc_front *f, enum hc_say what)
 
 static void begin_drain(struct hc_front *f)
 {
-    if (f->draining)
+    if (f->dispatch.draining)
         return;
-    f->draining = true;
-    f->drain_until = hc_mono_ms() + f->config.drain_ms;
+    f->dispatch.draining = true;
+    f->dispatch.drain_until = hc_mono_ms() + f->dispatch.config.drain_ms;
     hc_http_quiesce(&f->http);
-    hc_info("draining: %lld jobs run, %lld wait, %zu sessions end", (long long)hc_queue_running(f->queue),
-            (long long)hc_queue_waiting(f->queue), f->sessions.open);
+    hc_info("draining: %lld jobs run, %lld wait, %zu sessions end",
+            (long long)hc_queue_running(f->dispatch.queue), (long long)hc_queue_waiting(f->dispatch.queue),
+            f->sessions.open);
 }
 
 /* Of what a reload does not change, what an operator would look for in vain. */
@@ -64,26 +77,26 @@ static void reload(struct hc_front *f, const int fds[HC_RELOAD_FDS])
         hc_warn("not reloaded: %s", err.text);
         return;
     }
-    const int64_t most = f->most_waiting - FDS_OF_RUN * (fresh.sessions - f->config.sessions);
+    const int64_t most = f->most_waiting - FDS_OF_RUN * (fresh.sessions - f->dispatch.config.sessions);
     if (most < 1) {
         hc_warn("not reloaded: %lld sessions need more descriptors than the limit (RLIMIT_NOFILE) leaves",
                 (long long)fresh.sessions);
         hc_config_finish(&fresh);
         return;
     }
-    if (hc_tenants_reload(f->tenants, &fresh, &err) < 0) {
+    if (hc_tenants_reload(f->dispatch.tenants, &fresh, &err) < 0) {
         hc_warn("not reloaded: %s", err.text);
         hc_config_finish(&fresh);
         return;
     }
-    const bool fixed = has_fixed_changes(&f->config, &fresh);
+    const bool fixed = has_fixed_changes(&f->dispatch.config, &fresh);
     f->most_waiting = most;
-    hc_queue_resize(f->queue, (int64_t)f->worker_count, MIN(fresh.queue, f->most_waiting));
-    hc_config_finish(&f->config);
-    f->config = fresh;
-    f->configuration++;
-    f->policy_count = 0; /* they may have changed as well */
-    memset(f->policies, 0, sizeof f->policies);
+    hc_queue_resize(f->dispatch.queue, (int64_t)f->dispatch.worker_count, MIN(fresh.queue, f->most_waiting));
+    hc_config_finish(&f->dispatch.config);
+    f->dispatch.config = fresh;
+    f->dispatch.configuration++;
+    f->dispatch.policy_count = 0; /* they may have changed as well */
+    memset(f->dispatch.policies, 0, sizeof f->dispatch.policies);
     hc_info("reloaded%s",
             fixed ? ": what has changed of workers and listen holds from the next start on" : "");
 }
@@ -106,17 +119,17 @@ static void manager_ready(struct hc_watch *w, uint32_t events)
     if (m.kind == HC_SAY_RELOAD && count == HC_RELOAD_FDS) {
         reload(f, fds);
         tell_manager(f, HC_SAY_READY);
-        hc_front_dispatch(f);
+        hc_dispatch_start_jobs(&f->dispatch);
     }
     if (m.kind == HC_SAY_WORKER && count == 1) {
-        rc = hc_front_add_worker(f, fds[0], (pid_t)m.pid, &err);
+        rc = hc_dispatch_add_worker(&f->dispatch, fds[0], (pid_t)m.pid, &err);
         count = rc < 0 ? 1U : 0U;
         if (rc < 0)
             hc_warn("%s", err.text);
-        hc_front_dispatch(f);
+        hc_dispatch_start_jobs(&f->dispatch);
     }
     if (m.kind == HC_SAY_SESSION && count <= 1) {
-        hc_front_session_process(f, m.job_id, count ? fds[0] : -1);
+        hc_front_session_process(&f->sessions, m.job_id, count ? fds[0] : -1);
         count = 0;
     }
     while (count)
@@ -128,29 +141,31 @@ static void manager_ready(struct hc_watch *w, uint32_t events)
 /* The time is over. What was promised and still waits is in the ledger, for the next daemon. */
 static void cancel_all(struct hc_front *f)
 {
-    for (struct hc_task *task = f->tasks.newest, *older; task; task = older) {
+    for (struct hc_task *task = f->dispatch.tasks.newest, *older; task; task = older) {
         older = task->older;
         if (task->state == HC_TASK_RUNNING || (task->state == HC_TASK_QUEUED && !task->promised))
-            hc_front_cancel(f, task);
+            hc_dispatch_cancel(&f->dispatch, task, NULL);
     }
-    hc_front_sessions_drain(f, true);
+    hc_front_sessions_drain(&f->sessions, true);
 }
 
 /* True: nothing is left to be done. A client that waits for an answer still gets it. */
 static bool drained(struct hc_front *f)
 {
-    if (!f->draining)
+    if (!f->dispatch.draining)
         return false;
     static bool said;
-    bool late = hc_mono_ms() > f->drain_until;
-    if (late && !said && hc_queue_running(f->queue))
-        hc_info("drain is over: %lld jobs that run are cancelled", (long long)hc_queue_running(f->queue));
+    bool late = hc_mono_ms() > f->dispatch.drain_until;
+    if (late && !said && hc_queue_running(f->dispatch.queue))
+        hc_info("drain is over: %lld jobs that run are cancelled",
+                (long long)hc_queue_running(f->dispatch.queue));
     said |= late;
     if (late)
         cancel_all(f);
     else
-        hc_front_sessions_drain(f, false);
-    if (f->sessions.open || hc_queue_running(f->queue) || (hc_queue_waiting(f->queue) && !late))
+        hc_front_sessions_drain(&f->sessions, false);
+    if (f->sessions.open || hc_queue_running(f->dispatch.queue) ||
+        (hc_queue_waiting(f->dispatch.queue) && !late))
         return false;
     for (const struct hc_connection *c = f->http.connections; c; c = c->next)
         if (c->exchange)
@@ -165,22 +180,22 @@ static void tick(struct hc_front *f, int64_t now)
         f->next_alive = now + f->alive_every;
         tell_manager(f, HC_SAY_ALIVE);
     }
-    if (f->held_until && now >= f->held_until)
-        hc_front_dispatch(f);
+    if (f->dispatch.held_until && now >= f->dispatch.held_until)
+        hc_dispatch_start_jobs(&f->dispatch);
     if (now < next)
         return;
     next = now + TICK_MS;
     hc_http_sweep(&f->http, now);
-    hc_front_tidy(f);
-    hc_store_tick(f, now);
-    hc_front_dispatch(f); /* budgets come back with time */
+    hc_dispatch_remove_waiting(&f->dispatch);
+    hc_store_tick(&f->dispatch, now);
+    hc_dispatch_start_jobs(&f->dispatch); /* budgets come back with time */
 }
 
 static int sleep_ms(const struct hc_front *f, int http)
 {
-    int most = f->draining ? MIN(TICK_MS, 50) : TICK_MS;
-    if (f->held_until)
-        most = (int)MIN(most, MAX(f->held_until - hc_mono_ms(), 0));
+    int most = f->dispatch.draining ? MIN(TICK_MS, 50) : TICK_MS;
+    if (f->dispatch.held_until)
+        most = (int)MIN(most, MAX(f->dispatch.held_until - hc_mono_ms(), 0));
     if (f->alive_every)
         most = (int)MIN(most, f->alive_every);
     return http < 0 ? most : MIN(http, most);
@@ -191,12 +206,12 @@ static int serve(struct hc_front *f, struct hc_error *err)
     while (!drained(f)) {
         tick(f, hc_mono_ms());
         int ms = sleep_ms(f, hc_http_run(&f->http));
-        bool due = ms > 0 && hc_store_due(f);
-        int served = hc_reactor_turn(f->epoll, due ? MIN(ms, REST_MS) : ms, err);
+        bool due = ms > 0 && hc_store_due(&f->dispatch);
+        int served = hc_reactor_turn(f->dispatch.epoll, due ? MIN(ms, REST_MS) : ms, err);
         if (served < 0)
             return -1;
         if (due && !served)
-            hc_store_write(f);
+            hc_store_write(&f->dispatch);
     }
     return 0;
 }
@@ -211,8 +226,8 @@ static int count_descriptors(struct hc_front *f, size_t sockets, size_t workers,
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
         return hc_fail(err, errno, "setrlimit");
-    int64_t others = f->config.http_connections * (int64_t)sockets + FDS_MORE +
-                     FDS_OF_RUN * ((int64_t)workers + f->config.sessions);
+    int64_t others = f->dispatch.config.http_connections * (int64_t)sockets + FDS_MORE +
+                     FDS_OF_RUN * ((int64_t)workers + f->dispatch.config.sessions);
     int64_t all = (int64_t)MIN(limit.rlim_max, (rlim_t)INT32_MAX);
     f->most_waiting = all - others;
     if (f->most_waiting < 1)
@@ -221,41 +236,42 @@ static int count_descriptors(struct hc_front *f, size_t sockets, size_t workers,
             "http.connections, workers and sessions need %lld descriptors, and a job that waits "
             "another; the limit (RLIMIT_NOFILE) is %lld",
             (long long)others, (long long)all);
-    if (f->most_waiting < f->config.queue)
+    if (f->most_waiting < f->dispatch.config.queue)
         hc_info("at most %lld jobs wait, and not %lld: the limit of descriptors (RLIMIT_NOFILE) is %lld",
-                (long long)f->most_waiting, (long long)f->config.queue, (long long)all);
+                (long long)f->most_waiting, (long long)f->dispatch.config.queue, (long long)all);
     return 0;
 }
 
 static int start(struct hc_front *f, const struct hc_front_setup *setup, struct hc_error *err)
 {
-    f->config = *setup->config;
-    f->configuration = 1;
-    f->owner = geteuid();
-    f->open = setup->listeners->open;
+    f->dispatch.config = *setup->config;
+    f->dispatch.configuration = 1;
+    f->dispatch.open = setup->listeners->open;
     f->alive_every = setup->alive_every;
-    f->trees = setup->trees;
+    f->dispatch.trees = setup->trees;
     f->manager = (struct hc_watch){setup->manager, manager_ready};
-    f->results_fd = open(HC_RESULTS_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (f->results_fd < 0)
+    f->sessions = (struct hc_front_sessions){.dispatch = &f->dispatch, .manager_fd = setup->manager};
+    f->dispatch.results_fd = open(HC_RESULTS_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (f->dispatch.results_fd < 0)
         return hc_fail(err, errno, "open " HC_RESULTS_DIR);
     if (fcntl(setup->manager, F_SETFL, O_NONBLOCK) < 0)
         return hc_fail(err, errno, "start the front");
     if (count_descriptors(f, setup->listeners->count, setup->worker_count, err) < 0 ||
-        hc_reactor_open(&f->epoll, err) < 0 || hc_reactor_add(f->epoll, &f->manager, EPOLLIN, err) < 0 ||
-        hc_tenants_create(&f->tenants, &f->config, err) < 0 ||
-        hc_queue_create(&f->queue, (int64_t)setup->worker_count, MIN(f->config.queue, f->most_waiting), err) <
-            0)
+        hc_reactor_open(&f->dispatch.epoll, err) < 0 ||
+        hc_reactor_add(f->dispatch.epoll, &f->manager, EPOLLIN, err) < 0 ||
+        hc_tenants_create(&f->dispatch.tenants, &f->dispatch.config, err) < 0 ||
+        hc_queue_create(&f->dispatch.queue, (int64_t)setup->worker_count,
+                        MIN(f->dispatch.config.queue, f->most_waiting), err) < 0)
         return -1;
     for (size_t i = 0; i < setup->worker_count; i++)
-        if (hc_front_add_worker(f, setup->workers[i], setup->worker_pids[i], err) < 0)
+        if (hc_dispatch_add_worker(&f->dispatch, setup->workers[i], setup->worker_pids[i], err) < 0)
             return -1;
-    if (hc_store_open(f, err) < 0)
+    if (hc_store_open(&f->dispatch, err) < 0)
         return -1;
-    if (hc_http_start(&f->http, f, setup->listeners, err) < 0 || hc_drop_rights(err) < 0 ||
-        hc_sandbox_enter(err) < 0)
+    if (hc_http_start(&f->http, &f->dispatch, &f->sessions, setup->listeners, err) < 0 ||
+        hc_drop_rights(err) < 0 || hc_sandbox_enter(err) < 0)
         return -1;
-    hc_front_dispatch(f);
+    hc_dispatch_start_jobs(&f->dispatch);
     tell_manager(f, HC_SAY_READY);
     return 0;
 }
@@ -272,6 +288,6 @@ void hc_front_main(const struct hc_front_setup *setup)
         exit(err.exit ? err.exit : HC_EXIT_INTERNAL);
     }
     hc_http_stop(&f.http);
-    hc_store_close(&f);
+    hc_store_close(&f.dispatch);
     exit(EXIT_SUCCESS);
 }

@@ -20,8 +20,9 @@
 #include "daemon/front.h"
 #include "daemon/ledger/wal_checkpoint.h"
 #include "daemon/process/notify.h"
+#include "daemon/process/reactor.h"
 #include "daemon/process/rights.h"
-#include "daemon/trees.h"
+#include "daemon/process/trees.h"
 #include "daemon/worker.h"
 
 #include <errno.h>

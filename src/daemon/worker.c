@@ -12,7 +12,7 @@
 #include "cell/warm.h"
 #include "daemon/config/config.h"
 #include "daemon/process/channel.h"
-#include "daemon/trees.h"
+#include "daemon/process/trees.h"
 
 #include <errno.h>
 #include <fcntl.h>

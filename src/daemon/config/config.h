@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#define HC_MAX_WORKERS  1024
 #define HC_MAX_SESSIONS 1024
 #define HC_MAX_TEXT     ((int64_t)16 << 20) /* see hc_job_check_texts */
 

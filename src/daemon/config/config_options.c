@@ -33,7 +33,7 @@ static const struct hc_option config_rows[] = {
     {.path = "sign", .kind = HC_OPT_NAME, FIELD(sign), .def_name = "",
      .help = "A file with the key that manifests are signed with, as with \"hotcell run --sign\", an absolute path; nobody but its "
              "owner may be able to read it; otherwise they are not signed."},
-    {.path = "workers", .kind = HC_OPT_COUNT, FIELD(workers), .min = 0, .max = 1024, .def = 0,
+    {.path = "workers", .kind = HC_OPT_COUNT, FIELD(workers), .min = 0, .max = HC_MAX_WORKERS, .def = 0,
      .help = "Jobs that run at the same time; 0 for one per processor."},
     {.path = "queue", .kind = HC_OPT_COUNT, FIELD(queue), .min = 1, .max = 1000000, .def = 10000,
      .help = "Jobs that wait, of all tenants together; fewer if the hard limit of descriptors (RLIMIT_NOFILE) leaves fewer beside connections, workers and sessions."},

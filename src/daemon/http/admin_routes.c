@@ -90,23 +90,23 @@ static struct hc_tenant *find_user(struct hc_tenants *all, const char *name)
 static struct hc_tenant *find_tenant(const struct hc_exchange *x, const char *name)
 {
     struct hc_tenant *t;
-    for (size_t i = 0; (t = hc_tenant_at(x->front->tenants, i)); i++)
+    for (size_t i = 0; (t = hc_tenant_at(x->dispatch->tenants, i)); i++)
         if (strcmp(t->name, name) == 0)
             return t;
-    return x->front->config.local == HC_LOCAL_OWN && hc_is_uid_tenant(name)
-               ? find_user(x->front->tenants, name)
+    return x->dispatch->config.local == HC_LOCAL_OWN && hc_is_uid_tenant(name)
+               ? find_user(x->dispatch->tenants, name)
                : NULL;
 }
 
 /* ---- jobs ---- */
 
 /* An open session, as a job that runs. */
-static bool is_wanted(const struct hc_front_session *d, const void *which)
+static bool is_wanted(const struct hc_front_session *s, const void *which)
 {
     const struct hc_ledger_filter *w = which;
-    return d->state != HC_FRONT_SESSION_ENDED && (w->state < 0 || w->state == HC_TASK_RUNNING) &&
-           !w->status && (!w->tenant || strcmp(w->tenant, d->tenant->name) == 0) &&
-           (!w->policy || strcmp(w->policy, d->policy) == 0) && d->created >= w->since;
+    return s->state != HC_FRONT_SESSION_ENDED && (w->state < 0 || w->state == HC_TASK_RUNNING) &&
+           !w->status && (!w->tenant || strcmp(w->tenant, s->tenant->name) == 0) &&
+           (!w->policy || strcmp(w->policy, s->policy) == 0) && s->created >= w->since;
 }
 
 int hc_admin_list_jobs(struct hc_exchange *x, struct hc_tenant *t)
@@ -120,9 +120,9 @@ int hc_admin_list_jobs(struct hc_exchange *x, struct hc_tenant *t)
     if (which.tenant && !find_tenant(x, which.tenant))
         return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such tenant");
     (void)hc_buf_str(&out, "{\"jobs\": ");
-    hc_print_jobs(x->front, &which, &out);
+    hc_print_jobs(x->dispatch, &which, &out);
     (void)hc_buf_str(&out, ", \"sessions\": ");
-    hc_front_sessions_print(&x->front->sessions, is_wanted, &which, &out);
+    hc_front_sessions_print(x->http->sessions, is_wanted, &which, &out);
     (void)hc_buf_str(&out, "}\n");
     return hc_reply_json(x, 200, &out);
 }
@@ -130,10 +130,10 @@ int hc_admin_list_jobs(struct hc_exchange *x, struct hc_tenant *t)
 /* x->task becomes the job of x->id, whosever it is. False: there is none. */
 static bool find_job(struct hc_exchange *x)
 {
-    struct hc_task *task = hc_task_find_any(&x->front->tasks, x->id);
+    struct hc_task *task = hc_task_find_any(&x->dispatch->tasks, x->id);
     if (task)
         hc_task_ref(task);
-    x->task = task ? task : hc_store_find_any(x->front, x->id);
+    x->task = task ? task : hc_store_find_any(x->dispatch, x->id);
     return x->task != NULL;
 }
 
@@ -174,10 +174,10 @@ static void print_asked(const struct hc_task *task, struct hc_buf *out)
 /* Of the process that builds and holds its cell. */
 static void print_worker(const struct hc_exchange *x, struct hc_buf *out)
 {
-    const struct hc_front *f = x->front;
-    for (size_t i = 0; i < f->worker_count; i++)
-        if (f->workers[i].task == x->task)
-            (void)hc_buf_fmt(out, ", \"worker_pid\": %lld", (long long)f->workers[i].pid);
+    const struct hc_dispatch *d = x->dispatch;
+    for (size_t i = 0; i < d->worker_count; i++)
+        if (d->workers[i].task == x->task)
+            (void)hc_buf_fmt(out, ", \"worker_pid\": %lld", (long long)d->workers[i].pid);
 }
 
 static int reply_job(struct hc_exchange *x, int status, bool whole)
@@ -194,27 +194,28 @@ static int reply_job(struct hc_exchange *x, int status, bool whole)
 
 int hc_admin_get_job(struct hc_exchange *x, struct hc_tenant *t)
 {
-    const struct hc_front_session *d = hc_front_session_find_any(x->front, x->id);
+    const struct hc_front_session *s = hc_front_session_find_any(x->http->sessions, x->id);
     (void)t;
-    if (d && d->state != HC_FRONT_SESSION_ENDED)
-        return hc_reply_session(x, d, 200);
+    if (s && s->state != HC_FRONT_SESSION_ENDED)
+        return hc_reply_session(x, s, 200);
     return find_job(x) ? reply_job(x, 200, true) : no_such_job(x);
 }
 
 /* It is told by its manifest, or by its problem if it has not run. */
-static int cancel(struct hc_exchange *x, struct hc_front_session *d, const char *reason)
+static int cancel(struct hc_exchange *x, struct hc_front_session *s, const char *reason)
 {
     char why[HC_ORDER_REASON + 64], whom[HC_JOB_ID + HC_TENANT_NAME + 16];
-    const struct hc_tenant *of = d ? d->tenant : x->task->queued.tenant;
+    const struct hc_tenant *of = s ? s->tenant : x->task->queued.tenant;
     (void)snprintf(why, sizeof why, "cancelled by the administrator%s%s", *reason ? ": " : "", reason);
     (void)snprintf(whom, sizeof whom, "%s of %s", x->id, of->name);
-    note(x, d ? "cancels session" : "cancels job", whom, reason);
-    if (d) {
-        hc_front_session_cancel(d, "administrator", why);
-        d = hc_front_session_find_any(x->front, x->id); /* one that had not begun is forgotten at once */
-        return d ? hc_reply_session(x, d, 202) : no_such_job(x);
+    note(x, s ? "cancels session" : "cancels job", whom, reason);
+    if (s) {
+        hc_front_session_cancel(s, "administrator", why);
+        s = hc_front_session_find_any(x->http->sessions,
+                                      x->id); /* one that had not begun is forgotten at once */
+        return s ? hc_reply_session(x, s, 202) : no_such_job(x);
     }
-    hc_front_end(x->front, x->task, why);
+    hc_dispatch_cancel(x->dispatch, x->task, why);
     return reply_job(x, 202, false);
 }
 
@@ -222,12 +223,12 @@ int hc_admin_cancel_job(struct hc_exchange *x, struct hc_tenant *t)
 {
     char reason[HC_ORDER_REASON + 1];
     struct hc_problem why;
-    struct hc_front_session *d = hc_front_session_find_any(x->front, x->id);
+    struct hc_front_session *s = hc_front_session_find_any(x->http->sessions, x->id);
     (void)t;
     if (read_reason(x, reason, &why) < 0)
         return hc_reply_problem(x, &why, NULL);
-    if (d && d->state != HC_FRONT_SESSION_ENDED)
-        return cancel(x, d, reason);
+    if (s && s->state != HC_FRONT_SESSION_ENDED)
+        return cancel(x, s, reason);
     if (!find_job(x))
         return no_such_job(x);
     return hc_task_ended(x->task) ? reply_job(x, 200, false) : cancel(x, NULL, reason);
@@ -237,14 +238,14 @@ int hc_admin_cancel_job(struct hc_exchange *x, struct hc_tenant *t)
 
 static void print_tenant(const struct hc_exchange *x, const struct hc_tenant *t, struct hc_buf *out)
 {
-    const struct hc_front *f = x->front;
+    const struct hc_dispatch *d = x->dispatch;
     (void)hc_buf_fmt(out,
                      "{\"tenant\": \"%s\", \"held\": %s, \"admin\": %s, \"removed\": %s, \"running\": %lld, "
                      "\"running_most\": %lld, \"queued\": %lld, \"queued_most\": %lld, \"sessions\": %lld, "
                      "\"sessions_most\": %lld, \"stored_bytes\": %lld, \"hold\": ",
                      t->name, hc_is_held(&t->hold) ? "true" : "false", t->admin ? "true" : "false",
                      t->removed ? "true" : "false", (long long)t->running,
-                     (long long)hc_queue_most_running(f->queue, t), (long long)t->queued,
+                     (long long)hc_queue_most_running(d->queue, t), (long long)t->queued,
                      (long long)t->quota.queued, (long long)t->sessions, (long long)t->quota.sessions,
                      (long long)t->stored_bytes);
     hc_hold_print(t, out);
@@ -256,7 +257,7 @@ int hc_admin_list_tenants(struct hc_exchange *x, struct hc_tenant *t)
     hc_autobuf out = {0};
     (void)t;
     (void)hc_buf_str(&out, "{\"tenants\": [");
-    for (size_t i = 0; (t = hc_tenant_at(x->front->tenants, i)); i++) {
+    for (size_t i = 0; (t = hc_tenant_at(x->dispatch->tenants, i)); i++) {
         if (i)
             (void)hc_buf_str(&out, ", ");
         print_tenant(x, t, &out);
@@ -266,9 +267,9 @@ int hc_admin_list_tenants(struct hc_exchange *x, struct hc_tenant *t)
 }
 
 /* Whoever waits for one of its jobs that wait. */
-static void tell_hold(struct hc_front *f, const struct hc_tenant *t)
+static void tell_hold(struct hc_dispatch *d, const struct hc_tenant *t)
 {
-    for (struct hc_task *task = f->tasks.newest; task; task = task->older) {
+    for (struct hc_task *task = d->tasks.newest; task; task = task->older) {
         if (task->queued.tenant != t || task->state != HC_TASK_QUEUED)
             continue;
         hc_task_tell_hold(task);
@@ -287,9 +288,9 @@ static int set_held(struct hc_exchange *x, bool held)
     if (!t)
         return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such tenant");
     hc_hold_set(t, held ? x->admin : NULL, reason, hc_wall_ms());
-    tell_hold(x->front, t);
+    tell_hold(x->dispatch, t);
     note(x, held ? "holds tenant" : "releases tenant", t->name, reason);
-    hc_front_dispatch(x->front);
+    hc_dispatch_start_jobs(x->dispatch);
     print_tenant(x, t, &out);
     return hc_reply_json(x, 200, &out);
 }
@@ -313,14 +314,14 @@ static int set_paused(struct hc_exchange *x, bool paused)
     char reason[HC_ORDER_REASON + 1];
     struct hc_problem why;
     hc_autobuf out = {0};
-    struct hc_front *f = x->front;
+    struct hc_dispatch *d = x->dispatch;
     if (read_reason(x, reason, &why) < 0)
         return hc_reply_problem(x, &why, NULL);
-    f->paused = paused;
+    d->paused = paused;
     note(x, paused ? "drains the daemon" : "resumes the daemon", "", reason);
     (void)hc_buf_fmt(&out, "{\"draining\": %s, \"running\": %lld, \"queued\": %lld, \"sessions\": %zu}\n",
-                     f->paused || f->draining ? "true" : "false", (long long)hc_queue_running(f->queue),
-                     (long long)hc_queue_waiting(f->queue), f->sessions.open);
+                     d->paused || d->draining ? "true" : "false", (long long)hc_queue_running(d->queue),
+                     (long long)hc_queue_waiting(d->queue), x->http->sessions->open);
     return hc_reply_json(x, 200, &out);
 }
 

@@ -2,7 +2,8 @@
 #ifndef HC_DAEMON_HTTP_HANDLERS_H
 #define HC_DAEMON_HTTP_HANDLERS_H
 
-#include "daemon/front.h"
+#include "daemon/http/http.h"
+#include "daemon/http/metrics.h"
 #include "daemon/queue/maxima.h"
 
 hc_handler hc_post_job, hc_list_jobs, hc_get_job, hc_delete_job, hc_cancel_job;
@@ -19,14 +20,14 @@ hc_handler hc_admin_list_jobs, hc_admin_get_job, hc_admin_cancel_job, hc_admin_l
 /* Which jobs a list is asked for (lists.c): the request's parameters, lent. -1: `why`. */
 int hc_read_filter(const struct hc_exchange *x, struct hc_ledger_filter *out, struct hc_problem *why);
 /* [job, ...], the newest first, without results. */
-void hc_print_jobs(struct hc_front *f, const struct hc_ledger_filter *which, struct hc_buf *out);
+void hc_print_jobs(struct hc_dispatch *d, const struct hc_ledger_filter *which, struct hc_buf *out);
 
 /* x->task becomes the tenant's job of x->id; false: there is none. Another tenant's is answered as one that
  * does not exist. */
 bool hc_find_job(struct hc_exchange *x, struct hc_tenant *t);
 
 /* A session, with the result of its last run, or its manifest if it has ended. */
-int hc_reply_session(struct hc_exchange *x, const struct hc_front_session *d, int status);
+int hc_reply_session(struct hc_exchange *x, const struct hc_front_session *s, int status);
 
 /* Stream the exchange's task as events, from its beginning to its end. */
 int hc_stream_events(struct hc_exchange *x);

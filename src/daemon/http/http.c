@@ -2,7 +2,6 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "daemon/front.h"
 #include "daemon/http/request.h"
 
 #include <arpa/inet.h>
@@ -14,6 +13,7 @@
 #include <string.h>
 #include <sys/param.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /* A whole request must have come within so many times the bound of one silence. */
 #define WHOLE_REQUEST 4
@@ -29,6 +29,15 @@
 
 /* ---- connections ---- */
 
+/* Nobody waits any more for what the task does: end it, or the session that it begins. */
+static void cancel_task(struct hc_task *task, struct hc_dispatch *d)
+{
+    if (!task->of_session)
+        hc_dispatch_cancel(d, task, NULL);
+    else if (task->session)
+        hc_front_session_cancel(task->session, "tenant", NULL);
+}
+
 /* The client has gone while its request waited: libmicrohttpd, which does not look at a suspended connection,
  * learns it from the write that fails. What it waited for ends, unless it is to go on alone. */
 static void hung_up(struct hc_watch *w, uint32_t events)
@@ -38,7 +47,7 @@ static void hung_up(struct hc_watch *w, uint32_t events)
     if (!(events & (EPOLLHUP | EPOLLERR)) || !x || !x->suspended)
         return;
     if (x->task && !x->task->detached && !hc_task_ended(x->task))
-        hc_front_cancel(c->front, x->task);
+        cancel_task(x->task, c->http->dispatch);
     else
         x->waiter.wake(&x->waiter);
 }
@@ -86,7 +95,7 @@ static bool has_room(const struct hc_http *h, const struct hc_origin *from)
     for (const struct hc_connection *c = h->connections; c; c = c->next)
         silent += !c->tenant && c->from.local == from->local && c->from.uid == from->uid &&
                   memcmp(c->from.address, from->address, sizeof from->address) == 0;
-    return silent < h->front->config.http_tenant_connections;
+    return silent < h->dispatch->config.http_tenant_connections;
 }
 
 static void connection_begins(struct hc_http *h, bool local, struct MHD_Connection *mhd, void **context)
@@ -97,10 +106,10 @@ static void connection_begins(struct hc_http *h, bool local, struct MHD_Connecti
     if (!c)
         return; /* whatever it asks is refused: no context */
     *c = (struct hc_connection){
-        .hangup = {info->connect_fd, hung_up}, .front = h->front, .receiving = true, .since = hc_mono_ms()};
+        .hangup = {info->connect_fd, hung_up}, .http = h, .receiving = true, .since = hc_mono_ms()};
     /* No events are asked for: the end of the connection is always told. */
     if (learn_origin(info->connect_fd, local, &c->from) < 0 || !has_room(h, &c->from) ||
-        hc_reactor_add(h->front->epoll, &c->hangup, EPOLLET, &err) < 0) {
+        hc_reactor_add(h->dispatch->epoll, &c->hangup, EPOLLET, &err) < 0) {
         (void)shutdown(info->connect_fd, SHUT_RDWR);
         free(c);
         return;
@@ -119,7 +128,7 @@ static void connection_ends(struct hc_http *h, struct hc_connection *c)
     h->due = true;
     if (!c)
         return;
-    hc_reactor_remove(h->front->epoll, &c->hangup);
+    hc_reactor_remove(h->dispatch->epoll, &c->hangup);
     *(c->previous ? &c->previous->next : &h->connections) = c->next;
     if (c->next)
         c->next->previous = c->previous;
@@ -140,7 +149,7 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
 
 void hc_http_sweep(struct hc_http *h, int64_t now)
 {
-    int64_t most = h->front->config.http_idle_ms * WHOLE_REQUEST;
+    int64_t most = h->dispatch->config.http_idle_ms * WHOLE_REQUEST;
     for (struct hc_connection *c = h->connections; c; c = c->next)
         if (c->receiving && now - c->since > most)
             (void)shutdown(c->hangup.fd, SHUT_RDWR);
@@ -151,7 +160,7 @@ void hc_http_sweep(struct hc_http *h, int64_t now)
 static struct hc_tenant *find_tenant(const struct hc_exchange *x)
 {
     static const char scheme[] = "Bearer ";
-    struct hc_tenants *all = x->front->tenants;
+    struct hc_tenants *all = x->dispatch->tenants;
     const char *credentials = hc_exchange_header(x, "Authorization");
     if (!credentials)
         return x->connection->from.local ? hc_tenant_of_uid(all, x->connection->from.uid) : NULL;
@@ -167,7 +176,7 @@ static bool count_connection(struct hc_exchange *x, struct hc_tenant *t)
     struct hc_connection *c = x->connection;
     if (c->tenant)
         return true;
-    if (t->connections >= x->front->config.http_tenant_connections)
+    if (t->connections >= x->dispatch->config.http_tenant_connections)
         return false;
     c->tenant = t;
     t->connections++;
@@ -206,7 +215,7 @@ static struct hc_tenant *identify(struct hc_exchange *x, struct hc_problem *why)
 static bool is_owner(const struct hc_exchange *x)
 {
     const struct hc_origin *from = &x->connection->from;
-    return from->local && (from->uid == 0 || from->uid == x->front->owner) &&
+    return from->local && (from->uid == 0 || from->uid == x->http->owner) &&
            !hc_exchange_header(x, "Authorization");
 }
 
@@ -283,8 +292,7 @@ static void log_refusal(struct hc_exchange *x)
         (void)snprintf(text, sizeof text, "uid %u", from->uid);
     else
         (void)inet_ntop(from->v6 ? AF_INET6 : AF_INET, from->address, text, sizeof text);
-    log_stranger(&x->front->http, false, "%s is refused %s %s: %d", text, x->route->method, x->route->path,
-                 status);
+    log_stranger(x->http, false, "%s is refused %s %s: %d", text, x->route->method, x->route->path, status);
 }
 
 /* ---- requests ---- */
@@ -305,7 +313,7 @@ static void exchange_wake(struct hc_waiter *w)
     if (!x->suspended)
         return;
     x->suspended = false;
-    x->front->http.due = true;
+    x->http->due = true;
     MHD_resume_connection(x->mhd);
 }
 
@@ -322,7 +330,7 @@ int hc_exchange_suspend(struct hc_exchange *x)
 static void drop_body(struct hc_exchange *x)
 {
     if (x->body_held)
-        hc_request_memory_let_go(&x->front->bodies, x->connection->tenant, x->body_held);
+        hc_request_memory_let_go(&x->dispatch->request_memory, x->connection->tenant, x->body_held);
     x->body_held = 0;
     hc_buf_finish(&x->body);
 }
@@ -334,17 +342,17 @@ void hc_exchange_hold_anyway(struct hc_exchange *x, size_t bytes)
         return;
     x->answer_held = (int64_t)bytes;
     t->answers += x->answer_held;
-    hc_request_memory_hold(&x->front->bodies, t, x->answer_held);
+    hc_request_memory_hold(&x->dispatch->request_memory, t, x->answer_held);
 }
 
 bool hc_exchange_hold(struct hc_exchange *x, size_t bytes, struct hc_problem *why)
 {
-    struct hc_front *f = x->front;
-    const struct hc_bounds bounds = {.all = f->config.http_bodies, .one = f->config.http_body};
+    struct hc_dispatch *d = x->dispatch;
+    const struct hc_bounds bounds = {.all = d->config.http_bodies, .one = d->config.http_body};
     const struct hc_tenant *t = x->connection->tenant;
     /* One at a time is never refused, however long it is: it could not be had at all. */
     if (bytes >= MUCH && t->answers &&
-        !hc_request_memory_fit(&f->bodies, &bounds, t->bodies, (int64_t)bytes)) {
+        !hc_request_memory_fit(&d->request_memory, &bounds, t->bodies, (int64_t)bytes)) {
         hc_problem_set(why, HC_PROBLEM_QUOTA, "earlier answers to the tenant have not been read yet");
         why->quota = "bodies";
         why->retry_after = 1;
@@ -359,7 +367,7 @@ static void drop_answer(struct hc_exchange *x)
     if (!x->answer_held)
         return;
     x->connection->tenant->answers -= x->answer_held;
-    hc_request_memory_let_go(&x->front->bodies, x->connection->tenant, x->answer_held);
+    hc_request_memory_let_go(&x->dispatch->request_memory, x->connection->tenant, x->answer_held);
 }
 
 static void exchange_destroy(struct hc_exchange *x)
@@ -368,7 +376,7 @@ static void exchange_destroy(struct hc_exchange *x)
     struct hc_connection *c = x->connection;
     hc_task_unwait(&x->waiter);
     if (task && !task->detached && !hc_task_ended(task) && !task->waiters)
-        hc_front_cancel(x->front, task); /* nobody is left who could be told */
+        cancel_task(task, x->dispatch); /* nobody is left who could be told */
     if (task && hc_task_ended(task) && !task->waiters)
         hc_events_finish(&task->events);
     hc_task_unref(task);
@@ -450,7 +458,7 @@ static int read_lines(struct hc_exchange *x, const char *method, const char *ver
 static bool is_sound(struct hc_exchange *x, const char *method, const char *version)
 {
     struct lines l = {0};
-    const size_t most = x->front->http.most_head;
+    const size_t most = x->http->most_head;
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     const size_t len = info ? info->header_size : 0;
@@ -512,7 +520,7 @@ static int64_t most_body(const struct hc_exchange *x)
 {
     switch (x->route->kind) {
     case HC_ROUTE_BODY:
-        return x->front->config.http_body;
+        return x->dispatch->config.http_body;
     case HC_ROUTE_ORDER:
         return MAX_ORDER;
     default:
@@ -546,15 +554,16 @@ static void look_at_head(struct hc_exchange *x, const char *method, const char *
     x->body.max = (size_t)most;
 }
 
-static int begin_exchange(struct hc_front *f, struct MHD_Connection *mhd, const char *method,
-                          const char *path, const char *version, void **context)
+static int begin_exchange(struct hc_http *h, struct MHD_Connection *mhd, const char *method, const char *path,
+                          const char *version, void **context)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     struct hc_connection *c = info ? info->socket_context : NULL;
     struct hc_exchange *x = c ? calloc(1, sizeof *x) : NULL;
     if (!x)
         return MHD_NO; /* closes the connection */
-    *x = (struct hc_exchange){.front = f, .connection = c, .mhd = mhd, .waiter.wake = exchange_wake};
+    *x = (struct hc_exchange){
+        .http = h, .dispatch = h->dispatch, .connection = c, .mhd = mhd, .waiter.wake = exchange_wake};
     c->exchange = x;
     c->since = hc_mono_ms(); /* the body gets as long as the head had */
     *context = x;
@@ -568,21 +577,21 @@ static int begin_exchange(struct hc_front *f, struct MHD_Connection *mhd, const 
 
 static void take_body(struct hc_exchange *x, const char *data, size_t len)
 {
-    struct hc_front *f = x->front;
-    const struct hc_bounds bounds = {.all = f->config.http_bodies, .one = f->config.http_body};
+    struct hc_dispatch *d = x->dispatch;
+    const struct hc_bounds bounds = {.all = d->config.http_bodies, .one = d->config.http_body};
     if (x->refused.kind != HC_PROBLEM_NONE)
         return;
     struct hc_tenant *t = x->route->kind == HC_ROUTE_BODY ? x->connection->tenant : NULL;
     if (!most_body(x)) {
         hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "a body, and none is taken here");
-    } else if (t && !hc_request_memory_fit(&f->bodies, &bounds, t->bodies, (int64_t)len)) {
+    } else if (t && !hc_request_memory_fit(&d->request_memory, &bounds, t->bodies, (int64_t)len)) {
         hc_problem_set(&x->refused, HC_PROBLEM_BUSY, "too much is being sent at the same time");
         x->refused.retry_after = 1;
     } else if (hc_buf_add(&x->body, data, len) < 0) {
         hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "the body has more than %zu bytes", x->body.max);
     } else {
         if (t) /* an administrator's is too short to count */
-            hc_request_memory_hold(&f->bodies, t, (int64_t)len);
+            hc_request_memory_hold(&d->request_memory, t, (int64_t)len);
         x->body_held += t ? (int64_t)len : 0;
         return;
     }
@@ -606,10 +615,10 @@ static int answer(struct hc_exchange *x)
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *path, const char *method,
                                   const char *version, const char *data, size_t *len, void **context)
 {
-    struct hc_front *f = cls;
+    struct hc_http *h = cls;
     struct hc_exchange *x = *context;
     if (!x)
-        return (enum MHD_Result)begin_exchange(f, mhd, method, path, version, context);
+        return (enum MHD_Result)begin_exchange(h, mhd, method, path, version, context);
     if (*len == 0)
         return (enum MHD_Result)(x->answered ? MHD_YES : answer(x));
     take_body(x, data, *len);
@@ -666,11 +675,11 @@ static void log_line(void *cls, const char *fmt, va_list ap)
  * documents. */
 static int start_server(struct hc_http *h, const struct hc_listener_socket *socket, struct hc_error *err)
 {
-    const struct hc_config *c = &h->front->config;
+    const struct hc_config *c = &h->dispatch->config;
     struct hc_server *s = &h->servers[h->server_count];
     *s = (struct hc_server){.watch = {-1, server_ready}, .http = h, .local = socket->local};
     s->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request, h->front,
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request, h,
         MHD_OPTION_EXTERNAL_LOGGER, log_line, h, MHD_OPTION_LISTEN_SOCKET, socket->fd,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)c->http_headers + MHD_ROOM, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)c->http_connections, MHD_OPTION_CONNECTION_TIMEOUT,
@@ -684,14 +693,16 @@ static int start_server(struct hc_http *h, const struct hc_listener_socket *sock
     if (!info)
         return hc_fail(err, 0, "start HTTP: libmicrohttpd has no epoll");
     s->watch.fd = info->epoll_fd;
-    return hc_reactor_add(h->front->epoll, &s->watch, EPOLLIN, err);
+    return hc_reactor_add(h->dispatch->epoll, &s->watch, EPOLLIN, err);
 }
 
-int hc_http_start(struct hc_http *h, struct hc_front *front, const struct hc_listeners *l,
-                  struct hc_error *err)
+int hc_http_start(struct hc_http *h, struct hc_dispatch *dispatch, struct hc_front_sessions *sessions,
+                  const struct hc_listeners *l, struct hc_error *err)
 {
-    h->front = front;
-    h->most_head = (size_t)front->config.http_headers;
+    h->dispatch = dispatch;
+    h->sessions = sessions;
+    h->owner = geteuid();
+    h->most_head = (size_t)dispatch->config.http_headers;
     for (size_t i = 0; i < l->count; i++)
         if (start_server(h, &l->list[i], err) < 0)
             return -1;
@@ -711,7 +722,7 @@ void hc_http_stop(struct hc_http *h)
         if (c->exchange)
             c->exchange->waiter.wake(&c->exchange->waiter); /* none may be suspended */
     for (size_t i = 0; i < h->server_count; i++) {
-        hc_reactor_remove(h->front->epoll, &h->servers[i].watch);
+        hc_reactor_remove(h->dispatch->epoll, &h->servers[i].watch);
         MHD_stop_daemon(h->servers[i].daemon);
     }
     h->server_count = 0;

@@ -4,12 +4,12 @@
 #define HC_DAEMON_HTTP_HTTP_H
 
 #include "daemon/http/listen.h"
-#include "daemon/queue/task.h"
+#include "daemon/queue/dispatch.h"
+#include "daemon/sessions/sessions.h"
 
 struct MHD_Daemon;
 struct MHD_Connection;
 struct MHD_Response;
-struct hc_front;
 struct hc_route;
 
 /* Where a connection comes from, before it has said for whom: a user of this host, or an address. */
@@ -23,7 +23,7 @@ struct hc_origin {
 /* One client. */
 struct hc_connection {
     struct hc_watch hangup; /* of its socket, which is libmicrohttpd's */
-    struct hc_front *front;
+    struct hc_http *http;
     struct hc_origin from;
     struct hc_tenant *tenant;  /* once it is known; counted in tenant->connections */
     bool receiving;            /* a request, or nothing yet: not for longer than the bound */
@@ -35,7 +35,8 @@ struct hc_connection {
 
 /* One request and its answer. */
 struct hc_exchange {
-    struct hc_front *front;
+    struct hc_http *http;
+    struct hc_dispatch *dispatch; /* http->dispatch */
     struct hc_connection *connection;
     struct MHD_Connection *mhd;
     const struct hc_route *route;
@@ -43,7 +44,7 @@ struct hc_exchange {
     char id[HC_JOB_ID];         /* from the path; "": none */
     char *rest;                 /* of the path, owned; NULL: none */
     bool is_head;
-    struct hc_buf body; /* counted in hc_front.bodies until it has been taken up */
+    struct hc_buf body; /* counted in hc_dispatch.request_memory until it has been taken up */
     int64_t body_held;
     int64_t answer_held;       /* bytes of its answer that count as bodies, until it has gone */
     struct hc_problem refused; /* decided before the body was whole */
@@ -62,7 +63,9 @@ struct hc_server {
 };
 
 struct hc_http {
-    struct hc_front *front;
+    struct hc_dispatch *dispatch;       /* lent */
+    struct hc_front_sessions *sessions; /* lent */
+    uid_t owner;                        /* who started the daemon */
     struct hc_server servers[HC_MAX_LISTENERS];
     size_t server_count;
     struct hc_connection *connections;
@@ -72,8 +75,9 @@ struct hc_http {
     int64_t lines, lines_since; /* logged, and since when they are counted */
 };
 
-int hc_http_start(struct hc_http *h, struct hc_front *front, const struct hc_listeners *l,
-                  struct hc_error *err);
+/* Serve what comes on these sockets; both structs are lent. */
+int hc_http_start(struct hc_http *h, struct hc_dispatch *dispatch, struct hc_front_sessions *sessions,
+                  const struct hc_listeners *l, struct hc_error *err);
 void hc_http_stop(struct hc_http *h);
 void hc_http_quiesce(struct hc_http *h); /* take no new connections */
 

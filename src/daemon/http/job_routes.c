@@ -40,7 +40,7 @@ static int read_wish(const struct hc_exchange *x, struct wish *w, struct hc_prob
 static bool find_known(struct hc_exchange *x, const struct hc_tenant *t, const struct wish *w,
                        const char *sha256, struct hc_problem *why)
 {
-    struct hc_task *known = w->key ? hc_task_find_key(&x->front->tasks, t, w->key) : NULL;
+    struct hc_task *known = w->key ? hc_task_find_key(&x->dispatch->tasks, t, w->key) : NULL;
     if (!known)
         return false;
     if (strcmp(known->body_sha256, sha256) != 0) {
@@ -57,7 +57,7 @@ static struct hc_task *make_task(struct hc_exchange *x, struct hc_tenant *t, con
                                  const char *sha256)
 {
     struct hc_error err;
-    struct hc_task *task = hc_task_create(&x->front->tasks, x->front, t, NULL);
+    struct hc_task *task = hc_task_create(&x->dispatch->tasks, x->dispatch, t, NULL);
     if (!task)
         return NULL;
     task->detached = w->async || w->key;
@@ -67,7 +67,7 @@ static struct hc_task *make_task(struct hc_exchange *x, struct hc_tenant *t, con
     task->body_fd = hc_sealed_memfd("hotcell-request", x->body.data, x->body.len, &err);
     if (task->body_fd < 0 || (w->key && !task->key)) {
         hc_warn("accept a job: %s", task->body_fd < 0 ? err.text : "out of memory");
-        hc_task_drop(&x->front->tasks, task);
+        hc_task_drop(&x->dispatch->tasks, task);
         return NULL;
     }
     hc_buf_finish(&x->body);
@@ -80,7 +80,7 @@ static void accept_job(struct hc_exchange *x, struct hc_tenant *t, const struct 
 {
     struct hc_checked checked = {0};
     char sha256[HC_SHA256_HEX];
-    if (hc_check_request(x->front, &x->body, t, false, &checked, why) < 0)
+    if (hc_check_request(x->dispatch, &x->body, t, false, &checked, why) < 0)
         return;
     hc_sha256_hex(x->body.data, x->body.len, sha256);
     if (find_known(x, t, w, sha256, why))
@@ -91,18 +91,18 @@ static void accept_job(struct hc_exchange *x, struct hc_tenant *t, const struct 
         why->retry_after = 1;
         return;
     }
-    task->allowed_under = x->front->configuration;
+    task->allowed_under = x->dispatch->configuration;
     task->queued.memory = checked.memory;
     task->has_tools = checked.has_tools;
     (void)snprintf(task->policy, sizeof task->policy, "%s", checked.policy);
     hc_task_ref(task);
     char known[HC_JOB_ID];
-    if (hc_front_submit(x->front, task, known, why)) {
+    if (hc_dispatch_submit(x->dispatch, task, known, why)) {
         x->task = task;
         return;
     }
     hc_task_unref(task);
-    if (*known && why->kind == HC_PROBLEM_NONE && !(x->task = hc_store_find(x->front, t, known)))
+    if (*known && why->kind == HC_PROBLEM_NONE && !(x->task = hc_store_find(x->dispatch, t, known)))
         hc_problem_set(why, HC_PROBLEM_INTERNAL, "job %s cannot be read", known);
 }
 
@@ -127,7 +127,7 @@ static int reply_task(struct hc_exchange *x, int status, bool with_result)
 static int take_job(struct hc_exchange *x, struct hc_tenant *t, const struct wish *w)
 {
     struct hc_problem why = {0};
-    if (!hc_front_takes_jobs(x->front, &why))
+    if (!hc_dispatch_takes_jobs(x->dispatch, &why))
         return hc_reply_problem(x, &why, NULL);
     accept_job(x, t, w, &why);
     return x->task ? 0 : hc_reply_problem(x, &why, NULL);
@@ -156,18 +156,18 @@ int hc_post_job(struct hc_exchange *x, struct hc_tenant *t)
 /* Another tenant's job is answered as one that does not exist. */
 bool hc_find_job(struct hc_exchange *x, struct hc_tenant *t)
 {
-    struct hc_task *task = hc_task_find(&x->front->tasks, t, x->id);
+    struct hc_task *task = hc_task_find(&x->dispatch->tasks, t, x->id);
     if (task)
         hc_task_ref(task);
-    x->task = task ? task : hc_store_find(x->front, t, x->id);
+    x->task = task ? task : hc_store_find(x->dispatch, t, x->id);
     return x->task != NULL;
 }
 
 /* The tenant's session of this id that has not ended: from then on it is a job. */
 static struct hc_front_session *find_open_session(const struct hc_exchange *x, const struct hc_tenant *t)
 {
-    struct hc_front_session *d = hc_front_session_find(x->front, t, x->id);
-    return d && d->state != HC_FRONT_SESSION_ENDED ? d : NULL;
+    struct hc_front_session *s = hc_front_session_find(x->http->sessions, t, x->id);
+    return s && s->state != HC_FRONT_SESSION_ENDED ? s : NULL;
 }
 
 static int no_such_job(struct hc_exchange *x, const struct hc_tenant *t)
@@ -199,23 +199,23 @@ int hc_get_events(struct hc_exchange *x, struct hc_tenant *t)
 }
 
 /* One that had not begun is forgotten at once. */
-static int cancel_session(struct hc_exchange *x, struct hc_tenant *t, struct hc_front_session *d)
+static int cancel_session(struct hc_exchange *x, struct hc_tenant *t, struct hc_front_session *s)
 {
-    hc_front_session_cancel(d, "tenant", "cancelled by its tenant");
-    d = hc_front_session_find(x->front, t, x->id);
-    return d ? hc_reply_session(x, d, 202) : no_such_job(x, t);
+    hc_front_session_cancel(s, "tenant", "cancelled by its tenant");
+    s = hc_front_session_find(x->http->sessions, t, x->id);
+    return s ? hc_reply_session(x, s, 202) : no_such_job(x, t);
 }
 
 int hc_cancel_job(struct hc_exchange *x, struct hc_tenant *t)
 {
-    struct hc_front_session *d = find_open_session(x, t);
-    if (d)
-        return cancel_session(x, t, d);
+    struct hc_front_session *s = find_open_session(x, t);
+    if (s)
+        return cancel_session(x, t, s);
     if (!hc_find_job(x, t))
         return no_such_job(x, t);
     if (hc_task_ended(x->task))
         return reply_task(x, 200, false);
-    hc_front_cancel(x->front, x->task);
+    hc_dispatch_cancel(x->dispatch, x->task, NULL);
     return reply_task(x, 202, false);
 }
 
@@ -225,10 +225,10 @@ int hc_delete_job(struct hc_exchange *x, struct hc_tenant *t)
     if (!hc_find_job(x, t))
         return no_such_job(x, t);
     if (!hc_task_ended(x->task)) {
-        hc_front_cancel(x->front, x->task);
+        hc_dispatch_cancel(x->dispatch, x->task, NULL);
         return reply_task(x, 202, false);
     }
-    hc_front_forget(x->front, x->task);
+    hc_dispatch_forget(x->dispatch, x->task);
     return hc_reply_json(x, 204, &nothing);
 }
 
@@ -241,7 +241,7 @@ int hc_list_jobs(struct hc_exchange *x, struct hc_tenant *t)
         return hc_reply_problem(x, &why, NULL);
     which.tenant = t->name; /* whatever is asked for: others' are none of his business */
     (void)hc_buf_str(&out, "{\"jobs\": ");
-    hc_print_jobs(x->front, &which, &out);
+    hc_print_jobs(x->dispatch, &which, &out);
     (void)hc_buf_str(&out, "}\n");
     return hc_reply_json(x, 200, &out);
 }

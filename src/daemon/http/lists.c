@@ -58,11 +58,11 @@ static bool fits(const struct hc_ledger_filter *w, const struct hc_task *task)
            (!w->policy || strcmp(w->policy, task->policy) == 0) && task->accepted >= w->since;
 }
 
-void hc_print_jobs(struct hc_front *f, const struct hc_ledger_filter *which, struct hc_buf *out)
+void hc_print_jobs(struct hc_dispatch *d, const struct hc_ledger_filter *which, struct hc_buf *out)
 {
     int count = 0;
     (void)hc_buf_str(out, "[");
-    for (const struct hc_task *task = f->tasks.newest; task && count < which->most; task = task->older) {
+    for (const struct hc_task *task = d->tasks.newest; task && count < which->most; task = task->older) {
         if (!fits(which, task))
             continue;
         if (count++)
@@ -70,6 +70,6 @@ void hc_print_jobs(struct hc_front *f, const struct hc_ledger_filter *which, str
         hc_task_print(task, false, out);
     }
     if (count < which->most)
-        hc_store_list(f, which, count, out);
+        hc_store_list(d, which, count, out);
     (void)hc_buf_str(out, "]");
 }

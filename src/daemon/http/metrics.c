@@ -1,39 +1,8 @@
 #include "daemon/http/metrics.h"
 
-#include "daemon/front.h"
 #include "manifest/manifest.h"
 
 #include <string.h>
-
-/* Upper bounds in microseconds; beyond the last is +Inf. */
-static const int64_t bounds[HC_METRIC_BUCKETS] = {500,     1000,    2500,     5000,     10000,
-                                                  25000,   50000,   100000,   250000,   500000,
-                                                  1000000, 5000000, 15000000, 60000000, 300000000};
-
-void hc_histogram_add(struct hc_histogram *h, int64_t us)
-{
-    size_t i = 0;
-    if (us < 0)
-        return;
-    while (i < HC_METRIC_BUCKETS && us > bounds[i])
-        i++;
-    h->buckets[i]++;
-    h->count++;
-    h->sum_us += us;
-}
-
-void hc_metrics_job(struct hc_metrics *m, const struct hc_outcome *o)
-{
-    if (o->status >= 0 && o->status < HC_STATUSES)
-        m->jobs[o->status]++;
-    m->cpu_us += o->cpu_us > 0 ? o->cpu_us : 0;
-    m->warm += o->warm;
-    m->denials += o->denials;
-    m->bytes += o->bytes;
-    hc_histogram_add(&m->build, o->build_us);
-    hc_histogram_add(&m->run, o->run_us);
-    hc_histogram_add(&m->collect, o->collect_us);
-}
 
 static void head(struct hc_buf *out, const char *name, const char *type, const char *help)
 {
@@ -49,10 +18,10 @@ static void single(struct hc_buf *out, const char *name, const char *type, const
 static void histogram(struct hc_buf *out, const char *phase, const struct hc_histogram *h)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < HC_METRIC_BUCKETS; i++) {
+    for (size_t i = 0; i < HC_COUNTER_BUCKETS; i++) {
         sum += h->buckets[i];
         (void)hc_buf_fmt(out, "hotcell_job_seconds_bucket{phase=\"%s\",le=\"%g\"} %lld\n", phase,
-                         (double)bounds[i] / 1e6, (long long)sum);
+                         (double)hc_counter_bounds[i] / 1e6, (long long)sum);
     }
     (void)hc_buf_fmt(
         out,
@@ -61,7 +30,7 @@ static void histogram(struct hc_buf *out, const char *phase, const struct hc_his
         phase, (long long)h->count, phase, (double)h->sum_us / 1e6, phase, (long long)h->count);
 }
 
-static void jobs(const struct hc_metrics *m, struct hc_buf *out)
+static void jobs(const struct hc_counters *m, struct hc_buf *out)
 {
     head(out, "jobs_total", "counter", "Jobs that have a manifest, by its status.");
     for (int i = 0; i < HC_STATUSES; i++)
@@ -76,26 +45,6 @@ static void jobs(const struct hc_metrics *m, struct hc_buf *out)
     single(out, "result_bytes_total", "counter", "Bytes of results.", m->bytes);
     head(out, "cpu_seconds_total", "counter", "CPU time that jobs used.");
     (void)hc_buf_fmt(out, "hotcell_cpu_seconds_total %.6f\n", (double)m->cpu_us / 1e6);
-}
-
-/* A struct of counters is added up as what it is, a list of numbers. */
-static void add(struct hc_warm_counts *sum, const struct hc_warm_counts *more)
-{
-    int64_t a[HC_WARM_COUNTS], b[HC_WARM_COUNTS];
-    memcpy(a, sum, sizeof a);
-    memcpy(b, more, sizeof b);
-    for (size_t i = 0; i < HC_WARM_COUNTS; i++)
-        a[i] += b[i];
-    memcpy(sum, a, sizeof a);
-}
-
-void hc_metrics_warm_gone(struct hc_metrics *m, const struct hc_warm_counts *of)
-{
-    struct hc_warm_counts gone = *of;
-    gone.zygotes_died += gone.zygotes;
-    gone.cells_died += gone.cells;
-    gone.zygotes = gone.cells = 0;
-    add(&m->warm_gone, &gone);
 }
 
 struct labelled {
@@ -114,12 +63,12 @@ static void family(struct hc_buf *out, const char *name, const char *label, cons
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-static void warm(const struct hc_front *f, struct hc_buf *out)
+static void warm(const struct hc_dispatch *d, struct hc_buf *out)
 {
-    struct hc_warm_counts c = f->metrics.warm_gone;
-    for (size_t i = 0; i < f->worker_count; i++)
-        if (f->workers[i].channel.fd >= 0)
-            add(&c, &f->workers[i].warm);
+    struct hc_warm_counts c = d->counters.warm_gone;
+    for (size_t i = 0; i < d->worker_count; i++)
+        if (d->workers[i].channel.fd >= 0)
+            hc_warm_counts_add(&c, &d->workers[i].warm);
     const struct labelled zygotes[] = {{"failed", c.zygotes_failed},
                                        {"died", c.zygotes_died},
                                        {"recycled", c.zygotes_recycled},
@@ -149,16 +98,16 @@ static void warm(const struct hc_front *f, struct hc_buf *out)
 }
 
 /* What running jobs are held against, whether the configuration says it or not. */
-static void most_running(struct hc_front *f, struct hc_buf *out)
+static void most_running(struct hc_dispatch *d, struct hc_buf *out)
 {
     const struct hc_tenant *t;
     head(out, "tenant_running_most", "gauge", "Jobs that may run at the same time, by tenant.");
-    for (size_t at = 0; (t = hc_tenant_at(f->tenants, at)); at++)
+    for (size_t at = 0; (t = hc_tenant_at(d->tenants, at)); at++)
         (void)hc_buf_fmt(out, "hotcell_tenant_running_most{tenant=\"%s\"} %lld\n", t->name,
-                         (long long)hc_queue_most_running(f->queue, t));
+                         (long long)hc_queue_most_running(d->queue, t));
 }
 
-static void tenants(struct hc_front *f, struct hc_buf *out)
+static void tenants(struct hc_dispatch *d, struct hc_buf *out)
 {
     static const struct {
         const char *name, *help;
@@ -174,7 +123,7 @@ static void tenants(struct hc_front *f, struct hc_buf *out)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         head(out, rows[i].name, "gauge", rows[i].help);
         const struct hc_tenant *t;
-        for (size_t at = 0; (t = hc_tenant_at(f->tenants, at)); at++) {
+        for (size_t at = 0; (t = hc_tenant_at(d->tenants, at)); at++) {
             int64_t value;
             memcpy(&value, (const char *)t + rows[i].at, sizeof value);
             (void)hc_buf_fmt(out, "hotcell_%s{tenant=\"%s\"} %lld\n", rows[i].name, t->name,
@@ -183,16 +132,17 @@ static void tenants(struct hc_front *f, struct hc_buf *out)
     }
 }
 
-void hc_metrics_print(struct hc_front *f, struct hc_buf *out)
+void hc_metrics_print(const struct hc_http *h, struct hc_buf *out)
 {
-    const struct hc_metrics *m = &f->metrics;
+    struct hc_dispatch *d = h->dispatch;
+    const struct hc_counters *m = &d->counters;
     int64_t workers = 0, connections = 0;
-    for (size_t i = 0; i < f->worker_count; i++)
-        workers += f->workers[i].channel.fd >= 0;
-    for (const struct hc_connection *c = f->http.connections; c; c = c->next)
+    for (size_t i = 0; i < d->worker_count; i++)
+        workers += d->workers[i].channel.fd >= 0;
+    for (const struct hc_connection *c = h->connections; c; c = c->next)
         connections++;
     jobs(m, out);
-    warm(f, out);
+    warm(d, out);
     head(out, "job_seconds", "histogram",
          "Time of jobs: waiting, building the cell, running, collecting, from acceptance to end.");
     histogram(out, "queue", &m->queue);
@@ -200,11 +150,11 @@ void hc_metrics_print(struct hc_front *f, struct hc_buf *out)
     histogram(out, "run", &m->run);
     histogram(out, "collect", &m->collect);
     histogram(out, "total", &m->total);
-    single(out, "jobs_running", "gauge", "Jobs that run.", hc_queue_running(f->queue));
-    single(out, "jobs_queued", "gauge", "Jobs that wait.", hc_queue_waiting(f->queue));
+    single(out, "jobs_running", "gauge", "Jobs that run.", hc_queue_running(d->queue));
+    single(out, "jobs_queued", "gauge", "Jobs that wait.", hc_queue_waiting(d->queue));
     single(out, "sessions_total", "counter", "Sessions that were begun.", m->sessions);
     single(out, "sessions_ended_total", "counter", "Sessions that have ended, however.", m->sessions_ended);
-    single(out, "sessions", "gauge", "Sessions that are open.", (int64_t)f->sessions.open);
+    single(out, "sessions", "gauge", "Sessions that are open.", (int64_t)h->sessions->open);
     single(out, "workers", "gauge", "Processes that build cells.", workers);
     single(out, "workers_lost_total", "counter", "Workers that died.", m->workers_lost);
     single(out, "connections", "gauge", "Open connections.", connections);
@@ -212,6 +162,6 @@ void hc_metrics_print(struct hc_front *f, struct hc_buf *out)
     for (int i = 2; i < 6; i++)
         (void)hc_buf_fmt(out, "hotcell_http_answers_total{class=\"%dxx\"} %lld\n", i,
                          (long long)m->answers[i]);
-    tenants(f, out);
-    most_running(f, out);
+    tenants(d, out);
+    most_running(d, out);
 }

@@ -18,13 +18,13 @@ static const char openapi[] = {
 /* ---- files ---- */
 
 /* Below the job's directory, whatever the path says: the kernel sees to it. Files only. */
-static int open_file(struct hc_front *f, const char *id, const char *path, off_t *size)
+static int open_file(struct hc_dispatch *d, const char *id, const char *path, off_t *size)
 {
     struct stat st;
     struct open_how how = {.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
                                       RESOLVE_NO_XDEV};
-    int dir = openat(f->results_fd, id, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int dir = openat(d->results_fd, id, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir < 0)
         return -1;
     int fd = hc_openat2(dir, path, &how);
@@ -52,7 +52,7 @@ static int reply_attachment(struct hc_exchange *x, struct MHD_Response *r)
 int hc_reply_file(struct hc_exchange *x)
 {
     off_t size = 0;
-    int fd = open_file(x->front, x->id, x->rest, &size);
+    int fd = open_file(x->dispatch, x->id, x->rest, &size);
     if (fd < 0)
         return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such file");
     struct MHD_Response *r = MHD_create_response_from_fd64((uint64_t)size, fd);
@@ -72,8 +72,8 @@ static int reply_figure(struct hc_exchange *x, const struct hc_task *task)
 
 int hc_get_file(struct hc_exchange *x, struct hc_tenant *t)
 {
-    struct hc_task *live = hc_task_find(&x->front->tasks, t, x->id);
-    struct hc_task *ended = live ? NULL : hc_store_find(x->front, t, x->id);
+    struct hc_task *live = hc_task_find(&x->dispatch->tasks, t, x->id);
+    struct hc_task *ended = live ? NULL : hc_store_find(x->dispatch, t, x->id);
     if (live && !hc_task_ended(live))
         return reply_figure(x, live);
     if (!live && !ended)
@@ -113,15 +113,15 @@ int hc_get_health(struct hc_exchange *x, struct hc_tenant *t)
     hc_autobuf out = {0};
     bool able = false;
     (void)t;
-    for (size_t i = 0; i < x->front->worker_count; i++)
-        able |= x->front->workers[i].channel.fd >= 0;
-    const struct hc_front *f = x->front;
-    const char *ill = f->draining || f->paused ? "draining"
+    for (size_t i = 0; i < x->dispatch->worker_count; i++)
+        able |= x->dispatch->workers[i].channel.fd >= 0;
+    const struct hc_dispatch *d = x->dispatch;
+    const char *ill = d->draining || d->paused ? "draining"
                       : !able                  ? "no workers"
-                      : f->ledger_fails        ? "no ledger"
+                      : d->ledger_fails        ? "no ledger"
                                                : NULL;
     (void)hc_buf_fmt(&out, "{\"status\": \"%s\", \"version\": \"" HC_VERSION "\"", ill ? ill : "ok");
-    put_changed_trees(f->trees, &out);
+    put_changed_trees(d->trees, &out);
     (void)hc_buf_str(&out, "}\n");
     return hc_reply_json(x, ill ? 503 : 200, &out);
 }
@@ -132,10 +132,10 @@ int hc_get_metrics(struct hc_exchange *x, struct hc_tenant *t)
     hc_autobuf out = {0};
     (void)t;
     if (!x->connection->from.local ||
-        (x->connection->from.uid != 0 && x->connection->from.uid != x->front->owner))
+        (x->connection->from.uid != 0 && x->connection->from.uid != x->http->owner))
         return hc_reply_fail(x, HC_PROBLEM_FORBIDDEN,
                              "metrics are for root and for the user that the daemon was started as, over the "
                              "Unix socket");
-    hc_metrics_print(x->front, &out);
+    hc_metrics_print(x->http, &out);
     return hc_reply_text(x, 200, "text/plain; version=0.0.4", &out);
 }

@@ -1,5 +1,5 @@
 /* Answers. Whatever queues one says so in x->answered, and keeps no reference to the exchange. */
-#include "daemon/front.h"
+#include "daemon/http/http.h"
 
 #include <microhttpd.h>
 #include <stdarg.h>
@@ -18,10 +18,10 @@ int hc_reply(struct hc_exchange *x, int status, struct MHD_Response *response)
                        x->task->queued.id);
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, place);
     }
-    if (x->front->draining || x->closing)
+    if (x->dispatch->draining || x->closing)
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     x->answered = true;
-    x->front->metrics.answers[status / 100 % 6]++;
+    x->dispatch->counters.answers[status / 100 % 6]++;
     int rc = (int)MHD_queue_response(x->mhd, (unsigned)status, response);
     MHD_destroy_response(response);
     return rc;

@@ -12,25 +12,25 @@
 
 /* A long manifest of one that has ended is where its results are. The task is the caller's; NULL: it is not.
  */
-static struct hc_task *manifest_of(struct hc_exchange *x, const struct hc_front_session *d)
+static struct hc_task *manifest_of(struct hc_exchange *x, const struct hc_front_session *s)
 {
-    bool there = d->state == HC_FRONT_SESSION_ENDED && !d->last && *d->manifest_status;
-    return there ? hc_store_find(x->front, d->tenant, d->id) : NULL;
+    bool there = s->state == HC_FRONT_SESSION_ENDED && !s->last && *s->manifest_status;
+    return there ? hc_store_find(x->dispatch, s->tenant, s->id) : NULL;
 }
 
-int hc_reply_session(struct hc_exchange *x, const struct hc_front_session *d, int status)
+int hc_reply_session(struct hc_exchange *x, const struct hc_front_session *s, int status)
 {
     hc_autobuf out = {0};
     struct hc_problem why;
-    struct hc_task *kept = manifest_of(x, d);
-    const size_t len = kept ? kept->manifest_len : d->last_len;
+    struct hc_task *kept = manifest_of(x, s);
+    const size_t len = kept ? kept->manifest_len : s->last_len;
     bool fits = true;
     if (status != 200) /* what was asked for has been done */
         hc_exchange_hold_anyway(x, len);
     else
         fits = hc_exchange_hold(x, len, &why);
     if (fits)
-        hc_front_session_print(d, kept ? kept->manifest : d->last, &out);
+        hc_front_session_print(s, kept ? kept->manifest : s->last, &out);
     hc_task_unref(kept);
     return fits ? hc_reply_json(x, status, &out) : hc_reply_problem(x, &why, NULL);
 }
@@ -65,32 +65,32 @@ int hc_post_session(struct hc_exchange *x, struct hc_tenant *t)
     struct hc_checked checked = {0};
     if (x->task)
         return reply_task(x, 201);
-    if (!hc_front_takes_jobs(x->front, &why))
+    if (!hc_dispatch_takes_jobs(x->dispatch, &why))
         return hc_reply_problem(x, &why, NULL);
-    if (hc_check_request(x->front, &x->body, t, true, &checked, &why) < 0)
+    if (hc_check_request(x->dispatch, &x->body, t, true, &checked, &why) < 0)
         return hc_reply_problem(x, &why, NULL);
-    x->task = hc_front_session_start(x->front, t, &x->body, &checked, &why);
+    x->task = hc_front_session_start(x->http->sessions, t, &x->body, &checked, &why);
     return x->task ? reply_task(x, 201) : hc_reply_problem(x, &why, NULL);
 }
 
-static bool is_of(const struct hc_front_session *d, const void *tenant)
+static bool is_of(const struct hc_front_session *s, const void *tenant)
 {
-    return d->tenant == tenant;
+    return s->tenant == tenant;
 }
 
 int hc_list_sessions(struct hc_exchange *x, struct hc_tenant *t)
 {
     hc_autobuf out = {0};
     (void)hc_buf_str(&out, "{\"sessions\": ");
-    hc_front_sessions_print(&x->front->sessions, is_of, t, &out);
+    hc_front_sessions_print(x->http->sessions, is_of, t, &out);
     (void)hc_buf_str(&out, "}\n");
     return hc_reply_json(x, 200, &out);
 }
 
 int hc_get_session(struct hc_exchange *x, struct hc_tenant *t)
 {
-    const struct hc_front_session *d = hc_front_session_find(x->front, t, x->id);
-    return d ? hc_reply_session(x, d, 200) : no_such_session(x);
+    const struct hc_front_session *s = hc_front_session_find(x->http->sessions, t, x->id);
+    return s ? hc_reply_session(x, s, 200) : no_such_session(x);
 }
 
 /* One that has ended is removed with what it left, as a job is. */
@@ -99,16 +99,16 @@ int hc_delete_session(struct hc_exchange *x, struct hc_tenant *t)
     hc_autobuf nothing = {0};
     if (x->task)
         return reply_task(x, 200);
-    struct hc_front_session *d = hc_front_session_find(x->front, t, x->id);
-    if (!d)
+    struct hc_front_session *s = hc_front_session_find(x->http->sessions, t, x->id);
+    if (!s)
         return no_such_session(x);
-    if (d->state != HC_FRONT_SESSION_ENDED) {
-        x->task = hc_front_session_end(d);
+    if (s->state != HC_FRONT_SESSION_ENDED) {
+        x->task = hc_front_session_end(s);
         return x->task ? reply_task(x, 200) : MHD_NO;
     }
     if (hc_find_job(x, t))
-        hc_front_forget(x->front, x->task);
-    hc_front_session_forget(d);
+        hc_dispatch_forget(x->dispatch, x->task);
+    hc_front_session_forget(s);
     return hc_reply_json(x, 204, &nothing);
 }
 
@@ -125,13 +125,13 @@ static int ask(struct hc_exchange *x, struct hc_tenant *t, const char *name, con
 {
     hc_autobuf line = {0};
     struct hc_problem why;
-    struct hc_front_session *d = hc_front_session_find(x->front, t, x->id);
-    if (!d)
+    struct hc_front_session *s = hc_front_session_find(x->http->sessions, t, x->id);
+    if (!s)
         return no_such_session(x);
     (void)hc_buf_fmt(&line, "{\"%s\": ", name);
     hc_json_one_line(&line, json, len);
     (void)hc_buf_str(&line, "}");
-    x->task = line.failed ? NULL : hc_front_session_ask(d, name, &line, wants_events(x), &why);
+    x->task = line.failed ? NULL : hc_front_session_ask(s, name, &line, wants_events(x), &why);
     if (line.failed)
         return MHD_NO;
     return x->task ? 0 : hc_reply_problem(x, &why, NULL);
@@ -190,20 +190,20 @@ int hc_post_rollback(struct hc_exchange *x, struct hc_tenant *t)
 
 int hc_interrupt_session(struct hc_exchange *x, struct hc_tenant *t)
 {
-    struct hc_front_session *d = hc_front_session_find(x->front, t, x->id);
-    if (!d)
+    struct hc_front_session *s = hc_front_session_find(x->http->sessions, t, x->id);
+    if (!s)
         return no_such_session(x);
-    if (d->state == HC_FRONT_SESSION_ENDED)
-        return hc_reply_problem(x, &d->problem, NULL);
-    hc_front_session_interrupt(d);
-    return hc_reply_session(x, d, 202);
+    if (s->state == HC_FRONT_SESSION_ENDED)
+        return hc_reply_problem(x, &s->problem, NULL);
+    hc_front_session_interrupt(s);
+    return hc_reply_session(x, s, 202);
 }
 
 /* ---- files and tools ---- */
 
 int hc_get_session_file(struct hc_exchange *x, struct hc_tenant *t)
 {
-    return hc_front_session_find(x->front, t, x->id) ? hc_reply_file(x) : no_such_session(x);
+    return hc_front_session_find(x->http->sessions, t, x->id) ? hc_reply_file(x) : no_such_session(x);
 }
 
 int hc_reply_tool(struct hc_exchange *x, struct hc_tool_link *link)
@@ -227,13 +227,13 @@ int hc_reply_tool(struct hc_exchange *x, struct hc_tool_link *link)
 
 int hc_answer_session_tool(struct hc_exchange *x, struct hc_tenant *t)
 {
-    struct hc_front_session *d = hc_front_session_find(x->front, t, x->id);
-    return d ? hc_reply_tool(x, &d->tools) : no_such_session(x);
+    struct hc_front_session *s = hc_front_session_find(x->http->sessions, t, x->id);
+    return s ? hc_reply_tool(x, &s->tools) : no_such_session(x);
 }
 
 int hc_answer_job_tool(struct hc_exchange *x, struct hc_tenant *t)
 {
-    struct hc_task *task = hc_task_find(&x->front->tasks, t, x->id);
+    struct hc_task *task = hc_task_find(&x->dispatch->tasks, t, x->id);
     if (task)
         return hc_reply_tool(x, &task->tools);
     return hc_find_job(x, t) ? hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "no such call waits for an answer")

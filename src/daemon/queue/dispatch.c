@@ -1,8 +1,7 @@
-/* Jobs on their way: into the queue, to a worker, and to their end, whichever it is. */
+#include "daemon/queue/dispatch.h"
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "daemon/front.h"
 #include "daemon/queue/maxima.h"
 #include "manifest/manifest.h"
 
@@ -50,21 +49,21 @@ static void announce_end(struct hc_task *task)
     hc_events_state(&task->events, hc_task_state_name(task->state));
 }
 
-static void close_output(struct hc_front *f, struct hc_task *task)
+static void close_output(struct hc_dispatch *d, struct hc_task *task)
 {
     for (int i = 0; i < 2; i++) {
-        hc_reactor_remove(f->epoll, &task->output[i]);
+        hc_reactor_remove(d->epoll, &task->output[i]);
         hc_close_fd(&task->output[i].fd);
     }
     hc_tool_link_close(&task->tools);
     hc_close_fd(&task->cancel_fd);
 }
 
-static void close_channels(struct hc_front *f, struct hc_task *task)
+static void close_channels(struct hc_dispatch *d, struct hc_task *task)
 {
-    close_output(f, task);
+    close_output(d, task);
     if (task->body_fd >= 0)
-        hc_request_memory_let_go(&f->bodies, task->queued.tenant, (int64_t)task->body_len);
+        hc_request_memory_let_go(&d->request_memory, task->queued.tenant, (int64_t)task->body_len);
     hc_close_fd(&task->body_fd);
 }
 
@@ -83,7 +82,7 @@ static void sum_up(struct hc_task *task)
     hc_task_set_reason(task, done ? task->outcome.reason : task->problem.detail);
 }
 
-static void finish(struct hc_front *f, struct hc_task *task, enum hc_task_state state)
+static void finish(struct hc_dispatch *d, struct hc_task *task, enum hc_task_state state)
 {
     bool ran = task->state == HC_TASK_RUNNING;
     task->state = state;
@@ -94,30 +93,30 @@ static void finish(struct hc_front *f, struct hc_task *task, enum hc_task_state 
     if (ran) {
         int64_t now = hc_mono_ms(), took = now - task->started_mono;
         used.kib_s = hc_kib_seconds(o->memory_peak > 0 ? o->memory_peak : 0, took);
-        hc_queue_done(f->queue, &task->queued, took, &used, now);
-        hc_histogram_add(&f->metrics.queue, (task->started - task->accepted) * 1000);
-        hc_histogram_add(&f->metrics.total, (task->finished - task->accepted) * 1000);
+        hc_queue_done(d->queue, &task->queued, took, &used, now);
+        hc_histogram_add(&d->counters.queue, (task->started - task->accepted) * 1000);
+        hc_histogram_add(&d->counters.total, (task->finished - task->accepted) * 1000);
     }
-    close_channels(f, task);
+    close_channels(d, task);
     hc_figures_finish(&task->figures);
     announce_end(task);
     /* What could not be written down stays in memory. */
-    bool kept = hc_store_end(f, task, &used) == 0;
+    bool kept = hc_store_end(d, task, &used) == 0;
     hc_task_ref(task); /* whoever is woken may let go of it */
     hc_task_wake(task);
     if (!task->waiters)
         hc_events_finish(&task->events);
     if (kept)
-        hc_task_drop(&f->tasks, task);
+        hc_task_drop(&d->tasks, task);
     hc_task_unref(task);
 }
 
-static void fail(struct hc_front *f, struct hc_task *task, enum hc_problem_kind kind, const char *text)
+static void fail(struct hc_dispatch *d, struct hc_task *task, enum hc_problem_kind kind, const char *text)
 {
     hc_problem_set(&task->problem, kind, "%s", text);
     if (kind == HC_PROBLEM_LOST)
         task->problem.retry = HC_RETRY_UNKNOWN;
-    finish(f, task, HC_TASK_FAILED);
+    finish(d, task, HC_TASK_FAILED);
 }
 
 /* ---- output ---- */
@@ -135,7 +134,7 @@ static bool read_output(struct hc_task *task, int i)
 static void output_ready(struct hc_task *task, int i)
 {
     if (!read_output(task, i)) {
-        hc_reactor_remove(task->front->epoll, &task->output[i]);
+        hc_reactor_remove(task->dispatch->epoll, &task->output[i]);
         hc_close_fd(&task->output[i].fd);
     }
     hc_task_wake(task);
@@ -169,7 +168,7 @@ static int take_manifest(struct hc_task *task, int fd, struct hc_error *err)
 }
 
 /* The launcher's own failure: a manifest, and yet no result. */
-static void fail_launch(struct hc_front *f, struct hc_task *task)
+static void fail_launch(struct hc_dispatch *d, struct hc_task *task)
 {
     cJSON *manifest = cJSON_ParseWithLength(task->manifest, task->manifest_len);
     const cJSON *reason = cJSON_GetObjectItemCaseSensitive(manifest, "reason");
@@ -178,11 +177,11 @@ static void fail_launch(struct hc_front *f, struct hc_task *task)
                    cJSON_IsString(reason) ? reason->valuestring : "the launch failed");
     task->problem.retry = task->outcome.run_us < 0 ? HC_RETRY_NOT_STARTED : HC_RETRY_FINISHED;
     cJSON_Delete(manifest);
-    f->metrics.failed++;
-    finish(f, task, HC_TASK_FAILED);
+    d->counters.failed++;
+    finish(d, task, HC_TASK_FAILED);
 }
 
-static void job_done(struct hc_front *f, struct hc_task *task, const struct hc_message *m, int manifest)
+static void job_done(struct hc_dispatch *d, struct hc_task *task, const struct hc_message *m, int manifest)
 {
     struct hc_error err;
     for (int i = 0; i < 2; i++)
@@ -190,31 +189,31 @@ static void job_done(struct hc_front *f, struct hc_task *task, const struct hc_m
             ;
     task->outcome = m->outcome;
     if (take_manifest(task, manifest, &err) < 0) {
-        fail(f, task, HC_PROBLEM_LOST, err.text);
+        fail(d, task, HC_PROBLEM_LOST, err.text);
         return;
     }
-    hc_metrics_job(&f->metrics, &m->outcome);
+    hc_counters_add_job(&d->counters, &m->outcome);
     if (m->outcome.status == HC_STATUS_LAUNCH_FAILED)
-        fail_launch(f, task);
+        fail_launch(d, task);
     else
-        finish(f, task, HC_TASK_DONE);
+        finish(d, task, HC_TASK_DONE);
 }
 
-static void worker_lost(struct hc_front_worker *w, const char *why)
+static void worker_lost(struct hc_dispatch_worker *w, const char *why)
 {
-    struct hc_front *f = w->front;
+    struct hc_dispatch *d = w->dispatch;
     struct hc_task *task = w->task;
-    hc_reactor_remove(f->epoll, &w->channel);
+    hc_reactor_remove(d->epoll, &w->channel);
     hc_close_fd(&w->channel.fd);
     w->task = NULL;
-    f->metrics.workers_lost++;
-    hc_metrics_warm_gone(&f->metrics, &w->warm);
+    d->counters.workers_lost++;
+    hc_counters_add_dead_worker(&d->counters, &w->warm);
     if (!task)
         return;
     hc_warn("job %s: %s", task->queued.id, why);
-    f->metrics.lost++;
-    (void)hc_front_remove_results(f, task->queued.id); /* no manifest names them */
-    fail(f, task, HC_PROBLEM_LOST, why);
+    d->counters.lost++;
+    (void)hc_dispatch_remove_results(d, task->queued.id); /* no manifest names them */
+    fail(d, task, HC_PROBLEM_LOST, why);
 }
 
 static void figure_made(struct hc_task *task, const struct hc_figure *figure, const int *fd)
@@ -226,7 +225,7 @@ static void figure_made(struct hc_task *task, const struct hc_figure *figure, co
     hc_task_wake(task);
 }
 
-static void serve_worker(struct hc_front_worker *w, const struct hc_message *m, int *fds, size_t count)
+static void serve_worker(struct hc_dispatch_worker *w, const struct hc_message *m, int *fds, size_t count)
 {
     struct hc_task *task = w->task;
     if (m->kind == HC_SAY_IDLE && count == 0) {
@@ -245,10 +244,10 @@ static void serve_worker(struct hc_front_worker *w, const struct hc_message *m, 
     w->task = NULL;
     w->resting = true;
     if (m->kind == HC_SAY_DONE && count == 1) {
-        job_done(w->front, task, m, fds[0]);
+        job_done(w->dispatch, task, m, fds[0]);
     } else if (m->kind == HC_SAY_FAILED) {
-        w->front->metrics.failed++;
-        fail(w->front, task, hc_problem_of_exit(m->error.exit), m->error.text);
+        w->dispatch->counters.failed++;
+        fail(w->dispatch, task, hc_problem_of_exit(m->error.exit), m->error.text);
     } else {
         w->task = task;
         worker_lost(w, "its worker broke the protocol");
@@ -257,7 +256,7 @@ static void serve_worker(struct hc_front_worker *w, const struct hc_message *m, 
 
 static void worker_ready(struct hc_watch *watch, uint32_t events)
 {
-    struct hc_front_worker *w = hc_owner(watch, struct hc_front_worker, channel);
+    struct hc_dispatch_worker *w = hc_owner(watch, struct hc_dispatch_worker, channel);
     static struct hc_message m;
     struct hc_error err;
     int fds[HC_RUN_FDS];
@@ -272,30 +271,31 @@ static void worker_ready(struct hc_watch *watch, uint32_t events)
         serve_worker(w, &m, fds, count);
     while (rc > 0 && count)
         hc_close_fd(&fds[--count]);
-    hc_front_dispatch(w->front);
+    hc_dispatch_start_jobs(w->dispatch);
 }
 
-int hc_front_add_worker(struct hc_front *f, int channel, pid_t pid, struct hc_error *err)
+int hc_dispatch_add_worker(struct hc_dispatch *d, int channel, pid_t pid, struct hc_error *err)
 {
     size_t i = 0;
-    while (i < f->worker_count && f->workers[i].channel.fd >= 0)
+    while (i < d->worker_count && d->workers[i].channel.fd >= 0)
         i++;
-    if (i == f->worker_count) {
-        struct hc_front_worker *grown = NULL;
-        if (f->worker_count == 0)
+    if (i == d->worker_count) {
+        struct hc_dispatch_worker *grown = NULL;
+        if (d->worker_count == 0)
             grown = calloc(HC_MAX_WORKERS, sizeof *grown); /* never moved: epoll has their addresses */
         if (grown)
-            f->workers = grown;
-        if (!f->workers || f->worker_count == HC_MAX_WORKERS)
+            d->workers = grown;
+        if (!d->workers || d->worker_count == HC_MAX_WORKERS)
             return hc_fail(err, ENOMEM, "add a worker");
-        f->worker_count++;
+        d->worker_count++;
     }
-    f->workers[i] = (struct hc_front_worker){.channel = {channel, worker_ready}, .front = f, .pid = pid};
+    d->workers[i] =
+        (struct hc_dispatch_worker){.channel = {channel, worker_ready}, .dispatch = d, .pid = pid};
     if (fcntl(channel, F_SETFL, O_NONBLOCK) < 0)
         return hc_fail(err, errno, "add a worker");
-    if (hc_reactor_add(f->epoll, &f->workers[i].channel, EPOLLIN, err) < 0)
+    if (hc_reactor_add(d->epoll, &d->workers[i].channel, EPOLLIN, err) < 0)
         return -1;
-    hc_front_tidy(f);
+    hc_dispatch_remove_waiting(d);
     return 0;
 }
 
@@ -311,12 +311,12 @@ static int open_pipe(int *ours, int *theirs, struct hc_error *err)
     return 0;
 }
 
-static int watch_output(struct hc_front *f, struct hc_task *task, int i, int fd, struct hc_error *err)
+static int watch_output(struct hc_dispatch *d, struct hc_task *task, int i, int fd, struct hc_error *err)
 {
     task->output[i] = (struct hc_watch){fd, i == 0 ? stdout_ready : stderr_ready};
     if (fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
         return hc_fail(err, errno, "pipe");
-    return hc_reactor_add(f->epoll, &task->output[i], EPOLLIN, err);
+    return hc_reactor_add(d->epoll, &task->output[i], EPOLLIN, err);
 }
 
 static void tools_ready(struct hc_watch *w, uint32_t events)
@@ -327,19 +327,19 @@ static void tools_ready(struct hc_watch *w, uint32_t events)
     hc_task_wake(task);
 }
 
-static int hand_over(struct hc_front *f, struct hc_front_worker *w, struct hc_task *task,
+static int hand_over(struct hc_dispatch *d, struct hc_dispatch_worker *w, struct hc_task *task,
                      struct hc_error *err)
 {
     int out = -1, errors = -1, cancel_read = -1;
     hc_autofd out_end = -1, err_end = -1, cancel_end = -1, tools_end = -1;
-    if (open_pipe(&out, &out_end, err) < 0 || watch_output(f, task, 0, out, err) < 0 ||
-        open_pipe(&errors, &err_end, err) < 0 || watch_output(f, task, 1, errors, err) < 0 ||
+    if (open_pipe(&out, &out_end, err) < 0 || watch_output(d, task, 0, out, err) < 0 ||
+        open_pipe(&errors, &err_end, err) < 0 || watch_output(d, task, 1, errors, err) < 0 ||
         hc_cancel_pair(&task->cancel_fd, &cancel_read, err) < 0)
         return -1;
     cancel_end = cancel_read;
-    if (task->has_tools && (tools_end = hc_tool_link_open(&task->tools, f->epoll, tools_ready, err)) < 0)
+    if (task->has_tools && (tools_end = hc_tool_link_open(&task->tools, d->epoll, tools_ready, err)) < 0)
         return -1;
-    hc_tool_link_count(&task->tools, &f->bodies, task->queued.tenant);
+    hc_tool_link_count(&task->tools, &d->request_memory, task->queued.tenant);
     static struct hc_message m;
     m = (struct hc_message){.kind = HC_SAY_RUN};
     (void)snprintf(m.job_id, sizeof m.job_id, "%s", task->queued.id);
@@ -355,48 +355,48 @@ static int hand_over(struct hc_front *f, struct hc_front_worker *w, struct hc_ta
 }
 
 /* Its worker has died before it could be told of the job, which waits for another. */
-static void take_back(struct hc_front *f, struct hc_task *task, const struct hc_error *why)
+static void take_back(struct hc_dispatch *d, struct hc_task *task, const struct hc_error *why)
 {
     struct hc_error err;
-    close_output(f, task);
-    if ((why->sys == EPIPE || why->sys == ECONNRESET) && hc_store_put_back(f, task, &err) == 0) {
+    close_output(d, task);
+    if ((why->sys == EPIPE || why->sys == ECONNRESET) && hc_store_put_back(d, task, &err) == 0) {
         task->state = HC_TASK_QUEUED;
         task->started = 0;
-        hc_queue_put_back(f->queue, &task->queued);
+        hc_queue_put_back(d->queue, &task->queued);
         return;
     }
-    f->metrics.failed++;
-    fail(f, task, HC_PROBLEM_BUSY, why->text);
+    d->counters.failed++;
+    fail(d, task, HC_PROBLEM_BUSY, why->text);
 }
 
 /* It was promised, or waited, and its tenant may not have it any more. */
-static void refuse(struct hc_front *f, struct hc_task *task, const struct hc_problem *why)
+static void refuse(struct hc_dispatch *d, struct hc_task *task, const struct hc_problem *why)
 {
-    hc_queue_put_back(f->queue, &task->queued);
-    hc_queue_cancel(f->queue, &task->queued);
-    f->metrics.failed++;
+    hc_queue_put_back(d->queue, &task->queued);
+    hc_queue_cancel(d->queue, &task->queued);
+    d->counters.failed++;
     task->problem = *why;
-    finish(f, task, HC_TASK_FAILED);
+    finish(d, task, HC_TASK_FAILED);
 }
 
-static void start(struct hc_front *f, struct hc_front_worker *w, struct hc_task *task)
+static void start(struct hc_dispatch *d, struct hc_dispatch_worker *w, struct hc_task *task)
 {
     struct hc_problem why;
     if (hc_check_again(task, &why) < 0) {
-        refuse(f, task, &why);
+        refuse(d, task, &why);
         return;
     }
     struct hc_error err;
     task->state = HC_TASK_RUNNING;
     task->started = hc_wall_ms();
     task->started_mono = hc_mono_ms();
-    if (hc_store_start(f, task, &err) < 0) { /* it might be run twice */
-        f->metrics.failed++;
-        fail(f, task, HC_PROBLEM_INTERNAL, err.text);
+    if (hc_store_start(d, task, &err) < 0) { /* it might be run twice */
+        d->counters.failed++;
+        fail(d, task, HC_PROBLEM_INTERNAL, err.text);
         return;
     }
-    if (hand_over(f, w, task, &err) < 0) {
-        take_back(f, task, &err);
+    if (hand_over(d, w, task, &err) < 0) {
+        take_back(d, task, &err);
         worker_lost(w, "it takes no job"); /* or it would be asked again at once */
         return;
     }
@@ -405,11 +405,11 @@ static void start(struct hc_front *f, struct hc_front_worker *w, struct hc_task 
     hc_task_wake(task);
 }
 
-static struct hc_front_worker *idle_worker(struct hc_front *f)
+static struct hc_dispatch_worker *idle_worker(struct hc_dispatch *d)
 {
-    struct hc_front_worker *resting = NULL;
-    for (size_t i = 0; i < f->worker_count; i++) {
-        struct hc_front_worker *w = &f->workers[i];
+    struct hc_dispatch_worker *resting = NULL;
+    for (size_t i = 0; i < d->worker_count; i++) {
+        struct hc_dispatch_worker *w = &d->workers[i];
         if (w->channel.fd < 0 || w->task)
             continue;
         if (!w->resting)
@@ -419,30 +419,30 @@ static struct hc_front_worker *idle_worker(struct hc_front *f)
     return resting;
 }
 
-void hc_front_dispatch(struct hc_front *f)
+void hc_dispatch_start_jobs(struct hc_dispatch *d)
 {
-    struct hc_front_worker *w;
+    struct hc_dispatch_worker *w;
     struct hc_queued *next;
     int64_t now = hc_mono_ms();
-    f->held_until = 0;
-    if (f->draining && now > f->drain_until)
+    d->held_until = 0;
+    if (d->draining && now > d->drain_until)
         return;
-    hc_queue_share(f->queue, hc_tenants_are_many(f->tenants, f->open));
-    while ((w = idle_worker(f)) && (next = hc_queue_pop(f->queue, now)))
-        start(f, w, hc_owner(next, struct hc_task, queued));
-    if (w && hc_queue_held(f->queue, now) >= 0)
-        f->held_until = now + hc_queue_held(f->queue, now);
+    hc_queue_share(d->queue, hc_tenants_are_many(d->tenants, d->open));
+    while ((w = idle_worker(d)) && (next = hc_queue_pop(d->queue, now)))
+        start(d, w, hc_owner(next, struct hc_task, queued));
+    if (w && hc_queue_held(d->queue, now) >= 0)
+        d->held_until = now + hc_queue_held(d->queue, now);
 }
 
 /* On the disk, if it is to go on alone. False: it is not to run after all; `why` says why, unless the job is
  * known by its key. */
-static bool promise(struct hc_front *f, struct hc_task *task, char known[65], struct hc_problem *why)
+static bool promise(struct hc_dispatch *d, struct hc_task *task, char known[65], struct hc_problem *why)
 {
     struct hc_error err;
     bool same = false;
     if (!task->detached)
         return true;
-    int rc = hc_store_promise(f, task, known, &same, &err);
+    int rc = hc_store_promise(d, task, known, &same, &err);
     task->promised = rc == 0;
     if (rc < 0)
         hc_problem_set(why, HC_PROBLEM_BUSY, "the job cannot be promised: %s", err.text);
@@ -450,69 +450,59 @@ static bool promise(struct hc_front *f, struct hc_task *task, char known[65], st
         hc_problem_set(why, HC_PROBLEM_CONFLICT,
                        "this Idempotency-Key was sent with another body, for job %s", known);
     if (rc != 0)
-        hc_queue_cancel(f->queue, &task->queued);
+        hc_queue_cancel(d->queue, &task->queued);
     return rc == 0;
 }
 
-bool hc_front_submit(struct hc_front *f, struct hc_task *task, char known[65], struct hc_problem *why)
+bool hc_dispatch_submit(struct hc_dispatch *d, struct hc_task *task, char known[65], struct hc_problem *why)
 {
     struct hc_refusal refusal = {0};
     *known = '\0';
-    if (!hc_queue_push(f->queue, &task->queued, hc_mono_ms(), &refusal)) {
+    if (!hc_queue_push(d->queue, &task->queued, hc_mono_ms(), &refusal)) {
         hc_set_refusal(why, &refusal);
-        f->metrics.refused++;
-        hc_task_drop(&f->tasks, task);
+        d->counters.refused++;
+        hc_task_drop(&d->tasks, task);
         return false;
     }
-    if (!promise(f, task, known, why)) {
-        hc_task_drop(&f->tasks, task);
+    if (!promise(d, task, known, why)) {
+        hc_task_drop(&d->tasks, task);
         return false;
     }
-    hc_request_memory_hold(&f->bodies, task->queued.tenant, (int64_t)task->body_len);
+    hc_request_memory_hold(&d->request_memory, task->queued.tenant, (int64_t)task->body_len);
     hc_events_state(&task->events, "queued");
     if (hc_is_held(&task->queued.tenant->hold))
         hc_task_tell_hold(task);
-    hc_front_dispatch(f);
+    hc_dispatch_start_jobs(d);
     return true;
 }
 
-void hc_front_end(struct hc_front *f, struct hc_task *task, const char *why)
+void hc_dispatch_cancel(struct hc_dispatch *d, struct hc_task *task, const char *why)
 {
-    if (task->of_session) {
-        if (task->session)
-            hc_front_session_cancel(task->session, "tenant", why);
-        return;
-    }
     if (task->state == HC_TASK_RUNNING) {
         hc_cancel_close(&task->cancel_fd, why);
     } else if (task->state == HC_TASK_QUEUED) {
-        hc_queue_cancel(f->queue, &task->queued);
-        f->metrics.cancelled++;
-        fail(f, task, HC_PROBLEM_CANCELLED, why ? why : "the job was cancelled while it waited");
+        hc_queue_cancel(d->queue, &task->queued);
+        d->counters.cancelled++;
+        fail(d, task, HC_PROBLEM_CANCELLED, why ? why : "the job was cancelled while it waited");
     }
 }
 
-void hc_front_cancel(struct hc_front *f, struct hc_task *task)
+bool hc_dispatch_takes_jobs(const struct hc_dispatch *d, struct hc_problem *why)
 {
-    hc_front_end(f, task, NULL);
-}
-
-bool hc_front_takes_jobs(const struct hc_front *f, struct hc_problem *why)
-{
-    if (!f->draining && !f->paused)
+    if (!d->draining && !d->paused)
         return true;
     hc_problem_set(
         why, HC_PROBLEM_BUSY, "%s",
-        f->draining ? "the daemon is about to end"
+        d->draining ? "the daemon is about to end"
                     : "an administrator has drained this daemon: it takes no new jobs until it is resumed");
-    why->retry_after = f->draining ? 1 : PAUSE_RETRY;
+    why->retry_after = d->draining ? 1 : PAUSE_RETRY;
     return false;
 }
 
-void hc_front_forget(struct hc_front *f, struct hc_task *task)
+void hc_dispatch_forget(struct hc_dispatch *d, struct hc_task *task)
 {
-    (void)hc_front_remove_results(f, task->queued.id);
-    hc_store_forget(f, task);
+    (void)hc_dispatch_remove_results(d, task->queued.id);
+    hc_store_forget(d, task);
     task->queued.tenant->stored_bytes -= task->outcome.bytes;
-    hc_task_drop(&f->tasks, task);
+    hc_task_drop(&d->tasks, task);
 }

@@ -19,11 +19,11 @@ struct hc_figures {
 
 /* Read `fd`, a sealed memfd (lent), and keep it under that path, in the place of what had it; -1: there is
  * nothing to keep, and what had the path is not it any more. Without memory nothing is kept either. */
-void hc_figures_keep(struct hc_figures *f, const char *path, int fd);
+void hc_figures_keep(struct hc_figures *d, const char *path, int fd);
 
 /* NULL: none of this path. */
-const struct hc_buf *hc_figures_find(const struct hc_figures *f, const char *path);
+const struct hc_buf *hc_figures_find(const struct hc_figures *d, const char *path);
 
-void hc_figures_finish(struct hc_figures *f);
+void hc_figures_finish(struct hc_figures *d);
 
 #endif

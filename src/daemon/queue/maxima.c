@@ -2,7 +2,7 @@
 
 #include "base/fd.h"
 #include "cell/policies.h"
-#include "daemon/front.h"
+#include "daemon/queue/dispatch.h"
 #include "job/job.h"
 
 #include <string.h>
@@ -21,23 +21,23 @@ static int load_policy(struct hc_policy *p, const char *name, struct hc_error *e
     return 0;
 }
 
-static const struct hc_policy *look_up_policy(struct hc_front *f, const char *name, struct hc_error *err)
+static const struct hc_policy *look_up_policy(struct hc_dispatch *d, const char *name, struct hc_error *err)
 {
     struct hc_policy p;
-    for (size_t i = 0; i < f->policy_count; i++)
-        if (strcmp(f->policies[i].name, name) == 0)
-            return &f->policies[i].policy;
+    for (size_t i = 0; i < d->policy_count; i++)
+        if (strcmp(d->policies[i].name, name) == 0)
+            return &d->policies[i].policy;
     if (load_policy(&p, name, err) < 0)
         return NULL;
-    struct hc_front_policy *row = &f->policies[f->policy_count % HC_FRONT_POLICIES];
-    f->policy_count += f->policy_count < HC_FRONT_POLICIES - 1; /* beyond them, the last is given away */
+    struct hc_dispatch_policy *row = &d->policies[d->policy_count % HC_DISPATCH_POLICIES];
+    d->policy_count += d->policy_count < HC_DISPATCH_POLICIES - 1; /* beyond them, the last is given away */
     (void)snprintf(row->name, sizeof row->name, "%s", name);
     hc_policy_finish(&p);
     row->policy = p;
     return &row->policy;
 }
 
-static const struct hc_policy *find_policy(struct hc_front *f, const struct hc_tenant *t, const char *name,
+static const struct hc_policy *find_policy(struct hc_dispatch *d, const struct hc_tenant *t, const char *name,
                                            struct hc_problem *why)
 {
     struct hc_error err;
@@ -51,7 +51,7 @@ static const struct hc_policy *find_policy(struct hc_front *f, const struct hc_t
                        t->name, name);
         return NULL;
     }
-    const struct hc_policy *p = look_up_policy(f, name, &err);
+    const struct hc_policy *p = look_up_policy(d, name, &err);
     if (!p)
         hc_problem_set(why, HC_PROBLEM_SPEC, "%s", err.text);
     return p;
@@ -102,13 +102,13 @@ static int refuse_excesses(const struct hc_excess *list, size_t count, struct hc
 
 /* Has the tenant the policy that the job names, and may it ask for what the job does? `*memory`: bytes that
  * the job may use. -1: `why`. */
-static int check_limits(struct hc_front *f, const struct hc_tenant *t, const struct hc_job *job,
+static int check_limits(struct hc_dispatch *d, const struct hc_tenant *t, const struct hc_job *job,
                         int64_t *memory, struct hc_problem *why)
 {
     struct hc_excess excesses[HC_MAX_OVERRIDES];
     struct hc_ceiling ceiling;
     struct hc_error err;
-    const struct hc_policy *p = find_policy(f, t, job->policy ? job->policy : hc_tenant_policy(t), why);
+    const struct hc_policy *p = find_policy(d, t, job->policy ? job->policy : hc_tenant_policy(t), why);
     if (!p)
         return -1;
     hc_ceiling_make(&ceiling, p, &t->quota.max, t->name);
@@ -129,8 +129,8 @@ static int check_limits(struct hc_front *f, const struct hc_tenant *t, const str
     return check_tree(t, effective.tree, why);
 }
 
-int hc_check_request(struct hc_front *f, const struct hc_buf *body, const struct hc_tenant *t, bool session,
-                     struct hc_checked *out, struct hc_problem *why)
+int hc_check_request(struct hc_dispatch *d, const struct hc_buf *body, const struct hc_tenant *t,
+                     bool session, struct hc_checked *out, struct hc_problem *why)
 {
     struct hc_job job;
     struct hc_uploads uploads;
@@ -145,7 +145,7 @@ int hc_check_request(struct hc_front *f, const struct hc_buf *body, const struct
     if (rc < 0)
         hc_problem_set(why, HC_PROBLEM_REQUEST, "%s", err.text);
     else
-        rc = check_limits(f, t, &job, &out->memory, why);
+        rc = check_limits(d, t, &job, &out->memory, why);
     if (rc == 0)
         (void)snprintf(out->policy, sizeof out->policy, "%s", job.policy ? job.policy : hc_tenant_policy(t));
     hc_uploads_finish(&uploads);
@@ -155,11 +155,11 @@ int hc_check_request(struct hc_front *f, const struct hc_buf *body, const struct
 
 int hc_check_again(struct hc_task *task, struct hc_problem *why)
 {
-    struct hc_front *f = task->front;
+    struct hc_dispatch *d = task->dispatch;
     struct hc_checked checked = {0};
     struct hc_error err;
     hc_autobuf body = {0};
-    if (task->allowed_under == f->configuration)
+    if (task->allowed_under == d->configuration)
         return 0;
     if (task->queued.tenant->removed) {
         hc_problem_set(why, HC_PROBLEM_FORBIDDEN, "the tenant '%s' is no longer in the configuration",
@@ -171,9 +171,9 @@ int hc_check_again(struct hc_task *task, struct hc_problem *why)
         hc_problem_set(why, HC_PROBLEM_INTERNAL, "the request cannot be read");
         return -1;
     }
-    if (hc_check_request(f, &body, task->queued.tenant, false, &checked, why) < 0)
+    if (hc_check_request(d, &body, task->queued.tenant, false, &checked, why) < 0)
         return -1;
-    task->allowed_under = f->configuration;
+    task->allowed_under = d->configuration;
     memcpy(task->policy, checked.policy, sizeof task->policy); /* another one if the job names none */
     return 0;
 }

@@ -7,7 +7,7 @@
 #include "daemon/process/problem.h"
 #include "daemon/tenants/tenant.h"
 
-struct hc_front;
+struct hc_dispatch;
 struct hc_task;
 
 /* What the front has to know of a request that it takes. */
@@ -19,8 +19,8 @@ struct hc_checked {
 
 /* Is the body of a request a job, or what a session begins with, that this tenant may have? Parsed only to be
  * refused early, with line and column: whoever runs it does so again. -1: `why`. */
-int hc_check_request(struct hc_front *f, const struct hc_buf *body, const struct hc_tenant *t, bool session,
-                     struct hc_checked *out, struct hc_problem *why);
+int hc_check_request(struct hc_dispatch *d, const struct hc_buf *body, const struct hc_tenant *t,
+                     bool session, struct hc_checked *out, struct hc_problem *why);
 
 /* The same of a job that was accepted before and is about to begin: what its tenant may have is perhaps less
  * by now. Nothing is looked at if the configuration is the one that it was accepted under. -1: `why`. */

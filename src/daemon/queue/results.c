@@ -1,13 +1,13 @@
 /* Results that are to go. They are not the front's, so a worker is told; those that none could be told of yet
  * are remembered. What is forgotten with a front that dies, the next one finds (store.c). */
-#include "daemon/front.h"
+#include "daemon/queue/dispatch.h"
 
 #include "base/log.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static bool tell(const struct hc_front_worker *w, const char *job_id)
+static bool tell(const struct hc_dispatch_worker *w, const char *job_id)
 {
     struct hc_error err;
     struct hc_message m = {.kind = HC_SAY_FORGET};
@@ -16,31 +16,31 @@ static bool tell(const struct hc_front_worker *w, const char *job_id)
 }
 
 /* One that can begin at once, or else any that takes it: some may have died a moment ago. */
-static bool tell_one(struct hc_front *f, const char *job_id)
+static bool tell_one(struct hc_dispatch *d, const char *job_id)
 {
-    for (size_t i = 0; i < f->worker_count; i++)
-        if (!f->workers[i].task && !f->workers[i].resting && tell(&f->workers[i], job_id))
+    for (size_t i = 0; i < d->worker_count; i++)
+        if (!d->workers[i].task && !d->workers[i].resting && tell(&d->workers[i], job_id))
             return true;
-    for (size_t i = 0; i < f->worker_count; i++)
-        if ((f->workers[i].task || f->workers[i].resting) && tell(&f->workers[i], job_id))
+    for (size_t i = 0; i < d->worker_count; i++)
+        if ((d->workers[i].task || d->workers[i].resting) && tell(&d->workers[i], job_id))
             return true;
     return false;
 }
 
-int hc_front_remove_results(struct hc_front *f, const char *job_id)
+int hc_dispatch_remove_results(struct hc_dispatch *d, const char *job_id)
 {
-    if (f->removal_count == 0 && tell_one(f, job_id))
+    if (d->removal_count == 0 && tell_one(d, job_id))
         return 0;
-    if (f->removal_count == HC_FRONT_REMOVALS) {
+    if (d->removal_count == HC_DISPATCH_REMOVALS) {
         hc_warn("job %s: its results stay for now: no worker could be told", job_id);
         return -1;
     }
-    (void)snprintf(f->removals[f->removal_count++], HC_JOB_ID, "%s", job_id);
+    (void)snprintf(d->removals[d->removal_count++], HC_JOB_ID, "%s", job_id);
     return 0;
 }
 
-void hc_front_tidy(struct hc_front *f)
+void hc_dispatch_remove_waiting(struct hc_dispatch *d)
 {
-    while (f->removal_count && tell_one(f, f->removals[f->removal_count - 1]))
-        f->removal_count--;
+    while (d->removal_count && tell_one(d, d->removals[d->removal_count - 1]))
+        d->removal_count--;
 }

@@ -2,7 +2,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "daemon/front.h"
+#include "daemon/queue/dispatch.h"
 #include "manifest/manifest.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@
 
 /* ---- to the ledger ---- */
 
-int hc_store_promise(struct hc_front *f, const struct hc_task *task, char known[65], bool *same,
+int hc_store_promise(struct hc_dispatch *d, const struct hc_task *task, char known[65], bool *same,
                      struct hc_error *err)
 {
     enum hc_accepted what = HC_ACCEPTED;
@@ -34,20 +34,20 @@ int hc_store_promise(struct hc_front *f, const struct hc_task *task, char known[
         .accepted = task->accepted,
         .policy = task->policy,
     };
-    if (hc_ledger_accept(f->ledger, &job, &what, known, err) < 0)
+    if (hc_ledger_accept(d->ledger, &job, &what, known, err) < 0)
         return -1;
     *same = what == HC_ACCEPTED_SAME;
     return what == HC_ACCEPTED ? 0 : 1;
 }
 
-int hc_store_start(struct hc_front *f, const struct hc_task *task, struct hc_error *err)
+int hc_store_start(struct hc_dispatch *d, const struct hc_task *task, struct hc_error *err)
 {
-    return task->promised ? hc_ledger_start(f->ledger, task->queued.id, task->started, err) : 0;
+    return task->promised ? hc_ledger_start(d->ledger, task->queued.id, task->started, err) : 0;
 }
 
-int hc_store_put_back(struct hc_front *f, const struct hc_task *task, struct hc_error *err)
+int hc_store_put_back(struct hc_dispatch *d, const struct hc_task *task, struct hc_error *err)
 {
-    return task->promised ? hc_ledger_unstart(f->ledger, task->queued.id, err) : 0;
+    return task->promised ? hc_ledger_unstart(d->ledger, task->queued.id, err) : 0;
 }
 
 static enum hc_job_state ledger_state(const struct hc_task *task)
@@ -59,7 +59,7 @@ static enum hc_job_state ledger_state(const struct hc_task *task)
     return HC_JOB_DONE;
 }
 
-int hc_store_end(struct hc_front *f, const struct hc_task *task, const struct hc_usage *used)
+int hc_store_end(struct hc_dispatch *d, const struct hc_task *task, const struct hc_usage *used)
 {
     struct hc_error err;
     hc_autobuf problem = {0};
@@ -81,48 +81,17 @@ int hc_store_end(struct hc_front *f, const struct hc_task *task, const struct hc
         .finished = task->finished,
         .used = *used,
     };
-    int rc = task->promised ? hc_ledger_finish(f->ledger, &job, &err) : hc_ledger_note(f->ledger, &job, &err);
+    int rc = task->promised ? hc_ledger_finish(d->ledger, &job, &err) : hc_ledger_note(d->ledger, &job, &err);
     if (rc < 0)
         hc_warn("job %s: %s", task->queued.id, err.text);
     return rc;
 }
 
-void hc_store_session(struct hc_front *f, const struct hc_front_session *d)
-{
-    struct hc_error err;
-    bool told = *d->manifest_status;
-    const struct hc_usage used = {
-        .cpu_us = d->cpu_us,
-        .kib_s = d->kib_s,
-        .bytes = told ? d->file_bytes + d->kept_bytes + (int64_t)d->last_len : d->left_bytes,
-    };
-    /* All else was charged before. */
-    const struct hc_usage rest = {.bytes = used.bytes - d->left_bytes};
-    hc_tenant_charge(d->tenant, &rest, hc_mono_ms());
-    const struct hc_ledger_job row = {
-        .id = d->id,
-        .tenant = d->tenant->name,
-        .state = told ? HC_JOB_DONE : HC_JOB_UNKNOWN,
-        .status = told ? d->manifest_status : HC_STATUS_NAME_UNKNOWN,
-        .policy = d->policy,
-        .reason = told ? d->manifest_reason : "the process that held the session has died",
-        .manifest = told ? d->last : NULL,
-        .manifest_len = told ? d->last_len : 0,
-        .attempts = 1,
-        .accepted = d->created,
-        .started = d->created,
-        .finished = d->finished,
-        .used = used,
-    };
-    if (hc_ledger_note(f->ledger, &row, &err) < 0)
-        hc_warn("session %s: %s", d->id, err.text);
-}
-
-void hc_store_forget(struct hc_front *f, const struct hc_task *task)
+void hc_store_forget(struct hc_dispatch *d, const struct hc_task *task)
 {
     struct hc_error err;
     bool found;
-    if (hc_ledger_forget(f->ledger, task->queued.tenant->name, task->queued.id, &found, &err) < 0)
+    if (hc_ledger_forget(d->ledger, task->queued.tenant->name, task->queued.id, &found, &err) < 0)
         hc_warn("job %s: %s", task->queued.id, err.text);
 }
 
@@ -175,34 +144,34 @@ static int fill(struct hc_task *task, const struct hc_ledger_job *row)
 }
 
 /* `name` NULL: whosever it is. */
-static struct hc_task *find_ended(struct hc_front *f, const char *name, const char *id)
+static struct hc_task *find_ended(struct hc_dispatch *d, const char *name, const char *id)
 {
     struct hc_ledger_job row;
     struct hc_error err;
     bool found = false;
-    if (!*id || hc_ledger_get(f->ledger, name, id, &row, &found, &err) < 0 || !found ||
+    if (!*id || hc_ledger_get(d->ledger, name, id, &row, &found, &err) < 0 || !found ||
         row.state < HC_JOB_DONE)
         return NULL;
-    struct hc_tenant *tenant = hc_tenant_by_name(f->tenants, row.tenant);
-    struct hc_task *task = tenant ? hc_task_create(NULL, f, tenant, id) : NULL;
+    struct hc_tenant *tenant = hc_tenant_by_name(d->tenants, row.tenant);
+    struct hc_task *task = tenant ? hc_task_create(NULL, d, tenant, id) : NULL;
     if (!task || fill(task, &row) == 0)
         return task;
     hc_task_unref(task);
     return NULL;
 }
 
-struct hc_task *hc_store_find(struct hc_front *f, struct hc_tenant *tenant, const char *id)
+struct hc_task *hc_store_find(struct hc_dispatch *d, struct hc_tenant *tenant, const char *id)
 {
-    return find_ended(f, tenant->name, id);
+    return find_ended(d, tenant->name, id);
 }
 
-struct hc_task *hc_store_find_any(struct hc_front *f, const char *id)
+struct hc_task *hc_store_find_any(struct hc_dispatch *d, const char *id)
 {
-    return find_ended(f, NULL, id);
+    return find_ended(d, NULL, id);
 }
 
 struct listing {
-    struct hc_front *front;
+    struct hc_dispatch *dispatch;
     struct hc_buf *out;
     int count, most;
 };
@@ -212,8 +181,8 @@ static int list_row(void *ctx, const struct hc_ledger_job *row)
     struct listing *l = ctx;
     if (row->state < HC_JOB_DONE)
         return 0; /* it is in the table, and was listed */
-    struct hc_tenant *tenant = hc_tenant_by_name(l->front->tenants, row->tenant);
-    struct hc_task *task = tenant ? hc_task_create(NULL, l->front, tenant, row->id) : NULL;
+    struct hc_tenant *tenant = hc_tenant_by_name(l->dispatch->tenants, row->tenant);
+    struct hc_task *task = tenant ? hc_task_create(NULL, l->dispatch, tenant, row->id) : NULL;
     if (!task)
         return 1;
     if (fill(task, row) == 0) {
@@ -225,13 +194,13 @@ static int list_row(void *ctx, const struct hc_ledger_job *row)
     return l->count >= l->most;
 }
 
-void hc_store_list(struct hc_front *f, const struct hc_ledger_filter *which, int count, struct hc_buf *out)
+void hc_store_list(struct hc_dispatch *d, const struct hc_ledger_filter *which, int count, struct hc_buf *out)
 {
-    struct listing l = {f, out, count, (int)which->most};
+    struct listing l = {d, out, count, (int)which->most};
     struct hc_ledger_filter filter = *which;
     struct hc_error err;
     filter.most *= 2; /* with those that are in the table */
-    if (hc_ledger_list(f->ledger, &filter, list_row, &l, &err) < 0)
+    if (hc_ledger_list(d->ledger, &filter, list_row, &l, &err) < 0)
         hc_warn("%s", err.text);
 }
 
@@ -239,39 +208,39 @@ void hc_store_list(struct hc_front *f, const struct hc_ledger_filter *which, int
 
 static int forget_files(void *ctx, const struct hc_ledger_job *row)
 {
-    struct hc_front *f = ctx;
-    struct hc_tenant *tenant = hc_tenant_by_name(f->tenants, row->tenant);
-    if (hc_front_remove_results(f, row->id) < 0)
+    struct hc_dispatch *d = ctx;
+    struct hc_tenant *tenant = hc_tenant_by_name(d->tenants, row->tenant);
+    if (hc_dispatch_remove_results(d, row->id) < 0)
         return 1; /* next time */
     if (tenant)
         tenant->stored_bytes -= row->used.bytes;
     return 0;
 }
 
-bool hc_store_due(const struct hc_front *f)
+bool hc_store_due(const struct hc_dispatch *d)
 {
-    return hc_ledger_noted(f->ledger) && !f->ledger_fails && !hc_queue_running(f->queue) &&
-           !hc_queue_waiting(f->queue);
+    return hc_ledger_noted(d->ledger) && !d->ledger_fails && !hc_queue_running(d->queue) &&
+           !hc_queue_waiting(d->queue);
 }
 
-void hc_store_write(struct hc_front *f)
+void hc_store_write(struct hc_dispatch *d)
 {
     struct hc_error err;
-    f->ledger_fails = hc_ledger_flush(f->ledger, &err) < 0;
-    if (f->ledger_fails)
+    d->ledger_fails = hc_ledger_flush(d->ledger, &err) < 0;
+    if (d->ledger_fails)
         hc_warn("%s", err.text);
 }
 
-void hc_store_tick(struct hc_front *f, int64_t now)
+void hc_store_tick(struct hc_dispatch *d, int64_t now)
 {
     struct hc_error err;
-    const struct hc_config *c = &f->config;
-    hc_store_write(f);
-    if (now < f->next_sweep)
+    const struct hc_config *c = &d->config;
+    hc_store_write(d);
+    if (now < d->next_sweep)
         return;
     int rc =
-        hc_ledger_sweep(f->ledger, hc_wall_ms() - c->retention_ms, c->retention_bytes, forget_files, f, &err);
-    f->next_sweep = rc > 0 ? now : now + SWEEP_MS; /* the rest with the next tick: others have their turn */
+        hc_ledger_sweep(d->ledger, hc_wall_ms() - c->retention_ms, c->retention_bytes, forget_files, d, &err);
+    d->next_sweep = rc > 0 ? now : now + SWEEP_MS; /* the rest with the next tick: others have their turn */
     if (rc < 0)
         hc_warn("%s", err.text);
 }
@@ -281,10 +250,10 @@ void hc_store_tick(struct hc_front *f, int64_t now)
 /* Back into the queue: it was promised. */
 static int restore(void *ctx, const struct hc_ledger_job *row)
 {
-    struct hc_front *f = ctx;
+    struct hc_dispatch *d = ctx;
     struct hc_error err;
-    struct hc_tenant *tenant = hc_tenant_by_name(f->tenants, row->tenant);
-    struct hc_task *task = tenant ? hc_task_create(&f->tasks, f, tenant, row->id) : NULL;
+    struct hc_tenant *tenant = hc_tenant_by_name(d->tenants, row->tenant);
+    struct hc_task *task = tenant ? hc_task_create(&d->tasks, d, tenant, row->id) : NULL;
     if (!task)
         return -1;
     task->detached = task->promised = true;
@@ -297,20 +266,20 @@ static int restore(void *ctx, const struct hc_ledger_job *row)
     task->body_fd = hc_sealed_memfd("hotcell-request", row->spec, row->spec_len, &err);
     if (task->body_fd < 0) {
         hc_warn("job %s: %s", task->queued.id, err.text);
-        hc_task_drop(&f->tasks, task);
+        hc_task_drop(&d->tasks, task);
         return -1;
     }
-    hc_request_memory_hold(&f->bodies, tenant, (int64_t)task->body_len);
+    hc_request_memory_hold(&d->request_memory, tenant, (int64_t)task->body_len);
     hc_events_state(&task->events, "queued");
-    hc_queue_restore(f->queue, &task->queued, hc_mono_ms());
-    f->restored++;
+    hc_queue_restore(d->queue, &task->queued, hc_mono_ms());
+    d->restored++;
     return 0;
 }
 
 static int count_lost(void *ctx, const struct hc_ledger_job *row)
 {
-    struct hc_front *f = ctx;
-    f->metrics.lost++;
+    struct hc_dispatch *d = ctx;
+    d->counters.lost++;
     hc_warn("job %s: the daemon ended while it ran: its outcome is unknown", row->id);
     return 0;
 }
@@ -318,8 +287,8 @@ static int count_lost(void *ctx, const struct hc_ledger_job *row)
 /* What was used within the last hours counts, as of the end of each hour, or now. */
 static int charge(void *ctx, const struct hc_ledger_use *use)
 {
-    struct hc_front *f = ctx;
-    struct hc_tenant *tenant = hc_tenant_by_name(f->tenants, use->tenant);
+    struct hc_dispatch *d = ctx;
+    struct hc_tenant *tenant = hc_tenant_by_name(d->tenants, use->tenant);
     const struct hc_usage used = {.cpu_us = use->used.cpu_us, .kib_s = use->used.kib_s};
     int64_t ago = hc_wall_ms() - (use->hour + 3600000);
     if (tenant)
@@ -329,30 +298,30 @@ static int charge(void *ctx, const struct hc_ledger_use *use)
 
 static int nothing(void *ctx, const struct hc_ledger_use *use)
 {
-    return hc_tenant_by_name(((struct hc_front *)ctx)->tenants, use->tenant) ? 0 : 1;
+    return hc_tenant_by_name(((struct hc_dispatch *)ctx)->tenants, use->tenant) ? 0 : 1;
 }
 
-static int count_use(struct hc_front *f, struct hc_error *err)
+static int count_use(struct hc_dispatch *d, struct hc_error *err)
 {
     struct hc_tenant *t;
-    int64_t longest = f->config.quota.window_ms;
-    for (size_t i = 0; i < f->config.tenant_count; i++)
-        if (f->config.tenants[i].quota.window_ms > longest)
-            longest = f->config.tenants[i].quota.window_ms;
-    if (hc_ledger_usage(f->ledger, NULL, 0, nothing, f, err) < 0 ||
-        hc_ledger_usage(f->ledger, NULL, hc_wall_ms() - longest - 3600000, charge, f, err) < 0)
+    int64_t longest = d->config.quota.window_ms;
+    for (size_t i = 0; i < d->config.tenant_count; i++)
+        if (d->config.tenants[i].quota.window_ms > longest)
+            longest = d->config.tenants[i].quota.window_ms;
+    if (hc_ledger_usage(d->ledger, NULL, 0, nothing, d, err) < 0 ||
+        hc_ledger_usage(d->ledger, NULL, hc_wall_ms() - longest - 3600000, charge, d, err) < 0)
         return -1;
-    for (size_t i = 0; (t = hc_tenant_at(f->tenants, i)); i++)
-        if (hc_ledger_stored(f->ledger, t->name, &t->stored_bytes, err) < 0)
+    for (size_t i = 0; (t = hc_tenant_at(d->tenants, i)); i++)
+        if (hc_ledger_stored(d->ledger, t->name, &t->stored_bytes, err) < 0)
             return -1;
     return 0;
 }
 
 /* Of jobs whose clients waited for the answer when an earlier daemon was killed, nobody knows any more; of
  * those whose outcome is unknown no manifest names them. */
-static int remove_orphans(struct hc_front *f, struct hc_error *err)
+static int remove_orphans(struct hc_dispatch *d, struct hc_error *err)
 {
-    int fd = fcntl(f->results_fd, F_DUPFD_CLOEXEC, 0);
+    int fd = fcntl(d->results_fd, F_DUPFD_CLOEXEC, 0);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     if (!dir)
         return hc_fail(err, errno, "list results");
@@ -362,26 +331,26 @@ static int remove_orphans(struct hc_front *f, struct hc_error *err)
         bool found;
         if (e->d_name[0] == '.')
             continue;
-        rc = hc_ledger_get(f->ledger, NULL, e->d_name, &row, &found, err);
+        rc = hc_ledger_get(d->ledger, NULL, e->d_name, &row, &found, err);
         if (rc == 0 && (!found || row.state == HC_JOB_UNKNOWN))
-            (void)hc_front_remove_results(f, e->d_name);
+            (void)hc_dispatch_remove_results(d, e->d_name);
     }
     (void)closedir(dir);
     return rc;
 }
 
-int hc_store_open(struct hc_front *f, struct hc_error *err)
+int hc_store_open(struct hc_dispatch *d, struct hc_error *err)
 {
-    if (hc_ledger_open(&f->ledger, HC_LEDGER_FILE, HC_LEDGER_WRITE, err) < 0 ||
-        hc_ledger_recover(f->ledger, hc_wall_ms(), restore, count_lost, f, err) < 0 ||
-        count_use(f, err) < 0 || remove_orphans(f, err) < 0)
+    if (hc_ledger_open(&d->ledger, HC_LEDGER_FILE, HC_LEDGER_WRITE, err) < 0 ||
+        hc_ledger_recover(d->ledger, hc_wall_ms(), restore, count_lost, d, err) < 0 ||
+        count_use(d, err) < 0 || remove_orphans(d, err) < 0)
         return -1;
-    if (f->restored)
-        hc_info("%lld jobs that were accepted before wait again", (long long)f->restored);
+    if (d->restored)
+        hc_info("%lld jobs that were accepted before wait again", (long long)d->restored);
     return 0;
 }
 
-void hc_store_close(struct hc_front *f)
+void hc_store_close(struct hc_dispatch *d)
 {
-    hc_ledger_close(f->ledger);
+    hc_ledger_close(d->ledger);
 }

@@ -50,7 +50,7 @@ static void put_into_table(struct hc_tasks *t, struct hc_task *task)
     task->listed = true;
 }
 
-struct hc_task *hc_task_create(struct hc_tasks *t, struct hc_front *front, struct hc_tenant *tenant,
+struct hc_task *hc_task_create(struct hc_tasks *t, struct hc_dispatch *dispatch, struct hc_tenant *tenant,
                                const char *id)
 {
     struct hc_task *task = calloc(1, sizeof *task);
@@ -62,7 +62,7 @@ struct hc_task *hc_task_create(struct hc_tasks *t, struct hc_front *front, struc
         (void)snprintf(task->queued.id, sizeof task->queued.id, "%s", id);
     task->queued.tenant = tenant;
     task->refs = 1;
-    task->front = front;
+    task->dispatch = dispatch;
     task->body_fd = task->cancel_fd = task->output[0].fd = task->output[1].fd = -1;
     hc_tool_link_init(&task->tools);
     task->accepted = hc_wall_ms();

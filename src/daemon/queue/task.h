@@ -16,7 +16,7 @@
 #define HC_TASK_STATUS 24
 #define HC_TASK_REASON 256
 
-struct hc_front;
+struct hc_dispatch;
 struct hc_front_session;
 
 /* Somebody who is told when something new is known of a task. */
@@ -29,16 +29,15 @@ struct hc_waiter {
 struct hc_task {
     struct hc_queued queued; /* id and tenant too */
     int refs;
-    struct hc_front *front;
+    struct hc_dispatch *dispatch;
     enum hc_task_state state;
-    bool detached;         /* goes on even if nobody waits for it */
-    bool promised;         /* it is in the ledger from its acceptance on */
-    bool listed;           /* it is in the table */
-    int64_t allowed_under; /* hc_front.configuration when it was held against that last */
-    bool of_session;       /* a request to one (sessions.h), whose id it has */
-    struct hc_front_session
-        *session; /* the one that it began, if it ends with whoever waits for it; else NULL */
-    int body_fd;  /* the request, a sealed memfd, until it has run */
+    bool detached;                    /* goes on even if nobody waits for it */
+    bool promised;                    /* it is in the ledger from its acceptance on */
+    bool listed;                      /* it is in the table */
+    int64_t allowed_under;            /* hc_dispatch.configuration when it was held against that last */
+    bool of_session;                  /* a request to one (sessions.h), whose id it has */
+    struct hc_front_session *session; /* the one that it began, if that ends with who waits for it */
+    int body_fd;                      /* the request, a sealed memfd, until it has run */
     size_t body_len;
     char body_sha256[HC_SHA256_HEX];
     char *key;                   /* idempotency key; NULL: none */
@@ -72,7 +71,7 @@ struct hc_tasks {
 
 /* In the table, with one reference, which is the table's; without a table the reference is the caller's. `id`
  * NULL: a fresh one. NULL without memory. */
-struct hc_task *hc_task_create(struct hc_tasks *t, struct hc_front *front, struct hc_tenant *tenant,
+struct hc_task *hc_task_create(struct hc_tasks *t, struct hc_dispatch *dispatch, struct hc_tenant *tenant,
                                const char *id);
 
 /* This tenant's; another's is as good as none. */

@@ -1,11 +1,10 @@
-#include "daemon/front.h"
-#include "daemon/queue/hold.h"
 #include "daemon/sessions/session_parts.h"
 
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "base/utf8.h"
+#include "daemon/queue/hold.h"
 #include "daemon/queue/maxima.h"
 
 #include <errno.h>
@@ -23,75 +22,75 @@ static const char *const state_names[] = {
 
 /* ---- the list ---- */
 
-static void put_into_list(struct hc_front_sessions *all, struct hc_front_session *d)
+static void put_into_list(struct hc_front_sessions *all, struct hc_front_session *s)
 {
-    d->next = all->newest;
-    if (d->next)
-        d->next->previous = d;
-    all->newest = d;
+    s->next = all->newest;
+    if (s->next)
+        s->next->previous = s;
+    all->newest = s;
     all->open++;
 }
 
-struct hc_front_session *hc_front_session_find(const struct hc_front *f, const struct hc_tenant *t,
+struct hc_front_session *hc_front_session_find(const struct hc_front_sessions *all, const struct hc_tenant *t,
                                                const char *id)
 {
-    struct hc_front_session *d = hc_front_session_find_any(f, id);
-    return d && d->tenant == t ? d : NULL;
+    struct hc_front_session *s = hc_front_session_find_any(all, id);
+    return s && s->tenant == t ? s : NULL;
 }
 
-struct hc_front_session *hc_front_session_find_any(const struct hc_front *f, const char *id)
+struct hc_front_session *hc_front_session_find_any(const struct hc_front_sessions *all, const char *id)
 {
-    struct hc_front_session *d = f->sessions.newest;
-    while (d && strcmp(d->id, id) != 0)
-        d = d->next;
-    return d;
+    struct hc_front_session *s = all->newest;
+    while (s && strcmp(s->id, id) != 0)
+        s = s->next;
+    return s;
 }
 
 /* What its process has not taken is memory, as bodies are that still come. */
-static void count_requests(struct hc_front_session *d)
+static void count_requests(struct hc_front_session *s)
 {
-    int64_t bytes = (int64_t)((d->body_fd >= 0 ? d->body_len : 0) + d->out.len);
-    hc_request_memory_hold(&d->front->bodies, d->tenant, bytes - d->held);
-    d->held = bytes;
+    int64_t bytes = (int64_t)((s->body_fd >= 0 ? s->body_len : 0) + s->out.len);
+    hc_request_memory_hold(&s->all->dispatch->request_memory, s->tenant, bytes - s->held);
+    s->held = bytes;
 }
 
-static void close_watch(const struct hc_front_session *d, struct hc_watch *w)
+static void close_watch(const struct hc_front_session *s, struct hc_watch *w)
 {
-    hc_reactor_remove(d->front->epoll, w);
+    hc_reactor_remove(s->all->dispatch->epoll, w);
     hc_close_fd(&w->fd);
 }
 
-static void close_all(struct hc_front_session *d)
+static void close_all(struct hc_front_session *s)
 {
-    close_watch(d, &d->channel);
-    close_watch(d, &d->stream);
-    hc_tool_link_close(&d->tools);
-    hc_close_fd(&d->cancel_fd);
-    hc_close_fd(&d->body_fd);
-    hc_buf_finish(&d->in);
-    hc_buf_finish(&d->out);
-    hc_buf_finish(&d->list);
-    count_requests(d);
+    close_watch(s, &s->channel);
+    close_watch(s, &s->stream);
+    hc_tool_link_close(&s->tools);
+    hc_close_fd(&s->cancel_fd);
+    hc_close_fd(&s->body_fd);
+    hc_buf_finish(&s->in);
+    hc_buf_finish(&s->out);
+    hc_buf_finish(&s->list);
+    count_requests(s);
 }
 
-void hc_front_session_forget(struct hc_front_session *d)
+void hc_front_session_forget(struct hc_front_session *s)
 {
-    struct hc_front_sessions *all = &d->front->sessions;
-    *(d->previous ? &d->previous->next : &all->newest) = d->next;
-    if (d->next)
-        d->next->previous = d->previous;
+    struct hc_front_sessions *all = s->all;
+    *(s->previous ? &s->previous->next : &all->newest) = s->next;
+    if (s->next)
+        s->next->previous = s->previous;
     all->ended--;
-    free(d->last);
-    free(d);
+    free(s->last);
+    free(s);
 }
 
 /* The oldest of those that have ended. */
-static void forget_one(struct hc_front *f)
+static void forget_one(struct hc_front_sessions *all)
 {
     struct hc_front_session *oldest = NULL;
-    for (struct hc_front_session *d = f->sessions.newest; d; d = d->next)
-        if (d->state == HC_FRONT_SESSION_ENDED)
-            oldest = d;
+    for (struct hc_front_session *s = all->newest; s; s = s->next)
+        if (s->state == HC_FRONT_SESSION_ENDED)
+            oldest = s;
     if (oldest)
         hc_front_session_forget(oldest);
 }
@@ -99,9 +98,9 @@ static void forget_one(struct hc_front *f)
 /* ---- requests and their answers ---- */
 
 /* A task of the session, known to who asked for it alone: two references, one of them the caller's. */
-static struct hc_task *make_task(struct hc_front_session *d, struct hc_task **place)
+static struct hc_task *make_task(struct hc_front_session *s, struct hc_task **place)
 {
-    struct hc_task *task = hc_task_create(NULL, d->front, d->tenant, d->id);
+    struct hc_task *task = hc_task_create(NULL, s->all->dispatch, s->tenant, s->id);
     if (!task)
         return NULL;
     task->of_session = true;
@@ -135,150 +134,182 @@ static void answer(struct hc_task *task, const char *text, size_t len, const str
     hc_task_unref(task);
 }
 
-void hc_front_session_answer(struct hc_front_session *d, const char *text, size_t len,
+void hc_front_session_answer(struct hc_front_session *s, const char *text, size_t len,
                              const struct hc_problem *problem)
 {
-    struct hc_task *task = d->task;
-    d->task = NULL;
-    if (d->state == HC_FRONT_SESSION_BUSY)
-        d->state = HC_FRONT_SESSION_IDLE;
-    d->used = hc_wall_ms();
+    struct hc_task *task = s->task;
+    s->task = NULL;
+    if (s->state == HC_FRONT_SESSION_BUSY)
+        s->state = HC_FRONT_SESSION_IDLE;
+    s->used = hc_wall_ms();
     if (task)
         answer(task, text, len, problem);
 }
 
-static void flush(struct hc_front_session *d)
+static void flush(struct hc_front_session *s)
 {
     struct hc_error err;
-    while (d->stream.fd >= 0 && d->sent < d->out.len) {
+    while (s->stream.fd >= 0 && s->sent < s->out.len) {
         ssize_t n = TEMP_FAILURE_RETRY(
-            send(d->stream.fd, d->out.data + d->sent, d->out.len - d->sent, MSG_NOSIGNAL | MSG_DONTWAIT));
+            send(s->stream.fd, s->out.data + s->sent, s->out.len - s->sent, MSG_NOSIGNAL | MSG_DONTWAIT));
         if (n < 0)
             break;
-        d->sent += (size_t)n;
+        s->sent += (size_t)n;
     }
-    bool all = d->sent == d->out.len;
+    bool all = s->sent == s->out.len;
     if (all) {
-        hc_buf_finish(&d->out);
-        d->sent = 0;
-        d->interrupt_waits = false;
+        hc_buf_finish(&s->out);
+        s->sent = 0;
+        s->interrupt_waits = false;
     }
-    count_requests(d);
-    hc_reactor_remove(d->front->epoll, &d->stream);
-    if (hc_reactor_add(d->front->epoll, &d->stream, EPOLLIN | (all ? 0U : EPOLLOUT), &err) < 0)
-        hc_warn("session %s: %s", d->id, err.text);
+    count_requests(s);
+    hc_reactor_remove(s->all->dispatch->epoll, &s->stream);
+    if (hc_reactor_add(s->all->dispatch->epoll, &s->stream, EPOLLIN | (all ? 0U : EPOLLOUT), &err) < 0)
+        hc_warn("session %s: %s", s->id, err.text);
 }
 
-static void say(struct hc_front_session *d, const char *line, size_t len)
+static void say(struct hc_front_session *s, const char *line, size_t len)
 {
-    (void)hc_buf_add(&d->out, line, len);
-    (void)hc_buf_str(&d->out, "\n");
-    flush(d);
+    (void)hc_buf_add(&s->out, line, len);
+    (void)hc_buf_str(&s->out, "\n");
+    flush(s);
 }
 
-void hc_front_session_meter(struct hc_front_session *d)
+void hc_front_session_meter(struct hc_front_session *s)
 {
     int64_t now = hc_mono_ms();
-    const struct hc_usage used = {.kib_s = hc_kib_seconds(d->memory_peak, now - d->metered)};
-    d->metered = now;
-    d->kib_s += used.kib_s;
-    hc_tenant_charge(d->tenant, &used, now);
+    const struct hc_usage used = {.kib_s = hc_kib_seconds(s->memory_peak, now - s->metered)};
+    s->metered = now;
+    s->kib_s += used.kib_s;
+    hc_tenant_charge(s->tenant, &used, now);
 }
 
 /* ---- what its process says ---- */
 
 static void stream_ready(struct hc_watch *w, uint32_t events)
 {
-    struct hc_front_session *d = hc_owner(w, struct hc_front_session, stream);
+    struct hc_front_session *s = hc_owner(w, struct hc_front_session, stream);
     if (events & EPOLLOUT)
-        flush(d);
-    if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR)) || hc_front_session_read(d))
+        flush(s);
+    if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR)) || hc_front_session_read(s))
         return;
     char probe;
-    ssize_t n = d->deaf ? 0 : recv(d->stream.fd, &probe, 1, MSG_DONTWAIT | MSG_PEEK);
+    ssize_t n = s->deaf ? 0 : recv(s->stream.fd, &probe, 1, MSG_DONTWAIT | MSG_PEEK);
     if (n == 0 || (n < 0 && errno != EAGAIN))
-        hc_reactor_remove(d->front->epoll, &d->stream); /* the channel tells the rest */
+        hc_reactor_remove(s->all->dispatch->epoll, &s->stream); /* the channel tells the rest */
 }
 
 static void tools_ready(struct hc_watch *w, uint32_t events)
 {
-    struct hc_front_session *d = hc_owner(w, struct hc_front_session, tools.watch);
+    struct hc_front_session *s = hc_owner(w, struct hc_front_session, tools.watch);
     struct hc_events nobody = {0};
     (void)events;
-    hc_tool_link_work(&d->tools, d->task ? &d->task->events : &nobody);
+    hc_tool_link_work(&s->tools, s->task ? &s->task->events : &nobody);
     hc_events_finish(&nobody);
-    if (d->task)
-        hc_task_wake(d->task);
+    if (s->task)
+        hc_task_wake(s->task);
 }
 
 /* ---- the end ---- */
 
-static void set_gone(struct hc_front_session *d)
+static void set_gone(struct hc_front_session *s)
 {
-    hc_problem_set(&d->problem, HC_PROBLEM_GONE, "the session has ended (%s%s%s), and its state is gone",
-                   d->reason, *d->manifest_reason ? ": " : "", d->manifest_reason);
+    hc_problem_set(&s->problem, HC_PROBLEM_GONE, "the session has ended (%s%s%s), and its state is gone",
+                   s->reason, *s->manifest_reason ? ": " : "", s->manifest_reason);
 }
 
-static void answer_end(struct hc_front_session *d)
+static void answer_end(struct hc_front_session *s)
 {
-    struct hc_task *task = d->end;
+    struct hc_task *task = s->end;
     hc_autobuf out = {0};
-    d->end = NULL;
+    s->end = NULL;
     if (!task)
         return;
-    hc_front_session_print(d, d->last, &out);
+    hc_front_session_print(s, s->last, &out);
     answer(task, out.data ? out.data : "", out.len, NULL);
 }
 
 /* What a tenant's sessions have left could otherwise be as much as there is memory. */
-static void forget_manifest(struct hc_front_session *d)
+static void forget_manifest(struct hc_front_session *s)
 {
-    if (d->last_len <= HC_FRONT_SESSION_MANIFEST)
+    if (s->last_len <= HC_FRONT_SESSION_MANIFEST)
         return;
-    free(d->last);
-    d->last = NULL;
-    d->last_len = 0;
+    free(s->last);
+    s->last = NULL;
+    s->last_len = 0;
+}
+
+/* From here on it is a job among others in the ledger. */
+static void store_session(const struct hc_front_session *s)
+{
+    struct hc_error err;
+    bool told = *s->manifest_status;
+    const struct hc_usage used = {
+        .cpu_us = s->cpu_us,
+        .kib_s = s->kib_s,
+        .bytes = told ? s->file_bytes + s->kept_bytes + (int64_t)s->last_len : s->left_bytes,
+    };
+    /* All else was charged before. */
+    const struct hc_usage rest = {.bytes = used.bytes - s->left_bytes};
+    hc_tenant_charge(s->tenant, &rest, hc_mono_ms());
+    const struct hc_ledger_job row = {
+        .id = s->id,
+        .tenant = s->tenant->name,
+        .state = told ? HC_JOB_DONE : HC_JOB_UNKNOWN,
+        .status = told ? s->manifest_status : HC_STATUS_NAME_UNKNOWN,
+        .policy = s->policy,
+        .reason = told ? s->manifest_reason : "the process that held the session has died",
+        .manifest = told ? s->last : NULL,
+        .manifest_len = told ? s->last_len : 0,
+        .attempts = 1,
+        .accepted = s->created,
+        .started = s->created,
+        .finished = s->finished,
+        .used = used,
+    };
+    if (hc_ledger_note(s->all->dispatch->ledger, &row, &err) < 0)
+        hc_warn("session %s: %s", s->id, err.text);
 }
 
 /* Its process has ended, or cannot be used. `why`: what it failed with; NULL: it has told its end. */
-static void end_dialog(struct hc_front_session *d, const struct hc_problem *why)
+static void end_session(struct hc_front_session *s, const struct hc_problem *why)
 {
-    struct hc_front *f = d->front;
-    bool began = d->state != HC_FRONT_SESSION_STARTING;
-    if (!*d->reason) /* of one that has not begun who ends it is told alone */
-        (void)snprintf(d->reason, sizeof d->reason, "%s", began && d->cancel_fd >= 0 ? "lost" : "cancelled");
-    close_all(d);
-    free(d->last);
-    d->last = d->manifest;
-    d->last_len = d->last ? strlen(d->last) : 0;
-    d->manifest = NULL;
-    d->state = HC_FRONT_SESSION_ENDED;
-    d->finished = hc_wall_ms();
-    d->tenant->sessions--;
-    d->tenant->running_memory -= d->memory;
-    f->sessions.open--;
-    f->sessions.ended++;
-    f->metrics.sessions_ended++;
-    set_gone(d);
-    hc_front_session_meter(d);
+    struct hc_front_sessions *all = s->all;
+    bool began = s->state != HC_FRONT_SESSION_STARTING;
+    if (!*s->reason) /* of one that has not begun who ends it is told alone */
+        (void)snprintf(s->reason, sizeof s->reason, "%s", began && s->cancel_fd >= 0 ? "lost" : "cancelled");
+    close_all(s);
+    free(s->last);
+    s->last = s->manifest;
+    s->last_len = s->last ? strlen(s->last) : 0;
+    s->manifest = NULL;
+    s->state = HC_FRONT_SESSION_ENDED;
+    s->finished = hc_wall_ms();
+    s->tenant->sessions--;
+    s->tenant->running_memory -= s->memory;
+    all->open--;
+    all->ended++;
+    all->dispatch->counters.sessions_ended++;
+    set_gone(s);
+    hc_front_session_meter(s);
     if (began)
-        hc_store_session(f, d);
-    struct hc_problem gone = why ? *why : d->problem;
+        store_session(s);
+    struct hc_problem gone = why ? *why : s->problem;
     if (began)
         gone.retry = HC_RETRY_UNKNOWN; /* what was asked for */
-    hc_front_session_answer(d, NULL, 0, &gone);
-    answer_end(d);
-    forget_manifest(d);
+    hc_front_session_answer(s, NULL, 0, &gone);
+    answer_end(s);
+    forget_manifest(s);
     if (!began)
-        hc_front_session_forget(d);
-    else if (f->sessions.ended > HC_FRONT_SESSIONS_MAX_ENDED)
-        forget_one(f);
-    hc_front_dispatch(f); /* a job may have waited for its memory */
+        hc_front_session_forget(s);
+    else if (all->ended > HC_FRONT_SESSIONS_MAX_ENDED)
+        forget_one(all);
+    hc_dispatch_start_jobs(all->dispatch); /* a job may have waited for its memory */
 }
 
 static void channel_ready(struct hc_watch *w, uint32_t events)
 {
-    struct hc_front_session *d = hc_owner(w, struct hc_front_session, channel);
+    struct hc_front_session *s = hc_owner(w, struct hc_front_session, channel);
     static struct hc_message m;
     struct hc_error err;
     struct hc_problem why;
@@ -290,25 +321,26 @@ static void channel_ready(struct hc_watch *w, uint32_t events)
         return;
     while (rc > 0 && count)
         hc_close_fd(&fds[--count]);
-    while (d->stream.fd >= 0 && hc_front_session_read(d)) /* what it said before */
+    while (s->stream.fd >= 0 && hc_front_session_read(s)) /* what it said before */
         ;
-    bool failed = rc > 0 && m.kind == HC_SAY_FAILED, began = d->state != HC_FRONT_SESSION_STARTING;
-    if (failed ? began && d->cancel_fd < 0 : *d->reason) { /* at whatever it did when it was told to end */
-        end_dialog(d, NULL);
+    bool failed = rc > 0 && m.kind == HC_SAY_FAILED, began = s->state != HC_FRONT_SESSION_STARTING;
+    if (failed ? began && s->cancel_fd < 0 : *s->reason) { /* at whatever it did when it was told to end */
+        end_session(s, NULL);
     } else if (failed) {
         hc_problem_set(&why, hc_problem_of_exit(m.error.exit), "%s", m.error.text);
-        end_dialog(d, &why);
+        end_session(s, &why);
     } else {
-        hc_warn("session %s: the process that held it has died", d->id);
+        hc_warn("session %s: the process that held it has died", s->id);
         hc_problem_set(&why, HC_PROBLEM_GONE,
                        "the process that held the session has died, and its state is gone");
-        end_dialog(d, &why);
+        end_session(s, &why);
     }
 }
 
 /* ---- the beginning ---- */
 
-static bool has_room(struct hc_front *f, struct hc_tenant *t, int64_t memory, struct hc_problem *why)
+static bool has_room(struct hc_front_sessions *all, struct hc_tenant *t, int64_t memory,
+                     struct hc_problem *why)
 {
     struct hc_refusal refusal = {.retry_ms = -1};
     char wanted[32], used[32], most[32];
@@ -334,277 +366,278 @@ static bool has_room(struct hc_front *f, struct hc_tenant *t, int64_t memory, st
                        hc_format_size(t->running_memory, used, sizeof used),
                        hc_format_size(t->quota.memory, most, sizeof most));
     } else if (hc_tenant_has_budget(t, hc_mono_ms(), &refusal)) {
-        if ((int64_t)f->sessions.open < f->config.sessions)
+        if ((int64_t)all->open < all->dispatch->config.sessions)
             return true;
         hc_problem_set(why, HC_PROBLEM_BUSY,
-                       "%zu sessions are open, and this daemon holds no more (sessions)", f->sessions.open);
+                       "%zu sessions are open, and this daemon holds no more (sessions)", all->open);
         return false;
     }
     hc_set_refusal(why, &refusal);
-    f->metrics.refused++;
+    all->dispatch->counters.refused++;
     return false;
 }
 
-static struct hc_front_session *make_dialog(struct hc_front *f, struct hc_tenant *t,
-                                            const struct hc_buf *body, struct hc_error *err)
+static struct hc_front_session *make_session(struct hc_front_sessions *all, struct hc_tenant *t,
+                                             const struct hc_buf *body, struct hc_error *err)
 {
-    struct hc_front_session *d = calloc(1, sizeof *d);
-    if (!d)
+    struct hc_front_session *s = calloc(1, sizeof *s);
+    if (!s)
         return NULL;
-    d->front = f;
-    d->tenant = t;
-    d->channel.fd = d->stream.fd = d->cancel_fd = d->body_fd = -1;
-    hc_tool_link_init(&d->tools);
-    d->created = d->used = hc_wall_ms();
-    d->metered = hc_mono_ms();
-    d->body_fd = hc_sealed_memfd("hotcell-request", body->data, body->len, err);
-    d->body_len = body->len;
-    if (d->body_fd >= 0 && hc_task_make_id(d->id) == 0 && make_task(d, &d->task))
-        return d;
-    hc_close_fd(&d->body_fd);
-    free(d);
+    s->all = all;
+    s->tenant = t;
+    s->channel.fd = s->stream.fd = s->cancel_fd = s->body_fd = -1;
+    hc_tool_link_init(&s->tools);
+    s->created = s->used = hc_wall_ms();
+    s->metered = hc_mono_ms();
+    s->body_fd = hc_sealed_memfd("hotcell-request", body->data, body->len, err);
+    s->body_len = body->len;
+    if (s->body_fd >= 0 && hc_task_make_id(s->id) == 0 && make_task(s, &s->task))
+        return s;
+    hc_close_fd(&s->body_fd);
+    free(s);
     return NULL;
 }
 
-struct hc_task *hc_front_session_start(struct hc_front *f, struct hc_tenant *t, const struct hc_buf *body,
-                                       const struct hc_checked *checked, struct hc_problem *why)
+struct hc_task *hc_front_session_start(struct hc_front_sessions *all, struct hc_tenant *t,
+                                       const struct hc_buf *body, const struct hc_checked *checked,
+                                       struct hc_problem *why)
 {
     struct hc_error err;
     struct hc_message m = {.kind = HC_SAY_SESSION};
-    if (!has_room(f, t, checked->memory, why))
+    if (!has_room(all, t, checked->memory, why))
         return NULL;
-    struct hc_front_session *d = make_dialog(f, t, body, &err);
-    if (!d) {
+    struct hc_front_session *s = make_session(all, t, body, &err);
+    if (!s) {
         hc_problem_set(why, HC_PROBLEM_INTERNAL, "out of memory or descriptors");
         return NULL;
     }
-    d->memory = checked->memory;
-    (void)snprintf(d->policy, sizeof d->policy, "%s", checked->policy);
-    d->has_tools = checked->has_tools;
-    d->task->detached = false; /* nobody else knows of it yet */
-    d->task->session = d;
-    put_into_list(&f->sessions, d);
-    count_requests(d);
+    s->memory = checked->memory;
+    (void)snprintf(s->policy, sizeof s->policy, "%s", checked->policy);
+    s->has_tools = checked->has_tools;
+    s->task->detached = false; /* nobody else knows of it yet */
+    s->task->session = s;
+    put_into_list(all, s);
+    count_requests(s);
     t->sessions++;
     t->running_memory += checked->memory;
-    f->metrics.sessions++;
-    struct hc_task *task = d->task; /* two references: the caller's, and ours */
-    memcpy(m.job_id, d->id, sizeof d->id);
-    if (hc_channel_send(f->manager.fd, &m, NULL, 0, &err) < 0) {
-        hc_problem_set(&d->problem, HC_PROBLEM_BUSY, "%s", err.text);
-        struct hc_problem busy = d->problem;
-        end_dialog(d, &busy);
+    all->dispatch->counters.sessions++;
+    struct hc_task *task = s->task; /* two references: the caller's, and ours */
+    memcpy(m.job_id, s->id, sizeof s->id);
+    if (hc_channel_send(all->manager_fd, &m, NULL, 0, &err) < 0) {
+        hc_problem_set(&s->problem, HC_PROBLEM_BUSY, "%s", err.text);
+        struct hc_problem busy = s->problem;
+        end_session(s, &busy);
     }
     return task;
 }
 
 /* The other ends of what we talk to its process through. */
-static int open_ends(struct hc_front_session *d, int theirs[HC_SESSION_FDS], struct hc_error *err)
+static int open_ends(struct hc_front_session *s, int theirs[HC_SESSION_FDS], struct hc_error *err)
 {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return hc_fail(err, errno, "socketpair");
-    d->stream = (struct hc_watch){pair[0], stream_ready};
+    s->stream = (struct hc_watch){pair[0], stream_ready};
     theirs[HC_SESSION_STREAM] = pair[1];
-    if (hc_reactor_add(d->front->epoll, &d->stream, EPOLLIN, err) < 0)
+    if (hc_reactor_add(s->all->dispatch->epoll, &s->stream, EPOLLIN, err) < 0)
         return -1;
-    if (hc_cancel_pair(&d->cancel_fd, &theirs[HC_SESSION_CANCEL], err) < 0)
+    if (hc_cancel_pair(&s->cancel_fd, &theirs[HC_SESSION_CANCEL], err) < 0)
         return -1;
-    if (!d->has_tools)
+    if (!s->has_tools)
         return 0;
-    theirs[HC_SESSION_TOOLS] = hc_tool_link_open(&d->tools, d->front->epoll, tools_ready, err);
-    hc_tool_link_count(&d->tools, &d->front->bodies, d->tenant);
+    theirs[HC_SESSION_TOOLS] = hc_tool_link_open(&s->tools, s->all->dispatch->epoll, tools_ready, err);
+    hc_tool_link_count(&s->tools, &s->all->dispatch->request_memory, s->tenant);
     return theirs[HC_SESSION_TOOLS] < 0 ? -1 : 0;
 }
 
-static int begin(struct hc_front_session *d, int channel, struct hc_error *err)
+static int begin(struct hc_front_session *s, int channel, struct hc_error *err)
 {
-    int theirs[HC_SESSION_FDS] = {[HC_SESSION_BODY] = d->body_fd, -1, -1, -1};
+    int theirs[HC_SESSION_FDS] = {[HC_SESSION_BODY] = s->body_fd, -1, -1, -1};
     struct hc_message m = {.kind = HC_SAY_SESSION};
-    d->channel = (struct hc_watch){channel, channel_ready};
+    s->channel = (struct hc_watch){channel, channel_ready};
     int rc = fcntl(channel, F_SETFL, O_NONBLOCK) < 0 ? hc_fail(err, errno, "begin a session") : 0;
     if (rc == 0)
-        rc = hc_reactor_add(d->front->epoll, &d->channel, EPOLLIN, err);
+        rc = hc_reactor_add(s->all->dispatch->epoll, &s->channel, EPOLLIN, err);
     if (rc == 0)
-        rc = open_ends(d, theirs, err);
-    memcpy(m.job_id, d->id, sizeof d->id);
-    (void)snprintf(m.tenant, sizeof m.tenant, "%s", d->tenant->name);
-    m.weight = d->tenant->quota.weight;
-    m.max = d->tenant->quota.max;
-    (void)snprintf(m.policy, sizeof m.policy, "%s", hc_tenant_policy(d->tenant));
+        rc = open_ends(s, theirs, err);
+    memcpy(m.job_id, s->id, sizeof s->id);
+    (void)snprintf(m.tenant, sizeof m.tenant, "%s", s->tenant->name);
+    m.weight = s->tenant->quota.weight;
+    m.max = s->tenant->quota.max;
+    (void)snprintf(m.policy, sizeof m.policy, "%s", hc_tenant_policy(s->tenant));
     if (rc == 0)
-        rc = hc_channel_send(channel, &m, theirs, d->has_tools ? HC_SESSION_FDS : HC_SESSION_TOOLS, err);
+        rc = hc_channel_send(channel, &m, theirs, s->has_tools ? HC_SESSION_FDS : HC_SESSION_TOOLS, err);
     for (size_t i = HC_SESSION_STREAM; i < HC_SESSION_FDS; i++)
         hc_close_fd(&theirs[i]);
-    hc_close_fd(&d->body_fd);
-    count_requests(d);
+    hc_close_fd(&s->body_fd);
+    count_requests(s);
     return rc;
 }
 
-void hc_front_session_process(struct hc_front *f, const char *id, int channel)
+void hc_front_session_process(struct hc_front_sessions *all, const char *id, int channel)
 {
     struct hc_error err;
     struct hc_problem why;
-    struct hc_front_session *d = hc_front_session_find_any(f, id);
-    if (!d || d->state != HC_FRONT_SESSION_STARTING || d->channel.fd >= 0) {
+    struct hc_front_session *s = hc_front_session_find_any(all, id);
+    if (!s || s->state != HC_FRONT_SESSION_STARTING || s->channel.fd >= 0) {
         if (channel >= 0)
             (void)close(channel); /* it ends by that */
         return;
     }
-    if (channel >= 0 && begin(d, channel, &err) == 0)
+    if (channel >= 0 && begin(s, channel, &err) == 0)
         return;
     hc_problem_set(&why, HC_PROBLEM_BUSY, "no process could be started for the session%s%s",
                    channel < 0 ? "" : ": ", channel < 0 ? "" : err.text);
-    end_dialog(d, &why);
+    end_session(s, &why);
 }
 
 /* ---- requests ---- */
 
-struct hc_task *hc_front_session_ask(struct hc_front_session *d, const char *name,
+struct hc_task *hc_front_session_ask(struct hc_front_session *s, const char *name,
                                      const struct hc_buf *request, bool stream, struct hc_problem *why)
 {
     struct hc_refusal refusal = {.retry_ms = -1};
     bool runs = strcmp(name, "run") == 0 || strcmp(name, "branch") == 0;
-    if (d->state == HC_FRONT_SESSION_ENDED || d->closing) {
-        *why = d->problem;
-        if (d->state != HC_FRONT_SESSION_ENDED)
+    if (s->state == HC_FRONT_SESSION_ENDED || s->closing) {
+        *why = s->problem;
+        if (s->state != HC_FRONT_SESSION_ENDED)
             hc_problem_set(why, HC_PROBLEM_GONE, "the session is about to end");
         return NULL;
     }
-    if (d->state != HC_FRONT_SESSION_IDLE) {
-        hc_problem_set(why, HC_PROBLEM_IN_USE, "the session is %s", state_names[d->state]);
+    if (s->state != HC_FRONT_SESSION_IDLE) {
+        hc_problem_set(why, HC_PROBLEM_IN_USE, "the session is %s", state_names[s->state]);
         return NULL;
     }
-    hc_front_session_meter(d);
-    if (runs && !hc_tenant_has_budget(d->tenant, hc_mono_ms(), &refusal)) {
+    hc_front_session_meter(s);
+    if (runs && !hc_tenant_has_budget(s->tenant, hc_mono_ms(), &refusal)) {
         hc_set_refusal(why, &refusal);
-        d->front->metrics.refused++;
+        s->all->dispatch->counters.refused++;
         return NULL;
     }
-    struct hc_task *task = make_task(d, &d->task);
+    struct hc_task *task = make_task(s, &s->task);
     if (!task) {
         hc_problem_set(why, HC_PROBLEM_INTERNAL, "out of memory");
         return NULL;
     }
-    d->state = HC_FRONT_SESSION_BUSY;
-    d->used = hc_wall_ms();
-    if (stream != d->streams)
-        say(d, stream ? "{\"stream\": true}" : "{\"stream\": false}", stream ? 16 : 17);
-    d->streams = stream;
-    d->interrupt_waits = false; /* if there is one, it is for what came before */
-    say(d, request->data, request->len);
+    s->state = HC_FRONT_SESSION_BUSY;
+    s->used = hc_wall_ms();
+    if (stream != s->streams)
+        say(s, stream ? "{\"stream\": true}" : "{\"stream\": false}", stream ? 16 : 17);
+    s->streams = stream;
+    s->interrupt_waits = false; /* if there is one, it is for what came before */
+    say(s, request->data, request->len);
     return task;
 }
 
-void hc_front_session_interrupt(struct hc_front_session *d)
+void hc_front_session_interrupt(struct hc_front_session *s)
 {
     static const char line[] = "{\"interrupt\": true}";
-    if (d->state != HC_FRONT_SESSION_BUSY || d->interrupt_waits)
+    if (s->state != HC_FRONT_SESSION_BUSY || s->interrupt_waits)
         return; /* one, however often it is asked for before its process takes it */
-    d->interrupt_waits = true;
-    say(d, line, sizeof line - 1);
+    s->interrupt_waits = true;
+    say(s, line, sizeof line - 1);
 }
 
 /* When what it does has ended. */
-static void close_dialog(struct hc_front_session *d, const char *who)
+static void close_session(struct hc_front_session *s, const char *who)
 {
     static const char line[] = "{\"close\": true}";
-    if (d->closing ||
-        d->state == HC_FRONT_SESSION_STARTING) /* which is told when it is there: drained() asks again */
+    if (s->closing ||
+        s->state == HC_FRONT_SESSION_STARTING) /* which is told when it is there: drained() asks again */
         return;
-    d->closing = true;
-    d->ended_by = who;
-    say(d, line, sizeof line - 1);
+    s->closing = true;
+    s->ended_by = who;
+    say(s, line, sizeof line - 1);
 }
 
-void hc_front_session_cancel(struct hc_front_session *d, const char *who, const char *why)
+void hc_front_session_cancel(struct hc_front_session *s, const char *who, const char *why)
 {
-    d->closing = true;
-    if (d->cancel_fd >= 0) { /* nobody else has done so before */
-        d->ended_by = who;
-        (void)snprintf(d->manifest_reason, sizeof d->manifest_reason, "%s", why ? why : "");
+    s->closing = true;
+    if (s->cancel_fd >= 0) { /* nobody else has done so before */
+        s->ended_by = who;
+        (void)snprintf(s->manifest_reason, sizeof s->manifest_reason, "%s", why ? why : "");
     }
-    hc_cancel_close(&d->cancel_fd, why);
-    if (d->state == HC_FRONT_SESSION_STARTING && d->channel.fd < 0) {
+    hc_cancel_close(&s->cancel_fd, why);
+    if (s->state == HC_FRONT_SESSION_STARTING && s->channel.fd < 0) {
         struct hc_problem problem;
         hc_problem_set(&problem, HC_PROBLEM_CANCELLED, "%s",
                        why ? why : "the session was cancelled before it began");
-        end_dialog(d, &problem);
+        end_session(s, &problem);
     }
 }
 
-struct hc_task *hc_front_session_end(struct hc_front_session *d)
+struct hc_task *hc_front_session_end(struct hc_front_session *s)
 {
-    if (d->end)
-        hc_task_ref(d->end);
-    else if (!make_task(d, &d->end))
+    if (s->end)
+        hc_task_ref(s->end);
+    else if (!make_task(s, &s->end))
         return NULL;
-    struct hc_task *task = d->end;
-    if (d->state == HC_FRONT_SESSION_IDLE)
-        close_dialog(d, "tenant");
+    struct hc_task *task = s->end;
+    if (s->state == HC_FRONT_SESSION_IDLE)
+        close_session(s, "tenant");
     else
-        hc_front_session_cancel(d, "tenant", NULL);
+        hc_front_session_cancel(s, "tenant", NULL);
     return task;
 }
 
-void hc_front_sessions_drain(struct hc_front *f, bool late)
+void hc_front_sessions_drain(struct hc_front_sessions *all, bool late)
 {
-    for (struct hc_front_session *d = f->sessions.newest, *next; d; d = next) {
-        next = d->next;
-        if (d->state == HC_FRONT_SESSION_ENDED)
+    for (struct hc_front_session *s = all->newest, *next; s; s = next) {
+        next = s->next;
+        if (s->state == HC_FRONT_SESSION_ENDED)
             continue;
         if (late)
-            hc_front_session_cancel(d, "daemon", NULL);
+            hc_front_session_cancel(s, "daemon", NULL);
         else
-            close_dialog(d, "daemon");
+            close_session(s, "daemon");
     }
 }
 
 /* ---- what is told of it ---- */
 
 void hc_front_sessions_print(const struct hc_front_sessions *all,
-                             bool fits(const struct hc_front_session *d, const void *which),
+                             bool fits(const struct hc_front_session *s, const void *which),
                              const void *which, struct hc_buf *out)
 {
     int count = 0;
     (void)hc_buf_str(out, "[");
-    for (const struct hc_front_session *d = all->newest; d; d = d->next) {
-        if (!fits(d, which))
+    for (const struct hc_front_session *s = all->newest; s; s = s->next) {
+        if (!fits(s, which))
             continue;
         if (count++)
             (void)hc_buf_str(out, ", ");
-        hc_front_session_print(d, NULL, out);
+        hc_front_session_print(s, NULL, out);
     }
     (void)hc_buf_str(out, "]");
 }
 
 /* Why, who, and in a sentence. A limit or a failure may have come before what it was told. */
-static void print_end(const struct hc_front_session *d, struct hc_buf *out)
+static void print_end(const struct hc_front_session *s, struct hc_buf *out)
 {
-    const bool told = strcmp(d->reason, "closed") == 0 || strcmp(d->reason, "cancelled") == 0;
-    const char *who = told ? d->ended_by : NULL, *quote = who ? "\"" : "";
-    (void)hc_buf_fmt(out, ", \"reason\": \"%s\", \"ended_by\": %s%s%s, \"detail\": ", d->reason, quote,
+    const bool told = strcmp(s->reason, "closed") == 0 || strcmp(s->reason, "cancelled") == 0;
+    const char *who = told ? s->ended_by : NULL, *quote = who ? "\"" : "";
+    (void)hc_buf_fmt(out, ", \"reason\": \"%s\", \"ended_by\": %s%s%s, \"detail\": ", s->reason, quote,
                      who ? who : "null", quote);
-    if (*d->manifest_reason)
-        hc_json_quote(out, d->manifest_reason, hc_utf8_whole(d->manifest_reason));
+    if (*s->manifest_reason)
+        hc_json_quote(out, s->manifest_reason, hc_utf8_whole(s->manifest_reason));
     else
         (void)hc_buf_str(out, "null");
 }
 
-void hc_front_session_print(const struct hc_front_session *d, const char *result, struct hc_buf *out)
+void hc_front_session_print(const struct hc_front_session *s, const char *result, struct hc_buf *out)
 {
-    (void)hc_buf_fmt(out, "{\"session_id\": \"%s\", \"tenant\": \"%s\", \"state\": \"%s\"", d->id,
-                     d->tenant->name, state_names[d->state]);
-    hc_task_print_time(out, "created", d->created);
-    hc_task_print_time(out, "used", d->used);
-    hc_task_print_time(out, "finished", d->finished);
-    (void)hc_buf_fmt(out, ", \"runs\": %lld, \"branches\": %lld, \"after\": ", (long long)d->runs,
-                     (long long)d->branches);
-    (void)hc_buf_fmt(out, *d->after && d->state != HC_FRONT_SESSION_ENDED ? "\"%s\"" : "null", d->after);
-    if (d->state == HC_FRONT_SESSION_ENDED)
-        print_end(d, out);
+    (void)hc_buf_fmt(out, "{\"session_id\": \"%s\", \"tenant\": \"%s\", \"state\": \"%s\"", s->id,
+                     s->tenant->name, state_names[s->state]);
+    hc_task_print_time(out, "created", s->created);
+    hc_task_print_time(out, "used", s->used);
+    hc_task_print_time(out, "finished", s->finished);
+    (void)hc_buf_fmt(out, ", \"runs\": %lld, \"branches\": %lld, \"after\": ", (long long)s->runs,
+                     (long long)s->branches);
+    (void)hc_buf_fmt(out, *s->after && s->state != HC_FRONT_SESSION_ENDED ? "\"%s\"" : "null", s->after);
+    if (s->state == HC_FRONT_SESSION_ENDED)
+        print_end(s, out);
     if (result)
-        (void)hc_buf_fmt(out, ", \"%s\": %s", d->state == HC_FRONT_SESSION_ENDED ? "manifest" : "last",
+        (void)hc_buf_fmt(out, ", \"%s\": %s", s->state == HC_FRONT_SESSION_ENDED ? "manifest" : "last",
                          result);
     (void)hc_buf_str(out, "}\n");
 }

@@ -6,8 +6,7 @@
 #ifndef HC_DAEMON_SESSIONS_SESSIONS_H
 #define HC_DAEMON_SESSIONS_SESSIONS_H
 
-#include "daemon/queue/task.h"
-#include "daemon/queue/tool_link.h"
+#include "daemon/queue/dispatch.h"
 
 #define HC_FRONT_SESSIONS_MAX_ENDED 256 /* sessions that have ended: of these it can be told how */
 #define HC_FRONT_SESSION_MANIFEST                                                                            \
@@ -25,7 +24,7 @@ struct hc_checked;
 struct hc_front_session {
     char id[HC_JOB_ID];
     struct hc_tenant *tenant;
-    struct hc_front *front;
+    struct hc_front_sessions *all; /* the list that it is in */
     enum hc_front_session_state state;
     bool closing;                    /* it has been told to end */
     bool deaf;                       /* it has said more than is kept, and is about to end */
@@ -67,51 +66,54 @@ struct hc_front_session {
 };
 
 struct hc_front_sessions {
+    struct hc_dispatch *dispatch; /* lent */
+    int manager_fd;               /* the channel to the manager, which starts the processes; lent */
     struct hc_front_session *newest;
-    size_t open, ended;
+    size_t open, ended; /* sessions in the list */
 };
 
 /* Begin a session; the body has been checked. The task is the caller's reference: it ends when the session
  * waits for its first run, or has failed. NULL, with `why`: a quota refuses it. */
-struct hc_task *hc_front_session_start(struct hc_front *f, struct hc_tenant *t, const struct hc_buf *body,
-                                       const struct hc_checked *checked, struct hc_problem *why);
+struct hc_task *hc_front_session_start(struct hc_front_sessions *all, struct hc_tenant *t,
+                                       const struct hc_buf *body, const struct hc_checked *checked,
+                                       struct hc_problem *why);
 
 /* This tenant's; another's is as good as none. */
-struct hc_front_session *hc_front_session_find(const struct hc_front *f, const struct hc_tenant *t,
+struct hc_front_session *hc_front_session_find(const struct hc_front_sessions *all, const struct hc_tenant *t,
                                                const char *id);
-struct hc_front_session *hc_front_session_find_any(const struct hc_front *f,
+struct hc_front_session *hc_front_session_find_any(const struct hc_front_sessions *all,
                                                    const char *id); /* whosever it is */
 
 /* Ask for something: one line of JSON without its end, `name` what it is called there. The task is the
  * caller's reference; NULL, with `why`: not now, or not any more. `stream`: its events are asked for, output
  * among them. */
-struct hc_task *hc_front_session_ask(struct hc_front_session *d, const char *name,
+struct hc_task *hc_front_session_ask(struct hc_front_session *s, const char *name,
                                      const struct hc_buf *request, bool stream, struct hc_problem *why);
 
 /* Of the run that goes on. Nothing if there is none. */
-void hc_front_session_interrupt(struct hc_front_session *d);
+void hc_front_session_interrupt(struct hc_front_session *s);
 
 /* Its tenant ends it now, whatever it does. The task, the caller's reference, is answered when that is so;
  * NULL without memory. */
-struct hc_task *hc_front_session_end(struct hc_front_session *d);
-/* The same without waiting for it. `who`: static, see `ended_by`. `why`: see hc_front_end, or NULL. */
-void hc_front_session_cancel(struct hc_front_session *d, const char *who, const char *why);
+struct hc_task *hc_front_session_end(struct hc_front_session *s);
+/* The same without waiting for it. `who`: static, see `ended_by`. `why`: see hc_dispatch_cancel, or NULL. */
+void hc_front_session_cancel(struct hc_front_session *s, const char *who, const char *why);
 
 /* It has ended, and is not remembered any more. */
-void hc_front_session_forget(struct hc_front_session *d);
+void hc_front_session_forget(struct hc_front_session *s);
 
 /* The manager has started a process for it. Takes the channel over. */
-void hc_front_session_process(struct hc_front *f, const char *id, int channel);
+void hc_front_session_process(struct hc_front_sessions *all, const char *id, int channel);
 
 /* The daemon ends: those that wait do so at once, the others when their run is over, or (`late`) now too. */
-void hc_front_sessions_drain(struct hc_front *f, bool late);
+void hc_front_sessions_drain(struct hc_front_sessions *all, bool late);
 
 /* [session, ...] of those that `fits` says, the newest first. */
 void hc_front_sessions_print(const struct hc_front_sessions *all,
-                             bool fits(const struct hc_front_session *d, const void *which),
+                             bool fits(const struct hc_front_session *s, const void *which),
                              const void *which, struct hc_buf *out);
 
 /* {"session_id", "state", ...} `result`: its last one, or the manifest in the end; NULL: without. */
-void hc_front_session_print(const struct hc_front_session *d, const char *result, struct hc_buf *out);
+void hc_front_session_print(const struct hc_front_session *s, const char *result, struct hc_buf *out);
 
 #endif

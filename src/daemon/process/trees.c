@@ -1,4 +1,4 @@
-#include "daemon/trees.h"
+#include "daemon/process/trees.h"
 
 #include "base/fd.h"
 #include "base/log.h"

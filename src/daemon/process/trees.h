@@ -1,8 +1,8 @@
 /* trees.h - whether the trees in the store are what they were when they were built: all of each is looked at
  * before the daemon begins, and then in turn by a process of its own, which notes on a board what was
  * changed. The board is memory that this process alone can write; all others read. */
-#ifndef HC_DAEMON_TREES_H
-#define HC_DAEMON_TREES_H
+#ifndef HC_DAEMON_PROCESS_TREES_H
+#define HC_DAEMON_PROCESS_TREES_H
 
 #include "base/error.h"
 #include "base/hash.h"

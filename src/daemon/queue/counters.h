@@ -1,0 +1,38 @@
+/* counters.h - what the front counts of jobs, sessions, workers and answers since it began. */
+#ifndef HC_DAEMON_QUEUE_COUNTERS_H
+#define HC_DAEMON_QUEUE_COUNTERS_H
+
+#include "daemon/process/channel.h"
+#include "manifest/manifest.h"
+
+#define HC_COUNTER_BUCKETS 15 /* of a histogram, beside the one without an upper bound */
+
+/* Upper bounds of a histogram's buckets, in microseconds. */
+extern const int64_t hc_counter_bounds[HC_COUNTER_BUCKETS];
+
+struct hc_histogram {
+    int64_t buckets[HC_COUNTER_BUCKETS + 1];
+    int64_t count, sum_us;
+};
+
+struct hc_counters {
+    int64_t jobs[HC_STATUSES];                /* by enum hc_status */
+    int64_t refused, lost, cancelled, failed; /* jobs without a manifest */
+    int64_t warm;                             /* jobs whose cells had waited for them */
+    struct hc_warm_counts warm_gone;          /* of workers that have died */
+    int64_t sessions, sessions_ended;
+    int64_t cpu_us, denials, bytes, workers_lost;
+    int64_t answers[6]; /* by the first digit of the status */
+    struct hc_histogram queue, build, run, collect, total;
+};
+
+void hc_histogram_add(struct hc_histogram *h, int64_t us); /* negative: not reached, not counted */
+void hc_counters_add_job(struct hc_counters *c, const struct hc_outcome *o);
+
+/* `sum` grows by each number of `more`. */
+void hc_warm_counts_add(struct hc_warm_counts *sum, const struct hc_warm_counts *more);
+
+/* A worker has died, and its zygotes and cells with it; `counts` is what it said last. */
+void hc_counters_add_dead_worker(struct hc_counters *c, const struct hc_warm_counts *counts);
+
+#endif
