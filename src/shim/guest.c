@@ -24,6 +24,7 @@
 #include "shim/guest.h"
 #include "shim/lock.h"
 #include "shim/session.h"
+#include "shim/source.h"
 #include "shim/start.h"
 #include "shim/zygote.h"
 

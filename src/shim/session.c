@@ -20,10 +20,12 @@
 #include "shim/harness/ending.h"
 #include "shim/harness/files.h"
 #include "shim/harness/frozen.h"
+#include "shim/harness/reject.h"
 #include "shim/harness/results.h"
 #include "shim/harness/tools.h"
 #include "shim/harness/wire.h"
 #include "shim/openmp.h"
+#include "shim/source.h"
 #include "wire/handover.h"
 
 #include <errno.h>

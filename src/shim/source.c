@@ -1,13 +1,14 @@
 /* The parser's and compiler's entry points below are CPython's own and not part of its public interface: the
  * reason to link it in statically, and the first place to look at when the embedded version changes. */
 #define Py_BUILD_CORE
-#include "shim/harness/source.h"
+#include "shim/source.h"
 
 #include <internal/pycore_ast.h>
 #include <internal/pycore_compile.h>
 #include <internal/pycore_parser.h>
 
 #include "shim/guard/guard.h"
+#include "shim/harness/reject.h"
 
 /* What to say to the writer of a program (often a model) whose syntax is wrong in a well-known way. */
 static const struct {
@@ -187,7 +188,7 @@ static int reject_as_finding(struct hc_findings *found, const char *utf8)
 
 int hc_program_compile(struct hc_program *out, const char *utf8, struct hc_findings *found)
 {
-    *out = (struct hc_program){.text = PyUnicode_FromString(utf8)};
+    *out = (struct hc_program){.filename = hc_guard.filename, .text = PyUnicode_FromString(utf8)};
     struct parsed p = {.arena = NULL};
     int rc = out->text ? hc_guard_check_size(utf8, found) : -1;
     /* A program that is too long is not looked at any further. */

@@ -1,16 +1,9 @@
 /* source.h - the guest's program from text to code: a body, and its last expression, which is the value. */
-#ifndef HC_SHIM_HARNESS_SOURCE_H
-#define HC_SHIM_HARNESS_SOURCE_H
+#ifndef HC_SHIM_SOURCE_H
+#define HC_SHIM_SOURCE_H
 
-#include "shim/harness/reject.h"
-
-struct hc_program {
-    PyObject *text;    /* str, owned */
-    PyObject *body;    /* code, owned */
-    PyObject *last;    /* code of the last expression, owned; NULL if the program does not end in one */
-    bool awaits;       /* one of them has an await at its top level and gives a coroutine */
-    bool finish_tasks; /* with `awaits`: what it leaves running is awaited. The caller's to set */
-};
+#include "shim/harness/finding.h"
+#include "shim/harness/outcome.h"
 
 /* Parse, have the guard judge, compile. Runs nothing of the program. 0, or -1 if `found` has a refusal, after
  * it was shown on stderr: as the interpreter does for syntax, and so, too, for what the guard refuses. */

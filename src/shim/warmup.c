@@ -3,6 +3,7 @@
 #include "shim/guard/guard.h"
 #include "shim/harness/ending.h"
 #include "shim/harness/results.h"
+#include "shim/source.h"
 
 /* What nearly any program does, and no policy that runs any has something against. */
 static const char program_text[] = "numbers = [1, 2.5, 3]\n"

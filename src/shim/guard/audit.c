@@ -11,6 +11,7 @@
 #include "shim/guard/picklable.h"
 #include "shim/guard/rules.h"
 #include "shim/guard/zones.h"
+#include "shim/harness/paths.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -7,7 +7,7 @@
 #ifndef HC_SHIM_GUARD_GUARD_H
 #define HC_SHIM_GUARD_GUARD_H
 
-#include "shim/guard/finding.h"
+#include "shim/harness/finding.h"
 #include "shim/guard/rules.h"
 #include "shim/harness/py.h"
 

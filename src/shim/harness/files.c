@@ -1,7 +1,7 @@
 #include "shim/harness/files.h"
 
-#include "shim/guard/zones.h"
 #include "shim/harness/frozen.h"
+#include "shim/harness/paths.h"
 #include "shim/harness/wire.h"
 
 #include "base/buf.h"
@@ -24,22 +24,20 @@ static pid_t teller;        /* 0: nobody is told of figures */
 
 /* ---- where ---- */
 
-static const struct hc_names writable = {.items = (const char *[]){OUTPUT, "/tmp"}, .count = 2};
-static const struct hc_names readable = {
-    .items = (const char *[]){OUTPUT, "/tmp", "/usr/share/hotcell"},
-    .count = 3,
-};
+static const char *const writable[] = {OUTPUT, "/tmp", NULL};
+static const char *const readable[] = {OUTPUT, "/tmp", "/usr/share/hotcell", NULL};
 
 /* The path as it is, after all links. NULL with an exception set if it is none of these places'. */
-static const char *place_of(PyObject *path, const struct hc_names *places, char out[static PATH_MAX])
+static const char *place_of(PyObject *path, const char *const *places, char out[static PATH_MAX])
 {
     const char *name = PyUnicode_AsUTF8(path);
     if (!name)
         return NULL;
     if (hc_path_resolve(name, true, out) < 0)
         hc_path_guess(name, out);
-    if (hc_zones_have(places, out))
-        return out;
+    for (; *places; places++)
+        if (hc_path_is_in(out, *places))
+            return out;
     errno = EACCES;
     return (void)PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, path), NULL;
 }
@@ -58,7 +56,7 @@ static PyObject *create_file(PyObject *self, PyObject *args)
     int fresh = 0;
     char at[PATH_MAX];
     (void)self;
-    if (!PyArg_ParseTuple(args, "U|p", &path, &fresh) || !place_of(path, &writable, at))
+    if (!PyArg_ParseTuple(args, "U|p", &path, &fresh) || !place_of(path, writable, at))
         return NULL;
     int fd = open(at, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (fresh ? O_EXCL : O_TRUNC), 0666);
     return fd < 0 ? done(fd, path) : PyLong_FromLong(fd);
@@ -92,7 +90,7 @@ static PyObject *put_file(PyObject *self, PyObject *args)
     PyObject *path, *data; /* borrowed */
     char at[PATH_MAX];
     (void)self;
-    if (!PyArg_ParseTuple(args, "US", &path, &data) || !place_of(path, &writable, at))
+    if (!PyArg_ParseTuple(args, "US", &path, &data) || !place_of(path, writable, at))
         return NULL;
     int rc = write_beside(at, PyBytes_AS_STRING(data), (size_t)PyBytes_GET_SIZE(data), path);
     return rc < 0 ? NULL : Py_NewRef(Py_None);
@@ -117,7 +115,7 @@ static PyObject *make_folder(PyObject *self, PyObject *args)
     int mode = 0777;
     char at[PATH_MAX];
     (void)self;
-    if (!PyArg_ParseTuple(args, "U|i", &path, &mode) || !place_of(path, &writable, at))
+    if (!PyArg_ParseTuple(args, "U|i", &path, &mode) || !place_of(path, writable, at))
         return NULL;
     return done(make_all(at, (mode_t)mode), path);
 }
@@ -126,7 +124,7 @@ static PyObject *remove_file(PyObject *self, PyObject *path)
 {
     char at[PATH_MAX];
     (void)self;
-    return place_of(path, &writable, at) ? done(unlink(at), path) : NULL;
+    return place_of(path, writable, at) ? done(unlink(at), path) : NULL;
 }
 
 /* Only if it is empty. */
@@ -134,7 +132,7 @@ static PyObject *remove_folder(PyObject *self, PyObject *path)
 {
     char at[PATH_MAX];
     (void)self;
-    return place_of(path, &writable, at) ? done(rmdir(at), path) : NULL;
+    return place_of(path, writable, at) ? done(rmdir(at), path) : NULL;
 }
 
 /* read_file(path) -> bytes */
@@ -144,7 +142,7 @@ static PyObject *read_file(PyObject *self, PyObject *path)
     struct hc_error err;
     hc_autobuf data = {0};
     (void)self;
-    if (!place_of(path, &readable, at))
+    if (!place_of(path, readable, at))
         return NULL;
     hc_autofd fd = open(at, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)

@@ -1,4 +1,4 @@
-#include "shim/guard/finding.h"
+#include "shim/harness/finding.h"
 
 #include "base/fd.h"
 #include "shim/harness/text.h"

@@ -1,6 +1,6 @@
 /* finding.h - what a look at a program found, before any of it ran. */
-#ifndef HC_SHIM_GUARD_FINDING_H
-#define HC_SHIM_GUARD_FINDING_H
+#ifndef HC_SHIM_HARNESS_FINDING_H
+#define HC_SHIM_HARNESS_FINDING_H
 
 #include "base/buf.h"
 #include "json/lines.h"

@@ -1,6 +1,5 @@
 #include "shim/harness/outcome.h"
 
-#include "shim/guard/rules.h"
 #include "shim/harness/frozen.h"
 
 #include "base/fd.h"
@@ -67,7 +66,7 @@ static bool shown_by_guest(PyObject *error)
     return done != NULL;
 }
 
-static void keep_error(PyObject *error, struct hc_outcome *out)
+static void keep_error(PyObject *error, const char *filename, struct hc_outcome *out)
 {
     out->status = HC_EXIT_GUEST;
     out->error_type = hc_type_name(error);
@@ -75,8 +74,7 @@ static void keep_error(PyObject *error, struct hc_outcome *out)
     if (!out->error_type || !out->error_message)
         return;
     hc_autopy *last = PyUnicode_FromFormat("%U: %U\n", out->error_type, out->error_message);
-    PyObject *text =
-        last ? hc_frozen_call("traceback", "describe", "(OOs)", error, last, hc_guard.filename) : NULL;
+    PyObject *text = last ? hc_frozen_call("traceback", "describe", "(OOs)", error, last, filename) : NULL;
     PyErr_Clear();
     out->error_trace = text && PyUnicode_Check(text) ? text : hc_py_take(&last);
     if (out->error_trace && !shown_by_guest(error))
@@ -106,7 +104,7 @@ static int exit_status(PyObject *error)
 }
 
 /* Consumes the current exception. */
-static void ended_by_exception(struct hc_outcome *out)
+static void ended_by_exception(const char *filename, struct hc_outcome *out)
 {
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
@@ -116,7 +114,7 @@ static void ended_by_exception(struct hc_outcome *out)
     if (PyErr_GivenExceptionMatches(error, PyExc_SystemExit))
         out->status = exit_status(error);
     else
-        keep_error(error, out);
+        keep_error(error, filename, out);
     PyErr_Clear();
     Py_XDECREF(type);
     Py_XDECREF(error);
@@ -157,7 +155,7 @@ void hc_program_run(const struct hc_program *program, PyObject *space, struct hc
     PyObject *value = evaluate(program, space);
     drop_guest_settings();
     if (!value)
-        ended_by_exception(out);
+        ended_by_exception(program->filename, out);
     else if (value == Py_None)
         Py_DECREF(value);
     else

@@ -2,7 +2,17 @@
 #ifndef HC_SHIM_HARNESS_OUTCOME_H
 #define HC_SHIM_HARNESS_OUTCOME_H
 
-#include "shim/harness/source.h"
+#include "shim/harness/py.h"
+
+/* A program as code (source.h). */
+struct hc_program {
+    const char *filename; /* that its tracebacks name, such as "<cell>"; lent */
+    PyObject *text;       /* str, owned */
+    PyObject *body;       /* code, owned */
+    PyObject *last;       /* code of the last expression, owned; NULL if the program does not end in one */
+    bool awaits;          /* one of them has an await at its top level and gives a coroutine */
+    bool finish_tasks;    /* with `awaits`: what it leaves running is awaited. The caller's to set */
+};
 
 struct hc_outcome {
     PyObject *value;      /* of the last expression, owned; NULL if there is none or it is None */

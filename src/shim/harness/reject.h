@@ -2,7 +2,7 @@
 #ifndef HC_SHIM_HARNESS_REJECT_H
 #define HC_SHIM_HARNESS_REJECT_H
 
-#include "shim/guard/finding.h"
+#include "shim/harness/finding.h"
 #include "shim/harness/py.h"
 
 struct hc_rejection {
