@@ -7,14 +7,16 @@
 
 #include <stdio.h>
 
-/* On `out`, as text or as JSON. HC_EXIT_UNAVAILABLE if the policy's tree is not there. */
+/* Write the card of the policy `p` on `out`, as JSON or else as text. HC_EXIT_UNAVAILABLE if the policy's
+ * tree is not there. */
 int hc_card_print(const struct hc_policy *p, bool json, FILE *out, struct hc_error *err);
 
-/* Words of `text` in lines of at most 100 columns: the first begins with `first`, the others with as many
- * blanks. */
+/* Print `text` broken into lines of at most 100 columns: the first line begins with `first`, the others
+ * with as many blanks as `first` is long. */
 void hc_print_wrapped(FILE *out, const char *first, const char *text);
 
-/* Append the strings of a list as "a, b, c"; with `more` > 0 at most so many, and how many there are more. */
-void hc_join_names(struct hc_buf *out, const cJSON *list, int more);
+/* Append the strings of the JSON array `list` as "a, b, c". If `most` > 0, append only the first `most`
+ * strings, and then the number of those left out. */
+void hc_join_names(struct hc_buf *out, const cJSON *list, int most);
 
 #endif

@@ -13,58 +13,61 @@
 
 /* ---- the place (cgroup_place.c) ---- */
 
-/* Below it cells get their leaves, with the controllers that these leaves have. */
+/* The directory in which each cell gets its own cgroup (a leaf), and the controllers that these leaves
+ * have. */
 struct hc_cgroup_parent {
     int fd; /* owned */
     char path[PATH_MAX];
     bool memory, pids, cpu, io;
 };
 
-/* $HOTCELL_CGROUP; as root "hotcell" at the top of the hierarchy; else what is delegated to us around our own
- * cgroup; else, where the user has a service manager, and it may be asked (`ask`), a scope of its, which we
- * are in afterwards. -1 with the reason and what to do about it if no place with the memory and pids
- * controllers can be had; HC_EXIT_CONFIG if it was HOTCELL_CGROUP that named one which will not do. */
+/* Find the place for cells and fill `out`, which the caller finishes. The first of these that exists: the
+ * directory that $HOTCELL_CGROUP names; for root "hotcell" at the top of the hierarchy; the delegated part
+ * of the hierarchy around the caller's own cgroup; with `ask`, a new scope from the user's service
+ * manager, into which the calling process moves. -1 if no place with the memory and pids controllers can
+ * be had: the error says why and what to do; HC_EXIT_CONFIG if HOTCELL_CGROUP names an unusable place. */
 int hc_cgroup_find(struct hc_cgroup_parent *out, bool ask, struct hc_error *err);
 void hc_cgroup_parent_finish(struct hc_cgroup_parent *p);
 
-/* From there to the place of one tenant below it, which has `weight` (1 to 10000) of the processors beside
- * other tenants, where there is the controller for it. It stays for as long as `p` does, or a leaf in it. A
- * later weight holds from then on. (cgroup_tenant.c) */
+/* One tenant's part of the host. hc_cgroup_enter_tenant makes `p` the tenant's own directory below the
+ * place for all cells; the directory stays for as long as `p` or a leaf in it exists. hc_cgroup_weigh
+ * changes the weight of a tenant's directory. (cgroup_tenant.c) */
 struct hc_share {
-    const char *tenant; /* lent */
-    int64_t weight;
+    const char *tenant; /* borrowed; NULL: the job has no tenant */
+    int64_t weight;     /* share of the processors beside other tenants, 1 to 10000; unused without cpu */
 };
 int hc_cgroup_enter_tenant(struct hc_cgroup_parent *p, const struct hc_share *share, struct hc_error *err);
 int hc_cgroup_weigh(const struct hc_cgroup_parent *tenant, int64_t weight, struct hc_error *err);
 
-/* hc_cgroup_reap there and in the places of all tenants, of which those that nobody uses go. Returns how many
- * leaves it were. */
+/* Call hc_cgroup_reap for this directory and for those of all tenants, and remove the tenants' directories
+ * that no process uses. Returns the number of leaves removed. */
 int hc_cgroup_reap_all(const struct hc_cgroup_parent *parent);
 
-/* Give children of this directory the controllers that it can give, and see which they have; -1: without
- * those for memory and processes. (cgroup_place.c) */
+/* Enable in this directory's children all controllers that it has, and note in `p` which the children got.
+ * -1 if memory or pids is missing. (cgroup_place.c) */
 int hc_cgroup_divide(struct hc_cgroup_parent *p);
 
-/* Have the user's service manager put this process into a scope of its own, delegated to it. Takes 5 seconds
- * at most. (cgroup_scope.c) */
+/* Ask the user's service manager to move this process into a scope of its own whose cgroup is delegated to
+ * the process. Waits 5 seconds at most. (cgroup_scope.c) */
 #define HC_SCOPE_PREFIX "hotcell-"
 int hc_cgroup_enter_scope(struct hc_error *err);
 
 /* ---- the leaf (cgroup.c) ---- */
 
-/* Held by a lock on its directory for as long as this struct lives. One leaf, one job: kernels before 6.1.192
- * and 6.12.102 kill at once what is cloned into a cgroup that was ever killed. */
+/* A cell's own cgroup. A lock on the directory says that it is in use, for as long as this struct lives.
+ * Each job gets a new leaf: kernels before 6.1.192 and 6.12.102 kill at once any process that is cloned
+ * into a cgroup that was ever killed. */
 struct hc_cgroup {
-    int parent_fd; /* borrowed from the parent; -1: found when it is needed */
-    int fd;        /* owned; -1: none */
-    char name[96];
-    bool cpu, io;
+    int parent_fd; /* the hc_cgroup_parent's, borrowed; -1: looked up when it is needed */
+    int fd;        /* of the leaf's directory, owned; -1: there is no leaf */
+    char name[96]; /* of the directory in its parent */
+    bool cpu, io;  /* whether the leaf has these controllers */
 };
 
 int hc_cgroup_create(struct hc_cgroup *cg, const struct hc_cgroup_parent *parent, const char *job_id,
                      struct hc_error *err);
 
-/* Of a limit whose file needs a controller that not every place has: this controller; else NULL. Such a limit
+/* The controller that a limit's file needs, if not every place has it; else NULL. Such a limit
  * asks for nothing at its default, which is the kernel's. */
 const char *hc_cgroup_optional(const struct hc_option *opt);
 bool hc_cgroup_asked(const struct hc_limits *l, const struct hc_option *opt); /* is there a file to write? */
@@ -74,66 +77,72 @@ bool hc_cgroup_can(const struct hc_cgroup *cg, const struct hc_option *opt);  /*
  * which the leaf does not have are left out: the caller asks hc_cgroup_can. */
 int hc_cgroup_limit(struct hc_cgroup *cg, const struct hc_limits *l, struct hc_error *err);
 
-/* Out of memory, the kernel shall end one process, not all: of a session, the run. */
+/* When memory runs out, let the kernel kill one process instead of all: in a session, the current run. */
 int hc_cgroup_spare(struct hc_cgroup *cg, struct hc_error *err);
 bool hc_cgroup_holds(const struct hc_cgroup *cg, pid_t pid);
 bool hc_cgroup_frozen(const struct hc_cgroup *cg);
 
-/* Have a process go on in it, with all of its threads. What memory it has already stays with where it was. */
+/* Move a process with all of its threads into the leaf. Memory that the process has already stays charged
+ * to its old cgroup. */
 int hc_cgroup_put(const struct hc_cgroup *cg, pid_t pid, struct hc_error *err);
 
-/* Why clone3 could not start a process in the leaf, if that is the leaf's fault; NULL: it is not. */
+/* Why clone3 failed with `error`, if the leaf is the reason, as a static text; else NULL. */
 const char *hc_cgroup_clone_refusal(const struct hc_cgroup *cg, int error);
 
 void hc_cgroup_kill(const struct hc_cgroup *cg);
 int hc_cgroup_wait_empty(const struct hc_cgroup *cg,
-                         struct hc_error *err); /* until populated 0, at most 10 s */
-void hc_cgroup_remove(struct hc_cgroup *cg);    /* and closes; fine on a leaf that was never created */
+                         struct hc_error *err); /* for cgroup.events to say "populated 0"; at most 10 s */
+void hc_cgroup_remove(
+    struct hc_cgroup *cg); /* and close its descriptors; does nothing if the leaf was never created */
 
-/* Remove leaves that no launcher holds any more. Returns how many. */
+/* Remove the leaves whose launcher has ended. Returns the number of leaves removed. */
 int hc_cgroup_reap(const struct hc_cgroup_parent *parent);
 
 /* ---- the soft mark on memory (cgroup_soft.c) ---- */
 
-/* Set memory.high. `events`, owned by the caller, has EPOLLPRI when there is reason to ask whether the mark
- * is reached. */
+/* Set memory.high to `mark` bytes. `*events`, a descriptor that the caller owns, reports EPOLLPRI each
+ * time that hc_cgroup_soft_reached should be called. */
 int hc_cgroup_soft_begin(const struct hc_cgroup *cg, int64_t mark, int *events, struct hc_error *err);
 bool hc_cgroup_soft_reached(const struct hc_cgroup *cg, int events, int64_t mark);
-void hc_cgroup_soft_lift(const struct hc_cgroup *cg); /* or the kernel slows the cell down */
+void hc_cgroup_soft_lift(
+    const struct hc_cgroup *cg); /* remove memory.high, above which the kernel slows the cell down */
 
 /* ---- input and output (cgroup_io.c) ---- */
 
 #define HC_CGROUP_DISKS 8
 
-/* Whole disks, as io.max wants them. */
+/* Whole disks (no partitions), as io.max names them. */
 struct hc_cgroup_disks {
     dev_t list[HC_CGROUP_DISKS];
     size_t count;
 };
 
-/* Add the disk on which an open file lies. False if there is none that could be told: file systems in memory
- * and on the network have no disk, and some spread over several. */
+/* Add the disk on which the open file `fd` lies. False if no single disk can be named: file systems in
+ * memory and on the network have no disk, and some use several. */
 bool hc_cgroup_disk_of(struct hc_cgroup_disks *disks, int fd);
 bool hc_cgroup_asks_io(const struct hc_limits *l); /* for anything in io.max? */
 int hc_cgroup_limit_io(const struct hc_cgroup *cg, const struct hc_limits *l,
                        const struct hc_cgroup_disks *disks, struct hc_error *err);
 
-/* ---- the account (cgroup_usage.c) ---- */
+/* ---- what the cell used (cgroup_usage.c) ---- */
 
-/* -1: this kernel does not tell, or the controller is not there. Times in microseconds. */
+/* What a leaf's processes used. A number is -1 if the kernel does not report it or the controller is
+ * missing. */
 struct hc_cgroup_usage {
     int64_t cpu_user_us, cpu_system_us, cpu_throttled_us;
-    int64_t memory_peak, pids_peak;
-    int64_t oom_kills, pids_refused;
-    int64_t memory_max_hits, memory_high_hits;
-    int64_t read_bytes, written_bytes, reads, writes;
+    int64_t memory_peak, pids_peak;                   /* bytes; processes and threads */
+    int64_t oom_kills, pids_refused;                  /* processes killed; forks refused */
+    int64_t memory_max_hits, memory_high_hits;        /* times that memory.max and memory.high were reached */
+    int64_t read_bytes, written_bytes, reads, writes; /* of disks */
     struct hc_pressure {
-        int64_t some_us, full_us;
+        int64_t some_us, full_us; /* time in which some, or all, of the processes waited */
     } memory_pressure, cpu_pressure, io_pressure;
 };
 void hc_cgroup_usage(const struct hc_cgroup *cg,
-                     struct hc_cgroup_usage *out);    /* all of it: once, at the end */
-int64_t hc_cgroup_cpu_us(const struct hc_cgroup *cg); /* user and system */
+                     struct hc_cgroup_usage *out);    /* reads many files: called once, at the end */
+int64_t hc_cgroup_cpu_us(const struct hc_cgroup *cg); /* user and system time together; -1: unknown */
+
+/* What the leaf holds now: bytes of memory, and processes and threads. */
 void hc_cgroup_now(const struct hc_cgroup *cg, int64_t *memory, int64_t *pids);
 
 #endif

@@ -1,9 +1,8 @@
-/* drill.h - attacks from inside cells of a given policy on the host that they run on, and what became of
- * them.
+/* drill.h - attacks on the host from inside cells of a given policy, and which of them the cells held.
  *
- * The attacks are ours, so that what they say of themselves can be believed; they are embedded
- * (src/cell/doctor/attacks) and do no harm where they succeed. Each is tried under the policy as it is, and,
- * if that has the guard, without it once more: the kernel must hold alone. */
+ * The attacks are hotcell's own, so their reports can be believed. They are embedded
+ * (src/cell/doctor/attacks) and do no harm where they succeed. Each is tried under the policy as it is,
+ * and, if the policy has the guard, once more without the guard: the kernel must hold alone. */
 #ifndef HC_CELL_DRILL_H
 #define HC_CELL_DRILL_H
 
@@ -13,19 +12,19 @@
 
 struct hc_attack {
     const char *name, *about, *group;
-    const char *held; /* layers that hold it, each alone, separated by blanks */
+    const char *held; /* layers each of which alone stops the attack, separated by blanks */
     bool with_kit;    /* it uses what src/cell/doctor/attacks/kit.py defines */
     const char
-        *cell; /* the kind of cell that it is tried in (drill_range.h); empty: of the policy as it is */
+        *cell; /* kind of cell that the attack needs (drill_range.h); empty: a cell of the policy as it is */
     const char *text; /* Python */
 };
 
 enum hc_drill_verdict {
-    HC_DRILL_NOT_TRIED, /* the host lacks what it attacks, or there is no guard to be tried without, or no
-                           cell of the kind that it needs */
-    HC_DRILL_HELD,
-    HC_DRILL_REACHED,
-    HC_DRILL_UNCLEAR, /* it ended before it could tell */
+    HC_DRILL_NOT_TRIED, /* the host lacks the target, or the policy has no guard to leave out, or no cell of
+                           the needed kind can be made */
+    HC_DRILL_HELD,      /* the cell stopped the attack */
+    HC_DRILL_REACHED,   /* the attack reached its target */
+    HC_DRILL_UNCLEAR,   /* the attack ended before it could report */
 };
 
 const char *hc_drill_verdict_name(enum hc_drill_verdict v); /* "not tried", "held", "reached", "unclear" */
@@ -41,26 +40,26 @@ struct hc_drill_row {
     struct hc_drill_result as_is, unguarded;
 };
 
-/* A layer of the cells that were tried, and what rests on it. */
+/* A layer of the attacked cells, and how many attacks it stops. */
 struct hc_drill_layer {
     const struct hc_layer *layer;
-    int attacks; /* that name it as one that holds them */
-    int reached; /* of these */
+    int attacks; /* number of attacks that name the layer in `held` */
+    int reached; /* number of these that reached their target */
 };
 
 struct hc_drill {
     const struct hc_policy *policy; /* borrowed */
     const char *only;               /* name of the one attack to try; NULL: all. Borrowed */
-    bool warm;                      /* cells that waited, copies of a zygote, are attacked */
+    bool warm;                      /* attack from warm cells, which are copies of a zygote */
     int cancel_fd;                  /* readable: stop; -1: none */
-    void (*each)(void *ctx, const struct hc_drill_row *row);
-    void (*layer)(void *ctx, const struct hc_drill_layer *layer);
+    void (*each)(void *ctx, const struct hc_drill_row *row);      /* called after each attack */
+    void (*layer)(void *ctx, const struct hc_drill_layer *layer); /* called for each layer at the end */
     void *ctx;
     int tried, held, unclear; /* filled: attempts, with and without guard */
 };
 
-/* Try them. 0 when all were tried; -1: cells of this policy cannot be had here, or it was cancelled, or there
- * is no attack of that name (HC_EXIT_USAGE). Nothing stays behind. */
+/* Run the attacks. 0 when all were tried. -1: no cell of this policy can be made here, the drill was
+ * cancelled, or there is no attack of that name (HC_EXIT_USAGE). No process or file stays behind. */
 int hc_drill(struct hc_drill *d, struct hc_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* host.h - what this host can and cannot do for cells: a table of checks, each tried, with what it costs to
- * do without and what mends it. */
+/* host.h - check what this host can do for cells. Each check has a result, the cost of a failure and a
+ * remedy. */
 #ifndef HC_CELL_HOST_H
 #define HC_CELL_HOST_H
 
@@ -17,12 +17,12 @@ struct hc_host_row {
     const char *name; /* static */
     enum hc_host_level level;
     char detail[1024]; /* what was found */
-    const char *cost;  /* what one does without; static; empty if ok */
-    char mend[1024];   /* what to do about it; empty if ok, or if nothing can be done */
+    const char *cost;  /* what is lost; static; empty if ok */
+    char mend[1024];   /* the remedy; empty if ok, or if there is none */
 };
 
-/* Try everything, in order, and hand over each result as it comes. A check that can say nothing, as another
- * one has failed, is left out. True if no row is HC_HOST_FAIL. Nothing stays behind. */
+/* Run all checks in order and call `each` with every result. A check that needs another one, which failed,
+ * is left out. True if no row is HC_HOST_FAIL. No process or file stays behind. */
 typedef void hc_host_visitor(void *ctx, const struct hc_host_row *row);
 bool hc_host_examine(hc_host_visitor *each, void *ctx);
 

@@ -7,13 +7,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* A root launcher gives every job a host uid (and the gid of the same number) of its own from a range; the
- * lease is a lock on one byte of a file, so the kernel returns it however the launcher ends. An ordinary user
- * has only its own ids. */
+/* A job's ids on the host. A root launcher gives every job a host uid (and the gid of the same number) of
+ * its own from a range; the lease is a lock on one byte of a file, so the kernel returns it however the
+ * launcher ends. An ordinary user has only its own ids. */
 struct hc_ids {
     uid_t uid;
     gid_t gid;
-    int lease_fd; /* -1 for an ordinary user; owned */
+    int lease_fd; /* holds the lock, owned; -1 for an ordinary user */
 };
 
 #define HC_UID_START 2130706432u /* 0x7f000000: far above what accounts and subordinate ranges use */
@@ -22,10 +22,11 @@ struct hc_ids {
 /* $HOTCELL_UID_RANGE=START:COUNT, else the default. */
 int hc_ids_range(uid_t *start, uid_t *count, struct hc_error *err);
 
+/* Get ids for one job; hc_ids_release gives them back. HC_EXIT_UNAVAILABLE if all are in use. */
 int hc_ids_lease(struct hc_ids *ids, struct hc_error *err);
 
-/* Up to `most` of them in a row, for the cells of one zygote; `block` is the first. Returns how many, -1.
- * Root only. */
+/* Lease up to `most` consecutive uids for the cells of one zygote; `block` gets the first. Returns their
+ * number, or -1. Root only. */
 int hc_ids_lease_block(struct hc_ids *block, uid_t most, struct hc_error *err);
 void hc_ids_release(struct hc_ids *ids);
 
@@ -34,8 +35,8 @@ void hc_ids_release(struct hc_ids *ids);
 int hc_ids_write_maps(pid_t pid, uid_t inside_uid, uid_t host_uid, gid_t inside_gid, gid_t host_gid,
                       struct hc_error *err);
 
-/* The same for a zygote of root's, which maps a block of leased ids beside its own: `first` and so on inside.
- */
+/* The same for a zygote that root starts: besides its own id, map `count` ids from `block` on to the ids
+ * from `first` on inside. */
 int hc_ids_write_block_maps(pid_t pid, uid_t inside, const struct hc_ids *own, uid_t first,
                             const struct hc_ids *block, uid_t count, struct hc_error *err);
 

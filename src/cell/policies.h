@@ -4,12 +4,13 @@
 
 #include "policy/policy.h"
 
-/* A name with a slash is a path, relative to the current directory, or for "extends" to the file that says
- * so. Any other is NAME.json in $HOTCELL_POLICIES, the user's configuration, /etc/hotcell/policies, and what
- * ships with hotcell, in this order. */
+/* Read the policy file of a name. A name with a slash is a path, relative to the current directory, or for
+ * "extends" to the file that holds the "extends". Any other name is NAME.json in $HOTCELL_POLICIES, the
+ * user's configuration, /etc/hotcell/policies and the policies that ship with hotcell, in this order. */
 hc_policy_reader hc_policies_read;
 
-/* The names that there are in these places, sorted, as a NULL-terminated list; hc_policies_free. */
+/* List the names of all policies in these places, sorted and NULL-terminated. The caller frees the list
+ * with hc_policies_free. */
 int hc_policies_list(char ***names, struct hc_error *err);
 void hc_policies_free(char **names);
 

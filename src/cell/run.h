@@ -1,4 +1,4 @@
-/* run.h - one job: from a checked spec and policy to a filled manifest. */
+/* run.h - one job: run it from a checked specification and policy to a filled manifest. */
 #ifndef HC_CELL_RUN_H
 #define HC_CELL_RUN_H
 
@@ -8,39 +8,40 @@
 #include "cell/supervise/figures.h"
 #include "manifest/manifest.h"
 
-#define HC_CANCEL_TEXT 400 /* bytes at most, of what a cancel_fd that says why has to say */
+#define HC_CANCEL_TEXT 400 /* most bytes of a reason that is read from cancel_fd */
 
 struct hc_parked;
 
 struct hc_run {
     const struct hc_job *job;       /* borrowed */
     const struct hc_policy *policy; /* effective: the job's overrides applied. Borrowed */
-    int pass_stdout, pass_stderr;   /* the guest's output as it comes; -1: only into the manifest */
-    int cancel_fd;                  /* readable: end the job. -1: none */
-    bool cancel_says; /* it is a socket, and what can be read of it, if anything, is a sentence: why */
-    int tool_fd;      /* stream socket of the client that answers tools without a command; 0: there is none */
+    int pass_stdout, pass_stderr; /* also write the guest's output to these as it comes, borrowed; -1: it goes
+                                     only into the manifest */
+    int cancel_fd;                /* readable: end the job; borrowed. -1: none */
+    bool cancel_has_reason; /* cancel_fd is a socket; a sentence that can be read from it is the reason */
+    int tool_fd; /* stream socket to the client that answers tools without a command, borrowed; 0: none */
     const char *default_dir;  /* parent of the output directory if the job names none: "hotcell-output" */
-    int default_at;           /* the directory that it is relative to; 0: the current one */
-    struct hc_share share;    /* tenant NULL: the place of all is this job's, too */
-    struct hc_parked *parked; /* run it in this cell (parked.h), whatever becomes of it; NULL: in one of its
-                                 own */
-    const char *policy_hash;  /* hc_policy_hash, if the caller knows; NULL */
-    const char *warm_key;     /* of this job and policy (hc_warm_key), if the caller knows; NULL */
-    struct hc_figure_sink figure_sink; /* is told of figures while the program runs */
-    bool shared;                /* what is kept of the program is for the output directory's group, too */
-    bool plain_manifest;        /* not indented, unless it is kept in a file */
-    struct hc_learned *lessons; /* filled, if the policy is one that learns; NULL */
+    int default_at;           /* directory that default_dir is relative to, borrowed; 0: the current one */
+    struct hc_share share;    /* the job's tenant; NULL: its cgroup is made in the common place */
+    struct hc_parked *parked; /* run the job in this cell (parked.h), which is used up even on failure; NULL:
+                                 build a cell */
+    const char *policy_hash;  /* hc_policy_hash, if the caller has it; else NULL */
+    const char *warm_key;     /* hc_warm_key of this job and policy, if the caller has it; else NULL */
+    struct hc_figure_sink figure_sink; /* receives figures while the program runs */
+    bool shared;         /* the output directory's group may read the files that hotcell writes there */
+    bool plain_manifest; /* print the manifest without indentation, unless it is written to a file */
+    struct hc_learned *lessons; /* filled if the policy learns; may be NULL */
     struct hc_dest dest;        /* filled; hc_run_finish closes it */
 };
 
-/* Run the job. 0: there is a result, whatever the guest did, and `m` says it all. -1: the cell could not be
- * built or its results could not be kept (err; m->status is HC_STATUS_LAUNCH_FAILED). In both cases nothing
- * of the cell is left. */
+/* Run the job. 0: there is a result, whatever the guest did; it is in `m`. -1: the cell could not be built
+ * or its results could not be kept (err; m->status is HC_STATUS_LAUNCH_FAILED). In both cases no process,
+ * mount or cgroup of the cell is left. */
 int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err);
 
-/* Write manifest.json (and _sandbox_result.json) where results went, or are to go. `key` as for
- * hc_manifest_print. `text` gets the manifest as printed. Without -o and without anything to keep, only
- * `text` is filled. */
+/* Write manifest.json (and _sandbox_result.json) into the directory of the results. `key` as for
+ * hc_manifest_print. `text` gets the manifest as printed. If the user named no directory and the job has
+ * no results to keep, only `text` is filled. */
 int hc_run_write_manifest(struct hc_run *r, struct hc_manifest *m, const void *key, size_t key_len,
                           struct hc_buf *text, struct hc_error *err);
 

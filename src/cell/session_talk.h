@@ -1,4 +1,4 @@
-/* session_talk.h - a session for a client who speaks lines of JSON: requests one way, answers the other
+/* session_talk.h - serve one session over lines of JSON: requests come in, answers go out
  * (hotcell-session(1)). */
 #ifndef HC_CELL_SESSION_TALK_H
 #define HC_CELL_SESSION_TALK_H
@@ -6,26 +6,28 @@
 #include "cell/session.h"
 #include "policy/tighten.h"
 
-#define HC_TALK_REQUEST ((size_t)80 << 20) /* bytes that may wait to be served */
+#define HC_TALK_REQUEST ((size_t)80 << 20) /* most bytes of requests that wait to be served */
 
-/* All is borrowed. */
+/* All pointers and descriptors are borrowed. */
 struct hc_talk {
-    const struct hc_job *job; /* as of struct hc_session_given, all of these */
+    const struct hc_job
+        *job; /* this and the members down to cancel_has_reason are as in struct hc_session_given */
     const struct hc_policy *policy;
     const char *default_dir;
     struct hc_parked *parked;
     struct hc_share share;
     bool shared;
     int cancel_fd, tool_fd;
-    bool cancel_says;
-    int in_fd, out_fd; /* requests, of which the end is that of the session; answers. May be the same */
-    const void *key;   /* manifests are signed with it; NULL: they are not */
+    bool cancel_has_reason;
+    int in_fd, out_fd; /* requests come from in_fd, at whose end of file the session ends; answers go to
+                          out_fd. May be equal */
+    const void *key;   /* signs manifests, borrowed; NULL: they are not signed */
     size_t key_len;
-    int64_t max_text;                 /* see hc_job_check_texts, of a run; 0: whatever it asks for */
-    const struct hc_ceiling *ceiling; /* of what a run may ask for; NULL: none */
+    int64_t max_text;                 /* limit of a run's texts in bytes (hc_job_check_texts); 0: none */
+    const struct hc_ceiling *ceiling; /* highest limits that a run may ask for; NULL: none */
 };
 
-/* The whole of a session. Returns the exit status; -1: it could not be begun, or has failed. */
+/* Serve the session to its end. Returns its exit status; -1: it could not be started, or hotcell failed. */
 int hc_session_talk(const struct hc_talk *t, struct hc_error *err);
 
 #endif

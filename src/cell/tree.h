@@ -18,44 +18,50 @@
 struct hc_tree {
     int root_fd;         /* O_PATH; owned */
     char path[PATH_MAX]; /* of root */
-    char name[256];      /* as asked for */
+    char name[256];      /* as the caller of hc_tree_open gave it */
     char id[HC_SHA256_HEX];
 };
 
-/* Find a tree by name, by ID or a prefix of at least 8 digits, or by path if it holds a slash; ordinary users
- * see root's trees too. HC_EXIT_UNAVAILABLE with the command that builds it if there is none. */
+/* Find a tree by name, by ID or a prefix of at least 8 digits, or by path if it holds a slash; ordinary
+ * users see root's trees too. HC_EXIT_UNAVAILABLE if there is none; the error names the command that
+ * builds it. */
 int hc_tree_open(struct hc_tree *t, const char *name, struct hc_error *err);
 void hc_tree_finish(struct hc_tree *t);
 
-/* A clause for messages, with the command that makes a tree anew: "'hotcell tree build base' makes it anew".
- * It names the recipe that the tree was built from, if the builder's note beside the tree can be read. */
+/* Write a clause for messages, with the command that rebuilds the tree: "'hotcell tree build base' makes
+ * it anew". It names the recipe that the tree was built from, if the builder's note beside the tree can be
+ * read. */
 #define HC_TREE_ADVICE 200
 void hc_tree_advice(const struct hc_tree *t, char out[HC_TREE_ADVICE]);
 
-/* Whether a tree may be called so. HC_EXIT_USAGE. */
+/* 0 if `name` is a valid name for a tree, else -1 (HC_EXIT_USAGE). */
 int hc_tree_check_name(const char *name, struct hc_error *err);
 
-/* Index STAGING/root, make it an entry of the store under its ID, and point NAME at it. One that is there
- * already stays, unless it was changed: then it is replaced. STAGING is gone afterwards. */
+/* Index STAGING/root, make it an entry of the store under its ID, and point NAME at it. A tree of that ID
+ * that is in the store already stays, unless its files were changed: then it is replaced. STAGING is gone
+ * afterwards. */
 int hc_tree_adopt(const char *staging, const char *name, char id[HC_SHA256_HEX], struct hc_error *err);
 
 /* A fresh staging directory STATE/trees/.new-XXXXXX, locked for as long as `*lock_fd` is open; staging
- * directories that nobody holds any more are removed first. */
+ * directories without a lock are removed first. */
 int hc_tree_stage(char staging[PATH_MAX], int *lock_fd, struct hc_error *err);
 void hc_tree_discard(const char *staging);
 
-/* Compare every entry with the index, and the index with the ID. Each difference is one line on `out`. 0 if
- * there is none, 1 if there are, -1 on error. Without a difference the tree gets new stamps (tree_stamps.h);
- * `unstamped` says why not, if that is not possible, else it is empty; NULL: it gets none. */
+/* Compare every entry with the index, and the index with the ID. Each difference is one line on `out`. 0
+ * if there is none, 1 if there are, -1 on error. Without a difference the tree gets new stamps
+ * (tree_stamps.h); `unstamped` says why it could not get them, and is empty if it did. `unstamped` NULL:
+ * write no stamps. */
 int hc_tree_verify(const struct hc_tree *t, FILE *out, struct hc_error *unstamped, struct hc_error *err);
 
 /* The line of one entry in the index: its type, mode, size, SHA-256 or link target, and path, "f 0644 1234
- * SHA256 path\n"; owned by the caller. `name` is what `dir` calls it, and `st` what lstat says of it. */
+ * SHA256 path\n"; owned by the caller. `name` is the entry's name in the directory `dir`, and `st` its
+ * lstat. */
 struct stat;
 int hc_tree_line(int dir, const char *name, const char *path, const struct stat *st, char **line,
                  struct hc_error *err);
 
-/* Remove a name, and the tree itself once it has no name left; by its ID, a tree without a name. */
+/* Remove a name, and the tree itself once it has no name left. `name` may also be the ID of a tree without
+ * a name. */
 int hc_tree_remove(const char *name, struct hc_error *err);
 
 /* Call `each` for every tree of this user's store and of root's. `name` is "" for a tree without a name. */

@@ -1,4 +1,5 @@
-/* tree_check.h - whether a tree is still what its ID says, before something runs in it. */
+/* tree_check.h - check before a job runs in a tree that the tree's files are still those that its ID
+ * names. */
 #ifndef HC_CELL_TREE_CHECK_H
 #define HC_CELL_TREE_CHECK_H
 
@@ -6,14 +7,15 @@
 #include "cell/tree.h"
 #include "policy/policy.h"
 
-/* Check as much as a policy's tree_check asks. `many`: what starts is kept for many jobs, and worth more: for
- * HC_TREE_QUICK all stamps are compared. A tree without stamps that fit its place can only be hashed:
- * HC_TREE_QUICK comes to nothing then, and HC_TREE_STAMPS is refused. `checked` is what was done, for the
- * manifest. HC_EXIT_UNAVAILABLE if something was changed, or what is asked cannot be had. */
+/* Check a tree as thoroughly as `asked` says (tree_check of a policy). `many`: the process that starts in
+ * the tree serves many jobs (a zygote, a session), so HC_TREE_QUICK compares all stamps. A tree without
+ * usable stamps can only be hashed: HC_TREE_QUICK then checks nothing, and HC_TREE_STAMPS fails. `checked`
+ * gets the check that was made, for the manifest. HC_EXIT_UNAVAILABLE if a file was changed, or the check
+ * that was asked for is not possible. */
 int hc_tree_check(const struct hc_tree *tree, enum hc_tree_check asked, bool many,
                   enum hc_tree_check *checked, struct hc_error *err);
 
-/* For many jobs, of the tree that a policy names. */
+/* Check the tree that a policy names, with `many`. */
 int hc_tree_check_named(const char *name, enum hc_tree_check asked, struct hc_error *err);
 
 #endif

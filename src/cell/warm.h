@@ -8,27 +8,30 @@
 #include "cell/warm_counts.h"
 #include "job/job.h"
 
-#define HC_WARM_MOST  8
-#define HC_WARM_BYTES (INT64_C(128) << 20) /* what one is taken to cost, of warm.memory */
+#define HC_WARM_MOST 8
+#define HC_WARM_BYTES                                                                                        \
+    (INT64_C(128) << 20) /* estimated memory of one zygote with its cell, charged against warm.memory */
 
 struct hc_warm_slot {
-    char key[HC_SHA256_HEX]; /* hc_warm_key; "": free */
+    char key[HC_SHA256_HEX]; /* hc_warm_key; "": the slot is free */
     char tenant[72];
-    struct hc_cached_policy *known; /* whose policy is the zygote's, for as long as there is one; held */
-    struct hc_zygote *zygote;
-    struct hc_parked cell;
-    int64_t asked, last; /* how often, and when last (ms) */
-    int64_t started;     /* the zygote (ms) */
-    int failures;        /* in a row */
-    int64_t not_before;  /* after too many of them */
+    struct hc_cached_policy
+        *known; /* holds the zygote's policy for as long as the zygote lives; a counted reference */
+    struct hc_zygote *zygote; /* owned; NULL: not started */
+    struct hc_parked cell;    /* owned; the cell that waits, if any */
+    int64_t asked, last;      /* number of jobs that asked for this slot, and when the last did (ms) */
+    int64_t started;          /* when the zygote was started (ms) */
+    int failures;             /* failed attempts to make a zygote or cell, in a row */
+    int64_t not_before;       /* after too many failures: when to try again (ms) */
 };
 
-/* How many at most (0: every job is run cold), and when a zygote is replaced by another or ends. */
-#define HC_WARM_WANTED 2 /* times that somebody asked, before a zygote is started; usually */
+/* How many zygotes a worker has, and when each is started, replaced or ended. */
+#define HC_WARM_WANTED 2 /* usual value of hc_warm_rules.wanted */
 struct hc_warm_rules {
-    size_t most;
-    int64_t wanted;
-    int64_t cells, age_ms, idle_ms;
+    size_t most;             /* zygotes at most; 0: every job is run cold */
+    int64_t wanted;          /* jobs that ask for the same cell before a zygote is started */
+    int64_t cells;           /* cells after which a zygote is replaced */
+    int64_t age_ms, idle_ms; /* age at which it is replaced; time without a job after which it ends */
 };
 
 struct hc_warm {
@@ -39,25 +42,25 @@ struct hc_warm {
 
 void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules);
 
-/* The cell for this job, which counts as used, or NULL, which counts with its reason; and the slot that it
- * came from or, with NULL, would have come from (NULL: none). The caller finishes the cell
- * (hc_parked_finish). */
+/* Take the waiting cell for this job and count it as used. NULL if there is none; the reason is counted.
+ * `*slot` gets the slot of such cells (NULL: none). The caller finishes the cell (hc_parked_finish). */
 struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job,
                                const struct hc_cached_policy *known, struct hc_warm_slot **slot);
 
-/* After a job, when its answer has gone out: have another cell wait, and a zygote if this was not the first
- * time that one was asked for, with the tenant's weight; it holds `known`. */
+/* To be called after a job, when its answer has gone out: make the next cell wait in `slot`, and start a
+ * zygote first if enough jobs asked for one. `weight` is the tenant's. The zygote takes a reference to
+ * `known`. */
 void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *slot, struct hc_cached_policy *known,
                     int64_t weight);
 
-/* One job, in a cell that waits for it, or else in one that is built for it; in one that is built also if the
- * one that waited fails (somebody may have killed it) before the program was begun. As hc_run, of which `run`
- * is all that is asked but for `parked` and `warm_key`. What is left of a cell that was used may still die:
- * whoever waits for the answer need not wait for hc_warm_bury, which comes next, before hc_warm_settle. */
+/* Run one job in a warm cell, or in a cell built for it if none waits, or if the warm cell fails (say, it
+ * was killed) before the program began. Parameters and result as for hc_run; `parked` and `warm_key` of
+ * `run` are set here. The used cell may still be dying afterwards: send the answer first, then call
+ * hc_warm_bury, which waits for it, then hc_warm_settle. */
 struct hc_warm_use {
-    struct hc_warm_slot *slot; /* where the next job of this kind finds its cell; NULL: nowhere */
+    struct hc_warm_slot *slot; /* holds the cells of such jobs; NULL: there is no slot */
     struct hc_parked *cell;    /* the slot's; NULL: none */
-    bool warm;
+    bool warm;                 /* the job ran in a warm cell */
 };
 struct hc_run;
 struct hc_manifest;
@@ -65,13 +68,13 @@ int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, const struct hc_cach
                 struct hc_run *run, struct hc_manifest *m, struct hc_error *err);
 void hc_warm_bury(struct hc_warm_use *use);
 
-/* Cells that have waited for too long make way for others, interpreters that nobody asks for end. */
+/* Replace cells that have waited for too long, and end zygotes that no job asked for lately. */
 void hc_warm_refresh(struct hc_warm *w);
 
-/* Those whose tree is no longer good end, with their cells. */
+/* End the zygotes whose tree `is_bad`, with their cells. */
 void hc_warm_drop(struct hc_warm *w, bool (*is_bad)(void *ctx, const char *tree_id), void *ctx);
 
-/* All of them end, with their cells. */
+/* End all zygotes with their cells. */
 void hc_warm_finish(struct hc_warm *w);
 
 #endif

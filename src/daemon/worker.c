@@ -170,7 +170,7 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
         .pass_stdout = w->fds[HC_RUN_STDOUT],
         .pass_stderr = w->fds[HC_RUN_STDERR],
         .cancel_fd = w->fds[HC_RUN_CANCEL],
-        .cancel_says = true,
+        .cancel_has_reason = true,
         .plain_manifest = true,
         .shared = true, /* with the front, which runs as another user and hands it out */
         .figure_sink = {tell_figure, w},
@@ -302,7 +302,7 @@ static int serve_session(struct worker *me, struct hc_message *said, int fds[HC_
     struct hc_talk talk = {.job = &w.job,
                            .default_dir = HC_RESULTS_DIR,
                            .cancel_fd = fds[HC_SESSION_CANCEL],
-                           .cancel_says = true,
+                           .cancel_has_reason = true,
                            .tool_fd = count > HC_SESSION_TOOLS ? fds[HC_SESSION_TOOLS] : 0,
                            .in_fd = fds[HC_SESSION_STREAM],
                            .out_fd = fds[HC_SESSION_STREAM],

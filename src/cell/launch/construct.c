@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* All but that of time, which the child makes itself (clocks.c). */
+/* All namespaces except the time namespace, which the child makes itself (clocks.c). */
 #define NAMESPACES                                                                                           \
     (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |               \
      CLONE_NEWCGROUP)
@@ -42,7 +42,7 @@ static int clone_child(struct hc_launch *l, struct hc_error *err)
     }
     pid_t pid = hc_clone3(&args);
     if (pid == 0) {
-        hc_close_fd(&l->sync_fd); /* or the child would never see its launcher hang up */
+        hc_close_fd(&l->sync_fd); /* else the child would never see the launcher close it */
         hc_inside(&l->plan);
     }
     /* clone(2): with ENOSPC the kernel means a limit such as user.max_user_namespaces, not a disk. */
@@ -62,8 +62,8 @@ static int clone_child(struct hc_launch *l, struct hc_error *err)
     return 0;
 }
 
-/* Where the sender is not told there is room for more descriptors than there can be; none stays open unowned.
- */
+/* Without SCM_CREDENTIALS the control buffer has room for more than HC_SYNC_FDS descriptors: close the
+ * surplus. */
 static void take_descriptors(const struct cmsghdr *c, struct hc_arrival *a)
 {
     size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -75,7 +75,7 @@ static void take_descriptors(const struct cmsghdr *c, struct hc_arrival *a)
     }
 }
 
-static void take_ancillary(struct msghdr *mh, struct hc_arrival *a)
+static void read_ancillary(struct msghdr *mh, struct hc_arrival *a)
 {
     for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
         if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
@@ -106,7 +106,7 @@ int hc_sync_receive(int fd, struct hc_arrival *a, struct hc_error *err)
     while (n < 0 && errno == EINTR);
     if (n < 0)
         return hc_fail(err, errno, "wait for the cell's first process");
-    take_ancillary(&mh, a);
+    read_ancillary(&mh, a);
     if (n == 0)
         return 1;
     return n == (ssize_t)sizeof a->msg
@@ -121,7 +121,7 @@ int hc_sync_failure(struct hc_arrival *a, struct hc_error *err)
     return hc_ctx(err, "build the cell");
 }
 
-static int write_maps(const struct hc_launch *l, struct hc_error *err)
+static int write_id_maps(const struct hc_launch *l, struct hc_error *err)
 {
     if (hc_weak(HC_WEAK_USER_NAMESPACE))
         return 0;
@@ -132,9 +132,10 @@ static int write_maps(const struct hc_launch *l, struct hc_error *err)
     return rc < 0 ? hc_ctx(err, "map ids into the cell ('hotcell doctor' says more)") : 0;
 }
 
-/* It goes on into the shim while we look at it: one that fails at once, as that of another version does, has
- * said why in a line. No program was read yet, and so the line is ours. */
-static int ended_early(const struct hc_launch *l, struct hc_error *err)
+/* The first process executes the shim while the launcher checks it. A shim that fails at once, for example
+ * one of another version, has printed the reason on one line. No program was read yet, so the line is
+ * hotcell's own. */
+static int fail_ended_early(const struct hc_launch *l, struct hc_error *err)
 {
     char said[512] = "";
     if (read(l->stderr_fd, said, sizeof said - 1) <= 0 || !*said)
@@ -142,22 +143,23 @@ static int ended_early(const struct hc_launch *l, struct hc_error *err)
     return hc_fail(err, 0, "the interpreter did not start: %.*s", (int)strcspn(said, "\n"), said);
 }
 
-/* A process that ends has no namespaces any more some time before it is known to have ended. */
+/* A process that exits loses its namespaces some time before its pidfd reports the end. */
 #define ENDING_MS 500
 
-/* Of a process that has ended /proc says nothing, which is not the host's fault. */
+/* If the check failed because the process has ended, and /proc says nothing about it, report the end
+ * instead. */
 static int check_layers(struct hc_launch *l, const struct hc_facts *facts, struct hc_error *err)
 {
     if (hc_layers_check(l->m, &l->plan, facts, l->sup.pid, NULL, &l->cgroup, l->no_cgroup, err) == 0)
         return 0;
     struct pollfd first = {.fd = l->sup.pidfd, .events = POLLIN};
-    return poll(&first, 1, ENDING_MS) == 1 ? ended_early(l, err) : -1;
+    return poll(&first, 1, ENDING_MS) == 1 ? fail_ended_early(l, err) : -1;
 }
 
 static int await_construction(struct hc_launch *l, struct hc_error *err)
 {
     const struct hc_sync go = {.kind = HC_SYNC_GO};
-    if (write_maps(l, err) < 0)
+    if (write_id_maps(l, err) < 0)
         return -1;
     if (TEMP_FAILURE_RETRY(send(l->sync_fd, &go, sizeof go, MSG_NOSIGNAL)) < 0)
         return hc_fail(err, errno, "start the cell's first process");
@@ -168,7 +170,7 @@ static int await_construction(struct hc_launch *l, struct hc_error *err)
         if (rc < 0)
             return -1;
         if (rc == 1)
-            return checked ? 0 : ended_early(l, err);
+            return checked ? 0 : fail_ended_early(l, err);
         if (a.msg.kind == HC_SYNC_ERROR)
             return hc_sync_failure(&a, err);
         if (a.msg.kind == HC_SYNC_KEPT) {
@@ -177,7 +179,7 @@ static int await_construction(struct hc_launch *l, struct hc_error *err)
             l->control_fd = a.fds[2];
         }
         if (a.msg.kind == HC_SYNC_FACTS) {
-            /* A zygote is no cell for a job, and has not all of the layers of one. */
+            /* A zygote runs no job, and does not have all layers of a cell. */
             if (!l->plan.zygote && check_layers(l, &a.msg.facts, err) < 0)
                 return -1;
             checked = l->output_fd >= 0 && l->tmp_fd >= 0 && l->control_fd >= 0;

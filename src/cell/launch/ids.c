@@ -57,8 +57,8 @@ static bool lock_bytes(int fd, off_t at, off_t count)
     return fcntl(fd, F_OFD_SETLK, &lock) == 0;
 }
 
-/* `count` ids in a row, of which `ids` gets the first. */
-static int lease(struct hc_ids *ids, uid_t start, uid_t range, uid_t count, struct hc_error *err)
+/* Lease `count` consecutive ids; `ids` gets the first. */
+static int lease_ids(struct hc_ids *ids, uid_t start, uid_t range, uid_t count, struct hc_error *err)
 {
     static const char path[] = RUN_DIR "/uids";
     if (make_run_dir(err) < 0)
@@ -87,7 +87,7 @@ int hc_ids_lease(struct hc_ids *ids, struct hc_error *err)
     *ids = (struct hc_ids){.uid = geteuid(), .gid = getegid(), .lease_fd = -1};
     if (ids->uid != 0)
         return 0;
-    return hc_ids_range(&start, &range, err) < 0 ? -1 : lease(ids, start, range, 1, err);
+    return hc_ids_range(&start, &range, err) < 0 ? -1 : lease_ids(ids, start, range, 1, err);
 }
 
 int hc_ids_lease_block(struct hc_ids *block, uid_t most, struct hc_error *err)
@@ -96,10 +96,10 @@ int hc_ids_lease_block(struct hc_ids *block, uid_t most, struct hc_error *err)
     *block = (struct hc_ids){.lease_fd = -1};
     if (hc_ids_range(&start, &range, err) < 0)
         return -1;
-    /* Of a small range a small part. */
+    /* Take at most an eighth of the range. */
     uid_t count = most <= range / 8 ? most : range / 8;
     count = count ? count : 1;
-    return lease(block, start, range, count, err) < 0 ? -1 : (int)count;
+    return lease_ids(block, start, range, count, err) < 0 ? -1 : (int)count;
 }
 
 void hc_ids_release(struct hc_ids *ids)
@@ -166,7 +166,7 @@ int hc_ids_mapping(uid_t fs_uid, gid_t fs_gid, const struct hc_ids *ids, struct 
     if (pid == 0) {
         hc_close_fd(&write_end);
         char byte;
-        (void)!read(read_end, &byte, 1); /* until the launcher has what it wants, or is gone */
+        (void)!read(read_end, &byte, 1); /* end of file: the launcher has opened the namespace, or is gone */
         _exit(0);
     }
     int fd = -1;

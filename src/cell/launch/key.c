@@ -11,8 +11,8 @@
 #define MAX_KEY 4096
 #define MIN_KEY 16
 
-/* A regular file is read at once. No copy of the key stays on the stack, which processes that have no
- * business with it may inherit. */
+/* One read gets all of a regular file. No copy of the key stays on the stack, which child processes may
+ * inherit. */
 static int read_key(int fd, struct hc_buf *key)
 {
     char text[MAX_KEY + 1];

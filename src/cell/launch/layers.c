@@ -14,12 +14,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_START_MS 600000 /* a cell is built in far less, on the slowest machine */
+#define MAX_START_MS 600000 /* longest time to build a cell, on the slowest machine */
 
-static void row(struct hc_manifest *m, const char *name, bool on, const char *fmt, ...)
+static void add_row(struct hc_manifest *m, const char *name, bool on, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-static void row(struct hc_manifest *m, const char *name, bool on, const char *fmt, ...)
+static void add_row(struct hc_manifest *m, const char *name, bool on, const char *fmt, ...)
 {
     if (m->layer_count >= HC_MAX_LAYERS)
         return;
@@ -31,16 +31,16 @@ static void row(struct hc_manifest *m, const char *name, bool on, const char *fm
     va_end(ap);
 }
 
-/* Nothing to check: it was switched off on purpose. */
+/* Whether a weakened build switches the layer off; then add its row. */
 static bool is_off(struct hc_manifest *m, const char *name)
 {
     if (!hc_weak_named(name))
         return false;
-    row(m, name, false, "switched off in a weakened build");
+    add_row(m, name, false, "switched off in a weakened build");
     return true;
 }
 
-/* The host's uptime is not said: the manifest goes to whoever the job is for. */
+/* The evidence does not show the host's uptime: the manifest goes to the sender of the job. */
 static int check_clocks(char *evidence, size_t size, pid_t pid, struct hc_error *err)
 {
     int64_t ms = hc_clocks_read(pid);
@@ -59,7 +59,7 @@ static const struct {
                                {"ipc", "ipc_namespace"},       {"uts", "uts_namespace"},
                                {"cgroup", "cgroup_namespace"}, {"time_for_children", "time_namespace"}};
 
-int hc_namespaces_look(pid_t pid, struct hc_namespaces *out, struct hc_error *err)
+int hc_namespaces_read(pid_t pid, struct hc_namespaces *out, struct hc_error *err)
 {
     for (size_t i = 0; i < HC_NAMESPACES; i++) {
         char path[48];
@@ -80,35 +80,35 @@ const char *hc_namespaces_common(const struct hc_namespaces *a, const struct hc_
     return NULL;
 }
 
-/* The launcher stays in its namespaces for as long as it lives; a child of its looks for itself. */
-static int look_at_own(const struct hc_namespaces **out, struct hc_error *err)
+/* The launcher never leaves its namespaces, so they are read once per process. */
+static int read_own_namespaces(const struct hc_namespaces **out, struct hc_error *err)
 {
     static struct hc_namespaces own;
     static pid_t of;
-    if (of != getpid() && hc_namespaces_look(getpid(), &own, err) < 0)
+    if (of != getpid() && hc_namespaces_read(getpid(), &own, err) < 0)
         return -1;
     of = getpid();
     *out = &own;
     return 0;
 }
 
-static int look_at_child(pid_t pid, struct hc_namespaces *out, struct hc_error *err)
+static int read_childs_namespaces(pid_t pid, struct hc_namespaces *out, struct hc_error *err)
 {
-    if (hc_namespaces_look(pid, out, err) == 0)
+    if (hc_namespaces_read(pid, out, err) == 0)
         return 0;
-    /* It goes on into the shim meanwhile: one that fails at once may be gone. */
+    /* The process executes the shim meanwhile: a shim that fails at once may have exited. */
     return err->sys == ENOENT
                ? hc_fail(err, 0, "the cell's first process ended before its layers were looked at")
                : -1;
 }
 
-/* A namespace of its own has another inode than the launcher's. */
+/* Each namespace of the cell must have another inode than the launcher's. */
 static int check_namespaces(struct hc_manifest *m, pid_t pid, const struct hc_namespaces *seen,
                             struct hc_error *err)
 {
     const struct hc_namespaces *own;
     struct hc_namespaces now;
-    if (look_at_own(&own, err) < 0 || (!seen && look_at_child(pid, &now, err) < 0))
+    if (read_own_namespaces(&own, err) < 0 || (!seen && read_childs_namespaces(pid, &now, err) < 0))
         return -1;
     const struct hc_namespaces *theirs = seen ? seen : &now;
     for (size_t i = 0; i < HC_NAMESPACES; i++) {
@@ -120,13 +120,13 @@ static int check_namespaces(struct hc_manifest *m, pid_t pid, const struct hc_na
         char clocks[64] = "";
         if (strcmp(layer, "time_namespace") == 0 && check_clocks(clocks, sizeof clocks, pid, err) < 0)
             return -1;
-        row(m, layer, true, "%.*s:[%llu], launcher's %llu%s", (int)strcspn(file, "_"), file,
-            (unsigned long long)theirs->inodes[i], (unsigned long long)own->inodes[i], clocks);
+        add_row(m, layer, true, "%.*s:[%llu], launcher's %llu%s", (int)strcspn(file, "_"), file,
+                (unsigned long long)theirs->inodes[i], (unsigned long long)own->inodes[i], clocks);
     }
     return 0;
 }
 
-/* The map must be this one line, blanks aside. */
+/* The map must be this one line, except for blanks. */
 static int check_map(const char *file, pid_t pid, unsigned host, struct hc_error *err)
 {
     char path[48], text[256];
@@ -158,8 +158,8 @@ static int check_ids(struct hc_manifest *m, const struct hc_plan *plan, const st
                           "the cell's first process has other ids than it should");
     if (is_off(m, "ids"))
         return 0;
-    row(m, "ids", true, "pid 1, uid %u gid %u inside, %u and %u on the host, %d supplementary groups",
-        f->euid, f->egid, plan->host_uid, plan->host_gid, f->groups);
+    add_row(m, "ids", true, "pid 1, uid %u gid %u inside, %u and %u on the host, %d supplementary groups",
+            f->euid, f->egid, plan->host_uid, plan->host_gid, f->groups);
     return 0;
 }
 
@@ -172,9 +172,9 @@ static int check_capabilities(struct hc_manifest *m, const struct hc_facts *f, s
     if (f->securebits != HC_SECUREBITS)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "securebits read back as 0x%x",
                           (unsigned)f->securebits);
-    row(m, "capabilities", true,
-        "effective, permitted, inheritable, bounding and ambient sets empty; securebits 0x%x",
-        (unsigned)f->securebits);
+    add_row(m, "capabilities", true,
+            "effective, permitted, inheritable, bounding and ambient sets empty; securebits 0x%x",
+            (unsigned)f->securebits);
     return 0;
 }
 
@@ -184,7 +184,7 @@ static int check_no_new_privs(struct hc_manifest *m, const struct hc_facts *f, s
         return 0;
     if (f->no_new_privs != 1)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "no_new_privs is not set");
-    row(m, "no_new_privs", true, "PR_GET_NO_NEW_PRIVS 1");
+    add_row(m, "no_new_privs", true, "PR_GET_NO_NEW_PRIVS 1");
     return 0;
 }
 
@@ -196,7 +196,7 @@ static int check_files(struct hc_manifest *m, const struct hc_facts *f, struct h
         return 0;
     if (f->root_write_errno == 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the tree is not read-only");
-    row(m, "read_only_tree", true, "creating a file in /usr failed: %s", strerror(f->root_write_errno));
+    add_row(m, "read_only_tree", true, "creating a file in /usr failed: %s", strerror(f->root_write_errno));
     return 0;
 }
 
@@ -207,7 +207,7 @@ static int check_network(struct hc_manifest *m, const struct hc_facts *f, struct
     if (f->interfaces != 1 || !f->loopback_up)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell's network has %d interfaces that are up",
                           f->interfaces);
-    row(m, "network", true, "the loopback interface is up, and no other");
+    add_row(m, "network", true, "the loopback interface is up, and no other");
     return 0;
 }
 
@@ -217,7 +217,7 @@ static int check_seccomp(struct hc_manifest *m, const struct hc_facts *f, struct
         return 0;
     if (f->seccomp_mode != SECCOMP_MODE_FILTER || !f->filter_errno)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the first seccomp filter is not on");
-    row(m, "seccomp", true, "PR_GET_SECCOMP 2; unshare(0) failed: %s", strerror(f->filter_errno));
+    add_row(m, "seccomp", true, "PR_GET_SECCOMP 2; unshare(0) failed: %s", strerror(f->filter_errno));
     return 0;
 }
 
@@ -226,13 +226,13 @@ static void note_landlock(struct hc_manifest *m, const struct hc_facts *f)
     if (is_off(m, "landlock"))
         return;
     if (f->landlock_abi)
-        row(m, "landlock", true, "ABI %d; making a symbolic link in /output failed: %s", f->landlock_abi,
-            strerror(f->landlock_errno));
+        add_row(m, "landlock", true, "ABI %d; making a symbolic link in /output failed: %s", f->landlock_abi,
+                strerror(f->landlock_errno));
     else
-        row(m, "landlock", false, "this kernel has no Landlock");
+        add_row(m, "landlock", false, "this kernel has no Landlock");
 }
 
-/* A caller's own lower limits are kept, so each may be below what the policy says, never above. */
+/* Lower limits of hotcell's caller stay in force, so each limit may be below the policy's, never above. */
 static int check_rlimits(struct hc_manifest *m, const struct hc_plan *plan, const struct hc_facts *f,
                          struct hc_error *err)
 {
@@ -264,7 +264,7 @@ static int check_rlimits(struct hc_manifest *m, const struct hc_plan *plan, cons
                          (unsigned long long)limits[i].now);
         used += n > 0 && (size_t)n < sizeof text - used ? (size_t)n : 0;
     }
-    row(m, "rlimits", true, "%s", text);
+    add_row(m, "rlimits", true, "%s", text);
     return 0;
 }
 
@@ -275,7 +275,7 @@ static int check_cores(struct hc_manifest *m, const struct hc_plan *plan, pid_t 
     uint64_t cookie = hc_cores_cookie(pid), ours = hc_cores_cookie(0);
     if (!cookie || cookie == ours)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "core scheduling does not tell the cell from others");
-    row(m, "core_scheduling", true, "read from outside, the cell has a cookie that the launcher has not");
+    add_row(m, "core_scheduling", true, "read from outside, the cell has a cookie that the launcher has not");
     return 0;
 }
 
@@ -292,13 +292,13 @@ int hc_layers_check(struct hc_manifest *m, const struct hc_plan *plan, const str
     if (check_rlimits(m, plan, f, err) < 0 || check_cores(m, plan, pid, err) < 0)
         return -1;
     if (cgroup->fd < 0) {
-        row(m, "cgroup", false, "%s", no_cgroup);
+        add_row(m, "cgroup", false, "%s", no_cgroup);
         return 0;
     }
     if (!hc_cgroup_holds(cgroup, pid))
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the cell's first process is not in its cgroup");
-    row(m, "cgroup", true, "%s holds the cell; memory.max, memory.oom.group and pids.max read back",
-        cgroup->name);
+    add_row(m, "cgroup", true, "%s holds the cell; memory.max, memory.oom.group and pids.max read back",
+            cgroup->name);
     return 0;
 }
 
@@ -306,6 +306,6 @@ void hc_layers_job_filter(struct hc_manifest *m, const char *evidence)
 {
     if (hc_weak(HC_WEAK_SECCOMP))
         return;
-    row(m, "seccomp_job", *evidence != '\0', "%s",
-        *evidence ? evidence : "the interpreter did not get that far");
+    add_row(m, "seccomp_job", *evidence != '\0', "%s",
+            *evidence ? evidence : "the interpreter did not get that far");
 }

@@ -8,25 +8,25 @@
 #include "inside/plan.h"
 #include "manifest/manifest.h"
 
-/* The namespaces of a process, of the clocks those of its children; in the order of the rows. ENOENT: it has
- * ended. */
+/* The inodes of a process's namespaces, in the order of the table in layers.c; the time namespace is that
+ * of its children. ENOENT: the process has ended. */
 #define HC_NAMESPACES 8
 struct hc_namespaces {
     ino_t inodes[HC_NAMESPACES];
 };
-int hc_namespaces_look(pid_t pid, struct hc_namespaces *out, struct hc_error *err);
+int hc_namespaces_read(pid_t pid, struct hc_namespaces *out, struct hc_error *err);
 
-/* As in /proc/PID/ns, of the first that both have; NULL: they have none in common. */
+/* The name, as in /proc/PID/ns, of the first namespace that both processes are in; NULL: they share none. */
 const char *hc_namespaces_common(const struct hc_namespaces *a, const struct hc_namespaces *b);
 
-/* Check the child from outside (its namespaces and maps, by its host pid) and what it says of itself, and
- * write the rows. Called before the shim runs anything. `seen`: its namespaces, if the caller has looked
- * since the child could last leave one; NULL. */
+/* Check the cell's first process from outside (its namespaces and id maps, by its host pid), and the facts
+ * `f` that it reported, and add a row per layer to the manifest. Called before the shim runs guest code.
+ * `seen`: its namespaces, if the caller has read them since the process could last leave one; else NULL. */
 int hc_layers_check(struct hc_manifest *m, const struct hc_plan *plan, const struct hc_facts *f, pid_t pid,
                     const struct hc_namespaces *seen, const struct hc_cgroup *cgroup, const char *no_cgroup,
                     struct hc_error *err);
 
-/* The row of the job's own filter, known only once the interpreter is ready. */
+/* Add the row of the job's own filter, which is known only once the interpreter is ready. */
 void hc_layers_job_filter(struct hc_manifest *m, const char *evidence);
 
 #endif

@@ -1,4 +1,4 @@
-/* Who enforces a job's limits here, and what it used of them in the end. */
+/* How this host enforces a job's limits, and what the job used in the end. */
 #include "cell/launch/launch.h"
 
 #include "cell/launch/parked.h"
@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A limit that nothing here enforces: with "cgroup" the job is not run, with "auto" the manifest says so. */
-static int lack(struct hc_launch *l, const char *limit, const char *why, struct hc_error *err)
+/* A limit that cannot be enforced here: with enforcement "cgroup" the job is not run, with "auto" the
+ * manifest has a warning. */
+static int note_unenforced(struct hc_launch *l, const char *limit, const char *why, struct hc_error *err)
 {
     if (l->run->policy->enforcement == HC_ENFORCE_CGROUP)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
@@ -19,7 +20,7 @@ static int lack(struct hc_launch *l, const char *limit, const char *why, struct 
 }
 
 /* Limits that are a number in a file of their own. */
-static int say_numbers(struct hc_launch *l, struct hc_error *err)
+static int note_number_limits(struct hc_launch *l, struct hc_error *err)
 {
     char why[80];
     for (size_t i = 0; i < hc_options_count; i++) {
@@ -32,20 +33,20 @@ static int say_numbers(struct hc_launch *l, struct hc_error *err)
             continue;
         }
         (void)snprintf(why, sizeof why, "there is no cgroup with the %s controller", controller);
-        if (lack(l, opt->path, why, err) < 0)
+        if (note_unenforced(l, opt->path, why, err) < 0)
             return -1;
     }
     return 0;
 }
 
 /* All limits of io.max that are asked for lack the same. */
-static int lack_io(struct hc_launch *l, const char *why, struct hc_error *err)
+static int note_unenforced_io(struct hc_launch *l, const char *why, struct hc_error *err)
 {
     hc_autobuf names = {0};
     for (size_t i = 0; i < hc_options_count; i++)
         if (hc_options[i].cgroup_key && hc_cgroup_asked(&l->run->policy->limits, &hc_options[i]))
             (void)hc_buf_fmt(&names, "%s%s", names.len ? " and " : "", hc_options[i].path);
-    return lack(l, names.data ? names.data : "limits.io_read", why, err);
+    return note_unenforced(l, names.data ? names.data : "limits.io_read", why, err);
 }
 
 static int limit_disk_of(struct hc_launch *l, struct hc_cgroup_disks *disks, const struct hc_source *s,
@@ -55,7 +56,7 @@ static int limit_disk_of(struct hc_launch *l, struct hc_cgroup_disks *disks, con
     if (s->fd < 0 || hc_cgroup_disk_of(disks, s->fd))
         return 0;
     (void)snprintf(why, sizeof why, "%.200s lies on no disk that could be told", s->path);
-    return lack_io(l, why, err);
+    return note_unenforced_io(l, why, err);
 }
 
 static int limit_io(struct hc_launch *l, struct hc_error *err)
@@ -65,10 +66,10 @@ static int limit_io(struct hc_launch *l, struct hc_error *err)
     if (!hc_cgroup_asks_io(limits))
         return 0;
     if (l->cgroup.fd < 0 || !l->cgroup.io)
-        return lack_io(l, "there is no cgroup with the io controller", err);
-    if (l->run->parked) { /* its inputs are copies, in memory: there is its tree alone */
+        return note_unenforced_io(l, "there is no cgroup with the io controller", err);
+    if (l->run->parked) { /* its inputs are copies in memory: only its tree is on a disk */
         if (!l->run->parked->io)
-            return lack_io(l, "the tree lies on no disk that could be told", err);
+            return note_unenforced_io(l, "the tree lies on no disk that could be told", err);
         l->m->enforced_by.io = "cgroup";
         return 0;
     }
@@ -83,7 +84,7 @@ static int limit_io(struct hc_launch *l, struct hc_error *err)
     return hc_cgroup_limit_io(&l->cgroup, limits, &disks, err);
 }
 
-static int limit_leaf(struct hc_launch *l, struct hc_error *err)
+static int make_leaf(struct hc_launch *l, struct hc_error *err)
 {
     (void)hc_cgroup_reap(&l->parent);
     if (hc_cgroup_create(&l->cgroup, &l->parent, l->m->job_id, err) < 0)
@@ -99,7 +100,7 @@ int hc_launch_find_place(struct hc_launch *l, struct hc_error *err)
         (void)hc_fail_as(&why, HC_EXIT_UNAVAILABLE, 0, "switched off in a weakened build");
     bool found =
         p->enforcement != HC_ENFORCE_RLIMITS && why.exit == 0 && hc_cgroup_find(&l->parent, true, &why) == 0;
-    if (!found && why.exit == HC_EXIT_CONFIG) { /* HOTCELL_CGROUP names a place, and it will not do */
+    if (!found && why.exit == HC_EXIT_CONFIG) { /* HOTCELL_CGROUP names an unusable place */
         *err = why;
         return -1;
     }
@@ -114,7 +115,7 @@ int hc_launch_find_place(struct hc_launch *l, struct hc_error *err)
     return found;
 }
 
-/* What a cell may have of which a watch does not see all that it takes of the host. */
+/* Rights of a cell whose use of the host's memory the watch does not count completely. */
 static const struct {
     const char *member, *value, *unseen;
     bool network;
@@ -134,7 +135,7 @@ int hc_launch_check_watch(struct hc_launch *l, struct hc_error *err)
     for (size_t i = 0; i < sizeof unwatched / sizeof *unwatched; i++) {
         if (!is_unwatched(i, p))
             continue;
-        /* Whose needs are learnt is trusted, and is given all that there is. */
+        /* A program whose needs are learnt is trusted, and is not restricted. */
         if (p->enforcement == HC_ENFORCE_AUTO && !p->learn && !hc_weak(HC_WEAK_CGROUP))
             return hc_fail_as(
                 err, HC_EXIT_UNAVAILABLE, 0,
@@ -159,7 +160,7 @@ static const char *watched_memory(const struct hc_policy *p)
 int hc_launch_prepare_limits(struct hc_launch *l, struct hc_error *err)
 {
     const struct hc_policy *p = l->run->policy;
-    const bool parked = l->run->parked != NULL; /* then its cgroup, if any, is there */
+    const bool parked = l->run->parked != NULL; /* a parked cell brings its cgroup, if it has one */
     int found = parked ? l->cgroup.fd >= 0 : hc_launch_find_place(l, err);
     if (found < 0 || (!found && hc_launch_check_watch(l, err) < 0))
         return -1;
@@ -172,19 +173,20 @@ int hc_launch_prepare_limits(struct hc_launch *l, struct hc_error *err)
     if (!found && hc_weak(HC_WEAK_RLIMITS))
         l->m->enforced_by.pids = "none";
     l->plan.rlimit_pids = l->plan.rlimit_memory = !found;
-    if (found && !parked && limit_leaf(l, err) < 0)
+    if (found && !parked && make_leaf(l, err) < 0)
         return -1;
-    return say_numbers(l, err) < 0 ? -1 : limit_io(l, err);
+    return note_number_limits(l, err) < 0 ? -1 : limit_io(l, err);
 }
 
 /* ---- afterwards ---- */
 
-/* Without a cgroup: what was waited for, and what was seen now and then. */
-static void use_samples(struct hc_launch *l)
+/* Without a cgroup: fill in the usage from wait4's counts and from the watch's samples. */
+static void fill_usage_from_samples(struct hc_launch *l)
 {
     const struct hc_supervisor *s = &l->sup;
     struct hc_manifest *m = l->m;
-    /* Of an adopted cell its first process says what it waited for, since nobody else can. */
+    /* The launcher is not the parent of an adopted cell: the cell's first process reports the usage of the
+     * interpreter. */
     m->usage.cpu_user_us = s->adopted
                                ? s->exit.cpu_user_us
                                : (int64_t)s->rusage.ru_utime.tv_sec * 1000000 + s->rusage.ru_utime.tv_usec;
@@ -200,7 +202,7 @@ static void use_samples(struct hc_launch *l)
     m->usage.pids_peak = s->tasks_peak ? s->tasks_peak : -1;
 }
 
-static void use_cgroup(struct hc_launch *l)
+static void fill_usage_from_cgroup(struct hc_launch *l)
 {
     struct hc_manifest *m = l->m;
     const struct hc_cgroup_usage *u = &l->used;
@@ -229,12 +231,12 @@ void hc_launch_count_usage(struct hc_launch *l)
     m->usage.wall_us = l->sup.end_us - l->t_started;
     if (l->run->policy->output_mode == HC_OUTPUT_CAPPED) {
         m->usage.output_bytes = hc_watch_fs_bytes(l->output_fd);
-        m->usage.output_files = hc_watch_fs_files(l->output_fd) - 1; /* its root */
+        m->usage.output_files = hc_watch_fs_files(l->output_fd) - 1; /* without the root directory itself */
     }
     if (l->cgroup.fd < 0) {
-        use_samples(l);
+        fill_usage_from_samples(l);
         return;
     }
     hc_cgroup_usage(&l->cgroup, &l->used);
-    use_cgroup(l);
+    fill_usage_from_cgroup(l);
 }

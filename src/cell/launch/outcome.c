@@ -1,5 +1,5 @@
-/* How a job ended, from evidence: the launcher's own timers, the kernel's counters, the wait status that the
- * cell's first process passed on; never from what the guest says. */
+/* Decide how a job ended, from evidence: the launcher's own timers, the kernel's counters, the wait status
+ * that the cell's first process passed on; never from the guest's report. */
 #include "cell/launch/launch.h"
 
 #include "base/plain.h"
@@ -40,17 +40,18 @@ void hc_launch_conclude(struct hc_manifest *m, enum hc_status status, const char
     hc_plain_line(m->reason);
 }
 
-/* Left there: of a session both its run and its end are told of it. */
+/* The reason stays in the socket (MSG_PEEK): a session reads it for its run and again for its end. */
 const char *hc_launch_why_cancelled(const struct hc_run *run, char text[HC_CANCEL_TEXT + 1])
 {
-    ssize_t n = run->cancel_says ? recv(run->cancel_fd, text, HC_CANCEL_TEXT, MSG_PEEK | MSG_DONTWAIT) : 0;
+    ssize_t n =
+        run->cancel_has_reason ? recv(run->cancel_fd, text, HC_CANCEL_TEXT, MSG_PEEK | MSG_DONTWAIT) : 0;
     if (n <= 0 || !hc_utf8_valid(text, (size_t)n, NULL))
         return "cancelled from outside";
     text[n] = '\0';
     return text;
 }
 
-/* The launcher ended it, and knows why. */
+/* True if the launcher ended the job: set the outcome from its reason. */
 static bool conclude_ended(struct hc_launch *l)
 {
     char why[HC_CANCEL_TEXT + 1];
@@ -98,22 +99,23 @@ static bool conclude_ended(struct hc_launch *l)
     }
 }
 
-/* What the guest's process said that counts beside what was seen. */
-struct said {
-    bool complete;     /* the harness came to its end */
+/* The parts of the guest's report that influence the outcome. */
+struct guest_claims {
+    bool complete;     /* the harness ran to its end */
     bool memory_error; /* the program ended by a MemoryError */
 };
 
-/* It was told that its time or its memory was nearly used up, and did not go on to a good end. Memory can be
- * given back, and another error come an hour later: there its own word decides which error it was. */
-static bool conclude_warned(struct hc_launch *l, const struct said *said)
+/* The program was warned that its time or its memory was nearly used up, and did not end well. After a
+ * warning about memory it may have freed memory and failed later for another reason: there the guest's
+ * report decides whether it was a MemoryError. */
+static bool conclude_warned(struct hc_launch *l, const struct guest_claims *claims)
 {
     const struct hc_limits *limits = &l->run->policy->limits;
     const struct hc_supervisor *s = &l->sup;
     char text[32];
     if (!s->warned || !s->exit_known || (s->exit.code == CLD_EXITED && s->exit.status == HC_EXIT_OK))
         return false;
-    if (s->warned == HC_WARNED_MEMORY && !said->memory_error)
+    if (s->warned == HC_WARNED_MEMORY && !claims->memory_error)
         return false;
     l->m->process.known = true;
     l->m->process.signaled = s->exit.code != CLD_EXITED;
@@ -130,14 +132,14 @@ static bool conclude_warned(struct hc_launch *l, const struct said *said)
     return true;
 }
 
-/* The cgroup counts what a limit above it refused as well; only where its own did, that many have been there.
- */
+/* pids.events also counts forks that a limit of a parent cgroup refused. Only if the cell's own limit
+ * refused them has pids.peak reached that limit. */
 static bool pids_refused(const struct hc_cgroup_usage *used, const struct hc_limits *limits)
 {
     return used->pids_refused > 0 && (used->pids_peak < 0 || used->pids_peak >= limits->pids);
 }
 
-/* The kernel ended it, or refused it something that it needed. */
+/* True if the kernel ended the job, or refused it processes: set the outcome from the kernel's counters. */
 static bool conclude_kernel(struct hc_launch *l)
 {
     const struct hc_limits *limits = &l->run->policy->limits;
@@ -168,7 +170,8 @@ static bool conclude_kernel(struct hc_launch *l)
     return false;
 }
 
-/* What the guard refused, once more as denials; syntax and data are not its business. */
+/* List the guard's findings as denials, too; findings about syntax and data name no "what", and are left
+ * out. */
 static void note_denials(struct hc_manifest *m)
 {
     const cJSON *finding;
@@ -184,7 +187,7 @@ static void note_denials(struct hc_manifest *m)
     }
 }
 
-static int take_rejection(struct hc_manifest *m, const struct hc_buf *body, struct hc_error *err)
+static int parse_rejection(struct hc_manifest *m, const struct hc_buf *body, struct hc_error *err)
 {
     if (hc_rejected_parse(&m->rejection.findings, &m->rejection.more, body->data, body->len, err) < 0)
         return -1;
@@ -200,7 +203,7 @@ static int take_rejection(struct hc_manifest *m, const struct hc_buf *body, stru
     return 0;
 }
 
-/* In the launcher's own words, and for what it has seen itself. */
+/* Reject the program for a reason that the launcher found itself. */
 static void reject(struct hc_manifest *m, const char *rule, const char *message, const char *hint)
 {
     m->rejection.set = true;
@@ -209,22 +212,23 @@ static void reject(struct hc_manifest *m, const char *rule, const char *message,
     (void)snprintf(m->rejection.hint, sizeof m->rejection.hint, "%s", hint);
 }
 
-static int take_report(struct hc_manifest *m, struct hc_buf *body, struct said *said, struct hc_error *err)
+static int parse_report(struct hc_manifest *m, struct hc_buf *body, struct guest_claims *claims,
+                        struct hc_error *err)
 {
     struct hc_json j;
     if (hc_guest_report_check(body->data, body->len, err) < 0 ||
         hc_json_parse(&j, "report", body->data, body->len, err) < 0)
         return -1;
-    said->complete = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j.root, "complete"));
+    claims->complete = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j.root, "complete"));
     const cJSON *error = cJSON_GetObjectItemCaseSensitive(j.root, "error");
     const char *type = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(error, "type"));
-    said->memory_error = type && strcmp(type, "MemoryError") == 0;
+    claims->memory_error = type && strcmp(type, "MemoryError") == 0;
     hc_json_finish(&j);
     m->guest = hc_buf_take(body);
     return 0;
 }
 
-/* A run of a session that cannot have a copy to fall back to is not begun. */
+/* A run of a session was not begun, because the process could not be copied first. */
 static void reject_uncopied(struct hc_manifest *m, int64_t pids)
 {
     char message[sizeof m->rejection.message];
@@ -237,23 +241,23 @@ static void reject_uncopied(struct hc_manifest *m, int64_t pids)
     reject(m, "checkpoint", message, "Leave room for one more process: limits.pids, limits.memory.");
 }
 
-/* What the guest's process sent: parsed strictly, kept as it is. */
-static int take_messages(struct hc_launch *l, struct said *said, struct hc_error *failed)
+/* Parse strictly what the guest's process sent, and store it unchanged. */
+static int parse_messages(struct hc_launch *l, struct guest_claims *claims, struct hc_error *failed)
 {
     struct hc_manifest *m = l->m;
     struct hc_inbox *in = &l->sup.inbox;
     struct hc_error err = {0};
-    *said = (struct said){0};
+    *claims = (struct guest_claims){0};
     if (l->sup.protocol[0])
         hc_launch_warn(m, "the guest's process broke the protocol: %s", l->sup.protocol);
     if (l->sup.checked.len && hc_checked_parse(&m->check, l->sup.checked.data, l->sup.checked.len, &err) < 0)
         hc_launch_warn(m, "the check of the program said what cannot be used: %.180s", err.text);
     if (hc_inbox_has(in, HC_FRAME_UNKEPT) && hc_talk_untouched(in->first))
         reject_uncopied(m, l->run->policy->limits.pids);
-    int rc = hc_inbox_has(in, HC_FRAME_REJECTED) ? take_rejection(m, &in->body, &err)
-             : hc_inbox_has(in, HC_FRAME_REPORT) ? take_report(m, &in->body, said, &err)
+    int rc = hc_inbox_has(in, HC_FRAME_REJECTED) ? parse_rejection(m, &in->body, &err)
+             : hc_inbox_has(in, HC_FRAME_REPORT) ? parse_report(m, &in->body, claims, &err)
                                                  : 0;
-    if (rc < 0 && err.sys == ENOMEM) { /* our trouble, not its fault */
+    if (rc < 0 && err.sys == ENOMEM) { /* hotcell's failure, not the guest's */
         *failed = err;
         return hc_ctx(failed, "read what the guest's process reported");
     }
@@ -273,7 +277,8 @@ static const char *signal_name(int number, char *out, size_t size)
     return out;
 }
 
-/* The interpreter died while it read the program, of which nothing had run: that is the program's doing. */
+/* True if the interpreter crashed while it parsed the program, before any of it ran: the program is the
+ * cause, and is rejected. */
 static bool conclude_parser(struct hc_launch *l)
 {
     struct hc_supervisor *s = &l->sup;
@@ -289,8 +294,8 @@ static bool conclude_parser(struct hc_launch *l)
     return true;
 }
 
-/* Whether the interpreter ended, and how, is not known. From inside, no signal reaches a cell's first process
- * but those of its own faults. */
+/* The first process ended without reporting the interpreter's end. Processes inside the cell cannot send
+ * it signals, so a signal came from outside or from its own fault. */
 static void conclude_unknown_end(struct hc_launch *l)
 {
     const struct hc_supervisor *s = &l->sup;
@@ -305,8 +310,8 @@ static void conclude_unknown_end(struct hc_launch *l)
                            signaled ? "signal" : "exit status", s->wait_status);
 }
 
-/* A SIGKILL that neither the launcher nor the cell's cgroup knows of. The kernel tells nobody who sent it;
- * the program can do it, and a program that ends itself has failed. */
+/* The interpreter died by a SIGKILL that neither the launcher nor the cell's cgroup sent. The kernel does
+ * not report the sender. The program itself may have sent it, which counts as a failure. */
 static void conclude_sigkill(struct hc_launch *l)
 {
     const struct hc_supervisor *s = &l->sup;
@@ -369,8 +374,9 @@ static void conclude_own_end(struct hc_launch *l, bool complete)
         hc_launch_conclude(m, HC_STATUS_ERROR, "the program failed with exit status %d", s->exit.status);
 }
 
-/* The shim or its interpreter could not be started: our failure, told with the last line that it printed. */
-static int launch_failed(struct hc_launch *l, struct hc_error *err)
+/* The shim or its interpreter did not start: hotcell's failure. The error quotes the last line that it
+ * printed. */
+static int fail_launch(struct hc_launch *l, struct hc_error *err)
 {
     if (l->sup.end == HC_END_LAUNCH) {
         *err = l->sup.launch;
@@ -384,7 +390,8 @@ static int launch_failed(struct hc_launch *l, struct hc_error *err)
         at += len + 1;
         len = strcspn(text + at, "\n");
     }
-    if (l->sup.exit_known && l->sup.exit.status == HC_EXIT_CONFIG) /* before the program is there */
+    if (l->sup.exit_known &&
+        l->sup.exit.status == HC_EXIT_CONFIG) /* the prelude failed, before the program was read */
         return hc_fail_as(err, HC_EXIT_CONFIG, 0, "policy '%s': its prelude failed: %.*s",
                           l->run->policy->name, (int)len, text + at);
     return hc_fail(err, 0, "the interpreter did not start: %.*s", len ? (int)len : 16,
@@ -394,12 +401,12 @@ static int launch_failed(struct hc_launch *l, struct hc_error *err)
 int hc_launch_set_outcome(struct hc_launch *l, struct hc_error *err)
 {
     struct hc_supervisor *s = &l->sup;
-    struct said said;
+    struct guest_claims claims;
     hc_layers_job_filter(l->m, s->job_filter_evidence);
-    if (take_messages(l, &said, err) < 0)
+    if (parse_messages(l, &claims, err) < 0)
         return -1;
     if (s->end == HC_END_LAUNCH)
-        return launch_failed(l, err);
+        return fail_launch(l, err);
     if (s->go_us && s->listener.fd < 0)
         hc_launch_warn(
             l->m, "refused system calls are not listed under denials: the kernel gives no listener here");
@@ -409,15 +416,15 @@ int hc_launch_set_outcome(struct hc_launch *l, struct hc_error *err)
     }
     if (s->listener.answered > HC_LISTENER_FLOOD)
         hc_launch_warn(l->m, "after %d refused system calls, others were answered slowly", HC_LISTENER_FLOOD);
-    if (conclude_ended(l) || conclude_kernel(l) || conclude_warned(l, &said))
+    if (conclude_ended(l) || conclude_kernel(l) || conclude_warned(l, &claims))
         return 0;
     if (!s->go_us && !l->m->rejection.set && s->exit_known)
-        return launch_failed(l, err);
+        return fail_launch(l, err);
     bool killed = s->wait_code != CLD_EXITED && s->wait_status == SIGKILL;
     if (!s->go_us && !l->m->rejection.set && !killed)
-        return launch_failed(l, err);
+        return fail_launch(l, err);
     if (!s->exit_known && s->wait_code == CLD_EXITED && s->wait_status == HC_EXIT_INTERNAL)
         return hc_fail(err, 0, "the cell's first process could not say how the interpreter ended");
-    conclude_own_end(l, said.complete);
+    conclude_own_end(l, claims.complete);
     return 0;
 }

@@ -1,4 +1,5 @@
-/* A cell that waits for a job: for which jobs it is, how it changes hands, and how a job comes into it. */
+/* A cell that waits for a job: which jobs may use it, how it is sent to another process, and how a job is
+ * started in it. */
 #include "cell/launch/parked.h"
 
 #include "base/fd.h"
@@ -21,7 +22,8 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#define MOST_AGE_US 300000000LL /* its clocks have been running since it was parked */
+#define MOST_AGE_US                                                                                          \
+    300000000LL /* the cell's clocks started when it was parked, and would show a greater age */
 
 void hc_parked_init(struct hc_parked *p)
 {
@@ -86,7 +88,7 @@ static const char *input_trouble(const struct hc_job *job)
     for (size_t i = 0; i < job->input_count; i++) {
         struct stat st;
         if (stat(job->inputs[i].path, &st) < 0)
-            return NULL; /* which is said by whoever opens it */
+            return NULL; /* the error is reported when the input is opened */
         bytes += st.st_size + 4096;
     }
     return bytes <= HC_WARM_INPUT_BYTES ? NULL : "inputs";
@@ -119,7 +121,7 @@ bool hc_parked_fits(const struct hc_parked *p, const struct hc_job *job, const s
 
 /* ---- from one process to another ---- */
 
-/* Descriptors of a cell, the last of which not all have. */
+/* A cell's descriptors, and that of its cgroup, which not all cells have. */
 #define SENT_FDS (HC_PARKED_FDS + 1)
 
 int hc_parked_send(int socket, const struct hc_parked *p, struct hc_error *err)
@@ -172,8 +174,8 @@ int hc_parked_receive(int socket, struct hc_parked *out, struct hc_error *err)
 
 /* ---- a job ---- */
 
-/* Owned by the guest's uid, as the file system in which it lies has no other. */
-static int make_input(int dir, const char *name, const struct hc_ids *ids)
+/* Make the file as the guest's uid: the file system is mounted with that one id. */
+static int create_input_file(int dir, const char *name, const struct hc_ids *ids)
 {
     int before_uid = setfsuid(ids->uid), before_gid = setfsgid(ids->gid);
     int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
@@ -184,14 +186,14 @@ static int make_input(int dir, const char *name, const struct hc_ids *ids)
     return fd;
 }
 
-static int place_inputs(struct hc_launch *l, int dir, struct hc_error *err)
+static int copy_inputs(struct hc_launch *l, int dir, struct hc_error *err)
 {
     for (size_t i = 0; i < l->run->job->input_count; i++) {
         char target[128];
         const struct hc_input *in = &l->run->job->inputs[i];
         if (hc_input_cell_path(in, target, sizeof target) < 0)
             return hc_fail_as(err, HC_EXIT_DATA, 0, "input '%s': the name is too long", in->name);
-        hc_autofd fd = make_input(dir, strrchr(target, '/') + 1, &l->ids);
+        hc_autofd fd = create_input_file(dir, strrchr(target, '/') + 1, &l->ids);
         if (fd < 0)
             return hc_fail(err, errno, "make %s", target);
         if (hc_launch_prepare_input(l, in, fd, err) < 0)
@@ -200,27 +202,27 @@ static int place_inputs(struct hc_launch *l, int dir, struct hc_error *err)
     return 0;
 }
 
-struct places {
-    int *of[HC_PARKED_FDS]; /* NULL: the launch has none for it */
+struct fd_slots {
+    int *of[HC_PARKED_FDS]; /* NULL: a launch does not take this descriptor */
 };
 
-/* Where a launch has what a parked cell hands over. */
-static struct places places_in(struct hc_launch *l)
+/* The members of a launch that take over a parked cell's descriptors. */
+static struct fd_slots fd_slots_of(struct hc_launch *l)
 {
-    return (struct places){.of = {[HC_PARKED_PIDFD] = &l->sup.pidfd,
-                                  [HC_PARKED_STDOUT] = &l->stdout_fd,
-                                  [HC_PARKED_STDERR] = &l->stderr_fd,
-                                  [HC_PARKED_CONTROL] = &l->control_fd,
-                                  [HC_PARKED_STATUS] = &l->status_fd,
-                                  [HC_PARKED_OUTPUT] = &l->output_fd,
-                                  [HC_PARKED_TMP] = &l->tmp_fd}};
+    return (struct fd_slots){.of = {[HC_PARKED_PIDFD] = &l->sup.pidfd,
+                                    [HC_PARKED_STDOUT] = &l->stdout_fd,
+                                    [HC_PARKED_STDERR] = &l->stderr_fd,
+                                    [HC_PARKED_CONTROL] = &l->control_fd,
+                                    [HC_PARKED_STATUS] = &l->status_fd,
+                                    [HC_PARKED_OUTPUT] = &l->output_fd,
+                                    [HC_PARKED_TMP] = &l->tmp_fd}};
 }
 
-/* The cell is the launch's from here on. */
+/* Move everything that the parked cell owns into the launch. */
 static void take_over(struct hc_launch *l, struct hc_parked *p)
 {
-    const struct places places = places_in(l);
-    l->ids = (struct hc_ids){.uid = p->uid, .gid = p->gid, .lease_fd = -1}; /* the lease is the zygote's */
+    const struct fd_slots slots = fd_slots_of(l);
+    l->ids = (struct hc_ids){.uid = p->uid, .gid = p->gid, .lease_fd = -1}; /* the zygote holds the lease */
     l->plan.host_uid = p->uid;
     l->plan.host_gid = p->gid;
     l->cgroup = p->cgroup;
@@ -230,23 +232,23 @@ static void take_over(struct hc_launch *l, struct hc_parked *p)
     l->sup.filters = p->filters;
     l->sup.pid = p->pid;
     for (size_t i = 0; i < HC_PARKED_FDS; i++)
-        if (places.of[i])
-            *places.of[i] = hc_take(&p->fds[i]);
+        if (slots.of[i])
+            *slots.of[i] = hc_take(&p->fds[i]);
     memcpy(l->m->tree_sha256, p->tree, sizeof l->m->tree_sha256);
     l->m->tree_checked = (enum hc_tree_check)p->tree_checked;
 }
 
 void hc_launch_leave(struct hc_launch *l, struct hc_parked *p)
 {
-    const struct places places = places_in(l);
+    const struct fd_slots slots = fd_slots_of(l);
     for (size_t i = 0; i < HC_PARKED_FDS; i++)
-        if (places.of[i])
-            p->fds[i] = hc_take(places.of[i]);
+        if (slots.of[i])
+            p->fds[i] = hc_take(slots.of[i]);
     p->cgroup = l->cgroup;
     l->cgroup.fd = -1;
 }
 
-static int send_job(const struct hc_launch *l, struct hc_error *err)
+static int send_handover(const struct hc_launch *l, struct hc_error *err)
 {
     struct hc_frame_head head = {.type = HC_FRAME_JOB, .flags = HC_FRAME_LAST};
     struct iovec part = {.iov_base = &head, .iov_len = sizeof head};
@@ -270,10 +272,10 @@ int hc_launch_enter(struct hc_launch *l, struct hc_parked *p, struct hc_error *e
         return hc_fail(err, 0, "the job does not fit into its warm cell: %s", why);
     take_over(l, p);
     hc_autofd input = hc_take(&p->fds[HC_PARKED_INPUT]);
-    if (hc_launch_prepare_output(l, err) < 0 || place_inputs(l, input, err) < 0 ||
+    if (hc_launch_prepare_output(l, err) < 0 || copy_inputs(l, input, err) < 0 ||
         hc_launch_prepare_limits(l, err) < 0 || hc_launch_prepare_handover(l, err) < 0 ||
         hc_layers_check(l->m, &l->plan, &p->facts, l->sup.pid, &p->namespaces, &l->cgroup, l->no_cgroup,
                         err) < 0)
         return -1;
-    return send_job(l, err);
+    return send_handover(l, err);
 }

@@ -1,5 +1,5 @@
-/* parked.h - a cell that waits for a job: for which jobs it is, and how it changes hands. Zygotes make them
- * (zygote.h); hc_run and hc_session_start run a job in one. */
+/* parked.h - a cell that waits for a job: which jobs may use it, and how it is sent to another process.
+ * Zygotes make such cells (zygote.h); hc_run and hc_session_start run a job in one. */
 #ifndef HC_CELL_LAUNCH_PARKED_H
 #define HC_CELL_LAUNCH_PARKED_H
 
@@ -26,40 +26,42 @@ enum hc_parked_fd {
     HC_PARKED_FDS
 };
 struct hc_parked {
-    char key[HC_SHA256_HEX];  /* hc_warm_key: for which jobs it is */
+    char key[HC_SHA256_HEX];  /* hc_warm_key of the jobs that may use the cell */
     char tree[HC_SHA256_HEX]; /* ID of its tree */
-    int64_t tree_checked;     /* enum hc_tree_check: when its zygote started */
+    int64_t tree_checked;     /* enum hc_tree_check: the check made when its zygote started */
     uid_t uid;                /* on the host */
     gid_t gid;
-    pid_t pid;   /* first process of the cell, as the host numbers it */
-    int filters; /* seccomp filters that its zygote is under */
-    int64_t born_us;
+    pid_t pid;       /* first process of the cell, as the host numbers it */
+    int filters;     /* number of seccomp filters that its zygote is under */
+    int64_t born_us; /* CLOCK_MONOTONIC */
     struct hc_facts facts;
-    struct hc_namespaces namespaces; /* of the first process, as seen when it was made; it can leave none */
+    struct hc_namespaces namespaces; /* of the first process, read when it was made; it cannot leave them */
     int fds[HC_PARKED_FDS];          /* owned */
-    struct hc_cgroup cgroup; /* owned, fd -1: none; limits stand there since before the cell was in it */
-    bool io;                 /* limits of io among them */
-    char no_cgroup[200];     /* why there is none */
+    struct hc_cgroup cgroup;         /* owned, fd -1: none; its limits were set before the cell was in it */
+    bool io;                         /* the cgroup has limits of io */
+    char no_cgroup[200];             /* why there is no cgroup */
 };
 
-/* What a policy and a tenant come to for a parked cell, without what the launcher alone sees to. */
+/* Hash the parts of a policy, and the tenant, that a cell is built for: jobs with the same key can use the
+ * same parked cell. Limits that the launcher alone enforces are left out. */
 int hc_warm_key(const struct hc_policy *policy, const char *tenant, char key[HC_SHA256_HEX],
                 struct hc_error *err);
 
-/* May this job, under its effective policy, run in it? If not, `why` says why, in a word or two, and it is
- * run cold. `key` is what both come to, if that is known already (NULL: it is not). */
+/* Whether this job, under its effective policy, may run in the cell `p`. If not, `why` gets the reason in
+ * a word or two, static. `key` is the hc_warm_key of job and policy; NULL: compute it. */
 bool hc_parked_fits(const struct hc_parked *p, const struct hc_job *job, const struct hc_policy *policy,
                     const char *key, const char **why);
 
-/* Does it still wait? */
+/* Whether the cell still waits. */
 bool hc_parked_alive(const struct hc_parked *p);
 
-/* Over a SOCK_SEQPACKET socket, from one process of ours to another. The sender's copy is finished by its
- * owner. */
+/* Send a cell over a SOCK_SEQPACKET socket from one process of hotcell to another. The sender still
+ * finishes its own copy. */
 int hc_parked_send(int socket, const struct hc_parked *p, struct hc_error *err);
 int hc_parked_receive(int socket, struct hc_parked *out, struct hc_error *err); /* 1: end of file */
 
-/* An empty one owns nothing. A cell that was not given to hc_run ends with this. */
+/* hc_parked_init makes an empty struct that owns nothing. hc_parked_finish kills the cell, unless hc_run
+ * has taken it over. */
 void hc_parked_init(struct hc_parked *p);
 void hc_parked_finish(struct hc_parked *p);
 

@@ -31,12 +31,13 @@ static int read_path(const char *name, const char *from, struct hc_buf *text, ch
     int n = snprintf(path, sizeof path, "%.*s%s", dir_len, slash ? from : "", name);
     if (n < 0 || n >= (int)sizeof path)
         return hc_fail_as(err, HC_EXIT_CONFIG, ENAMETOOLONG, "policy %s", name);
-    /* One name for one file, or a circle would not be seen: "./a", "././a", "./././a". */
+    /* Resolve each path, so that a file always has the same name. Else a cycle of "extends" would not be
+     * noticed: "./a", "././a", "./././a". */
     bool resolved = from && realpath(path, real);
     return read_at(resolved ? real : path, text, file, err);
 }
 
-/* Empty or relative is as good as unset (XDG Base Directory Specification). */
+/* The variable's value; NULL if it is unset, empty or relative (XDG Base Directory Specification). */
 static const char *absolute_env(const char *name)
 {
     const char *value = getenv(name);
@@ -44,13 +45,14 @@ static const char *absolute_env(const char *name)
 }
 
 struct place {
-    const char *dir; /* NULL: does not apply here */
-    const char *below;
+    const char *dir;   /* NULL: the place does not exist for this user */
+    const char *below; /* rest of the path */
 };
 
 #define PLACES 5
 
-/* Where a name is looked for, in this order. `shipped` is room for one of them. */
+/* The directories in which a policy is searched for, in this order. `shipped` is a buffer for one of their
+ * paths. */
 static void find_places(struct place places[PLACES], char shipped[PATH_MAX])
 {
     struct hc_error ignored;
@@ -113,7 +115,7 @@ static int add_name(struct names *n, const char *file)
     return 0;
 }
 
-/* A place that is not there, or not for us, has none. */
+/* Add the names of the policies in one place; a directory that is missing or unreadable has none. */
 static int add_names(struct names *n, const struct place *place)
 {
     char path[PATH_MAX];
@@ -127,7 +129,7 @@ static int add_names(struct names *n, const struct place *place)
     return rc;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -144,7 +146,7 @@ int hc_policies_list(char ***names, struct hc_error *err)
             rc = add_names(&n, &places[i]);
     *names = n.list;
     if (rc == 0) {
-        qsort(n.list, n.count, sizeof *n.list, compare);
+        qsort(n.list, n.count, sizeof *n.list, compare_names);
         return 0;
     }
     hc_policies_free(n.list);

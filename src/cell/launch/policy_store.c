@@ -15,7 +15,7 @@
 #define FOLDER    "/policies"
 #define OF_JOB    ".job.json" /* a policy that a job has changed */
 #define NAMED     ".json"
-#define NAME_SIZE (HC_SHA256_HEX + sizeof OF_JOB + 24) /* with that of a file that is being written */
+#define NAME_SIZE (HC_SHA256_HEX + sizeof OF_JOB + 24) /* also enough for the name of a temporary file */
 #define DAY       (24 * 3600)
 #define MAX_TEXT  ((size_t)4 << 20)
 
@@ -34,7 +34,7 @@ static int open_folder(int at, const char *path, int more)
     return hc_take(&dir);
 }
 
-/* This user's; -1: there is none. */
+/* Open this user's store; `make`: create it if missing. -1: there is none. */
 static int open_store(bool make)
 {
     char state[PATH_MAX], path[PATH_MAX];
@@ -45,9 +45,9 @@ static int open_store(bool make)
     return open_folder(AT_FDCWD, path, 0);
 }
 
-/* A tenant's own folder in the store, made if it is not there. No policy's file has its name: those are
- * longer than a tenant's name may be. */
-static int open_tenants(int store, const char *tenant)
+/* Open a tenant's own folder in the store; it is made if missing. Its name cannot be that of a policy's
+ * file, which is longer than a tenant's name may be. */
+static int open_tenant_folder(int store, const char *tenant)
 {
     struct hc_error ignored;
     if (hc_job_check_id(tenant, &ignored) < 0 || (mkdirat(store, tenant, 0700) < 0 && errno != EEXIST))
@@ -62,7 +62,7 @@ static bool is_name(const char *name)
            (strcmp(name + digits, NAMED) == 0 || strcmp(name + digits, OF_JOB) == 0);
 }
 
-/* What a process that was killed was about to write. */
+/* A file that a killed process had not finished writing. */
 static bool is_temporary(const char *name)
 {
     return name[0] == '.' && strspn(name + 1, "0123456789abcdef") == HC_SHA256_HEX - 1 &&
@@ -77,7 +77,7 @@ static bool is_of_job(const char *name)
 /* ---- what is there ---- */
 
 struct entry {
-    time_t used;
+    time_t used; /* when a job last used the policy */
     char name[NAME_SIZE];
 };
 
@@ -86,11 +86,11 @@ struct entries {
     size_t count, room;
 };
 
-static bool put(struct entries *e, int dir, const char *name)
+static bool add_entry(struct entries *e, int dir, const char *name)
 {
     struct stat st;
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return true; /* somebody else has removed it */
+        return true; /* another process has removed it */
     if (e->count == e->room) {
         size_t room = e->room ? e->room * 2 : 256;
         void *grown = realloc(e->list, room * sizeof *e->list);
@@ -105,8 +105,8 @@ static bool put(struct entries *e, int dir, const char *name)
     return true;
 }
 
-/* Owned by the caller, in part too. */
-static int list_all(int dir, struct entries *e)
+/* List the policies' files in `dir`. The caller frees e->list, also after -1. */
+static int list_files(int dir, struct entries *e)
 {
     int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -115,7 +115,7 @@ static int list_all(int dir, struct entries *e)
         (void)close(fd);
     for (const struct dirent *entry; ok && (entry = readdir(d));)
         if (is_name(entry->d_name) || is_temporary(entry->d_name))
-            ok = put(e, dir, entry->d_name);
+            ok = add_entry(e, dir, entry->d_name);
     if (d)
         (void)closedir(d);
     return ok ? 0 : -1;
@@ -127,13 +127,13 @@ static int by_use(const void *a, const void *b)
     return (x->used > y->used) - (x->used < y->used);
 }
 
-/* When there are too many in a folder, a quarter of them goes: each folder is one tenant's, who so loses none
- * but its own. */
+/* If a folder holds too many policies of jobs, remove the oldest quarter. Each tenant has its own folder,
+ * so a tenant with many policies loses only its own. */
 static void make_room(int dir)
 {
     struct entries e = {0};
     size_t jobs = 0, surplus;
-    if (list_all(dir, &e) == 0) {
+    if (list_files(dir, &e) == 0) {
         for (size_t i = 0; i < e.count; i++)
             jobs += is_of_job(e.list[i].name);
         surplus = jobs >= HC_POLICIES_OF_JOBS ? jobs - HC_POLICIES_OF_JOBS * 3 / 4 : 0;
@@ -152,7 +152,7 @@ static void make_room(int dir)
 static int sweep_folder(int dir, time_t since, int *removed)
 {
     struct entries e = {0};
-    int rc = list_all(dir, &e);
+    int rc = list_files(dir, &e);
     for (size_t i = 0; i < e.count; i++)
         if (e.list[i].used < since && unlinkat(dir, e.list[i].name, 0) == 0)
             ++*removed;
@@ -160,8 +160,9 @@ static int sweep_folder(int dir, time_t since, int *removed)
     return rc;
 }
 
-/* Call `each` for the folder of every tenant, which is lent, until it returns something else than 0. */
-static int each_tenants(int store, int (*each)(void *ctx, int dir), void *ctx)
+/* Call `each` with the open folder of every tenant, until it returns something other than 0. The folder's
+ * descriptor is borrowed. */
+static int for_each_tenant(int store, int (*each)(void *ctx, int dir), void *ctx)
 {
     int rc = 0, fd = openat(store, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -184,7 +185,7 @@ struct sweep {
     int removed;
 };
 
-static int sweep_tenants(void *ctx, int dir)
+static int sweep_tenant_folder(void *ctx, int dir)
 {
     struct sweep *s = ctx;
     return sweep_folder(dir, s->since, &s->removed);
@@ -198,14 +199,14 @@ int hc_policies_sweep(int days)
         return 0;
     int rc = sweep_folder(dir, s.since, &s.removed);
     if (rc == 0)
-        rc = each_tenants(dir, sweep_tenants, &s);
+        rc = for_each_tenant(dir, sweep_tenant_folder, &s);
     return rc < 0 ? -1 : s.removed;
 }
 
 /* ---- one of them ---- */
 
-/* Is it there already? Once a day its use is noted. */
-static bool is_kept(int dir, const char *name)
+/* Whether the policy is stored already. If so, update its time of use, at most once a day. */
+static bool is_stored(int dir, const char *name)
 {
     struct stat st;
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
@@ -215,7 +216,8 @@ static bool is_kept(int dir, const char *name)
     return true;
 }
 
-/* Nothing is left if we are killed meanwhile, but on file systems that know no files without a name. */
+/* Open a file without a name, which vanishes if this process is killed. On file systems without O_TMPFILE
+ * it has the name `temp`. */
 static int open_new(int dir, char temp[NAME_SIZE], const char *name)
 {
     *temp = '\0';
@@ -226,8 +228,8 @@ static int open_new(int dir, char temp[NAME_SIZE], const char *name)
     return openat(dir, temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-/* What has this name already is empty, or the same, made at the same moment. */
-static int give_name(int dir, int fd, const char *temp, const char *name)
+/* An existing file of this name is empty, or has the same content from a process that stored it just now. */
+static int link_file(int dir, int fd, const char *temp, const char *name)
 {
     char path[40];
     if (*temp)
@@ -237,25 +239,25 @@ static int give_name(int dir, int fd, const char *temp, const char *name)
     return linkat(AT_FDCWD, path, dir, name, AT_SYMLINK_FOLLOW);
 }
 
-static void write_text(int dir, const char *name, const char *text)
+static void write_policy_file(int dir, const char *name, const char *text)
 {
     char temp[NAME_SIZE];
     struct hc_error ignored;
     hc_autofd fd = open_new(dir, temp, name);
     if (fd < 0)
         return;
-    if ((hc_write_all(fd, text, strlen(text), &ignored) < 0 || give_name(dir, fd, temp, name) < 0) && *temp)
+    if ((hc_write_all(fd, text, strlen(text), &ignored) < 0 || link_file(dir, fd, temp, name) < 0) && *temp)
         (void)unlinkat(dir, temp, 0);
 }
 
-/* `tenant` NULL: in the store itself. */
-static void keep(const struct hc_policy *p, const char *sha256, bool of_job, const char *tenant)
+/* Store a policy in the tenant's folder, or if `tenant` is NULL in the store itself. */
+static void store_policy(const struct hc_policy *p, const char *sha256, bool of_job, const char *tenant)
 {
     char name[NAME_SIZE];
     (void)snprintf(name, sizeof name, "%s%s", sha256, of_job ? OF_JOB : NAMED);
     hc_autofd store = open_store(true);
-    hc_autofd dir = store < 0 ? -1 : tenant ? open_tenants(store, tenant) : hc_take(&store);
-    if (dir < 0 || is_kept(dir, name))
+    hc_autofd dir = store < 0 ? -1 : tenant ? open_tenant_folder(store, tenant) : hc_take(&store);
+    if (dir < 0 || is_stored(dir, name))
         return;
     char *text = hc_policy_text(p);
     if (!text)
@@ -263,7 +265,7 @@ static void keep(const struct hc_policy *p, const char *sha256, bool of_job, con
     if (strlen(text) <= (of_job ? HC_POLICY_OF_JOB_MOST : MAX_TEXT)) {
         if (of_job)
             make_room(dir);
-        write_text(dir, name, text);
+        write_policy_file(dir, name, text);
     }
     cJSON_free(text);
 }
@@ -272,14 +274,14 @@ int hc_policy_begin(struct hc_policy *p, struct hc_error *err)
 {
     if (hc_policy_note_base(p, err) < 0)
         return -1;
-    keep(p, p->base_sha256, false, NULL);
+    store_policy(p, p->base_sha256, false, NULL);
     return 0;
 }
 
 void hc_policy_keep(const struct hc_policy *p, const char sha256[HC_SHA256_HEX], const char *tenant)
 {
     if (*p->base_sha256 && strcmp(sha256, p->base_sha256) != 0)
-        keep(p, sha256, true, tenant);
+        store_policy(p, sha256, true, tenant);
 }
 
 struct search {
@@ -299,7 +301,7 @@ static bool read_checked(const struct search *s, int dir, const char *ending)
     return strcmp(found, s->sha256) == 0;
 }
 
-static int find_tenants(void *ctx, int dir)
+static int find_in_tenant_folder(void *ctx, int dir)
 {
     return read_checked(ctx, dir, OF_JOB);
 }
@@ -307,18 +309,18 @@ static int find_tenants(void *ctx, int dir)
 static bool find_in(const struct search *s, int store)
 {
     return read_checked(s, store, NAMED) || read_checked(s, store, OF_JOB) ||
-           each_tenants(store, find_tenants, (void *)(uintptr_t)s) > 0;
+           for_each_tenant(store, find_in_tenant_folder, (void *)(uintptr_t)s) > 0;
 }
 
-struct lengthening {
+struct prefix_search {
     const char *prefix;
     char *sha256; /* "" while no file's name begins with the prefix */
 };
 
-/* -1 if files of two hashes begin with the prefix. */
-static int lengthen_in(void *ctx, int dir)
+/* Look for the one hash in `dir` that begins with the prefix. -1 if there are several. */
+static int find_prefix_in(void *ctx, int dir)
 {
-    const struct lengthening *l = ctx;
+    const struct prefix_search *l = ctx;
     int rc = 0, fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
     if (!d)
@@ -341,10 +343,10 @@ static int open_store_of(const char *state)
     return store_path(state, folder) < 0 ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static int lengthen(const struct hc_states *states, const char *prefix, char sha256[HC_SHA256_HEX],
-                    struct hc_error *err)
+static int complete_hash(const struct hc_states *states, const char *prefix, char sha256[HC_SHA256_HEX],
+                         struct hc_error *err)
 {
-    struct lengthening l = {prefix, sha256};
+    struct prefix_search l = {prefix, sha256};
     *sha256 = '\0';
     if (strlen(prefix) == HC_SHA256_HEX - 1) {
         (void)snprintf(sha256, HC_SHA256_HEX, "%s", prefix);
@@ -352,7 +354,7 @@ static int lengthen(const struct hc_states *states, const char *prefix, char sha
     }
     for (size_t i = 0; i < states->count; i++) {
         hc_autofd store = open_store_of(states->dir[i]);
-        if (store >= 0 && (lengthen_in(&l, store) < 0 || each_tenants(store, lengthen_in, &l) < 0))
+        if (store >= 0 && (find_prefix_in(&l, store) < 0 || for_each_tenant(store, find_prefix_in, &l) < 0))
             return hc_fail_as(err, HC_EXIT_DATA, 0,
                               "the hashes of several policies that are kept here begin with %s", prefix);
     }
@@ -366,7 +368,7 @@ int hc_policy_find(const char *prefix, struct hc_buf *text, struct hc_error *err
     char sha256[HC_SHA256_HEX];
     const struct search s = {sha256, text};
     struct hc_states states;
-    if (hc_state_search(&states, err) < 0 || lengthen(&states, prefix, sha256, err) < 0)
+    if (hc_state_search(&states, err) < 0 || complete_hash(&states, prefix, sha256, err) < 0)
         return -1;
     for (size_t i = 0; i < states.count; i++) {
         hc_autofd store = open_store_of(states.dir[i]);

@@ -1,4 +1,4 @@
-/* Everything that a cell will need, resolved, opened and made before its first process exists. */
+/* Resolve, open and make everything that a cell needs before its first process exists. */
 #include "cell/launch/launch.h"
 
 #include "base/fd.h"
@@ -41,7 +41,8 @@ static bool have_sys_admin(void)
     return syscall(SYS_capget, &head, d) == 0 && (d[0].effective & (1u << CAP_SYS_ADMIN));
 }
 
-/* Files that only their owner may read or write: to the guest's per-job uid they are shown as its own. */
+/* For files that only their owner may read or write: let the mount show them as owned by the guest's
+ * per-job uid. */
 static int map_owner(struct hc_launch *l, struct hc_source *s, const char *remedy, struct hc_error *err)
 {
     struct stat st;
@@ -76,8 +77,8 @@ static int prepare_tree(struct hc_launch *l, struct hc_error *err)
     return open_source(&l->plan.shim, shim, READ_ONLY, err);
 }
 
-/* Hash what the guest will read, and copy it if `copy_fd` is none of -1. The descriptor that is read is
- * opened through the one that is mounted. */
+/* Hash the file that the guest will read, and copy it to `copy_fd` unless that is -1. The file is opened
+ * again through the descriptor that is mounted, so both are the same file. */
 static int hash_input(const struct hc_source *s, struct hc_manifest_input *in, int copy_fd,
                       struct hc_error *err)
 {
@@ -105,7 +106,7 @@ int hc_launch_prepare_input(struct hc_launch *l, const struct hc_input *in, int 
 {
     struct hc_source *s = &l->plan.inputs[l->plan.input_count];
     *s = (struct hc_source){.fd = -1, .mount_fd = -1};
-    l->plan.input_count++; /* from here on it is finished with the rest */
+    l->plan.input_count++; /* hc_launch_finish frees it from here on */
     if (open_source(s, in->path, READ_ONLY | MOUNT_ATTR_NOEXEC, err) < 0)
         return hc_ctx(err, "input '%s'", in->name);
     struct stat st;
@@ -124,9 +125,9 @@ int hc_launch_prepare_input(struct hc_launch *l, const struct hc_input *in, int 
     return hash_input(s, row, copy_fd, err);
 }
 
-/* The accounts of an earlier job: gone, so that whatever has their names afterwards is the guest's. What is
- * none of ours is the user's, and stays. */
-static int remove_accounts(const struct hc_run *r, struct hc_error *err)
+/* Remove an earlier job's manifest, so that a file of that name found afterwards is the guest's. A file
+ * that hotcell did not write belongs to the user, and stays. */
+static int remove_old_manifests(const struct hc_run *r, struct hc_error *err)
 {
     struct stat st;
     if (fstatat(r->dest.fd, "manifest.json", &st, AT_SYMLINK_NOFOLLOW) == 0 && !hc_has_manifest(r->dest.fd))
@@ -154,14 +155,14 @@ int hc_launch_prepare_output(struct hc_launch *l, struct hc_error *err)
     if (bind && !job->output_dir)
         return hc_fail_as(err, HC_EXIT_USAGE, 0,
                           "output.mode \"bind\" needs an output directory: give -o DIR");
-    /* A directory that was asked for is made and tried now: better than after an hour's work. */
+    /* Make and test the directory that the user named now, not after an hour's work. */
     if (job->output_dir && hc_dest_open(&r->dest, err) < 0)
         return -1;
     if (!bind)
         return 0;
-    if (remove_accounts(r, err) < 0) {
+    if (remove_old_manifests(r, err) < 0) {
         hc_dest_finish(&r->dest);
-        r->dest.path[0] = '\0'; /* nor is this job's manifest written there */
+        r->dest.path[0] = '\0'; /* so that this job's manifest is not written there */
         return -1;
     }
     return open_source(&l->plan.output, r->dest.path,
@@ -169,7 +170,7 @@ int hc_launch_prepare_output(struct hc_launch *l, struct hc_error *err)
                        err);
 }
 
-/* As root, mounts are cloned and devices made here, where the rights are; see struct hc_source. */
+/* As root, clone mounts and make devices here, as only the launcher has the rights; see struct hc_source. */
 static int clone_mounts(struct hc_launch *l, struct hc_error *err)
 {
     struct hc_plan *p = &l->plan;
@@ -206,8 +207,7 @@ static int add_env(struct hc_launch *l, size_t *n, const char *name, const char 
     return 0;
 }
 
-/* As many threads for numeric libraries as there are CPUs for them, and never so many that they use up
- * limits.pids. */
+/* Threads for numeric libraries: as many as the cell has CPUs, and at most a quarter of limits.pids. */
 static int64_t numeric_threads(const struct hc_limits *limits)
 {
     cpu_set_t set;
@@ -223,7 +223,7 @@ static int prepare_env(struct hc_launch *l, struct hc_error *err)
 {
     const cJSON *own = l->run->policy->env;
     char threads[24];
-    /* A zygote with threads could not be copied. */
+    /* A process with several threads cannot be copied by fork, so a zygote has one. */
     int64_t count = l->plan.zygote ? 1 : numeric_threads(&l->run->policy->limits);
     (void)snprintf(threads, sizeof threads, "%lld", (long long)count);
     const char *const fixed[][2] = {
@@ -236,7 +236,7 @@ static int prepare_env(struct hc_launch *l, struct hc_error *err)
         {"TZ", "UTC"},
         {"OMP_NUM_THREADS", threads},
         {"OPENBLAS_NUM_THREADS", threads},
-        /* joblib would otherwise try for semaphores, and warn that it cannot have any. */
+        /* Else joblib tries to make semaphores, fails, and prints a warning. */
         {"JOBLIB_MULTIPROCESSING", "0"},
     };
     const size_t fixed_count = sizeof fixed / sizeof *fixed;
@@ -263,19 +263,20 @@ struct filters {
     struct hc_buf first, report, own;
 };
 
-/* That of a zygote itself. Its copies' are in the handover. */
+/* The filter of the zygote itself; those of its copies are in the handover. */
 static int get_zygote_filter(struct hc_launch *l, bool counted, const char *cache, struct hc_error *err)
 {
     return hc_filter_get(HC_FILTER_ZYGOTE, l->run->policy, counted, cache, &l->first_filter, err);
 }
 
-static bool needs_own(const struct hc_launch *l)
+static bool needs_job_filter(const struct hc_launch *l)
 {
     return !l->sup.adopted || !hc_handover_locks_early(l->run->policy->rules);
 }
 
-/* Which filters travel in the handover: of a cold cell the two that the interpreter's process puts on itself;
- * of a zygote those that it puts on its copies before they have a job; of a copy what is left then. */
+/* Get the filters for the handover. A cold cell gets the two that the interpreter's process sets on
+ * itself; a zygote those that it sets on its copies before they have a job; a copy only the job's filter,
+ * if it needs one of its own. */
 static int get_filters(struct hc_launch *l, const char *cache, struct filters *out, struct hc_error *err)
 {
     const struct hc_policy *policy = l->run->policy;
@@ -283,7 +284,7 @@ static int get_filters(struct hc_launch *l, const char *cache, struct filters *o
     struct hc_buf *first = zygote ? &out->first : &l->first_filter;
     if ((!copy && hc_filter_get(HC_FILTER_FIRST, policy, counted, cache, first, err) < 0) ||
         (!copy && hc_filter_get(HC_FILTER_REPORT, policy, counted, cache, &out->report, err) < 0) ||
-        (needs_own(l) && hc_filter_get(HC_FILTER_JOB, policy, counted, cache, &out->own, err) < 0) ||
+        (needs_job_filter(l) && hc_filter_get(HC_FILTER_JOB, policy, counted, cache, &out->own, err) < 0) ||
         (zygote && get_zygote_filter(l, counted, cache, err) < 0))
         return -1;
     l->plan.filter = (struct sock_fprog){
@@ -322,7 +323,7 @@ static int write_handover(struct hc_launch *l, const struct filters *f, struct h
 int hc_launch_prepare_handover(struct hc_launch *l, struct hc_error *err)
 {
     char state[PATH_MAX], cache[PATH_MAX + 8];
-    /* A user without a place of its own does without a cache. */
+    /* A user without a state directory has no cache of filters. */
     struct hc_error ignored;
     bool cached = hc_state_dir(state, &ignored) == 0;
     (void)snprintf(cache, sizeof cache, "%s/cache", cached ? state : "");
@@ -391,7 +392,7 @@ int hc_launch_prepare(struct hc_launch *l, struct hc_error *err)
             return -1;
     if (prepare_ids(l, err) < 0 || clone_mounts(l, err) < 0 || prepare_env(l, err) < 0 ||
         hc_launch_prepare_limits(l, err) <
-            0) /* before the filters: what they let through depends on who counts memory */
+            0) /* before the filters, which depend on whether a cgroup counts memory */
         return -1;
     return hc_launch_prepare_handover(l, err) < 0 ? -1 : hc_launch_prepare_channels(l, err);
 }

@@ -1,5 +1,5 @@
-/* One job, cold: resolve and open everything, build the cell, supervise it, collect, account. One struct owns
- * every resource; one function gives them back, whatever was reached. */
+/* Run one job: resolve and open everything, build the cell, supervise it, collect its output, write the
+ * manifest. One struct owns every resource; hc_launch_finish frees them after any stage. */
 #include "cell/run.h"
 
 #include "base/fd.h"
@@ -24,17 +24,17 @@
 
 #define SECOND 1000000000LL /* in nanoseconds */
 
-/* By how much it has been set back since; slewing it, by at most 500 parts in a million (adjtimex(2)), does
- * not count. */
+/* Nanoseconds by which the wall clock was set back since `since_us`. Slewing, by at most 500 parts in a
+ * million (adjtimex(2)), does not count. */
 static int64_t clock_set_back(int64_t ahead, int64_t since_us)
 {
-    int64_t back = ahead - hc_clock_ahead(), slewed = hc_now_us() - since_us; /* a thousandth, in ns */
+    int64_t back = ahead - hc_clock_ahead(),
+            slewed = hc_now_us() - since_us; /* a thousandth of the time since then, in ns */
     return back > SECOND + slewed ? back : 0;
 }
 
-/* The time (UTC, as strftime formats it) and 12 random hex digits: sorts by time, unique without asking
- * anybody. */
-static int stamp(const char *format, char *out, size_t size, struct hc_error *err)
+/* Write the time (UTC, formatted by strftime) and 12 random hex digits: a unique name that sorts by time. */
+static int make_timed_name(const char *format, char *out, size_t size, struct hc_error *err)
 {
     uint64_t random;
     time_t now = time(NULL);
@@ -108,7 +108,7 @@ static int write_code(struct hc_launch *l, char base[56], struct hc_error *err)
 static int persist_code(struct hc_launch *l, struct hc_error *err)
 {
     char base[56], name[72];
-    if (stamp("%Y-%m-%dT%H-%M-%SZ_", base, sizeof base, err) < 0)
+    if (make_timed_name("%Y-%m-%dT%H-%M-%SZ_", base, sizeof base, err) < 0)
         return -1;
     (void)snprintf(name, sizeof name, "code/run_%.55s.py", base);
     if (write_code(l, base, err) < 0) {
@@ -122,8 +122,8 @@ static int persist_code(struct hc_launch *l, struct hc_error *err)
     return l->m->code_path ? 0 : hc_fail(err, ENOMEM, "save the code");
 }
 
-/* What a program left is its doing: more than could be collected is a limit that it reached. */
-static void judge_collected(struct hc_launch *l)
+/* If not all output was collected, the program reached a limit: set the outcome. */
+static void conclude_collected(struct hc_launch *l)
 {
     const struct hc_limits *limits = &l->run->policy->limits;
     char text[32], why[160];
@@ -161,18 +161,19 @@ int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err)
         .policy = l->run->policy,
         .manifest = l->m,
     };
-    if (!l->sup.over && hc_collect(&c, err) < 0) /* over: there is nothing (early_exit.c) */
+    if (!l->sup.over && hc_collect(&c, err) < 0) /* after an early exit /output is empty (early_exit.c) */
         return -1;
     l->collected = c.ended;
     if (c.planted)
         hc_launch_warn(l->m, "what the program left under names of hotcell's own could not be renamed "
                              "(see skipped): hotcell did not write it");
-    judge_collected(l);
-    /* Partial: a limit or an error ended it, and yet there is something, or there was time to look. */
+    conclude_collected(l);
+    /* Results are partial if a limit or an error ended the job, and yet there are files, or the harness
+     * reported after a warning. */
     bool warned = l->m->status == HC_STATUS_TIMEOUT || l->m->status == HC_STATUS_MEMORY;
-    bool looked = warned && l->m->guest;
+    bool reported = warned && l->m->guest;
     l->m->partial = l->collected != HC_COLLECTED_ALL ||
-                    (l->m->status != HC_STATUS_OK && (l->m->figure_count || l->m->file_count || looked));
+                    (l->m->status != HC_STATUS_OK && (l->m->figure_count || l->m->file_count || reported));
     return l->run->job->persist_code ? persist_code(l, err) : 0;
 }
 
@@ -219,7 +220,7 @@ void hc_launch_finish(struct hc_launch *l)
     hc_listener_finish(&l->sup.listener);
     hc_inbox_finish(&l->sup.inbox);
     hc_buf_finish(&l->sup.checked);
-    /* The pages of these tmpfs are charged to the cgroup: they go first. */
+    /* The pages of these tmpfs are charged to the cgroup, so close them before it is removed. */
     hc_close_fd(&l->output_fd);
     hc_close_fd(&l->tmp_fd);
     source_finish(&l->plan.tree);
@@ -266,7 +267,7 @@ int64_t hc_launch_first_stamp(const struct hc_policy *policy)
     return stamp_ns;
 }
 
-/* Texts that are not the program's output may still quote it. */
+/* Redact the texts of the manifest, which may quote the program's output. */
 void hc_launch_redact(struct hc_launch *l)
 {
     struct hc_manifest *m = l->m;
@@ -278,7 +279,7 @@ void hc_launch_redact(struct hc_launch *l)
         hc_launch_warn(m, "output was withheld: looking for what is to be redacted took too long");
 }
 
-/* Before there is a cell: a tool that nobody answers is wrong already. */
+/* Called before the cell is built: a tool without a command or client is an error at once. */
 static int prepare_tools(struct hc_launch *l, int64_t ahead, struct hc_error *err)
 {
     const struct hc_run *r = l->run;
@@ -354,7 +355,7 @@ int hc_launch_describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, s
     hc_clock_text(ahead, m->started);
     if (job->job_id)
         (void)snprintf(m->job_id, sizeof m->job_id, "%s", job->job_id);
-    else if (stamp("%Y%m%dT%H%M%SZ-", m->job_id, sizeof m->job_id, err) < 0)
+    else if (make_timed_name("%Y%m%dT%H%M%SZ-", m->job_id, sizeof m->job_id, err) < 0)
         return -1;
     if (r->policy_hash)
         memcpy(m->policy_sha256, r->policy_hash, sizeof m->policy_sha256);
@@ -368,7 +369,7 @@ int hc_launch_describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, s
 int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
 {
     struct hc_launch l;
-    /* Once: however the clock is set meanwhile, the job has not ended before it started. */
+    /* Read once, so that a clock that is set during the job cannot put its end before its start. */
     const int64_t ahead = hc_clock_ahead();
     int rc = hc_launch_describe(r, m, ahead, err);
     hc_launch_init(&l, r, m);

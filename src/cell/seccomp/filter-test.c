@@ -80,7 +80,7 @@ static uint32_t by_refusal(const char *call, bool denied)
 {
     for (size_t i = 0; i < hc_call_refusals_count; i++)
         if (hc_calls_have(hc_call_refusals[i].calls, call))
-            return refused(hc_filter_told(call) && !denied, hc_call_refusals[i].error);
+            return refused(hc_filter_advice(call) && !denied, hc_call_refusals[i].error);
     return refused(false, ENOSYS);
 }
 

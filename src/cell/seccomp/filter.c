@@ -189,7 +189,7 @@ static int add_refusals(struct making *m, struct hc_error *err)
         char name[32];
         for (const char *at = r->calls; hc_calls_next(&at, name);) {
             int nr = number_of(m, name);
-            bool told = (hc_filter_told(name) || hc_filter_learns(m->policy, name)) &&
+            bool told = (hc_filter_advice(name) || hc_filter_learns(m->policy, name)) &&
                         !is_denied(m, name); /* else this filter would let it pass */
             uint32_t action = refuse(m->kind, told, r->error);
             if (nr < 0 || action == otherwise(m->kind) || seen_before(&m->seen, nr))

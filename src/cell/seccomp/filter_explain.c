@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-const char *hc_filter_told(const char *call)
+const char *hc_filter_advice(const char *call)
 {
     for (size_t i = 0; i < hc_calls_told_count; i++)
         if (hc_calls_have(hc_calls_told[i].calls, call))
@@ -20,7 +20,7 @@ const char *hc_filter_told(const char *call)
 
 const char *hc_filter_hint(const struct hc_call_rule *row)
 {
-    return row->hint ? row->hint : hc_filter_told(row->call);
+    return row->hint ? row->hint : hc_filter_advice(row->call);
 }
 
 bool hc_filter_learns(const struct hc_policy *policy, const char *call)
@@ -159,7 +159,7 @@ static int explain(const char *name, const struct seccomp_data *call, struct hc_
     }
     for (size_t i = 0; i < hc_call_refusals_count; i++)
         if (hc_calls_have(hc_call_refusals[i].calls, name))
-            return describe(name, hc_call_refusals[i].error, hc_filter_told(name), call, out);
+            return describe(name, hc_call_refusals[i].error, hc_filter_advice(name), call, out);
     return describe(name, ENOSYS, NULL, call, out);
 }
 

@@ -207,7 +207,7 @@ static uint32_t by_refusals(const struct proof *p, const char *call, bool denied
 {
     for (size_t i = 0; i < hc_call_refusals_count; i++)
         if (hc_calls_have(hc_call_refusals[i].calls, call))
-            return refusal(p, (hc_filter_told(call) || hc_filter_learns(p->policy, call)) && !denied,
+            return refusal(p, (hc_filter_advice(call) || hc_filter_learns(p->policy, call)) && !denied,
                            hc_call_refusals[i].error);
     return otherwise(p);
 }

@@ -144,7 +144,7 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
                              .pass_stdout = -1,
                              .pass_stderr = -1,
                              .cancel_fd = given->cancel_fd,
-                             .cancel_says = given->cancel_says,
+                             .cancel_has_reason = given->cancel_has_reason,
                              .default_dir = given->default_dir,
                              .share = given->share,
                              .shared = given->shared,

@@ -499,7 +499,7 @@ int hc_session_talk(const struct hc_talk *t, struct hc_error *err)
                                            .shared = t->shared,
                                            .parked = t->parked,
                                            .cancel_fd = t->cancel_fd,
-                                           .cancel_says = t->cancel_says,
+                                           .cancel_has_reason = t->cancel_has_reason,
                                            .tool_fd = t->tool_fd,
                                            .wake_fd = c.wake,
                                            .woken = woken,

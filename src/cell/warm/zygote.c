@@ -242,8 +242,8 @@ static int send_request(const struct hc_zygote *z, const struct parking *k, stru
 /* Each namespace is another than the zygote's, which can leave none of its own. */
 static int check_apart(struct hc_zygote *z, struct hc_parked *p, struct hc_error *err)
 {
-    if ((!z->namespaces.inodes[0] && hc_namespaces_look(z->l.sup.pid, &z->namespaces, err) < 0) ||
-        hc_namespaces_look(p->pid, &p->namespaces, err) < 0)
+    if ((!z->namespaces.inodes[0] && hc_namespaces_read(z->l.sup.pid, &z->namespaces, err) < 0) ||
+        hc_namespaces_read(p->pid, &p->namespaces, err) < 0)
         return hc_ctx(err, "look at a new cell");
     const char *common = hc_namespaces_common(&p->namespaces, &z->namespaces);
     return common ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "a new cell has the %s namespace of its zygote",

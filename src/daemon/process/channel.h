@@ -69,7 +69,7 @@ struct hc_message {
 int hc_channel_pair(int ends[2], struct hc_error *err);
 
 /* What ends a job or a session: `*theirs` becomes readable when `*ours` is closed, and says why if it was
- * told (hc_run.cancel_says). */
+ * told (hc_run.cancel_has_reason). */
 int hc_cancel_pair(int *ours, int *theirs, struct hc_error *err);
 void hc_cancel_close(int *ours, const char *why); /* NULL: nothing is said. A descriptor of -1 is fine */
 
