@@ -10,9 +10,10 @@
 #include "shim/guard/guard.h"
 #include "shim/harness/reject.h"
 
-/* What to say to the writer of a program (often a model) whose syntax is wrong in a well-known way. */
+/* Hints for the writer of a program (often a model) whose syntax is wrong in a well-known way. */
 static const struct {
-    const char *in_line, *in_message;
+    const char *in_line;    /* the line begins with this text; NULL: any line */
+    const char *in_message; /* the parser's message contains this text; NULL: any message */
     const char *hint;
 } hints[] = {
     {"```", NULL, "Leave out the Markdown fence around the program."},
@@ -63,9 +64,9 @@ static int int_attribute(PyObject *object, const char *name)
     return n > 0 ? n : 0;
 }
 
-/* Errors that the compiler finds, not the parser, come without their line, which would be looked up in a file
- * of the program's name. */
-static void complete_line(PyObject *error, const char *text, int number)
+/* Adds the source line to an error of the compiler. Unlike the parser's errors it has none, and the
+ * interpreter would look for the line in a file of the program's name. */
+static void add_line_text(PyObject *error, const char *text, int number)
 {
     hc_autopy *have = PyObject_GetAttrString(error, "text");
     hc_autopy *line = have == Py_None ? line_of(text, number) : NULL;
@@ -78,7 +79,7 @@ static void reject_syntax_error(struct hc_rejection *why, PyObject *error, const
 {
     why->line = int_attribute(error, "lineno");
     why->column = int_attribute(error, "offset");
-    complete_line(error, text, why->line);
+    add_line_text(error, text, why->line);
     why->message = PyObject_GetAttrString(error, "msg");
     hc_autopy *line = PyObject_GetAttrString(error, "text");
     const char *line_text = line && PyUnicode_Check(line) ? PyUnicode_AsUTF8(line) : NULL;
@@ -87,8 +88,8 @@ static void reject_syntax_error(struct hc_rejection *why, PyObject *error, const
     PyErr_Clear();
 }
 
-/* Consumes the current exception. */
-static int reject(struct hc_rejection *why, const char *text)
+/* Turns the current exception into `why`, shows it on stderr and clears it. Always returns -1. */
+static int reject_exception(struct hc_rejection *why, const char *text)
 {
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
@@ -117,7 +118,7 @@ struct parsed {
     PyArena *arena;
     mod_ty module; /* in the arena */
     PyObject *file;
-    PyCompilerFlags flags; /* gathers "from __future__", so that it holds for the last expression too */
+    PyCompilerFlags flags; /* collects "from __future__", so that it applies to the last expression too */
 };
 
 static void parsed_finish(struct parsed *p)
@@ -143,7 +144,8 @@ static int parse(struct parsed *p, const char *utf8)
     return p->module ? 0 : -1;
 }
 
-/* Take a last expression statement off the module; NULL if it does not end in one. */
+/* Removes the last statement from the module if it is an expression, and returns the expression; else NULL.
+ */
 static expr_ty take_last(mod_ty module)
 {
     asdl_stmt_seq *body = module->v.Module.body;
@@ -172,12 +174,12 @@ static int compile_parts(struct hc_program *out, struct parsed *p)
     return 0;
 }
 
-/* The current exception, which the interpreter shows on stderr, as a finding. */
+/* Adds the current exception to `found`, and shows it on stderr as the interpreter does. Returns -1. */
 static int reject_as_finding(struct hc_findings *found, const char *utf8)
 {
     struct hc_rejection why;
     struct hc_finding one;
-    (void)reject(&why, utf8);
+    (void)reject_exception(&why, utf8);
     hc_rejection_finding(&why, &one);
     Py_CLEAR(why.message);
     if (hc_findings_add(found, &one) < 0)
@@ -191,7 +193,7 @@ int hc_program_compile(struct hc_program *out, const char *utf8, struct hc_findi
     *out = (struct hc_program){.filename = hc_guard.filename, .text = PyUnicode_FromString(utf8)};
     struct parsed p = {.arena = NULL};
     int rc = out->text ? hc_guard_check_size(utf8, found) : -1;
-    /* A program that is too long is not looked at any further. */
+    /* A program that is too long is not parsed. */
     bool refused = rc == 0 && hc_findings_refuse(found);
     if (rc == 0 && !refused) {
         rc = parse(&p, utf8) == 0 && hc_guard_check(p.module, utf8, found) == 0 ? 0 : -1;

@@ -5,17 +5,21 @@
 #include <signal.h>
 #include <sys/time.h>
 
-#define PATIENCE 3 /* TimeoutErrors for one piece of the harness's work */
-#define HURRY_US                                                                                             \
-    150000 /* between them, when the job's time is nearly up: it must still be time to report                \
-            */
+#define PATIENCE 3 /* TimeoutErrors that the guest's objects may catch in one piece of the harness's work */
+/* Microseconds between two TimeoutErrors when the job's time is nearly up: some time must be left to report.
+ */
+#define HURRY_US 150000
 
-static bool armed, within;
-static int raised, in_vain, seconds;
-static hc_deadline_end *stubborn;
-static void *stubborn_ctx;
-static const char *timeout_text;
-static PyObject *set_handler, *handler; /* owned; the module's own, whatever the guest makes of its names */
+static bool armed;                /* signals raise exceptions */
+static bool within;               /* the harness calls the guest's objects (hc_deadline_within) */
+static int raised;                /* exceptions raised in this run */
+static int ignored;               /* TimeoutErrors in this piece of the harness's work */
+static int seconds;               /* that the guest's objects have for this piece */
+static hc_deadline_end *stubborn; /* called when `ignored` reaches PATIENCE; NULL: no function */
+static void *stubborn_ctx;        /* its argument, borrowed */
+static const char *timeout_text;  /* limits.timeout as the user writes it, borrowed */
+static PyObject *set_handler;     /* owned: _signal.signal as it was before the guest could replace it */
+static PyObject *handler;         /* owned: on_signal as a Python function */
 
 static void set_alarm(const struct timeval *after)
 {
@@ -23,10 +27,10 @@ static void set_alarm(const struct timeval *after)
     (void)setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* The guest's objects have been told `in_vain` times already. */
-static void insist(int number)
+/* Counts one more TimeoutError, and ends the work if the guest's objects have caught too many. */
+static void count_ignored(int number)
 {
-    if (++in_vain >= PATIENCE && stubborn)
+    if (++ignored >= PATIENCE && stubborn)
         stubborn(stubborn_ctx);
     if (number == HC_SIGNAL_DEADLINE)
         set_alarm(&(struct timeval){.tv_usec = HURRY_US});
@@ -39,12 +43,12 @@ static PyObject *on_signal(PyObject *self, PyObject *args)
     (void)self;
     if (!PyArg_ParseTuple(args, "iO", &number, &frame))
         return NULL;
-    /* The harness's own work is small, and what it saves is the point of it all. */
+    /* The harness needs little memory itself, and must save the program's results in spite of the signal. */
     if (!armed || (within && number == HC_SIGNAL_MEMORY))
         Py_RETURN_NONE;
     raised++;
     if (within)
-        insist(number);
+        count_ignored(number);
     if (number == HC_SIGNAL_INTERRUPT) {
         PyErr_SetNone(PyExc_KeyboardInterrupt);
         return NULL;
@@ -59,7 +63,7 @@ static PyObject *on_signal(PyObject *self, PyObject *args)
                         timeout_text);
 }
 
-static int handle(int number)
+static int set_signal_handler(int number)
 {
     hc_autopy *before = PyObject_CallFunction(set_handler, "iO", number, handler);
     return before ? 0 : -1;
@@ -72,15 +76,16 @@ int hc_deadline_prepare(const char *timeout)
     hc_autopy *module = PyImport_ImportModule("_signal");
     set_handler = module ? PyObject_GetAttrString(module, "signal") : NULL;
     handler = PyCFunction_NewEx(&method, NULL, NULL);
-    if (!set_handler || !handler || handle(HC_SIGNAL_MEMORY) < 0 || handle(HC_SIGNAL_INTERRUPT) < 0)
+    if (!set_handler || !handler || set_signal_handler(HC_SIGNAL_MEMORY) < 0 ||
+        set_signal_handler(HC_SIGNAL_INTERRUPT) < 0)
         return -1;
-    return handle(HC_SIGNAL_DEADLINE);
+    return set_signal_handler(HC_SIGNAL_DEADLINE);
 }
 
 void hc_deadline_renew(const char *timeout)
 {
     timeout_text = timeout;
-    raised = in_vain = 0;
+    raised = ignored = 0;
 }
 
 void hc_deadline_arm(void)
@@ -88,7 +93,7 @@ void hc_deadline_arm(void)
     armed = true;
 }
 
-/* What is on its way is taken now, and does nothing. */
+/* Handles pending signals now, while their handler does nothing. */
 void hc_deadline_disarm(void)
 {
     PyObject *type, *error, *trace;
@@ -106,10 +111,10 @@ int hc_deadline_raised(void)
 void hc_deadline_within(int allowed)
 {
     seconds = allowed;
-    if (handle(SIGALRM) < 0) /* the program may have had plans for this signal, but it has ended */
+    if (set_signal_handler(SIGALRM) < 0) /* the program's own handler is replaced: the program has ended */
         PyErr_Clear();
     armed = within = true;
-    in_vain = 0;
+    ignored = 0;
     set_alarm(&(struct timeval){.tv_sec = allowed});
 }
 

@@ -1,34 +1,36 @@
-/* deadline.h - an exception in the main thread: TimeoutError when the job's time is nearly up, and when the
- * guest's objects keep the harness waiting; MemoryError when its memory is. Courtesy only: who catches it
- * goes on until the launcher, or the kernel, kills. */
+/* deadline.h - raises exceptions in the guest's main thread: TimeoutError when the job's time is nearly up or
+ * when the guest's objects keep the harness waiting, MemoryError when the job's memory is nearly used up. A
+ * courtesy only: a program that catches them goes on until the launcher, or the kernel, kills it. */
 #ifndef HC_SHIM_HARNESS_DEADLINE_H
 #define HC_SHIM_HARNESS_DEADLINE_H
 
 #include "shim/harness/py.h"
 
-/* Before the program runs: what HC_SIGNAL_DEADLINE and HC_SIGNAL_MEMORY (wire/handover.h) and the harness's
- * own alarm do. `timeout` (lent for good) is limits.timeout as people write it. -1 with an exception set. */
+/* Installs the handlers of HC_SIGNAL_DEADLINE and HC_SIGNAL_MEMORY (wire/handover.h) and of the interrupt;
+ * called before the program runs. `timeout` is the text of limits.timeout, borrowed for the life of the
+ * process. -1 with an exception set. */
 int hc_deadline_prepare(const char *timeout);
 
-/* For the next run of a session: as hc_deadline_prepare, with nothing raised so far. */
+/* Sets `timeout` for the next run of a session, and counts exceptions from 0 again. */
 void hc_deadline_renew(const char *timeout);
 
-/* From here on the launcher's signal raises, until hc_deadline_disarm. */
+/* Between these two calls the launcher's signals raise exceptions; outside them they do nothing. */
 void hc_deadline_arm(void);
 void hc_deadline_disarm(void);
 
-/* How often it raised since the start: tells whether something was cut short in between. */
+/* The exceptions raised so far in this run. A caller compares two counts to learn whether its work was cut
+ * short. */
 int hc_deadline_raised(void);
 
-/* The harness calls into the guest's objects, and gives them so long; after that, and each time that it has
- * passed again, they get a TimeoutError. The launcher's signal about the time raises too. Ended by
+/* The harness is about to call methods of the guest's objects, and allows them `seconds`. Every time that
+ * these have passed, and at the launcher's signal about the job's time, the objects get a TimeoutError, until
  * hc_deadline_lift. */
 void hc_deadline_within(int seconds);
+void hc_deadline_lift(void);
 
-/* What to do about objects that catch the TimeoutError, time after time: does not return. `ctx` is lent for
- * good. */
+/* Sets the function that is called when the guest's objects have caught several TimeoutErrors in one piece of
+ * the harness's work; it does not return. `ctx` is its argument, borrowed for the life of the process. */
 typedef void hc_deadline_end(void *ctx);
 void hc_deadline_stubborn(hc_deadline_end *end, void *ctx);
-void hc_deadline_lift(void);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <fcntl.h>
 
-/* Set by any open() for writing, by any thread; never cleared. */
+/* A thread of this process has opened a file for writing. */
 static volatile bool wrote_files;
 
 static int on_audit(const char *event, PyObject *args, void *unused)
@@ -82,7 +82,7 @@ void hc_ending_run(PyObject *space)
 {
     call_if_imported("threading", "_shutdown");
     call_if_imported("atexit", "_run_exitfuncs");
-    /* Daemon threads still look at the globals: pulling those away would have them die noisily. */
+    /* Daemon threads still use the globals: without these they would print exceptions. */
     if (!other_threads()) {
         hc_autopy *keys = PyDict_Keys(space);
         if (keys) {

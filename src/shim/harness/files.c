@@ -19,16 +19,17 @@
 
 #define OUTPUT "/output"
 
-static const char *figures; /* the directory's name */
-static pid_t teller;        /* 0: nobody is told of figures */
+static const char *figures; /* name of the directory for figures below /output, borrowed */
+static pid_t announcer;     /* the process that announces figures; 0: no process does */
 
-/* ---- where ---- */
+/* ---- places ---- */
 
 static const char *const writable[] = {OUTPUT, "/tmp", NULL};
 static const char *const readable[] = {OUTPUT, "/tmp", "/usr/share/hotcell", NULL};
 
-/* The path as it is, after all links. NULL with an exception set if it is none of these places'. */
-static const char *place_of(PyObject *path, const char *const *places, char out[static PATH_MAX])
+/* Resolves `path` with all its links into `out`, and returns `out`. NULL with an exception set if the result
+ * is not below one of `places`. */
+static const char *resolve_in(PyObject *path, const char *const *places, char out[static PATH_MAX])
 {
     const char *name = PyUnicode_AsUTF8(path);
     if (!name)
@@ -42,34 +43,34 @@ static const char *place_of(PyObject *path, const char *const *places, char out[
     return (void)PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, path), NULL;
 }
 
-static PyObject *done(int rc, PyObject *path)
+static PyObject *none_or_error(int rc, PyObject *path)
 {
     return rc < 0 ? PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, path) : Py_NewRef(Py_None);
 }
 
 /* ---- functions ---- */
 
-/* create_file(path, new=False) -> descriptor. New: it is an error if there is one. */
+/* create_file(path, new=False) -> descriptor. With `new` an existing file is an error. */
 static PyObject *create_file(PyObject *self, PyObject *args)
 {
     PyObject *path; /* borrowed */
     int fresh = 0;
     char at[PATH_MAX];
     (void)self;
-    if (!PyArg_ParseTuple(args, "U|p", &path, &fresh) || !place_of(path, writable, at))
+    if (!PyArg_ParseTuple(args, "U|p", &path, &fresh) || !resolve_in(path, writable, at))
         return NULL;
     int fd = open(at, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (fresh ? O_EXCL : O_TRUNC), 0666);
-    return fd < 0 ? done(fd, path) : PyLong_FromLong(fd);
+    return fd < 0 ? none_or_error(fd, path) : PyLong_FromLong(fd);
 }
 
-/* Its name is another one until it is whole. */
-static int write_beside(const char *at, const void *data, size_t len, PyObject *path)
+/* Writes under a temporary name, and renames the file when it is whole. -1 with an exception set. */
+static int write_and_rename(const char *at, const void *data, size_t len, PyObject *path)
 {
     char temp[PATH_MAX];
     struct hc_error err;
     if (snprintf(temp, sizeof temp, "%s.part", at) >= (int)sizeof temp) {
         errno = ENAMETOOLONG;
-        return (void)done(-1, path), -1;
+        return (void)none_or_error(-1, path), -1;
     }
     hc_autofd fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
     int rc = fd < 0 ? -1 : hc_write_all(fd, data, len, &err);
@@ -81,22 +82,22 @@ static int write_beside(const char *at, const void *data, size_t len, PyObject *
     if (rc < 0 && fd >= 0)
         (void)unlink(temp);
     errno = why;
-    return rc < 0 ? ((void)done(rc, path), -1) : 0;
+    return rc < 0 ? ((void)none_or_error(rc, path), -1) : 0;
 }
 
-/* put_file(path, bytes): in the place of what was there, at once. */
+/* put_file(path, bytes): replaces the file atomically. */
 static PyObject *put_file(PyObject *self, PyObject *args)
 {
     PyObject *path, *data; /* borrowed */
     char at[PATH_MAX];
     (void)self;
-    if (!PyArg_ParseTuple(args, "US", &path, &data) || !place_of(path, writable, at))
+    if (!PyArg_ParseTuple(args, "US", &path, &data) || !resolve_in(path, writable, at))
         return NULL;
-    int rc = write_beside(at, PyBytes_AS_STRING(data), (size_t)PyBytes_GET_SIZE(data), path);
+    int rc = write_and_rename(at, PyBytes_AS_STRING(data), (size_t)PyBytes_GET_SIZE(data), path);
     return rc < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-static int make_all(char *path, mode_t mode)
+static int make_directories(char *path, mode_t mode)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
@@ -108,31 +109,31 @@ static int make_all(char *path, mode_t mode)
     return mkdir(path, mode) < 0 && errno != EEXIST ? -1 : 0;
 }
 
-/* make_folder(path, mode=0o777): and those above it; one that is there is left as it is. */
+/* make_folder(path, mode=0o777): makes a directory and its parents; one that exists is left as it is. */
 static PyObject *make_folder(PyObject *self, PyObject *args)
 {
     PyObject *path; /* borrowed */
     int mode = 0777;
     char at[PATH_MAX];
     (void)self;
-    if (!PyArg_ParseTuple(args, "U|i", &path, &mode) || !place_of(path, writable, at))
+    if (!PyArg_ParseTuple(args, "U|i", &path, &mode) || !resolve_in(path, writable, at))
         return NULL;
-    return done(make_all(at, (mode_t)mode), path);
+    return none_or_error(make_directories(at, (mode_t)mode), path);
 }
 
 static PyObject *remove_file(PyObject *self, PyObject *path)
 {
     char at[PATH_MAX];
     (void)self;
-    return place_of(path, writable, at) ? done(unlink(at), path) : NULL;
+    return resolve_in(path, writable, at) ? none_or_error(unlink(at), path) : NULL;
 }
 
-/* Only if it is empty. */
+/* remove_folder(path): removes an empty directory. */
 static PyObject *remove_folder(PyObject *self, PyObject *path)
 {
     char at[PATH_MAX];
     (void)self;
-    return place_of(path, writable, at) ? done(rmdir(at), path) : NULL;
+    return resolve_in(path, writable, at) ? none_or_error(rmdir(at), path) : NULL;
 }
 
 /* read_file(path) -> bytes */
@@ -142,17 +143,17 @@ static PyObject *read_file(PyObject *self, PyObject *path)
     struct hc_error err;
     hc_autobuf data = {0};
     (void)self;
-    if (!place_of(path, readable, at))
+    if (!resolve_in(path, readable, at))
         return NULL;
     hc_autofd fd = open(at, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return done(fd, path);
+        return none_or_error(fd, path);
     if (hc_read_all(fd, &data, PY_SSIZE_T_MAX, &err) < 0)
         return PyErr_Format(PyExc_OSError, "%s", err.text);
     return PyBytes_FromStringAndSize(data.data, (Py_ssize_t)data.len);
 }
 
-/* part(name, function): of another of the harness's parts. */
+/* part(name, function) -> a function of another frozen part. */
 static PyObject *part(PyObject *self, PyObject *args)
 {
     const char *name, *function;
@@ -162,8 +163,8 @@ static PyObject *part(PyObject *self, PyObject *args)
 
 /* ---- figures ---- */
 
-/* "figures/NAME" of a path; NULL if it stands nowhere there. */
-static const char *figure_of(const char *resolved)
+/* The part "figures/NAME" of a resolved path; NULL if the path is not in the directory for figures. */
+static const char *figure_name(const char *resolved)
 {
     size_t len = strlen(figures);
     const char *rest = strncmp(resolved, OUTPUT "/", 8) == 0 ? resolved + 8 : NULL;
@@ -179,31 +180,32 @@ static void send_figure(const char *figure)
     hc_json_quote(&text, figure, strlen(figure));
     (void)hc_buf_str(&text, "}");
     if (!text.failed && hc_wire_send(HC_FD_CONTROL, HC_FRAME_FIGURE, text.data, text.len, &err) < 0)
-        teller = 0; /* nobody hears */
+        announcer = 0; /* the launcher is gone */
 }
 
-/* tell_figure(path): that it is complete. What is no figure is nobody's business. */
+/* tell_figure(path): announces a figure that is complete. A path that is no figure's is ignored. */
 static PyObject *tell_figure(PyObject *self, PyObject *path)
 {
     char at[PATH_MAX];
     (void)self;
     const char *name = PyUnicode_Check(path) ? PyUnicode_AsUTF8(path) : NULL;
-    const char *figure = name && hc_path_resolve(name, true, at) == 0 ? figure_of(at) : NULL;
+    const char *figure = name && hc_path_resolve(name, true, at) == 0 ? figure_name(at) : NULL;
     PyErr_Clear();
-    if (figure && teller == getpid())
+    if (figure && announcer == getpid())
         send_figure(figure);
     return Py_NewRef(Py_None);
 }
 
-void hc_files_tell(bool from_now_on)
+void hc_files_tell(bool on)
 {
-    teller = from_now_on ? getpid() : 0;
+    announcer = on ? getpid() : 0;
 }
 
 /* ---- the directory for figures ---- */
 
-/* A relative path starts from the working directory, which /output is until the program changes it. */
-static bool goes_there(const char *name)
+/* Is `name` a file in the directory for figures? A relative path is, if the working directory is still
+ * /output. */
+static bool is_figure_path(const char *name)
 {
     char at[PATH_MAX];
     const char *rest = strncmp(name, OUTPUT "/", 8) == 0 ? name + 8 : name;
@@ -221,11 +223,11 @@ void hc_files_on_open(PyObject *path)
                        : PyBytes_Check(path) ? PyBytes_AS_STRING(path)
                                              : NULL;
     PyErr_Clear();
-    if (!name || !figures || !goes_there(name))
+    if (!name || !figures || !is_figure_path(name))
         return;
     char at[NAME_MAX + sizeof OUTPUT + 1];
     (void)snprintf(at, sizeof at, OUTPUT "/%s", figures);
-    (void)mkdir(at, 0777); /* if it cannot be, the open says so */
+    (void)mkdir(at, 0777); /* if it fails, the program's open() fails too, with the reason */
 }
 
 int hc_files_bind(const char *directory)

@@ -1,8 +1,8 @@
-/* files.h - what the harness writes for the program: figures, values, matplotlib's own directory.
+/* files.h - writes files for the program: figures, values, matplotlib's configuration directory.
  *
- * It has functions of its own for that, which no rule of the guard judges and which reach nothing but /output
- * and /tmp (and the lists of fonts, for reading). So the harness needs no rights for the files that it opens,
- * and whatever of the program's it calls has none either. */
+ * The frozen Python (frozen.h) opens files by functions of this module. The guard's rules do not apply to
+ * them, and they reach only /output, /tmp and, for reading, the lists of fonts. So no exception from the
+ * guard's rules is needed that the guest's methods, which the harness calls, could use as well. */
 #ifndef HC_SHIM_HARNESS_FILES_H
 #define HC_SHIM_HARNESS_FILES_H
 
@@ -10,15 +10,15 @@
 
 #include <stdbool.h>
 
-/* Give them to the harness's own Python (frozen.h). `directory`, lent for good: below /output, where figures
- * go. -1 with an exception set. */
+/* Gives these functions to the frozen Python. `directory` is the name of the directory for figures below
+ * /output, borrowed for the life of the process. -1 with an exception set. */
 int hc_files_bind(const char *directory);
 
-/* The program opens a file for writing. The first that goes into the directory for figures finds it there. */
+/* Must be called when the program creates a file: makes the directory for figures if `path` is in it. */
 void hc_files_on_open(PyObject *path);
 
-/* Figures are told of as they are made (HC_FRAME_FIGURE), between HC_FRAME_RUN and HC_FRAME_REPORT, and by
- * this process alone. */
-void hc_files_tell(bool from_now_on);
+/* Turns on or off the announcement of each finished figure (HC_FRAME_FIGURE), which is allowed between
+ * HC_FRAME_RUN and HC_FRAME_REPORT. Only the process that turned it on sends it, not a fork of it. */
+void hc_files_tell(bool on);
 
 #endif

@@ -3,18 +3,19 @@
 #include <marshal.h>
 #include <stdarg.h>
 
+/* One file of the harness's Python, as freeze.py writes it into harness.inc. */
 struct frozen_part {
-    const char *name;
-    const unsigned char *code;
-    size_t size;
+    const char *name;          /* the file's, without "guest_" and ".py" */
+    const unsigned char *code; /* the marshalled code object */
+    size_t size;               /* bytes of `code` */
 };
 
 #include "harness.inc"
 
 #define PARTS (sizeof frozen_parts / sizeof frozen_parts[0])
 
-static PyObject *builtins;          /* owned: the copy */
-static PyObject *namespaces[PARTS]; /* owned; NULL until first needed */
+static PyObject *builtins;          /* owned: the copy of the builtins that all parts use */
+static PyObject *namespaces[PARTS]; /* owned: the globals of each part; NULL until its first call */
 
 void hc_frozen_register(void)
 {
@@ -37,8 +38,8 @@ int hc_frozen_give(PyMethodDef *functions)
     return 0;
 }
 
-/* Run a part's top level. New reference to its namespace. */
-static PyObject *load(const struct frozen_part *part)
+/* Runs a part's top level. New reference to its namespace; NULL with an exception set. */
+static PyObject *run_part(const struct frozen_part *part)
 {
     hc_autopy *code = PyMarshal_ReadObjectFromString((const char *)part->code, (Py_ssize_t)part->size);
     hc_autopy *space = Py_BuildValue("{s:O,s:s}", "__builtins__", builtins, "__name__", "hotcell");
@@ -48,14 +49,14 @@ static PyObject *load(const struct frozen_part *part)
     return none ? hc_py_take(&space) : NULL;
 }
 
-/* Borrowed from `namespaces`. */
+/* The globals of the part `name`, borrowed from `namespaces`. NULL with an exception set. */
 static PyObject *namespace_of(const char *name)
 {
     for (size_t i = 0; i < PARTS; i++) {
         if (strcmp(frozen_parts[i].name, name) != 0)
             continue;
         if (!namespaces[i])
-            namespaces[i] = load(&frozen_parts[i]);
+            namespaces[i] = run_part(&frozen_parts[i]);
         return namespaces[i];
     }
     PyErr_Format(PyExc_SystemError, "no frozen part '%s'", name);

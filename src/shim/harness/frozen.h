@@ -8,21 +8,21 @@
 
 #include "shim/harness/py.h"
 
-/* Make the modules that start-up needs come from the binary: before the interpreter starts. */
+/* Has the interpreter load the modules that its start needs from the binary; called before it starts. */
 void hc_frozen_register(void);
 
-/* Copy the builtins: before any code but our own has run. -1 with an exception set. */
+/* Copies the builtins; called before any code but the harness's has run. -1 with an exception set. */
 int hc_frozen_init(void);
 
-/* Functions that all parts know by their names, for good; the row after the last has none. -1 with an
- * exception set. */
+/* Adds functions to the builtins of all parts. `functions` ends with a row without a name, and is borrowed
+ * for the life of the process. -1 with an exception set. */
 int hc_frozen_give(PyMethodDef *functions);
 
-/* Call `function` of part `part` with arguments built as by Py_BuildValue; `format` must be a tuple's,
- * "(...)". New reference; NULL with an exception set. */
+/* Calls `function` of `part` with arguments built as by Py_BuildValue; `format` must build a tuple, "(...)".
+ * New reference; NULL with an exception set. */
 PyObject *hc_frozen_call(const char *part, const char *function, const char *format, ...);
 
-/* A function of a part, for another part to call. New reference; NULL with an exception set. */
+/* `function` of `part`, for another part to call. New reference; NULL with an exception set. */
 PyObject *hc_frozen_function(const char *part, const char *function);
 
 #endif

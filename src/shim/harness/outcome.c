@@ -6,7 +6,7 @@
 
 #define LEAST_RECURSION 1000 /* the interpreter's default */
 
-static PyObject *plain_excepthook; /* owned */
+static PyObject *plain_excepthook; /* owned: sys.excepthook before the guest ran */
 
 void hc_outcome_prepare(void)
 {
@@ -37,7 +37,7 @@ PyObject *hc_safe_str(PyObject *object)
     return text;
 }
 
-/* Write to the guest's sys.stderr, wherever that goes by now; if that fails, to the descriptor. */
+/* Writes to the guest's sys.stderr, which the guest may have replaced; if that fails, to descriptor 2. */
 static void print_to_stderr(PyObject *text)
 {
     PyObject *file = PySys_GetObject("stderr"); /* borrowed */
@@ -52,7 +52,7 @@ static void print_to_stderr(PyObject *text)
     PyErr_Clear();
 }
 
-/* A program that has set its own sys.excepthook wants to show its exceptions itself. */
+/* Calls the program's own sys.excepthook, if it has set one. false: the exception was not shown. */
 static bool shown_by_guest(PyObject *error)
 {
     PyObject *hook = PySys_GetObject("excepthook"); /* borrowed */
@@ -82,7 +82,7 @@ static void keep_error(PyObject *error, const char *filename, struct hc_outcome 
     PyErr_Clear();
 }
 
-/* What sys.exit(code) asks for, by the rules of the interpreter's own handling. */
+/* The exit status for SystemExit, by the interpreter's own rules. */
 static int exit_status(PyObject *error)
 {
     hc_autopy *code = PyObject_GetAttrString(error, "code");
@@ -103,8 +103,8 @@ static int exit_status(PyObject *error)
     return HC_EXIT_GUEST;
 }
 
-/* Consumes the current exception. */
-static void ended_by_exception(const char *filename, struct hc_outcome *out)
+/* Fills `out` from the current exception, and clears it. */
+static void keep_exception(const char *filename, struct hc_outcome *out)
 {
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
@@ -140,7 +140,7 @@ static PyObject *evaluate(const struct hc_program *program, PyObject *space)
     return PyEval_EvalCode(program->last, space, space);
 }
 
-/* What the guest may have set that would follow us into our own code. */
+/* Resets what the guest may have set and would affect the harness's own code. */
 static void drop_guest_settings(void)
 {
     PyEval_SetTrace(NULL, NULL);
@@ -155,7 +155,7 @@ void hc_program_run(const struct hc_program *program, PyObject *space, struct hc
     PyObject *value = evaluate(program, space);
     drop_guest_settings();
     if (!value)
-        ended_by_exception(program->filename, out);
+        keep_exception(program->filename, out);
     else if (value == Py_None)
         Py_DECREF(value);
     else

@@ -1,4 +1,4 @@
-/* outcome.h - running the program, and what came of it. */
+/* outcome.h - runs the program, and keeps how it ended: a value, an exception, an exit status. */
 #ifndef HC_SHIM_HARNESS_OUTCOME_H
 #define HC_SHIM_HARNESS_OUTCOME_H
 
@@ -14,25 +14,27 @@ struct hc_program {
     bool finish_tasks;    /* with `awaits`: what it leaves running is awaited. The caller's to set */
 };
 
+/* How a program ended. All references are owned. */
 struct hc_outcome {
-    PyObject *value;      /* of the last expression, owned; NULL if there is none or it is None */
-    PyObject *error_type; /* str, owned, like the two below; NULL unless an exception ended the program */
-    PyObject *error_message;
-    PyObject *error_trace;
-    int status; /* that the process ends with */
+    PyObject *value;         /* of the last expression; NULL if the program has none, or it is None */
+    PyObject *error_type;    /* str: the exception's class; the three are NULL unless one ended the program */
+    PyObject *error_message; /* str: str(exception) */
+    PyObject *error_trace;   /* str: the traceback */
+    int status;              /* exit status of the process */
 };
 
-/* Note what is needed later and may be changed by the guest: sys.excepthook. */
+/* Remembers sys.excepthook, which the guest may replace; called before the guest runs. */
 void hc_outcome_prepare(void);
 
-/* Run in `space` (the dict of __main__, borrowed). An exception is shown on stderr. */
+/* Runs the program in `space` (the dict of __main__, borrowed) and fills `out`. An exception that ends it is
+ * shown on stderr. */
 void hc_program_run(const struct hc_program *program, PyObject *space, struct hc_outcome *out);
 
-/* str(object) whatever the object does: a str that says so if it fails. New reference; NULL only without
- * memory. No exception is left set. */
+/* str(object), or "<unprintable TYPE object>" if that raises. New reference; NULL only without memory. No
+ * exception is left set. */
 PyObject *hc_safe_str(PyObject *object);
 
-/* The name of an object's type, read past whatever its metaclass does. New reference; NULL without memory. */
+/* The qualified name of an object's type, read without its metaclass. New reference; NULL without memory. */
 PyObject *hc_type_name(PyObject *object);
 
 #endif

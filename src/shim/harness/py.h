@@ -1,4 +1,4 @@
-/* py.h - references that let go of themselves. */
+/* py.h - local variables that release their Python reference at the end of their scope. */
 #ifndef HC_SHIM_HARNESS_PY_H
 #define HC_SHIM_HARNESS_PY_H
 
@@ -6,7 +6,7 @@
 #include <Python.h>
 #include <stdbool.h>
 
-/* A local that owns a reference (or is NULL). Only for functions that return while the interpreter lives. */
+/* A local that owns a reference or is NULL. Only in functions that return while the interpreter lives. */
 #define hc_autopy __attribute__((cleanup(hc_py_drop))) PyObject
 
 static inline void hc_py_drop(PyObject **o)
@@ -14,7 +14,7 @@ static inline void hc_py_drop(PyObject **o)
     Py_CLEAR(*o);
 }
 
-/* Move a reference out of its owner. */
+/* Moves the reference out of `*o`, which becomes NULL. */
 static inline PyObject *hc_py_take(PyObject **o)
 {
     PyObject *taken = *o;

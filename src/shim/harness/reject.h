@@ -1,28 +1,31 @@
-/* reject.h - why a program was refused before it ran. */
+/* reject.h - tells the launcher that a program was refused before it ran, or that the check let it through.
+ */
 #ifndef HC_SHIM_HARNESS_REJECT_H
 #define HC_SHIM_HARNESS_REJECT_H
 
 #include "shim/harness/finding.h"
 #include "shim/harness/py.h"
 
+/* One reason for refusing a program. */
 struct hc_rejection {
     const char *rule;  /* static: "syntax", "input", ... */
     PyObject *message; /* str, owned */
-    int line, column;  /* from 1; 0 if it has none */
-    const char *hint;  /* static, NULL if there is none */
+    int line, column;  /* in the program, from 1; 0: no such place */
+    const char *hint;  /* static: how to mend the program; NULL: no hint */
 };
 
-/* As a finding. The text is cut to fit. */
+/* Copies the reason into a finding; the text is cut to fit. */
 void hc_rejection_finding(const struct hc_rejection *why, struct hc_finding *out);
 
-/* Send HC_FRAME_REJECTED. The first refusal stands for all. */
+/* Sends HC_FRAME_REJECTED with the refusals in `found`. Ends the process if the launcher is gone. */
 void hc_send_rejected(const struct hc_findings *found);
 
-/* The same, and end the process with HC_EXIT_REJECTED. */
+/* Send HC_FRAME_REJECTED, and end the process with HC_EXIT_REJECTED. */
 _Noreturn void hc_reject_findings(const struct hc_findings *found);
-_Noreturn void hc_reject(const struct hc_rejection *why); /* of one finding */
+_Noreturn void hc_reject(const struct hc_rejection *why);
 
-/* Send HC_FRAME_CHECKED: the warnings, and the columns that the program uses. */
+/* Sends HC_FRAME_CHECKED: the warnings, and the columns that the program uses. Ends the process if the
+ * launcher is gone. */
 void hc_send_checked(const struct hc_findings *found);
 
 #endif

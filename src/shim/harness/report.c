@@ -4,10 +4,10 @@
 #include "shim/harness/wire.h"
 #include "wire/handover.h"
 
-/* Keys and punctuation of the whole object. */
+/* Bytes of the keys and punctuation of the whole report. */
 #define FRAME_BYTES 256
 
-/* Shares of the whole. A small budget must still name an error and the figures. */
+/* Bytes of the report's 1/`part`. In a small report, too, an error and the figures must have room. */
 static size_t share(const struct hc_report *r, size_t part)
 {
     return r->max / part;
@@ -34,7 +34,7 @@ size_t hc_report_room(const struct hc_report *r)
     return share(r, 8);
 }
 
-/* Append one more item to a comma-separated list; undo it if it does not fit. */
+/* Appends an item to a comma-separated list. false: it does not fit, and the list is unchanged. */
 static bool add_item(struct hc_buf *list, const struct hc_buf *item)
 {
     if (item->failed || list->len + item->len + 1 > list->max)
@@ -80,7 +80,7 @@ void hc_report_columns(struct hc_report *r, PyObject *columns)
     hc_report_warn(r, "The names of the inputs' columns are too long to be listed.");
 }
 
-/* One saved figure as an object; false if it is not what it should be. */
+/* Prints one figure, a tuple (path, MIME type, kind), as a JSON object. false: it is not such a tuple. */
 static bool figure_object(struct hc_buf *out, PyObject *figure)
 {
     static const char *const keys[] = {"{\"path\":", ",\"mime\":", ",\"kind\":"};
@@ -124,7 +124,7 @@ void hc_report_results(struct hc_report *r, PyObject *results, PyObject *why_not
     PyErr_Clear();
 }
 
-/* "name":{...}; without the value if that is too large. */
+/* Adds "name":{...}; the object has only an error if the variable's entry is too large. */
 static void add_returned(struct hc_report *r, PyObject *name, PyObject *entry)
 {
     hc_autobuf item = {.max = r->returned.max};
@@ -170,7 +170,7 @@ void hc_report_value(struct hc_report *r, PyObject *value, PyObject *forms)
     PyErr_Clear();
 }
 
-static const char *or_else(const struct hc_buf *b, const char *otherwise)
+static const char *text_or(const struct hc_buf *b, const char *otherwise)
 {
     return b->failed || !b->len ? otherwise : b->data;
 }
@@ -179,12 +179,12 @@ int hc_report_send(struct hc_report *r, int status, struct hc_error *err)
 {
     hc_autobuf out = {0};
     (void)hc_buf_fmt(&out, "{\"value\":%s,\"error\":%s,\"figures\":[%s],\"columns\":%s,\"warnings\":[%s]",
-                     or_else(&r->value, "null"), or_else(&r->error, "null"), or_else(&r->figures, ""),
-                     or_else(&r->columns, "{}"), or_else(&r->warnings, ""));
+                     text_or(&r->value, "null"), text_or(&r->error, "null"), text_or(&r->figures, ""),
+                     text_or(&r->columns, "{}"), text_or(&r->warnings, ""));
     if (r->results.len)
-        (void)hc_buf_fmt(&out, ",\"results\":%s", or_else(&r->results, "null"));
+        (void)hc_buf_fmt(&out, ",\"results\":%s", text_or(&r->results, "null"));
     if (r->returned.len)
-        (void)hc_buf_fmt(&out, ",\"returned\":{%s}", or_else(&r->returned, ""));
+        (void)hc_buf_fmt(&out, ",\"returned\":{%s}", text_or(&r->returned, ""));
     (void)hc_buf_fmt(&out, ",\"exit\":%d,\"complete\":true}", status);
     if (out.failed)
         return hc_fail(err, 0, "report: out of memory");

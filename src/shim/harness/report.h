@@ -1,7 +1,7 @@
-/* report.h - what the interpreter tells the launcher of a job: HC_FRAME_REPORT.
+/* report.h - builds HC_FRAME_REPORT, in which the interpreter tells the launcher the results of a job.
  *
- * Filled step by step, because values must be written down while they live and the message goes out only when
- * everything has ended. All of it stays within `max` bytes; what does not fit is named in "warnings". */
+ * The report is filled step by step, because values must be written down while they live, and it is sent when
+ * the program and its threads have ended. It stays within `max` bytes; "warnings" names what did not fit. */
 #ifndef HC_SHIM_HARNESS_REPORT_H
 #define HC_SHIM_HARNESS_REPORT_H
 
@@ -11,29 +11,37 @@
 #include "base/error.h"
 
 struct hc_report {
-    size_t max;
-    /* JSON each; lists and "returned" without their brackets */
+    size_t max; /* bytes of the whole report */
+    /* JSON text of each member, owned; "figures", "warnings" and "returned" without their brackets */
     struct hc_buf error, value, figures, columns, warnings, results, returned;
 };
 
+/* `max`: bytes of the whole report, at least 4096. */
 void hc_report_init(struct hc_report *r, size_t max);
 void hc_report_finish(struct hc_report *r);
 
+/* All objects below are borrowed. An object that is too large or of a wrong type becomes a warning in the
+ * report; no exception is left set. */
+
 void hc_report_error(struct hc_report *r, const struct hc_outcome *outcome);
-void hc_report_columns(struct hc_report *r, PyObject *columns); /* dict: input -> list of names */
-/* What the frozen part "figures" returned: a list of (path, MIME type, kind), and a list of warnings. */
+/* `columns` is a dict: name of an input -> list of its columns' names. */
+void hc_report_columns(struct hc_report *r, PyObject *columns);
+/* The two results of the frozen part "figures": a list of (path, MIME type, kind), and a list of warnings. */
 void hc_report_figures(struct hc_report *r, PyObject *saved, PyObject *warnings);
-/* What the frozen part "return" made of the dict "results": (JSON, None) or (None, why not). */
+/* The results of the frozen part "return" for the dict "results": (JSON, None) or (None, why not). */
 void hc_report_results(struct hc_report *r, PyObject *results, PyObject *why_not);
-/* And of the variables asked for: a dict of dicts. */
+/* The variables that the job asks for, from the frozen part "return": a dict of dicts. */
 void hc_report_returned(struct hc_report *r, PyObject *returned);
-/* Bytes that either may take. */
+/* Bytes that "results" may take, and "returned" as well. */
 size_t hc_report_room(const struct hc_report *r);
-/* After the others: it gets the room that is left. `forms` as in value.h. */
+/* Must be called last, as the value gets the room that the others have left. `forms`: see value.h. */
 void hc_report_value(struct hc_report *r, PyObject *value, PyObject *forms);
+/* Bytes that the value may take. */
 size_t hc_report_value_room(const struct hc_report *r);
+/* Adds a warning, UTF-8. */
 void hc_report_warn(struct hc_report *r, const char *text);
 
+/* Sends the report; `status` is the exit status of the process. -1: no memory, or the launcher is gone. */
 int hc_report_send(struct hc_report *r, int status, struct hc_error *err);
 
 #endif

@@ -7,9 +7,9 @@
 
 #define OUTPUT "/output"
 
-/* Seconds for objects that the guest may have made so that they never answer. */
-#define WRITING 30 /* files */
-#define SHOWING 5
+/* Seconds that methods of the guest's objects may take, as they may never return. */
+#define WRITE_SECONDS 30 /* to write figures and variables into files */
+#define SHOW_SECONDS  5  /* to show the value: its repr and other forms */
 
 static const cJSON *member(const cJSON *object, const char *key)
 {
@@ -82,7 +82,7 @@ static void keep_returned(const cJSON *job, PyObject *space, struct hc_report *r
     PyErr_Clear();
 }
 
-/* Only classes that were written in Python have more to show than a repr. */
+/* Only instances of classes written in Python have methods that show them as HTML, an image and so on. */
 static bool may_have_forms(PyObject *value)
 {
     return PyType_HasFeature(Py_TYPE(value), Py_TPFLAGS_HEAPTYPE) && !PyType_Check(value);
@@ -101,12 +101,12 @@ static void keep_value(PyObject *value, struct hc_report *report)
 void hc_results_gather(const cJSON *job, PyObject *space, const struct hc_outcome *outcome,
                        struct hc_report *report)
 {
-    hc_deadline_within(WRITING);
+    hc_deadline_within(WRITE_SECONDS);
     if (may_have_figures())
         keep_figures(job, space, outcome->value, report);
     keep_results(job, space, report);
     keep_returned(job, space, report);
-    hc_deadline_within(SHOWING);
+    hc_deadline_within(SHOW_SECONDS);
     if (outcome->value)
         keep_value(outcome->value, report);
     hc_deadline_lift();

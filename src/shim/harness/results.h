@@ -1,4 +1,5 @@
-/* results.h - what a program leaves behind when it has ended: figures, chosen variables, the value. */
+/* results.h - collects the results of a program that has ended: figures, the variables asked for, the value.
+ */
 #ifndef HC_SHIM_HARNESS_RESULTS_H
 #define HC_SHIM_HARNESS_RESULTS_H
 
@@ -6,8 +7,9 @@
 
 #include <cjson/cJSON.h>
 
-/* Write down what there is: into files below /output, and into the report. `job` is the handover's document,
- * `space` the dict of __main__. Nothing that goes wrong here ends the process: it becomes a warning. */
+/* Writes the results into files below /output and into `report`. `job` is the handover's document, `space`
+ * the dict of __main__; both are borrowed. An error becomes a warning in the report, and does not end the
+ * process. */
 void hc_results_gather(const cJSON *job, PyObject *space, const struct hc_outcome *outcome,
                        struct hc_report *report);
 

@@ -13,19 +13,20 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define NOTHING 0 /* no packet, or one that does not end a message */
+#define NO_ANSWER 0 /* no packet, or one that does not end a message */
 
-static bool bound, may_call;
-static struct hc_buf answer; /* what has come of the message that is on its way */
+static bool bound;           /* the program has `tools` */
+static bool may_call;        /* calls are allowed now */
+static struct hc_buf answer; /* the packets received so far of one answer; owned */
 
-static PyObject *failed(const struct hc_error *err)
+static PyObject *raise_os_error(const struct hc_error *err)
 {
     return PyErr_Format(PyExc_OSError, "tools: %s", err->text);
 }
 
-/* A call that the launcher cannot read would break the whole conversation, and the report would be lost: NUL,
- * two members of one name, more levels than there may be. New reference: why, or None. */
-static PyObject *why_unreadable(const char *utf8, size_t len)
+/* Checks that the launcher can parse a call, for one with a NUL, two members of one name or too many levels
+ * would end the connection, and the report would be lost. New reference: the reason as a str, or None. */
+static PyObject *check_call(const char *utf8, size_t len)
 {
     struct hc_error err;
     hc_autoscan scan = {0};
@@ -34,8 +35,9 @@ static PyObject *why_unreadable(const char *utf8, size_t len)
     return PyUnicode_DecodeUTF8(err.text, (Py_ssize_t)strlen(err.text), "replace");
 }
 
-/* send(text) -> whether it is the time for calls, or a text: why it is none. One call, whole. The lock of the
- * interpreter is kept, so that no other message gets between its packets; the launcher always reads. */
+/* send(text) -> True if the call was sent, False if calls are not allowed now, or a str: why the text is not
+ * a valid call. Holds the interpreter's lock, so that no other message gets between the packets of this one;
+ * it does not block for long, as the launcher always reads. */
 static PyObject *send_call(PyObject *self, PyObject *text)
 {
     Py_ssize_t len;
@@ -46,16 +48,15 @@ static PyObject *send_call(PyObject *self, PyObject *text)
         return NULL;
     if (!may_call)
         return Py_NewRef(Py_False);
-    hc_autopy *why = why_unreadable(utf8, (size_t)len);
+    hc_autopy *why = check_call(utf8, (size_t)len);
     if (why != Py_None)
         return Py_XNewRef(why);
     if (hc_wire_send(HC_FD_CONTROL, HC_FRAME_TOOL_CALL, utf8, (size_t)len, &err) < 0)
-        return failed(&err);
+        return raise_os_error(&err);
     return Py_NewRef(Py_True);
 }
 
-/* Wait until there is something to read; a signal's handler may end the waiting. 0, or -1 with an exception.
- */
+/* Waits until the channel is readable. -1 with an exception set: the handler of a signal has raised it. */
 static int await_packet(void)
 {
     struct pollfd fd = {.fd = HC_FD_CONTROL, .events = POLLIN};
@@ -77,15 +78,16 @@ static int await_packet(void)
     }
 }
 
-/* One packet, if there is one. 1: `answer` is whole; NOTHING; -1. */
-static int take_packet(struct hc_error *err)
+/* Reads one packet if there is one. 1: `answer` is whole; NO_ANSWER; -1: the launcher is gone, or sent
+ * something else. */
+static int receive_packet(struct hc_error *err)
 {
     static char packet[sizeof(struct hc_frame_head) + HC_FRAME_CHUNK + 1];
     struct hc_frame_head head;
     const void *payload;
     ssize_t n = recv(HC_FD_CONTROL, packet, sizeof packet, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return NOTHING;
+        return NO_ANSWER;
     if (n <= 0)
         return hc_fail(err, n < 0 ? errno : 0, "the launcher does not answer any more");
     if (hc_frame_parse(packet, (size_t)n, &head, &payload, err) < 0)
@@ -94,11 +96,11 @@ static int take_packet(struct hc_error *err)
         return hc_fail(err, 0, "frame %d instead of an answer", head.type);
     if (hc_buf_add(&answer, payload, head.len) < 0)
         return hc_fail(err, ENOMEM, "an answer");
-    return head.flags & HC_FRAME_LAST ? 1 : NOTHING;
+    return head.flags & HC_FRAME_LAST ? 1 : NO_ANSWER;
 }
 
-/* receive(wait) -> the next answer's text, or None if there is none yet. */
-static PyObject *receive(PyObject *self, PyObject *wait)
+/* receive(wait) -> the text of the next answer; None if it has not arrived and `wait` is false. */
+static PyObject *receive_answer(PyObject *self, PyObject *wait)
 {
     struct hc_error err;
     int whole;
@@ -106,11 +108,11 @@ static PyObject *receive(PyObject *self, PyObject *wait)
     do {
         if (wait == Py_True && await_packet() < 0)
             return NULL;
-        whole = take_packet(&err);
-    } while (whole == NOTHING && wait == Py_True);
+        whole = receive_packet(&err);
+    } while (whole == NO_ANSWER && wait == Py_True);
     if (whole < 0)
-        return failed(&err);
-    if (whole == NOTHING)
+        return raise_os_error(&err);
+    if (whole == NO_ANSWER)
         return Py_NewRef(Py_None);
     PyObject *text = PyUnicode_DecodeUTF8(answer.data, (Py_ssize_t)answer.len, "replace");
     hc_buf_finish(&answer);
@@ -121,16 +123,17 @@ int hc_tools_bind(const cJSON *list, PyObject *space)
 {
     static PyMethodDef functions[] = {
         {"send", send_call, METH_O, NULL},
-        {"receive", receive, METH_O, NULL},
+        {"receive", receive_answer, METH_O, NULL},
     };
     if (!list || !list->child)
         return 0;
     hc_autopy *described = hc_py_from_json(list);
     hc_autopy *send = PyCFunction_NewEx(&functions[0], NULL, NULL);
-    hc_autopy *hear = PyCFunction_NewEx(&functions[1], NULL, NULL);
-    hc_autopy *names = described && send && hear
-                           ? hc_frozen_call("tools", "bind", "(OOOi)", described, send, hear, HC_FD_CONTROL)
-                           : NULL;
+    hc_autopy *receive_function = PyCFunction_NewEx(&functions[1], NULL, NULL);
+    hc_autopy *names =
+        described && send && receive_function
+            ? hc_frozen_call("tools", "bind", "(OOOi)", described, send, receive_function, HC_FD_CONTROL)
+            : NULL;
     bound = names && PyDict_Update(space, names) == 0;
     return bound ? 0 : -1;
 }

@@ -1,4 +1,4 @@
-/* tools.h - the program's way to the tools of the host: calls out, answers in (wire/frame.h). */
+/* tools.h - lets the program call tools of the host: sends calls, receives answers (wire/frame.h). */
 #ifndef HC_SHIM_HARNESS_TOOLS_H
 #define HC_SHIM_HARNESS_TOOLS_H
 
@@ -7,15 +7,16 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-/* Give the program `tools` and `ToolError`, if there are any: `list` is the handover's member. 0, or -1 with
- * a Python exception set. */
+/* Puts `tools` and `ToolError` into `space`, the dict of __main__, if the job has tools. `list` is the
+ * handover's description of them, borrowed; NULL or empty: no tools. -1 with an exception set. */
 int hc_tools_bind(const cJSON *list, PyObject *space);
 
-/* A session's next run, in a process that may be another one: what the last one waited for does not come any
- * more. As above. */
+/* Begins a session's next run, which may be in another process: calls that the last run still waits for fail.
+ * -1 with an exception set. */
 int hc_tools_begin_run(void);
 
-/* Calls go out between HC_FRAME_RUN and HC_FRAME_REPORT alone, whatever threads are left. */
+/* Allows or forbids calls. They are allowed between HC_FRAME_RUN and HC_FRAME_REPORT only, also for threads
+ * that run on. */
 void hc_tools_open(bool open);
 
 #endif

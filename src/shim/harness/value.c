@@ -2,10 +2,11 @@
 
 #include "shim/harness/outcome.h"
 
-/* Keys, quotes, commas and braces of a bundle. */
+/* Bytes of the keys, quotes, commas and braces of a bundle. */
 #define FRAME_BYTES 64
 
-/* "<unprintable Name object: ValueError: text>" for the exception that is set. New reference or NULL. */
+/* "<unprintable Name object: ValueError: text>" for the exception that is set, which is cleared. New
+ * reference; NULL without memory. */
 static PyObject *unprintable(PyObject *value)
 {
     PyObject *type, *error, *trace;
@@ -22,9 +23,9 @@ static PyObject *unprintable(PyObject *value)
     return PyUnicode_FromFormat("<unprintable %U object: %U: %U>", what, why, text);
 }
 
-/* The first `count` items, of what shows them in this order. The repr of a large list takes long, and only
- * its beginning is kept. New reference; NULL with an exception set. */
-static PyObject *beginning(PyObject *value, Py_ssize_t count)
+/* The first `count` items of a list, tuple, str or bytes object; another value as it is. The repr of a large
+ * list takes long, and only its beginning is kept. New reference; NULL with an exception set. */
+static PyObject *first_items(PyObject *value, Py_ssize_t count)
 {
     if (PyList_CheckExact(value) && PyList_GET_SIZE(value) > count)
         return PyList_GetSlice(value, 0, count);
@@ -37,9 +38,9 @@ static PyObject *beginning(PyObject *value, Py_ssize_t count)
     return Py_NewRef(value);
 }
 
-static PyObject *plain_text(PyObject *value, size_t budget)
+static PyObject *repr_text(PyObject *value, size_t budget)
 {
-    hc_autopy *part = beginning(value, (Py_ssize_t)budget);
+    hc_autopy *part = first_items(value, (Py_ssize_t)budget);
     PyObject *text = part ? PyObject_Repr(part) : NULL;
     if (!text)
         text = unprintable(value);
@@ -47,7 +48,7 @@ static PyObject *plain_text(PyObject *value, size_t budget)
     return text;
 }
 
-/* Append ,"type":content if it fits. */
+/* Appends ,"type":content if `out` stays within `end` bytes. */
 static bool add_whole(struct hc_buf *out, size_t end, const char *type, const struct hc_buf *content)
 {
     size_t need = content->len + strlen(type) + 4;
@@ -57,7 +58,7 @@ static bool add_whole(struct hc_buf *out, size_t end, const char *type, const st
     return hc_buf_add(out, content->data, content->len) == 0;
 }
 
-/* One of the forms: a str as it is, for JSON types what it holds. */
+/* Appends one form: `content` is a str, or for a JSON type an object that is printed as JSON. */
 static bool add_form(struct hc_buf *out, size_t end, PyObject *mime, PyObject *content)
 {
     const char *type = PyUnicode_Check(mime) ? PyUnicode_AsUTF8(mime) : NULL;
@@ -74,8 +75,8 @@ static void add_forms(struct hc_buf *out, size_t end, PyObject *forms, bool has_
     PyObject *mime, *content; /* borrowed */
     Py_ssize_t at = 0;
     while (PyDict_Next(forms, &at, &mime, &content)) {
-        bool twice = has_json && PyUnicode_CompareWithASCIIString(mime, "application/json") == 0;
-        if (!twice && !add_form(out, end, mime, content))
+        bool duplicate = has_json && PyUnicode_CompareWithASCIIString(mime, "application/json") == 0;
+        if (!duplicate && !add_form(out, end, mime, content))
             (void)PyList_Append(left_out, mime);
         PyErr_Clear();
     }
@@ -84,7 +85,7 @@ static void add_forms(struct hc_buf *out, size_t end, PyObject *forms, bool has_
 bool hc_value_bundle(struct hc_buf *out, PyObject *value, PyObject *forms, size_t budget, PyObject *left_out)
 {
     size_t end = out->len + budget - 1; /* room for the closing brace */
-    hc_autopy *text = plain_text(value, budget);
+    hc_autopy *text = repr_text(value, budget);
     (void)hc_buf_str(out, "{\"text/plain\":");
     bool whole = text && hc_json_str(out, text, (budget - FRAME_BYTES) / 2);
     if (!text)
