@@ -16,19 +16,19 @@
 #define MAPPINGS    "/proc/self/maps"
 #define DESCRIPTORS "/proc/self/fd"
 
-/* Nobody can write to it: the tree is mounted read-only. */
+/* Is the file in the tree, which is mounted read-only, so that no process can write to it? */
 static bool is_of_tree(const char *path)
 {
     return strncmp(path, "/usr/", 5) == 0 || strncmp(path, "/etc/", 5) == 0;
 }
 
-static int refuse(struct hc_error *err, const char *what, const char *path)
+static int refuse_policy_code(struct hc_error *err, const char *what, const char *path)
 {
     return hc_fail_as(err, HC_EXIT_CONFIG, 0, "warm: what is imported has %s%s%s", what, *path ? ": " : "",
                       path);
 }
 
-/* A copy has one thread, whatever the others were about to do. */
+/* A copy has one thread only: what other threads of the zygote were doing would never be done. */
 static int check_threads(struct hc_error *err)
 {
     DIR *tasks = opendir("/proc/self/task");
@@ -44,8 +44,8 @@ static int check_threads(struct hc_error *err)
                                    count - 1);
 }
 
-/* What copies could write to, or what is nobody's file, is a way from one to the other. iconv maps a file of
- * the tree so. */
+/* Shared memory that is writable, or is not a file of the tree, would be a channel between copies. iconv
+ * shares a read-only mapping of a file of the tree. */
 static int check_memory(struct hc_error *err)
 {
     FILE *maps = fopen(MAPPINGS, "re");
@@ -59,7 +59,7 @@ static int check_memory(struct hc_error *err)
                  (flags[3] == 's' && (flags[1] == 'w' || !is_of_tree(path)));
     }
     (void)fclose(maps);
-    return shared ? refuse(err, "made memory that its copies would share", path) : 0;
+    return shared ? refuse_policy_code(err, "made memory that its copies would share", path) : 0;
 }
 
 static int keep_file(struct hc_open_files *out, int fd, struct hc_error *err)
@@ -73,7 +73,7 @@ static int keep_file(struct hc_open_files *out, int fd, struct hc_error *err)
         return hc_fail(err, errno, "look at descriptor %d", fd);
     path[n] = '\0';
     if ((flags & O_ACCMODE) != O_RDONLY || at < 0 || !is_of_tree(path))
-        return refuse(err, "left open what cells cannot have", path);
+        return refuse_policy_code(err, "left open what cells cannot have", path);
     struct hc_open_file *list = realloc(out->list, (out->count + 1) * sizeof *list);
     char *copy = strdup(path);
     if (list)
@@ -109,10 +109,10 @@ int hc_copyable_reserve(struct hc_error *err)
     return 0;
 }
 
-/* SQLite's, for random() and randomblob(); NULL: it is not loaded. */
+/* sqlite3_randomness(), on which random() and randomblob() of SQL draw; NULL: SQLite is not loaded. */
 static void (*sqlite_randomness)(int count, void *out);
 
-/* A tree whose Python brings its own copy of the library has none of this name. */
+/* Looks for SQLite by its usual name, which a copy of the library that Python brings itself does not have. */
 static void find_randomness(void)
 {
     void *library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_NOLOAD);

@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Files of the tree that libraries keep open, such as fonts: a copy closes what it inherits, and opens these
- * anew, under the same numbers. */
+/* A file of the tree that a library keeps open, such as a font. A copy closes every descriptor that it
+ * inherits, and opens these files again under the same numbers. */
 struct hc_open_file {
-    int fd;
-    off_t at;
+    int fd;     /* its number in the zygote */
+    off_t at;   /* its offset in bytes */
     char *path; /* owned */
 };
 struct hc_open_files {
@@ -19,18 +19,20 @@ struct hc_open_files {
     size_t count;
 };
 
-/* Before anything is imported: the numbers of what each cell has open shall not be those of such files. */
+/* Occupies the descriptor numbers that each cell uses, so that no library's file gets one; called before
+ * anything is imported. */
 int hc_copyable_reserve(struct hc_error *err);
 
-/* After the policy's own code has run. HC_EXIT_CONFIG: it has left what cannot be copied, or would be shared.
- */
+/* Checks this process after the policy's own code has run, and lists its open files in `out`, which the
+ * caller keeps. -1 with HC_EXIT_CONFIG: that code has started a thread, or has made memory or opened a file
+ * that copies would share. */
 int hc_copyable(struct hc_open_files *out, struct hc_error *err);
 
-/* In a copy. */
+/* Opens the files again; called in a copy. */
 int hc_copyable_reopen(const struct hc_open_files *files, struct hc_error *err);
 
-/* In a copy: random numbers of libraries that know a copy by its number, which is that of the zygote. Those
- * of Python modules are renewed in Python (guest_warm.py). */
+/* Gives new seeds to libraries that tell a fork from its parent by the process number, since all copies have
+ * the zygote's; called in a copy. guest_warm.py does it for Python modules. */
 void hc_copyable_reseed(void);
 
 #endif

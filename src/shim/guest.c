@@ -31,7 +31,7 @@
 #include <errno.h>
 #include <signal.h>
 
-/* The policy's own code failed; the traceback's last line is what the launcher says. */
+/* The policy's own code failed: shows the exception, whose last line the launcher takes as the reason. */
 static _Noreturn void fail_prelude(void)
 {
     PyObject *type, *error, *trace;
@@ -50,7 +50,8 @@ static void bind_variables(const struct hc_handover *h, PyObject *space)
         hc_fail_python("set the job's variables");
 }
 
-/* (value, columns, None) or (None, None, message). */
+/* Loads one input into `space`, and the names of its columns into `columns`. The frozen function returns
+ * (value, columns, None) or (None, None, message). */
 static void bind_input(const cJSON *input, PyObject *space, PyObject *columns)
 {
     const char *name = hc_text_of(input, "name"), *format = hc_text_of(input, "format");
@@ -69,12 +70,13 @@ static void bind_input(const cJSON *input, PyObject *space, PyObject *columns)
         hc_fail_python("load the job's data");
 }
 
-/* New reference: input name -> names of its columns. */
+/* Puts variables, tools and inputs into `space`. New reference: a dict, input name -> names of its columns.
+ */
 static PyObject *bind_data(const struct hc_handover *h, PyObject *space)
 {
     PyObject *columns = PyDict_New();
     if (columns && cJSON_IsTrue(hc_member(h->json.root, "check")))
-        return columns; /* the program is only looked at */
+        return columns; /* the program is checked, and not run */
     bind_variables(h, space);
     if (hc_tools_bind(hc_member(h->json.root, "tools"), space) < 0)
         hc_fail_python("set up the tools");
@@ -85,7 +87,8 @@ static PyObject *bind_data(const struct hc_handover *h, PyObject *space)
     return columns;
 }
 
-/* What the policy has there before the program; before the guard, since it is the policy's own. */
+/* Runs the policy's prelude in `space`. The guard is not on yet, as its rules are not for the policy's code.
+ */
 static void run_prelude(const cJSON *job, PyObject *space)
 {
     const cJSON *rules = hc_member(hc_member(job, "rules"), "prelude");
@@ -100,7 +103,7 @@ static void run_prelude(const cJSON *job, PyObject *space)
         fail_prelude();
 }
 
-static void lock(const struct hc_handover *h, PyObject *space)
+static void install_guards(const struct hc_handover *h, PyObject *space)
 {
     struct hc_error err;
     if (hc_ending_prepare() < 0 || hc_deadline_prepare(hc_text_of(h->json.root, "timeout")) < 0)
@@ -111,7 +114,7 @@ static void lock(const struct hc_handover *h, PyObject *space)
         hc_fail_shim(&err);
 }
 
-static void announce(enum hc_frame_type type)
+static void send_empty_frame(enum hc_frame_type type)
 {
     struct hc_error err;
     if (hc_wire_send(HC_FD_CONTROL, type, NULL, 0, &err) < 0)
@@ -134,7 +137,8 @@ static void compile_program(const cJSON *job, struct hc_program *program, struct
         hc_fail_python("keep the program's source");
 }
 
-/* Threads and what is registered for the exit are the program too, and may come to their deadline. */
+/* Ends the program as Python does. Its threads and atexit functions are part of it, and get its deadline too.
+ */
 static void end_program(PyObject *space, struct hc_outcome *outcome)
 {
     int before = hc_deadline_raised();
@@ -145,13 +149,14 @@ static void end_program(PyObject *space, struct hc_outcome *outcome)
         outcome->status = HC_EXIT_GUEST;
 }
 
+/* The argument of end_without_value; both members are borrowed. */
 struct ended {
     struct hc_report *report;
     const struct hc_outcome *outcome;
 };
 
-/* The program's objects keep the harness from its work for good. What is written down already goes out; all
- * but the message is left to the end of the process. */
+/* Sends the report with what was collected so far, and ends the process: the program's objects catch every
+ * TimeoutError, and would keep the harness from ever finishing. */
 static void end_without_value(void *ctx)
 {
     const struct ended *e = ctx;
@@ -161,9 +166,9 @@ static void end_without_value(void *ctx)
     _exit(e->outcome->status);
 }
 
-/* Write down what there is, then end as Python programs do, then tell the launcher. */
-static bool conclude(const cJSON *job, PyObject *space, PyObject *columns, struct hc_outcome *outcome,
-                     struct hc_report *report)
+/* Collects the results, ends the program as Python does, sends the report. false: the report was not sent. */
+static bool finish_job(const cJSON *job, PyObject *space, PyObject *columns, struct hc_outcome *outcome,
+                       struct hc_report *report)
 {
     hc_report_error(report, outcome);
     hc_report_columns(report, columns);
@@ -187,14 +192,14 @@ int hc_guest_job(const struct hc_handover *handover, bool *told)
     struct hc_error err;
     const cJSON *job = handover->json.root;
     PyObject *space = PyModule_GetDict(PyImport_AddModule("__main__")); /* borrowed */
-    /* inspect finds the source of classes by it, in linecache. */
+    /* The module inspect finds the source of classes by __file__, in linecache. */
     hc_autopy *file = PyUnicode_FromString(hc_guard.filename);
     if (!file || PyDict_SetItemString(space, "__file__", file) < 0)
         hc_fail_python("set up the program's module");
     PyObject *columns = bind_data(handover, space); /* new */
     run_prelude(job, space);
-    lock(handover, space);
-    announce(HC_FRAME_READY);
+    install_guards(handover, space);
+    send_empty_frame(HC_FRAME_READY);
     if (hc_wire_await_go(HC_FD_CONTROL, &err) < 0)
         hc_fail_shim(&err);
 
@@ -208,7 +213,7 @@ int hc_guest_job(const struct hc_handover *handover, bool *told)
     compile_program(job, &program, &found);
     hc_report_init(&report, (size_t)hc_number_of(job, "value_bytes"));
     hc_outcome_prepare();
-    announce(HC_FRAME_RUN);
+    send_empty_frame(HC_FRAME_RUN);
     hc_tools_open(true);
     hc_files_tell(true);
     hc_guard_begin();
@@ -219,11 +224,11 @@ int hc_guest_job(const struct hc_handover *handover, bool *told)
     hc_program_run(&program, space, &outcome);
     hc_deadline_disarm();
     if (getpid() == self) {
-        *told = conclude(job, space, columns, &outcome, &report);
+        *told = finish_job(job, space, columns, &outcome, &report);
         return outcome.status;
     }
-    /* A child that the guest forked came to the program's end too: it ends as it would in Python, and leaves
-     * reporting to its parent. */
+    /* This process is a child that the guest forked, and has come to the program's end too. It ends as it
+     * would in Python; only its parent sends a report. */
     hc_ending_run(space);
     _exit(outcome.status);
 }

@@ -1,4 +1,4 @@
-/* guest.h - the life of a cell's second process: the interpreter. */
+/* guest.h - runs a cell's second process, the interpreter. */
 #ifndef HC_SHIM_GUEST_H
 #define HC_SHIM_GUEST_H
 
@@ -6,12 +6,13 @@
 
 #include <sys/types.h>
 
-/* From the handover to the report. `parent` is pid 1 as it was before the fork. Never returns. */
+/* Reads the handover, runs the job and sends the report; never returns. `parent` is the pid of pid 1, taken
+ * before the fork. */
 _Noreturn void hc_guest_run(pid_t parent);
 
-/* With the interpreter and the reporting filter there: from the job's data to the report. The status that
- * the process ends with; what keeps the program from being run ends it here. *told: the launcher has been
- * told how it went. */
+/* Runs one job, from its data to its report, when the interpreter is started and the reporting filter is on.
+ * Returns the exit status for this process; ends the process if the program cannot be run. `*told`: the
+ * report was sent to the launcher. */
 int hc_guest_job(const struct hc_handover *handover, bool *told);
 
 #endif

@@ -24,8 +24,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A few bytes into an empty socket buffer always fit, and if the launcher is gone, nobody needs them; a host
- * that has no memory for them is told of by how this process ends. */
+/* Sends how a child ended. The few bytes always fit into the empty socket buffer; if the launcher is gone,
+ * they are not needed. false: the host has no memory for them, which the launcher learns by this process's
+ * end. */
 static bool report(int status_fd, const siginfo_t *end)
 {
     struct rusage used = {0};
@@ -84,8 +85,8 @@ _Noreturn void hc_init_run(pid_t guest, int status_fd, int sync_fd, bool session
             _exit(HC_EXIT_INTERNAL);
         if (fds[1].revents)
             _exit(0);
-        struct signalfd_siginfo seen;
-        while (read(children, &seen, sizeof seen) > 0)
+        struct signalfd_siginfo drained;
+        while (read(children, &drained, sizeof drained) > 0)
             ;
     }
 }

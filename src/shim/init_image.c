@@ -15,7 +15,7 @@ static const unsigned char image[] = {
 /* The zygote writes it to a file, under limits.file_size. */
 _Static_assert(sizeof image <= 4096, "no policy's files are smaller");
 
-/* A host may forbid it by more than one rule. */
+/* Tries to execute the image, as a host may forbid it by one of several rules. */
 static bool can_be_executed(int fd)
 {
     siginfo_t end = {0};

@@ -1,6 +1,6 @@
-/* init.c as a program of its own, which a zygote's cell executes to have its first process: no C library and
- * no linker, as these take longer to start than there is to do for it. The calls that init.c makes are made
- * here. Linked so that nothing in it has to be relocated (Makefile). */
+/* init.c as a program of its own, which pid 1 of a cell made by a zygote executes. It has no C library and no
+ * dynamic linker, whose start would take longer than its whole work; the functions that init.c calls are
+ * defined here. It is linked so that nothing in it has to be relocated (Makefile). */
 #include "inside/plan.h"
 #include "shim/init.h"
 #include "wire/handover.h"
@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SIGNAL_BYTES 8 /* of a set of signals, as the kernel has it */
+#define SIGNAL_BYTES 8 /* bytes of a signal set in the kernel */
 
-/* ---- the way in: what the kernel leaves on the stack is the count of arguments, and then they ---- */
+/* ---- the entry point: the kernel leaves on the stack the count of arguments, and then the arguments ---- */
 
 #if defined(__x86_64__)
 
@@ -67,16 +67,16 @@ static long call(long number, long a, long b, long c, long d, long e)
 #error "hotcell knows x86-64 and arm64"
 #endif
 
-/* ---- what init.c has of the C library ---- */
+/* ---- the functions of the C library that init.c calls ---- */
 
-/* The name is that of errno's. NOLINTNEXTLINE(bugprone-reserved-identifier) */
+/* The macro errno calls it. NOLINTNEXTLINE(bugprone-reserved-identifier) */
 int *__errno_location(void)
 {
     static int last;
     return &last;
 }
 
-static long tell(long result)
+static long set_errno(long result)
 {
     if (result >= 0)
         return result;
@@ -84,7 +84,7 @@ static long tell(long result)
     return -1;
 }
 
-static long at(const void *memory)
+static long address(const void *memory)
 {
     return (long)memory;
 }
@@ -97,37 +97,38 @@ void _exit(int status)
 
 int close(int fd)
 {
-    return (int)tell(call(SYS_close, fd, 0, 0, 0, 0));
+    return (int)set_errno(call(SYS_close, fd, 0, 0, 0, 0));
 }
 
 ssize_t read(int fd, void *out, size_t size)
 {
-    return tell(call(SYS_read, fd, at(out), (long)size, 0, 0));
+    return set_errno(call(SYS_read, fd, address(out), (long)size, 0, 0));
 }
 
 ssize_t send(int fd, const void *data, size_t len, int flags)
 {
-    return tell(call(SYS_sendto, fd, at(data), (long)len, flags, 0));
+    return set_errno(call(SYS_sendto, fd, address(data), (long)len, flags, 0));
 }
 
-int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *patience, const sigset_t *mask)
+int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask)
 {
-    return (int)tell(call(SYS_ppoll, at(fds), (long)count, at(patience), at(mask), SIGNAL_BYTES));
+    return (int)set_errno(
+        call(SYS_ppoll, address(fds), (long)count, address(timeout), address(mask), SIGNAL_BYTES));
 }
 
 int waitid(idtype_t which, id_t id, siginfo_t *out, int options)
 {
-    return (int)tell(call(SYS_waitid, which, id, at(out), options, 0));
+    return (int)set_errno(call(SYS_waitid, which, id, address(out), options, 0));
 }
 
 int getrusage(__rusage_who_t who, struct rusage *out)
 {
-    return (int)tell(call(SYS_getrusage, who, at(out), 0, 0, 0));
+    return (int)set_errno(call(SYS_getrusage, who, address(out), 0, 0, 0));
 }
 
 int signalfd(int fd, const sigset_t *mask, int flags)
 {
-    return (int)tell(call(SYS_signalfd4, fd, at(mask), SIGNAL_BYTES, flags, 0));
+    return (int)set_errno(call(SYS_signalfd4, fd, address(mask), SIGNAL_BYTES, flags, 0));
 }
 
 int sigemptyset(sigset_t *set)
@@ -138,11 +139,12 @@ int sigemptyset(sigset_t *set)
 
 int sigaddset(sigset_t *set, int number)
 {
-    set->__val[0] |= 1UL << (number - 1); /* those of the kernel's own are below 32 */
+    set->__val[0] |= 1UL << (number - 1); /* SIGCHLD fits into the first word */
     return 0;
 }
 
-/* Compilers call these two themselves, and would make a loop without volatile a call of what it is in. */
+/* Compilers generate calls of these two functions, and would turn a loop without volatile in one of them into
+ * a call of the function itself. */
 void *memset(void *to, int value, size_t len)
 {
     for (volatile unsigned char *at_byte = to; len; len--)
@@ -160,7 +162,7 @@ void *memcpy(void *restrict to, const void *restrict from, size_t len)
 
 /* ---- the program ---- */
 
-static pid_t number_of(const char *text)
+static pid_t parse_pid(const char *text)
 {
     pid_t number = 0;
     for (; *text >= '0' && *text <= '9' && number < 1 << 24; text++)
@@ -168,22 +170,22 @@ static pid_t number_of(const char *text)
     return number;
 }
 
-static void hide(void)
+static void make_undumpable(void)
 {
     static const char name[] = "hotcell-init";
     (void)call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
-    (void)call(SYS_prctl, PR_SET_NAME, at(name), 0, 0, 0);
+    (void)call(SYS_prctl, PR_SET_NAME, address(name), 0, 0, 0);
 }
 
-/* HC_SHIM_INIT, the pid, HC_SHIM_SESSION or nothing, as the shim has them from the zygote. Without arguments
- * this only proves that it can be executed. */
+/* Takes the arguments that the shim takes from the zygote: HC_SHIM_INIT, the guest's pid, and HC_SHIM_SESSION
+ * for a session. Without arguments it exits at once, which proves that the image can be executed. */
 _Noreturn void hc_init_start(const long *stack);
 
 _Noreturn void hc_init_start(const long *stack)
 {
     char *const *argv = (char *const *)(stack + 1);
-    hide();
+    make_undumpable();
     if (stack[0] < 3)
         _exit(HC_EXIT_OK);
-    hc_init_run(number_of(argv[2]), HC_FD_STATUS, HC_FD_SYNC, stack[0] > 3);
+    hc_init_run(parse_pid(argv[2]), HC_FD_STATUS, HC_FD_SYNC, stack[0] > 3);
 }

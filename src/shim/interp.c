@@ -8,7 +8,7 @@
 #define VERSION  TEXT(PY_MAJOR_VERSION) "." TEXT(PY_MINOR_VERSION)
 #define STDLIB   L"/usr/lib/python" VERSION
 
-static int failed(PyStatus status, struct hc_error *err)
+static int fail_start(PyStatus status, struct hc_error *err)
 {
     return hc_fail(err, 0, "start Python: %s", status.err_msg ? status.err_msg : "unknown error");
 }
@@ -30,7 +30,7 @@ static void set_flags(PyConfig *c, const struct hc_interp_options *options)
     c->pathconfig_warnings = 0;
     c->install_signal_handlers = 1;
     c->faulthandler = 1;
-    c->buffered_stdio = 0; /* what was printed before a kill has arrived */
+    c->buffered_stdio = 0; /* output printed before a kill is not lost */
     c->use_frozen_modules = 1;
     if (options->seeded) {
         c->use_hash_seed = 1;
@@ -38,8 +38,8 @@ static void set_flags(PyConfig *c, const struct hc_interp_options *options)
     }
 }
 
-/* Everything that would otherwise be searched for is said; "home" keeps the search away from the files (such
- * as pyvenv.cfg) with which the working directory could have a say. */
+/* Sets every path that the interpreter would otherwise search for. "home" keeps it from reading files (such
+ * as pyvenv.cfg) by which the working directory could change the paths. */
 static PyStatus set_places(PyConfig *c)
 {
     static const wchar_t *const search[] = {STDLIB, STDLIB L"/lib-dynload",
@@ -62,7 +62,7 @@ static PyStatus set_places(PyConfig *c)
 
 static PyStatus configure(PyConfig *c, const struct hc_interp_options *options)
 {
-    char *argv[] = {strdup(options->filename)}; /* not const in this interface, nor kept */
+    char *argv[] = {strdup(options->filename)}; /* PyConfig_SetBytesArgv takes no const text, and copies it */
     set_flags(c, options);
     PyStatus status = set_places(c);
     if (!PyStatus_Exception(status))
@@ -73,7 +73,7 @@ static PyStatus configure(PyConfig *c, const struct hc_interp_options *options)
     return status;
 }
 
-/* exit() and quit(): the module site would bring them, at the price of importing os and more. */
+/* exit() and quit(), which the module site would define; importing site costs too much time. */
 static PyObject *builtin_exit(PyObject *self, PyObject *args)
 {
     (void)self;
@@ -110,7 +110,8 @@ static int add_builtins(void)
     return 0;
 }
 
-/* The codecs that are not frozen are found beside where the package would have been. */
+/* Sets the path of the frozen package encodings, so that codecs that are not frozen are found in the library.
+ */
 static int correct_encodings(void)
 {
     hc_autopy *package = PyImport_ImportModule("encodings");
@@ -119,8 +120,8 @@ static int correct_encodings(void)
     return package && path ? PyObject_SetAttrString(package, "__path__", path) : -1;
 }
 
-/* What the configuration cannot say: an empty executable would be searched for, and the directory of the
- * standard library, from which frozen modules such as os have their __file__, is dropped on the way. */
+/* Sets paths that the configuration cannot set: the interpreter would search for an empty executable, and
+ * drops the directory of the standard library, from which frozen modules such as os have their __file__. */
 static int correct_places(void)
 {
     hc_autopy *none = PyUnicode_FromString("");
@@ -138,13 +139,13 @@ int hc_interp_start(const struct hc_interp_options *options, struct hc_error *er
     hc_frozen_register();
     PyStatus status = preconfigure();
     if (PyStatus_Exception(status))
-        return failed(status, err);
+        return fail_start(status, err);
     PyConfig config;
     PyConfig_InitIsolatedConfig(&config);
     status = configure(&config, options);
     PyConfig_Clear(&config);
     if (PyStatus_Exception(status))
-        return failed(status, err);
+        return fail_start(status, err);
     if (correct_places() < 0)
         return hc_fail(err, 0, "start Python: places");
     if (add_builtins() < 0)

@@ -1,4 +1,4 @@
-/* interp.h - CPython, configured for a cell: isolated, no site, UTF-8, unbuffered. */
+/* interp.h - starts CPython configured for a cell: isolated, without site, UTF-8, unbuffered output. */
 #ifndef HC_SHIM_INTERP_H
 #define HC_SHIM_INTERP_H
 
@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 struct hc_interp_options {
-    const char *filename; /* sys.argv[0] */
-    bool seeded;
-    uint32_t seed; /* of str hashes; random if not `seeded` */
+    const char *filename; /* sys.argv[0], borrowed */
+    bool seeded;          /* use `seed`; otherwise the interpreter takes a random one */
+    uint32_t seed;        /* of the hashes of str */
 };
 
-/* Start the interpreter. It is never finalised: the process ends instead. */
+/* Starts the interpreter in this process. It is never finalised: the process ends instead. */
 int hc_interp_start(const struct hc_interp_options *options, struct hc_error *err);
 
 #endif

@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* These names are those of the C library, which declares them. They take the place of its own because the
- * executable comes first when names are looked up, and exports them (-rdynamic). */
+/* The functions here have the names of the C library's, and replace them because the dynamic linker looks
+ * first into the executable, which exports them (-rdynamic). */
 
 /* ---- record locks ---- */
 
@@ -40,43 +40,43 @@ static off_t base_of(int fd, const struct flock *lock)
     }
 }
 
-static int refuse(int error)
+static int fail_errno(int error)
 {
     errno = error;
     return -1;
 }
 
-/* As fcntl(2) says that they are checked. */
+/* Answers a record lock of the only process of the cell, after the checks that fcntl(2) describes. */
 static int lock_alone(int fd, int command, struct flock *lock)
 {
     int flags = fcntl(fd, F_GETFL);
     if (flags < 0)
         return -1;
-    bool asks = command == F_GETLK;
-    if (lock->l_type != F_RDLCK && lock->l_type != F_WRLCK && (asks || lock->l_type != F_UNLCK))
-        return refuse(EINVAL);
+    bool is_query = command == F_GETLK;
+    if (lock->l_type != F_RDLCK && lock->l_type != F_WRLCK && (is_query || lock->l_type != F_UNLCK))
+        return fail_errno(EINVAL);
     int mode = flags & O_ACCMODE;
-    if ((flags & O_PATH) || (!asks && lock->l_type == F_RDLCK && mode == O_WRONLY) ||
-        (!asks && lock->l_type == F_WRLCK && mode == O_RDONLY))
-        return refuse(EBADF);
+    if ((flags & O_PATH) || (!is_query && lock->l_type == F_RDLCK && mode == O_WRONLY) ||
+        (!is_query && lock->l_type == F_WRLCK && mode == O_RDONLY))
+        return fail_errno(EBADF);
     off_t start = base_of(fd, lock), length = lock->l_len;
     if (start < 0)
         return -1;
     if (__builtin_add_overflow(start, lock->l_start, &start))
-        return refuse(EOVERFLOW);
+        return fail_errno(EOVERFLOW);
     if (start < 0 || (length < 0 && start + length < 0))
-        return refuse(EINVAL);
-    if (asks)
+        return fail_errno(EINVAL);
+    if (is_query)
         lock->l_type = F_UNLCK;
     errno = 0;
     return 0;
 }
 
-static int control(int fd, int command, void *argument)
+static int call_fcntl(int fd, int command, void *argument)
 {
     int before = errno;
     int rc = (int)syscall(SYS_fcntl, fd, command, argument);
-    bool refused = rc < 0 && (errno == ENOLCK || errno == ENOSYS); /* the latter by the first filter */
+    bool refused = rc < 0 && (errno == ENOLCK || errno == ENOSYS); /* ENOSYS comes from the first filter */
     if (!refused || (command != F_GETLK && command != F_SETLK && command != F_SETLKW))
         return rc;
     rc = lock_alone(fd, command, argument);
@@ -91,7 +91,7 @@ int fcntl(int fd, int command, ...)
     va_start(ap, command);
     void *argument = va_arg(ap, void *);
     va_end(ap);
-    return control(fd, command, argument);
+    return call_fcntl(fd, command, argument);
 }
 
 int fcntl64(int fd, int command, ...)
@@ -100,7 +100,7 @@ int fcntl64(int fd, int command, ...)
     va_start(ap, command);
     void *argument = va_arg(ap, void *);
     va_end(ap);
-    return control(fd, command, argument);
+    return call_fcntl(fd, command, argument);
 }
 
 int lockf(int fd, int command, off_t length)
@@ -108,18 +108,18 @@ int lockf(int fd, int command, off_t length)
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_CUR, .l_len = length};
     switch (command) {
     case F_TEST:
-        if (control(fd, F_GETLK, &lock) < 0)
+        if (call_fcntl(fd, F_GETLK, &lock) < 0)
             return -1;
-        return lock.l_type == F_UNLCK || lock.l_pid == getpid() ? 0 : refuse(EACCES);
+        return lock.l_type == F_UNLCK || lock.l_pid == getpid() ? 0 : fail_errno(EACCES);
     case F_ULOCK:
         lock.l_type = F_UNLCK;
-        return control(fd, F_SETLK, &lock);
+        return call_fcntl(fd, F_SETLK, &lock);
     case F_LOCK:
-        return control(fd, F_SETLKW, &lock);
+        return call_fcntl(fd, F_SETLKW, &lock);
     case F_TLOCK:
-        return control(fd, F_SETLK, &lock);
+        return call_fcntl(fd, F_SETLK, &lock);
     default:
-        return refuse(EINVAL);
+        return fail_errno(EINVAL);
     }
 }
 
@@ -128,9 +128,9 @@ int lockf64(int fd, int command, off64_t length)
     return lockf(fd, command, length);
 }
 
-/* ---- what the machine is doing ---- */
+/* ---- memory and time ---- */
 
-static int64_t memory = INT64_C(1) << 30, output_size, tmp_size;
+static int64_t memory = INT64_C(1) << 30, output_size, tmp_size; /* bytes: see hc_libc_sizes */
 
 void hc_libc_sizes(int64_t memory_bytes, int64_t output, int64_t tmp)
 {
@@ -161,7 +161,7 @@ long sysconf(int name)
     return real(name);
 }
 
-#define TICKS 100 /* a second, as sysconf(_SC_CLK_TCK) has it on every architecture of ours */
+#define TICKS 100 /* clock ticks a second: sysconf(_SC_CLK_TCK) on x86-64 and arm64 */
 
 static clock_t ticks(const struct timeval *t)
 {
@@ -184,16 +184,16 @@ clock_t times(struct tms *out)
     return up.tv_sec * TICKS + up.tv_nsec / (1000000000 / TICKS);
 }
 
-/* ---- room ---- */
+/* ---- file systems ---- */
 
-/* The kernel would tell of the tree's file system too, which is the host's disk. /output and /tmp are counted
- * here, which they are small enough for. */
+/* The filter refuses statfs(2), as it would describe the tree's file system, which is the host's disk. For
+ * /output and /tmp, which are small, the files are counted here. */
 
-#define BLOCK 4096
+#define BLOCK 4096 /* bytes of a block in our answers */
 
-static _Thread_local int64_t counted;
+static _Thread_local int64_t counted; /* bytes of the files below one directory */
 
-static int count(const char *path, const struct stat *st, int kind, struct FTW *at)
+static int count_blocks(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
     (void)path;
     (void)kind;
@@ -202,13 +202,13 @@ static int count(const char *path, const struct stat *st, int kind, struct FTW *
     return 0;
 }
 
-static int answer(const char *root, int64_t size, dev_t dev, struct statvfs *out)
+static int fill_statvfs(const char *root, int64_t size, dev_t dev, struct statvfs *out)
 {
     struct stat st;
     if (!size || stat(root, &st) < 0 || st.st_dev != dev)
         return -1;
     counted = 0;
-    if (nftw(root, count, 16, FTW_PHYS | FTW_MOUNT) != 0)
+    if (nftw(root, count_blocks, 16, FTW_PHYS | FTW_MOUNT) != 0)
         return -1;
     fsblkcnt_t all = (fsblkcnt_t)size / BLOCK, used = (fsblkcnt_t)counted / BLOCK;
     fsblkcnt_t left = used < all ? all - used : 0;
@@ -222,12 +222,12 @@ static int answer(const char *root, int64_t size, dev_t dev, struct statvfs *out
     return 0;
 }
 
-static int room(int looked, const struct stat *st, struct statvfs *out)
+static int answer_for_cell(int looked, const struct stat *st, struct statvfs *out)
 {
-    if (looked < 0 || answer("/output", output_size, st->st_dev, out) == 0 ||
-        answer("/tmp", tmp_size, st->st_dev, out) == 0)
+    if (looked < 0 || fill_statvfs("/output", output_size, st->st_dev, out) == 0 ||
+        fill_statvfs("/tmp", tmp_size, st->st_dev, out) == 0)
         return looked;
-    return refuse(EPERM);
+    return fail_errno(EPERM);
 }
 
 int statvfs(const char *path, struct statvfs *out)
@@ -237,7 +237,7 @@ int statvfs(const char *path, struct statvfs *out)
     if (!real)
         real = (int (*)(const char *, struct statvfs *))dlsym(RTLD_NEXT, "statvfs");
     int rc = real(path, out);
-    return rc < 0 && errno == EPERM ? room(stat(path, &st), &st, out) : rc;
+    return rc < 0 && errno == EPERM ? answer_for_cell(stat(path, &st), &st, out) : rc;
 }
 
 int fstatvfs(int fd, struct statvfs *out)
@@ -247,12 +247,12 @@ int fstatvfs(int fd, struct statvfs *out)
     if (!real)
         real = (int (*)(int, struct statvfs *))dlsym(RTLD_NEXT, "fstatvfs");
     int rc = real(fd, out);
-    return rc < 0 && errno == EPERM ? room(fstat(fd, &st), &st, out) : rc;
+    return rc < 0 && errno == EPERM ? answer_for_cell(fstat(fd, &st), &st, out) : rc;
 }
 
 int statvfs64(const char *path, struct statvfs64 *out)
 {
-    return statvfs(path, (struct statvfs *)(void *)out); /* the same, where off_t has 64 bits */
+    return statvfs(path, (struct statvfs *)(void *)out); /* the same struct where off_t has 64 bits */
 }
 
 int fstatvfs64(int fd, struct statvfs64 *out)

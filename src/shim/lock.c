@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The launcher of a weakened build hands over no filter where it shall do without. */
+/* In a weakened build (HC_WEAK) the launcher hands over an empty filter if the cell is to have none. */
 static bool is_off(struct hc_bpf filter)
 {
 #ifdef HC_WEAK
@@ -20,7 +20,7 @@ static bool is_off(struct hc_bpf filter)
 #endif
 }
 
-static int prepare(struct hc_bpf filter, struct sock_fprog *out, struct hc_error *err)
+static int fill_program(struct hc_bpf filter, struct sock_fprog *out, struct hc_error *err)
 {
     size_t count = filter.len / sizeof(struct sock_filter);
     if (filter.len == 0 || filter.len % sizeof(struct sock_filter) || count > BPF_MAXINSNS)
@@ -31,8 +31,8 @@ static int prepare(struct hc_bpf filter, struct sock_fprog *out, struct hc_error
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? hc_fail(err, errno, "no_new_privs") : 0;
 }
 
-/* Refuse what would be reported. */
-static int lock_silently(const struct sock_fprog *program, struct hc_error *err)
+/* Installs the filter with EPERM in the place of each notification. */
+static int install_without_listener(const struct sock_fprog *program, struct hc_error *err)
 {
     struct sock_filter changed[BPF_MAXINSNS];
     memcpy(changed, program->filter, program->len * sizeof *changed);
@@ -51,11 +51,11 @@ int hc_lock_report(struct hc_bpf filter, int *listener, struct hc_error *err)
     *listener = -1;
     if (is_off(filter))
         return 0;
-    if (prepare(filter, &program, err) < 0)
+    if (fill_program(filter, &program, err) < 0)
         return -1;
     long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
     if (fd < 0)
-        return lock_silently(&program, err);
+        return install_without_listener(&program, err);
     *listener = (int)fd;
     return 0;
 }
@@ -66,7 +66,7 @@ int hc_lock_syscalls(struct hc_bpf filter, struct hc_error *err)
     struct sock_fprog program;
     if (is_on || is_off(filter))
         return 0;
-    if (prepare(filter, &program, err) < 0)
+    if (fill_program(filter, &program, err) < 0)
         return -1;
     /* All threads: loading data may have started some (OpenBLAS does), and a filter on one thread alone
      * would leave the others as a way around it. A thread that cannot follow is named by its id. */

@@ -1,15 +1,15 @@
-/* lock.h - system call filters, put on as the launcher compiled them. */
+/* lock.h - installs the system call filters that the launcher has compiled. */
 #ifndef HC_SHIM_LOCK_H
 #define HC_SHIM_LOCK_H
 
 #include "wire/handover.h"
 
-/* Put the reporting filter on this thread, the only one there is. *listener is the descriptor that the kernel
- * asks through, owned by the caller; -1 if the kernel gives none, as it has one for a filter around us: then
- * what would be reported is refused with EPERM. */
+/* Installs the reporting filter on this thread, which must be the only one. `*listener` is the descriptor for
+ * the kernel's notifications, owned by the caller. It is -1 if the kernel gives none because an outer filter
+ * has one already: calls that would be reported are then refused with EPERM. */
 int hc_lock_report(struct hc_bpf filter, int *listener, struct hc_error *err);
 
-/* Put the job's own filter on every thread of this process, once: it is what a later call finds done. An
+/* Installs the job's own filter on every thread of this process; after the first success it does nothing. An
  * empty filter is an error. */
 int hc_lock_syscalls(struct hc_bpf filter, struct hc_error *err);
 

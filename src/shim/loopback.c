@@ -1,5 +1,5 @@
-/* As src/inside/loopback.c, with what libc has: no tree has libmnl. A zygote's filter allows neither netlink
- * nor any other socket of an interface, so the questions go through what is left: a pair of local ones. */
+/* hc_loopback_up as in src/inside/loopback.c, but with libc alone, as no tree has libmnl. A zygote's filter
+ * allows neither netlink nor network sockets, so the ioctls are made on a pair of Unix sockets. */
 #include "inside/plan.h"
 
 #include "base/fd.h"
@@ -9,8 +9,9 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-/* The interfaces of a new namespace are numbered from 1: loopback, then what tunnel drivers put into each. */
-static void count(int fd, int *interfaces, int *up)
+/* Counts the interfaces that are up. They are numbered from 1: loopback, then those that tunnel drivers put
+ * into each new namespace. */
+static void count_interfaces(int fd, int *interfaces, int *up)
 {
     struct ifreq one = {.ifr_ifindex = 1};
     for (int i = 1; ioctl(fd, SIOCGIFNAME, &one) == 0; one.ifr_ifindex = ++i) {
@@ -32,6 +33,6 @@ int hc_loopback_up(int *interfaces, int *up, struct hc_error *err)
     if (ioctl(fd, SIOCSIFFLAGS, &lo) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "raise the loopback interface");
     *interfaces = *up = 0;
-    count(fd, interfaces, up);
+    count_interfaces(fd, interfaces, up);
     return 0;
 }

@@ -5,15 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST       4 /* wheels bring their own */
+#define MOST       4 /* copies of libgomp: wheels bring their own */
 #define PAUSE_HARD 2 /* omp_pause_hard */
 
+/* The copies of libgomp that this process has loaded. */
 struct found {
     char paths[MOST][512];
     size_t count;
 };
 
-static int look(struct dl_phdr_info *info, size_t size, void *ctx)
+static int add_if_libgomp(struct dl_phdr_info *info, size_t size, void *ctx)
 {
     struct found *f = ctx;
     (void)size;
@@ -26,7 +27,7 @@ static int look(struct dl_phdr_info *info, size_t size, void *ctx)
 void hc_openmp_pause(void)
 {
     struct found f = {0};
-    (void)dl_iterate_phdr(look, &f);
+    (void)dl_iterate_phdr(add_if_libgomp, &f);
     for (size_t i = 0; i < f.count; i++) {
         void *library = dlopen(f.paths[i], RTLD_LAZY | RTLD_NOLOAD);
         void *symbol = library ? dlsym(library, "omp_pause_resource_all") : NULL;

@@ -1,9 +1,10 @@
-/* A fault for each page that a copy writes to for the first time is most of what a small job costs. Copies of
- * one process that do the same write to the same pages: a trial tells which, and the kernel, asked for all of
- * them at once, copies them without a fault for each. Nothing of what the trial did is in them.
+/* Most of a small job's time goes into page faults: one for each page that a copy of the zygote writes to for
+ * the first time. Copies that do the same work write to the same pages. A trial job tells which pages these
+ * are, and each later copy asks the kernel for all of them at once, without a fault for each. The pages are
+ * copied from the zygote, and so have nothing of the trial's data.
  *
- * Pages of files, which are programs and libraries, are only read: a byte is enough for the kernel to map
- * what lies around it, while it would look for each page that it is asked for. */
+ * Pages of files (programs and libraries) are only read. Reading one byte has the kernel map the pages around
+ * it, whereas MADV_POPULATE would look for each page. */
 #include "shim/prefault.h"
 
 #include <fcntl.h>
@@ -23,31 +24,33 @@
 #endif
 
 #define PAGE    4096UL
-#define MOST    2048      /* ranges */
-#define AT_ONCE 512       /* pages looked at */
-#define AROUND  0x10000UL /* what a fault maps of a file, at a multiple of that, if it is of one mapping */
+#define MOST    2048      /* ranges in the list */
+#define AT_ONCE 512       /* entries of the pagemap read at a time */
+#define AROUND  0x10000UL /* bytes, aligned, of one mapping of a file that the kernel maps at a fault */
 
 /* Bits of /proc/PID/pagemap. */
 #define PRESENT (1ULL << 63)
 #define OF_FILE (1ULL << 61)
-#define ALONE   (1ULL << 56)
+#define ALONE   (1ULL << 56) /* no other process maps the page */
 
+/* Pages that a copy is to have. */
 struct range {
-    uintptr_t from; /* whole pages; the lowest bit: a byte of the first is to be read, and no more */
-    uintptr_t to;
+    uintptr_t from; /* address of the first page; lowest bit set: only one byte is to be read there */
+    uintptr_t to;   /* address of the end */
 };
 
+/* A line of /proc/self/maps. */
 struct mapping {
-    uintptr_t from, to;
-    bool readable, writable, copied, of_file; /* copied: what is written to it no other process sees */
+    uintptr_t from, to;                        /* addresses of its start and end */
+    bool readable, writable, private, of_file; /* private: no other process sees what is written to it */
 };
 
-static struct range ranges[MOST];
+static struct range ranges[MOST]; /* in the order of addresses */
 static size_t range_count;
 
 int hc_prefault_open(void)
 {
-    if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0) /* else this file would be root's */
+    if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0) /* the pagemap of an undumpable process belongs to root */
         return -1;
     int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
@@ -73,7 +76,7 @@ static bool next_mapping(FILE *maps, struct mapping *out)
         return false;
     out->readable = at[1] == 'r';
     out->writable = at[2] == 'w';
-    out->copied = at[4] == 'p';
+    out->private = at[4] == 'p';
     out->of_file = strchr(line, '/');
     return true;
 }
@@ -84,10 +87,10 @@ static void close_mappings(FILE *maps)
         (void)fclose(maps);
 }
 
-/* ---- what the trial has ---- */
+/* ---- in the trial: the list of its pages ---- */
 
-/* No range is of two mappings: the trial may have made one of them itself, or there is nothing between them,
- * and the kernel stops at the first page that is not there. Mappings come in the order of their addresses. */
+/* Adds a page to the list. A range never spans two mappings: the trial may have made one of them itself, or
+ * there may be a gap between them, and the kernel stops at the first page that is not mapped. */
 static void add_page(const struct mapping *m, uintptr_t page)
 {
     struct range *last = range_count ? &ranges[range_count - 1] : NULL;
@@ -100,13 +103,13 @@ static void add_page(const struct mapping *m, uintptr_t page)
                                             : (struct range){page | 1, (page | (AROUND - 1)) + 1};
 }
 
-static bool is_wanted(uint64_t entry, bool written)
+static bool is_page_needed(uint64_t entry, bool written)
 {
     return written ? (entry & (PRESENT | OF_FILE | ALONE)) == (PRESENT | ALONE)
                    : (entry & (PRESENT | OF_FILE)) == (PRESENT | OF_FILE);
 }
 
-static void look_at(int pagemap, const struct mapping *m)
+static void add_pages(int pagemap, const struct mapping *m)
 {
     uint64_t entries[AT_ONCE];
     for (uintptr_t from = m->from; from < m->to;) {
@@ -115,7 +118,7 @@ static void look_at(int pagemap, const struct mapping *m)
         if (n < (ssize_t)sizeof *entries)
             return;
         for (size_t i = 0; i < (size_t)n / sizeof *entries; i++)
-            if (is_wanted(entries[i], m->writable))
+            if (is_page_needed(entries[i], m->writable))
                 add_page(m, from + i * PAGE);
         from += (size_t)n / sizeof *entries * PAGE;
     }
@@ -127,17 +130,17 @@ void hc_prefault_tell(int pagemap, int out)
     FILE *maps = pagemap < 0 ? NULL : open_mappings();
     range_count = 0;
     while (next_mapping(maps, &m))
-        if (m.readable && m.copied && (m.writable || m.of_file))
-            look_at(pagemap, &m);
+        if (m.readable && m.private && (m.writable || m.of_file))
+            add_pages(pagemap, &m);
     close_mappings(maps);
     (void)send(out, ranges, range_count * sizeof *ranges, MSG_NOSIGNAL);
 }
 
-/* ---- what its siblings have then ---- */
+/* ---- in the zygote and its copies ---- */
 
-/* The trial may have loaded libraries that nobody else has: to read there would be the end of each copy. Both
- * lists are in the order of addresses. */
-static void forget_what_is_not_here(void)
+/* Drops ranges that this process has not mapped: the trial may have loaded more libraries, and a copy that
+ * read at their addresses would crash. Ranges and mappings are both in the order of addresses. */
+static void drop_unmapped_ranges(void)
 {
     size_t count = 0, i = 0;
     struct mapping m;
@@ -154,7 +157,7 @@ void hc_prefault_learn(int in)
 {
     ssize_t n = recv(in, ranges, sizeof ranges, MSG_DONTWAIT);
     range_count = n > 0 ? (size_t)n / sizeof *ranges : 0;
-    forget_what_is_not_here();
+    drop_unmapped_ranges();
 }
 
 void hc_prefault(void)

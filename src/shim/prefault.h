@@ -1,18 +1,19 @@
-/* prefault.h - which pages a job has to have for itself, and having them all at once. */
+/* prefault.h - learns which pages a job needs copies of, and makes them all at once in later copies. */
 #ifndef HC_SHIM_PREFAULT_H
 #define HC_SHIM_PREFAULT_H
 
-/* For the process that will run a trial: a descriptor for hc_prefault_tell; -1: pages cannot be looked at. */
+/* Opens this process's /proc/self/pagemap for hc_prefault_tell, before the trial runs; the caller closes it.
+ * -1: this host does not allow it. */
 int hc_prefault_open(void);
 
-/* Send in one packet which pages this process has that its parent has not. */
+/* Sends into the socket `out`, in one packet, the list of pages that this process has of its own. */
 void hc_prefault_tell(int pagemap, int out);
 
-/* In the parent: take what the other one has sent, if it has. */
+/* Receives the trial's list from the socket `in`; without one the list is empty. Called in its parent. */
 void hc_prefault_learn(int in);
 
-/* In each later copy of the parent, which may not have unmapped anything since it has learnt of them: have
- * these pages. */
+/* Makes copies of all pages in the list. Called in each later copy of the parent, which must not have
+ * unmapped anything since it received the list. */
 void hc_prefault(void);
 
 #endif

@@ -1,8 +1,8 @@
-/* Only in builds with sanitizers: what they are told in a cell, where nobody sets variables for them. */
+/* Options of the sanitizers, in builds with them: a cell has no environment variables that could set them. */
 #ifdef __SANITIZE_ADDRESS__
 
-/* Called by the sanitizer before main. CPython gives back little at its end, so that leaks cannot be told
- * from what it keeps; and tests look at how the kernel ends a guest. The name is the sanitizer's.
+/* Called by the sanitizer before main. Leaks are not reported, as CPython frees little of its memory at its
+ * end; signals are not handled, as tests check how the kernel ends a guest. The name is the sanitizer's.
  * NOLINTBEGIN(bugprone-reserved-identifier) */
 const char *__asan_default_options(void);
 

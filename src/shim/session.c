@@ -10,8 +10,8 @@
  * runs nothing of the guest's, no finalizer and no handler: it holds the interpreter's lock, blocks all
  * signals, and the launcher keeps it stopped besides. It becomes Python again only when it takes over.
  *
- * Whoever ran before may have changed this process to its liking: nothing in here is a wall, and the launcher
- * believes none of it. */
+ * An earlier program may have changed this process in any way: nothing in here is a wall, and the launcher
+ * believes none of its messages. */
 #include "shim/session.h"
 
 #include "base/fd.h"
@@ -33,18 +33,18 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#define MAX_ORDER ((size_t)512 << 20)
+#define MAX_ORDER ((size_t)512 << 20) /* bytes of the launcher's order for one run */
 
-static bool begun; /* a program has been given to this process, or to what it is a copy of, to be run */
+static bool begun; /* this process, or one that it is a copy of, was given a program to run */
 
-/* The launcher's word for one run. */
+/* The launcher's order for one run. */
 struct order {
     struct hc_buf bytes;
-    struct hc_handover handover; /* points into them */
+    struct hc_handover handover; /* points into `bytes` */
     const cJSON *job;
 };
 
-static _Noreturn void fail(const struct hc_error *err)
+static _Noreturn void exit_with_error(const struct hc_error *err)
 {
     (void)dprintf(STDERR_FILENO, "hotcell-shim: %s\n", err->text);
     _exit(HC_EXIT_INTERNAL);
@@ -57,11 +57,11 @@ static _Noreturn void fail_python(const char *doing)
     _exit(HC_EXIT_INTERNAL);
 }
 
-static void say(enum hc_frame_type type)
+static void send_empty_frame(enum hc_frame_type type)
 {
     struct hc_error err;
     if (hc_wire_send(HC_FD_CONTROL, type, NULL, 0, &err) < 0)
-        fail(&err);
+        exit_with_error(&err);
 }
 
 /* ---- orders ---- */
@@ -91,21 +91,21 @@ static const char *text_of(const struct order *o, const char *key)
 
 /* ---- copies ---- */
 
-/* Until the launcher says that it is this one's turn. Others of the cell cannot signal it. */
+/* Waits for the launcher's signal that this copy takes over. Other processes of the cell cannot send it. */
 static void wait_for_turn(void)
 {
     sigset_t turn;
     (void)sigemptyset(&turn);
     (void)sigaddset(&turn, HC_SIGNAL_RESUME);
-    while (getppid() != 1) /* the launcher knows it by its parent */
+    while (getppid() != 1) /* the launcher recognises the copy by its parent, pid 1 */
         (void)sched_yield();
-    say(HC_FRAME_KEPT);
+    send_empty_frame(HC_FRAME_KEPT);
     while (sigwaitinfo(&turn, NULL) < 0)
         ;
 }
 
-/* The library random takes a fork for a reason to begin anew; this is none: the program must find its random
- * numbers where it left them. */
+/* Saves the state of the module random, which takes a new seed after a fork: the program's sequence of random
+ * numbers must go on as if there had been no copy. */
 static PyObject *random_state(void)
 {
     PyObject *state = hc_frozen_call("hooks", "random_state", "()");
@@ -113,8 +113,8 @@ static PyObject *random_state(void)
     return state;
 }
 
-/* Nothing of Python may run before: a thread of the program that waited for the interpreter's lock when the
- * copy was made is not there to take it, and would be waited for. */
+/* Prepares the interpreter after the fork. Before this no Python code may run: the lock may be promised to a
+ * thread that waited for it when the copy was made, and which the copy does not have. */
 static void become_python(PyObject *random)
 {
     PyOS_AfterFork_Child();
@@ -125,7 +125,7 @@ static void become_python(PyObject *random)
 
 enum side { STAYED, TOOK_OVER, NOT_COPIED };
 
-/* The first child makes the second and ends, so that the second is pid 1's. */
+/* The first child makes the second and ends, so that the second becomes a child of pid 1. */
 static enum side fork_twice(void)
 {
     int status = 0;
@@ -143,7 +143,8 @@ static enum side fork_twice(void)
     return between > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? STAYED : NOT_COPIED;
 }
 
-/* The program may have its own plans for SIGCHLD, and hears nothing of ours. */
+/* Makes a copy. SIGCHLD is set to its default meanwhile, so that the program's handler does not see our
+ * child. */
 static enum side make_copy(void)
 {
     sigset_t all, before;
@@ -173,7 +174,7 @@ static void bind_variables(const struct order *o, PyObject *space)
         fail_python("set the run's variables");
 }
 
-/* Inputs that came with the run. 0, or -1 if one cannot be had, as the launcher has been told. */
+/* Loads the inputs that came with the run. -1: one cannot be loaded, and the launcher was told so. */
 static int bind_given(const struct order *o, PyObject *space, PyObject *columns)
 {
     PyObject *values, *names, *why; /* borrowed from `given` */
@@ -196,8 +197,8 @@ static int bind_given(const struct order *o, PyObject *space, PyObject *columns)
     return 0;
 }
 
-/* 0, or -1 if the program was refused, as the launcher has been told. Once there was a run, another process
- * has said all that there is to say, and the launcher believes nothing of it from this one. */
+/* Checks and compiles the program. -1: it was refused, and the launcher was told so. After the first run the
+ * checker, another process, sends the findings, and the launcher ignores them from this one. */
 static int compile_run(const struct order *o, struct hc_program *program, struct hc_findings *found)
 {
     int rc = hc_program_compile(program, text_of(o, "code"), found);
@@ -231,8 +232,9 @@ static void outcome_finish(struct hc_outcome *o)
     PyErr_Clear();
 }
 
-/* The program's objects keep the harness from its work for good: this interpreter cannot go on. */
-static void give_up(void *ctx)
+/* Ends this process: the program's objects catch every TimeoutError, so that the harness cannot finish the
+ * run. */
+static void end_stubborn_run(void *ctx)
 {
     (void)ctx;
     _exit(HC_EXIT_GUEST);
@@ -246,7 +248,7 @@ static void run_program(const struct order *o, const struct hc_program *program,
     struct hc_report report;
     const cJSON *room = cJSON_GetObjectItemCaseSensitive(o->job, "value_bytes");
     hc_report_init(&report, cJSON_IsNumber(room) && room->valuedouble > 0 ? (size_t)room->valuedouble : 0);
-    say(HC_FRAME_RUN);
+    send_empty_frame(HC_FRAME_RUN);
     hc_tools_open(true);
     hc_files_tell(true);
     hc_guard_begin();
@@ -255,7 +257,7 @@ static void run_program(const struct order *o, const struct hc_program *program,
     hc_deadline_disarm();
     hc_report_error(&report, &outcome);
     hc_report_columns(&report, columns);
-    hc_deadline_stubborn(give_up, NULL);
+    hc_deadline_stubborn(end_stubborn_run, NULL);
     hc_results_gather(o->job, space, &outcome, &report);
     int status = outcome.status;
     outcome_finish(&outcome);
@@ -264,7 +266,7 @@ static void run_program(const struct order *o, const struct hc_program *program,
     hc_tools_open(false);
     hc_files_tell(false);
     if (hc_report_send(&report, status, &err) < 0)
-        fail(&err);
+        exit_with_error(&err);
     hc_report_finish(&report);
 }
 
@@ -273,7 +275,8 @@ static bool only_checks(const struct order *o)
     return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o->job, "check"));
 }
 
-/* What the compiler warns of is for the process that runs the program to say. */
+/* Turns the compiler's warnings off in the process that only checks: the one that runs the program shows
+ * them. */
 static void silence_warnings(void)
 {
     hc_autopy *warnings = PyImport_ImportModule("warnings");
@@ -285,7 +288,7 @@ static void silence_warnings(void)
 static _Noreturn void end_check(int rc)
 {
     if (rc == 0)
-        say(HC_FRAME_PASSED);
+        send_empty_frame(HC_FRAME_PASSED);
     _exit(rc == 0 ? HC_EXIT_OK : HC_EXIT_REJECTED);
 }
 
@@ -318,32 +321,33 @@ static void run(const struct order *o, PyObject *space, PyObject *columns)
 _Noreturn void hc_session_serve(PyObject *space, PyObject *columns)
 {
     struct hc_error err;
-    struct order current = {0}; /* the guard's texts point into it until the next has come */
+    struct order current = {0}; /* kept until the next order, as the guard's texts point into it */
     hc_guard.session = true;
     hc_outcome_prepare();
     for (;;) {
         struct order next = {0};
         if (read_order(&next, &err) < 0)
-            fail(&err);
+            exit_with_error(&err);
         hc_autopy *random = random_state();
         enum side side = make_copy();
         if (side == TOOK_OVER) {
             order_finish(&next);
             hc_wire_drop(HC_FD_CONTROL);
             become_python(random);
-            say(HC_FRAME_RESUMED);
+            send_empty_frame(HC_FRAME_RESUMED);
             continue;
         }
         if (side == NOT_COPIED) {
             order_finish(&next);
-            say(HC_FRAME_UNKEPT); /* no copy, no run: what it did could not be undone */
+            send_empty_frame(
+                HC_FRAME_UNKEPT); /* without a copy the run could not be undone: it is not begun */
             continue;
         }
         if (hc_wire_await_go(HC_FD_CONTROL, &err) < 0)
-            fail(&err);
-        if (*text_of(&next, "code") == '\0') { /* the copy is all that was wanted */
+            exit_with_error(&err);
+        if (*text_of(&next, "code") == '\0') { /* the launcher wanted a copy, and no run */
             order_finish(&next);
-            say(HC_FRAME_RESUMED);
+            send_empty_frame(HC_FRAME_RESUMED);
             continue;
         }
         run(&next, space, columns);

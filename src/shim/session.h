@@ -1,12 +1,12 @@
-/* session.h - an interpreter that lives from run to run, and the copies of it that wait in case one dies. */
+/* session.h - serves the runs of a session with one interpreter, and keeps copies of it that can take over.
+ */
 #ifndef HC_SHIM_SESSION_H
 #define HC_SHIM_SESSION_H
 
 #include "shim/harness/py.h"
 
-/* The interpreter is ready and filtered; take runs from the launcher until it hangs up. `space` is the dict
- * of
- * __main__, `columns` the dict input -> names; both are lent. Never returns. */
+/* Serves runs until the launcher hangs up; never returns. The interpreter must be ready, and the filters on.
+ * `space` is the dict of __main__, `columns` a dict input name -> names of its columns; both are borrowed. */
 _Noreturn void hc_session_serve(PyObject *space, PyObject *columns);
 
 #endif

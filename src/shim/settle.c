@@ -1,6 +1,5 @@
-/* A copy pays for each page table entry that it takes over, and for each page that it writes to: for the
- * first one by one if memory is in small pages, and for the second once for each place at which an allocator
- * has something free. */
+/* A copy of a process costs time for each page table entry, of which memory in small pages has many, and for
+ * each page that the copy writes to, which are many if the allocators have free pieces in many places. */
 #include "shim/settle.h"
 
 #include "shim/harness/py.h"
@@ -21,18 +20,17 @@
 
 /* ---- libc's allocator ---- */
 
-#define LARGEST ((size_t)64 << 10) /* of larger pieces there are few, and each lies in one place */
-#define STEP    16                 /* sizes of chunks are multiples of it */
+#define LARGEST ((size_t)64 << 10) /* bytes of the largest chunk to be taken: there are few larger ones */
+#define STEP    16                 /* bytes: sizes of chunks are multiples of it */
 
-/* Where the memory begins that has never been asked for. Everything below is chunks, used and free. */
+/* The address where the memory begins that malloc has never given out. Below it are chunks, used and free. */
 static uintptr_t top_of_heap(void)
 {
     return (uintptr_t)sbrk(0) - mallinfo2().keepcost;
 }
 
-/* Take all that is free and of this size, for good: pages of it are the zygote's, and no copy writes to them.
- */
-static void take_all(size_t size)
+/* Allocates all free chunks of this size and never frees them, so that no copy writes to their pages. */
+static void take_free_chunks(size_t size)
 {
     const uintptr_t top = top_of_heap();
     for (;;) {
@@ -44,24 +42,24 @@ static void take_all(size_t size)
     }
 }
 
-/* An allocation of a copy would come from any of thousands of pieces that lie about, and write to the
- * neighbours of the piece in the lists that it is in; now they all come from the end of the heap. */
-static void spend_free_chunks(void)
+/* Without this an allocation in a copy would take one of thousands of scattered free chunks, and write to
+ * that chunk's neighbours in the free lists; with it all allocations come from the end of the heap. */
+static void take_all_free_chunks(void)
 {
     for (size_t size = LARGEST; size > 1024; size -= size / 8 / STEP * STEP)
-        take_all(size);
+        take_free_chunks(size);
     for (size_t size = 1024; size >= STEP; size -= STEP)
-        take_all(size - sizeof(size_t)); /* all of a chunk but its head */
+        take_free_chunks(size - sizeof(size_t)); /* all of a chunk but its head */
 }
 
 /* ---- Python's allocator ---- */
 
-#define SMALLEST    16
-#define LARGEST_OBJ 512
-#define POOL        16384 /* of objects of one size; CPython's POOL_SIZE */
-#define IN_A_ROW    8     /* that follow each other: from a pool that is new */
+#define SMALLEST    16    /* bytes of the smallest size class */
+#define LARGEST_OBJ 512   /* bytes of the largest size class */
+#define POOL        16384 /* bytes of a pool, which has objects of one size; CPython's POOL_SIZE */
+#define IN_A_ROW    8     /* objects at consecutive addresses prove that their pool is new */
 
-/* As above: pools that have something free are filled. */
+/* Fills the pools of one size class that have free objects, for the same reason as with chunks. */
 static void fill_pools(size_t size)
 {
     char *last[IN_A_ROW] = {0};
@@ -80,21 +78,21 @@ static void fill_pools(size_t size)
         PyObject_Free(last[--row]);
 }
 
-/* ---- where Python's allocator has its memory from ---- */
+/* ---- the memory of Python's allocator ---- */
 
-#define ARENA 0x100000UL /* CPython's ARENA_SIZE */
-#define MOST  1024       /* arenas: address space, not memory */
+#define ARENA 0x100000UL /* bytes of an arena; CPython's ARENA_SIZE */
+#define MOST  1024       /* arenas of the region, which is address space and not memory */
 
-/* Mappings of its own would lie wherever there is room between those of libraries, none of them large enough
- * for a huge page. */
+/* The region that all arenas are taken from. Python's own mappings would lie in gaps between those of
+ * libraries, and none would be large enough for a huge page. */
 static struct {
-    char *start; /* NULL: there is none */
-    size_t used; /* of these, from the start on, some may be free again: */
-    unsigned short free[MOST];
+    char *start;               /* its address; NULL: there is no region */
+    size_t used;               /* arenas given out so far, from the start on, */
+    unsigned short free[MOST]; /* of which these are free again (indexes) */
     size_t free_count;
 } region;
 
-/* NULL: there is no room. */
+/* mmap(2) of anonymous memory; NULL: it failed. */
 static void *map(size_t size, int rights, int flags)
 {
     // -1 is what mmap(2) asks for here.
@@ -103,7 +101,7 @@ static void *map(size_t size, int rights, int flags)
     return p == MAP_FAILED ? NULL : p;
 }
 
-static void *take_arena(void *ctx, size_t size)
+static void *allocate_arena(void *ctx, size_t size)
 {
     (void)ctx;
     if (size == ARENA && region.start && (region.free_count || region.used < MOST)) {
@@ -117,7 +115,7 @@ static void *take_arena(void *ctx, size_t size)
     return map(size, PROT_READ | PROT_WRITE, 0);
 }
 
-static void give_arena(void *ctx, void *p, size_t size)
+static void free_arena(void *ctx, void *p, size_t size)
 {
     (void)ctx;
     const uintptr_t offset = (uintptr_t)p - (uintptr_t)region.start;
@@ -125,13 +123,13 @@ static void give_arena(void *ctx, void *p, size_t size)
         (void)munmap(p, size);
         return;
     }
-    (void)madvise(p, size, MADV_DONTNEED); /* what was in it is gone, as after munmap */
+    (void)madvise(p, size, MADV_DONTNEED); /* frees its pages, as munmap would */
     region.free[region.free_count++] = (unsigned short)(offset / ARENA);
 }
 
 void hc_settle_begin(void)
 {
-    static PyObjectArenaAllocator own = {.alloc = take_arena, .free = give_arena};
+    static PyObjectArenaAllocator own = {.alloc = allocate_arena, .free = free_arena};
     void *p = map(MOST * ARENA + HUGE_PAGE, PROT_NONE, MAP_NORESERVE);
     if (!p)
         return;
@@ -144,12 +142,11 @@ void hc_settle_begin(void)
 static void make_huge(uintptr_t from, uintptr_t to)
 {
     for (from = (from + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1); from + HUGE_PAGE <= to; from += HUGE_PAGE)
-        (void)madvise((void *)from, HUGE_PAGE, MADV_COLLAPSE); /* one by one: one that fails ends the rest */
+        (void)madvise((void *)from, HUGE_PAGE, MADV_COLLAPSE); /* a call for more would end at a failure */
 }
 
-/* A line of /proc/self/maps of memory that is nobody's file: private, to be written, and without a name or
- * called the heap. */
-static bool is_own(const char *rights, const char *line)
+/* Is this line of /proc/self/maps anonymous memory: private, writable, and without a name or the heap? */
+static bool is_anonymous(const char *rights, const char *line)
 {
     const char *name = strrchr(line, ' ');
     return strncmp(rights, " rw-p ", 6) == 0 && name &&
@@ -163,7 +160,7 @@ static void use_huge_pages(void)
     while (maps && fgets(line, sizeof line, maps)) {
         char *at = line;
         uintptr_t from = strtoul(at, &at, 16), to = *at == '-' ? strtoul(at + 1, &at, 16) : 0;
-        if (is_own(at, line))
+        if (is_anonymous(at, line))
             make_huge(from, to);
     }
     if (maps)
@@ -172,7 +169,7 @@ static void use_huge_pages(void)
 
 void hc_settle(void)
 {
-    spend_free_chunks();
+    take_all_free_chunks();
     for (size_t size = SMALLEST; size <= LARGEST_OBJ; size += SMALLEST)
         fill_pools(size);
     use_huge_pages();

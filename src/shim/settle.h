@@ -1,13 +1,13 @@
-/* settle.h - the memory of a zygote, made cheap to copy: what its copies would do again and again, each for
- * itself, is done here once. */
+/* settle.h - prepares the memory of a zygote so that copies of it cost fewer page faults and page tables. */
 #ifndef HC_SHIM_SETTLE_H
 #define HC_SHIM_SETTLE_H
 
-/* Before the interpreter starts: its memory lies in one piece, which huge pages can be had for. */
+/* Has Python's allocator take its memory from one region that huge pages fit into; called before the
+ * interpreter starts. */
 void hc_settle_begin(void);
 
-/* Once everything that the copies share is there. What cannot be done is left: it costs time, nothing else.
- */
+/* Prepares the memory; called when everything that the copies share is loaded. Errors are ignored, as they
+ * only cost time. */
 void hc_settle(void);
 
 #endif

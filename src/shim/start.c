@@ -1,4 +1,4 @@
-/* What every interpreter's process does before it has a job, or as much of one as its policy. */
+/* The steps that every interpreter's process takes before it has a job. */
 #include "shim/start.h"
 
 #include "shim/harness/files.h"
@@ -39,7 +39,7 @@ void hc_start_process(pid_t parent, const char *name)
      * root, from being started when the guest crashes (core(5)). */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
-        _exit(HC_EXIT_INTERNAL); /* it died before PDEATHSIG was set */
+        _exit(HC_EXIT_INTERNAL); /* the parent died before PDEATHSIG was set */
     setsid();
 }
 

@@ -1,4 +1,5 @@
-/* start.h - an interpreter's process, from the fork to the running interpreter; and how it fails. */
+/* start.h - takes an interpreter's process from the fork to the running interpreter, and reports its
+ * failures. */
 #ifndef HC_SHIM_START_H
 #define HC_SHIM_START_H
 
@@ -6,12 +7,13 @@
 
 #include <sys/types.h>
 
-/* A line on standard error, and the process ends. The second is for a failure of our own that came as a
- * Python exception. */
+/* Write a line to standard error and end the process. The second is for a failure of the harness that came as
+ * a Python exception, which it shows; `doing` says what failed. */
 _Noreturn void hc_fail_shim(const struct hc_error *err);
 _Noreturn void hc_fail_python(const char *doing);
 
-/* Its own process: it dies with `parent`, which has just forked it. */
+/* Prepares this process, which `parent` has just forked: sets its name, begins a session of its own, and has
+ * the kernel kill it when `parent` dies. */
 void hc_start_process(pid_t parent, const char *name);
 
 /* Tell the parts of a handover; the descriptor is closed. It stays mapped: the document's texts point into

@@ -5,7 +5,7 @@
 #include "shim/harness/results.h"
 #include "shim/source.h"
 
-/* What nearly any program does, and no policy that runs any has something against. */
+/* A program that does what nearly every program does, and that no policy forbids. */
 static const char program_text[] = "numbers = [1, 2.5, 3]\n"
                                    "total = 0\n"
                                    "for number in numbers:\n"
@@ -13,7 +13,7 @@ static const char program_text[] = "numbers = [1, 2.5, 3]\n"
                                    "text = 'total'\n"
                                    "{text: total, 'numbers': numbers, 'rest': None}\n";
 
-static void judge_and_run(PyObject *space, const cJSON *policy)
+static void run_once(PyObject *space, const cJSON *policy)
 {
     struct hc_program program;
     struct hc_outcome outcome = {0};
@@ -38,10 +38,10 @@ static void judge_and_run(PyObject *space, const cJSON *policy)
 
 void hc_warmup(const cJSON *policy)
 {
-    hc_autopy *builtins = PyDict_Copy(PyEval_GetBuiltins()); /* as the guard does: a count in each of them */
+    hc_autopy *builtins = PyDict_Copy(PyEval_GetBuiltins()); /* as the guard does; it writes their counts */
     hc_autopy *space = builtins ? Py_BuildValue("{s:O}", "__builtins__", builtins) : NULL;
     if (space)
-        judge_and_run(space, policy);
+        run_once(space, policy);
     PyErr_Clear();
     hc_flush_streams();
 }

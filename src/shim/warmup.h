@@ -1,12 +1,11 @@
-/* warmup.h - a job without a job: the harness's own work, done once before it counts. */
+/* warmup.h - runs a small program of the harness in a zygote, so that its copies need not do this work. */
 #ifndef HC_SHIM_WARMUP_H
 #define HC_SHIM_WARMUP_H
 
 #include <cjson/cJSON.h>
 
-/* Judge, compile and run a program of ours, and look at what it left, as is done for a job of this policy
- * (the document of the zygote's handover). Leaves nothing but memory that has been written to, and Python's
- * knowledge of where it found what. */
+/* Checks, compiles and runs the program and collects its results, as for a job of `policy` (the document of
+ * the zygote's handover, borrowed). The effect is memory that has been written to, and Python's caches. */
 void hc_warmup(const cJSON *policy);
 
 #endif

@@ -8,8 +8,8 @@
  * in its own user namespace, and loses them there one after the other as a cold cell's first process does.
  * Channels: requests on HC_FD_CONTROL. The new process closes all that is the zygote's.
  *
- * The zygote knows a policy and nothing of any job; what its copies would share, and must not, is made anew
- * in each (guest_warm.py). */
+ * The zygote knows a policy and nothing of any job. State that its copies must not share, such as the seeds
+ * of random numbers, is made anew in each copy (guest_warm.py). */
 #include "shim/zygote.h"
 
 #include "base/fd.h"
@@ -45,18 +45,19 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-#define REHEARSALS  8      /* after which Python no longer changes the code that it runs */
-#define FIRST_STACK 262144 /* for the straight line of inside.c */
-#define TRIAL_MS    20000  /* for one step of a policy's sample */
+#define WARMUPS     8      /* runs after which Python no longer specialises the code that it runs */
+#define FIRST_STACK 262144 /* bytes of stack for inside.c in the new cell's first process */
+#define TRIAL_MS    20000  /* milliseconds to wait for the trial's next message */
 
-/* What libraries of the zygote keep open; set before there are copies. */
-static struct hc_open_files open_files;
-static bool for_sessions; /* what its copies are for */
-static int init_fd;       /* what their first process executes */
+/* All three are set before the first copy is made. */
+static struct hc_open_files open_files; /* files that libraries of the zygote keep open */
+static bool for_sessions;               /* its copies serve sessions */
+static int init_fd;                     /* the program that pid 1 of a new cell executes */
 
 /* ---- in the new cell ---- */
 
-/* The policy's own code may fail: the traceback's last line is what the launcher says. */
+/* Calls a function of guest_warm.py, which runs the policy's own code. If that fails, the exception is shown,
+ * whose last line the launcher takes as the reason. */
 static void call_warm(const char *function, const cJSON *document)
 {
     PyObject *type, *error, *trace;
@@ -70,8 +71,8 @@ static void call_warm(const char *function, const cJSON *document)
     _exit(HC_EXIT_CONFIG);
 }
 
-/* What a copy makes anew before it is anybody's. */
-static void renew(const struct hc_handover *zygote, pid_t parent)
+/* Makes anew in a copy what it must not share with other copies, before it has a job. */
+static void renew_copy(const struct hc_handover *zygote, pid_t parent)
 {
     struct hc_error err;
     hc_prefault();
@@ -83,13 +84,13 @@ static void renew(const struct hc_handover *zygote, pid_t parent)
     call_warm("again", zygote->json.root);
 }
 
-/* pid 2: ready for a job but for the job. */
+/* pid 2: parks until its job arrives, and runs it. */
 static _Noreturn void wait_for_job(const struct hc_handover *zygote)
 {
     struct hc_error err;
     struct hc_handover job;
     cJSON *rules = cJSON_GetObjectItemCaseSensitive(zygote->json.root, "rules");
-    renew(zygote, 1);
+    renew_copy(zygote, 1);
     if (hc_start_report(zygote, &err) < 0)
         hc_fail_shim(&err);
     if (hc_handover_locks_early(rules) && hc_lock_syscalls(zygote->filters.own, &err) < 0)
@@ -98,20 +99,20 @@ static _Noreturn void wait_for_job(const struct hc_handover *zygote)
     close(HC_FD_SYNC); /* the last one: parked */
     int fd = hc_wire_await_job(HC_FD_CONTROL, &err);
     if (fd < 0)
-        _exit(HC_EXIT_INTERNAL); /* nobody is left whom it could be told */
+        _exit(HC_EXIT_INTERNAL); /* the launcher is gone */
     if (hc_start_read(fd, &job, &err) < 0 || hc_handover_parse(&job, &err) < 0)
         hc_fail_shim(&err);
     if (job.kind != HC_HANDOVER_COPY || !cJSON_AddItemReferenceToObject(job.json.root, "rules", rules))
         _exit(HC_EXIT_INTERNAL);
     bool told;
     int status = hc_guest_job(&job, &told);
-    if (told) /* the launcher looks at what we have used */
+    if (told) /* stay until the launcher has read our usage */
         hc_wire_await_end(HC_FD_CONTROL);
     _exit(status);
 }
 
-/* With the interpreter's memory, pid 1 would have its handlers, too, by which a guest's signals would reach
- * it. */
+/* Executes pid 1's own program. In the interpreter's memory pid 1 would keep its signal handlers, and the
+ * guest's signals would reach them. */
 static _Noreturn void become_init(pid_t guest)
 {
     char number[16], name[] = "hotcell-shim", mode[] = HC_SHIM_INIT;
@@ -123,7 +124,8 @@ static _Noreturn void become_init(pid_t guest)
     _exit(HC_EXIT_INTERNAL);
 }
 
-/* The kernel knows no restartable sequences of a process that was made with our memory, nor of its copies. */
+/* Registers restartable sequences (rseq(2)) again: the kernel drops them for a process made with CLONE_VM,
+ * and for its forks. */
 static void renew_rseq(void)
 {
     char *area = (char *)__builtin_thread_pointer() + __rseq_offset;
@@ -131,7 +133,7 @@ static void renew_rseq(void)
         (void)syscall(SYS_rseq, area, sizeof(struct rseq), 0, RSEQ_SIG);
 }
 
-/* pid 2, before it is anything. */
+/* pid 2, right after the fork. */
 static _Noreturn void become_guest(const struct hc_handover *zygote)
 {
     sigset_t none;
@@ -143,12 +145,14 @@ static _Noreturn void become_guest(const struct hc_handover *zygote)
     wait_for_job(zygote);
 }
 
+/* What the new cell's first process needs from the zygote. */
 struct birth {
-    const struct hc_plan *plan;
-    sigjmp_buf guest; /* where pid 2 goes on, on the zygote's own stack */
+    const struct hc_plan *plan; /* borrowed */
+    sigjmp_buf guest;           /* where pid 2 goes on, on the zygote's own stack */
 };
 
-/* pid 1: in the zygote's memory, which sees all that is written here, and on a stack of its own. */
+/* pid 1: it shares the zygote's memory, so that the zygote sees all that is written here, but has its own
+ * stack. */
 static int become_cell(void *arg)
 {
     struct birth *b = arg;
@@ -163,9 +167,10 @@ static int become_cell(void *arg)
 
 /* ---- in the zygote ---- */
 
+/* The launcher's request for a new cell. */
 struct request {
     struct hc_park park;
-    int fds[HC_PARK_FDS];
+    int fds[HC_PARK_FDS]; /* owned: the descriptors of the new cell */
 };
 
 static void request_finish(struct request *r)
@@ -195,39 +200,41 @@ static int read_request(struct request *r, struct hc_error *err)
     return 0;
 }
 
-/* The new user namespace belongs to whoever makes it, and who maps one id of its own into it needs no rights.
- * The system calls, as libc's functions would have other threads follow. */
-static int become(uid_t uid, gid_t gid)
+/* Takes the ids of the new cell, as a user namespace belongs to the ids that make it, and mapping one's own
+ * id into it needs no rights. These are raw system calls, as libc's functions would change the other threads
+ * too. */
+static int set_ids(uid_t uid, gid_t gid)
 {
     return syscall(SYS_setresgid, -1, gid, -1) < 0 || syscall(SYS_setresuid, -1, uid, -1) < 0 ? -1 : 0;
 }
 
-/* Comes back when the new cell's first process no longer needs our memory. */
-static int make_first(const struct hc_park *park, struct birth *birth)
+/* Makes the new cell's first process; returns its pid when it no longer needs our memory. -1 with errno set.
+ */
+static int clone_first(const struct hc_park *park, struct birth *birth)
 {
     static _Alignas(16) char stack[FIRST_STACK];
-    if (become(park->uid, park->gid) < 0)
+    if (set_ids(park->uid, park->gid) < 0)
         return -1;
     int pid = clone(become_cell, stack + sizeof stack, HC_ZYGOTE_CLONE, birth);
     int error = errno;
-    if (become(HC_GUEST_ID, HC_GUEST_ID) < 0)
+    if (set_ids(HC_GUEST_ID, HC_GUEST_ID) < 0)
         _exit(HC_EXIT_INTERNAL);
     errno = error;
     return pid;
 }
 
-static void say_refusal(int sync_fd, int error)
+static void send_refusal(int sync_fd, int error)
 {
     struct hc_sync msg = {.kind = HC_SYNC_ERROR};
     (void)hc_fail_as(&msg.error, HC_EXIT_UNAVAILABLE, error, "make a cell of a copy of the zygote");
     (void)send(sync_fd, &msg, sizeof msg, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* What each copy does first, and for any job, done here: Python then remembers where it found what, and
- * copies need not write that down each for itself. */
-static void rehearse(const struct hc_handover *zygote)
+/* Does here what each copy does first for any job, so that Python's caches are filled and the copies need not
+ * fill them each for itself. */
+static void warm_up(const struct hc_handover *zygote)
 {
-    for (int i = 0; i < REHEARSALS; i++) {
+    for (int i = 0; i < WARMUPS; i++) {
         PyOS_BeforeFork();
         PyOS_AfterFork_Child();
         call_warm("again", zygote->json.root);
@@ -237,7 +244,7 @@ static void rehearse(const struct hc_handover *zygote)
 
 /* ---- the trial ---- */
 
-/* The document of a job that runs the policy's sample of one; the caller frees it. NULL: without memory. */
+/* The document of a job that runs the policy's sample program; the caller frees it. NULL: no memory. */
 static char *sample_job(const cJSON *zygote)
 {
     const cJSON *sample = hc_member(hc_member(hc_member(zygote, "rules"), "warm"), "sample");
@@ -251,8 +258,8 @@ static char *sample_job(const cJSON *zygote)
     return text;
 }
 
-/* What it prints and reports nobody hears. */
-static int silence(int control, struct hc_error *err)
+/* Sends the trial's output to /dev/null, and its frames into the socket `control`. */
+static int redirect_trial(int control, struct hc_error *err)
 {
     hc_autofd nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
     return nothing < 0 || dup2(nothing, STDOUT_FILENO) < 0 || dup2(nothing, STDERR_FILENO) < 0 ||
@@ -261,13 +268,14 @@ static int silence(int control, struct hc_error *err)
                : 0;
 }
 
+/* A job that is run in the zygote's own cell to learn which pages jobs need. Owns all its members. */
 struct trial {
-    char *document;
-    int control[2]; /* to what the trial takes for its launcher */
-    int pages[2];
+    char *document; /* the job's, JSON */
+    int control[2]; /* socket pair: the zygote's end, which stands in for the launcher, and the trial's */
+    int pages[2];   /* socket pair for the list of pages: the zygote's end and the trial's */
 };
 
-/* A copy as any, but in the zygote's own cell; it has its job at once. */
+/* Runs the job in a copy of the zygote, and sends the list of pages; never returns. */
 static _Noreturn void run_trial(const struct hc_handover *zygote, const struct trial *t, pid_t parent)
 {
     struct hc_error err;
@@ -275,9 +283,9 @@ static _Noreturn void run_trial(const struct hc_handover *zygote, const struct t
     int pagemap = hc_prefault_open();
     job.text = t->document;
     job.text_len = strlen(t->document);
-    if (silence(t->control[1], &err) < 0)
+    if (redirect_trial(t->control[1], &err) < 0)
         _exit(HC_EXIT_INTERNAL);
-    renew(zygote, parent);
+    renew_copy(zygote, parent);
     if (hc_handover_parse(&job, &err) < 0)
         _exit(HC_EXIT_INTERNAL);
     bool told;
@@ -286,7 +294,8 @@ static _Noreturn void run_trial(const struct hc_handover *zygote, const struct t
     _exit(HC_EXIT_OK);
 }
 
-/* Until it has told of its pages, has ended, or takes too long; what it says otherwise is dropped. */
+/* Waits until the trial has sent its list of pages, has ended, or takes too long; drops its other messages.
+ */
 static void follow_trial(const struct trial *t)
 {
     struct pollfd on[] = {{.fd = t->control[0], .events = POLLIN}, {.fd = t->pages[0], .events = POLLIN}};
@@ -307,8 +316,8 @@ static void finish_trial(struct trial *t)
     }
 }
 
-/* One that fails costs later ones time, nothing else. */
-static void try_out(const struct hc_handover *zygote)
+/* Runs the trial. If it fails, later jobs take more time, and nothing else changes. */
+static void run_sample(const struct hc_handover *zygote)
 {
     struct trial t = {sample_job(zygote->json.root), {-1, -1}, {-1, -1}};
     if (!t.document || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, t.control) < 0 ||
@@ -325,7 +334,7 @@ static void try_out(const struct hc_handover *zygote)
     hc_close_fd(&t.pages[1]);
     if (pid > 0) {
         follow_trial(&t);
-        (void)kill(-pid, SIGKILL); /* it is the first of its session */
+        (void)kill(-pid, SIGKILL); /* it leads its own process group */
         (void)kill(pid, SIGKILL);
         (void)TEMP_FAILURE_RETRY(waitpid(pid, NULL, 0));
     }
@@ -334,7 +343,7 @@ static void try_out(const struct hc_handover *zygote)
 
 /* ---- cells ---- */
 
-static void park(const struct request *r, const struct hc_handover *zygote)
+static void park_cell(const struct request *r, const struct hc_handover *zygote)
 {
     const struct hc_policy policy = {.limits = r->park.limits,
                                      .network = r->park.network,
@@ -362,11 +371,11 @@ static void park(const struct request *r, const struct hc_handover *zygote)
     PyOS_BeforeFork();
     if (sigsetjmp(birth.guest, 0))
         become_guest(zygote);
-    int pid = make_first(&r->park, &birth);
+    int pid = clone_first(&r->park, &birth);
     int error = errno;
     PyOS_AfterFork_Parent();
     if (pid < 0)
-        say_refusal(r->fds[HC_PARK_SYNC], error);
+        send_refusal(r->fds[HC_PARK_SYNC], error);
 }
 
 static _Noreturn void refuse_policy(const struct hc_error *err)
@@ -385,17 +394,17 @@ _Noreturn void hc_zygote_run(struct hc_handover *own)
     hc_start(own->json.root);
     for_sessions = cJSON_IsTrue(hc_member(own->json.root, "session"));
     call_warm("up", own->json.root);
-    rehearse(own);
+    warm_up(own);
     if (hc_builtins_prepare() < 0)
         hc_fail_python("copy the built-in names");
     if (hc_copyable(&open_files, &err) < 0)
         refuse_policy(&err);
     hc_settle();
-    try_out(own);
+    run_sample(own);
     init_fd = hc_init_image(&err);
     if (init_fd < 0)
         hc_fail_shim(&err);
-    (void)signal(SIGCHLD, SIG_IGN); /* the kernel reaps them */
+    (void)signal(SIGCHLD, SIG_IGN); /* the kernel reaps the children */
     if (hc_wire_send(HC_FD_CONTROL, HC_FRAME_READY, NULL, 0, &err) < 0)
         hc_fail_shim(&err);
     for (;;) {
@@ -405,7 +414,7 @@ _Noreturn void hc_zygote_run(struct hc_handover *own)
             hc_fail_shim(&err);
         if (rc > 0)
             _exit(HC_EXIT_OK);
-        park(&r, own);
+        park_cell(&r, own);
         request_finish(&r);
     }
 }
