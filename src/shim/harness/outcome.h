@@ -10,8 +10,9 @@ struct hc_program {
     PyObject *text;       /* str, owned */
     PyObject *body;       /* code, owned */
     PyObject *last;       /* code of the last expression, owned; NULL if the program does not end in one */
-    bool awaits;          /* one of them has an await at its top level and gives a coroutine */
-    bool finish_tasks;    /* with `awaits`: what it leaves running is awaited. The caller's to set */
+    bool awaits;          /* `body` or `last` has an await at its top level, and evaluates to a coroutine */
+    bool finish_tasks; /* set by the caller: with `awaits`, tasks that the program leaves running are awaited
+                        */
 };
 
 /* How a program ended. All references are owned. */
