@@ -49,10 +49,9 @@ static void say_cut(const char *name, const struct hc_stream *st, const char *li
 /* It was asked for, and the manifest that says why it is not there may have been lost with it. */
 static void say_not_kept(const struct hc_manifest *m)
 {
-    static const char why[] = "save the code: ";
-    for (size_t i = 0; i < m->warning_count; i++)
-        if (strncmp(m->warnings[i], why, strlen(why)) == 0)
-            hc_warn("the program was not kept: %s", m->warnings[i] + strlen(why));
+    const char *why = hc_manifest_code_lost(m);
+    if (why)
+        hc_warn("the program was not kept: %s", why);
 }
 
 /* What the user reads when the program's own output does not say it. */

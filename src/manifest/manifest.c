@@ -439,6 +439,14 @@ static const struct {
     {"io_pressure_full", true, USED(io_full_us)},
 };
 
+const char *hc_manifest_code_lost(const struct hc_manifest *m)
+{
+    for (size_t i = 0; i < m->warning_count; i++)
+        if (strncmp(m->warnings[i], HC_CODE_LOST, strlen(HC_CODE_LOST)) == 0)
+            return m->warnings[i] + strlen(HC_CODE_LOST);
+    return NULL;
+}
+
 void hc_manifest_usage_unknown(struct hc_manifest *m)
 {
     for (size_t i = 0; i < sizeof usage_rows / sizeof *usage_rows; i++)

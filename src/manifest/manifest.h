@@ -96,7 +96,7 @@ struct hc_manifest {
     char code_sha256[HC_SHA256_HEX]; /* of the program as it was given; empty: none */
     char *code_path;                 /* owned, relative to the output directory, may be NULL */
     int64_t kept_bytes;              /* of what is there, and of the record beside it; not printed */
-    char warnings[8][256]; /* one of them may begin with HC_CODE_LOST */
+    char warnings[8][256];           /* one of them may begin with HC_CODE_LOST */
     size_t warning_count;
     struct hc_denials denials;
     struct hc_tool_log tools; /* calls, in their order */
@@ -124,6 +124,11 @@ struct hc_manifest {
     size_t input_count;
     char started[40], finished[40]; /* RFC 3339, UTC, milliseconds */
 };
+
+/* How the warning begins that the program, which was to be kept with its results, was not; and what it says
+ * after that, NULL if there is no such warning. */
+#define HC_CODE_LOST "save the code: "
+const char *hc_manifest_code_lost(const struct hc_manifest *m);
 
 void hc_manifest_usage_unknown(struct hc_manifest *m);
 void hc_manifest_finish(struct hc_manifest *m);

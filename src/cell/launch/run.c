@@ -112,10 +112,9 @@ static int persist_code(struct hc_launch *l, struct hc_error *err)
         return -1;
     (void)snprintf(name, sizeof name, "code/run_%.55s.py", base);
     if (write_code(l, base, err) < 0) {
-        (void)hc_ctx(err, "save the code");
         if (!hc_dest_refusal(err))
-            return -1;
-        hc_launch_warn(l->m, "%.190s", err->text);
+            return hc_ctx(err, "save the code");
+        hc_launch_warn(l->m, HC_CODE_LOST "%.175s", err->text);
         return 0;
     }
     l->m->code_path = strdup(name);
