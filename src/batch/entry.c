@@ -45,16 +45,11 @@ void hc_entry_print(struct hc_buf *out, const struct hc_entry *e, const char *re
 
 /* ---- in ---- */
 
-static const cJSON *member(const cJSON *of, const char *name)
-{
-    return cJSON_GetObjectItemCaseSensitive(of, name);
-}
-
 /* A whole number from `least` on, that a double holds exactly. */
 static int take_number(const struct hc_json *j, const cJSON *of, const char *name, int64_t least,
                        int64_t *out, struct hc_error *err)
 {
-    const cJSON *node = member(of, name);
+    const cJSON *node = hc_json_member(of, name);
     double value = cJSON_IsNumber(node) ? node->valuedouble : -1;
     if (!(value >= (double)least && value < 9e15) || value != (double)(int64_t)value)
         return hc_json_fail(j, node ? node : of, false, err, "%s: expected a whole number from %lld on", name,
@@ -74,7 +69,7 @@ static bool is_plain(const char *text)
 static int take_text(const struct hc_json *j, const cJSON *of, const char *name, char *out, size_t size,
                      struct hc_error *err)
 {
-    const cJSON *node = member(of, name);
+    const cJSON *node = hc_json_member(of, name);
     if (!cJSON_IsString(node) || strlen(node->valuestring) >= size || !is_plain(node->valuestring))
         return hc_json_fail(j, node ? node : of, false, err, "%s: expected plain text of less than %zu bytes",
                             name, size);
@@ -87,13 +82,13 @@ static int take_id(const struct hc_json *j, struct hc_entry *e, struct hc_error 
     if (take_text(j, j->root, "job_id", e->job_id, sizeof e->job_id, err) < 0)
         return -1;
     if (!hc_is_id(e->job_id, 64))
-        return hc_json_fail(j, member(j->root, "job_id"), false, err, "job_id: expected an ID");
+        return hc_json_fail(j, hc_json_member(j->root, "job_id"), false, err, "job_id: expected an ID");
     return 0;
 }
 
 static int parse_batch(const struct hc_json *j, struct hc_entry *e, struct hc_error *err)
 {
-    const cJSON *b = member(j->root, "batch");
+    const cJSON *b = hc_json_member(j->root, "batch");
     int64_t version = 0;
     if (take_number(j, b, "version", 1, &version, err) < 0)
         return -1;
@@ -106,16 +101,16 @@ static int parse_batch(const struct hc_json *j, struct hc_entry *e, struct hc_er
         return -1;
     if (e->shards > HC_BATCH_SHARDS || e->shard > e->shards)
         return hc_json_fail(j, b, false, err, "shard: expected at most %d of them", HC_BATCH_SHARDS);
-    e->ordered = cJSON_IsTrue(member(b, "ordered"));
-    e->merged = cJSON_IsTrue(member(b, "merged"));
+    e->ordered = hc_json_is_true(b, "ordered");
+    e->merged = hc_json_is_true(b, "merged");
     return 0;
 }
 
 static int parse_end(const struct hc_json *j, struct hc_entry *e, struct hc_error *err)
 {
-    const cJSON *result = member(j->root, "result");
+    const cJSON *result = hc_json_member(j->root, "result");
     if (take_text(j, j->root, "status", e->status, sizeof e->status, err) < 0 ||
-        (member(j->root, "job_id") && take_id(j, e, err) < 0))
+        (hc_json_member(j->root, "job_id") && take_id(j, e, err) < 0))
         return -1;
     if (!result)
         return 0;
@@ -145,7 +140,7 @@ static int parse(const struct hc_json *j, struct hc_entry *e, struct hc_error *e
 {
     for (int kind = 0; cJSON_IsObject(j->root) && kind < HC_ENTRY_KINDS; kind++) {
         e->kind = (enum hc_entry_kind)kind;
-        const cJSON *node = member(j->root, keys[kind]);
+        const cJSON *node = hc_json_member(j->root, keys[kind]);
         if (node)
             return kind != HC_ENTRY_BATCH ? parse_line(j, e, err) : parse_batch(j, e, err);
     }

@@ -205,8 +205,8 @@ static int read_summary(struct part *p, struct hc_error *err)
         return 0;
     if (hc_json_parse(&j, HC_BATCH_SUMMARY, text.data ? text.data : "", text.len, err) < 0)
         return hc_ctx(err, "%s", p->path);
-    const cJSON *lines = cJSON_GetObjectItemCaseSensitive(j.root, "lines");
-    p->complete = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j.root, "complete"));
+    const cJSON *lines = hc_json_member(j.root, "lines");
+    p->complete = hc_json_is_true(j.root, "complete");
     p->lines = cJSON_IsNumber(lines) && lines->valuedouble < 9e15 ? (int64_t)lines->valuedouble : 0;
     hc_json_finish(&j);
     return 0;

@@ -55,35 +55,29 @@ void hc_result_print(struct hc_buf *out, const struct hc_result *r, const char *
 
 /* ---- in ---- */
 
-static const char *text_of(const cJSON *of, const char *name)
+/* A number that is not negative. */
+static int64_t count_of(const cJSON *of, const char *name, int64_t otherwise)
 {
-    const cJSON *node = cJSON_GetObjectItemCaseSensitive(of, name);
-    return cJSON_IsString(node) ? node->valuestring : "";
-}
-
-static int64_t number_of(const cJSON *of, const char *name, int64_t otherwise)
-{
-    const cJSON *node = cJSON_GetObjectItemCaseSensitive(of, name);
-    bool good = cJSON_IsNumber(node) && node->valuedouble >= 0 && node->valuedouble < 9e15;
-    return good ? (int64_t)node->valuedouble : otherwise;
+    int64_t n = hc_json_int(of, name, -1);
+    return n < 0 ? otherwise : n;
 }
 
 /* Seconds, as manifests have them. */
 static int64_t time_of(const cJSON *of, const char *name)
 {
-    const cJSON *node = cJSON_GetObjectItemCaseSensitive(of, name);
+    const cJSON *node = hc_json_member(of, name);
     bool good = cJSON_IsNumber(node) && node->valuedouble >= 0 && node->valuedouble < 1e9;
     return good ? (int64_t)(node->valuedouble * 1e6 + 0.5) : -1;
 }
 
 static void read_usage(struct hc_result *r, const cJSON *manifest)
 {
-    const cJSON *usage = cJSON_GetObjectItemCaseSensitive(manifest, "usage");
+    const cJSON *usage = hc_json_member(manifest, "usage");
     int64_t user = time_of(usage, "cpu_user"), system = time_of(usage, "cpu_system");
     r->wall_us = time_of(usage, "wall");
     r->cpu_us = user < 0 || system < 0 ? -1 : user + system;
-    r->memory_peak = number_of(usage, "memory_peak", -1);
-    r->output_bytes = number_of(usage, "output_bytes", -1);
+    r->memory_peak = count_of(usage, "memory_peak", -1);
+    r->output_bytes = count_of(usage, "output_bytes", -1);
 }
 
 int hc_result_parse(struct hc_result *r, const char *name, const char *text, size_t len, struct hc_error *err)
@@ -92,20 +86,19 @@ int hc_result_parse(struct hc_result *r, const char *name, const char *text, siz
     *r = (struct hc_result){0};
     if (hc_json_parse(&j, name, text, len, err) < 0)
         return -1;
-    r->line = number_of(j.root, "line", 0);
-    r->status = hc_batch_status_of(text_of(j.root, "status"));
-    r->exit_code = (int)(number_of(j.root, "exit_code", HC_EXIT_INTERNAL) & 0xff);
-    r->attempts = number_of(j.root, "attempts", 1);
-    (void)snprintf(r->job_id, sizeof r->job_id, "%s", text_of(j.root, "job_id"));
-    (void)snprintf(r->reason, sizeof r->reason, "%s", text_of(j.root, "reason"));
-    (void)snprintf(r->output_dir, sizeof r->output_dir, "%s", text_of(j.root, "output_dir"));
-    read_usage(r, cJSON_GetObjectItemCaseSensitive(j.root, "manifest"));
+    r->line = count_of(j.root, "line", 0);
+    r->status = hc_batch_status_of(hc_json_text(j.root, "status"));
+    r->exit_code = (int)(count_of(j.root, "exit_code", HC_EXIT_INTERNAL) & 0xff);
+    r->attempts = count_of(j.root, "attempts", 1);
+    (void)snprintf(r->job_id, sizeof r->job_id, "%s", hc_json_text(j.root, "job_id"));
+    (void)snprintf(r->reason, sizeof r->reason, "%s", hc_json_text(j.root, "reason"));
+    (void)snprintf(r->output_dir, sizeof r->output_dir, "%s", hc_json_text(j.root, "output_dir"));
+    read_usage(r, hc_json_member(j.root, "manifest"));
     int rc = 0;
     if (r->line < 1 || r->status < 0)
         rc = hc_json_fail(&j, j.root, false, err, "expected the result of a batch's line");
     else if (*r->job_id && !hc_is_id(r->job_id, 64)) /* it names a directory */
-        rc = hc_json_fail(&j, cJSON_GetObjectItemCaseSensitive(j.root, "job_id"), false, err,
-                          "job_id: expected an ID");
+        rc = hc_json_fail(&j, hc_json_member(j.root, "job_id"), false, err, "job_id: expected an ID");
     hc_json_finish(&j);
     return rc;
 }

@@ -34,19 +34,19 @@ static void add_plain(struct hc_buf *out, const char *text)
 static void add_finding(struct hc_buf *out, const struct hc_request *q, const struct hc_lines *lines,
                         const cJSON *finding, bool warning)
 {
-    struct hc_place at = {.line = hc_finding_number(finding, "line"),
-                          .column = hc_finding_number(finding, "column"),
-                          .end_column = hc_finding_number(finding, "end_column")};
-    const char *hint = hc_finding_text(finding, "hint");
+    struct hc_place at = {.line = (int)hc_json_int(finding, "line", 0),
+                          .column = (int)hc_json_int(finding, "column", 0),
+                          .end_column = (int)hc_json_int(finding, "end_column", 0)};
+    const char *hint = hc_json_text(finding, "hint");
     add_plain(out, q->file);
     if (at.line)
         (void)hc_buf_fmt(out, ":%d", at.line);
     if (at.line && at.column)
         (void)hc_buf_fmt(out, ":%d", at.column);
     (void)hc_buf_str(out, warning ? ": warning: " : ": ");
-    add_plain(out, hc_finding_text(finding, "rule"));
+    add_plain(out, hc_json_text(finding, "rule"));
     (void)hc_buf_str(out, ": ");
-    add_plain(out, hc_finding_text(finding, "message"));
+    add_plain(out, hc_json_text(finding, "message"));
     (void)hc_buf_str(out, "\n");
     hc_lines_show(lines, at, out);
     if (*hint) {
@@ -54,11 +54,6 @@ static void add_finding(struct hc_buf *out, const struct hc_request *q, const st
         add_plain(out, hint);
         (void)hc_buf_str(out, "\n");
     }
-}
-
-static const cJSON *member(const cJSON *object, const char *key)
-{
-    return cJSON_GetObjectItemCaseSensitive(object, key);
 }
 
 static int print_text(const struct hc_request *q, const struct hc_manifest *m, const cJSON *findings,
@@ -73,7 +68,8 @@ static int print_text(const struct hc_request *q, const struct hc_manifest *m, c
     if (hc_lines_init(&lines, code) < 0)
         return hc_fail(err, ENOMEM, "check");
     cJSON_ArrayForEach(finding, findings) add_finding(&out, q, &lines, finding, false);
-    cJSON_ArrayForEach(finding, member(m->check, "warnings")) add_finding(&out, q, &lines, finding, true);
+    cJSON_ArrayForEach(finding, hc_json_member(m->check, "warnings"))
+        add_finding(&out, q, &lines, finding, true);
     if (m->rejection.more)
         (void)hc_buf_fmt(&out, "and %lld more\n", (long long)m->rejection.more);
     hc_lines_finish(&lines);
@@ -105,8 +101,8 @@ static int print_json(const struct hc_manifest *m, const cJSON *findings, struct
     bool made = root && add(root, "safe", cJSON_CreateBool(safe)) &&
                 add(root, "reason", safe ? cJSON_CreateNull() : cJSON_CreateString(m->reason)) &&
                 add(root, "findings", cJSON_Duplicate(findings, true)) &&
-                add(root, "warnings", copy_or(member(m->check, "warnings"), cJSON_CreateArray)) &&
-                add(root, "columns", copy_or(member(m->check, "columns"), cJSON_CreateObject));
+                add(root, "warnings", copy_or(hc_json_member(m->check, "warnings"), cJSON_CreateArray)) &&
+                add(root, "columns", copy_or(hc_json_member(m->check, "columns"), cJSON_CreateObject));
     char *text = made ? cJSON_PrintUnformatted(root) : NULL;
     int rc = text ? hc_json_indent(text, strlen(text), NULL, &out, err) : hc_fail(err, ENOMEM, "check");
     if (rc == 0)

@@ -95,29 +95,13 @@ static int parse(struct asked *a, int argc, char **argv)
     return -1;
 }
 
-static const char *text_of(const cJSON *row, const char *name)
-{
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, name));
-    return text ? text : "-";
-}
-
-static long long number_of(const cJSON *row, const char *name)
-{
-    const cJSON *number = cJSON_GetObjectItemCaseSensitive(row, name);
-    return cJSON_IsNumber(number) ? (long long)number->valuedouble : 0;
-}
-
-static bool is_true(const cJSON *row, const char *name)
-{
-    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(row, name));
-}
-
 /* Of a job or a session. */
 static void print_ended(const cJSON *row)
 {
-    const char *id = text_of(row, "job_id"), *state = text_of(row, "state"), *status = text_of(row, "status");
+    const char *id = hc_json_text_or(row, "job_id", "-"), *state = hc_json_text_or(row, "state", "-"),
+               *status = hc_json_text_or(row, "status", "-");
     if (strcmp(id, "-") == 0)
-        (void)printf("%s: %s\n", text_of(row, "session_id"),
+        (void)printf("%s: %s\n", hc_json_text_or(row, "session_id", "-"),
                      strcmp(state, "ended") == 0 ? "has ended" : "is being ended");
     else if (strcmp(state, "running") == 0)
         (void)printf("%s: is being ended\n", id);
@@ -130,16 +114,17 @@ static void print_ended(const cJSON *row)
 /* What has come of it: of a job or session, a tenant, or the daemon. */
 static void print_answer(const cJSON *row)
 {
-    const char *tenant = text_of(row, "tenant");
-    bool job = strcmp(text_of(row, "state"), "-") != 0, named = strcmp(tenant, "-") != 0;
+    const char *tenant = hc_json_text_or(row, "tenant", "-");
+    bool job = strcmp(hc_json_text_or(row, "state", "-"), "-") != 0, named = strcmp(tenant, "-") != 0;
     if (job)
         print_ended(row);
     else
         (void)printf("%s%s; %lld jobs run, %lld wait, %lld sessions\n", named ? tenant : "hotcelld",
-                     named                      ? is_true(row, "held") ? ": held" : ": not held"
-                     : is_true(row, "draining") ? " takes no new jobs"
-                                                : " takes jobs",
-                     number_of(row, "running"), number_of(row, "queued"), number_of(row, "sessions"));
+                     named ? hc_json_is_true(row, "held") ? ": held" : ": not held"
+                     : hc_json_is_true(row, "draining") ? " takes no new jobs"
+                                                        : " takes jobs",
+                     (long long)hc_json_int(row, "running", 0), (long long)hc_json_int(row, "queued", 0),
+                     (long long)hc_json_int(row, "sessions", 0));
 }
 
 static int print(const struct hc_json *answer, bool json, struct hc_error *err)

@@ -147,7 +147,7 @@ static void describe(const cJSON *value, struct hc_buf *out)
         cJSON_ArrayForEach(item, value)
         {
             const char *first = cJSON_GetStringValue(item->child);
-            const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
+            const char *name = hc_json_text_or(item, "name", NULL);
             bool dotted = name && first && name != first;
             (void)hc_buf_fmt(out, "%s%s%s%s", item == value->child ? "" : ", ", first ? first : "?",
                              dotted ? "." : "", dotted ? name : "");

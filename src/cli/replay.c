@@ -71,17 +71,6 @@ static const struct {
     {"policy", cJSON_Object, "an object"}, {"outcome", cJSON_Object, "an object"},
 };
 
-static const cJSON *get(const cJSON *o, const char *name)
-{
-    return cJSON_GetObjectItemCaseSensitive(o, name);
-}
-
-static const char *text_of(const cJSON *o, const char *name)
-{
-    const char *text = cJSON_GetStringValue(get(o, name));
-    return text ? text : "";
-}
-
 static int check_member(const struct hc_json *j, const cJSON *node, struct hc_error *err)
 {
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
@@ -106,10 +95,10 @@ static int check_record(const struct hc_json *j, struct hc_error *err)
             return -1;
     }
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        if (!get(j->root, members[i].name))
+        if (!hc_json_member(j->root, members[i].name))
             return hc_json_fail(j, j->root, false, err, "expected a member '%s'", members[i].name);
-    if (get(j->root, "version")->valuedouble != HC_RECORD_VERSION)
-        return hc_json_fail(j, get(j->root, "version"), false, err, "version: expected %d",
+    if (hc_json_member(j->root, "version")->valuedouble != HC_RECORD_VERSION)
+        return hc_json_fail(j, hc_json_member(j->root, "version"), false, err, "version: expected %d",
                             HC_RECORD_VERSION);
     return 0;
 }
@@ -174,7 +163,7 @@ static int read_code(struct replay *r, struct hc_error *err)
         return -1;
     size_t len;
     const char *code = hc_saved_code_program(r->code.data ? r->code.data : "", r->code.len, &len);
-    const char *sha256 = text_of(get(r->record.root, "code"), "sha256");
+    const char *sha256 = hc_json_text(hc_json_member(r->record.root, "code"), "sha256");
     if (!hc_saved_code_is(code, len, sha256))
         note_change(r, "the program in", r->file);
     hc_autobuf copy = {0};
@@ -188,14 +177,15 @@ static int read_code(struct replay *r, struct hc_error *err)
 static int read_spec(struct replay *r, struct hc_error *err)
 {
     size_t len;
-    const char *text = hc_json_source(&r->record, get(r->record.root, "spec"), &len);
+    const char *text = hc_json_source(&r->record, hc_json_member(r->record.root, "spec"), &len);
     char name[PATH_MAX + 8];
     (void)snprintf(name, sizeof name, "%s: spec", r->record_name);
     if (!text)
         return hc_fail(err, ENOMEM, "%s", name);
     /* The program stands in its own file; as a spec this has none yet. */
     hc_autobuf spec = {0};
-    (void)hc_buf_str(&spec, get(r->record.root, "spec")->child ? "{\"code\":\"\"," : "{\"code\":\"\"");
+    (void)hc_buf_str(&spec,
+                     hc_json_member(r->record.root, "spec")->child ? "{\"code\":\"\"," : "{\"code\":\"\"");
     (void)hc_buf_add(&spec, text + 1, len - 1);
     if (spec.failed)
         return hc_fail(err, ENOMEM, "%s", name);
@@ -214,7 +204,7 @@ static int give_policy(void *ctx, const char *name, const char *from, struct hc_
     size_t len = 0;
     if (from)
         return hc_fail_as(err, HC_EXIT_CONFIG, 0, "a recorded policy extends nothing");
-    const char *source = hc_json_source(&r->record, get(r->record.root, "policy"), &len);
+    const char *source = hc_json_source(&r->record, hc_json_member(r->record.root, "policy"), &len);
     (void)hc_buf_add(text, source ? source : "", source ? len : 0);
     *file = strdup(name);
     return source && *file && !text->failed ? 0 : hc_fail(err, ENOMEM, "%s", name);
@@ -233,7 +223,7 @@ static int load_policy(struct replay *r, struct hc_error *err)
 static int choose_tree(struct replay *r, struct hc_error *err)
 {
     struct hc_tree tree;
-    const char *then = text_of(get(r->record.root, "tree"), "sha256");
+    const char *then = hc_json_text(hc_json_member(r->record.root, "tree"), "sha256");
     bool known = strlen(then) == HC_SHA256_HEX - 1 && !then[strspn(then, "0123456789abcdef")];
     if (!r->tree && known && hc_tree_open(&tree, then, err) == 0) {
         hc_tree_finish(&tree);
@@ -320,10 +310,10 @@ static const char *hash_then(const struct replay *r, const char *name)
 {
     const cJSON *entry;
     const char *then = "";
-    cJSON_ArrayForEach(entry, get(r->record.root, "inputs"))
+    cJSON_ArrayForEach(entry, hc_json_member(r->record.root, "inputs"))
     {
-        if (strcmp(text_of(entry, "name"), name) == 0)
-            then = text_of(entry, "sha256");
+        if (strcmp(hc_json_text(entry, "name"), name) == 0)
+            then = hc_json_text(entry, "sha256");
     }
     return then;
 }
@@ -383,7 +373,7 @@ static const cJSON *find(const cJSON *list, const char *key, const char *value)
     const cJSON *entry;
     cJSON_ArrayForEach(entry, list)
     {
-        if (strcmp(text_of(entry, key), value) == 0)
+        if (strcmp(hc_json_text(entry, key), value) == 0)
             return entry;
     }
     return NULL;
@@ -395,13 +385,13 @@ static bool compare_files(cJSON *list, const cJSON *was, const cJSON *is)
     bool ok = true;
     cJSON_ArrayForEach(entry, was)
     {
-        const cJSON *now = find(is, "path", text_of(entry, "path"));
-        if (!now || strcmp(text_of(now, "sha256"), text_of(entry, "sha256")) != 0)
+        const cJSON *now = find(is, "path", hc_json_text(entry, "path"));
+        if (!now || strcmp(hc_json_text(now, "sha256"), hc_json_text(entry, "sha256")) != 0)
             ok = ok && note(list, "file", entry, now);
     }
     cJSON_ArrayForEach(entry, is)
     {
-        if (!find(was, "path", text_of(entry, "path")))
+        if (!find(was, "path", hc_json_text(entry, "path")))
             ok = ok && note(list, "file", NULL, entry);
     }
     return ok;
@@ -414,12 +404,12 @@ static bool compare_figures(cJSON *list, const cJSON *was, const cJSON *is)
     bool ok = true;
     cJSON_ArrayForEach(entry, was)
     {
-        if (!find(is, "sha256", text_of(entry, "sha256")))
+        if (!find(is, "sha256", hc_json_text(entry, "sha256")))
             ok = ok && note(list, "figure", entry, NULL);
     }
     cJSON_ArrayForEach(entry, is)
     {
-        if (!find(was, "sha256", text_of(entry, "sha256")))
+        if (!find(was, "sha256", hc_json_text(entry, "sha256")))
             ok = ok && note(list, "figure", NULL, entry);
     }
     if (cJSON_GetArraySize(list) == 0 && cJSON_GetArraySize(was) != cJSON_GetArraySize(is))
@@ -432,7 +422,7 @@ static bool give_reason(cJSON *list, const char *reason)
 {
     cJSON *entry = cJSON_GetArrayItem(list, 0);
     hc_autobuf clean = {0};
-    if (!entry || strcmp(text_of(entry, "what"), "status") != 0 || !*reason)
+    if (!entry || strcmp(hc_json_text(entry, "what"), "status") != 0 || !*reason)
         return true;
     return hc_utf8_scrub(&clean, reason, strlen(reason)) == 0 &&
            cJSON_AddStringToObject(entry, "reason", clean.data);
@@ -444,10 +434,11 @@ static cJSON *compare(const cJSON *was, const cJSON *is, const char *reason)
     cJSON *list = cJSON_CreateArray();
     bool ok = list != NULL;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        if (!cJSON_Compare(get(was, plain[i]), get(is, plain[i]), true))
-            ok = ok && note(list, plain[i], get(was, plain[i]), get(is, plain[i]));
-    ok = ok && give_reason(list, reason) && compare_files(list, get(was, "files"), get(is, "files")) &&
-         compare_figures(list, get(was, "figures"), get(is, "figures"));
+        if (!cJSON_Compare(hc_json_member(was, plain[i]), hc_json_member(is, plain[i]), true))
+            ok = ok && note(list, plain[i], hc_json_member(was, plain[i]), hc_json_member(is, plain[i]));
+    ok = ok && give_reason(list, reason) &&
+         compare_files(list, hc_json_member(was, "files"), hc_json_member(is, "files")) &&
+         compare_figures(list, hc_json_member(was, "figures"), hc_json_member(is, "figures"));
     if (ok)
         return list;
     cJSON_Delete(list);
@@ -472,12 +463,12 @@ static void print_text(const struct replay *r, const struct hc_manifest *m, cons
         (void)printf("%s: the same as then (%s)\n", r->file, hc_status_name(m->status));
     cJSON_ArrayForEach(entry, list)
     {
-        hc_plain_print(text_of(entry, "what"));
+        hc_plain_print(hc_json_text(entry, "what"));
         (void)printf(" differs\n");
-        print_side("was", get(entry, "was"));
-        print_side("is ", get(entry, "is"));
-        if (get(entry, "reason"))
-            print_side("as ", get(entry, "reason"));
+        print_side("was", hc_json_member(entry, "was"));
+        print_side("is ", hc_json_member(entry, "is"));
+        if (hc_json_member(entry, "reason"))
+            print_side("as ", hc_json_member(entry, "reason"));
     }
 }
 
@@ -502,7 +493,7 @@ static int tell(const struct replay *r, const struct hc_run *run, const struct h
                 struct hc_error *err)
 {
     cJSON *is = hc_record_outcome(m);
-    cJSON *list = is ? compare(get(r->record.root, "outcome"), is, m->reason) : NULL;
+    cJSON *list = is ? compare(hc_json_member(r->record.root, "outcome"), is, m->reason) : NULL;
     int status = cJSON_GetArraySize(list) == 0 ? HC_EXIT_OK : HC_EXIT_GUEST;
     if (!list)
         status = hc_fail(err, ENOMEM, "compare");

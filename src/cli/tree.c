@@ -4,8 +4,8 @@
 #include "base/fd.h"
 #include "base/state.h"
 #include "cell/tree.h"
+#include "json/json.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -211,9 +211,9 @@ static void list_row(void *ctx, const char *name, const char *id, const char *pa
         cJSON_AddItemToArray(l->rows, row);
         return;
     }
-    const cJSON *meta = cJSON_GetObjectItem(row, "meta");
-    const cJSON *python = cJSON_GetObjectItem(meta, "python");
-    const cJSON *bytes = cJSON_GetObjectItem(meta, "bytes");
+    const cJSON *meta = hc_json_member(row, "meta");
+    const cJSON *python = hc_json_member(meta, "python");
+    const cJSON *bytes = hc_json_member(meta, "bytes");
     (void)printf("%-16s %.12s  Python %-8s %5.0f MiB  %s\n", *name ? name : "-", id,
                  cJSON_IsString(python) ? python->valuestring : "?",
                  cJSON_IsNumber(bytes) ? bytes->valuedouble / 0x1p20 : 0.0, path);

@@ -86,7 +86,7 @@ static bool check_artifact(int dir, const cJSON *path, const cJSON *row, bool pr
         return false;
     }
     char *name = strdup(path->valuestring);
-    if (name && cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(row, "escaped")))
+    if (name && hc_json_is_true(row, "escaped"))
         hc_name_unescape(name);
     int rc = name ? hash_at(dir, name, bytes->valuedouble, now) : -1;
     int why = errno;

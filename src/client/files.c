@@ -167,15 +167,15 @@ static int fetch_list(const struct source *f, const cJSON *list, struct hc_error
     const cJSON *entry;
     cJSON_ArrayForEach(entry, list)
     {
-        const cJSON *path = cJSON_GetObjectItemCaseSensitive(entry, "path");
-        const cJSON *bytes = cJSON_GetObjectItemCaseSensitive(entry, "bytes");
-        const cJSON *sha256 = cJSON_GetObjectItemCaseSensitive(entry, "sha256");
+        const cJSON *path = hc_json_member(entry, "path");
+        const cJSON *bytes = hc_json_member(entry, "bytes");
+        const cJSON *sha256 = hc_json_member(entry, "sha256");
         struct listed_file w = {.bytes = 0};
         if (!cJSON_IsString(path) || !cJSON_IsString(sha256) || !cJSON_IsNumber(bytes))
             return hc_fail(err, 0, "hotcelld's manifest lists a file without path, bytes or sha256");
         w.bytes = bytes->valuedouble >= 0 && bytes->valuedouble < 1e15 ? (int64_t)bytes->valuedouble : 0;
         w.sha256 = sha256->valuestring;
-        bool escaped = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(entry, "escaped"));
+        bool escaped = hc_json_is_true(entry, "escaped");
         if (set_file_name(&w, path->valuestring, escaped, err) < 0 || fetch_file(f, &w, err) < 0)
             return -1;
     }
@@ -185,7 +185,7 @@ static int fetch_list(const struct source *f, const cJSON *list, struct hc_error
 /* Fetches the saved program, code/run_X.py, and its record, code/run_X.json. */
 static int fetch_code(const struct source *f, const cJSON *manifest, struct hc_error *err)
 {
-    const cJSON *path = cJSON_GetObjectItemCaseSensitive(manifest, "code_path");
+    const cJSON *path = hc_json_member(manifest, "code_path");
     struct listed_file w = {.bytes = -1};
     if (!cJSON_IsString(path))
         return 0;
@@ -202,8 +202,8 @@ int hc_files_fetch(const struct hc_place *place, const char *job, const cJSON *m
                    struct hc_error *err)
 {
     const struct source f = {.place = place, .job = job, .dest = dest};
-    if (fetch_list(&f, cJSON_GetObjectItemCaseSensitive(manifest, "figures"), err) < 0 ||
-        fetch_list(&f, cJSON_GetObjectItemCaseSensitive(manifest, "files"), err) < 0)
+    if (fetch_list(&f, hc_json_member(manifest, "figures"), err) < 0 ||
+        fetch_list(&f, hc_json_member(manifest, "files"), err) < 0)
         return -1;
     return fetch_code(&f, manifest, err);
 }

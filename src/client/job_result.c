@@ -4,19 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *text_of(const cJSON *object, const char *name)
-{
-    const cJSON *node = cJSON_GetObjectItemCaseSensitive(object, name);
-    return cJSON_IsString(node) ? node->valuestring : "";
-}
-
-static int64_t number_of(const cJSON *object, const char *name)
-{
-    const cJSON *node = cJSON_GetObjectItemCaseSensitive(object, name);
-    bool good = cJSON_IsNumber(node) && node->valuedouble > -1e15 && node->valuedouble < 1e15;
-    return good ? (int64_t)node->valuedouble : 0;
-}
-
 /* ---- a manifest ---- */
 
 static enum hc_status status_of(const char *name)
@@ -29,16 +16,16 @@ static enum hc_status status_of(const char *name)
 
 static void read_stream(const cJSON *manifest, const char *name, struct hc_stream *out)
 {
-    const cJSON *stream = cJSON_GetObjectItemCaseSensitive(manifest, name);
-    out->bytes = number_of(stream, "bytes");
-    out->truncated = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(stream, "truncated"));
-    (void)hc_buf_str(&out->text, text_of(stream, "text"));
+    const cJSON *stream = hc_json_member(manifest, name);
+    out->bytes = hc_json_int(stream, "bytes", 0);
+    out->truncated = hc_json_is_true(stream, "truncated");
+    (void)hc_buf_str(&out->text, hc_json_text(stream, "text"));
 }
 
 static void read_process(const cJSON *manifest, struct hc_manifest *m)
 {
-    const cJSON *process = cJSON_GetObjectItemCaseSensitive(manifest, "process");
-    const cJSON *exit = cJSON_GetObjectItemCaseSensitive(process, "exit");
+    const cJSON *process = hc_json_member(manifest, "process");
+    const cJSON *exit = hc_json_member(process, "exit");
     m->process.known = cJSON_IsObject(process);
     m->process.signaled = !cJSON_IsNumber(exit);
     m->process.value = cJSON_IsNumber(exit) ? exit->valueint : 0;
@@ -46,21 +33,22 @@ static void read_process(const cJSON *manifest, struct hc_manifest *m)
 
 void hc_job_result_read(const cJSON *manifest, struct hc_manifest *m)
 {
-    const cJSON *rejection = cJSON_GetObjectItemCaseSensitive(manifest, "rejection"), *warning;
-    int64_t exit = number_of(manifest, "exit_code");
-    m->status = status_of(text_of(manifest, "status"));
+    const cJSON *rejection = hc_json_member(manifest, "rejection"), *warning;
+    int64_t exit = hc_json_int(manifest, "exit_code", 0);
+    m->status = status_of(hc_json_text(manifest, "status"));
     m->exit_code = exit >= 0 && exit <= 255 ? (int)exit : HC_EXIT_INTERNAL;
-    (void)snprintf(m->job_id, sizeof m->job_id, "%s", text_of(manifest, "job_id"));
-    (void)snprintf(m->reason, sizeof m->reason, "%s", text_of(manifest, "reason"));
+    (void)snprintf(m->job_id, sizeof m->job_id, "%s", hc_json_text(manifest, "job_id"));
+    (void)snprintf(m->reason, sizeof m->reason, "%s", hc_json_text(manifest, "reason"));
     (void)snprintf(m->policy_name, sizeof m->policy_name, "%s",
-                   text_of(cJSON_GetObjectItemCaseSensitive(manifest, "policy"), "name"));
+                   hc_json_text(hc_json_member(manifest, "policy"), "name"));
     m->rejection.set = cJSON_IsObject(rejection);
-    (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "%s", text_of(rejection, "rule"));
-    (void)snprintf(m->rejection.message, sizeof m->rejection.message, "%s", text_of(rejection, "message"));
+    (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "%s", hc_json_text(rejection, "rule"));
+    (void)snprintf(m->rejection.message, sizeof m->rejection.message, "%s",
+                   hc_json_text(rejection, "message"));
     read_stream(manifest, "stdout", &m->out);
     read_stream(manifest, "stderr", &m->err);
     read_process(manifest, m);
-    cJSON_ArrayForEach(warning, cJSON_GetObjectItemCaseSensitive(manifest, "warnings"))
+    cJSON_ArrayForEach(warning, hc_json_member(manifest, "warnings"))
     {
         if (cJSON_IsString(warning) && m->warning_count < sizeof m->warnings / sizeof *m->warnings)
             (void)snprintf(m->warnings[m->warning_count++], sizeof *m->warnings, "%s", warning->valuestring);
@@ -94,11 +82,11 @@ static int exit_of(int status)
 int hc_job_result_problem(const char *text, size_t len, int status, char **manifest, struct hc_error *err)
 {
     cJSON *problem = cJSON_ParseWithLength(text, len);
-    const char *detail = text_of(problem, "detail");
-    const bool cancelled = strcmp(text_of(problem, "type"), "urn:hotcell:problem:cancelled") == 0;
-    const cJSON *inner = cJSON_GetObjectItemCaseSensitive(problem, "manifest");
-    int64_t wait = number_of(problem, "retry_after"), own = number_of(problem, "status");
-    int64_t exit = inner ? number_of(inner, "exit_code") : 0;
+    const char *detail = hc_json_text(problem, "detail");
+    const bool cancelled = strcmp(hc_json_text(problem, "type"), "urn:hotcell:problem:cancelled") == 0;
+    const cJSON *inner = hc_json_member(problem, "manifest");
+    int64_t wait = hc_json_int(problem, "retry_after", 0), own = hc_json_int(problem, "status", 0);
+    int64_t exit = inner ? hc_json_int(inner, "exit_code", 0) : 0;
     if (own >= 400 && own < 600)
         status = (int)own;
     *manifest = inner ? cJSON_PrintUnformatted(inner) : NULL;

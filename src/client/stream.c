@@ -68,8 +68,8 @@ static int pass_base64(const struct hc_stream_reader *s, struct hc_event_stream_
 static int pass_output(const struct hc_stream_reader *s, struct hc_event_stream_end *to, const cJSON *event,
                        struct hc_error *err)
 {
-    const cJSON *text = cJSON_GetObjectItemCaseSensitive(event, "text");
-    const cJSON *data = cJSON_GetObjectItemCaseSensitive(event, "data");
+    const cJSON *text = hc_json_member(event, "text");
+    const cJSON *data = hc_json_member(event, "data");
     if (cJSON_IsString(data))
         return pass_base64(s, to, data->valuestring, err);
     if (!cJSON_IsString(text))
@@ -82,7 +82,7 @@ static int pass_output(const struct hc_stream_reader *s, struct hc_event_stream_
 
 static int keep_object(const struct hc_json *j, const char *name, char **out, struct hc_error *err)
 {
-    const cJSON *node = cJSON_GetObjectItemCaseSensitive(j->root, name);
+    const cJSON *node = hc_json_member(j->root, name);
     size_t len = 0;
     const char *text = cJSON_IsObject(node) ? hc_json_source(j, node, &len) : NULL;
     if (!text)
@@ -94,7 +94,7 @@ static int keep_object(const struct hc_json *j, const char *name, char **out, st
 
 static const char *text_for_terminal(const cJSON *hold, const char *name)
 {
-    char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(hold, name));
+    char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(hold, name)); /* changed in place */
     if (text)
         hc_plain_line(text);
     return text;
@@ -114,8 +114,7 @@ static void report_hold(const cJSON *hold)
 
 static int read_event(struct hc_stream_reader *s, const struct hc_json *j, struct hc_error *err)
 {
-    const cJSON *node = cJSON_GetObjectItemCaseSensitive(j->root, "event");
-    const char *event = cJSON_IsString(node) ? node->valuestring : "";
+    const char *event = hc_json_text(j->root, "event");
     if (strcmp(event, "stdout") == 0)
         return pass_output(s, &s->out, j->root, err);
     if (strcmp(event, "stderr") == 0)
@@ -127,9 +126,9 @@ static int read_event(struct hc_stream_reader *s, const struct hc_json *j, struc
     if (strcmp(event, "tool_call") == 0)
         return s->call(s->call_data, j, err);
     if (strcmp(event, "held") == 0)
-        report_hold(cJSON_GetObjectItemCaseSensitive(j->root, event));
+        report_hold(hc_json_member(j->root, event));
     if (strcmp(event, "cut") == 0) {
-        const cJSON *stream = cJSON_GetObjectItemCaseSensitive(j->root, "stream");
+        const cJSON *stream = hc_json_member(j->root, "stream");
         bool is_err = cJSON_IsString(stream) && strcmp(stream->valuestring, "stderr") == 0;
         (is_err ? &s->err : &s->out)->cut = true;
     }

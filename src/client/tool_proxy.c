@@ -61,7 +61,7 @@ int hc_tool_proxy_fd(const struct hc_tool_proxy *d)
 static int copy_member(struct hc_buf *out, const struct hc_json *event, const char *name,
                        struct hc_error *err)
 {
-    const cJSON *node = cJSON_GetObjectItemCaseSensitive(event->root, name);
+    const cJSON *node = hc_json_member(event->root, name);
     size_t len = 0;
     const char *text = node ? hc_json_source(event, node, &len) : NULL;
     if (!text)
@@ -132,8 +132,8 @@ static int post_answer(struct hc_tool_proxy *d, const struct hc_place *place, co
     hc_autobuf path = {0};
     if (hc_json_parse(&j, "answer", d->answer.data, d->answer.len, err) < 0)
         return -1;
-    const cJSON *id = cJSON_GetObjectItemCaseSensitive(j.root, "id");
-    const char *name = cJSON_GetObjectItemCaseSensitive(j.root, "error") ? "error" : "value";
+    const cJSON *id = hc_json_member(j.root, "id");
+    const char *name = hc_json_member(j.root, "error") ? "error" : "value";
     int rc = copy_member(&body, &j, name, err);
     (void)hc_buf_str(&body, "}");
     (void)hc_buf_fmt(&path, "%s/tools/%.0f", job, cJSON_IsNumber(id) ? id->valuedouble : 0);

@@ -272,6 +272,30 @@ static void what_terminals_take_for_commands_is_escaped(void **state)
     assert_string_equal(out.data, shown);
 }
 
+static void members_are_read_or_have_a_default(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"s\": \"x\", \"n\": 3.7, \"big\": 1e300, \"t\": true, \"f\": false, \"S\": 1}";
+    struct hc_json j;
+    struct hc_error err;
+    assert_int_equal(hc_json_parse(&j, "members", text, sizeof text - 1, &err), 0);
+    assert_string_equal(hc_json_text(j.root, "s"), "x");
+    assert_string_equal(hc_json_text(j.root, "n"), "");
+    assert_string_equal(hc_json_text_or(j.root, "none", "-"), "-");
+    assert_null(hc_json_text_or(j.root, "t", NULL));
+    assert_int_equal(hc_json_int(j.root, "n", 9), 3);
+    assert_int_equal(hc_json_int(j.root, "big", 9), 9);
+    assert_int_equal(hc_json_int(j.root, "s", 9), 9);
+    assert_int_equal(hc_json_int(j.root, "S", 9), 1);
+    assert_true(hc_json_is_true(j.root, "t"));
+    assert_false(hc_json_is_true(j.root, "f"));
+    assert_false(hc_json_is_true(j.root, "n"));
+    assert_null(hc_json_member(j.root, "none"));
+    assert_null(hc_json_member(NULL, "s"));
+    hc_json_finish(&j);
+}
+
 static void utf8_is_checked_by_the_book(void **state)
 {
     static const struct {
@@ -317,6 +341,7 @@ int main(void)
         cmocka_unit_test(the_indented_form_keeps_every_token),
         cmocka_unit_test(members_of_a_brief_member_have_one_line_each),
         cmocka_unit_test(what_terminals_take_for_commands_is_escaped),
+        cmocka_unit_test(members_are_read_or_have_a_default),
         cmocka_unit_test(utf8_is_checked_by_the_book),
     };
     return cmocka_run_group_tests_name("json", tests, NULL, NULL);

@@ -111,6 +111,34 @@ int hc_json_fail(const struct hc_json *j, const cJSON *node, bool at_key, struct
     return hc_fail_as(err, HC_EXIT_DATA, 0, "%s:%d:%d: %s", j->name, line, column, what);
 }
 
+const cJSON *hc_json_member(const cJSON *object, const char *name)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+const char *hc_json_text_or(const cJSON *object, const char *name, const char *otherwise)
+{
+    const char *text = cJSON_GetStringValue(hc_json_member(object, name));
+    return text ? text : otherwise;
+}
+
+const char *hc_json_text(const cJSON *object, const char *name)
+{
+    return hc_json_text_or(object, name, "");
+}
+
+int64_t hc_json_int(const cJSON *object, const char *name, int64_t otherwise)
+{
+    const cJSON *node = hc_json_member(object, name);
+    bool good = cJSON_IsNumber(node) && node->valuedouble > -9e15 && node->valuedouble < 9e15;
+    return good ? (int64_t)node->valuedouble : otherwise;
+}
+
+bool hc_json_is_true(const cJSON *object, const char *name)
+{
+    return cJSON_IsTrue(hc_json_member(object, name));
+}
+
 const char *hc_json_kind(const cJSON *node)
 {
     if (!node)

@@ -37,6 +37,21 @@ int hc_json_fail(const struct hc_json *j, const cJSON *node, bool at_key, struct
  * node is not part of it or memory ran out. */
 const char *hc_json_source(const struct hc_json *j, const cJSON *node, size_t *len);
 
+/* ---- members of an object: NULL and what is no object have none ---- */
+
+const cJSON *hc_json_member(const cJSON *object, const char *name); /* NULL: it has none */
+
+/* The member's text, or "" or `otherwise` if it is no string. */
+const char *hc_json_text(const cJSON *object, const char *name);
+const char *hc_json_text_or(const cJSON *object, const char *name, const char *otherwise);
+
+/* The whole part of the member's number; `otherwise` if it is none, or none that a double holds exactly. */
+int64_t hc_json_int(const cJSON *object, const char *name, int64_t otherwise);
+
+bool hc_json_is_true(const cJSON *object, const char *name);
+
+/* ---- */
+
 /* What a node is, for messages: "a string", "a list", "null"... */
 const char *hc_json_kind(const cJSON *node);
 

@@ -31,11 +31,6 @@ static const char *const types[] = {"null", "boolean", "integer", "number", "str
 
 #define TYPES (sizeof types / sizeof *types)
 
-static const cJSON *member(const cJSON *object, const char *name)
-{
-    return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
 /* ---- reading a schema ---- */
 
 struct reading {
@@ -259,7 +254,7 @@ static int check_properties(struct checking *c, const cJSON *schema, const cJSON
         return 0;
     cJSON_ArrayForEach(one, want)
     {
-        const cJSON *given = member(value, one->string);
+        const cJSON *given = hc_json_member(value, one->string);
         if (given && check_below(c, one, given, 0, err) < 0)
             return -1;
     }
@@ -273,7 +268,7 @@ static int check_required(struct checking *c, const cJSON *schema, const cJSON *
     const cJSON *one;
     cJSON_ArrayForEach(one, want)
     {
-        if (cJSON_IsObject(value) && !member(value, one->valuestring))
+        if (cJSON_IsObject(value) && !hc_json_member(value, one->valuestring))
             return misfit(c, err, "'%.*s' is missing", LONGEST_NAME, one->valuestring);
     }
     return 0;
@@ -282,12 +277,12 @@ static int check_required(struct checking *c, const cJSON *schema, const cJSON *
 static int check_additional(struct checking *c, const cJSON *schema, const cJSON *want, const cJSON *value,
                             struct hc_error *err)
 {
-    const cJSON *properties = member(schema, "properties"), *given;
+    const cJSON *properties = hc_json_member(schema, "properties"), *given;
     if (!cJSON_IsObject(value) || cJSON_IsTrue(want))
         return 0;
     cJSON_ArrayForEach(given, value)
     {
-        if (member(properties, given->string))
+        if (hc_json_member(properties, given->string))
             continue;
         if (cJSON_IsFalse(want))
             return misfit(c, err, "'%.*s' is not expected", LONGEST_NAME, given->string);
@@ -587,7 +582,7 @@ const cJSON *hc_schema_json(const struct hc_schema *s)
 
 const cJSON *hc_schema_property(const struct hc_schema *s, const char *name)
 {
-    return member(member(s->root, "properties"), name);
+    return hc_json_member(hc_json_member(s->root, "properties"), name);
 }
 
 int hc_schema_check(const struct hc_schema *s, const cJSON *value, struct hc_error *err)

@@ -24,10 +24,10 @@ static void refusals_are_read(void **state)
     assert_int_equal(hc_rejected_parse(&findings, &more, text, strlen(text), &err), 0);
     assert_int_equal(cJSON_GetArraySize(findings), 2);
     assert_int_equal(more, 3);
-    assert_string_equal(hc_finding_text(findings->child, "what"), "os");
-    assert_string_equal(hc_finding_text(findings->child, "hint"), "");
-    assert_int_equal(hc_finding_number(findings->child, "column"), 2);
-    assert_int_equal(hc_finding_number(findings->child, "end_column"), 0);
+    assert_string_equal(hc_json_text(findings->child, "what"), "os");
+    assert_string_equal(hc_json_text(findings->child, "hint"), "");
+    assert_int_equal((int)hc_json_int(findings->child, "column", 0), 2);
+    assert_int_equal((int)hc_json_int(findings->child, "end_column", 0), 0);
     cJSON_Delete(findings);
 }
 

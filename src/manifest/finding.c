@@ -141,15 +141,3 @@ int hc_checked_parse(cJSON **check, const char *text, size_t len, struct hc_erro
     hc_json_finish(&j);
     return 0;
 }
-
-const char *hc_finding_text(const cJSON *finding, const char *member)
-{
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(finding, member));
-    return text ? text : "";
-}
-
-int hc_finding_number(const cJSON *finding, const char *member)
-{
-    const cJSON *node = cJSON_GetObjectItemCaseSensitive(finding, member);
-    return cJSON_IsNumber(node) ? (int)node->valuedouble : 0;
-}

@@ -17,8 +17,4 @@ int hc_rejected_parse(cJSON **findings, int64_t *more, const char *text, size_t 
 /* Payload of HC_FRAME_CHECKED: {"warnings": [findings], "columns": {frame: [names]}}; likewise. */
 int hc_checked_parse(cJSON **check, const char *text, size_t len, struct hc_error *err);
 
-/* A member of a finding; "" and 0 for null. */
-const char *hc_finding_text(const cJSON *finding, const char *member);
-int hc_finding_number(const cJSON *finding, const char *member);
-
 #endif

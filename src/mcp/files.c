@@ -14,12 +14,6 @@
 #define MAX_IMAGE  ((int64_t)4 << 20)
 #define MAX_BINARY ((int64_t)1 << 20)
 
-static int64_t count_of(const struct hc_call *call, const char *name)
-{
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(call->arguments, name);
-    return value ? (int64_t)value->valuedouble : 0;
-}
-
 /* ---- list ---- */
 
 struct listing {
@@ -49,7 +43,7 @@ void hc_tool_list_files(struct hc_mcp *m, const struct hc_call *call)
                       of);
         return;
     }
-    struct listing l = {.first = count_of(call, "offset")};
+    struct listing l = {.first = hc_json_int(call->arguments, "offset", 0)};
     if (only)
         list_run(&l, only);
     if (!only)
@@ -143,7 +137,7 @@ void hc_tool_read_file(struct hc_mcp *m, const struct hc_call *call)
 {
     const char *path = hc_mcp_string(call, "path"), *id = call->message->id;
     const struct hc_stored *file = hc_store_find(&m->store, path);
-    int64_t offset = count_of(call, "offset");
+    int64_t offset = hc_json_int(call->arguments, "offset", 0);
     hc_autobuf bytes = {0};
     struct hc_error err = {0};
     if (!file) {

@@ -9,8 +9,7 @@ static const char *const versions[] = {"2025-11-25", "2025-06-18", "2024-11-05"}
 
 static void initialize(struct hc_mcp *m, const struct hc_rpc *message)
 {
-    const char *asked =
-        cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(message->params, "protocolVersion"));
+    const char *asked = hc_json_text_or(message->params, "protocolVersion", NULL);
     if (m->version) {
         hc_mcp_error(m, message->id, HC_RPC_INVALID_REQUEST, "initialize: this has been done already");
         return;
@@ -49,7 +48,7 @@ static void ping(struct hc_mcp *m, const struct hc_rpc *message)
 
 static void list_tools(struct hc_mcp *m, const struct hc_rpc *message)
 {
-    if (cJSON_GetObjectItemCaseSensitive(message->params, "cursor"))
+    if (hc_json_member(message->params, "cursor"))
         hc_mcp_error(m, message->id, HC_RPC_INVALID_PARAMS,
                      "cursor: none was given out; the list has one page");
     else
@@ -60,7 +59,7 @@ static void list_tools(struct hc_mcp *m, const struct hc_rpc *message)
 static void cancelled(struct hc_mcp *m, const struct hc_rpc *message)
 {
     char id[HC_RPC_ID_MAX + 1];
-    if (hc_rpc_id(&message->json, cJSON_GetObjectItemCaseSensitive(message->params, "requestId"), id)) {
+    if (hc_rpc_id(&message->json, hc_json_member(message->params, "requestId"), id)) {
         hc_programs_cancel(m, id);
         hc_sessions_cancel(m, id);
     }

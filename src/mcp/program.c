@@ -82,7 +82,7 @@ static int give_files(struct hc_mcp *m, const char *run, const cJSON *files, cJS
                 file->string);
         if (bad)
             return hc_fail_as(err, HC_EXIT_DATA, 0, "files: %s: %s", file->string, bad);
-        if (cJSON_GetObjectItemCaseSensitive(inputs, variable))
+        if (hc_json_member(inputs, variable))
             return hc_fail_as(err, HC_EXIT_DATA, 0, "files: two of them would be the variable '%s'",
                               variable);
         if (hc_store_give(&m->store, run, file->string, bytes.data ? bytes.data : "", bytes.len, err) < 0)
@@ -110,7 +110,7 @@ static int give_stored(struct hc_mcp *m, const char *run, const cJSON *stored, c
             return hc_fail_as(err, HC_EXIT_DATA, 0,
                               "inputs: %s: there is no file '%.200s' here (list_files names them)",
                               item->string, path ? path : "");
-        if (cJSON_GetObjectItemCaseSensitive(inputs, item->string))
+        if (hc_json_member(inputs, item->string))
             return hc_fail_as(err, HC_EXIT_DATA, 0, "inputs: '%s' is the name of one of the files, too",
                               item->string);
         const char *base = strrchr(path, '/'), *dot = strrchr(base ? base : path, '.');
@@ -126,7 +126,7 @@ static int give_stored(struct hc_mcp *m, const char *run, const cJSON *stored, c
 void hc_programs_copy(const struct hc_call *call, const char *name, struct hc_buf *out)
 {
     size_t len;
-    const cJSON *node = cJSON_GetObjectItemCaseSensitive(call->arguments, name);
+    const cJSON *node = hc_json_member(call->arguments, name);
     const char *text = node ? hc_json_source(&call->message->json, node, &len) : NULL;
     if (!text)
         return;
@@ -137,8 +137,8 @@ void hc_programs_copy(const struct hc_call *call, const char *name, struct hc_bu
 int hc_programs_give(struct hc_mcp *m, const struct hc_call *call, const char *run, cJSON *inputs,
                      struct hc_error *err)
 {
-    const cJSON *files = cJSON_GetObjectItemCaseSensitive(call->arguments, "files");
-    const cJSON *stored = cJSON_GetObjectItemCaseSensitive(call->arguments, "inputs");
+    const cJSON *files = hc_json_member(call->arguments, "files");
+    const cJSON *stored = hc_json_member(call->arguments, "inputs");
     return give_files(m, run, files, inputs, err) < 0 ? -1 : give_stored(m, run, stored, inputs, err);
 }
 
@@ -199,14 +199,14 @@ static void start(struct hc_mcp *m, struct hc_program *p, const struct hc_call *
     p->started_ms = hc_mcp_now_ms();
     p->tell_ms = p->started_ms + FIRST_MS;
     (void)snprintf(p->id, sizeof p->id, "%s", call->message->id);
-    const cJSON *meta = cJSON_GetObjectItemCaseSensitive(call->message->params, "_meta");
-    if (!hc_rpc_id(&call->message->json, cJSON_GetObjectItemCaseSensitive(meta, "progressToken"), p->token))
+    const cJSON *meta = hc_json_member(call->message->params, "_meta");
+    if (!hc_rpc_id(&call->message->json, hc_json_member(meta, "progressToken"), p->token))
         p->token[0] = '\0';
 }
 
 int64_t hc_programs_timeout(struct hc_mcp *m, const struct hc_call *call)
 {
-    const cJSON *timeout = cJSON_GetObjectItemCaseSensitive(call->arguments, "timeout");
+    const cJSON *timeout = hc_json_member(call->arguments, "timeout");
     double most = (double)m->config->timeout_ms / 1000;
     if (!timeout)
         return m->config->timeout_ms;

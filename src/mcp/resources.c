@@ -82,7 +82,7 @@ static void add_run(struct page *p, const struct hc_stored_run *run)
 /* A cursor is how many were before. */
 static bool take_cursor(const struct hc_rpc *message, size_t *first)
 {
-    const cJSON *cursor = cJSON_GetObjectItemCaseSensitive(message->params, "cursor");
+    const cJSON *cursor = hc_json_member(message->params, "cursor");
     const char *text = cJSON_GetStringValue(cursor);
     *first = 0;
     if (!cursor)
@@ -146,7 +146,7 @@ static void reply_contents(struct hc_mcp *m, const char *id, cJSON *item)
 
 void hc_mcp_read_resource(struct hc_mcp *m, const struct hc_rpc *message)
 {
-    const char *uri = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(message->params, "uri"));
+    const char *uri = hc_json_text_or(message->params, "uri", NULL);
     hc_autobuf path = {0}, bytes = {0};
     struct hc_error err = {0};
     if (!uri) {

@@ -41,17 +41,6 @@ const char hc_run_schema[] =
     "\"required\":[\"run\",\"status\",\"exit_code\",\"reason\",\"partial\",\"stdout\",\"stderr\",\"value\","
     "\"error\",\"rejection\",\"figures\",\"files\",\"more_files\",\"warnings\",\"denials\",\"usage\"]}";
 
-static const cJSON *at(const cJSON *object, const char *name)
-{
-    return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
-static const char *text_at(const cJSON *object, const char *name)
-{
-    const char *text = cJSON_GetStringValue(at(object, name));
-    return text ? text : "";
-}
-
 /* ---- text that fits ---- */
 
 /* The beginning and the end of what is too long. */
@@ -84,22 +73,22 @@ static void add_text(cJSON *content, const char *label, const char *text)
 
 static cJSON *stream(const cJSON *manifest, const char *name)
 {
-    const cJSON *from = at(manifest, name);
-    const char *text = text_at(from, "text");
+    const cJSON *from = hc_json_member(manifest, name);
+    const char *text = hc_json_text(from, "text");
     cJSON *to = cJSON_CreateObject();
     hc_autobuf fitting = {0};
     fit(text, &fitting);
     hc_mcp_put(to, "text", cJSON_CreateString(fitting.data ? fitting.data : ""));
-    hc_mcp_put(to, "bytes", cJSON_CreateNumber(at(from, "bytes") ? at(from, "bytes")->valuedouble : 0));
+    hc_mcp_put(to, "bytes", cJSON_CreateNumber((double)hc_json_int(from, "bytes", 0)));
     hc_mcp_put(to, "truncated",
-               cJSON_CreateBool(cJSON_IsTrue(at(from, "truncated")) || strlen(text) > MAX_TEXT));
+               cJSON_CreateBool(hc_json_is_true(from, "truncated") || strlen(text) > MAX_TEXT));
     return to;
 }
 
 /* The forms of a value that are not too large. */
 static cJSON *value(const cJSON *guest)
 {
-    const cJSON *from = at(guest, "value"), *form;
+    const cJSON *from = hc_json_member(guest, "value"), *form;
     if (!cJSON_IsObject(from))
         return cJSON_CreateNull();
     cJSON *to = cJSON_CreateObject();
@@ -117,7 +106,7 @@ static cJSON *object_or_null(const cJSON *from)
 {
     cJSON *to = cJSON_IsObject(from) ? cJSON_Duplicate(from, true) : cJSON_CreateNull();
     cJSON *traceback = cJSON_DetachItemFromObjectCaseSensitive(to, "traceback");
-    if (traceback && strlen(text_at(from, "traceback")) <= MAX_TEXT)
+    if (traceback && strlen(hc_json_text(from, "traceback")) <= MAX_TEXT)
         hc_mcp_put(to, "traceback", traceback);
     else
         cJSON_Delete(traceback);
@@ -142,7 +131,8 @@ static cJSON *usage(const cJSON *manifest)
     static const char *const names[] = {"wall", "cpu_user", "cpu_system", "memory_peak"};
     cJSON *to = cJSON_CreateObject();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        hc_mcp_put(to, names[i], cJSON_Duplicate(at(at(manifest, "usage"), names[i]), true));
+        hc_mcp_put(to, names[i],
+                   cJSON_Duplicate(hc_json_member(hc_json_member(manifest, "usage"), names[i]), true));
     return to;
 }
 
@@ -163,27 +153,27 @@ static cJSON *file_list(const struct hc_stored_run *run, size_t first, size_t en
 static cJSON *structure(const struct hc_stored_run *run, const cJSON *m, size_t figures, const char *state)
 {
     cJSON *s = cJSON_CreateObject();
-    const cJSON *guest = at(m, "guest");
+    const cJSON *guest = hc_json_member(m, "guest");
     size_t files = run->count - figures;
     size_t more =
         (files > MAX_LISTED ? files - MAX_LISTED : 0) + (figures > MAX_LISTED ? figures - MAX_LISTED : 0);
     hc_mcp_put(s, "run", cJSON_CreateString(run->name));
     if (state)
         hc_mcp_put(s, "state", cJSON_CreateString(state));
-    hc_mcp_put(s, "status", cJSON_CreateString(text_at(m, "status")));
-    hc_mcp_put(s, "exit_code", cJSON_CreateNumber(at(m, "exit_code") ? at(m, "exit_code")->valuedouble : 0));
-    hc_mcp_put(s, "reason", cJSON_CreateString(text_at(m, "reason")));
-    hc_mcp_put(s, "partial", cJSON_CreateBool(cJSON_IsTrue(at(m, "partial"))));
+    hc_mcp_put(s, "status", cJSON_CreateString(hc_json_text(m, "status")));
+    hc_mcp_put(s, "exit_code", cJSON_CreateNumber((double)hc_json_int(m, "exit_code", 0)));
+    hc_mcp_put(s, "reason", cJSON_CreateString(hc_json_text(m, "reason")));
+    hc_mcp_put(s, "partial", cJSON_CreateBool(hc_json_is_true(m, "partial")));
     hc_mcp_put(s, "stdout", stream(m, "stdout"));
     hc_mcp_put(s, "stderr", stream(m, "stderr"));
     hc_mcp_put(s, "value", value(guest));
-    hc_mcp_put(s, "error", object_or_null(at(guest, "error")));
-    hc_mcp_put(s, "rejection", object_or_null(at(m, "rejection")));
+    hc_mcp_put(s, "error", object_or_null(hc_json_member(guest, "error")));
+    hc_mcp_put(s, "rejection", object_or_null(hc_json_member(m, "rejection")));
     hc_mcp_put(s, "figures", file_list(run, 0, figures));
     hc_mcp_put(s, "files", file_list(run, figures, run->count));
     hc_mcp_put(s, "more_files", cJSON_CreateNumber((double)more));
-    hc_mcp_put(s, "warnings", some_of(at(m, "warnings")));
-    hc_mcp_put(s, "denials", some_of(at(m, "denials")));
+    hc_mcp_put(s, "warnings", some_of(hc_json_member(m, "warnings")));
+    hc_mcp_put(s, "denials", some_of(hc_json_member(m, "denials")));
     hc_mcp_put(s, "usage", usage(m));
     return s;
 }
@@ -213,13 +203,13 @@ static void add_images(const struct hc_mcp *m, const struct hc_stored_run *run, 
 
 static void say_finding(const cJSON *finding, struct hc_buf *out)
 {
-    const char *hint = text_at(finding, "hint");
-    const cJSON *line = at(finding, "line"), *column = at(finding, "column");
-    (void)hc_buf_fmt(out, "rejected (%s): ", text_at(finding, "rule"));
+    const char *hint = hc_json_text(finding, "hint");
+    const cJSON *line = hc_json_member(finding, "line"), *column = hc_json_member(finding, "column");
+    (void)hc_buf_fmt(out, "rejected (%s): ", hc_json_text(finding, "rule"));
     if (cJSON_IsNumber(line) && line->valuedouble > 0)
         (void)hc_buf_fmt(out, "line %.0f, column %.0f: ", line->valuedouble,
                          column ? column->valuedouble : 0);
-    (void)hc_buf_fmt(out, "%s\n", text_at(finding, "message"));
+    (void)hc_buf_fmt(out, "%s\n", hc_json_text(finding, "message"));
     if (*hint)
         (void)hc_buf_fmt(out, "hint: %s\n", hint);
 }
@@ -227,9 +217,9 @@ static void say_finding(const cJSON *finding, struct hc_buf *out)
 /* Unless it has been shown with its line. */
 static void say_rejection(const cJSON *rejection, const char *shown, struct hc_buf *out)
 {
-    const cJSON *finding, *all = at(rejection, "findings");
+    const cJSON *finding, *all = hc_json_member(rejection, "findings");
     int count = 0;
-    if (!cJSON_IsObject(rejection) || strstr(shown, text_at(rejection, "message")))
+    if (!cJSON_IsObject(rejection) || strstr(shown, hc_json_text(rejection, "message")))
         return;
     if (!all || !all->child)
         say_finding(rejection, out);
@@ -244,19 +234,19 @@ static void say_rejection(const cJSON *rejection, const char *shown, struct hc_b
 static void say_summary(const struct hc_stored_run *run, const cJSON *m, const char *state,
                         struct hc_buf *out)
 {
-    const cJSON *wall = at(at(m, "usage"), "wall"), *warning;
-    say_rejection(at(m, "rejection"), text_at(at(m, "stderr"), "text"), out);
-    (void)hc_buf_fmt(out, "%s: %s", run->name, text_at(m, "status"));
+    const cJSON *wall = hc_json_member(hc_json_member(m, "usage"), "wall"), *warning;
+    say_rejection(hc_json_member(m, "rejection"), hc_json_text(hc_json_member(m, "stderr"), "text"), out);
+    (void)hc_buf_fmt(out, "%s: %s", run->name, hc_json_text(m, "status"));
     if (cJSON_IsNumber(wall))
         (void)hc_buf_fmt(out, " after %.2f s", wall->valuedouble);
-    if (*text_at(m, "reason"))
-        (void)hc_buf_fmt(out, ": %s", text_at(m, "reason"));
+    if (*hc_json_text(m, "reason"))
+        (void)hc_buf_fmt(out, ": %s", hc_json_text(m, "reason"));
     if (state)
         (void)hc_buf_fmt(out, "\nvariables: %s", state);
-    if (!state && (strlen(text_at(at(m, "stdout"), "text")) > MAX_TEXT ||
-                   strlen(text_at(at(m, "stderr"), "text")) > MAX_TEXT))
+    if (!state && (strlen(hc_json_text(hc_json_member(m, "stdout"), "text")) > MAX_TEXT ||
+                   strlen(hc_json_text(hc_json_member(m, "stderr"), "text")) > MAX_TEXT))
         (void)hc_buf_fmt(out, "\nall that was printed: %s/manifest.json", run->name);
-    cJSON_ArrayForEach(warning, at(m, "warnings"))
+    cJSON_ArrayForEach(warning, hc_json_member(m, "warnings"))
     {
         if (cJSON_IsString(warning))
             (void)hc_buf_fmt(out, "\nwarning: %s", warning->valuestring);
@@ -272,12 +262,13 @@ static cJSON *write_content(const struct hc_mcp *mcp, const struct hc_stored_run
                             size_t figures, const char *state)
 {
     cJSON *content = cJSON_CreateArray();
-    const cJSON *guest = at(m, "guest");
-    const char *err = text_at(at(m, "stderr"), "text"), *traceback = text_at(at(guest, "error"), "traceback");
+    const cJSON *guest = hc_json_member(m, "guest");
+    const char *err = hc_json_text(hc_json_member(m, "stderr"), "text"),
+               *traceback = hc_json_text(hc_json_member(guest, "error"), "traceback");
     hc_autobuf summary = {0};
-    add_text(content, "stdout:\n", text_at(at(m, "stdout"), "text"));
+    add_text(content, "stdout:\n", hc_json_text(hc_json_member(m, "stdout"), "text"));
     add_text(content, "stderr:\n", err);
-    add_text(content, "value:\n", text_at(at(guest, "value"), "text/plain"));
+    add_text(content, "value:\n", hc_json_text(hc_json_member(guest, "value"), "text/plain"));
     if (!strstr(err, traceback))
         add_text(content, "error:\n", traceback);
     add_images(mcp, run, figures, content);
@@ -295,21 +286,21 @@ static void list_artifacts(struct hc_stored_run *run, const cJSON *list)
     const cJSON *item;
     cJSON_ArrayForEach(item, list)
     {
-        const cJSON *bytes = at(item, "bytes");
-        if (!cJSON_IsTrue(at(item, "escaped")) && *text_at(item, "path") && cJSON_IsNumber(bytes))
-            (void)hc_stored_list(run, text_at(item, "path"), (int64_t)bytes->valuedouble);
+        const cJSON *bytes = hc_json_member(item, "bytes");
+        if (!hc_json_is_true(item, "escaped") && *hc_json_text(item, "path") && cJSON_IsNumber(bytes))
+            (void)hc_stored_list(run, hc_json_text(item, "path"), (int64_t)bytes->valuedouble);
     }
 }
 
 cJSON *hc_run_result(const struct hc_mcp *m, struct hc_stored_run *left, const cJSON *manifest,
                      const char *state)
 {
-    list_artifacts(left, at(manifest, "figures"));
+    list_artifacts(left, hc_json_member(manifest, "figures"));
     size_t figures = left->count;
-    list_artifacts(left, at(manifest, "files"));
+    list_artifacts(left, hc_json_member(manifest, "files"));
     cJSON *result = cJSON_CreateObject();
     hc_mcp_put(result, "content", write_content(m, left, manifest, figures, state));
     hc_mcp_put(result, "structuredContent", structure(left, manifest, figures, state));
-    hc_mcp_put(result, "isError", cJSON_CreateBool(strcmp(text_at(manifest, "status"), "ok") != 0));
+    hc_mcp_put(result, "isError", cJSON_CreateBool(strcmp(hc_json_text(manifest, "status"), "ok") != 0));
     return result;
 }

@@ -291,11 +291,9 @@ void hc_tool_session_list(struct hc_mcp *m, const struct hc_call *call)
 
 static void answer_result(struct hc_mcp *m, struct hc_session_place *s, const cJSON *event)
 {
-    const char *state = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(event, "state"));
     struct hc_stored_run left;
     hc_stored_init(&left, s->name);
-    cJSON *result =
-        hc_run_result(m, &left, cJSON_GetObjectItemCaseSensitive(event, "manifest"), state ? state : "");
+    cJSON *result = hc_run_result(m, &left, hc_json_member(event, "manifest"), hc_json_text(event, "state"));
     bool changed = left.count > 0;
     if (s->id[0] && !s->cancelled)
         hc_mcp_reply(m, s->id, result);
@@ -318,9 +316,8 @@ static void answer_ready(struct hc_mcp *m, struct hc_session_place *s)
 /* It ends: by itself, if it was not told to. */
 static void note_end(struct hc_session_place *s, const cJSON *event)
 {
-    const cJSON *manifest = cJSON_GetObjectItemCaseSensitive(event, "manifest");
-    const char *reason = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(manifest, "reason"));
-    (void)snprintf(s->why, sizeof s->why, "%s", reason ? reason : "it was closed");
+    const cJSON *manifest = hc_json_member(event, "manifest");
+    (void)snprintf(s->why, sizeof s->why, "%s", hc_json_text_or(manifest, "reason", "it was closed"));
 }
 
 /* A line of the session: of the launcher, not of a program in it, but no reason to trust it blindly. */
@@ -329,19 +326,18 @@ static void hear(struct hc_mcp *m, struct hc_session_place *s, const char *text,
     struct hc_json j;
     struct hc_error err;
     if (hc_json_parse(&j, "session", text, len, &err) == 0) {
-        const char *event = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(j.root, "event"));
-        const char *message = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(j.root, "message"));
-        bool ready = event && strcmp(event, "ready") == 0, result = event && strcmp(event, "result") == 0;
-        bool error = event && strcmp(event, "error") == 0, done = event && strcmp(event, "done") == 0;
-        const char *state = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(j.root, "state"));
-        if (event && strcmp(event, "end") == 0)
+        const char *event = hc_json_text(j.root, "event");
+        bool ready = strcmp(event, "ready") == 0, result = strcmp(event, "result") == 0;
+        bool error = strcmp(event, "error") == 0, done = strcmp(event, "done") == 0;
+        const char *state = hc_json_text_or(j.root, "state", NULL);
+        if (strcmp(event, "end") == 0)
             note_end(s, j.root);
         if (ready)
             answer_ready(m, s);
         if (result)
             answer_result(m, s, j.root);
         if (error && s->id[0] && !s->cancelled)
-            hc_mcp_refuse(m, s->id, "%s: %s", s->name, message ? message : "");
+            hc_mcp_refuse(m, s->id, "%s: %s", s->name, hc_json_text(j.root, "message"));
         if (done && s->id[0] && !s->cancelled)
             hc_mcp_say(m, s->id, "%s: the state is %s", s->name, state ? state : "there");
         if (ready || result || error || done) {

@@ -261,7 +261,7 @@ cJSON *hc_mcp_list_tools(const struct hc_mcp *m)
 
 const char *hc_mcp_string(const struct hc_call *call, const char *name)
 {
-    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(call->arguments, name));
+    return hc_json_text_or(call->arguments, name, NULL);
 }
 
 static bool fits(const struct arg *arg, const cJSON *value)
@@ -315,7 +315,7 @@ static bool check_arguments(struct hc_mcp *m, const char *id, const struct tool 
         }
     }
     for (const struct arg *a = t->args; a < t->args + MAX_ARGS && a->name; a++)
-        if (a->required && !cJSON_GetObjectItemCaseSensitive(arguments, a->name)) {
+        if (a->required && !hc_json_member(arguments, a->name)) {
             hc_mcp_refuse(m, id, "%s: expected the argument %s, %s", t->name, a->name, kinds[a->kind].shape);
             return false;
         }
@@ -324,8 +324,8 @@ static bool check_arguments(struct hc_mcp *m, const char *id, const struct tool 
 
 void hc_mcp_call_tool(struct hc_mcp *m, const struct hc_rpc *message)
 {
-    const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(message->params, "name"));
-    const cJSON *arguments = cJSON_GetObjectItemCaseSensitive(message->params, "arguments");
+    const char *name = hc_json_text_or(message->params, "name", NULL);
+    const cJSON *arguments = hc_json_member(message->params, "arguments");
     const struct tool *t = NULL;
     for (size_t i = 0; name && i < TOOLS; i++)
         if (strcmp(tools[i].name, name) == 0)

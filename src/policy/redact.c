@@ -49,12 +49,6 @@ void hc_redactor_free(struct hc_redactor *r)
     free(r);
 }
 
-static const char *text_of(const cJSON *row, const char *key)
-{
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, key));
-    return text ? text : "";
-}
-
 /* \1 to \9 stand for groups, which the pattern must have. */
 static int check_replace(const struct rule *rule, const char *name, struct hc_error *err)
 {
@@ -74,11 +68,11 @@ static int check_replace(const struct rule *rule, const char *name, struct hc_er
 
 static int compile(struct rule *rule, const cJSON *row, struct hc_error *err)
 {
-    const char *name = text_of(row, "name"), *pattern = text_of(row, "pattern");
-    bool ignore_case = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(row, "ignore_case"));
+    const char *name = hc_json_text(row, "name"), *pattern = hc_json_text(row, "pattern");
+    bool ignore_case = hc_json_is_true(row, "ignore_case");
     int code;
     PCRE2_SIZE offset;
-    rule->replace = text_of(row, "replace");
+    rule->replace = hc_json_text(row, "replace");
     /* Bytes, not characters: output need not be UTF-8, and may be cut anywhere. */
     rule->code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
                                (ignore_case ? PCRE2_CASELESS : 0) | PCRE2_NEVER_UTF | PCRE2_NEVER_BACKSLASH_C,

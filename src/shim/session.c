@@ -85,7 +85,7 @@ static void order_finish(struct order *o)
 
 static const char *text_of(const struct order *o, const char *key)
 {
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o->job, key));
+    const char *text = hc_json_text_or(o->job, key, NULL);
     return text ? text : "";
 }
 
@@ -165,7 +165,7 @@ static enum side make_copy(void)
 
 static void bind_variables(const struct order *o, PyObject *space)
 {
-    const cJSON *given = cJSON_GetObjectItemCaseSensitive(o->job, "vars");
+    const cJSON *given = hc_json_member(o->job, "vars");
     if (!given || !given->child)
         return;
     hc_autopy *vars =
@@ -178,7 +178,7 @@ static void bind_variables(const struct order *o, PyObject *space)
 static int bind_given(const struct order *o, PyObject *space, PyObject *columns)
 {
     PyObject *values, *names, *why; /* borrowed from `given` */
-    if (!cJSON_GetObjectItemCaseSensitive(o->job, "given"))
+    if (!hc_json_member(o->job, "given"))
         return 0;
     hc_autopy *read_npz = hc_frozen_function("frames", "read_frame");
     hc_autopy *given = read_npz ? hc_frozen_call("data", "given", "(y#O)", o->handover.json.text,
@@ -208,8 +208,7 @@ static int compile_run(const struct order *o, struct hc_program *program, struct
         hc_send_rejected(found);
         return -1;
     }
-    program->finish_tasks =
-        hc_rules_bool(cJSON_GetObjectItemCaseSensitive(o->job, "rules"), "code", "finish_tasks", false);
+    program->finish_tasks = hc_rules_bool(hc_json_member(o->job, "rules"), "code", "finish_tasks", false);
     hc_autopy *done = hc_frozen_call("hooks", "set_source", "(O)", program->text);
     if (!done)
         fail_python("keep the program's source");
@@ -246,7 +245,7 @@ static void run_program(const struct order *o, const struct hc_program *program,
     struct hc_error err;
     struct hc_outcome outcome;
     struct hc_report report;
-    const cJSON *room = cJSON_GetObjectItemCaseSensitive(o->job, "value_bytes");
+    const cJSON *room = hc_json_member(o->job, "value_bytes");
     hc_report_init(&report, cJSON_IsNumber(room) && room->valuedouble > 0 ? (size_t)room->valuedouble : 0);
     send_empty_frame(HC_FRAME_RUN);
     hc_tools_open(true);
@@ -272,7 +271,7 @@ static void run_program(const struct order *o, const struct hc_program *program,
 
 static bool only_checks(const struct order *o)
 {
-    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o->job, "check"));
+    return hc_json_is_true(o->job, "check");
 }
 
 /* Turns the compiler's warnings off in the process that only checks: the one that runs the program shows

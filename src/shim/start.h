@@ -30,7 +30,7 @@ void hc_start(const cJSON *job);
 /* Of the handover's document. */
 static inline const cJSON *hc_member(const cJSON *object, const char *key)
 {
-    return cJSON_GetObjectItemCaseSensitive(object, key);
+    return hc_json_member(object, key);
 }
 
 static inline const char *hc_text_of(const cJSON *object, const char *key)

@@ -135,7 +135,7 @@ int hc_handover_write(enum hc_handover_kind kind, const struct hc_job *job, cons
 
 bool hc_handover_locks_early(const cJSON *rules)
 {
-    const cJSON *prelude = cJSON_GetObjectItemCaseSensitive(rules, "prelude");
+    const cJSON *prelude = hc_json_member(rules, "prelude");
     return !prelude || !prelude->child;
 }
 

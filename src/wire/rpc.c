@@ -52,11 +52,10 @@ static int take_message(struct hc_rpc *out, int *code, struct hc_error *err)
                       "this version of the protocol has no batches: send one message a line");
     if (!cJSON_IsObject(root))
         return refuse(code, HC_RPC_INVALID_REQUEST, err, "expected an object");
-    const cJSON *id = cJSON_GetObjectItemCaseSensitive(root, "id");
-    const cJSON *method = cJSON_GetObjectItemCaseSensitive(root, "method");
-    const char *version = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "jsonrpc"));
-    bool answer =
-        cJSON_GetObjectItemCaseSensitive(root, "result") || cJSON_GetObjectItemCaseSensitive(root, "error");
+    const cJSON *id = hc_json_member(root, "id");
+    const cJSON *method = hc_json_member(root, "method");
+    const char *version = hc_json_text_or(root, "jsonrpc", NULL);
+    bool answer = hc_json_member(root, "result") || hc_json_member(root, "error");
     if (!method && answer) {
         out->kind = HC_RPC_RESPONSE;
         return 0;
@@ -69,7 +68,7 @@ static int take_message(struct hc_rpc *out, int *code, struct hc_error *err)
     if (!out->method)
         return refuse(code, HC_RPC_INVALID_REQUEST, err, "method: expected a string");
     out->kind = id ? HC_RPC_REQUEST : HC_RPC_NOTIFICATION;
-    return take_params(out, cJSON_GetObjectItemCaseSensitive(root, "params"), code, err);
+    return take_params(out, hc_json_member(root, "params"), code, err);
 }
 
 int hc_rpc_parse(struct hc_rpc *out, const char *text, size_t len, int *code, struct hc_error *err)

@@ -314,7 +314,7 @@ static void print_writes(FILE *out, const cJSON *card)
 static void print_refusals(FILE *out, const cJSON *card)
 {
     const cJSON *rules = cJSON_GetObjectItemCaseSensitive(card, "rules");
-    if (strcmp(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(card, "network")), "none") == 0)
+    if (strcmp(hc_json_text_or(card, "network", NULL), "none") == 0)
         hc_print_wrapped(out, "  - ", "Network: there is none. Work with the inputs that are given.");
     else
         hc_print_wrapped(out, "  - ", "Network: the cell's own loopback interface alone.");
@@ -324,7 +324,7 @@ static void print_refusals(FILE *out, const cJSON *card)
         hc_print_wrapped(out, "  - ",
                          "Machine code that is made at run time: callbacks of ctypes, and compilers such "
                          "as numba.");
-    if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(card, "guard")))
+    if (!hc_json_is_true(card, "guard"))
         return;
     bool exact = cJSON_IsTrue(at(card, "rules", "imports_exact"));
     print_list(out, "  - Imports, except of: ", at(card, "rules", "imports_allowed"), 0,
@@ -337,7 +337,7 @@ static void print_refusals(FILE *out, const cJSON *card)
     print_list(out, "  - Built-in names other than: ", at(card, "rules", "builtins_allowed"), 0, ".");
     print_list(out, "  - Attributes: ", at(card, "rules", "attributes_denied"), 16,
                ". Use the public interface.");
-    if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(rules, "private_attributes_denied")))
+    if (hc_json_is_true(rules, "private_attributes_denied"))
         print_list(out, "  - Attributes that begin with an underscore, except: ",
                    at(card, "rules", "attributes_allowed"), 0, ".");
     print_list(out, "  - The names: ", at(card, "rules", "names_denied"), 0, ".");
@@ -353,7 +353,7 @@ static void print_refusals(FILE *out, const cJSON *card)
 static void print_secrets(FILE *out, const cJSON *card)
 {
     const cJSON *chars = cJSON_GetObjectItemCaseSensitive(card, "output_characters");
-    bool redacted = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(card, "output_is_redacted"));
+    bool redacted = hc_json_is_true(card, "output_is_redacted");
     hc_autobuf text = {0};
     if (redacted)
         (void)hc_buf_str(&text, "Secrets are replaced in printed text.");
@@ -395,7 +395,7 @@ static void print_returns(FILE *out, const cJSON *card)
 
 static void print_text(FILE *out, const cJSON *card, const struct hc_policy *p)
 {
-    const char *python = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(card, "python"));
+    const char *python = hc_json_text_or(card, "python", NULL);
     (void)fprintf(out, "This program runs in a sealed cell with Python %s on Linux, under the policy %s.\n\n",
                   python ? python : "3", p->name);
     const cJSON *libraries = cJSON_GetObjectItemCaseSensitive(card, "libraries");

@@ -177,11 +177,11 @@ static void note_denials(struct hc_manifest *m)
     const cJSON *finding;
     cJSON_ArrayForEach(finding, m->rejection.findings)
     {
-        const char *what = hc_finding_text(finding, "what");
-        struct hc_denial d = {.by = HC_REFUSER_AST, .count = 1, .line = hc_finding_number(finding, "line")};
-        (void)snprintf(d.rule, sizeof d.rule, "%s", hc_finding_text(finding, "rule"));
+        const char *what = hc_json_text(finding, "what");
+        struct hc_denial d = {.by = HC_REFUSER_AST, .count = 1, .line = (int)hc_json_int(finding, "line", 0)};
+        (void)snprintf(d.rule, sizeof d.rule, "%s", hc_json_text(finding, "rule"));
         (void)snprintf(d.what, sizeof d.what, "%s", what);
-        (void)snprintf(d.hint, sizeof d.hint, "%s", hc_finding_text(finding, "hint"));
+        (void)snprintf(d.hint, sizeof d.hint, "%s", hc_json_text(finding, "hint"));
         if (*what)
             hc_denials_note(&m->denials, &d, hc_frame_word(HC_FRAME_REJECTED) == HC_WORD_SHIM);
     }
@@ -193,12 +193,11 @@ static int parse_rejection(struct hc_manifest *m, const struct hc_buf *body, str
         return -1;
     const cJSON *first = m->rejection.findings->child;
     m->rejection.set = true;
-    (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "%s", hc_finding_text(first, "rule"));
-    (void)snprintf(m->rejection.message, sizeof m->rejection.message, "%s",
-                   hc_finding_text(first, "message"));
-    (void)snprintf(m->rejection.hint, sizeof m->rejection.hint, "%s", hc_finding_text(first, "hint"));
-    m->rejection.line = hc_finding_number(first, "line");
-    m->rejection.column = hc_finding_number(first, "column");
+    (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "%s", hc_json_text(first, "rule"));
+    (void)snprintf(m->rejection.message, sizeof m->rejection.message, "%s", hc_json_text(first, "message"));
+    (void)snprintf(m->rejection.hint, sizeof m->rejection.hint, "%s", hc_json_text(first, "hint"));
+    m->rejection.line = (int)hc_json_int(first, "line", 0);
+    m->rejection.column = (int)hc_json_int(first, "column", 0);
     note_denials(m);
     return 0;
 }
@@ -219,9 +218,9 @@ static int parse_report(struct hc_manifest *m, struct hc_buf *body, struct guest
     if (hc_guest_report_check(body->data, body->len, err) < 0 ||
         hc_json_parse(&j, "report", body->data, body->len, err) < 0)
         return -1;
-    claims->complete = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j.root, "complete"));
-    const cJSON *error = cJSON_GetObjectItemCaseSensitive(j.root, "error");
-    const char *type = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(error, "type"));
+    claims->complete = hc_json_is_true(j.root, "complete");
+    const cJSON *error = hc_json_member(j.root, "error");
+    const char *type = hc_json_text_or(error, "type", NULL);
     claims->memory_error = type && strcmp(type, "MemoryError") == 0;
     hc_json_finish(&j);
     m->guest = hc_buf_take(body);

@@ -65,8 +65,7 @@ static bool says_well(const struct hc_supervisor *s)
     if (hc_json_parse(&j, "report", s->inbox.body.data, s->inbox.body.len, &ignored) < 0)
         return false;
     const cJSON *exit = cJSON_GetObjectItemCaseSensitive(j.root, "exit");
-    bool well = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j.root, "complete")) && cJSON_IsNumber(exit) &&
-                exit->valueint == 0;
+    bool well = hc_json_is_true(j.root, "complete") && cJSON_IsNumber(exit) && exit->valueint == 0;
     hc_json_finish(&j);
     return well;
 }

@@ -90,19 +90,13 @@ void hc_problem_print(const struct hc_problem *p, const char *job_id, const char
     (void)hc_buf_str(out, "}\n");
 }
 
-static const char *text_of(const cJSON *json, const char *member)
-{
-    const cJSON *node = cJSON_GetObjectItemCaseSensitive(json, member);
-    return cJSON_IsString(node) ? node->valuestring : "";
-}
-
 int hc_problem_parse(struct hc_problem *p, const char *text, size_t len, char **manifest)
 {
     cJSON *json = cJSON_ParseWithLength(text, len);
-    const char *type = text_of(json, "type"), *retry = text_of(json, "retry");
+    const char *type = hc_json_text(json, "type"), *retry = hc_json_text(json, "retry");
     size_t prefix = sizeof "urn:hotcell:problem:" - 1;
     *manifest = NULL;
-    hc_problem_set(p, HC_PROBLEM_NONE, "%s", text_of(json, "detail"));
+    hc_problem_set(p, HC_PROBLEM_NONE, "%s", hc_json_text(json, "detail"));
     for (size_t i = HC_PROBLEM_REQUEST; i < sizeof kinds / sizeof *kinds; i++)
         if (strlen(type) > prefix && strcmp(type + prefix, kinds[i].name) == 0)
             p->kind = (enum hc_problem_kind)i;

@@ -16,24 +16,11 @@
 #define READ_CHUNK 65536
 #define MOST_SAID  ((size_t)128 << 20) /* that is not answered yet, such as the results of branches */
 
-static const char *text_of(const cJSON *node, const char *member)
-{
-    const cJSON *text = cJSON_GetObjectItemCaseSensitive(node, member);
-    return cJSON_IsString(text) ? text->valuestring : "";
-}
-
-static int64_t number_of(const cJSON *node, const char *member)
-{
-    const cJSON *number = cJSON_GetObjectItemCaseSensitive(node, member);
-    return cJSON_IsNumber(number) ? (int64_t)number->valuedouble : 0;
-}
-
 static int64_t size_of(const cJSON *manifest, const char *list)
 {
     const cJSON *file;
     int64_t sum = 0;
-    cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(manifest, list)) sum +=
-        number_of(file, "bytes");
+    cJSON_ArrayForEach(file, hc_json_member(manifest, list)) sum += hc_json_int(file, "bytes", 0);
     return sum;
 }
 
@@ -41,7 +28,7 @@ static int64_t size_of(const cJSON *manifest, const char *list)
 static int64_t size_of_kept(const struct hc_front_session *s, const cJSON *manifest)
 {
     static const char *const endings[] = {".py", ".json"};
-    const char *path = text_of(manifest, "code_path"), *ending = strrchr(path, '.');
+    const char *path = hc_json_text(manifest, "code_path"), *ending = strrchr(path, '.');
     int64_t sum = 0;
     for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++) {
         char name[HC_JOB_ID + 80];
@@ -56,12 +43,12 @@ static int64_t size_of_kept(const struct hc_front_session *s, const cJSON *manif
 /* What a run has used and left is charged when it ends: a session is no way around a quota. */
 static void charge(struct hc_front_session *s, const cJSON *manifest)
 {
-    const cJSON *usage = cJSON_GetObjectItemCaseSensitive(manifest, "usage");
-    const cJSON *user = cJSON_GetObjectItemCaseSensitive(usage, "cpu_user");
-    const cJSON *system = cJSON_GetObjectItemCaseSensitive(usage, "cpu_system");
+    const cJSON *usage = hc_json_member(manifest, "usage");
+    const cJSON *user = hc_json_member(usage, "cpu_user");
+    const cJSON *system = hc_json_member(usage, "cpu_system");
     double seconds =
         (cJSON_IsNumber(user) ? user->valuedouble : 0) + (cJSON_IsNumber(system) ? system->valuedouble : 0);
-    int64_t kept = size_of_kept(s, manifest), peak = number_of(usage, "memory_peak");
+    int64_t kept = size_of_kept(s, manifest), peak = hc_json_int(usage, "memory_peak", 0);
     const struct hc_usage used = {.cpu_us = (int64_t)(seconds * 1e6),
                                   .bytes = size_of(manifest, "files") + size_of(manifest, "figures") + kept};
     s->memory_peak = peak > s->memory_peak ? peak : s->memory_peak;
@@ -89,9 +76,9 @@ static void add_to_list(struct hc_front_session *s, const char *line, size_t len
 
 static void take_result(struct hc_front_session *s, const cJSON *json, const char *line, size_t len)
 {
-    const cJSON *manifest = cJSON_GetObjectItemCaseSensitive(json, "manifest");
-    int64_t branch = number_of(json, "branch"), run = number_of(json, "run");
-    const char *state = text_of(json, "state");
+    const cJSON *manifest = hc_json_member(json, "manifest");
+    int64_t branch = hc_json_int(json, "branch", 0), run = hc_json_int(json, "run", 0);
+    const char *state = hc_json_text(json, "state");
     static const char rolled[] = "rolled back to ";
     charge(s, manifest);
     s->runs = run;
@@ -116,10 +103,10 @@ static void take_result(struct hc_front_session *s, const cJSON *json, const cha
 
 static void take_done(struct hc_front_session *s, const cJSON *json, const char *line, size_t len)
 {
-    (void)snprintf(s->after, sizeof s->after, "%s", text_of(json, "state"));
-    if (strcmp(text_of(json, "request"), "stream") == 0)
+    (void)snprintf(s->after, sizeof s->after, "%s", hc_json_text(json, "state"));
+    if (strcmp(hc_json_text(json, "request"), "stream") == 0)
         return; /* nobody has asked for that */
-    if (strcmp(text_of(json, "request"), "branch") != 0) {
+    if (strcmp(hc_json_text(json, "request"), "branch") != 0) {
         s->branches = 0;
         hc_front_session_answer(s, line, len, NULL);
         return;
@@ -135,26 +122,26 @@ static void take_done(struct hc_front_session *s, const cJSON *json, const char 
 static void take_error(struct hc_front_session *s, const cJSON *json, const char *line, size_t len)
 {
     struct hc_problem problem;
-    int64_t branch = number_of(json, "branch");
+    int64_t branch = hc_json_int(json, "branch", 0);
     if (branch) {
         s->branches = branch;
         add_to_list(s, line, len);
         return;
     }
-    hc_problem_set(&problem, HC_PROBLEM_SPEC, "%s", text_of(json, "message"));
+    hc_problem_set(&problem, HC_PROBLEM_SPEC, "%s", hc_json_text(json, "message"));
     hc_front_session_answer(s, NULL, 0, &problem);
 }
 
 static void take_end(struct hc_front_session *s, const cJSON *json)
 {
-    const cJSON *manifest = cJSON_GetObjectItemCaseSensitive(json, "manifest");
+    const cJSON *manifest = hc_json_member(json, "manifest");
     char *text = cJSON_PrintUnformatted(manifest);
-    (void)snprintf(s->reason, sizeof s->reason, "%s", text_of(json, "reason"));
+    (void)snprintf(s->reason, sizeof s->reason, "%s", hc_json_text(json, "reason"));
     free(s->manifest);
     s->manifest = text ? strdup(text) : NULL;
     if (s->manifest)
-        (void)snprintf(s->manifest_status, sizeof s->manifest_status, "%s", text_of(manifest, "status"));
-    (void)snprintf(s->manifest_reason, sizeof s->manifest_reason, "%s", text_of(manifest, "reason"));
+        (void)snprintf(s->manifest_status, sizeof s->manifest_status, "%s", hc_json_text(manifest, "status"));
+    (void)snprintf(s->manifest_reason, sizeof s->manifest_reason, "%s", hc_json_text(manifest, "reason"));
     s->file_bytes = size_of(manifest, "files") + size_of(manifest, "figures");
     cJSON_free(text);
 }
@@ -163,16 +150,16 @@ static void take_end(struct hc_front_session *s, const cJSON *json)
 static bool is_told(const cJSON *json, const char *event)
 {
     if (strcmp(event, "done") == 0)
-        return strcmp(text_of(json, "request"), "stream") != 0;
+        return strcmp(hc_json_text(json, "request"), "stream") != 0;
     if (strcmp(event, "error") == 0)
-        return number_of(json, "branch") != 0; /* else it becomes a problem */
+        return hc_json_int(json, "branch", 0) != 0; /* else it becomes a problem */
     return strcmp(event, "ready") != 0 && strcmp(event, "end") != 0;
 }
 
 static void take_line(struct hc_front_session *s, const char *line, size_t len)
 {
     cJSON *json = cJSON_ParseWithLength(line, len);
-    const char *event = text_of(json, "event");
+    const char *event = hc_json_text(json, "event");
     if (s->task && s->streams && is_told(json, event)) {
         (void)hc_buf_add(&s->task->events.lines, line, len);
         (void)hc_buf_str(&s->task->events.lines, "\n");

@@ -468,11 +468,6 @@ int hc_modules_update(void)
 
 /* ---- reading the rows ---- */
 
-static const char *text(const cJSON *row, const char *key)
-{
-    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, key));
-}
-
 static enum way way_of(const char *word)
 {
     static const char *const words[] = {"none", "refuse", "ignore", "choose"};
@@ -488,13 +483,13 @@ static void read_rows(void)
     cJSON_ArrayForEach(item, hc_guard.modules.replace)
     {
         struct row row = {
-            .module = text(item, "module"),
-            .name = text(item, "name"),
-            .way = way_of(text(item, "with")),
-            .message = text(item, "message"),
-            .argument = text(item, "argument"),
-            .instead = text(item, "instead"),
-            .values = cJSON_GetObjectItemCaseSensitive(item, "values"),
+            .module = hc_json_text_or(item, "module", NULL),
+            .name = hc_json_text_or(item, "name", NULL),
+            .way = way_of(hc_json_text_or(item, "with", NULL)),
+            .message = hc_json_text_or(item, "message", NULL),
+            .argument = hc_json_text_or(item, "argument", NULL),
+            .instead = hc_json_text_or(item, "instead", NULL),
+            .values = hc_json_member(item, "values"),
         };
         if (row.module && row.name && *row.name)
             rows[row_count++] = row;

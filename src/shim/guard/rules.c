@@ -121,7 +121,7 @@ static int read_set(const cJSON *list, struct hc_names *out)
 /* The names that a program's data has. */
 static int read_frames(const cJSON *job, const cJSON *rules, struct hc_names *out)
 {
-    const cJSON *inputs = cJSON_GetObjectItemCaseSensitive(job, "inputs"), *item;
+    const cJSON *inputs = hc_json_member(job, "inputs"), *item;
     const cJSON *aliases = hc_rules_get(rules, "prelude", "aliases");
     const cJSON *others = hc_rules_get(rules, "code", "columns_of");
     int most = cJSON_GetArraySize(inputs) + cJSON_GetArraySize(aliases) + cJSON_GetArraySize(others);
@@ -130,7 +130,7 @@ static int read_frames(const cJSON *job, const cJSON *rules, struct hc_names *ou
         return -1;
     cJSON_ArrayForEach(item, inputs)
     {
-        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
+        const char *name = hc_json_text_or(item, "name", NULL);
         if (name)
             out->items[out->count++] = name;
     }
@@ -142,7 +142,7 @@ static int read_frames(const cJSON *job, const cJSON *rules, struct hc_names *ou
 
 int hc_guard_rules_read(const cJSON *job)
 {
-    const cJSON *rules = cJSON_GetObjectItemCaseSensitive(job, "rules");
+    const cJSON *rules = hc_json_member(job, "rules");
     struct hc_guard_rules *g = &hc_guard;
     *g = (struct hc_guard_rules){0};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
@@ -153,11 +153,11 @@ int hc_guard_rules_read(const cJSON *job)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i].to = hc_rules_text(rules, texts[i].section, texts[i].key, texts[i].otherwise);
     const char *when = hc_rules_text(rules, "imports", "when", "both");
-    g->on = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(job, "guard"));
-    g->learn = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(job, "learn"));
-    g->network = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(job, "network"));
-    g->processes = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(job, "processes"));
-    const char *filename = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(job, "filename"));
+    g->on = hc_json_is_true(job, "guard");
+    g->learn = hc_json_is_true(job, "learn");
+    g->network = hc_json_is_true(job, "network");
+    g->processes = hc_json_is_true(job, "processes");
+    const char *filename = hc_json_text_or(job, "filename", NULL);
     g->filename = filename ? filename : "<cell>";
     g->imports.exact = hc_rules_bool(rules, "imports", "exact", false);
     g->imports.from_top_level = hc_rules_bool(rules, "imports", "from_top_level", false);

@@ -11,11 +11,6 @@
 #define WRITE_SECONDS 30 /* to write figures and variables into files */
 #define SHOW_SECONDS  5  /* to show the value: its repr and other forms */
 
-static const cJSON *member(const cJSON *object, const char *key)
-{
-    return cJSON_GetObjectItemCaseSensitive(object, key);
-}
-
 static bool may_have_figures(void)
 {
     PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
@@ -26,10 +21,11 @@ static bool may_have_figures(void)
 static void keep_figures(const cJSON *job, PyObject *space, PyObject *value, struct hc_report *report)
 {
     hc_autopy *state = hc_frozen_call("hooks", "drawing", "()");
-    hc_autopy *kept = state ? hc_frozen_call("figures", "capture", "(OOOsLL)", space, value ? value : Py_None,
-                                             state, OUTPUT, (long long)member(job, "figures")->valuedouble,
-                                             (long long)member(job, "figure_bytes")->valuedouble)
-                            : NULL;
+    hc_autopy *kept =
+        state ? hc_frozen_call("figures", "capture", "(OOOsLL)", space, value ? value : Py_None, state,
+                               OUTPUT, (long long)hc_json_member(job, "figures")->valuedouble,
+                               (long long)hc_json_member(job, "figure_bytes")->valuedouble)
+              : NULL;
     PyObject *saved, *warnings; /* borrowed from `kept` */
     if (kept && PyArg_ParseTuple(kept, "OO", &saved, &warnings))
         hc_report_figures(report, saved, warnings);
@@ -41,7 +37,7 @@ static void keep_figures(const cJSON *job, PyObject *space, PyObject *value, str
 static void keep_results(const cJSON *job, PyObject *space, struct hc_report *report)
 {
     PyObject *results = PyDict_GetItemString(space, "results"); /* borrowed */
-    if (!hc_rules_bool(member(job, "rules"), "prelude", "results", false) || !results)
+    if (!hc_rules_bool(hc_json_member(job, "rules"), "prelude", "results", false) || !results)
         return;
     hc_autopy *plain =
         hc_frozen_call("return", "results", "(On)", results, (Py_ssize_t)hc_report_room(report));
@@ -56,7 +52,7 @@ static bool wants_exact(const cJSON *wanted)
     const cJSON *row;
     cJSON_ArrayForEach(row, wanted)
     {
-        const char *format = cJSON_GetStringValue(member(row, "format"));
+        const char *format = hc_json_text_or(row, "format", NULL);
         if (format && strcmp(format, "exact") == 0)
             return true;
     }
@@ -65,7 +61,7 @@ static bool wants_exact(const cJSON *wanted)
 
 static void keep_returned(const cJSON *job, PyObject *space, struct hc_report *report)
 {
-    const cJSON *wanted = member(job, "returns");
+    const cJSON *wanted = hc_json_member(job, "returns");
     if (!wanted || !wanted->child)
         return;
     hc_autopy *rows = hc_py_from_json(wanted);

@@ -12,17 +12,11 @@
 
 #define MOST_ASKED 1000 /* jobs in one list: the daemon gives no more */
 
-static const char *text_of(const cJSON *row, const char *name)
-{
-    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, name));
-}
-
 /* "2026-11-20T08:00:00.123Z" */
 static int64_t time_of(const cJSON *row, const char *name)
 {
-    const char *text = text_of(row, name);
     struct tm tm = {0};
-    const char *end = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
+    const char *end = strptime(hc_json_text(row, name), "%Y-%m-%dT%H:%M:%S", &tm);
     if (!end)
         return 0;
     return (int64_t)timegm(&tm) * 1000 + (*end == '.' ? strtol(end + 1, NULL, 10) : 0);
@@ -36,15 +30,14 @@ static void print_line(const cJSON *row)
         [HC_TASK_DONE] = HC_JOB_DONE,
         [HC_TASK_FAILED] = HC_JOB_UNKNOWN,
     };
-    const char *id = text_of(row, "job_id"), *tenant = text_of(row, "tenant"), *word = text_of(row, "state");
-    int state = word ? hc_task_state_from(word) : -1;
+    int state = hc_task_state_from(hc_json_text(row, "state"));
     double cpu = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(row, "cpu_seconds"));
-    const struct hc_ledger_job job = {.id = id ? id : "-",
-                                      .tenant = tenant ? tenant : "-",
+    const struct hc_ledger_job job = {.id = hc_json_text_or(row, "job_id", "-"),
+                                      .tenant = hc_json_text_or(row, "tenant", "-"),
                                       .state = states[state < 0 ? HC_TASK_RUNNING : state],
-                                      .status = text_of(row, "status"),
-                                      .policy = text_of(row, "policy"),
-                                      .reason = text_of(row, "reason"),
+                                      .status = hc_json_text_or(row, "status", NULL),
+                                      .policy = hc_json_text_or(row, "policy", NULL),
+                                      .reason = hc_json_text_or(row, "reason", NULL),
                                       .accepted = time_of(row, "accepted"),
                                       .started = time_of(row, "started"),
                                       .finished = time_of(row, "finished"),
@@ -56,14 +49,13 @@ static void print_line(const cJSON *row)
 static cJSON *session_row(const cJSON *session)
 {
     cJSON *row = cJSON_CreateObject();
-    const char *id = text_of(session, "session_id"), *tenant = text_of(session, "tenant"),
-               *created = text_of(session, "created");
-    (void)cJSON_AddStringToObject(row, "job_id", id ? id : "-");
-    (void)cJSON_AddStringToObject(row, "tenant", tenant ? tenant : "-");
+    const char *created = hc_json_text_or(session, "created", "-");
+    (void)cJSON_AddStringToObject(row, "job_id", hc_json_text_or(session, "session_id", "-"));
+    (void)cJSON_AddStringToObject(row, "tenant", hc_json_text_or(session, "tenant", "-"));
     (void)cJSON_AddStringToObject(row, "state", hc_task_state_name(HC_TASK_RUNNING));
     (void)cJSON_AddStringToObject(row, "status", HC_REPORT_SESSION);
-    (void)cJSON_AddStringToObject(row, "accepted", created ? created : "-");
-    (void)cJSON_AddStringToObject(row, "started", created ? created : "-");
+    (void)cJSON_AddStringToObject(row, "accepted", created);
+    (void)cJSON_AddStringToObject(row, "started", created);
     return row;
 }
 
@@ -84,8 +76,7 @@ static cJSON *take_rows(cJSON *answer, bool sessions_only)
 
 static int by_time(const void *a, const void *b)
 {
-    const char *x = text_of(*(cJSON *const *)a, "accepted"), *y = text_of(*(cJSON *const *)b, "accepted");
-    return strcmp(y ? y : "", x ? x : "");
+    return strcmp(hc_json_text(*(cJSON *const *)b, "accepted"), hc_json_text(*(cJSON *const *)a, "accepted"));
 }
 
 /* The newest first, whatever ended first. */
