@@ -4,6 +4,7 @@
 #define HC_CELL_CGROUP_H
 
 #include "base/error.h"
+#include "manifest/usage.h"
 #include "policy/options.h"
 
 #include <limits.h>
@@ -129,14 +130,8 @@ int hc_cgroup_limit_io(const struct hc_cgroup *cg, const struct hc_limits *l,
 /* What a leaf's processes used. A number is -1 if the kernel does not report it or the controller is
  * missing. */
 struct hc_cgroup_usage {
-    int64_t cpu_user_us, cpu_system_us, cpu_throttled_us;
-    int64_t memory_peak, pids_peak;                   /* bytes; processes and threads */
-    int64_t oom_kills, pids_refused;                  /* processes killed; forks refused */
-    int64_t memory_max_hits, memory_high_hits;        /* times that memory.max and memory.high were reached */
-    int64_t read_bytes, written_bytes, reads, writes; /* of disks */
-    struct hc_pressure {
-        int64_t some_us, full_us; /* time in which some, or all, of the processes waited */
-    } memory_pressure, cpu_pressure, io_pressure;
+    struct hc_job_usage of_cell;     /* the numbers whose rows in usage.def name a file of the cgroup */
+    int64_t oom_kills, pids_refused; /* processes killed; forks refused */
 };
 void hc_cgroup_usage(const struct hc_cgroup *cg,
                      struct hc_cgroup_usage *out);    /* reads many files: called once, at the end */

@@ -101,12 +101,72 @@ static void put_statuses_python(FILE *out)
     (void)fputs("}\n", out);
 }
 
+/* ---- usage ---- */
+
+static const struct {
+    const char *name, *of_schema, *behind, *of_python;
+} units[] = {
+    [HC_USAGE_SECONDS] = {"seconds", "number", ", in seconds", "float"},
+    [HC_USAGE_BYTES] = {"bytes", "integer", ", in bytes", "int"},
+    [HC_USAGE_COUNT] = {"count", "integer", "", "int"},
+};
+
+void hc_facts_print_usage_json(FILE *out)
+{
+    for (size_t i = 0; i < hc_usage_row_count; i++) {
+        const struct hc_usage_row *row = &hc_usage_rows[i];
+        (void)fprintf(out,
+                      "\"%s\": {\"description\": \"%s%s\", \"type\": [\"%s\", \"null\"], \"minimum\": 0},\n",
+                      row->name, row->text, units[row->unit].behind, units[row->unit].of_schema);
+    }
+}
+
+void hc_facts_print_usage_names_json(FILE *out)
+{
+    for (size_t i = 0; i < hc_usage_row_count; i++)
+        (void)fprintf(out, "\"%s\",\n", hc_usage_rows[i].name);
+}
+
+void hc_facts_print_usage_man(FILE *out)
+{
+    for (size_t i = 0; i < hc_usage_row_count; i++) {
+        (void)fprintf(out, ".It Sy %s\n", hc_usage_rows[i].name);
+        put_man_text(out, hc_usage_rows[i].text);
+    }
+}
+
+static void put_usage_python(FILE *out)
+{
+    (void)fputs("\n\n@dataclass(frozen=True)\n"
+                "class Usage:\n"
+                "    \"\"\"What the job used. None: not known.\"\"\"\n\n",
+                out);
+    for (size_t i = 0; i < hc_usage_row_count; i++)
+        (void)fprintf(out, "    %s: Optional[%s] = None\n", hc_usage_rows[i].name,
+                      units[hc_usage_rows[i].unit].of_python);
+    (void)fputs("\n\nclass Number(NamedTuple):\n"
+                "    \"\"\"What a number of Usage is.\"\"\"\n\n"
+                "    unit: str  # \"seconds\", \"bytes\" or \"count\"\n"
+                "    text: str\n\n\n"
+                "NUMBERS: Dict[str, Number] = {\n",
+                out);
+    for (size_t i = 0; i < hc_usage_row_count; i++) {
+        (void)fprintf(out, "    \"%s\": Number(\"%s\",", hc_usage_rows[i].name,
+                      units[hc_usage_rows[i].unit].name);
+        put_python_text(out, hc_usage_rows[i].text);
+        (void)fputs("),\n", out);
+    }
+    (void)fputs("}\n", out);
+}
+
 void hc_facts_print_python(FILE *out)
 {
     (void)fputs("\"\"\"What a manifest can say, as the programs of hotcell know it.\n\n"
                 "`make generated` makes this file of the tables src/manifest/*.def: edit those.\n\"\"\"\n\n"
                 "from __future__ import annotations\n\n"
-                "from typing import Dict, NamedTuple\n",
+                "from dataclasses import dataclass\n"
+                "from typing import Dict, NamedTuple, Optional\n",
                 out);
     put_statuses_python(out);
+    put_usage_python(out);
 }

@@ -9,6 +9,11 @@
 void hc_facts_print_statuses_json(FILE *out); /* names as items of a list, the last without a comma */
 void hc_facts_print_ended_json(FILE *out); /* those of jobs that have a result, each with a comma behind it */
 void hc_facts_print_statuses_man(FILE *out); /* items of an mdoc(7) list */
+
+void hc_facts_print_usage_json(FILE *out); /* properties of a JSON Schema, each with a comma behind it */
+void hc_facts_print_usage_names_json(FILE *out); /* likewise the names */
+void hc_facts_print_usage_man(FILE *out);
+
 void hc_facts_print_python(FILE *out);
 
 #endif

@@ -19,6 +19,9 @@ static const struct hc_page_part parts[] = {
     {"@STATUSES@", hc_facts_print_statuses_man},
     {"@STATUS_NAMES@", hc_facts_print_statuses_json},
     {"@ENDED_STATUS_NAMES@", hc_facts_print_ended_json},
+    {"@USAGE@", hc_facts_print_usage_man},
+    {"@USAGE_PROPERTIES@", hc_facts_print_usage_json},
+    {"@USAGE_NAMES@", hc_facts_print_usage_names_json},
     {NULL, NULL},
 };
 

@@ -410,47 +410,12 @@ static void put_tools(struct doc *d, cJSON *root, const struct hc_manifest *m)
     }
 }
 
-#define USED(field) offsetof(struct hc_manifest, usage.field)
-
-static const struct {
-    const char *name;
-    bool seconds; /* else a whole number */
-    size_t at;
-} usage_rows[] = {
-    {"wall", true, USED(wall_us)},
-    {"cpu_user", true, USED(cpu_user_us)},
-    {"cpu_system", true, USED(cpu_system_us)},
-    {"cpu_throttled", true, USED(cpu_throttled_us)},
-    {"memory_peak", false, USED(memory_peak)},
-    {"memory_max_hits", false, USED(memory_max_hits)},
-    {"memory_high_hits", false, USED(memory_high_hits)},
-    {"pids_peak", false, USED(pids_peak)},
-    {"read_bytes", false, USED(read_bytes)},
-    {"written_bytes", false, USED(written_bytes)},
-    {"reads", false, USED(reads)},
-    {"writes", false, USED(writes)},
-    {"output_bytes", false, USED(output_bytes)},
-    {"output_files", false, USED(output_files)},
-    {"memory_pressure_some", true, USED(memory_some_us)},
-    {"memory_pressure_full", true, USED(memory_full_us)},
-    {"cpu_pressure_some", true, USED(cpu_some_us)},
-    {"cpu_pressure_full", true, USED(cpu_full_us)},
-    {"io_pressure_some", true, USED(io_some_us)},
-    {"io_pressure_full", true, USED(io_full_us)},
-};
-
 const char *hc_manifest_code_lost(const struct hc_manifest *m)
 {
     for (size_t i = 0; i < m->warning_count; i++)
         if (strncmp(m->warnings[i], HC_CODE_LOST, strlen(HC_CODE_LOST)) == 0)
             return m->warnings[i] + strlen(HC_CODE_LOST);
     return NULL;
-}
-
-void hc_manifest_usage_unknown(struct hc_manifest *m)
-{
-    for (size_t i = 0; i < sizeof usage_rows / sizeof *usage_rows; i++)
-        *(int64_t *)(void *)((char *)m + usage_rows[i].at) = -1;
 }
 
 static void put_samples(struct doc *d, cJSON *usage, const struct hc_samples *samples)
@@ -469,12 +434,13 @@ static void put_samples(struct doc *d, cJSON *usage, const struct hc_samples *sa
 static void put_usage(struct doc *d, cJSON *root, const struct hc_manifest *m)
 {
     cJSON *usage = put_object(d, root, "usage");
-    for (size_t i = 0; i < sizeof usage_rows / sizeof *usage_rows; i++) {
-        int64_t value = *(const int64_t *)(const void *)((const char *)m + usage_rows[i].at);
-        if (usage_rows[i].seconds)
-            put_seconds(d, usage, usage_rows[i].name, value);
+    for (size_t i = 0; i < hc_usage_row_count; i++) {
+        const struct hc_usage_row *row = &hc_usage_rows[i];
+        int64_t value = hc_usage_get(&m->usage, row);
+        if (row->unit == HC_USAGE_SECONDS)
+            put_seconds(d, usage, row->name, value);
         else
-            put_known(d, usage, usage_rows[i].name, value);
+            put_known(d, usage, row->name, value);
     }
     put_samples(d, usage, &m->samples);
 }

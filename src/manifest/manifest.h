@@ -8,6 +8,7 @@
 #include "job/tool_call.h"
 #include "manifest/denial.h"
 #include "manifest/samples.h"
+#include "manifest/usage.h"
 
 /* Text in a manifest is UTF-8 without NUL: both become U+FFFD. A file name that is not UTF-8 or holds control
  * characters has these bytes as \xHH and its backslashes doubled, and "escaped": true stands beside it. */
@@ -100,13 +101,7 @@ struct hc_manifest {
     size_t warning_count;
     struct hc_denials denials;
     struct hc_tool_log tools; /* calls, in their order */
-    struct {
-        int64_t wall_us, cpu_user_us, cpu_system_us, cpu_throttled_us;
-        int64_t memory_peak, memory_max_hits, memory_high_hits, pids_peak;
-        int64_t read_bytes, written_bytes, reads, writes;
-        int64_t output_bytes, output_files;
-        int64_t memory_some_us, memory_full_us, cpu_some_us, cpu_full_us, io_some_us, io_full_us;
-    } usage; /* -1: unknown */
+    struct hc_job_usage usage;
     struct hc_samples samples;
     struct {
         int64_t build_us, start_us, run_us, collect_us; /* -1: not reached */
@@ -130,7 +125,6 @@ struct hc_manifest {
 #define HC_CODE_LOST "save the code: "
 const char *hc_manifest_code_lost(const struct hc_manifest *m);
 
-void hc_manifest_usage_unknown(struct hc_manifest *m);
 void hc_manifest_finish(struct hc_manifest *m);
 
 /* The findings of a rejection as a JSON list, for the caller; empty without a rejection. NULL: no memory. */

@@ -202,41 +202,18 @@ static void fill_usage_from_samples(struct hc_launch *l)
     m->usage.pids_peak = s->tasks_peak ? s->tasks_peak : -1;
 }
 
-static void fill_usage_from_cgroup(struct hc_launch *l)
-{
-    struct hc_manifest *m = l->m;
-    const struct hc_cgroup_usage *u = &l->used;
-    m->usage.cpu_user_us = u->cpu_user_us;
-    m->usage.cpu_system_us = u->cpu_system_us;
-    m->usage.cpu_throttled_us = u->cpu_throttled_us;
-    m->usage.memory_peak = u->memory_peak;
-    m->usage.memory_max_hits = u->memory_max_hits;
-    m->usage.memory_high_hits = u->memory_high_hits;
-    m->usage.pids_peak = u->pids_peak;
-    m->usage.read_bytes = u->read_bytes;
-    m->usage.written_bytes = u->written_bytes;
-    m->usage.reads = u->reads;
-    m->usage.writes = u->writes;
-    m->usage.memory_some_us = u->memory_pressure.some_us;
-    m->usage.memory_full_us = u->memory_pressure.full_us;
-    m->usage.cpu_some_us = u->cpu_pressure.some_us;
-    m->usage.cpu_full_us = u->cpu_pressure.full_us;
-    m->usage.io_some_us = u->io_pressure.some_us;
-    m->usage.io_full_us = u->io_pressure.full_us;
-}
-
 void hc_launch_count_usage(struct hc_launch *l)
 {
     struct hc_manifest *m = l->m;
+    if (l->cgroup.fd < 0) {
+        fill_usage_from_samples(l);
+    } else {
+        hc_cgroup_usage(&l->cgroup, &l->used);
+        m->usage = l->used.of_cell;
+    }
     m->usage.wall_us = l->sup.end_us - l->t_started;
     if (l->run->policy->output_mode == HC_OUTPUT_CAPPED) {
         m->usage.output_bytes = hc_watch_fs_bytes(l->output_fd);
         m->usage.output_files = hc_watch_fs_files(l->output_fd) - 1; /* without the root directory itself */
     }
-    if (l->cgroup.fd < 0) {
-        fill_usage_from_samples(l);
-        return;
-    }
-    hc_cgroup_usage(&l->cgroup, &l->used);
-    fill_usage_from_cgroup(l);
 }

@@ -136,7 +136,7 @@ static bool conclude_warned(struct hc_launch *l, const struct guest_claims *clai
  * refused them has pids.peak reached that limit. */
 static bool pids_refused(const struct hc_cgroup_usage *used, const struct hc_limits *limits)
 {
-    return used->pids_refused > 0 && (used->pids_peak < 0 || used->pids_peak >= limits->pids);
+    return used->pids_refused > 0 && (used->of_cell.pids_peak < 0 || used->of_cell.pids_peak >= limits->pids);
 }
 
 /* True if the kernel ended the job, or refused it processes: set the outcome from the kernel's counters. */

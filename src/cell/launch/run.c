@@ -345,7 +345,7 @@ int hc_launch_describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, s
     m->policy = r->policy;
     m->tenant = job->tenant;
     m->labels = job->labels;
-    hc_manifest_usage_unknown(m);
+    hc_usage_forget(&m->usage);
     m->usage.wall_us = m->usage.cpu_user_us = m->usage.cpu_system_us = 0;
     m->timing.build_us = m->timing.start_us = m->timing.run_us = m->timing.collect_us = -1;
     m->enforced_by = by_nothing;

@@ -206,8 +206,8 @@ void hc_session_cpu(struct hc_session *s, int64_t *user_us, int64_t *system_us)
     struct hc_cgroup_usage used;
     if (sup->cgroup->fd >= 0) {
         hc_cgroup_usage(sup->cgroup, &used);
-        *user_us = used.cpu_user_us;
-        *system_us = used.cpu_system_us;
+        *user_us = used.of_cell.cpu_user_us;
+        *system_us = used.of_cell.cpu_system_us;
         return;
     }
     (void)hc_loop_look(sup);
@@ -350,12 +350,11 @@ static void account(struct hc_session *s, struct hc_manifest *m, int64_t since_u
         m->usage.memory_peak = sup->memory_peak ? sup->memory_peak : -1;
         s->memory_peak = MAX(s->memory_peak, sup->memory_peak);
         m->usage.pids_peak = sup->tasks_peak ? sup->tasks_peak : -1;
-        l->used = (struct hc_cgroup_usage){.pids_peak = -1};
+        l->used = (struct hc_cgroup_usage){.of_cell.pids_peak = -1};
         return;
     }
     hc_cgroup_usage(&l->cgroup, &l->used);
-    m->usage.memory_peak = l->used.memory_peak;
-    m->usage.pids_peak = l->used.pids_peak;
+    hc_usage_take_peaks(&m->usage, &l->used.of_cell);
     int64_t kills = l->used.oom_kills, refused = l->used.pids_refused;
     l->used.oom_kills -= s->oom_kills; /* of this run */
     l->used.pids_refused -= s->pids_refused;

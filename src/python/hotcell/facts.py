@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from typing import Dict, NamedTuple
+from dataclasses import dataclass
+from typing import Dict, NamedTuple, Optional
 
 
 class Status(NamedTuple):
@@ -41,4 +42,81 @@ STATUSES: Dict[str, Status] = {
     "launch_failed": Status(70, False,
         "The cell could not be made, and nothing of the program ran; or hotcell failed later, such as when it could "
         "not keep the results, and the member process is not null."),
+}
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What the job used. None: not known."""
+
+    wall: Optional[float] = None
+    cpu_user: Optional[float] = None
+    cpu_system: Optional[float] = None
+    cpu_throttled: Optional[float] = None
+    memory_peak: Optional[int] = None
+    memory_max_hits: Optional[int] = None
+    memory_high_hits: Optional[int] = None
+    pids_peak: Optional[int] = None
+    read_bytes: Optional[int] = None
+    written_bytes: Optional[int] = None
+    reads: Optional[int] = None
+    writes: Optional[int] = None
+    output_bytes: Optional[int] = None
+    output_files: Optional[int] = None
+    memory_pressure_some: Optional[float] = None
+    memory_pressure_full: Optional[float] = None
+    cpu_pressure_some: Optional[float] = None
+    cpu_pressure_full: Optional[float] = None
+    io_pressure_some: Optional[float] = None
+    io_pressure_full: Optional[float] = None
+
+
+class Number(NamedTuple):
+    """What a number of Usage is."""
+
+    unit: str  # "seconds", "bytes" or "count"
+    text: str
+
+
+NUMBERS: Dict[str, Number] = {
+    "wall": Number("seconds",
+        "Time by the clock, from the start of the cell's first process to its end"),
+    "cpu_user": Number("seconds",
+        "CPU time of all processes of the cell in user mode"),
+    "cpu_system": Number("seconds",
+        "CPU time of all processes of the cell in the kernel"),
+    "cpu_throttled": Number("seconds",
+        "Time for which limits.cpus held the cell back"),
+    "memory_peak": Number("bytes",
+        "Memory of the cell, at most"),
+    "memory_max_hits": Number("count",
+        "How often the cell was at limits.memory, whatever came of it"),
+    "memory_high_hits": Number("count",
+        "How often the cell was at limits.memory_soft, whatever came of it"),
+    "pids_peak": Number("count",
+        "Processes and threads of the cell, at most"),
+    "read_bytes": Number("bytes",
+        "Data read from disks"),
+    "written_bytes": Number("bytes",
+        "Data written to disks"),
+    "reads": Number("count",
+        "How often disks were read"),
+    "writes": Number("count",
+        "How often disks were written"),
+    "output_bytes": Number("bytes",
+        "What a capped /output held at the end, in whole pages, with directories and what was not collected"),
+    "output_files": Number("count",
+        "Files and directories in a capped /output at the end, with those that were not collected"),
+    "memory_pressure_some": Number("seconds",
+        "Time for which some of the cell's processes waited for memory"),
+    "memory_pressure_full": Number("seconds",
+        "Time for which all of the cell's processes waited for memory"),
+    "cpu_pressure_some": Number("seconds",
+        "Time for which some of the cell's processes waited for a processor"),
+    "cpu_pressure_full": Number("seconds",
+        "Time for which all of the cell's processes waited for a processor"),
+    "io_pressure_some": Number("seconds",
+        "Time for which some of the cell's processes waited for disks"),
+    "io_pressure_full": Number("seconds",
+        "Time for which all of the cell's processes waited for disks"),
 }

@@ -16,6 +16,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from . import facts
 from .errors import TamperedError
+from .facts import Usage
 
 STATUSES = tuple(facts.STATUSES)
 
@@ -111,32 +112,6 @@ class Denial:
     count: int
     hint: Optional[str]
     attested: bool
-
-
-@dataclass(frozen=True)
-class Usage:
-    """What the job used. None: not known."""
-
-    wall: Optional[float] = None
-    cpu_user: Optional[float] = None
-    cpu_system: Optional[float] = None
-    cpu_throttled: Optional[float] = None
-    memory_peak: Optional[int] = None
-    memory_max_hits: Optional[int] = None
-    memory_high_hits: Optional[int] = None
-    pids_peak: Optional[int] = None
-    read_bytes: Optional[int] = None
-    written_bytes: Optional[int] = None
-    reads: Optional[int] = None
-    writes: Optional[int] = None
-    output_bytes: Optional[int] = None
-    output_files: Optional[int] = None
-    memory_pressure_some: Optional[float] = None
-    memory_pressure_full: Optional[float] = None
-    cpu_pressure_some: Optional[float] = None
-    cpu_pressure_full: Optional[float] = None
-    io_pressure_some: Optional[float] = None
-    io_pressure_full: Optional[float] = None
 
 
 @dataclass(frozen=True)

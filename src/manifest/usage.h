@@ -1,0 +1,37 @@
+/* usage.h - what a job used, in numbers: the rows of usage.def. */
+#ifndef HC_MANIFEST_USAGE_H
+#define HC_MANIFEST_USAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* -1: unknown. Times are in microseconds. */
+struct hc_job_usage {
+#define HC_USAGE_ROW(member, ...) int64_t member;
+#include "manifest/usage.def"
+};
+
+enum hc_usage_unit { HC_USAGE_SECONDS, HC_USAGE_BYTES, HC_USAGE_COUNT };
+enum hc_usage_kind { HC_USAGE_SUM, HC_USAGE_PEAK, HC_USAGE_STATE };
+
+struct hc_usage_row {
+    const char *name;
+    enum hc_usage_unit unit;
+    enum hc_usage_kind kind;
+    const char *file, *key; /* of the cell's cgroup; may be NULL (usage.def) */
+    const char *text;
+    size_t at; /* in struct hc_job_usage */
+};
+
+extern const struct hc_usage_row hc_usage_rows[];
+extern const size_t hc_usage_row_count;
+
+int64_t hc_usage_get(const struct hc_job_usage *u, const struct hc_usage_row *row);
+void hc_usage_set(struct hc_job_usage *u, const struct hc_usage_row *row, int64_t value);
+void hc_usage_forget(struct hc_job_usage *u); /* all of it is unknown */
+
+/* Copy what a cgroup's peaks have reached: all else that a session's cgroup counts is more than its last
+ * run's. */
+void hc_usage_take_peaks(struct hc_job_usage *to, const struct hc_job_usage *from);
+
+#endif
