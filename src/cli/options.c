@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "cli/facts.h"
+#include "cli/limit_facts.h"
 #include "policy/options.h"
 
 #include <fcntl.h>
@@ -14,6 +15,10 @@
 
 static const struct hc_page_part parts[] = {
     {"@OPTIONS@", hc_options_print_man},
+    {"@LIMITS@", hc_facts_print_limits_json},
+    {"@LIMIT_NAMES@", hc_facts_print_limit_names_json},
+    {"@ENFORCED_BY@", hc_facts_print_enforced_json},
+    {"@ENFORCED_BY_NAMES@", hc_facts_print_enforced_names_json},
     {"@POLICY_OPTIONS@", hc_options_print_policy_man},
     {"@POLICY_RULES@", hc_rules_print_man},
     {"@STATUSES@", hc_facts_print_statuses_man},

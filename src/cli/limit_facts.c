@@ -1,0 +1,78 @@
+#include "cli/limit_facts.h"
+
+#include "json/json.h"
+#include "policy/options.h"
+
+#include <string.h>
+
+static const char section[] = "limits.";
+
+static const char *const enforced[] = {
+#define HC_ENFORCED(name) #name,
+#include "policy/limits.def"
+};
+static const size_t enforced_count = sizeof enforced / sizeof *enforced;
+
+static bool is_limit(const struct hc_option *opt)
+{
+    return strncmp(opt->path, section, strlen(section)) == 0;
+}
+
+static void print_choices(FILE *out, const struct hc_option *opt)
+{
+    (void)fputs("{\"enum\": [", out);
+    for (const char *const *c = opt->choices; *c; c++)
+        (void)fprintf(out, "%s\"%s\"", c == opt->choices ? "" : ", ", *c);
+    (void)fputs("]}", out);
+}
+
+/* Times are seconds and processors may be parts of one: not whole numbers. */
+static void print_number(FILE *out, const struct hc_option *opt)
+{
+    hc_autobuf text = {0};
+    bool whole = opt->kind == HC_OPT_SIZE || opt->kind == HC_OPT_COUNT;
+    hc_json_quote(&text, opt->plain, strlen(opt->plain));
+    (void)fprintf(out, "{\"description\": %s, \"type\": \"%s\", \"minimum\": %d}", text.data ? text.data : "",
+                  whole ? "integer" : "number", opt->kind == HC_OPT_COUNT && opt->min > 0);
+}
+
+void hc_facts_print_limits_json(FILE *out)
+{
+    for (size_t i = 0; i < hc_options_count; i++) {
+        const struct hc_option *opt = &hc_options[i];
+        if (!is_limit(opt))
+            continue;
+        (void)fprintf(out, "        \"%s\": ", opt->path + strlen(section));
+        if (opt->kind == HC_OPT_CHOICE)
+            print_choices(out, opt);
+        else
+            print_number(out, opt);
+        (void)fputs(",\n", out);
+    }
+}
+
+void hc_facts_print_limit_names_json(FILE *out)
+{
+    for (size_t i = 0; i < hc_options_count; i++)
+        if (is_limit(&hc_options[i]))
+            (void)fprintf(out, "        \"%s\",\n", hc_options[i].path + strlen(section));
+}
+
+void hc_facts_print_enforced_json(FILE *out)
+{
+    static const char value[] = "{\n"
+                                "              \"description\": \"What enforced it: \\\"cgroup\\\", "
+                                "\\\"rlimit+watch\\\", \\\"tmpfs\\\", \\\"none\\\"...\",\n"
+                                "              \"type\": [\"string\", \"null\"],\n"
+                                "              \"minLength\": 1\n"
+                                "            }";
+    for (size_t i = 0; i < enforced_count; i++)
+        (void)fprintf(out, "            \"%s\": %s%s\n", enforced[i], value,
+                      i + 1 < enforced_count ? "," : "");
+}
+
+void hc_facts_print_enforced_names_json(FILE *out)
+{
+    for (size_t i = 0; i < enforced_count; i++)
+        (void)fprintf(out, "            \"%s\"%s\n", enforced[i], i + 1 < enforced_count ? "," : "");
+}
