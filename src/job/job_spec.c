@@ -154,18 +154,6 @@ static int override_json(struct spec *s, const char *path, const char *label, co
     return hc_job_put_override(s->job, opt, text, err);
 }
 
-/* Of time and output; others are of the cell, which is there. */
-static bool run_may_set(const char *path)
-{
-    static const char *const of_run[] = {"limits.timeout", "limits.grace",  "limits.cpu",
-                                         "limits.stdout",  "limits.stderr", "limits.figures",
-                                         "limits.figure",  "limits.code",   "limits.value"};
-    for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++)
-        if (strcmp(of_run[i], path) == 0)
-            return true;
-    return false;
-}
-
 static int of_session(const struct spec *s, const cJSON *node, const char *path, struct hc_error *err)
 {
     return hc_json_fail(s->json, node, true, err,
@@ -181,12 +169,13 @@ static int parse_limits(struct spec *s, const cJSON *node, struct hc_error *err)
     {
         char path[96], hint[160];
         (void)snprintf(path, sizeof path, "limits.%s", limit->string);
-        if (!hc_option_by_path(path)) {
+        const struct hc_option *opt = hc_option_by_path(path);
+        if (!opt) {
             hc_nearest_option("limits", limit->string, NULL, hint, sizeof hint);
             return hc_json_fail(s->json, limit, true, err, "unknown member '%.64s' in limits%s",
                                 limit->string, hint);
         }
-        if (s->is_run && !run_may_set(path))
+        if (s->is_run && !opt->of_run)
             return of_session(s, limit, path, err);
         if (override_json(s, path, path, limit, err) < 0)
             return -1;

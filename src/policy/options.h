@@ -52,6 +52,7 @@ struct hc_option {
                         io */
     bool any_cell;   /* a warm cell made under another value will do: the launcher alone enforces this one, or
                       * it travels with the job */
+    bool of_run;     /* each run of a session may set it: it is about time or output, not about the cell */
 };
 
 /* A value that a request gives to one row, over the policy's. */
