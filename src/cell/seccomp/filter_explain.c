@@ -1,4 +1,5 @@
-/* What the filters do, for people: all that a policy allows, and what one refused call was. */
+/* What the tables of calls say for a filter, and for people: which rows make it, all that a policy allows,
+ * and what one refused call was. */
 #include "cell/filter.h"
 
 #include "policy/syscalls.h"
@@ -9,6 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+
+unsigned hc_filter_when(enum hc_filter_kind kind, const struct hc_policy *p, bool counted)
+{
+    unsigned when = HC_IN_JOB | (counted ? HC_COUNTED : HC_UNCOUNTED);
+    bool first = kind == HC_FILTER_FIRST || kind == HC_FILTER_ZYGOTE;
+    if (first)
+        when |= HC_IN_FIRST;
+    if (p->processes == HC_PROCESSES_FORK)
+        when |= HC_WITH_FORK;
+    else if (!first)
+        when |= HC_NO_FORK;
+    if (p->network == HC_NETWORK_LOOPBACK)
+        when |= HC_WITH_SOCKETS;
+    if (kind == HC_FILTER_REPORT && p->session)
+        when |= HC_IN_SESSION;
+    if (kind == HC_FILTER_REPORT && (p->learn || hc_syscalls_no_new_code(p->rules)))
+        when |= HC_NO_NEW_CODE;
+    return when | HC_OPTIONAL | (counted ? HC_OPTIONAL_COUNTED : 0);
+}
 
 const char *hc_filter_advice(const char *call)
 {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/param.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -39,7 +40,7 @@ static void drop_first(struct hc_toolbox *tb)
     free(a);
 }
 
-static bool send_all(struct hc_toolbox *tb, int control_fd)
+bool hc_tool_send_answers(struct hc_toolbox *tb, int control_fd)
 {
     while (tb->first) {
         struct answer *a = tb->first;
@@ -63,19 +64,6 @@ static bool send_all(struct hc_toolbox *tb, int control_fd)
     return false;
 }
 
-/* What has been read makes room for calls that wait, whose ends may be answers again. */
-bool hc_toolbox_send(struct hc_toolbox *tb, int control_fd)
-{
-    bool left = send_all(tb, control_fd);
-    while (!left) {
-        hc_tool_start_queued(tb);
-        if (!tb->first)
-            break;
-        left = send_all(tb, control_fd);
-    }
-    return left;
-}
-
 void hc_tool_drop_answers(struct hc_toolbox *tb)
 {
     while (tb->first)
@@ -83,6 +71,12 @@ void hc_tool_drop_answers(struct hc_toolbox *tb)
 }
 
 /* ---- the end of a call ---- */
+
+void hc_tool_unwatch(const struct hc_toolbox *tb, int fd)
+{
+    if (fd >= 0)
+        (void)epoll_ctl(tb->epoll, EPOLL_CTL_DEL, fd, NULL);
+}
 
 static void note_end(struct hc_toolbox *tb, const struct slot *s, enum hc_tool_status status,
                      const char *message, int64_t result_bytes)

@@ -28,12 +28,6 @@ size_t hc_tool_count(const struct hc_toolbox *tb, enum phase phase)
     return n;
 }
 
-void hc_tool_unwatch(const struct hc_toolbox *tb, int fd)
-{
-    if (fd >= 0)
-        (void)epoll_ctl(tb->epoll, EPOLL_CTL_DEL, fd, NULL);
-}
-
 /* ---- deadlines ---- */
 
 static void set_timer(const struct hc_toolbox *tb)
@@ -147,6 +141,19 @@ void hc_tool_start_queued(struct hc_toolbox *tb)
             ask_client(tb, next);
     }
     set_timer(tb);
+}
+
+/* What has been read makes room for calls that wait, whose ends may be answers again. */
+bool hc_toolbox_send(struct hc_toolbox *tb, int control_fd)
+{
+    bool left = hc_tool_send_answers(tb, control_fd);
+    while (!left) {
+        hc_tool_start_queued(tb);
+        if (!tb->first)
+            break;
+        left = hc_tool_send_answers(tb, control_fd);
+    }
+    return left;
 }
 
 /* ---- events ---- */

@@ -79,12 +79,16 @@ void hc_tool_end_call(struct hc_toolbox *tb, struct slot *s);
 /* The slot is free again. */
 void hc_tool_release(struct hc_toolbox *tb, struct slot *s);
 
+/* Send the cell the answers that wait, as far as it takes them. True: some are left. */
+bool hc_tool_send_answers(struct hc_toolbox *tb, int control_fd);
 void hc_tool_drop_answers(struct hc_toolbox *tb);
+
+/* Have the epoll set watch it no longer; fd -1 is fine. */
+void hc_tool_unwatch(const struct hc_toolbox *tb, int fd);
 
 /* ---- tool_run.c ---- */
 
 int hc_tool_watch(const struct hc_toolbox *tb, int fd, uint32_t events, uint32_t source);
-void hc_tool_unwatch(const struct hc_toolbox *tb, int fd);
 size_t hc_tool_count(const struct hc_toolbox *tb, enum phase phase);
 
 /* Start what waits, in the order in which it came, as far as there is room. */

@@ -17,14 +17,14 @@ hc_handler hc_get_openapi, hc_get_health, hc_get_metrics;
 hc_handler hc_admin_list_jobs, hc_admin_get_job, hc_admin_cancel_job, hc_admin_list_tenants, hc_admin_hold,
     hc_admin_release, hc_admin_drain, hc_admin_resume;
 
+/* x->task becomes the tenant's job of x->id; false: there is none. Another tenant's is answered as one that
+ * does not exist. */
+bool hc_find_job(struct hc_exchange *x, struct hc_tenant *t);
+
 /* Which jobs a list is asked for (lists.c): the request's parameters, lent. -1: `why`. */
 int hc_read_filter(const struct hc_exchange *x, struct hc_ledger_filter *out, struct hc_problem *why);
 /* [job, ...], the newest first, without results. */
 void hc_print_jobs(struct hc_dispatch *d, const struct hc_ledger_filter *which, struct hc_buf *out);
-
-/* x->task becomes the tenant's job of x->id; false: there is none. Another tenant's is answered as one that
- * does not exist. */
-bool hc_find_job(struct hc_exchange *x, struct hc_tenant *t);
 
 /* A session, with the result of its last run, or its manifest if it has ended. */
 int hc_reply_session(struct hc_exchange *x, const struct hc_front_session *s, int status);

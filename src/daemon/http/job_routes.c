@@ -153,16 +153,6 @@ int hc_post_job(struct hc_exchange *x, struct hc_tenant *t)
 
 /* ---- known jobs ---- */
 
-/* Another tenant's job is answered as one that does not exist. */
-bool hc_find_job(struct hc_exchange *x, struct hc_tenant *t)
-{
-    struct hc_task *task = hc_task_find(&x->dispatch->tasks, t, x->id);
-    if (task)
-        hc_task_ref(task);
-    x->task = task ? task : hc_store_find(x->dispatch, t, x->id);
-    return x->task != NULL;
-}
-
 /* The tenant's session of this id that has not ended: from then on it is a job. */
 static struct hc_front_session *find_open_session(const struct hc_exchange *x, const struct hc_tenant *t)
 {

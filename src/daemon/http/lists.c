@@ -1,4 +1,4 @@
-/* Lists of jobs: those of one tenant, or for an administrator those of all. */
+/* Jobs that are asked for: a tenant's by its id, or lists, of one tenant's or for an administrator of all. */
 #include "daemon/http/handlers.h"
 
 #include "base/units.h"
@@ -8,6 +8,18 @@
 #include <time.h>
 
 #define MAX_LIST 1000
+
+/* Another tenant's job is answered as one that does not exist. */
+bool hc_find_job(struct hc_exchange *x, struct hc_tenant *t)
+{
+    struct hc_task *task = hc_task_find(&x->dispatch->tasks, t, x->id);
+    if (task)
+        hc_task_ref(task);
+    x->task = task ? task : hc_store_find(x->dispatch, t, x->id);
+    return x->task != NULL;
+}
+
+/* ---- lists ---- */
 
 static int read_since(const char *text, int64_t *since)
 {
