@@ -139,12 +139,67 @@ static int run_at_once(struct family *f, struct hc_parked *cells, int count, str
     return rc;
 }
 
+/* ---- from one process to another, over a SOCK_SEQPACKET socket ---- */
+
+/* Descriptors of a cell, the last of which not all have. */
+#define SENT_FDS (HC_PARKED_FDS + 1)
+
+/* The sender's copy is finished by its owner. */
+static int send_cell(int socket, const struct hc_parked *p, struct hc_error *err)
+{
+    struct hc_parked copy = *p;
+    int fds[SENT_FDS];
+    const size_t size = (p->cgroup.fd >= 0 ? SENT_FDS : HC_PARKED_FDS) * sizeof *fds;
+    memcpy(fds, p->fds, sizeof p->fds);
+    fds[HC_PARKED_FDS] = p->cgroup.fd;
+    struct iovec part = {.iov_base = &copy, .iov_len = sizeof copy};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(sizeof fds)];
+    } control = {.head = {.cmsg_len = CMSG_LEN(size), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+    memcpy(CMSG_DATA(&control.head), fds, size);
+    struct msghdr packet = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CMSG_SPACE(size)};
+    return TEMP_FAILURE_RETRY(sendmsg(socket, &packet, MSG_NOSIGNAL)) < 0
+               ? hc_fail(err, errno, "hand a parked cell over")
+               : 0;
+}
+
+/* 1: end of file. */
+static int receive_cell(int socket, struct hc_parked *out, struct hc_error *err)
+{
+    struct iovec part = {.iov_base = out, .iov_len = sizeof *out};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(SENT_FDS * sizeof(int))];
+    } control = {0};
+    struct msghdr packet = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+    hc_parked_init(out);
+    ssize_t n = TEMP_FAILURE_RETRY(recvmsg(socket, &packet, MSG_CMSG_CLOEXEC));
+    int error = errno;
+    const struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&packet) : NULL;
+    const size_t count = n == (ssize_t)sizeof *out && out->cgroup.fd >= 0 ? SENT_FDS : HC_PARKED_FDS;
+    bool whole = n == (ssize_t)sizeof *out && c && c->cmsg_type == SCM_RIGHTS &&
+                 c->cmsg_len == CMSG_LEN(count * sizeof(int));
+    if (whole) {
+        int fds[SENT_FDS] = {[HC_PARKED_FDS] = -1};
+        memcpy(fds, CMSG_DATA(c), count * sizeof(int));
+        memcpy(out->fds, fds, sizeof out->fds);
+        out->cgroup.fd = fds[HC_PARKED_FDS];
+        out->cgroup.parent_fd = -1;
+        return 0;
+    }
+    hc_parked_init(out);
+    return n == 0 ? 1 : hc_fail(err, n < 0 ? error : 0, "take a parked cell over");
+}
+
 /* In a process that holds nothing of the zygote's but what comes through the socket. */
 static int run_received(struct family *f, int socket, struct hc_error *err)
 {
     for (;;) {
         struct hc_parked p;
-        int rc = hc_parked_receive(socket, &p, err);
+        int rc = receive_cell(socket, &p, err);
         if (rc == 0 && hc_parked_alive(&p))
             rc = run(f, &p, true, err);
         (void)fflush(stdout);
@@ -172,7 +227,7 @@ static int run_elsewhere(struct family *f, struct hc_parked *cells, int count, s
     hc_close_fd(&pair[1]);
     int rc = pid < 0 ? hc_fail(err, errno, "fork") : 0;
     for (int i = 0; rc == 0 && i < count; i++) {
-        rc = hc_parked_send(pair[0], &cells[i], err);
+        rc = send_cell(pair[0], &cells[i], err);
         let_go(&cells[i]);
     }
     hc_close_fd(&pair[0]);

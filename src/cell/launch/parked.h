@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* A cell that waits for a job. Plain data and descriptors, so that it can be handed to another process of the
- * same user (hc_parked_send), which then runs the job; the zygote's process must live on meanwhile. */
+ * same user, which then runs the job; the zygote's process must live on meanwhile. */
 enum hc_parked_fd {
     HC_PARKED_PIDFD,
     HC_PARKED_STDOUT,
@@ -54,11 +54,6 @@ bool hc_parked_fits(const struct hc_parked *p, const struct hc_job *job, const s
 
 /* Whether the cell still waits. */
 bool hc_parked_alive(const struct hc_parked *p);
-
-/* Send a cell over a SOCK_SEQPACKET socket from one process of hotcell to another. The sender still
- * finishes its own copy. */
-int hc_parked_send(int socket, const struct hc_parked *p, struct hc_error *err);
-int hc_parked_receive(int socket, struct hc_parked *out, struct hc_error *err); /* 1: end of file */
 
 /* hc_parked_init makes an empty struct that owns nothing. hc_parked_finish kills the cell, unless hc_run
  * has taken it over. */

@@ -20,30 +20,34 @@
 #define JOURNAL_MOST "67108864" /* bytes of the log that a checkpoint leaves */
 #define CACHE        "-512" /* KiB of pages: few are needed again, and memory is as large at once as ever */
 
+/* Columns of "jobs" in each form of the tables, and its indexes. */
+#define JOB_COLUMNS_FIRST                                                                                    \
+    " number INTEGER PRIMARY KEY,"                                                                           \
+    " id TEXT NOT NULL UNIQUE,"                                                                              \
+    " tenant TEXT NOT NULL,"                                                                                 \
+    " state INTEGER NOT NULL,"                                                                               \
+    " status TEXT,"                                                                                          \
+    " key TEXT,"                                                                                             \
+    " body TEXT,"                                                                                            \
+    " attempts INTEGER NOT NULL DEFAULT 0,"                                                                  \
+    " accepted INTEGER NOT NULL,"                                                                            \
+    " started INTEGER,"                                                                                      \
+    " finished INTEGER,"                                                                                     \
+    " cpu_us INTEGER NOT NULL DEFAULT 0,"                                                                    \
+    " kib_s INTEGER NOT NULL DEFAULT 0,"                                                                     \
+    " bytes INTEGER NOT NULL DEFAULT 0,"
+#define JOB_COLUMNS_LONG /* last: SQLite has to pass over what stands in front of a column */                \
+    " spec TEXT,"                                                                                            \
+    " manifest TEXT) STRICT;"
+#define JOB_INDEXES                                                                                          \
+    "CREATE UNIQUE INDEX jobs_key ON jobs (tenant, key) WHERE key IS NOT NULL;"                              \
+    "CREATE INDEX jobs_tenant ON jobs (tenant);"                                                             \
+    "CREATE INDEX jobs_open ON jobs (state) WHERE state < 2;"                                                \
+    "CREATE INDEX jobs_finished ON jobs (finished, number, bytes) WHERE finished IS NOT NULL;"
+
 /* Form N + 1 of the tables is made from form N by the row N. Never change a row that was released. */
 static const char *const migrations[] = {
-    "CREATE TABLE jobs ("
-    " number INTEGER PRIMARY KEY,"
-    " id TEXT NOT NULL UNIQUE,"
-    " tenant TEXT NOT NULL,"
-    " state INTEGER NOT NULL,"
-    " status TEXT,"
-    " key TEXT,"
-    " body TEXT,"
-    " attempts INTEGER NOT NULL DEFAULT 0,"
-    " accepted INTEGER NOT NULL,"
-    " started INTEGER,"
-    " finished INTEGER,"
-    " cpu_us INTEGER NOT NULL DEFAULT 0,"
-    " kib_s INTEGER NOT NULL DEFAULT 0,"
-    " bytes INTEGER NOT NULL DEFAULT 0,"
-    " spec TEXT," /* the long ones last: SQLite has to pass over what stands in front of a column */
-    " manifest TEXT) STRICT;"
-    "CREATE UNIQUE INDEX jobs_key ON jobs (tenant, key) WHERE key IS NOT NULL;"
-    "CREATE INDEX jobs_tenant ON jobs (tenant);"
-    "CREATE INDEX jobs_open ON jobs (state) WHERE state < 2;"
-    "CREATE INDEX jobs_finished ON jobs (finished, number, bytes) WHERE finished IS NOT NULL;"
-    "CREATE TABLE usage ("
+    "CREATE TABLE jobs (" JOB_COLUMNS_FIRST JOB_COLUMNS_LONG JOB_INDEXES "CREATE TABLE usage ("
     " tenant TEXT NOT NULL,"
     " hour INTEGER NOT NULL,"
     " status TEXT NOT NULL,"
@@ -53,34 +57,12 @@ static const char *const migrations[] = {
     " bytes INTEGER NOT NULL,"
     " PRIMARY KEY (tenant, hour, status)) STRICT, WITHOUT ROWID;",
     /* Of which policy a job was and why it ended as it did, in front of the long ones. */
-    "CREATE TABLE moved ("
-    " number INTEGER PRIMARY KEY,"
-    " id TEXT NOT NULL UNIQUE,"
-    " tenant TEXT NOT NULL,"
-    " state INTEGER NOT NULL,"
-    " status TEXT,"
-    " key TEXT,"
-    " body TEXT,"
-    " attempts INTEGER NOT NULL DEFAULT 0,"
-    " accepted INTEGER NOT NULL,"
-    " started INTEGER,"
-    " finished INTEGER,"
-    " cpu_us INTEGER NOT NULL DEFAULT 0,"
-    " kib_s INTEGER NOT NULL DEFAULT 0,"
-    " bytes INTEGER NOT NULL DEFAULT 0,"
-    " policy TEXT,"
-    " reason TEXT,"
-    " spec TEXT,"
-    " manifest TEXT) STRICT;"
+    "CREATE TABLE moved (" JOB_COLUMNS_FIRST " policy TEXT, reason TEXT," JOB_COLUMNS_LONG
     "INSERT INTO moved SELECT number, id, tenant, state, CASE state WHEN 3 THEN 'unknown' WHEN 4 THEN "
     "'cancelled' ELSE status END, key, body, attempts, accepted, started, finished, cpu_us, kib_s, bytes, "
     "NULL, NULL, spec, manifest FROM jobs;"
     "DROP TABLE jobs;"
-    "ALTER TABLE moved RENAME TO jobs;"
-    "CREATE UNIQUE INDEX jobs_key ON jobs (tenant, key) WHERE key IS NOT NULL;"
-    "CREATE INDEX jobs_tenant ON jobs (tenant);"
-    "CREATE INDEX jobs_open ON jobs (state) WHERE state < 2;"
-    "CREATE INDEX jobs_finished ON jobs (finished, number, bytes) WHERE finished IS NOT NULL;",
+    "ALTER TABLE moved RENAME TO jobs;" JOB_INDEXES,
 };
 
 /* hc_ledger_shown, for SQLite. */

@@ -202,11 +202,6 @@ int hc_trees_open(struct hc_trees *t, struct hc_error *err)
     return map_for_reading(t, err) < 0 ? -1 : look_at_all(t, err);
 }
 
-void hc_trees_read_only(struct hc_trees *t)
-{
-    hc_close_fd(&t->fd);
-}
-
 void hc_trees_finish(struct hc_trees *t)
 {
     if (t->board)

@@ -37,9 +37,6 @@ struct hc_trees {
 int hc_trees_open(struct hc_trees *t, struct hc_error *err);
 void hc_trees_finish(struct hc_trees *t);
 
-/* What a child has of it that only reads. */
-void hc_trees_read_only(struct hc_trees *t);
-
 /* Look at every entry once in this time (ms), and at others each second. Never returns. */
 _Noreturn void hc_trees_main(struct hc_trees *t, int64_t round_ms);
 

@@ -262,19 +262,6 @@ void hc_queue_put_back(struct hc_queue *q, struct hc_queued *job)
     q->waiting++;
 }
 
-int64_t hc_queue_next(struct hc_queue *q, int64_t now)
-{
-    int64_t soonest = -1;
-    for (struct hc_tenant *t = q->tenants; t; t = t->next_waiting) {
-        struct hc_refusal why;
-        if (!has_room(q, t) || hc_tenant_has_time(t, now, &why))
-            continue;
-        if (soonest < 0 || why.retry_ms < soonest)
-            soonest = why.retry_ms;
-    }
-    return soonest;
-}
-
 int64_t hc_queue_held(const struct hc_queue *q, int64_t now)
 {
     return q->held ? (int64_t)fmax((double)(q->expected_until - now), 0) : -1;
@@ -314,15 +301,6 @@ void hc_queue_cancel(struct hc_queue *q, struct hc_queued *job)
         return;
     unlink_job(q, job);
     job->at = HC_NOT_QUEUED;
-}
-
-struct hc_queued *hc_queue_find(struct hc_queue *q, const struct hc_tenant *t, const char *id)
-{
-    (void)q;
-    for (struct hc_queued *job = t->first; job; job = job->next)
-        if (strcmp(job->id, id) == 0)
-            return job;
-    return NULL;
 }
 
 int64_t hc_queue_waiting(const struct hc_queue *q)

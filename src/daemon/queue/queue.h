@@ -48,12 +48,9 @@ bool hc_queue_push(struct hc_queue *q, struct hc_queued *job, int64_t now, struc
 void hc_queue_restore(struct hc_queue *q, struct hc_queued *job, int64_t now);
 
 /* The next job that may run now, which from then on counts as running; NULL if there is none (then ask again
- * after the next push or hc_queue_done, or at the time of hc_queue_next or hc_queue_held). */
+ * after the next push or hc_queue_done, at the time of hc_queue_held, and now and then, as budgets come back
+ * with time). */
 struct hc_queued *hc_queue_pop(struct hc_queue *q, int64_t now);
-
-/* When jobs wait only because their tenants' windows are used up: the milliseconds after which hc_queue_pop
- * has something again; -1 if no time helps. */
-int64_t hc_queue_next(struct hc_queue *q, int64_t now);
 
 /* When hc_queue_pop had nothing only because a worker is kept free for a tenant whose last job has just
  * ended: the milliseconds after which it has something, whether that tenant comes back or not; else -1. */
@@ -68,8 +65,6 @@ void hc_queue_done(struct hc_queue *q, struct hc_queued *job, int64_t took, cons
 
 /* Take a waiting job out. */
 void hc_queue_cancel(struct hc_queue *q, struct hc_queued *job);
-/* The waiting job of this id, of this tenant only; NULL. */
-struct hc_queued *hc_queue_find(struct hc_queue *q, const struct hc_tenant *t, const char *id);
 
 int64_t hc_queue_waiting(const struct hc_queue *q);
 int64_t hc_queue_running(const struct hc_queue *q);
