@@ -1,5 +1,6 @@
 #include "daemon/front.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "daemon/config/reload.h"

@@ -11,6 +11,7 @@
  * channel in pairs; the manager has one to the front, over which it hands the channels of new workers. */
 #include "daemon/manager.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "cell/cgroup.h"
@@ -20,7 +21,6 @@
 #include "daemon/front.h"
 #include "daemon/ledger/wal_checkpoint.h"
 #include "daemon/process/notify.h"
-#include "daemon/process/reactor.h"
 #include "daemon/process/rights.h"
 #include "daemon/process/trees.h"
 #include "daemon/worker.h"

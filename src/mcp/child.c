@@ -1,5 +1,6 @@
 #include "mcp/child.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/utf8.h"
 #include "json/json.h"
@@ -86,7 +87,7 @@ bool hc_child_ended(struct hc_child *c)
 void hc_child_expect(struct hc_child *c)
 {
     if (c->pid && !c->kill_ms)
-        c->kill_ms = hc_mcp_now_ms() + PATIENCE_MS;
+        c->kill_ms = hc_mono_ms() + PATIENCE_MS;
 }
 
 void hc_child_end(struct hc_child *c)
@@ -107,7 +108,7 @@ void hc_child_finish(struct hc_child *c)
 {
     hc_child_end(c);
     if (c->pid) {
-        int64_t left = c->kill_ms - hc_mcp_now_ms();
+        int64_t left = c->kill_ms - hc_mono_ms();
         struct pollfd fd = {.fd = c->pidfd, .events = POLLIN};
         if (c->pidfd < 0 || poll(&fd, 1, left > 0 ? (int)left : 0) <= 0)
             (void)kill(c->pid, SIGKILL);

@@ -1,6 +1,7 @@
 /* Programs: each one a `hotcell run` of this same binary. */
 #include "mcp/server.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "json/names.h"
 
@@ -196,7 +197,7 @@ static void start(struct hc_mcp *m, struct hc_program *p, const struct hc_call *
         hc_mcp_refuse(m, call->message->id, "run_python: %s", err.text);
         return;
     }
-    p->started_ms = hc_mcp_now_ms();
+    p->started_ms = hc_mono_ms();
     p->tell_ms = p->started_ms + FIRST_MS;
     (void)snprintf(p->id, sizeof p->id, "%s", call->message->id);
     const cJSON *meta = hc_json_member(call->message->params, "_meta");
@@ -276,7 +277,7 @@ static void tell_progress(struct hc_mcp *m, struct hc_program *p, int64_t now)
 
 void hc_programs_tend(struct hc_mcp *m)
 {
-    int64_t now = hc_mcp_now_ms();
+    int64_t now = hc_mono_ms();
     for (size_t i = 0; i < HC_MCP_JOBS; i++) {
         struct hc_program *p = &m->programs[i];
         if (!p->run[0])

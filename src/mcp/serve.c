@@ -1,6 +1,7 @@
 /* The loop. */
 #include "mcp/server.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 
 #include <errno.h>
@@ -13,13 +14,6 @@
 #define MAX_BACKLOG  ((size_t)1 << 20)  /* with more than that not taken, nothing more is read */
 #define LAST_WORDS   2000               /* ms that a client has to take what is left */
 #define HEARTBEAT_MS 1000
-
-int64_t hc_mcp_now_ms(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* One piece, of a size that a pipe or socket which is ready for any takes without waiting: the loop must not
  * stand still, and O_NONBLOCK would change the terminal for others. */
@@ -140,8 +134,8 @@ static bool wait_for_more(struct hc_mcp *m)
 /* A client that has closed its end of our input may still read; one that has not for a while does not. */
 static void flush(struct hc_mcp *m)
 {
-    int64_t end = hc_mcp_now_ms() + LAST_WORDS, left;
-    while (m->out.len && (left = end - hc_mcp_now_ms()) > 0) {
+    int64_t end = hc_mono_ms() + LAST_WORDS, left;
+    while (m->out.len && (left = end - hc_mono_ms()) > 0) {
         struct pollfd fd = {.fd = STDOUT_FILENO, .events = POLLOUT};
         if (poll(&fd, 1, (int)left) > 0)
             write_some(m);

@@ -64,8 +64,6 @@ struct hc_call {
     const cJSON *arguments; /* an object that fits the tool's table; NULL: none */
 };
 
-int64_t hc_mcp_now_ms(void);
-
 /* ---- reply.c: one line each. What is given as cJSON is taken. ---- */
 void hc_mcp_reply(struct hc_mcp *m, const char *id, cJSON *result);
 void hc_mcp_error(struct hc_mcp *m, const char *id, int code, const char *fmt, ...)

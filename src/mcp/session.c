@@ -1,6 +1,7 @@
 /* Sessions: each one a `hotcell session` of this same binary, spoken to in lines over two pipes. */
 #include "mcp/server.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "json/names.h"
 
@@ -405,7 +406,7 @@ static void conclude(struct hc_mcp *m, struct hc_session_place *s)
 
 void hc_sessions_tend(struct hc_mcp *m)
 {
-    int64_t now = hc_mcp_now_ms();
+    int64_t now = hc_mono_ms();
     for (size_t i = 0; i < HC_MCP_SESSIONS; i++) {
         struct hc_session_place *s = &m->sessions[i];
         if (!s->name[0])

@@ -1,5 +1,6 @@
 #include "cell/cgroup.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 
 #include <dirent.h>
@@ -189,8 +190,7 @@ int hc_cgroup_wait_empty(const struct hc_cgroup *cg, struct hc_error *err)
     hc_autofd events = openat(cg->fd, "cgroup.events", O_RDONLY | O_CLOEXEC);
     if (events < 0)
         return hc_fail(err, errno, "open cgroup.events");
-    struct timespec start, now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &start);
+    const int64_t start = hc_mono_ms();
     for (;;) {
         char text[256];
         ssize_t n = pread(events, text, sizeof text - 1, 0);
@@ -199,8 +199,7 @@ int hc_cgroup_wait_empty(const struct hc_cgroup *cg, struct hc_error *err)
         text[n] = '\0';
         if (strstr(text, "populated 0"))
             return 0;
-        (void)clock_gettime(CLOCK_MONOTONIC, &now);
-        if (now.tv_sec - start.tv_sec > 10)
+        if (hc_mono_ms() - start > 10000)
             return hc_fail(err, ETIMEDOUT, "processes of the cell are still there after 10 s");
         struct pollfd p = {.fd = events, .events = POLLPRI};
         (void)poll(&p, 1, 1000);

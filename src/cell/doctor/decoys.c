@@ -1,5 +1,6 @@
 #include "cell/doctor/decoys.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 
 #include <errno.h>
@@ -121,10 +122,8 @@ void hc_decoys_remove(struct hc_decoys *l)
 cJSON *hc_decoys_print(const struct hc_decoys *l)
 {
     struct utsname host;
-    struct timespec up = {0};
     cJSON *o = cJSON_CreateObject();
     (void)uname(&host);
-    (void)clock_gettime(CLOCK_BOOTTIME, &up);
     (void)cJSON_AddStringToObject(o, "file", l->file);
     (void)cJSON_AddStringToObject(o, "secret", l->secret);
     (void)cJSON_AddStringToObject(o, "abstract", l->abstract);
@@ -132,7 +131,7 @@ cJSON *hc_decoys_print(const struct hc_decoys *l)
     (void)cJSON_AddNumberToObject(o, "pid", getpid());
     (void)cJSON_AddNumberToObject(o, "user", geteuid());
     (void)cJSON_AddStringToObject(o, "hostname", host.nodename);
-    (void)cJSON_AddNumberToObject(o, "boottime", (double)up.tv_sec);
+    (void)cJSON_AddNumberToObject(o, "boottime", (double)(hc_clock_ns(CLOCK_BOOTTIME) / 1000000000));
     if (l->shm_id >= 0)
         (void)cJSON_AddNumberToObject(o, "shm", l->shm_key);
     if (l->mq != NO_QUEUE)

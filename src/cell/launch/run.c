@@ -244,24 +244,17 @@ void hc_launch_finish(struct hc_launch *l)
     free(l->env);
 }
 
-static int64_t clock_ns(clockid_t clock)
-{
-    struct timespec t;
-    (void)clock_gettime(clock, &t);
-    return t.tv_sec * SECOND + t.tv_nsec;
-}
-
 /* The time from which on a file counts as this job's. The kernel stamps files with a clock that stands still
  * for some milliseconds, or, since 6.13, with one that does not: in bind mode, where earlier files are there
  * too, wait until the slow one is past this moment. */
 int64_t hc_launch_first_stamp(const struct hc_policy *policy)
 {
-    const int64_t moment = clock_ns(CLOCK_REALTIME);
-    int64_t stamp_ns = clock_ns(CLOCK_REALTIME_COARSE);
+    const int64_t moment = hc_clock_ns(CLOCK_REALTIME);
+    int64_t stamp_ns = hc_clock_ns(CLOCK_REALTIME_COARSE);
     while (policy->output_mode == HC_OUTPUT_BIND && stamp_ns <= moment && moment - stamp_ns < SECOND) {
         const struct timespec while_it_stands = {.tv_nsec = 500000};
         (void)nanosleep(&while_it_stands, NULL);
-        stamp_ns = clock_ns(CLOCK_REALTIME_COARSE);
+        stamp_ns = hc_clock_ns(CLOCK_REALTIME_COARSE);
     }
     return stamp_ns;
 }

@@ -13,11 +13,6 @@
 /* A waiting cell is replaced, well before it is too old to be used. */
 #define OLD_US (INT64_C(240) * 1000000)
 
-static int64_t now_ms(void)
-{
-    return hc_now_us() / 1000;
-}
-
 void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules)
 {
     *w = (struct hc_warm){.rules = *rules};
@@ -85,7 +80,7 @@ struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job,
     if (job->has_seed || known->policy.output_mode == HC_OUTPUT_BIND)
         return go_cold(w, HC_COLD_JOB);
     struct hc_warm_slot *s = find_slot(w, known->warm_key, job->tenant);
-    s->last = now_ms();
+    s->last = hc_mono_ms();
     s->asked++;
     *slot = s;
     if (!s->zygote)
@@ -112,7 +107,7 @@ static void give_up(struct hc_warm *w, struct hc_warm_slot *s, const struct hc_e
     hc_info("no warm cells%s%s: %s", s->tenant[0] ? " for " : "", s->tenant, err->text);
     cool(w, s, &w->counts.zygotes_died);
     if (++s->failures >= FAILURES)
-        s->not_before = now_ms() + PAUSE_MS;
+        s->not_before = hc_mono_ms() + PAUSE_MS;
 }
 
 static void park(struct hc_warm *w, struct hc_warm_slot *s)
@@ -132,14 +127,14 @@ static void park(struct hc_warm *w, struct hc_warm_slot *s)
 
 static bool is_used_up(const struct hc_warm *w, const struct hc_warm_slot *s)
 {
-    return hc_zygote_made(s->zygote) >= w->rules.cells || now_ms() - s->started >= w->rules.age_ms;
+    return hc_zygote_made(s->zygote) >= w->rules.cells || hc_mono_ms() - s->started >= w->rules.age_ms;
 }
 
 /* -1: there is none. */
 static int begin(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cached_policy *known, int64_t weight)
 {
     struct hc_error err;
-    if (s->asked < w->rules.wanted || now_ms() < s->not_before)
+    if (s->asked < w->rules.wanted || hc_mono_ms() < s->not_before)
         return -1;
     s->known = hc_policy_cache_hold(known);
     if (hc_zygote_start(&s->zygote, &known->policy, s->tenant[0] ? s->tenant : NULL, weight, &err) < 0) {
@@ -150,7 +145,7 @@ static int begin(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cached_pol
         give_up(w, s, &err);
         return -1;
     }
-    s->started = now_ms();
+    s->started = hc_mono_ms();
     w->counts.zygotes++;
     w->counts.zygotes_started++;
     return 0;
@@ -180,9 +175,9 @@ void hc_warm_refresh(struct hc_warm *w)
             continue;
         if (died(s->zygote))
             cool(w, s, &w->counts.zygotes_died);
-        else if (now_ms() - s->last > w->rules.idle_ms)
+        else if (hc_mono_ms() - s->last > w->rules.idle_ms)
             cool(w, s, &w->counts.zygotes_idle);
-        else if (now_ms() - s->started >= w->rules.age_ms)
+        else if (hc_mono_ms() - s->started >= w->rules.age_ms)
             cool(w, s, &w->counts.zygotes_recycled);
         else if (hc_now_us() - s->cell.born_us > OLD_US)
             park(w, s);

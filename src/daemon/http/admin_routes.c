@@ -3,6 +3,7 @@
 #include "daemon/http/handlers.h"
 #include "daemon/queue/hold.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/plain.h"

@@ -1,5 +1,6 @@
 #include "daemon/http/http.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "daemon/http/request.h"

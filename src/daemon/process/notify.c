@@ -1,5 +1,6 @@
 #include "daemon/process/notify.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/units.h"
 
@@ -28,11 +29,8 @@ void hc_notify(const char *state)
 
 void hc_notify_reloading(void)
 {
-    struct timespec t;
     char text[80];
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    (void)snprintf(text, sizeof text, "RELOADING=1\nMONOTONIC_USEC=%lld",
-                   (long long)t.tv_sec * 1000000 + t.tv_nsec / 1000);
+    (void)snprintf(text, sizeof text, "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)hc_now_us());
     hc_notify(text);
 }
 

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <time.h>
 
 int hc_reactor_open(int *epoll, struct hc_error *err)
 {
@@ -33,21 +32,4 @@ int hc_reactor_turn(int epoll, int timeout_ms, struct hc_error *err)
     struct hc_watch *w = event.data.ptr;
     w->ready(w, event.events);
     return 1;
-}
-
-static int64_t clock_ms(clockid_t clock)
-{
-    struct timespec t;
-    (void)clock_gettime(clock, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-int64_t hc_mono_ms(void)
-{
-    return clock_ms(CLOCK_MONOTONIC);
-}
-
-int64_t hc_wall_ms(void)
-{
-    return clock_ms(CLOCK_REALTIME);
 }

@@ -24,7 +24,4 @@ void hc_reactor_remove(int epoll, struct hc_watch *w); /* does not close; w->fd 
  * free what another event would be for. 1, or 0 if none came. */
 int hc_reactor_turn(int epoll, int timeout_ms, struct hc_error *err);
 
-int64_t hc_mono_ms(void); /* CLOCK_MONOTONIC */
-int64_t hc_wall_ms(void); /* since 1970 */
-
 #endif

@@ -1,11 +1,12 @@
 #include "daemon/queue/hold.h"
 
+#include "base/clock.h"
+
 #include "daemon/queue/task.h"
 #include "json/json.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 void hc_hold_set(struct hc_tenant *t, const char *by, const char *reason, int64_t now)
 {
@@ -23,16 +24,12 @@ void hc_hold_set(struct hc_tenant *t, const char *by, const char *reason, int64_
 const char *hc_hold_text(const struct hc_tenant *t, char out[HC_HOLD_TEXT])
 {
     const struct hc_hold *h = &t->hold;
-    const time_t seconds = (time_t)(h->since / 1000);
-    char since[32];
-    struct tm tm;
+    char since[40];
     *out = '\0';
     if (!hc_is_held(h))
         return out;
-    (void)gmtime_r(&seconds, &tm);
-    (void)strftime(since, sizeof since, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    (void)snprintf(out, HC_HOLD_TEXT, "held since %s by %s%s%s", since, h->by, *h->reason ? ": " : "",
-                   h->reason);
+    (void)snprintf(out, HC_HOLD_TEXT, "held since %s by %s%s%s", hc_format_time(h->since, false, since),
+                   h->by, *h->reason ? ": " : "", h->reason);
     return out;
 }
 

@@ -1,5 +1,6 @@
 #include "daemon/queue/store.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "daemon/queue/dispatch.h"

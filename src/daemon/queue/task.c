@@ -1,5 +1,6 @@
 #include "daemon/queue/task.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/utf8.h"
 #include "daemon/queue/hold.h"
@@ -159,16 +160,10 @@ void hc_task_wake(struct hc_task *task)
 
 void hc_task_print_time(struct hc_buf *out, const char *name, int64_t ms)
 {
-    time_t whole = (time_t)(ms / 1000);
-    char text[32];
-    struct tm tm;
-    if (!ms) {
-        (void)hc_buf_fmt(out, ", \"%s\": null", name);
-        return;
-    }
-    (void)gmtime_r(&whole, &tm);
-    (void)strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
-    (void)hc_buf_fmt(out, ", \"%s\": \"%s.%03dZ\"", name, text, (int)(ms % 1000));
+    char text[40];
+    const char *quote = ms ? "\"" : "";
+    (void)hc_buf_fmt(out, ", \"%s\": %s%s%s", name, quote, ms ? hc_format_time(ms, true, text) : "null",
+                     quote);
 }
 
 void hc_task_set_reason(struct hc_task *task, const char *text)

@@ -1,6 +1,7 @@
 /* What a session's process says, line by line, and what the front makes of it. */
 #include "daemon/sessions/session_parts.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "json/json.h"

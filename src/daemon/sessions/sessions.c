@@ -1,5 +1,6 @@
 #include "daemon/sessions/session_parts.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/units.h"

@@ -1,6 +1,7 @@
 /* hotcell-ledger - prints what a daemon tells of jobs, or what its ledger says. "hotcell jobs" and "hotcell
  * usage" become this program, which opens the ledger for reading only, whether a daemon runs or not. For the
  * build it also fills the man page of hotcelld.conf from the tables. */
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/program.h"
@@ -90,13 +91,6 @@ static int wrong(const struct command *c, const char *fmt, ...)
     return HC_EXIT_USAGE;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec ts;
-    (void)clock_gettime(CLOCK_REALTIME, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 enum { PARSED = -1 };
 
 /* PARSED, or the exit status. */
@@ -135,7 +129,7 @@ static int set_option(const struct command *c, struct hc_report_options *o, int 
         o->ledger = optarg;
         break;
     case 's':
-        if (hc_report_since(optarg, now_ms(), &o->since) < 0)
+        if (hc_report_since(optarg, hc_wall_ms(), &o->since) < 0)
             return wrong(c,
                          "--since: expected a time such as 2026-11-20 or a duration such as 24h, got '%.80s'",
                          optarg);
