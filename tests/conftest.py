@@ -8,15 +8,12 @@ end of a run stands how many rows were covered. rows.py has the numbers, and wha
 import collections
 import os
 import signal
-import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-import cells  # noqa: E402
-import probes  # noqa: E402
-import rows  # noqa: E402
+import cells
+import probes
+import rows
 
 # ---- rows ----
 
@@ -29,23 +26,25 @@ SECOND_CHANCES = 5
 NO_SKIP = bool(os.environ.get("HOTCELL_NO_SKIP"))
 
 # Corpora and other systems' rows: minutes. "make check" leaves them out, scripts/test does not.
-LONG = {"test_escapes", "test_compatibility", "test_cpython", "test_rootfs_builder", "test_rows_s0", "test_rows_s1", "test_rows_s2",
-        "test_rows_s3", "test_adapters_s0", "test_adapters_s1", "test_adapters_s2", "test_adapters_s3", "test_adapters_live",
-        "test_python_tools", "test_figures", "test_deadline", "test_report_browser",
-        "test_doctor", "test_probe", "test_probe_calls", "test_faults", "test_cgroups", "test_scopes", "test_soak",
-        "test_vm", "test_bench", "test_mcp_client", "test_chaos", "test_load", "test_malformed", "test_slurm"}
+LONG = {"test_language_escapes", "test_compatibility", "test_cpython", "test_rootfs_builder", "test_analysis_policy",
+        "test_charts_policy", "test_statistics_policy", "test_notebook_policy", "test_hotcell_runner", "test_async_code_executor",
+        "test_script_executor", "test_run_python", "test_run_python_sessions", "test_python_tools", "test_figures", "test_deadline",
+        "test_report_browser", "test_doctor", "test_hostile_shim", "test_all_system_calls", "test_injected_faults", "test_cgroups",
+        "test_systemd_scopes", "test_soak", "test_vm", "test_bench", "test_mcp_client", "test_daemon_chaos", "test_daemon_load",
+        "test_malformed_http", "test_slurm"}
 
 # What runs in the test machine every time (scripts/test), and as whom: what needs cgroup v2 as both, the rest of what is about the
 # kernel as one, because a cell takes two seconds there, and what is about systemd where that is process 1. "scripts/test
 # --machine-all" is for all, as both.
-MACHINE = {"test_limits": "root ordinary", "test_cgroups": "root ordinary", "test_hostile": "root ordinary", "test_matrix": "root",
-           "test_memory": "root", "test_inside": "ordinary", "test_scopes": "systemd-root systemd-ordinary", "test_units": "systemd-root",
+MACHINE = {"test_limits": "root ordinary", "test_cgroups": "root ordinary", "test_hostile_programs": "root ordinary",
+           "test_layer_matrix": "root", "test_host_memory": "root", "test_inside": "ordinary",
+           "test_systemd_scopes": "systemd-root systemd-ordinary", "test_systemd_units": "systemd-root",
            "test_slurm_cgroups": "root"}
 # What shows that cells hold: "scripts/test --machine-all" runs all of it in warm cells too, every run of scripts/test what could end
-# otherwise in them and is quick ("warm"); the drill is in test_warm.
-CONTAINED = {"test_inside", "test_denials", "test_limits", "test_attacks", "test_channels", "test_hostile", "test_drill", "test_filter",
-             "test_output", "test_escapes", "test_memory"}
-WARM = {"test_inside", "test_denials", "test_limits", "test_attacks"}
+# otherwise in them and is quick ("warm"); the drill is in test_warm_cells.
+CONTAINED = {"test_inside", "test_denials", "test_limits", "test_past_attacks", "test_side_channels", "test_hostile_programs",
+             "test_doctor_drill", "test_policy_system_calls", "test_output", "test_language_escapes", "test_host_memory"}
+WARM = {"test_inside", "test_denials", "test_limits", "test_past_attacks"}
 WHO = ("systemd-" if os.path.exists("/run/systemd/system") else "") + ("root" if cells.IS_ROOT else "ordinary")
 # In there nothing is skipped but for one of these reasons: the other's run has those.
 MACHINE_LACKS = ["the tree scientific is not built", "is for an ordinary user" if cells.IS_ROOT else "needs root"]

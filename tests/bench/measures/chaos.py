@@ -1,5 +1,5 @@
 """Processes of a busy hotcelld are killed at random: is every job accounted for, once, and is anything left? A failure if a job was run
-twice, was lost or is told wrongly, or if anything is left; see tests/chaos.py."""
+twice, was lost or is told wrongly, or if anything is left; see tests/lib/chaos.py."""
 
 import os
 

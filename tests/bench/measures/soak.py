@@ -1,6 +1,6 @@
 """Hours of cells on a loaded host: what is left of them? Two processes that use all the CPU they get, and one that keeps half of the free
 memory in use, run beside rounds of cells one after the other, of many at once, of many jobs of one process and of jobs for one hotcelld,
-as root and as an ordinary user. A failure if anything grows; see tests/soak.py."""
+as root and as an ordinary user. A failure if anything grows; see tests/lib/soak.py."""
 
 import collections
 import contextlib
@@ -14,7 +14,7 @@ import load
 import soak
 from bench.engine import Failed
 from bench.measures import endurance
-from test_leftovers import Host
+from leftovers import Host
 
 NAME = "soak"
 TITLE = "Hours of cells on a loaded host"

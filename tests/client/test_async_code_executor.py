@@ -1,0 +1,266 @@
+"""AsyncCodeExecutor: one chart, redacted output, the dict and the messages of the executor that it replaces."""
+
+import asyncio
+import base64
+import json
+import logging
+import os
+import sys
+import uuid
+from pathlib import Path
+
+import cells
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src" / "python"))
+from hotcell.adapters import DEFAULT_EXEC_TIMEOUT, AsyncCodeExecutor, charts  # noqa: E402
+
+DRAW = "plt.plot([1, 2, 3])\n"
+PNG = b"\x89PNG\r\n"
+
+
+@pytest.fixture
+def make(base_tree, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOTCELL", str(cells.HOTCELL))
+    return lambda timeout=60 * cells.SLOWNESS, **options: AsyncCodeExecutor(tmp_path / "work" / "dir", timeout, **options)
+
+
+@pytest.fixture
+def execute(make):
+    """Runs code; `tree` base unless the test needs libraries."""
+    def run(code, variables=None, **options):
+        executor = make(**{"tree": "base", **options})
+        for name, value in (variables or {}).items():
+            executor.set_variable(name, value)
+        result = asyncio.run(executor.execute(code))
+        assert result.keys() == {"stdout", "stderr", "error", "chart_base64"}
+        return result
+    return run
+
+
+@pytest.mark.row("S1.2")
+def test_construction(make, tmp_path):
+    executor = make()
+    assert (tmp_path / "work" / "dir").is_dir()
+    assert uuid.UUID(executor.session_id).version == 4 and executor.session_id != make().session_id
+    assert AsyncCodeExecutor(tmp_path).exec_timeout == DEFAULT_EXEC_TIMEOUT == 120
+    assert asyncio.iscoroutinefunction(executor.execute)
+
+
+@pytest.mark.row("S1.1")
+def test_each_run_is_a_process_of_its_own(make):
+    executor = make(tree="base")
+    asyncio.run(executor.execute("import math\nmath.marker = left = 1"))
+    again = asyncio.run(executor.execute("import math\nprint(hasattr(math, 'marker'), 'left' in globals())"))
+    assert again["stdout"] == "False False\n"
+    assert asyncio.run(executor.execute("import ctypes"))["error"]  # and this process is still here
+    assert asyncio.run(executor.execute("print('well')"))["stdout"] == "well\n"
+
+
+@pytest.mark.row("S1.3", "S1.4")
+def test_variables(make):
+    class Odd:
+        def __str__(self):
+            return "odd one"
+    executor = make(tree="base")
+    for name, value in {"n": 3, "items": [1, {"a": None}], "odd": Odd()}.items():
+        executor.set_variable(name, value)
+        assert executor.get_variable(name) is value
+    assert executor.get_variable("missing") is None
+    for _ in range(2):  # on every run
+        assert asyncio.run(executor.execute("print(n, items, odd)"))["stdout"] == "3 [1, {'a': None}] odd one\n"
+
+
+@pytest.mark.row("S1.3")
+def test_a_name_that_no_variable_can_have(make):
+    for name in ("a b", "_x", "", "1", "ü"):
+        with pytest.raises(ValueError, match="variable's name"):
+            make().set_variable(name, 1)
+
+
+@pytest.mark.row("S1.5", "S1.12")
+def test_environment_info(make, tmp_path):
+    executor = make()
+    executor.set_variable("city", "Köln")
+    text = executor.get_environment_info()
+    for part in (str(tmp_path / "work" / "dir"), "font", "numpy", "pandas", "seaborn", "city = 'Köln'"):
+        assert part in text
+
+
+@pytest.mark.row("S1.6")
+def test_result(execute):
+    assert execute("print('hello')") == {"stdout": "hello\n", "stderr": "", "error": False, "chart_base64": None}
+    assert execute("x = 1")["stdout"] == "Run completed with no output."
+
+
+@pytest.mark.row("S1.6", "S1.27")
+def test_an_exception(execute):
+    result = execute("print('before'); {}['missing']")
+    assert result["error"] is True and result["stdout"] == "before\n" and "KeyError: 'missing'" in result["stderr"]
+
+
+@pytest.mark.row("S1.27")
+def test_code_that_is_no_python(execute):
+    result = execute("x = = 1")
+    assert result["error"] is True and "SyntaxError" in result["stderr"]
+
+
+@pytest.mark.row("S1.7")
+def test_timeout(execute):
+    result = execute("print('before', flush=True)\nwhile True: pass", timeout=1)
+    assert result["error"] is True and result["stdout"] == "before\n"
+    assert result["stderr"] == "ExecutionTimeout: code execution exceeded 1s limit\n"
+
+
+@pytest.mark.row("S1.8", "S1.34")
+def test_a_launch_that_fails_is_returned(execute, make):
+    for options in ({"tree": "no-such"}, {"policy": "no-such"}, {"binary": "/no/hotcell"}):
+        result = execute("1", **options)
+        assert result["error"] is True and result["stderr"].startswith("SandboxError: [") and result["stdout"] == ""
+    hidden = execute("1", binary="/no/password=hunter2")["stderr"]
+    assert "hunter2" not in hidden and "<REDACTED>" in hidden
+
+
+@pytest.mark.row("S1.8")
+def test_a_working_directory_that_went_away(make, tmp_path):
+    executor = make()
+    (tmp_path / "work" / "dir").rmdir()
+    result = asyncio.run(executor.execute("1"))
+    assert result["error"] is True and result["stderr"].startswith("SandboxError: [FileNotFoundError]")
+
+
+@pytest.mark.row("S1.9", "S1.10")
+def test_nothing_of_the_callers_environment_is_seen(execute, monkeypatch):
+    monkeypatch.setenv("HOTCELL_TEST_SECRET", "seen")
+    monkeypatch.setenv("_SANDBOX_CFG", "seen")
+    result = execute("import os\nprint(sorted(os.environ), 'seen' in str(os.environ))")
+    assert "False" in result["stdout"] and "SANDBOX" not in result["stdout"]
+
+
+@pytest.mark.row("S1.26", "S1.28", "S1.30")
+def test_the_first_figure_is_the_chart(execute, tmp_path):
+    result = execute(DRAW + "plt.figure(); plt.plot([3, 1])\nprint(np.arange(3).sum(), pd.Series([1]).sum())", tree=None)
+    assert result["error"] is False and result["stdout"] == "3 1\n"
+    assert base64.b64decode(result["chart_base64"]).startswith(PNG)
+    assert os.listdir(tmp_path / "work" / "dir") == []
+
+
+@pytest.mark.row("S1.28")
+def test_the_chart_survives_an_exception(execute):
+    result = execute(DRAW + "1/0", tree=None)
+    assert result["error"] is True and "ZeroDivisionError" in result["stderr"]
+    assert base64.b64decode(result["chart_base64"]).startswith(PNG)
+
+
+@pytest.mark.row("S1.29")
+def test_a_marker_on_stdout_is_no_chart(execute):
+    result = execute("print('__CHART_RESULT_SIGNATURE__: ' + '0' * 64)\nprint('/etc/passwd')")
+    assert result["chart_base64"] is None
+
+
+def tampered(monkeypatch, change):
+    """Something on the host changes what the cell left, between its end and the look at it."""
+    arun = charts.arun
+
+    async def then_change(*arguments, **options):
+        result = await arun(*arguments, **options)
+        change(Path(options["output_dir"]), result)
+        return result
+    monkeypatch.setattr(charts, "arun", then_change)
+
+
+@pytest.mark.row("S1.30", "S1.31", "S1.37")
+@pytest.mark.parametrize("what", ["chart", "manifest", "signature", "key"])
+def test_what_does_not_match_is_refused(execute, monkeypatch, caplog, what):
+    def change(directory, result):
+        manifest = directory / "manifest.json"
+        text = manifest.read_text()
+        if what == "chart":
+            result.figures[0].location.write_bytes(PNG + b"forged")
+        elif what == "manifest":
+            manifest.write_text(text.replace('"partial": false', '"partial": true'))
+        elif what == "signature":
+            manifest.write_text(json.dumps({**json.loads(text), "signature": None}))
+        else:
+            manifest.write_text(text.replace(json.loads(text)["signature"]["value"], "0" * 64))
+    tampered(monkeypatch, change)
+    with caplog.at_level(logging.WARNING, "hotcell.adapters.charts"):
+        result = execute(DRAW, tree=None)
+    assert result["error"] is True and result["chart_base64"] is None
+    assert result["stderr"] == "Security: HMAC verification failed"
+    assert "chart refused" in caplog.text
+
+
+@pytest.mark.row("S1.29", "S1.37")
+def test_a_chart_whose_directory_leads_elsewhere_is_refused(execute, monkeypatch, caplog, tmp_path):
+    def change(directory, _result):
+        (directory / "figures").rename(tmp_path / "elsewhere")
+        (directory / "figures").symlink_to(tmp_path / "elsewhere")
+    tampered(monkeypatch, change)
+    with caplog.at_level(logging.WARNING, "hotcell.adapters.charts"):
+        result = execute(DRAW, tree=None)
+    assert result["error"] is True and result["chart_base64"] is None and "Security: " in result["stderr"]
+    assert caplog.records
+
+
+@pytest.mark.row("S1.31")
+def test_no_secret_is_in_the_cell(execute):
+    result = execute("import os\n"
+                     "seen = [os.path.join(d, f) for top in ('/input', '/output', '/tmp') for d, _, names in os.walk(top)"
+                     " for f in names]\n"
+                     "print(seen, [name for name in os.environ if 'KEY' in name or 'SECRET' in name])")
+    assert result["stdout"] == "[] []\n"
+
+
+@pytest.mark.row("S1.32", "S1.34")
+def test_output_is_redacted_and_short(execute):
+    result = execute("print('api_key=abc123'); print('x' * 5000)\n"
+                     "import sys; print('postgres://u:p@h/db', file=sys.stderr)")
+    assert "abc123" not in result["stdout"] and "api_key=<REDACTED>" in result["stdout"]
+    assert result["stdout"].endswith("\n... [OUTPUT TRUNCATED FOR SECURITY]") and len(result["stdout"]) < 2100
+    assert result["stderr"] == "postgres://<REDACTED>@<REDACTED>\n"
+
+
+@pytest.mark.row("S1.35")
+def test_bytes_that_are_no_utf8(execute):
+    result = execute("import os; os.write(1, b'a\\xffb\\n')")
+    assert result["stdout"] == "a\ufffdb\n"
+
+
+@pytest.mark.row("S1.36")
+def test_temporary_files_go_and_the_codes_own_stay(execute, tmp_path):
+    execute("import os; os.mkdir('sub'); open('sub/kept.txt', 'w').write('kept')")
+    work = tmp_path / "work" / "dir"
+    assert sorted(str(path.relative_to(work)) for path in work.rglob("*")) == ["sub", "sub/kept.txt"]
+    execute("1/0")
+    execute("while True: pass", timeout=1)
+    assert os.listdir(work) == ["sub"]
+
+
+@pytest.mark.row("S1.36")
+def test_a_link_in_the_working_directory_is_not_followed(execute, tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "work" / "dir").mkdir(parents=True)
+    (tmp_path / "work" / "dir" / "sub").symlink_to(tmp_path / "other")
+    execute("import os; os.mkdir('sub'); open('sub/x', 'w').write('kept')")
+    assert os.listdir(tmp_path / "other") == []
+
+
+def test_runs_side_by_side(make):
+    async def all_of_them():
+        executor = make(tree="base")
+        return await asyncio.gather(*(executor.execute(f"print({n})") for n in range(3)))
+    assert [result["stdout"] for result in asyncio.run(all_of_them())] == ["0\n", "1\n", "2\n"]
+
+
+def test_a_cancelled_run_leaves_nothing(make, tmp_path):
+    work = tmp_path / "work" / "dir"
+
+    async def cancel():
+        task = asyncio.ensure_future(make(tree="base").execute("while True: pass"))
+        while not list(work.glob("_sandbox_*")):
+            await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.wait([task])
+        return task.cancelled()
+    assert asyncio.run(cancel()) and os.listdir(work) == []

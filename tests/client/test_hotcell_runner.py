@@ -1,0 +1,178 @@
+"""hotcell-runner: the older child runner's spec, messages and exit codes."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import cells
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "src" / "python"
+
+
+@pytest.fixture
+def runner(base_tree, tmp_path):
+    """Runs `python -m hotcell.runner SPEC`; `default` values of the spec can be overridden or left out with None."""
+    def run(code="", *arguments, tree="base", **spec):
+        spec = {"code": code, "output_dir": str(tmp_path / "out"), **spec}
+        path = tmp_path / "spec.json"
+        path.write_text(json.dumps({name: value for name, value in spec.items() if value is not None}))
+        policies = tmp_path / "policies"
+        if tree and not policies.exists():  # the shipped policy, in the small tree
+            policies.mkdir()
+            shipped = json.loads((PACKAGE.parent.parent / "policies" / "analysis.json").read_text())
+            (policies / "analysis.json").write_text(json.dumps({**shipped, "tree": "base"}))
+        done = subprocess.run([sys.executable, "-m", "hotcell.runner", *(arguments or [path])], capture_output=True,
+                              text=True, check=False, timeout=cells.PATIENCE,
+                              env={**os.environ, "PYTHONPATH": str(PACKAGE), "HOTCELL": str(cells.HOTCELL),
+                                   **({"HOTCELL_POLICIES": str(policies)} if tree else {})})
+        result = tmp_path / "out" / "_sandbox_result.json"
+        done.result = json.loads(result.read_text()) if result.exists() else None
+        done.output_dir = tmp_path / "out"
+        return done
+    return run
+
+
+@pytest.mark.row("S0.1")
+@pytest.mark.parametrize("arguments", [[], ["a", "b"]])
+def test_another_number_of_arguments_is_a_usage_error(arguments):
+    done = subprocess.run([sys.executable, "-m", "hotcell.runner", *arguments], capture_output=True, text=True, check=False,
+                          env={**os.environ, "PYTHONPATH": str(PACKAGE)})
+    assert done.returncode == 64 and done.stdout == "" and done.stderr.startswith("usage: ")
+
+
+@pytest.mark.row("S0.1")
+def test_a_spec_that_is_none(tmp_path):
+    for name, text in (("missing", None), ("broken", "{"), ("list", "[]")):
+        path = tmp_path / name
+        if text is not None:
+            path.write_text(text)
+        done = subprocess.run([sys.executable, "-m", "hotcell.runner", path], capture_output=True, text=True, check=False,
+                              env={**os.environ, "PYTHONPATH": str(PACKAGE)})
+        assert done.returncode == 65 and str(path) in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.row("S0.2", "S0.3", "S0.31", "S0.32")
+def test_success(runner):
+    done = runner("print('hello')")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "hello\n", "")
+    assert done.result.keys() == {"exit_code", "figure_paths", "code_paths", "truncated"}
+    assert done.result["exit_code"] == 0 and done.result["figure_paths"] == [] and not done.result["truncated"]
+    assert len(done.result["code_paths"]) == 1  # persist_code is true unless the spec says otherwise
+    assert stat.S_IMODE((done.output_dir / "_sandbox_result.json").stat().st_mode) == 0o600
+
+
+@pytest.mark.row("S0.32")
+def test_output_is_utf8_whatever_the_locale(runner, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    monkeypatch.setenv("LC_ALL", "POSIX")
+    assert runner("print('ä€')").stdout == "ä€\n"
+
+
+@pytest.mark.row("S0.2", "S0.32")
+def test_persist_code_false(runner):
+    assert runner("1", persist_code=False).result["code_paths"] == []
+
+
+@pytest.mark.row("S0.3", "S0.26", "S0.27")
+def test_an_exception(runner):
+    done = runner("print('before')\n1/0")
+    assert done.returncode == 1 and done.result["exit_code"] == 1
+    assert done.stdout == "before\n"
+    assert done.stderr.startswith("Traceback") and "ZeroDivisionError" in done.stderr
+    assert 'File "<sandbox>", line 2' in done.stderr
+
+
+@pytest.mark.row("S0.26")
+@pytest.mark.parametrize("code", ["raise SystemExit(3)", "raise KeyboardInterrupt"])
+def test_what_is_no_exception_proper_fails_too(runner, code):
+    done = runner(f"print('before')\n{code}")
+    assert done.returncode == 1 and done.result["exit_code"] == 1 and done.stdout == "before\n"
+
+
+@pytest.mark.row("S0.3", "S0.10")
+def test_syntax_error(runner):
+    done = runner("x = = 1")
+    assert done.returncode == 2 and done.result["exit_code"] == 2
+    assert done.stderr.startswith("Syntax error: ") and "line 1" in done.stderr
+
+
+@pytest.mark.row("S0.3", "S0.6", "S0.8", "S0.9")
+@pytest.mark.parametrize(("code", "message"), [
+    ("import os", "Import not allowed: os"),
+    ("import scipy.optimize", "Import not allowed: scipy.optimize"),
+    ("eval('1')", "`eval()` is not allowed in the sandbox."),
+    ("().__class__", "Access to `__class__` is not allowed in the sandbox."),
+])
+def test_refusals(runner, code, message):
+    done = runner(code)
+    assert done.returncode == 2 and done.result["exit_code"] == 2
+    assert message in done.stderr.splitlines() and done.stdout == ""
+
+
+@pytest.mark.row("S0.25")
+def test_long_output_says_that_it_was_cut(runner):
+    done = runner("print('x' * 500)", max_output_bytes=100)
+    assert done.returncode == 0 and done.result["truncated"]
+    assert done.stdout == "x" * 100 + "\n\n[Output truncated at 100 bytes]"
+
+
+@pytest.mark.row("S0.18")
+def test_a_frame_that_cannot_be_loaded(runner, tmp_path):
+    path = tmp_path / "broken.jsonl"
+    path.write_text("{no json}\n")
+    done = runner("1", tree=None, df_paths={"df": str(path)})
+    assert done.returncode == 2 and done.result["exit_code"] == 2
+    assert done.stderr.startswith(f"Could not load DataFrame df from {path}: ")
+
+
+@pytest.mark.row("S0.18", "S0.19", "S0.20", "S0.21", "S0.28", "S0.29")
+def test_frames_figures_and_code(runner, tmp_path):
+    path = tmp_path / "sales"
+    path.write_text('{"city": "A", "n": 1}\n{"city": "B", "n": 2}\n')
+    done = runner("import matplotlib.pyplot as plt\n"
+                  "plt.plot(df.n)\n"
+                  "px.line(df, x='city', y='n').show()\n"
+                  "print(df.n.sum(), output_dir, pd.__name__, np.__name__, _rpln_plotly_figs.__class__ if 0 else '')\n",
+                  tree=None, df_paths={"df": str(path)})
+    assert done.returncode == 2  # __class__ is refused wherever it stands
+    done = runner("import matplotlib.pyplot as plt\n"
+                  "plt.plot(df.n)\n"
+                  "px.line(df, x='city', y='n').show()\n"
+                  "print(df.n.sum(), output_dir, pd.__name__, np.__name__, isinstance(_rpln_plotly_figs, list))\n",
+                  tree=None, df_paths={"df": str(path)})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "3 /output pandas numpy True\n"
+    kinds = sorted(os.path.basename(figure).split("_")[0] for figure in done.result["figure_paths"])
+    assert kinds == ["fig", "plotly"]
+    code = done.output_dir / done.result["code_paths"][0]
+    assert stat.S_IMODE(code.stat().st_mode) == 0o600 and stat.S_IMODE(code.parent.stat().st_mode) == 0o700
+    assert "# === LLM-generated analysis code below ===" in code.read_text()
+
+
+@pytest.mark.row("S0.32")
+def test_a_runner_that_is_ended_takes_its_cell_along(base_tree, tmp_path):
+    """Its parent's time limit is such an end. That the program runs shows in the launcher's processes."""
+    spec = tmp_path / "spec.json"
+    spec.write_text(json.dumps({"code": "while True: pass", "df_paths": {}, "output_dir": str(tmp_path / "out")}))
+    with subprocess.Popen([sys.executable, "-m", "hotcell.runner", spec], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env={**os.environ, "PYTHONPATH": str(PACKAGE), "HOTCELL": str(cells.HOTCELL)}) as runner:
+        cells.wait_until("there is a cell", lambda: len(descendants(runner.pid)) >= 3, 30 * cells.SLOWNESS)
+        inside = descendants(runner.pid)
+        runner.terminate()
+        runner.communicate(timeout=cells.PATIENCE)
+    assert runner.returncode == 128 + 15
+    cells.wait_until("all are gone", lambda: not any(Path(f"/proc/{pid}").exists() for pid in inside))
+    assert json.loads((tmp_path / "out" / "_sandbox_result.json").read_text())["exit_code"] == 3
+
+
+def descendants(pid):
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    try:
+        found = [int(child) for child in children.read_text().split()]
+    except OSError:
+        return []
+    return found + [other for child in found for other in descendants(child)]

@@ -1,0 +1,77 @@
+"""hotcell mcp, used by the client library that assistants' programs are made with."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import cells
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1] / "mcp"
+INSTALLED = cells.BUILD / "mcp-client"
+
+
+@pytest.fixture
+def client():
+    """Where the library is, in the version that the lock file pins."""
+    cells.need_program("node")
+    cells.need_program("npm")
+    lock = (SOURCE / "package-lock.json").read_text()
+    done = INSTALLED / "installed"
+    if not done.exists() or done.read_text() != lock:
+        shutil.rmtree(INSTALLED, ignore_errors=True)
+        INSTALLED.mkdir()
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(SOURCE / name, INSTALLED)
+        command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
+        npm = subprocess.run(command, cwd=INSTALLED, capture_output=True, text=True, check=False, timeout=300)
+        if npm.returncode:
+            cells.skip(f"npm cannot install the client library: {npm.stderr[-400:]}")
+        done.write_text(lock)
+    shutil.copy(SOURCE / "client.mjs", INSTALLED)
+    return INSTALLED / "client.mjs"
+
+
+def texts(result):
+    return [block["text"] for block in result["content"] if block["type"] == "text"]
+
+
+def test_with_the_real_client(client, scientific):
+    place = cells.new_directory(cells.caller())
+    done = subprocess.run(["node", client, cells.HOTCELL, "mcp", "-t", scientific, "--timeout", f"{30 * cells.SLOWNESS:g}"],
+                          capture_output=True, text=True, check=False, timeout=cells.PATIENCE, cwd=place,
+                          env={**os.environ, "TMPDIR": str(place)})
+    assert (done.returncode, done.stderr) == (0, ""), done
+    seen = json.loads(done.stdout)
+    assert seen["errors"] == []
+    assert seen["version"]["name"] == "hotcell" and seen["capabilities"]["resources"] == {"listChanged": True}
+    tools = {tool["name"]: tool for tool in seen["tools"]}
+    assert {"run_python", "list_files", "read_file", "write_file", "remove_file"} <= tools.keys()
+    assert "matplotlib" in tools["run_python"]["description"] and tools["list_files"]["annotations"]["readOnlyHint"]
+
+    figure = seen["figure"]
+    assert not figure["isError"] and figure["structuredContent"]["value"]["text/plain"] == "42"
+    (image,) = [block for block in figure["content"] if block["type"] == "image"]
+    assert image["mimeType"] == "image/png" and image["data"].startswith("iVBORw0KGgo")
+    assert seen["failed"]["isError"] and "ZeroDivisionError" in texts(seen["failed"])[0]
+    assert seen["given"]["structuredContent"]["stdout"]["text"] == "one (1, 2) 3\n"
+
+    assert texts(seen["read"]) == ["written"]
+    assert {"hotcell://card", "hotcell://run-1/table.csv", "hotcell://files/notes.txt"} <= {r["uri"] for r in seen["resources"]}
+    assert seen["resource"]["contents"][0]["text"] == "a,b\n1,2\n" and seen["templates"]
+    assert seen["no_tool"]["code"] == -32602 and seen["no_resource"]["code"] == -32002
+    assert seen["changed"] >= 4
+
+    assert [run["structuredContent"]["state"] for run in seen["session"]] == ["kept", "rolled back to run 1", "kept", "kept", "kept"]
+    assert [run["isError"] for run in seen["session"]] == [False, True, False, True, False]
+    assert seen["session"][2]["structuredContent"]["value"]["text/plain"] == "('one', 'three')"
+    assert "that of run 1" in texts(seen["rollback"])[0] and "KeyboardInterrupt" in texts(seen["session"][3])[0]
+    assert seen["session"][4]["structuredContent"]["value"]["text/plain"] == "'one'"
+    assert texts(seen["sessions"]) == ["session-1 waits\n"] and "KeyboardInterrupt" in texts(seen["interrupt"])[0]
+
+    assert len(seen["progress"]) == 1 and 0 < seen["progress"][0]["progress"] < seen["progress"][0]["total"]
+    assert "enough" in seen["cancelled"]["message"]
+    assert "still here" in texts(seen["after"])[0]
+    assert not list(place.iterdir()), "the server has left its directory"

@@ -1,0 +1,240 @@
+"""ScriptExecutor: statistics scripts over one frame; the dicts and the messages of the executor that it replaces."""
+
+import base64
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+import cells
+import pytest
+
+pd = pytest.importorskip("pandas")
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src" / "python"))
+from hotcell.adapters import ScriptConfig, ScriptExecutor  # noqa: E402
+
+KEYS = {"success", "output", "error", "results", "plots", "execution_time", "warnings"}
+
+
+@pytest.fixture
+def make(base_tree, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOTCELL", str(cells.HOTCELL))
+    return lambda **config: ScriptExecutor(ScriptConfig(**{"OUTPUT_DIR": tmp_path, **config}))
+
+
+@pytest.fixture
+def execute(make):
+    def run(script, data=None, step="step", **config):
+        data = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [2.0, 4.0, 7.0]}) if data is None else data
+        outcome = make(**config).execute_script(script, data, "session", step)
+        assert outcome.keys() == KEYS and outcome["success"] == (outcome["error"] == "")
+        return outcome
+    return run
+
+
+@pytest.mark.row("S2.1")
+def test_configuration(tmp_path):
+    executor = ScriptExecutor(ScriptConfig(OUTPUT_DIR=tmp_path))
+    assert executor.sandbox_dir == tmp_path / "sandbox" and executor.timeout == 60
+    assert executor.allowed_imports == ["pandas", "numpy", "scipy", "statsmodels", "matplotlib", "seaborn", "sklearn",
+                                        "math", "statistics", "datetime", "json"]
+
+    class Settings:  # any object, with some of the names
+        SANDBOX_FOLDER = tmp_path / "elsewhere"
+        SCRIPT_TIMEOUT = 5
+    executor = ScriptExecutor(Settings)
+    assert executor.sandbox_dir == tmp_path / "elsewhere" and executor.timeout == 5
+
+
+@pytest.mark.row("S2.1")
+def test_allowed_imports_are_those_of_the_configuration(make, execute):
+    assert execute("import decimal")["error"].startswith("Script validation failed: ")
+    outcome = execute("import decimal\nprint(decimal.Decimal(1))", ALLOWED_IMPORTS=["decimal"])
+    assert outcome["success"] and outcome["output"] == "1\n"
+    assert not make(ALLOWED_IMPORTS=["decimal"]).validate("import json")["safe"]
+
+
+@pytest.mark.row("S2.2", "S2.4", "S2.9", "S2.12", "S2.17")
+def test_a_script(execute):
+    frame = pd.DataFrame({"a": [1.0, 2.0, 4.0], "b": [2.0, 4.0, 7.0]})
+    outcome = execute("t = stats.ttest_rel(df['a'], data['b'])\n"
+                      "results['test_results']['p'] = float(t.pvalue)\n"
+                      "results['summary_statistics'] = {'mean': df.a.mean(), 'n': np.int64(len(df))}\n"
+                      "results['interpretation'] = 'small'\n"
+                      "df['a'] = 0\n"
+                      "print(sm.__name__, math.pi > 3, pd.__name__, sns.__name__)", frame)
+    assert outcome["error"] == "" and outcome["success"]
+    assert outcome["output"] == "statsmodels.api True pandas seaborn\n"
+    assert outcome["results"]["summary_statistics"] == {"mean": pytest.approx(7 / 3), "n": 3}
+    assert 0 < outcome["results"]["test_results"]["p"] < 1 and outcome["results"]["interpretation"] == "small"
+    assert outcome["results"].keys() == {"summary_statistics", "test_results", "plots", "assumptions", "interpretation"}
+    assert outcome["plots"] == [] and outcome["execution_time"] > 0
+    assert list(frame.a) == [1.0, 2.0, 4.0]  # it was a copy
+
+
+@pytest.mark.row("S2.10")
+def test_allowed_imports_work(execute):
+    outcome = execute("import pandas as pd\nimport scipy.stats\nfrom sklearn.linear_model import LinearRegression\n"
+                      "print(LinearRegression().fit(df[['a']], df['b']).coef_.round(2))")
+    assert outcome["error"] == "" and outcome["output"] == "[2.5]\n"
+
+
+@pytest.mark.row("S2.3", "S2.13", "S2.18", "S2.21")
+def test_plots(execute, make, tmp_path):
+    outcome = execute("plt.plot(df.a); plt.show()\nplt.bar([1], [2]); plt.savefig(plots_dir + '/own.svg')\nplt.close()\n"
+                      "plt.figure(); plt.show()")
+    plots = tmp_path / "sandbox" / "session" / "step" / "plots"
+    assert outcome["error"] == "" and outcome["plots"] == [str(plots / "own.svg"), str(plots / "plot_1.png")]
+    assert outcome["results"]["plots"] == ["plot_1.png"]
+    encoded = make().get_plot_data(outcome["plots"][1])
+    assert base64.b64decode(encoded).startswith(b"\x89PNG")
+    assert make().get_plot_data(plots / "missing.png") is None
+
+
+@pytest.mark.row("S2.3")
+def test_every_step_has_its_directory(execute, tmp_path):
+    execute("1", step="one")
+    execute("import os", step="two")  # refused, and yet there is a place
+    for step in ("one", "two"):
+        assert (tmp_path / "sandbox" / "session" / step / "plots").is_dir()
+
+
+@pytest.mark.row("S2.23")
+@pytest.mark.parametrize("bad", ["", "..", "a/b", ".hidden", "a b", "ü", "x" * 65])
+def test_ids_that_could_lead_elsewhere(make, bad):
+    for ids in ((bad, "step"), ("session", bad)):
+        with pytest.raises(ValueError, match="expected 1 to 64"):
+            make().execute_script("1", pd.DataFrame(), *ids)
+
+
+@pytest.mark.row("S2.5", "S2.6", "S2.7")
+@pytest.mark.parametrize(("script", "reason"), [
+    ("import os", "Dangerous import/function detected: os"),
+    ("from subprocess import run", "Dangerous import/function detected: subprocess"),
+    ("eval('1')", "Dangerous import/function detected: eval"),
+    ("open('x')", "Dangerous import/function detected: open"),
+    ("__import__('os')", "Dangerous import/function detected: __import__"),
+    ("x = 1\n" * 2000, "Script too long"),
+], ids=["import", "from", "eval", "open", "__import__", "long"])
+def test_validation(make, execute, script, reason):
+    checked = make().validate_script(script)
+    assert checked.keys() == {"safe", "reason", "warnings"}
+    assert checked["safe"] is False and checked["reason"] == reason
+    outcome = execute(script)
+    assert outcome["error"] == f"Script validation failed: {reason}" and outcome["output"] == ""
+
+
+@pytest.mark.row("S2.5")
+def test_validation_of_a_good_script_runs_nothing(make):
+    assert make().validate_script("print(1)\nwhile False: pass") == {"safe": True, "reason": None, "warnings": []}
+    started = time.monotonic()
+    assert make().validate("for _ in iter(int, 1): pass")["safe"]  # it would never end
+    assert time.monotonic() - started < cells.PATIENCE
+
+
+@pytest.mark.row("S2.8")
+def test_warnings_reach_the_result(make, execute):
+    script = "while True:\n    break\n"
+    assert make().validate_script(script)["warnings"] == ["Potential infinite loop detected"]
+    assert execute(script)["warnings"] == ["Potential infinite loop detected"]
+    assert any("write" in warning for warning in make().validate_script("df.write(1)")["warnings"])
+    assert make().validate_script("df.write(1); plt.savefig('x')")["warnings"] == []
+
+
+@pytest.mark.row("S2.11")
+def test_prelude(execute):
+    outcome = execute("warnings.warn('not shown')\nprint(plots_dir, plt.isinteractive())")
+    assert outcome["output"] == "/output/plots False\n" and outcome["warnings"] == []
+
+
+@pytest.mark.row("S2.14")
+def test_text_on_stderr_alone_is_no_failure(execute):
+    outcome = execute("print('out')\nwarnings.simplefilter('always')\nwarnings.warn('to stderr')")
+    assert outcome["success"] and outcome["output"] == "out\n"
+    assert any("to stderr" in warning for warning in outcome["warnings"])
+
+
+@pytest.mark.row("S2.15")
+def test_timeout(execute):
+    outcome = execute("print('before', flush=True)\nwhile True: pass", SCRIPT_TIMEOUT=4)
+    assert outcome["error"] == "Script execution timed out after 4 seconds"
+    assert outcome["output"] == "before\n" and outcome["execution_time"] >= 1
+
+
+@pytest.mark.row("S2.16")
+def test_an_exception(execute):
+    outcome = execute("results['test_results']['kept'] = 1\nprint('before')\ndf['missing']")
+    assert outcome["error"].startswith("Execution error: 'missing'\nTraceback") and "KeyError" in outcome["error"]
+    assert outcome["output"] == "before\n" and outcome["results"]["test_results"] == {"kept": 1}
+
+
+@pytest.mark.row("S2.16")
+def test_what_has_no_traceback(execute):
+    outcome = execute("x = = 1")
+    assert outcome["error"].startswith("Execution error: invalid syntax\n")
+    refused = execute("1", data={"no": "frame"})
+    assert refused["error"].startswith("Execution error: ") and refused["execution_time"] >= 0
+
+
+@pytest.mark.row("S2.19")
+def test_summary_of_results():
+    summary = ScriptExecutor().extract_results_summary({
+        "summary_statistics": {"mean": 1.5, "gone": float("nan"), "by": {"x": 2, "y": float("nan")}},
+        "test_results": {"t": {"p": 0.04}}, "plots": ["plot_1.png"], "assumptions": {}, "interpretation": "small"})
+    assert summary == {
+        "statistics": {"mean": 1.5, "gone": pytest.approx(float("nan"), nan_ok=True),
+                       "by": {"x": 2, "y": pytest.approx(float("nan"), nan_ok=True)}},
+        "tests": {"t": {"p": 0.04}}, "plots_count": 1,
+        "key_findings": ["mean: 1.5", "by.x: 2", "t.p: 0.04"], "interpretation": "small"}
+    assert ScriptExecutor().extract_results_summary({})["key_findings"] == []
+
+
+@pytest.mark.row("S2.20")
+def test_cleanup_keeps_the_newest(make, tmp_path):
+    session = tmp_path / "sandbox" / "session"
+    for age, name in enumerate(["newest", "newer", "old", "older"]):
+        (session / name / "plots").mkdir(parents=True)
+        os.utime(session / name, (1e9 - age, 1e9 - age))
+    (session / "link").symlink_to(tmp_path)
+    make().cleanup_session("session", keep_recent=2)
+    assert sorted(path.name for path in session.iterdir() if not path.name.startswith(".")) == ["link", "newer", "newest"]
+    make().cleanup_session("never-was")
+    assert not (tmp_path / "sandbox" / "never-was").exists()
+
+
+@pytest.mark.row("S2.22")
+def test_data_access(make):
+    script = "print(df['a'], df[\"b c\"], df.d, data['e'])\ndf.mean()\n'df.in_a_string'  # df['comment']\n"
+    assert make().validate_data_access(script, ["a", "b c", "d", "e"]) == {
+        "valid": True, "accessed_columns": ["a", "b c", "d", "e"], "warnings": []}
+    missing = make().validate_data_access(script, ["a", "b c"])
+    assert missing["valid"] is False and missing["warnings"] == ["Columns not found in dataset: ['d', 'e']"]
+
+
+@pytest.mark.row("S2.23")
+def test_steps_of_one_session_wait_for_each_other(make, monkeypatch):
+    """Each step notes how many of its session are running, in whichever executor."""
+    from hotcell.adapters import statistics
+    running, most, run, lock = [], {}, statistics.run, threading.Lock()
+
+    def counted(script, **options):
+        session = Path(options["output_dir"]).parent.name
+        with lock:
+            running.append(session)
+            most[session] = max(most.get(session, 0), running.count(session))
+        try:
+            return run(script, **options)
+        finally:
+            with lock:
+                running.remove(session)
+    monkeypatch.setattr(statistics, "run", counted)
+    executors = [make(), make()]
+    steps = [threading.Thread(target=executors[n % 2].execute_script, args=("1", pd.DataFrame({"a": [1]}), "same", str(n)))
+             for n in range(4)]
+    for step in steps:
+        step.start()
+    for step in steps:
+        step.join()
+    assert most == {"same": 1}
