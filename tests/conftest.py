@@ -1,11 +1,5 @@
-"""Fixtures of the whole-cell tests; see cells.py.
+"""Fixtures of the tests of whole cells, and which files of tests have which marker; see lib/cells.py."""
 
-A test that shows a row of one of the four systems that the shipped policies stand for says so with
-`@pytest.mark.row("S0.6", "S0.7")`, on the function or on one `pytest.param(..., marks=pytest.mark.row("S0.6"))`; at the
-end of a run stands how many rows were covered. rows.py has the numbers, and what waits.
-"""
-
-import collections
 import os
 import signal
 
@@ -13,19 +7,16 @@ import pytest
 
 import cells
 import probes
-import rows
 
-# ---- rows ----
+# ---- markers, and what counts as a failure ----
 
-_rows_of = collections.defaultdict(set)  # test that ran -> rows
-_failed = set()
-_at_an_end = set()  # of these, those whose fixtures failed when they were taken down
+_at_an_end = []  # tests whose fixtures failed when they were taken down
 
 # How many tests may run again after they failed, see flaky_retry.py.
 SECOND_CHANCES = 5
 NO_SKIP = bool(os.environ.get("HOTCELL_NO_SKIP"))
 
-# Corpora and other systems' rows: minutes. "make check" leaves them out, scripts/test does not.
+# Corpora, all that a policy has, and the like: minutes. "make check" leaves them out, scripts/test does not.
 LONG = {"test_language_escapes", "test_compatibility", "test_cpython", "test_rootfs_builder", "test_analysis_policy",
         "test_charts_policy", "test_statistics_policy", "test_notebook_policy", "test_hotcell_runner", "test_async_code_executor",
         "test_script_executor", "test_run_python", "test_run_python_sessions", "test_python_tools", "test_figures", "test_deadline",
@@ -55,7 +46,6 @@ def pytest_configure(config):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    config.addinivalue_line("markers", "row(number, ...): the rows that a test shows, see rows.py")
     config.addinivalue_line("markers", "long: not every day")
     config.addinivalue_line("markers", "machine: in the test machine too")
     config.addinivalue_line("markers", "contained: shows that cells hold")
@@ -88,14 +78,6 @@ def pytest_collection_modifyitems(config, items):
                 item.add_marker(mark)
         if item.module.__name__ in LONG:
             item.add_marker("long")
-        shown = set()
-        for mark in item.iter_markers("row"):
-            unknown = set(mark.args) - set(rows.ROWS)
-            if unknown or not mark.args:
-                raise pytest.UsageError(f"{item.nodeid}: there is no row {', '.join(sorted(unknown)) or 'without number'}")
-            shown.update(mark.args)
-        if shown:  # in the report, because the one who prints the summary may not be the one who runs the test
-            item.user_properties.append(("rows", sorted(shown)))
 
 
 def pytest_collection_finish(session):
@@ -123,12 +105,8 @@ def pytest_runtest_makereport():
 
 
 def pytest_runtest_logreport(report):
-    if report.failed:
-        _failed.add(report.nodeid)
     if report.failed and report.when == "teardown":
-        _at_an_end.add(report.nodeid)
-    if report.failed or (report.when == "call" and report.passed):
-        _rows_of[report.nodeid].update(dict(report.user_properties).get("rows", ()))
+        _at_an_end.append(report.nodeid)
 
 
 @pytest.hookimpl(trylast=True)
@@ -136,18 +114,6 @@ def pytest_sessionfinish(session):
     """What a fixture finds at its end is of all its tests: the last of them alone, run again, would show nothing (flaky_retry.py)."""
     if _at_an_end and not hasattr(session.config, "workerinput"):
         session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
-
-
-def pytest_terminal_summary(terminalreporter):
-    """Of the tests that ran: a row has passed if all that show it have."""
-    failed = {row for test in _failed for row in _rows_of.get(test, ())}
-    covered = set().union(*_rows_of.values())
-    if not covered:
-        return
-    terminalreporter.write_line(f"rows: {len(covered)} covered, {len(covered - failed)} passed, "
-                                f"{len(rows.WAITING)} waiting")
-    if failed:
-        terminalreporter.write_line(f"rows that failed: {' '.join(row for row in rows.ROWS if row in failed)}")
 
 
 # ---- fixtures ----

@@ -38,7 +38,6 @@ def execute(make):
     return run
 
 
-@pytest.mark.row("S1.2")
 def test_construction(make, tmp_path):
     executor = make()
     assert (tmp_path / "work" / "dir").is_dir()
@@ -47,7 +46,6 @@ def test_construction(make, tmp_path):
     assert asyncio.iscoroutinefunction(executor.execute)
 
 
-@pytest.mark.row("S1.1")
 def test_each_run_is_a_process_of_its_own(make):
     executor = make(tree="base")
     asyncio.run(executor.execute("import math\nmath.marker = left = 1"))
@@ -57,7 +55,6 @@ def test_each_run_is_a_process_of_its_own(make):
     assert asyncio.run(executor.execute("print('well')"))["stdout"] == "well\n"
 
 
-@pytest.mark.row("S1.3", "S1.4")
 def test_variables(make):
     class Odd:
         def __str__(self):
@@ -71,14 +68,12 @@ def test_variables(make):
         assert asyncio.run(executor.execute("print(n, items, odd)"))["stdout"] == "3 [1, {'a': None}] odd one\n"
 
 
-@pytest.mark.row("S1.3")
 def test_a_name_that_no_variable_can_have(make):
     for name in ("a b", "_x", "", "1", "ü"):
         with pytest.raises(ValueError, match="variable's name"):
             make().set_variable(name, 1)
 
 
-@pytest.mark.row("S1.5", "S1.12")
 def test_environment_info(make, tmp_path):
     executor = make()
     executor.set_variable("city", "Köln")
@@ -87,32 +82,27 @@ def test_environment_info(make, tmp_path):
         assert part in text
 
 
-@pytest.mark.row("S1.6")
 def test_result(execute):
     assert execute("print('hello')") == {"stdout": "hello\n", "stderr": "", "error": False, "chart_base64": None}
     assert execute("x = 1")["stdout"] == "Run completed with no output."
 
 
-@pytest.mark.row("S1.6", "S1.27")
 def test_an_exception(execute):
     result = execute("print('before'); {}['missing']")
     assert result["error"] is True and result["stdout"] == "before\n" and "KeyError: 'missing'" in result["stderr"]
 
 
-@pytest.mark.row("S1.27")
 def test_code_that_is_no_python(execute):
     result = execute("x = = 1")
     assert result["error"] is True and "SyntaxError" in result["stderr"]
 
 
-@pytest.mark.row("S1.7")
 def test_timeout(execute):
     result = execute("print('before', flush=True)\nwhile True: pass", timeout=1)
     assert result["error"] is True and result["stdout"] == "before\n"
     assert result["stderr"] == "ExecutionTimeout: code execution exceeded 1s limit\n"
 
 
-@pytest.mark.row("S1.8", "S1.34")
 def test_a_launch_that_fails_is_returned(execute, make):
     for options in ({"tree": "no-such"}, {"policy": "no-such"}, {"binary": "/no/hotcell"}):
         result = execute("1", **options)
@@ -121,7 +111,6 @@ def test_a_launch_that_fails_is_returned(execute, make):
     assert "hunter2" not in hidden and "<REDACTED>" in hidden
 
 
-@pytest.mark.row("S1.8")
 def test_a_working_directory_that_went_away(make, tmp_path):
     executor = make()
     (tmp_path / "work" / "dir").rmdir()
@@ -129,7 +118,6 @@ def test_a_working_directory_that_went_away(make, tmp_path):
     assert result["error"] is True and result["stderr"].startswith("SandboxError: [FileNotFoundError]")
 
 
-@pytest.mark.row("S1.9", "S1.10")
 def test_nothing_of_the_callers_environment_is_seen(execute, monkeypatch):
     monkeypatch.setenv("HOTCELL_TEST_SECRET", "seen")
     monkeypatch.setenv("_SANDBOX_CFG", "seen")
@@ -137,7 +125,6 @@ def test_nothing_of_the_callers_environment_is_seen(execute, monkeypatch):
     assert "False" in result["stdout"] and "SANDBOX" not in result["stdout"]
 
 
-@pytest.mark.row("S1.26", "S1.28", "S1.30")
 def test_the_first_figure_is_the_chart(execute, tmp_path):
     result = execute(DRAW + "plt.figure(); plt.plot([3, 1])\nprint(np.arange(3).sum(), pd.Series([1]).sum())", tree=None)
     assert result["error"] is False and result["stdout"] == "3 1\n"
@@ -145,14 +132,12 @@ def test_the_first_figure_is_the_chart(execute, tmp_path):
     assert os.listdir(tmp_path / "work" / "dir") == []
 
 
-@pytest.mark.row("S1.28")
 def test_the_chart_survives_an_exception(execute):
     result = execute(DRAW + "1/0", tree=None)
     assert result["error"] is True and "ZeroDivisionError" in result["stderr"]
     assert base64.b64decode(result["chart_base64"]).startswith(PNG)
 
 
-@pytest.mark.row("S1.29")
 def test_a_marker_on_stdout_is_no_chart(execute):
     result = execute("print('__CHART_RESULT_SIGNATURE__: ' + '0' * 64)\nprint('/etc/passwd')")
     assert result["chart_base64"] is None
@@ -169,7 +154,6 @@ def tampered(monkeypatch, change):
     monkeypatch.setattr(charts, "arun", then_change)
 
 
-@pytest.mark.row("S1.30", "S1.31", "S1.37")
 @pytest.mark.parametrize("what", ["chart", "manifest", "signature", "key"])
 def test_what_does_not_match_is_refused(execute, monkeypatch, caplog, what):
     def change(directory, result):
@@ -191,7 +175,6 @@ def test_what_does_not_match_is_refused(execute, monkeypatch, caplog, what):
     assert "chart refused" in caplog.text
 
 
-@pytest.mark.row("S1.29", "S1.37")
 def test_a_chart_whose_directory_leads_elsewhere_is_refused(execute, monkeypatch, caplog, tmp_path):
     def change(directory, _result):
         (directory / "figures").rename(tmp_path / "elsewhere")
@@ -203,7 +186,6 @@ def test_a_chart_whose_directory_leads_elsewhere_is_refused(execute, monkeypatch
     assert caplog.records
 
 
-@pytest.mark.row("S1.31")
 def test_no_secret_is_in_the_cell(execute):
     result = execute("import os\n"
                      "seen = [os.path.join(d, f) for top in ('/input', '/output', '/tmp') for d, _, names in os.walk(top)"
@@ -212,7 +194,6 @@ def test_no_secret_is_in_the_cell(execute):
     assert result["stdout"] == "[] []\n"
 
 
-@pytest.mark.row("S1.32", "S1.34")
 def test_output_is_redacted_and_short(execute):
     result = execute("print('api_key=abc123'); print('x' * 5000)\n"
                      "import sys; print('postgres://u:p@h/db', file=sys.stderr)")
@@ -221,13 +202,11 @@ def test_output_is_redacted_and_short(execute):
     assert result["stderr"] == "postgres://<REDACTED>@<REDACTED>\n"
 
 
-@pytest.mark.row("S1.35")
 def test_bytes_that_are_no_utf8(execute):
     result = execute("import os; os.write(1, b'a\\xffb\\n')")
     assert result["stdout"] == "a\ufffdb\n"
 
 
-@pytest.mark.row("S1.36")
 def test_temporary_files_go_and_the_codes_own_stay(execute, tmp_path):
     execute("import os; os.mkdir('sub'); open('sub/kept.txt', 'w').write('kept')")
     work = tmp_path / "work" / "dir"
@@ -237,7 +216,6 @@ def test_temporary_files_go_and_the_codes_own_stay(execute, tmp_path):
     assert os.listdir(work) == ["sub"]
 
 
-@pytest.mark.row("S1.36")
 def test_a_link_in_the_working_directory_is_not_followed(execute, tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "work" / "dir").mkdir(parents=True)

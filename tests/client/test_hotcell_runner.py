@@ -36,7 +36,6 @@ def runner(base_tree, tmp_path):
     return run
 
 
-@pytest.mark.row("S0.1")
 @pytest.mark.parametrize("arguments", [[], ["a", "b"]])
 def test_another_number_of_arguments_is_a_usage_error(arguments):
     done = subprocess.run([sys.executable, "-m", "hotcell.runner", *arguments], capture_output=True, text=True, check=False,
@@ -44,7 +43,6 @@ def test_another_number_of_arguments_is_a_usage_error(arguments):
     assert done.returncode == 64 and done.stdout == "" and done.stderr.startswith("usage: ")
 
 
-@pytest.mark.row("S0.1")
 def test_a_spec_that_is_none(tmp_path):
     for name, text in (("missing", None), ("broken", "{"), ("list", "[]")):
         path = tmp_path / name
@@ -55,7 +53,6 @@ def test_a_spec_that_is_none(tmp_path):
         assert done.returncode == 65 and str(path) in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.row("S0.2", "S0.3", "S0.31", "S0.32")
 def test_success(runner):
     done = runner("print('hello')")
     assert (done.returncode, done.stdout, done.stderr) == (0, "hello\n", "")
@@ -65,19 +62,16 @@ def test_success(runner):
     assert stat.S_IMODE((done.output_dir / "_sandbox_result.json").stat().st_mode) == 0o600
 
 
-@pytest.mark.row("S0.32")
 def test_output_is_utf8_whatever_the_locale(runner, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     monkeypatch.setenv("LC_ALL", "POSIX")
     assert runner("print('ä€')").stdout == "ä€\n"
 
 
-@pytest.mark.row("S0.2", "S0.32")
 def test_persist_code_false(runner):
     assert runner("1", persist_code=False).result["code_paths"] == []
 
 
-@pytest.mark.row("S0.3", "S0.26", "S0.27")
 def test_an_exception(runner):
     done = runner("print('before')\n1/0")
     assert done.returncode == 1 and done.result["exit_code"] == 1
@@ -86,21 +80,18 @@ def test_an_exception(runner):
     assert 'File "<sandbox>", line 2' in done.stderr
 
 
-@pytest.mark.row("S0.26")
 @pytest.mark.parametrize("code", ["raise SystemExit(3)", "raise KeyboardInterrupt"])
 def test_what_is_no_exception_proper_fails_too(runner, code):
     done = runner(f"print('before')\n{code}")
     assert done.returncode == 1 and done.result["exit_code"] == 1 and done.stdout == "before\n"
 
 
-@pytest.mark.row("S0.3", "S0.10")
 def test_syntax_error(runner):
     done = runner("x = = 1")
     assert done.returncode == 2 and done.result["exit_code"] == 2
     assert done.stderr.startswith("Syntax error: ") and "line 1" in done.stderr
 
 
-@pytest.mark.row("S0.3", "S0.6", "S0.8", "S0.9")
 @pytest.mark.parametrize(("code", "message"), [
     ("import os", "Import not allowed: os"),
     ("import scipy.optimize", "Import not allowed: scipy.optimize"),
@@ -113,14 +104,12 @@ def test_refusals(runner, code, message):
     assert message in done.stderr.splitlines() and done.stdout == ""
 
 
-@pytest.mark.row("S0.25")
 def test_long_output_says_that_it_was_cut(runner):
     done = runner("print('x' * 500)", max_output_bytes=100)
     assert done.returncode == 0 and done.result["truncated"]
     assert done.stdout == "x" * 100 + "\n\n[Output truncated at 100 bytes]"
 
 
-@pytest.mark.row("S0.18")
 def test_a_frame_that_cannot_be_loaded(runner, tmp_path):
     path = tmp_path / "broken.jsonl"
     path.write_text("{no json}\n")
@@ -129,7 +118,6 @@ def test_a_frame_that_cannot_be_loaded(runner, tmp_path):
     assert done.stderr.startswith(f"Could not load DataFrame df from {path}: ")
 
 
-@pytest.mark.row("S0.18", "S0.19", "S0.20", "S0.21", "S0.28", "S0.29")
 def test_frames_figures_and_code(runner, tmp_path):
     path = tmp_path / "sales"
     path.write_text('{"city": "A", "n": 1}\n{"city": "B", "n": 2}\n')
@@ -153,7 +141,6 @@ def test_frames_figures_and_code(runner, tmp_path):
     assert "# === LLM-generated analysis code below ===" in code.read_text()
 
 
-@pytest.mark.row("S0.32")
 def test_a_runner_that_is_ended_takes_its_cell_along(base_tree, tmp_path):
     """Its parent's time limit is such an end. That the program runs shows in the launcher's processes."""
     spec = tmp_path / "spec.json"

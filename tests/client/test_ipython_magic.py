@@ -117,7 +117,6 @@ def test_the_file_and_what_comes_before_it(config, monkeypatch):
     assert found.options()["binary"] is None
 
 
-@pytest.mark.row("S3.25")
 @pytest.mark.parametrize("text, place, message", [
     ("{", "1:2", "Expecting"), ("[1]", "1:1", "expected an object"), ("", "1:1", "Expecting value"),
     ('{\n  "policies": 1}', "2:3", "unknown member 'policies'; expected one of policy,"),

@@ -29,7 +29,6 @@ module_level = "of this test module"
 
 # ---- running ----
 
-@pytest.mark.row("S3.1", "S3.4")
 @pytest.mark.parametrize(("code", "value"), [
     ("1 + 1", 2), ("x = 2\nx * 3", 6), ("x = 1", None), ("[1, 'a', None]", [1, "a", None]), ("(1, {2})", (1, {2})),
     ("b'x'", b"x"), ("print", "<built-in function print>"), ("'text'", "text"), ("if True:\n    1", None),
@@ -38,18 +37,15 @@ def test_the_last_expression_is_the_value(code, value):
     assert run(code) == value
 
 
-@pytest.mark.row("S3.1")
 def test_values_of_the_namespace_go_in():
     g = {"n": 3, "items": [1, {"a": None}], "m": math, "unused": object()}
     assert run("[n, items, m.floor(2.5), 'unused' in globals()]", g) == [3, [1, {"a": None}], 2, False]
 
 
-@pytest.mark.row("S3.1")
 def test_names_in_strings_count():
     assert run("f'{n:{width}} {{other}}'", {"n": 3, "width": 2, "other": object()}) == " 3 {other}"
 
 
-@pytest.mark.row("S3.1", "S3.2", "S3.3")
 def test_the_namespace_is_the_callers():
     assert asyncio.run(RunPython(tree="base")("module_level")) == module_level
     assert RunPython().g is globals()
@@ -61,7 +57,6 @@ def test_the_namespace_is_the_callers():
         notebook.find_var("nowhere at all")
 
 
-@pytest.mark.row("S3.1")
 def test_an_empty_namespace_is_clean():
     g = {}
     assert RunPython(g=g).g is g
@@ -69,7 +64,6 @@ def test_an_empty_namespace_is_clean():
         run("module_level", g)
 
 
-@pytest.mark.row("S3.5")
 def test_top_level_await():
     code = ("import asyncio\nasync def fetch(n): return n * 10\n"
             "async def some():\n    for i in range(2): yield i\n"
@@ -78,7 +72,6 @@ def test_top_level_await():
     assert run(code) == [[0, 1], [10, 20]]
 
 
-@pytest.mark.row("S3.5")
 def test_calls_side_by_side_keep_their_namespaces():
     async def both():
         spaces = [{"n": 1}, {"n": 2}]
@@ -98,7 +91,6 @@ await asyncio.sleep(0)
 """
 
 
-@pytest.mark.row("S3.38")
 def test_tasks_in_the_background_are_awaited():
     g = {"divisor": 2}
     run(TASK, g)
@@ -107,14 +99,12 @@ def test_tasks_in_the_background_are_awaited():
         run(TASK, {"divisor": 0})
 
 
-@pytest.mark.row("S3.6")
 def test_print_and_warnings_come_through(capsys):
     assert run("print('hello')\nimport warnings\nwarnings.warn('careful')\n1") == 1
     out, err = capsys.readouterr()
     assert out == "hello\n" and "careful" in err and "warnings.warn('careful')" in err
 
 
-@pytest.mark.row("S3.7")
 def test_sources_are_kept_for_tracebacks():
     with pytest.raises(ZeroDivisionError, match="division by zero") as caught:
         run("def f():\n    return 1/0\nf()")
@@ -126,7 +116,6 @@ def test_sources_are_kept_for_tracebacks():
     assert all(linecache.getline(name, 1).startswith("x = ") for name in names)
 
 
-@pytest.mark.row("S3.8", "S3.35")
 @pytest.mark.parametrize("code", ["().__class__", "x = []\nx._private", "exec('1')", "eval('1')", "import importlib",
                                   "import socket"])
 def test_refused_before_it_runs(code, capsys):
@@ -135,14 +124,12 @@ def test_refused_before_it_runs(code, capsys):
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.row("S3.12")
 def test_ordinary_code():
     assert run("class A:\n    def f(self, *a, **k): return [*a, k]\n"
                "x = 1\nx += 2\nfirst, *rest = [1, 2, 3]\n[A().f(1, y=2), x, rest, [i for i in range(2)]]") == \
         [[1, {"y": 2}], 3, [2, 3], [0, 1]]
 
 
-@pytest.mark.row("S3.13")
 def test_types():
     assert run("[isinstance(1, int), type(1).__name__, type(1) is int]") == [True, "int", True]
 
@@ -162,7 +149,6 @@ def test_exceptions_keep_their_type():
 
 # ---- what comes back ----
 
-@pytest.mark.row("S3.15")
 @pytest.mark.parametrize(("name", "value", "g", "exported"), [
     ("x", 1, {}, True), ("x", 1, {"x": 0}, True), ("_x", 1, {}, False), ("_x_", 1, {}, False),
     ("x_", 1, {"x_": print}, True), ("x", 1, {"x": print}, False), ("x", 1, {"x": math}, False),
@@ -171,7 +157,6 @@ def test_should_export(name, value, g, exported):
     assert notebook.should_export(name, value, g) is exported
 
 
-@pytest.mark.row("S3.15")
 def test_new_values_come_back():
     g = {"print": print, "kept_": print, "n": 1, "same": [1]}
     same = g["same"]
@@ -182,14 +167,12 @@ def test_new_values_come_back():
     assert not {"_hidden", "function", "j"} & g.keys()
 
 
-@pytest.mark.row("S3.15")
 def test_values_that_were_changed_in_place_come_back():
     g = {"items": [1]}
     run("items.append(2)", g)
     assert g["items"] == [1, 2]
 
 
-@pytest.mark.row("S3.15")
 def test_frames_and_arrays_go_both_ways():
     pd, np = cells.need_module("pandas"), cells.need_module("numpy")
     g = {"df": pd.DataFrame({"a": [1, 2]}), "arr": np.arange(3), "np": np}
@@ -198,7 +181,6 @@ def test_frames_and_arrays_go_both_ways():
     assert g["df"] is before and list(g["twice"].a) == [2, 4] and list(g["more"]) == [0, 1, 2, 9]
 
 
-@pytest.mark.row("S3.11", "S3.15")
 def test_a_frame_that_was_changed_comes_back_with_its_types():
     pd = cells.need_module("pandas")
     g = {"df": pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2021-01-01"]), "code": ["007", "x"]}, index=["a", "b"])}
@@ -213,7 +195,6 @@ def test_a_frame_that_was_changed_comes_back_with_its_types():
 
 # ---- tools ----
 
-@pytest.mark.row("S3.16")
 def test_a_tool_is_called_in_the_callers_process(tmp_path):
     def greet(name, *more, loud=False):
         """Say hello."""
@@ -235,7 +216,6 @@ def test_a_tool_is_called_in_the_callers_process(tmp_path):
         run("thing", {"thing": object()})
 
 
-@pytest.mark.row("S3.16", "S3.18")
 def test_what_a_tool_raises_and_what_its_policy_denies_keep_their_type(tmp_path):
     written = []
 
@@ -259,7 +239,6 @@ def test_what_a_tool_raises_and_what_its_policy_denies_keep_their_type(tmp_path)
     assert written == ["in/file"]
 
 
-@pytest.mark.row("S3.21")
 def test_a_tool_may_do_what_the_code_may_not():
     def trusted_echo(text): return subprocess.run(["echo", text], capture_output=True, text=True, check=True).stdout
     allow(trusted_echo)
@@ -288,7 +267,6 @@ def logged(fn):
     return wrapper
 
 
-@pytest.mark.row("S3.16", "S3.17")
 def test_registration():
     assert allow(double) is double and double(2) == 4
     allow(Shape.area, Shape().area, Shape.make, math.floor, str.upper, "abc".lower, {math: ["sqrt"], Shape: [...]})
@@ -304,7 +282,6 @@ def test_registration():
         allow({math: [3]})
 
 
-@pytest.mark.row("S3.18")
 def test_policies_are_asked_before_the_call(tmp_path):
     calls = []
 
@@ -321,7 +298,6 @@ def test_policies_are_asked_before_the_call(tmp_path):
         AllowChecked(print, None)("not registered")
 
 
-@pytest.mark.row("S3.18")
 def test_a_policy_of_ones_own():
     class Suffix(AllowPolicy):
         def __call__(self, obj, args, kwargs, ok_dests):
@@ -338,7 +314,6 @@ def test_a_policy_of_ones_own():
     assert seen == ["x.csv"]
 
 
-@pytest.mark.row("S3.18", "S3.19")
 def test_destinations(tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()
     (tmp_path / "link").symlink_to("/etc")
@@ -359,7 +334,6 @@ def test_destinations(tmp_path, monkeypatch):
         chk_dest(tmp_path / "x", ["."])
 
 
-@pytest.mark.row("S3.18", "S3.20")
 def test_policies_find_their_destinations():
     ok = ["/tmp"]
     good = [(PathWritePolicy(), Path("/tmp/x"), [], {}), (PathWritePolicy(0, "target"), Path("/tmp/x"), ["/tmp/y"], {}),
@@ -379,7 +353,6 @@ def test_policies_find_their_destinations():
             "replace", "open", "copy", "copy2", "copytree", "move", "rmtree"} <= names
 
 
-@pytest.mark.row("S3.11")
 def test_write_types():
     class Own:
         pass
@@ -388,7 +361,6 @@ def test_write_types():
     assert registry.default_write_types()[-2:] == [Own, set] and registry.type_name(set) == "set"
 
 
-@pytest.mark.row("S3.26")
 def test_matplotlib():
     plt = cells.need_module("matplotlib.pyplot")
     registry.allow_matplotlib()
@@ -399,7 +371,6 @@ def test_matplotlib():
         policy(None, [], {"fname": "/etc/x.png"}, ["/tmp"])
 
 
-@pytest.mark.row("S3.28")
 def test_the_docstring_tells_of_the_tools():
     assert "in a cell" in RunPython.__doc__ and "Tools" not in RunPython.__doc__
 
@@ -414,7 +385,6 @@ def test_the_docstring_tells_of_the_tools():
 
 # ---- writing ----
 
-@pytest.mark.row("S3.19")
 @pytest.mark.parametrize("code", ["open('x.txt', 'w')", "from pathlib import Path\nPath('/tmp/x').write_text('x')",
                                   "import os\nos.mkdir('/output/sub')"])
 def test_without_destinations_nothing_is_written(code, tmp_path):
@@ -423,7 +393,6 @@ def test_without_destinations_nothing_is_written(code, tmp_path):
     assert not (tmp_path / "x.txt").exists()
 
 
-@pytest.mark.row("S3.19")
 def test_files_go_to_the_current_directory(tmp_path):
     for dests in (["."], None, [str(tmp_path)]):
         assert run("import os\nos.makedirs('sub', exist_ok=True)\nopen('sub/x.txt', 'w').write('hello')", ok_dests=dests) == 5
@@ -436,7 +405,6 @@ def test_files_go_to_the_current_directory(tmp_path):
     assert run("open('/tmp/x', 'w').write('hi')", ok_dests=["/tmp"]) == 2
 
 
-@pytest.mark.row("S3.19")
 def test_a_link_of_the_callers_is_not_followed_out(tmp_path, monkeypatch):
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "sub").symlink_to(tmp_path)
@@ -456,7 +424,6 @@ class Shell:
         self.magics[name] = (kind, function)
 
 
-@pytest.mark.row("S3.24")
 def test_magic():
     shell = Shell()
     notebook.load_ipython_extension(shell)
@@ -467,7 +434,6 @@ def test_magic():
     assert asyncio.run(py("", "m_ = n + 1\nm_")) == 21 and shell.user_ns["m_"] == 21
 
 
-@pytest.mark.row("S3.25")
 def test_configuration(tmp_path):
     path = tmp_path / "config" / "safepyrun" / "config.py"
     path.parent.mkdir(parents=True)
@@ -475,7 +441,6 @@ def test_configuration(tmp_path):
     assert RunPython(g={}).ok_dests == (".",) and not hasattr(notebook, "other")
 
 
-@pytest.mark.row("S3.25")
 def test_a_broken_configuration_is_a_warning(tmp_path):
     path = tmp_path / "config" / "safepyrun" / "config.py"
     path.parent.mkdir(parents=True)
@@ -487,7 +452,6 @@ def test_a_broken_configuration_is_a_warning(tmp_path):
         RunPython(g={})  # it is read once
 
 
-@pytest.mark.row("S3.27")
 def test_command_line(tmp_path):
     def python(*arguments, stdin=""):
         return subprocess.run([sys.executable, "-m", "hotcell.pyrun", *arguments], input=stdin, text=True,
@@ -503,7 +467,6 @@ def test_command_line(tmp_path):
     assert python("missing.py").returncode == 1
 
 
-@pytest.mark.row("S3.39")
 def test_code_cannot_reach_the_registry():
     """What the code defines under the names of the registry stays in the cell."""
     before = json.dumps(sorted(map(str, registry.__pytools__)))
@@ -513,7 +476,6 @@ def test_code_cannot_reach_the_registry():
 
 # ---- who is asked, and with what ----
 
-@pytest.mark.row("S3.36")
 def test_who_denies_can_be_overruled_by_the_caller():
     """The hook is in the caller's process; what the cell refuses by itself is not for it to allow."""
     asked, fetched = [], []
@@ -544,7 +506,6 @@ def test_who_denies_can_be_overruled_by_the_caller():
         registry.set_data()
 
 
-@pytest.mark.row("S3.36")
 @pytest.mark.parametrize("url, good", [
     ("https://example.org", True), ("https://EXAMPLE.org./x?y#z", True), ("https://example.org:8443/", True),
     ("https://sub.all.net/", True), ("https://all.net/", True), ("http://example.org/", False), ("https://example.org.evil.net/", False),
@@ -576,7 +537,6 @@ class Says(AllowPolicy):
         return self.answer
 
 
-@pytest.mark.row("S3.37")
 @pytest.mark.parametrize("answers, message", [
     ([None], None), ([...], None), ([None, "no"], "no"), ([..., "no", "never"], "no; never"), (["no", True], None), ([True, "no"], None),
     (["no", "no"], "no"), ([False], None),
@@ -592,7 +552,6 @@ def test_policies_add_up(answers, message):
         assert str(caught.value) == message
 
 
-@pytest.mark.row("S3.36", "S3.37")
 @pytest.mark.parametrize("answer, message", [(True, None), (False, "no; never"), (None, "no; never"), (..., None), ("only", "never")])
 def test_the_hook_has_three_answers(answer, message):
     def hook(info):
@@ -608,7 +567,6 @@ def test_the_hook_has_three_answers(answer, message):
         registry.begin_run(None, None)
 
 
-@pytest.mark.row("S3.37")
 def test_owners_are_packages_and_instances_too():
     import xml.dom.minidom
     import xml.sax
@@ -664,7 +622,6 @@ def local_class():
     return Local
 
 
-@pytest.mark.row("S3.41")
 def test_skills_are_looked_up_and_called(monkeypatch):
     skill = types.ModuleType("shop.prices", "What things cost.\n\nMore.")
     monkeypatch.setitem(sys.modules, "shop.prices", skill)
@@ -728,7 +685,6 @@ def maker_of_skills():
             skills.disable(name)
 
 
-@pytest.mark.row("S3.41")
 def test_a_skill_of_methods(skill):
     ours, theirs = Shop(), Shop()
     skill("shop", price=ours.price)
@@ -737,7 +693,6 @@ def test_a_skill_of_methods(skill):
     assert not registry.is_tool(ours.price) and not registry.__pytools__
 
 
-@pytest.mark.row("S3.41")
 def test_a_skill_that_is_disabled_takes_only_its_own_with_it(skill):
     def before(): pass
     def after(): pass
@@ -763,7 +718,6 @@ def test_a_skill_that_is_disabled_takes_only_its_own_with_it(skill):
     assert was.keys() <= registry.__pytools__.keys() and len(registry.__pytools__) == len(was) + 2
 
 
-@pytest.mark.row("S3.41")
 def test_skills_of_installed_distributions(tmp_path, monkeypatch):
     (tmp_path / "weather_skill.py").write_text('"""The weather."""\ndef today():\n    """How it is."""\n    return "rain"\n')
     info = tmp_path / "weather_skill-1.dist-info"
@@ -782,7 +736,6 @@ def test_skills_of_installed_distributions(tmp_path, monkeypatch):
 
 # ---- the user's file ----
 
-@pytest.mark.row("S3.25")
 def test_the_file_in_json(tmp_path):
     path = tmp_path / "config" / "hotcell" / "python.json"
     path.parent.mkdir(parents=True)

@@ -39,7 +39,6 @@ def launcher(runner):
     return runner._live._session._process  # pylint: disable=protected-access
 
 
-@pytest.mark.row("S3.1", "S3.15")
 def test_what_code_defines_stays(runner, g):
     g["n"] = 3
     assert ask(runner, "class Box:\n    def __init__(self, n): self.n = n\ndef f(): return n + 1\nbox, _own = Box(n), object()\nf()") == 4
@@ -65,7 +64,6 @@ def test_what_an_error_left_is_not_the_callers(runner, g):
     assert ask(runner, "n") == 1 == g["n"]
 
 
-@pytest.mark.row("S3.16", "S3.18")
 def test_tools_of_this_moment(runner, g):
     def greet(name, *, loud=False):
         """Say hello."""
@@ -193,7 +191,6 @@ def test_a_session_that_has_come_to_its_end_is_begun_again(g, monkeypatch, tmp_p
     runner.close()
 
 
-@pytest.mark.row("S3.25")
 def test_the_users_file_can_ask_for_a_session(g, tmp_path):
     path = tmp_path / "config" / "hotcell" / "python.json"
     path.parent.mkdir(parents=True)
@@ -239,7 +236,6 @@ def test_frames_and_arrays_stay_or_come_anew(g, scientific):
 
 # ---- the last chance before a denial ----
 
-@pytest.mark.row("S3.23")
 @pytest.mark.parametrize("session", [False, True])
 def test_what_nobody_allowed_is_asked_for(g, session):
     asked = []
@@ -273,7 +269,6 @@ def test_what_nobody_allowed_is_asked_for(g, session):
         runner.close()
 
 
-@pytest.mark.row("S3.23")
 def test_without_a_hook_what_nobody_allowed_is_not_there(runner, g):
     g["store"] = lambda: 1
     with pytest.raises(hotcell.NeedsSession, match="function of the caller's"):

@@ -34,7 +34,6 @@ def execute(make):
     return run
 
 
-@pytest.mark.row("S2.1")
 def test_configuration(tmp_path):
     executor = ScriptExecutor(ScriptConfig(OUTPUT_DIR=tmp_path))
     assert executor.sandbox_dir == tmp_path / "sandbox" and executor.timeout == 60
@@ -48,7 +47,6 @@ def test_configuration(tmp_path):
     assert executor.sandbox_dir == tmp_path / "elsewhere" and executor.timeout == 5
 
 
-@pytest.mark.row("S2.1")
 def test_allowed_imports_are_those_of_the_configuration(make, execute):
     assert execute("import decimal")["error"].startswith("Script validation failed: ")
     outcome = execute("import decimal\nprint(decimal.Decimal(1))", ALLOWED_IMPORTS=["decimal"])
@@ -56,7 +54,6 @@ def test_allowed_imports_are_those_of_the_configuration(make, execute):
     assert not make(ALLOWED_IMPORTS=["decimal"]).validate("import json")["safe"]
 
 
-@pytest.mark.row("S2.2", "S2.4", "S2.9", "S2.12", "S2.17")
 def test_a_script(execute):
     frame = pd.DataFrame({"a": [1.0, 2.0, 4.0], "b": [2.0, 4.0, 7.0]})
     outcome = execute("t = stats.ttest_rel(df['a'], data['b'])\n"
@@ -74,14 +71,12 @@ def test_a_script(execute):
     assert list(frame.a) == [1.0, 2.0, 4.0]  # it was a copy
 
 
-@pytest.mark.row("S2.10")
 def test_allowed_imports_work(execute):
     outcome = execute("import pandas as pd\nimport scipy.stats\nfrom sklearn.linear_model import LinearRegression\n"
                       "print(LinearRegression().fit(df[['a']], df['b']).coef_.round(2))")
     assert outcome["error"] == "" and outcome["output"] == "[2.5]\n"
 
 
-@pytest.mark.row("S2.3", "S2.13", "S2.18", "S2.21")
 def test_plots(execute, make, tmp_path):
     outcome = execute("plt.plot(df.a); plt.show()\nplt.bar([1], [2]); plt.savefig(plots_dir + '/own.svg')\nplt.close()\n"
                       "plt.figure(); plt.show()")
@@ -93,7 +88,6 @@ def test_plots(execute, make, tmp_path):
     assert make().get_plot_data(plots / "missing.png") is None
 
 
-@pytest.mark.row("S2.3")
 def test_every_step_has_its_directory(execute, tmp_path):
     execute("1", step="one")
     execute("import os", step="two")  # refused, and yet there is a place
@@ -101,7 +95,6 @@ def test_every_step_has_its_directory(execute, tmp_path):
         assert (tmp_path / "sandbox" / "session" / step / "plots").is_dir()
 
 
-@pytest.mark.row("S2.23")
 @pytest.mark.parametrize("bad", ["", "..", "a/b", ".hidden", "a b", "ü", "x" * 65])
 def test_ids_that_could_lead_elsewhere(make, bad):
     for ids in ((bad, "step"), ("session", bad)):
@@ -109,7 +102,6 @@ def test_ids_that_could_lead_elsewhere(make, bad):
             make().execute_script("1", pd.DataFrame(), *ids)
 
 
-@pytest.mark.row("S2.5", "S2.6", "S2.7")
 @pytest.mark.parametrize(("script", "reason"), [
     ("import os", "Dangerous import/function detected: os"),
     ("from subprocess import run", "Dangerous import/function detected: subprocess"),
@@ -126,7 +118,6 @@ def test_validation(make, execute, script, reason):
     assert outcome["error"] == f"Script validation failed: {reason}" and outcome["output"] == ""
 
 
-@pytest.mark.row("S2.5")
 def test_validation_of_a_good_script_runs_nothing(make):
     assert make().validate_script("print(1)\nwhile False: pass") == {"safe": True, "reason": None, "warnings": []}
     started = time.monotonic()
@@ -134,7 +125,6 @@ def test_validation_of_a_good_script_runs_nothing(make):
     assert time.monotonic() - started < cells.PATIENCE
 
 
-@pytest.mark.row("S2.8")
 def test_warnings_reach_the_result(make, execute):
     script = "while True:\n    break\n"
     assert make().validate_script(script)["warnings"] == ["Potential infinite loop detected"]
@@ -143,34 +133,29 @@ def test_warnings_reach_the_result(make, execute):
     assert make().validate_script("df.write(1); plt.savefig('x')")["warnings"] == []
 
 
-@pytest.mark.row("S2.11")
 def test_prelude(execute):
     outcome = execute("warnings.warn('not shown')\nprint(plots_dir, plt.isinteractive())")
     assert outcome["output"] == "/output/plots False\n" and outcome["warnings"] == []
 
 
-@pytest.mark.row("S2.14")
 def test_text_on_stderr_alone_is_no_failure(execute):
     outcome = execute("print('out')\nwarnings.simplefilter('always')\nwarnings.warn('to stderr')")
     assert outcome["success"] and outcome["output"] == "out\n"
     assert any("to stderr" in warning for warning in outcome["warnings"])
 
 
-@pytest.mark.row("S2.15")
 def test_timeout(execute):
     outcome = execute("print('before', flush=True)\nwhile True: pass", SCRIPT_TIMEOUT=4)
     assert outcome["error"] == "Script execution timed out after 4 seconds"
     assert outcome["output"] == "before\n" and outcome["execution_time"] >= 1
 
 
-@pytest.mark.row("S2.16")
 def test_an_exception(execute):
     outcome = execute("results['test_results']['kept'] = 1\nprint('before')\ndf['missing']")
     assert outcome["error"].startswith("Execution error: 'missing'\nTraceback") and "KeyError" in outcome["error"]
     assert outcome["output"] == "before\n" and outcome["results"]["test_results"] == {"kept": 1}
 
 
-@pytest.mark.row("S2.16")
 def test_what_has_no_traceback(execute):
     outcome = execute("x = = 1")
     assert outcome["error"].startswith("Execution error: invalid syntax\n")
@@ -178,7 +163,6 @@ def test_what_has_no_traceback(execute):
     assert refused["error"].startswith("Execution error: ") and refused["execution_time"] >= 0
 
 
-@pytest.mark.row("S2.19")
 def test_summary_of_results():
     summary = ScriptExecutor().extract_results_summary({
         "summary_statistics": {"mean": 1.5, "gone": float("nan"), "by": {"x": 2, "y": float("nan")}},
@@ -191,7 +175,6 @@ def test_summary_of_results():
     assert ScriptExecutor().extract_results_summary({})["key_findings"] == []
 
 
-@pytest.mark.row("S2.20")
 def test_cleanup_keeps_the_newest(make, tmp_path):
     session = tmp_path / "sandbox" / "session"
     for age, name in enumerate(["newest", "newer", "old", "older"]):
@@ -204,7 +187,6 @@ def test_cleanup_keeps_the_newest(make, tmp_path):
     assert not (tmp_path / "sandbox" / "never-was").exists()
 
 
-@pytest.mark.row("S2.22")
 def test_data_access(make):
     script = "print(df['a'], df[\"b c\"], df.d, data['e'])\ndf.mean()\n'df.in_a_string'  # df['comment']\n"
     assert make().validate_data_access(script, ["a", "b c", "d", "e"]) == {
@@ -213,7 +195,6 @@ def test_data_access(make):
     assert missing["valid"] is False and missing["warnings"] == ["Columns not found in dataset: ['d', 'e']"]
 
 
-@pytest.mark.row("S2.23")
 def test_steps_of_one_session_wait_for_each_other(make, monkeypatch):
     """Each step notes how many of its session are running, in whichever executor."""
     from hotcell.adapters import statistics

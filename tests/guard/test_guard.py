@@ -83,20 +83,20 @@ def scientific():
     ("import builtins; builtins.__import__(hide('shutil'))", DENIED, "Importing 'shutil' is not allowed."),
 ])
 def test_s0_11_s1_13_s1_14_imports(base_tree, statement, policy, answer):
-    """S0.11, S1.13, S1.14: a program's imports by statement, function and computed name."""
+    """A program's imports by statement, function and computed name."""
     result = run(f"try:\n    {statement}\nexcept ImportError as error:\n    print(error)", policy)
     assert result.stdout.splitlines()[-1] == answer
 
 
 def test_s0_11_libraries_import_what_they_need(base_tree):
-    """S0.11: a rule binds the program; random may import hashlib, and strptime its own module, for it."""
+    """A rule binds the program; random may import hashlib, and strptime its own module, for it."""
     result = run("import time\nprint(time.strptime('2020', '%Y').tm_year)\nimport json, datetime\n"
                  "print(datetime.datetime.strptime('2021', '%Y').year)", {"imports": {**LISTED["imports"], "allow": ["time", "json", "datetime", "sys"]}})
     assert result.stdout == "2020\n2021\n" and refusals(result) == []
 
 
 def test_s3_14_only_what_is_loaded(base_tree):
-    """S3.14: modules that the policy has not loaded are refused with PermissionError."""
+    """Modules that the policy has not loaded are refused with PermissionError."""
     policy = {"imports": {"deny": None, "loaded_only": True, "exception": "PermissionError", "when": "run",
                           "loaded_message": "{name} not preloaded"}}
     result = run("tell(lambda: __import__('sys').__name__)\ntell(lambda: __import__('wave'))", policy)
@@ -253,7 +253,7 @@ print(datetime.datetime.strptime("2026", "%Y").year)
     ("exec(compile(hide('tell.__globals__'), 'x', 'exec'))", "PermissionError: Access to `__globals__` is not allowed."),
 ])
 def test_s0_12_attributes_by_computed_name(base_tree, expression, answer):
-    """S0.12: getattr and its kin refuse what the check of the text refuses."""
+    """`getattr` and its kin refuse what the check of the text refuses."""
     assert said(expression, BLOCKED) == answer
 
 
@@ -263,7 +263,7 @@ def test_s0_12_attributes_by_computed_name(base_tree, expression, answer):
     ("{{0.__globals__}} {2}", "'{0.__globals__} x'"), ("{2:{0.__globals__}}", "denied"), ("{0.__globals__!r:>5}", "denied"),
 ])
 def test_s0_12_attributes_in_format_strings(base_tree, text, answer):
-    """S0.12: str.format() reads attributes that only the text names."""
+    """str.format() reads attributes that only the text names."""
     expected = "AttributeError: Access to `__" if answer == "denied" else answer
     computed = f"{text.replace('__', '@')!r}.replace('@', '__')"
     for call in (f"{computed}.format(tell, [tell], 'x')", f"str.format({computed}, tell, [tell], 'x')"):
@@ -330,7 +330,7 @@ def test_there_is_one_module_of_built_in_functions_for_the_program(base_tree, ot
 
 
 def test_s0_13_vars_leaves_out_what_is_denied(base_tree):
-    """S0.13: vars() of an object without denied names is its very dict; else a dict without them."""
+    """vars() of an object without denied names is its very dict; else a dict without them."""
     policy = {"attributes": {"deny": ["__secret__"]}}
     result = run("""
 class Box: pass
@@ -350,7 +350,7 @@ ALLOWED = {"builtins": {"allow": ["print", "len", "repr", "type", "str", "isinst
 
 
 def test_s0_14_s2_10_builtins_are_a_dict_of_what_is_allowed(base_tree):
-    """S0.14, S2.10: names outside the list do not exist; imports and classes work all the same."""
+    """Names outside the list do not exist; imports and classes work all the same."""
     result = run("""
 print(type(__builtins__) is type({}), len([1]))
 tell(lambda: sorted([1]))
@@ -361,14 +361,14 @@ print(math.floor(1.5))
 
 
 def test_s0_16_open_is_there(base_tree):
-    """S0.16: open can be called; the zones of files decide."""
+    """`open` can be called; the zones of files decide."""
     policy = {"files": {"write": ["/output"], "write_message": "Sandbox can only write inside output_dir."}}
     assert said("open('/output/a', 'w').write('x')", policy) == "1"
     assert said("open('/tmp/a', 'w')", policy) == "PermissionError: Sandbox can only write inside output_dir."
 
 
 def test_s0_17_classes_work(base_tree):
-    """S0.17: class statements, inheritance, properties, super(), exceptions and dataclasses, under a list of names."""
+    """Class statements, inheritance, properties, super(), exceptions and dataclasses, under a list of names."""
     result = run("""
 from dataclasses import dataclass
 class Base:
@@ -395,14 +395,14 @@ print([i for i in range(3)], {i: i for i in range(1)}, len([*range(2)]))
 
 
 def test_s1_23_s1_24_builtins_that_refuse(base_tree):
-    """S1.23, S1.24: functions that are there to say that they are not allowed."""
+    """Functions that are there to say that they are not allowed."""
     result = run("e = eval\ntell(lambda: e('1'))\ntell(lambda: compile('1', 'x', 'eval'))", ALLOWED)
     assert result.stdout == "PermissionError: eval is not allowed.\nPermissionError: compile is not allowed.\n"
     assert {entry[1:] for entry in refusals(result)} == {("builtins", "eval"), ("builtins", "compile")}
 
 
 def test_s1_25_only_the_programs_own_names(base_tree):
-    """S1.25: globals(), locals(), dir() and vars() show the program's namespace; a prefix is hidden."""
+    """globals(), locals(), dir() and vars() show the program's namespace; a prefix is hidden."""
     policy = {"builtins": {"own_namespace": True, "hide_prefix": "_sandbox_"}}
     result = run("""
 class Box:
@@ -420,14 +420,14 @@ print("_sandbox_x" in dir(), "_sandbox_x" in vars())
 
 
 def test_s3_13_types_behave(base_tree):
-    """S3.13: type(x), isinstance(x, type) and type(name, bases, dict) are what they were."""
+    """type(x), isinstance(x, type) and type(name, bases, dict) are what they were."""
     assert said("type(1) is int, isinstance(int, type), isinstance(1, type), type('T', (), {'a': 1})().a") == "(True, True, False, 1)"
 
 
 # ---- sys.modules and functions of modules ----
 
 def test_s1_15_modules_that_are_not_shown(base_tree):
-    """S1.15: hidden from the program in every way that dicts are read, and there for libraries."""
+    """Hidden from the program in every way that dicts are read, and there for libraries."""
     policy = {"modules": {"scrub": ["pickle", "collections.abc"]}}
     result = run("""
 import copyreg, json, pickle as loaded, collections.abc
@@ -469,7 +469,7 @@ REPLACED = {"modules": {"replace": [
     ("import textwrap; print(textwrap.TextWrapper().fill('y'), textwrap.TextWrapper().fill(text='x'))", "instead x"),
 ])
 def test_s1_16_s1_18_s1_22_functions_that_are_changed(base_tree, code, answer):
-    """S1.16, S1.18, S1.22: refused, gone, of no effect, or with a choice of arguments."""
+    """Refused, gone, of no effect, or with a choice of arguments."""
     assert run(code, REPLACED).stdout.rstrip("\n") == answer
 
 
@@ -511,12 +511,12 @@ ZONES = {"files": {"write": ["/output"], "read": ["/output"], "library": ["/usr/
     ("__import__('fractions').Fraction(1, 2)", "Fraction(1, 2)"),
 ])
 def test_s0_15_s1_20_s1_21_zones(base_tree, expression, answer):
-    """S0.15, S1.20, S1.21: by whatever way a file is opened, its real path is judged, in the policy's words."""
+    """By whatever way a file is opened, its real path is judged, in the policy's words."""
     assert said(expression, ZONES).startswith(answer)
 
 
 def test_s0_15_links_are_followed_before_the_test(base_tree):
-    """S0.15: a link in a zone to a file outside is outside. Programs cannot make links here; the tree has one."""
+    """A link in a zone to a file outside is outside. Programs cannot make links here; the tree has one."""
     policy = {"files": {"write": ["/etc"], "write_message": "not to be written: {path}"}}
     result = run("import os\nprint(os.path.islink('/etc/localtime'))\ntell(lambda: open('/etc/localtime', 'w'))", policy)
     assert result.stdout.startswith("True\nPermissionError: not to be written: /usr/share/zoneinfo/")
@@ -589,7 +589,7 @@ open("/tmp/a", "w").write("a"), os.mkdir("/tmp/d"), os.chdir("/tmp")
     ("os.remove('a', dir_fd=os.open({}, os.O_RDONLY))", "'/tmp'", "'/output'"),
 ])
 def test_s3_19_s3_20_s3_30_writes(base_tree, call, inside, outside):
-    """S3.19, S3.20, S3.30: each way to change a file is let through inside the zone and refused outside, at both ends."""
+    """Each way to change a file is let through inside the zone and refused outside, at both ends."""
     result = run(f"{PREPARED}tell(lambda: {call.format(inside)})\ntell(lambda: {call.format(outside)})", WRITES)
     first, second = result.stdout.splitlines()
     assert "Error" not in first
@@ -626,7 +626,7 @@ for path in ("/mnt/data/result.csv", "/output/no/result.csv"):
 
 
 def test_s3_19_the_working_directory_as_a_zone(base_tree):
-    """S3.19: "." is the working directory of the moment, "~" the home directory; reads are free."""
+    """"." is the working directory of the moment, "~" the home directory; reads are free."""
     policy = {"files": {"write": ["."]}}
     result = run("""
 import os
@@ -664,7 +664,7 @@ tell(lambda: open("/output/a").read())
     ("sys.audit('unheard.of')", "unheard.of"),
 ])
 def test_s3_30_effects_are_refused(base_tree, code, event):
-    """S3.30: what has an effect, and what lays the interpreter open, is refused by its audit event."""
+    """What has an effect, and what lays the interpreter open, is refused by its audit event."""
     policy = {"imports": {"deny": None}, "calls": {"deny": None}, "attributes": {"deny": None}}
     result = run(f"try:\n    {code}\n    print('done')\nexcept PermissionError as error:\n    print(error, error.errno)", policy)
     assert result.stdout == f"{event} is not allowed by this policy 13\n"
@@ -690,7 +690,7 @@ def test_hooks_of_the_program_are_not_added(base_tree):
 
 
 def test_s3_30_policies_adjust_the_events(base_tree):
-    """S3.30: a policy lets events through, or refuses more of them."""
+    """A policy lets events through, or refuses more of them."""
     policy = {"audit": {"allow": ["sys.set*"], "deny": ["os.list*", "time.*"]}, "attributes": {"deny": None}}
     assert said("sys.settrace(None)", policy) == "None"
     assert said("__import__('os').listdir('/')", policy) == "PermissionError: os.listdir is not allowed by this policy"
@@ -744,7 +744,7 @@ def test_what_libc_does_by_itself_is_no_refusal(base_tree):
 
 
 def test_s3_31_threads(base_tree):
-    """S3.31: no threads but those of asyncio's executor."""
+    """No threads but those of asyncio's executor."""
     policy = {"audit": {"threads": False}}
     assert said("__import__('threading').Thread(target=print).start()", policy) == (
         "PermissionError: _thread.start_new_thread is not allowed by this policy")
@@ -759,7 +759,7 @@ print(asyncio.run(main()))
 
 @pytest.mark.parametrize("name, refused", [("PATH", True), ("LD_PRELOAD", True), ("PYTHONPATH", True), ("MINE", False)])
 def test_s3_31_environment(base_tree, name, refused):
-    """S3.31: variables that steer other programs are not changed."""
+    """Variables that steer other programs are not changed."""
     policy = {"audit": {"env": ["PATH", "LD_*", "PYTHON*"]}}
     result = run(f"import os\ntell(lambda: os.environ.__setitem__('{name}', 'x'))\ntell(lambda: os.unsetenv('{name}'))", policy)
     expected = f"PermissionError: Changing the environment variable {name} is not allowed by this policy" if refused else "None"
@@ -767,7 +767,7 @@ def test_s3_31_environment(base_tree, name, refused):
 
 
 def test_s3_33_chain(base_tree):
-    """S3.33: the message names the event, its arguments and the calls that led to it."""
+    """The message names the event, its arguments and the calls that led to it."""
     result = run("def inner():\n    import os\n    os.mkdir('/etc/x')\ndef outer():\n    inner()\ntell(outer)", {"audit": {"chain": True}})
     assert result.stdout.startswith("PermissionError: Writing /etc/x is not allowed by this policy [os.mkdir('/etc/x', 511, -1): "
                                     "inner (<cell>:")
@@ -854,7 +854,7 @@ UNLISTED = "PermissionError: Objects of type {} may not be changed in place unde
     ("compile('1', 'x', 'eval')", "PermissionError: Code that is made at run time is not allowed by this policy"),
 ])
 def test_s3_10_s3_11_guarded_writes(base_tree, code, answer):
-    """S3.10, S3.11: what may be changed in place, and what may be put where."""
+    """What may be changed in place, and what may be put where."""
     policy = {"code": {"writes": "guarded", "write_types": ["dict", "list", "types.SimpleNamespace"]}}
     result = run(f"class Box: pass\ntry:\n    {code}\nexcept PermissionError as error:\n    print('PermissionError: ' + str(error))", policy)
     assert result.stdout.rstrip("\n") == answer
@@ -999,7 +999,7 @@ PANDAS = {"modules": {"replace": [
 
 
 def test_s1_16_s1_17_s1_18_of_libraries(scientific):
-    """S1.16, S1.17, S1.18: pandas' and matplotlib's functions are changed for the program and serve pandas as before."""
+    """The functions of pandas and matplotlib are changed for the program and serve pandas as before."""
     result = run("""
 import numpy, pandas as pd, matplotlib.pyplot as plt
 df = pd.DataFrame({"a": [1, 2, 3]})

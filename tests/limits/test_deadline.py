@@ -41,7 +41,6 @@ def test_files_and_output_so_far_are_kept(base_tree):
     assert result.files() == ["a.txt"] and result.stdout == "begun\n"
 
 
-@pytest.mark.row("S0.26", "S2.15")
 def test_figures_so_far_are_kept():
     cells.build_tree("scientific")
     result = ended(run("import matplotlib.pyplot as plt\nplt.plot([1, 2])\n" + FOREVER, "8", "--memory=1G", tree="scientific"))

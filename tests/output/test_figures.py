@@ -39,34 +39,28 @@ def test_several_formats_at_once(scientific):
     assert {(row["path"], row["mime"], row["kind"]) for row in told} == {(*item, "matplotlib") for item in kept.items()}
 
 
-@pytest.mark.row("S0.21")
 def test_figures_have_a_resolution_and_no_margin(scientific):
-    """S0.21: 150 dots an inch, cut to what is drawn."""
+    """150 dots an inch, cut to what is drawn."""
     result = draw("import matplotlib.pyplot as plt\nplt.figure(figsize=(4, 2)).add_axes([0, 0, 1, 1]).set_axis_off()", scientific)
     data = (result.output / next(iter(figures(result)))).read_bytes()
     width, height = int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
     assert abs(width - 630) < 10 and abs(height - 330) < 10  # 4 by 2 inches and a tenth around them
 
 
-@pytest.mark.row("S1.28")
 @pytest.mark.parametrize("end", ["", "1 / 0\n", "raise SystemExit(3)\n"])
 def test_first_figure_alone(scientific, end):
-    """S1.28: also after an error; the others are closed and not missed."""
+    """Also after an error; the others are closed and not missed."""
     result = draw(TWO_LINES + end, scientific, figures={"which": "first"})
     assert len(figures(result)) == 1 and result.manifest["guest"]["warnings"] == [], result
 
 
-@pytest.mark.row("S1.16")
 def test_show_does_nothing(scientific):
-    """S1.16"""
     result = draw("import matplotlib.pyplot as plt\nplt.plot([1])\nprint(plt.show(), plt.show(block=True), plt.get_fignums())",
                   scientific, figures={"show": "ignore"})
     assert result.stdout == "None None [1]\n" and len(figures(result)) == 1, result
 
 
-@pytest.mark.row("S2.13")
 def test_show_saves_and_closes(scientific):
-    """S2.13"""
     result = draw("""\
         import matplotlib.pyplot as plt
         plt.show()
@@ -85,9 +79,7 @@ def test_show_saves_and_closes(scientific):
     assert [row["path"] for row in result.manifest["guest"]["figures"]] == ["plots/plot_1.png", "plots/plot_2.png"]
 
 
-@pytest.mark.row("S2.13")
 def test_show_says_what_it_could_not_save(scientific):
-    """S2.13"""
     result = draw("""\
         import matplotlib.pyplot as plt
         plt.plot([1]); plt.title("$\\\\broken$"); plt.show()
@@ -113,9 +105,8 @@ def test_results_that_the_program_replaced_are_let_be(scientific):
     assert len(figures(result)) == 2 and result.stdout == "", result
 
 
-@pytest.mark.row("S0.20", "S0.22")
 def test_plotly_as_json_and_as_a_page_of_its_own(scientific):
-    """S0.20, S0.22: the cap is for each kind."""
+    """The cap is for each kind."""
     result = draw("""\
         import plotly.graph_objects as go, matplotlib.pyplot as plt
         for n in range(3):
@@ -133,18 +124,15 @@ def test_plotly_as_json_and_as_a_page_of_its_own(scientific):
     assert "1 of 3 matplotlib" in warnings and "1 of 3 plotly" in warnings
 
 
-@pytest.mark.row("S0.20")
 def test_plotly_figures_that_a_policy_names(scientific):
-    """S0.20: the list of the older runner."""
+    """The list of the older runner."""
     result = draw("import plotly.graph_objects as go\nfigure = go.Figure()\nfigure.show()\nprint(figs[0] is figure)\n"
                   "figs.append(go.Figure())", scientific, prelude={"code": "figs = hotcell.shown"})
     assert result.stdout == "True\n" and len(figures(result)) == 2, result
     assert all(json.loads((result.output / path).read_text())["data"] == [] for path in figures(result))
 
 
-@pytest.mark.row("S0.23")
 def test_a_failing_capture_is_no_failure(scientific):
-    """S0.23"""
     result = draw("import matplotlib.pyplot as plt\nplt.plot([1])\ndef broken(*a, **k):\n    raise SystemExit('no')\n"
                   "plt.gcf().savefig = broken\nplt.figure()\nprint('done')", scientific)
     assert result.manifest["status"] == "ok" and result.stdout == "done\n", result
@@ -152,9 +140,7 @@ def test_a_failing_capture_is_no_failure(scientific):
     assert len(figures(result)) == 1
 
 
-@pytest.mark.row("S0.24")
 def test_policies_choose_matplotlibs_backend_and_directory(scientific):
-    """S0.24"""
     result = draw("import os, stat, matplotlib\nimport matplotlib.pyplot as plt\nplt.plot([1])\n"
                   "directory = os.environ['MPLCONFIGDIR']\n"
                   "print(directory, oct(stat.S_IMODE(os.stat(directory).st_mode)), matplotlib.get_configdir() == directory,"
@@ -187,10 +173,9 @@ WORDS = "漢字 日本語 한국어 中文"
 STRICT = "import warnings, matplotlib.pyplot as plt\nwarnings.filterwarnings('error', 'Glyph')\n"
 
 
-@pytest.mark.row("S1.12")
 @pytest.mark.parametrize("style", ["", "import seaborn; seaborn.set_theme()\n", "plt.style.use('ggplot')\n"])
 def test_fonts_for_every_letter(scientific, style):
-    """S1.12: no box instead of a character, whatever a style says of fonts."""
+    """No box instead of a character, whatever a style says of fonts."""
     code = STRICT + style + f"plt.title({WORDS!r})\nplt.savefig('a.png'), plt.savefig('a.svg'), plt.savefig('a.pdf')\n"
     result = draw(code, scientific)
     assert result.manifest["status"] == "ok" and result.stderr == "", result
@@ -198,18 +183,16 @@ def test_fonts_for_every_letter(scientific, style):
     assert plain.manifest["status"] == "error" and "Glyph" in plain.stderr  # DejaVu alone has none of these
 
 
-@pytest.mark.row("S1.12")
 def test_fonts_that_a_policy_prefers(scientific):
-    """S1.12: families in their order, those that are not there left out."""
+    """Families in their order, those that are not there left out."""
     chosen = {"fonts": ["No Such Font", "DejaVu Sans", "Droid Sans Fallback"], "fallback": []}
     result = draw(STRICT + f"plt.title({WORDS!r})\nplt.savefig('a.png')\nprint(plt.rcParams['font.family'])\n"
                   "plt.style.use('default')\nprint(plt.rcParams['font.family'])", scientific, figures=chosen)
     assert result.stdout == "['DejaVu Sans', 'Droid Sans Fallback', 'sans-serif']\n" * 2 and result.stderr == "", result
 
 
-@pytest.mark.row("S1.12")
 def test_minus_signs_by_policy(scientific):
-    """S1.12: axes.unicode_minus"""
+    """axes.unicode_minus"""
     code = "import matplotlib.pyplot as plt\nprint(plt.rcParams['axes.unicode_minus'], plt.rcParams['font.family'])"
     assert draw(code, scientific).stdout == "True ['sans-serif']\n"
     chosen = draw(code, scientific, figures={"unicode_minus": False, "fonts": ["DejaVu Sans Mono"]})

@@ -1,4 +1,4 @@
-"""Rows of the first system, as the policy `analysis` has them: what its programs may import, call and open."""
+"""The policy `analysis`: what its programs may import, call and open."""
 
 import json
 import re
@@ -31,7 +31,6 @@ def denied(result, layer):
     return [denial for denial in result.manifest["denials"] if denial["layer"] == layer]
 
 
-@pytest.mark.row("S0.5")
 def test_the_allowlist():
     shown = json.loads(cells.hotcell("policy", "show", "analysis").stdout)
     assert shown["imports"]["allow"] == ALLOWED and len(ALLOWED) == 21
@@ -39,7 +38,6 @@ def test_the_allowlist():
     assert shown["calls"]["deny"] == BLOCKED_CALLS
 
 
-@pytest.mark.row("S0.5", "S0.6", "S0.7", "S0.11")
 def test_every_allowed_module_can_be_imported():
     """All of them, in both forms, and what they import for themselves: of that, nothing is judged."""
     code = "".join(f"import {name}\nfrom {name} import *\n" for name in ALLOWED)
@@ -47,26 +45,22 @@ def test_every_allowed_module_can_be_imported():
     assert (result.manifest["status"], result.stdout) == ("ok", "all\n"), result
 
 
-@pytest.mark.row("S0.6")
 @pytest.mark.parametrize("module", ["scipy.optimize", "os", "sys", "pandas.io", "matplotlib.figure", "collections.abc"])
 def test_import_of_a_name_that_is_not_listed_itself(module):
     assert messages(run(f"import {module}")) == [f"Import not allowed: {module}"]
 
 
-@pytest.mark.row("S0.6")
 def test_every_refused_import_is_named():
     assert messages(run("import os, math, sys\ndef f():\n    import socket as s\n")) == [
         f"Import not allowed: {name}" for name in ("os", "sys", "socket")]
 
 
-@pytest.mark.row("S0.7")
 def test_from_a_package_whose_top_is_listed():
     result = run("from pandas.io import json\nfrom json.decoder import JSONDecodeError\nprint(json.__name__)",
                  tree="scientific")
     assert (result.manifest["status"], result.stdout) == ("ok", "pandas.io.json\n"), result
 
 
-@pytest.mark.row("S0.7")
 @pytest.mark.parametrize("statement, named", [
     ("from os import path", "os"), ("from os.path import join", "os.path"), ("from urllib.request import urlopen",
                                                                             "urllib.request")])
@@ -74,32 +68,27 @@ def test_from_a_package_that_is_not(statement, named):
     assert messages(run(statement)) == [f"Import not allowed: {named}"]
 
 
-@pytest.mark.row("S0.7")
 @pytest.mark.parametrize("statement", ["from . import x", "from .. import x", "from .pandas import x"])
 def test_relative_imports(statement):
     assert len(messages(run(statement))) == 1
 
 
-@pytest.mark.row("S0.8")
 @pytest.mark.parametrize("name", BLOCKED_CALLS)
 def test_calls_of_blocked_builtins(name):
     assert messages(run(f"print(1)\n{name}(x)\n")) == [f"`{name}()` is not allowed in the sandbox."]
 
 
-@pytest.mark.row("S0.9")
 @pytest.mark.parametrize("name", BLOCKED_ATTRIBUTES)
 def test_blocked_attributes(name):
     assert messages(run(f"x = 1\nx.{name}\n")) == [f"Access to `{name}` is not allowed in the sandbox."]
 
 
-@pytest.mark.row("S0.9")
 def test_attributes_that_are_not_blocked():
     """The list is the row's, no longer."""
     result = run("def f():\n    'it'\nprint(f.__name__, f.__doc__, f.__dict__, (1).__add__(1))")
     assert result.stdout == "f it {} 2\n", result
 
 
-@pytest.mark.row("S0.11")
 def test_imports_at_run_time():
     result = run("""
         names = ["math", "scipy.optimize.nothing", "json.decoder", "os", "socket", "_io"]
@@ -118,7 +107,6 @@ def test_imports_at_run_time():
     assert {denial["rule"] for denial in denied(result, "runtime")} == {"imports"}
 
 
-@pytest.mark.row("S0.12")
 def test_getattr_refuses_blocked_names():
     result = run("""
         for name in ["__cla" "ss__", "__glo" "bals__", "__mr" "o__"]:
@@ -140,7 +128,6 @@ def test_getattr_refuses_blocked_names():
     assert {denial["rule"] for denial in denied(result, "runtime")} == {"attributes"}
 
 
-@pytest.mark.row("S0.13")
 def test_vars_drops_blocked_names():
     result = run("""
         class A:
@@ -154,7 +141,6 @@ def test_vars_drops_blocked_names():
     assert result.stdout.splitlines() == ["True ['__name__']", "['A', 'f']"], result
 
 
-@pytest.mark.row("S0.14")
 def test_the_programs_builtins():
     result = run(f"""
         import json
@@ -183,7 +169,6 @@ WRITE = "Sandbox can only write inside output_dir."
 LOOP = "Too many levels of symbolic links"
 
 
-@pytest.mark.row("S0.15", "S0.4")
 @pytest.mark.parametrize("call, message", [
     ("open('/etc/passwd')", READ), ("open('/usr/lib/python3.11/os.py')", READ), ("open('../etc/passwd')", READ),
     ("open('/output/../etc/passwd')", READ), ("open('/tmp/x')", READ), ("open('/proc/self/maps')", READ),
@@ -197,7 +182,6 @@ def test_zones_of_open(call, message):
     assert denied(result, "audit")
 
 
-@pytest.mark.row("S0.15", "S0.4")
 def test_what_open_opens(tmp_path):
     (tmp_path / "d.txt").write_text("a line\n")
     result = run("""
@@ -212,7 +196,6 @@ def test_what_open_opens(tmp_path):
     assert result.files() == ["note.txt"] and result.manifest["denials"] == []
 
 
-@pytest.mark.row("S0.15")
 @pytest.mark.parametrize("target, path, mode, message", [
     ("/output", "/tmp/link/note", "w", LOOP), ("/", "/tmp/link/output/note", "a", LOOP),
     ("/", "/tmp/link/etc/passwd", "r", READ), ("/output", "/tmp/link/../tmp/note", "w", WRITE)])
@@ -224,12 +207,10 @@ def test_links_are_followed_before_the_zone_is_looked_at(target, path, mode, mes
     assert bool(denied(result, "audit")) == (message != LOOP) and result.files() == []
 
 
-@pytest.mark.row("S0.16")
 def test_open_can_be_called_by_its_name():
     assert run("open('a', 'w').close()").files() == ["a"]
 
 
-@pytest.mark.row("S0.17")
 def test_classes_can_be_made():
     result = run("""
         import collections
@@ -252,7 +233,6 @@ def test_classes_can_be_made():
     assert result.stdout == "3 Point(x=0, y=0) 2 7 True\n", result
 
 
-@pytest.mark.row("S0.19")
 def test_what_is_there_already(data):
     result = run("""
         print(output_dir, type(output_dir).__name__, output_dir.is_dir(), _rpln_plotly_figs)
@@ -262,7 +242,6 @@ def test_what_is_there_already(data):
                                           "pandas numpy plotly.express plotly.graph_objects [1, 2]"], result
 
 
-@pytest.mark.row("S0.19")
 def test_a_library_that_is_missing_is_left_out():
     assert run("try:\n    np\nexcept NameError as error:\n    print(error)").stdout == "name 'np' is not defined\n"
 
@@ -276,7 +255,6 @@ for i in range(4):
 """
 
 
-@pytest.mark.row("S0.20", "S0.21", "S0.22")
 def test_figures_of_both_kinds_up_to_the_limit():
     result = run(FIGURES, "--max-figures", "3", tree="scientific")
     names = [figure["path"] for figure in result.manifest["figures"]]
@@ -287,7 +265,6 @@ def test_figures_of_both_kinds_up_to_the_limit():
         assert content.startswith(b"\x89PNG") if name.endswith("png") else json.loads(content)["data"]
 
 
-@pytest.mark.row("S0.23")
 def test_a_figure_that_cannot_be_saved_is_no_failure():
     result = run("""
         import matplotlib.pyplot as plt
@@ -300,7 +277,6 @@ def test_a_figure_that_cannot_be_saved_is_no_failure():
     assert "Matplotlib figure capture skipped: TypeError: " in result.stderr
 
 
-@pytest.mark.row("S0.24")
 def test_matplotlibs_environment():
     policy = {"extends": "analysis", "imports": {"allow+": ["os", "stat"]}}
     result = cells.run("""
@@ -311,7 +287,6 @@ def test_matplotlibs_environment():
     assert result.facts() == ["Agg", "/output/.matplotlib", "0o700", "agg"]
 
 
-@pytest.mark.row("S0.25")
 def test_limits_count_bytes():
     result = run("print('\\u00e4' * 60, end='')", "--stdout-size", "100")
     text = result.manifest["stdout"]["text"]
@@ -319,7 +294,6 @@ def test_limits_count_bytes():
     assert result.manifest["stdout"]["truncated"] is True
 
 
-@pytest.mark.row("S0.27")
 def test_the_programs_file_name():
     result = run("def f():\n    1/0\nf()")
     assert 'File "<sandbox>", line 3, in <module>' in result.stderr

@@ -310,7 +310,6 @@ def test_maxima_are_explained_and_on_the_card(tmp_path):
     assert json.loads(cells.hotcell("policy", "card", "--json", own).stdout)["maxima"] == {"pids": 200, "memory": "3G"}
 
 
-@pytest.mark.row("S3.28")
 def test_the_card_follows_from_the_policy():
     """A change of the policy is a change of what a model is told."""
     need_scientific()

@@ -32,7 +32,6 @@ def replay(path, *options):
     return done, json.loads(done.stdout) if done.returncode in (0, 1) else None
 
 
-@pytest.mark.row("S0.28")
 def test_code_is_kept_for_its_owner_alone():
     result, path, _ = keep("1 + 1")
     assert re.fullmatch(r"code/run_\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ_[0-9a-f]{12}\.py", result.manifest["code_path"])
@@ -41,7 +40,6 @@ def test_code_is_kept_for_its_owner_alone():
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-@pytest.mark.row("S0.29")
 def test_the_header_says_how_to_replicate(tmp_path):
     data = tmp_path / "rows.jsonl"
     data.write_text('{"a": 1}\n')
@@ -56,7 +54,6 @@ def test_the_header_says_how_to_replicate(tmp_path):
     assert text.endswith(f"Pre-loaded DataFrames:\n  - df: {data}\n")
 
 
-@pytest.mark.row("S0.29")
 def test_a_header_without_frames_says_so():
     _, path, _ = keep("1")
     assert ast.literal_eval(path.read_text().split(MARKER)[0]).endswith("Pre-loaded DataFrames:\n  (none)\n")
@@ -109,7 +106,6 @@ def test_verify_takes_no_statement_for_the_text_in_front(was, becomes):
     assert done.returncode == 1 and "the content has changed" in done.stderr, done
 
 
-@pytest.mark.row("S0.30")
 @pytest.mark.parametrize("policy", ["analysis", "default"])
 def test_a_replay_of_the_same_says_so(policy):
     code = "print(hash('x'), k)\nopen('/output/a.txt', 'w').write('x')\n{'v': k}"
@@ -121,7 +117,6 @@ def test_a_replay_of_the_same_says_so(policy):
     assert record["outcome"]["files"][0]["path"] == "a.txt"
 
 
-@pytest.mark.row("S0.30")
 def test_a_replay_shows_figures_to_be_the_same():
     code = "import matplotlib.pyplot as plt\nplt.plot([1, 3, 2])"
     result, path, _ = keep(code, "--timeout", "60s", "--memory", "1G", tree="scientific")
@@ -144,7 +139,6 @@ def test_a_replay_that_is_rejected_says_why(tmp_path):
     assert text.returncode == 1 and re.search(r'^status differs\n  was "ok"\n  is  "rejected"\n  as  ".*json', text.stdout), text
 
 
-@pytest.mark.row("S0.30")
 def test_a_replay_says_what_differs():
     _, path, _ = keep("import datetime\nnow = str(datetime.datetime.now())\nprint(now)\n"
                       "open('/output/' + 'f', 'w').write(now)\nnow")
@@ -155,7 +149,6 @@ def test_a_replay_says_what_differs():
     assert text.returncode == 1 and "stdout differs\n" in text.stdout
 
 
-@pytest.mark.row("S0.30")
 def test_a_replay_compares_the_variables_that_were_asked_for():
     _, path, _ = keep("import datetime\nnow = str(datetime.datetime.now())\nsame = [1, 2]",
                       "--return", "now", "--return", "same")

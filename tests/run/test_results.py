@@ -23,9 +23,7 @@ def guest(result):
 
 # ---- the file name of programs ----
 
-@pytest.mark.row("S0.27")
 def test_policy_names_the_programs_file(base_tree):
-    """S0.27"""
     result = cells.run("""\
         import sys, warnings, inspect
         def f():
@@ -68,7 +66,6 @@ def test_prelude_loads_only_what_the_program_mentions(base_tree):
     assert "NameError: name '_js'" in result.stderr, result
 
 
-@pytest.mark.row("S0.19")
 @pytest.mark.parametrize("code, why", [
     ("def f(:", "SyntaxError: invalid syntax"),
     ("1 / 0", "ZeroDivisionError: division by zero"),
@@ -81,15 +78,14 @@ def test_a_prelude_that_fails_is_a_fault_of_the_policy(base_tree, code, why):
 
 
 def test_prelude_leaves_out_what_is_not_there(base_tree):
-    """S0.19: missing libraries are skipped silently."""
+    """Missing libraries are skipped silently."""
     result = cells.run("print('np' in globals(), 'x' in globals())", policy={
         "prelude": {"names": {"np": "no_such_module", "x": "math:no_such_attribute"}, "load": ["np"]}})
     assert result.stdout == "False False\n" and result.stderr == "", result
 
 
-@pytest.mark.row("S2.4")
 def test_prelude_aliases_and_variables_of_the_job(base_tree):
-    """S2.4: one value under two names; what the job sets wins over what the policy would."""
+    """One value under two names; what the job sets wins over what the policy would."""
     policy = {"prelude": {"names": {"json": "json"}, "aliases": {"data": "df", "other": "missing", "taken": "df"},
                           "results": True}}
     result = cells.run("print(data is df, json, taken, results, 'other' in globals())", "--var", "df=[1]",
@@ -97,9 +93,8 @@ def test_prelude_aliases_and_variables_of_the_job(base_tree):
     assert result.stdout == "True 5 6 7 False\n", result
 
 
-@pytest.mark.row("S0.19", "S2.11")
 def test_prelude_code_runs_in_the_programs_namespace(base_tree):
-    """S0.19, S2.11: presets that are more than a module."""
+    """Presets that are more than a module."""
     result = cells.run("""\
         import warnings
         warnings.warn("not shown")
@@ -130,9 +125,7 @@ def test_a_job_may_have_a_variable_called_hotcell(base_tree):
     assert result.stdout == "1 7\n", result
 
 
-@pytest.mark.row("S1.26", "S2.9")
 def test_prelude_of_scientific_names(scientific):
-    """S1.26, S2.9"""
     names = {"plt": "matplotlib.pyplot", "np": "numpy", "pd": "pandas", "stats": "scipy.stats", "sns": "seaborn",
              "sm": "statsmodels.api", "fm": "matplotlib.font_manager"}
     result = cells.run("print(*sorted(m.__name__ for m in (plt, np, pd, stats, sns, sm, fm)))", *SCIENTIFIC,
@@ -145,9 +138,7 @@ def test_prelude_of_scientific_names(scientific):
 RESULTS = {"prelude": {"results": True}}
 
 
-@pytest.mark.row("S2.12")
 def test_results_are_there_and_come_back(base_tree):
-    """S2.12"""
     empty = cells.run("pass", policy=RESULTS)
     assert guest(empty)["results"] == {"summary_statistics": {}, "test_results": {}, "plots": [], "assumptions": {},
                                        "interpretation": ""}

@@ -420,7 +420,6 @@ def test_arguments_and_failures_are_redacted_like_output(base_tree, tool):
 
 # ---- paths ----
 
-@pytest.mark.row("S3.18")
 def test_path_arguments_stay_below_their_directories(base_tree, user, tool):
     place = cells.new_directory(user)
     (place / "in" / "deep").mkdir(parents=True)

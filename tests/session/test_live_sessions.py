@@ -486,7 +486,6 @@ def test_copies_count_with_all_that_they_have_where_nobody_tells_what_they_share
                 strace.terminate()
 
 
-@pytest.mark.row("S3.4", "S3.5", "S3.7", "S3.38")
 def test_programs_in_sessions_are_what_they_are_in_jobs(session):
     assert session.run("x = 20\nx + 1\n2 * x").value == 40
     assert session.run("x = 21").manifest["guest"]["value"] is None

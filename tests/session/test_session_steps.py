@@ -36,7 +36,6 @@ def make_steps(here, names):
         os.utime(here / "out/s1" / name, (1000 + at, 1000 + at))
 
 
-@pytest.mark.row("S2.3")
 def test_results_go_to_session_and_step(here):
     done = step(here, "a", "import os; os.makedirs('/output/plots'); open('/output/plots/p.txt', 'w').write('x')")
     assert done.returncode == 0, done
@@ -46,7 +45,6 @@ def test_results_go_to_session_and_step(here):
     assert steps(here) == ["a", "b"]
 
 
-@pytest.mark.row("S2.23")
 def test_a_session_that_is_in_use_is_refused_at_once(here):
     assert step(here, "a").returncode == 0
     with open(here / "out/s1" / LOCK, "rb") as held:
@@ -59,7 +57,6 @@ def test_a_session_that_is_in_use_is_refused_at_once(here):
     assert step(here, "b").returncode == 0
 
 
-@pytest.mark.row("S2.23")
 def test_a_running_step_holds_its_session(here):
     program = "import time\nprint('up', flush=True)\ntime.sleep(60)"
     with cells.start(program, "--session", "s1", "--step", "a", "-o", str(here / "out")) as first:
@@ -68,7 +65,6 @@ def test_a_running_step_holds_its_session(here):
     assert step(here, "b").returncode == 0
 
 
-@pytest.mark.row("S2.23")
 def test_waiting_for_a_session(here):
     assert step(here, "a").returncode == 0
     with open(here / "out/s1" / LOCK, "rb") as held:
@@ -105,7 +101,6 @@ def test_a_link_is_no_session(here):
     assert os.listdir(here / "elsewhere") == []
 
 
-@pytest.mark.row("S2.20")
 def test_the_newest_steps_are_kept(here):
     make_steps(here, ["c", "a", "d", "b"])
     done = clean(here, 2)
@@ -116,7 +111,6 @@ def test_the_newest_steps_are_kept(here):
     assert clean(here, 0).returncode == 0 and steps(here) == []
 
 
-@pytest.mark.row("S2.20")
 def test_only_steps_are_removed(here):
     make_steps(here, ["a"])
     session, outside = here / "out/s1", here / "outside"
@@ -135,7 +129,6 @@ def test_only_steps_are_removed(here):
     assert (outside / "kept").read_text() == "kept"
 
 
-@pytest.mark.row("S2.20")
 def test_deep_and_odd_directories_go_too(here):
     make_steps(here, ["a"])
     path = here / "out/s1/a"
