@@ -274,6 +274,28 @@ with open("/output/big", "wb") as file:
     assert result.manifest["usage"]["wall"] > 2 and result.manifest["usage"]["written_bytes"] >= 6 << 20
 
 
+def test_requests_to_a_disk_are_counted(place, disk):
+    """Sixty that are each of one block: hardly any bytes, and three seconds."""
+    code = """
+import os
+with open("/output/small", "wb") as file:
+    for _ in range(60):
+        file.write(bytes(4096))
+        file.flush()
+        os.fdatasync(file.fileno())
+"""
+    bind = ("--output-mode=bind", f"--output={disk}/out", "--timeout=60")
+    free = ends(run(place, code, "--io-read-ops=0", *bind), "ok", 0)
+    limits = ("--io-read-ops=30", "--io-write-ops=20", "--io-write=1M")
+    with running(place, WAIT, *limits, *bind) as (job, leaf):
+        assert value(leaf, "io.max").split()[1:] == ["rbps=max", "wbps=1048576", "riops=30", "wiops=20"]
+        job.signal(15)
+        job.finish()
+    slow = ends(run(place, code, *limits, *bind), "ok", 0)
+    assert slow.manifest["limits"]["io_write_ops"] == 20 and slow.manifest["limits"]["enforced_by"]["io"] == "cgroup"
+    assert slow.manifest["usage"]["wall"] > free.manifest["usage"]["wall"] + 2
+
+
 def test_a_disk_that_is_none_is_said_or_refused(place):
     """Where the tree or the results are on a disk, it has the limit; else nothing claims that there is one."""
     result = ends(run(place, "print(1)", "--io-read=1M"), "ok", 0)

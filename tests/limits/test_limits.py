@@ -131,7 +131,8 @@ print("summed up")
 
 
 @pytest.mark.parametrize("option, limit", [("--cpus=0.5", "limits.cpus"), ("--cpu-weight=50", "limits.cpu_weight"),
-                                           ("--io-read=1M", "limits.io_read"), ("--io-write=1M", "limits.io_write")])
+                                           ("--io-read=1M", "limits.io_read"), ("--io-write=1M", "limits.io_write"),
+                                           ("--io-read-ops=9", "limits.io_read_ops"), ("--io-write-ops=9", "limits.io_write_ops")])
 def test_what_only_a_cgroup_enforces_is_warned_of_without(user, option, limit):
     result = ends(cells.run("print(1)", option, "--enforcement=rlimits", user=user), "ok", 0)
     assert [warning for warning in result.manifest["warnings"] if warning.startswith(f"{limit} is not enforced: ")], result
