@@ -30,7 +30,7 @@ struct hc_run {
     struct hc_figure_sink figure_sink; /* receives figures while the program runs */
     bool shared;         /* the output directory's group may read the files that hotcell writes there */
     bool plain_manifest; /* print the manifest without indentation, unless it is written to a file */
-    struct hc_learned *lessons; /* filled if the policy learns; may be NULL */
+    struct hc_learned *learned; /* filled if the policy learns; may be NULL */
     struct hc_dest dest;        /* filled; hc_run_finish closes it */
 };
 

@@ -479,7 +479,7 @@ static int run_and_propose(struct learning *l, int cancel, struct hc_error *err)
         .pass_stderr = STDERR_FILENO,
         .cancel_fd = cancel,
         .default_dir = "hotcell-output",
-        .lessons = &l->lessons,
+        .learned = &l->lessons,
     };
     int rc = hc_run(&run, &l->manifest, err);
     const struct hc_manifest *m = &l->manifest;

@@ -70,7 +70,7 @@ void hc_launch_supervisor(struct hc_launch *l)
     s->err = &l->m->err;
     s->denials = &l->m->denials;
     s->samples = &l->m->samples;
-    s->lessons = l->run->lessons;
+    s->learned = l->run->learned;
     s->host_oom_kills = l->cgroup.fd < 0 ? hc_watch_oom_kills() : -1;
     s->inbox.max = (size_t)l->run->policy->limits.value_bytes + (1 << 20);
 }

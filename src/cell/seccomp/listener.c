@@ -46,7 +46,7 @@ static void let_pass(const struct hc_listener *l, const struct seccomp_notif *qu
     (void)seccomp_notify_respond(l->fd, answer);
 }
 
-/* Without lessons never SECCOMP_USER_NOTIF_FLAG_CONTINUE: the caller could change what it asked for after the
+/* Without learned never SECCOMP_USER_NOTIF_FLAG_CONTINUE: the caller could change what it asked for after the
  * answer. */
 static void refuse(const struct hc_listener *l, const struct seccomp_notif *question,
                    struct seccomp_notif_resp *answer, struct hc_denials *denials)
@@ -62,9 +62,9 @@ static void refuse(const struct hc_listener *l, const struct seccomp_notif *ques
 /* Letting a call pass is safe for one that is decided by its number and registers: the caller cannot change
  * those, as it could what they point to. */
 static void teach(const struct hc_listener *l, const struct seccomp_notif *question,
-                  struct seccomp_notif_resp *answer, struct hc_learned *lessons)
+                  struct seccomp_notif_resp *answer, struct hc_learned *learned)
 {
-    int error = hc_learn_call(lessons, &question->data);
+    int error = hc_learn_call(learned, &question->data);
     answer->id = question->id;
     answer->error = -error;
     answer->flags = error ? 0 : (uint32_t)SECCOMP_USER_NOTIF_FLAG_CONTINUE;
@@ -72,7 +72,7 @@ static void teach(const struct hc_listener *l, const struct seccomp_notif *quest
 }
 
 void hc_listener_answer(struct hc_listener *l, int most, struct hc_denials *denials,
-                        struct hc_learned *lessons)
+                        struct hc_learned *learned)
 {
     while (most-- > 0 && is_asked(l)) {
         /* Anew for each, as the kernel wants them empty, and only it knows how long they are. */
@@ -81,8 +81,8 @@ void hc_listener_answer(struct hc_listener *l, int most, struct hc_denials *deni
         if (seccomp_notify_alloc(&question, &answer) == 0 && seccomp_notify_receive(l->fd, question) == 0) {
             if (is_permitted(l, question))
                 let_pass(l, question, answer);
-            else if (lessons)
-                teach(l, question, answer, lessons);
+            else if (learned)
+                teach(l, question, answer, learned);
             else
                 refuse(l, question, answer, denials);
         }

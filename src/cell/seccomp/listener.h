@@ -28,9 +28,9 @@ struct hc_listener {
 int hc_listener_open(struct hc_listener *l, int fd, struct hc_error *err);
 
 /* Refuse up to `most` waiting calls, never blocking, and note them in `denials` (NULL: nowhere). With
- * `lessons`, they say instead what passes, and take the notes. */
+ * `learned`, they say instead what passes, and take the notes. */
 void hc_listener_answer(struct hc_listener *l, int most, struct hc_denials *denials,
-                        struct hc_learned *lessons);
+                        struct hc_learned *learned);
 
 void hc_listener_finish(struct hc_listener *l);
 

@@ -271,7 +271,7 @@ static int open_flow(struct hc_session *s, struct hc_output_pipe *f, int fd, int
     *f = hc_output_pipe_new(fd, -1, max, kept, on, on_pass);
     if (s->launch.m != s->m) /* of a run */
         f->relay.sink = (struct hc_sink){s->given.printed, s->given.ctx, on == HC_ON_STDERR};
-    if (hc_output_filter_new(&f->relay.shown, s->launch.sup.policy, s->launch.sup.redactor, max,
+    if (hc_output_filter_new(&f->relay.filter, s->launch.sup.policy, s->launch.sup.redactor, max,
                              f->relay.stream, err) < 0)
         return -1;
     hc_output_pipe_sync(&s->loop, f);

@@ -83,7 +83,7 @@ void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct 
         hc_loop_watch(&s->loop, sup->listener.fd, HC_ON_REFUSED, EPOLLIN, &(struct hc_error){0}) == 0)
         hc_close_fd(&s->loop.pace);
     s->loop.frames = 0;
-    s->loop.told = false;
+    s->loop.warned_memory = false;
     s->interrupted = false;
 }
 

@@ -20,16 +20,16 @@
 #include <sys/wait.h>
 
 #define CELL_FILTERS  3     /* the first, the reporting one, the job's: cell/filter.h */
-#define FRAMES_MAX    10000 /* packets from one cell; the guest's process can send what it likes */
-#define SPARE_PACKETS 2     /* of each call of a tool, beside those that its arguments fill */
+#define FRAMES_MAX    10000 /* most packets from one cell; the guest's process can send any number */
+#define SPARE_PACKETS 2     /* packets allowed per call of a tool, besides those that its arguments fill */
 
-static uint64_t field(const char *text, const char *key, int base)
+static uint64_t status_field(const char *text, const char *key, int base)
 {
-    return hc_status_field(text, key, base, ~0ULL); /* what is not said is not taken for granted */
+    return hc_status_field(text, key, base, ~0ULL); /* a missing field fails the check */
 }
 
-/* The interpreter says that it is ready; what it is now, /proc says from outside, before it may read the
- * code. */
+/* The interpreter reports that it is ready. Before it may read the code, check its rights from outside, in
+ * /proc. */
 static int check_interpreter(struct hc_supervisor *s, pid_t pid, struct hc_error *err)
 {
     char path[48];
@@ -41,11 +41,12 @@ static int check_interpreter(struct hc_supervisor *s, pid_t pid, struct hc_error
     (void)snprintf(ids, sizeof ids, "\nUid:\t%u\t%u\t%u\t%u\n", s->uid, s->uid, s->uid, s->uid);
     if (!strstr(text, ids))
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the interpreter does not run as uid %u", s->uid);
-    uint64_t caps = field(text, "CapEff", 16) | field(text, "CapPrm", 16) | field(text, "CapInh", 16) |
-                    field(text, "CapBnd", 16) | field(text, "CapAmb", 16);
-    uint64_t mode = field(text, "Seccomp", 10);
-    uint64_t filters = field(text, "Seccomp_filters", 10);
-    uint64_t nnp = field(text, "NoNewPrivs", 10);
+    uint64_t caps = status_field(text, "CapEff", 16) | status_field(text, "CapPrm", 16) |
+                    status_field(text, "CapInh", 16) | status_field(text, "CapBnd", 16) |
+                    status_field(text, "CapAmb", 16);
+    uint64_t mode = status_field(text, "Seccomp", 10);
+    uint64_t filters = status_field(text, "Seccomp_filters", 10);
+    uint64_t nnp = status_field(text, "NoNewPrivs", 10);
     if ((caps != 0 && !hc_weak(HC_WEAK_CAPABILITIES)) || (nnp != 1 && !hc_weak(HC_WEAK_NO_NEW_PRIVS)))
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the interpreter has capabilities or may gain some");
     if (hc_weak(HC_WEAK_SECCOMP))
@@ -65,7 +66,7 @@ static void answer_ready(struct hc_loop *l, pid_t pid)
 {
     struct hc_supervisor *s = l->s;
     s->ready_us = hc_now_us();
-    /* Opened before the check, so that it is of the process that is checked. */
+    /* Open the pidfd before the check, so that both are about the same process. */
     l->interpreter = (int)syscall(SYS_pidfd_open, pid, 0);
     s->ready_pid = pid;
     if (check_interpreter(s, pid, &s->launch) < 0) {
@@ -74,7 +75,7 @@ static void answer_ready(struct hc_loop *l, pid_t pid)
         return;
     }
     struct hc_frame_head go = {.type = HC_FRAME_GO, .flags = HC_FRAME_LAST};
-    /* If it has died meanwhile, that is told elsewhere. */
+    /* If it has died meanwhile, its pidfd reports it. */
     if (send(s->control_fd, &go, sizeof go, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EPIPE &&
         errno != ECONNRESET) {
         hc_loop_fail(s, errno, "let the interpreter begin");
@@ -85,8 +86,8 @@ static void answer_ready(struct hc_loop *l, pid_t pid)
     hc_output_pipe_sync(l, &l->err);
 }
 
-/* What comes along with a packet: its sender, as the kernel says, and the first descriptor, which the caller
- * owns from here on. For more than one there is no room. */
+/* Read a packet's sender, as the kernel names it, and one descriptor that came with it, which the caller
+ * owns from here on. The control buffer has room for one only. */
 static void read_ancillary(struct msghdr *mh, pid_t *sender, int *passed)
 {
     for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
@@ -106,7 +107,7 @@ static void read_ancillary(struct msghdr *mh, pid_t *sender, int *passed)
 }
 
 /* -1 with errno, 0 at the end. */
-static ssize_t receive(int fd, void *data, size_t size, pid_t *sender, int *passed)
+static ssize_t receive_packet(int fd, void *data, size_t size, pid_t *sender, int *passed)
 {
     struct iovec iov = {.iov_base = data, .iov_len = size};
     union {
@@ -141,8 +142,8 @@ void hc_control_answer(struct hc_loop *l)
     l->answering = left;
 }
 
-/* The guest's process says that something was refused. */
-static int take_denial(struct hc_supervisor *s, struct hc_error *err)
+/* The guest's process reports a refusal (of the guard or an import). */
+static int handle_denial(struct hc_supervisor *s, struct hc_error *err)
 {
     struct hc_denial d;
     if (hc_denial_parse(&d, s->inbox.body.data, s->inbox.body.len, err) < 0)
@@ -151,8 +152,8 @@ static int take_denial(struct hc_supervisor *s, struct hc_error *err)
     return 0;
 }
 
-/* The program calls a tool. With the cell dead nobody waits for it. */
-static int take_tool_call(struct hc_loop *l, struct hc_error *err)
+/* The program calls a tool. If the cell is dead, the call is dropped. */
+static int handle_tool_call(struct hc_loop *l, struct hc_error *err)
 {
     const struct hc_supervisor *s = l->s;
     if (!s->tools)
@@ -164,19 +165,19 @@ static int take_tool_call(struct hc_loop *l, struct hc_error *err)
     return rc;
 }
 
-/* Without one, what the reporting filter refuses is refused all the same. */
-static int take_listener(struct hc_loop *l, int fd, struct hc_error *err)
+/* Without a listener the reporting filter's refusals still hold, but are not reported. */
+static int handle_listener(struct hc_loop *l, int fd, struct hc_error *err)
 {
     if (fd < 0)
-        return l->s->lessons ? hc_fail(err, 0, "the kernel gives no listener, so that nothing can be learnt")
+        return l->s->learned ? hc_fail(err, 0, "the kernel gives no listener, so that nothing can be learnt")
                              : 0;
     return hc_listener_open(&l->s->listener, fd, err) < 0
                ? -1
                : hc_loop_watch(l, l->s->listener.fd, HC_ON_REFUSED, EPOLLIN, err);
 }
 
-/* What a new copy says of itself, before the launcher knows it. Processes are made by nobody but the one that
- * was told to make a copy (cell/seccomp/fork_permit.c), so one that was not there before is of its making. */
+/* Whether the packet is the first of a new copy. Only the process that was told to make a copy can make
+ * processes (cell/seccomp/fork_permit.c), so a sender that did not exist before is its copy. */
 static bool is_new_copy(const struct hc_supervisor *s, pid_t sender, const char *packet, size_t len)
 {
     if (!len || packet[0] != HC_FRAME_KEPT || !hc_inbox_expects(&s->inbox, HC_FRAME_KEPT))
@@ -187,8 +188,8 @@ static bool is_new_copy(const struct hc_supervisor *s, pid_t sender, const char 
     return true;
 }
 
-/* Those that wait have the channel too, and so had a run that was killed since; and whatever the program
- * forks has it, whose figures are the program's to tell of. */
+/* Whether to ignore the packet because of its sender: waiting copies, killed runs and processes that the
+ * program forked hold the channel, too. Only the program itself announces figures. */
 static bool is_stranger(const struct hc_supervisor *s, pid_t sender, const char *packet, size_t len)
 {
     if (!s->run_pid && len && packet[0] == HC_FRAME_FIGURE)
@@ -198,7 +199,7 @@ static bool is_stranger(const struct hc_supervisor *s, pid_t sender, const char 
     return !is_new_copy(s, sender, packet, len);
 }
 
-/* How many packets the calls of a job's tools may need, beside others. */
+/* Number of packets that the calls of a job's tools may need. */
 static int64_t tool_packets(const struct hc_tools *tools)
 {
     int64_t packets = 0;
@@ -207,8 +208,8 @@ static int64_t tool_packets(const struct hc_tools *tools)
     return packets;
 }
 
-/* One packet, as far as the order of frames goes, and what it says. Returns its type or -1. */
-static int take_packet(struct hc_loop *l, const void *packet, size_t len, int *passed, struct hc_error *err)
+/* Check one packet against the protocol, and handle it. Returns the frame's type, or -1. */
+static int handle_packet(struct hc_loop *l, const void *packet, size_t len, int *passed, struct hc_error *err)
 {
     int64_t most = FRAMES_MAX + tool_packets(&l->s->policy->tools);
     if (++l->frames > most)
@@ -216,11 +217,11 @@ static int take_packet(struct hc_loop *l, const void *packet, size_t len, int *p
     int type = hc_inbox_feed(&l->s->inbox, packet, len, err);
     int rc = 0;
     if (type == HC_FRAME_FILTERED)
-        rc = take_listener(l, hc_take(passed), err);
+        rc = handle_listener(l, hc_take(passed), err);
     else if (type == HC_FRAME_DENIAL)
-        rc = take_denial(l->s, err);
+        rc = handle_denial(l->s, err);
     else if (type == HC_FRAME_TOOL_CALL)
-        rc = take_tool_call(l, err);
+        rc = handle_tool_call(l, err);
     else if (type == HC_FRAME_FIGURE)
         rc = hc_figures_heard(l->s, err);
     return rc < 0 ? -1 : type;
@@ -232,7 +233,8 @@ void hc_control_drop(struct hc_loop *l)
     for (int i = 0; i < FRAMES_MAX && l->control_open; i++) {
         pid_t sender;
         hc_autofd passed = -1;
-        ssize_t n = TEMP_FAILURE_RETRY(receive(l->s->control_fd, packet, sizeof packet, &sender, &passed));
+        ssize_t n =
+            TEMP_FAILURE_RETRY(receive_packet(l->s->control_fd, packet, sizeof packet, &sender, &passed));
         if (n < 0 || (n == 0 && !sender))
             return;
     }
@@ -244,8 +246,9 @@ void hc_control_read(struct hc_loop *l)
     static char packet[sizeof(struct hc_frame_head) + HC_FRAME_CHUNK + 1];
     for (int rounds = 0; (rounds < 64 || l->dead) && l->control_open; rounds++) {
         pid_t sender;
-        hc_autofd passed = -1; /* closed, unless it is the one that is expected */
-        ssize_t n = TEMP_FAILURE_RETRY(receive(s->control_fd, packet, sizeof packet, &sender, &passed));
+        hc_autofd passed = -1; /* closed, unless handle_packet takes it */
+        ssize_t n =
+            TEMP_FAILURE_RETRY(receive_packet(s->control_fd, packet, sizeof packet, &sender, &passed));
         if (n < 0 && errno == EAGAIN && !l->dead)
             return;
         if (n < 0 && errno != EAGAIN && errno != ECONNRESET)
@@ -258,16 +261,16 @@ void hc_control_read(struct hc_loop *l)
         if (is_stranger(s, sender, packet, (size_t)n))
             continue;
         struct hc_error err = {0};
-        int type = take_packet(l, packet, (size_t)n, &passed, &err);
+        int type = handle_packet(l, packet, (size_t)n, &passed, &err);
         if (type < 0 && s->session) {
             if (s->end == HC_END_NONE) /* what follows is no better */
                 (void)snprintf(s->protocol, sizeof s->protocol, "%.200s", err.text);
             hc_loop_end(s, HC_END_PROTOCOL);
         } else if (type < 0) {
-            /* Not the job's end: a guest that spoils its own report has spoilt its own report. */
+            /* The job goes on: a guest that breaks the protocol loses only its own report. */
             (void)snprintf(s->protocol, sizeof s->protocol, "%.200s", err.text);
             (void)shutdown(s->control_fd,
-                           SHUT_RDWR); /* whoever goes on sending gets EPIPE instead of waiting */
+                           SHUT_RDWR); /* a process that goes on sending gets EPIPE instead of waiting */
             close_control(l);
         } else if (type == HC_FRAME_READY) {
             answer_ready(l, sender);
@@ -285,7 +288,7 @@ void hc_control_read(struct hc_loop *l)
     }
 }
 
-/* What waitid could have said. */
+/* Whether the report is a possible result of waitid. */
 static bool is_end(const struct hc_exit_report *r)
 {
     if (r->cpu_user_us < 0 || r->cpu_system_us < 0 || r->largest < 0)
@@ -304,7 +307,7 @@ void hc_control_read_status(struct hc_loop *l)
         return;
     if (n < 0 && errno != EAGAIN && errno != ECONNRESET)
         hc_loop_fail(s, errno, "hear how the interpreter ended");
-    /* Of a session, the end of each process is told. */
+    /* In a session the first process reports the end of each process. */
     if (n == (ssize_t)sizeof report && s->run_pid && report.pid != s->run_cell_pid)
         return;
     if (n == (ssize_t)sizeof report && !s->exit_known && is_end(&report)) {

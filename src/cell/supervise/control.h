@@ -1,19 +1,19 @@
-/* control.h - what the supervisor hears from inside: the control channel's packets, and how the interpreter
- * ended. */
+/* control.h - what the supervisor receives from the cell: the packets of the control channel, and the
+ * report of how the interpreter ended. */
 #ifndef HC_CELL_SUPERVISE_CONTROL_H
 #define HC_CELL_SUPERVISE_CONTROL_H
 
 #include "cell/supervise/loop.h"
 
-/* Take what is there; once the cell is dead, all that will ever be. Closing shows in control_open,
- * status_open. */
+/* Handle the packets, or reports, that wait; with l->dead all that are left. At end of file
+ * l->control_open or l->status_open becomes false. */
 void hc_control_read(struct hc_loop *l);
 void hc_control_read_status(struct hc_loop *l);
 
-/* Drop what has been sent and not read, whoever sent it. */
+/* Discard all packets that were sent and not read yet. */
 void hc_control_drop(struct hc_loop *l);
 
-/* Send the answers of tools, as far as the cell reads them. */
+/* Send the waiting answers of tools, as far as the cell reads them. */
 void hc_control_answer(struct hc_loop *l);
 
 #endif

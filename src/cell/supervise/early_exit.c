@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* Fields of /proc/PID/stat (proc_pid_stat(5)); of its flags (include/linux/sched.h). How it exits, the last
- * field, is not for everybody to read, and zero then. */
+/* Fields of /proc/PID/stat (proc_pid_stat(5)); of its flags (include/linux/sched.h). The exit code, the
+ * last field, reads as zero without the right to trace the process. */
 enum { FLAGS = 9, UTIME = 14, STIME = 15, FIELDS };
 #define EXITING  0x4   /* PF_EXITING */
 #define SIGNALED 0x400 /* PF_SIGNALED: by a signal, or because another thread has ended all */
@@ -42,23 +42,23 @@ static int read_stat(pid_t pid, long long out[FIELDS])
     return 0;
 }
 
-/* The number is still of the process that said READY. */
+/* Whether ready_pid is still the process that sent HC_FRAME_READY. */
 static bool is_same(const struct hc_loop *l)
 {
     return syscall(SYS_pidfd_send_signal, l->interpreter, 0, NULL, 0) == 0;
 }
 
-/* What is left out: programs whose processes are several, of which the first one's end says nothing of what
- * the others used; and whatever has a conversation that goes on. */
+/* Whether an early exit is possible. Not for programs with several processes, as the first one's end does
+ * not show what the others used; nor for sessions and jobs with tools, whose channel stays in use. */
 static bool is_simple(const struct hc_supervisor *s)
 {
-    return s->adopted && !s->session && !s->tools && !s->lessons &&
+    return s->adopted && !s->session && !s->tools && !s->learned &&
            s->policy->processes == HC_PROCESSES_NONE && s->policy->output_mode == HC_OUTPUT_CAPPED;
 }
 
-/* Of any other end the kernel's word is waited for. That this one is said of it by the program is no more
- * than it can make true: whoever writes such a report can exit with 0, too. */
-static bool says_well(const struct hc_supervisor *s)
+/* Whether the program reports a good end; every other end is read from the kernel. A false report gains
+ * the program nothing: a program that can write it could also exit with 0. */
+static bool reports_success(const struct hc_supervisor *s)
 {
     struct hc_json j;
     struct hc_error ignored;
@@ -77,16 +77,16 @@ void hc_early_exit_reported(struct hc_loop *l)
     if (!s->adopted || s->session)
         return;
     (void)snprintf(path, sizeof path, "/proc/%d/status", s->ready_pid);
-    const char *text = is_simple(s) && says_well(s) ? hc_status_read(AT_FDCWD, path) : NULL;
+    const char *text = is_simple(s) && reports_success(s) ? hc_status_read(AT_FDCWD, path) : NULL;
     if (text && is_same(l))
         s->largest = (int64_t)hc_status_field(text, "VmHWM", 10, 0) * 1024;
-    /* An end of file: it needs no room among answers of tools that nobody reads, and nobody can take it away.
-     */
+    /* Let the process exit by an end of file: it needs no room in the socket, and no other process can
+     * read it away. */
     (void)shutdown(s->control_fd, SHUT_WR);
 }
 
-/* As the kernel counts for wait4, but for what it still uses to end: the whole to the microsecond, and its
- * parts as far as they are known. */
+/* The CPU time that wait4 will report, without what the process still uses to exit: the sum is exact to
+ * the microsecond, user and system time are split by ticks. */
 static int count_time(const long long f[FIELDS], pid_t pid, struct hc_exit_report *out)
 {
     clockid_t clock;
@@ -100,7 +100,7 @@ static int count_time(const long long f[FIELDS], pid_t pid, struct hc_exit_repor
     return 0;
 }
 
-/* All is as it was when the cell was made: what is collected from dead cells alone is not there. */
+/* Whether /output is as it was when the cell was made: files are collected from dead cells only. */
 static bool wrote_nothing(const struct hc_supervisor *s)
 {
     return hc_watch_fs_bytes(s->output_fd) == 0 && hc_watch_fs_files(s->output_fd) == 1;
@@ -113,7 +113,7 @@ bool hc_early_exit(struct hc_loop *l)
     struct hc_exit_report exit = {.code = CLD_EXITED, .status = 0, .largest = s->largest};
     if (!is_simple(s) || l->dead)
         return false;
-    hc_control_read(l); /* its last words may be there, unread */
+    hc_control_read(l); /* its last packets may wait unread */
     if (s->inbox.broken || !s->largest || s->end != HC_END_NONE || s->exit_known || !wrote_nothing(s))
         return false;
     if (read_stat(s->ready_pid, f) < 0 || (f[FLAGS] & (EXITING | SIGNALED)) != EXITING ||

@@ -18,7 +18,8 @@ void hc_enforce_soft_end(struct hc_loop *l)
     hc_cgroup_soft_lift(l->s->cgroup);
 }
 
-/* A process is slowed down beyond memory.high before it has taken so much more. */
+/* Least bytes between the mark and limits.memory: beyond memory.high the kernel slows a process down
+ * before it can take so much more. */
 #define LEAST_ROOM (INT64_C(4) << 20)
 
 static int64_t mark_of(const struct hc_loop *l)
@@ -67,21 +68,23 @@ void hc_enforce_soft_check(struct hc_loop *l)
         hc_loop_end(s, HC_END_MEMORY);
         return;
     }
-    hc_enforce_soft_end(l); /* it gets room to end in; beyond, limits.memory kills */
+    hc_enforce_soft_end(l); /* the program may use the rest to end in; at limits.memory the kernel kills it */
     hc_enforce_warn(l, HC_SIGNAL_MEMORY, HC_WARNED_MEMORY);
     l->last_mark = s->session;
     if (l->last_mark)
         watch_mark(l);
 }
 
-#define SLACK   (INT64_C(64) << 20) /* by how much more than its limit a cell may have, for a moment */
-#define FASTEST (INT64_C(8) << 20)  /* what can be had in a millisecond: large pages, several processors */
+#define SLACK (INT64_C(64) << 20) /* bytes by which a cell may exceed its limit for a moment */
+#define FASTEST                                                                                              \
+    (INT64_C(8)                                                                                              \
+     << 20) /* bytes that a cell can take in a millisecond, with large pages and several processors */
 #define QUICK                                                                                                \
-    (INT64_C(8) << 20) /* from one look to the next: whoever takes so much is looked at more often */
+    (INT64_C(8) << 20) /* growth in bytes between samples above which a cell is sampled more often */
 #define SOONEST_MS 2
 
-/* Before it can have taken what there is between here and there. */
-static int64_t next_look(const struct hc_limits *limits, int64_t used, int64_t before)
+/* Milliseconds to the next sample: before the cell can have taken the memory that is left. */
+static int64_t next_sample_ms(const struct hc_limits *limits, int64_t used, int64_t before)
 {
     int64_t ms = (limits->memory + SLACK - used) / FASTEST;
     if (used - before > QUICK)
@@ -94,12 +97,12 @@ static void watch_memory(struct hc_loop *l)
     struct hc_supervisor *s = l->s;
     const struct hc_limits *limits = &s->policy->limits;
     int64_t before = s->memory_now, used = hc_loop_look(s), mark = hc_memory_soft(limits);
-    l->watch_ms = next_look(limits, used, before);
+    l->watch_ms = next_sample_ms(limits, used, before);
     if (used > limits->memory || s->hidden)
         hc_loop_end(s, HC_END_MEMORY);
-    if (!mark || used < mark || l->told)
+    if (!mark || used < mark || l->warned_memory)
         return;
-    l->told = hc_inbox_has(&s->inbox, HC_FRAME_RUN);
+    l->warned_memory = hc_inbox_has(&s->inbox, HC_FRAME_RUN);
     hc_enforce_warn(l, HC_SIGNAL_MEMORY, HC_WARNED_MEMORY);
 }
 

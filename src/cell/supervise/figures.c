@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* As results are collected: no link is followed, nothing but a plain file opened for good, and no larger one
- * than the policy lets figures be. */
+/* Open the figure's file as results are collected: follow no link, and take only a regular file that is
+ * not larger than limits.figure_size allows. */
 static int open_figure(const struct hc_supervisor *s, struct hc_figure *f)
 {
     struct stat st;

@@ -1,7 +1,6 @@
-/* figures.h - figures of a program that goes on, told to whoever is interested as they are made. That there
- * is one, the guest's process says; what it is, is looked at in the cell's /output, whose files the guest may
- * change meanwhile. What is collected at the end, and what the manifest says, does not depend on any of it.
- */
+/* figures.h - hand over figures of a running program as they are made. The guest's process announces a
+ * figure; its file is opened in the cell's /output, and the guest may change it meanwhile. The files
+ * collected at the end, and the manifest, do not depend on these announcements. */
 #ifndef HC_CELL_SUPERVISE_FIGURES_H
 #define HC_CELL_SUPERVISE_FIGURES_H
 
@@ -9,16 +8,16 @@
 
 struct hc_supervisor;
 
-/* Somebody who is told, and does not block. `fd` is lent: the file, of which no more than `bytes` may be
- * read. */
+/* A receiver of figures. `take` must not block. `fd` is the figure's file, borrowed; the receiver reads at
+ * most f->bytes of it. */
 struct hc_figure_sink {
-    void (*take)(void *ctx, const struct hc_figure *f, int fd); /* NULL: nobody */
+    void (*take)(void *ctx, const struct hc_figure *f, int fd); /* NULL: there is no receiver */
     void *ctx;
 };
 
-#define HC_FIGURE_NOTICES 4 /* of each figure that the policy has room for; more are not looked at */
+#define HC_FIGURE_NOTICES 4 /* announcements per figure that limits.figures allows; more are ignored */
 
-/* An HC_FRAME_FIGURE. -1: it is none. */
+/* Handle an HC_FRAME_FIGURE in s->inbox. -1: the frame is malformed. */
 int hc_figures_heard(struct hc_supervisor *s, struct hc_error *err);
 
 #endif

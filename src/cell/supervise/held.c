@@ -15,11 +15,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* As measured, with Linux 6.18; what is more than a program needs by chance is charged, so that the account
- * of one that plays no tricks is of its own memory. */
-#define PIPE_BYTES    (INT64_C(64) << 10) /* a larger one it cannot have */
+/* Measured with Linux 6.18. Only numbers above the FREE_ ones are charged, so that an ordinary program is
+ * charged for its own pages only. */
+#define PIPE_BYTES    (INT64_C(64) << 10) /* the largest buffer that an unprivileged process can give a pipe */
 #define WAIT_BYTES    256                 /* one descriptor in an epoll */
-#define MAPPING_BYTES 400                 /* with its name, and its part of the lists for what is anonymous */
+#define MAPPING_BYTES 400                 /* with its name and its entries in the anon_vma lists */
 #define THREAD_BYTES  (INT64_C(32) << 10)
 #define NAME_BYTES    2048 /* of the longest name, with the target of a link */
 #define FREE_FILES    64   /* the smallest table of open files that a process has */
@@ -46,8 +46,8 @@ int64_t hc_held_names(int64_t files)
 
 /* ---- sockets ---- */
 
-/* A sender may begin a last message with its buffer not quite full, and that has at most what the buffer has.
- */
+/* The most that a socket's buffers hold. A sender may begin a last message while its buffer is not quite
+ * full, and that message is at most as long as the buffer. */
 static int64_t socket_bytes(void)
 {
     static int64_t bytes;
@@ -59,7 +59,8 @@ static int64_t socket_bytes(void)
     return bytes ? bytes : INT64_C(512) << 10;
 }
 
-/* Of a line of /proc/net/tcp the fifth field: what waits to be sent, a colon, what waits to be received. */
+/* Bytes queued in a connection: the fifth field of a line of /proc/net/tcp has bytes to be sent, a colon,
+ * and bytes received. */
 static int64_t queued(const char *line)
 {
     for (int field = 0; field < 4; field++) {
@@ -86,8 +87,9 @@ static int64_t queued_in(pid_t pid, const char *table)
 
 #define LISTED_PAGES 512
 
-/* To list them takes the kernel milliseconds; how many pages all of the host's have it knows. */
-static void look_at_connections(struct hc_held *h, pid_t pid, const char *sockstat)
+/* Listing connections takes the kernel milliseconds, so list them only if the number of pages in all of
+ * the host's TCP buffers has changed. */
+static void update_connections(struct hc_held *h, pid_t pid, const char *sockstat)
 {
     const char *tcp = strstr(sockstat, "\nTCP:"), *mem = tcp ? strstr(tcp, " mem ") : NULL;
     int64_t pages = mem ? strtoll(mem + strlen(" mem "), NULL, 10) : 0;
@@ -100,7 +102,7 @@ static void look_at_connections(struct hc_held *h, pid_t pid, const char *sockst
 int64_t hc_held_sockets(struct hc_held *h, pid_t pid, bool connections)
 {
     char path[48], text[1024];
-    if (hc_weak(HC_WEAK_NETWORK_NAMESPACE)) /* then all of the host's would be the cell's */
+    if (hc_weak(HC_WEAK_NETWORK_NAMESPACE)) /* else all of the host's sockets would count as the cell's */
         return 0;
     (void)snprintf(path, sizeof path, "/proc/%d/net/sockstat", pid);
     if (hc_read_attr(AT_FDCWD, path, text, sizeof text) < 0)
@@ -108,16 +110,17 @@ int64_t hc_held_sockets(struct hc_held *h, pid_t pid, bool connections)
     const char *used = strstr(text, "sockets: used ");
     int64_t count = used ? strtoll(used + strlen("sockets: used "), NULL, 10) : 0;
     if (connections)
-        look_at_connections(h, pid, text);
+        update_connections(h, pid, text);
     return beyond(count, FREE_SOCKETS, socket_bytes()) + h->tcp_bytes;
 }
 
 /* ---- a process that goes on while it is looked at ---- */
 
-#define MEANWHILE 256 /* files, of which each takes some microseconds */
+#define MEANWHILE 256 /* open files between checks; each takes some microseconds */
 
-/* Nobody else looks at its pages meanwhile. `before`: of these, when the look at it began. */
-static bool is_over(struct hc_held *h, int proc, const char *at, int64_t before)
+/* Whether the process has grown beyond the limit while it was examined, during which its pages are not
+ * sampled. `before`: bytes of its pages at the start. */
+static bool has_outgrown_limit(struct hc_held *h, int proc, const char *at, int64_t before)
 {
     char path[48];
     (void)snprintf(path, sizeof path, "%sstatus", at);
@@ -132,8 +135,8 @@ static bool is_over(struct hc_held *h, int proc, const char *at, int64_t before)
 #define MOST_PIPES 16384
 static uint64_t pipes[MOST_PIPES];
 
-/* The kernel's own mount that all pipes are of; -1: it cannot be told. */
-static int64_t find_pipes(void)
+/* ID of the kernel's own mount that all pipes are in; -1: unknown. */
+static int64_t find_pipe_mount(void)
 {
     char path[48], text[256];
     int ends[2];
@@ -154,8 +157,8 @@ static void add_pipe(struct hc_held *h, uint64_t inode)
         h->rest += PIPE_BYTES;
 }
 
-/* What the kernel says of a descriptor to whoever may not follow it: of a pipe with a name no more than of
- * any file that nothing was read of. */
+/* Classify a descriptor from its fdinfo, which is readable without the right to open the file. A named
+ * pipe looks there like any file at position 0. */
 static void add_file(struct hc_held *h, int dir, const char *name, int64_t pipe_mount)
 {
     char text[512]; /* fdinfo; that of an epoll has a line for each of its descriptors, and is cut */
@@ -171,13 +174,13 @@ static void add_file(struct hc_held *h, int dir, const char *name, int64_t pipe_
         h->unread++;
 }
 
-/* What cannot be listed counts as the most that it can be. */
+/* If the descriptors cannot be listed, charge the most that they can hold. */
 static void add_files(struct hc_held *h, int proc, const char *at, int64_t most, int64_t before)
 {
     static int64_t pipe_mount = -1;
     char path[48];
     if (pipe_mount < 0)
-        pipe_mount = find_pipes();
+        pipe_mount = find_pipe_mount();
     (void)snprintf(path, sizeof path, "%sfdinfo", at);
     int fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -190,12 +193,12 @@ static void add_files(struct hc_held *h, int proc, const char *at, int64_t most,
     for (struct dirent *e; (e = readdir(dir));) {
         if (e->d_name[0] != '.')
             add_file(h, dirfd(dir), e->d_name, pipe_mount);
-        if (++count % MEANWHILE == 0 && is_over(h, proc, at, before))
+        if (++count % MEANWHILE == 0 && has_outgrown_limit(h, proc, at, before))
             break;
     }
     h->rest += (h->waits - waits) * most * WAIT_BYTES;
-    /* An epoll knows a descriptor by its file and its number: moved from number to number, few files are
-     * many. */
+    /* An epoll has one entry per file and descriptor number: a process that moves few files from number to
+     * number can make many entries. */
     h->rest += (h->crowds - crowds) * most * most * WAIT_BYTES;
     (void)closedir(dir);
 }
@@ -212,7 +215,7 @@ static int64_t count_lines(struct hc_held *h, int proc, const char *at, int64_t 
     for (ssize_t n; fd >= 0 && (n = read(fd, text, sizeof text)) > 0;) {
         for (const char *p = text; (p = memchr(p, '\n', (size_t)(text + n - p))); p++)
             lines++;
-        if (lines > FREE_MAPPINGS && is_over(h, proc, at, before))
+        if (lines > FREE_MAPPINGS && has_outgrown_limit(h, proc, at, before))
             break;
     }
     return lines;
@@ -220,14 +223,14 @@ static int64_t count_lines(struct hc_held *h, int proc, const char *at, int64_t 
 
 /* ---- a look ---- */
 
-#define FIRST_US   100000 /* most jobs end before it pays */
-#define SHARE      100    /* of all time, what looking may take while nothing grows */
-#define UNSURE     3      /* how many times as long as it took, while only the host lacks memory */
-#define LONGEST_US 200000 /* between looks, however long they take: pipes and sockets fill by the second */
-#define STEP       (INT64_C(12) << 20) /* by which the host may lack more memory until it is looked */
+#define FIRST_US   100000 /* to the first look: most jobs end before */
+#define SHARE      100 /* looks take at most one part in so many of all time while the estimate does not grow */
+#define UNSURE     3   /* pause, in durations of the last look, while only the host's free memory shrinks */
+#define LONGEST_US 200000 /* most time between looks: pipes and sockets can be filled within seconds */
+#define STEP       (INT64_C(12) << 20) /* loss of the host's free memory in bytes that starts a look */
 
-/* Of the host, by whomever: what is neither free nor a cache of files. Only its changes mean something. A
- * look can take so long that until the next is due a program fills thousands of pipes; this takes
+/* Memory of the whole host that is neither free nor a cache of files; only changes of it are used. A look
+ * can take so long that a program fills thousands of pipes before the next; reading this takes
  * microseconds. */
 static int64_t taken_of_host(void)
 {
@@ -259,7 +262,7 @@ void hc_held_begin(struct hc_held *h, int64_t limit)
 {
     h->limit = limit;
     h->begun_us = hc_now_us();
-    h->host_bytes = taken_of_host(); /* what is taken during the look counts for the next */
+    h->host_bytes = taken_of_host(); /* memory taken during this look counts for the next */
     h->mappings = h->waits = h->crowds = h->pipes = h->unread = h->rest = 0;
 }
 
@@ -278,7 +281,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A pipe has two ends, and processes may have them in common. */
+/* Count different pipes: each has two ends, which several processes may hold. */
 static int64_t count_pipes(int64_t count)
 {
     int64_t different = 0;

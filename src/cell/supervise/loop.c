@@ -66,11 +66,11 @@ void hc_loop_kill(struct hc_supervisor *s)
 }
 
 #define COPIES_EVERY_US 100000
-#define COPIES_SHARE    20 /* of all time, what looking at them may take */
+#define COPIES_SHARE    20 /* measuring the copies takes at most one part in so many of all time */
 
-/* What copies that wait have of their own. They share most of what they have with the run, so that all of it
- * together may be several times what there is: only when that is too much is it worth a closer look. Where
- * none can be had, all counts. */
+/* Bytes that the waiting copies do not share with the run. The sum over all processes counts shared pages
+ * several times; only if that sum is above the limit are the pages counted exactly. If they cannot be, the
+ * sum counts. */
 static int64_t memory_of_copies(struct hc_supervisor *s, int64_t run, int64_t all)
 {
     int64_t begun = hc_now_us();
@@ -91,7 +91,8 @@ static bool has_ended(int pidfd)
     return poll(&ended, 1, 0) != 0;
 }
 
-/* Some kernels show a process to nobody but its own user (hidepid in proc(5)): what lives has a task. */
+/* With hidepid (proc(5)) /proc hides other users' processes: a living process without a task is such a
+ * one. */
 static void sample(pid_t pid, int pidfd, struct hc_held *held, struct hc_sample *out)
 {
     hc_watch_sample(pid, held, out);
@@ -114,7 +115,7 @@ static bool is_capped(const struct hc_supervisor *s)
     return s->policy->output_mode == HC_OUTPUT_CAPPED;
 }
 
-/* Nobody's page, and yet taken from the host. */
+/* Add the memory that the kernel holds for the cell. */
 static void add_kernel(struct hc_supervisor *s, struct hc_sample *out)
 {
     int64_t sockets = hc_held_sockets(&s->held, s->pid, s->policy->network == HC_NETWORK_LOOPBACK);
@@ -135,7 +136,7 @@ int64_t hc_loop_look(struct hc_supervisor *s)
         now.hidden |= all.hidden;
     }
     add_kernel(s, &now);
-    if (s->adopted && has_ended(s->pidfd)) /* the number may be another's by now */
+    if (s->adopted && has_ended(s->pidfd)) /* the pid may belong to another process by now */
         now = (struct hc_sample){0};
     if (hc_weak(HC_WEAK_WATCH))
         now.hidden = false, now.memory = 0;
@@ -154,7 +155,8 @@ void hc_loop_end(struct hc_supervisor *s, enum hc_end end)
 {
     if (s->end == HC_END_NONE) {
         s->end = end;
-        /* Nobody inside waits for those that are killed now: their CPU time would be lost. */
+        /* Killed processes are not waited for inside the cell, so their CPU time would be lost: sample it
+         * now. */
         if (s->cgroup->fd < 0 && !s->reaped)
             (void)hc_loop_look(s);
     }

@@ -1,12 +1,13 @@
-/* loop.h - private to the supervisor (supervise.c) and its parts flow.c, control.c, enforce.c: the loop's
- * state, what it can wait for, and how it ends a job. */
+/* loop.h - private to the supervisor (supervise.c) and its parts output_pipe.c, control.c, enforce.c: the
+ * loop's state, its events, and how it ends a job. */
 #ifndef HC_CELL_SUPERVISE_LOOP_H
 #define HC_CELL_SUPERVISE_LOOP_H
 
 #include "cell/supervise/output_relay.h"
 #include "cell/supervise/supervise.h"
 
-#define HC_WATCH_MS 20 /* between samples where no cgroup holds the limits; less where memory is short */
+#define HC_WATCH_MS                                                                                          \
+    20 /* ms between samples where no cgroup enforces the limits; less where memory is short */
 
 enum hc_occasion {
     HC_ON_PIDFD,
@@ -24,14 +25,14 @@ enum hc_occasion {
     HC_ON_PASS_OUT,
     HC_ON_PASS_ERR,
     HC_ON_TOOLS,
-    HC_ON_WAKE /* of a session's owner */
+    HC_ON_WAKE /* a session's wake_fd */
 };
 
-/* A relay and what epoll has been told about it. */
+/* A relay, and its descriptors that epoll watches. */
 struct hc_output_pipe {
     struct hc_output_relay relay;
     enum hc_occasion on, on_pass;
-    int read_fd, write_fd; /* as watched now; -1: not watched */
+    int read_fd, write_fd; /* descriptors that epoll watches now; -1: none */
 };
 
 struct hc_loop {
@@ -39,27 +40,27 @@ struct hc_loop {
     int epoll;
     struct hc_output_pipe out, err;
     bool control_open, status_open, dead;
-    int interpreter;  /* pidfd of the process that said READY; -1: not yet */
-    int soft;         /* memory.events, while memory.high is set; else -1 */
-    bool last_mark;   /* that is the one at which a session's run ends */
-    bool told;        /* the program was sent the warning about its memory, which comes once */
-    int64_t watch_ms; /* until it is looked at again what the cell uses */
-    int pace;         /* timer; -1: refused calls are answered as they come */
-    int64_t frames;
-    bool answering; /* answers of tools wait for the cell to read */
+    int interpreter;    /* pidfd of the process that said READY; -1: not yet */
+    int soft;           /* memory.events, while memory.high is set; else -1 */
+    bool last_mark;     /* l->soft watches the mark at which a session's run is ended */
+    bool warned_memory; /* the program was sent the warning about its memory, which comes once */
+    int64_t watch_ms;   /* interval of the ticker */
+    int pace;           /* timer for slow answers to refused calls; -1: they are answered as they come */
+    int64_t frames;     /* packets received so far */
+    bool answering;     /* answers of tools wait for the cell to read */
 };
 
-/* epoll; `fd` stays the caller's. */
+/* Add, change and remove a descriptor in the loop's epoll; `fd` stays the caller's. */
 int hc_loop_watch(struct hc_loop *l, int fd, enum hc_occasion on, uint32_t events, struct hc_error *err);
 void hc_loop_rewatch(struct hc_loop *l, int fd, enum hc_occasion on, uint32_t events);
 void hc_loop_unwatch(struct hc_loop *l, int fd);
 
-/* A timer that the caller owns, -1; every_ms 0: once. */
+/* Returns a timer that the caller owns, or -1. every_ms 0: it fires once. */
 int hc_loop_timer(int64_t first_ms, int64_t every_ms, struct hc_error *err);
 int hc_loop_set_timer(int fd, int64_t first_ms, int64_t every_ms);
 void hc_loop_drain_timer(int fd);
 
-/* The limits of time; -1: not needed. */
+/* The timers of a job, owned; -1: not needed. */
 struct hc_timers {
     int wall, grace, ticker;
 };
@@ -69,16 +70,16 @@ void hc_timers_finish(struct hc_timers *t);
 struct epoll_event;
 void hc_loop_handle(struct hc_loop *l, const struct epoll_event *event, const struct hc_timers *timers);
 
-/* Sample what the cell uses, where no cgroup counts. Returns its memory. */
+/* Without a cgroup: sample the cell's memory, CPU time and tasks into `s`. Returns its memory in bytes. */
 int64_t hc_loop_look(struct hc_supervisor *s);
 
-/* Kill the cell, or of a session the run; it is reaped when the loop hears of its end. */
+/* Kill the cell, or in a session the run's process; the loop reaps it when it has ended. */
 void hc_loop_kill(struct hc_supervisor *s);
 
-/* The same, and why; the first reason counts. */
+/* The same, and record why; only the first reason counts. */
 void hc_loop_end(struct hc_supervisor *s, enum hc_end end);
 
-/* The launcher cannot go on with this job, and says so instead of guessing how it ended. */
+/* End the job because the launcher failed at `what` with the errno `sys`. */
 void hc_loop_fail(struct hc_supervisor *s, int sys, const char *what);
 
 #endif

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <sys/epoll.h>
 
-/* Watch a descriptor, or no longer, as `wanted` says. False if it cannot be polled. */
+/* Begin or stop to watch a descriptor, as `wanted` says. False if it cannot be polled. */
 static bool sync_watch(struct hc_loop *l, int *watched, int fd, bool wanted, enum hc_occasion on,
                        uint32_t events)
 {
@@ -59,7 +59,7 @@ struct hc_output_pipe hc_output_pipe_new(int fd, int pass_fd, int64_t max, struc
 
 void hc_output_pipe_finish(struct hc_output_pipe *st)
 {
-    hc_output_filter_free(st->relay.shown);
+    hc_output_filter_free(st->relay.filter);
     hc_output_relay_finish(&st->relay);
 }
 

@@ -22,7 +22,7 @@ void hc_output_relay_write(struct hc_output_relay *r)
         else if (n < 0 && errno == EAGAIN)
             return;
         else if (n < 0 && errno != EINTR) {
-            /* If the reader has gone, nobody misses it; the job goes on without in any case. */
+            /* A reader that has gone is no error. The job goes on in any case. */
             r->stream->pass_errno = errno == EPIPE || errno == ECONNRESET ? 0 : errno;
             hc_output_relay_drop(r);
         }
@@ -46,19 +46,19 @@ static void pass_on(struct hc_output_relay *r, const char *data, size_t len)
     hc_output_relay_write(r);
 }
 
-/* What was just read, or the end of it, as the policy wants it shown. */
-static void show(struct hc_output_relay *r, size_t len)
+/* Filter the bytes just read, or the end of the stream (len 0), as the policy says, and pass them on. */
+static void pass_on_filtered(struct hc_output_relay *r, size_t len)
 {
     hc_buf_clear(&r->changed);
     if (len)
-        hc_output_filter_feed(r->shown, r->pending, len, &r->changed);
+        hc_output_filter_feed(r->filter, r->pending, len, &r->changed);
     else
-        hc_output_filter_finish(r->shown, &r->changed);
+        hc_output_filter_finish(r->filter, &r->changed);
     pass_on(r, r->changed.data, r->changed.len);
 }
 
-/* Account for what was just read into `pending`. */
-static void keep(struct hc_output_relay *r, size_t len)
+/* Count and keep the bytes just read into `pending`, and pass them on. */
+static void keep_output(struct hc_output_relay *r, size_t len)
 {
     struct hc_stream *st = r->stream;
     int64_t room = r->max - st->bytes;
@@ -80,10 +80,10 @@ void hc_output_relay_read(struct hc_output_relay *r)
             r->read_errno = errno;
         if (n <= 0)
             r->fd = -1;
-        if (r->shown)
-            show(r, n > 0 ? (size_t)n : 0);
+        if (r->filter)
+            pass_on_filtered(r, n > 0 ? (size_t)n : 0);
         else if (n > 0)
-            keep(r, (size_t)n);
+            keep_output(r, (size_t)n);
     }
 }
 

@@ -15,17 +15,17 @@
 #include <sys/param.h>
 #include <sys/wait.h>
 
-#define ACCOUNT_MS 100 /* between looks at what a cgroup counts */
+#define ACCOUNT_MS 100 /* ms between readings of the cgroup's counters */
 
-#define ANSWERS 64 /* refused calls that are answered in one round of the loop */
-/* After HC_LISTENER_FLOOD of them: */
+#define ANSWERS 64 /* most refused calls answered in one round of the loop */
+/* After HC_LISTENER_FLOOD refused calls: */
 #define PACE_MS      100
 #define PACE_ANSWERS 16
 
 /* ---- end ---- */
 
-/* How it ended, its parent alone is told. It ends well once it has said how the interpreter ended; else
- * somebody killed it. */
+/* The wait status goes only to the process's parent, the zygote. The first process exits by itself only
+ * after it has reported how the interpreter ended; without a report it was killed. */
 static void await_adopted(struct hc_supervisor *s)
 {
     struct pollfd ended = {.fd = s->pidfd, .events = POLLIN};
@@ -67,22 +67,22 @@ void hc_supervise_kill(struct hc_supervisor *s)
     }
 }
 
-/* The interpreter did not start, and the launcher will say so in the last words that it had: passed on, they
- * would stand there twice. What a prelude printed helps whoever wrote it. */
-static bool told_as_failure(const struct hc_supervisor *s)
+/* If the interpreter did not start, the launcher's error quotes its last line, so its stderr is not passed
+ * on as well. What a prelude printed is passed on for its author. */
+static bool is_quoted_in_error(const struct hc_supervisor *s)
 {
     bool by_prelude = s->exit_known && s->exit.status == HC_EXIT_CONFIG;
     return !s->go_us && !by_prelude && (s->end == HC_END_NONE || s->end == HC_END_LAUNCH);
 }
 
-/* Nobody is left who could write: what is still in the channels is all that there will be, whether their ends
- * of file come or not. */
-static void drain(struct hc_loop *l)
+/* No process is left that could write. Read the rest of the channels, whether they are at end of file or
+ * not. */
+static void drain_channels(struct hc_loop *l)
 {
     while (l->status_open)
         hc_control_read_status(l);
     hc_control_read(l);
-    if (told_as_failure(l->s))
+    if (is_quoted_in_error(l->s))
         hc_output_relay_drop(&l->err.relay);
     hc_output_relay_release(&l->err.relay);
     l->out.relay.orphaned = l->err.relay.orphaned = true;
@@ -90,7 +90,7 @@ static void drain(struct hc_loop *l)
     hc_output_pipe_read(l, &l->err);
 }
 
-static void bury(struct hc_loop *l)
+static void reap_cell(struct hc_loop *l)
 {
     struct hc_supervisor *s = l->s;
     hc_loop_unwatch(l, s->pidfd);
@@ -103,18 +103,18 @@ static void bury(struct hc_loop *l)
     s->end_us = hc_now_us();
     /* The first process of a pid namespace takes all others with it before it can be waited for. */
     hc_supervise_kill(s);
-    drain(l);
+    drain_channels(l);
 }
 
-/* Of what still dies nothing is wanted. */
-static void leave(struct hc_loop *l)
+/* Stop supervising after an early exit, while the cell still dies. */
+static void leave_dying_cell(struct hc_loop *l)
 {
     struct hc_supervisor *s = l->s;
     hc_loop_unwatch(l, s->pidfd);
     l->dead = s->over = true;
     hc_enforce_soft_end(l);
     s->end_us = hc_now_us();
-    drain(l);
+    drain_channels(l);
 }
 
 static void cancel(struct hc_loop *l)
@@ -122,26 +122,26 @@ static void cancel(struct hc_loop *l)
     hc_loop_unwatch(l, l->s->cancel_fd);
     if (!l->dead)
         hc_loop_end(l->s, HC_END_CANCELLED);
-    /* Whoever cancels does not wait for a reader that does not read. */
+    /* A cancelled job does not wait for a slow reader of its output. */
     hc_output_relay_drop(&l->out.relay);
     hc_output_relay_drop(&l->err.relay);
     hc_output_pipe_sync(l, &l->out);
     hc_output_pipe_sync(l, &l->err);
 }
 
-static void time_is_over(struct hc_loop *l)
+static void end_by_timeout(struct hc_loop *l)
 {
     struct hc_supervisor *s = l->s;
     s->frozen = !l->dead && s->cgroup->fd >= 0 && hc_cgroup_frozen(s->cgroup);
-    if (!l->dead) /* else only a slow reader of its output is waited for, which is not the job's time */
+    if (!l->dead) /* once it is dead, the loop waits only for a slow reader, which is not the job's time */
         hc_loop_end(s, HC_END_TIMEOUT);
 }
 
 /* ---- refused calls ---- */
 
-/* A loop of refused calls must not become work without end for the launcher. The listener is not closed for
- * it: the process could then make another for itself, and let itself do what it likes. */
-static void slow_down(struct hc_loop *l)
+/* A program that repeats refused calls must not keep the launcher busy. The listener stays open: without
+ * it the process could make another listener, and let its own calls pass. */
+static void slow_down_answers(struct hc_loop *l)
 {
     struct hc_error ignored;
     hc_autofd timer = hc_loop_timer(PACE_MS, PACE_MS, &ignored);
@@ -151,30 +151,30 @@ static void slow_down(struct hc_loop *l)
     hc_loop_unwatch(l, l->s->listener.fd);
 }
 
-static void refuse(struct hc_supervisor *s, int most)
+static void answer_waiting_calls(struct hc_supervisor *s, int most)
 {
-    /* What the interpreter was refused before it read the program is not the program's doing. */
-    hc_listener_answer(&s->listener, most, s->go_us ? s->denials : NULL, s->lessons);
+    /* Calls refused before the program was read are the interpreter's, and are not listed. */
+    hc_listener_answer(&s->listener, most, s->go_us ? s->denials : NULL, s->learned);
 }
 
 static void answer_refused(struct hc_loop *l, uint32_t events)
 {
-    refuse(l->s, ANSWERS);
-    if (!(events & EPOLLIN)) { /* nobody is left whom it could ask about */
+    answer_waiting_calls(l->s, ANSWERS);
+    if (!(events & EPOLLIN)) { /* no process is left under the filter */
         hc_loop_unwatch(l, l->s->listener.fd);
         if (hc_early_exit(l))
-            leave(l);
-    } else if (l->s->listener.answered > HC_LISTENER_FLOOD && !l->s->lessons)
-        slow_down(l);
+            leave_dying_cell(l);
+    } else if (l->s->listener.answered > HC_LISTENER_FLOOD && !l->s->learned)
+        slow_down_answers(l);
 }
 
 /* ---- the loop ---- */
 
-static void look(struct hc_loop *l, int ticker)
+static void sample_usage(struct hc_loop *l, int ticker)
 {
     int64_t every = l->watch_ms;
     hc_enforce_watch(l);
-    if (l->watch_ms != every) /* both are times that any timer can be set to */
+    if (l->watch_ms != every) /* cannot fail for intervals above zero */
         (void)hc_loop_set_timer(ticker, l->watch_ms, l->watch_ms);
 }
 
@@ -206,7 +206,7 @@ void hc_loop_handle(struct hc_loop *l, const struct epoll_event *event, const st
         break;
     case HC_ON_WALL:
         hc_loop_drain_timer(timers->wall);
-        time_is_over(l);
+        end_by_timeout(l);
         break;
     case HC_ON_GRACE:
         hc_loop_drain_timer(timers->grace);
@@ -218,7 +218,7 @@ void hc_loop_handle(struct hc_loop *l, const struct epoll_event *event, const st
     case HC_ON_WATCH:
         hc_loop_drain_timer(timers->ticker);
         if (!l->dead)
-            look(l, timers->ticker);
+            sample_usage(l, timers->ticker);
         break;
     case HC_ON_CANCEL:
         cancel(l);
@@ -228,10 +228,10 @@ void hc_loop_handle(struct hc_loop *l, const struct epoll_event *event, const st
         break;
     case HC_ON_PACE:
         hc_loop_drain_timer(l->pace);
-        refuse(l->s, PACE_ANSWERS);
+        answer_waiting_calls(l->s, PACE_ANSWERS);
         break;
     case HC_ON_PIDFD:
-        bury(l);
+        reap_cell(l);
         break;
     case HC_ON_WAKE:
         break;
@@ -267,7 +267,7 @@ static int run_loop(struct hc_loop *l, const struct hc_timers *timers, struct hc
 }
 
 /* Milliseconds before limits.timeout at which the program is warned; 0: never. */
-static int64_t grace(const struct hc_limits *limits)
+static int64_t grace_ms(const struct hc_limits *limits)
 {
     return MIN(limits->grace_ms, limits->timeout_ms / 4);
 }
@@ -276,7 +276,7 @@ int hc_timers_start(struct hc_timers *out, struct hc_loop *l, struct hc_error *e
 {
     const struct hc_limits *limits = &l->s->policy->limits;
     bool by_watch = l->s->cgroup->fd < 0;
-    int64_t before = grace(limits);
+    int64_t before = grace_ms(limits);
     l->watch_ms = by_watch ? HC_WATCH_MS : ACCOUNT_MS;
     *out = (struct hc_timers){-1, -1, -1};
     if ((out->wall = hc_loop_timer(limits->timeout_ms, 0, err)) < 0 ||
@@ -297,13 +297,13 @@ void hc_timers_finish(struct hc_timers *t)
     hc_close_fd(&t->ticker);
 }
 
-static int prepare_shown(struct hc_loop *l, struct hc_error *err)
+static int prepare_filters(struct hc_loop *l, struct hc_error *err)
 {
     const struct hc_supervisor *s = l->s;
     struct hc_output_relay *out = &l->out.relay, *errors = &l->err.relay;
-    if (hc_output_filter_new(&out->shown, s->policy, s->redactor, out->max, out->stream, err) < 0)
+    if (hc_output_filter_new(&out->filter, s->policy, s->redactor, out->max, out->stream, err) < 0)
         return -1;
-    return hc_output_filter_new(&errors->shown, s->policy, s->redactor, errors->max, errors->stream, err);
+    return hc_output_filter_new(&errors->filter, s->policy, s->redactor, errors->max, errors->stream, err);
 }
 
 static int supervise(struct hc_loop *l, const struct hc_timers *timers, struct hc_error *err)
@@ -317,7 +317,7 @@ static int supervise(struct hc_loop *l, const struct hc_timers *timers, struct h
     l->err = hc_output_pipe_new(s->stderr_fd, s->pass_stderr, limits->stderr_bytes, s->err, HC_ON_STDERR,
                                 HC_ON_PASS_ERR);
     l->err.relay.held = true;
-    int rc = prepare_shown(l, err) < 0 ? -1 : run_loop(l, timers, err);
+    int rc = prepare_filters(l, err) < 0 ? -1 : run_loop(l, timers, err);
     hc_output_pipe_finish(&l->out);
     hc_output_pipe_finish(&l->err);
     hc_close_fd(&l->interpreter);

@@ -13,9 +13,10 @@
 
 #include <sys/resource.h>
 
-#define HC_SAMPLE_US 100000 /* between samples of what a job uses, at first */
+#define HC_SAMPLE_US 100000 /* us between the first samples of a job's usage */
 
-#define HC_OTHERS 256 /* processes of a session's cell; it has a few more than it keeps copies */
+#define HC_OTHERS                                                                                            \
+    256 /* most processes of a session's cell that are noted; it has a few more than it keeps copies */
 
 /* Why the launcher ended the cell; HC_END_NONE: it ended by itself. */
 enum hc_end {
@@ -30,7 +31,7 @@ enum hc_end {
     HC_END_LAUNCH
 };
 
-/* Of what the program was warned last, by an exception. */
+/* The last warning that the program got, as an exception. */
 enum hc_warning { HC_WARNED_NOT, HC_WARNED_TIME, HC_WARNED_MEMORY };
 
 struct hc_supervisor {
@@ -45,65 +46,63 @@ struct hc_supervisor {
     int stdout_fd, stderr_fd; /* read ends, non-blocking */
     int control_fd, status_fd;
     int output_fd, tmp_fd;        /* roots of the cell's /output and /tmp */
-    int pass_stdout, pass_stderr; /* where output is passed on to as it comes; -1: nowhere */
+    int pass_stdout, pass_stderr; /* where output is passed on as it comes; -1: nowhere */
     int cancel_fd;                /* readable: end the job; -1: none */
     struct hc_toolbox *tools;     /* NULL: the program has none */
     struct hc_figure_sink figure_sink;
-    int filters; /* seccomp filters that whoever made the cell was under */
-    /* In a session (session.c), the process that runs: its end is the run's, not the cell's, and others that
-     * have the channel in their hands are not heard. */
+    int filters; /* number of seccomp filters on the process that made the cell */
+    /* In a session (session.c), the process of the current run: its end ends the run, not the cell.
+     * Packets of other processes that hold the channel are ignored. */
     bool session;
-    pid_t run_pid, run_cell_pid; /* here, and inside; 0: none yet */
+    pid_t run_pid, run_cell_pid; /* its pid on the host and inside the cell; 0: none yet */
     int run_pidfd;
-    pid_t
-        others[HC_OTHERS]; /* of a session: the cell's processes when run_pid was last told to make a copy */
+    pid_t others[HC_OTHERS]; /* the cell's processes when run_pid was last told to make a copy */
     size_t other_count;
-    int64_t cpu_base_us; /* what was used before this run */
+    int64_t cpu_base_us; /* CPU time of the cell before this run */
 
     /* Found out. */
     enum hc_end end;
-    struct hc_error launch; /* HC_END_LAUNCH: what the launcher failed at */
+    struct hc_error launch; /* HC_END_LAUNCH: the launcher's failure */
     struct hc_stream *out, *err;
     struct hc_denials *denials;
     struct hc_samples *samples;
-    struct hc_learned *lessons;  /* NULL: this is no "policy learn" */
-    struct hc_listener listener; /* finished by whoever owns the supervisor */
+    struct hc_learned *learned;  /* borrowed; NULL: this is no "policy learn" */
+    struct hc_listener listener; /* finished by the owner of this struct */
     struct hc_inbox inbox;       /* body: the rejection or the report */
-    struct hc_buf checked;       /* what HC_FRAME_CHECKED said; empty: nothing */
+    struct hc_buf checked;       /* body of HC_FRAME_CHECKED; empty: it did not come */
     char protocol[256];          /* how the guest's process broke the protocol; empty if it did not */
-    pid_t copied, resumed;       /* who said so last (HC_FRAME_KEPT, HC_FRAME_RESUMED); 0: nobody */
-    int64_t largest;             /* memory of the interpreter when it had reported; 0: not known */
+    pid_t copied, resumed;       /* last sender of HC_FRAME_KEPT, and of HC_FRAME_RESUMED; 0: none */
+    int64_t largest; /* peak memory of the interpreter, in bytes, when it had reported; 0: unknown */
     bool exit_known;
     struct hc_exit_report exit;
-    bool ended_before;      /* a session's process: before this run began */
-    bool killed_at_rest;    /* a session's process: while it was stopped, between runs */
-    int64_t host_oom_kills; /* without a cgroup: hc_watch_oom_kills when it began; -1: not known */
-    bool
-        over; /* its program has ended, for good, and the cell, which is adopted, still dies (early_exit.h) */
+    bool ended_before;      /* a session's process ended before this run began */
+    bool killed_at_rest;    /* a session's process was killed while it was stopped between runs */
+    int64_t host_oom_kills; /* without a cgroup: hc_watch_oom_kills at the start; -1: unknown */
+    bool over; /* an adopted cell's program has ended, while the cell still dies (early_exit.h) */
     bool reaped;
-    int wait_code, wait_status; /* of the first process, as waitid tells */
-    struct rusage rusage; /* of the processes that were waited for inside; not of those that were killed */
+    int wait_code, wait_status; /* end of the first process, as waitid reports it */
+    struct rusage rusage; /* of the processes waited for inside the cell, not of those that were killed */
     int64_t memory_peak, tasks_peak, cpu_user_us,
-        cpu_system_us;              /* without a cgroup: sampled, the last before a kill */
-    int64_t copies_memory, look_us; /* of a session, without a cgroup: what the run does not share of its
-                                       copies; not to be found out again before */
-    int64_t memory_now, tasks_now;  /* without a cgroup: as they were when it was last looked at */
+        cpu_system_us; /* without a cgroup: from samples, the last of which is taken before a kill */
+    int64_t copies_memory, look_us; /* a session without a cgroup: bytes that the waiting copies do not share
+                                       with the run; earliest time to measure them again */
+    int64_t memory_now, tasks_now;  /* without a cgroup: at the last sample */
     struct hc_held held;            /* without a cgroup */
-    bool hidden;                    /* without a cgroup: there was a process that could not be looked at */
+    bool hidden;                    /* without a cgroup: the memory of some process could not be read */
     char job_filter_evidence[160];
     enum hc_warning warned;
-    int64_t figures_heard;           /* that were looked at */
+    int64_t figures_heard;           /* announcements of figures that were handled */
     char no_soft[160];               /* why limits.memory_soft was not watched; empty if it was */
-    bool frozen;                     /* when its time was over, its cgroup was */
-    pid_t ready_pid;                 /* who said HC_FRAME_READY */
+    bool frozen;                     /* its cgroup was frozen when its time was over */
+    pid_t ready_pid;                 /* sender of HC_FRAME_READY */
     int64_t ready_us, go_us, end_us; /* CLOCK_MONOTONIC; 0: not reached */
 };
 
-/* Run until the cell is dead, reaped, and its output read; or `over`, with its output read. -1: the
- * supervisor itself failed; the cell is dead all the same. */
+/* Supervise until the cell is dead and reaped and its output read, or until an early exit (s->over). -1:
+ * the supervisor itself failed; the cell is dead all the same. */
 int hc_supervise(struct hc_supervisor *s, struct hc_error *err);
 
-/* Kill whatever is left of the cell and wait for it. */
+/* Kill all processes of the cell and wait for their end. */
 void hc_supervise_kill(struct hc_supervisor *s);
 
 #endif

@@ -12,9 +12,9 @@
 #include <sys/param.h>
 #include <sys/statvfs.h>
 
-#define MAX_PROCESSES 4224 /* as many as limits.pids allows, and the cell's own */
+#define MAX_PROCESSES 4224 /* highest limits.pids, and hotcell's own processes of a cell */
 
-static int64_t field(const char *text, const char *key)
+static int64_t status_field(const char *text, const char *key)
 {
     return (int64_t)hc_status_field(text, key, 10, 0);
 }
@@ -22,8 +22,8 @@ static int64_t field(const char *text, const char *key)
 /* Whether the memory of a process or thread could be read. */
 enum sight {
     SEEN,
-    NONE,  /* it has none: it exits, or is dead */
-    HIDDEN /* it cannot be told */
+    NONE,  /* it has no memory: it exits, or is dead */
+    HIDDEN /* unknown: reading failed */
 };
 
 #define AT_MAX 32 /* "task/TID/", or nothing */
@@ -52,7 +52,7 @@ static DIR *open_tasks(int proc)
     return tasks;
 }
 
-/* `newest`: of the threads that were there when this began. */
+/* Look for a thread whose status shows the process's memory. `newest` gets the highest thread ID seen. */
 static enum sight ask_threads(int proc, char at[AT_MAX], const char **text, long *newest)
 {
     DIR *tasks = open_tasks(proc);
@@ -72,8 +72,8 @@ static enum sight ask_threads(int proc, char at[AT_MAX], const char **text, long
 
 #define LOOKS 16
 
-/* A process that ends makes no more threads. One that lives, and of which each thread has ended before it
- * could be looked at, hides. */
+/* Repeat while new threads appear: an exiting process makes none. A living process whose threads each end
+ * before their status can be read counts as HIDDEN. */
 static enum sight find_thread(int proc, char at[AT_MAX], const char **text)
 {
     enum sight sight = NONE;
@@ -88,13 +88,13 @@ static enum sight find_thread(int proc, char at[AT_MAX], const char **text)
     return sight;
 }
 
-/* Once the first thread of a process has ended, nothing of the process's memory stands in the files that it
- * is known by, but in those of each thread that lives. `text`: a status that tells. */
+/* Once the first thread of a process has ended, its own status shows no memory, but that of each living
+ * thread does. `text` gets a status that shows it. */
 static enum sight find_memory(int proc, char at[AT_MAX], const char **text, int64_t *threads)
 {
     at[0] = '\0';
     enum sight sight = read_status(proc, at, text);
-    *threads = *text ? field(*text, "Threads") : 0;
+    *threads = *text ? status_field(*text, "Threads") : 0;
     return sight == NONE && *threads > 1 ? find_thread(proc, at, text) : sight;
 }
 
@@ -126,7 +126,7 @@ static void add_cpu(int proc, struct hc_sample *s)
     if (!p)
         return;
     p++;
-    for (int field = 3; field < 14 && *p; field++) {
+    for (int status_field = 3; status_field < 14 && *p; status_field++) {
         p += strspn(p, " ");
         p += strcspn(p, " ");
     }
@@ -202,7 +202,7 @@ size_t hc_watch_below(pid_t pid, pid_t *out, size_t max)
     return count;
 }
 
-/* What one process has, of what it shares its part; -1 if that cannot be told. */
+/* Bytes of one process, with its share of shared pages; -1: unknown. */
 static int64_t part_of(int proc)
 {
     static char text[4096];
@@ -214,8 +214,10 @@ static int64_t part_of(int proc)
         return sight == NONE ? 0 : -1;
     (void)snprintf(path, sizeof path, "%ssmaps_rollup", at);
     if (hc_read_attr(proc, path, text, sizeof text) >= 0)
-        return (field(text, "Pss_Anon") + field(text, "Pss_Shmem") + field(text, "SwapPss")) * 1024;
-    /* It has just ended; else, or where there is no such file, nobody can tell. */
+        return (status_field(text, "Pss_Anon") + status_field(text, "Pss_Shmem") +
+                status_field(text, "SwapPss")) *
+               1024;
+    /* 0 if it has just ended. On kernels without smaps_rollup the memory is unknown. */
     return sight_of_error() == NONE && access("/proc/self/smaps_rollup", R_OK) == 0 ? 0 : -1;
 }
 

@@ -1,5 +1,5 @@
-/* watch.h - what the processes of a cell use, summed from /proc by their host pids. The honest fallback where
- * no cgroup counts: a sample now and then, not an account. */
+/* watch.h - sum what the processes of a cell use from /proc, by their host pids. For cells without a
+ * cgroup: samples at intervals, not exact counts. */
 #ifndef HC_CELL_SUPERVISE_WATCH_H
 #define HC_CELL_SUPERVISE_WATCH_H
 
@@ -11,11 +11,11 @@
 #include <sys/types.h>
 
 struct hc_sample {
-    int64_t memory; /* bytes: anonymous and shared pages, those of the former that were swapped out, and page
-                       tables of all processes (files of the tree are not counted) */
+    int64_t memory; /* bytes: anonymous and shared pages, swapped-out anonymous pages, and page tables of all
+                       processes (pages of the tree's files are not counted) */
     int64_t cpu_user_us, cpu_system_us; /* reaped children included */
     int64_t tasks;                      /* processes and threads */
-    bool hidden;                        /* there is one that could not be looked at, and may have any */
+    bool hidden;                        /* the memory of some process could not be read, and may be any */
 };
 
 /* Sample the process tree below and with `pid`, which is the launcher's unreaped child. At most 4224
@@ -23,18 +23,18 @@ struct hc_sample {
  */
 void hc_watch_sample(pid_t pid, struct hc_held *held, struct hc_sample *out);
 
-/* The memory of all processes below `pid`, of what they share each page once; -1 if it cannot be told. It
- * takes the kernel a look at each page. */
+/* The memory of all processes below `pid` in bytes, with each shared page counted once; -1: unknown. The
+ * kernel walks all of their pages for it. */
 int64_t hc_watch_memory_below(pid_t pid);
 
-/* The processes below `pid`, at most `max`. Returns how many. */
+/* List the processes below `pid`, at most `max`. Returns their number. */
 size_t hc_watch_below(pid_t pid, pid_t *out, size_t max);
 
-/* How many processes of the whole host the kernel has ended for want of memory, since it started; -1: it does
- * not say. */
+/* Number of processes on the whole host that the kernel has killed because memory ran out, since boot; -1:
+ * unknown. */
 int64_t hc_watch_oom_kills(void);
 
-/* Bytes and inodes in use on the file system of an open directory; 0 if it cannot be told. */
+/* Bytes and inodes in use on the file system of an open directory; 0: unknown. */
 int64_t hc_watch_fs_bytes(int dir_fd);
 int64_t hc_watch_fs_files(int dir_fd);
 
