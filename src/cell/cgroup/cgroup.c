@@ -17,9 +17,9 @@
 #define LEAF_PREFIX  "hotcell-job-"
 #define REAPED_TRIES 20
 
-/* A reaper that sees the new directory before we hold it takes it for a left-over and removes it. 0: it is
- * ours; 1: it is or will be gone. */
-static int hold_leaf(struct hc_cgroup *cg)
+/* Lock a new leaf. A reaper that sees the directory before it is locked takes it for a left-over and
+ * removes it. 0: it is locked; 1: it is removed, or will be. */
+static int lock_leaf(struct hc_cgroup *cg)
 {
     hc_autofd fd = openat(cg->parent_fd, cg->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || faccessat(fd, "cgroup.procs", F_OK, 0) < 0)
@@ -28,8 +28,8 @@ static int hold_leaf(struct hc_cgroup *cg)
     return 0;
 }
 
-static int refuse_make(const struct hc_cgroup *cg, const struct hc_cgroup_parent *parent, int error,
-                       struct hc_error *err)
+static int fail_make(const struct hc_cgroup *cg, const struct hc_cgroup_parent *parent, int error,
+                     struct hc_error *err)
 {
     const char *why = error == EAGAIN
                           ? "cgroup.max.descendants or cgroup.max.depth, there or above, is reached"
@@ -45,15 +45,15 @@ int hc_cgroup_create(struct hc_cgroup *cg, const struct hc_cgroup_parent *parent
     *cg = (struct hc_cgroup){.parent_fd = parent->fd, .fd = -1, .cpu = parent->cpu, .io = parent->io};
     (void)snprintf(cg->name, sizeof cg->name, LEAF_PREFIX "%s", job_id);
     for (int attempt = 0; attempt < REAPED_TRIES; attempt++) {
-        /* For nobody else: whoever can open it can hold the lock by which a reaper tells whether it is in
-         * use. */
+        /* Mode 0700: a user who can open the directory could hold the lock that tells a reaper that the
+         * leaf is in use. */
         if (mkdirat(parent->fd, cg->name, 0700) == 0) {
-            if (hold_leaf(cg) == 0)
+            if (lock_leaf(cg) == 0)
                 return 0;
-        } else if (errno != EEXIST || attempt == 0) { /* at first: another job has that name */
-            return refuse_make(cg, parent, errno, err);
+        } else if (errno != EEXIST || attempt == 0) { /* at the first attempt: another job has that name */
+            return fail_make(cg, parent, errno, err);
         }
-        (void)poll(NULL, 0, attempt); /* until the reaper is through with it */
+        (void)poll(NULL, 0, attempt); /* give the reaper time to finish */
     }
     return hc_fail_as(err, HC_EXIT_UNAVAILABLE, EBUSY, "hold the cgroup %s/%s", parent->path, cg->name);
 }
@@ -128,7 +128,7 @@ int hc_cgroup_spare(struct hc_cgroup *cg, struct hc_error *err)
 
 int hc_cgroup_limit(struct hc_cgroup *cg, const struct hc_limits *l, struct hc_error *err)
 {
-    if (hc_cgroup_frozen(cg)) /* nothing in it would ever run */
+    if (hc_cgroup_frozen(cg)) /* no process in it would ever run */
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
                           "the cgroup is frozen: cgroup.freeze is set there or above");
     /* Swap: absent when the kernel or the host has no swap accounting, or no compressed swap. */

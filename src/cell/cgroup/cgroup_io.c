@@ -11,8 +11,9 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-/* io.max takes whole disks only. In sysfs a partition is a directory below its disk's. */
-static bool whole_disk(dev_t *device)
+/* Replace a partition's device number by its disk's, as io.max takes whole disks only. In sysfs a
+ * partition is a directory below its disk's. */
+static bool find_whole_disk(dev_t *device)
 {
     char path[64], number[32];
     (void)snprintf(path, sizeof path, "/sys/dev/block/%u:%u", major(*device), minor(*device));
@@ -37,7 +38,7 @@ bool hc_cgroup_disk_of(struct hc_cgroup_disks *disks, int fd)
     if (fstat(fd, &st) < 0)
         return false;
     dev_t device = st.st_dev;
-    if (!whole_disk(&device))
+    if (!find_whole_disk(&device))
         return false;
     for (size_t i = 0; i < disks->count; i++)
         if (disks->list[i] == device)
@@ -71,7 +72,8 @@ static void format_rates(const struct hc_limits *l, char *out, size_t size)
     }
 }
 
-/* Does the line of this disk in io.max say what was asked for? The kernel adds the limits that are "max". */
+/* Whether the line of this disk in io.max has the wanted values. The kernel adds the limits that are
+ * "max". */
 static bool reads_back(const struct hc_cgroup *cg, const char *disk, const char *wanted)
 {
     char now[4096], value[64], *rest = NULL;

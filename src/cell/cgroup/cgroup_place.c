@@ -1,4 +1,5 @@
-/* Where cells get their cgroups: a directory that is ours to divide, with controllers to give. */
+/* Find the directory in which cells get their cgroups: one that this user may divide, and that has
+ * controllers to give. */
 #include "cell/cgroup.h"
 
 #include "base/fd.h"
@@ -39,13 +40,13 @@ static const char *mount_point(void)
     return NULL;
 }
 
-/* Where we are, while the rest of a cgroup that was ours alone is divided. */
+/* The leaf into which the launcher moves, so that the rest of its own cgroup can be divided. */
 #define ASIDE "hotcell-launcher"
 
-/* Give children of this directory the controllers, and see which they have. Memory comes first, and nothing
- * without it: a cgroup with processes of its own refuses it, but would take pids and cpu, which threads can
- * have too. It would then be the head of a threaded subtree, whose children take no process (EOPNOTSUPP), nor
- * would we be able to move aside. */
+/* Enable the controllers for children of this directory, and note which ones are enabled. Memory comes
+ * first, and without it none: a cgroup with processes of its own refuses it, but would take pids and cpu,
+ * which threads can have too. It would then be the head of a threaded subtree, whose children take no
+ * process (EOPNOTSUPP), and the launcher could not move aside any more. */
 int hc_cgroup_divide(struct hc_cgroup_parent *p)
 {
     char has[256] = "";
@@ -83,14 +84,14 @@ static bool writable(const struct hc_cgroup_parent *p)
            faccessat(p->fd, "cgroup.procs", W_OK, AT_EACCESS) == 0;
 }
 
-/* Below a threaded cgroup there is no memory controller, and no process to be started. */
+/* Whether the cgroup is threaded: below it there is no memory controller, and no process can be started. */
 static bool threaded(const struct hc_cgroup_parent *p)
 {
     char type[32]; /* the top of the hierarchy has none */
     return hc_read_attr(p->fd, "cgroup.type", type, sizeof type) == 0 && strcmp(type, "domain") != 0;
 }
 
-static int use_named(struct hc_cgroup_parent *p, const char *path, struct hc_error *err)
+static int use_named_place(struct hc_cgroup_parent *p, const char *path, struct hc_error *err)
 {
     if (path[0] != '/' || open_place(p, path) < 0)
         return hc_fail_as(err, HC_EXIT_CONFIG, 0, "HOTCELL_CGROUP: %s is not a cgroup v2 directory", path);
@@ -112,7 +113,7 @@ static int use_named(struct hc_cgroup_parent *p, const char *path, struct hc_err
 /* systemd writes the same cgroup.subtree_control at the top. That is safe both ways: it never removes a
  * directory that it did not make, and a controller that "hotcell" has given to its own children cannot be
  * taken from "hotcell" (EBUSY). A scope of systemd's own would cost each job a conversation with it. */
-static int use_top(struct hc_cgroup_parent *p, const char *mnt, struct hc_error *err)
+static int use_top_place(struct hc_cgroup_parent *p, const char *mnt, struct hc_error *err)
 {
     char path[PATH_MAX];
     if (open_place(p, mnt) < 0 || hc_cgroup_divide(p) < 0)
@@ -141,7 +142,8 @@ static int own_cgroup(const char *mnt, char out[PATH_MAX])
     return n > 0 && n < PATH_MAX ? 0 : -1;
 }
 
-/* Without these in it there is nothing to be divided; a process that moves in vain waits for milliseconds. */
+/* Whether the cgroup has memory and pids at all. Checked before the launcher moves, as a move in vain
+ * takes milliseconds. */
 static bool has_controllers(const struct hc_cgroup_parent *p)
 {
     char all[256];
@@ -149,8 +151,8 @@ static bool has_controllers(const struct hc_cgroup_parent *p)
            has_word(all, "pids");
 }
 
-/* A cgroup that was delegated to us with ourselves in it: the rule against inner processes wants us in a leaf
- * before it can have controllers for its children. Works only if we are alone in it. */
+/* Move the launcher out of its own, delegated cgroup into a leaf below: only a cgroup without processes
+ * can enable controllers for its children. Works only if no other process is in the cgroup. */
 static int move_aside(struct hc_cgroup_parent *p)
 {
     struct hc_error ignored;
@@ -166,8 +168,8 @@ static int move_aside(struct hc_cgroup_parent *p)
     return -1;
 }
 
-/* A cgroup around ours that we may divide. Not a slice: those are systemd's, which gives away scopes and
- * services only, and sets a slice's controllers as it likes. */
+/* Try the parent of the launcher's cgroup. A slice is refused: systemd owns slices, delegates only scopes
+ * and services, and sets a slice's controllers at will. */
 static bool use_above(struct hc_cgroup_parent *p, const char *mnt, char path[PATH_MAX])
 {
     char *slash = strrchr(path, '/');
@@ -209,10 +211,11 @@ static int use_delegated(struct hc_cgroup_parent *p, const char *mnt, bool ask, 
         geteuid(), why.exit ? " (" : "", why.text, why.exit ? ")" : "");
 }
 
-/* In a container the top of what is mounted is the container's own cgroup, and our processes are in it. */
+/* In a container the top of the mounted hierarchy is the container's own cgroup, which has processes in
+ * it: then try the launcher's own cgroup. */
 static int use_as_root(struct hc_cgroup_parent *p, const char *mnt, struct hc_error *err)
 {
-    if (use_top(p, mnt, err) == 0)
+    if (use_top_place(p, mnt, err) == 0)
         return 0;
     return use_own(p, mnt) ? 0 : -1;
 }
@@ -222,7 +225,7 @@ int hc_cgroup_find(struct hc_cgroup_parent *out, bool ask, struct hc_error *err)
     *out = (struct hc_cgroup_parent){.fd = -1};
     const char *named = getenv("HOTCELL_CGROUP");
     const char *mnt = mount_point();
-    int rc = named && *named ? use_named(out, named, err)
+    int rc = named && *named ? use_named_place(out, named, err)
              : !mnt ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "cgroup v2 is not mounted on this host")
              : geteuid() == 0 ? use_as_root(out, mnt, err)
                               : use_delegated(out, mnt, ask, err);

@@ -1,6 +1,6 @@
-/* A scope of systemd's for the launcher: a cgroup of its own that is delegated to it, asked of the user's
- * service manager over D-Bus. The library is loaded only when this way is taken, and a host without it is one
- * without systemd: nothing links to it. */
+/* Ask the user's service manager over D-Bus for a scope: a cgroup of the launcher's own that is delegated
+ * to it. libsystemd is loaded only when it is needed, and hotcell does not link to it, as a host without
+ * systemd lacks it. */
 #include "cell/cgroup.h"
 
 #include "base/clock.h"
@@ -12,13 +12,12 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define PATIENCE_US                                                                                          \
-    5000000 /* a manager that is busy with a login takes its time; one that is stuck gets no more */
+#define PATIENCE_US 5000000 /* longest wait for the manager, which may be busy with a login */
 
 #define MANAGER "org.freedesktop.systemd1"
 #define OBJECT  "/org/freedesktop/systemd1"
 
-/* What is used of sd-bus(3), so that its header is not needed to build. */
+/* The declarations of sd-bus(3) that are used here, so that its header is not needed to build. */
 struct sd_bus;
 struct sd_bus_message;
 struct bus_error {
@@ -44,7 +43,7 @@ struct library {
     struct sd_bus *(*close_unref)(struct sd_bus *bus);
 };
 
-static int load(struct library *lib, struct hc_error *err)
+static int load_library(struct library *lib, struct hc_error *err)
 {
     void *handle = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL);
     if (!handle)
@@ -69,13 +68,14 @@ static int load(struct library *lib, struct hc_error *err)
         void *symbol = dlsym(handle, symbols[i].name);
         if (!symbol)
             return hc_fail(err, 0, "libsystemd is too old: it has no %s", symbols[i].name);
-        memcpy(symbols[i].at, &symbol, sizeof symbol); /* as POSIX has it, for want of a cast */
+        memcpy(symbols[i].at, &symbol,
+               sizeof symbol); /* POSIX's way to turn an object pointer into a function pointer */
     }
-    return 0; /* and the library stays loaded: it cannot be unloaded */
+    return 0; /* the library stays loaded, as it cannot be unloaded */
 }
 
-/* The job of the manager's that starts the scope. Its end may be told before the call that began it returns.
- */
+/* The manager's job that starts the scope. The signal of its end may come before the call that began it
+ * returns. */
 struct start {
     const struct library *lib;
     const char *scope;
@@ -96,8 +96,8 @@ static int on_job_removed(struct sd_bus_message *m, void *ctx, struct bus_error 
     return 0;
 }
 
-/* Let the connection do what there is to do, or wait for it. 0: something may have changed. */
-static int turn(const struct library *lib, struct sd_bus *bus, int64_t until)
+/* Process messages that wait, or wait for one. 0: the state may have changed; else a negative errno. */
+static int process_or_wait(const struct library *lib, struct sd_bus *bus, int64_t until)
 {
     int rc = lib->process(bus, NULL);
     if (rc != 0)
@@ -109,13 +109,13 @@ static int turn(const struct library *lib, struct sd_bus *bus, int64_t until)
     return rc < 0 && rc != -EINTR ? rc : 0;
 }
 
-/* Calls wait for the connection first, and longer than we do. */
+/* Wait for the connection here, as a method call would wait longer for it than PATIENCE_US. */
 static int await_connection(const struct library *lib, struct sd_bus *bus, int64_t until,
                             struct hc_error *err)
 {
     int ready;
     while ((ready = lib->is_ready(bus)) == 0) {
-        int rc = turn(lib, bus, until);
+        int rc = process_or_wait(lib, bus, until);
         if (rc < 0)
             return hc_fail(err, -rc, "reach the user's bus");
     }
@@ -125,7 +125,7 @@ static int await_connection(const struct library *lib, struct sd_bus *bus, int64
 static int await_job(struct sd_bus *bus, struct start *s, int64_t until, struct hc_error *err)
 {
     while (!s->over) {
-        int rc = turn(s->lib, bus, until);
+        int rc = process_or_wait(s->lib, bus, until);
         if (rc < 0)
             return hc_fail(err, -rc, "wait for the scope");
     }
@@ -145,7 +145,7 @@ static int start_scope(struct sd_bus *bus, struct start *s, struct hc_error *err
                                s);
     if (rc < 0)
         return hc_fail(err, -rc, "listen on the user's bus");
-    /* Name, what to do about another unit of that name, four properties, no further units. */
+    /* The scope's name, what to do if a unit of that name exists, four properties, no further units. */
     rc = lib->call_method(bus, MANAGER, OBJECT, MANAGER ".Manager", "StartTransientUnit", &error, NULL,
                           "ssa(sv)a(sa(sv))", s->scope, "fail", 4, "PIDs", "au", 1, (uint32_t)getpid(),
                           "Delegate", "b", 1, "CollectMode", "s", "inactive-or-failed", "Description", "s",
@@ -163,7 +163,7 @@ int hc_cgroup_enter_scope(struct hc_error *err)
     struct sd_bus *bus = NULL;
     uint32_t random;
     char name[64];
-    if (load(&lib, err) < 0)
+    if (load_library(&lib, err) < 0)
         return -1;
     if (getrandom(&random, sizeof random, 0) != sizeof random)
         return hc_fail(err, errno, "getrandom");

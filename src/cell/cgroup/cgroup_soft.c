@@ -1,5 +1,5 @@
-/* The soft mark on memory. memory.high alone says little: a program that reads files fills it with their
- * pages, which the kernel takes back for the asking. Only what cannot be taken back brings the end near. */
+/* The soft mark on memory. memory.high alone says little: a program that reads files fills it with page
+ * cache, which the kernel can reclaim at once. Only memory that cannot be reclaimed counts here. */
 #include "cell/cgroup.h"
 
 #include "base/fd.h"
@@ -17,7 +17,7 @@ int hc_cgroup_soft_begin(const struct hc_cgroup *cg, int64_t mark, int *events, 
     char value[32], text[FILE_MAX];
     *events = -1;
     hc_autofd fd = openat(cg->fd, "memory.events", O_RDONLY | O_CLOEXEC);
-    /* Changes are told from the last reading on, so this one comes before the mark. */
+    /* epoll reports changes since the last read, so read before memory.high is set. */
     if (fd < 0 || pread(fd, text, sizeof text, 0) < 0)
         return hc_fail(err, errno, "read memory.events");
     (void)snprintf(value, sizeof value, "%lld", (long long)mark);
@@ -42,7 +42,7 @@ static int64_t stat_of(const char *text, const char *key)
 bool hc_cgroup_soft_reached(const struct hc_cgroup *cg, int events, int64_t mark)
 {
     char text[FILE_MAX], current[32];
-    (void)!pread(events, text, sizeof text, 0); /* or it would be told again at once */
+    (void)!pread(events, text, sizeof text, 0); /* else epoll reports the same change again */
     if (hc_read_attr(cg->fd, "memory.stat", text, sizeof text) < 0 ||
         hc_read_attr(cg->fd, "memory.current", current, sizeof current) < 0)
         return false;

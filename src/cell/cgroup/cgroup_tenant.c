@@ -1,5 +1,5 @@
-/* A place of its own for each tenant, below that of all: what its cells have of the processors together is
- * measured against the other tenants', however many they are. */
+/* A cgroup for each tenant, below the place for all cells: all cells of a tenant together compete for the
+ * processors with the other tenants' cells. */
 #include "cell/cgroup.h"
 
 #include "base/fd.h"
@@ -15,9 +15,9 @@
 #define TENANT_PREFIX "hotcell-tenant-"
 #define REMOVED_TRIES 20
 
-/* Whoever uses it has a shared lock on it, whoever removes it an exclusive one, and both look again when they
- * have it. 1: it was removed meanwhile. */
-static int hold(const struct hc_cgroup_parent *p, const char *name, int *out, struct hc_error *err)
+/* Make, open and lock a tenant's cgroup. Its users have a shared lock on it and its remover an exclusive
+ * one; both check under the lock that it still exists. 1: it was removed meanwhile. */
+static int open_locked(const struct hc_cgroup_parent *p, const char *name, int *out, struct hc_error *err)
 {
     if (mkdirat(p->fd, name, 0700) < 0 && errno != EEXIST)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "make the cgroup %s in %s", name, p->path);
@@ -53,7 +53,7 @@ int hc_cgroup_enter_tenant(struct hc_cgroup_parent *p, const struct hc_share *sh
     if (n < 0 || n >= (int)sizeof own.path)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, ENAMETOOLONG, "the cgroup of tenant '%s'", share->tenant);
     for (int i = 0; i < REMOVED_TRIES && rc == 1; i++)
-        rc = hold(p, name, &own.fd, err);
+        rc = open_locked(p, name, &own.fd, err);
     if (rc != 0)
         return rc < 0 ? -1 : hc_fail_as(err, HC_EXIT_UNAVAILABLE, EBUSY, "hold the cgroup %s", own.path);
     if (hc_cgroup_divide(&own) < 0)
@@ -70,7 +70,7 @@ int hc_cgroup_enter_tenant(struct hc_cgroup_parent *p, const struct hc_share *sh
     return 0;
 }
 
-/* The leaves in it that nobody holds; and itself, if that was all. */
+/* Remove the tenant's leaves without a launcher, and then its cgroup if that is empty and unused. */
 static int reap_tenant(const struct hc_cgroup_parent *parent, const char *name)
 {
     struct hc_cgroup_parent own = {

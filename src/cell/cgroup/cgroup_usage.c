@@ -1,4 +1,4 @@
-/* What a cell used, as its cgroup says. */
+/* Read what a cell used from its cgroup. */
 #include "cell/cgroup.h"
 
 #include "base/fd.h"

@@ -12,13 +12,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The calls that some row has decided already. */
-struct seen {
+/* The numbers of calls about which a row was added already. */
+struct decided {
     int numbers[512];
     size_t count;
 };
 
-static bool seen_before(const struct seen *s, int nr)
+static bool is_decided(const struct decided *s, int nr)
 {
     for (size_t i = 0; i < s->count; i++)
         if (s->numbers[i] == nr)
@@ -26,96 +26,96 @@ static bool seen_before(const struct seen *s, int nr)
     return false;
 }
 
-static void remember(struct seen *s, int nr)
+static void mark_decided(struct decided *s, int nr)
 {
-    if (!seen_before(s, nr) && s->count < sizeof s->numbers / sizeof *s->numbers)
+    if (!is_decided(s, nr) && s->count < sizeof s->numbers / sizeof *s->numbers)
         s->numbers[s->count++] = nr;
 }
 
-/* One filter while it is made. */
-struct making {
+/* The state of one filter's compilation. */
+struct compilation {
     scmp_filter_ctx ctx;
     enum hc_filter_kind kind;
     uint32_t arch;
     unsigned when;
     const struct hc_policy *policy;
-    struct seen seen;
+    struct decided decided;
 };
 
 /* The number of a call on the machine that the filter is for; negative: it has none. */
-static int number_of(const struct making *m, const char *call)
+static int number_of(const struct compilation *m, const char *call)
 {
     return seccomp_syscall_resolve_name_arch(m->arch, call);
 }
 
-/* What is done about a call that no row is about. */
-static uint32_t otherwise(enum hc_filter_kind kind)
+/* The action for a call that no row is about. */
+static uint32_t default_action(enum hc_filter_kind kind)
 {
     if (kind == HC_FILTER_ZYGOTE)
         return SCMP_ACT_NOTIFY;
     return kind == HC_FILTER_REPORT ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(ENOSYS);
 }
 
-/* What this filter does about a call that is refused with `error`. */
-static uint32_t refuse(enum hc_filter_kind kind, bool told, int error)
+/* This filter's action for a call that is refused with `error`. `told`: the launcher is notified. */
+static uint32_t refusal_action(enum hc_filter_kind kind, bool told, int error)
 {
     if (!told)
         return SCMP_ACT_ERRNO((uint32_t)error);
     return kind == HC_FILTER_JOB ? SCMP_ACT_ALLOW : SCMP_ACT_NOTIFY;
 }
 
-/* The reporting filter lets pass whatever it does not report; that of a zygote only allows. libseccomp takes
- * the number that a call has on this machine, whatever machine the filter is for. */
-static int add_rule(const struct making *m, uint32_t action, const char *call, unsigned n,
+/* The reporting filter allows all calls that it does not report; a zygote's filter has only rules that
+ * allow. libseccomp wants the number that a call has on this machine, whatever machine the filter is for. */
+static int add_rule(const struct compilation *m, uint32_t action, const char *call, unsigned n,
                     const struct scmp_arg_cmp *cmp)
 {
     if (m->kind == HC_FILTER_REPORT && action != SCMP_ACT_NOTIFY)
         return 0;
     if (m->kind == HC_FILTER_ZYGOTE && action != SCMP_ACT_ALLOW)
-        return 0; /* as it does anyway */
+        return 0; /* the default action notifies */
     return seccomp_rule_add_array(m->ctx, action, seccomp_syscall_resolve_name(call), n, cmp);
 }
 
-/* What the policy denies, it denies to the job. */
-static bool is_denied(const struct making *m, const char *call)
+/* Whether the policy denies the call; that affects the job's filter only. */
+static bool is_denied(const struct compilation *m, const char *call)
 {
     return m->kind == HC_FILTER_JOB && hc_syscalls_denied(m->policy->rules, call);
 }
 
-static bool asks_always(const struct making *m, const char *call)
+static bool is_always_notified(const struct compilation *m, const char *call)
 {
     return m->kind == HC_FILTER_REPORT && hc_filter_learns(m->policy, call);
 }
 
-/* The launcher is asked about every use of it, whatever the arguments. */
-static int ask(struct making *m, const char *call, struct hc_error *err)
+/* With a policy that learns: notify the launcher of this call with any arguments. */
+static int add_notification(struct compilation *m, const char *call, struct hc_error *err)
 {
     int nr = number_of(m, call);
-    if (nr < 0 || !asks_always(m, call) || seen_before(&m->seen, nr))
+    if (nr < 0 || !is_always_notified(m, call) || is_decided(&m->decided, nr))
         return 0;
-    remember(&m->seen, nr);
+    mark_decided(&m->decided, nr);
     int rc = add_rule(m, SCMP_ACT_NOTIFY, call, 0, NULL);
     return rc < 0 ? hc_fail(err, -rc, "ask about %s", call) : 0;
 }
 
-static int ask_all(struct making *m, struct hc_error *err)
+static int add_notifications(struct compilation *m, struct hc_error *err)
 {
     char name[32];
     for (size_t i = 0; i < hc_call_sets_count; i++)
         for (const char *at = hc_call_sets[i].calls; hc_calls_next(&at, name);)
-            if (ask(m, name, err) < 0)
+            if (add_notification(m, name, err) < 0)
                 return -1;
     for (size_t i = 0; i < hc_call_refusals_count; i++)
         for (const char *at = hc_call_refusals[i].calls; hc_calls_next(&at, name);)
-            if (ask(m, name, err) < 0)
+            if (add_notification(m, name, err) < 0)
                 return -1;
     for (size_t i = 0; i < hc_call_rules_count; i++)
-        if (ask(m, hc_call_rules[i].call, err) < 0)
+        if (add_notification(m, hc_call_rules[i].call, err) < 0)
             return -1;
     return 0;
 }
 
-static int add_sets(struct making *m, struct hc_error *err)
+static int add_sets(struct compilation *m, struct hc_error *err)
 {
     for (size_t i = 0; i < hc_call_sets_count; i++) {
         char name[32];
@@ -127,34 +127,34 @@ static int add_sets(struct making *m, struct hc_error *err)
             int rc = add_rule(m, SCMP_ACT_ALLOW, name, 0, NULL);
             if (rc < 0)
                 return hc_fail(err, -rc, "allow %s", name);
-            remember(&m->seen, nr);
+            mark_decided(&m->decided, nr);
         }
     }
     return 0;
 }
 
-static int add_row(struct making *m, const struct hc_call_rule *r, struct hc_error *err)
+static int add_row(struct compilation *m, const struct hc_call_rule *r, struct hc_error *err)
 {
     struct scmp_arg_cmp cmp[HC_CALL_COMPARISONS];
     unsigned n = 0;
     for (; n < HC_CALL_COMPARISONS && r->cmp[n].mask; n++)
         cmp[n] = SCMP_CMP64(r->cmp[n].arg, SCMP_CMP_MASKED_EQ, r->cmp[n].mask, r->cmp[n].value);
     bool told = r->error && (hc_filter_hint(r) || hc_filter_learns(m->policy, r->call));
-    uint32_t action = r->error ? refuse(m->kind, told, r->error) : SCMP_ACT_ALLOW;
+    uint32_t action = r->error ? refusal_action(m->kind, told, r->error) : SCMP_ACT_ALLOW;
     int rc = add_rule(m, action, r->call, n, cmp);
     return rc < 0 ? hc_fail(err, -rc, "%s %s", r->error ? "refuse" : "allow", r->call) : 0;
 }
 
-static int add_rules(struct making *m, struct hc_error *err)
+static int add_rules(struct compilation *m, struct hc_error *err)
 {
     for (size_t i = 0; i < hc_call_rules_count; i++) {
         const struct hc_call_rule *r = &hc_call_rules[i];
         int nr = number_of(m, r->call);
-        if (!(r->when & m->when) || nr < 0 || is_denied(m, r->call) || asks_always(m, r->call))
+        if (!(r->when & m->when) || nr < 0 || is_denied(m, r->call) || is_always_notified(m, r->call))
             continue;
         if (add_row(m, r, err) < 0)
             return -1;
-        remember(&m->seen, nr);
+        mark_decided(&m->decided, nr);
     }
     for (size_t i = 0; m->kind == HC_FILTER_ZYGOTE && i < hc_zygote_rules_count; i++)
         if (number_of(m, hc_zygote_rules[i].call) >= 0 && add_row(m, &hc_zygote_rules[i], err) < 0)
@@ -162,8 +162,8 @@ static int add_rules(struct making *m, struct hc_error *err)
     return 0;
 }
 
-/* Those that no other row has decided for this filter. */
-static int add_refusals(struct making *m, struct hc_error *err)
+/* Add the refusals of calls about which no other row was added. */
+static int add_refusals(struct compilation *m, struct hc_error *err)
 {
     for (size_t i = 0; i < hc_call_refusals_count; i++) {
         const struct hc_call_refusal *r = &hc_call_refusals[i];
@@ -172,8 +172,8 @@ static int add_refusals(struct making *m, struct hc_error *err)
             int nr = number_of(m, name);
             bool told = (hc_filter_advice(name) || hc_filter_learns(m->policy, name)) &&
                         !is_denied(m, name); /* else this filter would let it pass */
-            uint32_t action = refuse(m->kind, told, r->error);
-            if (nr < 0 || action == otherwise(m->kind) || seen_before(&m->seen, nr))
+            uint32_t action = refusal_action(m->kind, told, r->error);
+            if (nr < 0 || action == default_action(m->kind) || is_decided(&m->decided, nr))
                 continue;
             int rc = add_rule(m, action, name, 0, NULL);
             if (rc < 0)
@@ -196,7 +196,7 @@ static int export_bpf(scmp_filter_ctx ctx, struct hc_buf *out, struct hc_error *
     return hc_read_all(fd, out, sizeof(struct sock_filter) * BPF_MAXINSNS, err);
 }
 
-static int prepare(struct making *m, uint32_t optimize, struct hc_error *err)
+static int set_attributes(struct compilation *m, uint32_t optimize, struct hc_error *err)
 {
     if (seccomp_attr_set(m->ctx, SCMP_FLTATR_CTL_OPTIMIZE, optimize) < 0)
         return hc_fail(err, 0, "libseccomp is too old");
@@ -208,12 +208,12 @@ static int prepare(struct making *m, uint32_t optimize, struct hc_error *err)
     return rc < 0 ? hc_fail(err, -rc, "choose another machine") : 0;
 }
 
-static int make(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted, uint32_t arch,
-                uint32_t optimize, struct hc_buf *out, struct hc_error *err)
+static int compile_once(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted, uint32_t arch,
+                        uint32_t optimize, struct hc_buf *out, struct hc_error *err)
 {
-    struct making m = {
+    struct compilation m = {
         /* Wrong architecture (32-bit calls on a 64-bit kernel) ends the process: libseccomp's default. */
-        .ctx = seccomp_init(otherwise(kind)),
+        .ctx = seccomp_init(default_action(kind)),
         .kind = kind,
         .arch = arch == SCMP_ARCH_NATIVE ? seccomp_arch_native() : arch,
         .when = hc_filter_when(kind, policy, counted),
@@ -221,9 +221,9 @@ static int make(enum hc_filter_kind kind, const struct hc_policy *policy, bool c
     };
     if (!m.ctx)
         return hc_fail(err, ENOMEM, "libseccomp");
-    int rc = prepare(&m, optimize, err);
+    int rc = set_attributes(&m, optimize, err);
     if (rc == 0)
-        rc = ask_all(&m, err);
+        rc = add_notifications(&m, err);
     if (rc == 0)
         rc = add_sets(&m, err);
     if (rc == 0)
@@ -239,13 +239,13 @@ static int make(enum hc_filter_kind kind, const struct hc_policy *policy, bool c
 int hc_filter_compile(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted, uint32_t arch,
                       struct hc_buf *out, struct hc_error *err)
 {
-    /* First a binary tree: loading a filter makes the kernel run it once for every call number. libseccomp
-     * shares parts of a filter that look alike, and has shared some that expect another argument to be at
-     * hand; in the other order they lie differently. */
+    /* Try a binary tree first: on loading, the kernel runs a filter once for every call number. libseccomp
+     * shares equal parts of a filter, and has shared parts that expect different arguments to be loaded;
+     * without the tree the parts are in another order. */
     static const uint32_t ways[] = {2, 1};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         hc_buf_clear(out);
-        if (make(kind, policy, counted, arch, ways[i], out, err) == 0)
+        if (compile_once(kind, policy, counted, arch, ways[i], out, err) == 0)
             return 0;
     }
     return hc_ctx(err, "compile a seccomp filter");

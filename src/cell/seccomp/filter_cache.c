@@ -1,4 +1,4 @@
-/* Compiled filters are kept: making one takes longer than the start of a cell. */
+/* Store compiled filters: compiling one takes longer than the start of a cell. */
 #include "cell/filter.h"
 
 #include "base/fd.h"
@@ -18,7 +18,7 @@ static void hash_text(struct hc_hash *h, const char *text)
     hc_hash_add(h, text, strlen(text) + 1);
 }
 
-/* What the policy says of single calls. */
+/* Hash the policy's rules about single calls. */
 static void hash_rules(struct hc_hash *h, const cJSON *rules)
 {
     char *text = cJSON_PrintUnformatted(cJSON_GetObjectItemCaseSensitive(rules, "syscalls"));
@@ -38,9 +38,10 @@ static void hash_row(struct hc_hash *h, const struct hc_call_rule *r)
     hash_text(h, r->hint ? "told" : "");
 }
 
-#define CODE 7 /* of filter.c: another number with each change to what it makes of the tables */
+#define CODE 7 /* version of filter.c: increase it with each change of how it uses the tables */
 
-/* The cache key covers everything that goes into a filter: the tables, the choice, and who compiles it. */
+/* The cache key covers everything that goes into a filter: the tables, the parameters, and the version of
+ * libseccomp. */
 static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted,
                       char out[HC_SHA256_HEX])
 {
@@ -69,8 +70,8 @@ static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, 
     hc_hash_hex(&h, out);
 }
 
-/* A cached filter is SHA-256 of the rest, then the filter. It is trusted only if it is a plain file of our
- * own that nobody else may write to, since whoever writes it decides what the cell may call. */
+/* A cached filter is SHA-256 of the rest, then the filter. It is trusted only if it is a regular file that
+ * belongs to us and that no other user may write to, since its writer decides which calls a cell may make. */
 static int cache_read(int dir, const char *name, struct hc_buf *out)
 {
     hc_autofd fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -91,8 +92,8 @@ static int cache_read(int dir, const char *name, struct hc_buf *out)
     return hc_buf_add(out, body, len);
 }
 
-/* What has this name is no good, or somebody else's, made at the same moment, and the same. */
-static int give_name(int dir, int fd, const char *name)
+/* An existing file of this name is damaged, or was just written by another process with the same content. */
+static int link_file(int dir, int fd, const char *name)
 {
     char path[40];
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
@@ -100,7 +101,7 @@ static int give_name(int dir, int fd, const char *name)
     return linkat(AT_FDCWD, path, dir, name, AT_SYMLINK_FOLLOW);
 }
 
-/* Nothing is left if we are killed meanwhile, but on file systems that know no files without a name. */
+/* If this process is killed meanwhile, no file is left, except on file systems without O_TMPFILE. */
 static void cache_write(int dir, const char *name, const struct hc_buf *bpf)
 {
     char digest[HC_SHA256_HEX], temp[96] = "";
@@ -117,7 +118,7 @@ static void cache_write(int dir, const char *name, const struct hc_buf *bpf)
     if (rc == 0)
         rc = hc_write_all(fd, bpf->data, bpf->len, &ignored);
     if (rc == 0)
-        rc = *temp ? renameat(dir, temp, dir, name) : give_name(dir, fd, name);
+        rc = *temp ? renameat(dir, temp, dir, name) : link_file(dir, fd, name);
     if (rc < 0 && *temp)
         (void)unlinkat(dir, temp, 0);
 }

@@ -1,5 +1,5 @@
-/* What the tables of calls say for a filter, and for people: which rows make it, all that a policy allows,
- * and what one refused call was. */
+/* Say what the tables of calls mean for a filter: which rows make it, all calls that a policy allows, and what
+ * one refused call was. */
 #include "cell/filter.h"
 
 #include "policy/syscalls.h"
@@ -45,22 +45,22 @@ const char *hc_filter_hint(const struct hc_call_rule *row)
 
 bool hc_filter_learns(const struct hc_policy *policy, const char *call)
 {
-    /* The listener itself comes to the launcher by it. */
+    /* The interpreter's process sends the listener by sendmsg, before the launcher could answer. */
     bool brings_listener = strcmp(call, "sendmsg") == 0;
     return policy->learn && !hc_syscalls_needed(call) && !brings_listener;
 }
 
 /* ---- what a policy allows ---- */
 
-struct listing {
+struct visit {
     const struct hc_policy *policy;
     unsigned when;
     hc_filter_visitor *each;
     void *ctx;
 };
 
-/* A set, as far as there is anything of it. */
-static void list_set(const struct listing *l, const struct hc_call_set *set)
+/* Visit a set, unless the policy leaves none of its calls. */
+static void list_set(const struct visit *l, const struct hc_call_set *set)
 {
     hc_autobuf allowed = {0};
     hc_autobuf denied = {0};
@@ -78,7 +78,7 @@ static void list_set(const struct listing *l, const struct hc_call_set *set)
                                                 .why = set->why});
 }
 
-static void list_rule(const struct listing *l, const struct hc_call_rule *r)
+static void list_rule(const struct visit *l, const struct hc_call_rule *r)
 {
     bool denied = hc_syscalls_denied(l->policy->rules, r->call);
     if (denied && r->error)
@@ -90,7 +90,7 @@ static void list_rule(const struct listing *l, const struct hc_call_rule *r)
                                             .why = r->why});
 }
 
-static bool decided_elsewhere(const struct listing *l, const char *call)
+static bool is_in_other_row(const struct visit *l, const char *call)
 {
     for (size_t i = 0; i < hc_call_rules_count; i++)
         if ((hc_call_rules[i].when & l->when) && strcmp(hc_call_rules[i].call, call) == 0)
@@ -102,12 +102,12 @@ static bool decided_elsewhere(const struct listing *l, const char *call)
     return false;
 }
 
-static void list_refusal(const struct listing *l, const struct hc_call_refusal *r)
+static void list_refusal(const struct visit *l, const struct hc_call_refusal *r)
 {
     hc_autobuf calls = {0};
     char call[32];
     for (const char *at = r->calls; hc_calls_next(&at, call);)
-        if (!decided_elsewhere(l, call))
+        if (!is_in_other_row(l, call))
             (void)hc_buf_fmt(&calls, "%s%s", calls.len ? " " : "", call);
     if (calls.len)
         l->each(l->ctx,
@@ -118,7 +118,7 @@ void hc_filter_each(const struct hc_policy *policy, bool counted, hc_filter_visi
 {
     unsigned when =
         hc_filter_when(HC_FILTER_JOB, policy, counted) | hc_filter_when(HC_FILTER_REPORT, policy, counted);
-    const struct listing l = {policy, when, each, ctx};
+    const struct visit l = {policy, when, each, ctx};
     for (size_t i = 0; i < hc_call_sets_count; i++)
         if (hc_call_sets[i].when & when)
             list_set(&l, &hc_call_sets[i]);
@@ -131,18 +131,18 @@ void hc_filter_each(const struct hc_policy *policy, bool counted, hc_filter_visi
 
 /* ---- what a refused call was ---- */
 
-static bool is_set_so(const struct seccomp_data *call, unsigned arg, uint64_t mask, uint64_t value)
+static bool argument_matches(const struct seccomp_data *call, unsigned arg, uint64_t mask, uint64_t value)
 {
     return (call->args[arg] & mask) == value;
 }
 
-static void say_what(const char *name, const struct seccomp_data *call, char *out, size_t size)
+static void describe_call(const char *name, const struct seccomp_data *call, char *out, size_t size)
 {
     size_t at = (size_t)snprintf(out, size, "%s", name);
     const char *before = "(";
     for (size_t i = 0; i < hc_call_words_count; i++) {
         const struct hc_call_word *w = &hc_call_words[i];
-        if (strcmp(w->call, name) != 0 || !is_set_so(call, w->arg, w->mask, w->value))
+        if (strcmp(w->call, name) != 0 || !argument_matches(call, w->arg, w->mask, w->value))
             continue;
         if (at < size)
             at += (size_t)snprintf(out + at, size - at, "%s%s", before, w->name);
@@ -152,22 +152,23 @@ static void say_what(const char *name, const struct seccomp_data *call, char *ou
         (void)snprintf(out + at, size - at, ")");
 }
 
-static int describe(const char *name, int error, const char *hint, const struct seccomp_data *call,
-                    struct hc_denial *out)
+static int fill_denial(const char *name, int error, const char *hint, const struct seccomp_data *call,
+                       struct hc_denial *out)
 {
     *out = (struct hc_denial){.by = HC_REFUSER_SECCOMP, .count = 1};
     (void)snprintf(out->rule, sizeof out->rule, "%s", name);
     (void)snprintf(out->hint, sizeof out->hint, "%s", hint ? hint : "");
-    say_what(name, call, out->what, sizeof out->what);
+    describe_call(name, call, out->what, sizeof out->what);
     return error;
 }
 
-/* The C library looks for a name service cache, over a socket of just this kind, whenever it is asked for a
- * user's or a host's name (nscd; tarfile and uuid do). It goes on without. */
+/* The C library opens a socket of just this kind to the name service cache (nscd) whenever a program looks
+ * up a user's or host's name, as tarfile and uuid do. It goes on without one. */
 bool hc_filter_is_habit(const struct seccomp_data *call)
 {
-    return call->nr == seccomp_syscall_resolve_name("socket") && is_set_so(call, 0, HC_WORD_MASK, AF_UNIX) &&
-           is_set_so(call, 1, HC_WORD_MASK, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK);
+    return call->nr == seccomp_syscall_resolve_name("socket") &&
+           argument_matches(call, 0, HC_WORD_MASK, AF_UNIX) &&
+           argument_matches(call, 1, HC_WORD_MASK, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
 static int explain(const char *name, const struct seccomp_data *call, struct hc_denial *out)
@@ -175,12 +176,12 @@ static int explain(const char *name, const struct seccomp_data *call, struct hc_
     for (size_t i = 0; i < hc_call_rules_count; i++) {
         const struct hc_call_rule *r = &hc_call_rules[i];
         if (r->error && strcmp(r->call, name) == 0 && hc_filter_hint(r) && hc_call_fits(r, call->args))
-            return describe(name, r->error, hc_filter_hint(r), call, out);
+            return fill_denial(name, r->error, hc_filter_hint(r), call, out);
     }
     for (size_t i = 0; i < hc_call_refusals_count; i++)
         if (hc_calls_have(hc_call_refusals[i].calls, name))
-            return describe(name, hc_call_refusals[i].error, hc_filter_advice(name), call, out);
-    return describe(name, ENOSYS, NULL, call, out);
+            return fill_denial(name, hc_call_refusals[i].error, hc_filter_advice(name), call, out);
+    return fill_denial(name, ENOSYS, NULL, call, out);
 }
 
 int hc_filter_explain(const struct seccomp_data *call, struct hc_denial *out)

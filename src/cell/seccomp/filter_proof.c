@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define NUMBERS     1024
-#define MOST_VALUES 96 /* of one argument */
-#define ARGUMENTS   6  /* as struct seccomp_data has them: rows may look at each */
+#define MOST_VALUES 96 /* most values tested for one argument */
+#define ARGUMENTS   6  /* number of arguments in struct seccomp_data */
 #define X32_BIT     0x40000000
 
 /* ---- a machine that runs filters ---- */
@@ -95,8 +95,8 @@ static bool values_for(const char *call, struct values *v)
     return add_values_of(hc_zygote_rules, hc_zygote_rules_count, call, v) || any;
 }
 
-/* Each value of an argument with each of the others': what a row compares is seen alone, and together. Those
- * that no row looks at are all `rest`. */
+/* Test each value of an argument with each value of the others. Arguments that no row compares are all
+ * `rest`. */
 static bool sample_all(const char *call, struct seccomp_data data, const struct values *v, uint64_t rest,
                        hc_filter_sampler *each, void *ctx)
 {
@@ -157,8 +157,8 @@ struct proof {
     struct hc_error *err;
 };
 
-/* What this filter does where nothing is said, and where a call is refused. */
-static uint32_t otherwise(const struct proof *p)
+/* The filter's answer for calls in no row; refusal() is that for refused calls. */
+static uint32_t default_answer(const struct proof *p)
 {
     if (p->kind == HC_FILTER_ZYGOTE)
         return SECCOMP_RET_USER_NOTIF;
@@ -184,17 +184,18 @@ static bool in_sets(const struct proof *p, const char *call)
 }
 
 /* False: no row is about this call. */
-static bool by_rules(const struct proof *p, const char *call, const struct seccomp_data *data, uint32_t *says)
+static bool answer_of_rules(const struct proof *p, const char *call, const struct seccomp_data *data,
+                            uint32_t *says)
 {
     bool any = false;
-    *says = otherwise(p);
+    *says = default_answer(p);
     for (size_t i = 0; i < hc_call_rules_count; i++) {
         const struct hc_call_rule *r = &hc_call_rules[i];
         if (!(r->when & p->when) || strcmp(r->call, call) != 0)
             continue;
         any = true;
         if (p->kind == HC_FILTER_ZYGOTE && r->error)
-            continue; /* as it does anyway */
+            continue; /* the default action notifies */
         if (hc_call_fits(r, data->args) &&
             (r->error || *says != SECCOMP_RET_USER_NOTIF || p->kind == HC_FILTER_ZYGOTE))
             *says = r->error ? refusal(p, hc_filter_hint(r) || hc_filter_learns(p->policy, call), r->error)
@@ -203,13 +204,13 @@ static bool by_rules(const struct proof *p, const char *call, const struct secco
     return any;
 }
 
-static uint32_t by_refusals(const struct proof *p, const char *call, bool denied)
+static uint32_t answer_of_refusals(const struct proof *p, const char *call, bool denied)
 {
     for (size_t i = 0; i < hc_call_refusals_count; i++)
         if (hc_calls_have(hc_call_refusals[i].calls, call))
             return refusal(p, (hc_filter_advice(call) || hc_filter_learns(p->policy, call)) && !denied,
                            hc_call_refusals[i].error);
-    return otherwise(p);
+    return default_answer(p);
 }
 
 static bool makes_cells(const struct proof *p, const char *call, const struct seccomp_data *data)
@@ -228,11 +229,11 @@ static uint32_t expected(const struct proof *p, const char *call, const struct s
     if (p->kind == HC_FILTER_REPORT && hc_filter_learns(p->policy, call))
         return SECCOMP_RET_USER_NOTIF;
     if (p->kind == HC_FILTER_JOB && hc_syscalls_denied(p->policy->rules, call))
-        return by_refusals(p, call, true);
-    bool ruled = by_rules(p, call, data, &says);
+        return answer_of_refusals(p, call, true);
+    bool ruled = answer_of_rules(p, call, data, &says);
     if (in_sets(p, call))
         return ruled && p->kind == HC_FILTER_REPORT ? says : SECCOMP_RET_ALLOW;
-    return ruled ? says : by_refusals(p, call, false);
+    return ruled ? says : answer_of_refusals(p, call, false);
 }
 
 /* ---- the proof ---- */
@@ -240,7 +241,7 @@ static uint32_t expected(const struct proof *p, const char *call, const struct s
 static bool agrees(void *ctx, const char *call, const struct seccomp_data *data)
 {
     struct proof *p = ctx;
-    uint32_t says = call ? expected(p, call, data) : otherwise(p);
+    uint32_t says = call ? expected(p, call, data) : default_answer(p);
     uint32_t does = hc_filter_run(p->bpf, data);
     if (says == does)
         return true;
@@ -251,8 +252,8 @@ static bool agrees(void *ctx, const char *call, const struct seccomp_data *data)
     return false;
 }
 
-/* 32-bit calls, x32 and other machines end the process, whatever the number. */
-static bool ends_strangers(const struct proof *p, uint32_t own)
+/* Calls of 32-bit programs, x32 and other machines must kill the process, whatever their number. */
+static bool kills_other_machines(const struct proof *p, uint32_t own)
 {
     static const uint32_t machines[] = {AUDIT_ARCH_I386, AUDIT_ARCH_ARM, AUDIT_ARCH_X86_64,
                                         AUDIT_ARCH_AARCH64};
@@ -279,7 +280,7 @@ int hc_filter_prove(const struct hc_buf *bpf, enum hc_filter_kind kind, const st
                       .err = err};
     if (!hc_filter_samples(arch, agrees, &p))
         return hc_ctx(err, "the filter is not what the tables say");
-    return ends_strangers(&p, audit_of(arch))
+    return kills_other_machines(&p, audit_of(arch))
                ? 0
                : hc_fail(err, 0, "the filter lets calls of other machines pass");
 }

@@ -1,5 +1,5 @@
-/* All of it is decided by numbers in registers, which the caller cannot change after the answer: what they
- * point to is never looked at. */
+/* Every decision depends on numbers in registers, which the caller cannot change after the answer; memory
+ * that they point to is never read. */
 #include "cell/seccomp/fork_permit.h"
 
 #include "base/status.h"
@@ -18,25 +18,26 @@ static bool is_call(const struct seccomp_notif *q, const char *name)
     return q->data.nr == seccomp_syscall_resolve_name(name);
 }
 
-/* A copy is the child of a child (shim/session.c). */
-static bool is_of(const struct hc_fork_permit *p, pid_t caller)
+/* Whether the caller is the process that may fork, or its child: a copy is the child of a child
+ * (shim/session.c). */
+static bool may_use(const struct hc_fork_permit *p, pid_t caller)
 {
     char path[48];
     (void)snprintf(path, sizeof path, "/proc/%d/status", caller);
     const char *text = hc_status_read(AT_FDCWD, path);
-    return text && (hc_status_field(text, "Tgid", 10, 0) == (uint64_t)p->of ||
-                    hc_status_field(text, "PPid", 10, 0) == (uint64_t)p->of);
+    return text && (hc_status_field(text, "Tgid", 10, 0) == (uint64_t)p->owner ||
+                    hc_status_field(text, "PPid", 10, 0) == (uint64_t)p->owner);
 }
 
 static bool may_fork(struct hc_fork_permit *p, const struct seccomp_notif *q)
 {
-    if (p->forks == 0 || q->data.args[0] != FORK_FLAGS || !is_of(p, (pid_t)q->pid))
+    if (p->forks == 0 || q->data.args[0] != FORK_FLAGS || !may_use(p, (pid_t)q->pid))
         return false;
     p->forks--;
     return true;
 }
 
-/* `process`: the argument is a process's id, else a thread's. */
+/* Whether the first argument is the caller's own id: with `process` its process id, else its thread id. */
 static bool is_self(const struct seccomp_notif *q, bool process)
 {
     char path[48];
@@ -56,8 +57,8 @@ static const struct {
                {"rt_sigqueueinfo", true, 1},
                {"rt_tgsigqueueinfo", true, 2}};
 
-/* A call that was let pass is made when the process is next on: one that is stopped meanwhile would let
- * itself go on by SIGCONT. */
+/* SIGCONT is refused: an allowed call takes effect when the process next runs, so a process that was
+ * stopped meanwhile could continue itself. */
 static bool may_signal(const struct seccomp_notif *q)
 {
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)

@@ -1,4 +1,4 @@
-/* fork_permit.h - of a session: which of the calls that its filters refuse may pass after all. */
+/* fork_permit.h - decide in a session which calls pass although its filters refuse them. */
 #ifndef HC_CELL_SECCOMP_FORK_PERMIT_H
 #define HC_CELL_SECCOMP_FORK_PERMIT_H
 
@@ -6,11 +6,11 @@
 
 #include <sys/types.h>
 
-#define HC_FORK_PERMIT_COUNT 2 /* that one copy of the interpreter takes */
+#define HC_FORK_PERMIT_COUNT 2 /* forks that one copy of the interpreter takes */
 
 struct hc_fork_permit {
-    int forks; /* that may still be made; more than none only while the launcher waits for a copy */
-    pid_t of;  /* who may make them, and its child */
+    int forks; /* forks that may still be made; above 0 only while the launcher waits for a copy */
+    pid_t of;  /* the process that may make them; its child may, too */
 };
 
 /* As hc_listener_permit; `ctx` is a struct hc_fork_permit. A process may signal itself, and fork as above. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void note(struct hc_learned *l, const char *call, const char *never)
+static void record_call(struct hc_learned *l, const char *call, const char *never)
 {
     for (size_t i = 0; i < l->count; i++)
         if (strcmp(l->calls[i].call, call) == 0 && l->calls[i].never == never)
@@ -29,19 +29,19 @@ bool hc_learn_used(const struct hc_learned *l, const char *call)
     return false;
 }
 
-static void use(struct hc_learned *l, const char *call, unsigned when)
+static void record_use(struct hc_learned *l, const char *call, unsigned when)
 {
     l->network |= l->begun && when == HC_WITH_SOCKETS;
     l->processes |= l->begun && (when & HC_WITH_FORK);
-    note(l, call, NULL);
+    record_call(l, call, NULL);
 }
 
-/* The row that decides about these arguments; NULL: none does. */
+/* The row that fits these arguments; NULL: there is none. */
 static const struct hc_call_rule *row_of(const struct hc_learned *l, const char *name,
                                          const struct seccomp_data *call)
 {
-    /* The filters have decided already what depends on who counts memory. Until the job's is on, the shim
-     * does what only the first allows. */
+    /* The filters themselves decide about rows that depend on who counts memory, so take both kinds. Until
+     * the job's filter is on, the shim makes calls that only the first filter allows. */
     enum hc_filter_kind kind = l->begun ? HC_FILTER_JOB : HC_FILTER_FIRST;
     unsigned when = hc_filter_when(kind, l->policy, false) | hc_filter_when(kind, l->policy, true);
     for (size_t i = 0; i < hc_call_rules_count; i++) {
@@ -63,27 +63,28 @@ static const struct hc_call_set *set_of(const struct hc_learned *l, const char *
     return NULL;
 }
 
-static int refuse(struct hc_learned *l, const char *name)
+static int refuse_call(struct hc_learned *l, const char *name)
 {
     for (size_t i = 0; i < hc_call_refusals_count; i++) {
         const struct hc_call_refusal *r = &hc_call_refusals[i];
         if (!hc_calls_have(r->calls, name))
             continue;
-        note(l, name, r->why);
+        record_call(l, name, r->why);
         return r->error;
     }
-    note(l, name, "no table has it");
+    record_call(l, name, "no table has it");
     return ENOSYS;
 }
 
-static int judge(struct hc_learned *l, const char *name, const struct seccomp_data *call)
+static int decide(struct hc_learned *l, const char *name, const struct seccomp_data *call)
 {
-    /* The shim's own, by which the job's filter comes on; the next would be the program's. */
+    /* The shim sets the job's filter by this call; a second one would be the program's. */
     if (!l->begun && strcmp(name, "seccomp") == 0) {
         l->begun = true;
         return 0;
     }
-    /* Only that it makes code is asked about these: the other filters have let them pass. */
+    /* The launcher is asked about these calls only because they make memory executable; the other filters
+     * allow them. */
     if (hc_syscalls_needed(name)) {
         l->makes_code |= l->begun;
         return 0;
@@ -92,20 +93,20 @@ static int judge(struct hc_learned *l, const char *name, const struct seccomp_da
         return EAFNOSUPPORT;
     const struct hc_call_rule *row = row_of(l, name, call);
     if (row && row->error) {
-        note(l, name, row->why);
+        record_call(l, name, row->why);
         return row->error;
     }
     const struct hc_call_set *set = row ? NULL : set_of(l, name);
     if (!row && !set)
-        return refuse(l, name);
-    use(l, name, row ? row->when : set->when);
+        return refuse_call(l, name);
+    record_use(l, name, row ? row->when : set->when);
     return 0;
 }
 
 int hc_learn_call(struct hc_learned *l, const struct seccomp_data *call)
 {
     char *name = seccomp_syscall_resolve_num_arch(seccomp_arch_native(), call->nr);
-    int error = name ? judge(l, name, call) : ENOSYS;
+    int error = name ? decide(l, name, call) : ENOSYS;
     free(name);
     return error;
 }

@@ -25,14 +25,15 @@ int hc_listener_open(struct hc_listener *l, int fd, struct hc_error *err)
     return 0;
 }
 
-/* Asking when nobody waits would block. If a caller that waited was killed meanwhile, asking fails. */
-static bool is_asked(const struct hc_listener *l)
+/* Receiving without a waiting call would block. If the caller was killed meanwhile, receiving fails. */
+static bool has_waiting_call(const struct hc_listener *l)
 {
     struct pollfd p = {.fd = l->fd, .events = POLLIN};
     return poll(&p, 1, 0) == 1 && p.revents & POLLIN;
 }
 
-/* What the permit looked up of the caller was of the caller only if it still waits. */
+/* The id is checked afterwards: what the permit read about the caller in /proc was about the caller only
+ * if it still waits. */
 static bool is_permitted(const struct hc_listener *l, const struct seccomp_notif *question)
 {
     return l->permit && l->permit(l->ctx, question) && seccomp_notify_id_valid(l->fd, question->id) == 0;
@@ -46,23 +47,23 @@ static void let_pass(const struct hc_listener *l, const struct seccomp_notif *qu
     (void)seccomp_notify_respond(l->fd, answer);
 }
 
-/* Without learned never SECCOMP_USER_NOTIF_FLAG_CONTINUE: the caller could change what it asked for after the
+/* Never uses SECCOMP_USER_NOTIF_FLAG_CONTINUE: the caller could change its arguments in memory after the
  * answer. */
-static void refuse(const struct hc_listener *l, const struct seccomp_notif *question,
-                   struct seccomp_notif_resp *answer, struct hc_denials *denials)
+static void refuse_call(const struct hc_listener *l, const struct seccomp_notif *question,
+                        struct seccomp_notif_resp *answer, struct hc_denials *denials)
 {
     struct hc_denial denial;
     answer->id = question->id;
     answer->error = -hc_filter_explain(&question->data, &denial);
-    (void)seccomp_notify_respond(l->fd, answer); /* the caller may be gone; that is all right */
+    (void)seccomp_notify_respond(l->fd, answer); /* fails if the caller is gone, which does no harm */
     if (denials && !hc_filter_is_habit(&question->data))
         hc_denials_note(denials, &denial, true);
 }
 
-/* Letting a call pass is safe for one that is decided by its number and registers: the caller cannot change
- * those, as it could what they point to. */
-static void teach(const struct hc_listener *l, const struct seccomp_notif *question,
-                  struct seccomp_notif_resp *answer, struct hc_learned *learned)
+/* Letting a call pass is safe if the decision depends on its number and registers: the caller cannot
+ * change those, as it could memory that they point to. */
+static void learn_from_call(const struct hc_listener *l, const struct seccomp_notif *question,
+                            struct seccomp_notif_resp *answer, struct hc_learned *learned)
 {
     int error = hc_learn_call(learned, &question->data);
     answer->id = question->id;
@@ -74,20 +75,21 @@ static void teach(const struct hc_listener *l, const struct seccomp_notif *quest
 void hc_listener_answer(struct hc_listener *l, int most, struct hc_denials *denials,
                         struct hc_learned *learned)
 {
-    while (most-- > 0 && is_asked(l)) {
-        /* Anew for each, as the kernel wants them empty, and only it knows how long they are. */
+    while (most-- > 0 && has_waiting_call(l)) {
+        /* Allocate both for each call: the kernel wants them zeroed, and only libseccomp knows their
+         * sizes. */
         struct seccomp_notif *question = NULL;
         struct seccomp_notif_resp *answer = NULL;
         if (seccomp_notify_alloc(&question, &answer) == 0 && seccomp_notify_receive(l->fd, question) == 0) {
             if (is_permitted(l, question))
                 let_pass(l, question, answer);
             else if (learned)
-                teach(l, question, answer, learned);
+                learn_from_call(l, question, answer, learned);
             else
-                refuse(l, question, answer, denials);
+                refuse_call(l, question, answer, denials);
         }
         seccomp_notify_free(question, answer);
-        l->answered++; /* failures too: they must not make the caller spin */
+        l->answered++; /* failures count, too, so that this loop ends */
     }
 }
 

@@ -10,25 +10,25 @@
 
 struct seccomp_notif;
 
-#define HC_LISTENER_FLOOD 10000 /* calls of one job; what comes after these is answered slowly */
+#define HC_LISTENER_FLOOD                                                                                    \
+    10000 /* refused calls of one job that are answered at once; later ones are answered slowly */
 
-/* Asked first: may this call pass? Only for calls that are decided by their number and registers. NULL: none
- * may.
- */
+/* Whether this call may pass. Must decide by the call's number and registers only. */
 typedef bool hc_listener_permit(void *ctx, const struct seccomp_notif *question);
 
 struct hc_listener {
-    int fd; /* -1: none */
-    int64_t answered;
-    hc_listener_permit *permit;
-    void *ctx; /* of permit; borrowed */
+    int fd;                     /* -1: none */
+    int64_t answered;           /* calls so far */
+    hc_listener_permit *permit; /* asked first; NULL: no call may pass */
+    void *ctx;                  /* of permit; borrowed */
 };
 
-/* Take over the descriptor that the interpreter's process sent. It must be what it is said to be. */
+/* Take ownership of the descriptor that the interpreter's process sent, also on failure. -1 if it is no
+ * seccomp listener. */
 int hc_listener_open(struct hc_listener *l, int fd, struct hc_error *err);
 
-/* Refuse up to `most` waiting calls, never blocking, and note them in `denials` (NULL: nowhere). With
- * `learned`, they say instead what passes, and take the notes. */
+/* Answer up to `most` waiting calls without blocking: refuse them and note them in `denials` (may be
+ * NULL). With `learned`, hc_learn_call decides instead. */
 void hc_listener_answer(struct hc_listener *l, int most, struct hc_denials *denials,
                         struct hc_learned *learned);
 

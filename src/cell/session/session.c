@@ -109,7 +109,7 @@ static int start(struct hc_session *s, struct hc_error *err)
     hc_launch_supervisor(l);
     l->sup.session = true;
     l->sup.listener.permit = hc_fork_permit_ask;
-    l->sup.listener.ctx = &s->permits;
+    l->sup.listener.ctx = &s->fork_permit;
     return watch_all(s, err) < 0 ? -1 : await_interpreter(s, err);
 }
 

@@ -36,7 +36,7 @@ struct hc_session {
     struct hc_launch launch;
     struct hc_loop loop;
     struct hc_timers timers;
-    struct hc_fork_permit permits;
+    struct hc_fork_permit fork_permit;
     struct hc_process active, copy;
     struct hc_process aside;   /* the active one, while another is so in its place to check a program */
     struct hc_process checker; /* a copy from before the first run, which checks the programs of later ones */

@@ -175,12 +175,12 @@ int hc_session_make_copy(struct hc_session *s, const struct hc_job *job, struct 
     struct hc_supervisor *sup = &s->launch.sup;
     struct hc_error why;
     note_others(s);
-    s->permits = (struct hc_fork_permit){.forks = HC_FORK_PERMIT_COUNT, .of = s->active.pid};
+    s->fork_permit = (struct hc_fork_permit){.forks = HC_FORK_PERMIT_COUNT, .owner = s->active.pid};
     hc_process_signal(&s->active, SIGCONT);
     int rc = send_next(s, job, err);
     if (rc == 0)
         rc = hc_session_handle_within(s, HC_COPY_MS, is_copied, err);
-    s->permits.forks = 0;
+    s->fork_permit.forks = 0;
     if (rc < 0)
         return -1;
     if (sup->end == HC_END_TIMEOUT)

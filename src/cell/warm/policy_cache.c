@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_FILES 10 /* a policy's chain is shorter */
+#define MOST_FILES 10 /* most files that a policy extends, with its own */
 
 struct origin_file {
     char *name, *from, *file; /* as for hc_policy_reader; `from` NULL for the first */
@@ -17,14 +17,14 @@ struct origin_file {
 };
 
 struct hc_cached_policy_origin {
-    char *tenant; /* NULL: none */
-    bool sent;
-    struct hc_limits max; /* if it was sent: the sender's maxima */
+    char *tenant;         /* NULL: none */
+    bool sent;            /* a client sent the job */
+    struct hc_limits max; /* if `sent`: the sender's maxima */
     struct hc_override overrides[HC_MAX_OVERRIDES];
     size_t override_count;
     struct origin_file files[MOST_FILES];
     size_t file_count;
-    bool whole; /* nothing is missing, for want of memory or of room */
+    bool whole; /* no part is missing for lack of memory or room */
 };
 
 static void origin_free(struct hc_cached_policy_origin *o)
@@ -82,7 +82,7 @@ static bool is_same_sender(const struct hc_cached_policy_origin *o, const struct
     return max ? o->sent && memcmp(&o->max, max, sizeof *max) == 0 : !o->sent;
 }
 
-static bool is_for(const struct hc_cached_policy_origin *o, const struct hc_job *job)
+static bool fits_job(const struct hc_cached_policy_origin *o, const struct hc_job *job)
 {
     if (strcmp(o->files[0].name, hc_job_policy(job)) != 0 || !is_same_text(o->tenant, job->tenant) ||
         o->override_count != job->override_count)
@@ -94,7 +94,7 @@ static bool is_for(const struct hc_cached_policy_origin *o, const struct hc_job 
     return true;
 }
 
-static bool is_still_right(const struct hc_cached_policy_origin *o)
+static bool has_same_files(const struct hc_cached_policy_origin *o)
 {
     for (size_t i = 0; i < o->file_count; i++)
         if (!is_same_file(&o->files[i]))
@@ -102,14 +102,14 @@ static bool is_still_right(const struct hc_cached_policy_origin *o)
     return true;
 }
 
-static struct hc_cached_policy *find(struct hc_policy_cache *l, const struct hc_job *job,
-                                     const struct hc_limits *max)
+static struct hc_cached_policy *find_cached(struct hc_policy_cache *l, const struct hc_job *job,
+                                            const struct hc_limits *max)
 {
     for (size_t i = 0; i < HC_POLICY_CACHE_MAX; i++) {
         struct hc_cached_policy *k = l->rows[i];
-        if (!k || !is_for(k->origin, job) || !is_same_sender(k->origin, max))
+        if (!k || !fits_job(k->origin, job) || !is_same_sender(k->origin, max))
             continue;
-        if (is_still_right(k->origin))
+        if (has_same_files(k->origin))
             return k;
         hc_policy_cache_drop(k);
         l->rows[i] = NULL;
@@ -119,7 +119,7 @@ static struct hc_cached_policy *find(struct hc_policy_cache *l, const struct hc_
 
 /* ---- to work one out ---- */
 
-/* Whatever is read is written down. */
+/* A hc_policy_reader that also notes in the origin every file that it reads. */
 static int read_and_note(void *ctx, const char *name, const char *from, struct hc_buf *text, char **file,
                          struct hc_error *err)
 {
@@ -151,9 +151,9 @@ static void note_job(struct hc_cached_policy_origin *o, const struct hc_job *job
     }
 }
 
-/* What its sender asks for is held against the policy as it is now. */
-static int bound(struct hc_cached_policy *k, const struct hc_job *job, const struct hc_limits *max,
-                 struct hc_error *err)
+/* Lower the policy to the sender's maxima, and check the job's overrides against them. */
+static int apply_maxima(struct hc_cached_policy *k, const struct hc_job *job, const struct hc_limits *max,
+                        struct hc_error *err)
 {
     k->origin->sent = true;
     k->origin->max = *max;
@@ -161,7 +161,7 @@ static int bound(struct hc_cached_policy *k, const struct hc_job *job, const str
     return hc_ceiling_check(&k->ceiling, job->overrides, job->override_count, err);
 }
 
-static int hash(struct hc_cached_policy *k, const struct hc_job *job, struct hc_error *err)
+static int hash_policy(struct hc_cached_policy *k, const struct hc_job *job, struct hc_error *err)
 {
     if (hc_policy_hash(&k->policy, k->policy_hash, err) < 0)
         return -1;
@@ -169,22 +169,22 @@ static int hash(struct hc_cached_policy *k, const struct hc_job *job, struct hc_
     return hc_warm_key(&k->policy, job->tenant, k->warm_key, err);
 }
 
-static int work_out(struct hc_cached_policy *k, struct hc_job *job, const struct hc_limits *max,
-                    struct hc_error *err)
+static int load_policy(struct hc_cached_policy *k, struct hc_job *job, const struct hc_limits *max,
+                       struct hc_error *err)
 {
     struct hc_policy *p = &k->policy;
     if (hc_policy_load(p, hc_job_policy(job), read_and_note, k->origin, err) < 0)
         return -1;
     if (max)
         hc_ceiling_make(&k->ceiling, p, max, job->tenant ? job->tenant : "");
-    if (hc_policy_begin(p, err) < 0 || (max && bound(k, job, max, err) < 0) ||
+    if (hc_policy_begin(p, err) < 0 || (max && apply_maxima(k, job, max, err) < 0) ||
         hc_job_apply(job, p, err) < 0 || hc_job_put_tools(job, p, err) < 0)
         return -1;
     note_job(k->origin, job);
-    return hash(k, job, err);
+    return hash_policy(k, job, err);
 }
 
-static void keep(struct hc_policy_cache *l, struct hc_cached_policy *k)
+static void insert(struct hc_policy_cache *l, struct hc_cached_policy *k)
 {
     size_t at = 0;
     for (size_t i = 0; i < HC_POLICY_CACHE_MAX; i++) {
@@ -199,8 +199,8 @@ static void keep(struct hc_policy_cache *l, struct hc_cached_policy *k)
     l->rows[at] = hc_policy_cache_hold(k);
 }
 
-static int make(struct hc_policy_cache *l, struct hc_job *job, const struct hc_limits *max,
-                struct hc_cached_policy **out, struct hc_error *err)
+static int add_policy(struct hc_policy_cache *l, struct hc_job *job, const struct hc_limits *max,
+                      struct hc_cached_policy **out, struct hc_error *err)
 {
     struct hc_cached_policy *k = calloc(1, sizeof *k);
     if (!k)
@@ -213,13 +213,13 @@ static int make(struct hc_policy_cache *l, struct hc_job *job, const struct hc_l
         return hc_fail(err, ENOMEM, "load the policy");
     }
     k->origin->whole = true;
-    if (work_out(k, job, max, err) < 0) {
+    if (load_policy(k, job, max, err) < 0) {
         hc_policy_cache_drop(k);
         return -1;
     }
-    /* Tools may be the job's own, and are looked at together with its variables. */
+    /* A policy with tools is not cached: they may be the job's own, checked together with its variables. */
     if (k->origin->whole && k->policy.tools.count == 0)
-        keep(l, k);
+        insert(l, k);
     *out = k;
     return 0;
 }
@@ -228,10 +228,10 @@ int hc_policy_cache_find(struct hc_policy_cache *l, struct hc_job *job, const st
                          struct hc_cached_policy **out, struct hc_error *err)
 {
     bool plain = job->tools.count == 0 && job->tool_command_count == 0;
-    struct hc_cached_policy *k = plain ? find(l, job, max) : NULL;
+    struct hc_cached_policy *k = plain ? find_cached(l, job, max) : NULL;
     l->jobs++;
     *out = k ? hc_policy_cache_hold(k) : NULL;
-    if (!k && make(l, job, max, out, err) < 0)
+    if (!k && add_policy(l, job, max, out, err) < 0)
         return -1;
     (*out)->used = l->jobs;
     return 0;

@@ -7,10 +7,10 @@
 #include <poll.h>
 #include <string.h>
 
-#define PAUSE_MS 60000 /* after so many failures in a row: */
+#define PAUSE_MS 60000 /* pause after FAILURES failures in a row */
 #define FAILURES 2
 
-/* A waiting cell is replaced, well before it is too old to be used. */
+/* Age at which a waiting cell is replaced, well before it is too old to be used. */
 #define OLD_US (INT64_C(240) * 1000000)
 
 void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules)
@@ -32,8 +32,8 @@ static void drop_cell(struct hc_warm *w, struct hc_warm_slot *s, int64_t *why)
     hc_parked_init(&s->cell);
 }
 
-/* Zygote and cells, counted for this reason; the slot remembers how often it was asked for. */
-static void cool(struct hc_warm *w, struct hc_warm_slot *s, int64_t *why)
+/* Stop the slot's zygote and cell, and count the zygote in `*why`. The slot keeps its number of requests. */
+static void stop_zygote(struct hc_warm *w, struct hc_warm_slot *s, int64_t *why)
 {
     drop_cell(w, s, &w->counts.cells_expired);
     if (!s->zygote)
@@ -46,7 +46,7 @@ static void cool(struct hc_warm *w, struct hc_warm_slot *s, int64_t *why)
     ++*why;
 }
 
-/* Its own, or a free one, or the one that was not asked for the longest. */
+/* The slot of this key, or a free one, or the least recently used one, which is emptied. */
 static struct hc_warm_slot *find_slot(struct hc_warm *w, const char *key, const char *tenant)
 {
     struct hc_warm_slot *oldest = &w->slots[0];
@@ -56,7 +56,7 @@ static struct hc_warm_slot *find_slot(struct hc_warm *w, const char *key, const 
         if (w->slots[i].last < oldest->last)
             oldest = &w->slots[i];
     }
-    cool(w, oldest, &w->counts.zygotes_idle);
+    stop_zygote(w, oldest, &w->counts.zygotes_idle);
     memcpy(oldest->key, key, sizeof oldest->key);
     (void)strncpy(oldest->tenant, tenant ? tenant : "", sizeof oldest->tenant - 1);
     oldest->asked = oldest->not_before = oldest->failures = 0;
@@ -76,7 +76,7 @@ struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job,
     *slot = NULL;
     if (w->rules.most == 0)
         return go_cold(w, HC_COLD_OFF);
-    /* Whatever a cell of its own alone can have is not to drive a zygote out. */
+    /* Jobs that need a cell of their own must not take a slot from a zygote. */
     if (job->has_seed || known->policy.output_mode == HC_OUTPUT_BIND)
         return go_cold(w, HC_COLD_JOB);
     struct hc_warm_slot *s = find_slot(w, known->warm_key, job->tenant);
@@ -96,28 +96,28 @@ struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job,
     return &s->cell;
 }
 
-static bool died(const struct hc_zygote *z)
+static bool has_died(const struct hc_zygote *z)
 {
     struct pollfd p = {.fd = hc_zygote_pidfd(z), .events = POLLIN};
     return poll(&p, 1, 0) > 0;
 }
 
-static void give_up(struct hc_warm *w, struct hc_warm_slot *s, const struct hc_error *err)
+static void note_failure(struct hc_warm *w, struct hc_warm_slot *s, const struct hc_error *err)
 {
     hc_info("no warm cells%s%s: %s", s->tenant[0] ? " for " : "", s->tenant, err->text);
-    cool(w, s, &w->counts.zygotes_died);
+    stop_zygote(w, s, &w->counts.zygotes_died);
     if (++s->failures >= FAILURES)
         s->not_before = hc_mono_ms() + PAUSE_MS;
 }
 
-static void park(struct hc_warm *w, struct hc_warm_slot *s)
+static void park_cell(struct hc_warm *w, struct hc_warm_slot *s)
 {
     struct hc_error err;
     drop_cell(w, s, hc_parked_alive(&s->cell) ? &w->counts.cells_expired : &w->counts.cells_died);
     if (hc_zygote_park(s->zygote, &s->cell, &err) < 0) {
         s->cell.pid = 0;
         w->counts.cells_failed++;
-        give_up(w, s, &err);
+        note_failure(w, s, &err);
         return;
     }
     w->counts.cells++;
@@ -130,8 +130,9 @@ static bool is_used_up(const struct hc_warm *w, const struct hc_warm_slot *s)
     return hc_zygote_made(s->zygote) >= w->rules.cells || hc_mono_ms() - s->started >= w->rules.age_ms;
 }
 
-/* -1: there is none. */
-static int begin(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cached_policy *known, int64_t weight)
+/* Start a zygote if enough jobs asked for one. -1: there is none. */
+static int start_zygote(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cached_policy *known,
+                        int64_t weight)
 {
     struct hc_error err;
     if (s->asked < w->rules.wanted || hc_mono_ms() < s->not_before)
@@ -142,7 +143,7 @@ static int begin(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cached_pol
         hc_policy_cache_drop(s->known);
         s->known = NULL;
         w->counts.zygotes_failed++;
-        give_up(w, s, &err);
+        note_failure(w, s, &err);
         return -1;
     }
     s->started = hc_mono_ms();
@@ -154,33 +155,33 @@ static int begin(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cached_pol
 void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cached_policy *known, int64_t weight)
 {
     struct hc_error err;
-    if (s->zygote && died(s->zygote))
-        cool(w, s, &w->counts.zygotes_died);
+    if (s->zygote && has_died(s->zygote))
+        stop_zygote(w, s, &w->counts.zygotes_died);
     else if (s->zygote && is_used_up(w, s))
-        cool(w, s, &w->counts.zygotes_recycled);
-    if (!s->zygote && begin(w, s, known, weight) < 0)
+        stop_zygote(w, s, &w->counts.zygotes_recycled);
+    if (!s->zygote && start_zygote(w, s, known, weight) < 0)
         return;
     if (hc_zygote_weigh(s->zygote, weight, &err) < 0)
         hc_info("weight of %s: %s", s->tenant, err.text);
     if (s->cell.pid <= 0 || !hc_parked_alive(&s->cell) || hc_now_us() - s->cell.born_us > OLD_US)
-        park(w, s);
+        park_cell(w, s);
 }
 
-/* A zygote that is too old ends here; the next job that asks for it has another started. */
+/* A zygote that is too old ends here; the next job of its kind starts another. */
 void hc_warm_refresh(struct hc_warm *w)
 {
     for (size_t i = 0; i < w->rules.most; i++) {
         struct hc_warm_slot *s = &w->slots[i];
         if (!s->zygote)
             continue;
-        if (died(s->zygote))
-            cool(w, s, &w->counts.zygotes_died);
+        if (has_died(s->zygote))
+            stop_zygote(w, s, &w->counts.zygotes_died);
         else if (hc_mono_ms() - s->last > w->rules.idle_ms)
-            cool(w, s, &w->counts.zygotes_idle);
+            stop_zygote(w, s, &w->counts.zygotes_idle);
         else if (hc_mono_ms() - s->started >= w->rules.age_ms)
-            cool(w, s, &w->counts.zygotes_recycled);
+            stop_zygote(w, s, &w->counts.zygotes_recycled);
         else if (hc_now_us() - s->cell.born_us > OLD_US)
-            park(w, s);
+            park_cell(w, s);
     }
 }
 
@@ -188,13 +189,13 @@ void hc_warm_drop(struct hc_warm *w, bool (*is_bad)(void *ctx, const char *tree_
 {
     for (size_t i = 0; i < w->rules.most; i++)
         if (w->slots[i].zygote && is_bad(ctx, hc_zygote_tree(w->slots[i].zygote)))
-            cool(w, &w->slots[i], &w->counts.zygotes_recycled);
+            stop_zygote(w, &w->slots[i], &w->counts.zygotes_recycled);
 }
 
 void hc_warm_finish(struct hc_warm *w)
 {
     for (size_t i = 0; i < HC_WARM_MOST; i++)
-        cool(w, &w->slots[i], &w->counts.zygotes_idle);
+        stop_zygote(w, &w->slots[i], &w->counts.zygotes_idle);
 }
 
 /* ---- one job ---- */
@@ -221,7 +222,7 @@ int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, const struct hc_cach
     w->counts.cells_early += run->parked->fds[HC_PARKED_PIDFD] >= 0;
     run->parked = NULL;
     use->warm = m->status != HC_STATUS_LAUNCH_FAILED || m->timing.run_us >= 0;
-    /* What is wrong with the job, as an input that is not there, is so in any cell. */
+    /* An error of the job itself, such as a missing input, would occur in any cell. */
     if (use->warm || m->exit_code == HC_EXIT_DATA || m->exit_code == HC_EXIT_CONFIG)
         return rc;
     hc_warm_bury(use);

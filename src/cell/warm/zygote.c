@@ -1,5 +1,5 @@
-/* Zygotes from the launcher's side: built as any cell is, and asked for copies of themselves (inside/park.h).
- */
+/* Zygotes from the launcher's side: build one as any cell is built, and ask it for copies of itself
+ * (inside/park.h). */
 #include "cell/warm/zygote.h"
 
 #include "base/fd.h"
@@ -20,25 +20,25 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#define START_SECONDS 120 /* for imports, on the slowest machine */
+#define START_SECONDS 120 /* longest time for imports, on the slowest machine */
 #define COPY_BYTES    (INT64_C(1) << 20)
 
 struct hc_zygote {
     struct hc_launch l;
     struct hc_run run;
-    struct hc_job job; /* without code, as the handover wants one */
+    struct hc_job job; /* without code; needed for the handover */
     struct hc_manifest m;
     char key[HC_SHA256_HEX];
-    int filters; /* that it is under */
-    int made;
-    size_t next;                     /* id of the block, as a number from 0 */
-    struct hc_namespaces namespaces; /* once they have been looked at */
-    int alive[HC_ZYGOTE_IDS];        /* pidfd of the cell that has it; -1: none */
+    int filters;                     /* number of seccomp filters that the zygote is under */
+    int made;                        /* cells so far */
+    size_t next;                     /* index in the block of the next id to use */
+    struct hc_namespaces namespaces; /* filled when the first cell is checked */
+    int alive[HC_ZYGOTE_IDS];        /* for each id the pidfd of the cell that has it, owned; -1: none */
 };
 
 /* ---- start ---- */
 
-/* Of a zygote or of a cell of one: no job has given them a name yet. */
+/* Make a random name for the cgroup of a zygote or of its cell, which have no job's name yet. */
 static int leaf_name(const char *kind, char out[64], struct hc_error *err)
 {
     uint64_t random;
@@ -48,8 +48,8 @@ static int leaf_name(const char *kind, char out[64], struct hc_error *err)
     return 0;
 }
 
-/* Its imports have the memory that a job's would have; and each copy leaves some behind, such as its page
- * tables, when it goes to a cgroup of its own. */
+/* Make the zygote's cgroup. Its imports may use the memory that a job's may use; each copy leaves some
+ * memory charged here, such as its page tables, when it moves to a cgroup of its own. */
 static int prepare_place(struct hc_launch *l, struct hc_error *err)
 {
     char name[64];
@@ -68,8 +68,8 @@ static int prepare_place(struct hc_launch *l, struct hc_error *err)
     return hc_cgroup_limit(&l->cgroup, &limits, err) < 0 ? hc_ctx(err, "limit the zygote") : 0;
 }
 
-/* What it printed before it ended, for whoever wrote the policy. */
-static int say_failure(const struct hc_launch *l, struct hc_error *err)
+/* Fail with the last line that the zygote printed before it ended, for the policy's author. */
+static int fail_with_output(const struct hc_launch *l, struct hc_error *err)
 {
     char text[400] = "";
     ssize_t n = read(l->stderr_fd, text, sizeof text - 1);
@@ -93,22 +93,22 @@ static int await_ready(struct hc_zygote *z, struct hc_error *err)
     if (n < 0 && errno != ECONNRESET)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "wait for the zygote");
     if (n <= 0)
-        return say_failure(&z->l, err);
+        return fail_with_output(&z->l, err);
     if (hc_frame_parse(packet, (size_t)n, &head, &payload, err) < 0 || head.type != HC_FRAME_READY)
         return hc_fail(err, 0, "the zygote said what it should not");
     return 0;
 }
 
-static int start(struct hc_zygote *z, const char *tenant, struct hc_error *err)
+static int start_zygote(struct hc_zygote *z, const char *tenant, struct hc_error *err)
 {
     struct hc_launch *l = &z->l;
     if (l->plan.policy->output_mode == HC_OUTPUT_BIND)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "output.mode \"bind\" has no warm cells");
     if (hc_warm_key(l->plan.policy, tenant, z->key, err) < 0 ||
-        prepare_place(l, err) < 0 || /* before the filters, as of any cell */
+        prepare_place(l, err) < 0 || /* before the filters, as for any cell */
         hc_launch_prepare_zygote(l, err) < 0 || hc_launch_construct(l, err) < 0 || await_ready(z, err) < 0)
         return -1;
-    /* What it prints later nobody reads. */
+    /* Later output of the zygote is not read. */
     hc_close_fd(&l->stdout_fd);
     hc_close_fd(&l->stderr_fd);
     return 0;
@@ -131,7 +131,7 @@ int hc_zygote_start(struct hc_zygote **out, const struct hc_policy *policy, cons
     if (tenant && weight)
         z->run.share = (struct hc_share){tenant, weight};
     hc_launch_init(&z->l, &z->run, &z->m);
-    if (start(z, tenant, err) < 0) {
+    if (start_zygote(z, tenant, err) < 0) {
         hc_zygote_stop(z);
         return hc_ctx(err, "start a zygote");
     }
@@ -181,9 +181,9 @@ static bool has_ended(int pidfd)
     return poll(&p, 1, 0) == 1;
 }
 
-/* The next id of the block that no living cell has: one that was just given back is not the next. -1: all
- * are. Of cells that have ended nothing is held. */
-static int free_slot(struct hc_zygote *z)
+/* The next id of the block that no living cell has, so that a freed id is not reused at once. -1: all are
+ * in use. Closes the pidfds of cells that have ended. */
+static int find_free_id(struct hc_zygote *z)
 {
     for (size_t i = 0; i < z->l.block_count; i++)
         if (z->alive[i] >= 0 && has_ended(z->alive[i]))
@@ -198,7 +198,7 @@ static int free_slot(struct hc_zygote *z)
     return -1;
 }
 
-/* One cell on its way. */
+/* One cell that is being made. */
 struct parking {
     struct hc_launch l; /* channels only */
     struct hc_parked *p;
@@ -210,7 +210,7 @@ static int send_request(const struct hc_zygote *z, const struct parking *k, stru
     const struct hc_plan *plan = &k->l.plan;
     const struct hc_policy *policy = z->run.policy;
     const uid_t id = k->slot < 0 ? HC_GUEST_ID : HC_ZYGOTE_FIRST_ID + (uid_t)k->slot;
-    struct hc_park park = {
+    struct hc_park park_cell = {
         .magic = HC_PARK_MAGIC,
         .uid = id,
         .gid = id,
@@ -225,7 +225,7 @@ static int send_request(const struct hc_zygote *z, const struct parking *k, stru
                                   [HC_PARK_STDOUT] = plan->stdout_fd,
                                   [HC_PARK_STDERR] = plan->stderr_fd,
                                   [HC_PARK_STATUS] = plan->status_fd};
-    struct iovec part = {.iov_base = &park, .iov_len = sizeof park};
+    struct iovec part = {.iov_base = &park_cell, .iov_len = sizeof park_cell};
     union {
         struct cmsghdr head;
         char space[CMSG_SPACE(sizeof fds)];
@@ -239,8 +239,8 @@ static int send_request(const struct hc_zygote *z, const struct parking *k, stru
                : 0;
 }
 
-/* Each namespace is another than the zygote's, which can leave none of its own. */
-static int check_apart(struct hc_zygote *z, struct hc_parked *p, struct hc_error *err)
+/* Check that each namespace of the new cell is another than the zygote's. The zygote cannot leave its own. */
+static int check_namespaces(struct hc_zygote *z, struct hc_parked *p, struct hc_error *err)
 {
     if ((!z->namespaces.inodes[0] && hc_namespaces_read(z->l.sup.pid, &z->namespaces, err) < 0) ||
         hc_namespaces_read(p->pid, &p->namespaces, err) < 0)
@@ -251,8 +251,8 @@ static int check_apart(struct hc_zygote *z, struct hc_parked *p, struct hc_error
                   : 0;
 }
 
-/* The kernel says who sent the packet; it waits for our answer, so the number is still its own. */
-static int take_birth(struct parking *k, pid_t sender, struct hc_error *err)
+/* The kernel names the packet's sender, which waits for our answer, so the pid is still its own. */
+static int handle_birth(struct parking *k, pid_t sender, struct hc_error *err)
 {
     const struct hc_sync go = {.kind = HC_SYNC_GO};
     struct hc_parked *p = k->p;
@@ -269,7 +269,7 @@ static int take_birth(struct parking *k, pid_t sender, struct hc_error *err)
                : 0;
 }
 
-static int take_kept(struct hc_parked *p, struct hc_arrival *a, struct hc_error *err)
+static int handle_kept_fds(struct hc_parked *p, struct hc_arrival *a, struct hc_error *err)
 {
     static const enum hc_parked_fd places[HC_SYNC_FDS] = {HC_PARKED_OUTPUT, HC_PARKED_TMP, HC_PARKED_CONTROL,
                                                           HC_PARKED_INPUT};
@@ -281,22 +281,22 @@ static int take_kept(struct hc_parked *p, struct hc_arrival *a, struct hc_error 
     return 0;
 }
 
-/* Each of them once, so that nobody keeps us here: a zygote that somebody has got into may say anything. */
-static int take_arrival(struct hc_zygote *z, struct parking *k, struct hc_arrival *a, struct hc_error *err)
+/* Accept each kind of message once, so that a compromised zygote cannot keep the launcher here. */
+static int handle_message(struct hc_zygote *z, struct parking *k, struct hc_arrival *a, struct hc_error *err)
 {
     struct hc_parked *p = k->p;
     if (a->msg.kind == HC_SYNC_ERROR)
         return hc_sync_failure(a, err);
     if (a->msg.kind == HC_SYNC_BORN)
-        return take_birth(k, a->sender, err);
+        return handle_birth(k, a->sender, err);
     if (a->sender != p->pid)
         return hc_fail(err, 0, "a message from another process than the new cell's first");
     if (a->msg.kind == HC_SYNC_KEPT && p->fds[HC_PARKED_CONTROL] < 0)
-        return take_kept(p, a, err);
+        return handle_kept_fds(p, a, err);
     if (a->msg.kind != HC_SYNC_FACTS || p->facts.pid || p->fds[HC_PARKED_CONTROL] < 0)
         return hc_fail(err, 0, "a message from a new cell that is not due (kind %d)", a->msg.kind);
     p->facts = a->msg.facts;
-    return check_apart(z, p, err);
+    return check_namespaces(z, p, err);
 }
 
 static int await_parked(struct hc_zygote *z, struct parking *k, struct hc_error *err)
@@ -307,7 +307,7 @@ static int await_parked(struct hc_zygote *z, struct parking *k, struct hc_error 
         if (rc == 1)
             break;
         if (rc == 0)
-            rc = take_arrival(z, k, &a, err);
+            rc = handle_message(z, k, &a, err);
         for (size_t i = 0; i < HC_SYNC_FDS; i++)
             hc_close_fd(&a.fds[i]);
         if (rc < 0)
@@ -330,8 +330,8 @@ static int make_channels(struct parking *k, struct hc_error *err)
                : 0;
 }
 
-/* With all limits in it before there is a cell. */
-static int make_leaf(const struct hc_zygote *z, struct hc_parked *p, struct hc_error *err)
+/* Make the cell's cgroup and set all limits before the cell exists. */
+static int make_cgroup(const struct hc_zygote *z, struct hc_parked *p, struct hc_error *err)
 {
     char name[64];
     struct hc_cgroup_disks disks = {0};
@@ -342,19 +342,19 @@ static int make_leaf(const struct hc_zygote *z, struct hc_parked *p, struct hc_e
     }
     if (leaf_name("warm", name, err) < 0 || hc_cgroup_create(&p->cgroup, &z->l.parent, name, err) < 0)
         return -1;
-    p->cgroup.parent_fd = -1; /* the zygote may be gone before it */
+    p->cgroup.parent_fd = -1; /* the zygote may be gone before the cell */
     if (hc_cgroup_limit(&p->cgroup, limits, err) < 0)
         return hc_ctx(err, "limit a new cell");
     p->io = hc_cgroup_asks_io(limits) && p->cgroup.io && hc_cgroup_disk_of(&disks, z->l.plan.tree.fd);
     return p->io ? hc_cgroup_limit_io(&p->cgroup, limits, &disks, err) : 0;
 }
 
-static int park(struct hc_zygote *z, struct parking *k, struct hc_error *err)
+static int park_cell(struct hc_zygote *z, struct parking *k, struct hc_error *err)
 {
-    if (z->l.block_count && (k->slot = free_slot(z)) < 0)
+    if (z->l.block_count && (k->slot = find_free_id(z)) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
                           "the zygote has %u cells, for more of which it has no uids", z->l.block_count);
-    if (make_leaf(z, k->p, err) < 0 || make_channels(k, err) < 0 || send_request(z, k, err) < 0)
+    if (make_cgroup(z, k->p, err) < 0 || make_channels(k, err) < 0 || send_request(z, k, err) < 0)
         return -1;
     hc_launch_close_childs_ends(&k->l);
     if (await_parked(z, k, err) < 0)
@@ -381,7 +381,7 @@ int hc_zygote_park(struct hc_zygote *z, struct hc_parked *out, struct hc_error *
     struct parking k = {.p = out, .slot = -1};
     hc_parked_init(out);
     hc_launch_init(&k.l, &z->run, &z->m);
-    int rc = park(z, &k, err);
+    int rc = park_cell(z, &k, err);
     hc_launch_finish(&k.l);
     if (rc == 0)
         return 0;
