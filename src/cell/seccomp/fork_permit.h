@@ -9,8 +9,8 @@
 #define HC_FORK_PERMIT_COUNT 2 /* forks that one copy of the interpreter takes */
 
 struct hc_fork_permit {
-    int forks; /* forks that may still be made; above 0 only while the launcher waits for a copy */
-    pid_t of;  /* the process that may make them; its child may, too */
+    int forks;   /* forks that may still be made; above 0 only while the launcher waits for a copy */
+    pid_t owner; /* the process that may make them; its child may, too */
 };
 
 /* As hc_listener_permit; `ctx` is a struct hc_fork_permit. A process may signal itself, and fork as above. */
