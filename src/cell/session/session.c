@@ -1,5 +1,5 @@
-/* One cell, many runs. A run is supervised as a job is (supervise.c), but that its process ends instead of
- * the cell, or goes on to the next run. */
+/* One cell, many runs. A run is supervised as a job is (supervise.c), except that its process ends instead
+ * of the cell, or goes on to the next run. */
 #include "cell/session/session_parts.h"
 
 #include "base/fd.h"
@@ -49,15 +49,15 @@ static int watch_all(struct hc_session *s, struct hc_error *err)
     return sup->cancel_fd >= 0 ? hc_loop_watch(l, sup->cancel_fd, HC_ON_CANCEL, EPOLLIN, err) : 0;
 }
 
-/* Until the interpreter is there, checked, and has been let begin: it then waits for its first run. */
+/* Wait until the interpreter has started, was checked and let begin; then it waits for its first run. */
 static int await_interpreter(struct hc_session *s, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    if (hc_session_open_flows(s, err) < 0 || hc_timers_start(&s->timers, &s->loop, err) < 0)
+    if (hc_session_open_pipes(s, err) < 0 || hc_timers_start(&s->timers, &s->loop, err) < 0)
         return -1;
     int rc = hc_session_handle(s, is_ready, err);
     hc_timers_finish(&s->timers);
-    hc_session_close_flows(s);
+    hc_session_close_pipes(s);
     if (rc < 0)
         return -1;
     if (!sup->go_us || s->loop.dead) {
@@ -77,7 +77,7 @@ static int await_interpreter(struct hc_session *s, struct hc_error *err)
     return hc_process_stop(&s->active) ? 0 : hc_fail(err, 0, "the session's process did not stop");
 }
 
-/* A cell of its own, or one that waits. */
+/* Build a cell, or take over the given parked one. */
 static int make_cell(struct hc_session *s, struct hc_error *err)
 {
     struct hc_launch *l = &s->launch;
@@ -119,7 +119,7 @@ struct hc_policy hc_session_policy(const struct hc_policy *policy)
 {
     struct hc_policy p = *policy;
     p.session = true;
-    p.limits.cpu_ms = 0; /* counted for each run, by the launcher */
+    p.limits.cpu_ms = 0; /* the launcher counts it for each run */
     return p;
 }
 
@@ -203,7 +203,7 @@ int64_t hc_session_time_left(const struct hc_session *s)
     return left > 0 ? left : 0;
 }
 
-#define OUTPUTS 16 /* times limits.output, what the runs may leave in all */
+#define OUTPUTS 16 /* all runs together may leave this many times limits.output */
 
 static int64_t cpu_left(const struct hc_session *s)
 {
@@ -226,8 +226,8 @@ bool hc_session_used_up(const struct hc_session *s, enum hc_session_end *end)
     return true;
 }
 
-/* A run has no more than is left of what the session has. */
-static void bound(const struct hc_session *s, struct hc_limits *run)
+/* Lower a run's limits to what is left of the session's. */
+static void bound_run(const struct hc_session *s, struct hc_limits *run)
 {
     int64_t left = hc_session_time_left(s), cpu = cpu_left(s);
     if (run->timeout_ms > left)
@@ -236,7 +236,7 @@ static void bound(const struct hc_session *s, struct hc_limits *run)
         run->cpu_ms = cpu > 10 ? cpu : 10;
 }
 
-static void count(struct hc_session *s, const struct hc_manifest *m)
+static void count_run(struct hc_session *s, const struct hc_manifest *m)
 {
     s->cpu_us += m->usage.cpu_user_us + m->usage.cpu_system_us;
     for (size_t i = 0; i < m->file_count; i++)
@@ -257,13 +257,13 @@ int hc_session_run(struct hc_session *s, const struct hc_job *job, const struct 
     numbered.run = r->run;
     numbered.session = true;
     effective.session = true;
-    bound(s, &effective.limits);
+    bound_run(s, &effective.limits);
     int rc = hc_session_run_once(s, &numbered, &effective, r, err);
     s->launch.m = s->m;
     s->launch.sup.policy = &s->policy;
     r->m->policy = policy;
     if (rc == 0)
-        count(s, r->m);
+        count_run(s, r->m);
     if (rc == 0)
         rc = list_run(s, r, err);
     if (rc < 0 || r->state == HC_STATE_LOST)
@@ -299,7 +299,7 @@ const char *hc_session_id(const struct hc_session *s)
     return s->m->job_id;
 }
 
-static void conclude(struct hc_session *s, enum hc_session_end end)
+static void conclude_session(struct hc_session *s, enum hc_session_end end)
 {
     const struct hc_limits *limits = &s->policy.limits;
     char text[32], why[HC_CANCEL_TEXT + 1];
@@ -344,7 +344,7 @@ static void kill_all(struct hc_session *s)
     hc_process_kill(&s->copy);
     hc_process_kill(&s->checker);
     hc_session_drop_points(s);
-    s->launch.sup.run_pid = 0; /* what is killed now is the cell */
+    s->launch.sup.run_pid = 0; /* so that hc_supervise_kill kills the cell */
     hc_supervise_kill(&s->launch.sup);
 }
 
@@ -354,14 +354,14 @@ int hc_session_close(struct hc_session *s, enum hc_session_end end, const void *
     struct hc_launch *l = &s->launch;
     kill_all(s);
     l->m = s->m;
-    l->sup.session = false; /* all that is there belongs to it */
+    l->sup.session = false; /* so that all files in /output are collected */
     l->sup.end_us = hc_now_us();
     l->sup.memory_peak = MAX(l->sup.memory_peak, s->memory_peak);
     hc_launch_count_usage(l);
     s->m->timing.build_us = l->t_started - l->t_start;
     s->m->timing.run_us = l->sup.end_us - l->t_started;
     hc_layers_job_filter(s->m, l->sup.job_filter_evidence);
-    conclude(s, end);
+    conclude_session(s, end);
     int rc = hc_launch_keep(l, s->first_ns, err);
     s->m->partial = l->collected != HC_COLLECTED_ALL;
     s->m->exit_code = hc_status_exit(s->m->status);

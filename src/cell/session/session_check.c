@@ -1,19 +1,19 @@
-/* Who checks the program of a run. For the first run the interpreter does, as for a job: it is the shim's.
- * Once it has been given a program it may say and do what that program likes, threads that a run left
- * included. So a copy from before the first run is kept, the checker, and each later program is checked by it
- * first.
+/* Check the program of a run. For the first run the interpreter itself does, as for a job. Once it was
+ * given a program, it may be under that program's control, for example of threads that a run left. So a
+ * copy from before the first run is kept, the checker, and each later program is checked by it first.
  *
- * Nobody can speak for the checker: while it checks, all other processes of the cell are stopped, what they
- * had sent before is dropped, and the kernel tells who sent each packet: nothing counts but what comes from
- * the checker, or from a process that was not there before the checker was told to make one. Nobody can reach
- * it either: the filters refuse to signal, to trace and to write to other processes. The checker itself reads
- * no program: before each it makes a copy, which is the checker from then on, and ends with the check. */
+ * No other process can speak for the checker: while it checks, all other processes of the cell are
+ * stopped, packets that they sent before are dropped, and the kernel names the sender of each packet: only
+ * packets of the checker count, or of a process that did not exist before the checker was told to make
+ * one. No process can reach it either: the filters refuse to signal, trace or write to other processes.
+ * The checker ends with the check: before it reads a program, it makes a copy of itself, which is the
+ * checker from then on. */
 #include "cell/session/session_parts.h"
 
 #include "cell/supervise/control.h"
 
-/* s->copy becomes s->active, makes a copy of itself, s->copy, and checks the program. 1: it cannot. */
-static int check_apart(struct hc_session *s, const struct hc_job *job, struct hc_error *err)
+/* Have s->copy become s->active, make a copy of itself and check the program. 1: it cannot. */
+static int check_in_copy(struct hc_session *s, const struct hc_job *job, struct hc_error *err)
 {
     struct hc_job only = *job; /* lent */
     only.check_only = true;
@@ -34,11 +34,12 @@ static int check_apart(struct hc_session *s, const struct hc_job *job, struct hc
     return 0;
 }
 
-/* The checker from now on; without a pid: there is none any more. */
+/* Return the next checker; an empty one if there is none any more. */
 static struct hc_process take_next(struct hc_session *s)
 {
     struct hc_process *next = &s->copy;
-    if (hc_inbox_has(&s->launch.sup.inbox, HC_FRAME_UNKEPT)) { /* it waits for its next program itself */
+    if (hc_inbox_has(&s->launch.sup.inbox,
+                     HC_FRAME_UNKEPT)) { /* it made no copy, and waits for its next program itself */
         next = &s->active;
         next->serving = true;
         if (!hc_process_stop(next))
@@ -59,12 +60,12 @@ int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passe
     if (!checker->pid || checker->touched)
         return 1;
     hc_control_drop(&s->loop);
-    hc_process_offer(&s->active, false); /* it only waits */
+    hc_process_offer(&s->active, false); /* it only waits during the check */
     s->aside = s->active;
     s->copy = *checker;
     s->active = (struct hc_process){.pidfd = -1};
     *checker = (struct hc_process){.pidfd = -1};
-    int rc = check_apart(s, job, err);
+    int rc = check_in_copy(s, job, err);
     *passed = rc == 0 && sup->end == HC_END_NONE && hc_inbox_has(&sup->inbox, HC_FRAME_PASSED);
     *checker = take_next(s);
     hc_process_kill(&s->active);

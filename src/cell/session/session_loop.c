@@ -19,7 +19,7 @@
 #include <sys/epoll.h>
 #include <time.h>
 
-#define HC_SWEEP HC_OTHERS /* processes that are looked at */
+#define HC_SWEEP HC_OTHERS /* most processes that a sweep lists */
 
 /* ---- processes ---- */
 
@@ -35,8 +35,9 @@ void hc_process_signal(const struct hc_process *p, int number)
         (void)syscall(SYS_pidfd_send_signal, p->pidfd, number, NULL, 0);
 }
 
-/* One that cannot be looked at may run, unless it has ended meanwhile. The first thread stays in the list
- * when it has ended, as long as there are others; any other is about to leave it. */
+/* Whether a thread is stopped. A thread whose state cannot be read may run, unless it has ended meanwhile.
+ * The first thread stays listed after its end as long as there are others; any other ended thread is about
+ * to leave the list. */
 static bool is_thread_still(int tasks, const char *id, bool first)
 {
     char name[NAME_MAX + sizeof "/status"];
@@ -48,7 +49,8 @@ static bool is_thread_still(int tasks, const char *id, bool first)
     return state && !strchr(first ? "RSD" : "RSDZX", state[8]);
 }
 
-/* Each of its threads: the first one may have ended, and says nothing of the others then. */
+/* Whether all threads of a process are stopped. The first thread may have ended, and then does not show
+ * the others' state. */
 static bool is_still(const struct hc_process *p)
 {
     char path[48];
@@ -64,8 +66,8 @@ static bool is_still(const struct hc_process *p)
     return still;
 }
 
-/* And wait until it is gone: what is done next may rest on nobody else being there. One that the kernel does
- * not let go of for so long executes nothing of its own any more. */
+/* Kill a process and wait for its end: later steps rely on no other process running. If the kernel keeps a
+ * killed process for longer, it executes no code of its own any more. */
 static void end_and_wait(int pidfd)
 {
     struct pollfd ended = {.fd = pidfd, .events = POLLIN};
@@ -77,8 +79,8 @@ bool hc_process_stop(const struct hc_process *p)
 {
     const int64_t until_us = hc_now_us() + INT64_C(1000) * HC_STOP_MS;
     hc_process_signal(p, SIGSTOP);
-    /* Twice: a thread that is looked at late may have ended the process and be gone, when one that had been
-     * looked at before was stopped still. */
+    /* Check twice: a thread that is read late may have ended the process and be gone, while one that was
+     * read earlier was still shown as stopped. */
     for (int seen = 0; p->pid && seen < 2;) {
         seen = is_still(p) ? seen + 1 : 0;
         if (seen)
@@ -115,8 +117,8 @@ bool hc_process_ended(const struct hc_process *p)
     return poll(&ended, 1, 0) == 1;
 }
 
-/* Cells have this from whoever starts them, such as a service manager that says how much its services are
- * worth: nothing of a session is worth more to the kernel. */
+/* Cells inherit the launcher's score, which a service manager may have set. No process of a session gets a
+ * better one. */
 static const char own_score[] = "/proc/self/oom_score_adj";
 
 void hc_process_offer(const struct hc_process *p, bool first)
@@ -126,12 +128,12 @@ void hc_process_offer(const struct hc_process *p, bool first)
         return;
     (void)snprintf(path, sizeof path, "/proc/%d/oom_score_adj", p->pid);
     hc_autofd fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd >= 0 && !hc_process_ended(p)) /* it was not over: what was opened is its own */
+    if (fd >= 0 && !hc_process_ended(p)) /* not ended after the open, so the file is its own */
         (void)!write(fd, score, strlen(score));
 }
 
-/* Of this cell for certain: a child of its first process, which is ours and not yet reaped. The descriptor is
- * opened before that is looked up, so that it is of the process that is meant. */
+/* The process belongs to this cell if its parent is the cell's first process, which is not yet reaped. The
+ * pidfd is opened before the parent is read, so both are about the same process. */
 int hc_session_open_process(const struct hc_session *s, pid_t pid, struct hc_process *out,
                             struct hc_error *err)
 {
@@ -153,7 +155,6 @@ int hc_session_open_process(const struct hc_session *s, pid_t pid, struct hc_pro
     return 0;
 }
 
-/* Whose end is the run's from now on. */
 void hc_session_activate(struct hc_session *s)
 {
     struct hc_supervisor *sup = &s->launch.sup;
@@ -195,8 +196,8 @@ bool hc_session_knows(const struct hc_session *s, pid_t pid)
     return false;
 }
 
-/* A program that misused the two forks of a copy would have more processes than it says. Nobody but they were
- * there: a pid from this list, if it is still in it with the descriptor open, is of the cell. */
+/* A program that misused the two forks of a copy has unknown processes: kill them. A pid that is in the
+ * list again after its pidfd was opened belongs to the cell. */
 void hc_session_sweep(struct hc_session *s)
 {
     pid_t before[HC_SWEEP], now[HC_SWEEP];
@@ -223,7 +224,7 @@ void hc_session_wake(struct hc_session *s)
     s->given.wake_fd = -1;
 }
 
-/* Once the program runs: before, it would hit nobody. */
+/* Send the interrupt once the program runs: before that no code would get it. */
 static void pass_interrupt(struct hc_session *s)
 {
     if (!s->interrupted || s->launch.sup.inbox.state != HC_TALK_RUNNING)
@@ -232,7 +233,6 @@ static void pass_interrupt(struct hc_session *s)
     s->interrupted = false;
 }
 
-/* Handle what happens until that is so, or the cell is dead. */
 int hc_session_handle(struct hc_session *s, hc_session_reached *enough, struct hc_error *err)
 {
     struct hc_loop *l = &s->loop;
@@ -252,7 +252,6 @@ int hc_session_handle(struct hc_session *s, hc_session_reached *enough, struct h
     return 0;
 }
 
-/* With so much time, after which whatever runs is killed. */
 int hc_session_handle_within(struct hc_session *s, int64_t ms, hc_session_reached *enough,
                              struct hc_error *err)
 {
@@ -264,12 +263,12 @@ int hc_session_handle_within(struct hc_session *s, int64_t ms, hc_session_reache
     return rc;
 }
 
-static int open_flow(struct hc_session *s, struct hc_output_pipe *f, int fd, int64_t max,
+static int open_pipe(struct hc_session *s, struct hc_output_pipe *f, int fd, int64_t max,
                      struct hc_stream *kept, enum hc_occasion on, enum hc_occasion on_pass,
                      struct hc_error *err)
 {
     *f = hc_output_pipe_new(fd, -1, max, kept, on, on_pass);
-    if (s->launch.m != s->m) /* of a run */
+    if (s->launch.m != s->m) /* the manifest is a run's */
         f->relay.sink = (struct hc_sink){s->given.printed, s->given.ctx, on == HC_ON_STDERR};
     if (hc_output_filter_new(&f->relay.filter, s->launch.sup.policy, s->launch.sup.redactor, max,
                              f->relay.stream, err) < 0)
@@ -278,19 +277,19 @@ static int open_flow(struct hc_session *s, struct hc_output_pipe *f, int fd, int
     return 0;
 }
 
-int hc_session_open_flows(struct hc_session *s, struct hc_error *err)
+int hc_session_open_pipes(struct hc_session *s, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     const struct hc_limits *limits = &sup->policy->limits;
-    return open_flow(s, &s->loop.out, sup->stdout_fd, limits->stdout_bytes, sup->out, HC_ON_STDOUT,
+    return open_pipe(s, &s->loop.out, sup->stdout_fd, limits->stdout_bytes, sup->out, HC_ON_STDOUT,
                      HC_ON_PASS_OUT, err) < 0
                ? -1
-               : open_flow(s, &s->loop.err, sup->stderr_fd, limits->stderr_bytes, sup->err, HC_ON_STDERR,
+               : open_pipe(s, &s->loop.err, sup->stderr_fd, limits->stderr_bytes, sup->err, HC_ON_STDERR,
                            HC_ON_PASS_ERR, err);
 }
 
-/* What has been written is in the pipes: whoever wrote is dead or stopped, or has reported after it. */
-static void close_flow(struct hc_session *s, struct hc_output_pipe *f)
+/* Read the rest of the pipe: its writers are dead or stopped, or have reported after writing. */
+static void close_pipe(struct hc_session *s, struct hc_output_pipe *f)
 {
     if (f->read_fd >= 0) {
         f->relay.orphaned = true;
@@ -302,8 +301,8 @@ static void close_flow(struct hc_session *s, struct hc_output_pipe *f)
     f->read_fd = f->write_fd = -1;
 }
 
-void hc_session_close_flows(struct hc_session *s)
+void hc_session_close_pipes(struct hc_session *s)
 {
-    close_flow(s, &s->loop.out);
-    close_flow(s, &s->loop.err);
+    close_pipe(s, &s->loop.out);
+    close_pipe(s, &s->loop.err);
 }

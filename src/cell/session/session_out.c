@@ -7,21 +7,21 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* That the client has gone is told in any case. What cannot be polled takes everything at once. */
-static void watch(const struct hc_outlet *o, int op, uint32_t events)
+/* epoll always reports that the client has gone. A file that cannot be polled never blocks. */
+static void watch_client(const struct hc_outlet *o, int op, uint32_t events)
 {
     struct epoll_event ev = {.events = events, .data.fd = o->fd};
     if (o->epoll >= 0)
         (void)epoll_ctl(o->epoll, op, o->fd, &ev);
 }
 
-/* A descriptor of its own: the same one may bring the requests, and be waited for as such. */
+/* Duplicate the descriptor: requests may come from the same one, which epoll watches for them. */
 int hc_outlet_open(struct hc_outlet *o, int fd, int epoll, struct hc_error *err)
 {
     *o = (struct hc_outlet){.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0), .epoll = epoll};
     if (o->fd < 0)
         return hc_fail(err, errno, "answer a session's client");
-    watch(o, EPOLL_CTL_ADD, 0);
+    watch_client(o, EPOLL_CTL_ADD, 0);
     return 0;
 }
 
@@ -63,7 +63,7 @@ void hc_outlet_flush(struct hc_outlet *o)
         memmove(b->data, b->data + at, b->len - at);
     b->len -= at;
     if (o->waits != (b->len > 0))
-        watch(o, EPOLL_CTL_MOD, b->len ? EPOLLOUT : 0);
+        watch_client(o, EPOLL_CTL_MOD, b->len ? EPOLLOUT : 0);
     o->waits = b->len > 0;
 }
 
@@ -91,6 +91,6 @@ void hc_outlet_settle(struct hc_outlet *o)
         write_whole(o, o->output.lines.data, o->output.lines.len);
     hc_events_finish(&o->output);
     if (o->waits)
-        watch(o, EPOLL_CTL_MOD, 0);
+        watch_client(o, EPOLL_CTL_MOD, 0);
     o->waits = false;
 }

@@ -1,5 +1,5 @@
-/* session_out.h - private to session_talk.c: the lines that a session's client gets, answers whole and at
- * once, output of a run as the client takes it. */
+/* session_out.h - private to session_talk.c: write lines to a session's client: answers completely and at
+ * once, a run's output as fast as the client reads. */
 #ifndef HC_CELL_SESSION_SESSION_OUT_H
 #define HC_CELL_SESSION_SESSION_OUT_H
 
@@ -8,31 +8,31 @@
 #include "wire/events.h"
 
 struct hc_outlet {
-    int fd;     /* owned */
-    int epoll;  /* borrowed: readable when the client can take more, or has gone; -1: nobody looks */
-    bool shows; /* output, while a run goes on */
-    bool failed, gone;
-    bool waits;              /* for the client to take more */
-    struct hc_events output; /* that it has not taken yet */
+    int fd;                  /* owned */
+    int epoll;               /* borrowed; reports when the client can take more, or has gone. -1: none */
+    bool shows;              /* send the output of runs while they go on */
+    bool failed, gone;       /* an answer could not be written; the client has gone */
+    bool waits;              /* output waits until the client takes more */
+    struct hc_events output; /* output that the client has not taken yet */
 };
 
-/* `fd` is borrowed. */
+/* Begin to write to the client at `fd`, which is duplicated. */
 int hc_outlet_open(struct hc_outlet *o, int fd, int epoll, struct hc_error *err);
 void hc_outlet_finish(struct hc_outlet *o);
 
-/* One line, whose newline is added, however long the client takes for it. */
+/* Write one line, to which a newline is added; blocks until the client has taken it. */
 void hc_outlet_line(struct hc_outlet *o, const char *text);
 
-/* Output of a run; of what the client does not take in time there is an end (HC_EVENTS_MAX). */
+/* Send output of a run; output beyond HC_EVENTS_MAX that the client has not taken is dropped. */
 void hc_outlet_print(struct hc_outlet *o, int stream, const char *data, size_t len);
 
-/* A figure that a run has made; as output. */
+/* Send a figure that a run has made, in the same way. */
 void hc_outlet_figure(struct hc_outlet *o, const struct hc_figure *f);
 
-/* What the client takes now. */
+/* Write as much waiting output as the client takes now. */
 void hc_outlet_flush(struct hc_outlet *o);
 
-/* The run is over: all that is left of it. */
+/* To be called when a run is over: write all of its waiting output, which may block. */
 void hc_outlet_settle(struct hc_outlet *o);
 
 #endif

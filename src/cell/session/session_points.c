@@ -1,4 +1,4 @@
-/* Copies that are kept on request: checkpoints, and branches of which one goes on. */
+/* Copies that a client asks for: checkpoints, and branches of which one is kept. */
 #include "cell/session/session_parts.h"
 
 #include "job/job.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct hc_saved_code *find(struct hc_session *s, const char *name)
+static struct hc_saved_copy *find_checkpoint(struct hc_session *s, const char *name)
 {
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
         if (s->points[i].process.pid && strcmp(s->points[i].name, name) == 0)
@@ -16,7 +16,7 @@ static struct hc_saved_code *find(struct hc_session *s, const char *name)
     return NULL;
 }
 
-static struct hc_saved_code *find_free(struct hc_session *s)
+static struct hc_saved_copy *find_free_checkpoint(struct hc_session *s)
 {
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
         if (!s->points[i].process.pid)
@@ -34,8 +34,8 @@ void hc_session_drop_points(struct hc_session *s)
     s->branch_count = 0;
 }
 
-/* The guest's doing, or somebody's on the host: no failure of ours. */
-static int lost(struct hc_session *s, struct hc_error *err)
+/* Fail because the state is lost, by the guest or a process of the host, not by hotcell. */
+static int fail_lost(struct hc_session *s, struct hc_error *err)
 {
     s->over = true;
     return hc_fail_as(err, HC_EXIT_LIMIT, 0, "the session's state is lost: no copy could take over");
@@ -46,11 +46,12 @@ static bool is_settled(const struct hc_session *s)
     return s->launch.sup.resumed || s->launch.sup.exit_known;
 }
 
-/* The interpreter has nothing more to do than to wait for its next run. */
-static int settle(struct hc_session *s, struct hc_error *err)
+/* Have the interpreter wait for its next run after it has made a copy. */
+static int let_wait(struct hc_session *s, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    const bool ended = sup->exit_known; /* by a cancellation while the copy was made: it is told once */
+    const bool ended =
+        sup->exit_known; /* by a cancellation while the copy was made, which is reported once */
     hc_session_listen(s, HC_TALK_IDLE, HC_ASKED_RESUME);
     sup->exit_known = ended;
     if (hc_session_let_begin(s, err) < 0 || hc_session_handle_within(s, HC_COPY_MS, is_settled, err) < 0)
@@ -58,14 +59,14 @@ static int settle(struct hc_session *s, struct hc_error *err)
     return hc_process_stop(&s->active) && sup->resumed == s->active.pid ? 0 : -1;
 }
 
-/* The process ended while a copy of it was made. The next run says so, and goes back to the copy, if there is
- * one, or else to what there was before the last run. */
+/* The process ended while a copy of it was made. The next run reports that, and goes back to the copy, if
+ * there is one, or else to the state before the last run. */
 static int note_end(struct hc_session *s, struct hc_error *err)
 {
     const struct hc_supervisor *sup = &s->launch.sup;
     s->active.end = sup->exit;
     if (s->copy.pid)
-        s->before = (struct hc_saved_code){.process = s->copy, .state_of = s->state_of};
+        s->before = (struct hc_saved_copy){.process = s->copy, .state_of = s->state_of};
     s->copy = (struct hc_process){.pidfd = -1};
     if (sup->protocol[0])
         return hc_fail_as(err, HC_EXIT_DATA, 0,
@@ -75,26 +76,26 @@ static int note_end(struct hc_session *s, struct hc_error *err)
                       sup->exit.code == CLD_EXITED ? "exit status" : "signal", sup->exit.status);
 }
 
-/* A copy of the state as it is, and no run. */
+/* Make a copy of the current state outside a run. */
 static int copy_state(struct hc_session *s, struct hc_process *out, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    if (hc_process_ended(&s->active)) /* how, the next run says */
+    if (hc_process_ended(&s->active)) /* the next run reports how */
         return hc_fail_as(err, HC_EXIT_DATA, 0, "no copy could be made: the session's process has ended");
     hc_session_reset(s, s->m, &s->policy);
     hc_session_listen(s, HC_TALK_IDLE, HC_ASKED_COPY);
-    if (hc_session_open_flows(s, err) < 0 || hc_session_make_copy(s, &s->job, err) < 0) {
+    if (hc_session_open_pipes(s, err) < 0 || hc_session_make_copy(s, &s->job, err) < 0) {
         s->over = true;
         return -1;
     }
     bool made = s->copy.pid != 0;
     if (made)
         hc_process_retire(s, &s->before.process);
-    bool settled = !made || settle(s, err) == 0;
-    hc_session_sweep(s); /* or what else was made of the forks would run until the next run has ended */
-    hc_session_close_flows(s);
+    bool settled = !made || let_wait(s, err) == 0;
+    hc_session_sweep(s); /* else processes that misused the forks would run until the next run has ended */
+    hc_session_close_pipes(s);
     if (s->loop.dead || sup->end == HC_END_CANCELLED)
-        return lost(s, err);
+        return fail_lost(s, err);
     if (hc_session_rest(s, err) < 0 || (!settled && !sup->exit_known)) {
         s->over = true;
         return -1;
@@ -110,18 +111,18 @@ static int copy_state(struct hc_session *s, struct hc_process *out, struct hc_er
     return 0;
 }
 
-/* `from` becomes the active one, and a copy of it takes its place. */
-static int resume(struct hc_session *s, struct hc_saved_code *from, struct hc_error *err)
+/* Make `from` the active process, and put a copy of it in its place. */
+static int resume_from(struct hc_session *s, struct hc_saved_copy *from, struct hc_error *err)
 {
     s->copy = from->process;
     from->process = (struct hc_process){.pidfd = -1};
     if (!hc_session_take_over(s))
-        return lost(s, err);
+        return fail_lost(s, err);
     s->state_of = from->state_of;
     return copy_state(s, &from->process, err);
 }
 
-static int check(const struct hc_session *s, struct hc_error *err)
+static int refuse_open_branches(const struct hc_session *s, struct hc_error *err)
 {
     return s->branch_count ? hc_fail_as(err, HC_EXIT_DATA, 0, "branches are open: keep one of them first")
                            : 0;
@@ -129,11 +130,11 @@ static int check(const struct hc_session *s, struct hc_error *err)
 
 int hc_session_checkpoint(struct hc_session *s, const char *name, struct hc_error *err)
 {
-    if (check(s, err) < 0 || hc_job_check_id(name, err) < 0)
+    if (refuse_open_branches(s, err) < 0 || hc_job_check_id(name, err) < 0)
         return -1;
-    struct hc_saved_code *point = find(s, name);
+    struct hc_saved_copy *point = find_checkpoint(s, name);
     if (!point)
-        point = find_free(s);
+        point = find_free_checkpoint(s);
     if (!point)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "there are %d checkpoints already; give one of their names",
                           HC_SESSION_COPIES);
@@ -149,20 +150,20 @@ int hc_session_checkpoint(struct hc_session *s, const char *name, struct hc_erro
 
 int hc_session_rollback(struct hc_session *s, const char *name, struct hc_error *err)
 {
-    struct hc_saved_code *point = find(s, name);
-    if (check(s, err) < 0)
+    struct hc_saved_copy *point = find_checkpoint(s, name);
+    if (refuse_open_branches(s, err) < 0)
         return -1;
     if (!point)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "there is no checkpoint '%.72s'", name);
     hc_process_kill(&s->active);
-    return resume(s, point, err);
+    return resume_from(s, point, err);
 }
 
 int hc_session_branch(struct hc_session *s, struct hc_error *err)
 {
-    struct hc_saved_code *base = &s->branches[0];
+    struct hc_saved_copy *base = &s->branches[0];
     if (s->branch_count == 0) {
-        *base = (struct hc_saved_code){.process = {.pidfd = -1}, .state_of = s->state_of};
+        *base = (struct hc_saved_copy){.process = {.pidfd = -1}, .state_of = s->state_of};
         if (copy_state(s, &base->process, err) < 0)
             return -1;
         s->branch_count = 1;
@@ -170,9 +171,9 @@ int hc_session_branch(struct hc_session *s, struct hc_error *err)
     }
     if (s->branch_count >= HC_SESSION_BRANCHES)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "expected at most %d branches", HC_SESSION_BRANCHES);
-    s->branches[s->branch_count++] = (struct hc_saved_code){.process = s->active, .state_of = s->state_of};
+    s->branches[s->branch_count++] = (struct hc_saved_copy){.process = s->active, .state_of = s->state_of};
     s->active = (struct hc_process){.pidfd = -1};
-    return resume(s, base, err);
+    return resume_from(s, base, err);
 }
 
 int hc_session_keep(struct hc_session *s, size_t branch, struct hc_error *err)
@@ -182,9 +183,9 @@ int hc_session_keep(struct hc_session *s, size_t branch, struct hc_error *err)
     if (branch > s->branch_count)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "expected the number of a branch, from 1 to %zu, or 0",
                           s->branch_count);
-    size_t last = s->branch_count; /* the active one has no place in the list */
-    struct hc_saved_code chosen = branch == last
-                                      ? (struct hc_saved_code){.process = s->active, .state_of = s->state_of}
+    size_t last = s->branch_count; /* the last branch is the active process, which is not in the list */
+    struct hc_saved_copy chosen = branch == last
+                                      ? (struct hc_saved_copy){.process = s->active, .state_of = s->state_of}
                                       : s->branches[branch];
     if (branch != last) {
         hc_process_kill(&s->active);
@@ -197,7 +198,7 @@ int hc_session_keep(struct hc_session *s, size_t branch, struct hc_error *err)
     s->state_of = chosen.state_of;
     if (branch == 0) {
         s->copy = chosen.process;
-        return hc_session_take_over(s) ? 0 : lost(s, err);
+        return hc_session_take_over(s) ? 0 : fail_lost(s, err);
     }
     s->active = chosen.process;
     hc_session_activate(s);

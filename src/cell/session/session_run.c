@@ -46,7 +46,7 @@ static bool has_died(const struct hc_session *s)
     return has_exited(s) || s->loop.dead;
 }
 
-/* Whoever has been killed has ended when it is dead, whatever it said meanwhile. */
+/* A process that the launcher kills is over when it is dead, whatever it has sent meanwhile. */
 static bool is_over(const struct hc_session *s)
 {
     const struct hc_supervisor *sup = &s->launch.sup;
@@ -55,7 +55,6 @@ static bool is_over(const struct hc_session *s)
 
 /* ---- one run ---- */
 
-/* Nothing of the run before. */
 void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct hc_policy *policy)
 {
     struct hc_supervisor *sup = &s->launch.sup;
@@ -100,13 +99,14 @@ void hc_session_listen(struct hc_session *s, enum hc_talk state, unsigned asked)
     sup->cpu_user_us = sup->cpu_system_us = 0;
 }
 
-/* Its death is told elsewhere: which of the two this is depends on what it had not read. */
+/* Whether the error says that the process has died, which its pidfd reports. The errno depends on whether
+ * it had unread packets. */
 static bool is_gone(int error)
 {
     return error == EPIPE || error == ECONNRESET;
 }
 
-/* The run as the interpreter gets it: a handover without filters, in a memfd that comes with one packet. */
+/* Send a run to the interpreter: a handover without filters, in a memfd that comes with one packet. */
 static int send_next(struct hc_session *s, const struct hc_job *job, struct hc_error *err)
 {
     hc_autobuf bytes = {0};
@@ -139,8 +139,8 @@ int hc_session_let_begin(struct hc_session *s, struct hc_error *err)
                : 0;
 }
 
-/* The interpreter does not do what it should: it is the guest's, and ends. */
-static int blame(struct hc_session *s, const char *what, struct hc_error *err)
+/* The interpreter broke the protocol, so it is under the guest's control: kill it. */
+static int kill_for_protocol(struct hc_session *s, const char *what, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     (void)snprintf(sup->protocol, sizeof sup->protocol, "%s", what);
@@ -156,16 +156,17 @@ int hc_session_rest(struct hc_session *s, struct hc_error *err)
     if (has_died(s))
         return 0;
     if (!hc_process_stop(&s->active))
-        return blame(s, "it did not stop when the run was over", err);
+        return kill_for_protocol(s, "it did not stop when the run was over", err);
     return hc_process_ended(&s->active) ? hc_session_handle(s, has_exited, err) : 0;
 }
 
-/* Who is there already is no new copy. What any of them said before is dropped, so that nothing is heard of
- * one that has ended meanwhile either. */
+/* Note all existing processes, which are no new copies. Their earlier packets are dropped, also those of
+ * processes that end meanwhile. */
 static void note_others(struct hc_session *s)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    size_t known = hc_session_processes(s, sup->others); /* one of these may be missed while another ends */
+    size_t known =
+        hc_session_processes(s, sup->others); /* the listing below may miss one of these while another ends */
     sup->other_count = known + hc_watch_below(sup->pid, sup->others + known, HC_OTHERS - known);
     hc_control_drop(&s->loop);
 }
@@ -184,16 +185,16 @@ int hc_session_make_copy(struct hc_session *s, const struct hc_job *job, struct 
     if (rc < 0)
         return -1;
     if (sup->end == HC_END_TIMEOUT)
-        return blame(s, "it made no copy of itself in time", err);
+        return kill_for_protocol(s, "it made no copy of itself in time", err);
     if (!sup->copied)
         return 0;
     if (hc_session_knows(s, sup->copied) || hc_session_open_process(s, sup->copied, &s->copy, &why) < 0)
-        return blame(s, "what it called its copy is none", err);
+        return kill_for_protocol(s, "what it called its copy is none", err);
     s->copy.touched = s->active.touched;
     const bool stopped = hc_process_stop(&s->copy);
     if (!stopped || hc_process_ended(&s->copy)) {
         hc_process_finish(&s->copy);
-        return blame(s, stopped ? "its copy ended at once" : "its copy did not stop", err);
+        return kill_for_protocol(s, stopped ? "its copy ended at once" : "its copy did not stop", err);
     }
     hc_process_offer(&s->active, true);
     hc_process_offer(&s->copy, false);
@@ -237,7 +238,7 @@ int hc_session_supervise(struct hc_session *s, struct hc_error *err)
     return rc;
 }
 
-/* The program's own word, as an exit status is: what it would have ended with. */
+/* The exit status in the program's report: the one that it would have ended with. */
 static int said_exit(const struct hc_buf *body)
 {
     struct hc_json j;
@@ -251,7 +252,7 @@ static int said_exit(const struct hc_buf *body)
     return status;
 }
 
-/* As if it had been a job. */
+/* Set the exit status as if the run had been a job's process. */
 static void note_exit(struct hc_session *s)
 {
     struct hc_supervisor *sup = &s->launch.sup;
@@ -261,17 +262,16 @@ static void note_exit(struct hc_session *s)
     sup->exit_known = true;
 }
 
-/* The run is over, and its process, which is stopped, goes on to the next. */
+/* The run is over, and its stopped process goes on to the next: keep the copy from before the run. */
 static void keep_state(struct hc_session *s)
 {
     note_exit(s);
-    if (!s->copy.pid) /* it was rejected for want of one */
+    if (!s->copy.pid) /* the run was rejected because no copy could be made */
         return;
-    s->before = (struct hc_saved_code){.process = s->copy, .state_of = s->state_of};
+    s->before = (struct hc_saved_copy){.process = s->copy, .state_of = s->state_of};
     s->copy = (struct hc_process){.pidfd = -1};
 }
 
-/* Its process has ended: the copy that was made before takes over. False: there is none that can. */
 bool hc_session_take_over(struct hc_session *s)
 {
     struct hc_supervisor *sup = &s->launch.sup;
@@ -281,7 +281,7 @@ bool hc_session_take_over(struct hc_session *s)
     s->copy = (struct hc_process){.pidfd = -1};
     hc_session_activate(s);
     if (!s->active.pid || s->loop.dead || hc_process_ended(&s->active))
-        return false; /* of one that has ended already, its end was told when nobody asked */
+        return false; /* if it had ended already, its report came too early to be noted */
     hc_session_listen(s, HC_TALK_IDLE, HC_ASKED_RESUME);
     if (s->active.serving) {
         s->active.serving = false;
@@ -302,9 +302,9 @@ void hc_session_hear_out(struct hc_session *s)
     }
 }
 
-/* ---- its account ---- */
+/* ---- its manifest ---- */
 
-/* What is the same for all runs, as the launch found it. */
+/* Fill in the parts of a run's manifest that are the same for all runs. */
 static int describe_run(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
                         struct hc_manifest *m, struct hc_error *err)
 {
@@ -331,7 +331,7 @@ static int describe_run(struct hc_session *s, const struct hc_job *job, const st
     return 0;
 }
 
-static void account(struct hc_session *s, struct hc_manifest *m, int64_t since_us)
+static void fill_usage(struct hc_session *s, struct hc_manifest *m, int64_t since_us)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     struct hc_launch *l = &s->launch;
@@ -362,9 +362,10 @@ static void account(struct hc_session *s, struct hc_manifest *m, int64_t since_u
     s->pids_refused = refused;
 }
 
-/* The job whose code this is, for whoever looks at the launch. */
-static int conclude(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
-                    struct hc_manifest *m, int64_t since_ns, struct hc_error *err)
+/* Set the run's outcome and collect its files, with the run's job and policy in s->run for the functions
+ * of launch.h. */
+static int conclude_run(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
+                        struct hc_manifest *m, int64_t since_ns, struct hc_error *err)
 {
     struct hc_launch *l = &s->launch;
     s->run.job = job;
@@ -386,7 +387,8 @@ static int conclude(struct hc_session *s, const struct hc_job *job, const struct
     return rc;
 }
 
-/* Files are told apart by a clock that stands still for some milliseconds: the next run's shall be later. */
+/* The time from which files are the next run's. If this run left files, wait until the coarse clock has
+ * moved on. */
 static int64_t next_stamp(const struct hc_manifest *m)
 {
     struct hc_policy ticking = {.output_mode =
@@ -394,8 +396,8 @@ static int64_t next_stamp(const struct hc_manifest *m)
     return hc_launch_first_stamp(&ticking);
 }
 
-/* The process that is to run it may have ended while a copy of it was made, or may have been killed while it
- * was stopped, when nobody waited for its end: a process that is stopped ends by SIGKILL alone. */
+/* The process may have ended before this run: while a copy of it was made, or killed while it was stopped
+ * between runs, as a stopped process ends by SIGKILL only. */
 static void note_death(struct hc_session *s)
 {
     struct hc_supervisor *sup = &s->launch.sup;
@@ -408,7 +410,7 @@ static void note_death(struct hc_session *s)
     sup->exit_known = true;
 }
 
-/* It has ended by itself, and nothing of the run had begun. */
+/* Whether the process ended by itself before the run began. */
 static bool ended_instead(const struct hc_session *s)
 {
     const struct hc_supervisor *sup = &s->launch.sup;
@@ -416,12 +418,12 @@ static bool ended_instead(const struct hc_session *s)
     return sup->exit_known && !s->copy.pid && sup->end == HC_END_NONE && !by_sigkill;
 }
 
-/* Run the program, which has been checked unless its own process is to do so. */
-static int have_run(struct hc_session *s, const struct hc_job *job, struct hc_manifest *m,
-                    struct hc_error *err)
+/* Run the program. It was checked before, unless its own process is to check it. */
+static int run_program(struct hc_session *s, const struct hc_job *job, struct hc_manifest *m,
+                       struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    m->denials.shared = s->active.touched; /* what an earlier run left in it goes on from here */
+    m->denials.shared = s->active.touched; /* threads that an earlier run left may cause denials, too */
     hc_session_listen(s, s->active.touched ? HC_TALK_AGAIN : HC_TALK_READY, HC_ASKED_COPY);
     note_death(s);
     if (!sup->exit_known && hc_session_make_copy(s, job, err) < 0)
@@ -446,7 +448,7 @@ static int have_run(struct hc_session *s, const struct hc_job *job, struct hc_ma
     return 0;
 }
 
-/* The program is not to run; the session's process knows nothing of it. */
+/* The checker rejected the program: the session's own process never gets it. */
 static void refuse_run(struct hc_session *s)
 {
     struct hc_supervisor *sup = &s->launch.sup;
@@ -455,10 +457,10 @@ static void refuse_run(struct hc_session *s)
         note_exit(s);
 }
 
-/* No process is left that could tell what the program is, so it does not run. */
+/* No process is left that could check the program, so it does not run. */
 static void end_unchecked(struct hc_session *s, struct hc_session_result *r)
 {
-    hc_session_close_flows(s);
+    hc_session_close_pipes(s);
     hc_launch_conclude(r->m, HC_STATUS_ERROR,
                        "the process that checks the session's programs has ended, and the session with it");
     r->state = HC_STATE_LOST;
@@ -466,15 +468,15 @@ static void end_unchecked(struct hc_session *s, struct hc_session_result *r)
     hc_clock_text(s->ahead, r->m->finished);
 }
 
-/* What the session goes on with after the run. */
+/* Decide which state the session goes on with. */
 static void settle_state(struct hc_session *s, struct hc_session_result *r)
 {
     if (!s->died)
         s->state_of = r->run;
-    else if (!s->copy.pid) { /* it did not get so far as to have one */
+    else if (!s->copy.pid) { /* the run ended before it had a copy */
         s->copy = s->before.process;
         s->state_of = s->before.state_of;
-        s->before = (struct hc_saved_code){.process = {.pidfd = -1}};
+        s->before = (struct hc_saved_copy){.process = {.pidfd = -1}};
     }
     r->state = !s->died                                ? HC_STATE_KEPT
                : s->launch.sup.end == HC_END_CANCELLED ? HC_STATE_LOST /* the session ends with this run */
@@ -498,21 +500,21 @@ int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const st
         hc_clock_text(s->ahead, r->m->finished);
         return 0;
     }
-    int rc = hc_session_open_flows(s, err) < 0 ? -1 : hc_session_check(s, job, &passed, err);
+    int rc = hc_session_open_pipes(s, err) < 0 ? -1 : hc_session_check(s, job, &passed, err);
     if (rc > 0)
         end_unchecked(s, r);
     if (rc != 0)
         return rc < 0 ? -1 : 0;
     if (!passed)
         refuse_run(s);
-    else if (have_run(s, job, r->m, err) < 0)
+    else if (run_program(s, job, r->m, err) < 0)
         return -1;
     if (!sup->go_us)
-        sup->go_us = hc_now_us(); /* the interpreter was there, whether it got to the program or not */
+        sup->go_us = hc_now_us(); /* the interpreter was ready, though it did not get to the program */
     hc_session_sweep(s);
-    hc_session_close_flows(s);
-    account(s, r->m, since_us);
-    if (conclude(s, job, policy, r->m, s->since_ns, err) < 0)
+    hc_session_close_pipes(s);
+    fill_usage(s, r->m, since_us);
+    if (conclude_run(s, job, policy, r->m, s->since_ns, err) < 0)
         return -1;
     s->since_ns = next_stamp(r->m);
     settle_state(s, r);

@@ -15,18 +15,18 @@
 struct client {
     const struct hc_talk *t;
     struct hc_session *session;
-    struct hc_buf in;   /* what has been read and not yet dealt with */
-    size_t scanned;     /* of it, has no newline */
-    bool ended, failed; /* what the client says; our own work */
-    int line;           /* of requests */
-    int wake;           /* epoll: either of these; owned */
+    struct hc_buf in;   /* bytes read and not yet served */
+    size_t scanned;     /* first bytes of `in` that hold no newline */
+    bool ended, failed; /* end of file from the client; hotcell failed */
+    int line;           /* number of the last request's line */
+    int wake;           /* epoll over in_fd and out.fd; owned */
     struct hc_outlet out;
 };
 
 /* ---- answers ---- */
 
-/* One line, at once. Consumes `answer`. */
-static void answer(struct client *c, cJSON *answer_taken)
+/* Write one answer. Frees `answer_taken`. */
+static void write_answer(struct client *c, cJSON *answer_taken)
 {
     char *text = answer_taken ? cJSON_PrintUnformatted(answer_taken) : NULL;
     cJSON_Delete(answer_taken);
@@ -36,22 +36,22 @@ static void answer(struct client *c, cJSON *answer_taken)
     cJSON_free(text);
 }
 
-static cJSON *event(const char *name)
+static cJSON *new_event(const char *name)
 {
     cJSON *o = cJSON_CreateObject();
     (void)cJSON_AddStringToObject(o, "event", name);
     return o;
 }
 
-/* `branch`: what is no good is its run; 0: the whole request. */
+/* `branch`: number of the branch whose run failed; 0: the request failed. */
 static void answer_error(struct client *c, const struct hc_error *err, size_t branch)
 {
-    cJSON *o = event("error");
+    cJSON *o = new_event("error");
     if (branch)
         (void)cJSON_AddNumberToObject(o, "branch", (double)branch);
     (void)cJSON_AddNumberToObject(o, "line", c->line);
     (void)cJSON_AddStringToObject(o, "message", err->text);
-    answer(c, o);
+    write_answer(c, o);
 }
 
 static const char *state_text(int run, char out[64])
@@ -76,18 +76,18 @@ static void answer_result(struct client *c, const struct hc_session_result *r)
         return;
     }
     hc_outlet_settle(&c->out);
-    cJSON *o = event("result");
+    cJSON *o = new_event("result");
     (void)cJSON_AddNumberToObject(o, "run", r->run);
     if (hc_session_branches(c->session))
         (void)cJSON_AddNumberToObject(o, "branch", (double)hc_session_branches(c->session));
     (void)cJSON_AddStringToObject(o, "state", hc_session_state_text(r, state));
     (void)cJSON_AddRawToObject(o, "manifest", line.data);
-    answer(c, o);
+    write_answer(c, o);
 }
 
 /* ---- requests ---- */
 
-/* Read what is there. */
+/* Read more requests into c->in. */
 static void read_more(struct client *c)
 {
     char chunk[65536];
@@ -101,7 +101,8 @@ static void read_more(struct client *c)
         c->failed = true;
 }
 
-/* The next whole line, owned by the caller; NULL: not yet. What is left at the end counts as one. */
+/* The next whole line, owned by the caller; NULL: there is none yet. At end of file the rest counts as a
+ * line. */
 static char *take_line(struct client *c)
 {
     char *start = c->in.data;
@@ -121,7 +122,7 @@ static char *take_line(struct client *c)
     return line;
 }
 
-/* {NAME: true} and no more: anything else is answered when its turn comes. */
+/* Whether the line is {NAME: true}. Malformed lines are answered when their turn comes. */
 static bool is_request(const char *line, const char *name)
 {
     struct hc_json j;
@@ -134,7 +135,8 @@ static bool is_request(const char *line, const char *name)
     return is;
 }
 
-/* Take the first whole line at `at` out of what waits, if it is an interrupt; else return what follows it. */
+/* Remove the line at `at` from the waiting requests if it is an interrupt. Returns where to look for the
+ * next line. */
 static char *take_interrupt(struct client *c, struct hc_session *s, char *at, const char *end)
 {
     char *line = strndup(at, (size_t)(end - at));
@@ -151,7 +153,7 @@ static char *take_interrupt(struct client *c, struct hc_session *s, char *at, co
     return at;
 }
 
-/* While a run goes on: an interrupt is for it, all else waits. */
+/* Called during a run: serve interrupts at once; other requests wait. */
 static bool woken(void *ctx, struct hc_session *s)
 {
     struct client *c = ctx;
@@ -191,7 +193,7 @@ static void figured(void *ctx, const struct hc_figure *f, int fd)
 static int serve_run(struct client *c, const struct hc_json *j, const cJSON *spec, struct hc_error *err)
 {
     struct hc_job job;
-    struct hc_policy policy = *c->t->policy; /* lent, but for the numbers */
+    struct hc_policy policy = *c->t->policy; /* borrowed, but its limits are this copy's own */
     struct hc_session_result r = {0};
     size_t len = 0;
     const char *text = hc_json_source(j, spec, &len);
@@ -203,7 +205,7 @@ static int serve_run(struct client *c, const struct hc_json *j, const cJSON *spe
     int rc = hc_job_check(&job, err) < 0 ? 1 : 0;
     if (rc == 0 && c->t->max_text)
         rc = hc_job_check_texts(&job, &c->t->policy->limits, c->t->max_text, err) < 0 ? 1 : 0;
-    if (rc == 0 && hc_session_used_up(c->session, &why)) { /* between branches */
+    if (rc == 0 && hc_session_used_up(c->session, &why)) { /* may happen between branches */
         (void)hc_fail_as(err, HC_EXIT_DATA, 0, "run: the session has used up what it may have");
         rc = 1;
     }
@@ -231,15 +233,16 @@ static const char *text_of(const cJSON *node, struct hc_error *err)
 
 static void answer_done(struct client *c, const char *request)
 {
-    cJSON *o = event("done");
+    cJSON *o = new_event("done");
     char state[64];
     (void)cJSON_AddStringToObject(o, "request", request);
     (void)cJSON_AddStringToObject(o, "state", state_text(hc_session_state_of(c->session), state));
-    answer(c, o);
+    write_answer(c, o);
 }
 
-/* What the library refuses changes nothing; what it fails at ends the session. */
-static int outcome(const struct client *c, int rc)
+/* Turn the result of a session function into that of a request: 1 if it was refused and nothing changed,
+ * -1 if the session is over. */
+static int request_result(const struct client *c, int rc)
 {
     return rc == 0 ? 0 : hc_session_alive(c->session) ? 1 : -1;
 }
@@ -249,7 +252,7 @@ static int serve_checkpoint(struct client *c, const struct hc_json *j, const cJS
 {
     (void)j;
     const char *name = text_of(node, err);
-    int rc = name ? outcome(c, hc_session_checkpoint(c->session, name, err)) : 1;
+    int rc = name ? request_result(c, hc_session_checkpoint(c->session, name, err)) : 1;
     if (rc == 0)
         answer_done(c, "checkpoint");
     return rc;
@@ -259,13 +262,13 @@ static int serve_rollback(struct client *c, const struct hc_json *j, const cJSON
 {
     (void)j;
     const char *name = text_of(node, err);
-    int rc = name ? outcome(c, hc_session_rollback(c->session, name, err)) : 1;
+    int rc = name ? request_result(c, hc_session_rollback(c->session, name, err)) : 1;
     if (rc == 0)
         answer_done(c, "rollback");
     return rc;
 }
 
-/* A run each, all from the same state. */
+/* Run each given run in a branch of its own, all from the same state. */
 static int serve_branch(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
 {
     if (!cJSON_IsArray(node) || !node->child || cJSON_GetArraySize(node) > HC_SESSION_BRANCHES) {
@@ -280,12 +283,12 @@ static int serve_branch(struct client *c, const struct hc_json *j, const cJSON *
     const cJSON *spec;
     cJSON_ArrayForEach(spec, node)
     {
-        int rc = outcome(c, hc_session_branch(c->session, err));
+        int rc = request_result(c, hc_session_branch(c->session, err));
         if (rc == 0)
             rc = serve_run(c, j, spec, err);
         if (rc < 0)
             return rc;
-        if (rc == 1) /* a branch without a run is one nevertheless: numbers are those of the list */
+        if (rc == 1) /* a branch whose run failed keeps its number, that of the list */
             answer_error(c, err, hc_session_branches(c->session));
         if (!hc_session_alive(c->session))
             return 0;
@@ -302,13 +305,13 @@ static int serve_keep(struct client *c, const struct hc_json *j, const cJSON *no
         (void)hc_fail_as(err, HC_EXIT_DATA, 0, "keep: expected the number of a branch, or 0");
         return 1;
     }
-    int rc = outcome(c, hc_session_keep(c->session, (size_t)n, err));
+    int rc = request_result(c, hc_session_keep(c->session, (size_t)n, err));
     if (rc == 0)
         answer_done(c, "keep");
     return rc;
 }
 
-/* A request that has nothing to say but its name. */
+/* Whether the request's value is true, its only valid one. */
 static bool is_true(const cJSON *node, struct hc_error *err)
 {
     if (!cJSON_IsTrue(node))
@@ -319,7 +322,7 @@ static bool is_true(const cJSON *node, struct hc_error *err)
 static int serve_interrupt(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
 {
     (void)c, (void)j;
-    return is_true(node, err) ? 0 : 1; /* nothing runs */
+    return is_true(node, err) ? 0 : 1; /* no run goes on */
 }
 
 static int serve_stream(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
@@ -343,7 +346,7 @@ static int serve_close(struct client *c, const struct hc_json *j, const cJSON *n
 static const struct {
     const char *name;
     int (*serve)(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err);
-    bool in_branches; /* while one of them has to be chosen */
+    bool in_branches; /* allowed while branches are open */
 } requests[] = {
     {"run", serve_run, false},           {"checkpoint", serve_checkpoint, false},
     {"rollback", serve_rollback, false}, {"branch", serve_branch, false},
@@ -351,8 +354,9 @@ static const struct {
     {"stream", serve_stream, true},      {"close", serve_close, true},
 };
 
-/* 0; 1: the request was no good, which changes nothing; 2: the last one; -1: our failure. */
-static int serve(struct client *c, const struct hc_json *j, struct hc_error *err)
+/* Serve one request. 0; 1: the request was refused, and changed nothing; 2: it was the last one; -1:
+ * hotcell failed. */
+static int serve_request(struct client *c, const struct hc_json *j, struct hc_error *err)
 {
     const cJSON *first = cJSON_IsObject(j->root) ? j->root->child : NULL;
     if (!first || first->next) {
@@ -376,12 +380,12 @@ static int serve_line(struct client *c, const char *line, struct hc_error *err)
     struct hc_json j;
     if (hc_json_parse(&j, "request", line, strlen(line), err) < 0)
         return 1;
-    int rc = serve(c, &j, err);
+    int rc = serve_request(c, &j, err);
     hc_json_finish(&j);
     return rc;
 }
 
-/* -1: there is something to read; else why the session is over. */
+/* Wait for the client. -1: data came; else an enum hc_session_end: why the session is over. */
 static int await_input(struct client *c)
 {
     struct pollfd fds[] = {
@@ -394,7 +398,7 @@ static int await_input(struct client *c)
         return idle < left ? HC_SESSION_IDLE : HC_SESSION_LIFE;
     if (fds[1].revents)
         return HC_SESSION_CANCELLED;
-    c->failed |= (fds[2].revents & (POLLERR | POLLHUP)) != 0; /* nobody reads what we say */
+    c->failed |= (fds[2].revents & (POLLERR | POLLHUP)) != 0; /* the client reads no answers any more */
     if (fds[0].revents)
         read_more(c);
     return -1;
@@ -406,12 +410,12 @@ static bool is_cancelled(const struct client *c)
     return poll(&cancel, 1, 0) > 0;
 }
 
-/* Serve requests until one of these ends, or -1: our failure. */
-static int converse(struct client *c, struct hc_error *err)
+/* Serve requests until the session ends. Returns an enum hc_session_end, or -1: hotcell failed. */
+static int serve_requests(struct client *c, struct hc_error *err)
 {
-    cJSON *ready = event("ready");
+    cJSON *ready = new_event("ready");
     (void)cJSON_AddStringToObject(ready, "session", hc_session_id(c->session));
-    answer(c, ready);
+    write_answer(c, ready);
     for (int end = -1; end < 0;) {
         char *line = take_line(c);
         if (c->failed) {
@@ -435,7 +439,7 @@ static int converse(struct client *c, struct hc_error *err)
         if (rc < 0 && (hc_session_alive(c->session) || !is_cancelled(c))) {
             if (err->exit != HC_EXIT_LIMIT)
                 return -1;
-            answer_error(c, err, 0); /* its state is lost */
+            answer_error(c, err, 0); /* the session's state is lost */
         }
         if (!hc_session_alive(c->session))
             return is_cancelled(c) ? HC_SESSION_CANCELLED : HC_SESSION_LOST;
@@ -446,7 +450,7 @@ static int converse(struct client *c, struct hc_error *err)
     return HC_SESSION_CLOSED;
 }
 
-/* The account of the session as a whole. Returns the exit status. */
+/* Close the session and write its last answer with the manifest. Returns the exit status. */
 static int close_session(struct client *c, enum hc_session_end end, struct hc_error *err)
 {
     static const struct {
@@ -463,16 +467,16 @@ static int close_session(struct client *c, enum hc_session_end end, struct hc_er
     if (hc_session_close(c->session, end, c->t->key, c->t->key_len, &text, err) < 0 ||
         hc_json_canonical(text.data, text.len, NULL, &line, err) < 0)
         return -1;
-    cJSON *o = event("end");
+    cJSON *o = new_event("end");
     (void)cJSON_AddStringToObject(o, "reason", ends[end].name);
     (void)cJSON_AddRawToObject(o, "manifest", line.data);
-    answer(c, o);
+    write_answer(c, o);
     if (c->failed)
         return hc_fail(err, 0, "an answer could not be written");
     return ends[end].status == HC_EXIT_OK ? hc_session_exit(c->session) : ends[end].status;
 }
 
-/* What cannot be waited for, a regular file, is there already. */
+/* Set up epoll. A regular file cannot be watched, so all of it is read at once. */
 static int open_client(struct client *c, struct hc_error *err)
 {
     struct epoll_event ev = {.events = EPOLLIN, .data.fd = c->t->in_fd};
@@ -509,7 +513,7 @@ int hc_session_talk(const struct hc_talk *t, struct hc_error *err)
     if (rc == 0)
         rc = hc_session_start(&c.session, &given, err);
     if (rc == 0)
-        rc = converse(&c, err);
+        rc = serve_requests(&c, err);
     if (rc >= 0)
         rc = close_session(&c, (enum hc_session_end)rc, err);
     hc_session_end(c.session);

@@ -12,7 +12,7 @@ int hc_session_make_tools(struct hc_session *s, struct hc_error *err)
     if (hc_toolbox_new(&s->launch.sup.tools, &s->policy.tools, client, s->ahead, &s->m->tools, &s->m->denials,
                        err) < 0)
         return -1;
-    hc_toolbox_stop(s->launch.sup.tools); /* until there is a run */
+    hc_toolbox_stop(s->launch.sup.tools); /* no calls outside runs */
     return 0;
 }
 
@@ -22,14 +22,14 @@ void hc_session_begin_tools(struct hc_session *s, struct hc_manifest *m)
         hc_toolbox_renew(s->launch.sup.tools, &m->tools, &m->denials);
 }
 
-/* What the cell has not read of its answers is dropped; what it has, it passes over. */
+/* Drop answers that the cell has not read. The next run ignores answers that it read. */
 void hc_session_end_tools(struct hc_session *s)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     if (!sup->tools)
         return;
     hc_toolbox_rest(sup->tools);
-    hc_toolbox_renew(sup->tools, &s->m->tools, &s->m->denials); /* the run's account is finished */
+    hc_toolbox_renew(sup->tools, &s->m->tools, &s->m->denials); /* the run's log is complete */
     hc_toolbox_stop(sup->tools);
     if (s->loop.answering && s->loop.control_open)
         hc_loop_rewatch(&s->loop, sup->control_fd, HC_ON_CONTROL, EPOLLIN);

@@ -1,4 +1,4 @@
-/* How calls of tools end: with a value or a failure, noted in the account, and answered to the cell. */
+/* End calls of tools: with a value or a failure, which is logged and sent to the cell. */
 #include "cell/tools/toolbox.h"
 
 #include "base/clock.h"
@@ -16,7 +16,7 @@
 
 /* ---- answers ---- */
 
-static void queue(struct hc_toolbox *tb, const struct hc_buf *text)
+static void queue_answer(struct hc_toolbox *tb, const struct hc_buf *text)
 {
     if (tb->stopped || text->failed)
         return;
@@ -55,7 +55,7 @@ bool hc_tool_send_answers(struct hc_toolbox *tb, int control_fd)
         if (TEMP_FAILURE_RETRY(sendmsg(control_fd, &packet, MSG_NOSIGNAL | MSG_DONTWAIT)) < 0) {
             if (errno == EAGAIN)
                 return true;
-            part = a->len - a->sent; /* it has gone: nobody will read any of it */
+            part = a->len - a->sent; /* the cell has closed the channel: drop the answer */
         }
         a->sent += part;
         if (a->sent == a->len)
@@ -97,8 +97,8 @@ void hc_tool_release(struct hc_toolbox *tb, struct slot *s)
     s->phase = FREE;
 }
 
-/* Its command may have to die first; the guest need not wait for that. */
-static void leave(struct hc_toolbox *tb, struct slot *s)
+/* Free the slot, or if a command runs, kill it first; the answer does not wait for that. */
+static void release_or_kill(struct hc_toolbox *tb, struct slot *s)
 {
     if (s->phase != RUNS) {
         hc_tool_release(tb, s);
@@ -116,8 +116,8 @@ void hc_tool_fail_call(struct hc_toolbox *tb, struct slot *s, enum hc_tool_statu
     hc_autobuf text = {0};
     (void)hc_tool_answer_error(&text, s->id, message);
     note_end(tb, s, status, message, -1);
-    queue(tb, &text);
-    leave(tb, s);
+    queue_answer(tb, &text);
+    release_or_kill(tb, s);
 }
 
 static void answer_too_long(struct hc_toolbox *tb, struct slot *s)
@@ -128,7 +128,7 @@ static void answer_too_long(struct hc_toolbox *tb, struct slot *s)
     hc_tool_fail_call(tb, s, HC_TOOL_ERROR, message);
 }
 
-/* What a command wrote or a client sent: JSON, but perhaps not. Nothing at all is null. */
+/* `json` may be malformed. Empty output counts as null. */
 void hc_tool_answer_call(struct hc_toolbox *tb, struct slot *s, const char *json, size_t len)
 {
     struct hc_json j;
@@ -152,11 +152,10 @@ void hc_tool_answer_call(struct hc_toolbox *tb, struct slot *s, const char *json
     }
     (void)hc_tool_answer_value(&text, s->id, json, len);
     note_end(tb, s, HC_TOOL_OK, "", (int64_t)len);
-    queue(tb, &text);
-    leave(tb, s);
+    queue_answer(tb, &text);
+    release_or_kill(tb, s);
 }
 
-/* The command has ended, and nobody of it is left. */
 void hc_tool_answer_command(struct hc_toolbox *tb, struct slot *s)
 {
     const struct hc_command *c = &s->command;
@@ -181,5 +180,5 @@ void hc_tool_answer_command(struct hc_toolbox *tb, struct slot *s)
 void hc_tool_end_call(struct hc_toolbox *tb, struct slot *s)
 {
     note_end(tb, s, HC_TOOL_ENDED, "the job ended first", -1);
-    leave(tb, s);
+    release_or_kill(tb, s);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define READS 16 /* in one round of the loop */
+#define READS 16 /* most reads in one round of the loop */
 
 int hc_tool_client_init(struct hc_tool_client *c, int fd, size_t max, struct hc_error *err)
 {
@@ -43,13 +43,14 @@ bool hc_tool_client_send(struct hc_tool_client *c)
         ssize_t n = TEMP_FAILURE_RETRY(
             send(c->fd, c->out.data + c->sent, c->out.len - c->sent, MSG_NOSIGNAL | MSG_DONTWAIT));
         if (n < 0)
-            return errno == EAGAIN; /* that it has gone is told when it is read */
+            return errno == EAGAIN; /* hc_tool_client_read notices that the client has gone */
         c->sent += (size_t)n;
     }
     return false;
 }
 
-static int take_line(const char *line, size_t len, hc_client_handler *handle, void *ctx, struct hc_error *err)
+static int parse_answer(const char *line, size_t len, hc_client_handler *handle, void *ctx,
+                        struct hc_error *err)
 {
     struct hc_json j;
     struct hc_client_answer answer = {0};
@@ -71,15 +72,15 @@ static int take_line(const char *line, size_t len, hc_client_handler *handle, vo
     return rc;
 }
 
-/* `from`: where what has not been looked at begins. */
-static int take_lines(struct hc_tool_client *c, size_t from, hc_client_handler *handle, void *ctx,
-                      struct hc_error *err)
+/* `from`: offset of the first byte that was not searched for a newline. */
+static int parse_answers(struct hc_tool_client *c, size_t from, hc_client_handler *handle, void *ctx,
+                         struct hc_error *err)
 {
     size_t begin = 0;
     const char *end;
     while ((end = memchr(c->in.data + from, '\n', c->in.len - from))) {
         size_t len = (size_t)(end - c->in.data) - begin;
-        if (take_line(c->in.data + begin, len, handle, ctx, err) < 0)
+        if (parse_answer(c->in.data + begin, len, handle, ctx, err) < 0)
             return -1;
         begin += len + 1;
         from = begin;
@@ -107,7 +108,7 @@ int hc_tool_client_read(struct hc_tool_client *c, hc_client_handler *handle, voi
         size_t before = c->in.len;
         if (hc_buf_add(&c->in, chunk, (size_t)n) < 0)
             return hc_fail(err, ENOMEM, "tool client");
-        if (take_lines(c, before, handle, ctx, err) < 0)
+        if (parse_answers(c, before, handle, ctx, err) < 0)
             return -1;
     }
     return 0;

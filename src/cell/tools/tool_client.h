@@ -1,24 +1,24 @@
-/* tool_client.h - calls of tools that the client answers: a line of JSON for each, both ways, over a stream
- * socket. Out: {"id", "result_size", "name", "arguments"}, which begins so. In: {"id", "value"} or {"id",
- * "error"}, in any order. */
+/* tool_client.h - calls of tools that the client answers: one line of JSON per call and per answer, over a
+ * stream socket. A call is {"id", "result_size", "name", "arguments"}, with its members in this order. An
+ * answer is {"id", "value"} or {"id", "error"}; answers come in any order. */
 #ifndef HC_CELL_TOOLS_TOOL_CLIENT_H
 #define HC_CELL_TOOLS_TOOL_CLIENT_H
 
 #include "policy/tool.h"
 
 struct hc_tool_client {
-    int fd; /* borrowed; -1: there is none, or it has gone */
-    struct hc_buf out, in;
-    size_t sent;
-    size_t max; /* bytes of a line that comes in */
+    int fd;                /* socket to the client, borrowed; -1: there is none, or it has gone */
+    struct hc_buf out, in; /* calls; answers that are not complete */
+    size_t sent;           /* bytes of `out` that are sent */
+    size_t max;            /* most bytes of an answer's line */
 };
 
-/* One answer; all of it points into the client's own memory until the next. */
+/* One answer; its pointers are valid during the handler's call. */
 struct hc_client_answer {
     uint32_t id;
-    const char *value; /* JSON; NULL: it failed */
+    const char *value; /* JSON; NULL: the tool failed */
     size_t len;
-    const char *error; /* what it says of its failure */
+    const char *error; /* the client's error message, if `value` is NULL */
 };
 
 /* HC_EXIT_USAGE if the descriptor is no stream socket. */
@@ -29,13 +29,13 @@ void hc_tool_client_finish(struct hc_tool_client *c);
 int hc_tool_client_call(struct hc_tool_client *c, uint32_t id, const struct hc_tool *tool,
                         const char *arguments);
 
-/* Send what it takes. Returns true if some is left. */
+/* Send waiting calls as far as the client takes them. Returns true if some are left. */
 bool hc_tool_client_send(struct hc_tool_client *c);
 
 typedef void hc_client_handler(void *ctx, const struct hc_client_answer *answer);
 
-/* Read what is there and hand over each answer. -1: it has gone, or does not keep to the protocol (err): no
- * answer will come any more. */
+/* Read what the client sent, and call `handle` for each answer. -1: the client has gone, or broke the
+ * protocol; no more answers will come. */
 int hc_tool_client_read(struct hc_tool_client *c, hc_client_handler *handle, void *ctx, struct hc_error *err);
 
 #endif

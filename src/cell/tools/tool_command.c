@@ -15,9 +15,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define FIRST_FREE 16 /* above all that the keeper puts in order */
+#define FIRST_FREE 16 /* above the descriptor numbers that the keeper assigns */
 #define KEEPER_FD  3
-#define READS      16 /* of one stream in one round of the loop */
+#define READS      16 /* most reads of one stream in one round of the loop */
 
 /* ---- the keeper: forked, never executed; system calls alone, as there may be threads in the launcher ----
  */
@@ -27,7 +27,7 @@ static _Noreturn void execute(char *const *words)
     sigset_t none;
     sigemptyset(&none);
     for (int number = 1; number < NSIG; number++)
-        (void)signal(number, SIG_DFL); /* what was ignored would stay so */
+        (void)signal(number, SIG_DFL); /* else ignored signals would stay ignored */
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* should the keeper be killed */
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
@@ -39,7 +39,7 @@ static _Noreturn void execute(char *const *words)
 }
 
 /* Put the command's three ends and the socket at their numbers, and close everything else. */
-static void arrange(int in, int out, int err, int keeper)
+static void arrange_descriptors(int in, int out, int err, int keeper)
 {
     const int from[] = {in, out, err, keeper};
     int safe[4];
@@ -73,7 +73,8 @@ static bool kill_children(void)
     return any;
 }
 
-/* Children whose parent dies become ours: again until there are none. */
+/* Kill all processes of the command. Children of a killed process become the keeper's, so repeat until
+ * there are none. */
 static void kill_all(pid_t group)
 {
     do
@@ -83,7 +84,7 @@ static void kill_all(pid_t group)
         ;
 }
 
-/* Until the command ends or the launcher hangs up. */
+/* Wait until the command ends (true) or the launcher closes its socket (false). */
 static bool await_end(pid_t pid, struct hc_command_end *end)
 {
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -99,7 +100,7 @@ static bool await_end(pid_t pid, struct hc_command_end *end)
     return true;
 }
 
-static _Noreturn void keep(char *const *words)
+static _Noreturn void run_keeper(char *const *words)
 {
     struct hc_command_end end;
     (void)setsid();
@@ -117,7 +118,7 @@ static _Noreturn void keep(char *const *words)
         (void)send(KEEPER_FD, &end, sizeof end, MSG_NOSIGNAL);
         _exit(127);
     }
-    (void)setpgid(pid, pid); /* either of the two comes first */
+    (void)setpgid(pid, pid); /* the child does the same; whichever is first */
     bool ended = await_end(pid, &end);
     kill_all(pid);
     if (ended)
@@ -163,8 +164,8 @@ int hc_command_start(struct hc_command *c, char *const *words, const char *text,
     if (rc == 0 && (c->pid = fork()) < 0)
         rc = hc_fail(err, errno, "run %s", words[0]);
     if (rc == 0 && c->pid == 0) {
-        arrange(e.in[0], e.out[1], e.err[1], e.keeper[1]);
-        keep(words);
+        arrange_descriptors(e.in[0], e.out[1], e.err[1], e.keeper[1]);
+        run_keeper(words);
     }
     if (rc == 0 && (c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0)) < 0) {
         rc = hc_fail(err, errno, "run %s", words[0]);
@@ -192,14 +193,15 @@ void hc_command_write(struct hc_command *c)
         ssize_t n = TEMP_FAILURE_RETRY(write(c->in, c->input.data + c->written, c->input.len - c->written));
         if (n < 0 && errno == EAGAIN)
             return;
-        if (n < 0) /* it does not want to know */
+        if (n < 0) /* the command has closed its standard input */
             break;
         c->written += (size_t)n;
     }
     hc_close_fd(&c->in);
 }
 
-/* Read what is there, keep at most `max` of it and drop the rest. Returns false if there was more. */
+/* Read the stream, keep at most `max` bytes in `out` and drop the rest. Returns false if bytes were
+ * dropped. */
 static bool read_stream(int *fd, struct hc_buf *out, size_t max, bool all)
 {
     static char chunk[16384];
@@ -230,10 +232,10 @@ void hc_command_hear_end(struct hc_command *c)
 {
     struct hc_command_end end;
     ssize_t n = c->keeper < 0 ? 0 : TEMP_FAILURE_RETRY(recv(c->keeper, &end, sizeof end, MSG_DONTWAIT));
-    /* Without a word from the keeper, somebody has killed it. */
+    /* A keeper that reports nothing was killed. */
     c->end = n == (ssize_t)sizeof end ? end : (struct hc_command_end){.code = CLD_KILLED, .status = SIGKILL};
     c->ended = true;
-    hc_command_read(c); /* nobody of it is left who could write: what is in the pipes is all */
+    hc_command_read(c); /* no process is left that could write: the pipes hold the rest */
 }
 
 void hc_command_kill(struct hc_command *c)

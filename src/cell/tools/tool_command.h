@@ -1,11 +1,11 @@
 /* tool_command.h - one command of the host, run for a call of a tool, and ended without trace.
  *
  * Processes: the launcher forks a keeper, the keeper forks and executes the command. The keeper leads a
- * session of its own, adopts whatever the command leaves behind (PR_SET_CHILD_SUBREAPER), and kills all of it
- * when the command has ended or the launcher hangs up, be it that it was killed. Rights: the caller's.
- * Channels: the command has three pipes and no other descriptor; between keeper and launcher is a socket, on
- * which the command's end is told, and whose hang-up is the order to end. Nothing here blocks but
- * hc_command_finish with patience. */
+ * session of its own, adopts processes that the command leaves behind (PR_SET_CHILD_SUBREAPER), and kills
+ * them all when the command has ended or the launcher closes the socket, as it does when it is killed.
+ * Rights: the caller's. Channels: the command has three pipes and no other descriptor; between keeper and
+ * launcher is a socket, on which the keeper reports the command's end, and whose closing orders it to end.
+ * Only hc_command_finish with patience_ms > 0 blocks. */
 #ifndef HC_CELL_TOOLS_TOOL_COMMAND_H
 #define HC_CELL_TOOLS_TOOL_COMMAND_H
 
@@ -15,41 +15,41 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define HC_COMMAND_ERRORS 4096 /* bytes that are kept of what it says on standard error */
+#define HC_COMMAND_ERRORS 4096 /* bytes of the command's standard error that are kept */
 
-/* How the command ended, as the keeper tells it. */
+/* How the command ended, as the keeper reports it. */
 struct hc_command_end {
     int32_t code;   /* CLD_EXITED, CLD_KILLED, CLD_DUMPED; 0: it was not executed */
     int32_t status; /* exit status, signal or errno */
 };
 
 struct hc_command {
-    int in, out, err; /* our ends, non-blocking; -1: closed */
-    int keeper;       /* socket */
-    int pidfd;        /* of the keeper: readable when nobody is left */
+    int in, out, err; /* the launcher's ends of the pipes, non-blocking, owned; -1: closed */
+    int keeper;       /* socket to the keeper, owned */
+    int pidfd;        /* of the keeper, owned: readable when no process of the command is left */
     pid_t pid;        /* the keeper, our child; 0: none */
     struct hc_buf input, output, errors;
-    size_t written; /* of the input */
-    bool too_long;  /* there was more output than it may have */
-    bool ended;
-    struct hc_command_end end; /* if it has ended */
+    size_t written; /* bytes of `input` written */
+    bool too_long;  /* there was more output than `max` */
+    bool ended;     /* `end` is filled */
+    struct hc_command_end end;
 };
 
-/* Execute `words` (the first is a path) with `text` on its standard input; of its output at most `max` bytes
- * are kept. On -1 nothing is left. */
+/* Execute `words` (the first is a path) with `text` on standard input; at most `max` bytes of its output
+ * are kept. On -1 no process is left, and `c` is empty. */
 int hc_command_start(struct hc_command *c, char *const *words, const char *text, size_t len, size_t max,
                      struct hc_error *err);
 
-/* What can be done without waiting: write input, read output; with `pidfd` readable, hear how it ended. */
+/* Work without waiting: write input; read output; when `pidfd` is readable, read how the command ended. */
 void hc_command_write(struct hc_command *c);
 void hc_command_read(struct hc_command *c);
 void hc_command_hear_end(struct hc_command *c);
 
-/* Order the end of all of it. */
+/* Order the keeper to kill the command with all of its processes. */
 void hc_command_kill(struct hc_command *c);
 
-/* The same, and wait until nobody is left, but no longer than that: a process that the kernel holds (on a
- * file system that does not answer) is left to its keeper. Fine on a zeroed one. */
+/* The same, then free `c`. Waits at most `patience_ms` until no process is left: one that the kernel holds
+ * (on a file system that does not answer) is left to its keeper. Does nothing on a zeroed struct. */
 void hc_command_finish(struct hc_command *c, int patience_ms);
 
 #endif

@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Absolute, but not looked at any further. 0, or -1 if it is too long or there is no home. */
+/* Make a path absolute without resolving it. -1 if it is too long or there is no home. */
 static int make_absolute(const char *path, char out[PATH_MAX])
 {
     char here[PATH_MAX] = "";
     const char *home = getenv("HOME");
     bool at_home = path[0] == '~' && (path[1] == '/' || !path[1]);
     if (at_home ? !home || home[0] != '/' : path[0] == '~')
-        return -1; /* of some other user */
+        return -1; /* "~user" is not supported */
     if (path[0] != '/' && !at_home && !getcwd(here, sizeof here))
         return -1;
     int n = at_home          ? snprintf(out, PATH_MAX, "%s%s", home, path + 1)
@@ -27,8 +27,8 @@ static int make_absolute(const char *path, char out[PATH_MAX])
     return n > 0 && n < PATH_MAX ? 0 : -1;
 }
 
-/* What is left of `path` behind the directory `dir`; NULL if it does not stand below it. */
-static const char *behind(const char *path, const char *dir)
+/* The rest of `path` after the directory `dir`; NULL if `path` does not begin with `dir`. */
+static const char *rest_below(const char *path, const char *dir)
 {
     size_t len = strlen(dir);
     while (len && dir[len - 1] == '/')
@@ -48,7 +48,7 @@ static int open_below(int dir, const char *path, uint64_t flags)
     return hc_openat2(dir, path, &how);
 }
 
-/* Where a descriptor leads, and a name behind it. */
+/* The path of an open file, as the kernel names it, with `last` appended. Owned by the caller. */
 static char *name_of(int fd, const char *last, struct hc_error *err)
 {
     char link[40], place[PATH_MAX], *out = NULL;
@@ -67,7 +67,7 @@ static char *name_of(int fd, const char *last, struct hc_error *err)
     return out;
 }
 
-/* Something that is not there yet, in a directory that is. */
+/* Resolve a path whose last part does not exist yet, but whose directory does. */
 static char *resolve_new(int dir, const char *rest, struct hc_error *err)
 {
     char parent[PATH_MAX];
@@ -127,9 +127,9 @@ int hc_tool_path_resolve(void *ctx, const struct hc_tool_path *path, const char 
     for (char **below = path->below; *below; below++) {
         if (make_absolute(*below, dir) < 0 || !realpath(dir, real))
             continue; /* a place that does not exist holds nothing */
-        const char *rest = behind(wanted, real);
-        if (!rest) /* as the policy writes it, by a symbolic link perhaps */
-            rest = behind(wanted, dir);
+        const char *rest = rest_below(wanted, real);
+        if (!rest) /* compare with the directory as the policy names it, which may be a symbolic link */
+            rest = rest_below(wanted, dir);
         if (!rest)
             continue;
         *out = resolve_below(real, rest, err);

@@ -1,5 +1,4 @@
-/* Calls that were let through, at work: commands and the client, their deadlines, and what epoll tells of
- * them. */
+/* Run accepted calls: commands and calls to the client, their deadlines, and the events of epoll. */
 #include "cell/tools/toolbox.h"
 
 #include "base/fd.h"
@@ -12,7 +11,7 @@
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 
-#define RUNNING 16 /* calls at a time */
+#define RUNNING 16 /* most calls that run at one time */
 
 int hc_tool_watch(const struct hc_toolbox *tb, int fd, uint32_t events, uint32_t source)
 {
@@ -42,7 +41,7 @@ static void set_timer(const struct hc_toolbox *tb)
     (void)timerfd_settime(tb->timer, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
-static void end_late(struct hc_toolbox *tb)
+static void fail_late_calls(struct hc_toolbox *tb)
 {
     int64_t now = hc_now_us();
     uint64_t ticks;
@@ -117,7 +116,7 @@ static void ask_client(struct hc_toolbox *tb, struct slot *s)
     send_client(tb);
 }
 
-/* The one that came first of those that wait; NULL: none does. */
+/* The oldest waiting call; NULL: none waits. */
 static struct slot *first_queued(struct hc_toolbox *tb)
 {
     struct slot *first = NULL;
@@ -173,7 +172,7 @@ static void on_answer(void *ctx, const struct hc_client_answer *answer)
         hc_tool_clean(message, sizeof message, answer->error, strlen(answer->error));
         hc_tool_fail_call(tb, s, HC_TOOL_ERROR, *message ? message : "the tool failed");
         return;
-    } /* nobody waits for it any more */
+    } /* the call has ended meanwhile */
 }
 
 static void work_client(struct hc_toolbox *tb)
@@ -222,7 +221,7 @@ void hc_toolbox_work(struct hc_toolbox *tb)
         if (source == CLIENT_SOURCE)
             work_client(tb);
         else if (source == TIMER_SOURCE)
-            end_late(tb);
+            fail_late_calls(tb);
         else
             work_command(tb, &tb->slots[source]);
     }

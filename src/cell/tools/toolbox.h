@@ -1,5 +1,5 @@
-/* toolbox.h - private to the tools of a running job and their parts: tools.c (beginning, end, and which calls
- * are let through), tool_run.c (commands and the client at work), tool_answer.c (how calls end). */
+/* toolbox.h - private to the tools of a running job and their parts: tools.c (creation, end, and checking
+ * of calls), tool_run.c (running calls), tool_answer.c (ends of calls and answers). */
 #ifndef HC_CELL_TOOLS_TOOLBOX_H
 #define HC_CELL_TOOLS_TOOLBOX_H
 
@@ -9,35 +9,37 @@
 
 #include <limits.h>
 
-#define OPEN_CALLS    256        /* not answered yet */
-#define CLIENT_SOURCE UINT32_MAX /* epoll: instead of a slot's number */
+#define OPEN_CALLS    256        /* most calls that are not answered yet */
+#define CLIENT_SOURCE UINT32_MAX /* epoll data for the client's socket, instead of a slot's number */
 #define TIMER_SOURCE  (UINT32_MAX - 1)
-#define HELD_BYTES    ((size_t)64 << 20) /* of arguments and answers on their way: beyond, nothing is begun */
-#define NOT_LISTED    SIZE_MAX
+#define HELD_BYTES                                                                                           \
+    ((size_t)64 << 20) /* most bytes of waiting arguments and answers; above, no call is started */
+#define NOT_LISTED SIZE_MAX
 
 enum phase { FREE, QUEUED, RUNS, WITH_CLIENT, DYING };
 
-/* One call on its way. */
+/* One call that is not answered yet. */
 struct slot {
     enum phase phase;
-    uint32_t id;        /* as the cell calls it */
-    uint32_t client_id; /* as the client does: never the same again */
+    uint32_t id;        /* the call's number in the cell */
+    uint32_t client_id; /* the call's number for the client; never used twice */
     const struct hc_tool *tool;
-    size_t entry;            /* in the log */
-    int64_t begun_us;        /* when it came */
+    size_t entry;            /* index in the log, or NOT_LISTED */
+    int64_t begun_us;        /* when the call came */
     int64_t end_us;          /* its deadline, once it runs */
-    struct hc_buf arguments; /* as the tool gets them */
+    struct hc_buf arguments; /* JSON, as the tool gets them */
     struct hc_command command;
 };
 
-/* What a tool has been used for. */
+/* A tool's use by this job. */
 struct usage {
-    char path[PATH_MAX]; /* of its command; empty: the client answers */
-    int64_t calls;
-    int64_t tokens; /* thousandths of calls that may come at once */
-    int64_t at_us;  /* when that was so */
+    char path[PATH_MAX]; /* of the tool's command; empty: the client answers its calls */
+    int64_t calls;       /* so far */
+    int64_t tokens;      /* thousandths of calls that may come at once, as of at_us */
+    int64_t at_us;
 };
 
+/* An answer that waits for the cell to read it. */
 struct answer {
     struct answer *next;
     size_t len, sent;
@@ -48,10 +50,10 @@ struct hc_toolbox {
     const struct hc_tools *tools;
     struct hc_tool_log *log;
     struct hc_denials *denials;
-    struct usage *usage; /* as many as there are tools */
+    struct usage *usage; /* one for each tool, owned */
     struct hc_tool_client client;
-    uint32_t client_id; /* the last one */
-    bool client_waits;  /* epoll tells when it takes more */
+    uint32_t client_id; /* the last client_id used */
+    bool client_waits;  /* epoll watches for the client to take more calls */
     int64_t ahead;
     int epoll, timer;
     uint32_t last_id;
@@ -63,20 +65,21 @@ struct hc_toolbox {
 
 /* ---- tool_answer.c ---- */
 
-/* The call has ended so: noted, answered, and its slot given back as soon as nothing runs for it. */
+/* End a call by a failure: log it, answer it, and free its slot as soon as its command is dead. */
 void hc_tool_fail_call(struct hc_toolbox *tb, struct slot *s, enum hc_tool_status status,
                        const char *message);
 
-/* With what a client sent. */
+/* End a call with the JSON value that the client or a command sent. */
 void hc_tool_answer_call(struct hc_toolbox *tb, struct slot *s, const char *json, size_t len);
 
-/* With what its command left: it has ended, and nobody of it is left; or it has written too much already. */
+/* End a call by its command's output: the command has ended with all its processes, or has written too
+ * much. */
 void hc_tool_answer_command(struct hc_toolbox *tb, struct slot *s);
 
-/* Without an answer. */
+/* End a call without an answer. */
 void hc_tool_end_call(struct hc_toolbox *tb, struct slot *s);
 
-/* The slot is free again. */
+/* Free the call's slot. */
 void hc_tool_release(struct hc_toolbox *tb, struct slot *s);
 
 /* Send the cell the answers that wait, as far as it takes them. True: some are left. */
@@ -91,7 +94,7 @@ void hc_tool_unwatch(const struct hc_toolbox *tb, int fd);
 int hc_tool_watch(const struct hc_toolbox *tb, int fd, uint32_t events, uint32_t source);
 size_t hc_tool_count(const struct hc_toolbox *tb, enum phase phase);
 
-/* Start what waits, in the order in which it came, as far as there is room. */
+/* Start waiting calls in the order in which they came, up to the limits. */
 void hc_tool_start_queued(struct hc_toolbox *tb);
 
 #endif

@@ -14,9 +14,9 @@
 #include <sys/param.h>
 #include <sys/timerfd.h>
 
-#define PATIENCE_MS 5000 /* for what was killed, at the end of the job */
+#define PATIENCE_MS 5000 /* longest wait for killed commands at the end of a job */
 
-/* ---- may it be called? ---- */
+/* ---- checking calls ---- */
 
 struct refusal {
     const char *rule;
@@ -24,11 +24,11 @@ struct refusal {
     const char *hint;
 };
 
-static bool refuse(struct refusal *r, const char *rule, const char *hint, const char *fmt, ...)
+static bool set_refusal(struct refusal *r, const char *rule, const char *hint, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* False: it may not. */
-static bool refuse(struct refusal *r, const char *rule, const char *hint, const char *fmt, ...)
+/* Fill the refusal; always false. */
+static bool set_refusal(struct refusal *r, const char *rule, const char *hint, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -39,7 +39,7 @@ static bool refuse(struct refusal *r, const char *rule, const char *hint, const 
     return false;
 }
 
-/* Tokens for a second's calls at most, one at least; they come back with time. */
+/* Token bucket: it holds the calls of one second, but at least one, and refills with time. */
 static bool within_rate(struct usage *u, const struct hc_tool *tool)
 {
     int64_t now = hc_now_us(), most = MAX(tool->rate_milli, 1000);
@@ -62,31 +62,32 @@ static bool may_call(struct hc_toolbox *tb, const struct hc_tool *tool, const st
     char size[32];
     struct usage *u = &tb->usage[tool - tb->tools->items];
     if (call->source_len > (size_t)tool->argument_bytes)
-        return refuse(r, "argument_size", "pass less, or data through files",
-                      "the arguments have %zu bytes, more than %s (tools.%s.argument_size)", call->source_len,
-                      hc_format_size(tool->argument_bytes, size, sizeof size), tool->name);
+        return set_refusal(r, "argument_size", "pass less, or data through files",
+                           "the arguments have %zu bytes, more than %s (tools.%s.argument_size)",
+                           call->source_len, hc_format_size(tool->argument_bytes, size, sizeof size),
+                           tool->name);
     if (u->calls >= tool->calls)
-        return refuse(r, "calls", "call it less often",
-                      "all %lld calls of this job are used up (tools.%s.calls)", (long long)tool->calls,
-                      tool->name);
+        return set_refusal(r, "calls", "call it less often",
+                           "all %lld calls of this job are used up (tools.%s.calls)", (long long)tool->calls,
+                           tool->name);
     if (hc_tool_count(tb, FREE) == 0 || tb->held > HELD_BYTES)
-        return refuse(r, "busy", "wait for earlier calls to end", "too many calls are open (%d at most)",
-                      OPEN_CALLS);
+        return set_refusal(r, "busy", "wait for earlier calls to end", "too many calls are open (%d at most)",
+                           OPEN_CALLS);
     if (!within_rate(u, tool))
-        return refuse(r, "rate", "wait between calls", "more than %g calls per second (tools.%s.rate)",
-                      (double)tool->rate_milli / 1000, tool->name);
+        return set_refusal(r, "rate", "wait between calls", "more than %g calls per second (tools.%s.rate)",
+                           (double)tool->rate_milli / 1000, tool->name);
     return true;
 }
 
-static bool arrange(const struct hc_tool *tool, const struct hc_tool_call *call, struct hc_buf *out,
-                    struct refusal *r)
+static bool prepare_arguments(const struct hc_tool *tool, const struct hc_tool_call *call, struct hc_buf *out,
+                              struct refusal *r)
 {
     struct hc_error err = {0};
     bool by_path;
     if (hc_tool_arguments(tool, call, hc_tool_path_resolve, NULL, out, &by_path, &err) == 0)
         return true;
-    return by_path ? refuse(r, "paths", "use a path that the tool's policy allows", "%.230s", err.text)
-                   : refuse(r, "parameters", "see the tool's description", "%.230s", err.text);
+    return by_path ? set_refusal(r, "paths", "use a path that the tool's policy allows", "%.230s", err.text)
+                   : set_refusal(r, "parameters", "see the tool's description", "%.230s", err.text);
 }
 
 static void note_denial(struct hc_toolbox *tb, const char *name, const struct refusal *r)
@@ -98,13 +99,13 @@ static void note_denial(struct hc_toolbox *tb, const char *name, const struct re
     hc_denials_note(tb->denials, &d, true);
 }
 
-/* A new entry of the log. NOT_LISTED: it has no room. */
+/* Add an entry to the log and return its index. NOT_LISTED: the log is full. */
 static size_t note_call(struct hc_toolbox *tb, const struct hc_tool_call *call, bool refused)
 {
     struct hc_tool_entry *e = hc_tool_log_add(tb->log, call->name, call->source, call->source_len, refused);
     if (!e)
         return NOT_LISTED;
-    e->status = HC_TOOL_ENDED; /* until it has another end */
+    e->status = HC_TOOL_ENDED; /* until the call has another end */
     hc_clock_text(tb->ahead, e->started);
     return (size_t)(e - tb->log->items);
 }
@@ -117,15 +118,15 @@ static struct slot *free_slot(struct hc_toolbox *tb)
     return NULL;
 }
 
-/* Nothing is run for it. */
-static void turn_down(struct hc_toolbox *tb, const struct hc_tool_call *call, const struct refusal *r)
+/* Refuse a call: log and answer it without running a tool. */
+static void refuse_call(struct hc_toolbox *tb, const struct hc_tool_call *call, const struct refusal *r)
 {
     struct slot never = {.id = call->id, .begun_us = hc_now_us(), .entry = note_call(tb, call, true)};
     note_denial(tb, call->name, r);
     hc_tool_fail_call(tb, &never, HC_TOOL_REFUSED, r->message);
 }
 
-static void let_through(struct hc_toolbox *tb, struct slot *s, const struct hc_tool *tool,
+static void accept_call(struct hc_toolbox *tb, struct slot *s, const struct hc_tool *tool,
                         const struct hc_tool_call *call, struct hc_buf *arguments)
 {
     *s = (struct slot){
@@ -142,20 +143,20 @@ static void let_through(struct hc_toolbox *tb, struct slot *s, const struct hc_t
     hc_tool_start_queued(tb);
 }
 
-static void take_call(struct hc_toolbox *tb, const struct hc_tool_call *call)
+static void handle_call(struct hc_toolbox *tb, const struct hc_tool_call *call)
 {
     struct refusal r = {0};
     hc_autobuf arguments = {0};
     const struct hc_tool *tool = hc_tools_find(tb->tools, call->name);
     struct slot *s = NULL;
     if (!tool)
-        (void)refuse(&r, "name", "see dir(tools)", "there is no tool of this name");
-    else if (may_call(tb, tool, call, &r) && arrange(tool, call, &arguments, &r))
+        (void)set_refusal(&r, "name", "see dir(tools)", "there is no tool of this name");
+    else if (may_call(tb, tool, call, &r) && prepare_arguments(tool, call, &arguments, &r))
         s = free_slot(tb);
     if (s)
-        let_through(tb, s, tool, call, &arguments);
+        accept_call(tb, s, tool, call, &arguments);
     else
-        turn_down(tb, call, &r);
+        refuse_call(tb, call, &r);
 }
 
 int hc_toolbox_call(struct hc_toolbox *tb, const char *text, size_t len, struct hc_error *err)
@@ -164,12 +165,12 @@ int hc_toolbox_call(struct hc_toolbox *tb, const char *text, size_t len, struct 
     if (hc_tool_call_parse(&call, text, len, err) < 0)
         return -1;
     int rc = 0;
-    if (tb->held > 2 * HELD_BYTES) /* it goes on asking, and reads none of the answers */
+    if (tb->held > 2 * HELD_BYTES) /* the cell makes calls, but reads no answers */
         rc = hc_fail(err, 0, "tool call: too many answers wait to be read");
     else if (call.id <= tb->last_id)
         rc = hc_fail(err, 0, "tool call: the id %u is not new", call.id);
     else if (!tb->stopped)
-        take_call(tb, &call);
+        handle_call(tb, &call);
     tb->last_id = MAX(tb->last_id, call.id);
     hc_tool_call_finish(&call);
     return rc;
@@ -177,7 +178,7 @@ int hc_toolbox_call(struct hc_toolbox *tb, const char *text, size_t len, struct 
 
 /* ---- beginning and end ---- */
 
-/* Where a shell would find the program. */
+/* Find the program as a shell would. */
 static bool find_program(const char *name, char out[PATH_MAX])
 {
     const char *path = getenv("PATH");
@@ -226,7 +227,7 @@ static int prepare(struct hc_toolbox *tb, int client_fd, struct hc_error *err)
     return 0;
 }
 
-static void count_anew(struct hc_toolbox *tb)
+static void reset_counts(struct hc_toolbox *tb)
 {
     for (size_t i = 0; i < tb->tools->count; i++) {
         struct usage *u = &tb->usage[i];
@@ -251,7 +252,7 @@ int hc_toolbox_new(struct hc_toolbox **out, const struct hc_tools *tools, int cl
     tb->ahead = ahead;
     tb->epoll = tb->timer = tb->client.fd = -1;
     tb->last = &tb->first;
-    count_anew(tb);
+    reset_counts(tb);
     if (prepare(tb, client_fd, err) < 0) {
         hc_toolbox_free(tb);
         return -1;
@@ -264,14 +265,14 @@ void hc_toolbox_stop(struct hc_toolbox *tb)
 {
     if (tb->stopped)
         return;
-    tb->stopped = true; /* nothing is answered from here on */
+    tb->stopped = true; /* no call is answered from here on */
     for (size_t i = 0; i < OPEN_CALLS; i++) {
         struct slot *s = &tb->slots[i];
         if (s->phase == FREE || s->phase == DYING)
             continue;
         hc_tool_end_call(tb, s);
     }
-    hc_tool_start_queued(tb); /* nothing waits: the timer is set for nobody */
+    hc_tool_start_queued(tb); /* no call waits, so this switches the timer off */
 }
 
 void hc_toolbox_rest(struct hc_toolbox *tb)
@@ -295,7 +296,7 @@ void hc_toolbox_renew(struct hc_toolbox *tb, struct hc_tool_log *log, struct hc_
     tb->denials = denials;
     tb->last_id = 0;
     tb->stopped = false;
-    count_anew(tb);
+    reset_counts(tb);
 }
 
 void hc_toolbox_free(struct hc_toolbox *tb)
