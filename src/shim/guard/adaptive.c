@@ -1,6 +1,6 @@
-/* Code that has run often is adapted by the interpreter to what it finds: an attribute of a module is then
- * taken from where it was the last time, and reach.c is not asked. An instruction may be adapted the very
- * first time that it runs. Here each loads its attribute a few times in the ordinary way before. */
+/* The interpreter adapts instructions that have run often: it then takes an attribute of a module from where
+ * it was the last time, and does not call reach.c. It may adapt an instruction when it runs for the first
+ * time. This file makes each instruction load its attribute in the ordinary way a few times before. */
 #define Py_BUILD_CORE
 #include "shim/guard/guard.h"
 
@@ -8,19 +8,20 @@
 #include <internal/pycore_opcode.h>
 #include <opcode.h>
 
-/* Not the same number for all, which a program could count. */
-static uint16_t times(Py_ssize_t at)
+/* The start value of an instruction's counter. It differs between instructions, so that a program cannot
+ * count. */
+static uint16_t initial_counter(Py_ssize_t at)
 {
     return adaptive_counter_bits(8 + (int)(((uintptr_t)at * 2654435761u >> 7) % 16), ADAPTIVE_BACKOFF_START);
 }
 
-static void put_off(PyCodeObject *code)
+static void delay_adaption(PyCodeObject *code)
 {
     _Py_CODEUNIT *all = _PyCode_CODE(code);
     for (Py_ssize_t i = 0; i < Py_SIZE(code); i++) {
         int op = _Py_OPCODE(all[i]);
         if (op == LOAD_ATTR || op == LOAD_METHOD)
-            all[i + 1] = times(i); /* the counter comes first in what follows the instruction */
+            all[i + 1] = initial_counter(i); /* the counter is the first unit behind the instruction */
         i += _PyOpcode_Caches[_PyOpcode_Deopt[op]];
     }
 }
@@ -29,7 +30,7 @@ void hc_guard_compiled(PyObject *code)
 {
     if (!hc_guard.on || !code || !PyCode_Check(code))
         return;
-    put_off((PyCodeObject *)code);
+    delay_adaption((PyCodeObject *)code);
     PyObject *inner = ((PyCodeObject *)code)->co_consts; /* borrowed */
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(inner); i++)
         if (PyCode_Check(PyTuple_GET_ITEM(inner, i)))

@@ -8,9 +8,9 @@
 #include "shim/guard/rules.h"
 #include "shim/guard/writes.h"
 
-static PyObject *own_space; /* borrowed: __main__ keeps it */
+static PyObject *own_space; /* the program's globals, borrowed: __main__ keeps them */
 
-/* Borrowed; NULL, without exception, for what no rule can name. */
+/* The UTF-8 of a name, borrowed; NULL, without an exception, for a name that no rule can have. */
 static const char *text_of(PyObject *name)
 {
     const char *utf8 = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
@@ -31,7 +31,7 @@ static bool is_hidden(PyObject *name)
     return utf8 && strncmp(utf8, prefix, strlen(prefix)) == 0;
 }
 
-static int refuse(const char *name)
+static int refuse_attribute(const char *name)
 {
     struct hc_refusal r = {
         .layer = HC_DENIAL_RUNTIME,
@@ -45,10 +45,10 @@ static int refuse(const char *name)
 
 int hc_attribute_judge(PyObject *name)
 {
-    return hc_attribute_denied(name) ? refuse(text_of(name)) : 0;
+    return hc_attribute_denied(name) ? refuse_attribute(text_of(name)) : 0;
 }
 
-static PyObject *wrong_count(const char *function, const char *expected, Py_ssize_t got)
+static PyObject *raise_argument_count(const char *function, const char *expected, Py_ssize_t got)
 {
     return PyErr_Format(PyExc_TypeError, "%s expected %s arguments, got %zd", function, expected, got);
 }
@@ -62,13 +62,13 @@ static int check_name(const char *function, PyObject *name)
     return 0;
 }
 
-/* A denied attribute is refused even if there is a default to give instead: hiding it would have the program
- * go on as if the object had none. */
+/* A denied attribute is refused even if the call has a default: returning the default would have the program
+ * go on as if the object had no such attribute. */
 static PyObject *guarded_getattr(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     (void)self;
     if (count < 2 || count > 3)
-        return wrong_count("getattr", "2 or 3", count);
+        return raise_argument_count("getattr", "2 or 3", count);
     if (check_name("getattr", args[1]) < 0 || hc_attribute_judge(args[1]) < 0 ||
         hc_reach_judge(args[0], args[1]) < 0)
         return NULL;
@@ -83,7 +83,7 @@ static PyObject *guarded_hasattr(PyObject *self, PyObject *const *args, Py_ssize
 {
     (void)self;
     if (count != 2)
-        return wrong_count("hasattr", "2", count);
+        return raise_argument_count("hasattr", "2", count);
     if (check_name("hasattr", args[1]) < 0)
         return NULL;
     if (hc_attribute_denied(args[1]))
@@ -95,18 +95,18 @@ static PyObject *guarded_hasattr(PyObject *self, PyObject *const *args, Py_ssize
     return PyBool_FromLong(value != NULL);
 }
 
-static int judge_given(PyObject *name)
+static int judge_new_attribute(PyObject *name)
 {
     const char *utf8 = text_of(name);
-    return utf8 && hc_guard_given_denied(utf8) ? refuse(utf8) : hc_attribute_judge(name);
+    return utf8 && hc_guard_given_denied(utf8) ? refuse_attribute(utf8) : hc_attribute_judge(name);
 }
 
 static PyObject *guarded_setattr(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     (void)self;
     if (count != 3)
-        return wrong_count("setattr", "3", count);
-    if (judge_given(args[1]) < 0 || hc_write_attribute(args[0], args[1], args[2]) < 0)
+        return raise_argument_count("setattr", "3", count);
+    if (judge_new_attribute(args[1]) < 0 || hc_write_attribute(args[0], args[1], args[2]) < 0)
         return NULL;
     return Py_NewRef(Py_None);
 }
@@ -115,16 +115,16 @@ static PyObject *guarded_delattr(PyObject *self, PyObject *const *args, Py_ssize
 {
     (void)self;
     if (count != 2)
-        return wrong_count("delattr", "2", count);
+        return raise_argument_count("delattr", "2", count);
     if (hc_attribute_judge(args[1]) < 0 || hc_write_attribute(args[0], args[1], NULL) < 0)
         return NULL;
     return Py_NewRef(Py_None);
 }
 
-/* ---- names at once ---- */
+/* ---- functions that list names ---- */
 
-/* The object itself if nothing in it is withheld, so that changes still reach whose names they are; else a
- * dict of the rest. Consumes `names`; new reference. */
+/* The mapping itself if the program may see all of it, so that the program can still change it; else a dict
+ * of the names that it may see. Consumes `names`; new reference. */
 static PyObject *without_denied(PyObject *names)
 {
     hc_autopy *held = names;
@@ -144,8 +144,8 @@ static PyObject *without_denied(PyObject *names)
     return PyDict_GET_SIZE(rest) == before ? hc_py_take(&held) : hc_py_take(&rest);
 }
 
-/* New reference: the names of the scope that calls. */
-static PyObject *scope(void)
+/* New reference: the names of the calling scope. */
+static PyObject *caller_names(void)
 {
     return Py_XNewRef(hc_guard.builtins.own_namespace ? own_space : PyEval_GetLocals());
 }
@@ -154,9 +154,9 @@ static PyObject *guarded_vars(PyObject *self, PyObject *const *args, Py_ssize_t 
 {
     (void)self;
     if (count > 1)
-        return wrong_count("vars", "at most 1", count);
+        return raise_argument_count("vars", "at most 1", count);
     if (count == 0)
-        return without_denied(scope());
+        return without_denied(caller_names());
     PyObject *names = PyObject_GetAttrString(args[0], "__dict__");
     if (!names && PyErr_ExceptionMatches(PyExc_AttributeError))
         PyErr_SetString(PyExc_TypeError, "vars() argument must have __dict__ attribute");
@@ -165,7 +165,7 @@ static PyObject *guarded_vars(PyObject *self, PyObject *const *args, Py_ssize_t 
     return without_denied(names);
 }
 
-/* New reference; consumes `names`. */
+/* The list without names that the policy hides. New reference; consumes `names`. */
 static PyObject *without_hidden(PyObject *names)
 {
     hc_autopy *held = names;
@@ -182,10 +182,10 @@ static PyObject *guarded_dir(PyObject *self, PyObject *const *args, Py_ssize_t c
 {
     (void)self;
     if (count > 1)
-        return wrong_count("dir", "at most 1", count);
+        return raise_argument_count("dir", "at most 1", count);
     if (count == 1)
         return without_hidden(PyObject_Dir(args[0]));
-    hc_autopy *names = scope();
+    hc_autopy *names = caller_names();
     PyObject *keys = names ? PyMapping_Keys(names) : NULL;
     if (keys && PyList_Sort(keys) < 0)
         Py_CLEAR(keys);

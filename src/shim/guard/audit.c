@@ -16,16 +16,18 @@
 #include <fcntl.h>
 #include <limits.h>
 
-static bool watching;
+static bool watching; /* events are checked */
 
-/* ---- refusing ---- */
+/* ---- refusals ---- */
 
+/* One audit event. */
 struct event {
     const char *name;
     PyObject *args; /* borrowed, a tuple */
 };
 
-/* str, bytes and int only: a repr of anything else would run the program's code. */
+/* Prints the arguments of an event. Only str, bytes and int are shown, as another repr would run the
+ * program's code. */
 static void write_args(struct hc_buf *out, PyObject *args)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
@@ -50,19 +52,19 @@ static const char *with_chain(struct hc_buf *out, const char *message, const str
     return out->failed ? message : out->data;
 }
 
-/* sqlite3 has classes of its own for what fails: the refusal is of both, sqlite3's first. Borrowed;
- * PermissionError if that cannot be. */
+/* The class of the exception for a refused database: a subclass of sqlite3.OperationalError, which programs
+ * expect, and of PermissionError. Borrowed; PermissionError itself if the class cannot be made. */
 static PyObject *database_error(void)
 {
-    static PyObject *both; /* owned, for good */
-    hc_autopy *name = both ? NULL : PyUnicode_FromString("_sqlite3");
+    static PyObject *combined; /* owned, for good */
+    hc_autopy *name = combined ? NULL : PyUnicode_FromString("_sqlite3");
     hc_autopy *module = name ? PyImport_GetModule(name) : NULL;
-    hc_autopy *theirs = module ? PyObject_GetAttrString(module, "OperationalError") : NULL;
-    if (theirs)
-        both = PyObject_CallFunction((PyObject *)&PyType_Type, "s(OO){ss}", "OperationalError", theirs,
-                                     PyExc_PermissionError, "__module__", "sqlite3");
+    hc_autopy *operational_error = module ? PyObject_GetAttrString(module, "OperationalError") : NULL;
+    if (operational_error)
+        combined = PyObject_CallFunction((PyObject *)&PyType_Type, "s(OO){ss}", "OperationalError",
+                                         operational_error, PyExc_PermissionError, "__module__", "sqlite3");
     PyErr_Clear();
-    return both ? both : PyExc_PermissionError;
+    return combined ? combined : PyExc_PermissionError;
 }
 
 static PyObject *exception_of(const struct event *e)
@@ -86,20 +88,20 @@ static int refuse_as(const struct event *e, const char *rule, const char *what, 
     return hc_refuse_or_learn(&r, exception_of(e));
 }
 
-static int refuse(const struct event *e)
+static int refuse_event(const struct event *e)
 {
     return refuse_as(e, "audit", e->name, hc_hint_for_event(e->name), "{name} is not allowed by this policy");
 }
 
 static int refuse_unless(bool allowed, const struct event *e)
 {
-    return allowed ? 0 : refuse(e);
+    return allowed ? 0 : refuse_event(e);
 }
 
 /* ---- files ---- */
 
-/* These open files on behalf of whoever calls them. */
-static const char *const openers[] = {
+/* Modules that open files on behalf of their callers. */
+static const char *const opening_modules[] = {
     "io",        "_pyio",    "codecs",    "pathlib",  "gzip",      "bz2", "lzma", "_compression",
     "zipfile",   "tarfile",  "shutil",    "os",       "tempfile",  "csv", "dbm/", "shelve",
     "fileinput", "tokenize", "linecache", "sqlite3/", "zipimport", NULL,
@@ -118,8 +120,8 @@ static int int_argument(const struct event *e, Py_ssize_t at)
     return n;
 }
 
-/* A path as the file system has it. New reference (bytes); NULL without exception for a descriptor and for
- * what is no path, which the call itself will refuse. */
+/* A path as bytes. New reference; NULL, without an exception, for a descriptor and for an object that is no
+ * path, which the call itself will refuse. */
 static PyObject *path_bytes(PyObject *path)
 {
     if (!path || path == Py_None || PyLong_Check(path))
@@ -135,12 +137,13 @@ static int refuse_file(const struct event *e, const char *path, bool writing)
     const char *message = writing ? hc_guard.files.write_message : hc_guard.files.read_message;
     if (hc_guard.files.risky_message && hc_zones_have(&hc_guard.files.risky, path))
         message = hc_guard.files.risky_message;
-    /* What is proposed tells reading from writing. */
+    /* "hotcell policy learn" proposes different rules for reading and for writing. */
     const char *rule = !hc_guard.learn ? "files" : writing ? "files.write" : "files.read";
     return refuse_as(e, rule, path, hc_hint_for_file(writing), message);
 }
 
-/* What a proposal is made from: the place of a name whose directory is known as a descriptor only. */
+/* The path of `name` in the directory `dir`, for a proposal of "hotcell policy learn"; `name` if it is
+ * unknown. */
 static const char *name_below(int dir, const char *name, char out[static PATH_MAX])
 {
     char at[PATH_MAX];
@@ -149,7 +152,8 @@ static const char *name_below(int dir, const char *name, char out[static PATH_MA
     return snprintf(out, PATH_MAX, "%s/%s", at, name) < PATH_MAX ? out : name;
 }
 
-/* `dir`: what a relative path starts from, -1 for the working directory. */
+/* May the file be written? `dir` is the descriptor of the directory that a relative path starts from; -1 for
+ * the working directory. `follow`: a link at the end of the path is followed. */
 static int judge_write(const struct event *e, PyObject *path, int dir, bool follow)
 {
     hc_autopy *bytes = path_bytes(path);
@@ -158,7 +162,7 @@ static int judge_write(const struct event *e, PyObject *path, int dir, bool foll
     const char *name = PyBytes_AS_STRING(bytes);
     char resolved[PATH_MAX];
     if (dir >= 0 && name[0] != '/') {
-        bool plain = !strstr(name, ".."); /* no way out of it, but for a link, which the kernel judges */
+        bool plain = !strstr(name, ".."); /* only a link leads out of the directory: the kernel checks it */
         if (plain && hc_zones_have_dir(&hc_guard.files.write, dir))
             return 0;
         return refuse_file(e, hc_guard.learn ? name_below(dir, name, resolved) : name, true);
@@ -166,23 +170,24 @@ static int judge_write(const struct event *e, PyObject *path, int dir, bool foll
     if (hc_path_by_text(name, resolved) == 0 && hc_zones_have(&hc_guard.files.write, resolved))
         return 0;
     if (hc_path_resolve(name, follow, resolved) < 0) {
-        /* There is no such directory. The program is told that it would not do either; what a library tries
-         * fails by itself. */
-        if (!hc_caller_is_guest(openers))
+        /* The file's directory does not exist, so that a library's call fails by itself. The program's call
+         * is checked nevertheless, so that the program learns that it may not write there either. */
+        if (!hc_caller_is_guest(opening_modules))
             return 0;
         hc_path_guess(name, resolved);
     }
     return hc_zones_have(&hc_guard.files.write, resolved) ? 0 : refuse_file(e, resolved, true);
 }
 
-/* Everyone may read these; the time zones because C code opens them, which has no frame of its own. */
+/* Files that all code may read. The time zones are among them because C code, which has no frame, opens them.
+ */
 static const struct hc_names harmless = {
     .items = (const char *[]){"/dev/null", "/dev/random", "/dev/urandom", "/dev/zero", "/usr/share/zoneinfo"},
     .count = 5,
 };
 
-/* A library may also read what is there for libraries, and look for what is not there. */
-static bool library_reads(const char *path)
+/* May a library read this file? It may also look for files that do not exist. */
+static bool library_may_read(const char *path)
 {
     return !hc_guard.files.library.given || hc_zones_have(&hc_guard.files.library, path) ||
            strncmp(path, "/usr/lib/python3", 16) == 0 || access(path, F_OK) < 0;
@@ -192,7 +197,7 @@ static int judge_read(const struct event *e, PyObject *path)
 {
     if (!hc_guard.files.read.given && !hc_guard.files.library.given)
         return 0;
-    bool guest = hc_caller_may_serve_guest(openers);
+    bool guest = hc_caller_may_serve_guest(opening_modules);
     if (guest && !hc_guard.files.read.given)
         return 0;
     hc_autopy *bytes = path_bytes(path);
@@ -207,10 +212,10 @@ static int judge_read(const struct event *e, PyObject *path)
     if (hc_zones_have(&hc_guard.files.read, resolved) || hc_zones_have(&hc_guard.files.write, resolved) ||
         hc_zones_have(&harmless, resolved))
         return 0;
-    return !guest && library_reads(resolved) ? 0 : refuse_file(e, resolved, false);
+    return !guest && library_may_read(resolved) ? 0 : refuse_file(e, resolved, false);
 }
 
-/* open(path, mode, flags): os.open has no mode, and what C opens by fopen() no flags. */
+/* open(path, mode, flags): os.open() passes no mode, and C code that calls fopen() passes no flags. */
 static int judge_open(const struct event *e)
 {
     PyObject *mode = argument(e, 1);
@@ -223,7 +228,8 @@ static int judge_open(const struct event *e)
     return writes ? judge_write(e, argument(e, 0), -1, true) : judge_read(e, argument(e, 0));
 }
 
-/* SQLite opens for writing what it may: a file that is read-only for the cell is read. */
+/* SQLite opens a file for writing if it may write to it; a file that is read-only for the cell is only read.
+ */
 static int judge_database(const struct event *e)
 {
     hc_autopy *bytes = path_bytes(argument(e, 0));
@@ -267,15 +273,16 @@ static int judge_link(const struct event *e)
     return held ? judge_write(e, held, -1, true) : -1;
 }
 
-/* ---- the rest ---- */
+/* ---- other events ---- */
 
-/* Socket pairs, which event loops wake themselves by, lead nowhere. */
-/* What a field of the policy brings; where the guard learns, that it is needed is noted. */
+/* An event that the policy's field `field` allows or forbids; where the guard only learns, the need for the
+ * field is noted. */
 static int judge_field(const struct event *e, const char *field, bool given)
 {
     return hc_guard.learn ? refuse_as(e, field, e->name, NULL, "") : refuse_unless(given, e);
 }
 
+/* Unix sockets are always allowed: event loops wake themselves by socket pairs, which lead nowhere. */
 static int judge_socket(const struct event *e)
 {
     if (hc_guard.learn && int_argument(e, 1) != 1)
@@ -300,14 +307,14 @@ static int judge_import(const struct event *e)
 {
     const char *name = text_argument(e, 0), *file = text_argument(e, 1);
     if (file && strncmp(file, "/usr/lib/", 9) != 0)
-        return refuse(e);
+        return refuse_event(e);
     if (!name || file || hc_import_judged() || !hc_caller_is_guest(NULL))
         return 0;
     return hc_import_judge(name);
 }
 
-/* compile(source, filename): the source of a module that the program wrote comes by here; what it compiles
- * itself has been judged before. */
+/* compile(source, filename): checks the source of a module that the program wrote. Text that the program
+ * itself passes to compile() was checked before. */
 static int judge_compile(const struct event *e)
 {
     PyObject *source = argument(e, 0), *file = argument(e, 1); /* borrowed */
@@ -317,7 +324,7 @@ static int judge_compile(const struct event *e)
     bool guest = hc_caller_is_guest(NULL);
     if (party == HC_PARTY_LIBRARY || party == HC_PARTY_HARNESS)
         return refuse_unless(!guest, e);
-    /* Without any frame it is the program itself, which the check looks at as a whole. */
+    /* Without any frame the program itself is compiled, which the check sees as a whole. */
     bool of_module = source && (PyUnicode_Check(source) ? hc_asked_through("importlib._bootstrap")
                                                         : PyObject_CheckBuffer(source));
     return !guest && PyEval_GetFrame() && of_module ? hc_dynamic_judge(source, Py_file_input) : 0;
@@ -360,14 +367,14 @@ static int judge_thread(const struct event *e)
 
 static const char *const foreign[] = {"ctypes/", NULL};
 
-static int judge(enum hc_event_kind kind, const struct event *e)
+static int judge_event(enum hc_event_kind kind, const struct event *e)
 {
     Py_ssize_t last = PyTuple_GET_SIZE(e->args) - 1;
     switch (kind) {
     case HC_EVENT_FREE:
         return 0;
     case HC_EVENT_REFUSED:
-        return refuse(e);
+        return refuse_event(e);
     case HC_EVENT_GUEST:
         return refuse_unless(!hc_caller_may_serve_guest(NULL), e);
     case HC_EVENT_FOREIGN:
@@ -419,14 +426,14 @@ static int on_event(const char *name, PyObject *args, void *unused)
         return 0;
     const struct event e = {name, args};
     if (hc_guard.audit.deny.count && hc_names_has_match(&hc_guard.audit.deny, name))
-        return refuse(&e);
+        return refuse_event(&e);
     enum hc_event_kind kind = hc_event_kind(name);
     if (kind == HC_EVENT_LINK)
         hc_path_expect_links();
     if (kind == HC_EVENT_FREE ||
         (hc_guard.audit.allow.count && hc_names_has_match(&hc_guard.audit.allow, name)))
         return 0;
-    return judge(kind, &e);
+    return judge_event(kind, &e);
 }
 
 int hc_audit_prepare(void)
@@ -437,7 +444,7 @@ int hc_audit_prepare(void)
 
 void hc_audit_watch(void)
 {
-    if (hc_guard.processes) /* what others do is not seen here */
+    if (hc_guard.processes) /* another process may make links without an event here */
         hc_path_expect_links();
     watching = true;
 }

@@ -9,13 +9,13 @@
 #include "shim/guard/rules.h"
 #include "shim/guard/writes.h"
 
-/* What class statements, imports and the interpreter itself look up. */
+/* Names that class statements, imports and the interpreter itself look up. */
 static const char *const needed[] = {
     "__build_class__", "__import__",  "__name__",     "__debug__", "__doc__", "object",
     "super",           "classmethod", "staticmethod", "property",  NULL,
 };
 
-/* The interpreter finds its loaders through these. */
+/* Names by which the program could reach the interpreter's loaders. */
 static const char *const internal[] = {"__loader__", "__spec__", NULL};
 
 static bool is_one_of(const char *const *list, const char *name)
@@ -26,7 +26,7 @@ static bool is_one_of(const char *const *list, const char *name)
     return false;
 }
 
-static bool kept(const char *name)
+static bool is_allowed(const char *name)
 {
     if (is_one_of(internal, name))
         return false;
@@ -39,20 +39,20 @@ static bool kept(const char *name)
     return !hc_names_has(&hc_guard.builtins.deny, name);
 }
 
-static int copy_kept(PyObject *to)
+static int copy_allowed(PyObject *to)
 {
     PyObject *from = PyEval_GetBuiltins(), *name, *value; /* borrowed */
     for (Py_ssize_t at = 0; PyDict_Next(from, &at, &name, &value);) {
         const char *utf8 = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
         if (!utf8)
             PyErr_Clear();
-        else if (kept(utf8) && PyDict_SetItem(to, name, value) < 0)
+        else if (is_allowed(utf8) && PyDict_SetItem(to, name, value) < 0)
             return -1;
     }
     return 0;
 }
 
-/* ---- functions that are there, and refuse ---- */
+/* ---- functions that exist, and refuse each call ---- */
 
 static PyObject *refuse_call(PyObject *name, PyObject *args, PyObject *named)
 {
@@ -72,7 +72,7 @@ static PyObject *refuse_call(PyObject *name, PyObject *args, PyObject *named)
     return NULL;
 }
 
-static int add_refusing(PyObject *to)
+static int add_refusing_functions(PyObject *to)
 {
     static PyMethodDef call = {"refused", (PyCFunction)(void (*)(void))refuse_call,
                                METH_VARARGS | METH_KEYWORDS, "Not allowed by this policy."};
@@ -86,7 +86,7 @@ static int add_refusing(PyObject *to)
     return 0;
 }
 
-/* ---- functions that look before they do what they are for ---- */
+/* ---- functions that check their arguments first ---- */
 
 static PyMethodDef imports[] = {
     {"__import__", (PyCFunction)(void (*)(void))hc_guarded_import, METH_VARARGS | METH_KEYWORDS,
@@ -107,7 +107,7 @@ int hc_builtins_put(PyObject *to, PyMethodDef *methods)
     return 0;
 }
 
-static int add_guarded(PyObject *to, PyObject *space)
+static int replace_guarded(PyObject *to, PyObject *space)
 {
     return hc_builtins_put(to, imports) < 0 || hc_attributes_guard(to, space) < 0 ||
                    hc_dynamic_guard(to) < 0 || hc_writes_guard(to) < 0
@@ -117,9 +117,10 @@ static int add_guarded(PyObject *to, PyObject *space)
 
 /* ---- print.__self__ ---- */
 
-static PyObject *real_module, *own_module; /* owned, for good */
+static PyObject *real_module, *own_module; /* owned: the module builtins, and the program's */
 
-/* Built-in functions know the module that they are of: the real one, for libraries compare them. */
+/* __self__ of a built-in function is its module. Libraries get the real one, since they compare it; the
+ * program gets its own. */
 static PyObject *get_self(PyObject *function, void *unused)
 {
     (void)unused;
@@ -129,7 +130,7 @@ static PyObject *get_self(PyObject *function, void *unused)
     return Py_NewRef(self ? self : Py_None);
 }
 
-static int hide_real(PyObject *module)
+static int hide_real_module(PyObject *module)
 {
     static PyGetSetDef self = {.name = "__self__", .get = get_self};
     real_module = PyImport_ImportModule("builtins");
@@ -141,23 +142,21 @@ static int hide_real(PyObject *module)
     return 0;
 }
 
-/* New reference: a module with the names that the policy leaves, none of them guarded yet. */
-static PyObject *make_kept(void)
+/* New reference: a module with the names that the policy allows, none of them guarded yet. */
+static PyObject *make_unguarded(void)
 {
     hc_autopy *module = PyModule_New("builtins");
     PyObject *names = module ? PyModule_GetDict(module) : NULL; /* borrowed */
     if (!names)
         return NULL;
     PyDict_Clear(names);
-    return copy_kept(names) < 0 ? NULL : hc_py_take(&module);
+    return copy_allowed(names) < 0 ? NULL : hc_py_take(&module);
 }
 
-/* Made ahead of the program, and of what state of the real names: each change gives their dict another tag.
- */
-static PyObject *prepared;
-static uint64_t prepared_of;
+static PyObject *prepared;    /* owned: the module made ahead of time; NULL: none */
+static uint64_t prepared_tag; /* version tag of the real names at that time; each change gives another tag */
 
-static uint64_t state_of_real(void)
+static uint64_t real_names_tag(void)
 {
     return ((PyDictObject *)PyEval_GetBuiltins())->ma_version_tag;
 }
@@ -166,17 +165,18 @@ int hc_builtins_prepare(void)
 {
     if (!hc_guard.on)
         return 0;
-    Py_XSETREF(prepared, make_kept());
-    prepared_of = state_of_real();
+    Py_XSETREF(prepared, make_unguarded());
+    prepared_tag = real_names_tag();
     return prepared ? 0 : -1;
 }
 
 PyObject *hc_builtins_make(PyObject *space)
 {
-    const bool ready = prepared && prepared_of == state_of_real();
-    hc_autopy *module = ready ? hc_py_take(&prepared) : make_kept();
+    const bool ready = prepared && prepared_tag == real_names_tag();
+    hc_autopy *module = ready ? hc_py_take(&prepared) : make_unguarded();
     PyObject *names = module ? PyModule_GetDict(module) : NULL; /* borrowed */
-    if (!names || add_refusing(names) < 0 || add_guarded(names, space) < 0 || hide_real(module) < 0)
+    if (!names || add_refusing_functions(names) < 0 || replace_guarded(names, space) < 0 ||
+        hide_real_module(module) < 0)
         return NULL;
     return hc_py_take(&module);
 }

@@ -1,21 +1,22 @@
-/* builtins.h - the built-in names that the program has. */
+/* builtins.h - makes the program's own module of built-in names. */
 #ifndef HC_SHIM_GUARD_BUILTINS_H
 #define HC_SHIM_GUARD_BUILTINS_H
 
 #include "shim/harness/py.h"
 
-/* A module with the built-in names that the policy leaves, guarded where it says so; its dict is to be the
- * program's `__builtins__`. Libraries keep the real one. `space`: the program's names (lent, must stay). New
- * reference; NULL with an exception set. */
+/* Makes a module with the built-in names that the policy allows, some of them guarded; its dict is to be the
+ * program's `__builtins__`. Libraries keep the real module. `space`: the program's globals, borrowed for the
+ * life of the process. New reference; NULL with an exception set. */
 PyObject *hc_builtins_make(PyObject *space);
 
-/* Do what of that does not change anything else: for copies of this process, to each of which it is worth a
- * hundred pages, as every name and what it stands for has one more user. If the real names change after it,
- * it was for nothing. -1 with an exception set. */
+/* Makes a part of that module ahead of time, in a zygote. It saves each copy of the process about a hundred
+ * pages, which it would write to in order to count references to every name and value. If the real names
+ * change afterwards, the part is not used. -1 with an exception set. */
 int hc_builtins_prepare(void);
 
-/* Put functions in the place of the ones of their names, where those are there and not refused. -1 with an
- * exception set. `methods` ends with a NULL name and must stay. */
+/* Replaces in the dict `to` the functions that have the names of `methods`, except those that are missing
+ * there or that the policy refuses. `methods` ends with a NULL name, and is borrowed for the life of the
+ * process. -1 with an exception set. */
 int hc_builtins_put(PyObject *to, PyMethodDef *methods);
 
 #endif

@@ -1,4 +1,5 @@
-/* The rules of a policy, applied to a program's tree. Each look_* function judges one kind of node. */
+/* Applies the rules of a policy to a program's syntax tree. Each check_* function checks one kind of node; it
+ * returns -1 with an exception set if there is no memory. */
 #include "shim/guard/tree.h"
 
 #include "base/utf8.h"
@@ -6,46 +7,48 @@
 #include "shim/guard/guard.h"
 #include "shim/guard/hints.h"
 
-struct look {
-    struct hc_findings *out;
-    struct hc_lines lines;
-    struct hc_columns columns;
-    expr_ty called;         /* what the last call that was visited calls */
-    bool file_calls, saves; /* the warning is asked for; plt.savefig is called somewhere */
+/* The state of one check. */
+struct check {
+    struct hc_findings *out;   /* borrowed */
+    struct hc_lines lines;     /* of the program; owned */
+    struct hc_columns columns; /* used by the program; owned */
+    expr_ty called;            /* the function's expression in the call visited last */
+    bool file_calls;           /* the policy asks for warnings about calls of file functions */
+    bool saves;                /* the program calls savefig() somewhere */
 };
 
-/* ---- what is found ---- */
+/* ---- findings ---- */
 
-static int add(struct look *l, struct hc_finding *one)
+static int add_finding(struct check *l, struct hc_finding *one)
 {
     return hc_findings_add(l->out, one) < 0 ? (PyErr_NoMemory(), -1) : 0;
 }
 
-/* `template` is the policy's, with {name}. */
-static int refuse(struct look *l, const char *rule, struct hc_place at, const char *template,
-                  const char *name, const char *hint)
+/* `template` is the policy's message, with {name}. */
+static int add_refusal(struct check *l, const char *rule, struct hc_place at, const char *template,
+                       const char *name, const char *hint)
 {
     struct hc_finding one = {.rule = rule, .hint = hint, .at = at};
     (void)snprintf(one.what, sizeof one.what, "%s", name);
     hc_guard_message(one.message, sizeof one.message, template, name);
-    return add(l, &one);
+    return add_finding(l, &one);
 }
 
-static int warn(struct look *l, const char *rule, struct hc_place at, const char *message)
+static int add_warning(struct check *l, const char *rule, struct hc_place at, const char *message)
 {
     struct hc_finding one = {.rule = rule, .at = at, .warning = true};
     (void)snprintf(one.message, sizeof one.message, "%s", message);
-    return add(l, &one);
+    return add_finding(l, &one);
 }
 
-/* ---- where ---- */
+/* ---- places ---- */
 
 #define WHOLE(l, node)                                                                                       \
     hc_lines_place(&(l)->lines, (node)->lineno, (node)->col_offset, (node)->end_lineno,                      \
                    (node)->end_col_offset)
 #define WORD(l, node, word) hc_lines_word(&(l)->lines, (node)->lineno, (node)->col_offset, word)
 
-/* An identifier's text; "" for what is none. */
+/* The text of an identifier; "" if the object is not a str. */
 static const char *text_of(PyObject *identifier)
 {
     const char *text = identifier && PyUnicode_Check(identifier) ? PyUnicode_AsUTF8(identifier) : NULL;
@@ -84,62 +87,63 @@ static bool name_denied(const char *name)
                      hc_names_has_suffix(&hc_guard.attributes.suffixes, name));
 }
 
-static int refuse_name(struct look *l, const char *name, struct hc_place at)
+static int refuse_name(struct check *l, const char *name, struct hc_place at)
 {
-    return refuse(l, "names", at, hc_guard.names.message, name, hc_hint_for_attribute(name));
+    return add_refusal(l, "names", at, hc_guard.names.message, name, hc_hint_for_attribute(name));
 }
 
-/* A name somewhere in the line of `node`. Where, is looked for only if that matters: a line can be long. */
-#define LOOK_AT_NAME(l, node, name) (name_denied(name) ? refuse_name(l, name, WORD(l, node, name)) : 0)
+/* Checks a name that stands in the line of `node`. Its place is looked for only if it is denied: lines can be
+ * long. */
+#define CHECK_NAME(l, node, name) (name_denied(name) ? refuse_name(l, name, WORD(l, node, name)) : 0)
 
-static int look_at_names(struct look *l, stmt_ty s, asdl_identifier_seq *names)
+static int check_names(struct check *l, stmt_ty s, asdl_identifier_seq *names)
 {
     for (Py_ssize_t i = 0; i < asdl_seq_LEN(names); i++) {
         const char *name = text_of(asdl_seq_GET(names, i));
-        if (LOOK_AT_NAME(l, s, name) < 0)
+        if (CHECK_NAME(l, s, name) < 0)
             return -1;
     }
     return 0;
 }
 
-static int look_at_attribute(struct look *l, const char *name, struct hc_place at)
+static int check_attribute(struct check *l, const char *name, struct hc_place at)
 {
     if (!*name || !hc_guard_attribute_denied(name))
         return 0;
-    return refuse(l, "attributes", at, hc_guard.attributes.message, name, hc_hint_for_attribute(name));
+    return add_refusal(l, "attributes", at, hc_guard.attributes.message, name, hc_hint_for_attribute(name));
 }
 
 /* ---- imports ---- */
 
-/* An import that the program expects to fail may fail when it runs: it has something else then. Where only
- * listed modules may be imported, a program that tries others is refused at once. */
+/* An import in a statement that catches ImportError is left to the check at run time, as the program is
+ * prepared for its failure. But where only listed modules may be imported, it is refused at once. */
 static bool left_to_run_time(bool tried)
 {
     return tried && hc_guard.imports.at_run && !hc_guard.imports.allow.given;
 }
 
-/* 1: refused. */
-static int look_at_module(struct look *l, const char *dotted, bool from, bool tried, struct hc_place at)
+/* 1: a refusal was added. */
+static int check_module(struct check *l, const char *dotted, bool from, bool tried, struct hc_place at)
 {
     if (!hc_guard.imports.at_check || left_to_run_time(tried))
         return 0;
     const char *message = hc_guard_import_refusal(dotted, from);
     if (!message)
         return 0;
-    return refuse(l, "imports", at, message, dotted, hc_hint_for_module(dotted)) < 0 ? -1 : 1;
+    return add_refusal(l, "imports", at, message, dotted, hc_hint_for_module(dotted)) < 0 ? -1 : 1;
 }
 
-static int look_at_import(struct look *l, asdl_alias_seq *names, bool tried)
+static int check_import(struct check *l, asdl_alias_seq *names, bool tried)
 {
     for (Py_ssize_t i = 0; i < asdl_seq_LEN(names); i++) {
         alias_ty alias = asdl_seq_GET(names, i);
         const char *dotted = text_of(alias->name);
-        int rc = look_at_module(l, dotted, false, tried, WORD(l, alias, dotted));
+        int rc = check_module(l, dotted, false, tried, WORD(l, alias, dotted));
         char bound[256];
         (void)snprintf(bound, sizeof bound, "%.*s", (int)strcspn(dotted, "."), dotted);
         const char *as = text_of(alias->asname);
         if (rc == 0)
-            rc = LOOK_AT_NAME(l, alias, *as ? as : bound);
+            rc = CHECK_NAME(l, alias, *as ? as : bound);
         if (rc < 0)
             return -1;
     }
@@ -147,19 +151,19 @@ static int look_at_import(struct look *l, asdl_alias_seq *names, bool tried)
 }
 
 /* "from package import module" imports package.module, if that is denied by its name. */
-static int look_at_imported(struct look *l, const char *package, alias_ty alias, bool tried)
+static int check_imported_name(struct check *l, const char *package, alias_ty alias, bool tried)
 {
     char dotted[512];
     const char *name = text_of(alias->name), *as = text_of(alias->asname);
     (void)snprintf(dotted, sizeof dotted, "%s.%s", package, name);
     if (hc_guard_import_denied(dotted))
-        return look_at_module(l, dotted, true, tried, WHOLE(l, alias));
-    if (look_at_attribute(l, name, WHOLE(l, alias)) < 0)
+        return check_module(l, dotted, true, tried, WHOLE(l, alias));
+    if (check_attribute(l, name, WHOLE(l, alias)) < 0)
         return -1;
-    return LOOK_AT_NAME(l, alias, *as ? as : name);
+    return CHECK_NAME(l, alias, *as ? as : name);
 }
 
-static int look_at_relative_import(struct look *l, stmt_ty s, bool tried)
+static int check_relative_import(struct check *l, stmt_ty s, bool tried)
 {
     char name[256];
     const char *module = text_of(s->v.ImportFrom.module);
@@ -167,52 +171,52 @@ static int look_at_relative_import(struct look *l, stmt_ty s, bool tried)
     (void)snprintf(name, sizeof name, "%.*s%s", dots, "........", module);
     if (!hc_guard.imports.at_check || left_to_run_time(tried))
         return 0;
-    return refuse(l, "imports", WORD(l, s, "."), hc_guard.imports.message, name,
-                  "There is no package around the program: import modules by their full names.");
+    return add_refusal(l, "imports", WORD(l, s, "."), hc_guard.imports.message, name,
+                       "There is no package around the program: import modules by their full names.");
 }
 
-static int look_at_import_from(struct look *l, stmt_ty s, bool tried)
+static int check_import_from(struct check *l, stmt_ty s, bool tried)
 {
     if (s->v.ImportFrom.level > 0)
-        return look_at_relative_import(l, s, tried);
+        return check_relative_import(l, s, tried);
     const char *package = text_of(s->v.ImportFrom.module);
-    int rc = look_at_module(l, package, true, tried, WORD(l, s, package));
+    int rc = check_module(l, package, true, tried, WORD(l, s, package));
     if (rc != 0)
         return rc < 0 ? -1 : 0;
     asdl_alias_seq *names = s->v.ImportFrom.names;
     for (Py_ssize_t i = 0; i < asdl_seq_LEN(names); i++)
-        if (look_at_imported(l, package, asdl_seq_GET(names, i), tried) < 0)
+        if (check_imported_name(l, package, asdl_seq_GET(names, i), tried) < 0)
             return -1;
     return 0;
 }
 
 /* ---- calls ---- */
 
-/* Functions that take an attribute's name, and from which argument on. */
+/* Functions that take names of attributes. */
 static const struct {
     const char *function;
-    int first;
+    int first; /* index of the first argument that is a name */
 } by_name[] = {
     {"getattr", 1},     {"setattr", 1},      {"delattr", 1},        {"hasattr", 1},
     {"attrgetter", 0},  {"methodcaller", 0}, {"__getattr__", 0},    {"__getattribute__", 0},
     {"__setattr__", 0}, {"__delattr__", 0},  {"getattr_static", 1},
 };
 
-/* "a.b.c", as attrgetter takes it. */
-static int look_at_path(struct look *l, const char *path, struct hc_place at)
+/* Checks each name of "a.b.c", as attrgetter takes it. */
+static int check_attribute_path(struct check *l, const char *path, struct hc_place at)
 {
     while (*path) {
         char name[256];
         size_t len = strcspn(path, ".");
         (void)snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : sizeof name - 1), path);
-        if (look_at_attribute(l, name, at) < 0)
+        if (check_attribute(l, name, at) < 0)
             return -1;
         path += len + (path[len] == '.');
     }
     return 0;
 }
 
-static int look_at_attribute_call(struct look *l, expr_ty call, const char *function)
+static int check_attribute_call(struct check *l, expr_ty call, const char *function)
 {
     asdl_expr_seq *args = call->v.Call.args;
     for (size_t i = 0; i < sizeof by_name / sizeof *by_name; i++) {
@@ -220,7 +224,7 @@ static int look_at_attribute_call(struct look *l, expr_ty call, const char *func
             continue;
         for (Py_ssize_t n = by_name[i].first; n < asdl_seq_LEN(args); n++) {
             expr_ty arg = asdl_seq_GET(args, n);
-            if (look_at_path(l, constant_text(arg), WHOLE(l, arg)) < 0)
+            if (check_attribute_path(l, constant_text(arg), WHOLE(l, arg)) < 0)
                 return -1;
         }
     }
@@ -228,7 +232,7 @@ static int look_at_attribute_call(struct look *l, expr_ty call, const char *func
 }
 
 /* __import__("x") and importlib.import_module("x") */
-static int look_at_import_call(struct look *l, expr_ty call, const char *function, bool tried)
+static int check_import_call(struct check *l, expr_ty call, const char *function, bool tried)
 {
     static const char *const importers[] = {"__import__", "import_module", NULL};
     asdl_expr_seq *args = call->v.Call.args;
@@ -236,18 +240,18 @@ static int look_at_import_call(struct look *l, expr_ty call, const char *functio
         return 0;
     expr_ty arg = asdl_seq_GET(args, 0);
     const char *dotted = constant_text(arg);
-    return *dotted && look_at_module(l, dotted, true, tried, WHOLE(l, arg)) < 0 ? -1 : 0;
+    return *dotted && check_module(l, dotted, true, tried, WHOLE(l, arg)) < 0 ? -1 : 0;
 }
 
-static int look_at_denied_call(struct look *l, expr_ty callee)
+static int check_denied_call(struct check *l, expr_ty callee)
 {
     const char *name = callee->kind == Name_kind ? text_of(callee->v.Name.id) : "";
     if (!*name || !hc_names_has(&hc_guard.calls.deny, name))
         return 0;
-    return refuse(l, "calls", WHOLE(l, callee), hc_guard.calls.message, name, hc_hint_for_call(name));
+    return add_refusal(l, "calls", WHOLE(l, callee), hc_guard.calls.message, name, hc_hint_for_call(name));
 }
 
-static int look_at_file_call(struct look *l, expr_ty callee, const char *function)
+static int check_file_call(struct check *l, expr_ty callee, const char *function)
 {
     static const char *const of_files[] = {"open", "file", "read", "write", NULL};
     if (callee->kind == Attribute_kind && strcmp(function, "savefig") == 0)
@@ -256,25 +260,25 @@ static int look_at_file_call(struct look *l, expr_ty callee, const char *functio
         return 0;
     char message[64];
     (void)snprintf(message, sizeof message, "File operation detected: %s", function);
-    return warn(l, "file_calls", WHOLE(l, callee), message);
+    return add_warning(l, "file_calls", WHOLE(l, callee), message);
 }
 
-static int look_at_call(struct look *l, expr_ty call, bool tried)
+static int check_call(struct check *l, expr_ty call, bool tried)
 {
     expr_ty callee = call->v.Call.func;
     const char *function = last_name(callee);
     l->called = callee;
-    if (look_at_denied_call(l, callee) < 0 || look_at_import_call(l, call, function, tried) < 0 ||
-        look_at_attribute_call(l, call, function) < 0)
+    if (check_denied_call(l, callee) < 0 || check_import_call(l, call, function, tried) < 0 ||
+        check_attribute_call(l, call, function) < 0)
         return -1;
-    return look_at_file_call(l, callee, function);
+    return check_file_call(l, callee, function);
 }
 
 /* ---- texts ---- */
 
-/* Attributes in the fields of what may be a format string: "{0.__class__}". Called with `at` behind a brace;
- * returns where the field's name ends. */
-static const char *look_at_field(struct look *l, const char *at, struct hc_place place, int *rc)
+/* Checks the attributes in a field of what may be a format string, "{0.__class__}". `at` points behind the
+ * brace; returns the end of the field's name. */
+static const char *check_field(struct check *l, const char *at, struct hc_place place, int *rc)
 {
     static const char name_ends[] = ".[!:{}";
     at += strcspn(at, name_ends);
@@ -287,34 +291,34 @@ static const char *look_at_field(struct look *l, const char *at, struct hc_place
         char name[128];
         size_t len = strcspn(++at, name_ends);
         (void)snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : sizeof name - 1), at);
-        *rc = look_at_attribute(l, name, place);
+        *rc = check_attribute(l, name, place);
         at += len;
     }
     return at;
 }
 
-static int look_at_constant(struct look *l, expr_ty e)
+static int check_constant(struct check *l, expr_ty e)
 {
     int rc = 0;
     const char *at = constant_text(e);
     while (rc == 0 && (at = strchr(at, '{')))
-        at = at[1] == '{' ? at + 2 : look_at_field(l, at + 1, WHOLE(l, e), &rc);
+        at = at[1] == '{' ? at + 2 : check_field(l, at + 1, WHOLE(l, e), &rc);
     return rc;
 }
 
 /* ---- statements and the like ---- */
 
-static int refuse_statement(struct look *l, const char *what, struct hc_place at)
+static int refuse_statement(struct check *l, const char *what, struct hc_place at)
 {
-    return refuse(l, "statements", at, "'{name}' is not allowed by this policy", what,
-                  "Write the program's steps one after another, without it.");
+    return add_refusal(l, "statements", at, "'{name}' is not allowed by this policy", what,
+                       "Write the program's steps one after another, without it.");
 }
 
-/* `word` is what it begins with, or has soon. */
-#define LOOK_AT_BAN(l, node, what, word)                                                                     \
+/* `word` stands at or near the beginning of the node. */
+#define CHECK_BAN(l, node, what, word)                                                                       \
     (hc_names_has(&hc_guard.code.ban, what) ? refuse_statement(l, what, WORD(l, node, word)) : 0)
 
-/* What a statement is called in code.ban, beside "async"; NULL if it cannot be banned. */
+/* The name of a statement in code.ban, beside "async"; NULL if it cannot be banned. */
 static const char *statement_word(stmt_ty s)
 {
     switch (s->kind) {
@@ -332,54 +336,54 @@ static const char *statement_word(stmt_ty s)
     }
 }
 
-static int look_at_statement_word(struct look *l, stmt_ty s)
+static int check_statement_word(struct check *l, stmt_ty s)
 {
     const char *word = statement_word(s);
     bool async = s->kind == AsyncFunctionDef_kind || s->kind == AsyncFor_kind || s->kind == AsyncWith_kind;
-    if (async && LOOK_AT_BAN(l, s, "async", "async") < 0)
+    if (async && CHECK_BAN(l, s, "async", "async") < 0)
         return -1;
-    return word ? LOOK_AT_BAN(l, s, word, word) : 0;
+    return word ? CHECK_BAN(l, s, word, word) : 0;
 }
 
-static int look_at_loop(struct look *l, stmt_ty s)
+static int check_loop(struct check *l, stmt_ty s)
 {
     expr_ty test = s->v.While.test;
     if (test->kind != Constant_kind || PyObject_IsTrue(test->v.Constant.value) != 1 ||
         !hc_names_has(&hc_guard.code.warn, "infinite_loop"))
         return 0;
-    return warn(l, "infinite_loop", WORD(l, s, "while"), "Potential infinite loop detected");
+    return add_warning(l, "infinite_loop", WORD(l, s, "while"), "Potential infinite loop detected");
 }
 
-static int look_at_statement(struct look *l, stmt_ty s, bool tried)
+static int check_statement(struct check *l, stmt_ty s, bool tried)
 {
-    if (look_at_statement_word(l, s) < 0)
+    if (check_statement_word(l, s) < 0)
         return -1;
     const char *name;
     switch (s->kind) {
     case FunctionDef_kind:
     case AsyncFunctionDef_kind: /* the same struct */
         name = text_of(s->v.FunctionDef.name);
-        return LOOK_AT_NAME(l, s, name);
+        return CHECK_NAME(l, s, name);
     case ClassDef_kind:
         name = text_of(s->v.ClassDef.name);
-        return LOOK_AT_NAME(l, s, name);
+        return CHECK_NAME(l, s, name);
     case Import_kind:
-        return look_at_import(l, s->v.Import.names, tried);
+        return check_import(l, s->v.Import.names, tried);
     case ImportFrom_kind:
-        return look_at_import_from(l, s, tried);
+        return check_import_from(l, s, tried);
     case Global_kind:
-        return look_at_names(l, s, s->v.Global.names);
+        return check_names(l, s, s->v.Global.names);
     case Nonlocal_kind:
-        return look_at_names(l, s, s->v.Nonlocal.names);
+        return check_names(l, s, s->v.Nonlocal.names);
     case While_kind:
-        return look_at_loop(l, s);
+        return check_loop(l, s);
     default:
         return 0;
     }
 }
 
 /* Attributes of objects that are made of a dict: type(name, bases, {"attribute": value}). */
-static int look_at_keys(struct look *l, expr_ty e)
+static int check_keys(struct check *l, expr_ty e)
 {
     for (Py_ssize_t i = 0; i < asdl_seq_LEN(e->v.Dict.keys); i++) {
         expr_ty key = asdl_seq_GET(e->v.Dict.keys, i);
@@ -390,113 +394,113 @@ static int look_at_keys(struct look *l, expr_ty e)
     return 0;
 }
 
-static int look_at_expression(struct look *l, expr_ty e, bool tried)
+static int check_expression(struct check *l, expr_ty e, bool tried)
 {
     const char *name;
     switch (e->kind) {
     case Name_kind:
         name = text_of(e->v.Name.id);
-        return LOOK_AT_NAME(l, e, name);
+        return CHECK_NAME(l, e, name);
     case Attribute_kind: {
         name = text_of(e->v.Attribute.attr);
         struct hc_place at = hc_lines_word_before(&l->lines, e->end_lineno, e->end_col_offset, name);
         if (e->v.Attribute.ctx != Load && hc_guard_given_denied(name))
             return refuse_name(l, name, WHOLE(l, e));
-        return look_at_attribute(l, name, at.line ? at : WHOLE(l, e));
+        return check_attribute(l, name, at.line ? at : WHOLE(l, e));
     }
     case Dict_kind:
-        return look_at_keys(l, e);
+        return check_keys(l, e);
     case Call_kind:
-        return look_at_call(l, e, tried);
+        return check_call(l, e, tried);
     case Constant_kind:
-        return look_at_constant(l, e);
+        return check_constant(l, e);
     case Lambda_kind:
-        return LOOK_AT_BAN(l, e, "lambda", "lambda");
+        return CHECK_BAN(l, e, "lambda", "lambda");
     case Await_kind:
-        return LOOK_AT_BAN(l, e, "async", "await");
+        return CHECK_BAN(l, e, "async", "await");
     default:
         return 0;
     }
 }
 
-static int look_at_class_pattern(struct look *l, pattern_ty p)
+static int check_class_pattern(struct check *l, pattern_ty p)
 {
     asdl_identifier_seq *names = p->v.MatchClass.kwd_attrs;
     for (Py_ssize_t i = 0; i < asdl_seq_LEN(names); i++) {
         const char *name = text_of(asdl_seq_GET(names, i));
-        if (hc_guard_attribute_denied(name) && look_at_attribute(l, name, WORD(l, p, name)) < 0)
+        if (hc_guard_attribute_denied(name) && check_attribute(l, name, WORD(l, p, name)) < 0)
             return -1;
     }
     return 0;
 }
 
-static int look_at_pattern(struct look *l, pattern_ty p)
+static int check_pattern(struct check *l, pattern_ty p)
 {
     const char *name;
     switch (p->kind) {
     case MatchClass_kind:
-        return look_at_class_pattern(l, p);
+        return check_class_pattern(l, p);
     case MatchMapping_kind:
         name = text_of(p->v.MatchMapping.rest);
-        return LOOK_AT_NAME(l, p, name);
+        return CHECK_NAME(l, p, name);
     case MatchStar_kind:
         name = text_of(p->v.MatchStar.name);
-        return LOOK_AT_NAME(l, p, name);
+        return CHECK_NAME(l, p, name);
     case MatchAs_kind:
         name = text_of(p->v.MatchAs.name);
-        return LOOK_AT_NAME(l, p, name);
+        return CHECK_NAME(l, p, name);
     default:
         return 0;
     }
 }
 
-static int look_at_handler(struct look *l, excepthandler_ty h)
+static int check_handler(struct check *l, excepthandler_ty h)
 {
     const char *name = text_of(h->v.ExceptHandler.name);
-    return LOOK_AT_NAME(l, h, name);
+    return CHECK_NAME(l, h, name);
 }
 
-static int look_at_argument(struct look *l, arg_ty a)
+static int check_argument(struct check *l, arg_ty a)
 {
     const char *name = text_of(a->arg);
-    return LOOK_AT_NAME(l, a, name);
+    return CHECK_NAME(l, a, name);
 }
 
 /* SimpleNamespace(attribute=value) */
-static int look_at_keyword(struct look *l, keyword_ty k)
+static int check_keyword(struct check *l, keyword_ty k)
 {
     const char *name = text_of(k->arg);
     return hc_guard_given_denied(name) ? refuse_name(l, name, WHOLE(l, k)) : 0;
 }
 
-static int look(void *self, const struct hc_tree_node *n)
+static int check_node(void *self, const struct hc_tree_node *n)
 {
-    struct look *l = self;
+    struct check *l = self;
     if (hc_columns_look(&l->columns, n, n->node == l->called) < 0)
         return PyErr_NoMemory(), -1;
     switch (n->type) {
     case HC_NODE_STATEMENT:
-        return look_at_statement(l, n->node, n->tried);
+        return check_statement(l, n->node, n->tried);
     case HC_NODE_EXPRESSION:
-        return look_at_expression(l, n->node, n->tried);
+        return check_expression(l, n->node, n->tried);
     case HC_NODE_PATTERN:
-        return look_at_pattern(l, n->node);
+        return check_pattern(l, n->node);
     case HC_NODE_HANDLER:
-        return look_at_handler(l, n->node);
+        return check_handler(l, n->node);
     case HC_NODE_ARGUMENT:
-        return look_at_argument(l, n->node);
+        return check_argument(l, n->node);
     case HC_NODE_KEYWORD:
-        return look_at_keyword(l, n->node);
+        return check_keyword(l, n->node);
     case HC_NODE_COMPREHENSION:
         return ((comprehension_ty)n->node)->is_async
-                   ? LOOK_AT_BAN(l, ((comprehension_ty)n->node)->target, "async", "")
+                   ? CHECK_BAN(l, ((comprehension_ty)n->node)->target, "async", "")
                    : 0;
     default:
         return 0;
     }
 }
 
-/* ---- the whole ---- */
+/* ---- the whole program ---- */
 
 int hc_guard_check_size(const char *utf8, struct hc_findings *out)
 {
@@ -511,7 +515,7 @@ int hc_guard_check_size(const char *utf8, struct hc_findings *out)
     return hc_findings_add(out, &one) < 0 ? (PyErr_NoMemory(), -1) : 0;
 }
 
-/* A program that saves figures has its reasons to touch files. */
+/* Drops the warnings about file functions for a program that saves figures, as it needs these functions. */
 static void drop_file_calls(struct hc_findings *f)
 {
     size_t kept = 0;
@@ -526,10 +530,10 @@ int hc_guard_check(mod_ty tree, const char *utf8, struct hc_findings *out)
 {
     if (!hc_guard.on)
         return 0;
-    struct look l = {.out = out, .file_calls = hc_names_has(&hc_guard.code.warn, "file_calls")};
+    struct check l = {.out = out, .file_calls = hc_names_has(&hc_guard.code.warn, "file_calls")};
     if (hc_lines_init(&l.lines, utf8) < 0)
         return PyErr_NoMemory(), -1;
-    int rc = hc_tree_walk(tree, look, &l);
+    int rc = hc_tree_walk(tree, check_node, &l);
     if (rc == 0 && l.saves)
         drop_file_calls(out);
     if (rc == 0)

@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-#define ACCESSES_MAX 2048
+#define ACCESSES_MAX 2048 /* uses that are kept; more are dropped */
 
-/* Attributes of a DataFrame that are no methods: df.shape is no column. Sorted. */
+/* Attributes of a DataFrame that are not methods, sorted: df.shape is no column. */
 static const char *const attributes[] = {
     "T",    "at",    "attrs", "axes", "cat",  "columns", "dt",   "dtypes", "empty", "flags", "iat",
     "iloc", "index", "loc",   "ndim", "plot", "shape",   "size", "sparse", "str",   "style", "values"};
@@ -23,7 +23,7 @@ static bool is_attribute(const char *name)
            bsearch(name, attributes, sizeof attributes / sizeof *attributes, sizeof *attributes, compare);
 }
 
-/* The rules' own text for a name that is one of the job's frames; NULL for others. */
+/* The frame that an expression names, borrowed from the rules; NULL if it names no frame of the job. */
 static const char *frame_of(expr_ty e)
 {
     const struct hc_names *frames = &hc_guard.code.frames;
@@ -35,10 +35,10 @@ static const char *frame_of(expr_ty e)
     return NULL;
 }
 
-static int note(struct hc_columns *all, const char *frame, PyObject *column, expr_ty where, bool made)
+static int add_access(struct hc_columns *all, const char *frame, PyObject *column, expr_ty where, bool made)
 {
     const char *name = PyUnicode_Check(column) ? PyUnicode_AsUTF8(column) : NULL;
-    PyErr_Clear(); /* half a pair: no column is called so */
+    PyErr_Clear(); /* a lone surrogate: no column has such a name */
     if (!name || all->count == ACCESSES_MAX)
         return 0;
     if (all->count == all->cap) {
@@ -54,26 +54,26 @@ static int note(struct hc_columns *all, const char *frame, PyObject *column, exp
     return 0;
 }
 
-static int note_key(struct hc_columns *all, const char *frame, expr_ty key, bool made)
+static int add_key(struct hc_columns *all, const char *frame, expr_ty key, bool made)
 {
-    return key->kind == Constant_kind ? note(all, frame, key->v.Constant.value, key, made) : 0;
+    return key->kind == Constant_kind ? add_access(all, frame, key->v.Constant.value, key, made) : 0;
 }
 
-static int look_subscript(struct hc_columns *all, expr_ty e, bool made)
+static int add_subscript(struct hc_columns *all, expr_ty e, bool made)
 {
     const char *frame = frame_of(e->v.Subscript.value);
     expr_ty key = e->v.Subscript.slice;
     if (!frame)
         return 0;
     if (key->kind != List_kind)
-        return note_key(all, frame, key, made);
+        return add_key(all, frame, key, made);
     for (Py_ssize_t i = 0; i < asdl_seq_LEN(key->v.List.elts); i++)
-        if (note_key(all, frame, asdl_seq_GET(key->v.List.elts, i), made) < 0)
+        if (add_key(all, frame, asdl_seq_GET(key->v.List.elts, i), made) < 0)
             return -1;
     return 0;
 }
 
-static int look_attribute(struct hc_columns *all, expr_ty e, bool called)
+static int add_attribute(struct hc_columns *all, expr_ty e, bool called)
 {
     const char *frame = frame_of(e->v.Attribute.value);
     if (!frame || called)
@@ -82,14 +82,14 @@ static int look_attribute(struct hc_columns *all, expr_ty e, bool called)
     PyErr_Clear();
     if (!name || is_attribute(name))
         return 0;
-    return note(all, frame, e->v.Attribute.attr, e, e->v.Attribute.ctx != Load);
+    return add_access(all, frame, e->v.Attribute.attr, e, e->v.Attribute.ctx != Load);
 }
 
-static int look_expression(struct hc_columns *all, expr_ty e, bool called)
+static int add_expression(struct hc_columns *all, expr_ty e, bool called)
 {
     if (e->kind == Subscript_kind)
-        return look_subscript(all, e, e->v.Subscript.ctx == Store);
-    return e->kind == Attribute_kind ? look_attribute(all, e, called) : 0;
+        return add_subscript(all, e, e->v.Subscript.ctx == Store);
+    return e->kind == Attribute_kind ? add_attribute(all, e, called) : 0;
 }
 
 int hc_columns_look(struct hc_columns *all, const struct hc_tree_node *node, bool called)
@@ -97,12 +97,12 @@ int hc_columns_look(struct hc_columns *all, const struct hc_tree_node *node, boo
     if (hc_guard.code.frames.count == 0)
         return 0;
     if (node->type == HC_NODE_EXPRESSION)
-        return look_expression(all, node->node, called);
+        return add_expression(all, node->node, called);
     stmt_ty s = node->node;
-    /* frame["c"] += 1 reads it first. */
+    /* frame["c"] += 1 reads the column first. */
     if (node->type == HC_NODE_STATEMENT && s->kind == AugAssign_kind &&
         s->v.AugAssign.target->kind == Subscript_kind)
-        return look_subscript(all, s->v.AugAssign.target, false);
+        return add_subscript(all, s->v.AugAssign.target, false);
     return 0;
 }
 
@@ -119,7 +119,7 @@ static int by_frame_and_place(const void *a, const void *b)
     return 0;
 }
 
-/* Is it known by now: listed already, or made in an earlier line? */
+/* Is the column listed already, or made by the program in an earlier line? */
 static bool is_known(const struct hc_columns *all, const struct hc_access *one)
 {
     for (const struct hc_access *other = all->items; other < one; other++) {

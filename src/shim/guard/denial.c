@@ -9,32 +9,33 @@
 
 #include <errno.h>
 
-#define WHAT_MAX 200
+#define WHAT_MAX 200 /* bytes of `what` */
 
+/* One distinct refusal. */
 struct entry {
     enum hc_denial_layer layer;
     const char *rule, *hint; /* static */
     char what[WHAT_MAX + 1];
-    int line;
-    long long count;
+    int line;        /* of the program; 0: unknown */
+    long long count; /* refusals so far */
 };
 
 static struct entry entries[HC_DENIALS_MAX];
 static size_t entry_count;
-static pid_t teller; /* 0: nobody listens yet, or no longer */
+static pid_t recorder; /* the process whose refusals are recorded; 0: none are */
 
 void hc_denials_begin(void)
 {
     entry_count = 0;
-    teller = getpid();
+    recorder = getpid();
 }
 
 void hc_denials_end(void)
 {
-    teller = 0;
+    recorder = 0;
 }
 
-/* NULL: it is new and there is no room. */
+/* The entry of this refusal, which is made if it is new. NULL: there is no room for a new one. */
 static struct entry *entry_of(enum hc_denial_layer layer, const char *rule, const char *what, int line)
 {
     for (size_t i = 0; i < entry_count; i++) {
@@ -51,7 +52,7 @@ static struct entry *entry_of(enum hc_denial_layer layer, const char *rule, cons
     return e;
 }
 
-static void tell(const struct entry *e)
+static void send_entry(const struct entry *e)
 {
     hc_autobuf b = {.max = 4096};
     (void)hc_buf_fmt(&b, "{\"layer\":\"%s\",\"rule\":\"%s\",\"what\":",
@@ -65,13 +66,13 @@ static void tell(const struct entry *e)
     else
         (void)hc_buf_str(&b, "null");
     (void)hc_buf_str(&b, "}");
-    struct hc_error err; /* the program may have closed the channel: then there is nobody to tell */
+    struct hc_error err; /* ignored: the program may have closed the channel */
     if (!b.failed)
         (void)hc_wire_send(HC_FD_CONTROL, HC_FRAME_DENIAL, b.data, b.len, &err);
 }
 
-/* One beyond those that there is room for, once: the launcher then knows that there were more. */
-static void tell_more(enum hc_denial_layer layer, const char *rule, const char *what, const char *hint)
+/* Sends, once, an entry for which there is no room: it tells the launcher that there were more. */
+static void send_one_more(enum hc_denial_layer layer, const char *rule, const char *what, const char *hint)
 {
     static bool told;
     struct entry e = {.layer = layer, .rule = rule, .hint = hint, .line = hc_guest_line(), .count = 1};
@@ -79,16 +80,16 @@ static void tell_more(enum hc_denial_layer layer, const char *rule, const char *
         return;
     told = true;
     (void)snprintf(e.what, sizeof e.what, "%s", what);
-    tell(&e);
+    send_entry(&e);
 }
 
 void hc_denial_note(enum hc_denial_layer layer, const char *rule, const char *what, const char *hint)
 {
-    if (teller == 0 || teller != getpid())
+    if (recorder == 0 || recorder != getpid())
         return;
     if (hc_asked_through("importlib._bootstrap"))
-        return; /* a library that loads looks for what there is, and is ready not to find it: nothing that the
-                   program did */
+        return; /* a library that is being loaded tries which modules exist: the program did not ask for them
+                 */
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
     struct entry *e = entry_of(layer, rule, what, hc_guard.learn ? 0 : hc_guest_line());
@@ -96,9 +97,9 @@ void hc_denial_note(enum hc_denial_layer layer, const char *rule, const char *wh
         e->hint = hint;
         e->count++;
         if ((e->count & (e->count - 1)) == 0)
-            tell(e);
+            send_entry(e);
     } else
-        tell_more(layer, rule, what, hint);
+        send_one_more(layer, rule, what, hint);
     PyErr_Restore(type, error, trace);
 }
 

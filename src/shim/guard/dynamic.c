@@ -12,12 +12,12 @@
 #include "shim/guard/origin.h"
 #include "shim/guard/reach.h"
 
-static PyObject *own_builtins;                            /* borrowed: the program's names keep it */
-static PyObject *plain_exec, *plain_eval, *plain_compile; /* owned */
+static PyObject *own_builtins;                            /* borrowed: the program's globals keep it */
+static PyObject *plain_exec, *plain_eval, *plain_compile; /* owned: the real functions */
 
-/* ---- judging ---- */
+/* ---- checks ---- */
 
-/* Imports are left to the guarded __import__, whose exception programs are ready for. */
+/* Raises the first refusal. Imports are left to the guarded __import__, whose exception programs expect. */
 static int refuse_found(const struct hc_findings *found)
 {
     for (size_t i = 0; i < found->count; i++) {
@@ -35,7 +35,7 @@ static int refuse_found(const struct hc_findings *found)
     return 0;
 }
 
-/* The check looks at modules. NULL, with an exception set, without memory. */
+/* Turns any tree into a module, which the check takes. NULL with an exception set: no memory. */
 static mod_ty as_module(mod_ty tree, PyArena *arena)
 {
     asdl_stmt_seq *body = NULL;
@@ -63,8 +63,8 @@ static int judge_tree(mod_ty tree, PyArena *arena, const char *text)
     return rc;
 }
 
-/* `text` is UTF-8, or `raw` and says itself what it is, by the rules for Python sources. What cannot be
- * parsed here is not run either: who knows how it would be read. */
+/* `text` is UTF-8; with `raw` it names its encoding itself, by the rules for Python sources. Text that cannot
+ * be parsed here is not run either, as the interpreter might read it otherwise. */
 static int judge_text(const char *text, bool raw, int start)
 {
     PyArena *arena = _PyArena_New();
@@ -80,8 +80,8 @@ static int judge_text(const char *text, bool raw, int start)
     return rc;
 }
 
-/* A tree as Python objects (module ast), judged; and a copy that is what was judged, as the objects of a
- * program may have other attributes whenever they are asked. New reference. */
+/* Checks a tree of Python objects (module ast), and returns a copy of what was checked, as the program's
+ * objects could have other attributes at the next look. New reference; NULL with an exception set. */
 static PyObject *judge_object(PyObject *object, int mode)
 {
     PyArena *arena = _PyArena_New();
@@ -92,7 +92,7 @@ static PyObject *judge_object(PyObject *object, int mode)
     return copy;
 }
 
-/* The compiler puts the guard of writes into the program's text alone. */
+/* Guarded writes exist in the program's own text only, so that no code can be made at run time. */
 static PyObject *refuse_unguarded(void)
 {
     struct hc_refusal r = {
@@ -105,10 +105,11 @@ static PyObject *refuse_unguarded(void)
     return NULL;
 }
 
-/* New reference: what was judged, and is to be used. NULL with an exception. */
-static PyObject *judge(PyObject *source, int start)
+/* New reference: the object that was checked, and is to be used instead of `source`. NULL with an exception
+ * set. */
+static PyObject *judge_source(PyObject *source, int start)
 {
-    if (PyCode_Check(source)) /* it was judged when it was compiled */
+    if (PyCode_Check(source)) /* it was checked when it was compiled */
         return Py_NewRef(source);
     if (hc_guard.code.guarded_writes)
         return refuse_unguarded();
@@ -116,7 +117,7 @@ static PyObject *judge(PyObject *source, int start)
         return judge_object(source, start == Py_eval_input ? 1 : start == Py_single_input ? 2 : 0);
     bool is_str = PyUnicode_Check(source);
     if (!is_str && !PyObject_CheckBuffer(source))
-        return Py_NewRef(source); /* no source at all: the call says so */
+        return Py_NewRef(source); /* not a source: the call itself raises the exception */
     hc_autopy *fixed = is_str ? Py_NewRef(source) : PyBytes_FromObject(source);
     const char *text = !fixed ? NULL : is_str ? PyUnicode_AsUTF8(fixed) : PyBytes_AS_STRING(fixed);
     if (!text)
@@ -128,18 +129,18 @@ static PyObject *judge(PyObject *source, int start)
 
 int hc_dynamic_judge(PyObject *source, int start)
 {
-    hc_autopy *judged = judge(source, start);
+    hc_autopy *judged = judge_source(source, start);
     if (judged)
         return 0;
     if (!PyErr_ExceptionMatches(PyExc_SyntaxError))
         return -1;
-    PyErr_Clear(); /* it will be said by whoever compiles it */
+    PyErr_Clear(); /* compiling it raises the exception again */
     return 0;
 }
 
 /* ---- the program's exec, eval, compile ---- */
 
-/* `function` with what was judged in the place of the argument `at`. */
+/* Calls `function` with the checked object as its argument `at`. */
 static PyObject *call_judged(PyObject *function, PyObject *judged, Py_ssize_t at, PyObject *const *args,
                              Py_ssize_t count, PyObject *names)
 {
@@ -159,7 +160,7 @@ static PyObject *guarded_exec(PyObject *self, PyObject *const *args, Py_ssize_t 
     (void)self;
     if (!count)
         return PyObject_Vectorcall(plain_exec, args, (size_t)count, names);
-    hc_autopy *judged = judge(args[0], Py_file_input);
+    hc_autopy *judged = judge_source(args[0], Py_file_input);
     return judged ? call_judged(plain_exec, judged, 0, args, count, names) : NULL;
 }
 
@@ -168,12 +169,12 @@ static PyObject *guarded_eval(PyObject *self, PyObject *const *args, Py_ssize_t 
     (void)self;
     if (!count)
         return PyObject_Vectorcall(plain_eval, args, (size_t)count, names);
-    hc_autopy *judged = judge(args[0], Py_eval_input);
+    hc_autopy *judged = judge_source(args[0], Py_eval_input);
     return judged ? call_judged(plain_eval, judged, 0, args, count, names) : NULL;
 }
 
-/* Where an argument that is given by position or name stands in `args`; -1 if it is not given. */
-static Py_ssize_t find(Py_ssize_t count, PyObject *names, Py_ssize_t at, const char *name)
+/* The index in `args` of an argument that is given by position or name; -1 if it is not given. */
+static Py_ssize_t argument_index(Py_ssize_t count, PyObject *names, Py_ssize_t at, const char *name)
 {
     if (at < count)
         return at;
@@ -188,8 +189,9 @@ static bool is_mode(PyObject *mode, const char *name)
     return mode && PyUnicode_Check(mode) && PyUnicode_CompareWithASCIIString(mode, name) == 0;
 }
 
-/* compile() names the file in its own words where the text is wrong; and if it is not wrong for it, with
- * flags that make another language of it, the result is not given away. */
+/* Has the real compile() raise the exception for a text that the check could not parse, so that it names the
+ * right file. If compile() can parse it, because of flags that change the language, the code is dropped and
+ * the check's exception raised. */
 static PyObject *compile_unparsed(PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     PyObject *type, *error, *trace;
@@ -205,24 +207,26 @@ static PyObject *compile_unparsed(PyObject *const *args, Py_ssize_t count, PyObj
     return NULL;
 }
 
-/* Steals `code`, which may be NULL. */
+/* Settles whose file name the new code may have (origin.h). Steals `code`, which may be NULL. */
 static PyObject *as_compiled(PyObject *code, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
-    Py_ssize_t source = find(count, names, 0, "source"), file = find(count, names, 1, "filename");
+    Py_ssize_t source = argument_index(count, names, 0, "source"),
+               file = argument_index(count, names, 1, "filename");
     return hc_origin_compiled(code, source < 0 ? NULL : args[source], file < 0 ? NULL : args[file]);
 }
 
 static PyObject *guarded_compile(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     (void)self;
-    Py_ssize_t at = find(count, names, 0, "source"), mode_at = find(count, names, 2, "mode");
+    Py_ssize_t at = argument_index(count, names, 0, "source"),
+               mode_at = argument_index(count, names, 2, "mode");
     PyObject *mode = mode_at < 0 ? NULL : args[mode_at]; /* borrowed */
-    if (at < 0 || is_mode(mode, "func_type"))            /* which makes no code */
+    if (at < 0 || is_mode(mode, "func_type"))            /* "func_type" makes no code */
         return PyObject_Vectorcall(plain_compile, args, (size_t)count, names);
     int start = is_mode(mode, "eval")     ? Py_eval_input
                 : is_mode(mode, "single") ? Py_single_input
                                           : Py_file_input;
-    hc_autopy *judged = judge(args[at], start);
+    hc_autopy *judged = judge_source(args[at], start);
     if (!judged)
         return PyErr_ExceptionMatches(PyExc_SyntaxError) ? compile_unparsed(args, count, names) : NULL;
     return as_compiled(call_judged(plain_compile, judged, at, args, count, names), args, count, names);
@@ -230,10 +234,10 @@ static PyObject *guarded_compile(PyObject *self, PyObject *const *args, Py_ssize
 
 /* ---- modules that the program wrote ---- */
 
-/* Modules hold the real built-in functions for the program to find (codecs.builtins): it gets no more there
- * than under its own names. */
-static PyObject *call(const char *name, PyObject *plain, PyObject *const *args, Py_ssize_t count,
-                      PyObject *names)
+/* The program can find the real functions in modules (codecs.builtins): it then calls its own ones instead.
+ */
+static PyObject *call_for_caller(const char *name, PyObject *plain, PyObject *const *args, Py_ssize_t count,
+                                 PyObject *names)
 {
     if (!hc_caller_is_guest(NULL))
         return PyObject_Vectorcall(plain, args, (size_t)count, names);
@@ -242,8 +246,8 @@ static PyObject *call(const char *name, PyObject *plain, PyObject *const *args, 
                : PyErr_Format(PyExc_NameError, "name '%s' is not defined", name);
 }
 
-/* An expression that a library evaluates and that no file of the tree has, as in a model's formula: it is the
- * program's, and so are the built-in names in it, unless the library gives it others. */
+/* An expression that a library evaluates and that is in no file of the tree, such as a model's formula, comes
+ * from the program: it gets the program's built-in names, unless the library gives it others. */
 static int give_own_builtins(PyObject *const *args, Py_ssize_t count)
 {
     if (count < 2 || !PyDict_Check(args[1]) || PyDict_GetItemString(args[1], "__builtins__"))
@@ -258,24 +262,24 @@ static PyObject *eval_for_all(PyObject *self, PyObject *const *args, Py_ssize_t 
     (void)self;
     if (give_own_builtins(args, count) < 0)
         return NULL;
-    return call("eval", plain_eval, args, count, names);
+    return call_for_caller("eval", plain_eval, args, count, names);
 }
 
 static PyObject *compile_for_all(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     (void)self;
-    PyObject *code = call("compile", plain_compile, args, count, names);
+    PyObject *code = call_for_caller("compile", plain_compile, args, count, names);
     return as_compiled(code, args, count, names);
 }
 
-/* Is this the code of a module that no library is? */
+/* Is this the code of a module that is not a library's? */
 static bool is_own_module(PyObject *code)
 {
     return hc_party_of_file(((PyCodeObject *)code)->co_filename) == HC_PARTY_GUEST ||
            (hc_origin_refuted(code) && hc_asked_through("importlib._bootstrap"));
 }
 
-/* The import system runs every module through exec(code, names): one whose file is not the tree's gets the
+/* The import system runs every module by exec(code, names). A module whose file is not in the tree gets the
  * program's built-in names. */
 static PyObject *exec_for_all(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
@@ -290,7 +294,7 @@ static PyObject *exec_for_all(PyObject *self, PyObject *const *args, Py_ssize_t 
         return NULL;
     if (count >= 1 && PyCode_Check(args[0]) && is_own_module(args[0]))
         hc_guard_compiled(args[0]);
-    return call("exec", plain_exec, args, count, names);
+    return call_for_caller("exec", plain_exec, args, count, names);
 }
 
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))

@@ -9,7 +9,7 @@ struct event {
     enum hc_event_kind kind;
 };
 
-/* The table of the interpreter's own documentation, what its sources raise beside it, and nothing of other
+/* The events in the interpreter's documentation, and those that only its sources have, but none of other
  * systems. */
 static const struct event events[] = {
     {"_thread.start_new_thread", HC_EVENT_THREAD},
@@ -171,7 +171,7 @@ static const struct event events[] = {
 #define EVENTS (sizeof events / sizeof *events)
 
 /* Open addressing, by an FNV-1a hash of the name. */
-#define SLOTS 512 /* a power of two, so that most first looks hit */
+#define SLOTS 512 /* a power of two, and several times the number of events */
 static const struct event *slots[SLOTS];
 
 static uint32_t hash(const char *name)

@@ -6,7 +6,8 @@
 static PyCFunctionWithKeywords plain_format;
 static PyCFunction plain_format_map;
 
-/* `field`: what follows a brace. Its attributes are the names behind dots, outside of brackets. */
+/* Checks the attributes of a field, which are the names behind dots outside of brackets. `field` is the text
+ * that follows the brace. */
 static int judge_field(const char *field)
 {
     for (const char *at = field; *at && !strchr("{}!:", *at);) {
@@ -25,18 +26,18 @@ static int judge_field(const char *field)
     return 0;
 }
 
-/* As bytes that end with the first NUL and hold nothing behind it: NULs and halves of surrogate pairs, which
- * format() takes like any other text, must hide nothing. New reference. */
+/* The text as bytes without NULs, as a NUL or a lone surrogate, which format() takes like any other
+ * character, must not hide the fields behind it. New reference; NULL with an exception set. */
 static PyObject *plain_bytes(PyObject *text)
 {
-    PyObject *bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass"); /* nobody else's */
+    PyObject *bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass"); /* new: may be changed */
     for (Py_ssize_t i = 0; bytes && i < PyBytes_GET_SIZE(bytes); i++)
         if (!PyBytes_AS_STRING(bytes)[i])
             PyBytes_AS_STRING(bytes)[i] = ' ';
     return bytes;
 }
 
-/* Fields within a field's format are fields too. */
+/* Checks all fields of a format string, also those within a field's format. */
 static int judge_text(PyObject *text)
 {
     hc_autopy *bytes = plain_bytes(text);
@@ -72,7 +73,7 @@ static PyCFunction method_of_str(const char *name)
     return NULL;
 }
 
-static int put(PyMethodDef *method)
+static int replace_method(PyMethodDef *method)
 {
     hc_autopy *descriptor = PyDescr_NewMethod(&PyUnicode_Type, method);
     return descriptor ? PyDict_SetItemString(PyUnicode_Type.tp_dict, method->ml_name, descriptor) : -1;
@@ -87,7 +88,8 @@ int hc_formats_guard(void)
     };
     plain_format = (PyCFunctionWithKeywords)(void (*)(void))method_of_str("format");
     plain_format_map = method_of_str("format_map");
-    if (!plain_format || !plain_format_map || put(&methods[0]) < 0 || put(&methods[1]) < 0)
+    if (!plain_format || !plain_format_map || replace_method(&methods[0]) < 0 ||
+        replace_method(&methods[1]) < 0)
         return -1;
     PyType_Modified(&PyUnicode_Type);
     return 0;

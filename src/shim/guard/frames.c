@@ -1,5 +1,5 @@
-/* Frames are walked as the interpreter has them: making Python objects of them, as its public interface
- * does, would cost more than all the rest of the guard. */
+/* This file walks the interpreter's own frame structs: the public interface makes a Python object of each
+ * frame, which would cost more than all the rest of the guard. */
 #define Py_BUILD_CORE
 #include "shim/guard/frames.h"
 
@@ -12,14 +12,15 @@
 #define TREE       "/usr/lib/"
 #define FROZEN     "<frozen "
 #define HARNESS    "<hotcell>"
-#define MAX_CALLER 10 /* shown */
+#define MAX_CALLER 10 /* frames that are shown */
 
 static bool begins(const char *text, const char *start)
 {
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Borrowed from the str; NULL if it has no UTF-8, which no file of a library lacks. */
+/* The UTF-8 of a str, borrowed; NULL if it has none, as with lone surrogates. No library's file has such a
+ * name. */
 static const char *text_of(PyObject *str)
 {
     if (PyUnicode_IS_COMPACT_ASCII(str))
@@ -30,7 +31,7 @@ static const char *text_of(PyObject *str)
     return utf8;
 }
 
-/* Below the tree as it is spelt, and wherever somebody likes in truth. */
+/* Does the name only look like one in the tree? */
 static bool leads_out(const char *name)
 {
     return strstr(name, "/../") != NULL;
@@ -56,7 +57,7 @@ enum hc_party hc_party_of_file(PyObject *filename)
 typedef struct _PyInterpreterFrame frame;
 
 /* The innermost frame from `f` on that has begun to run. */
-static const frame *complete(const frame *f)
+static const frame *skip_incomplete(const frame *f)
 {
     while (f && _PyFrame_IsIncomplete((frame *)(uintptr_t)f))
         f = f->previous;
@@ -65,12 +66,12 @@ static const frame *complete(const frame *f)
 
 static const frame *innermost(void)
 {
-    return complete(PyThreadState_Get()->cframe->current_frame);
+    return skip_incomplete(PyThreadState_Get()->cframe->current_frame);
 }
 
 static const frame *caller_of(const frame *f)
 {
-    return complete(f->previous);
+    return skip_incomplete(f->previous);
 }
 
 /* "/usr/lib/python3.11/gzip.py" and "<frozen gzip>" are "gzip"; all below ".../ctypes/" is "ctypes/". */
@@ -98,7 +99,8 @@ static bool is_one_of(const frame *f, const char *const *modules)
     return false;
 }
 
-/* What a module does while it is loaded, it does for itself. */
+/* Is the frame a module's top level? While it is loaded, a module acts for itself and not for its importer.
+ */
 static bool is_loading(const frame *f)
 {
     return PyUnicode_CompareWithASCIIString(f->f_code->co_name, "<module>") == 0;
@@ -110,12 +112,12 @@ bool hc_caller_is_module(const char *module)
     return f && is_module(f, module);
 }
 
-/* An instruction as it was compiled: the interpreter changes them while they run. */
+/* An instruction as it was compiled, without the changes that the interpreter makes at run time. */
 struct instruction {
-    int op, arg; /* -1: none */
+    int op, arg; /* -1: there is no frame */
 };
 
-static struct instruction instruction(void)
+static struct instruction current_instruction(void)
 {
     const frame *f = innermost();
     hc_autopy *code = f ? PyCode_GetCode(f->f_code) : NULL;
@@ -138,12 +140,12 @@ static bool names_attribute(int op)
 
 bool hc_caller_names_attribute(void)
 {
-    return names_attribute(instruction().op);
+    return names_attribute(current_instruction().op);
 }
 
 bool hc_caller_names(PyObject *attribute)
 {
-    struct instruction now = instruction();
+    struct instruction now = current_instruction();
     if (!names_attribute(now.op))
         return false;
     PyObject *names = innermost()->f_code->co_names; /* borrowed */
@@ -153,10 +155,10 @@ bool hc_caller_names(PyObject *attribute)
 
 bool hc_caller_imports_all(void)
 {
-    return instruction().op == IMPORT_STAR;
+    return current_instruction().op == IMPORT_STAR;
 }
 
-static bool asks_for_guest(const char *const *through, bool harness_too)
+static bool is_for_guest(const char *const *through, bool harness_too)
 {
     const frame *f = innermost();
     if (!f)
@@ -175,12 +177,12 @@ static bool asks_for_guest(const char *const *through, bool harness_too)
 
 bool hc_caller_is_guest(const char *const *through)
 {
-    return asks_for_guest(through, false);
+    return is_for_guest(through, false);
 }
 
 bool hc_caller_may_serve_guest(const char *const *through)
 {
-    return asks_for_guest(through, true);
+    return is_for_guest(through, true);
 }
 
 PyObject *hc_caller_first_local(const char *file_end, const char *function)

@@ -1,13 +1,13 @@
-/* frames.h - whose code asks? Rules bind the program; what a library does for itself, it may. So may the
- * harness, within the program's call or without, but for what it might have been made to do
- * (hc_caller_may_serve_guest).
+/* frames.h - tells whose code makes a call: the program's, a library's or the harness's. Rules bind the
+ * program; a library may do for itself what they forbid. So may the harness, except for calls that the
+ * program could have made it do (hc_caller_may_serve_guest).
  *
- * A frame is the program's if its code has the program's file name, or another file's that does not belong
- * to the tree (a module that the program wrote). It is a library's if its file is the tree's or the
- * interpreter's. Code without a file ("<string>", as eval() and namedtuple make it) counts
- * as the program's: timeit, doctest and others run its texts with a library's frame behind them. What
- * libraries make so for themselves computes, and asks for nothing that a rule is about. No program may give
- * its code a library's file name (origin.h). */
+ * A frame is the program's if its code has the program's file name, or the name of a file that does not
+ * belong to the tree (a module that the program wrote). It is a library's if its file is the tree's or the
+ * interpreter's. Code without a file ("<string>", which eval() and namedtuple make) counts as the program's,
+ * because timeit, doctest and others run the program's texts as such code. Code that libraries make so for
+ * themselves only computes, and needs nothing that a rule forbids. No program may give its code a library's
+ * file name (origin.h). */
 #ifndef HC_SHIM_GUARD_FRAMES_H
 #define HC_SHIM_GUARD_FRAMES_H
 
@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 
+/* Whose code a frame runs. */
 enum hc_party {
     HC_PARTY_GUEST,
     HC_PARTY_LIBRARY,
@@ -24,37 +25,38 @@ enum hc_party {
 
 enum hc_party hc_party_of_file(PyObject *filename);
 
-/* Is the innermost frame the program's, or nobody's? Without any, the harness calls. `through`: modules of
- * the standard library that act for their callers, as "gzip" or "ctypes/", NULL-terminated; NULL: none. */
+/* Is the innermost frame the program's, or of code without a file? Without any frame the harness calls:
+ * false. `through`: modules of the standard library that act for their callers, such as "gzip" or "ctypes/",
+ * whose frames are skipped; NULL-terminated, or NULL for none. */
 bool hc_caller_is_guest(const char *const *through);
 
-/* Is the innermost frame that module's of the standard library? */
+/* Is the innermost frame one of `module` of the standard library? */
 bool hc_caller_is_module(const char *module);
 
-/* The same, and also true for the harness: it calls what the program has put into its figures and values,
- * which may be a function of the interpreter's, without a frame. */
+/* As hc_caller_is_guest, but true for a frame of the harness too: the harness calls methods of the program's
+ * figures and values, which may be functions of the interpreter, without a frame. */
 bool hc_caller_may_serve_guest(const char *const *through);
 
-/* Is the innermost frame at an attribute that its own text names? */
+/* Is the innermost frame at an instruction that loads an attribute which the code itself names? */
 bool hc_caller_names_attribute(void);
 
-/* And is it this one? */
+/* Is it at an instruction that loads `attribute`? */
 bool hc_caller_names(PyObject *attribute);
 
 /* Does the innermost frame run "from module import *"? */
 bool hc_caller_imports_all(void);
 
-/* What the first argument of the innermost frame is by now, if that frame is the function of that name in a
- * file of the tree whose path ends so. Borrowed; else NULL. */
+/* The present value of the first argument of the innermost frame, borrowed, if the frame runs `function` in a
+ * file of the tree whose path ends with `file_end`; else NULL. */
 PyObject *hc_caller_first_local(const char *file_end, const char *function);
 
-/* Does that module of the standard library stand between the program and what happens now? */
+/* Is there a frame of `module` of the standard library between the innermost frame and the program's? */
 bool hc_asked_through(const char *module);
 
 /* The line of the program's innermost frame; 0 without one. */
 int hc_guest_line(void);
 
-/* "name (file:line) < caller (file:line) < ...", at most ten. */
+/* Prints "name (file:line) < caller (file:line) < ...", at most ten frames. */
 void hc_callers_write(struct hc_buf *out);
 
 #endif

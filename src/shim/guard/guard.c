@@ -17,7 +17,7 @@ int hc_guard_prepare(void)
     return hc_audit_prepare() < 0 || hc_origin_prepare() < 0 ? -1 : 0;
 }
 
-/* The main module's name for the interpreter's loaders stays, but leads nowhere. */
+/* Sets __loader__ of the main module to None, if the policy denies the attribute. */
 static int hide_loader(PyObject *space)
 {
     return hc_guard_attribute_denied("__loader__") ? PyDict_SetItemString(space, "__loader__", Py_None) : 0;

@@ -7,17 +7,17 @@
 #include "shim/guard/reach.h"
 #include "shim/guard/rules.h"
 
-/* The import system's own dict: it does not look at what sys.modules is bound to. Owned, for good. */
+/* The import system's own dict of modules, which it uses whatever sys.modules is bound to. Owned. */
 static PyObject *real;
 
-/* A module that is there under this name, and that the program may not import. */
+/* Does the key name a loaded module that the program may not import? */
 static bool is_denied(PyObject *key)
 {
     PyObject *module = PyDict_GetItem(real, key); /* borrowed */
     return module && hc_reach_denied(module);
 }
 
-/* Hidden by the policy, from the program. */
+/* Does the policy hide this name, and does the program ask? */
 static bool is_scrubbed(PyObject *key)
 {
     const char *name = PyUnicode_Check(key) ? PyUnicode_AsUTF8(key) : NULL;
@@ -26,20 +26,20 @@ static bool is_scrubbed(PyObject *key)
     return name && hc_names_has_module(&hc_guard.modules.scrub, name) && hc_caller_is_guest(NULL);
 }
 
-/* Is the key withheld from whoever asks? */
+/* Is the key hidden from the caller? */
 static bool is_hidden(PyObject *key)
 {
     return is_scrubbed(key) || (is_denied(key) && hc_caller_is_guest(NULL));
 }
 
-/* Consumes `module`, which may be NULL. */
-static PyObject *for_caller(PyObject *module)
+/* The program gets its own module builtins for the real one. Consumes `module`, which may be NULL. */
+static PyObject *module_for_caller(PyObject *module)
 {
     return hc_caller_is_guest(NULL) ? hc_reach_given(module) : module;
 }
 
-/* New reference: the dict that whoever asks may see. */
-static PyObject *seen(void)
+/* New reference: the modules that the caller may see, as a dict. */
+static PyObject *visible_modules(void)
 {
     if (!hc_caller_is_guest(NULL))
         return Py_NewRef(real);
@@ -53,7 +53,7 @@ static PyObject *seen(void)
     return keys ? hc_py_take(&rest) : NULL;
 }
 
-static void refuse(PyObject *key)
+static void refuse_key(PyObject *key)
 {
     const char *name = PyUnicode_AsUTF8(key);
     struct hc_refusal r = {
@@ -70,17 +70,17 @@ static PyObject *get_item(PyObject *self, PyObject *key)
 {
     (void)self;
     if (!is_hidden(key))
-        return for_caller(PyObject_GetItem(real, key));
-    refuse(key);
+        return module_for_caller(PyObject_GetItem(real, key));
+    refuse_key(key);
     return NULL;
 }
 
 static int set_item(PyObject *self, PyObject *key, PyObject *value)
 {
     (void)self;
-    if (value ? !is_scrubbed(key) : !is_hidden(key)) /* a module of its own it may put there */
+    if (value ? !is_scrubbed(key) : !is_hidden(key)) /* the program may add modules of its own */
         return value ? PyObject_SetItem(real, key, value) : PyObject_DelItem(real, key);
-    refuse(key);
+    refuse_key(key);
     return -1;
 }
 
@@ -93,36 +93,36 @@ static int contains(PyObject *self, PyObject *key)
 static Py_ssize_t length(PyObject *self)
 {
     (void)self;
-    hc_autopy *names = seen();
+    hc_autopy *names = visible_modules();
     return names ? PyDict_GET_SIZE(names) : -1;
 }
 
 static PyObject *iterate(PyObject *self)
 {
     (void)self;
-    hc_autopy *names = seen();
+    hc_autopy *names = visible_modules();
     return names ? PyObject_GetIter(names) : NULL;
 }
 
-static PyObject *represent(PyObject *self)
+static PyObject *view_repr(PyObject *self)
 {
     (void)self;
-    hc_autopy *names = seen();
+    hc_autopy *names = visible_modules();
     return names ? PyObject_Repr(names) : NULL;
 }
 
-/* A dict's method of one key: of the real dict, or of an empty one for a key that is hidden. */
-static PyObject *by_key(const char *method, PyObject *args)
+/* Calls a dict's method that takes a key: on the real dict, or for a hidden key on an empty one. */
+static PyObject *call_by_key(const char *method, PyObject *args)
 {
     bool hidden = PyTuple_GET_SIZE(args) && is_hidden(PyTuple_GET_ITEM(args, 0));
     hc_autopy *target = hidden ? PyDict_New() : Py_NewRef(real);
     hc_autopy *function = target ? PyObject_GetAttrString(target, method) : NULL;
-    return function ? for_caller(PyObject_Call(function, args, NULL)) : NULL;
+    return function ? module_for_caller(PyObject_Call(function, args, NULL)) : NULL;
 }
 
-static PyObject *of_seen(const char *method)
+static PyObject *call_on_visible(const char *method)
 {
-    hc_autopy *names = seen();
+    hc_autopy *names = visible_modules();
     return names ? PyObject_CallMethod(names, method, NULL) : NULL;
 }
 
@@ -130,24 +130,24 @@ static PyObject *of_seen(const char *method)
     static PyObject *modules_##name(PyObject *self, PyObject *args)                                          \
     {                                                                                                        \
         (void)self;                                                                                          \
-        return by_key(#name, args);                                                                          \
+        return call_by_key(#name, args);                                                                     \
     }
-#define OF_SEEN(name)                                                                                        \
+#define ON_VISIBLE(name)                                                                                     \
     static PyObject *modules_##name(PyObject *self, PyObject *unused)                                        \
     {                                                                                                        \
         (void)self;                                                                                          \
         (void)unused;                                                                                        \
-        return of_seen(#name);                                                                               \
+        return call_on_visible(#name);                                                                       \
     }
 BY_KEY(get)
 BY_KEY(pop)
 BY_KEY(setdefault)
-OF_SEEN(keys)
-OF_SEEN(values)
-OF_SEEN(items)
-OF_SEEN(copy)
+ON_VISIBLE(keys)
+ON_VISIBLE(values)
+ON_VISIBLE(items)
+ON_VISIBLE(copy)
 
-/* What changes many at once goes key by key: the dict that the view is one of by its type is empty. */
+/* update() sets one key after the other, as the view's own contents as a dict are empty. */
 static PyObject *modules_update(PyObject *self, PyObject *args, PyObject *named)
 {
     hc_autopy *type = Py_NewRef((PyObject *)&PyDict_Type);
@@ -162,7 +162,7 @@ static PyObject *modules_update(PyObject *self, PyObject *args, PyObject *named)
 static PyObject *modules_clear(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    hc_autopy *names = seen();
+    hc_autopy *names = visible_modules();
     hc_autopy *keys = names ? PyDict_Keys(names) : NULL;
     for (Py_ssize_t i = 0; keys && i < PyList_GET_SIZE(keys); i++)
         if (PyObject_DelItem(self, PyList_GET_ITEM(keys, i)) < 0)
@@ -185,7 +185,7 @@ static PyMethodDef methods[] = {
 static PyMappingMethods mapping = {length, get_item, set_item};
 static PySequenceMethods sequence = {.sq_contains = contains};
 
-/* A dict by its type, for isinstance(); what it holds as one is nothing. */
+/* The type of the view. It is a subclass of dict, for isinstance(); the dict itself stays empty. */
 static PyTypeObject view = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dict",
     .tp_flags = Py_TPFLAGS_DEFAULT,
@@ -193,7 +193,7 @@ static PyTypeObject view = {
     .tp_as_mapping = &mapping,
     .tp_as_sequence = &sequence,
     .tp_iter = iterate,
-    .tp_repr = represent,
+    .tp_repr = view_repr,
     .tp_methods = methods,
 };
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* What a hint is for: a name, or one that ends in '*' for all that begin so; of a module, its submodules too.
- * The first that fits counts. */
+/* A hint for a name, or with a '*' at its end for all names that begin so; a module's hint is for its
+ * submodules too. The first row that fits counts. */
 struct hint {
     const char *name, *text;
 };
@@ -16,7 +16,7 @@ static const char no_processes[] = "There are no other programs in the cell; use
 static const char no_native[] = "Native code is not for programs here; use numpy, or plain Python.";
 static const char no_files_of_others[] =
     "Read the job's inputs below /input, and write results below /output or /tmp.";
-/* The same where /tmp is closed too. */
+/* For policies that do not let programs write to /tmp. */
 static const char no_files_but_output[] =
     "Read the job's inputs below /input, and write results below /output.";
 static const char write_below[] = "Write results below /output or /tmp.";
@@ -211,8 +211,8 @@ static bool fits(const char *pattern, const char *name)
     return open_ended ? strncmp(name, pattern, len - 1) == 0 : strcmp(name, pattern) == 0;
 }
 
-/* A hint must not send the program where the policy does not let it write. */
-static const char *by_zones(const char *text)
+/* The same hint without /tmp, if the policy does not let the program write there. */
+static const char *without_closed_zones(const char *text)
 {
     static const char *const without_tmp[][2] = {
         {no_files_of_others, no_files_but_output}, {write_below, write_output}, {database, output_database}};
@@ -231,7 +231,7 @@ static const char *look_up(const struct hint *table, size_t count, const char *n
 {
     for (size_t i = 0; i < count; i++)
         if (fits(table[i].name, name))
-            return by_zones(table[i].text);
+            return without_closed_zones(table[i].text);
     return NULL;
 }
 
@@ -266,5 +266,5 @@ const char *hc_hint_for_event(const char *audit_event)
 
 const char *hc_hint_for_file(int writing)
 {
-    return by_zones(writing ? write_below : no_files_of_others);
+    return without_closed_zones(writing ? write_below : no_files_of_others);
 }

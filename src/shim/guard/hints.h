@@ -1,8 +1,9 @@
-/* hints.h - one sentence for the writer of a program (often a model): what to do instead. */
+/* hints.h - finds for a refusal one sentence that tells the writer of the program (often a model) what to do
+ * instead. */
 #ifndef HC_SHIM_GUARD_HINTS_H
 #define HC_SHIM_GUARD_HINTS_H
 
-/* All return static texts, or NULL if there is nothing better to do. */
+/* All return static texts, or NULL if there is no hint. */
 const char *hc_hint_for_module(const char *dotted);     /* "socket": "Network is off in this policy; ..." */
 const char *hc_hint_for_call(const char *name);         /* "eval", "input", "open" */
 const char *hc_hint_for_attribute(const char *name);    /* "__subclasses__" */

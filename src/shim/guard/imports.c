@@ -5,14 +5,14 @@
 #include "shim/guard/modules.h"
 #include "shim/guard/rules.h"
 
-#define MAX_NAME 256
+#define MAX_NAME 256 /* bytes of a module's name, with the NUL */
 
-static PyObject *own_builtins; /* owned: a module */
-static _Thread_local int judged;
+static PyObject *own_builtins;  /* owned: the program's module builtins */
+static _Thread_local int depth; /* nested imports by the program that were allowed */
 
 bool hc_import_judged(void)
 {
-    return judged > 0;
+    return depth > 0;
 }
 
 int hc_imports_prepare(PyObject *builtins)
@@ -21,7 +21,7 @@ int hc_imports_prepare(PyObject *builtins)
     return 0;
 }
 
-static int refuse(const char *dotted, const char *message)
+static int refuse_import(const char *dotted, const char *message)
 {
     struct hc_refusal r = {
         .layer = HC_DENIAL_RUNTIME,
@@ -48,25 +48,25 @@ int hc_import_judge(const char *dotted)
         return 0;
     const char *message = hc_guard_import_refusal(dotted, true);
     if (message)
-        return refuse(dotted, message);
+        return refuse_import(dotted, message);
     if (hc_guard.imports.loaded_only && !is_loaded(dotted))
-        return refuse(dotted, hc_guard.imports.loaded_message);
+        return refuse_import(dotted, hc_guard.imports.loaded_message);
     return 0;
 }
 
 int hc_import_refuse(const char *dotted)
 {
     const char *message = hc_guard_import_refusal(dotted, true);
-    return refuse(dotted, message ? message : hc_guard.imports.message);
+    return refuse_import(dotted, message ? message : hc_guard.imports.message);
 }
 
-static bool may_have(const char *dotted)
+static bool may_import(const char *dotted)
 {
     return !hc_guard.imports.at_run ||
            (!hc_guard_import_refusal(dotted, true) && (!hc_guard.imports.loaded_only || is_loaded(dotted)));
 }
 
-/* "from package import name": if the name is a denied module it is refused like that module. */
+/* "from package import name": checks each name that is a denied module like an import of that module. */
 static int judge_names(const char *package, PyObject *names)
 {
     hc_autopy *list = PySequence_Fast(names, "fromlist must be a sequence of names");
@@ -77,19 +77,19 @@ static int judge_names(const char *package, PyObject *names)
         const char *name = PyUnicode_Check(item) ? PyUnicode_AsUTF8(item) : NULL;
         char dotted[MAX_NAME];
         if (!name) {
-            PyErr_Clear(); /* the import itself says what is wrong */
+            PyErr_Clear(); /* the import itself raises the exception */
             continue;
         }
         if (snprintf(dotted, sizeof dotted, "%s.%s", package, name) >= (int)sizeof dotted)
-            continue; /* no module that any policy names */
+            continue; /* longer than any name in a policy */
         if (hc_guard_import_denied(dotted) && hc_import_judge(dotted) < 0)
             return -1;
     }
     return 0;
 }
 
-/* The absolute name of a relative import, as the interpreter will find it. -1 with an exception. */
-static int resolve(const char *name, int level, PyObject *globals, char out[MAX_NAME])
+/* Computes the absolute name of a relative import as the interpreter does. -1 with an exception set. */
+static int resolve_relative(const char *name, int level, PyObject *globals, char out[MAX_NAME])
 {
     PyObject *package = /* borrowed */
         globals && PyDict_Check(globals) ? PyDict_GetItemString(globals, "__package__") : NULL;
@@ -106,22 +106,23 @@ static int resolve(const char *name, int level, PyObject *globals, char out[MAX_
     return 0;
 }
 
-/* C code that the program calls, as strptime() is, imports what it needs through the program's __import__. It
- * passes an empty list where import statements pass a tuple or None. That is no reason to ask whether the
- * program may have the module, except for one that is denied: the program could make such a call too. So it
- * is not given what it may not have; C code does not look at what comes back (PyImport_Import). */
+/* Does C code call? C code that the program calls, such as strptime(), imports modules by the program's
+ * __import__, and passes an empty list where import statements pass a tuple or None. Such an import is
+ * allowed unless the module is denied by name. But the program could make such a call too: so None is
+ * returned instead of a module that the program may not import, as C code does not use the result
+ * (PyImport_Import). */
 static bool is_for_c(PyObject *names, int level)
 {
     return level == 0 && names && PyList_CheckExact(names) && PyList_GET_SIZE(names) == 0;
 }
 
-static int judge(const char *name, int level, PyObject *globals, PyObject *names)
+static int judge_import(const char *name, int level, PyObject *globals, PyObject *names)
 {
     if (is_for_c(names, level) && !hc_guard_import_denied(name))
         return 0;
     char absolute[MAX_NAME];
     if (level > 0) {
-        if (resolve(name, level, globals, absolute) < 0)
+        if (resolve_relative(name, level, globals, absolute) < 0)
             return -1;
         name = absolute;
     }
@@ -140,14 +141,14 @@ PyObject *hc_guarded_import(PyObject *self, PyObject *args, PyObject *named)
                                      &names, &level))
         return NULL;
     const char *utf8 = PyUnicode_AsUTF8(name);
-    if (!utf8 || judge(utf8, level, globals, names) < 0)
+    if (!utf8 || judge_import(utf8, level, globals, names) < 0)
         return NULL;
     if (strcmp(utf8, "builtins") == 0)
         return Py_NewRef(own_builtins);
-    judged++;
+    depth++;
     PyObject *module = PyImport_ImportModuleLevelObject(name, globals, locals, names, level);
-    judged--;
-    if (module && is_for_c(names, level) && !may_have(utf8))
+    depth--;
+    if (module && is_for_c(names, level) && !may_import(utf8))
         Py_SETREF(module, Py_NewRef(Py_None));
     if (module && hc_modules_update() < 0)
         Py_CLEAR(module);

@@ -12,31 +12,35 @@
 
 #include <stdlib.h>
 
+/* What a replacement does when the program calls it. */
 enum way {
-    WAY_NONE,
-    WAY_REFUSE,
-    WAY_IGNORE,
-    WAY_CHOOSE,
-    WAY_IMPORT,
-    WAY_LOAD,
-    WAY_ATTRIBUTES,
-    WAY_MEMBERS,
-    WAY_MODULE,
-    WAY_FORMAT,
-    WAY_RELOAD,
-    WAY_FOREIGN,
-    WAY_THREAD
+    WAY_NONE,       /* the name is None */
+    WAY_REFUSE,     /* raises PermissionError */
+    WAY_IGNORE,     /* returns None */
+    WAY_CHOOSE,     /* allows only certain values of an argument */
+    WAY_IMPORT,     /* checks the module that an argument names */
+    WAY_LOAD,       /* checks the module that an import spec names */
+    WAY_ATTRIBUTES, /* checks the attributes that the arguments name */
+    WAY_MEMBERS,    /* leaves denied attributes out of a list of members */
+    WAY_MODULE,     /* refuses to return a denied module */
+    WAY_FORMAT,     /* as WAY_ATTRIBUTES, whoever calls */
+    WAY_RELOAD,     /* replaces the functions of the reloaded module again */
+    WAY_FOREIGN,    /* no replacement: has pointers.c watch a type of ctypes */
+    WAY_THREAD      /* refuses unless threads are allowed */
 };
 
-/* One row: of the policy (modules.replace), or of our own. */
+/* One row, from the policy (modules.replace) or from the tables below. Texts are borrowed; NULL: not given.
+ */
 struct row {
-    const char *module, *name; /* `name` dotted, of what is in the module; it may end in * */
+    const char *module, *name; /* `name`: dotted, below the module; it may end in * */
     enum way way;
-    const char *message, *argument, *instead; /* NULL: not given */
-    const cJSON *values;                      /* borrowed; NULL: none */
-    Py_ssize_t at;                            /* of the argument that a WAY_IMPORT row judges */
-    PyObject *key;                            /* owned: `module` as a str, its hash known */
-    bool done;
+    const char *message;  /* of the refusal */
+    const char *argument; /* name of the argument that is checked */
+    const char *instead;  /* WAY_CHOOSE: value in the place of one that is not allowed */
+    const cJSON *values;  /* WAY_CHOOSE: allowed values */
+    Py_ssize_t at;        /* WAY_IMPORT: index of the argument that names the module */
+    PyObject *key;        /* owned: `module` as a str */
+    bool done;            /* the module's functions are replaced */
 };
 
 static const struct row own_rows[] = {
@@ -59,13 +63,13 @@ static const struct row own_rows[] = {
     {.module = "string", .name = "Formatter.get_field", .way = WAY_FORMAT},
     {.module = "importlib", .name = "reload", .way = WAY_RELOAD},
 };
-/* Early versions of 3.11 have no audit event for it. */
+/* If the policy allows no threads; early versions of Python 3.11 have no audit event for their start. */
 static const struct row thread_rows[] = {
     {.module = "_thread", .name = "start_new_thread", .way = WAY_THREAD},
     {.module = "_thread", .name = "start_new", .way = WAY_THREAD},
     {.module = "threading", .name = "_start_new_thread", .way = WAY_THREAD},
 };
-/* Where ctypes is denied. */
+/* If the policy denies ctypes. */
 #define NO_CTYPES "{name}() makes pointers of ctypes, which this policy does not allow"
 static const struct row foreign_rows[] = {
     {.module = "numpy.core._internal", .name = "_ctypes.data_as", .way = WAY_REFUSE, .message = NO_CTYPES},
@@ -82,11 +86,12 @@ static const struct row foreign_rows[] = {
 #define THREAD_ROWS  (sizeof thread_rows / sizeof *thread_rows)
 #define OWN_ROWS     (sizeof own_rows / sizeof *own_rows)
 
-static struct row *rows; /* owned, for good */
+static struct row *rows; /* owned */
 static size_t row_count;
 
-/* ---- what stands in a function's place ---- */
+/* ---- replacements ---- */
 
+/* The Python object that stands in a function's place. */
 struct changed {
     PyObject_HEAD PyObject *original; /* owned */
     PyObject *label;                  /* owned, str: "os.system" */
@@ -107,7 +112,7 @@ static const char *last_part(const char *label)
     return dot ? dot + 1 : label;
 }
 
-static PyObject *refuse(const struct changed *c)
+static PyObject *refuse_call(const struct changed *c)
 {
     struct hc_refusal r = {
         .layer = HC_DENIAL_RUNTIME,
@@ -130,7 +135,7 @@ static bool has_value(const cJSON *values, PyObject *value)
     return false;
 }
 
-/* Where a parameter of a Python function stands among the positional ones; -1 if it does not. */
+/* The index of a parameter of a Python function among the positional ones; -1 if it is not one of them. */
 static Py_ssize_t position_of(PyObject *function, const char *parameter)
 {
     if (!PyFunction_Check(function))
@@ -144,9 +149,9 @@ static Py_ssize_t position_of(PyObject *function, const char *parameter)
     return -1;
 }
 
-/* The argument that a "choose" row judges, borrowed; NULL if it is not given. `at`: its position, -1 if it
+/* The argument that a WAY_CHOOSE row checks, borrowed; NULL if it is not given. `*at`: its index, -1 if it
  * was given by name. */
-static PyObject *chosen(const struct changed *c, PyObject *args, PyObject *named, Py_ssize_t *at)
+static PyObject *chosen_argument(const struct changed *c, PyObject *args, PyObject *named, Py_ssize_t *at)
 {
     const char *name = c->row->argument;
     *at = name ? position_of(c->original, name) : 0;
@@ -177,17 +182,18 @@ static PyObject *call_instead(const struct changed *c, PyObject *args, PyObject 
     return others ? PyObject_Call(c->original, others, named) : NULL;
 }
 
-static PyObject *choose(const struct changed *c, PyObject *args, PyObject *named)
+static PyObject *call_chosen(const struct changed *c, PyObject *args, PyObject *named)
 {
     Py_ssize_t at;
-    PyObject *value = chosen(c, args, named, &at);
+    PyObject *value = chosen_argument(c, args, named, &at);
     if (!value || value == Py_None || has_value(c->row->values, value))
         return PyObject_Call(c->original, args, named);
-    return c->row->instead && c->row->argument ? call_instead(c, args, named, at) : refuse(c);
+    return c->row->instead && c->row->argument ? call_instead(c, args, named, at) : refuse_call(c);
 }
 
-/* importlib's functions: import_module(name, package=None); and those that import what a dotted name says. */
-static PyObject *import(const struct changed *c, PyObject *args, PyObject *named)
+/* import_module(name, package=None) of importlib, and other functions that import the module that a dotted
+ * name says. */
+static PyObject *call_import(const struct changed *c, PyObject *args, PyObject *named)
 {
     const char *parameter = c->row->argument ? c->row->argument : "name";
     Py_ssize_t at = c->row->at;
@@ -213,8 +219,8 @@ static PyObject *import(const struct changed *c, PyObject *args, PyObject *named
     return module;
 }
 
-/* _imp.create_dynamic(spec, file=None): a loader may be asked for without the import system. */
-static PyObject *load(const struct changed *c, PyObject *args, PyObject *named)
+/* _imp.create_dynamic(spec, file=None), which the program may call without the import system. */
+static PyObject *call_load(const struct changed *c, PyObject *args, PyObject *named)
 {
     PyObject *spec = PyTuple_GET_SIZE(args) ? PyTuple_GET_ITEM(args, 0) : NULL; /* borrowed */
     hc_autopy *name = spec ? PyObject_GetAttrString(spec, "name") : NULL;
@@ -225,7 +231,7 @@ static PyObject *load(const struct changed *c, PyObject *args, PyObject *named)
 }
 
 /* inspect.getmembers(): pairs of name and value, without those that getattr() would refuse. */
-static PyObject *members(const struct changed *c, PyObject *args, PyObject *named)
+static PyObject *call_members(const struct changed *c, PyObject *args, PyObject *named)
 {
     hc_autopy *all = PyObject_Call(c->original, args, named);
     hc_autopy *rest = all && PyList_Check(all) ? PyList_New(0) : NULL;
@@ -239,8 +245,8 @@ static PyObject *members(const struct changed *c, PyObject *args, PyObject *name
     return hc_py_take(&rest);
 }
 
-/* What a function gave, if it is no module that the program may not have. Steals it; NULL goes through. */
-static PyObject *given(PyObject *found)
+/* Refuses the result of a function if it is a denied module. Steals `found`; NULL stays NULL. */
+static PyObject *check_result(PyObject *found)
 {
     hc_autopy *held = found;
     if (held && hc_reach_denied(held) && hc_import_refuse(PyModule_GetName(held)) < 0)
@@ -248,12 +254,12 @@ static PyObject *given(PyObject *found)
     return hc_reach_given(hc_py_take(&held));
 }
 
-/* importlib.reload(): the module has its own functions again. */
-static PyObject *reload(const struct changed *c, PyObject *args, PyObject *named)
+/* importlib.reload() undoes the replacements in the module. */
+static PyObject *call_reload(const struct changed *c, PyObject *args, PyObject *named)
 {
     hc_autopy *module = PyObject_Call(c->original, args, named);
     PyObject *type, *error, *trace;
-    PyErr_Fetch(&type, &error, &trace); /* it may have got halfway */
+    PyErr_Fetch(&type, &error, &trace); /* a reload that fails may have undone some of them */
     for (size_t i = 0; i < row_count; i++)
         rows[i].done = false;
     int rc = hc_modules_update();
@@ -262,8 +268,8 @@ static PyObject *reload(const struct changed *c, PyObject *args, PyObject *named
     return rc < 0 ? NULL : hc_py_take(&module);
 }
 
-/* attrgetter("a.b", ...), methodcaller("a", ...): every part of every name. */
-static PyObject *attributes(const struct changed *c, PyObject *args, PyObject *named)
+/* attrgetter("a.b", ...), methodcaller("a", ...): checks every part of every name. */
+static PyObject *call_with_attributes(const struct changed *c, PyObject *args, PyObject *named)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
         PyObject *name = PyTuple_GET_ITEM(args, i); /* borrowed */
@@ -282,13 +288,14 @@ bool hc_threads_allowed(void)
     return hc_guard.audit.threads || hc_asked_through("asyncio/base_events");
 }
 
-/* The harness needs some of these functions itself, to_csv() for one; but while the program waits for it, and
- * for what gives modules and attributes, it may be made to call them. */
+/* Does a rule bind this caller? The harness needs some of these functions itself, such as to_csv(). But the
+ * program can make the harness call functions while it waits for the harness, and at any time those that
+ * return modules and attributes. */
 static bool is_bound(enum way way)
 {
     if (way == WAY_THREAD)
         return !hc_threads_allowed();
-    if (way == WAY_LOAD) /* its judge asks */
+    if (way == WAY_LOAD) /* hc_reach_judge_load looks at the caller itself */
         return true;
     if (way == WAY_IMPORT)
         return hc_caller_may_serve_guest(hc_resolvers);
@@ -296,31 +303,31 @@ static bool is_bound(enum way way)
     return gives || hc_guest_line() ? hc_caller_may_serve_guest(NULL) : hc_caller_is_guest(NULL);
 }
 
-static PyObject *call(PyObject *self, PyObject *args, PyObject *named)
+static PyObject *call_replacement(PyObject *self, PyObject *args, PyObject *named)
 {
     const struct changed *c = (struct changed *)self;
-    if (c->row->way == WAY_FORMAT) /* string.Formatter calls it itself, whoever it works for */
-        return attributes(c, args, named);
+    if (c->row->way == WAY_FORMAT) /* the caller is always string.Formatter */
+        return call_with_attributes(c, args, named);
     if (c->row->way == WAY_RELOAD)
-        return reload(c, args, named);
+        return call_reload(c, args, named);
     if (!is_bound(c->row->way))
         return PyObject_Call(c->original, args, named);
     switch (c->row->way) {
     case WAY_REFUSE:
     case WAY_THREAD:
-        return refuse(c);
+        return refuse_call(c);
     case WAY_CHOOSE:
-        return choose(c, args, named);
+        return call_chosen(c, args, named);
     case WAY_IMPORT:
-        return import(c, args, named);
+        return call_import(c, args, named);
     case WAY_LOAD:
-        return load(c, args, named);
+        return call_load(c, args, named);
     case WAY_ATTRIBUTES:
-        return given(attributes(c, args, named));
+        return check_result(call_with_attributes(c, args, named));
     case WAY_MEMBERS:
-        return members(c, args, named);
+        return call_members(c, args, named);
     case WAY_MODULE:
-        return given(PyObject_Call(c->original, args, named));
+        return check_result(PyObject_Call(c->original, args, named));
     case WAY_FOREIGN:
     case WAY_RELOAD:
     case WAY_FORMAT:
@@ -331,7 +338,8 @@ static PyObject *call(PyObject *self, PyObject *args, PyObject *named)
     return Py_NewRef(Py_None);
 }
 
-/* What says who a function is; no more, lest the original be reached through it. */
+/* Only attributes that describe the function come from the original; others could lead to the original
+ * itself. */
 static PyObject *get_attribute(PyObject *self, PyObject *name)
 {
     static const char *const told[] = {"__name__", "__qualname__", "__doc__", "__module__"};
@@ -346,7 +354,7 @@ static PyObject *represent(PyObject *self)
     return PyUnicode_FromFormat("<function %U>", ((struct changed *)self)->label);
 }
 
-/* It binds to an object where the original would. */
+/* Binds to an object if the original would. */
 static PyObject *bind(PyObject *self, PyObject *object, PyObject *type)
 {
     (void)type;
@@ -375,15 +383,15 @@ static PyTypeObject changed_type = {
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .tp_traverse = traverse,
     .tp_dealloc = dealloc,
-    .tp_call = call,
+    .tp_call = call_replacement,
     .tp_getattro = get_attribute,
     .tp_repr = represent,
     .tp_descr_get = bind,
 };
 
-/* ---- putting it there ---- */
+/* ---- replacing functions ---- */
 
-static PyObject *stand_in(const struct row *row, const char *name, PyObject *original)
+static PyObject *make_replacement(const struct row *row, const char *name, PyObject *original)
 {
     if (row->way == WAY_NONE)
         return Py_NewRef(Py_None);
@@ -399,9 +407,9 @@ static PyObject *stand_in(const struct row *row, const char *name, PyObject *ori
     return (PyObject *)c;
 }
 
-/* `label` is the dotted name, whose last part is the attribute of `holder`. A name that is not there needs no
- * change. */
-static int change(const struct row *row, PyObject *holder, const char *label)
+/* Replaces an attribute of `holder`, whose name is the last part of the dotted name `label`. An attribute
+ * that does not exist is skipped. */
+static int replace_name(const struct row *row, PyObject *holder, const char *label)
 {
     const char *last = last_part(label);
     hc_autopy *name = PyUnicode_FromString(last);
@@ -414,29 +422,29 @@ static int change(const struct row *row, PyObject *holder, const char *label)
         hc_pointers_watch(original);
         return 0;
     }
-    hc_autopy *instead = Py_IS_TYPE(original, &changed_type) ? NULL : stand_in(row, label, original);
+    hc_autopy *instead = Py_IS_TYPE(original, &changed_type) ? NULL : make_replacement(row, label, original);
     if (Py_IS_TYPE(original, &changed_type))
         return 0;
     return instead ? hc_reach_set_past(holder, name, instead) : -1;
 }
 
-static int change_matching(const struct row *row, PyObject *module)
+static int replace_matching(const struct row *row, PyObject *module)
 {
     hc_autopy *names = PyModule_Check(module) ? PyDict_Keys(PyModule_GetDict(module)) : PyObject_Dir(module);
     size_t len = strlen(row->name) - 1;
     for (Py_ssize_t i = 0; names && i < PyList_GET_SIZE(names); i++) {
         const char *name = PyUnicode_AsUTF8(PyList_GET_ITEM(names, i));
         PyErr_Clear();
-        if (name && strncmp(name, row->name, len) == 0 && change(row, module, name) < 0)
+        if (name && strncmp(name, row->name, len) == 0 && replace_name(row, module, name) < 0)
             return -1;
     }
     return names ? 0 : -1;
 }
 
-static int apply(const struct row *row, PyObject *module)
+static int apply_row(const struct row *row, PyObject *module)
 {
     if (row->name[strlen(row->name) - 1] == '*')
-        return change_matching(row, module);
+        return replace_matching(row, module);
     hc_autopy *holder = Py_NewRef(module);
     const char *at = row->name;
     for (const char *dot; (dot = strchr(at, '.')); at = dot + 1) {
@@ -448,7 +456,7 @@ static int apply(const struct row *row, PyObject *module)
         }
         Py_SETREF(holder, inner);
     }
-    return change(row, holder, row->name);
+    return replace_name(row, holder, row->name);
 }
 
 int hc_modules_update(void)
@@ -460,7 +468,7 @@ int hc_modules_update(void)
             continue;
         rows[i].done = true;
         hc_autopy *held = Py_NewRef(module);
-        if (apply(&rows[i], held) < 0)
+        if (apply_row(&rows[i], held) < 0)
             return -1;
     }
     return 0;

@@ -14,14 +14,16 @@
 #define MADE_AS  "<made as "
 #define PYC_HEAD 16 /* bytes in front of the code */
 
-/* ---- what the import system reads of the tree ---- */
+/* ---- the files of the tree that the import system reads ---- */
 
-/* The last file, as it was read: nobody else can have made this very object. Owned; NULL: none. */
+/* Contents and path of the last file that the import system read. Only it has got this very object. Owned;
+ * NULL: none. */
 static PyObject *read_bytes, *read_path;
-/* The code that was in it. Owned. */
+/* The code object in that file. Owned. */
 static PyObject *read_code;
 
-/* What importlib's get_data() needs of a file, and no way to make it another one's. */
+/* A file object with the methods that importlib's get_data() calls, and no others, so that the program cannot
+ * change its contents. */
 struct tree_file {
     PyObject_HEAD PyObject *path; /* owned */
     int fd;                       /* owned */
@@ -40,22 +42,22 @@ static PyObject *file_exit(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-static PyObject *failed(const struct tree_file *file, int why)
+static PyObject *raise_file_error(const struct tree_file *file, int why)
 {
     errno = why;
     return PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, file->path);
 }
 
-/* All of it, once. */
+/* read(): the whole file. */
 static PyObject *file_read(PyObject *self, PyObject *unused)
 {
     struct tree_file *file = (struct tree_file *)self;
     struct stat st;
     (void)unused;
     if (fstat(file->fd, &st) < 0)
-        return failed(file, errno);
+        return raise_file_error(file, errno);
     if (!S_ISREG(st.st_mode))
-        return failed(file, EISDIR);
+        return raise_file_error(file, EISDIR);
     hc_autopy *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)st.st_size);
     if (!bytes)
         return NULL;
@@ -63,7 +65,7 @@ static PyObject *file_read(PyObject *self, PyObject *unused)
     for (off_t at = 0; at < st.st_size;) {
         ssize_t n = TEMP_FAILURE_RETRY(read(file->fd, data + at, (size_t)(st.st_size - at)));
         if (n <= 0)
-            return failed(file, n < 0 ? errno : EIO);
+            return raise_file_error(file, n < 0 ? errno : EIO);
         at += n;
     }
     Py_XSETREF(read_bytes, Py_NewRef(bytes));
@@ -106,10 +108,10 @@ static PyObject *open_of_tree(PyObject *path)
     file->path = Py_NewRef(path);
     file->fd = open(name, O_RDONLY | O_CLOEXEC);
     hc_autopy *held = (PyObject *)file;
-    return file->fd < 0 ? failed(file, errno) : hc_py_take(&held);
+    return file->fd < 0 ? raise_file_error(file, errno) : hc_py_take(&held);
 }
 
-/* io.open_code(): for all but the import system's own look into the tree, an ordinary file. */
+/* io.open_code(): opens a tree_file when the import system reads the tree, else an ordinary file. */
 static PyObject *on_open_code(PyObject *path, void *unused)
 {
     (void)unused;
@@ -126,7 +128,7 @@ int hc_origin_prepare(void)
     return PyFile_SetOpenCodeHook(on_open_code, NULL);
 }
 
-/* memoryview(data)[16:], as importlib has it. */
+/* Is `source` memoryview(data)[16:] of the last file, as importlib passes it? */
 static bool is_read_pyc(PyObject *source)
 {
     if (!read_bytes || !PyMemoryView_Check(source))
@@ -157,7 +159,7 @@ static bool is_privileged(PyObject *filename)
     return party == HC_PARTY_LIBRARY || party == HC_PARTY_HARNESS;
 }
 
-/* Nobody else has seen the object yet. */
+/* Renames one code object, which is new and has no other owner. */
 static int rename_one(PyCodeObject *code)
 {
     if (!is_privileged(code->co_filename))
@@ -179,7 +181,7 @@ static int rename_items(PyObject *tuple)
     return 0;
 }
 
-/* Of a code object, of those within it, and of what marshal may have put them into. */
+/* Renames a code object and those within it, or those in a container that marshal has made. */
 static int rename_all(PyObject *object)
 {
     int rc = 0;
@@ -198,7 +200,7 @@ static int rename_all(PyObject *object)
     return rc;
 }
 
-/* Steals it; NULL goes through. */
+/* Renames all code in `made`. Steals it; NULL stays NULL. */
 static PyObject *renamed(PyObject *made)
 {
     hc_autopy *held = made;
@@ -212,7 +214,7 @@ PyObject *hc_origin_compiled(PyObject *code, PyObject *source, PyObject *filenam
     return read ? code : renamed(code);
 }
 
-/* ---- the ways to make code ---- */
+/* ---- functions that make code ---- */
 
 static PyObject *plain_load, *plain_loads, *plain_fix, *plain_frozen, *plain_replace; /* owned */
 static newfunc plain_new;
@@ -235,7 +237,7 @@ static PyObject *marshal_loads(PyObject *self, PyObject *source)
     return made;
 }
 
-/* _fix_co_filename(code, path): a file that was compiled elsewhere is told where it is. */
+/* _fix_co_filename(code, path): sets the file name of code that was compiled under another path. */
 static PyObject *fix_filename(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     (void)self;
@@ -244,7 +246,7 @@ static PyObject *fix_filename(PyObject *self, PyObject *const *args, Py_ssize_t 
     return PyObject_Vectorcall(plain_fix, args, (size_t)count, NULL);
 }
 
-/* get_frozen_object(name, data=None): with data it is another marshal.loads(). */
+/* get_frozen_object(name, data=None): with data it does what marshal.loads() does. */
 static PyObject *frozen_object(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     (void)self;
@@ -252,7 +254,7 @@ static PyObject *frozen_object(PyObject *self, PyObject *const *args, Py_ssize_t
     return count < 2 || args[1] == Py_None ? made : renamed(made);
 }
 
-/* What is within the new object was there before. */
+/* Renames the new object alone: the code objects within it existed before. */
 static PyObject *renamed_alone(PyObject *made)
 {
     hc_autopy *held = made;
@@ -270,8 +272,8 @@ static PyObject *code_replace(PyObject *self, PyObject *args, PyObject *named)
     return bound ? renamed_alone(PyObject_Call(bound, args, named)) : NULL;
 }
 
-/* Put `method` into the module's place of that name, which `plain` keeps. */
-static int stand_in(const char *module_name, PyMethodDef *method, PyObject **plain)
+/* Replaces the module's function that has the name of `method`; `*plain` keeps the original. */
+static int replace_function(const char *module_name, PyMethodDef *method, PyObject **plain)
 {
     hc_autopy *module = PyImport_ImportModule(module_name);
     *plain = module ? PyObject_GetAttrString(module, method->ml_name) : NULL;
@@ -303,9 +305,10 @@ int hc_origin_guard(void)
     static PyMethodDef loads = {"loads", marshal_loads, METH_O, "loads(bytes, /)"};
     static PyMethodDef fix = {"_fix_co_filename", FAST(fix_filename), METH_FASTCALL, NULL};
     static PyMethodDef frozen = {"get_frozen_object", FAST(frozen_object), METH_FASTCALL, NULL};
-    return stand_in("marshal", &load, &plain_load) < 0 || stand_in("marshal", &loads, &plain_loads) < 0 ||
-                   stand_in("_imp", &fix, &plain_fix) < 0 || stand_in("_imp", &frozen, &plain_frozen) < 0 ||
-                   guard_type() < 0
+    return replace_function("marshal", &load, &plain_load) < 0 ||
+                   replace_function("marshal", &loads, &plain_loads) < 0 ||
+                   replace_function("_imp", &fix, &plain_fix) < 0 ||
+                   replace_function("_imp", &frozen, &plain_frozen) < 0 || guard_type() < 0
                ? -1
                : 0;
 }

@@ -1,10 +1,10 @@
-/* origin.h - code has a library's file name only if that file of the tree holds it.
+/* origin.h - lets code have a library's file name only if it comes from that file of the tree.
  *
- * Rules ask for the file name of the code that runs (frames.h), and whoever makes code says what its file is
- * called: compile(), code.replace(), the bytes that marshal reads, and so a loader, or a .pyc file, of the
- * program's. What the import system read of the tree itself, and nothing else, keeps a library's name; any
- * other code that claims one is called "<made as NAME>", which is no file's. Code that was there before the
- * program keeps its name, too. */
+ * Rules look at the file name of the code that runs (frames.h), and code can be made with any file name: by
+ * compile(), code.replace(), and by the bytes that marshal reads, so that a loader or a .pyc file of the
+ * program can do it as well. Only code that the import system itself read from the tree keeps a library's
+ * name; other code that claims one is renamed "<made as NAME>", which is no file's name. Code that was made
+ * before the program ran keeps its name, too. */
 #ifndef HC_SHIM_GUARD_ORIGIN_H
 #define HC_SHIM_GUARD_ORIGIN_H
 
@@ -12,16 +12,18 @@
 
 #include <stdbool.h>
 
-/* Before the interpreter starts: see what its import system reads. -1: it could not be arranged. */
+/* Watches the files that the import system reads; called before the interpreter starts. -1: CPython refused
+ * the hook. */
 int hc_origin_prepare(void);
 
-/* Before the program runs. -1 with an exception set. */
+/* Replaces the functions that make code; called before the program runs. -1 with an exception set. */
 int hc_origin_guard(void);
 
-/* What compile() made of `source` under `filename`; steals `code`, which may be NULL. New reference. */
+/* Renames code that compile() made of `source` under `filename`, if it claims a library's name wrongly.
+ * Steals `code`, which may be NULL. New reference. */
 PyObject *hc_origin_compiled(PyObject *code, PyObject *source, PyObject *filename);
 
-/* Did this code claim a library's name in vain? */
+/* Was this code renamed because it claimed a library's name? */
 bool hc_origin_refuted(PyObject *code);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Functions that run, load or reach for things. "*": all of the module. */
+/* Functions that run code, load modules or reach files and attributes. "*": all names of the module. */
 static const struct {
     const char *module, *names[16];
 } refused[] = {
@@ -44,7 +44,7 @@ static const struct {
     {"webbrowser", {"*"}},
 };
 
-/* What pickles of ordinary data name, whatever the program may import. */
+/* Modules that pickles of ordinary data name, whatever the program may import. */
 static const char *const ordinary[] = {"__main__", "builtins",    "copyreg",
                                        "_codecs",  "collections", "datetime"};
 

@@ -6,7 +6,7 @@
 #include "shim/guard/rules.h"
 #include "shim/guard/strides.h"
 
-static bool interfaces, numbers; /* are judged */
+static bool interfaces, numbers; /* uses of __array_interface__, and of ints as pointers, are checked */
 
 /* ---- two functions of libpython ---- */
 
@@ -16,7 +16,7 @@ void hc_pointers_guard(void)
     numbers = hc_guard.imports.at_run && hc_guard_import_denied("_ctypes");
 }
 
-/* numpy asks for the type before anything else, and runs no Python code between that and the rest. */
+/* numpy reads "typestr" first, and runs no Python code before it has read the other items. */
 PyObject *_PyDict_GetItemStringWithError(PyObject *dict, const char *key)
 {
     if (interfaces && strcmp(key, "typestr") == 0 && PyDict_Check(dict) && hc_strides_judge(dict) < 0)
@@ -48,7 +48,7 @@ void *PyLong_AsVoidPtr(PyObject *number)
     return value == -1 && PyErr_Occurred() ? NULL : (void *)value;
 }
 
-/* ---- what has a type of ctypes ---- */
+/* ---- objects of ctypes ---- */
 
 static newfunc plain_data, plain_function;
 
@@ -62,15 +62,15 @@ static PyObject *make_function(PyTypeObject *type, PyObject *args, PyObject *nam
     return judge_number() < 0 ? NULL : plain_function(type, args, named);
 }
 
-/* A type takes the function from its base when it is made. */
-static void watch(PyTypeObject *type, newfunc plain, newfunc instead)
+/* Replaces tp_new of a type and its subclasses: a type copies the function from its base when it is made. */
+static void replace_new(PyTypeObject *type, newfunc plain, newfunc instead)
 {
     if (type->tp_new != plain)
         return;
     type->tp_new = instead;
     hc_autopy *below = PyObject_CallMethod((PyObject *)type, "__subclasses__", NULL);
     for (Py_ssize_t i = 0; below && i < PyList_GET_SIZE(below); i++)
-        watch((PyTypeObject *)PyList_GET_ITEM(below, i), plain, instead);
+        replace_new((PyTypeObject *)PyList_GET_ITEM(below, i), plain, instead);
     PyErr_Clear();
 }
 
@@ -81,9 +81,9 @@ void hc_pointers_watch(PyObject *type)
         return;
     if (!strcmp(one->tp_name, "_ctypes.PyCFuncPtr")) {
         plain_function = one->tp_new;
-        watch(one, plain_function, make_function);
+        replace_new(one, plain_function, make_function);
     } else if (!plain_data || plain_data == one->tp_new) {
         plain_data = one->tp_new;
-        watch(one, plain_data, make_data);
+        replace_new(one, plain_data, make_data);
     }
 }

@@ -1,4 +1,4 @@
-/* The module object, as the interpreter has it. */
+/* For the struct of module objects. */
 #define Py_BUILD_CORE
 #include "shim/guard/reach.h"
 
@@ -12,25 +12,25 @@
 
 const char *const hc_resolvers[] = {"pkgutil",    "pydoc", "operator", "importlib/", "unittest/",
                                     "contextlib", "runpy", "string",   "logging/",   NULL};
-/* And those that look into a module that they are given; inspect goes through all there are for its own ends.
- */
+/* Modules that look into a module which their caller passes. inspect is only here, as it also goes through
+ * all modules for its own purposes. */
 static const char *const lookers[] = {"pkgutil",   "pydoc",      "operator", "importlib/",
                                       "unittest/", "contextlib", "runpy",    "string",
                                       "logging/",  "inspect",    NULL};
-/* Loaders may be called without the import system. */
+/* Modules with loaders, which the program may call without the import system. */
 static const char *const loaders[] = {
     "importlib._bootstrap", "importlib._bootstrap_external", "importlib/", "pkgutil", "runpy", NULL};
 
-static getattrofunc plain;                     /* what looks attributes of modules up without the guard */
-static setattrofunc plain_set;                 /* and sets them */
-static PyObject *real_builtins, *own_builtins; /* owned, for good */
-static _Thread_local bool probing;
+static getattrofunc plain;                     /* gets attributes of modules without the guard */
+static setattrofunc plain_set;                 /* sets attributes of modules without the guard */
+static PyObject *real_builtins, *own_builtins; /* owned: the module builtins, and the program's */
+static _Thread_local bool probing;             /* hasattr() asks (hc_reach_probe) */
 
-/* ---- which modules ---- */
+/* ---- which modules are denied ---- */
 
-/* A policy that lists what may be imported leaves out most of the standard library, and of what libraries
- * have loaded for themselves most does no more than compute: np.math is used by many. What is refused is
- * what there is something to say about: files, processes, network, internals. */
+/* Is the module left out of the policy's list of imports, and worth a refusal? Such a list leaves out most of
+ * the standard library, and most modules that libraries have loaded for themselves only compute: many
+ * programs use np.math. Refused are those that have a hint: files, processes, network, internals. */
 static bool unlisted(const char *dotted)
 {
     return hc_guard.imports.allow.given && hc_hint_for_module(dotted) &&
@@ -45,24 +45,24 @@ static bool may_not_import(PyObject *name)
     return dotted && hc_guard.imports.at_run && (hc_guard_import_denied(dotted) || unlisted(dotted));
 }
 
-/* What was found of the names of modules that were asked for last. The names are kept, as another one might
- * come to stand where one was; the modules are not, as the program may wait for the end of one. */
+/* A cache of decisions by the address of a module's name. The names are owned, as another object could
+ * otherwise get the same address; the modules are not, as the program may wait for the end of one. */
 #define SLOTS 256
-#define ASKED 2048 /* modules whose answers are kept: more than are loaded, as a rule */
+#define ASKED 2048 /* decisions by module that are kept: usually more than modules are loaded */
 static struct {
     PyObject *name; /* owned */
     bool denied;
-} known[SLOTS];
+} decisions[SLOTS];
 
 static bool is_name_denied(PyObject *name)
 {
     size_t at = ((uintptr_t)name >> 4 ^ (uintptr_t)name >> 12) % SLOTS;
-    if (known[at].name == name)
-        return known[at].denied;
+    if (decisions[at].name == name)
+        return decisions[at].denied;
     bool denied = may_not_import(name);
     if (PyUnicode_CheckExact(name)) {
-        Py_XSETREF(known[at].name, Py_NewRef(name));
-        known[at].denied = denied;
+        Py_XSETREF(decisions[at].name, Py_NewRef(name));
+        decisions[at].denied = denied;
     }
     return denied;
 }
@@ -75,16 +75,16 @@ static bool is_denied(PyObject *value)
     PyErr_Fetch(&type, &error, &trace);
     hc_autopy *name = PyModule_GetNameObject(value);
     bool denied = name && is_name_denied(name);
-    PyErr_Clear(); /* the program made it, and it has no name */
+    PyErr_Clear(); /* a module that the program made may have no name */
     PyErr_Restore(type, error, trace);
     return denied;
 }
 
-/* The same of a module that is asked for an attribute, which is often the one that was asked before: each
- * change gives its dict another tag, which no other dict has ever had. */
-static bool is_asked_denied(PyObject *module)
+/* Is the module denied? A cache for loads of attributes, which are often from the same module: its key is the
+ * version tag of the module's dict, which changes with each change and is never used for another dict. */
+static bool is_denied_cached(PyObject *module)
 {
-    static uint64_t asked[ASKED]; /* the tag, and in the lowest bit what was found */
+    static uint64_t asked[ASKED]; /* the tag, shifted, and in the lowest bit the decision */
     PyObject *names =
         ((PyModuleObject *)module)->md_dict; /* borrowed; NULL for one that was never finished */
     if (!names)
@@ -102,30 +102,31 @@ bool hc_reach_denied(PyObject *value)
 
 /* ---- what the program gets ---- */
 
-/* Code that has run often keeps where in a module's dict it found a name, and does not ask the module again;
- * but not in a dict that has had other keys than texts. */
-static int unlearn(PyObject *module)
+/* Keeps the interpreter from caching places in a module's dict, by which it would load an attribute without
+ * the guard: it does not do so for a dict that has had a key other than a str. */
+static int disable_caching(PyObject *module)
 {
     PyObject *names = PyModule_GetDict(module); /* borrowed */
-    if (!names)                                 /* one that was never finished */
+    if (!names)                                 /* a module that was never initialised */
         return 0;
     return PyDict_SetItem(names, Py_None, Py_None) < 0 ? -1 : PyDict_DelItem(names, Py_None);
 }
 
-/* "from module import *" takes what there is; an empty module of that name harms nobody who did not ask for
- * it. */
-static PyObject *empty(PyObject *module)
+/* New reference: an empty module of the same name, for "from module import *", which takes all names and does
+ * not ask for this one. */
+static PyObject *empty_module(PyObject *module)
 {
     hc_autopy *name = PyModule_GetNameObject(module);
     return name ? PyModule_NewObject(name) : NULL;
 }
 
-/* Consumes `value`. */
-static PyObject *refuse(PyObject *value)
+/* Refuses a denied module in the caller's way. Consumes `value`; a new reference, or NULL with an exception
+ * set. */
+static PyObject *refuse_module(PyObject *value)
 {
     hc_autopy *held = value;
     if (hc_caller_imports_all() && !hc_guard.learn)
-        return empty(held);
+        return empty_module(held);
     if (probing && !hc_guard.learn) {
         PyErr_SetString(PyExc_AttributeError, "module is not there under this policy");
         return NULL;
@@ -135,23 +136,24 @@ static PyObject *refuse(PyObject *value)
     return hc_import_refuse(name ? name : "a module") < 0 ? NULL : hc_py_take(&held);
 }
 
-/* What a function that looks names up has in its own text is for itself. */
+/* Does the program ask, itself or by a function that looks names up? Attributes that such a function names in
+ * its own text are for itself. */
 static bool is_for_guest(void)
 {
     return hc_caller_is_guest(NULL) || (!hc_caller_names_attribute() && hc_caller_is_guest(hc_resolvers));
 }
 
-/* Consumes `value`, which is a module. */
+/* The module that the caller gets for the attribute of `from`. Consumes `value`, which is a module. */
 static PyObject *give_module(PyObject *from, PyObject *value)
 {
     bool denied = is_denied(value);
     if ((!denied && value != real_builtins) || !is_for_guest())
         return value;
-    if (unlearn(from) < 0) {
+    if (disable_caching(from) < 0) {
         Py_DECREF(value);
         return NULL;
     }
-    return denied ? refuse(value) : hc_reach_given(value);
+    return denied ? refuse_module(value) : hc_reach_given(value);
 }
 
 PyObject *hc_reach_given(PyObject *module)
@@ -178,7 +180,7 @@ static PyObject *without_denied(PyObject *names)
     return rest ? hc_py_take(&rest) : hc_py_take(&held);
 }
 
-/* Consumes `value`, which is a dict. */
+/* The dict that the caller gets for the attribute of `from`. Consumes `value`, which is a dict. */
 static PyObject *give_dict(PyObject *from, PyObject *value)
 {
     bool loaded = value == PyImport_GetModuleDict(), names = value == PyModule_GetDict(from);
@@ -187,10 +189,10 @@ static PyObject *give_dict(PyObject *from, PyObject *value)
     if (names)
         return without_denied(value);
     Py_DECREF(value);
-    return unlearn(from) < 0 ? NULL : hc_hidden_view();
+    return disable_caching(from) < 0 ? NULL : hc_hidden_view();
 }
 
-/* ---- what is in a denied module, however the module was come by ---- */
+/* ---- attributes of a denied module ---- */
 
 static bool is_one_of(PyObject *name, const char *const *list)
 {
@@ -200,7 +202,8 @@ static bool is_one_of(PyObject *name, const char *const *list)
     return false;
 }
 
-/* What says which module it is; and what C code asks the import system for while the program imports. */
+/* Attributes that describe the module; and those that C code loads from the import system while the program
+ * imports. */
 static bool is_harmless(PyObject *module, PyObject *name)
 {
     static const char *const telling[] = {"__class__", "__name__", "__doc__",     "__file__",
@@ -216,7 +219,9 @@ static bool is_harmless(PyObject *module, PyObject *name)
     return imports && is_one_of(name, importing) && !hc_caller_names(name);
 }
 
-/* The program by its own text, or a function that looks names up for it. mock.patch() looks into __dict__. */
+/* Does the program load the attribute, itself or by a function that looks names up for it? mock.patch() looks
+ * into
+ * __dict__. */
 static bool is_asked_for_guest(PyObject *name)
 {
     if (hc_caller_is_guest(NULL))
@@ -225,14 +230,15 @@ static bool is_asked_for_guest(PyObject *name)
     return !by_text && hc_caller_is_guest(lookers);
 }
 
-/* What C code asks for on its own is not there: it may go through all modules, as pickle does. -1 with an
- * exception set. */
+/* Refuses an attribute of a denied module. `by_text`: the program's text names it. C code, which may go
+ * through all modules as pickle does, gets AttributeError without a record. -1 with an exception set; 0 where
+ * the guard only learns. */
 static int refuse_inside(PyObject *module, bool by_text)
 {
     const char *dotted = PyModule_GetName(module);
     PyErr_Clear();
     if (hc_guard.learn || (by_text && !probing)) {
-        if (by_text && unlearn(module) < 0)
+        if (by_text && disable_caching(module) < 0)
             return -1;
         return by_text ? hc_import_refuse(dotted ? dotted : "a module") : 0;
     }
@@ -241,11 +247,12 @@ static int refuse_inside(PyObject *module, bool by_text)
     return -1;
 }
 
-/* A policy that lists modules leaves out many that C code uses on behalf of the program: what is not denied
- * by name is refused only where the program's text has the attribute. */
+/* Checks the load of an attribute of a denied module. A policy that lists modules leaves out many that C code
+ * uses on behalf of the program: unless the module is denied by name, only loads by the program's text are
+ * refused. */
 static int judge_inside(PyObject *module, PyObject *name)
 {
-    if (!is_asked_denied(module) || is_harmless(module, name) || !is_asked_for_guest(name))
+    if (!is_denied_cached(module) || is_harmless(module, name) || !is_asked_for_guest(name))
         return 0;
     bool by_text = hc_caller_is_guest(NULL) && hc_caller_names(name);
     const char *dotted = PyModule_GetName(module);
@@ -255,7 +262,7 @@ static int judge_inside(PyObject *module, PyObject *name)
 
 int hc_reach_judge(PyObject *object, PyObject *name)
 {
-    if (!PyModule_Check(object) || !PyUnicode_Check(name) || !is_asked_denied(object) ||
+    if (!PyModule_Check(object) || !PyUnicode_Check(name) || !is_denied_cached(object) ||
         is_harmless(object, name))
         return 0;
     return refuse_inside(object, true);
@@ -263,22 +270,22 @@ int hc_reach_judge(PyObject *object, PyObject *name)
 
 static int judge_setting(PyObject *module)
 {
-    if (!is_asked_denied(module) || !hc_caller_is_guest(lookers))
+    if (!is_denied_cached(module) || !hc_caller_is_guest(lookers))
         return 0;
     return refuse_inside(module, true);
 }
 
-/* A denied module stays the one that it is called. */
+/* tp_setattro: the program cannot rename a denied module. */
 static int set_attribute(PyObject *module, PyObject *name, PyObject *value)
 {
     return judge_setting(module) < 0 ? -1 : plain_set(module, name, value);
 }
 
-/* module.__dict__, also where inspect or types.ModuleType.__dict__ has it from. */
+/* module.__dict__, also as inspect and types.ModuleType.__dict__ get it. */
 static PyObject *get_names(PyObject *module, void *unused)
 {
     (void)unused;
-    if (is_asked_denied(module)) {
+    if (is_denied_cached(module)) {
         hc_autopy *name = PyUnicode_FromString("__dict__");
         if (!name || judge_inside(module, name) < 0)
             return NULL;
@@ -289,7 +296,7 @@ static PyObject *get_names(PyObject *module, void *unused)
 
 static PyObject *get_attribute(PyObject *module, PyObject *name)
 {
-    if (is_asked_denied(module) && judge_inside(module, name) < 0)
+    if (is_denied_cached(module) && judge_inside(module, name) < 0)
         return NULL;
     PyObject *value = plain(module, name);
     if (value && PyModule_Check(value))
@@ -360,8 +367,8 @@ int hc_reach_judge_load(PyObject *name, PyObject *file)
     return 0;
 }
 
-/* A type takes the function from its base when it is made. */
-static int watch(PyTypeObject *type)
+/* Replaces the functions of a type and its subclasses: a type copies them from its base when it is made. */
+static int replace_functions(PyTypeObject *type)
 {
     hc_autopy *below = PyObject_CallMethod((PyObject *)type, "__subclasses__", NULL);
     type->tp_getattro = get_attribute;
@@ -370,13 +377,13 @@ static int watch(PyTypeObject *type)
     PyType_Modified(type);
     for (Py_ssize_t i = 0; below && i < PyList_GET_SIZE(below); i++) {
         PyTypeObject *one = (PyTypeObject *)PyList_GET_ITEM(below, i); /* borrowed */
-        if (one->tp_getattro == plain && watch(one) < 0)
+        if (one->tp_getattro == plain && replace_functions(one) < 0)
             return -1;
     }
     return below ? 0 : -1;
 }
 
-static int put_names(void)
+static int replace_dict_getter(void)
 {
     static PyGetSetDef names = {.name = "__dict__", .get = get_names};
     hc_autopy *descriptor = PyDescr_NewGetSet(&PyModule_Type, &names);
@@ -391,5 +398,5 @@ int hc_reach_guard(PyObject *builtins)
         return -1;
     plain = PyModule_Type.tp_getattro;
     plain_set = PyModule_Type.tp_setattro;
-    return put_names() < 0 ? -1 : watch(&PyModule_Type);
+    return replace_dict_getter() < 0 ? -1 : replace_functions(&PyModule_Type);
 }

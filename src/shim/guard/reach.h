@@ -1,42 +1,43 @@
-/* reach.h - modules that the program reaches through others: json.codecs.sys is an import of sys.
+/* reach.h - checks modules that the program reaches through others: json.codecs.sys is an import of sys.
  *
- * Every module is full of those that it imported for itself. What the program loads from a module is judged
- * like an import where it is itself a module; what libraries load is not. And nothing is loaded for the
- * program from a module that is kept from it, however it came by that. */
+ * Every module has attributes that are modules which it imported for itself. When the program loads such an
+ * attribute, it is checked like an import; a library's load is not checked. And the program cannot load any
+ * attribute of a denied module, however it came by the module. */
 #ifndef HC_SHIM_GUARD_REACH_H
 #define HC_SHIM_GUARD_REACH_H
 
 #include "shim/harness/py.h"
 
-/* Modules of the standard library that look names up for whoever calls them, as hc_caller_is_guest takes
- * them: pkgutil.resolve_name("socket") is an import of socket. */
+/* Modules of the standard library that look names up for their callers, for hc_caller_is_guest:
+ * pkgutil.resolve_name("socket") is an import of socket. */
 extern const char *const hc_resolvers[];
 
-/* `builtins`: what the program has for the module of that name (lent, must stay). -1 with an exception set.
- */
+/* Installs the checks. `builtins`: the program's module builtins, of which a reference is kept. -1 with an
+ * exception set. */
 int hc_reach_guard(PyObject *builtins);
 
-/* Is it a module that is kept from the program? Keeps an exception that is set. */
+/* Is the object a module that is denied to the program? Keeps an exception that is set. */
 bool hc_reach_denied(PyObject *value);
 
-/* 0 if the program may have this attribute of the object, as far as that is a module; else -1 with the
- * policy's exception set. */
+/* 0 if the program may load the attribute `name` of `object`, or `object` is no denied module; else -1 with
+ * the policy's exception set. */
 int hc_reach_judge(PyObject *object, PyObject *name);
 
-/* An attribute as hasattr() asks for it: what the program may not have is not there, and no refusal is noted.
- * New reference; NULL with an exception set. */
+/* Loads an attribute for hasattr(): one that is denied to the program raises AttributeError, and no refusal
+ * is recorded. New reference; NULL with an exception set. */
 PyObject *hc_reach_probe(PyObject *object, PyObject *name);
 
-/* An attribute for the guard's own use. New reference; NULL with an exception set. */
+/* Get and set an attribute for the guard itself, without the checks. New reference; NULL, or -1, with an
+ * exception set. */
 PyObject *hc_reach_past(PyObject *object, PyObject *name);
 int hc_reach_set_past(PyObject *object, PyObject *name, PyObject *value);
 
-/* What the program gets for a module that was looked up for it: its own for the real builtins. Consumes
- * `module`, which may be NULL. */
+/* The module that the program gets for `module`: its own builtins for the real one, else `module` itself.
+ * Consumes `module`, which may be NULL. */
 PyObject *hc_reach_given(PyObject *module);
 
-/* 0 if the program may have this module's code run for it, under whatever name; else -1 with the policy's
- * exception set. `name`: the module's (may be NULL), `file`: where its code comes from (may be NULL). */
+/* 0 if a loader may run this module's code for its caller; else -1 with the policy's exception set. `name`:
+ * the module's name, `file`: the file of its code; each may be NULL. */
 int hc_reach_judge_load(PyObject *name, PyObject *file);
 
 #endif

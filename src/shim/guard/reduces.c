@@ -1,11 +1,11 @@
 #include "shim/guard/reduces.h"
 
-static PyObject *real_getattr, *own_getattr; /* owned, for good */
+static PyObject *real_getattr, *own_getattr; /* owned: the built-in function, and the program's */
 
-/* Types whose objects are reduced to getattr, which they take from the built-in names of whoever asks. */
+/* Types whose objects are reduced to a call of getattr, which they take from the caller's built-in names. */
 static struct {
     PyTypeObject *type;
-    PyCFunction plain;
+    PyCFunction plain; /* the type's own __reduce__; NULL: unchanged */
 } reduced[] = {
     {&PyMethod_Type, NULL},       {&PyCFunction_Type, NULL},      {&PyMethodDescr_Type, NULL},
     {&PyGetSetDescr_Type, NULL},  {&PyMemberDescr_Type, NULL},    {&PyClassMethodDescr_Type, NULL},
@@ -13,7 +13,8 @@ static struct {
 };
 #define REDUCED (sizeof reduced / sizeof *reduced)
 
-/* Consumes `result`: "name", or (getattr, arguments). */
+/* Replaces the program's getattr in `result`, which is "name" or (getattr, arguments), by the real one.
+ * Consumes `result`. */
 static PyObject *with_real(PyObject *result)
 {
     hc_autopy *held = result;

@@ -52,7 +52,7 @@ bool hc_names_has_match(const struct hc_names *set, const char *name)
     return false;
 }
 
-/* Sets of names, and where they go. */
+/* The sets of names in a policy, and the members that they fill. */
 static const struct {
     const char *section, *key;
     struct hc_names *to;
@@ -82,7 +82,7 @@ static const struct {
     {"modules", "scrub", &hc_guard.modules.scrub},
 };
 
-/* Texts, and what they are if the policy does not say. */
+/* The texts in a policy, the members that they fill, and their defaults. */
 static const struct {
     const char *section, *key;
     const char **to;
@@ -118,7 +118,7 @@ static int read_set(const cJSON *list, struct hc_names *out)
     return 0;
 }
 
-/* The names that a program's data has. */
+/* Reads the names of the variables that may be frames. */
 static int read_frames(const cJSON *job, const cJSON *rules, struct hc_names *out)
 {
     const cJSON *inputs = hc_json_member(job, "inputs"), *item;

@@ -1,31 +1,31 @@
-/* rules.h - the policy's rules for Python code, as the interpreter's process looks them up.
+/* rules.h - holds the policy's rules for Python code in the interpreter's process.
  *
- * Compiled once from the handover's document, whose texts they point into; they never change afterwards. With
- * guard off, `on` is false and every set is empty. */
+ * They are read once from the handover's document, whose texts they point into, and never change afterwards.
+ * With guard off, `on` is false and every set is empty. */
 #ifndef HC_SHIM_GUARD_RULES_H
 #define HC_SHIM_GUARD_RULES_H
 
 #include "policy/rules.h"
 
-/* A set of names; `given` tells an empty list from none. */
+/* A set of names. */
 struct hc_names {
-    const char **items; /* sorted */
+    const char **items; /* sorted; the array is owned, the texts are borrowed */
     size_t count;
-    bool given;
+    bool given; /* the policy has this list, which may be empty */
 };
 
 bool hc_names_has(const struct hc_names *set, const char *name);
-/* A dotted name: is it, or a package that it is in, one of them? */
+/* Is a module, or a package that it is in, in the set? */
 bool hc_names_has_module(const struct hc_names *set, const char *dotted);
-bool hc_names_has_suffix(const struct hc_names *set, const char *name); /* does it end in one of them? */
+bool hc_names_has_suffix(const struct hc_names *set, const char *name); /* does `name` end in an item? */
 bool hc_names_has_match(const struct hc_names *set, const char *name);  /* "LD_*" matches "LD_PRELOAD" */
 
 struct hc_guard_rules {
     bool on;
-    bool learn;              /* note what would be refused, and let it pass: "hotcell policy learn" */
-    bool network, processes; /* the policy has them: the kernel allows them too */
-    const char *filename;    /* of the program, "<cell>" */
-    bool session;            /* those of earlier runs are called "<cell N>" too */
+    bool learn;              /* record what would be refused, and let it pass: "hotcell policy learn" */
+    bool network, processes; /* the policy allows them, and the kernel does too */
+    const char *filename;    /* file name of the program, "<cell>" */
+    bool session;            /* programs of earlier runs have the file names "<cell N>" */
     struct {
         struct hc_names allow, deny, with_network, with_processes;
         bool exact, from_top_level, loaded_only, at_check, at_run;
@@ -38,7 +38,7 @@ struct hc_guard_rules {
     } calls, names;
     struct {
         struct hc_names allow, deny, refuse;
-        const char *message, *hide_prefix; /* NULL: none */
+        const char *message, *hide_prefix; /* hide_prefix NULL: no names are hidden */
         bool own_namespace;
     } builtins;
     struct {
@@ -47,10 +47,10 @@ struct hc_guard_rules {
         const char *message;
     } attributes;
     struct {
-        int64_t max_chars; /* 0: none */
+        int64_t max_chars; /* characters of a program; 0: no limit */
         const char *max_chars_message;
         struct hc_names ban, warn, write_types;
-        struct hc_names frames; /* of which columns are looked for: inputs, aliases, "columns_of" */
+        struct hc_names frames; /* variables whose columns are listed: inputs, aliases, "columns_of" */
         bool guarded_writes;
     } code;
     struct {
@@ -63,30 +63,30 @@ struct hc_guard_rules {
     } audit;
     struct {
         struct hc_names scrub;
-        const cJSON *replace; /* borrowed from the document; NULL: none */
+        const cJSON *replace; /* a list, borrowed from the document; NULL: none */
     } modules;
 };
 
 extern struct hc_guard_rules hc_guard;
 
-/* From the handover's document (wire/handover.h), which must stay. -1: no memory. */
+/* Reads the rules from the handover's document (wire/handover.h), which must live as long. -1: no memory. */
 int hc_guard_rules_read(const cJSON *job);
 
-/* A message with {name} or {path} filled in. Cut to fit. */
+/* Prints a message with `name` in the place of {name} or {path}; cut to fit into `size` bytes. */
 void hc_guard_message(char *out, size_t size, const char *template, const char *name);
 
-/* Is this module on the deny list, and nothing in the policy lifts that? */
+/* Is this module on the deny list, and not allowed by with_network or with_processes? */
 bool hc_guard_import_denied(const char *dotted);
 
-/* May the program import this module? NULL if so; else the message's template. `from`: "from dotted import";
- * also for imports at run time. */
+/* NULL if the program may import this module; else the template of the message, borrowed. `from`: the import
+ * is "from dotted import", or happens at run time. */
 const char *hc_guard_import_refusal(const char *dotted, bool from);
 
-/* May the program have no attribute of this name in objects of its own? numpy reads memory where such an
- * attribute says; arrays themselves have it. */
+/* Is the program forbidden to give objects of its own an attribute of this name, such as __array_interface__?
+ * numpy reads memory at the address that such an attribute names. Arrays have it themselves. */
 bool hc_guard_given_denied(const char *name);
 
-/* May the program use this attribute? */
+/* Is the program forbidden to use attributes of this name? */
 bool hc_guard_attribute_denied(const char *name);
 
 #endif

@@ -8,15 +8,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define CHAIN_MAX    64        /* arrays of arrays; numpy keeps it short */
+#define CHAIN_MAX    64        /* arrays in a chain of bases; numpy keeps it short */
 #define LARGEST_ITEM (1 << 20) /* bytes or characters of one item whose type names its size */
 
-/* Bytes of memory: from `low` on, below `high`. */
+/* A range of memory: addresses from `low` on, below `high`. */
 struct extent {
     int64_t low, high;
 };
 
-/* Borrowed; NULL without numpy. */
+/* numpy.ndarray, borrowed; NULL if numpy is not loaded. */
 static PyTypeObject *ndarray(void)
 {
     static PyObject *type; /* owned, for good */
@@ -32,8 +32,9 @@ static bool is_array(PyObject *object)
     return ndarray() && PyObject_TypeCheck(object, ndarray());
 }
 
-/* As numpy itself knows it, whatever the program's own class says. New reference; NULL with an exception. */
-static PyObject *known(PyObject *array, const char *name)
+/* An attribute of an array by numpy's own descriptor, whatever a class of the program defines. New reference;
+ * NULL with an exception set. */
+static PyObject *array_attribute(PyObject *array, const char *name)
 {
     PyObject *descriptor = PyDict_GetItemString(ndarray()->tp_dict, name); /* borrowed */
     if (!descriptor || !Py_TYPE(descriptor)->tp_descr_get)
@@ -41,19 +42,19 @@ static PyObject *known(PyObject *array, const char *name)
     return Py_TYPE(descriptor)->tp_descr_get(descriptor, array, (PyObject *)ndarray());
 }
 
-/* -1 with an exception set, as all of these. */
-static int number(PyObject *object, int64_t *out)
+/* -1 with an exception set. */
+static int to_int64(PyObject *object, int64_t *out)
 {
     *out = object ? PyLong_AsLongLong(object) : -1;
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* Of objects that the program has made, a number may be another one each time. */
-static int fixed_number(PyObject *object, int64_t *out)
+/* -1 for an object of a Python class, which could give another number each time. */
+static int to_int64_if_builtin(PyObject *object, int64_t *out)
 {
     if (!object || PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE))
         return -1;
-    return number(object, out);
+    return to_int64(object, out);
 }
 
 static int address_of(PyObject *interface, int64_t *out)
@@ -61,14 +62,15 @@ static int address_of(PyObject *interface, int64_t *out)
     PyObject *data = PyDict_GetItemString(interface, "data"); /* borrowed */
     if (!data || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2)
         return -1;
-    return fixed_number(PyTuple_GET_ITEM(data, 0), out);
+    return to_int64_if_builtin(PyTuple_GET_ITEM(data, 0), out);
 }
 
-/* One dimension more: 1 if there is nothing in it, -1 with or without an exception if it cannot be. */
+/* Widens the range by one dimension. `*dense`: bytes of the dimensions so far. 1: the dimension is empty; -1,
+ * with or without an exception: it is not valid. */
 static int widen(struct extent *e, PyObject *count, PyObject *stride, int64_t *dense)
 {
     int64_t n, step = *dense, span;
-    if (fixed_number(count, &n) < 0 || n < 0 || (stride && fixed_number(stride, &step) < 0))
+    if (to_int64_if_builtin(count, &n) < 0 || n < 0 || (stride && to_int64_if_builtin(stride, &step) < 0))
         return -1;
     if (n == 0)
         return 1;
@@ -78,7 +80,8 @@ static int widen(struct extent *e, PyObject *count, PyObject *stride, int64_t *d
                     : -__builtin_add_overflow(e->high, span, &e->high);
 }
 
-/* What lies at `address` by the dict's shape and strides. 1 if there are no elements. */
+/* The range of the elements at `address` by the dict's shape and strides; `item`: bytes of an element. 1:
+ * there are no elements; -1: the dict is not valid. */
 static int extent_of(PyObject *interface, int64_t address, int64_t item, struct extent *e)
 {
     PyObject *shape = PyDict_GetItemString(interface, "shape"); /* borrowed, as the next */
@@ -100,29 +103,29 @@ static int extent_of(PyObject *interface, int64_t address, int64_t item, struct 
     return 0;
 }
 
-/* ---- what as_strided() makes ---- */
+/* ---- arrays that as_strided() makes ---- */
 
-/* The array at the end of the chain of those that `view` is made of: its memory is its own. New reference;
- * NULL, perhaps with an exception, if there is none. */
+/* The array at the end of the chain of bases of `view`, which owns the memory. New reference; NULL if there
+ * is none. */
 static PyObject *root_of(PyObject *view)
 {
     hc_autopy *at = Py_NewRef(view), *found = NULL;
     for (int i = 0; at && at != Py_None && i < CHAIN_MAX; i++) {
-        PyObject *next = is_array(at) ? known(at, "base") : PyObject_GetAttrString(at, "base");
+        PyObject *next = is_array(at) ? array_attribute(at, "base") : PyObject_GetAttrString(at, "base");
         if (is_array(at))
             Py_XSETREF(found, Py_NewRef(at));
         Py_XSETREF(at, next);
     }
-    PyErr_Clear(); /* bytes, and others that lend memory, have no base */
+    PyErr_Clear(); /* bytes and other owners of memory have no base */
     return hc_py_take(&found);
 }
 
 static int memory_of(PyObject *array, struct extent *e)
 {
-    hc_autopy *interface = known(array, "__array_interface__");
-    hc_autopy *size = interface ? known(array, "itemsize") : NULL;
+    hc_autopy *interface = array_attribute(array, "__array_interface__");
+    hc_autopy *size = interface ? array_attribute(array, "itemsize") : NULL;
     int64_t address, item;
-    if (!size || address_of(interface, &address) < 0 || number(size, &item) < 0)
+    if (!size || address_of(interface, &address) < 0 || to_int64(size, &item) < 0)
         return -1;
     return extent_of(interface, address, item, e);
 }
@@ -133,16 +136,16 @@ static bool is_same(PyObject *one, PyObject *other, const char *key)
     return left && right && PyObject_RichCompareBool(left, right, Py_EQ) == 1;
 }
 
-/* Elements as the array has them, and all within its memory? */
+/* Does the dict describe elements of the array's type, all within the memory of the array's root? */
 static bool is_within(PyObject *array, PyObject *interface)
 {
-    hc_autopy *real = known(array, "__array_interface__");
-    hc_autopy *size = real ? known(array, "itemsize") : NULL;
+    hc_autopy *real = array_attribute(array, "__array_interface__");
+    hc_autopy *size = real ? array_attribute(array, "itemsize") : NULL;
     hc_autopy *root = size ? root_of(array) : NULL;
     int64_t address, item;
     struct extent of, whole;
     if (!root || !is_same(real, interface, "typestr") || !is_same(real, interface, "descr") ||
-        number(size, &item) < 0 || address_of(interface, &address) < 0)
+        to_int64(size, &item) < 0 || address_of(interface, &address) < 0)
         return false;
     int rc = extent_of(interface, address, item, &of);
     if (rc != 0)
@@ -150,9 +153,9 @@ static bool is_within(PyObject *array, PyObject *interface)
     return memory_of(root, &whole) == 0 && of.low >= whole.low && of.high <= whole.high;
 }
 
-/* ---- bytes that the dict holds, as images have them ---- */
+/* ---- dicts that hold a bytes object, as those of images do ---- */
 
-/* "<f8" has 8 bytes, "<U2" has 2 characters. -1: who knows. */
+/* Bytes of an element: 8 for "<f8", 8 for "<U2" (two characters). -1: unknown. */
 static int64_t size_of_type(const char *typestr)
 {
     if (!*typestr || !typestr[1] || !isdigit((unsigned char)typestr[2]))
@@ -178,7 +181,7 @@ static bool is_held(PyObject *interface)
     return rc > 0 || (rc == 0 && of.low == 0 && of.high <= PyBytes_GET_SIZE(data));
 }
 
-/* ---- both ---- */
+/* ---- the check ---- */
 
 static bool has_plain_keys(PyObject *interface)
 {

@@ -1,13 +1,13 @@
-/* strides.h - memory that an array is made of because a dict says so: numpy's __array_interface__, by which
- * as_strided() works too. numpy believes every word of it. */
+/* strides.h - checks the dict __array_interface__, from which numpy makes an array over the memory that the
+ * dict describes, without any check of its own; as_strided() works by it too. */
 #ifndef HC_SHIM_GUARD_STRIDES_H
 #define HC_SHIM_GUARD_STRIDES_H
 
 #include "shim/harness/py.h"
 
-/* 0 if numpy may read this dict: it tells of bytes that it holds, all of them or fewer; or as_strided() asks,
- * and it tells of memory of the array that as_strided() was given. Else -1 with PermissionError set. Nothing
- * of the memory is read. */
+/* 0 if numpy may use this dict: it describes no more than the bytes object that it holds; or as_strided()
+ * calls, and it describes memory of as_strided()'s own array. Else -1 with PermissionError set. The memory
+ * itself is not read. */
 int hc_strides_judge(PyObject *interface);
 
 #endif

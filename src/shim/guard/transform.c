@@ -1,18 +1,18 @@
 /* Guarded writes: object.name = x becomes guard(object).name = x, wherever the language sets or deletes an
- * attribute or an item: in assignments of every kind, loops, with statements and comprehensions. The guard
- * itself stands in the program, as a constant: a name could be bound anew. */
+ * attribute or an item: in assignments of every kind, loops, with statements and comprehensions. The guard is
+ * put into the program as a constant, as a name could be bound to another function. */
 #include "shim/guard/tree.h"
 
 #include "shim/guard/guard.h"
 
 struct transform {
     PyArena *arena;
-    PyObject *guard, *call; /* the function, and "__call__". The arena's */
+    PyObject *guard, *call; /* the function, and "__call__"; owned by the arena */
 };
 
-/* guard.__call__(object), at the object's place: the compiler warns of constants that are called themselves.
- * NULL with an exception. */
-static expr_ty guarded(const struct transform *t, expr_ty object)
+/* The expression guard.__call__(object), at the object's place: the compiler warns of a call of a constant
+ * itself. NULL with an exception set. */
+static expr_ty make_guard_call(const struct transform *t, expr_ty object)
 {
     int line = object->lineno, column = object->col_offset;
     int end_line = object->end_lineno, end_column = object->end_col_offset;
@@ -26,7 +26,7 @@ static expr_ty guarded(const struct transform *t, expr_ty object)
     return _PyAST_Call(call, args, NULL, line, column, end_line, end_column, t->arena);
 }
 
-/* Of what is set or deleted: whose attribute or item it is. */
+/* The place in the tree of the object whose attribute or item is set or deleted; NULL if `e` does neither. */
 static expr_ty *written_object(expr_ty e)
 {
     if (e->kind == Attribute_kind && e->v.Attribute.ctx != Load)
@@ -40,7 +40,7 @@ static int guard_node(void *self, const struct hc_tree_node *n)
 {
     const struct transform *t = self;
     expr_ty *object = n->type == HC_NODE_EXPRESSION ? written_object(n->node) : NULL;
-    expr_ty call = object ? guarded(t, *object) : NULL;
+    expr_ty call = object ? make_guard_call(t, *object) : NULL;
     if (object && !call)
         return -1;
     if (object)
@@ -48,7 +48,7 @@ static int guard_node(void *self, const struct hc_tree_node *n)
     return 0;
 }
 
-/* From the built-in names that the program will have; nothing of it has run. Borrowed. */
+/* The guard, from the built-in names that the program will have; borrowed. NULL with an exception set. */
 static PyObject *find_guard(void)
 {
     PyObject *main_module = PyImport_AddModule("__main__"); /* borrowed, as are these */
@@ -63,8 +63,8 @@ static PyObject *find_guard(void)
     return guard;
 }
 
-/* Steals `object`. */
-static bool keep(PyArena *arena, PyObject *object)
+/* Gives `object` to the arena. Steals it; false with an exception set. */
+static bool add_to_arena(PyArena *arena, PyObject *object)
 {
     if (object && _PyArena_AddPyObject(arena, object) == 0)
         return true;
@@ -77,7 +77,7 @@ int hc_guard_transform(mod_ty tree, PyArena *arena)
     if (!hc_guard.on || !hc_guard.code.guarded_writes)
         return 0;
     struct transform t = {arena, find_guard(), PyUnicode_InternFromString("__call__")};
-    if (!keep(arena, t.call) || !t.guard || !keep(arena, Py_NewRef(t.guard)))
+    if (!add_to_arena(arena, t.call) || !t.guard || !add_to_arena(arena, Py_NewRef(t.guard)))
         return -1;
     return hc_tree_walk(tree, guard_node, &t);
 }

@@ -2,18 +2,19 @@
 
 #include <stddef.h>
 
-/* How a part of a node is run. */
+/* Whether ImportError is caught in a part of a node. */
 enum how {
-    AS_THE_REST,
-    TRIED,     /* in a statement that may catch ImportError */
-    ANY_LATER, /* a function's body: nothing around it holds when it runs */
+    AS_THE_REST, /* as in the node itself */
+    TRIED,       /* also if the node is a statement that catches it */
+    ANY_LATER,   /* no: a function's body, which may run outside the statements around it */
 };
 
+/* A member of a node that holds another node, or a sequence of nodes. */
 struct field {
     enum hc_node_type type;
-    bool list;
+    bool list; /* a sequence */
     enum how how;
-    size_t at;
+    size_t at; /* the member's offset in bytes */
 };
 
 #define MOST_FIELDS 7
@@ -199,7 +200,7 @@ static bool handler_catches(excepthandler_ty handler)
     return false;
 }
 
-/* contextlib.suppress(ImportError) */
+/* Is the expression contextlib.suppress(ImportError)? */
 static bool suppresses(expr_ty e)
 {
     expr_ty callee = e->kind == Call_kind ? e->v.Call.func : NULL;
@@ -230,13 +231,13 @@ static bool catches_import_error(stmt_ty s)
     return false;
 }
 
-/* Nodes that are still to be visited, the next one last. */
+/* The nodes that are still to be visited, the next one last. */
 struct pile {
     struct hc_tree_node *items; /* owned */
     size_t count, cap;
 };
 
-static int put(struct pile *p, struct hc_tree_node node)
+static int push(struct pile *p, struct hc_tree_node node)
 {
     if (!node.node)
         return 0;
@@ -252,7 +253,7 @@ static int put(struct pile *p, struct hc_tree_node node)
     return 0;
 }
 
-static int put_field(struct pile *p, const struct hc_tree_node *owner, const struct field *f)
+static int push_field(struct pile *p, const struct hc_tree_node *owner, const struct field *f)
 {
     void *value;
     memcpy(&value, (const char *)owner->node + f->at, sizeof value);
@@ -262,20 +263,20 @@ static int put_field(struct pile *p, const struct hc_tree_node *owner, const str
     else if (f->how == ANY_LATER)
         node.tried = false;
     if (!f->list)
-        return put(p, node);
+        return push(p, node);
     const asdl_seq *all = value;
     for (Py_ssize_t i = asdl_seq_LEN(all); i-- > 0;) {
         node.node = asdl_seq_GET_UNTYPED(all, i);
-        if (put(p, node) < 0)
+        if (push(p, node) < 0)
             return -1;
     }
     return 0;
 }
 
-static int put_fields(struct pile *p, const struct hc_tree_node *owner, const struct fields *all)
+static int push_fields(struct pile *p, const struct hc_tree_node *owner, const struct fields *all)
 {
     for (size_t i = MOST_FIELDS; all && i-- > 0;)
-        if (all->f[i].type != HC_NODE_NONE && put_field(p, owner, &all->f[i]) < 0)
+        if (all->f[i].type != HC_NODE_NONE && push_field(p, owner, &all->f[i]) < 0)
             return -1;
     return 0;
 }
@@ -287,7 +288,7 @@ static int walk(struct pile *p, int (*visit)(void *self, const struct hc_tree_no
         int rc = visit(self, &node);
         if (rc != 0)
             return rc;
-        if (put_fields(p, &node, fields_of(&node)) < 0)
+        if (push_fields(p, &node, fields_of(&node)) < 0)
             return -1;
     }
     return 0;
@@ -298,7 +299,7 @@ int hc_tree_walk(mod_ty module, int (*visit)(void *self, const struct hc_tree_no
     static const struct field body = LIST(STATEMENT, _mod, v.Module.body);
     struct pile pile = {0};
     struct hc_tree_node root = {.node = module};
-    int rc = put_field(&pile, &root, &body);
+    int rc = push_field(&pile, &root, &body);
     if (rc == 0)
         rc = walk(&pile, visit, self);
     PyMem_RawFree(pile.items);

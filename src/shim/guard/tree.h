@@ -1,7 +1,7 @@
-/* tree.h - a walk over CPython's syntax tree, every node of it, without recursion: how deep a program may be
- * nested is not the walk's business.
+/* tree.h - visits every node of CPython's syntax tree, without recursion, so that a program may be nested to
+ * any depth.
  *
- * To be included first: CPython shows its tree only to those who say that they are part of it. */
+ * To be included first, as CPython declares its tree only for code that defines Py_BUILD_CORE. */
 #ifndef HC_SHIM_GUARD_TREE_H
 #define HC_SHIM_GUARD_TREE_H
 
@@ -29,12 +29,12 @@ enum hc_node_type {
 
 struct hc_tree_node {
     enum hc_node_type type;
-    bool tried; /* in a statement that catches ImportError */
-    void *node;
+    bool tried; /* it stands in a statement that catches ImportError */
+    void *node; /* of the type's struct; borrowed from the arena */
 };
 
-/* Visit each node of a module before its children, in the program's order. `visit` returns 0 to go on; what
- * else it returns ends the walk. -1 without memory, with MemoryError set. */
+/* Calls visit(self, node) for each node of a module before its children, in the program's order. A result of
+ * `visit` other than 0 ends the walk, and is returned. -1 with MemoryError set: no memory. */
 int hc_tree_walk(mod_ty module, int (*visit)(void *self, const struct hc_tree_node *node), void *self);
 
 #endif

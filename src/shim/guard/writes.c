@@ -3,6 +3,7 @@
 #include "shim/guard/denial.h"
 #include "shim/guard/rules.h"
 
+/* The result of _write_(object). */
 struct guarded {
     PyObject_HEAD PyObject *object; /* owned */
 };
@@ -12,7 +13,7 @@ static PyObject *object_of(PyObject *self)
     return ((struct guarded *)self)->object;
 }
 
-static int refuse(const char *what, const char *message, const char *hint)
+static int refuse_write(const char *what, const char *message, const char *hint)
 {
     struct hc_refusal r = {
         .layer = HC_DENIAL_RUNTIME, .rule = "writes", .what = what, .message = message, .hint = hint};
@@ -20,9 +21,10 @@ static int refuse(const char *what, const char *message, const char *hint)
     return -1;
 }
 
-/* ---- which types may be changed ---- */
+/* ---- types that the program may change ---- */
 
-/* "module.name" of a type, "name" if it is built in. New reference; NULL without an exception. */
+/* "module.name" of a type, "name" of a built-in one. New reference; NULL, without an exception, if it has
+ * none. */
 static PyObject *full_name(PyTypeObject *type)
 {
     hc_autopy *module = PyObject_GetAttrString((PyObject *)type, "__module__");
@@ -35,7 +37,8 @@ static PyObject *full_name(PyTypeObject *type)
     return PyUnicode_FromFormat("%U.%U", module, name);
 }
 
-/* Policies say "pandas.DataFrame", as programs do, whichever module of pandas defines it. */
+/* Does the policy list the type? Policies write "pandas.DataFrame", as programs do, whichever module of
+ * pandas defines the class. */
 static bool is_listed(const char *full)
 {
     if (hc_names_has(&hc_guard.code.write_types, full))
@@ -47,7 +50,7 @@ static bool is_listed(const char *full)
            hc_names_has(&hc_guard.code.write_types, brief);
 }
 
-/* The program's own class, or one that the policy lists. */
+/* Is it a class of the program, or one that the policy lists? */
 static bool is_writable(PyTypeObject *type)
 {
     hc_autopy *full = full_name(type);
@@ -65,11 +68,11 @@ static int judge_type(PyObject *object)
     for (Py_ssize_t i = 0; bases && i < PyTuple_GET_SIZE(bases); i++)
         if (is_writable((PyTypeObject *)PyTuple_GET_ITEM(bases, i)))
             return 0;
-    return refuse(type->tp_name, "Objects of type {name} may not be changed in place under this policy",
-                  "Make a new object instead, such as with df.assign() or np.where().");
+    return refuse_write(type->tp_name, "Objects of type {name} may not be changed in place under this policy",
+                        "Make a new object instead, such as with df.assign() or np.where().");
 }
 
-/* ---- what may be written ---- */
+/* ---- writes ---- */
 
 int hc_write_attribute(PyObject *object, PyObject *name, PyObject *value)
 {
@@ -82,8 +85,8 @@ int hc_write_attribute(PyObject *object, PyObject *name, PyObject *value)
         return -1;
     }
     if (value && PyCallable_Check(value))
-        return refuse(utf8, "Attribute '{name}' may not be set to something callable under this policy",
-                      "Keep functions and classes under names of their own.");
+        return refuse_write(utf8, "Attribute '{name}' may not be set to something callable under this policy",
+                            "Keep functions and classes under names of their own.");
     return judge_type(object) < 0 ? -1 : PyObject_SetAttr(object, name, value);
 }
 
@@ -91,8 +94,8 @@ static int set_item(PyObject *self, PyObject *key, PyObject *value)
 {
     PyObject *object = object_of(self);
     if (PyDict_Check(object) && PyDict_GetItemString(object, "__builtins__"))
-        return refuse("__builtins__", "A namespace with '{name}' may not be changed under this policy",
-                      "Use a dict of your own.");
+        return refuse_write("__builtins__", "A namespace with '{name}' may not be changed under this policy",
+                            "Use a dict of your own.");
     if (judge_type(object) < 0)
         return -1;
     return value ? PyObject_SetItem(object, key, value) : PyObject_DelItem(object, key);
@@ -103,7 +106,7 @@ static int set_attribute(PyObject *self, PyObject *name, PyObject *value)
     return hc_write_attribute(object_of(self), name, value);
 }
 
-/* An in-place operator reads first. */
+/* An in-place operator reads the attribute first. */
 static PyObject *get_attribute(PyObject *self, PyObject *name)
 {
     return PyObject_GetAttr(object_of(self), name);

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* "." and "~" mean what they mean at this moment. NULL: nothing. */
+/* The directory that a zone names now: "." is the working directory, "~" is $HOME. NULL: there is none. */
 static const char *zone_path(const char *zone, char *buffer)
 {
     if (strcmp(zone, ".") == 0)

@@ -1,4 +1,4 @@
-/* zones.h - where files may be read and written (files.*). */
+/* zones.h - says which directories files may be read and written in (files.*). */
 #ifndef HC_SHIM_GUARD_ZONES_H
 #define HC_SHIM_GUARD_ZONES_H
 
@@ -7,7 +7,8 @@
 /* Is a resolved path one of the zones or below one? A zone "." is the working directory, "~" is $HOME. */
 bool hc_zones_have(const struct hc_names *zones, const char *resolved);
 
-/* Is the directory that is open as `fd` on the file system of a zone? To learn its name takes longer. */
+/* Is the directory that is open as `fd` on the file system of a zone? This is quicker than finding its path.
+ */
 bool hc_zones_have_dir(const struct hc_names *zones, int fd);
 
 #endif

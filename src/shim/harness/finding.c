@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GATHERED_MAX 4096 /* refusals that are sorted, to list the first of them */
+#define GATHERED_MAX 4096 /* refusals that are kept to be sorted; more are counted */
 #define LONGEST      4096 /* bytes of one text in JSON */
-#define SHOWN_MAX    20   /* as text */
+#define SHOWN_MAX    20   /* refusals that are shown as text */
 
 void hc_findings_finish(struct hc_findings *f)
 {
@@ -130,8 +130,8 @@ void hc_findings_json(const struct hc_findings *f, bool warnings, struct hc_buf 
     (void)hc_buf_str(out, "]");
 }
 
-static void show_one(const struct hc_finding *one, const char *filename, const struct hc_lines *lines,
-                     struct hc_buf *out)
+static void add_refusal_text(const struct hc_finding *one, const char *filename, const struct hc_lines *lines,
+                             struct hc_buf *out)
 {
     if (one->at.line) {
         (void)hc_buf_fmt(out, "  File \"%s\", line %d\n", filename, one->at.line);
@@ -154,7 +154,7 @@ void hc_findings_show(const struct hc_findings *f, const char *filename, const c
         if (f->items[i].warning)
             continue;
         if (shown++ < SHOWN_MAX)
-            show_one(&f->items[i], filename, &lines, &out);
+            add_refusal_text(&f->items[i], filename, &lines, &out);
         else
             more++;
     }

@@ -14,8 +14,8 @@
 
 #define MAX_LINKS 8
 
-/* Split at the last slash, trailing ones left out: "a/b//" is "a" and "b". -1 if it is too long. */
-static int split(const char *path, char *parent, char *name)
+/* Splits a path at its last slash, trailing ones left out: "a/b//" is "a" and "b". -1: it is too long. */
+static int split_path(const char *path, char *parent, char *name)
 {
     size_t len = strlen(path);
     while (len > 1 && path[len - 1] == '/')
@@ -30,23 +30,23 @@ static int split(const char *path, char *parent, char *name)
     return 0;
 }
 
-static int join(char *out, const char *parent, const char *name)
+static int join_path(char *out, const char *parent, const char *name)
 {
     const char *slash = strcmp(parent, "/") == 0 ? "" : "/";
     return snprintf(out, PATH_MAX, "%s%s%s", parent, slash, name) < PATH_MAX ? 0 : -1;
 }
 
-static int in_parent(const char *path, char *out)
+static int resolve_in_parent(const char *path, char *out)
 {
     char parent[PATH_MAX], name[NAME_MAX + 1], resolved[PATH_MAX];
-    if (split(path, parent, name) < 0)
+    if (split_path(path, parent, name) < 0)
         return -1;
     if (strcmp(name, "..") == 0 || strcmp(name, ".") == 0 || !*name)
         return realpath(path, out) ? 0 : -1;
-    return realpath(parent, resolved) ? join(out, resolved, name) : -1;
+    return realpath(parent, resolved) ? join_path(out, resolved, name) : -1;
 }
 
-/* The path that a link to nothing names. -1: it is no link. */
+/* The path that a link without a target names. -1: `path` is no link. */
 static int link_target(const char *path, char *out)
 {
     char target[PATH_MAX], parent[PATH_MAX], name[NAME_MAX + 1];
@@ -56,7 +56,7 @@ static int link_target(const char *path, char *out)
     target[n] = '\0';
     if (target[0] == '/')
         return snprintf(out, PATH_MAX, "%s", target) < PATH_MAX ? 0 : -1;
-    return split(path, parent, name) < 0 ? -1 : join(out, parent, target);
+    return split_path(path, parent, name) < 0 ? -1 : join_path(out, parent, target);
 }
 
 int hc_path_resolve(const char *path, bool follow, char *out)
@@ -65,12 +65,12 @@ int hc_path_resolve(const char *path, bool follow, char *out)
     if (snprintf(at, sizeof at, "%s", path) >= (int)sizeof at)
         return -1;
     if (!follow)
-        return in_parent(at, out);
+        return resolve_in_parent(at, out);
     for (int i = 0; i < MAX_LINKS; i++) {
         if (realpath(at, out))
             return 0;
         if (errno != ENOENT || link_target(at, next) < 0)
-            return in_parent(at, out);
+            return resolve_in_parent(at, out);
         memcpy(at, next, sizeof at);
     }
     return -1;
@@ -83,7 +83,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* What `parent` calls the directory `child`. */
+/* Finds the name of the directory `child` in `parent`. */
 static int find_name(int parent, const struct stat *child, char name[static NAME_MAX + 1])
 {
     int fd = fcntl(parent, F_DUPFD_CLOEXEC, 0);
@@ -96,7 +96,8 @@ static int find_name(int parent, const struct stat *child, char name[static NAME
     for (const struct dirent *e; rc < 0 && (e = readdir(list));) {
         struct stat st;
         bool here = e->d_name[0] == '.' && (!e->d_name[1] || strcmp(e->d_name, "..") == 0);
-        /* Asked of each, as the number that is listed for a mount point is that of what is covered. */
+        /* Every entry needs fstatat, as readdir gives for a mount point the inode of the covered directory.
+         */
         if (!here && fstatat(parent, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && is_same(&st, child)) {
             (void)snprintf(name, NAME_MAX + 1, "%s", e->d_name);
             rc = 0;
@@ -106,12 +107,13 @@ static int find_name(int parent, const struct stat *child, char name[static NAME
     return rc;
 }
 
-/* Step by step upwards, as getcwd(3) did before kernels told: a cell has no /proc/self/fd to ask. */
+/* Goes upwards step by step, as getcwd(3) did before there was a system call for it: a cell has no
+ * /proc/self/fd. */
 int hc_path_of_dir(int fd, char *out)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
     char path[PATH_MAX], name[NAME_MAX + 1];
-    size_t at = sizeof path - 1; /* where what is known of it begins; it ends at the end */
+    size_t at = sizeof path - 1; /* index of the part found so far, which goes to the end of `path` */
     path[at] = '\0';
     hc_autofd dir = openat(fd, ".", flags);
     for (struct stat st, above; dir >= 0 && fstat(dir, &st) == 0;) {
@@ -147,19 +149,18 @@ bool hc_path_is_in(const char *resolved, const char *dir)
     return hc_path_is_below(resolved, dir) || (realpath(dir, real) && hc_path_is_below(resolved, real));
 }
 
-/* ---- paths that say where they lead ---- */
+/* ---- paths that need not be resolved ---- */
 
-/* "/output" and "/tmp" are the cell's own, and empty when the program begins, but for a directory of the host
- * that it was given as /output: a link in that leads nowhere, as in all of these, because the kernel follows
- * none here. */
-static bool links; /* may be there */
+/* The cell's own directories, which are empty when the program begins. Only /output may be a directory of the
+ * host with links in it; the kernel follows no links on these mounts. */
+static bool links; /* there may be links below /output and /tmp */
 
 void hc_path_expect_links(void)
 {
     links = true;
 }
 
-/* From the root, and without "", "." and ".." between its slashes. */
+/* Is the path absolute, and without "", "." and ".." between its slashes? */
 static bool is_plain(const char *path)
 {
     for (const char *at = path; *at == '/';) {
@@ -179,7 +180,7 @@ int hc_path_by_text(const char *path, char *out)
     if (links)
         return -1;
     bool whole = path[0] == '/';
-    if (!whole && (!getcwd(at, sizeof at) || join(out, at, path) < 0))
+    if (!whole && (!getcwd(at, sizeof at) || join_path(out, at, path) < 0))
         return -1;
     if (whole && snprintf(out, PATH_MAX, "%s", path) >= PATH_MAX)
         return -1;
@@ -207,6 +208,6 @@ void hc_path_guess(const char *path, char *out)
     }
     while (path[len] == '/')
         len++;
-    if (join(out, resolved, path + len) < 0)
-        out[PATH_MAX - 1] = '\0'; /* cut: nothing so long can be opened */
+    if (join_path(out, resolved, path + len) < 0)
+        out[PATH_MAX - 1] = '\0'; /* cut: no file with so long a path can be opened */
 }
