@@ -41,15 +41,14 @@ uint32_t hc_utf8_decode(const unsigned char *p, int len)
     return c;
 }
 
-int hc_utf8_add(struct hc_buf *out, uint32_t c)
+size_t hc_utf8_encode(uint32_t c, char *out)
 {
     static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    unsigned char bytes[4];
     size_t len = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
     for (size_t i = len - 1; i > 0; i--, c >>= 6)
-        bytes[i] = (unsigned char)(0x80 | (c & 0x3f));
-    bytes[0] = (unsigned char)(lead[len] | c);
-    return hc_buf_add(out, bytes, len);
+        out[i] = (char)(0x80 | (c & 0x3f));
+    out[0] = (char)(lead[len] | c);
+    return len;
 }
 
 size_t hc_utf8_unfinished(const char *text, size_t len)

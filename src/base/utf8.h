@@ -30,8 +30,8 @@ int hc_utf8_sequence(const unsigned char *p, size_t left);
 /* The character of a well-formed sequence of `len` bytes. */
 uint32_t hc_utf8_decode(const unsigned char *p, int len);
 
-/* Append a character, which is no surrogate and at most U+10FFFF. */
-int hc_utf8_add(struct hc_buf *out, uint32_t c);
+/* Write a character, which is no surrogate and at most U+10FFFF; returns its bytes, 1 to 4. */
+size_t hc_utf8_encode(uint32_t c, char *out);
 
 /* ---- where a text may be cut ---- */
 

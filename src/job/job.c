@@ -222,7 +222,7 @@ int hc_job_add_var(struct hc_job *job, const char *assignment, struct hc_error *
     if (hc_json_parse(&json, name, joined.data, joined.len, err) < 0)
         return hc_exit_as(err, HC_EXIT_USAGE);
     cJSON_Delete(job->vars);
-    job->vars = json.root;
+    job->vars = hc_json_take(&json);
     free(job->vars_text);
     job->vars_text = hc_buf_take(&joined);
     return 0;

@@ -23,6 +23,7 @@ static void write_string(struct hc_buf *out, const char *quote)
 {
     static const char escapes[] = "btn\0fr"; /* 0x08 to 0x0d */
     const char *p = quote + 1;
+    char utf8[4];
     (void)hc_buf_str(out, "\"");
     for (uint32_t c; (c = hc_scan_char(&p)) != HC_SCAN_END;) {
         if (c == '"' || c == '\\')
@@ -32,7 +33,7 @@ static void write_string(struct hc_buf *out, const char *quote)
         else if (c < 0x20)
             (void)hc_buf_fmt(out, "\\u%04x", c);
         else
-            (void)hc_utf8_add(out, c);
+            (void)hc_buf_add(out, utf8, hc_utf8_encode(c, utf8));
     }
     (void)hc_buf_str(out, "\"");
 }

@@ -3,43 +3,108 @@
 #include "json/scan.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* cJSON copies a number into 64 bytes before it reads it, and fails for a longer one. */
-#define CJSON_NUMBER_MAX 63
+/* ---- the tree: from what the scanner has found and accepted ---- */
 
-static bool is_long_number(const struct hc_scan *scan, const struct hc_node *n)
+/* The string behind an opening quote; no escape is shorter than what it stands for. */
+static char *decode(const char *quote, size_t len)
 {
-    char c = scan->text[n->start];
-    return (c == '-' || (c >= '0' && c <= '9')) && n->end - n->start > CJSON_NUMBER_MAX;
+    char *text = cJSON_malloc(len), *to = text;
+    const char *p = quote + 1;
+    while (text && *p != '"') {
+        size_t plain = 0;
+        while (p[plain] != '"' && p[plain] != '\\')
+            plain++;
+        memcpy(to, p, plain);
+        to += plain;
+        p += plain;
+        if (*p == '\\')
+            to += hc_utf8_encode(hc_scan_char(&p), to);
+    }
+    if (text)
+        *to = '\0';
+    return text;
 }
 
-/* A copy of the text in which numbers that are too long for cJSON are rounded to what a double holds and
- * padded with blanks, so that every position stays. NULL if there are none. */
-static char *shorten_numbers(const struct hc_scan *scan, size_t len)
+/* strtod would read on behind a text's end, and wants the decimal point of the locale. */
+static bool read_number(cJSON *to, const char *digits, size_t len)
 {
-    char *copy = NULL;
-    for (size_t i = 0; i < scan->count; i++) {
-        const struct hc_node *n = &scan->nodes[i];
-        if (!is_long_number(scan, n))
-            continue;
-        if (!copy && !(copy = strndup(scan->text, len)))
-            return NULL;
-        char behind = copy[n->end];
-        copy[n->end] = '\0';
-        double value = strtod(copy + n->start, NULL);
-        copy[n->end] = behind;
-        char number[32];
-        int used = snprintf(number, sizeof number, "%.17g", value);
-        if (number[used - 1] == 'f') /* inf: cJSON gets there by itself */
-            used = snprintf(number, sizeof number, "%s1e999", value < 0 ? "-" : "");
-        memset(copy + n->start, ' ', n->end - n->start);
-        memcpy(copy + n->start, number, (size_t)used);
+    char small[64];
+    char *copy = len < sizeof small ? small : malloc(len + 1);
+    if (!copy)
+        return false;
+    memcpy(copy, digits, len);
+    copy[len] = '\0';
+    char *point = memchr(copy, '.', len);
+    if (point)
+        *point = *localeconv()->decimal_point;
+    (void)cJSON_SetNumberValue(to, strtod(copy, NULL));
+    if (copy != small)
+        free(copy);
+    return true;
+}
+
+static bool read_value(cJSON *to, const char *text, size_t len)
+{
+    switch (*text) {
+    case '{':
+        to->type = cJSON_Object;
+        return true;
+    case '[':
+        to->type = cJSON_Array;
+        return true;
+    case '"':
+        to->type = cJSON_String;
+        return (to->valuestring = decode(text, len));
+    case 't':
+        to->type = cJSON_True;
+        to->valueint = 1;
+        return true;
+    case 'f':
+        to->type = cJSON_False;
+        return true;
+    case 'n':
+        return true;
+    default:
+        to->type = cJSON_Number;
+        return read_number(to, text, len);
     }
-    return copy;
+}
+
+/* As cJSON links children: the first one's `prev` is the last one. */
+static void append(cJSON *parent, cJSON *child)
+{
+    if (!parent->child) {
+        parent->child = child->prev = child;
+        return;
+    }
+    child->prev = parent->child->prev;
+    child->prev->next = child;
+    parent->child->prev = child;
+}
+
+/* A node with all that it contains, at most HC_JSON_DEPTH levels. NULL: without memory. */
+static cJSON *build(const struct hc_scan *s, size_t at)
+{
+    const struct hc_node *n = &s->nodes[at];
+    cJSON *node = cJSON_CreateNull();
+    bool good = node && read_value(node, s->text + n->start, n->end - n->start) &&
+                (!n->key || (node->string = decode(s->text + n->key, n->start - n->key)));
+    for (size_t i = at + 1; good && i < n->next; i = s->nodes[i].next) {
+        cJSON *child = build(s, i);
+        good = child;
+        if (child)
+            append(node, child);
+    }
+    if (good)
+        return node;
+    cJSON_Delete(node);
+    return NULL;
 }
 
 int hc_json_parse(struct hc_json *out, const char *name, const char *text, size_t len, struct hc_error *err)
@@ -48,20 +113,31 @@ int hc_json_parse(struct hc_json *out, const char *name, const char *text, size_
     hc_autoscan scan;
     if (hc_scan(&scan, name, text, len, 0, err) < 0)
         return -1;
-    char *copy = shorten_numbers(&scan, len);
-    out->root = cJSON_ParseWithLengthOpts(copy ? copy : out->text, len, NULL, 0);
-    free(copy);
-    /* The scanner accepts nothing that cJSON refuses: what is left is memory. */
-    return out->root ? 0 : hc_fail(err, ENOMEM, "%s", name);
+    out->root = build(&scan, 0);
+    if (!out->root)
+        return hc_fail(err, ENOMEM, "%s", name);
+    out->nodes = scan.nodes;
+    out->count = scan.count;
+    scan.nodes = NULL;
+    return 0;
 }
 
 void hc_json_finish(struct hc_json *j)
 {
+    free(j->nodes);
     cJSON_Delete(j->root);
     *j = (struct hc_json){0};
 }
 
-/* Number of `node` in the order of the text, which is the order of the scanner's list. */
+cJSON *hc_json_take(struct hc_json *j)
+{
+    cJSON *root = j->root;
+    j->root = NULL;
+    hc_json_finish(j);
+    return root;
+}
+
+/* Number of `node` in the order of the text, which is the order of the scanner's nodes. */
 static bool find(const cJSON *tree, const cJSON *node, size_t *index)
 {
     if (tree == node)
@@ -74,25 +150,19 @@ static bool find(const cJSON *tree, const cJSON *node, size_t *index)
     return false;
 }
 
-static bool locate(const struct hc_json *j, const cJSON *node, struct hc_node *out)
+static const struct hc_node *locate(const struct hc_json *j, const cJSON *node)
 {
     size_t index = 0;
-    struct hc_error ignored;
-    hc_autoscan scan = {0};
-    if (!node || !j->root || !find(j->root, node, &index) ||
-        hc_scan(&scan, j->name, j->text, j->len, 0, &ignored) < 0 || index >= scan.count)
-        return false;
-    *out = scan.nodes[index];
-    return true;
+    return node && j->root && find(j->root, node, &index) && index < j->count ? &j->nodes[index] : NULL;
 }
 
 const char *hc_json_source(const struct hc_json *j, const cJSON *node, size_t *len)
 {
-    struct hc_node n;
-    if (!locate(j, node, &n))
+    const struct hc_node *n = locate(j, node);
+    if (!n)
         return NULL;
-    *len = n.end - n.start;
-    return j->text + n.start;
+    *len = n->end - n->start;
+    return j->text + n->start;
 }
 
 int hc_json_fail(const struct hc_json *j, const cJSON *node, bool at_key, struct hc_error *err,
@@ -103,11 +173,11 @@ int hc_json_fail(const struct hc_json *j, const cJSON *node, bool at_key, struct
     va_start(ap, fmt);
     (void)vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
-    struct hc_node n;
-    if (!locate(j, node, &n))
+    const struct hc_node *n = locate(j, node);
+    if (!n)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: %s", j->name, what);
     int line, column;
-    hc_text_position(j->text, at_key && n.key ? n.key : n.start, &line, &column);
+    hc_text_position(j->text, at_key && n->key ? n->key : n->start, &line, &column);
     return hc_fail_as(err, HC_EXIT_DATA, 0, "%s:%d:%d: %s", j->name, line, column, what);
 }
 

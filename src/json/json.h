@@ -1,8 +1,8 @@
-/* json.h - strict JSON on top of cJSON, with positions.
+/* json.h - strict JSON as a tree of cJSON's, with positions.
  *
- * cJSON parses; this module adds what a configuration file needs: UTF-8 only, no duplicate keys, nothing
- * after the document, a depth limit, and for every node the line and column where it stands, so that an error
- * reads "policy.json:7:15: limits.memory: expected a size such as \"512M\", got a list". */
+ * The tree is cJSON's, the parser is not: scan.h takes UTF-8 only, no duplicate keys, nothing after the
+ * document and no deep nesting, and knows for every node where it stands, so that an error reads
+ * "policy.json:7:15: limits.memory: expected a size such as \"512M\", got a list". */
 #ifndef HC_JSON_JSON_H
 #define HC_JSON_JSON_H
 
@@ -14,10 +14,12 @@
 #include <stdint.h>
 
 struct hc_json {
-    cJSON *root;      /* owned */
-    const char *name; /* file name for messages; borrowed */
-    const char *text; /* borrowed; must outlive the document */
-    size_t len;
+    cJSON *root;           /* owned */
+    const char *name;      /* file name for messages; borrowed */
+    const char *text;      /* borrowed; must outlive the document */
+    size_t len;            /* of the text, in bytes */
+    struct hc_node *nodes; /* owned: where each value of the tree stands in the text (scan.h), in its order */
+    size_t count;          /* of the nodes */
 };
 
 #define HC_JSON_DEPTH 64 /* deepest nesting that is accepted */
@@ -28,13 +30,16 @@ struct hc_json {
 int hc_json_parse(struct hc_json *out, const char *name, const char *text, size_t len, struct hc_error *err);
 void hc_json_finish(struct hc_json *j);
 
+/* The tree alone, which is the caller's (cJSON_Delete); the document is finished. */
+cJSON *hc_json_take(struct hc_json *j);
+
 /* Fail about a node of this document: "name:line:column: " and the message. For a member of an object the
  * position is its key's when `at_key`, else its value's. Uses HC_EXIT_DATA; see hc_exit_as. */
 int hc_json_fail(const struct hc_json *j, const cJSON *node, bool at_key, struct hc_error *err,
                  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /* The text of a node as it was written: numbers keep all their digits. Points into the document; NULL if the
- * node is not part of it or memory ran out. */
+ * node is not part of it. */
 const char *hc_json_source(const struct hc_json *j, const cJSON *node, size_t *len);
 
 /* ---- members of an object: NULL and what is no object have none ---- */

@@ -1,7 +1,7 @@
 /* scan.h - the strict JSON scanner (RFC 8259) below json.h: which bytes of a text are which value.
  *
- * cJSON accepts more than JSON and forgets where things stood and how numbers were written. The scanner runs
- * first, refuses with a position, and leaves a flat list of spans, in the order of the text. */
+ * It refuses with a position, and leaves a flat list of spans, in the order of the text. The tree that json.h
+ * makes of them forgets where things stood and how numbers were written. */
 #ifndef HC_JSON_SCAN_H
 #define HC_JSON_SCAN_H
 

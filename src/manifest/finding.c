@@ -136,8 +136,6 @@ int hc_checked_parse(cJSON **check, const char *text, size_t len, struct hc_erro
     struct hc_json j;
     if (parse(&j, "check", text, len, of_checked, COUNT(of_checked), err) < 0)
         return -1;
-    *check = j.root;
-    j.root = NULL;
-    hc_json_finish(&j);
+    *check = hc_json_take(&j);
     return 0;
 }
