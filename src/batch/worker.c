@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/packet.h"
 #include "batch/folder.h"
 #include "cell/collect.h"
 #include "cell/key.h"
@@ -24,45 +25,21 @@ static const struct hc_warm_rules warm_rules = {
 
 /* ---- messages ---- */
 
-union control {
-    struct cmsghdr head;
-    char room[CMSG_SPACE(sizeof(int))];
-};
-
 int hc_batch_send(int socket, const void *message, size_t size, int fd, struct hc_error *err)
 {
-    union control control = {0};
-    struct iovec body = {.iov_base = (void *)(uintptr_t)message, .iov_len = size};
-    struct msghdr msg = {.msg_iov = &body, .msg_iovlen = 1};
-    if (fd >= 0) {
-        msg.msg_control = control.room;
-        msg.msg_controllen = sizeof control.room;
-        control.head.cmsg_level = SOL_SOCKET;
-        control.head.cmsg_type = SCM_RIGHTS;
-        control.head.cmsg_len = CMSG_LEN(sizeof fd);
-        memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
-    }
-    ssize_t n = TEMP_FAILURE_RETRY(sendmsg(socket, &msg, MSG_NOSIGNAL));
-    return n == (ssize_t)size ? 0 : hc_fail(err, n < 0 ? errno : EMSGSIZE, "send to another process");
+    return hc_packet_send(socket, message, size, &fd, fd >= 0, 0) < 0
+               ? hc_fail(err, errno, "send to another process")
+               : 0;
 }
 
 int hc_batch_receive(int socket, void *message, size_t size, int *fd, struct hc_error *err)
 {
-    union control control;
-    struct iovec body = {.iov_base = message, .iov_len = size};
-    struct msghdr msg = {.msg_iov = &body,
-                         .msg_iovlen = 1,
-                         .msg_control = control.room,
-                         .msg_controllen = sizeof control.room};
-    *fd = -1;
-    ssize_t n = TEMP_FAILURE_RETRY(recvmsg(socket, &msg, MSG_CMSG_CLOEXEC));
+    struct hc_packet p = {.fds = fd, .room = 1};
+    ssize_t n = hc_packet_receive(socket, message, size, &p, 0);
     if (n == 0 || (n < 0 && errno == ECONNRESET))
         return 0;
     if (n < 0)
         return hc_fail(err, errno, "receive from another process");
-    const struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-        memcpy(fd, CMSG_DATA(c), sizeof *fd);
     return n == (ssize_t)size ? 1 : hc_fail(err, EPROTO, "a message of %zd bytes from another process", n);
 }
 

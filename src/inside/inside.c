@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "base/kernel.h"
+#include "base/packet.h"
 #include "inside/clocks.h"
 #include "inside/cores.h"
 #include "inside/weak.h"
@@ -88,21 +89,9 @@ static int send_kept(const struct hc_plan *plan, const struct hc_mounted *m, int
                      struct hc_error *err)
 {
     const int kept[HC_SYNC_FDS] = {m->output_fd, m->tmp_fd, control_fd, m->input_fd};
-    const size_t size = (m->input_fd >= 0 ? HC_SYNC_FDS : HC_SYNC_FDS - 1) * sizeof(int);
-    struct hc_sync msg = {.kind = HC_SYNC_KEPT};
-    struct iovec iov = {.iov_base = &msg, .iov_len = sizeof msg};
-    union {
-        struct cmsghdr head;
-        char space[CMSG_SPACE(sizeof kept)];
-    } control = {0};
-    struct msghdr mh = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CMSG_SPACE(size)};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&mh);
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(size);
-    memcpy(CMSG_DATA(c), kept, size);
-    return TEMP_FAILURE_RETRY(sendmsg(plan->sync_fd, &mh, MSG_NOSIGNAL)) < 0
+    const struct hc_sync msg = {.kind = HC_SYNC_KEPT};
+    const size_t count = m->input_fd >= 0 ? HC_SYNC_FDS : HC_SYNC_FDS - 1;
+    return hc_packet_send(plan->sync_fd, &msg, sizeof msg, kept, count, 0) < 0
                ? hc_fail(err, errno, "hand over /output and the control channel")
                : 0;
 }

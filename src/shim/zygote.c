@@ -14,6 +14,7 @@
 
 #include "base/fd.h"
 #include "base/kernel.h"
+#include "base/packet.h"
 #include "inside/park.h"
 #include "inside/plan.h"
 #include "policy/calls.h"
@@ -182,22 +183,13 @@ static void request_finish(struct request *r)
 /* 1: the launcher has hung up. */
 static int read_request(struct request *r, struct hc_error *err)
 {
-    struct iovec part = {.iov_base = &r->park, .iov_len = sizeof r->park};
-    union {
-        struct cmsghdr head;
-        char space[CMSG_SPACE(sizeof r->fds)];
-    } control;
-    struct msghdr packet = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
-    ssize_t n = TEMP_FAILURE_RETRY(recvmsg(HC_FD_CONTROL, &packet, MSG_CMSG_CLOEXEC));
+    struct hc_packet p = {.fds = r->fds, .room = HC_PARK_FDS};
+    ssize_t n = hc_packet_receive(HC_FD_CONTROL, &r->park, sizeof r->park, &p, 0);
     if (n <= 0)
         return n < 0 ? hc_fail(err, errno, "wait for a request") : 1;
-    const struct cmsghdr *c = CMSG_FIRSTHDR(&packet);
-    if (n != (ssize_t)sizeof r->park || r->park.magic != HC_PARK_MAGIC || !c || c->cmsg_type != SCM_RIGHTS ||
-        c->cmsg_len != CMSG_LEN(sizeof r->fds))
-        return hc_fail(err, 0, "a request that is none");
-    memcpy(r->fds, CMSG_DATA(c), sizeof r->fds);
-    return 0;
+    return n != (ssize_t)sizeof r->park || r->park.magic != HC_PARK_MAGIC || p.cut || p.count != HC_PARK_FDS
+               ? hc_fail(err, 0, "a request that is none")
+               : 0;
 }
 
 /* Takes the ids of the new cell, as a user namespace belongs to the ids that make it, and mapping one's own

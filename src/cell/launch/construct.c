@@ -6,6 +6,7 @@
 #include "inside/weak.h"
 
 #include "base/fd.h"
+#include "base/packet.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -62,51 +63,13 @@ static int clone_child(struct hc_launch *l, struct hc_error *err)
     return 0;
 }
 
-/* Without SCM_CREDENTIALS the control buffer has room for more than HC_SYNC_FDS descriptors: close the
- * surplus. */
-static void take_descriptors(const struct cmsghdr *c, struct hc_arrival *a)
-{
-    size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (size_t i = 0; i < count; i++) {
-        hc_autofd fd = -1;
-        memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
-        if (i < HC_SYNC_FDS)
-            a->fds[i] = hc_take(&fd);
-    }
-}
-
-static void read_ancillary(struct msghdr *mh, struct hc_arrival *a)
-{
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
-            take_descriptors(c, a);
-        } else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
-            struct ucred cred;
-            memcpy(&cred, CMSG_DATA(c), sizeof cred);
-            a->sender = cred.pid;
-        }
-    }
-}
-
 int hc_sync_receive(int fd, struct hc_arrival *a, struct hc_error *err)
 {
-    struct iovec iov = {.iov_base = &a->msg, .iov_len = sizeof a->msg};
-    union {
-        struct cmsghdr head;
-        char space[CMSG_SPACE(sizeof a->fds) + CMSG_SPACE(sizeof(struct ucred))];
-    } control = {0};
-    struct msghdr mh = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
-    for (size_t i = 0; i < HC_SYNC_FDS; i++)
-        a->fds[i] = -1;
-    a->sender = 0;
-    ssize_t n;
-    do
-        n = recvmsg(fd, &mh, MSG_CMSG_CLOEXEC);
-    while (n < 0 && errno == EINTR);
+    struct hc_packet p = {.fds = a->fds, .room = HC_SYNC_FDS};
+    ssize_t n = hc_packet_receive(fd, &a->msg, sizeof a->msg, &p, 0);
+    a->sender = p.sender;
     if (n < 0)
         return hc_fail(err, errno, "wait for the cell's first process");
-    read_ancillary(&mh, a);
     if (n == 0)
         return 1;
     return n == (ssize_t)sizeof a->msg

@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/kernel.h"
 #include "base/clock.h"
+#include "base/packet.h"
 #include "cell/launch/launch.h"
 #include "cell/launch/layers.h"
 #include "policy/options.h"
@@ -197,17 +198,8 @@ void hc_launch_leave(struct hc_launch *l, struct hc_parked *p)
 
 static int send_handover(const struct hc_launch *l, struct hc_error *err)
 {
-    struct hc_frame_head head = {.type = HC_FRAME_JOB, .flags = HC_FRAME_LAST};
-    struct iovec part = {.iov_base = &head, .iov_len = sizeof head};
-    union {
-        struct cmsghdr head;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control = {
-        .head = {.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
-    memcpy(CMSG_DATA(&control.head), &l->plan.handover_fd, sizeof(int));
-    struct msghdr packet = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
-    return TEMP_FAILURE_RETRY(sendmsg(l->control_fd, &packet, MSG_NOSIGNAL | MSG_DONTWAIT)) < 0
+    const struct hc_frame_head head = {.type = HC_FRAME_JOB, .flags = HC_FRAME_LAST};
+    return hc_packet_send(l->control_fd, &head, sizeof head, &l->plan.handover_fd, 1, MSG_DONTWAIT) < 0
                ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "give the job to the cell")
                : 0;
 }

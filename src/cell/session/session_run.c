@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "base/clock.h"
+#include "base/packet.h"
 #include "cell/supervise/control.h"
 #include "cell/supervise/enforce.h"
 #include "cell/supervise/watch.h"
@@ -116,17 +117,9 @@ static int send_next(struct hc_session *s, const struct hc_job *job, struct hc_e
     hc_autofd fd = hc_sealed_memfd("hotcell-run", bytes.data, bytes.len, err);
     if (fd < 0)
         return -1;
-    struct hc_frame_head head = {.type = HC_FRAME_NEXT, .flags = HC_FRAME_LAST};
-    struct iovec part = {.iov_base = &head, .iov_len = sizeof head};
-    union {
-        struct cmsghdr head;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control = {
-        .head = {.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
-    memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
-    struct msghdr packet = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
-    return sendmsg(s->launch.sup.control_fd, &packet, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && !is_gone(errno)
+    const struct hc_frame_head head = {.type = HC_FRAME_NEXT, .flags = HC_FRAME_LAST};
+    return hc_packet_send(s->launch.sup.control_fd, &head, sizeof head, &fd, 1, MSG_DONTWAIT) < 0 &&
+                   !is_gone(errno)
                ? hc_fail(err, errno, "hand the run over")
                : 0;
 }

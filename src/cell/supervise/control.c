@@ -4,6 +4,7 @@
 #include "base/kernel.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "base/packet.h"
 #include "cell/supervise/enforce.h"
 #include "cell/supervise/output_pipe.h"
 #include "cell/supervise/early_exit.h"
@@ -86,42 +87,15 @@ static void answer_ready(struct hc_loop *l, pid_t pid)
     hc_output_pipe_sync(l, &l->err);
 }
 
-/* Read a packet's sender, as the kernel names it, and one descriptor that came with it, which the caller
- * owns from here on. The control buffer has room for one only. */
-static void read_ancillary(struct msghdr *mh, pid_t *sender, int *passed)
-{
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
-        if (c->cmsg_level != SOL_SOCKET)
-            continue;
-        if (c->cmsg_type == SCM_CREDENTIALS) {
-            struct ucred cred;
-            memcpy(&cred, CMSG_DATA(c), sizeof cred);
-            *sender = cred.pid;
-        } else if (c->cmsg_type == SCM_RIGHTS) {
-            for (size_t at = 0; at + sizeof(int) <= c->cmsg_len - CMSG_LEN(0); at += sizeof(int)) {
-                hc_close_fd(passed);
-                memcpy(passed, CMSG_DATA(c) + at, sizeof *passed);
-            }
-        }
-    }
-}
-
-/* -1 with errno, 0 at the end. */
+/* -1 with errno, 0 at the end of file. *sender is the process that the kernel names; *passed is a descriptor
+ * that came with the packet, which the caller owns from here on. There is room for one only. */
 static ssize_t receive_packet(int fd, void *data, size_t size, pid_t *sender, int *passed)
 {
-    struct iovec iov = {.iov_base = data, .iov_len = size};
-    union {
-        struct cmsghdr head;
-        char space[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
-    } control = {0};
-    struct msghdr mh = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
-    ssize_t n = recvmsg(fd, &mh, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    *sender = 0;
-    if (n < 0)
-        return n;
-    read_ancillary(&mh, sender, passed);
-    return mh.msg_flags & MSG_TRUNC ? (ssize_t)size + 1 : n;
+    struct hc_packet p = {.fds = passed, .room = 1};
+    hc_close_fd(passed);
+    ssize_t n = hc_packet_receive(fd, data, size, &p, MSG_DONTWAIT);
+    *sender = p.sender;
+    return n;
 }
 
 static void close_control(struct hc_loop *l)
@@ -233,8 +207,7 @@ void hc_control_drop(struct hc_loop *l)
     for (int i = 0; i < FRAMES_MAX && l->control_open; i++) {
         pid_t sender;
         hc_autofd passed = -1;
-        ssize_t n =
-            TEMP_FAILURE_RETRY(receive_packet(l->s->control_fd, packet, sizeof packet, &sender, &passed));
+        ssize_t n = receive_packet(l->s->control_fd, packet, sizeof packet, &sender, &passed);
         if (n < 0 || (n == 0 && !sender))
             return;
     }
@@ -247,8 +220,7 @@ void hc_control_read(struct hc_loop *l)
     for (int rounds = 0; (rounds < 64 || l->dead) && l->control_open; rounds++) {
         pid_t sender;
         hc_autofd passed = -1; /* closed, unless handle_packet takes it */
-        ssize_t n =
-            TEMP_FAILURE_RETRY(receive_packet(s->control_fd, packet, sizeof packet, &sender, &passed));
+        ssize_t n = receive_packet(s->control_fd, packet, sizeof packet, &sender, &passed);
         if (n < 0 && errno == EAGAIN && !l->dead)
             return;
         if (n < 0 && errno != EAGAIN && errno != ECONNRESET)

@@ -6,6 +6,7 @@
 #include "base/kernel.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "base/packet.h"
 #include "cell/launch/launch.h"
 #include "inside/park.h"
 #include "wire/frame.h"
@@ -225,16 +226,7 @@ static int send_request(const struct hc_zygote *z, const struct parking *k, stru
                                   [HC_PARK_STDOUT] = plan->stdout_fd,
                                   [HC_PARK_STDERR] = plan->stderr_fd,
                                   [HC_PARK_STATUS] = plan->status_fd};
-    struct iovec part = {.iov_base = &park_cell, .iov_len = sizeof park_cell};
-    union {
-        struct cmsghdr head;
-        char space[CMSG_SPACE(sizeof fds)];
-    } control = {
-        .head = {.cmsg_len = CMSG_LEN(sizeof fds), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
-    memcpy(CMSG_DATA(&control.head), fds, sizeof fds);
-    struct msghdr packet = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
-    return TEMP_FAILURE_RETRY(sendmsg(z->l.control_fd, &packet, MSG_NOSIGNAL)) < 0
+    return hc_packet_send(z->l.control_fd, &park_cell, sizeof park_cell, fds, HC_PARK_FDS, 0) < 0
                ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "ask the zygote for a cell")
                : 0;
 }

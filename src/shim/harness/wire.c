@@ -1,6 +1,7 @@
 #include "shim/harness/wire.h"
 
 #include "base/fd.h"
+#include "base/packet.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -40,35 +41,13 @@ int hc_wire_send(int fd, enum hc_frame_type type, const void *data, size_t len, 
 
 int hc_wire_pass(int fd, enum hc_frame_type type, int passed, struct hc_error *err)
 {
-    struct hc_frame_head head = {.type = (uint8_t)type, .flags = HC_FRAME_LAST};
-    struct iovec part = {.iov_base = &head, .iov_len = sizeof head};
-    union {
-        struct cmsghdr head;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control = {
-        .head = {.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
-    struct msghdr packet = {.msg_iov = &part, .msg_iovlen = 1};
-    if (passed >= 0) {
-        memcpy(CMSG_DATA(&control.head), &passed, sizeof passed);
-        packet.msg_control = &control;
-        packet.msg_controllen = sizeof control.space;
-    }
-    while (sendmsg(fd, &packet, MSG_NOSIGNAL) < 0)
-        if (errno == ETOOMANYREFS && packet.msg_control)
-            packet.msg_control = NULL, packet.msg_controllen = 0;
-        else if (errno != EINTR)
+    const struct hc_frame_head head = {.type = (uint8_t)type, .flags = HC_FRAME_LAST};
+    while (hc_packet_send(fd, &head, sizeof head, &passed, passed >= 0, 0) < 0) {
+        if (errno != ETOOMANYREFS || passed < 0)
             return hc_fail(err, errno, "send to launcher");
+        passed = -1;
+    }
     return 0;
-}
-
-/* For the last descriptor of a packet, and there is room for one. */
-static int passed_with(struct msghdr *packet)
-{
-    int fd = -1;
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(packet); c; c = CMSG_NXTHDR(packet, c))
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-            memcpy(&fd, CMSG_DATA(c), sizeof fd);
-    return fd;
 }
 
 /* A copy shares the channel with the program, which may have made it non-blocking. 0, or -1. */
@@ -82,21 +61,16 @@ static int await_packet(int fd, struct hc_error *err)
 static int receive(int fd, enum hc_frame_type type, int *passed, struct hc_error *err)
 {
     char data[sizeof(struct hc_frame_head) + 64];
-    struct iovec part = {.iov_base = data, .iov_len = sizeof data};
-    union {
-        struct cmsghdr head;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control;
-    struct msghdr packet = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
-    ssize_t n = TEMP_FAILURE_RETRY(recvmsg(fd, &packet, MSG_CMSG_CLOEXEC));
+    struct hc_packet p = {.fds = passed, .room = 1};
+    ssize_t n = hc_packet_receive(fd, data, sizeof data, &p, 0);
     if (n < 0 && errno == EAGAIN)
         return await_packet(fd, err);
     if (n < 0)
         return hc_fail(err, errno, "wait for launcher");
     if (n == 0)
         return hc_fail(err, 0, "launcher is gone");
-    *passed = passed_with(&packet);
+    if (n > (ssize_t)sizeof data)
+        n = sizeof data;
     struct hc_frame_head head;
     const void *payload;
     if (n >= (ssize_t)sizeof head && data[0] != (char)type)
