@@ -44,13 +44,22 @@
 #define PAUSE_MS 1000  /* before what has died at once is started again */
 #define SWEEP_MS 60000 /* between looks for cgroups that nobody uses */
 
+/* A child without which the daemon goes on, with less. */
+struct helper {
+    const char *name, *who; /* of the process: for the kernel, and for people */
+    const char *without;    /* what holds as long as there is none */
+    pid_t pid;              /* 0: there is none */
+    int64_t started;        /* CLOCK_MONOTONIC, ms */
+};
+
 struct manager {
     struct hc_config *config;
     const char *config_path; /* absolute; NULL: the usual place */
     struct hc_listeners listeners;
     struct hc_trees trees;
-    pid_t front, checkpointer, looker; /* 0: there is none */
-    pid_t workers[HC_MAX_WORKERS];     /* 0: it has died, and the next has to wait a moment */
+    pid_t front; /* 0: there is none */
+    struct helper checkpointer, looker;
+    pid_t workers[HC_MAX_WORKERS]; /* 0: it has died, and the next has to wait a moment */
     int64_t worker_started[HC_MAX_WORKERS];
     size_t worker_count;
     pid_t sessions[HC_MAX_SESSIONS]; /* 0: none */
@@ -59,7 +68,8 @@ struct manager {
     struct hc_cgroup_parent cells; /* where workers put their cells; fd -1: nowhere */
     int64_t next_sweep;
     bool draining, ready, second;
-    int64_t front_started, checkpointer_started, looker_started, alive_every;
+    int64_t front_started; /* CLOCK_MONOTONIC, ms */
+    int64_t alive_every;   /* ms between two signs of life of the front; 0: nobody asks for them */
 };
 
 /* ---- children ---- */
@@ -84,6 +94,20 @@ static void become_child(const struct manager *k, const char *name)
         (void)close(k->cells.fd);
 }
 
+/* 0 in the child. `name`: what the kernel calls it. `who`: see the message. */
+static pid_t fork_child(const struct manager *k, const char *name, const char *who, struct hc_error *err)
+{
+    pid_t parent = getpid(), pid = fork();
+    if (pid < 0)
+        return hc_fail(err, errno, "start %s", who);
+    if (pid > 0)
+        return pid;
+    become_child(k, name);
+    if (getppid() != parent)
+        _exit(HC_EXIT_INTERNAL);
+    return 0;
+}
+
 /* Of one worker. */
 static struct hc_warm_rules warm_rules(const struct manager *k)
 {
@@ -104,16 +128,13 @@ static int start_process(struct manager *k, pid_t *pids, size_t i, const struct 
     int ends[2];
     if (hc_channel_pair(ends, err) < 0)
         return -1;
-    pid_t parent = getpid(), pid = fork();
+    pid_t pid = fork_child(k, pids == k->workers ? "hotcelld-worker" : "hotcelld-session", "a worker", err);
     if (pid < 0) {
         (void)close(ends[0]);
         (void)close(ends[1]);
-        return hc_fail(err, errno, "start a worker");
+        return -1;
     }
     if (pid == 0) {
-        become_child(k, pids == k->workers ? "hotcelld-worker" : "hotcelld-session");
-        if (getppid() != parent)
-            _exit(HC_EXIT_INTERNAL);
         (void)close(ends[0]);
         hc_close_fd(&k->channel);
         hc_listeners_close(&k->listeners, false);
@@ -156,14 +177,10 @@ static int start_front(struct manager *k, struct hc_error *err)
             break;
     if (made < k->worker_count || hc_channel_pair(ends, err) < 0)
         return -1;
-    pid_t parent = getpid();
-    k->front = fork();
+    k->front = fork_child(k, "hotcelld-front", "the front", err);
     if (k->front < 0)
-        rc = hc_fail(err, errno, "start the front");
+        rc = -1;
     if (k->front == 0) {
-        become_child(k, "hotcelld-front");
-        if (getppid() != parent)
-            _exit(HC_EXIT_INTERNAL);
         (void)close(ends[0]);
         hc_front_main(&(struct hc_front_setup){
             .manager = ends[1],
@@ -192,55 +209,42 @@ static void sweep(struct manager *k)
     k->next_sweep = hc_mono_ms() + SWEEP_MS;
 }
 
-/* Not needed by anybody at the moment: without it the front does its work, when the log has grown long. */
-static void start_checkpointer(struct manager *k)
+/* True in the child. */
+static bool start_helper(struct manager *k, struct helper *h)
 {
     struct hc_error err;
-    pid_t parent = getpid();
-    if (k->checkpointer)
-        return;
-    k->checkpointer_started = hc_mono_ms();
-    k->checkpointer = fork();
-    if (k->checkpointer < 0) {
-        k->checkpointer = 0;
-        (void)hc_fail(&err, errno, "start the checkpointer");
-        hc_warn("%s; the front does its work", err.text);
-        return;
+    if (h->pid)
+        return false;
+    h->started = hc_mono_ms();
+    h->pid = fork_child(k, h->name, h->who, &err);
+    if (h->pid < 0) {
+        h->pid = 0;
+        hc_warn("%s; %s", err.text, h->without);
+        return false;
     }
-    if (k->checkpointer)
-        return;
-    become_child(k, "hotcelld-ledger");
-    if (getppid() != parent)
-        _exit(HC_EXIT_INTERNAL);
+    if (h->pid > 0)
+        return false;
     hc_close_fd(&k->channel);
     hc_listeners_close(&k->listeners, false);
-    hc_wal_checkpoint_main();
+    return true;
+}
+
+/* Without it the front does its work when the log has grown long. */
+static void start_checkpointer(struct manager *k)
+{
+    if (start_helper(k, &k->checkpointer))
+        hc_wal_checkpoint_main();
 }
 
 /* The one that can write on the board. */
 static void start_looker(struct manager *k)
 {
-    struct hc_error err;
-    pid_t parent = getpid();
-    if (k->looker || !k->config->trees_ms)
-        return;
-    k->looker_started = hc_mono_ms();
-    k->looker = fork();
-    if (k->looker < 0) {
-        k->looker = 0;
-        (void)hc_fail(&err, errno, "start the process that looks at trees");
-        hc_warn("%s; a tree that is changed from now on is run in", err.text);
-        return;
-    }
-    if (k->looker)
+    if (!k->config->trees_ms)
         return;
     struct hc_trees trees = {.fd = hc_take(&k->trees.fd)};
-    become_child(k, "hotcelld-trees");
-    if (getppid() != parent)
-        _exit(HC_EXIT_INTERNAL);
-    hc_close_fd(&k->channel);
-    hc_listeners_close(&k->listeners, false);
-    hc_trees_main(&trees, k->config->trees_ms);
+    if (start_helper(k, &k->looker))
+        hc_trees_main(&trees, k->config->trees_ms);
+    k->trees.fd = trees.fd;
 }
 
 static void kill_child(pid_t *pid)
@@ -275,6 +279,12 @@ static void kill_workers(struct manager *k)
 
 /* ---- deaths ---- */
 
+static void warn_of_end(const char *who, int status, const char *then)
+{
+    hc_warn("%s has ended (%s %d); %s", who, WIFSIGNALED(status) ? "signal" : "status",
+            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), then);
+}
+
 /* Not again at once what has died at once, or could not be started. */
 static int64_t next_start(const struct manager *k)
 {
@@ -304,8 +314,7 @@ static void worker_died(struct manager *k, size_t i, int status)
     k->workers[i] = 0;
     if (k->draining || !k->ready) /* before the front is there, all workers go with it */
         return;
-    hc_warn("a worker has ended (%s %d); another is started", WIFSIGNALED(status) ? "signal" : "status",
-            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    warn_of_end("a worker", status, "another is started");
     k->next_sweep = hc_mono_ms() + PAUSE_MS; /* its cells are dead by then */
 }
 
@@ -321,40 +330,22 @@ static int front_died(struct manager *k, int status, struct hc_error *err)
         return hc_fail_as(err, WIFEXITED(status) ? WEXITSTATUS(status) : HC_EXIT_INTERNAL, 0,
                           "the front did not start");
     }
-    hc_warn("the front has ended (%s %d); it is started again", WIFSIGNALED(status) ? "signal" : "status",
-            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    warn_of_end("the front", status, "it is started again");
     kill_workers(k);
     if (hc_mono_ms() - k->front_started < PAUSE_MS)
         (void)poll(NULL, 0, PAUSE_MS);
     return start_front(k, err);
 }
 
-/* Not again at once, if it cannot do its work. */
-static void checkpointer_died(struct manager *k, int status)
+/* True: start it again. Not at once if it cannot do its work. */
+static bool helper_died(const struct manager *k, struct helper *h, int status)
 {
-    bool later = hc_mono_ms() - k->checkpointer_started < PAUSE_MS;
-    k->checkpointer = 0;
+    bool later = hc_mono_ms() - h->started < PAUSE_MS;
+    h->pid = 0;
     if (k->draining)
-        return;
-    hc_warn("the checkpointer has ended (%s %d); %s", WIFSIGNALED(status) ? "signal" : "status",
-            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
-            later ? "the front does its work" : "it is started again");
-    if (!later)
-        start_checkpointer(k);
-}
-
-static void looker_died(struct manager *k, int status)
-{
-    bool later = hc_mono_ms() - k->looker_started < PAUSE_MS;
-    k->looker = 0;
-    if (k->draining)
-        return;
-    hc_warn("the process that looks at trees has ended (%s %d); %s",
-            WIFSIGNALED(status) ? "signal" : "status",
-            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
-            later ? "a tree that is changed from now on is run in" : "it is started again");
-    if (!later)
-        start_looker(k);
+        return false;
+    warn_of_end(h->who, status, later ? h->without : "it is started again");
+    return !later;
 }
 
 /* The front sees it by itself. */
@@ -373,10 +364,10 @@ static int reap(struct manager *k, struct hc_error *err)
             if (rc != 0)
                 return rc;
         }
-        if (pid == k->checkpointer)
-            checkpointer_died(k, status);
-        if (pid == k->looker)
-            looker_died(k, status);
+        if (pid == k->checkpointer.pid && helper_died(k, &k->checkpointer, status))
+            start_checkpointer(k);
+        if (pid == k->looker.pid && helper_died(k, &k->looker, status))
+            start_looker(k);
         for (size_t i = 0; i < k->worker_count; i++)
             if (pid == k->workers[i])
                 worker_died(k, i, status);
@@ -603,15 +594,21 @@ int hc_manager_main(struct hc_config *c, const char *path)
                         .signals = -1,
                         .lock = -1,
                         .cells = {.fd = -1},
-                        .trees = {.fd = -1}};
+                        .trees = {.fd = -1},
+                        .checkpointer = {.name = "hotcelld-ledger",
+                                         .who = "the checkpointer",
+                                         .without = "the front does its work"},
+                        .looker = {.name = "hotcelld-trees",
+                                   .who = "the process that looks at trees",
+                                   .without = "a tree that is changed from now on is run in"}};
     struct hc_error err = {0};
     int rc = begin(&k, &err);
     if (rc == 0)
         rc = serve(&k, &err);
     kill_child(&k.front);
     kill_workers(&k);
-    kill_child(&k.checkpointer);
-    kill_child(&k.looker);
+    kill_child(&k.checkpointer.pid);
+    kill_child(&k.looker.pid);
     if (k.ready)
         settle_last(&k);
     hc_listeners_close(&k.listeners, true);
