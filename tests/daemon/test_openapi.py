@@ -9,7 +9,8 @@ import daemons
 import jsonschema
 import pytest
 
-ROUTES = re.findall(r'^    \{"([A-Z]+)", "([^"]+)", \w+, HC_ROUTE_(\w+), (?:NULL|"([\w ]+)")\},$', (daemons.SOURCE / "daemon" / "http" / "routes.c").read_text(), re.M)
+ROUTES = re.findall(r'^    \{"([A-Z]+)", "([^"]+)", \w+, \.kind = HC_ROUTE_(\w+)(?:,\s+\.query = "([\w ]+)")?[^}]*\},$',
+                    (daemons.SOURCE / "daemon" / "http" / "routes.c").read_text(), re.M)
 NOBODY = "20260101T000000Z-00000000000000000000"  # as ids look
 
 

@@ -278,14 +278,15 @@ static void tell_hold(struct hc_dispatch *d, const struct hc_tenant *t)
     }
 }
 
-static int set_held(struct hc_exchange *x, bool held)
+int hc_admin_hold(struct hc_exchange *x, struct hc_tenant *t)
 {
+    const bool held = !x->route->undo;
     char reason[HC_ORDER_REASON + 1];
     struct hc_problem why;
     hc_autobuf out = {0};
     if (read_reason(x, reason, &why) < 0)
         return hc_reply_problem(x, &why, NULL);
-    struct hc_tenant *t = find_tenant(x, x->id);
+    t = find_tenant(x, x->id);
     if (!t)
         return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such tenant");
     hc_hold_set(t, held ? x->admin : NULL, reason, hc_wall_ms());
@@ -296,26 +297,16 @@ static int set_held(struct hc_exchange *x, bool held)
     return hc_reply_json(x, 200, &out);
 }
 
-int hc_admin_hold(struct hc_exchange *x, struct hc_tenant *t)
-{
-    (void)t;
-    return set_held(x, true);
-}
-
-int hc_admin_release(struct hc_exchange *x, struct hc_tenant *t)
-{
-    (void)t;
-    return set_held(x, false);
-}
-
 /* ---- the daemon ---- */
 
-static int set_paused(struct hc_exchange *x, bool paused)
+int hc_admin_drain(struct hc_exchange *x, struct hc_tenant *t)
 {
+    const bool paused = !x->route->undo;
     char reason[HC_ORDER_REASON + 1];
     struct hc_problem why;
     hc_autobuf out = {0};
     struct hc_dispatch *d = x->dispatch;
+    (void)t;
     if (read_reason(x, reason, &why) < 0)
         return hc_reply_problem(x, &why, NULL);
     d->paused = paused;
@@ -324,16 +315,4 @@ static int set_paused(struct hc_exchange *x, bool paused)
                      d->paused || d->draining ? "true" : "false", (long long)hc_queue_running(d->queue),
                      (long long)hc_queue_waiting(d->queue), x->http->sessions->open);
     return hc_reply_json(x, 200, &out);
-}
-
-int hc_admin_drain(struct hc_exchange *x, struct hc_tenant *t)
-{
-    (void)t;
-    return set_paused(x, true);
-}
-
-int hc_admin_resume(struct hc_exchange *x, struct hc_tenant *t)
-{
-    (void)t;
-    return set_paused(x, false);
 }

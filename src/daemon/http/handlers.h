@@ -9,13 +9,12 @@
 hc_handler hc_post_job, hc_list_jobs, hc_get_job, hc_delete_job, hc_cancel_job;
 hc_handler hc_get_events, hc_get_file, hc_answer_job_tool;
 hc_handler hc_post_session, hc_list_sessions, hc_get_session, hc_delete_session;
-hc_handler hc_post_run, hc_post_branches, hc_post_checkpoint, hc_post_rollback, hc_post_keep,
-    hc_interrupt_session;
+hc_handler hc_post_request, hc_interrupt_session;
 hc_handler hc_get_session_file, hc_answer_session_tool;
 hc_handler hc_list_policies, hc_get_policy, hc_get_card;
 hc_handler hc_get_openapi, hc_get_health, hc_get_metrics;
 hc_handler hc_admin_list_jobs, hc_admin_get_job, hc_admin_cancel_job, hc_admin_list_tenants, hc_admin_hold,
-    hc_admin_release, hc_admin_drain, hc_admin_resume;
+    hc_admin_drain;
 
 /* x->task becomes the tenant's job of x->id; false: there is none. Another tenant's is answered as one that
  * does not exist. */

@@ -127,6 +127,11 @@ struct hc_route {
         HC_ROUTE_ORDER, /* the same, and takes a short body */
     } kind;
     const char *query; /* the parameters that it takes behind "?", with blanks between them; NULL: none */
+
+    /* Where one handler serves several routes, which one this is. */
+    const char *ask;    /* of a request to a session: its name as the session's process has it */
+    const char *member; /* the member of the body that is passed on; NULL: all of it */
+    bool undo;          /* of an administrator's order */
 };
 
 /* NULL, with `why`: there is none. Fills in x->id and x->rest. */

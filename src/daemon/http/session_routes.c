@@ -151,41 +151,14 @@ static int ask_body(struct hc_exchange *x, struct hc_tenant *t, const char *name
     return rc;
 }
 
-static int serve(struct hc_exchange *x, struct hc_tenant *t, const char *name, const char *member)
+int hc_post_request(struct hc_exchange *x, struct hc_tenant *t)
 {
     if (!x->task) {
-        int rc = ask_body(x, t, name, member);
+        int rc = ask_body(x, t, x->route->ask, x->route->member);
         if (!x->task)
             return rc;
     }
-    if (wants_events(x))
-        return hc_stream_events(x);
-    return reply_task(x, 200);
-}
-
-int hc_post_run(struct hc_exchange *x, struct hc_tenant *t)
-{
-    return serve(x, t, "run", NULL);
-}
-
-int hc_post_branches(struct hc_exchange *x, struct hc_tenant *t)
-{
-    return serve(x, t, "branch", "runs");
-}
-
-int hc_post_keep(struct hc_exchange *x, struct hc_tenant *t)
-{
-    return serve(x, t, "keep", "branch");
-}
-
-int hc_post_checkpoint(struct hc_exchange *x, struct hc_tenant *t)
-{
-    return serve(x, t, "checkpoint", "name");
-}
-
-int hc_post_rollback(struct hc_exchange *x, struct hc_tenant *t)
-{
-    return serve(x, t, "rollback", "name");
+    return wants_events(x) ? hc_stream_events(x) : reply_task(x, 200);
 }
 
 int hc_interrupt_session(struct hc_exchange *x, struct hc_tenant *t)
