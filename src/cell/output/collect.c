@@ -33,9 +33,8 @@ void hc_dest_finish(struct hc_dest *d)
     hc_close_fd(&d->fd);
 }
 
-/* Make and open the directory `name` of `dir`, which is closed. The names come from a guest, and the
- * destination may hold anything, or belong to somebody who changes it under us: one name at a time, and links
- * are refused. */
+/* Make and open the directory `name` in `dir_taken`, which is closed. The names come from a guest, and
+ * another user may change the destination meanwhile: so enter one name at a time, and refuse links. */
 static int enter_dir(int dir_taken, const char *name, struct hc_error *err)
 {
     hc_autofd dir = dir_taken;
@@ -45,8 +44,8 @@ static int enter_dir(int dir_taken, const char *name, struct hc_error *err)
     return fd >= 0 ? fd : hc_fail(err, errno, "open the directory %s", name);
 }
 
-/* The default place, hotcell-output/JOB_ID, below a current directory that may be anybody's: made and entered
- * one name at a time, links refused, and only if it is ours. */
+/* The default place, hotcell-output/JOB_ID, below a current directory that may belong to any user: make
+ * and enter one name at a time, refuse links, and refuse a directory that is not ours. */
 static int open_default(const struct hc_dest *d, struct hc_error *err)
 {
     char parts[PATH_MAX];
@@ -90,7 +89,7 @@ int hc_dest_open(struct hc_dest *d, struct hc_error *err)
     return 0;
 }
 
-/* The directory that `path` is in, made if missing; *last points at the last part. */
+/* Open the directory of the file `path`, made if missing; *last points at the last part of `path`. */
 static int open_parent(int root, const char *path, const char **last, struct hc_error *err)
 {
     char parts[PATH_MAX];
@@ -122,7 +121,7 @@ int hc_dest_begin(struct hc_dest_file *o, struct hc_dest *d, const char *path, m
     o->dir = open_parent(d->fd, path, &o->name, err);
     if (o->dir < 0)
         return -1;
-    /* Nothing of it is left if we are killed. Not every file system has such files. */
+    /* A file without a name vanishes if this process is killed. Not every file system has them. */
     o->fd = openat(o->dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
     if (o->fd < 0) {
         choose_temp(o);
@@ -139,23 +138,23 @@ void hc_dest_abandon(struct hc_dest_file *o)
     hc_close_fd(&o->dir);
 }
 
-static int give_name(const struct hc_dest_file *o, const char *name)
+static int link_file(const struct hc_dest_file *o, const char *name)
 {
     char path[40];
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", o->fd);
     return linkat(AT_FDCWD, path, o->dir, name, AT_SYMLINK_FOLLOW);
 }
 
-/* Only renaming replaces a file, so one that takes another's place needs a name for a moment. */
-static int put_in_place(struct hc_dest_file *o)
+/* Only rename replaces a file, so a file that replaces another needs a temporary name. */
+static int give_final_name(struct hc_dest_file *o)
 {
     if (!o->temp[0]) {
-        if (give_name(o, o->name) == 0)
+        if (link_file(o, o->name) == 0)
             return 0;
         if (errno != EEXIST)
             return -1;
         choose_temp(o);
-        if (give_name(o, o->temp) < 0)
+        if (link_file(o, o->temp) < 0)
             return -1;
     }
     return renameat(o->dir, o->temp, o->dir, o->name);
@@ -163,7 +162,7 @@ static int put_in_place(struct hc_dest_file *o)
 
 int hc_dest_commit(struct hc_dest_file *o, const char *path, struct hc_error *err)
 {
-    if (put_in_place(o) < 0) {
+    if (give_final_name(o) < 0) {
         (void)hc_fail(err, errno, "put %s in its place", path);
         hc_dest_abandon(o);
         return -1;
@@ -217,9 +216,9 @@ int hc_dest_make_dir(struct hc_dest *d, const char *name, struct hc_error *err)
     return 0;
 }
 
-/* Whether it is the file's own fault, or of who changes the directory in bind mode, that it cannot be looked
- * at. For any other reason the host is in trouble: the output is not complete without the file, and nobody
- * may think so. */
+/* Whether the errno is caused by the file itself, or by a process that changes the directory in bind mode:
+ * then the file is skipped. Any other error is the host's: the output would be incomplete, so collecting
+ * fails. */
 static bool files_own_fault(int sys)
 {
     switch (sys) {
@@ -247,7 +246,7 @@ static bool files_own_fault(int sys)
 
 struct walk {
     struct hc_collect *c;
-    int64_t entries, bytes; /* seen and gone through so far */
+    int64_t entries, bytes; /* entries listed, and bytes collected, so far */
     struct hc_deadline deadline;
 };
 
@@ -257,7 +256,7 @@ static const char too_much[] = "more bytes in all than the limit";
 
 static int skip(struct walk *w, const char *path, const char *reason, struct hc_error *err);
 
-/* What could not be looked at, for the reason in errno. */
+/* Skip a file that could not be read, or fail, depending on errno. */
 static int skip_unread(struct walk *w, const char *path, const char *reason, struct hc_error *err)
 {
     int sys = errno;
@@ -287,7 +286,7 @@ static int list_file(struct walk *w, const char *path, int64_t bytes, const char
                      struct hc_error *err)
 {
     struct hc_manifest *m = w->c->manifest;
-    /* Figures are what the harness, or the program, put into the policy's directory for them. */
+    /* Figures are the files in the policy's directory for figures. */
     const char *folder = hc_rules_text(w->c->policy->rules, "figures", "directory", "figures");
     const char *mime = hc_figure_mime(folder, path);
     struct hc_artifact **list = mime ? &m->figures : &m->files;
@@ -306,13 +305,13 @@ static int list_file(struct walk *w, const char *path, int64_t bytes, const char
     return 0;
 }
 
-/* The most that a file may have, and what is wrong with one that has more. */
+/* The most bytes that the next file may have, and the reason for skipping a larger one. */
 struct room {
     int64_t bytes;
     const char *refusal;
 };
 
-/* A capped /output bounds the whole by itself; holes, which cost nothing there, are bounded here. */
+/* A capped /output bounds all files together; holes, which take no space there, are bounded here. */
 static struct room room_left(const struct walk *w)
 {
     const struct hc_limits *l = &w->c->policy->limits;
@@ -329,7 +328,7 @@ static int skip_larger(struct walk *w, const char *path, struct room room, struc
     return skip(w, path, room.refusal, err);
 }
 
-/* Nothing more is looked at. */
+/* Skip a file because the deadline has passed. */
 static int skip_late(struct walk *w, const char *path, struct hc_error *err)
 {
     bool cancelled = w->deadline.cancelled;
@@ -349,7 +348,7 @@ static int begin_copy(struct walk *w, struct hc_dest_file *o, const char *path, 
     return -1;
 }
 
-static int take_file(struct walk *w, int fd, const struct stat *st, const char *path, struct hc_error *err)
+static int collect_file(struct walk *w, int fd, const struct stat *st, const char *path, struct hc_error *err)
 {
     struct hc_collect *c = w->c;
     const struct room room = room_left(w);
@@ -402,8 +401,7 @@ static const char *kind_refused(const struct stat *st)
     }
 }
 
-/* Names that the launcher itself writes: a guest's file under one of them would be taken for the real thing.
- */
+/* Names of files that the launcher writes: a guest's file of such a name could be mistaken for hotcell's. */
 static const char *const own_names[] = {"manifest.json", "_sandbox_result.json"};
 static const char *const own_beginnings[] = {".hotcell-", "code/run_"};
 
@@ -415,7 +413,7 @@ static bool is_own_name(const char *path)
     return false;
 }
 
-static bool reserved(const char *path)
+static bool is_reserved(const char *path)
 {
     if (is_own_name(path))
         return true;
@@ -425,19 +423,19 @@ static bool reserved(const char *path)
     return false;
 }
 
-/* By set_aside_reserved(). */
+/* Whether set_aside_reserved() renames the file at the end. */
 static bool set_aside_later(const char *path)
 {
     return is_own_name(path) || strncmp(path, "code/", strlen("code/")) == 0;
 }
 
-static bool unchanged(const struct walk *w, const struct stat *st)
+static bool is_unchanged(const struct walk *w, const struct stat *st)
 {
     return (w->c->in_place || w->c->changed_only) &&
            (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec < w->c->since_ns;
 }
 
-/* Rename `name` of `dir` to a name that the guest could not take first. */
+/* Rename `name` in `dir` to a random name, which the guest cannot occupy before. */
 static int rename_aside(int dir, const char *name)
 {
     char aside[256];
@@ -454,9 +452,9 @@ static int rename_aside(int dir, const char *name)
     return -1;
 }
 
-/* In bind mode it stands where ours is to go. Renamed through the user's own view of the directory: in the
- * cell's, files belong to the guest, and who writes must have an id there. 1: it could not be renamed, and is
- * not listed. */
+/* In bind mode: rename a guest's file that has a name of hotcell's own. It is renamed through the user's
+ * own mount of the directory: in the cell's idmapped mount a writer needs a mapped id. 1: it could not be
+ * renamed, and is not listed. */
 static int set_aside(struct walk *w, const char *path, struct hc_error *err)
 {
     const char *slash = strchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -479,19 +477,21 @@ static int skip_reserved(struct walk *w, const char *path, struct hc_error *err)
 
 static int walk_dir(struct walk *w, int dir_fd_taken, const char *path, int depth, struct hc_error *err);
 
-static int visit(struct walk *w, int dir, const char *name, const char *path, int depth, struct hc_error *err)
+static int collect_entry(struct walk *w, int dir, const char *name, const char *path, int depth,
+                         struct hc_error *err)
 {
     struct stat st;
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return skip_unread(w, path, "could not be examined", err);
-    /* Whatever kind it is of. The rest is set aside when all has been gone through, however far that was. */
-    if (w->c->in_place && reserved(path) && !unchanged(w, &st))
+    /* Reserved names are handled first, whatever the file's kind. Some are renamed after the walk, even if
+     * that ends early. */
+    if (w->c->in_place && is_reserved(path) && !is_unchanged(w, &st))
         return set_aside_later(path) ? 0 : skip_reserved(w, path, err);
     const char *refused = kind_refused(&st);
     if (refused)
         return skip(w, path, refused, err);
     if (S_ISDIR(st.st_mode)) {
-        if (reserved(path))
+        if (is_reserved(path))
             return skip(w, path, own_name, err);
         if (depth >= MAX_DEPTH)
             return skip(w, path, "directories nested too deep", err);
@@ -499,28 +499,27 @@ static int visit(struct walk *w, int dir, const char *name, const char *path, in
         return fd < 0 ? skip_unread(w, path, "could not be opened", err)
                       : walk_dir(w, fd, path, depth + 1, err);
     }
-    if (unchanged(w, &st))
+    if (is_unchanged(w, &st))
         return 0;
-    if (reserved(path))
+    if (is_reserved(path))
         return skip(w, path, own_name, err);
     hc_autofd fd = open_confined(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
     struct stat now;
     if (fd < 0)
         return skip_unread(w, path, "could not be opened", err);
-    /* In bind mode the directory is shared with whoever else uses it: look again at what was really opened.
-     */
+    /* In bind mode other processes may change the directory: check the file that was really opened. */
     if (fstat(fd, &now) < 0)
         return skip_unread(w, path, "could not be examined", err);
     if (!S_ISREG(now.st_mode) || now.st_nlink != 1 || now.st_ino != st.st_ino)
         return skip(w, path, "changed while it was collected", err);
-    return take_file(w, fd, &now, path, err);
+    return collect_file(w, fd, &now, path, err);
 }
 
 /* ---- directories ---- */
 
 /* Names in a directory, in order. */
 struct names {
-    char **list; /* owned, and each of them */
+    char **list; /* owned, as is each name */
     size_t count, room;
 };
 
@@ -555,8 +554,8 @@ static bool join(char out[PATH_MAX], const char *path, const char *name)
     return snprintf(out, PATH_MAX, "%s%s%s", path, *path ? "/" : "", name) < PATH_MAX;
 }
 
-/* One more name. In bind mode a directory may hold any number: beyond the limit they are not kept in mind. */
-static int take_name(struct walk *w, struct names *n, const char *path, const char *name,
+/* Add a name of a directory, up to limits.output_files; further names are skipped and not stored. */
+static int add_entry(struct walk *w, struct names *n, const char *path, const char *name,
                      struct hc_error *err)
 {
     char child[PATH_MAX];
@@ -579,7 +578,7 @@ static int read_names(struct walk *w, DIR *dir, const char *path, struct names *
             return skip_unread(w, *path ? path : ".", "could not be listed", err);
         if (!entry)
             break;
-        rc = take_name(w, n, path, entry->d_name, err);
+        rc = add_entry(w, n, path, entry->d_name, err);
     }
     return rc;
 }
@@ -590,7 +589,7 @@ static int list_dir(struct walk *w, int dir, const char *path, struct names *n, 
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
     if (!stream)
         return skip_unread(w, *path ? path : ".", "could not be listed", err);
-    (void)hc_take(&fd); /* the stream's */
+    (void)hc_take(&fd); /* owned by the stream now */
     int rc = read_names(w, stream, path, n, err);
     (void)closedir(stream);
     if (n->count)
@@ -609,15 +608,15 @@ static int walk_dir(struct walk *w, int dir_fd_taken, const char *path, int dept
             rc = skip(w, path, "a path in it is too long", err);
         else
             rc = hc_deadline_passed(&w->deadline) ? skip_late(w, child, err)
-                                                  : visit(w, dir, names.list[i], child, depth, err);
+                                                  : collect_entry(w, dir, names.list[i], child, depth, err);
     }
     names_finish(&names);
     return rc;
 }
 
-/* The guest owns /output, and may have closed it. In bind mode it is the user's directory, and keeps the mode
- * that the user gave it: a guest shall neither open it to others nor lock the user out. */
-static int take_back(const struct hc_collect *c, struct hc_error *err)
+/* Reset the mode of /output, which the guest may have changed. In bind mode it is the user's directory,
+ * and gets back its old mode: a guest must neither open it to other users nor lock the user out. */
+static int reset_mode(const struct hc_collect *c, struct hc_error *err)
 {
     int fd = c->in_place ? c->dest->fd : c->from_fd;
     mode_t mode = c->in_place ? c->dest->mode : 0700;
@@ -629,7 +628,8 @@ static int take_back(const struct hc_collect *c, struct hc_error *err)
 
 #define CODE_ENTRIES 65536
 
-/* 1: not all of it could be looked at. 2: something could not be set aside. */
+/* Rename the guest's files in code/. 1: the directory has too many entries. 2: a file could not be
+ * renamed. */
 static int set_aside_in(struct walk *w, DIR *code, struct hc_error *err)
 {
     struct stat st;
@@ -640,15 +640,15 @@ static int set_aside_in(struct walk *w, DIR *code, struct hc_error *err)
         if (!e || seen == CODE_ENTRIES)
             return e ? 1 : 0;
         (void)snprintf(path, sizeof path, "code/%s", e->d_name);
-        if (reserved(path) && fstatat(dirfd(code), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            !unchanged(w, &st))
+        if (is_reserved(path) && fstatat(dirfd(code), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            !is_unchanged(w, &st))
             rc = 2 * set_aside(w, path, err);
     }
     return rc;
 }
 
-/* What looks like code that hotcell has saved. A folder that cannot be read or written, or holds too much,
- * goes as a whole, the user's own with it: nothing is lost. */
+/* Rename the guest's files that look like programs saved by hotcell. If code/ cannot be read or written,
+ * or holds too many files, rename the whole directory, with the user's own files in it: no file is lost. */
 static int set_aside_code(struct walk *w, struct hc_error *err)
 {
     struct stat st;
@@ -662,10 +662,11 @@ static int set_aside_code(struct walk *w, struct hc_error *err)
         (void)closedir(code);
     else
         hc_close_fd(&fd);
-    return rc == 2 || (rc == 1 && !unchanged(w, &st)) ? skip_reserved(w, "code", err) : MIN(rc, 0);
+    return rc == 2 || (rc == 1 && !is_unchanged(w, &st)) ? skip_reserved(w, "code", err) : MIN(rc, 0);
 }
 
-/* In bind mode the walk may not have come to where ours is to go: it ended early, or could not enter. */
+/* In bind mode, rename reserved files that the walk did not reach, because it ended early or could not
+ * enter a directory. */
 static int set_aside_reserved(struct walk *w, struct hc_error *err)
 {
     struct stat st;
@@ -673,7 +674,7 @@ static int set_aside_reserved(struct walk *w, struct hc_error *err)
     if (!w->c->in_place)
         return 0;
     for (size_t i = 0; rc == 0 && i < sizeof own_names / sizeof *own_names; i++)
-        if (fstatat(dir, own_names[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && !unchanged(w, &st))
+        if (fstatat(dir, own_names[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && !is_unchanged(w, &st))
             rc = skip_reserved(w, own_names[i], err);
     return rc < 0 ? -1 : set_aside_code(w, err);
 }
@@ -683,7 +684,7 @@ int hc_collect(struct hc_collect *c, struct hc_error *err)
     struct walk w = {.c = c};
     hc_deadline_start(&w.deadline, c->cancel_fd,
                       hc_weak(HC_WEAK_COLLECTING) ? INT32_MAX : c->policy->limits.collect_ms);
-    if (take_back(c, err) < 0)
+    if (reset_mode(c, err) < 0)
         return -1;
     int fd = openat(c->from_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)

@@ -7,9 +7,11 @@
 #include <poll.h>
 #include <sys/param.h>
 
-#define AFTER_CANCEL_MS 700 /* in which what is small still gets collected; with the rest, below a second */
+#define AFTER_CANCEL_MS                                                                                      \
+    700 /* time after a cancellation in which small files are still collected; together with the rest, less  \
+           than a second */
 
-/* ---- for how long ---- */
+/* ---- the deadline ---- */
 
 void hc_deadline_start(struct hc_deadline *d, int cancel_fd, int64_t ms)
 {
@@ -34,7 +36,7 @@ bool hc_deadline_passed(struct hc_deadline *d)
 
 static char chunk[1 << 16];
 
-/* Where data begins from here on, or the file ends. Not every file system knows of holes. */
+/* Offset of the next data, or the end of the file. Not every file system reports holes. */
 static int64_t next_data(const struct hc_pump *p)
 {
     if (!p->sparse)
@@ -51,8 +53,8 @@ static int64_t next_hole(const struct hc_pump *p)
     return at < 0 ? INT64_MAX : at;
 }
 
-/* Zeros, for the hash; none is read or written. */
-static int pass_hole(struct hc_pump *p, int64_t end, struct hc_error *err)
+/* Hash a hole as zeros, without reading or writing them. */
+static int add_hole(struct hc_pump *p, int64_t end, struct hc_error *err)
 {
     static const char zeros[sizeof chunk];
     if (end > p->max)
@@ -79,8 +81,8 @@ static ssize_t read_some(const struct hc_pump *p, int64_t end)
     return n;
 }
 
-/* *ended: there is no more. */
-static int pass_data(struct hc_pump *p, int64_t end, bool *ended, struct hc_error *err)
+/* Hash and copy data up to offset `end`. *ended: the file has ended. */
+static int add_data(struct hc_pump *p, int64_t end, bool *ended, struct hc_error *err)
 {
     while (p->bytes < end) {
         if (hc_deadline_passed(p->deadline))
@@ -107,12 +109,12 @@ int hc_pump(struct hc_pump *p, struct hc_error *err)
 {
     bool ended = false;
     hc_hash_init(&p->hash);
-    /* In bind mode somebody else may punch and fill holes while we look: the deadline ends that, too. */
+    /* In bind mode another process may punch and fill holes meanwhile; the deadline bounds that, too. */
     while (!ended && !hc_deadline_passed(p->deadline)) {
         int64_t data = next_data(p);
-        int rc = data > p->bytes ? pass_hole(p, data, err) : HC_PUMPED_WHOLE;
+        int rc = data > p->bytes ? add_hole(p, data, err) : HC_PUMPED_WHOLE;
         if (rc == HC_PUMPED_WHOLE)
-            rc = pass_data(p, next_hole(p), &ended, err);
+            rc = add_data(p, next_hole(p), &ended, err);
         if (rc != HC_PUMPED_WHOLE)
             return rc;
     }

@@ -1,4 +1,4 @@
-/* pump.h - one file's content, hashed and copied, for as long as collecting may take. */
+/* pump.h - hash and copy one file's content until a deadline. */
 #ifndef HC_CELL_OUTPUT_PUMP_H
 #define HC_CELL_OUTPUT_PUMP_H
 
@@ -8,35 +8,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* When collecting stops, whatever is left: at a time, and soon after somebody has cancelled the job. */
+/* When collecting must stop: at a time, or soon after the job was cancelled. */
 struct hc_deadline {
-    int cancel_fd;  /* readable: the job is cancelled; -1: nobody can. Borrowed */
+    int cancel_fd;  /* readable: the job is cancelled; borrowed. -1: none */
     int64_t at_us;  /* the deadline, in microseconds of hc_now_us */
-    bool cancelled; /* the job is, and at_us is soon */
-    bool passed;
+    bool cancelled; /* the job is cancelled, and at_us was moved closer */
+    bool passed;    /* the deadline has passed */
 };
 
+/* `ms`: milliseconds from now. */
 void hc_deadline_start(struct hc_deadline *d, int cancel_fd, int64_t ms);
-bool hc_deadline_passed(struct hc_deadline *d); /* to be asked again and again: it looks at both */
+bool hc_deadline_passed(struct hc_deadline *d); /* reads cancel_fd and the clock: call it often */
 
+/* How hc_pump ended. */
 enum hc_pumped {
     HC_PUMPED_WHOLE,
-    HC_PUMPED_TOO_LARGE, /* more than `max` */
-    HC_PUMPED_STOPPED,   /* the deadline passed, or somebody cancelled */
+    HC_PUMPED_TOO_LARGE, /* the file has more than `max` bytes */
+    HC_PUMPED_STOPPED,   /* the deadline passed, or the job was cancelled */
 };
 
 struct hc_pump {
-    int from;                     /* a regular file */
-    int to;                       /* gets a copy, with the same holes; -1: only hash */
-    bool sparse;                  /* look for holes in it, and read none of them */
-    int64_t max;                  /* bytes, holes included */
+    int from;                     /* a regular file, borrowed */
+    int to;                       /* gets a copy with the same holes, borrowed; -1: only hash */
+    bool sparse;                  /* find holes with lseek, and do not read them */
+    int64_t max;                  /* most bytes, holes included */
     struct hc_deadline *deadline; /* borrowed */
-    int64_t bytes;                /* of the file, gone through so far */
-    bool source_failed;           /* with -1: `from` could not be read; else `to` could not be written */
+    int64_t bytes;                /* bytes hashed so far */
+    bool source_failed;           /* after -1: reading `from` failed; else writing `to` did */
     struct hc_hash hash;          /* of these bytes; begun by hc_pump */
 };
 
-/* From the first byte to the last. What counts is the bytes that are met, whatever fstat promised. enum
+/* Hash and copy the whole file. Its size is the number of bytes read, not that of fstat. Returns an enum
  * hc_pumped, or -1. */
 int hc_pump(struct hc_pump *p, struct hc_error *err);
 

@@ -9,8 +9,8 @@
 
 /* ---- the program ---- */
 
-/* Within a docstring: nothing can end it, begin a line, or be mistaken for anything but text. */
-static void put_docstring(struct hc_buf *out, const char *text)
+/* Append text within a docstring, escaped so that it can neither end the docstring nor begin a line. */
+static void append_docstring(struct hc_buf *out, const char *text)
 {
     while (*text) {
         size_t good = strlen(text);
@@ -24,13 +24,13 @@ static void put_docstring(struct hc_buf *out, const char *text)
     }
 }
 
-static void put_header(struct hc_buf *out, const struct hc_job *job, const struct hc_manifest *m)
+static void append_header(struct hc_buf *out, const struct hc_job *job, const struct hc_manifest *m)
 {
     size_t frames = 0;
     (void)hc_buf_fmt(out, HC_CODE_HEADER HC_VERSION ", run at %.19sZ.\n\n", m->started);
     (void)hc_buf_str(out, "To replicate this analysis locally:\n"
                           "  1. Install hotcell " HC_VERSION " and build the tree \"");
-    put_docstring(out, m->policy->tree);
+    append_docstring(out, m->policy->tree);
     (void)hc_buf_str(
         out, "\".\n"
              "  2. Keep this file, the .json file beside it, and the data named below in their places.\n"
@@ -40,7 +40,7 @@ static void put_header(struct hc_buf *out, const struct hc_job *job, const struc
         if (job->inputs[i].format == HC_INPUT_PATH)
             continue;
         (void)hc_buf_fmt(out, "  - %s: ", job->inputs[i].name);
-        put_docstring(out, job->inputs[i].path);
+        append_docstring(out, job->inputs[i].path);
         (void)hc_buf_str(out, "\n");
         frames++;
     }
@@ -54,9 +54,9 @@ void hc_record_code(struct hc_buf *out, const struct hc_job *job, const struct h
     const char *code = job->code;
     size_t len = job->code_len;
     if (hc_rules_bool(m->policy->rules, "persist", "header", false)) {
-        put_header(out, job, m);
+        append_header(out, job, m);
         if (len >= strlen(HC_BOM) && memcmp(code, HC_BOM, strlen(HC_BOM)) == 0) {
-            code += strlen(HC_BOM); /* which may only stand at the very beginning */
+            code += strlen(HC_BOM); /* a byte order mark is valid only at the very beginning */
             len -= strlen(HC_BOM);
         }
     }
@@ -65,7 +65,7 @@ void hc_record_code(struct hc_buf *out, const struct hc_job *job, const struct h
 
 /* ---- the outcome ---- */
 
-static bool put(cJSON *to, const char *name, cJSON *item)
+static bool add_item(cJSON *to, const char *name, cJSON *item)
 {
     if (to && item && (name ? cJSON_AddItemToObject(to, name, item) : cJSON_AddItemToArray(to, item)))
         return true;
@@ -85,9 +85,9 @@ static cJSON *make_artifacts(const struct hc_artifact *list, size_t count)
     cJSON *out = cJSON_CreateArray();
     for (size_t i = 0; i < count; i++) {
         cJSON *entry = cJSON_CreateObject();
-        bool ok = put(entry, "path", make_text(list[i].path)) &&
-                  put(entry, "sha256", cJSON_CreateString(list[i].sha256));
-        if (ok && put(out, NULL, entry))
+        bool ok = add_item(entry, "path", make_text(list[i].path)) &&
+                  add_item(entry, "sha256", cJSON_CreateString(list[i].sha256));
+        if (ok && add_item(out, NULL, entry))
             continue;
         if (!ok)
             cJSON_Delete(entry);
@@ -97,8 +97,8 @@ static cJSON *make_artifacts(const struct hc_artifact *list, size_t count)
     return out;
 }
 
-/* Objects that have no better form are shown with their address, which is another one every time. */
-static void forget_addresses(struct hc_buf *text)
+/* Remove addresses ("<X at 0x...>") from texts of objects, as they differ in every run. */
+static void remove_addresses(struct hc_buf *text)
 {
     static const char before[] = " at 0x";
     char *to = text->data, *end = text->data + text->len;
@@ -115,7 +115,7 @@ static void forget_addresses(struct hc_buf *text)
     text->len = (size_t)(to - text->data);
 }
 
-/* The hash of a member of the guest's report, in canonical form; null if it has none. */
+/* The hash of a member of the guest's report, in canonical form; JSON null if the member is missing. */
 static cJSON *make_hash(const struct hc_json *report, const char *member)
 {
     const cJSON *node = cJSON_GetObjectItemCaseSensitive(report->root, member);
@@ -126,20 +126,20 @@ static cJSON *make_hash(const struct hc_json *report, const char *member)
     char hex[HC_SHA256_HEX];
     if (!text || hc_json_canonical(text, len, NULL, &canonical, &ignored) < 0)
         return cJSON_CreateNull();
-    forget_addresses(&canonical);
+    remove_addresses(&canonical);
     hc_sha256_hex(canonical.data, canonical.len, hex);
     return cJSON_CreateString(hex);
 }
 
-static bool put_report(cJSON *to, const struct hc_manifest *m)
+static bool add_report(cJSON *to, const struct hc_manifest *m)
 {
     struct hc_json report = {0};
     struct hc_error ignored;
     if (m->guest)
         (void)hc_json_parse(&report, "report", m->guest, strlen(m->guest), &ignored);
-    bool ok = put(to, "value", make_hash(&report, "value")) &&
-              put(to, "results", make_hash(&report, "results")) &&
-              put(to, "returned", make_hash(&report, "returned"));
+    bool ok = add_item(to, "value", make_hash(&report, "value")) &&
+              add_item(to, "results", make_hash(&report, "results")) &&
+              add_item(to, "returned", make_hash(&report, "returned"));
     hc_json_finish(&report);
     return ok;
 }
@@ -149,8 +149,8 @@ static cJSON *make_stream(const struct hc_stream *s)
     cJSON *out = cJSON_CreateObject();
     char hex[HC_SHA256_HEX];
     hc_sha256_hex(s->text.data ? s->text.data : "", s->text.len, hex);
-    if (put(out, "bytes", cJSON_CreateNumber((double)s->bytes)) &&
-        put(out, "sha256", cJSON_CreateString(hex)))
+    if (add_item(out, "bytes", cJSON_CreateNumber((double)s->bytes)) &&
+        add_item(out, "sha256", cJSON_CreateString(hex)))
         return out;
     cJSON_Delete(out);
     return NULL;
@@ -159,11 +159,11 @@ static cJSON *make_stream(const struct hc_stream *s)
 cJSON *hc_record_outcome(const struct hc_manifest *m)
 {
     cJSON *out = cJSON_CreateObject();
-    if (put(out, "status", cJSON_CreateString(hc_status_name(m->status))) &&
-        put(out, "exit_code", cJSON_CreateNumber(hc_status_exit(m->status))) &&
-        put(out, "stdout", make_stream(&m->out)) && put_report(out, m) &&
-        put(out, "figures", make_artifacts(m->figures, m->figure_count)) &&
-        put(out, "files", make_artifacts(m->files, m->file_count)))
+    if (add_item(out, "status", cJSON_CreateString(hc_status_name(m->status))) &&
+        add_item(out, "exit_code", cJSON_CreateNumber(hc_status_exit(m->status))) &&
+        add_item(out, "stdout", make_stream(&m->out)) && add_report(out, m) &&
+        add_item(out, "figures", make_artifacts(m->figures, m->figure_count)) &&
+        add_item(out, "files", make_artifacts(m->files, m->file_count)))
         return out;
     cJSON_Delete(out);
     return NULL;
@@ -171,78 +171,79 @@ cJSON *hc_record_outcome(const struct hc_manifest *m)
 
 /* ---- the record ---- */
 
-static bool put_inputs(cJSON *root, const struct hc_manifest *m)
+static bool add_inputs(cJSON *root, const struct hc_manifest *m)
 {
     cJSON *list = cJSON_AddArrayToObject(root, "inputs");
     for (size_t i = 0; i < m->input_count; i++) {
         cJSON *entry = cJSON_CreateObject();
-        if (!put(entry, "name", cJSON_CreateString(m->inputs[i].name)) ||
-            !put(entry, "bytes", cJSON_CreateNumber((double)m->inputs[i].bytes)) ||
-            !put(entry, "sha256", cJSON_CreateString(m->inputs[i].sha256))) {
+        if (!add_item(entry, "name", cJSON_CreateString(m->inputs[i].name)) ||
+            !add_item(entry, "bytes", cJSON_CreateNumber((double)m->inputs[i].bytes)) ||
+            !add_item(entry, "sha256", cJSON_CreateString(m->inputs[i].sha256))) {
             cJSON_Delete(entry);
             return false;
         }
-        if (!put(list, NULL, entry))
+        if (!add_item(list, NULL, entry))
             return false;
     }
     return list != NULL;
 }
 
-/* As the next run will find it, from wherever it is started. */
-static bool put_path(cJSON *to, const struct hc_input *in)
+/* Add the input's absolute path, which is valid in any working directory. */
+static bool add_path(cJSON *to, const struct hc_input *in)
 {
     char *path = realpath(in->path, NULL);
     const char *text = path ? path : in->path;
-    bool ok = put(to, in->name, make_text(text));
+    bool ok = add_item(to, in->name, make_text(text));
     free(path);
     return ok;
 }
 
-static bool put_return(cJSON *to, const struct hc_return *r)
+static bool add_return(cJSON *to, const struct hc_return *r)
 {
     hc_autobuf text = {0};
     (void)hc_buf_fmt(&text, "%s=%s", r->name, r->format);
-    return !text.failed && put(to, NULL, cJSON_CreateString(text.data));
+    return !text.failed && add_item(to, NULL, cJSON_CreateString(text.data));
 }
 
-static bool put_spec(cJSON *root, const struct hc_job *job)
+static bool add_spec(cJSON *root, const struct hc_job *job)
 {
     cJSON *spec = cJSON_AddObjectToObject(root, "spec");
     cJSON *inputs = cJSON_AddObjectToObject(spec, "inputs");
     cJSON *returns = cJSON_AddArrayToObject(spec, "return");
     bool ok = inputs && returns;
     for (size_t i = 0; ok && i < job->input_count; i++)
-        ok = put_path(inputs, &job->inputs[i]);
+        ok = add_path(inputs, &job->inputs[i]);
     for (size_t i = 0; ok && i < job->return_count; i++)
-        ok = put_return(returns, &job->returns[i]);
+        ok = add_return(returns, &job->returns[i]);
     if (ok && job->vars_text)
-        ok = put(spec, "vars", cJSON_CreateRaw(job->vars_text));
+        ok = add_item(spec, "vars", cJSON_CreateRaw(job->vars_text));
     if (ok && job->has_seed)
-        ok = put(spec, "seed", cJSON_CreateNumber(job->seed));
+        ok = add_item(spec, "seed", cJSON_CreateNumber(job->seed));
     if (ok && job->tenant)
-        ok = put(spec, "tenant", cJSON_CreateString(job->tenant));
+        ok = add_item(spec, "tenant", cJSON_CreateString(job->tenant));
     return ok;
 }
 
-static bool put_identity(cJSON *root, const char *name, double bytes, const char *called, const char *sha256)
+static bool add_identity(cJSON *root, const char *name, double bytes, const char *called, const char *sha256)
 {
     cJSON *o = cJSON_AddObjectToObject(root, name);
-    bool ok = called ? put(o, "name", make_text(called)) : put(o, "bytes", cJSON_CreateNumber(bytes));
-    return ok && put(o, "sha256", cJSON_CreateString(sha256));
+    bool ok =
+        called ? add_item(o, "name", make_text(called)) : add_item(o, "bytes", cJSON_CreateNumber(bytes));
+    return ok && add_item(o, "sha256", cJSON_CreateString(sha256));
 }
 
 int hc_record_print(struct hc_buf *out, const struct hc_job *job, const struct hc_manifest *m,
                     struct hc_error *err)
 {
     cJSON *root = cJSON_CreateObject();
-    bool ok = put(root, "version", cJSON_CreateNumber(HC_RECORD_VERSION)) &&
-              put(root, "hotcell", cJSON_CreateString(HC_VERSION)) &&
-              put(root, "job_id", cJSON_CreateString(m->job_id)) &&
-              put(root, "started", cJSON_CreateString(m->started)) &&
-              put_identity(root, "code", (double)m->code_bytes, NULL, m->code_sha256) &&
-              put_identity(root, "tree", 0, m->policy->tree, m->tree_sha256) && put_inputs(root, m) &&
-              put_spec(root, job) && put(root, "policy", hc_policy_to_json(m->policy)) &&
-              put(root, "outcome", hc_record_outcome(m));
+    bool ok = add_item(root, "version", cJSON_CreateNumber(HC_RECORD_VERSION)) &&
+              add_item(root, "hotcell", cJSON_CreateString(HC_VERSION)) &&
+              add_item(root, "job_id", cJSON_CreateString(m->job_id)) &&
+              add_item(root, "started", cJSON_CreateString(m->started)) &&
+              add_identity(root, "code", (double)m->code_bytes, NULL, m->code_sha256) &&
+              add_identity(root, "tree", 0, m->policy->tree, m->tree_sha256) && add_inputs(root, m) &&
+              add_spec(root, job) && add_item(root, "policy", hc_policy_to_json(m->policy)) &&
+              add_item(root, "outcome", hc_record_outcome(m));
     char *text = ok ? cJSON_PrintUnformatted(root) : NULL;
     cJSON_Delete(root);
     int rc = text ? hc_json_indent(text, strlen(text), NULL, out, err) : hc_fail(err, 0, "write the record");

@@ -15,7 +15,7 @@
 
 #define LOCK_NAME    ".hotcell-session"
 #define MAX_MANIFEST ((size_t)256 << 20)
-#define MAX_DEPTH    32 /* descriptors held at once; what lies deeper is moved up first */
+#define MAX_DEPTH    32 /* most directories open at once; a deeper directory is first moved to the top */
 #define CONFINED     (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
 
 static int open_confined(int dir, const char *name, uint64_t resolve)
@@ -31,8 +31,8 @@ static int open_dir(int dir, const char *name)
 
 /* ---- the lock ---- */
 
-/* Take the lock of the session whose directory this is; the descriptor that holds it, or -1. */
-static int lock(int dir, const char *name, int flags, bool wait, struct hc_error *err)
+/* Lock the session in the directory `dir`. Returns the descriptor that holds the lock, or -1. */
+static int lock_session(int dir, const char *name, int flags, bool wait, struct hc_error *err)
 {
     hc_autofd fd = openat(dir, LOCK_NAME, flags | O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
     struct stat st;
@@ -64,19 +64,19 @@ int hc_session_open(const char *parent, const char *session, bool wait, struct h
     hc_autofd dir = open_dir(top, session);
     if (dir < 0)
         return hc_fail_as(err, HC_EXIT_DATA, errno, "open the directory %s/%s", parent, session);
-    return lock(dir, session, O_CREAT, wait, err);
+    return lock_session(dir, session, O_CREAT, wait, err);
 }
 
 /* ---- removing ---- */
 
-/* A directory that is removed with all that is in it. Somebody else may be about it as well: a process of a
- * daemon that was killed finishes the call that it is in. */
+/* The removal of a directory with all of its contents. Another process may remove files of it, too: one of
+ * a killed daemon finishes its current system call. */
 struct removal {
-    int root;
-    unsigned moved;
+    int root;       /* the directory, borrowed */
+    unsigned moved; /* directories moved up so far */
 };
 
-static int empty(struct removal *r, int dir_taken, int depth, struct hc_error *err);
+static int empty_directory(struct removal *r, int dir_taken, int depth, struct hc_error *err);
 
 static int remove_empty(int dir, const char *name, struct hc_error *err)
 {
@@ -99,12 +99,12 @@ static int remove_entry(struct removal *r, int dir, const char *name, int depth,
     int inner = open_dir(dir, name);
     if (inner < 0)
         return errno == ENOENT ? 0 : hc_fail(err, errno, "open %s", name);
-    if (empty(r, inner, depth + 1, err) < 0)
+    if (empty_directory(r, inner, depth + 1, err) < 0)
         return -1;
     return remove_empty(dir, name, err);
 }
 
-static int empty(struct removal *r, int dir_taken, int depth, struct hc_error *err)
+static int empty_directory(struct removal *r, int dir_taken, int depth, struct hc_error *err)
 {
     DIR *dir = fdopendir(dir_taken);
     if (!dir) {
@@ -123,7 +123,7 @@ static int empty(struct removal *r, int dir_taken, int depth, struct hc_error *e
 int hc_remove_results(int dir, const char *name, struct hc_error *err)
 {
     unsigned before;
-    /* What `name` leads through may be mounts of whoever set up the directory. */
+    /* The path `name` may cross mounts that the administrator made, so RESOLVE_NO_XDEV holds only below. */
     hc_autofd root = open_confined(dir, name, CONFINED & ~(uint64_t)RESOLVE_NO_XDEV);
     struct removal r = {.root = root};
     if (root < 0)
@@ -133,13 +133,13 @@ int hc_remove_results(int dir, const char *name, struct hc_error *err)
         int again = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (again < 0)
             return hc_fail(err, errno, "open %s", name);
-        if (empty(&r, again, 0, err) < 0)
+        if (empty_directory(&r, again, 0, err) < 0)
             return hc_ctx(err, "remove %s", name);
     } while (r.moved != before);
     return remove_empty(dir, name, err);
 }
 
-/* ---- which ---- */
+/* ---- listing steps ---- */
 
 struct step {
     char name[NAME_MAX + 1];
@@ -181,7 +181,7 @@ bool hc_has_manifest(int dir)
     return ours;
 }
 
-static int note(struct steps *s, int session, const char *name, struct hc_error *err)
+static int add_step_if_ours(struct steps *s, int session, const char *name, struct hc_error *err)
 {
     hc_autofd dir = open_dir(session, name);
     struct stat st;
@@ -206,8 +206,8 @@ static int find_steps(struct steps *s, int session, struct hc_error *err)
     if (!d)
         return hc_fail(err, errno, "read the session's directory");
     while (rc == 0 && (e = readdir(d)))
-        if (e->d_name[0] != '.') /* no step is called so */
-            rc = note(s, session, e->d_name, err);
+        if (e->d_name[0] != '.') /* no step's name begins with a dot */
+            rc = add_step_if_ours(s, session, e->d_name, err);
     (void)closedir(d);
     return rc;
 }
@@ -227,7 +227,7 @@ int hc_session_clean(const char *path, size_t keep, FILE *out, struct hc_error *
     hc_autofd dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir < 0)
         return hc_fail_as(err, HC_EXIT_DATA, errno, "%s", path);
-    hc_autofd held = lock(dir, path, 0, false, err);
+    hc_autofd held = lock_session(dir, path, 0, false, err);
     if (held < 0)
         return -1;
     struct steps steps = {0};

@@ -192,7 +192,7 @@ static bool plain_name(const char *name)
            name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] == '\0';
 }
 
-/* The full ID behind a prefix of one, if exactly one tree has it. */
+/* Complete the prefix of an ID, if exactly one tree's ID begins with it. */
 static bool complete_id(const char *state, const char *prefix, char id[HC_SHA256_HEX])
 {
     char path[PATH_MAX];
@@ -229,7 +229,7 @@ static bool id_of_name(const char *state, const char *name, char id[HC_SHA256_HE
     return true;
 }
 
-static int open_at(struct hc_tree *t, const char *dir, struct hc_error *err)
+static int open_tree_at(struct hc_tree *t, const char *dir, struct hc_error *err)
 {
     int n = snprintf(t->path, sizeof t->path, "%s/root", dir);
     if (n < 0 || n >= (int)sizeof t->path)
@@ -254,10 +254,10 @@ static int open_path(struct hc_tree *t, struct hc_error *err)
     const char *last = strrchr(real, '/') + 1;
     if (strlen(last) == HC_SHA256_HEX - 1 && is_hex(last))
         memcpy(t->id, last, HC_SHA256_HEX);
-    return open_at(t, real, err);
+    return open_tree_at(t, real, err);
 }
 
-/* A recipe of that name that ships with hotcell: what "tree build NAME" takes. */
+/* Whether hotcell ships a recipe of that name, which "tree build NAME" takes. */
 static bool has_recipe(const char *name)
 {
     struct hc_error ignored;
@@ -266,7 +266,7 @@ static bool has_recipe(const char *name)
            snprintf(path, sizeof path, "%s/%s.json", dir, name) < (int)sizeof path && access(path, F_OK) == 0;
 }
 
-static int not_built(const char *name, struct hc_error *err)
+static int fail_not_built(const char *name, struct hc_error *err)
 {
     if (has_recipe(name))
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "tree '%s' is not built: run 'hotcell tree build %s'",
@@ -277,7 +277,7 @@ static int not_built(const char *name, struct hc_error *err)
                       name);
 }
 
-/* What the builder noted down of its recipe; "": nothing that could be said in a command. */
+/* Read the recipe's name from the builder's note; "" if it has none that a command could use. */
 static void read_recipe(const struct hc_tree *t, char *out, size_t size)
 {
     hc_autobuf text = {0};
@@ -297,7 +297,7 @@ void hc_tree_advice(const struct hc_tree *t, char out[HC_TREE_ADVICE])
     char recipe[64];
     struct hc_error ignored;
     read_recipe(t, recipe, sizeof recipe);
-    /* An ID, or a path, is no name that a build could give. */
+    /* Whether the tree has another name than its recipe. An ID or a path is no name. */
     bool renamed = strcmp(t->name, recipe) != 0 && strlen(t->name) < sizeof recipe &&
                    hc_tree_check_name(t->name, &ignored) == 0 && !is_hex(t->name);
     if (!*recipe)
@@ -326,9 +326,9 @@ int hc_tree_open(struct hc_tree *t, const char *name, struct hc_error *err)
             continue;
         if (store_path(dir, states.dir[i], "trees/", t->id, err) < 0)
             return -1;
-        return open_at(t, dir, err);
+        return open_tree_at(t, dir, err);
     }
-    return not_built(name, err);
+    return fail_not_built(name, err);
 }
 
 void hc_tree_finish(struct hc_tree *t)
@@ -345,7 +345,7 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
     return type == FTW_DP ? rmdir(path) : unlink(path);
 }
 
-/* Only for directories of our own store, which nobody else may write to. */
+/* Only for directories of our own store, to which no other user may write. */
 void hc_tree_discard(const char *staging)
 {
     (void)nftw(staging, remove_entry, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
@@ -383,7 +383,8 @@ int hc_tree_stage(char staging[PATH_MAX], int *lock_fd, struct hc_error *err)
     char trees[PATH_MAX], names[PATH_MAX];
     if (store_dirs(trees, names, err) < 0)
         return -1;
-    /* One at a time up to the lock, or another's sweep takes what is not held yet for a leftover. */
+    /* Lock the store until the new directory is locked: else another process's sweep would take it for a
+     * left-over. */
     hc_autofd store = open(trees, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (store < 0 || flock(store, LOCK_EX) < 0)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "hold %s", trees);
@@ -430,7 +431,8 @@ int hc_tree_check_name(const char *name, struct hc_error *err)
         "tree name '%.80s': expected 1 to 64 letters, digits, '.', '_' or '-', not beginning with '.'", name);
 }
 
-/* What is there under the ID of what was just built: 0 if it is as it should be, and then has stamps. */
+/* Check the tree of the same ID that is in the store already. 0 if its files are unchanged; then it gets
+ * new stamps. */
 static int check_present(const char *final, const char *id, const struct hc_buf *want, struct hc_error *err)
 {
     hc_autobuf have = {.max = INDEX_MAX};
@@ -440,13 +442,13 @@ static int check_present(const char *final, const char *id, const struct hc_buf 
     if (dir < 0 || hc_stamps_take(dir, want->data, &stamps, err) < 0 || make_index(dir, &have, err) < 0 ||
         have.len != want->len || memcmp(have.data, want->data, have.len) != 0)
         return -1;
-    (void)hc_stamps_keep(dir, id, &stamps, &ignored); /* without them it is as it was */
+    (void)hc_stamps_keep(dir, id, &stamps, &ignored); /* a failure leaves the old stamps */
     return 0;
 }
 
-/* The same content is there already, or what somebody has made of it. */
-static int meet_present(const char *staging, const char *final, const char *id, const struct hc_buf *index,
-                        struct hc_error *err)
+/* A tree of this ID is in the store already: keep it, or if its files were changed, replace it. */
+static int keep_or_replace(const char *staging, const char *final, const char *id, const struct hc_buf *index,
+                           struct hc_error *err)
 {
     struct hc_error ignored;
     if (check_present(final, id, index, &ignored) < 0 &&
@@ -481,7 +483,7 @@ int hc_tree_adopt(const char *staging, const char *name, char id[HC_SHA256_HEX],
     if (rename(staging, final) < 0) {
         if (errno != ENOTEMPTY && errno != EEXIST)
             return hc_fail(err, errno, "rename %s to %s", staging, final);
-        if (meet_present(staging, final, id, &index, err) < 0)
+        if (keep_or_replace(staging, final, id, &index, err) < 0)
             return -1;
     }
     return point_name(names, name, id, err);
@@ -500,7 +502,7 @@ static void count_names(void *ctx, const char *name, const char *id, const char 
         s->count++;
 }
 
-static int each_in(const char *state, hc_tree_visitor *each, void *ctx, struct hc_error *err);
+static int for_each_in(const char *state, hc_tree_visitor *each, void *ctx, struct hc_error *err);
 
 int hc_tree_remove(const char *name, struct hc_error *err)
 {
@@ -515,14 +517,14 @@ int hc_tree_remove(const char *name, struct hc_error *err)
     if (!was_name && errno != ENOENT)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "remove the name '%s'", name);
     struct name_search s = {.id = id};
-    if (each_in(state, count_names, &s, err) < 0)
+    if (for_each_in(state, count_names, &s, err) < 0)
         return -1;
     if (s.count && !was_name)
         return hc_fail_as(err, HC_EXIT_DATA, 0,
                           "the tree %s has a name, see 'hotcell tree list': remove that", id);
     if (s.count)
         return 0;
-    /* Out of its place first: an interrupted removal must not look like a tree. */
+    /* Rename the tree first: an interrupted removal must not look like a tree. */
     char gone[PATH_MAX];
     if (store_path(path, state, "trees/", id, err) < 0 || store_path(gone, state, "trees/.new-", id, err) < 0)
         return -1;
@@ -535,8 +537,8 @@ int hc_tree_remove(const char *name, struct hc_error *err)
 
 /* ---- looking ---- */
 
-static int each_unnamed(const char *state, hc_tree_visitor *each, void *ctx, const struct lines *named,
-                        struct hc_error *err)
+static int for_each_unnamed(const char *state, hc_tree_visitor *each, void *ctx, const struct lines *named,
+                            struct hc_error *err)
 {
     char path[PATH_MAX];
     if (store_path(path, state, "trees", "", err) < 0)
@@ -556,7 +558,7 @@ static int each_unnamed(const char *state, hc_tree_visitor *each, void *ctx, con
     return 0;
 }
 
-static int each_in(const char *state, hc_tree_visitor *each, void *ctx, struct hc_error *err)
+static int for_each_in(const char *state, hc_tree_visitor *each, void *ctx, struct hc_error *err)
 {
     char path[PATH_MAX];
     if (store_path(path, state, "names", "", err) < 0)
@@ -575,7 +577,7 @@ static int each_in(const char *state, hc_tree_visitor *each, void *ctx, struct h
     if (dir)
         (void)closedir(dir);
     if (rc == 0)
-        rc = each_unnamed(state, each, ctx, &named, err);
+        rc = for_each_unnamed(state, each, ctx, &named, err);
     lines_finish(&named);
     return rc;
 }
@@ -586,12 +588,13 @@ int hc_tree_each(hc_tree_visitor *each, void *ctx, struct hc_error *err)
     if (hc_state_search(&states, err) < 0)
         return -1;
     for (size_t i = 0; i < states.count; i++)
-        if (each_in(states.dir[i], each, ctx, err) < 0)
+        if (for_each_in(states.dir[i], each, ctx, err) < 0)
             return -1;
     return 0;
 }
 
-/* Two sorted texts, line by line: what is in one only differs. A changed entry shows as one line of each. */
+/* Compare two sorted texts, and print the lines that are in only one of them. A changed entry is printed
+ * once for each. */
 static int report_differences(char *want, char *have, FILE *out)
 {
     int count = 0;
@@ -612,7 +615,7 @@ static int report_differences(char *want, char *have, FILE *out)
     return count;
 }
 
-/* Only the owner of a store writes there. */
+/* Write new stamps. Fails for users who do not own the store. */
 static int renew_stamps(const struct hc_tree *t, int dir, struct hc_buf *stamps, struct hc_error *unstamped)
 {
     *unstamped = (struct hc_error){0};
@@ -637,7 +640,7 @@ int hc_tree_verify(const struct hc_tree *t, FILE *out, struct hc_error *unstampe
     bool index_wrong = t->id[0] && strcmp(id, t->id) != 0;
     if (index_wrong)
         (void)fprintf(out, "the index has SHA-256 %s, but the tree is called %s\n", id, t->id);
-    /* Seen before they are hashed: what is written meanwhile has another stamp then. */
+    /* Take the stamps before hashing: a file that is written meanwhile then has another stamp. */
     if ((!index_wrong && hc_stamps_take(dir, want.data, &stamps, err) < 0) || make_index(dir, &have, err) < 0)
         return hc_ctx(err, "tree '%s'", t->name);
     if (report_differences(want.data, have.data, out) || index_wrong)

@@ -8,7 +8,7 @@
 #include <sodium/randombytes.h>
 #include <stdint.h>
 
-#define QUICK_SLICE 16 /* entries that a quick check sees beside those of every run; others each time */
+#define QUICK_SLICE 16 /* random entries that a quick check compares besides those that every run reads */
 
 static int check_quickly(struct hc_stamps *s, struct hc_error *err)
 {
@@ -18,7 +18,7 @@ static int check_quickly(struct hc_stamps *s, struct hc_error *err)
                                                    : hc_stamps_check(s, s->core + skip, QUICK_SLICE, err);
 }
 
-static int unstamped(const struct hc_tree *tree, const char *why, struct hc_error *err)
+static int fail_unstamped(const struct hc_tree *tree, const char *why, struct hc_error *err)
 {
     return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
                       "tree '%s' cannot be compared with its stamps, as tree_check \"stamps\" asks: %s: "
@@ -35,13 +35,13 @@ static int check_stamps(const struct hc_tree *tree, enum hc_tree_check how, bool
         rc = how == HC_TREE_QUICK ? check_quickly(&s, err) : hc_stamps_check(&s, 0, s.count, err);
         *checked = how;
     } else if (rc == 0 && asked) {
-        rc = unstamped(tree, s.why, err);
+        rc = fail_unstamped(tree, s.why, err);
     }
     hc_stamps_finish(&s);
     return rc;
 }
 
-/* Hashed is hashed: a run does not write to a store. */
+/* Hash all files. Stamps are not renewed, as a run does not write to a store. */
 static int check_content(const struct hc_tree *tree, struct hc_error *err)
 {
     FILE *nowhere = fopen("/dev/null", "we");
@@ -58,7 +58,7 @@ static int check_content(const struct hc_tree *tree, struct hc_error *err)
                       tree->name, advice);
 }
 
-/* A directory that is not called by an ID: what should it hold? */
+/* A directory whose name is no ID cannot be checked, as its right content is unknown. */
 static int check_unknown(const struct hc_tree *tree, enum hc_tree_check asked, struct hc_error *err)
 {
     if (asked <= HC_TREE_QUICK)

@@ -17,14 +17,15 @@
 #define MAGIC      "hcstamp1"
 #define CORE_DEPTH 3 /* slashes in a path */
 
-/* The file: a head, `count` records, and the paths that they point to, each with a NUL. Native numbers: the
- * file is of use on one host only. */
+/* The stamps' file: a head, `count` records, and their paths, each with a NUL. Numbers are in native byte
+ * order, as the file is valid on one host only. */
 struct head {
     char magic[8];
     char id[HC_SHA256_HEX];  /* of the tree */
     char sum[HC_SHA256_HEX]; /* SHA-256 of all that follows the head */
     uint64_t self;           /* inode of this file: a copy of it has another */
-    uint64_t count, core, paths;
+    uint64_t count, core;    /* number of records, and of the core ones, which come first */
+    uint64_t paths;          /* bytes of all paths */
 };
 
 struct record {
@@ -32,7 +33,7 @@ struct record {
     int64_t mtime_s, ctime_s;
     uint32_t mtime_ns, ctime_ns;
     uint32_t mode, uid, gid;
-    uint32_t path; /* where it begins among the paths */
+    uint32_t path; /* offset of its path among the paths */
 };
 
 static const struct head *head_of(const struct hc_stamps *s)
@@ -52,7 +53,7 @@ static const char *path_of(const struct hc_stamps *s, const struct record *r)
 
 /* ---- taking ---- */
 
-/* A size of a directory is the file system's business. */
+/* The size of a directory depends on the file system, and is left out. */
 static struct record stamp_of(const struct stat *st)
 {
     return (struct record){
@@ -75,7 +76,7 @@ static bool same_stamp(const struct record *a, const struct record *b)
            a->mode == b->mode && a->uid == b->uid && a->gid == b->gid;
 }
 
-static int look(int dir, const char *path, struct stat *st)
+static int stat_entry(int dir, const char *path, struct stat *st)
 {
     return *path ? fstatat(dir, path, st, AT_SYMLINK_NOFOLLOW) : fstat(dir, st);
 }
@@ -88,8 +89,8 @@ static size_t depth_of(const char *path)
     return n;
 }
 
-/* What every run goes through: the upper directories, whose times tell of names that came and went, and the
- * loader, the C library and its like. */
+/* Entries that every run reads: the upper directories, whose times show added and removed names, and the
+ * loader, the C library and similar files. */
 static bool is_core(const char *path, uint32_t mode)
 {
     size_t depth = depth_of(path);
@@ -97,45 +98,45 @@ static bool is_core(const char *path, uint32_t mode)
                                                                         : !!strstr(path, "-linux-gnu/")));
 }
 
-/* An entry that was seen, while they are put in order. */
-struct seen {
+/* An entry and its stamp, before they are sorted. */
+struct stamped {
     struct record stamp;
     const char *path;
     bool core;
 };
 
-struct sight {
-    struct seen *list; /* owned */
+struct stamped_list {
+    struct stamped *list; /* owned */
     size_t count, cap;
 };
 
 static int by_place(const void *a, const void *b)
 {
-    const struct seen *x = a, *y = b;
+    const struct stamped *x = a, *y = b;
     return x->core != y->core ? (int)y->core - (int)x->core : strcmp(x->path, y->path);
 }
 
-static int see(struct sight *all, int root, const char *path, struct hc_error *err)
+static int add_stamp(struct stamped_list *all, int root, const char *path, struct hc_error *err)
 {
     struct stat st;
     if (all->count == all->cap) {
         size_t cap = all->cap ? 2 * all->cap : 1024;
-        struct seen *grown = realloc(all->list, cap * sizeof *grown);
+        struct stamped *grown = realloc(all->list, cap * sizeof *grown);
         if (!grown)
             return hc_fail(err, ENOMEM, "stamp a tree");
         all->list = grown;
         all->cap = cap;
     }
-    if (look(root, path, &st) < 0) {
+    if (stat_entry(root, path, &st) < 0) {
         if (errno != ENOENT && errno != ENOTDIR)
             return hc_fail(err, errno, "stat %s", path);
-        st = (struct stat){0}; /* whoever hashes says that it is gone */
+        st = (struct stat){0}; /* hashing reports that the entry is missing */
     }
-    all->list[all->count++] = (struct seen){stamp_of(&st), path, is_core(path, st.st_mode)};
+    all->list[all->count++] = (struct stamped){stamp_of(&st), path, is_core(path, st.st_mode)};
     return 0;
 }
 
-/* "f 0644 1234 SHA256 path" */
+/* The path in a line of the index: "f 0644 1234 SHA256 path". */
 static const char *path_in_line(const char *line)
 {
     for (int blanks = 0; line && blanks < 4; blanks++)
@@ -144,13 +145,13 @@ static const char *path_in_line(const char *line)
     return line;
 }
 
-static int see_all(struct sight *all, int root, char *index, struct hc_error *err)
+static int add_stamps(struct stamped_list *all, int root, char *index, struct hc_error *err)
 {
     char *rest = NULL;
-    int rc = see(all, root, "", err);
+    int rc = add_stamp(all, root, "", err);
     for (char *line = strtok_r(index, "\n", &rest); line && rc == 0; line = strtok_r(NULL, "\n", &rest)) {
         const char *path = path_in_line(line);
-        rc = path && *path ? see(all, root, path, err)
+        rc = path && *path ? add_stamp(all, root, path, err)
                            : hc_fail(err, 0, "the index has a line without a path");
     }
     if (rc == 0)
@@ -158,7 +159,7 @@ static int see_all(struct sight *all, int root, char *index, struct hc_error *er
     return rc;
 }
 
-static int put_all(const struct sight *all, struct hc_buf *out, struct hc_error *err)
+static int write_stamps_to(const struct stamped_list *all, struct hc_buf *out, struct hc_error *err)
 {
     struct head head = {.magic = MAGIC, .count = all->count};
     for (size_t i = 0; i < all->count; i++) {
@@ -177,14 +178,14 @@ static int put_all(const struct sight *all, struct hc_buf *out, struct hc_error 
 
 int hc_stamps_take(int dir, const char *index, struct hc_buf *out, struct hc_error *err)
 {
-    struct sight all = {0};
+    struct stamped_list all = {0};
     char *copy = strdup(index);
     hc_autofd root = openat(dir, "root", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int rc = !copy      ? hc_fail(err, ENOMEM, "stamp a tree")
              : root < 0 ? hc_fail(err, errno, "open the tree")
-                        : see_all(&all, root, copy, err);
+                        : add_stamps(&all, root, copy, err);
     if (rc == 0)
-        rc = put_all(&all, out, err);
+        rc = write_stamps_to(&all, out, err);
     free(all.list);
     free(copy);
     return rc;
@@ -221,7 +222,7 @@ int hc_stamps_keep(int dir, const char *id, struct hc_buf *taken, struct hc_erro
 
 /* ---- opening ---- */
 
-static int damaged(const struct hc_stamps *s, struct hc_error *err)
+static int fail_damaged(const struct hc_stamps *s, struct hc_error *err)
 {
     return hc_fail_as(
         err, HC_EXIT_UNAVAILABLE, 0,
@@ -233,7 +234,7 @@ static int damaged(const struct hc_stamps *s, struct hc_error *err)
 static int map_stamps(struct hc_stamps *s, int fd, size_t size, struct hc_error *err)
 {
     if (size < sizeof(struct head) || size > STAMPS_MAX)
-        return damaged(s, err);
+        return fail_damaged(s, err);
     void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
     if (map == MAP_FAILED)
         return hc_fail(err, errno, "map the stamps of tree '%s'", s->tree->name);
@@ -245,7 +246,7 @@ static int map_stamps(struct hc_stamps *s, int fd, size_t size, struct hc_error 
         h->paths > STAMPS_MAX || h->sum[HC_SHA256_HEX - 1] ||
         size != sizeof *h + h->count * sizeof(struct record) + h->paths ||
         ((const char *)map)[size - 1] != '\0')
-        return damaged(s, err);
+        return fail_damaged(s, err);
     s->count = h->count;
     s->core = h->core;
     return 0;
@@ -259,8 +260,8 @@ static void unmap(struct hc_stamps *s)
     s->count = s->core = s->size = 0;
 }
 
-/* Were they taken here, of this tree? Other inodes say that all of it was copied. */
-static bool fit_place(const struct hc_stamps *s, ino_t self)
+/* Whether the stamps were taken in this place, of this tree. Other inodes show that the tree was copied. */
+static bool match_place(const struct hc_stamps *s, ino_t self)
 {
     struct stat root;
     const struct head *h = head_of(s);
@@ -272,7 +273,7 @@ static int check_sum(const struct hc_stamps *s, struct hc_error *err)
 {
     char sum[HC_SHA256_HEX];
     hc_sha256_hex((const char *)s->map + sizeof(struct head), s->size - sizeof(struct head), sum);
-    return memcmp(sum, head_of(s)->sum, sizeof sum) == 0 ? 0 : damaged(s, err);
+    return memcmp(sum, head_of(s)->sum, sizeof sum) == 0 ? 0 : fail_damaged(s, err);
 }
 
 int hc_stamps_open(struct hc_stamps *s, const struct hc_tree *tree, bool whole, struct hc_error *err)
@@ -285,10 +286,10 @@ int hc_stamps_open(struct hc_stamps *s, const struct hc_tree *tree, bool whole, 
     if (fd < 0 || fstat(fd, &st) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "tree '%s': open its stamps", tree->name);
     if (!S_ISREG(st.st_mode))
-        return damaged(s, err);
+        return fail_damaged(s, err);
     if (map_stamps(s, fd, (size_t)st.st_size, err) < 0)
         return -1;
-    if (fit_place(s, st.st_ino))
+    if (match_place(s, st.st_ino))
         return whole ? check_sum(s, err) : 0;
     unmap(s);
     s->why = "it was copied here, and its stamps are of the place that it comes from";
@@ -308,7 +309,7 @@ const char *hc_stamps_sum(const struct hc_stamps *s)
 
 /* ---- checking ---- */
 
-static int changed(const struct hc_stamps *s, const char *path, const char *what, struct hc_error *err)
+static int fail_changed(const struct hc_stamps *s, const char *path, const char *what, struct hc_error *err)
 {
     char advice[HC_TREE_ADVICE];
     hc_tree_advice(s->tree, advice);
@@ -323,7 +324,7 @@ static int by_path(const void *key, const void *member)
     return strcmp(((const char *const *)key)[1], path_of(s, member));
 }
 
-static const struct record *find(const struct hc_stamps *s, const char *path)
+static const struct record *find_record(const struct hc_stamps *s, const char *path)
 {
     const void *key[2] = {s, path};
     const struct record *r = bsearch(key, records_of(s), s->core, sizeof *r, by_path);
@@ -341,10 +342,10 @@ static int read_index(struct hc_stamps *s, struct hc_error *err)
     if (strcmp(id, s->tree->id) == 0)
         return 0;
     hc_buf_finish(&s->index);
-    return changed(s, "../index", "is not the list of entries that it was built with", err);
+    return fail_changed(s, "../index", "is not the list of entries that it was built with", err);
 }
 
-/* What of it is not as it was, in a few words. */
+/* Describe in a few words how an entry differs from its stamp. */
 static const char *difference(const struct record *was, const struct stat *now, char *out, size_t size)
 {
     static const char *const kinds[] = {"a file", "a directory", "a link", "neither"};
@@ -366,7 +367,7 @@ static const char *difference(const struct record *was, const struct stat *now, 
     return out;
 }
 
-/* The lines are in order, each with its end. */
+/* Whether the sorted index has this line, newline included. */
 static bool is_listed(const struct hc_buf *index, const char *line)
 {
     size_t low = 0, high = index->len, len = strlen(line);
@@ -385,33 +386,34 @@ static bool is_listed(const struct hc_buf *index, const char *line)
     return false;
 }
 
-/* The stamp does not fit: is the content that of the index? */
+/* The stamp differs: check the entry's content against the index. */
 static int check_content(struct hc_stamps *s, const struct record *was, const char *path,
                          const struct stat *now, struct hc_error *err)
 {
     char *line = NULL, what[80];
     struct hc_error why = {0};
     if (!*path)
-        return 0; /* the index does not speak of the root itself */
+        return 0; /* the index has no line for the root itself */
     if (read_index(s, err) < 0)
         return -1;
     bool same =
         hc_tree_line(s->tree->root_fd, path, path, now, &line, &why) == 0 && is_listed(&s->index, line);
     free(line);
-    if (!same && why.sys == ENOMEM) /* that is of this process, and says nothing of the tree */
+    if (!same && why.sys == ENOMEM) /* this process's failure, which says nothing about the tree */
         return hc_fail(err, ENOMEM, "tree '%s': compare /%s", s->tree->name, path);
     if (!same)
-        return changed(s, path, difference(was, now, what, sizeof what), err);
+        return fail_changed(s, path, difference(was, now, what, sizeof what), err);
     s->hashed++;
     return 0;
 }
 
-/* How far a directory whose times are others is looked into. */
+/* How much of a directory is checked if its times differ. */
 enum reach { ITSELF, NAMES, CHILDREN };
 
 static int check_entry(struct hc_stamps *s, const struct record *r, enum reach reach, struct hc_error *err);
 
-/* Names came or went, or one file took the place of another: all that is in it now, and was. */
+/* A directory's times differ: check that each name in it is known. Missing files are found by their own
+ * stamps. */
 static int check_names(struct hc_stamps *s, DIR *dir, const char *path, struct hc_error *err)
 {
     char child[PATH_MAX];
@@ -419,9 +421,9 @@ static int check_names(struct hc_stamps *s, DIR *dir, const char *path, struct h
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         if (snprintf(child, sizeof child, "%s%s%s", path, *path ? "/" : "", e->d_name) >= (int)sizeof child)
-            return changed(s, path, "holds a name that is too long", err);
-        if (!find(s, child))
-            return changed(s, child, "was added", err);
+            return fail_changed(s, path, "holds a name that is too long", err);
+        if (!find_record(s, child))
+            return fail_changed(s, child, "was added", err);
     }
     return errno ? hc_fail(err, errno, "tree '%s': read /%s", s->tree->name, path) : 0;
 }
@@ -458,9 +460,9 @@ static int check_entry(struct hc_stamps *s, const struct record *r, enum reach r
 {
     struct stat st;
     const char *path = path_of(s, r);
-    if (look(s->tree->root_fd, path, &st) < 0)
+    if (stat_entry(s->tree->root_fd, path, &st) < 0)
         return errno == ENOENT || errno == ENOTDIR
-                   ? changed(s, path, "is gone", err)
+                   ? fail_changed(s, path, "is gone", err)
                    : hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "tree '%s': look at /%s", s->tree->name,
                                 path);
     struct record now = stamp_of(&st);
@@ -473,7 +475,7 @@ static int check_entry(struct hc_stamps *s, const struct record *r, enum reach r
 
 int hc_stamps_check(struct hc_stamps *s, size_t first, size_t count, struct hc_error *err)
 {
-    /* What is in a directory is looked at in its turn, if all is. */
+    /* If all entries are checked, a directory's files are checked in their turn. */
     enum reach reach = count < s->count ? CHILDREN : NAMES;
     for (size_t i = first; i < s->count && i - first < count; i++)
         if (check_entry(s, records_of(s) + i, reach, err) < 0)
