@@ -16,101 +16,101 @@
 #include <string.h>
 
 #define MAX_META (1u << 20)
-#define WIDTH    100 /* of lines */
+#define WIDTH    100 /* most columns of a line */
 
 /* ---- as data ---- */
 
-static cJSON *rule(const struct hc_policy *p, const char *section, const char *key)
+static cJSON *copy_rule(const struct hc_policy *p, const char *section, const char *key)
 {
     return cJSON_Duplicate(hc_rules_get(p->rules, section, key), true);
 }
 
-/* A list of the policy, or what holds without one. */
-static cJSON *rule_or(const struct hc_policy *p, const char *section, const char *key,
-                      const char *const *otherwise)
+/* A list of the policy, or if it has none the given default. */
+static cJSON *copy_rule_or(const struct hc_policy *p, const char *section, const char *key,
+                           const char *const *defaults)
 {
-    cJSON *list = rule(p, section, key);
-    if (list || !otherwise)
+    cJSON *list = copy_rule(p, section, key);
+    if (list || !defaults)
         return list;
     list = cJSON_CreateArray();
-    for (; list && *otherwise; otherwise++)
-        (void)cJSON_AddItemToArray(list, cJSON_CreateString(*otherwise));
+    for (; list && *defaults; defaults++)
+        (void)cJSON_AddItemToArray(list, cJSON_CreateString(*defaults));
     return list;
 }
 
-static void put(cJSON *to, const char *name, cJSON *value)
+static void add_member(cJSON *to, const char *name, cJSON *value)
 {
     if (value && !cJSON_AddItemToObject(to, name, value))
         cJSON_Delete(value);
 }
 
-static void put_rule(cJSON *to, const char *name, const struct hc_policy *p, const char *section,
+static void add_rule(cJSON *to, const char *name, const struct hc_policy *p, const char *section,
                      const char *key)
 {
-    put(to, name, rule(p, section, key));
+    add_member(to, name, copy_rule(p, section, key));
 }
 
-/* Python and the libraries with their versions, from what the builder noted down beside the tree. */
-static int put_tree(cJSON *card, const struct hc_policy *p, struct hc_error *err)
+/* Add Python and the libraries with their versions, from the builder's note beside the tree. */
+static int add_tree(cJSON *card, const struct hc_policy *p, struct hc_error *err)
 {
     struct hc_tree tree;
     if (hc_tree_open(&tree, p->tree, err) < 0)
         return -1;
-    put(card, "tree", cJSON_CreateString(tree.name));
+    add_member(card, "tree", cJSON_CreateString(tree.name));
     hc_autobuf text = {0};
     int rc = hc_read_file(tree.root_fd, "../meta.json", &text, MAX_META, err);
     hc_tree_finish(&tree);
     cJSON *meta = rc == 0 ? cJSON_ParseWithLength(text.data, text.len) : NULL;
     if (rc == 0 && !meta)
         rc = hc_fail(err, 0, "meta.json of the tree %s is not JSON", p->tree);
-    put(card, "python", cJSON_DetachItemFromObjectCaseSensitive(meta, "python"));
-    put(card, "libraries", cJSON_DetachItemFromObjectCaseSensitive(meta, "distributions"));
+    add_member(card, "python", cJSON_DetachItemFromObjectCaseSensitive(meta, "python"));
+    add_member(card, "libraries", cJSON_DetachItemFromObjectCaseSensitive(meta, "distributions"));
     cJSON_Delete(meta);
     return rc;
 }
 
-static void put_limits(cJSON *card, const struct hc_policy *p)
+static void add_limits(cJSON *card, const struct hc_policy *p)
 {
     cJSON *limits = cJSON_AddObjectToObject(card, "limits");
     for (size_t i = 0; i < hc_options_count; i++)
         if (strncmp(hc_options[i].path, "limits.", 7) == 0)
-            put(limits, hc_options[i].path + 7, hc_option_to_plain_json(p, &hc_options[i]));
+            add_member(limits, hc_options[i].path + 7, hc_option_to_plain_json(p, &hc_options[i]));
 }
 
-/* What senders of jobs may ask for instead of the limits, as the policy has it. */
-static void put_maxima(cJSON *card, const struct hc_policy *p)
+/* Add the policy's maxima: limits up to which senders of jobs may ask for more. */
+static void add_maxima(cJSON *card, const struct hc_policy *p)
 {
     cJSON *max = hc_maxima_to_json(&p->max);
     if (max && max->child)
-        put(card, "maxima", max);
+        add_member(card, "maxima", max);
     else
         cJSON_Delete(max);
 }
 
-static void put_files(cJSON *card, const struct hc_policy *p)
+static void add_files(cJSON *card, const struct hc_policy *p)
 {
     static const char *const everywhere[] = {"/", NULL}, *const zones[] = {"/output", "/tmp", NULL};
     bool guard = p->guard == HC_GUARD_ON;
     cJSON *files = cJSON_AddObjectToObject(card, "files");
-    put(files, "working_directory", cJSON_CreateString("/output"));
-    put(files, "inputs", cJSON_CreateString("/input"));
-    put(files, "kept", cJSON_CreateString("/output"));
+    add_member(files, "working_directory", cJSON_CreateString("/output"));
+    add_member(files, "inputs", cJSON_CreateString("/input"));
+    add_member(files, "kept", cJSON_CreateString("/output"));
     static const struct hc_policy none = {.rules = NULL};
-    put(files, "read", rule_or(guard ? p : &none, "files", "read", everywhere));
-    put(files, "write", rule_or(guard ? p : &none, "files", "write", zones));
+    add_member(files, "read", copy_rule_or(guard ? p : &none, "files", "read", everywhere));
+    add_member(files, "write", copy_rule_or(guard ? p : &none, "files", "write", zones));
 }
 
-static void put_there(cJSON *card, const struct hc_policy *p)
+static void add_prepared(cJSON *card, const struct hc_policy *p)
 {
     cJSON *there = cJSON_AddObjectToObject(card, "prepared");
-    put_rule(there, "names", p, "prelude", "names");
-    put_rule(there, "aliases", p, "prelude", "aliases");
-    put_rule(there, "code", p, "prelude", "code");
-    put(there, "results", cJSON_CreateBool(hc_rules_bool(p->rules, "prelude", "results", false)));
+    add_rule(there, "names", p, "prelude", "names");
+    add_rule(there, "aliases", p, "prelude", "aliases");
+    add_rule(there, "code", p, "prelude", "code");
+    add_member(there, "results", cJSON_CreateBool(hc_rules_bool(p->rules, "prelude", "results", false)));
 }
 
 /* Rules of the guard that the writer of a program can follow. */
-static void put_rules(cJSON *card, const struct hc_policy *p)
+static void add_rules(cJSON *card, const struct hc_policy *p)
 {
     static const char *const keys[][3] = {
         {"imports_allowed", "imports", "allow"},
@@ -132,41 +132,43 @@ static void put_rules(cJSON *card, const struct hc_policy *p)
     };
     cJSON *rules = cJSON_AddObjectToObject(card, "rules");
     for (size_t i = 0; p->guard == HC_GUARD_ON && i < sizeof keys / sizeof *keys; i++)
-        put_rule(rules, keys[i][0], p, keys[i][1], keys[i][2]);
+        add_rule(rules, keys[i][0], p, keys[i][1], keys[i][2]);
 }
 
-static void put_figures(cJSON *card, const struct hc_policy *p)
+static void add_figures(cJSON *card, const struct hc_policy *p)
 {
     static const char *const png[] = {"png", NULL}, *const json[] = {"json", NULL};
     cJSON *figures = cJSON_AddObjectToObject(card, "figures");
-    put(figures, "formats", rule_or(p, "figures", "formats", png));
-    put(figures, "plotly", rule_or(p, "figures", "plotly", json));
-    put(figures, "which", cJSON_CreateString(hc_rules_text(p->rules, "figures", "which", "all")));
-    put(figures, "show", cJSON_CreateString(hc_rules_text(p->rules, "figures", "show", "keep")));
-    put(figures, "directory", cJSON_CreateString(hc_rules_text(p->rules, "figures", "directory", "figures")));
-    put_rule(figures, "fonts", p, "figures", "fonts");
+    add_member(figures, "formats", copy_rule_or(p, "figures", "formats", png));
+    add_member(figures, "plotly", copy_rule_or(p, "figures", "plotly", json));
+    add_member(figures, "which", cJSON_CreateString(hc_rules_text(p->rules, "figures", "which", "all")));
+    add_member(figures, "show", cJSON_CreateString(hc_rules_text(p->rules, "figures", "show", "keep")));
+    add_member(figures, "directory",
+               cJSON_CreateString(hc_rules_text(p->rules, "figures", "directory", "figures")));
+    add_rule(figures, "fonts", p, "figures", "fonts");
 }
 
-static cJSON *make(const struct hc_policy *p, struct hc_error *err)
+static cJSON *make_card(const struct hc_policy *p, struct hc_error *err)
 {
     cJSON *card = cJSON_CreateObject();
-    put(card, "policy", cJSON_CreateString(p->name));
-    if (put_tree(card, p, err) < 0) {
+    add_member(card, "policy", cJSON_CreateString(p->name));
+    if (add_tree(card, p, err) < 0) {
         cJSON_Delete(card);
         return NULL;
     }
-    put(card, "guard", cJSON_CreateBool(p->guard == HC_GUARD_ON));
-    put(card, "network", cJSON_CreateString(p->network == HC_NETWORK_NONE ? "none" : "loopback"));
-    put(card, "processes", cJSON_CreateString(p->processes == HC_PROCESSES_NONE ? "none" : "fork"));
-    put(card, "code_from_memory", cJSON_CreateBool(!hc_syscalls_no_new_code(p->rules)));
-    put_there(card, p);
-    put_files(card, p);
-    put_limits(card, p);
-    put_maxima(card, p);
-    put_rules(card, p);
-    put_figures(card, p);
-    put(card, "output_is_redacted", cJSON_CreateBool(hc_rules_get(p->rules, "redact", "rules") != NULL));
-    put_rule(card, "output_characters", p, "redact", "max_chars");
+    add_member(card, "guard", cJSON_CreateBool(p->guard == HC_GUARD_ON));
+    add_member(card, "network", cJSON_CreateString(p->network == HC_NETWORK_NONE ? "none" : "loopback"));
+    add_member(card, "processes", cJSON_CreateString(p->processes == HC_PROCESSES_NONE ? "none" : "fork"));
+    add_member(card, "code_from_memory", cJSON_CreateBool(!hc_syscalls_no_new_code(p->rules)));
+    add_prepared(card, p);
+    add_files(card, p);
+    add_limits(card, p);
+    add_maxima(card, p);
+    add_rules(card, p);
+    add_figures(card, p);
+    add_member(card, "output_is_redacted",
+               cJSON_CreateBool(hc_rules_get(p->rules, "redact", "rules") != NULL));
+    add_rule(card, "output_characters", p, "redact", "max_chars");
     return card;
 }
 
@@ -174,20 +176,20 @@ static cJSON *make(const struct hc_policy *p, struct hc_error *err)
 
 static const cJSON *at(const cJSON *card, const char *section, const char *key)
 {
-    return hc_rules_get(card, section, key); /* an object of objects, as rules are */
+    return hc_rules_get(card, section, key); /* the card is an object of objects, as rules are */
 }
 
-void hc_join_names(struct hc_buf *out, const cJSON *list, int more)
+void hc_join_names(struct hc_buf *out, const cJSON *list, int most)
 {
-    int count = 0, left = cJSON_GetArraySize(list) - more;
+    int count = 0, left = cJSON_GetArraySize(list) - most;
     const cJSON *item;
     cJSON_ArrayForEach(item, list)
     {
-        if (more > 0 && count == more)
+        if (most > 0 && count == most)
             break;
         (void)hc_buf_fmt(out, "%s%s", count++ ? ", " : "", item->valuestring);
     }
-    if (more > 0 && left > 0)
+    if (most > 0 && left > 0)
         (void)hc_buf_fmt(out, " and %d more", left);
 }
 
@@ -206,12 +208,12 @@ void hc_print_wrapped(FILE *out, const char *first, const char *text)
     (void)fputc('\n', out);
 }
 
-static void print_list(FILE *out, const char *first, const cJSON *list, int more, const char *rest)
+static void print_list(FILE *out, const char *first, const cJSON *list, int most, const char *rest)
 {
     if (!list || !list->child)
         return;
     hc_autobuf text = {0};
-    hc_join_names(&text, list, more);
+    hc_join_names(&text, list, most);
     (void)hc_buf_str(&text, rest);
     if (!text.failed)
         hc_print_wrapped(out, first, text.data);
@@ -292,7 +294,7 @@ static void print_files(FILE *out, const cJSON *card)
                ". The working directory is /output; what is left there is kept, all else is thrown away.");
 }
 
-/* Guarded writes: what may be changed in place. */
+/* Print which objects may be changed in place, if writes are guarded. */
 static void print_writes(FILE *out, const cJSON *card)
 {
     const char *writes = cJSON_GetStringValue(at(card, "rules", "writes"));
@@ -310,7 +312,7 @@ static void print_writes(FILE *out, const cJSON *card)
         hc_print_wrapped(out, "  - ", text.data);
 }
 
-/* What is refused, and what to do instead. */
+/* Print what is refused, and what to do instead. */
 static void print_refusals(FILE *out, const cJSON *card)
 {
     const cJSON *rules = cJSON_GetObjectItemCaseSensitive(card, "rules");
@@ -417,7 +419,7 @@ static void print_text(FILE *out, const cJSON *card, const struct hc_policy *p)
 
 int hc_card_print(const struct hc_policy *p, bool json, FILE *out, struct hc_error *err)
 {
-    cJSON *card = make(p, err);
+    cJSON *card = make_card(p, err);
     if (!card)
         return -1;
     if (json) {

@@ -32,7 +32,7 @@ int hc_decoys_make_dir(char *out, size_t size, const char *what, struct hc_error
     return hc_fail_as(err, HC_EXIT_CONFIG, cause, "make a directory in %s", parent);
 }
 
-static int put_file(struct hc_decoys *l, struct hc_error *err)
+static int make_file(struct hc_decoys *l, struct hc_error *err)
 {
     if (hc_decoys_make_dir(l->dir, sizeof l->dir, "drill", err) < 0)
         return -1;
@@ -43,8 +43,8 @@ static int put_file(struct hc_decoys *l, struct hc_error *err)
     return hc_write_all(fd, l->secret, strlen(l->secret), err);
 }
 
-/* Connections are never accepted: that one can be made is all that an attack wants. */
-static int put_abstract(struct hc_decoys *l, struct hc_error *err)
+/* Connections are never accepted: an attack succeeds if it can connect. */
+static int listen_abstract(struct hc_decoys *l, struct hc_error *err)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     size_t len = strlen(l->abstract);
@@ -58,7 +58,7 @@ static int put_abstract(struct hc_decoys *l, struct hc_error *err)
     return 0;
 }
 
-static int put_port(struct hc_decoys *l, struct hc_error *err)
+static int listen_port(struct hc_decoys *l, struct hc_error *err)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof at;
@@ -70,8 +70,8 @@ static int put_port(struct hc_decoys *l, struct hc_error *err)
     return 0;
 }
 
-/* A kernel may be without these two; then nothing can leak through them. */
-static void put_ipc(struct hc_decoys *l)
+/* A kernel may lack these two; then no data can leak through them. */
+static void make_ipc(struct hc_decoys *l)
 {
     l->shm_id = shmget(l->shm_key, 4096, IPC_CREAT | IPC_EXCL | 0666);
     char *text = l->shm_id >= 0 ? shmat(l->shm_id, NULL, 0) : (void *)-1;
@@ -97,9 +97,9 @@ int hc_decoys_put_up(struct hc_decoys *l, struct hc_error *err)
     l->shm_key |= 1; /* 0 is IPC_PRIVATE */
     (void)snprintf(l->abstract, sizeof l->abstract, "hotcell-drill-%.12s", l->secret + 8);
     (void)snprintf(l->queue, sizeof l->queue, "/hotcell-drill-%.12s", l->secret + 8);
-    if (put_file(l, err) < 0 || put_abstract(l, err) < 0 || put_port(l, err) < 0)
+    if (make_file(l, err) < 0 || listen_abstract(l, err) < 0 || listen_port(l, err) < 0)
         return hc_ctx(err, "put up what the attacks try for");
-    put_ipc(l);
+    make_ipc(l);
     return 0;
 }
 

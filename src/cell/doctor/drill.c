@@ -11,7 +11,7 @@
 
 #define HELD "drill held: "
 
-/* Needs no module, no underscore and nothing else that a policy might refuse. */
+/* Uses no module, no underscore and no other feature that a policy might refuse. */
 static const char call_it[] =
     "\n\n"
     "try:\n"
@@ -20,7 +20,8 @@ static const char call_it[] =
     "except BaseException as error:\n"
     "    print('drill held: ' + type(error).__name__ + ': ' + str(error))\n";
 
-/* The drill's own two proofs: that an attack which does nothing is held, and one that succeeds is seen. */
+/* Two tests of the drill itself: an attack that does nothing must count as held, and one that succeeds as
+ * reached. */
 static const struct hc_attack idle = {.text = "def attack(lure):\n    return None\n"};
 static const struct hc_attack winner = {.text = "def attack(lure):\n    return lure['secret']\n"};
 
@@ -47,7 +48,7 @@ static void set_result(struct hc_drill_result *r, enum hc_drill_verdict verdict,
                    (int)(len < sizeof r->detail ? len : sizeof r->detail), detail);
 }
 
-/* Who refused, as far as the manifest tells. */
+/* The layer that refused the attack, according to the manifest's denials. */
 static const char *refuser(const struct hc_manifest *m)
 {
     for (size_t i = 0; i < m->denials.count; i++)
@@ -56,7 +57,7 @@ static const char *refuser(const struct hc_manifest *m)
     return m->denials.count ? "seccomp" : "kernel";
 }
 
-/* The last line that the runner printed. What the attack itself printed comes before. */
+/* The rest of the last line that begins with `mark`. The attack's own output comes before that line. */
 static const char *last_line(const struct hc_buf *text, const char *mark, size_t *len)
 {
     const char *found = NULL, *end = text->data + text->len;
@@ -72,7 +73,7 @@ static const char *last_line(const struct hc_buf *text, const char *mark, size_t
     return found;
 }
 
-/* A limit ended what is an attack on limits. */
+/* Whether a limit ended an attack on limits. */
 static bool was_limited(const struct hc_manifest *m, const struct hc_ground *ground)
 {
     return ground->kind != HC_GROUND_USUAL && hc_status_is_limit(m->status);
@@ -80,7 +81,7 @@ static bool was_limited(const struct hc_manifest *m, const struct hc_ground *gro
 
 #define COLLECT_SLACK_MS 1000
 
-/* What an attack reached without a word of its own. */
+/* Whether an attack succeeded without reporting it. */
 static bool has_reached(const struct hc_range *g, const struct hc_ground *ground, struct hc_drill_result *r)
 {
     static const char spoke[] = "a later run was said to be rejected",
@@ -93,8 +94,8 @@ static bool has_reached(const struct hc_range *g, const struct hc_ground *ground
     return r->verdict == HC_DRILL_REACHED;
 }
 
-static void judge_ending(const struct hc_ground *ground, const struct hc_manifest *m,
-                         struct hc_drill_result *r)
+static void conclude_from_status(const struct hc_ground *ground, const struct hc_manifest *m,
+                                 struct hc_drill_result *r)
 {
     if (was_limited(m, ground))
         set_result(r, HC_DRILL_HELD, "limit", m->reason, strlen(m->reason));
@@ -104,7 +105,8 @@ static void judge_ending(const struct hc_ground *ground, const struct hc_manifes
         set_result(r, HC_DRILL_UNCLEAR, "", m->reason, strlen(m->reason));
 }
 
-static void judge(const struct hc_range *g, const struct hc_ground *ground, struct hc_drill_result *r)
+static void conclude_attempt(const struct hc_range *g, const struct hc_ground *ground,
+                             struct hc_drill_result *r)
 {
     const struct hc_manifest *m = g->m;
     size_t len = 0;
@@ -121,12 +123,12 @@ static void judge(const struct hc_range *g, const struct hc_ground *ground, stru
         return;
     }
     line = last_line(&m->out.text, HELD, &len);
-    if (line && strncmp(line, "NameError", strlen("NameError")) == 0) /* it never got as far as to attack */
+    if (line && strncmp(line, "NameError", strlen("NameError")) == 0) /* the attack did not begin */
         set_result(r, HC_DRILL_UNCLEAR, "", line, len);
     else if (line && !was_limited(m, ground))
         set_result(r, HC_DRILL_HELD, refuser(m), line, len);
     else
-        judge_ending(ground, m, r);
+        conclude_from_status(ground, m, r);
 }
 
 static int attempt(struct hc_range *g, const struct hc_attack *a, struct hc_ground *ground,
@@ -139,11 +141,11 @@ static int attempt(struct hc_range *g, const struct hc_attack *a, struct hc_grou
     free(code);
     if (rc < 0)
         return a->name ? hc_ctx(err, "attack %s", a->name) : -1;
-    judge(g, ground, out);
+    conclude_attempt(g, ground, out);
     return 0;
 }
 
-/* ---- what rests on which layer ---- */
+/* ---- layers ---- */
 
 static void remember_layers(struct drill *g)
 {
@@ -167,7 +169,7 @@ static bool names_layer(const char *list, const char *name)
     return false;
 }
 
-static void count(struct drill *g, const struct hc_drill_row *row)
+static void count_row(struct drill *g, const struct hc_drill_row *row)
 {
     const struct hc_drill_result *const both[] = {&row->as_is, &row->unguarded};
     bool reached = false;
@@ -184,13 +186,13 @@ static void count(struct drill *g, const struct hc_drill_row *row)
         }
 }
 
-/* ---- all of them ---- */
+/* ---- all attacks ---- */
 
-/* Attacks name the lures that they need as lure["NAME"]. */
-static bool lacks_lure(const struct hc_range *g, const struct hc_attack *a)
+/* Whether the host lacks a decoy of the attack, which names it as lure["NAME"]. */
+static bool lacks_decoy(const struct hc_range *g, const struct hc_attack *a)
 {
-    return (g->lures.shm_id < 0 && strstr(a->text, "lure[\"shm\"]")) ||
-           (g->lures.mq == (mqd_t)-1 && strstr(a->text, "lure[\"mqueue\"]"));
+    return (g->decoys.shm_id < 0 && strstr(a->text, "lure[\"shm\"]")) ||
+           (g->decoys.mq == (mqd_t)-1 && strstr(a->text, "lure[\"mqueue\"]"));
 }
 
 static bool has_guard(const struct drill *g)
@@ -202,17 +204,17 @@ static int try_attack(struct drill *g, const struct hc_attack *a, struct hc_erro
 {
     struct hc_drill_row row = {.attack = a, .as_is.by = "", .unguarded.by = ""};
     struct hc_ground *grounds = g->range.grounds[hc_ground_kind(a->cell)];
-    if (!lacks_lure(&g->range, a) && !grounds->lacking &&
+    if (!lacks_decoy(&g->range, a) && !grounds->lacking &&
         (attempt(&g->range, a, &grounds[0], &row.as_is, err) < 0 ||
          (has_guard(g) && attempt(&g->range, a, &grounds[1], &row.unguarded, err) < 0)))
         return -1;
-    count(g, &row);
+    count_row(g, &row);
     g->range.d->each(g->range.d->ctx, &row);
     return 0;
 }
 
-/* A drill that sees nothing would let everything pass. */
-static int prove(struct hc_range *g, struct hc_ground *ground, struct hc_error *err)
+/* Test that the drill recognises a held and a successful attack in this kind of cell. */
+static int prove_ground(struct hc_range *g, struct hc_ground *ground, struct hc_error *err)
 {
     struct hc_drill_result r;
     if (attempt(g, &idle, ground, &r, err) < 0)
@@ -223,30 +225,32 @@ static int prove(struct hc_range *g, struct hc_ground *ground, struct hc_error *
                           g->m->reason[0] ? g->m->reason : r.detail);
     if (attempt(g, &winner, ground, &r, err) < 0)
         return -1;
-    if (r.verdict != HC_DRILL_REACHED || strcmp(r.detail, g->lures.secret) != 0)
+    if (r.verdict != HC_DRILL_REACHED || strcmp(r.detail, g->decoys.secret) != 0)
         return hc_fail(err, 0, "an attack that succeeds is not seen: '%s'", r.detail);
     ground->proven = true;
     return 0;
 }
 
-/* The cells that most attacks are tried in: of the policy as it is. Those without its guard come last, and
- * their layers are told of. */
+/* Test the cells of the policy as it is, in which most attacks are tried. The layers of the last one,
+ * without the guard, are those that are reported. */
 static int prove_usual(struct drill *g, struct hc_error *err)
 {
     struct hc_ground *grounds = g->range.grounds[HC_GROUND_USUAL];
-    if (prove(&g->range, &grounds[0], err) < 0 || (has_guard(g) && prove(&g->range, &grounds[1], err) < 0))
+    if (prove_ground(&g->range, &grounds[0], err) < 0 ||
+        (has_guard(g) && prove_ground(&g->range, &grounds[1], err) < 0))
         return -1;
     remember_layers(g);
     return hc_range_learn_idle(&g->range, g->range.m->usage.memory_peak, err);
 }
 
-/* Those of other kinds cannot be had under every policy. */
+/* Test another kind of cell, which cannot be made under every policy. */
 static int prove_kind(struct drill *g, enum hc_ground_kind kind, struct hc_error *err)
 {
     struct hc_ground *grounds = g->range.grounds[kind];
     if (grounds->proven || grounds->lacking)
         return 0;
-    if (prove(&g->range, &grounds[0], err) == 0 && (!has_guard(g) || prove(&g->range, &grounds[1], err) == 0))
+    if (prove_ground(&g->range, &grounds[0], err) == 0 &&
+        (!has_guard(g) || prove_ground(&g->range, &grounds[1], err) == 0))
         return 0;
     grounds->lacking = err->exit == HC_EXIT_CONFIG || err->exit == HC_EXIT_UNAVAILABLE;
     if (!grounds->lacking)

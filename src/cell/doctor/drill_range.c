@@ -15,7 +15,7 @@
 
 /* ---- kinds of cells ---- */
 
-/* What is set over the policy. */
+/* Options that are set for each kind of cell. */
 static const struct {
     const char *name;
     const char *settings[5][2]; /* flag and value */
@@ -39,7 +39,7 @@ enum hc_ground_kind hc_ground_kind(const char *name)
     return (enum hc_ground_kind)kind;
 }
 
-/* With fewer open files than that attacks would fail for want of them, and seem held. */
+/* With a lower limit of open files attacks would fail because of it, and seem held. */
 static bool allows_files(int64_t count)
 {
     struct rlimit files;
@@ -62,23 +62,25 @@ static int make_ground(struct hc_ground *ground, enum hc_ground_kind kind, const
     return 0;
 }
 
-/* ---- what is put up ---- */
+/* ---- decoys and variables ---- */
 
 #define LEAST_SECONDS 8
 #define MOST_SECONDS  50
-#define CELLS         40 /* as many as could do nothing, one after another: some machines are emulated */
+#define CELLS                                                                                                \
+    40 /* an attack may take as long as this many idle cells, one after another: some machines are emulated  \
+        */
 
-/* `memory`: bytes that a cell with little memory has. `idle_us`: how long a cell takes that does nothing. */
+/* `memory`: bytes of memory of a small cell. `idle_us`: duration of a program that does nothing. */
 static int set_vars(struct hc_range *g, int64_t memory, int64_t idle_us, struct hc_error *err)
 {
     free(g->vars);
     g->vars = NULL;
-    cJSON *lures = hc_decoys_print(&g->lures);
+    cJSON *decoys = hc_decoys_print(&g->decoys);
     int64_t seconds = MIN(MAX(idle_us * CELLS / 1000000, LEAST_SECONDS), MOST_SECONDS);
-    (void)cJSON_AddNumberToObject(lures, "memory", (double)memory);
-    (void)cJSON_AddNumberToObject(lures, "seconds", (double)seconds);
-    char *text = cJSON_PrintUnformatted(lures);
-    cJSON_Delete(lures);
+    (void)cJSON_AddNumberToObject(decoys, "memory", (double)memory);
+    (void)cJSON_AddNumberToObject(decoys, "seconds", (double)seconds);
+    char *text = cJSON_PrintUnformatted(decoys);
+    cJSON_Delete(decoys);
     bool made = text && asprintf(&g->vars, "lure=%s", text) >= 0;
     cJSON_free(text);
     if (made)
@@ -90,7 +92,7 @@ static int set_vars(struct hc_range *g, int64_t memory, int64_t idle_us, struct 
 int hc_range_open(struct hc_range *g, struct hc_drill *d, struct hc_error *err)
 {
     *g = (struct hc_range){.d = d};
-    if (hc_decoys_put_up(&g->lures, err) < 0 ||
+    if (hc_decoys_put_up(&g->decoys, err) < 0 ||
         hc_decoys_make_dir(g->results, sizeof g->results, "results", err) < 0)
         return -1;
     for (int kind = 0; kind < HC_GROUNDS; kind++)
@@ -126,8 +128,8 @@ void hc_range_close(struct hc_range *g)
     for (int kind = 0; kind < HC_GROUNDS; kind++)
         for (int bare = 0; bare < 2; bare++)
             hc_zygote_stop(g->grounds[kind][bare].zygote);
-    hc_decoys_remove(&g->lures);
-    /* Of what attacks left there, only plain files and folders of ours ever come out of a cell. */
+    hc_decoys_remove(&g->decoys);
+    /* The directory holds only regular files and directories that collecting made. */
     if (g->results[0])
         (void)nftw(g->results, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     if (g->m)
@@ -138,7 +140,7 @@ void hc_range_close(struct hc_range *g)
 
 /* ---- one cell ---- */
 
-/* Cells whose output is the host's and those of sessions are never warm ones here. */
+/* Cells with bound output and those of sessions are never warm here. */
 static bool is_warm(const struct hc_range *g, const struct hc_ground *ground)
 {
     return g->d->warm && (ground->kind == HC_GROUND_USUAL || ground->kind == HC_GROUND_SMALL);
@@ -173,7 +175,7 @@ static int run_job(struct hc_range *g, struct hc_ground *ground, const struct hc
     return rc;
 }
 
-#define LATER_RUNS 20 /* a thread that the first left speaks in one of the next few, if it is let to */
+#define LATER_RUNS 20 /* a thread that the first run left would act in one of the next runs, if it could */
 
 static char later[] = "print('drill held: nothing came of it')\n";
 
@@ -183,7 +185,7 @@ static bool says_reached(const struct hc_manifest *m)
     return text->len && memmem(text->data, text->len, HC_DRILL_SAYS_REACHED, strlen(HC_DRILL_SAYS_REACHED));
 }
 
-/* One run of a session, whose manifest becomes ours. */
+/* Do one run of a session, and move its manifest into g->m. */
 static int run_once(struct hc_range *g, struct hc_session *s, const struct hc_job *job,
                     const struct hc_policy *policy, struct hc_error *err)
 {
@@ -198,7 +200,7 @@ static int run_once(struct hc_range *g, struct hc_session *s, const struct hc_jo
     return rc;
 }
 
-/* Nothing is wrong with the programs of later runs, and so nobody can have refused them. */
+/* The programs of later runs are valid: if one is rejected, the attack has forged the rejection. */
 static int run_later(struct hc_range *g, struct hc_session *s, const struct hc_policy *policy,
                      struct hc_error *err)
 {

@@ -15,7 +15,7 @@
 struct check {
     const char *name;
     hc_host_check_fn *run;
-    unsigned needs; /* without them it is left out */
+    unsigned needs; /* HC_HAS_* bits; without them the check is left out */
     const char *cost;
     const char *mend;
 };
@@ -113,7 +113,7 @@ static const struct check checks[] = {
      ""},
 };
 
-static void perform(const struct check *c, struct hc_host *h, struct hc_host_row *row)
+static void run_check(const struct check *c, struct hc_host *h, struct hc_host_row *row)
 {
     *row = (struct hc_host_row){.name = c->name};
     row->level = c->run(h, row);
@@ -137,7 +137,7 @@ bool hc_host_examine(hc_host_visitor *each, void *ctx)
 {
     struct hc_host h = {
         .has = geteuid() == 0 ? HC_HAS_ROOT : 0,
-        .ids = {.uid = geteuid(), .gid = getegid(), .lease_fd = -1}, /* until jobs have theirs */
+        .ids = {.uid = geteuid(), .gid = getegid(), .lease_fd = -1}, /* until hc_host_check_ids leases some */
         .parent = {.fd = -1},
     };
     bool works = true;
@@ -146,7 +146,7 @@ bool hc_host_examine(hc_host_visitor *each, void *ctx)
         if (checks[i].needs & ~h.has)
             continue;
         struct hc_host_row row;
-        perform(&checks[i], &h, &row);
+        run_check(&checks[i], &h, &row);
         works = works && row.level != HC_HOST_FAIL;
         each(ctx, &row);
     }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Does any cgroup v2 hierarchy have what limits need? */
+/* Whether cgroup v2 has the controllers that limits need. */
 static bool controllers_exist(void)
 {
     static const char *const places[] = {"/sys/fs/cgroup/cgroup.controllers",
@@ -45,8 +45,8 @@ static void explain_cgroup(const struct hc_host *h, const struct hc_error *err, 
             uid);
     } else {
         (void)hc_host_say(HC_HOST_NOTE, row, "not delegated to uid %u", uid);
-        /* The shell has to move as well: a cell may only be put into a cgroup that shares a delegated
-         * ancestor with where it comes from. */
+        /* The shell must move, too: a process may only move into a cgroup that shares a delegated ancestor
+         * with its old one. */
         hc_host_mend(
             row,
             "as root: cd /sys/fs/cgroup && echo +memory +pids +cpu >cgroup.subtree_control && mkdir -p "

@@ -1,4 +1,5 @@
-/* host_checks.h - private to the examination of a host (host.c): what its checks share, and their list. */
+/* host_checks.h - private to the examination of a host (host.c): state that its checks share, and their
+ * list. */
 #ifndef HC_CELL_DOCTOR_HOST_CHECKS_H
 #define HC_CELL_DOCTOR_HOST_CHECKS_H
 
@@ -9,7 +10,7 @@
 
 #include <limits.h>
 
-/* What checks find out, and later ones need. */
+/* Facts that checks establish, and that later checks need. */
 enum {
     HC_HAS_ROOT = 1,
     HC_HAS_POLICY = 2,
@@ -21,18 +22,18 @@ enum {
 };
 
 struct hc_host {
-    unsigned has; /* of the above */
+    unsigned has; /* HC_HAS_* bits */
     struct hc_policy policy;
     struct hc_ids ids;
     struct hc_cgroup_parent parent;
     char state[PATH_MAX]; /* the directory of trees; it need not exist */
-    char tree[256];       /* one that is there, the default policy's if possible */
+    char tree[256];       /* an existing tree, the default policy's if possible */
 };
 
-/* Fills row->detail, and row->cost and row->mend where they are others than the table's. */
+/* Fills row->detail, and row->cost and row->mend where they differ from the table's. Returns the level. */
 typedef enum hc_host_level hc_host_check_fn(struct hc_host *h, struct hc_host_row *row);
 
-/* host_place.c: the policy, ids, directories, files, and a cell made of all of it */
+/* host_place.c: the policy, ids, directories, files, and a complete cell */
 hc_host_check_fn hc_host_check_policy;
 hc_host_check_fn hc_host_check_ids;
 hc_host_check_fn hc_host_check_state;
@@ -42,7 +43,7 @@ hc_host_check_fn hc_host_check_tree;
 hc_host_check_fn hc_host_check_stamps;
 hc_host_check_fn hc_host_check_cell;
 
-/* host_kernel.c: what the kernel can do, and lets us do */
+/* host_kernel.c: features of the kernel that are present and allowed */
 hc_host_check_fn hc_host_check_userns;
 hc_host_check_fn hc_host_check_namespaces;
 hc_host_check_fn hc_host_check_mounts;
@@ -71,14 +72,15 @@ hc_host_check_fn hc_host_check_leaf;
 /* Sets row->detail, and returns the level. */
 enum hc_host_level hc_host_say(enum hc_host_level level, struct hc_host_row *row, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* To row->detail, behind the separator if something is there already. */
+/* Append to row->detail, after the separator unless it is empty. */
 void hc_host_add(struct hc_host_row *row, const char *separator, const char *text);
 void hc_host_mend(struct hc_host_row *row, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Are we ourselves under a seccomp filter, as in most containers? */
+/* Whether this process is under a seccomp filter, as in most containers. */
 bool hc_host_filtered(void);
 
-/* One probe, one sentence. A refusal may be the kernel's age or a filter around us. */
+/* Fill the row from a probe's result: `good` if rc is 0, else the error, at this level. If a filter or a
+ * security module around this process explains the error, row->mend says so. */
 enum hc_host_level hc_host_probed(int rc, const struct hc_error *err, enum hc_host_level level,
                                   struct hc_host_row *row, const char *good);
 

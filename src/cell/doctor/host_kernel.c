@@ -25,7 +25,7 @@ static int64_t sysctl_value(const char *name)
     return hc_read_attr(AT_FDCWD, path, text, sizeof text) < 0 ? -1 : strtoll(text, NULL, 10);
 }
 
-/* Who refuses user namespaces to this user? Some switches have names. */
+/* Explain what refuses user namespaces to this user, if it is a known switch. */
 static void explain_userns(const struct hc_host *h, const struct hc_error *err, struct hc_host_row *row)
 {
     char binary[PATH_MAX];
@@ -169,7 +169,7 @@ enum hc_host_level hc_host_check_notification(struct hc_host *h, struct hc_host_
     return hc_host_probed(rc, &err, HC_HOST_NOTE, row, "refused system calls are told to the launcher");
 }
 
-/* Without SMT there is no one to share a core with. */
+/* Without SMT no two threads share a core. */
 enum hc_host_level hc_host_check_cores(struct hc_host *h, struct hc_host_row *row)
 {
     (void)h;
@@ -213,7 +213,7 @@ enum hc_host_level hc_host_check_landlock(struct hc_host *h, struct hc_host_row 
         (void)hc_host_say(HC_HOST_FAIL, row, "%s", err.text);
         explain_landlock(&err, row);
         if (err.sys == ENOSYS || err.sys == EOPNOTSUPP)
-            return HC_HOST_NOTE; /* cells are built without */
+            return HC_HOST_NOTE; /* cells are built without Landlock */
         row->cost = HC_NO_CELLS;
         return hc_host_probed(-1, &err, HC_HOST_FAIL, row, "");
     }

@@ -26,7 +26,7 @@ enum hc_host_level hc_host_check_policy(struct hc_host *h, struct hc_host_row *r
     return hc_host_say(HC_HOST_OK, row, "'%s' is valid", h->policy.name);
 }
 
-/* Are all ids from `start` on part of the user namespace that we are in ourselves? */
+/* Whether the ids from `start` on exist in this process's user namespace. */
 static bool ids_exist_here(uid_t start, uid_t count)
 {
     char text[4096];
@@ -71,7 +71,7 @@ enum hc_host_level hc_host_check_ids(struct hc_host *h, struct hc_host_row *row)
 
 /* ---- directories ---- */
 
-/* The directory itself, or what there is above it. */
+/* The wanted directory, or its nearest parent that exists. */
 static void existing_dir(const char *wanted, char out[PATH_MAX])
 {
     (void)snprintf(out, PATH_MAX, "%s", wanted);
@@ -122,7 +122,7 @@ enum hc_host_level hc_host_check_shim(struct hc_host *h, struct hc_host_row *row
 struct trees {
     const char *wanted;
     bool has_wanted;
-    char first[256]; /* any that can be used */
+    char first[256]; /* the first other tree */
     struct hc_host_row *row;
 };
 
@@ -169,11 +169,11 @@ enum hc_host_level hc_host_check_tree(struct hc_host *h, struct hc_host_row *row
     return hc_host_say(HC_HOST_FAIL, row, "'%s' is not built%s", h->policy.tree, also);
 }
 
-/* What the trees' stamps say of them. */
+/* The result of comparing all trees with their stamps. */
 struct stamped {
     const char *wanted; /* the tree of the default policy */
-    bool lost_wanted;   /* it was changed */
-    size_t fit;         /* trees that are as they were */
+    bool lost_wanted;   /* that tree was changed */
+    size_t fit;         /* number of unchanged trees */
     struct hc_host_row changed, unstamped;
 };
 
@@ -196,7 +196,7 @@ static void compare_stamps(struct stamped *all, const struct hc_tree *tree)
     hc_stamps_finish(&s);
 }
 
-/* One that cannot be used is not looked at: the default policy's has a row of its own. */
+/* Unusable trees are skipped; the default policy's tree has a row of its own. */
 static void visit_stamps(void *ctx, const char *name, const char *id, const char *path)
 {
     (void)path;
@@ -223,7 +223,7 @@ enum hc_host_level hc_host_check_stamps(struct hc_host *h, struct hc_host_row *r
     return hc_host_say(HC_HOST_NOTE, row, "without stamps that fit their place: %s", unstamped);
 }
 
-/* ---- all of it together ---- */
+/* ---- a complete cell ---- */
 
 static void list_layers(const struct hc_manifest *m, bool on, struct hc_host_row *row)
 {
@@ -236,7 +236,8 @@ static void list_layers(const struct hc_manifest *m, bool on, struct hc_host_row
     }
 }
 
-static enum hc_host_level judge_cell(const struct hc_manifest *m, const char *tree, struct hc_host_row *row)
+static enum hc_host_level check_outcome(const struct hc_manifest *m, const char *tree,
+                                        struct hc_host_row *row)
 {
     static const char expected[] = "hello\n";
     if (m->status != HC_STATUS_OK)
@@ -260,14 +261,14 @@ enum hc_host_level hc_host_check_cell(struct hc_host *h, struct hc_host_row *row
         .pass_stdout = -1,
         .pass_stderr = -1,
         .cancel_fd = -1,
-        .default_dir = "hotcell-output", /* never made: nothing is kept */
+        .default_dir = "hotcell-output", /* never made, as no results are kept */
     };
     struct hc_manifest *m = calloc(1, sizeof *m);
     if (!m)
         return hc_host_say(HC_HOST_FAIL, row, "out of memory");
     struct hc_error err;
     enum hc_host_level level = hc_run(&run, m, &err) < 0 ? hc_host_say(HC_HOST_FAIL, row, "%s", err.text)
-                                                         : judge_cell(m, h->tree, row);
+                                                         : check_outcome(m, h->tree, row);
     hc_manifest_finish(m);
     free(m);
     hc_run_finish(&run);

@@ -33,16 +33,16 @@ struct attempt {
     const void *arg;
 };
 
-static _Noreturn void answer(int fd, const struct attempt *a)
+static _Noreturn void run_attempt(int fd, const struct attempt *a)
 {
     struct hc_error err = {0};
     char go;
-    /* Whether the launcher is root: in here, nobody is. */
+    /* `drop_groups` says whether the launcher is root; inside the namespace no process is. */
     const struct hc_plan plan = {.drop_groups = a->ids && a->ids->lease_fd >= 0};
-    if (recv(fd, &go, 1, 0) != 1) /* doctor has gone */
+    if (recv(fd, &go, 1, 0) != 1) /* the parent has died */
         _exit(HC_EXIT_INTERNAL);
     int rc = a->namespaces & CLONE_NEWUSER ? hc_rights_become_guest(&plan, &err) : 0;
-    /* Last: a change of ids clears it. */
+    /* Set last, as a change of ids clears it. */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (rc == 0 && a->run(a->arg, &err) == 0)
         err = (struct hc_error){0};
@@ -50,7 +50,7 @@ static _Noreturn void answer(int fd, const struct attempt *a)
     _exit(HC_EXIT_OK);
 }
 
-static int hear(int fd, struct hc_error *err)
+static int await_attempt(int fd, struct hc_error *err)
 {
     struct hc_error heard;
     if (send(fd, "g", 1, MSG_NOSIGNAL) != 1)
@@ -66,7 +66,7 @@ static int hear(int fd, struct hc_error *err)
 
 static void end_child(pid_t pid)
 {
-    (void)kill(pid, SIGKILL); /* our child, not waited for: the number cannot be another's */
+    (void)kill(pid, SIGKILL); /* an unreaped child, so the pid is still its own */
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         ;
 }
@@ -85,7 +85,7 @@ static int try_in_child(const struct attempt *a, struct hc_error *err)
     pid_t pid = hc_clone3(&args);
     if (pid == 0) {
         hc_close_fd(&ours);
-        answer(theirs, a);
+        run_attempt(theirs, a);
     }
     if (pid < 0)
         return hc_fail(err, errno, "clone3");
@@ -94,7 +94,7 @@ static int try_in_child(const struct attempt *a, struct hc_error *err)
                  ? hc_ids_write_maps(pid, HC_GUEST_ID, a->ids->uid, HC_GUEST_ID, a->ids->gid, err)
                  : 0;
     if (rc == 0)
-        rc = hear(ours, err);
+        rc = await_attempt(ours, err);
     end_child(pid);
     return rc;
 }
@@ -108,7 +108,7 @@ static int nothing(const void *arg, struct hc_error *err)
     return 0;
 }
 
-/* A security module may give a user namespace without the capabilities that belong to it. */
+/* A security module may allow a user namespace but refuse the capabilities in it. */
 static int use_capability(const void *arg, struct hc_error *err)
 {
     (void)arg;
@@ -143,7 +143,7 @@ static int make_fs(const char *type, const char *const options[][2], uint64_t at
     return fd >= 0 ? fd : hc_fail(err, errno, "fsmount %s", type);
 }
 
-/* A tmpfs as /output is one, at a place that every host has. */
+/* Mount a tmpfs like that of /output on a directory that every host has. */
 static int attach_tmpfs(struct hc_error *err)
 {
     static const char *const options[][2] = {{"size", "65536"}, {"nr_inodes", "8"}, {NULL, NULL}};
@@ -360,11 +360,11 @@ int hc_probe_openat2(struct hc_error *err)
 
 int hc_probe_close_range(struct hc_error *err)
 {
-    /* A descriptor that nobody has: the call is tried, nothing is closed. */
+    /* The number is of no open descriptor: the call is tested without closing any. */
     return syscall(SYS_close_range, ~0u, ~0u, 0) < 0 ? hc_fail(err, errno, "close_range") : 0;
 }
 
-/* Sleeps until it is killed, by us or with us. */
+/* Sleep until the parent kills this process, or dies. */
 static _Noreturn void wait_to_be_killed(pid_t parent)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);

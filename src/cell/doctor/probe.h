@@ -1,6 +1,6 @@
-/* probe.h - what this kernel gives to this user, tried one thing at a time, each where it can break nothing:
- * in a child process that ends with the attempt, in namespaces of its own. Nothing is concluded from version
- * numbers. All return 0, or -1 with the reason; err->sys is the errno of the refused call. */
+/* probe.h - try features of this kernel as this user, one at a time, where they do no harm: in a child
+ * process that ends with the attempt, in namespaces of its own. Version numbers are not used. All return
+ * 0, or -1 with the reason; err->sys is the errno of the refused call. */
 #ifndef HC_CELL_DOCTOR_PROBE_H
 #define HC_CELL_DOCTOR_PROBE_H
 
@@ -10,21 +10,22 @@
 
 #include <stdint.h>
 
-/* A user namespace whose ids are mapped as a cell's are, and capabilities in it that work. */
+/* Make a user namespace with the id maps of a cell, and use a capability in it. */
 int hc_probe_userns(const struct hc_ids *ids, struct hc_error *err);
 
-/* One more namespace (CLONE_NEW*) inside a new user namespace. */
+/* Make one more namespace (CLONE_NEW*) inside a new user namespace. */
 int hc_probe_namespace(const struct hc_ids *ids, uint64_t flag, struct hc_error *err);
 
-/* What a cell's root is made with: a new tmpfs with a ceiling, clones of mounts, their attributes. */
+/* The mount calls that make a cell's root: a new tmpfs with a size limit, clones of mounts, their
+ * attributes. */
 int hc_probe_mounts(const struct hc_ids *ids, struct hc_error *err);
 int hc_probe_proc(const struct hc_ids *ids, struct hc_error *err);
 int hc_probe_pivot_root(const struct hc_ids *ids, struct hc_error *err);
 
-/* Device nodes are what they should be, and can be lent to a cell. */
+/* Check that the host's device nodes are the right ones, and can be mounted in a cell. */
 int hc_probe_devices(const struct hc_ids *ids, struct hc_error *err);
 
-/* An idmapped mount of a directory. Root only. */
+/* Make an idmapped mount of a directory. Root only. */
 int hc_probe_idmap(const char *dir, const struct hc_ids *ids, struct hc_error *err);
 
 /* Load a compiled filter, struct sock_filter[], that refuses unshare, and be refused. */
@@ -38,14 +39,14 @@ int hc_probe_landlock(int *abi, struct hc_error *err);
 int hc_probe_openat2(struct hc_error *err);
 int hc_probe_close_range(struct hc_error *err);
 
-/* A process that is started, ended and waited for by a descriptor. */
+/* Start, kill and wait for a process by its pidfd. */
 int hc_probe_pidfd(struct hc_error *err);
 
-/* Children of a thread listed in /proc, which the watch over a cell without a cgroup walks along. */
+/* Read the list of a thread's children in /proc, by which a cell without a cgroup is watched. */
 int hc_probe_children(struct hc_error *err);
 
-/* A process started in a leaf below `parent` that has these limits, ended with the leaf. The leaf is gone
- * afterwards. `*has_kill`: the kernel ends a whole cgroup at once. */
+/* Start a process in a leaf below `parent` with these limits, and kill and remove the leaf. `*has_kill`:
+ * the kernel has cgroup.kill. */
 int hc_probe_cgroup(const struct hc_cgroup_parent *parent, const struct hc_limits *limits, bool *has_kill,
                     struct hc_error *err);
 
