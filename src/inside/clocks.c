@@ -14,7 +14,7 @@
 #include <time.h>
 
 #define NS_PER_S 1000000000LL
-/* Between looks at two clocks a process may have waited for a processor: they differ by that. */
+/* A process may wait for a processor between reading two clocks, which then differ by that time. */
 #define MAX_WAIT (10 * NS_PER_S)
 
 static int64_t read_clock(clockid_t clock)
@@ -23,17 +23,17 @@ static int64_t read_clock(clockid_t clock)
     return clock_gettime(clock, &now) < 0 ? -1 : now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-/* The raw clock gets the same offset as the monotonic one, from which it has departed by what the latter was
- * corrected by. Where it is behind, it is the one that starts at zero: time is never negative. */
+/* The raw clock gets the same offset as the monotonic one, from which it differs by the latter's
+ * corrections. If it is behind, it must be the one that starts at zero, as time is never negative. */
 static int64_t corrections(void)
 {
-    /* In this order: who had to wait in between starts later, and no clock before zero. */
+    /* In this order: a wait in between makes the clocks start later, and never before zero. */
     int64_t raw = read_clock(CLOCK_MONOTONIC_RAW), ahead = read_clock(CLOCK_MONOTONIC) - raw;
     return ahead > 0 ? ahead : 0;
 }
 
-/* The offset of a clock, in nanoseconds, by which a time namespace differs from the host's, in the text of
- * /proc/PID/timens_offsets. False: it is not there. */
+/* The offset of a clock, in nanoseconds, by which a time namespace differs from the host, from the text of
+ * /proc/PID/timens_offsets. False: the text lacks the clock. */
 static bool find_offset(const char *text, const char *name, int64_t *offset)
 {
     const char *found = strstr(text, name);
@@ -45,22 +45,22 @@ static bool find_offset(const char *text, const char *name, int64_t *offset)
     return true;
 }
 
-/* A line of that file which sets a clock back to `start`. It is the host's clock that the offset is from,
- * which is not the one that is seen from inside another such namespace. */
+/* Format a line of that file which sets a clock back to `start`. Offsets count from the host's clock,
+ * which differs from the clock that this process sees if it is in a time namespace itself. */
 static int format_offset(char *out, size_t size, const char *now, const char *name, clockid_t clock,
                          int64_t start)
 {
     int64_t own = 0;
     (void)find_offset(now, name, &own);
-    /* Nanoseconds are added, so there are as many seconds less. */
+    /* Nanoseconds are never negative, so the seconds are rounded down. */
     int64_t back = read_clock(clock) - own - start, seconds = (back + NS_PER_S - 1) / NS_PER_S;
     return snprintf(out, size, "%s %lld %lld\n", name, -(long long)seconds,
                     (long long)(seconds * NS_PER_S - back));
 }
 
-/* CLONE_NEWTIME of clone3 would put us into a namespace at once, whose offsets can be set no more. This one
- * is for our children first, and we follow by setns: whether an exec moves a process depends on the kernel.
- */
+/* With CLONE_NEWTIME of clone3 this process would enter the namespace at once, and its offsets could no
+ * longer be set. unshare makes it for the children only, and setns moves this process: whether an exec
+ * moves a process depends on the kernel. */
 int hc_clocks_start(bool follow, struct hc_error *err)
 {
     if (hc_weak(HC_WEAK_TIME_NAMESPACE))

@@ -1,4 +1,4 @@
-/* clocks.h - the cell's own clocks: how long the host has been up is none of its business. */
+/* clocks.h - the cell's own clocks, which hide the host's uptime. */
 #ifndef HC_INSIDE_CLOCKS_H
 #define HC_INSIDE_CLOCKS_H
 
@@ -9,12 +9,12 @@
 #include <sys/types.h>
 
 /* Put the children of the calling process, which must have all rights in its user namespace, into a time
- * namespace whose monotonic and boot time clocks start at zero. `follow`: the process itself, too, which must
- * have one thread and share its memory with nobody. HC_EXIT_UNAVAILABLE. */
+ * namespace whose monotonic and boot time clocks start at zero. `follow`: the process itself, too, which
+ * must have one thread and share its memory with no other process. HC_EXIT_UNAVAILABLE. */
 int hc_clocks_start(bool follow, struct hc_error *err);
 
-/* From outside: how long ago the clocks of a process's children were set so, in milliseconds. -1: they were
- * not. */
+/* From outside: how long ago the clocks of a process's children were set to zero, in milliseconds. -1:
+ * they were not set. */
 int64_t hc_clocks_read(pid_t pid);
 
 #endif

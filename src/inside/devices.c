@@ -1,6 +1,6 @@
-/* The times of an inode of the host's /dev say when the host was booted, and what is done to it is seen by
- * all who have it: cells get nodes of their own where the kernel lets the launcher make any (mknod(2): root
- * of the host's first user namespace). */
+/* The times of the host's inodes in /dev reveal when the host was booted, and changes to them are visible
+ * to every process that has them. So cells get nodes of their own where the kernel lets the launcher make
+ * them (mknod(2): root in the host's first user namespace). */
 #include "inside/devices.h"
 
 #include "base/fd.h"
@@ -38,14 +38,14 @@ static int restrict_mount(int fd, const char *what, struct hc_error *err)
     return 0;
 }
 
-/* ---- of its own ---- */
+/* ---- the cell's own nodes ---- */
 
-/* False: it cannot be made, or not be used, as device cgroups may have it. */
+/* False: the node cannot be made, or not be opened, as device cgroups may forbid it. */
 static bool make_node(int dir, const struct node *n)
 {
     static const struct timespec no_time[2] = {{0}, {0}};
     if (mknodat(dir, n->name, S_IFCHR | 0666, makedev(1, n->minor)) < 0 ||
-        fchmodat(dir, n->name, 0666, 0) < 0 || /* whatever the caller's umask is */
+        fchmodat(dir, n->name, 0666, 0) < 0 || /* undo the umask */
         utimensat(dir, n->name, no_time, 0) < 0)
         return false;
     hc_autofd fd = openat(dir, n->name, O_RDONLY | O_CLOEXEC);
@@ -69,7 +69,7 @@ int hc_devices_make(int *fd, struct hc_error *err)
     return 0;
 }
 
-/* ---- the host's ---- */
+/* ---- the host's nodes ---- */
 
 static int attach_node(const struct node *n, int root, struct hc_error *err)
 {

@@ -4,12 +4,12 @@
 
 #include "base/error.h"
 
-/* Make nodes that no other cell has, in a read-only tmpfs which is mounted nowhere yet; for a launcher that
- * may. Sets `fd`, owned by the caller, or -1 if this process may make none. */
+/* Make device nodes for one cell, in a read-only tmpfs that is not mounted yet. Sets `fd`, owned by the
+ * caller, to -1 if this process has no right to make nodes. */
 int hc_devices_make(int *fd, struct hc_error *err);
 
-/* Attach them at /dev below `root`. `fd` -1: the host's own, each bound over the file of the tree that has
- * its name. */
+/* Attach the tmpfs `fd` at /dev below `root`. `fd` -1: mount each of the host's nodes over the file of its
+ * name in the tree. */
 int hc_devices_attach(int fd, int root, struct hc_error *err);
 
 #endif

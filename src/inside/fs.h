@@ -12,9 +12,8 @@ struct hc_fs_option {
     const char *text;
 };
 
-/* A new file system, mounted nowhere yet, with MOUNT_ATTR_* `attr`. Returns a descriptor that the caller
- * owns.
- */
+/* Make a new file system that is not mounted yet, with the MOUNT_ATTR_* in `attr`. Returns a descriptor
+ * that the caller owns. */
 int hc_fs_make(const char *type, const struct hc_fs_option *opts, uint64_t attr, struct hc_error *err);
 
 /* Attach a mount at `where` below the directory `root`; `mount_fd` stays the caller's. */

@@ -43,8 +43,8 @@ static int wait_for_maps(const struct hc_plan *plan, struct hc_error *err)
     return n == (ssize_t)sizeof msg && msg.kind == HC_SYNC_GO ? 0 : hc_fail(err, 0, "the launcher has gone");
 }
 
-/* The signal is lost if the launcher died before this line: the hang-up of its socket tells. A change of ids
- * clears the setting, so this comes after it. */
+/* If the launcher died before this line, no signal comes, but its socket is closed. A change of ids clears
+ * the setting, so this comes after it. */
 static int die_with_launcher(const struct hc_plan *plan, struct hc_error *err)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
@@ -54,16 +54,16 @@ static int die_with_launcher(const struct hc_plan *plan, struct hc_error *err)
     return n < 0 && errno == EAGAIN ? 0 : hc_fail(err, 0, "the launcher has gone");
 }
 
-static int own_cores(const struct hc_plan *plan, struct hc_error *err)
+static int isolate_cores(const struct hc_plan *plan, struct hc_error *err)
 {
     return plan->policy->cores == HC_CORES_KEPT ? hc_cores_keep(err) : 0;
 }
 
-static int own_names(struct hc_error *err)
+static int set_names(struct hc_error *err)
 {
     if (setsid() < 0) /* no controlling terminal, so none to push input into */
         return hc_fail(err, errno, "setsid");
-    (void)umask(022); /* not whatever the caller has */
+    (void)umask(022); /* not the caller's */
     if (hc_weak(HC_WEAK_UTS_NAMESPACE))
         return 0;
     if (sethostname("cell", 4) < 0 || setdomainname("", 0) < 0)
@@ -72,8 +72,8 @@ static int own_names(struct hc_error *err)
 }
 
 /* The channel to the interpreter, made in here: a socket belongs to the network namespace of its maker for
- * ever, and a program that has bind(2) could give one of the host's a name there. Its peer, too, is nobody
- * but ourselves. */
+ * ever, and a program that has bind(2) could give one of the host's a name there. Its peer credentials,
+ * too, are those of this process. */
 static int make_control(int pair[2], struct hc_error *err)
 {
     const int on = 1;
@@ -83,8 +83,8 @@ static int make_control(int pair[2], struct hc_error *err)
     return 0;
 }
 
-/* The launcher keeps the roots of /output and /tmp, to collect from and to measure once the cell is dead, and
- * its end of the control channel. */
+/* Send the launcher the roots of /output and /tmp, from which it collects and which it measures once the
+ * cell is dead, and its end of the control channel. */
 static int send_kept(const struct hc_plan *plan, const struct hc_mounted *m, int control_fd,
                      struct hc_error *err)
 {
@@ -96,7 +96,7 @@ static int send_kept(const struct hc_plan *plan, const struct hc_mounted *m, int
                : 0;
 }
 
-/* Everything that an outsider could undo by a write is tried once, from here, where it must fail. */
+/* Test from inside that the tree cannot be written to. */
 static int attempt_root_write(struct hc_facts *f, struct hc_error *err)
 {
     if (hc_weak(HC_WEAK_READ_ONLY_TREE))
@@ -108,7 +108,7 @@ static int attempt_root_write(struct hc_facts *f, struct hc_error *err)
     return 0;
 }
 
-/* A copy could still have its zygote's. */
+/* Test that no /proc is visible: a copy could still have its zygote's. */
 static int attempt_proc(const struct hc_plan *plan, struct hc_error *err)
 {
     if (plan->zygote || hc_weak(HC_WEAK_PROC) ||
@@ -124,8 +124,8 @@ static int lock_syscalls(const struct hc_plan *plan, struct hc_facts *f, struct 
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &plan->filter) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "load the first seccomp filter");
     f->seccomp_mode = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
-    /* Unfiltered, either succeeds and does nothing. The filter of a zygote lets the first one pass, so that
-     * its cells, which inherit it, prove their own. */
+    /* Without a filter both calls succeed and do nothing. The filter of a zygote allows unshare(0), so
+     * that its cells, which inherit it, can prove their own filter. */
     f->filter_errno = unshare(plan->zygote ? CLONE_FS : 0) < 0 ? errno : 0;
     if (f->seccomp_mode != SECCOMP_MODE_FILTER || !f->filter_errno)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the seccomp filter is not in force");
@@ -143,15 +143,16 @@ static int attempt_landlock(struct hc_facts *f, struct hc_error *err)
     return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "Landlock is not in force");
 }
 
-/* Move what is kept out of the way, then to its place, then close all the rest. */
+/* Move the descriptors that stay to high numbers, then to their final numbers, then close all others. */
 static int arrange_descriptors(const struct hc_plan *plan, int control, int shim_fd, struct hc_error *err)
 {
-    /* Opened in here: of a descriptor that came from the launcher the host's mount would count, which is not
+    /* Opened in the cell: a descriptor from the launcher would belong to the host's mount, which is not
      * read-only, and the program could set the times of the host's own inode. */
     hc_autofd nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (nothing < 0)
         return hc_fail(err, errno, "open /dev/null");
-    const int handover = plan->handover_fd < 0 ? nothing : plan->handover_fd; /* a copy's is yet to come */
+    const int handover =
+        plan->handover_fd < 0 ? nothing : plan->handover_fd; /* a copy gets its handover later */
     const int from[FD_FIRST_FREE] = {nothing,  plan->stdout_fd, plan->stderr_fd, control,
                                      handover, plan->status_fd, plan->sync_fd,   shim_fd};
     int away[FD_FIRST_FREE];
@@ -172,8 +173,8 @@ static int by_number(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* All but those that are arranged later. Whoever builds the cell may hold more than the job may have, and
- * beyond that limit nothing could be opened. */
+/* Close all descriptors except those that are arranged later. The launcher may have more open files than
+ * the job's limit allows, and above the limit no file could be opened. */
 static int close_others(const struct hc_plan *plan, int control, int shim_fd, struct hc_error *err)
 {
     int kept[] = {plan->stdout_fd, plan->stderr_fd, control, plan->handover_fd,
@@ -200,13 +201,12 @@ static int unblock_signals(struct hc_error *err)
 
 typedef int mounter(const struct hc_plan *plan, struct hc_mounted *out, struct hc_error *err);
 
-/* What every cell does, however it came to be: names, network, mounts, limits, rights, rules, filter. */
-static int close_in(const struct hc_plan *plan, mounter *make_mounts, struct hc_facts *f,
-                    struct hc_error *err)
+/* The steps of every cell, cold or warm: names, network, mounts, limits, rights, rules, filter. */
+static int confine(const struct hc_plan *plan, mounter *make_mounts, struct hc_facts *f, struct hc_error *err)
 {
     struct hc_mounted m = {-1, -1, -1, -1};
     int control[2];
-    if (unblock_signals(err) < 0 || own_names(err) < 0 || own_cores(plan, err) < 0 ||
+    if (unblock_signals(err) < 0 || set_names(err) < 0 || isolate_cores(plan, err) < 0 ||
         hc_loopback_up(&f->interfaces, &f->loopback_up, err) < 0 ||
         make_mounts(plan, &m, err) < 0 || /* last need for mount rights */
         make_control(control, err) < 0 || send_kept(plan, &m, control[0], err) < 0 ||
@@ -229,7 +229,7 @@ _Noreturn void hc_inside(const struct hc_plan *plan)
         hc_clocks_start(true, &err) < 0 || /* a change of ids closes our own /proc files to us */
         hc_rights_become_guest(plan, &err) < 0 || die_with_launcher(plan, &err) < 0)
         give_up(plan->sync_fd, &err);
-    if (close_in(plan, hc_mounts_build, &msg.facts, &err) < 0)
+    if (confine(plan, hc_mounts_build, &msg.facts, &err) < 0)
         give_up(plan->sync_fd, &err);
 
     if (TEMP_FAILURE_RETRY(send(FD_SYNC, &msg, sizeof msg, MSG_NOSIGNAL)) < 0)
@@ -237,14 +237,14 @@ _Noreturn void hc_inside(const struct hc_plan *plan)
     char name[] = "hotcell-shim", session[] = HC_SHIM_SESSION;
     char *const argv[] = {name, plan->policy->session ? session : NULL, NULL};
     (void)syscall(SYS_execveat, FD_SHIM, "", argv, plan->env, AT_EMPTY_PATH);
-    /* Landlock knows files by their inodes, which some network file systems make anew at every look. */
+    /* Landlock identifies files by their inodes, which some network file systems recreate at every lookup. */
     (void)hc_fail_as(&err, HC_EXIT_UNAVAILABLE, errno, "execute the shim%s",
                      errno == EACCES ? " (trees must be on a local file system)" : "");
     give_up(FD_SYNC, &err);
 }
 
-/* The launcher learns from the packet which process this is, puts it into its cgroup, and then lets it go on:
- * the cgroup namespace has that one for its root. */
+/* The packet tells the launcher this process's pid. The launcher moves it into its cgroup, and only then
+ * lets it go on: that cgroup becomes the root of the cgroup namespace. */
 static int announce_and_wait(const struct hc_plan *plan, struct hc_error *err)
 {
     struct hc_sync msg = {.kind = HC_SYNC_BORN};
@@ -257,8 +257,8 @@ static int announce_and_wait(const struct hc_plan *plan, struct hc_error *err)
                : 0;
 }
 
-/* One id each, which needs no rights: it is that which the zygote had when it made this process
- * (user_namespaces(7)). */
+/* Map one uid and one gid. That needs no rights, as they are the ids that the zygote had when it made this
+ * process (user_namespaces(7)). */
 static int map_itself(const struct hc_plan *plan, struct hc_error *err)
 {
     char uids[48], gids[48];
@@ -278,7 +278,7 @@ static int close_again(struct hc_error *err)
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? hc_fail(err, errno, "hide this process") : 0;
 }
 
-/* As main.c of the shim has it, for the one that will reap. */
+/* As in main.c of the shim: this process will reap the cell's processes. */
 static int block_child_signal(struct hc_error *err)
 {
     sigset_t chld;
@@ -298,7 +298,7 @@ void hc_inside_copy(const struct hc_plan *plan)
         hc_clocks_start(false, &err) < 0 || /* its memory is the zygote's still */
         hc_rights_become_guest(plan, &err) < 0 || close_again(&err) < 0)
         give_up(plan->sync_fd, &err);
-    if (close_in(plan, hc_mounts_renew, &msg.facts, &err) < 0)
+    if (confine(plan, hc_mounts_renew, &msg.facts, &err) < 0)
         give_up(plan->sync_fd, &err);
     if (block_child_signal(&err) < 0)
         give_up(FD_SYNC, &err);

@@ -13,7 +13,7 @@
     (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |        \
      LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REFER |                  \
      LANDLOCK_ACCESS_FS_TRUNCATE)
-/* Links and pipes may live in /tmp, which is thrown away; what is kept is files and directories. */
+/* Links and pipes are allowed in /tmp, which is discarded; /output may hold only files and directories. */
 #define SCRATCH                                                                                              \
     (WRITE | LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SOCK)
 
@@ -32,7 +32,7 @@ static const struct {
     const char *path;
     uint64_t access;
     const char *why;
-    bool counted; /* only if a cgroup counts the cell's memory */
+    bool counted; /* the rule applies only if a cgroup counts the cell's memory */
 } rules[] = {
     {"/", LANDLOCK_ACCESS_FS_READ_DIR, "names are no secret here", false},
     {"/usr", READ, "the tree", false},
@@ -66,7 +66,7 @@ static int make_ruleset(const struct hc_plan *plan, int abi, struct hc_error *er
     struct hc_landlock_attr attr = {.handled_access_fs = hc_landlock_rights(abi)};
     size_t size = offsetof(struct hc_landlock_attr, handled_access_net);
     if (abi >= 4) {
-        /* No rule for any port follows, so handling a right means refusing it. */
+        /* No rule allows a port, so a handled right is refused. */
         if (plan->policy->network == HC_NETWORK_NONE)
             attr.handled_access_net = HC_LANDLOCK_NET_BIND_TCP | HC_LANDLOCK_NET_CONNECT_TCP;
         size = offsetof(struct hc_landlock_attr, scoped);
@@ -79,8 +79,8 @@ static int make_ruleset(const struct hc_plan *plan, int abi, struct hc_error *er
     return fd >= 0 ? fd : hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "create a Landlock ruleset");
 }
 
-/* The first process of a copy's cell may be in memory alone: of that there can be no rule, and Landlock lets
- * it be executed without. */
+/* In a copy's cell the shim may be a memfd: no rule can name that, and Landlock lets it be executed
+ * without one. */
 static int allow_shim(int ruleset, int shim_fd, struct hc_error *err)
 {
     if (add_rule(ruleset, shim_fd, LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE, "the shim",
@@ -95,7 +95,7 @@ int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *
         return 0;
     int abi = hc_landlock_abi();
     if (abi < 0 && (errno == ENOSYS || errno == EOPNOTSUPP))
-        return 0; /* the kernel was built or booted without; the manifest says so */
+        return 0; /* the kernel was built or booted without Landlock; the manifest says so */
     if (abi < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "ask for the Landlock ABI");
     hc_autofd ruleset = make_ruleset(plan, abi, err);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct links {
-    int count; /* that are up */
+    int count; /* interfaces that are up */
     int loopback_up;
 };
 
@@ -17,8 +17,8 @@ static int count_link(const struct nlmsghdr *nlh, void *data)
 {
     struct links *links = data;
     const struct ifinfomsg *ifi = mnl_nlmsg_get_payload(nlh);
-    /* Some tunnel drivers put a device into every new namespace; it is down, and nobody in a cell can raise
-     * it. */
+    /* Some tunnel drivers put a device into every new namespace; it is down, and no process in a cell can
+     * bring it up. */
     if (!(ifi->ifi_flags & IFF_UP))
         return MNL_CB_OK;
     links->count++;
@@ -26,8 +26,8 @@ static int count_link(const struct nlmsghdr *nlh, void *data)
     return MNL_CB_OK;
 }
 
-/* One request and all of its answers. */
-static int talk(struct mnl_socket *nl, struct nlmsghdr *nlh, mnl_cb_t cb, void *data)
+/* Send one request, and read all of its answers. */
+static int request_and_read(struct mnl_socket *nl, struct nlmsghdr *nlh, mnl_cb_t cb, void *data)
 {
     static unsigned seq;
     nlh->nlmsg_seq = ++seq;
@@ -54,7 +54,7 @@ static int raise_and_count(struct mnl_socket *nl, struct links *links, struct hc
     ifi->ifi_index = 1; /* the first interface of a new namespace is its loopback */
     ifi->ifi_flags = IFF_UP;
     ifi->ifi_change = IFF_UP;
-    if (talk(nl, nlh, NULL, NULL) < 0)
+    if (request_and_read(nl, nlh, NULL, NULL) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "raise the loopback interface");
 
     nlh = mnl_nlmsg_put_header(buf);
@@ -62,7 +62,7 @@ static int raise_and_count(struct mnl_socket *nl, struct links *links, struct hc
     nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
     ifi = mnl_nlmsg_put_extra_header(nlh, sizeof *ifi);
     ifi->ifi_family = AF_UNSPEC;
-    if (talk(nl, nlh, count_link, links) < 0)
+    if (request_and_read(nl, nlh, count_link, links) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "list network interfaces");
     return 0;
 }

@@ -32,12 +32,12 @@ int hc_source_clone(const struct hc_source *s, bool same, struct hc_error *err)
     return hc_take(&fd);
 }
 
-static int take_source(const struct hc_source *s, struct hc_error *err)
+static int mount_of_source(const struct hc_source *s, struct hc_error *err)
 {
     return s->mount_fd >= 0 ? s->mount_fd : hc_source_clone(s, true, err);
 }
 
-/* A tmpfs of the guest's with a ceiling on bytes and inodes (its root directory takes one). */
+/* Make a tmpfs that the guest owns, with limits of bytes and inodes (the root directory takes one). */
 static int make_tmpfs(const struct hc_plan *plan, int64_t bytes, int64_t files, uint64_t attr,
                       struct hc_error *err)
 {
@@ -52,8 +52,7 @@ static int make_tmpfs(const struct hc_plan *plan, int64_t bytes, int64_t files, 
     return hc_fs_make("tmpfs", opts, attr, err);
 }
 
-/* Of the host, with all that is mounted in it: a new one is to be had only of a pid namespace of one's own.
- */
+/* Clone the host's /proc with all mounts in it: a new one can only be made for an own pid namespace. */
 static int clone_proc(struct hc_error *err)
 {
     hc_autofd fd =
@@ -67,8 +66,9 @@ static int clone_proc(struct hc_error *err)
     return hc_take(&fd);
 }
 
-/* Programs have none: stat(2) of its root counts the processes of the whole machine, whatever its options,
- * and they may read no file in it anyway. A zygote does without programs. */
+/* Whether the cell has a /proc. Cells for programs have none: stat(2) of its root reveals the number of
+ * processes of the whole machine, whatever its options, and programs may read no file in it anyway. A
+ * zygote runs no program. */
 static bool has_proc(const struct hc_plan *plan)
 {
     return plan->zygote || hc_weak(HC_WEAK_PROC);
@@ -76,8 +76,8 @@ static bool has_proc(const struct hc_plan *plan)
 
 static int make_proc(const struct hc_plan *plan, struct hc_error *err)
 {
-    /* subset=pid: nothing of the machine, only processes; without it, a host that hides parts of its own
-     * /proc would make the kernel refuse this mount. Not read-only: a zygote's copies write their id maps. */
+    /* subset=pid shows only processes. Without it the kernel refuses this mount on a host that hides parts
+     * of its own /proc. Not read-only: a zygote's copies write their id maps. */
     static const struct hc_fs_option opts[] = {
         {"hidepid", 0, "invisible"}, {"subset", 0, "pid"}, {NULL, 0, NULL}};
     if (hc_weak(HC_WEAK_PID_NAMESPACE))
@@ -86,7 +86,7 @@ static int make_proc(const struct hc_plan *plan, struct hc_error *err)
                       QUIET | MOUNT_ATTR_NOEXEC | (plan->zygote ? 0 : MOUNT_ATTR_RDONLY), err);
 }
 
-/* Over the zygote's, which its copies have used until here: a directory of the tree with nothing in it. */
+/* Cover the zygote's /proc, which its copies have used until here, by an empty directory of the tree. */
 static int make_no_proc(int root, struct hc_error *err)
 {
     int fd = hc_open_tree(root, "input", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
@@ -111,7 +111,7 @@ static int attach_inputs(const struct hc_plan *plan, int root, struct hc_error *
     if (hc_fs_attach(dir, root, "input", err) < 0)
         return -1;
     for (size_t i = 0; i < plan->input_count; i++) {
-        hc_autofd fd = take_source(&plan->inputs[i], err);
+        hc_autofd fd = mount_of_source(&plan->inputs[i], err);
         if (fd < 0 || hc_fs_attach(fd, root, plan->inputs[i].target, err) < 0)
             return -1;
     }
@@ -125,7 +125,7 @@ static int attach_output(const struct hc_plan *plan, int root, struct hc_error *
 {
     const uint64_t attrs = QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW;
     const struct hc_limits *l = &plan->policy->limits;
-    hc_autofd fd = plan->output.fd >= 0 ? take_source(&plan->output, err)
+    hc_autofd fd = plan->output.fd >= 0 ? mount_of_source(&plan->output, err)
                                         : make_tmpfs(plan, l->output_bytes, l->output_files, attrs, err);
     if (fd < 0 || hc_fs_attach(fd, root, "output", err) < 0)
         return -1;
@@ -167,16 +167,16 @@ int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct h
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "cut mount propagation");
-    hc_autofd shim = take_source(&plan->shim, err);
+    hc_autofd shim = mount_of_source(&plan->shim, err);
     if (shim < 0)
         return -1;
-    hc_autofd root = take_source(&plan->tree, err);
+    hc_autofd root = mount_of_source(&plan->tree, err);
     if (root < 0)
         return -1;
     hc_autofd proc = has_proc(plan) ? make_proc(plan, err) : -1;
     if (proc < 0 && has_proc(plan))
         return -1;
-    /* Any directory will do to attach it at: pivot_root moves it a few lines below. */
+    /* Any directory can be the mount point: pivot_root moves the mount a few lines below. */
     if (hc_move_mount(root, AT_FDCWD, "/proc") < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "attach the tree");
     if ((proc >= 0 && hc_fs_attach(proc, root, "proc", err) < 0) ||
@@ -197,7 +197,7 @@ int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct h
     return 0;
 }
 
-/* Two mounts of one tmpfs: who is in the cell has the read-only one. Returns a directory of the other. */
+/* Mount a tmpfs twice: the cell has the read-only mount. Returns a directory of the other one. */
 static int renew_input(const struct hc_plan *plan, int root, struct hc_error *err)
 {
     hc_autofd fd = make_tmpfs(plan, HC_WARM_INPUT_BYTES, HC_MAX_INPUTS + 2,

@@ -1,8 +1,8 @@
-/* park.h - what a launcher asks of a zygote: a cell, made of a copy of it, which waits for a job.
+/* park.h - a launcher's request to a zygote: make a cell of a copy of yourself, which waits for a job.
  *
- * One request is one packet on the zygote's control channel, with HC_PARK_FDS descriptors. From then on the
- * new cell speaks for itself on the construction socket that is among them, as in plan.h; the end of that
- * means that it is parked. */
+ * One request is one packet on the zygote's control channel, with HC_PARK_FDS descriptors. From then on
+ * the new cell itself sends messages on the construction socket that is among them, as in plan.h; end of
+ * file on it means that the cell is parked. */
 #ifndef HC_INSIDE_PARK_H
 #define HC_INSIDE_PARK_H
 
@@ -16,7 +16,7 @@ enum hc_park_fd { HC_PARK_SYNC, HC_PARK_STDOUT, HC_PARK_STDERR, HC_PARK_STATUS, 
 
 struct hc_park {
     uint32_t magic;
-    uid_t uid; /* as the zygote's user namespace has them */
+    uid_t uid; /* ids in the zygote's user namespace */
     gid_t gid;
     struct hc_limits limits;
     int64_t network, cores, output_mode; /* as in struct hc_policy */

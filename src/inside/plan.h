@@ -1,6 +1,6 @@
 /* plan.h - everything that a launch needs, resolved and open before the cell's first process exists. The
- * launcher fills it, the child of clone3 (inside.c) reads it, nobody looks anything up by name afterwards.
- * A zygote fills one, too, for each cell that it makes of a copy of itself (park.h); sources it has none.
+ * launcher fills it, the child of clone3 (inside.c) reads it, and no path is looked up again afterwards. A
+ * zygote fills one, too, for each cell that it makes of a copy of itself (park.h), without sources.
  *
  * Also the messages of the child's construction socket (SOCK_SEQPACKET, closed by the successful exec). */
 #ifndef HC_INSIDE_PLAN_H
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#define HC_WARM_INPUT_BYTES (16 << 20) /* of all inputs of a job in a cell that was there before it */
+#define HC_WARM_INPUT_BYTES (16 << 20) /* most bytes of all inputs of a job in a warm cell */
 
 #define HC_GUEST_ID 1000 /* uid and gid inside; /etc/passwd of every tree calls it "guest" */
 
@@ -46,40 +46,40 @@ struct hc_plan {
     uid_t host_uid;
     gid_t host_gid;
     bool drop_groups;   /* the launcher is root: supplementary groups can and must go */
-    bool rlimit_pids;   /* no pids controller: RLIMIT_NPROC */
-    bool rlimit_memory; /* no memory controller: RLIMIT_DATA as the backstop of the watch */
-    bool zygote;        /* the cell is one that makes cells: no Landlock, which would refuse it the mounts,
-                           and with `drop_groups` it may still change its ids */
-    int sync_fd;        /* construction socket, child's end */
-    int stdout_fd, stderr_fd, handover_fd, status_fd;
-    struct sock_fprog filter; /* the first filter; of a zygote, its own */
-    char **env;
+    bool rlimit_pids;   /* no pids controller: set RLIMIT_NPROC */
+    bool rlimit_memory; /* no memory controller: set RLIMIT_DATA, in case a process outruns the watch */
+    bool zygote;        /* the cell makes cells: it has no Landlock, which would refuse its mounts, and with
+                           `drop_groups` it keeps the right to change its ids */
+    int sync_fd;        /* child's end of the construction socket, owned */
+    int stdout_fd, stderr_fd, handover_fd, status_fd; /* child's ends, owned */
+    struct sock_fprog filter;                         /* the first filter; of a zygote, its own */
+    char **env;                                       /* of the shim, NULL-terminated; borrowed */
 };
 
 #define HC_SYNC_FDS 4
 
 enum hc_sync_kind {
     HC_SYNC_GO = 1, /* launcher to child: the id maps are written; the child is in its cgroup */
-    HC_SYNC_BORN,   /* child of a zygote to launcher: here I am; waits for HC_SYNC_GO */
-    HC_SYNC_KEPT, /* child to launcher, with descriptors: roots of /output and /tmp, control channel, and that
-                     of /input if it is to be filled yet */
-    HC_SYNC_FACTS, /* child to launcher: about to exec; what was read back */
+    HC_SYNC_BORN,   /* child of a zygote to launcher: it has started, and waits for HC_SYNC_GO */
+    HC_SYNC_KEPT, /* child to launcher, with descriptors: roots of /output and /tmp, control channel, and root
+                     of /input in a warm cell */
+    HC_SYNC_FACTS, /* child to launcher: about to exec; the facts that it read back */
     HC_SYNC_ERROR, /* child to launcher: the launch has failed */
 };
 
-/* What the child read back of itself after the last step, before exec. */
+/* Facts about itself that the child read back after the last step, before exec. */
 struct hc_facts {
     pid_t pid;
     uid_t ruid, euid, suid;
     gid_t rgid, egid, sgid;
-    int groups;
+    int groups; /* number of supplementary groups */
     uint64_t caps_effective, caps_permitted, caps_inheritable, caps_bounding, caps_ambient;
     int securebits, no_new_privs, seccomp_mode;
-    int landlock_abi;
-    int interfaces, loopback_up;
-    int root_write_errno; /* creating a file in the tree */
-    int landlock_errno;   /* making a symbolic link in /output */
-    int filter_errno;     /* unshare(0), which only a filter refuses */
+    int landlock_abi;            /* 0: no Landlock */
+    int interfaces, loopback_up; /* number of interfaces that are up; whether the loopback is */
+    int root_write_errno;        /* errno of creating a file in the tree; 0: it succeeded */
+    int landlock_errno;          /* errno of making a symbolic link in /output */
+    int filter_errno;            /* errno of unshare(0), which only a filter refuses */
     uint64_t rlimit_core, rlimit_files, rlimit_file, rlimit_stack, rlimit_pids, rlimit_data, rlimit_cpu;
 };
 
@@ -91,7 +91,7 @@ struct hc_sync {
     };
 };
 
-/* What the guest is called inside. */
+/* The guest's ids inside the cell. */
 static inline uid_t hc_guest_uid(const struct hc_plan *plan)
 {
     return hc_weak(HC_WEAK_USER_NAMESPACE) ? plan->host_uid : HC_GUEST_ID;
@@ -105,9 +105,9 @@ static inline gid_t hc_guest_gid(const struct hc_plan *plan)
 /* The child of clone3: builds the cell around itself and execs the shim. Never returns. (inside.c) */
 _Noreturn void hc_inside(const struct hc_plan *plan);
 
-/* The child of a zygote's clone3: the same, but that it already runs what it shall run. The descriptors are
- * those of enum hc_cell_fd afterwards, HC_FD_SYNC, and HC_FD_SHIM, which is to be executed. SIGCHLD stays
- * blocked. Ends the process if a step fails. (inside.c) */
+/* The child of a zygote's clone3: the same without the exec, and it returns. The open descriptors are then
+ * those of enum hc_cell_fd, HC_FD_SYNC, and HC_FD_SHIM, which the caller executes. SIGCHLD stays blocked.
+ * Ends the process if a step fails. (inside.c) */
 #define HC_FD_SYNC (HC_FD_STATUS + 1)
 #define HC_FD_SHIM (HC_FD_SYNC + 1)
 void hc_inside_copy(const struct hc_plan *plan);
@@ -116,33 +116,37 @@ void hc_inside_copy(const struct hc_plan *plan);
  * compare with `fd` (for the child). Returns a descriptor that the caller owns. (mounts.c) */
 int hc_source_clone(const struct hc_source *s, bool same, struct hc_error *err);
 
-/* Root of the cell: tree, /dev, /input, /output, /tmp, and a zygote's /proc; the old root is gone afterwards.
- * Sets the roots of /output and /tmp, owned by the caller, and the detached mount of the shim. (mounts.c) */
+/* Build the root of the cell: tree, /dev, /input, /output, /tmp, and a zygote's /proc; the host's root is
+ * detached. Sets the roots of /output and /tmp and the detached mount of the shim, owned by the caller.
+ * (mounts.c) */
 struct hc_mounted {
     int output_fd, tmp_fd, shim_fd, input_fd;
 };
 int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct hc_error *err);
 
-/* The tree is the root already, and what hides the host's /dev is there: fresh /output, /tmp, /input over
- * those of the zygote, and nothing in /proc. The last is read-only, but for whoever has `input_fd`.
- * (mounts.c) */
+/* The same in a copy of a zygote, whose root and /dev are built already: mount fresh /output, /tmp and
+ * /input over those of the zygote, and an empty directory on /proc. /input is read-only except through
+ * `input_fd`. (mounts.c) */
 int hc_mounts_renew(const struct hc_plan *plan, struct hc_mounted *out, struct hc_error *err);
 
-/* Raise the loopback interface, and count the interfaces that are up. (loopback.c) */
+/* Bring up the loopback interface. *interfaces: number of interfaces that are up; *up: whether the
+ * loopback is. (loopback.c) */
 int hc_loopback_up(int *interfaces, int *up, struct hc_error *err);
 
-/* File rules once more, at the kernel's ABI, which is returned; 0 if the kernel has no Landlock. (landlock.c)
- */
+/* Apply the file rules again by Landlock, at the kernel's ABI, which is returned; 0 if the kernel has no
+ * Landlock. (landlock.c) */
 int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *err);
 
-/* The rules, for people. `counted`: a cgroup counts the cell's memory. */
+/* One Landlock rule, for people. hc_landlock_each visits all; `counted`: a cgroup counts the cell's
+ * memory. */
 struct hc_landlock_row {
     const char *path, *why;
     bool reads, writes, links; /* links: makes symbolic links and pipes too */
 };
 void hc_landlock_each(bool counted, void (*each)(void *ctx, const struct hc_landlock_row *row), void *ctx);
 
-/* Resource limits, then all rights away, each proven. (rights.c) */
+/* Change to the guest's ids, set resource limits, drop all rights with proof, and read the rights back.
+ * (rights.c) */
 int hc_rights_become_guest(const struct hc_plan *plan, struct hc_error *err);
 int hc_rights_limit(const struct hc_plan *plan, struct hc_error *err);
 int hc_rights_drop(const struct hc_plan *plan, struct hc_error *err);

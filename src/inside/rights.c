@@ -55,9 +55,9 @@ int hc_rights_limit(const struct hc_plan *plan, struct hc_error *err)
         limit(RLIMIT_MSGQUEUE, "RLIMIT_MSGQUEUE", 0, err) < 0 ||
         limit(RLIMIT_NICE, "RLIMIT_NICE", 0, err) < 0 || limit(RLIMIT_RTPRIO, "RLIMIT_RTPRIO", 0, err) < 0)
         return -1;
-    if (plan->zygote) /* what follows is for one job, and would be handed down to those of all its cells */
+    if (plan->zygote) /* the limits below are for one job; all cells of a zygote would inherit them */
         return 0;
-    /* A user namespace hands its maker's limit down, to be kept by all that are made in it together. */
+    /* The limit of a user namespace's creator holds for all processes in it together. */
     if (limit(RLIMIT_SIGPENDING, "RLIMIT_SIGPENDING", 1024, err) < 0)
         return -1;
     /* One second more than the limit itself, which the launcher watches over all processes together. */
@@ -85,7 +85,8 @@ static int drop_bounding_set(struct hc_error *err)
     return 0;
 }
 
-/* Make these, which are below 32, inheritable; with the bounding set gone no more can become so. */
+/* Make these capabilities, numbered below 32, inheritable; without the bounding set no others can become
+ * so. */
 static int make_inheritable(uint32_t kept, struct hc_error *err)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -97,7 +98,7 @@ static int make_inheritable(uint32_t kept, struct hc_error *err)
     return syscall(SYS_capset, &head, d) < 0 ? hc_fail(err, errno, "keep some capabilities") : 0;
 }
 
-/* All but those of `kept`, which the shim has, too, once it is executed. */
+/* Drop all capabilities except those in `kept`, which stay also when the shim is executed. */
 static int drop_capabilities(uint32_t kept, struct hc_error *err)
 {
     if ((kept && make_inheritable(kept, err) < 0) || drop_bounding_set(err) < 0)
@@ -116,7 +117,7 @@ static int drop_capabilities(uint32_t kept, struct hc_error *err)
     return 0;
 }
 
-/* So that they outlive the execution of the shim. */
+/* Raise all capabilities in the ambient set, so that the shim keeps them. */
 static int keep_capabilities(struct hc_error *err)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -135,7 +136,8 @@ static int keep_capabilities(struct hc_error *err)
 
 int hc_rights_drop(const struct hc_plan *plan, struct hc_error *err)
 {
-    /* A zygote of root's gives each of its cells another uid. In its own user namespace only. */
+    /* A zygote that root starts keeps CAP_SETUID and CAP_SETGID in its own user namespace, as each of its
+     * cells gets another uid. */
     const uint32_t kept = plan->zygote && plan->drop_groups ? 1u << CAP_SETUID | 1u << CAP_SETGID : 0;
     if ((hc_weak(HC_WEAK_CAPABILITIES) ? keep_capabilities(err) : drop_capabilities(kept, err)) < 0)
         return -1;
@@ -143,7 +145,7 @@ int hc_rights_drop(const struct hc_plan *plan, struct hc_error *err)
         return hc_fail(err, errno, "set no_new_privs");
     if (hc_weak(HC_WEAK_CAPABILITIES))
         return 0;
-    /* Proof: none of it can be had back. */
+    /* Prove that the dropped rights cannot be regained. */
     if ((!hc_weak(HC_WEAK_IDS) && setresuid(0, 0, 0) == 0) || prctl(PR_SET_SECUREBITS, 0, 0, 0, 0) == 0)
         return hc_fail(err, 0, "dropped rights could be taken back");
     return 0;

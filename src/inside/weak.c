@@ -11,9 +11,9 @@
 static const struct layer {
     const char *name;
     unsigned bit;
-    uint64_t clone_flag, mount_attr; /* what it consists of, if that is a flag */
+    uint64_t clone_flag, mount_attr; /* the flag that makes the layer, if it is one */
     bool root_only;
-    unsigned with; /* cannot be off unless these are, too */
+    unsigned with; /* layers that must be off, too */
     const char *why;
 } table[] = {
     {"user_namespace", HC_WEAK_USER_NAMESPACE, CLONE_NEWUSER, 0, true, 0,

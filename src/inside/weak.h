@@ -1,10 +1,11 @@
-/* weak.h - layers of isolation switched off on purpose, so that tests can show what the others hold.
+/* weak.h - switch layers of isolation off on purpose, so that tests can show that the other layers hold.
  *
- * Only in builds with -DHC_WEAK (make WEAK=1), never in one that anybody uses: everywhere else hc_weak() is a
- * constant, and the compiler drops what depends on it. There the variable HC_WEAK_VARIABLE names the layers.
- * The manifest of such a cell says of each that it is off; what is not off is checked as always.
+ * Only in builds with -DHC_WEAK (make WEAK=1), which are for tests only: in other builds hc_weak() is
+ * constant false, and the compiler drops the code that depends on it. In a weak build the environment
+ * variable HC_WEAK_VARIABLE names the layers. The manifest of such a cell lists each as off; all other
+ * layers are checked as always.
  *
- * Not among them is the mount namespace: the cell's root is made of mounts, which nobody may make without. */
+ * The mount namespace cannot be switched off: the cell's root is made of mounts, which need it. */
 #ifndef HC_INSIDE_WEAK_H
 #define HC_INSIDE_WEAK_H
 
@@ -15,7 +16,8 @@
 
 enum hc_weak_layer {
     HC_WEAK_USER_NAMESPACE = 1 << 0, /* the guest really is its host uid */
-    HC_WEAK_PID_NAMESPACE = 1 << 1, /* a /proc is the host's then: a new one shows one's own processes only */
+    HC_WEAK_PID_NAMESPACE =
+        1 << 1, /* then /proc is the host's: a new one would show the own pid namespace only */
     HC_WEAK_NETWORK_NAMESPACE = 1 << 2,
     HC_WEAK_IPC_NAMESPACE = 1 << 3,
     HC_WEAK_UTS_NAMESPACE = 1 << 4,
@@ -23,7 +25,7 @@ enum hc_weak_layer {
     HC_WEAK_TIME_NAMESPACE = 1 << 6,
     HC_WEAK_IDS = 1 << 7,             /* the guest is the launcher's uid, with its groups */
     HC_WEAK_CAPABILITIES = 1 << 8,    /* the guest has them all, in the cell's user namespace */
-    HC_WEAK_NO_NEW_PRIVS = 1 << 9,    /* only with seccomp and landlock, which it is needed for */
+    HC_WEAK_NO_NEW_PRIVS = 1 << 9,    /* only together with seccomp and landlock, which need it */
     HC_WEAK_READ_ONLY_TREE = 1 << 10, /* no mount is read-only */
     HC_WEAK_MOUNT_FLAGS = 1 << 11,    /* noexec, nosymfollow, nodev, nosuid */
     HC_WEAK_PROC = 1 << 12,           /* there is a /proc, without subset=pid and hidepid */
@@ -32,9 +34,9 @@ enum hc_weak_layer {
     HC_WEAK_RLIMITS = 1 << 15,
     HC_WEAK_CGROUP = 1 << 16,
     HC_WEAK_GUARD = 1 << 17,
-    /* What the launcher does, of which the manifest has no row: */
-    HC_WEAK_WATCH = 1 << 18,      /* it counts no memory where no cgroup does */
-    HC_WEAK_COLLECTING = 1 << 19, /* it takes any time to collect */
+    /* Tasks of the launcher, for which the manifest has no row: */
+    HC_WEAK_WATCH = 1 << 18,      /* no memory is counted without a cgroup */
+    HC_WEAK_COLLECTING = 1 << 19, /* collecting has no time limit */
     HC_WEAK_CHECKER = 1 << 20,    /* in a session, runs check their own programs */
 };
 
@@ -42,17 +44,17 @@ enum hc_weak_layer {
 
 #define HC_WEAK_VARIABLE "HOTCELL_WITHOUT"
 
-/* Are any of these off? */
+/* Whether any of these layers is off. */
 bool hc_weak(unsigned layers);
 
-/* Is the layer of this name, as in the manifest, off? */
+/* Whether the layer of this name in the manifest is off. */
 bool hc_weak_named(const char *name);
 
-/* Without the flags of clone3 and of mount_setattr that belong to layers that are off. */
+/* Return flags of clone3, and of mount_setattr, without those of layers that are off. */
 uint64_t hc_weak_clone_flags(uint64_t flags);
 uint64_t hc_weak_mount_attr(uint64_t attr);
 
-/* Read the variable. Names that are none, or layers that cannot be off here, are HC_EXIT_CONFIG. */
+/* Read the variable. HC_EXIT_CONFIG for an unknown name, or a layer that cannot be off here. */
 int hc_weak_read(struct hc_error *err);
 
 #else
