@@ -1,5 +1,5 @@
-/* clock.h - what is read off clocks: how much time has passed, the time of day, and, for the launcher's
- * accounts, the time of day by one reading of the clock, however it is set meanwhile. */
+/* clock.h - durations, and times of day. The times of one job's manifest come from a single reading of the
+ * wall clock, so setting the clock meanwhile does not disturb them. */
 #ifndef HC_BASE_CLOCK_H
 #define HC_BASE_CLOCK_H
 
@@ -19,11 +19,12 @@ int64_t hc_wall_ms(void);
 /* Milliseconds since 1970 by RFC 3339, UTC: to the second, or with its milliseconds. Returns `out`. */
 char *hc_format_time(int64_t ms, bool with_milliseconds, char out[40]);
 
-/* How far the host's clock is ahead of the time since boot, in nanoseconds: what changes when somebody sets
- * it. */
+/* Nanoseconds by which the host's wall clock is ahead of the time since boot: they change when the clock
+ * is set. */
 int64_t hc_clock_ahead(void);
 
-/* Now, by a clock that is this much ahead: RFC 3339, UTC, milliseconds. */
+/* The current time by a clock that is `ahead` nanoseconds ahead of the time since boot, as RFC 3339 text
+ * in UTC with milliseconds. */
 void hc_clock_text(int64_t ahead, char out[40]);
 
 #endif

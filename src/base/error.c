@@ -20,8 +20,8 @@ static void append(struct hc_error *err, const char *cause)
     err->text[at + 2 + len] = '\0';
 }
 
-/* What looks like a bad input or policy is none if the host had no memory or descriptor left to read it with.
- */
+/* An input or policy that could not be read for lack of memory or descriptors is not a bad one: the status
+ * is then that of an internal error. */
 static int status_of(int exit, int sys)
 {
     bool short_of = sys == ENOMEM || sys == EMFILE || sys == ENFILE;

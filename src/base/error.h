@@ -1,10 +1,9 @@
-/* error.h - one error record that says what was being done, why it failed, and with which exit status it
- * ends.
+/* error.h - an error record: which task failed, why, and with which exit status the program ends.
  *
- * A function that can fail returns 0 or -1 and fills a struct hc_error. The cause is recorded once, where it
- * happened (hc_fail); each module border adds one phrase in front (hc_ctx). The record has a fixed size and
- * holds no pointers: it is usable after fork, under a memory limit, and one write carries it through a pipe.
- */
+ * A function that can fail returns 0 or -1 and fills a struct hc_error. The cause is recorded once, where
+ * it happened (hc_fail); each module border adds one phrase in front (hc_ctx). The record has a fixed size
+ * and holds no pointers: it is usable after fork, under a memory limit, and one write carries it through a
+ * pipe. */
 #ifndef HC_BASE_ERROR_H
 #define HC_BASE_ERROR_H
 
@@ -14,8 +13,8 @@
 enum hc_exit {
     HC_EXIT_OK = 0,
     HC_EXIT_GUEST = 1,        /* the guest's code failed */
-    HC_EXIT_REJECTED = 2,     /* rejected before it ran */
-    HC_EXIT_LIMIT = 3,        /* a limit ended it */
+    HC_EXIT_REJECTED = 2,     /* the guest's code was rejected before it ran */
+    HC_EXIT_LIMIT = 3,        /* a limit ended the guest's code */
     HC_EXIT_USAGE = 64,       /* EX_USAGE */
     HC_EXIT_DATA = 65,        /* EX_DATAERR: bad input data */
     HC_EXIT_UNAVAILABLE = 69, /* EX_UNAVAILABLE: this host cannot give the isolation asked for */
@@ -29,9 +28,9 @@ struct hc_error {
     char text[752]; /* one line, no newline, NUL-terminated */
 };
 
-/* Record a cause. `sys` is an errno value or 0; its strerror is appended. All four have the value -1 (see
- * below). hc_fail uses HC_EXIT_INTERNAL; hc_fail_as names the status, which becomes HC_EXIT_INTERNAL if the
- * cause is that the host is out of memory or descriptors. */
+/* Record a cause. `sys` is an errno value or 0; its strerror is appended. All four functions evaluate to
+ * -1 (see below). hc_fail uses HC_EXIT_INTERNAL; hc_fail_as names the status, which becomes
+ * HC_EXIT_INTERNAL if the cause is that the host is out of memory or descriptors. */
 void hc_fail(struct hc_error *err, int sys, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void hc_fail_as(struct hc_error *err, int exit, int sys, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
@@ -42,7 +41,7 @@ void hc_ctx(struct hc_error *err, const char *fmt, ...) __attribute__((format(pr
 /* Keep the text and change the exit status that goes with it. */
 void hc_exit_as(struct hc_error *err, int exit);
 
-/* The compiler, and whoever reads `return hc_fail(...)`, should see without looking further that it is -1. */
+/* Macros, so that the compiler and a reader of `return hc_fail(...)` see that the value is -1. */
 #define hc_fail(...)    (hc_fail(__VA_ARGS__), -1)
 #define hc_fail_as(...) (hc_fail_as(__VA_ARGS__), -1)
 #define hc_ctx(...)     (hc_ctx(__VA_ARGS__), -1)

@@ -149,7 +149,7 @@ int hc_sealed_memfd(const char *name, const void *data, size_t len, struct hc_er
 int hc_sealed_program(const char *name, const void *data, size_t len, struct hc_error *err)
 {
     int fd = memfd_create(name, HC_MEMFD_FLAGS | MFD_EXEC);
-    if (fd < 0 && errno == EINVAL) /* a kernel that asks for no leave */
+    if (fd < 0 && errno == EINVAL) /* kernels before 6.3 lack the flag, and need none */
         fd = memfd_create(name, HC_MEMFD_FLAGS);
     return fill_and_seal(fd, name, data, len, err);
 }

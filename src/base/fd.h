@@ -28,15 +28,16 @@ int hc_read_all(int fd, struct hc_buf *out, size_t max, struct hc_error *err);
 /* Read a file whole. `dir_fd` as for openat. Refuses anything but a regular file (HC_EXIT_DATA). */
 int hc_read_file(int dir_fd, const char *path, struct hc_buf *out, size_t max, struct hc_error *err);
 
-/* Open for reading without a change of the access time, which tells the next who looks when this was read.
- * Only a file's owner may ask for that; others' reading is seen. `dir_fd` and errno as for openat. */
+/* Open for reading without changing the access time, which would reveal to later readers when the file was
+ * read. Only the file's owner may do that; for other users the access time changes. `dir_fd` and errno as
+ * for openat. */
 int hc_open_quietly(int dir_fd, const char *path, int flags);
 
-/* Write all of it, through EINTR. */
+/* Write all `len` bytes, repeating after EINTR. */
 int hc_write_all(int fd, const void *data, size_t len, struct hc_error *err);
 
-/* Write what can be written now, without blocking, whatever the descriptor is of, and without SIGPIPE to
- * sockets: -1 with errno, EAGAIN if that is nothing. */
+/* Write as much as can be written without blocking, to any kind of file, and without SIGPIPE for sockets.
+ * Returns the number of bytes, or -1 with errno; EAGAIN: none could be written. */
 ssize_t hc_write_some(int fd, const char *data, size_t len);
 
 /* Open `name` below `dir_fd` and write one value: for cgroup, proc and sys files. */
@@ -49,15 +50,15 @@ int hc_read_attr(int dir_fd, const char *name, char *out, size_t size);
  * -1. */
 int hc_sealed_memfd(const char *name, const void *data, size_t len, struct hc_error *err);
 
-/* The same, of a program, for execveat; refused where the host lets no memory be executed. */
+/* The same for a program to be executed by execveat; fails where the host forbids executable memfds. */
 #define HC_MEMFD_FLAGS (MFD_CLOEXEC | MFD_ALLOW_SEALING)
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x0010U /* since Linux 6.3 */
 #endif
 int hc_sealed_program(const char *name, const void *data, size_t len, struct hc_error *err);
 
-/* mkdir -p for a path of our own (never a guest's). `mode` is of the last part: those above it may be for all
- * who use what else is there. */
+/* mkdir -p for a path that hotcell or its user chose (never a guest). `mode` is for the last part; missing
+ * parents get 0755, as other users' files may lie there. */
 int hc_make_dirs(const char *path, mode_t mode, struct hc_error *err);
 
 #endif

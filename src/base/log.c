@@ -26,7 +26,7 @@ static void print_line(int priority, const char *text)
         (void)fprintf(stderr, "%s: %s\n", name, text);
 }
 
-static void say(int priority, const char *fmt, va_list ap)
+static void log_line(int priority, const char *fmt, va_list ap)
 {
     struct hc_error line;
     char text[sizeof line.text];
@@ -39,7 +39,7 @@ void hc_info(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    say(LOG_INFO, fmt, ap);
+    log_line(LOG_INFO, fmt, ap);
     va_end(ap);
 }
 
@@ -47,7 +47,7 @@ void hc_warn(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    say(LOG_WARNING, fmt, ap);
+    log_line(LOG_WARNING, fmt, ap);
     va_end(ap);
 }
 

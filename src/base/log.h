@@ -1,4 +1,4 @@
-/* log.h - what a program of ours says on stderr: one line per event, prefixed with its name. */
+/* log.h - messages of hotcell's programs on stderr: one line per event, prefixed with the program's name. */
 #ifndef HC_BASE_LOG_H
 #define HC_BASE_LOG_H
 

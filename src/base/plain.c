@@ -22,8 +22,9 @@ bool hc_is_unseen(uint32_t c)
     return false;
 }
 
-/* The next character of a text that has not ended, and whether it may be shown; returns its bytes. */
-static int next(const char *text, uint32_t *c, bool *good)
+/* Decode the next character of a text that has not ended. *good: it is well-formed. Returns its number of
+ * bytes. */
+static int next_character(const char *text, uint32_t *c, bool *good)
 {
     const unsigned char *p = (const unsigned char *)text;
     int n = hc_utf8_sequence(p, strnlen(text, 4));
@@ -38,7 +39,7 @@ void hc_plain_line(char *text)
     while (*text) {
         uint32_t c;
         bool good;
-        int n = next(text, &c, &good);
+        int n = next_character(text, &c, &good);
         if (good && !hc_is_unseen(c)) {
             memmove(to, text, (size_t)n);
             to += n;
@@ -57,7 +58,7 @@ void hc_plain_ascii(char *out, size_t size, const char *text)
         char one[16];
         uint32_t c;
         bool good;
-        int n = next(text, &c, &good);
+        int n = next_character(text, &c, &good);
         if (good && c >= 0x20 && c < 0x7f)
             (void)snprintf(one, sizeof one, "%c", (int)c);
         else if (good)
@@ -79,7 +80,7 @@ void hc_plain_print(const char *text)
     while (*text) {
         uint32_t c;
         bool good;
-        int n = next(text, &c, &good);
+        int n = next_character(text, &c, &good);
         if (good && !hc_is_unseen(c))
             (void)fwrite(text, 1, (size_t)n, stdout);
         else

@@ -1,5 +1,5 @@
-/* plain.h - text that somebody else wrote (a program in a cell, a file's name), on its way to a terminal, a
- * log or a sentence of ours: which of its characters may be shown, and what stands for the others. */
+/* plain.h - make untrusted text (a guest's output, a file's name) safe for a terminal, a log or a message:
+ * which of its characters may be shown, and what replaces the others. */
 #ifndef HC_BASE_PLAIN_H
 #define HC_BASE_PLAIN_H
 
@@ -7,18 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Is it a command to a terminal, or something that nobody sees and that changes how others are read: a
- * control character, a direction of writing, a blank without width, a tag? Newline and tab are. */
+/* Whether the character controls a terminal, or is invisible and changes how others appear: a control
+ * character (newline and tab included), a direction mark, a blank without width, a tag. */
 bool hc_is_unseen(uint32_t c);
 
-/* In place: '?' for each character that is unseen, and for each malformed part. One line remains. */
+/* Replace in place each unseen character (newlines, too) and each malformed part by '?'. */
 void hc_plain_line(char *text);
 
-/* Into `out`, cut to `size`: \uXXXX for each character that is no printable ASCII, \xXX for each byte that is
- * no UTF-8. */
+/* Copy `text` into `out`, cut to `size` bytes: \uXXXX stands for each character that is no printable
+ * ASCII, \xXX for each byte that is no UTF-8. */
 void hc_plain_ascii(char *out, size_t size, const char *text);
 
-/* To standard output, as by hc_plain_line. */
+/* Print to standard output, with the replacements of hc_plain_line. */
 void hc_plain_print(const char *text);
 
 #endif

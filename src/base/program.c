@@ -11,11 +11,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* More than twice of what any of our programs has been seen to use. */
+/* In bytes: more than twice the largest stack that any of hotcell's programs was measured to use. */
 #define STACK ((rlim_t)1 << 20)
 
-/* A caller may have closed them. Their places are taken by descriptors that cannot be read, or written: what
- * is meant for them is then missed like on a full disk, and not lost in silence. */
+/* The caller may have closed standard descriptors. Open /dev/null in their place in the wrong direction,
+ * so that reads and writes fail, and output is not lost silently. */
 static bool fill_standard_descriptors(void)
 {
     static const int wrong_way[] = {
@@ -27,8 +27,8 @@ static bool fill_standard_descriptors(void)
     return true;
 }
 
-/* A stack that cannot grow ends a process without a word. The limit counts at each page that is added to it,
- * so it can be raised now. */
+/* A stack that cannot grow kills a process without a message. The kernel checks the limit at each page
+ * that is added, so it can still be raised. */
 static bool have_stack(void)
 {
     struct rlimit limit;

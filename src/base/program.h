@@ -1,14 +1,13 @@
-/* program.h - what each of our programs sees to before and after everything else: standard descriptors and a
- * stack. */
+/* program.h - the first and last steps of each of hotcell's programs: standard descriptors and stack. */
 #ifndef HC_BASE_PROGRAM_H
 #define HC_BASE_PROGRAM_H
 
-/* Nothing that is opened later becomes standard input, output or error, and the stack may grow as far as we
- * need. HC_EXIT_OK, or the status to end with: what is wrong has been said. */
+/* Make sure that no file opened later becomes standard input, output or error, and that the stack may grow
+ * as far as needed. Returns HC_EXIT_OK, or, with a warning, the status to end with. */
 int hc_program_begin(void);
 
-/* Standard output is complete, or that it is not is said. The status to end with: output that could not be
- * written is a failure, however well the rest went. */
+/* Close standard output, and warn if it could not be written. Returns the status to end with: unwritten
+ * output turns a success into a failure. */
 int hc_program_end(int status);
 
 #endif

@@ -66,7 +66,7 @@ int hc_state_search(struct hc_states *out, struct hc_error *err)
     if ((only && *only) || (out->count && strcmp(out->dir[0], SYSTEM_STATE) == 0))
         return 0;
     (void)snprintf(out->dir[out->count++], PATH_MAX,
-                   SYSTEM_STATE); /* also for users who have no place of their own */
+                   SYSTEM_STATE); /* also for users without a state directory */
     return 0;
 }
 

@@ -12,7 +12,7 @@
 
 const char *hc_status_read(int dir_fd, const char *path)
 {
-    /* One for all: what a program has counts under its caller's RLIMIT_DATA whether it is used or not. */
+    /* One buffer for all callers: static data counts under RLIMIT_DATA whether it is used or not. */
     static char text[STATUS_MAX];
     return hc_read_attr(dir_fd, path, text, sizeof text) < 0 ? NULL : text;
 }

@@ -41,8 +41,8 @@ static int parse_unit(const char *text, const struct unit *units, int64_t *out)
     for (; units->name; units++) {
         if (strcasecmp(text + digits, units->name) != 0)
             continue;
-        /* Up, so that no positive time becomes 0; but 16.1 s is 16100 ms, whatever binary fractions make of
-         * it. */
+        /* Round up, so that no positive time becomes 0; but 16.1 s is 16100 ms despite its inexact binary
+         * fraction. */
         value *= units->factor;
         if (value != floor(value))
             value = ceil(value * (1 - 0x1p-50));

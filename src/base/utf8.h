@@ -49,7 +49,7 @@ size_t hc_utf8_count(const char *text, size_t len);
 /* True if the bytes are well-formed UTF-8; otherwise *bad is the offset of the first wrong byte. */
 bool hc_utf8_valid(const char *text, size_t len, size_t *bad);
 
-/* How many bytes of `text` are whole characters: it may have been cut in the middle of one. */
+/* Number of bytes of `text` that are whole characters: it may have been cut in the middle of one. */
 size_t hc_utf8_whole(const char *text);
 
 /* Append `text` to `out` with every malformed UTF-8 sequence replaced by U+FFFD (the practice of the Unicode

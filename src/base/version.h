@@ -1,4 +1,4 @@
-/* version.h - which hotcell this is, for programs that meet others of it. */
+/* version.h - the version of this hotcell, for programs that talk to programs of other versions. */
 #ifndef HC_BASE_VERSION_H
 #define HC_BASE_VERSION_H
 
