@@ -159,6 +159,127 @@ static void put_usage_python(FILE *out)
     (void)fputs("}\n", out);
 }
 
+/* ---- denials ---- */
+
+static const struct {
+    const char *name, *schema, *of_python, *text;
+} members[] = {
+#define HC_DENIAL_TEXT(member, bytes, may_lack, redacted, text)                                              \
+    {#member,                                                                                                \
+     may_lack ? "\"type\": [\"string\", \"null\"], \"minLength\": 1"                                         \
+              : "\"type\": \"string\", \"minLength\": 1",                                                    \
+     may_lack ? "Optional[str]" : "str", text},
+#define HC_DENIAL_OTHER(member, schema, of_python, text) {#member, schema, of_python, text},
+#define HC_DENIAL_ADDED                                  HC_DENIAL_OTHER
+#include "manifest/denial.def"
+};
+
+#define MEMBERS (sizeof members / sizeof *members)
+
+static const char *const refuser_texts[] = {
+#define HC_REFUSER_ROW(id, name, attested, source, text) text,
+#include "manifest/denial.def"
+};
+
+/* A schema, in which "@" stands for the names of the layers. */
+static void put_schema(FILE *out, const char *schema)
+{
+    const char *at = strchr(schema, '@');
+    (void)fprintf(out, "%.*s", at ? (int)(at - schema) : (int)strlen(schema), schema);
+    for (int by = 0; at && by < HC_REFUSERS; by++)
+        (void)fprintf(out, "%s\"%s\"", by ? ", " : "", hc_refuser_name((enum hc_refuser)by));
+    (void)fputs(at ? at + 1 : "", out);
+}
+
+void hc_facts_print_denial_json(FILE *out)
+{
+    for (size_t i = 0; i < MEMBERS; i++) {
+        (void)fprintf(out, "%s\"%s\": {\"description\": \"%s\", ", i ? ",\n" : "", members[i].name,
+                      members[i].text);
+        put_schema(out, members[i].schema);
+        (void)fputc('}', out);
+    }
+    (void)fputc('\n', out);
+}
+
+void hc_facts_print_denial_names_json(FILE *out)
+{
+    for (size_t i = 0; i < MEMBERS; i++)
+        (void)fprintf(out, "%s\"%s\"", i ? ", " : "", members[i].name);
+    (void)fputc('\n', out);
+}
+
+void hc_facts_print_denials_man(FILE *out)
+{
+    for (size_t i = 0; i < MEMBERS; i++) {
+        (void)fprintf(out, ".It Sy %s\n", members[i].name);
+        put_man_text(out, members[i].text);
+    }
+}
+
+void hc_facts_print_refusers_man(FILE *out)
+{
+    for (int by = 0; by < HC_REFUSERS; by++) {
+        (void)fprintf(out, ".It Sy %s\n", hc_refuser_name((enum hc_refuser)by));
+        put_man_text(out, refuser_texts[by]);
+    }
+}
+
+static void put_denial_python(FILE *out)
+{
+    (void)fputs(
+        "\n\n@dataclass(frozen=True)\n"
+        "class Denial:\n"
+        "    \"\"\"Something that the program tried and was refused. Only if `attested` was it seen from "
+        "outside, and of this program: in a\n"
+        "    session, what an earlier run left may have asked for it.\"\"\"\n\n",
+        out);
+    for (size_t i = 0; i < MEMBERS; i++)
+        (void)fprintf(out, "    %s: %s\n", members[i].name, members[i].of_python);
+}
+
+/* ---- what held the job ---- */
+
+static const char *const enforced[] = {
+#define HC_ENFORCED(name) #name,
+#include "policy/limits.def"
+};
+
+#define ENFORCED (sizeof enforced / sizeof *enforced)
+
+void hc_facts_print_enforced_man(FILE *out)
+{
+    for (size_t i = 0; i < ENFORCED; i++)
+        (void)fprintf(out, "%s%s", i == 0 ? ".Sy " : i + 1 < ENFORCED ? " , " : "\nand\n.Sy ", enforced[i]);
+    (void)fputc('\n', out);
+}
+
+static const struct {
+    const char *name, *text;
+} layers[] = {
+#define HC_LAYER_ROW(name, text) {#name, text},
+#include "manifest/layer.def"
+};
+
+void hc_facts_print_layers_man(FILE *out)
+{
+    for (size_t i = 0; i < HC_MAX_LAYERS; i++) {
+        (void)fprintf(out, ".It Sy %s\n", layers[i].name);
+        put_man_text(out, layers[i].text);
+    }
+}
+
+static void put_layers_python(FILE *out)
+{
+    (void)fputs("\n\nLAYERS: Dict[str, str] = {\n", out);
+    for (size_t i = 0; i < HC_MAX_LAYERS; i++) {
+        (void)fprintf(out, "    \"%s\":", layers[i].name);
+        put_python_text(out, layers[i].text);
+        (void)fputs(",\n", out);
+    }
+    (void)fputs("}\n", out);
+}
+
 void hc_facts_print_python(FILE *out)
 {
     (void)fputs("\"\"\"What a manifest can say, as the programs of hotcell know it.\n\n"
@@ -169,4 +290,6 @@ void hc_facts_print_python(FILE *out)
                 out);
     put_statuses_python(out);
     put_usage_python(out);
+    put_denial_python(out);
+    put_layers_python(out);
 }

@@ -14,6 +14,14 @@ void hc_facts_print_usage_json(FILE *out); /* properties of a JSON Schema, each 
 void hc_facts_print_usage_names_json(FILE *out); /* likewise the names */
 void hc_facts_print_usage_man(FILE *out);
 
+/* Properties of a JSON Schema, and their names, the last without a comma. */
+void hc_facts_print_denial_json(FILE *out);
+void hc_facts_print_denial_names_json(FILE *out);
+void hc_facts_print_denials_man(FILE *out);
+void hc_facts_print_refusers_man(FILE *out);
+void hc_facts_print_enforced_man(FILE *out); /* all names in one sentence */
+void hc_facts_print_layers_man(FILE *out);
+
 void hc_facts_print_python(FILE *out);
 
 #endif

@@ -27,6 +27,12 @@ static const struct hc_page_part parts[] = {
     {"@USAGE@", hc_facts_print_usage_man},
     {"@USAGE_PROPERTIES@", hc_facts_print_usage_json},
     {"@USAGE_NAMES@", hc_facts_print_usage_names_json},
+    {"@DENIALS@", hc_facts_print_denials_man},
+    {"@REFUSERS@", hc_facts_print_refusers_man},
+    {"@DENIAL_PROPERTIES@", hc_facts_print_denial_json},
+    {"@DENIAL_NAMES@", hc_facts_print_denial_names_json},
+    {"@ENFORCED@", hc_facts_print_enforced_man},
+    {"@LAYERS@", hc_facts_print_layers_man},
     {NULL, NULL},
 };
 

@@ -14,9 +14,8 @@ static const struct {
     bool attested;
     int source; /* who shares an allowance */
 } refusers[HC_REFUSERS] = {
-    [HC_REFUSER_AST] = {"ast", true, 0},      [HC_REFUSER_RUNTIME] = {"runtime", false, 1},
-    [HC_REFUSER_AUDIT] = {"audit", false, 1}, [HC_REFUSER_SECCOMP] = {"seccomp", true, 2},
-    [HC_REFUSER_TOOL] = {"tool", true, 3},
+#define HC_REFUSER_ROW(id, name, attested, source, text) [HC_REFUSER_##id] = {name, attested, source},
+#include "manifest/denial.def"
 };
 
 const char *hc_refuser_name(enum hc_refuser by)
@@ -104,21 +103,6 @@ static bool read_text(const cJSON *node, char *out, size_t size, bool may_lack)
     return true;
 }
 
-static bool read_rule(const cJSON *node, struct hc_denial *out)
-{
-    return read_text(node, out->rule, sizeof out->rule, false);
-}
-
-static bool read_what(const cJSON *node, struct hc_denial *out)
-{
-    return read_text(node, out->what, sizeof out->what, false);
-}
-
-static bool read_hint(const cJSON *node, struct hc_denial *out)
-{
-    return read_text(node, out->hint, sizeof out->hint, true);
-}
-
 static bool is_whole(const cJSON *node, double max)
 {
     return cJSON_IsNumber(node) && node->valuedouble >= 1 && node->valuedouble <= max &&
@@ -143,15 +127,27 @@ static bool read_count(const cJSON *node, struct hc_denial *out)
     return true;
 }
 
+/* Of a text, where it goes and how long it may be. */
 static const struct {
     const char *name;
-    bool (*read)(const cJSON *node, struct hc_denial *out);
+    bool (*read)(const cJSON *node, struct hc_denial *out); /* NULL: a text */
+    size_t at, size;
+    bool may_lack;
 } members[] = {
-    {"layer", read_layer}, {"rule", read_rule},   {"what", read_what},
-    {"line", read_line},   {"count", read_count}, {"hint", read_hint},
+#define HC_DENIAL_TEXT(member, bytes, may_lack, ...)                                                         \
+    {#member, NULL, offsetof(struct hc_denial, member), bytes, may_lack},
+#define HC_DENIAL_OTHER(member, ...) {.name = #member, .read = read_##member},
+#include "manifest/denial.def"
 };
 
 #define MEMBERS (sizeof members / sizeof *members)
+
+static bool read_member(size_t i, const cJSON *node, struct hc_denial *out)
+{
+    if (members[i].read)
+        return members[i].read(node, out);
+    return read_text(node, (char *)out + members[i].at, members[i].size, members[i].may_lack);
+}
 
 static int read_members(struct hc_denial *out, const struct hc_json *j, struct hc_error *err)
 {
@@ -161,7 +157,7 @@ static int read_members(struct hc_denial *out, const struct hc_json *j, struct h
         const cJSON *node = cJSON_GetObjectItemCaseSensitive(j->root, members[i].name);
         if (!node)
             return hc_json_fail(j, j->root, false, err, "'%s' is missing", members[i].name);
-        if (!members[i].read(node, out))
+        if (!read_member(i, node, out))
             return hc_json_fail(j, node, false, err, "'%s' is not as it must be", members[i].name);
     }
     if (cJSON_GetArraySize(j->root) != (int)MEMBERS)

@@ -17,23 +17,20 @@
  * process that has run other programs before, the kernel and the tools tell what was refused, not to which
  * program. */
 enum hc_refuser {
-    HC_REFUSER_AST,
-    HC_REFUSER_RUNTIME,
-    HC_REFUSER_AUDIT,
-    HC_REFUSER_SECCOMP,
-    HC_REFUSER_TOOL,
+#define HC_REFUSER_ROW(id, ...) HC_REFUSER_##id,
+#include "manifest/denial.def"
     HC_REFUSERS
 };
 
 const char *hc_refuser_name(enum hc_refuser by); /* "ast", "runtime", "audit", "seccomp", "tool" */
 bool hc_refuser_attested(enum hc_refuser by);
 
+/* Texts as in denial.def; empty: null. */
 struct hc_denial {
     enum hc_refuser by;
-    char rule[64];  /* "imports", "files", ..., for seccomp the call's name */
-    char what[256]; /* the module, name, path, event or call */
-    char hint[256]; /* what to do instead; empty: none */
-    int line;       /* of the program; 0: unknown */
+#define HC_DENIAL_TEXT(member, bytes, ...) char member[bytes];
+#include "manifest/denial.def"
+    int line; /* of the program; 0: unknown */
     int64_t count;
 };
 
@@ -54,8 +51,8 @@ void hc_denials_note(struct hc_denials *list, const struct hc_denial *d, bool su
 bool hc_denial_attested(const struct hc_denials *list, const struct hc_denial *d);
 void hc_denials_finish(struct hc_denials *list);
 
-/* Read the payload of HC_FRAME_DENIAL, hostile text: an object of "layer" (runtime or audit), "rule", "what",
- * "line" (null or from 1), "count" (from 1), "hint" (null or text), all of them and no other. Longer texts
+/* Read the payload of HC_FRAME_DENIAL, hostile text: an object of the members that denial.def lists as the
+ * guest's, "layer" being runtime or audit, all of them and no other. Longer texts
  * than fit are cut. HC_EXIT_DATA. */
 int hc_denial_parse(struct hc_denial *out, const char *text, size_t len, struct hc_error *err);
 

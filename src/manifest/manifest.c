@@ -377,20 +377,48 @@ static void put_warnings(struct doc *d, cJSON *root, const struct hc_manifest *m
     put_bytes(d, list, NULL, text.data, text.len);
 }
 
+static void put_denial_layer(struct doc *d, cJSON *entry, const struct hc_denials *list,
+                             const struct hc_denial *denial)
+{
+    (void)list;
+    put_text(d, entry, "layer", hc_refuser_name(denial->by));
+}
+
+static void put_denial_line(struct doc *d, cJSON *entry, const struct hc_denials *list,
+                            const struct hc_denial *denial)
+{
+    (void)list;
+    put_known(d, entry, "line", denial->line > 0 ? denial->line : -1);
+}
+
+static void put_denial_count(struct doc *d, cJSON *entry, const struct hc_denials *list,
+                             const struct hc_denial *denial)
+{
+    (void)list;
+    put_number(d, entry, "count", (double)denial->count);
+}
+
+static void put_denial_attested(struct doc *d, cJSON *entry, const struct hc_denials *list,
+                                const struct hc_denial *denial)
+{
+    put_bool(d, entry, "attested", hc_denial_attested(list, denial));
+}
+
+static void put_denial(struct doc *d, cJSON *entry, const struct hc_denials *list,
+                       const struct hc_denial *denial)
+{
+#define HC_DENIAL_TEXT(member, bytes, may_lack, ...)                                                         \
+    (may_lack ? put_text_or_null : put_text)(d, entry, #member, denial->member);
+#define HC_DENIAL_OTHER(member, ...) put_denial_##member(d, entry, list, denial);
+#define HC_DENIAL_ADDED              HC_DENIAL_OTHER
+#include "manifest/denial.def"
+}
+
 static void put_denials(struct doc *d, cJSON *root, const struct hc_manifest *m)
 {
     cJSON *list = put_list(d, root, "denials");
-    for (size_t i = 0; i < m->denials.count; i++) {
-        const struct hc_denial *denial = &m->denials.items[i];
-        cJSON *entry = put_object(d, list, NULL);
-        put_text(d, entry, "layer", hc_refuser_name(denial->by));
-        put_text(d, entry, "rule", denial->rule);
-        put_text(d, entry, "what", denial->what);
-        put_known(d, entry, "line", denial->line > 0 ? denial->line : -1);
-        put_number(d, entry, "count", (double)denial->count);
-        put_text_or_null(d, entry, "hint", denial->hint);
-        put_bool(d, entry, "attested", hc_denial_attested(&m->denials, denial));
-    }
+    for (size_t i = 0; i < m->denials.count; i++)
+        put_denial(d, put_object(d, list, NULL), &m->denials, &m->denials.items[i]);
 }
 
 static void put_tools(struct doc *d, cJSON *root, const struct hc_manifest *m)

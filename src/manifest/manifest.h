@@ -60,7 +60,11 @@ struct hc_manifest_input {
     char sha256[HC_SHA256_HEX];
 };
 
-#define HC_MAX_LAYERS 24
+enum { /* rows of layer.def */
+#define HC_LAYER_ROW(name, text) HC_LAYER_##name,
+#include "manifest/layer.def"
+       HC_MAX_LAYERS
+};
 
 struct hc_manifest {
     char job_id[72];

@@ -51,8 +51,10 @@ static int conceal_denials(struct hc_redaction *x, struct hc_denials *denials)
     int rc = 0;
     for (size_t i = 0; i < denials->count; i++) {
         struct hc_denial *d = &denials->items[i];
-        rc |= conceal_text(x, d->what, sizeof d->what);
-        rc |= conceal_text(x, d->hint, sizeof d->hint);
+#define HC_DENIAL_TEXT(member, bytes, may_lack, redacted, ...)                                               \
+    if (redacted)                                                                                            \
+        rc |= conceal_text(x, d->member, sizeof d->member);
+#include "manifest/denial.def"
     }
     return rc;
 }

@@ -33,8 +33,9 @@ BOUNDS = {"--timeout": f"{10 * SLOWNESS:g}s", "--memory": os.environ.get("HOTCEL
 
 
 def generated(name):
-    """A document that the build has made of the tables. Builds for tests (warm, weak, sanitized) lie in a folder of the usual one, which has it."""
-    return json.loads(next(path for path in (BUILD / name, BUILD.parent / name) if path.exists()).read_text())
+    """What the build has made of the tables. Builds for tests (warm, weak, sanitized) lie in a folder of the usual one, which has it."""
+    text = next(path for path in (BUILD / name, BUILD.parent / name) if path.exists()).read_text()
+    return json.loads(text) if name.endswith(".json") else text
 
 
 # What is refused where no cgroup counts memory, unless the policy or the command says that it shall be watched.

@@ -179,9 +179,9 @@ static void note_denials(struct hc_manifest *m)
     {
         const char *what = hc_json_text(finding, "what");
         struct hc_denial d = {.by = HC_REFUSER_AST, .count = 1, .line = (int)hc_json_int(finding, "line", 0)};
-        (void)snprintf(d.rule, sizeof d.rule, "%s", hc_json_text(finding, "rule"));
-        (void)snprintf(d.what, sizeof d.what, "%s", what);
-        (void)snprintf(d.hint, sizeof d.hint, "%s", hc_json_text(finding, "hint"));
+#define HC_DENIAL_TEXT(member, ...)                                                                          \
+    (void)snprintf(d.member, sizeof d.member, "%s", hc_json_text(finding, #member));
+#include "manifest/denial.def"
         if (*what)
             hc_denials_note(&m->denials, &d, hc_frame_word(HC_FRAME_REJECTED) == HC_WORD_SHIM);
     }

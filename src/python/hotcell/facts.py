@@ -120,3 +120,59 @@ NUMBERS: Dict[str, Number] = {
     "io_pressure_full": Number("seconds",
         "Time for which all of the cell's processes waited for disks"),
 }
+
+
+@dataclass(frozen=True)
+class Denial:
+    """Something that the program tried and was refused. Only if `attested` was it seen from outside, and of this program: in a
+    session, what an earlier run left may have asked for it."""
+
+    layer: str
+    rule: str
+    what: str
+    line: Optional[int]
+    count: int
+    hint: Optional[str]
+    attested: bool
+
+
+LAYERS: Dict[str, str] = {
+    "user_namespace":
+        "Users and groups of the cell's own; root in it is nobody outside",
+    "mount_namespace":
+        "Mounts of the cell's own",
+    "pid_namespace":
+        "Processes of the cell's own; it sees no others",
+    "network_namespace":
+        "Network interfaces and sockets of the cell's own",
+    "ipc_namespace":
+        "Message queues and shared memory of the cell's own",
+    "uts_namespace":
+        "A host name of the cell's own",
+    "cgroup_namespace":
+        "The cell does not see where its cgroup lies",
+    "time_namespace":
+        "Clocks that start at zero",
+    "ids":
+        "User and group of the cell's first process, without other groups",
+    "capabilities":
+        "No capabilities, and none can be had",
+    "no_new_privs":
+        "No program that is started has more rights",
+    "read_only_tree":
+        "Nothing in the tree can be changed",
+    "network":
+        "Nothing but loopback",
+    "seccomp":
+        "Filter of the cell's system calls",
+    "landlock":
+        "Files and directories that the cell may reach",
+    "rlimits":
+        "Limits of each process",
+    "core_scheduling":
+        "No other program shares a processor core with the cell; only if the policy asks for it",
+    "cgroup":
+        "Limits of all of the cell's processes together",
+    "seccomp_job":
+        "Filters that are added before the program is read, by their number; see hotcell-security(7)",
+}

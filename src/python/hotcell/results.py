@@ -16,7 +16,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from . import facts
 from .errors import TamperedError
-from .facts import Usage
+from .facts import Denial, Usage
 
 STATUSES = tuple(facts.STATUSES)
 
@@ -98,20 +98,6 @@ class Rejection(Finding):
     """Why the program was refused before any of it ran: the first finding, and all of them."""
 
     findings: Tuple[Finding, ...] = ()
-
-
-@dataclass(frozen=True)
-class Denial:
-    """Something that the program tried and was refused. Only if `attested` was it seen from outside, and of this program: in a
-    session, what an earlier run left may have asked for it."""
-
-    layer: str
-    rule: str
-    what: str
-    line: Optional[int]
-    count: int
-    hint: Optional[str]
-    attested: bool
 
 
 @dataclass(frozen=True)
