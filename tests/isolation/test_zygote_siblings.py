@@ -288,7 +288,7 @@ class Battery:
                        "tools": {name: {"command": [str(path)], "timeout": 60 * cells.SLOWNESS} for name, path in tools.items()}}
 
     def codes(self, shared, before=""):
-        texts = json.dumps({name: test_channels.functions(channel, TOKEN=self.tokens[name], KEY=self.pair.key, SHARED=shared)
+        texts = json.dumps({name: test_side_channels.functions(channel, TOKEN=self.tokens[name], KEY=self.pair.key, SHARED=shared)
                             for name, channel in CHANNELS.items()})
         return [f"{before}\nTEXTS = {texts!r}\n{ALL}{role}" for role in (RECEIVER, SENDER)]
 
