@@ -82,20 +82,20 @@ def scientific():
     ("exec(hide('import shutil'), {})", DENIED, "Importing 'shutil' is not allowed."),
     ("import builtins; builtins.__import__(hide('shutil'))", DENIED, "Importing 'shutil' is not allowed."),
 ])
-def test_s0_11_s1_13_s1_14_imports(base_tree, statement, policy, answer):
+def test_imports_are_what_the_policy_allows(base_tree, statement, policy, answer):
     """A program's imports by statement, function and computed name."""
     result = run(f"try:\n    {statement}\nexcept ImportError as error:\n    print(error)", policy)
     assert result.stdout.splitlines()[-1] == answer
 
 
-def test_s0_11_libraries_import_what_they_need(base_tree):
+def test_libraries_import_what_they_need(base_tree):
     """A rule binds the program; random may import hashlib, and strptime its own module, for it."""
     result = run("import time\nprint(time.strptime('2020', '%Y').tm_year)\nimport json, datetime\n"
                  "print(datetime.datetime.strptime('2021', '%Y').year)", {"imports": {**LISTED["imports"], "allow": ["time", "json", "datetime", "sys"]}})
     assert result.stdout == "2020\n2021\n" and refusals(result) == []
 
 
-def test_s3_14_only_what_is_loaded(base_tree):
+def test_only_modules_that_the_policy_has_loaded_are_imported(base_tree):
     """Modules that the policy has not loaded are refused with PermissionError."""
     policy = {"imports": {"deny": None, "loaded_only": True, "exception": "PermissionError", "when": "run",
                           "loaded_message": "{name} not preloaded"}}
@@ -252,7 +252,7 @@ print(datetime.datetime.strptime("2026", "%Y").year)
     ("eval('1 + 1'), eval(' len([1])'), eval('a', {'a': 3})", "(2, 1, 3)"),
     ("exec(compile(hide('tell.__globals__'), 'x', 'exec'))", "PermissionError: Access to `__globals__` is not allowed."),
 ])
-def test_s0_12_attributes_by_computed_name(base_tree, expression, answer):
+def test_denied_attributes_are_not_reached_by_computed_names(base_tree, expression, answer):
     """`getattr` and its kin refuse what the check of the text refuses."""
     assert said(expression, BLOCKED) == answer
 
@@ -262,7 +262,7 @@ def test_s0_12_attributes_by_computed_name(base_tree, expression, answer):
     ("{1[0].__globals__}", "denied"), ("{1[.__globals__]}", "TypeError: list indices must be integers or slices, not str"),
     ("{{0.__globals__}} {2}", "'{0.__globals__} x'"), ("{2:{0.__globals__}}", "denied"), ("{0.__globals__!r:>5}", "denied"),
 ])
-def test_s0_12_attributes_in_format_strings(base_tree, text, answer):
+def test_denied_attributes_are_not_reached_by_format_strings(base_tree, text, answer):
     """str.format() reads attributes that only the text names."""
     expected = "AttributeError: Access to `__" if answer == "denied" else answer
     computed = f"{text.replace('__', '@')!r}.replace('@', '__')"
@@ -329,7 +329,7 @@ def test_there_is_one_module_of_built_in_functions_for_the_program(base_tree, ot
     assert said(f"{other} is __import__('builtins')") == "True"
 
 
-def test_s0_13_vars_leaves_out_what_is_denied(base_tree):
+def test_vars_leaves_out_what_is_denied(base_tree):
     """vars() of an object without denied names is its very dict; else a dict without them."""
     policy = {"attributes": {"deny": ["__secret__"]}}
     result = run("""
@@ -349,7 +349,7 @@ ALLOWED = {"builtins": {"allow": ["print", "len", "repr", "type", "str", "isinst
                         "refuse": ["eval", "exec", "compile"], "message": "{name} is not allowed."}}
 
 
-def test_s0_14_s2_10_builtins_are_a_dict_of_what_is_allowed(base_tree):
+def test_builtins_are_a_dict_of_what_is_allowed(base_tree):
     """Names outside the list do not exist; imports and classes work all the same."""
     result = run("""
 print(type(__builtins__) is type({}), len([1]))
@@ -360,14 +360,14 @@ print(math.floor(1.5))
     assert result.stdout == "True 1\nNameError: name 'sorted' is not defined\n1\n"
 
 
-def test_s0_16_open_is_there(base_tree):
+def test_open_can_be_called(base_tree):
     """`open` can be called; the zones of files decide."""
     policy = {"files": {"write": ["/output"], "write_message": "Sandbox can only write inside output_dir."}}
     assert said("open('/output/a', 'w').write('x')", policy) == "1"
     assert said("open('/tmp/a', 'w')", policy) == "PermissionError: Sandbox can only write inside output_dir."
 
 
-def test_s0_17_classes_work(base_tree):
+def test_classes_work(base_tree):
     """Class statements, inheritance, properties, super(), exceptions and dataclasses, under a list of names."""
     result = run("""
 from dataclasses import dataclass
@@ -394,14 +394,14 @@ print([i for i in range(3)], {i: i for i in range(1)}, len([*range(2)]))
     assert result.stdout == "no base! 1 2 Point(x=1, y=2) True\n[0, 1, 2] {0: 0} 2\n"
 
 
-def test_s1_23_s1_24_builtins_that_refuse(base_tree):
+def test_builtins_say_that_they_are_not_allowed(base_tree):
     """Functions that are there to say that they are not allowed."""
     result = run("e = eval\ntell(lambda: e('1'))\ntell(lambda: compile('1', 'x', 'eval'))", ALLOWED)
     assert result.stdout == "PermissionError: eval is not allowed.\nPermissionError: compile is not allowed.\n"
     assert {entry[1:] for entry in refusals(result)} == {("builtins", "eval"), ("builtins", "compile")}
 
 
-def test_s1_25_only_the_programs_own_names(base_tree):
+def test_a_program_sees_only_its_own_names(base_tree):
     """globals(), locals(), dir() and vars() show the program's namespace; a prefix is hidden."""
     policy = {"builtins": {"own_namespace": True, "hide_prefix": "_sandbox_"}}
     result = run("""
@@ -419,14 +419,14 @@ print("_sandbox_x" in dir(), "_sandbox_x" in vars())
     assert result.stdout == "(True, False, True)\n['seen']\nFalse False\n"
 
 
-def test_s3_13_types_behave(base_tree):
+def test_types_behave_as_in_plain_python(base_tree):
     """type(x), isinstance(x, type) and type(name, bases, dict) are what they were."""
     assert said("type(1) is int, isinstance(int, type), isinstance(1, type), type('T', (), {'a': 1})().a") == "(True, True, False, 1)"
 
 
 # ---- sys.modules and functions of modules ----
 
-def test_s1_15_modules_that_are_not_shown(base_tree):
+def test_modules_that_are_not_shown_are_there_for_libraries(base_tree):
     """Hidden from the program in every way that dicts are read, and there for libraries."""
     policy = {"modules": {"scrub": ["pickle", "collections.abc"]}}
     result = run("""
@@ -468,7 +468,7 @@ REPLACED = {"modules": {"replace": [
      "'(?s:a)\\\\Z'\nPermissionError: only a and b"),
     ("import textwrap; print(textwrap.TextWrapper().fill('y'), textwrap.TextWrapper().fill(text='x'))", "instead x"),
 ])
-def test_s1_16_s1_18_s1_22_functions_that_are_changed(base_tree, code, answer):
+def test_functions_that_the_policy_changes(base_tree, code, answer):
     """Refused, gone, of no effect, or with a choice of arguments."""
     assert run(code, REPLACED).stdout.rstrip("\n") == answer
 
@@ -510,12 +510,12 @@ ZONES = {"files": {"write": ["/output"], "read": ["/output"], "library": ["/usr/
     ("__import__('inspect').getsource(hide).splitlines()[0]", "'def hide(text):'"),
     ("__import__('fractions').Fraction(1, 2)", "Fraction(1, 2)"),
 ])
-def test_s0_15_s1_20_s1_21_zones(base_tree, expression, answer):
+def test_files_are_opened_in_the_zones_of_the_policy(base_tree, expression, answer):
     """By whatever way a file is opened, its real path is judged, in the policy's words."""
     assert said(expression, ZONES).startswith(answer)
 
 
-def test_s0_15_links_are_followed_before_the_test(base_tree):
+def test_links_are_followed_before_a_zone_is_looked_up(base_tree):
     """A link in a zone to a file outside is outside. Programs cannot make links here; the tree has one."""
     policy = {"files": {"write": ["/etc"], "write_message": "not to be written: {path}"}}
     result = run("import os\nprint(os.path.islink('/etc/localtime'))\ntell(lambda: open('/etc/localtime', 'w'))", policy)
@@ -588,7 +588,7 @@ open("/tmp/a", "w").write("a"), os.mkdir("/tmp/d"), os.chdir("/tmp")
     ("tempfile.mkdtemp(dir={})", "'/tmp'", "'/output'"),
     ("os.remove('a', dir_fd=os.open({}, os.O_RDONLY))", "'/tmp'", "'/output'"),
 ])
-def test_s3_19_s3_20_s3_30_writes(base_tree, call, inside, outside):
+def test_files_are_changed_in_the_zones_of_the_policy(base_tree, call, inside, outside):
     """Each way to change a file is let through inside the zone and refused outside, at both ends."""
     result = run(f"{PREPARED}tell(lambda: {call.format(inside)})\ntell(lambda: {call.format(outside)})", WRITES)
     first, second = result.stdout.splitlines()
@@ -625,7 +625,7 @@ for path in ("/mnt/data/result.csv", "/output/no/result.csv"):
     assert refusals(result) == [("audit", "files", "/mnt/data/result.csv")]
 
 
-def test_s3_19_the_working_directory_as_a_zone(base_tree):
+def test_the_working_directory_and_the_home_directory_are_zones(base_tree):
     """"." is the working directory of the moment, "~" the home directory; reads are free."""
     policy = {"files": {"write": ["."]}}
     result = run("""
@@ -663,7 +663,7 @@ tell(lambda: open("/output/a").read())
     ("import sqlite3; sqlite3.connect(':memory:').enable_load_extension(True)", "sqlite3.enable_load_extension"),
     ("sys.audit('unheard.of')", "unheard.of"),
 ])
-def test_s3_30_effects_are_refused(base_tree, code, event):
+def test_effects_are_refused_by_their_audit_event(base_tree, code, event):
     """What has an effect, and what lays the interpreter open, is refused by its audit event."""
     policy = {"imports": {"deny": None}, "calls": {"deny": None}, "attributes": {"deny": None}}
     result = run(f"try:\n    {code}\n    print('done')\nexcept PermissionError as error:\n    print(error, error.errno)", policy)
@@ -689,7 +689,7 @@ def test_hooks_of_the_program_are_not_added(base_tree):
     assert result.stdout == "" and refusals(result) == [("audit", "audit", "sys.addaudithook")]
 
 
-def test_s3_30_policies_adjust_the_events(base_tree):
+def test_a_policy_chooses_the_audit_events_that_are_refused(base_tree):
     """A policy lets events through, or refuses more of them."""
     policy = {"audit": {"allow": ["sys.set*"], "deny": ["os.list*", "time.*"]}, "attributes": {"deny": None}}
     assert said("sys.settrace(None)", policy) == "None"
@@ -743,7 +743,7 @@ def test_what_libc_does_by_itself_is_no_refusal(base_tree):
     assert result.stdout == "guest\n" and refusals(result) == []
 
 
-def test_s3_31_threads(base_tree):
+def test_no_threads_start_but_those_of_asyncio(base_tree):
     """No threads but those of asyncio's executor."""
     policy = {"audit": {"threads": False}}
     assert said("__import__('threading').Thread(target=print).start()", policy) == (
@@ -758,7 +758,7 @@ print(asyncio.run(main()))
 
 
 @pytest.mark.parametrize("name, refused", [("PATH", True), ("LD_PRELOAD", True), ("PYTHONPATH", True), ("MINE", False)])
-def test_s3_31_environment(base_tree, name, refused):
+def test_variables_that_steer_other_programs_are_not_changed(base_tree, name, refused):
     """Variables that steer other programs are not changed."""
     policy = {"audit": {"env": ["PATH", "LD_*", "PYTHON*"]}}
     result = run(f"import os\ntell(lambda: os.environ.__setitem__('{name}', 'x'))\ntell(lambda: os.unsetenv('{name}'))", policy)
@@ -766,7 +766,7 @@ def test_s3_31_environment(base_tree, name, refused):
     assert result.stdout.splitlines() == [expected] * 2
 
 
-def test_s3_33_chain(base_tree):
+def test_a_refusal_names_the_event_and_the_calls_that_led_to_it(base_tree):
     """The message names the event, its arguments and the calls that led to it."""
     result = run("def inner():\n    import os\n    os.mkdir('/etc/x')\ndef outer():\n    inner()\ntell(outer)", {"audit": {"chain": True}})
     assert result.stdout.startswith("PermissionError: Writing /etc/x is not allowed by this policy [os.mkdir('/etc/x', 511, -1): "
@@ -853,7 +853,7 @@ UNLISTED = "PermissionError: Objects of type {} may not be changed in place unde
     ("exec('import string; string.digits = 5')", "PermissionError: Code that is made at run time is not allowed by this policy"),
     ("compile('1', 'x', 'eval')", "PermissionError: Code that is made at run time is not allowed by this policy"),
 ])
-def test_s3_10_s3_11_guarded_writes(base_tree, code, answer):
+def test_objects_are_changed_in_place_as_the_policy_allows(base_tree, code, answer):
     """What may be changed in place, and what may be put where."""
     policy = {"code": {"writes": "guarded", "write_types": ["dict", "list", "types.SimpleNamespace"]}}
     result = run(f"class Box: pass\ntry:\n    {code}\nexcept PermissionError as error:\n    print('PermissionError: ' + str(error))", policy)
@@ -998,7 +998,7 @@ PANDAS = {"modules": {"replace": [
 ]}}
 
 
-def test_s1_16_s1_17_s1_18_of_libraries(scientific):
+def test_functions_of_libraries_that_the_policy_changes(scientific):
     """The functions of pandas and matplotlib are changed for the program and serve pandas as before."""
     result = run("""
 import numpy, pandas as pd, matplotlib.pyplot as plt
