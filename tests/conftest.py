@@ -7,6 +7,7 @@ import pytest
 
 import cells
 import probes
+import slow
 
 # ---- markers, and what counts as a failure ----
 
@@ -16,13 +17,17 @@ _at_an_end = []  # tests whose fixtures failed when they were taken down
 SECOND_CHANCES = 5
 NO_SKIP = bool(os.environ.get("HOTCELL_NO_SKIP"))
 
-# Corpora, all that a policy has, and the like: minutes. "make check" leaves them out, scripts/test does not.
+# What "make check" leaves out, and scripts/test does not: these files, each test of slow.txt, and where root runs the tests all but a
+# few of those that run hotcell as an ordinary user, too.
 LONG = {"test_language_escapes", "test_compatibility", "test_cpython", "test_rootfs_builder", "test_analysis_policy",
         "test_charts_policy", "test_statistics_policy", "test_notebook_policy", "test_hotcell_runner", "test_async_code_executor",
         "test_script_executor", "test_run_python", "test_run_python_sessions", "test_python_tools", "test_figures", "test_deadline",
         "test_report_browser", "test_doctor", "test_hostile_shim", "test_all_system_calls", "test_injected_faults", "test_cgroups",
         "test_systemd_scopes", "test_soak", "test_vm", "test_bench", "test_mcp_client", "test_daemon_chaos", "test_daemon_load",
         "test_malformed_http", "test_slurm", "test_flaky_retry"}
+
+SLOW = slow.listed()
+BOTH_USERS = {"test_inside", "test_past_attacks"}
 
 # What runs in the test machine every time (scripts/test), and as whom: what needs cgroup v2 as both, the rest of what is about the
 # kernel as one, because a cell takes two seconds there, and what is about systemd where that is process 1. "scripts/test
@@ -76,8 +81,15 @@ def pytest_collection_modifyitems(config, items):
         for mark, modules in (("contained", CONTAINED), ("warm", WARM)):
             if item.module.__name__ in modules:
                 item.add_marker(mark)
-        if item.module.__name__ in LONG:
+        if is_long(item):
             item.add_marker("long")
+
+
+def is_long(item):
+    module, function = item.module.__name__, getattr(item, "originalname", item.name)
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    second_user = cells.IS_ROOT and "ordinary" in (parameters.get("user"), parameters.get("daemons_user"))
+    return module in LONG or f"{module}::{function}" in SLOW or (second_user and module not in BOTH_USERS)
 
 
 def pytest_collection_finish(session):
