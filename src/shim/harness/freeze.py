@@ -1,11 +1,10 @@
-"""Write Python as C: freeze.py guest_*.py frames.py > harness.inc
+"""Write Python files as C: freeze.py guest_*.py frames.py > harness.inc
 
-The harness's own parts become marshalled code objects in a table of {name, bytes, size}; the name is the
-file's without "guest_". All are compiled under one file name, by which tracebacks know them and leave them
-out.
+Each file becomes a marshalled code object in a table of {name, bytes, size}; the name is the file's without
+"guest_". All are compiled under one file name, by which tracebacks recognise them and leave them out.
 
-The modules that every start imports, and that the interpreter has not frozen itself, go into a second table
-in the interpreter's own form: so a program that imports nothing reads no file of the standard library.
+Modules that every start imports, and that the interpreter has not frozen itself, go into a second table in the
+interpreter's own form: so a program that imports nothing reads no file of the standard library.
 """
 import importlib.util
 import marshal

@@ -4,7 +4,8 @@ COROUTINE = 0x80  # CO_COROUTINE: the code object has such an await
 
 
 def run(parts, namespace, finish_tasks):
-    """Run code objects in order inside one event loop; the value of the last."""
+    """Run code objects in order inside one event loop; returns the value of the last. `finish_tasks`: also wait for the
+    tasks that the program leaves running."""
     import asyncio
 
     async def cell():
@@ -18,7 +19,7 @@ def run(parts, namespace, finish_tasks):
         return value
 
     async def finish():
-        """A task that fails ends the waiting: its exception becomes the program's."""
+        """Wait for the tasks. The exception of a task that fails becomes the program's, and ends the wait."""
         while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
             for task in done:

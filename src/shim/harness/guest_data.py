@@ -7,7 +7,8 @@ def variables(document):
 
 
 def load(name, path, form, read_npz, called=None):
-    """(value, its columns or None, None), or (None, None, why not). A path, or a file and what it is called."""
+    """Load one input: returns (value, names of its columns or None, None), or (None, None, why not). `path` is a path or an
+    open file, whose name for messages is `called`."""
     kind, reader = READERS[form]
     try:
         value = (reader or read_npz)(path)
@@ -17,7 +18,8 @@ def load(name, path, form, read_npz, called=None):
 
 
 def given(document, read_npz):
-    """What came with a run of a session: values by name, names of columns by name, None; or None, None, why not."""
+    """Load the inputs that came with a run of a session: returns ({name: value}, {name: names of its columns}, None), or
+    (None, None, why not)."""
     import base64
     import io
     import json

@@ -1,7 +1,7 @@
-"""Figures as files below /output: when they are shown, and at the end those that are open or have changed.
+"""Saves figures below /output: when the program shows them, and at its end those that are open or have changed.
 
-What is of the program's here may do anything, and has the program's rights: the files are opened by the harness's own
-functions (files.c), and a figure is only given one to write into.
+Methods of the program's figures may do anything, and have the program's rights: the harness's own functions (files.c) open
+the files, and a figure only gets a file object to write into.
 """
 import sys
 
@@ -18,7 +18,7 @@ class Capture:
         self.size = size
         self.saved = []  # (path relative to the output directory, MIME type, kind)
         self.warnings = []
-        self.late = False  # one took too long: the others are not tried
+        self.late = False  # a figure took too long: no others are saved
 
     def attempt(self, what, save, *arguments):
         if self.late:
@@ -35,7 +35,7 @@ class Capture:
         return f"{self.output}/{self.state.directory}"
 
     def write(self, name, kind, save):
-        """Have save(file) write one file. Its path below the output directory, or None if it was left out."""
+        """Have save(file) write one file. Returns its path below the output directory, or None if it was too large."""
         size = write_figure(f"{self.folder()}/{name}", save, self.size)
         if size > self.size:
             self.warnings.append(f"A {kind} figure was left out: {size} bytes, more than {self.size}.")
@@ -48,7 +48,7 @@ class Capture:
         return relative
 
     def over(self, kind, total, earlier=0):
-        """Say how many there were too many; `earlier` have their place already."""
+        """Warn of figures beyond the limit. `total`: figures of this kind; `earlier`: figures that count already."""
         room = max(0, self.count - earlier)
         if total > room:
             self.warnings.append(f"{total - room} of {total} {kind} figures were left out: "
@@ -56,9 +56,9 @@ class Capture:
 
 
 def write_figure(path, save, most):
-    """Have save(file) write it, and tell of it. How large it is; one that is larger than `most` is not kept."""
+    """Have save(file) write a figure, and announce it. Returns its size in bytes; one above `most` bytes is not kept."""
     from io import BytesIO
-    file = BytesIO()  # on disk there is never half a figure, whoever looks, or kills, meanwhile
+    file = BytesIO()  # a figure on disk is always whole, also if the cell is killed meanwhile
     save(file)
     data = file.getvalue()
     if len(data) > most:
@@ -83,7 +83,7 @@ def capture(namespace, value, state, output, count, size):
 
 
 def list_shown(kept):
-    """What show() has saved already."""
+    """List the figures that show() has saved already."""
     for path, form, kind in kept.state.saved:
         kept.saved.append((path, MIMES[form], kind))
     kept.over("shown matplotlib", kept.state.shows)
@@ -123,7 +123,7 @@ def new_stem(kind="fig"):
 
 def draw(figure, file, form):
     import warnings
-    with warnings.catch_warnings():  # about glyphs and layouts: the program did not ask to save anything
+    with warnings.catch_warnings():  # about glyphs and layouts: the program itself does not save the figure
         warnings.simplefilter("ignore")
         figure.savefig(file, format=form, dpi=150, bbox_inches="tight")
 
@@ -151,9 +151,9 @@ class Drawn:
         self.watch(figure)
 
     def watch(self, figure):
-        """Whatever is drawn otherwise from now on tells its figure that it is stale."""
+        """Have matplotlib call stale() when something in the figure changes."""
         before = getattr(figure, "stale_callback", None)
-        if getattr(before, "__func__", None) is Drawn.stale:  # an earlier watch, of an earlier run perhaps
+        if getattr(before, "__func__", None) is Drawn.stale:  # set by an earlier call, perhaps in an earlier run
             before = before.__self__.before
         self.before = before
         figure.stale_callback = self.stale
@@ -169,7 +169,7 @@ def drawn_of(state, figure):
 
 
 def show_open(state, output):
-    """Save the figures that are open, if there is something on them, and keep them open."""
+    """Save the open figures that are not empty, and keep them open."""
     managers = sys.modules["matplotlib.pyplot"]._pylab_helpers.Gcf.figs
     for number in sorted(managers):
         figure = managers[number].canvas.figure
@@ -214,7 +214,7 @@ def save_plotly_figure(kept, figure):
 
 
 def show_plotly(state, output, figure):
-    """Save a figure that is shown, and remember what was written: it may change until the end."""
+    """Save a figure that is shown, and remember what was written, as the figure may still change."""
     stem, written = new_stem("plotly"), {}
     for form in state.rules.get("plotly", ["json"]):
         text = PLOTLY_WRITERS[form](figure)
@@ -230,7 +230,7 @@ def plotly_json(figure):
 
 
 def plotly_html(figure):
-    """A page that needs no other file, and no network."""
+    """An HTML page that needs no other file, and no network."""
     import plotly.io
     return plotly.io.to_html(figure, include_plotlyjs=True, full_html=True)
 
@@ -243,7 +243,7 @@ def write_text(file, text):
 
 
 def discard(path):
-    """What was there before is not the figure any more."""
+    """Remove an earlier version of the figure."""
     try:
         remove_file(path)
     except OSError:
@@ -254,4 +254,4 @@ def remove_empty(folder):
     try:
         remove_folder(folder)
     except OSError:
-        pass  # it is not there, or the guest's own
+        pass  # it does not exist, or has files of the guest

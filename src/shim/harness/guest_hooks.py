@@ -1,4 +1,4 @@
-"""What must happen the moment that some library is imported, and at no cost for programs that do not.
+"""Does extra work when certain libraries are imported, at no cost for programs that do not import them.
 
 A finder in front of sys.meta_path answers only for the modules of one small table. It asks the other finders,
 and lends their spec a loader that does the extra work around the real one and then puts the real one back.
@@ -10,29 +10,29 @@ FONT_LISTS = "/usr/share/hotcell/matplotlib"
 FAR_LETTERS = "\u2e80"  # the first of those that need a font of their own, radicals
 
 cell = ""  # file name of the guest's program
-sources = {}  # file name -> text, of it and, in a session, of earlier ones: for tracebacks, warnings and inspect
-before = {}  # module name -> what to do before it is executed
-after = {}  # module name -> list of what to do with the finished module
+sources = {}  # file name -> text of the program and of a session's earlier ones: for tracebacks, warnings and inspect
+before = {}  # module name -> function that is called with the module before it is executed
+after = {}  # module name -> list of functions that are called with the finished module
 
 
 class Drawing:
-    """What the policy says of figures, and what became of those that the program showed."""
+    """The policy's rules for figures, and the state of the figures that the program has shown."""
 
     def __init__(self, rules, count, size):
         self.rules = rules
         self.count = count
-        self.size = size  # of one file
+        self.size = size  # most bytes of one file
         self.directory = rules.get("directory", "figures")
         self.shown = []  # plotly figures for which show() was called
-        self.shows = 0  # figures of matplotlib that show() was to save
-        self.saved = []  # and has saved: (path below the output directory, MIME type, kind)
+        self.shows = 0  # figures of matplotlib that show() was asked to save
+        self.saved = []  # those of them that it has saved: (path below the output directory, form, kind)
         self.far_letters = False  # a text has Chinese, Japanese or Korean letters
         self.images = []  # at the end: (figure, {MIME type: path})
         self.drawn = []  # matplotlib's figures that show() has saved and left open: guest_figures.Drawn
-        self.written = []  # plotly's: (figure, stem, {form: hash of the text})
+        self.written = []  # plotly's figures that show() has saved: (figure, stem, {form: hash of the text})
 
     def begin(self):
-        """Another run of the same session; what libraries have been told stays."""
+        """Begin another run of the same session; the libraries keep their settings."""
         self.shown.clear()
         self.saved.clear()
         self.images.clear()
@@ -41,7 +41,7 @@ class Drawing:
 
 
 class Helpers:
-    """What the policy's own code sees as "hotcell"."""
+    """The object that the policy's own code sees as "hotcell"."""
 
     def __init__(self):
         self.output = OUTPUT
@@ -49,7 +49,7 @@ class Helpers:
 
     @staticmethod
     def after_import(name, action):
-        """Call action(module) as soon as the module is there; never, if nobody imports it."""
+        """Call action(module) as soon as the module is imported."""
         if name in sys.modules:
             action(sys.modules[name])
         else:
@@ -95,7 +95,7 @@ class Finder:
 
 
 def attempt(action, module):
-    """An import must not fail for what we wanted on top of it."""
+    """Call action(module); an exception in our extra work must not make the import fail."""
     if action is not None:
         try:
             action(module)
@@ -167,7 +167,7 @@ def make_config_directory(module):
 
 
 def copy_font_lists(module):
-    """The tree brings matplotlib's font cache; without it the first import looks through all fonts."""
+    """Copy matplotlib's font cache from the tree; without it the first import reads all fonts."""
     import os
     config = os.environ["MPLCONFIGDIR"]
     names = [name for name in os.listdir(FONT_LISTS) if name.startswith("fontlist")]
@@ -177,7 +177,7 @@ def copy_font_lists(module):
 
 
 def remove_font_lists(module):
-    """It has been read, and is no result of the program."""
+    """Remove the copied font cache: matplotlib has read it, and it is no result of the program."""
     import os
     config = os.environ["MPLCONFIGDIR"]
     if config.startswith(OUTPUT + "/"):
@@ -186,7 +186,7 @@ def remove_font_lists(module):
 
 
 def choose_fonts(manager):
-    """The policy's font families in front, unless the program has chosen some."""
+    """Put the policy's font families in front, unless the program has chosen families."""
     import matplotlib
     there = {font.name for font in manager.fontManager.ttflist}
     families = [name for name in drawing_state.rules.get("fonts", []) if name in there]
@@ -201,7 +201,7 @@ def choose_fonts(manager):
 
 
 def fall_back_to(families, manager):
-    """More fonts to look for characters in, behind those of the text, whatever styles and programs make of these."""
+    """Have matplotlib look for characters also in these families, behind the text's own, whatever styles the program sets."""
     find = manager.FontManager._find_fonts_by_props
     paths = []
 
@@ -216,7 +216,8 @@ def fall_back_to(families, manager):
 
 
 def watch_texts(module):
-    """Large fonts make each figure slower: only after a text with letters that are in no ordinary font."""
+    """Note texts with letters that no ordinary font has: the large fallback fonts, which make each figure slower, are only
+    used after such a text."""
     set_text = module.Text.set_text
 
     def watched(self, s):
@@ -228,7 +229,7 @@ def watch_texts(module):
 
 
 def show_source_lines(threading):
-    """The interpreter's own display of an exception in a thread looks for source in files, not in linecache."""
+    """Show exceptions in threads by the module traceback, as the interpreter's own display does not look into linecache."""
     def excepthook(args):
         if args.exc_type is SystemExit:
             return
@@ -249,7 +250,8 @@ def collect_shown(renderers):
 
 
 def now(function, *arguments):
-    """What can wait for the end is no reason for the program to fail; it is tried again then, and said."""
+    """Call a function of guest_figures. Its exception does not end the program: the figure is saved, or the failure
+    reported, at the end."""
     try:
         part("figures", function)(*arguments)
     except (MemoryError, TimeoutError):
@@ -259,7 +261,7 @@ def now(function, *arguments):
 
 
 def tell_what_is_saved(module):
-    """Files that the program saves among the figures are told of like the others."""
+    """Announce files that the program itself saves in the directory for figures."""
     save = module.Figure.savefig
 
     def savefig(self, fname, *args, **kwargs):

@@ -1,13 +1,12 @@
-"""What a policy sets up for a program before it runs: modules, names, a dict for its results, code of its own."""
+"""Runs a policy's prelude before the program: loads modules, binds names, makes a dict for results, runs the policy's code."""
 import sys
 
 RESULTS = {"summary_statistics": {}, "test_results": {}, "plots": [], "assumptions": {}, "interpretation": ""}
 
 
 def run(rules, space, program, helpers):
-    """Fill `space`. What the program does not mention is not loaded, and what the tree lacks is left out.
-
-    `helpers` is what the policy's own code sees as "hotcell", see guest_hooks.
+    """Fill `space`, the program's globals. Modules that the program does not mention are not loaded; those that the tree
+    lacks are skipped. `helpers` is the object "hotcell" of the policy's code, see guest_hooks.
     """
     source = rules.get("code", "")
     code = compile(source, "<hotcell>", "exec", dont_inherit=True)
@@ -27,7 +26,7 @@ def run(rules, space, program, helpers):
 
 
 def mentions(program, word):
-    """Whether the word stands in the program, be it in a comment: a module too many does no harm."""
+    """Whether the word stands in the program, even in a comment: loading a module needlessly does no harm."""
     at = program.find(word)
     while at >= 0:
         end = at + len(word)
@@ -44,7 +43,7 @@ def part_of_word(character):
 def attempt(action, *arguments):
     try:
         action(*arguments)
-    except Exception:  # the tree lacks it
+    except Exception:  # the tree lacks the module
         pass
 
 
@@ -54,7 +53,7 @@ def load(module):
 
 
 def bind(space, name, target):
-    """`target` is a module, or "module:attribute"."""
+    """Bind a name to `target`, which is a module or "module:attribute"."""
     module, _, path = target.partition(":")
     value = load(module)
     for attribute in filter(None, path.split(".")):
@@ -63,7 +62,7 @@ def bind(space, name, target):
 
 
 def run_code(code, space, helpers):
-    """In the program's own namespace, so that its functions can use what the program sees."""
+    """Run the policy's code in the program's own namespace, so that its functions can use the program's names."""
     given = {"hotcell": space["hotcell"]} if "hotcell" in space else {}
     space["hotcell"] = helpers
     try:

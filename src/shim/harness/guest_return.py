@@ -1,10 +1,10 @@
-"""Chosen variables as JSON or as files below /output/values, and the dict "results" as JSON."""
+"""Returns the variables that the job asks for, as JSON or as files below /output/values, and the dict "results" as JSON."""
 import sys
 
-DEEPEST = 40
+DEEPEST = 40  # levels of nested lists and dicts
 MOST = 100000  # values in one JSON document
-INLINE = 65536  # bytes of JSON that go into the manifest; more become a file
-LONGEST = 10000  # characters of the text that stands for an object
+INLINE = 65536  # bytes of JSON that go into the manifest; larger JSON becomes a file
+LONGEST = 10000  # characters of str(object) for an object that is not JSON
 MAX_INT = (1 << 63) - 1
 
 
@@ -13,7 +13,7 @@ class NotJson(ValueError):
 
 
 def collect(space, wanted, output, room, write_frame):
-    """{name: what became of it} for [{"name", "format"}]; at most `room` bytes of JSON in all."""
+    """Returns {name: entry of the manifest} for `wanted`, [{"name", "format"}]; at most `room` bytes of JSON in all."""
     room //= len(wanted)
     found = {}
     for row in wanted:
@@ -54,7 +54,7 @@ def type_name(value):
 
 
 class Place:
-    """Where one variable goes: into the manifest, or into a file of its name."""
+    """The place for one variable: the manifest, or a file of its name."""
 
     def __init__(self, output, name, room, write_frame):
         self.write_frame = write_frame
@@ -83,7 +83,7 @@ class Place:
 
 
 def discard(path, folder):
-    """Half a value is none."""
+    """Remove an incomplete file, and its directory if that is empty."""
     for remove, what in ((remove_file, path), (remove_folder, folder)):
         try:
             remove(what)
@@ -125,7 +125,7 @@ def as_jsonl(value, place):
 
 
 def as_exact(value, place):
-    """As auto, but data frames with types and index, for the Python package."""
+    """As as_auto, but data frames keep their types and index (frames.py), for the Python package."""
     if not is_a(value, "pandas", "DataFrame"):
         return as_auto(value, place)
     return place.file("npz", "application/x-npz", lambda file: place.write_frame(file, value))
@@ -135,7 +135,7 @@ WRITERS = {"exact": as_exact, "auto": as_auto, "json": as_json, "npy": as_npy, "
 
 
 def table(value):
-    """A DataFrame whose index, if it says something, is among its columns."""
+    """The value as a DataFrame; an index other than 0, 1, 2, ... becomes a column."""
     import pandas
     if is_a(value, "pandas", "Series"):
         value = value.to_frame("value" if value.name is None else value.name)
@@ -146,13 +146,13 @@ def table(value):
 
 
 def is_a(value, module, *names):
-    """An instance of a library's class; of none if the library was never imported."""
+    """Whether the value is an instance of a library's class; False if the library was never imported."""
     classes = (getattr(sys.modules.get(module), name, None) for name in names)
     return isinstance(value, tuple(c for c in classes if isinstance(c, type)))
 
 
 def results(value, room):
-    """(JSON, None), or (None, why not). What is no JSON becomes text."""
+    """Returns (the value as JSON, None), or (None, why not). Objects that are not JSON become text."""
     try:
         import json
         plain = Plain(text_for_others=True).convert(value, 0)

@@ -1,17 +1,17 @@
-"""What a program sees of the tools of the host: `tools.NAME(...)`, `await tools.NAME.call_async(...)`, ToolError.
+"""The program's names for the tools of the host: `tools.NAME(...)`, `await tools.NAME.call_async(...)`, ToolError.
 
-Nothing here decides anything: who may call what, how often and with which arguments is the launcher's business. One
-thread at a time reads answers, for all that wait; whoever stops reading hands over to another.
+Nothing here is checked: the launcher decides which tools may be called, how often and with which arguments. One thread at
+a time reads answers for all waiting threads; a thread that stops reading wakes another one to read.
 """
 import _thread
 
-LIMIT = 1 << 20  # bytes of a call's arguments that are sent at all
+LIMIT = 1 << 20  # bytes of a call's arguments; a tool may allow more
 
-described = {}  # name -> what the handover says of the tool
-waiting = {}  # id -> Call
-reading = _thread.allocate_lock()
+described = {}  # name -> the tool's description in the handover
+waiting = {}  # id -> Call that waits for its answer
+reading = _thread.allocate_lock()  # held by the thread that reads answers
 last_id = 0
-owner = 0  # the process that the channel belongs to
+owner = 0  # pid of the process that may use the channel
 send = receive = channel = None
 
 
@@ -23,7 +23,8 @@ ToolError.__module__ = "builtins"
 
 
 class Call:
-    """One call on its way. `turn` is released when it has its answer, or may read for the others."""
+    """One call that waits for its answer. The lock `turn` is released when the call has its answer, or when its thread
+    may read for the others."""
 
     def __init__(self, tool, loop=None):
         self.tool = tool
@@ -36,7 +37,7 @@ class Call:
     def wake(self):
         try:
             self.turn.release()
-        except RuntimeError:  # it is awake already
+        except RuntimeError:  # the lock is released already
             pass
 
     def settle(self):
@@ -99,7 +100,7 @@ class Tools:
 
 
 def bind(tools, sender, receiver, descriptor):
-    """The names that the program gets."""
+    """Returns the names that the program gets: {"tools": ..., "ToolError": ...}."""
     global send, receive, channel, owner
     import posix
     send, receive, channel, owner = sender, receiver, descriptor, posix.getpid()
@@ -109,13 +110,13 @@ def bind(tools, sender, receiver, descriptor):
 
 
 def begin_run():
-    """What a session's last run waited for is not answered any more."""
+    """Begin a session's next run: calls that the last run still waits for fail."""
     global owner, reading
     import posix
     if posix.getpid() == owner:
         for call in list(waiting.values()):
             call.deliver({"error": "the run that made this call is over"})
-    else:  # a copy, which has no threads but this one, whoever held the lock
+    else:  # a copy of the process, which has only this thread: the thread that held the lock is gone
         owner = posix.getpid()
         reading = _thread.allocate_lock()
         open_in_loop.clear()
@@ -127,7 +128,7 @@ def properties(tool):
 
 
 def bind_arguments(tool, args, kwargs):
-    """As Python binds them, in the order of the schema."""
+    """Bind arguments to names as Python does, in the order of the schema."""
     name, names = tool.__name__, tool._names
     if len(args) > len(names):
         raise TypeError(f"{name}() takes {len(names) or 'no'} positional arguments, {len(args)} were given")
@@ -140,7 +141,7 @@ def bind_arguments(tool, args, kwargs):
 
 
 def plain(value):
-    """Values of numpy and pandas, which json does not know."""
+    """Convert values of numpy and pandas for json.dumps."""
     for method in ("tolist", "to_dict"):
         convert = getattr(value, method, None)
         if callable(convert):
@@ -149,7 +150,8 @@ def plain(value):
 
 
 def blame(why, pieces, head):
-    """Why a call cannot be sent: of which argument that is, instead of a column of a text that nobody sees."""
+    """The reason why a call cannot be sent, with the argument's name instead of a column in the call's JSON, which the
+    program does not see. `head`: characters before the arguments."""
     _, _, column, what = why.split(":", 3)
     end = head
     for name, piece in pieces.items():
@@ -190,7 +192,7 @@ def begin(call, arguments):
 
 
 def take(text):
-    """An answer belongs to a call that is open, once."""
+    """Deliver an answer to the call that waits for it. OSError: no call does."""
     import json
     answer = json.loads(text)
     call = waiting.pop(answer["id"], None)
@@ -220,7 +222,7 @@ def wait_for(call):
 
 
 def read_in_loop():
-    """The channel has something: for whomever it is."""
+    """Read the answers that have arrived, for all waiting calls; called by the event loop."""
     if reading.acquire(False):
         try:
             while (text := receive(False)) is not None:
@@ -230,7 +232,7 @@ def read_in_loop():
             hand_over()
 
 
-open_in_loop = {}  # loop -> calls that wait in it
+open_in_loop = {}  # event loop -> number of calls that wait in it
 
 
 async def wait_in_loop(call):

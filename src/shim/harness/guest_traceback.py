@@ -1,11 +1,11 @@
-"""An exception as text: from the guest's own frame on, with its source lines."""
+"""Prints an exception as text, from the guest's own frame on, with source lines."""
 import sys
 
 HARNESS = "<hotcell>"
 
 
 def guest_part(trace, program):
-    """The traceback from the first frame of the guest's program on; all but ours if it has none."""
+    """The traceback from the first frame of the guest's program on; without one, all frames but the harness's."""
     first = trace
     while first is not None and first.tb_frame.f_code.co_filename != program:
         first = first.tb_next
@@ -13,7 +13,7 @@ def guest_part(trace, program):
 
 
 def without_ours(trace):
-    """Our frames, in which the program's call of ours failed or went on to others, say nothing to who reads it."""
+    """The traceback without frames of the harness, which would tell the reader nothing."""
     while trace is not None and trace.tb_frame.f_code.co_filename == HARNESS:
         trace = trace.tb_next
     last = trace
@@ -27,7 +27,7 @@ def without_ours(trace):
 
 
 def without_ours_behind(error):
-    """The same for those that it was raised in the handling of, or from."""
+    """Remove the harness's frames from the exceptions that `error` was raised from, or while they were handled."""
     for _ in range(100):
         error = error.__context__ if error.__cause__ is None else error.__cause__
         if error is None:
@@ -36,12 +36,12 @@ def without_ours_behind(error):
 
 
 def describe(error, last, program):
-    """The text. `last` is the line to end on if all else fails, `program` the file name of the guest's program."""
+    """Returns the text. `last` is its last line if the module traceback fails, `program` the program's file name."""
     error.__traceback__ = guest_part(error.__traceback__, program)
     without_ours_behind(error)
     try:
         return full(error)
-    except BaseException:  # no memory, or the guest has broken what we need
+    except BaseException:  # no memory, or the guest has broken a module that we need
         return bare(error.__traceback__) + last
 
 

@@ -2,17 +2,17 @@
 import sys
 
 DATA_RESOURCE = "application/vnd.dataresource+json"
-MOST_ROWS = 1000  # of a table; the whole of it is what --return is for
+MOST_ROWS = 1000  # rows of a table; --return gives the whole table
 MOST_COLUMNS = 1000
 MOST_CELLS = 50000
-TOO_LARGE = object()  # no JSON and no text: it will be left out, and said to be
+TOO_LARGE = object()  # stands for a form that is too large; being neither JSON nor text, it is left out with a warning
 METHODS = (("_repr_html_", "text/html"), ("_repr_markdown_", "text/markdown"), ("_repr_latex_", "text/latex"),
            ("_repr_svg_", "image/svg+xml"), ("_repr_png_", "image/png"), ("_repr_jpeg_", "image/jpeg"),
            ("_repr_json_", "application/json"))
 
 
 def forms(value, drawing, output, room):
-    """{MIME type: str, or for JSON types what it holds}. What raises has no such form."""
+    """Returns {MIME type: str, or for JSON types the object}. A form whose method raises is left out."""
     found = {}
     try:
         for add in (add_table, add_figure, add_methods, add_bundle):
@@ -23,7 +23,7 @@ def forms(value, drawing, output, room):
 
 
 def attempt(action, *arguments):
-    """Who takes too long for one form is not asked for others."""
+    """Call `action` and ignore its exceptions, except TimeoutError: an object that takes too long gets no further calls."""
     try:
         return action(*arguments)
     except TimeoutError:
@@ -47,7 +47,7 @@ def add_table(found, value, drawing, output, room):
 
 
 def data_resource(frame, room):
-    """As many of the first rows as fit, with the types of the columns."""
+    """The first rows, as many as fit into `room` bytes, with the types of the columns."""
     import json
     width = max(1, frame.shape[1])
     if width > MOST_COLUMNS:
@@ -71,7 +71,7 @@ def table_json(frame):
 
 
 def with_plain_labels(frame):
-    """The form knows no columns in levels, and no name that stands for two things."""
+    """The frame with str labels, each used once: the form has no multi-level columns and no duplicate names."""
     frame = frame.copy()
     labels = []
     for label in frame.columns:
@@ -96,7 +96,7 @@ def add_figure(found, value, drawing, output, room):
 
 
 def image(figure, form, mime, drawing, output):
-    """From the file that was just saved, if it was."""
+    """The figure as image data: from the file that was just saved, if there is one, else drawn now."""
     for other, paths in drawing.images:
         if other is figure and paths.get(mime):
             return read_file(f"{output}/{paths[mime]}")
@@ -109,11 +109,11 @@ def image(figure, form, mime, drawing, output):
     return data.getvalue()
 
 
-# ---- what objects say of themselves ----
+# ---- methods of objects ----
 
 def has(value, method):
-    """Looked up on the type, as the interpreter does with special methods. Plotly's figures have forms that hold
-    all of plotly.js, and are kept as files anyway."""
+    """Whether the value's type has the method. Plotly's figures do not count: their forms contain all of plotly.js, and they
+    are saved as files anyway."""
     kind = type(value)
     return not isinstance(value, type) and hasattr(kind, method) and not hasattr(kind, "to_plotly_json")
 
@@ -152,7 +152,7 @@ def is_mime(text):
 
 
 def content(mime, data, room):
-    """A str (binary data as base64), or for JSON types the value; None if it is neither."""
+    """The data as a str (binary data as base64), or for JSON types as it is; None if it is neither bytes nor a str."""
     if mime.endswith("json"):
         return data
     if isinstance(data, (bytes, bytearray)):

@@ -1,12 +1,13 @@
-"""What a zygote does before it makes cells, and what each of them does anew: runs before any guest code does."""
+"""Prepares a zygote before it makes cells, and renews state in each new cell, before any guest code runs."""
 import sys
 
-FRESH = 48  # bytes for a generator's state
-OWN = []  # weak references to generators of libraries' own, which are seeded by chance
+FRESH = 48  # bytes of a new seed
+OWN = []  # weak references to random generators that libraries made without a seed
 
 
 def up(rules):
-    """In the zygote: import what the policy names, run its code, and keep the collector off all of that."""
+    """In the zygote: import the modules that the policy names, run its code, and exclude all objects from garbage
+    collection."""
     if rules:
         with Watch():
             load(rules)
@@ -16,7 +17,7 @@ def up(rules):
 
 
 def again(rules):
-    """In a new cell, which has only just been copied. The module random sees to itself at every fork."""
+    """In a new cell, right after the copy: renew seeds and the like. The module random does so itself at every fork."""
     for module, renew in RENEWED.items():
         if module in sys.modules:
             renew(sys.modules[module])
@@ -32,15 +33,14 @@ def load(rules):
         try:
             __import__(name)
         except ModuleNotFoundError as error:
-            if name.partition(".")[0] != error.name:  # the tree lacks it; a part of it that is missing is said
+            if name.partition(".")[0] != error.name:  # a package that the tree lacks is skipped, a missing part is an error
                 raise
     run(rules)
 
 
 class Watch:
-    """In a `with`: remembers generators (random.Random) that are given no seed meanwhile; one with a seed is to stay as it is.
-
-    The module is not imported for that: it is looked for whenever something has been."""
+    """A context manager that remembers generators (random.Random) made without a seed in its block; those with a seed must
+    not be renewed. It does not import the module random, but looks for it after each import."""
 
     def __init__(self):
         self.found, self.seed = {}, None
@@ -58,7 +58,7 @@ class Watch:
 
     def look(self):
         random = sys.modules.get("random")
-        if not hasattr(random, "_inst"):  # or not all of it
+        if not hasattr(random, "_inst"):  # not imported, or not completely
             return
         self.seed = seed = random.Random.seed
         from _weakref import ref
@@ -73,7 +73,7 @@ class Watch:
 
     def __exit__(self, *_):
         import builtins
-        builtins.__import__, self.look = self.load, lambda: None  # somebody may have kept ours
+        builtins.__import__, self.look = self.load, lambda: None  # a library may have kept our __import__
         if self.seed:
             sys.modules["random"].Random.seed = self.seed
         OWN.extend(self.found.values())
@@ -82,7 +82,7 @@ class Watch:
 def run(rules):
     code = rules.get("code")
     if code:
-        import builtins  # as modules have them, and not as this one has
+        import builtins  # the real ones: this part has a copy with the harness's functions
         exec(compile(code, "<warm>", "exec", dont_inherit=True), {"__name__": "warm", "__builtins__": builtins})
 
 
@@ -96,13 +96,13 @@ def renew_numpy(mtrand):
 
 
 def renew_uuid(uuid):
-    """libuuid has chosen a node and a sequence for the whole of its life: the module's own way has not."""
+    """Have uuid1() use the module's own generator, as libuuid keeps the node and the sequence that it chose in the zygote."""
     uuid._generate_time_safe = uuid._last_timestamp = None
-    uuid._node = int.from_bytes(fresh()[:6], "big") | 1 << 40  # as for one that is no network card's
+    uuid._node = int.from_bytes(fresh()[:6], "big") | 1 << 40  # the bit marks a node that is no network card's address
 
 
 def renew_tempfile(tempfile):
-    tempfile._name_sequence = None  # it would notice another pid, and all cells have the same one
+    tempfile._name_sequence = None  # it is renewed only for another pid, and all cells have the same one
 
 
 def renew_ssl(module):
@@ -119,7 +119,7 @@ def renew_multiprocessing(process):
 
 
 def renew_matplotlib(matplotlib):
-    """Its directory was the zygote's; see make_config_directory of guest_hooks.py."""
+    """Make the configuration directory, which was the zygote's; see make_config_directory of guest_hooks.py."""
     import os
     make_folder(os.environ["MPLCONFIGDIR"], 0o700)
 
