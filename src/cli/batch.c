@@ -44,7 +44,7 @@ static bool wants_any(const bool rerun[HC_BATCH_STATUSES])
     return false;
 }
 
-static bool is_there(const char *tree)
+static bool tree_exists(const char *tree)
 {
     struct hc_tree t;
     struct hc_error ignored;
@@ -53,20 +53,20 @@ static bool is_there(const char *tree)
     return rc == 0;
 }
 
-/* A tree for all jobs that is not there, or was changed, would end each of them, one after another. */
+/* Checks the tree of all jobs first: if it is missing or was changed, every single job would fail. */
 static int check_tree(const struct hc_request *q, struct hc_error *err)
 {
     bool given = false;
     for (size_t i = 0; i < q->job.override_count; i++)
         given |= strcmp(q->job.overrides[i].opt->path, "tree") == 0;
-    if (q->warm != HC_WARM_NO) /* a daemon has trees of its own */
+    if (q->warm != HC_WARM_NO) /* a daemon has its own trees */
         return 0;
-    if (!given && !is_there(q->policy.tree)) /* each line may name its own */
+    if (!given && !tree_exists(q->policy.tree)) /* each line may name a tree of its own */
         return 0;
     return hc_tree_check_named(q->policy.tree, (enum hc_tree_check)q->policy.tree_check, err);
 }
 
-/* The same of a daemon. Whether it is there later is another matter. */
+/* Checks that a daemon answers now, if it has to run the jobs. */
 static int check_daemon(const struct hc_request *q, struct hc_error *err)
 {
     struct hc_place place;
@@ -76,7 +76,7 @@ static int check_daemon(const struct hc_request *q, struct hc_error *err)
     return fd < 0 ? -1 : 0;
 }
 
-static int serve(struct hc_request *q, struct hc_error *err)
+static int run_batch(struct hc_request *q, struct hc_error *err)
 {
     static const enum hc_batch_where where[] = {
         [HC_WARM_NO] = HC_BATCH_HERE, [HC_WARM_TRY] = HC_BATCH_TRY, [HC_WARM_YES] = HC_BATCH_DAEMON};
@@ -110,7 +110,7 @@ static const char merge_help[] =
     "  -o, --output DIR   a new one\n"
     "      --partial      even if lines or shards are missing\n";
 
-static int merge(int argc, char **argv)
+static int merge_shards(int argc, char **argv)
 {
     static const struct option all[] = {{"output", required_argument, NULL, 'o'},
                                         {"partial", no_argument, NULL, 'p'},
@@ -139,8 +139,8 @@ static int merge(int argc, char **argv)
 int hc_cmd_batch(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "merge") == 0)
-        return merge(argc - 1, argv + 1);
+        return merge_shards(argc - 1, argv + 1);
     struct hc_batch_options asked = {0};
     struct hc_request q = {.command = "batch", .live = true, .batch = &asked};
-    return hc_request_serve(&q, argc, argv, help_head, serve);
+    return hc_request_serve(&q, argc, argv, help_head, run_batch);
 }

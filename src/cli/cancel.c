@@ -16,19 +16,19 @@ int hc_cancel_open(struct hc_error *err)
     (void)sigaddset(&set, SIGINT);
     (void)sigaddset(&set, SIGTERM);
     struct sigaction hup;
-    if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN) /* nohup(1) means it */
+    if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN) /* nohup(1) ignores it on purpose */
         (void)sigaddset(&set, SIGHUP);
     (void)signal(SIGPIPE, SIG_IGN);
-    (void)signal(SIGXFSZ, SIG_IGN); /* a write beyond the caller's own limit fails, and is reported */
+    (void)signal(SIGXFSZ, SIG_IGN); /* a write beyond the caller's own limit then fails, and is reported */
     (void)signal(SIGCHLD,
-                 SIG_DFL); /* ignored, as some callers leave it, it would take our children's status away */
+                 SIG_DFL); /* some callers ignore it, and then the kernel drops our children's status */
     if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
         return hc_fail(err, errno, "block signals");
     int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     return fd >= 0 ? fd : hc_fail(err, errno, "signalfd");
 }
 
-static int watch(int epoll, int fd)
+static int add_to_epoll(int epoll, int fd)
 {
     struct epoll_event ev = {.events = EPOLLIN};
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &ev);
@@ -37,9 +37,9 @@ static int watch(int epoll, int fd)
 int hc_cancel_watch(int signals, int caller_fd, struct hc_error *err)
 {
     hc_autofd both = epoll_create1(EPOLL_CLOEXEC);
-    if (both < 0 || watch(both, signals) < 0)
+    if (both < 0 || add_to_epoll(both, signals) < 0)
         return hc_fail(err, errno, "wait for signals");
-    if (caller_fd && watch(both, caller_fd) < 0)
+    if (caller_fd && add_to_epoll(both, caller_fd) < 0)
         return hc_fail_as(err, HC_EXIT_USAGE, errno, "--caller-fd: watch descriptor %d", caller_fd);
     return hc_take(&both);
 }

@@ -1,19 +1,22 @@
-/* cancel.h - signals that end a job in order instead of the launcher alone. */
+/* cancel.h - turns signals and the caller's end into a readable descriptor, so that a job can be ended in
+ * order. */
 #ifndef HC_CLI_CANCEL_H
 #define HC_CLI_CANCEL_H
 
 #include "base/error.h"
 
-/* Block them, and give a descriptor that becomes readable with one; -1. */
+/* Blocks SIGINT, SIGTERM and SIGHUP; returns a descriptor, owned by the caller, that becomes readable when
+ * one of them arrives. -1: an error. */
 int hc_cancel_open(struct hc_error *err);
 
-/* The same, and readable as well once whoever started us has gone: `caller_fd` becomes readable then, or its
- * other end is closed; 0: nobody is watched. `signals` is borrowed, and is what hc_cancel_end wants. -1. */
+/* A descriptor, owned by the caller, that becomes readable with `signals` (from hc_cancel_open, borrowed) or
+ * with `caller_fd`: a pidfd or a pipe that becomes readable, or is closed, when the calling program ends; 0:
+ * no such descriptor. -1: an error. */
 int hc_cancel_watch(int signals, int caller_fd, struct hc_error *err);
 
-/* Everything is cleaned up: end as the signal would have ended us, for the shell and for make. Returns if
- * there was none. */
+/* Ends this process by the signal that has arrived at `fd` (from hc_cancel_open), as the shell and make
+ * expect; called when everything is cleaned up. Returns if no signal has arrived. */
 void hc_cancel_end(int fd);
-void hc_cancel_end_by(int sig); /* the same, by one that was read already; 0: none was */
+void hc_cancel_end_by(int sig); /* the same for a signal that was read already; 0: no signal */
 
 #endif

@@ -1,5 +1,5 @@
-/* hotcell check - what a policy says of a program, without running it. The look is taken in a cell, as a
- * program's text is hostile too. */
+/* hotcell check - says what a policy would refuse in a program, without running it. The check runs in a cell,
+ * as the text of a program can be hostile too. */
 #include "cli/cli.h"
 
 #include "base/fd.h"
@@ -79,7 +79,7 @@ static int print_text(const struct hc_request *q, const struct hc_manifest *m, c
 
 /* ---- as JSON ---- */
 
-/* A copy of what there is, else something empty. */
+/* A copy of `node`; without one an empty value from `make`. */
 static cJSON *copy_or(const cJSON *node, cJSON *(*make)(void))
 {
     return node ? cJSON_Duplicate(node, true) : make();
@@ -112,9 +112,9 @@ static int print_json(const struct hc_manifest *m, const cJSON *findings, struct
     return rc;
 }
 
-/* ---- the look ---- */
+/* ---- the check ---- */
 
-static int show(const struct hc_request *q, const struct hc_manifest *m, struct hc_error *err)
+static int print_findings(const struct hc_request *q, const struct hc_manifest *m, struct hc_error *err)
 {
     cJSON *findings = hc_manifest_findings(m);
     if (!findings)
@@ -126,7 +126,7 @@ static int show(const struct hc_request *q, const struct hc_manifest *m, struct 
     return rc;
 }
 
-/* Nothing is kept, whatever the spec says. */
+/* A check writes no files, whatever the spec says. */
 static void drop_results(struct hc_request *q)
 {
     free(q->job.output_dir);
@@ -136,7 +136,7 @@ static void drop_results(struct hc_request *q)
     q->policy.output_mode = HC_OUTPUT_CAPPED;
 }
 
-static int check(struct hc_request *q, struct hc_error *err)
+static int check_program(struct hc_request *q, struct hc_error *err)
 {
     hc_autofd signals = hc_cancel_open(err);
     hc_autofd cancel = signals < 0 ? -1 : hc_cancel_watch(signals, q->caller_fd, err);
@@ -155,7 +155,7 @@ static int check(struct hc_request *q, struct hc_error *err)
     int rc = hc_run(&run, m, err);
     int status = m->exit_code;
     if (rc == 0)
-        rc = show(q, m, err);
+        rc = print_findings(q, m, err);
     hc_manifest_finish(m);
     free(m);
     hc_run_finish(&run);
@@ -166,5 +166,5 @@ static int check(struct hc_request *q, struct hc_error *err)
 int hc_cmd_check(int argc, char **argv)
 {
     struct hc_request q = {.command = "check", .check = true};
-    return hc_request_serve(&q, argc, argv, help_head, check);
+    return hc_request_serve(&q, argc, argv, help_head, check_program);
 }

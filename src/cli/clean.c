@@ -1,5 +1,5 @@
-/* hotcell clean - remove what is left of cells whose launcher was killed (every `hotcell run` does the same
- * for its own user), or a session's older steps. */
+/* hotcell clean - removes cgroups of cells whose launcher was killed (every `hotcell run` does the same for
+ * its own user), directories of killed servers, old policies, or a session's older steps. */
 #include "cli/cli.h"
 
 #include "cell/cgroup.h"
@@ -28,7 +28,7 @@ static void clean_servers(void)
         (void)printf("%d left-over director%s of killed servers removed\n", n, n == 1 ? "y" : "ies");
 }
 
-#define POLICY_DAYS 366
+#define POLICY_DAYS 366 /* days without a job after which a stored policy is removed */
 
 static void clean_policies(void)
 {
@@ -41,7 +41,7 @@ static int clean_cells(void)
 {
     struct hc_cgroup_parent parent;
     struct hc_error err;
-    /* Nothing is asked for: a scope goes by itself with those who were in it. */
+    /* Does not ask systemd for a scope: a scope ends by itself with its last process. */
     if (hc_cgroup_find(&parent, false, &err) < 0) {
         (void)puts("nothing to clean: no cgroups are in use here");
         return HC_EXIT_OK;

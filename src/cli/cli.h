@@ -1,17 +1,17 @@
-/* cli.h - the subcommands of hotcell: one file each, all of the same shape. A command gets its arguments
- * without the program's name, argv[0] being its own, and returns the exit status. */
+/* cli.h - the subcommands of hotcell, one file each. A command gets its arguments without the program's name
+ * (argv[0] is the command's own name), and returns the exit status. */
 #ifndef HC_CLI_CLI_H
 #define HC_CLI_CLI_H
 
 #include "base/log.h"
 
-/* Runs the programs of ours that are Python on the host: the system's interpreter, which sees Debian's
- * packages and has the minor version that the shim embeds. */
+/* The interpreter for hotcell's own Python programs on the host: the system's, which sees Debian's packages
+ * and has the minor version that the shim embeds. */
 #define HC_HOST_PYTHON "/usr/bin/python3"
 
 struct hc_command {
     const char *name;
-    const char *summary; /* for `hotcell --help` */
+    const char *summary; /* for `hotcell --help`; empty: not listed there */
     int (*run)(int argc, char **argv);
 };
 
@@ -32,10 +32,11 @@ int hc_cmd_doctor(int argc, char **argv);
 int hc_cmd_clean(int argc, char **argv);
 int hc_cmd_options(int argc, char **argv);
 
-/* True for --help and -h as the only argument, or where a command takes no others. */
+/* Is the last of at most two arguments --help or -h? */
 int hc_wants_help(int argc, char **argv);
 
-/* Say what is wrong with the call and where help is. Returns HC_EXIT_USAGE. */
+/* Prints to standard error an error of usage and where help is. `command`: "tree build"; "" for hotcell
+ * itself. Returns HC_EXIT_USAGE. */
 int hc_usage(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

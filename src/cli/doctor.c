@@ -1,4 +1,4 @@
-/* hotcell doctor - what this host can and cannot do, in one line each. */
+/* hotcell doctor - tests what cells need of this host, and prints a line for each test. */
 #include "cli/cli.h"
 
 #include "cell/host.h"
@@ -76,7 +76,7 @@ static const struct option options[] = {
     {"warm", no_argument, NULL, 'w'},       {NULL, 0, NULL, 0},
 };
 
-/* Options of a drill without a drill would be silently without effect. */
+/* Options for a drill without --drill are an error, as they would have no effect. */
 static int read_options(int argc, char **argv, struct hc_drill_options *drill, bool *drilled)
 {
     int opt;

@@ -10,14 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- for people ---- */
+/* ---- text for people ---- */
 
 static bool is_bad(const struct hc_drill_result *r)
 {
     return r->verdict == HC_DRILL_REACHED || r->verdict == HC_DRILL_UNCLEAR;
 }
 
-/* Who held it, or what else became of it. */
+/* The layer that stopped the attack, or the attack's other result. */
 static const char *short_result(const struct hc_drill_result *r)
 {
     return r->verdict == HC_DRILL_HELD ? r->by : hc_drill_verdict_name(r->verdict);
@@ -28,14 +28,14 @@ static void print_bad(const char *when, const struct hc_drill_result *r)
     if (!is_bad(r))
         return;
     (void)printf("      %s: %s: ", when, hc_drill_verdict_name(r->verdict));
-    hc_plain_print(r->detail); /* which a program in a cell wrote */
+    hc_plain_print(r->detail); /* escaped: a program in a cell wrote it */
     (void)putchar('\n');
 }
 
-/* What stands above the rows: printed with the first of them, so that a drill that fails prints none. */
+/* The headings of the tables. Each is printed with its first row, so that a drill that fails prints none. */
 struct heads {
-    bool guard;           /* is there a second column? */
-    bool attacks, layers; /* printed */
+    bool guard;           /* there is a second column, for attacks without the guard */
+    bool attacks, layers; /* this heading was printed */
 };
 
 static void print_row(void *ctx, const struct hc_drill_row *row)
@@ -64,7 +64,7 @@ static void print_layer(void *ctx, const struct hc_drill_layer *l)
     (void)printf("%-4s  %-28s %-9d %s\n", mark, l->layer->name, l->attacks, l->layer->evidence);
 }
 
-/* ---- for programs ---- */
+/* ---- JSON for programs ---- */
 
 static cJSON *result_object(const struct hc_drill_result *r)
 {

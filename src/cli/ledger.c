@@ -1,5 +1,5 @@
-/* hotcell jobs, hotcell usage - what a daemon tells of jobs, or its ledger says. Another program reads it,
- * which this process becomes: then "hotcell run" needs no database to start. */
+/* hotcell jobs, hotcell usage - print what a daemon or its ledger knows of jobs. This process executes
+ * another program for it, hotcell-ledger, so that "hotcell run" need not load SQLite. */
 #include "cli/cli.h"
 
 #include "base/state.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int become_reader(int argc, char **argv)
+static int exec_ledger(int argc, char **argv)
 {
     char path[PATH_MAX], name[] = "hotcell-ledger";
     struct hc_error err;
@@ -28,10 +28,10 @@ static int become_reader(int argc, char **argv)
 
 int hc_cmd_jobs(int argc, char **argv)
 {
-    return become_reader(argc, argv);
+    return exec_ledger(argc, argv);
 }
 
 int hc_cmd_usage(int argc, char **argv)
 {
-    return become_reader(argc, argv);
+    return exec_ledger(argc, argv);
 }

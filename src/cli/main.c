@@ -67,7 +67,8 @@ int hc_usage(const char *command, const char *fmt, ...)
     return HC_EXIT_USAGE;
 }
 
-/* For our stack and some memory: a stack that cannot grow ends a process without a word. */
+/* Bytes that the stack and the heap need at least. A process whose stack cannot grow dies without a message.
+ */
 #define ROOM ((size_t)1 << 20)
 
 static bool has_room(void)

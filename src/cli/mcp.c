@@ -17,7 +17,7 @@
 _Static_assert(HC_MAX_SERVED <= HC_MCP_JOBS, "there is a place for each program that --jobs allows");
 
 #define DEFAULT_JOBS  4
-#define DEFAULT_STORE ((int64_t)1 << 30)
+#define DEFAULT_STORE ((int64_t)1 << 30) /* bytes of stored results */
 
 static const char help_head[] =
     "usage: hotcell mcp [OPTION]...\n"
@@ -37,7 +37,8 @@ static const char help_head[] =
     "                            go into the manifests\n\n"
     "Over the policy (hotcell-policy(5)):\n";
 
-/* With the names of what every program is given. */
+/* Prints the policy's card, with the names of the inputs and variables that every program gets. `*text` is
+ * freed by the caller. */
 static int make_card(const struct hc_request *q, char **text, struct hc_error *err)
 {
     size_t size;
@@ -62,7 +63,8 @@ static int make_card(const struct hc_request *q, char **text, struct hc_error *e
     return rc;
 }
 
-/* What each program would be refused for is said before there is one, to who configures assistants. */
+/* Checks inputs, tools and tree at the start: the person who configures the server learns of an error that
+ * would otherwise end every program. */
 static int check_given(const struct hc_request *q, struct hc_error *err)
 {
     for (size_t i = 0; i < q->job.input_count; i++)
@@ -76,7 +78,7 @@ static int check_given(const struct hc_request *q, struct hc_error *err)
     return hc_tree_check_named(q->policy.tree, (enum hc_tree_check)q->policy.tree_check, err);
 }
 
-static int serve(struct hc_request *q, struct hc_error *err)
+static int serve_mcp(struct hc_request *q, struct hc_error *err)
 {
     char *card = NULL;
     if (check_given(q, err) < 0)
@@ -105,5 +107,5 @@ static int serve(struct hc_request *q, struct hc_error *err)
 int hc_cmd_mcp(int argc, char **argv)
 {
     struct hc_request q = {.command = "mcp", .live = true, .serve = true};
-    return hc_request_serve(&q, argc, argv, help_head, serve);
+    return hc_request_serve(&q, argc, argv, help_head, serve_mcp);
 }

@@ -1,8 +1,7 @@
-/* hotcell options --fill FILE - print a man page's source with the option table put where it says @OPTIONS@,
- * @POLICY_OPTIONS@, @POLICY_RULES@ or the name of another part; the templates of JSON documents are filled
- * likewise. hotcell options --json - print the version, and of each limit how it is written and what it is.
- * hotcell options --python - print the module facts.py of the Python package.
- * Used by the build, so that pages and programs cannot differ. */
+/* hotcell options --fill FILE - print a man page's source with tables in the place of @OPTIONS@,
+ * @POLICY_OPTIONS@ and other names; the templates of JSON documents are filled likewise. hotcell options
+ * --json - print the version, and for each limit its kind and its help text. hotcell options --python - print
+ * the module facts.py of the Python package. Used by the build, so that pages and programs cannot differ. */
 #include "cli/cli.h"
 
 #include "base/fd.h"
@@ -36,7 +35,7 @@ static const struct hc_page_part parts[] = {
     {NULL, NULL},
 };
 
-static void put_limit(const struct hc_option *opt, bool first)
+static void print_limit(const struct hc_option *opt, bool first)
 {
     const char *kind = opt->kind == HC_OPT_SIZE ? "size" : opt->kind == HC_OPT_DURATION ? "duration" : "";
     hc_autobuf help = {0};
@@ -50,7 +49,7 @@ static int print_json(void)
     (void)printf("{\"version\": \"" HC_VERSION "\", \"limits\": {");
     for (size_t i = 0; i < hc_options_count; i++)
         if (strncmp(hc_options[i].path, "limits.", strlen("limits.")) == 0) {
-            put_limit(&hc_options[i], first);
+            print_limit(&hc_options[i], first);
             first = false;
         }
     (void)puts("\n}}");

@@ -1,5 +1,5 @@
-/* hotcell cancel, hold, release, drain, resume - what is asked of a daemon about jobs, tenants and itself.
- * All but the end of one's own jobs is for administrators. */
+/* hotcell cancel, hold, release, drain, resume - orders to a daemon about jobs, tenants and the daemon
+ * itself. A tenant may cancel its own jobs; all other orders are for administrators. */
 #include "cli/cli.h"
 
 #include "base/buf.h"
@@ -11,14 +11,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_REASON 200 /* bytes that hotcelld takes */
+#define MOST_REASON 200 /* bytes of a reason that hotcelld takes */
 
+/* One kind of order. */
 struct order {
     const char *name, *arguments, *help;
-    const char *path;     /* an administrator's; "%s" stands for what is named */
-    const char *own_path; /* of who is none; NULL: only administrators */
-    bool many;            /* names any number of things, and at least one; else as `named` says */
-    bool named;
+    const char *path;     /* route for administrators; "%s" stands for the job, session or tenant */
+    const char *own_path; /* route for other tenants; NULL: the order is for administrators only */
+    bool many;            /* takes one or more names */
+    bool named;           /* takes a name: exactly one, unless `many` */
 };
 
 static const struct order orders[] = {
@@ -34,9 +35,10 @@ static const struct order orders[] = {
     {"resume", "", "Have hotcelld take jobs again.", "/v1/admin/resume", NULL, false, false},
 };
 
+/* The command line. */
 struct asked {
     const struct order *order;
-    const char *reason, *socket;
+    const char *reason, *socket; /* borrowed; NULL: not given */
     bool admin, json;
 };
 
@@ -52,19 +54,19 @@ static void print_help(const struct order *o)
                "      --json           print what the daemon answers, a line of JSON each");
 }
 
-/* What the daemon takes as one: a line of text, without characters that control a terminal. */
+/* Is the text a reason that the daemon accepts: one line, without characters that control a terminal? */
 static bool is_reason(const char *text)
 {
     const size_t len = strlen(text);
     const unsigned char *c = (const unsigned char *)text;
     for (; *c; c++)
-        if (*c < ' ' || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0)) /* ... of U+0080 to U+009F */
+        if (*c < ' ' || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0)) /* 0xc2: U+0080 to U+009F */
             return false;
     return len <= MOST_REASON && hc_utf8_valid(text, len, NULL);
 }
 
 /* -1: go on; else the exit status. */
-static int parse(struct asked *a, int argc, char **argv)
+static int parse_options(struct asked *a, int argc, char **argv)
 {
     static const struct option options[] = {
         {"admin", no_argument, NULL, 'a'},        {"reason", required_argument, NULL, 'r'},
@@ -95,7 +97,7 @@ static int parse(struct asked *a, int argc, char **argv)
     return -1;
 }
 
-/* Of a job or a session. */
+/* Prints what has become of a job or session that was cancelled. */
 static void print_ended(const cJSON *row)
 {
     const char *id = hc_json_text_or(row, "job_id", "-"), *state = hc_json_text_or(row, "state", "-"),
@@ -111,7 +113,7 @@ static void print_ended(const cJSON *row)
         (void)printf("%s: had ended (%s)\n", id, status);
 }
 
-/* What has come of it: of a job or session, a tenant, or the daemon. */
+/* Prints the daemon's answer about a job or session, a tenant, or itself. */
 static void print_answer(const cJSON *row)
 {
     const char *tenant = hc_json_text_or(row, "tenant", "-");
@@ -151,8 +153,9 @@ static int print_body(const struct asked *a, bool admin, struct hc_buf *body, st
     return hc_buf_str(body, "}") < 0 ? hc_fail(err, 0, "out of memory") : 0;
 }
 
-/* One thing, or with `name` NULL the daemon. */
-static int ask(const struct asked *a, const struct hc_place *place, const char *name, struct hc_error *err)
+/* Sends the order for one job, session or tenant, or with `name` NULL for the daemon; prints the answer. */
+static int send_order(const struct asked *a, const struct hc_place *place, const char *name,
+                      struct hc_error *err)
 {
     hc_autobuf path = {0};
     hc_autobuf body = {0};
@@ -174,8 +177,8 @@ static int ask(const struct asked *a, const struct hc_place *place, const char *
     return rc;
 }
 
-/* All are tried; the status is that of the last that failed. */
-static int serve(const struct asked *a, char **names, int count)
+/* Sends the order for all names. Returns the exit status of the last one that failed. */
+static int send_orders(const struct asked *a, char **names, int count)
 {
     struct hc_place place;
     struct hc_error err = {0};
@@ -183,7 +186,7 @@ static int serve(const struct asked *a, char **names, int count)
     if (hc_ask_find(&place, a->socket, &err) < 0)
         return hc_report(&err);
     for (int i = 0; i < count || (i == 0 && !a->order->named); i++)
-        if (ask(a, &place, a->order->named ? names[i] : NULL, &err) < 0)
+        if (send_order(a, &place, a->order->named ? names[i] : NULL, &err) < 0)
             status = hc_report(&err);
     return status;
 }
@@ -194,6 +197,6 @@ int hc_cmd_order(int argc, char **argv)
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
         if (strcmp(orders[i].name, argv[0]) == 0)
             a.order = &orders[i];
-    int status = parse(&a, argc, argv);
-    return status >= 0 ? status : serve(&a, argv + optind, argc - optind);
+    int status = parse_options(&a, argc, argv);
+    return status >= 0 ? status : send_orders(&a, argv + optind, argc - optind);
 }

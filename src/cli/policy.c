@@ -1,6 +1,5 @@
-/* hotcell policy show|check|explain|diff|card - what a policy says, what enforces it, what a model should
- * know.
- */
+/* hotcell policy show|check|explain|diff|card|learn - prints policies, checks and compares them, and explains
+ * what enforces them. */
 #include "cli/policy.h"
 
 #include "cell/card.h"

@@ -1,10 +1,10 @@
-/* policy.h - what the subcommands of "hotcell policy" share. */
+/* policy.h - the subcommands of "hotcell policy" that have files of their own. */
 #ifndef HC_CLI_POLICY_H
 #define HC_CLI_POLICY_H
 
 #include "policy/policy.h"
 
-/* Each prints on standard output and returns the exit status. */
+/* Each prints to standard output and returns the exit status. */
 int hc_policy_explain(const struct hc_policy *p);
 int hc_policy_diff(const struct hc_policy *a, const struct hc_policy *b); /* 0: equal, 1: they differ */
 /* argv[0] is "learn", or "show". */

@@ -1,4 +1,5 @@
-/* How two effective policies differ: "field: old -> new", and what lists gain (+) and lose (-). */
+/* Prints the differences of two effective policies: "field: old -> new", and items that lists gain (+) or
+ * lose (-). */
 #include "cli/policy.h"
 
 #include "base/error.h"
@@ -6,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_PATH 256
+#define MAX_PATH 256 /* bytes of a field's name, with its sections */
 
-/* One value on one line. */
+/* Prints a value on one line. */
 static void print_value(const cJSON *node)
 {
     char *text = node ? cJSON_PrintUnformatted(node) : NULL;
@@ -97,7 +98,7 @@ int hc_policy_diff(const struct hc_policy *a, const struct hc_policy *b)
     cJSON *one = hc_policy_to_json(a), *other = hc_policy_to_json(b);
     int status = HC_EXIT_INTERNAL;
     if (one && other) {
-        cJSON_DeleteItemFromObjectCaseSensitive(one, "name"); /* by it they were asked for */
+        cJSON_DeleteItemFromObjectCaseSensitive(one, "name"); /* the user has named both */
         cJSON_DeleteItemFromObjectCaseSensitive(other, "name");
         cJSON_DeleteItemFromObjectCaseSensitive(one, "description");
         cJSON_DeleteItemFromObjectCaseSensitive(other, "description");

@@ -1,5 +1,6 @@
-/* What enforces each field of a policy: the guard inside the interpreter, which gives early and clear
- * refusals, and the kernel or the launcher, which hold whatever the program does to the interpreter. */
+/* hotcell policy explain - prints what enforces each field of a policy: the guard inside the interpreter,
+ * which gives early and clear refusals, and the kernel or the launcher, which hold whatever the program does
+ * to the interpreter. */
 #include "cli/policy.h"
 
 #include "base/error.h"
@@ -15,8 +16,8 @@
 
 #define NOTHING "-"
 
-/* Single values that are no limits: limits have this in their rows. With `value`, a row is for that value
- * alone. */
+/* Fields with single values that are no limits: the rows of limits say the same of themselves. With `value`,
+ * the row is for that value only. */
 static const struct {
     const char *path, *value, *guard, *kernel;
 } fields[] = {
@@ -111,7 +112,7 @@ static void explain_field(const struct hc_policy *p, const struct hc_option *opt
             print_sides(p->guard == HC_GUARD_ON, fields[i].guard, fields[i].kernel);
 }
 
-/* What senders of jobs may ask for beyond the limits. */
+/* Prints the maxima, up to which senders of jobs may raise limits. */
 static void explain_maxima(const struct hc_policy *p)
 {
     cJSON *max = hc_maxima_to_json(&p->max);
@@ -130,7 +131,7 @@ static void explain_maxima(const struct hc_policy *p)
     cJSON_Delete(max);
 }
 
-/* A value in a few words; rows of objects by their first text. */
+/* Prints a value in a few words; of a list of objects, the first text of each. */
 static void describe(const cJSON *value, struct hc_buf *out)
 {
     const cJSON *item;
@@ -197,7 +198,7 @@ static void explain_env(const struct hc_policy *p)
                 "the cell's environment is these and a few that are fixed, nothing of the caller's");
 }
 
-/* What programs may have done outside. */
+/* Prints the tools that programs may call on the host. */
 static void explain_tools(const struct hc_policy *p)
 {
     if (p->tools.count == 0)
@@ -226,7 +227,7 @@ static void explain_tools(const struct hc_policy *p)
                 "whoever started it");
 }
 
-/* One Landlock rule. */
+/* Prints one Landlock rule. */
 static void print_landlock(void *ctx, const struct hc_landlock_row *row)
 {
     (void)ctx;
@@ -239,11 +240,11 @@ static void print_landlock(void *ctx, const struct hc_landlock_row *row)
 
 /* ---- system calls ---- */
 
-/* Rows about one call that are neighbours and have one reason are one paragraph. */
+/* Neighbouring rows with the same reason are printed as one paragraph. */
 struct paragraph {
-    bool sets, refused; /* which rows are wanted */
-    char head[256];
-    struct hc_buf items; /* calls, or arguments */
+    bool sets, refused;  /* print rows of sets of calls; of refused calls */
+    char head[256];      /* the reason, and the call or set */
+    struct hc_buf items; /* calls, or arguments of a call; owned */
 };
 
 static void print_paragraph(struct paragraph *at)
@@ -256,14 +257,14 @@ static void print_paragraph(struct paragraph *at)
     hc_buf_clear(&at->items);
 }
 
-static const char *changed(const struct hc_filter_row *row)
+static const char *policy_change(const struct hc_filter_row *row)
 {
     return row->denied && !row->calls ? " (denied by the policy)"
            : row->optional            ? " (allowed by the policy)"
                                       : "";
 }
 
-static void collect(void *ctx, const struct hc_filter_row *row)
+static void add_to_paragraph(void *ctx, const struct hc_filter_row *row)
 {
     struct paragraph *at = ctx;
     char head[sizeof at->head];
@@ -271,7 +272,7 @@ static void collect(void *ctx, const struct hc_filter_row *row)
     if (at->refused != (row->error != 0) || (!at->refused && at->sets != (row->calls != NULL)))
         return;
     (void)snprintf(head, sizeof head, "%s%s%s: %s%s", row->name, *row->name && row->error ? " " : "",
-                   row->error ? strerrorname_np(row->error) : "", row->why, changed(row));
+                   row->error ? strerrorname_np(row->error) : "", row->why, policy_change(row));
     if (strcmp(head, at->head) != 0)
         print_paragraph(at);
     memcpy(at->head, head, sizeof head);
@@ -284,7 +285,7 @@ static void collect(void *ctx, const struct hc_filter_row *row)
 static void print_calls(const struct hc_policy *p, bool sets, bool refused)
 {
     struct paragraph at = {.sets = sets, .refused = refused};
-    hc_filter_each(p, p->enforcement != HC_ENFORCE_RLIMITS, collect, &at);
+    hc_filter_each(p, p->enforcement != HC_ENFORCE_RLIMITS, add_to_paragraph, &at);
     print_paragraph(&at);
     hc_buf_finish(&at.items);
 }

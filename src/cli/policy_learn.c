@@ -1,9 +1,9 @@
-/* hotcell policy learn - run a trusted program in a cell that has all that a policy can give, and propose the
- * smallest policy under which it does the same.
+/* hotcell policy learn - runs a trusted program in a cell with all that a policy can allow, and proposes the
+ * smallest policy under which the program does the same.
  *
- * The cell's walls stay: namespaces, tree, mounts, Landlock, ids, limits, and the calls that no policy can
- * allow. The guard has the narrowest rules there are and notes what it would have refused; the kernel asks
- * about each call that is not among the most common. What remains is to say it as a policy. */
+ * The cell keeps its walls: namespaces, tree, mounts, Landlock, ids, limits, and the refusal of calls that no
+ * policy can allow. The guard has the narrowest rules, and only records what they would refuse; the kernel
+ * reports each call that is not among the most common. From these records the policy is made. */
 #include "cli/policy.h"
 
 #include "base/fd.h"
@@ -31,12 +31,13 @@ static const char help_head[] =
     "Run FILE, which must be a program that you TRUST, in a cell that refuses little, and print the\n"
     "smallest policy under which it does the same. Options as for hotcell run, but for --json and -p.\n";
 
+/* One run of the program, and the records of it. */
 struct learning {
     struct hc_request *q;
     struct hc_learned lessons;
     struct hc_manifest manifest;
-    cJSON *rules; /* of the policy that is extended, before they were narrowed; owned */
-    bool failed;  /* no memory */
+    cJSON *rules; /* the rules of the policy that is extended, before they were narrowed; owned */
+    bool failed;  /* there was no memory for a part of the proposal */
 };
 
 /* ---- the cell ---- */
@@ -62,8 +63,9 @@ static cJSON *optional_sets(void)
     return list;
 }
 
-/* The kernel gives what it can, the guard's lists are empty: each import and each place is noted. */
-static int open_up(struct learning *l, struct hc_error *err)
+/* Has the kernel allow all that it can, and empties the guard's lists, so that it records each import and
+ * path. */
+static int widen_policy(struct learning *l, struct hc_error *err)
 {
     struct hc_policy *p = &l->q->policy;
     l->rules = cJSON_Duplicate(p->rules, true);
@@ -80,9 +82,9 @@ static int open_up(struct learning *l, struct hc_error *err)
     return hc_fail(err, ENOMEM, "policy learn");
 }
 
-/* ---- what was noted ---- */
+/* ---- records ---- */
 
-static bool noted(const struct learning *l, const char *rule)
+static bool is_recorded(const struct learning *l, const char *rule)
 {
     for (size_t i = 0; i < l->manifest.denials.count; i++)
         if (strcmp(l->manifest.denials.items[i].rule, rule) == 0)
@@ -101,7 +103,7 @@ static bool holds(const cJSON *list, const char *text)
     return false;
 }
 
-/* Once. */
+/* Adds a text to the list, unless it is there. */
 static void insert(struct learning *l, cJSON *list, const char *text)
 {
     if (holds(list, text))
@@ -113,7 +115,7 @@ static void insert(struct learning *l, cJSON *list, const char *text)
     l->failed = true;
 }
 
-/* The same strings in the order of names; takes `list`. */
+/* A new list of the same texts, sorted. Consumes `list`. */
 static cJSON *sorted(cJSON *list)
 {
     cJSON *out = cJSON_CreateArray(), *item;
@@ -126,7 +128,7 @@ static cJSON *sorted(cJSON *list)
     return out;
 }
 
-/* New list: what was noted under a rule. */
+/* A new list: the names and paths that were recorded under a rule. */
 static cJSON *names_of(struct learning *l, const char *rule)
 {
     cJSON *list = cJSON_CreateArray();
@@ -138,7 +140,7 @@ static cJSON *names_of(struct learning *l, const char *rule)
     return list;
 }
 
-/* Is it this module, or one inside it? */
+/* Is `dotted` this module, or a submodule of it? */
 static bool is_in(const char *dotted, const char *module)
 {
     size_t len = strlen(module);
@@ -165,7 +167,8 @@ static cJSON *section(struct learning *l, cJSON *policy, const char *name)
     return to;
 }
 
-/* A deny list without what the program needs; not said if nothing of it is needed. */
+/* Adds a section's deny list without the names that the program needs; adds nothing if it needs none of them.
+ */
 static void put_denied(struct learning *l, cJSON *policy, const char *name, const cJSON *needed)
 {
     const cJSON *denied = hc_rules_get(l->rules, name, "deny"), *item, *need;
@@ -214,7 +217,7 @@ static bool is_below(const char *path, const char *place)
     return strncmp(path, place, len) == 0 && (!path[len] || path[len] == '/');
 }
 
-/* Where programs can write; everything else is read-only, whatever a policy says. */
+/* The only places where programs can write, whatever a policy says. */
 static const char *const writable[] = {"/output", "/tmp", "/dev/null", NULL};
 
 static const char *place_of(const char *path)
@@ -225,7 +228,7 @@ static const char *place_of(const char *path)
     return NULL;
 }
 
-static void cannot(const char *what, const char *why)
+static void print_impossible(const char *what, const char *why)
 {
     hc_warn("cannot be granted: %s: %s", what, why);
 }
@@ -241,7 +244,7 @@ static void put_files(struct learning *l, cJSON *policy)
         if (place)
             insert(l, write, place);
         else
-            cannot(item->valuestring, "only /output and /tmp can be written to");
+            print_impossible(item->valuestring, "only /output and /tmp can be written to");
     }
     cJSON_ArrayForEach(item, reads)
     {
@@ -260,8 +263,8 @@ static void put_files(struct learning *l, cJSON *policy)
     cJSON_Delete(writes);
 }
 
-/* Sets whose use is not always seen: the C library answers some of these without asking the kernel. */
-static bool is_seen(const struct hc_call_set *set)
+/* Is each use of the set's calls recorded? Some calls the C library can answer without the kernel. */
+static bool is_always_recorded(const struct hc_call_set *set)
 {
     return strcmp(set->name, "clocks") != 0 && strcmp(set->name, "identity") != 0 &&
            strcmp(set->name, "messages") != 0;
@@ -285,13 +288,13 @@ static void put_sets(struct learning *l, cJSON *allow, cJSON *deny)
         for (const char *at = set->when & HC_ANY_OPTIONAL ? set->calls : ""; hc_calls_next(&at, call);)
             if (hc_learn_used(&l->lessons, call))
                 insert(l, allow, call);
-        if (set->when == HC_IN_JOB && is_seen(set) && !is_used(l, set) &&
+        if (set->when == HC_IN_JOB && is_always_recorded(set) && !is_used(l, set) &&
             hc_syscalls_may_deny(set->name, why, sizeof why))
             insert(l, deny, set->name);
     }
 }
 
-/* Those of the table of arguments that were not used for any. */
+/* Denies the calls of the table of arguments that the program did not use with any argument. */
 static void put_rows(struct learning *l, cJSON *deny)
 {
     char why[512];
@@ -318,7 +321,7 @@ static void put_syscalls(struct learning *l, cJSON *policy)
 
 /* ---- limits ---- */
 
-/* Twice what was used, in whole steps, at least `least`, and never more than there was. */
+/* Twice the amount used, rounded up to `step`, at least `least` and at most `most`. */
 static int64_t with_margin(int64_t used, int64_t least, int64_t step, int64_t most)
 {
     int64_t wanted = MAX(2 * used, least);
@@ -335,7 +338,7 @@ static void put_limits(struct learning *l, cJSON *policy)
 {
     const struct hc_manifest *m = &l->manifest;
     const struct hc_limits *had = &l->q->policy.limits;
-    struct hc_policy p = l->q->policy; /* only its numbers are used */
+    struct hc_policy p = l->q->policy; /* a shallow copy: only its numbers are used */
     cJSON *limits = section(l, policy, "limits");
     p.limits.timeout_ms = with_margin(m->usage.wall_us / 1000, 5000, 1000, had->timeout_ms);
     p.limits.stdout_bytes = with_margin(m->out.bytes, MIB / 16, MIB / 16, had->stdout_bytes);
@@ -357,8 +360,8 @@ static void put_limits(struct learning *l, cJSON *policy)
         put_limit(l, limits, &p, "limits.output_files");
 }
 
-/* One field that the run had otherwise than "default" has it, unless the proposal says something of it
- * already. */
+/* Adds a field whose value in this run differs from that of the policy "default", unless the proposal has it.
+ */
 static void put_given(struct learning *l, cJSON *policy, const struct hc_policy *usual,
                       const struct hc_option *opt)
 {
@@ -375,11 +378,11 @@ static void put_given(struct learning *l, cJSON *policy, const struct hc_policy 
     cJSON_Delete(usually);
 }
 
-/* Without what the command line gave it, such as more room in /tmp, the program might not do the same. */
+/* Adds the fields that the command line has set, such as a larger /tmp: the program may need them. */
 static int put_all_given(struct learning *l, cJSON *policy, struct hc_error *err)
 {
     static const char *const learnt[] = {"network", "processes",
-                                         "guard"}; /* the run has them as it needs them */
+                                         "guard"}; /* the learning run itself sets these */
     struct hc_policy usual;
     hc_policy_init(&usual);
     int rc = hc_policy_load(&usual, "default", hc_policies_read, NULL, err);
@@ -394,15 +397,15 @@ static int put_all_given(struct learning *l, cJSON *policy, struct hc_error *err
     return rc;
 }
 
-static void say_what_cannot_be(const struct learning *l)
+static void warn_of_impossible(const struct learning *l)
 {
     for (size_t i = 0; i < l->lessons.count; i++)
         if (l->lessons.calls[i].never)
-            cannot(l->lessons.calls[i].call, l->lessons.calls[i].never);
+            print_impossible(l->lessons.calls[i].call, l->lessons.calls[i].never);
     for (size_t i = 0; i < l->manifest.denials.count; i++) {
         const struct hc_denial *d = &l->manifest.denials.items[i];
         if (strcmp(d->rule, "builtins") == 0)
-            cannot(d->what, "nobody is there to answer it");
+            print_impossible(d->what, "nobody is there to answer it");
     }
     if (l->manifest.denials.more)
         hc_warn("the program needed more than could be noted: the policy may be too small");
@@ -410,16 +413,16 @@ static void say_what_cannot_be(const struct learning *l)
 
 static bool needs_sockets(const struct learning *l)
 {
-    return l->lessons.network || noted(l, "network");
+    return l->lessons.network || is_recorded(l, "network");
 }
 
 static bool needs_processes(const struct learning *l)
 {
-    return l->lessons.processes || noted(l, "processes");
+    return l->lessons.processes || is_recorded(l, "processes");
 }
 
-/* To learn is to be trusted; to run under what was learnt is not. */
-static void say_what_it_starts_with(const struct learning *l)
+/* Warns of powers that the proposal gives: the program is trusted while it is learnt, but not later. */
+static void warn_of_powers(const struct learning *l)
 {
     const char *by = l->manifest.enforced_by.memory;
     if ((needs_sockets(l) || needs_processes(l)) && by && strcmp(by, "cgroup") != 0 &&
@@ -465,8 +468,8 @@ static int print_proposal(struct learning *l, struct hc_error *err)
     if (rc < 0)
         return -1;
     (void)fputs(out.data, stdout);
-    say_what_cannot_be(l);
-    say_what_it_starts_with(l);
+    warn_of_impossible(l);
+    warn_of_powers(l);
     return 0;
 }
 
@@ -510,7 +513,7 @@ static int learn(struct hc_request *q, struct hc_error *err)
     l->q = q;
     l->lessons.policy = &q->policy;
     hc_warn("learning: %s runs with few checks; do this with programs that you trust alone", q->file);
-    int status = open_up(l, err) < 0 ? -1 : run_and_propose(l, cancel, err);
+    int status = widen_policy(l, err) < 0 ? -1 : run_and_propose(l, cancel, err);
     hc_manifest_finish(&l->manifest);
     cJSON_Delete(l->rules);
     free(l);

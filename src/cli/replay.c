@@ -1,9 +1,9 @@
-/* hotcell replay - run a program that was kept once more, as it ran then, and say what came out differently.
+/* hotcell replay - runs a saved program again as it ran before, and prints how the results differ.
  *
- * The file and the record beside it lie among results, where a program may have left some of its own: they
- * are read as strictly as a spec, and a record that names something of this host does not give it to the
- * program. It must be what the record's hash says, which a program can only know of what it has seen; else
- * the user names it. */
+ * The program's file and its record lie among results, where a program may have put files of its own: both
+ * are read as strictly as a spec. A record that names a file of this host does not give this file to the
+ * program, unless the file has the hash that the record says, which a program can know only of data that it
+ * has seen. Otherwise the user has to name the file. */
 #include "cli/cli.h"
 
 #include "base/fd.h"
@@ -24,7 +24,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_FILE ((size_t)80 << 20)
+#define MAX_FILE ((size_t)80 << 20) /* bytes of a program or record */
 
 static const char help[] =
     "usage: hotcell replay [OPTION]... FILE\n"
@@ -44,17 +44,17 @@ static const char help[] =
 
 struct replay {
     const char *file, *output;
-    const char *policy_name, *tree; /* as the user says; NULL: as the record does */
-    struct hc_job named;            /* inputs, as the user says */
+    const char *policy_name, *tree; /* named by the user; NULL: those of the record */
+    struct hc_job named;            /* its inputs are those that the user names */
     bool json_out, allow_changed;
     char record_name[PATH_MAX];
     struct hc_buf code, record_text;
     struct hc_json record;
     struct hc_job job;
     struct hc_policy policy;
-    bool changed;                /* something is not what it was then */
+    bool changed;                /* policy, tree or an input differs from the first run's */
     bool unnamed[HC_MAX_INPUTS]; /* inputs of the job that the user has to name */
-    struct hc_buf reasons;       /* why it is not run as it is, in words */
+    struct hc_buf reasons;       /* text: why the job cannot be run as it is; owned */
 };
 
 /* ---- reading ---- */
@@ -118,7 +118,7 @@ static int read_record(struct replay *r, struct hc_error *err)
     return check_record(&r->record, err);
 }
 
-/* One reason why it is not run as it is: all of them are told at once (check_reasons). */
+/* Adds a reason why the job cannot be run as it is; check_reasons prints all of them at once. */
 static void add_reason(struct replay *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static void add_reason(struct replay *r, const char *fmt, ...)
@@ -131,14 +131,14 @@ static void add_reason(struct replay *r, const char *fmt, ...)
     (void)hc_buf_fmt(&r->reasons, "%s%s", r->reasons.len ? "; " : "", text);
 }
 
-/* What ran then is not what would run now. */
+/* Warns that a part of the job differs from the first run's. */
 static void note_change(struct replay *r, const char *what, const char *path)
 {
     r->changed = true;
     add_reason(r, "%s%s%s has changed since", what, *what ? " " : "", path);
 }
 
-/* Names all options that are missing. */
+/* Fails if there is a reason, and names all options that are missing. */
 static int check_reasons(struct replay *r, struct hc_error *err)
 {
     hc_autobuf options = {0};
@@ -182,7 +182,7 @@ static int read_spec(struct replay *r, struct hc_error *err)
     (void)snprintf(name, sizeof name, "%s: spec", r->record_name);
     if (!text)
         return hc_fail(err, ENOMEM, "%s", name);
-    /* The program stands in its own file; as a spec this has none yet. */
+    /* The program stands in a file of its own, and not in the record. */
     hc_autobuf spec = {0};
     (void)hc_buf_str(&spec,
                      hc_json_member(r->record.root, "spec")->child ? "{\"code\":\"\"," : "{\"code\":\"\"");
@@ -219,7 +219,8 @@ static int load_policy(struct replay *r, struct hc_error *err)
     return hc_policy_load(&r->policy, name, give_policy, r, err) < 0 ? hc_exit_as(err, HC_EXIT_DATA) : 0;
 }
 
-/* By what it holds; else by its name, which may stand for another one by now. */
+/* Chooses the tree with the record's ID; without one, the tree of the record's name, which may have changed.
+ */
 static int choose_tree(struct replay *r, struct hc_error *err)
 {
     struct hc_tree tree;
@@ -290,7 +291,7 @@ static struct hc_input *find_input(struct hc_job *job, const char *name)
     return NULL;
 }
 
-/* Where an input is now. */
+/* Moves the user's paths of inputs into the job. */
 static int place_inputs(struct replay *r, struct hc_error *err)
 {
     for (size_t i = 0; i < r->named.input_count; i++) {
@@ -300,12 +301,12 @@ static int place_inputs(struct replay *r, struct hc_error *err)
                               given->name);
         char *path = in->path;
         in->path = given->path;
-        given->path = path; /* each has one owner */
+        given->path = path; /* swapped, so that each path has one owner */
     }
     return 0;
 }
 
-/* What a file must be that was given then; "": nobody can say. */
+/* The hash of an input at the first run; "": the record does not have it. */
 static const char *hash_then(const struct replay *r, const char *name)
 {
     const cJSON *entry;
@@ -318,7 +319,7 @@ static const char *hash_then(const struct replay *r, const char *name)
     return then;
 }
 
-/* Other data than then is given to the program only if the user names it, not the record. */
+/* Checks that an input which only the record names has the same content as at the first run. */
 static int check_inputs(struct replay *r, struct hc_error *err)
 {
     for (size_t i = 0; i < r->job.input_count; i++) {
@@ -356,7 +357,7 @@ static int prepare(struct replay *r, struct hc_error *err)
 
 /* ---- comparing ---- */
 
-static bool note(cJSON *list, const char *what, const cJSON *was, const cJSON *is)
+static bool add_difference(cJSON *list, const char *what, const cJSON *was, const cJSON *is)
 {
     cJSON *entry = cJSON_CreateObject();
     bool ok = entry && cJSON_AddStringToObject(entry, "what", what) && cJSON_AddItemToArray(list, entry);
@@ -387,17 +388,17 @@ static bool compare_files(cJSON *list, const cJSON *was, const cJSON *is)
     {
         const cJSON *now = find(is, "path", hc_json_text(entry, "path"));
         if (!now || strcmp(hc_json_text(now, "sha256"), hc_json_text(entry, "sha256")) != 0)
-            ok = ok && note(list, "file", entry, now);
+            ok = ok && add_difference(list, "file", entry, now);
     }
     cJSON_ArrayForEach(entry, is)
     {
         if (!find(was, "path", hc_json_text(entry, "path")))
-            ok = ok && note(list, "file", NULL, entry);
+            ok = ok && add_difference(list, "file", NULL, entry);
     }
     return ok;
 }
 
-/* Figures have new names every time: what they show is compared. */
+/* Figures have new names in each run: so their contents are compared. */
 static bool compare_figures(cJSON *list, const cJSON *was, const cJSON *is)
 {
     const cJSON *entry;
@@ -405,19 +406,19 @@ static bool compare_figures(cJSON *list, const cJSON *was, const cJSON *is)
     cJSON_ArrayForEach(entry, was)
     {
         if (!find(is, "sha256", hc_json_text(entry, "sha256")))
-            ok = ok && note(list, "figure", entry, NULL);
+            ok = ok && add_difference(list, "figure", entry, NULL);
     }
     cJSON_ArrayForEach(entry, is)
     {
         if (!find(was, "sha256", hc_json_text(entry, "sha256")))
-            ok = ok && note(list, "figure", NULL, entry);
+            ok = ok && add_difference(list, "figure", NULL, entry);
     }
     if (cJSON_GetArraySize(list) == 0 && cJSON_GetArraySize(was) != cJSON_GetArraySize(is))
-        ok = ok && note(list, "figures", was, is);
+        ok = ok && add_difference(list, "figures", was, is);
     return ok;
 }
 
-/* Another status is told with the reason for that of now; a record does not have that of then. */
+/* Adds the reason of the new status to a difference of statuses; the record does not have the old one's. */
 static bool give_reason(cJSON *list, const char *reason)
 {
     cJSON *entry = cJSON_GetArrayItem(list, 0);
@@ -435,7 +436,8 @@ static cJSON *compare(const cJSON *was, const cJSON *is, const char *reason)
     bool ok = list != NULL;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (!cJSON_Compare(hc_json_member(was, plain[i]), hc_json_member(is, plain[i]), true))
-            ok = ok && note(list, plain[i], hc_json_member(was, plain[i]), hc_json_member(is, plain[i]));
+            ok = ok &&
+                 add_difference(list, plain[i], hc_json_member(was, plain[i]), hc_json_member(is, plain[i]));
     ok = ok && give_reason(list, reason) &&
          compare_files(list, hc_json_member(was, "files"), hc_json_member(is, "files")) &&
          compare_figures(list, hc_json_member(was, "figures"), hc_json_member(is, "figures"));
@@ -445,7 +447,7 @@ static cJSON *compare(const cJSON *was, const cJSON *is, const char *reason)
     return NULL;
 }
 
-/* ---- telling ---- */
+/* ---- output ---- */
 
 static void print_side(const char *name, const cJSON *side)
 {
@@ -489,8 +491,8 @@ static void print_json(const struct replay *r, const struct hc_run *run, const s
     cJSON_Delete(root);
 }
 
-static int tell(const struct replay *r, const struct hc_run *run, const struct hc_manifest *m,
-                struct hc_error *err)
+static int print_result(const struct replay *r, const struct hc_run *run, const struct hc_manifest *m,
+                        struct hc_error *err)
 {
     cJSON *is = hc_record_outcome(m);
     cJSON *list = is ? compare(hc_json_member(r->record.root, "outcome"), is, m->reason) : NULL;
@@ -527,7 +529,7 @@ static int run_again(struct replay *r, struct hc_error *err)
     if (hc_run_write_manifest(&run, m, NULL, 0, &text, err) < 0)
         status = -1;
     if (status == 0)
-        status = tell(r, &run, m, err);
+        status = print_result(r, &run, m, err);
     hc_manifest_finish(m);
     free(m);
     hc_run_finish(&run);
@@ -536,7 +538,7 @@ static int run_again(struct replay *r, struct hc_error *err)
 }
 
 /* 0, or the exit status. */
-static int take_option(struct replay *r, int opt)
+static int read_option(struct replay *r, int opt)
 {
     struct hc_error err;
     switch (opt) {
@@ -577,7 +579,7 @@ static int read_options(struct replay *r, int argc, char **argv)
             return hc_usage("replay", "%s needs a value", argv[optind - 1]);
         if (opt == '?')
             return hc_usage("replay", "unknown option %s", argv[optind - 1]);
-        int status = take_option(r, opt);
+        int status = read_option(r, opt);
         if (status != 0)
             return status;
     }

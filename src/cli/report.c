@@ -1,8 +1,8 @@
-/* hotcell report DIR|MANIFEST|JOURNAL - pages for people who review what programs did. A Python program
- * makes them (src/report), which this process becomes.
+/* hotcell report DIR|MANIFEST|JOURNAL - makes pages for people who review programs' results. This process
+ * executes a Python program that makes them (src/report).
  *
- * What that program cannot read it hands back to `hotcell report --judge`, so that one scanner says of all
- * documents what is wrong with them, and where. */
+ * That program passes documents which it cannot read to `hotcell report --judge`, so that one scanner reports
+ * the errors of all documents, with their places. */
 #include "cli/cli.h"
 
 #include "base/fd.h"
@@ -15,11 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_TEXT ((size_t)256 << 20)
+#define MAX_TEXT ((size_t)256 << 20) /* bytes of a document */
 
-/* ---- judging ---- */
+/* ---- errors of documents ---- */
 
-/* The value to which names lead that are joined by dots; the document if there are none. */
+/* The value at a path of names joined by dots; the document itself for an empty path. */
 static const cJSON *find(const cJSON *node, char *path)
 {
     char *name = *path ? strsep(&path, ".") : NULL;
@@ -28,7 +28,8 @@ static const cJSON *find(const cJSON *node, char *path)
     return node;
 }
 
-/* The text's first line is line `line` of the file: "name:1:column" becomes "name:line:column". */
+/* Corrects the line in a message, as the text begins at line `line` of its file: "name:1:column" becomes
+ * "name:line:column". */
 static void place(struct hc_error *err, const char *name, long line)
 {
     char rest[sizeof err->text];
@@ -43,9 +44,9 @@ static void place(struct hc_error *err, const char *name, long line)
     (void)snprintf(err->text, sizeof err->text, "%.256s:%ld%.400s", name, line + at - 1, rest);
 }
 
-/* hotcell report --judge NAME LINE PATH WHAT <TEXT: what is wrong with a text is put out, and the status says
- * that there is something. If nothing is, WHAT is said of the value at PATH, unless it is empty. */
-static int judge(char **argv)
+/* hotcell report --judge NAME LINE PATH WHAT <TEXT: prints the error of a text, and fails if there is one. A
+ * text without errors gets the message WHAT about the value at PATH, unless WHAT is empty. */
+static int report_error(char **argv)
 {
     struct hc_json j;
     struct hc_error err;
@@ -68,7 +69,7 @@ static int judge(char **argv)
 /* ---- the program ---- */
 
 /* Isolated (-I): neither the caller's environment nor the current directory adds a module. */
-static int become(int argc, char **argv, struct hc_error *err)
+static int exec_report(int argc, char **argv, struct hc_error *err)
 {
     char program[PATH_MAX], self[PATH_MAX];
     const char *const front[] = {HC_HOST_PYTHON, "-I", "-B", "-X", "utf8", program, self};
@@ -95,7 +96,7 @@ int hc_cmd_report(int argc, char **argv)
 {
     struct hc_error err;
     if (argc == 6 && strcmp(argv[1], "--judge") == 0)
-        return judge(argv + 2);
-    (void)become(argc, argv, &err);
+        return report_error(argv + 2);
+    (void)exec_report(argc, argv, &err);
     return hc_report(&err);
 }

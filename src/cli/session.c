@@ -1,5 +1,5 @@
-/* hotcell session - one interpreter, many runs: requests on standard input, answers on standard output, a
- * line of JSON each (hotcell-session(1)). */
+/* hotcell session - serves many runs with one interpreter: reads requests from standard input and writes
+ * answers to standard output, each a line of JSON (hotcell-session(1)). */
 #include "cli/cli.h"
 
 #include "base/fd.h"

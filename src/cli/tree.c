@@ -1,4 +1,4 @@
-/* hotcell tree build|list|verify|remove|path - the store of trees. */
+/* hotcell tree build|list|verify|remove|path - manages the store of trees. */
 #include "cli/cli.h"
 
 #include "base/fd.h"
@@ -46,7 +46,7 @@ static int find_recipe(const char *recipe, char out[PATH_MAX], struct hc_error *
     return hc_fail_as(err, HC_EXIT_DATA, errno, "recipe %s", out);
 }
 
-/* NAME of a tree whose recipe is a path: the file's name without .json. */
+/* The default name of a tree: the name of its recipe's file without .json. */
 static void default_name(const char *recipe, char *out, size_t size)
 {
     const char *base = strrchr(recipe, '/');
@@ -56,15 +56,15 @@ static void default_name(const char *recipe, char *out, size_t size)
         *dot = '\0';
 }
 
-/* A signal that is to end us ends the builder, so that what it had built can be removed; then we follow. */
-static volatile sig_atomic_t ended_by;
-static volatile pid_t builder;
+/* A signal to us ends the builder first, so that the incomplete tree can be removed; then it ends us. */
+static volatile sig_atomic_t ended_by; /* the signal; 0: none */
+static volatile pid_t builder;         /* pid of the builder; 0: none runs */
 
 static void end_builder(int sig)
 {
     ended_by = sig;
     if (builder > 0)
-        (void)kill(builder, SIGTERM); /* SIGINT it ignores in the background of a shell */
+        (void)kill(builder, SIGTERM); /* a shell's background process ignores SIGINT */
 }
 
 static void watch_signals(void)
@@ -77,7 +77,7 @@ static void watch_signals(void)
     }
 }
 
-static void follow_signal(void)
+static void end_by_signal(void)
 {
     if (!ended_by)
         return;
@@ -129,20 +129,20 @@ static int build(const char *recipe, const char *name, const char *python, struc
     hc_autofd lock = -1;
     if (hc_tree_stage(staging, &lock, err) < 0)
         return -1;
-    watch_signals(); /* killed by SIGKILL, the next build cleans up */
+    watch_signals(); /* after SIGKILL, the next build removes the incomplete tree */
     int rc = populate(file, staging, python, err);
     if (rc == 0)
         rc = hc_tree_adopt(staging, name ? name : chosen, id, err);
     if (rc < 0) {
         hc_tree_discard(staging);
-        follow_signal();
+        end_by_signal();
         return -1;
     }
     (void)printf("%s %s\n", id, name ? name : chosen);
     return 0;
 }
 
-/* Is there such a recipe, and a name that its tree can have? */
+/* Checks that the recipe exists, and that the tree's name is valid. */
 static int check_recipe(const char *recipe, const char *name, struct hc_error *err)
 {
     char file[PATH_MAX], chosen[PATH_MAX];
@@ -169,7 +169,7 @@ static int cmd_build(int argc, char **argv)
         return hc_usage("tree", "build: expected a RECIPE");
     if (name && argc - optind > 1)
         return hc_usage("tree", "build: --name is for one RECIPE, got %d", argc - optind);
-    for (int i = optind; i < argc; i++) /* before a build that takes minutes */
+    for (int i = optind; i < argc; i++) /* all are checked first, as each build takes minutes */
         if (check_recipe(argv[i], name, &err) < 0)
             return hc_report(&err);
     for (int i = optind; i < argc; i++)
@@ -181,7 +181,7 @@ static int cmd_build(int argc, char **argv)
 /* ---- list ---- */
 
 struct listing {
-    cJSON *rows; /* NULL: text */
+    cJSON *rows; /* a list of trees, owned; NULL: print text */
     int count;
 };
 
@@ -263,7 +263,7 @@ static int verify(const char *name)
     return rc == 0 ? HC_EXIT_OK : HC_EXIT_GUEST;
 }
 
-/* One that cannot be looked at hides nothing of the others. */
+/* Verifies all trees, also after one that cannot be read. */
 static int cmd_verify(int argc, char **argv)
 {
     int worst = HC_EXIT_OK;
@@ -271,7 +271,7 @@ static int cmd_verify(int argc, char **argv)
         return hc_usage("tree", "verify: expected a NAME or ID");
     for (int i = 1; i < argc; i++) {
         int status = verify(argv[i]);
-        (void)fflush(stdout); /* in the order of what is said on stderr */
+        (void)fflush(stdout); /* keeps the order with messages on stderr */
         worst = status > worst ? status : worst;
     }
     return worst;

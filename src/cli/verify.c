@@ -1,5 +1,5 @@
-/* hotcell verify MANIFEST [--sign KEYFILE] - is the account genuine, and do the files that it lists still say
- * what they said? */
+/* hotcell verify MANIFEST [--sign KEYFILE] - checks that a manifest is genuine, and that the files which it
+ * lists are unchanged. */
 #include "cli/cli.h"
 
 #include "base/fd.h"
@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_MANIFEST ((size_t)256 << 20)
-#define MAX_KEPT     ((size_t)80 << 20) /* bytes of a program with the text in front */
+#define MAX_MANIFEST ((size_t)256 << 20) /* bytes of a manifest */
+#define MAX_SAVED    ((size_t)80 << 20)  /* bytes of a program with the text in front */
 #define QUOTES       "\"\"\""
 
 static const char help[] =
@@ -25,7 +25,7 @@ static const char help[] =
     "Check the SHA-256 of every file that the manifest lists, beside it, and with a key the\n"
     "manifest's signature too. Exit status: 0 if all is as it was, 1 if not.\n";
 
-/* A manifest from elsewhere must not make us read outside of its own directory. */
+/* Opens a listed file. A manifest from elsewhere must not make us read outside of its own directory. */
 static int open_at(int dir, const char *path)
 {
     struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
@@ -33,7 +33,7 @@ static int open_at(int dir, const char *path)
     return hc_openat2(dir, path, &how);
 }
 
-/* Reads no more than one byte beyond `bytes`: a file that has grown has changed, however long it is now. */
+/* Hashes a file, up to one byte beyond `bytes`: a longer file has changed in any case. */
 static int hash_at(int dir, const char *path, double bytes, char out[HC_SHA256_HEX])
 {
     hc_autofd fd = open_at(dir, path);
@@ -53,8 +53,8 @@ static int hash_at(int dir, const char *path, double bytes, char out[HC_SHA256_H
     return 0;
 }
 
-/* Is the text in front of the program one string, which does nothing if the file is run? It was not hashed.
- */
+/* Is the text in front of the program, which is not part of the hash, a single string, which does nothing
+ * when the file is run? */
 static bool is_mere_text(const char *file, const char *program)
 {
     static const char end[] = QUOTES "\n" HC_CODE_MARKER;
@@ -62,20 +62,21 @@ static bool is_mere_text(const char *file, const char *program)
     return close > file && strstr(file + strlen(QUOTES), QUOTES) == close && close[-1] != '\\';
 }
 
-/* Is it the program with this hash, behind the text that --persist-code puts in front? */
-static bool is_kept_program(int dir, const char *path, const char *sha256)
+/* Is the file the program with this hash, behind the text that --persist-code puts in front? */
+static bool is_saved_program(int dir, const char *path, const char *sha256)
 {
     hc_autobuf file = {0};
     struct hc_error ignored;
     size_t len;
     hc_autofd fd = open_at(dir, path);
-    if (fd < 0 || hc_read_all(fd, &file, MAX_KEPT, &ignored) < 0 || !file.data)
+    if (fd < 0 || hc_read_all(fd, &file, MAX_SAVED, &ignored) < 0 || !file.data)
         return false;
     const char *program = hc_saved_code_program(file.data, file.len, &len);
     return program != file.data && is_mere_text(file.data, program) && hc_saved_code_is(program, len, sha256);
 }
 
-/* `row` has bytes and sha256 of the file at `path`; of a program, without the text in front. */
+/* Checks the file at `path` against `row`, which has its bytes and sha256; those of a program are without the
+ * text in front. */
 static bool check_artifact(int dir, const cJSON *path, const cJSON *row, bool program)
 {
     const cJSON *sha = cJSON_GetObjectItemCaseSensitive(row, "sha256");
@@ -91,7 +92,7 @@ static bool check_artifact(int dir, const cJSON *path, const cJSON *row, bool pr
     int rc = name ? hash_at(dir, name, bytes->valuedouble, now) : -1;
     int why = errno;
     bool same = rc == 0 && (hc_digest_equal(now, sha->valuestring) ||
-                            (program && is_kept_program(dir, name, sha->valuestring)));
+                            (program && is_saved_program(dir, name, sha->valuestring)));
     free(name);
     if (rc < 0)
         hc_warn("%s: %s", path->valuestring, strerror(why));
@@ -123,7 +124,7 @@ static int check_code(int dir, const cJSON *root, int *checked)
     return !check_artifact(dir, path, cJSON_GetObjectItemCaseSensitive(root, "code"), true);
 }
 
-/* Lists that are not there must not pass for lists whose every file was checked. */
+/* Has the document the lists of a manifest? Without them, no file would be checked, and none would fail. */
 static bool is_manifest(const cJSON *root)
 {
     return cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(root, "version")) &&
