@@ -58,7 +58,7 @@ ETC = {
     "nsswitch.conf": "".join(f"{table}: files\n" for table in (
         "passwd", "group", "shadow", "hosts", "networks", "protocols", "services")),
 }
-# Says what was asked for in a process whose module search path is the tree, in the order of a cell.
+# A program that imports modules in a process whose module search path is the tree, in the order of a cell.
 IMPORTS = """
 import sys
 sys.path[:] = sys.argv[1].split(":")
@@ -73,7 +73,7 @@ sys.exit("\\n".join(failed) or 0)
 
 
 def say(text):
-    """One line per stage, for whoever watches."""
+    """Prints one line for each stage of the build."""
     print(f"tree build: {text}", file=sys.stderr, flush=True)
 
 
@@ -94,7 +94,7 @@ class Build:
 
     def run(self):
         """All stages, in order."""
-        # First, since this is where a host lacks something.
+        # First, since a host that lacks a distribution fails here.
         self.distributions = distributions.Installed(self.chosen).closure(self.recipe)
         self.lay_out()
         self.copy_stdlib()
@@ -142,7 +142,7 @@ class Build:
             say(f"{len(self.distributions)} distributions: {len(self.tree.origin) - before} files: {names}")
 
     def copy_files(self):
-        """Fonts, time zones and whatever else the recipe lists; Debian keeps some libraries' data below /usr/share."""
+        """Fonts, time zones and other files that the recipe lists; Debian keeps some libraries' data below /usr/share."""
         hints = {distributions.requirements.normal(name): entry for name, entry in self.recipe.debian.items()}
         required = list(self.recipe.files)
         for distribution in self.distributions:
@@ -158,7 +158,7 @@ class Build:
                 self.tree.copy(path, path.lstrip("/"))
 
     def settle_links(self):
-        """Links become links inside the tree, or copies."""
+        """Turns symbolic links into links inside the tree, or into copies."""
         lost = self.tree.settle_links()
         if lost:
             say(f"left out {len(lost)} links that lead nowhere on this host, such as {lost[0]}")
@@ -172,7 +172,7 @@ class Build:
         say(f"{len(self.libraries.here)} shared libraries")
 
     def write_etc(self):
-        """What libc reads: one user, no resolver, UTC."""
+        """The files that libc reads: one user, no resolver, UTC."""
         for name, text in ETC.items():
             self.tree.write(f"etc/{name}", text.encode())
         zone = "usr/share/zoneinfo/UTC"
@@ -205,7 +205,7 @@ class Build:
             os.chmod(self.tree.at(f"{MATPLOTLIB_CACHE}/{name}"), 0o644)
 
     def check(self):
-        """No link leaves the tree; what the recipe promises imports."""
+        """Checks that no link leaves the tree, and that the modules which the recipe lists can be imported."""
         self.tree.check_links()
         if not self.recipe.imports:
             return
@@ -272,7 +272,7 @@ def _options(arguments):
 
 
 def main(arguments=None):
-    """Builds, and turns what goes wrong into one line and an exit status."""
+    """Builds a tree; an error becomes one line and an exit status."""
     os.umask(0o022)
     try:
         Build(_options(arguments)).run()

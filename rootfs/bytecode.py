@@ -19,7 +19,7 @@ def compile_batch(paths):
     failures = 0
     for path in paths:
         try:
-            # The file name inside is the one that the cell will see; nobody checks the source again.
+            # The file name in the code is the cell's; the cell loads the code without comparing it with the source.
             py_compile.compile(path, dfile="/" + path, doraise=True,
                                invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
         except (py_compile.PyCompileError, OSError) as error:

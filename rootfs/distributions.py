@@ -9,7 +9,7 @@ from pathlib import Path
 import requirements
 from errors import UNAVAILABLE, BuildError
 
-# Said by the installer about itself and this host: not the distribution's own, and different from build to build.
+# Files that the installer writes about itself and this host; they differ from build to build.
 INSTALLER_FILES = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "installed-files.txt", "SOURCES.txt")
 
 
@@ -43,7 +43,7 @@ class Installed:
             self.found.setdefault(requirements.normal(name), (about, Distribution(name, about.version, site, entry)))
 
     def closure(self, recipe):
-        """What RECIPE names and all that this requires, sorted by name, each with its entries."""
+        """The distributions that RECIPE names and all that they require, sorted by name, each with its entries."""
         hints = {requirements.normal(name): entry for name, entry in recipe.debian.items()}
         self._find_packages()
         wanted = [(requirements.normal(name), frozenset(), None) for name in recipe.distributions]
@@ -104,7 +104,7 @@ class Installed:
             raise BuildError(UNAVAILABLE, f"{distribution.name} has no list of its files in "
                                           f"{distribution.site}/{distribution.metadata}: install it with pip")
         entries = {os.path.normpath(str(path)) for path in about.files}
-        # What lies elsewhere (bin, share/man) is for people at a shell; a cell has none.
+        # Files elsewhere (bin, share/man) are for people at a shell; a cell has no shell.
         return _entries_of(distribution, (entry for entry in entries if not entry.startswith(("..", "/"))))
 
 

@@ -138,6 +138,6 @@ def read_cache():
 
 
 def expand(paths, origin):
-    """Directories of an RPATH or RUNPATH, with $ORIGIN replaced; those with other variables are not for us."""
+    """Directories of an RPATH or RUNPATH, with $ORIGIN replaced; those with other variables are left out."""
     expanded = [path.replace("${ORIGIN}", origin).replace("$ORIGIN", origin) for path in paths]
     return [os.path.normpath(path) for path in expanded if "$" not in path and path.startswith("/")]

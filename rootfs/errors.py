@@ -1,6 +1,6 @@
-"""What goes wrong while a tree is built: one line for the user and an exit status for the caller."""
+"""Errors of a build: one line for the user and an exit status for the caller."""
 
-BAD_INPUT = 65    # the recipe, or the interpreter that was asked for, is not usable as it is
+BAD_INPUT = 65    # the recipe, or the interpreter that the user named, cannot be used
 UNAVAILABLE = 69  # something is missing on this host
 INTERNAL = 70     # the builder itself failed
 

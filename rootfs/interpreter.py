@@ -1,4 +1,4 @@
-"""interpreter - asks a Python interpreter what it is, in a process of its own, and whether it fits this hotcell."""
+"""interpreter - asks a Python interpreter, in a process of its own, for its version and paths, and checks that it fits."""
 
 import json
 import os
@@ -42,7 +42,7 @@ print(json.dumps({
 
 @dataclass(frozen=True)
 class Interpreter:
-    """What an interpreter says of itself."""
+    """The version and paths of an interpreter, as it reports them."""
 
     executable: str
     version: str

@@ -11,7 +11,7 @@ OPENED_BY_NAME = ("libgcc_s.so.1",)
 
 
 class Libraries:
-    """Copies each library under the name that is asked for, into the one folder that the loader searches unasked."""
+    """Copies each library, under the name by which it is needed, into the one folder that the loader always searches."""
 
     def __init__(self, tree, program, multiarch):
         self.tree = tree
@@ -25,7 +25,7 @@ class Libraries:
         self.carried = {}   # name -> path, for libraries inside distributions
 
     def gather(self, extra):
-        """Adds the loader and all that the program, the names EXTRA and the files of the tree need."""
+        """Adds the loader and all libraries that the program, the names EXTRA and the files of the tree need."""
         tree_folder = self.tree.at(self.folder)
         os.makedirs(tree_folder, mode=0o755, exist_ok=True)
         interp = "usr" + self.about.interp if not self.about.interp.startswith("/usr/") else self.about.interp[1:]
@@ -37,7 +37,7 @@ class Libraries:
             self._supply(queue, *queue.popleft())
 
     def _carried(self):
-        """The ELF files that the tree has already."""
+        """The ELF files that are in the tree already."""
         for path in self.tree.files():
             if path.endswith(".py") or os.path.islink(self.tree.at(path)):
                 continue

@@ -21,7 +21,7 @@ class Tree:
         self.root = root
         self.excluded = matcher([pattern[1:] for pattern in exclude if pattern.startswith("/")])
         self.origin = {}    # path in the tree -> the host file that it was copied from
-        self.sources = []   # (host path, path in the tree) of each copy that was asked for
+        self.sources = []   # (host path, path in the tree) of each call of copy()
         self.links = []     # (host link, path in the tree, excluded), until settle_links()
 
     def at(self, path):
@@ -81,7 +81,7 @@ class Tree:
             raise BuildError(UNAVAILABLE, f"copy {host}: no such file: reinstall what it belongs to")
 
     def settle_links(self):
-        """Makes every link that was met: to its target where the tree has it, else a copy of the target.
+        """Makes every link that was found: to its target where the tree has it, else a copy of the target.
 
         Returns the links that lead nowhere on the host; the tree is without them.
         """
@@ -102,7 +102,7 @@ class Tree:
         return lost
 
     def _inside(self, real):
-        """Where the tree has the host's file REAL, if it has."""
+        """The path in the tree of the host's file REAL; None if the tree does not have it."""
         for host, path in self.sources:
             if real == host or real.startswith(host + "/"):
                 inside = path + real[len(host):]
