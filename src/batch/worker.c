@@ -82,16 +82,27 @@ static int add_labels(struct hc_job *job, const cJSON *labels, struct hc_error *
     return 0;
 }
 
+/* Rows of job_options.def that the command line gives. */
+static int apply_options(struct hc_job *job, const struct hc_job *given, struct hc_error *err)
+{
+    for (size_t i = 0; i < hc_job_options_count; i++) {
+        const struct hc_job_option *row = &hc_job_options[i];
+        const char *text = hc_job_text_of(given, row);
+        if ((text || hc_job_flag_of(given, row)) && hc_job_set(job, row, text, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* What the command line says stands over what the line says, as with --spec. */
 static int apply(struct hc_job *job, const struct hc_job *given, struct hc_error *err)
 {
-    if (replace(&job->policy, given->policy, err) < 0 || replace(&job->tenant, given->tenant, err) < 0 ||
-        replace(&job->sign, given->sign, err) < 0 || add_labels(job, given->labels, err) < 0)
+    if (replace(&job->policy, given->policy, err) < 0 || apply_options(job, given, err) < 0 ||
+        add_labels(job, given->labels, err) < 0)
         return -1;
     for (size_t i = 0; i < given->override_count; i++)
         if (hc_job_add_override(job, given->overrides[i].opt, given->overrides[i].text, err) < 0)
             return -1;
-    job->persist_code |= given->persist_code;
     if (given->has_seed) {
         job->has_seed = true;
         job->seed = given->seed;

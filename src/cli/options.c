@@ -6,7 +6,7 @@
 
 #include "base/fd.h"
 #include "cli/facts.h"
-#include "cli/limit_facts.h"
+#include "cli/option_facts.h"
 #include "policy/options.h"
 
 #include <fcntl.h>
@@ -14,6 +14,8 @@
 
 static const struct hc_page_part parts[] = {
     {"@OPTIONS@", hc_options_print_man},
+    {"@JOB_OPTIONS@", hc_facts_print_job_options_json},
+    {"@RUN_OPTIONS@", hc_facts_print_run_options_json},
     {"@LIMITS@", hc_facts_print_limits_json},
     {"@LIMIT_NAMES@", hc_facts_print_limit_names_json},
     {"@ENFORCED_BY@", hc_facts_print_enforced_json},

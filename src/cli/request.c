@@ -29,11 +29,7 @@ enum {
     OPT_INPUT = OPT_FIRST_LONG,
     OPT_VAR,
     OPT_LABEL,
-    OPT_TENANT,
-    OPT_JOB_ID,
     OPT_SEED,
-    OPT_SIGN,
-    OPT_PERSIST,
     OPT_RETURN,
     OPT_SPEC,
     OPT_SESSION,
@@ -53,51 +49,41 @@ enum {
     OPT_FAIL_FAST,
     OPT_MAX_FAILURES,
     OPT_SHARD,
-    OPT_LIMITS /* the first row of the option table; the others follow */
+    OPT_ROWS /* the first row of hc_options; the others follow, then those of hc_job_options */
 };
 
-/* Whose options they are. */
-#define OF_RUN     1
-#define OF_CHECK   2
-#define OF_SESSION 4
-#define OF_SERVE   8
-#define OF_BATCH   16
-#define OF_ALL     (OF_RUN | OF_CHECK | OF_SESSION | OF_SERVE | OF_BATCH)
+#define OF_ALL (HC_OF_RUN | HC_OF_CHECK | HC_OF_SESSION | HC_OF_SERVE | HC_OF_BATCH)
 
 static const struct {
     struct option option;
     int of;
 } own_options[] = {
     {{"help", no_argument, NULL, OPT_HELP}, OF_ALL},
-    {{"output", required_argument, NULL, OPT_OUTPUT}, OF_RUN | OF_SESSION | OF_SERVE | OF_BATCH},
+    {{"output", required_argument, NULL, OPT_OUTPUT}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE | HC_OF_BATCH},
     {{"policy", required_argument, NULL, OPT_POLICY}, OF_ALL},
-    {{"input", required_argument, NULL, OPT_INPUT}, OF_ALL & ~OF_BATCH},
-    {{"var", required_argument, NULL, OPT_VAR}, OF_RUN | OF_SESSION | OF_SERVE},
-    {{"label", required_argument, NULL, OPT_LABEL}, OF_RUN | OF_SESSION | OF_SERVE | OF_BATCH},
-    {{"tenant", required_argument, NULL, OPT_TENANT}, OF_RUN | OF_SESSION | OF_SERVE | OF_BATCH},
-    {{"job-id", required_argument, NULL, OPT_JOB_ID}, OF_RUN | OF_SESSION},
-    {{"seed", required_argument, NULL, OPT_SEED}, OF_RUN | OF_SESSION | OF_SERVE | OF_BATCH},
-    {{"sign", required_argument, NULL, OPT_SIGN}, OF_RUN | OF_SESSION | OF_SERVE | OF_BATCH},
-    {{"persist-code", no_argument, NULL, OPT_PERSIST}, OF_RUN | OF_SERVE | OF_BATCH},
-    {{"return", required_argument, NULL, OPT_RETURN}, OF_RUN},
-    {{"spec", required_argument, NULL, OPT_SPEC}, OF_RUN | OF_CHECK},
-    {{"session", required_argument, NULL, OPT_SESSION}, OF_RUN},
-    {{"step", required_argument, NULL, OPT_STEP}, OF_RUN},
-    {{"wait", no_argument, NULL, OPT_WAIT}, OF_RUN},
-    {{"json", no_argument, NULL, OPT_JSON}, OF_RUN | OF_CHECK | OF_BATCH},
-    {{"warm", optional_argument, NULL, OPT_WARM}, OF_RUN | OF_BATCH},
-    {{"tool", required_argument, NULL, OPT_TOOL}, OF_RUN | OF_SESSION | OF_SERVE},
-    {{"tool-fd", required_argument, NULL, OPT_TOOL_FD}, OF_RUN | OF_SESSION},
-    {{"caller-fd", required_argument, NULL, OPT_CALLER_FD}, OF_RUN | OF_CHECK},
-    {{"jobs", required_argument, NULL, OPT_JOBS}, OF_SERVE | OF_BATCH},
-    {{"store", required_argument, NULL, OPT_STORE}, OF_SERVE},
-    {{"resume", no_argument, NULL, OPT_RESUME}, OF_BATCH},
-    {{"rerun", required_argument, NULL, OPT_RERUN}, OF_BATCH},
-    {{"retry", required_argument, NULL, OPT_RETRY}, OF_BATCH},
-    {{"ordered", no_argument, NULL, OPT_ORDERED}, OF_BATCH},
-    {{"fail-fast", no_argument, NULL, OPT_FAIL_FAST}, OF_BATCH},
-    {{"max-failures", required_argument, NULL, OPT_MAX_FAILURES}, OF_BATCH},
-    {{"shard", required_argument, NULL, OPT_SHARD}, OF_BATCH},
+    {{"input", required_argument, NULL, OPT_INPUT}, OF_ALL & ~HC_OF_BATCH},
+    {{"var", required_argument, NULL, OPT_VAR}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE},
+    {{"label", required_argument, NULL, OPT_LABEL}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE | HC_OF_BATCH},
+    {{"seed", required_argument, NULL, OPT_SEED}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE | HC_OF_BATCH},
+    {{"return", required_argument, NULL, OPT_RETURN}, HC_OF_RUN},
+    {{"spec", required_argument, NULL, OPT_SPEC}, HC_OF_RUN | HC_OF_CHECK},
+    {{"session", required_argument, NULL, OPT_SESSION}, HC_OF_RUN},
+    {{"step", required_argument, NULL, OPT_STEP}, HC_OF_RUN},
+    {{"wait", no_argument, NULL, OPT_WAIT}, HC_OF_RUN},
+    {{"json", no_argument, NULL, OPT_JSON}, HC_OF_RUN | HC_OF_CHECK | HC_OF_BATCH},
+    {{"warm", optional_argument, NULL, OPT_WARM}, HC_OF_RUN | HC_OF_BATCH},
+    {{"tool", required_argument, NULL, OPT_TOOL}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE},
+    {{"tool-fd", required_argument, NULL, OPT_TOOL_FD}, HC_OF_RUN | HC_OF_SESSION},
+    {{"caller-fd", required_argument, NULL, OPT_CALLER_FD}, HC_OF_RUN | HC_OF_CHECK},
+    {{"jobs", required_argument, NULL, OPT_JOBS}, HC_OF_SERVE | HC_OF_BATCH},
+    {{"store", required_argument, NULL, OPT_STORE}, HC_OF_SERVE},
+    {{"resume", no_argument, NULL, OPT_RESUME}, HC_OF_BATCH},
+    {{"rerun", required_argument, NULL, OPT_RERUN}, HC_OF_BATCH},
+    {{"retry", required_argument, NULL, OPT_RETRY}, HC_OF_BATCH},
+    {{"ordered", no_argument, NULL, OPT_ORDERED}, HC_OF_BATCH},
+    {{"fail-fast", no_argument, NULL, OPT_FAIL_FAST}, HC_OF_BATCH},
+    {{"max-failures", required_argument, NULL, OPT_MAX_FAILURES}, HC_OF_BATCH},
+    {{"shard", required_argument, NULL, OPT_SHARD}, HC_OF_BATCH},
 };
 
 #define OWN_OPTIONS (sizeof own_options / sizeof *own_options)
@@ -251,6 +237,13 @@ static int set_warm(struct hc_request *q, const char *text, struct hc_error *err
     return hc_fail_as(err, HC_EXIT_USAGE, 0, "expected yes, no or try, got '%.40s'", text);
 }
 
+static int take_row(struct hc_job *job, size_t row, struct hc_error *err)
+{
+    if (row < hc_options_count)
+        return hc_job_add_override(job, &hc_options[row], optarg, err);
+    return hc_job_set(job, &hc_job_options[row - hc_options_count], optarg, err);
+}
+
 static int take_option(struct hc_request *q, int opt, struct hc_error *err)
 {
     struct hc_job *job = &q->job;
@@ -275,10 +268,6 @@ static int take_option(struct hc_request *q, int opt, struct hc_error *err)
         return set_fd(&q->tool_fd, optarg, err);
     case OPT_CALLER_FD:
         return set_fd(&q->caller_fd, optarg, err);
-    case OPT_TENANT:
-        return set_id(&job->tenant, optarg, err);
-    case OPT_JOB_ID:
-        return set_id(&job->job_id, optarg, err);
     case OPT_SEED:
         return set_seed(job, optarg, err);
     case OPT_SESSION:
@@ -287,11 +276,6 @@ static int take_option(struct hc_request *q, int opt, struct hc_error *err)
         return set_directory(&q->step, optarg, err);
     case OPT_WAIT:
         q->wait = true;
-        return 0;
-    case OPT_SIGN:
-        return replace(&job->sign, optarg, err);
-    case OPT_PERSIST:
-        job->persist_code = true;
         return 0;
     case OPT_JSON:
         if (q->batch)
@@ -307,21 +291,32 @@ static int take_option(struct hc_request *q, int opt, struct hc_error *err)
     case OPT_RESUME ... OPT_SHARD:
         return take_batch_option(q->batch, opt, err);
     default:
-        return hc_job_add_override(job, &hc_options[opt - OPT_LIMITS], optarg, err);
+        return take_row(job, (size_t)(opt - OPT_ROWS), err);
     }
 }
 
 static struct option *all_options(const struct hc_request *q)
 {
-    int of = q->batch ? OF_BATCH : q->serve ? OF_SERVE : q->check ? OF_CHECK : q->live ? OF_SESSION : OF_RUN;
-    struct option *all = calloc(OWN_OPTIONS + hc_options_count + 1, sizeof *all), *at = all;
+    int of = q->batch   ? HC_OF_BATCH
+             : q->serve ? HC_OF_SERVE
+             : q->check ? HC_OF_CHECK
+             : q->live  ? HC_OF_SESSION
+                        : HC_OF_RUN;
+    struct option *all = calloc(OWN_OPTIONS + hc_options_count + hc_job_options_count + 1, sizeof *all),
+                  *at = all;
+    int next = OPT_ROWS;
     if (!all)
         return NULL;
     for (size_t i = 0; i < OWN_OPTIONS; i++)
         if (own_options[i].of & of)
             *at++ = own_options[i].option;
     for (size_t i = 0; i < hc_options_count; i++)
-        *at++ = (struct option){hc_options[i].flag, required_argument, NULL, OPT_LIMITS + (int)i};
+        *at++ = (struct option){hc_options[i].flag, required_argument, NULL, next++};
+    for (size_t i = 0; i < hc_job_options_count; i++, next++) {
+        const struct hc_job_option *row = &hc_job_options[i];
+        if (row->commands & (unsigned)of)
+            *at++ = (struct option){row->flag, row->is_flag ? no_argument : required_argument, NULL, next};
+    }
     return all;
 }
 
@@ -375,8 +370,7 @@ static int collect(struct hc_request *q, const struct option *all, int opt, stru
     if (q->given_count == sizeof q->given / sizeof *q->given)
         return hc_fail_as(err, HC_EXIT_USAGE, 0, "more than %zu options", q->given_count);
     const char *name = long_name(all, opt);
-    int n =
-        opt == OPT_PERSIST ? asprintf(&argument, "--%s", name) : asprintf(&argument, "--%s=%s", name, optarg);
+    int n = optarg ? asprintf(&argument, "--%s=%s", name, optarg) : asprintf(&argument, "--%s", name);
     if (n < 0)
         return hc_fail(err, ENOMEM, "options");
     q->given[q->given_count++] = argument;

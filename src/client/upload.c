@@ -45,12 +45,13 @@ int hc_upload_check(const struct hc_job *job, struct hc_error *err)
         return refuse_option(err, "df_paths", "the older runner's form is for --warm=no");
     if (job->policy && strchr(job->policy, '/'))
         return refuse_option(err, "--policy", "it has its policies by their names");
-    if (job->tenant)
-        return refuse_option(err, "--tenant", "it knows itself who asks");
-    if (job->job_id)
-        return refuse_option(err, "--job-id", "it numbers its jobs itself");
-    if (job->sign)
-        return refuse_option(err, "--sign", "only who built the cell can vouch for it");
+    for (size_t i = 0; i < hc_job_options_count; i++) {
+        const struct hc_job_option *row = &hc_job_options[i];
+        char flag[40];
+        (void)snprintf(flag, sizeof flag, "--%s", row->flag);
+        if (row->not_sent && (hc_job_text_of(job, row) || hc_job_flag_of(job, row)))
+            return refuse_option(err, flag, row->not_sent);
+    }
     return check_overrides(job, err);
 }
 
@@ -182,6 +183,19 @@ static int put_tools(struct hc_buf *out, const struct hc_tools *tools, struct hc
     return put_json(out, "tools", all, err);
 }
 
+/* Rows of job_options.def. */
+static void put_options(struct hc_buf *out, const struct hc_job *job)
+{
+    for (size_t i = 0; i < hc_job_options_count; i++) {
+        const struct hc_job_option *row = &hc_job_options[i];
+        const char *text = hc_job_text_of(job, row);
+        if (text && !row->not_sent)
+            put_text(out, row->name, text);
+        if (hc_job_flag_of(job, row))
+            (void)hc_buf_fmt(out, ", \"%s\": true", row->name);
+    }
+}
+
 static int put_parts(struct hc_buf *out, const struct hc_job *job, const struct hc_tools *tools,
                      struct hc_error *err)
 {
@@ -191,8 +205,7 @@ static int put_parts(struct hc_buf *out, const struct hc_job *job, const struct 
         put_name(out, "vars");
         (void)hc_buf_str(out, job->vars_text);
     }
-    if (job->persist_code)
-        (void)hc_buf_str(out, ", \"persist_code\": true");
+    put_options(out, job);
     if (job->has_seed)
         (void)hc_buf_fmt(out, ", \"seed\": %u", job->seed);
     if (job->return_count)

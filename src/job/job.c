@@ -30,12 +30,12 @@ void hc_job_finish(struct hc_job *job)
     free(job->output_dir);
     for (size_t i = 0; i < job->override_count; i++)
         free(job->overrides[i].text);
-    free(job->tenant);
-    free(job->job_id);
     cJSON_Delete(job->labels);
     for (size_t i = 0; i < job->return_count; i++)
         free(job->returns[i].name);
-    free(job->sign);
+    for (size_t i = 0; i < hc_job_options_count; i++)
+        if (!hc_job_options[i].is_flag)
+            free(*hc_job_text(job, &hc_job_options[i]));
     hc_tools_finish(&job->tools);
     for (size_t i = 0; i < job->tool_command_count; i++)
         free(job->tool_commands[i]);
@@ -335,9 +335,14 @@ int hc_job_check_id(const char *id, struct hc_error *err)
     return hc_fail_as(err, HC_EXIT_DATA, 0, "expected %s, got '%.80s'", hc_job_id_shape, id);
 }
 
-static int check_id(const char *what, const char *id, struct hc_error *err)
+static int check_ids(const struct hc_job *job, struct hc_error *err)
 {
-    return id && hc_job_check_id(id, err) < 0 ? hc_ctx(err, "%s", what) : 0;
+    for (size_t i = 0; i < hc_job_options_count; i++) {
+        const char *id = hc_job_options[i].is_id ? hc_job_text_of(job, &hc_job_options[i]) : NULL;
+        if (id && hc_job_check_id(id, err) < 0)
+            return hc_ctx(err, "%s", hc_job_options[i].name);
+    }
+    return 0;
 }
 
 static int check_names(const struct hc_job *job, struct hc_error *err)
@@ -356,8 +361,7 @@ int hc_job_check(const struct hc_job *job, struct hc_error *err)
 {
     if (!job->code && !job->session)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "there is no code to run");
-    if ((job->code && check_code(job, err) < 0) || check_id("job_id", job->job_id, err) < 0 ||
-        check_id("tenant", job->tenant, err) < 0)
+    if ((job->code && check_code(job, err) < 0) || check_ids(job, err) < 0)
         return -1;
     return check_names(job, err);
 }

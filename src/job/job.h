@@ -29,7 +29,33 @@ struct hc_return {
     const char *format; /* static: "auto", "json", "npy", "csv", "jsonl" */
 };
 
+/* Commands that take options of a job. */
+enum { HC_OF_RUN = 1, HC_OF_CHECK = 2, HC_OF_SESSION = 4, HC_OF_SERVE = 8, HC_OF_BATCH = 16 };
+
+/* Forms of a spec: this host's own, the older runner's, those of somebody else for a program, for a session
+ * and for a run of a session. */
+enum { HC_SPEC_OWN = 1, HC_SPEC_RUNNER = 2, HC_SPEC_UPLOAD = 4, HC_SPEC_SESSION = 8, HC_SPEC_RUN = 16 };
+
+/* A row of job_options.def. */
+struct hc_job_option {
+    const char *name;     /* of the member in a spec */
+    const char *flag;     /* of the command line, without its dashes */
+    size_t at;            /* offsetof in struct hc_job */
+    bool is_flag;         /* a bool; else a char * */
+    bool is_id;           /* of a text: is it an ID (hc_job_check_id)? */
+    const char *shape;    /* of another text: what it has to be, for messages */
+    unsigned commands;    /* HC_OF_ that take it */
+    unsigned specs;       /* HC_SPEC_ that may have it */
+    const char *not_sent; /* why hotcelld does not take it; NULL if it does */
+};
+
+extern const struct hc_job_option hc_job_options[];
+extern const size_t hc_job_options_count;
+
 struct hc_job {
+#define HC_JOB_TEXT(member, ...) char *member;
+#define HC_JOB_FLAG(member, ...) bool member;
+#include "job/job_options.def"
     char *code; /* NUL-terminated; NULL until given. hc_job_check: UTF-8 without NUL */
     size_t code_len;
     struct hc_input inputs[HC_MAX_INPUTS];
@@ -46,13 +72,9 @@ struct hc_job {
     bool check_only; /* look at the code, do not run it */
     bool session;    /* no program of its own: runs come one after another (cell/session.h) */
     int run;         /* the number of this one, from 1; 0: not of a session */
-    bool persist_code;
-    char *tenant;  /* NULL: none */
-    char *job_id;  /* NULL: the launcher makes one */
-    cJSON *labels; /* object of strings; NULL if none */
+    cJSON *labels;   /* object of strings; NULL if none */
     bool has_seed;
     uint32_t seed;                     /* PYTHONHASHSEED and random.seed */
-    char *sign;                        /* key file */
     struct hc_tools tools;             /* that the spec describes: without commands */
     char *tool_commands[HC_MAX_TOOLS]; /* NAME=COMMAND, of the command line */
     size_t tool_command_count;
@@ -87,6 +109,15 @@ void hc_uploads_finish(struct hc_uploads *uploads);
  * What is for a session as a whole is refused. Errors as above. */
 int hc_job_parse_run(struct hc_job *job, const char *name, const char *text, size_t len,
                      struct hc_error *err);
+
+/* The member of a row: to be written, and to be read (NULL and false if the row is of the other type). */
+char **hc_job_text(struct hc_job *job, const struct hc_job_option *row);
+bool *hc_job_flag(struct hc_job *job, const struct hc_job_option *row);
+const char *hc_job_text_of(const struct hc_job *job, const struct hc_job_option *row);
+bool hc_job_flag_of(const struct hc_job *job, const struct hc_job_option *row);
+
+/* As on a command line; `text` is NULL for a flag. HC_EXIT_USAGE. */
+int hc_job_set(struct hc_job *job, const struct hc_job_option *row, const char *text, struct hc_error *err);
 
 /* The pieces of a command line. HC_EXIT_USAGE errors. `NAME=FILE`, `NAME=JSON`. */
 int hc_job_add_input(struct hc_job *job, const char *assignment, struct hc_error *err);

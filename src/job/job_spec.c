@@ -233,19 +233,6 @@ static int parse_output_dir(struct spec *s, const cJSON *node, struct hc_error *
     return take_filled(s, node, "a path", &s->job->output_dir, err);
 }
 
-static int parse_sign(struct spec *s, const cJSON *node, struct hc_error *err)
-{
-    return take_filled(s, node, "the path of a key file", &s->job->sign, err);
-}
-
-static int parse_persist_code(struct spec *s, const cJSON *node, struct hc_error *err)
-{
-    if (!cJSON_IsBool(node))
-        return wrong_type(s, node, "true or false", err);
-    s->job->persist_code = cJSON_IsTrue(node);
-    return 0;
-}
-
 static int take_id(struct spec *s, const cJSON *node, char **out, struct hc_error *err)
 {
     if (cJSON_IsString(node) && !hc_is_id(node->valuestring, HC_JOB_NAME))
@@ -253,14 +240,18 @@ static int take_id(struct spec *s, const cJSON *node, char **out, struct hc_erro
     return take_string(s, node, "a string", out, err);
 }
 
-static int parse_tenant(struct spec *s, const cJSON *node, struct hc_error *err)
+/* A row of job_options.def. */
+static int parse_option(struct spec *s, const struct hc_job_option *row, const cJSON *node,
+                        struct hc_error *err)
 {
-    return take_id(s, node, &s->job->tenant, err);
-}
-
-static int parse_job_id(struct spec *s, const cJSON *node, struct hc_error *err)
-{
-    return take_id(s, node, &s->job->job_id, err);
+    if (!row->is_flag && row->is_id)
+        return take_id(s, node, hc_job_text(s->job, row), err);
+    if (!row->is_flag)
+        return take_filled(s, node, row->shape, hc_job_text(s->job, row), err);
+    if (!cJSON_IsBool(node))
+        return wrong_type(s, node, "true or false", err);
+    *hc_job_flag(s->job, row) = cJSON_IsTrue(node);
+    return 0;
 }
 
 static int parse_labels(struct spec *s, const cJSON *node, struct hc_error *err)
@@ -319,22 +310,18 @@ static int parse_seed(struct spec *s, const cJSON *node, struct hc_error *err)
     return 0;
 }
 
-static const struct member new_form[] = {
-    {"code", parse_code},     {"inputs", parse_inputs},
-    {"vars", parse_vars},     {"policy", parse_policy},
-    {"tree", parse_tree},     {"output_dir", parse_output_dir},
-    {"limits", parse_limits}, {"persist_code", parse_persist_code},
-    {"tenant", parse_tenant}, {"job_id", parse_job_id},
-    {"labels", parse_labels}, {"seed", parse_seed},
-    {"sign", parse_sign},     {"return", parse_return},
-    {"tools", parse_tools},   {NULL, NULL},
+/* What a spec of each form may have beside the rows of job_options.def. */
+static const struct member own_form[] = {
+    {"code", parse_code},     {"inputs", parse_inputs}, {"vars", parse_vars},
+    {"policy", parse_policy}, {"tree", parse_tree},     {"output_dir", parse_output_dir},
+    {"limits", parse_limits}, {"labels", parse_labels}, {"seed", parse_seed},
+    {"return", parse_return}, {"tools", parse_tools},   {NULL, NULL},
 };
 
 static const struct member runner_form[] = {
     {"code", parse_code},
     {"df_paths", parse_df_paths},
     {"output_dir", parse_output_dir},
-    {"persist_code", parse_persist_code},
     {"max_output_bytes", parse_max_output_bytes},
     {"max_figures", parse_max_figures},
     {NULL, NULL},
@@ -348,7 +335,6 @@ static const struct member upload_form[] = {
     {"policy", parse_policy_name},
     {"tree", parse_tree_name},
     {"limits", parse_limits},
-    {"persist_code", parse_persist_code},
     {"labels", parse_labels},
     {"seed", parse_seed},
     {"return", parse_return},
@@ -365,62 +351,87 @@ static const struct member session_form[] = {
 
 /* .. of a run of a session. Its cell is there: a file of this host's would come too late. */
 static const struct member run_form[] = {
-    {"code", parse_code},
-    {"inputs", parse_uploads},
-    {"vars", parse_vars},
-    {"limits", parse_limits},
-    {"persist_code", parse_persist_code},
-    {"return", parse_return},
-    {NULL, NULL},
+    {"code", parse_code},     {"inputs", parse_uploads}, {"vars", parse_vars},
+    {"limits", parse_limits}, {"return", parse_return},  {NULL, NULL},
 };
 
-static const struct member *form_of(const struct spec *s)
+struct form {
+    const struct member *members;
+    unsigned spec; /* HC_SPEC_ of the rows of job_options.def that it has too */
+};
+
+static const struct form by_owner = {own_form, HC_SPEC_OWN}, by_runner = {runner_form, HC_SPEC_RUNNER},
+                         by_sender = {upload_form, HC_SPEC_UPLOAD},
+                         of_a_session = {session_form, HC_SPEC_SESSION}, of_a_run = {run_form, HC_SPEC_RUN};
+
+static const struct form *form_of(const struct spec *s)
 {
     if (s->is_run)
-        return run_form;
+        return &of_a_run;
     if (s->job->session)
-        return session_form;
+        return &of_a_session;
     if (s->uploads)
-        return upload_form;
-    return s->job->runner_form ? runner_form : new_form;
+        return &by_sender;
+    return s->job->runner_form ? &by_runner : &by_owner;
 }
 
-static int unknown_member(const struct spec *s, const cJSON *node, const struct member *form,
+#define MOST_MEMBERS 24
+
+/* The names of all members of a form, NULL behind the last. */
+static void list_members(const struct form *form, const char *out[MOST_MEMBERS])
+{
+    size_t n = 0;
+    for (const struct member *m = form->members; m->name; m++)
+        out[n++] = m->name;
+    for (size_t i = 0; i < hc_job_options_count && n < MOST_MEMBERS - 1; i++)
+        if (hc_job_options[i].specs & form->spec)
+            out[n++] = hc_job_options[i].name;
+    out[n] = NULL;
+}
+
+static bool has_member(const struct form *form, const char *name)
+{
+    const char *names[MOST_MEMBERS];
+    list_members(form, names);
+    for (size_t i = 0; names[i]; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static int unknown_member(const struct spec *s, const cJSON *node, const struct form *form,
                           struct hc_error *err)
 {
-    const char *known[sizeof new_form / sizeof *new_form];
+    const char *known[MOST_MEMBERS];
     char hint[160];
-    size_t n = 0;
-    for (; form[n].name; n++)
-        known[n] = form[n].name;
-    known[n] = NULL;
-    for (const struct member *m = upload_form; form == session_form && m->name; m++)
-        if (strcmp(m->name, node->string) == 0)
-            return hc_json_fail(s->json, node, true, err, "'%.64s' is for a run of a session", node->string);
-    for (const struct member *m = new_form; form == run_form && m->name; m++)
-        if (strcmp(m->name, node->string) == 0)
-            return of_session(s, node, node->string, err);
-    for (const struct member *m = new_form; s->uploads && m->name; m++)
-        if (strcmp(m->name, node->string) == 0)
-            return hc_json_fail(s->json, node, true, err, "'%.64s' is not the sender's to say", node->string);
-    for (size_t i = 0; form != runner_form && i < hc_options_count; i++)
+    list_members(form, known);
+    if (form == &of_a_session && has_member(&by_sender, node->string))
+        return hc_json_fail(s->json, node, true, err, "'%.64s' is for a run of a session", node->string);
+    if (form == &of_a_run && has_member(&by_owner, node->string))
+        return of_session(s, node, node->string, err);
+    if (s->uploads && has_member(&by_owner, node->string))
+        return hc_json_fail(s->json, node, true, err, "'%.64s' is not the sender's to say", node->string);
+    for (size_t i = 0; form != &by_runner && i < hc_options_count; i++)
         if (strcmp(hc_options[i].path, node->string) == 0)
             return hc_json_fail(s->json, node, true, err,
                                 "'%.64s' is for a policy to say (hotcell-policy(5))", node->string);
-    if (form != runner_form)
+    if (form != &by_runner)
         hc_nearest_option("", node->string, known, hint, sizeof hint);
     else
         hc_nearest(node->string, known, hint, sizeof hint);
     return hc_json_fail(s->json, node, true, err, "unknown member '%.64s'%s%s", node->string,
-                        form == runner_form ? " in a spec of the older runner's form" : "", hint);
+                        form == &by_runner ? " in a spec of the older runner's form" : "", hint);
 }
 
-static int parse_member(struct spec *s, const cJSON *node, const struct member *form, struct hc_error *err)
+static int parse_member(struct spec *s, const cJSON *node, const struct form *form, struct hc_error *err)
 {
-    for (; form->name; form++)
-        if (strcmp(form->name, node->string) == 0)
-            return form->parse(s, node, err);
-    return unknown_member(s, node, form_of(s), err);
+    for (const struct member *m = form->members; m->name; m++)
+        if (strcmp(m->name, node->string) == 0)
+            return m->parse(s, node, err);
+    for (size_t i = 0; i < hc_job_options_count; i++)
+        if ((hc_job_options[i].specs & form->spec) && strcmp(hc_job_options[i].name, node->string) == 0)
+            return parse_option(s, &hc_job_options[i], node, err);
+    return unknown_member(s, node, form, err);
 }
 
 /* What makes a spec one of the older runner's: the members that only that form has. */

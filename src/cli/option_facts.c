@@ -1,5 +1,6 @@
-#include "cli/limit_facts.h"
+#include "cli/option_facts.h"
 
+#include "job/job.h"
 #include "json/json.h"
 #include "policy/options.h"
 
@@ -75,4 +76,24 @@ void hc_facts_print_enforced_names_json(FILE *out)
 {
     for (size_t i = 0; i < enforced_count; i++)
         (void)fprintf(out, "            \"%s\"%s\n", enforced[i], i + 1 < enforced_count ? "," : "");
+}
+
+static void print_job_options(FILE *out, unsigned spec)
+{
+    for (size_t i = 0; i < hc_job_options_count; i++) {
+        const struct hc_job_option *row = &hc_job_options[i];
+        if (row->specs & spec)
+            (void)fprintf(out, "     \"%s\": {\n      \"type\": \"%s\"\n     },\n", row->name,
+                          row->is_flag ? "boolean" : "string");
+    }
+}
+
+void hc_facts_print_job_options_json(FILE *out)
+{
+    print_job_options(out, HC_SPEC_UPLOAD);
+}
+
+void hc_facts_print_run_options_json(FILE *out)
+{
+    print_job_options(out, HC_SPEC_RUN);
 }
