@@ -202,7 +202,7 @@ static int sleep_ms(const struct hc_front *f, int http)
     return http < 0 ? most : MIN(http, most);
 }
 
-static int serve(struct hc_front *f, struct hc_error *err)
+static int serve_until_drained(struct hc_front *f, struct hc_error *err)
 {
     while (!drained(f)) {
         tick(f, hc_mono_ms());
@@ -243,7 +243,7 @@ static int count_descriptors(struct hc_front *f, size_t sockets, size_t workers,
     return 0;
 }
 
-static int start(struct hc_front *f, const struct hc_front_setup *setup, struct hc_error *err)
+static int start_front(struct hc_front *f, const struct hc_front_setup *setup, struct hc_error *err)
 {
     f->dispatch.config = *setup->config;
     f->dispatch.configuration = 1;
@@ -281,9 +281,9 @@ void hc_front_main(const struct hc_front_setup *setup)
 {
     static struct hc_front f;
     struct hc_error err = {0};
-    int rc = start(&f, setup, &err);
+    int rc = start_front(&f, setup, &err);
     if (rc == 0)
-        rc = serve(&f, &err);
+        rc = serve_until_drained(&f, &err);
     if (rc < 0) {
         hc_warn("front: %s", err.text);
         exit(err.exit ? err.exit : HC_EXIT_INTERNAL);

@@ -257,7 +257,7 @@ static void kill_child(pid_t *pid)
 }
 
 /* The front, whose last act that would be, may no longer remove files. */
-static void settle_last(const struct manager *k)
+static void checkpoint_last(const struct manager *k)
 {
     pid_t pid = fork();
     if (pid == 0) {
@@ -610,7 +610,7 @@ int hc_manager_main(struct hc_config *c, const char *path)
     kill_child(&k.checkpointer.pid);
     kill_child(&k.looker.pid);
     if (k.ready)
-        settle_last(&k);
+        checkpoint_last(&k);
     hc_listeners_close(&k.listeners, true);
     hc_cgroup_parent_finish(&k.cells);
     hc_trees_finish(&k.trees);

@@ -273,7 +273,7 @@ static int check_what_is_named(struct hc_config *c, const struct source *s, stru
                : 0;
 }
 
-static int load(const char *path, struct hc_config *out, bool tokens, struct hc_error *err)
+static int load_config_file(const char *path, struct hc_config *out, bool tokens, struct hc_error *err)
 {
     __attribute__((cleanup(close_source))) struct source source = {0};
     if (load_file(path, &source, out, err) < 0) {
@@ -289,12 +289,12 @@ static int load(const char *path, struct hc_config *out, bool tokens, struct hc_
 
 int hc_config_load(const char *path, struct hc_config *out, struct hc_error *err)
 {
-    return load(path, out, true, err);
+    return load_config_file(path, out, true, err);
 }
 
 int hc_config_load_places(const char *path, struct hc_config *out, struct hc_error *err)
 {
-    if (load(path, out, false, err) < 0)
+    if (load_config_file(path, out, false, err) < 0)
         return -1;
     if (hc_config_find_places(out, err) == 0)
         return 0;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* `value` goes to the object, or is freed. */
-static bool put(cJSON *object, const char *name, cJSON *value)
+static bool put_member(cJSON *object, const char *name, cJSON *value)
 {
     if (object && value && cJSON_AddItemToObject(object, name, value))
         return true;
@@ -32,7 +32,7 @@ static bool put_rows(cJSON *root, const struct hc_config_table *table, const voi
         if (row->kind == HC_OPT_NAME && !((const char *)record)[row->at])
             continue; /* no name: as if it were not there */
         cJSON *object = section_of(root, row->path, &leaf);
-        if (!put(object, leaf, hc_option_to_json(record, row)))
+        if (!put_member(object, leaf, hc_option_to_json(record, row)))
             return false;
     }
     return true;
@@ -43,7 +43,7 @@ static bool put_names(cJSON *object, const char *member, char **names)
     size_t n = 0;
     while (names && names[n])
         n++;
-    return !names || put(object, member, cJSON_CreateStringArray((const char *const *)names, (int)n));
+    return !names || put_member(object, member, cJSON_CreateStringArray((const char *const *)names, (int)n));
 }
 
 static bool put_allowed(cJSON *object, const struct hc_allowed *a)
@@ -56,7 +56,7 @@ static bool put_max(cJSON *object, const struct hc_quota *quota)
     cJSON *max = hc_maxima_to_json(&quota->max);
     bool none = max && !max->child;
     if (!none)
-        return put(object, "max", max);
+        return put_member(object, "max", max);
     cJSON_Delete(max);
     return true;
 }

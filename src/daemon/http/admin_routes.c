@@ -70,7 +70,7 @@ static int read_reason(const struct hc_exchange *x, char out[HC_ORDER_REASON + 1
 }
 
 /* "admin root: cancels job ...: reason" */
-static void note(const struct hc_exchange *x, const char *what, const char *whom, const char *reason)
+static void log_order(const struct hc_exchange *x, const char *what, const char *whom, const char *reason)
 {
     hc_info("admin %s: %s%s%s%s%s", x->admin, what, *whom ? " " : "", whom, *reason ? ": " : "", reason);
 }
@@ -203,13 +203,13 @@ int hc_admin_get_job(struct hc_exchange *x, struct hc_tenant *t)
 }
 
 /* It is told by its manifest, or by its problem if it has not run. */
-static int cancel(struct hc_exchange *x, struct hc_front_session *s, const char *reason)
+static int cancel_job_or_session(struct hc_exchange *x, struct hc_front_session *s, const char *reason)
 {
     char why[HC_ORDER_REASON + 64], whom[HC_JOB_ID + HC_TENANT_NAME + 16];
     const struct hc_tenant *of = s ? s->tenant : x->task->queued.tenant;
     (void)snprintf(why, sizeof why, "cancelled by the administrator%s%s", *reason ? ": " : "", reason);
     (void)snprintf(whom, sizeof whom, "%s of %s", x->id, of->name);
-    note(x, s ? "cancels session" : "cancels job", whom, reason);
+    log_order(x, s ? "cancels session" : "cancels job", whom, reason);
     if (s) {
         hc_front_session_cancel(s, "administrator", why);
         s = hc_front_session_find_any(x->http->sessions,
@@ -229,10 +229,10 @@ int hc_admin_cancel_job(struct hc_exchange *x, struct hc_tenant *t)
     if (read_reason(x, reason, &why) < 0)
         return hc_reply_problem(x, &why, NULL);
     if (s && s->state != HC_FRONT_SESSION_ENDED)
-        return cancel(x, s, reason);
+        return cancel_job_or_session(x, s, reason);
     if (!find_job(x))
         return no_such_job(x);
-    return hc_task_ended(x->task) ? reply_job(x, 200, false) : cancel(x, NULL, reason);
+    return hc_task_ended(x->task) ? reply_job(x, 200, false) : cancel_job_or_session(x, NULL, reason);
 }
 
 /* ---- tenants ---- */
@@ -291,7 +291,7 @@ int hc_admin_hold(struct hc_exchange *x, struct hc_tenant *t)
         return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such tenant");
     hc_hold_set(t, held ? x->admin : NULL, reason, hc_wall_ms());
     tell_hold(x->dispatch, t);
-    note(x, held ? "holds tenant" : "releases tenant", t->name, reason);
+    log_order(x, held ? "holds tenant" : "releases tenant", t->name, reason);
     hc_dispatch_start_jobs(x->dispatch);
     print_tenant(x, t, &out);
     return hc_reply_json(x, 200, &out);
@@ -310,7 +310,7 @@ int hc_admin_drain(struct hc_exchange *x, struct hc_tenant *t)
     if (read_reason(x, reason, &why) < 0)
         return hc_reply_problem(x, &why, NULL);
     d->paused = paused;
-    note(x, paused ? "drains the daemon" : "resumes the daemon", "", reason);
+    log_order(x, paused ? "drains the daemon" : "resumes the daemon", "", reason);
     (void)hc_buf_fmt(&out, "{\"draining\": %s, \"running\": %lld, \"queued\": %lld, \"sessions\": %zu}\n",
                      d->paused || d->draining ? "true" : "false", (long long)hc_queue_running(d->queue),
                      (long long)hc_queue_waiting(d->queue), x->http->sessions->open);

@@ -342,7 +342,7 @@ void hc_exchange_hold_anyway(struct hc_exchange *x, size_t bytes)
     if (bytes < MUCH || x->answer_held || !t)
         return;
     x->answer_held = (int64_t)bytes;
-    t->answers += x->answer_held;
+    t->answer_bytes += x->answer_held;
     hc_request_memory_hold(&x->dispatch->request_memory, t, x->answer_held);
 }
 
@@ -352,8 +352,8 @@ bool hc_exchange_hold(struct hc_exchange *x, size_t bytes, struct hc_problem *wh
     const struct hc_bounds bounds = {.all = d->config.http_bodies, .one = d->config.http_body};
     const struct hc_tenant *t = x->connection->tenant;
     /* One at a time is never refused, however long it is: it could not be had at all. */
-    if (bytes >= MUCH && t->answers &&
-        !hc_request_memory_fit(&d->request_memory, &bounds, t->bodies, (int64_t)bytes)) {
+    if (bytes >= MUCH && t->answer_bytes &&
+        !hc_request_memory_fit(&d->request_memory, &bounds, t->request_bytes, (int64_t)bytes)) {
         hc_problem_set(why, HC_PROBLEM_QUOTA, "earlier answers to the tenant have not been read yet");
         why->quota = "bodies";
         why->retry_after = 1;
@@ -367,7 +367,7 @@ static void drop_answer(struct hc_exchange *x)
 {
     if (!x->answer_held)
         return;
-    x->connection->tenant->answers -= x->answer_held;
+    x->connection->tenant->answer_bytes -= x->answer_held;
     hc_request_memory_let_go(&x->dispatch->request_memory, x->connection->tenant, x->answer_held);
 }
 
@@ -585,7 +585,7 @@ static void take_body(struct hc_exchange *x, const char *data, size_t len)
     struct hc_tenant *t = x->route->kind == HC_ROUTE_BODY ? x->connection->tenant : NULL;
     if (!most_body(x)) {
         hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "a body, and none is taken here");
-    } else if (t && !hc_request_memory_fit(&d->request_memory, &bounds, t->bodies, (int64_t)len)) {
+    } else if (t && !hc_request_memory_fit(&d->request_memory, &bounds, t->request_bytes, (int64_t)len)) {
         hc_problem_set(&x->refused, HC_PROBLEM_BUSY, "too much is being sent at the same time");
         x->refused.retry_after = 1;
     } else if (hc_buf_add(&x->body, data, len) < 0) {
@@ -599,7 +599,7 @@ static void take_body(struct hc_exchange *x, const char *data, size_t len)
     drop_body(x);
 }
 
-static int answer(struct hc_exchange *x)
+static int answer_request(struct hc_exchange *x)
 {
     struct hc_problem why;
     x->connection->receiving = false;
@@ -621,7 +621,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     if (!x)
         return (enum MHD_Result)begin_exchange(h, mhd, method, path, version, context);
     if (*len == 0)
-        return (enum MHD_Result)(x->answered ? MHD_YES : answer(x));
+        return (enum MHD_Result)(x->answered ? MHD_YES : answer_request(x));
     take_body(x, data, *len);
     *len = 0;
     return MHD_YES;

@@ -26,11 +26,11 @@ struct hc_connection {
     struct hc_http *http;
     struct hc_origin from;
     struct hc_tenant *tenant;  /* once it is known; counted in tenant->connections */
-    bool receiving;            /* a request, or nothing yet: not for longer than the bound */
-    int64_t since;             /* when that began */
-    const char *behind_target; /* the byte behind that of the request that begins; NULL: it has "%00" */
+    bool receiving;            /* it sends a request, or nothing yet: not for longer than the bound */
+    int64_t since;             /* CLOCK_MONOTONIC, ms: when that began */
+    const char *behind_target; /* the byte behind the target of the request that begins; NULL: it has "%00" */
     struct hc_exchange *exchange;
-    struct hc_connection *next, *previous;
+    struct hc_connection *next, *previous; /* in hc_http.connections */
 };
 
 /* One request and its answer. */
@@ -44,14 +44,15 @@ struct hc_exchange {
     char id[HC_JOB_ID];         /* from the path; "": none */
     char *rest;                 /* of the path, owned; NULL: none */
     bool is_head;
-    struct hc_buf body; /* counted in hc_dispatch.request_memory until it has been taken up */
-    int64_t body_held;
-    int64_t answer_held;       /* bytes of its answer that count as bodies, until it has gone */
-    struct hc_problem refused; /* decided before the body was whole */
-    struct hc_waiter waiter;   /* while it waits for a task: suspended */
-    struct hc_task *task;      /* a reference */
-    bool suspended, answered;
-    bool closing; /* with its answer: where the next request begins is not certain */
+    struct hc_buf body;
+    int64_t body_held;         /* bytes of it that count as request memory, until it has been taken up */
+    int64_t answer_held;       /* bytes of its answer that count so, until the client has them */
+    struct hc_problem refused; /* why it is refused, which was decided before the body was whole */
+    struct hc_waiter waiter;   /* of the task that it waits for */
+    struct hc_task *task;      /* the job or the request to a session that it is about; a reference */
+    bool suspended;            /* libmicrohttpd does not look at the connection until the task has news */
+    bool answered;             /* its answer is queued */
+    bool closing; /* the connection ends with its answer: where the next request begins is not certain */
 };
 
 /* One listening socket. */
@@ -69,10 +70,10 @@ struct hc_http {
     struct hc_server servers[HC_MAX_LISTENERS];
     size_t server_count;
     struct hc_connection *connections;
-    bool due;   /* something was resumed, or has ended */
-    bool quiet; /* no new connections */
-    size_t most_head;
-    int64_t lines, lines_since; /* logged, and since when they are counted */
+    bool due;                   /* a connection was resumed, or has ended: libmicrohttpd has work to do */
+    bool quiet;                 /* it takes no new connections */
+    size_t most_head;           /* bytes of a request's head */
+    int64_t lines, lines_since; /* lines logged about strangers, and since when (ms) they are counted */
 };
 
 /* Serve what comes on these sockets; both structs are lent. */
@@ -97,8 +98,8 @@ int hc_reply(struct hc_exchange *x, int status, struct MHD_Response *response);
 int hc_reply_fail(struct hc_exchange *x, enum hc_problem_kind kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Memory that the answer takes until the client has it, if it is much: counts with the tenant's bodies.
- * False: there is no room, and the tenant's clients leave other answers lying; `why` says so. */
+/* Memory that the answer takes until the client has it, if it is much: counts as request memory of the
+ * tenant. False: there is no room, and the tenant's clients leave other answers lying; `why` says so. */
 bool hc_exchange_hold(struct hc_exchange *x, size_t bytes, struct hc_problem *why);
 
 /* The same, of an answer that cannot be refused any more: the tenant's next requests find less room. */

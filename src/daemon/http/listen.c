@@ -34,7 +34,7 @@ static bool is_open(const struct sockaddr_un *address)
     return !address->sun_path[0] || lstat(address->sun_path, &st) < 0 || (st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-static int put(struct hc_listeners *l, int fd, struct hc_error *err)
+static int add_listener(struct hc_listeners *l, int fd, struct hc_error *err)
 {
     struct sockaddr_storage address = {0};
     socklen_t len = sizeof address;
@@ -60,7 +60,7 @@ static int take_passed(struct hc_listeners *l, struct hc_error *err)
     if (count > HC_MAX_LISTENERS)
         return hc_fail_as(err, HC_EXIT_CONFIG, 0, "more than %d sockets were passed", HC_MAX_LISTENERS);
     for (int i = 0; i < (int)count; i++)
-        if (put(l, FIRST_PASSED_FD + i, err) < 0)
+        if (add_listener(l, FIRST_PASSED_FD + i, err) < 0)
             return -1;
     return (int)count;
 }
@@ -131,7 +131,7 @@ static int open_local(struct hc_listeners *l, const struct hc_config *c, struct 
                           path, c->socket_gid);
     if (chmod(path, hc_config_socket_mode(c)) < 0 || listen(fd, BACKLOG) < 0)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "socket %s", path);
-    return put(l, hc_take(&fd), err);
+    return add_listener(l, hc_take(&fd), err);
 }
 
 static int open_port(struct hc_listeners *l, const struct hc_listen *where, struct hc_error *err)
@@ -149,7 +149,7 @@ static int open_port(struct hc_listeners *l, const struct hc_listen *where, stru
             0 ||
         listen(fd, BACKLOG) < 0)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "listen on %s port %u", where->address, where->port);
-    return put(l, hc_take(&fd), err);
+    return add_listener(l, hc_take(&fd), err);
 }
 
 int hc_listeners_open(struct hc_listeners *out, const struct hc_config *c, struct hc_error *err)

@@ -62,7 +62,7 @@ int hc_read_filter(const struct hc_exchange *x, struct hc_ledger_filter *out, st
     return -1;
 }
 
-static bool fits(const struct hc_ledger_filter *w, const struct hc_task *task)
+static bool fits_filter(const struct hc_ledger_filter *w, const struct hc_task *task)
 {
     return (!w->tenant || strcmp(w->tenant, task->queued.tenant->name) == 0) &&
            (w->state < 0 || w->state == (int)task->state) &&
@@ -75,7 +75,7 @@ void hc_print_jobs(struct hc_dispatch *d, const struct hc_ledger_filter *which, 
     int count = 0;
     (void)hc_buf_str(out, "[");
     for (const struct hc_task *task = d->tasks.newest; task && count < which->most; task = task->older) {
-        if (!fits(which, task))
+        if (!fits_filter(which, task))
             continue;
         if (count++)
             (void)hc_buf_str(out, ", ");

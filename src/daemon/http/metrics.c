@@ -4,18 +4,19 @@
 
 #include <string.h>
 
-static void head(struct hc_buf *out, const char *name, const char *type, const char *help)
+static void print_head(struct hc_buf *out, const char *name, const char *type, const char *help)
 {
     (void)hc_buf_fmt(out, "# HELP hotcell_%s %s\n# TYPE hotcell_%s %s\n", name, help, name, type);
 }
 
-static void single(struct hc_buf *out, const char *name, const char *type, const char *help, int64_t value)
+static void print_single(struct hc_buf *out, const char *name, const char *type, const char *help,
+                         int64_t value)
 {
-    head(out, name, type, help);
+    print_head(out, name, type, help);
     (void)hc_buf_fmt(out, "hotcell_%s %lld\n", name, (long long)value);
 }
 
-static void histogram(struct hc_buf *out, const char *phase, const struct hc_histogram *h)
+static void print_histogram(struct hc_buf *out, const char *phase, const struct hc_histogram *h)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < HC_COUNTER_BUCKETS; i++) {
@@ -30,20 +31,21 @@ static void histogram(struct hc_buf *out, const char *phase, const struct hc_his
         phase, (long long)h->count, phase, (double)h->sum_us / 1e6, phase, (long long)h->count);
 }
 
-static void jobs(const struct hc_counters *m, struct hc_buf *out)
+static void print_jobs(const struct hc_counters *m, struct hc_buf *out)
 {
-    head(out, "jobs_total", "counter", "Jobs that have a manifest, by its status.");
+    print_head(out, "jobs_total", "counter", "Jobs that have a manifest, by its status.");
     for (int i = 0; i < HC_STATUSES; i++)
         (void)hc_buf_fmt(out, "hotcell_jobs_total{status=\"%s\"} %lld\n", hc_status_name((enum hc_status)i),
                          (long long)m->jobs[i]);
-    single(out, "jobs_warm_total", "counter", "Jobs whose cells had waited for them.", m->warm);
-    single(out, "jobs_refused_total", "counter", "Jobs that a quota refused.", m->refused);
-    single(out, "jobs_failed_total", "counter", "Jobs that could not be run.", m->failed);
-    single(out, "jobs_lost_total", "counter", "Jobs whose worker died: outcome unknown.", m->lost);
-    single(out, "jobs_cancelled_total", "counter", "Jobs that were cancelled before they ran.", m->cancelled);
-    single(out, "denials_total", "counter", "Kinds of refused actions in manifests.", m->denials);
-    single(out, "result_bytes_total", "counter", "Bytes of results.", m->bytes);
-    head(out, "cpu_seconds_total", "counter", "CPU time that jobs used.");
+    print_single(out, "jobs_warm_total", "counter", "Jobs whose cells had waited for them.", m->warm);
+    print_single(out, "jobs_refused_total", "counter", "Jobs that a quota refused.", m->refused);
+    print_single(out, "jobs_failed_total", "counter", "Jobs that could not be run.", m->failed);
+    print_single(out, "jobs_lost_total", "counter", "Jobs whose worker died: outcome unknown.", m->lost);
+    print_single(out, "jobs_cancelled_total", "counter", "Jobs that were cancelled before they ran.",
+                 m->cancelled);
+    print_single(out, "denials_total", "counter", "Kinds of refused actions in manifests.", m->denials);
+    print_single(out, "result_bytes_total", "counter", "Bytes of results.", m->bytes);
+    print_head(out, "cpu_seconds_total", "counter", "CPU time that jobs used.");
     (void)hc_buf_fmt(out, "hotcell_cpu_seconds_total %.6f\n", (double)m->cpu_us / 1e6);
 }
 
@@ -52,10 +54,10 @@ struct labelled {
     int64_t value;
 };
 
-static void family(struct hc_buf *out, const char *name, const char *label, const char *help,
-                   const struct labelled *rows, size_t count)
+static void print_family(struct hc_buf *out, const char *name, const char *label, const char *help,
+                         const struct labelled *rows, size_t count)
 {
-    head(out, name, "counter", help);
+    print_head(out, name, "counter", help);
     for (size_t i = 0; i < count; i++)
         (void)hc_buf_fmt(out, "hotcell_%s{%s=\"%s\"} %lld\n", name, label, rows[i].label,
                          (long long)rows[i].value);
@@ -63,7 +65,7 @@ static void family(struct hc_buf *out, const char *name, const char *label, cons
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-static void warm(const struct hc_dispatch *d, struct hc_buf *out)
+static void print_warm(const struct hc_dispatch *d, struct hc_buf *out)
 {
     struct hc_warm_counts c = d->counters.warm_gone;
     for (size_t i = 0; i < d->worker_count; i++)
@@ -83,31 +85,32 @@ static void warm(const struct hc_dispatch *d, struct hc_buf *out)
         {"paused", c.cold[HC_COLD_PAUSED]}, {"died", c.cold[HC_COLD_DIED]},
         {"failed", c.cold[HC_COLD_FAILED]},
     };
-    single(out, "warm_zygotes", "gauge", "Warm interpreters.", c.zygotes);
-    single(out, "warm_cells", "gauge", "Cells that wait for a job.", c.cells);
-    single(out, "warm_zygotes_started_total", "counter", "Warm interpreters that were started.",
-           c.zygotes_started);
-    family(out, "warm_zygotes_ended_total", "why", "Warm interpreters that have ended, or did not start.",
-           zygotes, COUNT(zygotes));
-    single(out, "warm_cells_made_total", "counter", "Cells that were made to wait for a job.", c.cells_made);
-    family(out, "warm_cells_ended_total", "why", "What became of them, or of the attempt.", cells,
-           COUNT(cells));
-    single(out, "warm_cells_early_total", "counter", "Jobs that were answered before their cell was gone.",
-           c.cells_early);
-    family(out, "jobs_cold_total", "why", "Jobs that had a cell built for them.", cold, COUNT(cold));
+    print_single(out, "warm_zygotes", "gauge", "Warm interpreters.", c.zygotes);
+    print_single(out, "warm_cells", "gauge", "Cells that wait for a job.", c.cells);
+    print_single(out, "warm_zygotes_started_total", "counter", "Warm interpreters that were started.",
+                 c.zygotes_started);
+    print_family(out, "warm_zygotes_ended_total", "why",
+                 "Warm interpreters that have ended, or did not start.", zygotes, COUNT(zygotes));
+    print_single(out, "warm_cells_made_total", "counter", "Cells that were made to wait for a job.",
+                 c.cells_made);
+    print_family(out, "warm_cells_ended_total", "why", "What became of them, or of the attempt.", cells,
+                 COUNT(cells));
+    print_single(out, "warm_cells_early_total", "counter",
+                 "Jobs that were answered before their cell was gone.", c.cells_early);
+    print_family(out, "jobs_cold_total", "why", "Jobs that had a cell built for them.", cold, COUNT(cold));
 }
 
 /* What running jobs are held against, whether the configuration says it or not. */
-static void most_running(struct hc_dispatch *d, struct hc_buf *out)
+static void print_most_running(struct hc_dispatch *d, struct hc_buf *out)
 {
     const struct hc_tenant *t;
-    head(out, "tenant_running_most", "gauge", "Jobs that may run at the same time, by tenant.");
+    print_head(out, "tenant_running_most", "gauge", "Jobs that may run at the same time, by tenant.");
     for (size_t at = 0; (t = hc_tenant_at(d->tenants, at)); at++)
         (void)hc_buf_fmt(out, "hotcell_tenant_running_most{tenant=\"%s\"} %lld\n", t->name,
                          (long long)hc_queue_most_running(d->queue, t));
 }
 
-static void tenants(struct hc_dispatch *d, struct hc_buf *out)
+static void print_tenants(struct hc_dispatch *d, struct hc_buf *out)
 {
     static const struct {
         const char *name, *help;
@@ -121,7 +124,7 @@ static void tenants(struct hc_dispatch *d, struct hc_buf *out)
          offsetof(struct hc_tenant, stored_bytes)},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        head(out, rows[i].name, "gauge", rows[i].help);
+        print_head(out, rows[i].name, "gauge", rows[i].help);
         const struct hc_tenant *t;
         for (size_t at = 0; (t = hc_tenant_at(d->tenants, at)); at++) {
             int64_t value;
@@ -141,27 +144,28 @@ void hc_metrics_print(const struct hc_http *h, struct hc_buf *out)
         workers += d->workers[i].channel.fd >= 0;
     for (const struct hc_connection *c = h->connections; c; c = c->next)
         connections++;
-    jobs(m, out);
-    warm(d, out);
-    head(out, "job_seconds", "histogram",
-         "Time of jobs: waiting, building the cell, running, collecting, from acceptance to end.");
-    histogram(out, "queue", &m->queue);
-    histogram(out, "build", &m->build);
-    histogram(out, "run", &m->run);
-    histogram(out, "collect", &m->collect);
-    histogram(out, "total", &m->total);
-    single(out, "jobs_running", "gauge", "Jobs that run.", hc_queue_running(d->queue));
-    single(out, "jobs_queued", "gauge", "Jobs that wait.", hc_queue_waiting(d->queue));
-    single(out, "sessions_total", "counter", "Sessions that were begun.", m->sessions);
-    single(out, "sessions_ended_total", "counter", "Sessions that have ended, however.", m->sessions_ended);
-    single(out, "sessions", "gauge", "Sessions that are open.", (int64_t)h->sessions->open);
-    single(out, "workers", "gauge", "Processes that build cells.", workers);
-    single(out, "workers_lost_total", "counter", "Workers that died.", m->workers_lost);
-    single(out, "connections", "gauge", "Open connections.", connections);
-    head(out, "http_answers_total", "counter", "Answers, by class of status.");
+    print_jobs(m, out);
+    print_warm(d, out);
+    print_head(out, "job_seconds", "histogram",
+               "Time of jobs: waiting, building the cell, running, collecting, from acceptance to end.");
+    print_histogram(out, "queue", &m->queue);
+    print_histogram(out, "build", &m->build);
+    print_histogram(out, "run", &m->run);
+    print_histogram(out, "collect", &m->collect);
+    print_histogram(out, "total", &m->total);
+    print_single(out, "jobs_running", "gauge", "Jobs that run.", hc_queue_running(d->queue));
+    print_single(out, "jobs_queued", "gauge", "Jobs that wait.", hc_queue_waiting(d->queue));
+    print_single(out, "sessions_total", "counter", "Sessions that were begun.", m->sessions);
+    print_single(out, "sessions_ended_total", "counter", "Sessions that have ended, however.",
+                 m->sessions_ended);
+    print_single(out, "sessions", "gauge", "Sessions that are open.", (int64_t)h->sessions->open);
+    print_single(out, "workers", "gauge", "Processes that build cells.", workers);
+    print_single(out, "workers_lost_total", "counter", "Workers that died.", m->workers_lost);
+    print_single(out, "connections", "gauge", "Open connections.", connections);
+    print_head(out, "http_answers_total", "counter", "Answers, by class of status.");
     for (int i = 2; i < 6; i++)
         (void)hc_buf_fmt(out, "hotcell_http_answers_total{class=\"%dxx\"} %lld\n", i,
                          (long long)m->answers[i]);
-    tenants(d, out);
-    most_running(d, out);
+    print_tenants(d, out);
+    print_most_running(d, out);
 }

@@ -14,8 +14,8 @@
 /* One that a tenant may not use is answered as one that does not exist. So is a path: no request makes us
  * open a file of this host, wait for it, or say whether there is one. 0, or what the handler is to return is
  * in `answer`. */
-static int load(struct hc_exchange *x, const struct hc_tenant *t, const char *name, struct hc_policy *p,
-                int *answer)
+static int load_policy(struct hc_exchange *x, const struct hc_tenant *t, const char *name,
+                       struct hc_policy *p, int *answer)
 {
     struct hc_error err;
     if (!*name || strlen(name) >= HC_TENANT_NAME || strchr(name, '/') || !hc_tenant_may_use(t, name)) {
@@ -66,7 +66,7 @@ int hc_get_policy(struct hc_exchange *x, struct hc_tenant *t)
     struct hc_policy p;
     hc_autobuf out = {0};
     int answer;
-    if (load(x, t, x->id, &p, &answer) < 0)
+    if (load_policy(x, t, x->id, &p, &answer) < 0)
         return answer;
     cJSON *json = hc_policy_to_json(&p);
     hc_policy_finish(&p);
@@ -101,7 +101,7 @@ int hc_get_card(struct hc_exchange *x, struct hc_tenant *t)
     const char *name = MHD_lookup_connection_value(x->mhd, MHD_GET_ARGUMENT_KIND, "policy");
     bool text = hc_has_word(hc_exchange_header(x, "Accept"), "text/plain");
     int answer;
-    if (load(x, t, name ? name : hc_tenant_policy(t), &p, &answer) < 0)
+    if (load_policy(x, t, name ? name : hc_tenant_policy(t), &p, &answer) < 0)
         return answer;
     int rc = print_card(&p, !text, &out, &err);
     hc_policy_finish(&p);

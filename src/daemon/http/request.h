@@ -9,7 +9,7 @@
 
 /* The lines of one head, as they are taken. */
 struct hc_head {
-    unsigned seen; /* which of those that may stand once have stood */
+    unsigned seen; /* bits: which of the lines that may stand only once there were so far */
     const char
         *next; /* where the next line's name is, if nothing but ends of lines is in between; NULL: unknown */
 };

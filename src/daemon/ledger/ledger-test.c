@@ -568,8 +568,8 @@ static void what_is_settled_is_in_the_database_and_the_log_begins_anew(void **st
     char name[96];
     (void)state;
     memset(text, 'x', sizeof text);
-    OK(hc_ledger_open(&checkpointer, path, HC_LEDGER_SETTLE, &err)); /* beside the one that writes */
-    OK(hc_ledger_settle(checkpointer, &err));
+    OK(hc_ledger_open(&checkpointer, path, HC_LEDGER_CHECKPOINT, &err)); /* beside the one that writes */
+    OK(hc_ledger_checkpoint(checkpointer, &err));
     for (int round = 0; round < ROUNDS; round++) {
         assert_int_equal(jobs_without_log(), round * JOBS);
         for (int i = 0; i < JOBS; i++) {
@@ -582,7 +582,7 @@ static void what_is_settled_is_in_the_database_and_the_log_begins_anew(void **st
             OK(hc_ledger_note(l, &job, &err));
         }
         OK(hc_ledger_flush(l, &err));
-        OK(hc_ledger_settle(checkpointer, &err));
+        OK(hc_ledger_checkpoint(checkpointer, &err));
     }
     (void)snprintf(name, sizeof name, "%s-wal", path);
     assert_int_equal(stat(name, &st), 0);

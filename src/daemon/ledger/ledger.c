@@ -211,7 +211,7 @@ static int execute(struct hc_ledger *l, const char *text, const char *what, stru
     return sqlite3_exec(l->db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : hc_db_fail(l, what, err);
 }
 
-static int begin(struct hc_ledger *l, struct hc_error *err)
+static int begin_transaction(struct hc_ledger *l, struct hc_error *err)
 {
     sqlite3_stmt *st = hc_db_use(l, HC_ST_BEGIN, err);
     return st ? hc_db_run(l, st, "begin", NULL, err) : -1;
@@ -224,7 +224,7 @@ int hc_db_begin(struct hc_ledger *l, bool durable, struct hc_error *err)
     if (l->durable != durable && execute(l, texts[durable], "prepare a transaction", err) < 0)
         return -1;
     l->durable = durable;
-    return begin(l, err);
+    return begin_transaction(l, err);
 }
 
 int hc_db_end(struct hc_ledger *l, int rc, struct hc_error *err)
@@ -332,7 +332,7 @@ static int connect_to(struct hc_ledger *l, struct hc_error *err)
     static const int flags[] = {
         [HC_LEDGER_WRITE] = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
         [HC_LEDGER_READ] = SQLITE_OPEN_READONLY,
-        [HC_LEDGER_SETTLE] = SQLITE_OPEN_READWRITE,
+        [HC_LEDGER_CHECKPOINT] = SQLITE_OPEN_READWRITE,
     };
     /* Whoever opens it, others are not to read what programs were sent. */
     mode_t mask = umask(077);
@@ -417,7 +417,7 @@ static int checkpoint(struct hc_ledger *l, int how, int *pages, int *left, struc
     return rc == SQLITE_OK || rc == SQLITE_BUSY ? 0 : hc_db_fail(l, "settle", err);
 }
 
-int hc_ledger_settle(struct hc_ledger *l, struct hc_error *err)
+int hc_ledger_checkpoint(struct hc_ledger *l, struct hc_error *err)
 {
     int pages, left;
     if (checkpoint(l, SQLITE_CHECKPOINT_PASSIVE, &pages, &left, err) < 0)

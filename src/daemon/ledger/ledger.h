@@ -53,9 +53,9 @@ enum hc_task_state hc_ledger_shown(const struct hc_ledger_job *job);
 struct hc_ledger; /* opaque */
 
 enum hc_ledger_mode {
-    HC_LEDGER_WRITE,  /* make it if it is not there, bring it to the newest form */
-    HC_LEDGER_READ,   /* for reports: HC_EXIT_DATA if it is not there */
-    HC_LEDGER_SETTLE, /* beside the one that writes: for hc_ledger_settle only */
+    HC_LEDGER_WRITE,      /* make it if it is not there, bring it to the newest form */
+    HC_LEDGER_READ,       /* for reports: HC_EXIT_DATA if it is not there */
+    HC_LEDGER_CHECKPOINT, /* beside the one that writes: for hc_ledger_checkpoint only */
 };
 
 /* Every failure is one clear line: broken and not a ledger (HC_EXIT_DATA), of a newer hotcelld
@@ -129,7 +129,7 @@ int hc_ledger_stored(struct hc_ledger *l, const char *tenant, int64_t *bytes, st
 /* Bring what the log (PATH-wal) has into the database itself. That waits for the disk often and long, so it
  * is for a process that nobody waits for: who writes meanwhile is not held up, but for a moment when the log
  * has become so long that it has to begin anew. */
-int hc_ledger_settle(struct hc_ledger *l, struct hc_error *err);
+int hc_ledger_checkpoint(struct hc_ledger *l, struct hc_error *err);
 
 /* Retention: finished jobs that ended before `before`, and the oldest beyond `bytes` in all (0: no limit).
  * `gone` is called for each job before it is taken out, so that its files go too; what it refuses stays. The

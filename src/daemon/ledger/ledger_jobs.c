@@ -184,7 +184,7 @@ struct hc_note {
 };
 
 /* Copy a string to *at, which moves on; NULL stays NULL. */
-static const char *keep(char **at, const char *text, size_t len)
+static const char *keep_text(char **at, const char *text, size_t len)
 {
     char *copy = *at;
     if (!text)
@@ -210,12 +210,12 @@ int hc_ledger_note(struct hc_ledger *l, const struct hc_ledger_job *job, struct 
     char *at = n->text;
     n->next = NULL;
     n->job = *job;
-    n->job.id = keep(&at, job->id, length(job->id));
-    n->job.tenant = keep(&at, job->tenant, length(job->tenant));
-    n->job.status = keep(&at, job->status, length(job->status));
-    n->job.policy = keep(&at, job->policy, length(job->policy));
-    n->job.reason = keep(&at, job->reason, length(job->reason));
-    n->job.manifest = keep(&at, job->manifest, job->manifest_len);
+    n->job.id = keep_text(&at, job->id, length(job->id));
+    n->job.tenant = keep_text(&at, job->tenant, length(job->tenant));
+    n->job.status = keep_text(&at, job->status, length(job->status));
+    n->job.policy = keep_text(&at, job->policy, length(job->policy));
+    n->job.reason = keep_text(&at, job->reason, length(job->reason));
+    n->job.manifest = keep_text(&at, job->manifest, job->manifest_len);
     n->job.key = n->job.body_sha256 = n->job.spec = NULL;
     if (l->last_note)
         l->last_note->next = n;

@@ -22,17 +22,17 @@ static bool has_news(struct timespec *seen)
     return news;
 }
 
-static int settle(struct hc_error *err)
+static int checkpoint_until_failure(struct hc_error *err)
 {
     struct hc_ledger *ledger;
     struct timespec seen = {0};
-    if (hc_ledger_open(&ledger, HC_LEDGER_FILE, HC_LEDGER_SETTLE, err) < 0)
+    if (hc_ledger_open(&ledger, HC_LEDGER_FILE, HC_LEDGER_CHECKPOINT, err) < 0)
         return -1;
     int rc = hc_drop_rights(err); /* with all that it needs open */
     if (rc == 0)
         rc = hc_sandbox_enter(err);
     while (rc == 0) {
-        if (has_news(&seen) && (rc = hc_ledger_settle(ledger, err)) < 0)
+        if (has_news(&seen) && (rc = hc_ledger_checkpoint(ledger, err)) < 0)
             break; /* at once, by which the manager knows that it cannot do its work */
         (void)poll(NULL, 0, TICK_MS);
     }
@@ -43,7 +43,7 @@ static int settle(struct hc_error *err)
 void hc_wal_checkpoint_main(void)
 {
     struct hc_error err = {0};
-    if (settle(&err) < 0)
+    if (checkpoint_until_failure(&err) < 0)
         hc_warn("%s", err.text);
     exit(EXIT_FAILURE);
 }

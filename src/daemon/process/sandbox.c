@@ -88,7 +88,7 @@ static int allow(scmp_filter_ctx filter, const char *call, unsigned count, const
     return number < 0 ? 0 : seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, number, count, cmp);
 }
 
-static int fill(scmp_filter_ctx filter)
+static int add_rules(scmp_filter_ctx filter)
 {
     /* abort(3), and nobody else's end. */
     const struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX, (scmp_datum_t)getpid());
@@ -118,7 +118,7 @@ static int filter_calls(struct hc_error *err)
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
     if (!filter)
         return hc_fail(err, ENOMEM, "filter system calls");
-    int rc = fill(filter);
+    int rc = add_rules(filter);
     if (rc == 0)
         rc = seccomp_load(filter);
     seccomp_release(filter);

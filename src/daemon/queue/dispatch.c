@@ -69,7 +69,7 @@ static void close_channels(struct hc_dispatch *d, struct hc_task *task)
 }
 
 /* What lists say of its end. */
-static void sum_up(struct hc_task *task)
+static void set_status(struct hc_task *task)
 {
     const bool done = task->state == HC_TASK_DONE;
     const char *status = HC_STATUS_NAME_FAILED;
@@ -83,11 +83,11 @@ static void sum_up(struct hc_task *task)
     hc_task_set_reason(task, done ? task->outcome.reason : task->problem.detail);
 }
 
-static void finish(struct hc_dispatch *d, struct hc_task *task, enum hc_task_state state)
+static void finish_job(struct hc_dispatch *d, struct hc_task *task, enum hc_task_state state)
 {
     bool ran = task->state == HC_TASK_RUNNING;
     task->state = state;
-    sum_up(task);
+    set_status(task);
     task->finished = hc_wall_ms();
     const struct hc_outcome *o = &task->outcome;
     struct hc_usage used = {.cpu_us = o->cpu_us > 0 ? o->cpu_us : 0, .bytes = o->bytes};
@@ -112,12 +112,12 @@ static void finish(struct hc_dispatch *d, struct hc_task *task, enum hc_task_sta
     hc_task_unref(task);
 }
 
-static void fail(struct hc_dispatch *d, struct hc_task *task, enum hc_problem_kind kind, const char *text)
+static void fail_job(struct hc_dispatch *d, struct hc_task *task, enum hc_problem_kind kind, const char *text)
 {
     hc_problem_set(&task->problem, kind, "%s", text);
     if (kind == HC_PROBLEM_LOST)
         task->problem.retry = HC_RETRY_UNKNOWN;
-    finish(d, task, HC_TASK_FAILED);
+    finish_job(d, task, HC_TASK_FAILED);
 }
 
 /* ---- output ---- */
@@ -179,7 +179,7 @@ static void fail_launch(struct hc_dispatch *d, struct hc_task *task)
     task->problem.retry = task->outcome.run_us < 0 ? HC_RETRY_NOT_STARTED : HC_RETRY_FINISHED;
     cJSON_Delete(manifest);
     d->counters.failed++;
-    finish(d, task, HC_TASK_FAILED);
+    finish_job(d, task, HC_TASK_FAILED);
 }
 
 static void job_done(struct hc_dispatch *d, struct hc_task *task, const struct hc_message *m, int manifest)
@@ -190,14 +190,14 @@ static void job_done(struct hc_dispatch *d, struct hc_task *task, const struct h
             ;
     task->outcome = m->outcome;
     if (take_manifest(task, manifest, &err) < 0) {
-        fail(d, task, HC_PROBLEM_LOST, err.text);
+        fail_job(d, task, HC_PROBLEM_LOST, err.text);
         return;
     }
     hc_counters_add_job(&d->counters, &m->outcome);
     if (m->outcome.status == HC_STATUS_LAUNCH_FAILED)
         fail_launch(d, task);
     else
-        finish(d, task, HC_TASK_DONE);
+        finish_job(d, task, HC_TASK_DONE);
 }
 
 static void worker_lost(struct hc_dispatch_worker *w, const char *why)
@@ -214,7 +214,7 @@ static void worker_lost(struct hc_dispatch_worker *w, const char *why)
     hc_warn("job %s: %s", task->queued.id, why);
     d->counters.lost++;
     (void)hc_dispatch_remove_results(d, task->queued.id); /* no manifest names them */
-    fail(d, task, HC_PROBLEM_LOST, why);
+    fail_job(d, task, HC_PROBLEM_LOST, why);
 }
 
 static void figure_made(struct hc_task *task, const struct hc_figure *figure, const int *fd)
@@ -248,7 +248,7 @@ static void serve_worker(struct hc_dispatch_worker *w, const struct hc_message *
         job_done(w->dispatch, task, m, fds[0]);
     } else if (m->kind == HC_SAY_FAILED) {
         w->dispatch->counters.failed++;
-        fail(w->dispatch, task, hc_problem_of_exit(m->error.exit), m->error.text);
+        fail_job(w->dispatch, task, hc_problem_of_exit(m->error.exit), m->error.text);
     } else {
         w->task = task;
         worker_lost(w, "its worker broke the protocol");
@@ -356,7 +356,7 @@ static int hand_over(struct hc_dispatch *d, struct hc_dispatch_worker *w, struct
 }
 
 /* Its worker has died before it could be told of the job, which waits for another. */
-static void take_back(struct hc_dispatch *d, struct hc_task *task, const struct hc_error *why)
+static void take_job_back(struct hc_dispatch *d, struct hc_task *task, const struct hc_error *why)
 {
     struct hc_error err;
     close_output(d, task);
@@ -367,24 +367,24 @@ static void take_back(struct hc_dispatch *d, struct hc_task *task, const struct 
         return;
     }
     d->counters.failed++;
-    fail(d, task, HC_PROBLEM_BUSY, why->text);
+    fail_job(d, task, HC_PROBLEM_BUSY, why->text);
 }
 
 /* It was promised, or waited, and its tenant may not have it any more. */
-static void refuse(struct hc_dispatch *d, struct hc_task *task, const struct hc_problem *why)
+static void refuse_accepted_job(struct hc_dispatch *d, struct hc_task *task, const struct hc_problem *why)
 {
     hc_queue_put_back(d->queue, &task->queued);
     hc_queue_cancel(d->queue, &task->queued);
     d->counters.failed++;
     task->problem = *why;
-    finish(d, task, HC_TASK_FAILED);
+    finish_job(d, task, HC_TASK_FAILED);
 }
 
-static void start(struct hc_dispatch *d, struct hc_dispatch_worker *w, struct hc_task *task)
+static void start_job(struct hc_dispatch *d, struct hc_dispatch_worker *w, struct hc_task *task)
 {
     struct hc_problem why;
     if (hc_check_again(task, &why) < 0) {
-        refuse(d, task, &why);
+        refuse_accepted_job(d, task, &why);
         return;
     }
     struct hc_error err;
@@ -393,11 +393,11 @@ static void start(struct hc_dispatch *d, struct hc_dispatch_worker *w, struct hc
     task->started_mono = hc_mono_ms();
     if (hc_store_start(d, task, &err) < 0) { /* it might be run twice */
         d->counters.failed++;
-        fail(d, task, HC_PROBLEM_INTERNAL, err.text);
+        fail_job(d, task, HC_PROBLEM_INTERNAL, err.text);
         return;
     }
     if (hand_over(d, w, task, &err) < 0) {
-        take_back(d, task, &err);
+        take_job_back(d, task, &err);
         worker_lost(w, "it takes no job"); /* or it would be asked again at once */
         return;
     }
@@ -430,14 +430,14 @@ void hc_dispatch_start_jobs(struct hc_dispatch *d)
         return;
     hc_queue_share(d->queue, hc_tenants_are_many(d->tenants, d->open));
     while ((w = idle_worker(d)) && (next = hc_queue_pop(d->queue, now)))
-        start(d, w, hc_owner(next, struct hc_task, queued));
+        start_job(d, w, hc_owner(next, struct hc_task, queued));
     if (w && hc_queue_held(d->queue, now) >= 0)
         d->held_until = now + hc_queue_held(d->queue, now);
 }
 
 /* On the disk, if it is to go on alone. False: it is not to run after all; `why` says why, unless the job is
  * known by its key. */
-static bool promise(struct hc_dispatch *d, struct hc_task *task, char known[65], struct hc_problem *why)
+static bool promise_job(struct hc_dispatch *d, struct hc_task *task, char known[65], struct hc_problem *why)
 {
     struct hc_error err;
     bool same = false;
@@ -465,7 +465,7 @@ bool hc_dispatch_submit(struct hc_dispatch *d, struct hc_task *task, char known[
         hc_task_drop(&d->tasks, task);
         return false;
     }
-    if (!promise(d, task, known, why)) {
+    if (!promise_job(d, task, known, why)) {
         hc_task_drop(&d->tasks, task);
         return false;
     }
@@ -484,7 +484,7 @@ void hc_dispatch_cancel(struct hc_dispatch *d, struct hc_task *task, const char 
     } else if (task->state == HC_TASK_QUEUED) {
         hc_queue_cancel(d->queue, &task->queued);
         d->counters.cancelled++;
-        fail(d, task, HC_PROBLEM_CANCELLED, why ? why : "the job was cancelled while it waited");
+        fail_job(d, task, HC_PROBLEM_CANCELLED, why ? why : "the job was cancelled while it waited");
     }
 }
 

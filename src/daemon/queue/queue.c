@@ -22,7 +22,7 @@ struct hc_queue {
     double latest;             /* the largest tag that any tenant has reached */
     double cost;               /* mean of all jobs, for tenants that have had none */
     struct hc_tenant *tenants; /* that have jobs waiting, in no order */
-    /* Whose last job has just ended, and until when it is expected to send another; NULL: nobody. */
+    /* The tenant whose last job has just ended, and until when it is expected to send another; NULL: none. */
     struct hc_tenant *expected;
     int64_t expected_until;
     bool held;   /* a worker is kept free for it */
@@ -74,9 +74,9 @@ static void reach(struct hc_queue *q, struct hc_tenant *t, double tag)
     q->latest = fmax(q->latest, tag);
 }
 
-static bool refuse(struct hc_refusal *why, const char *quota, double retry_ms, const char *fmt, ...)
+static bool set_refusal(struct hc_refusal *why, const char *quota, double retry_ms, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-static bool refuse(struct hc_refusal *why, const char *quota, double retry_ms, const char *fmt, ...)
+static bool set_refusal(struct hc_refusal *why, const char *quota, double retry_ms, const char *fmt, ...)
 {
     why->quota = quota;
     why->never = retry_ms < 0;
@@ -105,19 +105,20 @@ static bool may_wait(struct hc_queue *q, const struct hc_queued *job, int64_t no
     struct hc_tenant *t = job->tenant;
     char wanted[32], most[32];
     if (t->removed)
-        return refuse(why, "tenants", -1, "the tenant is no longer in the configuration");
+        return set_refusal(why, "tenants", -1, "the tenant is no longer in the configuration");
     if (t->quota.memory > 0 && job->memory > t->quota.memory)
-        return refuse(why, "memory", -1,
-                      "limits.memory is %s, and all of the tenant's jobs together may have %s (quota memory)",
-                      hc_format_size(job->memory, wanted, sizeof wanted),
-                      hc_format_size(t->quota.memory, most, sizeof most));
+        return set_refusal(
+            why, "memory", -1,
+            "limits.memory is %s, and all of the tenant's jobs together may have %s (quota memory)",
+            hc_format_size(job->memory, wanted, sizeof wanted),
+            hc_format_size(t->quota.memory, most, sizeof most));
     if (t->queued >= t->quota.queued)
-        return refuse(why, "queued", t->quota.queued ? turn_of(q, t) : -1,
-                      "%lld of the tenant's jobs wait, and no more than %lld may (quota queued)",
-                      (long long)t->queued, (long long)t->quota.queued);
+        return set_refusal(why, "queued", t->quota.queued ? turn_of(q, t) : -1,
+                           "%lld of the tenant's jobs wait, and no more than %lld may (quota queued)",
+                           (long long)t->queued, (long long)t->quota.queued);
     if (q->waiting >= q->most)
-        return refuse(why, "queue", q->cost / (double)q->workers,
-                      "%lld jobs wait, and this daemon keeps no more (queue)", (long long)q->waiting);
+        return set_refusal(why, "queue", q->cost / (double)q->workers,
+                           "%lld jobs wait, and this daemon keeps no more (queue)", (long long)q->waiting);
     return hc_tenant_has_budget(t, now, why);
 }
 

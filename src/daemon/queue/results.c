@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool tell(const struct hc_dispatch_worker *w, const char *job_id)
+static bool tell_worker(const struct hc_dispatch_worker *w, const char *job_id)
 {
     struct hc_error err;
     struct hc_message m = {.kind = HC_SAY_FORGET};
@@ -16,20 +16,20 @@ static bool tell(const struct hc_dispatch_worker *w, const char *job_id)
 }
 
 /* One that can begin at once, or else any that takes it: some may have died a moment ago. */
-static bool tell_one(struct hc_dispatch *d, const char *job_id)
+static bool tell_one_worker(struct hc_dispatch *d, const char *job_id)
 {
     for (size_t i = 0; i < d->worker_count; i++)
-        if (!d->workers[i].task && !d->workers[i].resting && tell(&d->workers[i], job_id))
+        if (!d->workers[i].task && !d->workers[i].resting && tell_worker(&d->workers[i], job_id))
             return true;
     for (size_t i = 0; i < d->worker_count; i++)
-        if ((d->workers[i].task || d->workers[i].resting) && tell(&d->workers[i], job_id))
+        if ((d->workers[i].task || d->workers[i].resting) && tell_worker(&d->workers[i], job_id))
             return true;
     return false;
 }
 
 int hc_dispatch_remove_results(struct hc_dispatch *d, const char *job_id)
 {
-    if (d->removal_count == 0 && tell_one(d, job_id))
+    if (d->removal_count == 0 && tell_one_worker(d, job_id))
         return 0;
     if (d->removal_count == HC_DISPATCH_REMOVALS) {
         hc_warn("job %s: its results stay for now: no worker could be told", job_id);
@@ -41,6 +41,6 @@ int hc_dispatch_remove_results(struct hc_dispatch *d, const char *job_id)
 
 void hc_dispatch_remove_waiting(struct hc_dispatch *d)
 {
-    while (d->removal_count && tell_one(d, d->removals[d->removal_count - 1]))
+    while (d->removal_count && tell_one_worker(d, d->removals[d->removal_count - 1]))
         d->removal_count--;
 }

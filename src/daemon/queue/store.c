@@ -124,7 +124,7 @@ static void restore_problem(struct hc_task *task, const struct hc_ledger_job *ro
 }
 
 /* An ended job as a task. */
-static int fill(struct hc_task *task, const struct hc_ledger_job *row)
+static int fill_task(struct hc_task *task, const struct hc_ledger_job *row)
 {
     bool failed = hc_ledger_shown(row) == HC_TASK_FAILED;
     task->state = failed ? HC_TASK_FAILED : HC_TASK_DONE;
@@ -155,7 +155,7 @@ static struct hc_task *find_ended(struct hc_dispatch *d, const char *name, const
         return NULL;
     struct hc_tenant *tenant = hc_tenant_by_name(d->tenants, row.tenant);
     struct hc_task *task = tenant ? hc_task_create(NULL, d, tenant, id) : NULL;
-    if (!task || fill(task, &row) == 0)
+    if (!task || fill_task(task, &row) == 0)
         return task;
     hc_task_unref(task);
     return NULL;
@@ -186,7 +186,7 @@ static int list_row(void *ctx, const struct hc_ledger_job *row)
     struct hc_task *task = tenant ? hc_task_create(NULL, l->dispatch, tenant, row->id) : NULL;
     if (!task)
         return 1;
-    if (fill(task, row) == 0) {
+    if (fill_task(task, row) == 0) {
         if (l->count++)
             (void)hc_buf_str(l->out, ", ");
         hc_task_print(task, false, l->out);
@@ -249,7 +249,7 @@ void hc_store_tick(struct hc_dispatch *d, int64_t now)
 /* ---- the beginning ---- */
 
 /* Back into the queue: it was promised. */
-static int restore(void *ctx, const struct hc_ledger_job *row)
+static int restore_job(void *ctx, const struct hc_ledger_job *row)
 {
     struct hc_dispatch *d = ctx;
     struct hc_error err;
@@ -286,7 +286,7 @@ static int count_lost(void *ctx, const struct hc_ledger_job *row)
 }
 
 /* What was used within the last hours counts, as of the end of each hour, or now. */
-static int charge(void *ctx, const struct hc_ledger_use *use)
+static int charge_use(void *ctx, const struct hc_ledger_use *use)
 {
     struct hc_dispatch *d = ctx;
     struct hc_tenant *tenant = hc_tenant_by_name(d->tenants, use->tenant);
@@ -297,7 +297,7 @@ static int charge(void *ctx, const struct hc_ledger_use *use)
     return 0;
 }
 
-static int nothing(void *ctx, const struct hc_ledger_use *use)
+static int know_tenant(void *ctx, const struct hc_ledger_use *use)
 {
     return hc_tenant_by_name(((struct hc_dispatch *)ctx)->tenants, use->tenant) ? 0 : 1;
 }
@@ -309,8 +309,8 @@ static int count_use(struct hc_dispatch *d, struct hc_error *err)
     for (size_t i = 0; i < d->config.tenant_count; i++)
         if (d->config.tenants[i].quota.window_ms > longest)
             longest = d->config.tenants[i].quota.window_ms;
-    if (hc_ledger_usage(d->ledger, NULL, 0, nothing, d, err) < 0 ||
-        hc_ledger_usage(d->ledger, NULL, hc_wall_ms() - longest - 3600000, charge, d, err) < 0)
+    if (hc_ledger_usage(d->ledger, NULL, 0, know_tenant, d, err) < 0 ||
+        hc_ledger_usage(d->ledger, NULL, hc_wall_ms() - longest - 3600000, charge_use, d, err) < 0)
         return -1;
     for (size_t i = 0; (t = hc_tenant_at(d->tenants, i)); i++)
         if (hc_ledger_stored(d->ledger, t->name, &t->stored_bytes, err) < 0)
@@ -343,7 +343,7 @@ static int remove_orphans(struct hc_dispatch *d, struct hc_error *err)
 int hc_store_open(struct hc_dispatch *d, struct hc_error *err)
 {
     if (hc_ledger_open(&d->ledger, HC_LEDGER_FILE, HC_LEDGER_WRITE, err) < 0 ||
-        hc_ledger_recover(d->ledger, hc_wall_ms(), restore, count_lost, d, err) < 0 ||
+        hc_ledger_recover(d->ledger, hc_wall_ms(), restore_job, count_lost, d, err) < 0 ||
         count_use(d, err) < 0 || remove_orphans(d, err) < 0)
         return -1;
     if (d->restored)

@@ -28,7 +28,7 @@ struct hc_waiter {
 
 struct hc_task {
     struct hc_queued queued; /* id and tenant too */
-    int refs;
+    int refs;                /* references to it */
     struct hc_dispatch *dispatch;
     enum hc_task_state state;
     bool detached;                    /* goes on even if nobody waits for it */
@@ -45,20 +45,20 @@ struct hc_task {
     char status[HC_TASK_STATUS]; /* once it has ended: of its manifest, or HC_STATUS_NAME_...; "" before */
     char reason[HC_TASK_REASON]; /* why the job ended so, one sentence; "": it ended well */
     struct hc_watch output[2];
-    bool has_tools; /* that the client answers */
+    bool has_tools; /* its client answers calls of tools */
     struct hc_tool_link tools;
-    int cancel_fd; /* our end: closing it ends the job */
+    int cancel_fd; /* our end of a pair, the worker has the other: closing it ends the job */
     struct hc_events events;
-    struct hc_figures figures; /* that it has made so far; none when it has ended */
+    struct hc_figures figures; /* that the program has made so far; none when it has ended */
     char *manifest;            /* HC_TASK_DONE, and perhaps HC_TASK_FAILED */
     size_t manifest_len;
     struct hc_outcome outcome;
     struct hc_problem problem;           /* HC_TASK_FAILED */
     int64_t accepted, started, finished; /* ms since 1970; 0: not yet */
     int64_t started_mono;
-    struct hc_waiter *waiters;
-    struct hc_task *next;          /* of its bucket */
-    struct hc_task *newer, *older; /* of all */
+    struct hc_waiter *waiters;     /* who is told of its news */
+    struct hc_task *next;          /* in its bucket of the table */
+    struct hc_task *newer, *older; /* in the table, by age */
 };
 
 #define HC_TASK_BUCKETS 1024
@@ -74,7 +74,7 @@ struct hc_tasks {
 struct hc_task *hc_task_create(struct hc_tasks *t, struct hc_dispatch *dispatch, struct hc_tenant *tenant,
                                const char *id);
 
-/* This tenant's; another's is as good as none. */
+/* The task of this id, if it is this tenant's. NULL: there is none. */
 struct hc_task *hc_task_find(struct hc_tasks *t, const struct hc_tenant *tenant, const char *id);
 struct hc_task *hc_task_find_any(struct hc_tasks *t, const char *id); /* whosever it is */
 struct hc_task *hc_task_find_key(struct hc_tasks *t, const struct hc_tenant *tenant, const char *key);

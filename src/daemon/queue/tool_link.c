@@ -33,9 +33,10 @@ int hc_tool_link_open(struct hc_tool_link *l, int epoll, void (*ready)(struct hc
     return -1;
 }
 
-void hc_tool_link_count(struct hc_tool_link *l, struct hc_request_memory *bodies, struct hc_tenant *tenant)
+void hc_tool_link_count(struct hc_tool_link *l, struct hc_request_memory *request_memory,
+                        struct hc_tenant *tenant)
 {
-    l->bodies = bodies;
+    l->request_memory = request_memory;
     l->tenant = tenant;
 }
 
@@ -43,7 +44,7 @@ static void count_answers(struct hc_tool_link *l)
 {
     int64_t bytes = (int64_t)l->out.len;
     if (bytes != l->held)
-        hc_request_memory_hold(l->bodies, l->tenant, bytes - l->held);
+        hc_request_memory_hold(l->request_memory, l->tenant, bytes - l->held);
     l->held = bytes;
 }
 
@@ -58,7 +59,7 @@ void hc_tool_link_close(struct hc_tool_link *l)
     count_answers(l);
 }
 
-static void flush(struct hc_tool_link *l)
+static void send_waiting(struct hc_tool_link *l)
 {
     while (l->sent < l->out.len) {
         ssize_t n = TEMP_FAILURE_RETRY(
@@ -82,7 +83,7 @@ static void flush(struct hc_tool_link *l)
 static void answer_line(struct hc_tool_link *l, const char *line)
 {
     (void)hc_buf_str(&l->out, line);
-    flush(l);
+    send_waiting(l);
 }
 
 /* How a call begins: our own processes write it. */
@@ -139,7 +140,7 @@ static void take_lines(struct hc_tool_link *l, size_t from, struct hc_events *e)
 void hc_tool_link_work(struct hc_tool_link *l, struct hc_events *e)
 {
     char chunk[65536];
-    flush(l);
+    send_waiting(l);
     ssize_t n = TEMP_FAILURE_RETRY(recv(l->watch.fd, chunk, sizeof chunk, MSG_DONTWAIT));
     if (n < 0 && errno == EAGAIN)
         return;
@@ -177,6 +178,6 @@ int hc_tool_link_answer(struct hc_tool_link *l, const char *call, const char *te
     l->count--;
     memmove(l->open + i, l->open + i + 1, (l->count - i) * sizeof *l->open);
     (void)hc_buf_add(&l->out, line.data, line.len);
-    flush(l);
+    send_waiting(l);
     return rc;
 }

@@ -7,22 +7,24 @@
 #include "daemon/tenants/request_memory.h"
 #include "wire/events.h"
 
-#define HC_TOOL_CALLS 256 /* that may wait for their answers */
+#define HC_TOOL_CALLS 256 /* calls that may wait for their answers at the same time */
 
 struct hc_open_call {
-    uint32_t id, most; /* bytes of its result */
+    uint32_t id;
+    uint32_t most; /* bytes that its result may have */
 };
 
 struct hc_tool_link {
     struct hc_watch watch; /* fd -1: there is none, or not any more */
     int epoll;
-    struct hc_buf in, out;
-    size_t sent;
-    bool waits; /* epoll tells when it takes more */
-    struct hc_request_memory *bodies;
+    struct hc_buf in;  /* bytes of a call that is not whole yet */
+    struct hc_buf out; /* answers that the socket has not taken yet */
+    size_t sent;       /* bytes of `out` that it has taken */
+    bool waits;        /* epoll tells when it takes more */
+    struct hc_request_memory *request_memory;
     struct hc_tenant *tenant;
-    int64_t held; /* bytes of `out`, counted as bodies */
-    struct hc_open_call open[HC_TOOL_CALLS];
+    int64_t held;                            /* bytes of `out` that count as request memory */
+    struct hc_open_call open[HC_TOOL_CALLS]; /* calls that wait for their answers */
     size_t count;
 };
 
@@ -33,8 +35,9 @@ void hc_tool_link_init(struct hc_tool_link *l);
 int hc_tool_link_open(struct hc_tool_link *l, int epoll, void (*ready)(struct hc_watch *w, uint32_t events),
                       struct hc_error *err);
 
-/* Count what waits to be read among the tenant's bodies. */
-void hc_tool_link_count(struct hc_tool_link *l, struct hc_request_memory *bodies, struct hc_tenant *tenant);
+/* From here on what waits to be read counts as the tenant's request memory. */
+void hc_tool_link_count(struct hc_tool_link *l, struct hc_request_memory *request_memory,
+                        struct hc_tenant *tenant);
 void hc_tool_link_close(struct hc_tool_link *l);
 
 /* Send and receive what there is: calls become events, {"event": "tool_call", "id", "result_size", "name",

@@ -42,7 +42,7 @@ static int64_t size_of_kept(const struct hc_front_session *s, const cJSON *manif
 }
 
 /* What a run has used and left is charged when it ends: a session is no way around a quota. */
-static void charge(struct hc_front_session *s, const cJSON *manifest)
+static void charge_run(struct hc_front_session *s, const cJSON *manifest)
 {
     const cJSON *usage = hc_json_member(manifest, "usage");
     const cJSON *user = hc_json_member(usage, "cpu_user");
@@ -81,7 +81,7 @@ static void take_result(struct hc_front_session *s, const cJSON *json, const cha
     int64_t branch = hc_json_int(json, "branch", 0), run = hc_json_int(json, "run", 0);
     const char *state = hc_json_text(json, "state");
     static const char rolled[] = "rolled back to ";
-    charge(s, manifest);
+    charge_run(s, manifest);
     s->runs = run;
     s->branches = branch;
     if (strcmp(state, "kept") == 0)

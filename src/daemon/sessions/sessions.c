@@ -47,7 +47,7 @@ struct hc_front_session *hc_front_session_find_any(const struct hc_front_session
     return s;
 }
 
-/* What its process has not taken is memory, as bodies are that still come. */
+/* What its process has not taken counts as request memory, as bodies do that still come. */
 static void count_requests(struct hc_front_session *s)
 {
     int64_t bytes = (int64_t)((s->body_fd >= 0 ? s->body_len : 0) + s->out.len);
@@ -113,7 +113,7 @@ static struct hc_task *make_task(struct hc_front_session *s, struct hc_task **pl
 }
 
 /* Consumes the task: `text` is one line of JSON, or there is a problem. */
-static void answer(struct hc_task *task, const char *text, size_t len, const struct hc_problem *problem)
+static void answer_task(struct hc_task *task, const char *text, size_t len, const struct hc_problem *problem)
 {
     task->manifest = problem ? NULL : malloc(len + 1);
     if (task->manifest) {
@@ -144,10 +144,10 @@ void hc_front_session_answer(struct hc_front_session *s, const char *text, size_
         s->state = HC_FRONT_SESSION_IDLE;
     s->used = hc_wall_ms();
     if (task)
-        answer(task, text, len, problem);
+        answer_task(task, text, len, problem);
 }
 
-static void flush(struct hc_front_session *s)
+static void send_waiting(struct hc_front_session *s)
 {
     struct hc_error err;
     while (s->stream.fd >= 0 && s->sent < s->out.len) {
@@ -169,11 +169,11 @@ static void flush(struct hc_front_session *s)
         hc_warn("session %s: %s", s->id, err.text);
 }
 
-static void say(struct hc_front_session *s, const char *line, size_t len)
+static void send_line(struct hc_front_session *s, const char *line, size_t len)
 {
     (void)hc_buf_add(&s->out, line, len);
     (void)hc_buf_str(&s->out, "\n");
-    flush(s);
+    send_waiting(s);
 }
 
 void hc_front_session_meter(struct hc_front_session *s)
@@ -191,7 +191,7 @@ static void stream_ready(struct hc_watch *w, uint32_t events)
 {
     struct hc_front_session *s = hc_owner(w, struct hc_front_session, stream);
     if (events & EPOLLOUT)
-        flush(s);
+        send_waiting(s);
     if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR)) || hc_front_session_read(s))
         return;
     char probe;
@@ -227,7 +227,7 @@ static void answer_end(struct hc_front_session *s)
     if (!task)
         return;
     hc_front_session_print(s, s->last, &out);
-    answer(task, out.data ? out.data : "", out.len, NULL);
+    answer_task(task, out.data ? out.data : "", out.len, NULL);
 }
 
 /* What a tenant's sessions have left could otherwise be as much as there is memory. */
@@ -451,7 +451,7 @@ static int open_ends(struct hc_front_session *s, int theirs[HC_SESSION_FDS], str
     return theirs[HC_SESSION_TOOLS] < 0 ? -1 : 0;
 }
 
-static int begin(struct hc_front_session *s, int channel, struct hc_error *err)
+static int begin_session(struct hc_front_session *s, int channel, struct hc_error *err)
 {
     int theirs[HC_SESSION_FDS] = {[HC_SESSION_BODY] = s->body_fd, -1, -1, -1};
     struct hc_message m = {.kind = HC_SAY_SESSION};
@@ -485,7 +485,7 @@ void hc_front_session_process(struct hc_front_sessions *all, const char *id, int
             (void)close(channel); /* it ends by that */
         return;
     }
-    if (channel >= 0 && begin(s, channel, &err) == 0)
+    if (channel >= 0 && begin_session(s, channel, &err) == 0)
         return;
     hc_problem_set(&why, HC_PROBLEM_BUSY, "no process could be started for the session%s%s",
                    channel < 0 ? "" : ": ", channel < 0 ? "" : err.text);
@@ -523,10 +523,10 @@ struct hc_task *hc_front_session_ask(struct hc_front_session *s, const char *nam
     s->state = HC_FRONT_SESSION_BUSY;
     s->used = hc_wall_ms();
     if (stream != s->streams)
-        say(s, stream ? "{\"stream\": true}" : "{\"stream\": false}", stream ? 16 : 17);
+        send_line(s, stream ? "{\"stream\": true}" : "{\"stream\": false}", stream ? 16 : 17);
     s->streams = stream;
     s->interrupt_waits = false; /* if there is one, it is for what came before */
-    say(s, request->data, request->len);
+    send_line(s, request->data, request->len);
     return task;
 }
 
@@ -536,7 +536,7 @@ void hc_front_session_interrupt(struct hc_front_session *s)
     if (s->state != HC_FRONT_SESSION_BUSY || s->interrupt_waits)
         return; /* one, however often it is asked for before its process takes it */
     s->interrupt_waits = true;
-    say(s, line, sizeof line - 1);
+    send_line(s, line, sizeof line - 1);
 }
 
 /* When what it does has ended. */
@@ -548,7 +548,7 @@ static void close_session(struct hc_front_session *s, const char *who)
         return;
     s->closing = true;
     s->ended_by = who;
-    say(s, line, sizeof line - 1);
+    send_line(s, line, sizeof line - 1);
 }
 
 void hc_front_session_cancel(struct hc_front_session *s, const char *who, const char *why)

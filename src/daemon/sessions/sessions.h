@@ -26,31 +26,33 @@ struct hc_front_session {
     struct hc_tenant *tenant;
     struct hc_front_sessions *all; /* the list that it is in */
     enum hc_front_session_state state;
-    bool closing;                    /* it has been told to end */
-    bool deaf;                       /* it has said more than is kept, and is about to end */
-    bool streams;                    /* it has been told to tell what runs print */
-    struct hc_watch channel, stream; /* to its process */
+    bool closing;            /* it has been told to end */
+    bool deaf;               /* it has said more than is kept, and is about to end */
+    bool streams;            /* it has been told to tell what runs print */
+    struct hc_watch channel; /* to its process, as a worker has one: tells its end */
+    struct hc_watch stream;  /* to its process: lines of JSON, both ways */
     struct hc_tool_link tools;
-    int cancel_fd; /* closing it ends the session */
+    int cancel_fd; /* our end of a pair, its process has the other: closing it ends the session */
     int body_fd;   /* the request that began it, until its process has it */
     size_t body_len;
-    bool has_tools;                  /* that the client answers */
-    struct hc_buf in;                /* of an answer that is not whole */
-    size_t scanned;                  /* of it, has no newline */
-    struct hc_buf out;               /* what the process has not taken */
-    size_t sent;                     /* of it */
-    bool interrupt_waits;            /* one is in it */
-    int64_t held;                    /* bytes of both, counted as bodies */
+    bool has_tools;                  /* its client answers calls of tools */
+    struct hc_buf in;                /* bytes of a line from the process that is not whole yet */
+    size_t scanned;                  /* bytes of `in` that have no newline */
+    struct hc_buf out;               /* lines for the process that it has not taken yet */
+    size_t sent;                     /* bytes of `out` that it has taken */
+    bool interrupt_waits;            /* `out` has a request to interrupt */
+    int64_t held;                    /* bytes of body and `out` that count as request memory */
     struct hc_task *task;            /* the request that is being answered; a reference */
     struct hc_task *end;             /* the request to end; likewise */
-    struct hc_buf list;              /* of `branch`: the answers so far */
-    int64_t memory;                  /* that it may use: counted for its tenant */
+    struct hc_buf list;              /* the results of branches so far, separated by commas */
+    int64_t memory;                  /* bytes that its cell may use: counted for its tenant */
     int64_t created, used, finished; /* ms since 1970 */
     int64_t metered;                 /* CLOCK_MONOTONIC, ms: up to when its memory is charged */
-    int64_t runs, branches;          /* how many there were; that are open */
-    int64_t cpu_us, kib_s, memory_peak;
-    char after[64]; /* after which run the state is, as the process says it */
-    char *last;     /* the last result, JSON; NULL: none */
+    int64_t runs, branches;          /* how many runs there were; how many branches are open */
+    int64_t cpu_us, kib_s;           /* used so far, as in struct hc_usage */
+    int64_t memory_peak;             /* bytes: the largest of its runs */
+    char after[64];                  /* after which run the state is, as the process says it */
+    char *last;                      /* the last result, JSON; NULL: none */
     size_t last_len;
     char *manifest;       /* of the session as a whole, which its process has told; in the end it is `last` */
     char reason[16];      /* why it has ended */
@@ -78,7 +80,7 @@ struct hc_task *hc_front_session_start(struct hc_front_sessions *all, struct hc_
                                        const struct hc_buf *body, const struct hc_checked *checked,
                                        struct hc_problem *why);
 
-/* This tenant's; another's is as good as none. */
+/* The session of this id, if it is this tenant's. NULL: there is none. */
 struct hc_front_session *hc_front_session_find(const struct hc_front_sessions *all, const struct hc_tenant *t,
                                                const char *id);
 struct hc_front_session *hc_front_session_find_any(const struct hc_front_sessions *all,

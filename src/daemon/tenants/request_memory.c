@@ -14,7 +14,7 @@ bool hc_request_memory_fit(const struct hc_request_memory *b, const struct hc_bo
 void hc_request_memory_hold(struct hc_request_memory *b, struct hc_tenant *t, int64_t bytes)
 {
     b->all += bytes;
-    t->bodies += bytes;
+    t->request_bytes += bytes;
 }
 
 void hc_request_memory_let_go(struct hc_request_memory *b, struct hc_tenant *t, int64_t bytes)

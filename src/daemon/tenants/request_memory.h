@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 struct hc_request_memory {
-    int64_t all; /* bytes; each tenant's are in hc_tenant.bodies */
+    int64_t all; /* bytes of all tenants; each one's are in hc_tenant.request_bytes */
 };
 
 struct hc_bounds {
-    int64_t all, one; /* bytes of all bodies together, and of one */
+    int64_t all, one; /* bytes that all requests may take together, and that one body may have */
 };
 
 /* May a tenant that holds `mine` have as much more? Not beyond half of what the others leave, so that they

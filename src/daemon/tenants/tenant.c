@@ -146,7 +146,7 @@ static struct hc_tenant *find(const struct hc_tenants *t, const char *name)
     return NULL;
 }
 
-static struct hc_tenant *add(struct hc_tenants *t, const char *name, const struct hc_quota *quota)
+static struct hc_tenant *add_tenant(struct hc_tenants *t, const char *name, const struct hc_quota *quota)
 {
     if (t->count == t->room) {
         size_t room = t->room ? t->room * 2 : 16;
@@ -236,7 +236,7 @@ static int prepare(struct hc_tenants *t, const struct hc_config *c, struct reloa
 {
     for (size_t i = 0; i < c->tenant_count; i++) {
         const struct hc_tenant_rule *rule = &c->tenants[i];
-        if (!find(t, rule->name) && !add(t, rule->name, &rule->quota))
+        if (!find(t, rule->name) && !add_tenant(t, rule->name, &rule->quota))
             return hc_fail(err, ENOMEM, "tenants");
     }
     r->who.local = c->local;
@@ -312,7 +312,7 @@ static struct hc_tenant *add_unnamed(struct hc_tenants *t, const char *name)
     struct hc_allowed allowed;
     if (hc_allowed_copy(&allowed, &t->who.allowed, &ignored) < 0)
         return NULL;
-    struct hc_tenant *new = add(t, name, &t->who.quota);
+    struct hc_tenant *new = add_tenant(t, name, &t->who.quota);
     if (!new) {
         hc_allowed_finish(&allowed);
         return NULL;

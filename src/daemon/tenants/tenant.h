@@ -13,7 +13,7 @@
 struct hc_usage {
     int64_t cpu_us; /* CPU time in microseconds */
     int64_t kib_s;  /* memory: KiB-seconds; HC_KIB_S_PER_GB of them are a GB-second */
-    int64_t bytes;  /* of results that are kept */
+    int64_t bytes;  /* bytes of results that are kept */
 };
 
 /* Memory times time, rounded up. */
@@ -31,10 +31,10 @@ struct hc_queued;
 
 #define HC_ORDER_REASON 200 /* bytes of an administrator's own words */
 
-/* By an administrator: the tenant's jobs wait, those that run go on; hold.h. */
+/* An administrator holds the tenant: its jobs wait, those that run go on; hold.h. */
 struct hc_hold {
-    int64_t since; /* ms since 1970; 0: it is not held */
-    char by[HC_TENANT_NAME];
+    int64_t since;                    /* ms since 1970; 0: it is not held */
+    char by[HC_TENANT_NAME];          /* the administrator's name */
     char reason[HC_ORDER_REASON + 1]; /* UTF-8, one line; "": none was given */
 };
 
@@ -52,15 +52,15 @@ struct hc_tenant {
     struct hc_hold hold;
 
     /* Live counters; queue.h keeps the first three. */
-    int64_t running;
-    int64_t queued;
-    int64_t running_memory; /* sum of the limits of the running jobs */
-    int64_t connections;    /* the caller counts this one */
-    int64_t sessions;       /* and this */
-    int64_t bodies;         /* bytes; request_memory.h */
-    int64_t answers;        /* of these, what clients have not taken yet */
-    int64_t stored_bytes;
-    struct hc_window cpu_us, kib_s;
+    int64_t running;                /* jobs that run */
+    int64_t queued;                 /* jobs that wait */
+    int64_t running_memory;         /* sum of the limits of the running jobs */
+    int64_t connections;            /* to its clients, which http/http.c counts */
+    int64_t sessions;               /* open ones, which sessions/sessions.c counts */
+    int64_t request_bytes;          /* memory that its requests take; request_memory.h */
+    int64_t answer_bytes;           /* of these, answers that clients have not taken yet */
+    int64_t stored_bytes;           /* of results that are kept */
+    struct hc_window cpu_us, kib_s; /* what its jobs used lately, as in struct hc_usage */
 
     /* The queue's own; see queue.h. */
     struct hc_queued *first, *last;
@@ -86,19 +86,19 @@ void hc_tenants_destroy(struct hc_tenants *t); /* NULL is fine */
  */
 int hc_tenants_reload(struct hc_tenants *t, const struct hc_config *c, struct hc_error *err);
 
-/* Who is it? NULL if nobody (the answer is 401 or 403, and never says which part was wrong), or without
- * memory. The time that a token takes does not depend on its bytes. */
+/* The tenant that a caller is. NULL: he is none (the answer is 401 or 403, and never says which part was
+ * wrong), or there is no memory. The time that a token takes does not depend on its bytes. */
 struct hc_tenant *hc_tenant_of_uid(struct hc_tenants *t, uid_t uid);
 struct hc_tenant *hc_tenant_of_token(struct hc_tenants *t, const char *token, size_t len);
 
-/* A tenant that is known from the ledger, even if nobody can be it any more. NULL without memory. */
+/* A tenant that the ledger names, even if no caller can be it any more. NULL without memory. */
 struct hc_tenant *hc_tenant_by_name(struct hc_tenants *t, const char *name);
 
 /* The tenants one after the other, in the order in which they came: NULL after the last. */
 struct hc_tenant *hc_tenant_at(struct hc_tenants *t, size_t index);
 
-/* Are there others beside each tenant: has another been seen or configured, or (`open`: more than its owner
- * may connect to the Unix socket) may any user become one? */
+/* Is there more than one tenant: has another been seen or configured, or (`open`: more than its owner may
+ * connect to the Unix socket) may any user become one? */
 bool hc_tenants_are_many(const struct hc_tenants *t, bool open);
 
 bool hc_tenant_may_use(const struct hc_tenant *t, const char *policy);
@@ -109,9 +109,9 @@ hc_tenant_policy(const struct hc_tenant *t); /* the policy's name that a request
 /* Charge what was used at the time `now` (or earlier: for what the ledger knows of the last hours). */
 void hc_tenant_charge(struct hc_tenant *t, const struct hc_usage *used, int64_t now);
 
-/* Is something left of CPU time and memory times time in the window? Else `why` says what is used up. */
+/* Is something left of the quotas of CPU time and of memory times time? Else `why` says what is used up. */
 bool hc_tenant_has_time(struct hc_tenant *t, int64_t now, struct hc_refusal *why);
-/* The same, and of the store. */
+/* The same, and of the quota of stored bytes. */
 bool hc_tenant_has_budget(struct hc_tenant *t, int64_t now, struct hc_refusal *why);
 
 /* The window's sum at `now`, and how long until it is below `most`. */
