@@ -1,4 +1,10 @@
-/* The front of a batch: hands lines to workers, as fast as they end, and writes down what came of them. */
+/* The front of a batch: hands lines to workers, as fast as they end, and writes down what came of them.
+ *
+ * It shares with hotcelld's front (daemon/queue/dispatch.c) how packets go between processes (base/packet.h)
+ * and how cells are kept warm (cell/warm.h), but no scheduler: one owner's lines are begun in the order of a
+ * file, each once the journal on the disk says so, where the daemon weighs tenants and knows no order. What
+ * remains the same in both, to find an idle worker and to forget one that has died, is shorter than a struct
+ * that would serve both. */
 #include "batch/front.h"
 
 #include "base/fd.h"

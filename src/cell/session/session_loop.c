@@ -237,16 +237,11 @@ int hc_session_handle(struct hc_session *s, hc_session_reached *enough, struct h
 {
     struct hc_loop *l = &s->loop;
     while (!l->dead && !enough(s)) {
-        struct epoll_event events[16];
-        int n = epoll_wait(l->epoll, events, 16, -1);
-        if (n < 0 && errno != EINTR)
-            return hc_fail(err, errno, "epoll_wait");
-        for (int i = 0; i < n; i++) {
-            if (events[i].data.u32 == HC_ON_WAKE)
-                hc_session_wake(s);
-            else
-                hc_loop_handle(l, &events[i], &s->timers);
-        }
+        if (hc_loop_turn(l, &s->timers, err) < 0)
+            return -1;
+        if (l->woken)
+            hc_session_wake(s);
+        l->woken = false;
         pass_interrupt(s);
     }
     return 0;

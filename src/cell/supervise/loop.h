@@ -48,6 +48,7 @@ struct hc_loop {
     int pace;           /* timer for slow answers to refused calls; -1: they are answered as they come */
     int64_t frames;     /* packets received so far */
     bool answering;     /* answers of tools wait for the cell to read */
+    bool woken;         /* a session's owner wants to be asked what is new; the session sets it back */
 };
 
 /* Add, change and remove a descriptor in the loop's epoll; `fd` stays the caller's. */
@@ -67,8 +68,8 @@ struct hc_timers {
 int hc_timers_start(struct hc_timers *out, struct hc_loop *l, struct hc_error *err);
 void hc_timers_finish(struct hc_timers *t);
 
-struct epoll_event;
-void hc_loop_handle(struct hc_loop *l, const struct epoll_event *event, const struct hc_timers *timers);
+/* Wait for what happens next, and handle it. */
+int hc_loop_turn(struct hc_loop *l, const struct hc_timers *timers, struct hc_error *err);
 
 /* Without a cgroup: sample the cell's memory, CPU time and tasks into `s`. Returns its memory in bytes. */
 int64_t hc_loop_look(struct hc_supervisor *s);

@@ -178,7 +178,7 @@ static void sample_usage(struct hc_loop *l, int ticker)
         (void)hc_loop_set_timer(ticker, l->watch_ms, l->watch_ms);
 }
 
-void hc_loop_handle(struct hc_loop *l, const struct epoll_event *event, const struct hc_timers *timers)
+static void handle(struct hc_loop *l, const struct epoll_event *event, const struct hc_timers *timers)
 {
     switch ((enum hc_occasion)event->data.u32) {
     case HC_ON_STDOUT:
@@ -234,8 +234,20 @@ void hc_loop_handle(struct hc_loop *l, const struct epoll_event *event, const st
         reap_cell(l);
         break;
     case HC_ON_WAKE:
+        l->woken = true;
         break;
     }
+}
+
+int hc_loop_turn(struct hc_loop *l, const struct hc_timers *timers, struct hc_error *err)
+{
+    struct epoll_event events[16];
+    int n = epoll_wait(l->epoll, events, 16, -1);
+    if (n < 0 && errno != EINTR)
+        return hc_fail(err, errno, "epoll_wait");
+    for (int i = 0; i < n; i++)
+        handle(l, &events[i], timers);
+    return 0;
 }
 
 static bool finished(const struct hc_loop *l)
@@ -255,14 +267,9 @@ static int run_loop(struct hc_loop *l, const struct hc_timers *timers, struct hc
         return -1;
     hc_output_pipe_sync(l, &l->out);
     hc_output_pipe_sync(l, &l->err);
-    while (!finished(l)) {
-        struct epoll_event events[16];
-        int n = epoll_wait(l->epoll, events, 16, -1);
-        if (n < 0 && errno != EINTR)
-            return hc_fail(err, errno, "epoll_wait");
-        for (int i = 0; i < n; i++)
-            hc_loop_handle(l, &events[i], timers);
-    }
+    while (!finished(l))
+        if (hc_loop_turn(l, timers, err) < 0)
+            return -1;
     return 0;
 }
 
