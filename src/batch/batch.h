@@ -1,8 +1,8 @@
-/* batch.h - many jobs, one a line, by worker processes that have warm cells; hotcell-batch(1).
+/* batch.h - run many jobs, one per line of a file, in worker processes with warm cells; hotcell-batch(1).
  *
  * The front (front.c) reads lines, writes the journal and the results, and builds no cell. Workers
- * (worker.c), one job at a time, see neither. When the front dies its workers are killed, and with them their
- * cells. */
+ * (worker.c) run one job at a time, and have neither the journal nor the results open. When the front dies
+ * its workers are killed, and with them their cells. */
 #ifndef HC_BATCH_BATCH_H
 #define HC_BATCH_BATCH_H
 
@@ -14,32 +14,34 @@
 
 struct hc_batch_options {
     const char *jobs_path;       /* "-": standard input */
-    int64_t jobs;                /* at once; 0: as many as there are processors */
-    int64_t shard, shards;       /* 0: there are none */
-    int64_t retry, max_failures; /* 0: none, no bound */
+    int64_t jobs;                /* jobs at one time; 0: as many as there are processors */
+    int64_t shard, shards;       /* this shard, from 1, and their number; 0: no shards */
+    int64_t retry, max_failures; /* retries of jobs that did not start; failures that end the batch, 0: any */
     bool ordered, resume, json;
-    bool rerun[HC_BATCH_STATUSES];
+    bool rerun[HC_BATCH_STATUSES]; /* with `resume`: jobs that ended with such a status run again */
 };
 
+/* Where jobs run. */
 enum hc_batch_where {
     HC_BATCH_HERE,   /* in cells of this process's workers */
-    HC_BATCH_TRY,    /* by a daemon, if there is one that can take the job */
+    HC_BATCH_TRY,    /* by a daemon if there is one that accepts the job, else here */
     HC_BATCH_DAEMON, /* by a daemon */
 };
 
 struct hc_batch {
-    const struct hc_batch_options *asked;
-    const struct hc_job *given; /* what the command line says of all jobs: its output_dir is the batch's */
-    const char *output_dir;
-    int cancel_fd; /* a signalfd */
+    const struct hc_batch_options *asked; /* borrowed */
+    const struct hc_job *given;           /* options for all jobs from the command line; borrowed */
+    const char *output_dir;               /* of the batch; borrowed */
+    int cancel_fd;                        /* a signalfd, borrowed */
     enum hc_batch_where where;
-    int signal; /* filled: which one ended it; 0 */
+    int signal; /* filled: the signal that ended the batch; 0: none */
 };
 
-/* The exit status, or -1. */
+/* Run the batch. Returns the exit status, or -1. */
 int hc_batch_serve(struct hc_batch *b, struct hc_error *err);
 
-/* One directory of several, with results in the order of lines. The exit status, or -1. */
+/* Merge the directories of several batches into one, with results in the order of lines. `partial`: even
+ * if results are missing. Returns the exit status, or -1. */
 int hc_batch_merge(const char *output_dir, char *const *shards, size_t count, bool partial,
                    struct hc_error *err);
 

@@ -1,4 +1,4 @@
-/* Any bytes as a line of a journal: refused, or the same again once printed. */
+/* Parse any bytes as a line of a journal: it must be refused, or parse to the same again once printed. */
 #include "batch/entry.h"
 
 #include <stdlib.h>

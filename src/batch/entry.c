@@ -46,8 +46,8 @@ void hc_entry_print(struct hc_buf *out, const struct hc_entry *e, const char *re
 /* ---- in ---- */
 
 /* A whole number from `least` on, that a double holds exactly. */
-static int take_number(const struct hc_json *j, const cJSON *of, const char *name, int64_t least,
-                       int64_t *out, struct hc_error *err)
+static int parse_number(const struct hc_json *j, const cJSON *of, const char *name, int64_t least,
+                        int64_t *out, struct hc_error *err)
 {
     const cJSON *node = hc_json_member(of, name);
     double value = cJSON_IsNumber(node) ? node->valuedouble : -1;
@@ -58,7 +58,7 @@ static int take_number(const struct hc_json *j, const cJSON *of, const char *nam
     return 0;
 }
 
-/* What needs no escapes: they are all our own words. */
+/* Whether the text needs no escapes in JSON, as all of hotcell's own words. */
 static bool is_plain(const char *text)
 {
     while (*text >= 0x20 && *text < 0x7f && *text != '"' && *text != '\\')
@@ -66,8 +66,8 @@ static bool is_plain(const char *text)
     return !*text;
 }
 
-static int take_text(const struct hc_json *j, const cJSON *of, const char *name, char *out, size_t size,
-                     struct hc_error *err)
+static int parse_text(const struct hc_json *j, const cJSON *of, const char *name, char *out, size_t size,
+                      struct hc_error *err)
 {
     const cJSON *node = hc_json_member(of, name);
     if (!cJSON_IsString(node) || strlen(node->valuestring) >= size || !is_plain(node->valuestring))
@@ -77,9 +77,9 @@ static int take_text(const struct hc_json *j, const cJSON *of, const char *name,
     return 0;
 }
 
-static int take_id(const struct hc_json *j, struct hc_entry *e, struct hc_error *err)
+static int parse_id(const struct hc_json *j, struct hc_entry *e, struct hc_error *err)
 {
-    if (take_text(j, j->root, "job_id", e->job_id, sizeof e->job_id, err) < 0)
+    if (parse_text(j, j->root, "job_id", e->job_id, sizeof e->job_id, err) < 0)
         return -1;
     if (!hc_is_id(e->job_id, 64))
         return hc_json_fail(j, hc_json_member(j->root, "job_id"), false, err, "job_id: expected an ID");
@@ -90,14 +90,14 @@ static int parse_batch(const struct hc_json *j, struct hc_entry *e, struct hc_er
 {
     const cJSON *b = hc_json_member(j->root, "batch");
     int64_t version = 0;
-    if (take_number(j, b, "version", 1, &version, err) < 0)
+    if (parse_number(j, b, "version", 1, &version, err) < 0)
         return -1;
     if (version != HC_BATCH_VERSION)
         return hc_json_fail(j, b, false, err, "written by another version of hotcell");
-    if (take_number(j, b, "shards", 1, &e->shards, err) < 0 ||
-        take_number(j, b, "shard", 1, &e->shard, err) < 0 ||
-        take_text(j, b, "boot", e->boot, sizeof e->boot, err) < 0 ||
-        take_text(j, b, "started", e->started, sizeof e->started, err) < 0)
+    if (parse_number(j, b, "shards", 1, &e->shards, err) < 0 ||
+        parse_number(j, b, "shard", 1, &e->shard, err) < 0 ||
+        parse_text(j, b, "boot", e->boot, sizeof e->boot, err) < 0 ||
+        parse_text(j, b, "started", e->started, sizeof e->started, err) < 0)
         return -1;
     if (e->shards > HC_BATCH_SHARDS || e->shard > e->shards)
         return hc_json_fail(j, b, false, err, "shard: expected at most %d of them", HC_BATCH_SHARDS);
@@ -109,8 +109,8 @@ static int parse_batch(const struct hc_json *j, struct hc_entry *e, struct hc_er
 static int parse_end(const struct hc_json *j, struct hc_entry *e, struct hc_error *err)
 {
     const cJSON *result = hc_json_member(j->root, "result");
-    if (take_text(j, j->root, "status", e->status, sizeof e->status, err) < 0 ||
-        (hc_json_member(j->root, "job_id") && take_id(j, e, err) < 0))
+    if (parse_text(j, j->root, "status", e->status, sizeof e->status, err) < 0 ||
+        (hc_json_member(j->root, "job_id") && parse_id(j, e, err) < 0))
         return -1;
     if (!result)
         return 0;
@@ -123,15 +123,15 @@ static int parse_end(const struct hc_json *j, struct hc_entry *e, struct hc_erro
 
 static int parse_line(const struct hc_json *j, struct hc_entry *e, struct hc_error *err)
 {
-    if (take_number(j, j->root, keys[e->kind], 1, &e->line, err) < 0)
+    if (parse_number(j, j->root, keys[e->kind], 1, &e->line, err) < 0)
         return -1;
     if (e->kind == HC_ENTRY_END)
         return parse_end(j, e, err);
     if (e->kind != HC_ENTRY_BEGIN)
         return 0;
-    return take_id(j, e, err) < 0 || take_number(j, j->root, "attempt", 1, &e->attempt, err) < 0 ||
-                   take_number(j, j->root, "bytes", 0, &e->bytes, err) < 0 ||
-                   take_text(j, j->root, "sha256", e->sha256, sizeof e->sha256, err) < 0
+    return parse_id(j, e, err) < 0 || parse_number(j, j->root, "attempt", 1, &e->attempt, err) < 0 ||
+                   parse_number(j, j->root, "bytes", 0, &e->bytes, err) < 0 ||
+                   parse_text(j, j->root, "sha256", e->sha256, sizeof e->sha256, err) < 0
                ? -1
                : 0;
 }

@@ -1,4 +1,4 @@
-/* entry.h - one line of a batch's journal: bytes in, struct out, and back. Knows no descriptors. */
+/* entry.h - one line of a batch's journal: parse it into a struct, and print it. Does no input or output. */
 #ifndef HC_BATCH_ENTRY_H
 #define HC_BATCH_ENTRY_H
 
@@ -10,41 +10,42 @@
 #include <stdint.h>
 
 #define HC_BATCH_VERSION 1
-#define HC_BATCH_SHARDS  100000 /* most */
+#define HC_BATCH_SHARDS  100000 /* most shards of a batch */
 #define HC_BATCH_ID      72     /* bytes of a job's ID, with its NUL */
 
 enum hc_entry_kind {
-    HC_ENTRY_BATCH, /* a run begins, or goes on */
+    HC_ENTRY_BATCH, /* a run of the batch begins, or resumes */
     HC_ENTRY_BLANK, /* a line without a job */
-    HC_ENTRY_BEGIN, /* a line is about to be run: on disk before it is */
-    HC_ENTRY_START, /* it was handed to a worker; unlike the others not waited for */
-    HC_ENTRY_BACK,  /* begun, but not to be run by this run after all */
-    HC_ENTRY_END,   /* it has ended, and its result is in results.jsonl or in this entry */
+    HC_ENTRY_BEGIN, /* a line's job is about to be run; this entry is on disk before that */
+    HC_ENTRY_START, /* the line was sent to a worker; the only entry that is not waited for to be on disk */
+    HC_ENTRY_BACK,  /* the line was begun, but this run of the batch will not run it */
+    HC_ENTRY_END,   /* the line's job has ended; its result is in results.jsonl or in this entry */
     HC_ENTRY_KINDS
 };
 
 struct hc_entry {
     enum hc_entry_kind kind;
-    int64_t line; /* of the jobs file, from 1; all but HC_ENTRY_BATCH */
+    int64_t line; /* of the jobs file, from 1; in all kinds but HC_ENTRY_BATCH */
     /* HC_ENTRY_BATCH */
     int64_t shard, shards;
     bool ordered, merged;
-    char boot[40]; /* which start of the host */
+    char boot[40]; /* the host's boot ID */
     char started[40];
     /* HC_ENTRY_BEGIN */
     int64_t attempt;            /* from 1 */
-    int64_t bytes;              /* of the jobs file, up to the end of this line */
-    char sha256[HC_SHA256_HEX]; /* of so much of it */
-    char job_id[HC_BATCH_ID];   /* HC_ENTRY_END, too */
+    int64_t bytes;              /* of the jobs file up to the end of this line; 0 for a retry */
+    char sha256[HC_SHA256_HEX]; /* of these bytes */
+    char job_id[HC_BATCH_ID];   /* also in HC_ENTRY_END */
     /* HC_ENTRY_END */
     char status[24];
-    size_t result, result_len; /* where in the line the result is; length 0: it is in results.jsonl */
+    size_t result, result_len; /* offset and length of the result in the entry's line; length 0: it is in
+                                  results.jsonl */
 };
 
-/* Append the line, with its end. `result` may be NULL. */
+/* Append the entry's line with its newline. `result`: JSON to put into the entry; NULL: none. */
 void hc_entry_print(struct hc_buf *out, const struct hc_entry *e, const char *result, size_t len);
 
-/* HC_EXIT_DATA. */
+/* Parse a line. `name` is the file's, for messages. HC_EXIT_DATA. */
 int hc_entry_parse(struct hc_entry *e, const char *name, const char *text, size_t len, struct hc_error *err);
 
 #endif

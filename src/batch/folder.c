@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* Not through a link, nor into anything but a file. */
+/* Follow no link, and open only a regular file. */
 static int open_file(const struct hc_folder *p, const char *name, struct hc_error *err)
 {
     struct stat st;
@@ -36,7 +36,7 @@ int hc_folder_open(struct hc_folder *p, const char *path, struct hc_error *err)
     p->journal = open_file(p, HC_BATCH_JOURNAL, err);
     if (p->journal < 0)
         return -1;
-    /* Of this process alone, and not of those that it starts and that may outlive it for a moment. */
+    /* A lock that belongs to this process alone, not to its children, which may outlive it for a moment. */
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(p->journal, F_SETLK, &whole) < 0) {
         bool taken = errno == EACCES || errno == EAGAIN;
@@ -85,8 +85,8 @@ int hc_folder_result(struct hc_folder *p, const char *text, size_t len, struct h
 
 /* ---- on disk ---- */
 
-/* Results first: what the journal says to have ended is there. */
-static int put_on_disk(const struct hc_folder *p)
+/* Results first: if the journal says that a job has ended, its result is on disk. */
+static int sync_files(const struct hc_folder *p)
 {
     return fdatasync(p->results) < 0 || fdatasync(p->journal) < 0 ? errno : 0;
 }
@@ -96,14 +96,14 @@ struct answer {
     int64_t error;
 };
 
-static _Noreturn void serve(const struct hc_folder *p, int fd, pid_t parent)
+static _Noreturn void serve_syncs(const struct hc_folder *p, int fd, pid_t parent)
 {
     struct answer a = {0};
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(EXIT_FAILURE);
     while (recv(fd, &a.number, sizeof a.number, 0) == (ssize_t)sizeof a.number) {
-        a.error = put_on_disk(p);
+        a.error = sync_files(p);
         if (send(fd, &a, sizeof a, MSG_NOSIGNAL) != (ssize_t)sizeof a)
             break;
     }
@@ -119,7 +119,7 @@ int hc_folder_start_syncer(struct hc_folder *p, struct hc_error *err)
     p->syncer = fork();
     if (p->syncer == 0) {
         (void)close(ends[0]);
-        serve(p, ends[1], parent);
+        serve_syncs(p, ends[1], parent);
     }
     (void)close(ends[1]);
     p->sync_fd = ends[0];
@@ -171,7 +171,7 @@ static int write_summary(const struct hc_folder *p, const struct hc_buf *summary
 
 int hc_folder_settle(struct hc_folder *p, const struct hc_buf *summary, struct hc_error *err)
 {
-    int error = put_on_disk(p);
+    int error = sync_files(p);
     if (error)
         return hc_fail(err, error, "put the results in %s on disk", p->path);
     if (write_summary(p, summary, err) < 0)

@@ -1,5 +1,5 @@
-/* folder.h - the directory of a batch: its journal and its results, appended to, and when they are on disk.
- */
+/* folder.h - the directory of a batch: append to its journal and its results, and have them written to
+ * disk. */
 #ifndef HC_BATCH_FOLDER_H
 #define HC_BATCH_FOLDER_H
 
@@ -19,30 +19,34 @@
 struct hc_folder {
     const char *path;          /* borrowed */
     int dir, journal, results; /* owned; the journal is locked */
-    int64_t journal_bytes;
-    int sync_fd; /* of the process that waits for disks, so that no job has to; -1: none */
-    pid_t syncer;
-    uint64_t asked, synced; /* how often; those are done */
-    bool waiting;
+    int64_t journal_bytes;     /* its size */
+    int sync_fd;  /* socket to a process that calls fdatasync, so that jobs need not wait; owned. -1: none */
+    pid_t syncer; /* that process */
+    uint64_t asked;  /* number of syncs requested so far */
+    uint64_t synced; /* number of these that are done */
+    bool waiting;    /* another sync is wanted */
 };
 
-/* Make it, if it is missing, or open it; nobody else has it open. HC_EXIT_DATA. */
+/* Open the directory, or make it, and lock it against other batches. `path` is borrowed. HC_EXIT_DATA. */
 int hc_folder_open(struct hc_folder *p, const char *path, struct hc_error *err);
 void hc_folder_close(struct hc_folder *p);
 
-/* Append. `at` (may be NULL) becomes where the result stands in the journal. */
+/* Append an entry to the journal. *at (may be NULL) gets the result's offset in the journal. */
 int hc_folder_note(struct hc_folder *p, const struct hc_entry *e, const char *result, size_t len, int64_t *at,
                    struct hc_error *err);
+/* Append a line, newline included, to the results. */
 int hc_folder_result(struct hc_folder *p, const char *text, size_t len, struct hc_error *err);
 
-/* A process of its own that has both files put on disk, as often as there is something new. */
+/* Start the process that writes both files to disk on request. */
 int hc_folder_start_syncer(struct hc_folder *p, struct hc_error *err);
-/* What was appended so far is to be put on disk: the number that `synced` has to reach. */
+/* Note that all appended bytes should go to disk. They are there when `synced` reaches the returned
+ * number. */
 uint64_t hc_folder_want(struct hc_folder *p);
-int hc_folder_ask(struct hc_folder *p, struct hc_error *err);   /* if need be */
-int hc_folder_heard(struct hc_folder *p, struct hc_error *err); /* sync_fd is readable */
+int hc_folder_ask(struct hc_folder *p,
+                  struct hc_error *err); /* start a sync if one is wanted and none is under way */
+int hc_folder_heard(struct hc_folder *p, struct hc_error *err); /* to be called when sync_fd is readable */
 
-/* Write summary.json in one step, and everything else to disk. */
+/* Write the results and the journal to disk, then replace summary.json. */
 int hc_folder_settle(struct hc_folder *p, const struct hc_buf *summary, struct hc_error *err);
 
 #endif

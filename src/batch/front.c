@@ -1,4 +1,4 @@
-/* The front of a batch: hands lines to workers, as fast as they end, and writes down what came of them.
+/* The front of a batch: send lines to workers as these become idle, and write the results.
  *
  * It shares with hotcelld's front (daemon/queue/dispatch.c) how packets go between processes (base/packet.h)
  * and how cells are kept warm (cell/warm.h), but no scheduler: one owner's lines are begun in the order of a
@@ -25,25 +25,25 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define RETRIED 2 /* of those that were claimed again there may be as many as hands */
+#define RETRIED 2 /* room for claims per worker: one new, and one that is tried again */
 
 /* ---- workers ---- */
 
 static _Noreturn void be_worker(struct hc_front *f, int socket, pid_t parent)
 {
-    /* Its cells are in its care: with it they go. */
+    /* A worker's cells die with it, and it dies with the front. */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
         _exit(EXIT_FAILURE);
-    for (size_t i = 0; i < f->hand_count; i++)
-        if (f->hands[i].fd >= 0 && f->hands[i].pid)
-            (void)close(f->hands[i].fd);
+    for (size_t i = 0; i < f->worker_count; i++)
+        if (f->workers[i].fd >= 0 && f->workers[i].pid)
+            (void)close(f->workers[i].fd);
     (void)close(f->folder.journal);
     (void)close(f->folder.results);
     (void)close(f->folder.sync_fd);
     hc_batch_worker(f->batch, socket, f->cancel_event);
 }
 
-static int start_hand(struct hc_front *f, struct hc_hand *h, struct hc_error *err)
+static int start_worker(struct hc_front *f, struct hc_worker *h, struct hc_error *err)
 {
     int ends[2];
     pid_t parent = getpid();
@@ -60,12 +60,12 @@ static int start_hand(struct hc_front *f, struct hc_hand *h, struct hc_error *er
         (void)close(ends[0]);
         return hc_fail(err, errno, "fork");
     }
-    *h = (struct hc_hand){.pid = pid, .fd = ends[0], .claim.fd = -1};
+    *h = (struct hc_worker){.pid = pid, .fd = ends[0], .claim.fd = -1};
     return 0;
 }
 
-/* How it ended, in words. */
-static void bury(struct hc_hand *h, char *how, size_t size)
+/* Reap a worker, and describe its end in `how`. */
+static void reap_worker(struct hc_worker *h, char *how, size_t size)
 {
     int status = 0;
     hc_close_fd(&h->fd);
@@ -77,11 +77,11 @@ static void bury(struct hc_hand *h, char *how, size_t size)
     h->idle = false;
 }
 
-/* It costs the job that it ran, and no other. */
-static int lose_hand(struct hc_front *f, struct hc_hand *h, struct hc_error *err)
+/* A worker has died: the result of its job is unknown; start another worker. */
+static int replace_worker(struct hc_front *f, struct hc_worker *h, struct hc_error *err)
 {
     char how[60];
-    bury(h, how, sizeof how);
+    reap_worker(h, how, sizeof how);
     if (!h->served)
         return hc_fail(err, 0, "a worker process %s before it was ready", how);
     hc_progress_hide(f);
@@ -99,12 +99,12 @@ static int lose_hand(struct hc_front *f, struct hc_hand *h, struct hc_error *err
         if (hc_front_end_bare(f, &r, err) < 0)
             return -1;
     }
-    return f->stop ? 0 : start_hand(f, h, err);
+    return f->stop ? 0 : start_worker(f, h, err);
 }
 
 /* ---- jobs ---- */
 
-static int start_job(struct hc_front *f, struct hc_hand *h, struct hc_error *err)
+static int start_job(struct hc_front *f, struct hc_worker *h, struct hc_error *err)
 {
     struct hc_claim c = f->claims[0];
     const struct hc_entry e = {.kind = HC_ENTRY_START, .line = c.task.line};
@@ -114,7 +114,7 @@ static int start_job(struct hc_front *f, struct hc_hand *h, struct hc_error *err
     h->claim = c;
     h->busy = true;
     h->idle = false;
-    /* A worker that has died meanwhile is found out where its answer is read. */
+    /* If the worker has died, receive_answer notices it. */
     struct hc_error lost;
     (void)hc_batch_send(h->fd, &c.task, sizeof c.task, c.fd, &lost);
     return 0;
@@ -122,8 +122,8 @@ static int start_job(struct hc_front *f, struct hc_hand *h, struct hc_error *err
 
 static int dispatch(struct hc_front *f, struct hc_error *err)
 {
-    for (size_t i = 0; i < f->hand_count && !f->stop; i++) {
-        struct hc_hand *h = &f->hands[i];
+    for (size_t i = 0; i < f->worker_count && !f->stop; i++) {
+        struct hc_worker *h = &f->workers[i];
         if (h->pid && h->idle && f->claim_count && f->claims[0].sync <= f->folder.synced &&
             start_job(f, h, err) < 0)
             return -1;
@@ -131,7 +131,7 @@ static int dispatch(struct hc_front *f, struct hc_error *err)
     return 0;
 }
 
-static int end_job(struct hc_front *f, struct hc_hand *h, const struct hc_ended *said, int fd,
+static int end_job(struct hc_front *f, struct hc_worker *h, const struct hc_ended *said, int fd,
                    struct hc_error *err)
 {
     hc_autobuf text = {0};
@@ -146,13 +146,13 @@ static int end_job(struct hc_front *f, struct hc_hand *h, const struct hc_ended 
     return hc_front_end(f, &said->result, text.data ? text.data : "", text.len, err);
 }
 
-static int hear(struct hc_front *f, struct hc_hand *h, struct hc_error *err)
+static int receive_answer(struct hc_front *f, struct hc_worker *h, struct hc_error *err)
 {
     struct hc_ended said;
     hc_autofd fd = -1;
     struct hc_error lost;
     if (hc_batch_receive(h->fd, &said, sizeof said, &fd, &lost) <= 0)
-        return lose_hand(f, h, err);
+        return replace_worker(f, h, err);
     h->served = true;
     if (!said.idle)
         return end_job(f, h, &said, fd, err);
@@ -162,7 +162,7 @@ static int hear(struct hc_front *f, struct hc_hand *h, struct hc_error *err)
 
 /* ---- the loop ---- */
 
-static int take_signal(struct hc_front *f, struct hc_error *err)
+static int handle_signal(struct hc_front *f, struct hc_error *err)
 {
     struct signalfd_siginfo info;
     if (read(f->batch->cancel_fd, &info, sizeof info) != (ssize_t)sizeof info)
@@ -177,16 +177,16 @@ static int take_signal(struct hc_front *f, struct hc_error *err)
     const uint64_t one = 1;
     if (f->signals == 2 && write(f->cancel_event, &one, sizeof one) != (ssize_t)sizeof one)
         return hc_fail(err, errno, "cancel jobs");
-    for (size_t i = 0; i < f->hand_count && f->signals > 2; i++)
-        if (f->hands[i].pid)
-            (void)kill(f->hands[i].pid, SIGKILL);
+    for (size_t i = 0; i < f->worker_count && f->signals > 2; i++)
+        if (f->workers[i].pid)
+            (void)kill(f->workers[i].pid, SIGKILL);
     return 0;
 }
 
 static bool is_busy(const struct hc_front *f)
 {
-    for (size_t i = 0; i < f->hand_count; i++)
-        if (f->hands[i].busy)
+    for (size_t i = 0; i < f->worker_count; i++)
+        if (f->workers[i].busy)
             return true;
     return false;
 }
@@ -196,56 +196,58 @@ static bool is_over(const struct hc_front *f)
     return !is_busy(f) && (f->stop || (f->input_ended && f->claim_count == 0));
 }
 
-enum { ON_SIGNAL, ON_TIMER, ON_SYNC, ON_INPUT, ON_HANDS };
+enum { ON_SIGNAL, ON_TIMER, ON_SYNC, ON_INPUT, ON_WORKERS };
 
 static int handle(struct hc_front *f, const struct pollfd *on, struct hc_error *err)
 {
-    if (on[ON_SIGNAL].revents && take_signal(f, err) < 0)
+    if (on[ON_SIGNAL].revents && handle_signal(f, err) < 0)
         return -1;
     if (on[ON_SYNC].revents && hc_folder_heard(&f->folder, err) < 0)
         return -1;
     if (on[ON_INPUT].revents && hc_reader_fill(&f->reader, err) < 0)
         return hc_ctx(err, "%s", f->name);
-    for (size_t i = 0; i < f->hand_count; i++)
-        if (on[ON_HANDS + i].revents && f->hands[i].pid && hear(f, &f->hands[i], err) < 0)
+    for (size_t i = 0; i < f->worker_count; i++)
+        if (on[ON_WORKERS + i].revents && f->workers[i].pid && receive_answer(f, &f->workers[i], err) < 0)
             return -1;
     if (on[ON_TIMER].revents)
         hc_progress_show(f);
     return 0;
 }
 
-static int turn(struct hc_front *f, struct hc_error *err)
+static int wait_and_handle(struct hc_front *f, struct hc_error *err)
 {
-    struct pollfd on[ON_HANDS + HC_BATCH_MOST_JOBS] = {
+    struct pollfd on[ON_WORKERS + HC_BATCH_MOST_JOBS] = {
         [ON_SIGNAL] = {.fd = f->batch->cancel_fd, .events = POLLIN},
         [ON_TIMER] = {.fd = f->timer, .events = POLLIN},
         [ON_SYNC] = {.fd = f->folder.sync_fd, .events = POLLIN},
         [ON_INPUT] = {.fd = f->input_waits && !f->stop ? f->input : -1, .events = POLLIN},
     };
-    for (size_t i = 0; i < f->hand_count; i++)
-        on[ON_HANDS + i] = (struct pollfd){.fd = f->hands[i].pid ? f->hands[i].fd : -1, .events = POLLIN};
+    for (size_t i = 0; i < f->worker_count; i++)
+        on[ON_WORKERS + i] =
+            (struct pollfd){.fd = f->workers[i].pid ? f->workers[i].fd : -1, .events = POLLIN};
     if (hc_folder_ask(&f->folder, err) < 0)
         return -1;
-    if (poll(on, ON_HANDS + f->hand_count, -1) < 0)
+    if (poll(on, ON_WORKERS + f->worker_count, -1) < 0)
         return errno == EINTR ? 0 : hc_fail(err, errno, "poll");
     return handle(f, on, err);
 }
 
-static int loop(struct hc_front *f, struct hc_error *err)
+static int run_loop(struct hc_front *f, struct hc_error *err)
 {
     for (;;) {
         if (hc_front_claim(f, err) < 0 || dispatch(f, err) < 0)
             return -1;
         if (is_over(f))
             return 0;
-        if (turn(f, err) < 0)
+        if (wait_and_handle(f, err) < 0)
             return -1;
     }
 }
 
 /* ---- before and after ---- */
 
-/* Opening a named pipe would wait for its writer, and no signal would end that: they are read in poll(2). */
+/* open(2) of a named pipe would block until a writer comes, and signals come through a signalfd: so open
+ * it without blocking, and wait in poll(2). */
 static int open_jobs(const char *path, int cancel_fd, struct stat *st)
 {
     hc_autofd fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -312,7 +314,7 @@ static int note_batch(struct hc_front *f, struct hc_error *err)
     return hc_folder_note(&f->folder, &e, NULL, 0, NULL, err);
 }
 
-static void say_past(const struct hc_front *f)
+static void print_resumed(const struct hc_front *f)
 {
     size_t again = 0;
     for (size_t i = 0; i < f->past.open_count; i++)
@@ -325,26 +327,26 @@ static void say_past(const struct hc_front *f)
 static int open_all(struct hc_front *f, struct hc_error *err)
 {
     if (open_input(f, err) < 0 || hc_folder_open(&f->folder, f->batch->output_dir, err) < 0 ||
-        hc_job_ids_open(&f->seen, f->folder.dir, err) < 0 ||
-        hc_past_read(&f->past, &f->folder, f->asked->rerun, &f->seen, &f->tally, err) < 0 ||
+        hc_job_ids_open(&f->job_ids, f->folder.dir, err) < 0 ||
+        hc_past_read(&f->past, &f->folder, f->asked->rerun, &f->job_ids, &f->tally, err) < 0 ||
         check_past(f, err) < 0 || hc_past_settle(&f->past, &f->folder, err) < 0 || note_batch(f, err) < 0)
         return -1;
-    say_past(f);
+    print_resumed(f);
     f->cancel_event = eventfd(0, EFD_CLOEXEC);
-    f->hands = calloc(f->hand_count, sizeof *f->hands);
-    f->claims = calloc(f->hand_count * RETRIED, sizeof *f->claims);
-    if (f->cancel_event < 0 || !f->hands || !f->claims)
-        return hc_fail(err, f->hands && f->claims ? errno : ENOMEM, "batch");
+    f->workers = calloc(f->worker_count, sizeof *f->workers);
+    f->claims = calloc(f->worker_count * RETRIED, sizeof *f->claims);
+    if (f->cancel_event < 0 || !f->workers || !f->claims)
+        return hc_fail(err, f->workers && f->claims ? errno : ENOMEM, "batch");
     if (hc_order_start(f, err) < 0 || hc_folder_start_syncer(&f->folder, err) < 0)
         return -1;
-    for (size_t i = 0; i < f->hand_count; i++)
-        if (start_hand(f, &f->hands[i], err) < 0)
+    for (size_t i = 0; i < f->worker_count; i++)
+        if (start_worker(f, &f->workers[i], err) < 0)
             return -1;
     return hc_progress_open(f, err);
 }
 
-/* What was begun and not started is for another run. */
-static int give_back(struct hc_front *f, struct hc_error *err)
+/* Note in the journal that waiting claims were not run. */
+static int return_claims(struct hc_front *f, struct hc_error *err)
 {
     int rc = 0;
     for (size_t i = 0; i < f->claim_count; i++) {
@@ -357,20 +359,20 @@ static int give_back(struct hc_front *f, struct hc_error *err)
     return rc;
 }
 
-/* In order, each after its job; or at once, if this ends for want of something. */
-static void end_hands(struct hc_front *f, bool at_once)
+/* End the workers, each after its job; `at_once`: kill them, after an error. */
+static void end_workers(struct hc_front *f, bool at_once)
 {
     char how[60];
-    for (size_t i = 0; i < f->hand_count && f->hands; i++) {
-        if (at_once && f->hands[i].pid)
-            (void)kill(f->hands[i].pid, SIGKILL);
-        if (f->hands[i].pid)
-            (void)shutdown(f->hands[i].fd, SHUT_RDWR);
+    for (size_t i = 0; i < f->worker_count && f->workers; i++) {
+        if (at_once && f->workers[i].pid)
+            (void)kill(f->workers[i].pid, SIGKILL);
+        if (f->workers[i].pid)
+            (void)shutdown(f->workers[i].fd, SHUT_RDWR);
     }
-    for (size_t i = 0; i < f->hand_count && f->hands; i++) {
-        hc_close_fd(&f->hands[i].claim.fd);
-        if (f->hands[i].pid)
-            bury(&f->hands[i], how, sizeof how);
+    for (size_t i = 0; i < f->worker_count && f->workers; i++) {
+        hc_close_fd(&f->workers[i].claim.fd);
+        if (f->workers[i].pid)
+            reap_worker(&f->workers[i], how, sizeof how);
     }
 }
 
@@ -380,7 +382,7 @@ static int sum_up(struct hc_front *f, struct hc_error *err)
         .lines = f->input_ended ? f->reader.line : -1,
         .here = f->ended_here,
         .took_us = hc_now_us() - f->began_us,
-        .jobs = (int64_t)f->hand_count,
+        .jobs = (int64_t)f->worker_count,
         .shard = f->asked->shard,
         .shards = f->asked->shards,
         .why = f->stop,
@@ -401,12 +403,12 @@ static void front_finish(struct hc_front *f)
     for (size_t i = 0; i < f->claim_count; i++)
         hc_close_fd(&f->claims[i].fd);
     free(f->claims);
-    free(f->hands);
+    free(f->workers);
     free(f->order.ring);
     hc_past_finish(&f->past, &f->folder);
     hc_folder_close(&f->folder);
     hc_reader_finish(&f->reader);
-    hc_job_ids_finish(&f->seen);
+    hc_job_ids_finish(&f->job_ids);
     hc_close_fd(&f->input);
     hc_close_fd(&f->cancel_event);
     hc_close_fd(&f->timer);
@@ -415,10 +417,10 @@ static void front_finish(struct hc_front *f)
 static int run(struct hc_front *f, struct hc_error *err)
 {
     f->began_us = hc_now_us();
-    if (open_all(f, err) < 0 || loop(f, err) < 0 || give_back(f, err) < 0)
+    if (open_all(f, err) < 0 || run_loop(f, err) < 0 || return_claims(f, err) < 0)
         return -1;
     if (f->stop && f->input_ended && f->claim_count == 0 && f->tally.ended >= f->reader.line)
-        f->stop = NULL; /* there was nothing more to do */
+        f->stop = NULL; /* all jobs were done already */
     if (sum_up(f, err) < 0)
         return -1;
     if (f->unheard.exit) {
@@ -443,13 +445,13 @@ int hc_batch_serve(struct hc_batch *b, struct hc_error *err)
                          .input = -1,
                          .cancel_event = -1,
                          .timer = -1,
-                         .seen.fd = -1,
-                         .hand_count = (size_t)asked.jobs};
+                         .job_ids.fd = -1,
+                         .worker_count = (size_t)asked.jobs};
     f.past.copy = -1;
     f.folder = (struct hc_folder){.dir = -1, .journal = -1, .results = -1, .sync_fd = -1};
     int status = run(&f, err);
     hc_progress_hide(&f);
-    end_hands(&f, status < 0);
+    end_workers(&f, status < 0);
     front_finish(&f);
     b->signal = mine.signal;
     return status;

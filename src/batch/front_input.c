@@ -1,4 +1,4 @@
-/* Lines become claims: checked, numbered, and on disk before they are run. */
+/* Turn lines into claims: check them, give them IDs, and note them in the journal before they are run. */
 #include "batch/front.h"
 
 #include "base/fd.h"
@@ -17,8 +17,8 @@ static bool is_blank(const struct hc_line *line)
     return true;
 }
 
-static int refuse(struct hc_front *f, int64_t line, const char *job_id, const struct hc_error *why,
-                  struct hc_error *err)
+static int end_invalid(struct hc_front *f, int64_t line, const char *job_id, const struct hc_error *why,
+                       struct hc_error *err)
 {
     struct hc_result r = {.line = line,
                           .status = HC_BATCH_INVALID,
@@ -30,7 +30,7 @@ static int refuse(struct hc_front *f, int64_t line, const char *job_id, const st
     return hc_front_end_bare(f, &r, err);
 }
 
-/* The spec's, or one that says where it came from and what it was. */
+/* The job's own ID, or one made of the line's number and hash. */
 static void choose_id(const struct hc_job *job, const struct hc_line *text, int64_t line,
                       char out[HC_BATCH_ID])
 {
@@ -49,7 +49,7 @@ static int note_begin(struct hc_front *f, struct hc_claim *c, struct hc_error *e
         .kind = HC_ENTRY_BEGIN, .line = c->task.line, .attempt = c->task.attempt, .bytes = f->reader.bytes};
     memcpy(e.job_id, c->task.job_id, sizeof e.job_id);
     hc_reader_hash(&f->reader, e.sha256);
-    if (f->reader.line != c->task.line) { /* one that is tried again; the furthest line counts */
+    if (f->reader.line != c->task.line) { /* a line that is tried again: only new lines have a hash */
         e.bytes = 0;
         e.sha256[0] = '\0';
     }
@@ -57,7 +57,7 @@ static int note_begin(struct hc_front *f, struct hc_claim *c, struct hc_error *e
     return hc_folder_note(&f->folder, &e, NULL, 0, NULL, err);
 }
 
-static int push(struct hc_front *f, struct hc_claim *c, struct hc_error *err)
+static int queue_claim(struct hc_front *f, struct hc_claim *c, struct hc_error *err)
 {
     if (note_begin(f, c, err) < 0)
         return -1;
@@ -65,20 +65,20 @@ static int push(struct hc_front *f, struct hc_claim *c, struct hc_error *err)
     return 0;
 }
 
-int hc_front_claim_again(struct hc_front *f, struct hc_claim *claim, struct hc_error *err)
+int hc_front_claim_again(struct hc_front *f, struct hc_claim *claim_line, struct hc_error *err)
 {
-    struct hc_claim c = *claim;
-    claim->fd = -1;
+    struct hc_claim c = *claim_line;
+    claim_line->fd = -1;
     c.task.attempt++;
     c.task.again = true;
-    if (push(f, &c, err) == 0)
+    if (queue_claim(f, &c, err) == 0)
         return 0;
     hc_close_fd(&c.fd);
     return -1;
 }
 
-/* It was begun by an earlier run, and nobody knows how that went. */
-static int give_up(struct hc_front *f, const struct hc_open_line *open, struct hc_error *err)
+/* End a line that an earlier run began, and whose outcome is unknown. */
+static int end_unknown(struct hc_front *f, const struct hc_open_line *open, struct hc_error *err)
 {
     struct hc_result r = {.line = open->line,
                           .status = HC_BATCH_OUTCOME_UNKNOWN,
@@ -92,7 +92,8 @@ static int give_up(struct hc_front *f, const struct hc_open_line *open, struct h
     return hc_front_end_bare(f, &r, err);
 }
 
-static int claim(struct hc_front *f, const struct hc_line *line, const char *job_id, struct hc_error *err)
+static int claim_line(struct hc_front *f, const struct hc_line *line, const char *job_id,
+                      struct hc_error *err)
 {
     struct hc_claim c = {.task = {.line = f->reader.line, .attempt = 1}};
     const struct hc_open_line *open = hc_past_find(&f->past, c.task.line);
@@ -104,14 +105,14 @@ static int claim(struct hc_front *f, const struct hc_line *line, const char *job
     c.fd = hc_sealed_memfd("hotcell-job", line->text, line->len, err);
     if (c.fd < 0)
         return -1;
-    if (push(f, &c, err) == 0)
+    if (queue_claim(f, &c, err) == 0)
         return 0;
     hc_close_fd(&c.fd);
     return -1;
 }
 
-static int check(struct hc_front *f, const struct hc_line *line, struct hc_job *job, char job_id[HC_BATCH_ID],
-                 struct hc_error *err)
+static int check_line(struct hc_front *f, const struct hc_line *line, struct hc_job *job,
+                      char job_id[HC_BATCH_ID], struct hc_error *err)
 {
     const int64_t number = f->reader.line;
     int64_t first;
@@ -121,7 +122,7 @@ static int check(struct hc_front *f, const struct hc_line *line, struct hc_job *
     if (hc_batch_parse(f->batch, job, number, line->text, line->len, err) < 0)
         return -1;
     choose_id(job, line, number, job_id);
-    if (hc_job_ids_put(&f->seen, job_id, number, &first, err) < 0)
+    if (hc_job_ids_put(&f->job_ids, job_id, number, &first, err) < 0)
         return hc_exit_as(err, HC_EXIT_INTERNAL);
     if (first != number)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "%s:%lld: the job_id '%s' is that of line %lld", f->name,
@@ -129,13 +130,13 @@ static int check(struct hc_front *f, const struct hc_line *line, struct hc_job *
     return 0;
 }
 
-static int take_blank(struct hc_front *f, struct hc_error *err)
+static int note_blank(struct hc_front *f, struct hc_error *err)
 {
     const struct hc_entry e = {.kind = HC_ENTRY_BLANK, .line = f->reader.line};
     return hc_folder_note(&f->folder, &e, NULL, 0, NULL, err) < 0 ? -1 : hc_front_end_blank(f, e.line, err);
 }
 
-static int take_line(struct hc_front *f, const struct hc_line *line, struct hc_error *err)
+static int handle_line(struct hc_front *f, const struct hc_line *line, struct hc_error *err)
 {
     char job_id[HC_BATCH_ID] = "";
     struct hc_job job = {0};
@@ -144,17 +145,17 @@ static int take_line(struct hc_front *f, const struct hc_line *line, struct hc_e
     if (index < 0 || hc_lineset_has(&f->past.done, index))
         return 0;
     if (!line->too_long && is_blank(line))
-        return take_blank(f, err);
+        return note_blank(f, err);
     const struct hc_open_line *open = hc_past_find(&f->past, f->reader.line);
     if (open && open->started && !open->again && !f->asked->rerun[HC_BATCH_OUTCOME_UNKNOWN])
-        return give_up(f, open, err);
-    int rc = check(f, line, &job, job_id, &why);
+        return end_unknown(f, open, err);
+    int rc = check_line(f, line, &job, job_id, &why);
     hc_job_finish(&job);
     if (rc < 0 && why.exit == HC_EXIT_INTERNAL) {
         *err = why;
         return -1;
     }
-    return rc < 0 ? refuse(f, f->reader.line, job_id, &why, err) : claim(f, line, job_id, err);
+    return rc < 0 ? end_invalid(f, f->reader.line, job_id, &why, err) : claim_line(f, line, job_id, err);
 }
 
 /* Whether it can be read without waiting. */
@@ -167,13 +168,13 @@ static bool is_readable(int fd)
 int hc_front_claim(struct hc_front *f, struct hc_error *err)
 {
     f->input_waits = false;
-    while (!f->stop && !f->input_ended && f->claim_count < f->hand_count &&
+    while (!f->stop && !f->input_ended && f->claim_count < f->worker_count &&
            hc_order_has_room(f, f->reader.line + 1)) {
         struct hc_line line;
         enum hc_read found = hc_reader_next(&f->reader, &line);
         if (found == HC_READ_END)
             f->input_ended = true;
-        if (found == HC_READ_LINE && take_line(f, &line, err) < 0)
+        if (found == HC_READ_LINE && handle_line(f, &line, err) < 0)
             return -1;
         if (found != HC_READ_MORE)
             continue;

@@ -1,4 +1,4 @@
-/* What has ended: into the journal, into the results in their order, and counted. */
+/* Write results of jobs that have ended into the journal and the results, in their order, and count them. */
 #include "batch/front.h"
 
 #include "base/fd.h"
@@ -19,23 +19,23 @@ static size_t slot(int64_t index)
     return (size_t)(index % HC_BATCH_WINDOW);
 }
 
-/* A line of another shard is as good as any. */
+/* Whether the line may be begun; lines of other shards are skipped anyway. */
 bool hc_order_has_room(const struct hc_front *f, int64_t line)
 {
     int64_t index = index_of(f, line);
     return !f->asked->ordered || index < 0 || index < f->order.next + HC_BATCH_WINDOW;
 }
 
-/* A reader that has gone ends the batch: whatever it wanted them for. What runs is waited for, since its
- * outcome would be unknown. */
-static void lose_reader(struct hc_front *f)
+/* Standard output failed: begin no more jobs. Running jobs are waited for, since their outcome would
+ * otherwise be unknown. */
+static void note_lost_output(struct hc_front *f)
 {
     (void)hc_ctx(&f->unheard, "standard output");
     if (!f->stop)
         f->stop = "standard output failed";
 }
 
-static int put(struct hc_front *f, const char *text, size_t len, struct hc_error *err)
+static int write_result(struct hc_front *f, const char *text, size_t len, struct hc_error *err)
 {
     if (hc_folder_result(&f->folder, text, len, err) < 0)
         return -1;
@@ -43,12 +43,12 @@ static int put(struct hc_front *f, const char *text, size_t len, struct hc_error
         return 0;
     hc_progress_hide(f);
     if (hc_write_all(STDOUT_FILENO, text, len, &f->unheard) < 0)
-        lose_reader(f);
+        note_lost_output(f);
     return 0;
 }
 
-/* From the journal. */
-static int put_kept(struct hc_front *f, int64_t at, size_t len, struct hc_error *err)
+/* Copy a result from the journal into the results. */
+static int write_from_journal(struct hc_front *f, int64_t at, size_t len, struct hc_error *err)
 {
     char *text = malloc(len + 1);
     if (!text)
@@ -56,12 +56,12 @@ static int put_kept(struct hc_front *f, int64_t at, size_t len, struct hc_error 
     int rc = pread(f->folder.journal, text, len, at) == (ssize_t)len ? 0 : hc_fail(err, errno, "journal");
     text[len] = '\n';
     if (rc == 0)
-        rc = put(f, text, len + 1, err);
+        rc = write_result(f, text, len + 1, err);
     free(text);
     return rc;
 }
 
-static int advance(struct hc_front *f, struct hc_error *err)
+static int write_due_results(struct hc_front *f, struct hc_error *err)
 {
     struct hc_order *o = &f->order;
     for (;;) {
@@ -72,7 +72,7 @@ static int advance(struct hc_front *f, struct hc_error *err)
         }
         if (!o->ring[i].set)
             return 0;
-        if (o->ring[i].len && put_kept(f, o->ring[i].at, o->ring[i].len, err) < 0)
+        if (o->ring[i].len && write_from_journal(f, o->ring[i].at, o->ring[i].len, err) < 0)
             return -1;
         o->ring[i].set = false;
         o->next++;
@@ -91,7 +91,7 @@ static int put_in_ring(struct hc_front *f, int64_t index, int64_t at, size_t len
 
 static int wait_for_turn(struct hc_front *f, int64_t index, int64_t at, size_t len, struct hc_error *err)
 {
-    return put_in_ring(f, index, at, len, err) < 0 ? -1 : advance(f, err);
+    return put_in_ring(f, index, at, len, err) < 0 ? -1 : write_due_results(f, err);
 }
 
 int hc_order_start(struct hc_front *f, struct hc_error *err)
@@ -101,17 +101,17 @@ int hc_order_start(struct hc_front *f, struct hc_error *err)
     f->order.ring = calloc(HC_BATCH_WINDOW, sizeof *f->order.ring);
     if (!f->order.ring)
         return hc_fail(err, ENOMEM, "results");
-    const struct hc_saved_code *kept = f->past.kept;
+    const struct hc_waiting_result *kept = f->past.kept;
     int64_t first = f->past.kept_count ? index_of(f, kept[0].line) : -1;
     while (f->order.next != first && hc_lineset_has(&f->past.done, f->order.next))
         f->order.next++;
     for (size_t i = 0; i < f->past.kept_count; i++)
         if (put_in_ring(f, index_of(f, kept[i].line), kept[i].at, kept[i].len, err) < 0)
             return -1;
-    return advance(f, err);
+    return write_due_results(f, err);
 }
 
-/* ---- all ---- */
+/* ---- all results ---- */
 
 static int note_end(struct hc_front *f, const struct hc_result *r, const char *text, size_t len, int64_t *at,
                     struct hc_error *err)
@@ -122,8 +122,8 @@ static int note_end(struct hc_front *f, const struct hc_result *r, const char *t
     return hc_folder_note(&f->folder, &e, text, len, at, err);
 }
 
-static int keep(struct hc_front *f, const struct hc_result *r, const char *text, size_t len,
-                struct hc_error *err)
+static int store_result(struct hc_front *f, const struct hc_result *r, const char *text, size_t len,
+                        struct hc_error *err)
 {
     int64_t index = index_of(f, r->line), at;
     if (f->asked->ordered && index != f->order.next) {
@@ -131,16 +131,16 @@ static int keep(struct hc_front *f, const struct hc_result *r, const char *text,
             return -1;
         return wait_for_turn(f, index, at, len - 1, err);
     }
-    if (put(f, text, len, err) < 0 || note_end(f, r, NULL, 0, NULL, err) < 0)
+    if (write_result(f, text, len, err) < 0 || note_end(f, r, NULL, 0, NULL, err) < 0)
         return -1;
     f->order.next = index + 1;
-    return f->asked->ordered ? advance(f, err) : 0;
+    return f->asked->ordered ? write_due_results(f, err) : 0;
 }
 
 int hc_front_end(struct hc_front *f, const struct hc_result *r, const char *text, size_t len,
                  struct hc_error *err)
 {
-    if (keep(f, r, text, len, err) < 0)
+    if (store_result(f, r, text, len, err) < 0)
         return -1;
     hc_tally_add(&f->tally, r);
     f->ended_here++;

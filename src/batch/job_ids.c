@@ -9,7 +9,8 @@
 
 #define FIRST_PLACES 4096
 
-/* An open-addressing table of these; line 0: free. Two IDs with the same 16 bytes of SHA-256 are one. */
+/* One place of an open-addressing table; line 0: free. IDs with the same first 16 bytes of SHA-256 count
+ * as equal. */
 struct place {
     uint64_t hash[2];
     int64_t line;
@@ -18,7 +19,7 @@ struct place {
 int hc_job_ids_file(int dir, struct hc_error *err)
 {
     hc_autofd fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) { /* a file system without files without names */
+    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) { /* a file system without unnamed files */
         fd = openat(dir, ".seen", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (fd >= 0)
             (void)unlinkat(dir, ".seen", 0);
@@ -36,18 +37,18 @@ static int new_file(int dir, uint64_t places, struct hc_error *err)
     return hc_take(&fd);
 }
 
-int hc_job_ids_open(struct hc_job_ids *seen, int dir, struct hc_error *err)
+int hc_job_ids_open(struct hc_job_ids *ids, int dir, struct hc_error *err)
 {
-    *seen = (struct hc_job_ids){.fd = new_file(dir, FIRST_PLACES, err), .dir = dir, .places = FIRST_PLACES};
-    return seen->fd < 0 ? -1 : 0;
+    *ids = (struct hc_job_ids){.fd = new_file(dir, FIRST_PLACES, err), .dir = dir, .places = FIRST_PLACES};
+    return ids->fd < 0 ? -1 : 0;
 }
 
-void hc_job_ids_finish(struct hc_job_ids *seen)
+void hc_job_ids_finish(struct hc_job_ids *ids)
 {
-    hc_close_fd(&seen->fd);
+    hc_close_fd(&ids->fd);
 }
 
-static int failed(ssize_t n, struct hc_error *err)
+static int fail_file(ssize_t n, struct hc_error *err)
 {
     return hc_fail(err, n < 0 ? errno : EIO, "the IDs of jobs");
 }
@@ -55,13 +56,13 @@ static int failed(ssize_t n, struct hc_error *err)
 static int read_place(int fd, uint64_t i, struct place *p, struct hc_error *err)
 {
     ssize_t n = pread(fd, p, sizeof *p, (off_t)(i * sizeof *p));
-    return n == (ssize_t)sizeof *p ? 0 : failed(n, err);
+    return n == (ssize_t)sizeof *p ? 0 : fail_file(n, err);
 }
 
 static int write_place(int fd, uint64_t i, const struct place *p, struct hc_error *err)
 {
     ssize_t n = pwrite(fd, p, sizeof *p, (off_t)(i * sizeof *p));
-    return n == (ssize_t)sizeof *p ? 0 : failed(n, err);
+    return n == (ssize_t)sizeof *p ? 0 : fail_file(n, err);
 }
 
 static int put_place(int fd, uint64_t places, const struct place *p, int64_t *first, struct hc_error *err)
@@ -78,36 +79,35 @@ static int put_place(int fd, uint64_t places, const struct place *p, int64_t *fi
     }
 }
 
-static int grow(struct hc_job_ids *seen, struct hc_error *err)
+static int grow(struct hc_job_ids *ids, struct hc_error *err)
 {
-    hc_autofd fd = new_file(seen->dir, seen->places * 2, err);
+    hc_autofd fd = new_file(ids->dir, ids->places * 2, err);
     if (fd < 0)
         return -1;
-    for (uint64_t i = 0; i < seen->places; i++) {
+    for (uint64_t i = 0; i < ids->places; i++) {
         struct place p;
         int64_t first;
-        if (read_place(seen->fd, i, &p, err) < 0)
+        if (read_place(ids->fd, i, &p, err) < 0)
             return -1;
-        if (p.line && put_place(fd, seen->places * 2, &p, &first, err) < 0)
+        if (p.line && put_place(fd, ids->places * 2, &p, &first, err) < 0)
             return -1;
     }
-    hc_close_fd(&seen->fd);
-    seen->fd = hc_take(&fd);
-    seen->places *= 2;
+    hc_close_fd(&ids->fd);
+    ids->fd = hc_take(&fd);
+    ids->places *= 2;
     return 0;
 }
 
-int hc_job_ids_put(struct hc_job_ids *seen, const char *id, int64_t line, int64_t *first,
-                   struct hc_error *err)
+int hc_job_ids_put(struct hc_job_ids *ids, const char *id, int64_t line, int64_t *first, struct hc_error *err)
 {
     unsigned char hash[crypto_hash_sha256_BYTES];
     struct place p = {.line = line};
     (void)crypto_hash_sha256(hash, (const unsigned char *)id, strlen(id));
     memcpy(p.hash, hash, sizeof p.hash);
-    if (seen->taken >= seen->places / 2 && grow(seen, err) < 0)
+    if (ids->taken >= ids->places / 2 && grow(ids, err) < 0)
         return -1;
-    if (put_place(seen->fd, seen->places, &p, first, err) < 0)
+    if (put_place(ids->fd, ids->places, &p, first, err) < 0)
         return -1;
-    seen->taken += *first == line; /* at least: one that is put twice counts twice */
+    ids->taken += *first == line; /* an ID that the same line adds twice counts twice */
     return 0;
 }

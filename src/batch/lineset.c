@@ -35,8 +35,8 @@ static int make_room(struct hc_lineset *s, size_t at)
     return 0;
 }
 
-/* Bytes of eight ones at the beginning make room for others. */
-static void advance(struct hc_lineset *s)
+/* Drop full bytes at the beginning. */
+static void drop_full_bytes(struct hc_lineset *s)
 {
     size_t whole = 0;
     int64_t full = s->full;
@@ -56,7 +56,7 @@ int hc_lineset_add(struct hc_lineset *s, int64_t number)
         return -1;
     s->bits[place(s, number)] |= (uint8_t)(1U << (number % 8));
     if (number == s->full)
-        advance(s);
+        drop_full_bytes(s);
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* lineset.h - a set of lines that fills up from its beginning: what is full there takes no room. */
+/* lineset.h - a set of line numbers that fills up from 0: its full beginning takes no memory. */
 #ifndef HC_BATCH_LINESET_H
 #define HC_BATCH_LINESET_H
 
@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 struct hc_lineset {
-    int64_t full;  /* every number below is in it */
-    uint8_t *bits; /* owned; of those from `full` rounded down to 8 on */
-    size_t bytes;  /* room */
+    int64_t full;  /* every number below is in the set */
+    uint8_t *bits; /* one bit per number from `full` rounded down to 8 on; owned */
+    size_t bytes;  /* allocated bytes of `bits` */
 };
 
 bool hc_lineset_has(const struct hc_lineset *s, int64_t number); /* numbers count from 0 */

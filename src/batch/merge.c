@@ -1,6 +1,8 @@
-/* Several batches, usually the shards of one, become one: results in the order of lines, and what jobs left.
+/* Merge several batches, usually the shards of one: results in the order of lines, and the files that jobs
+ * left.
  *
- * Where each line's result stands is in a file without a name, so that memory does not grow with lines. */
+ * The place of each line's result is kept in an unnamed file, so that memory does not grow with the number
+ * of lines. */
 #include "batch/batch.h"
 
 #include "base/fd.h"
@@ -21,15 +23,15 @@
 #include <sys/stat.h>
 
 #define MAX_RESULT ((size_t)1 << 30)
-#define MAX_DEPTH  64 /* of directories that a job has left */
-#define NAMED      8  /* missing lines that are named */
+#define MAX_DEPTH  64 /* most nested directories that a job has left */
+#define NAMED      8  /* most missing lines that an error names */
 
-/* Of the index, by line. */
+/* A record of the index, at the line's number. */
 struct row {
     int64_t at;
-    uint32_t len, from; /* number of the part, from 1; 0: nothing is known of the line */
+    uint32_t len, from; /* `from`: number of the part, from 1; 0: the line has no record */
 };
-#define BLANK UINT32_MAX /* as `from`: it has no job */
+#define BLANK UINT32_MAX /* as `from`: the line is blank */
 
 struct part {
     const char *path;
@@ -44,7 +46,7 @@ struct merge {
     size_t count;
     bool partial;
     struct hc_folder out;
-    struct hc_job_ids seen;
+    struct hc_job_ids job_ids;
     struct hc_tally tally;
     int index;    /* owned */
     int64_t last; /* line */
@@ -52,7 +54,7 @@ struct merge {
 
 /* ---- the index ---- */
 
-static int get_row(const struct merge *m, int64_t line, struct row *row, struct hc_error *err)
+static int read_row(const struct merge *m, int64_t line, struct row *row, struct hc_error *err)
 {
     ssize_t n = pread(m->index, row, sizeof *row, (off_t)line * (off_t)sizeof *row);
     if (n == 0)
@@ -60,7 +62,7 @@ static int get_row(const struct merge *m, int64_t line, struct row *row, struct 
     return n == 0 || n == (ssize_t)sizeof *row ? 0 : hc_fail(err, n < 0 ? errno : EIO, "merge");
 }
 
-static int put_row(struct merge *m, int64_t line, const struct row *row, struct hc_error *err)
+static int write_row(struct merge *m, int64_t line, const struct row *row, struct hc_error *err)
 {
     ssize_t n = pwrite(m->index, row, sizeof *row, (off_t)line * (off_t)sizeof *row);
     m->last = MAX(m->last, line);
@@ -69,7 +71,8 @@ static int put_row(struct merge *m, int64_t line, const struct row *row, struct 
     return n == (ssize_t)sizeof *row ? 0 : hc_fail(err, n < 0 ? errno : EIO, "merge");
 }
 
-/* The first from `line` on that may be known; what a shard says of far lines costs no time. */
+/* The first line from `line` on that may have a record. Holes of the file are skipped, so that a shard
+ * with far lines costs no time. */
 static int64_t next_row(const struct merge *m, int64_t line)
 {
     const int64_t size = (int64_t)sizeof(struct row);
@@ -84,10 +87,10 @@ static int add_row(struct merge *m, int64_t line, const struct row *row, struct 
     struct row there;
     if (line > INT64_MAX / (int64_t)sizeof *row / 2)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "there is no line %lld", (long long)line);
-    if (get_row(m, line, &there, err) < 0)
+    if (read_row(m, line, &there, err) < 0)
         return -1;
     if (there.from == 0)
-        return put_row(m, line, row, err);
+        return write_row(m, line, row, err);
     if (there.from == BLANK && row->from == BLANK)
         return 0;
     const char *a = there.from == BLANK ? "a blank" : m->parts[there.from - 1].path;
@@ -140,14 +143,13 @@ static int read_journal(struct merge *m, size_t i, struct hc_error *err)
     return rc < 0 ? -1 : 0;
 }
 
-/* What jobs have left is kept by job_id, so that two of the same cannot both be there. 1: this one is left
- * out. */
+/* Results' directories are named by job_id, so two lines must not have the same. 1: leave this line out. */
 static int check_id(struct merge *m, const struct hc_result *r, struct hc_error *err)
 {
     int64_t first;
     if (!*r->job_id || r->status == HC_BATCH_INVALID)
         return 0;
-    if (hc_job_ids_put(&m->seen, r->job_id, r->line, &first, err) < 0)
+    if (hc_job_ids_put(&m->job_ids, r->job_id, r->line, &first, err) < 0)
         return -1;
     if (first == r->line)
         return 0;
@@ -195,7 +197,7 @@ static int read_results(struct merge *m, size_t i, struct hc_error *err)
     return rc < 0 ? -1 : 0;
 }
 
-/* Without one it was not finished. */
+/* A part without a summary is not complete. */
 static int read_summary(struct part *p, struct hc_error *err)
 {
     hc_autobuf text = {0};
@@ -225,7 +227,7 @@ static int read_part(struct merge *m, size_t i, const char *path, struct hc_erro
     return p->results < 0 ? -1 : read_results(m, i, err);
 }
 
-/* ---- do they make a whole? ---- */
+/* ---- completeness ---- */
 
 static const struct part *find_shard(const struct merge *m, int64_t shard)
 {
@@ -263,7 +265,7 @@ static int check_lines(struct merge *m, struct hc_error *err)
         m->last = MAX(m->last, m->parts[i].lines);
     for (int64_t line = 1; line <= m->last && !m->partial; line = next) {
         struct row row;
-        if (get_row(m, line, &row, err) < 0)
+        if (read_row(m, line, &row, err) < 0)
             return -1;
         next = row.from ? line + 1 : next_row(m, line + 1);
         for (int64_t i = line; !row.from && i < next && missing + (i - line) < NAMED; i++)
@@ -296,7 +298,7 @@ static int copy_file(int from, const char *name, int to, struct hc_error *err)
 
 static int copy_dir(int from, int to, const char *name, int depth, struct hc_error *err);
 
-/* Files stay the same ones where that is possible. */
+/* Hard-link files where possible, else copy them. */
 static int copy_entry(int from, int to, const char *name, int depth, struct hc_error *err)
 {
     struct stat st;
@@ -305,7 +307,7 @@ static int copy_entry(int from, int to, const char *name, int depth, struct hc_e
     if (S_ISDIR(st.st_mode))
         return copy_dir(from, to, name, depth + 1, err);
     if (!S_ISREG(st.st_mode))
-        return 0; /* no job's result */
+        return 0; /* collecting makes no such files */
     return linkat(from, name, to, name, 0) < 0 ? copy_file(from, name, to, err) : 0;
 }
 
@@ -343,7 +345,7 @@ static int copy_results(struct merge *m, const struct part *p, const struct hc_r
     const size_t front = strlen(HC_BATCH_JOBS "/");
     if (strncmp(r->output_dir, HC_BATCH_JOBS "/", front) != 0 ||
         strcmp(r->output_dir + front, r->job_id) != 0)
-        return 0; /* there is none, or it is where the job's spec says */
+        return 0; /* the job has no directory, or one that its specification names */
     hc_autofd from = openat(p->dir, HC_BATCH_JOBS, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (from < 0 || (mkdirat(m->out.dir, HC_BATCH_JOBS, 0700) < 0 && errno != EEXIST))
         return hc_fail(err, errno, "%s/" HC_BATCH_JOBS, p->path);
@@ -386,7 +388,7 @@ static int write_all(struct merge *m, struct hc_error *err)
         return -1;
     for (int64_t line = 1, next; line <= m->last; line = next) {
         struct row row;
-        if (get_row(m, line, &row, err) < 0)
+        if (read_row(m, line, &row, err) < 0)
             return -1;
         next = row.from ? line + 1 : next_row(m, line + 1);
         if (row.from == BLANK && write_blank(m, line, err) < 0)
@@ -419,7 +421,7 @@ static int open_out(struct merge *m, const char *path, struct hc_error *err)
         return -1;
     if (m->out.journal_bytes > 0 || lseek(m->out.results, 0, SEEK_END) > 0)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "%s has a batch already: give another -o DIR", path);
-    if (hc_job_ids_open(&m->seen, m->out.dir, err) < 0)
+    if (hc_job_ids_open(&m->job_ids, m->out.dir, err) < 0)
         return -1;
     m->index = hc_job_ids_file(m->out.dir, err);
     return m->index < 0 ? -1 : 0;
@@ -440,7 +442,7 @@ static int merge(struct merge *m, const char *output_dir, char *const *paths, st
 int hc_batch_merge(const char *output_dir, char *const *shards, size_t count, bool partial,
                    struct hc_error *err)
 {
-    struct merge m = {.count = count, .partial = partial, .seen.fd = -1, .index = -1};
+    struct merge m = {.count = count, .partial = partial, .job_ids.fd = -1, .index = -1};
     m.out = (struct hc_folder){.dir = -1, .journal = -1, .results = -1, .sync_fd = -1};
     m.parts = calloc(count, sizeof *m.parts);
     if (!m.parts)
@@ -453,7 +455,7 @@ int hc_batch_merge(const char *output_dir, char *const *shards, size_t count, bo
         hc_close_fd(&m.parts[i].results);
     }
     free(m.parts);
-    hc_job_ids_finish(&m.seen);
+    hc_job_ids_finish(&m.job_ids);
     hc_close_fd(&m.index);
     hc_folder_close(&m.out);
     return status;

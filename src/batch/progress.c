@@ -1,4 +1,4 @@
-/* How far it is: a bar on a terminal, a line now and then elsewhere. */
+/* Show progress: a bar on a terminal, else a line every 10 seconds. */
 #include "batch/front.h"
 
 #include "base/log.h"
@@ -15,9 +15,9 @@
 
 #define BAR_MS    200
 #define LINE_MS   10000
-#define BAR_SIZE  24 /* at most */
-#define BAR_LEAST 4  /* with less of it there is none */
-#define COLUMNS   80 /* of a terminal that does not say */
+#define BAR_SIZE  24 /* most columns of the bar */
+#define BAR_LEAST 4  /* least columns; with fewer no bar is drawn */
+#define COLUMNS   80 /* assumed width if the terminal's is unknown */
 
 int hc_progress_open(struct hc_front *f, struct hc_error *err)
 {
@@ -30,8 +30,8 @@ int hc_progress_open(struct hc_front *f, struct hc_error *err)
     return 0;
 }
 
-/* Of the jobs file, what has been read; -1: nobody knows. */
-static double part(const struct hc_front *f)
+/* The part of the jobs file that was read, 0 to 1; -1: unknown. */
+static double part_read(const struct hc_front *f)
 {
     if (f->input_bytes <= 0)
         return -1;
@@ -48,18 +48,18 @@ static void print_left(char *out, size_t size, double seconds)
         (void)snprintf(out, size, "%.1f h", seconds / 3600);
 }
 
-static int64_t begun(const struct hc_front *f)
+static int64_t count_begun(const struct hc_front *f)
 {
     int64_t n = (int64_t)f->claim_count;
-    for (size_t i = 0; i < f->hand_count; i++)
-        n += f->hands[i].busy;
+    for (size_t i = 0; i < f->worker_count; i++)
+        n += f->workers[i].busy;
     return n;
 }
 
-/* Lines of earlier runs are passed over in no time: what is left is told by those of this one. */
+/* Estimate the time left from the rate of this run, as lines of earlier runs are skipped in no time. */
 static void print_estimate(const struct hc_front *f, double rate, char *out, size_t size)
 {
-    double done = part(f);
+    double done = part_read(f);
     char left[32];
     *out = '\0';
     if (f->stop) {
@@ -69,7 +69,7 @@ static void print_estimate(const struct hc_front *f, double rate, char *out, siz
     if (f->ended_here == 0 || rate <= 0 || done <= 0 || f->reader.line == 0)
         return;
     double lines = (double)f->reader.line / done - (double)f->reader.line;
-    print_left(left, sizeof left, (lines / (double)f->asked->shards + (double)begun(f)) / rate);
+    print_left(left, sizeof left, (lines / (double)f->asked->shards + (double)count_begun(f)) / rate);
     (void)snprintf(out, size, ", about %s left", left);
 }
 
@@ -88,8 +88,8 @@ static int print_state(const struct hc_front *f, char *out, size_t size, int col
     return n;
 }
 
-/* Of the terminal, as it is now. A line that fills it would go on in the next one, and stay. */
-static int room(void)
+/* Columns that may be used: one less than the terminal has, as a full line would wrap and stay. */
+static int columns_left(void)
 {
     struct winsize size;
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
@@ -106,8 +106,8 @@ void hc_progress_hide(const struct hc_front *f)
 static void draw(const struct hc_front *f)
 {
     char state[160];
-    double done = part(f);
-    int columns = room(), n = print_state(f, state, sizeof state, columns);
+    double done = part_read(f);
+    int columns = columns_left(), n = print_state(f, state, sizeof state, columns);
     int bar = MIN(BAR_SIZE, columns - n - (int)strlen("[] "));
     int full = done < 0 ? 0 : (int)(done * bar);
     (void)fputc('\r', stderr);

@@ -19,8 +19,8 @@ void hc_reader_finish(struct hc_reader *r)
     hc_buf_finish(&r->in);
 }
 
-/* So much from `at` on has been looked at, and counts. */
-static void count(struct hc_reader *r, size_t len)
+/* Count and hash the next `len` bytes. */
+static void consume(struct hc_reader *r, size_t len)
 {
     hc_hash_add(&r->hash, r->in.data + r->at, len);
     r->bytes += (int64_t)len;
@@ -28,13 +28,13 @@ static void count(struct hc_reader *r, size_t len)
     r->seen = r->at;
 }
 
-static enum hc_read give(struct hc_reader *r, struct hc_line *line, size_t end, bool torn)
+static enum hc_read return_line(struct hc_reader *r, struct hc_line *line, size_t end, bool torn)
 {
     size_t len = end - r->at;
     *line = (struct hc_line){
         .text = r->in.data + r->at, .len = len, .torn = torn, .too_long = r->passing || len > r->max};
-    count(r, len + !torn);
-    if (torn) { /* as if there were one: more lines may be put behind it later */
+    consume(r, len + !torn);
+    if (torn) { /* hash a newline, too: the file may be continued later */
         hc_hash_add(&r->hash, "\n", 1);
         r->bytes++;
     }
@@ -48,19 +48,19 @@ enum hc_read hc_reader_next(struct hc_reader *r, struct hc_line *line)
     size_t left = r->in.len - r->seen;
     const char *end = left ? memchr(r->in.data + r->seen, '\n', left) : NULL;
     if (end)
-        return give(r, line, (size_t)(end - r->in.data), false);
+        return return_line(r, line, (size_t)(end - r->in.data), false);
     r->seen = r->in.len;
     if (!r->eof && r->in.len - r->at > r->max) {
         r->passing = true;
-        count(r, r->in.len - r->at);
+        consume(r, r->in.len - r->at);
     }
     if (!r->eof)
         return HC_READ_MORE;
-    return r->in.len > r->at || r->passing ? give(r, line, r->in.len, true) : HC_READ_END;
+    return r->in.len > r->at || r->passing ? return_line(r, line, r->in.len, true) : HC_READ_END;
 }
 
-/* What was given out makes room. */
-static void shift(struct hc_reader *r)
+/* Remove returned lines from the buffer. */
+static void drop_returned(struct hc_reader *r)
 {
     if (r->at == 0)
         return;
@@ -68,7 +68,7 @@ static void shift(struct hc_reader *r)
     r->in.len -= r->at;
     r->seen -= r->at;
     r->at = 0;
-    if (r->in.len < BLOCK && r->in.cap > 4 * BLOCK) { /* a long line has passed */
+    if (r->in.len < BLOCK && r->in.cap > 4 * BLOCK) { /* free the memory of a long line */
         char *smaller = realloc(r->in.data, 2 * BLOCK);
         r->in.cap = smaller ? 2 * BLOCK : r->in.cap;
         r->in.data = smaller ? smaller : r->in.data;
@@ -78,7 +78,7 @@ static void shift(struct hc_reader *r)
 int hc_reader_fill(struct hc_reader *r, struct hc_error *err)
 {
     static char block[BLOCK];
-    shift(r);
+    drop_returned(r);
     ssize_t n = TEMP_FAILURE_RETRY(read(r->fd, block, sizeof block));
     if (n < 0)
         return hc_fail_as(err, HC_EXIT_DATA, errno, "read");
@@ -101,6 +101,6 @@ int hc_reader_get(struct hc_reader *r, struct hc_line *line, struct hc_error *er
 
 void hc_reader_hash(const struct hc_reader *r, char out[HC_SHA256_HEX])
 {
-    struct hc_hash copy = r->hash; /* which goes on */
+    struct hc_hash copy = r->hash; /* the original is continued */
     hc_hash_hex(&copy, out);
 }

@@ -1,4 +1,4 @@
-/* result.h - one line of results.jsonl, and what all of them come to. */
+/* result.h - one line of results.jsonl, and the totals of all. */
 #ifndef HC_BATCH_RESULT_H
 #define HC_BATCH_RESULT_H
 
@@ -10,12 +10,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* enum hc_status, and what is no job's end. */
+/* The values of enum hc_status, and those of lines without an outcome. */
 enum hc_batch_status {
     HC_BATCH_OK = HC_STATUS_OK,
     HC_BATCH_LAUNCH_FAILED = HC_STATUS_LAUNCH_FAILED,
-    HC_BATCH_INVALID = HC_STATUSES, /* the line is no job that could be run */
-    HC_BATCH_OUTCOME_UNKNOWN,       /* begun, and nobody can say how it ended */
+    HC_BATCH_INVALID = HC_STATUSES, /* the line is no valid job */
+    HC_BATCH_OUTCOME_UNKNOWN,       /* the job was begun, and its end is unknown */
     HC_BATCH_STATUSES
 };
 
@@ -30,24 +30,24 @@ struct hc_result {
     char reason[512];
     int64_t attempts;
     char output_dir[4096];                              /* "": none */
-    int64_t wall_us, cpu_us, memory_peak, output_bytes; /* of its manifest; -1: unknown */
+    int64_t wall_us, cpu_us, memory_peak, output_bytes; /* from its manifest: us and bytes; -1: unknown */
 };
 
-/* Append it as JSON, without an end of line. `manifest` is JSON in one line, or NULL. */
+/* Append the result as JSON without a newline. `manifest` is JSON in one line, or NULL. */
 void hc_result_print(struct hc_buf *out, const struct hc_result *r, const char *manifest, size_t len);
 
-/* HC_EXIT_DATA. */
+/* Parse a line of results.jsonl. `name` is the file's, for messages. HC_EXIT_DATA. */
 int hc_result_parse(struct hc_result *r, const char *name, const char *text, size_t len,
                     struct hc_error *err);
 
-/* Of a manifest's text, what counts here of its usage. */
+/* Fill the usage in `r` from a manifest's text. */
 void hc_result_read_usage(struct hc_result *r, const char *manifest, size_t len);
 
-/* ---- the whole ---- */
+/* ---- the totals ---- */
 
-#define HC_TALLY_BUCKETS 640 /* of times: sixteen for each power of two */
+#define HC_TALLY_BUCKETS 640 /* of the histogram of wall times: 16 per power of two */
 
-/* The first line of the jobs file whose job ended so, and why. */
+/* The first line of the jobs file whose job ended with some status, and the reason. */
 struct hc_tally_first {
     int64_t line; /* 0: there is none */
     char why[512];
@@ -55,26 +55,26 @@ struct hc_tally_first {
 
 struct hc_tally {
     int64_t count[HC_BATCH_STATUSES], ended;
-    int64_t again; /* of those, run more than once */
+    int64_t again; /* number of jobs that were run more than once */
     int64_t wall_us, cpu_us, memory_peak, output_bytes;
-    int64_t times[HC_TALLY_BUCKETS], timed; /* of jobs, by their wall time */
-    int worst;                              /* exit status */
+    int64_t times[HC_TALLY_BUCKETS], timed; /* histogram of jobs by wall time; number of jobs in it */
+    int worst;                              /* worst exit status of a job */
     struct hc_tally_first invalid, launch_failed;
 };
 
 void hc_tally_add(struct hc_tally *t, const struct hc_result *r);
 
-/* How a batch ended, beside its results. */
+/* Facts about a run of the batch besides its results. */
 struct hc_tally_end {
-    int64_t lines, not_run; /* of the jobs file, -1: not all were read; jobs that were not begun */
+    int64_t lines, not_run; /* lines of the jobs file, -1: not all were read; jobs that were not begun */
     int64_t here;           /* jobs that this run has ended */
-    int64_t took_us;        /* this run */
-    int64_t jobs;           /* at once */
+    int64_t took_us;        /* duration of this run */
+    int64_t jobs;           /* at one time */
     int64_t shard, shards;
-    const char *why; /* static: it ended before all was done; NULL: it did not */
+    const char *why; /* why the batch ended before all jobs were done, static; NULL: all are */
 };
 
-/* summary.json, and a table for people. */
+/* Append summary.json, and print a table for people. */
 void hc_tally_print_json(const struct hc_tally *t, const struct hc_tally_end *end, struct hc_buf *out);
 void hc_tally_print(const struct hc_tally *t, const struct hc_tally_end *end, FILE *out);
 

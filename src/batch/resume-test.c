@@ -141,12 +141,12 @@ static void after_a_restart_of_the_host_whatever_was_begun_may_have_run(void **s
 static void results_of_a_chosen_status_are_taken_out(void **state)
 {
     struct batch *b = *state;
-    bool rerun[HC_BATCH_STATUSES] = {[HC_BATCH_KILLED] = true};
+    bool rerun[HC_BATCH_STATUSES] = {[HC_STATUS_KILLED] = true};
     struct stat st;
     note_run(b, "boot", 1);
     note_line(b, HC_ENTRY_BEGIN, 1);
     note_line(b, HC_ENTRY_BEGIN, 2);
-    add_result(b, 1, HC_BATCH_KILLED);
+    add_result(b, 1, HC_STATUS_KILLED);
     add_result(b, 2, HC_BATCH_OK);
     assert_int_equal(read_back(b, rerun), 0);
     assert_true(b->past.dropped == 1 && hc_past_find(&b->past, 1)->again);

@@ -46,9 +46,9 @@ struct hc_open_line *hc_past_find(const struct hc_past *past, int64_t line)
     return bsearch(&key, past->open, past->open_count, sizeof key, compare_open);
 }
 
-/* Those whose results are taken out may be many, and are sorted; those that the journal adds are few: no more
- * than run at once, for each run. */
-static struct hc_open_line *look_up(struct hc_past *past, int64_t line)
+/* Find an open line. Lines whose results are removed may be many, and are sorted; those that the journal
+ * adds are few: at most the jobs that ran at one time, per run. */
+static struct hc_open_line *find_open(struct hc_past *past, int64_t line)
 {
     const struct hc_open_line key = {.line = line};
     for (size_t i = past->open_count; i-- > past->sorted;)
@@ -76,7 +76,7 @@ static struct hc_open_line *add_open(struct hc_past *past, int64_t line)
 
 static struct hc_open_line *open_line(struct hc_past *past, int64_t line)
 {
-    struct hc_open_line *there = look_up(past, line);
+    struct hc_open_line *there = find_open(past, line);
     return there ? there : add_open(past, line);
 }
 
@@ -87,17 +87,17 @@ static void sort_open(struct hc_past *past)
     past->sorted = past->open_count;
 }
 
-static int keep(struct hc_past *past, int64_t line, int64_t at, size_t len)
+static int add_kept(struct hc_past *past, int64_t line, int64_t at, size_t len)
 {
     if (past->kept_count == past->kept_room) {
         size_t room = past->kept_room ? past->kept_room * 2 : 64;
-        struct hc_saved_code *more = realloc(past->kept, room * sizeof *more);
+        struct hc_waiting_result *more = realloc(past->kept, room * sizeof *more);
         if (!more)
             return -1;
         past->kept = more;
         past->kept_room = room;
     }
-    past->kept[past->kept_count++] = (struct hc_saved_code){line, at, len};
+    past->kept[past->kept_count++] = (struct hc_waiting_result){line, at, len};
     return 0;
 }
 
@@ -107,10 +107,11 @@ struct loading {
     struct hc_past *past;
     struct hc_folder *folder;
     const bool *rerun;
-    struct hc_job_ids *seen;
+    struct hc_job_ids *job_ids;
     struct hc_tally *tally;
-    char *name;   /* of the file, for messages */
-    int64_t room; /* more lines than that cannot be in these files: what they say costs no more memory */
+    char *name;   /* of the current file, for messages */
+    int64_t room; /* limit of line indexes, from the files' sizes: a damaged file cannot make us allocate more
+                     memory */
 };
 
 static int64_t index_of(const struct loading *l, int64_t line)
@@ -135,12 +136,12 @@ static bool is_done(const struct loading *l, int64_t line)
     return i >= 0 && hc_lineset_has(&l->past->done, i);
 }
 
-static int take_begin(struct loading *l, const struct hc_entry *e, struct hc_error *err)
+static int load_begin(struct loading *l, const struct hc_entry *e, struct hc_error *err)
 {
     int64_t first;
     if (e->line > l->past->read.line)
         l->past->read = *e;
-    if (hc_job_ids_put(l->seen, e->job_id, e->line, &first, err) < 0)
+    if (hc_job_ids_put(l->job_ids, e->job_id, e->line, &first, err) < 0)
         return -1;
     if (is_done(l, e->line))
         return 0;
@@ -153,18 +154,18 @@ static int take_begin(struct loading *l, const struct hc_entry *e, struct hc_err
     return 0;
 }
 
-static int take_end(struct loading *l, const struct hc_entry *e, int64_t at, struct hc_error *err)
+static int load_end(struct loading *l, const struct hc_entry *e, int64_t at, struct hc_error *err)
 {
     if (!e->result_len || is_done(l, e->line))
         return 0;
-    if (keep(l->past, e->line, at + (int64_t)e->result, e->result_len) < 0)
+    if (add_kept(l->past, e->line, at + (int64_t)e->result, e->result_len) < 0)
         return hc_fail(err, ENOMEM, "%s", l->name);
     return 0;
 }
 
-/* A line that had only been begun when the host went down may have been run: what says that it was is not
- * waited for. */
-static void doubt(struct hc_past *past, const char *boot)
+/* If the host has rebooted since, lines that were begun may have run: HC_ENTRY_START entries are not
+ * synced. */
+static void mark_all_started(struct hc_past *past, const char *boot)
 {
     if (strcmp(past->last.boot, boot) == 0)
         return;
@@ -172,27 +173,27 @@ static void doubt(struct hc_past *past, const char *boot)
         past->open[i].started = true;
 }
 
-static int take_entry(struct loading *l, const struct hc_entry *e, int64_t at, struct hc_error *err)
+static int load_entry(struct loading *l, const struct hc_entry *e, int64_t at, struct hc_error *err)
 {
     struct hc_open_line *open;
     switch (e->kind) {
     case HC_ENTRY_BATCH:
-        doubt(l->past, e->boot);
+        mark_all_started(l->past, e->boot);
         l->past->last = *e;
         l->past->any = true;
         return 0;
     case HC_ENTRY_BLANK:
         return add_done(l, e->line, err);
     case HC_ENTRY_BEGIN:
-        return take_begin(l, e, err);
+        return load_begin(l, e, err);
     case HC_ENTRY_START:
     case HC_ENTRY_BACK:
-        open = look_up(l->past, e->line);
+        open = find_open(l->past, e->line);
         if (open)
             open->started = e->kind == HC_ENTRY_START;
         return 0;
     default:
-        return take_end(l, e, at, err);
+        return load_end(l, e, at, err);
     }
 }
 
@@ -201,8 +202,8 @@ static int cut_off(int fd, const char *name, int64_t at, struct hc_error *err)
     return ftruncate(fd, at) < 0 ? hc_fail(err, errno, "%s", name) : 0;
 }
 
-/* "NAME:1:..." becomes the line of this file. */
-static int wrong_line(const char *name, int64_t line, struct hc_error *err)
+/* Replace "NAME:1:..." in the error by the file's line. */
+static int fix_error_line(const char *name, int64_t line, struct hc_error *err)
 {
     char *text = strdupa(err->text);
     size_t n = strlen(name);
@@ -225,15 +226,15 @@ static int read_journal(struct loading *l, struct hc_error *err)
             break;
         }
         if (hc_entry_parse(&e, l->name, line.text, line.len, err) < 0)
-            rc = wrong_line(l->name, reader.line, err);
+            rc = fix_error_line(l->name, reader.line, err);
         else
-            rc = take_entry(l, &e, at, err);
+            rc = load_entry(l, &e, at, err);
     }
     hc_reader_finish(&reader);
     return rc;
 }
 
-/* Which shard it is: without that the results cannot be understood. */
+/* Read the first entry: it has the shard, which is needed to read the results. */
 static int read_first(struct loading *l, struct hc_error *err)
 {
     struct hc_reader reader;
@@ -248,14 +249,14 @@ static int read_first(struct loading *l, struct hc_error *err)
              (hc_entry_parse(&e, l->name, line.text, line.len, err) < 0 || e.kind != HC_ENTRY_BATCH))
         rc = hc_fail_as(err, HC_EXIT_DATA, 0, "%s: not the journal of a batch", l->name);
     else if (rc > 0)
-        rc = take_entry(l, &e, 0, err);
+        rc = load_entry(l, &e, 0, err);
     hc_reader_finish(&reader);
     return rc;
 }
 
 /* ---- the results ---- */
 
-static int take_result(struct loading *l, const struct hc_result *r, struct hc_error *err)
+static int load_result(struct loading *l, const struct hc_result *r, struct hc_error *err)
 {
     int64_t i = index_of(l, r->line);
     if (i >= 0 && hc_lineset_has(&l->past->done, i))
@@ -275,7 +276,7 @@ static int drop_result(struct loading *l, const struct hc_result *r, struct hc_e
     return 0;
 }
 
-/* `copy`: gets all but those that are dropped; -1: none are. */
+/* `copy` gets all results that are not removed; -1: none are removed. */
 static int read_results(struct loading *l, int copy, struct hc_error *err)
 {
     struct hc_reader reader;
@@ -291,20 +292,20 @@ static int read_results(struct loading *l, int copy, struct hc_error *err)
             break;
         }
         if (hc_result_parse(&r, l->name, line.text, line.len, err) < 0)
-            rc = wrong_line(l->name, reader.line, err);
+            rc = fix_error_line(l->name, reader.line, err);
         else if (l->rerun[r.status])
             rc = drop_result(l, &r, err);
         else if (copy >= 0 &&
                  (hc_write_all(copy, line.text, line.len, err) < 0 || hc_write_all(copy, "\n", 1, err) < 0))
             rc = -1;
         else
-            rc = take_result(l, &r, err);
+            rc = load_result(l, &r, err);
     }
     hc_reader_finish(&reader);
     return rc;
 }
 
-/* Results are taken out of a copy, which takes the place of the file once it is sure that they are to go. */
+/* Remove results in a copy, which replaces the file later, in hc_past_settle. */
 static int read_and_drop(struct loading *l, struct hc_error *err)
 {
     (void)unlinkat(l->folder->dir, COPY, 0);
@@ -326,20 +327,20 @@ int hc_past_settle(struct hc_past *past, struct hc_folder *folder, struct hc_err
     return 0;
 }
 
-static void forget(struct hc_past *past, int64_t line)
+static void remove_open(struct hc_past *past, int64_t line)
 {
-    struct hc_open_line *there = look_up(past, line);
+    struct hc_open_line *there = find_open(past, line);
     if (there)
         *there = past->open[--past->open_count];
 }
 
-/* Results that wait in the journal for their place count, too, but for those that have reached it. */
-static int take_kept(struct loading *l, struct hc_error *err)
+/* Load results that wait in the journal, except those that are in results.jsonl already. */
+static int load_kept(struct loading *l, struct hc_error *err)
 {
     struct hc_past *past = l->past;
     size_t left = 0;
     for (size_t i = 0; i < past->kept_count; i++) {
-        struct hc_saved_code k = past->kept[i];
+        struct hc_waiting_result k = past->kept[i];
         struct hc_result r;
         char *text = malloc(k.len);
         if (!text || pread(l->folder->journal, text, k.len, k.at) != (ssize_t)k.len) {
@@ -356,9 +357,9 @@ static int take_kept(struct loading *l, struct hc_error *err)
         int64_t index = index_of(l, r.line);
         if (index < 0 || hc_lineset_has(&past->done, index))
             continue;
-        if (take_result(l, &r, err) < 0)
+        if (load_result(l, &r, err) < 0)
             return -1;
-        forget(past, r.line);
+        remove_open(past, r.line);
         past->kept[left++] = k;
     }
     past->kept_count = left;
@@ -367,7 +368,7 @@ static int take_kept(struct loading *l, struct hc_error *err)
 
 static int compare_kept(const void *a, const void *b)
 {
-    const struct hc_saved_code *x = a, *y = b;
+    const struct hc_waiting_result *x = a, *y = b;
     return (x->line > y->line) - (x->line < y->line);
 }
 
@@ -391,7 +392,7 @@ static int load(struct loading *l, char *results, struct hc_error *err)
         return -1;
     l->name = journal;
     sort_open(l->past);
-    if (read_journal(l, err) < 0 || take_kept(l, err) < 0)
+    if (read_journal(l, err) < 0 || load_kept(l, err) < 0)
         return -1;
     sort_open(l->past);
     if (l->past->kept_count)
@@ -401,15 +402,16 @@ static int load(struct loading *l, char *results, struct hc_error *err)
 }
 
 int hc_past_read(struct hc_past *past, struct hc_folder *folder, const bool rerun[HC_BATCH_STATUSES],
-                 struct hc_job_ids *seen, struct hc_tally *tally, struct hc_error *err)
+                 struct hc_job_ids *job_ids, struct hc_tally *tally, struct hc_error *err)
 {
     char *journal = NULL, *results = NULL;
     int rc = -1;
     *past = (struct hc_past){.copy = -1};
     if (asprintf(&journal, "%s/" HC_BATCH_JOURNAL, folder->path) < 0)
         return hc_fail(err, ENOMEM, "%s", folder->path);
-    struct loading l = {past, folder, rerun, seen, tally, journal, 0};
-    l.room = folder->journal_bytes + lseek(folder->results, 0, SEEK_END); /* a line takes bytes in one */
+    struct loading l = {past, folder, rerun, job_ids, tally, journal, 0};
+    l.room = folder->journal_bytes +
+             lseek(folder->results, 0, SEEK_END); /* each line takes at least a byte in one of the files */
     if (asprintf(&results, "%s/" HC_BATCH_RESULTS, folder->path) < 0)
         (void)hc_fail(err, ENOMEM, "%s", folder->path);
     else

@@ -1,4 +1,4 @@
-/* resume.h - what earlier runs of a batch have left: read back from its journal and its results. */
+/* resume.h - read the journal and the results that earlier runs of a batch have left. */
 #ifndef HC_BATCH_RESUME_H
 #define HC_BATCH_RESUME_H
 
@@ -7,48 +7,48 @@
 #include "batch/result.h"
 #include "batch/job_ids.h"
 
-/* A line that was begun, or is to be run again. */
+/* A line that was begun and has no result, or that is to be run again. */
 struct hc_open_line {
     int64_t line, attempt;
     char job_id[HC_BATCH_ID];
-    bool started; /* else it was begun, but not run for sure */
-    bool again;   /* it has ended, or may have run, and is to be run once more */
+    bool started; /* the job may have run; false: it certainly did not */
+    bool again;   /* the job has ended, or may have run, and is to be run once more */
 };
 
-/* A result that stands in the journal, and not yet in its place. */
-struct hc_saved_code {
-    int64_t line, at;
+/* With --ordered: a result in the journal that is not yet in results.jsonl. */
+struct hc_waiting_result {
+    int64_t line, at; /* `at`: offset in the journal */
     size_t len;
 };
 
 struct hc_past {
-    bool any;                             /* there was an earlier run */
-    struct hc_entry last;                 /* the batch, as its last run has begun it */
-    struct hc_entry read;                 /* the furthest line that was begun; line 0: none */
-    struct hc_lineset done;               /* results, and lines without a job: by hc_shard_index */
+    bool any;                             /* there was an earlier run of the batch */
+    struct hc_entry last;                 /* the HC_ENTRY_BATCH of the last run */
+    struct hc_entry read;                 /* the HC_ENTRY_BEGIN of the furthest line; line 0: none */
+    struct hc_lineset done;               /* lines with results, and lines without a job, by hc_shard_index */
     struct hc_open_line *open;            /* sorted by line */
-    size_t open_count, open_room, sorted; /* sorted: so many at its beginning */
-    struct hc_saved_code *kept;           /* sorted by line */
+    size_t open_count, open_room, sorted; /* `sorted`: number of sorted lines, at the beginning */
+    struct hc_waiting_result *kept;       /* sorted by line, owned */
     size_t kept_count, kept_room;
-    int64_t dropped; /* results that were taken out, for their lines to be run again */
-    int copy;        /* of the results, without those; -1: none is needed. Owned */
+    int64_t dropped; /* number of results that were removed, as their lines are to be run again */
+    int copy;        /* copy of results.jsonl without the removed results, owned; -1: not needed */
 };
 
-/* Which of its shard's lines it is, from 0; -1: it is another shard's. */
+/* The index of a line among its shard's lines, from 0; -1: it is another shard's. */
 int64_t hc_shard_index(int64_t line, int64_t shard, int64_t shards);
 
-/* Read both files, cut off what was not written whole, and leave out the results of such a status. `seen`
- * gets the IDs, `tally` the results. HC_EXIT_DATA. */
+/* Read both files, cut off a last line that was not written completely, and leave out results whose status
+ * is in `rerun`. `job_ids` gets the job IDs, `tally` the results. HC_EXIT_DATA. */
 int hc_past_read(struct hc_past *past, struct hc_folder *folder, const bool rerun[HC_BATCH_STATUSES],
-                 struct hc_job_ids *seen, struct hc_tally *tally, struct hc_error *err);
-/* Take those results out for good. */
+                 struct hc_job_ids *job_ids, struct hc_tally *tally, struct hc_error *err);
+/* Remove these results from results.jsonl. */
 int hc_past_settle(struct hc_past *past, struct hc_folder *folder, struct hc_error *err);
 void hc_past_finish(struct hc_past *past, const struct hc_folder *folder);
 
 struct hc_open_line *hc_past_find(const struct hc_past *past, int64_t line); /* NULL: not open */
 
-/* Is this the file whose lines were begun? It is read from its beginning; at the end its position is what it
- * was. HC_EXIT_DATA. */
+/* Check that this is the jobs file of the earlier runs, by the hash of its first lines. The file's
+ * position is restored. HC_EXIT_DATA. */
 int hc_past_check_input(const struct hc_past *past, int fd, const char *name, struct hc_error *err);
 
 #endif

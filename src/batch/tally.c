@@ -1,4 +1,4 @@
-/* What all results of a batch come to. */
+/* Add up the results of a batch. */
 #include "batch/result.h"
 
 #include "base/plain.h"
@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/param.h>
 
-#define WIDTH 16 /* buckets for each power of two: 4.4 % of error at most */
+#define WIDTH 16 /* buckets per power of two: an error of at most 4.4 % */
 
-/* Worse ones later. What is wrong with this host or with hotcell itself says less about the jobs than
- * anything else does, and so comes before it. */
+/* Exit statuses, worse ones later. A failure of the host or of hotcell itself is the worst, as it says
+ * nothing about the jobs. */
 static const int order[] = {HC_EXIT_OK,   HC_EXIT_GUEST,  HC_EXIT_REJECTED,    HC_EXIT_LIMIT,
                             HC_EXIT_DATA, HC_EXIT_CONFIG, HC_EXIT_UNAVAILABLE, HC_EXIT_INTERNAL};
 
@@ -29,7 +29,7 @@ static void add_time(struct hc_tally *t, int64_t us)
     t->timed++;
 }
 
-/* Jobs end in any order. */
+/* Note the result if its line is the first; jobs end in any order. */
 static void note_first(struct hc_tally_first *first, const struct hc_result *r)
 {
     if (first->line && first->line <= r->line)
@@ -57,7 +57,7 @@ void hc_tally_add(struct hc_tally *t, const struct hc_result *r)
         add_time(t, r->wall_us);
 }
 
-/* Seconds, of so many per cent of the jobs at most. */
+/* The wall time in seconds that `percent` per cent of the jobs did not exceed. */
 static double percentile(const struct hc_tally *t, int percent)
 {
     int64_t below = (t->timed * percent + 99) / 100, so_far = 0;
@@ -67,7 +67,7 @@ static double percentile(const struct hc_tally *t, int percent)
     return 0;
 }
 
-static double rate(const struct hc_tally_end *end)
+static double jobs_per_second(const struct hc_tally_end *end)
 {
     return end->took_us > 0 ? (double)end->here * 1e6 / (double)end->took_us : 0;
 }
@@ -90,7 +90,7 @@ void hc_tally_print_json(const struct hc_tally *t, const struct hc_tally_end *en
         (long long)t->again, t->worst, (long long)end->shard, (long long)end->shards, (long long)end->jobs);
     (void)hc_buf_fmt(
         out, "  \"this_run\": {\"ended\": %lld, \"wall\": %.3f, \"per_second\": %.2f},\n  \"job_wall\": {",
-        (long long)end->here, (double)end->took_us / 1e6, rate(end));
+        (long long)end->here, (double)end->took_us / 1e6, jobs_per_second(end));
     for (size_t i = 0; i < sizeof percents / sizeof *percents; i++)
         (void)hc_buf_fmt(out, "%s\"p%d\": %.6f", i ? ", " : "", percents[i], percentile(t, percents[i]));
     (void)hc_buf_fmt(out,
@@ -119,7 +119,7 @@ void hc_tally_print(const struct hc_tally *t, const struct hc_tally_end *end, FI
                   end->why ? end->why : "");
     if (end->took_us > 0)
         (void)fprintf(out, "%16s %10lld in %.1f s, %.1f per second\n", "in this run", (long long)end->here,
-                      (double)end->took_us / 1e6, rate(end));
+                      (double)end->took_us / 1e6, jobs_per_second(end));
     if (t->timed)
         (void)fprintf(out, "%16s %10.3f s, p95 %.3f, p99 %.3f\n", "median of a job", percentile(t, 50),
                       percentile(t, 95), percentile(t, 99));

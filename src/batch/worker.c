@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-/* As hotcelld has them by default; each interpreter may take 128 MiB. */
+/* The defaults of hotcelld, with fewer interpreters: each may take 128 MiB. */
 static const struct hc_warm_rules warm_rules = {
     .most = 4, .wanted = HC_WARM_WANTED, .cells = 1000, .age_ms = 3600 * 1000, .idle_ms = 3600 * 1000};
 
@@ -45,7 +45,8 @@ int hc_batch_receive(int socket, void *message, size_t size, int *fd, struct hc_
 
 /* ---- a line ---- */
 
-/* The parser takes it for a text of one line: "NAME:1:7: ..." is in line 1 of nothing that anybody has. */
+/* The parser reports positions in the line's text, "NAME:1:7: ...": replace line 1 by the line of the jobs
+ * file. */
 static int place_error(const struct hc_batch *b, int64_t line, struct hc_error *err)
 {
     char *text = strdupa(err->text), front[300];
@@ -82,8 +83,8 @@ static int add_labels(struct hc_job *job, const cJSON *labels, struct hc_error *
     return 0;
 }
 
-/* Rows of job_options.def that the command line gives. */
-static int apply_options(struct hc_job *job, const struct hc_job *given, struct hc_error *err)
+/* The rows of job_options.def that the command line gives. */
+static int apply_text_options(struct hc_job *job, const struct hc_job *given, struct hc_error *err)
 {
     for (size_t i = 0; i < hc_job_options_count; i++) {
         const struct hc_job_option *row = &hc_job_options[i];
@@ -94,10 +95,10 @@ static int apply_options(struct hc_job *job, const struct hc_job *given, struct 
     return 0;
 }
 
-/* What the command line says stands over what the line says, as with --spec. */
-static int apply(struct hc_job *job, const struct hc_job *given, struct hc_error *err)
+/* Options of the command line override those of the line, as with --spec. */
+static int apply_options(struct hc_job *job, const struct hc_job *given, struct hc_error *err)
 {
-    if (replace(&job->policy, given->policy, err) < 0 || apply_options(job, given, err) < 0 ||
+    if (replace(&job->policy, given->policy, err) < 0 || apply_text_options(job, given, err) < 0 ||
         add_labels(job, given->labels, err) < 0)
         return -1;
     for (size_t i = 0; i < given->override_count; i++)
@@ -116,7 +117,7 @@ int hc_batch_parse(const struct hc_batch *b, struct hc_job *job, int64_t line, c
     char name[201];
     const char *path = strcmp(b->asked->jobs_path, "-") == 0 ? "standard input" : b->asked->jobs_path;
     (void)snprintf(name, sizeof name, "%.200s", path);
-    if (hc_job_parse(job, name, text, len, err) < 0 || apply(job, b->given, err) < 0 ||
+    if (hc_job_parse(job, name, text, len, err) < 0 || apply_options(job, b->given, err) < 0 ||
         hc_job_check(job, err) < 0)
         return place_error(b, line, err);
     return 0;
@@ -124,26 +125,26 @@ int hc_batch_parse(const struct hc_batch *b, struct hc_job *job, int64_t line, c
 
 /* ---- a job ---- */
 
-struct work {
+struct run_tasks {
     const struct hc_batch *batch;
     int cancel_fd, dir;
     const char *jobs_dir; /* DIR/jobs */
-    struct hc_policy_cache known;
+    struct hc_policy_cache policies;
     struct hc_warm warm;
-    bool begun; /* there was a job */
+    bool begun; /* a job was run before */
 };
 
-/* One of them. */
+/* One job that is being run. */
 struct item {
     const struct hc_task *task;
     struct hc_job job;
     struct hc_cached_policy *policy; /* held */
     struct hc_warm_use use;
-    struct hc_buf key, manifest; /* manifest: in one line */
+    struct hc_buf key, manifest; /* manifest: the manifest, printed in one line */
     struct hc_ended *answer;
 };
 
-static void say_outcome(struct item *it, const struct hc_manifest *m, const struct hc_dest *dest)
+static void fill_outcome(struct item *it, const struct hc_manifest *m, const struct hc_dest *dest)
 {
     struct hc_result *r = &it->answer->result;
     r->status = (int)m->status;
@@ -160,8 +161,8 @@ static void say_outcome(struct item *it, const struct hc_manifest *m, const stru
     it->answer->not_started = m->status == HC_STATUS_LAUNCH_FAILED && m->timing.run_us < 0;
 }
 
-/* What could not be kept is a failure, however well the program has done. */
-static void say_failure(struct item *it, const struct hc_error *err)
+/* If results could not be written, the job counts as failed, even if the program succeeded. */
+static void fill_failure(struct item *it, const struct hc_error *err)
 {
     struct hc_result *r = &it->answer->result;
     bool refused = err->exit == HC_EXIT_DATA || err->exit == HC_EXIT_CONFIG || err->exit == HC_EXIT_USAGE;
@@ -183,8 +184,8 @@ static int write_manifest(struct item *it, struct hc_run *run, struct hc_manifes
     return rc;
 }
 
-/* The first job is taken for one of many that are alike: it finds an interpreter already. */
-static void prepare(struct work *w, const struct item *it)
+/* Assume that many jobs are like the first: start a zygote before running it. */
+static void start_first_zygote(struct run_tasks *w, const struct item *it)
 {
     struct hc_warm_slot *slot;
     if (w->begun)
@@ -196,7 +197,7 @@ static void prepare(struct work *w, const struct item *it)
     w->warm.rules.wanted = HC_WARM_WANTED;
 }
 
-static int run_here(struct work *w, struct item *it, struct hc_error *err)
+static int run_here(struct run_tasks *w, struct item *it, struct hc_error *err)
 {
     struct hc_run run = {
         .job = &it->job,
@@ -212,20 +213,20 @@ static int run_here(struct work *w, struct item *it, struct hc_error *err)
     struct hc_manifest *m = calloc(1, sizeof *m);
     if (!m)
         return hc_fail(err, ENOMEM, "run");
-    struct hc_error failed; /* the manifest says it all */
+    struct hc_error failed; /* the manifest has the reason */
     bool ran = hc_warm_run(&w->warm, &it->use, it->policy, &run, m, &failed) == 0;
     int rc = write_manifest(it, &run, m, err);
     if (!ran)
-        rc = 0; /* where the manifest could not be kept, that may be why */
-    say_outcome(it, m, &run.dest);
+        rc = 0; /* the manifest may be missing for the same reason */
+    fill_outcome(it, m, &run.dest);
     hc_manifest_finish(m);
     free(m);
     hc_run_finish(&run);
     return rc;
 }
 
-/* Results that are bound have a directory in any case. */
-static int choose_dir(const struct work *w, struct item *it, struct hc_error *err)
+/* With bound output a job needs a directory: choose one if its specification names none. */
+static int choose_dir(const struct run_tasks *w, struct item *it, struct hc_error *err)
 {
     if (it->policy->policy.output_mode != HC_OUTPUT_BIND || it->job.output_dir)
         return 0;
@@ -242,7 +243,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Is the directory `dir` or in it? */
+/* Whether the directory `inner` is `dir`, or below it. */
 static int is_in(int inner, int dir, struct hc_error *err)
 {
     struct stat above, here, wanted;
@@ -264,14 +265,15 @@ static int is_in(int inner, int dir, struct hc_error *err)
     return true;
 }
 
-/* Where the journal and other jobs' results are, what a program leaves would take their place. */
-static int check_dir(const struct work *w, const struct item *it, struct hc_error *err)
+/* Refuse an output directory in the batch's own: a program's files could replace the journal or other
+ * jobs' results. */
+static int check_dir(const struct run_tasks *w, const struct item *it, struct hc_error *err)
 {
     struct hc_dest dest = {.fd = -1, .named = true};
     if (!it->job.output_dir)
         return 0;
     (void)snprintf(dest.path, sizeof dest.path, "%s", it->job.output_dir);
-    struct hc_error said_later; /* by the run */
+    struct hc_error said_later; /* the run reports the error */
     int rc = hc_dest_open(&dest, &said_later) < 0 ? 0 : is_in(dest.fd, w->dir, err);
     hc_dest_finish(&dest);
     return rc > 0 ? hc_fail_as(err, HC_EXIT_DATA, 0,
@@ -280,7 +282,7 @@ static int check_dir(const struct work *w, const struct item *it, struct hc_erro
                   : rc;
 }
 
-static int forget_attempt(const struct work *w, const struct item *it, struct hc_error *err)
+static int remove_attempt(const struct run_tasks *w, const struct item *it, struct hc_error *err)
 {
     char path[128];
     if (!it->task->again)
@@ -289,20 +291,20 @@ static int forget_attempt(const struct work *w, const struct item *it, struct hc
     return hc_remove_results(w->dir, path, err);
 }
 
-static int run_local(struct work *w, struct item *it, struct hc_error *err)
+static int run_local(struct run_tasks *w, struct item *it, struct hc_error *err)
 {
     if ((it->job.sign && hc_key_read(it->job.sign, &it->key, err) < 0) ||
-        hc_policy_cache_find(&w->known, &it->job, NULL, &it->policy, err) < 0 || check_dir(w, it, err) < 0 ||
-        choose_dir(w, it, err) < 0)
+        hc_policy_cache_find(&w->policies, &it->job, NULL, &it->policy, err) < 0 ||
+        check_dir(w, it, err) < 0 || choose_dir(w, it, err) < 0)
         return -1;
-    prepare(w, it);
+    start_first_zygote(w, it);
     return run_here(w, it, err);
 }
 
 /* ---- by a daemon ---- */
 
-/* The daemon numbers its jobs itself; in the account of this one its ID is what the batch has. */
-static int ask_daemon(struct work *w, struct item *it, struct hc_manifest *m, struct hc_buf *text,
+/* The daemon chooses its own job ID; the batch's ID names the directory and the result. */
+static int ask_daemon(struct run_tasks *w, struct item *it, struct hc_manifest *m, struct hc_buf *text,
                       struct hc_error *err)
 {
     struct hc_remote remote = {
@@ -326,17 +328,17 @@ static int ask_daemon(struct work *w, struct item *it, struct hc_manifest *m, st
     return rc;
 }
 
-/* No manifest. Where the connection was lost, or what the job left could not be fetched, it may have been
- * run. */
-static void say_no_account(struct item *it, const struct hc_error *err)
+/* Fill in the result of a job without a manifest. If the connection was lost, or the job's files could not
+ * be fetched, the job may have run. */
+static void fill_unknown(struct item *it, const struct hc_error *err)
 {
-    say_failure(it, err);
+    fill_failure(it, err);
     if (err->exit == HC_EXIT_INTERNAL)
         it->answer->result.status = HC_BATCH_OUTCOME_UNKNOWN;
     it->answer->not_started = err->exit == HC_EXIT_UNAVAILABLE;
 }
 
-static void say_account(struct item *it, const struct hc_manifest *m, struct hc_buf *text)
+static void fill_from_manifest(struct item *it, const struct hc_manifest *m, struct hc_buf *text)
 {
     struct hc_result *r = &it->answer->result;
     struct hc_error lost;
@@ -348,8 +350,8 @@ static void say_account(struct item *it, const struct hc_manifest *m, struct hc_
     hc_result_read_usage(r, it->manifest.data ? it->manifest.data : "", it->manifest.len);
 }
 
-/* 1: nothing has begun, as there is no daemon, or the job is not for one. */
-static int run_remote(struct work *w, struct item *it, struct hc_error *err)
+/* 1: the job has not begun, as there is no daemon, or it refuses the job. */
+static int run_remote(struct run_tasks *w, struct item *it, struct hc_error *err)
 {
     struct hc_manifest *m = calloc(1, sizeof *m);
     hc_autobuf text = {0};
@@ -357,21 +359,21 @@ static int run_remote(struct work *w, struct item *it, struct hc_error *err)
         return hc_fail(err, ENOMEM, "run");
     int rc = ask_daemon(w, it, m, &text, err);
     if (rc == 0)
-        say_account(it, m, &text);
+        fill_from_manifest(it, m, &text);
     else if (rc < 0 || w->batch->where == HC_BATCH_DAEMON)
-        say_no_account(it, err);
+        fill_unknown(it, err);
     hc_manifest_finish(m);
     free(m);
     return rc > 0;
 }
 
-static int run_item(struct work *w, struct item *it, struct hc_error *err)
+static int run_item(struct run_tasks *w, struct item *it, struct hc_error *err)
 {
     int rc = w->batch->where == HC_BATCH_HERE ? 1 : run_remote(w, it, err);
     return rc > 0 && w->batch->where != HC_BATCH_DAEMON ? run_local(w, it, err) : rc < 0 ? -1 : 0;
 }
 
-static int read_task(struct work *w, struct item *it, int fd, struct hc_error *err)
+static int read_task(struct run_tasks *w, struct item *it, int fd, struct hc_error *err)
 {
     hc_autobuf text = {0};
     if (lseek(fd, 0, SEEK_SET) < 0) /* an earlier attempt has read it */
@@ -382,7 +384,7 @@ static int read_task(struct work *w, struct item *it, int fd, struct hc_error *e
     return replace(&it->job.job_id, it->task->job_id, err);
 }
 
-/* The result's line as a memfd. */
+/* Print the result's line into a memfd, owned by the caller. */
 static int print_result(const struct item *it, struct hc_error *err)
 {
     hc_autobuf line = {0};
@@ -402,18 +404,18 @@ static void item_finish(struct item *it)
     hc_buf_finish(&it->manifest);
 }
 
-static int serve(struct work *w, int socket, const struct hc_task *task, int fd, struct hc_error *err)
+static int run_task(struct run_tasks *w, int socket, const struct hc_task *task, int fd, struct hc_error *err)
 {
     struct hc_ended answer = {.result = {.line = task->line, .attempts = task->attempt, .wall_us = -1}};
     struct item it = {.task = task, .answer = &answer};
     struct hc_error failed;
     memcpy(answer.result.job_id, task->job_id, sizeof answer.result.job_id);
-    if (forget_attempt(w, &it, &failed) < 0 || read_task(w, &it, fd, &failed) < 0 ||
+    if (remove_attempt(w, &it, &failed) < 0 || read_task(w, &it, fd, &failed) < 0 ||
         run_item(w, &it, &failed) < 0)
-        say_failure(&it, &failed);
+        fill_failure(&it, &failed);
     hc_autofd result = print_result(&it, err);
     int rc = result < 0 ? -1 : hc_batch_send(socket, &answer, sizeof answer, result, err);
-    /* Nobody waits for this. */
+    /* The front does not wait for these steps. */
     hc_warm_bury(&it.use);
     if (it.use.slot)
         hc_warm_settle(&w->warm, it.use.slot, it.policy, 0);
@@ -421,7 +423,7 @@ static int serve(struct work *w, int socket, const struct hc_task *task, int fd,
     return rc;
 }
 
-static int work(struct work *w, int socket, struct hc_error *err)
+static int run_tasks(struct run_tasks *w, int socket, struct hc_error *err)
 {
     static const struct hc_ended idle = {.idle = true};
     for (;;) {
@@ -432,14 +434,14 @@ static int work(struct work *w, int socket, struct hc_error *err)
         int rc = hc_batch_receive(socket, &task, sizeof task, &fd, err);
         if (rc <= 0)
             return rc;
-        if (serve(w, socket, &task, fd, err) < 0)
+        if (run_task(w, socket, &task, fd, err) < 0)
             return -1;
     }
 }
 
 _Noreturn void hc_batch_worker(const struct hc_batch *b, int socket, int cancel_fd)
 {
-    static struct work w;
+    static struct run_tasks w;
     struct hc_error err = {0};
     char *jobs_dir = NULL;
     w.batch = b;
@@ -449,7 +451,7 @@ _Noreturn void hc_batch_worker(const struct hc_batch *b, int socket, int cancel_
         exit(EXIT_FAILURE);
     w.jobs_dir = jobs_dir;
     hc_warm_init(&w.warm, &warm_rules);
-    int rc = work(&w, socket, &err);
+    int rc = run_tasks(&w, socket, &err);
     if (rc < 0)
         hc_warn("%s", err.text);
     hc_warm_finish(&w.warm);

@@ -1,4 +1,4 @@
-/* worker.h - a process that runs the jobs of a batch, one at a time, and what is said to it. */
+/* worker.h - a process that runs the jobs of a batch, one at a time, and its messages. */
 #ifndef HC_BATCH_WORKER_H
 #define HC_BATCH_WORKER_H
 
@@ -14,23 +14,25 @@ struct hc_task {
     bool again; /* an earlier attempt may have left results */
 };
 
-/* Worker to front. */
+/* Worker to front: it is ready, or a job has ended. Then with a descriptor: a memfd with the result's
+ * line. */
 struct hc_ended {
-    bool idle;        /* ready for a task; nothing else is set. Else with one descriptor: the result's line */
-    bool not_started; /* the program was not begun: it may be tried again */
+    bool idle;               /* ready for a task; the other members are not set */
+    bool not_started;        /* the program did not begin, so the job may be tried again */
     struct hc_result result; /* its output_dir is empty */
 };
 
-/* Over a SOCK_SEQPACKET socket. `fd`: -1 for none. Receiving: 1, 0 if the other side has gone, -1. */
+/* Send or receive a message of `size` bytes over a SOCK_SEQPACKET socket, with the descriptor `fd` (-1:
+ * none), which the receiver owns. hc_batch_receive returns 1, 0 if the peer has gone, or -1. */
 int hc_batch_send(int socket, const void *message, size_t size, int fd, struct hc_error *err);
 int hc_batch_receive(int socket, void *message, size_t size, int *fd, struct hc_error *err);
 
-/* Read what a line says: the job as it is to be run, under `job_id` if that is not NULL. HC_EXIT_DATA, with
- * "NAME:LINE:COLUMN" in front. */
+/* Parse a line into a job, and apply the options of the command line. HC_EXIT_DATA; the error begins with
+ * "NAME:LINE:COLUMN". */
 int hc_batch_parse(const struct hc_batch *b, struct hc_job *job, int64_t line, const char *text, size_t len,
                    struct hc_error *err);
 
-/* Serve until the other side goes; a readable `cancel_fd` ends what runs. */
+/* Run tasks until the front closes the socket. A readable `cancel_fd` ends the current job. */
 _Noreturn void hc_batch_worker(const struct hc_batch *b, int socket, int cancel_fd);
 
 #endif

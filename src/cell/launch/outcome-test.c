@@ -125,7 +125,7 @@ static int see(const struct evidence *e, struct hc_manifest *m, struct hc_error 
     const char *said = e->report ? e->report : e->rejection;
     l = (struct hc_launch){.run = &run, .m = m, .cgroup.fd = -1};
     l.used = (struct hc_cgroup_usage){
-        .oom_kills = e->oom_kills, .pids_refused = e->pids_refused, .pids_peak = e->pids_peak};
+        .oom_kills = e->oom_kills, .pids_refused = e->pids_refused, .of_cell.pids_peak = e->pids_peak};
     m->out.truncated = !e->err_full;
     m->usage.cpu_user_us = e->cpu_us;
     struct hc_supervisor *s = &l.sup;
