@@ -16,7 +16,7 @@ struct hc_warm_slot {
     char key[HC_SHA256_HEX]; /* hc_warm_key; "": the slot is free */
     char tenant[72];
     struct hc_cached_policy
-        *known; /* holds the zygote's policy for as long as the zygote lives; a counted reference */
+        *cached; /* holds the zygote's policy for as long as the zygote lives; a counted reference */
     struct hc_zygote *zygote; /* owned; NULL: not started */
     struct hc_parked cell;    /* owned; the cell that waits, if any */
     int64_t asked, last;      /* number of jobs that asked for this slot, and when the last did (ms) */
@@ -45,12 +45,12 @@ void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules);
 /* Take the waiting cell for this job and count it as used. NULL if there is none; the reason is counted.
  * `*slot` gets the slot of such cells (NULL: none). The caller finishes the cell (hc_parked_finish). */
 struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job,
-                               const struct hc_cached_policy *known, struct hc_warm_slot **slot);
+                               const struct hc_cached_policy *cached, struct hc_warm_slot **slot);
 
 /* To be called after a job, when its answer has gone out: make the next cell wait in `slot`, and start a
  * zygote first if enough jobs asked for one. `weight` is the tenant's. The zygote takes a reference to
- * `known`. */
-void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *slot, struct hc_cached_policy *known,
+ * `cached`. */
+void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *slot, struct hc_cached_policy *cached,
                     int64_t weight);
 
 /* Run one job in a warm cell, or in a cell built for it if none waits, or if the warm cell fails (say, it
@@ -64,7 +64,7 @@ struct hc_warm_use {
 };
 struct hc_run;
 struct hc_manifest;
-int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, const struct hc_cached_policy *known,
+int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, const struct hc_cached_policy *cached,
                 struct hc_run *run, struct hc_manifest *m, struct hc_error *err);
 void hc_warm_bury(struct hc_warm_use *use);
 

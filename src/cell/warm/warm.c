@@ -39,8 +39,8 @@ static void stop_zygote(struct hc_warm *w, struct hc_warm_slot *s, int64_t *why)
     if (!s->zygote)
         return;
     hc_zygote_stop(s->zygote);
-    hc_policy_cache_drop(s->known);
-    s->known = NULL;
+    hc_policy_cache_drop(s->cached);
+    s->cached = NULL;
     s->zygote = NULL;
     w->counts.zygotes--;
     ++*why;
@@ -70,16 +70,16 @@ static struct hc_parked *go_cold(struct hc_warm *w, enum hc_cold why)
 }
 
 struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job,
-                               const struct hc_cached_policy *known, struct hc_warm_slot **slot)
+                               const struct hc_cached_policy *cached, struct hc_warm_slot **slot)
 {
     const char *why;
     *slot = NULL;
     if (w->rules.most == 0)
         return go_cold(w, HC_COLD_OFF);
     /* Jobs that need a cell of their own must not take a slot from a zygote. */
-    if (job->has_seed || known->policy.output_mode == HC_OUTPUT_BIND)
+    if (job->has_seed || cached->policy.output_mode == HC_OUTPUT_BIND)
         return go_cold(w, HC_COLD_JOB);
-    struct hc_warm_slot *s = find_slot(w, known->warm_key, job->tenant);
+    struct hc_warm_slot *s = find_slot(w, cached->warm_key, job->tenant);
     s->last = hc_mono_ms();
     s->asked++;
     *slot = s;
@@ -89,7 +89,7 @@ struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job,
         return go_cold(w, HC_COLD_NONE);
     if (!hc_parked_alive(&s->cell))
         return go_cold(w, HC_COLD_DIED);
-    if (!hc_parked_fits(&s->cell, job, &known->policy, known->warm_key, &why))
+    if (!hc_parked_fits(&s->cell, job, &cached->policy, cached->warm_key, &why))
         return go_cold(w, strcmp(why, "age") == 0 ? HC_COLD_NONE : HC_COLD_JOB);
     w->counts.cells--;
     w->counts.cells_used++;
@@ -131,17 +131,17 @@ static bool is_used_up(const struct hc_warm *w, const struct hc_warm_slot *s)
 }
 
 /* Start a zygote if enough jobs asked for one. -1: there is none. */
-static int start_zygote(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cached_policy *known,
+static int start_zygote(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cached_policy *cached,
                         int64_t weight)
 {
     struct hc_error err;
     if (s->asked < w->rules.wanted || hc_mono_ms() < s->not_before)
         return -1;
-    s->known = hc_policy_cache_hold(known);
-    if (hc_zygote_start(&s->zygote, &known->policy, s->tenant[0] ? s->tenant : NULL, weight, &err) < 0) {
+    s->cached = hc_policy_cache_hold(cached);
+    if (hc_zygote_start(&s->zygote, &cached->policy, s->tenant[0] ? s->tenant : NULL, weight, &err) < 0) {
         s->zygote = NULL;
-        hc_policy_cache_drop(s->known);
-        s->known = NULL;
+        hc_policy_cache_drop(s->cached);
+        s->cached = NULL;
         w->counts.zygotes_failed++;
         note_failure(w, s, &err);
         return -1;
@@ -152,14 +152,15 @@ static int start_zygote(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cac
     return 0;
 }
 
-void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cached_policy *known, int64_t weight)
+void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cached_policy *cached,
+                    int64_t weight)
 {
     struct hc_error err;
     if (s->zygote && has_died(s->zygote))
         stop_zygote(w, s, &w->counts.zygotes_died);
     else if (s->zygote && is_used_up(w, s))
         stop_zygote(w, s, &w->counts.zygotes_recycled);
-    if (!s->zygote && start_zygote(w, s, known, weight) < 0)
+    if (!s->zygote && start_zygote(w, s, cached, weight) < 0)
         return;
     if (hc_zygote_weigh(s->zygote, weight, &err) < 0)
         hc_info("weight of %s: %s", s->tenant, err.text);
@@ -209,11 +210,11 @@ void hc_warm_bury(struct hc_warm_use *use)
     use->cell = NULL;
 }
 
-int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, const struct hc_cached_policy *known,
+int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, const struct hc_cached_policy *cached,
                 struct hc_run *run, struct hc_manifest *m, struct hc_error *err)
 {
     *use = (struct hc_warm_use){0};
-    run->parked = hc_warm_take(w, run->job, known, &use->slot);
+    run->parked = hc_warm_take(w, run->job, cached, &use->slot);
     run->warm_key = run->parked ? use->slot->key : NULL;
     int rc = hc_run(run, m, err);
     if (!run->parked)
