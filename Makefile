@@ -133,10 +133,10 @@ $(B)/test/daemon/%: src/daemon/%.c $(B)/libdaemon.a $(B)/libhotcell.a
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $< $(B)/libdaemon.a $(B)/libhotcell.a $(LIBS_DAEMON) $(LIBS) -lm -lcmocka
 $(B)/test/daemon/ledger/print/%: src/daemon/ledger/print/%.c $(filter-out %/main.o,$(LEDGER_OBJS)) $(B)/libdaemon.a $(B)/libhotcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
-	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter-out %.h,$^) $(LIBS_DAEMON) $(LIBS) -lm -lcmocka
+	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter-out %.h %.def,$^) $(LIBS_DAEMON) $(LIBS) -lm -lcmocka
 $(B)/test/batch/%: src/batch/%.c $(BATCH_OBJS) $(call objs,client) $(B)/libhotcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
-	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter-out %.h,$^) $(LIBS) -lm -lcmocka
+	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter-out %.h %.def,$^) $(LIBS) -lm -lcmocka
 # A hostile program where the launcher looks for the shim: tests/probe.
 $(B)/probe/hotcell-shim: $(wildcard tests/probe/*.[ch]) src/wire/frame.h src/wire/handover.h
 	@mkdir -p $(@D) && echo "  PROBE"
