@@ -368,25 +368,30 @@ static void the_handover_carries_the_job_and_its_filters(void **state)
     assert_int_equal(h.filters.own.len, 16);
     assert_memory_equal(h.filters.own.data, "12345678ABCDEFGH", 16);
     assert_int_equal(((const char *)h.filters.report.data - bytes.data) % 8, 0);
-    const cJSON *root = h.json.root, *in = cJSON_GetArrayItem(cJSON_GetObjectItem(root, "inputs"), 0);
-    assert_string_equal(cJSON_GetObjectItem(root, "code")->valuestring, "print('\xc3\xa9')\n");
-    assert_string_equal(cJSON_GetObjectItem(root, "filename")->valuestring, "<cell>");
-    assert_string_equal(cJSON_GetObjectItem(in, "name")->valuestring, "a");
-    assert_string_equal(cJSON_GetObjectItem(in, "path")->valuestring, "/input/a.csv");
-    assert_string_equal(cJSON_GetObjectItem(in, "format")->valuestring, "csv");
-    const char *vars = hc_json_source(&h.json, cJSON_GetObjectItem(root, "vars"), &len);
+    const struct hc_handover_job *said = &h.job;
+    assert_string_equal(said->code, "print('\xc3\xa9')\n");
+    assert_string_equal(said->filename, "<cell>");
+    assert_string_equal(said->timeout, "60s");
+    assert_int_equal(said->input_count, 1);
+    assert_string_equal(said->inputs[0].name, "a");
+    assert_string_equal(said->inputs[0].path, "/input/a.csv");
+    assert_string_equal(said->inputs[0].format, "csv");
+    const char *vars = hc_json_source(&h.json, hc_json_member(h.json.root, "vars"), &len);
     assert_memory_equal(vars, job.vars_text, len);
-    assert_int_equal(cJSON_GetObjectItem(root, "seed")->valueint, 7);
-    assert_int_equal(cJSON_GetObjectItem(root, "figures")->valueint, 20);
-    assert_int_equal(cJSON_GetObjectItem(root, "figure_bytes")->valueint, 16 << 20);
-    assert_int_equal(cJSON_GetObjectItem(root, "value_bytes")->valueint, 1 << 20);
-    assert_int_equal(cJSON_GetObjectItem(root, "memory")->valueint, 1 << 30);
-    assert_int_equal(cJSON_GetObjectItem(root, "output")->valueint, 256 << 20);
-    assert_int_equal(cJSON_GetObjectItem(root, "tmp")->valueint, 256 << 20);
-    assert_true(cJSON_IsTrue(cJSON_GetObjectItem(root, "processes")));
+    assert_true(said->has_vars && said->has_seed && said->processes && said->guard);
+    assert_false(said->has_given || said->session || said->check || said->learn || said->network);
+    assert_int_equal(said->seed, 7);
+    assert_int_equal(said->figures, 20);
+    assert_int_equal(said->figure_bytes, 16 << 20);
+    assert_int_equal(said->value_bytes, 1 << 20);
+    assert_int_equal(said->memory, 1 << 30);
+    assert_int_equal(said->output, 256 << 20);
+    assert_int_equal(said->tmp, 256 << 20);
     assert_null(strstr(bytes.data + sizeof(struct hc_handover_head), "secret")); /* no host path goes in */
     assert_int_equal(h.kind, HC_HANDOVER_CELL);
-    assert_non_null(cJSON_GetObjectItem(root, "rules"));
+    assert_non_null(said->rules);
+    assert_non_null(said->returns);
+    assert_null(said->tools);
     hc_handover_finish(&h);
     hc_job_finish(&job);
 }
@@ -405,9 +410,35 @@ static void what_a_copy_has_from_its_zygote_is_not_handed_over_again(void **stat
         assert_int_equal(hc_handover_write(kind, &job, &policy, &none, &bytes, &err), 0);
         assert_int_equal(read_back(&h, &bytes, bytes.len, &err), 0);
         assert_int_equal(h.kind, kind);
-        assert_int_equal(cJSON_GetObjectItem(h.json.root, "rules") != NULL, kind != HC_HANDOVER_COPY);
+        assert_int_equal(h.job.rules != NULL, kind != HC_HANDOVER_COPY);
         hc_handover_finish(&h);
     }
+    hc_job_finish(&job);
+}
+
+static void a_zygotes_sample_is_a_job_of_its_policy(void **state)
+{
+    struct hc_job job = {.code = strdup("1"), .code_len = 1, .session = true};
+    struct hc_policy policy;
+    struct hc_handover zygote;
+    struct hc_error err;
+    hc_autobuf bytes = {0};
+    const struct hc_handover_filters none = {0};
+    (void)state;
+    hc_policy_init(&policy);
+    assert_int_equal(hc_handover_write(HC_HANDOVER_ZYGOTE, &job, &policy, &none, &bytes, &err), 0);
+    assert_int_equal(read_back(&zygote, &bytes, bytes.len, &err), 0);
+    char *text = hc_handover_sample(&zygote, "sample()");
+    assert_non_null(text);
+    struct hc_handover sample = {.text = text, .text_len = strlen(text)};
+    assert_int_equal(hc_handover_parse(&sample, &err), 0);
+    assert_true(zygote.job.session && !sample.job.session);
+    assert_string_equal(sample.job.code, "sample()");
+    assert_int_equal(sample.job.memory, zygote.job.memory);
+    assert_non_null(sample.job.rules);
+    hc_handover_finish(&sample);
+    hc_handover_finish(&zygote);
+    free(text);
     hc_job_finish(&job);
 }
 
@@ -507,6 +538,7 @@ int main(void)
         cmocka_unit_test(an_input_stands_under_its_variables_name),
         cmocka_unit_test(the_handover_carries_the_job_and_its_filters),
         cmocka_unit_test(what_a_copy_has_from_its_zygote_is_not_handed_over_again),
+        cmocka_unit_test(a_zygotes_sample_is_a_job_of_its_policy),
         cmocka_unit_test(only_before_the_policys_own_code_a_copy_waits_without_the_jobs_filter),
         cmocka_unit_test(a_var_as_deep_as_allowed_can_be_handed_over),
         cmocka_unit_test(who_is_of_another_version_is_told_so),

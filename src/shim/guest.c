@@ -43,7 +43,7 @@ static _Noreturn void fail_prelude(void)
 
 static void bind_variables(const struct hc_handover *h, PyObject *space)
 {
-    if (!hc_member(h->json.root, "vars") || !hc_member(h->json.root, "vars")->child)
+    if (!h->job.has_vars)
         return;
     hc_autopy *vars = hc_frozen_call("data", "variables", "(y#)", h->json.text, (Py_ssize_t)h->json.len);
     if (!vars || PyDict_Update(space, vars) < 0)
@@ -52,21 +52,20 @@ static void bind_variables(const struct hc_handover *h, PyObject *space)
 
 /* Loads one input into `space`, and the names of its columns into `columns`. The frozen function returns
  * (value, columns, None) or (None, None, message). */
-static void bind_input(const cJSON *input, PyObject *space, PyObject *columns)
+static void bind_input(const struct hc_handover_input *input, PyObject *space, PyObject *columns)
 {
-    const char *name = hc_text_of(input, "name"), *format = hc_text_of(input, "format");
     hc_autopy *read_npz =
-        strcmp(format, "npz") == 0 ? hc_frozen_function("frames", "read_frame") : Py_NewRef(Py_None);
+        strcmp(input->format, "npz") == 0 ? hc_frozen_function("frames", "read_frame") : Py_NewRef(Py_None);
     hc_autopy *loaded =
-        read_npz ? hc_frozen_call("data", "load", "(sssO)", name, hc_text_of(input, "path"), format, read_npz)
+        read_npz ? hc_frozen_call("data", "load", "(sssO)", input->name, input->path, input->format, read_npz)
                  : NULL;
     PyObject *value, *names, *message; /* borrowed from `loaded` */
     if (!loaded || !PyArg_ParseTuple(loaded, "OOO", &value, &names, &message))
         hc_fail_python("load the job's data");
     if (message != Py_None)
         hc_reject(&(struct hc_rejection){.rule = "input", .message = message});
-    if (PyDict_SetItemString(space, name, value) < 0 ||
-        (names != Py_None && PyDict_SetItemString(columns, name, names) < 0))
+    if (PyDict_SetItemString(space, input->name, value) < 0 ||
+        (names != Py_None && PyDict_SetItemString(columns, input->name, names) < 0))
         hc_fail_python("load the job's data");
 }
 
@@ -75,30 +74,30 @@ static void bind_input(const cJSON *input, PyObject *space, PyObject *columns)
 static PyObject *bind_data(const struct hc_handover *h, PyObject *space)
 {
     PyObject *columns = PyDict_New();
-    if (columns && cJSON_IsTrue(hc_member(h->json.root, "check")))
+    if (columns && h->job.check)
         return columns; /* the program is checked, and not run */
     bind_variables(h, space);
-    if (hc_tools_bind(hc_member(h->json.root, "tools"), space) < 0)
+    if (hc_tools_bind(h->job.tools, space) < 0)
         hc_fail_python("set up the tools");
     if (!columns)
         hc_fail_python("load the job's data");
-    const cJSON *input;
-    cJSON_ArrayForEach(input, hc_member(h->json.root, "inputs")) bind_input(input, space, columns);
+    for (size_t i = 0; i < h->job.input_count; i++)
+        bind_input(&h->job.inputs[i], space, columns);
     return columns;
 }
 
 /* Runs the policy's prelude in `space`. The guard is not on yet, as its rules are not for the policy's code.
  */
-static void run_prelude(const cJSON *job, PyObject *space)
+static void run_prelude(const struct hc_handover_job *job, PyObject *space)
 {
-    const cJSON *rules = hc_member(hc_member(job, "rules"), "prelude");
+    const cJSON *rules = hc_json_member(job->rules, "prelude");
     if (!rules || !rules->child)
         return;
     hc_autopy *options = hc_py_from_json(rules);
     hc_autopy *helpers = hc_frozen_call("hooks", "helpers", "()");
-    hc_autopy *done = options && helpers ? hc_frozen_call("prelude", "run", "(OOsO)", options, space,
-                                                          hc_text_of(job, "code"), helpers)
-                                         : NULL;
+    hc_autopy *done = options && helpers
+                          ? hc_frozen_call("prelude", "run", "(OOsO)", options, space, job->code, helpers)
+                          : NULL;
     if (!done)
         fail_prelude();
 }
@@ -106,7 +105,7 @@ static void run_prelude(const cJSON *job, PyObject *space)
 static void install_guards(const struct hc_handover *h, PyObject *space)
 {
     struct hc_error err;
-    if (hc_ending_prepare() < 0 || hc_deadline_prepare(hc_text_of(h->json.root, "timeout")) < 0)
+    if (hc_ending_prepare() < 0 || hc_deadline_prepare(h->job.timeout) < 0)
         hc_fail_python("prepare for the program's end");
     if (hc_guard_install(space) < 0)
         hc_fail_python("install the guard");
@@ -121,17 +120,17 @@ static void send_empty_frame(enum hc_frame_type type)
         hc_fail_shim(&err);
 }
 
-static void compile_program(const cJSON *job, struct hc_program *program, struct hc_findings *found)
+static void compile_program(const struct hc_handover_job *job, struct hc_program *program,
+                            struct hc_findings *found)
 {
-    bool check_only = cJSON_IsTrue(hc_member(job, "check"));
-    int rc = hc_program_compile(program, hc_text_of(job, "code"), found);
-    if (check_only || found->warnings || found->columns.len)
+    int rc = hc_program_compile(program, job->code, found);
+    if (job->check || found->warnings || found->columns.len)
         hc_send_checked(found);
     if (rc < 0)
         hc_reject_findings(found);
-    if (check_only)
+    if (job->check)
         _exit(HC_EXIT_OK);
-    program->finish_tasks = hc_rules_bool(hc_member(job, "rules"), "code", "finish_tasks", false);
+    program->finish_tasks = hc_rules_bool(job->rules, "code", "finish_tasks", false);
     hc_autopy *done = hc_frozen_call("hooks", "set_source", "(O)", program->text);
     if (!done)
         hc_fail_python("keep the program's source");
@@ -167,8 +166,8 @@ static void end_without_value(void *ctx)
 }
 
 /* Collects the results, ends the program as Python does, sends the report. false: the report was not sent. */
-static bool finish_job(const cJSON *job, PyObject *space, PyObject *columns, struct hc_outcome *outcome,
-                       struct hc_report *report)
+static bool finish_job(const struct hc_handover_job *job, PyObject *space, PyObject *columns,
+                       struct hc_outcome *outcome, struct hc_report *report)
 {
     hc_report_error(report, outcome);
     hc_report_columns(report, columns);
@@ -190,7 +189,7 @@ static bool finish_job(const cJSON *job, PyObject *space, PyObject *columns, str
 int hc_guest_job(const struct hc_handover *handover, bool *told)
 {
     struct hc_error err;
-    const cJSON *job = handover->json.root;
+    const struct hc_handover_job *job = &handover->job;
     PyObject *space = PyModule_GetDict(PyImport_AddModule("__main__")); /* borrowed */
     /* The module inspect finds the source of classes by __file__, in linecache. */
     hc_autopy *file = PyUnicode_FromString(hc_guard.filename);
@@ -203,7 +202,7 @@ int hc_guest_job(const struct hc_handover *handover, bool *told)
     if (hc_wire_await_go(HC_FD_CONTROL, &err) < 0)
         hc_fail_shim(&err);
 
-    if (cJSON_IsTrue(hc_member(job, "session")))
+    if (job->session)
         hc_session_serve(space, columns);
 
     struct hc_program program;
@@ -211,7 +210,7 @@ int hc_guest_job(const struct hc_handover *handover, bool *told)
     struct hc_outcome outcome;
     struct hc_findings found = {0};
     compile_program(job, &program, &found);
-    hc_report_init(&report, (size_t)hc_number_of(job, "value_bytes"));
+    hc_report_init(&report, (size_t)job->value_bytes);
     hc_outcome_prepare();
     send_empty_frame(HC_FRAME_RUN);
     hc_tools_open(true);
@@ -244,7 +243,7 @@ _Noreturn void hc_guest_run(pid_t parent)
         hc_zygote_run(&handover);
     if (hc_start_report(&handover, &err) < 0 || hc_handover_parse(&handover, &err) < 0)
         hc_fail_shim(&err);
-    hc_start(handover.json.root);
+    hc_start(&handover.job);
     bool told;
     _exit(hc_guest_job(&handover, &told));
 }

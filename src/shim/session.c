@@ -41,7 +41,6 @@ static bool begun; /* this process, or one that it is a copy of, was given a pro
 struct order {
     struct hc_buf bytes;
     struct hc_handover handover; /* points into `bytes` */
-    const cJSON *job;
 };
 
 static _Noreturn void exit_with_error(const struct hc_error *err)
@@ -73,7 +72,6 @@ static int read_order(struct order *o, struct hc_error *err)
         hc_handover_split(&o->handover, o->bytes.data, o->bytes.len, err) < 0 ||
         hc_handover_parse(&o->handover, err) < 0)
         return hc_ctx(err, "next run");
-    o->job = o->handover.json.root;
     return 0;
 }
 
@@ -81,12 +79,6 @@ static void order_finish(struct order *o)
 {
     hc_handover_finish(&o->handover);
     hc_buf_finish(&o->bytes);
-}
-
-static const char *text_of(const struct order *o, const char *key)
-{
-    const char *text = hc_json_text_or(o->job, key, NULL);
-    return text ? text : "";
 }
 
 /* ---- copies ---- */
@@ -165,8 +157,7 @@ static enum side make_copy(void)
 
 static void bind_variables(const struct order *o, PyObject *space)
 {
-    const cJSON *given = hc_json_member(o->job, "vars");
-    if (!given || !given->child)
+    if (!o->handover.job.has_vars)
         return;
     hc_autopy *vars =
         hc_frozen_call("data", "variables", "(y#)", o->handover.json.text, (Py_ssize_t)o->handover.json.len);
@@ -178,7 +169,7 @@ static void bind_variables(const struct order *o, PyObject *space)
 static int bind_given(const struct order *o, PyObject *space, PyObject *columns)
 {
     PyObject *values, *names, *why; /* borrowed from `given` */
-    if (!hc_json_member(o->job, "given"))
+    if (!o->handover.job.has_given)
         return 0;
     hc_autopy *read_npz = hc_frozen_function("frames", "read_frame");
     hc_autopy *given = read_npz ? hc_frozen_call("data", "given", "(y#O)", o->handover.json.text,
@@ -201,14 +192,14 @@ static int bind_given(const struct order *o, PyObject *space, PyObject *columns)
  * checker, another process, sends the findings, and the launcher ignores them from this one. */
 static int compile_run(const struct order *o, struct hc_program *program, struct hc_findings *found)
 {
-    int rc = hc_program_compile(program, text_of(o, "code"), found);
+    int rc = hc_program_compile(program, o->handover.job.code, found);
     if (!begun && (found->warnings || found->columns.len))
         hc_send_checked(found);
     if (rc < 0) {
         hc_send_rejected(found);
         return -1;
     }
-    program->finish_tasks = hc_rules_bool(hc_json_member(o->job, "rules"), "code", "finish_tasks", false);
+    program->finish_tasks = hc_rules_bool(o->handover.job.rules, "code", "finish_tasks", false);
     hc_autopy *done = hc_frozen_call("hooks", "set_source", "(O)", program->text);
     if (!done)
         fail_python("keep the program's source");
@@ -245,8 +236,7 @@ static void run_program(const struct order *o, const struct hc_program *program,
     struct hc_error err;
     struct hc_outcome outcome;
     struct hc_report report;
-    const cJSON *room = hc_json_member(o->job, "value_bytes");
-    hc_report_init(&report, cJSON_IsNumber(room) && room->valuedouble > 0 ? (size_t)room->valuedouble : 0);
+    hc_report_init(&report, (size_t)o->handover.job.value_bytes);
     send_empty_frame(HC_FRAME_RUN);
     hc_tools_open(true);
     hc_files_tell(true);
@@ -257,7 +247,7 @@ static void run_program(const struct order *o, const struct hc_program *program,
     hc_report_error(&report, &outcome);
     hc_report_columns(&report, columns);
     hc_deadline_stubborn(end_stubborn_run, NULL);
-    hc_results_gather(o->job, space, &outcome, &report);
+    hc_results_gather(&o->handover.job, space, &outcome, &report);
     int status = outcome.status;
     outcome_finish(&outcome);
     hc_flush_streams();
@@ -267,11 +257,6 @@ static void run_program(const struct order *o, const struct hc_program *program,
     if (hc_report_send(&report, status, &err) < 0)
         exit_with_error(&err);
     hc_report_finish(&report);
-}
-
-static bool only_checks(const struct order *o)
-{
-    return hc_json_is_true(o->job, "check");
 }
 
 /* Turns the compiler's warnings off in the process that only checks: the one that runs the program shows
@@ -295,18 +280,18 @@ static void run(const struct order *o, PyObject *space, PyObject *columns)
 {
     struct hc_program program;
     struct hc_findings found = {0};
-    hc_guard.filename = text_of(o, "filename");
-    hc_deadline_renew(text_of(o, "timeout"));
+    hc_guard.filename = o->handover.job.filename;
+    hc_deadline_renew(o->handover.job.timeout);
     hc_autopy *hooked = hc_frozen_call("hooks", "begin_run", "(s)", hc_guard.filename);
     hc_autopy *file = PyUnicode_FromString(hc_guard.filename);
     if (!hooked || !file || PyDict_SetItemString(space, "__file__", file) < 0)
         fail_python("begin the run");
     if (hc_tools_begin_run() < 0)
         fail_python("begin the run");
-    if (only_checks(o))
+    if (o->handover.job.check)
         silence_warnings();
     int rc = compile_run(o, &program, &found) == 0 && bind_given(o, space, columns) == 0 ? 0 : -1;
-    if (only_checks(o))
+    if (o->handover.job.check)
         end_check(rc);
     begun = true;
     if (rc == 0) {
@@ -344,7 +329,7 @@ _Noreturn void hc_session_serve(PyObject *space, PyObject *columns)
         }
         if (hc_wire_await_go(HC_FD_CONTROL, &err) < 0)
             exit_with_error(&err);
-        if (*text_of(&next, "code") == '\0') { /* the launcher wanted a copy, and no run */
+        if (*next.handover.job.code == '\0') { /* the launcher wanted a copy, and no run */
             order_finish(&next);
             send_empty_frame(HC_FRAME_RESUMED);
             continue;

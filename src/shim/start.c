@@ -63,36 +63,36 @@ int hc_start_report(const struct hc_handover *h, struct hc_error *err)
     return rc < 0 ? -1 : hc_wire_pass(HC_FD_CONTROL, HC_FRAME_FILTERED, listener, err);
 }
 
-static void start_python(const cJSON *job)
+static void start_python(const struct hc_handover_job *job)
 {
     struct hc_error err;
     struct hc_interp_options options = {
         .filename = hc_guard.filename,
-        .seeded = cJSON_IsNumber(hc_member(job, "seed")),
-        .seed = (uint32_t)hc_number_of(job, "seed"),
+        .seeded = job->has_seed,
+        .seed = job->seed,
     };
     if (hc_interp_start(&options, &err) < 0)
         hc_fail_shim(&err);
-    const char *directory = hc_rules_text(hc_member(job, "rules"), "figures", "directory", "figures");
+    const char *directory = hc_rules_text(job->rules, "figures", "directory", "figures");
     if (hc_frozen_init() < 0 || hc_files_bind(directory) < 0)
         hc_fail_python("set up the harness");
     hc_autopy *seed = options.seeded ? PyLong_FromUnsignedLong(options.seed) : Py_NewRef(Py_None);
-    hc_autopy *figures = hc_py_from_json(hc_member(hc_member(job, "rules"), "figures"));
-    hc_autopy *done = seed && figures ? hc_frozen_call("hooks", "install", "(sOOLL)", hc_guard.filename, seed,
-                                                       figures, (long long)hc_number_of(job, "figures"),
-                                                       (long long)hc_number_of(job, "figure_bytes"))
-                                      : NULL;
+    hc_autopy *figures = hc_py_from_json(hc_json_member(job->rules, "figures"));
+    hc_autopy *done = seed && figures
+                          ? hc_frozen_call("hooks", "install", "(sOOLL)", hc_guard.filename, seed, figures,
+                                           (long long)job->figures, (long long)job->figure_bytes)
+                          : NULL;
     if (!done)
         hc_fail_python("set up the harness");
 }
 
-void hc_start(const cJSON *job)
+void hc_start(const struct hc_handover_job *job)
 {
     struct hc_error err;
     if (hc_guard_rules_read(job) < 0 || hc_guard_prepare() < 0) {
         (void)hc_fail(&err, 0, "read the policy's rules");
         hc_fail_shim(&err);
     }
-    hc_libc_sizes(hc_number_of(job, "memory"), hc_number_of(job, "output"), hc_number_of(job, "tmp"));
+    hc_libc_sizes(job->memory, job->output, job->tmp);
     start_python(job);
 }

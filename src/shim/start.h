@@ -25,24 +25,6 @@ int hc_start_read(int handover_fd, struct hc_handover *out, struct hc_error *err
 int hc_start_report(const struct hc_handover *h, struct hc_error *err);
 
 /* The policy's rules, and an interpreter under them. Ends the process if that fails. */
-void hc_start(const cJSON *job);
-
-/* Of the handover's document. */
-static inline const cJSON *hc_member(const cJSON *object, const char *key)
-{
-    return hc_json_member(object, key);
-}
-
-static inline const char *hc_text_of(const cJSON *object, const char *key)
-{
-    const char *text = cJSON_GetStringValue(hc_member(object, key));
-    return text ? text : "";
-}
-
-static inline int64_t hc_number_of(const cJSON *object, const char *key)
-{
-    const cJSON *n = hc_member(object, key);
-    return cJSON_IsNumber(n) && n->valuedouble > 0 ? (int64_t)n->valuedouble : 0;
-}
+void hc_start(const struct hc_handover_job *job);
 
 #endif

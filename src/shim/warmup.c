@@ -13,7 +13,7 @@ static const char program_text[] = "numbers = [1, 2.5, 3]\n"
                                    "text = 'total'\n"
                                    "{text: total, 'numbers': numbers, 'rest': None}\n";
 
-static void run_once(PyObject *space, const cJSON *policy)
+static void run_once(PyObject *space, const struct hc_handover_job *policy)
 {
     struct hc_program program;
     struct hc_outcome outcome = {0};
@@ -36,7 +36,7 @@ static void run_once(PyObject *space, const cJSON *policy)
     hc_report_finish(&report);
 }
 
-void hc_warmup(const cJSON *policy)
+void hc_warmup(const struct hc_handover_job *policy)
 {
     hc_autopy *builtins = PyDict_Copy(PyEval_GetBuiltins()); /* as the guard does; it writes their counts */
     hc_autopy *space = builtins ? Py_BuildValue("{s:O}", "__builtins__", builtins) : NULL;

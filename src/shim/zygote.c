@@ -59,10 +59,10 @@ static int init_fd;                     /* the program that pid 1 of a new cell 
 
 /* Calls a function of guest_warm.py, which runs the policy's own code. If that fails, the exception is shown,
  * whose last line the launcher takes as the reason. */
-static void call_warm(const char *function, const cJSON *document)
+static void call_warm(const char *function, const struct hc_handover *zygote)
 {
     PyObject *type, *error, *trace;
-    hc_autopy *rules = hc_py_from_json(hc_member(hc_member(document, "rules"), "warm"));
+    hc_autopy *rules = hc_py_from_json(hc_json_member(zygote->job.rules, "warm"));
     hc_autopy *done = rules ? hc_frozen_call("warm", function, "(O)", rules) : NULL;
     if (done)
         return;
@@ -82,7 +82,7 @@ static void renew_copy(const struct hc_handover *zygote, pid_t parent)
     hc_copyable_reseed();
     PyOS_AfterFork_Child();
     hc_start_process(parent, "python3");
-    call_warm("again", zygote->json.root);
+    call_warm("again", zygote);
 }
 
 /* pid 2: parks until its job arrives, and runs it. */
@@ -90,11 +90,10 @@ static _Noreturn void wait_for_job(const struct hc_handover *zygote)
 {
     struct hc_error err;
     struct hc_handover job;
-    cJSON *rules = cJSON_GetObjectItemCaseSensitive(zygote->json.root, "rules");
     renew_copy(zygote, 1);
     if (hc_start_report(zygote, &err) < 0)
         hc_fail_shim(&err);
-    if (hc_handover_locks_early(rules) && hc_lock_syscalls(zygote->filters.own, &err) < 0)
+    if (hc_handover_locks_early(zygote->job.rules) && hc_lock_syscalls(zygote->filters.own, &err) < 0)
         hc_fail_shim(&err);
     close(HC_FD_HANDOVER);
     close(HC_FD_SYNC); /* the last one: parked */
@@ -103,8 +102,9 @@ static _Noreturn void wait_for_job(const struct hc_handover *zygote)
         _exit(HC_EXIT_INTERNAL); /* the launcher is gone */
     if (hc_start_read(fd, &job, &err) < 0 || hc_handover_parse(&job, &err) < 0)
         hc_fail_shim(&err);
-    if (job.kind != HC_HANDOVER_COPY || !cJSON_AddItemReferenceToObject(job.json.root, "rules", rules))
+    if (job.kind != HC_HANDOVER_COPY)
         _exit(HC_EXIT_INTERNAL);
+    job.job.rules = zygote->job.rules;
     bool told;
     int status = hc_guest_job(&job, &told);
     if (told) /* stay until the launcher has read our usage */
@@ -229,26 +229,12 @@ static void warm_up(const struct hc_handover *zygote)
     for (int i = 0; i < WARMUPS; i++) {
         PyOS_BeforeFork();
         PyOS_AfterFork_Child();
-        call_warm("again", zygote->json.root);
-        hc_warmup(zygote->json.root);
+        call_warm("again", zygote);
+        hc_warmup(&zygote->job);
     }
 }
 
 /* ---- the trial ---- */
-
-/* The document of a job that runs the policy's sample program; the caller frees it. NULL: no memory. */
-static char *sample_job(const cJSON *zygote)
-{
-    const cJSON *sample = hc_member(hc_member(hc_member(zygote, "rules"), "warm"), "sample");
-    cJSON *job = cJSON_Duplicate(zygote, true);
-    cJSON_DeleteItemFromObjectCaseSensitive(job, "session");
-    cJSON_DeleteItemFromObjectCaseSensitive(job, "code");
-    char *text = cJSON_AddStringToObject(job, "code", cJSON_IsString(sample) ? sample->valuestring : "")
-                     ? cJSON_PrintUnformatted(job)
-                     : NULL;
-    cJSON_Delete(job);
-    return text;
-}
 
 /* Sends the trial's output to /dev/null, and its frames into the socket `control`. */
 static int redirect_trial(int control, struct hc_error *err)
@@ -311,7 +297,8 @@ static void finish_trial(struct trial *t)
 /* Runs the trial. If it fails, later jobs take more time, and nothing else changes. */
 static void run_sample(const struct hc_handover *zygote)
 {
-    struct trial t = {sample_job(zygote->json.root), {-1, -1}, {-1, -1}};
+    const char *sample = hc_rules_text(zygote->job.rules, "warm", "sample", "");
+    struct trial t = {hc_handover_sample(zygote, sample), {-1, -1}, {-1, -1}};
     if (!t.document || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, t.control) < 0 ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, t.pages) < 0) {
         finish_trial(&t);
@@ -383,9 +370,9 @@ _Noreturn void hc_zygote_run(struct hc_handover *own)
     if (hc_copyable_reserve(&err) < 0 || hc_handover_parse(own, &err) < 0)
         hc_fail_shim(&err);
     hc_settle_begin();
-    hc_start(own->json.root);
-    for_sessions = cJSON_IsTrue(hc_member(own->json.root, "session"));
-    call_warm("up", own->json.root);
+    hc_start(&own->job);
+    for_sessions = own->job.session;
+    call_warm("up", own);
     warm_up(own);
     if (hc_builtins_prepare() < 0)
         hc_fail_python("copy the built-in names");

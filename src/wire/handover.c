@@ -187,18 +187,77 @@ int hc_handover_split(struct hc_handover *out, const void *data, size_t len, str
     return 0;
 }
 
+static int take_inputs(struct hc_handover_job *job, const cJSON *list)
+{
+    const cJSON *entry;
+    job->inputs = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *job->inputs);
+    if (!job->inputs)
+        return -1;
+    cJSON_ArrayForEach(entry, list)
+    {
+        job->inputs[job->input_count++] = (struct hc_handover_input){
+            .name = hc_json_text(entry, "name"),
+            .path = hc_json_text(entry, "path"),
+            .format = hc_json_text(entry, "format"),
+        };
+    }
+    return 0;
+}
+
+static void take_document(struct hc_handover_job *job, const cJSON *root)
+{
+    const cJSON *vars = hc_json_member(root, "vars");
+    *job = (struct hc_handover_job){
+        .code = hc_json_text(root, "code"),
+        .filename = hc_json_text_or(root, "filename", "<cell>"),
+        .timeout = hc_json_text(root, "timeout"),
+        .has_vars = vars && vars->child,
+        .has_given = hc_json_member(root, "given"),
+        .has_seed = hc_json_member(root, "seed"),
+        .seed = (uint32_t)hc_json_int(root, "seed", 0),
+        .session = hc_json_is_true(root, "session"),
+        .check = hc_json_is_true(root, "check"),
+        .guard = hc_json_is_true(root, "guard"),
+        .learn = hc_json_is_true(root, "learn"),
+        .network = hc_json_is_true(root, "network"),
+        .processes = hc_json_is_true(root, "processes"),
+        .figures = hc_json_int(root, "figures", 0),
+        .figure_bytes = hc_json_int(root, "figure_bytes", 0),
+        .value_bytes = hc_json_int(root, "value_bytes", 0),
+        .memory = hc_json_int(root, "memory", 0),
+        .output = hc_json_int(root, "output", 0),
+        .tmp = hc_json_int(root, "tmp", 0),
+        .returns = hc_json_member(root, "returns"),
+        .tools = hc_json_member(root, "tools"),
+        .rules = hc_json_member(root, "rules"),
+    };
+}
+
 int hc_handover_parse(struct hc_handover *h, struct hc_error *err)
 {
     if (hc_json_parse(&h->json, "handover", h->text, h->text_len, err) < 0)
         return hc_exit_as(err, HC_EXIT_INTERNAL);
-    if (cJSON_IsObject(h->json.root))
+    take_document(&h->job, h->json.root);
+    bool object = cJSON_IsObject(h->json.root);
+    if (object && take_inputs(&h->job, hc_json_member(h->json.root, "inputs")) == 0)
         return 0;
     hc_handover_finish(h);
-    return hc_fail(err, 0, "handover: not an object");
+    return hc_fail(err, object ? ENOMEM : 0, object ? "handover" : "handover: not an object");
+}
+
+char *hc_handover_sample(const struct hc_handover *zygote, const char *code)
+{
+    cJSON *root = cJSON_Duplicate(zygote->json.root, true);
+    cJSON_DeleteItemFromObjectCaseSensitive(root, "session");
+    cJSON_DeleteItemFromObjectCaseSensitive(root, "code");
+    char *text = cJSON_AddStringToObject(root, "code", code) ? cJSON_PrintUnformatted(root) : NULL;
+    cJSON_Delete(root);
+    return text;
 }
 
 void hc_handover_finish(struct hc_handover *h)
 {
+    free(h->job.inputs);
     hc_json_finish(&h->json);
     *h = (struct hc_handover){0};
 }

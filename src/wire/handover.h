@@ -97,18 +97,46 @@ int hc_handover_write(enum hc_handover_kind kind, const struct hc_job *job, cons
  * to run before the job's, which need not keep to what the job may call. */
 bool hc_handover_locks_early(const cJSON *rules);
 
+struct hc_handover_input {
+    const char *name, *path, *format;
+};
+
+/* The document, decoded. Its texts and nodes belong to the handover; all are there, "" or NULL for none. */
+struct hc_handover_job {
+    const char *code;     /* the program */
+    const char *filename; /* of the program, "<cell>" */
+    const char *timeout;  /* limits.timeout, as text for a message */
+    struct hc_handover_input *inputs;
+    size_t input_count;
+    bool has_vars;  /* the document's text has variables, for Python to read */
+    bool has_given; /* and inputs that came with a session's run */
+    bool has_seed;
+    uint32_t seed;
+    bool session, check, guard, learn, network, processes;
+    int64_t figures;                   /* most of them */
+    int64_t figure_bytes, value_bytes; /* bytes of one */
+    int64_t memory, output, tmp;       /* bytes that the cell may use; `output` 0 if that is not capped */
+    const cJSON *returns, *tools;      /* lists, as they are for Python */
+    const cJSON *rules;                /* of the policy; a copy of a zygote has them from the zygote */
+};
+
 struct hc_handover {
     enum hc_handover_kind kind;
     struct hc_handover_filters filters; /* point into the bytes given to hc_handover_split, as does `text` */
     const char *text;
     size_t text_len;
     struct hc_json json; /* owns its tree; its text points into the same bytes */
+    struct hc_handover_job job;
 };
 
 /* In two steps, since the document holds texts from strangers and the filters do not: tell the parts, then
- * read the document. */
+ * read the document into `json` and `job`. */
 int hc_handover_split(struct hc_handover *out, const void *data, size_t len, struct hc_error *err);
 int hc_handover_parse(struct hc_handover *h, struct hc_error *err);
 void hc_handover_finish(struct hc_handover *h);
+
+/* The document of a job of this zygote's policy that is no session's and runs `code`; the caller frees it.
+ * NULL: without memory. */
+char *hc_handover_sample(const struct hc_handover *zygote, const char *code);
 
 #endif

@@ -119,46 +119,40 @@ static int read_set(const cJSON *list, struct hc_names *out)
 }
 
 /* Reads the names of the variables that may be frames. */
-static int read_frames(const cJSON *job, const cJSON *rules, struct hc_names *out)
+static int read_frames(const struct hc_handover_job *job, struct hc_names *out)
 {
-    const cJSON *inputs = hc_json_member(job, "inputs"), *item;
-    const cJSON *aliases = hc_rules_get(rules, "prelude", "aliases");
-    const cJSON *others = hc_rules_get(rules, "code", "columns_of");
-    int most = cJSON_GetArraySize(inputs) + cJSON_GetArraySize(aliases) + cJSON_GetArraySize(others);
-    *out = (struct hc_names){.items = calloc((size_t)most + 1, sizeof *out->items)};
+    const cJSON *aliases = hc_rules_get(job->rules, "prelude", "aliases");
+    const cJSON *others = hc_rules_get(job->rules, "code", "columns_of"), *item;
+    int most = cJSON_GetArraySize(aliases) + cJSON_GetArraySize(others);
+    *out = (struct hc_names){.items = calloc(job->input_count + (size_t)most + 1, sizeof *out->items)};
     if (!out->items)
         return -1;
-    cJSON_ArrayForEach(item, inputs)
-    {
-        const char *name = hc_json_text_or(item, "name", NULL);
-        if (name)
-            out->items[out->count++] = name;
-    }
+    for (size_t i = 0; i < job->input_count; i++)
+        out->items[out->count++] = job->inputs[i].name;
     cJSON_ArrayForEach(item, aliases) out->items[out->count++] = item->string;
     cJSON_ArrayForEach(item, others) if (cJSON_IsString(item)) out->items[out->count++] = item->valuestring;
     qsort(out->items, out->count, sizeof *out->items, compare);
     return 0;
 }
 
-int hc_guard_rules_read(const cJSON *job)
+int hc_guard_rules_read(const struct hc_handover_job *job)
 {
-    const cJSON *rules = hc_json_member(job, "rules");
+    const cJSON *rules = job->rules;
     struct hc_guard_rules *g = &hc_guard;
     *g = (struct hc_guard_rules){0};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         if (read_set(hc_rules_get(rules, sets[i].section, sets[i].key), sets[i].to) < 0)
             return -1;
-    if (read_frames(job, rules, &g->code.frames) < 0)
+    if (read_frames(job, &g->code.frames) < 0)
         return -1;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i].to = hc_rules_text(rules, texts[i].section, texts[i].key, texts[i].otherwise);
     const char *when = hc_rules_text(rules, "imports", "when", "both");
-    g->on = hc_json_is_true(job, "guard");
-    g->learn = hc_json_is_true(job, "learn");
-    g->network = hc_json_is_true(job, "network");
-    g->processes = hc_json_is_true(job, "processes");
-    const char *filename = hc_json_text_or(job, "filename", NULL);
-    g->filename = filename ? filename : "<cell>";
+    g->on = job->guard;
+    g->learn = job->learn;
+    g->network = job->network;
+    g->processes = job->processes;
+    g->filename = job->filename;
     g->imports.exact = hc_rules_bool(rules, "imports", "exact", false);
     g->imports.from_top_level = hc_rules_bool(rules, "imports", "from_top_level", false);
     g->imports.loaded_only = hc_rules_bool(rules, "imports", "loaded_only", false);

@@ -6,6 +6,7 @@
 #define HC_SHIM_GUARD_RULES_H
 
 #include "policy/rules.h"
+#include "wire/handover.h"
 
 /* A set of names. */
 struct hc_names {
@@ -69,8 +70,8 @@ struct hc_guard_rules {
 
 extern struct hc_guard_rules hc_guard;
 
-/* Reads the rules from the handover's document (wire/handover.h), which must live as long. -1: no memory. */
-int hc_guard_rules_read(const cJSON *job);
+/* Reads the rules from the handover, which must live as long. -1: no memory. */
+int hc_guard_rules_read(const struct hc_handover_job *job);
 
 /* Prints a message with `name` in the place of {name} or {path}; cut to fit into `size` bytes. */
 void hc_guard_message(char *out, size_t size, const char *template, const char *name);

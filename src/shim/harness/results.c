@@ -18,13 +18,13 @@ static bool may_have_figures(void)
            PyDict_GetItemString(modules, "plotly.basedatatypes");
 }
 
-static void keep_figures(const cJSON *job, PyObject *space, PyObject *value, struct hc_report *report)
+static void keep_figures(const struct hc_handover_job *job, PyObject *space, PyObject *value,
+                         struct hc_report *report)
 {
     hc_autopy *state = hc_frozen_call("hooks", "drawing", "()");
     hc_autopy *kept =
         state ? hc_frozen_call("figures", "capture", "(OOOsLL)", space, value ? value : Py_None, state,
-                               OUTPUT, (long long)hc_json_member(job, "figures")->valuedouble,
-                               (long long)hc_json_member(job, "figure_bytes")->valuedouble)
+                               OUTPUT, (long long)job->figures, (long long)job->figure_bytes)
               : NULL;
     PyObject *saved, *warnings; /* borrowed from `kept` */
     if (kept && PyArg_ParseTuple(kept, "OO", &saved, &warnings))
@@ -34,10 +34,10 @@ static void keep_figures(const cJSON *job, PyObject *space, PyObject *value, str
     PyErr_Clear();
 }
 
-static void keep_results(const cJSON *job, PyObject *space, struct hc_report *report)
+static void keep_results(const struct hc_handover_job *job, PyObject *space, struct hc_report *report)
 {
     PyObject *results = PyDict_GetItemString(space, "results"); /* borrowed */
-    if (!hc_rules_bool(hc_json_member(job, "rules"), "prelude", "results", false) || !results)
+    if (!hc_rules_bool(job->rules, "prelude", "results", false) || !results)
         return;
     hc_autopy *plain =
         hc_frozen_call("return", "results", "(On)", results, (Py_ssize_t)hc_report_room(report));
@@ -52,21 +52,19 @@ static bool wants_exact(const cJSON *wanted)
     const cJSON *row;
     cJSON_ArrayForEach(row, wanted)
     {
-        const char *format = hc_json_text_or(row, "format", NULL);
-        if (format && strcmp(format, "exact") == 0)
+        if (strcmp(hc_json_text(row, "format"), "exact") == 0)
             return true;
     }
     return false;
 }
 
-static void keep_returned(const cJSON *job, PyObject *space, struct hc_report *report)
+static void keep_returned(const struct hc_handover_job *job, PyObject *space, struct hc_report *report)
 {
-    const cJSON *wanted = hc_json_member(job, "returns");
-    if (!wanted || !wanted->child)
+    if (!job->returns || !job->returns->child)
         return;
-    hc_autopy *rows = hc_py_from_json(wanted);
+    hc_autopy *rows = hc_py_from_json(job->returns);
     hc_autopy *write_frame =
-        wants_exact(wanted) ? hc_frozen_function("frames", "write_frame") : Py_NewRef(Py_None);
+        wants_exact(job->returns) ? hc_frozen_function("frames", "write_frame") : Py_NewRef(Py_None);
     hc_autopy *returned = rows && write_frame
                               ? hc_frozen_call("return", "collect", "(OOsnO)", space, rows, OUTPUT,
                                                (Py_ssize_t)hc_report_room(report), write_frame)
@@ -94,7 +92,7 @@ static void keep_value(PyObject *value, struct hc_report *report)
     hc_report_value(report, value, forms && PyDict_Check(forms) ? forms : NULL);
 }
 
-void hc_results_gather(const cJSON *job, PyObject *space, const struct hc_outcome *outcome,
+void hc_results_gather(const struct hc_handover_job *job, PyObject *space, const struct hc_outcome *outcome,
                        struct hc_report *report)
 {
     hc_deadline_within(WRITE_SECONDS);

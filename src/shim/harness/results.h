@@ -5,12 +5,11 @@
 
 #include "shim/harness/report.h"
 
-#include <cjson/cJSON.h>
+#include "wire/handover.h"
 
-/* Writes the results into files below /output and into `report`. `job` is the handover's document, `space`
- * the dict of __main__; both are borrowed. An error becomes a warning in the report, and does not end the
- * process. */
-void hc_results_gather(const cJSON *job, PyObject *space, const struct hc_outcome *outcome,
+/* Writes the results into files below /output and into `report`. `space` is the dict of __main__, borrowed.
+ * An error becomes a warning in the report, and does not end the process. */
+void hc_results_gather(const struct hc_handover_job *job, PyObject *space, const struct hc_outcome *outcome,
                        struct hc_report *report);
 
 #endif
