@@ -544,6 +544,7 @@ static void every_status_has_its_exit_status(void **state)
         {HC_STATUS_MEMORY, "memory", 3},
         {HC_STATUS_PIDS, "pids", 3},
         {HC_STATUS_OUTPUT, "output", 3},
+        {HC_STATUS_COLLECT, "collect", 3},
         {HC_STATUS_KILLED, "killed", 3},
         {HC_STATUS_LAUNCH_FAILED, "launch_failed", HC_EXIT_INTERNAL},
     };

@@ -104,7 +104,7 @@ def test_files_with_holes_are_kept_as_they_are(directory, mode, make, content):
 
 def test_collecting_has_a_deadline(user, directory):
     result = cells.run(SPARSE, *BIND, "--collect-time=10ms", user=user, cwd=directory)
-    assert (result.status, result.manifest["status"], result.manifest["partial"]) == (3, "output", True), result
+    assert (result.status, result.manifest["status"], result.manifest["partial"]) == (3, "collect", True), result
     assert result.manifest["reason"] == "left more than could be collected in 10ms (limits.collect_time)"
     assert "limits.collect_time" in result.stderr
     assert set(result.skipped().values()) == {LATE} and len(result.skipped()) + len(result.listed()) == 24
@@ -116,7 +116,7 @@ def test_a_capped_output_has_the_same_deadline(user, directory):
 for i in range(2000):
     open(str(i), "wb").write(bytes(50000))
 """, "--collect-time=10ms", "--timeout=60s", user=user, cwd=directory)
-    assert (result.status, result.manifest["status"], result.manifest["partial"]) == (3, "output", True), result
+    assert (result.status, result.manifest["status"], result.manifest["partial"]) == (3, "collect", True), result
     assert set(result.skipped().values()) == {LATE}
     assert len(result.listed()) + len(result.skipped()) + result.manifest["skipped"]["more"] in (2000, 2001)
     assert result.files() == result.listed(), "nothing half copied"
@@ -127,7 +127,7 @@ def test_collecting_in_bind_mode_has_a_limit_of_bytes(user, directory):
 for name, size in (("a", 40), ("b", 40), ("c", 10)):
     open(name, "wb").truncate(size << 20)
 """, "--output-mode=bind", "--collect-size=64M", user=user, cwd=directory)
-    assert (result.status, result.manifest["status"], result.manifest["partial"]) == (3, "output", True), result
+    assert (result.status, result.manifest["status"], result.manifest["partial"]) == (3, "collect", True), result
     assert result.manifest["reason"] == "left more than 64M to collect (limits.collect_bytes, --collect-size)"
     assert (result.listed(), result.skipped()) == (["a", "c"], {"b": TOO_MUCH})
 
@@ -317,12 +317,12 @@ def test_a_job_of_a_daemon_is_cancelled_while_it_collects(user):
 def test_runs_of_a_session_have_the_same_limits(user):
     with session_client.Session(*BIND, "--collect-time=10ms", "--guard=off", user=user) as session:
         run = session.run(SPARSE)
-        assert (run.status, run.state, run.manifest["partial"]) == ("output", "kept", True), run
+        assert (run.status, run.state, run.manifest["partial"]) == ("collect", "kept", True), run
         assert session.run("1 + 1").value == 2
         session.process.stdin.close()
         end = session.answer()
         status = session.close()
-    assert (status, end["reason"], end["manifest"]["status"], end["manifest"]["partial"]) == (3, "closed", "output", True)
+    assert (status, end["reason"], end["manifest"]["status"], end["manifest"]["partial"]) == (3, "closed", "collect", True)
 
 
 def test_a_session_that_is_cancelled_while_it_collects_ends(user):

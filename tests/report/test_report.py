@@ -362,7 +362,7 @@ def test_modules_of_the_caller_are_not_imported(tmp_path):
 
 # ---- batches ----
 
-STATUSES = ["ok", "error", "rejected", "timeout", "cpu", "memory", "pids", "output", "killed", "launch_failed", "invalid", "outcome_unknown"]
+STATUSES = ["ok", "error", "rejected", "timeout", "cpu", "memory", "pids", "output", "collect", "killed", "launch_failed", "invalid", "outcome_unknown"]
 
 
 def result(line, status="ok", **more):
@@ -393,10 +393,10 @@ def test_a_batch_is_on_one_page(tmp_path):
     page = Page(text)
     check_closed(page, text)
     rows = rows_of(text)
-    assert [row[2] for row in rows] == [*STATUSES, "no result"] and [row[0] for row in rows] == [*map(str, range(1, 13)), "20"]
-    assert "12 of 13 jobs did not end well." in page.text and "Shard 2 of 3." in page.text and "because of 7" in page.text
+    assert [row[2] for row in rows] == [*STATUSES, "no result"] and [row[0] for row in rows] == [*map(str, range(1, 14)), "20"]
+    assert "13 of 14 jobs did not end well." in page.text and "Shard 2 of 3." in page.text and "because of 8" in page.text
     assert "It runs still, or the batch was killed" in page.text
-    assert {a.get("id") for a in page.all("section")} == {"outcomes", "charts", "jobs", "details"} and len(page.all("details")) == 10
+    assert {a.get("id") for a in page.all("section")} == {"outcomes", "charts", "jobs", "details"} and len(page.all("details")) == 11
     assert len(page.all("script")) == 1 and "output of 2" in page.text and page.text.count("output of 1") >= 1
     report(tmp_path / "results.jsonl")
     assert (tmp_path / "report.html").read_text() == text

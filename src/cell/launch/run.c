@@ -144,8 +144,8 @@ static void conclude_collected(struct hc_launch *l)
     if (l->m->status != HC_STATUS_OK)
         hc_launch_warn(l->m, "not all output was collected: %s", why);
     else
-        hc_launch_conclude(l->m, l->collected == HC_COLLECTED_CANCELLED ? HC_STATUS_KILLED : HC_STATUS_OUTPUT,
-                           "%s", why);
+        hc_launch_conclude(
+            l->m, l->collected == HC_COLLECTED_CANCELLED ? HC_STATUS_KILLED : HC_STATUS_COLLECT, "%s", why);
 }
 
 int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err)

@@ -35,8 +35,11 @@ STATUSES: Dict[str, Status] = {
     "pids": Status(3, True,
         "The program failed after it had reached limits.pids."),
     "output": Status(3, True,
-        "The program printed more than allowed, and the policy ends such jobs; or it left more than could be "
-        "collected, see limits.collect_time and limits.collect_bytes."),
+        "The program printed more than allowed, and the policy ends such jobs; or the runs of a session left too much, "
+        "see hotcell-session(1)."),
+    "collect": Status(3, True,
+        "The program ended well, but left more than could be collected: it reached limits.collect_time or "
+        "limits.collect_bytes. The member skipped lists what is missing."),
     "killed": Status(3, False,
         "The program was ended from outside of the cell, as far as that can be known."),
     "launch_failed": Status(70, False,
