@@ -275,7 +275,7 @@ with open("/output/big", "wb") as file:
 
 
 def test_requests_to_a_disk_are_counted(place, disk):
-    """Sixty that are each of one block: hardly any bytes, and three seconds."""
+    """Sixty that are each of one block: hardly any bytes, and six seconds."""
     code = """
 import os
 with open("/output/small", "wb") as file:
@@ -286,13 +286,13 @@ with open("/output/small", "wb") as file:
 """
     bind = ("--output-mode=bind", f"--output={disk}/out", "--timeout=60")
     free = ends(run(place, code, "--io-read-ops=0", *bind), "ok", 0)
-    limits = ("--io-read-ops=30", "--io-write-ops=20", "--io-write=1M")
+    limits = ("--io-read-ops=30", "--io-write-ops=10", "--io-write=1M")
     with running(place, WAIT, *limits, *bind) as (job, leaf):
-        assert "rbps=max wbps=1048576 riops=30 wiops=20" in value(leaf, "io.max")
+        assert "rbps=max wbps=1048576 riops=30 wiops=10" in value(leaf, "io.max")
         job.signal(15)
         job.finish()
     slow = ends(run(place, code, *limits, *bind), "ok", 0)
-    assert slow.manifest["limits"]["io_write_ops"] == 20 and slow.manifest["limits"]["enforced_by"]["io"] == "cgroup"
+    assert slow.manifest["limits"]["io_write_ops"] == 10 and slow.manifest["limits"]["enforced_by"]["io"] == "cgroup"
     assert slow.manifest["usage"]["wall"] > free.manifest["usage"]["wall"] + 2
 
 
