@@ -232,11 +232,10 @@ static int count_descriptors(struct hc_front *f, size_t sockets, size_t workers,
     int64_t all = (int64_t)MIN(limit.rlim_max, (rlim_t)INT32_MAX);
     f->most_waiting = all - others;
     if (f->most_waiting < 1)
-        return hc_fail_as(
-            err, HC_EXIT_CONFIG, 0,
-            "http.connections, workers and sessions need %lld descriptors, and a job that waits "
-            "another; the limit (RLIMIT_NOFILE) is %lld",
-            (long long)others, (long long)all);
+        return hc_fail_as(err, HC_EXIT_CONFIG, 0,
+                          "http.connections, workers and sessions need %lld descriptors, and a job that "
+                          "waits another; the limit (RLIMIT_NOFILE) is %lld",
+                          (long long)others, (long long)all);
     if (f->most_waiting < f->dispatch.config.queue)
         hc_info("at most %lld jobs wait, and not %lld: the limit of descriptors (RLIMIT_NOFILE) is %lld",
                 (long long)f->most_waiting, (long long)f->dispatch.config.queue, (long long)all);

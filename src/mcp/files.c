@@ -38,8 +38,8 @@ void hc_tool_list_files(struct hc_mcp *m, const struct hc_call *call)
     const struct hc_stored_run *only = of ? hc_store_find_run(&m->store, of) : NULL;
     if (of && !only) {
         hc_mcp_refuse(m, call->message->id,
-                      "there is no '%.80s': expected \"files\" or a run such as \"run-1\" that "
-                      "is still kept; without 'of' all files are listed",
+                      "there is no '%.80s': expected \"files\" or a run such as \"run-1\" that is still "
+                      "kept; without 'of' all files are listed",
                       of);
         return;
     }
@@ -147,11 +147,10 @@ void hc_tool_read_file(struct hc_mcp *m, const struct hc_call *call)
     bool image = hc_mime_is_image(file->mime);
     int64_t most = image ? MAX_IMAGE : (int64_t)TEXT_PART;
     if (image && file->bytes > MAX_IMAGE) {
-        hc_mcp_refuse(
-            m, id,
-            "%.200s has %lld bytes, an image may have 4 MiB: have a program make it smaller, with it "
-            "as one of its inputs",
-            path, (long long)file->bytes);
+        hc_mcp_refuse(m, id,
+                      "%.200s has %lld bytes, an image may have 4 MiB: have a program make it smaller, with "
+                      "it as one of its inputs",
+                      path, (long long)file->bytes);
         return;
     }
     if (hc_store_read(&m->store, file, image ? 0 : offset, (size_t)most, &bytes, &err) < 0) {

@@ -33,11 +33,10 @@ static void initialize(struct hc_mcp *m, const struct hc_rpc *message)
     hc_mcp_put(info, "version", cJSON_CreateString(HC_VERSION));
     hc_mcp_put(result, "instructions",
                cJSON_CreateString(
-                   "run_python runs a Python program in a sealed cell; nothing of one program is left "
-                   "for the next, except files: those it leaves in /output can be read with read_file, "
-                   "and given to later programs as inputs. Sessions keep variables, too: session_open, "
-                   "session_run. What programs may do and use stands in the "
-                   "description of run_python."));
+                   "run_python runs a Python program in a sealed cell; nothing of one program is left for "
+                   "the next, except files: those it leaves in /output can be read with read_file, and given "
+                   "to later programs as inputs. Sessions keep variables, too: session_open, session_run. "
+                   "What programs may do and use stands in the description of run_python."));
     hc_mcp_reply(m, message->id, result);
 }
 

@@ -55,10 +55,10 @@ static void send_line(struct hc_mcp *m, const char *id, cJSON *message)
     if (!text || hc_buf_add(&m->out, text, strlen(text)) < 0 || hc_buf_add(&m->out, "\n", 1) < 0) {
         m->out.failed = false;
         if (id)
-            (void)hc_buf_fmt(&m->out,
-                             "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":\"out of "
-                             "memory\"}}\n",
-                             id, HC_RPC_INTERNAL);
+            (void)hc_buf_fmt(
+                &m->out,
+                "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":\"out of memory\"}}\n", id,
+                HC_RPC_INTERNAL);
     }
     cJSON_free(text);
 }

@@ -162,11 +162,10 @@ void hc_mcp_read_resource(struct hc_mcp *m, const struct hc_rpc *message)
     if (!file)
         hc_mcp_error(m, message->id, HC_RPC_NO_RESOURCE, "there is no resource '%.200s'", uri);
     else if (file->bytes > MAX_BYTES)
-        hc_mcp_error(
-            m, message->id, HC_RPC_INVALID_PARAMS,
-            "'%.200s' has %lld bytes, more than the 8 MiB of a resource: read text in parts with the tool "
-            "read_file",
-            uri, (long long)file->bytes);
+        hc_mcp_error(m, message->id, HC_RPC_INVALID_PARAMS,
+                     "'%.200s' has %lld bytes, more than the 8 MiB of a resource: read text in parts with "
+                     "the tool read_file",
+                     uri, (long long)file->bytes);
     else if (hc_store_read(&m->store, file, 0, (size_t)MAX_BYTES, &bytes, &err) < 0)
         hc_mcp_error(m, message->id, HC_RPC_INTERNAL, "%s", err.text);
     else

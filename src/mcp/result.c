@@ -36,10 +36,9 @@ const char hc_run_schema[] =
     "\"stdout\":" STREAM ",\"stderr\":" STREAM ",\"value\":" MAYBE_OBJECT ",\"error\":" MAYBE_OBJECT
     ",\"rejection\":" MAYBE_OBJECT ",\"figures\":" FILES ",\"files\":" FILES
     ",\"more_files\":{\"type\":\"integer\"},\"warnings\":{\"type\":\"array\"},\"denials\":{\"type\":"
-    "\"array\"},"
-    "\"usage\":{\"type\":\"object\"}},"
-    "\"required\":[\"run\",\"status\",\"exit_code\",\"reason\",\"partial\",\"stdout\",\"stderr\",\"value\","
-    "\"error\",\"rejection\",\"figures\",\"files\",\"more_files\",\"warnings\",\"denials\",\"usage\"]}";
+    "\"array\"},\"usage\":{\"type\":\"object\"}},\"required\":[\"run\",\"status\",\"exit_code\",\"reason\","
+    "\"partial\",\"stdout\",\"stderr\",\"value\",\"error\",\"rejection\",\"figures\",\"files\",\"more_"
+    "files\",\"warnings\",\"denials\",\"usage\"]}";
 
 /* ---- text that fits ---- */
 

@@ -270,10 +270,9 @@ static int create(const struct hc_store *s, const char *path, const void *data, 
 
 const char *hc_store_bad_name(const char *name)
 {
-    return hc_is_id(name, HC_STORE_NAME)
-               ? NULL
-               : "expected a plain file name of at most 80 letters, digits, '.', '_' and '-', not beginning "
-                 "with '.'";
+    return hc_is_id(name, HC_STORE_NAME) ? NULL
+                                         : "expected a plain file name of at most 80 letters, digits, '.', "
+                                           "'_' and '-', not beginning with '.'";
 }
 
 static int64_t bytes_of(const struct hc_store *s, const char *name, size_t *index)

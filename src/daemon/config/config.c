@@ -299,10 +299,10 @@ bool hc_is_uid_tenant(const char *name)
 static int check_tenant_name(const struct file *f, const cJSON *node, struct hc_error *err)
 {
     if (!hc_is_id(node->string, HC_TENANT_NAME - 1))
-        return hc_json_fail(f->json, node, true, err,
-                            "tenants: expected a name of 1 to %d letters, digits, '.', '_' or '-', "
-                            "not beginning with '.'",
-                            HC_TENANT_NAME - 1);
+        return hc_json_fail(
+            f->json, node, true, err,
+            "tenants: expected a name of 1 to %d letters, digits, '.', '_' or '-', not beginning with '.'",
+            HC_TENANT_NAME - 1);
     if (hc_is_uid_tenant(node->string))
         return hc_json_fail(f->json, node, true, err,
                             "tenants: '%s' is what a user is called who has no tenant; choose another name, "

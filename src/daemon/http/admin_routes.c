@@ -46,8 +46,8 @@ static int take_reason(const struct hc_json *j, char out[HC_ORDER_REASON + 1], s
     if (fits || empty)
         return 0;
     hc_problem_set(why, HC_PROBLEM_REQUEST,
-                   "expected nothing, or {\"reason\": TEXT} with one line of at most %d bytes, in which "
-                   "all characters can be seen",
+                   "expected nothing, or {\"reason\": TEXT} with one line of at most %d bytes, in which all "
+                   "characters can be seen",
                    HC_ORDER_REASON);
     return -1;
 }

@@ -188,10 +188,10 @@ static void nobody(const struct hc_exchange *x, struct hc_problem *why)
 {
     const struct hc_connection *c = x->connection;
     if (c->from.local && !hc_exchange_header(x, "Authorization"))
-        hc_problem_set(why, HC_PROBLEM_FORBIDDEN,
-                       "no tenant is configured for this user (uid %u): see tenants and local_users in "
-                       "hotcelld.conf(5)",
-                       c->from.uid);
+        hc_problem_set(
+            why, HC_PROBLEM_FORBIDDEN,
+            "no tenant is configured for this user (uid %u): see tenants and local_users in hotcelld.conf(5)",
+            c->from.uid);
     else
         hc_problem_set(why, HC_PROBLEM_UNKNOWN_USER, "a valid token is needed: Authorization: Bearer TOKEN");
 }

@@ -133,9 +133,9 @@ int hc_get_metrics(struct hc_exchange *x, struct hc_tenant *t)
     (void)t;
     if (!x->connection->from.local ||
         (x->connection->from.uid != 0 && x->connection->from.uid != x->http->owner))
-        return hc_reply_fail(x, HC_PROBLEM_FORBIDDEN,
-                             "metrics are for root and for the user that the daemon was started as, over the "
-                             "Unix socket");
+        return hc_reply_fail(
+            x, HC_PROBLEM_FORBIDDEN,
+            "metrics are for root and for the user that the daemon was started as, over the Unix socket");
     hc_metrics_print(x->http, &out);
     return hc_reply_text(x, 200, "text/plain; version=0.0.4", &out);
 }

@@ -76,9 +76,9 @@ int hc_head_take(struct hc_head *h, const char *name, const char *value, struct 
     if (h->next)
         h->next = value;
     if (!is_name(name))
-        return hc_fail_as(err, HC_EXIT_DATA, 0,
-                          "a line of the head has a name with other than letters, digits "
-                          "and signs before its colon");
+        return hc_fail_as(
+            err, HC_EXIT_DATA, 0,
+            "a line of the head has a name with other than letters, digits and signs before its colon");
     if (!is_value(value))
         return hc_fail_as(err, HC_EXIT_DATA, 0, "%.100s: has a control character", name);
     if (take_once(h, name, err) < 0)

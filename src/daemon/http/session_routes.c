@@ -37,10 +37,9 @@ int hc_reply_session(struct hc_exchange *x, const struct hc_front_session *s, in
 
 static int no_such_session(struct hc_exchange *x)
 {
-    return hc_reply_fail(
-        x, HC_PROBLEM_NOT_FOUND,
-        "there is no such session: sessions end with the daemon, and what is left of one that has "
-        "ended is at /v1/jobs/{id}");
+    return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND,
+                         "there is no such session: sessions end with the daemon, and what is left of one "
+                         "that has ended is at /v1/jobs/{id}");
 }
 
 /* The answer to what x->task asked, when there is one; with `status` if it went well. */

@@ -28,12 +28,12 @@ static void forget(struct hc_figures *f, const char *path)
 void hc_figures_keep(struct hc_figures *f, const char *path, int fd)
 {
     struct hc_error ignored;
-    struct hc_saved_code_figure new = {0};
+    struct hc_kept_figure new = {0};
     forget(f, path);
     if (fd < 0)
         return;
     (void)snprintf(new.path, sizeof new.path, "%s", path);
-    struct hc_saved_code_figure *grown = realloc(f->list, (f->count + 1) * sizeof *grown);
+    struct hc_kept_figure *grown = realloc(f->list, (f->count + 1) * sizeof *grown);
     if (grown)
         f->list = grown;
     if (!grown || lseek(fd, 0, SEEK_SET) < 0 || hc_read_all(fd, &new.data, HC_FIGURES_MAX, &ignored) < 0) {

@@ -79,11 +79,10 @@ static void print_excesses(const struct hc_excess *list, size_t count, char *out
     hc_autobuf all = {0};
     for (size_t i = 0; i < count; i++) {
         hc_autobuf one = {0};
-        (void)hc_buf_fmt(&one,
-                         "%s{\"limit\": \"%s\", \"asked\": \"%s\", \"maximum\": \"%s\", \"of\": \"%s\", "
-                         "\"name\": \"%s\"}",
-                         i ? ", " : "", list[i].limit, list[i].asked, list[i].maximum, list[i].of,
-                         list[i].name);
+        (void)hc_buf_fmt(
+            &one,
+            "%s{\"limit\": \"%s\", \"asked\": \"%s\", \"maximum\": \"%s\", \"of\": \"%s\", \"name\": \"%s\"}",
+            i ? ", " : "", list[i].limit, list[i].asked, list[i].maximum, list[i].of, list[i].name);
         if (one.failed || all.len + one.len + sizeof "[]" > size)
             break;
         (void)hc_buf_add(&all, one.data, one.len);
