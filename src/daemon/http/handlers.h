@@ -34,7 +34,4 @@ int hc_stream_events(struct hc_exchange *x);
 /* A file below the directory of results of this id. */
 int hc_reply_file(struct hc_exchange *x);
 
-/* Answer a tool call of `link` with the exchange's body. */
-int hc_reply_tool(struct hc_exchange *x, struct hc_tool_link *link);
-
 #endif

@@ -178,7 +178,8 @@ int hc_get_session_file(struct hc_exchange *x, struct hc_tenant *t)
     return hc_front_session_find(x->http->sessions, t, x->id) ? hc_reply_file(x) : no_such_session(x);
 }
 
-int hc_reply_tool(struct hc_exchange *x, struct hc_tool_link *link)
+/* Answer a tool call of `link` with the exchange's body. */
+static int answer_tool(struct hc_exchange *x, struct hc_tool_link *link)
 {
     struct hc_error err;
     hc_autobuf nothing = {0};
@@ -200,14 +201,14 @@ int hc_reply_tool(struct hc_exchange *x, struct hc_tool_link *link)
 int hc_answer_session_tool(struct hc_exchange *x, struct hc_tenant *t)
 {
     struct hc_front_session *s = hc_front_session_find(x->http->sessions, t, x->id);
-    return s ? hc_reply_tool(x, &s->tools) : no_such_session(x);
+    return s ? answer_tool(x, &s->tools) : no_such_session(x);
 }
 
 int hc_answer_job_tool(struct hc_exchange *x, struct hc_tenant *t)
 {
     struct hc_task *task = hc_task_find(&x->dispatch->tasks, t, x->id);
     if (task)
-        return hc_reply_tool(x, &task->tools);
+        return answer_tool(x, &task->tools);
     return hc_find_job(x, t) ? hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "no such call waits for an answer")
                              : hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such job");
 }

@@ -139,7 +139,8 @@ static const struct {
     {SQLITE_IOERR, HC_EXIT_UNAVAILABLE, "its disk does not work"},
 };
 
-int hc_db_fail(struct hc_ledger *l, const char *what, struct hc_error *err)
+/* A failed call as an error: what was being done, and what SQLite says. */
+static int fail_db(struct hc_ledger *l, const char *what, struct hc_error *err)
 {
     int code = sqlite3_errcode(l->db) & 0xff;
     int sys = sqlite3_system_errno(l->db);
@@ -158,7 +159,7 @@ sqlite3_stmt *hc_db_use(struct hc_ledger *l, enum hc_statement which, struct hc_
         l->row = NULL;
     }
     if (!*st && sqlite3_prepare_v3(l->db, sql[which], -1, SQLITE_PREPARE_PERSISTENT, st, NULL) != SQLITE_OK) {
-        (void)hc_db_fail(l, "prepare", err);
+        (void)fail_db(l, "prepare", err);
         return NULL;
     }
     (void)sqlite3_reset(*st);
@@ -191,7 +192,7 @@ int hc_db_step(struct hc_ledger *l, sqlite3_stmt *st, const char *what, struct h
     int rc = sqlite3_step(st);
     if (rc == SQLITE_ROW)
         return 1;
-    int failed = rc == SQLITE_DONE ? 0 : hc_db_fail(l, what, err);
+    int failed = rc == SQLITE_DONE ? 0 : fail_db(l, what, err);
     (void)sqlite3_reset(st);
     return failed;
 }
@@ -208,7 +209,7 @@ int hc_db_run(struct hc_ledger *l, sqlite3_stmt *st, const char *what, int *chan
 
 static int execute(struct hc_ledger *l, const char *text, const char *what, struct hc_error *err)
 {
-    return sqlite3_exec(l->db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : hc_db_fail(l, what, err);
+    return sqlite3_exec(l->db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail_db(l, what, err);
 }
 
 static int begin_transaction(struct hc_ledger *l, struct hc_error *err)
@@ -249,12 +250,12 @@ static int pragma_number(struct hc_ledger *l, const char *text, int64_t *value, 
     sqlite3_stmt *st = NULL;
     int rc = -1;
     if (sqlite3_prepare_v2(l->db, text, -1, &st, NULL) != SQLITE_OK)
-        return hc_db_fail(l, "open", err);
+        return fail_db(l, "open", err);
     if (sqlite3_step(st) == SQLITE_ROW) {
         *value = sqlite3_column_int64(st, 0);
         rc = 0;
     } else {
-        (void)hc_db_fail(l, "open", err);
+        (void)fail_db(l, "open", err);
     }
     (void)sqlite3_finalize(st);
     return rc;
@@ -353,7 +354,7 @@ static int connect_to(struct hc_ledger *l, struct hc_error *err)
     (void)umask(mask);
     if (rc == SQLITE_OK)
         return 0;
-    return l->db ? hc_db_fail(l, "open", err) : hc_fail(err, ENOMEM, "ledger %s", l->path);
+    return l->db ? fail_db(l, "open", err) : hc_fail(err, ENOMEM, "ledger %s", l->path);
 }
 
 static int check_there(const char *path, struct hc_error *err)
@@ -414,7 +415,7 @@ static int checkpoint(struct hc_ledger *l, int how, int *pages, int *left, struc
     int rc = sqlite3_wal_checkpoint_v2(l->db, NULL, how, pages, &done) & 0xff;
     *left = *pages - done;
     /* Somebody else does the same, or reads what is older. */
-    return rc == SQLITE_OK || rc == SQLITE_BUSY ? 0 : hc_db_fail(l, "settle", err);
+    return rc == SQLITE_OK || rc == SQLITE_BUSY ? 0 : fail_db(l, "settle", err);
 }
 
 int hc_ledger_checkpoint(struct hc_ledger *l, struct hc_error *err)

@@ -49,9 +49,6 @@ struct hc_ledger {
     sqlite3_stmt *statements[HC_ST_COUNT];
 };
 
-/* A failed call as an error: what was being done, and what SQLite says. */
-int hc_db_fail(struct hc_ledger *l, const char *what, struct hc_error *err);
-
 /* A statement, ready to be bound; NULL with an error. */
 sqlite3_stmt *hc_db_use(struct hc_ledger *l, enum hc_statement which, struct hc_error *err);
 
@@ -76,9 +73,6 @@ int hc_db_end(struct hc_ledger *l, int rc, struct hc_error *err);
     "policy, reason"
 #define HC_JOB_COLUMN_COUNT 15
 void hc_db_job(sqlite3_stmt *st, struct hc_ledger_job *job);
-
-/* What every end of a job adds to usage. */
-int hc_db_add_usage(struct hc_ledger *l, const struct hc_ledger_job *job, struct hc_error *err);
 
 const struct hc_ledger_job *hc_notes_find(const struct hc_ledger *l, const char *tenant, const char *id);
 void hc_notes_finish(struct hc_ledger *l);

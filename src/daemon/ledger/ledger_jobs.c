@@ -33,7 +33,7 @@ static int64_t hour_of(int64_t ms)
     return ms - ms % HOUR_MS;
 }
 
-int hc_db_add_usage(struct hc_ledger *l, const struct hc_ledger_job *job, struct hc_error *err)
+static int add_usage(struct hc_ledger *l, const struct hc_ledger_job *job, struct hc_error *err)
 {
     sqlite3_stmt *st = hc_db_use(l, HC_ST_USE, err);
     if (!st)
@@ -172,7 +172,7 @@ int hc_ledger_finish(struct hc_ledger *l, const struct hc_ledger_job *job, struc
     if (rc == 0) {
         struct hc_ledger_job use = *job;
         use.tenant = tenant;
-        rc = hc_db_add_usage(l, &use, err);
+        rc = add_usage(l, &use, err);
     }
     return hc_db_end(l, rc, err);
 }
@@ -283,7 +283,7 @@ int hc_ledger_flush(struct hc_ledger *l, struct hc_error *err)
         for (const struct hc_note *n = l->notes; n && rc == 0; n = n->next) {
             rc = write_note(l, &n->job, err);
             if (rc == 0)
-                rc = hc_db_add_usage(l, &n->job, err);
+                rc = add_usage(l, &n->job, err);
         }
         rc = hc_db_end(l, rc, err);
     }
