@@ -72,7 +72,7 @@ def test_variables_go_in_and_come_back(shell):
     assert "there is no nothing in the notebook" in run(shell, "%%hotcell -i nothing\n1")[1]
 
 
-def test_what_ends_badly_is_said(shell):
+def test_a_cell_that_fails_says_so(shell):
     out, err, shown = run(shell, "%%hotcell\nx = 1\n1 / 0")
     assert "ZeroDivisionError" in err and "1 / 0" in err and not shown
     out, err, shown = run(shell, "%%hotcell -t 0.3s\nx = 2\nimport os\nos._exit(3)")

@@ -98,7 +98,7 @@ def test_ids_come_back_as_they_were(quiet):
         assert quiet.message() == {"jsonrpc": "2.0", "id": json.loads(written), "result": {}}
 
 
-def test_what_needs_no_answer_has_none(quiet):
+def test_notifications_have_no_answer(quiet):
     quiet.write(b'\n  \n{"jsonrpc":"2.0","method":"no/such"}\n{"jsonrpc":"2.0","id":5,"result":{}}\n'
                 b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"nobody"}}\n'
                 b'{"jsonrpc":"2.0","method":"notifications/cancelled"}\n')
@@ -392,7 +392,7 @@ def test_text_is_read_in_parts(server):
     assert [block["text"] for block in middle["content"]] == ["ä", "bytes 99998 to 100000 of 100000"]
 
 
-def test_what_is_no_text(server):
+def test_pictures_and_bytes_are_read_as_what_they_are(server):
     pixel = base64.b64encode(b"\x89PNG not really").decode()
     server.tool("write_file", name="a.png", base64=pixel)
     server.tool("write_file", name="a.bin", base64="AP8A")
@@ -546,7 +546,7 @@ def temporary_server(user, place):
 
 
 @pytest.mark.parametrize("how", ["the next server", "hotcell clean"])
-def test_what_a_killed_server_left_goes(user, how, base_tree):  # pylint: disable=unused-argument
+def test_files_of_a_killed_server_are_removed(user, how, base_tree):  # pylint: disable=unused-argument
     place = cells.new_directory(user)
     foreign = place / "hotcell-mcp-foreign"  # a link is nobody's directory
     foreign.symlink_to(cells.new_directory(user))

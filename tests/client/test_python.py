@@ -380,7 +380,7 @@ def test_a_frame_that_a_program_forged():
             results._load_frame(content)
 
 
-def test_what_cannot_go_in():
+def test_inputs_that_cannot_go_into_a_cell_are_refused():
     pd, np = cells.need_module("pandas"), cells.need_module("numpy")
     with pytest.raises(hotcell.InputError, match="array of objects"):
         run("1", inputs={"a": np.array([object()])})

@@ -82,7 +82,7 @@ def test_an_interrupt_comes_from_another_thread(session):
         assert other.run("x").value == 2
 
 
-def test_its_end(session):
+def test_a_session_that_has_ended_says_so(session):
     session.run("1")
     session.close()
     assert [r["status"] for r in session.manifest["runs"]] == ["ok"]

@@ -156,7 +156,7 @@ def test_an_exception(execute):
     assert outcome["output"] == "before\n" and outcome["results"]["test_results"] == {"kept": 1}
 
 
-def test_what_has_no_traceback(execute):
+def test_failures_without_a_traceback(execute):
     outcome = execute("x = = 1")
     assert outcome["error"].startswith("Execution error: invalid syntax\n")
     refused = execute("1", data={"no": "frame"})

@@ -89,7 +89,7 @@ def test_the_worker_of_a_job_is_known_also_if_it_replaced_another(daemon):
     assert {admin(daemon, "GET", f"jobs/{job}").json["worker_pid"] for job in jobs} == set(daemon.named("worker"))
 
 
-def test_nobody_else_is_one(daemon):
+def test_only_root_and_configured_tenants_are_administrators(daemon):
     mine = daemon.post_async(LONG, uid=FLOOD)
     for method, path in [*ROUTES, ("GET", f"jobs/{mine}"), ("POST", f"jobs/{mine}/cancel")]:
         answer = admin(daemon, method, path, uid=QUIET)
@@ -388,7 +388,7 @@ def test_administrators_order_by_the_command_line(daemon, who):
 
 @pytest.mark.parametrize("command", [["jobs", "show", NOBODYS], ["cancel", NOBODYS], ["hold", "nobody"], ["release", "nobody"],
                                      ["jobs", "--all", "--tenant", "nobody"]])
-def test_what_is_not_there_is_wrong_input(daemon, command):
+def test_jobs_and_tenants_that_do_not_exist_are_wrong_input(daemon, command):
     done = hotcell(daemon, *command)
     assert (done.returncode, done.stdout) == (65, "") and "there is no such" in done.stderr, done
     assert command[0] == "jobs" and command[1] == "--all" or f"{command[-1]}: " in done.stderr, done

@@ -45,7 +45,7 @@ def ask(s):
     return read_all(s)
 
 
-def test_who_waits_for_a_connection_gets_the_next_that_ends(user):
+def test_a_client_that_waits_for_a_connection_gets_the_next_that_ends(user):
     with daemon_with(user, connections=ONES, ones=ONES) as d:
         for _ in range(3):
             with silent(d, ONES) as held, silent(d, 1) as [waiting]:
@@ -75,7 +75,7 @@ def test_others_are_served_beside_somebody_silent():
             assert d.get("/v1/jobs", uid=61238).status == 200
 
 
-def test_who_has_said_who_he_is_counts_as_that_tenant(user):
+def test_a_client_whose_tenant_is_known_counts_as_that_tenant(user):
     """As many again as are silent: the bound is on each of the two."""
     with daemon_with(user, connections=ALL + 1, ones=ONES) as d:
         with contextlib.ExitStack() as held:

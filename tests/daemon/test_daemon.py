@@ -128,7 +128,7 @@ def test_a_job_that_waits_can_be_taken_back(daemon):
         assert daemon.result(job_id)["manifest"]["status"] == "killed"
 
 
-def test_whoever_hangs_up_ends_his_job(daemon):
+def test_a_client_that_hangs_up_ends_its_job(daemon):
     connection = daemon.connect()
     body = json.dumps(daemon.spec(LONG))
     connection.request("POST", "/v1/jobs", body, {"Content-Type": "application/json", "Accept": "application/x-ndjson"})
@@ -365,7 +365,7 @@ def run_until_warm(d, spec):
     raise AssertionError(f"no job was warm: {d.log}")
 
 
-def test_what_comes_again_is_run_in_a_cell_that_waits(user):
+def test_a_program_that_is_sent_again_runs_in_a_warm_cell(user):
     with daemons.Daemon(user, config={"workers": 1}) as d:
         spec = {"code": "import random\nopen('a', 'w').write(x['text'])\nprint(random.random())", "vars": {"x": {"text": "hello"}}}
         cold, warm = run_until_warm(d, spec)
@@ -394,7 +394,7 @@ def test_without_memory_for_warm_cells_every_job_is_cold(user):
 
 # ---- configuration ----
 
-def test_it_is_reloaded_or_goes_on_as_before(user):
+def test_a_daemon_takes_a_new_configuration_or_goes_on_as_before(user):
     with daemons.Daemon(user, config={"workers": 1}) as d:
         path = d.directory / "hotcelld.conf"
         path.write_text('{"quotas": {"queued": "many"}}')

@@ -120,7 +120,7 @@ def test_what_is_wrong_with_requests_does_not_fill_the_log(user):
 
 # ---- who takes nothing ----
 
-def test_who_does_not_take_his_answer_is_cut_off(user):
+def test_a_client_that_does_not_take_its_answer_is_cut_off(user):
     with daemon_with(user, http={"idle": "1s"}) as d:
         job_id = d.post_async({"code": "with open('/output/big', 'wb') as f: f.truncate(16 << 20)", "limits": PATIENT})
         assert d.result(job_id)["manifest"]["files"][0]["bytes"] == 16 << 20

@@ -272,7 +272,7 @@ def test_another_tenants_session_does_not_exist(daemon, session):
     ("/keep", {"branch": 1.5}, 422, "number"),
     ("/checkpoints", {"name": "a b"}, 422, "a b"),
 ])
-def test_what_is_wrong_is_told(daemon, session, path, body, status, says):
+def test_wrong_requests_about_sessions_are_explained(daemon, session, path, body, status, says):
     answer = daemon.send(f"{session if path else '/v1/sessions'}{path}", body)
     assert answer.status == status and says in answer.json["detail"], answer
     assert daemon.get(session).json["state"] == "idle"

@@ -116,7 +116,7 @@ def test_on_a_full_disk_nothing_is_promised_and_with_room_all_goes_on():
         assert d.end() == 0
 
 
-def test_it_does_not_start_on_a_full_disk():
+def test_a_daemon_does_not_start_on_a_full_disk():
     cells.need_root()
     with pytest.raises(AssertionError, match="(?s)hotcelld has ended: .*ledger.*(full|No space left)"):
         SmallDisk("16k")

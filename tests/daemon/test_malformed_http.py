@@ -159,7 +159,7 @@ def test_requests_that_come_at_once_are_answered_in_order(daemon):
     assert statuses(got) == [200] * 20 + [400, 200, 200], got
 
 
-def test_who_has_closed_his_side_still_gets_the_answer(daemon):
+def test_a_client_that_has_closed_its_side_still_gets_the_answer(daemon):
     assert statuses(talk_half_closed(daemon, GET + b"\r\n")) == [200]
 
 

@@ -195,6 +195,6 @@ def test_the_command_says_what_the_daemon_refuses_in_a_line(daemon):
                              "asked for, and the policy 'strict' allows auto\n")
 
 
-def test_whoever_runs_a_cell_himself_may_raise_limits(base_tree):
+def test_a_run_without_a_daemon_may_raise_limits(base_tree):
     path = shelf(**POLICIES) / "strict.json"
     assert cells.run("1", "-p", path, "--pids", "100").manifest["limits"]["pids"] == 100

@@ -67,7 +67,7 @@ def test_a_tenant_that_is_alone_has_all_workers(user):
         assert [d.get(f"/v1/jobs/{job_id}").json["state"] for job_id in jobs] == ["running"] * 2
 
 
-def test_whoever_sends_one_job_after_the_other_finds_a_worker_beside_a_flood():
+def test_a_tenant_with_one_job_at_a_time_finds_a_worker_beside_a_flood():
     """While it waited, not even one of the flood's ended, as one would have to for it to find a worker: of most of its jobs, that is, as
     its client may be late."""
     cells.need_root()
@@ -174,7 +174,7 @@ def test_a_waiting_job_of_a_tenant_that_is_gone_does_not_run():
         assert (row["state"], row["status"], row["started"]) == ("failed", "failed", None), row
 
 
-def test_who_runs_a_daemon_sees_what_it_counts_without_being_a_tenant(user):
+def test_the_user_of_a_daemon_sees_its_counts_without_being_a_tenant(user):
     with daemons.Daemon(user, config={"local_users": "none"}) as d:
         assert d.get("/v1/jobs", uid=user.uid if cells.IS_ROOT else None).status == 403
         assert "hotcell_jobs_total" in d.get("/metrics", uid=user.uid if cells.IS_ROOT else None).body.decode()

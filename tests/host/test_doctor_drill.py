@@ -53,7 +53,7 @@ def test_a_policy_may_use_its_output_directory(user, policy):
     assert done.returncode == 0 and "1 held, 0 reached something" in done.stdout, done.stdout + done.stderr
 
 
-def test_all_attacks_are_held_and_it_says_by_whom_and_what_rests_on_which_layer(user):
+def test_all_attacks_are_held_and_the_drill_says_by_which_layer(user):
     """The only drill with all attacks: the others are about what else there is."""
     done = drill("--json", user=user)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -122,7 +122,7 @@ def test_an_attack_that_needs_more_open_files_than_may_be_is_not_tried(base_tree
 
 
 @pytest.mark.parametrize("policy", ["none", "analysis", "notebook"])
-def test_it_attacks_cells_of_the_policy_that_is_asked_for(user, policy):
+def test_a_drill_attacks_cells_of_the_policy_that_is_asked_for(user, policy):
     done = drill("-p", policy, "--attack", "process-list", "--json", user=user)
     answer = json.loads(done.stdout)
     assert done.returncode == 0 and answer["ok"] and answer["policy"] == policy

@@ -84,7 +84,7 @@ def test_reader_that_goes_away(folder):
     assert not machines(folder)
 
 
-def test_it_is_ended_with_its_caller(folder):
+def test_the_machine_ends_with_its_caller(folder):
     """Even killed, when it can do nothing about it any more."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with subprocess.Popen(command("echo up; sleep 1000"), cwd=folder, stdout=subprocess.PIPE) as vm:

@@ -285,7 +285,7 @@ def test_a_prelude_that_failed_is_all_that_can_be_forged_before_ready(probe, use
 
 # ---- what it is given ----
 
-def test_it_is_given_six_descriptors_and_no_more(probe, user):
+def test_the_first_process_is_given_six_descriptors_and_no_more(probe, user):
     result = cells.run(probes.script(["fds", WAITS]), SHORT, user=user)
     fds, = probes.answers(result, "fds")
     assert fds == {"0": "null", "1": "pipe", "2": "pipe", "3": "socket", "4": "file", "5": "socket"}
@@ -321,7 +321,7 @@ def test_the_handover_and_its_own_program_cannot_be_changed(probe, user):
         all(value < 0 for value in probes.answers(result, "open")[1:]), result
 
 
-def test_its_limits_can_only_be_lowered(probe, user):
+def test_limits_of_the_first_process_can_only_be_lowered(probe, user):
     """Each limit of its own to infinity, and a moment's silence: the hard ones are the launcher's."""
     lines = [f"call 302 0 {resource} x:{'ff' * 16} 0" for resource in (0, 1, 3, 4, 6, 7, 8, 11, 12, 13, 14)] + [WAITS]
     result = cells.run(probes.script(lines), "--cpu=5s", SHORT, user=user)

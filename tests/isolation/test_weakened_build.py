@@ -48,7 +48,7 @@ def test_no_other_build_takes_up_its_objects(directory):
     assert done.returncode != 0 and "WEAK=1 needs a directory of its own" in done.stderr
 
 
-def test_it_is_not_installed(weakened, tmp_path):
+def test_a_weakened_build_is_not_installed(weakened, tmp_path):
     """However make was told of it: -o all, as what is there is what would be installed."""
     done = make("-o", "all", "install", f"B={weak.HOTCELL.parent}", f"DESTDIR={tmp_path}")
     assert done.returncode != 0 and "is a weakened build, for tests only" in done.stderr
@@ -90,7 +90,7 @@ def test_without_any_layer_that_can_be_off_there_is_still_a_cell(weakened, user)
     ("seccom", "'seccom' is no layer"),
     ("no_new_privs", "no_new_privs cannot be off: the kernel takes no filter"),
 ])
-def test_what_cannot_be_off_is_said(weakened, base_tree, names, said):
+def test_a_layer_that_cannot_be_switched_off_is_named(weakened, base_tree, names, said):
     result = cells.run(HELLO, env={weak.VARIABLE: names})
     assert result.status == 78 and said in result.stderr, result
 

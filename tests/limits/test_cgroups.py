@@ -180,13 +180,13 @@ def test_a_program_near_its_limit_gets_a_memory_error_and_keeps_what_it_has(plac
     assert manifest["usage"]["memory_high_hits"] > 0 and manifest["process"] == {"exit": 1}
 
 
-def test_who_catches_it_and_makes_room_goes_on(place):
+def test_a_program_that_catches_the_memory_error_and_makes_room_goes_on(place):
     result = ends(run(place, "try:" + GROW.replace("\n", "\n ") + "\nexcept MemoryError as e:\n kept = None\n"
                       "more = bytearray(40 << 20)\nmore[::4096] = b'x' * 10240\nprint('summed up')", "--memory=96M"), "ok", 0)
     assert result.stdout == "summed up\n" and not result.manifest["partial"]
 
 
-def test_who_catches_it_and_takes_more_is_killed(place):
+def test_a_program_that_catches_the_memory_error_and_takes_more_is_killed(place):
     code = "kept = []\nwhile True:\n try:\n  n = 0\n  while True: kept.append(b'x' * (1 << 20))\n except MemoryError: pass"
     result = ends(run(place, code, "--memory=64M"), "memory")
     assert "killed by the kernel" in result.manifest["reason"], result

@@ -66,12 +66,12 @@ except TimeoutError:
     "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGVTALRM})\n" + FOREVER,
     "max(range(10 ** 15))",
 ], ids=["catches", "ignores", "blocks", "counts in C"])
-def test_who_does_not_listen_is_killed(base_tree, code):
+def test_a_program_that_ignores_its_deadline_is_killed(base_tree, code):
     result = ended(run(code, "0.4"), partial=False)
     assert result.manifest["guest"] is None and result.manifest["process"] is None
 
 
-def test_who_restores_the_default_is_ended_by_the_signal(base_tree):
+def test_a_program_that_restores_the_default_is_ended_by_the_signal(base_tree):
     result = ended(run("import signal; signal.signal(signal.SIGVTALRM, signal.SIG_DFL)\n" + FOREVER), partial=False)
     assert result.manifest["process"]["name"] == "SIGVTALRM"
 

@@ -141,7 +141,7 @@ def test_memory_is_seen_when_the_main_thread_has_ended(user, how):
     assert taken <= meter.most(128)
 
 
-def test_who_is_never_there_when_looked_at_is_ended():
+def test_a_program_whose_processes_are_never_seen_is_ended():
     if platform.machine() != "x86_64":
         cells.machines("the program is for x86-64")
     result, taken = meter.measure(lambda: cells.run(FLIGHT, "--memory=128M"), 128)

@@ -330,7 +330,7 @@ def test_names_that_lead_elsewhere_are_not_read(signed, path):
 
 @pytest.mark.parametrize("text", ["", "x", "null", "[]", "{}", '{"version": 1}', '{"status": "ok"}',
                                   '{"version": 1, "status": "ok"', '{"version": 1, "version": 1, "status": "ok"}', "[" * 100000, "\0", "\ufeff{}"])
-def test_what_is_no_manifest(signed, text):
+def test_files_that_are_no_manifest_are_refused(signed, text):
     (signed.output / "manifest.json").write_text(text)
     done = verify(signed)
     assert_fails(done, status=65)

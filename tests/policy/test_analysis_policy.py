@@ -182,7 +182,7 @@ def test_zones_of_open(call, message):
     assert denied(result, "audit")
 
 
-def test_what_open_opens(tmp_path):
+def test_open_reads_inputs_and_writes_outputs(tmp_path):
     (tmp_path / "d.txt").write_text("a line\n")
     result = run("""
         with open('/output/note.txt', 'w') as file:

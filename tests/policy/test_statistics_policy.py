@@ -58,7 +58,7 @@ def test_dangerous_imports_and_calls(name):
     assert findings(run(f"def f():\n    return {name}(x)\n")) == [said]
 
 
-def test_what_only_looks_dangerous():
+def test_programs_that_only_look_dangerous_run():
     """Patterns over the text refused these; the syntax tree tells them apart."""
     result = run("# import os\ntext = 'eval(1) open(2)'\nsystem = {'os': 1}\nprint(text, 'sys' in system)")
     assert result.stdout == "eval(1) open(2) False\n", result

@@ -289,7 +289,7 @@ def test_exception_in_a_thread_is_shown_with_its_line():
     assert "    1 / 0\n" in result.stderr
 
 
-def test_what_runs_at_the_end():
+def test_functions_that_a_program_registers_run_at_its_end():
     result = cells.run("""\
         import atexit, sys
         atexit.register(print, "atexit")
