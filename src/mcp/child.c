@@ -16,16 +16,16 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define PATIENCE_MS 10000
-#define MAX_WORDS   2000
+#define PATIENCE_MS 10000 /* from SIGTERM to SIGKILL */
+#define MAX_WORDS   2000  /* bytes of a child's error messages */
 
-static _Noreturn void become(const char *const *argv, const int fds[3], pid_t parent)
+static _Noreturn void exec_command(const char *const *argv, const int fds[3], pid_t parent)
 {
     sigset_t none;
     (void)sigemptyset(&none);
     (void)signal(SIGPIPE, SIG_DFL);
     (void)signal(SIGXFSZ, SIG_DFL);
-    /* It ends in order, its cell with it, also when we are killed. */
+    /* If the server is killed, the child gets SIGTERM, and ends in order together with its cell. */
     if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
         _exit(HC_EXIT_INTERNAL);
     for (int fd = 0; fd < 3; fd++)
@@ -36,16 +36,17 @@ static _Noreturn void become(const char *const *argv, const int fds[3], pid_t pa
     _exit(HC_EXIT_INTERNAL);
 }
 
-static int start(struct hc_child *c, const char *const *argv, int in_fd, int out_fd, struct hc_error *err)
+static int fork_child(struct hc_child *c, const char *const *argv, int in_fd, int out_fd,
+                      struct hc_error *err)
 {
     const int fds[3] = {in_fd, out_fd, c->err_fd};
     pid_t parent = getpid(), pid = fork();
     if (pid < 0)
         return hc_fail(err, errno, "fork");
     if (pid == 0)
-        become(argv, fds, parent);
+        exec_command(argv, fds, parent);
     c->pid = pid;
-    c->pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* ours, and not reaped: nobody else has its number */
+    c->pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* an unreaped child, so the pid is still its own */
     return c->pidfd < 0 ? hc_fail(err, errno, "pidfd_open") : 0;
 }
 
@@ -65,12 +66,12 @@ int hc_child_start(struct hc_child *c, const struct hc_mcp_config *config, const
     argv[n++] = "hotcell";
     argv[n++] = command;
     if (strcmp(command, "run") == 0 && getenv("HOTCELL_SOCKET"))
-        argv[n++] = "--warm=try"; /* what our options ask for may not be for a daemon */
+        argv[n++] = "--warm=try"; /* a daemon may refuse options of the server */
     for (size_t i = 0; i < config->option_count; i++)
         if (strcmp(command, "run") == 0 || strcmp(config->options[i], "--persist-code") != 0)
-            argv[n++] = config->options[i]; /* sessions keep no code */
+            argv[n++] = config->options[i]; /* sessions do not accept this option */
     memcpy(argv + n, more, extra * sizeof *more);
-    int rc = start(c, argv, in_fd, out_fd, err);
+    int rc = fork_child(c, argv, in_fd, out_fd, err);
     free(argv);
     if (rc < 0)
         hc_child_finish(c);
@@ -95,7 +96,7 @@ void hc_child_end(struct hc_child *c)
     if (!c->pid)
         return;
     hc_child_expect(c);
-    (void)kill(c->pid, SIGTERM); /* not reaped: its number is its own */
+    (void)kill(c->pid, SIGTERM); /* not reaped, so the pid is still its own */
 }
 
 void hc_child_hurry(struct hc_child *c, int64_t now)

@@ -1,4 +1,4 @@
-/* child.h - another command of this same binary, as our child. */
+/* child.h - run another command of this same binary as a child process. */
 #ifndef HC_MCP_CHILD_H
 #define HC_MCP_CHILD_H
 
@@ -9,27 +9,28 @@
 #include <sys/types.h>
 
 struct hc_child {
-    pid_t pid; /* 0: none */
-    int pidfd;
-    int err_fd;      /* memory file: what it says on standard error */
-    int64_t kill_ms; /* when patience ends; 0: it was not asked to end */
+    pid_t pid;       /* 0: none */
+    int pidfd;       /* owned; readable when the child has ended */
+    int err_fd;      /* memfd that gets its standard error, owned */
+    int64_t kill_ms; /* when to kill it (hc_mcp_now_ms); 0: it was not asked to end */
 };
 
-/* `command` with the server's options and then `more`, which ends with NULL; its standard input and output
- * are these. */
+/* Start `command` with the server's options and then those of `more`, which ends with NULL. Its standard
+ * input and output are `in_fd` and `out_fd`, which stay the caller's. */
 int hc_child_start(struct hc_child *c, const struct hc_mcp_config *config, const char *command,
                    const char *const *more, int in_fd, int out_fd, struct hc_error *err);
 
-/* Has it ended? It is reaped then. */
+/* Whether the child has ended; then it is reaped. */
 bool hc_child_ended(struct hc_child *c);
 
-/* Ask it to end; one that has not for too long is killed, and what it runs goes with it. */
+/* Ask the child to end by SIGTERM. If it takes too long, hc_child_hurry kills it, and its cell dies with
+ * it. */
 void hc_child_end(struct hc_child *c);
-void hc_child_expect(struct hc_child *c); /* .. it knows already */
-void hc_child_hurry(struct hc_child *c, int64_t now);
-void hc_child_finish(struct hc_child *c); /* waits; none is fine */
+void hc_child_expect(struct hc_child *c);             /* the same without the signal: it will end anyway */
+void hc_child_hurry(struct hc_child *c, int64_t now); /* `now`: ms of hc_mcp_now_ms */
+void hc_child_finish(struct hc_child *c);             /* end it, wait, and free; fine without a child */
 
-/* What it said, for people: the last words of it, as UTF-8. */
+/* Append the child's error messages as UTF-8, for people. */
 void hc_child_words(const struct hc_child *c, struct hc_buf *out);
 
 #endif

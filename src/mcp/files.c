@@ -62,7 +62,8 @@ void hc_tool_list_files(struct hc_mcp *m, const struct hc_call *call)
 
 /* ---- read ---- */
 
-/* Who asks for any offset may have hit the middle of a character: how many bytes of it are left out. */
+/* Drop the rest of a character at the beginning, as any offset may be asked for. Returns the number of
+ * bytes dropped. */
 static size_t cut_to_beginning(struct hc_buf *text)
 {
     size_t n = hc_utf8_boundary(text->data, text->len < 3 ? text->len : 3, 0);
@@ -71,7 +72,7 @@ static size_t cut_to_beginning(struct hc_buf *text)
     return n;
 }
 
-/* Cut behind the last whole character, if more of the file follows. */
+/* Cut the text after its last whole character. */
 static void cut_to_characters(struct hc_buf *text)
 {
     size_t bad;
@@ -107,7 +108,7 @@ static cJSON *binary_block(const struct hc_stored *file, const struct hc_buf *by
     return block;
 }
 
-static void say_part(cJSON *content, const struct hc_stored *file, int64_t offset, size_t len)
+static void add_part_note(cJSON *content, const struct hc_stored *file, int64_t offset, size_t len)
 {
     char note[160];
     int64_t end = offset + (int64_t)len;
@@ -116,8 +117,8 @@ static void say_part(cJSON *content, const struct hc_stored *file, int64_t offse
     hc_mcp_add(content, hc_mcp_text(note));
 }
 
-static void answer(struct hc_mcp *m, const struct hc_call *call, const struct hc_stored *file, int64_t offset,
-                   struct hc_buf *bytes)
+static void answer_file(struct hc_mcp *m, const struct hc_call *call, const struct hc_stored *file,
+                        int64_t offset, struct hc_buf *bytes)
 {
     cJSON *result = cJSON_CreateObject();
     cJSON *content = cJSON_AddArrayToObject(result, "content");
@@ -126,7 +127,7 @@ static void answer(struct hc_mcp *m, const struct hc_call *call, const struct hc
     } else if (hc_mcp_is_text(bytes)) {
         hc_mcp_add(content, hc_mcp_text(bytes->data ? bytes->data : ""));
         if (offset || (int64_t)bytes->len < file->bytes)
-            say_part(content, file, offset, bytes->len);
+            add_part_note(content, file, offset, bytes->len);
     } else {
         hc_mcp_add(content, binary_block(file, bytes));
     }
@@ -161,7 +162,7 @@ void hc_tool_read_file(struct hc_mcp *m, const struct hc_call *call)
         offset += (int64_t)cut_to_beginning(&bytes);
     if (!image && offset + (int64_t)bytes.len < file->bytes && bytes.len)
         cut_to_characters(&bytes);
-    /* Whole, as half of it is of no use. */
+    /* Binary files are returned completely, as a part is of no use. */
     if (!image && !hc_mcp_is_text(&bytes)) {
         hc_buf_clear(&bytes);
         if (file->bytes > MAX_BINARY) {
@@ -176,12 +177,12 @@ void hc_tool_read_file(struct hc_mcp *m, const struct hc_call *call)
             return;
         }
     }
-    answer(m, call, file, offset, &bytes);
+    answer_file(m, call, file, offset, &bytes);
 }
 
 /* ---- write, remove ---- */
 
-static const char *decode(const char *text, struct hc_buf *out)
+static const char *decode_base64(const char *text, struct hc_buf *out)
 {
     size_t len = strlen(text), used = 0;
     const char *end = NULL;
@@ -207,7 +208,7 @@ const char *hc_mcp_content(const cJSON *node, struct hc_buf *out)
         return hc_buf_str(out, node->valuestring) < 0 ? "out of memory" : NULL;
     if (!coded || !cJSON_IsString(coded) || coded->next || strcmp(coded->string, "base64") != 0)
         return "expected text as a string, or an object with base64 and nothing else";
-    return decode(coded->valuestring, out);
+    return decode_base64(coded->valuestring, out);
 }
 
 void hc_tool_write_file(struct hc_mcp *m, const struct hc_call *call)
@@ -228,7 +229,7 @@ void hc_tool_write_file(struct hc_mcp *m, const struct hc_call *call)
     if (text && hc_buf_str(&bytes, text) < 0)
         bad = "out of memory";
     if (coded)
-        bad = decode(coded, &bytes);
+        bad = decode_base64(coded, &bytes);
     if (!bad)
         bad = hc_store_no_room(&m->store, name, bytes.len);
     if (bad) {

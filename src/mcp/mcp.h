@@ -1,9 +1,10 @@
-/* mcp.h - a server of the Model Context Protocol on standard input and output: cells for assistants.
+/* mcp.h - a server of the Model Context Protocol on standard input and output: it runs programs in cells
+ * for assistants.
  *
- * One process, one loop, nothing that blocks: what the client sends, what it can take, signals, and the ends
- * of the programs that run, each of which is a `hotcell run` of its own that is given its job and gives back
- * its manifest through memory files. The client is not trusted with the host: it names no path of it, and
- * widens no limit. */
+ * One process with one loop, which never blocks, waits for the client's messages, for room to write
+ * answers, for signals and for the ends of programs. Each program is a `hotcell run` of its own, which
+ * gets its job and returns its manifest through memfds. The client is not trusted with the host: it cannot
+ * name a path of the host, nor raise a limit. */
 #ifndef HC_MCP_MCP_H
 #define HC_MCP_MCP_H
 
@@ -12,21 +13,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HC_MCP_JOBS 64 /* most programs at once */
+#define HC_MCP_JOBS 64 /* most programs at one time */
 
 struct hc_mcp_config {
-    const char *output_dir;     /* NULL: a temporary one */
-    int jobs;                   /* programs at once */
-    int64_t store_bytes;        /* of results that are kept */
-    int64_t timeout_ms;         /* the policy's: no program gets more */
-    const char *card;           /* what the writer of a program should know */
+    const char *output_dir; /* parent of the server's directory; NULL: a temporary one */
+    int jobs;               /* programs at one time */
+    int64_t store_bytes;    /* most bytes of results that are kept */
+    int64_t timeout_ms;     /* limits.timeout of the policy: the most that a program gets */
+    const char *card;       /* text for the writer of a program (cell/card.h); all pointers are borrowed */
     const char *const *options; /* of each `hotcell run` */
     size_t option_count;
-    int cancel_fd; /* readable with a signal that ends the server */
+    int cancel_fd; /* readable when a signal ends the server; borrowed */
 };
 
-/* Until the client has gone, or a signal comes. What ran has been ended then, and a temporary directory is
- * gone. */
+/* Serve until the client has gone, or a signal comes. All programs have ended then, and a temporary
+ * directory is removed. */
 int hc_mcp_serve(const struct hc_mcp_config *config, struct hc_error *err);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Newest first: who asks for one that is not here is offered the first. 2025-03-26 has batches, which no
- * other version has. */
+/* Newest first: a client that asks for another version is offered the first. 2025-03-26 is left out, as it
+ * alone has batches. */
 static const char *const versions[] = {"2025-11-25", "2025-06-18", "2024-11-05"};
 
 static void initialize(struct hc_mcp *m, const struct hc_rpc *message)
@@ -54,7 +54,7 @@ static void list_tools(struct hc_mcp *m, const struct hc_rpc *message)
         hc_mcp_reply(m, message->id, hc_mcp_list_tools(m));
 }
 
-/* Without an answer, as all notifications; that the request is unknown or done is no error. */
+/* A notification, so it has no answer, even if the request is unknown or done. */
 static void cancelled(struct hc_mcp *m, const struct hc_rpc *message)
 {
     char id[HC_RPC_ID_MAX + 1];
@@ -88,7 +88,7 @@ static const struct {
 void hc_mcp_handle(struct hc_mcp *m, const struct hc_rpc *message)
 {
     if (message->kind == HC_RPC_RESPONSE)
-        return; /* nothing was asked */
+        return; /* the server sends no requests */
     bool request = message->kind == HC_RPC_REQUEST;
     if (request && (hc_programs_has(m, message->id) || hc_sessions_have(m, message->id))) {
         hc_mcp_error(m, message->id, HC_RPC_INVALID_REQUEST,

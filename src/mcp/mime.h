@@ -1,10 +1,10 @@
-/* mime.h - what a file is, by the ending of its name; and which of these are text for a model to read. */
+/* mime.h - the MIME type of a file, by the ending of its name. */
 #ifndef HC_MCP_MIME_H
 #define HC_MCP_MIME_H
 
 #include <stdbool.h>
 
-const char *hc_mime_of(const char *path); /* static; "application/octet-stream" if nothing is known */
-bool hc_mime_is_image(const char *mime);  /* of the kinds that models look at */
+const char *hc_mime_of(const char *path); /* static; "application/octet-stream" if unknown */
+bool hc_mime_is_image(const char *mime);  /* an image format that models accept */
 
 #endif

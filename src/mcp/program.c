@@ -1,4 +1,4 @@
-/* Programs: each one a `hotcell run` of this same binary. */
+/* Run programs, each by a `hotcell run` of this same binary. */
 #include "mcp/server.h"
 
 #include "base/clock.h"
@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #define MAX_MANIFEST ((size_t)256 << 20)
-#define PROGRESS_MS  5000 /* between two words of progress */
-#define FIRST_MS     1000 /* until the first */
+#define PROGRESS_MS  5000 /* between progress messages */
+#define FIRST_MS     1000 /* until the first progress message */
 
-/* ---- which ---- */
+/* ---- finding programs ---- */
 
-static struct hc_program *find(struct hc_mcp *m, const char *id)
+static struct hc_program *find_program(struct hc_mcp *m, const char *id)
 {
     for (size_t i = 0; i < HC_MCP_JOBS; i++)
         if (m->programs[i].run[0] && strcmp(m->programs[i].id, id) == 0 && !m->programs[i].cancelled)
@@ -46,10 +46,10 @@ static struct hc_program *free_place(struct hc_mcp *m)
     return running < m->config->jobs ? place : NULL;
 }
 
-/* ---- the job: a spec, from what the client says ---- */
+/* ---- the job's specification, from the client's arguments ---- */
 
-/* "sales.csv" to "sales": a variable's name, or NULL. */
-static const char *stem(const char *file, char out[72])
+/* The variable's name for a file: "sales" for "sales.csv". NULL: the file's name is invalid. */
+static const char *variable_of(const char *file, char out[72])
 {
     size_t len = strcspn(file, ".");
     if (strlen(file) > HC_STORE_NAME || len > 64 || strchr(file, '/') ||
@@ -76,7 +76,7 @@ static int give_files(struct hc_mcp *m, const char *run, const cJSON *files, cJS
         char variable[72];
         hc_autobuf bytes = {0};
         const char *bad = hc_mcp_content(file, &bytes);
-        if (!stem(file->string, variable))
+        if (!variable_of(file->string, variable))
             return hc_fail_as(
                 err, HC_EXIT_DATA, 0,
                 "files: '%.80s': expected NAME or NAME.EXT, NAME being a Python name, such as \"sales.csv\"",
@@ -93,7 +93,8 @@ static int give_files(struct hc_mcp *m, const char *run, const cJSON *files, cJS
     return 0;
 }
 
-/* Under the variable's name, with the extension that says how to load it. */
+/* Copy stored files for the run, under their variables' names with their extensions, which decide how they
+ * are loaded. */
 static int give_stored(struct hc_mcp *m, const char *run, const cJSON *stored, cJSON *inputs,
                        struct hc_error *err)
 {
@@ -123,7 +124,7 @@ static int give_stored(struct hc_mcp *m, const char *run, const cJSON *stored, c
     return 0;
 }
 
-/* A member as it was written: numbers keep their digits. */
+/* The source text, so that numbers keep their digits. */
 void hc_programs_copy(const struct hc_call *call, const char *name, struct hc_buf *out)
 {
     size_t len;
@@ -178,14 +179,15 @@ static int launch(struct hc_mcp *m, struct hc_program *p, const struct hc_buf *s
     return hc_child_start(&p->child, m->config, "run", more, spec_fd, p->out_fd, err);
 }
 
-static void forget(struct hc_program *p)
+static void clear_place(struct hc_program *p)
 {
     hc_child_finish(&p->child);
     hc_close_fd(&p->out_fd);
     *p = (struct hc_program){.out_fd = -1};
 }
 
-static void start(struct hc_mcp *m, struct hc_program *p, const struct hc_call *call, int64_t timeout_ms)
+static void start_program(struct hc_mcp *m, struct hc_program *p, const struct hc_call *call,
+                          int64_t timeout_ms)
 {
     struct hc_error err = {0};
     hc_autobuf spec = {0};
@@ -193,7 +195,7 @@ static void start(struct hc_mcp *m, struct hc_program *p, const struct hc_call *
     if (hc_store_begin(&m->store, false, p->run, &err) < 0 || make_spec(m, call, p->run, &spec, &err) < 0 ||
         launch(m, p, &spec, &err) < 0) {
         hc_store_take_back(&m->store, p->run);
-        forget(p);
+        clear_place(p);
         hc_mcp_refuse(m, call->message->id, "run_python: %s", err.text);
         return;
     }
@@ -223,16 +225,16 @@ void hc_tool_run_python(struct hc_mcp *m, const struct hc_call *call)
     int64_t ms = hc_programs_timeout(m, call);
     struct hc_program *place = ms ? free_place(m) : NULL;
     if (place)
-        start(m, place, call, ms);
+        start_program(m, place, call, ms);
     else if (ms)
         hc_mcp_refuse(m, call->message->id,
                       "%d programs run already, as many as may at once: call again when one has ended",
                       m->config->jobs);
 }
 
-/* ---- the end of one ---- */
+/* ---- the end of a program ---- */
 
-static void conclude(struct hc_mcp *m, struct hc_program *p)
+static void finish_program(struct hc_mcp *m, struct hc_program *p)
 {
     hc_autobuf text = {0}, words = {0};
     struct hc_error ignored;
@@ -257,7 +259,7 @@ static void conclude(struct hc_mcp *m, struct hc_program *p)
     else
         cJSON_Delete(result);
     hc_store_keep(&m->store, &left, false);
-    forget(p);
+    clear_place(p);
     if (said)
         hc_mcp_changed(m);
 }
@@ -283,7 +285,7 @@ void hc_programs_tend(struct hc_mcp *m)
         if (!p->run[0])
             continue;
         if (hc_child_ended(&p->child)) {
-            conclude(m, p);
+            finish_program(m, p);
             continue;
         }
         tell_progress(m, p, now);
@@ -293,7 +295,7 @@ void hc_programs_tend(struct hc_mcp *m)
 
 void hc_programs_cancel(struct hc_mcp *m, const char *id)
 {
-    struct hc_program *p = find(m, id);
+    struct hc_program *p = find_program(m, id);
     if (!p)
         return;
     p->cancelled = true;
@@ -311,7 +313,7 @@ void hc_programs_end(struct hc_mcp *m)
         if (!p->run[0])
             continue;
         hc_stored_init(&left, p->run);
-        forget(p);
-        hc_store_keep(&m->store, &left, false); /* for it to be removed, if it is to be */
+        clear_place(p);
+        hc_store_keep(&m->store, &left, false); /* so that the store removes its directory when it should */
     }
 }

@@ -46,8 +46,7 @@ cJSON *hc_mcp_blob(const char *name, const struct hc_buf *bytes)
 
 /* ---- lines ---- */
 
-/* A message that cannot be made for want of memory is told of in one that needs little; a client without any
- * answer would wait for ever. */
+/* If memory runs out, a short error is sent instead: a client without an answer would wait for ever. */
 static void send_line(struct hc_mcp *m, const char *id, cJSON *message)
 {
     char *text = message ? cJSON_PrintUnformatted(message) : NULL;
@@ -68,7 +67,7 @@ static cJSON *new_message(const char *id)
     cJSON *message = cJSON_CreateObject();
     hc_mcp_put(message, "jsonrpc", cJSON_CreateString("2.0"));
     if (id)
-        (void)cJSON_AddRawToObject(message, "id", id); /* digits and escapes as they came */
+        (void)cJSON_AddRawToObject(message, "id", id); /* the id's source text, unchanged */
     return message;
 }
 
@@ -83,7 +82,7 @@ void hc_mcp_reply(struct hc_mcp *m, const char *id, cJSON *result)
     send_line(m, id, message);
 }
 
-/* A text of which the pieces may come from anywhere, as UTF-8. */
+/* Format a text with untrusted parts as valid UTF-8. */
 static void format_text(struct hc_buf *out, const char *fmt, va_list ap)
 {
     char text[2048];
@@ -115,7 +114,7 @@ void hc_mcp_notify(struct hc_mcp *m, const char *method, cJSON *params)
 
 /* ---- results of tools ---- */
 
-static void say(struct hc_mcp *m, const char *id, bool failed, const char *fmt, va_list ap)
+static void reply_text(struct hc_mcp *m, const char *id, bool failed, const char *fmt, va_list ap)
 {
     hc_autobuf text = {0};
     format_text(&text, fmt, ap);
@@ -130,7 +129,7 @@ void hc_mcp_refuse(struct hc_mcp *m, const char *id, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    say(m, id, true, fmt, ap);
+    reply_text(m, id, true, fmt, ap);
     va_end(ap);
 }
 
@@ -138,6 +137,6 @@ void hc_mcp_say(struct hc_mcp *m, const char *id, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    say(m, id, false, fmt, ap);
+    reply_text(m, id, false, fmt, ap);
     va_end(ap);
 }

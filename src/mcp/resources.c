@@ -1,4 +1,4 @@
-/* Resources: the same files, for clients that show them; and the card. */
+/* Resources: the stored files, for clients that show them, and the card. */
 #include "mcp/server.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 #define SCHEME    "hotcell://"
 #define CARD      SCHEME "card"
 #define PAGE      200
-#define MAX_BYTES ((int64_t)8 << 20) /* of one that is read */
+#define MAX_BYTES ((int64_t)8 << 20) /* most bytes of a resource that is read */
 
 void hc_mcp_uri(const char *path, struct hc_buf *out)
 {
@@ -29,7 +29,7 @@ static int hex(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The path in a URI of ours; -1: it is none. */
+/* The path in a URI of this server; -1: it is another's. */
 static int path_of(const char *uri, struct hc_buf *out)
 {
     if (strncmp(uri, SCHEME, strlen(SCHEME)) != 0)
@@ -79,8 +79,8 @@ static void add_run(struct page *p, const struct hc_stored_run *run)
     }
 }
 
-/* A cursor is how many were before. */
-static bool take_cursor(const struct hc_rpc *message, size_t *first)
+/* A cursor is the number of resources on earlier pages. */
+static bool parse_cursor(const struct hc_rpc *message, size_t *first)
 {
     const cJSON *cursor = hc_json_member(message->params, "cursor");
     const char *text = cJSON_GetStringValue(cursor);
@@ -96,7 +96,7 @@ static bool take_cursor(const struct hc_rpc *message, size_t *first)
 void hc_mcp_list_resources(struct hc_mcp *m, const struct hc_rpc *message)
 {
     struct page p = {0};
-    if (!take_cursor(message, &p.first)) {
+    if (!parse_cursor(message, &p.first)) {
         hc_mcp_error(m, message->id, HC_RPC_INVALID_PARAMS, "cursor: expected one that resources/list gave");
         return;
     }
@@ -123,9 +123,9 @@ void hc_mcp_list_templates(struct hc_mcp *m, const struct hc_rpc *message)
     hc_mcp_reply(m, message->id, result);
 }
 
-/* ---- one ---- */
+/* ---- reading one ---- */
 
-/* As text if it is some. */
+/* The content as text if it is UTF-8, else as base64. */
 static cJSON *contents(const char *uri, const char *mime, const struct hc_buf *bytes)
 {
     bool text = hc_mcp_is_text(bytes);

@@ -1,4 +1,4 @@
-/* From a program's manifest to what a model reads: text and images, and the essential part as data. */
+/* Turn a program's manifest into a result for a model: text and images, and the essential part as data. */
 #include "mcp/server.h"
 
 #include "base/utf8.h"
@@ -9,10 +9,10 @@
 #include <string.h>
 
 #define MAX_TEXT    ((size_t)48 << 10) /* bytes of one stream or value in an answer */
-#define HEAD        ((size_t)32 << 10) /* of these, from its beginning */
+#define HEAD        ((size_t)32 << 10) /* bytes of these from the beginning of a longer text */
 #define MAX_LISTED  100
 #define MAX_IMAGES  8
-#define IMAGE_BYTES ((int64_t)6 << 20) /* of all of them */
+#define IMAGE_BYTES ((int64_t)6 << 20) /* most bytes of all images */
 
 #define STREAM                                                                                               \
     "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"},\"bytes\":{\"type\":\"integer\"},"  \
@@ -42,8 +42,8 @@ const char hc_run_schema[] =
 
 /* ---- text that fits ---- */
 
-/* The beginning and the end of what is too long. */
-static void fit(const char *text, struct hc_buf *out)
+/* Append a text; of one that is too long only the beginning and the end. */
+static void append_shortened(const char *text, struct hc_buf *out)
 {
     size_t len = strlen(text), head = HEAD, tail = len - (MAX_TEXT - HEAD);
     if (len <= MAX_TEXT) {
@@ -63,7 +63,7 @@ static void add_text(cJSON *content, const char *label, const char *text)
     if (!*text)
         return;
     (void)hc_buf_str(&block, label);
-    fit(text, &block);
+    append_shortened(text, &block);
     if (!block.failed)
         hc_mcp_add(content, hc_mcp_text(block.data));
 }
@@ -76,7 +76,7 @@ static cJSON *stream(const cJSON *manifest, const char *name)
     const char *text = hc_json_text(from, "text");
     cJSON *to = cJSON_CreateObject();
     hc_autobuf fitting = {0};
-    fit(text, &fitting);
+    append_shortened(text, &fitting);
     hc_mcp_put(to, "text", cJSON_CreateString(fitting.data ? fitting.data : ""));
     hc_mcp_put(to, "bytes", cJSON_CreateNumber((double)hc_json_int(from, "bytes", 0)));
     hc_mcp_put(to, "truncated",
@@ -112,7 +112,7 @@ static cJSON *object_or_null(const cJSON *from)
     return to;
 }
 
-static cJSON *some_of(const cJSON *list)
+static cJSON *first_items(const cJSON *list)
 {
     cJSON *to = cJSON_CreateArray();
     const cJSON *item;
@@ -135,7 +135,7 @@ static cJSON *usage(const cJSON *manifest)
     return to;
 }
 
-/* Files of the run, those from `first` up to `end`. */
+/* List files of the run, from index `first` to before `end`. */
 static cJSON *file_list(const struct hc_stored_run *run, size_t first, size_t end)
 {
     cJSON *list = cJSON_CreateArray();
@@ -171,8 +171,8 @@ static cJSON *structure(const struct hc_stored_run *run, const cJSON *m, size_t 
     hc_mcp_put(s, "figures", file_list(run, 0, figures));
     hc_mcp_put(s, "files", file_list(run, figures, run->count));
     hc_mcp_put(s, "more_files", cJSON_CreateNumber((double)more));
-    hc_mcp_put(s, "warnings", some_of(hc_json_member(m, "warnings")));
-    hc_mcp_put(s, "denials", some_of(hc_json_member(m, "denials")));
+    hc_mcp_put(s, "warnings", first_items(hc_json_member(m, "warnings")));
+    hc_mcp_put(s, "denials", first_items(hc_json_member(m, "denials")));
     hc_mcp_put(s, "usage", usage(m));
     return s;
 }
@@ -200,7 +200,7 @@ static void add_images(const struct hc_mcp *m, const struct hc_stored_run *run, 
     }
 }
 
-static void say_finding(const cJSON *finding, struct hc_buf *out)
+static void append_finding(const cJSON *finding, struct hc_buf *out)
 {
     const char *hint = hc_json_text(finding, "hint");
     const cJSON *line = hc_json_member(finding, "line"), *column = hc_json_member(finding, "column");
@@ -213,28 +213,28 @@ static void say_finding(const cJSON *finding, struct hc_buf *out)
         (void)hc_buf_fmt(out, "hint: %s\n", hint);
 }
 
-/* Unless it has been shown with its line. */
-static void say_rejection(const cJSON *rejection, const char *shown, struct hc_buf *out)
+/* Append the rejection, unless stderr shows it already. */
+static void append_rejection(const cJSON *rejection, const char *shown, struct hc_buf *out)
 {
     const cJSON *finding, *all = hc_json_member(rejection, "findings");
     int count = 0;
     if (!cJSON_IsObject(rejection) || strstr(shown, hc_json_text(rejection, "message")))
         return;
     if (!all || !all->child)
-        say_finding(rejection, out);
+        append_finding(rejection, out);
     cJSON_ArrayForEach(finding, all)
     {
         if (count++ < MAX_LISTED / 4)
-            say_finding(finding, out);
+            append_finding(finding, out);
     }
 }
 
-/* How it went, and what there is. */
-static void say_summary(const struct hc_stored_run *run, const cJSON *m, const char *state,
-                        struct hc_buf *out)
+/* Append the run's status, warnings and files. */
+static void append_summary(const struct hc_stored_run *run, const cJSON *m, const char *state,
+                           struct hc_buf *out)
 {
     const cJSON *wall = hc_json_member(hc_json_member(m, "usage"), "wall"), *warning;
-    say_rejection(hc_json_member(m, "rejection"), hc_json_text(hc_json_member(m, "stderr"), "text"), out);
+    append_rejection(hc_json_member(m, "rejection"), hc_json_text(hc_json_member(m, "stderr"), "text"), out);
     (void)hc_buf_fmt(out, "%s: %s", run->name, hc_json_text(m, "status"));
     if (cJSON_IsNumber(wall))
         (void)hc_buf_fmt(out, " after %.2f s", wall->valuedouble);
@@ -271,7 +271,7 @@ static cJSON *write_content(const struct hc_mcp *mcp, const struct hc_stored_run
     if (!strstr(err, traceback))
         add_text(content, "error:\n", traceback);
     add_images(mcp, run, figures, content);
-    say_summary(run, m, state, &summary);
+    append_summary(run, m, state, &summary);
     if (!summary.failed)
         hc_mcp_add(content, hc_mcp_text(summary.data));
     return content;
@@ -279,7 +279,7 @@ static cJSON *write_content(const struct hc_mcp *mcp, const struct hc_stored_run
 
 /* ---- the whole ---- */
 
-/* Names that are not UTF-8 stand escaped in the manifest: nobody could ask for them. */
+/* Names that are not UTF-8 are escaped in the manifest, and left out: a client could not ask for them. */
 static void list_artifacts(struct hc_stored_run *run, const cJSON *list)
 {
     const cJSON *item;

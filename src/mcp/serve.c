@@ -1,4 +1,4 @@
-/* The loop. */
+/* The server's loop. */
 #include "mcp/server.h"
 
 #include "base/clock.h"
@@ -10,13 +10,13 @@
 #include <string.h>
 #include <time.h>
 
-#define MAX_MESSAGE  ((size_t)16 << 20) /* bytes of one */
-#define MAX_BACKLOG  ((size_t)1 << 20)  /* with more than that not taken, nothing more is read */
-#define LAST_WORDS   2000               /* ms that a client has to take what is left */
+#define MAX_MESSAGE  ((size_t)16 << 20) /* most bytes of a message */
+#define MAX_BACKLOG  ((size_t)1 << 20)  /* most bytes of unread answers; above, no request is read */
+#define LAST_WORDS   2000               /* ms that a client has to read the last answers */
 #define HEARTBEAT_MS 1000
 
-/* One piece, of a size that a pipe or socket which is ready for any takes without waiting: the loop must not
- * stand still, and O_NONBLOCK would change the terminal for others. */
+/* Write at most PIPE_BUF bytes, which a writable pipe or socket takes without blocking. O_NONBLOCK would
+ * change the terminal for other processes, too. */
 static void write_some(struct hc_mcp *m)
 {
     size_t left = m->out.len - m->sent, piece = left < PIPE_BUF ? left : PIPE_BUF;
@@ -45,7 +45,7 @@ static void handle_line(struct hc_mcp *m, const char *text, size_t len)
     hc_rpc_finish(&message);
 }
 
-/* Lines that are there already, for as long as the client takes the answers. */
+/* Handle lines that were read already, as long as the client reads the answers. */
 static void handle_lines(struct hc_mcp *m)
 {
     const char *text;
@@ -78,7 +78,7 @@ static void read_some(struct hc_mcp *m)
         m->gone = true;
 }
 
-/* Two for each: its answers, or its end once it has said all, and its requests. */
+/* Add two entries per session: its answers, or its end after the last answer; and its requests. */
 static nfds_t add_sessions(const struct hc_mcp *m, struct pollfd *fds)
 {
     for (size_t i = 0; i < HC_MCP_SESSIONS; i++, fds += 2) {
@@ -103,7 +103,7 @@ static void serve_sessions(struct hc_mcp *m, const struct pollfd *fds)
     }
 }
 
-/* Until something has happened. True: a signal says that this is the end. */
+/* Wait for events, and do input and output. True: a signal ends the server. */
 static bool wait_for_more(struct hc_mcp *m)
 {
     struct pollfd fds[3 + HC_MCP_SESSIONS * 2 + HC_MCP_JOBS];
@@ -131,8 +131,8 @@ static bool wait_for_more(struct hc_mcp *m)
     return false;
 }
 
-/* A client that has closed its end of our input may still read; one that has not for a while does not. */
-static void flush(struct hc_mcp *m)
+/* A client that has closed its output may still read answers: give it LAST_WORDS ms. */
+static void flush_answers(struct hc_mcp *m)
 {
     int64_t end = hc_mono_ms() + LAST_WORDS, left;
     while (m->out.len && (left = end - hc_mono_ms()) > 0) {
@@ -164,7 +164,7 @@ int hc_mcp_serve(const struct hc_mcp_config *config, struct hc_error *err)
             handle_lines(&m);
     }
     if (rc == 0 && !stopped)
-        flush(&m);
+        flush_answers(&m);
     if (rc == 0 && m.lost)
         rc = hc_fail(err, m.lost, "answer on standard output");
     finish(&m);

@@ -1,4 +1,4 @@
-/* Sessions: each one a `hotcell session` of this same binary, spoken to in lines over two pipes. */
+/* Sessions: each is a `hotcell session` of this same binary, with lines of JSON over two pipes. */
 #include "mcp/server.h"
 
 #include "base/clock.h"
@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_LINE ((size_t)256 << 20) /* of a session: a manifest */
+#define MAX_LINE ((size_t)256 << 20) /* most bytes of a session's answer, which holds a manifest */
 
-/* ---- which ---- */
+/* ---- finding sessions ---- */
 
-static bool waits(const struct hc_session_place *s, const char *id)
+static bool waits_for(const struct hc_session_place *s, const char *id)
 {
     return s->name[0] && !s->cancelled && (strcmp(s->id, id) == 0 || strcmp(s->close_id, id) == 0);
 }
@@ -24,12 +24,13 @@ static bool waits(const struct hc_session_place *s, const char *id)
 bool hc_sessions_have(const struct hc_mcp *m, const char *id)
 {
     for (size_t i = 0; i < HC_MCP_SESSIONS; i++)
-        if (waits(&m->sessions[i], id))
+        if (waits_for(&m->sessions[i], id))
             return true;
     return false;
 }
 
-/* Why it is not there: a model that knows no reason tries again, and takes its variables for granted. */
+/* Answer why a session is not open: without the reason a model tries again, and assumes that its variables
+ * exist. */
 static void refuse_unknown(struct hc_mcp *m, const char *name, const char *id)
 {
     for (size_t i = 0; i < HC_MCP_ENDED; i++)
@@ -43,8 +44,8 @@ static void refuse_unknown(struct hc_mcp *m, const char *name, const char *id)
     hc_mcp_refuse(m, id, "there is no session '%.80s' that is open: session_open makes one", name);
 }
 
-/* The session that a call is about, ready for it; NULL: the model has been told. */
-static struct hc_session_place *find(struct hc_mcp *m, const struct hc_call *call, bool idle)
+/* Find the session of a call; `idle`: it must not be busy. NULL: the call was answered by an error. */
+static struct hc_session_place *find_session(struct hc_mcp *m, const struct hc_call *call, bool idle)
 {
     const char *name = hc_mcp_string(call, "session"), *id = call->message->id;
     for (size_t i = 0; i < HC_MCP_SESSIONS; i++) {
@@ -65,9 +66,9 @@ static struct hc_session_place *find(struct hc_mcp *m, const struct hc_call *cal
     return NULL;
 }
 
-/* ---- speaking ---- */
+/* ---- requests ---- */
 
-static void remember(char id[HC_RPC_ID_MAX + 1], const char *text)
+static void set_id(char id[HC_RPC_ID_MAX + 1], const char *text)
 {
     (void)snprintf(id, HC_RPC_ID_MAX + 1, "%s", text);
 }
@@ -77,14 +78,15 @@ void hc_session_write(struct hc_session_place *s)
     ssize_t n = write(s->in_fd, s->out.data + s->sent, s->out.len - s->sent);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    s->sent += n > 0 ? (size_t)n : s->out.len - s->sent; /* one that does not listen is about to end */
+    s->sent +=
+        n > 0 ? (size_t)n : s->out.len - s->sent; /* a session that has closed its input is about to end */
     if (s->sent < s->out.len)
         return;
     hc_buf_finish(&s->out);
     s->sent = 0;
 }
 
-static void speak(struct hc_session_place *s, const char *line)
+static void send_request(struct hc_session_place *s, const char *line)
 {
     (void)hc_buf_str(&s->out, line);
     (void)hc_buf_str(&s->out, "\n");
@@ -104,7 +106,7 @@ static int open_pipes(struct hc_session_place *s, int *their_in, int *their_out,
         return hc_fail(err, errno, "pipe");
     *their_out = out[1];
     s->out_fd = out[0];
-    /* Our ends alone: theirs are descriptions of their own. */
+    /* Only the server's ends: the child's have open file descriptions of their own. */
     if (fcntl(s->in_fd, F_SETFL, O_NONBLOCK) < 0 || fcntl(s->out_fd, F_SETFL, O_NONBLOCK) < 0)
         return hc_fail(err, errno, "fcntl");
     return 0;
@@ -117,8 +119,8 @@ static void free_arguments(char **list)
     free(list);
 }
 
-/* Where files go, and "--input=NAME=PATH" for each. Ends with NULL, freed with free_arguments; NULL: no
- * memory. */
+/* The arguments: the output directory, and "--input=NAME=PATH" for each input. Ends with NULL; freed with
+ * free_arguments. NULL: no memory. */
 static char **make_arguments(const cJSON *inputs, const char *directory)
 {
     size_t n = 0;
@@ -156,7 +158,7 @@ static int launch(struct hc_mcp *m, struct hc_session_place *s, const cJSON *inp
     return rc;
 }
 
-static void forget(struct hc_session_place *s)
+static void clear_place(struct hc_session_place *s)
 {
     hc_child_finish(&s->child);
     hc_close_fd(&s->in_fd);
@@ -176,11 +178,11 @@ static void open_place(struct hc_mcp *m, struct hc_session_place *s, const struc
               hc_programs_give(m, call, s->name, inputs, &err) == 0 && launch(m, s, inputs, &err) == 0;
     cJSON_Delete(inputs);
     if (ok) {
-        remember(s->id, call->message->id);
+        set_id(s->id, call->message->id);
         return;
     }
     hc_store_take_back(&m->store, s->name);
-    forget(s);
+    clear_place(s);
     hc_mcp_refuse(m, call->message->id, "session_open: %s", err.text);
 }
 
@@ -201,7 +203,7 @@ void hc_tool_session_open(struct hc_mcp *m, const struct hc_call *call)
 void hc_tool_session_run(struct hc_mcp *m, const struct hc_call *call)
 {
     int64_t ms = hc_programs_timeout(m, call);
-    struct hc_session_place *s = ms ? find(m, call, true) : NULL;
+    struct hc_session_place *s = ms ? find_session(m, call, true) : NULL;
     if (!s)
         return;
     hc_autobuf line = {0};
@@ -213,11 +215,11 @@ void hc_tool_session_run(struct hc_mcp *m, const struct hc_call *call)
         hc_mcp_refuse(m, call->message->id, "out of memory");
         return;
     }
-    remember(s->id, call->message->id);
-    speak(s, line.data);
+    set_id(s->id, call->message->id);
+    send_request(s, line.data);
 }
 
-/* Requests that have a checkpoint's name and nothing else. */
+/* Send a request that has only a checkpoint's name. */
 static void ask_by_name(struct hc_mcp *m, const struct hc_call *call, const char *request)
 {
     const char *name = hc_mcp_string(call, "name");
@@ -227,12 +229,12 @@ static void ask_by_name(struct hc_mcp *m, const struct hc_call *call, const char
                       "name: expected at most 64 letters, digits, '.', '_' and '-', not beginning with '.'");
         return;
     }
-    struct hc_session_place *s = find(m, call, true);
+    struct hc_session_place *s = find_session(m, call, true);
     if (!s)
         return;
     (void)snprintf(line, sizeof line, "{\"%s\":\"%s\"}", request, name);
-    remember(s->id, call->message->id);
-    speak(s, line);
+    set_id(s->id, call->message->id);
+    send_request(s, line);
 }
 
 void hc_tool_session_checkpoint(struct hc_mcp *m, const struct hc_call *call)
@@ -247,28 +249,28 @@ void hc_tool_session_rollback(struct hc_mcp *m, const struct hc_call *call)
 
 void hc_tool_session_interrupt(struct hc_mcp *m, const struct hc_call *call)
 {
-    struct hc_session_place *s = find(m, call, false);
+    struct hc_session_place *s = find_session(m, call, false);
     if (!s)
         return;
     if (!s->id[0]) {
         hc_mcp_say(m, call->message->id, "nothing runs in %s", s->name);
         return;
     }
-    speak(s, "{\"interrupt\":true}");
+    send_request(s, "{\"interrupt\":true}");
     hc_mcp_say(m, call->message->id,
                "what runs in %s gets a KeyboardInterrupt; session_run answers when it has ended", s->name);
 }
 
 void hc_tool_session_close(struct hc_mcp *m, const struct hc_call *call)
 {
-    struct hc_session_place *s = find(m, call, false);
+    struct hc_session_place *s = find_session(m, call, false);
     if (!s)
         return;
-    remember(s->close_id, call->message->id);
+    set_id(s->close_id, call->message->id);
     if (s->id[0]) {
         hc_child_end(&s->child);
     } else {
-        hc_close_fd(&s->in_fd); /* the end of its input is its end */
+        hc_close_fd(&s->in_fd); /* the session ends at the end of its input */
         hc_child_expect(&s->child);
     }
 }
@@ -288,7 +290,7 @@ void hc_tool_session_list(struct hc_mcp *m, const struct hc_call *call)
                text.len ? text.data : "no session is open: session_open makes one");
 }
 
-/* ---- listening ---- */
+/* ---- answers ---- */
 
 static void answer_result(struct hc_mcp *m, struct hc_session_place *s, const cJSON *event)
 {
@@ -314,15 +316,15 @@ static void answer_ready(struct hc_mcp *m, struct hc_session_place *s)
         hc_mcp_say(m, s->id, "%s is open", s->name);
 }
 
-/* It ends: by itself, if it was not told to. */
+/* The session announces its end: keep the reason. */
 static void note_end(struct hc_session_place *s, const cJSON *event)
 {
     const cJSON *manifest = hc_json_member(event, "manifest");
     (void)snprintf(s->why, sizeof s->why, "%s", hc_json_text_or(manifest, "reason", "it was closed"));
 }
 
-/* A line of the session: of the launcher, not of a program in it, but no reason to trust it blindly. */
-static void hear(struct hc_mcp *m, struct hc_session_place *s, const char *text, size_t len)
+/* Handle a line from the session. The launcher writes it, not a program, but it is checked all the same. */
+static void handle_answer(struct hc_mcp *m, struct hc_session_place *s, const char *text, size_t len)
 {
     struct hc_json j;
     struct hc_error err;
@@ -364,7 +366,7 @@ void hc_session_read(struct hc_mcp *m, struct hc_session_place *s)
     size_t len;
     for (enum hc_rpc_line got; (got = hc_rpc_next(&s->lines, &text, &len)) != HC_RPC_MORE;)
         if (got == HC_RPC_LINE)
-            hear(m, s, text, len);
+            handle_answer(m, s, text, len);
 }
 
 /* ---- the end ---- */
@@ -381,7 +383,7 @@ static void remember_end(struct hc_mcp *m, const struct hc_session_place *s)
     (void)snprintf(e->why, sizeof e->why, "%s", s->why);
 }
 
-static void conclude(struct hc_mcp *m, struct hc_session_place *s)
+static void finish_session(struct hc_mcp *m, struct hc_session_place *s)
 {
     struct hc_stored_run none;
     hc_autobuf words = {0};
@@ -401,7 +403,7 @@ static void conclude(struct hc_mcp *m, struct hc_session_place *s)
         hc_mcp_say(m, s->close_id, "%s is closed; its files are kept", s->name);
     if (ready)
         hc_store_keep(&m->store, &none, false);
-    forget(s);
+    clear_place(s);
 }
 
 void hc_sessions_tend(struct hc_mcp *m)
@@ -412,8 +414,8 @@ void hc_sessions_tend(struct hc_mcp *m)
         if (!s->name[0])
             continue;
         hc_child_hurry(&s->child, now);
-        if (s->out_fd < 0 && hc_child_ended(&s->child)) /* all that it said has been read */
-            conclude(m, s);
+        if (s->out_fd < 0 && hc_child_ended(&s->child)) /* all of its answers have been read */
+            finish_session(m, s);
     }
 }
 
@@ -421,12 +423,11 @@ void hc_sessions_cancel(struct hc_mcp *m, const char *id)
 {
     for (size_t i = 0; i < HC_MCP_SESSIONS; i++) {
         struct hc_session_place *s = &m->sessions[i];
-        if (!waits(s, id) || strcmp(s->id, id) != 0)
+        if (!waits_for(s, id) || strcmp(s->id, id) != 0)
             continue;
         s->cancelled = true;
-        if (hc_store_find_run(&m->store,
-                              s->name)) /* it has been ready: what runs is stopped, the session stays */
-            speak(s, "{\"interrupt\":true}");
+        if (hc_store_find_run(&m->store, s->name)) /* it was ready: interrupt the run, and keep the session */
+            send_request(s, "{\"interrupt\":true}");
         else
             hc_child_end(&s->child);
     }
@@ -443,7 +444,7 @@ void hc_sessions_end(struct hc_mcp *m)
         if (!s->name[0])
             continue;
         hc_stored_init(&none, s->name);
-        forget(s);
+        clear_place(s);
         hc_store_keep(&m->store, &none, false);
     }
 }

@@ -30,9 +30,9 @@ static const char *temporary_place(void)
     return named && *named ? named : "/tmp";
 }
 
-/* The lock says that its server lives. Returns 1 if whoever removes what killed servers left has taken the
- * directory for one of those before it was locked: it goes, or has gone, and another is to be made. */
-static int lease(const char *path, int fd)
+/* Lock a new directory, which says that its server lives. Returns 1 if another server's hc_store_reap took
+ * it for a left-over before it was locked, and removes it: then make another one. */
+static int lock_directory(const char *path, int fd)
 {
     struct stat ours, there;
     if (flock(fd, LOCK_EX | LOCK_NB) < 0)
@@ -44,15 +44,15 @@ static int lease(const char *path, int fd)
     return ours.st_ino == there.st_ino && ours.st_dev == there.st_dev ? 0 : 1;
 }
 
-/* A new one, opened, and leased if it is temporary. Returns 1 if it has gone again. */
-static int make_one(struct hc_store *s, char *path, bool temporary)
+/* Make and open a directory, and lock it if it is temporary. Returns 1 if it was removed meanwhile. */
+static int make_and_lock(struct hc_store *s, char *path, bool temporary)
 {
     if (!mkdtemp(path))
         return -1;
     hc_autofd fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int rc = fd >= 0 ? 0 : errno == ENOENT ? 1 : -1;
     if (rc == 0 && temporary)
-        rc = lease(path, fd);
+        rc = lock_directory(path, fd);
     if (rc == 0)
         s->fd = hc_take(&fd);
     int why = errno;
@@ -73,7 +73,7 @@ static int make_directory(struct hc_store *s, const char *parent, struct hc_erro
     for (int tries = 0; rc > 0 && tries < 16; tries++) {
         int n = snprintf(path, sizeof path, "%s/%sXXXXXX", whole ? whole : in, parent ? "mcp-" : TEMPORARY);
         errno = n < (int)sizeof path ? errno : ENAMETOOLONG;
-        rc = n < (int)sizeof path ? make_one(s, path, !parent) : -1;
+        rc = n < (int)sizeof path ? make_and_lock(s, path, !parent) : -1;
     }
     free(whole);
     if (rc != 0)
@@ -82,9 +82,9 @@ static int make_directory(struct hc_store *s, const char *parent, struct hc_erro
     return s->path ? 0 : hc_fail(err, ENOMEM, "open %s", path);
 }
 
-/* Of ours, and of a server that is no more: with its lock, which the caller holds until it has been removed,
- * since a server that has just made it would take it otherwise. -1: it is not. */
-static int hold_left(int dir, const char *name)
+/* If the directory is a dead server's, return a descriptor that holds its lock; else -1. The caller holds
+ * the lock until it has removed the directory, so that a server that has just made it notices. */
+static int lock_left_over(int dir, const char *name)
 {
     struct stat st;
     if (strncmp(name, TEMPORARY, strlen(TEMPORARY)) != 0)
@@ -101,7 +101,7 @@ int hc_store_reap(void)
     DIR *dir = opendir(temporary_place());
     const struct dirent *e;
     while (dir && (e = readdir(dir))) {
-        hc_autofd held = hold_left(dirfd(dir), e->d_name);
+        hc_autofd held = lock_left_over(dirfd(dir), e->d_name);
         if (held >= 0 && hc_remove_results(dirfd(dir), e->d_name, &ignored) == 0)
             gone++;
     }
@@ -130,7 +130,7 @@ void hc_stored_finish(struct hc_stored_run *run)
     *run = (struct hc_stored_run){0};
 }
 
-/* What cannot be removed stays; whoever looks into the directory sees it. */
+/* Remove a directory of the store. On failure its files stay, and the user sees them there. */
 static void remove_directory(const struct hc_store *s, const char *name)
 {
     struct hc_error ignored;
@@ -160,7 +160,7 @@ void hc_store_close(struct hc_store *s)
 
 /* ---- lists ---- */
 
-/* The path is taken, also if it fails. */
+/* Add a file. Takes the path, also on failure. */
 static int list_file(struct hc_stored_run *run, char *path_taken, int64_t bytes)
 {
     struct hc_stored *grown = path_taken ? realloc(run->files, (run->count + 1) * sizeof *run->files) : NULL;
@@ -258,9 +258,9 @@ int hc_store_read(const struct hc_store *s, const struct hc_stored *file, int64_
     return 0;
 }
 
-/* A new file with a name of ours, which no guest has had a say in. */
-static int create(const struct hc_store *s, const char *path, const void *data, size_t len,
-                  struct hc_error *err)
+/* Make a new file, whose name no guest has chosen. */
+static int create_file(const struct hc_store *s, const char *path, const void *data, size_t len,
+                       struct hc_error *err)
 {
     hc_autofd fd = open_beneath(s, path, O_WRONLY | O_CREAT | O_EXCL);
     if (fd < 0)
@@ -309,7 +309,7 @@ int hc_store_write(struct hc_store *s, const char *name, const void *data, size_
     static const char temp[] = WRITTEN "/.new";
     size_t index;
     (void)snprintf(path, sizeof path, WRITTEN "/%s", name);
-    int rc = create(s, temp, data, len, err);
+    int rc = create_file(s, temp, data, len, err);
     if (rc == 0 && renameat(s->fd, temp, s->fd, path) < 0)
         rc = hc_fail(err, errno, "write %s", path);
     if (rc < 0) {
@@ -372,10 +372,10 @@ int hc_store_give(struct hc_store *s, const char *run, const char *name, const v
 {
     char path[HC_STORE_NAME + 48];
     given_name(run, name, path);
-    return create(s, path, data, len, err);
+    return create_file(s, path, data, len, err);
 }
 
-/* A copy: what is written later under the same name must not change what this run sees. */
+/* Copied, so that a later write_file of the same name does not change the run's input. */
 int hc_store_give_stored(struct hc_store *s, const char *run, const struct hc_stored *file, const char *name,
                          struct hc_error *err)
 {
@@ -415,7 +415,7 @@ void hc_store_take_back(struct hc_store *s, const char *run)
     remove_directory(s, given);
 }
 
-/* The oldest run that may go, to make room for another one. False: there is none. */
+/* Remove the oldest run that is not open, except `kept`. False: there is none. */
 static bool drop_oldest(struct hc_store *s, const char *kept)
 {
     for (size_t i = 0; i < s->run_count; i++)

@@ -1,4 +1,4 @@
-/* The tools: one table from which the client's list is made and by which arguments are checked. */
+/* The tools: one table, from which the client's list is made and by which arguments are checked. */
 #include "mcp/server.h"
 
 #include "json/names.h"
@@ -34,7 +34,7 @@ struct arg {
 
 struct tool {
     const char *name, *title, *help;
-    bool reads_only, destroys, card; /* card: what programs may do stands behind the help */
+    bool reads_only, destroys, card; /* `card`: append the card to the help */
     const char *output;              /* schema of the structured part; NULL: none */
     void (*call)(struct hc_mcp *m, const struct hc_call *call);
     struct arg args[MAX_ARGS];
@@ -131,7 +131,7 @@ static cJSON *arg_schema(const struct hc_mcp *m, const struct arg *arg)
     hc_mcp_put(schema, "description", cJSON_CreateString(arg->help));
     if (arg->kind == ARG_COUNT)
         hc_mcp_put(schema, "minimum", cJSON_CreateNumber(0));
-    if (arg->kind == ARG_NUMBER) { /* the time is the only one */
+    if (arg->kind == ARG_NUMBER) { /* the timeout is the only number */
         hc_mcp_put(schema, "exclusiveMinimum", cJSON_CreateNumber(0));
         hc_mcp_put(schema, "maximum", cJSON_CreateNumber((double)m->config->timeout_ms / 1000));
     }
@@ -225,7 +225,7 @@ static void refuse_unknown(struct hc_mcp *m, const char *id, const struct tool *
     hc_mcp_refuse(m, id, "%s has no argument '%.64s'%s", t->name, name, hint);
 }
 
-/* What is wrong is told to the model, which can mend it. */
+/* Check the arguments. Errors are answered to the model, which can correct them. */
 static bool check_arguments(struct hc_mcp *m, const char *id, const struct tool *t, const cJSON *arguments)
 {
     const cJSON *value;
