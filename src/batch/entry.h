@@ -34,7 +34,7 @@ struct hc_entry {
     /* HC_ENTRY_BEGIN */
     int64_t attempt;            /* from 1 */
     int64_t bytes;              /* of the jobs file up to the end of this line; 0 for a retry */
-    char sha256[HC_SHA256_HEX]; /* of these bytes */
+    char sha256[HC_SHA256_HEX]; /* SHA-256 of these bytes of the jobs file */
     char job_id[HC_BATCH_ID];   /* also in HC_ENTRY_END */
     /* HC_ENTRY_END */
     char status[24];

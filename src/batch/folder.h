@@ -19,9 +19,9 @@
 struct hc_folder {
     const char *path;          /* borrowed */
     int dir, journal, results; /* owned; the journal is locked */
-    int64_t journal_bytes;     /* its size */
+    int64_t journal_bytes;     /* size of the journal */
     int sync_fd;  /* socket to a process that calls fdatasync, so that jobs need not wait; owned. -1: none */
-    pid_t syncer; /* that process */
+    pid_t syncer; /* the process that syncs; 0: none */
     uint64_t asked;  /* number of syncs requested so far */
     uint64_t synced; /* number of these that are done */
     bool waiting;    /* another sync is wanted */

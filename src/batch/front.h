@@ -21,7 +21,7 @@ struct hc_worker {
     int fd;                /* socket to it, owned */
     bool idle, busy;       /* it waits for a task; it runs one */
     bool served;           /* it has sent a message */
-    struct hc_claim claim; /* if busy */
+    struct hc_claim claim; /* the line that it runs, if busy */
 };
 
 /* With --ordered: results that wait for those of earlier lines. */
@@ -54,7 +54,7 @@ struct hc_front {
     bool input_ended, input_waits; /* the input is at its end; no whole line is there at the moment */
     const char *stop;              /* why no more lines are begun, static; NULL: they are */
     struct hc_error unheard;       /* the error, if standard output takes no more results */
-    int signals;                   /* received so far */
+    int signals;                   /* number of signals received so far */
     int64_t failures, ended_here, not_run, began_us;
     int timer; /* owned */
     bool bar;  /* progress is drawn, on a terminal */

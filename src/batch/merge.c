@@ -49,7 +49,7 @@ struct merge {
     struct hc_job_ids job_ids;
     struct hc_tally tally;
     int index;    /* owned */
-    int64_t last; /* line */
+    int64_t last; /* last line with a record */
 };
 
 /* ---- the index ---- */

@@ -138,7 +138,7 @@ struct run_tasks {
 struct item {
     const struct hc_task *task;
     struct hc_job job;
-    struct hc_cached_policy *policy; /* held */
+    struct hc_cached_policy *policy; /* a counted reference */
     struct hc_warm_use use;
     struct hc_buf key, manifest; /* manifest: the manifest, printed in one line */
     struct hc_ended *answer;

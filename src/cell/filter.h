@@ -8,7 +8,7 @@
  * launcher holds and answers with the errno that programs understand; and the job's filter leaves them to
  * these two.
  *
- * Whoever holds a listener could also let a call pass, and a process that is under a filter with a
+ * The holder of a listener could also let a call pass, and a process that is under a filter with a
  * listener cannot have another (EBUSY). So the reporting filter goes on first of all, while the
  * interpreter's process still does what the shim says: what loads the job's data later could otherwise
  * make a listener for itself.

@@ -16,7 +16,7 @@ const char *hc_host_level_name(enum hc_host_level level); /* "ok", "note", "fail
 struct hc_host_row {
     const char *name; /* static */
     enum hc_host_level level;
-    char detail[1024]; /* what was found */
+    char detail[1024]; /* result of the check, one line */
     const char *cost;  /* what is lost; static; empty if ok */
     char mend[1024];   /* the remedy; empty if ok, or if there is none */
 };

@@ -28,7 +28,7 @@ struct hc_policy hc_session_policy(const struct hc_policy *policy);
 struct hc_session_given {
     const struct hc_job *job; /* inputs, seed, output directory and so on, without code. All pointers and
                                  descriptors of this struct are borrowed */
-    const struct hc_policy *policy; /* effective */
+    const struct hc_policy *policy; /* the effective policy, before hc_session_policy */
     const char *default_dir;        /* as in struct hc_run */
     struct hc_share share;          /* as in struct hc_run */
     bool shared;                    /* as in struct hc_run */

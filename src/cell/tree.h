@@ -17,7 +17,7 @@
 
 struct hc_tree {
     int root_fd;         /* O_PATH; owned */
-    char path[PATH_MAX]; /* of root */
+    char path[PATH_MAX]; /* of the tree's root/ */
     char name[256];      /* as the caller of hc_tree_open gave it */
     char id[HC_SHA256_HEX];
 };

@@ -37,7 +37,7 @@ struct hc_store {
     bool temporary;                           /* the directory is removed with the store */
     int64_t max;                              /* bytes most bytes of results that are kept */
     int runs_begun, sessions_begun;           /* so far, for their names */
-    struct hc_stored_run written;             /* by the client */
+    struct hc_stored_run written;             /* files that the client wrote */
     struct hc_stored_run runs[HC_STORE_RUNS]; /* oldest first */
     size_t run_count;
 };

@@ -11,7 +11,7 @@ enum arg_kind { ARG_STRING, ARG_NUMBER, ARG_COUNT, ARG_OBJECT };
 
 static const struct {
     const char *schema; /* type, as JSON Schema has it */
-    const char *shape;  /* for messages */
+    const char *shape;  /* the expected type, in error messages */
 } kinds[] = {
     [ARG_STRING] = {"string", "a string"},
     [ARG_NUMBER] = {"number", "a number"},

@@ -29,7 +29,7 @@ struct hc_parked {
     char key[HC_SHA256_HEX];  /* hc_warm_key of the jobs that may use the cell */
     char tree[HC_SHA256_HEX]; /* ID of its tree */
     int64_t tree_checked;     /* enum hc_tree_check: the check made when its zygote started */
-    uid_t uid;                /* on the host */
+    uid_t uid;                /* the cell's ids on the host */
     gid_t gid;
     pid_t pid;       /* first process of the cell, as the host numbers it */
     int filters;     /* number of seccomp filters that its zygote is under */

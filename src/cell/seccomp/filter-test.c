@@ -28,7 +28,7 @@ struct cell {
     struct hc_policy *policy;
     bool counted;
     uint32_t arch, audit;
-    struct hc_buf filters[4]; /* by kind */
+    struct hc_buf filters[4]; /* compiled, by enum hc_filter_kind */
 };
 
 /* The kernel takes the answer that allows least; among equals the youngest filter's. */
@@ -140,7 +140,7 @@ static uint32_t expected(const struct cell *c, const char *call, const struct se
 
 /* The zygote's filter is the oldest of its cells' filters, and no answer is another for it: the kernel
  * prefers every errno to its notification, and asks the youngest of the filters that want a notification.
- * With only the first one on there is nobody to ask, and that means ENOSYS, whichever filter says it. */
+ * With only the first filter on there is no listener, and a notification means ENOSYS. */
 static void check_below(const struct cell *c, const char *call, const struct seccomp_data *data,
                         uint32_t others)
 {

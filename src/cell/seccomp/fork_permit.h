@@ -13,7 +13,8 @@ struct hc_fork_permit {
     pid_t owner; /* the process that may make them; its child may, too */
 };
 
-/* As hc_listener_permit; `ctx` is a struct hc_fork_permit. A process may signal itself, and fork as above. */
+/* A hc_listener_permit whose `ctx` is a struct hc_fork_permit: a process may signal itself, and the
+ * permit's owner may fork. */
 bool hc_fork_permit_ask(void *ctx, const struct seccomp_notif *question);
 
 #endif

@@ -249,7 +249,7 @@ static void count_run(struct hc_session *s, const struct hc_manifest *m)
 int hc_session_run(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
                    struct hc_session_result *r, struct hc_error *err)
 {
-    struct hc_job numbered = *job; /* lent */
+    struct hc_job numbered = *job; /* members borrowed */
     struct hc_policy effective = *policy;
     *r = (struct hc_session_result){.run = ++s->runs, .state = HC_STATE_LOST, .m = calloc(1, sizeof *r->m)};
     if (!r->m)

@@ -15,7 +15,7 @@
 /* Have s->copy become s->active, make a copy of itself and check the program. 1: it cannot. */
 static int check_in_copy(struct hc_session *s, const struct hc_job *job, struct hc_error *err)
 {
-    struct hc_job only = *job; /* lent */
+    struct hc_job only = *job; /* members borrowed */
     only.check_only = true;
     if (!hc_session_take_over(s))
         return 1;

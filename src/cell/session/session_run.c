@@ -302,7 +302,7 @@ static int describe_run(struct hc_session *s, const struct hc_job *job, const st
                         struct hc_manifest *m, struct hc_error *err)
 {
     const struct hc_manifest *cell = s->m;
-    struct hc_job named = *job; /* lent */
+    struct hc_job named = *job; /* members borrowed */
     char id[sizeof m->job_id];
     (void)snprintf(id, sizeof id, "%.60s.%d", cell->job_id, s->runs);
     named.job_id = id;
@@ -349,7 +349,7 @@ static void fill_usage(struct hc_session *s, struct hc_manifest *m, int64_t sinc
     hc_cgroup_usage(&l->cgroup, &l->used);
     hc_usage_take_peaks(&m->usage, &l->used.of_cell);
     int64_t kills = l->used.oom_kills, refused = l->used.pids_refused;
-    l->used.oom_kills -= s->oom_kills; /* of this run */
+    l->used.oom_kills -= s->oom_kills; /* leaves those of this run */
     l->used.pids_refused -= s->pids_refused;
     s->oom_kills = kills;
     s->pids_refused = refused;

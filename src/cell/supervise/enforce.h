@@ -11,7 +11,7 @@
  * In a session there is a second mark, just below limits.memory, at which the run is ended from here. At
  * limits.memory the kernel would kill the largest process, which can be the copy that is to take over. */
 void hc_enforce_soft(struct hc_loop *l);
-void hc_enforce_soft_check(struct hc_loop *l); /* memory.events has changed */
+void hc_enforce_soft_check(struct hc_loop *l); /* to be called when memory.events has changed */
 void hc_enforce_soft_end(struct hc_loop *l);
 
 /* Send the signal `number` to warn the program that its time or memory is nearly used up. A program that

@@ -17,7 +17,7 @@
 
 /* Measured with Linux 6.18. Only numbers above the FREE_ ones are charged, so that an ordinary program is
  * charged for its own pages only. */
-#define PIPE_BYTES    (INT64_C(64) << 10) /* the largest buffer that an unprivileged process can give a pipe */
+#define PIPE_BYTES    (INT64_C(64) << 10) /* largest buffer of a pipe without privileges */
 #define WAIT_BYTES    256                 /* one descriptor in an epoll */
 #define MAPPING_BYTES 400                 /* with its name and its entries in the anon_vma lists */
 #define THREAD_BYTES  (INT64_C(32) << 10)
@@ -224,8 +224,8 @@ static int64_t count_lines(struct hc_held *h, int proc, const char *at, int64_t 
 /* ---- a look ---- */
 
 #define FIRST_US   100000 /* to the first look: most jobs end before */
-#define SHARE      100 /* looks take at most one part in so many of all time while the estimate does not grow */
-#define UNSURE     3   /* pause, in durations of the last look, while only the host's free memory shrinks */
+#define SHARE      100    /* 1/SHARE: the most of all time that looks take while the estimate is steady */
+#define UNSURE     3 /* pause, in durations of the last look, while only the host's free memory shrinks */
 #define LONGEST_US 200000 /* most time between looks: pipes and sockets can be filled within seconds */
 #define STEP       (INT64_C(12) << 20) /* loss of the host's free memory in bytes that starts a look */
 

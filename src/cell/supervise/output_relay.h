@@ -26,8 +26,8 @@ struct hc_output_relay {
     int read_errno;                  /* errno of a failed read; 0: none failed */
     bool held;                       /* keep output in `early` until hc_output_relay_release */
     struct hc_buf early;             /* output that came while `held`; owned */
-    /* All writers are dead: an empty pipe has ended. Their own end of file may never come, for a descriptor
-     * that was sent through a socket which nobody reads any more still holds the pipe. */
+    /* All writers are dead: an empty pipe has ended. Their own end of file may never come, for a
+     * descriptor that was sent through a socket and never received still holds the pipe. */
     bool orphaned;
     char pending[65536];
 };

@@ -60,7 +60,7 @@ struct hc_supervisor {
     size_t other_count;
     int64_t cpu_base_us; /* CPU time of the cell before this run */
 
-    /* Found out. */
+    /* Filled. */
     enum hc_end end;
     struct hc_error launch; /* HC_END_LAUNCH: the launcher's failure */
     struct hc_stream *out, *err;
@@ -87,7 +87,7 @@ struct hc_supervisor {
     int64_t copies_memory, look_us; /* a session without a cgroup: bytes that the waiting copies do not share
                                        with the run; earliest time to measure them again */
     int64_t memory_now, tasks_now;  /* without a cgroup: at the last sample */
-    struct hc_held held;            /* without a cgroup */
+    struct hc_held held;            /* without a cgroup: estimate of kernel memory */
     bool hidden;                    /* without a cgroup: the memory of some process could not be read */
     char job_filter_evidence[160];
     enum hc_warning warned;

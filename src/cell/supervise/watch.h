@@ -13,7 +13,7 @@
 struct hc_sample {
     int64_t memory; /* bytes: anonymous and shared pages, swapped-out anonymous pages, and page tables of all
                        processes (pages of the tree's files are not counted) */
-    int64_t cpu_user_us, cpu_system_us; /* reaped children included */
+    int64_t cpu_user_us, cpu_system_us; /* with that of reaped children */
     int64_t tasks;                      /* processes and threads */
     bool hidden;                        /* the memory of some process could not be read, and may be any */
 };

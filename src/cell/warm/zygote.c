@@ -201,9 +201,9 @@ static int find_free_id(struct hc_zygote *z)
 
 /* One cell that is being made. */
 struct parking {
-    struct hc_launch l; /* channels only */
-    struct hc_parked *p;
-    int slot; /* -1: an ordinary user's cells have its own uid */
+    struct hc_launch l;  /* used for its channels only */
+    struct hc_parked *p; /* the cell, borrowed */
+    int slot;            /* -1: an ordinary user's cells have its own uid */
 };
 
 static int send_request(const struct hc_zygote *z, const struct parking *k, struct hc_error *err)
