@@ -1,5 +1,5 @@
-/* figure.h - a figure that a program has made, told of while it goes on: what its process says, which may be
- * anything, and what others are told. Bytes only. */
+/* figure.h - announcements of figures that a program makes while it runs: parse the untrusted message of
+ * its process, and print the event for clients. Does no input or output. */
 #ifndef HC_MANIFEST_FIGURE_H
 #define HC_MANIFEST_FIGURE_H
 
@@ -12,25 +12,25 @@
 #define HC_FIGURE_PATH_MAX 320 /* with the NUL */
 #define HC_FIGURE_MIME_MAX 40
 
-/* A figure as the launcher found it, when it had been told. */
+/* A figure as the launcher found it when it was announced. */
 struct hc_figure {
     char path[HC_FIGURE_PATH_MAX]; /* below the output directory */
     char mime[HC_FIGURE_MIME_MAX];
     int64_t bytes;
 };
 
-/* DIRECTORY/NAME of at most 63 and 255 bytes of UTF-8 without control characters, neither beginning with '.'?
- */
+/* Whether the path is DIRECTORY/NAME of at most 63 and 255 bytes of UTF-8 without control characters,
+ * neither beginning with '.'. */
 bool hc_figure_is_path(const char *path);
 
-/* {"path"} of an HC_FRAME_FIGURE; the rest of `out` is 0. */
+/* Parse the payload of an HC_FRAME_FIGURE, {"path": ...}; the other members of `out` are set to 0. */
 int hc_figure_parse(struct hc_figure *out, const char *data, size_t len, struct hc_error *err);
 
-/* {"path", "mime", "bytes"} */
+/* Append the figure as JSON: {"path", "mime", "bytes"}. */
 void hc_figure_print(const struct hc_figure *f, struct hc_buf *out);
 
-/* The MIME type of a figure, by how its path ends; NULL: it is none that viewers know, or not in `directory`.
- */
+/* The MIME type of a figure by the ending of its path, static; NULL: viewers do not know the type, or the
+ * path is not in `directory`. */
 const char *hc_figure_mime(const char *directory, const char *path);
 
 #endif

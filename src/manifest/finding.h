@@ -1,5 +1,5 @@
-/* finding.h - what the interpreter's process says of a program before it runs it: text that a parser made out
- * of a hostile program, held to one shape before it goes into a manifest.
+/* finding.h - check the findings that the interpreter's process reports about a program before running it.
+ * A parser made them from a hostile program, so their shape is checked before they go into a manifest.
  *
  * A finding is an object of "rule" and "message" (strings), "what" (the name or module that it is about),
  * "hint" (strings or null), "line", "column" and "end_column" (from 1, or null). */
@@ -10,11 +10,12 @@
 
 #define HC_FINDINGS_LISTED 200 /* most in one list */
 
-/* Payload of HC_FRAME_REJECTED: {"findings": [at least one], "more": n}. The list is the caller's (with
- * cJSON_Delete). HC_EXIT_DATA. */
+/* Payload of HC_FRAME_REJECTED: {"findings": [at least one], "more": n}. The caller owns *findings
+ * (cJSON_Delete); *more is the number of findings left out. HC_EXIT_DATA. */
 int hc_rejected_parse(cJSON **findings, int64_t *more, const char *text, size_t len, struct hc_error *err);
 
-/* Payload of HC_FRAME_CHECKED: {"warnings": [findings], "columns": {frame: [names]}}; likewise. */
+/* Payload of HC_FRAME_CHECKED: {"warnings": [findings], "columns": {frame: [names]}}. The caller owns
+ * *check. HC_EXIT_DATA. */
 int hc_checked_parse(cJSON **check, const char *text, size_t len, struct hc_error *err);
 
 #endif

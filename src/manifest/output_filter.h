@@ -1,7 +1,5 @@
-/* output_filter.h - what of an output stream is shown: redacted first, then no more than the limit, of which
- * the beginning or both ends are kept, with a note where something is missing. Nothing is cut within a
- * character.
- */
+/* output_filter.h - redact an output stream, then shorten it to a limit: keep its beginning, or its
+ * beginning and end, with a note where text is missing. Characters are never cut. */
 #ifndef HC_MANIFEST_OUTPUT_FILTER_H
 #define HC_MANIFEST_OUTPUT_FILTER_H
 
@@ -10,24 +8,26 @@
 
 struct hc_output_filter {
     struct hc_redaction *redaction; /* owned; NULL: none */
-    struct hc_stream *stream;       /* borrowed; bytes, text, truncated, redactions and so on are kept here */
-    const char *note;               /* borrowed; empty: none */
-    bool ends;
-    int64_t max, head; /* bytes: all that is shown, and what its beginning may have */
-    int64_t total;     /* bytes so far, redacted */
-    int64_t given;     /* of the beginning */
-    char part[4];      /* a character that is not complete yet */
+    struct hc_stream *stream;       /* borrowed; gets text, bytes, redactions and the flags */
+    const char *note;               /* text that stands for the missing part; borrowed; empty: none */
+    bool ends;                      /* keep the beginning and the end, not only the beginning */
+    int64_t max, head;              /* most bytes shown in all, and of the beginning */
+    int64_t total;                  /* bytes of redacted output so far */
+    int64_t given;                  /* bytes of the beginning that were passed on */
+    char part[4];                   /* a character that is not complete yet */
     size_t part_len;
     struct hc_buf tail; /* with `ends`: at least the last bytes that may be shown */
 };
 
-/* NULL if the policy asks for nothing of this: then a limit is all that there is. -1: no memory. */
+/* *out is NULL if the policy neither redacts nor shortens output beyond `max` bytes. The caller frees it.
+ * -1: no memory. */
 int hc_output_filter_new(struct hc_output_filter **out, const struct hc_policy *policy,
                          const struct hc_redactor *redactor, int64_t max, struct hc_stream *stream,
                          struct hc_error *err);
 void hc_output_filter_free(struct hc_output_filter *s);
 
-/* More output. What is to be passed on is appended to `out`, and to the stream's text. */
+/* Filter more output, and at its end the rest. Text to be passed on is appended to `out` and to the
+ * stream's text. */
 void hc_output_filter_feed(struct hc_output_filter *s, const char *data, size_t len, struct hc_buf *out);
 void hc_output_filter_finish(struct hc_output_filter *s, struct hc_buf *out);
 

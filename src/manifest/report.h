@@ -1,5 +1,5 @@
-/* report.h - what the guest's process says of itself (HC_FRAME_REPORT): hostile text, held to one shape
- * before it goes into a manifest, so that a manifest is always as its schema says. */
+/* report.h - check the report of the guest's process (HC_FRAME_REPORT), which is hostile text, before it
+ * goes into a manifest, so that a manifest always fits its schema. */
 #ifndef HC_MANIFEST_REPORT_H
 #define HC_MANIFEST_REPORT_H
 
@@ -7,8 +7,9 @@
 
 /* An object of "value" (an object or null), "error" ({"type", "message", "traceback"} or null), "figures"
  * ([{"path", "mime", "kind"}]), "columns" ({input: [names]}), "warnings", "exit", "complete", "results"
- * (anything), "returned" ({name: {"type", "path", "mime", "error": strings, "json": anything}}); each may be
- * missing, none may be another. Not nested so deeply that it would not fit into a manifest. HC_EXIT_DATA. */
+ * (anything), "returned" ({name: {"type", "path", "mime", "error": strings, "json": anything}}); each
+ * member may be missing, and no other is allowed. A report that is nested too deeply for a manifest is
+ * refused. HC_EXIT_DATA. */
 int hc_guest_report_check(const char *text, size_t len, struct hc_error *err);
 
 #endif

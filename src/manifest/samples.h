@@ -1,5 +1,5 @@
-/* samples.h - what a running job used from moment to moment, in room that is bounded however long it runs:
- * whenever it is full, every other sample goes and the next ones are taken half as often. */
+/* samples.h - samples of a running job's usage, in an array of fixed size: when it is full, every other
+ * sample is dropped, and the interval is doubled. */
 #ifndef HC_MANIFEST_SAMPLES_H
 #define HC_MANIFEST_SAMPLES_H
 
@@ -9,27 +9,27 @@
 
 #define HC_SAMPLES 120
 
-/* -1: unknown. */
+/* One sample; a number is -1 if it is unknown. */
 struct hc_usage_sample {
     int64_t at_us;  /* since the job began */
     int64_t memory; /* bytes, at this moment */
-    int64_t cpu_us; /* of all its processes, until this moment */
+    int64_t cpu_us; /* CPU time of all processes of the job so far */
     int64_t pids;   /* processes and threads, at this moment */
 };
 
 struct hc_samples {
-    int64_t begun_us; /* by the clock of whoever samples; 0: nothing is sampled */
-    int64_t every_us;
+    int64_t begun_us; /* when the job began, by the sampler's clock; 0: no samples are taken */
+    int64_t every_us; /* current interval */
     size_t count;
     struct hc_usage_sample items[HC_SAMPLES]; /* the oldest first */
 };
 
 void hc_samples_begin(struct hc_samples *s, int64_t now_us, int64_t every_us);
 
-/* Is it time for another? */
+/* Whether the next sample is due. */
 bool hc_samples_due(const struct hc_samples *s, int64_t now_us);
 
-/* `at_us` is the clock's here. */
+/* Add a sample; here `now.at_us` is the sampler's clock. */
 void hc_samples_add(struct hc_samples *s, struct hc_usage_sample now);
 
 #endif
