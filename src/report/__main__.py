@@ -1,7 +1,7 @@
-"""hotcell report DIR|MANIFEST|JOURNAL - pages for people who review what programs did. `hotcell report` becomes this program.
+"""hotcell report DIR|MANIFEST|JOURNAL - makes pages for people who review programs' results. `hotcell report` executes this program.
 
-What is read may come from anybody: nothing outside of the directory that is named is opened for it, links are not followed, and a file
-that a program left there is not taken for a page of ours. Nothing is run but `hotcell report --judge` (strict.py).
+The files that it reads may come from an attacker: it opens nothing outside of the named directory, follows no links, and does not take a
+file that a program left there for a page of its own. It runs only `hotcell report --judge` (strict.py).
 """
 
 import contextlib
@@ -17,10 +17,10 @@ from pathlib import Path
 from strict import UNSEEN, Document, Failure
 
 USAGE, DATA, UNAVAILABLE, INTERNAL = 64, 65, 69, 70
-MARK = b"<!DOCTYPE html>\n<!-- hotcell report -->\n"  # how every page begins. A program can write a file that begins so, too
+MARK = b"<!DOCTYPE html>\n<!-- hotcell report -->\n"  # the beginning of every page; a program can write such a file, too
 NAME, RESULTS, JOURNAL = "report.html", "results.jsonl", "journal.jsonl"
 MAX_MANIFEST, MAX_CODE, MAX_LINE = 256 << 20, 16 << 20, 256 << 20
-SHORT_OF = (errno.ENOMEM, errno.EMFILE, errno.ENFILE)  # then the host is in trouble, and not what is read
+SHORT_OF = (errno.ENOMEM, errno.EMFILE, errno.ENFILE)  # errors of the host, and not of the files that are read
 HELP = """\
 usage: hotcell report [OPTION]... DIR|MANIFEST|JOURNAL
 Make a page for people who review what a program did: its code with what was refused at its lines, its
@@ -37,7 +37,7 @@ that loads nothing and runs no script of any program's.
 
 @contextlib.contextmanager
 def doing(what, status=DATA):
-    """What the system refuses ends it, with these words in front."""
+    """Turn an OSError of the block into a Failure whose message begins with `what`."""
     try:
         yield
     except OSError as error:
@@ -56,7 +56,7 @@ def put_out(data):
 
 
 def say(text):
-    """One line, whatever is in it, and nothing that drives a terminal."""
+    """Print a message to standard error as one line, without characters that control a terminal."""
     front = "" if text.startswith("hotcell report: ") else "hotcell: "
     with contextlib.suppress(OSError):
         os.write(2, (front + UNSEEN.sub("?", text)[:751] + "\n").encode())
@@ -65,7 +65,7 @@ def say(text):
 # ---- reading ----
 
 def open_below(folder, path, flags=os.O_NONBLOCK | os.O_NOCTTY):
-    """One name after the other: no link is followed, and nothing outside of the folder is reached."""
+    """Open a file below a folder, one directory after the other, without following links or leaving the folder."""
     *parents, last = path.split(b"/")
     with doing(path[:256].decode(errors="replace")):
         if b".." in (*parents, last) or path.startswith(b"/") or b"\0" in path:
@@ -88,7 +88,7 @@ def regular(fd, what):
 
 
 def read_all(fd, most, what):
-    """The descriptor is closed."""
+    """Read at most `most` bytes from a regular file; closes the descriptor."""
     with regular(fd, what) as file, doing(f"{what}: read"):
         data = file.read(min(os.fstat(fd).st_size, most) + 1)
     if len(data) > most:
@@ -97,7 +97,7 @@ def read_all(fd, most, what):
 
 
 class Report:
-    """One command: what is read is in the directory `folder`, which is called `place`."""
+    """One run of the command. `folder` is the descriptor of the directory that is read, `place` its path."""
 
     def __init__(self, options, place, folder):
         self.options, self.place, self.folder = options, place, folder
@@ -117,7 +117,8 @@ class Report:
     # ---- writing ----
 
     def may_replace(self, folder, name, path, manifest):
-        """A program can write a file that begins as our pages do: what the manifest lists is its own all the same."""
+        """Fail if a file is there that is no page of ours. A file that the manifest lists is the program's, even if it begins
+        as our pages do."""
         import job  # pylint: disable=import-outside-toplevel
         if "force" in self.options:
             with contextlib.suppress(FileNotFoundError):
@@ -136,7 +137,7 @@ class Report:
             raise Failure(f"{path}: there already, and no report (--force replaces it)") from error
 
     def put(self, page, manifest=None, output=None):
-        """Where the page goes, it takes its place in one step."""
+        """Write the page to its file, which it replaces in one step."""
         place, name = os.path.split(output.rstrip("/") if output else f"{self.place}/{NAME}")
         path = f"{place or '.'}/{name}"
         with doing(f"output directory {place}"):
@@ -179,7 +180,7 @@ class Report:
         put_out(page) if output == "-" else self.put(page, output=output)
 
     def has_page(self, job_id, owns):
-        """From elsewhere the link would lead nowhere."""
+        """Whether a job of the batch has a page to link to; with --output the link would lead nowhere."""
         place = f"jobs/{job_id}"
         if "each" in self.options:
             return self.make_page(place) and "output" not in self.options
@@ -189,7 +190,7 @@ class Report:
             return False
 
     def make_page(self, place):
-        """What hinders one page does not hinder the others."""
+        """Make the page of one job of a batch; an error is printed, and does not end the command."""
         folder = -1
         try:
             folder = open_below(self.folder, place.encode(), os.O_DIRECTORY)
@@ -206,7 +207,7 @@ class Report:
 # ---- files ----
 
 def is_page(fd):
-    """Is there a page of ours already? The descriptor is closed."""
+    """Whether the file is a page of ours; closes the descriptor."""
     try:
         return stat.S_ISREG(os.fstat(fd).st_mode) and os.pread(fd, len(MARK), 0) == MARK
     finally:
@@ -214,7 +215,8 @@ def is_page(fd):
 
 
 def put_file(folder, name, data):
-    """Killed on the way, it leaves nothing, where the file system has files without a name."""
+    """Write a file and give it its name in one step. If the process is killed before, no file is left, where the file system has
+    files without a name."""
     temporary, named = f".hotcell-{os.getpid()}", False
     try:
         fd = os.open(".", os.O_WRONLY | os.O_TMPFILE, 0o600, dir_fd=folder)
@@ -265,7 +267,7 @@ def report(arguments):
         if not stat.S_ISDIR(os.stat(place).st_mode):
             place, name = os.path.dirname(place) or ".", os.path.basename(place)
         folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
-    # What a tool of the build says: the version, and of each limit what it is measured in and what it is.
+    # Written by the build: the version, and for each limit its kind and its help text.
     options.update(json.loads((Path(__file__).resolve().parent / "build.json").read_text(encoding="utf-8")))
     found = Report(options, place, folder)
     is_batch = name.endswith(".jsonl") if name else not found.those_of("manifest.json") and found.those_of(RESULTS, JOURNAL)

@@ -1,5 +1,5 @@
-"""The page of a batch: how all of its jobs ended, and which of them to look at. Of each job that it has there is no more in memory than what
-its table says, so that a batch may be of any length."""
+"""The page of a batch: how all of its jobs ended, and which of them to look at. For each job only its row of the table is in memory, so
+that a batch may be of any length."""
 
 import array
 import math
@@ -13,14 +13,14 @@ import pages
 from strict import Document, Number
 from words import count, encode, entries, get, number, size, text, time
 
-MAX_ROWS, MAX_LINE, MAX_REASON, MAX_NOTES = 10000, 1 << 27, 300, 20  # rows: of jobs that ended well, and as many of others
-DETAILS = {True: 50, False: 200}  # likewise
-NO_RESULT = "no result"  # of a line that was begun
+MAX_ROWS, MAX_LINE, MAX_REASON, MAX_NOTES = 10000, 1 << 27, 300, 20  # rows: for jobs that ended well, and as many for others
+DETAILS = {True: 50, False: 200}  # rows with details, for jobs that ended well, and for others
+NO_RESULT = "no result"  # the status of a line that was begun and has no result
 STATUSES = (*facts.STATUSES, "invalid", "outcome_unknown")
 
 
 def notes_of(manifest):
-    """What was refused, and how much more of it there is."""
+    """The refusals of a job, at most MAX_NOTES, and the number of those left out."""
     findings, denials = get(get(manifest, "rejection"), "findings"), entries(manifest, "denials")
     rejected = isinstance(findings, list)
     nodes = findings if rejected else denials
@@ -63,7 +63,7 @@ class Batch:
                 self.result(document, node["result"], "result.")
             if kinds[0] in ("begin", "start"):
                 self.begun.add(int(node[kinds[0]]))
-            elif kinds[0] != "blank":  # it has ended, and its result may still wait for those before it
+            elif kinds[0] != "blank":  # the job has ended; its result may still wait for those of earlier lines
                 self.begun.discard(int(node[kinds[0]]))
 
     def result(self, document, node, path=""):
@@ -95,7 +95,7 @@ class Batch:
             line=line, status=status, job_id=job_id, reason=encode(text(node, "reason"))[:MAX_REASON].decode(errors="ignore"), details="", page=False,
             attempts=count(node, "attempts"), denials=len(entries(manifest, "denials")), figures=len(entries(manifest, "figures")), **measures,
             files=bool(job_id) and text(node, "output_dir") == f"jobs/{job_id}",
-            # Is a file of a page's name the program's, or is it not known whether it is?
+            # Is a file with a page's name the program's, or is that unknown?
             owns=not isinstance(manifest, dict) or job.lists(manifest, "report.html"))
         if isinstance(manifest, dict) and self.detailed[well] < DETAILS[well]:
             self.detailed[well] += 1
@@ -103,7 +103,7 @@ class Batch:
         self.rows.append(row)
 
     def page(self, title, has_page, version):
-        """`has_page` says of a row whose files are there whether they have a page to link to."""
+        """The page as bytes. `has_page(job_id, owns)`: whether a job with files has a page to link to."""
         for line in sorted(self.begun - self.resulted):
             self.counts[NO_RESULT] += 1
             self.keep(line, NO_RESULT, {}, wall=math.nan, cpu=math.nan, memory=math.nan)

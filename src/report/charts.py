@@ -1,11 +1,11 @@
-"""What charts are drawn of: lines over time, and bars. They are read without a script, and stretched to the width that there is."""
+"""Prepares charts for the templates: lines over time, and bars. They need no script, and are stretched to the page's width."""
 
 import math
 
 from words import count_of, entries, number, time
 
 SAMPLES, BINS = 120, 24
-WIDTH, HEIGHT, DRAWN = 1000.0, 200.0, 164.0  # drawn: of the height; what is largest is written above it
+WIDTH, HEIGHT, DRAWN = 1000.0, 200.0, 164.0  # in units of the drawing; the largest value is DRAWN high, and written above it
 
 
 def part(value, whole):
@@ -13,7 +13,8 @@ def part(value, whole):
 
 
 def series(samples, name, rate):
-    """Points of one of the three series; with `rate`, what it grew by per second. Samples without it are left out."""
+    """The points (seconds, value) of one of the three series; with `rate`, its growth per second. Samples without the value are
+    left out."""
     points, last_t, last = [], 0.0, 0.0
     for sample in samples:
         t, y = number(sample, "t"), number(sample, name)
@@ -24,7 +25,8 @@ def series(samples, name, rate):
 
 
 def line(title, points, until, ceiling, form):
-    """`ceiling` is marked by a line of its own if it is not far above. None: there is nothing to draw."""
+    """A line chart for the template. `ceiling`, a limit, is marked by a line if it is at most four times the largest value. None:
+    there is nothing to draw."""
     most = max((y for _, y in points), default=0)
     if not (0 < most < math.inf and 0 < until < math.inf):
         return None
@@ -48,7 +50,7 @@ def of_usage(manifest, name, title, rate, form):
 
 
 def histogram(title, values, form):
-    """How many of the values are as large as this: bins that grow by the same factor each. What is not above 0 counts as the least."""
+    """A bar chart of the numbers of values in bins whose bounds grow by the same factor. Values not above 0 count as the least."""
     if not values:
         return None
     above = [value for value in values if 0 < value < math.inf]

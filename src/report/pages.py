@@ -1,4 +1,4 @@
-"""Templates: all that they put on a page is escaped, and goes through words.shown before."""
+"""Renders templates. Each value that a template puts on a page goes through words.shown, and is escaped."""
 
 import base64
 import hashlib
@@ -21,7 +21,8 @@ environment.filters["status_class"] = lambda status: STATUSES.get(status, "unkno
 
 
 def source(name):
-    """A style or a script of ours. The browser takes one only if this is its hash: none that came in with a job."""
+    """A style or script of ours, with its hash. The page's policy lets the browser use only those with these hashes, and none that
+    came with a job."""
     text = (HERE / name).read_text(encoding="utf-8")
     return {"text": text, "hash": base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}
 

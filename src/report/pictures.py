@@ -1,4 +1,4 @@
-"""Pictures that a program made, put into a page so that nothing but a picture can come of them."""
+"""Puts pictures that a program made into a page, so that a browser can take them for nothing but pictures."""
 
 import base64
 import binascii
@@ -41,7 +41,7 @@ KINDS = {"image/png": measure_png, "image/jpeg": measure_jpeg, "image/gif": meas
 
 
 def refusal(mime, data):
-    """Why this is not shown, or "", and its width and height, 0 where it does not say."""
+    """The reason why a picture is not shown, or "", and its width and height in pixels, 0 if unknown."""
     if mime not in KINDS:
         return "a browser does not show this type as a picture", 0, 0
     if len(data) > MOST:
@@ -57,7 +57,7 @@ def refusal(mime, data):
 
 
 class Room:
-    """What is left for pictures in a page."""
+    """The bytes left for pictures in a page."""
 
     def __init__(self):
         self.left = MOST_IN_A_PAGE

@@ -1,4 +1,4 @@
-"""A program's text, with what was found at its lines."""
+"""Prepares a program's text for a page, with the findings at its lines."""
 
 import itertools
 import re
@@ -6,7 +6,7 @@ import re
 from words import Whole, boundary, count_of, encode
 
 MAX_LINES, MAX_WIDTH = 20000, 4000  # bytes of a line
-MARKED = 8
+MARKED = 8  # bit of a character's kind: a finding is about it
 KINDS = ("", "c", "s", "k", "n")
 # Python's tokens, as far as it takes to tell words from text. The module tokenize gives up at the first mistake, and takes quadratic
 # time for some texts; here nothing is looked at twice, as what is repeated is never given back.
@@ -20,7 +20,7 @@ TOKEN = re.compile(r"""
 
 
 def kinds_of(code):
-    """The kind of token that each character is of."""
+    """The kind of token of each character, as an index into KINDS."""
     kinds = bytearray(len(code))
     for token in TOKEN.finditer(code):
         if token.lastgroup:
@@ -29,7 +29,7 @@ def kinds_of(code):
 
 
 def one_line(number, line, kinds, notes):
-    """Its pieces that look the same, by class and whether they are marked, and how much is left out."""
+    """One line for the template: pieces of text of the same class and mark, its findings, and the number of bytes left out."""
     data = encode(line)
     left_out = len(data) - boundary(data, MAX_WIDTH)
     kinds = kinds[:len(data[:-left_out].decode()) if left_out > 0 else None]
@@ -47,7 +47,7 @@ def one_line(number, line, kinds, notes):
 
 
 def lines_of(code, marks):
-    """What is shown of each line, the number of the first that is not, or 0, and the marks that have no line here."""
+    """The lines for the template, the number of the first line that is left out (0: none), and the findings without a line."""
     marks = sorted(marks, key=lambda mark: (mark["line"], mark["column"]))
     kinds, found, at, done = kinds_of(code), [], 0, 0
     while at < len(code) and len(found) < MAX_LINES:

@@ -1,7 +1,7 @@
-"""JSON as all of hotcell reads it: UTF-8, no member twice, bounded in depth and values; what is wrong is said with line and column.
+"""Reads JSON by the rules of all of hotcell: UTF-8, no member twice, bounded in depth and values; errors have line and column.
 
-Python's own parser reads it, and takes more than that. What it refuses, and what only might be wrong, `hotcell report --judge` reads as
-well: it has the scanner of all other documents, and says what is wrong in the same words.
+Python's own parser is used, which accepts more. A document that it refuses, or that might break a rule, is also read by
+`hotcell report --judge`, which has hotcell's own scanner and its messages.
 """
 
 import json
@@ -10,14 +10,14 @@ import subprocess
 
 DEPTH, VALUES = 64, 2_000_000
 NUL, HALVES = re.compile(r"(?<!\\)(?:\\\\)*\\u0000"), re.compile("[\ud800-\udfff]")
-# What nobody sees, or what changes the order in which the rest is seen (src/base/plain.c has the same).
+# Characters that are invisible, or change the order of others (src/base/plain.c has the same).
 UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
                     "\u3164\ufe00-\ufe0f\ufeff\ufff9-\ufffb\uffa0\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]")
 KINDS = {str: "a string", list: "a list", dict: "an object", type(None): "null"}
 
 
 class Failure(Exception):
-    """What ends the command, or one of its pages: a sentence, and an exit status."""
+    """An error that ends the command, or one of its pages: a sentence and an exit status."""
 
     def __init__(self, text, status=65):
         super().__init__(text)
@@ -25,7 +25,7 @@ class Failure(Exception):
 
 
 class Number(float):
-    """A number, and how it was written."""
+    """A number with its text in the document."""
 
     __slots__ = ("written",)
 
@@ -36,7 +36,7 @@ class Number(float):
 
 
 class Document:
-    """The text `data` of the file `name`, in which it begins with this line; `value` is what it says."""
+    """A JSON text `data`, which begins at line `line` of the file `name`; `value` is its parsed value."""
 
     judge = ""  # path of hotcell
 
@@ -49,7 +49,8 @@ class Document:
             self.value = load(data.decode(), bounded=False)
 
     def ask(self, path="", what=""):
-        """Have it judged; if `what` is given, that is said of the value to which `path` leads, as in "result.line"."""
+        """Have hotcell report the text's error. If it has none, and `what` is given, report `what` about the value at `path`, such
+        as "result.line"."""
         command = [self.judge, "report", "--judge", self.name, str(self.line), path, what]
         done = subprocess.run(command, input=self.data, stdout=subprocess.PIPE, check=False)
         if done.returncode:

@@ -1,4 +1,4 @@
-"""What a program says is its value: text, JSON, tables and pictures, made into markup of ours."""
+"""Prepares the value that a program reports for a page: text, JSON, tables and pictures."""
 
 import json
 import math
@@ -11,7 +11,7 @@ MAX_ROWS, MAX_COLUMNS, MAX_CELL, MAX_FORMS = 200, 40, 300, 40
 
 
 def cell(value):
-    """Its class, its text, how much is left out of it, and the rest of the text."""
+    """A cell of a table: its class, its text, the length of the part left out, and the rest of the text."""
     if isinstance(value, Number):
         return "num", f"{value:.15g}", "", ""
     if isinstance(value, bool):
