@@ -1,4 +1,4 @@
-"""hotcell: run Python that nobody has to trust, in a cell that the Linux kernel closes.
+"""hotcell: run untrusted Python programs in cells that the Linux kernel isolates.
 
     import hotcell
     result = hotcell.run("df.groupby('city').sales.mean()", inputs={"df": frame}, timeout=10)

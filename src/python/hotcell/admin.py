@@ -1,5 +1,5 @@
-"""What administrators of a hotcelld may: look at everybody's jobs, end them, hold tenants, drain the daemon. See hotcelld(8),
-ADMINISTRATORS. The methods have the names of the routes below /v1/admin."""
+"""Requests of a hotcelld's administrators: list and end the jobs of all tenants, hold tenants, drain the daemon. See
+hotcelld(8), ADMINISTRATORS. The methods have the names of the routes below /v1/admin."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Since = Union[str, datetime]
 
 
 def _since_of(since: Optional[Since]) -> Optional[str]:
-    """As the daemon takes it, in UTC; a time without a zone is of this host's."""
+    """A time as text in UTC, for the daemon; a datetime without a zone is in this host's zone."""
     if isinstance(since, datetime):
         return since.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     return since
@@ -32,7 +32,7 @@ def _get_flow(place: Place, path: str) -> Flow:
 
 
 def _job_flow(place: Place, job_id: str) -> Flow:
-    """The daemon says that there is none; this says which."""
+    """Returns what the daemon tells of a job. The message of NotFound gets the job's id."""
     try:
         return (yield from _get_flow(place, _named("jobs", job_id)))
     except NotFound as error:
@@ -50,16 +50,18 @@ def _named(kind: str, name: str, what: str = "") -> str:
 
 
 class Admin:
-    """What is asked of a daemon as its administrator: `Daemon.admin`. PolicyProblem: the caller is none; NotFound.
+    """An administrator's requests to a daemon, as `Daemon.admin`. They raise PolicyProblem if the caller is no
+    administrator, and NotFound if there is no such job or tenant.
 
-    A `reason` is one line of at most 200 bytes: for the daemon's log, and for whom it is about."""
+    A `reason` is one line of at most 200 bytes, for the daemon's log and for the tenant."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
 
     def jobs(self, *, tenant: Optional[str] = None, state: Optional[str] = None, status: Optional[str] = None,
              policy: Optional[str] = None, since: Optional[Since] = None, number: Optional[int] = None) -> List[Dict[str, Any]]:
-        """Jobs of all tenants, newest first, a thousand at most: those of which this is true."""
+        """Jobs of all tenants, newest first, at most 1000 (or `number`). Each argument restricts the list; `since` is a time
+        or its text, such as "2025-01-31T12:00:00Z"."""
         which = {"tenant": tenant, "state": state, "status": status, "policy": policy, "since": since, "number": number}
         return list(result_of(_list_flow(self._place, which))["jobs"])
 
@@ -68,31 +70,31 @@ class Admin:
         return list(result_of(_list_flow(self._place, {"tenant": tenant}))["sessions"])
 
     def job(self, job_id: str) -> Dict[str, Any]:
-        """All that is told of a job, what it asks for while it has not ended, or of an open session."""
+        """The daemon's record of a job or an open session; while it has not ended, with the resources that it asks for."""
         return dict(result_of(_job_flow(self._place, job_id)))
 
     def cancel(self, job_id: str, *, reason: Optional[str] = None) -> Dict[str, Any]:
-        """End a job or a session. What is told of it now."""
+        """End a job or a session. Returns its record."""
         return dict(result_of(_order_flow(self._place, _named("jobs", job_id, "cancel"), reason)))
 
     def tenants(self) -> List[Dict[str, Any]]:
-        """What tenants have running, waiting, open and stored, and how much of that they may have."""
+        """For each tenant the numbers of running and waiting jobs, open sessions and stored bytes, and its quotas."""
         return list(result_of(_get_flow(self._place, "tenants"))["tenants"])
 
     def hold(self, tenant: str, *, reason: Optional[str] = None) -> Dict[str, Any]:
-        """Let the jobs of a tenant wait, and no session of it begin."""
+        """Hold a tenant: its jobs wait, and it can begin no session."""
         return dict(result_of(_order_flow(self._place, _named("tenants", tenant, "hold"), reason)))
 
     def release(self, tenant: str, *, reason: Optional[str] = None) -> Dict[str, Any]:
-        """Let the jobs of a tenant that is held run again."""
+        """Release a held tenant: its jobs run again."""
         return dict(result_of(_order_flow(self._place, _named("tenants", tenant, "release"), reason)))
 
     def drain(self, *, reason: Optional[str] = None) -> Dict[str, Any]:
-        """Have the daemon take no new jobs and sessions; those that it has accepted still run. What is left of them."""
+        """Have the daemon refuse new jobs and sessions; those that it has accepted still run. Returns how many are left."""
         return dict(result_of(_order_flow(self._place, "drain", reason)))
 
     def resume(self, *, reason: Optional[str] = None) -> Dict[str, Any]:
-        """Have the daemon take jobs again."""
+        """Have the daemon accept jobs and sessions again."""
         return dict(result_of(_order_flow(self._place, "resume", reason)))
 
 

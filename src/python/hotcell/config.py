@@ -1,7 +1,7 @@
-"""What a user wants unless a call says otherwise: $XDG_CONFIG_HOME/hotcell/python.json, for RunPython and %%hotcell.
+"""The user's defaults for RunPython and %%hotcell, from $XDG_CONFIG_HOME/hotcell/python.json.
 
-The file is strict: what is wrong with it is said with file, line and column. Arguments come before the environment,
-and the environment before the file.
+An error in the file is reported with file, line and column. An argument takes precedence over the environment, and the
+environment over the file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MEMBERS: Dict[str, Tuple[Tuple[type, ...], str]] = {
 
 @dataclass(frozen=True)
 class Config:
-    """Members of the file; None or empty: not in it."""
+    """The members of the file; None or empty if the file does not have them."""
 
     path: Optional[Path] = None
     policy: Optional[str] = None
@@ -37,10 +37,10 @@ class Config:
     ok_dests: Optional[Tuple[str, ...]] = None
     session: bool = False
     binary: Optional[str] = None
-    given: Tuple[str, ...] = ()  # which were there
+    given: Tuple[str, ...] = ()  # names of the members that the file has
 
     def options(self, **over: Any) -> Dict[str, Any]:
-        """Keyword arguments of hotcell.run and of Session: what `over` leaves as None comes from the file."""
+        """Keyword arguments for hotcell.run or Session: those of `over`, and from the file those that are None there."""
         limits = {**self.limits, **(over.pop("limits", None) or {})}
         for name in ("timeout", "memory"):
             value = over.pop(name, None)
@@ -52,13 +52,14 @@ class Config:
 
 
 def config_path() -> Path:
-    """Where the file is, if there is one."""
+    """The path of the file, which need not exist."""
     home = os.environ.get("XDG_CONFIG_HOME", "")
     return Path(home if home.startswith("/") else os.path.expanduser("~/.config"), "hotcell", "python.json")
 
 
 def read_config(path: Optional[Path] = None) -> Config:
-    """Read the file; no file is an empty one. PolicyError: file, line, column, and what was expected."""
+    """Read the file; a file that does not exist counts as empty. PolicyError names file, line, column and what was
+    expected."""
     path = path or config_path()
     try:
         text = path.read_text(encoding="utf-8")
@@ -70,7 +71,7 @@ def read_config(path: Optional[Path] = None) -> Config:
 
 
 class _Reader:
-    """One file, with the places of its members, which json forgets."""
+    """Reads one file, and finds the places of its members, which the module json does not keep."""
 
     def __init__(self, path: Path, text: str) -> None:
         self._path, self._text = path, text
@@ -127,7 +128,7 @@ class _Reader:
         return at
 
     def _members(self, start: int) -> List[Tuple[str, int, Any, int]]:
-        """Of the object that begins there, which is well-formed: name, its place, value, its place."""
+        """The members of the well-formed object that begins at `start`: (name, its place, value, its place)."""
         found, at = [], self._skip(start + 1)
         while self._text[at] == '"':
             name, end = scanstring(self._text, at + 1)

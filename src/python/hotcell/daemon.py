@@ -1,4 +1,4 @@
-"""Jobs run by hotcelld, which may have a cell waiting: over its socket, or TCP with a token. See hotcelld(8)."""
+"""Clients of hotcelld, which runs jobs, over its Unix socket or over TCP with a token. See hotcelld(8)."""
 
 from __future__ import annotations
 
@@ -26,23 +26,24 @@ if TYPE_CHECKING:
     from .launcher import PathLike
 
 DEFAULT_OUTPUT = "hotcell-output"
-PATIENCE = 5.0  # seconds for a last word on the way out
+PATIENCE = 5.0  # seconds for a request that is sent while an exception ends the caller
 Event = Dict[str, Any]
 Listener = Callable[[Event], None]
 
-ABOUT = """A hotcelld, which runs jobs for its tenants in cells that may be waiting for them.
+ABOUT = """A client of hotcelld, the daemon that runs jobs of its tenants in cells, some of which are made ahead of time.
 
         {with} hotcell.{name}() as daemon:
             result = {await}daemon.run("print(6 * 7)")
 
-    socket  the path of its socket, or http://HOST:PORT; None: $HOTCELL_SOCKET
-    token   who asks, over HTTP; None: $HOTCELL_TOKEN
+    socket  path of the daemon's socket, or http://HOST:PORT; None: $HOTCELL_SOCKET
+    token   the tenant's bearer token, for http:// only; None: $HOTCELL_TOKEN
 
-    What it refuses is a Problem: `retry` says whether it is safe to ask again. DaemonUnavailable: there is none.
+    A request that the daemon refuses raises a Problem, whose `retry` says whether it is safe to send it again.
+    DaemonUnavailable: no daemon listens at the address.
     """
 
 
-# ---- what is sent ----
+# ---- bodies of requests ----
 
 def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike"] = None,
             inputs: Optional[Mapping[str, Any]] = None, vars: Optional[Mapping[str, Any]] = None,
@@ -50,7 +51,7 @@ def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike
             memory: Optional["Amount"] = None, seed: Optional[int] = None, returns: Optional[Sequence[str]] = None,
             persist_code: bool = False, labels: Optional[Mapping[str, str]] = None,
             tools: Optional[Mapping[str, Tool]] = None) -> bytes:
-    """The body of a request: a spec with the contents of its inputs."""
+    """The body of a request: a spec as JSON, with the contents of its inputs."""
     if policy is not None and (not isinstance(policy, str) or "/" in policy):
         raise UsageError("policy: a daemon has its policies by their names", 64)
     spec = {
@@ -69,7 +70,7 @@ _ON_THIS_HOST = ("guard", "tenant", "job_id", "sign", "session", "step", "wait",
 
 
 def _body(method: str, code: Optional[str], tools: Optional[Mapping[str, Tool]], spec: Mapping[str, Any]) -> bytes:
-    """The body of what a method sends. TypeError: an argument that it does not have."""
+    """The body of the request of `method`. TypeError: `spec` has an argument that a daemon does not take."""
     for name in spec:
         if name not in _SPEC:
             advice = _ELSEWHERE.get(name, "it is for a cell on this host" if name in _ON_THIS_HOST else "")
@@ -80,7 +81,8 @@ def _body(method: str, code: Optional[str], tools: Optional[Mapping[str, Tool]],
 # ---- flows ----
 
 def quoted(name: str, what: str) -> str:
-    """As one part of a route. What can be no name is not there: the daemon would look at a slash, quoted too, as at another route."""
+    """An id as one part of a route. NotFound for a text that cannot be an id: the daemon would take a slash in it, also an
+    escaped one, for another route."""
     if not isinstance(name, str):
         raise TypeError(f"{what}: expected a string, got {type(name).__name__}")
     if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}", name):
@@ -98,7 +100,8 @@ def _file_path(path: str, name: bytes) -> str:
 
 
 def named_id(place: Place, answer: Any, member: str) -> str:
-    """The id in an answer of the daemon's. It names a directory here: it is no path."""
+    """The id in an answer of the daemon. It becomes the name of a directory, and so must not be a path. DaemonLost if it is
+    no id."""
     found = answer.get(member) if isinstance(answer, dict) else None
     if not isinstance(found, str) or not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}", found):
         raise DaemonLost(f"{place.name}: it does not say which job or session it runs")
@@ -106,7 +109,7 @@ def named_id(place: Place, answer: Any, member: str) -> str:
 
 
 class _End:
-    """How a job has ended, from its events. Calls of tools that come among them are answered."""
+    """Reads the events of a job, answers calls of tools among them, and keeps how the job has ended."""
 
     def __init__(self, place: Place, listener: Optional[Listener] = None, tools: Optional[Mapping[str, Tool]] = None,
                  job_id: str = "") -> None:
@@ -130,7 +133,7 @@ class _End:
 
     @contextlib.contextmanager
     def known(self) -> Iterator[None]:
-        """Who catches DaemonLost can ask later."""
+        """Add the job's id to a DaemonLost, so that its handler can ask for the job later."""
         try:
             yield
         except DaemonLost as error:
@@ -138,7 +141,7 @@ class _End:
             raise
 
     def result(self) -> Dict[str, Any]:
-        """The manifest."""
+        """The manifest of the job. Raises its Problem, or DaemonLost if the events ended without an end of the job."""
         if self.problem is not None:
             raise problem_of(self.problem)
         if not isinstance(self.manifest, dict):
@@ -147,7 +150,8 @@ class _End:
 
 
 def answer_flow(place: Place, path: str, tools: Mapping[str, Tool], event: Event) -> Optional[Flow]:
-    """What answers a call of a tool, if the event is one and the tool is ours. `path` is the job's or the session's."""
+    """The flow that answers a call of a tool. None: the event is no call, or the tool is not one of `tools`. `path` is the
+    route of the job or of the session."""
     tool = tools.get(str(event.get("name"))) if event["event"] == "tool_call" else None
     if tool is None:
         return None
@@ -159,7 +163,7 @@ def answer_flow(place: Place, path: str, tools: Mapping[str, Tool], event: Event
 
 
 def _aside(flow: Flow) -> Flow:
-    """Coroutines run side by side, where there is an event loop; functions one after the other."""
+    """Have the flow run beside the others if there is an event loop: so coroutines run side by side."""
     yield Aside(flow)
 
 
@@ -167,9 +171,9 @@ def _answer_flow(place: Place, path: str, tool: Tool, arguments: Dict[str, Any])
     answer = yield Call(tool, arguments)
     try:
         yield from begun(exchange(place, "POST", path, answer))
-    except NotFound:  # it has ended without waiting for it
+    except NotFound:  # the job has ended, or does not wait for this answer any more
         pass
-    except Problem as error:  # the same, or the daemon does not take this answer: then the call fails, and not the job
+    except Problem as error:  # the daemon refuses this answer: the call fails, and not the job
         with contextlib.suppress(Problem):
             yield from begun(exchange(place, "POST", path, failure_of(error)))
 
@@ -190,8 +194,8 @@ def run_flow(place: Place, body: bytes, output_dir: Optional["PathLike"], listen
 
 
 def post_at_once(place: Place, path: str) -> None:
-    """On the way out, which nobody can await. A job that is waited for over the Unix socket needs no such word: it ends
-    with the connection."""
+    """Send a request without an event loop, while an exception ends the caller. A job over the Unix socket needs no such
+    request, as it ends with the connection."""
     with contextlib.suppress(OSError, DaemonUnavailable):
         connection = Connection(place, PATIENCE)
         with connection.socket:
@@ -200,7 +204,7 @@ def post_at_once(place: Place, path: str) -> None:
 
 
 def fetch_flow(place: Place, job_id: str, manifest: Dict[str, Any], output_dir: Optional["PathLike"]) -> Flow:
-    """Fetch what a job has left: returns its Result."""
+    """Fetch the files of a job and write its manifest: returns its Result."""
     where = (Path(output_dir) if output_dir is not None else Path(DEFAULT_OUTPUT, job_id)).absolute()
     found = yield from files_flow(place, _job_path(job_id), manifest, where)
     if output_dir is not None or found.figures or found.files or manifest["code_path"]:
@@ -209,7 +213,7 @@ def fetch_flow(place: Place, job_id: str, manifest: Dict[str, Any], output_dir: 
 
 
 def files_flow(place: Place, path: str, manifest: Dict[str, Any], where: Path) -> Flow:
-    """Fetch the files that a manifest lists: returns its Result. `path` is the job's or the session's."""
+    """Fetch the files that a manifest lists into `where`: returns its Result. `path` is the route of the job or session."""
     try:
         found = result_from_manifest(manifest, where)
         kept = manifest["code_path"]
@@ -227,7 +231,7 @@ def files_flow(place: Place, path: str, manifest: Dict[str, Any], where: Path) -
 
 def json_flow(place: Place, method: str, path: str, body: Any = None,
               headers: Optional[Mapping[str, str]] = None) -> Flow:
-    """Returns the answer's JSON, None for an empty one."""
+    """Returns the answer's JSON, None for an empty answer."""
     _, content = yield from exchange(place, method, path, body, headers)
     try:
         return json.loads(content) if content else None
@@ -250,13 +254,13 @@ def _wait_flow(place: Place, job_id: str, output_dir: Optional["PathLike"], list
 
 
 def file_flow(place: Place, job: str, path: str) -> Flow:
-    """Returns a file's content. `job` is the path of the job or of the session."""
+    """Returns a file's content. `job` is the route of the job or of the session."""
     _, content = yield from exchange(place, "GET", _file_path(job, os.fsencode(path)))
     return content
 
 
 def checked(result: Result, check: bool) -> Result:
-    """The result. JobError if it is to be checked, and did not end well."""
+    """The result. With `check`, JobError if the program did not end well."""
     if check and not result.ok:
         raise JobError(result)
     return result
@@ -272,40 +276,42 @@ def _place_of(socket: Optional["PathLike"], token: Optional[str]) -> Place:
 # ---- for callers that wait ----
 
 class Job:
-    """A job that a daemon has accepted. It runs, or is reported, even if nobody waits and the daemon is restarted."""
+    """A job that a daemon has accepted. It runs, or is reported as failed, even if no client waits for it or the daemon is
+    restarted. Every method raises NotFound if there is no such job, or no more."""
 
     def __init__(self, place: Place, job_id: str, tools: Optional[Mapping[str, Tool]] = None) -> None:
         self._place, self._tools = place, tools or {}
         self.id = job_id
 
     def info(self) -> Dict[str, Any]:
-        """Its state, times, and its manifest or problem once it has ended. NotFound: there is no such job."""
+        """The job's state and times, and its manifest or problem once it has ended."""
         info: Dict[str, Any] = result_of(json_flow(self._place, "GET", _job_path(self.id)))
         return info
 
     def events(self) -> Iterator[Event]:
-        """What happens to it, from its beginning and as it happens: dicts, see hotcelld(8)."""
+        """The job's events from its beginning on, as they happen: dicts, see hotcelld(8)."""
         return drive(events(self._place, "GET", _job_path(self.id, "events")))
 
     def result(self, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
                check: bool = False) -> Result:
-        """Wait for its end and fetch its files. If it was submitted with tools, this is what answers its calls.
+        """Wait for the job's end and fetch its files. If it was submitted with tools, its calls are answered only while this
+        method waits.
 
-        Raises the Problem that the job ended in, if it has no result, NotFound, DaemonLost (asking again is safe), and
-        JobError with check=True."""
+        Raises the job's Problem if it ended without a result, DaemonLost (after which this can be called again), and JobError
+        with check=True."""
         return checked(result_of(_wait_flow(self._place, self.id, output_dir, on_event, self._tools)), check)
 
     def file(self, path: str) -> bytes:
-        """The content of a file or figure, by its path in the manifest; while it runs, of a figure that its events told of."""
+        """The content of a file or figure, by its path in the manifest; while the job runs, of a figure that an event named."""
         content: bytes = result_of(file_flow(self._place, _job_path(self.id), path))
         return content
 
     def cancel(self) -> None:
-        """End it, if it has not ended. NotFound: there is no such job; so too of what follows."""
+        """End the job, if it has not ended."""
         result_of(json_flow(self._place, "POST", _job_path(self.id, "cancel")))
 
     def delete(self) -> None:
-        """Remove it, with its files, once it has ended; before that, end it."""
+        """Remove the job and its files if it has ended; otherwise end it."""
         result_of(json_flow(self._place, "DELETE", _job_path(self.id)))
 
 
@@ -317,24 +323,25 @@ class Daemon:
 
     def run(self, code: str, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
             tools: Optional[Tools] = None, check: bool = False, **spec: Any) -> Result:
-        """Run `code` and wait for its end. `spec` is as of hotcell.run: policy and tree by their names, inputs, vars,
-        limits, timeout, memory, seed, returns, persist_code, labels; and so are `tools`, which are called here.
-        `on_event` gets each event as it comes, output among them. If the wait is broken off, the job is ended.
+        """Run `code` and wait for its end. `spec` are arguments of hotcell.run: policy and tree by their names, inputs, vars,
+        limits, timeout, memory, seed, returns, persist_code, labels. `tools`, as of hotcell.run, run in this process.
+        `on_event` is called with each event as it comes, the output among them. If an exception ends the wait, the job is
+        ended.
 
-        Raises Problem (QuotaProblem, InputProblem, PolicyProblem, LaunchProblem) for what the daemon refuses,
-        DaemonUnavailable, DaemonLost, InputError for what no spec can hold, and JobError with check=True."""
+        Raises Problem (QuotaProblem, InputProblem, PolicyProblem, LaunchProblem) for a request that the daemon refuses,
+        DaemonUnavailable, DaemonLost, InputError for a value that no spec can hold, and JobError with check=True."""
         named = tools_by_name(tools)
         return checked(result_of(run_flow(self._place, _body("Daemon.run", code, named, spec), output_dir, on_event, named)), check)
 
     def submit(self, code: str, *, key: Optional[str] = None, tools: Optional[Tools] = None, **spec: Any) -> Job:
-        """Have the daemon take the job, and do not wait. The same `key` again, with the same job, is the same job: after
-        DaemonLost, asking again with it is safe. Raises as run does."""
+        """Submit a job without waiting for its end. A second call with the same `key` and the same job returns the same job:
+        so after DaemonLost the call can safely be repeated with that key. Raises as run does."""
         named = tools_by_name(tools)
         return Job(self._place, result_of(_submit_flow(self._place, _body("Daemon.submit", code, named, spec), key)), named)
 
     def session(self, *, output_dir: Optional["PathLike"] = None, tools: Optional[Tools] = None,
                 **spec: Any) -> "DaemonSession":
-        """Begin a session: an interpreter that keeps its state. `spec` as of run, without what is said of one program."""
+        """Begin a session: an interpreter that keeps its state. `spec` as of run, without arguments for a single program."""
         from .daemon_sessions import DaemonSession, begin_flow  # which needs this module
         named = tools_by_name(tools)
         body = _body("Daemon.session", None, named, spec)
@@ -343,7 +350,7 @@ class Daemon:
         return DaemonSession(self._place, info, output_dir, named)
 
     def job(self, job_id: str) -> Job:
-        """A job by its id; whether there is one is seen when it is asked for something."""
+        """A job by its id. No request is sent: its methods raise NotFound if there is no such job."""
         return Job(self._place, job_id)
 
     def jobs(self) -> List[Dict[str, Any]]:
@@ -351,12 +358,12 @@ class Daemon:
         return list(result_of(json_flow(self._place, "GET", "/v1/jobs"))["jobs"])
 
     def health(self) -> Dict[str, Any]:
-        """Whether jobs are taken. Raises LaunchProblem if not."""
+        """The daemon's state. Raises LaunchProblem if it accepts no jobs."""
         return dict(result_of(json_flow(self._place, "GET", "/healthz")))
 
     @property
     def admin(self) -> "Admin":
-        """What its administrators may ask of it."""
+        """The requests of the daemon's administrators."""
         from .admin import Admin  # which needs this module
         return Admin(self._place)
 
@@ -412,7 +419,8 @@ class AsyncDaemon:
 
     async def run(self, code: str, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
                   tools: Optional[Tools] = None, check: bool = False, **spec: Any) -> Result:
-        """As Daemon.run. Coroutine functions among the tools run in this loop, others in threads. A task that is cancelled ends its job."""
+        """As Daemon.run. Coroutine functions among the tools run in this loop, others in threads. Cancelling the task ends
+        the job."""
         named = tools_by_name(tools)
         flow = run_flow(self._place, _body("AsyncDaemon.run", code, named, spec), output_dir, on_event, named)
         return checked(await aresult_of(flow), check)

@@ -1,4 +1,4 @@
-"""Sessions that a daemon keeps: interpreters whose state lives from run to run, see hotcelld(8), SESSIONS."""
+"""Sessions in a daemon: interpreters that keep their state from run to run, see hotcelld(8), SESSIONS."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Program = Union[str, Mapping[str, Any]]
 
 
 def begin_flow(place: Place, body: bytes) -> Flow:
-    """Returns what the daemon says of the new session."""
+    """Returns the daemon's record of the new session."""
     return (yield from json_flow(place, "POST", "/v1/sessions", body))
 
 
-class _Dialog:
-    """What both kinds of sessions have in common: its flows."""
+class _SessionFlows:
+    """The flows of a session, for both kinds of callers."""
 
     def __init__(self, place: Place, info: Dict[str, Any], output_dir: Optional["PathLike"],
                  tools: Mapping[str, Tool]) -> None:
         self.id: str = named_id(place, info, "session_id")
-        self.manifest: Optional[Dict[str, Any]] = None  # of the session as a whole, once it is over
+        self.manifest: Optional[Dict[str, Any]] = None  # of the whole session, once it has ended
         self.output_dir = Path(output_dir if output_dir is not None else Path(DEFAULT_OUTPUT, self.id)).absolute()
         self._place, self._tools = place, tools
         self._path = f"/v1/sessions/{self.id}"
@@ -71,7 +71,7 @@ class _Dialog:
             yield from self._post("interrupt")
 
     def _take(self, answer: Dict[str, Any]) -> Flow:
-        """A result, with its files fetched."""
+        """Fetch the files of a run, and return its Run. Raises the run's problem."""
         if answer["event"] == "problem":
             problem = problem_of(answer["problem"])
             raise (yield from self._over(problem)) if isinstance(problem, NotFound) else _refused(problem)
@@ -82,7 +82,8 @@ class _Dialog:
             raise DaemonLost(f"{self._place.name}: the result is not as it should be: {error!r}") from error
 
     def _over(self, error: Problem) -> Flow:
-        """410: its state is gone, and the daemon knows why. 404: there is no such thing, or there is no more."""
+        """The exception for status 410 (the session has ended, and the daemon knows why) or 404 (there is no such session or
+        checkpoint, or no more)."""
         if error.status != 410:
             return error
         info: Dict[str, Any] = {}
@@ -108,50 +109,52 @@ class _Dialog:
 
 
 def _refused(error: Problem) -> Problem:
-    """What a session does not take is wrong with the request, as it is without a daemon; its policy is settled."""
+    """Status 422 becomes an InputProblem: the session's policy is settled, so the request is wrong, as without a daemon."""
     return InputProblem(str(error), 65, error.document) if error.status == 422 else error
 
 
-class DaemonSession(_Dialog):
-    """A session of a daemon's, from Daemon.session(). As hotcell.Session; what has ended raises SessionEnded.
+class DaemonSession(_SessionFlows):
+    """A session in a daemon, from Daemon.session(). It works as hotcell.Session; once it has ended, methods raise
+    SessionEnded.
 
-    One run at a time: another is refused with a Problem that says "not_started". interrupt() may come from another
-    thread, or another process: the session belongs to the tenant, not to this connection.
+    There is one run at a time: a second one is refused with a Problem whose `retry` is "not_started". Another thread or
+    process may call interrupt(), as the session belongs to the tenant and not to this connection.
     """
 
     def run(self, code: str, *, on_event: Optional[Listener] = None, check: bool = False, **spec: Any) -> Run:
-        """Run `code` with what earlier runs left. `spec`: inputs, vars, returns, limits, timeout, persist_code.
+        """Run `code` in the state that earlier runs left. `spec`: inputs, vars, returns, limits, timeout, persist_code.
 
-        If the wait is broken off, the run is interrupted, and its end is waited for; if that is broken off too, the run
-        goes on, and the next one is refused until it has ended.
+        If an exception such as KeyboardInterrupt ends the wait, the run is interrupted and its end awaited; if a second one
+        ends that wait too, the run goes on, and the next run is refused until it has ended.
         """
         run: Run = result_of(self._run(code, on_event, **spec))
         checked(run, check)
         return run
 
     def interrupt(self) -> None:
-        """KeyboardInterrupt in the run that goes on; without one nothing happens."""
+        """Raise KeyboardInterrupt in the running program; without one nothing happens."""
         result_of(self._post("interrupt"))
 
     def checkpoint(self, name: str) -> None:
-        """Keep the state as it is under this name."""
+        """Save the present state under a name."""
         result_of(self._post("checkpoints", {"name": name}))
 
     def rollback(self, name: str) -> None:
-        """Make the state that of the checkpoint, which stays."""
+        """Go back to the state of a checkpoint, which is kept."""
         result_of(self._post("rollback", {"name": name}))
 
     def branch(self, codes: Sequence[Program]) -> List[Run]:
-        """Run each from the same state: programs, or parameters of run as dicts. Then keep() has to choose."""
+        """Run several programs (or dicts of arguments of run), each from the present state. Afterwards keep() has to choose
+        one of the resulting states."""
         runs: List[Run] = result_of(self._branch(codes))
         return runs
 
     def keep(self, branch: int) -> None:
-        """Go on with the branch of this number, from 1; 0: with what they began from."""
+        """Go on with the state of the branch of this number, from 1; 0: with the state before."""
         result_of(self._post("keep", {"branch": branch}))
 
     def info(self) -> Dict[str, Any]:
-        """What the daemon says of it: state, runs, the last result."""
+        """The daemon's record of the session: its state, its runs, the last result."""
         info: Dict[str, Any] = result_of(json_flow(self._place, "GET", self._path))
         return info
 
@@ -161,7 +164,7 @@ class DaemonSession(_Dialog):
         return content
 
     def close(self) -> None:
-        """End it. Afterwards `manifest` is its account."""
+        """End the session. Afterwards `manifest` is the manifest of the whole session."""
         result_of(self._close())
 
     def __enter__(self) -> "DaemonSession":
@@ -171,11 +174,11 @@ class DaemonSession(_Dialog):
         self.close()
 
 
-class AsyncDaemonSession(_Dialog):
+class AsyncDaemonSession(_SessionFlows):
     """As DaemonSession, for an event loop."""
 
     async def run(self, code: str, *, on_event: Optional[Listener] = None, check: bool = False, **spec: Any) -> Run:
-        """As DaemonSession.run. A task that is cancelled interrupts its run, and ends with it."""
+        """As DaemonSession.run. Cancelling the task interrupts the run, and the task ends with the run."""
         run: Run = await aresult_of(self._run(code, on_event, **spec))
         checked(run, check)
         return run

@@ -1,4 +1,4 @@
-"""What can go wrong before, beside and in a job.
+"""The exceptions of this package.
 
     HotcellError
         NotInstalled        no hotcell command was found
@@ -7,14 +7,14 @@
         LaunchFailed        this host cannot make the cell, or hotcell failed    (69, 70)
         PolicyError         the policy, the key or another setting is wrong      (78)
         TamperedError       a file or a manifest is not what the launcher recorded
-        NeedsSession        only a living session could do this
-        SessionEnded        a session is over, and its state gone
+        NeedsSession        only a session that keeps its interpreter could do this
+        SessionEnded        a session has ended, and its state is lost
         JobError            the program failed, and check=True was given
-        DaemonUnavailable   no daemon listens there                     (69; a LaunchFailed)
-        DaemonLost          the connection broke: what became of the job is not known    (70; a LaunchFailed)
-        Problem             the daemon refused, and says what became of the job: `retry`
+        DaemonUnavailable   no daemon listens at the address            (69; a LaunchFailed)
+        DaemonLost          the connection broke: how the job ended is not known         (70; a LaunchFailed)
+        Problem             the daemon refused a request; `retry` says whether the job was started
             InputProblem, PolicyProblem, LaunchProblem      an InputError, PolicyError, LaunchFailed too
-            QuotaProblem    too much at once; `retry_after` says for how long
+            QuotaProblem    a quota is used up; `retry_after` says how many seconds to wait
             NotFound        there is no such job, file or session, or it is another tenant's
 
 A program that fails is a result and no exception, unless check=True.
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 
 def without_place(message: str) -> str:
-    """What was refused, without the line and column that it has in JSON which this package has written itself."""
+    """The message without its line and column, if these are places in JSON that this package itself has written."""
     return re.sub(r"^(?:standard input|request|run):[0-9]+:[0-9]+: ", "", message)
 
 
 class HotcellError(Exception):
-    """Base of all that this package raises."""
+    """Base of all exceptions of this package."""
 
 
 class NotInstalled(HotcellError):
@@ -44,7 +44,7 @@ class NotInstalled(HotcellError):
 
 
 class CommandError(HotcellError):
-    """The command refused. `exit_code` is its status; `manifest` what it wrote, if anything."""
+    """The hotcell command failed. `exit_code` is its exit status; `manifest` the manifest that it printed, or None."""
 
     def __init__(self, message: str, exit_code: int, manifest: Optional[Dict[str, Any]] = None) -> None:
         super().__init__(message)
@@ -57,14 +57,15 @@ class UsageError(CommandError):
 
 
 class InputError(CommandError):
-    """A file, the code or a value is wrong: exit status 65. Raised here too, for what no spec could hold."""
+    """A file, the code or a value is wrong: exit status 65. Also raised before the command starts, for a value that no
+    spec can hold."""
 
     def __init__(self, message: str, exit_code: int = 65, manifest: Optional[Dict[str, Any]] = None) -> None:
         super().__init__(message, exit_code, manifest)
 
 
 class LaunchFailed(CommandError):
-    """The cell could not be made, or hotcell failed by itself: exit status 69 or 70, or it was killed."""
+    """The cell could not be made, or hotcell itself failed or was killed: exit status 69 or 70, or minus the signal."""
 
 
 class PolicyError(CommandError):
@@ -80,7 +81,7 @@ class NeedsSession(HotcellError, NotImplementedError):
 
 
 class JobError(HotcellError):
-    """The program did not end well, and check=True was given. `result` has all there is to know."""
+    """The program did not end well, and check=True was given. `result` is its Result."""
 
     def __init__(self, result: "Result") -> None:
         error = result.error
@@ -91,10 +92,10 @@ class JobError(HotcellError):
 BY_EXIT_CODE = {64: UsageError, 65: InputError, 69: LaunchFailed, 70: LaunchFailed, 78: PolicyError}
 
 
-# ---- of a daemon ----
+# ---- exceptions of a daemon ----
 
 class DaemonUnavailable(LaunchFailed):
-    """No daemon listens there. Nothing was sent."""
+    """No daemon listens at the address. Nothing was sent."""
 
     retry = "not_started"
 
@@ -103,10 +104,10 @@ class DaemonUnavailable(LaunchFailed):
 
 
 class DaemonLost(LaunchFailed):
-    """The connection broke, or nobody listens any more once a job has begun, or who answers is no hotcelld.
+    """The connection broke, or the daemon stopped listening after a job had begun, or the server is no hotcelld.
 
-    `job_id`, if it is known: Daemon.job(job_id) tells what became of the job, unless the daemon was killed. Of a job
-    that was submitted it does even then.
+    `job_id`: the job's id, or None if it is not known. Daemon.job(job_id) tells how the job ended, unless the daemon was
+    killed; for a job from submit() it does so even then.
     """
 
     retry = "started_outcome_unknown"
@@ -117,12 +118,12 @@ class DaemonLost(LaunchFailed):
 
 
 class Problem(CommandError):
-    """What the daemon answers instead of what was asked for (RFC 9457).
+    """The daemon refused a request, and sent a problem document (RFC 9457), which is `document`.
 
     `retry` says whether the same request may be sent again: "not_started", "started_outcome_unknown" or "finished".
-    `kind` is the problem's type without its prefix, `status` HTTP's, `quota` the name of the quota that is used up,
-    `retry_after` how many seconds to wait; `limits` lists what is asked for beyond what may be: dicts with `limit`,
-    `asked`, `maximum`, and whose that is, `of` and `name`.
+    `kind` is the problem's type without its prefix, `status` the HTTP status, `quota` the name of the quota that is used
+    up, `retry_after` the seconds to wait. `limits` lists limits that the job exceeds: dicts with the limit's name
+    (`limit`), the amount asked for (`asked`), the highest allowed (`maximum`), and who sets that (`of`, `name`).
     """
 
     def __init__(self, message: str, exit_code: int, document: Dict[str, Any]) -> None:
@@ -138,19 +139,19 @@ class Problem(CommandError):
 
 
 class InputProblem(Problem, InputError):
-    """The job, or the request, is not as it should be."""
+    """The job or the request is not valid."""
 
 
 class PolicyProblem(Problem, PolicyError):
-    """The policy or tree is not there, or not for this tenant; or more is asked for than it may have: `limits`."""
+    """The policy or tree does not exist, or is not for this tenant; or the job asks for more than `limits` allow."""
 
 
 class LaunchProblem(Problem, LaunchFailed):
-    """The cell could not be made, or the daemon has failed, or is about to end."""
+    """The cell could not be made, or the daemon has failed or is about to stop."""
 
 
 class QuotaProblem(Problem):
-    """A quota of the tenant's is used up."""
+    """A quota of the tenant is used up."""
 
 
 class NotFound(Problem):
@@ -166,7 +167,7 @@ _BY_STATUS_OF_LAUNCH = {65: InputProblem, 69: LaunchProblem, 70: LaunchProblem, 
 
 
 def problem(status: int, content: bytes) -> Problem:
-    """The exception for an answer that is a problem document, or should be one."""
+    """The exception for an answer with an error status; `content` should be a problem document."""
     try:
         document = json.loads(content)
     except ValueError:
@@ -180,7 +181,7 @@ def problem_of(document: Dict[str, Any], status: int = 0) -> Problem:
     kind, exit_code = _KINDS.get(status, (LaunchProblem, 70))
     manifest = document.get("manifest")
     if isinstance(manifest, dict) and manifest.get("exit_code") in _BY_STATUS_OF_LAUNCH:
-        exit_code = manifest["exit_code"]  # of a launch that failed: the kind that it would have had without a daemon
+        exit_code = manifest["exit_code"]  # the launch failed: raise the exception that a launch without a daemon raises
         kind = _BY_STATUS_OF_LAUNCH[exit_code]
     detail = without_place(str(document.get("detail") or f"hotcelld answers with status {status}"))
     return kind(detail, exit_code, document)

@@ -1,9 +1,10 @@
-"""Data frames as .npz files, exact: types, missing values, labels and index come out in the cell as they were.
+"""Writes data frames to .npz files and reads them, exactly: types, missing values, labels and index are the same in the cell.
 
-Text formats would turn "007" into 7, dates into strings and lose the index. The arrays hold no Python objects: what is
-not of a numpy type goes as JSON. The member HEADER says what each array is.
+Text formats would turn "007" into 7 and dates into strings, and lose the index. The arrays hold no Python objects: columns
+that have no numpy type are stored as JSON. The member HEADER describes each array.
 
-This file is part of two programs: of the package, and, frozen, of what runs in a cell; so it imports nothing else.
+This file is part of the package, and also frozen into the program that runs in a cell; so it imports no other module of the
+package.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import re
 from typing import Any, Dict, List
 
 HEADER = "__hotcell_frame__"
-PLAIN_KINDS = "biufcmM"  # of numpy's dtypes
+PLAIN_KINDS = "biufcmM"  # kinds of numpy's dtypes that are stored as they are
 
 
 # ---- writing ----
 
 def write_frame(file: Any, frame: Any) -> None:
-    """Write a DataFrame to a file that is open for bytes."""
+    """Write a DataFrame to a binary file object."""
     import numpy
     arrays: Dict[str, Any] = {}
     header = {
@@ -40,7 +41,7 @@ def _is_default(index: Any) -> bool:
 
 
 def _labels(columns: Any) -> Dict[str, Any]:
-    """Labels of columns: one or several levels, each text, number or None."""
+    """The labels of the columns, level by level; a label is a str, a number or None."""
     levels = [_label_list(columns.get_level_values(i)) for i in range(columns.nlevels)]
     return {"levels": levels, "names": _label_list(columns.names)}
 
@@ -57,7 +58,7 @@ def _plain(value: Any) -> Any:
 
 
 def _put(arrays: Dict[str, Any], series: Any) -> Dict[str, Any]:
-    """Add a column's arrays. Returns what the header says of it."""
+    """Add the arrays of one column. Returns its entry in the header."""
     import pandas
     dtype = series.dtype
     if isinstance(dtype, pandas.CategoricalDtype):
@@ -73,7 +74,7 @@ def _put(arrays: Dict[str, Any], series: Any) -> Dict[str, Any]:
 
 
 def _zone(zone: Any) -> Any:
-    """Its name, or for one without a name that others know its distance from UTC in seconds."""
+    """The name of a time zone, or the seconds from UTC for one with a fixed offset."""
     offset = zone.utcoffset(None)
     return offset.total_seconds() if offset is not None and str(zone) != "UTC" else str(zone)
 
@@ -84,7 +85,8 @@ def _objects(series: Any) -> List[Any]:
 
 
 def _object(value: Any) -> Any:
-    """As JSON; a float that JSON does not know, and what is no value at all, in a form of its own."""
+    """A cell's value as JSON: floats such as NaN as {"float": text}, lists and dicts as {"json": value}, other objects as
+    text."""
     import numpy
     if isinstance(value, numpy.generic):
         value = value.item()
@@ -112,7 +114,7 @@ def _json_array(value: Any) -> Any:
 # ---- reading ----
 
 def read_frame(file: Any) -> Any:
-    """A DataFrame from a file. If it is none of this kind, the arrays in it by name."""
+    """A DataFrame from a file that write_frame wrote; a dict of arrays from another .npz file."""
     import numpy
     with numpy.load(file, allow_pickle=False) as arrays:
         return _frame(arrays) if HEADER in arrays else dict(arrays)
@@ -155,7 +157,7 @@ def _column(arrays: Any, each: Any) -> Any:
 
 
 def _zone_of(zone: Any) -> Any:
-    """Only names of the time zone database: others can make pandas look at any file."""
+    """A time zone for pandas. Only names of the time zone database are allowed: others could make pandas open any file."""
     if isinstance(zone, (int, float)):
         import datetime
         return datetime.timezone(datetime.timedelta(seconds=zone))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Policy = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 Amount = Union[int, float, str]
 
-DEFAULT_OUTPUT = "hotcell-output"  # where hotcell(1) puts results if it is not told
+DEFAULT_OUTPUT = "hotcell-output"  # the directory for results if the caller names none, as of hotcell(1)
 
 
 def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
@@ -34,33 +34,33 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
         memory: Optional[Amount] = None, session: Optional[str] = None, step: Optional[str] = None,
         wait: bool = False, tools: Optional[Tools] = None, outlive: bool = False, check: bool = False,
         socket: Optional[PathLike] = None, binary: Optional[PathLike] = None) -> Result:
-    """Run `code` in a cell of its own and return what it left.
+    """Run `code` in a cell of its own and return its Result.
 
     policy      name, path, or a policy as a dict; None: the policy "default"
-    tree        name or path of the root file system; None: the policy's
-    inputs      name: path of a file, pandas DataFrame or numpy array; a variable of that name for the program
-    vars        name: JSON value; likewise
-    output_dir  where results go; None: hotcell-output/JOB_ID below the current directory, made if there are any
+    tree        name or path of the root file system; None: the policy's tree
+    inputs      name: path of a file, pandas DataFrame or numpy array; the program gets a variable of that name
+    vars        name: JSON value; the program gets a variable of that name
+    output_dir  directory for results; None: hotcell-output/JOB_ID below the current directory, made if there are results
     limits      members of a policy's "limits"; sizes are bytes or "512M", durations seconds or "90s"
     seed        makes random numbers and hashes repeatable, 0 to 4294967295
-    returns     names of variables to give back, or "NAME=FORMAT": json, npy, csv, jsonl
+    returns     names of variables to return, or "NAME=FORMAT": json, npy, csv, jsonl
     persist_code  keep the program with its results
-    tenant, job_id, labels  go into the manifest
+    tenant, job_id, labels  are written into the manifest
     sign        key file to sign the manifest with
-    guard       False: without the policy's rules for Python code, the kernel's alone
+    guard       False: turn off the policy's rules for Python code; the kernel's layers stay on
     timeout, memory  short for limits["timeout"] (seconds) and limits["memory"] (bytes)
     session, step  put results into output_dir/SESSION/STEP; steps of a session run one at a time
     wait        True: wait for the session's running step, instead of raising InputError
     tools       callables that the program may call as tools.NAME(...): a list, or name: callable; a Tool has limits
-    outlive     True: should this process be killed meanwhile, the job goes on all the same; else it ends
+    outlive     True: the job goes on if this process is killed; otherwise it is ended
     check       True: raise JobError unless the job ends well
-    socket      have the hotcelld there run it, see Daemon; None: the one at $HOTCELL_SOCKET, if there is one, and if
-                it can: policy and tree are names then, and guard, tenant, job_id, sign, session, step and outlive are
-                not for a daemon. Otherwise the command runs it here
-    binary      the hotcell command, see launcher.find_binary; runs it here
+    socket      address of the hotcelld that runs the job, see Daemon; None: $HOTCELL_SOCKET. Without an address, or if
+                $HOTCELL_SOCKET's daemon does not answer or cannot run this job, the command runs it on this host. A
+                daemon takes policies and trees by name, and not guard, tenant, job_id, sign, session, step and outlive
+    binary      path of the hotcell command, see launcher.find_binary; the job then runs on this host
 
-    A program that fails, is refused or meets a limit is a Result too. Raises NotInstalled, UsageError, InputError,
-    PolicyError, LaunchFailed.
+    A program that fails, is refused or exceeds a limit is a Result too. Raises NotInstalled, UsageError, InputError,
+    PolicyError, LaunchFailed, and for a job that a daemon runs also Problem, DaemonUnavailable and DaemonLost.
     """
     arguments = {name: value for name, value in locals().items() if name not in ("check", "socket", "binary")}
     _check_outlive(outlive)
@@ -82,8 +82,8 @@ async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[Pat
                session: Optional[str] = None, step: Optional[str] = None, wait: bool = False,
                tools: Optional[Tools] = None, outlive: bool = False, check: bool = False, socket: Optional[PathLike] = None,
                binary: Optional[PathLike] = None) -> Result:
-    """The same as run, for an event loop. A task that is cancelled ends its cell: before it ends itself, or, if a
-    daemon runs it, right after."""
+    """As run, for an event loop. Cancelling the task ends the cell: before the task ends, or right after it if a daemon
+    runs the job."""
     import asyncio
     arguments = {name: value for name, value in locals().items() if name not in ("check", "socket", "binary", "asyncio")}
     _check_outlive(outlive)
@@ -99,13 +99,14 @@ NOT_FOR_DAEMONS = ("guard", "tenant", "job_id", "sign", "session", "step", "outl
 
 
 def _check_outlive(outlive: Any) -> None:
-    """Any text would be as good as True, and "no" is one."""
+    """TypeError unless `outlive` is a bool: any text, such as "no", would count as True."""
     if not isinstance(outlive, bool):
         raise TypeError(f"outlive: expected True or False, got {outlive!r:.80}")
 
 
 def _daemon_flow(socket: Optional[PathLike], binary: Optional[PathLike], arguments: Mapping[str, Any]) -> Optional[Flow]:
-    """What has a daemon run it. None: it is for the command, as no daemon is named, or this job is not for one."""
+    """The flow that has a daemon run the job. None: the command runs it, as no daemon is named, or $HOTCELL_SOCKET's
+    daemon cannot run this job."""
     place = find_place(socket) if binary is None or socket is not None else None
     if place is None:
         return None
@@ -125,7 +126,7 @@ def _daemon_flow(socket: Optional[PathLike], binary: Optional[PathLike], argumen
 
 
 class _Job:
-    """One request: its command line and standard input, its temporary files, and what its end means."""
+    """One job for the command: its command line and standard input, its temporary files, and its result."""
 
     def __init__(self, binary: Optional[PathLike], arguments: Dict[str, Any]) -> None:
         self._arguments = arguments
@@ -146,10 +147,10 @@ class _Job:
         return self
 
     def _take_options(self) -> None:
-        """What a spec has no member for."""
+        """Turn the arguments for which a spec has no member into options of the command line."""
         take = self._arguments.pop
         guard, self._session, self._step, wait = take("guard"), take("session"), take("step"), take("wait")
-        take("outlive")  # which is the launcher's
+        take("outlive")  # an argument of launcher.run_command
         self._tools = tools_by_name(take("tools"))
         if guard is not None:
             self.command += ["--guard", "on" if guard else "off"]
@@ -165,7 +166,7 @@ class _Job:
         self._staging.__exit__(*why)
 
     def serve(self, loop: Optional["asyncio.AbstractEventLoop"] = None) -> Tuple[int, ...]:
-        """From now on the program's calls of tools are answered; the descriptors that the command inherits."""
+        """Start answering the program's calls of tools. Returns the descriptors that the command inherits."""
         if not self._tools:
             return ()
         self._server = Server(self._tools)
@@ -214,9 +215,9 @@ def policy_argument(policy: Optional[Policy], staging: Staging) -> Optional[str]
 
 def check(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
           inputs: Sequence[str] = (), binary: Optional[PathLike] = None) -> Check:
-    """Look at `code` as run would before running it, in a cell, and say all that was found. Nothing of it runs.
+    """Check `code` in a cell as run does before it runs a program, and return all findings. None of it runs.
 
-    `inputs` are the names of the data frames that it would be given. Raises as run does.
+    `inputs` are the names of the data frames that the program would get. Raises as run does.
     """
     with Staging() as staging:
         return check_result(run_command(*_check_command(staging, code, policy, tree, inputs, binary)))
@@ -224,7 +225,7 @@ def check(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike
 
 async def acheck(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
                  inputs: Sequence[str] = (), binary: Optional[PathLike] = None) -> Check:
-    """The same as check, for an event loop."""
+    """As check, for an event loop."""
     with Staging() as staging:
         return check_result(await arun_command(*_check_command(staging, code, policy, tree, inputs, binary)))
 
@@ -236,14 +237,14 @@ def _check_command(staging: Staging, code: str, policy: Optional[Policy], tree: 
     command += [] if named is None else ["--policy", named]
     command += [] if tree is None else ["--tree", path_of(tree, "tree")]
     for name in list_of(inputs, "inputs"):
-        command += ["--input", f"{name}={staging.empty()}"]  # the name alone counts
+        command += ["--input", f"{name}={staging.empty()}"]  # the check uses the name only
     if not isinstance(code, str):
         raise InputError(f"code: expected the program's source as a string, got {type(code).__name__}")
     return [*command, "-"], code.encode("utf-8", "surrogatepass")
 
 
 def check_result(ended: Completed) -> Check:
-    """A Check from what the command said."""
+    """A Check from the output of `hotcell check --json`."""
     raw = _parse(ended.stdout)
     if raw is None or ended.status in BY_EXIT_CODE:
         raise failure(ended, None)
@@ -253,7 +254,8 @@ def check_result(ended: Completed) -> Check:
 def verify(manifest: PathLike, *, sign: Optional[PathLike] = None, binary: Optional[PathLike] = None) -> None:
     """Check a manifest.json: each listed file's hash, and with `sign`, a key file, its signature.
 
-    Raises TamperedError if anything differs, InputError if it is no manifest, PolicyError for a bad key file.
+    Raises TamperedError if a hash or the signature differs, InputError if the file is no manifest, PolicyError for a bad
+    key file.
     """
     ended = run_command(_verify_command(manifest, sign, binary), outlive=True)
     _verified(ended)
@@ -261,7 +263,7 @@ def verify(manifest: PathLike, *, sign: Optional[PathLike] = None, binary: Optio
 
 async def averify(manifest: PathLike, *, sign: Optional[PathLike] = None,
                   binary: Optional[PathLike] = None) -> None:
-    """The same as verify, for an event loop."""
+    """As verify, for an event loop."""
     _verified(await arun_command(_verify_command(manifest, sign, binary), outlive=True))
 
 
@@ -278,7 +280,7 @@ def _verified(ended: Completed) -> None:
 
 
 def failure(ended: Completed, manifest: Optional[Dict[str, Any]]) -> HotcellError:
-    """The exception for a command that refused."""
+    """The exception for a command that failed."""
     if ended.status < 0:
         return LaunchFailed(f"hotcell was ended by signal {-ended.status}", ended.status, manifest)
     message = without_place(ended.message) or f"hotcell ended with status {ended.status}"
@@ -295,6 +297,6 @@ def _parse(stdout: bytes) -> Optional[Dict[str, Any]]:
 
 @contextlib.contextmanager
 def signing_key() -> Iterator[str]:
-    """The path of a new key that lasts for the block."""
+    """The path of a new key file, which is removed at the end of the block."""
     with Staging() as staging:
         yield staging.key()

@@ -1,8 +1,8 @@
-"""Start the hotcell command, and never leave it running.
+"""Starts the hotcell command, and never leaves it running.
 
-The command line is a list, never a shell's; what may be long or private goes in on standard input. Whatever
-ends the waiting (an exception, a cancelled task, ctrl-C), the command gets SIGTERM, on which it kills the cell and
-removes what it made, and is waited for. If this process is killed, the command sees that, and does the same.
+The command line is a list, without a shell; texts that may be long or private go to standard input. If an exception, a
+cancelled task or ctrl-C ends the wait, the command gets SIGTERM, on which it kills the cell and removes its temporary
+files, and its end is awaited. If this process is killed, the command notices, and does the same.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Iterator, List, Optional, Sequence, Tuple, Uni
 from .errors import NotInstalled
 from .staging import path_of
 
-if TYPE_CHECKING:  # what takes long to import is imported by those who use it
+if TYPE_CHECKING:  # asyncio takes long to import: the functions that use it import it
     import asyncio
 
-PATIENCE = 10.0  # seconds that a command has to end after SIGTERM, before SIGKILL, on which its cell dies too
+PATIENCE = 10.0  # seconds from SIGTERM to SIGKILL, on which the command's cell dies too
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -36,15 +36,15 @@ class Completed:
 
     @property
     def message(self) -> str:
-        """What it said of itself, without its name in front."""
+        """Standard error as text, without "hotcell: " in front of the lines."""
         lines = [line for line in self.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
         return "\n".join(line[len("hotcell: "):] if line.startswith("hotcell: ") else line for line in lines)
 
 
 def find_binary(binary: Optional[PathLike] = None) -> str:
-    """The hotcell command: `binary`, else $HOTCELL, else on PATH, else in the build directory beside this source.
+    """The path of the hotcell command: `binary`, else $HOTCELL, else on PATH, else in the build directory of this source.
 
-    Raises NotInstalled if there is none, or if the one that was named is not a program.
+    Raises NotInstalled if there is no command, or if `binary` or $HOTCELL is not a program.
     """
     for named, whence in ((binary, "binary"), (os.environ.get("HOTCELL"), "$HOTCELL")):
         if named:
@@ -62,8 +62,8 @@ def find_binary(binary: Optional[PathLike] = None) -> str:
 
 @contextlib.contextmanager
 def _tied(command: List[str], outlive: bool) -> Iterator[Tuple[List[str], Tuple[int, ...]]]:
-    """Its command line and what it inherits, so that it ends when this process does: whichever thread starts it, and
-    whatever children this process has forked."""
+    """The command line, and the descriptors to inherit, of a command that ends when this process ends, whichever thread
+    starts it and whatever children this process has forked. With `outlive`: the plain command line."""
     if outlive:
         yield command, ()
         return
@@ -79,7 +79,8 @@ def _tied(command: List[str], outlive: bool) -> Iterator[Tuple[List[str], Tuple[
 
 
 def run_command(command: List[str], stdin: bytes = b"", fds: Sequence[int] = (), outlive: bool = False) -> Completed:
-    """Run `hotcell run` or `hotcell check` to its end. It inherits the descriptors `fds`, and may outlive this process."""
+    """Run a hotcell command and wait for its end. It inherits the descriptors `fds`; with `outlive` it goes on if this
+    process is killed. NotInstalled: it cannot be started."""
     with _tied(command, outlive) as (tied, more):
         try:
             process = subprocess.Popen(tied, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -98,14 +99,14 @@ def run_command(command: List[str], stdin: bytes = b"", fds: Sequence[int] = (),
 def _end(process: "subprocess.Popen[bytes]") -> None:
     process.terminate()
     try:
-        process.communicate(timeout=PATIENCE)  # reads on: a command that cannot write could not end
+        process.communicate(timeout=PATIENCE)  # keeps reading: a command blocked in a write could not end
     except BaseException:
         process.kill()
         raise
 
 
 async def arun_command(command: List[str], stdin: bytes = b"", fds: Sequence[int] = (), outlive: bool = False) -> Completed:
-    """The same without holding up the event loop."""
+    """As run_command, for an event loop."""
     import asyncio
     with _tied(command, outlive) as (tied, more):
         try:
@@ -128,7 +129,7 @@ async def _aend(process: "asyncio.subprocess.Process") -> None:
         process.terminate()
     try:
         await asyncio.wait_for(process.communicate(), PATIENCE)
-    except BaseException:  # also a second cancellation, which must not leave it running either
+    except BaseException:  # a second cancellation, too, must not leave the command running
         with contextlib.suppress(ProcessLookupError):
             process.kill()
         await process.wait()

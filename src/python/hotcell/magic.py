@@ -1,13 +1,13 @@
-"""IPython: %load_ext hotcell, then %%hotcell runs a cell of the notebook in a cell of the kernel's.
+"""IPython: %load_ext hotcell, then %%hotcell runs a cell of the notebook in a cell of hotcell.
 
     %%hotcell [-i NAMES] [-o NAMES] [-t TIMEOUT]    run the code in the session of this notebook
     %hotcell CODE                                   the same, in one line
     %hotcell_reset                                  end the session: the next run begins anew
     %hotcell_checkpoint NAME, %hotcell_rollback NAME
 
-What runs leave in their variables stays in the session. -i sends variables of the notebook in, -o brings variables back:
-JSON values, data frames, arrays. What the last run left is in the notebook's variable _hotcell, a Run.
-Policy, tree and limits are those of hotcell/config.py's file.
+Variables stay in the session from run to run. -i copies variables of the notebook into the session, -o copies variables of
+the session into the notebook: JSON values, data frames, arrays. The notebook's variable _hotcell is the last Run.
+Policy, tree and limits come from the user's configuration file (hotcell/config.py).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _options(line: str) -> argparse.Namespace:
 
 
 class Magics:
-    """The session of one notebook, and what is registered with its shell."""
+    """The magics of one notebook, and its session."""
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
@@ -59,14 +59,14 @@ class Magics:
         atexit.register(self._close)
 
     def register(self) -> None:
-        """Make the magics known."""
+        """Register the magics with the shell."""
         for function, kind in ((self.hotcell, "line_cell"), (self.hotcell_reset, "line"),
                                (self.hotcell_checkpoint, "line"), (self.hotcell_rollback, "line")):
             self._shell.register_magic_function(self._plain(function), kind, function.__name__)
 
     @staticmethod
     def _plain(function: Any) -> Any:
-        """What this package refuses is a line, not a traceback through it."""
+        """A magic that prints an exception of this package as one line, without a traceback."""
         def magic(line: str, cell: Optional[str] = None) -> Any:
             try:
                 return function(line) if cell is None else function(line, cell)
@@ -119,7 +119,7 @@ class Magics:
             directory.cleanup()
 
     def _show(self, run: Run) -> None:
-        """What it printed, its value and its figures, as a notebook shows them; why it ended, if not well."""
+        """Show a run's output, value and figures, and the reason if it did not end well."""
         sys.stdout.write(run.stdout.text)
         sys.stderr.write(run.stderr.text)
         if run.rejection is not None and run.rejection.rule != "syntax":
@@ -160,7 +160,7 @@ def _nothing(line: str, name: str) -> None:
 
 
 def _figure(figure: Any) -> Dict[str, Any]:
-    """As a front end shows it. What could run code in the notebook's page is only named."""
+    """A figure as a bundle for the front end. Forms other than PNG could run code in the page, and are only named."""
     if figure.mime == "image/png":
         import base64
         return {"image/png": base64.b64encode(figure.read()).decode(), "text/plain": figure.path}
@@ -168,7 +168,7 @@ def _figure(figure: Any) -> Dict[str, Any]:
 
 
 def _safe(bundle: Dict[str, Any]) -> Dict[str, Any]:
-    """Text of a value, which a front end shows as text; HTML comes from the cell, and could run code in the page."""
+    """A value as plain text only: HTML from the cell could run code in the page."""
     plain = bundle.get("text/plain")
     if plain is None:
         import json

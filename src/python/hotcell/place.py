@@ -1,4 +1,5 @@
-"""Where a job's files go on this host. Their names come from a cell, through a daemon: only descriptors are trusted."""
+"""Writes a job's files into its output directory. Their names come from a cell, through a daemon, so that directories
+are opened one after the other, by descriptors and without following links."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def write(directory: Path, name: bytes, content: bytes, mode: int = 0o666) -> None:
-    """Put a file below `directory`, which is made if it is not there; never through a link, never beside it."""
+    """Write a file below `directory`, which is made if needed. TamperedError: `name` leads out of it; InputError: the file
+    cannot be written, for instance because a directory on the way is a link."""
     *folders, last = name.split(b"/")
     if any(part in (b"", b".", b"..") for part in (*folders, last)):
         raise TamperedError(f"{os.fsdecode(name)}: not below the output directory")
@@ -29,7 +31,7 @@ def write(directory: Path, name: bytes, content: bytes, mode: int = 0o666) -> No
 
 @contextlib.contextmanager
 def _enter(directory: Path, folders: "list[bytes]") -> Iterator[int]:
-    """The descriptor of a folder below."""
+    """The descriptor of a folder below `directory`; folders are made if needed."""
     directory.mkdir(parents=True, exist_ok=True)
     fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -45,7 +47,7 @@ def _enter(directory: Path, folders: "list[bytes]") -> Iterator[int]:
 
 
 def _replace(folder: int, name: bytes, content: bytes, mode: int) -> None:
-    """The file has its name only when it is complete."""
+    """Write a file under a temporary name, and rename it when it is complete."""
     temporary = f".hotcell-{os.getpid()}-{os.urandom(6).hex()}"
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=folder)
     try:
@@ -59,7 +61,8 @@ def _replace(folder: int, name: bytes, content: bytes, mode: int) -> None:
 
 
 def make_ready(output_dir: Optional["os.PathLike[str] | str"]) -> None:
-    """Make a directory that was asked for, and see that files can be put there: better before a job than after it."""
+    """Make the output directory if the caller names one. InputError, before the job runs, if files cannot be written
+    there."""
     if output_dir is None:
         return
     directory = Path(path_of(output_dir, "output_dir"))
@@ -74,12 +77,12 @@ def make_ready(output_dir: Optional["os.PathLike[str] | str"]) -> None:
 
 
 def keep(directory: Path, file: File, content: bytes) -> None:
-    """Put a file of a manifest there, if its content is what the manifest says."""
+    """Write a file that a manifest lists. TamperedError: its size or hash is not what the manifest says."""
     if len(content) != file.bytes or hashlib.sha256(content).hexdigest() != file.sha256:
         raise TamperedError(f"{file.path}: the content is not what the manifest says")
     write(directory, raw_name(file), content)
 
 
 def raw_name(file: File) -> bytes:
-    """Its name as the file system has it."""
+    """The file's path below the output directory, as bytes for the file system."""
     return unescape(file.path) if file.escaped else os.fsencode(file.path)

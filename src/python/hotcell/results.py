@@ -1,7 +1,7 @@
-"""What a job left, as typed, read-only objects made from its manifest.
+"""The results of a job as typed, read-only objects made from its manifest.
 
-Sizes are bytes, times are seconds. What was said by the program's own process (value, error, results, returned
-variables, denials that are not attested) is as trustworthy as the program; all else was seen by the launcher.
+Sizes are bytes, times are seconds. The value, the error, results, returned variables, and denials that are not attested
+come from the program's own process, and are as trustworthy as the program; the launcher saw all other facts itself.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ STATUSES = tuple(facts.STATUSES)
 
 @dataclass(frozen=True)
 class Stream:
-    """Standard output or standard error. `bytes` counts all that was written, `text` is what was kept."""
+    """Standard output or standard error. `bytes` counts the bytes that the program wrote, `text` is the part that was
+    kept, `redactions` counts the places that were made unreadable in it."""
 
     text: str
     bytes: int
@@ -36,7 +37,8 @@ class Stream:
 
 @dataclass(frozen=True)
 class File:
-    """A file that the program left, below the output directory, with its hash as the launcher saw it."""
+    """A file that the program left below the output directory. `path` is relative to it, `bytes` its size, `sha256` its
+    hash in hexadecimal as the launcher computed it."""
 
     path: str
     bytes: int
@@ -46,7 +48,7 @@ class File:
 
     @property
     def location(self) -> Path:
-        """Where it lies on this host."""
+        """The file's path on this host. FileNotFoundError: the output directory is not known."""
         if self.directory is None:
             raise FileNotFoundError(f"{self.path}: the job's output directory is not known")
         name = unescape(self.path) if self.escaped else os.fsencode(self.path)
@@ -55,7 +57,7 @@ class File:
         return self.directory / os.fsdecode(name)
 
     def read(self) -> bytes:
-        """Its content. TamperedError if that is no longer what the launcher recorded."""
+        """The file's content. TamperedError if it is no longer what the launcher recorded."""
         descriptor = os.open(self.location, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:
             content = file.read(self.bytes + 1)
@@ -66,14 +68,14 @@ class File:
 
 @dataclass(frozen=True)
 class Figure(File):
-    """A figure: PNG, SVG or PDF of matplotlib, JSON or HTML of plotly. `mime` says which."""
+    """A figure: PNG, SVG or PDF of matplotlib, JSON or HTML of plotly. `mime` is its MIME type."""
 
     mime: str = ""
 
 
 @dataclass(frozen=True)
 class Error:
-    """The exception that ended the program, in the program's words."""
+    """The exception that ended the program, as the program's process reports it."""
 
     type: str
     message: str
@@ -82,7 +84,7 @@ class Error:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that the check of the source found; lines and columns count from 1. `what` is the name in question."""
+    """One finding of the check of the source. Lines and columns count from 1; `what` is the name that it is about."""
 
     rule: str
     message: str
@@ -102,7 +104,7 @@ class Rejection(Finding):
 
 @dataclass(frozen=True)
 class Check:
-    """What the check of a source said, without running it."""
+    """The result of a check of a source, which does not run it. `safe`: it would not be refused."""
 
     safe: bool
     reason: Optional[str]
@@ -114,10 +116,10 @@ class Check:
 
 @dataclass(frozen=True)
 class Result:
-    """How a job ended and what it left.
+    """How a job ended, and its results.
 
-    `manifest` is the launcher's account as it is, see hotcell-manifest(5); all else here is taken from it.
-    `output_dir` is where files, figures and manifest.json are; None if the job left nothing to keep.
+    `manifest` is the parsed manifest, see hotcell-manifest(5), from which all other members are made.
+    `output_dir` is the directory of files, figures and manifest.json; None if the job has none.
     """
 
     status: str
@@ -144,12 +146,12 @@ class Result:
 
     @property
     def text(self) -> str:
-        """What was kept of standard output."""
+        """The part of standard output that was kept."""
         return self.stdout.text
 
     @property
     def guest(self) -> Mapping[str, Any]:
-        """All that the program's own process reported; empty if it did not come to that."""
+        """The report of the program's own process; empty if it sent none."""
         return self.manifest.get("guest") or {}
 
     @property
@@ -179,7 +181,7 @@ class Result:
         return Returned(self)
 
     def file(self, path: str) -> File:
-        """The file or figure of this path. KeyError if the manifest lists none."""
+        """The file or figure with this path. KeyError if the manifest does not list it."""
         for entry in (*self.files, *self.figures):
             if entry.path == path:
                 return entry
@@ -187,10 +189,10 @@ class Result:
 
 
 class Returned(Mapping[str, Any]):
-    """The variables that a job gave back, each loaded when it is asked for.
+    """The variables that a job returned, as a mapping; each is loaded when it is looked up.
 
-    JSON values come as they are; arrays as numpy arrays, frames as pandas DataFrames. A name that could not be
-    given back raises KeyError with the reason; `why(name)` has it too.
+    JSON values stay as they are; arrays become numpy arrays, frames pandas DataFrames. A variable that could not be
+    returned raises KeyError with the reason; `why(name)` returns the reason.
     """
 
     def __init__(self, result: Result) -> None:
@@ -211,23 +213,23 @@ class Returned(Mapping[str, Any]):
         return sum(1 for _ in self)
 
     def why(self, name: str) -> Optional[str]:
-        """Why `name` was not given back; None if it was."""
+        """The reason why `name` was not returned; None if it was."""
         return (self._entries.get(name) or {"error": "was not asked for"}).get("error")
 
 
 def _as_type(value: Any, name: Optional[str]) -> Any:
-    """What JSON knows only as a list is what it was; a float that JSON does not know is NaN."""
+    """Turn a list back into a tuple or set, and null into NaN, by the name of the variable's type in the cell."""
     if isinstance(value, list) and name in ("tuple", "set", "frozenset"):
         kind = {"tuple": tuple, "set": set, "frozenset": frozenset}[name]
         try:
             return kind(value)
-        except TypeError:  # of lists, which were tuples
+        except TypeError:  # a set of tuples, which JSON has turned into lists
             return value
     return float("nan") if value is None and name in ("float", "numpy.float64") else value
 
 
 def _load(file: File) -> Any:
-    """Never unpickles: what comes back from a cell is data."""
+    """Load a variable from its file. It never unpickles, as the file comes from a cell."""
     content = file.read()
     if file.path.endswith(".npz"):
         return _load_frame(content)
@@ -244,7 +246,8 @@ def _load(file: File) -> Any:
 
 
 def _load_frame(content: bytes) -> Any:
-    """A file that a hostile program made: not larger than it looks, and no exception but one that says so."""
+    """Load a frame from a file that a hostile program may have made: compressed members, which could be far larger than
+    the file, are refused, and every error is a ValueError."""
     import zipfile
 
     from .frames import read_frame
@@ -262,7 +265,7 @@ def _load_frame(content: bytes) -> Any:
 # ---- from a manifest ----
 
 def result_from_manifest(manifest: Mapping[str, Any], output_dir: Optional[Path]) -> Result:
-    """Make a Result from a parsed manifest. Unknown members are left to `manifest`."""
+    """Make a Result from a parsed manifest. Members that this version does not know are only in `manifest`."""
     directory = output_dir if output_dir is not None and output_dir.is_dir() else None
     guest = manifest.get("guest") or {}
     return Result(
@@ -279,7 +282,7 @@ def result_from_manifest(manifest: Mapping[str, Any], output_dir: Optional[Path]
 
 
 def check_from_json(raw: Mapping[str, Any]) -> Check:
-    """Make a Check from what `hotcell check --json` printed."""
+    """Make a Check from the parsed output of `hotcell check --json`."""
     return Check(safe=raw["safe"], reason=raw.get("reason"), findings=findings_of(raw.get("findings")),
                  warnings=findings_of(raw.get("warnings")), columns=dict(raw.get("columns") or {}), raw=raw)
 
@@ -297,12 +300,12 @@ def _rejection(raw: Optional[Mapping[str, Any]]) -> Optional[Rejection]:
 
 
 def _pick(kind: Any, raw: Mapping[str, Any], **more: Any) -> Any:
-    """A newer manifest may say more than this class holds."""
+    """An instance of the dataclass `kind` from an object of a manifest, without members that the class does not have."""
     return kind(**{name: raw[name] for name in kind.__dataclass_fields__ if name in raw}, **more)
 
 
 def unescape(name: str) -> bytes:
-    """A name with \\xHH for bytes that JSON cannot hold, and every backslash doubled."""
+    """The bytes of an escaped name, which has \\xHH for bytes that JSON cannot hold, and every backslash doubled."""
     out, i = bytearray(), 0
     while i < len(name):
         if name[i] == "\\" and name[i + 1:i + 2] == "x":

@@ -1,4 +1,4 @@
-"""hotcell-runner SPEC: a portal's older child runner, with its spec, its messages and its exit codes, in a cell.
+"""hotcell-runner SPEC: runs a program in a cell with the spec, messages and exit codes of an older child runner.
 
     python -m hotcell.runner SPEC
 
@@ -7,8 +7,8 @@ max_output_bytes (default 200000), max_figures (default 20, of each kind). What 
 standard output and standard error after it has ended; output_dir gets figures, the saved code, manifest.json and
 _sandbox_result.json with exit_code, figure_paths, code_paths and truncated.
 
-Exit status: 0 it went well; 1 the program failed; 2 it was refused before it ran, and standard error says why;
-3 a limit ended it; 64 usage, 65 the spec, 69, 70 and 78 as hotcell(1).
+Exit status: 0 the program ended well; 1 it failed; 2 it was refused before it ran, and standard error says why;
+3 a limit ended it; 64 wrong usage, 65 a wrong spec, 69, 70 and 78 as of hotcell(1).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]  # whatever the locale
+        stream.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]  # in any locale
     try:
         text, spec = read_spec(arguments[0])
     except (OSError, ValueError) as error:
@@ -52,7 +52,7 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 
 def _stop(number: int, _frame: object) -> NoReturn:
-    """Ends the command, and with it the cell, on the way out."""
+    """A signal handler: the exception ends the command, and with it the cell."""
     raise SystemExit(128 + number)
 
 
@@ -73,7 +73,7 @@ def read_spec(path: str) -> Tuple[str, Dict[str, Any]]:
 
 
 def show(manifest: Mapping[str, Any], spec: Mapping[str, Any]) -> int:
-    """Print what came out as the older runner did. Returns the exit status."""
+    """Print the program's output and errors as the older runner did. Returns the exit status."""
     sys.stdout.write(manifest["stdout"]["text"])
     rejection = manifest["rejection"]
     if rejection:
@@ -87,7 +87,7 @@ def show(manifest: Mapping[str, Any], spec: Mapping[str, Any]) -> int:
 
 
 def refusal_lines(rejection: Mapping[str, Any], df_paths: Mapping[str, str]) -> List[str]:
-    """What the older runner said of such a refusal; all findings, where it said the first alone."""
+    """The older runner's messages for a refusal; all findings, where it printed only the first."""
     if rejection["rule"] == "syntax":
         where = f" (<sandbox>, line {rejection['line']})" if rejection["line"] else ""
         return [f"Syntax error: {rejection['message']}{where}"]

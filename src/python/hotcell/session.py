@@ -19,12 +19,13 @@ from .staging import Staging, contents, limits_of, list_of, mapping_of, to_json
 from .tools import Server, Tool, Tools, tools_by_name
 
 
-MAX_REQUEST = 64 << 20  # bytes, as a daemon takes; the command would end the session at somewhat more
+MAX_REQUEST = 64 << 20  # bytes of a request, as for a daemon; the command would end the session at somewhat more
 
 
 @dataclass(frozen=True)
 class Run(Result):
-    """What one run left. `state` says what the next will find: "kept", or "rolled back to run 3" and the like."""
+    """The result of one run. `run` is its number; `state` says which state the next run finds: "kept", or "rolled back to
+    run 3" and the like; `branch` is the number of its branch, or None."""
 
     run: int = 0
     state: str = ""
@@ -32,7 +33,7 @@ class Run(Result):
 
     @property
     def kept(self) -> bool:
-        """Whether what the run did to the state is there for the next."""
+        """Whether the next run finds this run's changes."""
         return self.state == "kept"
 
 
@@ -44,7 +45,8 @@ def run_of(answer: Mapping[str, Any], output_dir: Path) -> Run:
 
 
 class SessionEnded(HotcellError):
-    """The session is over. `reason` is why, as in hotcell-session(1), "end"; `manifest` is its account, if any."""
+    """The session has ended. `reason` is the reason of the event "end" in hotcell-session(1); `manifest` is the manifest of
+    the whole session, or None."""
 
     def __init__(self, reason: str, manifest: Optional[Dict[str, Any]]) -> None:
         super().__init__(f"the session is over: {(manifest or {}).get('reason') or reason}")
@@ -53,7 +55,7 @@ class SessionEnded(HotcellError):
 
 
 class Session:
-    """An interpreter that keeps its state. A run that is killed costs only itself: `Run.state` says so.
+    """An interpreter that keeps its state from run to run. A run that is killed is undone, as `Run.state` says.
 
         with hotcell.Session(timeout=10) as session:
             session.run("x = 1")
@@ -62,18 +64,18 @@ class Session:
     policy      name, path, or a policy as a dict; None: the policy "default"
     tree        name or path of the root file system; None: the policy's
     inputs      name: path of a file, pandas DataFrame or numpy array; a variable of that name
-    output_dir  where files, figures and manifest.json go; None: hotcell-output/SESSION below the current directory
-    limits      members of a policy's "limits"; those of time and output are of each run
+    output_dir  directory for files, figures and manifest.json; None: hotcell-output/SESSION below the current directory
+    limits      members of a policy's "limits"; limits of time and output apply to each run
     timeout, memory  short for limits["timeout"] and limits["memory"]
     seed        makes random numbers and hashes repeatable
-    guard       False: without the policy's rules for Python code, the kernel's alone
-    tenant, job_id, labels  go into the manifests
+    guard       False: turn off the policy's rules for Python code; the kernel's layers stay on
+    tenant, job_id, labels  are written into the manifests
     sign        key file to sign the manifests with
     tools       callables that runs may call as tools.NAME(...): a list, or name: callable; a Tool has limits
     binary      the hotcell command, see launcher.find_binary
 
-    Raises as hotcell.run does; every method of a session that is over raises SessionEnded, and LaunchFailed if hotcell
-    itself has ended, but for close(). One thread at a time; interrupt() may come from another.
+    Raises as hotcell.run does. Once the session has ended, every method but close() raises SessionEnded, or LaunchFailed if
+    hotcell itself has failed. Only one thread at a time may call methods, except interrupt().
     """
 
     def __init__(self, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
@@ -83,7 +85,7 @@ class Session:
                  tenant: Optional[str] = None, job_id: Optional[str] = None,
                  labels: Optional[Mapping[str, str]] = None, sign: Optional[PathLike] = None,
                  tools: Optional[Tools] = None, binary: Optional[PathLike] = None) -> None:
-        self.manifest: Optional[Dict[str, Any]] = None  # of the session as a whole, once it is over
+        self.manifest: Optional[Dict[str, Any]] = None  # of the whole session, once it has ended
         self._reason = "closed"
         self._writing = threading.Lock()
         self._staging = Staging()
@@ -111,7 +113,7 @@ class Session:
         self.output_dir = Path(output_dir if output_dir is not None else Path(DEFAULT_OUTPUT, self.id)).absolute()
 
     def _policy(self, policy: Optional[Policy], limits: Dict[str, Amount], tools: Mapping[str, Tool]) -> List[str]:
-        """With what the caller asks for over it: as a policy that extends it."""
+        """Options for the policy; limits and tools of the caller become a policy that extends it."""
         over: Dict[str, Any] = {"limits": limits} if limits else {}
         if tools:
             over["tools"] = {name: tool.described() for name, tool in tools.items()}
@@ -134,16 +136,16 @@ class Session:
 
     @property
     def ended(self) -> bool:
-        """Whether it is known to be over."""
+        """Whether the session is known to have ended."""
         return bool(self._process.stdout and self._process.stdout.closed)
 
     def run(self, code: str, *, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
             limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
             persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, check: bool = False) -> Run:
-        """Run `code` with what earlier runs left. Parameters as of hotcell.run; `limits` of time and output only.
+        """Run `code` in the state that earlier runs left. Parameters as of hotcell.run; `limits` of time and output only.
 
-        A program that fails, is refused or is killed is a Run too: `Run.state` says what the next will find. Raises
-        InputError for a request that is none, SessionEnded, LaunchFailed if hotcell itself has ended, and JobError
+        A program that fails, is refused or is killed is a Run too: `Run.state` says which state the next run finds. Raises
+        InputError for a request that is not valid, SessionEnded, LaunchFailed if hotcell itself has failed, and JobError
         with check=True.
         """
         self._ask({"run": run_spec(code, vars, returns, limits, timeout, persist_code, inputs)})
@@ -153,29 +155,30 @@ class Session:
         return result
 
     def interrupt(self) -> None:
-        """KeyboardInterrupt in the run that goes on; without one nothing happens."""
+        """Raise KeyboardInterrupt in the running program; without one nothing happens."""
         self._ask({"interrupt": True})
 
     def checkpoint(self, name: str) -> None:
-        """Keep the state as it is under this name, in the place of an earlier one. InputError: it is no name, or there
-        are too many."""
+        """Save the present state under a name, replacing an earlier checkpoint of that name. InputError: the name is not
+        valid, or there are too many checkpoints."""
         self._ask({"checkpoint": name})
         self._answer()
 
     def rollback(self, name: str) -> None:
-        """Make the state that of the checkpoint, which stays. InputError: there is none of this name."""
+        """Go back to the state of a checkpoint, which is kept. InputError: there is no checkpoint of this name."""
         self._ask({"rollback": name})
         self._answer()
 
     def branch(self, codes: Sequence[Union[str, Mapping[str, Any]]]) -> List[Run]:
-        """Run each from the same state: programs, or parameters of run as dicts. Then keep() has to choose."""
+        """Run several programs (or dicts of arguments of run), each from the present state. Afterwards keep() has to choose
+        one of the resulting states. InputError: a request was not valid."""
         self._ask({"branch": run_specs(codes)})
         results, wrong = [], None
         for answer in iter(self._read, None):
             if answer["event"] == "done":
                 break
             if answer["event"] == "error" and "branch" not in answer:
-                raise InputError(without_place(answer["message"]))  # of the request: nothing has run
+                raise InputError(without_place(answer["message"]))  # the whole request is wrong: nothing has run
             if answer["event"] == "error":
                 wrong = wrong or InputError(without_place(answer["message"]))
             else:
@@ -185,12 +188,13 @@ class Session:
         return results
 
     def keep(self, branch: int) -> None:
-        """Go on with the branch of this number, from 1; 0: with what they began from. InputError: there is none."""
+        """Go on with the state of the branch of this number, from 1; 0: with the state before. InputError: there is no such
+        branch."""
         self._ask({"keep": branch})
         self._answer()
 
     def close(self) -> None:
-        """End it. Afterwards `manifest` is the account of the session as a whole."""
+        """End the session. Afterwards `manifest` is the manifest of the whole session."""
         with contextlib.suppress(HotcellError):
             self._ask({"close": True})
             while True:
@@ -208,7 +212,7 @@ class Session:
         if len(line) > MAX_REQUEST:
             raise InputError(f"a request of {len(line)} bytes, and at most {MAX_REQUEST} are taken")
         assert self._process.stdin is not None
-        with self._writing, contextlib.suppress(BrokenPipeError, ValueError):  # what it said before it ended is read
+        with self._writing, contextlib.suppress(BrokenPipeError, ValueError):  # it has ended: its last answers tell why
             self._process.stdin.write(line)
             self._process.stdin.flush()
 
@@ -225,7 +229,7 @@ class Session:
             raise SessionEnded(self._reason, self.manifest)
         try:
             line = self._process.stdout.readline()
-        except BaseException:  # nobody will know which answer comes next
+        except BaseException:  # answers could no longer be told apart
             self._end()
             raise
         if not line:
@@ -234,7 +238,7 @@ class Session:
         if answer["event"] == "end":
             self._reason, self.manifest = answer["reason"], answer["manifest"]
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(PATIENCE)  # it tidies up
+                self._process.wait(PATIENCE)  # it removes its temporary files
             self._end()
             raise SessionEnded(self._reason, self.manifest)
         return answer
@@ -271,14 +275,14 @@ class Session:
 def run_spec(code: str, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
              limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
              persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
-    """A run, as hotcell-session(1) has it. InputError for inputs that cannot go in."""
+    """The request for a run, see hotcell-session(1). InputError for inputs that are not valid."""
     rest = {"vars": vars, "return": list_of(returns, "returns"), "limits": limits_of(limits, timeout=timeout),
             "persist_code": persist_code, "inputs": contents(inputs)}
     return {"code": code, **{name: value for name, value in rest.items() if value}}
 
 
 def run_specs(codes: Sequence[Union[str, Mapping[str, Any]]]) -> List[Dict[str, Any]]:
-    """Of branches: programs, or arguments of run_spec."""
+    """The requests for branches, from programs or dicts of arguments of run_spec."""
     specs = []
     for code in list_of(codes, "branch"):
         named = {"code": code} if isinstance(code, str) else mapping_of(code, "branch")

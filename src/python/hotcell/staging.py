@@ -1,4 +1,4 @@
-"""What goes into a cell: plain values as JSON, files by their path, frames and arrays as temporary files."""
+"""Prepares values for a cell: plain values become JSON, files stay paths, frames and arrays become temporary files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .frames import write_frame
 
 
 def module(name: str) -> Any:
-    """A library if the caller has loaded it: else no value can be of its types."""
+    """A module if the process has imported it, else None: then no value can be an instance of its classes."""
     return sys.modules.get(name)
 
 
@@ -35,7 +35,7 @@ def is_array(value: object) -> bool:
 
 
 def mapping_of(value: object, what: str) -> Mapping[str, Any]:
-    """An argument that is a mapping, or None. InputError names what is something else."""
+    """An argument that is a mapping; {} for None. InputError for another type; `what` is the argument's name."""
     if value is None:
         return {}
     if not isinstance(value, abc.Mapping):
@@ -44,7 +44,7 @@ def mapping_of(value: object, what: str) -> Mapping[str, Any]:
 
 
 def list_of(value: object, what: str) -> List[Any]:
-    """An argument that is one thing or many: text is one."""
+    """An argument that is one item or several, as a list; a str is one item. InputError for another type."""
     if value is None:
         return []
     if isinstance(value, str):
@@ -55,7 +55,7 @@ def list_of(value: object, what: str) -> List[Any]:
 
 
 def path_of(value: object, what: str) -> str:
-    """An argument that is a name or a path."""
+    """An argument that is a name or a path, as a str. InputError for another type."""
     try:
         return os.fspath(value)  # type: ignore[call-overload,no-any-return]
     except TypeError as error:
@@ -63,12 +63,12 @@ def path_of(value: object, what: str) -> str:
 
 
 def limits_of(limits: object, **short: Any) -> Dict[str, Any]:
-    """Members of a policy's "limits", with those that have an argument of their own."""
+    """The members of a policy's "limits": those of `limits`, and those of `short`, which have arguments of their own."""
     return {**mapping_of(limits, "limits"), **{name: value for name, value in short.items() if value is not None}}
 
 
 def to_json(value: object, what: str = "vars") -> str:
-    """Strict JSON: numpy's scalars are numbers. InputError for what JSON cannot hold, NaN included."""
+    """Strict JSON; numpy's scalars become numbers. InputError for a value that JSON cannot hold, NaN included."""
     try:
         return json.dumps(value, allow_nan=False, default=_scalar)
     except (TypeError, ValueError, RecursionError) as error:
@@ -76,7 +76,7 @@ def to_json(value: object, what: str = "vars") -> str:
 
 
 def _variable(request: object) -> Optional[str]:
-    """Which of a request's variables is no JSON, if one is."""
+    """The first variable of a request that JSON cannot hold, as "vars: NAME"; None if all are valid."""
     inner = request.get("run", request) if isinstance(request, abc.Mapping) else None
     named = inner.get("vars") if isinstance(inner, abc.Mapping) else None
     for name, value in named.items() if isinstance(named, abc.Mapping) else ():
@@ -95,7 +95,7 @@ def _scalar(value: object) -> object:
 
 
 class Staging:
-    """A private directory of temporary files, made when the first is, and removed with the block."""
+    """A private directory of temporary files, made with the first file and removed at the end of the block."""
 
     def __init__(self) -> None:
         self._directory: Optional[Path] = None
@@ -110,13 +110,13 @@ class Staging:
 
     @property
     def directory(self) -> Path:
-        """The directory, which nobody but the caller can enter."""
+        """The directory, which only this user can enter."""
         if self._directory is None:
             self._directory = Path(tempfile.mkdtemp(prefix="hotcell-"))
         return self._directory
 
     def inputs(self, values: Optional[Mapping[str, Any]]) -> Dict[str, str]:
-        """Name and path of each input."""
+        """{name: path} of the inputs; frames and arrays are written to files. InputError for other values."""
         return {name: self._input(name, value) for name, value in mapping_of(values, "inputs").items()}
 
     def _input(self, name: str, value: Any) -> str:
@@ -155,13 +155,13 @@ class Staging:
         return str(path)
 
     def policy(self, rules: Mapping[str, Any]) -> str:
-        """The path of a policy file that says this."""
+        """The path of a new policy file with these members."""
         path = self.directory / "policy.json"
         path.write_text(to_json(rules, "policy"))
         return str(path)
 
     def key(self) -> str:
-        """The path of a new key, which only the caller can read."""
+        """The path of a new key file, which only this user can read."""
         path = self.directory / "key"
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(os.urandom(32))
@@ -169,13 +169,14 @@ class Staging:
 
 
 def contents(inputs: Optional[Mapping[str, Any]]) -> Dict[str, Dict[str, str]]:
-    """Inputs for those who take no paths: name of the file and content. InputError for what cannot be read."""
+    """Inputs for a daemon or session, which takes no paths: {name: {"file": its name, "text" or "data": its content}}.
+    InputError for a file that cannot be read."""
     with Staging() as staging:
         return {name: _content(name, path) for name, path in staging.inputs(inputs).items()}
 
 
 def _content(name: str, path: str) -> Dict[str, str]:
-    """Text as such, which is shorter."""
+    """UTF-8 as "text", other content as "data" in base64, which is longer."""
     try:
         raw = Path(path).read_bytes()
     except OSError as error:

@@ -1,7 +1,8 @@
-"""Tools: callables of the caller's that a program in a cell may call, described by their signatures.
+"""Tools: callables of this process that a program in a cell may call, described by their signatures.
 
-The callables stay here. The launcher checks each call and hands it over on a socket (hotcell(1), --tool-fd); a thread
-answers, one call after the other, coroutines in a loop of the caller's side by side. What a callable returns must be JSON; what it raises is a ToolError in the program.
+The callables run here. The launcher checks each call and sends it over a socket (hotcell(1), --tool-fd); a thread
+answers, functions one after the other, coroutines side by side in the caller's event loop. A callable must return JSON;
+an exception that it raises becomes a ToolError in the program.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from .staging import list_of
 if TYPE_CHECKING:
     import asyncio
 
-RESULT_SIZE = 1 << 20  # what a tool may answer, unless it says otherwise
-DEPTH = 60             # of nested values, in a line that may be nested in 64
-PATIENCE = 1.0         # seconds for a thread to begin
+RESULT_SIZE = 1 << 20  # bytes of a tool's result, unless the Tool has another limit
+DEPTH = 60             # levels of a result; the line that it stands in may have 64
+PATIENCE = 1.0         # seconds to wait until a thread has begun
 MAX_MESSAGE = 4000     # characters of an exception's text
 PLAIN = {int: "integer", float: "number", str: "string", bool: "boolean", list: "array", dict: "object",
          type(None): "null", tuple: "array"}
@@ -35,8 +36,18 @@ PLAIN = {int: "integer", float: "number", str: "string", bool: "boolean", list: 
 
 @dataclass(frozen=True)
 class Tool:
-    """A callable with what the cell is told of it, and its limits. What is None is the default of hotcell-policy(5);
-    description and parameters (a JSON Schema) then come from the docstring and the signature."""
+    """A callable with its description and its limits for a cell.
+
+    name            the program calls tools.NAME; None: the callable's own name
+    description     None: the callable's docstring
+    parameters      JSON Schema of the arguments; None: made from the signature
+    calls           calls in one job
+    rate            calls a second
+    timeout         of one call: seconds, or text such as "5s"
+    argument_size, result_size  bytes, or text such as "64K"
+
+    A limit that is None has the default of hotcell-policy(5).
+    """
 
     fn: Callable[..., Any]
     name: Optional[str] = None
@@ -50,19 +61,19 @@ class Tool:
 
     @property
     def called(self) -> str:
-        """The name that the program calls it by."""
+        """The name by which the program calls the tool."""
         return self.name or getattr(self.fn, "__name__", type(self.fn).__name__)
 
     def described(self) -> Dict[str, Any]:
-        """As a spec has it."""
+        """The tool as a member of a spec's "tools"."""
         own = {name: getattr(self, name) for name in ("calls", "rate", "timeout", "argument_size", "result_size")}
         own["description"] = self.description if self.description is not None else inspect.getdoc(self.fn)
         own["parameters"] = self.parameters if self.parameters is not None else schema_of(self.fn)
         return {name: value for name, value in own.items() if value is not None}
 
     def outcome_of(self, value: Any) -> Dict[str, Any]:
-        """An answer, with what the callable has returned. Raises what JSON raises if it is no JSON, ValueError if there
-        is too much of it: the launcher takes nothing more from who sends it what it does not read."""
+        """The answer to a call whose callable has returned `value`. TypeError or ValueError if the value is no JSON, or too
+        large: the launcher would drop the connection after an answer that it cannot read."""
         _check(value, 0)
         line = _line(value)
         json.loads(line, object_pairs_hook=_members)
@@ -72,7 +83,7 @@ class Tool:
         return {"value": value}
 
     def call(self, arguments: Dict[str, Any]) -> Any:
-        """With what the launcher let through. Arguments that have no names for Python go by position."""
+        """Call the callable. Positional-only parameters get their arguments by position."""
         try:
             parameters = inspect.signature(self.fn).parameters.values()
         except (TypeError, ValueError):
@@ -85,7 +96,8 @@ Tools = Union[Sequence[Union[Callable[..., Any], Tool]], Mapping[str, Union[Call
 
 
 def tools_by_name(tools: Optional[Tools]) -> Dict[str, Tool]:
-    """Of a list of callables, which have their own names, or a mapping."""
+    """{name: Tool} from a list of callables, which have their own names, or from a mapping. InputError for an object that
+    cannot be called, and for two tools of one name."""
     named = [(None, fn) for fn in list_of(tools, "tools")] if not isinstance(tools, abc.Mapping) else list(tools.items())
     found: Dict[str, Tool] = {}
     for name, fn in named:
@@ -102,14 +114,14 @@ def tools_by_name(tools: Optional[Tools]) -> Dict[str, Tool]:
 # ---- signatures ----
 
 def schema_of(fn: Callable[..., Any]) -> Optional[Dict[str, Any]]:
-    """A JSON Schema of the arguments; None if the callable does not tell them."""
+    """A JSON Schema of a callable's arguments; None if it has no signature."""
     try:
         signature = inspect.signature(fn)
     except (TypeError, ValueError):
         return None
     try:
         hints = typing.get_type_hints(fn)
-    except Exception:  # names that are not there at run time
+    except Exception:  # annotations may name types that exist for type checkers only
         hints = {}
     schema: Dict[str, Any] = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
     for name, parameter in signature.parameters.items():
@@ -123,7 +135,7 @@ def schema_of(fn: Callable[..., Any]) -> Optional[Dict[str, Any]]:
 
 
 def _property(kind: Any, parameter: inspect.Parameter) -> Dict[str, Any]:
-    """A default that is no JSON stays with the callable."""
+    """The schema of one parameter, with its default if that is JSON."""
     found = schema_of_type(kind)
     if parameter.default is not parameter.empty and _is_json(parameter.default):
         found["default"] = parameter.default
@@ -131,7 +143,7 @@ def _property(kind: Any, parameter: inspect.Parameter) -> Dict[str, Any]:
 
 
 def schema_of_type(kind: Any) -> Dict[str, Any]:
-    """Of an annotation; what JSON cannot tell apart, or has no word for, is any value."""
+    """The JSON Schema of an annotation; {}, any value, for a type that JSON Schema cannot express."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Literal:
         return {"enum": list(arguments)} if _is_json(list(arguments)) else {}
@@ -160,7 +172,7 @@ def _is_json(value: Any) -> bool:
 # ---- answering ----
 
 def _bytes_of(size: Union[int, str]) -> int:
-    """Of a size as limits have it. What is none is for the launcher to refuse."""
+    """The bytes of a size such as 65536 or "64K". A text that is no size gives sys.maxsize: the launcher refuses it."""
     text = str(size).strip()
     power = " KMGT".find(text[-1:]) if text else -1
     number = text[:-1] if power > 0 else text
@@ -168,12 +180,12 @@ def _bytes_of(size: Union[int, str]) -> int:
 
 
 def _line(value: Any) -> bytes:
-    """As JSON in UTF-8, in which there is no half of a surrogate pair."""
+    """A value as JSON in UTF-8. UnicodeEncodeError for a lone surrogate."""
     return json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
 
 
 def _check(value: Any, depth: int) -> None:
-    """ValueError for JSON that hotcell does not read."""
+    """ValueError for a value that hotcell does not read: too deep, or with a NUL."""
     if depth > DEPTH:
         raise ValueError(f"the result is nested deeper than {DEPTH} levels")
     if isinstance(value, str) and "\0" in value:
@@ -184,7 +196,7 @@ def _check(value: Any, depth: int) -> None:
 
 
 def _members(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
-    """Of an object in JSON, where 1 and "1" are one name."""
+    """The members of a JSON object. ValueError for two of one name: as keys of a dict, 1 and "1" become the same name."""
     members = dict(pairs)
     if len(members) != len(pairs):
         raise ValueError("two keys of the result have one name in JSON")
@@ -192,13 +204,13 @@ def _members(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
 
 
 def failure_of(error: BaseException) -> Dict[str, Any]:
-    """An answer: what the program's ToolError says."""
+    """The answer to a call whose callable has raised `error`: the text of the program's ToolError."""
     text = text_of(error)
     return {"error": f"{type(error).__name__}: {text}" if text else type(error).__name__}
 
 
 def text_of(error: BaseException) -> str:
-    """Of an exception, as an answer can hold it; none if its own code fails to say it."""
+    """str(error), cut and escaped for an answer; empty if str() itself fails."""
     try:
         text = str(error)
     except Exception:
@@ -207,7 +219,7 @@ def text_of(error: BaseException) -> str:
 
 
 def call_tool(tool: Tool, arguments: Dict[str, Any]) -> Dict[str, Any]:
-    """The answer to a call, in this thread; a coroutine has a loop of its own."""
+    """The answer to a call, made in this thread; a coroutine runs in an event loop of its own."""
     try:
         value = tool.call(arguments)
         if inspect.isawaitable(value):
@@ -218,7 +230,8 @@ def call_tool(tool: Tool, arguments: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def _run_to_end(value: Awaitable[Any]) -> Any:
-    """What it gives, in a loop of its own: in this thread, or in another where one runs here already, as in notebooks."""
+    """Run an awaitable in an event loop of its own, and return its result: in this thread, or in another one if this thread
+    has a running loop, as in notebooks."""
     import asyncio
 
     async def result() -> Any:
@@ -231,7 +244,8 @@ def _run_to_end(value: Awaitable[Any]) -> Any:
 
 
 def _run_aside(work: Coroutine[Any, Any, Any]) -> Any:
-    """Wait for a thread that runs it, with the variables of this context. If the wait is broken off, it is cancelled."""
+    """Run a coroutine in another thread, with the variables of this context, and wait for it. If an exception ends the wait,
+    the coroutine is cancelled."""
     import asyncio
     from concurrent import futures
     begun: "futures.Future[Tuple[asyncio.AbstractEventLoop, asyncio.Future[Any]]]" = futures.Future()
@@ -245,13 +259,13 @@ def _run_aside(work: Coroutine[Any, Any, Any]) -> Any:
     def run() -> None:
         try:
             ended.set_result(asyncio.run(main()))
-        except BaseException as error:  # whoever waits has it
+        except BaseException as error:  # is raised in the waiting thread
             ended.set_exception(error)
     try:
         threading.Thread(target=contextvars.copy_context().run, args=(run,), name="hotcell-tools", daemon=True).start()
         return ended.result()
     except BaseException:
-        with contextlib.suppress(RuntimeError, futures.TimeoutError):  # it has ended, and its loop with it; or never begun
+        with contextlib.suppress(RuntimeError, futures.TimeoutError):  # its loop is closed; or the thread has not begun
             loop, task = begun.result(PATIENCE)
             loop.call_soon_threadsafe(task.cancel)
             futures.wait([ended])
@@ -259,7 +273,7 @@ def _run_aside(work: Coroutine[Any, Any, Any]) -> Any:
 
 
 async def acall_tool(tool: Tool, arguments: Dict[str, Any]) -> Dict[str, Any]:
-    """The same without holding up the event loop: coroutine functions run in it, others in a thread."""
+    """As call_tool, for an event loop: coroutine functions run in it, others in a thread."""
     import asyncio
     try:
         value = tool.call(arguments) if inspect.iscoroutinefunction(tool.fn) else await asyncio.to_thread(tool.call, arguments)
@@ -271,7 +285,7 @@ async def acall_tool(tool: Tool, arguments: Dict[str, Any]) -> Dict[str, Any]:
 class Server:
     """Answers the calls of one job. `theirs` is the descriptor for --tool-fd.
 
-    A callable that is running when the job ends goes on to its own end; nobody waits for it.
+    A callable that is running when the job ends goes on to its own end, which is not awaited.
     """
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:
@@ -284,15 +298,15 @@ class Server:
         self._thread = threading.Thread(target=context.run, args=(self._serve,), name="hotcell-tools", daemon=True)
 
     def start(self, loop: Optional["asyncio.AbstractEventLoop"] = None) -> None:
-        """Coroutine functions run in `loop`, as many at once as are called; without one, each in a loop of its own."""
+        """Start the thread. Coroutine functions run in `loop`, side by side; without a loop, each runs in a loop of its own."""
         self._loop = loop
         self._thread.start()
 
     def close(self) -> None:
-        """Nobody is answered any more."""
+        """Answer no more calls, and close the sockets."""
         self._theirs.close()
         try:
-            self._ours.shutdown(socket.SHUT_RDWR)  # which the thread hears
+            self._ours.shutdown(socket.SHUT_RDWR)  # ends the thread's read
         except OSError:
             pass
         if not self._thread.is_alive():
@@ -307,7 +321,7 @@ class Server:
             pass
 
     def _answer(self, call: Dict[str, Any]) -> None:
-        """Say what came of it. A coroutine in a loop says it itself, when it has ended: more of them go on at once."""
+        """Run a call and send its answer. A coroutine in the caller's loop sends its answer itself when it has ended."""
         try:
             tool = self._tools[call["name"]]
             value = tool.call(call["arguments"])
@@ -317,11 +331,11 @@ class Server:
                 if self._loop is not None:
                     asyncio.run_coroutine_threadsafe(work, self._loop)
                     return
-                with contextlib.suppress(BaseException):  # it has been said
+                with contextlib.suppress(BaseException):  # the answer was sent
                     asyncio.run(work)
                 return
             answer = tool.outcome_of(value)
-        except BaseException as error:  # the thread is nobody else's: sys.exit() in a tool ends that call
+        except BaseException as error:  # this is our own thread: sys.exit() in a tool ends only that call
             answer = failure_of(error)
         self._write(call["id"], answer)
 
@@ -330,11 +344,11 @@ class Server:
             answer = tool.outcome_of(await value)
         except BaseException as error:
             self._write(call_id, failure_of(error))
-            if not isinstance(error, Exception):  # of the loop: somebody else's, too
+            if not isinstance(error, Exception):  # a cancellation, say, which the caller's loop must see
                 raise
             return
         self._write(call_id, answer)
 
     def _write(self, call_id: Any, answer: Dict[str, Any]) -> None:
-        with self._writing, contextlib.suppress(OSError):  # nobody waits for it any more
+        with self._writing, contextlib.suppress(OSError):  # the job has ended
             self._ours.sendall(_line({"id": call_id, **answer}) + b"\n")

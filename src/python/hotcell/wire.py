@@ -1,7 +1,8 @@
-"""HTTP to hotcelld, without a word of input or output of its own: who drives a flow does that, waiting or awaiting.
+"""HTTP to hotcelld as flows, which do no input or output themselves.
 
-A flow is a generator. What it yields is either an operation (Open, Write, Read), whose outcome it wants to be sent, or
-something for the caller. So there is one implementation of every request for both kinds of callers; see drive, adrive.
+A flow is a generator. It yields operations (Open, Write, Read, Call, Aside), whose outcomes its driver sends back into it,
+and values for the caller. drive() performs the operations by waiting, adrive() in an event loop: so each request is
+implemented once for both kinds of callers.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from .tools import Tool, acall_tool, call_tool
 if TYPE_CHECKING:
     import asyncio
 
-PATIENCE = 30.0  # seconds for a connection, and for a daemon that takes nothing of a request
-BLOCK = 1 << 16
-MAX_HEAD = 1 << 16
+PATIENCE = 30.0  # seconds to connect, and seconds for which a daemon may read nothing of a request
+BLOCK = 1 << 16  # bytes read or sent at once
+MAX_HEAD = 1 << 16  # bytes of an answer's head, and of a line between chunks
 Flow = Generator[Any, Any, Any]
 
 
-# ---- where ----
+# ---- the daemon's address ----
 
 @dataclass(frozen=True)
 class Place:
-    """Where a daemon is: the path of its socket, or host and port with a token."""
+    """The address of a daemon: the path of its Unix socket, or host, port and bearer token."""
 
     path: Optional[str] = None
     host: str = ""
@@ -39,14 +40,15 @@ class Place:
 
     @property
     def name(self) -> str:
-        """For messages."""
+        """The address as messages write it."""
         return self.path if self.path is not None else f"http://{self.host}:{self.port}"
 
 
 def find_place(socket: Union[str, "os.PathLike[str]", None] = None, token: Optional[str] = None) -> Optional[Place]:
-    """The daemon at `socket`, a path or http://HOST:PORT, else at $HOTCELL_SOCKET; None: neither is given.
+    """The address `socket`, a path or http://HOST:PORT, else $HOTCELL_SOCKET; None if there is neither. UsageError for a
+    text that is no address.
 
-    `token` is for HTTP alone; None: $HOTCELL_TOKEN.
+    `token` is for http:// only; None: $HOTCELL_TOKEN.
     """
     named = path_of(socket, "socket") if socket is not None else os.environ.get("HOTCELL_SOCKET", "")
     if not named:
@@ -65,14 +67,14 @@ def find_place(socket: Union[str, "os.PathLike[str]", None] = None, token: Optio
 
 @dataclass
 class Open:
-    """A connection to `place`."""
+    """Connect to `place`; the outcome is the connection."""
 
     place: Place
 
 
 @dataclass
 class Write:
-    """All of `data`. False: the other side takes no more."""
+    """Send all of `data`. The outcome is False if the daemon has closed its end."""
 
     connection: Any
     data: bytes
@@ -80,14 +82,14 @@ class Write:
 
 @dataclass
 class Read:
-    """The next bytes; none at the end of the connection."""
+    """Receive; the outcome is the next bytes, b"" at the end of the connection."""
 
     connection: Any
 
 
 @dataclass
 class Call:
-    """A tool of the caller's: its answer, which holds up whoever waits, but no event loop."""
+    """Call a tool of the caller; the outcome is its answer. It blocks a waiting driver, but not an event loop."""
 
     tool: Tool
     arguments: Dict[str, Any]
@@ -95,7 +97,7 @@ class Call:
 
 @dataclass
 class Aside:
-    """A flow to be run beside this one where that can be, now where it cannot. If it fails, so does this one."""
+    """Run a flow beside this one in an event loop, or at once without one. If it fails, so does this one."""
 
     flow: Flow
 
@@ -104,7 +106,7 @@ OPERATIONS = (Open, Write, Read, Call, Aside)
 
 
 def perform(operation: Any) -> Any:
-    """Waiting."""
+    """Perform an operation by waiting; returns its outcome."""
     if isinstance(operation, Open):
         return Connection(operation.place)
     if isinstance(operation, Call):
@@ -115,7 +117,7 @@ def perform(operation: Any) -> Any:
 
 
 async def aperform(operation: Any) -> Any:
-    """Awaiting."""
+    """Perform an operation in an event loop; returns its outcome."""
     if isinstance(operation, Open):
         return await AsyncConnection.open(operation.place)
     if isinstance(operation, Call):
@@ -124,7 +126,7 @@ async def aperform(operation: Any) -> Any:
 
 
 def unavailable(place: Place, error: Exception) -> DaemonUnavailable:
-    """Why there is no connection, and what may help."""
+    """The exception for a failed connection, with advice."""
     why = getattr(error, "strerror", None) or str(error) or "it does not answer"
     advice = ("socket.mode and socket.group of hotcelld.conf(5) say who may" if isinstance(error, PermissionError)
               else "start hotcelld(8), or say where it is")
@@ -132,7 +134,7 @@ def unavailable(place: Place, error: Exception) -> DaemonUnavailable:
 
 
 class Connection:
-    """For those who wait."""
+    """A connection that blocks its thread. DaemonUnavailable if it cannot be made within `patience` seconds."""
 
     def __init__(self, place: Place, patience: float = PATIENCE) -> None:
         try:
@@ -148,7 +150,7 @@ class Connection:
             raise unavailable(place, error) from error
 
     def perform(self, operation: Union[Write, Read]) -> Any:
-        """Its outcome. DaemonLost."""
+        """Perform an operation; returns its outcome. DaemonLost: the connection broke."""
         if isinstance(operation, Write):
             return self._write(memoryview(operation.data))
         self.socket.settimeout(None)
@@ -158,13 +160,13 @@ class Connection:
             raise DaemonLost(f"read the answer: {error.strerror}") from error
 
     def _write(self, rest: memoryview) -> bool:
-        """In pieces: patience is with a daemon that takes nothing, however long it takes for all."""
+        """Send in pieces, as the timeout is for each piece, and not for the whole request."""
         self.socket.settimeout(PATIENCE)
         try:
             while rest:
                 rest = rest[self.socket.send(rest[:BLOCK]):]
         except (BrokenPipeError, ConnectionResetError):
-            return False  # and may have said why
+            return False  # its answer may say why
         except OSError as error:
             raise DaemonLost(f"send the request: {error.strerror or error}") from error
         return True
@@ -175,14 +177,14 @@ class Connection:
 
 
 class AsyncConnection:
-    """For those who await."""
+    """A connection for an event loop."""
 
     def __init__(self, reader: "asyncio.StreamReader", writer: "asyncio.StreamWriter") -> None:
         self.reader, self.writer = reader, writer
 
     @classmethod
     async def open(cls, place: Place) -> "AsyncConnection":
-        """A connection. DaemonUnavailable."""
+        """Connect. DaemonUnavailable: no daemon answers."""
         import asyncio
         try:
             if place.path is not None:
@@ -192,7 +194,7 @@ class AsyncConnection:
             raise unavailable(place, error) from error
 
     async def perform(self, operation: Union[Write, Read]) -> Any:
-        """Its outcome. DaemonLost."""
+        """Perform an operation; returns its outcome. DaemonLost: the connection broke."""
         if isinstance(operation, Write):
             return await self._write(memoryview(operation.data))
         try:
@@ -201,7 +203,7 @@ class AsyncConnection:
             raise DaemonLost(f"read the answer: {error.strerror}") from error
 
     async def _write(self, data: memoryview) -> bool:
-        """As Connection's."""
+        """As Connection._write."""
         import asyncio
         try:
             for at in range(0, len(data), BLOCK):
@@ -209,7 +211,7 @@ class AsyncConnection:
                 await asyncio.wait_for(self.writer.drain(), PATIENCE)
         except (BrokenPipeError, ConnectionResetError):
             return False
-        except asyncio.TimeoutError as error:  # which is an OSError, without a word, in some versions of Python
+        except asyncio.TimeoutError as error:  # in some versions of Python it is an OSError without a text
             raise DaemonLost("send the request: timed out") from error
         except OSError as error:
             raise DaemonLost(f"send the request: {error.strerror or error}") from error
@@ -221,7 +223,7 @@ class AsyncConnection:
 
 
 def drive(flow: Flow) -> Iterator[Any]:
-    """Run a flow, waiting: gives what it has for the caller, and returns what it returns."""
+    """Run a flow by waiting: yields its values for the caller, and returns its result."""
     try:
         operation = next(flow)
         while True:
@@ -241,13 +243,13 @@ def drive(flow: Flow) -> Iterator[Any]:
 
 
 class Beside:
-    """Flows that go on beside one that is awaited."""
+    """The flows that run beside one flow (Aside)."""
 
     def __init__(self) -> None:
         self._tasks: Set["asyncio.Future[Any]"] = set()
 
     async def perform(self, operation: Any) -> Any:
-        """As aperform; what goes on beside it is begun, or raises what it has failed with."""
+        """As aperform; also starts flows beside it, and raises the exception of one that has failed."""
         import asyncio
         if isinstance(operation, Aside):
             self._tasks.add(asyncio.ensure_future(aresult_of(operation.flow)))
@@ -268,7 +270,7 @@ class Beside:
                 await asyncio.wait({main})
 
     async def finish(self) -> None:
-        """Nothing of it is needed any more."""
+        """Cancel the flows that still run, and wait for them."""
         import asyncio
         for task in self._tasks:
             task.cancel()
@@ -277,7 +279,7 @@ class Beside:
 
 
 async def adrive(flow: Flow, end: Dict[str, Any]) -> AsyncIterator[Any]:
-    """The same, awaiting. What the flow returns is put into `end`, as "value"."""
+    """As drive, in an event loop. The flow's result is stored as end["value"]."""
     beside = Beside()
     try:
         operation = next(flow)
@@ -300,7 +302,7 @@ async def adrive(flow: Flow, end: Dict[str, Any]) -> AsyncIterator[Any]:
 
 
 def result_of(flow: Flow) -> Any:
-    """Of a flow that has nothing else for the caller."""
+    """Run a flow by waiting; returns its result, and drops values for the caller."""
     steps = drive(flow)
     while True:
         try:
@@ -310,7 +312,7 @@ def result_of(flow: Flow) -> Any:
 
 
 async def aresult_of(flow: Flow) -> Any:
-    """The same, awaiting."""
+    """As result_of, in an event loop."""
     end: Dict[str, Any] = {}
     async for _ in adrive(flow, end):
         pass
@@ -320,20 +322,20 @@ async def aresult_of(flow: Flow) -> Any:
 # ---- answers ----
 
 class Answer:
-    """A response, fed as it comes: status, headers, and the body as far as nobody has taken it."""
+    """An HTTP response that is fed in pieces: status, headers, and the part of the body that take() has not returned yet."""
 
     def __init__(self) -> None:
         self.status = 0
         self.headers: Dict[str, str] = {}
         self.done = False
-        self._raw = bytearray()    # not understood yet
-        self._body = bytearray()
-        self._left: Optional[int] = None  # of the body, or of the chunk; None: to the end of the connection
+        self._raw = bytearray()    # bytes that are not parsed yet
+        self._body = bytearray()   # bytes of the body for take()
+        self._left: Optional[int] = None  # bytes left of the body or of the chunk; None: up to the end of the connection
         self._chunked = False
-        self._last = False         # the lines behind the last chunk
+        self._last = False         # the last chunk was read, and only trailer lines follow
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes; none: the connection has ended."""
+        """Parse the next bytes; b"": the connection has ended. DaemonLost: the answer is not valid HTTP, or not whole."""
         if not data:
             self._end()
             return
@@ -342,7 +344,7 @@ class Answer:
             pass
 
     def take(self) -> bytes:
-        """What has come of the body since the last time."""
+        """The bytes of the body that arrived since the last call."""
         taken = bytes(self._body)
         self._body.clear()
         return taken
@@ -421,7 +423,7 @@ class Answer:
 
 def request(place: Place, method: str, path: str, body: Optional[bytes] = None,
             headers: Optional[Mapping[str, str]] = None) -> bytes:
-    """The bytes of it. One connection carries one request."""
+    """The bytes of an HTTP request. One connection carries one request."""
     lines = [f"{method} {path} HTTP/1.1", "Host: localhost", "Connection: close"]
     if place.token is not None:
         lines.append(f"Authorization: Bearer {place.token}")
@@ -437,7 +439,7 @@ def request(place: Place, method: str, path: str, body: Optional[bytes] = None,
 
 def exchange(place: Place, method: str, path: str, body: Any = None,
              headers: Optional[Mapping[str, str]] = None) -> Flow:
-    """A flow that returns (answer, its body); `body` goes as JSON. Problems are raised."""
+    """A flow that sends a request, with `body` as JSON, and returns (answer, its body). It raises the answer's Problem."""
     connection = yield Open(place)
     try:
         yield Write(connection, request(place, method, path, None if body is None else encode(body), headers))
@@ -453,13 +455,14 @@ def exchange(place: Place, method: str, path: str, body: Any = None,
 
 
 def encode(body: Any) -> bytes:
-    """As JSON, once it is checked; bytes are JSON already."""
+    """A body as JSON; bytes are JSON already. ValueError for a value that JSON cannot hold."""
     return body if isinstance(body, bytes) else json.dumps(body, allow_nan=False).encode("utf-8", "surrogatepass")
 
 
 def events(place: Place, method: str, path: str, body: Any = None, headers: Optional[Mapping[str, str]] = None,
            on_head: Optional[Callable[[Answer], None]] = None) -> Flow:
-    """A flow that gives each event of a stream, as a dict, and returns when the stream ends."""
+    """A flow that yields each event of a stream as a dict, and returns when the stream ends. `on_head` is called once, with
+    the answer's head. It raises the answer's Problem."""
     connection = yield Open(place)
     try:
         more = {"Accept": "application/x-ndjson", **(headers or {})}
@@ -473,7 +476,7 @@ def events(place: Place, method: str, path: str, body: Any = None, headers: Opti
                 on_head(answer)
                 on_head = None
             first, *more_lines = answer.take().split(b"\n")
-            rest += first  # of a line that may be long, what has come is not looked at again
+            rest += first  # the earlier part of a long line is not searched again
             for line in more_lines:
                 yield event_of(bytes(rest))
                 rest = bytearray(line)
@@ -484,8 +487,8 @@ def events(place: Place, method: str, path: str, body: Any = None, headers: Opti
 
 
 def begun(flow: Flow) -> Flow:
-    """The same flow, of a job or a run that the daemon has already: that nobody listens any more does not undo it, and
-    must not look as if nothing had been sent."""
+    """The same flow, for a job or run that the daemon has accepted already: DaemonUnavailable, which says that nothing was
+    sent, becomes DaemonLost."""
     try:
         return (yield from flow)
     except DaemonUnavailable as error:
@@ -493,7 +496,7 @@ def begun(flow: Flow) -> Flow:
 
 
 def watched(flow: Flow, take: Callable[[Any], Optional[Flow]]) -> Flow:
-    """The same flow, but what it has for the caller goes to `take`, which may have a flow of its own to be run first."""
+    """The same flow, but its values for the caller go to `take`, which may return a flow that is run first."""
     try:
         step = next(flow)
         while True:
@@ -516,8 +519,8 @@ def watched(flow: Flow, take: Callable[[Any], Optional[Flow]]) -> Flow:
 
 
 def unhurried(flow: Flow, interrupt: Callable[[], Flow]) -> Flow:
-    """The same flow; but if whoever drives it is interrupted while it reads, `interrupt` runs, and it goes on to its end,
-    and raises then what had interrupted it. At once, if that happens again."""
+    """The same flow; but if KeyboardInterrupt or the like comes while it reads, it runs the flow `interrupt`, goes on to its
+    end, and then raises that exception. A second one ends it at once."""
     broken: Optional[BaseException] = None
     try:
         step = next(flow)
@@ -542,7 +545,7 @@ def unhurried(flow: Flow, interrupt: Callable[[], Flow]) -> Flow:
 
 
 def event_of(line: bytes) -> Dict[str, Any]:
-    """A line of a stream."""
+    """The event in a line of a stream. DaemonLost if it is none."""
     try:
         event = json.loads(line)
     except ValueError as error:
