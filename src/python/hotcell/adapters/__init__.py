@@ -1,4 +1,4 @@
-"""Drop-in replacements of older executors: same signatures, same results, same messages; the code runs in cells.
+"""Drop-in replacements for older executors, with the same signatures, results and messages, that run the code in cells.
 
     from hotcell.adapters import AsyncCodeExecutor      # charts: one figure as base64, output redacted
     from hotcell.adapters import ScriptExecutor         # statistics over one data frame, results collected

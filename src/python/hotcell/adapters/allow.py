@@ -1,4 +1,4 @@
-"""What a caller lets a model's code call, and where it may write: the registry of RunPython and its policies.
+"""The registry of RunPython: the callables that a model's code may call, and the policies that check each call.
 
 The registry and every check live in the caller's process; nothing in a cell can reach or change them.
 """
@@ -40,10 +40,10 @@ def chk_dest(path: Any, ok_dests: Dests) -> None:
 
 
 class AllowPolicy:
-    """Base of policies: called before the call that it is about, and raises PermissionError to deny it.
+    """Base class of policies. A policy is called before the call that it checks, and raises PermissionError to deny it.
 
-    obj is what a method is called on, None for a function. True allows the call whatever other policies say; None and
-    ... leave the others their say. What the caller has given this run is run_data().
+    `obj` is the object whose method is called, None for a function. True allows the call whatever other policies say; after
+    None or ... the other policies decide. run_data() is the data that the caller has given this run.
     """
 
     def __call__(self, obj: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ok_dests: Dests) -> Any:
@@ -66,7 +66,7 @@ class PosAllowPolicy(AllowPolicy):
 
 
 class PathWritePolicy(AllowPolicy):
-    """The Path itself is a destination, and maybe an argument too, as in Path.rename."""
+    """The Path itself is a destination, and perhaps an argument as well, as in Path.rename."""
 
     def __init__(self, target_pos: Optional[int] = None, target_kw: Optional[str] = None) -> None:
         self.target = PosAllowPolicy(target_pos, target_kw) if target_pos is not None else None
@@ -110,7 +110,7 @@ class UrlPolicy(AllowPolicy):
 
 
 class _MovePolicy(AllowPolicy):
-    """What is moved is gone where it was: both ends are destinations."""
+    """A move changes both places: source and target are destinations."""
 
     def __call__(self, obj: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ok_dests: Dests) -> None:
         for end in (PosAllowPolicy(0, "src"), _DST):
@@ -136,7 +136,7 @@ WRITE_POLICIES: Dict[Tuple[str, str], AllowPolicy] = {
 
 @dataclass(frozen=True)
 class CallInfo:
-    """One call: what is called, by its owner and name, and with what."""
+    """One call: the owner and the name of the callable, and the arguments."""
 
     owner: str
     name: str
@@ -146,7 +146,7 @@ class CallInfo:
 
     @property
     def arguments(self) -> Dict[str, Any]:
-        """What each parameter would be, by its name, defaults too. TypeError: they do not fit."""
+        """{name: value} of all parameters, defaults included. TypeError: the arguments do not fit."""
         bound = inspect.signature(self.fn).bind(*self.args, **self.kwargs) if self.fn is not None else None
         if bound is None:
             raise TypeError(f"the parameters of {self.name} are not known")
@@ -156,7 +156,7 @@ class CallInfo:
 
 @dataclass(frozen=True)
 class DenyInfo:
-    """A call of a tool that is about to be denied. `event` is "tool"; `data` is the run's."""
+    """A call of a tool that is about to be denied. `event` is "tool"; `data` is the data of the run."""
 
     event: str
     message: str
@@ -174,24 +174,24 @@ _pre_deny: ContextVar[Optional[PreDeny]] = ContextVar("hotcell_pre_deny", defaul
 
 
 def set_data(**defaults: Any) -> None:
-    """What every run has as its data unless it is given other, such as ok_urls. Takes the place of what was set."""
+    """Set the default data of every run, such as ok_urls; replaces earlier defaults."""
     _default_data.clear()
     _default_data.update(defaults)
 
 
 def run_data() -> Mapping[str, Any]:
-    """The data of this run: the defaults, and over them what the run was given."""
+    """The data of this run, read-only: the defaults, overridden by the run's own data."""
     return MappingProxyType({**_default_data, **(_run_data.get() or {})})
 
 
 def begin_run(data: Optional[Mapping[str, Any]], pre_deny: Optional[PreDeny]) -> None:
-    """In the context from which the run's tools will be called."""
+    """Set the data of a run; called in the context from which the run's tools will be called."""
     _run_data.set(data)
     _pre_deny.set(pre_deny)
 
 
 def decide(policies: Sequence[AllowPolicy], call: CallInfo, obj: Any, ok_dests: Dests) -> None:
-    """Ask all of them: PermissionError with every objection, unless one allows it all the same."""
+    """Call all policies. PermissionError with all objections, unless one policy returns True."""
     objections = []
     for policy in policies:
         try:
@@ -217,8 +217,9 @@ def allow(*c: Any, allow_policy: Optional[AllowPolicy] = None) -> Any:
     """Let code call these: functions, methods, or {owner: [name, (name, policy), ...]}; `...` is all names.
 
     An owner is a class (and what inherits from it), a module, a module's name, "package.*" for a package with all
-    below it, or an instance, whose methods are then allowed and no other's. What is allowed twice has the policies of
-    both. Also a decorator. What it lets code call is a tool: it stays in the caller's process, see RunPython.
+    below it, or an instance, whose methods are then allowed and no other's. A callable that is allowed twice has the
+    policies of both. Can be used as a decorator. An allowed callable is a tool, and runs in the caller's process, see
+    RunPython.
     Lambdas, functions made inside others and objects that can be called are allowed as they are, one by one: another
     with the same name is not. `...` of a module is all of them, too.
     """
@@ -247,7 +248,7 @@ def register(owner: Any, name: Any, policy: Optional[AllowPolicy]) -> None:
 
 
 def unregister(owner: Any, name: Any, policy: AllowPolicy) -> None:
-    """Take back the entry that register() has made of these, and no other."""
+    """Remove the entry that register() has made for these arguments, and no other."""
     key = _key(owner)
     entries = __pytools__.get(key, set())
     entries.discard((name, policy))
@@ -260,7 +261,7 @@ def _key(owner: Any) -> Any:
 
 
 class _Instance:
-    """An object as a key: by what it is, not by what it equals."""
+    """An object as a key of a dict, compared by identity and not by equality."""
 
     def __init__(self, of: Any) -> None:
         self.of = of  # kept, so that no other object gets its id
@@ -273,7 +274,7 @@ class _Instance:
 
 
 def _has_place(fn: Any) -> bool:
-    """Whether its owner and its name say which callable it is: many can be <lambda>, wrapper or partial there."""
+    """Whether owner and name identify the callable: several can be called <lambda>, wrapper or partial in one module."""
     bound = getattr(fn, "__self__", None)
     if bound is not None and not isinstance(bound, ModuleType) or getattr(fn, "__objclass__", None) is not None:
         return True
@@ -281,7 +282,7 @@ def _has_place(fn: Any) -> bool:
 
 
 def _owner(fn: Any) -> Any:
-    """The class of a method, else the module of a function; a class stands in its module."""
+    """The owner of a callable: the class of a method, the module of a function or class."""
     bound = getattr(fn, "__self__", None)
     if bound is not None and not isinstance(bound, ModuleType):
         return bound if isinstance(bound, type) else type(bound)
@@ -296,14 +297,14 @@ def _owner(fn: Any) -> Any:
 
 
 def _name_in(name: str, entries: Iterable[Any]) -> Optional[Tuple[bool, List[AllowPolicy]]]:
-    """None if no entry is about `name`, else (True, the policies of those that are)."""
+    """None if no entry allows `name`, else (True, the policies of the entries that do)."""
     hits = [entry for entry in entries if entry is ... or entry == name
             or isinstance(entry, tuple) and entry[0] in (name, ...)]
     return (True, [entry[1] for entry in hits if isinstance(entry, tuple)]) if hits else None
 
 
 def _keys_of(owner: Any) -> Iterator[Any]:
-    """Under what it may be registered: the instance, its class and their bases, its module and the packages above."""
+    """The keys under which `owner` may be registered: the instance, its class and their bases, its module, its packages."""
     if isinstance(owner, _Instance):
         yield owner
         return
@@ -321,7 +322,7 @@ def _keys_of(owner: Any) -> Iterator[Any]:
 
 
 def policies_for(owner: Any, name: str) -> Optional[List[AllowPolicy]]:
-    """None if `owner` may not be used so; else all policies to ask. Classes are looked up along their bases."""
+    """None if `name` of `owner` is not allowed, else the policies to call. Classes are looked up along their bases."""
     hits = [found for key in _keys_of(owner) if key in __pytools__ and (found := _name_in(name, __pytools__[key]))]
     if isinstance(owner, _Instance):  # of its module's entries, those of all names
         rest = [] if _owner(owner.of) is None else _keys_of(_owner(owner.of))
@@ -330,8 +331,8 @@ def policies_for(owner: Any, name: str) -> Optional[List[AllowPolicy]]:
 
 
 def registered_as(fn: Any) -> Tuple[Any, str]:
-    """Of a callable: what it may be registered under, and its name. Of a method, the very object first, and of what
-    has no place of its own only that."""
+    """The owner under which a callable may be registered, and its name. For a method this is the instance first; for a
+    callable that owner and name do not identify, it is the callable itself."""
     if not _has_place(fn):
         return _Instance(fn), getattr(fn, "__name__", type(fn).__name__)
     name = getattr(fn, "__name__", type(fn).__name__)
@@ -342,7 +343,7 @@ def registered_as(fn: Any) -> Tuple[Any, str]:
 
 
 class _NotAllowed(AllowPolicy):
-    """Of what nobody has allowed: whoever is asked before a denial may."""
+    """The policy of a callable that is not allowed: it denies the call, unless the run's pre_deny hook allows it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -352,7 +353,7 @@ class _NotAllowed(AllowPolicy):
 
 
 class AllowChecked:
-    """A callable of the caller's that asks its policies before it is called."""
+    """A callable of the caller whose policies are called before each call."""
 
     def __init__(self, fn: Callable[..., Any], ok_dests: Dests) -> None:
         self.fn, self.ok_dests = fn, ok_dests
@@ -377,7 +378,7 @@ def is_tool(value: Any) -> bool:
 
 
 def describe_tools() -> List[str]:
-    """One line for each callable that was allowed: name, arguments, first line of its docstring."""
+    """One line for each allowed callable: its name, its arguments, the first line of its docstring."""
     lines = []
     for tool in __llmtools__:
         try:
@@ -405,7 +406,7 @@ def allow_matplotlib() -> None:
 
 
 def default_write_types() -> List[type]:
-    """Types whose objects code may change in place."""
+    """The types whose objects code may change in place."""
     return list(_write_types)
 
 
@@ -420,6 +421,6 @@ _write_types: List[type] = [dict, list, SimpleNamespace]
 
 
 def type_name(kind: type) -> str:
-    """As a policy names it."""
+    """The name of a type in a policy."""
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 

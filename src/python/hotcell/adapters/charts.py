@@ -70,18 +70,18 @@ class AsyncCodeExecutor:
     def set_variable(self, name: str, value: Any) -> None:
         """Give the code a variable, from the next run on.
 
-        Values travel as JSON, what cannot as str(value); data frames and numpy arrays as themselves.
+        Data frames and numpy arrays keep their types; other values are sent as JSON, or as str(value) if JSON cannot hold them.
         """
         if not name.isidentifier() or not name.isascii() or name.startswith("_"):
             raise ValueError(f"{name!r} is no variable's name: letters, digits and '_', not beginning with '_'")
         self._variables[name] = value
 
     def get_variable(self, name: str) -> Any:
-        """The variable as it was set; None if it was not."""
+        """The value that the variable was set to; None if it was not set."""
         return self._variables.get(name)
 
     def get_environment_info(self) -> str:
-        """What a model should be told about where its code runs."""
+        """A text for a model about the environment of its code."""
         lines = [
             "Execution environment:",
             f"- working_dir: /output (files left there are kept in {self.working_dir})",
@@ -95,8 +95,8 @@ class AsyncCodeExecutor:
         return "\n".join(lines)
 
     async def execute(self, code: str) -> Output:
-        """Run `code`: {"stdout", "stderr", "error": bool, "chart_base64": str or None}. Never raises for the code,
-        the launcher or the host; what went wrong is in stderr."""
+        """Run `code`: returns {"stdout", "stderr", "error": bool, "chart_base64": str or None}. Failures of the code, the
+        launcher or the host raise no exception: "stderr" has the reason."""
         try:
             directory = Path(tempfile.mkdtemp(prefix="_sandbox_", dir=self.working_dir))
         except OSError as error:
@@ -141,7 +141,7 @@ class AsyncCodeExecutor:
         return _output(stdout or NO_OUTPUT, stderr, not result.ok, chart)
 
     def _keep_files(self, result: Result) -> None:
-        """Into working_dir, where this kind of code expects its files. Names of ours stay ours."""
+        """Move files to working_dir, where this kind of code expects them, except those with names of our own."""
         for file in result.files:
             if file.escaped or file.path.split("/")[0].startswith("_sandbox_"):
                 continue
@@ -182,7 +182,8 @@ def _output(stdout: str, stderr: str, error: bool, chart: Optional[str] = None) 
 
 
 def _chart(result: Result) -> Optional[str]:
-    """The first PNG that was captured, by the launcher's list. ValueError if its path leads elsewhere."""
+    """The first PNG that was captured and that the launcher lists, as base64; None without one. ValueError if its path leads
+    out of the directory."""
     listed = {figure.path: figure for figure in result.figures if figure.mime == "image/png"}
     reported = [entry.get("path") for entry in result.guest.get("figures") or ()]
     first = next((path for path in (*reported, *listed) if path in listed), None)

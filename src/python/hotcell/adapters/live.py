@@ -1,8 +1,8 @@
 """RunPython's session: one interpreter in a cell for all runs, so that functions, classes and objects of any type stay.
 
-The caller's namespace stays the truth for what can be sent: JSON values that differ from what the session has, data
-frames and arrays are sent again for each run that names them. The session has one tool, whatever the caller allows: it
-calls what the caller's namespace has under a name, if that is allowed at that moment, in the caller's process.
+For values that can be sent, the caller's namespace is authoritative: JSON values that differ from the session's, data frames
+and arrays are sent again for each run that names them. The session has a single tool, whatever the caller allows: it calls,
+in the caller's process, the callable that has a given name in the caller's namespace, if that is allowed at that moment.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ del tools, ToolError
 
 @dataclass
 class _Request:
-    """One run: what the caller gave, and where the caller is."""
+    """One run: its code and values, and the caller's context and event loop."""
 
     code: str
     rules: Dict[str, Any]
@@ -76,7 +76,7 @@ class _Request:
 
 
 class Live:
-    """One session, begun when it is first needed, and again when it is over."""
+    """One session, begun at its first run, and begun again after it has ended."""
 
     def __init__(self, lookup: Callable[[], Mapping[str, Any]], may_call: Callable[[Any], bool], ok_dests: Any,
                  options: Mapping[str, Any]) -> None:
@@ -90,7 +90,7 @@ class Live:
         self._forget()
 
     def _forget(self) -> None:
-        """What the session has is not known."""
+        """Forget which values the session has."""
         self._known: Dict[str, Any] = {}
         self._set_up: Dict[str, Any] = {}
         self._context = contextvars.copy_context()
@@ -113,7 +113,7 @@ class Live:
     # ---- running ----
 
     async def run(self, code: str, rules: Dict[str, Any], values: Any, returns: List[str]) -> Run:
-        """Run code with the caller's values. A task that is cancelled interrupts its run, and waits for its end."""
+        """Run code with the caller's values. Cancelling the task interrupts the run, whose end is awaited."""
         request = _Request(code, rules, values, returns, contextvars.copy_context(), asyncio.get_running_loop())
         work = request.loop.run_in_executor(None, self._run, request)
         try:
@@ -197,7 +197,7 @@ class Live:
         return run
 
     def learn(self, exported: Mapping[str, Any]) -> None:
-        """These went from the session into the caller's namespace: the session has them."""
+        """Note values that came from the session into the caller's namespace, and which the session thus has."""
         for name, value in exported.items():
             try:
                 self._known[name] = json.dumps(value, allow_nan=False)
@@ -205,7 +205,7 @@ class Live:
                 self._known.pop(name, None)
 
     def _prepare(self, session: Session, values: Any) -> None:
-        """What is no JSON value: modules, stubs of tools, frames and arrays."""
+        """The plan for values that are not JSON: modules, stubs of tools, frames and arrays."""
         wanted = {**{name: f"module {path}" for name, path in values.modules.items()},
                   **{name: f"tool {inspect.iscoroutinefunction(fn)}" for name, fn in values.tools.items()}}
         new = {name for name, what in wanted.items() if self._set_up.get(name) != what}
@@ -225,7 +225,7 @@ class Live:
 
 
 def _answer(live: "weakref.ref[Live]") -> Callable[..., Any]:
-    """The session's tool. The session keeps it, and it does not keep what keeps the session."""
+    """The session's tool. It has only a weak reference to the session's owner, as the session has a reference to it."""
     def hotcell_call(name: str, args: List[Any], kwargs: Dict[str, Any]) -> Dict[str, Any]:
         here = live()
         if here is None:
@@ -235,8 +235,8 @@ def _answer(live: "weakref.ref[Live]") -> Callable[..., Any]:
 
 
 class _Calls:
-    """Coroutines that a run has called, in the caller's loop with the caller's others. One thread answers all calls of a
-    session: one that does not end may hold it up until the run ends, and no longer."""
+    """Runs the coroutines that a run calls in the caller's event loop. One thread answers all calls of a session: a coroutine
+    that does not end blocks it until the run ends, and no longer."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -245,7 +245,7 @@ class _Calls:
         self._over = False
 
     def wait_for(self, value: Any, context: contextvars.Context) -> Any:
-        """What it gives. CancelledError: the run has ended."""
+        """The result of a coroutine. CancelledError: the run has ended."""
         with self._lock:
             self._work = context.run(asyncio.run_coroutine_threadsafe, _awaited(value), self._loop)
             if self._over:
@@ -253,7 +253,7 @@ class _Calls:
         return self._work.result()
 
     def end(self) -> None:
-        """Nobody waits for them any more."""
+        """Cancel the coroutines, as the run has ended."""
         with self._lock:
             self._over = True
             if self._work is not None:

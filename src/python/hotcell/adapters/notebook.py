@@ -64,7 +64,7 @@ _config_read = False
 # ---- the caller's namespace ----
 
 def _find_frame_dict(sentinel: Optional[str]) -> Dict[str, Any]:
-    """Globals of the nearest frame outside this module that has `sentinel`, of the nearest at all without one."""
+    """The globals of the nearest frame outside this module that have `sentinel`; of the nearest frame if it is empty."""
     frame = inspect.currentframe()
     while frame:
         space = frame.f_globals
@@ -83,7 +83,8 @@ def find_var(name: str) -> Any:
 
 
 def should_export(name: str, value: Any, g: Mapping[str, Any]) -> bool:
-    """Never what begins with an underscore, always what ends with one, else what shadows no callable and no module."""
+    """Whether a value goes into the namespace: never with a leading underscore in its name, always with a trailing one, else
+    unless it shadows a callable or module."""
     if name.startswith("_"):
         return False
     if name.endswith("_"):
@@ -95,7 +96,7 @@ def should_export(name: str, value: Any, g: Mapping[str, Any]) -> bool:
 # ---- what the code names ----
 
 class _Names:
-    """The names in a source, and those that look assigned to. By tokens: what nobody trusts is not parsed here."""
+    """The names in a source, and those that seem to be assigned. Found by tokens, as untrusted text is not parsed here."""
 
     def __init__(self, code: str) -> None:
         self.used: Dict[str, None] = {}
@@ -127,7 +128,7 @@ class _Names:
 
 
 class _Values:
-    """The caller's values that go into the cell, by how they go; and why others cannot."""
+    """The caller's values that go into the cell, by kind, and the reasons why others cannot."""
 
     def __init__(self, g: Mapping[str, Any], names: Iterable[str], may_call: Callable[[Any], bool]) -> None:
         self.vars: Dict[str, Any] = {}
@@ -154,7 +155,7 @@ class _Values:
 
 
 def _is_json(value: Any) -> bool:
-    """Whether JSON gives back an equal value: no tuples, no keys that are numbers."""
+    """Whether the value is equal after a round trip through JSON; tuples and dicts with number keys are not."""
     try:
         return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
     except (TypeError, ValueError, RecursionError):
@@ -172,7 +173,7 @@ always do."""
 
 
 class _LiveDoc:
-    """The docstring, with the tools as they are now."""
+    """The docstring of RunPython, with the tools that are allowed now."""
 
     def __get__(self, instance: Any, owner: Any = None) -> str:
         tools = [f"- {line}" for line in describe_tools()]
@@ -234,11 +235,12 @@ class RunPython:
             shutil.rmtree(directory, ignore_errors=True)
 
     def _namespace(self) -> Mapping[str, Any]:
-        """What names of the code stand for: the caller's, and what enabled skills have."""
+        """The values of the code's names: the caller's namespace, and the functions of enabled skills."""
         return ChainMap(self.g or {}, skills.namespace())
 
     def _may_call(self, value: Any) -> bool:
-        """Whether code gets a stub for it. With a hook, for every function and method: what is denied is asked first."""
+        """Whether code gets a stub for a value: for allowed callables and, with a pre_deny hook, for every function and method,
+        as the hook may allow the call."""
         return is_tool(value) or self._pre_deny is not None and inspect.isroutine(value)
 
     async def _run_live(self, live: Live, code: str, names: _Names, values: _Values) -> Any:
@@ -247,12 +249,12 @@ class RunPython:
         return _value_of(result)
 
     def close(self) -> None:
-        """End the session, if there is one; the next run begins another."""
+        """End the session, if there is one; the next run begins a new one."""
         if self._live is not None:
             self._live.close()
 
     def _take(self, result: Result, values: _Values) -> Dict[str, Any]:
-        """Output, exceptions, variables and files go where they would have gone. Returns the variables."""
+        """Deliver a run's output, exception, variables and files as if the code had run in this process. Returns the variables."""
         sys.stdout.write(str(result.stdout))
         if not result.ok:
             raise _exception(result, values)
@@ -262,7 +264,7 @@ class RunPython:
         return exported
 
     def _rules(self, **code: Any) -> Dict[str, Any]:
-        """The policy, but for what comes before the code."""
+        """The members of the policy for a run, without its prelude."""
         writable = [inside for inside, outside in (("/output", "."), ("/tmp", "/tmp")) if self._may_write(outside)]
         permitted = "anywhere" if self.ok_dests is None else str(list(self.ok_dests))
         return {
@@ -291,7 +293,7 @@ class RunPython:
         return exported
 
     def _place_files(self, result: Result) -> None:
-        """Files that the code wrote into its current directory go to the caller's."""
+        """Move files from the code's current directory to the caller's."""
         for file in result.files:
             if file.path.startswith("values/") or file.escaped:
                 continue
@@ -302,7 +304,7 @@ class RunPython:
 
 
 def _wanted(names: _Names, values: _Values) -> List[str]:
-    """Names to ask for. A frame or an array that is not assigned to comes back only under a name for export."""
+    """The variables to return. A frame or array that the code does not assign is returned only under a name for export."""
     asked = [name for name in names.used if not name.startswith("_") and name not in values.modules
              and name not in values.tools and (name in names.assigned or name in values.vars)]
     asked.sort(key=lambda name: not name.endswith("_"))
@@ -321,7 +323,7 @@ _source_name.count = 0  # type: ignore[attr-defined]
 
 
 def _value_of(result: Result) -> Any:
-    """As near to the value as data can be: JSON, a frame, a literal, else the repr."""
+    """The value of a run: from JSON, as a frame or a literal, else its repr."""
     bundle = result.bundle
     if "application/json" in bundle:
         return bundle["application/json"]
@@ -335,7 +337,7 @@ def _value_of(result: Result) -> Any:
 
 
 def _exception(result: Result, values: _Values) -> BaseException:
-    """What the caller is to see of a run that did not end well."""
+    """The exception for a run that did not end well."""
     if result.status in ("timeout", "cpu"):
         return _noted(TimeoutError(result.reason), result)
     if result.status == "memory":
@@ -395,7 +397,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def _read_config() -> Config:
-    """The user's: hotcell/python.json, see hotcell.config. What is wrong with it is a warning."""
+    """Read the user's configuration, hotcell/python.json, see hotcell.config. An error in it becomes a warning."""
     _read_older_config()
     try:
         return read_config()
@@ -405,8 +407,8 @@ def _read_config() -> Config:
 
 
 def _read_older_config() -> None:
-    """Once, at the first RunPython: $XDG_CONFIG_HOME/safepyrun/config.py, code of the user's own, with all public names
-    of this module; only default_ok_dests is taken back. What is wrong with it is a warning."""
+    """Run once, at the first RunPython, $XDG_CONFIG_HOME/safepyrun/config.py, the user's own code, which sees all public names
+    of this module; only its default_ok_dests is used. An error in it becomes a warning."""
     global _config_read, default_ok_dests
     if _config_read:
         return

@@ -1,4 +1,4 @@
-"""Skills: modules of the caller's whose functions a model may look up and call.
+"""Skills: modules of the caller whose functions a model may look up and call.
 
 A skill is a module with a docstring. Its functions, those in __all__ or else the public ones that it defines, stay in
 the caller's process; once it is enabled, code in a cell calls them by their names, as it does all that allow() was told
@@ -22,8 +22,8 @@ _given: Dict[str, "_Enabled"] = {}
 
 
 class _Enabled(registry.AllowPolicy):
-    """What enabling a skill puts into the registry has its mark, a policy that objects to nothing: so that disabling takes
-    that away again, and nothing that the caller or another skill has allowed."""
+    """The mark of a skill, a policy that allows every call. Each entry that enabling the skill puts into the registry has it, so
+    that disabling removes these entries, and none that the caller or another skill has made."""
 
     def __init__(self, fns: Iterable[Callable[..., Any]]) -> None:
         self._places = [registry.registered_as(fn) for fn in fns]
@@ -34,13 +34,13 @@ class _Enabled(registry.AllowPolicy):
         pass
 
     def take_back(self) -> None:
-        """As if they had never been put there."""
+        """Remove the entries of the skill from the registry."""
         for owner, name in self._places:
             registry.unregister(owner, name, self)
 
 
 def register(module: Union[ModuleType, str], name: Optional[str] = None) -> str:
-    """Make a skill known, by its module or by the name to import it by. Returns its name: the last part."""
+    """Register a skill, given as a module or as the name to import it by. Returns its name, the last part of the module's."""
     path = module.__name__ if isinstance(module, ModuleType) else module
     name = name or path.rpartition(".")[2]
     if not name.isidentifier():
@@ -78,14 +78,14 @@ def enable(name: str) -> None:
 
 
 def disable(name: str) -> None:
-    """Take away again what enabling the skill has allowed. What was allowed besides stays."""
+    """Disable a skill: its functions are no longer allowed, unless another skill or the caller allows them."""
     if _enabled.pop(name, None) is None:
         raise KeyError(f"skill {name!r} is not enabled")
     _given.pop(name).take_back()
 
 
 def functions(module: ModuleType) -> Dict[str, Callable[..., Any]]:
-    """Of a skill: name and callable."""
+    """The functions of a skill: (name, callable)."""
     names = getattr(module, "__all__", None)
     own = [name for name, value in vars(module).items()
            if not name.startswith("_") and getattr(value, "__module__", None) == module.__name__]
@@ -94,7 +94,7 @@ def functions(module: ModuleType) -> Dict[str, Callable[..., Any]]:
 
 
 def namespace() -> Dict[str, Callable[..., Any]]:
-    """What code can call while any skill is enabled: theirs, and the functions to look them up."""
+    """{name: callable} for code while a skill is enabled: the skills' functions, and the functions to look them up."""
     if not _enabled:
         return {}
     return {**{fn.__name__: fn for fn in LOOKUP}, **{name: fn for module in _enabled.values() for name, fn in functions(module).items()}}
@@ -103,17 +103,17 @@ def namespace() -> Dict[str, Callable[..., Any]]:
 # ---- for code ----
 
 def list_pyskills() -> Dict[str, str]:
-    """The skills that are enabled: name and first line of what each is for."""
+    """The enabled skills: the name and the first line of the docstring of each."""
     return {name: _first_line(module) for name, module in sorted(_enabled.items())}
 
 
 def xdir(name: str) -> List[str]:
-    """Names of a skill's functions."""
+    """The names of a skill's functions."""
     return sorted(functions(_skill(name)))
 
 
 def doc(name: str) -> str:
-    """What a skill, or one function as SKILL.FUNCTION, is for and how it is called."""
+    """The documentation of a skill, or of one function, SKILL.FUNCTION, with its signature."""
     skill, _, function = name.partition(".")
     module = _skill(skill)
     if not function:

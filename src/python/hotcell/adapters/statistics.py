@@ -162,7 +162,7 @@ class ScriptExecutor:
 
     @contextlib.contextmanager
     def _session(self, session_id: str, create: bool = True) -> Iterator[Path]:
-        """The session's directory, for nobody else meanwhile: threads wait for the lock, processes for the file."""
+        """The session's directory, locked against other threads and other processes."""
         directory = self.sandbox_dir / _checked_id(session_id)
         with self._guard:
             lock = self._locks.setdefault(session_id, threading.Lock())
@@ -181,7 +181,7 @@ def _setting(config: object, name: str) -> Any:
 
 
 def _checked_id(text: str) -> str:
-    """Ids become names of directories: ValueError for what could lead elsewhere."""
+    """Check an id, which becomes the name of a directory: ValueError if it could lead elsewhere."""
     plain = isinstance(text, str) and 0 < len(text) <= 64 and text.isascii() and not text.startswith(".")
     if not plain or not text.replace(".", "").replace("_", "").replace("-", "").isalnum():
         raise ValueError(f"{text!r}: expected 1 to 64 letters, digits, '.', '_' or '-', not beginning with '.'")
@@ -210,7 +210,7 @@ def _plots(result: Result) -> List[str]:
 
 
 def _used_columns(checked: Check) -> List[str]:
-    """Of df and data, each once, in order."""
+    """The columns of df and data, each once, in order."""
     found: Dict[str, None] = {}
     for frame in ("df", "data"):
         for column in checked.columns.get(frame, ()):

@@ -45,7 +45,7 @@ ANY_ARGUMENTS = {"type": "object", "properties": {"args": {"type": "array"}, "kw
 
 
 def stubs(tools: Mapping[str, Callable[..., Any]]) -> str:
-    """The code that puts them there."""
+    """The code that defines the stubs in the cell."""
     if not tools:
         return ""
     awaited = [name for name, fn in tools.items() if inspect.iscoroutinefunction(fn)]
@@ -64,7 +64,7 @@ def raised(error: Exception) -> Dict[str, Any]:
 
 
 def tool(fn: Callable[..., Any], ok_dests: Optional[Sequence[str]]) -> Tool:
-    """What answers a stub: the callable behind its policies."""
+    """The tool that answers a stub's calls: it calls the callable after its policies."""
     checked = AllowChecked(fn, ok_dests)
 
     def call(args: List[Any], kwargs: Dict[str, Any]) -> Dict[str, Any]:
