@@ -172,13 +172,13 @@ static bool finish_job(const struct hc_handover_job *job, PyObject *space, PyObj
     hc_report_error(report, outcome);
     hc_report_columns(report, columns);
     struct ended ended = {report, outcome};
-    hc_deadline_stubborn(end_without_value, &ended);
+    hc_deadline_on_stubborn(end_without_value, &ended);
     hc_results_gather(job, space, outcome, report);
     Py_CLEAR(outcome->value);
     end_program(space, outcome);
     hc_guard_release();
     hc_tools_open(false);
-    hc_files_tell(false);
+    hc_files_announce(false);
     struct hc_error err;
     if (hc_report_send(report, outcome->status, &err) == 0)
         return true;
@@ -214,7 +214,7 @@ int hc_guest_job(const struct hc_handover *handover, bool *told)
     hc_outcome_prepare();
     send_empty_frame(HC_FRAME_RUN);
     hc_tools_open(true);
-    hc_files_tell(true);
+    hc_files_announce(true);
     hc_guard_begin();
     hc_guard_learn(&found);
     hc_findings_finish(&found);

@@ -124,7 +124,7 @@ static void add_pages(int pagemap, const struct mapping *m)
     }
 }
 
-void hc_prefault_tell(int pagemap, int out)
+void hc_prefault_send(int pagemap, int out)
 {
     struct mapping m;
     FILE *maps = pagemap < 0 ? NULL : open_mappings();
@@ -153,7 +153,7 @@ static void drop_unmapped_ranges(void)
     range_count = count;
 }
 
-void hc_prefault_learn(int in)
+void hc_prefault_receive(int in)
 {
     ssize_t n = recv(in, ranges, sizeof ranges, MSG_DONTWAIT);
     range_count = n > 0 ? (size_t)n / sizeof *ranges : 0;

@@ -239,21 +239,21 @@ static void run_program(const struct order *o, const struct hc_program *program,
     hc_report_init(&report, (size_t)o->handover.job.value_bytes);
     send_empty_frame(HC_FRAME_RUN);
     hc_tools_open(true);
-    hc_files_tell(true);
+    hc_files_announce(true);
     hc_guard_begin();
     hc_deadline_arm();
     hc_program_run(program, space, &outcome);
     hc_deadline_disarm();
     hc_report_error(&report, &outcome);
     hc_report_columns(&report, columns);
-    hc_deadline_stubborn(end_stubborn_run, NULL);
+    hc_deadline_on_stubborn(end_stubborn_run, NULL);
     hc_results_gather(&o->handover.job, space, &outcome, &report);
     int status = outcome.status;
     outcome_finish(&outcome);
     hc_flush_streams();
     hc_guard_release();
     hc_tools_open(false);
-    hc_files_tell(false);
+    hc_files_announce(false);
     if (hc_report_send(&report, status, &err) < 0)
         exit_with_error(&err);
     hc_report_finish(&report);

@@ -268,7 +268,7 @@ static _Noreturn void run_trial(const struct hc_handover *zygote, const struct t
         _exit(HC_EXIT_INTERNAL);
     bool told;
     (void)hc_guest_job(&job, &told);
-    hc_prefault_tell(pagemap, t->pages[1]);
+    hc_prefault_send(pagemap, t->pages[1]);
     _exit(HC_EXIT_OK);
 }
 
@@ -282,7 +282,7 @@ static void follow_trial(const struct trial *t)
         return;
     while (poll(on, 2, TRIAL_MS) > 0 && !on[1].revents && !(on[0].revents & POLLHUP))
         hc_wire_drop(t->control[0]);
-    hc_prefault_learn(t->pages[0]);
+    hc_prefault_receive(t->pages[0]);
 }
 
 static void finish_trial(struct trial *t)

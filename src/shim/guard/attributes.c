@@ -225,9 +225,9 @@ int hc_attributes_guard(PyObject *builtins, PyObject *space)
     bool any = hc_guard.attributes.deny.count || hc_guard.attributes.suffixes.count ||
                hc_guard.attributes.private_ones;
     bool shown = any || hc_guard.builtins.hide_prefix || hc_guard.builtins.own_namespace;
-    if (any && (hc_builtins_put(builtins, access) < 0 || hc_formats_guard() < 0))
+    if (any && (hc_builtins_replace(builtins, access) < 0 || hc_formats_guard() < 0))
         return -1;
-    if (shown && hc_builtins_put(builtins, lists) < 0)
+    if (shown && hc_builtins_replace(builtins, lists) < 0)
         return -1;
-    return hc_guard.builtins.own_namespace ? hc_builtins_put(builtins, own) : 0;
+    return hc_guard.builtins.own_namespace ? hc_builtins_replace(builtins, own) : 0;
 }

@@ -94,7 +94,7 @@ static PyMethodDef imports[] = {
     {0},
 };
 
-int hc_builtins_put(PyObject *to, PyMethodDef *methods)
+int hc_builtins_replace(PyObject *to, PyMethodDef *methods)
 {
     for (PyMethodDef *m = methods; m->ml_name; m++) {
         if (!PyDict_GetItemString(to, m->ml_name) || hc_names_has(&hc_guard.builtins.refuse, m->ml_name))
@@ -109,7 +109,7 @@ int hc_builtins_put(PyObject *to, PyMethodDef *methods)
 
 static int replace_guarded(PyObject *to, PyObject *space)
 {
-    return hc_builtins_put(to, imports) < 0 || hc_attributes_guard(to, space) < 0 ||
+    return hc_builtins_replace(to, imports) < 0 || hc_attributes_guard(to, space) < 0 ||
                    hc_dynamic_guard(to) < 0 || hc_writes_guard(to) < 0
                ? -1
                : 0;

@@ -17,6 +17,6 @@ int hc_builtins_prepare(void);
 /* Replaces in the dict `to` the functions that have the names of `methods`, except those that are missing
  * there or that the policy refuses. `methods` ends with a NULL name, and is borrowed for the life of the
  * process. -1 with an exception set. */
-int hc_builtins_put(PyObject *to, PyMethodDef *methods);
+int hc_builtins_replace(PyObject *to, PyMethodDef *methods);
 
 #endif

@@ -334,5 +334,5 @@ int hc_dynamic_guard(PyObject *builtins)
         if (!function || PyDict_SetItemString(real, m->ml_name, function) < 0)
             return -1;
     }
-    return module ? hc_builtins_put(builtins, guarded) : -1;
+    return module ? hc_builtins_replace(builtins, guarded) : -1;
 }

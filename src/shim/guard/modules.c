@@ -413,7 +413,7 @@ static int replace_name(const struct row *row, PyObject *holder, const char *lab
 {
     const char *last = last_part(label);
     hc_autopy *name = PyUnicode_FromString(last);
-    hc_autopy *original = name ? hc_reach_past(holder, name) : NULL;
+    hc_autopy *original = name ? hc_reach_get_unguarded(holder, name) : NULL;
     if (!original) {
         PyErr_Clear();
         return 0;
@@ -425,7 +425,7 @@ static int replace_name(const struct row *row, PyObject *holder, const char *lab
     hc_autopy *instead = Py_IS_TYPE(original, &changed_type) ? NULL : make_replacement(row, label, original);
     if (Py_IS_TYPE(original, &changed_type))
         return 0;
-    return instead ? hc_reach_set_past(holder, name, instead) : -1;
+    return instead ? hc_reach_set_unguarded(holder, name, instead) : -1;
 }
 
 static int replace_matching(const struct row *row, PyObject *module)
@@ -449,7 +449,7 @@ static int apply_row(const struct row *row, PyObject *module)
     const char *at = row->name;
     for (const char *dot; (dot = strchr(at, '.')); at = dot + 1) {
         hc_autopy *part = PyUnicode_FromStringAndSize(at, dot - at);
-        PyObject *inner = part ? hc_reach_past(holder, part) : NULL;
+        PyObject *inner = part ? hc_reach_get_unguarded(holder, part) : NULL;
         if (!inner) {
             PyErr_Clear();
             return 0;

@@ -119,7 +119,7 @@ static PyObject *on_open_code(PyObject *path, void *unused)
         return open_of_tree(path);
     hc_autopy *io = PyImport_ImportModule("_io");
     hc_autopy *name = io ? PyUnicode_FromString("open") : NULL;
-    hc_autopy *open_file = name ? hc_reach_past(io, name) : NULL;
+    hc_autopy *open_file = name ? hc_reach_get_unguarded(io, name) : NULL;
     return open_file ? PyObject_CallFunction(open_file, "Os", path, "rb") : NULL;
 }
 

@@ -313,12 +313,12 @@ PyObject *hc_reach_probe(PyObject *object, PyObject *name)
     return value;
 }
 
-PyObject *hc_reach_past(PyObject *object, PyObject *name)
+PyObject *hc_reach_get_unguarded(PyObject *object, PyObject *name)
 {
     return plain && PyModule_CheckExact(object) ? plain(object, name) : PyObject_GetAttr(object, name);
 }
 
-int hc_reach_set_past(PyObject *object, PyObject *name, PyObject *value)
+int hc_reach_set_unguarded(PyObject *object, PyObject *name, PyObject *value)
 {
     return plain_set && PyModule_CheckExact(object) ? plain_set(object, name, value)
                                                     : PyObject_SetAttr(object, name, value);

@@ -29,8 +29,8 @@ PyObject *hc_reach_probe(PyObject *object, PyObject *name);
 
 /* Get and set an attribute for the guard itself, without the checks. New reference; NULL, or -1, with an
  * exception set. */
-PyObject *hc_reach_past(PyObject *object, PyObject *name);
-int hc_reach_set_past(PyObject *object, PyObject *name, PyObject *value);
+PyObject *hc_reach_get_unguarded(PyObject *object, PyObject *name);
+int hc_reach_set_unguarded(PyObject *object, PyObject *name, PyObject *value);
 
 /* The module that the program gets for `module`: its own builtins for the real one, else `module` itself.
  * Consumes `module`, which may be NULL. */

@@ -118,7 +118,7 @@ void hc_deadline_within(int allowed)
     set_alarm(&(struct timeval){.tv_sec = allowed});
 }
 
-void hc_deadline_stubborn(hc_deadline_end *end, void *ctx)
+void hc_deadline_on_stubborn(hc_deadline_end *end, void *ctx)
 {
     stubborn = end;
     stubborn_ctx = ctx;

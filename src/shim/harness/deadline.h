@@ -31,6 +31,6 @@ void hc_deadline_lift(void);
 /* Sets the function that is called when the guest's objects have caught several TimeoutErrors in one piece of
  * the harness's work; it does not return. `ctx` is its argument, borrowed for the life of the process. */
 typedef void hc_deadline_end(void *ctx);
-void hc_deadline_stubborn(hc_deadline_end *end, void *ctx);
+void hc_deadline_on_stubborn(hc_deadline_end *end, void *ctx);
 
 #endif

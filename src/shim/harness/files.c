@@ -196,7 +196,7 @@ static PyObject *tell_figure(PyObject *self, PyObject *path)
     return Py_NewRef(Py_None);
 }
 
-void hc_files_tell(bool on)
+void hc_files_announce(bool on)
 {
     announcer = on ? getpid() : 0;
 }
@@ -244,5 +244,5 @@ int hc_files_bind(const char *directory)
         {0},
     };
     figures = directory;
-    return hc_frozen_give(functions);
+    return hc_frozen_add(functions);
 }

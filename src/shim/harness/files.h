@@ -19,6 +19,6 @@ void hc_files_on_open(PyObject *path);
 
 /* Turns on or off the announcement of each finished figure (HC_FRAME_FIGURE), which is allowed between
  * HC_FRAME_RUN and HC_FRAME_REPORT. Only the process that turned it on sends it, not a fork of it. */
-void hc_files_tell(bool on);
+void hc_files_announce(bool on);
 
 #endif

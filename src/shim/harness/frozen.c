@@ -28,7 +28,7 @@ int hc_frozen_init(void)
     return builtins ? 0 : -1;
 }
 
-int hc_frozen_give(PyMethodDef *functions)
+int hc_frozen_add(PyMethodDef *functions)
 {
     for (PyMethodDef *f = functions; f->ml_name; f++) {
         hc_autopy *function = PyCFunction_NewEx(f, NULL, NULL);

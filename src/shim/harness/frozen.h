@@ -16,7 +16,7 @@ int hc_frozen_init(void);
 
 /* Adds functions to the builtins of all parts. `functions` ends with a row without a name, and is borrowed
  * for the life of the process. -1 with an exception set. */
-int hc_frozen_give(PyMethodDef *functions);
+int hc_frozen_add(PyMethodDef *functions);
 
 /* Calls `function` of `part` with arguments built as by Py_BuildValue; `format` must build a tuple, "(...)".
  * New reference; NULL with an exception set. */
