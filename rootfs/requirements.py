@@ -1,6 +1,6 @@
 """requirements - the part of Python's dependency language that a closure needs: names, extras and markers.
 
-Version ranges are read and left alone: whoever installed the distributions has chosen versions that fit.
+Version ranges are read and ignored: the installer of the distributions has chosen versions that fit.
 """
 
 import re

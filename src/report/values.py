@@ -40,7 +40,7 @@ def resource(value):
 
 
 def written(value):
-    """As it was written, but that what nobody sees is escaped."""
+    """The text as it was written, with invisible characters escaped."""
     if isinstance(value, Number):
         return value.written
     return UNSEEN.sub(lambda c: json.dumps(c[0])[1:-1], json.dumps(value, ensure_ascii=False))

@@ -125,7 +125,7 @@ class Live:
                 if session is not None and self._current is request:
                     session.interrupt()
                 await asyncio.wait([work], timeout=PATIENCE)
-            work.exception()  # nobody else will ask
+            work.exception()  # marks the exception as retrieved
             raise
 
     def _run(self, request: _Request) -> Run:
