@@ -1,4 +1,4 @@
-/* What the command line and the spec ask for, options after spec. */
+/* Reads the spec and the command line, whose options override the spec. */
 #include "cli/request.h"
 
 #include "base/fd.h"
@@ -88,7 +88,7 @@ static const struct {
 
 #define OWN_OPTIONS (sizeof own_options / sizeof *own_options)
 
-/* getopt's letters; -o is no option of "hotcell check". */
+/* The short options for getopt; "hotcell check" has no -o. */
 static const char *letters(const struct hc_request *q)
 {
     return q->check ? ":hp:t:" : ":ho:p:t:";
@@ -113,7 +113,7 @@ static int set_id(char **field, const char *text, struct hc_error *err)
     return replace(field, text, err);
 }
 
-/* An ID that is a directory's name as well. */
+/* Reads an ID that is also the name of a directory. */
 static int set_directory(char **field, const char *text, struct hc_error *err)
 {
     if (text[0] == '.')
@@ -135,7 +135,7 @@ static int set_seed(struct hc_job *job, const char *text, struct hc_error *err)
     return 0;
 }
 
-/* Not one of the standard three, which have their own use. */
+/* Reads the number of a descriptor, which must not be one of the standard three. */
 static int set_fd(int *field, const char *text, struct hc_error *err)
 {
     int64_t fd;
@@ -162,7 +162,7 @@ static int set_jobs(struct hc_request *q, const char *text, struct hc_error *err
     return set_number(&q->jobs, text, 1, HC_MAX_SERVED, err);
 }
 
-/* K/N */
+/* Reads a shard, "K/N". */
 static int set_shard(struct hc_batch_options *b, const char *text, struct hc_error *err)
 {
     const char *slash = strchr(text, '/');
@@ -177,7 +177,7 @@ static int set_shard(struct hc_batch_options *b, const char *text, struct hc_err
                       HC_BATCH_SHARDS, text);
 }
 
-/* STATUS[,STATUS]... */
+/* Reads a list of statuses, "STATUS[,STATUS]...". */
 static int set_rerun(struct hc_batch_options *b, const char *text, struct hc_error *err)
 {
     for (const char *at = text;; at++) {
@@ -327,7 +327,7 @@ static int read_whole(const char *path, size_t max, struct hc_buf *out, struct h
     return hc_read_all(STDIN_FILENO, out, max, err) < 0 ? hc_ctx(err, "standard input") : 0;
 }
 
-/* A spec is read before the options are applied over it, so it is looked for first. */
+/* Finds --spec first, as the spec is read before the options override it. */
 static int find_spec(int argc, char **argv, const struct option *all, struct hc_request *q)
 {
     int opt;
@@ -361,7 +361,7 @@ static const char *long_name(const struct option *all, int opt)
     return all->name ? all->name : "tree"; /* whose letter is not in the table */
 }
 
-/* For the command lines of the programs to come. */
+/* Collects an option for the command lines of later programs. */
 static int collect(struct hc_request *q, const struct option *all, int opt, struct hc_error *err)
 {
     char *argument = NULL;
@@ -418,7 +418,7 @@ int hc_request_load_policy(struct hc_request *q, struct hc_error *err)
     return hc_job_put_tools(&q->job, &q->policy, err);
 }
 
-/* Results go to DIR/SESSION/STEP, and nobody else's to this session in the meantime. */
+/* Sets the output directory to DIR/SESSION/STEP, and locks the session against other jobs. */
 static int enter_session(struct hc_request *q, struct hc_error *err)
 {
     struct hc_job *job = &q->job;
@@ -459,7 +459,7 @@ static int prepare(struct hc_request *q, int argc, char **argv, const struct opt
     return enter_session(q, err);
 }
 
-/* 0; 1 if only help is asked for; else the exit status, with the reason told. */
+/* 0; 1: only help is wanted; otherwise the exit status, after an error was printed. */
 static int read_request(struct hc_request *q, int argc, char **argv)
 {
     struct hc_error err = {0};

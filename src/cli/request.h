@@ -1,4 +1,4 @@
-/* request.h - what the commands that run a job have in common: a command line that describes it. */
+/* request.h - reads the command line of commands that run a job: run, check, session, batch, mcp. */
 #ifndef HC_CLI_REQUEST_H
 #define HC_CLI_REQUEST_H
 
@@ -18,25 +18,25 @@ enum hc_warm {
 
 struct hc_request {
     const char *command; /* set by the caller: "run", "check" */
-    bool check;          /* set by the caller: only look at the program; options about results are unknown */
-    bool live;           /* set by the caller: there is no program yet, and none of what is said of one */
-    bool serve;          /* .. and with `live`: the options for those to come are collected */
+    bool check; /* set by the caller: the program is only checked; options about results are unknown */
+    bool live;  /* set by the caller: programs come later; options for a single program are unknown */
+    bool serve; /* set by the caller, with `live`: options for these programs are collected in `given` */
     struct hc_job job;
     struct hc_policy policy;
     struct hc_buf key, code;
-    const char *file; /* the program's name for messages */
-    const char *spec;
+    const char *file;     /* the program's name for messages */
+    const char *spec;     /* path of the spec; NULL: none */
     char *session, *step; /* owned; NULL: none. The job's output directory is that of the step already */
-    int session_fd;       /* holds the session for as long as the job takes; -1: none */
-    bool wait;            /* for the session */
+    int session_fd;       /* the lock on the session, held until the job has ended; -1: none */
+    bool wait;            /* wait for the session's running step */
     bool json;
-    enum hc_warm warm; /* of "run": who runs it. Unless it is HC_WARM_NO, policy and key are not read */
-    int tool_fd;       /* of the client that answers tools; 0: none */
-    int caller_fd;     /* tells that the caller has gone (cancel.h); 0: none */
-    char *given[64];   /* with `serve`: the options that each program gets, as arguments. Owned */
+    enum hc_warm warm; /* where the job runs; unless it is HC_WARM_NO, policy and key are not loaded */
+    int tool_fd;       /* socket to the client that answers tools; 0: none */
+    int caller_fd;     /* descriptor by which the caller's end is noticed (cancel.h); 0: none */
+    char *given[64];   /* with `serve`: options for each program, as arguments; owned */
     size_t given_count;
-    int64_t jobs, store; /* with `serve` */
-    /* With `live`, set by the caller: there are many programs, in a file, and these are said of them. */
+    int64_t jobs, store; /* with `serve`: programs at once, and bytes of stored results; 0: not given */
+    /* With `live`, set by the caller: the options of a batch; NULL: the command is no batch. */
     struct hc_batch_options *batch;
 };
 
@@ -45,11 +45,11 @@ struct hc_request {
 /* A command's work on its request: the exit status, or -1 with `err` set. */
 typedef int hc_request_worker(struct hc_request *q, struct hc_error *err);
 
-/* What was left out for a daemon that there is not: policy and key. */
+/* Loads policy and key, which were not loaded as a daemon was to run the job. */
 int hc_request_load_policy(struct hc_request *q, struct hc_error *err);
 
-/* The whole of such a command: `q` with its first members set, read from the command line, given to `work`,
- * and finished. Asked for help, it prints `help` and the policy's options. Returns the exit status. */
+/* Runs such a command: reads the command line into `q`, whose members "set by the caller" are set, calls
+ * `work`, and frees `q`. With --help it prints `help` and the policy's options. Returns the exit status. */
 int hc_request_serve(struct hc_request *q, int argc, char **argv, const char *help, hc_request_worker *work);
 
 #endif

@@ -46,7 +46,7 @@ static void say_cut(const char *name, const struct hc_stream *st, const char *li
                 plain ? "the first " : "", st->text.len, limit);
 }
 
-/* It was asked for, and the manifest that says why it is not there may have been lost with it. */
+/* Prints why the program could not be saved: the manifest, which has the reason, may be lost as well. */
 static void say_not_kept(const struct hc_manifest *m)
 {
     const char *why = hc_manifest_code_lost(m);
@@ -54,7 +54,7 @@ static void say_not_kept(const struct hc_manifest *m)
         hc_warn("the program was not kept: %s", why);
 }
 
-/* What the user reads when the program's own output does not say it. */
+/* Prints how the job ended, unless the program's own output has shown it. */
 static void say_outcome(const struct hc_manifest *m)
 {
     say_cut("standard output", &m->out, "limits.stdout", m->policy);
@@ -77,7 +77,8 @@ static void say_outcome(const struct hc_manifest *m)
     hc_warn("%s: %s", hc_status_name(m->status), m->reason);
 }
 
-/* Said, and no success: whoever asked for the output does not have it. */
+/* Prints that output could not be passed on, and makes the exit status a failure, as the user lacks that
+ * output. */
 static int say_not_passed(const char *name, const struct hc_stream *st, int status)
 {
     if (!st->pass_errno)
@@ -100,7 +101,7 @@ static int say_end(const struct hc_request *q, const struct hc_manifest *m, cons
     return say_not_passed("standard error", &m->err, status);
 }
 
-/* No daemon has begun it, and it may run without one. */
+/* No daemon has begun the job, and it may run without one. */
 #define HC_NOT_WARM (-2)
 
 static const char *advice_after(int sys)
@@ -122,7 +123,7 @@ static int ask_daemon(struct hc_remote *remote, struct hc_manifest *m, struct hc
     return rc;
 }
 
-/* The manifest may have it still. */
+/* Prints that output was left out; the manifest may still have it. */
 static int say_left_out(bool cut, int status)
 {
     if (!cut)
