@@ -166,6 +166,7 @@ def test_usage_is_the_kernels(place):
     usage = result.manifest["usage"]
     assert usage["memory_peak"] >= 32 << 20 and usage["pids_peak"] in (2, None)
     assert usage["memory_max_hits"] == usage["memory_high_hits"] == 0 and usage["cpu_throttled"] == 0
+    assert usage["major_faults"] >= 0
     if os.path.exists("/proc/pressure/memory"):
         assert {usage[f"{of}_pressure_{how}"] is not None for of in ("memory", "io") for how in ("some", "full")} == {True}
 

@@ -16,6 +16,7 @@ static const char *const files[][2] = {
      "usage_usec 30\nuser_usec 10\nsystem_usec 20\nnr_periods 4\nnr_throttled 1\nthrottled_usec 7\n"},
     {"memory.peak", "4096\n"},
     {"memory.events", "low 1\nhigh 2\nmax 3\noom 4\noom_kill 5\noom_group_kill 6\n"},
+    {"memory.stat", "anon 1\nfile 2\npgfault 14\npgmajfault 15\n"},
     {"pids.peak", "8\n"},
     {"pids.events", "max 9\n"},
     {"io.stat", "8:0 \n253:1 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6\n8:16 rbytes=10 wbytes=20 "
@@ -66,6 +67,7 @@ static void test_numbers(void **state)
         .memory_peak = 4096,
         .memory_max_hits = 3,
         .memory_high_hits = 2,
+        .major_faults = 15,
         .pids_peak = 8,
         .read_bytes = 11,
         .written_bytes = 22,

@@ -59,6 +59,7 @@ class Usage:
     memory_peak: Optional[int] = None
     memory_max_hits: Optional[int] = None
     memory_high_hits: Optional[int] = None
+    major_faults: Optional[int] = None
     pids_peak: Optional[int] = None
     read_bytes: Optional[int] = None
     written_bytes: Optional[int] = None
@@ -96,6 +97,8 @@ NUMBERS: Dict[str, Number] = {
         "How often the cell was at limits.memory, whatever came of it"),
     "memory_high_hits": Number("count",
         "How often the cell was at limits.memory_soft, whatever came of it"),
+    "major_faults": Number("count",
+        "How often the cell waited for a page of a file, such as a library, that was not in memory"),
     "pids_peak": Number("count",
         "Processes and threads of the cell, at most"),
     "read_bytes": Number("bytes",
