@@ -166,9 +166,9 @@ static const struct {
 } members[] = {
 #define HC_DENIAL_TEXT(member, bytes, may_lack, redacted, text)                                              \
     {#member,                                                                                                \
-     may_lack ? "\"type\": [\"string\", \"null\"], \"minLength\": 1"                                         \
-              : "\"type\": \"string\", \"minLength\": 1",                                                    \
-     may_lack ? "Optional[str]" : "str", text},
+     (may_lack) ? "\"type\": [\"string\", \"null\"], \"minLength\": 1"                                       \
+                : "\"type\": \"string\", \"minLength\": 1",                                                  \
+     (may_lack) ? "Optional[str]" : "str", text},
 #define HC_DENIAL_OTHER(member, schema, of_python, text) {#member, schema, of_python, text},
 #define HC_DENIAL_ADDED                                  HC_DENIAL_OTHER
 #include "manifest/denial.def"
