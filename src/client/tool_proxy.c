@@ -61,9 +61,8 @@ int hc_tool_proxy_fd(const struct hc_tool_proxy *d)
 static int copy_member(struct hc_buf *out, const struct hc_json *event, const char *name,
                        struct hc_error *err)
 {
-    const cJSON *node = hc_json_member(event->root, name);
     size_t len = 0;
-    const char *text = node ? hc_json_source(event, node, &len) : NULL;
+    const char *text = hc_json_source(event, hc_json_member(event->root, name), &len);
     if (!text)
         return hc_fail(err, 0, "a call of a tool without %s", name);
     (void)hc_buf_fmt(out, "%s\"%s\": ", out->len ? ", " : "{", name);

@@ -39,7 +39,7 @@ int hc_json_fail(const struct hc_json *j, const cJSON *node, bool at_key, struct
                  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /* The text of a node as it was written: numbers keep all their digits. Points into the document; NULL if the
- * node is not part of it. */
+ * node is NULL or not part of it. */
 const char *hc_json_source(const struct hc_json *j, const cJSON *node, size_t *len);
 
 /* ---- members of an object: NULL and what is no object have none ---- */

@@ -26,17 +26,23 @@ bool hc_figure_is_path(const char *path)
            is_part(slash + 1, strlen(slash + 1), FILE_MAX);
 }
 
+void hc_figure_tell(const char *path, struct hc_buf *out)
+{
+    (void)hc_buf_str(out, "{\"path\":");
+    hc_json_quote(out, path, strlen(path));
+    (void)hc_buf_str(out, "}");
+}
+
 int hc_figure_parse(struct hc_figure *out, const char *data, size_t len, struct hc_error *err)
 {
     struct hc_json j;
     *out = (struct hc_figure){0};
     if (hc_json_parse(&j, "figure", data, len, err) < 0)
         return -1;
-    const cJSON *node = cJSON_GetObjectItemCaseSensitive(j.root, "path");
-    bool good = cJSON_IsObject(j.root) && cJSON_GetArraySize(j.root) == 1 && cJSON_IsString(node) &&
-                hc_figure_is_path(node->valuestring);
+    const char *path = hc_json_text(j.root, "path");
+    bool good = cJSON_IsObject(j.root) && cJSON_GetArraySize(j.root) == 1 && hc_figure_is_path(path);
     if (good)
-        (void)snprintf(out->path, sizeof out->path, "%s", node->valuestring);
+        (void)snprintf(out->path, sizeof out->path, "%s", path);
     hc_json_finish(&j);
     return good ? 0 : hc_fail(err, 0, "figure: expected the path of one, DIRECTORY/NAME");
 }

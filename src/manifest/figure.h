@@ -23,7 +23,10 @@ struct hc_figure {
  * neither beginning with '.'. */
 bool hc_figure_is_path(const char *path);
 
-/* Parse the payload of an HC_FRAME_FIGURE, {"path": ...}; the other members of `out` are set to 0. */
+/* Append the payload of an HC_FRAME_FIGURE, {"path": ...}, to `out`. */
+void hc_figure_tell(const char *path, struct hc_buf *out);
+
+/* Parse such a payload; the other members of `out` are set to 0. */
 int hc_figure_parse(struct hc_figure *out, const char *data, size_t len, struct hc_error *err);
 
 /* Append the figure as JSON: {"path", "mime", "bytes"}. */

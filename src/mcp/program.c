@@ -128,8 +128,7 @@ static int give_stored(struct hc_mcp *m, const char *run, const cJSON *stored, c
 void hc_programs_copy(const struct hc_call *call, const char *name, struct hc_buf *out)
 {
     size_t len;
-    const cJSON *node = hc_json_member(call->arguments, name);
-    const char *text = node ? hc_json_source(&call->message->json, node, &len) : NULL;
+    const char *text = hc_json_source(&call->message->json, hc_json_member(call->arguments, name), &len);
     if (!text)
         return;
     (void)hc_buf_fmt(out, ",\"%s\":", name);

@@ -64,7 +64,7 @@ static int parse_answer(const char *line, size_t len, hc_client_handler *handle,
     int rc = fits ? 0 : hc_json_fail(&j, j.root, false, err, "expected an id, and a value or an error");
     if (fits) {
         answer.id = (uint32_t)id->valuedouble;
-        answer.value = value ? hc_json_source(&j, value, &answer.len) : NULL;
+        answer.value = hc_json_source(&j, value, &answer.len);
         answer.error = error ? error->valuestring : "";
         handle(ctx, &answer);
     }

@@ -176,9 +176,7 @@ static void send_figure(const char *figure)
 {
     hc_autobuf text = {.max = HC_FRAME_CHUNK};
     struct hc_error err;
-    (void)hc_buf_str(&text, "{\"path\":");
-    hc_json_quote(&text, figure, strlen(figure));
-    (void)hc_buf_str(&text, "}");
+    hc_figure_tell(figure, &text);
     if (!text.failed && hc_wire_send(HC_FD_CONTROL, HC_FRAME_FIGURE, text.data, text.len, &err) < 0)
         announcer = 0; /* the launcher is gone */
 }
