@@ -29,7 +29,7 @@
 
 /* ---- workers ---- */
 
-static _Noreturn void be_worker(struct hc_front *f, int socket, pid_t parent)
+static _Noreturn void be_worker(struct hc_batch_front *f, int socket, pid_t parent)
 {
     /* A worker's cells die with it, and it dies with the front. */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
@@ -43,7 +43,7 @@ static _Noreturn void be_worker(struct hc_front *f, int socket, pid_t parent)
     hc_batch_worker(f->batch, socket, f->cancel_event);
 }
 
-static int start_worker(struct hc_front *f, struct hc_worker *h, struct hc_error *err)
+static int start_worker(struct hc_batch_front *f, struct hc_worker *h, struct hc_error *err)
 {
     int ends[2];
     pid_t parent = getpid();
@@ -78,7 +78,7 @@ static void reap_worker(struct hc_worker *h, char *how, size_t size)
 }
 
 /* A worker has died: the result of its job is unknown; start another worker. */
-static int replace_worker(struct hc_front *f, struct hc_worker *h, struct hc_error *err)
+static int replace_worker(struct hc_batch_front *f, struct hc_worker *h, struct hc_error *err)
 {
     char how[60];
     reap_worker(h, how, sizeof how);
@@ -96,7 +96,7 @@ static int replace_worker(struct hc_front *f, struct hc_worker *h, struct hc_err
         (void)snprintf(r.reason, sizeof r.reason, "the worker process that ran it %s", how);
         h->busy = false;
         hc_close_fd(&h->claim.fd);
-        if (hc_front_end_bare(f, &r, err) < 0)
+        if (hc_batch_front_end_bare(f, &r, err) < 0)
             return -1;
     }
     return f->stop ? 0 : start_worker(f, h, err);
@@ -104,7 +104,7 @@ static int replace_worker(struct hc_front *f, struct hc_worker *h, struct hc_err
 
 /* ---- jobs ---- */
 
-static int start_job(struct hc_front *f, struct hc_worker *h, struct hc_error *err)
+static int start_job(struct hc_batch_front *f, struct hc_worker *h, struct hc_error *err)
 {
     struct hc_claim c = f->claims[0];
     const struct hc_entry e = {.kind = HC_ENTRY_START, .line = c.task.line};
@@ -120,7 +120,7 @@ static int start_job(struct hc_front *f, struct hc_worker *h, struct hc_error *e
     return 0;
 }
 
-static int dispatch(struct hc_front *f, struct hc_error *err)
+static int dispatch(struct hc_batch_front *f, struct hc_error *err)
 {
     for (size_t i = 0; i < f->worker_count && !f->stop; i++) {
         struct hc_worker *h = &f->workers[i];
@@ -131,7 +131,7 @@ static int dispatch(struct hc_front *f, struct hc_error *err)
     return 0;
 }
 
-static int end_job(struct hc_front *f, struct hc_worker *h, const struct hc_ended *said, int fd,
+static int end_job(struct hc_batch_front *f, struct hc_worker *h, const struct hc_ended *said, int fd,
                    struct hc_error *err)
 {
     hc_autobuf text = {0};
@@ -139,14 +139,14 @@ static int end_job(struct hc_front *f, struct hc_worker *h, const struct hc_ende
         return hc_fail(err, EPROTO, "a worker process");
     h->busy = false;
     if (said->not_started && h->claim.task.attempt <= f->asked->retry && !f->stop)
-        return hc_front_claim_again(f, &h->claim, err);
+        return hc_batch_front_claim_again(f, &h->claim, err);
     hc_close_fd(&h->claim.fd);
     if (hc_read_all(fd, &text, (size_t)1 << 31, err) < 0)
         return hc_ctx(err, "a result");
-    return hc_front_end(f, &said->result, text.data ? text.data : "", text.len, err);
+    return hc_batch_front_end(f, &said->result, text.data ? text.data : "", text.len, err);
 }
 
-static int receive_answer(struct hc_front *f, struct hc_worker *h, struct hc_error *err)
+static int receive_answer(struct hc_batch_front *f, struct hc_worker *h, struct hc_error *err)
 {
     struct hc_ended said;
     hc_autofd fd = -1;
@@ -162,7 +162,7 @@ static int receive_answer(struct hc_front *f, struct hc_worker *h, struct hc_err
 
 /* ---- the loop ---- */
 
-static int handle_signal(struct hc_front *f, struct hc_error *err)
+static int handle_signal(struct hc_batch_front *f, struct hc_error *err)
 {
     struct signalfd_siginfo info;
     if (read(f->batch->cancel_fd, &info, sizeof info) != (ssize_t)sizeof info)
@@ -183,7 +183,7 @@ static int handle_signal(struct hc_front *f, struct hc_error *err)
     return 0;
 }
 
-static bool is_busy(const struct hc_front *f)
+static bool is_busy(const struct hc_batch_front *f)
 {
     for (size_t i = 0; i < f->worker_count; i++)
         if (f->workers[i].busy)
@@ -191,14 +191,14 @@ static bool is_busy(const struct hc_front *f)
     return false;
 }
 
-static bool is_over(const struct hc_front *f)
+static bool is_over(const struct hc_batch_front *f)
 {
     return !is_busy(f) && (f->stop || (f->input_ended && f->claim_count == 0));
 }
 
 enum { ON_SIGNAL, ON_TIMER, ON_SYNC, ON_INPUT, ON_WORKERS };
 
-static int handle(struct hc_front *f, const struct pollfd *on, struct hc_error *err)
+static int handle(struct hc_batch_front *f, const struct pollfd *on, struct hc_error *err)
 {
     if (on[ON_SIGNAL].revents && handle_signal(f, err) < 0)
         return -1;
@@ -214,7 +214,7 @@ static int handle(struct hc_front *f, const struct pollfd *on, struct hc_error *
     return 0;
 }
 
-static int wait_and_handle(struct hc_front *f, struct hc_error *err)
+static int wait_and_handle(struct hc_batch_front *f, struct hc_error *err)
 {
     struct pollfd on[ON_WORKERS + HC_BATCH_MOST_JOBS] = {
         [ON_SIGNAL] = {.fd = f->batch->cancel_fd, .events = POLLIN},
@@ -232,10 +232,10 @@ static int wait_and_handle(struct hc_front *f, struct hc_error *err)
     return handle(f, on, err);
 }
 
-static int run_loop(struct hc_front *f, struct hc_error *err)
+static int run_loop(struct hc_batch_front *f, struct hc_error *err)
 {
     for (;;) {
-        if (hc_front_claim(f, err) < 0 || dispatch(f, err) < 0)
+        if (hc_batch_front_claim(f, err) < 0 || dispatch(f, err) < 0)
             return -1;
         if (is_over(f))
             return 0;
@@ -261,7 +261,7 @@ static int open_jobs(const char *path, int cancel_fd, struct stat *st)
     return fcntl(fd, F_SETFL, 0) < 0 ? -1 : hc_take(&fd);
 }
 
-static int open_input(struct hc_front *f, struct hc_error *err)
+static int open_input(struct hc_batch_front *f, struct hc_error *err)
 {
     struct stat st;
     bool standard = strcmp(f->asked->jobs_path, "-") == 0;
@@ -276,7 +276,7 @@ static int open_input(struct hc_front *f, struct hc_error *err)
     return 0;
 }
 
-static int check_past(const struct hc_front *f, struct hc_error *err)
+static int check_past(const struct hc_batch_front *f, struct hc_error *err)
 {
     const struct hc_entry *last = &f->past.last;
     const char *path = f->batch->output_dir;
@@ -301,7 +301,7 @@ static int check_past(const struct hc_front *f, struct hc_error *err)
     return hc_past_check_input(&f->past, f->input, f->name, err);
 }
 
-static int note_batch(struct hc_front *f, struct hc_error *err)
+static int note_batch(struct hc_batch_front *f, struct hc_error *err)
 {
     struct hc_entry e = {.kind = HC_ENTRY_BATCH,
                          .shard = f->asked->shard,
@@ -314,7 +314,7 @@ static int note_batch(struct hc_front *f, struct hc_error *err)
     return hc_folder_note(&f->folder, &e, NULL, 0, NULL, err);
 }
 
-static void print_resumed(const struct hc_front *f)
+static void print_resumed(const struct hc_batch_front *f)
 {
     size_t again = 0;
     for (size_t i = 0; i < f->past.open_count; i++)
@@ -324,7 +324,7 @@ static void print_resumed(const struct hc_front *f)
         hc_info("batch: going on: %lld have ended, %zu run again", (long long)f->tally.ended, again);
 }
 
-static int open_all(struct hc_front *f, struct hc_error *err)
+static int open_all(struct hc_batch_front *f, struct hc_error *err)
 {
     if (open_input(f, err) < 0 || hc_folder_open(&f->folder, f->batch->output_dir, err) < 0 ||
         hc_job_ids_open(&f->job_ids, f->folder.dir, err) < 0 ||
@@ -346,7 +346,7 @@ static int open_all(struct hc_front *f, struct hc_error *err)
 }
 
 /* Note in the journal that waiting claims were not run. */
-static int return_claims(struct hc_front *f, struct hc_error *err)
+static int return_claims(struct hc_batch_front *f, struct hc_error *err)
 {
     int rc = 0;
     for (size_t i = 0; i < f->claim_count; i++) {
@@ -360,7 +360,7 @@ static int return_claims(struct hc_front *f, struct hc_error *err)
 }
 
 /* End the workers, each after its job; `at_once`: kill them, after an error. */
-static void end_workers(struct hc_front *f, bool at_once)
+static void end_workers(struct hc_batch_front *f, bool at_once)
 {
     char how[60];
     for (size_t i = 0; i < f->worker_count && f->workers; i++) {
@@ -376,7 +376,7 @@ static void end_workers(struct hc_front *f, bool at_once)
     }
 }
 
-static int sum_up(struct hc_front *f, struct hc_error *err)
+static int sum_up(struct hc_batch_front *f, struct hc_error *err)
 {
     const struct hc_tally_end end = {
         .lines = f->input_ended ? f->reader.line : -1,
@@ -398,7 +398,7 @@ static int sum_up(struct hc_front *f, struct hc_error *err)
     return 0;
 }
 
-static void front_finish(struct hc_front *f)
+static void front_finish(struct hc_batch_front *f)
 {
     for (size_t i = 0; i < f->claim_count; i++)
         hc_close_fd(&f->claims[i].fd);
@@ -414,7 +414,7 @@ static void front_finish(struct hc_front *f)
     hc_close_fd(&f->timer);
 }
 
-static int run(struct hc_front *f, struct hc_error *err)
+static int run(struct hc_batch_front *f, struct hc_error *err)
 {
     f->began_us = hc_now_us();
     if (open_all(f, err) < 0 || run_loop(f, err) < 0 || return_claims(f, err) < 0)
@@ -440,13 +440,13 @@ int hc_batch_serve(struct hc_batch *b, struct hc_error *err)
     asked.jobs = asked.jobs ? asked.jobs : processors > 0 ? processors : 1;
     asked.jobs = asked.jobs > HC_BATCH_MOST_JOBS ? HC_BATCH_MOST_JOBS : asked.jobs;
     mine.asked = &asked;
-    struct hc_front f = {.batch = &mine,
-                         .asked = &asked,
-                         .input = -1,
-                         .cancel_event = -1,
-                         .timer = -1,
-                         .job_ids.fd = -1,
-                         .worker_count = (size_t)asked.jobs};
+    struct hc_batch_front f = {.batch = &mine,
+                               .asked = &asked,
+                               .input = -1,
+                               .cancel_event = -1,
+                               .timer = -1,
+                               .job_ids.fd = -1,
+                               .worker_count = (size_t)asked.jobs};
     f.past.copy = -1;
     f.folder = (struct hc_folder){.dir = -1, .journal = -1, .results = -1, .sync_fd = -1};
     int status = run(&f, err);

@@ -34,7 +34,7 @@ struct hc_order {
     } * ring; /* by index, HC_BATCH_WINDOW of them; owned */
 };
 
-struct hc_front {
+struct hc_batch_front {
     struct hc_batch *batch;
     const struct hc_batch_options *asked;
     struct hc_folder folder;
@@ -61,23 +61,23 @@ struct hc_front {
 };
 
 /* front_input.c: read lines until there are as many claims as workers. */
-int hc_front_claim(struct hc_front *f, struct hc_error *err);
+int hc_batch_front_claim(struct hc_batch_front *f, struct hc_error *err);
 /* Queue a claim again for another attempt. Takes its text. */
-int hc_front_claim_again(struct hc_front *f, struct hc_claim *claim, struct hc_error *err);
+int hc_batch_front_claim_again(struct hc_batch_front *f, struct hc_claim *claim, struct hc_error *err);
 
 /* front_output.c: write the result of a line that has ended. `text` is the result with its newline. */
-int hc_front_end(struct hc_front *f, const struct hc_result *r, const char *text, size_t len,
-                 struct hc_error *err);
+int hc_batch_front_end(struct hc_batch_front *f, const struct hc_result *r, const char *text, size_t len,
+                       struct hc_error *err);
 /* The same for a result without a manifest, which is printed here. */
-int hc_front_end_bare(struct hc_front *f, const struct hc_result *r, struct hc_error *err);
+int hc_batch_front_end_bare(struct hc_batch_front *f, const struct hc_result *r, struct hc_error *err);
 /* Note a line without a job, which has no result. */
-int hc_front_end_blank(struct hc_front *f, int64_t line, struct hc_error *err);
-int hc_order_start(struct hc_front *f, struct hc_error *err);
-bool hc_order_has_room(const struct hc_front *f, int64_t line);
+int hc_batch_front_end_blank(struct hc_batch_front *f, int64_t line, struct hc_error *err);
+int hc_order_start(struct hc_batch_front *f, struct hc_error *err);
+bool hc_order_has_room(const struct hc_batch_front *f, int64_t line);
 
 /* progress.c */
-int hc_progress_open(struct hc_front *f, struct hc_error *err);
-void hc_progress_show(struct hc_front *f);
-void hc_progress_hide(const struct hc_front *f); /* before another line is printed */
+int hc_progress_open(struct hc_batch_front *f, struct hc_error *err);
+void hc_progress_show(struct hc_batch_front *f);
+void hc_progress_hide(const struct hc_batch_front *f); /* before another line is printed */
 
 #endif

@@ -17,7 +17,7 @@ static bool is_blank(const struct hc_line *line)
     return true;
 }
 
-static int end_invalid(struct hc_front *f, int64_t line, const char *job_id, const struct hc_error *why,
+static int end_invalid(struct hc_batch_front *f, int64_t line, const char *job_id, const struct hc_error *why,
                        struct hc_error *err)
 {
     struct hc_result r = {.line = line,
@@ -27,7 +27,7 @@ static int end_invalid(struct hc_front *f, int64_t line, const char *job_id, con
                           .wall_us = -1};
     (void)snprintf(r.job_id, sizeof r.job_id, "%s", job_id);
     (void)snprintf(r.reason, sizeof r.reason, "%.*s", (int)sizeof r.reason - 1, why->text);
-    return hc_front_end_bare(f, &r, err);
+    return hc_batch_front_end_bare(f, &r, err);
 }
 
 /* The job's own ID, or one made of the line's number and hash. */
@@ -43,7 +43,7 @@ static void choose_id(const struct hc_job *job, const struct hc_line *text, int6
     (void)snprintf(out, HC_BATCH_ID, "line-%lld-%.12s", (long long)line, hash);
 }
 
-static int note_begin(struct hc_front *f, struct hc_claim *c, struct hc_error *err)
+static int note_begin(struct hc_batch_front *f, struct hc_claim *c, struct hc_error *err)
 {
     struct hc_entry e = {
         .kind = HC_ENTRY_BEGIN, .line = c->task.line, .attempt = c->task.attempt, .bytes = f->reader.bytes};
@@ -57,7 +57,7 @@ static int note_begin(struct hc_front *f, struct hc_claim *c, struct hc_error *e
     return hc_folder_note(&f->folder, &e, NULL, 0, NULL, err);
 }
 
-static int queue_claim(struct hc_front *f, struct hc_claim *c, struct hc_error *err)
+static int queue_claim(struct hc_batch_front *f, struct hc_claim *c, struct hc_error *err)
 {
     if (note_begin(f, c, err) < 0)
         return -1;
@@ -65,7 +65,7 @@ static int queue_claim(struct hc_front *f, struct hc_claim *c, struct hc_error *
     return 0;
 }
 
-int hc_front_claim_again(struct hc_front *f, struct hc_claim *claim_line, struct hc_error *err)
+int hc_batch_front_claim_again(struct hc_batch_front *f, struct hc_claim *claim_line, struct hc_error *err)
 {
     struct hc_claim c = *claim_line;
     claim_line->fd = -1;
@@ -78,7 +78,7 @@ int hc_front_claim_again(struct hc_front *f, struct hc_claim *claim_line, struct
 }
 
 /* End a line that an earlier run began, and whose outcome is unknown. */
-static int end_unknown(struct hc_front *f, const struct hc_open_line *open, struct hc_error *err)
+static int end_unknown(struct hc_batch_front *f, const struct hc_open_line *open, struct hc_error *err)
 {
     struct hc_result r = {.line = open->line,
                           .status = HC_BATCH_OUTCOME_UNKNOWN,
@@ -89,10 +89,10 @@ static int end_unknown(struct hc_front *f, const struct hc_open_line *open, stru
     (void)snprintf(
         r.reason, sizeof r.reason,
         "begun by a run of the batch that was killed; --resume --rerun outcome_unknown runs it again");
-    return hc_front_end_bare(f, &r, err);
+    return hc_batch_front_end_bare(f, &r, err);
 }
 
-static int claim_line(struct hc_front *f, const struct hc_line *line, const char *job_id,
+static int claim_line(struct hc_batch_front *f, const struct hc_line *line, const char *job_id,
                       struct hc_error *err)
 {
     struct hc_claim c = {.task = {.line = f->reader.line, .attempt = 1}};
@@ -111,7 +111,7 @@ static int claim_line(struct hc_front *f, const struct hc_line *line, const char
     return -1;
 }
 
-static int check_line(struct hc_front *f, const struct hc_line *line, struct hc_job *job,
+static int check_line(struct hc_batch_front *f, const struct hc_line *line, struct hc_job *job,
                       char job_id[HC_BATCH_ID], struct hc_error *err)
 {
     const int64_t number = f->reader.line;
@@ -130,13 +130,14 @@ static int check_line(struct hc_front *f, const struct hc_line *line, struct hc_
     return 0;
 }
 
-static int note_blank(struct hc_front *f, struct hc_error *err)
+static int note_blank(struct hc_batch_front *f, struct hc_error *err)
 {
     const struct hc_entry e = {.kind = HC_ENTRY_BLANK, .line = f->reader.line};
-    return hc_folder_note(&f->folder, &e, NULL, 0, NULL, err) < 0 ? -1 : hc_front_end_blank(f, e.line, err);
+    return hc_folder_note(&f->folder, &e, NULL, 0, NULL, err) < 0 ? -1
+                                                                  : hc_batch_front_end_blank(f, e.line, err);
 }
 
-static int handle_line(struct hc_front *f, const struct hc_line *line, struct hc_error *err)
+static int handle_line(struct hc_batch_front *f, const struct hc_line *line, struct hc_error *err)
 {
     char job_id[HC_BATCH_ID] = "";
     struct hc_job job = {0};
@@ -165,7 +166,7 @@ static bool is_readable(int fd)
     return poll(&p, 1, 0) > 0;
 }
 
-int hc_front_claim(struct hc_front *f, struct hc_error *err)
+int hc_batch_front_claim(struct hc_batch_front *f, struct hc_error *err)
 {
     f->input_waits = false;
     while (!f->stop && !f->input_ended && f->claim_count < f->worker_count &&

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t index_of(const struct hc_front *f, int64_t line)
+static int64_t index_of(const struct hc_batch_front *f, int64_t line)
 {
     return hc_shard_index(line, f->asked->shard, f->asked->shards);
 }
@@ -20,7 +20,7 @@ static size_t slot(int64_t index)
 }
 
 /* Whether the line may be begun; lines of other shards are skipped anyway. */
-bool hc_order_has_room(const struct hc_front *f, int64_t line)
+bool hc_order_has_room(const struct hc_batch_front *f, int64_t line)
 {
     int64_t index = index_of(f, line);
     return !f->asked->ordered || index < 0 || index < f->order.next + HC_BATCH_WINDOW;
@@ -28,14 +28,14 @@ bool hc_order_has_room(const struct hc_front *f, int64_t line)
 
 /* Standard output failed: begin no more jobs. Running jobs are waited for, since their outcome would
  * otherwise be unknown. */
-static void note_lost_output(struct hc_front *f)
+static void note_lost_output(struct hc_batch_front *f)
 {
     (void)hc_ctx(&f->unheard, "standard output");
     if (!f->stop)
         f->stop = "standard output failed";
 }
 
-static int write_result(struct hc_front *f, const char *text, size_t len, struct hc_error *err)
+static int write_result(struct hc_batch_front *f, const char *text, size_t len, struct hc_error *err)
 {
     if (hc_folder_result(&f->folder, text, len, err) < 0)
         return -1;
@@ -48,7 +48,7 @@ static int write_result(struct hc_front *f, const char *text, size_t len, struct
 }
 
 /* Copy a result from the journal into the results. */
-static int write_from_journal(struct hc_front *f, int64_t at, size_t len, struct hc_error *err)
+static int write_from_journal(struct hc_batch_front *f, int64_t at, size_t len, struct hc_error *err)
 {
     char *text = malloc(len + 1);
     if (!text)
@@ -61,7 +61,7 @@ static int write_from_journal(struct hc_front *f, int64_t at, size_t len, struct
     return rc;
 }
 
-static int write_due_results(struct hc_front *f, struct hc_error *err)
+static int write_due_results(struct hc_batch_front *f, struct hc_error *err)
 {
     struct hc_order *o = &f->order;
     for (;;) {
@@ -79,7 +79,7 @@ static int write_due_results(struct hc_front *f, struct hc_error *err)
     }
 }
 
-static int put_in_ring(struct hc_front *f, int64_t index, int64_t at, size_t len, struct hc_error *err)
+static int put_in_ring(struct hc_batch_front *f, int64_t index, int64_t at, size_t len, struct hc_error *err)
 {
     if (index < f->order.next || index >= f->order.next + HC_BATCH_WINDOW)
         return hc_fail(err, ERANGE, "results");
@@ -89,12 +89,13 @@ static int put_in_ring(struct hc_front *f, int64_t index, int64_t at, size_t len
     return 0;
 }
 
-static int wait_for_turn(struct hc_front *f, int64_t index, int64_t at, size_t len, struct hc_error *err)
+static int wait_for_turn(struct hc_batch_front *f, int64_t index, int64_t at, size_t len,
+                         struct hc_error *err)
 {
     return put_in_ring(f, index, at, len, err) < 0 ? -1 : write_due_results(f, err);
 }
 
-int hc_order_start(struct hc_front *f, struct hc_error *err)
+int hc_order_start(struct hc_batch_front *f, struct hc_error *err)
 {
     if (!f->asked->ordered)
         return 0;
@@ -113,8 +114,8 @@ int hc_order_start(struct hc_front *f, struct hc_error *err)
 
 /* ---- all results ---- */
 
-static int note_end(struct hc_front *f, const struct hc_result *r, const char *text, size_t len, int64_t *at,
-                    struct hc_error *err)
+static int note_end(struct hc_batch_front *f, const struct hc_result *r, const char *text, size_t len,
+                    int64_t *at, struct hc_error *err)
 {
     struct hc_entry e = {.kind = HC_ENTRY_END, .line = r->line};
     (void)snprintf(e.job_id, sizeof e.job_id, "%s", r->job_id);
@@ -122,7 +123,7 @@ static int note_end(struct hc_front *f, const struct hc_result *r, const char *t
     return hc_folder_note(&f->folder, &e, text, len, at, err);
 }
 
-static int store_result(struct hc_front *f, const struct hc_result *r, const char *text, size_t len,
+static int store_result(struct hc_batch_front *f, const struct hc_result *r, const char *text, size_t len,
                         struct hc_error *err)
 {
     int64_t index = index_of(f, r->line), at;
@@ -137,8 +138,8 @@ static int store_result(struct hc_front *f, const struct hc_result *r, const cha
     return f->asked->ordered ? write_due_results(f, err) : 0;
 }
 
-int hc_front_end(struct hc_front *f, const struct hc_result *r, const char *text, size_t len,
-                 struct hc_error *err)
+int hc_batch_front_end(struct hc_batch_front *f, const struct hc_result *r, const char *text, size_t len,
+                       struct hc_error *err)
 {
     if (store_result(f, r, text, len, err) < 0)
         return -1;
@@ -153,15 +154,15 @@ int hc_front_end(struct hc_front *f, const struct hc_result *r, const char *text
     return 0;
 }
 
-int hc_front_end_bare(struct hc_front *f, const struct hc_result *r, struct hc_error *err)
+int hc_batch_front_end_bare(struct hc_batch_front *f, const struct hc_result *r, struct hc_error *err)
 {
     hc_autobuf text = {0};
     hc_result_print(&text, r, NULL, 0);
     (void)hc_buf_str(&text, "\n");
-    return text.failed ? hc_fail(err, ENOMEM, "result") : hc_front_end(f, r, text.data, text.len, err);
+    return text.failed ? hc_fail(err, ENOMEM, "result") : hc_batch_front_end(f, r, text.data, text.len, err);
 }
 
-int hc_front_end_blank(struct hc_front *f, int64_t line, struct hc_error *err)
+int hc_batch_front_end_blank(struct hc_batch_front *f, int64_t line, struct hc_error *err)
 {
     return f->asked->ordered ? wait_for_turn(f, index_of(f, line), 0, 0, err) : 0;
 }

@@ -19,7 +19,7 @@
 #define BAR_LEAST 4  /* least columns; with fewer no bar is drawn */
 #define COLUMNS   80 /* assumed width if the terminal's is unknown */
 
-int hc_progress_open(struct hc_front *f, struct hc_error *err)
+int hc_progress_open(struct hc_batch_front *f, struct hc_error *err)
 {
     f->bar = isatty(STDERR_FILENO) && !(f->asked->json && isatty(STDOUT_FILENO));
     const long ms = f->bar ? BAR_MS : LINE_MS;
@@ -31,7 +31,7 @@ int hc_progress_open(struct hc_front *f, struct hc_error *err)
 }
 
 /* The part of the jobs file that was read, 0 to 1; -1: unknown. */
-static double part_read(const struct hc_front *f)
+static double part_read(const struct hc_batch_front *f)
 {
     if (f->input_bytes <= 0)
         return -1;
@@ -48,7 +48,7 @@ static void print_left(char *out, size_t size, double seconds)
         (void)snprintf(out, size, "%.1f h", seconds / 3600);
 }
 
-static int64_t count_begun(const struct hc_front *f)
+static int64_t count_begun(const struct hc_batch_front *f)
 {
     int64_t n = (int64_t)f->claim_count;
     for (size_t i = 0; i < f->worker_count; i++)
@@ -57,7 +57,7 @@ static int64_t count_begun(const struct hc_front *f)
 }
 
 /* Estimate the time left from the rate of this run, as lines of earlier runs are skipped in no time. */
-static void print_estimate(const struct hc_front *f, double rate, char *out, size_t size)
+static void print_estimate(const struct hc_batch_front *f, double rate, char *out, size_t size)
 {
     double done = part_read(f);
     char left[32];
@@ -75,7 +75,7 @@ static void print_estimate(const struct hc_front *f, double rate, char *out, siz
 
 /* "1234 ended, 3 not ok, 118.2 per second, about 75 s left"; without the rate where there is no room for it.
  */
-static int print_state(const struct hc_front *f, char *out, size_t size, int columns)
+static int print_state(const struct hc_batch_front *f, char *out, size_t size, int columns)
 {
     double took = (double)(hc_now_us() - f->began_us) / 1e6;
     double rate = took > 0 ? (double)f->ended_here / took : 0;
@@ -97,13 +97,13 @@ static int columns_left(void)
     return size.ws_col - 1;
 }
 
-void hc_progress_hide(const struct hc_front *f)
+void hc_progress_hide(const struct hc_batch_front *f)
 {
     if (f->bar)
         (void)fputs("\r\033[K", stderr);
 }
 
-static void draw(const struct hc_front *f)
+static void draw(const struct hc_batch_front *f)
 {
     char state[160];
     double done = part_read(f);
@@ -117,7 +117,7 @@ static void draw(const struct hc_front *f)
     (void)fflush(stderr);
 }
 
-void hc_progress_show(struct hc_front *f)
+void hc_progress_show(struct hc_batch_front *f)
 {
     uint64_t ticks;
     char state[160];
