@@ -3,7 +3,7 @@
 
     make check PYTEST=--junitxml=REPORT; tests/lib/slow.py REPORT...
 
-adds each test that took more than half a second there, on average over its parameters. A test that has become faster is taken out of
+adds each test that took more than 0.3 s there, on average over its parameters. A test that has become faster is taken out of
 the list by hand.
 """
 
@@ -13,7 +13,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 LIST = Path(__file__).resolve().parents[1] / "slow.txt"
-MOST = 0.5  # seconds
+MOST = 0.3  # seconds
 DAILY = {"test_hostile_programs::test_a_drill_program_reaches_nothing_in_a_cell"}  # slow, and worth it every day
 
 
