@@ -139,7 +139,7 @@ static void ids_are_found_again(void **state)
     (void)state;
     hc_autofd dir = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     assert_int_equal(hc_job_ids_open(&seen, dir, &err), 0);
-    for (int64_t i = 1; i <= 10000; i++) { /* more than its first places */
+    for (int64_t i = 1; i <= 10000; i++) { /* more than FIRST_PLACES */
         (void)snprintf(id, sizeof id, "job-%d", (int)i);
         assert_int_equal(hc_job_ids_put(&seen, id, i, &first, &err), 0);
         assert_int_equal(first, i);

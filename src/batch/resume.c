@@ -380,7 +380,7 @@ static bool wants_any(const bool rerun[HC_BATCH_STATUSES])
     return false;
 }
 
-static int load(struct loading *l, char *results, struct hc_error *err)
+static int load_past(struct loading *l, char *results, struct hc_error *err)
 {
     char *journal = l->name;
     if (read_first(l, err) < 0)
@@ -415,7 +415,7 @@ int hc_past_read(struct hc_past *past, struct hc_folder *folder, const bool reru
     if (asprintf(&results, "%s/" HC_BATCH_RESULTS, folder->path) < 0)
         (void)hc_fail(err, ENOMEM, "%s", folder->path);
     else
-        rc = load(&l, results, err);
+        rc = load_past(&l, results, err);
     free(journal);
     free(results);
     return rc;

@@ -14,8 +14,7 @@ struct hc_attack {
     const char *name, *about, *group;
     const char *held; /* layers each of which alone stops the attack, separated by blanks */
     bool with_kit;    /* it uses what src/cell/doctor/attacks/kit.py defines */
-    const char
-        *cell; /* kind of cell that the attack needs (drill_range.h); empty: a cell of the policy as it is */
+    const char *cell; /* needed kind of cell (drill_range.h); empty: the policy's own */
     const char *text; /* Python */
 };
 

@@ -34,10 +34,9 @@ struct hc_session_given {
     bool shared;                    /* as in struct hc_run */
     int cancel_fd;                  /* readable: end the session. -1: none */
     bool cancel_has_reason;         /* as in struct hc_run */
-    struct hc_parked
-        *parked; /* as in struct hc_run: a cell made for sessions (hc_session_policy). NULL: build one */
-    int tool_fd; /* as in struct hc_run */
-    int wake_fd; /* `woken` is called when a run begins, and when this is readable during a run. -1: never
+    struct hc_parked *parked;       /* as in struct hc_run: a cell for sessions. NULL: build one */
+    int tool_fd;                    /* as in struct hc_run */
+    int wake_fd; /* when a run begins, and when readable during a run, `woken` is called; -1: never
                   */
     bool (*woken)(void *ctx, struct hc_session *s); /* false: stop watching wake_fd */
     /* Called with the output of the current run; must not block. NULL: not called. */
@@ -54,8 +53,7 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
 struct hc_session_result {
     int run; /* its number, from 1 */
     enum hc_state state;
-    int back_to; /* HC_STATE_ROLLED_BACK: the run after which the state was as it is now; 0: before the first
-                    run */
+    int back_to;           /* HC_STATE_ROLLED_BACK: the run that left the state; 0: the start */
     struct hc_manifest *m; /* owned; freed by hc_session_result_finish */
 };
 void hc_session_result_finish(struct hc_session_result *r);

@@ -10,8 +10,7 @@
 
 /* All pointers and descriptors are borrowed. */
 struct hc_talk {
-    const struct hc_job
-        *job; /* this and the members down to cancel_has_reason are as in struct hc_session_given */
+    const struct hc_job *job; /* down to cancel_has_reason: as in struct hc_session_given */
     const struct hc_policy *policy;
     const char *default_dir;
     struct hc_parked *parked;

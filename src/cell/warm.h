@@ -8,21 +8,19 @@
 #include "cell/warm_counts.h"
 #include "job/job.h"
 
-#define HC_WARM_MOST 8
-#define HC_WARM_BYTES                                                                                        \
-    (INT64_C(128) << 20) /* estimated memory of one zygote with its cell, charged against warm.memory */
+#define HC_WARM_MOST  8
+#define HC_WARM_BYTES (INT64_C(128) << 20) /* of warm.memory, charged for a zygote with its cell */
 
 struct hc_warm_slot {
     char key[HC_SHA256_HEX]; /* hc_warm_key; "": the slot is free */
     char tenant[72];
-    struct hc_cached_policy
-        *cached; /* holds the zygote's policy for as long as the zygote lives; a counted reference */
-    struct hc_zygote *zygote; /* owned; NULL: not started */
-    struct hc_parked cell;    /* owned; the cell that waits, if any */
-    int64_t asked, last;      /* number of jobs that asked for this slot, and when the last did (ms) */
-    int64_t started;          /* when the zygote was started (ms) */
-    int failures;             /* failed attempts to make a zygote or cell, in a row */
-    int64_t not_before;       /* after too many failures: when to try again (ms) */
+    struct hc_cached_policy *cached; /* the zygote's policy, a counted reference */
+    struct hc_zygote *zygote;        /* owned; NULL: not started */
+    struct hc_parked cell;           /* owned; the cell that waits, if any */
+    int64_t asked, last;             /* number of jobs that asked for this slot, and when the last did (ms) */
+    int64_t started;                 /* when the zygote was started (ms) */
+    int failures;                    /* failed attempts to make a zygote or cell, in a row */
+    int64_t not_before;              /* after too many failures: when to try again (ms) */
 };
 
 /* How many zygotes a worker has, and when each is started, replaced or ended. */

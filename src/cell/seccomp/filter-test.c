@@ -105,7 +105,7 @@ static uint32_t by_rule(const struct cell *c, const char *call, const struct sec
     return found ? found : any ? refused(false, ENOSYS) : 0;
 }
 
-/* Rows that take something away from what others allow, and tell it. */
+/* Rows that refuse arguments which other rows allow, and notify the launcher. */
 static bool is_taken(const struct cell *c, const char *call, const struct seccomp_data *data)
 {
     unsigned when = (hc_syscalls_no_new_code(c->policy->rules) ? (unsigned)HC_NO_NEW_CODE : 0) |
@@ -270,7 +270,7 @@ static void what_a_policy_changes(void **state)
     check_text("{\"syscalls\": {\"allow\": [\"splicing\"], \"deny\": [\"tee\", \"vectors\", \"mknodat\"]}}");
 }
 
-/* That of which a session's launcher is asked each time: fork_permit.h. */
+/* Calls about which a session's launcher is asked each time: fork_permit.h. */
 static void sessions(void **state)
 {
     (void)state;
@@ -361,7 +361,7 @@ static void learning_asks_about_each_call(void **state)
     hc_policy_init(&p);
     p.network = HC_NETWORK_LOOPBACK;
     p.processes = HC_PROCESSES_FORK;
-    p.rules = cJSON_Parse("{\"syscalls\": {\"executable_memory\": \"files\"}}"); /* it is noted likewise */
+    p.rules = cJSON_Parse("{\"syscalls\": {\"executable_memory\": \"files\"}}"); /* it is noted, too */
     p.learn = true;
     for (size_t m = 0; m < 2; m++) {
         struct cell c = {.name = "learning", .policy = &p, .arch = machines[m]};

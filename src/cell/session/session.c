@@ -92,7 +92,7 @@ static int make_cell(struct hc_session *s, struct hc_error *err)
                : 0;
 }
 
-static int start(struct hc_session *s, struct hc_error *err)
+static int start_session(struct hc_session *s, struct hc_error *err)
 {
     struct hc_launch *l = &s->launch;
     if (s->policy.processes != HC_PROCESSES_NONE)
@@ -159,7 +159,7 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
     s->loop.epoll = s->loop.interpreter = s->loop.pace = s->loop.soft = -1;
     s->timers = (struct hc_timers){-1, -1, -1};
     hc_launch_init(&s->launch, &s->run, m);
-    if (start(s, err) < 0) {
+    if (start_session(s, err) < 0) {
         hc_session_end(s);
         return -1;
     }

@@ -1,4 +1,4 @@
-/* Policies that a worker has worked out already: found again, and never when anything is different. */
+/* Cached policies are found again for the same job, and never when a file or an option differs. */
 #include "cell/warm/policy_cache.h"
 
 #include <setjmp.h>
@@ -50,7 +50,7 @@ static struct hc_cached_policy *find(struct hc_policy_cache *l, const char *spec
         hc_policy_cache_find(l, &job, NULL, &k, &err) < 0)
         fail_msg("%s: %s", spec, err.text);
     hc_job_finish(&job);
-    hc_policy_cache_drop(k); /* the list holds it, if it knows it */
+    hc_policy_cache_drop(k); /* the cache has its own reference */
     return k;
 }
 
@@ -171,7 +171,7 @@ static void more_than_fit_drive_out_what_was_not_asked_for_the_longest(void **st
     }
     assert_ptr_equal(find(&l, "{" MINE ", \"limits\": {\"pids\": 100}}"), first);
     (void)snprintf(spec, sizeof spec, "{" MINE ", \"limits\": {\"pids\": %d}}", 101);
-    assert_int_equal(find(&l, spec)->policy.limits.pids, 101); /* worked out anew */
+    assert_int_equal(find(&l, spec)->policy.limits.pids, 101); /* not from the cache */
     hc_policy_cache_drop(first);
     forget(&l);
 }
