@@ -126,13 +126,13 @@ int hc_folder_start_syncer(struct hc_folder *p, struct hc_error *err)
     return p->syncer < 0 ? hc_fail(err, errno, "fork") : 0;
 }
 
-uint64_t hc_folder_want(struct hc_folder *p)
+uint64_t hc_folder_want_sync(struct hc_folder *p)
 {
     p->waiting = true;
     return p->asked + 1;
 }
 
-int hc_folder_ask(struct hc_folder *p, struct hc_error *err)
+int hc_folder_start_sync(struct hc_folder *p, struct hc_error *err)
 {
     if (!p->waiting || p->asked != p->synced)
         return 0;
@@ -144,7 +144,7 @@ int hc_folder_ask(struct hc_folder *p, struct hc_error *err)
     return 0;
 }
 
-int hc_folder_heard(struct hc_folder *p, struct hc_error *err)
+int hc_folder_read_sync(struct hc_folder *p, struct hc_error *err)
 {
     struct answer a;
     if (recv(p->sync_fd, &a, sizeof a, 0) != (ssize_t)sizeof a)

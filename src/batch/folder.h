@@ -41,10 +41,11 @@ int hc_folder_result(struct hc_folder *p, const char *text, size_t len, struct h
 int hc_folder_start_syncer(struct hc_folder *p, struct hc_error *err);
 /* Note that all appended bytes should go to disk. They are there when `synced` reaches the returned
  * number. */
-uint64_t hc_folder_want(struct hc_folder *p);
-int hc_folder_ask(struct hc_folder *p,
-                  struct hc_error *err); /* start a sync if one is wanted and none is under way */
-int hc_folder_heard(struct hc_folder *p, struct hc_error *err); /* to be called when sync_fd is readable */
+uint64_t hc_folder_want_sync(struct hc_folder *p);
+int hc_folder_start_sync(struct hc_folder *p,
+                         struct hc_error *err); /* start a sync if one is wanted and none is under way */
+int hc_folder_read_sync(struct hc_folder *p,
+                        struct hc_error *err); /* to be called when sync_fd is readable */
 
 /* Write the results and the journal to disk, then replace summary.json. */
 int hc_folder_settle(struct hc_folder *p, const struct hc_buf *summary, struct hc_error *err);

@@ -202,7 +202,7 @@ static int handle(struct hc_batch_front *f, const struct pollfd *on, struct hc_e
 {
     if (on[ON_SIGNAL].revents && handle_signal(f, err) < 0)
         return -1;
-    if (on[ON_SYNC].revents && hc_folder_heard(&f->folder, err) < 0)
+    if (on[ON_SYNC].revents && hc_folder_read_sync(&f->folder, err) < 0)
         return -1;
     if (on[ON_INPUT].revents && hc_reader_fill(&f->reader, err) < 0)
         return hc_ctx(err, "%s", f->name);
@@ -225,7 +225,7 @@ static int wait_and_handle(struct hc_batch_front *f, struct hc_error *err)
     for (size_t i = 0; i < f->worker_count; i++)
         on[ON_WORKERS + i] =
             (struct pollfd){.fd = f->workers[i].pid ? f->workers[i].fd : -1, .events = POLLIN};
-    if (hc_folder_ask(&f->folder, err) < 0)
+    if (hc_folder_start_sync(&f->folder, err) < 0)
         return -1;
     if (poll(on, ON_WORKERS + f->worker_count, -1) < 0)
         return errno == EINTR ? 0 : hc_fail(err, errno, "poll");
@@ -310,7 +310,7 @@ static int note_batch(struct hc_batch_front *f, struct hc_error *err)
     hc_clock_text(hc_clock_ahead(), e.started);
     if (hc_read_attr(AT_FDCWD, "/proc/sys/kernel/random/boot_id", e.boot, sizeof e.boot) < 0)
         return hc_fail(err, errno, "boot_id");
-    (void)hc_folder_want(&f->folder);
+    (void)hc_folder_want_sync(&f->folder);
     return hc_folder_note(&f->folder, &e, NULL, 0, NULL, err);
 }
 

@@ -53,7 +53,7 @@ static int note_begin(struct hc_batch_front *f, struct hc_claim *c, struct hc_er
         e.bytes = 0;
         e.sha256[0] = '\0';
     }
-    c->sync = hc_folder_want(&f->folder);
+    c->sync = hc_folder_want_sync(&f->folder);
     return hc_folder_note(&f->folder, &e, NULL, 0, NULL, err);
 }
 

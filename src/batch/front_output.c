@@ -145,7 +145,7 @@ int hc_batch_front_end(struct hc_batch_front *f, const struct hc_result *r, cons
         return -1;
     hc_tally_add(&f->tally, r);
     f->ended_here++;
-    (void)hc_folder_want(&f->folder);
+    (void)hc_folder_want_sync(&f->folder);
     if (r->status == HC_BATCH_OK)
         return 0;
     f->failures++;

@@ -79,13 +79,13 @@ bool hc_cgroup_can(const struct hc_cgroup *cg, const struct hc_option *opt);  /*
 int hc_cgroup_limit(struct hc_cgroup *cg, const struct hc_limits *l, struct hc_error *err);
 
 /* When memory runs out, let the kernel kill one process instead of all: in a session, the current run. */
-int hc_cgroup_spare(struct hc_cgroup *cg, struct hc_error *err);
+int hc_cgroup_oom_kill_one(struct hc_cgroup *cg, struct hc_error *err);
 bool hc_cgroup_holds(const struct hc_cgroup *cg, pid_t pid);
 bool hc_cgroup_frozen(const struct hc_cgroup *cg);
 
 /* Move a process with all of its threads into the leaf. Memory that the process has already stays charged
  * to its old cgroup. */
-int hc_cgroup_put(const struct hc_cgroup *cg, pid_t pid, struct hc_error *err);
+int hc_cgroup_move_process(const struct hc_cgroup *cg, pid_t pid, struct hc_error *err);
 
 /* Why clone3 failed with `error`, if the leaf is the reason, as a static text; else NULL. */
 const char *hc_cgroup_clone_refusal(const struct hc_cgroup *cg, int error);

@@ -32,13 +32,13 @@ bool hc_toolbox_send(struct hc_toolbox *tb, int control_fd);
 void hc_toolbox_stop(struct hc_toolbox *tb);
 
 /* The same, and wait until the commands have ended. */
-void hc_toolbox_rest(struct hc_toolbox *tb);
+void hc_toolbox_stop_and_wait(struct hc_toolbox *tb);
 
-/* After hc_toolbox_rest: prepare for the next run of a session. Its calls are counted from zero, and
+/* After hc_toolbox_stop_and_wait: prepare for the next run of a session. Its calls are counted from zero, and
  * logged in `log` and `denials`. */
 void hc_toolbox_renew(struct hc_toolbox *tb, struct hc_tool_log *log, struct hc_denials *denials);
 
-/* hc_toolbox_rest, then free. NULL is fine. */
+/* hc_toolbox_stop_and_wait, then free. NULL is fine. */
 void hc_toolbox_free(struct hc_toolbox *tb);
 
 #endif

@@ -99,7 +99,7 @@ void hc_child_end(struct hc_child *c)
     (void)kill(c->pid, SIGTERM); /* not reaped, so the pid is still its own */
 }
 
-void hc_child_hurry(struct hc_child *c, int64_t now)
+void hc_child_kill_if_late(struct hc_child *c, int64_t now)
 {
     if (c->pid && c->kill_ms && now > c->kill_ms)
         (void)kill(c->pid, SIGKILL);
@@ -120,7 +120,7 @@ void hc_child_finish(struct hc_child *c)
     *c = (struct hc_child){.pidfd = -1, .err_fd = -1};
 }
 
-void hc_child_words(const struct hc_child *c, struct hc_buf *out)
+void hc_child_messages(const struct hc_child *c, struct hc_buf *out)
 {
     char words[MAX_WORDS];
     ssize_t n = pread(c->err_fd, words, sizeof words, 0);

@@ -23,14 +23,14 @@ int hc_child_start(struct hc_child *c, const struct hc_mcp_config *config, const
 /* Whether the child has ended; then it is reaped. */
 bool hc_child_ended(struct hc_child *c);
 
-/* Ask the child to end by SIGTERM. If it takes too long, hc_child_hurry kills it, and its cell dies with
- * it. */
+/* Ask the child to end by SIGTERM. If it takes too long, hc_child_kill_if_late kills it, and its cell dies
+ * with it. */
 void hc_child_end(struct hc_child *c);
-void hc_child_expect(struct hc_child *c);             /* the same without the signal: it will end anyway */
-void hc_child_hurry(struct hc_child *c, int64_t now); /* `now`: ms of hc_mcp_now_ms */
-void hc_child_finish(struct hc_child *c);             /* end it, wait, and free; fine without a child */
+void hc_child_expect(struct hc_child *c); /* the same without the signal: it will end anyway */
+void hc_child_kill_if_late(struct hc_child *c, int64_t now); /* `now`: ms of hc_mcp_now_ms */
+void hc_child_finish(struct hc_child *c); /* end it, wait, and free; fine without a child */
 
 /* Append the child's error messages as UTF-8, for people. */
-void hc_child_words(const struct hc_child *c, struct hc_buf *out);
+void hc_child_messages(const struct hc_child *c, struct hc_buf *out);
 
 #endif

@@ -241,7 +241,7 @@ void hc_tool_write_file(struct hc_mcp *m, const struct hc_call *call)
         return;
     }
     hc_mcp_say(m, id, "files/%s has %zu bytes", name, bytes.len);
-    hc_mcp_changed(m);
+    hc_mcp_notify_resources(m);
 }
 
 void hc_tool_remove_file(struct hc_mcp *m, const struct hc_call *call)
@@ -261,5 +261,5 @@ void hc_tool_remove_file(struct hc_mcp *m, const struct hc_call *call)
     else
         hc_mcp_say(m, id, "%s is gone", path);
     if (rc == 0)
-        hc_mcp_changed(m);
+        hc_mcp_notify_resources(m);
 }

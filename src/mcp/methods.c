@@ -64,7 +64,7 @@ static void cancelled(struct hc_mcp *m, const struct hc_rpc *message)
     }
 }
 
-void hc_mcp_changed(struct hc_mcp *m)
+void hc_mcp_notify_resources(struct hc_mcp *m)
 {
     hc_mcp_notify(m, "notifications/resources/list_changed", NULL);
 }

@@ -63,7 +63,7 @@ static void add_input(const struct hc_mcp *m, const char *run, const char *varia
                       cJSON *inputs)
 {
     char path[PATH_MAX];
-    if (hc_store_given_path(&m->store, run, name, path, sizeof path) == 0)
+    if (hc_store_input_path(&m->store, run, name, path, sizeof path) == 0)
         hc_mcp_put(inputs, variable, cJSON_CreateString(path));
 }
 
@@ -86,7 +86,8 @@ static int give_files(struct hc_mcp *m, const char *run, const cJSON *files, cJS
         if (hc_json_member(inputs, variable))
             return hc_fail_as(err, HC_EXIT_DATA, 0, "files: two of them would be the variable '%s'",
                               variable);
-        if (hc_store_give(&m->store, run, file->string, bytes.data ? bytes.data : "", bytes.len, err) < 0)
+        if (hc_store_add_input(&m->store, run, file->string, bytes.data ? bytes.data : "", bytes.len, err) <
+            0)
             return -1;
         add_input(m, run, variable, file->string, inputs);
     }
@@ -117,7 +118,7 @@ static int give_stored(struct hc_mcp *m, const char *run, const cJSON *stored, c
                               item->string);
         const char *base = strrchr(path, '/'), *dot = strrchr(base ? base : path, '.');
         (void)snprintf(name, sizeof name, "%s%.10s", item->string, dot ? dot : "");
-        if (hc_store_give_stored(&m->store, run, file, name, err) < 0)
+        if (hc_store_add_stored_input(&m->store, run, file, name, err) < 0)
             return -1;
         add_input(m, run, item->string, name, inputs);
     }
@@ -135,8 +136,8 @@ void hc_programs_copy(const struct hc_call *call, const char *name, struct hc_bu
     (void)hc_buf_add(out, text, len);
 }
 
-int hc_programs_give(struct hc_mcp *m, const struct hc_call *call, const char *run, cJSON *inputs,
-                     struct hc_error *err)
+int hc_programs_store_inputs(struct hc_mcp *m, const struct hc_call *call, const char *run, cJSON *inputs,
+                             struct hc_error *err)
 {
     const cJSON *files = hc_json_member(call->arguments, "files");
     const cJSON *stored = hc_json_member(call->arguments, "inputs");
@@ -147,7 +148,7 @@ static int make_spec(struct hc_mcp *m, const struct hc_call *call, const char *r
                      struct hc_error *err)
 {
     cJSON *inputs = cJSON_CreateObject();
-    int rc = hc_programs_give(m, call, run, inputs, err);
+    int rc = hc_programs_store_inputs(m, call, run, inputs, err);
     char *text = rc == 0 ? cJSON_PrintUnformatted(inputs) : NULL;
     if (rc == 0) {
         (void)hc_buf_fmt(spec, "{\"inputs\":%s", text ? text : "");
@@ -193,7 +194,7 @@ static void start_program(struct hc_mcp *m, struct hc_program *p, const struct h
     *p = (struct hc_program){.child = {.pidfd = -1, .err_fd = -1}, .out_fd = -1, .timeout_ms = timeout_ms};
     if (hc_store_begin(&m->store, false, p->run, &err) < 0 || make_spec(m, call, p->run, &spec, &err) < 0 ||
         launch(m, p, &spec, &err) < 0) {
-        hc_store_take_back(&m->store, p->run);
+        hc_store_remove_inputs(&m->store, p->run);
         clear_place(p);
         hc_mcp_refuse(m, call->message->id, "run_python: %s", err.text);
         return;
@@ -241,7 +242,7 @@ static void finish_program(struct hc_mcp *m, struct hc_program *p)
     struct hc_stored_run left;
     cJSON *result = NULL;
     hc_stored_init(&left, p->run);
-    hc_store_take_back(&m->store, p->run);
+    hc_store_remove_inputs(&m->store, p->run);
     bool said = lseek(p->out_fd, 0, SEEK_SET) == 0 &&
                 hc_read_all(p->out_fd, &text, MAX_MANIFEST, &ignored) == 0 && text.len &&
                 hc_json_parse(&manifest, "manifest", text.data, text.len, &ignored) == 0;
@@ -250,7 +251,7 @@ static void finish_program(struct hc_mcp *m, struct hc_program *p)
         (void)hc_stored_list(&left, "manifest.json", (int64_t)text.len);
     }
     hc_json_finish(&manifest);
-    hc_child_words(&p->child, &words);
+    hc_child_messages(&p->child, &words);
     if (!p->cancelled && said)
         hc_mcp_reply(m, p->id, result);
     else if (!p->cancelled)
@@ -260,7 +261,7 @@ static void finish_program(struct hc_mcp *m, struct hc_program *p)
     hc_store_keep(&m->store, &left, false);
     clear_place(p);
     if (said)
-        hc_mcp_changed(m);
+        hc_mcp_notify_resources(m);
 }
 
 static void tell_progress(struct hc_mcp *m, struct hc_program *p, int64_t now)
@@ -288,7 +289,7 @@ void hc_programs_tend(struct hc_mcp *m)
             continue;
         }
         tell_progress(m, p, now);
-        hc_child_hurry(&p->child, now);
+        hc_child_kill_if_late(&p->child, now);
     }
 }
 

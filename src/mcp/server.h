@@ -86,7 +86,7 @@ cJSON *hc_mcp_blob(const char *name, const struct hc_buf *bytes); /* {name: base
 
 /* ---- methods.c ---- */
 void hc_mcp_handle(struct hc_mcp *m, const struct hc_rpc *message);
-void hc_mcp_changed(struct hc_mcp *m); /* notify the client of a changed list of resources */
+void hc_mcp_notify_resources(struct hc_mcp *m); /* notify the client of a changed list of resources */
 
 /* ---- tools.c ---- */
 cJSON *hc_mcp_list_tools(const struct hc_mcp *m);
@@ -114,8 +114,8 @@ void hc_mcp_uri(const char *path, struct hc_buf *out);
 void hc_tool_run_python(struct hc_mcp *m, const struct hc_call *call);
 /* Store the files of the arguments "files" and "inputs" for a run or a session, and add names of variables
  * with paths to `inputs`. */
-int hc_programs_give(struct hc_mcp *m, const struct hc_call *call, const char *run, cJSON *inputs,
-                     struct hc_error *err);
+int hc_programs_store_inputs(struct hc_mcp *m, const struct hc_call *call, const char *run, cJSON *inputs,
+                             struct hc_error *err);
 void hc_programs_cancel(struct hc_mcp *m,
                         const char *id); /* cancel the request with this id, if there is one */
 bool hc_programs_has(const struct hc_mcp *m, const char *id); /* whether the request waits for an answer */

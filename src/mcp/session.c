@@ -175,13 +175,14 @@ static void open_place(struct hc_mcp *m, struct hc_session_place *s, const struc
     *s = (struct hc_session_place){
         .child = {.pidfd = -1, .err_fd = -1}, .in_fd = -1, .out_fd = -1, .lines.max = MAX_LINE};
     bool ok = hc_store_begin(&m->store, true, s->name, &err) == 0 &&
-              hc_programs_give(m, call, s->name, inputs, &err) == 0 && launch(m, s, inputs, &err) == 0;
+              hc_programs_store_inputs(m, call, s->name, inputs, &err) == 0 &&
+              launch(m, s, inputs, &err) == 0;
     cJSON_Delete(inputs);
     if (ok) {
         set_id(s->id, call->message->id);
         return;
     }
-    hc_store_take_back(&m->store, s->name);
+    hc_store_remove_inputs(&m->store, s->name);
     clear_place(s);
     hc_mcp_refuse(m, call->message->id, "session_open: %s", err.text);
 }
@@ -304,7 +305,7 @@ static void answer_result(struct hc_mcp *m, struct hc_session_place *s, const cJ
         cJSON_Delete(result);
     hc_store_keep(&m->store, &left, true);
     if (changed)
-        hc_mcp_changed(m);
+        hc_mcp_notify_resources(m);
 }
 
 static void answer_ready(struct hc_mcp *m, struct hc_session_place *s)
@@ -389,8 +390,8 @@ static void finish_session(struct hc_mcp *m, struct hc_session_place *s)
     hc_autobuf words = {0};
     bool ready = was_ready(m, s);
     hc_stored_init(&none, s->name);
-    hc_store_take_back(&m->store, s->name);
-    hc_child_words(&s->child, &words);
+    hc_store_remove_inputs(&m->store, s->name);
+    hc_child_messages(&s->child, &words);
     if (s->close_id[0] || !s->why[0])
         (void)snprintf(s->why, sizeof s->why, "%.199s", s->close_id[0] ? "it was closed" : words.data);
     if (ready)
@@ -413,7 +414,7 @@ void hc_sessions_tend(struct hc_mcp *m)
         struct hc_session_place *s = &m->sessions[i];
         if (!s->name[0])
             continue;
-        hc_child_hurry(&s->child, now);
+        hc_child_kill_if_late(&s->child, now);
         if (s->out_fd < 0 && hc_child_ended(&s->child)) /* all of its answers have been read */
             finish_session(m, s);
     }

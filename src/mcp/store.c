@@ -367,8 +367,8 @@ static void given_name(const char *run, const char *name, char out[HC_STORE_NAME
     (void)snprintf(out, HC_STORE_NAME + 48, GIVEN "/%s/%.*s", run, HC_STORE_NAME, name);
 }
 
-int hc_store_give(struct hc_store *s, const char *run, const char *name, const void *data, size_t len,
-                  struct hc_error *err)
+int hc_store_add_input(struct hc_store *s, const char *run, const char *name, const void *data, size_t len,
+                       struct hc_error *err)
 {
     char path[HC_STORE_NAME + 48];
     given_name(run, name, path);
@@ -376,8 +376,8 @@ int hc_store_give(struct hc_store *s, const char *run, const char *name, const v
 }
 
 /* Copied, so that a later write_file of the same name does not change the run's input. */
-int hc_store_give_stored(struct hc_store *s, const char *run, const struct hc_stored *file, const char *name,
-                         struct hc_error *err)
+int hc_store_add_stored_input(struct hc_store *s, const char *run, const struct hc_stored *file,
+                              const char *name, struct hc_error *err)
 {
     char path[HC_STORE_NAME + 48];
     given_name(run, name, path);
@@ -394,7 +394,7 @@ int hc_store_give_stored(struct hc_store *s, const char *run, const struct hc_st
     return 0;
 }
 
-int hc_store_given_path(const struct hc_store *s, const char *run, const char *name, char *out, size_t size)
+int hc_store_input_path(const struct hc_store *s, const char *run, const char *name, char *out, size_t size)
 {
     char given[HC_STORE_NAME + 48];
     given_name(run, name, given);
@@ -408,7 +408,7 @@ int hc_store_run_path(const struct hc_store *s, const char *run, char *out, size
     return n > 0 && (size_t)n < size ? 0 : -1;
 }
 
-void hc_store_take_back(struct hc_store *s, const char *run)
+void hc_store_remove_inputs(struct hc_store *s, const char *run)
 {
     char given[HC_STORE_RUN + 16];
     (void)snprintf(given, sizeof given, GIVEN "/%s", run);

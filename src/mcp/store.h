@@ -73,15 +73,15 @@ int hc_store_remove(struct hc_store *s, const char *path, struct hc_error *err);
 /* Begin a run, "run-N", or a session. Its input files are put into a directory of its own, where they do
  * not change any more: copies of stored files, or given bytes. */
 int hc_store_begin(struct hc_store *s, bool session, char name[HC_STORE_RUN], struct hc_error *err);
-int hc_store_give_stored(struct hc_store *s, const char *run, const struct hc_stored *file, const char *name,
-                         struct hc_error *err);
-int hc_store_give(struct hc_store *s, const char *run, const char *name, const void *data, size_t len,
-                  struct hc_error *err);
+int hc_store_add_stored_input(struct hc_store *s, const char *run, const struct hc_stored *file,
+                              const char *name, struct hc_error *err);
+int hc_store_add_input(struct hc_store *s, const char *run, const char *name, const void *data, size_t len,
+                       struct hc_error *err);
 /* The absolute path of an input file; of the run's results. */
-int hc_store_given_path(const struct hc_store *s, const char *run, const char *name, char *out, size_t size);
+int hc_store_input_path(const struct hc_store *s, const char *run, const char *name, char *out, size_t size);
 int hc_store_run_path(const struct hc_store *s, const char *run, char *out, size_t size);
 /* Remove the input files of a run. */
-void hc_store_take_back(struct hc_store *s, const char *run);
+void hc_store_remove_inputs(struct hc_store *s, const char *run);
 
 /* A list of a run's files. hc_stored_list adds one by its path in the run's directory. */
 void hc_stored_init(struct hc_stored_run *run, const char *name);

@@ -121,7 +121,7 @@ static int write_limits(struct hc_cgroup *cg, const struct hc_limits *l, struct 
     return 0;
 }
 
-int hc_cgroup_spare(struct hc_cgroup *cg, struct hc_error *err)
+int hc_cgroup_oom_kill_one(struct hc_cgroup *cg, struct hc_error *err)
 {
     return set_and_check(cg->fd, "memory.oom.group", "0", false, err);
 }
@@ -160,7 +160,7 @@ const char *hc_cgroup_clone_refusal(const struct hc_cgroup *cg, int error)
     return error == EAGAIN ? "pids.max of a cgroup above its own is reached" : NULL;
 }
 
-int hc_cgroup_put(const struct hc_cgroup *cg, pid_t pid, struct hc_error *err)
+int hc_cgroup_move_process(const struct hc_cgroup *cg, pid_t pid, struct hc_error *err)
 {
     char number[16];
     (void)snprintf(number, sizeof number, "%d", pid);

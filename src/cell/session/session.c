@@ -83,10 +83,11 @@ static int make_cell(struct hc_session *s, struct hc_error *err)
     struct hc_launch *l = &s->launch;
     if (s->given.parked)
         return hc_launch_enter(l, s->given.parked, err) < 0 ||
-                       (l->cgroup.fd >= 0 && hc_cgroup_spare(&l->cgroup, err) < 0)
+                       (l->cgroup.fd >= 0 && hc_cgroup_oom_kill_one(&l->cgroup, err) < 0)
                    ? -1
                    : 0;
-    return hc_launch_prepare(l, err) < 0 || (l->cgroup.fd >= 0 && hc_cgroup_spare(&l->cgroup, err) < 0) ||
+    return hc_launch_prepare(l, err) < 0 ||
+                   (l->cgroup.fd >= 0 && hc_cgroup_oom_kill_one(&l->cgroup, err) < 0) ||
                    hc_launch_construct(l, err) < 0
                ? -1
                : 0;

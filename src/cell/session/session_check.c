@@ -27,7 +27,7 @@ static int check_in_copy(struct hc_session *s, const struct hc_job *job, struct 
     if (hc_session_supervise(s, err) < 0)
         return -1;
     if (s->launch.sup.exit_known)
-        hc_session_hear_out(s);
+        hc_session_read_last_packets(s);
     hc_session_cpu(s, &s->checked_user_us, &s->checked_system_us);
     s->checked_user_us -= s->cpu_user_us;
     s->checked_system_us -= s->cpu_system_us;
@@ -60,7 +60,7 @@ int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passe
     if (!checker->pid || checker->touched)
         return 1;
     hc_control_drop(&s->loop);
-    hc_process_offer(&s->active, false); /* it only waits during the check */
+    hc_process_set_oom_score(&s->active, false); /* it only waits during the check */
     s->aside = s->active;
     s->copy = *checker;
     s->active = (struct hc_process){.pidfd = -1};
@@ -71,7 +71,7 @@ int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passe
     hc_process_kill(&s->active);
     s->active = s->aside;
     s->aside = (struct hc_process){.pidfd = -1};
-    hc_process_offer(&s->active, true);
+    hc_process_set_oom_score(&s->active, true);
     hc_session_activate(s);
     return rc;
 }

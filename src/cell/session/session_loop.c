@@ -121,7 +121,7 @@ bool hc_process_ended(const struct hc_process *p)
  * better one. */
 static const char own_score[] = "/proc/self/oom_score_adj";
 
-void hc_process_offer(const struct hc_process *p, bool first)
+void hc_process_set_oom_score(const struct hc_process *p, bool first)
 {
     char path[48], score[16] = "1000";
     if (!first && hc_read_attr(AT_FDCWD, own_score, score, sizeof score) < 0)
@@ -198,7 +198,7 @@ bool hc_session_knows(const struct hc_session *s, pid_t pid)
 
 /* A program that misused the two forks of a copy has unknown processes: kill them. A pid that is in the
  * list again after its pidfd was opened belongs to the cell. */
-void hc_session_sweep(struct hc_session *s)
+void hc_session_kill_unknown(struct hc_session *s)
 {
     pid_t before[HC_SWEEP], now[HC_SWEEP];
     size_t count = hc_watch_below(s->launch.sup.pid, before, HC_SWEEP);

@@ -64,7 +64,7 @@ bool hc_process_ended(const struct hc_process *p);
 
 /* Set the process's OOM score: `first` makes the kernel kill it first when memory runs out, else it gets
  * the launcher's score. Only root can lower a score. */
-void hc_process_offer(const struct hc_process *p, bool first);
+void hc_process_set_oom_score(const struct hc_process *p, bool first);
 
 #define HC_STOP_MS 2000 /* longest time for all threads of a process to stop, or to end */
 
@@ -110,7 +110,7 @@ void hc_session_begin_tools(struct hc_session *s, struct hc_manifest *m);
 void hc_session_end_tools(struct hc_session *s);
 
 /* Kill all processes below the cell's first process that are not the session's own. */
-void hc_session_sweep(struct hc_session *s);
+void hc_session_kill_unknown(struct hc_session *s);
 
 /* Give up a copy: it becomes the checker if the session has none and the copy is untouched; else it is
  * killed. */
@@ -134,7 +134,7 @@ bool hc_session_take_over(struct hc_session *s);
 
 /* Stop s->active after its work. If it does not stop, it is killed. If it has ended, s->launch.sup.exit
  * says how. (session_run.c) */
-int hc_session_rest(struct hc_session *s, struct hc_error *err);
+int hc_session_stop_active(struct hc_session *s, struct hc_error *err);
 
 /* CPU time so far: the cell's if a cgroup counts it, else that of s->active. */
 void hc_session_cpu(struct hc_session *s, int64_t *user_us, int64_t *system_us);
@@ -143,7 +143,7 @@ void hc_session_cpu(struct hc_session *s, int64_t *user_us, int64_t *system_us);
 bool hc_session_run_ended(const struct hc_session *s);
 
 /* Handle the packets that an ended process has left in the channel. */
-void hc_session_hear_out(struct hc_session *s);
+void hc_session_read_last_packets(struct hc_session *s);
 
 /* Let s->active run, or check, the program that was sent, and supervise it to the end. */
 int hc_session_supervise(struct hc_session *s, struct hc_error *err);

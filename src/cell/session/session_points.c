@@ -92,11 +92,12 @@ static int copy_state(struct hc_session *s, struct hc_process *out, struct hc_er
     if (made)
         hc_process_retire(s, &s->before.process);
     bool settled = !made || let_wait(s, err) == 0;
-    hc_session_sweep(s); /* else processes that misused the forks would run until the next run has ended */
+    hc_session_kill_unknown(
+        s); /* else processes that misused the forks would run until the next run has ended */
     hc_session_close_pipes(s);
     if (s->loop.dead || sup->end == HC_END_CANCELLED)
         return fail_lost(s, err);
-    if (hc_session_rest(s, err) < 0 || (!settled && !sup->exit_known)) {
+    if (hc_session_stop_active(s, err) < 0 || (!settled && !sup->exit_known)) {
         s->over = true;
         return -1;
     }

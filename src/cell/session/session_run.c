@@ -144,7 +144,7 @@ static int kill_for_protocol(struct hc_session *s, const char *what, struct hc_e
     return hc_session_handle(s, has_exited, err);
 }
 
-int hc_session_rest(struct hc_session *s, struct hc_error *err)
+int hc_session_stop_active(struct hc_session *s, struct hc_error *err)
 {
     if (has_died(s))
         return 0;
@@ -189,8 +189,8 @@ int hc_session_make_copy(struct hc_session *s, const struct hc_job *job, struct 
         hc_process_finish(&s->copy);
         return kill_for_protocol(s, stopped ? "its copy ended at once" : "its copy did not stop", err);
     }
-    hc_process_offer(&s->active, true);
-    hc_process_offer(&s->copy, false);
+    hc_process_set_oom_score(&s->active, true);
+    hc_process_set_oom_score(&s->copy, false);
     return 0;
 }
 
@@ -204,7 +204,7 @@ void hc_session_cpu(struct hc_session *s, int64_t *user_us, int64_t *system_us)
         *system_us = used.of_cell.cpu_system_us;
         return;
     }
-    (void)hc_loop_look(sup);
+    (void)hc_loop_sample(sup);
     *user_us = sup->cpu_user_us;
     *system_us = sup->cpu_system_us;
 }
@@ -287,7 +287,7 @@ bool hc_session_take_over(struct hc_session *s)
            sup->resumed == s->active.pid;
 }
 
-void hc_session_hear_out(struct hc_session *s)
+void hc_session_read_last_packets(struct hc_session *s)
 {
     for (int64_t before = -1; s->loop.control_open && s->loop.frames != before;) {
         before = s->loop.frames;
@@ -429,12 +429,12 @@ static int run_program(struct hc_session *s, const struct hc_job *job, struct hc
         if (hc_session_supervise(s, err) < 0)
             return -1;
     }
-    if (hc_session_rest(s, err) < 0)
+    if (hc_session_stop_active(s, err) < 0)
         return -1;
     s->died = has_died(s);
     sup->ended_before |= ended_instead(s);
     if (s->died)
-        hc_session_hear_out(s);
+        hc_session_read_last_packets(s);
     else
         keep_state(s);
     hc_session_end_tools(s);
@@ -504,7 +504,7 @@ int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const st
         return -1;
     if (!sup->go_us)
         sup->go_us = hc_now_us(); /* the interpreter was ready, though it did not get to the program */
-    hc_session_sweep(s);
+    hc_session_kill_unknown(s);
     hc_session_close_pipes(s);
     fill_usage(s, r->m, since_us);
     if (conclude_run(s, job, policy, r->m, s->since_ns, err) < 0)

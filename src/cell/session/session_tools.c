@@ -28,7 +28,7 @@ void hc_session_end_tools(struct hc_session *s)
     struct hc_supervisor *sup = &s->launch.sup;
     if (!sup->tools)
         return;
-    hc_toolbox_rest(sup->tools);
+    hc_toolbox_stop_and_wait(sup->tools);
     hc_toolbox_renew(sup->tools, &s->m->tools, &s->m->denials); /* the run's log is complete */
     hc_toolbox_stop(sup->tools);
     if (s->loop.answering && s->loop.control_open)

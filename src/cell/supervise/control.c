@@ -197,7 +197,7 @@ static int handle_packet(struct hc_loop *l, const void *packet, size_t len, int 
     else if (type == HC_FRAME_TOOL_CALL)
         rc = handle_tool_call(l, err);
     else if (type == HC_FRAME_FIGURE)
-        rc = hc_figures_heard(l->s, err);
+        rc = hc_figures_handle(l->s, err);
     return rc < 0 ? -1 : type;
 }
 

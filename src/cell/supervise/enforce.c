@@ -96,7 +96,7 @@ static void watch_memory(struct hc_loop *l)
 {
     struct hc_supervisor *s = l->s;
     const struct hc_limits *limits = &s->policy->limits;
-    int64_t before = s->memory_now, used = hc_loop_look(s), mark = hc_memory_soft(limits);
+    int64_t before = s->memory_now, used = hc_loop_sample(s), mark = hc_memory_soft(limits);
     l->watch_ms = next_sample_ms(limits, used, before);
     if (used > limits->memory || s->hidden)
         hc_loop_end(s, HC_END_MEMORY);

@@ -25,7 +25,7 @@ static int open_figure(const struct hc_supervisor *s, struct hc_figure *f)
     return f->bytes > 0 && f->bytes <= s->policy->limits.figure_bytes ? hc_take(&fd) : -1;
 }
 
-int hc_figures_heard(struct hc_supervisor *s, struct hc_error *err)
+int hc_figures_handle(struct hc_supervisor *s, struct hc_error *err)
 {
     struct hc_figure f;
     if (hc_figure_parse(&f, s->inbox.body.data, s->inbox.body.len, err) < 0)

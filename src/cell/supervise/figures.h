@@ -18,6 +18,6 @@ struct hc_figure_sink {
 #define HC_FIGURE_NOTICES 4 /* announcements per figure that limits.figures allows; more are ignored */
 
 /* Handle an HC_FRAME_FIGURE in s->inbox. -1: the frame is malformed. */
-int hc_figures_heard(struct hc_supervisor *s, struct hc_error *err);
+int hc_figures_handle(struct hc_supervisor *s, struct hc_error *err);
 
 #endif

@@ -124,7 +124,7 @@ static void add_kernel(struct hc_supervisor *s, struct hc_sample *out)
     out->memory += MAX(sockets, 0) + s->held.bytes + hc_held_threads(out->tasks) + hc_held_names(names);
 }
 
-int64_t hc_loop_look(struct hc_supervisor *s)
+int64_t hc_loop_sample(struct hc_supervisor *s)
 {
     struct hc_sample now;
     sample_all(s, &now);
@@ -158,7 +158,7 @@ void hc_loop_end(struct hc_supervisor *s, enum hc_end end)
         /* Killed processes are not waited for inside the cell, so their CPU time would be lost: sample it
          * now. */
         if (s->cgroup->fd < 0 && !s->reaped)
-            (void)hc_loop_look(s);
+            (void)hc_loop_sample(s);
     }
     hc_loop_kill(s);
 }

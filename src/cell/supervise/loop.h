@@ -72,7 +72,7 @@ void hc_timers_finish(struct hc_timers *t);
 int hc_loop_turn(struct hc_loop *l, const struct hc_timers *timers, struct hc_error *err);
 
 /* Without a cgroup: sample the cell's memory, CPU time and tasks into `s`. Returns its memory in bytes. */
-int64_t hc_loop_look(struct hc_supervisor *s);
+int64_t hc_loop_sample(struct hc_supervisor *s);
 
 /* Kill the cell, or in a session the run's process; the loop reaps it when it has ended. */
 void hc_loop_kill(struct hc_supervisor *s);

@@ -275,7 +275,7 @@ void hc_toolbox_stop(struct hc_toolbox *tb)
     hc_tool_start_queued(tb); /* no call waits, so this switches the timer off */
 }
 
-void hc_toolbox_rest(struct hc_toolbox *tb)
+void hc_toolbox_stop_and_wait(struct hc_toolbox *tb)
 {
     hc_toolbox_stop(tb);
     int64_t until = hc_now_us() + PATIENCE_MS * 1000;
@@ -303,7 +303,7 @@ void hc_toolbox_free(struct hc_toolbox *tb)
 {
     if (!tb)
         return;
-    hc_toolbox_rest(tb);
+    hc_toolbox_stop_and_wait(tb);
     hc_tool_client_finish(&tb->client);
     hc_close_fd(&tb->epoll);
     hc_close_fd(&tb->timer);

@@ -254,7 +254,7 @@ static int handle_birth(struct parking *k, pid_t sender, struct hc_error *err)
     p->fds[HC_PARKED_PIDFD] = (int)syscall(SYS_pidfd_open, sender, 0);
     if (p->fds[HC_PARKED_PIDFD] < 0)
         return hc_fail(err, errno, "open the first process of a new cell");
-    if (p->cgroup.fd >= 0 && hc_cgroup_put(&p->cgroup, sender, err) < 0)
+    if (p->cgroup.fd >= 0 && hc_cgroup_move_process(&p->cgroup, sender, err) < 0)
         return hc_ctx(err, "put a new cell into its cgroup");
     return TEMP_FAILURE_RETRY(send(k->l.sync_fd, &go, sizeof go, MSG_NOSIGNAL)) < 0
                ? hc_fail(err, errno, "start the first process of a new cell")
