@@ -11,7 +11,7 @@ MAX_ROWS, MAX_COLUMNS, MAX_CELL, MAX_FORMS = 200, 40, 300, 40
 
 
 def cell(value):
-    """A cell of a table: its class, its text, the length of the part left out, and the rest of the text."""
+    """A cell of a table: its class, its text, the length of the part left out, and the end of the text."""
     if isinstance(value, Number):
         return "num", f"{value:.15g}", "", ""
     if isinstance(value, bool):

@@ -1,5 +1,4 @@
-"""Text that somebody else wrote, and numbers for people. Members of a document that may hold anything are read here: what is not of the
-type that is asked for is not there."""
+"""Prepares untrusted text and numbers for pages, and reads members of untrusted documents: a member of the wrong type counts as missing."""
 
 import math
 import re
@@ -7,15 +6,15 @@ import re
 from markupsafe import Markup
 from strict import UNSEEN, Number
 
-MAX_WORDS = 2000  # bytes of a text within a sentence or a cell: what is longer wants to hide what comes behind it
-# Marks that stand on the character before them: a few languages need as many as four, more would be painted over the lines above.
+MAX_WORDS = 2000  # bytes of a text within a sentence or a cell: a longer text could hide the text behind it
+# Combining marks: a few languages need up to four on one character; more would be painted over the lines above.
 STACKED = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 NAMED = re.compile(f"(?![\n\t]){UNSEEN.pattern}|(?<=[{STACKED}]{{4}})[{STACKED}]")
 UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 class Whole(str):
-    """A text that is bounded already, by who puts it on the page."""
+    """A text whose length the caller has limited already."""
 
     __slots__ = ()
 
@@ -26,7 +25,7 @@ def named(found):
 
 
 def shown(value):
-    """What becomes of each value that a template puts on a page, before Jinja escapes it."""
+    """Cut a value that a template puts on a page, and make invisible characters visible, before Jinja escapes it."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
     if not isinstance(value, Whole) and len(value) * 4 > MAX_WORDS and len(data := encode(value)) > MAX_WORDS:
@@ -40,14 +39,14 @@ def encode(text):
 
 
 def boundary(data, at):
-    """Not within a character."""
+    """The first index from `at` on that is not within a UTF-8 character."""
     while at < len(data) and data[at] & 0xc0 == 0x80:
         at += 1
     return at
 
 
 def bounded(text, most):
-    """Its beginning, how much is left out of its middle, and its end."""
+    """The beginning of a text, the length of the part that is left out, and its end."""
     data = encode(text)
     if len(data) <= most:
         return Whole(text), "", ""
@@ -101,13 +100,13 @@ def text(node, name):
 
 
 def number(node, name):
-    """NaN if it is no number."""
+    """A member that is a number; NaN without one."""
     value = get(node, name)
     return value if isinstance(value, Number) else math.nan
 
 
 def count(node, name):
-    """A count, a line or a column; 0 if it is no such number."""
+    """A member that is a count, a line or a column; 0 without one."""
     value = number(node, name)
     return int(value) if 0 <= value <= 9e15 else 0
 
