@@ -137,15 +137,16 @@ void hc_facts_print_usage_man(FILE *out)
 
 static void put_usage_python(FILE *out)
 {
-    (void)fputs("\n\n@dataclass(frozen=True)\n"
-                "class Usage:\n"
-                "    \"\"\"What the job used. None: not known.\"\"\"\n\n",
-                out);
+    (void)fputs(
+        "\n\n@dataclass(frozen=True)\n"
+        "class Usage:\n"
+        "    \"\"\"The resources that the job used: bytes, seconds and counts. None: not known.\"\"\"\n\n",
+        out);
     for (size_t i = 0; i < hc_usage_row_count; i++)
         (void)fprintf(out, "    %s: Optional[%s] = None\n", hc_usage_rows[i].name,
                       units[hc_usage_rows[i].unit].of_python);
     (void)fputs("\n\nclass Number(NamedTuple):\n"
-                "    \"\"\"What a number of Usage is.\"\"\"\n\n"
+                "    \"\"\"The name, unit and description of a member of Usage.\"\"\"\n\n"
                 "    unit: str  # \"seconds\", \"bytes\" or \"count\"\n"
                 "    text: str\n\n\n"
                 "NUMBERS: Dict[str, Number] = {\n",
@@ -230,9 +231,10 @@ static void put_denial_python(FILE *out)
     (void)fputs(
         "\n\n@dataclass(frozen=True)\n"
         "class Denial:\n"
-        "    \"\"\"Something that the program tried and was refused. Only if `attested` was it seen from "
-        "outside, and of this program: in a\n"
-        "    session, what an earlier run left may have asked for it.\"\"\"\n\n",
+        "    \"\"\"An action of the program that was refused, `count` times. `attested`: it was seen from "
+        "outside the program's process,\n"
+        "    and belongs to this program; in a session, code that an earlier run left may have caused the "
+        "others.\"\"\"\n\n",
         out);
     for (size_t i = 0; i < MEMBERS; i++)
         (void)fprintf(out, "    %s: %s\n", members[i].name, members[i].of_python);

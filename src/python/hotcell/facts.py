@@ -50,7 +50,7 @@ STATUSES: Dict[str, Status] = {
 
 @dataclass(frozen=True)
 class Usage:
-    """What the job used. None: not known."""
+    """The resources that the job used: bytes, seconds and counts. None: not known."""
 
     wall: Optional[float] = None
     cpu_user: Optional[float] = None
@@ -76,7 +76,7 @@ class Usage:
 
 
 class Number(NamedTuple):
-    """What a number of Usage is."""
+    """The name, unit and description of a member of Usage."""
 
     unit: str  # "seconds", "bytes" or "count"
     text: str
@@ -130,8 +130,8 @@ NUMBERS: Dict[str, Number] = {
 
 @dataclass(frozen=True)
 class Denial:
-    """Something that the program tried and was refused. Only if `attested` was it seen from outside, and of this program: in a
-    session, what an earlier run left may have asked for it."""
+    """An action of the program that was refused, `count` times. `attested`: it was seen from outside the program's process,
+    and belongs to this program; in a session, code that an earlier run left may have caused the others."""
 
     layer: str
     rule: str
