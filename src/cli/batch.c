@@ -32,7 +32,7 @@ static const char help_head[] =
     "      --shard K/N           only every Nth line, from the Kth on\n"
     "      --warm[=yes|no|try]   have hotcelld run them; no: in warm cells of its own (HOTCELL_SOCKET)\n"
     "  -p, --policy POLICY       for all jobs: a name, or a path with a slash\n"
-    "      --sign KEYFILE, --seed N, --persist-code, --label NAME=VALUE, --tenant NAME\n"
+    "      --seed N, --label NAME=VALUE\n"
     "                            for all jobs, as in hotcell run\n\n"
     "Over the policy of all jobs (hotcell-policy(5)):\n";
 

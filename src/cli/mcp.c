@@ -30,11 +30,8 @@ static const char help_head[] =
     "      --input NAME=FILE     data for every program: a variable, and read-only in /input\n"
     "      --var NAME=JSON       a value for every program\n"
     "      --tool NAME=COMMAND   what programs may have done on the host\n"
-    "      --sign KEYFILE        sign the manifests (HMAC-SHA256)\n"
     "      --seed N              make hashes and random numbers repeatable\n"
-    "      --persist-code        keep programs with their results\n"
-    "      --label NAME=VALUE, --tenant NAME\n"
-    "                            go into the manifests\n\n"
+    "      --label NAME=VALUE    goes into the manifests\n\n"
     "Over the policy (hotcell-policy(5)):\n";
 
 /* Prints the policy's card, with the names of the inputs and variables that every program gets. `*text` is

@@ -97,3 +97,45 @@ void hc_facts_print_run_options_json(FILE *out)
 {
     print_job_options(out, HC_SPEC_RUN);
 }
+
+void hc_facts_print_job_options_man(FILE *out)
+{
+    for (size_t i = 0; i < hc_job_options_count; i++) {
+        const struct hc_job_option *row = &hc_job_options[i];
+        (void)fprintf(out, ".It Fl -%s%s%s\n%s\n", row->flag, row->is_flag ? "" : " Ar ",
+                      row->is_flag ? "" : row->arg, row->man);
+    }
+}
+
+void hc_facts_print_job_members_man(FILE *out)
+{
+    for (size_t i = 0; i < hc_job_options_count; i++) {
+        const struct hc_job_option *row = &hc_job_options[i];
+        if (row->specs & HC_SPEC_OWN)
+            (void)fprintf(out, ".It Sy %s\n%s, as\n.Fl -%s .\n", row->name,
+                          row->is_flag ? "True or false" : "Text", row->flag);
+    }
+}
+
+static void print_names(FILE *out, unsigned with, unsigned without, const char *end)
+{
+    bool first = true;
+    for (size_t i = 0; i < hc_job_options_count; i++) {
+        const struct hc_job_option *row = &hc_job_options[i];
+        if (!(row->specs & with) || (row->specs & without))
+            continue;
+        (void)fprintf(out, "%s%s", first ? ".Sy " : " , ", row->name);
+        first = false;
+    }
+    (void)fprintf(out, "%s\n", end);
+}
+
+void hc_facts_print_not_sent_man(FILE *out)
+{
+    print_names(out, HC_SPEC_OWN, HC_SPEC_UPLOAD, "");
+}
+
+void hc_facts_print_run_options_man(FILE *out)
+{
+    print_names(out, HC_SPEC_RUN, 0, " .");
+}

@@ -15,4 +15,13 @@ void hc_facts_print_enforced_names_json(FILE *out); /* their names as items of a
 void hc_facts_print_job_options_json(FILE *out);
 void hc_facts_print_run_options_json(FILE *out);
 
+/* Items of an mdoc(7) list: the options of jobs, and the members of the same names in specs. */
+void hc_facts_print_job_options_man(FILE *out);
+void hc_facts_print_job_members_man(FILE *out);
+
+/* One line of mdoc(7) with the names of the options that hotcelld does not take, or that a session's run may
+ * have. */
+void hc_facts_print_not_sent_man(FILE *out);
+void hc_facts_print_run_options_man(FILE *out);
+
 #endif

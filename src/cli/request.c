@@ -295,26 +295,31 @@ static int take_option(struct hc_request *q, int opt, struct hc_error *err)
     }
 }
 
+static unsigned command_of(const struct hc_request *q)
+{
+    return q->batch   ? HC_OF_BATCH
+           : q->serve ? HC_OF_SERVE
+           : q->check ? HC_OF_CHECK
+           : q->live  ? HC_OF_SESSION
+                      : HC_OF_RUN;
+}
+
 static struct option *all_options(const struct hc_request *q)
 {
-    int of = q->batch   ? HC_OF_BATCH
-             : q->serve ? HC_OF_SERVE
-             : q->check ? HC_OF_CHECK
-             : q->live  ? HC_OF_SESSION
-                        : HC_OF_RUN;
+    const unsigned of = command_of(q);
     struct option *all = calloc(OWN_OPTIONS + hc_options_count + hc_job_options_count + 1, sizeof *all),
                   *at = all;
     int next = OPT_ROWS;
     if (!all)
         return NULL;
     for (size_t i = 0; i < OWN_OPTIONS; i++)
-        if (own_options[i].of & of)
+        if ((unsigned)own_options[i].of & of)
             *at++ = own_options[i].option;
     for (size_t i = 0; i < hc_options_count; i++)
         *at++ = (struct option){hc_options[i].flag, required_argument, NULL, next++};
     for (size_t i = 0; i < hc_job_options_count; i++, next++) {
         const struct hc_job_option *row = &hc_job_options[i];
-        if (row->commands & (unsigned)of)
+        if (row->commands & of)
             *at++ = (struct option){row->flag, row->is_flag ? no_argument : required_argument, NULL, next};
     }
     return all;
@@ -489,13 +494,29 @@ static void finish_request(struct hc_request *q)
     hc_buf_finish(&q->code);
 }
 
+/* Prints a command's own lines, then those of the rows of job_options.def that it takes, then the limits. */
+static void print_help(const struct hc_request *q, const char *head)
+{
+    const char *over = strstr(head, "\n\nOver the policy");
+    (void)printf("%.*s\n", over ? (int)(over - head) : (int)strlen(head), head);
+    for (size_t i = 0; i < hc_job_options_count; i++) {
+        const struct hc_job_option *row = &hc_job_options[i];
+        char flag[64];
+        (void)snprintf(flag, sizeof flag, "--%s%s%s", row->flag, row->is_flag ? "" : " ",
+                       row->is_flag ? "" : row->arg);
+        if (row->commands & command_of(q))
+            (void)printf("      %-21s %s\n", flag, row->help);
+    }
+    (void)fputs(over ? over + 1 : "", stdout);
+    hc_options_print_help(stdout);
+}
+
 int hc_request_serve(struct hc_request *q, int argc, char **argv, const char *help, hc_request_worker *work)
 {
     struct hc_error err = {0};
     int status = read_request(q, argc, argv);
     if (status == 1) {
-        (void)fputs(help, stdout);
-        hc_options_print_help(stdout);
+        print_help(q, help);
         status = HC_EXIT_OK;
     } else if (status == 0) {
         status = work(q, &err);

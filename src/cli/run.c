@@ -28,13 +28,10 @@ static const char help_head[] =
     "      --spec SPEC           a job as JSON\n"
     "      --json                print the manifest instead of the program's output\n"
     "      --warm[=yes|no|try]   have hotcelld run it, which has warm cells; try: if there is one\n"
-    "      --sign KEYFILE        sign the manifest (HMAC-SHA256)\n"
     "      --seed N              make hashes and random numbers repeatable\n"
-    "      --persist-code        keep the program with its results\n"
     "      --session ID --step ID [--wait]\n"
     "                            results go into DIR/SESSION/STEP, one step at a time\n"
-    "      --label NAME=VALUE, --tenant NAME, --job-id ID\n"
-    "                            go into the manifest\n\n"
+    "      --label NAME=VALUE    goes into the manifest\n\n"
     "Over the policy (hotcell-policy(5)):\n";
 
 static void say_cut(const char *name, const struct hc_stream *st, const char *limit,

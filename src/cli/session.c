@@ -18,8 +18,7 @@ static const char help_head[] =
     "      --input NAME=FILE     data: a variable, and read-only as /input/NAME.EXT\n"
     "      --var NAME=JSON       a value\n"
     "      --seed N              make hashes and random numbers repeatable\n"
-    "      --label NAME=VALUE, --tenant NAME, --job-id ID\n"
-    "                            go into the manifests\n\n"
+    "      --label NAME=VALUE    goes into the manifests\n\n"
     "Over the policy (hotcell-policy(5)); limits of time and size are those of one run:\n";
 
 static int run_session(struct hc_request *q, struct hc_error *err)

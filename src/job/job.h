@@ -41,6 +41,9 @@ struct hc_job_option {
     const char *name;     /* of the member in a spec */
     const char *flag;     /* of the command line, without its dashes */
     size_t at;            /* offsetof in struct hc_job */
+    const char *arg;      /* of a text: its name in --help and in the manual, "TENANT" */
+    const char *help;     /* a phrase for --help */
+    const char *man;      /* sentences for hotcell(1), in mdoc(7) */
     bool is_flag;         /* a bool; else a char * */
     bool is_id;           /* of a text: is it an ID (hc_job_check_id)? */
     const char *shape;    /* of another text: what it has to be, for messages */

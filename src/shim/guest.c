@@ -1,7 +1,7 @@
 /* guest.c - pid 2 of a cell: one job, as a straight line.
  *
  * Processes: this one; threads may come from libraries that load the job's data, children only from the
- * guest. Rights: those that the launcher left, and from lock_syscalls on only what the job's filter allows.
+ * guest. Rights: those that the launcher left, and from hc_lock_syscalls on only what the job's filter allows.
  * The program is parsed after that, so that no flaw in the parser has more to work with than the program
  * itself. Channels: frames on HC_FD_CONTROL (FILTERED, READY, then GO is awaited, then REJECTED, or RUN and
  * REPORT); stdout and stderr are the guest's own.

@@ -29,7 +29,7 @@ def test_the_rows_are_found():
 
 def test_the_manual_and_the_help_of_hotcell_run_have_it(row):
     name, flag, commands, specs = row
-    manual = (daemons.SOURCE / "man/hotcell.1.in").read_text(encoding="utf-8")
+    manual = cells.generated("man/hotcell.1")
     assert "RUN" not in commands or f"--{flag}" in cells.hotcell("run", "--help").stdout
     assert re.search(rf"^\.It (.*, )?(Fl )?-?-{flag}\b", manual, re.M)
     assert "OWN" not in specs or re.search(rf"^\.It Sy .*\b{name}\b", manual, re.M)

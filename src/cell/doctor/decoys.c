@@ -122,6 +122,7 @@ void hc_decoys_remove(struct hc_decoys *l)
 cJSON *hc_decoys_print(const struct hc_decoys *l)
 {
     struct utsname host;
+    const int64_t boot_seconds = hc_clock_ns(CLOCK_BOOTTIME) / 1000000000;
     cJSON *o = cJSON_CreateObject();
     (void)uname(&host);
     (void)cJSON_AddStringToObject(o, "file", l->file);
@@ -131,7 +132,7 @@ cJSON *hc_decoys_print(const struct hc_decoys *l)
     (void)cJSON_AddNumberToObject(o, "pid", getpid());
     (void)cJSON_AddNumberToObject(o, "user", geteuid());
     (void)cJSON_AddStringToObject(o, "hostname", host.nodename);
-    (void)cJSON_AddNumberToObject(o, "boottime", (double)(hc_clock_ns(CLOCK_BOOTTIME) / 1000000000));
+    (void)cJSON_AddNumberToObject(o, "boottime", (double)boot_seconds);
     if (l->shm_id >= 0)
         (void)cJSON_AddNumberToObject(o, "shm", l->shm_key);
     if (l->mq != NO_QUEUE)

@@ -1,5 +1,5 @@
-/* Say what the tables of calls mean for a filter: which rows make it, all calls that a policy allows, and what
- * one refused call was. */
+/* Say what the tables of calls mean for a filter: which rows make it, all calls that a policy allows, and
+ * what one refused call was. */
 #include "cell/filter.h"
 
 #include "policy/syscalls.h"
