@@ -137,6 +137,9 @@ $(B)/test/daemon/ledger/print/%: src/daemon/ledger/print/%.c $(filter-out %/main
 $(B)/test/batch/%: src/batch/%.c $(BATCH_OBJS) $(call objs,client) $(B)/libhotcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter-out %.h %.def,$^) $(LIBS) -lm -lcmocka
+$(B)/test/cli/%: src/cli/%.c $(filter-out %/main.o,$(CLI_OBJS)) $(B)/libhotcell.a
+	@mkdir -p $(@D) && echo "  TEST $<"
+	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter-out %.h %.def,$^) $(LIBS) -lm -lcmocka
 # A hostile program where the launcher looks for the shim: tests/probe.
 $(B)/probe/hotcell-shim: $(wildcard tests/probe/*.[ch]) src/wire/frame.h src/wire/handover.h
 	@mkdir -p $(@D) && echo "  PROBE"
