@@ -17,6 +17,10 @@ int hc_packet_send(int socket, const void *data, size_t size, const int *fds, si
     union control control = {0};
     struct iovec part = {.iov_base = (void *)(uintptr_t)data, .iov_len = size};
     struct msghdr packet = {.msg_iov = &part, .msg_iovlen = 1};
+    if (count > HC_PACKET_FDS) {
+        errno = EINVAL;
+        return -1;
+    }
     if (count) {
         control.head = (struct cmsghdr){
             .cmsg_len = CMSG_LEN(sizeof *fds * count), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
@@ -30,7 +34,7 @@ int hc_packet_send(int socket, const void *data, size_t size, const int *fds, si
     return n == (ssize_t)size ? 0 : -1;
 }
 
-/* All of them: none may stay open unowned. */
+/* Takes every descriptor of the control message, as none may stay open without an owner. */
 static void take_descriptors(const struct cmsghdr *c, struct hc_packet *p)
 {
     const size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -54,6 +58,10 @@ ssize_t hc_packet_receive(int socket, void *data, size_t size, struct hc_packet 
                             .msg_controllen =
                                 CMSG_SPACE(sizeof(int) * p->room) + CMSG_SPACE(sizeof(struct ucred))};
     *p = (struct hc_packet){.fds = p->fds, .room = p->room};
+    if (p->room > HC_PACKET_FDS) {
+        errno = EINVAL;
+        return -1;
+    }
     for (size_t i = 0; i < p->room; i++)
         p->fds[i] = -1;
     ssize_t n = TEMP_FAILURE_RETRY(recvmsg(socket, &packet, MSG_CMSG_CLOEXEC | flags));

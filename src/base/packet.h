@@ -8,21 +8,21 @@
 
 #define HC_PACKET_FDS 16 /* descriptors of a packet, at most */
 
-/* Send these bytes, and `count` descriptors, which stay the caller's. `flags`: of sendmsg(2), beside
- * MSG_NOSIGNAL. 0, or -1 with errno. */
+/* Send one packet of `size` bytes with `count` descriptors, which the caller still owns afterwards. `flags`
+ * are those of sendmsg(2), beside MSG_NOSIGNAL. 0, or -1 with errno. */
 int hc_packet_send(int socket, const void *data, size_t size, const int *fds, size_t count, int flags);
 
-/* What comes along with a packet. The caller sets the first two. */
+/* The descriptors and the sender of a received packet. The caller sets `fds` and `room`. */
 struct hc_packet {
-    int *fds;     /* its descriptors, which the caller owns from then on; -1: none */
-    size_t room;  /* in `fds`; what is more is closed */
-    size_t count; /* of those that came, as far as there was room */
-    pid_t sender; /* as the kernel says where SO_PASSCRED is set; else 0 */
-    bool cut;     /* there was no room for all that came along */
+    int *fds;     /* the received descriptors, owned by the caller from then on; -1: none at this index */
+    size_t room;  /* descriptors that `fds` has room for, at most HC_PACKET_FDS; further ones are closed */
+    size_t count; /* descriptors that were put into `fds` */
+    pid_t sender; /* the sending process as the kernel names it, if the socket has SO_PASSCRED; else 0 */
+    bool cut;     /* more descriptors came than there was room for */
 };
 
-/* The bytes received, 0 at the end, size + 1 for a packet that is longer than `size`, -1 with errno. `flags`:
- * of recvmsg(2), beside MSG_CMSG_CLOEXEC. */
+/* Receive one packet. Returns its number of bytes; 0 at the end of file; size + 1 for a packet of more than
+ * `size` bytes; -1 with errno. `flags` are those of recvmsg(2), beside MSG_CMSG_CLOEXEC. */
 ssize_t hc_packet_receive(int socket, void *data, size_t size, struct hc_packet *p, int flags);
 
 #endif
