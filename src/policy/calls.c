@@ -14,7 +14,8 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-/* As small as their reasons differ, so that a policy can take away one without the other. */
+/* Calls that are allowed for different reasons are in different sets, so that a policy can deny one set and
+ * keep the other. */
 const struct hc_call_set hc_call_sets[] = {
     {"io", HC_IN_JOB, "read and write what is open", "read write readv writev pread64 pwrite64 lseek close"},
     {"vectors", HC_IN_JOB, "read and write what is open, in several parts at a place", "preadv pwritev"},
@@ -93,9 +94,9 @@ const size_t hc_call_sets_count = sizeof hc_call_sets / sizeof *hc_call_sets;
 #define OLD           "nobody misses it"
 #define BUFFERS_WHY   "larger buffers are memory that a watch does not see"
 
-/* Every call of the two architectures that no other table has stands here: what is not allowed is refused for
- * a reason. ENOSYS is what libc and libraries are written to survive, and is said where nothing else is
- * better understood. */
+/* Every system call of the two architectures that no other table has stands here, with the reason why it is
+ * refused. A call without an errno of its own fails with ENOSYS, as libc and libraries are written to survive
+ * ENOSYS. */
 const struct hc_call_refusal hc_call_refusals[] = {
     {"clone3", ENOSYS, "its flags lie in memory that a filter cannot read; libc falls back to clone"},
     {"openat2", ENOSYS, "it keeps its mode in memory that a filter cannot read; nobody misses it"},
@@ -181,13 +182,13 @@ const size_t hc_call_refusals_count = sizeof hc_call_refusals / sizeof *hc_call_
 #define SET_ID_WHY  "in a bind-mounted /output it would lend the caller's id to other users of the host"
 #define LOCKS_WHY   "cells share files of the tree, and would see each other's locks"
 #define CACHE_WHY   "it would show, or change, what other cells have read of the tree"
-#define SOCKET_KIND 0xfULL /* without SOCK_CLOEXEC and SOCK_NONBLOCK */
+#define SOCKET_KIND 0xfULL /* mask for socket's second argument: without SOCK_CLOEXEC and SOCK_NONBLOCK */
 
 #define COUNTED_WHY "it counts those of the whole machine: other cells could be seen to start"
 #define SO_COUNT    71      /* SO_NETNS_COOKIE */
 #define STATX_COUNT 0x4000U /* STATX_MNT_ID_UNIQUE */
-/* A row for each bit that the option could lack; the few others that have all four of them no program asks
- * for. */
+/* One row for each of SO_COUNT's bits that another option may lack. The few other options that have all of
+ * these bits are refused too; no program asks for them. */
 #define OTHER_OPTION(bit)                                                                                    \
     {                                                                                                        \
         "getsockopt", HC_IN_JOB, {{2, bit, 0}, {0}}, "of sockets that are open already", 0,                  \
@@ -206,7 +207,7 @@ const size_t hc_call_refusals_count = sizeof hc_call_refusals / sizeof *hc_call_
     "code is not made at run time under this policy: leave out callbacks of ctypes, and compilers such as "  \
     "numba"
 
-/* An argument that is one number, or has certain bits. */
+/* A rule that compares one argument with a number (WORD), or requires certain bits in it (BITS). */
 #define WORD(call, when, arg, value, why, error)                                                             \
     {                                                                                                        \
         call, when, {{arg, HC_WORD_MASK, value}, {0}}, why, error, #value, NULL                              \
@@ -216,7 +217,7 @@ const size_t hc_call_refusals_count = sizeof hc_call_refusals / sizeof *hc_call_
         call, when, {{arg, value, value}, {0}}, why, error, #value, NULL                                     \
     }
 
-/* Without the protocol, others than TCP and UDP would answer to the same kinds. */
+/* The rule compares the protocol too: protocols other than TCP and UDP have sockets of the same kinds. */
 #define SOCKET(family, kind, protocol, why)                                                                  \
     {                                                                                                        \
         "socket", HC_WITH_SOCKETS,                                                                           \
@@ -308,7 +309,7 @@ const struct hc_call_rule hc_call_rules[] = {
     WORD("fadvise64", HC_IN_JOB, 3, POSIX_FADV_WILLNEED, "how a file will be read", 0),
     WORD("fadvise64", HC_IN_JOB, 3, POSIX_FADV_NOREUSE, "how a file will be read", 0),
     WORD("fadvise64", HC_IN_JOB, 3, POSIX_FADV_DONTNEED, CACHE_WHY, EINVAL),
-    /* By the numbers that the kernel gives them: what is new is for us to look at first. */
+    /* Advice up to 7, in the kernel's numbering: newer advice stays refused until somebody has reviewed it. */
     {"madvise", HC_IN_JOB, {{2, HC_WORD_MASK & ~7ULL, 0}, {0}}, "the allocator gives pages back", 0, "up to MADV_DONTNEED", NULL},
     {"madvise", HC_IN_JOB, {{2, HC_WORD_MASK & ~3ULL, MADV_FREE}, {0}}, "the allocator gives pages back", 0, "MADV_FREE, MADV_REMOVE, MADV_DONTFORK, MADV_DOFORK", NULL},
     {"madvise", HC_IN_JOB, {{2, HC_WORD_MASK & ~1ULL, MADV_HUGEPAGE}, {0}}, "large pages, or none", 0, "MADV_HUGEPAGE, MADV_NOHUGEPAGE", NULL},
@@ -336,7 +337,8 @@ const struct hc_call_rule hc_call_rules[] = {
     SOCKET_OPTION(SOL_SOCKET, SO_RCVTIMEO, "sockets of the cell's own", 0),
     SOCKET_OPTION(SOL_SOCKET, SO_SNDTIMEO, "sockets of the cell's own", 0),
     SOCKET_OPTION(SOL_SOCKET, SO_PASSCRED, "sockets of the cell's own", 0),
-    /* What servers and clients set; of the others, many are kernel surface that loopback has no use for. */
+    /* Socket options that servers and clients set; many of the other options are kernel surface that loopback has
+     * no use for. */
     SOCKET_OPTION(IPPROTO_IP, IP_TOS, "how packets are marked", 0),
     SOCKET_OPTION(IPPROTO_IP, IP_TTL, "how packets are marked", 0),
     SOCKET_OPTION(IPPROTO_IPV6, IPV6_V6ONLY, "servers that listen for both kinds of addresses", 0),
@@ -378,18 +380,19 @@ const struct hc_call_rule hc_call_rules[] = {
     {"mknod", HC_IN_JOB, {{1, S_IFMT, S_IFBLK}, {0}}, "no devices", EPERM, "S_IFBLK", NULL},
     {"mknodat", HC_IN_JOB, {{2, S_IFMT, S_IFCHR}, {0}}, "no devices", EPERM, "S_IFCHR", NULL},
     {"mknodat", HC_IN_JOB, {{2, S_IFMT, S_IFBLK}, {0}}, "no devices", EPERM, "S_IFBLK", NULL},
-    /* By the reporting filter alone: the launcher is asked, and lets a process signal itself (cell/seccomp/fork_permit.c). */
+    /* Only the reporting filter has these rows: it asks the launcher, which lets a process signal itself
+     * (cell/seccomp/fork_permit.c). */
     SIGNALS("kill"),
     SIGNALS("tkill"),
     SIGNALS("tgkill"),
     SIGNALS("rt_sigqueueinfo"),
     SIGNALS("rt_tgsigqueueinfo"),
     SIGNALS("pidfd_open"),
-    /* SIGSTOP holds until there is a SIGCONT, wherever that comes from; setitimer has only signals of its own. */
+    /* A timer could send SIGCONT to a process that SIGSTOP has stopped; setitimer sends only signals of its own. */
     {"timer_create", HC_IN_SESSION, {{0}}, "it could wake a process that waits for its next run", EPERM, NULL,
      "use setitimer or a thread: between its runs a session stands still"},
-    /* The interpreter and its libraries come from files; what is made in memory is code that nobody has looked
-     * at. Told, by the reporting filter alone, which goes on before any file of the job's is read. */
+    /* The interpreter and its libraries come from files; code made in memory has been checked by no one. Only the
+     * reporting filter, which is installed before any file of the job is read, refuses and reports these calls. */
     {"mprotect", HC_NO_NEW_CODE, {{2, PROT_EXEC, PROT_EXEC}, {0}}, NO_NEW_CODE, EACCES, "PROT_EXEC", CODE_HINT},
     {"pkey_mprotect", HC_NO_NEW_CODE, {{2, PROT_EXEC, PROT_EXEC}, {0}}, NO_NEW_CODE, EACCES, "PROT_EXEC", CODE_HINT},
     {"mmap", HC_NO_NEW_CODE, {{2, PROT_EXEC, PROT_EXEC}, {3, MAP_ANONYMOUS, MAP_ANONYMOUS}}, NO_NEW_CODE, EACCES, "PROT_EXEC, MAP_ANONYMOUS", CODE_HINT},
@@ -398,8 +401,8 @@ const struct hc_call_rule hc_call_rules[] = {
 /* clang-format on */
 const size_t hc_call_rules_count = sizeof hc_call_rules / sizeof *hc_call_rules;
 
-/* Calls whose refusal, by either table, is told to the launcher (cell/filter.h), beside rows with a hint of
- * their own. */
+/* Calls whose refusal, by either table, is reported to the launcher (cell/filter.h), with the hint for the
+ * program's author. Rows of hc_call_rules with a hint of their own are reported too. */
 const struct hc_calls_told hc_calls_told[] = {
     {"clone fork vfork execve execveat",
      "work within this one process; threads may be started, other processes and programs not"},
@@ -421,7 +424,7 @@ const size_t hc_calls_told_count = sizeof hc_calls_told / sizeof *hc_calls_told;
         NAMESPACE(call, CLONE_NEWNET), NAMESPACE(call, CLONE_NEWIPC), NAMESPACE(call, CLONE_NEWUTS),         \
         NAMESPACE(call, CLONE_NEWCGROUP)
 
-/* What a refused call is told with: the arguments that it is known by. */
+/* The arguments that the report of a refused call names. */
 const struct hc_call_word hc_call_words[] = {
     {"socket", 0, HC_WORD_MASK, AF_UNIX, "AF_UNIX"},
     {"socket", 0, HC_WORD_MASK, AF_INET, "AF_INET"},

@@ -71,7 +71,7 @@ const struct hc_option hc_options[] = {
 /* clang-format on */
 const size_t hc_options_count = sizeof hc_options / sizeof *hc_options;
 
-/* What a kind of value looks like, for messages. */
+/* What a value of each kind looks like, for messages. */
 static const char *const shapes[] = {
     [HC_OPT_SIZE] = "a size such as \"512M\"", [HC_OPT_DURATION] = "a duration such as \"60s\"",
     [HC_OPT_COUNT] = "a whole number",         [HC_OPT_MILLI] = "a number such as 1.5",
@@ -204,7 +204,7 @@ void hc_option_format_bounds(const struct hc_option *opt, char *out, size_t size
     }
 }
 
-/* What may be wrong with a value, before it is known where it stood. */
+/* Why a value is refused; the caller adds the option and the place of the value. */
 struct refusal {
     char text[256];
 };
@@ -288,7 +288,7 @@ static int set_text(void *record, const struct hc_option *opt, const char *text,
     return set_number(record, opt, value, got, why);
 }
 
-/* A number in JSON: bytes, a count, seconds, or processors. */
+/* Sets an option to a number from JSON: bytes, a count, seconds, or processors. */
 static int set_double(void *record, const struct hc_option *opt, double number, struct refusal *why)
 {
     char got[40];
@@ -298,8 +298,8 @@ static int set_double(void *record, const struct hc_option *opt, double number, 
     if (opt->kind == HC_OPT_NAME)
         return refuse_shape(why, opt, got);
     bool scaled = opt->kind == HC_OPT_DURATION || opt->kind == HC_OPT_MILLI;
-    /* Up to the next thousandth, but 16.1 * 1000 is a little more than 16100; and a positive time is never 0,
-     * which may mean that there is no limit. */
+    /* The number is rounded up to the next thousandth; 1e-6 is taken off first, as 16.1 * 1000 is a little
+     * more than 16100. A positive time never becomes 0, as 0 may mean that there is no limit. */
     double value = scaled && number > 0 ? fmax(1, ceil(number * 1000 - 1e-6)) : number;
     if (!(number >= 0 && value <= 0x1p53))
         return refuse_range(why, opt, got);
@@ -390,8 +390,8 @@ static const char *default_text(const struct hc_option *opt, char *out, size_t s
 #define HELP_INDENT 33
 #define HELP_WIDTH  62
 
-/* In lines, all of which begin below each other. */
-static void print_words(FILE *out, const char *text)
+/* Prints `text` in lines of at most HELP_WIDTH characters, each but the first behind HELP_INDENT blanks. */
+static void print_wrapped(FILE *out, const char *text)
 {
     for (size_t used = 0; *text; text += *text == ' ') {
         size_t len = strcspn(text, " ");
@@ -414,7 +414,7 @@ void hc_options_print_help(FILE *out)
         (void)snprintf(flag, sizeof flag, "%c%c%s--%s %s", opt->letter ? '-' : ' ',
                        opt->letter ? opt->letter : ' ', opt->letter ? ", " : "  ", opt->flag, opt->arg);
         (void)fprintf(out, "  %-30s ", flag);
-        print_words(out, opt->help);
+        print_wrapped(out, opt->help);
         (void)fprintf(out, "\n%*s", HELP_INDENT, "");
         if (opt->kind == HC_OPT_NAME)
             (void)fprintf(out, "Default: %s.\n", opt->def_name);

@@ -11,14 +11,14 @@
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-#define MAX_CHAIN     8
-#define MAX_SECTIONS  32 /* of rules.h */
-#define MAX_ENV       64
-#define MAX_ENV_NAME  64
-#define MAX_ENV_VALUE 4096
+#define MAX_CHAIN     8    /* policies that extend one another */
+#define MAX_SECTIONS  32   /* sections of rules in a policy (rules.h) */
+#define MAX_ENV       64   /* environment variables */
+#define MAX_ENV_NAME  64   /* bytes */
+#define MAX_ENV_VALUE 4096 /* bytes */
 
-/* Variables that a policy must not set: they are the launcher's, or they change how programs are loaded, how
- * memory is managed or how the interpreter works. A trailing '*' stands for any rest. */
+/* Environment variables that a policy must not set: the launcher sets them, or they change how programs are
+ * loaded, how memory is managed or how the interpreter works. A trailing '*' stands for any rest. */
 static const struct {
     const char *pattern, *reason;
 } refused_env[] = {
@@ -56,7 +56,7 @@ void hc_policy_finish(struct hc_policy *p)
     p->description = NULL;
 }
 
-/* One policy file on its way into the struct. */
+/* One policy file that is being read into `policy`. */
 struct file {
     struct hc_policy *policy;
     const struct hc_json *json;
@@ -69,8 +69,8 @@ static int wrong_type(const struct file *f, const cJSON *node, const char *what,
                         hc_json_kind(node));
 }
 
-static int unknown(const struct file *f, const cJSON *node, const char *section, const char *const *known,
-                   struct hc_error *err)
+static int unknown_member(const struct file *f, const cJSON *node, const char *section,
+                          const char *const *known, struct hc_error *err)
 {
     char hint[160];
     hc_nearest_option(section, node->string, known, hint, sizeof hint);
@@ -104,10 +104,10 @@ static int set_extends(struct file *f, const cJSON *node, struct hc_error *err)
 {
     if (!cJSON_IsString(node) || !*node->valuestring)
         return wrong_type(f, node, "the name of a policy", err);
-    return 0; /* followed before any other member is read */
+    return 0; /* load_parent has read the parent already */
 }
 
-/* An absolute path below what programs can write, that goes nowhere else on its way. */
+/* Is `path` an absolute path below /output or /tmp, without ".." and empty parts? */
 static bool is_writable_place(const char *path)
 {
     size_t root = strncmp(path, "/output/", 8) == 0 ? 8 : strncmp(path, "/tmp/", 5) == 0 ? 5 : 0;
@@ -156,7 +156,7 @@ static int set_env(struct file *f, const cJSON *node, struct hc_error *err)
     {
         if (check_env(f, var, err) < 0)
             return -1;
-        cJSON_DeleteItemFromObjectCaseSensitive(p->env, var->string); /* may come from a parent */
+        cJSON_DeleteItemFromObjectCaseSensitive(p->env, var->string); /* a parent may have set it */
         if (cJSON_GetArraySize(p->env) >= MAX_ENV)
             return hc_json_fail(f->json, var, true, err, "env: more than %d variables", MAX_ENV);
         if (!cJSON_AddStringToObject(p->env, var->string, var->valuestring))
@@ -177,7 +177,7 @@ static int set_option(struct file *f, const char *section, const cJSON *node, co
     (void)snprintf(path, sizeof path, "%s%s%s", section, *section ? "." : "", node->string);
     const struct hc_option *opt = hc_option_by_path(path);
     if (!opt || (!*section && strchr(path, '.')))
-        return unknown(f, node, section, known, err);
+        return unknown_member(f, node, section, known, err);
     return hc_option_set_json(f->policy, opt, f->json, node, err);
 }
 
@@ -201,7 +201,7 @@ static int set_section(struct file *f, const cJSON *node, struct hc_error *err)
     return 0;
 }
 
-/* Members that are not single values; the single values are the option table's. */
+/* Members of a policy that are not single values; the single values are rows of hc_options. */
 static const struct {
     const char *name;
     int (*set)(struct file *f, const cJSON *node, struct hc_error *err);
@@ -228,10 +228,10 @@ static int set_member(struct file *f, const cJSON *node, struct hc_error *err)
     return set_option(f, "", node, known, err);
 }
 
-static int apply(struct file *f, struct hc_error *err)
+static int apply_file(struct file *f, struct hc_error *err)
 {
     const cJSON *node;
-    f->policy->name[0] = '\0'; /* the parent's name is not this policy's */
+    f->policy->name[0] = '\0'; /* a policy does not inherit its parent's name and description */
     free(f->policy->description);
     f->policy->description = NULL;
     cJSON_ArrayForEach(node, f->json->root)
@@ -245,9 +245,9 @@ static int apply(struct file *f, struct hc_error *err)
 struct loader {
     struct hc_policy *policy;
     hc_policy_reader *read;
-    void *ctx;
-    const char *files[MAX_CHAIN]; /* from the policy asked for to the one that is read now */
-    int depth;
+    void *ctx;                    /* for `read` */
+    const char *files[MAX_CHAIN]; /* from the requested policy to the one that is being read; borrowed */
+    int depth;                    /* number of `files` */
 };
 
 static int load(struct loader *l, const char *name, struct hc_error *err);
@@ -286,7 +286,7 @@ static int load_text(struct loader *l, const char *file, const struct hc_buf *te
         rc =
             hc_json_fail(&json, json.root, false, err, "expected an object, got %s", hc_json_kind(json.root));
     else
-        rc = load_parent(l, &json, err) < 0 ? -1 : apply(&f, err);
+        rc = load_parent(l, &json, err) < 0 ? -1 : apply_file(&f, err);
     hc_json_finish(&json);
     l->depth--;
     return rc;
@@ -304,7 +304,7 @@ static int load(struct loader *l, const char *name, struct hc_error *err)
     return rc;
 }
 
-/* A policy that does not say its name is called after its file. */
+/* A policy without the member "name" gets the name of its file. */
 static void name_after_file(struct hc_policy *p, const char *name)
 {
     const char *slash = strrchr(name, '/');
@@ -375,7 +375,8 @@ static bool put_copy(cJSON *root, const char *name, const cJSON *object)
     return false;
 }
 
-/* In the table's order, whatever order they came in: equal policies have equal hashes. */
+/* Adds the rules in the order of hc_rules, whatever their order in the file: equal policies have equal
+ * hashes. */
 static bool put_rules(cJSON *root, const struct hc_policy *p)
 {
     for (size_t i = 0; i < hc_rules_count; i++) {

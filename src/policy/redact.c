@@ -1,5 +1,5 @@
-/* Each rule is a stage, the lines like KEY=value are one, the count of characters is the last; text flows
- * through them in this order. A stage holds back what may be the beginning of a match. */
+/* Text flows through stages: one for each rule, one for lines like KEY=value, and one that counts characters.
+ * A stage holds text back as long as that text may be the beginning of a match. */
 #include "policy/redact.h"
 
 #include "base/utf8.h"
@@ -12,25 +12,26 @@
 #include <string.h>
 
 #define MAX_RULES   64
-#define WINDOW      ((size_t)64 << 10) /* longest text that is held back as it is */
-#define WINDOW_ENDS ((size_t)16 << 10) /* kept of its beginning and of its end when it gets longer */
-#define EAGER       4096               /* held text of less is looked at whenever some more comes */
-#define MAX_STRAIN  16                 /* matches given up before a rule lets nothing pass any more */
-#define MAX_NAME    1024               /* of an environment variable, blanks before it included */
+#define WINDOW      ((size_t)64 << 10) /* bytes: the longest text that is held back whole */
+#define WINDOW_ENDS ((size_t)16 << 10) /* bytes kept of the beginning and of the end of longer text */
+#define EAGER       4096               /* bytes: shorter held text is searched whenever more text comes */
+#define MAX_STRAIN  16                 /* searches given up before a rule withholds all further text */
+#define MAX_NAME    1024               /* bytes of a variable's name and the blanks before it */
 
 static const char redacted[] = "<REDACTED>";
 
 struct rule {
     pcre2_code *code;
-    const char *replace; /* of the policy's JSON, copied below */
+    const char *replace; /* the replacement's text; borrowed from hc_redactor.texts */
     size_t look_behind;  /* bytes before a match that the pattern may look at; at least 1, for ^ */
 };
 
 struct hc_redactor {
     struct rule rules[MAX_RULES];
     size_t count;
+    /* Lines like KEY=value to show of each run of them, characters to let through; 0: no limit. */
     int64_t env_lines, max_chars;
-    char *note;
+    char *note;   /* owned; follows text that max_chars has cut */
     cJSON *texts; /* owned copy of the rules, which `replace` points into */
     pcre2_match_context *limits;
 };
@@ -49,7 +50,7 @@ void hc_redactor_free(struct hc_redactor *r)
     free(r);
 }
 
-/* \1 to \9 stand for groups, which the pattern must have. */
+/* In "replace" \1 to \9 stand for groups of the pattern, which must exist. */
 static int check_replace(const struct rule *rule, const char *name, struct hc_error *err)
 {
     uint32_t groups = 0;
@@ -66,7 +67,7 @@ static int check_replace(const struct rule *rule, const char *name, struct hc_er
     return 0;
 }
 
-static int compile(struct rule *rule, const cJSON *row, struct hc_error *err)
+static int compile_rule(struct rule *rule, const cJSON *row, struct hc_error *err)
 {
     const char *name = hc_json_text(row, "name"), *pattern = hc_json_text(row, "pattern");
     bool ignore_case = hc_json_is_true(row, "ignore_case");
@@ -90,7 +91,7 @@ static int compile(struct rule *rule, const cJSON *row, struct hc_error *err)
         return hc_fail_as(err, HC_EXIT_CONFIG, 0, "redact.rules: '%.60s': the pattern matches the empty text",
                           name);
     rule->look_behind = behind > 1 ? behind : 1;
-    /* Without it (no executable memory is to be had) matching is only slower. */
+    /* This may fail, where memory cannot be made executable; then matching is only slower. */
     (void)pcre2_jit_compile(rule->code, PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD);
     return check_replace(rule, name, err);
 }
@@ -102,7 +103,7 @@ static int compile_all(struct hc_redactor *r, struct hc_error *err)
     {
         if (r->count == MAX_RULES)
             return hc_fail_as(err, HC_EXIT_CONFIG, 0, "redact.rules: more than %d", MAX_RULES);
-        if (compile(&r->rules[r->count++], row, err) < 0)
+        if (compile_rule(&r->rules[r->count++], row, err) < 0)
             return -1;
     }
     return 0;
@@ -144,25 +145,25 @@ int hc_redactor_new(struct hc_redactor **out, const cJSON *rules, struct hc_erro
 struct stage {
     const struct rule *rule;
     pcre2_match_data *match;
-    struct hc_buf held; /* look-behind, then what has not been passed on */
-    size_t at;          /* where the latter begins */
-    size_t next_look;   /* length of the held text from which it is worth looking again */
-    bool lost;          /* the middle of the held text is gone */
+    struct hc_buf held; /* look-behind that has been passed on, then the text that is held back */
+    size_t at;          /* offset in `held` of the text that is held back */
+    size_t next_look;   /* bytes held back from which the next search is worth its time */
+    bool lost;          /* the middle of the text held back was dropped */
     bool skips_line;    /* the rest of this line is withheld */
-    bool closed;        /* everything is */
-    int strain;
+    bool closed;        /* all further text is withheld */
+    int strain;         /* searches given up so far */
 };
 
 struct env_lines {
     enum { ENV_BLANK, ENV_NAME, ENV_VALUE, ENV_PLAIN, ENV_SHOWN, ENV_DROPPED } in;
-    struct hc_buf held; /* the line, as long as it is not known what it is */
-    int64_t run;        /* such lines so far, one behind the other */
+    struct hc_buf held; /* the line's beginning, until it is known whether the line is like KEY=value */
+    int64_t run;        /* lines like KEY=value without another line between them, so far */
 };
 
 struct chars {
     int64_t count;
-    int more; /* bytes of the character that are still to come */
-    bool full, noted;
+    int more;         /* bytes of the last character that are still to come */
+    bool full, noted; /* max_chars is reached; the note has been written */
 };
 
 struct hc_redaction {
@@ -182,8 +183,9 @@ static void replace_with(struct hc_redaction *x, const char *text, struct hc_buf
     x->redactions++;
 }
 
-/* The held text up to `end` is no part of a match. If some of it is lost, nobody can say what it was. */
-static void pass(struct hc_redaction *x, struct stage *s, size_t end, struct hc_buf *out)
+/* Pass on the held text up to `end`, which is no part of a match; if its middle was dropped, which could have
+ * been part of one, pass on "<REDACTED>" instead. */
+static void pass_text(struct hc_redaction *x, struct stage *s, size_t end, struct hc_buf *out)
 {
     if (s->lost)
         replace_with(x, redacted, out);
@@ -215,7 +217,8 @@ static void replace_match(struct hc_redaction *x, struct stage *s, struct hc_buf
     s->at = ovector[1];
 }
 
-/* The match was given up: the line goes, and in the end everything. */
+/* The search was given up: withhold the rest of the line, and after MAX_STRAIN such searches all further
+ * text. */
 static void give_up(struct hc_redaction *x, struct stage *s, struct hc_buf *out)
 {
     const char *from = s->held.data + s->at, *newline = memchr(from, '\n', s->held.len - s->at);
@@ -229,8 +232,8 @@ static void give_up(struct hc_redaction *x, struct stage *s, struct hc_buf *out)
         (void)hc_buf_add(out, "\n", 1);
 }
 
-/* Forget what was passed on, but for what a pattern may look back at. */
-static void forget(struct stage *s)
+/* Drop the text that was passed on, except the bytes that the pattern may look back at. */
+static void drop_passed(struct stage *s)
 {
     size_t keep = s->at < s->rule->look_behind ? s->at : s->rule->look_behind;
     size_t gone = s->at - keep;
@@ -241,13 +244,13 @@ static void forget(struct stage *s)
     s->at = keep;
 }
 
-static int look(const struct hc_redaction *x, const struct stage *s, uint32_t options)
+static int search_held(const struct hc_redaction *x, const struct stage *s, uint32_t options)
 {
     return pcre2_match(s->rule->code, (PCRE2_SPTR)s->held.data, s->held.len, s->at, options | PCRE2_NOTEMPTY,
                        s->match, x->context);
 }
 
-/* A match that has grown out of the window: its ends tell as much as the whole. */
+/* Keep only the two ends of a possible match that has grown longer than WINDOW. */
 static void drop_middle(struct stage *s)
 {
     if (s->held.len - s->at <= WINDOW)
@@ -258,27 +261,28 @@ static void drop_middle(struct stage *s)
     s->lost = true;
 }
 
-/* Pass on and replace as far as can be told; `last`: no more text will come. */
-static void work(struct hc_redaction *x, struct stage *s, bool last, struct hc_buf *out)
+/* Pass on the held text, with its matches replaced, up to the first match that more text could extend. With
+ * `last` no more text will come. */
+static void stage_work(struct hc_redaction *x, struct stage *s, bool last, struct hc_buf *out)
 {
     while (!s->closed && s->at < s->held.len) {
-        int rc = look(x, s, last ? 0 : PCRE2_PARTIAL_HARD);
+        int rc = search_held(x, s, last ? 0 : PCRE2_PARTIAL_HARD);
         const PCRE2_SIZE *found = pcre2_get_ovector_pointer(s->match);
         if (rc == PCRE2_ERROR_NOMATCH) {
-            pass(x, s, s->held.len, out);
+            pass_text(x, s, s->held.len, out);
         } else if (rc == PCRE2_ERROR_PARTIAL) {
             if (found[0] > s->at)
-                pass(x, s, found[0], out);
+                pass_text(x, s, found[0], out);
             break;
         } else if (rc < 0 || found[1] <= s->at || found[0] < s->at) {
             give_up(x, s, out);
         } else {
             if (found[0] > s->at)
-                pass(x, s, found[0], out);
+                pass_text(x, s, found[0], out);
             replace_match(x, s, out);
         }
     }
-    forget(s);
+    drop_passed(s);
     drop_middle(s);
     size_t held = s->held.len - s->at;
     s->next_look = held < EAGER ? 0 : held + held / 4;
@@ -298,19 +302,19 @@ static void stage_feed(struct hc_redaction *x, struct stage *s, const char *text
     if (hc_buf_add(&s->held, text, len) < 0)
         return;
     if (s->held.len - s->at >= s->next_look)
-        work(x, s, false, out);
+        stage_work(x, s, false, out);
 }
 
 static void stage_finish(struct hc_redaction *x, struct stage *s, bool cut, struct hc_buf *out)
 {
     if (cut && s->at < s->held.len) {
-        work(x, s, false, out);
-        if (s->at < s->held.len && look(x, s, PCRE2_ANCHORED) > 0)
+        stage_work(x, s, false, out);
+        if (s->at < s->held.len && search_held(x, s, PCRE2_ANCHORED) > 0)
             replace_match(x, s, out);
         else if (s->held.len - s->at > strlen(redacted))
             replace_with(x, redacted, out);
     } else if (s->held.data) {
-        work(x, s, true, out);
+        stage_work(x, s, true, out);
     }
     hc_buf_clear(&s->held);
     s->at = s->next_look = 0;
@@ -351,7 +355,7 @@ static void env_plain(struct env_lines *e, struct hc_buf *out)
     e->in = ENV_PLAIN;
 }
 
-/* One byte at the beginning of a line, where it is not known yet what line it is. */
+/* Take one byte of a line that may still turn out to be like KEY=value or not. */
 static void env_begin(struct hc_redaction *x, char c, struct hc_buf *out)
 {
     struct env_lines *e = &x->env;
@@ -462,9 +466,9 @@ struct hc_redaction *hc_redaction_new(const struct hc_redactor *r, bool shorten)
     return x;
 }
 
-/* Stage by stage, each one's output being the next one's input. */
-static void flow(struct hc_redaction *x, const char *text, size_t len, bool finish, bool cut,
-                 struct hc_buf *out)
+/* Send text through all stages: the output of each is the input of the next. */
+static void feed_stages(struct hc_redaction *x, const char *text, size_t len, bool finish, bool cut,
+                        struct hc_buf *out)
 {
     hc_autobuf one = {0};
     hc_autobuf two = {0};
@@ -497,12 +501,12 @@ static void flow(struct hc_redaction *x, const char *text, size_t len, bool fini
 
 void hc_redaction_feed(struct hc_redaction *x, const char *text, size_t len, struct hc_buf *out)
 {
-    flow(x, text, len, false, false, out);
+    feed_stages(x, text, len, false, false, out);
 }
 
 void hc_redaction_finish(struct hc_redaction *x, bool cut, struct hc_buf *out)
 {
-    flow(x, "", 0, true, cut, out);
+    feed_stages(x, "", 0, true, cut, out);
 }
 
 int64_t hc_redaction_count(const struct hc_redaction *x)
@@ -527,7 +531,7 @@ bool hc_redaction_no_memory(const struct hc_redaction *x)
 
 /* ---- JSON ---- */
 
-/* One string of a JSON text, quotes included. */
+/* Append one string of a JSON text, quotes included, redacted. */
 static int redact_token(struct hc_redaction *x, const char *token, size_t len, struct hc_buf *out)
 {
     cJSON *node = cJSON_ParseWithLength(token, len);

@@ -48,8 +48,8 @@ static bool is_list(enum hc_rule_kind kind)
            kind == HC_RULE_ALLOWED_CALLS || kind == HC_RULE_DENIED_CALLS;
 }
 
-/* The row of a key, which may end in '+'. */
-static const struct hc_rule *find(const char *section, const char *key, bool *adds)
+/* The row of a key; a '+' at the key's end sets `*adds`, and only keys of lists may have one. */
+static const struct hc_rule *find_rule(const char *section, const char *key, bool *adds)
 {
     size_t len = strlen(key);
     *adds = len && key[len - 1] == '+';
@@ -76,13 +76,13 @@ static int unknown_key(const struct hc_json *j, const cJSON *node, const char *s
     return hc_json_fail(j, node, true, err, "unknown member '%.64s' in %s%s", node->string, section, hint);
 }
 
-/* Where in the file a value is, and what it is called in messages. */
+/* The place of a value in a policy file, and its name for messages. */
 struct place {
     const struct hc_json *json;
     const char *section, *key;
 };
 
-static int wrong(const struct place *at, const cJSON *node, const char *expected, struct hc_error *err)
+static int wrong_type(const struct place *at, const cJSON *node, const char *expected, struct hc_error *err)
 {
     return hc_json_fail(at->json, node, false, err, "%s.%s: expected %s, got %s", at->section, at->key,
                         expected, hc_json_kind(node));
@@ -91,7 +91,7 @@ static int wrong(const struct place *at, const cJSON *node, const char *expected
 static int check_text(const struct place *at, const cJSON *node, size_t max, struct hc_error *err)
 {
     if (!cJSON_IsString(node))
-        return wrong(at, node, "a string", err);
+        return wrong_type(at, node, "a string", err);
     if (strlen(node->valuestring) > max)
         return hc_json_fail(at->json, node, false, err, "%s.%s: longer than %zu bytes", at->section, at->key,
                             max);
@@ -104,7 +104,7 @@ static int check_choice(const struct place *at, const cJSON *node, const char *c
     char list[160] = "";
     size_t used = 0;
     if (!cJSON_IsString(node))
-        return wrong(at, node, "a string", err);
+        return wrong_type(at, node, "a string", err);
     for (size_t i = 0; choices[i]; i++) {
         if (strcmp(choices[i], node->valuestring) == 0)
             return 0;
@@ -120,19 +120,20 @@ static int check_list_size(const struct place *at, const cJSON *node, const char
                            struct hc_error *err)
 {
     if (!cJSON_IsArray(node))
-        return wrong(at, node, expected, err);
+        return wrong_type(at, node, expected, err);
     if (cJSON_GetArraySize(node) > MAX_ITEMS)
         return hc_json_fail(at->json, node, false, err, "%s.%s: more than %d", at->section, at->key,
                             MAX_ITEMS);
     return 0;
 }
 
-/* The guard tells the program's own frames by this name. */
+/* A file name for the program. The guard recognises the program's own frames by it, so it must differ from
+ * the names of other frames. */
 static int check_file(const struct place *at, const cJSON *node, struct hc_error *err)
 {
     static const char *const taken[] = {"/", "<frozen", "<hotcell>"};
     if (!cJSON_IsString(node))
-        return wrong(at, node, kinds[HC_RULE_FILE], err);
+        return wrong_type(at, node, kinds[HC_RULE_FILE], err);
     const char *name = node->valuestring;
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         if (strncmp(name, taken[i], strlen(taken[i])) == 0)
@@ -151,7 +152,7 @@ static int check_file(const struct place *at, const cJSON *node, struct hc_error
 static int check_folder(const struct place *at, const cJSON *node, struct hc_error *err)
 {
     if (!cJSON_IsString(node))
-        return wrong(at, node, kinds[HC_RULE_FOLDER], err);
+        return wrong_type(at, node, kinds[HC_RULE_FOLDER], err);
     return hc_is_id(node->valuestring, 64)
                ? 0
                : hc_json_fail(at->json, node, false, err,
@@ -208,7 +209,7 @@ static int check_places(const struct place *at, const cJSON *node, struct hc_err
     return 0;
 }
 
-/* A word that may stand on the left of an assignment. */
+/* May `name` stand on the left of an assignment in Python? */
 static bool is_python_name(const char *name)
 {
     return hc_is_word(name) && (*name == '_' || hc_is_identifier(name));
@@ -217,7 +218,7 @@ static bool is_python_name(const char *name)
 static int check_map(const struct place *at, const cJSON *node, struct hc_error *err)
 {
     if (!cJSON_IsObject(node))
-        return wrong(at, node, kinds[HC_RULE_MAP], err);
+        return wrong_type(at, node, kinds[HC_RULE_MAP], err);
     const cJSON *item;
     cJSON_ArrayForEach(item, node)
     {
@@ -236,7 +237,7 @@ static int check_field(const struct place *at, const struct hc_rule_field *f, co
     struct place field = {.json = at->json, .section = at->key, .key = f->name};
     switch (f->kind) {
     case HC_RULE_BOOL:
-        return cJSON_IsBool(node) ? 0 : wrong(&field, node, kinds[f->kind], err);
+        return cJSON_IsBool(node) ? 0 : wrong_type(&field, node, kinds[f->kind], err);
     case HC_RULE_CHOICE:
         return check_choice(&field, node, f->choices, err);
     case HC_RULE_NAMES:
@@ -250,7 +251,7 @@ static int check_row(const struct place *at, const struct hc_rule_field *fields,
                      struct hc_error *err)
 {
     if (!cJSON_IsObject(row))
-        return wrong(at, row, "an object", err);
+        return wrong_type(at, row, "an object", err);
     const cJSON *member;
     cJSON_ArrayForEach(member, row)
     {
@@ -288,7 +289,7 @@ static int check_count(const struct place *at, const struct hc_rule *r, const cJ
                        struct hc_error *err)
 {
     if (!cJSON_IsNumber(node))
-        return wrong(at, node, kinds[HC_RULE_COUNT], err);
+        return wrong_type(at, node, kinds[HC_RULE_COUNT], err);
     double n = node->valuedouble;
     if (!(n >= 0 && n <= (double)r->max))
         return hc_json_fail(at->json, node, false, err, "%s.%s: expected 0 to %lld, got %.15g", at->section,
@@ -299,11 +300,12 @@ static int check_count(const struct place *at, const struct hc_rule *r, const cJ
     return 0;
 }
 
-static int check(const struct place *at, const struct hc_rule *r, const cJSON *node, struct hc_error *err)
+static int check_value(const struct place *at, const struct hc_rule *r, const cJSON *node,
+                       struct hc_error *err)
 {
     switch (r->kind) {
     case HC_RULE_BOOL:
-        return cJSON_IsBool(node) ? 0 : wrong(at, node, kinds[r->kind], err);
+        return cJSON_IsBool(node) ? 0 : wrong_type(at, node, kinds[r->kind], err);
     case HC_RULE_COUNT:
         return check_count(at, r, node, err);
     case HC_RULE_TEXT:
@@ -331,8 +333,9 @@ static int check(const struct place *at, const struct hc_rule *r, const cJSON *n
     return 0;
 }
 
-/* What a key becomes: a copy of `node`, over or behind what is inherited. NULL without memory. */
-static cJSON *merged(const struct hc_rule *r, bool adds, const cJSON *inherited, const cJSON *node)
+/* The new value of a key, owned by the caller: a copy of `node`, which replaces the inherited value; or the
+ * inherited list or map with the items of `node` added. NULL: out of memory. */
+static cJSON *merge_value(const struct hc_rule *r, bool adds, const cJSON *inherited, const cJSON *node)
 {
     bool keeps_old = inherited && (adds || r->kind == HC_RULE_MAP);
     if (!keeps_old)
@@ -359,7 +362,7 @@ static int set_key(cJSON *to, const struct hc_json *j, const char *section, cons
                    struct hc_error *err)
 {
     bool adds;
-    const struct hc_rule *r = find(section, node->string, &adds);
+    const struct hc_rule *r = find_rule(section, node->string, &adds);
     if (!r)
         return unknown_key(j, node, section, err);
     if (cJSON_IsNull(node) && !adds) {
@@ -367,9 +370,9 @@ static int set_key(cJSON *to, const struct hc_json *j, const char *section, cons
         return 0;
     }
     struct place at = {.json = j, .section = section, .key = r->key};
-    if (check(&at, r, node, err) < 0)
+    if (check_value(&at, r, node, err) < 0)
         return -1;
-    cJSON *value = merged(r, adds, cJSON_GetObjectItemCaseSensitive(to, r->key), node);
+    cJSON *value = merge_value(r, adds, cJSON_GetObjectItemCaseSensitive(to, r->key), node);
     cJSON_DeleteItemFromObjectCaseSensitive(to, r->key);
     if (value && cJSON_AddItemToObject(to, r->key, value))
         return 0;

@@ -1,4 +1,4 @@
-/* The sections and keys of a policy that are no single values. */
+/* The sections and keys of a policy that hc_options does not have: lists, maps, texts and switches. */
 #include "policy/rules.h"
 
 static const char *const whens[] = {"both", "check", "run", NULL};

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_NAMES 512 /* of sets and calls, for a suggestion */
+#define MOST_NAMES 512 /* names of sets and calls that a suggestion is chosen from */
 
 bool hc_calls_next(const char **at, char out[32])
 {
@@ -37,7 +37,7 @@ bool hc_call_fits(const struct hc_call_rule *row, const unsigned long long args[
     return true;
 }
 
-static const struct hc_call_set *set_called(const char *name)
+static const struct hc_call_set *find_set(const char *name)
 {
     for (size_t i = 0; i < hc_call_sets_count; i++)
         if (strcmp(hc_call_sets[i].name, name) == 0)
@@ -45,7 +45,7 @@ static const struct hc_call_set *set_called(const char *name)
     return NULL;
 }
 
-static bool is_row(const char *call)
+static bool has_rule(const char *call)
 {
     for (size_t i = 0; i < hc_call_rules_count; i++)
         if (strcmp(hc_call_rules[i].call, call) == 0)
@@ -74,8 +74,9 @@ bool hc_syscalls_needed(const char *call)
     return need_of(call) != NULL;
 }
 
-/* Refuse a name that no table has; `optional`: suggest what may be allowed, else what may be denied. */
-static bool unknown(const char *name, bool optional, char *why, size_t size)
+/* Refuse a name that no table has. With `optional` the suggestion is a set or call that a policy may allow,
+ * else one that it may deny. */
+static bool refuse_unknown_name(const char *name, bool optional, char *why, size_t size)
 {
     static const char *known[MOST_NAMES + 1];
     size_t count = 0;
@@ -89,7 +90,7 @@ static bool unknown(const char *name, bool optional, char *why, size_t size)
     return false;
 }
 
-/* The optional sets, for whoever asks for something else. */
+/* Writes the names of the optional sets into `out`, for the message about another name. */
 static void list_optional(char *out, size_t size)
 {
     size_t used = 0;
@@ -103,7 +104,7 @@ static void list_optional(char *out, size_t size)
 
 bool hc_syscalls_may_allow(const char *name, char *why, size_t size)
 {
-    const struct hc_call_set *own = set_called(name);
+    const struct hc_call_set *own = find_set(name);
     bool always = own && !(own->when & HC_ANY_OPTIONAL);
     for (size_t i = 0; i < hc_call_sets_count; i++) {
         const struct hc_call_set *s = &hc_call_sets[i];
@@ -113,8 +114,8 @@ bool hc_syscalls_may_allow(const char *name, char *why, size_t size)
             always |= (s->when & HC_IN_JOB) != 0;
         }
     }
-    if ((own && own->when == HC_WITH_SOCKETS) ||
-        (!own && hc_calls_have(set_called("sockets")->calls, name)) || strcmp(name, "socket") == 0) {
+    if ((own && own->when == HC_WITH_SOCKETS) || (!own && hc_calls_have(find_set("sockets")->calls, name)) ||
+        strcmp(name, "socket") == 0) {
         (void)snprintf(why, size, "'%.40s' comes with \"network\": \"loopback\"", name);
         return false;
     }
@@ -122,14 +123,14 @@ bool hc_syscalls_may_allow(const char *name, char *why, size_t size)
         (void)snprintf(why, size, "'%.40s' comes with \"processes\": \"fork\"", name);
         return false;
     }
-    if (always || (!own && is_row(name))) {
+    if (always || (!own && has_rule(name))) {
         (void)snprintf(why, size, "'%.40s' is allowed already%s", name,
-                       is_row(name) ? ", for the arguments that \"policy explain\" lists" : "");
+                       has_rule(name) ? ", for the arguments that \"policy explain\" lists" : "");
         return false;
     }
     const char *never = hc_syscalls_never(name);
     if (!never)
-        return unknown(name, true, why, size);
+        return refuse_unknown_name(name, true, why, size);
     char optional[160];
     list_optional(optional, sizeof optional);
     (void)snprintf(why, size, "no policy can allow '%.40s': %s; what can be allowed are the sets %s", name,
@@ -139,7 +140,7 @@ bool hc_syscalls_may_allow(const char *name, char *why, size_t size)
 
 bool hc_syscalls_may_deny(const char *name, char *why, size_t size)
 {
-    const struct hc_call_set *set = set_called(name);
+    const struct hc_call_set *set = find_set(name);
     const char *calls = set ? set->calls : name;
     char call[32];
     for (const char *at = calls; hc_calls_next(&at, call);) {
@@ -150,18 +151,18 @@ bool hc_syscalls_may_deny(const char *name, char *why, size_t size)
                        need);
         return false;
     }
-    if (set || is_row(name))
+    if (set || has_rule(name))
         return true;
     for (size_t i = 0; i < hc_call_sets_count; i++)
         if (hc_calls_have(hc_call_sets[i].calls, name))
             return true;
     if (!hc_syscalls_never(name))
-        return unknown(name, false, why, size);
+        return refuse_unknown_name(name, false, why, size);
     (void)snprintf(why, size, "'%.40s' is refused already, under every policy", name);
     return false;
 }
 
-static bool lists(const cJSON *rules, const char *key, const char *name)
+static bool policy_lists(const cJSON *rules, const char *key, const char *name)
 {
     const cJSON *list = hc_rules_get(rules, "syscalls", key), *item;
     cJSON_ArrayForEach(item, list)
@@ -176,17 +177,18 @@ bool hc_syscalls_denied(const cJSON *rules, const char *call)
 {
     if (!hc_rules_get(rules, "syscalls", "deny"))
         return false;
-    if (lists(rules, "deny", call))
+    if (policy_lists(rules, "deny", call))
         return true;
     for (size_t i = 0; i < hc_call_sets_count; i++)
-        if (hc_calls_have(hc_call_sets[i].calls, call) && lists(rules, "deny", hc_call_sets[i].name))
+        if (hc_calls_have(hc_call_sets[i].calls, call) && policy_lists(rules, "deny", hc_call_sets[i].name))
             return true;
     return false;
 }
 
 bool hc_syscalls_in_set(const cJSON *rules, const struct hc_call_set *set, const char *call)
 {
-    return !(set->when & HC_ANY_OPTIONAL) || lists(rules, "allow", set->name) || lists(rules, "allow", call);
+    return !(set->when & HC_ANY_OPTIONAL) || policy_lists(rules, "allow", set->name) ||
+           policy_lists(rules, "allow", call);
 }
 
 bool hc_syscalls_no_new_code(const cJSON *rules)

@@ -7,8 +7,7 @@ static bool has_maximum(const struct hc_option *opt)
     return opt->tighter == HC_TIGHTER_LESS || opt->tighter == HC_TIGHTER_LESS_NOT_NONE;
 }
 
-/* Where the row's value is among limits that are in no policy. */
-/* Is `value` at most as much as `most`? */
+/* Is `value` at most `most`? For some options 0 stands for no limit, which is more than any number. */
 static bool is_within(const struct hc_option *opt, int64_t value, int64_t most)
 {
     if (opt->tighter == HC_TIGHTER_LESS_NOT_NONE && (most == 0 || value == 0))
@@ -109,7 +108,7 @@ int hc_maxima_check(const struct hc_policy *p, const char *file, struct hc_error
 
 /* ---- ceilings ---- */
 
-static void lower(struct hc_limits *l, const struct hc_option *opt, int64_t most)
+static void lower_limit(struct hc_limits *l, const struct hc_option *opt, int64_t most)
 {
     if (!is_within(opt, hc_limit_value(l, opt), most))
         *hc_limit_place(l, opt) = most;
@@ -121,9 +120,9 @@ void hc_policy_lower(struct hc_policy *p, const struct hc_limits *max)
         const struct hc_option *opt = &hc_options[i];
         if (!has_maximum(opt) || hc_limit_value(max, opt) == HC_NO_MAXIMUM)
             continue;
-        lower(&p->limits, opt, hc_limit_value(max, opt));
+        lower_limit(&p->limits, opt, hc_limit_value(max, opt));
         if (hc_limit_value(&p->max, opt) != HC_NO_MAXIMUM)
-            lower(&p->max, opt, hc_limit_value(max, opt));
+            lower_limit(&p->max, opt, hc_limit_value(max, opt));
     }
 }
 
@@ -147,19 +146,19 @@ void hc_ceiling_make(struct hc_ceiling *c, const struct hc_policy *p, const stru
     }
 }
 
-/* May it be asked for? Else `*most` is what may. */
+/* May a request set `opt` to `asked`? If not, `*most` is the value that it may set. */
 static bool is_allowed(const struct hc_ceiling *c, const struct hc_option *opt, int64_t asked, int64_t *most)
 {
     switch (opt->tighter) {
     case HC_TIGHTER_ANY:
-    case HC_TIGHTER_LISTED: /* which names are, who serves the job knows */
+    case HC_TIGHTER_LISTED: /* the process that serves the job knows the allowed names */
         return true;
     case HC_TIGHTER_LESS:
     case HC_TIGHTER_LESS_NOT_NONE:
         *most = hc_limit_value(&c->most, opt);
         return is_within(opt, asked, *most);
     default:
-        /* Of the policy's own choices, a spec has a member for one. */
+        /* Of the choices that are the policy's alone, a spec has a member for "enforcement" only. */
         *most = opt->at == offsetof(struct hc_policy, enforcement) ? c->enforcement : opt->def;
         return asked == *most;
     }

@@ -8,14 +8,14 @@
 #include <string.h>
 
 #define MAX_WORDS   64
-#define MAX_DEFAULT (64 << 10)
-#define MAX_SCHEMA  (256 << 10)
+#define MAX_DEFAULT (64 << 10)  /* bytes of an argument's default, as JSON */
+#define MAX_SCHEMA  (256 << 10) /* bytes of a tool's parameters, as JSON */
 
-/* The single values of a tool. Each is read as an option of a policy would be, into a policy that nobody
- * sees, so that there is one way of writing sizes, durations and numbers. */
+/* The numbers of a tool. Each is read as an option of a policy is, into a policy that is thrown away, so that
+ * tools and policies write sizes, durations and numbers in the same way. */
 static const struct row {
-    struct hc_option as;
-    size_t at; /* in struct hc_tool; int64_t */
+    struct hc_option as; /* how the number is read and printed */
+    size_t at;           /* offsetof in struct hc_tool; the member is an int64_t */
 } rows[] = {
     {{.path = "calls",
       .kind = HC_OPT_COUNT,
@@ -56,7 +56,7 @@ static const struct row {
 
 #define ROWS (sizeof rows / sizeof *rows)
 
-static int64_t *field(const struct hc_tool *t, size_t at)
+static int64_t *number_field(const struct hc_tool *t, size_t at)
 {
     return (int64_t *)(void *)((char *)(uintptr_t)t + at);
 }
@@ -99,8 +99,9 @@ struct hc_tool *hc_tools_find(const struct hc_tools *tools, const char *name)
     return NULL;
 }
 
-/* A new one with the table's defaults. NULL: no memory. The caller has seen to it that there is room. */
-static struct hc_tool *add(struct hc_tools *tools, const char *name)
+/* Adds a tool with the defaults of `rows`. The caller has checked that there are fewer than HC_MAX_TOOLS.
+ * NULL: out of memory. */
+static struct hc_tool *add_tool(struct hc_tools *tools, const char *name)
 {
     struct hc_tool *items = reallocarray(tools->items, tools->count + 1, sizeof *items);
     if (!items)
@@ -110,7 +111,7 @@ static struct hc_tool *add(struct hc_tools *tools, const char *name)
     *t = (struct hc_tool){0};
     (void)snprintf(t->name, sizeof t->name, "%s", name);
     for (size_t i = 0; i < ROWS; i++)
-        *field(t, rows[i].at) = rows[i].as.def;
+        *number_field(t, rows[i].at) = rows[i].as.def;
     return t;
 }
 
@@ -127,10 +128,10 @@ static const char *bad_name(const char *name)
 struct reading {
     struct hc_tool *tool;
     const struct hc_json *json;
-    bool commands;
+    bool commands; /* the tool may name its command */
 };
 
-static int wrong(const struct reading *r, const cJSON *node, const char *what, struct hc_error *err)
+static int wrong_type(const struct reading *r, const cJSON *node, const char *what, struct hc_error *err)
 {
     return hc_json_fail(r->json, node, false, err, "tools.%s.%s: expected %s, got %s", r->tool->name,
                         node->string, what, hc_json_kind(node));
@@ -144,12 +145,13 @@ static int no_memory(const struct reading *r, struct hc_error *err)
 static int read_description(struct reading *r, const cJSON *node, struct hc_error *err)
 {
     if (!cJSON_IsString(node))
-        return wrong(r, node, "a string", err);
+        return wrong_type(r, node, "a string", err);
     r->tool->description = strdup(node->valuestring);
     return r->tool->description ? 0 : no_memory(r, err);
 }
 
-/* As JSON. Not by its place in the document, which would be read anew for each of many. */
+/* Is `node`, printed as JSON, longer than `most` bytes? hc_json_source would search the document from its
+ * start for each of many nodes. */
 static bool is_longer(const cJSON *node, size_t most)
 {
     char *text = cJSON_PrintUnformatted(node);
@@ -164,7 +166,7 @@ static bool takes_object(const cJSON *schema)
     return !type || (cJSON_IsString(type) && strcmp(type->valuestring, "object") == 0);
 }
 
-/* Their order is that of positional arguments, and each is a name in a call. */
+/* Checks that every parameter can be an argument in Python: a call may name it. */
 static int check_parameters(const struct reading *r, const cJSON *node, struct hc_error *err)
 {
     const cJSON *one;
@@ -191,7 +193,8 @@ static int read_parameters(struct reading *r, const cJSON *node, struct hc_error
 {
     char label[HC_TOOL_NAME + 24];
     (void)snprintf(label, sizeof label, "tools.%s.parameters", r->tool->name);
-    /* It is walked for each call, by whoever has other things to see to meanwhile. */
+    /* Each call is checked against the schema by a process that has other work, too: a check must not
+     * take long. */
     if (is_longer(node, MAX_SCHEMA))
         return hc_json_fail(r->json, node, false, err, "%s: more than %d bytes", label, MAX_SCHEMA);
     if (hc_schema_new(&r->tool->parameters, r->json, node, label, err) < 0)
@@ -200,7 +203,7 @@ static int read_parameters(struct reading *r, const cJSON *node, struct hc_error
     return check_parameters(r, node, err);
 }
 
-/* A list of strings as words, which the caller owns. */
+/* Reads a list of strings into *out, which the caller owns. */
 static int read_words(struct reading *r, const cJSON *node, int max, char ***out, struct hc_error *err)
 {
     const cJSON *one;
@@ -234,7 +237,7 @@ static int read_command(struct reading *r, const cJSON *node, struct hc_error *e
 static int read_argument_name(struct reading *r, const cJSON *node, char **out, struct hc_error *err)
 {
     if (!cJSON_IsString(node) || !hc_is_identifier(node->valuestring))
-        return wrong(r, node, "the name of an argument", err);
+        return wrong_type(r, node, "the name of an argument", err);
     *out = strdup(node->valuestring);
     return *out ? 0 : no_memory(r, err);
 }
@@ -247,7 +250,7 @@ static int read_path(struct reading *r, const cJSON *node, struct hc_error *err)
                             HC_MAX_TOOL_PATHS);
     struct hc_tool_path *path = &r->tool->paths[r->tool->path_count++];
     if (!cJSON_IsObject(node))
-        return wrong(r, node, "an object", err);
+        return wrong_type(r, node, "an object", err);
     if (!hc_is_identifier(node->string))
         return hc_json_fail(r->json, node, true, err,
                             "tools.%s.paths: '%.64s' cannot be the name of an argument", r->tool->name,
@@ -275,7 +278,7 @@ static int read_paths(struct reading *r, const cJSON *node, struct hc_error *err
 {
     const cJSON *one;
     if (!cJSON_IsObject(node))
-        return wrong(r, node, "an object of arguments", err);
+        return wrong_type(r, node, "an object of arguments", err);
     cJSON_ArrayForEach(one, node)
     {
         if (read_path(r, one, err) < 0)
@@ -293,7 +296,7 @@ static int read_value(struct reading *r, const struct row *row, const cJSON *nod
     as.path = label;
     if (hc_option_set_json(&scratch, &as, r->json, node, err) < 0)
         return -1;
-    memcpy(field(r->tool, row->at), (const char *)&scratch + as.at, sizeof(int64_t));
+    memcpy(number_field(r->tool, row->at), (const char *)&scratch + as.at, sizeof(int64_t));
     return 0;
 }
 
@@ -328,7 +331,7 @@ static int read_member(struct reading *r, const cJSON *node, struct hc_error *er
                         r->tool->name, hint);
 }
 
-/* A rule for an argument that no call can have would bind nothing. */
+/* Refuses a path rule for an argument that no call can have, as the rule would protect nothing. */
 static int check_paths(const struct reading *r, const cJSON *node, struct hc_error *err)
 {
     const struct hc_tool *t = r->tool;
@@ -342,17 +345,18 @@ static int check_paths(const struct reading *r, const cJSON *node, struct hc_err
     return 0;
 }
 
-/* An inherited one is replaced as a whole. */
-static void drop(struct hc_tools *tools, struct hc_tool *t)
+/* Removes an inherited tool, so that its replacement takes over nothing from it. */
+static void drop_tool(struct hc_tools *tools, struct hc_tool *t)
 {
     finish_tool(t);
     tools->count--;
     memmove(t, t + 1, (size_t)(tools->items + tools->count - t) * sizeof *t);
 }
 
-/* The tool that a member describes, with nothing said of it yet. NULL: it cannot be. */
-static struct hc_tool *make(struct hc_tools *tools, const struct hc_json *j, const cJSON *node, bool commands,
-                            struct hc_error *err)
+/* Adds the tool that `node` describes, with its name and the defaults only. NULL: the tool was refused (err).
+ */
+static struct hc_tool *make_tool(struct hc_tools *tools, const struct hc_json *j, const cJSON *node,
+                                 bool commands, struct hc_error *err)
 {
     const char *name = node->string, *bad = bad_name(name);
     struct hc_tool *old = hc_tools_find(tools, name), *made = NULL;
@@ -367,8 +371,8 @@ static struct hc_tool *make(struct hc_tools *tools, const struct hc_json *j, con
         (void)hc_json_fail(j, node, true, err, "tools: more than %d", HC_MAX_TOOLS);
     else {
         if (old)
-            drop(tools, old);
-        made = add(tools, name);
+            drop_tool(tools, old);
+        made = add_tool(tools, name);
         if (!made)
             (void)hc_fail(err, ENOMEM, "tools");
     }
@@ -384,7 +388,7 @@ int hc_tools_read(struct hc_tools *tools, const struct hc_json *j, const cJSON *
                             hc_json_kind(node));
     cJSON_ArrayForEach(one, node)
     {
-        struct reading r = {make(tools, j, one, commands, err), j, commands};
+        struct reading r = {make_tool(tools, j, one, commands, err), j, commands};
         if (!r.tool)
             return -1;
         cJSON_ArrayForEach(part, one)
@@ -423,13 +427,14 @@ int hc_tools_move(struct hc_tools *to, struct hc_tools *from, struct hc_error *e
 /* ---- a command line ---- */
 
 struct splitter {
-    const char *at;
+    const char *at; /* the next character of the command line */
     struct hc_buf word;
-    bool open; /* a word has begun, be it an empty one */
+    bool open; /* a word has begun; it may be empty ('') */
 };
 
-/* One character, or the quoted text that begins here. NULL, or what is wrong. */
-static const char *take(struct splitter *s)
+/* Adds to the word one character, or the quoted text that begins here. Returns NULL, or what is wrong.
+ */
+static const char *take_character(struct splitter *s)
 {
     char c = *s->at++;
     s->open = true;
@@ -464,15 +469,16 @@ static const char *end_word(struct splitter *s, char **words, size_t *count)
     return words[(*count)++] ? NULL : "out of memory";
 }
 
-/* NULL, or what is wrong with it. */
-static const char *split(const char *text, char **words)
+/* Splits a command line into words, which the caller owns. Returns NULL, or what is wrong with the text.
+ */
+static const char *split_command(const char *text, char **words)
 {
     struct splitter s = {.at = text};
     const char *bad = NULL;
     size_t count = 0;
     while (!bad && *s.at) {
         if (!strchr(" \t\n", *s.at)) {
-            bad = take(&s);
+            bad = take_character(&s);
             continue;
         }
         s.at++;
@@ -498,19 +504,19 @@ int hc_tools_add_command(struct hc_tools *tools, const char *assignment, struct 
     if (!t && tools->count == HC_MAX_TOOLS)
         return hc_fail_as(err, HC_EXIT_USAGE, 0, "more than %d tools", HC_MAX_TOOLS);
     char **words = calloc(MAX_WORDS + 1, sizeof *words);
-    if (!words || (!t && !(t = add(tools, name)))) {
+    if (!words || (!t && !(t = add_tool(tools, name)))) {
         free(words);
         return hc_fail(err, ENOMEM, "'%s'", name);
     }
     free_words(t->command);
     t->command = words;
-    bad = split(assignment + len + 1, words);
+    bad = split_command(assignment + len + 1, words);
     return bad ? hc_fail_as(err, HC_EXIT_USAGE, 0, "'%s': %s", name, bad) : 0;
 }
 
 /* ---- writing ---- */
 
-static bool put(cJSON *to, const char *name, cJSON *item)
+static bool put_item(cJSON *to, const char *name, cJSON *item)
 {
     if (to && item && cJSON_AddItemToObject(to, name, item))
         return true;
@@ -548,8 +554,8 @@ static bool put_values(cJSON *to, const struct hc_tool *t)
 {
     struct hc_policy scratch = {0};
     for (size_t i = 0; i < ROWS; i++) {
-        memcpy((char *)&scratch + rows[i].as.at, field(t, rows[i].at), sizeof(int64_t));
-        if (!put(to, rows[i].as.path, hc_option_to_json(&scratch, &rows[i].as)))
+        memcpy((char *)&scratch + rows[i].as.at, number_field(t, rows[i].at), sizeof(int64_t));
+        if (!put_item(to, rows[i].as.path, hc_option_to_json(&scratch, &rows[i].as)))
             return false;
     }
     return true;
@@ -558,7 +564,7 @@ static bool put_values(cJSON *to, const struct hc_tool *t)
 static bool put_meaning(cJSON *to, const struct hc_tool *t)
 {
     return (!t->description || cJSON_AddStringToObject(to, "description", t->description)) &&
-           (!t->parameters || put(to, "parameters", cJSON_Duplicate(t->schema, true)));
+           (!t->parameters || put_item(to, "parameters", cJSON_Duplicate(t->schema, true)));
 }
 
 cJSON *hc_tools_to_json(const struct hc_tools *tools)

@@ -1,4 +1,5 @@
-/* In a file of its own: the shim carries what writes the handover, but nothing that reads tools. */
+/* Tools as JSON for the handover. The shim is linked with the code that writes handovers but not with tool.c,
+ * which reads tools, so this function has a file of its own. */
 #include "policy/tool.h"
 
 static bool put_tool(cJSON *list, const struct hc_tool *t)

@@ -1,4 +1,5 @@
-/* What a zygote may call beyond what any cell's first process may: how it makes cells of copies of itself. */
+/* The system calls that a zygote needs beyond those of every cell's first process, to make cells from copies
+ * of itself. */
 #include "policy/calls.h"
 
 #include "base/fd.h"
@@ -36,9 +37,7 @@
 #define RULES    "a cell's own Landlock rules"
 #define RIGHTS   "a cell has none left"
 
-/* All of it is about namespaces that a copy has made for itself: none of these rows reaches what is the
- * host's.
- */
+/* Every row acts on namespaces that the copy has made for itself; no row reaches the host's namespaces. */
 const struct hc_call_rule hc_zygote_rules[] = {
     WORD("clone", 0, HC_ZYGOTE_CLONE, "a cell's first process, in namespaces of its own"),
     WORD("memfd_create", 1, HC_MEMFD_FLAGS | MFD_EXEC, PROGRAM),
