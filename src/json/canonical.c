@@ -15,8 +15,8 @@ struct writer {
     const char *without; /* top-level member to leave out */
     const char *brief;   /* top-level member whose members have one line each; NULL: none */
     bool sorted;         /* canonical; else in the order and the spelling of the text, indented */
-    int depth;
-    int most; /* what is nested deeper than this stays on one line */
+    int depth;           /* lists and objects around the value that is being written */
+    int most;            /* values nested deeper than this stay on one line */
 };
 
 static void write_string(struct hc_buf *out, const char *quote)
@@ -53,8 +53,8 @@ static void new_line(const struct writer *w)
         (void)hc_buf_str(w->out, "  ");
 }
 
-/* As it stands, but for what is allowed in JSON and yet unseen, or a command to a terminal. A manifest is
- * printed where somebody looks at it. */
+/* Writes text as it stands, but with escapes for characters that JSON allows although they are invisible or
+ * commands to a terminal: people print manifests on terminals. */
 static void write_visible(struct hc_buf *out, const char *text, size_t len)
 {
     size_t done = 0;
@@ -97,7 +97,8 @@ static bool is_name(const char *key, const char *name)
 
 static int write_node(struct writer *w, uint32_t index);
 
-/* Blanks grow with the depth, so whoever nests values could make any number of bytes of a few. */
+/* Writes a value on one line: indentation grows with the depth, so a guest that nests values could make a
+ * large document from a small report. */
 static int write_briefly(struct writer *w, uint32_t index)
 {
     const int most = w->most;
@@ -153,7 +154,7 @@ static int write_node(struct writer *w, uint32_t index)
     return 0;
 }
 
-static int rewrite(struct writer *w, const char *text, size_t len, struct hc_error *err)
+static int rewrite_text(struct writer *w, const char *text, size_t len, struct hc_error *err)
 {
     hc_autoscan scan;
     if (hc_scan(&scan, "document", text, len, 0, err) < 0)
@@ -168,13 +169,13 @@ int hc_json_canonical(const char *text, size_t len, const char *without, struct 
                       struct hc_error *err)
 {
     struct writer w = {.out = out, .without = without, .sorted = true};
-    return rewrite(&w, text, len, err);
+    return rewrite_text(&w, text, len, err);
 }
 
 int hc_json_indent(const char *text, size_t len, const char *brief, struct hc_buf *out, struct hc_error *err)
 {
     struct writer w = {.out = out, .brief = brief, .most = INT_MAX};
-    if (rewrite(&w, text, len, err) < 0)
+    if (rewrite_text(&w, text, len, err) < 0)
         return -1;
     return hc_buf_str(out, "\n") < 0 ? hc_fail(err, ENOMEM, "write JSON") : 0;
 }

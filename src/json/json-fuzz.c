@@ -1,4 +1,5 @@
-/* Any bytes: refused, or parsed by cJSON too, and with one canonical form that is its own. */
+/* Any bytes as JSON: they are refused; or cJSON parses them, too, and the canonical form of their canonical
+ * form is that form itself. */
 #include "json/json.h"
 
 #include "base/utf8.h"

@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the tree: from what the scanner has found and accepted ---- */
+/* ---- the tree: from the scanner's spans ---- */
 
-/* The string behind an opening quote; no escape is shorter than what it stands for. */
-static char *decode(const char *quote, size_t len)
+/* The decoded string behind an opening quote, owned by the caller. `len` bytes are enough, as no escape is
+ * shorter than the character that it stands for. */
+static char *decode_string(const char *quote, size_t len)
 {
     char *text = cJSON_malloc(len), *to = text;
     const char *p = quote + 1;
@@ -31,7 +32,8 @@ static char *decode(const char *quote, size_t len)
     return text;
 }
 
-/* strtod would read on behind a text's end, and wants the decimal point of the locale. */
+/* Copies the digits first: strtod would read on behind the end of the text, and expects the decimal point of
+ * the locale. */
 static bool read_number(cJSON *to, const char *digits, size_t len)
 {
     char small[64];
@@ -60,7 +62,7 @@ static bool read_value(cJSON *to, const char *text, size_t len)
         return true;
     case '"':
         to->type = cJSON_String;
-        return (to->valuestring = decode(text, len));
+        return (to->valuestring = decode_string(text, len));
     case 't':
         to->type = cJSON_True;
         to->valueint = 1;
@@ -76,8 +78,8 @@ static bool read_value(cJSON *to, const char *text, size_t len)
     }
 }
 
-/* As cJSON links children: the first one's `prev` is the last one. */
-static void append(cJSON *parent, cJSON *child)
+/* Links a child as cJSON does: the `prev` of the first child is the last child. */
+static void append_child(cJSON *parent, cJSON *child)
 {
     if (!parent->child) {
         parent->child = child->prev = child;
@@ -88,18 +90,18 @@ static void append(cJSON *parent, cJSON *child)
     parent->child->prev = child;
 }
 
-/* A node with all that it contains, at most HC_JSON_DEPTH levels. NULL: without memory. */
-static cJSON *build(const struct hc_scan *s, size_t at)
+/* The tree of a node and all nodes within it, at most HC_JSON_DEPTH levels. NULL: out of memory. */
+static cJSON *build_tree(const struct hc_scan *s, size_t at)
 {
     const struct hc_node *n = &s->nodes[at];
     cJSON *node = cJSON_CreateNull();
     bool good = node && read_value(node, s->text + n->start, n->end - n->start) &&
-                (!n->key || (node->string = decode(s->text + n->key, n->start - n->key)));
+                (!n->key || (node->string = decode_string(s->text + n->key, n->start - n->key)));
     for (size_t i = at + 1; good && i < n->next; i = s->nodes[i].next) {
-        cJSON *child = build(s, i);
+        cJSON *child = build_tree(s, i);
         good = child;
         if (child)
-            append(node, child);
+            append_child(node, child);
     }
     if (good)
         return node;
@@ -113,7 +115,7 @@ int hc_json_parse(struct hc_json *out, const char *name, const char *text, size_
     hc_autoscan scan;
     if (hc_scan(&scan, name, text, len, 0, err) < 0)
         return -1;
-    out->root = build(&scan, 0);
+    out->root = build_tree(&scan, 0);
     if (!out->root)
         return hc_fail(err, ENOMEM, "%s", name);
     out->nodes = scan.nodes;
@@ -137,14 +139,15 @@ cJSON *hc_json_take(struct hc_json *j)
     return root;
 }
 
-/* Number of `node` in the order of the text, which is the order of the scanner's nodes. */
-static bool find(const cJSON *tree, const cJSON *node, size_t *index)
+/* Adds to *index the number of nodes before `node` in the order of the text, which is the order of the
+ * scanner's nodes. False: `node` is not in `tree`. */
+static bool find_node(const cJSON *tree, const cJSON *node, size_t *index)
 {
     if (tree == node)
         return true;
     for (const cJSON *child = tree->child; child; child = child->next) {
         (*index)++;
-        if (find(child, node, index))
+        if (find_node(child, node, index))
             return true;
     }
     return false;
@@ -153,7 +156,7 @@ static bool find(const cJSON *tree, const cJSON *node, size_t *index)
 static const struct hc_node *locate(const struct hc_json *j, const cJSON *node)
 {
     size_t index = 0;
-    return node && j->root && find(j->root, node, &index) && index < j->count ? &j->nodes[index] : NULL;
+    return node && j->root && find_node(j->root, node, &index) && index < j->count ? &j->nodes[index] : NULL;
 }
 
 const char *hc_json_source(const struct hc_json *j, const cJSON *node, size_t *len)

@@ -14,23 +14,22 @@
 #include <stdint.h>
 
 struct hc_json {
-    cJSON *root;           /* owned */
+    cJSON *root;           /* the tree; owned */
     const char *name;      /* file name for messages; borrowed */
-    const char *text;      /* borrowed; must outlive the document */
-    size_t len;            /* of the text, in bytes */
-    struct hc_node *nodes; /* owned: where each value of the tree stands in the text (scan.h), in its order */
-    size_t count;          /* of the nodes */
+    const char *text;      /* what was parsed; borrowed; must outlive the document */
+    size_t len;            /* bytes of `text` */
+    struct hc_node *nodes; /* owned: where each value of the tree stands in the text, in its order (scan.h) */
+    size_t count;          /* number of `nodes` */
 };
 
-#define HC_JSON_DEPTH 64 /* deepest nesting that is accepted */
-#define HC_JSON_VALUES                                                                                       \
-    2000000 /* most values in one document: bounds the memory that a hostile text can cost */
+#define HC_JSON_DEPTH  64      /* deepest nesting that is accepted */
+#define HC_JSON_VALUES 2000000 /* most values in one document, whose memory a hostile text could fill */
 
 /* Parse `text`. Errors: HC_EXIT_DATA with "name:line:column: what was expected". */
 int hc_json_parse(struct hc_json *out, const char *name, const char *text, size_t len, struct hc_error *err);
 void hc_json_finish(struct hc_json *j);
 
-/* The tree alone, which is the caller's (cJSON_Delete); the document is finished. */
+/* Returns the tree, which the caller frees with cJSON_Delete, and finishes the document. */
 cJSON *hc_json_take(struct hc_json *j);
 
 /* Fail about a node of this document: "name:line:column: " and the message. For a member of an object the
@@ -42,15 +41,16 @@ int hc_json_fail(const struct hc_json *j, const cJSON *node, bool at_key, struct
  * node is NULL or not part of it. */
 const char *hc_json_source(const struct hc_json *j, const cJSON *node, size_t *len);
 
-/* ---- members of an object: NULL and what is no object have none ---- */
+/* ---- members of an object; NULL, and a value that is no object, have no members ---- */
 
-const cJSON *hc_json_member(const cJSON *object, const char *name); /* NULL: it has none */
+const cJSON *hc_json_member(const cJSON *object, const char *name); /* NULL: no such member */
 
 /* The member's text, or "" or `otherwise` if it is no string. */
 const char *hc_json_text(const cJSON *object, const char *name);
 const char *hc_json_text_or(const cJSON *object, const char *name, const char *otherwise);
 
-/* The whole part of the member's number; `otherwise` if it is none, or none that a double holds exactly. */
+/* The whole part of the member's number; `otherwise` if the member is no number, or one of 9e15 or more
+ * either way, which a double may not hold exactly. */
 int64_t hc_json_int(const cJSON *object, const char *name, int64_t otherwise);
 
 bool hc_json_is_true(const cJSON *object, const char *name);
@@ -67,8 +67,8 @@ int hc_json_canonical(const char *text, size_t len, const char *without, struct 
                       struct hc_error *err);
 
 /* The same document, two blanks per level, one member or element per line, numbers and strings as written.
- * Each member of the top-level member named `brief` has one line, however deep it is (NULL: none): the blanks
- * of values nested by somebody else would be a multiple of their bytes. */
+ * Each member of the top-level member named `brief` has one line, however deep its value is (NULL: none): a
+ * guest that nests values could otherwise make the indentation many times as large as its own text. */
 int hc_json_indent(const char *text, size_t len, const char *brief, struct hc_buf *out, struct hc_error *err);
 
 /* Append `text`, which is UTF-8, as a JSON string, quotes included. */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_CHARS 120 /* of one line */
+#define SHOWN_CHARS 120 /* most characters shown of one line */
 
-/* Behind the end of the line that begins at `at`: "\n", "\r\n" and "\r" end one. */
+/* The beginning of the line after the one at `at`. Lines end with "\n", "\r\n" or "\r". */
 static const char *next_line(const char *at)
 {
     at += strcspn(at, "\r\n");
@@ -97,8 +97,8 @@ struct hc_place hc_lines_count_characters(const struct hc_lines *lines, struct h
     return (struct hc_place){at.line, column, end};
 }
 
-/* Behind `n` more characters of UTF-8. */
-static const char *skip(const char *at, const char *end, int n)
+/* The place `n` characters of UTF-8 behind `at`; at most `end`. */
+static const char *skip_characters(const char *at, const char *end, int n)
 {
     for (; at < end && n > 0; n--)
         at += hc_utf8_boundary(at, (size_t)(end - at), 1);
@@ -122,13 +122,13 @@ void hc_lines_show(const struct hc_lines *lines, struct hc_place at, struct hc_b
     size_t len;
     const char *text = hc_lines_get(lines, at.line, &len), *end = text + len;
     int from = at.column > SHOWN_CHARS / 2 ? at.column - SHOWN_CHARS / 2 : 1;
-    const char *start = skip(text, end, from - 1);
+    const char *start = skip_characters(text, end, from - 1);
     for (; from < at.column && start < end && (*start == ' ' || *start == '\t'); from++)
         start++;
     if (start == end)
         return;
     (void)hc_buf_str(out, "    ");
-    hc_plain_add(out, start, (size_t)(skip(start, end, SHOWN_CHARS) - start));
+    hc_plain_add(out, start, (size_t)(skip_characters(start, end, SHOWN_CHARS) - start));
     (void)hc_buf_str(out, "\n");
     if (at.column == 0)
         return;

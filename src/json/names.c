@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LONGEST 40 /* no name that we know is longer */
+#define LONGEST 40 /* bytes: no known name is longer */
 
 static const char *const keywords[] = {
     "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
@@ -81,7 +81,7 @@ size_t hc_distance(const char *a, const char *b)
 void hc_guess_consider(struct hc_guess *g, const char *leaf, const char *shown, bool elsewhere)
 {
     size_t distance = hc_distance(g->wanted, leaf);
-    /* One slip in a short name, two in a longer one; more is another word. */
+    /* One typing error in a short name, two in a longer one; a name with more is another word. */
     if (distance > (strlen(leaf) < 5 ? 1 : 2))
         return;
     size_t cost = distance * 2 + elsewhere;
@@ -100,7 +100,7 @@ void hc_guess_consider_all(struct hc_guess *g, const char *const *known)
 void hc_guess_say(const struct hc_guess *g, char *out, size_t size)
 {
     if (g->name &&
-        strcmp(g->name, g->wanted) == 0) /* a right name in a wrong place: only sections have those */
+        strcmp(g->name, g->wanted) == 0) /* the name is right, but belongs at the top and not in a section */
         (void)snprintf(out, size, "; '%s' stands at the top", g->name);
     else if (g->name)
         (void)snprintf(out, size, "; did you mean '%s'?", g->name);

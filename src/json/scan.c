@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER_MAX 4300
+#define NUMBER_MAX 4300 /* digits; see hc_scan_numbers */
 
 struct scanner {
     struct hc_scan *out;
-    const char *name;
-    const char *p, *end;
-    int depth;
+    const char *name;    /* of the text, for messages */
+    const char *p, *end; /* the next byte of the text, and its end */
+    int depth;           /* lists and objects around `p` */
     struct hc_error *err;
 };
 
@@ -54,8 +54,8 @@ static void skip_blanks(struct scanner *s)
         s->p++;
 }
 
-/* "expected WHAT, found 'x'", about the place that was reached. */
-static int expected(const struct scanner *s, const char *what)
+/* Fails with "expected WHAT, found 'x'" at the next byte of the text. */
+static int fail_expected(const struct scanner *s, const char *what)
 {
     if (s->p == s->end)
         return fail_at(s, s->p, "expected %s, found end of file", what);
@@ -103,13 +103,14 @@ static int scan_hex4(struct scanner *s, uint32_t *value)
     for (int i = 0; i < 4; i++, s->p++) {
         int digit = s->p < s->end ? hex_value(*s->p) : -1;
         if (digit < 0)
-            return expected(s, "four hex digits after \\u");
+            return fail_expected(s, "four hex digits after \\u");
         *value = *value * 16 + (uint32_t)digit;
     }
     return 0;
 }
 
-/* Behind "\u". Half a surrogate pair has no UTF-8 form, and a NUL would cut every C string short. */
+/* Scans the digits behind "\u". Half a surrogate pair is refused, as it has no UTF-8 form, and so is a NUL,
+ * which would cut every C string short. */
 static int scan_unicode(struct scanner *s)
 {
     const char *escape = s->p - 2;
@@ -134,7 +135,7 @@ static int scan_string(struct scanner *s)
 {
     for (s->p++;; s->p++) {
         if (s->p == s->end)
-            return expected(s, "'\"' at the end of a string");
+            return fail_expected(s, "'\"' at the end of a string");
         unsigned char c = (unsigned char)*s->p;
         if (c < 0x20)
             return fail_at(s, s->p, "control character 0x%02x in a string: write it as \\u%04x", c, c);
@@ -146,7 +147,7 @@ static int scan_string(struct scanner *s)
             continue;
         s->p++;
         if (s->p == s->end || !strchr("\"\\/bfnrtu", *s->p) || !*s->p)
-            return expected(s, "one of \" \\ / b f n r t u after a backslash");
+            return fail_expected(s, "one of \" \\ / b f n r t u after a backslash");
         if (*s->p != 'u')
             continue;
         s->p++;
@@ -159,7 +160,7 @@ static int scan_string(struct scanner *s)
 static int scan_digits(struct scanner *s, const char *what)
 {
     if (!at_digit(s))
-        return expected(s, what);
+        return fail_expected(s, what);
     while (at_digit(s))
         s->p++;
     return 0;
@@ -202,7 +203,7 @@ static int scan_word(struct scanner *s)
     for (size_t i = 0; i < 3; i++)
         if (left >= strlen(not_json[i]) && memcmp(s->p, not_json[i], strlen(not_json[i])) == 0)
             return fail_at(s, s->p, "expected a JSON value, found %s, which JSON does not have", not_json[i]);
-    return expected(s, "a JSON value");
+    return fail_expected(s, "a JSON value");
 }
 
 static int scan_value(struct scanner *s, size_t key);
@@ -220,7 +221,7 @@ static int scan_list(struct scanner *s)
             return -1;
         skip_blanks(s);
         if (!at(s, ',') && !at(s, ']'))
-            return expected(s, "',' or ']' after an element");
+            return fail_expected(s, "',' or ']' after an element");
         if (*s->p++ == ']')
             return 0;
         skip_blanks(s);
@@ -237,21 +238,21 @@ static int scan_members(struct scanner *s)
     }
     for (bool first = true;; first = false) {
         if (!at(s, '"'))
-            return expected(s, first ? "a member's name in double quotes or '}'"
-                                     : "a member's name in double quotes");
+            return fail_expected(s, first ? "a member's name in double quotes or '}'"
+                                          : "a member's name in double quotes");
         size_t key = (size_t)(s->p - s->out->text);
         if (scan_string(s) < 0)
             return -1;
         skip_blanks(s);
         if (!at(s, ':'))
-            return expected(s, "':' after a member's name");
+            return fail_expected(s, "':' after a member's name");
         s->p++;
         skip_blanks(s);
         if (scan_value(s, key) < 0)
             return -1;
         skip_blanks(s);
         if (!at(s, ',') && !at(s, '}'))
-            return expected(s, "',' or '}' after a member");
+            return fail_expected(s, "',' or '}' after a member");
         if (*s->p++ == '}')
             return 0;
         skip_blanks(s);
@@ -288,7 +289,7 @@ uint32_t hc_scan_char(const char **p)
     return 0x10000 + ((unit[0] - 0xd800) << 10) + (unit[1] - 0xdc00);
 }
 
-/* Order of code points is order of UTF-8 bytes. */
+/* Compares by code points, which have the same order as their bytes in UTF-8. */
 static int compare_names(const struct hc_scan *s, uint32_t a, uint32_t b)
 {
     const char *p = s->text + s->nodes[a].key + 1, *q = s->text + s->nodes[b].key + 1;
@@ -327,7 +328,7 @@ uint32_t *hc_scan_children(const struct hc_scan *s, size_t node, bool sorted, si
     return list;
 }
 
-/* Readers differ in which of two members of one name they believe; so there must not be two. */
+/* Refuses two members of one name: some readers take the value of the first, others that of the second. */
 static int refuse_duplicates(struct scanner *s, size_t node)
 {
     const struct hc_scan *scan = s->out;
@@ -335,7 +336,7 @@ static int refuse_duplicates(struct scanner *s, size_t node)
     uint32_t *members = hc_scan_children(scan, node, true, &count);
     if (!members)
         return hc_fail(s->err, ENOMEM, "%s", s->name);
-    uint32_t again = 0; /* the first in the text that repeats a name */
+    uint32_t again = 0; /* the first member in the text that repeats a name */
     for (size_t i = 1; i < count; i++)
         if (compare_names(scan, members[i - 1], members[i]) == 0 && (!again || members[i] < again))
             again = members[i];
@@ -389,7 +390,7 @@ static int scan_document(struct scanner *s, size_t len)
     if (scan_value(s, 0) < 0)
         return -1;
     skip_blanks(s);
-    return s->p == s->end ? 0 : expected(s, "the end of the document");
+    return s->p == s->end ? 0 : fail_expected(s, "the end of the document");
 }
 
 int hc_scan(struct hc_scan *out, const char *name, const char *text, size_t len, int depth,

@@ -13,16 +13,16 @@
 #include <string.h>
 
 #define MAX_PATTERNS 64
-#define LONGEST_NAME 64 /* of a property, as messages quote it */
+#define LONGEST_NAME 64 /* most bytes that messages quote of a property's name */
 
 struct pattern {
-    const cJSON *node; /* the keyword's value, in the schema's copy */
-    pcre2_code *code;
+    const cJSON *node; /* the value of a keyword "pattern"; borrowed from hc_schema.root */
+    pcre2_code *code;  /* owned */
 };
 
 struct hc_schema {
-    cJSON *root;
-    struct pattern patterns[MAX_PATTERNS];
+    cJSON *root;                           /* owned copy of the schema */
+    struct pattern patterns[MAX_PATTERNS]; /* all patterns of the schema */
     size_t pattern_count;
     pcre2_match_context *limits;
 };
@@ -35,11 +35,11 @@ static const char *const types[] = {"null", "boolean", "integer", "number", "str
 
 struct reading {
     const struct hc_json *json;
-    const char *label;
-    size_t patterns;
+    const char *label; /* the schema's name in messages */
+    size_t patterns;   /* patterns so far */
 };
 
-static int wrong(const struct reading *r, const cJSON *node, const char *what, struct hc_error *err)
+static int wrong_type(const struct reading *r, const cJSON *node, const char *what, struct hc_error *err)
 {
     return hc_json_fail(r->json, node, false, err, "%s: %s: expected %s, got %s", r->label, node->string,
                         what, hc_json_kind(node));
@@ -62,7 +62,7 @@ static int read_type(struct reading *r, const cJSON *node, struct hc_error *err)
     if (is_type(node))
         return 0;
     if (!cJSON_IsArray(node) || !node->child)
-        return wrong(r, node, what, err);
+        return wrong_type(r, node, what, err);
     cJSON_ArrayForEach(one, node)
     {
         if (!is_type(one))
@@ -75,7 +75,7 @@ static int read_properties(struct reading *r, const cJSON *node, struct hc_error
 {
     const cJSON *one;
     if (!cJSON_IsObject(node))
-        return wrong(r, node, "an object of schemas", err);
+        return wrong_type(r, node, "an object of schemas", err);
     cJSON_ArrayForEach(one, node)
     {
         if (read_schema(r, one, err) < 0)
@@ -88,7 +88,7 @@ static int read_required(struct reading *r, const cJSON *node, struct hc_error *
 {
     const cJSON *one;
     if (!cJSON_IsArray(node))
-        return wrong(r, node, "a list of names", err);
+        return wrong_type(r, node, "a list of names", err);
     cJSON_ArrayForEach(one, node)
     {
         if (!cJSON_IsString(one))
@@ -102,17 +102,18 @@ static int read_additional(struct reading *r, const cJSON *node, struct hc_error
 {
     if (cJSON_IsBool(node))
         return 0;
-    return cJSON_IsObject(node) ? read_schema(r, node, err) : wrong(r, node, "true, false or a schema", err);
+    return cJSON_IsObject(node) ? read_schema(r, node, err)
+                                : wrong_type(r, node, "true, false or a schema", err);
 }
 
 static int read_items(struct reading *r, const cJSON *node, struct hc_error *err)
 {
-    return cJSON_IsObject(node) ? read_schema(r, node, err) : wrong(r, node, "a schema", err);
+    return cJSON_IsObject(node) ? read_schema(r, node, err) : wrong_type(r, node, "a schema", err);
 }
 
 static int read_enum(struct reading *r, const cJSON *node, struct hc_error *err)
 {
-    return cJSON_IsArray(node) && node->child ? 0 : wrong(r, node, "a list of values", err);
+    return cJSON_IsArray(node) && node->child ? 0 : wrong_type(r, node, "a list of values", err);
 }
 
 static int read_any(struct reading *r, const cJSON *node, struct hc_error *err)
@@ -125,22 +126,22 @@ static int read_any(struct reading *r, const cJSON *node, struct hc_error *err)
 
 static int read_number(struct reading *r, const cJSON *node, struct hc_error *err)
 {
-    return cJSON_IsNumber(node) ? 0 : wrong(r, node, "a number", err);
+    return cJSON_IsNumber(node) ? 0 : wrong_type(r, node, "a number", err);
 }
 
 static int read_count(struct reading *r, const cJSON *node, struct hc_error *err)
 {
     bool fits = cJSON_IsNumber(node) && node->valuedouble >= 0 && node->valuedouble <= 1e9 &&
                 node->valuedouble == floor(node->valuedouble);
-    return fits ? 0 : wrong(r, node, "a whole number from 0 to 1000000000", err);
+    return fits ? 0 : wrong_type(r, node, "a whole number from 0 to 1000000000", err);
 }
 
 static int read_text(struct reading *r, const cJSON *node, struct hc_error *err)
 {
-    return cJSON_IsString(node) ? 0 : wrong(r, node, "a string", err);
+    return cJSON_IsString(node) ? 0 : wrong_type(r, node, "a string", err);
 }
 
-static pcre2_code *compile(const char *pattern, char *why, size_t size, size_t *at)
+static pcre2_code *compile_pattern(const char *pattern, char *why, size_t size, size_t *at)
 {
     int code;
     PCRE2_SIZE offset;
@@ -162,7 +163,7 @@ static int read_pattern(struct reading *r, const cJSON *node, struct hc_error *e
         return -1;
     if (++r->patterns > MAX_PATTERNS)
         return hc_json_fail(r->json, node, false, err, "%s: more than %d patterns", r->label, MAX_PATTERNS);
-    pcre2_code *code = compile(node->valuestring, why, sizeof why, &at);
+    pcre2_code *code = compile_pattern(node->valuestring, why, sizeof why, &at);
     pcre2_code_free(code);
     return code ? 0
                 : hc_json_fail(r->json, node, false, err, "%s: pattern: %s at offset %zu", r->label, why, at);
@@ -172,7 +173,7 @@ static int read_pattern(struct reading *r, const cJSON *node, struct hc_error *e
 
 struct checking {
     const struct hc_schema *schema;
-    char path[200]; /* of the value that is looked at: "options.days[2]" */
+    char path[200]; /* place of the value that is being checked: "options.days[2]" */
     size_t path_len;
 };
 
@@ -191,7 +192,8 @@ static int misfit(const struct checking *c, struct hc_error *err, const char *fm
 
 static int check(struct checking *c, const cJSON *schema, const cJSON *value, struct hc_error *err);
 
-/* With a step into the value; too long a path is cut, which only messages see. */
+/* Checks a value within the value, with its name or index added to the path. A path that gets too long is
+ * cut; it is only for messages. */
 static int check_below(struct checking *c, const cJSON *schema, const cJSON *value, size_t index,
                        struct hc_error *err)
 {
@@ -308,8 +310,8 @@ static int check_items(struct checking *c, const cJSON *schema, const cJSON *wan
     return 0;
 }
 
-/* A value of the schema, as messages quote it. */
-static void quote(const cJSON *value, char *out, size_t size)
+/* Writes a value of the schema into `out` for a message. */
+static void quote_value(const cJSON *value, char *out, size_t size)
 {
     char *text = cJSON_PrintUnformatted(value);
     (void)snprintf(out, size, "%s", text ? text : "another value");
@@ -330,7 +332,7 @@ static int check_enum(struct checking *c, const cJSON *schema, const cJSON *want
         if (len < sizeof list - 1)
             (void)snprintf(list + len, sizeof list - len, "%s", len ? ", " : "");
         len = strlen(list);
-        quote(one, list + len, sizeof list - len);
+        quote_value(one, list + len, sizeof list - len);
     }
     return misfit(c, err, "expected one of %s", list);
 }
@@ -342,7 +344,7 @@ static int check_const(struct checking *c, const cJSON *schema, const cJSON *wan
     char text[80];
     if (cJSON_Compare(want, value, true))
         return 0;
-    quote(want, text, sizeof text);
+    quote_value(want, text, sizeof text);
     return misfit(c, err, "expected %s", text);
 }
 
@@ -399,7 +401,7 @@ static int check_max_items(struct checking *c, const cJSON *schema, const cJSON 
     return fits ? 0 : misfit(c, err, "expected at most %.15g items", want->valuedouble);
 }
 
-static int match(const struct hc_schema *s, const pcre2_code *code, const char *text)
+static int match_pattern(const struct hc_schema *s, const pcre2_code *code, const char *text)
 {
     pcre2_match_data *data = pcre2_match_data_create(1, NULL);
     int rc = data ? pcre2_match(code, (PCRE2_SPTR)text, strlen(text), 0, 0, data, s->limits)
@@ -418,14 +420,15 @@ static int check_pattern(struct checking *c, const cJSON *schema, const cJSON *w
     for (size_t i = 0; i < s->pattern_count; i++) {
         if (s->patterns[i].node != want)
             continue;
-        int rc = match(s, s->patterns[i].code, value->valuestring);
+        int rc = match_pattern(s, s->patterns[i].code, value->valuestring);
         if (rc >= 0)
             return 0;
         return rc == PCRE2_ERROR_NOMATCH
                    ? misfit(c, err, "expected text that matches %.120s", want->valuestring)
                    : misfit(c, err, "matching it against its pattern takes too long");
     }
-    return misfit(c, err, "its pattern is not there"); /* never: hc_schema_new made them all */
+    return misfit(c, err,
+                  "its pattern is not there"); /* cannot happen: hc_schema_new compiled all patterns */
 }
 
 static int check_nothing(struct checking *c, const cJSON *schema, const cJSON *want, const cJSON *value,
@@ -468,7 +471,7 @@ static const struct keyword {
 
 #define KEYWORDS (sizeof keywords / sizeof *keywords)
 
-static const struct keyword *find(const char *name)
+static const struct keyword *find_keyword(const char *name)
 {
     for (size_t i = 0; i < KEYWORDS; i++)
         if (strcmp(keywords[i].name, name) == 0)
@@ -484,7 +487,7 @@ static int read_schema(struct reading *r, const cJSON *node, struct hc_error *er
                             hc_json_kind(node));
     cJSON_ArrayForEach(one, node)
     {
-        const struct keyword *keyword = find(one->string);
+        const struct keyword *keyword = find_keyword(one->string);
         if (!keyword)
             return hc_json_fail(r->json, one, true, err,
                                 "%s: '%.64s' is no keyword that this program knows (hotcell-policy(5))",
@@ -500,7 +503,7 @@ static int check(struct checking *c, const cJSON *schema, const cJSON *value, st
     const cJSON *want;
     cJSON_ArrayForEach(want, schema)
     {
-        const struct keyword *keyword = find(want->string);
+        const struct keyword *keyword = find_keyword(want->string);
         if (keyword && keyword->check(c, schema, want, value, err) < 0)
             return -1;
     }
@@ -509,7 +512,8 @@ static int check(struct checking *c, const cJSON *schema, const cJSON *value, st
 
 /* ---- the whole ---- */
 
-/* In the copy, which is known to be right. `schema`: this node is one; else a map of them. */
+/* Compiles all patterns at and below `node`, which read_schema has accepted. `schema`: `node` is a schema;
+ * else it is an object whose values are schemas ("properties"). False: out of memory. */
 static bool compile_all(struct hc_schema *s, const cJSON *node, bool schema)
 {
     const cJSON *one;
@@ -519,7 +523,7 @@ static bool compile_all(struct hc_schema *s, const cJSON *node, bool schema)
             char why[120];
             size_t at;
             struct pattern *p = &s->patterns[s->pattern_count];
-            *p = (struct pattern){one, compile(one->valuestring, why, sizeof why, &at)};
+            *p = (struct pattern){one, compile_pattern(one->valuestring, why, sizeof why, &at)};
             if (!p->code)
                 return false;
             s->pattern_count++;
@@ -546,13 +550,13 @@ void hc_schema_free(struct hc_schema *s)
     free(s);
 }
 
-static bool fill(struct hc_schema *s, const cJSON *node)
+static bool fill_schema(struct hc_schema *s, const cJSON *node)
 {
     s->root = cJSON_Duplicate(node, true);
     s->limits = pcre2_match_context_create(NULL);
     if (!s->root || !s->limits)
         return false;
-    /* The subject is anybody's: what takes long is refused. */
+    /* The text that is matched may be hostile: a match that takes long is an error. */
     (void)pcre2_set_match_limit(s->limits, 100000);
     (void)pcre2_set_depth_limit(s->limits, 10000);
     (void)pcre2_set_heap_limit(s->limits, 4096); /* KiB */
@@ -567,7 +571,7 @@ int hc_schema_new(struct hc_schema **out, const struct hc_json *j, const cJSON *
     if (read_schema(&r, node, err) < 0)
         return -1;
     struct hc_schema *s = calloc(1, sizeof *s);
-    if (!s || !fill(s, node)) {
+    if (!s || !fill_schema(s, node)) {
         hc_schema_free(s);
         return hc_fail(err, ENOMEM, "%s", label);
     }
