@@ -1,4 +1,4 @@
-/* A response in two pieces, cut where the first byte says: the same comes out as in one. */
+/* A response in two pieces, cut where the first byte says: the result is the same as for one piece. */
 #include "wire/answer.h"
 
 #include <stdlib.h>

@@ -101,7 +101,7 @@ static void begin_body(struct hc_answer *a)
         a->state = HC_ANSWER_TO_END;
 }
 
-/* All lines of it, without the empty one at the end. */
+/* Reads all lines of the head up to the empty line. */
 static int read_head(struct hc_answer *a, struct hc_error *err)
 {
     char *rest = a->line.data, *line = strsep(&rest, "\n");
@@ -111,7 +111,7 @@ static int read_head(struct hc_answer *a, struct hc_error *err)
         if (read_header(a, line, err) < 0)
             return -1;
     hc_buf_clear(&a->line);
-    if (a->status < 200) { /* a word in between: the answer itself is still to come */
+    if (a->status < 200) { /* an interim response: the final one is still to come */
         a->status = 0;
         a->chunked = a->counted = false;
         return 0;
@@ -122,8 +122,8 @@ static int read_head(struct hc_answer *a, struct hc_error *err)
 
 /* ---- lines ---- */
 
-/* Up to and with the next line end, which is kept as "\n" alone. Returns how many bytes were taken; *whole
- * tells whether the line end was among them. */
+/* Adds to `line` the bytes up to and with the next line break, which becomes "\n" alone. Returns how many
+ * bytes of `data` were used; *whole: the line break was among them. */
 static size_t take_line(struct hc_answer *a, const char *data, size_t len, bool *whole)
 {
     const char *end = memchr(data, '\n', len);

@@ -40,7 +40,7 @@ static void put_line(struct hc_events *e, enum hc_event_stream stream, const cha
     if (len == 0 || e->tails[stream].cut)
         return;
     size_t before = e->lines.len;
-    /* Strict readers take no text with a NUL, which would end where it stands. */
+    /* Strict readers refuse a text with a NUL, as a NUL would end the text for C. */
     bool plain = hc_utf8_valid(data, len, NULL) && !memchr(data, '\0', len);
     (void)hc_buf_fmt(&e->lines, "{\"event\": \"%s\", \"%s\": ", stream_names[stream],
                      plain ? "text" : "data");
@@ -56,8 +56,10 @@ static void put_line(struct hc_events *e, enum hc_event_stream stream, const cha
     (void)hc_buf_fmt(&e->lines, "{\"event\": \"cut\", \"stream\": \"%s\"}\n", stream_names[stream]);
 }
 
-/* The rest of the character of which we hold the beginning. Returns how many bytes were taken. */
-static size_t complete(struct hc_events *e, enum hc_event_stream stream, const char *data, size_t len)
+/* Takes from `data` the rest of the character whose beginning is held back. Returns how many bytes were
+ * taken. */
+static size_t complete_character(struct hc_events *e, enum hc_event_stream stream, const char *data,
+                                 size_t len)
 {
     char *bytes = e->tails[stream].bytes;
     size_t *held = &e->tails[stream].len, taken = 0;
@@ -73,7 +75,7 @@ static size_t complete(struct hc_events *e, enum hc_event_stream stream, const c
 void hc_events_output(struct hc_events *e, enum hc_event_stream stream, const char *data, size_t len)
 {
     if (e->tails[stream].len) {
-        size_t taken = complete(e, stream, data, len);
+        size_t taken = complete_character(e, stream, data, len);
         data += taken;
         len -= taken;
     }

@@ -1,4 +1,5 @@
-/* events.h - what happens to a job, as lines of JSON (NDJSON), kept for whoever reads them. Bytes only. */
+/* events.h - the events of a job as lines of JSON (NDJSON), kept for their readers. The functions here only
+ * make bytes; they do not send them. */
 #ifndef HC_WIRE_EVENTS_H
 #define HC_WIRE_EVENTS_H
 
@@ -8,16 +9,16 @@
 enum hc_event_stream { HC_EVENT_STDOUT, HC_EVENT_STDERR };
 
 struct hc_events {
-    struct hc_buf lines; /* whole lines, never shortened while somebody may read */
+    struct hc_buf lines; /* whole lines; never shortened, as readers hold offsets in it */
     struct {
         char bytes[4]; /* the beginning of a character whose rest has not come */
-        size_t len;
-        bool cut; /* there was more than HC_EVENTS_MAX */
-    } tails[2];
-    bool ended; /* no more lines will come */
+        size_t len;    /* number of `bytes` */
+        bool cut;      /* output was left out, as there was more than HC_EVENTS_MAX */
+    } tails[2];        /* by enum hc_event_stream */
+    bool ended;        /* no more lines will come */
 };
 
-#define HC_EVENTS_MAX ((size_t)8 << 20) /* of output, as lines; the end is told in any case */
+#define HC_EVENTS_MAX ((size_t)8 << 20) /* bytes of lines with output; other lines are added in any case */
 
 void hc_events_finish(struct hc_events *e);
 
@@ -34,10 +35,11 @@ void hc_events_json(struct hc_events *e, const char *name, const char *json, siz
 /* {"event": "figure", "figure": {"path", "mime", "bytes"}} */
 void hc_events_figure(struct hc_events *e, const struct hc_figure *f);
 
-/* What is held back of both streams, and no more. */
+/* Add the beginnings of characters that are held back, and mark the events as ended. */
 void hc_events_end(struct hc_events *e);
 
-/* A JSON document as one line: line breaks stand only between its values. */
+/* Append a JSON document as one line, by leaving out its line breaks, which JSON allows only between values.
+ */
 void hc_json_one_line(struct hc_buf *out, const char *json, size_t len);
 
 #endif

@@ -38,7 +38,8 @@ static void feed_all(struct hc_inbox in, const uint8_t *data, size_t len)
         len -= 2;
         if (size > len)
             size = len;
-        char *packet = malloc(size ? size : 1); /* its own, so that a byte too far is seen */
+        char *packet =
+            malloc(size ? size : 1); /* a block of its own, so that the sanitizer sees a read behind it */
         struct hc_error err = {0};
         memcpy(packet, data, size);
         int type = hc_inbox_feed(&in, packet, size, &err);
@@ -57,7 +58,7 @@ static void feed_all(struct hc_inbox in, const uint8_t *data, size_t len)
     hc_inbox_finish(&in);
 }
 
-/* As a job, and as all that a session waits for. */
+/* The packets as those of a job, and as answers to all that a session has been asked. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     feed_all((struct hc_inbox){.max = MAX}, data, len);

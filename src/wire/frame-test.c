@@ -242,7 +242,7 @@ static void runs_of_a_session(void **state)
         converse(rows[i].title, *rows[i].start, rows[i].steps, rows[i].body);
 }
 
-/* Of the whole table: the shim's word is taken only from a process in which no guest code has run. */
+/* The whole table: a frame of HC_WORD_SHIM is accepted only from a process in which no guest code has run. */
 static void nobody_has_the_word_of_another(void **state)
 {
     (void)state;

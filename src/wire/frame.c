@@ -7,14 +7,16 @@
 #define UNTOUCHED  (IN(START) | IN(READY) | IN(CHECKING))
 #define IN_SESSION (IN(READY) | IN(CHECKING) | IN(AGAIN) | IN(IDLE))
 
-/* All that is known of a frame. One that is the shim's word is legal only where no guest code has run. */
+/* The rules for each type of frame. A frame of HC_WORD_SHIM is legal only in states in which no guest code
+ * has run.
+ */
 static const struct frame {
     const char *name;
     enum hc_word word;
-    bool payload;
-    unsigned legal; /* states in which the cell may begin it */
-    bool once;
-    unsigned asked; /* HC_ASKED_*: legal only if the launcher has asked for it, and answers that; 0: always */
+    bool payload;      /* it may have content */
+    unsigned legal;    /* a bit for each state in which the cell may send it */
+    bool once;         /* it may come once in a conversation */
+    unsigned asked;    /* HC_ASKED_* that it answers: it is legal only while that is open; 0: legal unasked */
     enum hc_talk next; /* the state that it leads to; 0: the same */
 } frames[HC_FRAME_TYPES] = {
     [HC_FRAME_GO] = {"go", .word = HC_WORD_LAUNCHER},
@@ -27,7 +29,7 @@ static const struct frame {
     [HC_FRAME_CHECKED] = {"checked", HC_WORD_SHIM, .payload = true, .legal = IN(READY) | IN(CHECKING),
                           .once = true},
     [HC_FRAME_PASSED] = {"passed", HC_WORD_SHIM, .legal = IN(CHECKING), .next = HC_TALK_OVER},
-    /* In START too: data could not be loaded. */
+    /* It may come in START, too, when data could not be loaded. */
     [HC_FRAME_REJECTED] = {"rejected", HC_WORD_SHIM, .payload = true, .legal = UNTOUCHED,
                            .next = HC_TALK_OVER},
 
@@ -37,8 +39,8 @@ static const struct frame {
     [HC_FRAME_FIGURE] = {"figure", HC_WORD_GUEST, .payload = true, .legal = IN(RUNNING)},
     [HC_FRAME_REPORT] = {"report", HC_WORD_GUEST, .payload = true, .legal = IN(RUNNING),
                          .next = HC_TALK_OVER},
-    /* The kernel tells who sends these. A copy sends KEPT itself, and can be slower than what it is one of.
-     */
+    /* The kernel tells which process sends these. A copy sends KEPT itself, perhaps later than the process
+     * that it was copied from sends its next frame. */
     [HC_FRAME_KEPT] = {"kept", HC_WORD_GUEST, .legal = IN_SESSION | IN(RUNNING) | IN(OVER),
                        .asked = HC_ASKED_COPY},
     [HC_FRAME_UNKEPT] = {"unkept", HC_WORD_GUEST, .legal = IN_SESSION, .asked = HC_ASKED_COPY,
@@ -72,7 +74,8 @@ int hc_frame_parse(const void *data, size_t len, struct hc_frame_head *head, con
     bool last = head->flags & HC_FRAME_LAST;
     if (!frames[head->type].payload && (head->len || !last))
         return hc_fail(err, 0, "frame '%s': must be a single frame without content", frames[head->type].name);
-    /* A message that goes on must also grow, or it could go on for ever. */
+    /* A packet that is not the message's last must have content, or a message could have packets without end.
+     */
     if (!last && !head->len)
         return hc_fail(err, 0, "frame '%s': empty, and not the last", frames[head->type].name);
     *payload = (const char *)data + sizeof *head;
@@ -92,7 +95,7 @@ bool hc_inbox_expects(const struct hc_inbox *in, enum hc_frame_type type)
     return !f->asked || (in->asked & f->asked);
 }
 
-static void note(struct hc_inbox *in, int type)
+static void note_message(struct hc_inbox *in, int type)
 {
     in->seen |= 1U << type;
     in->asked &= ~frames[type].asked;
@@ -100,7 +103,7 @@ static void note(struct hc_inbox *in, int type)
         in->state = frames[type].next;
 }
 
-static int feed(struct hc_inbox *in, const void *data, size_t len, struct hc_error *err)
+static int feed_packet(struct hc_inbox *in, const void *data, size_t len, struct hc_error *err)
 {
     struct hc_frame_head head;
     const void *payload;
@@ -120,7 +123,7 @@ static int feed(struct hc_inbox *in, const void *data, size_t len, struct hc_err
     in->open = last ? 0 : head.type;
     if (!last)
         return 0;
-    note(in, head.type);
+    note_message(in, head.type);
     return head.type;
 }
 
@@ -128,7 +131,7 @@ int hc_inbox_feed(struct hc_inbox *in, const void *data, size_t len, struct hc_e
 {
     if (in->broken)
         return hc_fail(err, 0, "frame after one that broke the protocol");
-    int type = feed(in, data, len, err);
+    int type = feed_packet(in, data, len, err);
     in->broken = type < 0;
     return type;
 }

@@ -50,9 +50,9 @@ enum hc_frame_type {
     HC_FRAME_RESUMED = 13, /* the copy has taken over, or the interpreter made one of which nothing else was
                               wanted; waits for NEXT; no payload */
     /* JSON {"path"}: a figure is complete below /output (manifest/figure.h). May come between RUN and REPORT,
-     * any number of times. A notice only: what is there, the launcher sees for itself. */
+     * any number of times. It is only a notice: the launcher looks for itself which figures there are. */
     HC_FRAME_FIGURE = 14,
-    /* Nothing stands against the program that was to be checked; the process that says so then ends. No
+    /* The check has not refused the program of the next run; the process that sends this then ends. No
      * payload. */
     HC_FRAME_PASSED = 15,
     /* Launcher to a shim that was there before its job: the job's handover comes along as a descriptor; no
@@ -62,11 +62,11 @@ enum hc_frame_type {
     HC_FRAME_TYPES
 };
 
-/* Whose word a frame is: how far the launcher may believe it. */
+/* Who may send a frame, which decides how far the launcher may believe it. */
 enum hc_word {
-    HC_WORD_LAUNCHER, /* the launcher sends it, and takes it from nobody */
-    HC_WORD_SHIM,     /* of a process in which no guest code has run: the launcher tells it as its own */
-    HC_WORD_GUEST,    /* of a process in which guest code may have run: no more than that process's claim */
+    HC_WORD_LAUNCHER, /* the launcher alone: it accepts such a frame from no process */
+    HC_WORD_SHIM,     /* a process in which no guest code has run: the launcher reports it as a fact */
+    HC_WORD_GUEST, /* a process in which guest code may have run: it is no more than that process's claim */
 };
 enum hc_word hc_frame_word(enum hc_frame_type type);
 
@@ -84,7 +84,7 @@ struct hc_frame_head {
 int hc_frame_parse(const void *data, size_t len, struct hc_frame_head *head, const void **payload,
                    struct hc_error *err);
 
-/* Where the conversation with a process of the cell is. */
+/* The state of the launcher's conversation with a process of the cell. */
 enum hc_talk {
     HC_TALK_START, /* the interpreter starts; a job's first state */
     HC_TALK_READY, /* no guest code has run in the process, and the next program is for it to check and run */
@@ -96,23 +96,24 @@ enum hc_talk {
     HC_TALKS
 };
 
-/* Has no guest code run in a process with which the conversation is there? */
+/* Is it certain in this state that no guest code has run in the process? */
 bool hc_talk_untouched(enum hc_talk state);
 
-/* What a session's process may say once each time that it has been asked. */
+/* Answers that a session's process may give once for each time that the launcher has asked. */
 #define HC_ASKED_COPY   0x01 /* a run has been handed over: KEPT or UNKEPT may come */
 #define HC_ASKED_RESUME 0x02 /* it has been told to take over, or to settle: RESUMED may come */
 
-/* The launcher's side of the conversation: which frame may come in which state, how much in all. */
+/* The launcher's side of the conversation: it decides which frame may come in which state, and bounds a
+ * message. */
 struct hc_inbox {
     enum hc_talk state;
-    enum hc_talk first; /* the state that it began in */
+    enum hc_talk first; /* the state in which the conversation began */
     unsigned asked;     /* HC_ASKED_* that have not been answered */
-    unsigned seen;      /* a bit for each type of message that has come */
-    bool broken;        /* a packet was refused; so is all that follows */
+    unsigned seen;      /* a bit (1 << type) for each type of message that has come */
+    bool broken;        /* a packet was refused; so are all later ones */
     uint8_t open;       /* type of a message that has begun, 0 if none */
     struct hc_buf body; /* of the open message, then of the last finished one */
-    size_t max;         /* bytes of one message; 0 refuses any content */
+    size_t max;         /* most bytes of one message; 0 refuses any content */
 };
 
 /* Has a message of this type come? */

@@ -1,4 +1,4 @@
-/* Any bytes as a handover: what is accepted lies within them. */
+/* Any bytes as a handover: every part of an accepted handover lies within the bytes. */
 #include "wire/handover.h"
 
 #include <stdlib.h>

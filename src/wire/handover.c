@@ -16,7 +16,7 @@ static const uint32_t magics[] = {
     [HC_HANDOVER_COPY] = 0x68634333u,   /* "hcC3" */
 };
 
-/* An upgrade replaces the shim under a daemon that runs. */
+/* The advice for different versions: an upgrade replaces the shim while the old hotcelld goes on running. */
 #define MEND "install hotcell as a whole, and restart hotcelld"
 
 static bool put_inputs(cJSON *root, const struct hc_job *job)

@@ -1,5 +1,5 @@
-/* Any stream: the same lines in whatever pieces it comes, and each one a message or a refusal that can be
- * told. */
+/* Any stream: its lines are the same in whatever pieces it comes, and each line is a message or is refused
+ * with a reason. */
 #include "wire/rpc.h"
 
 #include <stdlib.h>

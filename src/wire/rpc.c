@@ -20,7 +20,7 @@ bool hc_rpc_id(const struct hc_json *j, const cJSON *node, char out[HC_RPC_ID_MA
     return true;
 }
 
-static int refuse(int *code, int value, struct hc_error *err, const char *why)
+static int refuse_message(int *code, int value, struct hc_error *err, const char *why)
 {
     *code = value;
     return hc_fail_as(err, HC_EXIT_DATA, 0, "%s", why);
@@ -29,8 +29,8 @@ static int refuse(int *code, int value, struct hc_error *err, const char *why)
 static int take_id(struct hc_rpc *out, const cJSON *id, int *code, struct hc_error *err)
 {
     if (id && !hc_rpc_id(&out->json, id, out->id))
-        return refuse(code, HC_RPC_INVALID_REQUEST, err,
-                      "id: expected a string of at most 254 bytes or a whole number");
+        return refuse_message(code, HC_RPC_INVALID_REQUEST, err,
+                              "id: expected a string of at most 254 bytes or a whole number");
     return 0;
 }
 
@@ -48,10 +48,10 @@ static int take_message(struct hc_rpc *out, int *code, struct hc_error *err)
 {
     const cJSON *root = out->json.root;
     if (cJSON_IsArray(root))
-        return refuse(code, HC_RPC_INVALID_REQUEST, err,
-                      "this version of the protocol has no batches: send one message a line");
+        return refuse_message(code, HC_RPC_INVALID_REQUEST, err,
+                              "this version of the protocol has no batches: send one message a line");
     if (!cJSON_IsObject(root))
-        return refuse(code, HC_RPC_INVALID_REQUEST, err, "expected an object");
+        return refuse_message(code, HC_RPC_INVALID_REQUEST, err, "expected an object");
     const cJSON *id = hc_json_member(root, "id");
     const cJSON *method = hc_json_member(root, "method");
     const char *version = hc_json_text_or(root, "jsonrpc", NULL);
@@ -63,10 +63,10 @@ static int take_message(struct hc_rpc *out, int *code, struct hc_error *err)
     if (take_id(out, id, code, err) < 0)
         return -1;
     if (!version || strcmp(version, "2.0") != 0)
-        return refuse(code, HC_RPC_INVALID_REQUEST, err, "expected \"jsonrpc\": \"2.0\"");
+        return refuse_message(code, HC_RPC_INVALID_REQUEST, err, "expected \"jsonrpc\": \"2.0\"");
     out->method = cJSON_GetStringValue(method);
     if (!out->method)
-        return refuse(code, HC_RPC_INVALID_REQUEST, err, "method: expected a string");
+        return refuse_message(code, HC_RPC_INVALID_REQUEST, err, "method: expected a string");
     out->kind = id ? HC_RPC_REQUEST : HC_RPC_NOTIFICATION;
     return take_params(out, hc_json_member(root, "params"), code, err);
 }
@@ -88,8 +88,8 @@ void hc_rpc_finish(struct hc_rpc *m)
 
 /* ---- lines ---- */
 
-/* What has been taken makes room. */
-static void compact(struct hc_rpc_lines *l)
+/* Removes the lines that have been read from the buffer. */
+static void drop_read_lines(struct hc_rpc_lines *l)
 {
     if (!l->start)
         return;
@@ -109,17 +109,17 @@ void hc_rpc_feed(struct hc_rpc_lines *l, const char *data, size_t len)
         data = end + 1;
         l->skipping = false;
     }
-    compact(l);
-    (void)hc_buf_add(&l->buf, data, len); /* remembers its failure */
+    drop_read_lines(l);
+    (void)hc_buf_add(&l->buf, data, len); /* hc_rpc_next looks at buf.failed */
 }
 
-static void drop(struct hc_rpc_lines *l)
+static void drop_buffer(struct hc_rpc_lines *l)
 {
     hc_buf_finish(&l->buf);
     l->start = l->looked = 0;
 }
 
-static bool blank(const char *text, size_t len)
+static bool is_blank_line(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         if (!strchr(" \t\r", text[i]) || !text[i])
@@ -127,7 +127,7 @@ static bool blank(const char *text, size_t len)
     return true;
 }
 
-/* A line of which the end is there. */
+/* Takes the next line from the buffer; false: its line break has not come. */
 static bool take_line(struct hc_rpc_lines *l, const char **text, size_t *len)
 {
     char *from = l->buf.data + l->looked;
@@ -145,24 +145,24 @@ static bool take_line(struct hc_rpc_lines *l, const char **text, size_t *len)
 enum hc_rpc_line hc_rpc_next(struct hc_rpc_lines *l, const char **text, size_t *len)
 {
     if (l->buf.failed) {
-        drop(l);
+        drop_buffer(l);
         l->skipping = true;
         return HC_RPC_NO_MEMORY;
     }
     while (take_line(l, text, len)) {
         if (*len > l->max)
             return HC_RPC_LONG;
-        if (!blank(*text, *len))
+        if (!is_blank_line(*text, *len))
             return HC_RPC_LINE;
     }
     if (l->buf.len - l->start <= l->max)
         return HC_RPC_MORE;
-    drop(l);
+    drop_buffer(l);
     l->skipping = true;
     return HC_RPC_LONG;
 }
 
 void hc_rpc_lines_finish(struct hc_rpc_lines *l)
 {
-    drop(l);
+    drop_buffer(l);
 }
