@@ -1,5 +1,5 @@
-/* Any bytes as a job spec: refused, or fit to be handed over, and read back from there with the same
- * variables. */
+/* Any bytes as a job spec: they are refused, or make a job whose handover can be written and read back with
+ * the same variables. */
 #include "wire/handover.h"
 
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/param.h>
 
-#define MAX_LABEL 1024 /* a label's value */
+#define MAX_LABEL 1024 /* most bytes of a label's value */
 
 const char hc_job_id_shape[] = "1 to 64 letters, digits, '.', '_' or '-', not beginning with '.'";
 
@@ -88,7 +88,7 @@ int hc_job_put_input(struct hc_job *job, const char *name, const char *path, enu
     return 0;
 }
 
-/* ---- what is to be given back ---- */
+/* ---- returned variables ---- */
 
 static const char *const return_formats[] = {"auto", "exact", "json", "npy", "csv", "jsonl"};
 
@@ -153,8 +153,8 @@ const char *hc_job_bad_label(const char *key, const char *value)
 /* ---- a command line ---- */
 
 /* Split NAME=REST. The name is copied into `name`; returns REST. */
-static const char *split(const char *assignment, const char *what, char name[HC_JOB_NAME + 1],
-                         struct hc_error *err)
+static const char *split_assignment(const char *assignment, const char *what, char name[HC_JOB_NAME + 1],
+                                    struct hc_error *err)
 {
     const char *equals = strchr(assignment, '=');
     if (!equals || equals == assignment) {
@@ -175,7 +175,7 @@ static const char *split(const char *assignment, const char *what, char name[HC_
 int hc_job_add_input(struct hc_job *job, const char *assignment, struct hc_error *err)
 {
     char name[HC_JOB_NAME + 1];
-    const char *path = split(assignment, "NAME=FILE", name, err);
+    const char *path = split_assignment(assignment, "NAME=FILE", name, err);
     if (!path)
         return -1;
     const char *bad = hc_job_bad_variable(job, name);
@@ -188,8 +188,9 @@ int hc_job_add_input(struct hc_job *job, const char *assignment, struct hc_error
     return hc_job_put_input(job, name, path, hc_input_format_of(path), err);
 }
 
-/* The value must be JSON by itself, or it could close the object and go on, and must leave room for the two
- * objects around it in the handover. */
+/* Checks that the value by itself is JSON: other text could close the object in which it is put and add
+ * members. Two objects are around it in the handover, so it may be nested two levels less deep than a
+ * document. */
 static int check_var(const char *name, const char *text, struct hc_error *err)
 {
     hc_autoscan scan;
@@ -201,7 +202,7 @@ static int check_var(const char *name, const char *text, struct hc_error *err)
 int hc_job_add_var(struct hc_job *job, const char *assignment, struct hc_error *err)
 {
     char name[HC_JOB_NAME + 1];
-    const char *text = split(assignment, "NAME=JSON", name, err);
+    const char *text = split_assignment(assignment, "NAME=JSON", name, err);
     if (!text)
         return -1;
     const char *bad = hc_job_bad_variable(job, name);
@@ -239,7 +240,7 @@ int hc_job_add_label(struct hc_job *job, const char *assignment, struct hc_error
 {
     char key[HC_JOB_NAME + 1];
     size_t wrong;
-    const char *value = split(assignment, "KEY=VALUE", key, err);
+    const char *value = split_assignment(assignment, "KEY=VALUE", key, err);
     if (!value)
         return -1;
     const char *bad = hc_job_bad_label(key, value);
@@ -280,7 +281,7 @@ int hc_job_put_tools(struct hc_job *job, struct hc_policy *policy, struct hc_err
     for (size_t i = 0; i < job->tool_command_count; i++)
         if (hc_tools_add_command(&policy->tools, job->tool_commands[i], err) < 0)
             return hc_ctx(err, "--tool");
-    static const char *const names[] = {"tools", "ToolError"}; /* what the program calls them by */
+    static const char *const names[] = {"tools", "ToolError"}; /* variables that a program with tools gets */
     for (size_t i = 0; policy->tools.count && i < sizeof names / sizeof *names; i++)
         if (name_taken(job, names[i]))
             return hc_fail_as(err, HC_EXIT_DATA, 0, "'%s' is a name of the program already, as it has tools",
@@ -305,7 +306,7 @@ int hc_job_add_override(struct hc_job *job, const struct hc_option *opt, const c
     return hc_job_put_override(job, opt, text, err);
 }
 
-/* ---- what every job must fulfil ---- */
+/* ---- checks of every job ---- */
 
 static int check_code(const struct hc_job *job, struct hc_error *err)
 {

@@ -12,8 +12,8 @@ struct spec {
     struct hc_job *job;
     const struct hc_json *json;
     struct hc_uploads *uploads; /* NULL: inputs are paths of this host */
-    bool is_run;                /* of a session */
-    struct hc_policy scratch;   /* takes limits, to have them checked */
+    bool is_run;                /* the spec is of a run of a session */
+    struct hc_policy scratch;   /* limits are set here only to check them */
 };
 
 typedef int member_parser(struct spec *s, const cJSON *node, struct hc_error *err);
@@ -29,7 +29,7 @@ static int wrong_type(const struct spec *s, const cJSON *node, const char *what,
                         hc_json_kind(node));
 }
 
-static int take_string(const struct spec *s, const cJSON *node, const char *what, char **out,
+static int copy_string(const struct spec *s, const cJSON *node, const char *what, char **out,
                        struct hc_error *err)
 {
     if (!cJSON_IsString(node))
@@ -38,18 +38,18 @@ static int take_string(const struct spec *s, const cJSON *node, const char *what
     return *out ? 0 : hc_fail(err, ENOMEM, "%s", node->string);
 }
 
-static int take_filled(const struct spec *s, const cJSON *node, const char *what, char **out,
-                       struct hc_error *err)
+static int copy_filled_string(const struct spec *s, const cJSON *node, const char *what, char **out,
+                              struct hc_error *err)
 {
     if (cJSON_IsString(node) && !*node->valuestring)
         return hc_json_fail(s->json, node, false, err, "%s: expected %s, got an empty string", node->string,
                             what);
-    return take_string(s, node, what, out, err);
+    return copy_string(s, node, what, out, err);
 }
 
 static int parse_code(struct spec *s, const cJSON *node, struct hc_error *err)
 {
-    if (take_string(s, node, "the program's source as a string", &s->job->code, err) < 0)
+    if (copy_string(s, node, "the program's source as a string", &s->job->code, err) < 0)
         return -1;
     s->job->code_len = strlen(s->job->code);
     return 0;
@@ -140,7 +140,7 @@ static int parse_vars(struct spec *s, const cJSON *node, struct hc_error *err)
     return s->job->vars_text && s->job->vars ? 0 : hc_fail(err, ENOMEM, "vars");
 }
 
-/* `label` is what the spec calls the option, for messages. */
+/* Adds an override of the option `path`; `label` is its name in the spec, for messages. */
 static int override_json(struct spec *s, const char *path, const char *label, const cJSON *node,
                          struct hc_error *err)
 {
@@ -154,7 +154,8 @@ static int override_json(struct spec *s, const char *path, const char *label, co
     return hc_job_put_override(s->job, opt, text, err);
 }
 
-static int of_session(const struct spec *s, const cJSON *node, const char *path, struct hc_error *err)
+static int refuse_session_member(const struct spec *s, const cJSON *node, const char *path,
+                                 struct hc_error *err)
 {
     return hc_json_fail(s->json, node, true, err,
                         "'%.96s' is for a session as a whole: give it when the session is begun", path);
@@ -176,7 +177,7 @@ static int parse_limits(struct spec *s, const cJSON *node, struct hc_error *err)
                                 limit->string, hint);
         }
         if (s->is_run && !opt->of_run)
-            return of_session(s, limit, path, err);
+            return refuse_session_member(s, limit, path, err);
         if (override_json(s, path, path, limit, err) < 0)
             return -1;
     }
@@ -208,7 +209,7 @@ static int parse_max_figures(struct spec *s, const cJSON *node, struct hc_error 
 
 static int parse_policy(struct spec *s, const cJSON *node, struct hc_error *err)
 {
-    return take_filled(s, node, "a policy's name or path", &s->job->policy, err);
+    return copy_filled_string(s, node, "a policy's name or path", &s->job->policy, err);
 }
 
 static int refuse_path(const struct spec *s, const cJSON *node, struct hc_error *err)
@@ -220,7 +221,9 @@ static int refuse_path(const struct spec *s, const cJSON *node, struct hc_error 
 
 static int parse_policy_name(struct spec *s, const cJSON *node, struct hc_error *err)
 {
-    return refuse_path(s, node, err) < 0 ? -1 : take_filled(s, node, "a policy's name", &s->job->policy, err);
+    return refuse_path(s, node, err) < 0
+               ? -1
+               : copy_filled_string(s, node, "a policy's name", &s->job->policy, err);
 }
 
 static int parse_tree_name(struct spec *s, const cJSON *node, struct hc_error *err)
@@ -230,24 +233,24 @@ static int parse_tree_name(struct spec *s, const cJSON *node, struct hc_error *e
 
 static int parse_output_dir(struct spec *s, const cJSON *node, struct hc_error *err)
 {
-    return take_filled(s, node, "a path", &s->job->output_dir, err);
+    return copy_filled_string(s, node, "a path", &s->job->output_dir, err);
 }
 
-static int take_id(struct spec *s, const cJSON *node, char **out, struct hc_error *err)
+static int copy_id(struct spec *s, const cJSON *node, char **out, struct hc_error *err)
 {
     if (cJSON_IsString(node) && !hc_is_id(node->valuestring, HC_JOB_NAME))
         return hc_json_fail(s->json, node, false, err, "%s: expected %s", node->string, hc_job_id_shape);
-    return take_string(s, node, "a string", out, err);
+    return copy_string(s, node, "a string", out, err);
 }
 
-/* A row of job_options.def. */
+/* Parses a member that has a row in job_options.def. */
 static int parse_option(struct spec *s, const struct hc_job_option *row, const cJSON *node,
                         struct hc_error *err)
 {
     if (!row->is_flag && row->is_id)
-        return take_id(s, node, hc_job_text(s->job, row), err);
+        return copy_id(s, node, hc_job_text(s->job, row), err);
     if (!row->is_flag)
-        return take_filled(s, node, row->shape, hc_job_text(s->job, row), err);
+        return copy_filled_string(s, node, row->shape, hc_job_text(s->job, row), err);
     if (!cJSON_IsBool(node))
         return wrong_type(s, node, "true or false", err);
     *hc_job_flag(s->job, row) = cJSON_IsTrue(node);
@@ -310,7 +313,7 @@ static int parse_seed(struct spec *s, const cJSON *node, struct hc_error *err)
     return 0;
 }
 
-/* What a spec of each form may have beside the rows of job_options.def. */
+/* The members of a spec of each form, in addition to those with rows in job_options.def. */
 static const struct member own_form[] = {
     {"code", parse_code},     {"inputs", parse_inputs}, {"vars", parse_vars},
     {"policy", parse_policy}, {"tree", parse_tree},     {"output_dir", parse_output_dir},
@@ -327,7 +330,7 @@ static const struct member runner_form[] = {
     {NULL, NULL},
 };
 
-/* What somebody else may ask for, without a member that names a file of this host. */
+/* A remote sender's form has no member that names a file of this host. */
 static const struct member upload_form[] = {
     {"code", parse_code},
     {"inputs", parse_uploads},
@@ -342,14 +345,16 @@ static const struct member upload_form[] = {
     {NULL, NULL},
 };
 
-/* .. of a session: what is said of one program is for its runs. */
+/* A session's form lacks the members that describe one program: they are for its runs. */
 static const struct member session_form[] = {
     {"inputs", parse_uploads}, {"vars", parse_vars},     {"policy", parse_policy_name},
     {"tree", parse_tree_name}, {"limits", parse_limits}, {"labels", parse_labels},
     {"seed", parse_seed},      {"tools", parse_tools},   {NULL, NULL},
 };
 
-/* .. of a run of a session. Its cell is there: a file of this host's would come too late. */
+/* The form of a session's run has no members for files of this host: its cell exists already, and gets no
+ * more mounts.
+ */
 static const struct member run_form[] = {
     {"code", parse_code},     {"inputs", parse_uploads}, {"vars", parse_vars},
     {"limits", parse_limits}, {"return", parse_return},  {NULL, NULL},
@@ -357,7 +362,7 @@ static const struct member run_form[] = {
 
 struct form {
     const struct member *members;
-    unsigned spec; /* HC_SPEC_ of the rows of job_options.def that it has too */
+    unsigned spec; /* HC_SPEC_* of the rows of job_options.def that belong to the form */
 };
 
 static const struct form by_owner = {own_form, HC_SPEC_OWN}, by_runner = {runner_form, HC_SPEC_RUNNER},
@@ -408,7 +413,7 @@ static int unknown_member(const struct spec *s, const cJSON *node, const struct 
     if (form == &of_a_session && has_member(&by_sender, node->string))
         return hc_json_fail(s->json, node, true, err, "'%.64s' is for a run of a session", node->string);
     if (form == &of_a_run && has_member(&by_owner, node->string))
-        return of_session(s, node, node->string, err);
+        return refuse_session_member(s, node, node->string, err);
     if (s->uploads && has_member(&by_owner, node->string))
         return hc_json_fail(s->json, node, true, err, "'%.64s' is not the sender's to say", node->string);
     for (size_t i = 0; form != &by_runner && i < hc_options_count; i++)
@@ -434,7 +439,7 @@ static int parse_member(struct spec *s, const cJSON *node, const struct form *fo
     return unknown_member(s, node, form, err);
 }
 
-/* What makes a spec one of the older runner's: the members that only that form has. */
+/* Has the spec a member that only the older runner's form has? */
 static bool is_runner_form(const cJSON *root)
 {
     return cJSON_GetObjectItemCaseSensitive(root, "df_paths") ||
@@ -451,7 +456,7 @@ static int start_runner_form(struct hc_job *job, struct hc_error *err)
     return hc_job_put_override(job, hc_option_by_path("limits.figures"), "20", err);
 }
 
-/* Inputs and vars become variables of one program. */
+/* Refuses a name that is both among "inputs" and among "vars": both become variables of the same program. */
 static int refuse_shared_names(const struct spec *s, struct hc_error *err)
 {
     const cJSON *vars = cJSON_GetObjectItemCaseSensitive(s->json->root, "vars");
@@ -465,8 +470,9 @@ static int refuse_shared_names(const struct spec *s, struct hc_error *err)
     return 0;
 }
 
-/* Inputs of a run, which are no files: what the interpreter makes its variables of. */
-static int take_given(struct spec *s, struct hc_error *err)
+/* Turns the inputs of a session's run into `given`: they are no files in the cell, the interpreter makes
+ * variables of their content. */
+static int make_given(struct spec *s, struct hc_error *err)
 {
     const cJSON *files = cJSON_GetObjectItemCaseSensitive(s->json->root, "inputs");
     hc_autobuf out = {0};
@@ -510,10 +516,10 @@ static int parse_spec(struct spec *s, struct hc_error *err)
         return hc_json_fail(s->json, root, false, err, "expected a member 'code', which holds the program");
     if (refuse_shared_names(s, err) < 0)
         return -1;
-    return s->is_run && s->job->input_count > 0 ? take_given(s, err) : 0;
+    return s->is_run && s->job->input_count > 0 ? make_given(s, err) : 0;
 }
 
-/* `s` says who asks. */
+/* Parses a spec into s->job; the members of `s` tell its form. */
 static int parse_text(struct spec *s, bool session, const char *name, const char *text, size_t len,
                       struct hc_error *err)
 {

@@ -46,7 +46,7 @@ void hc_tool_call_finish(struct hc_tool_call *call)
     *call = (struct hc_tool_call){0};
 }
 
-/* ---- its arguments ---- */
+/* ---- the arguments of a call ---- */
 
 static bool add_string(struct hc_buf *out, const char *text)
 {
@@ -66,7 +66,7 @@ static const struct hc_tool_path *path_rule(const struct hc_tool *tool, const ch
     return NULL;
 }
 
-/* Does this call open for reading only? Where nothing is said, "r" is what open() takes it for. */
+/* Does this call open the path for reading only? Without a mode open() takes "r". */
 static bool only_reads(const struct hc_tool *tool, const struct hc_tool_path *path, const cJSON *arguments)
 {
     if (!path->mode)
@@ -77,14 +77,15 @@ static bool only_reads(const struct hc_tool *tool, const struct hc_tool_path *pa
     return !mode || (cJSON_IsString(mode) && !strpbrk(mode->valuestring, "wax+"));
 }
 
+/* The state of hc_tool_arguments. */
 struct arranging {
     const struct hc_tool *tool;
     const struct hc_tool_call *call;
     hc_tool_resolver *resolve;
-    void *ctx;
+    void *ctx; /* for `resolve` */
     struct hc_buf *out;
     bool *by_path;
-    bool begun;
+    bool begun; /* `out` has an argument */
 };
 
 static int put_path(const struct arranging *a, const struct hc_tool_path *path, const cJSON *value,
@@ -102,7 +103,7 @@ static int put_path(const struct arranging *a, const struct hc_tool_path *path, 
     return 0;
 }
 
-/* `source`: as it was written; NULL: print the value. */
+/* Appends one argument. `source` is the value as it was written; NULL: print the value. */
 static int put_argument(struct arranging *a, const cJSON *value, const char *source, size_t len,
                         struct hc_error *err)
 {
@@ -155,7 +156,7 @@ static int put_defaults(struct arranging *a, struct hc_error *err)
         if (!by_default || cJSON_GetObjectItemCaseSensitive(a->call->arguments, one->string))
             continue;
         cJSON *named = cJSON_Duplicate(by_default, true);
-        if (named) { /* called by what it is the default of */
+        if (named) { /* its name was "default"; now it is the argument's */
             cJSON_free(named->string);
             named->string = strdup(one->string);
         }
@@ -181,7 +182,8 @@ int hc_tool_arguments(const struct hc_tool *tool, const struct hc_tool_call *cal
     (void)hc_buf_str(out, "}");
     if (out->failed)
         return hc_fail(err, ENOMEM, "arguments");
-    /* Strings have none: elsewhere they are blanks, and a line is a call to who reads it by lines. */
+    /* Each call must be one line, as tools read calls by lines. Line breaks can stand only between values, as
+     * JSON strings hold none. */
     for (size_t i = 0; i < out->len; i++)
         if (out->data[i] == '\n' || out->data[i] == '\r')
             out->data[i] = ' ';
@@ -226,7 +228,7 @@ void hc_tool_clean(char *out, size_t size, const char *text, size_t len)
     out[used] = '\0';
 }
 
-/* ---- the account ---- */
+/* ---- the list of calls ---- */
 
 static const char *const statuses[HC_TOOL_STATUSES] = {
     [HC_TOOL_OK] = "ok",           [HC_TOOL_ERROR] = "error", [HC_TOOL_TIMEOUT] = "timeout",

@@ -12,7 +12,7 @@ static void require(bool holds)
         abort();
 }
 
-static void take(const char *text, size_t len, bool session)
+static void parse_upload(const char *text, size_t len, bool session)
 {
     struct hc_job job;
     struct hc_uploads uploads;
@@ -34,7 +34,7 @@ static void take(const char *text, size_t len, bool session)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-    take((const char *)data, len, false);
-    take((const char *)data, len, true);
+    parse_upload((const char *)data, len, false);
+    parse_upload((const char *)data, len, true);
     return 0;
 }

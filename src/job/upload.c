@@ -1,4 +1,4 @@
-/* Inputs that come inside a spec, as text or base64, instead of as paths of the host. */
+/* Inputs whose content comes inside a spec, as text or base64. */
 #include "job/job_parts.h"
 
 #include <errno.h>
@@ -15,7 +15,8 @@ void hc_uploads_finish(struct hc_uploads *uploads)
     *uploads = (struct hc_uploads){0};
 }
 
-/* Why this is no name for a file, NULL if it is. It is shown, and its ending says how to read the content. */
+/* Why `name` is refused as the name of a file; NULL: it is good. The name is shown to people, and its ending
+ * decides how the content is read. */
 static const char *bad_file_name(const char *name)
 {
     if (!*name || name[0] == '.')
@@ -28,8 +29,9 @@ static const char *bad_file_name(const char *name)
     return NULL;
 }
 
-/* base64 of RFC 4648, line breaks allowed. */
-static int decode(const char *text, char **data, size_t *len, struct hc_error *err)
+/* Decodes base64 (RFC 4648), in which line breaks are allowed; the caller owns *data. 1: `text` is not
+ * base64. */
+static int decode_base64(const char *text, char **data, size_t *len, struct hc_error *err)
 {
     size_t text_len = strlen(text), room = text_len / 4 * 3 + 3;
     const char *end = NULL;
@@ -46,6 +48,7 @@ static int decode(const char *text, char **data, size_t *len, struct hc_error *e
     return 0;
 }
 
+/* The members of an input; NULL: it does not have the member. */
 struct parts {
     const cJSON *file, *text, *data;
 };
@@ -85,7 +88,7 @@ static int take_content(struct hc_uploads *uploads, const struct hc_json *json, 
     size_t len = 0;
     int rc = 0;
     if (p->data)
-        rc = decode(p->data->valuestring, &data, &len, err);
+        rc = decode_base64(p->data->valuestring, &data, &len, err);
     else if (!(data = strdup(p->text ? p->text->valuestring : "")))
         rc = hc_fail(err, ENOMEM, "inputs.%s", name);
     else
