@@ -1,4 +1,4 @@
-/* Any bytes as what the guest's process says was refused: accepted or not, the manifest stays readable. */
+/* Any bytes as a denial from the guest's process: whether it is accepted or not, the manifest can be read. */
 #include "manifest/denial.h"
 
 #include "manifest/manifest.h"

@@ -12,7 +12,7 @@
 static const struct {
     const char *name;
     bool attested;
-    int source; /* who shares an allowance */
+    int source; /* refusers with the same source share an allowance */
 } refusers[HC_REFUSERS] = {
 #define HC_REFUSER_ROW(id, name, attested, source, text) [HC_REFUSER_##id] = {name, attested, source},
 #include "manifest/denial.def"
@@ -30,7 +30,7 @@ bool hc_refuser_attested(enum hc_refuser by)
 
 /* ---- the list ---- */
 
-static struct hc_denial *find(const struct hc_denials *list, const struct hc_denial *d)
+static struct hc_denial *find_denial(const struct hc_denials *list, const struct hc_denial *d)
 {
     for (size_t i = 0; i < list->count; i++) {
         struct hc_denial *known = &list->items[i];
@@ -51,7 +51,7 @@ static bool has_room(const struct hc_denials *list, enum hc_refuser by)
 
 void hc_denials_note(struct hc_denials *list, const struct hc_denial *d, bool sum)
 {
-    struct hc_denial *known = find(list, d);
+    struct hc_denial *known = find_denial(list, d);
     if (known) {
         known->count = sum ? known->count + d->count : d->count;
         return;
@@ -77,7 +77,7 @@ bool hc_denial_attested(const struct hc_denials *list, const struct hc_denial *d
     return hc_refuser_attested(d->by) && !(list->shared && d->by != HC_REFUSER_AST);
 }
 
-/* ---- the guest's word ---- */
+/* ---- the message of the guest's process ---- */
 
 static bool read_layer(const cJSON *node, struct hc_denial *out)
 {
@@ -127,12 +127,12 @@ static bool read_count(const cJSON *node, struct hc_denial *out)
     return true;
 }
 
-/* Of a text, where it goes and how long it may be. */
+/* The members of the message. */
 static const struct {
     const char *name;
-    bool (*read)(const cJSON *node, struct hc_denial *out); /* NULL: a text */
-    size_t at, size;
-    bool may_lack;
+    bool (*read)(const cJSON *node, struct hc_denial *out); /* NULL: the member is a text */
+    size_t at, size; /* of a text: offsetof in struct hc_denial, bytes with the NUL */
+    bool may_lack;   /* it may be null */
 } members[] = {
 #define HC_DENIAL_TEXT(member, bytes, may_lack, ...)                                                         \
     {#member, NULL, offsetof(struct hc_denial, member), bytes, may_lack},

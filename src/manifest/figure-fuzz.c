@@ -1,5 +1,5 @@
-/* Any bytes as what the guest's process says of a figure: what is accepted is a path of two plain parts, and
- * can be told on as one line of JSON. */
+/* Any bytes as the announcement of a figure by the guest's process: an accepted one has a path of two plain
+ * parts, and can be printed as one line of JSON. */
 #include "manifest/figure.h"
 
 #include "json/json.h"

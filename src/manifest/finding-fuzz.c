@@ -1,5 +1,5 @@
-/* Any bytes as what is said of a program: accepted or not, the manifest stays readable; and as a program
- * whose lines are shown. */
+/* Any bytes as the findings about a program: whether they are accepted or not, the manifest can be read; and
+ * any bytes as a program whose lines are shown. */
 #include "manifest/finding.h"
 
 #include "json/lines.h"

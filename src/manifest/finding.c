@@ -6,7 +6,7 @@
 
 #define TEXT_MAX    4096 /* bytes of one text */
 #define FRAMES_MAX  256
-#define COLUMNS_MAX 2048 /* of one frame */
+#define COLUMNS_MAX 2048 /* most columns of one data frame */
 
 static bool is_text(const cJSON *node)
 {
@@ -90,7 +90,7 @@ static const struct member of_checked[] = {{"warnings", is_findings}, {"columns"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-/* The first member that is not as it must be; NULL if it is an object of exactly these. */
+/* The name of the first member that does not fit; NULL: `node` is an object of exactly these members. */
 static const char *wrong_member(const cJSON *node, const struct member *members, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -106,9 +106,9 @@ static bool is_finding(const cJSON *node)
     return cJSON_IsObject(node) && !wrong_member(node, of_finding, COUNT(of_finding));
 }
 
-/* Parsed, and of this shape. */
-static int parse(struct hc_json *j, const char *name, const char *text, size_t len,
-                 const struct member *members, size_t count, struct hc_error *err)
+/* Parses `text` and checks that it is an object of exactly these members. */
+static int parse_object(struct hc_json *j, const char *name, const char *text, size_t len,
+                        const struct member *members, size_t count, struct hc_error *err)
 {
     if (hc_json_parse(j, name, text, len, err) < 0)
         return -1;
@@ -123,7 +123,7 @@ static int parse(struct hc_json *j, const char *name, const char *text, size_t l
 int hc_rejected_parse(cJSON **findings, int64_t *more, const char *text, size_t len, struct hc_error *err)
 {
     struct hc_json j;
-    if (parse(&j, "rejection", text, len, of_rejected, COUNT(of_rejected), err) < 0)
+    if (parse_object(&j, "rejection", text, len, of_rejected, COUNT(of_rejected), err) < 0)
         return -1;
     *more = (int64_t)cJSON_GetObjectItemCaseSensitive(j.root, "more")->valuedouble;
     *findings = cJSON_DetachItemFromObjectCaseSensitive(j.root, "findings");
@@ -134,7 +134,7 @@ int hc_rejected_parse(cJSON **findings, int64_t *more, const char *text, size_t 
 int hc_checked_parse(cJSON **check, const char *text, size_t len, struct hc_error *err)
 {
     struct hc_json j;
-    if (parse(&j, "check", text, len, of_checked, COUNT(of_checked), err) < 0)
+    if (parse_object(&j, "check", text, len, of_checked, COUNT(of_checked), err) < 0)
         return -1;
     *check = hc_json_take(&j);
     return 0;

@@ -1,5 +1,5 @@
-/* Any bytes as a manifest to verify, and as the report of a guest: a manifest with it in must be signed, read
- * back and verified whatever it is. */
+/* Any bytes as a manifest to verify; and any bytes as the report of a guest: a manifest with this report can
+ * always be signed, read back and verified. */
 #include "manifest/manifest.h"
 
 #include "policy/options.h"

@@ -138,7 +138,8 @@ static void denials_say_who_vouches_for_them(void **state)
     hc_manifest_finish(&m);
 }
 
-/* A process that has run other programs: only what was found before this one ran is certain of it. */
+/* In a process that has run other programs only the denials from before this program ran are certain to be
+ * its own. */
 static void denials_of_a_shared_process_are_not_vouched_for(void **state)
 {
     const struct {

@@ -61,14 +61,15 @@ void hc_manifest_finish(struct hc_manifest *m)
     *m = (struct hc_manifest){0};
 }
 
-/* ---- building blocks: each adds to `to` and remembers in `ok` whether memory held out ---- */
+/* ---- building blocks: each adds a member to `to`, and sets `ok` to false if memory runs out ---- */
 
 struct doc {
     bool ok;
 };
 
-/* Add `item` as a member, or as an element if there is no name. NULL stands for lack of memory. */
-static cJSON *put(struct doc *d, cJSON *to, const char *name, cJSON *item)
+/* Add `item` to `to`, as a member, or as an element of a list if `name` is NULL. `to` or `item` is NULL if an
+ * earlier step ran out of memory. */
+static cJSON *put_item(struct doc *d, cJSON *to, const char *name, cJSON *item)
 {
     bool added =
         to && item && (name ? cJSON_AddItemToObject(to, name, item) : cJSON_AddItemToArray(to, item));
@@ -81,27 +82,27 @@ static cJSON *put(struct doc *d, cJSON *to, const char *name, cJSON *item)
 
 static cJSON *put_object(struct doc *d, cJSON *to, const char *name)
 {
-    return put(d, to, name, cJSON_CreateObject());
+    return put_item(d, to, name, cJSON_CreateObject());
 }
 
 static cJSON *put_list(struct doc *d, cJSON *to, const char *name)
 {
-    return put(d, to, name, cJSON_CreateArray());
+    return put_item(d, to, name, cJSON_CreateArray());
 }
 
 static void put_number(struct doc *d, cJSON *to, const char *name, double value)
 {
-    (void)put(d, to, name, cJSON_CreateNumber(value));
+    (void)put_item(d, to, name, cJSON_CreateNumber(value));
 }
 
 static void put_bool(struct doc *d, cJSON *to, const char *name, bool value)
 {
-    (void)put(d, to, name, cJSON_CreateBool(value));
+    (void)put_item(d, to, name, cJSON_CreateBool(value));
 }
 
 static void put_null(struct doc *d, cJSON *to, const char *name)
 {
-    (void)put(d, to, name, cJSON_CreateNull());
+    (void)put_item(d, to, name, cJSON_CreateNull());
 }
 
 static void put_known(struct doc *d, cJSON *to, const char *name, int64_t value)
@@ -120,8 +121,8 @@ static void put_seconds(struct doc *d, cJSON *to, const char *name, int64_t us)
         put_number(d, to, name, (double)us / 1e6);
 }
 
-/* Text that may hold anything. What is not UTF-8 becomes U+FFFD, and so does a NUL, which would end the text
- * for many a reader. */
+/* Add text of any bytes. Bytes that are not UTF-8 become U+FFFD, and so does a NUL, at which many readers
+ * would end the text. */
 static void put_bytes(struct doc *d, cJSON *to, const char *name, const char *bytes, size_t len)
 {
     hc_autobuf clean = {0};
@@ -134,7 +135,7 @@ static void put_bytes(struct doc *d, cJSON *to, const char *name, const char *by
             at++;
         }
     }
-    (void)put(d, to, name, clean.failed ? NULL : cJSON_CreateString(clean.data ? clean.data : ""));
+    (void)put_item(d, to, name, clean.failed ? NULL : cJSON_CreateString(clean.data ? clean.data : ""));
 }
 
 static void put_text(struct doc *d, cJSON *to, const char *name, const char *text)
@@ -165,8 +166,8 @@ static bool is_plain_name(const char *name)
     return true;
 }
 
-/* \xHH for bytes that are control characters or no UTF-8, and every backslash doubled: unlike U+FFFD this can
- * be undone, and two names never become one. */
+/* Write a name with \xHH for bytes that are control characters or not UTF-8, and every backslash doubled:
+ * unlike U+FFFD these escapes can be undone, and different names stay different. */
 static void escape_name(struct hc_buf *out, const char *name)
 {
     while (*name) {
@@ -209,11 +210,11 @@ static bool put_name(struct doc *d, cJSON *to, const char *member, const char *n
     }
     hc_autobuf escaped = {0};
     escape_name(&escaped, name);
-    (void)put(d, to, member, escaped.failed ? NULL : cJSON_CreateString(escaped.data));
+    (void)put_item(d, to, member, escaped.failed ? NULL : cJSON_CreateString(escaped.data));
     return true;
 }
 
-/* "path", and "escaped" where it holds. */
+/* Add "path", and "escaped" if the path had to be escaped. */
 static void put_path(struct doc *d, cJSON *to, const char *path)
 {
     if (put_name(d, to, "path", path))
@@ -242,7 +243,7 @@ static void put_job(struct doc *d, cJSON *root, const struct hc_manifest *m)
     put_number(d, root, "version", HC_MANIFEST_VERSION);
     put_text(d, root, "job_id", m->job_id);
     put_text_or_null(d, root, "tenant", m->tenant);
-    (void)put(d, root, "labels", m->labels ? cJSON_Duplicate(m->labels, true) : cJSON_CreateObject());
+    (void)put_item(d, root, "labels", m->labels ? cJSON_Duplicate(m->labels, true) : cJSON_CreateObject());
     put_text(d, root, "status", hc_status_name(m->status));
     put_number(d, root, "exit_code", m->exit_code);
     put_text_or_null(d, root, "reason", m->reason);
@@ -283,13 +284,13 @@ static void put_rejection(struct doc *d, cJSON *root, const struct hc_manifest *
     put_known(d, r, "line", m->rejection.line > 0 ? m->rejection.line : -1);
     put_known(d, r, "column", m->rejection.column > 0 ? m->rejection.column : -1);
     put_text_or_null(d, r, "hint", m->rejection.hint);
-    (void)put(d, r, "findings", hc_manifest_findings(m));
+    (void)put_item(d, r, "findings", hc_manifest_findings(m));
     put_number(d, r, "more", (double)m->rejection.more);
 }
 
 static void put_check(struct doc *d, cJSON *root, const struct hc_manifest *m)
 {
-    (void)put(d, root, "check", m->check ? cJSON_Duplicate(m->check, true) : cJSON_CreateNull());
+    (void)put_item(d, root, "check", m->check ? cJSON_Duplicate(m->check, true) : cJSON_CreateNull());
 }
 
 static void put_process(struct doc *d, cJSON *root, const struct hc_manifest *m)
@@ -322,14 +323,14 @@ static void put_stream(struct doc *d, cJSON *root, const char *name, const struc
     put_number(d, stream, "redactions", (double)s->redactions);
 }
 
-/* Returns NULL, or why the report is left out. It was checked when it came in; it is checked again, so that
- * no report whatever can make the manifest unreadable or other than its schema says. */
+/* Add the guest's report. Returns NULL, or why the report is left out. It was checked when it came in, and is
+ * checked again here, so that no report can make a manifest that cannot be read or breaks its schema. */
 static const char *put_guest(struct doc *d, cJSON *root, const struct hc_manifest *m, struct hc_error *err)
 {
     bool fits = m->guest && hc_guest_report_check(m->guest, strlen(m->guest), err) == 0;
     if (m->guest && !fits && err->sys == ENOMEM)
-        d->ok = false; /* it may be sound: better no manifest than one that says it is not */
-    (void)put(d, root, "guest", fits ? cJSON_CreateRaw(m->guest) : cJSON_CreateNull());
+        d->ok = false; /* out of memory: the report may be good, and a manifest must not say that it is not */
+    (void)put_item(d, root, "guest", fits ? cJSON_CreateRaw(m->guest) : cJSON_CreateNull());
     return m->guest && !fits ? err->text : NULL;
 }
 
@@ -491,7 +492,7 @@ static void put_limits(struct doc *d, cJSON *root, const struct hc_manifest *m)
         const struct hc_option *opt = &hc_options[i];
         if (strncmp(opt->path, section, strlen(section)) != 0)
             continue;
-        (void)put(d, limits, opt->path + strlen(section), hc_option_to_plain_json(m->policy, opt));
+        (void)put_item(d, limits, opt->path + strlen(section), hc_option_to_plain_json(m->policy, opt));
     }
     cJSON *by = put_object(d, limits, "enforced_by");
 #define HC_ENFORCED(name) put_text_or_null(d, by, #name, m->enforced_by.name);
@@ -517,7 +518,7 @@ static cJSON *put_identity(struct doc *d, cJSON *root, const char *name, const c
     return identity;
 }
 
-/* The hash is a name; what was compared with it is another matter. */
+/* "sha256" only identifies the tree; "checked" tells how much of the tree was compared with its record. */
 static void put_tree(struct doc *d, cJSON *root, const struct hc_manifest *m)
 {
     static const char *const checks[] = {[HC_TREE_NONE] = "none",
@@ -547,7 +548,7 @@ static void put_sources(struct doc *d, cJSON *root, const struct hc_manifest *m)
     }
 }
 
-static cJSON *build(const struct hc_manifest *m)
+static cJSON *build_document(const struct hc_manifest *m)
 {
     struct doc d = {.ok = true};
     struct hc_error report_err;
@@ -593,7 +594,7 @@ static int sign_text(const char *text, size_t len, const void *key, size_t key_l
     return 0;
 }
 
-static char *print(const cJSON *root)
+static char *print_unsigned(const cJSON *root)
 {
     return root ? cJSON_PrintUnformatted(root) : NULL;
 }
@@ -606,7 +607,7 @@ static int put_signature(cJSON *root, const void *key, size_t key_len, struct hc
         return d.ok ? 0 : hc_fail(err, ENOMEM, "manifest");
     }
     char hex[HC_SHA256_HEX];
-    char *text = print(root);
+    char *text = print_unsigned(root);
     int rc = text ? sign_text(text, strlen(text), key, key_len, hex, err) : hc_fail(err, ENOMEM, "manifest");
     free(text);
     if (rc < 0)
@@ -624,7 +625,7 @@ int hc_manifest_indent(const char *text, size_t len, struct hc_buf *out, struct 
 
 static int print_indented(const cJSON *root, struct hc_buf *out, struct hc_error *err)
 {
-    char *text = print(root);
+    char *text = print_unsigned(root);
     if (!text)
         return hc_fail(err, ENOMEM, "manifest");
     int rc = hc_manifest_indent(text, strlen(text), out, err);
@@ -634,7 +635,7 @@ static int print_indented(const cJSON *root, struct hc_buf *out, struct hc_error
 
 static int print_plain(const cJSON *root, struct hc_buf *out, struct hc_error *err)
 {
-    char *text = print(root);
+    char *text = print_unsigned(root);
     int rc = text ? hc_buf_str(out, text) : -1;
     free(text);
     return rc < 0 ? hc_fail(err, ENOMEM, "manifest") : 0;
@@ -643,7 +644,7 @@ static int print_plain(const cJSON *root, struct hc_buf *out, struct hc_error *e
 static int print_signed(const struct hc_manifest *m, const void *key, size_t key_len, bool indented,
                         struct hc_buf *out, struct hc_error *err)
 {
-    cJSON *root = build(m);
+    cJSON *root = build_document(m);
     if (!root)
         return hc_fail(err, ENOMEM, "manifest");
     int rc = put_signature(root, key, key_len, err);

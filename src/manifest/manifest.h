@@ -1,5 +1,6 @@
-/* manifest.h - the account of one job: what the launcher saw, and beside it, under "guest", what the guest's
- * process said of itself. The struct is filled by the launcher; here it becomes JSON and is checked again. */
+/* manifest.h - the manifest, a report on one job: the launcher's own observations, and under "guest" the
+ * claims of the guest's process. The launcher fills the struct; the functions here print it as JSON and
+ * verify its signature. */
 #ifndef HC_MANIFEST_MANIFEST_H
 #define HC_MANIFEST_MANIFEST_H
 
@@ -10,8 +11,9 @@
 #include "manifest/samples.h"
 #include "manifest/usage.h"
 
-/* Text in a manifest is UTF-8 without NUL: both become U+FFFD. A file name that is not UTF-8 or holds control
- * characters has these bytes as \xHH and its backslashes doubled, and "escaped": true stands beside it. */
+/* Text in a manifest is UTF-8 without NUL: other bytes become U+FFFD. A file name that is not UTF-8 or has
+ * control characters is printed with these bytes as \xHH and its backslashes doubled, and with "escaped":
+ * true beside it. */
 
 #define HC_MANIFEST_VERSION 1
 
@@ -22,17 +24,17 @@ enum hc_status {
 };
 
 const char *hc_status_name(enum hc_status s); /* "ok", "error", ... */
-int hc_status_exit(enum hc_status s);         /* exit status of `hotcell run`; launch_failed: see its error */
-bool hc_status_is_limit(enum hc_status s);    /* a limit of the policy ended the job */
+int hc_status_exit(enum hc_status s); /* exit status of `hotcell run`; for launch_failed the error has it */
+bool hc_status_is_limit(enum hc_status s); /* has a limit of the policy ended the job? */
 
 struct hc_stream {
-    struct hc_buf text; /* what was kept, raw bytes */
-    int64_t bytes;      /* what the guest wrote, kept or not (counted until the cell's end) */
-    int64_t redactions; /* by the policy's "redact" */
-    bool truncated;
-    bool shortened; /* by redact.max_chars */
-    bool withheld;  /* some was withheld because looking for what is to be redacted took too long */
-    int pass_errno; /* why it could not be passed on to the end; 0: it was, or its reader went away */
+    struct hc_buf text; /* the output that was kept, raw bytes */
+    int64_t bytes;      /* bytes that the guest wrote until the cell's end, kept or not */
+    int64_t redactions; /* places that the policy's "redact" has replaced */
+    bool truncated;     /* output was left out beyond the limit */
+    bool shortened;     /* redact.max_chars has cut the output */
+    bool withheld;      /* output was withheld, as the search for places to redact took too long */
+    int pass_errno;     /* errno that stopped passing the output on; 0: none, or its reader went away */
 };
 
 struct hc_artifact {
@@ -42,20 +44,21 @@ struct hc_artifact {
     char sha256[HC_SHA256_HEX];
 };
 
+/* A file in the output directory that the manifest does not list as an artifact. */
 struct hc_skipped {
-    char *path;
+    char *path;         /* owned, relative to the output directory */
     const char *reason; /* static */
 };
 
 struct hc_layer {
-    const char *name; /* "user_namespace", ... static */
-    bool on;
-    char evidence[160]; /* how it was checked, with the numbers read back */
+    const char *name;   /* "user_namespace", ...; static */
+    bool on;            /* the layer is in force */
+    char evidence[160]; /* how the launcher checked it, with the numbers that it read back */
 };
 
 struct hc_manifest_input {
     const char *name;
-    const char *file; /* base name on the host */
+    const char *file; /* base name of the file on the host */
     int64_t bytes;
     char sha256[HC_SHA256_HEX];
 };
@@ -71,67 +74,69 @@ struct hc_manifest {
     const char *tenant;  /* borrowed, may be NULL */
     const cJSON *labels; /* borrowed, may be NULL */
     enum hc_status status;
-    int exit_code;    /* what `hotcell run` exits with */
-    char reason[512]; /* one sentence; empty for ok */
-    bool partial;
+    int exit_code;    /* exit status of `hotcell run` */
+    char reason[512]; /* why the job has this status, one sentence; empty for ok */
+    bool partial;     /* there are results, but they may not be all */
     struct {
         bool set;
         char rule[64], message[512], hint[256];
-        int line, column; /* 0 if it has none */
-        cJSON *findings;  /* all of them, the first being this one (manifest/finding.h). Owned; NULL: this
-                             alone */
-        int64_t more;     /* beyond those */
-    } rejection;
-    cJSON *runs;  /* of a session as a whole: list of objects. Owned; NULL: none */
-    cJSON *check; /* what was found beside (hc_checked_parse). Owned; NULL: nothing */
+        int line, column; /* in the program; 0: none */
+        cJSON *findings;  /* all findings, of which the first is this one (manifest/finding.h). Owned; NULL:
+                             this  finding is the only one */
+        int64_t more;     /* number of findings that are not listed */
+    } rejection;          /* why the check refused the program */
+    cJSON *runs;          /* the runs of a session: a list of objects. Owned; NULL: none */
+    cJSON *check; /* findings for which the program was not refused (hc_checked_parse). Owned; NULL: none */
     struct {
         bool known;
-        bool signaled; /* else exited */
+        bool signaled; /* a signal ended it; else it exited */
         int value;     /* exit status or signal number */
-    } process;         /* the interpreter, as pid 1 of the cell saw it end */
+    } process;         /* how the interpreter ended, as pid 1 of the cell saw it */
     struct hc_stream out, err;
-    char *guest; /* JSON object text; NULL if the guest's process reported nothing. Owned. Left out with a
-                  * warning if hc_guest_report_check refuses it */
+    char *guest; /* the report of the guest's process, a JSON object as text; owned. NULL: none came. Left out
+                  * with a warning if hc_guest_report_check refuses it */
     struct hc_artifact *figures, *files; /* owned arrays */
     size_t figure_count, file_count;
     struct hc_skipped *skipped;
     size_t skipped_count;
-    int64_t skipped_more; /* beyond those that are listed */
+    int64_t skipped_more; /* number of skipped files that are not listed */
     int64_t code_bytes;
-    char code_sha256[HC_SHA256_HEX]; /* of the program as it was given; empty: none */
-    char *code_path;                 /* owned, relative to the output directory, may be NULL */
-    int64_t kept_bytes;              /* of what is there, and of the record beside it; not printed */
-    char warnings[8][256];           /* one of them may begin with HC_CODE_LOST */
+    char code_sha256[HC_SHA256_HEX]; /* of the program as the caller gave it; empty: there is no program */
+    char *code_path;       /* the saved program, relative to the output directory; owned; NULL: not saved */
+    int64_t kept_bytes;    /* bytes of the saved program and of its record; not printed */
+    char warnings[8][256]; /* one of them may begin with HC_CODE_LOST */
     size_t warning_count;
     struct hc_denials denials;
-    struct hc_tool_log tools; /* calls, in their order */
+    struct hc_tool_log tools; /* calls of tools, in their order */
     struct hc_job_usage usage;
     struct hc_samples samples;
     struct {
-        int64_t build_us, start_us, run_us, collect_us; /* -1: not reached */
+        int64_t build_us, start_us, run_us,
+            collect_us; /* duration of each phase in microseconds; -1: not reached */
     } timing;
-    const struct hc_policy *policy; /* effective, borrowed */
+    const struct hc_policy *policy; /* the effective policy, borrowed */
     char policy_sha256[HC_SHA256_HEX];
-    char policy_name[64]; /* of a manifest that was read, which has no `policy`; otherwise empty */
+    char policy_name[64]; /* only in a manifest that was read from JSON, which has no `policy`; else empty */
     struct hc_enforced_by enforced_by;
     struct hc_layer layers[HC_MAX_LAYERS];
     size_t layer_count;
     const char *tree_name;
     char tree_sha256[HC_SHA256_HEX];
-    enum hc_tree_check tree_checked; /* what of it was compared with what was built */
+    enum hc_tree_check tree_checked; /* how thoroughly the tree was compared with its record from the build */
     struct hc_manifest_input inputs[HC_MAX_INPUTS];
     size_t input_count;
     char started[40], finished[40]; /* RFC 3339, UTC, milliseconds */
 };
 
-/* How the warning begins that the program, which was to be kept with its results, was not; and what it says
- * after that, NULL if there is no such warning. */
+/* The beginning of the warning that the program could not be saved with its results. hc_manifest_code_lost
+ * returns the rest of that warning, or NULL if there is none. */
 #define HC_CODE_LOST "save the code: "
 const char *hc_manifest_code_lost(const struct hc_manifest *m);
 
 void hc_manifest_finish(struct hc_manifest *m);
 
-/* The findings of a rejection as a JSON list, for the caller; empty without a rejection. NULL: no memory. */
+/* The findings of a rejection as a JSON list, which the caller owns; empty without a rejection. NULL: no
+ * memory. */
 cJSON *hc_manifest_findings(const struct hc_manifest *m);
 
 /* The manifest as indented JSON text, ending in a newline; with `key` signed by HMAC-SHA256 over the
@@ -139,22 +144,23 @@ cJSON *hc_manifest_findings(const struct hc_manifest *m);
 int hc_manifest_print(const struct hc_manifest *m, const void *key, size_t key_len, struct hc_buf *out,
                       struct hc_error *err);
 
-/* The same for programs to read, in a third of the time: neither indented nor ended by a newline. */
+/* The same without indentation and final newline, for programs: it takes a third of the time. */
 int hc_manifest_print_plain(const struct hc_manifest *m, const void *key, size_t key_len, struct hc_buf *out,
                             struct hc_error *err);
 
-/* The older runner's four keys: exit_code, figure_paths, code_paths, truncated. */
-/* From that form to the other: two blanks per level, but one line for each member of "guest". A report within
- * limits.value takes no more in the manifest than that, however deep its values are. */
+/* Indent a manifest that was printed plain: two blanks per level, but one line for each member of "guest", so
+ * that a report within limits.value takes no more bytes in the manifest, however deep its values are. */
 int hc_manifest_indent(const char *text, size_t len, struct hc_buf *out, struct hc_error *err);
 
+/* The result in the older runner's form, with its four keys: exit_code, figure_paths, code_paths, truncated.
+ */
 int hc_manifest_print_runner(const struct hc_manifest *m, struct hc_buf *out, struct hc_error *err);
 
-/* Check a manifest's signature. Returns 0 if it is signed with this key; otherwise -1 and says why
- * (HC_EXIT_GUEST: does not match or is not signed; HC_EXIT_DATA: not a manifest). */
+/* Check a manifest's signature. 0: it is signed with this key. -1: HC_EXIT_GUEST if the signature does not
+ * match or is missing, HC_EXIT_DATA if `j` is not a manifest. */
 int hc_manifest_verify(const struct hc_json *j, const void *key, size_t key_len, struct hc_error *err);
 
-/* The name of a file that is listed as "escaped", in its place: never longer. */
+/* Undo the escapes of a file's name that is listed as "escaped", in place: the result is never longer. */
 void hc_name_unescape(char *name);
 
 #endif

@@ -39,14 +39,14 @@ int hc_output_filter_new(struct hc_output_filter **out, const struct hc_policy *
     return 0;
 }
 
-static void give(struct hc_output_filter *s, const char *data, size_t len, struct hc_buf *out)
+static void pass_on(struct hc_output_filter *s, const char *data, size_t len, struct hc_buf *out)
 {
     (void)hc_buf_add(out, data, len);
     (void)hc_buf_add(&s->stream->text, data, len);
 }
 
-/* {limit} and {bytes} */
-static void give_note(struct hc_output_filter *s, int64_t left_out, struct hc_buf *out)
+/* Pass on the note, with the limit for {limit} and the bytes left out for {bytes}. */
+static void pass_on_note(struct hc_output_filter *s, int64_t left_out, struct hc_buf *out)
 {
     hc_autobuf text = {0};
     for (const char *p = s->note; *p;) {
@@ -60,12 +60,13 @@ static void give_note(struct hc_output_filter *s, int64_t left_out, struct hc_bu
             (void)hc_buf_add(&text, p++, 1);
         }
     }
-    give(s, text.data ? text.data : "", text.len, out);
+    pass_on(s, text.data ? text.data : "", text.len, out);
 }
 
 static void keep_tail(struct hc_output_filter *s, const char *data, size_t len)
 {
-    size_t room = (size_t)(s->max - s->head) + 4; /* and a character of which the beginning had no room */
+    size_t room =
+        (size_t)(s->max - s->head) + 4; /* 4: the shown beginning may end up to a character earlier */
     (void)hc_buf_add(&s->tail, data, len);
     if (s->tail.len <= 2 * room + 65536)
         return;
@@ -73,8 +74,9 @@ static void keep_tail(struct hc_output_filter *s, const char *data, size_t len)
     s->tail.len = room;
 }
 
-/* Redacted output. As long as the beginning has room it is given away, but for a character's first bytes. */
-static void take(struct hc_output_filter *s, const char *data, size_t len, struct hc_buf *out)
+/* Take output that has been redacted. It is passed on as long as the beginning has room; the first bytes of a
+ * character wait in `part` until the rest comes. */
+static void take_redacted(struct hc_output_filter *s, const char *data, size_t len, struct hc_buf *out)
 {
     hc_autobuf joined = {0};
     s->total += (int64_t)len;
@@ -87,7 +89,7 @@ static void take(struct hc_output_filter *s, const char *data, size_t len, struc
         size_t room = (size_t)(s->head - s->given), n = len < room ? len : room;
         bool full = len > room;
         n -= hc_utf8_unfinished(data, n);
-        give(s, data, n, out);
+        pass_on(s, data, n, out);
         s->given += (int64_t)n;
         data += n;
         len -= n;
@@ -112,11 +114,11 @@ void hc_output_filter_feed(struct hc_output_filter *s, const char *data, size_t 
         len = room > 0 ? (size_t)room : 0;
     }
     if (!s->redaction) {
-        take(s, data, len, out);
+        take_redacted(s, data, len, out);
     } else if (len) {
         hc_autobuf clean = {0};
         hc_redaction_feed(s->redaction, data, len, &clean);
-        take(s, clean.data ? clean.data : "", clean.len, out);
+        take_redacted(s, clean.data ? clean.data : "", clean.len, out);
     }
     st->truncated = st->truncated || s->total > s->max;
 }
@@ -126,7 +128,7 @@ static void finish_redaction(struct hc_output_filter *s, struct hc_buf *out)
     struct hc_stream *st = s->stream;
     hc_autobuf clean = {0};
     hc_redaction_finish(s->redaction, st->truncated && !s->ends, &clean);
-    take(s, clean.data ? clean.data : "", clean.len, out);
+    take_redacted(s, clean.data ? clean.data : "", clean.len, out);
     st->redactions = hc_redaction_count(s->redaction);
     st->shortened = hc_redaction_short(s->redaction);
     st->withheld = hc_redaction_withheld(s->redaction) || hc_redaction_no_memory(s->redaction);
@@ -139,18 +141,18 @@ void hc_output_filter_finish(struct hc_output_filter *s, struct hc_buf *out)
         finish_redaction(s, out);
     st->truncated = st->truncated || s->total > s->max;
     if (!st->truncated) {
-        give(s, s->part, s->part_len, out);
-        give(s, s->tail.data ? s->tail.data : "", s->tail.len, out);
+        pass_on(s, s->part, s->part_len, out);
+        pass_on(s, s->tail.data ? s->tail.data : "", s->tail.len, out);
         return;
     }
     if (!s->ends) {
-        give_note(s, st->bytes - s->given, out);
+        pass_on_note(s, st->bytes - s->given, out);
         return;
     }
     size_t room = (size_t)(s->max - s->given), from = s->tail.len > room ? s->tail.len - room : 0;
-    /* The rest of a character whose beginning is left out, is left out. */
+    /* If the beginning of a character is left out, so is its rest. */
     from = hc_utf8_boundary(s->tail.data, s->tail.len, from);
     size_t kept = s->tail.len - from;
-    give_note(s, s->total - s->given - (int64_t)kept, out);
-    give(s, s->tail.data ? s->tail.data + from : "", kept, out);
+    pass_on_note(s, s->total - s->given - (int64_t)kept, out);
+    pass_on(s, s->tail.data ? s->tail.data + from : "", kept, out);
 }

@@ -3,24 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int redact(struct hc_redaction *x, const char *text, size_t len, struct hc_buf *out)
+static int redact_bytes(struct hc_redaction *x, const char *text, size_t len, struct hc_buf *out)
 {
     hc_redaction_feed(x, text, len, out);
     hc_redaction_finish(x, false, out);
     return hc_redaction_no_memory(x) ? -1 : 0;
 }
 
-/* A text in a buffer of its own: what does not fit any more is cut. */
-static int conceal_text(struct hc_redaction *x, char *text, size_t size)
+/* Redact the text in an array of `size` bytes; a result that does not fit is cut. */
+static int redact_text(struct hc_redaction *x, char *text, size_t size)
 {
     hc_autobuf clean = {0};
-    int rc = redact(x, text, strlen(text), &clean);
+    int rc = redact_bytes(x, text, strlen(text), &clean);
     (void)snprintf(text, size, "%s", rc == 0 && clean.data ? clean.data : "");
     return rc;
 }
 
-/* All strings of a JSON value; it is gone if that fails. */
-static int conceal_json(struct hc_redaction *x, cJSON **json)
+/* Redact all strings of a JSON value; on failure the value is removed. */
+static int redact_json(struct hc_redaction *x, cJSON **json)
 {
     hc_autobuf clean = {0};
     char *text = *json ? cJSON_PrintUnformatted(*json) : NULL;
@@ -35,7 +35,7 @@ static int conceal_json(struct hc_redaction *x, cJSON **json)
     return changed ? 0 : -1;
 }
 
-static int conceal_report(struct hc_redaction *x, char **report)
+static int redact_report(struct hc_redaction *x, char **report)
 {
     hc_autobuf clean = {0};
     if (!*report)
@@ -46,20 +46,20 @@ static int conceal_report(struct hc_redaction *x, char **report)
     return *report ? 0 : -1;
 }
 
-static int conceal_denials(struct hc_redaction *x, struct hc_denials *denials)
+static int redact_denials(struct hc_redaction *x, struct hc_denials *denials)
 {
     int rc = 0;
     for (size_t i = 0; i < denials->count; i++) {
         struct hc_denial *d = &denials->items[i];
 #define HC_DENIAL_TEXT(member, bytes, may_lack, redacted, ...)                                               \
     if (redacted)                                                                                            \
-        rc |= conceal_text(x, d->member, sizeof d->member);
+        rc |= redact_text(x, d->member, sizeof d->member);
 #include "manifest/denial.def"
     }
     return rc;
 }
 
-static int conceal_calls(struct hc_redaction *x, struct hc_tool_log *log)
+static int redact_calls(struct hc_redaction *x, struct hc_tool_log *log)
 {
     int rc = 0;
     for (size_t i = 0; i < log->count; i++) {
@@ -71,7 +71,7 @@ static int conceal_calls(struct hc_redaction *x, struct hc_tool_log *log)
         rc |= hc_redaction_no_memory(x) ? -1 : 0;
         free(e->arguments);
         e->arguments = rc == 0 && clean.data ? hc_buf_take(&clean) : NULL;
-        rc |= conceal_text(x, e->message, sizeof e->message);
+        rc |= redact_text(x, e->message, sizeof e->message);
     }
     return rc;
 }
@@ -85,16 +85,16 @@ int hc_manifest_redact(struct hc_manifest *m, const struct hc_redactor *redactor
         m->guest = NULL;
         return -1;
     }
-    rc |= conceal_text(x, m->reason, sizeof m->reason);
-    rc |= conceal_text(x, m->rejection.message, sizeof m->rejection.message);
-    rc |= conceal_text(x, m->rejection.hint, sizeof m->rejection.hint);
+    rc |= redact_text(x, m->reason, sizeof m->reason);
+    rc |= redact_text(x, m->rejection.message, sizeof m->rejection.message);
+    rc |= redact_text(x, m->rejection.hint, sizeof m->rejection.hint);
     for (size_t i = 0; i < m->warning_count; i++)
-        rc |= conceal_text(x, m->warnings[i], sizeof m->warnings[i]);
-    rc |= conceal_json(x, &m->rejection.findings);
-    rc |= conceal_json(x, &m->check);
-    rc |= conceal_report(x, &m->guest);
-    rc |= conceal_denials(x, &m->denials);
-    rc |= conceal_calls(x, &m->tools);
+        rc |= redact_text(x, m->warnings[i], sizeof m->warnings[i]);
+    rc |= redact_json(x, &m->rejection.findings);
+    rc |= redact_json(x, &m->check);
+    rc |= redact_report(x, &m->guest);
+    rc |= redact_denials(x, &m->denials);
+    rc |= redact_calls(x, &m->tools);
     hc_redaction_free(x);
     return rc;
 }

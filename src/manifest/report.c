@@ -6,14 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-/* The rest of a manifest must always fit beside the report. */
+/* Most values of a report, so that the rest of the manifest fits beside it in one document. */
 #define VALUES_MAX (HC_JSON_VALUES / 4)
 
-/* Lists and objects that it stands in, at most: its manifest, in the result of a branch, in the answer to all
- * of them, in an event. Whoever reads those as strictly must not be kept from it by what a guest reported. */
+/* Most lists and objects around a report: its manifest, in the result of a branch, in the answer about all
+ * branches, in an event. A client that parses these as strictly must not fail because of a report that is
+ * nested too deeply. */
 #define AROUND 8
 
-static bool all(const cJSON *container, bool (*fits)(const cJSON *node))
+static bool all_fit(const cJSON *container, bool (*fits)(const cJSON *node))
 {
     for (const cJSON *node = container->child; node; node = node->next)
         if (!fits(node))
@@ -28,10 +29,10 @@ static bool is_string(const cJSON *node)
 
 static bool is_strings(const cJSON *node)
 {
-    return cJSON_IsArray(node) && all(node, is_string);
+    return cJSON_IsArray(node) && all_fit(node, is_string);
 }
 
-/* An object of exactly these strings. */
+/* Is `node` an object of exactly these members, all strings? */
 static bool is_record(const cJSON *node, const char *const *names, int count)
 {
     if (!cJSON_IsObject(node) || cJSON_GetArraySize(node) != count)
@@ -61,7 +62,7 @@ static bool is_figure(const cJSON *node)
 
 static bool is_figures(const cJSON *node)
 {
-    return cJSON_IsArray(node) && all(node, is_figure);
+    return cJSON_IsArray(node) && all_fit(node, is_figure);
 }
 
 static bool is_any(const cJSON *node)
@@ -70,7 +71,7 @@ static bool is_any(const cJSON *node)
     return true;
 }
 
-/* What became of one variable: strings, but for its value. */
+/* The result for one returned variable: strings, except "json". */
 static bool is_returned_value(const cJSON *node)
 {
     static const char *const strings[] = {"type", "path", "mime", "error"};
@@ -86,12 +87,12 @@ static bool is_returned_value(const cJSON *node)
 
 static bool is_returned(const cJSON *node)
 {
-    return cJSON_IsObject(node) && all(node, is_returned_value);
+    return cJSON_IsObject(node) && all_fit(node, is_returned_value);
 }
 
 static bool is_columns(const cJSON *node)
 {
-    return cJSON_IsObject(node) && all(node, is_strings);
+    return cJSON_IsObject(node) && all_fit(node, is_strings);
 }
 
 static bool is_status(const cJSON *node)

@@ -1,6 +1,6 @@
 #include "manifest/samples.h"
 
-#define EARLY_US 10000 /* by how much a clock's tick may come early, as the one before was late */
+#define EARLY_US 10000 /* microseconds that a sample may be early: the tick before it may have been late */
 
 void hc_samples_begin(struct hc_samples *s, int64_t now_us, int64_t every_us)
 {

@@ -1,11 +1,11 @@
-/* usage.h - what a job used, in numbers: the rows of usage.def. */
+/* usage.h - the resources that a job used, as numbers: the rows of usage.def. */
 #ifndef HC_MANIFEST_USAGE_H
 #define HC_MANIFEST_USAGE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* -1: unknown. Times are in microseconds. */
+/* A number is -1 if it is unknown. Times are in microseconds. */
 struct hc_job_usage {
 #define HC_USAGE_ROW(member, ...) int64_t member;
 #include "manifest/usage.def"
@@ -18,9 +18,10 @@ struct hc_usage_row {
     const char *name;
     enum hc_usage_unit unit;
     enum hc_usage_kind kind;
-    const char *file, *key; /* of the cell's cgroup; may be NULL (usage.def) */
-    const char *text;
-    size_t at; /* in struct hc_job_usage */
+    const char *file,
+        *key;         /* the file of the cell's cgroup that has the number, and the key in it; NULL: none */
+    const char *text; /* description for the man page */
+    size_t at;        /* offsetof in struct hc_job_usage */
 };
 
 extern const struct hc_usage_row hc_usage_rows[];
@@ -28,10 +29,10 @@ extern const size_t hc_usage_row_count;
 
 int64_t hc_usage_get(const struct hc_job_usage *u, const struct hc_usage_row *row);
 void hc_usage_set(struct hc_job_usage *u, const struct hc_usage_row *row, int64_t value);
-void hc_usage_forget(struct hc_job_usage *u); /* all of it is unknown */
+void hc_usage_forget(struct hc_job_usage *u); /* sets all numbers to -1 */
 
-/* Copy what a cgroup's peaks have reached: all else that a session's cgroup counts is more than its last
- * run's. */
+/* Copy the peaks that the cgroup counts. The cgroup's other numbers are totals of a whole session, and so are
+ * not those of its last run. */
 void hc_usage_take_peaks(struct hc_job_usage *to, const struct hc_job_usage *from);
 
 #endif
