@@ -32,27 +32,31 @@ const struct hc_option hc_options[] = {
     {.path = "limits.enforcement", .flag = "enforcement", .arg = "HOW", .kind = HC_OPT_CHOICE,
      FIELD(enforcement), .choices = enforcements, .def = HC_ENFORCE_AUTO,
      .tighter = HC_TIGHTER_SAME,
-     .help = "What enforces limits: cgroup v2 controllers, resource limits, or the former if possible."},
+     .help = "What enforces the limits: cgroup v2 controllers (cgroup), resource limits and the launcher's watch (rlimits), or "
+             "cgroup v2 controllers where the host has them (auto)."},
     {.path = "output.mode", .flag = "output-mode", .arg = "MODE", .kind = HC_OPT_CHOICE, FIELD(output_mode),
      .choices = output_modes, .def = HC_OUTPUT_CAPPED,
      .tighter = HC_TIGHTER_SAME,
-     .help = "Whether /output is held in memory and moved afterwards, or is the output directory itself."},
+     .help = "Whether /output is held in memory and its files are moved to the output directory after the program (capped), or "
+             "/output is the output directory itself (bind)."},
     {.path = "output.overflow", .flag = "overflow", .arg = "WHAT", .kind = HC_OPT_CHOICE, FIELD(overflow),
      .choices = overflows, .def = HC_OVERFLOW_TRUNCATE,
      .tighter = HC_TIGHTER_SAME, .any_cell = true,
-     .help = "What printing more than allowed does: drop the rest, or end the job."},
+     .help = "What happens when the program prints more than limits.stdout or limits.stderr: the rest is dropped (truncate), or "
+             "the job is ended with status output (end)."},
     {.path = "guard", .flag = "guard", .arg = "ON", .kind = HC_OPT_CHOICE, FIELD(guard), .choices = guards,
      .def = HC_GUARD_ON,
      .tighter = HC_TIGHTER_SAME,
-     .help = "Whether the policy's rules for Python code are in force beside those that the kernel enforces."},
+     .help = "Whether the policy's rules for Python code hold. The rules that the kernel enforces hold in either case."},
     {.path = "network", .flag = "network", .arg = "WHAT", .kind = HC_OPT_CHOICE, FIELD(network),
      .choices = networks, .def = HC_NETWORK_NONE,
      .tighter = HC_TIGHTER_SAME,
-     .help = "Sockets: none, or those that reach the cell itself."},
+     .help = "Sockets that the program may make: only pairs that are connected from the start (none), or also sockets that reach the "
+             "cell itself (loopback)."},
     {.path = "processes", .flag = "processes", .arg = "WHAT", .kind = HC_OPT_CHOICE, FIELD(processes),
      .choices = process_rules, .def = HC_PROCESSES_NONE,
      .tighter = HC_TIGHTER_SAME,
-     .help = "Processes beside the program's own: none, or forks of it."},
+     .help = "Processes that the program may start: no processes (none), or copies of its own process (fork)."},
     {.path = "core_scheduling", .flag = "core-scheduling", .arg = "ON", .kind = HC_OPT_CHOICE, FIELD(cores),
      .choices = core_rules, .def = HC_CORES_SHARED,
      .tighter = HC_TIGHTER_SAME,
@@ -65,8 +69,8 @@ const struct hc_option hc_options[] = {
     {.path = "tree_check", .flag = "tree-check", .arg = "HOW", .kind = HC_OPT_CHOICE, FIELD(tree_check),
      .choices = tree_checks, .def = HC_TREE_QUICK,
      .tighter = HC_TIGHTER_SAME,
-     .help = "What of the tree is compared with what was built, before the program runs: the inodes and times of a part of "
-             "its files, of all of them, or all that they hold."},
+     .help = "How the tree is compared, before the program runs, with the tree that was built: not at all (none), the inodes and "
+             "times of a part of its files (quick) or of all files (stamps), or the content of all files (content)."},
 };
 /* clang-format on */
 const size_t hc_options_count = sizeof hc_options / sizeof *hc_options;

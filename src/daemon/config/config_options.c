@@ -18,97 +18,98 @@ static const char *const local_users[] = {"own", "none", NULL};
 #define FIELD(name) .at = offsetof(struct hc_config, name)
 static const struct hc_option config_rows[] = {
     {.path = "socket.path", .kind = HC_OPT_NAME, FIELD(socket_path), .def_name = "",
-     .help = "The Unix socket, an absolute path of at most 107 bytes; otherwise /run/hotcell/hotcelld.sock for root, "
-             "and hotcell/hotcelld.sock below XDG_RUNTIME_DIR for others."},
+     .help = "The Unix socket, an absolute path of at most 107 bytes. Default: /run/hotcell/hotcelld.sock if root runs the daemon, "
+             "and hotcell/hotcelld.sock below XDG_RUNTIME_DIR for other users."},
     {.path = "socket.mode", .kind = HC_OPT_CHOICE, FIELD(socket_mode), .choices = socket_modes, .def = 0,
-     .help = "Who may connect to it: its owner, its group too, or everybody."},
+     .help = "Who may connect to the socket: its owner (0600), its group too (0660), or every user (0666)."},
     {.path = "socket.group", .kind = HC_OPT_NAME, FIELD(socket_group), .def_name = "",
-     .help = "The group that the socket is given to; otherwise the daemon's own; for a socket that the service manager passes, "
-             "SocketMode and SocketGroup of its unit hold instead."},
+     .help = "The group that owns the socket. Default: the daemon's own group. For a socket that the service manager passes, "
+             "SocketMode and SocketGroup of its unit hold instead of this key and socket.mode."},
     {.path = "tokens", .kind = HC_OPT_NAME, FIELD(tokens_file), .def_name = "",
-     .help = "A file of tokens (see TOKENS), an absolute path; only its owner may be able to write it."},
+     .help = "A file of tokens (see TOKENS), an absolute path. No user but the file's owner may be able to write the file."},
     {.path = "state", .kind = HC_OPT_NAME, FIELD(state), .def_name = "",
-     .help = "Directory of the ledger and of results that are kept, an absolute path; otherwise daemon below the directory "
+     .help = "Directory of the ledger and of the results that are kept, an absolute path. Default: daemon below the directory "
              "where hotcell keeps its trees (see HOTCELL_STATE in hotcell(1))."},
     {.path = "sign", .kind = HC_OPT_NAME, FIELD(sign), .def_name = "",
-     .help = "A file with the key that manifests are signed with, as with \"hotcell run --sign\", an absolute path; nobody but its "
-             "owner may be able to read it; otherwise they are not signed."},
+     .help = "A file with the key that manifests are signed with, as with \"hotcell run --sign\", an absolute path. No user but the file's "
+             "owner may be able to read the file. Without this key, manifests are not signed."},
     {.path = "workers", .kind = HC_OPT_COUNT, FIELD(workers), .min = 0, .max = HC_MAX_WORKERS, .def = 0,
-     .help = "Jobs that run at the same time; 0 for one per processor."},
+     .help = "Number of jobs that run at the same time; 0: one job per processor."},
     {.path = "queue", .kind = HC_OPT_COUNT, FIELD(queue), .min = 1, .max = 1000000, .def = 10000,
-     .help = "Jobs that wait, of all tenants together; fewer if the hard limit of descriptors (RLIMIT_NOFILE) leaves fewer beside connections, workers and sessions."},
+     .help = "Number of jobs that may wait, of all tenants together. The number is lower if the hard limit of descriptors (RLIMIT_NOFILE) leaves fewer descriptors beside those for connections, workers and sessions."},
     {.path = "sessions", .kind = HC_OPT_COUNT, FIELD(sessions), .min = 0, .max = HC_MAX_SESSIONS, .def = 16,
-     .help = "Sessions at the same time, of all tenants together; each has a process of its own beside the workers. 0 for none."},
+     .help = "Number of sessions at the same time, of all tenants together. Each session has a process of its own beside the workers. 0: no sessions."},
     {.path = "drain", .kind = HC_OPT_DURATION, FIELD(drain_ms), .min = 0, .max = HOUR, .def = 30 * SECOND,
-     .help = "How long running jobs may go on when the daemon is told to end."},
+     .help = "How long running jobs may go on after the daemon was told to end."},
     {.path = "local_users", .kind = HC_OPT_CHOICE, FIELD(local), .choices = local_users, .def = HC_LOCAL_OWN,
-     .help = "What a user of this host is whose uid no tenant has: a tenant of his own, called after his uid "
-             "(uid-1000), or nobody."},
+     .help = "What holds for a user of this host whose uid no tenant lists: the user is a tenant of their own, named after the uid, as "
+             "uid-1000 (own), or is no tenant at all (none)."},
     {.path = "trees.check", .kind = HC_OPT_DURATION, FIELD(trees_ms), .min = 0, .max = 31 * DAY, .def = 300 * SECOND,
-     .help = "In what time every entry of every tree is compared once with what was built, some each second, which tells of trees that "
-             "are changed while the daemon runs; 0 for at its start only (a new value holds from the next start on)."},
+     .help = "Time in which the daemon compares every entry of every tree once, a few entries each second, with the tree that was built, to "
+             "find trees that are changed while the daemon runs. 0: the daemon compares them at its start only. A new value holds from "
+             "the next start on."},
     {.path = "warm.memory", .kind = HC_OPT_SIZE, FIELD(warm_memory), .min = 0, .max = TIB, .def = 512 * MIB,
-     .help = "Memory that all cells together may use that wait ready for a job; 0 for no such cells."},
+     .help = "Memory that all warm cells, which wait ready for a job, may use together; 0: no warm cells."},
     {.path = "warm.cells", .kind = HC_OPT_COUNT, FIELD(warm_cells), .min = 1, .max = 1000000, .def = 1000,
-     .help = "Cells that are made of one warm interpreter before a new one takes its place: the addresses in its memory are "
-             "theirs as well."},
+     .help = "Number of cells that are made from one warm interpreter before a new interpreter takes its place: all these cells have the "
+             "same addresses in memory as the interpreter."},
     {.path = "warm.age", .kind = HC_OPT_DURATION, FIELD(warm_age_ms), .min = SECOND, .max = 31 * DAY, .def = HOUR,
-     .help = "How old such an interpreter gets before a new one takes its place."},
+     .help = "Age at which a warm interpreter is replaced by a new one."},
     {.path = "warm.idle", .kind = HC_OPT_DURATION, FIELD(warm_idle_ms), .min = SECOND, .max = 31 * DAY,
      .def = 600 * SECOND,
-     .help = "An interpreter for which no job has come for so long ends."},
+     .help = "A warm interpreter for which no job has come for this time is ended."},
     {.path = "retention.time", .kind = HC_OPT_DURATION, FIELD(retention_ms), .min = SECOND, .max = 3660 * DAY,
      .def = 7 * DAY,
      .help = "How long finished jobs and their results are kept."},
     {.path = "retention.bytes", .kind = HC_OPT_SIZE, FIELD(retention_bytes), .min = 0, .max = 1024 * TIB,
      .def = 10 * GIB,
-     .help = "How much of them is kept; the oldest go first; 0 for no limit."},
+     .help = "Total size of the finished jobs and results that are kept; the oldest are deleted first; 0: no limit."},
     {.path = "http.body", .kind = HC_OPT_SIZE, FIELD(http_body), .min = KIB, .max = 16 * GIB, .def = 64 * MIB,
-     .help = "Size of a request's body."},
+     .help = "Size of the body of one request."},
     {.path = "http.bodies", .kind = HC_OPT_SIZE, FIELD(http_bodies), .min = KIB, .max = TIB, .def = 512 * MIB,
-     .help = "Size of all bodies together, and at least http.body: those of jobs from their first byte until these have ended, those for "
-             "sessions and answers of tools until a process has taken them, and answers of a megabyte and more until "
-             "the client has; of this a tenant gets half of what the others leave, and one body and one answer in "
-             "any case."},
+     .help = "Total size of the bodies that the daemon holds at the same time, at least http.body. Three kinds of bodies count: the body of a "
+             "job, from its first byte until the job has ended; a body for a session or with the answer of a tool, until a process has "
+             "taken it; and an answer of a megabyte or more, until the client has taken it. A tenant gets half of the size that the other "
+             "tenants leave, and one body and one answer in any case."},
     {.path = "http.headers", .kind = HC_OPT_SIZE, FIELD(http_headers), .min = KIB, .max = MIB, .def = 16 * KIB,
      .help = "Size of a request's first line and headers together."},
     {.path = "http.connections", .kind = HC_OPT_COUNT, FIELD(http_connections), .min = 1, .max = 100000, .def = 256,
-     .help = "Connections at the same time, on each socket; more wait until one ends."},
+     .help = "Number of connections at the same time, on each socket; further connections wait until one ends."},
     {.path = "http.tenant_connections", .kind = HC_OPT_COUNT, FIELD(http_tenant_connections), .min = 1,
      .max = 100000, .def = 64,
-     .help = "Connections of one tenant at the same time; and of one user of this host, one IPv4 address or one IPv6 network (/64), that "
-             "have not said yet for which tenant."},
+     .help = "Number of connections of one tenant at the same time. The same number holds, for connections that have not named their tenant "
+             "yet, for one user of this host, one IPv4 address or one IPv6 network (/64)."},
     {.path = "http.idle", .kind = HC_OPT_DURATION, FIELD(http_idle_ms), .min = SECOND, .max = HOUR,
      .def = 30 * SECOND,
-     .help = "A client that sends nothing and takes nothing for so long, though it is its turn, is cut off."},
+     .help = "Time after which the daemon closes the connection of a client that should send or take data and does neither."},
 };
 #undef FIELD
 
 #define FIELD(name) .at = offsetof(struct hc_quota, name)
 static const struct hc_option quota_rows[] = {
     {.path = "weight", .kind = HC_OPT_COUNT, FIELD(weight), .min = 1, .max = 10000, .def = 100,
-     .help = "Share of the workers' time beside other tenants that wait, and of the processors beside other tenants "
-             "whose jobs run."},
+     .help = "Weight of the tenant: its share of the workers' time beside other tenants whose jobs wait, and of the processors beside "
+             "other tenants whose jobs run."},
     {.path = "running", .kind = HC_OPT_COUNT, FIELD(running), .min = 0, .max = 1024, .def = 0,
-     .help = "Jobs that run at the same time; 0 for as many as there are workers, or for all workers but one beside other tenants "
-             "(see SHARES)."},
+     .help = "Number of jobs that run at the same time; 0: as many jobs as there are workers, or one fewer beside other tenants (see "
+             "SHARES)."},
     {.path = "queued", .kind = HC_OPT_COUNT, FIELD(queued), .min = 0, .max = 1000000, .def = 1000,
-     .help = "Jobs that wait; 0 refuses every job."},
+     .help = "Number of jobs that may wait; 0: every job is refused."},
     {.path = "memory", .kind = HC_OPT_SIZE, FIELD(memory), .min = 0, .max = 1024 * TIB, .def = 0,
-     .help = "Memory of the jobs that run at the same time: the sum of their limits.memory; 0 for no limit."},
+     .help = "Memory of the jobs that run at the same time, as the sum of their limits.memory; 0: no limit."},
     {.path = "cpu_seconds", .kind = HC_OPT_MILLI, FIELD(cpu_ms), .min = 0, .max = INT64_C(1000000000000), .def = 0,
-     .help = "CPU time in seconds that jobs may use within the window; 0 for no limit."},
+     .help = "CPU time, in seconds, that the tenant's jobs may use within the window; 0: no limit."},
     {.path = "gb_seconds", .kind = HC_OPT_MILLI, FIELD(gb_s_milli), .min = 0, .max = INT64_C(1000000000000), .def = 0,
-     .help = "Memory times time that jobs may use within the window: 1 is 2^30 bytes for one second; 0 for no limit."},
+     .help = "Memory times time that the tenant's jobs may use within the window: 1 is 2^30 bytes for one second; 0: no limit."},
     {.path = "window", .kind = HC_OPT_DURATION, FIELD(window_ms), .min = SECOND, .max = 31 * DAY, .def = HOUR,
-     .help = "The window of the two: use that is longer ago does not count."},
+     .help = "Length of the window of cpu_seconds and gb_seconds: use that is longer ago does not count."},
     {.path = "stored_bytes", .kind = HC_OPT_SIZE, FIELD(stored_bytes), .min = 0, .max = 1024 * TIB, .def = GIB,
-     .help = "Size of the results that are kept; 0 for no limit."},
+     .help = "Total size of the tenant's results that are kept; 0: no limit."},
     {.path = "sessions", .kind = HC_OPT_COUNT, FIELD(sessions), .min = 0, .max = HC_MAX_SESSIONS, .def = 4,
-     .help = "Sessions at the same time; 0 refuses them."},
+     .help = "Number of sessions at the same time; 0: every session is refused."},
     {.path = "policy", .kind = HC_OPT_NAME, FIELD(policy), .def_name = "",
-     .help = "The policy of a request that names none; otherwise default, or the first of the tenant's policies if that "
-             "is none of them."},
+     .help = "The policy of a request that names no policy. Default: the policy default, or the first of the tenant's policies if the "
+             "tenant may not use the policy default."},
 };
 #undef FIELD
 /* clang-format on */
