@@ -71,6 +71,17 @@ static void descriptors_without_room_are_closed(void **state)
     hc_close_fd(&ends[0]);
 }
 
+static void more_descriptors_than_a_packet_may_have_are_refused(void **state)
+{
+    int *pair = *state, fds[HC_PACKET_FDS + 1] = {0};
+    char text[4];
+    struct hc_packet p = {.fds = fds, .room = HC_PACKET_FDS + 1};
+    assert_int_equal(hc_packet_send(pair[0], "12", 2, fds, HC_PACKET_FDS + 1, 0), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(hc_packet_receive(pair[1], text, sizeof text, &p, MSG_DONTWAIT), -1);
+    assert_int_equal(errno, EINVAL);
+}
+
 static void a_packet_that_is_too_long_is_told_from_one_that_fits(void **state)
 {
     int *pair = *state;
@@ -104,6 +115,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(descriptors_come_with_their_bytes, make_pair, close_pair),
         cmocka_unit_test_setup_teardown(descriptors_without_room_are_closed, make_pair, close_pair),
+        cmocka_unit_test_setup_teardown(more_descriptors_than_a_packet_may_have_are_refused, make_pair,
+                                        close_pair),
         cmocka_unit_test_setup_teardown(a_packet_that_is_too_long_is_told_from_one_that_fits, make_pair,
                                         close_pair),
         cmocka_unit_test_setup_teardown(the_kernel_names_the_sender, make_pair, close_pair),

@@ -28,9 +28,9 @@ static void every_option_says_what_is_tighter(void **state)
             assert_true(number && opt->tighter != HC_TIGHTER_SAME);
         /* Where 0 is no limit, more than any number is less than it. */
         if (opt->tighter == HC_TIGHTER_LESS_NOT_NONE)
-            assert_non_null(strstr(opt->help, "0 for "));
+            assert_non_null(strstr(opt->help, "; 0: "));
         if (opt->tighter == HC_TIGHTER_LESS)
-            assert_null(strstr(opt->help, "0 for "));
+            assert_null(strstr(opt->help, "; 0: "));
     }
     assert_true(hc_options_count <= 64); /* bits of struct hc_ceiling */
 }
