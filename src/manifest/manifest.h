@@ -111,8 +111,7 @@ struct hc_manifest {
     struct hc_job_usage usage;
     struct hc_samples samples;
     struct {
-        int64_t build_us, start_us, run_us,
-            collect_us; /* duration of each phase in microseconds; -1: not reached */
+        int64_t build_us, start_us, run_us, collect_us; /* microseconds of each phase; -1: not reached */
     } timing;
     const struct hc_policy *policy; /* the effective policy, borrowed */
     char policy_sha256[HC_SHA256_HEX];

@@ -18,10 +18,9 @@ struct hc_usage_row {
     const char *name;
     enum hc_usage_unit unit;
     enum hc_usage_kind kind;
-    const char *file,
-        *key;         /* the file of the cell's cgroup that has the number, and the key in it; NULL: none */
-    const char *text; /* description for the man page */
-    size_t at;        /* offsetof in struct hc_job_usage */
+    const char *file, *key; /* file of the cell's cgroup with the number, and key in it; NULL: none */
+    const char *text;       /* description for the man page */
+    size_t at;              /* offsetof in struct hc_job_usage */
 };
 
 extern const struct hc_usage_row hc_usage_rows[];
