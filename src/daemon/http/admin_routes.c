@@ -1,5 +1,6 @@
-/* What administrators may: look at everybody's jobs, end them, hold a tenant, drain the daemon. Who is one,
- * http.c has found out; x->admin is who. Each change is one line in the log: who, what, whom, why. */
+/* The routes of administrators: look at all tenants' jobs, end them, hold a tenant, drain the daemon. http.c
+ * has checked that the caller is one; x->admin is his name. Each order is one line in the log: who, what,
+ * whom, why. */
 #include "daemon/http/handlers.h"
 #include "daemon/queue/hold.h"
 
@@ -15,11 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_ASKED ((size_t)4 << 20) /* bytes of a request that are read to tell what it asks for */
+#define MAX_ASKED ((size_t)4 << 20) /* most bytes of a job's request that are read to show it */
 
-/* ---- why ---- */
+/* ---- reasons ---- */
 
-/* It goes into a log and onto terminals: one line, in which every character is seen and controls nothing. */
+/* Is the reason fit for a log and for terminals: one line of visible characters without control characters?
+ */
 static bool is_plain(const char *text)
 {
     const size_t len = strlen(text);
@@ -52,7 +54,7 @@ static int take_reason(const struct hc_json *j, char out[HC_ORDER_REASON + 1], s
     return -1;
 }
 
-/* The body: none, {}, or {"reason": "..."}. */
+/* Reads the reason from the body, which is empty, {} or {"reason": "..."}. */
 static int read_reason(const struct hc_exchange *x, char out[HC_ORDER_REASON + 1], struct hc_problem *why)
 {
     struct hc_json j;
@@ -75,19 +77,19 @@ static void log_order(const struct hc_exchange *x, const char *what, const char 
     hc_info("admin %s: %s%s%s%s%s", x->admin, what, *whom ? " " : "", whom, *reason ? ": " : "", reason);
 }
 
-/* Who is called so by his uid. NULL if nobody can be: no user has this uid or this way to write it, or who
- * has it is a tenant of the configuration, by another name. */
+/* The tenant of a user without a configured tenant, by the name "uid-N". NULL: N is no uid or is not written
+ * in the usual way, or the user with that uid is a configured tenant under another name. */
 static struct hc_tenant *find_user(struct hc_tenants *all, const char *name)
 {
     char *end;
     const unsigned long long uid = strtoull(name + strcspn(name, "0123456789"), &end, 10);
-    if (*end || uid >= (uid_t)-1) /* which the kernel takes for none */
+    if (*end || uid >= (uid_t)-1) /* for the kernel (uid_t)-1 means "no user" */
         return NULL;
     struct hc_tenant *t = hc_tenant_of_uid(all, (uid_t)uid);
     return t && strcmp(t->name, name) == 0 ? t : NULL;
 }
 
-/* One that is known, or a user of this host who may come yet. */
+/* The tenant of this name: one that is known, or a user of this host who has sent no job yet. */
 static struct hc_tenant *find_tenant(const struct hc_exchange *x, const char *name)
 {
     struct hc_tenant *t;
@@ -101,7 +103,7 @@ static struct hc_tenant *find_tenant(const struct hc_exchange *x, const char *na
 
 /* ---- jobs ---- */
 
-/* An open session, as a job that runs. */
+/* Does an open session, listed as a running job, fit the filter? */
 static bool is_wanted(const struct hc_front_session *s, const void *which)
 {
     const struct hc_ledger_filter *w = which;
@@ -128,7 +130,7 @@ int hc_admin_list_jobs(struct hc_exchange *x, struct hc_tenant *t)
     return hc_reply_json(x, 200, &out);
 }
 
-/* x->task becomes the job of x->id, whosever it is. False: there is none. */
+/* Sets x->task to the job with the id x->id, of any tenant. False: there is none. */
 static bool find_job(struct hc_exchange *x)
 {
     struct hc_task *task = hc_task_find_any(&x->dispatch->tasks, x->id);
@@ -152,7 +154,8 @@ static void print_member(struct hc_buf *out, const struct hc_json *j, const char
     (void)hc_buf_add(out, source ? source : "null", source ? len : 4);
 }
 
-/* What its sender asked for, while the request is still there: its manifest says what it had in the end. */
+/* Prints what the job's sender asked for, as long as the request is kept; for an ended job the manifest says
+ * what it had. */
 static void print_asked(const struct hc_task *task, struct hc_buf *out)
 {
     hc_autobuf body = {0};
@@ -172,7 +175,7 @@ static void print_asked(const struct hc_task *task, struct hc_buf *out)
     hc_json_finish(&j);
 }
 
-/* Of the process that builds and holds its cell. */
+/* Prints the process that builds and holds the job's cell. */
 static void print_worker(const struct hc_exchange *x, struct hc_buf *out)
 {
     const struct hc_dispatch *d = x->dispatch;
@@ -202,7 +205,7 @@ int hc_admin_get_job(struct hc_exchange *x, struct hc_tenant *t)
     return find_job(x) ? reply_job(x, 200, true) : no_such_job(x);
 }
 
-/* It is told by its manifest, or by its problem if it has not run. */
+/* Cancels a job or a session. The reason appears in its manifest, or in its problem if it has not run. */
 static int cancel_job_or_session(struct hc_exchange *x, struct hc_front_session *s, const char *reason)
 {
     char why[HC_ORDER_REASON + 64], whom[HC_JOB_ID + HC_TENANT_NAME + 16];
@@ -213,7 +216,7 @@ static int cancel_job_or_session(struct hc_exchange *x, struct hc_front_session 
     if (s) {
         hc_front_session_cancel(s, "administrator", why);
         s = hc_front_session_find_any(x->http->sessions,
-                                      x->id); /* one that had not begun is forgotten at once */
+                                      x->id); /* a session that had not begun is forgotten at once */
         return s ? hc_reply_session(x, s, 202) : no_such_job(x);
     }
     hc_dispatch_cancel(x->dispatch, x->task, why);
@@ -267,7 +270,7 @@ int hc_admin_list_tenants(struct hc_exchange *x, struct hc_tenant *t)
     return hc_reply_json(x, 200, &out);
 }
 
-/* Whoever waits for one of its jobs that wait. */
+/* Tells the clients of the tenant's waiting jobs that the tenant is held, or not any more. */
 static void tell_hold(struct hc_dispatch *d, const struct hc_tenant *t)
 {
     for (struct hc_task *task = d->tasks.newest; task; task = task->older) {

@@ -1,4 +1,4 @@
-/* What happens to a job, as it happens: NDJSON, for as long as the job takes. */
+/* The events of a job while they happen, as NDJSON, until the job has ended. */
 #include "daemon/http/handlers.h"
 
 #include <microhttpd.h>
@@ -7,8 +7,8 @@
 
 #define BLOCK 32768
 
-/* Called until it says that this is the end. With nothing to say, the connection sleeps until the task has
- * news. `at` is how much of the lines this client has got. */
+/* libmicrohttpd calls this for more bytes until it returns the end of the stream. If there are none yet, the
+ * connection is suspended until the task has news. `at`: bytes that this client has got so far. */
 static ssize_t read_events(void *cls, uint64_t at, char *out, size_t max)
 {
     struct hc_exchange *x = cls;
@@ -16,7 +16,7 @@ static ssize_t read_events(void *cls, uint64_t at, char *out, size_t max)
     const struct hc_buf *lines = &task->events.lines;
     if (lines->failed)
         return MHD_CONTENT_READER_END_WITH_ERROR;
-    if (hc_task_ended(task)) /* all of it waits for this client now */
+    if (hc_task_ended(task)) /* all lines that are left wait for this client */
         hc_exchange_hold_anyway(x, lines->len + task->manifest_len);
     if (at < lines->len) {
         size_t n = MIN(max, lines->len - (size_t)at);
@@ -29,7 +29,7 @@ static ssize_t read_events(void *cls, uint64_t at, char *out, size_t max)
     return 0;
 }
 
-/* Of a job that has ended, nobody having listened, what is left to say is its end. */
+/* Makes the last event again for a job that has ended while no client was reading its events. */
 static void restore_end(struct hc_task *task)
 {
     if (task->events.lines.len)
@@ -49,7 +49,7 @@ int hc_stream_events(struct hc_exchange *x)
     if (hc_task_ended(x->task))
         restore_end(x->task);
     if (!x->waiter.task)
-        hc_task_wait(x->task, &x->waiter); /* the lines are kept for as long as somebody waits */
+        hc_task_wait(x->task, &x->waiter); /* a task keeps its lines as long as an exchange waits for it */
     struct MHD_Response *r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_events, x, NULL);
     if (r)
         (void)MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/x-ndjson");

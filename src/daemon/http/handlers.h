@@ -1,4 +1,4 @@
-/* handlers.h - one function per route, see routes.c. */
+/* handlers.h - the functions that answer the routes of routes.c, and what several of them share. */
 #ifndef HC_DAEMON_HTTP_HANDLERS_H
 #define HC_DAEMON_HTTP_HANDLERS_H
 
@@ -16,22 +16,23 @@ hc_handler hc_get_openapi, hc_get_health, hc_get_metrics;
 hc_handler hc_admin_list_jobs, hc_admin_get_job, hc_admin_cancel_job, hc_admin_list_tenants, hc_admin_hold,
     hc_admin_drain;
 
-/* x->task becomes the tenant's job of x->id; false: there is none. Another tenant's is answered as one that
- * does not exist. */
+/* Set x->task to the tenant's job with the id x->id. False: there is none, or it is another tenant's; clients
+ * cannot tell these two cases apart. */
 bool hc_find_job(struct hc_exchange *x, struct hc_tenant *t);
 
-/* Which jobs a list is asked for (lists.c): the request's parameters, lent. -1: `why`. */
+/* Read the request's parameters for a list of jobs (lists.c); the texts in `out` are borrowed from the
+ * request. -1: `why`. */
 int hc_read_filter(const struct hc_exchange *x, struct hc_ledger_filter *out, struct hc_problem *why);
-/* [job, ...], the newest first, without results. */
+/* Append [job, ...], the newest first, without results. */
 void hc_print_jobs(struct hc_dispatch *d, const struct hc_ledger_filter *which, struct hc_buf *out);
 
-/* A session, with the result of its last run, or its manifest if it has ended. */
+/* Answer with a session and the result of its last run, or its manifest if it has ended. */
 int hc_reply_session(struct hc_exchange *x, const struct hc_front_session *s, int status);
 
 /* Stream the exchange's task as events, from its beginning to its end. */
 int hc_stream_events(struct hc_exchange *x);
 
-/* A file below the directory of results of this id. */
+/* Answer with the file x->rest below the directory of results of x->id. */
 int hc_reply_file(struct hc_exchange *x);
 
 #endif

@@ -16,21 +16,22 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A whole request must have come within so many times the bound of one silence. */
+/* A whole request must come within this multiple of http.idle, the longest silence. */
 #define WHOLE_REQUEST 4
 
-#define MUCH ((size_t)1 << 20) /* bytes of an answer: what is less does not count */
+#define MUCH ((size_t)1 << 20) /* bytes: shorter answers do not count as request memory */
 
-#define MAX_ORDER 4096 /* bytes of an administrator's body */
+#define MAX_ORDER 4096 /* most bytes of the body of an administrator's order */
 
-#define LINES_A_MINUTE 10 /* in the log, of what is wrong with requests */
+#define LINES_A_MINUTE 10 /* most log lines a minute about wrong requests */
 
-/* Beside the head, a connection's memory holds what libmicrohttpd makes of it and of the answer's head. */
+/* Bytes of a connection's memory, beside the request's head, for libmicrohttpd's own data and the answer's
+ * head. */
 #define MHD_ROOM 8192
 
 /* ---- connections ---- */
 
-/* Nobody waits any more for what the task does: end it, or the session that it begins. */
+/* No client waits for the task any more: end its job, or the session that it begins. */
 static void cancel_task(struct hc_task *task, struct hc_dispatch *d)
 {
     if (!task->of_session)
@@ -39,8 +40,8 @@ static void cancel_task(struct hc_task *task, struct hc_dispatch *d)
         hc_front_session_cancel(task->session, "tenant", NULL);
 }
 
-/* The client has gone while its request waited: libmicrohttpd, which does not look at a suspended connection,
- * learns it from the write that fails. What it waited for ends, unless it is to go on alone. */
+/* The client has gone while its request waited. libmicrohttpd does not look at a suspended connection, and
+ * learns it only from a write that fails. The task that the client waited for ends, unless it is detached. */
 static void hung_up(struct hc_watch *w, uint32_t events)
 {
     struct hc_connection *c = hc_owner(w, struct hc_connection, hangup);
@@ -53,7 +54,7 @@ static void hung_up(struct hc_watch *w, uint32_t events)
         x->waiter.wake(&x->waiter);
 }
 
-/* Of an address what one host cannot choose: of IPv6 the network. */
+/* Copies the part of an address that a host cannot change: of an IPv6 address only the network. */
 static void take_address(const struct sockaddr_storage *address, unsigned char out[16])
 {
     const struct in6_addr *v6 = &((const struct sockaddr_in6 *)address)->sin6_addr;
@@ -88,8 +89,8 @@ static int learn_origin(int fd, bool local, struct hc_origin *from)
     return 0;
 }
 
-/* Who says nothing, or not who he is, holds no more connections than a tenant does; or he could have them
- * all, and keep everybody else out. */
+/* May this origin have another connection? Clients of one origin that have not named their tenant may have as
+ * many connections as a tenant; otherwise they could take all connections and keep other clients out. */
 static bool has_room(const struct hc_http *h, const struct hc_origin *from)
 {
     int64_t silent = 0;
@@ -105,10 +106,10 @@ static void connection_begins(struct hc_http *h, bool local, struct MHD_Connecti
     struct hc_connection *c = info ? calloc(1, sizeof *c) : NULL;
     struct hc_error err;
     if (!c)
-        return; /* whatever it asks is refused: no context */
+        return; /* without a context every request of the connection is refused */
     *c = (struct hc_connection){
         .hangup = {info->connect_fd, hung_up}, .http = h, .receiving = true, .since = hc_mono_ms()};
-    /* No events are asked for: the end of the connection is always told. */
+    /* epoll reports the end of a connection without being asked for any event. */
     if (learn_origin(info->connect_fd, local, &c->from) < 0 || !has_room(h, &c->from) ||
         hc_reactor_add(h->dispatch->epoll, &c->hangup, EPOLLET, &err) < 0) {
         (void)shutdown(info->connect_fd, SHUT_RDWR);
@@ -122,8 +123,8 @@ static void connection_begins(struct hc_http *h, bool local, struct MHD_Connecti
     *context = c;
 }
 
-/* There may be room for another connection now: libmicrohttpd, which does not listen when it has as many as
- * it may have, looks when it is run the next time. */
+/* There may be room for another connection now. libmicrohttpd does not accept when it has as many as it may
+ * have; it looks again when it is run the next time. */
 static void connection_ends(struct hc_http *h, struct hc_connection *c)
 {
     h->due = true;
@@ -156,7 +157,7 @@ void hc_http_sweep(struct hc_http *h, int64_t now)
             (void)shutdown(c->hangup.fd, SHUT_RDWR);
 }
 
-/* ---- who ---- */
+/* ---- tenants and administrators ---- */
 
 static struct hc_tenant *find_tenant(const struct hc_exchange *x)
 {
@@ -184,7 +185,7 @@ static bool count_connection(struct hc_exchange *x, struct hc_tenant *t)
     return true;
 }
 
-static void nobody(const struct hc_exchange *x, struct hc_problem *why)
+static void set_unknown_caller(const struct hc_exchange *x, struct hc_problem *why)
 {
     const struct hc_connection *c = x->connection;
     if (c->from.local && !hc_exchange_header(x, "Authorization"))
@@ -200,7 +201,7 @@ static struct hc_tenant *identify(struct hc_exchange *x, struct hc_problem *why)
 {
     struct hc_tenant *t = find_tenant(x);
     if (!t)
-        nobody(x, why);
+        set_unknown_caller(x, why);
     else if (!count_connection(x, t)) {
         hc_problem_set(why, HC_PROBLEM_QUOTA,
                        "the tenant has %lld connections, and no more may be (http.tenant_connections)",
@@ -212,7 +213,8 @@ static struct hc_tenant *identify(struct hc_exchange *x, struct hc_problem *why)
     return t;
 }
 
-/* Root and whoever has started the daemon could end it as well, and need be no tenants. */
+/* Is the caller root, or the user who started the daemon? Both could also end the daemon, and need not be
+ * tenants. */
 static bool is_owner(const struct hc_exchange *x)
 {
     const struct hc_origin *from = &x->connection->from;
@@ -237,7 +239,7 @@ static bool identify_admin(struct hc_exchange *x, struct hc_problem *why)
     return t && t->admin;
 }
 
-/* May the caller ask this at all? */
+/* May the caller use this route at all? `*tenant`: the caller's tenant, on routes for tenants. */
 static bool is_let_in(struct hc_exchange *x, struct hc_tenant **tenant, struct hc_problem *why)
 {
     *tenant = NULL;
@@ -254,7 +256,8 @@ static bool is_let_in(struct hc_exchange *x, struct hc_tenant **tenant, struct h
 
 /* ---- the log ---- */
 
-/* What is said here is about what strangers send, as often as they like. */
+/* Logs a line about a stranger's request; the lines are limited, as strangers may send any number of
+ * requests. */
 static void log_stranger(struct hc_http *h, bool warns, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 static void log_stranger(struct hc_http *h, bool warns, const char *fmt, ...)
@@ -280,8 +283,8 @@ static void log_stranger(struct hc_http *h, bool warns, const char *fmt, ...)
         hc_info("http: %s", line);
 }
 
-/* Of who was not let in, and where: for who looks for tokens that are tried, or for a user without a tenant.
- */
+/* Logs that a caller was refused, with his origin, for an administrator who looks for guessed tokens or for a
+ * user without a tenant. */
 static void log_refusal(struct hc_exchange *x)
 {
     const struct hc_origin *from = &x->connection->from;
@@ -327,7 +330,7 @@ int hc_exchange_suspend(struct hc_exchange *x)
     return MHD_YES;
 }
 
-/* It is not needed, or not any more. */
+/* Frees the body, which is not needed or not needed any more. */
 static void drop_body(struct hc_exchange *x)
 {
     if (x->body_held)
@@ -351,7 +354,7 @@ bool hc_exchange_hold(struct hc_exchange *x, size_t bytes, struct hc_problem *wh
     struct hc_dispatch *d = x->dispatch;
     const struct hc_bounds bounds = {.all = d->config.http_bodies, .one = d->config.http_body};
     const struct hc_tenant *t = x->connection->tenant;
-    /* One at a time is never refused, however long it is: it could not be had at all. */
+    /* One long answer at a time is never refused, or the client could never get it. */
     if (bytes >= MUCH && t->answer_bytes &&
         !hc_request_memory_fit(&d->request_memory, &bounds, t->request_bytes, (int64_t)bytes)) {
         hc_problem_set(why, HC_PROBLEM_QUOTA, "earlier answers to the tenant have not been read yet");
@@ -377,7 +380,7 @@ static void exchange_destroy(struct hc_exchange *x)
     struct hc_connection *c = x->connection;
     hc_task_unwait(&x->waiter);
     if (task && !task->detached && !hc_task_ended(task) && !task->waiters)
-        cancel_task(task, x->dispatch); /* nobody is left who could be told */
+        cancel_task(task, x->dispatch); /* no client is left to get the result */
     if (task && hc_task_ended(task) && !task->waiters)
         hc_events_finish(&task->events);
     hc_task_unref(task);
@@ -413,8 +416,8 @@ static enum MHD_Result take_line(void *cls, enum MHD_ValueKind kind, const char 
     return hc_head_take(&l->head, name, value ? value : "", &l->err) < 0 ? MHD_NO : MHD_YES;
 }
 
-/* Since this version libmicrohttpd refuses zero bytes and folded lines itself, if it is to be strict, and
- * moves the lines of a head about. */
+/* Since version 0.9.77 libmicrohttpd can be told to be strict: it then refuses zero bytes and folded lines
+ * itself, and moves the lines of a head in memory. */
 static bool is_strict(void)
 {
     static const unsigned long since[] = {0, 9, 77};
@@ -429,7 +432,7 @@ static bool is_strict(void)
     return true;
 }
 
-/* Where the target ends as it was sent: it is decoded in its place later. */
+/* Notes where the target ends as it was sent: libmicrohttpd later decodes the target in place. */
 static void *note_target(void *cls, const char *target, struct MHD_Connection *mhd)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -440,7 +443,7 @@ static void *note_target(void *cls, const char *target, struct MHD_Connection *m
     return NULL;
 }
 
-/* `method` is where the head begins in memory. */
+/* Checks the lines of the head, which begins in memory at `method` and has `len` bytes. */
 static int read_lines(struct hc_exchange *x, const char *method, const char *version, size_t len,
                       struct lines *l)
 {
@@ -478,7 +481,7 @@ struct query {
     unsigned given; /* a bit for each of the route's parameters */
 };
 
-/* The bit of a name among those with blanks between them; 0: it is none of them. */
+/* The bit of `name` in a list of names separated by blanks; 0: the list does not have it. */
 static unsigned bit_of(const char *names, const char *name)
 {
     const size_t len = strlen(name);
@@ -509,7 +512,8 @@ static enum MHD_Result take_parameter(void *cls, enum MHD_ValueKind kind, const 
     return q->why->kind == HC_PROBLEM_NONE ? MHD_YES : MHD_NO;
 }
 
-/* What it asks for besides, which must not be ignored: a filter that does not filter would be believed. */
+/* Refuses parameters that the route does not take: if a misspelt filter were ignored, the client would
+ * believe that the list is filtered. */
 static bool take_query(struct hc_exchange *x)
 {
     struct query q = {.route = x->route, .why = &x->refused};
@@ -529,7 +533,7 @@ static int64_t most_body(const struct hc_exchange *x)
     }
 }
 
-/* What can be said before the body has come. */
+/* Refuses a request for reasons that are known before its body has come. */
 static void look_at_head(struct hc_exchange *x, const char *method, const char *path, const char *version)
 {
     struct hc_tenant *ignored;
@@ -566,12 +570,12 @@ static int begin_exchange(struct hc_http *h, struct MHD_Connection *mhd, const c
     *x = (struct hc_exchange){
         .http = h, .dispatch = h->dispatch, .connection = c, .mhd = mhd, .waiter.wake = exchange_wake};
     c->exchange = x;
-    c->since = hc_mono_ms(); /* the body gets as long as the head had */
+    c->since = hc_mono_ms(); /* the body gets as much time as the head had */
     *context = x;
     x->is_head = strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
     look_at_head(x, method, path, version);
-    /* Others are read to their end first, or their sender would not see the answer for a broken connection.
-     */
+    /* All other requests are read to their end before they are refused, or their sender would see a broken
+     * connection instead of the answer. */
     return x->closing || x->refused.kind == HC_PROBLEM_TOO_LARGE ? hc_reply_problem(x, &x->refused, NULL)
                                                                  : MHD_YES;
 }
@@ -591,7 +595,7 @@ static void take_body(struct hc_exchange *x, const char *data, size_t len)
     } else if (hc_buf_add(&x->body, data, len) < 0) {
         hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "the body has more than %zu bytes", x->body.max);
     } else {
-        if (t) /* an administrator's is too short to count */
+        if (t) /* the body of an administrator's order is too short to count */
             hc_request_memory_hold(&d->request_memory, t, (int64_t)len);
         x->body_held += t ? (int64_t)len : 0;
         return;
@@ -606,10 +610,10 @@ static int answer_request(struct hc_exchange *x)
     if (x->refused.kind != HC_PROBLEM_NONE)
         return hc_reply_problem(x, &x->refused, NULL);
     struct hc_tenant *tenant;
-    if (!is_let_in(x, &tenant, &why)) /* a reload in the meantime */
+    if (!is_let_in(x, &tenant, &why)) /* checked again: the configuration may have been reloaded meanwhile */
         return hc_reply_problem(x, &why, NULL);
     int rc = x->route->handle(x, tenant);
-    drop_body(x); /* it has been taken up, or refused */
+    drop_body(x); /* the handler has used the body, or refused the request */
     return rc;
 }
 
@@ -635,7 +639,8 @@ static void server_ready(struct hc_watch *w, uint32_t events)
     hc_owner(w, struct hc_server, watch)->http->due = true;
 }
 
-/* What libmicrohttpd says begins so, and is said in our words: those that warn are about this host. */
+/* Messages of libmicrohttpd, by their beginnings, with the text that the log gets instead. Those with `warns`
+ * are about this host and not about a client. */
 static const struct said {
     const char *theirs, *ours;
     bool warns;
@@ -658,7 +663,7 @@ static const struct said {
     {"Closing connection (out of memory)", "a connection is closed: out of memory", true},
 };
 
-/* What stands in no row is of a kind that nobody has met: it is said as it is. */
+/* Logs a message of libmicrohttpd; one that has no row is logged as it is. */
 static void log_line(void *cls, const char *fmt, va_list ap)
 {
     char line[512];
@@ -672,8 +677,8 @@ static void log_line(void *cls, const char *fmt, va_list ap)
     log_stranger(cls, true, "libmicrohttpd: %s", line);
 }
 
-/* What it would be strict about, we are as far as its version lets us see it: its own answers are no problem
- * documents. */
+/* Where libmicrohttpd could be strict, request.c checks as much as its version lets this program see:
+ * libmicrohttpd's own answers are no problem documents. */
 static int start_server(struct hc_http *h, const struct hc_listener_socket *socket, struct hc_error *err)
 {
     const struct hc_config *c = &h->dispatch->config;
@@ -721,7 +726,8 @@ void hc_http_stop(struct hc_http *h)
 {
     for (struct hc_connection *c = h->connections; c; c = c->next)
         if (c->exchange)
-            c->exchange->waiter.wake(&c->exchange->waiter); /* none may be suspended */
+            c->exchange->waiter.wake(
+                &c->exchange->waiter); /* MHD_stop_daemon allows no suspended connection */
     for (size_t i = 0; i < h->server_count; i++) {
         hc_reactor_remove(h->dispatch->epoll, &h->servers[i].watch);
         MHD_stop_daemon(h->servers[i].daemon);

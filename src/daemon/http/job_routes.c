@@ -1,4 +1,4 @@
-/* Jobs over HTTP: sent, looked at, cancelled. */
+/* Jobs over HTTP: clients send them, look at them and cancel them. */
 #include "daemon/http/handlers.h"
 
 #include "base/fd.h"
@@ -11,9 +11,9 @@
 #include <string.h>
 
 #define MAX_KEY 255
-#define COPIES  2 /* of a manifest, in the memory of its answer: the task's, and the answer itself */
+#define COPIES  2 /* copies of a manifest in memory while it is sent: the task's, and the answer's */
 
-/* ---- what is asked for ---- */
+/* ---- what the client wants ---- */
 
 struct wish {
     bool async, stream;
@@ -36,7 +36,9 @@ static int read_wish(const struct hc_exchange *x, struct wish *w, struct hc_prob
 
 /* ---- a new job ---- */
 
-/* The same key again: the job that it stands for, or a conflict. False: it is new. */
+/* If the tenant has used the key before, sets x->task to the key's job, or `why` for a conflict. False: the
+ * key is new.
+ */
 static bool find_known(struct hc_exchange *x, const struct hc_tenant *t, const struct wish *w,
                        const char *sha256, struct hc_problem *why)
 {
@@ -74,7 +76,7 @@ static struct hc_task *make_task(struct hc_exchange *x, struct hc_tenant *t, con
     return task;
 }
 
-/* x->task is set, or `why` says why it is not. */
+/* Accepts the job: x->task is set, or `why` says why it is not. */
 static void accept_job(struct hc_exchange *x, struct hc_tenant *t, const struct wish *w,
                        struct hc_problem *why)
 {
@@ -153,7 +155,7 @@ int hc_post_job(struct hc_exchange *x, struct hc_tenant *t)
 
 /* ---- known jobs ---- */
 
-/* The tenant's session of this id that has not ended: from then on it is a job. */
+/* The tenant's session with the id x->id that has not ended; once it has ended, it is found as a job. */
 static struct hc_front_session *find_open_session(const struct hc_exchange *x, const struct hc_tenant *t)
 {
     struct hc_front_session *s = hc_front_session_find(x->http->sessions, t, x->id);
@@ -188,7 +190,7 @@ int hc_get_events(struct hc_exchange *x, struct hc_tenant *t)
     return hc_stream_events(x);
 }
 
-/* One that had not begun is forgotten at once. */
+/* Cancels a session; one that had not begun is forgotten at once. */
 static int cancel_session(struct hc_exchange *x, struct hc_tenant *t, struct hc_front_session *s)
 {
     hc_front_session_cancel(s, "tenant", "cancelled by its tenant");
@@ -229,7 +231,7 @@ int hc_list_jobs(struct hc_exchange *x, struct hc_tenant *t)
     struct hc_problem why;
     if (hc_read_filter(x, &which, &why) < 0)
         return hc_reply_problem(x, &why, NULL);
-    which.tenant = t->name; /* whatever is asked for: others' are none of his business */
+    which.tenant = t->name; /* whatever the request names: tenants do not see each other's jobs */
     (void)hc_buf_str(&out, "{\"jobs\": ");
     hc_print_jobs(x->dispatch, &which, &out);
     (void)hc_buf_str(&out, "}\n");

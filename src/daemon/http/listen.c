@@ -16,18 +16,19 @@
 #define BACKLOG         256
 #define FIRST_PASSED_FD 3
 
-#define LISTENER_TRIES    50 /* one more, ... */
-#define LISTENER_PAUSE_MS 20 /* ... with this between two */
+#define LISTENER_TRIES    50 /* further attempts to find the socket unused */
+#define LISTENER_PAUSE_MS 20 /* milliseconds between two attempts */
 
 static int take_number(const char *name, int64_t *value)
 {
     const char *text = getenv(name);
     int rc = text ? hc_parse_int(text, value) : -1;
-    (void)unsetenv(name); /* not for our children */
+    (void)unsetenv(name); /* the daemon's children must not see it */
     return rc;
 }
 
-/* Whoever made the socket. One without a name, or that cannot be looked at, counts as open. */
+/* May users other than its owner connect to the socket? A socket without a path, or whose file cannot be
+ * looked at, counts as open. */
 static bool is_open(const struct sockaddr_un *address)
 {
     struct stat st;
@@ -48,7 +49,8 @@ static int add_listener(struct hc_listeners *l, int fd, struct hc_error *err)
     return 0;
 }
 
-/* How many: 0 if we were not started for a socket. */
+/* Takes the sockets that systemd has passed. Returns their number; 0: systemd did not start the daemon for a
+ * socket. */
 static int take_passed(struct hc_listeners *l, struct hc_error *err)
 {
     int64_t pid = 0, count = 0;
@@ -65,8 +67,8 @@ static int take_passed(struct hc_listeners *l, struct hc_error *err)
     return (int)count;
 }
 
-/* Whether somebody listens there for longer than the processes of a daemon that was killed a moment ago need
- * to end. */
+/* Does a process go on listening there? The processes of a daemon that was killed a moment ago get time to
+ * end. */
 static bool listens(const struct sockaddr_un *address)
 {
     for (int left = LISTENER_TRIES;; left--) {
@@ -79,7 +81,7 @@ static bool listens(const struct sockaddr_un *address)
     }
 }
 
-/* What a daemon that was killed has left; one that lives is not to be cut off. */
+/* Removes the socket's file of a daemon that was killed; the socket of a daemon that runs is an error. */
 static int remove_stale(const char *path, const struct sockaddr_un *address, struct hc_error *err)
 {
     struct stat st;
@@ -92,8 +94,8 @@ static int remove_stale(const char *path, const struct sockaddr_un *address, str
     return unlink(path) == 0 ? 0 : hc_fail_as(err, HC_EXIT_CONFIG, errno, "socket %s", path);
 }
 
-/* The directory that it is in: the usual ones are not there before the first daemon. Others may pass through,
- * the socket's own mode says who may connect. */
+/* Makes the socket's directory: the default one is not there before the first daemon. All users may pass
+ * through it, as the socket's own mode decides who may connect. */
 static int make_place(const char *path, struct hc_error *err)
 {
     char dir[256];
@@ -124,7 +126,7 @@ static int open_local(struct hc_listeners *l, const struct hc_config *c, struct 
     if (rc < 0)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "socket %s", path);
     (void)snprintf(l->path, sizeof l->path, "%s", path);
-    /* Nobody can connect before listen(2): the group first, then the mode. */
+    /* No client can connect before listen(2). The group is set first, then the mode. */
     if (c->socket_gid != (gid_t)-1 && lchown(path, (uid_t)-1, c->socket_gid) < 0)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno,
                           "socket %s: cannot be given to group %u (socket.group: one of who starts hotcelld)",

@@ -14,15 +14,15 @@ struct hc_listener_socket {
 struct hc_listeners {
     struct hc_listener_socket list[HC_MAX_LISTENERS];
     size_t count;
-    char path[256]; /* of the Unix socket that was made; "": none */
-    bool open;      /* more than the owner of a Unix socket may connect to it */
+    char path[256]; /* of the Unix socket that hc_listeners_open made; "": none */
+    bool open;      /* users other than its owner may connect to a Unix socket */
 };
 
-/* Those that systemd has passed, else the Unix socket of `c`; and each of c->listen. A Unix socket gets its
- * mode and group before anybody can connect. */
+/* Open the sockets: those that systemd has passed, else the Unix socket of `c`; and a port for each of
+ * c->listen. A Unix socket gets its mode and group before any client can connect. */
 int hc_listeners_open(struct hc_listeners *out, const struct hc_config *c, struct hc_error *err);
 
-/* Closes, and removes the Unix socket if `remove`. */
+/* Close the sockets; with `remove`, also remove the Unix socket's file. */
 void hc_listeners_close(struct hc_listeners *l, bool remove);
 
 #endif

@@ -1,4 +1,5 @@
-/* Jobs that are asked for: a tenant's by its id, or lists, of one tenant's or for an administrator of all. */
+/* Finding jobs: one of a tenant's by its id, and lists: of one tenant's jobs, or for an administrator of all.
+ */
 #include "daemon/http/handlers.h"
 
 #include "base/units.h"
@@ -9,7 +10,7 @@
 
 #define MAX_LIST 1000
 
-/* Another tenant's job is answered as one that does not exist. */
+/* A client cannot tell another tenant's job from one that does not exist. */
 bool hc_find_job(struct hc_exchange *x, struct hc_tenant *t)
 {
     struct hc_task *task = hc_task_find(&x->dispatch->tasks, t, x->id);
@@ -31,7 +32,7 @@ static int read_since(const char *text, int64_t *since)
     return 0;
 }
 
-/* A name that nothing has would be an empty list, and be believed: what can be no name is refused. */
+/* Can the text be a name? Other texts are refused: the client would take the empty list for an answer. */
 static bool is_name(const char *text)
 {
     return !text || hc_is_id(text, HC_TENANT_NAME - 1);

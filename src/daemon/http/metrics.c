@@ -100,7 +100,7 @@ static void print_warm(const struct hc_dispatch *d, struct hc_buf *out)
     print_family(out, "jobs_cold_total", "why", "Jobs that had a cell built for them.", cold, COUNT(cold));
 }
 
-/* What running jobs are held against, whether the configuration says it or not. */
+/* The limit of running jobs of each tenant, whether the configuration sets it or not. */
 static void print_most_running(struct hc_dispatch *d, struct hc_buf *out)
 {
     const struct hc_tenant *t;

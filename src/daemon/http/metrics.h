@@ -1,4 +1,4 @@
-/* metrics.h - what the daemon counts, as Prometheus text. */
+/* metrics.h - the daemon's counters as Prometheus text. */
 #ifndef HC_DAEMON_HTTP_METRICS_H
 #define HC_DAEMON_HTTP_METRICS_H
 

@@ -1,4 +1,4 @@
-/* Files of jobs, and what the daemon says of itself. */
+/* Files of jobs, and the daemon's health, metrics and interface description. */
 #include "daemon/http/handlers.h"
 
 #include "base/kernel.h"
@@ -17,7 +17,8 @@ static const char openapi[] = {
 
 /* ---- files ---- */
 
-/* Below the job's directory, whatever the path says: the kernel sees to it. Files only. */
+/* Opens a regular file; the kernel makes sure that it is below the job's directory, whatever the path says.
+ */
 static int open_file(struct hc_dispatch *d, const char *id, const char *path, off_t *size)
 {
     struct stat st;
@@ -39,7 +40,7 @@ static int open_file(struct hc_dispatch *d, const char *id, const char *path, of
     return -1;
 }
 
-/* Never something that a browser would run: what it is is in the manifest. */
+/* Sends a file as an attachment without its type, so that no browser runs it; the manifest has the type. */
 static int reply_attachment(struct hc_exchange *x, struct MHD_Response *r)
 {
     if (!r)
@@ -61,7 +62,7 @@ int hc_reply_file(struct hc_exchange *x)
     return reply_attachment(x, r);
 }
 
-/* Of a job that runs, the figures that it has told of. */
+/* Answers with a figure that a running job has announced. */
 static int reply_figure(struct hc_exchange *x, const struct hc_task *task)
 {
     const struct hc_buf *data = hc_figures_find(&task->figures, x->rest);
@@ -92,7 +93,7 @@ int hc_get_openapi(struct hc_exchange *x, struct hc_tenant *t)
     return hc_reply_json(x, 200, &out);
 }
 
-/* Trees in which nothing is run, as their names are plain words. */
+/* Prints the names of changed trees, in which no job is run; they are plain words, which need no escapes. */
 static void put_changed_trees(const struct hc_trees *trees, struct hc_buf *out)
 {
     const char *before = ", \"changed_trees\": [";
@@ -126,7 +127,8 @@ int hc_get_health(struct hc_exchange *x, struct hc_tenant *t)
     return hc_reply_json(x, ill ? 503 : 200, &out);
 }
 
-/* What all tenants do is for who runs the daemon, and need be no tenant: the route is open. */
+/* The metrics of all tenants are for the daemon's administrator and its monitoring, which need not be
+ * tenants; so the route is open, and the check is here. */
 int hc_get_metrics(struct hc_exchange *x, struct hc_tenant *t)
 {
     hc_autobuf out = {0};

@@ -1,4 +1,4 @@
-/* Policies over HTTP, and what the writer of a program should know of them. */
+/* Policies over HTTP, and the card that tells the author of a program what a policy allows. */
 #include "daemon/http/handlers.h"
 
 #include "cell/card.h"
@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One that a tenant may not use is answered as one that does not exist. So is a path: no request makes us
- * open a file of this host, wait for it, or say whether there is one. 0, or what the handler is to return is
- * in `answer`. */
+/* Loads a policy. A policy that the tenant may not use gets the same answer as one that does not exist. So
+ * does a path: no request makes the daemon open a file of the host, wait for one, or tell whether one exists.
+ * 0: loaded; else `answer` has the value that the handler has to return. */
 static int load_policy(struct hc_exchange *x, const struct hc_tenant *t, const char *name,
                        struct hc_policy *p, int *answer)
 {
@@ -50,8 +50,8 @@ int hc_list_policies(struct hc_exchange *x, struct hc_tenant *t)
     return hc_reply_json(x, 200, &out);
 }
 
-/* What is the host's affair: how tools are run, and what is looked for in output. */
-static void leave_out(cJSON *policy)
+/* Removes the members that concern only the host: commands of tools, and patterns for redaction. */
+static void drop_host_members(cJSON *policy)
 {
     cJSON *tool;
     cJSON_ArrayForEach(tool, cJSON_GetObjectItemCaseSensitive(policy, "tools"))
@@ -70,7 +70,7 @@ int hc_get_policy(struct hc_exchange *x, struct hc_tenant *t)
         return answer;
     cJSON *json = hc_policy_to_json(&p);
     hc_policy_finish(&p);
-    leave_out(json);
+    drop_host_members(json);
     char *text = cJSON_Print(json);
     cJSON_Delete(json);
     (void)hc_buf_str(&out, text ? text : "");

@@ -1,4 +1,5 @@
-/* Answers. Whatever queues one says so in x->answered, and keeps no reference to the exchange. */
+/* Answers. A function that queues an answer sets x->answered; the answer keeps no reference to the exchange.
+ */
 #include "daemon/http/http.h"
 
 #include <microhttpd.h>
@@ -9,7 +10,7 @@
 int hc_reply(struct hc_exchange *x, int status, struct MHD_Response *response)
 {
     if (!response)
-        return MHD_NO; /* no memory: the connection is closed */
+        return MHD_NO; /* out of memory: libmicrohttpd closes the connection */
     (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     if (x->task) {

@@ -1,5 +1,5 @@
-/* Any bytes as the lines of a head, as a path, as a body, and as the answer to a tool's call: what is taken
- * is what was sent, and of one meaning. */
+/* Any bytes as the lines of a head, as a path, as a body, and as the answer to a tool's call: what is
+ * accepted is what was sent, and has only one meaning. */
 #include "daemon/http/request.h"
 #include "daemon/queue/tool_link.h"
 

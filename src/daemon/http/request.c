@@ -6,8 +6,8 @@
 
 /* ---- the head ---- */
 
-/* Of two that differ, two readers could each believe another. */
-static const char *const once[] = {
+/* The unique lines: of two that differ, one reader could take the first and another the second. */
+static const char *const unique_lines[] = {
     "Host", "Content-Length", "Transfer-Encoding", "Content-Type", "Authorization", "Idempotency-Key",
 };
 #define HOST    (1U << 0)
@@ -34,19 +34,19 @@ static bool is_value(const char *value)
 
 static int take_once(struct hc_head *h, const char *name, struct hc_error *err)
 {
-    for (unsigned i = 0; i < sizeof once / sizeof *once; i++) {
-        if (strcasecmp(name, once[i]) != 0)
+    for (unsigned i = 0; i < sizeof unique_lines / sizeof *unique_lines; i++) {
+        if (strcasecmp(name, unique_lines[i]) != 0)
             continue;
         if (h->seen & 1U << i)
-            return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: stands twice", once[i]);
+            return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: stands twice", unique_lines[i]);
         h->seen |= 1U << i;
     }
     return 0;
 }
 
-/* ---- its bytes ---- */
+/* ---- the bytes of the head ---- */
 
-/* Is nothing but ends of lines, `lines` of them of a byte or two each, between a text and what follows? */
+/* Is there only `lines` line breaks, of one or two bytes each, between the end of `text` and `next`? */
 static bool follows(const char *text, const char *next, ptrdiff_t lines)
 {
     const char *end = text + strlen(text);
@@ -115,7 +115,7 @@ bool hc_has_word(const char *list, const char *word)
 
 /* ---- the path ---- */
 
-/* Up to the next slash, or all of it. */
+/* The bytes of `path` up to its next slash or its end. */
 static size_t piece(const char *path)
 {
     return strcspn(path, "/");

@@ -1,4 +1,5 @@
-/* request.h - what a request says: the lines of its head, its path, and one member of its body. Bytes only.
+/* request.h - reading a request: the lines of its head, its path, and one member of its body. Does no input
+ * or output.
  */
 #ifndef HC_DAEMON_HTTP_REQUEST_H
 #define HC_DAEMON_HTTP_REQUEST_H
@@ -9,39 +10,40 @@
 
 /* The lines of one head, as they are taken. */
 struct hc_head {
-    unsigned seen; /* bits: which of the lines that may stand only once there were so far */
-    const char
-        *next; /* where the next line's name is, if nothing but ends of lines is in between; NULL: unknown */
+    unsigned seen;    /* a bit for each of the unique lines (request.c) that has come */
+    const char *next; /* where the next name begins if only line breaks come before it; NULL: unknown */
 };
 
-/* Texts that follow each other in the memory in which the head came, with zero bytes for the ends of lines,
- * as libmicrohttpd before 0.9.77 leaves them: what is not there, a zero byte has cut off a text, or a line
- * has that goes on with the next one. `version` is the first line's last word, `behind_target` the byte
- * behind the end of the text before it. -1: so it is there already. */
+/* Begin to check that no bytes of the head are missing between its texts. libmicrohttpd before 0.9.77 leaves
+ * the texts of a head in the memory in which they came, with zero bytes for line breaks. So a gap between two
+ * texts means that a zero byte has cut a text off, or that a line goes on in the next one. `version` is the
+ * first line's last word, `behind_target` the byte behind the text before it. -1: there is such a gap between
+ * these two. */
 int hc_head_begin(struct hc_head *h, const char *behind_target, const char *version, struct hc_error *err);
 
-/* The next line. -1: no line that means the same to every reader, such as a server that passes requests on
- * and this one: then where the request ends is not certain either. */
+/* Check the next line. -1: other servers, such as a proxy, may read the line differently; then it is not
+ * certain where the request ends. */
 int hc_head_take(struct hc_head *h, const char *name, const char *value, struct hc_error *err);
 
-/* There were all that a request of this version ("HTTP/1.1") has to have, and nothing else; `end`: the byte
- * behind the head, NULL if unknown. */
+/* Check that the head had all lines that a request of this version ("HTTP/1.1") must have, and that its last
+ * line ends at `end`, the byte behind the head (NULL: unknown). */
 int hc_head_end(const struct hc_head *h, const char *version, const char *end, struct hc_error *err);
 
-/* One of a line's comma-separated words, parameters left aside. `list` may be NULL. */
+/* Is `word` one of the comma-separated words of a line? Parameters of the words are ignored. `list` may be
+ * NULL. */
 bool hc_has_word(const char *list, const char *word);
 
-/* What stands in a path for "{id}" and "{rest}" of a pattern; NULL: it has none. */
+/* The parts of a path that stand for "{id}" and "{rest}" of a pattern; NULL: the pattern does not have it. */
 struct hc_path_parts {
     const char *id, *rest;
     size_t id_len;
 };
 
-/* Is the path one of this pattern? Piece by piece; "{rest}" is all that follows, and not empty. */
+/* Does the path fit the pattern, piece by piece? "{rest}" stands for all remaining pieces, at least one. */
 bool hc_path_fits(const char *pattern, const char *path, struct hc_path_parts *out);
 
-/* The source of an object, or of its only member, called `member`; in the text that was parsed. NULL: it is
- * something else. */
+/* The JSON text of the body, which must be an object, or, unless `member` is NULL, of its only member, which
+ * must have that name; points into the text that was parsed. NULL: the body is something else (err). */
 const char *hc_request_member(const struct hc_json *body, const char *member, size_t *len,
                               struct hc_error *err);
 

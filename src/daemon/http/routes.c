@@ -1,4 +1,4 @@
-/* Which request is whose: one table. */
+/* The table of routes: which handler answers which request. */
 #include "daemon/http/handlers.h"
 
 #include "daemon/http/request.h"
@@ -56,13 +56,13 @@ static int take_names(struct hc_exchange *x, const struct hc_path_parts *parts)
     if (parts->id && parts->id_len < sizeof x->id)
         memcpy(x->id, parts->id, parts->id_len);
     if (parts->id && !hc_is_id(x->id, sizeof x->id - 1))
-        x->id[0] = '\0'; /* no job is called so */
+        x->id[0] = '\0'; /* no job has so long an id */
     if (parts->rest && !(x->rest = strdup(parts->rest)))
         return -1;
     return 0;
 }
 
-/* The methods of the routes that a path is of, as Allow has them. */
+/* The methods of a path's routes, as the header Allow lists them. */
 static const char *allowed_methods(bool get, bool post, bool delete)
 {
     static const char *const lists[] = {

@@ -1,4 +1,4 @@
-/* Sessions over HTTP. What is asked of one is passed on to its process, which checks it. */
+/* Sessions over HTTP. Requests to a session are passed on to its process, which checks them. */
 #include "daemon/http/handlers.h"
 
 #include "daemon/http/request.h"
@@ -10,7 +10,8 @@
 
 /* ---- answers ---- */
 
-/* A long manifest of one that has ended is where its results are. The task is the caller's; NULL: it is not.
+/* The task of an ended session, whose long manifest the ledger has; the reference is the caller's. NULL:
+ * there is none.
  */
 static struct hc_task *manifest_of(struct hc_exchange *x, const struct hc_front_session *s)
 {
@@ -25,7 +26,7 @@ int hc_reply_session(struct hc_exchange *x, const struct hc_front_session *s, in
     struct hc_task *kept = manifest_of(x, s);
     const size_t len = kept ? kept->manifest_len : s->last_len;
     bool fits = true;
-    if (status != 200) /* what was asked for has been done */
+    if (status != 200) /* the request has been carried out: its answer cannot be refused */
         hc_exchange_hold_anyway(x, len);
     else
         fits = hc_exchange_hold(x, len, &why);
@@ -42,7 +43,7 @@ static int no_such_session(struct hc_exchange *x)
                          "that has ended is at /v1/jobs/{id}");
 }
 
-/* The answer to what x->task asked, when there is one; with `status` if it went well. */
+/* Answers with the result of x->task, once there is one; with `status` if it succeeded. */
 static int reply_task(struct hc_exchange *x, int status)
 {
     hc_autobuf out = {0};
@@ -51,7 +52,7 @@ static int reply_task(struct hc_exchange *x, int status)
         return hc_exchange_suspend(x);
     if (task->state == HC_TASK_FAILED)
         return hc_reply_problem(x, &task->problem, NULL);
-    hc_exchange_hold_anyway(x, 2 * task->manifest_len); /* the task's, and the answer itself */
+    hc_exchange_hold_anyway(x, 2 * task->manifest_len); /* the task's copy, and the answer's */
     (void)hc_buf_add(&out, task->manifest, task->manifest_len);
     return hc_reply_json(x, status, &out);
 }
@@ -92,7 +93,7 @@ int hc_get_session(struct hc_exchange *x, struct hc_tenant *t)
     return s ? hc_reply_session(x, s, 200) : no_such_session(x);
 }
 
-/* One that has ended is removed with what it left, as a job is. */
+/* Ends a session. One that has ended is removed with its results, as a job is. */
 int hc_delete_session(struct hc_exchange *x, struct hc_tenant *t)
 {
     hc_autobuf nothing = {0};
@@ -118,9 +119,10 @@ static bool wants_events(const struct hc_exchange *x)
     return hc_has_word(hc_exchange_header(x, "Accept"), "application/x-ndjson");
 }
 
-/* {"NAME": body}, whose process says what is wrong with it. An upload cannot name a file of this host: what a
- * run may have is checked there. */
-static int ask(struct hc_exchange *x, struct hc_tenant *t, const char *name, const char *json, size_t len)
+/* Sends {"NAME": body} to the session's process, which checks it and reports errors; the body cannot name a
+ * file of this host. */
+static int ask_session(struct hc_exchange *x, struct hc_tenant *t, const char *name, const char *json,
+                       size_t len)
 {
     hc_autobuf line = {0};
     struct hc_problem why;
@@ -136,7 +138,7 @@ static int ask(struct hc_exchange *x, struct hc_tenant *t, const char *name, con
     return x->task ? 0 : hc_reply_problem(x, &why, NULL);
 }
 
-/* The body, or one member of it. */
+/* Sends the body, or one member of it, to the session's process. */
 static int ask_body(struct hc_exchange *x, struct hc_tenant *t, const char *name, const char *member)
 {
     struct hc_json j;
@@ -145,7 +147,8 @@ static int ask_body(struct hc_exchange *x, struct hc_tenant *t, const char *name
     if (hc_json_parse(&j, "request", x->body.data ? x->body.data : "", x->body.len, &err) < 0)
         return hc_reply_fail(x, HC_PROBLEM_REQUEST, "%s", err.text);
     const char *source = hc_request_member(&j, member, &len, &err);
-    int rc = source ? ask(x, t, name, source, len) : hc_reply_fail(x, HC_PROBLEM_REQUEST, "%s", err.text);
+    int rc =
+        source ? ask_session(x, t, name, source, len) : hc_reply_fail(x, HC_PROBLEM_REQUEST, "%s", err.text);
     hc_json_finish(&j);
     return rc;
 }
