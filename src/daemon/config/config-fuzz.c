@@ -1,4 +1,5 @@
-/* Any bytes as a configuration, and as its file of tokens: refused, or its own again once printed. */
+/* Any bytes as a configuration, and as its file of tokens: they are refused, or the printed configuration is
+ * read back as the same. */
 #include "daemon/config/config.h"
 
 #include <stdlib.h>

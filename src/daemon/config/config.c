@@ -10,11 +10,11 @@
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-/* Bounds of the lists: more is a mistake, and checks of all against all stay short. */
+/* Most entries of each list: more are a mistake, and would make checks of all pairs slow. */
 #define MAX_LISTEN  64
 #define MAX_TENANTS 4096
 #define MAX_UIDS    64  /* ranges of one tenant */
-#define MAX_ALLOWED 256 /* of policies, and of trees */
+#define MAX_ALLOWED 256 /* names of policies, and names of trees */
 
 static void init_record(void *record, const struct hc_config_table *table)
 {
@@ -85,7 +85,7 @@ void hc_config_finish(struct hc_config *c)
     *c = (struct hc_config){0};
 }
 
-/* One configuration file on its way into the struct. */
+/* One configuration file that is being read into the struct. */
 struct file {
     struct hc_config *config;
     const struct hc_json *json;
@@ -114,8 +114,8 @@ static const struct hc_option *find_row(const struct hc_config_table *table, con
     return NULL;
 }
 
-static int unknown(const struct file *f, const cJSON *node, const char *where, const char *const *known,
-                   struct hc_error *err)
+static int unknown_member(const struct file *f, const cJSON *node, const char *where,
+                          const char *const *known, struct hc_error *err)
 {
     char hint[160];
     hc_nearest(node->string, known, hint, sizeof hint);
@@ -123,8 +123,8 @@ static int unknown(const struct file *f, const cJSON *node, const char *where, c
                         *where ? " in " : "", where, hint);
 }
 
-/* Append a zeroed element; NULL without memory. */
-static void *append(void *array, size_t *count, size_t size)
+/* Append a zeroed element; NULL: out of memory. */
+static void *append_element(void *array, size_t *count, size_t size)
 {
     void **start = array;
     void *grown = realloc(*start, (*count + 1) * size);
@@ -134,7 +134,8 @@ static void *append(void *array, size_t *count, size_t size)
     return memset((char *)grown + size * (*count)++, 0, size);
 }
 
-/* An object whose members are a table's rows, but for one that the caller has seen to ("": none). */
+/* Sets the values of an object whose members are a table's rows, except the members that the caller handles.
+ */
 static int set_record(struct file *f, const cJSON *object, const char *where,
                       const struct hc_config_table *table, void *record, const char *const *others,
                       struct hc_error *err)
@@ -155,15 +156,15 @@ static int set_record(struct file *f, const cJSON *object, const char *where,
         for (const char *const *o = others; *o && !row; o++)
             other |= strcmp(*o, node->string) == 0;
         if (!row && !other)
-            return unknown(f, node, where, known, err);
+            return unknown_member(f, node, where, known, err);
         if (row && hc_option_set_json(record, row, f->json, node, err) < 0)
             return -1;
     }
     return 0;
 }
 
-/* A list of names, never of paths: who may use them has no say in where they are. Where the object has no
- * such member, what is there stays. */
+/* Sets a list of names. Paths are refused, as tenants that may use the names must not choose files of the
+ * host. If the object lacks the member, the list stays as it is. */
 static int set_names(struct file *f, const cJSON *object, const char *member, const char *what, char ***out,
                      struct hc_error *err)
 {
@@ -194,7 +195,7 @@ static int set_names(struct file *f, const cJSON *object, const char *member, co
     return 0;
 }
 
-/* Both of them, as far as the object says them. */
+/* Sets the lists of policies and of trees, if the object has them. */
 static int set_allowed(struct file *f, const cJSON *object, struct hc_allowed *out, struct hc_error *err)
 {
     return set_names(f, object, "policies", "policy", &out->policies, err) < 0
@@ -204,7 +205,7 @@ static int set_allowed(struct file *f, const cJSON *object, struct hc_allowed *o
 
 static const char *const quota_others[] = {"policies", "trees", "max", NULL};
 
-/* Over what is there: a tenant has those of "quotas" that it does not say itself. */
+/* Sets the maxima that the object has; the others stay, as a tenant takes them over from "quotas". */
 static int set_max(struct file *f, const cJSON *object, struct hc_limits *max, struct hc_error *err)
 {
     return object ? hc_maxima_read(max, "max", f->json, object, err) : 0;
@@ -265,7 +266,7 @@ static int set_uid(struct file *f, struct hc_tenant_rule *rule, const cJSON *nod
                                     other->name,
                                     range.first > other->uids[i].first ? range.first : other->uids[i].first);
     }
-    struct hc_uid_range *slot = append(&rule->uids, &rule->uid_count, sizeof *slot);
+    struct hc_uid_range *slot = append_element(&rule->uids, &rule->uid_count, sizeof *slot);
     if (!slot)
         return hc_fail(err, ENOMEM, "uids");
     *slot = range;
@@ -311,7 +312,7 @@ static int check_tenant_name(const struct file *f, const cJSON *node, struct hc_
     return 0;
 }
 
-/* Said outright, or not so. */
+/* Sets "admin", which must be true or false. */
 static int set_admin(struct file *f, struct hc_tenant_rule *rule, const cJSON *node, struct hc_error *err)
 {
     if (node && !cJSON_IsBool(node))
@@ -326,7 +327,7 @@ static int set_tenant(struct file *f, const cJSON *node, struct hc_error *err)
     struct hc_config *c = f->config;
     if (check_tenant_name(f, node, err) < 0)
         return -1;
-    struct hc_tenant_rule *rule = append(&c->tenants, &c->tenant_count, sizeof *rule);
+    struct hc_tenant_rule *rule = append_element(&c->tenants, &c->tenant_count, sizeof *rule);
     if (!rule)
         return hc_fail(err, ENOMEM, "tenants");
     (void)snprintf(rule->name, sizeof rule->name, "%s", node->string);
@@ -385,7 +386,7 @@ static int set_listener(struct file *f, const cJSON *node, struct hc_error *err)
     struct hc_config *c = f->config;
     if (!cJSON_IsObject(node))
         return wrong_type(f, node, "listen", "an object with \"address\" and \"port\"", err);
-    struct hc_listen *l = append(&c->listen, &c->listen_count, sizeof *l);
+    struct hc_listen *l = append_element(&c->listen, &c->listen_count, sizeof *l);
     if (!l)
         return hc_fail(err, ENOMEM, "listen");
     const cJSON *member;
@@ -393,7 +394,7 @@ static int set_listener(struct file *f, const cJSON *node, struct hc_error *err)
     {
         bool address = strcmp(member->string, known[0]) == 0, port = strcmp(member->string, known[1]) == 0;
         if (!address && !port)
-            return unknown(f, member, "listen", known, err);
+            return unknown_member(f, member, "listen", known, err);
         if ((address ? set_address : set_port)(f, l, member, err) < 0)
             return -1;
     }
@@ -420,11 +421,11 @@ static int set_listen(struct file *f, const cJSON *node, struct hc_error *err)
     return 0;
 }
 
-/* In the order in which they are set: tenants begin with what "quotas" says. */
+/* The members in the order in which they are set: tenants begin with the values of "quotas". */
 static const struct member lists[] = {
     {"quotas", set_quotas}, {"tenants", set_tenants}, {"listen", set_listen}};
 
-/* Paths that others use: from wherever they are. */
+/* Requires absolute paths, as other processes use them, from their own working directories. */
 static int check_path(const struct file *f, const struct hc_option *row, const cJSON *node,
                       struct hc_error *err)
 {
@@ -437,7 +438,7 @@ static int check_path(const struct file *f, const struct hc_option *row, const c
     return 0;
 }
 
-/* What may stand in a section ("": at the top), with sections first; for hints. */
+/* Lists the members that a section ("": the top) may have, with sections first, for hints. */
 static void names_in(const char *section, const char *known[], size_t max, char sections[][16])
 {
     size_t len = strlen(section), n = 0;
@@ -483,7 +484,7 @@ static int set_member(struct file *f, const char *section, const cJSON *node, st
         const char *known[MAX_NAMES + 1];
         char sections[MAX_NAMES][16];
         names_in(section, known, MAX_NAMES, sections);
-        return unknown(f, node, section, known, err);
+        return unknown_member(f, node, section, known, err);
     }
     if (hc_option_set_json(f->config, row, f->json, node, err) < 0)
         return -1;
@@ -514,7 +515,7 @@ static const cJSON *find_list(const struct file *f, const char *path)
                                             dot + 1);
 }
 
-static int apply(struct file *f, struct hc_error *err)
+static int apply_file(struct file *f, struct hc_error *err)
 {
     const cJSON *root = f->json->root, *node;
     if (!cJSON_IsObject(root))
@@ -540,7 +541,7 @@ int hc_config_parse(struct hc_config *c, const char *name, const char *text, siz
     if (hc_json_parse(&json, name, text, len, err) < 0)
         return hc_exit_as(err, HC_EXIT_CONFIG);
     struct file f = {.config = c, .json = &json};
-    int rc = apply(&f, err);
+    int rc = apply_file(&f, err);
     hc_json_finish(&json);
     if (rc == 0)
         return 0;

@@ -18,37 +18,38 @@
 #define MAX_FILE    (4u << 20)
 #define MAX_TOKENS  (16u << 20)
 
-/* Empty or relative is as good as unset (XDG Base Directory Specification). */
+/* The value of a variable that has an absolute path. An empty or relative path counts as unset (XDG Base
+ * Directory Specification). */
 static const char *absolute_env(const char *name)
 {
     const char *value = getenv(name);
     return value && value[0] == '/' ? value : NULL;
 }
 
-static int join(char out[256], const char *dir, const char *rest, struct hc_error *err)
+static int join_path(char out[256], const char *dir, const char *rest, struct hc_error *err)
 {
     int n = snprintf(out, 256, "%s%s", dir, rest);
     return n < 0 || n >= 256 ? hc_fail(err, ENAMETOOLONG, "%s%s", dir, rest) : 0;
 }
 
-/* Where the configuration is if nobody says so; "" if there is no place. */
+/* The default path of the configuration; "" if the user has no place for it. */
 static int default_file(char out[256], struct hc_error *err)
 {
     const char *dir;
     out[0] = '\0';
     if (geteuid() == 0)
-        return join(out, SYSTEM_FILE, "", err);
+        return join_path(out, SYSTEM_FILE, "", err);
     if ((dir = absolute_env("XDG_CONFIG_HOME")))
-        return join(out, dir, "/hotcell/hotcelld.conf", err);
+        return join_path(out, dir, "/hotcell/hotcelld.conf", err);
     if ((dir = absolute_env("HOME")))
-        return join(out, dir, "/.config/hotcell/hotcelld.conf", err);
+        return join_path(out, dir, "/.config/hotcell/hotcelld.conf", err);
     return 0;
 }
 
 static int default_socket(char out[256], struct hc_error *err)
 {
     char path[PATH_MAX];
-    return hc_daemon_socket(path, err) < 0 ? -1 : join(out, path, "", err);
+    return hc_daemon_socket(path, err) < 0 ? -1 : join_path(out, path, "", err);
 }
 
 static int default_state(char out[256], struct hc_error *err)
@@ -56,7 +57,7 @@ static int default_state(char out[256], struct hc_error *err)
     char state[PATH_MAX];
     if (hc_state_dir(state, err) < 0)
         return -1;
-    return join(out, state, "/daemon", err);
+    return join_path(out, state, "/daemon", err);
 }
 
 int hc_config_find_places(struct hc_config *c, struct hc_error *err)
@@ -70,7 +71,7 @@ int hc_config_find_places(struct hc_config *c, struct hc_error *err)
     return hc_exit_as(err, HC_EXIT_CONFIG);
 }
 
-/* The file as it was read, for what is found wrong once all of it is known. */
+/* The file as it was read, for errors that can be found only once the whole file is known. */
 struct source {
     char path[PATH_MAX];
     struct hc_buf text;
@@ -84,8 +85,9 @@ static void close_source(struct source *s)
     hc_buf_finish(&s->text);
 }
 
-/* What is said of a tenant (`of` NULL: of all, in "quotas"), and may be a member of that; NULL: nothing. */
-static const cJSON *find(const struct source *s, const char *of, const char *member, const char *inner)
+/* The member of a tenant (`of` NULL: of "quotas"), or of that member the member `inner`; NULL: there is none.
+ */
+static const cJSON *find_said(const struct source *s, const char *of, const char *member, const char *inner)
 {
     const cJSON *node = cJSON_GetObjectItemCaseSensitive(s->json.root, of ? "tenants" : "quotas");
     if (of)
@@ -94,7 +96,7 @@ static const cJSON *find(const struct source *s, const char *of, const char *mem
     return inner ? cJSON_GetObjectItemCaseSensitive(node, inner) : node;
 }
 
-/* `path` NULL: the default, which need not be there. */
+/* Loads the file; `path` NULL: the default file, which need not exist. */
 static int load_file(const char *path, struct source *s, struct hc_config *out, struct hc_error *err)
 {
     char usual[256];
@@ -118,7 +120,7 @@ static int load_file(const char *path, struct source *s, struct hc_config *out, 
     return -1;
 }
 
-/* Who can write it can be any tenant. */
+/* Refuses a file of tokens that other users can write: a user who can write it can become any tenant. */
 static int check_owner(int fd, const char *path, struct hc_error *err)
 {
     struct stat st;
@@ -148,8 +150,8 @@ static int load_tokens(struct hc_config *c, struct hc_error *err)
     return hc_config_parse_tokens(c, path, text.data ? text.data : "", text.len, err);
 }
 
-/* The key itself is for the workers, who read it for themselves: nothing of it stays, where the front would
- * inherit it. */
+/* Checks that the key can be read, and forgets it: the front must not inherit it. Workers read the key
+ * themselves. */
 static int check_key(const struct hc_config *c, struct hc_error *err)
 {
     hc_autobuf key = {0};
@@ -165,7 +167,7 @@ static int find_group(struct hc_config *c, struct hc_error *err)
     if (!c->socket_group[0])
         return 0;
     errno = 0;
-    /* One thread: its static buffer is ours alone. */
+    /* The process has one thread, so no other call can change the static buffer of getgrnam. */
     // cppcheck-suppress getgrnamCalled
     const struct group *g = getgrnam(c->socket_group);
     if (!g)
@@ -181,7 +183,7 @@ static bool is_listed(char *const *names, const char *name)
     return *names != NULL;
 }
 
-/* What one tenant may have, or (`of` NULL) whoever has nothing of his own. */
+/* The rights of one tenant, or (`of` NULL) of all tenants without their own. */
 struct grant {
     const char *of;
     const struct hc_quota *quota;
@@ -197,7 +199,7 @@ static int check_names(const struct source *s, const struct grant *g, char *cons
                        struct hc_error *err)
 {
     const cJSON *name;
-    cJSON_ArrayForEach(name, find(s, g->of, "policies", NULL))
+    cJSON_ArrayForEach(name, find_said(s, g->of, "policies", NULL))
     {
         if (!is_listed(there, name->valuestring))
             return hc_json_fail(&s->json, name, false, err, "policies of %s: there is no policy '%s'",
@@ -206,30 +208,30 @@ static int check_names(const struct source *s, const struct grant *g, char *cons
     return 0;
 }
 
-/* The policy that requests get without naming it is one that they may name. */
-static int check_default(const struct source *s, const struct grant *g, char *const *there,
-                         struct hc_error *err)
+/* The policy for requests that name none must be among the policies that they may name. */
+static int check_default_policy(const struct source *s, const struct grant *g, char *const *there,
+                                struct hc_error *err)
 {
     const char *policy = g->quota->policy;
-    const cJSON *said = find(s, g->of, "policy", NULL);
+    const cJSON *said = find_said(s, g->of, "policy", NULL);
     if (*policy && said && !is_listed(there, policy))
         return hc_json_fail(&s->json, said, false, err, "policy of %s: there is no policy '%s'", name_of(g),
                             policy);
-    if (!said) /* that of "quotas", and a list of its own */
-        said = find(s, g->of, "policies", NULL);
+    if (!said) /* the tenant has a list of its own, and the policy of "quotas" */
+        said = find_said(s, g->of, "policies", NULL);
     if (*policy && said && g->policies && !is_listed(g->policies, policy))
         return hc_json_fail(&s->json, said, false, err, "policy of %s: '%s' is none of its policies",
                             name_of(g), policy);
     return 0;
 }
 
-/* Who may ask for more than he can ever have is refused for good, job after job: whoever writes the one
- * number beside the other has meant something else. A maximum of "quotas" is for all, whatever a tenant has.
- */
+/* Refuses a maximum of memory for one job above the tenant's quota of memory: every job that used the maximum
+ * would be refused for good, which the file's author cannot have meant. A maximum in "quotas" is for all
+ * tenants, whatever their own quota is. */
 static int check_memory(const struct source *s, const struct grant *g, struct hc_error *err)
 {
     char asked[32], most[32];
-    const cJSON *said = find(s, g->of, "max", "memory");
+    const cJSON *said = find_said(s, g->of, "max", "memory");
     const int64_t max = g->quota->max.memory, all = g->quota->memory;
     if (!said || all <= 0 || max <= all)
         return 0;
@@ -242,13 +244,14 @@ static int check_memory(const struct source *s, const struct grant *g, struct hc
 static int check_grant(const struct source *s, const struct grant *g, char *const *there,
                        struct hc_error *err)
 {
-    return check_names(s, g, there, err) < 0 || check_default(s, g, there, err) < 0 ||
+    return check_names(s, g, there, err) < 0 || check_default_policy(s, g, there, err) < 0 ||
                    check_memory(s, g, err) < 0
                ? -1
                : 0;
 }
 
-/* A name with a slip in it would refuse jobs that were meant to be allowed. */
+/* Refuses names of policies and trees that do not exist: a misspelt name would refuse jobs that the author
+ * wanted to allow. */
 static int check_grants(const struct hc_config *c, const struct source *s, struct hc_error *err)
 {
     char **there;
@@ -265,7 +268,7 @@ static int check_grants(const struct hc_config *c, const struct source *s, struc
     return rc;
 }
 
-static int check_what_is_named(struct hc_config *c, const struct source *s, struct hc_error *err)
+static int check_named_things(struct hc_config *c, const struct source *s, struct hc_error *err)
 {
     return load_tokens(c, err) < 0 || check_key(c, err) < 0 || find_group(c, err) < 0 ||
                    check_grants(c, s, err) < 0
@@ -280,7 +283,7 @@ static int load_config_file(const char *path, struct hc_config *out, bool tokens
         (void)hc_ctx(err, "configuration");
         return hc_exit_as(err, HC_EXIT_CONFIG);
     }
-    if (!tokens || check_what_is_named(out, &source, err) == 0)
+    if (!tokens || check_named_things(out, &source, err) == 0)
         return 0;
     hc_config_finish(out);
     (void)hc_ctx(err, "configuration");
@@ -307,6 +310,6 @@ int hc_config_workers(const struct hc_config *c)
     cpu_set_t cpus;
     if (c->workers)
         return (int)c->workers;
-    /* More processors than a cpu_set_t has are enough processors. */
+    /* sched_getaffinity fails on a host with more processors than a cpu_set_t can hold. */
     return sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
 }

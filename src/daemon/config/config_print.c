@@ -11,7 +11,7 @@ static bool put_member(cJSON *object, const char *name, cJSON *value)
     return false;
 }
 
-/* The object of a row with a dot in its path, made if it is not there. */
+/* The object for a row whose path has a dot; it is made if it does not exist. */
 static cJSON *section_of(cJSON *root, const char *path, const char **leaf)
 {
     const char *dot = strchr(path, '.');
@@ -30,7 +30,7 @@ static bool put_rows(cJSON *root, const struct hc_config_table *table, const voi
         const struct hc_option *row = &table->rows[i];
         const char *leaf;
         if (row->kind == HC_OPT_NAME && !((const char *)record)[row->at])
-            continue; /* no name: as if it were not there */
+            continue; /* an empty name is the same as a missing member */
         cJSON *object = section_of(root, row->path, &leaf);
         if (!put_member(object, leaf, hc_option_to_json(record, row)))
             return false;

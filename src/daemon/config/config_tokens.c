@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_TOKENS 4096 /* each of them is compared with each request's */
+#define MAX_TOKENS 4096 /* every request's token is compared with all of them */
 #define HEX_DIGITS (HC_SHA256_HEX - 1)
 
 struct line {
@@ -24,7 +24,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The next word of the line, which is taken off it; its length, 0 at the end. */
+/* Takes the next word off the line. Returns its length; 0: the line has no more words. */
 static size_t next_word(struct line *l, const char **word)
 {
     while (l->len && is_blank(*l->at)) {
@@ -48,9 +48,9 @@ static bool is_tenant(const struct hc_config *c, const char *name, size_t len)
     return false;
 }
 
-static struct hc_token *append(struct hc_config *c)
+static struct hc_token *append_token(struct hc_config *c)
 {
-    /* Doubled: a file may have many. */
+    /* The array's size is a power of two, and doubles when it is full. */
     if ((c->token_count & (c->token_count - 1)) == 0) {
         size_t room = c->token_count ? c->token_count * 2 : 1;
         void *grown = realloc(c->tokens, room * sizeof *c->tokens);
@@ -86,7 +86,7 @@ static int parse_line(struct hc_config *c, struct line *l, struct hc_error *err)
         return fail_at(l, "expected the end of the line after the tenant", err);
     if (c->token_count == MAX_TOKENS)
         return fail_at(l, "more than 4096 tokens", err);
-    struct hc_token *t = append(c);
+    struct hc_token *t = append_token(c);
     if (!t)
         return hc_fail(err, ENOMEM, "tokens");
     memcpy(t->sha256, digest, HEX_DIGITS);
@@ -102,8 +102,8 @@ static int by_digest(const void *a, const void *b)
     return order ? order : first->line - second->line;
 }
 
-/* A token that two tenants have would be the one's or the other's by chance. */
-static int refuse_twins(struct hc_config *c, const char *name, struct hc_error *err)
+/* Refuses a token of two tenants: which tenant it stands for would depend on the order of the file. */
+static int refuse_shared_tokens(struct hc_config *c, const char *name, struct hc_error *err)
 {
     if (c->token_count)
         qsort(c->tokens, c->token_count, sizeof *c->tokens, by_digest);
@@ -129,5 +129,5 @@ int hc_config_parse_tokens(struct hc_config *c, const char *name, const char *te
         text += step;
         len -= step;
     }
-    return refuse_twins(c, name, err);
+    return refuse_shared_tokens(c, name, err);
 }

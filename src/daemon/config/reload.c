@@ -47,7 +47,7 @@ int hc_reload_send(int front, const char *path, struct hc_config *c, struct hc_e
         return -1;
     memcpy(fresh.socket_path, c->socket_path, sizeof fresh.socket_path);
     memcpy(fresh.state, c->state, sizeof fresh.state);
-    memcpy(fresh.sign, c->sign, sizeof fresh.sign); /* manifests of all workers have one key */
+    memcpy(fresh.sign, c->sign, sizeof fresh.sign); /* all workers must sign with the same key */
     if (send_config(front, &fresh, err) < 0) {
         hc_config_finish(&fresh);
         return -1;
