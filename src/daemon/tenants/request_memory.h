@@ -1,5 +1,5 @@
-/* request_memory.h - the memory that requests take, while they come and until what they asked for has ended:
- * bounded for all together, and shared out among tenants. */
+/* request_memory.h - the memory of requests, from their first byte until their jobs have ended: it is bounded
+ * in all, and divided among tenants. */
 #ifndef HC_DAEMON_TENANTS_REQUEST_MEMORY_H
 #define HC_DAEMON_TENANTS_REQUEST_MEMORY_H
 
@@ -7,15 +7,16 @@
 #include <stdint.h>
 
 struct hc_request_memory {
-    int64_t all; /* bytes of all tenants; each one's are in hc_tenant.request_bytes */
+    int64_t all; /* bytes of all tenants; the bytes of each are in hc_tenant.request_bytes */
 };
 
 struct hc_bounds {
-    int64_t all, one; /* bytes that all requests may take together, and that one body may have */
+    int64_t all, one; /* most bytes of all requests together, and of one body */
 };
 
-/* May a tenant that holds `mine` have as much more? Not beyond half of what the others leave, so that they
- * find room however much one tenant sends; but one body at a time always, if there is room for it at all. */
+/* May a tenant that holds `mine` bytes have `more` bytes? A tenant may have half of the bytes that the other
+ * tenants leave, so that they find room however much it sends; but it may always have one body, if there is
+ * room for one. */
 bool hc_request_memory_fit(const struct hc_request_memory *b, const struct hc_bounds *bounds, int64_t mine,
                            int64_t more);
 

@@ -84,7 +84,7 @@ static void a_token_is_its_tenants(void **state)
     hc_tenants_destroy(t);
 }
 
-/* Alone is who is the only one in the configuration and who has come, where no others can. */
+/* A tenant is alone if no other is configured, no other has come, and no other can come. */
 static void others_are_there_if_they_may_come(void **state)
 {
     static const struct {

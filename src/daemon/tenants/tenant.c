@@ -17,22 +17,22 @@ struct tenant_token {
     struct hc_tenant *tenant;
 };
 
-/* What says who is who; replaced whole by a reload. */
+/* The uids and tokens of tenants; a reload replaces the whole struct. */
 struct identities {
     struct tenant_uids *uids;
     size_t uid_count;
     struct tenant_token *tokens;
     size_t token_count;
     int64_t local;
-    bool open;             /* users of the host that nobody named may connect, and are tenants */
-    struct hc_quota quota; /* of users without a tenant, as is the next */
+    bool open;             /* a user of the host whom no tenant names may connect, and becomes a tenant */
+    struct hc_quota quota; /* of users without a tenant, as is `allowed` */
     struct hc_allowed allowed;
 };
 
 struct hc_tenants {
     struct hc_tenant **all;
     size_t count, room;
-    size_t present; /* of these, tenants that are not removed */
+    size_t present; /* tenants among these that are not removed */
     struct identities who;
 };
 
@@ -52,7 +52,8 @@ static int64_t slot_width(const struct hc_window *w)
     return w->width >= HC_WINDOW_SLOTS ? w->width / HC_WINDOW_SLOTS : 1;
 }
 
-/* One slot more than a window has: the oldest is a part of it until its last millisecond is out. */
+/* One slot more than fits in a window: the oldest slot counts until its last millisecond has left the window.
+ */
 #define RING (HC_WINDOW_SLOTS + 1)
 
 void hc_window_init(struct hc_window *w, int64_t width)
@@ -60,7 +61,7 @@ void hc_window_init(struct hc_window *w, int64_t width)
     *w = (struct hc_window){.width = width};
 }
 
-/* Rounded down: what the ledger knows may be older than the clock that the caller uses. */
+/* The slot's number, rounded down: usage from the ledger may be from before the caller's clock began. */
 static int64_t slot_of(const struct hc_window *w, int64_t when)
 {
     int64_t width = slot_width(w);
@@ -72,7 +73,7 @@ static int64_t *place_of(struct hc_window *w, int64_t slot)
     return &w->slots[(slot % RING + RING) % RING];
 }
 
-static void advance(struct hc_window *w, int64_t slot)
+static void advance_window(struct hc_window *w, int64_t slot)
 {
     if (slot - w->newest >= RING) {
         memset(w->slots, 0, sizeof w->slots);
@@ -85,7 +86,7 @@ static void advance(struct hc_window *w, int64_t slot)
 void hc_window_add(struct hc_window *w, int64_t when, int64_t amount)
 {
     int64_t slot = slot_of(w, when);
-    advance(w, slot);
+    advance_window(w, slot);
     if (w->newest - slot < RING)
         *place_of(w, slot) += amount;
 }
@@ -93,7 +94,7 @@ void hc_window_add(struct hc_window *w, int64_t when, int64_t amount)
 int64_t hc_window_sum(struct hc_window *w, int64_t now)
 {
     int64_t sum = 0;
-    advance(w, slot_of(w, now));
+    advance_window(w, slot_of(w, now));
     for (size_t i = 0; i < RING; i++)
         sum += w->slots[i];
     return sum;
@@ -138,7 +139,7 @@ void hc_tenants_destroy(struct hc_tenants *t)
     free(t);
 }
 
-static struct hc_tenant *find(const struct hc_tenants *t, const char *name)
+static struct hc_tenant *find_tenant(const struct hc_tenants *t, const char *name)
 {
     for (size_t i = 0; i < t->count; i++)
         if (strcmp(t->all[i]->name, name) == 0)
@@ -166,10 +167,10 @@ static struct hc_tenant *add_tenant(struct hc_tenants *t, const char *name, cons
     return t->all[t->count++] = new;
 }
 
-/* Everything that a reload needs memory for, before anything changes. */
+/* All memory that a reload needs, allocated before anything changes. */
 struct reload {
     struct identities who;
-    struct hc_allowed *allowed; /* one per tenant, in their order */
+    struct hc_allowed *allowed; /* one for each tenant, in the order of the tenants */
     size_t allowed_count;
 };
 
@@ -192,7 +193,7 @@ static int make_uids(struct hc_tenants *t, const struct hc_config *c, struct ide
     for (size_t i = 0; i < c->tenant_count; i++)
         for (size_t k = 0; k < c->tenants[i].uid_count; k++)
             who->uids[who->uid_count++] =
-                (struct tenant_uids){c->tenants[i].uids[k], find(t, c->tenants[i].name)};
+                (struct tenant_uids){c->tenants[i].uids[k], find_tenant(t, c->tenants[i].name)};
     return 0;
 }
 
@@ -204,7 +205,7 @@ static int make_tokens(struct hc_tenants *t, const struct hc_config *c, struct i
     for (size_t i = 0; i < c->token_count; i++) {
         struct tenant_token *token = &who->tokens[who->token_count++];
         memcpy(token->sha256, c->tokens[i].sha256, sizeof token->sha256);
-        token->tenant = find(t, c->tokens[i].tenant);
+        token->tenant = find_tenant(t, c->tokens[i].tenant);
     }
     return 0;
 }
@@ -231,12 +232,13 @@ static int make_allowed(struct hc_tenants *t, const struct hc_config *c, struct 
     return hc_allowed_copy(&r->who.allowed, &c->allowed, err);
 }
 
-/* Tenants that are new are there from here on: without a uid or a token nobody is one of them. */
-static int prepare(struct hc_tenants *t, const struct hc_config *c, struct reload *r, struct hc_error *err)
+/* Adds the new tenants already; until commit_reload no uid and no token leads to them. */
+static int prepare_reload(struct hc_tenants *t, const struct hc_config *c, struct reload *r,
+                          struct hc_error *err)
 {
     for (size_t i = 0; i < c->tenant_count; i++) {
         const struct hc_tenant_rule *rule = &c->tenants[i];
-        if (!find(t, rule->name) && !add_tenant(t, rule->name, &rule->quota))
+        if (!find_tenant(t, rule->name) && !add_tenant(t, rule->name, &rule->quota))
             return hc_fail(err, ENOMEM, "tenants");
     }
     r->who.local = c->local;
@@ -246,7 +248,7 @@ static int prepare(struct hc_tenants *t, const struct hc_config *c, struct reloa
     return make_tokens(t, c, &r->who, err);
 }
 
-/* A window of another width keeps its sum: it counts as used now, rather than as never used. */
+/* Changes a window's width. Its sum is kept, as an amount used now. */
 static void resize_window(struct hc_window *w, int64_t width)
 {
     if (w->width == width)
@@ -263,7 +265,7 @@ static void set_quota(struct hc_tenant *tenant, const struct hc_quota *quota)
     resize_window(&tenant->kib_s, quota->window_ms);
 }
 
-static void commit(struct hc_tenants *t, const struct hc_config *c, struct reload *r)
+static void commit_reload(struct hc_tenants *t, const struct hc_config *c, struct reload *r)
 {
     t->present = 0;
     for (size_t i = 0; i < t->count; i++) {
@@ -285,9 +287,9 @@ static void commit(struct hc_tenants *t, const struct hc_config *c, struct reloa
 int hc_tenants_reload(struct hc_tenants *t, const struct hc_config *c, struct hc_error *err)
 {
     struct reload r = {0};
-    int rc = prepare(t, c, &r, err);
+    int rc = prepare_reload(t, c, &r, err);
     if (rc == 0)
-        commit(t, c, &r);
+        commit_reload(t, c, &r);
     reload_finish(&r);
     return rc;
 }
@@ -305,7 +307,7 @@ int hc_tenants_create(struct hc_tenants **out, const struct hc_config *c, struct
     return 0;
 }
 
-/* A tenant that the configuration does not name. */
+/* Adds a tenant that the configuration does not name. */
 static struct hc_tenant *add_unnamed(struct hc_tenants *t, const char *name)
 {
     struct hc_error ignored;
@@ -325,7 +327,7 @@ static struct hc_tenant *add_unnamed(struct hc_tenants *t, const char *name)
 
 struct hc_tenant *hc_tenant_by_name(struct hc_tenants *t, const char *name)
 {
-    struct hc_tenant *known = find(t, name);
+    struct hc_tenant *known = find_tenant(t, name);
     return known ? known : add_unnamed(t, name);
 }
 
@@ -348,7 +350,7 @@ struct hc_tenant *hc_tenant_of_token(struct hc_tenants *t, const char *token, si
     char sha256[HC_SHA256_HEX];
     struct hc_tenant *found = NULL;
     hc_sha256_hex(token, len, sha256);
-    /* All of them, whichever it is. */
+    /* The token is compared with all tokens, so that the time does not tell which one it is. */
     for (size_t i = 0; i < t->who.token_count; i++)
         if (hc_digest_equal(t->who.tokens[i].sha256, sha256))
             found = t->who.tokens[i].tenant;
@@ -400,7 +402,8 @@ void hc_tenant_charge(struct hc_tenant *t, const struct hc_usage *used, int64_t 
     t->stored_bytes += used->bytes;
 }
 
-static bool within(struct hc_window *w, const char *quota, int64_t most, int64_t now, struct hc_refusal *why)
+static bool is_within_quota(struct hc_window *w, const char *quota, int64_t most, int64_t now,
+                            struct hc_refusal *why)
 {
     if (most <= 0 || hc_window_sum(w, now) < most)
         return true;
@@ -414,12 +417,13 @@ static bool within(struct hc_window *w, const char *quota, int64_t most, int64_t
 
 bool hc_tenant_has_time(struct hc_tenant *t, int64_t now, struct hc_refusal *why)
 {
-    /* Thousandths of GB-seconds; the quotient first where the product would not fit. */
+    /* The quota is in thousandths of GB-seconds. Large numbers are divided before they are multiplied, as the
+     * product would overflow. */
     int64_t kib_s = t->quota.gb_s_milli > INT64_MAX / HC_KIB_S_PER_GB
                         ? t->quota.gb_s_milli / 1000 * HC_KIB_S_PER_GB
                         : t->quota.gb_s_milli * HC_KIB_S_PER_GB / 1000;
-    return within(&t->cpu_us, "cpu_seconds", t->quota.cpu_ms * 1000, now, why) &&
-           within(&t->kib_s, "gb_seconds", kib_s, now, why);
+    return is_within_quota(&t->cpu_us, "cpu_seconds", t->quota.cpu_ms * 1000, now, why) &&
+           is_within_quota(&t->kib_s, "gb_seconds", kib_s, now, why);
 }
 
 bool hc_tenant_has_budget(struct hc_tenant *t, int64_t now, struct hc_refusal *why)
