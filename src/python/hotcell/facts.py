@@ -26,7 +26,7 @@ STATUSES: Dict[str, Status] = {
     "rejected": Status(2, False,
         "The program was refused before any of it ran; the member rejection says why."),
     "timeout": Status(3, True,
-        "The program reached limits.timeout, or failed after it had been told that this was near."),
+        "The program reached limits.timeout, or failed after it had got the TimeoutError of limits.grace."),
     "cpu": Status(3, True,
         "The program reached limits.cpu."),
     "memory": Status(3, True,
@@ -35,16 +35,16 @@ STATUSES: Dict[str, Status] = {
     "pids": Status(3, True,
         "The program failed after it had reached limits.pids."),
     "output": Status(3, True,
-        "The program printed more than allowed, and the policy ends such jobs; or the runs of a session left too much, "
-        "see hotcell-session(1)."),
+        "The program printed more than limits.stdout or limits.stderr, and the policy's output.overflow is "end"; or "
+        "the runs of a session left more files than the session may keep, see hotcell-session(1)."),
     "collect": Status(3, True,
-        "The program ended well, but left more than could be collected: it reached limits.collect_time or "
-        "limits.collect_bytes. The member skipped lists what is missing."),
+        "The program ended well, but its files in /output were not all collected: limits.collect_time or "
+        "limits.collect_bytes was reached. The member skipped lists the missing files."),
     "killed": Status(3, False,
         "The program was ended from outside of the cell, as far as that can be known."),
     "launch_failed": Status(70, False,
-        "The cell could not be made, and nothing of the program ran; or hotcell failed later, such as when it could "
-        "not keep the results, and the member process is not null."),
+        "The cell could not be made, and nothing of the program ran; or hotcell failed later, for example because it "
+        "could not keep the results, and the member process is not null."),
 }
 
 
@@ -84,7 +84,7 @@ class Number(NamedTuple):
 
 NUMBERS: Dict[str, Number] = {
     "wall": Number("seconds",
-        "Time by the clock, from the start of the cell's first process to its end"),
+        "Wall-clock time from the start of the cell's first process to its end"),
     "cpu_user": Number("seconds",
         "CPU time of all processes of the cell in user mode"),
     "cpu_system": Number("seconds",
@@ -92,27 +92,27 @@ NUMBERS: Dict[str, Number] = {
     "cpu_throttled": Number("seconds",
         "Time for which limits.cpus held the cell back"),
     "memory_peak": Number("bytes",
-        "Memory of the cell, at most"),
+        "The most memory that the cell had at one time"),
     "memory_max_hits": Number("count",
-        "How often the cell was at limits.memory, whatever came of it"),
+        "How many times the cell reached limits.memory, whether or not a process was killed"),
     "memory_high_hits": Number("count",
-        "How often the cell was at limits.memory_soft, whatever came of it"),
+        "How many times the cell reached limits.memory_soft, whether or not a MemoryError was raised"),
     "major_faults": Number("count",
-        "How often the cell waited for a page of a file, such as a library, that was not in memory"),
+        "How many times the cell waited for a page of a file, such as a library, that was not in memory"),
     "pids_peak": Number("count",
-        "Processes and threads of the cell, at most"),
+        "The most processes and threads that the cell had at one time"),
     "read_bytes": Number("bytes",
-        "Data read from disks"),
+        "Bytes that the cell read from disks"),
     "written_bytes": Number("bytes",
-        "Data written to disks"),
+        "Bytes that the cell wrote to disks"),
     "reads": Number("count",
-        "How often disks were read"),
+        "Number of read requests to disks"),
     "writes": Number("count",
-        "How often disks were written"),
+        "Number of write requests to disks"),
     "output_bytes": Number("bytes",
-        "What a capped /output held at the end, in whole pages, with directories and what was not collected"),
+        "Bytes in a capped /output at the end, in whole pages, including directories and files that were not collected"),
     "output_files": Number("count",
-        "Files and directories in a capped /output at the end, with those that were not collected"),
+        "Number of files and directories in a capped /output at the end, including those that were not collected"),
     "memory_pressure_some": Number("seconds",
         "Time for which some of the cell's processes waited for memory"),
     "memory_pressure_full": Number("seconds",
@@ -144,41 +144,41 @@ class Denial:
 
 LAYERS: Dict[str, str] = {
     "user_namespace":
-        "Users and groups of the cell's own; root in it is nobody outside",
+        "The cell has its own users and groups; root in the cell has no rights outside of it",
     "mount_namespace":
-        "Mounts of the cell's own",
+        "The cell has its own mounts",
     "pid_namespace":
-        "Processes of the cell's own; it sees no others",
+        "The cell has its own processes, and sees no others",
     "network_namespace":
-        "Network interfaces and sockets of the cell's own",
+        "The cell has its own network interfaces and sockets",
     "ipc_namespace":
-        "Message queues and shared memory of the cell's own",
+        "The cell has its own message queues and shared memory",
     "uts_namespace":
-        "A host name of the cell's own",
+        "The cell has its own host name",
     "cgroup_namespace":
-        "The cell does not see where its cgroup lies",
+        "The cell does not see where its cgroup lies on the host",
     "time_namespace":
-        "Clocks that start at zero",
+        "The cell's monotonic and boot clocks start at zero",
     "ids":
-        "User and group of the cell's first process, without other groups",
+        "The cell's first process has the cell's user and group, and no supplementary groups",
     "capabilities":
-        "No capabilities, and none can be had",
+        "The cell's processes have no capabilities and cannot get any",
     "no_new_privs":
-        "No program that is started has more rights",
+        "A program that a process starts gets no more rights than the process",
     "read_only_tree":
-        "Nothing in the tree can be changed",
+        "The cell cannot change anything in the tree",
     "network":
-        "Nothing but loopback",
+        "The cell has no network interface but loopback",
     "seccomp":
-        "Filter of the cell's system calls",
+        "A seccomp filter decides which system calls the cell may make",
     "landlock":
-        "Files and directories that the cell may reach",
+        "Landlock rules decide which files and directories the cell may reach",
     "rlimits":
-        "Limits of each process",
+        "Resource limits hold for each process",
     "core_scheduling":
         "No other program shares a processor core with the cell; only if the policy asks for it",
     "cgroup":
-        "Limits of all of the cell's processes together",
+        "A cgroup limits all of the cell's processes together",
     "seccomp_job":
-        "Filters that are added before the program is read, by their number; see hotcell-security(7)",
+        "Further seccomp filters, counted here, are added before the program is read; see hotcell-security(7)",
 }
