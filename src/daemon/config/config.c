@@ -478,7 +478,7 @@ static int set_member(struct file *f, const char *section, const cJSON *node, st
     bool dotted = strchr(node->string, '.') != NULL;
     for (size_t i = 0; i < COUNT(lists) && !dotted; i++)
         if (strcmp(lists[i].path, path) == 0)
-            return 0; /* see apply */
+            return 0; /* see apply_file */
     const struct hc_option *row = dotted ? NULL : find_row(&hc_config_options, path);
     if (!row) {
         const char *known[MAX_NAMES + 1];

@@ -31,7 +31,7 @@ void hc_counters_add_job(struct hc_counters *c, const struct hc_outcome *o)
     hc_histogram_add(&c->collect, o->collect_us);
 }
 
-/* The struct is added up as what it is, a list of numbers. */
+/* The struct has only numbers of one type, and is added up as an array. */
 void hc_warm_counts_add(struct hc_warm_counts *sum, const struct hc_warm_counts *more)
 {
     int64_t a[HC_WARM_COUNTS], b[HC_WARM_COUNTS];

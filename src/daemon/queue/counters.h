@@ -1,11 +1,11 @@
-/* counters.h - what the front counts of jobs, sessions, workers and answers since it began. */
+/* counters.h - the front's counters of jobs, sessions, workers and answers since it began. */
 #ifndef HC_DAEMON_QUEUE_COUNTERS_H
 #define HC_DAEMON_QUEUE_COUNTERS_H
 
 #include "daemon/process/channel.h"
 #include "manifest/manifest.h"
 
-#define HC_COUNTER_BUCKETS 15 /* of a histogram, beside the one without an upper bound */
+#define HC_COUNTER_BUCKETS 15 /* buckets of a histogram with an upper bound; one more has none */
 
 /* Upper bounds of a histogram's buckets, in microseconds. */
 extern const int64_t hc_counter_bounds[HC_COUNTER_BUCKETS];
@@ -22,17 +22,18 @@ struct hc_counters {
     struct hc_warm_counts warm_gone;          /* of workers that have died */
     int64_t sessions, sessions_ended;
     int64_t cpu_us, denials, bytes, workers_lost;
-    int64_t answers[6]; /* by the first digit of the status */
+    int64_t answers[6]; /* by the first digit of the HTTP status */
     struct hc_histogram queue, build, run, collect, total;
 };
 
-void hc_histogram_add(struct hc_histogram *h, int64_t us); /* negative: not reached, not counted */
+void hc_histogram_add(struct hc_histogram *h,
+                      int64_t us); /* negative: the phase was not reached; not counted */
 void hc_counters_add_job(struct hc_counters *c, const struct hc_outcome *o);
 
-/* `sum` grows by each number of `more`. */
+/* Add each number of `more` to that of `sum`. */
 void hc_warm_counts_add(struct hc_warm_counts *sum, const struct hc_warm_counts *more);
 
-/* A worker has died, and its zygotes and cells with it; `counts` is what it said last. */
+/* A worker has died, and its zygotes and cells with it; `counts` are the last counts that it sent. */
 void hc_counters_add_dead_worker(struct hc_counters *c, const struct hc_warm_counts *counts);
 
 #endif

@@ -15,7 +15,7 @@
 
 #define MAX_MANIFEST ((size_t)1 << 28)
 #define READ_CHUNK   65536
-#define PAUSE_RETRY  30 /* seconds: nobody knows when the daemon is resumed */
+#define PAUSE_RETRY  30 /* seconds that clients of a paused daemon are told to wait: its end is not known */
 
 /* ---- the end ---- */
 
@@ -68,7 +68,7 @@ static void close_channels(struct hc_dispatch *d, struct hc_task *task)
     hc_close_fd(&task->body_fd);
 }
 
-/* What lists say of its end. */
+/* Sets the status and the reason of an ended job, which lists show. */
 static void set_status(struct hc_task *task)
 {
     const bool done = task->state == HC_TASK_DONE;
@@ -101,9 +101,9 @@ static void finish_job(struct hc_dispatch *d, struct hc_task *task, enum hc_task
     close_channels(d, task);
     hc_figures_finish(&task->figures);
     announce_end(task);
-    /* What could not be written down stays in memory. */
+    /* A job that could not be written into the ledger stays in memory. */
     bool kept = hc_store_end(d, task, &used) == 0;
-    hc_task_ref(task); /* whoever is woken may let go of it */
+    hc_task_ref(task); /* a waiter that is woken may drop the last reference */
     hc_task_wake(task);
     if (!task->waiters)
         hc_events_finish(&task->events);
@@ -122,7 +122,7 @@ static void fail_job(struct hc_dispatch *d, struct hc_task *task, enum hc_proble
 
 /* ---- output ---- */
 
-/* Read what is there. False: no more will come. */
+/* Reads the output that is there. False: no more will come. */
 static bool read_output(struct hc_task *task, int i)
 {
     char chunk[READ_CHUNK];
@@ -155,7 +155,7 @@ static void stderr_ready(struct hc_watch *w, uint32_t events)
 
 /* ---- workers ---- */
 
-/* The manifest, as text that has its end marked. */
+/* Reads the manifest as NUL-terminated text. */
 static int take_manifest(struct hc_task *task, int fd, struct hc_error *err)
 {
     hc_autobuf text = {0};
@@ -168,7 +168,7 @@ static int take_manifest(struct hc_task *task, int fd, struct hc_error *err)
     return task->manifest ? 0 : hc_fail(err, ENOMEM, "read the manifest");
 }
 
-/* The launcher's own failure: a manifest, and yet no result. */
+/* Ends a job whose launcher has failed: there is a manifest, but no result. */
 static void fail_launch(struct hc_dispatch *d, struct hc_task *task)
 {
     cJSON *manifest = cJSON_ParseWithLength(task->manifest, task->manifest_len);
@@ -213,7 +213,7 @@ static void worker_lost(struct hc_dispatch_worker *w, const char *why)
         return;
     hc_warn("job %s: %s", task->queued.id, why);
     d->counters.lost++;
-    (void)hc_dispatch_remove_results(d, task->queued.id); /* no manifest names them */
+    (void)hc_dispatch_remove_results(d, task->queued.id); /* there is no manifest that lists them */
     fail_job(d, task, HC_PROBLEM_LOST, why);
 }
 
@@ -283,7 +283,8 @@ int hc_dispatch_add_worker(struct hc_dispatch *d, int channel, pid_t pid, struct
     if (i == d->worker_count) {
         struct hc_dispatch_worker *grown = NULL;
         if (d->worker_count == 0)
-            grown = calloc(HC_MAX_WORKERS, sizeof *grown); /* never moved: epoll has their addresses */
+            grown = calloc(HC_MAX_WORKERS,
+                           sizeof *grown); /* never moved, as epoll has pointers to its elements */
         if (grown)
             d->workers = grown;
         if (!d->workers || d->worker_count == HC_MAX_WORKERS)
@@ -355,7 +356,7 @@ static int hand_over(struct hc_dispatch *d, struct hc_dispatch_worker *w, struct
     return hc_channel_send(w->channel.fd, &m, fds, task->has_tools ? HC_RUN_FDS : HC_RUN_TOOLS, err);
 }
 
-/* Its worker has died before it could be told of the job, which waits for another. */
+/* Puts a job back into the queue whose worker died before it could be told of the job. */
 static void take_job_back(struct hc_dispatch *d, struct hc_task *task, const struct hc_error *why)
 {
     struct hc_error err;
@@ -370,7 +371,7 @@ static void take_job_back(struct hc_dispatch *d, struct hc_task *task, const str
     fail_job(d, task, HC_PROBLEM_BUSY, why->text);
 }
 
-/* It was promised, or waited, and its tenant may not have it any more. */
+/* Ends an accepted job that its tenant is not allowed any more. */
 static void refuse_accepted_job(struct hc_dispatch *d, struct hc_task *task, const struct hc_problem *why)
 {
     hc_queue_put_back(d->queue, &task->queued);
@@ -398,7 +399,7 @@ static void start_job(struct hc_dispatch *d, struct hc_dispatch_worker *w, struc
     }
     if (hand_over(d, w, task, &err) < 0) {
         take_job_back(d, task, &err);
-        worker_lost(w, "it takes no job"); /* or it would be asked again at once */
+        worker_lost(w, "it takes no job"); /* otherwise it would be chosen again at once */
         return;
     }
     hc_events_state(&task->events, "running");
@@ -435,8 +436,8 @@ void hc_dispatch_start_jobs(struct hc_dispatch *d)
         d->held_until = now + hc_queue_held(d->queue, now);
 }
 
-/* On the disk, if it is to go on alone. False: it is not to run after all; `why` says why, unless the job is
- * known by its key. */
+/* Writes the job to the disk if it is detached. False: it is not to run: its key stands for a known job, or
+ * `why` says why. */
 static bool promise_job(struct hc_dispatch *d, struct hc_task *task, char known[65], struct hc_problem *why)
 {
     struct hc_error err;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void drop(struct hc_figures *f, size_t i)
+static void drop_figure(struct hc_figures *f, size_t i)
 {
     f->bytes -= f->list[i].data.len;
     hc_buf_finish(&f->list[i].data);
@@ -15,11 +15,11 @@ static void drop(struct hc_figures *f, size_t i)
     memmove(&f->list[i], &f->list[i + 1], (f->count - i) * sizeof *f->list);
 }
 
-static void forget(struct hc_figures *f, const char *path)
+static void forget_path(struct hc_figures *f, const char *path)
 {
     for (size_t i = 0; i < f->count; i++) {
         if (strcmp(f->list[i].path, path) == 0) {
-            drop(f, i);
+            drop_figure(f, i);
             return;
         }
     }
@@ -29,7 +29,7 @@ void hc_figures_keep(struct hc_figures *f, const char *path, int fd)
 {
     struct hc_error ignored;
     struct hc_kept_figure new = {0};
-    forget(f, path);
+    forget_path(f, path);
     if (fd < 0)
         return;
     (void)snprintf(new.path, sizeof new.path, "%s", path);
@@ -43,7 +43,7 @@ void hc_figures_keep(struct hc_figures *f, const char *path, int fd)
     f->bytes += new.data.len;
     f->list[f->count++] = new;
     while (f->bytes > HC_FIGURES_MAX)
-        drop(f, 0);
+        drop_figure(f, 0);
 }
 
 const struct hc_buf *hc_figures_find(const struct hc_figures *f, const char *path)
@@ -57,7 +57,7 @@ const struct hc_buf *hc_figures_find(const struct hc_figures *f, const char *pat
 void hc_figures_finish(struct hc_figures *f)
 {
     while (f->count)
-        drop(f, f->count - 1);
+        drop_figure(f, f->count - 1);
     free(f->list);
     *f = (struct hc_figures){0};
 }

@@ -1,4 +1,4 @@
-/* figures.h - figures of a job that goes on, for who asks for them before it has ended. */
+/* figures.h - figures of a running job, for clients that ask for them before the job has ended. */
 #ifndef HC_DAEMON_QUEUE_FIGURES_H
 #define HC_DAEMON_QUEUE_FIGURES_H
 
@@ -6,7 +6,7 @@
 #include "manifest/figure.h"
 
 #define HC_FIGURES_MAX                                                                                       \
-    ((size_t)8 << 20) /* bytes of the figures of one job; those that came first make room */
+    ((size_t)8 << 20) /* most bytes of one job's figures; the oldest are dropped to make room */
 
 struct hc_kept_figure {
     char path[HC_FIGURE_PATH_MAX];
@@ -16,14 +16,14 @@ struct hc_kept_figure {
 struct hc_figures {
     struct hc_kept_figure *list; /* owned */
     size_t count;
-    size_t bytes; /* of all of them */
+    size_t bytes; /* of all figures together */
 };
 
-/* Read `fd`, a sealed memfd (lent), and keep it under that path, in the place of what had it; -1: there is
- * nothing to keep, and what had the path is not it any more. Without memory nothing is kept either. */
+/* Read a figure from `fd`, a sealed memfd (borrowed), and keep it under `path`, in place of an older figure
+ * of that path; with -1 or without memory, only the older figure is dropped. */
 void hc_figures_keep(struct hc_figures *f, const char *path, int fd);
 
-/* The bytes of the figure; NULL: there is none of this path. */
+/* The bytes of the figure with this path; NULL: there is none. */
 const struct hc_buf *hc_figures_find(const struct hc_figures *f, const char *path);
 
 void hc_figures_finish(struct hc_figures *f);

@@ -17,7 +17,7 @@ void hc_hold_set(struct hc_tenant *t, const char *by, const char *reason, int64_
     }
     h->since = h->since ? h->since : now;
     (void)snprintf(h->by, sizeof h->by, "%s", by);
-    if (*reason) /* held again without one, the first stays */
+    if (*reason) /* an order without a reason keeps the earlier reason */
         (void)snprintf(h->reason, sizeof h->reason, "%s", reason);
 }
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The hash of a policy is worked out here, once, as each request would otherwise do it for its own copy. */
+/* Loads a policy and computes its hash, once; otherwise each request would compute it for its own copy. */
 static int load_policy(struct hc_policy *p, const char *name, struct hc_error *err)
 {
     if (hc_policy_load(p, name, hc_policies_read, NULL, err) < 0)
@@ -17,7 +17,7 @@ static int load_policy(struct hc_policy *p, const char *name, struct hc_error *e
         hc_policy_finish(p);
         return -1;
     }
-    p->max = max; /* requests are held against it */
+    p->max = max; /* requests are compared with the policy's maxima */
     return 0;
 }
 
@@ -57,8 +57,8 @@ static const struct hc_policy *find_policy(struct hc_dispatch *d, const struct h
     return p;
 }
 
-/* Named by the policy or by the job itself. A tree may have several names: whoever has a list has the trees
- * by the names in it. */
+/* Checks a tree that the policy or the job names. A tree may have several names; a tenant with a list of
+ * trees may use only the names in its list. */
 static int check_tree(const struct hc_tenant *t, const char *tree, struct hc_problem *why)
 {
     hc_autobuf list = {0};
@@ -73,7 +73,7 @@ static int check_tree(const struct hc_tenant *t, const char *tree, struct hc_pro
     return -1;
 }
 
-/* As many of them as there is room for. */
+/* Prints as many of the excesses as `out` has room for. */
 static void print_excesses(const struct hc_excess *list, size_t count, char *out, size_t size)
 {
     hc_autobuf all = {0};
@@ -99,8 +99,8 @@ static int refuse_excesses(const struct hc_excess *list, size_t count, struct hc
     return -1;
 }
 
-/* Has the tenant the policy that the job names, and may it ask for what the job does? `*memory`: bytes that
- * the job may use. -1: `why`. */
+/* May the tenant use the policy that the job names, and do the job's limits stay within the maxima?
+ * `*memory`: bytes that the job may use. -1: `why`. */
 static int check_limits(struct hc_dispatch *d, const struct hc_tenant *t, const struct hc_job *job,
                         int64_t *memory, struct hc_problem *why)
 {

@@ -1,5 +1,5 @@
-/* maxima.h - what a request asks for, held against what its sender may have. Whoever runs the job does so
- * again, as policies may have changed since. */
+/* maxima.h - comparing what a request asks for with what its tenant may have. The worker that runs the job
+ * compares again, as policies may have changed since. */
 #ifndef HC_DAEMON_QUEUE_MAXIMA_H
 #define HC_DAEMON_QUEUE_MAXIMA_H
 
@@ -10,23 +10,24 @@
 struct hc_dispatch;
 struct hc_task;
 
-/* What the front has to know of a request that it takes. */
+/* What the front has to know of a request that it accepts. */
 struct hc_checked {
     int64_t memory; /* bytes that its job may use */
-    bool has_tools; /* that the client answers */
+    bool has_tools; /* it has tools whose calls the client answers */
     char policy[HC_TENANT_NAME];
 };
 
-/* Is the body of a request a job, or what a session begins with, that this tenant may have? Parsed only to be
- * refused early, with line and column: whoever runs it does so again. -1: `why`. */
+/* Check the body of a request for a job, or (`session`) for a session, and whether this tenant may have it.
+ * The front parses the body only to refuse errors early, with line and column; the worker parses it again.
+ * -1: `why`. */
 int hc_check_request(struct hc_dispatch *d, const struct hc_buf *body, const struct hc_tenant *t,
                      bool session, struct hc_checked *out, struct hc_problem *why);
 
-/* The same of a job that was accepted before and is about to begin: what its tenant may have is perhaps less
- * by now. Nothing is looked at if the configuration is the one that it was accepted under. -1: `why`. */
+/* Check an accepted job again before it begins, as its tenant may be allowed less by now. If the
+ * configuration has not changed since the last check, nothing is checked. -1: `why`. */
 int hc_check_again(struct hc_task *task, struct hc_problem *why);
 
-/* What a quota refuses: for now, or for good. */
+/* Make the problem document for a refusal by a quota, for now or for good. */
 void hc_set_refusal(struct hc_problem *why, const struct hc_refusal *refusal);
 
 #endif

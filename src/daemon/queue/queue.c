@@ -9,8 +9,8 @@
 #include <string.h>
 
 #define FIRST_GUESS 100.0 /* ms, before any job has ended */
-#define NEWEST_PART 0.2   /* of the last job in the mean of a tenant's costs */
-#define HOLD_COSTS  2     /* times what a job of the tenant takes: so long a worker is kept for its next */
+#define NEWEST_PART 0.2   /* weight of the last job in the mean of a tenant's costs */
+#define HOLD_COSTS  2     /* costs of the tenant's jobs during which a worker is kept free for its next job */
 #define HOLD_MOST   500
 #define RETRY_LEAST 1000
 #define RETRY_MOST  (INT64_C(3600) * 1000)
@@ -21,12 +21,12 @@ struct hc_queue {
     double now;                /* virtual time: the largest start tag that was served */
     double latest;             /* the largest tag that any tenant has reached */
     double cost;               /* mean of all jobs, for tenants that have had none */
-    struct hc_tenant *tenants; /* that have jobs waiting, in no order */
+    struct hc_tenant *tenants; /* tenants with waiting jobs, in no order */
     /* The tenant whose last job has just ended, and until when it is expected to send another; NULL: none. */
     struct hc_tenant *expected;
     int64_t expected_until;
-    bool held;   /* a worker is kept free for it */
-    bool shared; /* each tenant has others beside it */
+    bool held;   /* a worker is kept free for `expected` */
+    bool shared; /* there is more than one tenant */
 };
 
 int hc_queue_create(struct hc_queue **out, int64_t workers, int64_t most, struct hc_error *err)
@@ -68,7 +68,7 @@ static double cost_of(const struct hc_queue *q, const struct hc_tenant *t)
     return t->cost > 0 ? t->cost : q->cost;
 }
 
-static void reach(struct hc_queue *q, struct hc_tenant *t, double tag)
+static void raise_tag(struct hc_queue *q, struct hc_tenant *t, double tag)
 {
     t->start = tag;
     q->latest = fmax(q->latest, tag);
@@ -88,7 +88,8 @@ static bool set_refusal(struct hc_refusal *why, const char *quota, double retry_
     return false;
 }
 
-/* How long until the next of the tenant's jobs leaves the queue: its cost, by the workers that are its share.
+/* The ms until the tenant's next job leaves the queue: the cost of one of its jobs, divided by its share of
+ * the workers.
  */
 static double turn_of(const struct hc_queue *q, const struct hc_tenant *t)
 {
@@ -122,13 +123,13 @@ static bool may_wait(struct hc_queue *q, const struct hc_queued *job, int64_t no
     return hc_tenant_has_budget(t, now, why);
 }
 
-/* A tenant that comes back begins where the queue is: it neither owes for others' time nor saves up its own.
- */
+/* A tenant that comes back begins at the queue's virtual time: it has lost no turns while it was away, and
+ * saved none. */
 static void begin_waiting(struct hc_queue *q, struct hc_tenant *t)
 {
     if (q->waiting == 0 && q->running == 0)
-        q->now = fmax(q->now, q->latest); /* nobody owes anything for time in which nobody waited */
-    reach(q, t, fmax(t->start, q->now));
+        q->now = fmax(q->now, q->latest); /* no tenant waited, so no tenant is behind another */
+    raise_tag(q, t, fmax(t->start, q->now));
     t->waiting = true;
     t->next_waiting = q->tenants;
     q->tenants = t;
@@ -182,8 +183,8 @@ static void unlink_job(struct hc_queue *q, struct hc_queued *job)
         end_waiting(q, t);
 }
 
-/* Room for the tenant's first job, but for its window. If nothing of the tenant's runs it always fits: a
- * reload may have made the quota smaller than the job is. */
+/* Do the tenant's quotas, except that of usage over time, allow its first waiting job to run? If none of its
+ * jobs runs, they do: a reload may have made a quota smaller than the job. */
 static bool has_room(const struct hc_queue *q, const struct hc_tenant *t)
 {
     if (hc_is_held(&t->hold) || t->running >= hc_queue_most_running(q, t))
@@ -199,23 +200,24 @@ static bool goes_before(const struct hc_tenant *a, const struct hc_tenant *b)
     return a->first->pushed < b->first->pushed;
 }
 
-/* The waiting tenant whose turn it is. One that its own quotas hold back saves no turns up meanwhile. */
-static struct hc_tenant *choose(struct hc_queue *q, int64_t now)
+/* The waiting tenant whose turn it is. A tenant that its own quotas hold back saves no turns meanwhile. */
+static struct hc_tenant *choose_tenant(struct hc_queue *q, int64_t now)
 {
     struct hc_tenant *best = NULL;
     struct hc_refusal ignored;
     for (struct hc_tenant *t = q->tenants; t; t = t->next_waiting) {
         if (!has_room(q, t) || !hc_tenant_has_time(t, now, &ignored))
-            reach(q, t, fmax(t->start, q->now));
+            raise_tag(q, t, fmax(t->start, q->now));
         else if (!best || goes_before(t, best))
             best = t;
     }
     return best;
 }
 
-/* Whoever sends one job after the other has nothing in the queue at the moment when a worker is free, and
- * would always find all of them with the jobs of somebody who has many: the last one is kept for a moment, if
- * it would be its turn, or would be after another one. */
+/* Is the last free worker kept for the expected tenant? A tenant that sends one job after the other has no
+ * job in the queue at the moment when a worker becomes free, and would find all workers busy with the jobs of
+ * a tenant that sends many. So the last worker is kept for a moment if it would be the tenant's turn now, or
+ * after one more job. */
 static bool is_held(const struct hc_queue *q, const struct hc_tenant *best, int64_t now)
 {
     const struct hc_tenant *t = q->expected;
@@ -226,14 +228,14 @@ static bool is_held(const struct hc_queue *q, const struct hc_tenant *best, int6
 
 struct hc_queued *hc_queue_pop(struct hc_queue *q, int64_t now)
 {
-    struct hc_tenant *best = q->running < q->workers ? choose(q, now) : NULL;
+    struct hc_tenant *best = q->running < q->workers ? choose_tenant(q, now) : NULL;
     q->held = best && is_held(q, best, now);
     if (!best || q->held)
         return NULL;
     struct hc_queued *job = best->first;
     q->now = fmax(q->now, best->start);
     job->guessed = cost_of(q, best);
-    reach(q, best, best->start + job->guessed / (double)best->quota.weight);
+    raise_tag(q, best, best->start + job->guessed / (double)best->quota.weight);
     unlink_job(q, job);
     job->at = HC_RUNNING;
     best->running++;
@@ -268,8 +270,8 @@ int64_t hc_queue_held(const struct hc_queue *q, int64_t now)
     return q->held ? (int64_t)fmax((double)(q->expected_until - now), 0) : -1;
 }
 
-/* Its last job has ended. */
-static void expect(struct hc_queue *q, struct hc_tenant *t, int64_t now)
+/* The tenant's last job has ended: expect another one from it. */
+static void expect_tenant(struct hc_queue *q, struct hc_tenant *t, int64_t now)
 {
     if (t->waiting || t->running || t->removed)
         return;
@@ -286,12 +288,12 @@ void hc_queue_done(struct hc_queue *q, struct hc_queued *job, int64_t took, cons
     t->running_memory -= job->memory;
     q->running--;
     job->at = HC_NOT_QUEUED;
-    reach(q, t, t->start + (cost - job->guessed) / (double)t->quota.weight);
-    /* At least what can be measured, or a tenant of very short jobs would go for one that has had none. */
+    raise_tag(q, t, t->start + (cost - job->guessed) / (double)t->quota.weight);
+    /* A cost of 0 stands for a tenant that has had no jobs, so very short jobs cost at least 0.1 ms. */
     cost = fmax(cost, 0.1);
     t->cost = t->cost > 0 ? t->cost + NEWEST_PART * (cost - t->cost) : cost;
     q->cost += NEWEST_PART * (cost - q->cost);
-    expect(q, t, now);
+    expect_tenant(q, t, now);
     if (used)
         hc_tenant_charge(t, used, now);
 }

@@ -1,11 +1,12 @@
-/* queue.h - which job runs next: a weighted fair queue over tenants.
+/* queue.h - the order in which jobs run: a weighted fair queue over tenants.
  *
  * Start-time fair queueing (Goyal, Vin, Cheng: "Start-Time Fair Queueing", SIGCOMM 1996). The waiting tenant
  * with the smallest start tag is served; serving it moves its tag on by cost / weight. A job's cost, the
  * worker's time that it takes, is known only at its end, so it is guessed from the tenant's earlier jobs and
- * put right when it ends. Within a tenant jobs run in the order in which they came.
+ * corrected when the job ends. Within a tenant jobs run in the order in which they came.
  *
- * Knows no clock (see tenant.h) and owns no job: struct hc_queued is a part of the caller's own. */
+ * The queue reads no clock (see tenant.h) and owns no job: struct hc_queued is a part of the caller's struct.
+ */
 #ifndef HC_DAEMON_QUEUE_QUEUE_H
 #define HC_DAEMON_QUEUE_QUEUE_H
 
@@ -19,10 +20,10 @@ struct hc_queued {
     struct hc_tenant *tenant;
     int64_t memory; /* the job's limit in bytes */
 
-    /* The queue's. */
+    /* These members are the queue's. */
     struct hc_queued *next, *previous;
-    int64_t pushed; /* when it came: the caller may read it */
-    double guessed;
+    int64_t pushed; /* the time of hc_queue_push; the caller may read it */
+    double guessed; /* the job's cost, as guessed when it began */
     enum { HC_NOT_QUEUED, HC_WAITING, HC_RUNNING } at;
 };
 
@@ -32,19 +33,19 @@ struct hc_queue; /* opaque */
 int hc_queue_create(struct hc_queue **out, int64_t workers, int64_t most, struct hc_error *err);
 void hc_queue_resize(struct hc_queue *q, int64_t workers, int64_t most); /* after a reload */
 
-/* From here on: are there other tenants beside each? (hc_tenants_are_many) Then none whose quota does not say
- * more has all workers: however long its jobs run, another's job finds one. */
+/* Tell the queue whether there is more than one tenant (hc_tenants_are_many). If so, a tenant without a quota
+ * of running jobs cannot have all workers: however long its jobs run, another tenant's job finds a worker. */
 void hc_queue_share(struct hc_queue *q, bool shared);
 
-/* How many of the tenant's jobs may run at the same time. */
+/* The number of the tenant's jobs that may run at the same time. */
 int64_t hc_queue_most_running(const struct hc_queue *q, const struct hc_tenant *t);
 
 void hc_queue_destroy(struct hc_queue *q); /* NULL is fine; jobs in it are the caller's */
 
-/* True: it waits. False: `why` says which quota refuses it. */
+/* Add a job. False: a quota refuses it (`why`). */
 bool hc_queue_push(struct hc_queue *q, struct hc_queued *job, int64_t now, struct hc_refusal *why);
 
-/* Put a job in that was accepted before a restart: no quota refuses it. */
+/* Add a job that was accepted before a restart; no quota refuses it. */
 void hc_queue_restore(struct hc_queue *q, struct hc_queued *job, int64_t now);
 
 /* The next job that may run now, which from then on counts as running; NULL if there is none (then ask again
@@ -52,8 +53,9 @@ void hc_queue_restore(struct hc_queue *q, struct hc_queued *job, int64_t now);
  * with time). */
 struct hc_queued *hc_queue_pop(struct hc_queue *q, int64_t now);
 
-/* When hc_queue_pop had nothing only because a worker is kept free for a tenant whose last job has just
- * ended: the milliseconds after which it has something, whether that tenant comes back or not; else -1. */
+/* If hc_queue_pop returned NULL only because a worker is kept free for a tenant whose last job has just
+ * ended: the milliseconds after which it will return a job, whether that tenant sends another or not; else
+ * -1. */
 int64_t hc_queue_held(const struct hc_queue *q, int64_t now);
 
 /* A job that was popped could not be begun after all: it waits again, as its tenant's first. */
@@ -68,7 +70,7 @@ void hc_queue_cancel(struct hc_queue *q, struct hc_queued *job);
 
 int64_t hc_queue_waiting(const struct hc_queue *q);
 int64_t hc_queue_running(const struct hc_queue *q);
-/* How many jobs of its own tenant are ahead of it. */
+/* The number of jobs of the same tenant ahead of the job. */
 int64_t hc_queue_position(const struct hc_queued *job);
 
 #endif

@@ -1,5 +1,6 @@
-/* Results that are to go. They are not the front's, so a worker is told; those that none could be told of yet
- * are remembered. What is forgotten with a front that dies, the next one finds (store.c). */
+/* Removing results. The front has no rights to their files, so it tells a worker; removals of which no worker
+ * could be told are kept in memory. If the front dies with them, the next front finds these results
+ * (store.c). */
 #include "daemon/queue/dispatch.h"
 
 #include "base/log.h"
@@ -15,7 +16,8 @@ static bool tell_worker(const struct hc_dispatch_worker *w, const char *job_id)
     return w->channel.fd >= 0 && hc_channel_send(w->channel.fd, &m, NULL, 0, &err) == 0;
 }
 
-/* One that can begin at once, or else any that takes it: some may have died a moment ago. */
+/* Tells a worker that is idle, or else any worker that accepts the message: some may have died a moment ago.
+ */
 static bool tell_one_worker(struct hc_dispatch *d, const char *job_id)
 {
     for (size_t i = 0; i < d->worker_count; i++)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SWEEP_MS 60000 /* between looks at what is too old */
+#define SWEEP_MS 60000 /* milliseconds between two searches for jobs that are too old */
 
 /* ---- to the ledger ---- */
 
@@ -109,7 +109,7 @@ static int copy_text(char **out, size_t *len, const char *text, size_t text_len)
     return 0;
 }
 
-/* Its problem, as it was written down; or what the ledger itself has found out. */
+/* Restores the problem of an ended job: the one that was written down, or the unknown outcome. */
 static void restore_problem(struct hc_task *task, const struct hc_ledger_job *row)
 {
     if (row->manifest &&
@@ -123,7 +123,7 @@ static void restore_problem(struct hc_task *task, const struct hc_ledger_job *ro
     task->problem.retry = lost ? HC_RETRY_UNKNOWN : HC_RETRY_NOT_STARTED;
 }
 
-/* An ended job as a task. */
+/* Fills a task with an ended job from the ledger. */
 static int fill_task(struct hc_task *task, const struct hc_ledger_job *row)
 {
     bool failed = hc_ledger_shown(row) == HC_TASK_FAILED;
@@ -144,7 +144,7 @@ static int fill_task(struct hc_task *task, const struct hc_ledger_job *row)
     return 0;
 }
 
-/* `name` NULL: whosever it is. */
+/* The ended job of this id. `name`: of the tenant; NULL: of any tenant. */
 static struct hc_task *find_ended(struct hc_dispatch *d, const char *name, const char *id)
 {
     struct hc_ledger_job row;
@@ -181,7 +181,7 @@ static int list_row(void *ctx, const struct hc_ledger_job *row)
 {
     struct listing *l = ctx;
     if (row->state < HC_JOB_DONE)
-        return 0; /* it is in the table, and was listed */
+        return 0; /* the job is in the table, from which it was listed before */
     struct hc_tenant *tenant = hc_tenant_by_name(l->dispatch->tenants, row->tenant);
     struct hc_task *task = tenant ? hc_task_create(NULL, l->dispatch, tenant, row->id) : NULL;
     if (!task)
@@ -200,7 +200,7 @@ void hc_store_list(struct hc_dispatch *d, const struct hc_ledger_filter *which, 
     struct listing l = {d, out, count, (int)which->most};
     struct hc_ledger_filter filter = *which;
     struct hc_error err;
-    filter.most *= 2; /* with those that are in the table */
+    filter.most *= 2; /* rows of jobs that are in the table, too, are skipped */
     if (hc_ledger_list(d->ledger, &filter, list_row, &l, &err) < 0)
         hc_warn("%s", err.text);
 }
@@ -212,7 +212,7 @@ static int forget_files(void *ctx, const struct hc_ledger_job *row)
     struct hc_dispatch *d = ctx;
     struct hc_tenant *tenant = hc_tenant_by_name(d->tenants, row->tenant);
     if (hc_dispatch_remove_results(d, row->id) < 0)
-        return 1; /* next time */
+        return 1; /* the next sweep tries again */
     if (tenant)
         tenant->stored_bytes -= row->used.bytes;
     return 0;
@@ -241,14 +241,15 @@ void hc_store_tick(struct hc_dispatch *d, int64_t now)
         return;
     int rc =
         hc_ledger_sweep(d->ledger, hc_wall_ms() - c->retention_ms, c->retention_bytes, forget_files, d, &err);
-    d->next_sweep = rc > 0 ? now : now + SWEEP_MS; /* the rest with the next tick: others have their turn */
+    d->next_sweep =
+        rc > 0 ? now : now + SWEEP_MS; /* rc > 0: the next tick removes more; clients come first */
     if (rc < 0)
         hc_warn("%s", err.text);
 }
 
 /* ---- the beginning ---- */
 
-/* Back into the queue: it was promised. */
+/* Puts a job that an earlier daemon has promised back into the queue. */
 static int restore_job(void *ctx, const struct hc_ledger_job *row)
 {
     struct hc_dispatch *d = ctx;
@@ -285,7 +286,7 @@ static int count_lost(void *ctx, const struct hc_ledger_job *row)
     return 0;
 }
 
-/* What was used within the last hours counts, as of the end of each hour, or now. */
+/* Charges a tenant for one of the last hours, as if all of it had been used at the hour's end, or now. */
 static int charge_use(void *ctx, const struct hc_ledger_use *use)
 {
     struct hc_dispatch *d = ctx;
@@ -318,8 +319,8 @@ static int count_use(struct hc_dispatch *d, struct hc_error *err)
     return 0;
 }
 
-/* Of jobs whose clients waited for the answer when an earlier daemon was killed, nobody knows any more; of
- * those whose outcome is unknown no manifest names them. */
+/* Removes results that no job in the ledger has: of jobs whose clients were waiting when an earlier daemon
+ * was killed, which the ledger does not have, and of jobs with an unknown outcome, which have no manifest. */
 static int remove_orphans(struct hc_dispatch *d, struct hc_error *err)
 {
     int fd = fcntl(d->results_fd, F_DUPFD_CLOEXEC, 0);

@@ -14,13 +14,13 @@
 
 static struct hc_task **bucket(struct hc_tasks *t, const char *id)
 {
-    uint32_t hash = 2166136261U; /* FNV-1a; ids are ours, so nobody can choose them to collide */
+    uint32_t hash = 2166136261U; /* FNV-1a; the daemon makes the ids, so clients cannot make them collide */
     for (; *id; id++)
         hash = (hash ^ (unsigned char)*id) * 16777619U;
     return &t->buckets[hash % HC_TASK_BUCKETS];
 }
 
-/* Sorts by time; not to be guessed, though nothing depends on that. */
+/* Ids sort by time. They are random, although nothing depends on their being hard to guess. */
 int hc_task_make_id(char id[HC_JOB_ID])
 {
     uint64_t random[2];
@@ -180,7 +180,7 @@ void hc_task_tell_hold(struct hc_task *task)
         hc_events_json(&task->events, "held", hold.data, hold.len);
 }
 
-/* Empty is null. */
+/* Appends a text as a further member; an empty text becomes null. */
 static void print_text(struct hc_buf *out, const char *name, const char *text)
 {
     (void)hc_buf_fmt(out, ", \"%s\": ", name);
@@ -190,7 +190,7 @@ static void print_text(struct hc_buf *out, const char *name, const char *text)
         (void)hc_buf_str(out, "null");
 }
 
-/* Behind how many others, and whether for a hold, which is the reason then. */
+/* Appends a waiting job's position, and, if its tenant is held, the hold as the reason. */
 static void print_wait(const struct hc_task *task, struct hc_buf *out)
 {
     const struct hc_tenant *t = task->queued.tenant;

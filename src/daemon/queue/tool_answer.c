@@ -1,4 +1,4 @@
-/* What a client answers to a tool call: bytes only. */
+/* A client's answer to a tool call as a line for the launcher. Does no input or output. */
 #include "daemon/queue/tool_link.h"
 
 #include "base/units.h"
@@ -16,8 +16,9 @@ static void put_error(struct hc_buf *out, const struct hc_open_call *call, const
     (void)hc_buf_str(out, "\n");
 }
 
-/* The program gets the same words. */
-static int refuse_long(struct hc_buf *out, const struct hc_open_call *call, size_t len, struct hc_error *err)
+/* Refuses a result that is too long; the program and the client get the same message. */
+static int refuse_long_result(struct hc_buf *out, const struct hc_open_call *call, size_t len,
+                              struct hc_error *err)
 {
     char most[32];
     (void)hc_fail_as(err, HC_EXIT_DATA, 0, "the result has %zu bytes, more than the tool's result_size, %s",
@@ -34,7 +35,7 @@ static int put_value(struct hc_buf *out, const struct hc_open_call *call, const 
     if (!source)
         return hc_fail(err, ENOMEM, "answer");
     if (len > call->most)
-        return refuse_long(out, call, len, err);
+        return refuse_long_result(out, call, len, err);
     (void)hc_buf_fmt(out, "{\"id\": %u, \"value\": ", call->id);
     hc_json_one_line(out, source, len);
     (void)hc_buf_str(out, "}\n");

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define MOST_WAITING ((size_t)128 << 20) /* bytes of answers that the other side has not taken */
+#define MOST_WAITING ((size_t)128 << 20) /* most bytes of answers that the other side has not read */
 
 static const char prefix[] = "{\"id\": ";
 
@@ -65,7 +65,7 @@ static void send_waiting(struct hc_tool_link *l)
         ssize_t n = TEMP_FAILURE_RETRY(
             send(l->watch.fd, l->out.data + l->sent, l->out.len - l->sent, MSG_NOSIGNAL | MSG_DONTWAIT));
         if (n < 0)
-            break; /* that it has gone is told when it is read */
+            break; /* if the other side has gone, the next read reports it */
         l->sent += (size_t)n;
     }
     bool waits = l->sent < l->out.len;
@@ -86,7 +86,7 @@ static void answer_line(struct hc_tool_link *l, const char *line)
     send_waiting(l);
 }
 
-/* How a call begins: our own processes write it. */
+/* Reads the beginning of a call. hotcell's own processes write it, so its form is known. */
 static bool read_head(const char *line, size_t len, struct hc_open_call *call)
 {
     static const char then[] = ", \"result_size\": ";
@@ -106,7 +106,7 @@ static void take_call(struct hc_tool_link *l, const char *line, size_t len, stru
     struct hc_open_call call;
     if (!read_head(line, len, &call))
         return;
-    if (l->count == HC_TOOL_CALLS) { /* those that came to no answer in time are among them */
+    if (l->count == HC_TOOL_CALLS) { /* calls that were not answered in time are counted, too */
         memmove(l->open, l->open + 1, (HC_TOOL_CALLS - 1) * sizeof *l->open);
         l->count--;
     }
@@ -146,7 +146,7 @@ void hc_tool_link_work(struct hc_tool_link *l, struct hc_events *e)
         return;
     size_t before = l->in.len;
     if (n <= 0 || hc_buf_add(&l->in, chunk, (size_t)n) < 0) {
-        hc_tool_link_close(l); /* there the calls that wait fail */
+        hc_tool_link_close(l); /* at the other end the waiting calls fail by this */
         return;
     }
     take_lines(l, before, e);

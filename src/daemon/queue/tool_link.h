@@ -1,5 +1,6 @@
-/* tool_link.h - the way of a program's tool calls to the client that answers them, and back: a line of JSON
- * each, over a socket to whoever runs the program (cell/tools/tool_client.h). */
+/* tool_link.h - a program's tool calls on their way to the client that answers them, and the answers on their
+ * way back: one line of JSON each, over a socket to the process that runs the program
+ * (cell/tools/tool_client.h). */
 #ifndef HC_DAEMON_QUEUE_TOOL_LINK_H
 #define HC_DAEMON_QUEUE_TOOL_LINK_H
 
@@ -15,12 +16,12 @@ struct hc_open_call {
 };
 
 struct hc_tool_link {
-    struct hc_watch watch; /* fd -1: there is none, or not any more */
+    struct hc_watch watch; /* of the socket; fd -1: there is none, or it is closed */
     int epoll;
     struct hc_buf in;  /* bytes of a call that is not whole yet */
     struct hc_buf out; /* answers that the socket has not taken yet */
-    size_t sent;       /* bytes of `out` that it has taken */
-    bool waits;        /* epoll tells when it takes more */
+    size_t sent;       /* bytes of `out` that the socket has taken */
+    bool waits;        /* epoll will report when the socket takes more */
     struct hc_request_memory *request_memory;
     struct hc_tenant *tenant;
     int64_t held;                            /* bytes of `out` that count as request memory */
@@ -31,17 +32,17 @@ struct hc_tool_link {
 /* Without a socket. */
 void hc_tool_link_init(struct hc_tool_link *l);
 
-/* A socket, of which the other end is returned; -1. `ready` is to call hc_tool_link_work. */
+/* Open a socket pair and return its other end, or -1. `ready` has to call hc_tool_link_work. */
 int hc_tool_link_open(struct hc_tool_link *l, int epoll, void (*ready)(struct hc_watch *w, uint32_t events),
                       struct hc_error *err);
 
-/* From here on what waits to be read counts as the tenant's request memory. */
+/* From now on answers that the other side has not read count as the tenant's request memory. */
 void hc_tool_link_count(struct hc_tool_link *l, struct hc_request_memory *request_memory,
                         struct hc_tenant *tenant);
 void hc_tool_link_close(struct hc_tool_link *l);
 
-/* Send and receive what there is: calls become events, {"event": "tool_call", "id", "result_size", "name",
- * "arguments"}. */
+/* Send waiting answers and read calls, which become events: {"event": "tool_call", "id", "result_size",
+ * "name", "arguments"}. */
 void hc_tool_link_work(struct hc_tool_link *l, struct hc_events *e);
 
 /* The answer to a call, as a client sends it: {"value": JSON} or {"error": TEXT}. 0; 1: no such call waits;
@@ -50,8 +51,8 @@ void hc_tool_link_work(struct hc_tool_link *l, struct hc_events *e);
 int hc_tool_link_answer(struct hc_tool_link *l, const char *call, const char *text, size_t len,
                         struct hc_error *err);
 
-/* The bytes of an answer as the line that goes over the socket, never much longer than a result may be, which
- * is what its other end takes; 3 and -1 as above. Calls nothing. */
+/* Make the line that goes over the socket from a client's answer. It is never much longer than the result may
+ * be, which is the most that the other end accepts. 3 and -1 as above. Does no input or output. */
 int hc_tool_answer_line(struct hc_buf *out, const struct hc_open_call *call, const char *text, size_t len,
                         struct hc_error *err);
 
