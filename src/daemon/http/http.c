@@ -726,8 +726,7 @@ void hc_http_stop(struct hc_http *h)
 {
     for (struct hc_connection *c = h->connections; c; c = c->next)
         if (c->exchange)
-            c->exchange->waiter.wake(
-                &c->exchange->waiter); /* MHD_stop_daemon allows no suspended connection */
+            c->exchange->waiter.wake(&c->exchange->waiter); /* no connection may stay suspended */
     for (size_t i = 0; i < h->server_count; i++) {
         hc_reactor_remove(h->dispatch->epoll, &h->servers[i].watch);
         MHD_stop_daemon(h->servers[i].daemon);

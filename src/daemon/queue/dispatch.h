@@ -34,8 +34,7 @@ struct hc_dispatch {
     int64_t configuration; /* number of `config`: 1, and one more with each reload */
     struct hc_tenants *tenants;
     struct hc_queue *queue;
-    struct hc_tasks
-        tasks; /* the table of jobs that have not ended, or could not be written into the ledger */
+    struct hc_tasks tasks; /* jobs that have not ended, or could not be written into the ledger */
     struct hc_request_memory request_memory;
     struct hc_counters counters;
     struct hc_dispatch_worker *workers;

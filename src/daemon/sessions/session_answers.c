@@ -1,4 +1,4 @@
-/* What a session's process says, line by line, and what the front makes of it. */
+/* Handling the messages of a session's process, line by line. */
 #include "daemon/sessions/session_parts.h"
 
 #include "base/clock.h"
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 #define READ_CHUNK 65536
-#define MOST_SAID  ((size_t)128 << 20) /* that is not answered yet, such as the results of branches */
+#define MOST_SAID  ((size_t)128 << 20) /* most bytes kept until a request is answered */
 
 static int64_t size_of(const cJSON *manifest, const char *list)
 {
@@ -25,7 +25,7 @@ static int64_t size_of(const cJSON *manifest, const char *list)
     return sum;
 }
 
-/* Of the program that was kept, and of its record, which no manifest tells. */
+/* The bytes of the saved program and of its record, which no manifest lists. */
 static int64_t size_of_kept(const struct hc_front_session *s, const cJSON *manifest)
 {
     static const char *const endings[] = {".py", ".json"};
@@ -41,7 +41,7 @@ static int64_t size_of_kept(const struct hc_front_session *s, const cJSON *manif
     return sum;
 }
 
-/* What a run has used and left is charged when it ends: a session is no way around a quota. */
+/* Charges the tenant for a run when the run ends, so that a long session cannot get around a quota. */
 static void charge_run(struct hc_front_session *s, const cJSON *manifest)
 {
     const cJSON *usage = hc_json_member(manifest, "usage");
@@ -106,7 +106,7 @@ static void take_done(struct hc_front_session *s, const cJSON *json, const char 
 {
     (void)snprintf(s->after, sizeof s->after, "%s", hc_json_text(json, "state"));
     if (strcmp(hc_json_text(json, "request"), "stream") == 0)
-        return; /* nobody has asked for that */
+        return; /* the front itself sent this request; no client waits for its answer */
     if (strcmp(hc_json_text(json, "request"), "branch") != 0) {
         s->branches = 0;
         hc_front_session_answer(s, line, len, NULL);
@@ -147,13 +147,13 @@ static void take_end(struct hc_front_session *s, const cJSON *json)
     cJSON_free(text);
 }
 
-/* To who asked, among the events. */
+/* Is the message one of the events that the client gets while it waits? */
 static bool is_told(const cJSON *json, const char *event)
 {
     if (strcmp(event, "done") == 0)
         return strcmp(hc_json_text(json, "request"), "stream") != 0;
     if (strcmp(event, "error") == 0)
-        return hc_json_int(json, "branch", 0) != 0; /* else it becomes a problem */
+        return hc_json_int(json, "branch", 0) != 0; /* other errors answer the request */
     return strcmp(event, "ready") != 0 && strcmp(event, "end") != 0;
 }
 
@@ -180,7 +180,8 @@ static void take_line(struct hc_front_session *s, const char *line, size_t len)
     cJSON_Delete(json);
 }
 
-/* Its words are kept here until they are answered: nobody's cell makes this process large. */
+/* Ends a session whose process sends too much: messages are kept in memory until the request is answered, and
+ * no cell may make the front large. */
 static void stop_listening(struct hc_front_session *s)
 {
     hc_warn("session %s: ended, as it says more than is kept of one answer", s->id);

@@ -1,17 +1,18 @@
-/* session_parts.h - private to sessions.c and session_answers.c: what a session's process says. */
+/* session_parts.h - private to sessions.c and session_answers.c: reading what a session's process sends. */
 #ifndef HC_DAEMON_SESSIONS_SESSION_PARTS_H
 #define HC_DAEMON_SESSIONS_SESSION_PARTS_H
 
 #include "daemon/sessions/sessions.h"
 
-/* The request, if there is one, has its answer: one line of JSON, or `problem`. */
+/* Answer the session's open request, if there is one, with one line of JSON, or with `problem`. */
 void hc_front_session_answer(struct hc_front_session *s, const char *text, size_t len,
                              const struct hc_problem *problem);
 
-/* Charge its tenant for the memory that it has had since the last time. */
+/* Charge the session's tenant for its memory since the last call. */
 void hc_front_session_meter(struct hc_front_session *s);
 
-/* Take what there is to read. False: nothing more, for now or for ever. (session_answers.c) */
+/* Read from the session's process and handle what it sends (session_answers.c). False: there is no more to
+ * read, for now or for ever. */
 bool hc_front_session_read(struct hc_front_session *s);
 
 #endif

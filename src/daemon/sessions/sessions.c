@@ -47,7 +47,8 @@ struct hc_front_session *hc_front_session_find_any(const struct hc_front_session
     return s;
 }
 
-/* What its process has not taken counts as request memory, as bodies do that still come. */
+/* Counts the bytes that the session's process has not read as request memory, like bodies that are still
+ * coming. */
 static void count_requests(struct hc_front_session *s)
 {
     int64_t bytes = (int64_t)((s->body_fd >= 0 ? s->body_len : 0) + s->out.len);
@@ -85,7 +86,7 @@ void hc_front_session_forget(struct hc_front_session *s)
     free(s);
 }
 
-/* The oldest of those that have ended. */
+/* Forgets the oldest ended session. */
 static void forget_one(struct hc_front_sessions *all)
 {
     struct hc_front_session *oldest = NULL;
@@ -98,7 +99,8 @@ static void forget_one(struct hc_front_sessions *all)
 
 /* ---- requests and their answers ---- */
 
-/* A task of the session, known to who asked for it alone: two references, one of them the caller's. */
+/* Makes a task for a request to the session, in no table, with two references: the caller's, and that of
+ * `*place`. */
 static struct hc_task *make_task(struct hc_front_session *s, struct hc_task **place)
 {
     struct hc_task *task = hc_task_create(NULL, s->all->dispatch, s->tenant, s->id);
@@ -112,7 +114,7 @@ static struct hc_task *make_task(struct hc_front_session *s, struct hc_task **pl
     return task;
 }
 
-/* Consumes the task: `text` is one line of JSON, or there is a problem. */
+/* Answers the task with `text`, one line of JSON, or with `problem`, and drops its reference. */
 static void answer_task(struct hc_task *task, const char *text, size_t len, const struct hc_problem *problem)
 {
     task->manifest = problem ? NULL : malloc(len + 1);
@@ -185,7 +187,7 @@ void hc_front_session_meter(struct hc_front_session *s)
     hc_tenant_charge(s->tenant, &used, now);
 }
 
-/* ---- what its process says ---- */
+/* ---- messages of the session's process ---- */
 
 static void stream_ready(struct hc_watch *w, uint32_t events)
 {
@@ -197,7 +199,8 @@ static void stream_ready(struct hc_watch *w, uint32_t events)
     char probe;
     ssize_t n = s->deaf ? 0 : recv(s->stream.fd, &probe, 1, MSG_DONTWAIT | MSG_PEEK);
     if (n == 0 || (n < 0 && errno != EAGAIN))
-        hc_reactor_remove(s->all->dispatch->epoll, &s->stream); /* the channel tells the rest */
+        hc_reactor_remove(s->all->dispatch->epoll,
+                          &s->stream); /* the channel reports the end of the process */
 }
 
 static void tools_ready(struct hc_watch *w, uint32_t events)
@@ -230,7 +233,7 @@ static void answer_end(struct hc_front_session *s)
     answer_task(task, out.data ? out.data : "", out.len, NULL);
 }
 
-/* What a tenant's sessions have left could otherwise be as much as there is memory. */
+/* Drops a long manifest, or the ended sessions of one tenant could fill the front's memory. */
 static void forget_manifest(struct hc_front_session *s)
 {
     if (s->last_len <= HC_FRONT_SESSION_MANIFEST)
@@ -240,7 +243,7 @@ static void forget_manifest(struct hc_front_session *s)
     s->last_len = 0;
 }
 
-/* From here on it is a job among others in the ledger. */
+/* Writes the ended session into the ledger; from then on it is found as a job. */
 static void store_session(const struct hc_front_session *s)
 {
     struct hc_error err;
@@ -250,7 +253,7 @@ static void store_session(const struct hc_front_session *s)
         .kib_s = s->kib_s,
         .bytes = told ? s->file_bytes + s->kept_bytes + (int64_t)s->last_len : s->left_bytes,
     };
-    /* All else was charged before. */
+    /* The runs were charged before, so only the difference remains. */
     const struct hc_usage rest = {.bytes = used.bytes - s->left_bytes};
     hc_tenant_charge(s->tenant, &rest, hc_mono_ms());
     const struct hc_ledger_job row = {
@@ -272,12 +275,13 @@ static void store_session(const struct hc_front_session *s)
         hc_warn("session %s: %s", s->id, err.text);
 }
 
-/* Its process has ended, or cannot be used. `why`: what it failed with; NULL: it has told its end. */
+/* Ends the session, whose process has ended or cannot be used. `why`: how the process failed; NULL: it has
+ * reported its end. */
 static void end_session(struct hc_front_session *s, const struct hc_problem *why)
 {
     struct hc_front_sessions *all = s->all;
     bool began = s->state != HC_FRONT_SESSION_STARTING;
-    if (!*s->reason) /* of one that has not begun who ends it is told alone */
+    if (!*s->reason) /* the process has given no reason */
         (void)snprintf(s->reason, sizeof s->reason, "%s", began && s->cancel_fd >= 0 ? "lost" : "cancelled");
     close_all(s);
     free(s->last);
@@ -297,7 +301,7 @@ static void end_session(struct hc_front_session *s, const struct hc_problem *why
         store_session(s);
     struct hc_problem gone = why ? *why : s->problem;
     if (began)
-        gone.retry = HC_RETRY_UNKNOWN; /* what was asked for */
+        gone.retry = HC_RETRY_UNKNOWN; /* the open request may have been carried out */
     hc_front_session_answer(s, NULL, 0, &gone);
     answer_end(s);
     forget_manifest(s);
@@ -305,7 +309,7 @@ static void end_session(struct hc_front_session *s, const struct hc_problem *why
         hc_front_session_forget(s);
     else if (all->ended > HC_FRONT_SESSIONS_MAX_ENDED)
         forget_one(all);
-    hc_dispatch_start_jobs(all->dispatch); /* a job may have waited for its memory */
+    hc_dispatch_start_jobs(all->dispatch); /* a job may have waited for the session's memory */
 }
 
 static void channel_ready(struct hc_watch *w, uint32_t events)
@@ -322,7 +326,7 @@ static void channel_ready(struct hc_watch *w, uint32_t events)
         return;
     while (rc > 0 && count)
         hc_close_fd(&fds[--count]);
-    while (s->stream.fd >= 0 && hc_front_session_read(s)) /* what it said before */
+    while (s->stream.fd >= 0 && hc_front_session_read(s)) /* messages that it sent before its end */
         ;
     bool failed = rc > 0 && m.kind == HC_SAY_FAILED, began = s->state != HC_FRONT_SESSION_STARTING;
     if (failed ? began && s->cancel_fd < 0 : *s->reason) { /* at whatever it did when it was told to end */
@@ -415,14 +419,14 @@ struct hc_task *hc_front_session_start(struct hc_front_sessions *all, struct hc_
     s->memory = checked->memory;
     (void)snprintf(s->policy, sizeof s->policy, "%s", checked->policy);
     s->has_tools = checked->has_tools;
-    s->task->detached = false; /* nobody else knows of it yet */
+    s->task->detached = false; /* only this client knows of the session yet */
     s->task->session = s;
     put_into_list(all, s);
     count_requests(s);
     t->sessions++;
     t->running_memory += checked->memory;
     all->dispatch->counters.sessions++;
-    struct hc_task *task = s->task; /* two references: the caller's, and ours */
+    struct hc_task *task = s->task; /* two references: the caller's, and that of s->task */
     memcpy(m.job_id, s->id, sizeof s->id);
     if (hc_channel_send(all->manager_fd, &m, NULL, 0, &err) < 0) {
         hc_problem_set(&s->problem, HC_PROBLEM_BUSY, "%s", err.text);
@@ -432,7 +436,7 @@ struct hc_task *hc_front_session_start(struct hc_front_sessions *all, struct hc_
     return task;
 }
 
-/* The other ends of what we talk to its process through. */
+/* Opens the sockets to the session's process; `theirs` gets the ends for the process. */
 static int open_ends(struct hc_front_session *s, int theirs[HC_SESSION_FDS], struct hc_error *err)
 {
     int pair[2];
@@ -482,7 +486,7 @@ void hc_front_session_process(struct hc_front_sessions *all, const char *id, int
     struct hc_front_session *s = hc_front_session_find_any(all, id);
     if (!s || s->state != HC_FRONT_SESSION_STARTING || s->channel.fd >= 0) {
         if (channel >= 0)
-            (void)close(channel); /* it ends by that */
+            (void)close(channel); /* this ends the process */
         return;
     }
     if (channel >= 0 && begin_session(s, channel, &err) == 0)
@@ -525,7 +529,7 @@ struct hc_task *hc_front_session_ask(struct hc_front_session *s, const char *nam
     if (stream != s->streams)
         send_line(s, stream ? "{\"stream\": true}" : "{\"stream\": false}", stream ? 16 : 17);
     s->streams = stream;
-    s->interrupt_waits = false; /* if there is one, it is for what came before */
+    s->interrupt_waits = false; /* an interrupt in `out` is for an earlier request */
     send_line(s, request->data, request->len);
     return task;
 }
@@ -534,12 +538,12 @@ void hc_front_session_interrupt(struct hc_front_session *s)
 {
     static const char line[] = "{\"interrupt\": true}";
     if (s->state != HC_FRONT_SESSION_BUSY || s->interrupt_waits)
-        return; /* one, however often it is asked for before its process takes it */
+        return; /* one interrupt is enough until the process has read it */
     s->interrupt_waits = true;
     send_line(s, line, sizeof line - 1);
 }
 
-/* When what it does has ended. */
+/* Ends the session after its current run. */
 static void close_session(struct hc_front_session *s, const char *who)
 {
     static const char line[] = "{\"close\": true}";
@@ -554,7 +558,7 @@ static void close_session(struct hc_front_session *s, const char *who)
 void hc_front_session_cancel(struct hc_front_session *s, const char *who, const char *why)
 {
     s->closing = true;
-    if (s->cancel_fd >= 0) { /* nobody else has done so before */
+    if (s->cancel_fd >= 0) { /* it has not been cancelled before */
         s->ended_by = who;
         (void)snprintf(s->manifest_reason, sizeof s->manifest_reason, "%s", why ? why : "");
     }
@@ -594,7 +598,7 @@ void hc_front_sessions_drain(struct hc_front_sessions *all, bool late)
     }
 }
 
-/* ---- what is told of it ---- */
+/* ---- sessions as JSON ---- */
 
 void hc_front_sessions_print(const struct hc_front_sessions *all,
                              bool fits(const struct hc_front_session *s, const void *which),
@@ -612,7 +616,8 @@ void hc_front_sessions_print(const struct hc_front_sessions *all,
     (void)hc_buf_str(out, "]");
 }
 
-/* Why, who, and in a sentence. A limit or a failure may have come before what it was told. */
+/* Appends why the session ended, what ended it, and the reason as a sentence. A limit or a failure may have
+ * ended it before an order to end did. */
 static void print_end(const struct hc_front_session *s, struct hc_buf *out)
 {
     const bool told = strcmp(s->reason, "closed") == 0 || strcmp(s->reason, "cancelled") == 0;
