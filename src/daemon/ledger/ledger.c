@@ -1,4 +1,4 @@
-/* Opening, the form of the tables, and the calls to SQLite that everything else in the ledger is made of. */
+/* Opening a ledger, the form of its tables, and the calls to SQLite for all other files of the ledger. */
 #include "base/fd.h"
 #include "daemon/ledger/ledger_db.h"
 
@@ -123,7 +123,7 @@ static const char *const sql[HC_ST_COUNT] = {
     [HC_ST_FORGET] = "DELETE FROM jobs WHERE id = ?1 AND (?2 IS NULL OR tenant = ?2) AND state >= 2",
 };
 
-/* Which exit status a failure of SQLite means, and what to say beside its own words. */
+/* The exit status and the advice for each failure of SQLite. */
 static const struct {
     int code, exit;
     const char *hint;
@@ -139,7 +139,7 @@ static const struct {
     {SQLITE_IOERR, HC_EXIT_UNAVAILABLE, "its disk does not work"},
 };
 
-/* A failed call as an error: what was being done, and what SQLite says. */
+/* Makes an error of a failed call: the step that failed, and the message of SQLite. */
 static int fail_db(struct hc_ledger *l, const char *what, struct hc_error *err)
 {
     int code = sqlite3_errcode(l->db) & 0xff;
@@ -266,7 +266,7 @@ static int no_ledger(struct hc_ledger *l, struct hc_error *err)
     return hc_fail_as(err, HC_EXIT_DATA, 0, "ledger %s: is a database, but no ledger of hotcelld", l->path);
 }
 
-/* Which form the tables have: 0 for an empty file. */
+/* Finds the number of the tables' form; 0 for an empty file. */
 static int find_form(struct hc_ledger *l, int64_t *form, struct hc_error *err)
 {
     int64_t application = 0, tables = 0;
@@ -303,8 +303,8 @@ static int migrate(struct hc_ledger *l, int64_t form, struct hc_error *err)
     return 0;
 }
 
-/* Two daemons with one ledger would both run what was accepted. The lock is this process's, not its
- * children's. */
+/* Takes the lock file: two daemons with one ledger would both run the accepted jobs. The lock belongs to this
+ * process and not to its children. */
 static int take_lock(struct hc_ledger *l, struct hc_error *err)
 {
     hc_autobuf name = {0};
@@ -335,7 +335,7 @@ static int connect_to(struct hc_ledger *l, struct hc_error *err)
         [HC_LEDGER_READ] = SQLITE_OPEN_READONLY,
         [HC_LEDGER_CHECKPOINT] = SQLITE_OPEN_READWRITE,
     };
-    /* Whoever opens it, others are not to read what programs were sent. */
+    /* Other users must not read the programs of tenants in the ledger. */
     mode_t mask = umask(077);
     int rc =
         sqlite3_open_v2(l->path, &l->db, flags[l->mode] | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
@@ -414,7 +414,7 @@ static int checkpoint(struct hc_ledger *l, int how, int *pages, int *left, struc
     *pages = 0;
     int rc = sqlite3_wal_checkpoint_v2(l->db, NULL, how, pages, &done) & 0xff;
     *left = *pages - done;
-    /* Somebody else does the same, or reads what is older. */
+    /* Busy: another process does the same, or still reads an older state. */
     return rc == SQLITE_OK || rc == SQLITE_BUSY ? 0 : fail_db(l, "settle", err);
 }
 
@@ -424,7 +424,7 @@ int hc_ledger_checkpoint(struct hc_ledger *l, struct hc_error *err)
     if (checkpoint(l, SQLITE_CHECKPOINT_PASSIVE, &pages, &left, err) < 0)
         return -1;
     if (pages < LOG_LONG)
-        return 0; /* it begins anew when somebody writes of whom there was nothing left */
+        return 0; /* the log begins anew with the next write after all of it was copied */
     if (left > LOG_REST && checkpoint(l, SQLITE_CHECKPOINT_PASSIVE, &pages, &left, err) < 0)
         return -1;
     return checkpoint(l, SQLITE_CHECKPOINT_RESTART, &pages, &left, err);

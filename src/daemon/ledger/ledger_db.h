@@ -1,5 +1,5 @@
-/* ledger_db.h - how the ledger's files speak to SQLite: statements by name, transactions, errors as
- * sentences. Private to ledger*.c. */
+/* ledger_db.h - SQLite for the ledger: statements by name, transactions, errors as sentences. Private to
+ * ledger*.c. */
 #ifndef HC_DAEMON_LEDGER_LEDGER_DB_H
 #define HC_DAEMON_LEDGER_LEDGER_DB_H
 
@@ -34,7 +34,7 @@ enum hc_statement {
     HC_ST_COUNT,
 };
 
-/* Jobs that nobody promised anything about, until they are written. */
+/* The end of a job that was not promised, in memory until it is written. */
 struct hc_note;
 
 struct hc_ledger {
@@ -42,8 +42,8 @@ struct hc_ledger {
     char *path;
     int lock; /* descriptor of the lock file; -1 for a reader */
     enum hc_ledger_mode mode;
-    int durable;       /* whether a commit waits for the disk: -1 before it was set */
-    sqlite3_stmt *row; /* whose row somebody still looks at */
+    int durable;       /* a commit waits for the disk: 0, 1, or -1 before this was set */
+    sqlite3_stmt *row; /* the statement whose row the caller still reads */
     struct hc_note *notes, *last_note;
     size_t note_count, note_bytes;
     sqlite3_stmt *statements[HC_ST_COUNT];
@@ -52,18 +52,21 @@ struct hc_ledger {
 /* A statement, ready to be bound; NULL with an error. */
 sqlite3_stmt *hc_db_use(struct hc_ledger *l, enum hc_statement which, struct hc_error *err);
 
-/* Parameters from 1 on; NULL is NULL. What is bound has to stay until the statement was run. */
+/* Bind parameter number `at`, from 1; a NULL text is bound as NULL. Texts have to stay until the statement
+ * has run. */
 void hc_db_text(sqlite3_stmt *st, int at, const char *text);
 void hc_db_blob(sqlite3_stmt *st, int at, const char *text, size_t len); /* stored as text */
 void hc_db_number(sqlite3_stmt *st, int at, int64_t value);
 
-/* 1: there is a row; 0: there is none left, and the statement is at its beginning again; -1. */
+/* 1: there is a row; 0: there are no more rows, and the statement was reset; -1: error. */
 int hc_db_step(struct hc_ledger *l, sqlite3_stmt *st, const char *what, struct hc_error *err);
-/* Run a statement that has no rows; *changed, if it is not NULL, gets how many it changed. */
+/* Run a statement that returns no rows; *changed, if it is not NULL, gets the number of rows that it changed.
+ */
 int hc_db_run(struct hc_ledger *l, sqlite3_stmt *st, const char *what, int *changed, struct hc_error *err);
 
 /* A transaction. With `durable` its commit is on the disk when hc_db_end returns. hc_db_end gets the result
- * of what was done: 0 commits, -1 takes it back; and returns it, or -1. */
+ * of the steps within the transaction: 0 commits, -1 rolls back. It returns that result, or -1 if the commit
+ * fails. */
 int hc_db_begin(struct hc_ledger *l, bool durable, struct hc_error *err);
 int hc_db_end(struct hc_ledger *l, int rc, struct hc_error *err);
 

@@ -1,4 +1,4 @@
-/* What is written: promises, their ends, and what was used. */
+/* Writing: promised jobs, ends of jobs, and usage. */
 #include "daemon/ledger/ledger_db.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ enum hc_task_state hc_ledger_shown(const struct hc_ledger_job *job)
     return result ? HC_TASK_DONE : HC_TASK_FAILED;
 }
 
-/* What usage is counted under: of a job without a manifest how it ended. */
+/* The status under which usage is counted; for a job without a manifest it tells how the job ended. */
 static const char *status_of(const struct hc_ledger_job *job)
 {
     if (job->state == HC_JOB_CANCELLED)
@@ -47,8 +47,8 @@ static int add_usage(struct hc_ledger *l, const struct hc_ledger_job *job, struc
     return hc_db_run(l, st, "count usage", NULL, err);
 }
 
-/* Has this key been used? 1 if so: then `known` and `same` say by which job, and whether for the same
- * request. */
+/* Has the tenant used this key? 1: `known` is the id of the key's job, and `*same` is true if its request was
+ * the same. */
 static int find_key(struct hc_ledger *l, const struct hc_ledger_job *job, char known[65], bool *same,
                     struct hc_error *err)
 {
@@ -105,8 +105,8 @@ static int not_open(struct hc_ledger *l, const char *what, const char *id, struc
                       what, id);
 }
 
-/* A change of one job's state, which must be what the statement asks for. `now` is its second parameter, if
- * it has one. */
+/* Changes the state of one job, which must have the state that the statement requires. `now` is the
+ * statement's second parameter, if it has one. */
 static int move_job(struct hc_ledger *l, enum hc_statement which, const char *id, int64_t now,
                     const char *what, struct hc_error *err)
 {
@@ -135,7 +135,7 @@ int hc_ledger_unstart(struct hc_ledger *l, const char *id, struct hc_error *err)
     return move_job(l, HC_ST_UNSTART, id, 0, "put a job back", err);
 }
 
-/* The job's row; its tenant is what the ledger says, not the caller. */
+/* Writes the end into the job's row; `tenant` gets the tenant from the ledger, and not from the caller. */
 static int end_job(struct hc_ledger *l, const struct hc_ledger_job *job, char tenant[HC_TENANT_NAME],
                    struct hc_error *err)
 {
@@ -272,8 +272,8 @@ void hc_notes_finish(struct hc_ledger *l)
     l->note_count = l->note_bytes = 0;
 }
 
-/* Notes that could not be written stay for the next time, but never more than MAX_NOTES: what a full disk
- * cannot take must not fill the memory too. */
+/* Notes that could not be written stay for the next attempt, but at most MAX_NOTES, so that a full disk does
+ * not also fill the memory. */
 int hc_ledger_flush(struct hc_ledger *l, struct hc_error *err)
 {
     if (!l->notes)

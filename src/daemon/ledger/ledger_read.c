@@ -1,4 +1,4 @@
-/* What the ledger says. */
+/* Reading the ledger. */
 #include "daemon/ledger/ledger_db.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ void hc_db_job(sqlite3_stmt *st, struct hc_ledger_job *job)
     *job = (struct hc_ledger_job){
         .id = text_of(st, 0),
         .tenant = text_of(st, 1),
-        /* A number that nobody wrote is not believed: nothing is said of such a job. */
+        /* A number that is no state, as in a damaged file, becomes unknown. */
         .state =
             state >= HC_JOB_ACCEPTED && state <= HC_JOB_CANCELLED ? (enum hc_job_state)state : HC_JOB_UNKNOWN,
         .status = text_of(st, 3),

@@ -1,4 +1,4 @@
-/* What a new daemon does with the jobs of one that was killed, and what leaves the ledger in the end. */
+/* Recovery of the jobs of a daemon that was killed, and removal of old jobs. */
 #include "daemon/ledger/ledger_db.h"
 
 #include <errno.h>
@@ -26,8 +26,8 @@ static int add_id(struct ids *ids, const char *id, struct hc_error *err)
     return 0;
 }
 
-/* Collected first and handed out afterwards: a callback may use the ledger, and what it hears of is on the
- * disk. */
+/* Collects ids before any callback is called: a callback may use the ledger, and every change that it hears
+ * of is on the disk already. */
 static int collect(struct hc_ledger *l, sqlite3_stmt *st, struct ids *ids, struct hc_error *err)
 {
     int rc;
@@ -101,10 +101,10 @@ int hc_ledger_recover(struct hc_ledger *l, int64_t now, hc_ledger_each *accepted
     return rc;
 }
 
-/* How far a sweep has come: jobs before this place were taken out or refused. */
+/* The place of a sweep: jobs before it were removed, or their callback refused. */
 struct sweep {
     int64_t finished, number;
-    int64_t left; /* bytes that are kept in all */
+    int64_t left; /* bytes of all results that are kept */
     int seen;
 };
 
@@ -148,7 +148,7 @@ static int stored_in_all(struct hc_ledger *l, int64_t *bytes, struct hc_error *e
     return rc < 0 ? -1 : 0;
 }
 
-/* One of the jobs that are due; not while its callback refuses. */
+/* Removes a job that is due, unless its callback refuses. */
 static int sweep_job(struct hc_ledger *l, struct sweep *s, const struct hc_ledger_job *job,
                      hc_ledger_each *gone, void *ctx, struct hc_error *err)
 {

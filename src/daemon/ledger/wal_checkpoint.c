@@ -11,7 +11,7 @@
 
 #define TICK_MS 1000
 
-/* Whether anything was written since the last look. */
+/* Was the log written to since the last call? */
 static bool has_news(struct timespec *seen)
 {
     struct stat st;
@@ -28,12 +28,12 @@ static int checkpoint_until_failure(struct hc_error *err)
     struct timespec seen = {0};
     if (hc_ledger_open(&ledger, HC_LEDGER_FILE, HC_LEDGER_CHECKPOINT, err) < 0)
         return -1;
-    int rc = hc_drop_rights(err); /* with all that it needs open */
+    int rc = hc_drop_rights(err); /* the process has opened all files that it needs */
     if (rc == 0)
         rc = hc_sandbox_enter(err);
     while (rc == 0) {
         if (has_news(&seen) && (rc = hc_ledger_checkpoint(ledger, err)) < 0)
-            break; /* at once, by which the manager knows that it cannot do its work */
+            break; /* an end this early tells the manager that the process cannot do its work */
         (void)poll(NULL, 0, TICK_MS);
     }
     hc_ledger_close(ledger);

@@ -1,5 +1,5 @@
-/* Jobs as a daemon tells of them: to root and other administrators those of all tenants, to others their own.
- */
+/* Jobs from a daemon: it answers root and other administrators with the jobs of all tenants, other users with
+ * their own. */
 #include "daemon/ledger/print/report.h"
 
 #include "client/ask.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#define MOST_ASKED 1000 /* jobs in one list: the daemon gives no more */
+#define MOST_ASKED 1000 /* most jobs that the daemon puts into one list */
 
 /* "2026-11-20T08:00:00.123Z" */
 static int64_t time_of(const cJSON *row, const char *name)
@@ -45,7 +45,7 @@ static void print_line(const cJSON *row)
     hc_report_job_line(&job);
 }
 
-/* An open session, as a job that runs: it has no state of a job. */
+/* Makes a row of a running job from an open session, which has no state of a job. */
 static cJSON *session_row(const cJSON *session)
 {
     cJSON *row = cJSON_CreateObject();
@@ -59,7 +59,7 @@ static cJSON *session_row(const cJSON *session)
     return row;
 }
 
-/* Those of sessions behind those of jobs, or alone. */
+/* Takes the rows from an answer: those of sessions behind those of jobs, or those of sessions alone. */
 static cJSON *take_rows(cJSON *answer, bool sessions_only)
 {
     cJSON *rows =
@@ -79,7 +79,7 @@ static int by_time(const void *a, const void *b)
     return strcmp(hc_json_text(*(cJSON *const *)b, "accepted"), hc_json_text(*(cJSON *const *)a, "accepted"));
 }
 
-/* The newest first, whatever ended first. */
+/* Prints the rows, the job or session that was accepted last first. */
 static int print_rows(cJSON *rows, const struct hc_report_options *o, struct hc_error *err)
 {
     const size_t count = (size_t)cJSON_GetArraySize(rows),
@@ -111,7 +111,8 @@ static int print_rows(cJSON *rows, const struct hc_report_options *o, struct hc_
     return rc;
 }
 
-/* Are open sessions asked for alone? The status is given to them here: the daemon knows none of that name. */
+/* Are only open sessions wanted? Only this program uses the status HC_REPORT_SESSION; the daemon does not
+ * know it. */
 static bool is_session(const struct hc_report_options *o)
 {
     return o->status && strcmp(o->status, HC_REPORT_SESSION) == 0;
@@ -123,7 +124,8 @@ static void put_parameter(struct hc_buf *path, const char *name, const char *val
         (void)hc_buf_fmt(path, "%c%s=%s", memchr(path->data, '?', path->len) ? '&' : '?', name, value);
 }
 
-/* Values that are no names would be another question. */
+/* Makes the path of the request. Values that are no names are refused, as they could change the path's
+ * meaning. */
 static int print_path(const struct hc_report_options *o, bool admin, struct hc_buf *path,
                       struct hc_error *err)
 {

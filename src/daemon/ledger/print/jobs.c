@@ -1,4 +1,4 @@
-/* Jobs as the ledger has them; and how a job is printed, whoever tells of it. */
+/* Jobs from the ledger; and printing a job, from the ledger or from a daemon. */
 #include "daemon/ledger/print/report.h"
 
 #include "base/plain.h"
@@ -104,7 +104,7 @@ int hc_report_job(const cJSON *row, bool json, struct hc_error *err)
     return 0;
 }
 
-/* With what was kept of its end. */
+/* Prints one job with its manifest or its problem. */
 static int show(const struct hc_report_options *o, struct hc_ledger *l, struct hc_error *err)
 {
     struct hc_ledger_job job;
@@ -137,7 +137,7 @@ int hc_report_jobs(const struct hc_report_options *o, struct hc_ledger *l, struc
     if (o->json)
         (void)fputs("[", stdout);
     else
-        hc_report_job_head(); /* also above nothing: that there is no job is an answer */
+        hc_report_job_head(); /* an empty table shows that there are no jobs */
     if (hc_ledger_list(l, &f, each_job, &j, err) < 0)
         return -1;
     if (o->json)

@@ -1,6 +1,6 @@
-/* hotcell-ledger - prints what a daemon tells of jobs, or what its ledger says. "hotcell jobs" and "hotcell
- * usage" become this program, which opens the ledger for reading only, whether a daemon runs or not. For the
- * build it also fills the man page of hotcelld.conf from the tables. */
+/* hotcell-ledger - prints jobs and usage from a daemon's answers or from its ledger. "hotcell jobs" and
+ * "hotcell usage" execute this program, which opens the ledger for reading only, whether a daemon runs or
+ * not. The build also uses it to fill the man page of hotcelld.conf from the tables. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
@@ -72,7 +72,8 @@ static const struct option use_options[] = {
 static const struct command {
     const char *name, *help, *letters;
     const struct option *options;
-    int (*ask)(const struct hc_report_options *o, struct hc_error *err); /* NULL: of the ledger only */
+    int (*ask)(const struct hc_report_options *o,
+               struct hc_error *err); /* asks a daemon; NULL: ledger only */
     int (*run)(const struct hc_report_options *o, struct hc_ledger *l, struct hc_error *err);
 } commands[] = {
     {"jobs", jobs_help, ":hn:", job_options, hc_report_asked, hc_report_jobs},
@@ -93,7 +94,7 @@ static int wrong(const struct command *c, const char *fmt, ...)
 
 enum { PARSED = -1 };
 
-/* PARSED, or the exit status. */
+/* Returns PARSED, or the exit status of the program. */
 static int set_option(const struct command *c, struct hc_report_options *o, int opt)
 {
     char known[HC_TASK_STATUS_LIST];
@@ -208,7 +209,7 @@ static int run(const struct command *c, int argc, char **argv)
     if (rc != PARSED)
         return hc_program_end(rc);
     rc = c->ask && !o.config && !o.ledger ? c->ask(&o, &err) : 1;
-    if (rc > 0) /* there is no daemon, or it is not asked */
+    if (rc > 0) /* no daemon runs, or the command does not ask one */
         rc = report(c, &o, &err);
     return hc_program_end(rc < 0 ? hc_report(&err) : HC_EXIT_OK);
 }

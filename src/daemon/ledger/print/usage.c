@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* Rows come ordered by tenant, hour and status: what belongs together is added up until the next begins. */
+/* Rows come ordered by tenant, hour and status: rows of one line of the report are added up until the next
+ * line begins. */
 struct sum {
     const struct hc_report_options *options;
     struct hc_error *err;
