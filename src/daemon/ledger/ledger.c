@@ -12,12 +12,12 @@
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 #define APPLICATION  0x48434c47 /* "HCLG", in the file's header */
-#define LOCK_TRIES   50         /* of 20 ms: a daemon that was killed a moment ago may not have gone yet */
-#define BUSY_MS      5000       /* readers hold a writer up for moments only */
-#define LOG_LONG     16384      /* pages of the log, after which it begins anew although somebody writes */
-#define LOG_REST     256        /* pages that may then be left, and take but a moment */
-#define WAL_PAGES    "65536"    /* ... after which who writes does it, because nobody else has */
-#define JOURNAL_MOST "67108864" /* bytes of the log that a checkpoint leaves */
+#define LOCK_TRIES   50      /* attempts, 20 ms apart: the processes of a killed daemon may still be ending */
+#define BUSY_MS      5000    /* milliseconds to wait for a reader, which delays a writer for moments only */
+#define LOG_LONG     16384   /* pages: a longer log begins anew, although this delays the writer */
+#define LOG_REST     256     /* pages that may be left to copy while the writer is delayed */
+#define WAL_PAGES    "65536" /* pages: beyond these the writer copies the log, as no checkpointer has */
+#define JOURNAL_MOST "67108864" /* most bytes of the log's file after a checkpoint */
 #define CACHE        "-512" /* KiB of pages: few are needed again, and memory is as large at once as ever */
 
 /* Columns of "jobs" in each form of the tables, and its indexes. */
