@@ -35,8 +35,8 @@ STATUSES: Dict[str, Status] = {
     "pids": Status(3, True,
         "The program failed after it had reached limits.pids."),
     "output": Status(3, True,
-        "The program printed more than limits.stdout or limits.stderr, and the policy's output.overflow is "end"; or "
-        "the runs of a session left more files than the session may keep, see hotcell-session(1)."),
+        "The program printed more than limits.stdout or limits.stderr, and the policy's output.overflow is end; or the "
+        "runs of a session left more files than the session may keep, see hotcell-session(1)."),
     "collect": Status(3, True,
         "The program ended well, but its files in /output were not all collected: limits.collect_time or "
         "limits.collect_bytes was reached. The member skipped lists the missing files."),
