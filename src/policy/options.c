@@ -427,11 +427,19 @@ void hc_options_print_help(FILE *out)
     }
 }
 
+/* Each sentence of a text in a line of its own, as mdoc(7) asks for. */
+static void print_man_sentences(FILE *out, const char *text)
+{
+    for (const char *end; (end = strstr(text, ". ")); text = end + 2)
+        (void)fprintf(out, "%.*s.\n", (int)(end - text), text);
+    (void)fprintf(out, "%s\n", text);
+}
+
 static void print_man_body(FILE *out, const struct hc_option *opt)
 {
     char text[40], bounds[128];
     hc_option_format_bounds(opt, bounds, sizeof bounds);
-    (void)fprintf(out, "%s\n", opt->help);
+    print_man_sentences(out, opt->help);
     if (opt->kind == HC_OPT_CHOICE)
         (void)fprintf(out, "One of: %s.\n", bounds);
     else if (opt->kind != HC_OPT_NAME)

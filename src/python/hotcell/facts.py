@@ -39,7 +39,7 @@ STATUSES: Dict[str, Status] = {
         "runs of a session left more files than the session may keep, see hotcell-session(1)."),
     "collect": Status(3, True,
         "The program ended well, but its files in /output were not all collected: limits.collect_time or "
-        "limits.collect_bytes was reached. The member skipped lists the missing files."),
+        "limits.collect_bytes was reached; the member skipped lists the missing files."),
     "killed": Status(3, False,
         "The program was ended from outside of the cell, as far as that can be known."),
     "launch_failed": Status(70, False,
