@@ -211,6 +211,8 @@ static void help_and_manual_name_every_option(void **state)
         printers[i](out);
         assert_int_equal(fclose(out), 0);
     }
+    for (char *c = text[1]; *c; c++) /* in a man page each sentence begins a line */
+        *c = *c == '\n' ? ' ' : *c;
     for (size_t i = 0; i < hc_options_count; i++) {
         char flag[64];
         (void)snprintf(flag, sizeof flag, "--%s ", hc_options[i].flag);
