@@ -293,7 +293,7 @@ def test_a_reason_is_one_line(daemon, body):
     assert daemon.get("/healthz").status == 200  # nothing was done
 
 
-@pytest.mark.parametrize("query, text", [("state=accepted", "queued, running, done or failed"), ("status=zzz", "ok, error, rejected, timeout, cpu, memory, pids, output, killed, failed, cancelled or unknown"),
+@pytest.mark.parametrize("query, text", [("state=accepted", "queued, running, done or failed"), ("status=zzz", "ok, error, rejected, timeout, cpu, memory, pids, output, collect, killed, failed, cancelled or unknown"),
                                          ("since=yesterday", "2026-11-20T08:00:00Z"), ("number=0", "1 to 1000"),
                                          ("tenant=a%2Fb", "a name"), ("state=done&state=done", "one value"), ("job=1", "and no other")])
 def test_a_filter_that_would_find_nothing_for_a_slip_is_refused(daemon, query, text):
@@ -429,7 +429,7 @@ def test_the_ledger_tells_the_same_when_no_daemon_runs(daemon):
     (["cancel", "--reason"], "--reason: expected a value"), (["cancel", "--all", "x"], "there is no option '--all'"),
     (["hold", "alice", "--reason", "a\nb"], "--reason: expected one line of at most 200 bytes"), (["drain", "--reason", "x" * 201], "--reason: expected one line"),
     (["cancel", "x", "--reason", "\x9b1m"], "--reason: expected one line"), (["resume", "--reason", b"\xff"], "--reason: expected one line"),
-    (["jobs", "--status", "zzz"], "--status: expected ok, error, rejected, timeout, cpu, memory, pids, output, killed, failed, cancelled or unknown, or session, got 'zzz'"),
+    (["jobs", "--status", "zzz"], "--status: expected ok, error, rejected, timeout, cpu, memory, pids, output, collect, killed, failed, cancelled or unknown, or session, got 'zzz'"),
     (["jobs", "show"], "expected no arguments, or show ID, got 'show'"), (["jobs", "--socket", "a", "--ledger", "b"], "it does not go with"),
 ])
 def test_wrong_command_lines(command, text):
