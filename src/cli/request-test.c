@@ -60,9 +60,11 @@ static void expect_message(const char *part)
         fail_msg("expected \"%s\", got \"%s\"", part, text.data ? text.data : "");
 }
 
+#define END ((const char *)NULL) /* behind the words of a command line */
+
 static const struct hc_request run = {.command = "run"}, check = {.command = "check", .check = true};
 
-#define RUN(then, ...) serve(run, then, "-p", policy, __VA_ARGS__, NULL)
+#define RUN(then, ...) serve(run, then, "-p", policy, __VA_ARGS__, END)
 #define REFUSED(message, ...)                                                                                \
     do {                                                                                                     \
         assert_int_equal(RUN(NULL, __VA_ARGS__), HC_EXIT_USAGE);                                             \
@@ -168,14 +170,14 @@ static void see_check(struct hc_request *q)
 static void each_command_has_its_own_options(void **state)
 {
     (void)state;
-    assert_int_equal(serve(check, see_check, "-p", policy, program, NULL), 42);
-    assert_int_equal(serve(check, NULL, "-p", policy, "-o", "out", program, NULL), HC_EXIT_USAGE);
-    assert_int_equal(serve(check, NULL, "-p", policy, "--persist-code", program, NULL), HC_EXIT_USAGE);
+    assert_int_equal(serve(check, see_check, "-p", policy, program, END), 42);
+    assert_int_equal(serve(check, NULL, "-p", policy, "-o", "out", program, END), HC_EXIT_USAGE);
+    assert_int_equal(serve(check, NULL, "-p", policy, "--persist-code", program, END), HC_EXIT_USAGE);
     expect_message("unknown option --persist-code");
     REFUSED("unknown option --store", "--store", "1G", program);
     const struct hc_request session = {.command = "session", .live = true};
-    assert_int_equal(serve(session, NULL, "-p", policy, "--tenant", "a", NULL), 42);
-    assert_int_equal(serve(session, NULL, "-p", policy, program, NULL), HC_EXIT_USAGE);
+    assert_int_equal(serve(session, NULL, "-p", policy, "--tenant", "a", END), 42);
+    assert_int_equal(serve(session, NULL, "-p", policy, program, END), HC_EXIT_USAGE);
     expect_message("expected no program");
 }
 
@@ -195,9 +197,9 @@ static void a_server_keeps_options_for_its_programs(void **state)
     const struct hc_request mcp = {.command = "mcp", .live = true, .serve = true};
     (void)state;
     assert_int_equal(
-        serve(mcp, see_given, "-p", policy, "--jobs", "3", "--store", "1M", "--memory", "96M", NULL), 42);
-    assert_int_equal(serve(mcp, NULL, "-p", policy, "--jobs", "65", NULL), HC_EXIT_USAGE);
-    assert_int_equal(serve(mcp, NULL, "-p", policy, "--jobs", "0", NULL), HC_EXIT_USAGE);
+        serve(mcp, see_given, "-p", policy, "--jobs", "3", "--store", "1M", "--memory", "96M", END), 42);
+    assert_int_equal(serve(mcp, NULL, "-p", policy, "--jobs", "65", END), HC_EXIT_USAGE);
+    assert_int_equal(serve(mcp, NULL, "-p", policy, "--jobs", "0", END), HC_EXIT_USAGE);
 }
 
 int main(void)

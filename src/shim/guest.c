@@ -1,10 +1,10 @@
 /* guest.c - pid 2 of a cell: one job, as a straight line.
  *
  * Processes: this one; threads may come from libraries that load the job's data, children only from the
- * guest. Rights: those that the launcher left, and from hc_lock_syscalls on only what the job's filter allows.
- * The program is parsed after that, so that no flaw in the parser has more to work with than the program
- * itself. Channels: frames on HC_FD_CONTROL (FILTERED, READY, then GO is awaited, then REJECTED, or RUN and
- * REPORT); stdout and stderr are the guest's own.
+ * guest. Rights: those that the launcher left, and from hc_lock_syscalls on only what the job's filter
+ * allows. The program is parsed after that, so that no flaw in the parser has more to work with than the
+ * program itself. Channels: frames on HC_FD_CONTROL (FILTERED, READY, then GO is awaited, then REJECTED, or
+ * RUN and REPORT); stdout and stderr are the guest's own.
  *
  * After the program has run, every Python object is the guest's word: each is read by C that expects anything
  * (outcome.c, value.c) or by frozen Python out of the guest's reach (frozen.c), and no failure there may hide
