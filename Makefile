@@ -75,13 +75,19 @@ $(B)/hotcelld: $(B)/obj/daemon/main.o $(B)/libdaemon.a $(B)/libhotcell.a
 	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS) $(LIBS_DAEMON) -lm
 $(B)/obj/daemon/http/other_routes.o: $(B)/gen/openapi.inc
 $(B)/obj/shim/init_image.o: $(B)/gen/init.inc
-# Templates, filled by the program that has the tables: what a manifest can say is written down once, in src/manifest/*.def.
-$(B)/gen/openapi.json: src/daemon/http/openapi.json.in $(B)/hotcell
-$(B)/manifest.schema.json: src/manifest/manifest.schema.json.in $(B)/hotcell
-$(B)/gen/openapi.json $(B)/manifest.schema.json:
-	@mkdir -p $(@D) && $(B)/hotcell options --fill $< >$@.new && mv $@.new $@
-$(B)/gen/facts.py: $(B)/hotcell
-	@mkdir -p $(@D) && $< options --python >$@.new && mv $@.new $@
+# What users can set and what a manifest can say is written down once, in tables of C; templates take it from there (src/facts).
+$(B)/facts: $(B)/obj/facts/facts.o $(B)/obj/daemon/config/config_options.o $(GROUND_OBJS)
+	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS_GROUND) -lm
+$(B)/gen/facts.json: $(B)/facts
+	@mkdir -p $(@D) && $< >$@.new && mv $@.new $@
+FILL = @mkdir -p $(@D) && $(PYTHON) -I src/facts/fill.py $(B)/gen/facts.json $(1) >$@.new && mv $@.new $@
+FACTS := src/facts/fill.py $(B)/gen/facts.json
+$(B)/gen/openapi.json: src/daemon/http/openapi.json.in $(FACTS)
+	$(call FILL,$<)
+$(B)/manifest.schema.json: src/manifest/manifest.schema.json.in $(FACTS)
+	$(call FILL,$<)
+$(B)/gen/facts.py: $(FACTS)
+	$(call FILL,--python)
 generated: $(B)/gen/facts.py ## src/python/hotcell/facts.py, made anew from the tables
 	cp $< src/python/hotcell/facts.py
 $(B)/gen/openapi.inc: $(B)/gen/openapi.json
@@ -114,16 +120,14 @@ $(B)/gen/harness.inc: src/shim/harness/freeze.py $(wildcard src/shim/harness/gue
 $(B)/obj/cell/doctor/drill.o: $(B)/gen/drill.inc
 $(B)/gen/drill.inc: src/cell/doctor/attacks/embed.py src/cell/doctor/attacks/kit.py $(filter-out %/embed.py %/kit.py,$(wildcard src/cell/doctor/attacks/*.py))
 	@mkdir -p $(@D) && $(PYTHON) -I $^ >$@.new && mv $@.new $@
-$(B)/hotcell-report/build.json: $(B)/hotcell
-	@mkdir -p $(@D) && $< options --json >$@.new && mv $@.new $@
+$(B)/hotcell-report/build.json: $(FACTS)
+	$(call FILL,--report)
 $(B)/hotcell-report/facts.py: $(B)/gen/facts.py
 	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
 $(B)/hotcell-report/%: src/report/%
 	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
-$(B)/man/hotcelld.conf.5: src/man/hotcelld.conf.5.in $(B)/hotcell-ledger
-	@mkdir -p $(@D) && $(B)/hotcell-ledger options --fill $< >$@.new && mv $@.new $@
-$(B)/man/%: src/man/%.in $(B)/hotcell
-	@mkdir -p $(@D) && $(B)/hotcell options --fill $< >$@.new && mv $@.new $@
+$(B)/man/%: src/man/%.in $(FACTS)
+	$(call FILL,$<)
 
 $(B)/test/%: src/%.c $(B)/libhotcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"

@@ -30,7 +30,6 @@ int hc_cmd_order(int argc, char **argv); /* cancel, hold, release, drain, resume
 int hc_cmd_usage(int argc, char **argv);
 int hc_cmd_doctor(int argc, char **argv);
 int hc_cmd_clean(int argc, char **argv);
-int hc_cmd_options(int argc, char **argv);
 
 /* Is the last of at most two arguments --help or -h? */
 int hc_wants_help(int argc, char **argv);

@@ -32,7 +32,6 @@ static const struct hc_command commands[] = {
     {"usage", "say what tenants of hotcelld have used", hc_cmd_usage},
     {"doctor", "say what this host can and cannot do", hc_cmd_doctor},
     {"clean", "remove what launchers left that were killed", hc_cmd_clean},
-    {"options", "", hc_cmd_options}, /* for the build: fills man pages from the option table */
 };
 
 #define COMMANDS (sizeof commands / sizeof *commands)
@@ -41,8 +40,7 @@ static void print_help(void)
 {
     (void)puts("usage: hotcell COMMAND [ARGUMENT]...\n       hotcell COMMAND --help\n\nCommands:");
     for (size_t i = 0; i < COMMANDS; i++)
-        if (*commands[i].summary)
-            (void)printf("  %-8s  %s\n", commands[i].name, commands[i].summary);
+        (void)printf("  %-8s  %s\n", commands[i].name, commands[i].summary);
     (void)puts("\n  --version, --help");
 }
 

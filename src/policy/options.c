@@ -383,7 +383,7 @@ cJSON *hc_option_to_plain_json(const void *record, const struct hc_option *opt)
     }
 }
 
-static const char *default_text(const struct hc_option *opt, char *out, size_t size)
+const char *hc_option_default(const struct hc_option *opt, char *out, size_t size)
 {
     if (opt->kind == HC_OPT_NAME)
         return opt->def_name;
@@ -423,71 +423,6 @@ void hc_options_print_help(FILE *out)
         if (opt->kind == HC_OPT_NAME)
             (void)fprintf(out, "Default: %s.\n", opt->def_name);
         else
-            (void)fprintf(out, "%s; default: %s.\n", bounds, default_text(opt, text, sizeof text));
-    }
-}
-
-/* Each sentence of a text in a line of its own, as mdoc(7) asks for. */
-static void print_man_sentences(FILE *out, const char *text)
-{
-    for (const char *end; (end = strstr(text, ". ")); text = end + 2)
-        (void)fprintf(out, "%.*s.\n", (int)(end - text), text);
-    (void)fprintf(out, "%s\n", text);
-}
-
-static void print_man_body(FILE *out, const struct hc_option *opt)
-{
-    char text[40], bounds[128];
-    hc_option_format_bounds(opt, bounds, sizeof bounds);
-    print_man_sentences(out, opt->help);
-    if (opt->kind == HC_OPT_CHOICE)
-        (void)fprintf(out, "One of: %s.\n", bounds);
-    else if (opt->kind != HC_OPT_NAME)
-        (void)fprintf(out, "From %s.\n", bounds);
-    if (opt->kind != HC_OPT_NAME || *opt->def_name)
-        (void)fprintf(out, "Default: %s.\n", default_text(opt, text, sizeof text));
-}
-
-void hc_options_print_man(FILE *out)
-{
-    for (size_t i = 0; i < hc_options_count; i++) {
-        const struct hc_option *opt = &hc_options[i];
-        if (opt->letter)
-            (void)fprintf(out, ".It Fl %c , -%s Ar %s\n", opt->letter, opt->flag, opt->arg);
-        else
-            (void)fprintf(out, ".It Fl -%s Ar %s\n", opt->flag, opt->arg);
-        print_man_body(out, opt);
-    }
-}
-
-void hc_option_print_field_man(FILE *out, const struct hc_option *opt)
-{
-    static const char *const types[] = {
-        [HC_OPT_SIZE] = "size",    [HC_OPT_DURATION] = "duration", [HC_OPT_COUNT] = "integer",
-        [HC_OPT_MILLI] = "number", [HC_OPT_CHOICE] = "string",     [HC_OPT_NAME] = "string",
-    };
-    (void)fprintf(out, ".It Sy %s No = Ar %s", opt->path, types[opt->kind]);
-    if (opt->flag)
-        (void)fprintf(out, " Pq Fl -%s", opt->flag);
-    (void)fputc('\n', out);
-    print_man_body(out, opt);
-}
-
-void hc_options_print_policy_man(FILE *out)
-{
-    for (size_t i = 0; i < hc_options_count; i++)
-        hc_option_print_field_man(out, &hc_options[i]);
-}
-
-void hc_page_fill(char *text, const struct hc_page_part *parts, FILE *out)
-{
-    for (char *line; (line = strsep(&text, "\n")) && (text || *line);) {
-        const struct hc_page_part *part = parts;
-        while (part->marker && strcmp(line, part->marker) != 0)
-            part++;
-        if (part->marker)
-            part->print(out);
-        else
-            (void)fprintf(out, "%s\n", line);
+            (void)fprintf(out, "%s; default: %s.\n", bounds, hc_option_default(opt, text, sizeof text));
     }
 }

@@ -100,17 +100,9 @@ cJSON *hc_option_to_plain_json(const void *record, const struct hc_option *opt);
 /* The bounds as people write them: "32M to 1T", "none or loopback". */
 void hc_option_format_bounds(const struct hc_option *opt, char *out, size_t size);
 
-void hc_options_print_help(FILE *out); /* the lines for --help */
-void hc_options_print_man(FILE *out);  /* items of an mdoc(7) list, one per flag; the page has the list */
-void hc_options_print_policy_man(FILE *out);                            /* the same rows as policy fields */
-void hc_option_print_field_man(FILE *out, const struct hc_option *opt); /* one of them */
+/* The default as people write it, in `out` of `size` bytes or in the row itself. */
+const char *hc_option_default(const struct hc_option *opt, char *out, size_t size);
 
-/* Print a man page's source, and where a line is a part's marker, that part instead. Ends with a NULL marker;
- * `text` is used up. */
-struct hc_page_part {
-    const char *marker;
-    void (*print)(FILE *out);
-};
-void hc_page_fill(char *text, const struct hc_page_part *parts, FILE *out);
+void hc_options_print_help(FILE *out); /* the lines for --help */
 
 #endif

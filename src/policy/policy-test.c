@@ -199,31 +199,22 @@ static void a_wrong_option_says_what_was_expected(void **state)
     }
 }
 
-static void help_and_manual_name_every_option(void **state)
+static void help_names_every_option(void **state)
 {
-    char *text[3] = {NULL};
+    char *text = NULL;
     size_t size;
-    void (*const printers[])(FILE *) = {hc_options_print_help, hc_options_print_man,
-                                        hc_options_print_policy_man};
+    FILE *out = open_memstream(&text, &size);
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
-        FILE *out = open_memstream(&text[i], &size);
-        printers[i](out);
-        assert_int_equal(fclose(out), 0);
-    }
-    for (char *c = text[1]; *c; c++) /* in a man page each sentence begins a line */
-        *c = *c == '\n' ? ' ' : *c;
+    hc_options_print_help(out);
+    assert_int_equal(fclose(out), 0);
     for (size_t i = 0; i < hc_options_count; i++) {
         char flag[64];
         (void)snprintf(flag, sizeof flag, "--%s ", hc_options[i].flag);
-        assert_non_null(strstr(text[0], flag));
-        assert_non_null(strstr(text[1], hc_options[i].help));
-        assert_non_null(strstr(text[2], hc_options[i].path));
+        assert_non_null(strstr(text, flag));
     }
-    for (const char *line = text[0]; *line; line += strcspn(line, "\n") + 1)
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
         assert_true(strcspn(line, "\n") <= 100);
-    for (size_t i = 0; i < 3; i++)
-        free(text[i]);
+    free(text);
 }
 
 static void a_policy_sets_what_it_says_and_nothing_else(void **state)
@@ -467,7 +458,7 @@ int main(void)
         cmocka_unit_test(every_option_survives_the_way_through_json),
         cmocka_unit_test(numbers_become_the_next_thousandth),
         cmocka_unit_test(a_wrong_option_says_what_was_expected),
-        cmocka_unit_test(help_and_manual_name_every_option),
+        cmocka_unit_test(help_names_every_option),
         cmocka_unit_test(a_policy_sets_what_it_says_and_nothing_else),
         cmocka_unit_test(a_wrong_policy_is_refused_with_its_place),
         cmocka_unit_test(a_long_environment_is_refused),

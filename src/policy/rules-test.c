@@ -199,20 +199,6 @@ static void what_is_wrong_is_said_with_its_place(void **state)
         refused(rows[i].text, rows[i].error);
 }
 
-static void a_man_page_item_per_rule(void **state)
-{
-    char *text = NULL;
-    size_t size = 0, items = 0;
-    (void)state;
-    FILE *out = open_memstream(&text, &size);
-    hc_rules_print_man(out);
-    (void)fclose(out);
-    for (const char *at = text; (at = strstr(at, ".It Cm ")); at++)
-        items++;
-    assert_int_equal(items, hc_rules_count);
-    free(text);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,7 +208,6 @@ int main(void)
         cmocka_unit_test(an_effective_policy_reads_back_as_itself),
         cmocka_unit_test(the_shim_is_told_what_concerns_it),
         cmocka_unit_test(what_is_wrong_is_said_with_its_place),
-        cmocka_unit_test(a_man_page_item_per_rule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

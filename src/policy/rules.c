@@ -444,25 +444,7 @@ cJSON *hc_rules_for_shim(const cJSON *rules, bool guard)
     return out;
 }
 
-/* Each sentence begins a line, as mdoc(7) wants it. */
-static void print_escaped(FILE *out, const char *text)
+const char *hc_rule_kind_name(enum hc_rule_kind kind)
 {
-    for (; *text; text++) {
-        bool ends = text[0] == '.' && text[1] == ' ';
-        (void)(ends ? fputs(".\n", out) : *text == '\\' ? fputs("\\e", out) : fputc(*text, out));
-        text += ends;
-    }
-}
-
-void hc_rules_print_man(FILE *out)
-{
-    for (size_t i = 0; i < hc_rules_count; i++) {
-        const struct hc_rule *r = &hc_rules[i];
-        (void)fprintf(out, ".It Cm %s . Ns Cm %s : No %s\n", r->section, r->key, kinds[r->kind]);
-        print_escaped(out, r->help);
-        (void)fputc('\n', out);
-        for (size_t c = 0; r->choices && r->choices[c]; c++)
-            (void)fprintf(out, "%s.Cm %s%s\n", c ? "" : "One of\n", r->choices[c],
-                          r->choices[c + 1] ? " ," : " .");
-    }
+    return kinds[kind];
 }

@@ -67,6 +67,6 @@ const char *hc_rules_section(size_t index);
  * memory. */
 cJSON *hc_rules_for_shim(const cJSON *rules, bool guard);
 
-void hc_rules_print_man(FILE *out); /* items of an mdoc(7) list */
+const char *hc_rule_kind_name(enum hc_rule_kind kind); /* what a value is, such as "a list of strings" */
 
 #endif

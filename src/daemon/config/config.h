@@ -151,6 +151,4 @@ struct hc_config_table {
 };
 extern const struct hc_config_table hc_config_options, hc_quota_options;
 
-void hc_config_print_man(FILE *out, const struct hc_config_table *table); /* items of an mdoc(7) list */
-
 #endif

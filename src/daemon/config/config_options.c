@@ -116,9 +116,3 @@ static const struct hc_option quota_rows[] = {
 
 const struct hc_config_table hc_config_options = {config_rows, COUNT(config_rows)};
 const struct hc_config_table hc_quota_options = {quota_rows, COUNT(quota_rows)};
-
-void hc_config_print_man(FILE *out, const struct hc_config_table *table)
-{
-    for (size_t i = 0; i < table->count; i++)
-        hc_option_print_field_man(out, &table->rows[i]);
-}

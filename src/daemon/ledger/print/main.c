@@ -1,6 +1,6 @@
 /* hotcell-ledger - prints jobs and usage from a daemon's answers or from its ledger. "hotcell jobs" and
  * "hotcell usage" execute this program, which opens the ledger for reading only, whether a daemon runs or
- * not. The build also uses it to fill the man page of hotcelld.conf from the tables. */
+ * not. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
@@ -213,38 +213,14 @@ static int run(const struct command *c, int argc, char **argv)
     return hc_program_end(rc < 0 ? hc_report(&err) : HC_EXIT_OK);
 }
 
-static void print_config_man(FILE *out)
-{
-    hc_config_print_man(out, &hc_config_options);
-}
-
-static void print_quota_man(FILE *out)
-{
-    hc_config_print_man(out, &hc_quota_options);
-}
-
-static const struct hc_page_part page_parts[] = {
-    {"@CONFIG_OPTIONS@", print_config_man},
-    {"@QUOTA_OPTIONS@", print_quota_man},
-    {NULL, NULL},
-};
-
 int main(int argc, char **argv)
 {
-    struct hc_error err;
-    hc_autobuf page = {0};
     int status = hc_program_begin();
     if (status != HC_EXIT_OK)
         return status;
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
         if (strcmp(commands[i].name, argv[1]) == 0)
             return run(&commands[i], argc - 1, argv + 1);
-    if (argc != 4 || strcmp(argv[1], "options") != 0 || strcmp(argv[2], "--fill") != 0) {
-        (void)fputs("hotcell-ledger: is what 'hotcell jobs' and 'hotcell usage' start\n", stderr);
-        return HC_EXIT_USAGE;
-    }
-    if (hc_read_file(AT_FDCWD, argv[3], &page, 1 << 20, &err) < 0)
-        return hc_report(&err);
-    hc_page_fill(page.data, page_parts, stdout);
-    return hc_program_end(HC_EXIT_OK);
+    (void)fputs("hotcell-ledger: is what 'hotcell jobs' and 'hotcell usage' start\n", stderr);
+    return HC_EXIT_USAGE;
 }
