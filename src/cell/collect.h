@@ -7,6 +7,7 @@
 
 #include <limits.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* The directory for a job's results. It is made and opened when the first file is written. */
@@ -65,12 +66,19 @@ struct hc_collect {
     int64_t
         since_ns;  /* bind mode: collect only files changed since this CLOCK_REALTIME time, in nanoseconds */
     int cancel_fd; /* readable: end the collection within a second; -1: none. Borrowed */
+    /* Is this a file of /output that was there before the program, and is unchanged? It is not collected.
+     * NULL: there was none. */
+    bool (*was_there)(const void *ctx, const char *path, const struct stat *st);
+    const void *ctx; /* of was_there */
     const struct hc_policy *policy;
     struct hc_manifest *manifest; /* figures, files and skipped are filled */
     enum hc_collected ended;      /* filled */
     bool
         planted; /* filled: bind mode, a guest's file under one of hotcell's own names could not be renamed */
 };
+
+/* Is this name in /output one that hotcell uses itself, or the directory of figures? */
+bool hc_collect_reserves(const char *name, const struct hc_policy *policy);
 
 /* Collect as `c` says. -1 only if the host failed to keep the results. A file that the guest made
  * unusable, or that was left when the collection ended early, is listed as skipped. */

@@ -118,7 +118,9 @@ for i in range(2000):
 """, "--collect-time=10ms", "--timeout=60s", user=user, cwd=directory)
     assert (result.status, result.manifest["status"], result.manifest["partial"]) == (3, "collect", True), result
     assert set(result.skipped().values()) == {LATE}
-    assert len(result.listed()) + len(result.skipped()) + result.manifest["skipped"]["more"] in (2000, 2001)
+    named = len(result.listed()) + len(result.skipped()) + result.manifest["skipped"]["more"]
+    # A directory whose names could not all be read in time is listed as skipped itself.
+    assert named <= 2001 if "." in result.skipped() else named == 2000
     assert result.files() == result.listed(), "nothing half copied"
 
 

@@ -289,7 +289,9 @@ static void print_prepared(FILE *out, const cJSON *card)
 
 static void print_files(FILE *out, const cJSON *card)
 {
-    print_list(out, "Reading:  ", at(card, "files", "read"), 0, ". Inputs are also files in /input.");
+    print_list(
+        out, "Reading:  ", at(card, "files", "read"), 0,
+        ". Inputs are also files in /input, and small ones in the working directory under their own names.");
     print_list(out, "Writing:  ", at(card, "files", "write"), 0,
                ". The working directory is /output; what is left there is kept, all else is thrown away.");
 }

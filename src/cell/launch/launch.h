@@ -6,6 +6,7 @@
 #include "cell/cgroup.h"
 #include "cell/ids.h"
 #include "cell/run.h"
+#include "cell/supervise/input_copies.h"
 #include "cell/supervise/supervise.h"
 #include "cell/tree.h"
 #include "inside/plan.h"
@@ -27,6 +28,7 @@ struct hc_launch {
     struct hc_cgroup_usage used;                        /* of the cgroup, if there is one */
     char no_cgroup[sizeof((struct hc_error *)0)->text]; /* why the cell has no cgroup */
     struct hc_supervisor sup;
+    struct hc_input_copies copies; /* inputs under their own names in /output */
     struct hc_buf first_filter;
     int sync_fd, stdout_fd, stderr_fd, control_fd,
         status_fd; /* the launcher's ends, owned; the child's ends are in `plan` */
@@ -97,6 +99,12 @@ int hc_sync_failure(struct hc_arrival *a,
 /* Instead of preparing and constructing a cell: take over the resources of the warm cell `p`, check its
  * layers, fill /input and send it the job. (parked.c) */
 int hc_launch_enter(struct hc_launch *l, struct hc_parked *p, struct hc_error *err);
+
+/* With the cell built, and before its program starts: copy inputs into its /output, in capped mode, under
+ * the names of their files, as far as there is room. (input_copies.c) */
+int hc_launch_copy_inputs(struct hc_launch *l, struct hc_error *err);
+/* Create a file in a tmpfs of the cell, as the guest's uid. Returns a descriptor, or -1 with errno set. */
+int hc_launch_create_as_guest(const struct hc_launch *l, int dir, const char *name, mode_t mode);
 
 /* After an early exit (early_exit.h): give the dying cell's resources back to `p`, whose owner finishes
  * them. (parked.c) */

@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/fsuid.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -122,18 +121,6 @@ bool hc_parked_fits(const struct hc_parked *p, const struct hc_job *job, const s
 
 /* ---- a job ---- */
 
-/* Make the file as the guest's uid: the file system is mounted with that one id. */
-static int create_input_file(int dir, const char *name, const struct hc_ids *ids)
-{
-    int before_uid = setfsuid(ids->uid), before_gid = setfsgid(ids->gid);
-    int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
-    int error = errno;
-    (void)setfsgid((gid_t)before_gid);
-    (void)setfsuid((uid_t)before_uid);
-    errno = error;
-    return fd;
-}
-
 static int copy_inputs(struct hc_launch *l, int dir, struct hc_error *err)
 {
     for (size_t i = 0; i < l->run->job->input_count; i++) {
@@ -141,7 +128,7 @@ static int copy_inputs(struct hc_launch *l, int dir, struct hc_error *err)
         const struct hc_input *in = &l->run->job->inputs[i];
         if (hc_input_cell_path(in, target, sizeof target) < 0)
             return hc_fail_as(err, HC_EXIT_DATA, 0, "input '%s': the name is too long", in->name);
-        hc_autofd fd = create_input_file(dir, strrchr(target, '/') + 1, &l->ids);
+        hc_autofd fd = hc_launch_create_as_guest(l, dir, strrchr(target, '/') + 1, 0400);
         if (fd < 0)
             return hc_fail(err, errno, "make %s", target);
         if (hc_launch_prepare_input(l, in, fd, err) < 0)

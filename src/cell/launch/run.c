@@ -60,6 +60,7 @@ void hc_launch_supervisor(struct hc_launch *l)
     s->status_fd = l->status_fd;
     s->output_fd = l->output_fd;
     s->tmp_fd = l->tmp_fd;
+    s->copies = &l->copies;
     s->pass_stdout = l->run->pass_stdout;
     s->pass_stderr = l->run->pass_stderr;
     s->cancel_fd = l->run->cancel_fd;
@@ -148,6 +149,11 @@ static void conclude_collected(struct hc_launch *l)
             l->m, l->collected == HC_COLLECTED_CANCELLED ? HC_STATUS_KILLED : HC_STATUS_COLLECT, "%s", why);
 }
 
+static bool is_copy(const void *copies, const char *path, const struct stat *st)
+{
+    return hc_input_copies_have(copies, path, st);
+}
+
 int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err)
 {
     struct hc_collect c = {
@@ -157,6 +163,8 @@ int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err)
         .changed_only = l->sup.session,
         .since_ns = since_ns,
         .cancel_fd = l->run->cancel_fd,
+        .was_there = is_copy,
+        .ctx = &l->copies,
         .policy = l->run->policy,
         .manifest = l->m,
     };
@@ -289,7 +297,8 @@ static int run_cell(struct hc_launch *l, int64_t ahead, struct hc_error *err)
     if (!parked && hc_launch_prepare(l, err) < 0)
         return -1;
     int64_t since_ns = hc_launch_first_stamp(l->run->policy);
-    if ((parked ? hc_launch_enter(l, parked, err) : hc_launch_construct(l, err)) < 0)
+    if ((parked ? hc_launch_enter(l, parked, err) : hc_launch_construct(l, err)) < 0 ||
+        hc_launch_copy_inputs(l, err) < 0)
         return -1;
     l->t_started = hc_now_us();
     hc_launch_supervisor(l);

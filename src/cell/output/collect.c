@@ -423,6 +423,12 @@ static bool is_reserved(const char *path)
     return false;
 }
 
+bool hc_collect_reserves(const char *name, const struct hc_policy *policy)
+{
+    return is_reserved(name) || strcmp(name, "code") == 0 ||
+           strcmp(name, hc_rules_text(policy->rules, "figures", "directory", "figures")) == 0;
+}
+
 /* Whether set_aside_reserved() renames the file at the end. */
 static bool set_aside_later(const char *path)
 {
@@ -499,7 +505,7 @@ static int collect_entry(struct walk *w, int dir, const char *name, const char *
         return fd < 0 ? skip_unread(w, path, "could not be opened", err)
                       : walk_dir(w, fd, path, depth + 1, err);
     }
-    if (is_unchanged(w, &st))
+    if (is_unchanged(w, &st) || (w->c->was_there && w->c->was_there(w->c->ctx, path, &st)))
         return 0;
     if (is_reserved(path))
         return skip(w, path, own_name, err);

@@ -104,7 +104,8 @@ static int start_session(struct hc_session *s, struct hc_error *err)
     if (hc_session_make_tools(s, err) < 0)
         return -1;
     if (hc_launch_describe(&s->run, s->m, s->ahead, err) < 0 || hc_weak_read(err) < 0 ||
-        hc_redactor_new(&l->redactor, s->policy.rules, err) < 0 || make_cell(s, err) < 0)
+        hc_redactor_new(&l->redactor, s->policy.rules, err) < 0 || make_cell(s, err) < 0 ||
+        hc_launch_copy_inputs(l, err) < 0)
         return -1;
     l->t_started = hc_now_us();
     hc_launch_supervisor(l);

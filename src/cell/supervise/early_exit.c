@@ -4,7 +4,6 @@
 #include "base/kernel.h"
 #include "base/status.h"
 #include "cell/supervise/control.h"
-#include "cell/supervise/watch.h"
 #include "json/json.h"
 
 #include <errno.h>
@@ -100,10 +99,10 @@ static int count_time(const long long f[FIELDS], pid_t pid, struct hc_exit_repor
     return 0;
 }
 
-/* Whether /output is as it was when the cell was made: files are collected from dead cells only. */
+/* Whether /output is as it was when the program began: files are collected from dead cells only. */
 static bool wrote_nothing(const struct hc_supervisor *s)
 {
-    return hc_watch_fs_bytes(s->output_fd) == 0 && hc_watch_fs_files(s->output_fd) == 1;
+    return hc_input_copies_alone(s->copies, s->output_fd);
 }
 
 bool hc_early_exit(struct hc_loop *l)

@@ -6,6 +6,7 @@
 #include "cell/seccomp/listener.h"
 #include "cell/supervise/figures.h"
 #include "cell/supervise/held.h"
+#include "cell/supervise/input_copies.h"
 #include "cell/tools.h"
 #include "manifest/manifest.h"
 #include "wire/frame.h"
@@ -46,6 +47,7 @@ struct hc_supervisor {
     int stdout_fd, stderr_fd; /* read ends, non-blocking */
     int control_fd, status_fd;
     int output_fd, tmp_fd;        /* roots of the cell's /output and /tmp */
+    const struct hc_input_copies *copies; /* files that were in /output before the program */
     int pass_stdout, pass_stderr; /* where output is passed on as it comes; -1: nowhere */
     int cancel_fd;                /* readable: end the job; -1: none */
     struct hc_toolbox *tools;     /* NULL: the program has none */

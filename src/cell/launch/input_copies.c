@@ -1,0 +1,99 @@
+/* Put the inputs into /output under their own names, before the program starts. */
+#include "cell/collect.h"
+#include "cell/launch/launch.h"
+
+#include "base/fd.h"
+#include "base/plain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/param.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+
+#define MOST_BYTES ((int64_t)16 << 20) /* of all copies of a job */
+#define MOST_NAME  200                 /* bytes of a name */
+#define PART       8                   /* copies take no more than 1/8 of the cell's /output and memory */
+
+/* Bytes that all copies of the job may have: they fill /output, and the memory of a cell. */
+static int64_t room_for_copies(const struct hc_limits *limits)
+{
+    int64_t room = MIN(MOST_BYTES, limits->output_bytes / PART);
+    return limits->memory ? MIN(room, limits->memory / PART) : room;
+}
+
+/* May a file of /output have this name? Not one that hotcell uses itself, and none that is hidden. */
+static bool is_usable(const char *name, const struct hc_policy *policy)
+{
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            return false;
+    return *name && *name != '.' && strlen(name) <= MOST_NAME && !hc_collect_reserves(name, policy);
+}
+
+/* Make the file as the guest's uid: the file system is mounted with that one id. */
+int hc_launch_create_as_guest(const struct hc_launch *l, int dir, const char *name, mode_t mode)
+{
+    int before_uid = setfsuid(l->ids.uid), before_gid = setfsgid(l->ids.gid);
+    int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    int error = errno;
+    (void)setfsgid((gid_t)before_gid);
+    (void)setfsuid((uid_t)before_uid);
+    errno = error;
+    return fd;
+}
+
+/* Copy `size` bytes. 1: the file has become shorter, or /output has no room. */
+static int copy_bytes(int from, int to, int64_t size, struct hc_error *err)
+{
+    while (size > 0) {
+        ssize_t n = TEMP_FAILURE_RETRY(sendfile(to, from, NULL, (size_t)size));
+        if (n == 0 || (n < 0 && (errno == ENOSPC || errno == EDQUOT)))
+            return 1;
+        if (n < 0)
+            return hc_fail(err, errno, "copy");
+        size -= n;
+    }
+    return 0;
+}
+
+/* Copy one input, unless its copy has no place: then the program has it below /input alone. */
+static int copy_input(struct hc_launch *l, const struct hc_source *s, const char *name, int64_t *room,
+                      struct hc_error *err)
+{
+    struct stat st;
+    char path[40];
+    if (fstat(s->fd, &st) < 0 || st.st_size > *room)
+        return 0;
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", s->fd);
+    hc_autofd from = hc_open_quietly(AT_FDCWD, path, 0);
+    if (from < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "open %s", s->path);
+    hc_autofd to = hc_launch_create_as_guest(l, l->output_fd, name, 0600);
+    if (to < 0)
+        return errno == EEXIST || errno == ENOSPC ? 0 : hc_fail(err, errno, "make %s", name);
+    int rc = copy_bytes(from, to, st.st_size, err);
+    if (rc > 0)
+        return unlinkat(l->output_fd, name, 0) < 0 ? hc_fail(err, errno, "remove %s", name) : 0;
+    if (rc < 0 || hc_input_copies_add(&l->copies, name, to, st.st_mtim, err) < 0)
+        return -1;
+    *room -= st.st_size;
+    return 0;
+}
+
+int hc_launch_copy_inputs(struct hc_launch *l, struct hc_error *err)
+{
+    const struct hc_policy *policy = l->run->policy;
+    int64_t room = room_for_copies(&policy->limits);
+    if (policy->output_mode != HC_OUTPUT_CAPPED || l->run->job->check_only)
+        return 0;
+    for (size_t i = 0; i < l->plan.input_count; i++) {
+        const char *name = l->m->inputs[i].file;
+        if (is_usable(name, policy) && copy_input(l, &l->plan.inputs[i], name, &room, err) < 0)
+            return hc_ctx(err, "input '%s': put it into the working directory", l->m->inputs[i].name);
+    }
+    return 0;
+}

@@ -1,0 +1,34 @@
+/* input_copies.h - copies of inputs under their own names in the working directory, as most programs open a
+ * file by the name that its owner gave it. They are the program's: it may change or remove them. */
+#ifndef HC_CELL_SUPERVISE_INPUT_COPIES_H
+#define HC_CELL_SUPERVISE_INPUT_COPIES_H
+
+#include "base/error.h"
+#include "manifest/manifest.h"
+
+#include <sys/stat.h>
+
+struct hc_input_copy {
+    const char *name; /* of the file in /output; borrowed from the job's spec */
+    ino_t inode;
+    off_t size;               /* bytes */
+    struct timespec modified; /* the copy's time of last change, which is older than the cell */
+};
+
+struct hc_input_copies {
+    struct hc_input_copy list[HC_MAX_INPUTS];
+    size_t count;
+};
+
+/* Notes a copy, which is open at `fd`, with the time `modified` or, if that is later, one before this second.
+ */
+int hc_input_copies_add(struct hc_input_copies *c, const char *name, int fd, struct timespec modified,
+                        struct hc_error *err);
+
+/* Is the file `path` of /output, with this `st`, a copy that the program has not changed? */
+bool hc_input_copies_have(const struct hc_input_copies *c, const char *path, const struct stat *st);
+
+/* Does /output, a tmpfs whose root is `output_fd`, have these copies unchanged and nothing else? */
+bool hc_input_copies_alone(const struct hc_input_copies *c, int output_fd);
+
+#endif
