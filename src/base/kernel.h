@@ -27,11 +27,12 @@
 #define LANDLOCK_ACCESS_FS_IOCTL_DEV (1ULL << 15) /* ABI 5 */
 #endif
 #define HC_LANDLOCK_NET_BIND_TCP    (1ULL << 0) /* ABI 4 */
-#define HC_LANDLOCK_NET_CONNECT_TCP (1ULL << 1)
-#define HC_LANDLOCK_SCOPE_ABSTRACT  (1ULL << 0) /* ABI 6 */
-#define HC_LANDLOCK_SCOPE_SIGNAL    (1ULL << 1)
+#define HC_LANDLOCK_NET_CONNECT_TCP (1ULL << 1) /* ABI 4 */
+#define HC_LANDLOCK_SCOPE_ABSTRACT  (1ULL << 0) /* ABI 6: abstract Unix sockets */
+#define HC_LANDLOCK_SCOPE_SIGNAL    (1ULL << 1) /* ABI 6: signals to other processes */
 
-/* struct landlock_ruleset_attr of ABI 6; older kernels get the size that they know. */
+/* struct landlock_ruleset_attr of ABI 6, whose members are landlock(7)'s; older kernels get the size that
+ * they know. */
 struct hc_landlock_attr {
     uint64_t handled_access_fs;
     uint64_t handled_access_net;
