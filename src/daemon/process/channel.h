@@ -31,39 +31,44 @@ enum hc_say {
                        HC_SAY_FAILED tell its end */
 };
 
+/* Descriptors of HC_SAY_RELOAD, in their order: memfds with the configuration and the tokens, as text. */
 enum hc_reload_fd { HC_RELOAD_CONFIG, HC_RELOAD_TOKENS, HC_RELOAD_FDS };
-/* The last of each is there if the client answers tools. */
+
+/* Descriptors of HC_SAY_RUN, in their order: the request, a sealed memfd; the pipes of the output; what
+ * hc_cancel_pair makes; the socket of tool_link.h, which is there if the client answers tools. */
 enum hc_run_fd { HC_RUN_BODY, HC_RUN_STDOUT, HC_RUN_STDERR, HC_RUN_CANCEL, HC_RUN_TOOLS, HC_RUN_FDS };
+
+/* Descriptors of HC_SAY_SESSION to a session's process, in their order. */
 enum hc_session_fd {
-    HC_SESSION_BODY,
-    HC_SESSION_STREAM,
-    HC_SESSION_CANCEL,
-    HC_SESSION_TOOLS,
+    HC_SESSION_BODY,   /* the request that began the session, a sealed memfd */
+    HC_SESSION_STREAM, /* socket: requests and answers, lines of JSON */
+    HC_SESSION_CANCEL, /* what hc_cancel_pair makes */
+    HC_SESSION_TOOLS,  /* the socket of tool_link.h; there if the client answers tools */
     HC_SESSION_FDS
 };
 
 /* What the front counts of a job that has a manifest. */
 struct hc_outcome {
-    int32_t status, exit_code; /* enum hc_status; what `hotcell run` would exit with */
-    int64_t warm;              /* 1: its cell had waited for it */
-    int64_t cpu_us, wall_us, memory_peak;
-    int64_t build_us, start_us, run_us, collect_us; /* -1: not reached */
-    int64_t denials, bytes;                         /* of refusals; of results that were kept */
-    int64_t figures;
-    char reason[256]; /* of the manifest, as much as fits */
+    int32_t status, exit_code;            /* enum hc_status; exit status of `hotcell run` */
+    int64_t warm;                         /* 1: the job ran in a cell that had waited for it; else 0 */
+    int64_t cpu_us, wall_us, memory_peak; /* usage of the manifest, in us and bytes; -1: unknown */
+    int64_t build_us, start_us, run_us, collect_us; /* its timing, in us; -1: not reached */
+    int64_t denials, bytes; /* number of kinds of refused actions; bytes of results that were kept */
+    int64_t figures;        /* number of figures */
+    char reason[256];       /* the manifest's, as much as fits */
 };
 
 struct hc_message {
-    uint32_t kind; /* enum hc_say */
-    char job_id[72], tenant[72];
-    int64_t pid;    /* HC_SAY_WORKER: of the worker */
-    int64_t weight; /* the tenant's, as are the two below */
-    struct hc_limits max;
-    char policy[72]; /* name that the job gets if its request names none; else empty */
-    struct hc_outcome outcome;
-    struct hc_warm_counts warm; /* HC_SAY_IDLE */
-    struct hc_figure figure;    /* HC_SAY_FIGURE */
-    struct hc_error error;
+    uint32_t kind;               /* enum hc_say */
+    char job_id[72], tenant[72]; /* of the job or session; name of the tenant */
+    int64_t pid;                 /* HC_SAY_WORKER: pid of the worker */
+    int64_t weight;              /* HC_SAY_RUN, HC_SAY_SESSION: the tenant's quota.weight */
+    struct hc_limits max;        /* likewise: the tenant's quota.max */
+    char policy[72];             /* likewise: name of the policy if the request names none */
+    struct hc_outcome outcome;   /* HC_SAY_DONE */
+    struct hc_warm_counts warm;  /* HC_SAY_IDLE: the worker's counts */
+    struct hc_figure figure;     /* HC_SAY_FIGURE */
+    struct hc_error error;       /* HC_SAY_FAILED */
 };
 
 int hc_channel_pair(int ends[2], struct hc_error *err);

@@ -7,10 +7,10 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 
-/* A part of what owns the descriptor. */
+/* A descriptor in the set; a member of the struct that owns the descriptor. */
 struct hc_watch {
-    int fd; /* -1: not watched */
-    void (*ready)(struct hc_watch *w, uint32_t events);
+    int fd;                                             /* -1: not watched */
+    void (*ready)(struct hc_watch *w, uint32_t events); /* is called with the EPOLL* that came */
 };
 
 /* The struct that a member is part of. */

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+/* The job waits; runs; has ended with a manifest; has ended without a result, with a problem. */
 enum hc_task_state { HC_TASK_QUEUED, HC_TASK_RUNNING, HC_TASK_DONE, HC_TASK_FAILED };
 
 #define HC_TASK_STATE_NAMES "queued, running, done or failed"
@@ -19,7 +20,7 @@ int hc_task_state_from(const char *name); /* -1: there is none */
 /* Is there such a status at all, of a manifest or one of these three? */
 bool hc_task_is_status(const char *name);
 
-#define HC_TASK_STATUS_LIST 160 /* bytes */
+#define HC_TASK_STATUS_LIST 160 /* bytes of hc_task_status_list, with its NUL */
 
 /* "ok, error, ... or unknown", for who has named another one. */
 const char *hc_task_status_list(char out[HC_TASK_STATUS_LIST]);
