@@ -13,7 +13,7 @@
 #include <internal/pycore_ast.h>
 
 enum hc_node_type {
-    HC_NODE_NONE,
+    HC_NODE_NONE,          /* no node: ends the rows of a table */
     HC_NODE_STATEMENT,     /* stmt_ty */
     HC_NODE_EXPRESSION,    /* expr_ty */
     HC_NODE_PATTERN,       /* pattern_ty */
