@@ -35,8 +35,8 @@ struct hc_batch {
     const struct hc_job *given;           /* options for all jobs from the command line; borrowed */
     const char *output_dir;               /* path of the batch's directory; borrowed */
     int cancel_fd;                        /* a signalfd, borrowed */
-    enum hc_batch_where where;
-    int signal; /* filled: the signal that ended the batch; 0: none */
+    enum hc_batch_where where;            /* where the batch's jobs run */
+    int signal;                           /* filled: the signal that ended the batch; 0: none */
 };
 
 /* Run the batch. Returns the exit status, or -1. */

@@ -11,10 +11,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define HC_BATCH_JOURNAL "journal.jsonl" /* names of files in the directory */
-#define HC_BATCH_RESULTS "results.jsonl"
-#define HC_BATCH_SUMMARY "summary.json"
-#define HC_BATCH_JOBS    "jobs" /* directory in it for the jobs' own results */
+#define HC_BATCH_JOURNAL "journal.jsonl" /* file in the directory: what was begun and has ended */
+#define HC_BATCH_RESULTS "results.jsonl" /* file in it: one result in a line */
+#define HC_BATCH_SUMMARY "summary.json"  /* file in it: the totals */
+#define HC_BATCH_JOBS    "jobs"          /* directory in it for the jobs' own results */
 
 struct hc_folder {
     const char *path;          /* of the directory; borrowed */

@@ -28,6 +28,7 @@ struct hc_line {
 
 enum hc_read { HC_READ_LINE, HC_READ_MORE, HC_READ_END }; /* there is a line; read more first; end of file */
 
+/* `fd` is borrowed; `max`: most bytes of a line. */
 void hc_reader_init(struct hc_reader *r, int fd, size_t max);
 void hc_reader_finish(struct hc_reader *r);
 

@@ -19,8 +19,8 @@ enum hc_batch_status {
     HC_BATCH_STATUSES
 };
 
-const char *hc_batch_status_name(int status);
-int hc_batch_status_of(const char *name); /* -1: none */
+const char *hc_batch_status_name(int status); /* of an enum hc_batch_status: "ok", ... */
+int hc_batch_status_of(const char *name);     /* -1: none */
 
 struct hc_result {
     int64_t line;             /* number of the job's line in the jobs file, from 1 */
@@ -65,7 +65,7 @@ struct hc_tally {
     struct hc_tally_first invalid, launch_failed; /* of HC_BATCH_INVALID; of HC_BATCH_LAUNCH_FAILED */
 };
 
-void hc_tally_add(struct hc_tally *t, const struct hc_result *r);
+void hc_tally_add(struct hc_tally *t, const struct hc_result *r); /* adds one result to the totals */
 
 /* Facts about a run of the batch besides its results. */
 struct hc_tally_end {

@@ -19,6 +19,7 @@ struct hc_dest {
     bool shared; /* the directory's group may read hotcell's own files there; else only their owner may */
 };
 
+/* Make the directory if it is missing, and open it; does nothing if it is open. */
 int hc_dest_open(struct hc_dest *d, struct hc_error *err);
 void hc_dest_finish(struct hc_dest *d);
 

@@ -30,9 +30,9 @@ enum hc_drill_verdict {
 const char *hc_drill_verdict_name(enum hc_drill_verdict v); /* "not tried", "held", "reached", "unclear" */
 
 struct hc_drill_result {
-    enum hc_drill_verdict verdict;
-    const char *by;   /* static: "guard", "seccomp", "limit", "kernel"; "" unless held */
-    char detail[256]; /* what was reached, or how it was refused */
+    enum hc_drill_verdict verdict; /* on one attempt */
+    const char *by;                /* static: "guard", "seccomp", "limit", "kernel"; "" unless held */
+    char detail[256];              /* what was reached, or how it was refused */
 };
 
 struct hc_drill_row {

@@ -7,7 +7,7 @@
 #include "daemon/http/listen.h"
 #include "daemon/process/trees.h"
 
-/* What the manager gives its child. The front owns it all. */
+/* What the manager gives the front, which owns all of it. */
 struct hc_front_setup {
     int manager;                    /* channel to the manager */
     int *workers;                   /* channels to the workers */

@@ -38,13 +38,13 @@ struct hc_source {
 };
 
 struct hc_plan {
-    const struct hc_policy *policy;      /* the effective policy; borrowed */
-    struct hc_source tree, shim, output; /* output.fd -1: capped tmpfs; of a copy, only shim.fd is open */
-    struct hc_source inputs[HC_MAX_INPUTS];
-    size_t input_count; /* used entries of `inputs` */
+    const struct hc_policy *policy;         /* the effective policy; borrowed */
+    struct hc_source tree, shim, output;    /* output.fd -1: capped tmpfs; of a copy, only shim.fd is open */
+    struct hc_source inputs[HC_MAX_INPUTS]; /* files and directories below /input */
+    size_t input_count;                     /* used entries of `inputs` */
     int devices_fd;     /* a mount of the cell's own device nodes, owned; -1: the host's nodes are mounted */
     uid_t host_uid;     /* the cell's ids on the host */
-    gid_t host_gid;
+    gid_t host_gid;     /* likewise */
     bool drop_groups;   /* the launcher is root: supplementary groups can and must go */
     bool rlimit_pids;   /* no pids controller: set RLIMIT_NPROC */
     bool rlimit_memory; /* no memory controller: set RLIMIT_DATA, in case a process outruns the watch */

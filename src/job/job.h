@@ -8,19 +8,20 @@
 #define HC_MAX_RETURNS 64             /* most variables that a job returns */
 #define HC_BOM         "\xef\xbb\xbf" /* may stand before a program's code; the handover leaves it out */
 
+/* What the file becomes as the value of the program's variable. */
 enum hc_input_format {
-    HC_INPUT_PATH,  /* a path below /input */
+    HC_INPUT_PATH,  /* its path below /input */
     HC_INPUT_JSONL, /* pandas DataFrame, one JSON record per line */
-    HC_INPUT_JSON,  /* pandas DataFrame */
-    HC_INPUT_CSV,   /* pandas DataFrame */
+    HC_INPUT_JSON,  /* pandas DataFrame, from one JSON document */
+    HC_INPUT_CSV,   /* pandas DataFrame, from CSV */
     HC_INPUT_NPY,   /* numpy array */
     HC_INPUT_NPZ,   /* dict of numpy arrays */
 };
 
 struct hc_input {
-    char *name; /* a Python identifier, not a keyword, not starting with an underscore */
-    char *path; /* on the host */
-    enum hc_input_format format;
+    char *name;                  /* a Python identifier, not a keyword, not starting with an underscore */
+    char *path;                  /* of the file on the host */
+    enum hc_input_format format; /* how the program gets the file */
 };
 
 /* A variable of the program whose value the job returns. */
@@ -62,23 +63,23 @@ struct hc_job {
 #include "job/job_options.def"
     char *code;      /* the program, NUL-terminated; NULL: none yet. hc_job_check: UTF-8 without NUL */
     size_t code_len; /* bytes of `code` */
-    struct hc_input inputs[HC_MAX_INPUTS];
-    size_t input_count; /* used entries of `inputs` */
-    cJSON *vars;        /* variables for the program: an object name -> value, only for checks; NULL: none */
-    char *vars_text;    /* the same as JSON text with numbers as written; NULL: none */
-    char *given;        /* inputs of a session's run with their content, as JSON; NULL: none */
-    char *policy;       /* name or path; NULL: the default of the spec's form (hc_job_policy) */
-    char *output_dir;   /* path of the directory for results; NULL: the command's default */
-    struct hc_override overrides[HC_MAX_OVERRIDES];
-    size_t override_count; /* used entries of `overrides` */
-    struct hc_return returns[HC_MAX_RETURNS];
-    size_t return_count; /* used entries of `returns` */
-    bool check_only;     /* check the program, do not run it */
-    bool session;        /* the job has no program of its own: runs come one after another (cell/session.h) */
-    int run;             /* number of this run in its session, from 1; 0: not a run of a session */
-    cJSON *labels;       /* object of strings, owned; NULL if none */
-    bool has_seed;       /* the job gives a seed */
-    uint32_t seed;       /* of PYTHONHASHSEED and random.seed; used if `has_seed` */
+    struct hc_input inputs[HC_MAX_INPUTS]; /* files for the program */
+    size_t input_count;                    /* used entries of `inputs` */
+    cJSON *vars;      /* variables for the program: an object name -> value, only for checks; NULL: none */
+    char *vars_text;  /* the same as JSON text with numbers as written; NULL: none */
+    char *given;      /* inputs of a session's run with their content, as JSON; NULL: none */
+    char *policy;     /* name or path; NULL: the default of the spec's form (hc_job_policy) */
+    char *output_dir; /* path of the directory for results; NULL: the command's default */
+    struct hc_override overrides[HC_MAX_OVERRIDES]; /* values that the job gives to options of its policy */
+    size_t override_count;                          /* used entries of `overrides` */
+    struct hc_return returns[HC_MAX_RETURNS];       /* variables that the job returns */
+    size_t return_count;                            /* used entries of `returns` */
+    bool check_only;                                /* check the program, do not run it */
+    bool session;  /* the job has no program of its own: runs come one after another (cell/session.h) */
+    int run;       /* number of this run in its session, from 1; 0: not a run of a session */
+    cJSON *labels; /* object of strings, owned; NULL if none */
+    bool has_seed; /* the job gives a seed */
+    uint32_t seed; /* of PYTHONHASHSEED and random.seed; used if `has_seed` */
     struct hc_tools tools;             /* tools that the spec describes; they have no commands */
     char *tool_commands[HC_MAX_TOOLS]; /* NAME=COMMAND, from the command line */
     size_t tool_command_count;         /* used entries of `tool_commands` */

@@ -24,7 +24,7 @@ enum hc_refuser {
 };
 
 const char *hc_refuser_name(enum hc_refuser by); /* "ast", "runtime", "audit", "seccomp", "tool" */
-bool hc_refuser_attested(enum hc_refuser by);
+bool hc_refuser_attested(enum hc_refuser by);    /* does a process outside of the program see its refusals? */
 
 /* One denial. The rows of denial.def give the texts; an empty text is null in the manifest. */
 struct hc_denial {

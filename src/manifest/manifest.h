@@ -123,8 +123,8 @@ struct hc_manifest {
     const char *tree_name; /* the tree as the policy names it; borrowed; NULL: the manifest has no tree */
     char tree_sha256[HC_SHA256_HEX]; /* the tree's ID; empty: no tree was opened */
     enum hc_tree_check tree_checked; /* how thoroughly the tree was compared with its record from the build */
-    struct hc_manifest_input inputs[HC_MAX_INPUTS];
-    size_t input_count;             /* used entries of `inputs` */
+    struct hc_manifest_input inputs[HC_MAX_INPUTS]; /* the job's inputs, in their order */
+    size_t input_count;                             /* used entries of `inputs` */
     char started[40], finished[40]; /* when the job came and ended: RFC 3339, UTC, milliseconds */
 };
 

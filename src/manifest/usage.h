@@ -17,11 +17,12 @@ enum hc_usage_kind { HC_USAGE_SUM, HC_USAGE_PEAK, HC_USAGE_STATE };
 
 struct hc_usage_row {
     const char *name; /* of the member in a manifest's "usage" */
+    /* Of the number in a manifest; the struct's member is in microseconds for SECONDS. */
     enum hc_usage_unit unit;
-    enum hc_usage_kind kind;
-    const char *file, *key; /* file of the cell's cgroup with the number, and key in it; NULL: none */
-    const char *text;       /* description for the man page */
-    size_t at;              /* offsetof in struct hc_job_usage */
+    enum hc_usage_kind kind; /* what the number says of a session's cell */
+    const char *file, *key;  /* file of the cell's cgroup with the number, and key in it; NULL: none */
+    const char *text;        /* description for the man page */
+    size_t at;               /* offsetof in struct hc_job_usage */
 };
 
 extern const struct hc_usage_row hc_usage_rows[];

@@ -55,7 +55,7 @@ struct hc_mcp {
     const char *version; /* of the protocol, as agreed with the client; static; NULL: not initialized */
     struct hc_program programs[HC_MCP_JOBS];           /* places for running programs */
     struct hc_session_place sessions[HC_MCP_SESSIONS]; /* places for open sessions */
-    struct hc_session_ended ended[HC_MCP_ENDED];
+    struct hc_session_ended ended[HC_MCP_ENDED];       /* the sessions that ended last */
     size_t ended_count; /* number of ended sessions; the next place in `ended` is this modulo HC_MCP_ENDED */
     bool gone;          /* the client has gone */
     int lost; /* errno of an answer that could not be written, unless the client has gone; 0: none */

@@ -22,7 +22,7 @@ enum hc_call_when {
     HC_IN_SESSION = 1 << 9,        /* the cell of a session: copies of its interpreter wait beside it */
     HC_OPTIONAL = 1 << 8,          /* a set that a policy may allow: syscalls.allow */
 };
-#define HC_ANY_OPTIONAL (HC_OPTIONAL | HC_OPTIONAL_COUNTED)
+#define HC_ANY_OPTIONAL (HC_OPTIONAL | HC_OPTIONAL_COUNTED) /* a set that a policy may allow on some host */
 
 /* A set of calls that are allowed whatever their arguments are. A call that no table has fails with ENOSYS,
  * which libc and libraries are written to survive. A name that an architecture does not have is passed over.

@@ -29,7 +29,7 @@ enum hc_rule_kind {
 
 /* A member of the objects of a HC_RULE_ROWS. */
 struct hc_rule_field {
-    const char *name;
+    const char *name;           /* of the member */
     enum hc_rule_kind kind;     /* BOOL, TEXT, CHOICE or NAMES */
     bool required;              /* each object must have the member */
     const char *const *choices; /* values that are allowed, NULL-terminated; NULL: any */
@@ -48,7 +48,7 @@ struct hc_rule {
 extern const struct hc_rule hc_rules[];
 extern const size_t hc_rules_count;
 
-bool hc_rules_is_section(const char *name);
+bool hc_rules_is_section(const char *name); /* has the table a section of this name? */
 
 /* Checks one section of a policy file and puts its keys into *rules, over the inherited ones; a null removes
  * a key. *rules is an object, which is made if it is NULL. -1: HC_EXIT_CONFIG, with line, column and what was

@@ -92,6 +92,7 @@ struct hc_handover_filters {
     struct hc_bpf own;    /* the job's filter; a copy may have it from its zygote (hc_handover_locks_early) */
 };
 
+/* Append a handover of this kind to `out`. `policy` is the effective one. */
 int hc_handover_write(enum hc_handover_kind kind, const struct hc_job *job, const struct hc_policy *policy,
                       const struct hc_handover_filters *filters, struct hc_buf *out, struct hc_error *err);
 
@@ -115,16 +116,16 @@ struct hc_handover_job {
     bool has_given;                   /* the document's text has inputs that came with a session's run */
     bool has_seed;                    /* the job gives a seed */
     uint32_t seed;                    /* of the hashes of str and of random; used if `has_seed` */
-    bool session, check, guard, learn, network, processes;
-    int64_t figures;                   /* most figures */
-    int64_t figure_bytes, value_bytes; /* most bytes of one figure, of the value */
+    bool session, check, guard, learn, network, processes; /* of the job and its policy, as in the document */
+    int64_t figures;                                       /* most figures */
+    int64_t figure_bytes, value_bytes;                     /* most bytes of one figure, of the value */
     int64_t memory, output, tmp;  /* most bytes that the cell may use; `output` 0: /output is not capped */
     const cJSON *returns, *tools; /* lists, which Python reads */
     const cJSON *rules;           /* the policy's; NULL for a copy of a zygote, which has the zygote's */
 };
 
 struct hc_handover {
-    enum hc_handover_kind kind;
+    enum hc_handover_kind kind;         /* of the handover */
     struct hc_handover_filters filters; /* point into the bytes given to hc_handover_split, as does `text` */
     const char *text;                   /* the JSON document */
     size_t text_len;                    /* bytes of `text` */

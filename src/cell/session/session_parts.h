@@ -61,10 +61,10 @@ struct hc_session {
     int64_t cpu_us, left_bytes;                 /* CPU time (us) and bytes left by the runs that have ended */
 };
 
-void hc_process_finish(struct hc_process *p); /* closes the pidfd; the process lives on */
-void hc_process_signal(const struct hc_process *p, int number);
-void hc_process_kill(struct hc_process *p); /* does not wait for its end; finishes `p` */
-bool hc_process_ended(const struct hc_process *p);
+void hc_process_finish(struct hc_process *p);                   /* closes the pidfd; the process lives on */
+void hc_process_signal(const struct hc_process *p, int number); /* sends the signal `number` */
+void hc_process_kill(struct hc_process *p);                     /* does not wait for its end; finishes `p` */
+bool hc_process_ended(const struct hc_process *p);              /* has the process ended? */
 
 /* Set the process's OOM score: `first` makes the kernel kill it first when memory runs out, else it gets
  * the launcher's score. Only root can lower a score. */

@@ -27,6 +27,8 @@ struct hc_held {
     int64_t waits, crowds; /* number of epolls whose descriptors were all read; of epolls with more */
 };
 
+/* Whether a look is due; begin one (`limit`: limits.memory in bytes), then call hc_held_add for each process,
+ * then hc_held_end. */
 bool hc_held_due(struct hc_held *h);
 void hc_held_begin(struct hc_held *h, int64_t limit);
 

@@ -31,7 +31,7 @@ enum hc_occasion {
 
 /* A relay, and its descriptors that epoll watches. */
 struct hc_output_pipe {
-    struct hc_output_relay relay;
+    struct hc_output_relay relay; /* owned */
     enum hc_occasion on, on_pass; /* of read_fd; of write_fd */
     int read_fd, write_fd;        /* descriptors that epoll watches now; -1: none */
 };

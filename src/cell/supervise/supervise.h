@@ -65,8 +65,8 @@ struct hc_supervisor {
     enum hc_end end;             /* why the launcher ended the cell, or the run */
     struct hc_error launch;      /* HC_END_LAUNCH: the launcher's failure */
     struct hc_stream *out, *err; /* the manifest's, as are the next two; borrowed */
-    struct hc_denials *denials;
-    struct hc_samples *samples;
+    struct hc_denials *denials;  /* gets refused calls and the guard's claims */
+    struct hc_samples *samples;  /* gets samples of the cell's usage */
     struct hc_learned *learned;  /* borrowed; NULL: this is no "policy learn" */
     struct hc_listener listener; /* finished by the owner of this struct */
     struct hc_inbox inbox;       /* body: the rejection or the report */

@@ -24,8 +24,8 @@ struct hc_cached_policy {
 };
 
 struct hc_policy_cache {
-    struct hc_cached_policy *rows[HC_POLICY_CACHE_MAX];
-    uint64_t jobs; /* number of jobs so far */
+    struct hc_cached_policy *rows[HC_POLICY_CACHE_MAX]; /* counted references; NULL: the row is free */
+    uint64_t jobs;                                      /* number of jobs so far */
 };
 
 /* Get the effective policy for this job, whose tools move into it. The caller holds a reference until
@@ -35,7 +35,8 @@ struct hc_policy_cache {
 int hc_policy_cache_find(struct hc_policy_cache *l, struct hc_job *job, const struct hc_limits *max,
                          struct hc_cached_policy **out, struct hc_error *err);
 
+/* Take one more reference to `k`, which is returned; give one back (NULL is fine). */
 struct hc_cached_policy *hc_policy_cache_hold(struct hc_cached_policy *k);
-void hc_policy_cache_drop(struct hc_cached_policy *k); /* NULL is fine */
+void hc_policy_cache_drop(struct hc_cached_policy *k);
 
 #endif

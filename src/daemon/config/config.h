@@ -46,12 +46,12 @@ struct hc_allowed {
 };
 
 struct hc_uid_range {
-    uid_t first, last; /* inclusive */
+    uid_t first, last; /* uids of this host; both inclusive */
 };
 
 /* A configured tenant: a member of "tenants". */
 struct hc_tenant_rule {
-    char name[HC_TENANT_NAME];
+    char name[HC_TENANT_NAME]; /* of the tenant */
     struct hc_uid_range *uids; /* users of this host who are the tenant; owned */
     size_t uid_count;          /* number of `uids` */
     struct hc_quota quota;     /* complete: members that the tenant lacks are those of "quotas" */
@@ -62,7 +62,7 @@ struct hc_tenant_rule {
 /* A TCP socket to listen on. */
 struct hc_listen {
     char address[46]; /* numeric, IPv4 or IPv6 */
-    uint16_t port;
+    uint16_t port;    /* of TCP */
 };
 
 /* Most bytes of socket_path: sun_path of a struct sockaddr_un has room for a NUL. */
@@ -101,14 +101,14 @@ struct hc_config {
     int64_t trees_ms;     /* ms in which each entry of each tree is checked once; 0: at the start only */
     int64_t drain_ms;     /* ms for which SIGTERM waits for running jobs */
 
-    struct hc_quota quota;     /* "quotas": of tenants without their own, and of "uid-N" */
-    struct hc_allowed allowed; /* of tenants without their own, and of "uid-N" */
-    struct hc_listen *listen;  /* owned, as are all arrays below */
-    size_t listen_count;       /* number of entries of `listen` */
-    struct hc_tenant_rule *tenants;
-    size_t tenant_count; /* number of entries of `tenants` */
-    struct hc_token *tokens;
-    size_t token_count; /* number of entries of `tokens` */
+    struct hc_quota quota;          /* "quotas": of tenants without their own, and of "uid-N" */
+    struct hc_allowed allowed;      /* of tenants without their own, and of "uid-N" */
+    struct hc_listen *listen;       /* owned, as are all arrays below */
+    size_t listen_count;            /* number of entries of `listen` */
+    struct hc_tenant_rule *tenants; /* the configured tenants */
+    size_t tenant_count;            /* number of entries of `tenants` */
+    struct hc_token *tokens;        /* those of the file of tokens */
+    size_t token_count;             /* number of entries of `tokens` */
 };
 
 void hc_config_init(struct hc_config *c); /* the tables' defaults */
@@ -152,8 +152,8 @@ cJSON *hc_config_to_json(const struct hc_config *c);
 
 /* The tables of single values; `at` of a row is the offsetof in struct hc_config or in struct hc_quota. */
 struct hc_config_table {
-    const struct hc_option *rows;
-    size_t count; /* number of `rows` */
+    const struct hc_option *rows; /* static */
+    size_t count;                 /* number of `rows` */
 };
 extern const struct hc_config_table hc_config_options, hc_quota_options;
 

@@ -67,12 +67,12 @@ struct hc_server {
 };
 
 struct hc_http {
-    struct hc_dispatch *dispatch;       /* borrowed */
-    struct hc_front_sessions *sessions; /* borrowed */
-    uid_t owner;                        /* uid of the user who started the daemon */
-    struct hc_server servers[HC_MAX_LISTENERS];
-    size_t server_count;               /* used entries of `servers` */
-    struct hc_connection *connections; /* all that are open; owned */
+    struct hc_dispatch *dispatch;               /* borrowed */
+    struct hc_front_sessions *sessions;         /* borrowed */
+    uid_t owner;                                /* uid of the user who started the daemon */
+    struct hc_server servers[HC_MAX_LISTENERS]; /* one for each listening socket */
+    size_t server_count;                        /* used entries of `servers` */
+    struct hc_connection *connections;          /* all that are open; owned */
     bool due;         /* a connection was resumed, or has ended: libmicrohttpd has work to do */
     bool quiet;       /* no new connections are accepted */
     size_t most_head; /* most bytes of a request's head */

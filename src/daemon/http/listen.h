@@ -12,8 +12,8 @@ struct hc_listener_socket {
 };
 
 struct hc_listeners {
-    struct hc_listener_socket list[HC_MAX_LISTENERS];
-    size_t count;   /* used entries of `list` */
+    struct hc_listener_socket list[HC_MAX_LISTENERS]; /* the sockets */
+    size_t count;                                     /* used entries of `list` */
     char path[256]; /* path of the Unix socket that hc_listeners_open made; "": none */
     bool open;      /* users other than its owner may connect to a Unix socket */
 };

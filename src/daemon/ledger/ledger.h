@@ -105,12 +105,12 @@ int hc_ledger_get(struct hc_ledger *l, const char *tenant, const char *id, struc
 /* List jobs without spec and manifest, in the opposite order of writing unless the filter says otherwise. The
  * callback must not call the ledger. */
 struct hc_ledger_filter {
-    const char *tenant;          /* NULL: all */
-    int state;                   /* enum hc_task_state; -1: all */
-    const char *status, *policy; /* NULL: all */
+    const char *tenant;          /* name; NULL: jobs of all tenants */
+    int state;                   /* enum hc_task_state; -1: jobs in all states */
+    const char *status, *policy; /* names; NULL: jobs with any */
     int64_t since;               /* only jobs accepted at or after this time, in ms since 1970 */
     int64_t most;                /* most jobs in the list; 0: all */
-    bool by_time;                /* jobs accepted last come first; all rows have to be read for this */
+    bool by_time; /* the jobs that were accepted last come first; all rows have to be read for this */
 };
 int hc_ledger_list(struct hc_ledger *l, const struct hc_ledger_filter *f, hc_ledger_each *each, void *ctx,
                    struct hc_error *err);

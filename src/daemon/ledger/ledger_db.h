@@ -75,10 +75,11 @@ int hc_db_end(struct hc_ledger *l, int rc, struct hc_error *err);
 #define HC_JOB_COLUMNS                                                                                       \
     "id, tenant, state, status, key, body, attempts, accepted, started, finished, cpu_us, kib_s, bytes, "    \
     "policy, reason"
-#define HC_JOB_COLUMN_COUNT 15
+#define HC_JOB_COLUMN_COUNT 15 /* number of these columns */
 void hc_db_job(sqlite3_stmt *st, struct hc_ledger_job *job);
 
+/* The note of a tenant's job (`tenant` NULL: any tenant's), borrowed; NULL: there is none. */
 const struct hc_ledger_job *hc_notes_find(const struct hc_ledger *l, const char *tenant, const char *id);
-void hc_notes_finish(struct hc_ledger *l);
+void hc_notes_finish(struct hc_ledger *l); /* frees all notes without writing them */
 
 #endif

@@ -44,18 +44,20 @@ struct hc_problem {
     char detail[768];          /* one sentence for the client */
 };
 
+/* Set the kind and the detail; all other members become 0. */
 void hc_problem_set(struct hc_problem *p, enum hc_problem_kind kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* What a launcher's exit status (base/error.h) says of the request, if it built no cell. */
+/* The kind of problem that a launcher's exit status (base/error.h) tells of, if it built no cell. */
 enum hc_problem_kind hc_problem_of_exit(int exit);
 
-int hc_problem_status(const struct hc_problem *p); /* of HTTP */
+int hc_problem_status(const struct hc_problem *p); /* the HTTP status */
 
-/* A document that was printed; `manifest` is malloc'd, or NULL if it has none. -1: it is none of ours. */
+/* Parse a document that hc_problem_print has printed. `*manifest`: the manifest in it, malloc'd; NULL: it has
+ * none. -1: the text is no such document. */
 int hc_problem_parse(struct hc_problem *p, const char *text, size_t len, char **manifest);
 
-/* The document, one line. `job_id` and `manifest` (JSON text) may be NULL. */
+/* Append the document as one line. `job_id` and `manifest` (JSON text) may be NULL. */
 void hc_problem_print(const struct hc_problem *p, const char *job_id, const char *manifest,
                       struct hc_buf *out);
 

@@ -1,6 +1,7 @@
-/* trees.h - whether the trees in the store are what they were when they were built: all of each is looked at
- * before the daemon begins, and then in turn by a process of its own, which notes on a board what was
- * changed. The board is memory that this process alone can write; all others read. */
+/* trees.h - check whether the trees in the store are what they were when they were built. All entries of each
+ * tree are looked at before the daemon begins, and then in turn by a process of its own, which notes on a
+ * board which trees were changed. The board is memory that this process alone can write; all others read it.
+ */
 #ifndef HC_DAEMON_PROCESS_TREES_H
 #define HC_DAEMON_PROCESS_TREES_H
 
@@ -35,8 +36,8 @@ struct hc_trees {
     int fd; /* memfd of the board, which can be written by it; owned; -1: not here */
 };
 
-/* In the manager, before there are children: make the board, and compare every entry of every tree with its
- * stamp. HC_EXIT_UNAVAILABLE if one was changed. */
+/* Make the board, and compare every entry of every tree with its stamp; called in the manager, before it has
+ * children. HC_EXIT_UNAVAILABLE if a tree was changed. */
 int hc_trees_open(struct hc_trees *t, struct hc_error *err);
 void hc_trees_finish(struct hc_trees *t);
 
@@ -44,10 +45,11 @@ void hc_trees_finish(struct hc_trees *t);
  * milliseconds. Never returns. */
 _Noreturn void hc_trees_main(struct hc_trees *t, int64_t round_ms);
 
-/* The row of this tree, if it was changed; else NULL. Free of system calls. */
+/* The row of the tree with this ID, if it was changed; else NULL. Makes no system call. */
 const struct hc_tree_row *hc_trees_find_changed(const struct hc_trees *t, const char *id);
 
-/* HC_EXIT_UNAVAILABLE if the tree of that name was changed. As long as none was, that is one look at memory.
+/* HC_EXIT_UNAVAILABLE if the tree that a policy names so was changed. While no tree is changed, this only
+ * reads memory.
  */
 int hc_trees_check(const struct hc_trees *t, const char *name, struct hc_error *err);
 

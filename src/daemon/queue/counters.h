@@ -28,8 +28,8 @@ struct hc_counters {
     struct hc_histogram queue, build, run, collect, total; /* durations of the phases of jobs */
 };
 
-void hc_histogram_add(struct hc_histogram *h,
-                      int64_t us); /* negative: the phase was not reached; not counted */
+/* Add a duration in microseconds. A negative one is not counted: the phase was not reached. */
+void hc_histogram_add(struct hc_histogram *h, int64_t us);
 void hc_counters_add_job(struct hc_counters *c, const struct hc_outcome *o);
 
 /* Add each number of `more` to that of `sum`. */

@@ -24,8 +24,8 @@ struct hc_dispatch_worker {
 
 /* A policy, for comparisons with requests. */
 struct hc_dispatch_policy {
-    char name[HC_TENANT_NAME];
-    struct hc_policy policy; /* its values alone: finished, and owns nothing */
+    char name[HC_TENANT_NAME]; /* as requests name the policy */
+    struct hc_policy policy;   /* its values alone: finished, and owns nothing */
 };
 
 struct hc_dispatch {

@@ -69,8 +69,8 @@ void hc_queue_done(struct hc_queue *q, struct hc_queued *job, int64_t took, cons
 /* Take a waiting job out. */
 void hc_queue_cancel(struct hc_queue *q, struct hc_queued *job);
 
-int64_t hc_queue_waiting(const struct hc_queue *q);
-int64_t hc_queue_running(const struct hc_queue *q);
+int64_t hc_queue_waiting(const struct hc_queue *q); /* number of jobs that wait */
+int64_t hc_queue_running(const struct hc_queue *q); /* number of jobs that run */
 /* The number of jobs of the same tenant ahead of the job. */
 int64_t hc_queue_position(const struct hc_queued *job);
 

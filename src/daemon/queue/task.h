@@ -66,9 +66,9 @@ struct hc_task {
 
 /* A table of tasks, which holds a reference to each. */
 struct hc_tasks {
-    struct hc_task *buckets[HC_TASK_BUCKETS];
-    struct hc_task *newest, *oldest; /* ends of the list by age */
-    size_t count;                    /* number of tasks */
+    struct hc_task *buckets[HC_TASK_BUCKETS]; /* lists of tasks with the same hash, by hc_task.next */
+    struct hc_task *newest, *oldest;          /* ends of the list by age */
+    size_t count;                             /* number of tasks */
 };
 
 /* Make a task in the table `t`, with one reference, which is the table's; without a table (NULL) the
@@ -82,8 +82,8 @@ struct hc_task *hc_task_find_any(struct hc_tasks *t, const char *id); /* of any 
 /* The tenant's task with this idempotency key. NULL: there is none. */
 struct hc_task *hc_task_find_key(struct hc_tasks *t, const struct hc_tenant *tenant, const char *key);
 
-void hc_task_ref(struct hc_task *task);
-void hc_task_unref(struct hc_task *task);                    /* NULL is fine */
+void hc_task_ref(struct hc_task *task);                      /* takes one more reference */
+void hc_task_unref(struct hc_task *task);                    /* gives a reference back; NULL is fine */
 void hc_task_drop(struct hc_tasks *t, struct hc_task *task); /* removes it from the table */
 
 static inline bool hc_task_ended(const struct hc_task *task)

@@ -45,7 +45,7 @@ static inline bool hc_is_held(const struct hc_hold *h)
 }
 
 struct hc_tenant {
-    char name[HC_TENANT_NAME];
+    char name[HC_TENANT_NAME]; /* of the tenant */
     struct hc_quota quota;     /* what it may have, from the configuration in force */
     struct hc_allowed allowed; /* likewise; owned */
     bool removed;        /* it is no longer in the configuration: new jobs are refused, running ones end */
@@ -103,6 +103,7 @@ struct hc_tenant *hc_tenant_at(struct hc_tenants *t, size_t index);
  * may any user become a tenant, as the Unix socket is not for its owner alone (`open`)? */
 bool hc_tenants_are_many(const struct hc_tenants *t, bool open);
 
+/* May the tenant use the policy, or the tree, of this name? */
 bool hc_tenant_may_use(const struct hc_tenant *t, const char *policy);
 bool hc_tenant_may_use_tree(const struct hc_tenant *t, const char *tree);
 const char *hc_tenant_policy(const struct hc_tenant *t); /* the policy for requests that name none */

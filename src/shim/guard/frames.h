@@ -23,6 +23,7 @@ enum hc_party {
     HC_PARTY_NONE,    /* code without a file */
 };
 
+/* Whose code has this file name, a str? */
 enum hc_party hc_party_of_file(PyObject *filename);
 
 /* Is the innermost frame the program's, or of code without a file? Without any frame the harness calls:
