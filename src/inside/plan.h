@@ -75,7 +75,7 @@ struct hc_facts {
     int groups;             /* number of supplementary groups */
     /* Sets of capabilities, a bit each. */
     uint64_t caps_effective, caps_permitted, caps_inheritable, caps_bounding, caps_ambient;
-    int securebits, no_new_privs, seccomp_mode; /* as prctl(2) and /proc/self/status give them */
+    int securebits, no_new_privs, seccomp_mode; /* as prctl(2) gives them */
     int landlock_abi;                           /* the kernel's; 0: no Landlock */
     int interfaces, loopback_up; /* number of interfaces that are up; whether the loopback is */
     int root_write_errno;        /* errno of creating a file in the tree; 0: it succeeded */

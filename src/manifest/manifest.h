@@ -125,7 +125,7 @@ struct hc_manifest {
     enum hc_tree_check tree_checked; /* how thoroughly the tree was compared with its record from the build */
     struct hc_manifest_input inputs[HC_MAX_INPUTS]; /* the job's inputs, in their order */
     size_t input_count;                             /* used entries of `inputs` */
-    char started[40], finished[40]; /* when the job came and ended: RFC 3339, UTC, milliseconds */
+    char started[40], finished[40]; /* when the launch began and the job ended: RFC 3339, UTC, milliseconds */
 };
 
 /* The beginning of the warning that the program could not be saved with its results. hc_manifest_code_lost

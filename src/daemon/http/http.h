@@ -31,7 +31,8 @@ struct hc_connection {
     bool receiving;            /* a request is still to come or incomplete; hc_http_sweep bounds how long */
     int64_t since;             /* time at which `receiving` began (CLOCK_MONOTONIC, ms) */
     const char *behind_target; /* the byte behind the target of the next request; NULL: it has "%00" */
-    struct hc_exchange *exchange;          /* the request that is being read or answered; owned; NULL: none */
+    /* The request that is being read or answered; borrowed from libmicrohttpd; NULL: none. */
+    struct hc_exchange *exchange;
     struct hc_connection *next, *previous; /* in hc_http.connections */
 };
 
@@ -72,7 +73,7 @@ struct hc_http {
     uid_t owner;                                /* uid of the user who started the daemon */
     struct hc_server servers[HC_MAX_LISTENERS]; /* one for each listening socket */
     size_t server_count;                        /* used entries of `servers` */
-    struct hc_connection *connections;          /* all that are open; owned */
+    struct hc_connection *connections;          /* all that are open; each is freed at its end */
     bool due;         /* a connection was resumed, or has ended: libmicrohttpd has work to do */
     bool quiet;       /* no new connections are accepted */
     size_t most_head; /* most bytes of a request's head */
