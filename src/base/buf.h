@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 struct hc_buf {
-    char *data; /* owned; NULL until the first byte */
-    size_t len;
-    size_t cap;
+    char *data;  /* owned; NULL until the first byte */
+    size_t len;  /* bytes in use, without the NUL */
+    size_t cap;  /* bytes allocated at `data` */
     size_t max;  /* ceiling in bytes, 0 for none */
     bool failed; /* an append did not fit or memory ran out; later appends are ignored */
 };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #define SECOND      1000000000LL /* in nanoseconds */
-#define MILLISECOND 1000000LL
+#define MILLISECOND 1000000LL    /* in nanoseconds */
 
 int64_t hc_clock_ns(clockid_t clock)
 {

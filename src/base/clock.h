@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <time.h>
 
+/* The time of `clock`, in nanoseconds. */
 int64_t hc_clock_ns(clockid_t clock);
 
 /* CLOCK_MONOTONIC, in microseconds and in milliseconds: for durations and deadlines, never for a date. */

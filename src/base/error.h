@@ -11,14 +11,14 @@
 
 /* Exit statuses of every hotcell program (sysexits.h where it has a fitting one). */
 enum hc_exit {
-    HC_EXIT_OK = 0,
+    HC_EXIT_OK = 0,           /* the program did what it was asked to */
     HC_EXIT_GUEST = 1,        /* the guest's code failed */
     HC_EXIT_REJECTED = 2,     /* the guest's code was rejected before it ran */
     HC_EXIT_LIMIT = 3,        /* a limit ended the guest's code */
-    HC_EXIT_USAGE = 64,       /* EX_USAGE */
+    HC_EXIT_USAGE = 64,       /* EX_USAGE: the command line is wrong */
     HC_EXIT_DATA = 65,        /* EX_DATAERR: bad input data */
     HC_EXIT_UNAVAILABLE = 69, /* EX_UNAVAILABLE: this host cannot give the isolation asked for */
-    HC_EXIT_INTERNAL = 70,    /* EX_SOFTWARE */
+    HC_EXIT_INTERNAL = 70,    /* EX_SOFTWARE: hotcell or the host failed */
     HC_EXIT_CONFIG = 78,      /* EX_CONFIG: bad policy or configuration */
 };
 

@@ -50,11 +50,11 @@ int hc_read_attr(int dir_fd, const char *name, char *out, size_t size);
  * -1. */
 int hc_sealed_memfd(const char *name, const void *data, size_t len, struct hc_error *err);
 
-/* The same for a program to be executed by execveat; fails where the host forbids executable memfds. */
-#define HC_MEMFD_FLAGS (MFD_CLOEXEC | MFD_ALLOW_SEALING)
+#define HC_MEMFD_FLAGS (MFD_CLOEXEC | MFD_ALLOW_SEALING) /* flags of memfd_create(2) for these memfds */
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x0010U /* since Linux 6.3 */
 #endif
+/* The same for a program to be executed by execveat; fails where the host forbids executable memfds. */
 int hc_sealed_program(const char *name, const void *data, size_t len, struct hc_error *err);
 
 /* mkdir -p for a path that hotcell or its user chose (never a guest). `mode` is for the last part; missing

@@ -9,19 +9,20 @@
 
 /* A running hash; feed it with crypto_hash_sha256_update. */
 struct hc_hash {
-    crypto_hash_sha256_state state;
+    crypto_hash_sha256_state state; /* libsodium's */
 };
 
-void hc_hash_init(struct hc_hash *h);
-void hc_hash_add(struct hc_hash *h, const void *data, size_t len);
-void hc_hash_hex(struct hc_hash *h, char out[HC_SHA256_HEX]); /* ends the hash */
+void hc_hash_init(struct hc_hash *h);                              /* begins a hash */
+void hc_hash_add(struct hc_hash *h, const void *data, size_t len); /* hashes `len` more bytes */
+void hc_hash_hex(struct hc_hash *h, char out[HC_SHA256_HEX]);      /* ends the hash */
 
+/* The hash of `len` bytes. */
 void hc_sha256_hex(const void *data, size_t len, char out[HC_SHA256_HEX]);
 
 /* HMAC-SHA256 with a key of any length. */
 void hc_hmac_hex(const void *key, size_t key_len, const void *data, size_t len, char out[HC_SHA256_HEX]);
 
-/* Constant-time comparison of two hex digests. */
+/* Constant-time comparison of two hex digests: 1 if both are whole and equal, else 0. */
 int hc_digest_equal(const char *a, const char *b);
 
 #endif

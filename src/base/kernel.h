@@ -27,15 +27,15 @@
 #define LANDLOCK_ACCESS_FS_IOCTL_DEV (1ULL << 15) /* ABI 5 */
 #endif
 #define HC_LANDLOCK_NET_BIND_TCP    (1ULL << 0) /* ABI 4 */
-#define HC_LANDLOCK_NET_CONNECT_TCP (1ULL << 1)
-#define HC_LANDLOCK_SCOPE_ABSTRACT  (1ULL << 0) /* ABI 6 */
-#define HC_LANDLOCK_SCOPE_SIGNAL    (1ULL << 1)
+#define HC_LANDLOCK_NET_CONNECT_TCP (1ULL << 1) /* ABI 4 */
+#define HC_LANDLOCK_SCOPE_ABSTRACT  (1ULL << 0) /* ABI 6: abstract Unix sockets */
+#define HC_LANDLOCK_SCOPE_SIGNAL    (1ULL << 1) /* ABI 6: signals to other processes */
 
 /* struct landlock_ruleset_attr of ABI 6; older kernels get the size that they know. */
 struct hc_landlock_attr {
-    uint64_t handled_access_fs;
-    uint64_t handled_access_net;
-    uint64_t scoped;
+    uint64_t handled_access_fs;  /* LANDLOCK_ACCESS_FS_* that are refused unless a rule allows them */
+    uint64_t handled_access_net; /* HC_LANDLOCK_NET_*, likewise */
+    uint64_t scoped;             /* HC_LANDLOCK_SCOPE_* that are refused towards processes outside */
 };
 
 static inline int hc_open_tree(int dir_fd, const char *path, unsigned flags)

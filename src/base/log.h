@@ -4,7 +4,8 @@
 
 #include "base/error.h"
 
-void hc_log_name(const char *program); /* borrowed for the life of the program; default "hotcell" */
+/* Set the name that each line begins with; borrowed for the life of the program. Default: "hotcell". */
+void hc_log_name(const char *program);
 
 /* From here on each line begins with its syslog priority, "<4>", as journald reads standard error
  * (sd-daemon(3)). */

@@ -8,7 +8,8 @@
 #include <sys/socket.h>
 
 union control {
-    struct cmsghdr head;
+    struct cmsghdr head; /* for its alignment */
+    /* Room for all control messages of one packet. */
     char space[CMSG_SPACE(sizeof(int) * HC_PACKET_FDS) + CMSG_SPACE(sizeof(struct ucred))];
 };
 

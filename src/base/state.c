@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SYSTEM_STATE "/var/lib/hotcell"
+#define SYSTEM_STATE "/var/lib/hotcell" /* root's state directory */
 
 static int format_path(char out[PATH_MAX], struct hc_error *err, const char *dir, const char *rest)
 {

@@ -18,8 +18,8 @@ int hc_daemon_socket(char out[PATH_MAX], struct hc_error *err);
 /* The directories in which trees are searched for: the user's own state, then root's; only HOTCELL_STATE
  * if it is set. */
 struct hc_states {
-    size_t count;
-    char dir[2][PATH_MAX];
+    size_t count;          /* number of directories in `dir`, 1 or 2 */
+    char dir[2][PATH_MAX]; /* their absolute paths, in the order of the search */
 };
 int hc_state_search(struct hc_states *out, struct hc_error *err);
 

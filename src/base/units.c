@@ -9,8 +9,8 @@
 #include <strings.h>
 
 struct unit {
-    const char *name;
-    double factor;
+    const char *name; /* the suffix, such as "K" or "ms" */
+    double factor;    /* bytes, or milliseconds, of one unit */
 };
 
 static const struct unit size_units[] = {

@@ -9,14 +9,16 @@
 #include "batch/result.h"
 #include "job/job.h"
 
-#define HC_BATCH_MOST_JOBS 256
-#define HC_BATCH_MAX_LINE  ((size_t)80 << 20)
+#define HC_BATCH_MOST_JOBS 256                /* most jobs of a batch that run at one time */
+#define HC_BATCH_MAX_LINE  ((size_t)80 << 20) /* most bytes of a line of the jobs file */
 
 struct hc_batch_options {
-    const char *jobs_path;       /* "-": standard input */
-    int64_t jobs;                /* jobs at one time; 0: as many as there are processors */
-    int64_t shard, shards;       /* this shard, from 1, and their number; 0: no shards */
-    int64_t retry, max_failures; /* retries of jobs that did not start; failures that end the batch, 0: any */
+    const char *jobs_path; /* of the jobs file; "-": standard input */
+    int64_t jobs;          /* most jobs that run at one time; 0: as many as there are processors */
+    int64_t shard, shards; /* number of this shard, from 1; number of shards; 0: no shards */
+    /* Most retries of a job that did not start; failures that end the batch, 0: any. */
+    int64_t retry, max_failures;
+    /* Results in the order of lines; go on with an earlier run; also print each result. */
     bool ordered, resume, json;
     bool rerun[HC_BATCH_STATUSES]; /* with `resume`: jobs that ended with such a status run again */
 };
@@ -31,10 +33,10 @@ enum hc_batch_where {
 struct hc_batch {
     const struct hc_batch_options *asked; /* borrowed */
     const struct hc_job *given;           /* options for all jobs from the command line; borrowed */
-    const char *output_dir;               /* of the batch; borrowed */
+    const char *output_dir;               /* path of the batch's directory; borrowed */
     int cancel_fd;                        /* a signalfd, borrowed */
-    enum hc_batch_where where;
-    int signal; /* filled: the signal that ended the batch; 0: none */
+    enum hc_batch_where where;            /* where the batch's jobs run */
+    int signal;                           /* filled: the signal that ended the batch; 0: none */
 };
 
 /* Run the batch. Returns the exit status, or -1. */

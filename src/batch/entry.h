@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HC_BATCH_VERSION 1
+#define HC_BATCH_VERSION 1      /* "version" of journals that this code reads and writes */
 #define HC_BATCH_SHARDS  100000 /* most shards of a batch */
 #define HC_BATCH_ID      72     /* bytes of a job's ID, with its NUL */
 
@@ -24,20 +24,20 @@ enum hc_entry_kind {
 };
 
 struct hc_entry {
-    enum hc_entry_kind kind;
-    int64_t line; /* of the jobs file, from 1; in all kinds but HC_ENTRY_BATCH */
+    enum hc_entry_kind kind; /* of the entry: which of the members below are set */
+    int64_t line; /* number of the line in the jobs file, from 1; in all kinds but HC_ENTRY_BATCH */
     /* HC_ENTRY_BATCH */
-    int64_t shard, shards;
-    bool ordered, merged;
-    char boot[40]; /* the host's boot ID */
-    char started[40];
+    int64_t shard, shards; /* number of the shard, from 1; number of shards */
+    bool ordered, merged;  /* the batch runs with --ordered; it was made of other batches */
+    char boot[40];         /* the host's boot ID when this run began */
+    char started[40];      /* when this run began, RFC 3339 */
     /* HC_ENTRY_BEGIN */
-    int64_t attempt;            /* from 1 */
-    int64_t bytes;              /* of the jobs file up to the end of this line; 0 for a retry */
+    int64_t attempt;            /* number of the attempt, from 1 */
+    int64_t bytes;              /* bytes of the jobs file up to the end of this line; 0 for a retry */
     char sha256[HC_SHA256_HEX]; /* SHA-256 of these bytes of the jobs file */
-    char job_id[HC_BATCH_ID];   /* also in HC_ENTRY_END */
+    char job_id[HC_BATCH_ID];   /* the job's ID; also in HC_ENTRY_END */
     /* HC_ENTRY_END */
-    char status[24];
+    char status[24];           /* hc_batch_status_name */
     size_t result, result_len; /* offset and length of the result in the entry's line; length 0: it is in
                                   results.jsonl */
 };

@@ -91,9 +91,10 @@ static int sync_files(const struct hc_folder *p)
     return fdatasync(p->results) < 0 || fdatasync(p->journal) < 0 ? errno : 0;
 }
 
+/* What the process that syncs sends back. */
 struct answer {
-    uint64_t number;
-    int64_t error;
+    uint64_t number; /* of the sync, as it was requested */
+    int64_t error;   /* errno; 0: it is done */
 };
 
 static _Noreturn void serve_syncs(const struct hc_folder *p, int fd, pid_t parent)

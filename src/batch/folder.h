@@ -11,19 +11,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define HC_BATCH_JOURNAL "journal.jsonl"
-#define HC_BATCH_RESULTS "results.jsonl"
-#define HC_BATCH_SUMMARY "summary.json"
-#define HC_BATCH_JOBS    "jobs"
+#define HC_BATCH_JOURNAL "journal.jsonl" /* file in the directory: what was begun and has ended */
+#define HC_BATCH_RESULTS "results.jsonl" /* file in it: one result in a line */
+#define HC_BATCH_SUMMARY "summary.json"  /* file in it: the totals */
+#define HC_BATCH_JOBS    "jobs"          /* directory in it for the jobs' own results */
 
 struct hc_folder {
-    const char *path;          /* borrowed */
-    int dir, journal, results; /* owned; the journal is locked */
-    int64_t journal_bytes;     /* size of the journal */
+    const char *path;          /* of the directory; borrowed */
+    int dir, journal, results; /* the directory and its files, owned; the journal is locked */
+    int64_t journal_bytes;     /* size of the journal, in bytes */
     int sync_fd;  /* socket to a process that calls fdatasync, so that jobs need not wait; owned. -1: none */
     pid_t syncer; /* the process that syncs; 0: none */
     uint64_t asked;  /* number of syncs requested so far */
-    uint64_t synced; /* number of these that are done */
+    uint64_t synced; /* number of the last of these that is done */
     bool waiting;    /* another sync is wanted */
 };
 
@@ -42,10 +42,10 @@ int hc_folder_start_syncer(struct hc_folder *p, struct hc_error *err);
 /* Note that all appended bytes should go to disk. They are there when `synced` reaches the returned
  * number. */
 uint64_t hc_folder_want_sync(struct hc_folder *p);
-int hc_folder_start_sync(struct hc_folder *p,
-                         struct hc_error *err); /* start a sync if one is wanted and none is under way */
-int hc_folder_read_sync(struct hc_folder *p,
-                        struct hc_error *err); /* to be called when sync_fd is readable */
+/* Start a sync if one is wanted and none is under way. */
+int hc_folder_start_sync(struct hc_folder *p, struct hc_error *err);
+/* To be called when sync_fd is readable. */
+int hc_folder_read_sync(struct hc_folder *p, struct hc_error *err);
 
 /* Write the results and the journal to disk, then replace summary.json. */
 int hc_folder_settle(struct hc_folder *p, const struct hc_buf *summary, struct hc_error *err);

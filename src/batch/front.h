@@ -6,58 +6,59 @@
 #include "batch/resume.h"
 #include "batch/worker.h"
 
-#define HC_BATCH_WINDOW 16384 /* with --ordered: lines that may end before an earlier line */
+#define HC_BATCH_WINDOW 16384 /* with --ordered: most lines that may end before an earlier line */
 
 /* A line whose job waits or runs. */
 struct hc_claim {
-    struct hc_task task;
-    int fd;        /* memfd with the line's text; owned */
-    uint64_t sync; /* the job may start when folder.synced reaches this number */
+    struct hc_task task; /* for the worker */
+    int fd;              /* memfd with the line's text; owned */
+    uint64_t sync;       /* the job may start when folder.synced reaches this number */
 };
 
 /* One worker process. */
 struct hc_worker {
-    pid_t pid;             /* 0: none */
+    pid_t pid;             /* 0: there is no process */
     int fd;                /* socket to it, owned */
-    bool idle, busy;       /* it waits for a task; it runs one */
+    bool idle, busy;       /* it waits for a task; it runs a task */
     bool served;           /* it has sent a message */
     struct hc_claim claim; /* the line that it runs, if busy */
 };
 
 /* With --ordered: results that wait for those of earlier lines. */
 struct hc_order {
-    int64_t next; /* index of the next result */
+    int64_t next; /* hc_shard_index of the next result */
     struct {
         int64_t at; /* offset of the result in the journal */
         size_t len; /* bytes; 0: the line has no result */
-        bool set;
-    } * ring; /* by index, HC_BATCH_WINDOW of them; owned */
+        bool set;   /* the line has ended */
+    } * ring;       /* by index, HC_BATCH_WINDOW of them; owned */
 };
 
 struct hc_batch_front {
-    struct hc_batch *batch;
-    const struct hc_batch_options *asked;
-    struct hc_folder folder;
-    struct hc_reader reader;
-    struct hc_past past;
-    struct hc_job_ids job_ids;
-    struct hc_tally tally;
-    struct hc_order order;
-    int input, cancel_event; /* owned */
+    struct hc_batch *batch;               /* borrowed */
+    const struct hc_batch_options *asked; /* the options, with `jobs` and shards decided; borrowed */
+    struct hc_folder folder;              /* the batch's directory */
+    struct hc_reader reader;              /* of the jobs file */
+    struct hc_past past;                  /* what earlier runs have left */
+    struct hc_job_ids job_ids;            /* of all lines so far */
+    struct hc_tally tally;                /* of all results so far, those of earlier runs included */
+    struct hc_order order;                /* unused without --ordered */
+    int input, cancel_event; /* the jobs file; an eventfd, readable when workers must end their jobs; owned */
     const char *name;        /* of the jobs file, for messages */
-    int64_t input_bytes;     /* size of the jobs file; -1: unknown */
-    struct hc_worker *workers;
-    size_t worker_count;
+    int64_t input_bytes;     /* size of the jobs file in bytes; -1: unknown */
+    struct hc_worker *workers; /* owned */
+    size_t worker_count;       /* number of `workers` */
     struct hc_claim *claims; /* queue of waiting lines, owned; it has room for two per worker, as jobs may be
                                 tried again */
-    size_t claim_count;
+    size_t claim_count;      /* used entries of `claims` */
     bool input_ended, input_waits; /* the input is at its end; no whole line is there at the moment */
     const char *stop;              /* why no more lines are begun, static; NULL: they are */
-    struct hc_error unheard;       /* the error, if standard output takes no more results */
+    struct hc_error unheard;       /* why standard output takes no more results; exit 0: it takes them */
     int signals;                   /* number of signals received so far */
+    /* Jobs that failed in this run; jobs that ended in it; (unused); its start (CLOCK_MONOTONIC, us). */
     int64_t failures, ended_here, not_run, began_us;
-    int timer; /* owned */
-    bool bar;  /* progress is drawn, on a terminal */
+    int timer; /* fires when progress is to be shown; owned */
+    bool bar;  /* progress is drawn as a bar, on a terminal; else it is printed line by line */
 };
 
 /* front_input.c: read lines until there are as many claims as workers. */

@@ -7,13 +7,13 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define FIRST_PLACES 4096
+#define FIRST_PLACES 4096 /* places of a new table */
 
 /* One place of an open-addressing table; line 0: free. IDs with the same first 16 bytes of SHA-256 count
  * as equal. */
 struct place {
-    uint64_t hash[2];
-    int64_t line;
+    uint64_t hash[2]; /* first 16 bytes of the ID's SHA-256 */
+    int64_t line;     /* number of the ID's first line */
 };
 
 int hc_job_ids_file(int dir, struct hc_error *err)

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 struct hc_job_ids {
-    int fd;                 /* owned */
-    int dir;                /* for new files; borrowed */
+    int fd;                 /* of the table; owned */
+    int dir;                /* directory for new files; borrowed */
     uint64_t places, taken; /* places of the table, a power of two; used places, at most half of them */
 };
 

@@ -22,34 +22,35 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 
-#define MAX_RESULT ((size_t)1 << 30)
-#define MAX_DEPTH  64 /* most nested directories that a job has left */
-#define NAMED      8  /* most missing lines that an error names */
+#define MAX_RESULT ((size_t)1 << 30) /* most bytes of a line of results */
+#define MAX_DEPTH  64                /* most nested directories that a job has left */
+#define NAMED      8                 /* most missing lines that an error names */
 
 /* A record of the index, at the line's number. */
 struct row {
-    int64_t at;
-    uint32_t len, from; /* `from`: number of the part, from 1; 0: the line has no record */
+    int64_t at;         /* offset of the record in its part's results */
+    uint32_t len, from; /* bytes of the record; number of the part, from 1, 0: the line has no record */
 };
 #define BLANK UINT32_MAX /* as `from`: the line is blank */
 
+/* One of the batches that are merged. */
 struct part {
-    const char *path;
-    int dir, results; /* owned */
-    struct hc_entry batch;
-    bool complete;
-    int64_t lines;
+    const char *path;      /* of its directory; borrowed */
+    int dir, results;      /* the directory; its results.jsonl; owned */
+    struct hc_entry batch; /* the last HC_ENTRY_BATCH of its journal */
+    bool complete;         /* its summary says that all of its jobs have ended */
+    int64_t lines;         /* lines of its jobs file, as its summary says; 0: unknown */
 };
 
 struct merge {
-    struct part *parts;
-    size_t count;
-    bool partial;
-    struct hc_folder out;
-    struct hc_job_ids job_ids;
-    struct hc_tally tally;
-    int index;    /* owned */
-    int64_t last; /* last line with a record */
+    struct part *parts;        /* owned */
+    size_t count;              /* number of `parts` */
+    bool partial;              /* results may be missing */
+    struct hc_folder out;      /* the directory that is made */
+    struct hc_job_ids job_ids; /* of all results so far */
+    struct hc_tally tally;     /* of all results so far */
+    int index;                 /* file of struct row, by line; owned */
+    int64_t last;              /* number of the last line with a record */
 };
 
 /* ---- the index ---- */

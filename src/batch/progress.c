@@ -13,11 +13,11 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define BAR_MS    200
-#define LINE_MS   10000
-#define BAR_SIZE  24 /* most columns of the bar */
-#define BAR_LEAST 4  /* least columns; with fewer no bar is drawn */
-#define COLUMNS   80 /* assumed width if the terminal's is unknown */
+#define BAR_MS    200   /* ms between drawings of the bar */
+#define LINE_MS   10000 /* ms between lines of progress */
+#define BAR_SIZE  24    /* most columns of the bar */
+#define BAR_LEAST 4     /* least columns; with fewer no bar is drawn */
+#define COLUMNS   80    /* assumed width if the terminal's is unknown */
 
 int hc_progress_open(struct hc_batch_front *f, struct hc_error *err)
 {

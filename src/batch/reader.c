@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK ((size_t)256 << 10)
+#define BLOCK ((size_t)256 << 10) /* most bytes of one read(2) */
 
 void hc_reader_init(struct hc_reader *r, int fd, size_t max)
 {

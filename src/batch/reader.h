@@ -10,24 +10,25 @@
 #include <sys/types.h>
 
 struct hc_reader {
-    int fd;              /* borrowed */
+    int fd;              /* of the file; borrowed */
     size_t max;          /* most bytes of a line; the rest of a longer one is skipped */
-    struct hc_buf in;    /* bytes read; those from `at` on were not returned yet */
+    struct hc_buf in;    /* bytes read, owned; those from `at` on were not returned yet */
     size_t at, seen;     /* between `at` and `seen` there is no newline */
-    bool eof, passing;   /* at end of file; skipping a line that is too long */
+    bool eof, passing;   /* the file is at its end; a line that is too long is being skipped */
     struct hc_hash hash; /* of all lines that were returned */
-    int64_t line, bytes; /* number of lines returned, and their bytes */
+    int64_t line, bytes; /* number of lines returned; their bytes with their newlines */
 };
 
 struct hc_line {
     const char *text; /* without its newline; valid until the next call */
-    size_t len;
-    bool torn;     /* the file ends without the line's newline */
-    bool too_long; /* the line has more than `max` bytes: `text` is incomplete */
+    size_t len;       /* bytes of `text` */
+    bool torn;        /* the file ends without the line's newline */
+    bool too_long;    /* the line has more than `max` bytes: `text` is incomplete */
 };
 
-enum hc_read { HC_READ_LINE, HC_READ_MORE, HC_READ_END };
+enum hc_read { HC_READ_LINE, HC_READ_MORE, HC_READ_END }; /* there is a line; read more first; end of file */
 
+/* `fd` is borrowed; `max`: most bytes of a line. */
 void hc_reader_init(struct hc_reader *r, int fd, size_t max);
 void hc_reader_finish(struct hc_reader *r);
 

@@ -19,18 +19,19 @@ enum hc_batch_status {
     HC_BATCH_STATUSES
 };
 
-const char *hc_batch_status_name(int status);
-int hc_batch_status_of(const char *name); /* -1: none */
+const char *hc_batch_status_name(int status); /* of an enum hc_batch_status: "ok", ... */
+int hc_batch_status_of(const char *name);     /* -1: none */
 
 struct hc_result {
-    int64_t line;
-    char job_id[HC_BATCH_ID]; /* "": none */
+    int64_t line;             /* number of the job's line in the jobs file, from 1 */
+    char job_id[HC_BATCH_ID]; /* the job's ID; "": none */
     int status;               /* enum hc_batch_status */
-    int exit_code;
-    char reason[512];
-    int64_t attempts;
-    char output_dir[4096];                              /* "": none */
-    int64_t wall_us, cpu_us, memory_peak, output_bytes; /* from its manifest: us and bytes; -1: unknown */
+    int exit_code;            /* exit status that `hotcell run` would have had */
+    char reason[512];         /* why the job has this status, one sentence; empty for ok */
+    int64_t attempts;         /* number of the job's last attempt, from 1 */
+    char output_dir[4096];    /* path of the job's own results; "": none */
+    /* Usage of the manifest, in us and bytes; -1: unknown. */
+    int64_t wall_us, cpu_us, memory_peak, output_bytes;
 };
 
 /* Append the result as JSON without a newline. `manifest` is JSON in one line, or NULL. */
@@ -45,33 +46,35 @@ void hc_result_read_usage(struct hc_result *r, const char *manifest, size_t len)
 
 /* ---- the totals ---- */
 
-#define HC_TALLY_BUCKETS 640 /* of the histogram of wall times: 16 per power of two */
+#define HC_TALLY_BUCKETS 640 /* buckets of the histogram of wall times: 16 per power of two */
 
 /* The first line of the jobs file whose job ended with some status, and the reason. */
 struct hc_tally_first {
-    int64_t line; /* 0: there is none */
-    char why[512];
+    int64_t line;  /* number of the line, from 1; 0: there is none */
+    char why[512]; /* the result's reason */
 };
 
+/* The totals of all results. */
 struct hc_tally {
-    int64_t count[HC_BATCH_STATUSES], ended;
-    int64_t again; /* number of jobs that were run more than once */
+    int64_t count[HC_BATCH_STATUSES], ended; /* numbers of jobs by status; of all together */
+    int64_t again;                           /* number of jobs that were run more than once */
+    /* Sums over jobs (us, us, bytes); memory_peak: the highest. */
     int64_t wall_us, cpu_us, memory_peak, output_bytes;
-    int64_t times[HC_TALLY_BUCKETS], timed; /* histogram of jobs by wall time; number of jobs in it */
+    int64_t times[HC_TALLY_BUCKETS], timed; /* histogram of jobs by wall time in us; number of jobs in it */
     int worst;                              /* worst exit status of a job */
-    struct hc_tally_first invalid, launch_failed;
+    struct hc_tally_first invalid, launch_failed; /* of HC_BATCH_INVALID; of HC_BATCH_LAUNCH_FAILED */
 };
 
-void hc_tally_add(struct hc_tally *t, const struct hc_result *r);
+void hc_tally_add(struct hc_tally *t, const struct hc_result *r); /* adds one result to the totals */
 
 /* Facts about a run of the batch besides its results. */
 struct hc_tally_end {
-    int64_t lines, not_run; /* lines of the jobs file, -1: not all were read; jobs that were not begun */
-    int64_t here;           /* jobs that this run has ended */
-    int64_t took_us;        /* duration of this run */
-    int64_t jobs;           /* at one time */
-    int64_t shard, shards;
-    const char *why; /* why the batch ended before all jobs were done, static; NULL: all are */
+    int64_t lines, not_run; /* number of lines of the jobs file, -1: not all were read; (unused) */
+    int64_t here;           /* number of jobs that this run has ended */
+    int64_t took_us;        /* duration of this run in microseconds */
+    int64_t jobs;           /* most jobs that ran at one time */
+    int64_t shard, shards;  /* as in struct hc_batch_options */
+    const char *why;        /* why the batch ended before all jobs were done, static; NULL: all are */
 };
 
 /* Append summary.json, and print a table for people. */

@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_RESULT ((size_t)1 << 30)
+#define MAX_RESULT ((size_t)1 << 30) /* most bytes of a line of journal or results */
 
 int64_t hc_shard_index(int64_t line, int64_t shard, int64_t shards)
 {
     return (line - shard) % shards || line < shard ? -1 : (line - shard) / shards;
 }
 
-#define COPY "." HC_BATCH_RESULTS ".new"
+#define COPY "." HC_BATCH_RESULTS ".new" /* name of the copy while it is written */
 
 void hc_past_finish(struct hc_past *past, const struct hc_folder *folder)
 {
@@ -103,13 +103,14 @@ static int add_kept(struct hc_past *past, int64_t line, int64_t at, size_t len)
 
 /* ---- the journal ---- */
 
+/* The state of hc_past_read, whose parameters these are; all are borrowed. */
 struct loading {
     struct hc_past *past;
     struct hc_folder *folder;
     const bool *rerun;
     struct hc_job_ids *job_ids;
     struct hc_tally *tally;
-    char *name;   /* of the current file, for messages */
+    char *name;   /* of the current file, for messages; owned */
     int64_t room; /* limit of line indexes, from the files' sizes: a damaged file cannot make us allocate more
                      memory */
 };

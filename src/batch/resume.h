@@ -9,27 +9,28 @@
 
 /* A line that was begun and has no result, or that is to be run again. */
 struct hc_open_line {
-    int64_t line, attempt;
-    char job_id[HC_BATCH_ID];
-    bool started; /* the job may have run; false: it certainly did not */
-    bool again;   /* the job has ended, or may have run, and is to be run once more */
+    int64_t line, attempt;    /* number of the line, from 1; number of its last attempt, from 1 */
+    char job_id[HC_BATCH_ID]; /* of this attempt */
+    bool started;             /* the job may have run; false: it certainly did not */
+    bool again;               /* the job has ended, or may have run, and is to be run once more */
 };
 
 /* With --ordered: a result in the journal that is not yet in results.jsonl. */
 struct hc_waiting_result {
-    int64_t line, at; /* `at`: offset in the journal */
-    size_t len;
+    int64_t line, at; /* number of the line; offset of the result in the journal */
+    size_t len;       /* bytes of the result */
 };
 
 struct hc_past {
-    bool any;                             /* there was an earlier run of the batch */
-    struct hc_entry last;                 /* the HC_ENTRY_BATCH of the last run */
-    struct hc_entry read;                 /* the HC_ENTRY_BEGIN of the furthest line; line 0: none */
-    struct hc_lineset done;               /* lines with results, and lines without a job, by hc_shard_index */
-    struct hc_open_line *open;            /* sorted by line */
-    size_t open_count, open_room, sorted; /* `sorted`: number of sorted lines, at the beginning */
-    struct hc_waiting_result *kept;       /* sorted by line, owned */
-    size_t kept_count, kept_room;
+    bool any;                  /* there was an earlier run of the batch */
+    struct hc_entry last;      /* the HC_ENTRY_BATCH of the last run */
+    struct hc_entry read;      /* the HC_ENTRY_BEGIN of the furthest line; line 0: none */
+    struct hc_lineset done;    /* lines with results, and lines without a job, by hc_shard_index */
+    struct hc_open_line *open; /* sorted by line; owned */
+    /* Lines in `open`; that it has room for; sorted ones, at its beginning. */
+    size_t open_count, open_room, sorted;
+    struct hc_waiting_result *kept; /* sorted by line, owned */
+    size_t kept_count, kept_room;   /* results in `kept`; those that it has room for */
     int64_t dropped; /* number of results that were removed, as their lines are to be run again */
     int copy;        /* copy of results.jsonl without the removed results, owned; -1: not needed */
 };

@@ -125,23 +125,25 @@ int hc_batch_parse(const struct hc_batch *b, struct hc_job *job, int64_t line, c
 
 /* ---- a job ---- */
 
+/* What a worker keeps from job to job. */
 struct run_tasks {
-    const struct hc_batch *batch;
-    int cancel_fd, dir;
-    const char *jobs_dir; /* DIR/jobs */
-    struct hc_policy_cache policies;
-    struct hc_warm warm;
-    bool begun; /* a job was run before */
+    const struct hc_batch *batch;    /* borrowed */
+    int cancel_fd, dir;              /* readable: end the job, borrowed; the batch's directory, owned */
+    const char *jobs_dir;            /* DIR/jobs */
+    struct hc_policy_cache policies; /* of earlier jobs */
+    struct hc_warm warm;             /* the worker's zygotes and cells */
+    bool begun;                      /* a job was run before */
 };
 
 /* One job that is being run. */
 struct item {
-    const struct hc_task *task;
-    struct hc_job job;
-    struct hc_cached_policy *policy; /* a counted reference */
-    struct hc_warm_use use;
-    struct hc_buf key, manifest; /* manifest: the manifest, printed in one line */
-    struct hc_ended *answer;
+    const struct hc_task *task;      /* borrowed */
+    struct hc_job job;               /* the line, parsed */
+    struct hc_cached_policy *policy; /* a counted reference; NULL: none */
+    struct hc_warm_use use;          /* the cell that the job used */
+    /* Signs manifests, empty: they are not signed; the manifest in one line; owned. */
+    struct hc_buf key, manifest;
+    struct hc_ended *answer; /* gets the result; borrowed */
 };
 
 static void fill_outcome(struct item *it, const struct hc_manifest *m, const struct hc_dest *dest)

@@ -9,9 +9,9 @@
 
 /* Front to worker, with one descriptor: the line, as a sealed memfd. */
 struct hc_task {
-    int64_t line, attempt;
-    char job_id[HC_BATCH_ID];
-    bool again; /* an earlier attempt may have left results */
+    int64_t line, attempt;    /* number of the line, from 1; number of the attempt, from 1 */
+    char job_id[HC_BATCH_ID]; /* the job's ID, as the front has chosen it */
+    bool again;               /* an earlier attempt may have left results */
 };
 
 /* Worker to front: it is ready, or a job has ended. Then with a descriptor: a memfd with the result's

@@ -17,9 +17,9 @@
 /* The directory in which each cell gets its own cgroup (a leaf), and the controllers that these leaves
  * have. */
 struct hc_cgroup_parent {
-    int fd; /* owned */
-    char path[PATH_MAX];
-    bool memory, pids, cpu, io;
+    int fd;                     /* of the directory, owned */
+    char path[PATH_MAX];        /* its absolute path */
+    bool memory, pids, cpu, io; /* the leaves have this controller */
 };
 
 /* Find the place for cells and fill `out`, which the caller finishes. The first of these that exists: the
@@ -50,7 +50,7 @@ int hc_cgroup_divide(struct hc_cgroup_parent *p);
 
 /* Ask the user's service manager to move this process into a scope of its own whose cgroup is delegated to
  * the process. Waits 5 seconds at most. (cgroup_scope.c) */
-#define HC_SCOPE_PREFIX "hotcell-"
+#define HC_SCOPE_PREFIX "hotcell-" /* begins the scope's name */
 int hc_cgroup_enter_scope(struct hc_error *err);
 
 /* ---- the leaf (cgroup.c) ---- */
@@ -65,14 +65,18 @@ struct hc_cgroup {
     bool cpu, io;  /* whether the leaf has these controllers */
 };
 
+/* Make and lock a leaf in `parent`, whose name has the job's ID in it. */
 int hc_cgroup_create(struct hc_cgroup *cg, const struct hc_cgroup_parent *parent, const char *job_id,
                      struct hc_error *err);
 
 /* The controller that a limit's file needs, if not every place has it; else NULL. Such a limit
  * asks for nothing at its default, which is the kernel's. */
 const char *hc_cgroup_optional(const struct hc_option *opt);
-bool hc_cgroup_asked(const struct hc_limits *l, const struct hc_option *opt); /* is there a file to write? */
-bool hc_cgroup_can(const struct hc_cgroup *cg, const struct hc_option *opt);  /* does the leaf have it? */
+
+/* Has the limit a file that must be written (not at the kernel's default, if the file's controller is
+ * optional)? Does the leaf have the controller? */
+bool hc_cgroup_asked(const struct hc_limits *l, const struct hc_option *opt);
+bool hc_cgroup_can(const struct hc_cgroup *cg, const struct hc_option *opt);
 
 /* Writes each limit that has a file of its own (limits.def) and reads it back. Those that need a controller
  * which the leaf does not have are left out: the caller asks hc_cgroup_can. */
@@ -80,8 +84,9 @@ int hc_cgroup_limit(struct hc_cgroup *cg, const struct hc_limits *l, struct hc_e
 
 /* When memory runs out, let the kernel kill one process instead of all: in a session, the current run. */
 int hc_cgroup_oom_kill_one(struct hc_cgroup *cg, struct hc_error *err);
-bool hc_cgroup_holds(const struct hc_cgroup *cg, pid_t pid);
-bool hc_cgroup_frozen(const struct hc_cgroup *cg);
+
+bool hc_cgroup_holds(const struct hc_cgroup *cg, pid_t pid); /* is the process in the leaf? */
+bool hc_cgroup_frozen(const struct hc_cgroup *cg);           /* are its processes frozen? */
 
 /* Move a process with all of its threads into the leaf. Memory that the process has already stays charged
  * to its old cgroup. */
@@ -90,11 +95,11 @@ int hc_cgroup_move_process(const struct hc_cgroup *cg, pid_t pid, struct hc_erro
 /* Why clone3 failed with `error`, if the leaf is the reason, as a static text; else NULL. */
 const char *hc_cgroup_clone_refusal(const struct hc_cgroup *cg, int error);
 
+/* Kill all processes of the leaf; wait at most 10 s until cgroup.events says "populated 0"; remove the leaf
+ * and close its descriptors. The last does nothing if the leaf was never created. */
 void hc_cgroup_kill(const struct hc_cgroup *cg);
-int hc_cgroup_wait_empty(const struct hc_cgroup *cg,
-                         struct hc_error *err); /* for cgroup.events to say "populated 0"; at most 10 s */
-void hc_cgroup_remove(
-    struct hc_cgroup *cg); /* and close its descriptors; does nothing if the leaf was never created */
+int hc_cgroup_wait_empty(const struct hc_cgroup *cg, struct hc_error *err);
+void hc_cgroup_remove(struct hc_cgroup *cg);
 
 /* Remove the leaves whose launcher has ended. Returns the number of leaves removed. */
 int hc_cgroup_reap(const struct hc_cgroup_parent *parent);
@@ -102,26 +107,28 @@ int hc_cgroup_reap(const struct hc_cgroup_parent *parent);
 /* ---- the soft mark on memory (cgroup_soft.c) ---- */
 
 /* Set memory.high to `mark` bytes. `*events`, a descriptor that the caller owns, reports EPOLLPRI each
- * time that hc_cgroup_soft_reached should be called. */
+ * time that hc_cgroup_soft_reached should be called: is the mark reached? hc_cgroup_soft_lift removes
+ * memory.high, above which the kernel slows the cell down. */
 int hc_cgroup_soft_begin(const struct hc_cgroup *cg, int64_t mark, int *events, struct hc_error *err);
 bool hc_cgroup_soft_reached(const struct hc_cgroup *cg, int events, int64_t mark);
-void hc_cgroup_soft_lift(
-    const struct hc_cgroup *cg); /* remove memory.high, above which the kernel slows the cell down */
+void hc_cgroup_soft_lift(const struct hc_cgroup *cg);
 
 /* ---- input and output (cgroup_io.c) ---- */
 
-#define HC_CGROUP_DISKS 8
+#define HC_CGROUP_DISKS 8 /* most disks whose use a cell's cgroup limits */
 
 /* Whole disks (no partitions), as io.max names them. */
 struct hc_cgroup_disks {
-    dev_t list[HC_CGROUP_DISKS];
-    size_t count;
+    dev_t list[HC_CGROUP_DISKS]; /* their numbers */
+    size_t count;                /* used entries of `list` */
 };
 
 /* Add the disk on which the open file `fd` lies. False if no single disk can be named: file systems in
  * memory and on the network have no disk, and some use several. */
 bool hc_cgroup_disk_of(struct hc_cgroup_disks *disks, int fd);
-bool hc_cgroup_asks_io(const struct hc_limits *l); /* for anything in io.max? */
+
+/* Is there a limit that io.max holds? Write these limits for each of the disks. */
+bool hc_cgroup_asks_io(const struct hc_limits *l);
 int hc_cgroup_limit_io(const struct hc_cgroup *cg, const struct hc_limits *l,
                        const struct hc_cgroup_disks *disks, struct hc_error *err);
 
@@ -131,11 +138,14 @@ int hc_cgroup_limit_io(const struct hc_cgroup *cg, const struct hc_limits *l,
  * missing. */
 struct hc_cgroup_usage {
     struct hc_job_usage of_cell;     /* the numbers whose rows in usage.def name a file of the cgroup */
-    int64_t oom_kills, pids_refused; /* processes killed; forks refused */
+    int64_t oom_kills, pids_refused; /* processes killed as memory ran out; forks refused */
 };
-void hc_cgroup_usage(const struct hc_cgroup *cg,
-                     struct hc_cgroup_usage *out);    /* reads many files: called once, at the end */
-int64_t hc_cgroup_cpu_us(const struct hc_cgroup *cg); /* user and system time together; -1: unknown */
+
+/* Read many files: to be called once, at the end. */
+void hc_cgroup_usage(const struct hc_cgroup *cg, struct hc_cgroup_usage *out);
+
+/* User and system time together, in microseconds; -1: unknown. */
+int64_t hc_cgroup_cpu_us(const struct hc_cgroup *cg);
 
 /* What the leaf holds now: bytes of memory, and processes and threads. */
 void hc_cgroup_now(const struct hc_cgroup *cg, int64_t *memory, int64_t *pids);

@@ -20,6 +20,7 @@ struct hc_dest {
     bool shared; /* the directory's group may read hotcell's own files there; else only their owner may */
 };
 
+/* Make the directory if it is missing, and open it; does nothing if it is open. */
 int hc_dest_open(struct hc_dest *d, struct hc_error *err);
 void hc_dest_finish(struct hc_dest *d);
 
@@ -53,28 +54,26 @@ int hc_dest_make_dir(struct hc_dest *d, const char *name, struct hc_error *err);
 enum hc_collected {
     HC_COLLECTED_ALL,   /* no file was left to collect */
     HC_COLLECTED_BYTES, /* bind mode: limits.collect_bytes is reached; the files before that are collected */
-    HC_COLLECTED_TIME,  /* limits.collect_time */
+    HC_COLLECTED_TIME,  /* limits.collect_time was over */
     HC_COLLECTED_CANCELLED, /* the job was cancelled */
 };
 
 struct hc_collect {
-    int from_fd; /* root of the cell's /output, open for reading; borrowed */
-    struct hc_dest *dest;
-    bool in_place;     /* bind mode: the files are where they belong; hash and list only */
-    bool changed_only; /* a session: earlier runs left files there, so `since_ns` counts outside bind mode,
-                          too */
-    int64_t
-        since_ns;  /* bind mode: collect only files changed since this CLOCK_REALTIME time, in nanoseconds */
-    int cancel_fd; /* readable: end the collection within a second; -1: none. Borrowed */
+    int from_fd;          /* root of the cell's /output, open for reading; borrowed */
+    struct hc_dest *dest; /* directory that gets the files; borrowed */
+    bool in_place;        /* bind mode: the files are where they belong; hash and list only */
+    /* A session, whose earlier runs left files: `since_ns` counts outside bind mode, too. */
+    bool changed_only;
+    int64_t since_ns; /* bind mode: collect only files changed since then (CLOCK_REALTIME, ns) */
+    int cancel_fd;    /* readable: end the collection within a second; -1: none. Borrowed */
     /* Is this a file of /output that was there before the program, and is unchanged? It is not collected.
      * NULL: there was none. */
     bool (*was_there)(const void *ctx, const char *path, const struct stat *st);
-    const void *ctx; /* of was_there */
-    const struct hc_policy *policy;
-    struct hc_manifest *manifest; /* figures, files and skipped are filled */
-    enum hc_collected ended;      /* filled */
-    bool
-        planted; /* filled: bind mode, a guest's file under one of hotcell's own names could not be renamed */
+    const void *ctx;                /* of was_there; borrowed */
+    const struct hc_policy *policy; /* the effective policy; borrowed */
+    struct hc_manifest *manifest;   /* borrowed; figures, files and skipped are filled */
+    enum hc_collected ended;        /* filled: what ended the collection */
+    bool planted; /* filled: bind mode, a guest's file with a name of hotcell's own could not be renamed */
 };
 
 /* Is this name in /output one that hotcell uses itself, or the directory of figures? */

@@ -11,11 +11,12 @@
 #include <stdbool.h>
 
 struct hc_attack {
+    /* All texts are static; `about`: what it tries, a phrase; `group`: of attacks alike. */
     const char *name, *about, *group;
     const char *held; /* layers each of which alone stops the attack, separated by blanks */
     bool with_kit;    /* it uses what src/cell/doctor/attacks/kit.py defines */
     const char *cell; /* needed kind of cell (drill_range.h); empty: the policy's own */
-    const char *text; /* Python */
+    const char *text; /* the program, in Python */
 };
 
 enum hc_drill_verdict {
@@ -29,32 +30,32 @@ enum hc_drill_verdict {
 const char *hc_drill_verdict_name(enum hc_drill_verdict v); /* "not tried", "held", "reached", "unclear" */
 
 struct hc_drill_result {
-    enum hc_drill_verdict verdict;
-    const char *by;   /* static: "guard", "seccomp", "limit", "kernel"; "" unless held */
-    char detail[256]; /* what was reached, or how it was refused */
+    enum hc_drill_verdict verdict; /* on one attempt */
+    const char *by;                /* static: "guard", "seccomp", "limit", "kernel"; "" unless held */
+    char detail[256];              /* what was reached, or how it was refused */
 };
 
 struct hc_drill_row {
-    const struct hc_attack *attack;
-    struct hc_drill_result as_is, unguarded;
+    const struct hc_attack *attack;          /* static */
+    struct hc_drill_result as_is, unguarded; /* under the policy as it is; without its guard */
 };
 
 /* A layer of the attacked cells, and how many attacks it stops. */
 struct hc_drill_layer {
-    const struct hc_layer *layer;
-    int attacks; /* number of attacks that name the layer in `held` */
-    int reached; /* number of these that reached their target */
+    const struct hc_layer *layer; /* as a cell's manifest has it; valid during the drill */
+    int attacks;                  /* number of attacks that name the layer in `held` */
+    int reached;                  /* number of these that reached their target */
 };
 
 struct hc_drill {
     const struct hc_policy *policy; /* borrowed */
     const char *only;               /* name of the one attack to try; NULL: all. Borrowed */
     bool warm;                      /* attack from warm cells, which are copies of a zygote */
-    int cancel_fd;                  /* readable: stop; -1: none */
+    int cancel_fd;                  /* readable: stop; borrowed; -1: none */
     void (*each)(void *ctx, const struct hc_drill_row *row);      /* called after each attack */
     void (*layer)(void *ctx, const struct hc_drill_layer *layer); /* called for each layer at the end */
-    void *ctx;
-    int tried, held, unclear; /* filled: attempts, with and without guard */
+    void *ctx;                                                    /* for `each` and `layer`; borrowed */
+    int tried, held, unclear; /* filled: numbers of attempts, with and without guard, and of these results */
 };
 
 /* Run the attacks. 0 when all were tried. -1: no cell of this policy can be made here, the drill was

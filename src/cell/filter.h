@@ -61,7 +61,7 @@ struct hc_filter_row {
     bool optional;      /* a set that holds only if the policy asks for it */
     const char *which;  /* the arguments that the row is about; NULL: all */
     int error;          /* errno that the call fails with; 0: it is allowed */
-    const char *why;
+    const char *why;    /* the reason, a phrase */
 };
 typedef void hc_filter_visitor(void *ctx, const struct hc_filter_row *row);
 void hc_filter_each(const struct hc_policy *policy, bool counted, hc_filter_visitor *each, void *ctx);

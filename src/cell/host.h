@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 enum hc_host_level {
-    HC_HOST_OK,
+    HC_HOST_OK,   /* nothing is missing */
     HC_HOST_NOTE, /* runs work, with less */
     HC_HOST_FAIL, /* a run under the default policy would not work */
 };
@@ -14,11 +14,11 @@ enum hc_host_level {
 const char *hc_host_level_name(enum hc_host_level level); /* "ok", "note", "fail" */
 
 struct hc_host_row {
-    const char *name; /* static */
-    enum hc_host_level level;
-    char detail[1024]; /* result of the check, one line */
-    const char *cost;  /* what is lost; static; empty if ok */
-    char mend[1024];   /* the remedy; empty if ok, or if there is none */
+    const char *name;         /* static */
+    enum hc_host_level level; /* result of the check */
+    char detail[1024];        /* result of the check, one line */
+    const char *cost;         /* what is lost; static; empty if ok */
+    char mend[1024];          /* the remedy; empty if ok, or if there is none */
 };
 
 /* Run all checks in order and call `each` with every result. A check that needs another one, which failed,

@@ -11,12 +11,14 @@
  * its own from a range; the lease is a lock on one byte of a file, so the kernel returns it however the
  * launcher ends. An ordinary user has only its own ids. */
 struct hc_ids {
-    uid_t uid;
-    gid_t gid;
+    uid_t uid;    /* on the host */
+    gid_t gid;    /* on the host */
     int lease_fd; /* holds the lock, owned; -1 for an ordinary user */
 };
 
-#define HC_UID_START 2130706432u /* 0x7f000000: far above what accounts and subordinate ranges use */
+/* The default range: its first uid, 0x7f000000, far above what accounts and subordinate ranges use; its
+ * length. */
+#define HC_UID_START 2130706432u
 #define HC_UID_COUNT 65536u
 
 /* $HOTCELL_UID_RANGE=START:COUNT, else the default. */

@@ -6,7 +6,7 @@
 #include "manifest/saved_code.h"
 #include "manifest/manifest.h"
 
-#define HC_RECORD_VERSION 1
+#define HC_RECORD_VERSION 1 /* "version" in records */
 
 /* Append the job's program as it is saved. */
 void hc_record_code(struct hc_buf *out, const struct hc_job *job, const struct hc_manifest *m);

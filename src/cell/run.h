@@ -20,9 +20,10 @@ struct hc_run {
     int cancel_fd;                /* readable: end the job; borrowed. -1: none */
     bool cancel_has_reason; /* cancel_fd is a socket; a sentence that can be read from it is the reason */
     int tool_fd; /* stream socket to the client that answers tools without a command, borrowed; 0: none */
-    const char *default_dir;  /* parent of the output directory if the job names none: "hotcell-output" */
-    int default_at;           /* directory that default_dir is relative to, borrowed; 0: the current one */
-    struct hc_share share;    /* the job's tenant; NULL: its cgroup is made in the common place */
+    const char *default_dir; /* parent of the output directory if the job names none: "hotcell-output" */
+    int default_at;          /* directory that default_dir is relative to, borrowed; 0: the current one */
+    /* The job's tenant and its weight; tenant NULL: the cgroup is made in the common place. */
+    struct hc_share share;
     struct hc_parked *parked; /* run the job in this cell (parked.h), which is used up even on failure; NULL:
                                  build a cell */
     const char *policy_hash;  /* hc_policy_hash, if the caller has it; else NULL */

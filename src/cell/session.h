@@ -36,9 +36,8 @@ struct hc_session_given {
     bool cancel_has_reason;         /* as in struct hc_run */
     struct hc_parked *parked;       /* as in struct hc_run: a cell for sessions. NULL: build one */
     int tool_fd;                    /* as in struct hc_run */
-    int wake_fd; /* when a run begins, and when readable during a run, `woken` is called; -1: never
-                  */
-    bool (*woken)(void *ctx, struct hc_session *s); /* false: stop watching wake_fd */
+    int wake_fd; /* `woken` is called when a run begins, and when this is readable during a run; -1: never */
+    bool (*woken)(void *ctx, struct hc_session *s); /* returns false to have wake_fd watched no longer */
     /* Called with the output of the current run; must not block. NULL: not called. */
     void (*printed)(void *ctx, int stream, const char *data, size_t len); /* 0: stdout, 1: stderr */
     /* Called with each figure of the current run; `fd` is borrowed. NULL: not called. */
@@ -51,10 +50,10 @@ struct hc_session_given {
 int hc_session_start(struct hc_session **out, const struct hc_session_given *given, struct hc_error *err);
 
 struct hc_session_result {
-    int run; /* its number, from 1 */
-    enum hc_state state;
-    int back_to;           /* HC_STATE_ROLLED_BACK: the run that left the state; 0: the start */
-    struct hc_manifest *m; /* owned; freed by hc_session_result_finish */
+    int run;               /* number of the run, from 1 */
+    enum hc_state state;   /* what became of the interpreter's state */
+    int back_to;           /* HC_STATE_ROLLED_BACK: number of the run that left the state; 0: the start */
+    struct hc_manifest *m; /* of the run; owned, freed by hc_session_result_finish */
 };
 void hc_session_result_finish(struct hc_session_result *r);
 
@@ -92,8 +91,8 @@ void hc_session_interrupt(struct hc_session *s);
 /* To be called from `woken`: kill the current run, for whose result no client waits. */
 void hc_session_abandon(struct hc_session *s);
 
-bool hc_session_alive(const struct hc_session *s);
-const char *hc_session_id(const struct hc_session *s);
+bool hc_session_alive(const struct hc_session *s);     /* can there be another run? */
+const char *hc_session_id(const struct hc_session *s); /* its job ID; borrowed */
 
 /* The name of the state in answers and manifests, in `out` or static. */
 const char *hc_session_state_text(const struct hc_session_result *r, char out[64]);
@@ -103,14 +102,14 @@ int64_t hc_session_time_left(const struct hc_session *s);
 
 /* Why a session ended. */
 enum hc_session_end {
-    HC_SESSION_CLOSED,
-    HC_SESSION_IDLE,
-    HC_SESSION_LIFE,
-    HC_SESSION_CPU,
-    HC_SESSION_RUNS,
-    HC_SESSION_OUTPUT,
-    HC_SESSION_LOST,
-    HC_SESSION_CANCELLED
+    HC_SESSION_CLOSED,   /* its client ended it, or has gone */
+    HC_SESSION_IDLE,     /* limits.session_idle: the next run did not come in time */
+    HC_SESSION_LIFE,     /* limits.session_life */
+    HC_SESSION_CPU,      /* limits.session_cpu */
+    HC_SESSION_RUNS,     /* limits.session_runs */
+    HC_SESSION_OUTPUT,   /* all runs together left 16 times limits.output */
+    HC_SESSION_LOST,     /* no copy of the interpreter could take over */
+    HC_SESSION_CANCELLED /* cancel_fd became readable */
 };
 
 /* Whether a limit of the whole session leaves no room for another run; `end` gets the limit. */

@@ -20,9 +20,9 @@ struct hc_talk {
     bool cancel_has_reason;
     int in_fd, out_fd; /* requests come from in_fd, at whose end of file the session ends; answers go to
                           out_fd. May be equal */
-    const void *key;   /* signs manifests, borrowed; NULL: they are not signed */
-    size_t key_len;
-    int64_t max_text;                 /* limit of a run's texts in bytes (hc_job_check_texts); 0: none */
+    const void *key;   /* signs manifests; NULL: they are not signed */
+    size_t key_len;    /* bytes of `key` */
+    int64_t max_text;  /* limit of a run's texts in bytes (hc_job_check_texts); 0: none */
     const struct hc_ceiling *ceiling; /* highest limits that a run may ask for; NULL: none */
 };
 

@@ -16,10 +16,10 @@
 #include <stdio.h>
 
 struct hc_tree {
-    int root_fd;         /* O_PATH; owned */
-    char path[PATH_MAX]; /* of the tree's root/ */
-    char name[256];      /* as the caller of hc_tree_open gave it */
-    char id[HC_SHA256_HEX];
+    int root_fd;            /* of the tree's root/, O_PATH; owned */
+    char path[PATH_MAX];    /* of the tree's root/ */
+    char name[256];         /* as the caller of hc_tree_open gave it */
+    char id[HC_SHA256_HEX]; /* SHA-256 of the index */
 };
 
 /* Find a tree by name, by ID or a prefix of at least 8 digits, or by path if it holds a slash; ordinary
@@ -31,7 +31,7 @@ void hc_tree_finish(struct hc_tree *t);
 /* Write a clause for messages, with the command that rebuilds the tree: "'hotcell tree build base' makes
  * it anew". It names the recipe that the tree was built from, if the builder's note beside the tree can be
  * read. */
-#define HC_TREE_ADVICE 200
+#define HC_TREE_ADVICE 200 /* bytes of such a clause, with its NUL */
 void hc_tree_advice(const struct hc_tree *t, char out[HC_TREE_ADVICE]);
 
 /* 0 if `name` is a valid name for a tree, else -1 (HC_EXIT_USAGE). */

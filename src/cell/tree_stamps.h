@@ -22,10 +22,10 @@
 struct hc_stamps {
     const struct hc_tree *tree; /* borrowed */
     const void *map;            /* the stamps' file, owned; NULL: there are no usable stamps */
-    size_t size,
-        count;       /* bytes of the map; number of stamps, those of files that every run reads come first */
-    size_t core;     /* number of stamps, from the first on, that a quick check always compares */
-    const char *why; /* if `map` is NULL: why there are no usable stamps; static */
+    /* Bytes of the map; number of stamps: those of files that every run reads come first. */
+    size_t size, count;
+    size_t core;         /* number of stamps, from the first on, that a quick check always compares */
+    const char *why;     /* if `map` is NULL: why there are no usable stamps; static */
     struct hc_buf index; /* the tree's index, owned; read when the first stamp differs */
     size_t hashed;       /* number of entries whose stamp differed but whose content was right */
 };

@@ -8,34 +8,35 @@
 #include "cell/warm_counts.h"
 #include "job/job.h"
 
-#define HC_WARM_MOST  8
-#define HC_WARM_BYTES (INT64_C(128) << 20) /* of warm.memory, charged for a zygote with its cell */
+#define HC_WARM_MOST 8 /* most zygotes of a worker */
+/* Bytes of warm.memory (hotcelld.conf(5)) that a zygote with its cell counts for. */
+#define HC_WARM_BYTES (INT64_C(128) << 20)
 
 struct hc_warm_slot {
-    char key[HC_SHA256_HEX]; /* hc_warm_key; "": the slot is free */
-    char tenant[72];
+    char key[HC_SHA256_HEX];         /* hc_warm_key; "": the slot is free */
+    char tenant[72];                 /* of the jobs; "": none */
     struct hc_cached_policy *cached; /* the zygote's policy, a counted reference */
     struct hc_zygote *zygote;        /* owned; NULL: not started */
     struct hc_parked cell;           /* owned; the cell that waits, if any */
-    int64_t asked, last;             /* number of jobs that asked for this slot, and when the last did (ms) */
-    int64_t started;                 /* when the zygote was started (ms) */
-    int failures;                    /* failed attempts to make a zygote or cell, in a row */
-    int64_t not_before;              /* after too many failures: when to try again (ms) */
+    int64_t asked, last; /* number of jobs that asked for this slot, and when the last did (hc_mono_ms) */
+    int64_t started;     /* when the zygote was started (hc_mono_ms) */
+    int failures;        /* failed attempts to make a zygote or cell, in a row */
+    int64_t not_before;  /* after too many failures: when to try again (hc_mono_ms) */
 };
 
 /* How many zygotes a worker has, and when each is started, replaced or ended. */
 #define HC_WARM_WANTED 2 /* usual value of hc_warm_rules.wanted */
 struct hc_warm_rules {
-    size_t most;             /* zygotes at most; 0: every job is run cold */
+    size_t most;             /* most zygotes; 0: every job is run cold */
     int64_t wanted;          /* jobs that ask for the same cell before a zygote is started */
-    int64_t cells;           /* cells after which a zygote is replaced */
-    int64_t age_ms, idle_ms; /* age at which it is replaced; time without a job after which it ends */
+    int64_t cells;           /* cells that a zygote makes before it is replaced */
+    int64_t age_ms, idle_ms; /* age at which a zygote is replaced; time without a job after which it ends */
 };
 
 struct hc_warm {
-    struct hc_warm_slot slots[HC_WARM_MOST];
-    struct hc_warm_rules rules;
-    struct hc_warm_counts counts;
+    struct hc_warm_slot slots[HC_WARM_MOST]; /* the first rules.most are used */
+    struct hc_warm_rules rules;              /* of this worker */
+    struct hc_warm_counts counts;            /* of this worker */
 };
 
 void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules);

@@ -18,13 +18,15 @@ enum hc_cold {
 
 /* Counts since the worker started, except `zygotes` and `cells`. */
 struct hc_warm_counts {
-    int64_t zygotes, cells; /* that exist now */
+    int64_t zygotes, cells; /* that exist now; cells: those that wait */
+    /* Recycled: replaced for their cells, age or tree; idle: ended for lack of jobs. */
     int64_t zygotes_started, zygotes_failed, zygotes_died, zygotes_recycled, zygotes_idle;
+    /* Used: given to a job; expired: ended unused, with their zygote or too old. */
     int64_t cells_made, cells_failed, cells_used, cells_died, cells_expired;
     int64_t cells_early;           /* used cells whose job was answered before their processes were gone */
     int64_t cold[HC_COLD_REASONS]; /* jobs that had a cell built for them, by reason */
 };
 
-#define HC_WARM_COUNTS (sizeof(struct hc_warm_counts) / sizeof(int64_t))
+#define HC_WARM_COUNTS (sizeof(struct hc_warm_counts) / sizeof(int64_t)) /* number of counts */
 
 #endif

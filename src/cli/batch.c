@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEFAULT_DIR "hotcell-batch"
+#define DEFAULT_DIR "hotcell-batch" /* directory of a batch without -o */
 
 static const char help_head[] =
     "usage: hotcell batch [OPTION]... JOBS.jsonl|-\n"

@@ -10,9 +10,9 @@
 #define HC_HOST_PYTHON "/usr/bin/python3"
 
 struct hc_command {
-    const char *name;
-    const char *summary; /* for `hotcell --help`; empty: not listed there */
-    int (*run)(int argc, char **argv);
+    const char *name;                  /* argv[0] of the command */
+    const char *summary;               /* for `hotcell --help`; empty: not listed there */
+    int (*run)(int argc, char **argv); /* the command; returns the exit status */
 };
 
 int hc_cmd_run(int argc, char **argv);

@@ -4,7 +4,7 @@
 
 struct hc_drill_options {
     const char *policy; /* name or path; NULL: "default" */
-    const char *tree;   /* NULL: the policy's */
+    const char *tree;   /* name, ID or path; NULL: the policy's */
     const char *attack; /* name of the only attack to try; NULL: all attacks */
     int json, warm;     /* print JSON; attack cells that waited for a job */
 };

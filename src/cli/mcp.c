@@ -16,7 +16,7 @@
 
 _Static_assert(HC_MAX_SERVED <= HC_MCP_JOBS, "there is a place for each program that --jobs allows");
 
-#define DEFAULT_JOBS  4
+#define DEFAULT_JOBS  4                  /* programs that run at one time */
 #define DEFAULT_STORE ((int64_t)1 << 30) /* bytes of stored results */
 
 static const char help_head[] =

@@ -15,7 +15,7 @@
 
 /* One kind of order. */
 struct order {
-    const char *name, *arguments, *help;
+    const char *name, *arguments, *help; /* of the command; for --help; a sentence for --help */
     const char *path;     /* route for administrators; "%s" stands for the job, session or tenant */
     const char *own_path; /* route for other tenants; NULL: the order is for administrators only */
     bool many;            /* takes one or more names */
@@ -37,9 +37,9 @@ static const struct order orders[] = {
 
 /* The command line. */
 struct asked {
-    const struct order *order;
+    const struct order *order;   /* static */
     const char *reason, *socket; /* borrowed; NULL: not given */
-    bool admin, json;
+    bool admin, json;            /* --admin; --json */
 };
 
 static void print_help(const struct order *o)

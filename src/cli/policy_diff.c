@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_PATH 256 /* bytes of a field's name, with its sections */
+#define MAX_PATH 256 /* bytes of a field's name, with its sections and a NUL */
 
 /* Prints a value on one line. */
 static void print_value(const cJSON *node)

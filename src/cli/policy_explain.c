@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NOTHING "-"
+#define NOTHING "-" /* a column without content */
 
 /* Fields with single values that are no limits: the rows of limits say the same of themselves. With `value`,
  * the row is for that value only. */

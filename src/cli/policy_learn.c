@@ -33,9 +33,9 @@ static const char help_head[] =
 
 /* One run of the program, and the records of it. */
 struct learning {
-    struct hc_request *q;
-    struct hc_learned lessons;
-    struct hc_manifest manifest;
+    struct hc_request *q;        /* the command line; borrowed */
+    struct hc_learned lessons;   /* calls that the program made */
+    struct hc_manifest manifest; /* what the guard recorded */
     cJSON *rules; /* the rules of the policy that is extended, before they were narrowed; owned */
     bool failed;  /* there was no memory for a part of the proposal */
 };

@@ -12,14 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LEAST_DIGITS 8 /* of a hash */
+#define LEAST_DIGITS 8 /* least digits by which a hash is named */
 
 enum { OPT_POLICY = 'p', OPT_EFFECTIVE = 256, OPT_SHA256, OPT_TOOL, OPT_FIRST };
 
 /* What is asked for. */
 struct show {
-    struct hc_job job; /* its policy, and the limits that it would have */
-    bool effective, hash;
+    struct hc_job job;    /* its policy, and the limits that it would have */
+    bool effective, hash; /* --effective; --sha256 */
 };
 
 static int take_name(struct hc_job *job, const char *name)

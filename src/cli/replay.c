@@ -24,7 +24,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_FILE ((size_t)80 << 20) /* bytes of a program or record */
+#define MAX_FILE ((size_t)80 << 20) /* most bytes of a program or record */
 
 static const char help[] =
     "usage: hotcell replay [OPTION]... FILE\n"
@@ -43,18 +43,18 @@ static const char help[] =
     "      --json           print what differs as JSON\n";
 
 struct replay {
-    const char *file, *output;
-    const char *policy_name, *tree; /* named by the user; NULL: those of the record */
-    struct hc_job named;            /* its inputs are those that the user names */
-    bool json_out, allow_changed;
-    char record_name[PATH_MAX];
-    struct hc_buf code, record_text;
-    struct hc_json record;
-    struct hc_job job;
-    struct hc_policy policy;
-    bool changed;                /* policy, tree or an input differs from the first run's */
-    bool unnamed[HC_MAX_INPUTS]; /* inputs of the job that the user has to name */
-    struct hc_buf reasons;       /* text: why the job cannot be run as it is; owned */
+    const char *file, *output;       /* path of the program or record; -o; borrowed */
+    const char *policy_name, *tree;  /* named by the user; NULL: those of the record */
+    struct hc_job named;             /* its inputs are those that the user names */
+    bool json_out, allow_changed;    /* --json; --allow-changed */
+    char record_name[PATH_MAX];      /* path of the record */
+    struct hc_buf code, record_text; /* content of both files; owned */
+    struct hc_json record;           /* the record, parsed; owned */
+    struct hc_job job;               /* the job that is run again; owned */
+    struct hc_policy policy;         /* its policy; owned */
+    bool changed;                    /* policy, tree or an input differs from the first run's */
+    bool unnamed[HC_MAX_INPUTS];     /* inputs of the job that the user has to name */
+    struct hc_buf reasons;           /* text: why the job cannot be run as it is; owned */
 };
 
 /* ---- reading ---- */

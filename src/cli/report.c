@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_TEXT ((size_t)256 << 20) /* bytes of a document */
+#define MAX_TEXT ((size_t)256 << 20) /* most bytes of a document */
 
 /* ---- errors of documents ---- */
 

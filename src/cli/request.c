@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SPEC ((size_t)80 << 20)
+#define MAX_SPEC ((size_t)80 << 20) /* most bytes of a program or a spec */
 
 enum {
     OPT_HELP = 'h',

@@ -13,7 +13,7 @@ struct hc_batch_options;
 enum hc_warm {
     HC_WARM_NO,  /* in a cell that this process builds */
     HC_WARM_TRY, /* by a daemon, if there is one that can take the job */
-    HC_WARM_YES,
+    HC_WARM_YES, /* by a daemon */
 };
 
 struct hc_request {
@@ -21,26 +21,27 @@ struct hc_request {
     bool check; /* set by the caller: the program is only checked; options about results are unknown */
     bool live;  /* set by the caller: programs come later; options for a single program are unknown */
     bool serve; /* set by the caller, with `live`: options for these programs are collected in `given` */
-    struct hc_job job;
-    struct hc_policy policy;
-    struct hc_buf key, code;
-    const char *file;     /* the program's name for messages */
-    const char *spec;     /* path of the spec; NULL: none */
-    char *session, *step; /* owned; NULL: none. The job's output directory is that of the step already */
-    int session_fd;       /* the lock on the session, held until the job has ended; -1: none */
-    bool wait;            /* wait for the session's running step */
-    bool json;
-    enum hc_warm warm; /* where the job runs; unless it is HC_WARM_NO, policy and key are not loaded */
-    int tool_fd;       /* socket to the client that answers tools; 0: none */
-    int caller_fd;     /* descriptor by which the caller's end is noticed (cancel.h); 0: none */
-    char *given[64];   /* with `serve`: options for each program, as arguments; owned */
-    size_t given_count;
-    int64_t jobs, store; /* with `serve`: programs at once, and bytes of stored results; 0: not given */
+    struct hc_job job;       /* what the command line and the spec ask for */
+    struct hc_policy policy; /* effective, with the job's options and tools; owned */
+    struct hc_buf key, code; /* key that signs manifests, empty: none; the program while it is read; owned */
+    const char *file;        /* the program's name for messages */
+    const char *spec;        /* path of the spec; NULL: none */
+    char *session, *step;    /* names of the directories; owned; NULL: none. The job's output directory is the
+                                step's already */
+    int session_fd;          /* the lock on the session, held until the job has ended; -1: none */
+    bool wait;               /* wait for the session's running step to end */
+    bool json;               /* --json: print JSON instead of text */
+    enum hc_warm warm;       /* where the job runs; unless it is HC_WARM_NO, policy and key are not loaded */
+    int tool_fd;             /* socket to the client that answers tools, borrowed; 0: none */
+    int caller_fd;       /* descriptor by which the caller's end is noticed (cancel.h), borrowed; 0: none */
+    char *given[64];     /* with `serve`: options for each program, as arguments; owned */
+    size_t given_count;  /* used entries of `given` */
+    int64_t jobs, store; /* with `serve`: most programs at once; most bytes of stored results; 0: not given */
     /* With `live`, set by the caller: the options of a batch; NULL: the command is no batch. */
     struct hc_batch_options *batch;
 };
 
-#define HC_MAX_SERVED 64 /* programs at once that --jobs allows */
+#define HC_MAX_SERVED 64 /* most programs at once that --jobs allows */
 
 /* A command's work on its request: the exit status, or -1 with `err` set. */
 typedef int hc_request_worker(struct hc_request *q, struct hc_error *err);

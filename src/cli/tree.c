@@ -180,9 +180,10 @@ static int cmd_build(int argc, char **argv)
 
 /* ---- list ---- */
 
+/* A list of trees that is being printed. */
 struct listing {
     cJSON *rows; /* a list of trees, owned; NULL: print text */
-    int count;
+    int count;   /* number of trees so far */
 };
 
 static void describe(cJSON *row, const char *path)

@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_MANIFEST ((size_t)256 << 20) /* bytes of a manifest */
-#define MAX_SAVED    ((size_t)80 << 20)  /* bytes of a program with the text in front */
-#define QUOTES       "\"\"\""
+#define MAX_MANIFEST ((size_t)256 << 20) /* most bytes of a manifest */
+#define MAX_SAVED    ((size_t)80 << 20)  /* most bytes of a program with the text in front */
+#define QUOTES       "\"\"\""            /* ends the text in front */
 
 static const char help[] =
     "usage: hotcell verify MANIFEST [--sign KEYFILE]\n"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_ANSWER ((size_t)256 << 20) /* bytes of an answer's body */
+#define MAX_ANSWER ((size_t)256 << 20) /* most bytes of an answer's body */
 
 int hc_ask_find(struct hc_place *p, const char *named, struct hc_error *err)
 {

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_PIECE ((size_t)1 << 20) /* bytes of an answer in memory at a time */
+#define MAX_PIECE ((size_t)1 << 20) /* most bytes of an answer in memory at a time */
 
 /* Where the files of one job are fetched from and to; all three are borrowed. */
 struct source {
-    const struct hc_place *place;
-    const char *job; /* "/v1/jobs/ID" */
-    struct hc_dest *dest;
+    const struct hc_place *place; /* the daemon's address */
+    const char *job;              /* path of the job in the daemon: "/v1/jobs/ID" */
+    struct hc_dest *dest;         /* directory that gets the files */
 };
 
 /* What the manifest says of one file. For the saved program it gives neither size nor hash. */

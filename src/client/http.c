@@ -14,8 +14,8 @@
 #include <sys/un.h>
 
 #define SEND_TIMEOUT  30    /* seconds for which a daemon may read nothing of a request */
-#define READ_SIZE     65536 /* bytes of an answer read at once */
-#define SYSTEM_SOCKET "/run/hotcell/hotcelld.sock" /* of root's daemon */
+#define READ_SIZE     65536 /* most bytes of an answer that are read at once */
+#define SYSTEM_SOCKET "/run/hotcell/hotcelld.sock" /* default socket of root's daemon */
 
 /* ---- the daemon's address ---- */
 

@@ -24,7 +24,7 @@ int hc_place_find(struct hc_place *p, struct hc_error *err);
 
 /* One request; all pointers are borrowed. */
 struct hc_exchange_head {
-    const char *method, *path; /* the path is percent-encoded already */
+    const char *method, *path; /* "POST"; path and query, percent-encoded already */
     const char *accept;        /* the media type of the answer; NULL: any */
     const void *body;          /* JSON text; NULL: no body */
     size_t body_len;           /* bytes */
@@ -41,7 +41,7 @@ int hc_send(int fd, const struct hc_place *p, const struct hc_exchange_head *h, 
 /* Waits for the next bytes of the answer and feeds them to `a`, whose state says whether the answer is whole;
  * returns 0. If `cancel_fd` or `other_fd` (-1: no such descriptor) becomes readable first, reads nothing and
  * returns HC_CANCELLED or HC_OTHER_READY. -1: the connection broke, or the answer is not HTTP. */
-enum { HC_CANCELLED = 1, HC_OTHER_READY = 2 };
+enum { HC_CANCELLED = 1, HC_OTHER_READY = 2 }; /* cancel_fd was readable; other_fd was */
 int hc_receive(int fd, struct hc_answer *a, int cancel_fd, int other_fd, struct hc_error *err);
 
 /* Connects, sends a request and reads the whole answer into `a`, which the caller finishes in any case. */

@@ -15,18 +15,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOBS        "/v1/jobs"
-#define MAX_PROBLEM ((size_t)64 << 20) /* bytes: a manifest may be in it */
+#define JOBS "/v1/jobs" /* path to which jobs are posted */
+/* Most bytes of an answer that is no events: a manifest may be in it. */
+#define MAX_PROBLEM ((size_t)64 << 20)
 
 /* One job on its way through the daemon; owns all members but `asked`. */
 struct remote {
-    struct hc_remote *asked; /* the caller's job, borrowed */
-    struct hc_place place;
-    struct hc_answer answer;        /* to the request that submits the job */
-    struct hc_stream_reader stream; /* of the events in `answer` */
-    struct hc_tool_proxy tool_proxy;
-    struct hc_dest dest; /* the output directory */
-    bool cancelled;      /* the daemon was asked to cancel the job */
+    struct hc_remote *asked;         /* the caller's job, borrowed */
+    struct hc_place place;           /* the daemon's address */
+    struct hc_answer answer;         /* to the request that submits the job */
+    struct hc_stream_reader stream;  /* of the events in `answer` */
+    struct hc_tool_proxy tool_proxy; /* answers the job's calls of tools */
+    struct hc_dest dest;             /* the output directory */
+    bool cancelled;                  /* the daemon was asked to cancel the job */
 };
 
 /* The job's path in the daemon, "/v1/jobs/ID"; empty until the daemon has sent it. */

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/param.h>
 
-#define MAX_LINE ((size_t)512 << 20) /* a manifest is one line */
+#define MAX_LINE ((size_t)512 << 20) /* most bytes of one event: a manifest is one line */
 
 void hc_stream_finish(struct hc_stream_reader *s)
 {

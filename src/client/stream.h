@@ -18,7 +18,7 @@ struct hc_json;
 
 /* The reader of one job's events. */
 struct hc_stream_reader {
-    struct hc_event_stream_end out, err;
+    struct hc_event_stream_end out, err; /* the program's standard output; its standard error */
     int cancel_fd;      /* while it is readable, output that would block is dropped; -1: no such descriptor */
     struct hc_buf line; /* the bytes received so far of a line that has not ended; owned */
     size_t searched;    /* bytes of `line` known to have no line end */

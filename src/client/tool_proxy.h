@@ -13,9 +13,9 @@ struct hc_tool_proxy {
     struct hc_toolbox *toolbox; /* NULL: the job brings no tools */
     int ours, theirs;           /* a socket pair: the toolbox sends answers into `ours`, as to a cell */
     struct hc_buf answer;       /* the packets of one answer read from `theirs` so far */
-    struct hc_tool_log log;
-    struct hc_denials denials;
-    bool refused; /* the daemon has refused an answer, and the user was told */
+    struct hc_tool_log log;     /* calls, as the toolbox lists them */
+    struct hc_denials denials;  /* refused calls, as the toolbox lists them */
+    bool refused;               /* the daemon has refused an answer, and the user was told */
 };
 
 /* Moves the tools of `job` into the proxy. `tool_fd` is the socket to the client that answers tools without a

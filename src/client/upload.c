@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_CONTENT                                                                                          \
-    ((size_t)384 << 20) /* bytes of one input; in base64 they are the most that any daemon takes */
+/* Most bytes of one input; in base64 they are the most that any daemon takes. */
+#define MAX_CONTENT ((size_t)384 << 20)
 
 /* ---- options that a daemon does not take ---- */
 

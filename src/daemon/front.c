@@ -20,10 +20,11 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#define TICK_MS 1000 /* between looks at slow clients and old results */
-#define REST_MS 2    /* for which nothing has come, before what can wait is written down */
+#define TICK_MS 1000 /* ms between looks at slow clients and old results */
+#define REST_MS 2    /* ms without any event before what can wait is written into the ledger */
 
-/* Descriptors: of a job that runs or a session (its request, output, channels), and of all else. */
+/* Numbers of descriptors: of a job that runs or a session (its request, output, channels), and of all else.
+ */
 #define FDS_OF_RUN 8
 #define FDS_MORE   64
 
@@ -31,10 +32,10 @@ struct hc_front {
     struct hc_dispatch dispatch;
     struct hc_front_sessions sessions;
     struct hc_http http;
-    struct hc_watch manager;
-    int64_t most_waiting; /* jobs for which there are descriptors */
-    int64_t next_alive;   /* CLOCK_MONOTONIC, ms: when the manager is told that the front lives */
-    int64_t alive_every;  /* ms; 0: nobody asks */
+    struct hc_watch manager; /* channel to the manager */
+    int64_t most_waiting;    /* most jobs that can wait, by the number of descriptors */
+    int64_t next_alive;      /* time of the next HC_SAY_ALIVE (CLOCK_MONOTONIC, ms) */
+    int64_t alive_every;     /* ms between two of them; 0: none is sent */
 };
 
 /* ---- the manager ---- */

@@ -7,16 +7,16 @@
 #include "daemon/http/listen.h"
 #include "daemon/process/trees.h"
 
-/* What the manager gives its child. The front owns it all. */
+/* What the manager gives the front, which owns all of it. */
 struct hc_front_setup {
-    int manager;  /* channel */
-    int *workers; /* channels */
-    const pid_t *worker_pids;
-    size_t worker_count;
-    struct hc_config *config;
-    struct hc_listeners *listeners;
-    const struct hc_trees *trees; /* lent */
-    int64_t alive_every;          /* ms between two signs of life; 0: nobody asks for them */
+    int manager;                    /* channel to the manager */
+    int *workers;                   /* channels to the workers */
+    const pid_t *worker_pids;       /* their processes, by the same index */
+    size_t worker_count;            /* number of workers */
+    struct hc_config *config;       /* in force */
+    struct hc_listeners *listeners; /* open sockets for clients */
+    const struct hc_trees *trees;   /* the board; borrowed, unlike all other members */
+    int64_t alive_every;            /* ms between two HC_SAY_ALIVE to the manager; 0: none is sent */
 };
 
 /* Serve until drained, or until the manager has gone. Never returns. */

@@ -19,9 +19,10 @@ static const char help[] = "usage: hotcelld [OPTION]...\n"
                            "      --check-config  print the configuration with all defaults, and end\n"
                            "      --version, --help\n";
 
+/* The command line. */
 struct arguments {
-    const char *config, *socket, *state;
-    bool check;
+    const char *config, *socket, *state; /* paths; NULL: not given */
+    bool check;                          /* --check-config */
 };
 
 static int usage(const char *what, const char *which)

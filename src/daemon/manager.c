@@ -38,35 +38,35 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define LOCK_TRIES    50 /* one more, ... */
-#define LOCK_PAUSE_MS 20 /* ... with this between two */
+#define LOCK_TRIES    50 /* further attempts to lock the state directory, after the first */
+#define LOCK_PAUSE_MS 20 /* ms between two attempts */
 
-#define PAUSE_MS 1000  /* before what has died at once is started again */
-#define SWEEP_MS 60000 /* between looks for cgroups that nobody uses */
+#define PAUSE_MS 1000  /* ms before a process that died at once is started again */
+#define SWEEP_MS 60000 /* ms between searches for cgroups that no process uses */
 
 /* A child without which the daemon goes on, with less. */
 struct helper {
     const char *name, *who; /* of the process: for the kernel, and for people */
     const char *without;    /* what holds as long as there is none */
     pid_t pid;              /* 0: there is none */
-    int64_t started;        /* CLOCK_MONOTONIC, ms */
+    int64_t started;        /* when it was started (CLOCK_MONOTONIC, ms) */
 };
 
 struct manager {
-    struct hc_config *config;
-    const char *config_path; /* absolute; NULL: the usual place */
-    struct hc_listeners listeners;
-    struct hc_trees trees;
-    pid_t front; /* 0: there is none */
-    struct helper checkpointer, looker;
-    pid_t workers[HC_MAX_WORKERS]; /* 0: it has died, and the next has to wait a moment */
-    int64_t worker_started[HC_MAX_WORKERS];
-    size_t worker_count;
-    pid_t sessions[HC_MAX_SESSIONS]; /* 0: none */
-    int channel;                     /* to the front */
-    int signals, lock;
-    struct hc_cgroup_parent cells; /* where workers put their cells; fd -1: nowhere */
-    int64_t next_sweep;
+    struct hc_config *config;               /* in force; borrowed */
+    const char *config_path;                /* absolute; NULL: the usual place */
+    struct hc_listeners listeners;          /* sockets for clients; owned */
+    struct hc_trees trees;                  /* the board; owned */
+    pid_t front;                            /* 0: there is no front */
+    struct helper checkpointer, looker;     /* syncs the ledger; looks at the trees */
+    pid_t workers[HC_MAX_WORKERS];          /* 0: the worker has died, and the next has to wait a moment */
+    int64_t worker_started[HC_MAX_WORKERS]; /* when each was started (CLOCK_MONOTONIC, ms) */
+    size_t worker_count;                    /* used entries of both */
+    pid_t sessions[HC_MAX_SESSIONS];        /* processes of sessions; 0: the entry is free */
+    int channel;                            /* to the front; owned */
+    int signals, lock;                      /* a signalfd; the lock file in the state directory; owned */
+    struct hc_cgroup_parent cells;          /* where workers put their cells; fd -1: nowhere */
+    int64_t next_sweep; /* when the next search for such cgroups is due (CLOCK_MONOTONIC, ms) */
     bool draining, ready, second;
     int64_t front_started; /* CLOCK_MONOTONIC, ms */
     int64_t alive_every;   /* ms between two signs of life of the front; 0: nobody asks for them */

@@ -23,25 +23,25 @@
 #include <sys/param.h>
 #include <sys/stat.h>
 
-#define REFRESH_MS  10000              /* between looks at cells that wait */
-#define FIGURE_KEPT (2 << 20)          /* bytes of one */
-#define MAX_BODY    ((size_t)16 << 30) /* the configuration has the real bound */
+#define REFRESH_MS  10000              /* ms between looks at the cells that wait */
+#define FIGURE_KEPT (2 << 20)          /* most bytes of a figure that is sent to the front */
+#define MAX_BODY    ((size_t)16 << 30) /* most bytes of a request; the configuration has the real bound */
 
 /* A job as it came, and what is made of it. */
 struct work {
-    struct hc_message *said;
-    int *fds; /* enum hc_run_fd */
-    struct hc_buf body;
-    struct hc_job job;
-    struct hc_uploads uploads;
-    struct hc_cached_policy *known; /* the policy; held */
-    const struct hc_buf *key;
-    int channel; /* to the front */
-    bool session, has_tools;
-    const char *stage; /* the worker's own directory in HC_STAGE_DIR */
-    bool staged;       /* there is something of the job in it */
-    struct hc_warm *warm;
-    struct hc_warm_use use;
+    struct hc_message *said;        /* the front's message; borrowed */
+    int *fds;                       /* descriptors of the message (enum hc_run_fd), owned */
+    struct hc_buf body;             /* the request; owned */
+    struct hc_job job;              /* the request, parsed */
+    struct hc_uploads uploads;      /* content of its inputs; owned */
+    struct hc_cached_policy *known; /* the job's policy; a counted reference */
+    const struct hc_buf *key;       /* signs manifests; borrowed; empty: they are not signed */
+    int channel;                    /* to the front */
+    bool session, has_tools;        /* it is a session; its client answers tools */
+    const char *stage;              /* path of the worker's own directory in HC_STAGE_DIR */
+    bool staged;                    /* this directory has files of the job */
+    struct hc_warm *warm;           /* the worker's; borrowed */
+    struct hc_warm_use use;         /* the cell that the job used */
     int64_t bytes;
 };
 
@@ -225,14 +225,14 @@ static int send_answer(int channel, struct hc_message *answer, int manifest, str
 
 /* What one worker keeps from job to job. */
 struct worker {
-    int channel;
-    char stage[40];
-    struct hc_policy_cache known;
-    struct hc_warm warm;
-    struct hc_warm_counts told; /* to the front */
-    struct hc_buf key;          /* empty: nothing is signed */
-    const struct hc_trees *trees;
-    uint32_t trees_news; /* of theirs, what has been heeded */
+    int channel;                  /* to the front; owned */
+    char stage[40];               /* path of its own directory in HC_STAGE_DIR */
+    struct hc_policy_cache known; /* policies of earlier jobs */
+    struct hc_warm warm;          /* its zygotes and their cells */
+    struct hc_warm_counts told;   /* the last counts that the front was told */
+    struct hc_buf key;            /* signs manifests; owned; empty: they are not signed */
+    const struct hc_trees *trees; /* the board; borrowed */
+    uint32_t trees_news;          /* the board's `news` when the worker last dropped changed trees */
 };
 
 static int say_idle(struct worker *me, struct hc_error *err)

@@ -13,9 +13,9 @@
 #include <sys/param.h>
 #include <time.h>
 
-#define NS_PER_S 1000000000LL
+#define NS_PER_S 1000000000LL /* nanoseconds of a second */
 /* A process may wait for a processor between reading two clocks, which then differ by that time. */
-#define MAX_WAIT (10 * NS_PER_S)
+#define MAX_WAIT (10 * NS_PER_S) /* in nanoseconds */
 
 static int64_t read_clock(clockid_t clock)
 {

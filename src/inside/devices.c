@@ -18,8 +18,8 @@
 #define FLAGS (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC)
 
 static const struct node {
-    const char *name;
-    unsigned minor; /* of major 1, memory devices: Documentation/admin-guide/devices.txt */
+    const char *name; /* below /dev */
+    unsigned minor;   /* of major 1, memory devices: Documentation/admin-guide/devices.txt */
 } nodes[] = {{"null", 3}, {"zero", 5}, {"full", 7}, {"random", 8}, {"urandom", 9}};
 
 #define COUNT (sizeof nodes / sizeof *nodes)

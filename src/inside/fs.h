@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 struct hc_fs_option {
-    const char *key; /* NULL: the last */
-    int64_t number;  /* used if text is NULL */
-    const char *text;
+    const char *key;  /* the option's name; NULL ends the list */
+    int64_t number;   /* its value, used if `text` is NULL */
+    const char *text; /* its value as text, borrowed */
 };
 
 /* Make a new file system that is not mounted yet, with the MOUNT_ATTR_* in `attr`. Returns a descriptor

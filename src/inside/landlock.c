@@ -29,10 +29,10 @@
 #define WRITE_FILE LANDLOCK_ACCESS_FS_WRITE_FILE
 
 static const struct {
-    const char *path;
-    uint64_t access;
-    const char *why;
-    bool counted; /* the rule applies only if a cgroup counts the cell's memory */
+    const char *path; /* in the cell */
+    uint64_t access;  /* rights below it, LANDLOCK_ACCESS_FS_* */
+    const char *why;  /* the reason, a phrase */
+    bool counted;     /* the rule applies only if a cgroup counts the cell's memory */
 } rules[] = {
     {"/", LANDLOCK_ACCESS_FS_READ_DIR, "names are no secret here", false},
     {"/usr", READ, "the tree", false},

@@ -9,8 +9,8 @@
 #include <string.h>
 
 struct links {
-    int count; /* interfaces that are up */
-    int loopback_up;
+    int count;       /* interfaces that are up */
+    int loopback_up; /* whether the loopback is one of them */
 };
 
 static int count_link(const struct nlmsghdr *nlh, void *data)

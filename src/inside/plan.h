@@ -30,33 +30,33 @@
  * itself (`mount_fd`). Without, only the child can, in its own mount namespace, where descriptors of the old
  * one are refused: it looks `path` up once more and must meet the same inode. */
 struct hc_source {
-    char *path;      /* owned */
-    int fd;          /* O_PATH; owned */
-    int mount_fd;    /* detached clone, or -1; owned */
-    uint64_t attr;   /* MOUNT_ATTR_* */
+    char *path;      /* on the host; owned */
+    int fd;          /* of the place, O_PATH; owned */
+    int mount_fd;    /* detached clone of the mount, owned; -1: the child makes it */
+    uint64_t attr;   /* MOUNT_ATTR_* of the clone */
     char target[80]; /* below the root, without leading slash; empty for the root itself and the shim */
 };
 
 struct hc_plan {
-    const struct hc_policy *policy;
-    struct hc_source tree, shim, output; /* output.fd -1: capped tmpfs; of a copy, only shim.fd is open */
-    struct hc_source inputs[HC_MAX_INPUTS];
-    size_t input_count;
-    int devices_fd; /* a mount of the cell's own device nodes, or -1; owned */
-    uid_t host_uid;
-    gid_t host_gid;
+    const struct hc_policy *policy;         /* the effective policy; borrowed */
+    struct hc_source tree, shim, output;    /* output.fd -1: capped tmpfs; of a copy, only shim.fd is open */
+    struct hc_source inputs[HC_MAX_INPUTS]; /* files and directories below /input */
+    size_t input_count;                     /* used entries of `inputs` */
+    int devices_fd;     /* a mount of the cell's own device nodes, owned; -1: the host's nodes are mounted */
+    uid_t host_uid;     /* the cell's ids on the host */
+    gid_t host_gid;     /* likewise */
     bool drop_groups;   /* the launcher is root: supplementary groups can and must go */
     bool rlimit_pids;   /* no pids controller: set RLIMIT_NPROC */
     bool rlimit_memory; /* no memory controller: set RLIMIT_DATA, in case a process outruns the watch */
     bool zygote;        /* the cell makes cells: it has no Landlock, which would refuse its mounts, and with
                            `drop_groups` it keeps the right to change its ids */
-    int sync_fd;        /* child's end of the construction socket, owned */
-    int stdout_fd, stderr_fd, handover_fd, status_fd; /* child's ends, owned */
+    int sync_fd;        /* the child's end of the construction socket, owned */
+    int stdout_fd, stderr_fd, handover_fd, status_fd; /* the child's ends, owned (enum hc_cell_fd) */
     struct sock_fprog filter;                         /* the first filter; of a zygote, its own */
     char **env;                                       /* of the shim, NULL-terminated; borrowed */
 };
 
-#define HC_SYNC_FDS 4
+#define HC_SYNC_FDS 4 /* most descriptors that come with one message */
 
 enum hc_sync_kind {
     HC_SYNC_GO = 1, /* launcher to child: the id maps are written; the child is in its cgroup */
@@ -69,25 +69,27 @@ enum hc_sync_kind {
 
 /* Facts about itself that the child read back after the last step, before exec. */
 struct hc_facts {
-    pid_t pid;
-    uid_t ruid, euid, suid;
-    gid_t rgid, egid, sgid;
-    int groups; /* number of supplementary groups */
+    pid_t pid;              /* its number in the cell's pid namespace */
+    uid_t ruid, euid, suid; /* real, effective and saved uid, in the cell's user namespace */
+    gid_t rgid, egid, sgid; /* the same of gids */
+    int groups;             /* number of supplementary groups */
+    /* Sets of capabilities, a bit each. */
     uint64_t caps_effective, caps_permitted, caps_inheritable, caps_bounding, caps_ambient;
-    int securebits, no_new_privs, seccomp_mode;
-    int landlock_abi;            /* 0: no Landlock */
+    int securebits, no_new_privs, seccomp_mode; /* as prctl(2) gives them */
+    int landlock_abi;                           /* the kernel's; 0: no Landlock */
     int interfaces, loopback_up; /* number of interfaces that are up; whether the loopback is */
     int root_write_errno;        /* errno of creating a file in the tree; 0: it succeeded */
     int landlock_errno;          /* errno of making a symbolic link in /output */
     int filter_errno;            /* errno of unshare(0), which only a filter refuses */
+    /* Soft limits, as getrlimit(2) gives them. */
     uint64_t rlimit_core, rlimit_files, rlimit_file, rlimit_stack, rlimit_pids, rlimit_data, rlimit_cpu;
 };
 
 struct hc_sync {
-    int kind;
+    int kind; /* enum hc_sync_kind */
     union {
-        struct hc_error error;
-        struct hc_facts facts;
+        struct hc_error error; /* of HC_SYNC_ERROR */
+        struct hc_facts facts; /* of HC_SYNC_FACTS */
     };
 };
 
@@ -108,8 +110,8 @@ _Noreturn void hc_inside(const struct hc_plan *plan);
 /* The child of a zygote's clone3: the same without the exec, and it returns. The open descriptors are then
  * those of enum hc_cell_fd, HC_FD_SYNC, and HC_FD_SHIM, which the caller executes. SIGCHLD stays blocked.
  * Ends the process if a step fails. (inside.c) */
-#define HC_FD_SYNC (HC_FD_STATUS + 1)
-#define HC_FD_SHIM (HC_FD_SYNC + 1)
+#define HC_FD_SYNC (HC_FD_STATUS + 1) /* the construction socket */
+#define HC_FD_SHIM (HC_FD_SYNC + 1)   /* the shim's file */
 void hc_inside_copy(const struct hc_plan *plan);
 
 /* Clone the mount of a source, with its attributes, as a detached mount. `same`: look `path` up again and
@@ -120,7 +122,7 @@ int hc_source_clone(const struct hc_source *s, bool same, struct hc_error *err);
  * detached. Sets the roots of /output and /tmp and the detached mount of the shim, owned by the caller.
  * (mounts.c) */
 struct hc_mounted {
-    int output_fd, tmp_fd, shim_fd, input_fd;
+    int output_fd, tmp_fd, shim_fd, input_fd; /* -1: not made */
 };
 int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct hc_error *err);
 
@@ -140,8 +142,8 @@ int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *
 /* One Landlock rule, for people. hc_landlock_each visits all; `counted`: a cgroup counts the cell's
  * memory. */
 struct hc_landlock_row {
-    const char *path, *why;
-    bool reads, writes, links; /* links: makes symbolic links and pipes too */
+    const char *path, *why;    /* in the cell; the reason, a phrase */
+    bool reads, writes, links; /* what may be done below it; links: make symbolic links and pipes too */
 };
 void hc_landlock_each(bool counted, void (*each)(void *ctx, const struct hc_landlock_row *row), void *ctx);
 

@@ -9,12 +9,12 @@
 #include <string.h>
 
 static const struct layer {
-    const char *name;
-    unsigned bit;
+    const char *name;                /* of the layer in a manifest */
+    unsigned bit;                    /* enum hc_weak_layer */
     uint64_t clone_flag, mount_attr; /* the flag that makes the layer, if it is one */
-    bool root_only;
-    unsigned with; /* layers that must be off, too */
-    const char *why;
+    bool root_only;                  /* only a launcher that is root can do without it */
+    unsigned with;                   /* layers that must be off, too */
+    const char *why;                 /* the reason for `root_only` or `with`; empty: neither */
 } table[] = {
     {"user_namespace", HC_WEAK_USER_NAMESPACE, CLONE_NEWUSER, 0, true, 0,
      "an ordinary user has no rights to make the others without it"},
@@ -44,7 +44,7 @@ static const struct layer {
 
 #define COUNT (sizeof table / sizeof *table)
 
-static unsigned off;
+static unsigned off; /* enum hc_weak_layer of the layers that are off */
 
 bool hc_weak(unsigned layers)
 {

@@ -17,23 +17,23 @@
 enum hc_weak_layer {
     HC_WEAK_USER_NAMESPACE = 1 << 0, /* the guest really is its host uid */
     HC_WEAK_PID_NAMESPACE =
-        1 << 1, /* then /proc is the host's: a new one would show the own pid namespace only */
-    HC_WEAK_NETWORK_NAMESPACE = 1 << 2,
+        1 << 1, /* /proc is then the host's; a new one would not show the host's processes */
+    HC_WEAK_NETWORK_NAMESPACE = 1 << 2, /* the cell has the host's network; likewise the next four */
     HC_WEAK_IPC_NAMESPACE = 1 << 3,
     HC_WEAK_UTS_NAMESPACE = 1 << 4,
     HC_WEAK_CGROUP_NAMESPACE = 1 << 5,
     HC_WEAK_TIME_NAMESPACE = 1 << 6,
     HC_WEAK_IDS = 1 << 7,             /* the guest is the launcher's uid, with its groups */
-    HC_WEAK_CAPABILITIES = 1 << 8,    /* the guest has them all, in the cell's user namespace */
+    HC_WEAK_CAPABILITIES = 1 << 8,    /* the guest has all capabilities, in the cell's user namespace */
     HC_WEAK_NO_NEW_PRIVS = 1 << 9,    /* only together with seccomp and landlock, which need it */
     HC_WEAK_READ_ONLY_TREE = 1 << 10, /* no mount is read-only */
-    HC_WEAK_MOUNT_FLAGS = 1 << 11,    /* noexec, nosymfollow, nodev, nosuid */
+    HC_WEAK_MOUNT_FLAGS = 1 << 11,    /* mounts lack noexec, nosymfollow, nodev, nosuid */
     HC_WEAK_PROC = 1 << 12,           /* there is a /proc, without subset=pid and hidepid */
-    HC_WEAK_SECCOMP = 1 << 13,        /* all filters */
-    HC_WEAK_LANDLOCK = 1 << 14,
-    HC_WEAK_RLIMITS = 1 << 15,
-    HC_WEAK_CGROUP = 1 << 16,
-    HC_WEAK_GUARD = 1 << 17,
+    HC_WEAK_SECCOMP = 1 << 13,        /* no filter is installed */
+    HC_WEAK_LANDLOCK = 1 << 14,       /* no Landlock rule is set */
+    HC_WEAK_RLIMITS = 1 << 15,        /* no resource limit is set */
+    HC_WEAK_CGROUP = 1 << 16,         /* the cell has no cgroup */
+    HC_WEAK_GUARD = 1 << 17,          /* the guard is off */
     /* Tasks of the launcher, for which the manifest has no row: */
     HC_WEAK_WATCH = 1 << 18,      /* no memory is counted without a cgroup */
     HC_WEAK_COLLECTING = 1 << 19, /* collecting has no time limit */

@@ -4,23 +4,24 @@
 
 #include "policy/options.h"
 
-#define HC_MAX_INPUTS  64
-#define HC_MAX_RETURNS 64
+#define HC_MAX_INPUTS  64             /* most inputs of a job */
+#define HC_MAX_RETURNS 64             /* most variables that a job returns */
 #define HC_BOM         "\xef\xbb\xbf" /* may stand before a program's code; the handover leaves it out */
 
+/* What the file becomes as the value of the program's variable. */
 enum hc_input_format {
-    HC_INPUT_PATH,  /* a path below /input */
+    HC_INPUT_PATH,  /* its path below /input */
     HC_INPUT_JSONL, /* pandas DataFrame, one JSON record per line */
-    HC_INPUT_JSON,  /* pandas DataFrame */
-    HC_INPUT_CSV,   /* pandas DataFrame */
+    HC_INPUT_JSON,  /* pandas DataFrame, from one JSON document */
+    HC_INPUT_CSV,   /* pandas DataFrame, from CSV */
     HC_INPUT_NPY,   /* numpy array */
     HC_INPUT_NPZ,   /* dict of numpy arrays */
 };
 
 struct hc_input {
-    char *name; /* a Python identifier, not a keyword, not starting with an underscore */
-    char *path; /* on the host */
-    enum hc_input_format format;
+    char *name;                  /* a Python identifier, not a keyword, not starting with an underscore */
+    char *path;                  /* of the file on the host */
+    enum hc_input_format format; /* how the program gets the file */
 };
 
 /* A variable of the program whose value the job returns. */
@@ -29,11 +30,11 @@ struct hc_return {
     const char *format; /* static: "auto", "json", "npy", "csv", "jsonl" */
 };
 
-/* Commands that take options of a job. */
+/* Commands that take options of a job (hc_job_option.commands); HC_OF_SERVE is `hotcell mcp`. */
 enum { HC_OF_RUN = 1, HC_OF_CHECK = 2, HC_OF_SESSION = 4, HC_OF_SERVE = 8, HC_OF_BATCH = 16 };
 
-/* Forms of a spec: of a caller on this host, in hotcell's own form and in the older runner's; and of a remote
- * sender, for a program, for a session and for a run of a session. */
+/* Forms of a spec (hc_job_option.specs): of a caller on this host, in hotcell's own form and in the older
+ * runner's; and of a remote sender, for a program, for a session and for a run of a session. */
 enum { HC_SPEC_OWN = 1, HC_SPEC_RUNNER = 2, HC_SPEC_UPLOAD = 4, HC_SPEC_SESSION = 8, HC_SPEC_RUN = 16 };
 
 /* A row of job_options.def. */
@@ -55,32 +56,33 @@ struct hc_job_option {
 extern const struct hc_job_option hc_job_options[];
 extern const size_t hc_job_options_count;
 
+/* A job. It owns all that its pointers point to, except the rows of options. */
 struct hc_job {
 #define HC_JOB_TEXT(member, ...) char *member;
 #define HC_JOB_FLAG(member, ...) bool member;
 #include "job/job_options.def"
     char *code;      /* the program, NUL-terminated; NULL: none yet. hc_job_check: UTF-8 without NUL */
     size_t code_len; /* bytes of `code` */
-    struct hc_input inputs[HC_MAX_INPUTS];
-    size_t input_count;
-    cJSON *vars;     /* variables for the program: an object name -> value, only for checks; NULL: none */
-    char *vars_text; /* the same as JSON text with numbers as written; NULL: none */
-    char *given;     /* inputs of a session's run with their content, as JSON; NULL: none */
-    char *policy;    /* name or path; NULL: the default of the spec's form (hc_job_policy) */
-    char *output_dir;
-    struct hc_override overrides[HC_MAX_OVERRIDES];
-    size_t override_count;
-    struct hc_return returns[HC_MAX_RETURNS];
-    size_t return_count;
-    bool check_only; /* check the program, do not run it */
-    bool session;    /* the job has no program of its own: runs come one after another (cell/session.h) */
-    int run;         /* number of this run in its session, from 1; 0: not a run of a session */
-    cJSON *labels;   /* object of strings; NULL if none */
-    bool has_seed;
-    uint32_t seed;                     /* PYTHONHASHSEED and random.seed */
+    struct hc_input inputs[HC_MAX_INPUTS]; /* files for the program */
+    size_t input_count;                    /* used entries of `inputs` */
+    cJSON *vars;      /* variables for the program: an object name -> value, only for checks; NULL: none */
+    char *vars_text;  /* the same as JSON text with numbers as written; NULL: none */
+    char *given;      /* inputs of a session's run with their content, as JSON; NULL: none */
+    char *policy;     /* name or path; NULL: the default of the spec's form (hc_job_policy) */
+    char *output_dir; /* path of the directory for results; NULL: the command's default */
+    struct hc_override overrides[HC_MAX_OVERRIDES]; /* values that the job gives to options of its policy */
+    size_t override_count;                          /* used entries of `overrides` */
+    struct hc_return returns[HC_MAX_RETURNS];       /* variables that the job returns */
+    size_t return_count;                            /* used entries of `returns` */
+    bool check_only;                                /* check the program, do not run it */
+    bool session;  /* the job has no program of its own: runs come one after another (cell/session.h) */
+    int run;       /* number of this run in its session, from 1; 0: not a run of a session */
+    cJSON *labels; /* object of strings, owned; NULL if none */
+    bool has_seed; /* the job gives a seed */
+    uint32_t seed; /* of PYTHONHASHSEED and random.seed; used if `has_seed` */
     struct hc_tools tools;             /* tools that the spec describes; they have no commands */
     char *tool_commands[HC_MAX_TOOLS]; /* NAME=COMMAND, from the command line */
-    size_t tool_command_count;
+    size_t tool_command_count;         /* used entries of `tool_commands` */
     bool runner_form; /* the spec has the older runner's form: also write _sandbox_result.json */
 };
 
@@ -94,10 +96,10 @@ int hc_job_parse(struct hc_job *job, const char *name, const char *text, size_t 
  * than the file's name. */
 struct hc_uploads {
     struct {
-        char *data; /* owned */
-        size_t len;
+        char *data; /* content of the input; owned */
+        size_t len; /* bytes of `data` */
     } list[HC_MAX_INPUTS];
-    size_t count;
+    size_t count; /* used entries of `list` */
 };
 
 /* Parse the spec of a remote sender, who must not name files of this host: inputs are content ({"file": NAME,

@@ -9,7 +9,7 @@
 #define HC_JOB_LABELS 64  /* most labels of a job */
 #define HC_JOB_NAME   64  /* most bytes of an id, and of the name of an input, a variable or a label */
 
-extern const char hc_job_id_shape[];
+extern const char hc_job_id_shape[]; /* what an id has to be, for messages */
 
 /* Why the name, path or label is refused; NULL: it is good. `job` has the names that are taken; NULL: no
  * names are. */

@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One spec that is being parsed; all pointers are borrowed. */
 struct spec {
-    struct hc_job *job;
-    const struct hc_json *json;
+    struct hc_job *job;         /* gets what the spec says */
+    const struct hc_json *json; /* the spec's document */
     struct hc_uploads *uploads; /* NULL: inputs are paths of this host */
     bool is_run;                /* the spec is of a run of a session */
     struct hc_policy scratch;   /* limits are set here only to check them */
@@ -19,8 +20,8 @@ struct spec {
 typedef int member_parser(struct spec *s, const cJSON *node, struct hc_error *err);
 
 struct member {
-    const char *name;
-    member_parser *parse;
+    const char *name;     /* in the spec; NULL ends a list */
+    member_parser *parse; /* reads its value into s->job */
 };
 
 static int wrong_type(const struct spec *s, const cJSON *node, const char *what, struct hc_error *err)
@@ -360,9 +361,10 @@ static const struct member run_form[] = {
     {"limits", parse_limits}, {"return", parse_return},  {NULL, NULL},
 };
 
+/* One form of a spec. */
 struct form {
-    const struct member *members;
-    unsigned spec; /* HC_SPEC_* of the rows of job_options.def that belong to the form */
+    const struct member *members; /* those that are no rows of job_options.def; ends with a NULL name */
+    unsigned spec;                /* HC_SPEC_* of the rows of job_options.def that belong to the form */
 };
 
 static const struct form by_owner = {own_form, HC_SPEC_OWN}, by_runner = {runner_form, HC_SPEC_RUNNER},
@@ -380,7 +382,7 @@ static const struct form *form_of(const struct spec *s)
     return s->job->runner_form ? &by_runner : &by_owner;
 }
 
-#define MOST_MEMBERS 24
+#define MOST_MEMBERS 24 /* members of the largest form, rows of job_options.def included, and a NULL */
 
 /* The names of all members of a form, NULL behind the last. */
 static void list_members(const struct form *form, const char *out[MOST_MEMBERS])

@@ -79,13 +79,13 @@ static bool only_reads(const struct hc_tool *tool, const struct hc_tool_path *pa
 
 /* The state of hc_tool_arguments. */
 struct arranging {
-    const struct hc_tool *tool;
-    const struct hc_tool_call *call;
-    hc_tool_resolver *resolve;
-    void *ctx; /* for `resolve` */
-    struct hc_buf *out;
-    bool *by_path;
-    bool begun; /* `out` has an argument */
+    const struct hc_tool *tool;      /* the tool that is called; all pointers are borrowed */
+    const struct hc_tool_call *call; /* the call from the cell */
+    hc_tool_resolver *resolve;       /* the caller's function for arguments that are paths */
+    void *ctx;                       /* for `resolve` */
+    struct hc_buf *out;              /* gets the arguments as JSON */
+    bool *by_path;                   /* set if `resolve` refuses an argument */
+    bool begun;                      /* `out` has an argument */
 };
 
 static int put_path(const struct arranging *a, const struct hc_tool_path *path, const cJSON *value,

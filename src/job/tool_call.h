@@ -8,9 +8,9 @@
 /* The payload of HC_FRAME_TOOL_CALL: {"id": n, "name": text, "arguments": {...}}, with exactly these members.
  */
 struct hc_tool_call {
-    uint32_t id;            /* from 1 */
-    const char *name;       /* borrowed from `json` */
-    const cJSON *arguments; /* borrowed from `json` */
+    uint32_t id;            /* the call's number in its cell, from 1 */
+    const char *name;       /* of the tool; borrowed from `json` */
+    const cJSON *arguments; /* an object; borrowed from `json` */
     const char *source;     /* the arguments as they were written; points into the text */
     size_t source_len;      /* bytes of `source` */
     struct hc_json json;    /* owned */
@@ -41,7 +41,7 @@ void hc_tool_clean(char *out, size_t size, const char *text, size_t len);
 /* ---- the list of calls ---- */
 
 enum hc_tool_status {
-    HC_TOOL_OK,
+    HC_TOOL_OK,      /* the tool returned a value */
     HC_TOOL_ERROR,   /* the tool reported an error, or its answer was not JSON */
     HC_TOOL_TIMEOUT, /* the tool took longer than its own timeout */
     HC_TOOL_REFUSED, /* the launcher refused the call; the tool did not run */
@@ -56,20 +56,20 @@ const char *hc_tool_status_name(enum hc_tool_status status); /* "ok", ... */
 #define HC_TOOL_REFUSED_LISTED  100   /* most refused calls among them */
 
 struct hc_tool_entry {
-    char name[HC_TOOL_NAME + 1];
-    char *arguments;        /* owned; JSON, perhaps cut. NULL: none, or redaction failed */
-    int64_t argument_bytes; /* of the arguments before the cut */
-    enum hc_tool_status status;
-    char message[256];    /* why the call failed; empty: it did not */
-    char started[40];     /* RFC 3339 */
-    int64_t wall_us;      /* duration in microseconds */
-    int64_t result_bytes; /* -1: no result */
+    char name[HC_TOOL_NAME + 1]; /* of the tool */
+    char *arguments;             /* owned; JSON, perhaps cut. NULL: none, or redaction failed */
+    int64_t argument_bytes;      /* of the arguments before the cut */
+    enum hc_tool_status status;  /* how the call ended */
+    char message[256];           /* why the call failed; empty: it did not */
+    char started[40];            /* when the call came, as hc_clock_text writes it */
+    int64_t wall_us;             /* from its coming to its end, in microseconds */
+    int64_t result_bytes;        /* bytes of the result as JSON; -1: no result */
 };
 
 /* Zero-initialised is empty. */
 struct hc_tool_log {
     struct hc_tool_entry *items; /* owned */
-    size_t count, refused;       /* entries; refused calls among them */
+    size_t count, refused;       /* number of entries; refused calls among them */
     bool more;                   /* some calls are not listed */
 };
 

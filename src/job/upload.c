@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_FILE_NAME 200
+#define MAX_FILE_NAME 200 /* most bytes of an uploaded file's name */
 
 void hc_uploads_finish(struct hc_uploads *uploads)
 {

@@ -10,13 +10,13 @@
 #include <string.h>
 
 struct writer {
-    const struct hc_scan *scan;
-    struct hc_buf *out;
-    const char *without; /* top-level member to leave out */
-    const char *brief;   /* top-level member whose members have one line each; NULL: none */
-    bool sorted;         /* canonical; else in the order and the spelling of the text, indented */
-    int depth;           /* lists and objects around the value that is being written */
-    int most;            /* values nested deeper than this stay on one line */
+    const struct hc_scan *scan; /* the scanned document; borrowed */
+    struct hc_buf *out;         /* gets the text; borrowed */
+    const char *without;        /* top-level member to leave out; NULL: none */
+    const char *brief;          /* top-level member whose members have one line each; NULL: none */
+    bool sorted;                /* canonical; else in the order and the spelling of the text, indented */
+    int depth;                  /* lists and objects around the value that is being written */
+    int most;                   /* values nested deeper than this stay on one line */
 };
 
 static void write_string(struct hc_buf *out, const char *quote)

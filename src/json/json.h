@@ -53,7 +53,7 @@ const char *hc_json_text_or(const cJSON *object, const char *name, const char *o
  * either way, which a double may not hold exactly. */
 int64_t hc_json_int(const cJSON *object, const char *name, int64_t otherwise);
 
-bool hc_json_is_true(const cJSON *object, const char *name);
+bool hc_json_is_true(const cJSON *object, const char *name); /* is the member true? */
 
 /* ---- */
 

@@ -15,7 +15,7 @@ struct hc_lines {
  * `end_column`, which is 0 if the place ends in another line. Columns count bytes from 0 until
  * hc_lines_count_characters makes them characters from 1. */
 struct hc_place {
-    int line, column, end_column;
+    int line, column, end_column; /* line 0: no place */
 };
 
 int hc_lines_init(struct hc_lines *lines, const char *text); /* -1: no memory */

@@ -8,8 +8,9 @@
 bool hc_is_word(const char *text);           /* [A-Za-z_][A-Za-z0-9_]* */
 bool hc_is_identifier(const char *text);     /* a word, no Python keyword, no underscore in front */
 bool hc_is_id(const char *text, size_t max); /* 1 to `max` of [A-Za-z0-9._-], not beginning with '.' */
-size_t hc_distance(const char *a,
-                   const char *b); /* insertions, deletions, replacements, swaps of neighbours */
+
+/* How many insertions, deletions, replacements and swaps of neighbours make `b` of `a`. */
+size_t hc_distance(const char *a, const char *b);
 
 /* Writes a hint for a wrong name: "; did you mean 'memory'?", or "" if no name of `known` is near. `known`
  * ends with NULL, and may be NULL. */

@@ -11,11 +11,11 @@
 #define NUMBER_MAX 4300 /* digits; see hc_scan_numbers */
 
 struct scanner {
-    struct hc_scan *out;
-    const char *name;    /* of the text, for messages */
-    const char *p, *end; /* the next byte of the text, and its end */
-    int depth;           /* lists and objects around `p` */
-    struct hc_error *err;
+    struct hc_scan *out;  /* gets the nodes; borrowed */
+    const char *name;     /* of the text, for messages */
+    const char *p, *end;  /* the next byte of the text, and its end */
+    int depth;            /* lists and objects around `p` */
+    struct hc_error *err; /* the caller's record */
 };
 
 static int fail_at(const struct scanner *s, const char *where, const char *fmt, ...)

@@ -2,7 +2,7 @@
 
 #include "base/utf8.h"
 
-#define PCRE2_CODE_UNIT_WIDTH 8
+#define PCRE2_CODE_UNIT_WIDTH 8 /* bits of a code unit: the texts are UTF-8 */
 
 #include <errno.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_PATTERNS 64
+#define MAX_PATTERNS 64 /* most patterns of one schema */
 #define LONGEST_NAME 64 /* most bytes that messages quote of a property's name */
 
 struct pattern {
@@ -23,8 +23,8 @@ struct pattern {
 struct hc_schema {
     cJSON *root;                           /* owned copy of the schema */
     struct pattern patterns[MAX_PATTERNS]; /* all patterns of the schema */
-    size_t pattern_count;
-    pcre2_match_context *limits;
+    size_t pattern_count;                  /* used entries of `patterns` */
+    pcre2_match_context *limits;           /* bounds of one match's steps, depth and memory; owned */
 };
 
 static const char *const types[] = {"null", "boolean", "integer", "number", "string", "array", "object"};
@@ -34,9 +34,9 @@ static const char *const types[] = {"null", "boolean", "integer", "number", "str
 /* ---- reading a schema ---- */
 
 struct reading {
-    const struct hc_json *json;
-    const char *label; /* the schema's name in messages */
-    size_t patterns;   /* patterns so far */
+    const struct hc_json *json; /* the document that the schema is part of; borrowed */
+    const char *label;          /* the schema's name in messages */
+    size_t patterns;            /* patterns so far */
 };
 
 static int wrong_type(const struct reading *r, const cJSON *node, const char *what, struct hc_error *err)
@@ -172,8 +172,8 @@ static int read_pattern(struct reading *r, const cJSON *node, struct hc_error *e
 /* ---- checking a value ---- */
 
 struct checking {
-    const struct hc_schema *schema;
-    char path[200]; /* place of the value that is being checked: "options.days[2]" */
+    const struct hc_schema *schema; /* borrowed */
+    char path[200];                 /* place of the value that is being checked: "options.days[2]" */
     size_t path_len;
 };
 
@@ -445,7 +445,8 @@ static int check_nothing(struct checking *c, const cJSON *schema, const cJSON *w
 /* ---- the keywords ---- */
 
 static const struct keyword {
-    const char *name;
+    const char *name; /* of the keyword */
+    /* Check the keyword's value when the schema is read; check a value against it. */
     int (*read)(struct reading *r, const cJSON *node, struct hc_error *err);
     int (*check)(struct checking *c, const cJSON *schema, const cJSON *want, const cJSON *value,
                  struct hc_error *err);

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT_MAX 1e15 /* exact in a double */
+#define COUNT_MAX 1e15 /* highest count that is believed: exact in a double */
 
 static const struct {
-    const char *name;
-    bool attested;
-    int source; /* refusers with the same source share an allowance */
+    const char *name; /* of the layer in a manifest */
+    bool attested;    /* a process outside of the program sees the refusal */
+    int source;       /* refusers with the same source share an allowance */
 } refusers[HC_REFUSERS] = {
 #define HC_REFUSER_ROW(id, name, attested, source, text) [HC_REFUSER_##id] = {name, attested, source},
 #include "manifest/denial.def"
@@ -129,7 +129,7 @@ static bool read_count(const cJSON *node, struct hc_denial *out)
 
 /* The members of the message. */
 static const struct {
-    const char *name;
+    const char *name;                                       /* of the member */
     bool (*read)(const cJSON *node, struct hc_denial *out); /* NULL: the member is a text */
     size_t at, size; /* of a text: offsetof in struct hc_denial, bytes with the NUL */
     bool may_lack;   /* it may be null */

@@ -24,22 +24,22 @@ enum hc_refuser {
 };
 
 const char *hc_refuser_name(enum hc_refuser by); /* "ast", "runtime", "audit", "seccomp", "tool" */
-bool hc_refuser_attested(enum hc_refuser by);
+bool hc_refuser_attested(enum hc_refuser by);    /* does a process outside of the program see its refusals? */
 
 /* One denial. The rows of denial.def give the texts; an empty text is null in the manifest. */
 struct hc_denial {
-    enum hc_refuser by;
+    enum hc_refuser by; /* the layer that refused the action */
 #define HC_DENIAL_TEXT(member, bytes, ...) char member[bytes];
 #include "manifest/denial.def"
-    int line;      /* of the program; 0: unknown */
-    int64_t count; /* how often it was refused */
+    int line;      /* of the program, from 1; 0: unknown */
+    int64_t count; /* how many times it was refused */
 };
 
 /* Zero-initialised is empty. */
 struct hc_denials {
     struct hc_denial *items; /* owned, in the order of their first appearance */
-    size_t count;
-    bool more;   /* some denials are not listed */
+    size_t count;            /* number of `items` */
+    bool more;               /* some denials are not listed */
     bool shared; /* the process has run other programs before, whose threads and callbacks may act in it still
                   */
 };

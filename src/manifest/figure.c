@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DIRECTORY_MAX 63
-#define FILE_MAX      255
+#define DIRECTORY_MAX 63  /* most bytes of the directory's name */
+#define FILE_MAX      255 /* most bytes of the figure's name in it */
 
 static bool is_part(const char *part, size_t len, size_t most)
 {

@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HC_FIGURE_PATH_MAX 320 /* with the NUL */
-#define HC_FIGURE_MIME_MAX 40
+#define HC_FIGURE_PATH_MAX 320 /* bytes of a figure's path, with the NUL */
+#define HC_FIGURE_MIME_MAX 40  /* bytes of its MIME type, with the NUL */
 
 /* A figure as the launcher found it when it was announced. */
 struct hc_figure {
-    char path[HC_FIGURE_PATH_MAX]; /* below the output directory */
-    char mime[HC_FIGURE_MIME_MAX];
-    int64_t bytes;
+    char path[HC_FIGURE_PATH_MAX]; /* DIRECTORY/NAME, below the output directory */
+    char mime[HC_FIGURE_MIME_MAX]; /* its MIME type */
+    int64_t bytes;                 /* size of its file */
 };
 
 /* Whether the path is DIRECTORY/NAME of at most 63 and 255 bytes of UTF-8 without control characters,

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#define TEXT_MAX    4096 /* bytes of one text */
-#define FRAMES_MAX  256
+#define TEXT_MAX    4096 /* most bytes of one text */
+#define FRAMES_MAX  256  /* most data frames with columns */
 #define COLUMNS_MAX 2048 /* most columns of one data frame */
 
 static bool is_text(const cJSON *node)
@@ -72,8 +72,8 @@ static bool is_columns(const cJSON *node)
 }
 
 struct member {
-    const char *name;
-    bool (*fits)(const cJSON *node);
+    const char *name;                /* of the member */
+    bool (*fits)(const cJSON *node); /* checks its value */
 };
 
 static const struct member of_finding[] = {

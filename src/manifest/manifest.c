@@ -12,9 +12,9 @@
 static const char algorithm[] = "HMAC-SHA256";
 
 static const struct {
-    const char *name;
-    int exit;
-    bool limit;
+    const char *name; /* in a manifest */
+    int exit;         /* exit status of `hotcell run` */
+    bool limit;       /* a limit of the policy ended the job */
 } statuses[] = {
 #define HC_STATUS_ROW(id, name, exit, limit, text) [HC_STATUS_##id] = {name, exit, limit},
 #include "manifest/status.def"
@@ -64,7 +64,7 @@ void hc_manifest_finish(struct hc_manifest *m)
 /* ---- building blocks: each adds a member to `to`, and sets `ok` to false if memory runs out ---- */
 
 struct doc {
-    bool ok;
+    bool ok; /* false: memory ran out, and a member is missing */
 };
 
 /* Add `item` to `to`, as a member, or as an element of a list if `name` is NULL. `to` or `item` is NULL if an

@@ -15,7 +15,7 @@
  * control characters is printed with these bytes as \xHH and its backslashes doubled, and with "escaped":
  * true beside it. */
 
-#define HC_MANIFEST_VERSION 1
+#define HC_MANIFEST_VERSION 1 /* the member "version" of manifests */
 
 enum hc_status {
 #define HC_STATUS_ROW(id, ...) HC_STATUS_##id,
@@ -30,24 +30,25 @@ bool hc_status_is_limit(enum hc_status s); /* has a limit of the policy ended th
 struct hc_stream {
     struct hc_buf text; /* the output that was kept, raw bytes */
     int64_t bytes;      /* bytes that the guest wrote until the cell's end, kept or not */
-    int64_t redactions; /* places that the policy's "redact" has replaced */
+    int64_t redactions; /* number of places that the policy's "redact" has replaced */
     bool truncated;     /* output was left out beyond the limit */
     bool shortened;     /* redact.max_chars has cut the output */
     bool withheld;      /* output was withheld, as the search for places to redact took too long */
     int pass_errno;     /* errno that stopped passing the output on; 0: none, or its reader went away */
 };
 
+/* A file or figure that the job has left. */
 struct hc_artifact {
-    char *path;       /* relative to the output directory; raw bytes of the name */
-    const char *mime; /* static; NULL for plain files */
-    int64_t bytes;
-    char sha256[HC_SHA256_HEX];
+    char *path;                 /* owned; relative to the output directory; raw bytes of the name */
+    const char *mime;           /* static; NULL for plain files */
+    int64_t bytes;              /* its size */
+    char sha256[HC_SHA256_HEX]; /* of its content */
 };
 
 /* A file in the output directory that the manifest does not list as an artifact. */
 struct hc_skipped {
     char *path;         /* owned, relative to the output directory */
-    const char *reason; /* static */
+    const char *reason; /* why it was skipped, a phrase; static */
 };
 
 struct hc_layer {
@@ -56,75 +57,75 @@ struct hc_layer {
     char evidence[160]; /* how the launcher checked it, with the numbers that it read back */
 };
 
+/* An input as it was when the cell was built. All pointers are borrowed from the job. */
 struct hc_manifest_input {
-    const char *name;
-    const char *file; /* base name of the file on the host */
-    int64_t bytes;
-    char sha256[HC_SHA256_HEX];
+    const char *name;           /* of the program's variable */
+    const char *file;           /* base name of the file on the host */
+    int64_t bytes;              /* size of the file */
+    char sha256[HC_SHA256_HEX]; /* of its content */
 };
 
-enum { /* rows of layer.def */
+enum { /* numbers of the rows of layer.def */
 #define HC_LAYER_ROW(name, text) HC_LAYER_##name,
 #include "manifest/layer.def"
        HC_MAX_LAYERS
 };
 
 struct hc_manifest {
-    char job_id[72];
-    const char *tenant;  /* borrowed, may be NULL */
-    const cJSON *labels; /* borrowed, may be NULL */
-    enum hc_status status;
-    int exit_code;    /* exit status of `hotcell run` */
-    char reason[512]; /* why the job has this status, one sentence; empty for ok */
-    bool partial;     /* there are results, but they may not be all */
+    char job_id[72];       /* given by the job, or made from the time and a random number */
+    const char *tenant;    /* borrowed; NULL: none */
+    const cJSON *labels;   /* object of strings, borrowed; NULL: none */
+    enum hc_status status; /* how the job ended */
+    int exit_code;         /* exit status of `hotcell run` */
+    char reason[512];      /* why the job has this status, one sentence; empty for ok */
+    bool partial;          /* there are results, but they may not be all */
     struct {
-        bool set;
-        char rule[64], message[512], hint[256];
-        int line, column; /* in the program; 0: none */
-        cJSON *findings;  /* all findings, of which the first is this one (manifest/finding.h). Owned; NULL:
-                             this  finding is the only one */
-        int64_t more;     /* number of findings that are not listed */
-    } rejection;          /* why the check refused the program */
-    cJSON *runs;          /* the runs of a session: a list of objects. Owned; NULL: none */
+        bool set; /* the program was refused by its check; else the others are unset */
+        char rule[64], message[512], hint[256]; /* of the first finding; an empty hint: none */
+        int line, column;                       /* of its place in the program, from 1; 0: none */
+        cJSON *findings; /* all findings, this one first (finding.h). Owned; NULL: there is only this one */
+        int64_t more;    /* number of findings that are not listed */
+    } rejection;         /* why the check refused the program */
+    cJSON *runs;         /* the runs of a session: a list of objects. Owned; NULL: none */
     cJSON *check; /* findings for which the program was not refused (hc_checked_parse). Owned; NULL: none */
     struct {
-        bool known;
-        bool signaled; /* a signal ended it; else it exited */
-        int value;     /* exit status or signal number */
-    } process;         /* how the interpreter ended, as pid 1 of the cell saw it */
-    struct hc_stream out, err;
+        bool known;            /* the others are set */
+        bool signaled;         /* a signal ended it; else it exited */
+        int value;             /* exit status or signal number */
+    } process;                 /* how the interpreter ended, as pid 1 of the cell saw it */
+    struct hc_stream out, err; /* standard output and standard error of the cell */
     char *guest; /* the report of the guest's process, a JSON object as text; owned. NULL: none came. Left out
                   * with a warning if hc_guest_report_check refuses it */
-    struct hc_artifact *figures, *files; /* owned arrays */
-    size_t figure_count, file_count;
-    struct hc_skipped *skipped;
-    size_t skipped_count;
-    int64_t skipped_more; /* number of skipped files that are not listed */
-    int64_t code_bytes;
+    struct hc_artifact *figures, *files; /* what was collected; owned arrays */
+    size_t figure_count, file_count;     /* numbers of entries of these */
+    struct hc_skipped *skipped;          /* files that are not listed among these; owned array */
+    size_t skipped_count;                /* number of entries of `skipped` */
+    int64_t skipped_more;                /* number of skipped files that are not listed */
+    int64_t code_bytes;                  /* size of the program */
     char code_sha256[HC_SHA256_HEX]; /* of the program as the caller gave it; empty: there is no program */
     char *code_path;       /* the saved program, relative to the output directory; owned; NULL: not saved */
-    int64_t kept_bytes;    /* bytes of the saved program and of its record; not printed */
-    char warnings[8][256]; /* one of them may begin with HC_CODE_LOST */
-    size_t warning_count;
-    struct hc_denials denials;
-    struct hc_tool_log tools; /* calls of tools, in their order */
-    struct hc_job_usage usage;
-    struct hc_samples samples;
+    int64_t kept_bytes;    /* sizes of the saved program and of its record together; not printed */
+    char warnings[8][256]; /* sentences about the job; one of them may begin with HC_CODE_LOST */
+    size_t warning_count;  /* used entries of `warnings` */
+    struct hc_denials denials; /* actions that were refused */
+    struct hc_tool_log tools;  /* calls of tools, in their order */
+    struct hc_job_usage usage; /* resources that the job used, in all */
+    struct hc_samples samples; /* resources that it used over time */
     struct {
         int64_t build_us, start_us, run_us, collect_us; /* microseconds of each phase; -1: not reached */
     } timing;
-    const struct hc_policy *policy; /* the effective policy, borrowed */
-    char policy_sha256[HC_SHA256_HEX];
+    const struct hc_policy *policy;    /* the effective policy, borrowed */
+    char policy_sha256[HC_SHA256_HEX]; /* hash of `policy` (hc_policy_hash) */
     char policy_name[64]; /* only in a manifest that was read from JSON, which has no `policy`; else empty */
-    struct hc_enforced_by enforced_by;
-    struct hc_layer layers[HC_MAX_LAYERS];
-    size_t layer_count;
-    const char *tree_name;
-    char tree_sha256[HC_SHA256_HEX];
+    struct hc_enforced_by enforced_by;     /* what enforced the limits */
+    struct hc_layer layers[HC_MAX_LAYERS]; /* layers of isolation, in the order of their checks */
+    size_t layer_count;                    /* used entries of `layers` */
+    const char *tree_name; /* the tree as the policy names it; borrowed; NULL: the manifest has no tree */
+    char tree_sha256[HC_SHA256_HEX]; /* the tree's ID; empty: no tree was opened */
     enum hc_tree_check tree_checked; /* how thoroughly the tree was compared with its record from the build */
-    struct hc_manifest_input inputs[HC_MAX_INPUTS];
-    size_t input_count;
-    char started[40], finished[40]; /* RFC 3339, UTC, milliseconds */
+    struct hc_manifest_input inputs[HC_MAX_INPUTS]; /* the job's inputs, in their order */
+    size_t input_count;                             /* used entries of `inputs` */
+    char started[40], finished[40]; /* when the launch began and the job ended: RFC 3339, UTC, milliseconds */
 };
 
 /* The beginning of the warning that the program could not be saved with its results. hc_manifest_code_lost

@@ -15,8 +15,8 @@ struct hc_output_filter {
     int64_t total;                  /* bytes of redacted output so far */
     int64_t given;                  /* bytes of the beginning that were passed on */
     char part[4];                   /* a character that is not complete yet */
-    size_t part_len;
-    struct hc_buf tail; /* with `ends`: at least the last bytes that may be shown */
+    size_t part_len;                /* bytes of `part` */
+    struct hc_buf tail;             /* with `ends`: at least the last bytes that may be shown; owned */
 };
 
 /* *out is NULL if the policy neither redacts nor shortens output beyond `max` bytes. The caller frees it.

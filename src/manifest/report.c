@@ -107,8 +107,8 @@ static bool is_bool(const cJSON *node)
 }
 
 static const struct {
-    const char *name;
-    bool (*fits)(const cJSON *node);
+    const char *name;                /* of the member */
+    bool (*fits)(const cJSON *node); /* checks its value */
 } members[] = {
     {"value", is_value},     {"error", is_error},      {"figures", is_figures},
     {"columns", is_columns}, {"warnings", is_strings}, {"exit", is_status},

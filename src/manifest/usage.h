@@ -11,16 +11,18 @@ struct hc_job_usage {
 #include "manifest/usage.def"
 };
 
-enum hc_usage_unit { HC_USAGE_SECONDS, HC_USAGE_BYTES, HC_USAGE_COUNT };
+enum hc_usage_unit { HC_USAGE_SECONDS, HC_USAGE_BYTES, HC_USAGE_COUNT }; /* in a manifest */
+/* Of a session's cell: the sum over its runs; the most so far; the number at this moment. */
 enum hc_usage_kind { HC_USAGE_SUM, HC_USAGE_PEAK, HC_USAGE_STATE };
 
 struct hc_usage_row {
-    const char *name;
+    const char *name; /* of the member in a manifest's "usage" */
+    /* Of the number in a manifest; the struct's member is in microseconds for SECONDS. */
     enum hc_usage_unit unit;
-    enum hc_usage_kind kind;
-    const char *file, *key; /* file of the cell's cgroup with the number, and key in it; NULL: none */
-    const char *text;       /* description for the man page */
-    size_t at;              /* offsetof in struct hc_job_usage */
+    enum hc_usage_kind kind; /* what the number says of a session's cell */
+    const char *file, *key;  /* file of the cell's cgroup with the number, and key in it; NULL: none */
+    const char *text;        /* description for the man page */
+    size_t at;               /* offsetof in struct hc_job_usage */
 };
 
 extern const struct hc_usage_row hc_usage_rows[];

@@ -16,8 +16,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define PATIENCE_MS 10000 /* from SIGTERM to SIGKILL */
-#define MAX_WORDS   2000  /* bytes of a child's error messages */
+#define PATIENCE_MS 10000 /* ms from SIGTERM to SIGKILL */
+#define MAX_WORDS   2000  /* most bytes of a child's error messages */
 
 static _Noreturn void exec_command(const char *const *argv, const int fds[3], pid_t parent)
 {

@@ -9,10 +9,11 @@
 #include <sys/types.h>
 
 struct hc_child {
-    pid_t pid;       /* 0: none */
-    int pidfd;       /* owned; readable when the child has ended */
-    int err_fd;      /* memfd that gets its standard error, owned */
-    int64_t kill_ms; /* when to kill it (hc_mcp_now_ms); 0: it was not asked to end */
+    pid_t pid;  /* 0: there is no child */
+    int pidfd;  /* owned; readable when the child has ended */
+    int err_fd; /* memfd that gets the child's standard error, owned */
+    /* When to kill the child (CLOCK_MONOTONIC, ms: hc_mono_ms); 0: it was not asked to end. */
+    int64_t kill_ms;
 };
 
 /* Start `command` with the server's options and then those of `more`, which ends with NULL. Its standard
@@ -27,7 +28,7 @@ bool hc_child_ended(struct hc_child *c);
  * with it. */
 void hc_child_end(struct hc_child *c);
 void hc_child_expect(struct hc_child *c); /* the same without the signal: it will end anyway */
-void hc_child_kill_if_late(struct hc_child *c, int64_t now); /* `now`: ms of hc_mcp_now_ms */
+void hc_child_kill_if_late(struct hc_child *c, int64_t now); /* `now`: ms of hc_mono_ms */
 void hc_child_finish(struct hc_child *c); /* end it, wait, and free; fine without a child */
 
 /* Append the child's error messages as UTF-8, for people. */

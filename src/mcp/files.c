@@ -9,16 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LISTED     200                /* files in one answer */
-#define TEXT_PART  ((size_t)64 << 10) /* bytes of text in one answer */
-#define MAX_IMAGE  ((int64_t)4 << 20)
-#define MAX_BINARY ((int64_t)1 << 20)
+#define LISTED     200                /* most files in one answer */
+#define TEXT_PART  ((size_t)64 << 10) /* most bytes of text in one answer */
+#define MAX_IMAGE  ((int64_t)4 << 20) /* most bytes of an image */
+#define MAX_BINARY ((int64_t)1 << 20) /* most bytes of another file that is no text */
 
 /* ---- list ---- */
 
+/* A list of files that is being made. */
 struct listing {
-    struct hc_buf text;
-    int64_t seen, first, shown;
+    struct hc_buf text;         /* the list so far; owned */
+    int64_t seen, first, shown; /* files so far; index of the first to show; number of shown ones */
 };
 
 static void list_run(struct listing *l, const struct hc_stored_run *run)

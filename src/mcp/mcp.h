@@ -16,14 +16,14 @@
 #define HC_MCP_JOBS 64 /* most programs at one time */
 
 struct hc_mcp_config {
-    const char *output_dir; /* parent of the server's directory; NULL: a temporary one */
-    int jobs;               /* programs at one time */
+    const char *output_dir; /* path of the parent of the server's directory; NULL: a temporary one */
+    int jobs;               /* most programs at one time */
     int64_t store_bytes;    /* most bytes of results that are kept */
-    int64_t timeout_ms;     /* limits.timeout of the policy: the most that a program gets */
+    int64_t timeout_ms;     /* limits.timeout of the policy, in ms: the most that a program gets */
     const char *card;       /* text for the writer of a program (cell/card.h); all pointers are borrowed */
-    const char *const *options; /* of each `hotcell run` */
-    size_t option_count;
-    int cancel_fd; /* readable when a signal ends the server; borrowed */
+    const char *const *options; /* arguments for each `hotcell run` and `hotcell session` */
+    size_t option_count;        /* number of `options` */
+    int cancel_fd;              /* readable when a signal ends the server; borrowed */
 };
 
 /* Serve until the client has gone, or a signal comes. All programs have ended then, and a temporary

@@ -70,10 +70,10 @@ void hc_mcp_notify_resources(struct hc_mcp *m)
 }
 
 static const struct {
-    const char *name;
-    enum hc_rpc_kind kind;
-    bool first; /* may come before initialize */
-    void (*handle)(struct hc_mcp *m, const struct hc_rpc *message);
+    const char *name;                                               /* of the method */
+    enum hc_rpc_kind kind;                                          /* of its messages */
+    bool first;                                                     /* may come before initialize */
+    void (*handle)(struct hc_mcp *m, const struct hc_rpc *message); /* answers a message */
 } methods[] = {
     {"initialize", HC_RPC_REQUEST, true, initialize},
     {"ping", HC_RPC_REQUEST, true, ping},

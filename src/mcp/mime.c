@@ -5,8 +5,8 @@
 #include <strings.h>
 
 static const struct {
-    const char *ending, *mime;
-    bool image;
+    const char *ending, *mime; /* of the file's name, with its dot; its MIME type */
+    bool image;                /* models accept the format */
 } kinds[] = {
     {".png", "image/png", true},        {".jpg", "image/jpeg", true},
     {".jpeg", "image/jpeg", true},      {".gif", "image/gif", true},

@@ -12,9 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MAX_MANIFEST ((size_t)256 << 20)
-#define PROGRESS_MS  5000 /* between progress messages */
-#define FIRST_MS     1000 /* until the first progress message */
+#define MAX_MANIFEST ((size_t)256 << 20) /* most bytes of a manifest */
+#define PROGRESS_MS  5000                /* ms between progress messages */
+#define FIRST_MS     1000                /* ms until the first progress message */
 
 /* ---- finding programs ---- */
 

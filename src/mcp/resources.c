@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCHEME    "hotcell://"
-#define CARD      SCHEME "card"
-#define PAGE      200
+#define SCHEME    "hotcell://"       /* begins the URIs of resources */
+#define CARD      SCHEME "card"      /* URI of the card */
+#define PAGE      200                /* most resources in one answer */
 #define MAX_BYTES ((int64_t)8 << 20) /* most bytes of a resource that is read */
 
 void hc_mcp_uri(const char *path, struct hc_buf *out)
@@ -51,9 +51,10 @@ static int path_of(const char *uri, struct hc_buf *out)
 
 /* ---- lists ---- */
 
+/* A list of resources that is being made. */
 struct page {
-    cJSON *list;
-    size_t seen, first, shown;
+    cJSON *list;               /* borrowed */
+    size_t seen, first, shown; /* resources so far; index of the first to show; number of shown ones */
 };
 
 static void add_resource(struct page *p, const char *uri, const char *name, const char *mime, double bytes)

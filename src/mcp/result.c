@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_TEXT    ((size_t)48 << 10) /* bytes of one stream or value in an answer */
-#define HEAD        ((size_t)32 << 10) /* bytes of these from the beginning of a longer text */
-#define MAX_LISTED  100
-#define MAX_IMAGES  8
+#define MAX_TEXT    ((size_t)48 << 10) /* most bytes of one stream or value in an answer */
+#define HEAD        ((size_t)32 << 10) /* bytes from the beginning of a longer text; the rest is from its end */
+#define MAX_LISTED  100                /* most files in one answer */
+#define MAX_IMAGES  8                  /* most images in one answer */
 #define IMAGE_BYTES ((int64_t)6 << 20) /* most bytes of all images */
 
 #define STREAM                                                                                               \

@@ -13,7 +13,7 @@
 #define MAX_MESSAGE  ((size_t)16 << 20) /* most bytes of a message */
 #define MAX_BACKLOG  ((size_t)1 << 20)  /* most bytes of unread answers; above, no request is read */
 #define LAST_WORDS   2000               /* ms that a client has to read the last answers */
-#define HEARTBEAT_MS 1000
+#define HEARTBEAT_MS 1000 /* longest wait for events in ms while a program runs or a session ends */
 
 /* Write at most PIPE_BUF bytes, which a writable pipe or socket takes without blocking. O_NONBLOCK would
  * change the terminal for other processes, too. */

@@ -11,60 +11,60 @@
 
 /* A running program. */
 struct hc_program {
-    char run[HC_STORE_RUN]; /* name of its run; empty: this place is free */
-    struct hc_child child;
-    int out_fd;                    /* memfd for its manifest, owned */
-    char id[HC_RPC_ID_MAX + 1];    /* of the request that waits for the result */
-    char token[HC_RPC_ID_MAX + 1]; /* progress token; empty: the client wants no progress messages */
-    bool cancelled;                /* the client has cancelled the request */
-    int64_t started_ms, timeout_ms;
-    int64_t tell_ms; /* when to send the next progress message */
+    char run[HC_STORE_RUN];         /* name of its run; empty: this place is free */
+    struct hc_child child;          /* the `hotcell run` */
+    int out_fd;                     /* memfd that gets its manifest, owned */
+    char id[HC_RPC_ID_MAX + 1];     /* JSON-RPC ID of the request that waits for the result */
+    char token[HC_RPC_ID_MAX + 1];  /* progress token; empty: the client wants no progress messages */
+    bool cancelled;                 /* the client has cancelled the request */
+    int64_t started_ms, timeout_ms; /* its start (CLOCK_MONOTONIC, ms); its limits.timeout in ms */
+    int64_t tell_ms;                /* when to send the next progress message (CLOCK_MONOTONIC, ms) */
 };
 
 #define HC_MCP_SESSIONS 4 /* most open sessions */
 
 /* An open session. */
 struct hc_session_place {
-    char name[HC_STORE_RUN]; /* empty: this place is free */
-    struct hc_child child;
-    int in_fd, out_fd;         /* pipes for requests and answers, owned; out_fd -1: end of file */
+    char name[HC_STORE_RUN]; /* of the session, "session-N"; empty: this place is free */
+    struct hc_child child;   /* the `hotcell session` */
+    int in_fd, out_fd; /* pipes for requests and answers, owned; in_fd -1: closed; out_fd -1: at its end */
     struct hc_rpc_lines lines; /* its answers, split into lines */
-    struct hc_buf out;         /* requests that the session has not read yet */
+    struct hc_buf out;         /* requests that the session has not read yet; owned */
     size_t sent;               /* bytes of `out` that are written */
-    char
-        id[HC_RPC_ID_MAX + 1]; /* of the call that waits, for the session to open or for a run; empty: none */
-    char close_id[HC_RPC_ID_MAX + 1]; /* of the call that closes the session; empty: none */
+    /* JSON-RPC ID of the call that waits, for the session to open or for a run; empty: none. */
+    char id[HC_RPC_ID_MAX + 1];
+    char close_id[HC_RPC_ID_MAX + 1]; /* JSON-RPC ID of the call that closes the session; empty: none */
     bool cancelled; /* the client has cancelled the call `id`, whose run has not ended yet */
-    char why[200];  /* reason that the session has sent for its end; empty: none */
+    char why[200];  /* why the session ends, a phrase; empty: it has not said so */
 };
 
-#define HC_MCP_ENDED 16 /* ended sessions whose reason is remembered */
+#define HC_MCP_ENDED 16 /* most ended sessions whose reason is remembered */
 
 /* An ended session, and why it ended. */
 struct hc_session_ended {
-    char name[HC_STORE_RUN];
-    char why[200];
+    char name[HC_STORE_RUN]; /* of the session, "session-N" */
+    char why[200];           /* why it ended, a phrase */
 };
 
 struct hc_mcp {
-    const struct hc_mcp_config *config;
-    struct hc_store store;
-    struct hc_rpc_lines lines; /* the client's messages */
-    struct hc_buf out;         /* answers that the client has not read yet */
-    size_t sent;               /* bytes of `out` that are written */
-    const char *version;       /* of the protocol, static; NULL: not initialized */
-    struct hc_program programs[HC_MCP_JOBS];
-    struct hc_session_place sessions[HC_MCP_SESSIONS];
-    struct hc_session_ended ended[HC_MCP_ENDED];
-    size_t ended_count; /* ended sessions so far; the next place in `ended` is this modulo HC_MCP_ENDED */
+    const struct hc_mcp_config *config; /* borrowed */
+    struct hc_store store;              /* the files */
+    struct hc_rpc_lines lines;          /* the client's messages */
+    struct hc_buf out;                  /* messages that the client has not read yet; owned */
+    size_t sent;                        /* bytes of `out` that are written */
+    const char *version; /* of the protocol, as agreed with the client; static; NULL: not initialized */
+    struct hc_program programs[HC_MCP_JOBS];           /* places for running programs */
+    struct hc_session_place sessions[HC_MCP_SESSIONS]; /* places for open sessions */
+    struct hc_session_ended ended[HC_MCP_ENDED];       /* the sessions that ended last */
+    size_t ended_count; /* number of ended sessions; the next place in `ended` is this modulo HC_MCP_ENDED */
     bool gone;          /* the client has gone */
     int lost; /* errno of an answer that could not be written, unless the client has gone; 0: none */
 };
 
 /* A call of a tool. */
 struct hc_call {
-    const struct hc_rpc *message;
-    const cJSON *arguments; /* an object that was checked against the tool's table; NULL: none */
+    const struct hc_rpc *message; /* the request; borrowed */
+    const cJSON *arguments; /* an object that was checked against the tool's table; borrowed; NULL: none */
 };
 
 /* ---- reply.c: each function queues one line. cJSON arguments are freed. ---- */
@@ -91,8 +91,8 @@ void hc_mcp_notify_resources(struct hc_mcp *m); /* notify the client of a change
 /* ---- tools.c ---- */
 cJSON *hc_mcp_list_tools(const struct hc_mcp *m);
 void hc_mcp_call_tool(struct hc_mcp *m, const struct hc_rpc *message);
-const char *hc_mcp_string(const struct hc_call *call,
-                          const char *name); /* an argument; NULL: it is missing */
+/* The text of an argument that is a string; NULL: it is missing. */
+const char *hc_mcp_string(const struct hc_call *call, const char *name);
 
 /* ---- files.c: tools and resources ---- */
 void hc_tool_list_files(struct hc_mcp *m, const struct hc_call *call);
@@ -116,8 +116,8 @@ void hc_tool_run_python(struct hc_mcp *m, const struct hc_call *call);
  * with paths to `inputs`. */
 int hc_programs_store_inputs(struct hc_mcp *m, const struct hc_call *call, const char *run, cJSON *inputs,
                              struct hc_error *err);
-void hc_programs_cancel(struct hc_mcp *m,
-                        const char *id); /* cancel the request with this id, if there is one */
+/* Cancel the request with this JSON-RPC ID, if there is one. */
+void hc_programs_cancel(struct hc_mcp *m, const char *id);
 bool hc_programs_has(const struct hc_mcp *m, const char *id); /* whether the request waits for an answer */
 void hc_programs_tend(struct hc_mcp *m); /* handle ended programs, progress and kill times */
 void hc_programs_end(struct hc_mcp *m);  /* end all programs, and wait */

@@ -17,10 +17,11 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 
-#define WRITTEN   "files"
-#define GIVEN     "given"
-#define TEMPORARY "hotcell-mcp-"
-#define CONFINED  (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
+#define WRITTEN   "files"        /* directory of the files that the client wrote */
+#define GIVEN     "given"        /* directory of the inputs of runs */
+#define TEMPORARY "hotcell-mcp-" /* begins the name of a temporary store */
+/* For openat2(2): no way out of the directory by "..", a link or a mount. */
+#define CONFINED (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
 
 /* ---- the directory ---- */
 

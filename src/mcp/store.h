@@ -10,36 +10,37 @@
 #include <stdint.h>
 
 #define HC_STORE_WRITTEN       256                  /* most files that the client may write */
-#define HC_STORE_WRITTEN_BYTES ((int64_t)256 << 20) /* most bytes of these together */
-#define HC_STORE_RUNS          64                   /* runs whose results are kept; older ones are removed */
-#define HC_STORE_NAME          80                   /* bytes of a written file's name */
+#define HC_STORE_WRITTEN_BYTES ((int64_t)256 << 20) /* most bytes of these files together */
+#define HC_STORE_RUNS          64 /* most runs whose results are kept; older ones are removed */
+#define HC_STORE_NAME          80 /* most bytes of a written file's name */
 
+/* A file in the store. */
 struct hc_stored {
-    char *path;       /* "files/NAME" or "run-N/..." */
-    const char *mime; /* static */
-    int64_t bytes;
+    char *path;       /* "files/NAME", "run-N/..." or "session-N/...", below the store's directory; owned */
+    const char *mime; /* its MIME type; static */
+    int64_t bytes;    /* its size */
 };
 
 #define HC_STORE_RUN 24 /* bytes of a run's name, its NUL included */
 
 /* The files of a run or session, or those that the client wrote. */
 struct hc_stored_run {
-    char name[HC_STORE_RUN];
-    bool open;               /* an open session, which is not removed */
+    char name[HC_STORE_RUN]; /* "run-N", "session-N" or "files" */
+    bool open;               /* it is an open session, which is not removed */
     struct hc_stored *files; /* owned */
-    size_t count;
-    int64_t bytes;
+    size_t count;            /* number of `files` */
+    int64_t bytes;           /* bytes of these files together */
 };
 
 struct hc_store {
-    char *path;                               /* owned; absolute */
-    int fd;                                   /* of the directory, owned */
+    char *path;                               /* absolute path of the store's directory; owned */
+    int fd;                                   /* of this directory, owned */
     bool temporary;                           /* the directory is removed with the store */
-    int64_t max;                              /* bytes most bytes of results that are kept */
-    int runs_begun, sessions_begun;           /* so far, for their names */
+    int64_t max;                              /* most bytes of results that are kept */
+    int runs_begun, sessions_begun;           /* numbers of the last run and the last session; 0: none */
     struct hc_stored_run written;             /* files that the client wrote */
     struct hc_stored_run runs[HC_STORE_RUNS]; /* oldest first */
-    size_t run_count;
+    size_t run_count;                         /* used entries of `runs` */
 };
 
 /* Make the store's directory in `parent`, which is made if missing. NULL: a temporary directory. `max`:

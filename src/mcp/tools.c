@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum arg_kind { ARG_STRING, ARG_NUMBER, ARG_COUNT, ARG_OBJECT };
+enum arg_kind { ARG_STRING, ARG_NUMBER, ARG_COUNT, ARG_OBJECT }; /* ARG_COUNT: a whole number from 0 on */
 
 static const struct {
     const char *schema; /* type, as JSON Schema has it */
@@ -19,24 +19,25 @@ static const struct {
     [ARG_OBJECT] = {"object", "an object"},
 };
 
+/* An argument of a tool. */
 struct arg {
     const char *name;
-    enum arg_kind kind;
-    bool required;
-    const char *help;
+    enum arg_kind kind; /* of its value */
+    bool required;      /* each call must have it */
+    const char *help;   /* for the model */
     const char *values; /* schema of an object's values, as JSON; NULL: any */
 };
 
-#define MAX_ARGS 6
+#define MAX_ARGS 6 /* most arguments of a tool */
 #define CONTENT                                                                                              \
     "{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"object\",\"properties\":{\"base64\":{\"type\":"           \
     "\"string\"}},\"required\":[\"base64\"],\"additionalProperties\":false}]}"
 
 struct tool {
-    const char *name, *title, *help;
-    bool reads_only, destroys, card; /* `card`: append the card to the help */
+    const char *name, *title, *help; /* title: for people; help: for the model */
+    bool reads_only, destroys, card; /* hints for the client; `card`: append the card to the help */
     const char *output;              /* schema of the structured part; NULL: none */
-    void (*call)(struct hc_mcp *m, const struct hc_call *call);
+    void (*call)(struct hc_mcp *m, const struct hc_call *call); /* answers a call */
     struct arg args[MAX_ARGS];
 };
 

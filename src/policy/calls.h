@@ -22,16 +22,16 @@ enum hc_call_when {
     HC_IN_SESSION = 1 << 9,        /* the cell of a session: copies of its interpreter wait beside it */
     HC_OPTIONAL = 1 << 8,          /* a set that a policy may allow: syscalls.allow */
 };
-#define HC_ANY_OPTIONAL (HC_OPTIONAL | HC_OPTIONAL_COUNTED)
+#define HC_ANY_OPTIONAL (HC_OPTIONAL | HC_OPTIONAL_COUNTED) /* a set that a policy may allow on some host */
 
 /* A set of calls that are allowed whatever their arguments are. A call that no table has fails with ENOSYS,
  * which libc and libraries are written to survive. A name that an architecture does not have is passed over.
  */
 struct hc_call_set {
-    const char *name;
+    const char *name;  /* of the set, as "syscalls" of a policy and `policy explain` have it */
     unsigned when;     /* enum hc_call_when */
     const char *why;   /* the reason, a sentence */
-    const char *calls; /* separated by blanks */
+    const char *calls; /* names of the calls, separated by blanks */
 };
 extern const struct hc_call_set hc_call_sets[];
 extern const size_t hc_call_sets_count;
@@ -39,9 +39,9 @@ extern const size_t hc_call_sets_count;
 /* Calls that fail with another errno than ENOSYS, because programs understand it better. Rows of the other
  * tables go first. */
 struct hc_call_refusal {
-    const char *calls; /* separated by blanks */
-    int error;         /* errno */
-    const char *why;
+    const char *calls; /* names of the calls, separated by blanks */
+    int error;         /* errno that they fail with */
+    const char *why;   /* the reason, a phrase */
 };
 extern const struct hc_call_refusal hc_call_refusals[];
 extern const size_t hc_call_refusals_count;
@@ -50,8 +50,8 @@ extern const size_t hc_call_refusals_count;
 
 /* Calls that the interpreter and the harness in it need: no policy can deny them. */
 struct hc_call_need {
-    const char *calls; /* separated by blanks */
-    const char *why;
+    const char *calls; /* names of the calls, separated by blanks */
+    const char *why;   /* what needs them, a phrase */
 };
 extern const struct hc_call_need hc_call_needs[];
 extern const size_t hc_call_needs_count;
@@ -61,13 +61,13 @@ extern const size_t hc_call_needs_count;
 /* Calls decided by their arguments: allowed (`error` 0), or refused with `error`; what matches no row gets
  * ENOSYS, as libseccomp has no "otherwise". `mask` 0 ends the comparisons of a row, which must all hold. */
 struct hc_call_rule {
-    const char *call;
-    unsigned when;
+    const char *call; /* its name */
+    unsigned when;    /* enum hc_call_when */
     struct {
-        unsigned arg; /* number of the argument, from 0 */
-        uint64_t mask, value;
+        unsigned arg;         /* number of the argument, from 0 */
+        uint64_t mask, value; /* the comparison holds if (argument & mask) == value */
     } cmp[HC_CALL_COMPARISONS];
-    const char *why;
+    const char *why;   /* the reason, a phrase */
     int error;         /* errno; 0: the call is allowed */
     const char *which; /* the arguments that the row is for, in words; NULL: any */
     const char *hint;  /* the launcher hears of a refusal, and gives this hint; NULL: hc_calls_told decides */
@@ -88,7 +88,7 @@ extern const size_t hc_zygote_rules_count;
 
 /* Calls whose refusal, by any table, the launcher hears of, so that it stands in the manifest. */
 struct hc_calls_told {
-    const char *calls; /* separated by blanks */
+    const char *calls; /* names of the calls, separated by blanks */
     const char *hint;  /* what to do instead */
 };
 extern const struct hc_calls_told hc_calls_told[];
@@ -96,7 +96,7 @@ extern const size_t hc_calls_told_count;
 
 /* A word for an argument of a refused call, by which a reader knows the call. */
 struct hc_call_word {
-    const char *call;
+    const char *call;     /* its name */
     unsigned arg;         /* number of the argument, from 0 */
     uint64_t mask, value; /* the word is used if (argument & mask) == value */
     const char *name;     /* the word */

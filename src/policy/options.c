@@ -6,13 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-#define KIB (INT64_C(1) << 10)
+#define KIB (INT64_C(1) << 10) /* bytes; so are the next three */
 #define MIB (INT64_C(1) << 20)
 #define GIB (INT64_C(1) << 30)
 #define TIB (INT64_C(1) << 40)
 
-#define SECOND INT64_C(1000)
-#define HOUR   (3600 * SECOND)
+#define SECOND INT64_C(1000)   /* in milliseconds */
+#define HOUR   (3600 * SECOND) /* in milliseconds */
 
 static const char *const enforcements[] = {"auto", "cgroup", "rlimits", NULL};
 static const char *const output_modes[] = {"capped", "bind", NULL};
@@ -123,7 +123,7 @@ int64_t hc_limit_value(const struct hc_limits *l, const struct hc_option *opt)
     return *(const int64_t *)(const void *)((const char *)l + (opt->at - offsetof(struct hc_policy, limits)));
 }
 
-#define NAME_SIZE sizeof(((struct hc_policy *)0)->tree)
+#define NAME_SIZE sizeof(((struct hc_policy *)0)->tree) /* bytes of a field of HC_OPT_NAME */
 
 void hc_option_init(void *record, const struct hc_option *opt)
 {
@@ -210,7 +210,7 @@ void hc_option_format_bounds(const struct hc_option *opt, char *out, size_t size
 
 /* Why a value is refused; the caller adds the option and the place of the value. */
 struct refusal {
-    char text[256];
+    char text[256]; /* what was expected */
 };
 
 static int refuse_shape(struct refusal *why, const struct hc_option *opt, const char *got)
@@ -391,8 +391,8 @@ const char *hc_option_default(const struct hc_option *opt, char *out, size_t siz
     return out;
 }
 
-#define HELP_INDENT 33
-#define HELP_WIDTH  62
+#define HELP_INDENT 33 /* columns of blanks before each line of a help text but the first */
+#define HELP_WIDTH  62 /* most characters of a help text in one line */
 
 /* Prints `text` in lines of at most HELP_WIDTH characters, each but the first behind HELP_INDENT blanks. */
 static void print_wrapped(FILE *out, const char *text)

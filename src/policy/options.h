@@ -30,14 +30,14 @@ enum hc_tighter {
 };
 
 struct hc_option {
-    const char *path; /* place in a policy file: "limits.timeout", "network" */
-    const char *flag; /* command line: "timeout", given as --timeout; NULL in tables that have none */
-    char letter;      /* its short form, 0 if none */
-    const char *arg;  /* metavariable for --help: "DURATION" */
-    enum hc_option_kind kind;
-    size_t at;                  /* offsetof in the record; int64_t, or char[256] for HC_OPT_NAME */
-    int64_t min, max, def;      /* inclusive bounds; for choices def is an index */
-    const char *def_name;       /* default of HC_OPT_NAME */
+    const char *path;         /* place in a policy file: "limits.timeout", "network" */
+    const char *flag;         /* command line: "timeout", given as --timeout; NULL in tables that have none */
+    char letter;              /* its short form, 0 if none */
+    const char *arg;          /* metavariable for --help: "DURATION" */
+    enum hc_option_kind kind; /* of the value */
+    size_t at;                /* offsetof in the record; int64_t, or char[256] for HC_OPT_NAME */
+    int64_t min, max, def;    /* inclusive bounds; for choices def is an index */
+    const char *def_name;     /* default of HC_OPT_NAME */
     const char *const *choices; /* NULL-terminated, for HC_OPT_CHOICE */
     const char *help;           /* one sentence */
     enum hc_tighter tighter;    /* of hc_options; other tables are not for senders */
@@ -57,11 +57,11 @@ struct hc_option {
 
 /* A value that a request gives to one row, over the policy's. */
 struct hc_override {
-    const struct hc_option *opt;
-    char *text; /* as on the command line; owned by the request */
+    const struct hc_option *opt; /* the row */
+    char *text;                  /* as on the command line; owned by the request */
 };
 
-#define HC_MAX_OVERRIDES 64 /* of one request */
+#define HC_MAX_OVERRIDES 64 /* most overrides of one request */
 
 /* Set what a request asks for over `p`, all of it or up to the first value that does not do. */
 int hc_overrides_apply(const struct hc_override *list, size_t count, struct hc_policy *p,
@@ -71,7 +71,7 @@ extern const struct hc_option hc_options[];
 extern const size_t hc_options_count;
 
 const struct hc_option *hc_option_by_flag(const char *flag); /* "timeout"; NULL if there is none */
-const struct hc_option *hc_option_by_path(const char *path);
+const struct hc_option *hc_option_by_path(const char *path); /* "limits.timeout"; NULL if there is none */
 
 /* A hint for a wrong member name (names.h): considers the table's members of `section` ("" for the top
  * level), those of the other sections, and `others` (ends with NULL, may be NULL). */
@@ -82,7 +82,7 @@ void hc_nearest_option(const char *section, const char *name, const char *const 
 int64_t *hc_limit_place(struct hc_limits *l, const struct hc_option *opt);
 int64_t hc_limit_value(const struct hc_limits *l, const struct hc_option *opt);
 
-void hc_option_init(void *record, const struct hc_option *opt); /* its default */
+void hc_option_init(void *record, const struct hc_option *opt); /* sets the field to the row's default */
 
 /* Set a field from text (command line) or a JSON node. The message says what was expected and the bounds;
  * the caller adds where it stood. HC_EXIT_USAGE for text, HC_EXIT_CONFIG for JSON. */

@@ -11,16 +11,16 @@
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-#define MAX_CHAIN     8    /* policies that extend one another */
+#define MAX_CHAIN     8    /* most policies that extend one another */
 #define MAX_SECTIONS  32   /* sections of rules in a policy (rules.h) */
-#define MAX_ENV       64   /* environment variables */
-#define MAX_ENV_NAME  64   /* bytes */
-#define MAX_ENV_VALUE 4096 /* bytes */
+#define MAX_ENV       64   /* most environment variables of a policy */
+#define MAX_ENV_NAME  64   /* most bytes of a variable's name */
+#define MAX_ENV_VALUE 4096 /* most bytes of a variable's value */
 
 /* Environment variables that a policy must not set: the launcher sets them, or they change how programs are
  * loaded, how memory is managed or how the interpreter works. A trailing '*' stands for any rest. */
 static const struct {
-    const char *pattern, *reason;
+    const char *pattern, *reason; /* of the variable's name; a phrase for the message */
 } refused_env[] = {
     {"LD_*", "it changes how programs are loaded"},
     {"GLIBC_TUNABLES", "it changes how programs are loaded"},
@@ -58,9 +58,9 @@ void hc_policy_finish(struct hc_policy *p)
 
 /* One policy file that is being read into `policy`. */
 struct file {
-    struct hc_policy *policy;
-    const struct hc_json *json;
-    const char *extends; /* points into json */
+    struct hc_policy *policy;   /* borrowed, as is `json` */
+    const struct hc_json *json; /* the file's document */
+    const char *extends;        /* the policy that the file extends, in the words of `json`; NULL: none */
 };
 
 static int wrong_type(const struct file *f, const cJSON *node, const char *what, struct hc_error *err)
@@ -203,8 +203,8 @@ static int set_section(struct file *f, const cJSON *node, struct hc_error *err)
 
 /* Members of a policy that are not single values; the single values are rows of hc_options. */
 static const struct {
-    const char *name;
-    int (*set)(struct file *f, const cJSON *node, struct hc_error *err);
+    const char *name;                                                    /* of the member */
+    int (*set)(struct file *f, const cJSON *node, struct hc_error *err); /* reads it into f->policy */
 } members[] = {
     {"name", set_name},      {"description", set_description}, {"extends", set_extends}, {"env", set_env},
     {"limits", set_section}, {"output", set_section},          {"tools", set_tools},
@@ -243,8 +243,8 @@ static int apply_file(struct file *f, struct hc_error *err)
 }
 
 struct loader {
-    struct hc_policy *policy;
-    hc_policy_reader *read;
+    struct hc_policy *policy;     /* gets what the files say; borrowed */
+    hc_policy_reader *read;       /* the caller's, which finds and reads files */
     void *ctx;                    /* for `read` */
     const char *files[MAX_CHAIN]; /* from the requested policy to the one that is being read; borrowed */
     int depth;                    /* number of `files` */

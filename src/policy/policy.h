@@ -9,21 +9,30 @@
 #include "policy/rules.h"
 #include "policy/tool.h"
 
+/* What enforces the limits: a cgroup if there can be one, else as RLIMITS; a cgroup; rlimits and the watch.
+ */
 enum hc_enforcement { HC_ENFORCE_AUTO, HC_ENFORCE_CGROUP, HC_ENFORCE_RLIMITS };
+/* Where the cell's /output lies: in memory, collected after the program; in the output directory itself. */
 enum hc_output_mode { HC_OUTPUT_CAPPED, HC_OUTPUT_BIND };
+/* What happens to output beyond limits.stdout or limits.stderr: it is dropped; the job is ended. */
 enum hc_overflow { HC_OVERFLOW_TRUNCATE, HC_OVERFLOW_END };
+/* Sockets that the program may make: connected pairs only; also those that reach the cell itself. */
 enum hc_network { HC_NETWORK_NONE, HC_NETWORK_LOOPBACK };
+/* Whether the rules for Python code hold. */
 enum hc_guard_mode { HC_GUARD_ON, HC_GUARD_OFF };
+/* Whether other processes may run on the second threads of the cell's processor cores, or are kept off. */
 enum hc_core_scheduling { HC_CORES_SHARED, HC_CORES_KEPT };
-/* How much of a tree is compared with what was built, from nothing to all that every file holds. */
+/* How much of a tree is compared with what was built: nothing; inodes and times of a part of its files; of
+ * all files; the content of all files. */
 enum hc_tree_check { HC_TREE_NONE, HC_TREE_QUICK, HC_TREE_STAMPS, HC_TREE_CONTENT };
+/* Whether the program may start processes, copies of its own. */
 enum hc_processes { HC_PROCESSES_NONE, HC_PROCESSES_FORK };
 
 /* Processes that a session of three runs or more has beside what its runs start: the least useful
  * limits.pids. */
 #define HC_SESSION_PIDS 6
 
-#define HC_CPU_WEIGHT 100 /* what the kernel gives who asks for nothing */
+#define HC_CPU_WEIGHT 100 /* the kernel's default of cpu.weight, which is that of limits.cpu_weight */
 
 /* Each limit is a row of limits.def, which says what it counts, its unit, bounds and default. Times are in
  * milliseconds, sizes in bytes, cpus in thousandths. */
@@ -47,10 +56,10 @@ static inline int64_t hc_memory_soft(const struct hc_limits *l)
 }
 
 struct hc_policy {
-    char name[64];
-    char tree[256]; /* tree name, or a path if it holds a slash */
-    struct hc_limits limits;
-    struct hc_limits max;            /* what requests through hotcelld may ask for; tighten.h */
+    char name[64]; /* the file's "name", else the file's own without ".json", or "unnamed"; "": no file yet */
+    char tree[256];                  /* tree name, or a path if it holds a slash */
+    struct hc_limits limits;         /* the limits that hold */
+    struct hc_limits max;            /* the highest that requests through hotcelld may ask for; tighten.h */
     int64_t enforcement;             /* enum hc_enforcement */
     int64_t output_mode;             /* enum hc_output_mode */
     int64_t overflow;                /* enum hc_overflow */
@@ -63,7 +72,8 @@ struct hc_policy {
     cJSON *rules;                    /* rules.h; owned; NULL if empty */
     struct hc_tools tools;           /* owned */
     char *description;               /* owned; NULL if none */
-    char base_sha256[HC_SHA256_HEX]; /* hc_policy_note_base; "": not yet */
+    char base_sha256[HC_SHA256_HEX]; /* hash of the policy as it was loaded (hc_policy_note_base); "": not yet
+                                      */
     bool session; /* for runs one after another: set by cell/session/session.c, no file says so */
     bool learn;   /* record instead of refusing: "hotcell policy learn" alone, no file says so */
 };

@@ -5,13 +5,13 @@
 #include "base/utf8.h"
 #include "policy/rules.h"
 
-#define PCRE2_CODE_UNIT_WIDTH 8
+#define PCRE2_CODE_UNIT_WIDTH 8 /* bits of a code unit: the texts are UTF-8 */
 #include <errno.h>
 #include <pcre2.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_RULES   64
+#define MAX_RULES   64                 /* most patterns of a policy */
 #define WINDOW      ((size_t)64 << 10) /* bytes: the longest text that is held back whole */
 #define WINDOW_ENDS ((size_t)16 << 10) /* bytes kept of the beginning and of the end of longer text */
 #define EAGER       4096               /* bytes: shorter held text is searched whenever more text comes */
@@ -21,19 +21,19 @@
 static const char redacted[] = "<REDACTED>";
 
 struct rule {
-    pcre2_code *code;
+    pcre2_code *code;    /* the compiled pattern; owned */
     const char *replace; /* the replacement's text; borrowed from hc_redactor.texts */
     size_t look_behind;  /* bytes before a match that the pattern may look at; at least 1, for ^ */
 };
 
 struct hc_redactor {
     struct rule rules[MAX_RULES];
-    size_t count;
+    size_t count; /* used entries of `rules` */
     /* Lines like KEY=value to show of each run of them, characters to let through; 0: no limit. */
     int64_t env_lines, max_chars;
-    char *note;   /* owned; follows text that max_chars has cut */
-    cJSON *texts; /* owned copy of the rules, which `replace` points into */
-    pcre2_match_context *limits;
+    char *note;                  /* owned; follows text that max_chars has cut */
+    cJSON *texts;                /* owned copy of the rules, which `replace` points into */
+    pcre2_match_context *limits; /* bounds of one match's steps, depth and memory; owned */
 };
 
 /* ---- compiling ---- */
@@ -142,39 +142,42 @@ int hc_redactor_new(struct hc_redactor **out, const cJSON *rules, struct hc_erro
 
 /* ---- one rule at work ---- */
 
+/* One pattern's search in one text. */
 struct stage {
-    const struct rule *rule;
-    pcre2_match_data *match;
-    struct hc_buf held; /* look-behind that has been passed on, then the text that is held back */
-    size_t at;          /* offset in `held` of the text that is held back */
-    size_t next_look;   /* bytes held back from which the next search is worth its time */
-    bool lost;          /* the middle of the text held back was dropped */
-    bool skips_line;    /* the rest of this line is withheld */
-    bool closed;        /* all further text is withheld */
-    int strain;         /* searches given up so far */
+    const struct rule *rule; /* borrowed from the redactor */
+    pcre2_match_data *match; /* place of the last match; owned */
+    struct hc_buf held;      /* look-behind that has been passed on, then the text that is held back */
+    size_t at;               /* offset in `held` of the text that is held back */
+    size_t next_look;        /* bytes held back from which the next search is worth its time */
+    bool lost;               /* the middle of the text held back was dropped */
+    bool skips_line;         /* the rest of this line is withheld */
+    bool closed;             /* all further text is withheld */
+    int strain;              /* searches given up so far */
 };
 
+/* The search for lines like KEY=value in one text. */
 struct env_lines {
     enum { ENV_BLANK, ENV_NAME, ENV_VALUE, ENV_PLAIN, ENV_SHOWN, ENV_DROPPED } in;
     struct hc_buf held; /* the line's beginning, until it is known whether the line is like KEY=value */
     int64_t run;        /* lines like KEY=value without another line between them, so far */
 };
 
+/* What redact.max_chars lets through of one text. */
 struct chars {
-    int64_t count;
+    int64_t count;    /* characters passed on so far */
     int more;         /* bytes of the last character that are still to come */
     bool full, noted; /* max_chars is reached; the note has been written */
 };
 
 struct hc_redaction {
-    const struct hc_redactor *r;
-    pcre2_match_context *context;
-    pcre2_jit_stack *stack;
-    struct stage stages[MAX_RULES];
+    const struct hc_redactor *r;    /* borrowed */
+    pcre2_match_context *context;   /* the redactor's `limits` with `stack`; owned */
+    pcre2_jit_stack *stack;         /* for compiled patterns; owned */
+    struct stage stages[MAX_RULES]; /* one for each of the redactor's rules */
     struct env_lines env;
     struct chars chars;
-    bool shorten, withheld, failed;
-    int64_t redactions;
+    bool shorten, withheld, failed; /* max_chars applies; text was withheld; memory ran out */
+    int64_t redactions;             /* replacements so far, dropped lines included */
 };
 
 static void replace_with(struct hc_redaction *x, const char *text, struct hc_buf *out)

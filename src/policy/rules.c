@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define MAX_TEXT  4096
-#define MAX_CODE  65536
-#define MAX_ITEMS 1024 /* of one list */
+#define MAX_TEXT  4096  /* most bytes of a HC_RULE_TEXT, and of an item of a list */
+#define MAX_CODE  65536 /* most bytes of a HC_RULE_CODE */
+#define MAX_ITEMS 1024  /* most items of one list */
 
 static const char *const kinds[] = {
     [HC_RULE_BOOL] = "true or false",
@@ -78,8 +78,8 @@ static int unknown_key(const struct hc_json *j, const cJSON *node, const char *s
 
 /* The place of a value in a policy file, and its name for messages. */
 struct place {
-    const struct hc_json *json;
-    const char *section, *key;
+    const struct hc_json *json; /* the policy file's document; borrowed */
+    const char *section, *key;  /* borrowed from it */
 };
 
 static int wrong_type(const struct place *at, const cJSON *node, const char *expected, struct hc_error *err)

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 enum hc_rule_kind {
-    HC_RULE_BOOL,
+    HC_RULE_BOOL,   /* true or false */
     HC_RULE_COUNT,  /* integer, 0 to `max` */
     HC_RULE_TEXT,   /* string of at most 4096 bytes */
     HC_RULE_CODE,   /* Python source of at most 64 KiB */
@@ -27,19 +27,20 @@ enum hc_rule_kind {
     HC_RULE_ROWS, /* list of objects with `fields`; a key "NAME+" adds to the list that is inherited */
 };
 
+/* A member of the objects of a HC_RULE_ROWS. */
 struct hc_rule_field {
-    const char *name;
-    enum hc_rule_kind kind; /* BOOL, TEXT, CHOICE or NAMES */
-    bool required;
-    const char *const *choices;
+    const char *name;           /* of the member */
+    enum hc_rule_kind kind;     /* BOOL, TEXT, CHOICE or NAMES */
+    bool required;              /* each object must have the member */
+    const char *const *choices; /* values that are allowed, NULL-terminated; NULL: any */
 };
 
 struct hc_rule {
-    const char *section, *key;
-    enum hc_rule_kind kind;
+    const char *section, *key;  /* its place in a policy file: {section: {key: value}} */
+    enum hc_rule_kind kind;     /* of the value */
     bool guard;                 /* the guard enforces it; with guard "off" it is not handed to the shim */
-    int64_t max;                /* of HC_RULE_COUNT */
-    const char *const *choices; /* values that are allowed, NULL-terminated */
+    int64_t max;                /* of HC_RULE_COUNT: the highest value */
+    const char *const *choices; /* values that are allowed, NULL-terminated; NULL: any */
     const struct hc_rule_field *fields; /* members of an object of HC_RULE_ROWS; ends with a NULL name */
     const char *help;                   /* one sentence */
 };
@@ -47,7 +48,7 @@ struct hc_rule {
 extern const struct hc_rule hc_rules[];
 extern const size_t hc_rules_count;
 
-bool hc_rules_is_section(const char *name);
+bool hc_rules_is_section(const char *name); /* has the table a section of this name? */
 
 /* Checks one section of a policy file and puts its keys into *rules, over the inherited ones; a null removes
  * a key. *rules is an object, which is made if it is NULL. -1: HC_EXIT_CONFIG, with line, column and what was

@@ -9,9 +9,9 @@
 
 #include "policy/options.h"
 
-#define HC_NO_MAXIMUM (-1)
+#define HC_NO_MAXIMUM (-1) /* value of a limit in maxima: it may be any */
 
-void hc_maxima_init(struct hc_limits *max);
+void hc_maxima_init(struct hc_limits *max); /* sets every limit to HC_NO_MAXIMUM */
 
 /* Sets the maxima that `object` has as members; the others keep their values. Messages call the object
  * `path`. -1: HC_EXIT_CONFIG. */

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_WORDS   64
-#define MAX_DEFAULT (64 << 10)  /* bytes of an argument's default, as JSON */
-#define MAX_SCHEMA  (256 << 10) /* bytes of a tool's parameters, as JSON */
+#define MAX_WORDS   64          /* most words of a command */
+#define MAX_DEFAULT (64 << 10)  /* most bytes of an argument's default, as JSON */
+#define MAX_SCHEMA  (256 << 10) /* most bytes of a tool's parameters, as JSON */
 
 /* The numbers of a tool. Each is read as an option of a policy is, into a policy that is thrown away, so that
  * tools and policies write sizes, durations and numbers in the same way. */
@@ -125,10 +125,11 @@ static const char *bad_name(const char *name)
 
 /* ---- reading ---- */
 
+/* One tool that is being read. */
 struct reading {
-    struct hc_tool *tool;
-    const struct hc_json *json;
-    bool commands; /* the tool may name its command */
+    struct hc_tool *tool;       /* gets the members; borrowed */
+    const struct hc_json *json; /* the policy's or the spec's document; borrowed */
+    bool commands;              /* the tool may name its command */
 };
 
 static int wrong_type(const struct reading *r, const cJSON *node, const char *what, struct hc_error *err)
@@ -426,10 +427,11 @@ int hc_tools_move(struct hc_tools *to, struct hc_tools *from, struct hc_error *e
 
 /* ---- a command line ---- */
 
+/* A command line that is being split into words. */
 struct splitter {
-    const char *at; /* the next character of the command line */
-    struct hc_buf word;
-    bool open; /* a word has begun; it may be empty ('') */
+    const char *at;     /* the next character of the command line */
+    struct hc_buf word; /* the word so far; owned */
+    bool open;          /* a word has begun; it may be empty ('') */
 };
 
 /* Adds to the word one character, or the quoted text that begins here. Returns NULL, or what is wrong.

@@ -8,14 +8,14 @@
 
 #include "json/schema.h"
 
-#define HC_MAX_TOOLS       64
-#define HC_MAX_TOOL_PATHS  8
-#define HC_MAX_TOOL_PLACES 16
-#define HC_TOOL_NAME       64 /* bytes */
+#define HC_MAX_TOOLS       64 /* most tools of a job */
+#define HC_MAX_TOOL_PATHS  8  /* most arguments of a tool that are paths */
+#define HC_MAX_TOOL_PLACES 16 /* most directories of such an argument */
+#define HC_TOOL_NAME       64 /* most bytes of a tool's name */
 
 /* An argument that is a path on the host. The launcher checks it before the tool is called. */
 struct hc_tool_path {
-    char *argument;
+    char *argument; /* its name; owned, as are the others */
     char *mode;   /* name of the argument that says how the tool opens the path: only paths to be written have
                    * to be below the directories. NULL: all have to be */
     char **below; /* directories, NULL-terminated: absolute, "~", "~/..." or relative to the launcher's own */
@@ -23,23 +23,23 @@ struct hc_tool_path {
 
 struct hc_tool {
     char name[HC_TOOL_NAME + 1];  /* a Python identifier */
-    char *description;            /* NULL: none */
+    char *description;            /* for the writer of programs; owned; NULL: none */
     struct hc_schema *parameters; /* of the object that holds the arguments; owned; NULL: any arguments */
     const cJSON *schema;          /* the same schema as JSON; borrowed from `parameters` */
-    char **command;               /* NULL-terminated words; NULL: the client answers */
-    struct hc_tool_path paths[HC_MAX_TOOL_PATHS];
-    size_t path_count;
-    int64_t calls;          /* most calls in one job */
-    int64_t rate_milli;     /* most calls per 1,000 seconds; 0: no limit */
-    int64_t timeout_ms;     /* of one call */
-    int64_t argument_bytes; /* most bytes of one call's arguments, as JSON */
-    int64_t result_bytes;   /* most bytes of one call's result, as JSON */
+    char **command;               /* NULL-terminated words, owned; NULL: the client answers */
+    struct hc_tool_path paths[HC_MAX_TOOL_PATHS]; /* arguments that are paths; their texts are owned */
+    size_t path_count;                            /* used entries of `paths` */
+    int64_t calls;                                /* most calls in one job */
+    int64_t rate_milli;                           /* most calls per 1,000 seconds; 0: no limit */
+    int64_t timeout_ms;                           /* longest time of one call, in milliseconds */
+    int64_t argument_bytes;                       /* most bytes of one call's arguments, as JSON */
+    int64_t result_bytes;                         /* most bytes of one call's result, as JSON */
 };
 
 /* Zero-initialised is empty. */
 struct hc_tools {
     struct hc_tool *items; /* owned */
-    size_t count;
+    size_t count;          /* number of `items` */
 };
 
 void hc_tools_finish(struct hc_tools *tools);

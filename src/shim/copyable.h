@@ -16,7 +16,7 @@ struct hc_open_file {
 };
 struct hc_open_files {
     struct hc_open_file *list; /* owned */
-    size_t count;
+    size_t count;              /* number of files in `list` */
 };
 
 /* Occupies the descriptor numbers that each cell uses, so that no library's file gets one; called before

@@ -150,8 +150,8 @@ static void end_program(PyObject *space, struct hc_outcome *outcome)
 
 /* The argument of end_without_value; both members are borrowed. */
 struct ended {
-    struct hc_report *report;
-    const struct hc_outcome *outcome;
+    struct hc_report *report;         /* the report so far */
+    const struct hc_outcome *outcome; /* how the program ended */
 };
 
 /* Sends the report with what was collected so far, and ends the process: the program's objects catch every

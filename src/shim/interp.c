@@ -6,7 +6,7 @@
 #define TEXT_(x) #x
 #define TEXT(x)  TEXT_(x)
 #define VERSION  TEXT(PY_MAJOR_VERSION) "." TEXT(PY_MINOR_VERSION)
-#define STDLIB   L"/usr/lib/python" VERSION
+#define STDLIB   L"/usr/lib/python" VERSION /* directory of Python's own modules in a tree */
 
 static int fail_start(PyStatus status, struct hc_error *err)
 {

@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST       4 /* copies of libgomp: wheels bring their own */
-#define PAUSE_HARD 2 /* omp_pause_hard */
+#define MOST       4 /* most copies of libgomp: wheels bring their own */
+#define PAUSE_HARD 2 /* omp_pause_hard, of omp.h */
 
 /* The copies of libgomp that this process has loaded. */
 struct found {
-    char paths[MOST][512];
-    size_t count;
+    char paths[MOST][512]; /* of their files */
+    size_t count;          /* used entries of `paths` */
 };
 
 static int add_if_libgomp(struct dl_phdr_info *info, size_t size, void *ctx)

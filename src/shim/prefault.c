@@ -23,14 +23,14 @@
 #define MADV_POPULATE_WRITE 23 /* since Linux 5.14 */
 #endif
 
-#define PAGE    4096UL
-#define MOST    2048      /* ranges in the list */
+#define PAGE    4096UL    /* bytes of a page */
+#define MOST    2048      /* most ranges in the list */
 #define AT_ONCE 512       /* entries of the pagemap read at a time */
 #define AROUND  0x10000UL /* bytes, aligned, of one mapping of a file that the kernel maps at a fault */
 
 /* Bits of /proc/PID/pagemap. */
-#define PRESENT (1ULL << 63)
-#define OF_FILE (1ULL << 61)
+#define PRESENT (1ULL << 63) /* the page is in memory */
+#define OF_FILE (1ULL << 61) /* it is a page of a file, or shared */
 #define ALONE   (1ULL << 56) /* no other process maps the page */
 
 /* Pages that a copy is to have. */
@@ -46,7 +46,7 @@ struct mapping {
 };
 
 static struct range ranges[MOST]; /* in the order of addresses */
-static size_t range_count;
+static size_t range_count;        /* used entries of `ranges` */
 
 int hc_prefault_open(void)
 {

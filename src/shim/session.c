@@ -33,13 +33,13 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#define MAX_ORDER ((size_t)512 << 20) /* bytes of the launcher's order for one run */
+#define MAX_ORDER ((size_t)512 << 20) /* most bytes of the launcher's order for one run */
 
 static bool begun; /* this process, or one that it is a copy of, was given a program to run */
 
 /* The launcher's order for one run. */
 struct order {
-    struct hc_buf bytes;
+    struct hc_buf bytes;         /* the order, owned */
     struct hc_handover handover; /* points into `bytes` */
 };
 
@@ -115,6 +115,7 @@ static void become_python(PyObject *random)
     PyErr_Clear();
 }
 
+/* Which process returns from making a copy: the one that was copied; the copy, later; there is no copy. */
 enum side { STAYED, TOOK_OVER, NOT_COPIED };
 
 /* The first child makes the second and ends, so that the second becomes a child of pid 1. */

@@ -16,7 +16,7 @@
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25 /* since Linux 6.1 */
 #endif
-#define HUGE_PAGE 0x200000UL
+#define HUGE_PAGE 0x200000UL /* bytes of a huge page */
 
 /* ---- libc's allocator ---- */
 
@@ -81,7 +81,7 @@ static void fill_pools(size_t size)
 /* ---- the memory of Python's allocator ---- */
 
 #define ARENA 0x100000UL /* bytes of an arena; CPython's ARENA_SIZE */
-#define MOST  1024       /* arenas of the region, which is address space and not memory */
+#define MOST  1024       /* most arenas of the region, which is address space and not memory */
 
 /* The region that all arenas are taken from. Python's own mappings would lie in gaps between those of
  * libraries, and none would be large enough for a huge page. */

@@ -14,7 +14,7 @@
 static const struct {
     const char *in_line;    /* the line begins with this text; NULL: any line */
     const char *in_message; /* the parser's message contains this text; NULL: any message */
-    const char *hint;
+    const char *hint;       /* how to mend the program */
 } hints[] = {
     {"```", NULL, "Leave out the Markdown fence around the program."},
     {NULL, "'print'", "This is Python 3: print is a function."},
@@ -115,9 +115,9 @@ static int reject_exception(struct hc_rejection *why, const char *text)
 /* The parser's own tree, as C structs in an arena. Making Python objects of it (PyCF_ONLY_AST) would first
  * create some hundred AST types, 1.2 ms that a hello does not have. */
 struct parsed {
-    PyArena *arena;
-    mod_ty module; /* in the arena */
-    PyObject *file;
+    PyArena *arena;        /* owned */
+    mod_ty module;         /* in the arena */
+    PyObject *file;        /* the program's file name, str; owned */
     PyCompilerFlags flags; /* collects "from __future__", so that it applies to the last expression too */
 };
 

@@ -16,15 +16,15 @@ _Noreturn void hc_fail_python(const char *doing);
  * the kernel kill it when `parent` dies. */
 void hc_start_process(pid_t parent, const char *name);
 
-/* Tell the parts of a handover; the descriptor is closed. It stays mapped: the document's texts point into
- * it. */
+/* Finds the parts of the handover in the memfd `handover_fd`, which is closed. The memory stays mapped for
+ * the life of the process: the texts of `out` point into it. */
 int hc_start_read(int handover_fd, struct hc_handover *out, struct hc_error *err);
 
-/* The reporting filter, and its listener to the launcher: before anything that comes from strangers is looked
- * at, see cell/filter.h. */
+/* Installs the reporting filter and sends its listener to the launcher; called before anything that comes
+ * from strangers is read (cell/filter.h). */
 int hc_start_report(const struct hc_handover *h, struct hc_error *err);
 
-/* The policy's rules, and an interpreter under them. Ends the process if that fails. */
+/* Reads the policy's rules, and starts an interpreter under them. Ends the process if that fails. */
 void hc_start(const struct hc_handover_job *job);
 
 #endif

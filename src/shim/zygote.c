@@ -170,7 +170,7 @@ static int become_cell(void *arg)
 
 /* The launcher's request for a new cell. */
 struct request {
-    struct hc_park park;
+    struct hc_park park;  /* what the cell is to be like */
     int fds[HC_PARK_FDS]; /* owned: the descriptors of the new cell */
 };
 

@@ -5,8 +5,8 @@
 #include <strings.h>
 #include <sys/param.h>
 
-#define MAX_HEAD 65536
-#define MAX_LINE 1024
+#define MAX_HEAD 65536 /* most bytes of a response's head */
+#define MAX_LINE 1024  /* most bytes of a line within a body in chunks */
 
 static int malformed(struct hc_error *err, const char *what)
 {

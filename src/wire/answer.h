@@ -8,11 +8,12 @@
 
 #include <stdint.h>
 
+/* The part of the response that the next bytes belong to. */
 enum hc_answer_state {
-    HC_ANSWER_HEAD,       /* the part that comes next is: the head */
+    HC_ANSWER_HEAD,       /* the head, from the status line to the blank line */
     HC_ANSWER_COUNTED,    /* a body of known length */
     HC_ANSWER_TO_END,     /* a body that ends with the connection */
-    HC_ANSWER_CHUNK_SIZE, /* of a body in chunks: the line with a chunk's size */
+    HC_ANSWER_CHUNK_SIZE, /* of a body in chunks: the line with the next chunk's size */
     HC_ANSWER_CHUNK,      /* the bytes of a chunk */
     HC_ANSWER_CHUNK_END,  /* the line break behind a chunk */
     HC_ANSWER_TRAILER,    /* the lines behind the last chunk */
@@ -20,15 +21,15 @@ enum hc_answer_state {
 };
 
 struct hc_answer {
-    int status;         /* 0 until the head is whole */
+    int status;         /* the response's HTTP status; 0 until the head is whole */
     char type[64];      /* Content-Type without parameters; empty: none */
     char location[256]; /* Location; empty: none */
     struct hc_buf body; /* bytes of the body so far. A caller that takes them clears the buffer; `body.max`,
                          * which the caller sets, bounds it */
-    enum hc_answer_state state;
-    struct hc_buf line;    /* the part so far of the head, or of a line within a body in chunks */
-    uint64_t left;         /* bytes still to come of the body or of the chunk */
-    bool chunked, counted; /* the head has Transfer-Encoding: chunked; it has Content-Length */
+    enum hc_answer_state state; /* the part that comes next */
+    struct hc_buf line;         /* the part so far of the head, or of a line within a body in chunks */
+    uint64_t left;              /* bytes still to come of the body or of the chunk */
+    bool chunked, counted;      /* the head has Transfer-Encoding: chunked; it has Content-Length */
 };
 
 /* Feed the next bytes of the connection. Bytes behind the response are ignored. -1: the bytes are not HTTP,

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define IN(state)  (1U << HC_TALK_##state)
+#define IN(state)  (1U << HC_TALK_##state) /* bit of a state in frame.legal */
 #define UNTOUCHED  (IN(START) | IN(READY) | IN(CHECKING))
 #define IN_SESSION (IN(READY) | IN(CHECKING) | IN(AGAIN) | IN(IDLE))
 
@@ -11,8 +11,8 @@
  * has run.
  */
 static const struct frame {
-    const char *name;
-    enum hc_word word;
+    const char *name;  /* for messages */
+    enum hc_word word; /* who may send it */
     bool payload;      /* it may have content */
     unsigned legal;    /* a bit for each state in which the cell may send it */
     bool once;         /* it may come once in a conversation */

@@ -70,14 +70,14 @@ enum hc_word {
 };
 enum hc_word hc_frame_word(enum hc_frame_type type);
 
-#define HC_FRAME_LAST  0x01
-#define HC_FRAME_CHUNK 32768
+#define HC_FRAME_LAST  0x01  /* flag: the last frame of its message */
+#define HC_FRAME_CHUNK 32768 /* most payload bytes of one frame */
 
 struct hc_frame_head {
-    uint8_t type;
-    uint8_t flags;
-    uint16_t zero;
-    uint32_t len; /* payload bytes in this packet */
+    uint8_t type;  /* enum hc_frame_type */
+    uint8_t flags; /* HC_FRAME_LAST or 0 */
+    uint16_t zero; /* must be 0 */
+    uint32_t len;  /* payload bytes in this packet */
 };
 
 /* Check one packet. On success *payload points into `data`. */
@@ -101,12 +101,12 @@ bool hc_talk_untouched(enum hc_talk state);
 
 /* Answers that a session's process may give once for each time that the launcher has asked. */
 #define HC_ASKED_COPY   0x01 /* a run has been handed over: KEPT or UNKEPT may come */
-#define HC_ASKED_RESUME 0x02 /* it has been told to take over, or to settle: RESUMED may come */
+#define HC_ASKED_RESUME 0x02 /* it has been told to take over, or to wait again: RESUMED may come */
 
 /* The launcher's side of the conversation: it decides which frame may come in which state, and bounds a
  * message. */
 struct hc_inbox {
-    enum hc_talk state;
+    enum hc_talk state; /* of the conversation */
     enum hc_talk first; /* the state in which the conversation began */
     unsigned asked;     /* HC_ASKED_* that have not been answered */
     unsigned seen;      /* a bit (1 << type) for each type of message that has come */

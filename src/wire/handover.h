@@ -80,8 +80,8 @@ struct hc_exit_report {
 
 /* A seccomp filter as bytes; borrowed. */
 struct hc_bpf {
-    const void *data;
-    size_t len;
+    const void *data; /* struct sock_filter[] */
+    size_t len;       /* bytes; 0: no filter */
 };
 
 /* The filters of a handover (cell/filter.h says what they do). A filter that the kind of handover does not
@@ -92,6 +92,7 @@ struct hc_handover_filters {
     struct hc_bpf own;    /* the job's filter; a copy may have it from its zygote (hc_handover_locks_early) */
 };
 
+/* Append a handover of this kind to `out`. `policy` is the effective one. */
 int hc_handover_write(enum hc_handover_kind kind, const struct hc_job *job, const struct hc_policy *policy,
                       const struct hc_handover_filters *filters, struct hc_buf *out, struct hc_error *err);
 
@@ -100,36 +101,36 @@ int hc_handover_write(enum hc_handover_kind kind, const struct hc_job *job, cons
 bool hc_handover_locks_early(const cJSON *rules);
 
 struct hc_handover_input {
-    const char *name, *path, *format;
+    const char *name, *path, *format; /* variable; path in the cell; name of its enum hc_input_format */
 };
 
 /* The document, decoded. Its texts and nodes belong to the handover. A text that the document lacks is "", a
  * node NULL. */
 struct hc_handover_job {
-    const char *code;     /* the program */
-    const char *filename; /* of the program, "<cell>" */
-    const char *timeout;  /* limits.timeout, as text for a message */
-    struct hc_handover_input *inputs;
-    size_t input_count;
-    bool has_vars;  /* the document's text has variables, for Python to read */
-    bool has_given; /* and inputs that came with a session's run */
-    bool has_seed;
-    uint32_t seed;
-    bool session, check, guard, learn, network, processes;
-    int64_t figures;                   /* most figures */
-    int64_t figure_bytes, value_bytes; /* most bytes of one figure, of the value */
+    const char *code;                 /* the program */
+    const char *filename;             /* of the program, "<cell>" */
+    const char *timeout;              /* limits.timeout, as text for a message: "60s" */
+    struct hc_handover_input *inputs; /* owned */
+    size_t input_count;               /* number of `inputs` */
+    bool has_vars;                    /* the document's text has variables, for Python to read */
+    bool has_given;                   /* the document's text has inputs that came with a session's run */
+    bool has_seed;                    /* the job gives a seed */
+    uint32_t seed;                    /* of the hashes of str and of random; used if `has_seed` */
+    bool session, check, guard, learn, network, processes; /* of the job and its policy, as in the document */
+    int64_t figures;                                       /* most figures */
+    int64_t figure_bytes, value_bytes;                     /* most bytes of one figure, of the value */
     int64_t memory, output, tmp;  /* most bytes that the cell may use; `output` 0: /output is not capped */
     const cJSON *returns, *tools; /* lists, which Python reads */
     const cJSON *rules;           /* the policy's; NULL for a copy of a zygote, which has the zygote's */
 };
 
 struct hc_handover {
-    enum hc_handover_kind kind;
+    enum hc_handover_kind kind;         /* of the handover */
     struct hc_handover_filters filters; /* point into the bytes given to hc_handover_split, as does `text` */
-    const char *text;
-    size_t text_len;
-    struct hc_json json; /* owns its tree; its text points into the same bytes */
-    struct hc_handover_job job;
+    const char *text;                   /* the JSON document */
+    size_t text_len;                    /* bytes of `text` */
+    struct hc_json json;                /* owns its tree; its text points into the same bytes */
+    struct hc_handover_job job;         /* the document, decoded */
 };
 
 /* Reading takes two steps, since the document has texts from strangers and the filters do not:

@@ -5,24 +5,24 @@
 #include "json/json.h"
 
 /* Error codes: those of JSON-RPC, and of the Model Context Protocol. */
-#define HC_RPC_PARSE_ERROR     (-32700)
-#define HC_RPC_INVALID_REQUEST (-32600)
-#define HC_RPC_NO_METHOD       (-32601)
-#define HC_RPC_INVALID_PARAMS  (-32602)
-#define HC_RPC_INTERNAL        (-32603)
-#define HC_RPC_NO_RESOURCE     (-32002)
+#define HC_RPC_PARSE_ERROR     (-32700) /* the message is no JSON */
+#define HC_RPC_INVALID_REQUEST (-32600) /* it is JSON, but no message */
+#define HC_RPC_NO_METHOD       (-32601) /* there is no such method */
+#define HC_RPC_INVALID_PARAMS  (-32602) /* the method's parameters are wrong */
+#define HC_RPC_INTERNAL        (-32603) /* the server failed */
+#define HC_RPC_NO_RESOURCE     (-32002) /* there is no such resource */
 
 #define HC_RPC_ID_MAX 256 /* bytes of an id as JSON; it is kept until its request has been answered */
 
 enum hc_rpc_kind {
-    HC_RPC_REQUEST,
-    HC_RPC_NOTIFICATION,
-    HC_RPC_RESPONSE, /* to a request of this program */
+    HC_RPC_REQUEST,      /* has a method and an id, which gets an answer */
+    HC_RPC_NOTIFICATION, /* has a method and no id */
+    HC_RPC_RESPONSE,     /* to a request of this program */
 };
 
 struct hc_rpc {
-    struct hc_json json; /* owned; the text has to outlive the message */
-    enum hc_rpc_kind kind;
+    struct hc_json json;        /* owned; the text has to outlive the message */
+    enum hc_rpc_kind kind;      /* of the message */
     char id[HC_RPC_ID_MAX + 1]; /* JSON text, as it was written; "null": the message has no id */
     const char *method;         /* borrowed from `json`; NULL for a response */
     const cJSON *params;        /* borrowed from `json`, an object; NULL: none */
@@ -38,7 +38,7 @@ bool hc_rpc_id(const struct hc_json *j, const cJSON *node, char out[HC_RPC_ID_MA
 
 /* The lines of a stream. A line longer than `max` is dropped and not held in memory. */
 struct hc_rpc_lines {
-    struct hc_buf buf;
+    struct hc_buf buf;    /* bytes that were fed and may still be needed; owned */
     size_t max;           /* most bytes of a line; set by the owner */
     size_t start, looked; /* offsets in `buf`: of the next line; up to where that line has no line break */
     bool skipping;        /* bytes are dropped up to the end of a line that was too long */

@@ -14,7 +14,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define LEAF_PREFIX  "hotcell-job-"
+#define LEAF_PREFIX "hotcell-job-" /* begins the name of a leaf */
+/* Attempts to lock a new leaf, which another launcher may take for a dead one's and remove. */
 #define REAPED_TRIES 20
 
 /* Lock a new leaf. A reaper that sees the directory before it is locked takes it for a left-over and

@@ -12,10 +12,10 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define PATIENCE_US 5000000 /* longest wait for the manager, which may be busy with a login */
+#define PATIENCE_US 5000000 /* longest wait (us) for the manager, which may be busy with a login */
 
-#define MANAGER "org.freedesktop.systemd1"
-#define OBJECT  "/org/freedesktop/systemd1"
+#define MANAGER "org.freedesktop.systemd1"  /* the manager's name on the bus */
+#define OBJECT  "/org/freedesktop/systemd1" /* its object */
 
 /* The declarations of sd-bus(3) that are used here, so that its header is not needed to build. */
 struct sd_bus;
@@ -77,10 +77,10 @@ static int load_library(struct library *lib, struct hc_error *err)
 /* The manager's job that starts the scope. The signal of its end may come before the call that began it
  * returns. */
 struct start {
-    const struct library *lib;
-    const char *scope;
-    bool over;
-    char result[32];
+    const struct library *lib; /* borrowed */
+    const char *scope;         /* name of the scope */
+    bool over;                 /* the job has ended */
+    char result[32];           /* the manager's word for its end: "done", ... */
 };
 
 static int on_job_removed(struct sd_bus_message *m, void *ctx, struct bus_error *ignored)

@@ -12,8 +12,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#define TENANT_PREFIX "hotcell-tenant-"
-#define REMOVED_TRIES 20
+#define TENANT_PREFIX "hotcell-tenant-" /* begins the name of a tenant's directory */
+#define REMOVED_TRIES 20                /* attempts to open and lock it, while others remove it */
 
 /* Make, open and lock a tenant's cgroup. Its users have a shared lock on it and its remover an exclusive
  * one; both check under the lock that it still exists. 1: it was removed meanwhile. */

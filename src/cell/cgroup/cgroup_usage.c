@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_MAX 4096
+#define FILE_MAX 4096 /* bytes read of a file */
 
 /* The number behind a word of the text, and a blank or "="; *text moves on behind the word. -1: no more of
  * them. */
@@ -58,8 +58,8 @@ static int64_t read_number(int dir, const char *file)
 
 /* The text of a file that was read last. */
 struct page {
-    const char *file; /* NULL: none so far */
-    bool there;
+    const char *file; /* its name, static; NULL: none so far */
+    bool there;       /* it could be read */
     char text[FILE_MAX];
 };
 

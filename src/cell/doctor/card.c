@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_META (1u << 20)
-#define WIDTH    100 /* most columns of a line */
+#define MAX_META (1u << 20) /* most bytes of a tree's meta.json */
+#define WIDTH    100        /* most columns of a line */
 
 /* ---- as data ---- */
 

@@ -7,19 +7,19 @@
 #include <cjson/cJSON.h>
 #include <mqueue.h>
 
-#define HC_DECOYS_DIR 1024
+#define HC_DECOYS_DIR 1024 /* bytes of a directory's path, with its NUL */
 
 struct hc_decoys {
-    char dir[HC_DECOYS_DIR],
-        file[HC_DECOYS_DIR + 8]; /* a new directory, and a file in it that every user may read */
-    char secret[33];             /* the content of the file and of the segment */
-    char abstract[40];           /* a name of the abstract socket namespace: unix(7) */
-    char queue[40];              /* a name of a POSIX message queue */
-    int abstract_fd, tcp_fd;     /* listening sockets, owned */
-    int port;                    /* of tcp_fd, on 127.0.0.1 */
-    int shm_key;                 /* of a System V segment */
-    int shm_id;
-    mqd_t mq;
+    /* A new directory; a file in it, readable for every user. */
+    char dir[HC_DECOYS_DIR], file[HC_DECOYS_DIR + 8];
+    char secret[33];         /* content of the file, the segment and the queue's message */
+    char abstract[40];       /* a name of the abstract socket namespace: unix(7) */
+    char queue[40];          /* a name of a POSIX message queue */
+    int abstract_fd, tcp_fd; /* listening sockets, owned */
+    int port;                /* of tcp_fd, on 127.0.0.1 */
+    int shm_key;             /* of the System V segment */
+    int shm_id;              /* of the segment; -1: this kernel has none */
+    mqd_t mq;                /* the message queue, owned; (mqd_t)-1: this kernel has none */
 };
 
 /* Make all decoys. Kinds that this kernel lacks (System V and POSIX IPC) are left out of hc_decoys_print;

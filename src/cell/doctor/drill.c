@@ -9,7 +9,7 @@
 
 #include "drill.inc"
 
-#define HELD "drill held: "
+#define HELD "drill held: " /* begins the line of an attack that did not reach its target */
 
 /* Uses no module, no underscore and no other feature that a policy might refuse. */
 static const char call_it[] =
@@ -26,10 +26,10 @@ static const struct hc_attack idle = {.text = "def attack(lure):\n    return Non
 static const struct hc_attack winner = {.text = "def attack(lure):\n    return lure['secret']\n"};
 
 struct drill {
-    struct hc_range range;
-    struct hc_drill_layer layers[HC_MAX_LAYERS];
-    struct hc_layer seen[HC_MAX_LAYERS];
-    size_t layer_count;
+    struct hc_range range;                       /* the cells */
+    struct hc_drill_layer layers[HC_MAX_LAYERS]; /* counts for each of `seen` */
+    struct hc_layer seen[HC_MAX_LAYERS];         /* the layers of a usual cell, and the guard */
+    size_t layer_count;                          /* used entries of both */
 };
 
 const char *hc_drill_verdict_name(enum hc_drill_verdict v)
@@ -79,7 +79,7 @@ static bool was_limited(const struct hc_manifest *m, const struct hc_ground *gro
     return ground->kind != HC_GROUND_USUAL && hc_status_is_limit(m->status);
 }
 
-#define COLLECT_SLACK_MS 1000
+#define COLLECT_SLACK_MS 1000 /* ms that collecting may take beyond limits.collect_time */
 
 /* Whether an attack succeeded without reporting it. */
 static bool has_reached(const struct hc_range *g, const struct hc_ground *ground, struct hc_drill_result *r)

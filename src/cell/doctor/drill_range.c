@@ -64,11 +64,11 @@ static int make_ground(struct hc_ground *ground, enum hc_ground_kind kind, const
 
 /* ---- decoys and variables ---- */
 
+/* An attack may take as long as CELLS idle cells, one after another, as some machines are emulated; within
+ * these bounds. */
 #define LEAST_SECONDS 8
 #define MOST_SECONDS  50
-#define CELLS                                                                                                \
-    40 /* an attack may take as long as this many idle cells, one after another: some machines are emulated  \
-        */
+#define CELLS         40
 
 /* `memory`: bytes of memory of a small cell. `idle_us`: duration of a program that does nothing. */
 static int set_vars(struct hc_range *g, int64_t memory, int64_t idle_us, struct hc_error *err)
@@ -175,7 +175,8 @@ static int run_job(struct hc_range *g, struct hc_ground *ground, const struct hc
     return rc;
 }
 
-#define LATER_RUNS 20 /* a thread that the first run left would act in one of the next runs, if it could */
+/* Runs after an attack: a thread that it left would act in one of them, if it could. */
+#define LATER_RUNS 20
 
 static char later[] = "print('drill held: nothing came of it')\n";
 

@@ -12,12 +12,13 @@
 
 #define NEW_KERNEL "use a kernel of 5.14 or later"
 
+/* One check of the host. */
 struct check {
-    const char *name;
+    const char *name; /* of its row */
     hc_host_check_fn *run;
-    unsigned needs; /* HC_HAS_* bits; without them the check is left out */
-    const char *cost;
-    const char *mend;
+    unsigned needs;   /* HC_HAS_* bits; without them the check is left out */
+    const char *cost; /* what is lost if it fails, unless `run` says otherwise */
+    const char *mend; /* the remedy, likewise; empty: none */
 };
 
 /* ---- words ---- */

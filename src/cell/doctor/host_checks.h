@@ -12,22 +12,22 @@
 
 /* Facts that checks establish, and that later checks need. */
 enum {
-    HC_HAS_ROOT = 1,
-    HC_HAS_POLICY = 2,
-    HC_HAS_IDS = 4,
-    HC_HAS_USERNS = 8,
-    HC_HAS_CGROUP = 16,
-    HC_HAS_TREE = 32,
-    HC_HAS_STATE = 64,
+    HC_HAS_ROOT = 1,    /* this process is root */
+    HC_HAS_POLICY = 2,  /* the default policy loads */
+    HC_HAS_IDS = 4,     /* there are ids for a cell */
+    HC_HAS_USERNS = 8,  /* a user namespace can be made */
+    HC_HAS_CGROUP = 16, /* there is a place for cgroups */
+    HC_HAS_TREE = 32,   /* there is a tree */
+    HC_HAS_STATE = 64,  /* there is a state directory */
 };
 
 struct hc_host {
-    unsigned has; /* HC_HAS_* bits */
-    struct hc_policy policy;
-    struct hc_ids ids;
-    struct hc_cgroup_parent parent;
-    char state[PATH_MAX]; /* the directory of trees; it need not exist */
-    char tree[256];       /* an existing tree, the default policy's if possible */
+    unsigned has;                   /* HC_HAS_* bits */
+    struct hc_policy policy;        /* the default policy; valid with HC_HAS_POLICY */
+    struct hc_ids ids;              /* for probes; valid with HC_HAS_IDS */
+    struct hc_cgroup_parent parent; /* place for cgroups; valid with HC_HAS_CGROUP */
+    char state[PATH_MAX];           /* path of the state directory, which need not exist */
+    char tree[256]; /* an existing tree, the default policy's if possible; valid with HC_HAS_TREE */
 };
 
 /* Fills row->detail, and row->cost and row->mend where they differ from the table's. Returns the level. */
@@ -63,7 +63,7 @@ hc_host_check_fn hc_host_check_leaf;
 
 /* ---- words ---- */
 
-#define HC_NO_CELLS "no cell can be built"
+#define HC_NO_CELLS "no cell can be built" /* a row's `cost` */
 
 #define HC_MEND_CONTAINER                                                                                    \
     "hotcell itself runs under a seccomp filter, as in a container: start that with '--security-opt "        \

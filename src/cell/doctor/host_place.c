@@ -119,11 +119,12 @@ enum hc_host_level hc_host_check_shim(struct hc_host *h, struct hc_host_row *row
     return hc_host_say(HC_HOST_OK, row, "%s", path);
 }
 
+/* The search for trees. */
 struct trees {
-    const char *wanted;
-    bool has_wanted;
-    char first[256]; /* the first other tree */
-    struct hc_host_row *row;
+    const char *wanted;      /* name of the default policy's tree */
+    bool has_wanted;         /* it is there */
+    char first[256];         /* name or ID of the first other tree; empty: there is none */
+    struct hc_host_row *row; /* gets the other trees, in its `detail`; borrowed */
 };
 
 static void note_tree(void *ctx, const char *name, const char *id, const char *path)
@@ -171,10 +172,10 @@ enum hc_host_level hc_host_check_tree(struct hc_host *h, struct hc_host_row *row
 
 /* The result of comparing all trees with their stamps. */
 struct stamped {
-    const char *wanted; /* the tree of the default policy */
-    bool lost_wanted;   /* that tree was changed */
-    size_t fit;         /* number of unchanged trees */
-    struct hc_host_row changed, unstamped;
+    const char *wanted;                    /* the tree of the default policy */
+    bool lost_wanted;                      /* that tree was changed */
+    size_t fit;                            /* number of unchanged trees */
+    struct hc_host_row changed, unstamped; /* list in their `detail` changed trees; trees without stamps */
 };
 
 static void compare_stamps(struct stamped *all, const struct hc_tree *tree)

@@ -20,17 +20,18 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 
-#define PATIENCE_SECONDS 30
+#define PATIENCE_SECONDS 30 /* longest wait for an attempt */
 
 /* ---- a child for each attempt ---- */
 
 typedef int attempt_fn(const void *arg, struct hc_error *err);
 
+/* What a child process is to try. */
 struct attempt {
     uint64_t namespaces;      /* CLONE_NEW*; 0: in ours */
     const struct hc_ids *ids; /* with CLONE_NEWUSER */
-    attempt_fn *run;
-    const void *arg;
+    attempt_fn *run;          /* makes the attempt in the child */
+    const void *arg;          /* for `run`; borrowed */
 };
 
 static _Noreturn void run_attempt(int fd, const struct attempt *a)

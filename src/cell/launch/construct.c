@@ -107,7 +107,7 @@ static int fail_ended_early(const struct hc_launch *l, struct hc_error *err)
 }
 
 /* A process that exits loses its namespaces some time before its pidfd reports the end. */
-#define ENDING_MS 500
+#define ENDING_MS 500 /* ms to wait for the end of a process whose namespaces are gone */
 
 /* If the check failed because the process has ended, and /proc says nothing about it, report the end
  * instead. */

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define RUN_DIR "/run/hotcell"
+#define RUN_DIR "/run/hotcell" /* directory of the file of leases */
 
 int hc_ids_range(uid_t *start, uid_t *count, struct hc_error *err)
 {

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_KEY 4096
-#define MIN_KEY 16
+#define MAX_KEY 4096 /* most bytes of a key */
+#define MIN_KEY 16   /* least bytes of a key */
 
 /* One read gets all of a regular file. No copy of the key stays on the stack, which child processes may
  * inherit. */

@@ -15,27 +15,29 @@
 #define HC_ZYGOTE_IDS      256  /* most uids in a block, so most cells of a zygote that live at one time */
 
 struct hc_launch {
-    struct hc_run *run;
-    struct hc_manifest *m;
-    struct hc_plan plan;
-    struct hc_redactor *redactor; /* owned; NULL: nothing is redacted */
-    struct hc_tree tree;
-    struct hc_ids ids;
-    struct hc_ids block; /* of a zygote as root: the first of the ids for its cells */
-    uid_t block_count;
-    struct hc_cgroup_parent parent;
-    struct hc_cgroup cgroup;
-    struct hc_cgroup_usage used;                        /* of the cgroup, if there is one */
-    char no_cgroup[sizeof((struct hc_error *)0)->text]; /* why the cell has no cgroup */
-    struct hc_supervisor sup;
-    struct hc_input_copies copies; /* inputs under their own names in /output */
+    struct hc_run *run;             /* what is to be run; borrowed */
+    struct hc_manifest *m;          /* gets what the launcher finds out; borrowed */
+    struct hc_plan plan;            /* what the child needs; owned */
+    struct hc_redactor *redactor;   /* owned; NULL: nothing is redacted */
+    struct hc_tree tree;            /* the cell's root; owned; root_fd -1: not open */
+    struct hc_ids ids;              /* the cell's ids on the host; owned */
+    struct hc_ids block;            /* of a zygote as root: the first of the ids for its cells; owned */
+    uid_t block_count;              /* number of ids in the block; 0: no block */
+    struct hc_cgroup_parent parent; /* the place of the cell's cgroup, owned; fd -1: none */
+    struct hc_cgroup cgroup;        /* the cell's, owned; fd -1: none */
+    struct hc_cgroup_usage used;    /* what the cgroup counted, if there is one; set when the cell is dead */
+    char no_cgroup[sizeof((struct hc_error *)0)->text]; /* why the cell has no cgroup, for messages */
+    struct hc_supervisor sup;                           /* the running cell */
+    struct hc_input_copies copies;                      /* inputs under their own names in /output */
+    /* Struct sock_filter[] that the child sets first (a zygote: its own); owned. */
     struct hc_buf first_filter;
-    int sync_fd, stdout_fd, stderr_fd, control_fd,
-        status_fd; /* the launcher's ends, owned; the child's ends are in `plan` */
-    int output_fd, tmp_fd;
-    char **env;
-    int64_t t_start, t_started; /* when the launch began, and when the cell was built (us, CLOCK_MONOTONIC) */
-    enum hc_collected collected; /* set by hc_launch_keep */
+    /* The launcher's ends, owned; the child's ends are in `plan`. -1: not open. */
+    int sync_fd, stdout_fd, stderr_fd, control_fd, status_fd;
+    int output_fd, tmp_fd; /* roots of the cell's /output and /tmp, owned; -1: not there yet */
+    char **env;            /* environment of the shim, NULL-terminated; owned */
+    /* Times at which the launch began; the cell was built (CLOCK_MONOTONIC, us). */
+    int64_t t_start, t_started;
+    enum hc_collected collected; /* what ended the collection of files; set by hc_launch_keep */
 };
 
 /* Set up and free a launch, and steps that several stages share. (run.c) */
@@ -88,9 +90,9 @@ void hc_launch_close_childs_ends(struct hc_launch *l);
 /* Receive one message from a construction socket into `a`. The caller owns the descriptors that came with
  * it. Returns 1 at end of file. (construct.c) */
 struct hc_arrival {
-    struct hc_sync msg;
-    int fds[HC_SYNC_FDS]; /* -1: none */
-    pid_t sender;         /* if the socket has SO_PASSCRED; else 0 */
+    struct hc_sync msg;   /* the message */
+    int fds[HC_SYNC_FDS]; /* descriptors that came with it; -1: none */
+    pid_t sender;         /* its process on the host, if the socket has SO_PASSCRED; else 0 */
 };
 int hc_sync_receive(int fd, struct hc_arrival *a, struct hc_error *err);
 int hc_sync_failure(struct hc_arrival *a,

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_START_MS 600000 /* longest time to build a cell, on the slowest machine */
+#define MAX_START_MS 600000 /* most ms to build a cell, on the slowest machine */
 
 static void add_row(struct hc_manifest *m, const char *name, bool on, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
@@ -53,7 +53,7 @@ static int check_clocks(char *evidence, size_t size, pid_t pid, struct hc_error 
 /* Of the clocks, it is those of the first process's children that count: the interpreter is one, and no guest
  * sees the first process's. */
 static const struct {
-    const char *file, *layer;
+    const char *file, *layer; /* in /proc/PID/ns; its layer in the manifest */
 } namespaces[HC_NAMESPACES] = {{"user", "user_namespace"},     {"mnt", "mount_namespace"},
                                {"pid", "pid_namespace"},       {"net", "network_namespace"},
                                {"ipc", "ipc_namespace"},       {"uts", "uts_namespace"},

@@ -10,9 +10,9 @@
 
 /* The inodes of a process's namespaces, in the order of the table in layers.c; the time namespace is that
  * of its children. ENOENT: the process has ended. */
-#define HC_NAMESPACES 8
+#define HC_NAMESPACES 8 /* number of these namespaces */
 struct hc_namespaces {
-    ino_t inodes[HC_NAMESPACES];
+    ino_t inodes[HC_NAMESPACES]; /* of the links in /proc/PID/ns */
 };
 int hc_namespaces_read(pid_t pid, struct hc_namespaces *out, struct hc_error *err);
 

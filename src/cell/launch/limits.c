@@ -117,8 +117,9 @@ int hc_launch_find_place(struct hc_launch *l, struct hc_error *err)
 
 /* Rights of a cell whose use of the host's memory the watch does not count completely. */
 static const struct {
+    /* The policy's member and value; what is not counted, for messages. */
     const char *member, *value, *unseen;
-    bool network;
+    bool network; /* the member is "network", else "processes" */
 } unwatched[] = {
     {"network", "loopback", "all that waits in its sockets", true},
     {"processes", "fork", "locks of files, and processes that end before they are looked at", false},

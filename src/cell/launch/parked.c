@@ -22,8 +22,8 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#define MOST_AGE_US                                                                                          \
-    300000000LL /* the cell's clocks started when it was parked, and would show a greater age */
+/* Most us that a cell waits: its clocks started when it was parked, and would show a greater age. */
+#define MOST_AGE_US 300000000LL
 
 void hc_parked_init(struct hc_parked *p)
 {
@@ -138,7 +138,7 @@ static int copy_inputs(struct hc_launch *l, int dir, struct hc_error *err)
 }
 
 struct fd_slots {
-    int *of[HC_PARKED_FDS]; /* NULL: a launch does not take this descriptor */
+    int *of[HC_PARKED_FDS]; /* by enum hc_parked_fd; NULL: a launch does not take this descriptor */
 };
 
 /* The members of a launch that take over a parked cell's descriptors. */

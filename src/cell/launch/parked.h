@@ -12,31 +12,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A cell that waits for a job. Plain data and descriptors, so that it can be handed to another process of the
- * same user, which then runs the job; the zygote's process must live on meanwhile. */
+/* Indexes of hc_parked.fds; the channels are the launcher's ends. */
 enum hc_parked_fd {
-    HC_PARKED_PIDFD,
-    HC_PARKED_STDOUT,
-    HC_PARKED_STDERR,
-    HC_PARKED_CONTROL,
-    HC_PARKED_STATUS,
-    HC_PARKED_OUTPUT,
-    HC_PARKED_TMP,
-    HC_PARKED_INPUT,
+    HC_PARKED_PIDFD,   /* the cell's first process */
+    HC_PARKED_STDOUT,  /* pipe, its end for reading */
+    HC_PARKED_STDERR,  /* pipe, its end for reading */
+    HC_PARKED_CONTROL, /* frames */
+    HC_PARKED_STATUS,  /* reports of the first process */
+    HC_PARKED_OUTPUT,  /* root of the cell's /output */
+    HC_PARKED_TMP,     /* root of its /tmp */
+    HC_PARKED_INPUT,   /* root of its /input, which can be written through this descriptor only */
     HC_PARKED_FDS
 };
+
+/* A cell that waits for a job. Plain data and descriptors, so that it can be handed to another process of the
+ * same user, which then runs the job; the zygote's process must live on meanwhile. */
 struct hc_parked {
     char key[HC_SHA256_HEX];  /* hc_warm_key of the jobs that may use the cell */
-    char tree[HC_SHA256_HEX]; /* ID of its tree */
+    char tree[HC_SHA256_HEX]; /* ID of the cell's tree */
     int64_t tree_checked;     /* enum hc_tree_check: the check made when its zygote started */
     uid_t uid;                /* the cell's ids on the host */
     gid_t gid;
-    pid_t pid;       /* first process of the cell, as the host numbers it */
-    int filters;     /* number of seccomp filters that its zygote is under */
-    int64_t born_us; /* CLOCK_MONOTONIC */
-    struct hc_facts facts;
+    pid_t pid;             /* first process of the cell, as the host numbers it; 0: there is no cell */
+    int filters;           /* number of seccomp filters that its zygote is under */
+    int64_t born_us;       /* time at which the cell was parked (CLOCK_MONOTONIC, us) */
+    struct hc_facts facts; /* about the first process, as it sent them */
     struct hc_namespaces namespaces; /* of the first process, read when it was made; it cannot leave them */
-    int fds[HC_PARKED_FDS];          /* owned */
+    int fds[HC_PARKED_FDS];          /* owned; -1: not open */
     struct hc_cgroup cgroup;         /* owned, fd -1: none; its limits were set before the cell was in it */
     bool io;                         /* the cgroup has limits of io */
     char no_cgroup[200];             /* why there is no cgroup */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_POLICY (1u << 20)
+#define MAX_POLICY (1u << 20) /* most bytes of a policy's file */
 
 static int read_at(const char *path, struct hc_buf *text, char **file, struct hc_error *err)
 {
@@ -44,12 +44,13 @@ static const char *absolute_env(const char *name)
     return value && value[0] == '/' ? value : NULL;
 }
 
+/* A directory in which policies are searched for: `dir` and then `below`. */
 struct place {
-    const char *dir;   /* NULL: the place does not exist for this user */
-    const char *below; /* rest of the path */
+    const char *dir;   /* absolute; NULL: the place does not exist for this user */
+    const char *below; /* rest of the path; may be empty */
 };
 
-#define PLACES 5
+#define PLACES 5 /* number of places */
 
 /* The directories in which a policy is searched for, in this order. `shipped` is a buffer for one of their
  * paths. */
@@ -92,8 +93,8 @@ int hc_policies_read(void *ctx, const char *name, const char *from, struct hc_bu
 /* ---- all of them ---- */
 
 struct names {
-    char **list; /* NULL-terminated once there is one */
-    size_t count;
+    char **list;  /* NULL-terminated once there is one */
+    size_t count; /* number of names */
 };
 
 static int add_name(struct names *n, const char *file)

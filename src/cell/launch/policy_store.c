@@ -12,12 +12,13 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define FOLDER    "/policies"
-#define OF_JOB    ".job.json" /* a policy that a job has changed */
-#define NAMED     ".json"
-#define NAME_SIZE (HC_SHA256_HEX + sizeof OF_JOB + 24) /* also enough for the name of a temporary file */
-#define DAY       (24 * 3600)
-#define MAX_TEXT  ((size_t)4 << 20)
+#define FOLDER "/policies" /* the store, below the state directory */
+#define OF_JOB ".job.json" /* ends the file name of a policy that a job has changed */
+#define NAMED  ".json"     /* ends the file name of any other policy */
+/* Bytes of a file's name, with its NUL; also enough for a temporary file's. */
+#define NAME_SIZE (HC_SHA256_HEX + sizeof OF_JOB + 24)
+#define DAY       (24 * 3600)       /* seconds of a day */
+#define MAX_TEXT  ((size_t)4 << 20) /* most bytes of a policy */
 
 static int store_path(const char *state, char out[PATH_MAX])
 {
@@ -77,13 +78,13 @@ static bool is_of_job(const char *name)
 /* ---- what is there ---- */
 
 struct entry {
-    time_t used; /* when a job last used the policy */
+    time_t used; /* when a job last used the policy (seconds since 1970) */
     char name[NAME_SIZE];
 };
 
 struct entries {
-    struct entry *list;
-    size_t count, room;
+    struct entry *list; /* owned */
+    size_t count, room; /* number of entries; of those that `list` has room for */
 };
 
 static bool add_entry(struct entries *e, int dir, const char *name)
@@ -181,8 +182,8 @@ static int for_each_tenant(int store, int (*each)(void *ctx, int dir), void *ctx
 }
 
 struct sweep {
-    time_t since;
-    int removed;
+    time_t since; /* policies used before this time are removed (seconds since 1970) */
+    int removed;  /* number of policies removed so far */
 };
 
 static int sweep_tenant_folder(void *ctx, int dir)
@@ -285,8 +286,8 @@ void hc_policy_keep(const struct hc_policy *p, const char sha256[HC_SHA256_HEX],
 }
 
 struct search {
-    const char *sha256;
-    struct hc_buf *text;
+    const char *sha256;  /* hash of the policy; borrowed, as is `text` */
+    struct hc_buf *text; /* gets the policy */
 };
 
 static bool read_checked(const struct search *s, int dir, const char *ending)
@@ -313,8 +314,8 @@ static bool find_in(const struct search *s, int store)
 }
 
 struct prefix_search {
-    const char *prefix;
-    char *sha256; /* "" while no file's name begins with the prefix */
+    const char *prefix; /* beginning of the hash; borrowed, as is `sha256` */
+    char *sha256;       /* gets the hash; "" while no file's name begins with the prefix */
 };
 
 /* Look for the one hash in `dir` that begins with the prefix. -1 if there are several. */

@@ -21,8 +21,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+/* MOUNT_ATTR_* of the tree, the shim and the inputs. */
 #define READ_ONLY            (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
-#define CONSTRUCTION_SECONDS 30
+#define CONSTRUCTION_SECONDS 30 /* longest wait for a message of the child's */
 
 static int open_source(struct hc_source *s, const char *path, uint64_t attr, struct hc_error *err)
 {
@@ -259,6 +260,7 @@ static int prepare_env(struct hc_launch *l, struct hc_error *err)
     return 0;
 }
 
+/* Filters of a handover, as in struct hc_handover_filters; owned. */
 struct filters {
     struct hc_buf first, report, own;
 };

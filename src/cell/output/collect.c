@@ -15,10 +15,11 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-#define MAX_DEPTH      16
-#define MAX_SKIPPED    200
-#define ASIDE_ATTEMPTS 8
-#define CONFINED       (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
+#define MAX_DEPTH      16  /* most directories above a collected file */
+#define MAX_SKIPPED    200 /* most skipped files in the manifest */
+#define ASIDE_ATTEMPTS 8   /* most random names tried for a file that is renamed */
+/* For openat2(2): no way out of the directory by "..", a link or a mount. */
+#define CONFINED (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
 
 static int open_confined(int dir, const char *name, int flags, mode_t mode)
 {
@@ -244,10 +245,11 @@ static bool files_own_fault(int sys)
 
 /* ---- the walk ---- */
 
+/* The collection that goes on. */
 struct walk {
-    struct hc_collect *c;
-    int64_t entries, bytes; /* entries listed, and bytes collected, so far */
-    struct hc_deadline deadline;
+    struct hc_collect *c;        /* borrowed */
+    int64_t entries, bytes;      /* number of entries listed, and bytes collected, so far */
+    struct hc_deadline deadline; /* limits.collect_time, or soon after a cancellation */
 };
 
 static const char too_large[] = "larger than the limit";
@@ -307,8 +309,8 @@ static int list_file(struct walk *w, const char *path, int64_t bytes, const char
 
 /* The most bytes that the next file may have, and the reason for skipping a larger one. */
 struct room {
-    int64_t bytes;
-    const char *refusal;
+    int64_t bytes;       /* most bytes */
+    const char *refusal; /* the reason, static */
 };
 
 /* A capped /output bounds all files together; holes, which take no space there, are bounded here. */
@@ -525,8 +527,8 @@ static int collect_entry(struct walk *w, int dir, const char *name, const char *
 
 /* Names in a directory, in order. */
 struct names {
-    char **list; /* owned, as is each name */
-    size_t count, room;
+    char **list;        /* owned, as is each name */
+    size_t count, room; /* names in `list`; names that it has room for */
 };
 
 static void names_finish(struct names *n)
@@ -632,7 +634,7 @@ static int reset_mode(const struct hc_collect *c, struct hc_error *err)
     return 0;
 }
 
-#define CODE_ENTRIES 65536
+#define CODE_ENTRIES 65536 /* most entries of code/ that are looked at one by one */
 
 /* Rename the guest's files in code/. 1: the directory has too many entries. 2: a file could not be
  * renamed. */

@@ -7,9 +7,9 @@
 #include <poll.h>
 #include <sys/param.h>
 
-#define AFTER_CANCEL_MS                                                                                      \
-    700 /* time after a cancellation in which small files are still collected; together with the rest, less  \
-           than a second */
+/* Milliseconds after a cancellation in which small files are still collected; together with the rest, less
+ * than a second. */
+#define AFTER_CANCEL_MS 700
 
 /* ---- the deadline ---- */
 

@@ -22,7 +22,7 @@ bool hc_deadline_passed(struct hc_deadline *d); /* reads cancel_fd and the clock
 
 /* How hc_pump ended. */
 enum hc_pumped {
-    HC_PUMPED_WHOLE,
+    HC_PUMPED_WHOLE,     /* the whole file was read */
     HC_PUMPED_TOO_LARGE, /* the file has more than `max` bytes */
     HC_PUMPED_STOPPED,   /* the deadline passed, or the job was cancelled */
 };

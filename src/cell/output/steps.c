@@ -13,10 +13,12 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+/* File in a session's directory by which hotcell knows it, and which is locked. */
 #define LOCK_NAME    ".hotcell-session"
-#define MAX_MANIFEST ((size_t)256 << 20)
+#define MAX_MANIFEST ((size_t)256 << 20) /* most bytes of a manifest that is read */
 #define MAX_DEPTH    32 /* most directories open at once; a deeper directory is first moved to the top */
-#define CONFINED     (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
+/* For openat2(2): no way out of the directory by "..", a link or a mount. */
+#define CONFINED (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
 
 static int open_confined(int dir, const char *name, uint64_t resolve)
 {
@@ -141,14 +143,15 @@ int hc_remove_results(int dir, const char *name, struct hc_error *err)
 
 /* ---- listing steps ---- */
 
+/* A directory of results in a session's directory. */
 struct step {
     char name[NAME_MAX + 1];
-    struct timespec changed;
+    struct timespec changed; /* when it changed last (CLOCK_REALTIME) */
 };
 
 struct steps {
     struct step *list; /* owned */
-    size_t count;
+    size_t count;      /* number of steps in `list` */
 };
 
 static bool is_empty(int dir)

@@ -15,7 +15,7 @@
 /* The numbers of calls about which a row was added already. */
 struct decided {
     int numbers[512];
-    size_t count;
+    size_t count; /* used entries of `numbers` */
 };
 
 static bool is_decided(const struct decided *s, int nr)
@@ -34,12 +34,12 @@ static void mark_decided(struct decided *s, int nr)
 
 /* The state of one filter's compilation. */
 struct compilation {
-    scmp_filter_ctx ctx;
-    enum hc_filter_kind kind;
-    uint32_t arch;
-    unsigned when;
-    const struct hc_policy *policy;
-    struct decided decided;
+    scmp_filter_ctx ctx;            /* libseccomp's; owned */
+    enum hc_filter_kind kind;       /* which filter */
+    uint32_t arch;                  /* machine as libseccomp names it */
+    unsigned when;                  /* hc_filter_when of the filter */
+    const struct hc_policy *policy; /* borrowed */
+    struct decided decided;         /* calls that have a row */
 };
 
 /* The number of a call on the machine that the filter is for; negative: it has none. */

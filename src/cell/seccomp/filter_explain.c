@@ -52,11 +52,12 @@ bool hc_filter_learns(const struct hc_policy *policy, const char *call)
 
 /* ---- what a policy allows ---- */
 
+/* The state of hc_filter_each. */
 struct visit {
-    const struct hc_policy *policy;
-    unsigned when;
-    hc_filter_visitor *each;
-    void *ctx;
+    const struct hc_policy *policy; /* borrowed */
+    unsigned when;                  /* hc_filter_when of the filters that are described */
+    hc_filter_visitor *each;        /* the caller's */
+    void *ctx;                      /* for `each` */
 };
 
 /* Visit a set, unless the policy leaves none of its calls. */

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBERS     1024
-#define MOST_VALUES 96 /* most values tested for one argument */
-#define ARGUMENTS   6  /* number of arguments in struct seccomp_data */
-#define X32_BIT     0x40000000
+#define NUMBERS     1024       /* numbers of calls that are tested */
+#define MOST_VALUES 96         /* most values tested for one argument */
+#define ARGUMENTS   6          /* number of arguments in struct seccomp_data */
+#define X32_BIT     0x40000000 /* in the numbers of x32's calls */
 
 /* ---- a machine that runs filters ---- */
 
@@ -55,9 +55,10 @@ uint32_t hc_filter_run(const struct hc_buf *bpf, const struct seccomp_data *data
 
 /* ---- arguments worth trying ---- */
 
+/* The values to test of each argument. */
 struct values {
     uint64_t of[ARGUMENTS][MOST_VALUES];
-    size_t count[ARGUMENTS];
+    size_t count[ARGUMENTS]; /* used entries of each row of `of` */
 };
 
 static void add_value(struct values *v, unsigned arg, uint64_t value)
@@ -149,12 +150,13 @@ bool hc_filter_samples(uint32_t arch, hc_filter_sampler *each, void *ctx)
 
 /* ---- what the tables say ---- */
 
+/* The state of hc_filter_prove; all pointers are borrowed. */
 struct proof {
-    const struct hc_buf *bpf;
-    enum hc_filter_kind kind;
-    const struct hc_policy *policy;
-    unsigned when;
-    struct hc_error *err;
+    const struct hc_buf *bpf;       /* the filter */
+    enum hc_filter_kind kind;       /* what it is for */
+    const struct hc_policy *policy; /* that it was made for */
+    unsigned when;                  /* hc_filter_when of the filter */
+    struct hc_error *err;           /* the caller's */
 };
 
 /* The filter's answer for calls in no row; refusal() is that for refused calls. */

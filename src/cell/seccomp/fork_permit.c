@@ -48,9 +48,9 @@ static bool is_self(const struct seccomp_notif *q, bool process)
 }
 
 static const struct {
-    const char *call;
-    bool process; /* the first argument is a process's id, else a thread's */
-    int number;   /* which argument is the signal */
+    const char *call; /* its name */
+    bool process;     /* the first argument is a process's id, else a thread's */
+    int number;       /* index of the argument that is the signal */
 } signals[] = {{"kill", true, 1},
                {"tkill", false, 1},
                {"tgkill", true, 2},

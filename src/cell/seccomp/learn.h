@@ -10,17 +10,18 @@
 
 #include <linux/seccomp.h>
 
-#define HC_LEARN_CALLS_MAX 512 /* there are fewer calls */
+#define HC_LEARN_CALLS_MAX 512 /* most calls that are recorded: there are fewer */
 
 struct hc_learned {
     const struct hc_policy *policy; /* policy that the program runs under; borrowed */
     bool begun;                     /* the job's filter is on: calls from here on are the program's */
+    /* The program made sockets; made processes; mapped memory to execute. */
     bool network, processes, makes_code;
     struct hc_learned_call {
-        char call[32];
+        char call[32];     /* its name */
         const char *never; /* why the call was refused; NULL: it was allowed */
     } calls[HC_LEARN_CALLS_MAX];
-    size_t count;
+    size_t count; /* used entries of `calls` */
 };
 
 /* Record a call. Returns 0 if it may pass, else the errno to refuse it with. */

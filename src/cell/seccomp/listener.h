@@ -10,15 +10,14 @@
 
 struct seccomp_notif;
 
-#define HC_LISTENER_FLOOD                                                                                    \
-    10000 /* refused calls of one job that are answered at once; later ones are answered slowly */
+#define HC_LISTENER_FLOOD 10000 /* refused calls of a job that are answered at once; later ones wait */
 
 /* Whether this call may pass. Must decide by the call's number and registers only. */
 typedef bool hc_listener_permit(void *ctx, const struct seccomp_notif *question);
 
 struct hc_listener {
-    int fd;                     /* -1: none */
-    int64_t answered;           /* calls so far */
+    int fd;                     /* the listener, owned; -1: none */
+    int64_t answered;           /* calls answered so far, of this job or run */
     hc_listener_permit *permit; /* asked first; NULL: no call may pass */
     void *ctx;                  /* of permit; borrowed */
 };

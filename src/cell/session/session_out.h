@@ -11,7 +11,7 @@ struct hc_outlet {
     int fd;                  /* owned */
     int epoll;               /* borrowed; reports when the client can take more, or has gone. -1: none */
     bool shows;              /* send the output of runs while they go on */
-    bool failed, gone;       /* an answer could not be written; the client has gone */
+    bool failed, gone;       /* an answer could not be written; the client has closed its end */
     bool waits;              /* output waits until the client takes more */
     struct hc_events output; /* output that the client has not taken yet */
 };

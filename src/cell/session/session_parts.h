@@ -11,7 +11,7 @@
 /* A process of the cell that is the interpreter, or a copy of it. */
 struct hc_process {
     pid_t pid, cell_pid; /* on the host and inside the cell; 0: there is no process */
-    int pidfd;           /* owned */
+    int pidfd;           /* owned; -1: there is no process */
     bool serving;        /* it waits for a request already, so it need not be told to take over */
     bool touched; /* it, or the process that it is a copy of, was given a program: it may be under the guest's
                      control */
@@ -23,44 +23,48 @@ struct hc_process {
 
 /* A stopped copy of the interpreter, and the run that left its state. */
 struct hc_saved_copy {
-    char name[72]; /* of a checkpoint; empty for other copies */
-    struct hc_process process;
-    int state_of; /* number of the run; 0: the start */
+    char name[72];             /* of a checkpoint; empty for other copies */
+    struct hc_process process; /* the copy; owned */
+    int state_of;              /* number of the run that left its state; 0: the start */
 };
 
 struct hc_session {
-    struct hc_session_given given;
-    struct hc_policy policy; /* the session's policy, by which the cell is built; members borrowed */
-    struct hc_job job;       /* the session's job, by which the cell is built; members borrowed */
-    struct hc_run run;
-    struct hc_manifest *m; /* of the whole session, owned */
-    struct hc_launch launch;
-    struct hc_loop loop;
-    struct hc_timers timers;
-    struct hc_fork_permit fork_permit;
-    struct hc_process active, copy;
-    struct hc_process aside;   /* the active process, while the checker is active in its place */
+    struct hc_session_given given; /* as hc_session_start got it; wake_fd -1 once it is watched no longer */
+    struct hc_policy policy;       /* the session's policy, by which the cell is built; members borrowed */
+    struct hc_job job;             /* the session's job, by which the cell is built; members borrowed */
+    struct hc_run run;             /* how the cell is built; borrows from `given`, `policy` and `job` */
+    struct hc_manifest *m;         /* of the whole session, owned */
+    struct hc_launch launch;       /* the cell */
+    struct hc_loop loop;           /* the supervisor's loop, which outlives the runs */
+    struct hc_timers timers;       /* of the current run */
+    struct hc_fork_permit fork_permit; /* decides whether `active` may fork */
+    struct hc_process active, copy; /* the process that runs programs; the copy of it made before this run */
+    struct hc_process aside;        /* the active process, while the checker is active in its place */
     struct hc_process checker; /* a copy from before the first run, which checks the programs of later ones */
-    struct hc_saved_copy
-        before; /* the copy from before the last run, kept until the next run has its own copy */
-    struct hc_saved_copy points[HC_SESSION_COPIES];
-    struct hc_saved_copy
-        branches[HC_SESSION_BRANCHES + 1]; /* branches[0] is the state that they began from */
-    size_t branch_count;                   /* 0: none are open */
-    int runs, state_of;                    /* runs so far; the run that left the current state */
-    bool in_run, interrupted;              /* a run goes on; it is to get a KeyboardInterrupt */
-    bool died, over;                       /* the run's process has ended; the session is over */
-    int64_t memory_peak;                   /* without a cgroup: the peak of all runs so far, in bytes */
+    /* The copy from before the last run, kept until the next run has its own copy. */
+    struct hc_saved_copy before;
+    struct hc_saved_copy points[HC_SESSION_COPIES]; /* checkpoints; an entry without a process is free */
+    /* [0] is the state that the branches began from; the last branch is `active`, and not in the list. */
+    struct hc_saved_copy branches[HC_SESSION_BRANCHES + 1];
+    size_t branch_count; /* used entries of `branches`, and so the number of open branches; 0: none is open */
+    /* Number of runs so far; number of the run that left the current state, 0: the start. */
+    int runs, state_of;
+    /* A run goes on; its process is to get a KeyboardInterrupt once its program runs. */
+    bool in_run, interrupted;
+    bool died, over;     /* the run's process has ended; the session is over */
+    int64_t memory_peak; /* without a cgroup: the peak of all runs so far, in bytes */
+    /* hc_clock_ahead at the start; CLOCK_REALTIME times in ns, from which on changed files are the session's,
+     * and this run's; the cgroup's counts (struct hc_cgroup_usage) when the last run ended. */
     int64_t ahead, first_ns, since_ns, oom_kills, pids_refused;
-    int64_t cpu_user_us, cpu_system_us;         /* CPU time of the cell when this run began */
-    int64_t checked_user_us, checked_system_us; /* CPU time of the check of this run's program */
+    int64_t cpu_user_us, cpu_system_us;         /* CPU time of the cell when this run began (us) */
+    int64_t checked_user_us, checked_system_us; /* CPU time of the check of this run's program (us) */
     int64_t cpu_us, left_bytes;                 /* CPU time (us) and bytes left by the runs that have ended */
 };
 
-void hc_process_finish(struct hc_process *p);
-void hc_process_signal(const struct hc_process *p, int number);
-void hc_process_kill(struct hc_process *p);
-bool hc_process_ended(const struct hc_process *p);
+void hc_process_finish(struct hc_process *p);                   /* closes the pidfd; the process lives on */
+void hc_process_signal(const struct hc_process *p, int number); /* sends the signal `number` */
+void hc_process_kill(struct hc_process *p);                     /* does not wait for its end; finishes `p` */
+bool hc_process_ended(const struct hc_process *p);              /* has the process ended? */
 
 /* Set the process's OOM score: `first` makes the kernel kill it first when memory runs out, else it gets
  * the launcher's score. Only root can lower a score. */
@@ -78,6 +82,7 @@ bool hc_process_stop(const struct hc_process *p);
 int hc_session_open_process(const struct hc_session *s, pid_t pid, struct hc_process *out,
                             struct hc_error *err);
 
+/* Most processes of a session's own. */
 #define HC_SESSION_PROCESSES (HC_SESSION_COPIES + HC_SESSION_BRANCHES + 6)
 
 /* List the session's own processes: the active one, and the waiting copies. Returns their number. */

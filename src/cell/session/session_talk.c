@@ -12,15 +12,16 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+/* The client of a session. */
 struct client {
-    const struct hc_talk *t;
-    struct hc_session *session;
-    struct hc_buf in;   /* bytes read and not yet served */
-    size_t scanned;     /* first bytes of `in` that hold no newline */
-    bool ended, failed; /* end of file from the client; hotcell failed */
-    int line;           /* number of the last request's line */
-    int wake;           /* epoll over in_fd and out.fd; owned */
-    struct hc_outlet out;
+    const struct hc_talk *t;    /* borrowed */
+    struct hc_session *session; /* owned */
+    struct hc_buf in;           /* bytes read and not yet served; owned */
+    size_t scanned;             /* bytes at the beginning of `in` that hold no newline */
+    bool ended, failed;         /* end of file from the client; hotcell failed */
+    int line;                   /* number of the last request's line, from 1 */
+    int wake;                   /* epoll over in_fd and out.fd; owned */
+    struct hc_outlet out;       /* answers and output for the client */
 };
 
 /* ---- answers ---- */
@@ -344,7 +345,7 @@ static int serve_close(struct client *c, const struct hc_json *j, const cJSON *n
 }
 
 static const struct {
-    const char *name;
+    const char *name; /* of the request: its only member */
     int (*serve)(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err);
     bool in_branches; /* allowed while branches are open */
 } requests[] = {

@@ -76,12 +76,11 @@ void hc_enforce_soft_check(struct hc_loop *l)
 }
 
 #define SLACK (INT64_C(64) << 20) /* bytes by which a cell may exceed its limit for a moment */
-#define FASTEST                                                                                              \
-    (INT64_C(8)                                                                                              \
-     << 20) /* bytes that a cell can take in a millisecond, with large pages and several processors */
-#define QUICK                                                                                                \
-    (INT64_C(8) << 20) /* growth in bytes between samples above which a cell is sampled more often */
-#define SOONEST_MS 2
+/* Bytes that a cell can take in a millisecond, with large pages and several processors. */
+#define FASTEST (INT64_C(8) << 20)
+/* Growth in bytes between samples above which a cell is sampled more often. */
+#define QUICK      (INT64_C(8) << 20)
+#define SOONEST_MS 2 /* least ms between samples */
 
 /* Milliseconds to the next sample: before the cell can have taken the memory that is left. */
 static int64_t next_sample_ms(const struct hc_limits *limits, int64_t used, int64_t before)

@@ -12,7 +12,7 @@ struct hc_supervisor;
  * most f->bytes of it. */
 struct hc_figure_sink {
     void (*take)(void *ctx, const struct hc_figure *f, int fd); /* NULL: there is no receiver */
-    void *ctx;
+    void *ctx;                                                  /* for `take`; borrowed */
 };
 
 #define HC_FIGURE_NOTICES 4 /* announcements per figure that limits.figures allows; more are ignored */

@@ -18,16 +18,16 @@
 /* Measured with Linux 6.18. Only numbers above the FREE_ ones are charged, so that an ordinary program is
  * charged for its own pages only. */
 #define PIPE_BYTES    (INT64_C(64) << 10) /* largest buffer of a pipe without privileges */
-#define WAIT_BYTES    256                 /* one descriptor in an epoll */
-#define MAPPING_BYTES 400                 /* with its name and its entries in the anon_vma lists */
-#define THREAD_BYTES  (INT64_C(32) << 10)
-#define NAME_BYTES    2048 /* of the longest name, with the target of a link */
-#define FREE_FILES    64   /* the smallest table of open files that a process has */
-#define FREE_MAPPINGS 4096
-#define FREE_SOCKETS  8
-#define FREE_THREADS  64
-#define FREE_NAMES    4096
-#define FREE_UNREAD   256
+#define WAIT_BYTES    256                 /* one descriptor in an epoll set */
+#define MAPPING_BYTES 400 /* one mapping with its name and its entries in the anon_vma lists */
+#define THREAD_BYTES  (INT64_C(32) << 10) /* the kernel stack of one thread, and what describes it */
+#define NAME_BYTES    2048                /* one name in a tmpfs, the longest, with the target of a link */
+#define FREE_FILES    64                  /* open files of a process: the smallest table that it has */
+#define FREE_MAPPINGS 4096                /* mappings of a process */
+#define FREE_SOCKETS  8                   /* sockets of a cell */
+#define FREE_THREADS  64                  /* threads of a cell */
+#define FREE_NAMES    4096                /* names of a cell */
+#define FREE_UNREAD   256                 /* files at position 0, any of which may be a named pipe */
 
 static int64_t beyond(int64_t count, int64_t free, int64_t each)
 {
@@ -85,7 +85,7 @@ static int64_t queued_in(pid_t pid, const char *table)
     return sum;
 }
 
-#define LISTED_PAGES 512
+#define LISTED_PAGES 512 /* change of the host's TCP pages from which on connections are listed again */
 
 /* Listing connections takes the kernel milliseconds, so list them only if the number of pages in all of
  * the host's TCP buffers has changed. */
@@ -116,7 +116,7 @@ int64_t hc_held_sockets(struct hc_held *h, pid_t pid, bool connections)
 
 /* ---- a process that goes on while it is looked at ---- */
 
-#define MEANWHILE 256 /* open files between checks; each takes some microseconds */
+#define MEANWHILE 256 /* open files between checks of a process's growth; each takes some microseconds */
 
 /* Whether the process has grown beyond the limit while it was examined, during which its pages are not
  * sampled. `before`: bytes of its pages at the start. */
@@ -132,6 +132,7 @@ static bool has_outgrown_limit(struct hc_held *h, int proc, const char *at, int6
 
 /* ---- pipes and waits ---- */
 
+/* Pipes of a cell whose inodes are noted; more are charged each time that they are met. */
 #define MOST_PIPES 16384
 static uint64_t pipes[MOST_PIPES];
 
@@ -223,10 +224,10 @@ static int64_t count_lines(struct hc_held *h, int proc, const char *at, int64_t 
 
 /* ---- a look ---- */
 
-#define FIRST_US   100000 /* to the first look: most jobs end before */
+#define FIRST_US   100000 /* us to the first look: most jobs end before */
 #define SHARE      100    /* 1/SHARE: the most of all time that looks take while the estimate is steady */
 #define UNSURE     3 /* pause, in durations of the last look, while only the host's free memory shrinks */
-#define LONGEST_US 200000 /* most time between looks: pipes and sockets can be filled within seconds */
+#define LONGEST_US 200000 /* most us between looks: pipes and sockets can be filled within seconds */
 #define STEP       (INT64_C(12) << 20) /* loss of the host's free memory in bytes that starts a look */
 
 /* Memory of the whole host that is neither free nor a cache of files; only changes of it are used. A look

@@ -65,8 +65,8 @@ void hc_loop_kill(struct hc_supervisor *s)
     (void)syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
 }
 
-#define COPIES_EVERY_US 100000
-#define COPIES_SHARE    20 /* measuring the copies takes at most one part in so many of all time */
+#define COPIES_EVERY_US 100000 /* least us between measurements of the copies */
+#define COPIES_SHARE    20     /* measuring the copies takes at most one part in so many of all time */
 
 /* Bytes that the waiting copies do not share with the run. The sum over all processes counts shared pages
  * several times; only if that sum is above the limit are the pages counted exactly. If they cannot be, the

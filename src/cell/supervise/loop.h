@@ -6,49 +6,51 @@
 #include "cell/supervise/output_relay.h"
 #include "cell/supervise/supervise.h"
 
-#define HC_WATCH_MS                                                                                          \
-    20 /* ms between samples where no cgroup enforces the limits; less where memory is short */
+/* Milliseconds between samples where no cgroup enforces the limits; less where memory is short. */
+#define HC_WATCH_MS 20
 
+/* Why epoll wakes the loop. */
 enum hc_occasion {
-    HC_ON_PIDFD,
-    HC_ON_STDOUT,
-    HC_ON_STDERR,
-    HC_ON_CONTROL,
-    HC_ON_STATUS,
-    HC_ON_WALL,
-    HC_ON_GRACE,
-    HC_ON_SOFT,
-    HC_ON_WATCH,
-    HC_ON_CANCEL,
-    HC_ON_REFUSED,
-    HC_ON_PACE,
-    HC_ON_PASS_OUT,
-    HC_ON_PASS_ERR,
-    HC_ON_TOOLS,
-    HC_ON_WAKE /* a session's wake_fd */
+    HC_ON_PIDFD,    /* the cell's first process has ended */
+    HC_ON_STDOUT,   /* the program's standard output is readable */
+    HC_ON_STDERR,   /* its standard error is readable */
+    HC_ON_CONTROL,  /* a packet has come on the control channel, or it takes answers of tools */
+    HC_ON_STATUS,   /* pid 1 has reported, or has gone */
+    HC_ON_WALL,     /* the time limit is over */
+    HC_ON_GRACE,    /* the program's time is nearly over */
+    HC_ON_SOFT,     /* memory.events has changed */
+    HC_ON_WATCH,    /* the next sample is due */
+    HC_ON_CANCEL,   /* cancel_fd is readable */
+    HC_ON_REFUSED,  /* the kernel asks about a refused call, or no process is left to ask for */
+    HC_ON_PACE,     /* the next slow answers to refused calls are due */
+    HC_ON_PASS_OUT, /* pass_stdout takes more */
+    HC_ON_PASS_ERR, /* pass_stderr takes more */
+    HC_ON_TOOLS,    /* the toolbox has work */
+    HC_ON_WAKE      /* a session's wake_fd is readable */
 };
 
 /* A relay, and its descriptors that epoll watches. */
 struct hc_output_pipe {
-    struct hc_output_relay relay;
-    enum hc_occasion on, on_pass;
-    int read_fd, write_fd; /* descriptors that epoll watches now; -1: none */
+    struct hc_output_relay relay; /* owned */
+    enum hc_occasion on, on_pass; /* of read_fd; of write_fd */
+    int read_fd, write_fd;        /* descriptors that epoll watches now; -1: none */
 };
 
 struct hc_loop {
-    struct hc_supervisor *s;
-    int epoll;
-    struct hc_output_pipe out, err;
+    struct hc_supervisor *s;        /* borrowed */
+    int epoll;                      /* owned */
+    struct hc_output_pipe out, err; /* standard output; standard error */
+    /* The channel is not at its end; nor the status socket; the cell has ended. */
     bool control_open, status_open, dead;
-    int interpreter;    /* pidfd of the process that said READY; -1: not yet */
-    int soft;           /* memory.events, while memory.high is set; else -1 */
+    int interpreter;    /* pidfd of the process that said READY, owned; -1: not yet */
+    int soft;           /* memory.events, owned, while memory.high is set; else -1 */
     bool last_mark;     /* l->soft watches the mark at which a session's run is ended */
     bool warned_memory; /* the program was sent the warning about its memory, which comes once */
-    int64_t watch_ms;   /* interval of the ticker */
-    int pace;           /* timer for slow answers to refused calls; -1: they are answered as they come */
-    int64_t frames;     /* packets received so far */
-    bool answering;     /* answers of tools wait for the cell to read */
-    bool woken;         /* a session's owner wants to be asked what is new; the session sets it back */
+    int64_t watch_ms;   /* interval of the ticker, in ms */
+    int pace;       /* timer for slow answers to refused calls, owned; -1: they are answered as they come */
+    int64_t frames; /* packets received so far, in a session in this run */
+    bool answering; /* answers of tools wait for the cell to read */
+    bool woken;     /* a session's owner wants to be asked what is new; the session sets it back */
 };
 
 /* Add, change and remove a descriptor in the loop's epoll; `fd` stays the caller's. */
@@ -63,7 +65,7 @@ void hc_loop_drain_timer(int fd);
 
 /* The timers of a job, owned; -1: not needed. */
 struct hc_timers {
-    int wall, grace, ticker;
+    int wall, grace, ticker; /* limits.timeout; limits.grace before it; samples */
 };
 int hc_timers_start(struct hc_timers *out, struct hc_loop *l, struct hc_error *err);
 void hc_timers_finish(struct hc_timers *t);

@@ -9,8 +9,8 @@
 /* A receiver that gets the output at once; `take` must not block. */
 struct hc_sink {
     void (*take)(void *ctx, int stream, const char *data, size_t len); /* NULL: there is no receiver */
-    void *ctx;
-    int stream;
+    void *ctx;                                                         /* for `take`; borrowed */
+    int stream; /* for `take`: 0: standard output, 1: standard error */
 };
 
 struct hc_output_relay {
@@ -22,14 +22,14 @@ struct hc_output_relay {
     struct hc_buf changed;           /* the filter's output; owned */
     const char *passing;             /* the buffer being passed on: `pending` or `changed` */
     struct hc_sink sink;             /* receives everything that is passed on, too */
-    size_t from, to;                 /* the part of `passing` that is not written yet */
+    size_t from, to;                 /* offsets of the part of `passing` that is not written yet */
     int read_errno;                  /* errno of a failed read; 0: none failed */
     bool held;                       /* keep output in `early` until hc_output_relay_release */
     struct hc_buf early;             /* output that came while `held`; owned */
     /* All writers are dead: an empty pipe has ended. Their own end of file may never come, for a
      * descriptor that was sent through a socket and never received still holds the pipe. */
     bool orphaned;
-    char pending[65536];
+    char pending[65536]; /* the bytes that were read last */
 };
 
 /* Read until the pipe is empty or pass_fd takes no more. In the latter case the guest waits, and its time

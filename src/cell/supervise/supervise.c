@@ -18,7 +18,7 @@
 #define ACCOUNT_MS 100 /* ms between readings of the cgroup's counters */
 
 #define ANSWERS 64 /* most refused calls answered in one round of the loop */
-/* After HC_LISTENER_FLOOD refused calls: */
+/* After HC_LISTENER_FLOOD refused calls: ms between answers, and most answers each time. */
 #define PACE_MS      100
 #define PACE_ANSWERS 16
 

@@ -16,88 +16,93 @@
 
 #define HC_SAMPLE_US 100000 /* us between the first samples of a job's usage */
 
-#define HC_OTHERS                                                                                            \
-    256 /* most processes of a session's cell that are noted; it has a few more than it keeps copies */
+/* Most processes of a session's cell that are noted; it has a few more than it keeps copies. */
+#define HC_OTHERS 256
 
 /* Why the launcher ended the cell; HC_END_NONE: it ended by itself. */
 enum hc_end {
-    HC_END_NONE,
-    HC_END_TIMEOUT,
-    HC_END_CPU,
-    HC_END_MEMORY,
-    HC_END_OUTPUT,
-    HC_END_CANCELLED,
-    HC_END_INTERRUPTED,
-    HC_END_PROTOCOL,
-    HC_END_LAUNCH
+    HC_END_NONE,        /* it ended by itself, or goes on */
+    HC_END_TIMEOUT,     /* limits.timeout */
+    HC_END_CPU,         /* limits.cpu */
+    HC_END_MEMORY,      /* limits.memory */
+    HC_END_OUTPUT,      /* limits.stdout or limits.stderr, with output.overflow "end" */
+    HC_END_CANCELLED,   /* cancel_fd became readable, or a session's owner abandoned the run */
+    HC_END_INTERRUPTED, /* an interrupt was sent, and did not end it */
+    HC_END_PROTOCOL,    /* its process broke the protocol */
+    HC_END_LAUNCH       /* the launcher failed */
 };
 
 /* The last warning that the program got, as an exception. */
-enum hc_warning { HC_WARNED_NOT, HC_WARNED_TIME, HC_WARNED_MEMORY };
+enum hc_warning { HC_WARNED_NOT, HC_WARNED_TIME, HC_WARNED_MEMORY }; /* none; TimeoutError; MemoryError */
 
 struct hc_supervisor {
     /* Given. Descriptors are borrowed. */
-    const struct hc_policy *policy;
-    const struct hc_redactor *redactor; /* NULL: output is shown as it comes */
+    const struct hc_policy *policy;     /* effective, in a session that of the run; borrowed */
+    const struct hc_redactor *redactor; /* borrowed; NULL: output is shown as it comes */
     uid_t uid;                          /* the host uid of the cell's processes */
     struct hc_cgroup *cgroup;           /* fd -1: none */
-    pid_t pid; /* first process of the cell, our unreaped child unless it is adopted */
-    int pidfd;
-    bool adopted;             /* a zygote's child, which is reaped there */
-    int stdout_fd, stderr_fd; /* read ends, non-blocking */
-    int control_fd, status_fd;
+    pid_t pid;                    /* first process of the cell, our unreaped child unless it is adopted */
+    int pidfd;                    /* of this process */
+    bool adopted;                 /* the first process is a zygote's child, which is reaped there */
+    int stdout_fd, stderr_fd;     /* read ends, non-blocking */
+    int control_fd, status_fd;    /* the launcher's ends: frames; reports of pid 1 */
     int output_fd, tmp_fd;        /* roots of the cell's /output and /tmp */
     const struct hc_input_copies *copies; /* files that were in /output before the program */
     int pass_stdout, pass_stderr; /* where output is passed on as it comes; -1: nowhere */
     int cancel_fd;                /* readable: end the job; -1: none */
     struct hc_toolbox *tools;     /* NULL: the program has none */
-    struct hc_figure_sink figure_sink;
-    int filters; /* number of seccomp filters on the process that made the cell */
+    struct hc_figure_sink figure_sink; /* gets the program's figures */
+    int filters;                       /* number of seccomp filters on the process that made the cell */
     /* In a session (session.c), the process of the current run: its end ends the run, not the cell.
      * Packets of other processes that hold the channel are ignored. */
     bool session;
-    pid_t run_pid, run_cell_pid; /* its pid on the host and inside the cell; 0: none yet */
-    int run_pidfd;
-    pid_t others[HC_OTHERS]; /* the cell's processes when run_pid was last told to make a copy */
-    size_t other_count;
-    int64_t cpu_base_us; /* CPU time of the cell before this run */
+    pid_t run_pid, run_cell_pid; /* its pids on the host and inside the cell; 0: none yet */
+    int run_pidfd;               /* of this process */
+    pid_t others[HC_OTHERS]; /* pids on the host of the cell's processes when run_pid was last told to make a
+                                copy */
+    size_t other_count;      /* used entries of `others` */
+    int64_t cpu_base_us;     /* CPU time of the cell before this run, in us */
 
     /* Filled. */
-    enum hc_end end;
-    struct hc_error launch; /* HC_END_LAUNCH: the launcher's failure */
-    struct hc_stream *out, *err;
-    struct hc_denials *denials;
-    struct hc_samples *samples;
+    enum hc_end end;             /* why the launcher ended the cell, or the run */
+    struct hc_error launch;      /* HC_END_LAUNCH: the launcher's failure */
+    struct hc_stream *out, *err; /* the manifest's, as are the next two; borrowed */
+    struct hc_denials *denials;  /* gets refused calls and the guard's claims */
+    struct hc_samples *samples;  /* gets samples of the cell's usage */
     struct hc_learned *learned;  /* borrowed; NULL: this is no "policy learn" */
     struct hc_listener listener; /* finished by the owner of this struct */
     struct hc_inbox inbox;       /* body: the rejection or the report */
     struct hc_buf checked;       /* body of HC_FRAME_CHECKED; empty: it did not come */
     char protocol[256];          /* how the guest's process broke the protocol; empty if it did not */
-    pid_t copied, resumed;       /* last sender of HC_FRAME_KEPT, and of HC_FRAME_RESUMED; 0: none */
-    int64_t largest; /* peak memory of the interpreter, in bytes, when it had reported; 0: unknown */
-    bool exit_known;
-    struct hc_exit_report exit;
-    bool ended_before;      /* a session's process ended before this run began */
-    bool killed_at_rest;    /* a session's process was killed while it was stopped between runs */
-    int64_t host_oom_kills; /* without a cgroup: hc_watch_oom_kills at the start; -1: unknown */
-    bool over; /* an adopted cell's program has ended, while the cell still dies (early_exit.h) */
-    bool reaped;
+    pid_t copied, resumed; /* last sender of HC_FRAME_KEPT; of HC_FRAME_RESUMED; pids on the host, 0: none */
+    int64_t largest;       /* peak memory of the interpreter, in bytes, when it had reported; 0: unknown */
+    bool exit_known;       /* `exit` is filled */
+    struct hc_exit_report exit; /* how the interpreter ended */
+    bool ended_before;          /* a session's process ended before this run began */
+    bool killed_at_rest;        /* a session's process was killed while it was stopped between runs */
+    int64_t host_oom_kills;     /* without a cgroup: hc_watch_oom_kills at the start; -1: unknown */
+    bool over;   /* an adopted cell's program has ended, while the cell still dies (early_exit.h) */
+    bool reaped; /* the first process was waited for: `wait_code` and so on are filled */
     int wait_code, wait_status; /* end of the first process, as waitid reports it */
     struct rusage rusage; /* of the processes waited for inside the cell, not of those that were killed */
-    int64_t memory_peak, tasks_peak, cpu_user_us,
-        cpu_system_us; /* without a cgroup: from samples, the last of which is taken before a kill */
-    int64_t copies_memory, look_us; /* a session without a cgroup: bytes that the waiting copies do not share
-                                       with the run; earliest time to measure them again */
-    int64_t memory_now, tasks_now;  /* without a cgroup: at the last sample */
-    struct hc_held held;            /* without a cgroup: estimate of kernel memory */
-    bool hidden;                    /* without a cgroup: the memory of some process could not be read */
-    char job_filter_evidence[160];
-    enum hc_warning warned;
-    int64_t figures_heard;           /* announcements of figures that were handled */
-    char no_soft[160];               /* why limits.memory_soft was not watched; empty if it was */
-    bool frozen;                     /* its cgroup was frozen when its time was over */
-    pid_t ready_pid;                 /* sender of HC_FRAME_READY */
-    int64_t ready_us, go_us, end_us; /* CLOCK_MONOTONIC; 0: not reached */
+    /* Without a cgroup: from samples, the last of which is taken before a kill; bytes, a number,
+     * microseconds. */
+    int64_t memory_peak, tasks_peak, cpu_user_us, cpu_system_us;
+    /* A session without a cgroup: bytes that the waiting copies do not share with the run; earliest time to
+     * measure them again (CLOCK_MONOTONIC, us). */
+    int64_t copies_memory, look_us;
+    /* Without a cgroup: bytes, and processes and threads, at the last sample. */
+    int64_t memory_now, tasks_now;
+    struct hc_held held;           /* without a cgroup: estimate of kernel memory */
+    bool hidden;                   /* without a cgroup: the memory of some process could not be read */
+    char job_filter_evidence[160]; /* how the job's filter was checked, for the manifest; empty: not yet */
+    enum hc_warning warned;        /* the last warning that was sent */
+    int64_t figures_heard;         /* announcements of figures that were handled */
+    char no_soft[160];             /* why limits.memory_soft was not watched; empty if it was */
+    bool frozen;                   /* the cell's cgroup was frozen when its time was over */
+    pid_t ready_pid;               /* sender of HC_FRAME_READY, as the host numbers it */
+    /* Times of READY, of GO, of the cell's end (CLOCK_MONOTONIC, us); 0: not reached. */
+    int64_t ready_us, go_us, end_us;
 };
 
 /* Supervise until the cell is dead and reaped and its output read, or until an early exit (s->over). -1:

@@ -21,12 +21,12 @@ static int64_t status_field(const char *text, const char *key)
 
 /* Whether the memory of a process or thread could be read. */
 enum sight {
-    SEEN,
+    SEEN,  /* it was read */
     NONE,  /* it has no memory: it exits, or is dead */
     HIDDEN /* unknown: reading failed */
 };
 
-#define AT_MAX 32 /* "task/TID/", or nothing */
+#define AT_MAX 32 /* bytes of "task/TID/", or nothing, with its NUL */
 
 static enum sight sight_of_error(void)
 {
@@ -70,7 +70,7 @@ static enum sight ask_threads(int proc, char at[AT_MAX], const char **text, long
     return sight;
 }
 
-#define LOOKS 16
+#define LOOKS 16 /* most readings of one process's list of threads */
 
 /* Repeat while new threads appear: an exiting process makes none. A living process whose threads each end
  * before their status can be read counts as HIDDEN. */

@@ -11,11 +11,13 @@
 #include <sys/types.h>
 
 struct hc_sample {
-    int64_t memory; /* bytes: anonymous and shared pages, swapped-out anonymous pages, and page tables of all
-                       processes (pages of the tree's files are not counted) */
-    int64_t cpu_user_us, cpu_system_us; /* with that of reaped children */
-    int64_t tasks;                      /* processes and threads */
-    bool hidden;                        /* the memory of some process could not be read, and may be any */
+    /* Bytes: anonymous and shared pages, swapped-out anonymous pages, and page tables of all processes (pages
+     * of the tree's files are not counted). */
+    int64_t memory;
+    /* CPU time of all processes and their reaped children, in microseconds */
+    int64_t cpu_user_us, cpu_system_us;
+    int64_t tasks; /* number of processes and threads */
+    bool hidden;   /* the memory of some process could not be read, and may be any */
 };
 
 /* Sample the process tree below and with `pid`, which is the launcher's unreaped child. At most 4224

@@ -8,16 +8,16 @@
 
 struct hc_tool_client {
     int fd;                /* socket to the client, borrowed; -1: there is none, or it has gone */
-    struct hc_buf out, in; /* calls; answers that are not complete */
-    size_t sent;           /* bytes of `out` that are sent */
+    struct hc_buf out, in; /* calls to send; the part so far of an answer's line; owned */
+    size_t sent;           /* bytes of `out` that were sent */
     size_t max;            /* most bytes of an answer's line */
 };
 
 /* One answer; its pointers are valid during the handler's call. */
 struct hc_client_answer {
-    uint32_t id;
+    uint32_t id;       /* of the call */
     const char *value; /* JSON; NULL: the tool failed */
-    size_t len;
+    size_t len;        /* bytes of `value` */
     const char *error; /* the client's error message, if `value` is NULL */
 };
 

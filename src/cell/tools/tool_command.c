@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 
 #define FIRST_FREE 16 /* above the descriptor numbers that the keeper assigns */
-#define KEEPER_FD  3
+#define KEEPER_FD  3  /* the keeper's end of the socket to the launcher */
 #define READS      16 /* most reads of one stream in one round of the loop */
 
 /* ---- the keeper: forked, never executed; system calls alone, as there may be threads in the launcher ----
@@ -128,6 +128,7 @@ static _Noreturn void run_keeper(char *const *words)
 
 /* ---- the launcher ---- */
 
+/* Both ends of the pipes and of the socket, owned; -1: closed. */
 struct ends {
     int in[2], out[2], err[2], keeper[2];
 };

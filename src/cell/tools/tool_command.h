@@ -25,14 +25,14 @@ struct hc_command_end {
 
 struct hc_command {
     int in, out, err; /* the launcher's ends of the pipes, non-blocking, owned; -1: closed */
-    int keeper;       /* socket to the keeper, owned */
+    int keeper;       /* socket to the keeper, owned; -1: closed */
     int pidfd;        /* of the keeper, owned: readable when no process of the command is left */
     pid_t pid;        /* the keeper, our child; 0: none */
-    struct hc_buf input, output, errors;
-    size_t written; /* bytes of `input` written */
-    bool too_long;  /* there was more output than `max` */
-    bool ended;     /* `end` is filled */
-    struct hc_command_end end;
+    struct hc_buf input, output, errors; /* for, and from, the pipes; owned */
+    size_t written;                      /* bytes of `input` written */
+    bool too_long;                       /* there was more output than `max` */
+    bool ended;                          /* `end` is filled */
+    struct hc_command_end end;           /* how the command ended */
 };
 
 /* Execute `words` (the first is a path) with `text` on standard input; at most `max` bytes of its output

@@ -9,58 +9,65 @@
 
 #include <limits.h>
 
-#define OPEN_CALLS    256        /* most calls that are not answered yet */
-#define CLIENT_SOURCE UINT32_MAX /* epoll data for the client's socket, instead of a slot's number */
-#define TIMER_SOURCE  (UINT32_MAX - 1)
-#define HELD_BYTES                                                                                           \
-    ((size_t)64 << 20) /* most bytes of waiting arguments and answers; above, no call is started */
-#define NOT_LISTED SIZE_MAX
+#define OPEN_CALLS    256              /* most calls that are not answered yet */
+#define CLIENT_SOURCE UINT32_MAX       /* epoll data for the client's socket, instead of a slot's number */
+#define TIMER_SOURCE  (UINT32_MAX - 1) /* epoll data for the timer of deadlines */
+/* Most bytes of waiting arguments and answers; above, no call is started. */
+#define HELD_BYTES ((size_t)64 << 20)
+#define NOT_LISTED SIZE_MAX /* slot.entry of a call that the log has no room for */
 
-enum phase { FREE, QUEUED, RUNS, WITH_CLIENT, DYING };
+/* The state of a slot. */
+enum phase {
+    FREE,        /* it holds no call */
+    QUEUED,      /* the call waits for its start */
+    RUNS,        /* its command runs */
+    WITH_CLIENT, /* the client was asked, and has not answered */
+    DYING        /* the call has ended; its command was killed, and has not ended */
+};
 
 /* One call that is not answered yet. */
 struct slot {
-    enum phase phase;
-    uint32_t id;        /* the call's number in the cell */
-    uint32_t client_id; /* the call's number for the client; never used twice */
-    const struct hc_tool *tool;
-    size_t entry;            /* index in the log, or NOT_LISTED */
-    int64_t begun_us;        /* when the call came */
-    int64_t end_us;          /* its deadline, once it runs */
-    struct hc_buf arguments; /* JSON, as the tool gets them */
-    struct hc_command command;
+    enum phase phase;           /* state of the slot */
+    uint32_t id;                /* number of the call in the cell, as its frame has it */
+    uint32_t client_id;         /* number of the call for the client; never used twice */
+    const struct hc_tool *tool; /* the tool that is called, of hc_toolbox.tools */
+    size_t entry;               /* index of the call in the log, or NOT_LISTED */
+    int64_t begun_us;           /* time at which the call came (CLOCK_MONOTONIC, us) */
+    int64_t end_us;             /* its deadline (CLOCK_MONOTONIC, us), set in RUNS and WITH_CLIENT */
+    struct hc_buf arguments;    /* JSON, as the tool gets them; owned */
+    struct hc_command command;  /* in RUNS and DYING; owned */
 };
 
 /* A tool's use by this job. */
 struct usage {
     char path[PATH_MAX]; /* of the tool's command; empty: the client answers its calls */
-    int64_t calls;       /* so far */
-    int64_t tokens;      /* thousandths of calls that may come at once, as of at_us */
-    int64_t at_us;
+    int64_t calls;       /* calls of the tool so far, in a session in this run */
+    int64_t tokens;      /* thousandths of calls that may come at once, as of at_us; unused without a rate */
+    int64_t at_us;       /* time of the last refill of `tokens` (CLOCK_MONOTONIC, us) */
 };
 
 /* An answer that waits for the cell to read it. */
 struct answer {
-    struct answer *next;
-    size_t len, sent;
-    char text[];
+    struct answer *next; /* in the order of sending; NULL: the last */
+    size_t len, sent;    /* bytes of `text`; of these, bytes sent so far */
+    char text[];         /* payload of HC_FRAME_TOOL_RESULT, JSON */
 };
 
 struct hc_toolbox {
-    const struct hc_tools *tools;
-    struct hc_tool_log *log;
-    struct hc_denials *denials;
-    struct usage *usage; /* one for each tool, owned */
-    struct hc_tool_client client;
-    uint32_t client_id; /* the last client_id used */
-    bool client_waits;  /* epoll watches for the client to take more calls */
-    int64_t ahead;
-    int epoll, timer;
-    uint32_t last_id;
-    size_t held;
-    bool stopped;
-    struct answer *first, **last;
-    struct slot slots[OPEN_CALLS];
+    const struct hc_tools *tools; /* the job's tools; borrowed */
+    struct hc_tool_log *log;      /* of the job, or of the session's run; borrowed */
+    struct hc_denials *denials;   /* gets refused calls; borrowed */
+    struct usage *usage;          /* by index in `tools`; owned */
+    struct hc_tool_client client; /* the client that answers calls of tools without a command */
+    uint32_t client_id;           /* the last client_id used */
+    bool client_waits;            /* epoll reports when the client's socket takes more calls */
+    int64_t ahead;                /* hc_clock_ahead at the job's start: for times in the log */
+    int epoll, timer;             /* owned; the timer fires at the next deadline */
+    uint32_t last_id;             /* highest id of a call from the cell so far */
+    size_t held;                  /* bytes of the arguments in `slots` and of the answers that wait */
+    bool stopped; /* the cell waits for no more answers: calls are neither started nor answered */
+    struct answer *first, **last;  /* answers that wait, owned; where the next one is linked */
+    struct slot slots[OPEN_CALLS]; /* calls that are not answered yet, in no order */
 };
 
 /* ---- tool_answer.c ---- */
@@ -91,7 +98,11 @@ void hc_tool_unwatch(const struct hc_toolbox *tb, int fd);
 
 /* ---- tool_run.c ---- */
 
+/* Have the epoll set watch it for `events`; `source`: a slot's number, CLIENT_SOURCE or TIMER_SOURCE. -1 with
+ * errno. */
 int hc_tool_watch(const struct hc_toolbox *tb, int fd, uint32_t events, uint32_t source);
+
+/* The number of slots in this phase. */
 size_t hc_tool_count(const struct hc_toolbox *tb, enum phase phase);
 
 /* Start waiting calls in the order in which they came, up to the limits. */

@@ -18,10 +18,11 @@
 
 /* ---- checking calls ---- */
 
+/* Why a call is refused. */
 struct refusal {
-    const char *rule;
+    const char *rule; /* static: the check that it failed (manifest/denial.def) */
     char message[240];
-    const char *hint;
+    const char *hint; /* static: what the program can do instead */
 };
 
 static bool set_refusal(struct refusal *r, const char *rule, const char *hint, const char *fmt, ...)

@@ -14,15 +14,17 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#define INDEX_MAX ((size_t)64 << 20)
-#define MAX_META  ((size_t)1 << 20)
-#define ABI_DIR   "usr/lib/python" HC_PYTHON_ABI
+#define INDEX_MAX ((size_t)64 << 20) /* most bytes of an index */
+#define MAX_META  ((size_t)1 << 20)  /* most bytes of a meta.json */
+/* Directory of a tree with the libraries of the shim's Python. */
+#define ABI_DIR "usr/lib/python" HC_PYTHON_ABI
 
 /* ---- the index ---- */
 
+/* The lines of an index. */
 struct lines {
-    char **line;
-    size_t count, cap;
+    char **line;       /* owned, as is each line */
+    size_t count, cap; /* number of lines; lines that there is room for */
 };
 
 static void lines_finish(struct lines *l)
@@ -490,8 +492,8 @@ int hc_tree_adopt(const char *staging, const char *name, char id[HC_SHA256_HEX],
 }
 
 struct name_search {
-    const char *id;
-    int count;
+    const char *id; /* of a tree */
+    int count;      /* names of this tree so far */
 };
 
 static void count_names(void *ctx, const char *name, const char *id, const char *path)

@@ -11,11 +11,11 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define STAMPS     "stamps"
-#define STAMPS_MAX ((size_t)64 << 20)
-#define INDEX_MAX  ((size_t)64 << 20)
-#define MAGIC      "hcstamp1"
-#define CORE_DEPTH 3 /* slashes in a path */
+#define STAMPS     "stamps"           /* name of the stamps' file, beside root/ */
+#define STAMPS_MAX ((size_t)64 << 20) /* most bytes of a stamps' file */
+#define INDEX_MAX  ((size_t)64 << 20) /* most bytes of an index */
+#define MAGIC      "hcstamp1"         /* begins the stamps' file, without a NUL */
+#define CORE_DEPTH 3                  /* slashes in a path: entries above this depth are read by every run */
 
 /* The stamps' file: a head, `count` records, and their paths, each with a NUL. Numbers are in native byte
  * order, as the file is valid on one host only. */
@@ -28,7 +28,7 @@ struct head {
     uint64_t paths;          /* bytes of all paths */
 };
 
-struct record {
+struct record { /* one entry's stamp; members as lstat(2) gives them */
     uint64_t inode, size;
     int64_t mtime_s, ctime_s;
     uint32_t mtime_ns, ctime_ns;
@@ -100,14 +100,14 @@ static bool is_core(const char *path, uint32_t mode)
 
 /* An entry and its stamp, before they are sorted. */
 struct stamped {
-    struct record stamp;
-    const char *path;
-    bool core;
+    struct record stamp; /* its `path` is not set yet */
+    const char *path;    /* below root/; borrowed */
+    bool core;           /* every run reads the entry */
 };
 
 struct stamped_list {
     struct stamped *list; /* owned */
-    size_t count, cap;
+    size_t count, cap;    /* entries in `list`; entries that it has room for */
 };
 
 static int by_place(const void *a, const void *b)
@@ -408,7 +408,7 @@ static int check_content(struct hc_stamps *s, const struct record *was, const ch
 }
 
 /* How much of a directory is checked if its times differ. */
-enum reach { ITSELF, NAMES, CHILDREN };
+enum reach { ITSELF, NAMES, CHILDREN }; /* its own stamp; also its names; also the entries of these names */
 
 static int check_entry(struct hc_stamps *s, const struct record *r, enum reach reach, struct hc_error *err);
 

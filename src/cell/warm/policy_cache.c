@@ -11,20 +11,21 @@
 
 #define MOST_FILES 10 /* most files that a policy extends, with its own */
 
+/* A file that a cached policy was made from. */
 struct origin_file {
-    char *name, *from, *file; /* as for hc_policy_reader; `from` NULL for the first */
-    struct hc_buf text;
+    char *name, *from, *file; /* as for hc_policy_reader, owned; `from` NULL for the first */
+    struct hc_buf text;       /* its content; owned */
 };
 
 struct hc_cached_policy_origin {
-    char *tenant;         /* NULL: none */
-    bool sent;            /* a client sent the job */
-    struct hc_limits max; /* if `sent`: the sender's maxima */
-    struct hc_override overrides[HC_MAX_OVERRIDES];
-    size_t override_count;
-    struct origin_file files[MOST_FILES];
-    size_t file_count;
-    bool whole; /* no part is missing for lack of memory or room */
+    char *tenant;                                   /* of the job; owned; NULL: none */
+    bool sent;                                      /* a client sent the job */
+    struct hc_limits max;                           /* if `sent`: the sender's maxima */
+    struct hc_override overrides[HC_MAX_OVERRIDES]; /* limits that the job asked for; texts owned */
+    size_t override_count;                          /* used entries of `overrides` */
+    struct origin_file files[MOST_FILES];           /* the policy, and the files that it extends */
+    size_t file_count;                              /* used entries of `files` */
+    bool whole;                                     /* no part is missing for lack of memory or room */
 };
 
 static void origin_free(struct hc_cached_policy_origin *o)

@@ -10,22 +10,22 @@
 #include "policy/policy.h"
 #include "policy/tighten.h"
 
-#define HC_POLICY_CACHE_MAX 16
+#define HC_POLICY_CACHE_MAX 16 /* most policies in the cache */
 
 struct hc_cached_policy {
     struct hc_policy policy;         /* the job's overrides and tools applied */
-    char policy_hash[HC_SHA256_HEX]; /* hc_policy_hash */
-    struct hc_ceiling
-        ceiling; /* highest limits that the job's sender may ask for; empty if no client sent the job */
-    char warm_key[HC_SHA256_HEX];           /* hc_warm_key */
+    char policy_hash[HC_SHA256_HEX]; /* hc_policy_hash of `policy` */
+    /* Highest limits that the job's sender may ask for; empty: no client sent the job. */
+    struct hc_ceiling ceiling;
+    char warm_key[HC_SHA256_HEX];           /* hc_warm_key of `policy` and the job's tenant */
     struct hc_cached_policy_origin *origin; /* the files and the job that it was made from; owned */
-    size_t holders;                         /* counted references */
+    size_t holders;                         /* number of references, the cache's among them */
     uint64_t used;                          /* when last used: the value of hc_policy_cache.jobs then */
 };
 
 struct hc_policy_cache {
-    struct hc_cached_policy *rows[HC_POLICY_CACHE_MAX];
-    uint64_t jobs; /* jobs so far */
+    struct hc_cached_policy *rows[HC_POLICY_CACHE_MAX]; /* counted references; NULL: the row is free */
+    uint64_t jobs;                                      /* number of jobs so far */
 };
 
 /* Get the effective policy for this job, whose tools move into it. The caller holds a reference until
@@ -35,7 +35,8 @@ struct hc_policy_cache {
 int hc_policy_cache_find(struct hc_policy_cache *l, struct hc_job *job, const struct hc_limits *max,
                          struct hc_cached_policy **out, struct hc_error *err);
 
+/* Take one more reference to `k`, which is returned; give one back (NULL is fine). */
 struct hc_cached_policy *hc_policy_cache_hold(struct hc_cached_policy *k);
-void hc_policy_cache_drop(struct hc_cached_policy *k); /* NULL is fine */
+void hc_policy_cache_drop(struct hc_cached_policy *k);
 
 #endif

@@ -7,10 +7,10 @@
 #include <poll.h>
 #include <string.h>
 
-#define PAUSE_MS 60000 /* pause after FAILURES failures in a row */
-#define FAILURES 2
+#define PAUSE_MS 60000 /* ms of the pause after FAILURES failures in a row */
+#define FAILURES 2     /* failures in a row before a pause */
 
-/* Age at which a waiting cell is replaced, well before it is too old to be used. */
+/* Age in us at which a waiting cell is replaced, well before it is too old to be used. */
 #define OLD_US (INT64_C(240) * 1000000)
 
 void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules)

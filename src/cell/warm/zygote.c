@@ -22,17 +22,18 @@
 #include <sys/stat.h>
 
 #define START_SECONDS 120 /* longest time for imports, on the slowest machine */
-#define COPY_BYTES    (INT64_C(1) << 20)
+/* Bytes that a cell may leave charged to the zygote's cgroup, such as page tables. */
+#define COPY_BYTES (INT64_C(1) << 20)
 
 struct hc_zygote {
-    struct hc_launch l;
-    struct hc_run run;
-    struct hc_job job; /* without code; needed for the handover */
-    struct hc_manifest m;
-    char key[HC_SHA256_HEX];
+    struct hc_launch l;              /* the zygote as a cell */
+    struct hc_run run;               /* how it is launched */
+    struct hc_job job;               /* without code; needed for the handover */
+    struct hc_manifest m;            /* gets the evidence of its layers; not printed */
+    char key[HC_SHA256_HEX];         /* hc_warm_key of its cells */
     int filters;                     /* number of seccomp filters that the zygote is under */
-    int made;                        /* cells so far */
-    size_t next;                     /* index in the block of the next id to use */
+    int made;                        /* number of cells made so far */
+    size_t next;                     /* index in the block of ids of the next one to use */
     struct hc_namespaces namespaces; /* filled when the first cell is checked */
     int alive[HC_ZYGOTE_IDS];        /* for each id the pidfd of the cell that has it, owned; -1: none */
 };
@@ -203,7 +204,7 @@ static int find_free_id(struct hc_zygote *z)
 struct parking {
     struct hc_launch l;  /* used for its channels only */
     struct hc_parked *p; /* the cell, borrowed */
-    int slot;            /* -1: an ordinary user's cells have its own uid */
+    int slot; /* index of the cell's id in the block; -1: an ordinary user's cells have its own uid */
 };
 
 static int send_request(const struct hc_zygote *z, const struct parking *k, struct hc_error *err)

@@ -11,10 +11,10 @@
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* Most entries of each list: more are a mistake, and would make checks of all pairs slow. */
-#define MAX_LISTEN  64
-#define MAX_TENANTS 4096
-#define MAX_UIDS    64  /* ranges of one tenant */
-#define MAX_ALLOWED 256 /* names of policies, and names of trees */
+#define MAX_LISTEN  64   /* entries of "listen" */
+#define MAX_TENANTS 4096 /* entries of "tenants" */
+#define MAX_UIDS    64   /* ranges of uids of one tenant */
+#define MAX_ALLOWED 256  /* names of policies, and names of trees */
 
 static void init_record(void *record, const struct hc_config_table *table)
 {
@@ -87,17 +87,17 @@ void hc_config_finish(struct hc_config *c)
 
 /* One configuration file that is being read into the struct. */
 struct file {
-    struct hc_config *config;
-    const struct hc_json *json;
-    size_t uid_count; /* of all tenants */
+    struct hc_config *config;   /* gets what the file says; borrowed, as is `json` */
+    const struct hc_json *json; /* the file's document */
+    size_t uid_count;           /* ranges of uids of all tenants so far */
 };
 
 typedef int setter(struct file *f, const cJSON *node, struct hc_error *err);
 
 /* A member that is not a single value. */
 struct member {
-    const char *path;
-    setter *set;
+    const char *path; /* its place in the file: "listen" */
+    setter *set;      /* reads its value into f->config */
 };
 
 static int wrong_type(const struct file *f, const cJSON *node, const char *name, const char *what,
@@ -469,7 +469,7 @@ static bool is_section(const char *name)
     return false;
 }
 
-#define MAX_NAMES 48
+#define MAX_NAMES 48 /* most names that a suggestion for a wrong name is chosen from */
 
 static int set_member(struct file *f, const char *section, const cJSON *node, struct hc_error *err)
 {

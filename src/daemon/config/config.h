@@ -14,13 +14,14 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#define HC_MAX_WORKERS  1024
-#define HC_MAX_SESSIONS 1024
-#define HC_MAX_TEXT     ((int64_t)16 << 20) /* see hc_job_check_texts */
+#define HC_MAX_WORKERS  1024                /* most workers of a daemon */
+#define HC_MAX_SESSIONS 1024                /* most open sessions of a daemon */
+#define HC_MAX_TEXT     ((int64_t)16 << 20) /* most bytes of each text of a result; see hc_job_check_texts */
 
 #define HC_TENANT_NAME  65                 /* 64 letters, digits, '.', '_', '-', and a NUL */
 #define HC_KIB_S_PER_GB (INT64_C(1) << 20) /* one GB-second is 2^30 bytes for one second */
 
+/* Users of this host whom no tenant names: each is a tenant of his own, "uid-N"; they are refused. */
 enum hc_local_users { HC_LOCAL_OWN, HC_LOCAL_NONE };
 
 /* What one tenant may have and use: the members of "quotas", for all tenants, and of "tenants.NAME". */
@@ -28,81 +29,86 @@ struct hc_quota {
     int64_t weight;       /* share of the workers beside other tenants */
     int64_t running;      /* most jobs that run at the same time; 0: hc_queue_most_running decides */
     int64_t queued;       /* most jobs that wait */
-    int64_t memory;       /* bytes that running jobs may use together (sum of their limits); 0: no limit */
-    int64_t cpu_ms;       /* CPU time per window; 0: no limit */
-    int64_t gb_s_milli;   /* thousandths of GB-seconds per window; 0: no limit */
-    int64_t window_ms;    /* the sliding window of cpu_ms and gb_s_milli */
-    int64_t stored_bytes; /* bytes of results that are kept; 0: no limit */
+    int64_t memory;       /* most bytes that running jobs use together (sum of their limits); 0: no limit */
+    int64_t cpu_ms;       /* most CPU time per window, in ms; 0: no limit */
+    int64_t gb_s_milli;   /* most GB-seconds per window, in thousandths; 0: no limit */
+    int64_t window_ms;    /* length of the sliding window of cpu_ms and gb_s_milli, in ms */
+    int64_t stored_bytes; /* most bytes of results that are kept; 0: no limit */
     int64_t sessions;     /* most sessions at the same time */
-    char policy[256];     /* for requests that name no policy; "": see hc_tenant_policy */
+    char policy[256];     /* name of the policy for requests that name none; "": see hc_tenant_policy */
     struct hc_limits max; /* maxima of the limits of one job or session; policy/tighten.h */
 };
 
 /* The names that jobs and sessions may use. Lists, owned and NULL-terminated; NULL: all names. */
 struct hc_allowed {
-    char **policies;
-    char **trees;
+    char **policies; /* names of policies */
+    char **trees;    /* names of trees */
 };
 
 struct hc_uid_range {
-    uid_t first, last; /* inclusive */
+    uid_t first, last; /* uids of this host; both inclusive */
 };
 
+/* A configured tenant: a member of "tenants". */
 struct hc_tenant_rule {
-    char name[HC_TENANT_NAME];
-    struct hc_uid_range *uids; /* owned */
-    size_t uid_count;
-    struct hc_quota quota; /* complete: members that the tenant lacks are those of "quotas" */
-    struct hc_allowed allowed;
-    bool admin; /* may look at others' jobs, end them, hold tenants and drain the daemon */
+    char name[HC_TENANT_NAME]; /* of the tenant */
+    struct hc_uid_range *uids; /* users of this host who are the tenant; owned */
+    size_t uid_count;          /* number of `uids` */
+    struct hc_quota quota;     /* complete: members that the tenant lacks are those of "quotas" */
+    struct hc_allowed allowed; /* complete, likewise; owned */
+    bool admin;                /* may look at others' jobs, end them, hold tenants and drain the daemon */
 };
 
+/* A TCP socket to listen on. */
 struct hc_listen {
     char address[46]; /* numeric, IPv4 or IPv6 */
-    uint16_t port;
+    uint16_t port;    /* of TCP */
 };
 
-#define HC_SOCKET_PATH 107 /* bytes: sun_path of a struct sockaddr_un, with a NUL */
+/* Most bytes of socket_path: sun_path of a struct sockaddr_un has room for a NUL. */
+#define HC_SOCKET_PATH 107
 
+/* A line of the file of tokens. */
 struct hc_token {
-    char sha256[HC_SHA256_HEX]; /* of the token as a client sends it */
-    char tenant[HC_TENANT_NAME];
-    int line; /* in the file of tokens */
+    char sha256[HC_SHA256_HEX];  /* of the token as a client sends it */
+    char tenant[HC_TENANT_NAME]; /* name of its tenant */
+    int line;                    /* number of the line, from 1 */
 };
 
 struct hc_config {
-    char socket_path[256];  /* "" before hc_config_find_places has found the default */
-    int64_t socket_mode;    /* use hc_config_socket_mode */
-    char socket_group[256]; /* "": the daemon's own group */
-    gid_t socket_gid;       /* found by hc_config_load; -1: the daemon's own group */
-    char state[256];        /* directory; "" before hc_config_find_places has found the default */
-    char tokens_file[256];  /* "": none */
-    char sign[256];         /* file of the key for manifests; "": manifests are not signed */
-    int64_t workers;        /* 0: one per processor; use hc_config_workers */
-    int64_t queue;          /* most jobs that wait, of all tenants together */
-    int64_t sessions;       /* most sessions at the same time, of all tenants together */
-    int64_t warm_memory;    /* bytes that all parked cells may use together */
-    int64_t warm_cells, warm_age_ms, warm_idle_ms; /* after which a warm interpreter is replaced, or ends */
-    int64_t local;           /* enum hc_local_users: the tenant of a uid that no tenant names */
-    int64_t retention_ms;    /* finished jobs are kept this long */
-    int64_t retention_bytes; /* most bytes of finished jobs' results */
-    int64_t http_body;       /* most bytes of one request's body */
-    int64_t http_bodies;     /* most bytes of all requests' bodies together */
-    int64_t http_headers;    /* most bytes of one request's line and headers */
-    int64_t http_connections;
+    /* Path of the Unix socket; "" before hc_config_find_places has found the default. */
+    char socket_path[256];
+    int64_t socket_mode;    /* mode of the Unix socket; use hc_config_socket_mode */
+    char socket_group[256]; /* group of the Unix socket, by name; "": the daemon's own group */
+    gid_t socket_gid;       /* the same group, found by hc_config_load; -1: the daemon's own group */
+    char state[256]; /* path of the state directory; "" before hc_config_find_places has found the default */
+    char tokens_file[256]; /* path; "": no tokens */
+    char sign[256];        /* path of the file with the key for manifests; "": manifests are not signed */
+    int64_t workers;       /* number of workers; 0: one per processor; use hc_config_workers */
+    int64_t queue;         /* most jobs that wait, of all tenants together */
+    int64_t sessions;      /* most sessions at the same time, of all tenants together */
+    int64_t warm_memory;   /* bytes that all parked cells may use together */
+    int64_t warm_cells, warm_age_ms, warm_idle_ms; /* struct hc_warm_rules: cells, age_ms, idle_ms */
+    int64_t local;                   /* enum hc_local_users: the tenant of a uid that no tenant names */
+    int64_t retention_ms;            /* how long finished jobs are kept, in ms */
+    int64_t retention_bytes;         /* most bytes of finished jobs' results */
+    int64_t http_body;               /* most bytes of one request's body */
+    int64_t http_bodies;             /* most bytes of all requests' bodies together */
+    int64_t http_headers;            /* most bytes of one request's line and headers */
+    int64_t http_connections;        /* most connections on each listening socket */
     int64_t http_tenant_connections; /* most connections of one tenant */
-    int64_t http_idle_ms; /* a client that neither sends nor receives for this long is disconnected */
-    int64_t trees_ms;     /* each entry of each tree is checked once in this time; 0: at the start only */
-    int64_t drain_ms;     /* SIGTERM waits this long for running jobs */
+    int64_t http_idle_ms; /* ms after which a client that neither sends nor receives is disconnected */
+    int64_t trees_ms;     /* ms in which each entry of each tree is checked once; 0: at the start only */
+    int64_t drain_ms;     /* ms for which SIGTERM waits for running jobs */
 
-    struct hc_quota quota;     /* "quotas": of tenants without their own, and of "uid-N" */
-    struct hc_allowed allowed; /* of tenants without their own, and of "uid-N" */
-    struct hc_listen *listen;  /* owned, as are all arrays below */
-    size_t listen_count;
-    struct hc_tenant_rule *tenants;
-    size_t tenant_count;
-    struct hc_token *tokens;
-    size_t token_count;
+    struct hc_quota quota;          /* "quotas": of tenants without their own, and of "uid-N" */
+    struct hc_allowed allowed;      /* of tenants without their own, and of "uid-N" */
+    struct hc_listen *listen;       /* owned, as are all arrays below */
+    size_t listen_count;            /* number of entries of `listen` */
+    struct hc_tenant_rule *tenants; /* the configured tenants */
+    size_t tenant_count;            /* number of entries of `tenants` */
+    struct hc_token *tokens;        /* those of the file of tokens */
+    size_t token_count;             /* number of entries of `tokens` */
 };
 
 void hc_config_init(struct hc_config *c); /* the tables' defaults */
@@ -137,8 +143,8 @@ void hc_allowed_finish(struct hc_allowed *a);
  * name. */
 bool hc_is_uid_tenant(const char *name);
 
-mode_t hc_config_socket_mode(const struct hc_config *c);
-int hc_config_workers(const struct hc_config *c);
+mode_t hc_config_socket_mode(const struct hc_config *c); /* of the Unix socket */
+int hc_config_workers(const struct hc_config *c);        /* number of workers, 1 or more */
 
 /* The configuration as the JSON of a file that sets every value, defaults too, but without tokens: for
  * --check-config. Owned by the caller; NULL: out of memory. */
@@ -146,8 +152,8 @@ cJSON *hc_config_to_json(const struct hc_config *c);
 
 /* The tables of single values; `at` of a row is the offsetof in struct hc_config or in struct hc_quota. */
 struct hc_config_table {
-    const struct hc_option *rows;
-    size_t count;
+    const struct hc_option *rows; /* static */
+    size_t count;                 /* number of `rows` */
 };
 extern const struct hc_config_table hc_config_options, hc_quota_options;
 

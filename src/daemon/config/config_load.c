@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SYSTEM_FILE "/etc/hotcell/hotcelld.conf"
-#define MAX_FILE    (4u << 20)
-#define MAX_TOKENS  (16u << 20)
+#define SYSTEM_FILE "/etc/hotcell/hotcelld.conf" /* root's configuration */
+#define MAX_FILE    (4u << 20)                   /* most bytes of a configuration */
+#define MAX_TOKENS  (16u << 20)                  /* most bytes of a file of tokens */
 
 /* The value of a variable that has an absolute path. An empty or relative path counts as unset (XDG Base
  * Directory Specification). */
@@ -48,7 +48,7 @@ static int default_file(char out[256], struct hc_error *err)
 
 static int default_socket(char out[256], struct hc_error *err)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX]; /* of the file */
     return hc_daemon_socket(path, err) < 0 ? -1 : join_path(out, path, "", err);
 }
 
@@ -74,8 +74,8 @@ int hc_config_find_places(struct hc_config *c, struct hc_error *err)
 /* The file as it was read, for errors that can be found only once the whole file is known. */
 struct source {
     char path[PATH_MAX];
-    struct hc_buf text;
-    struct hc_json json; /* root NULL: there is no file */
+    struct hc_buf text;  /* its content; owned */
+    struct hc_json json; /* the document, owned; root NULL: there is no file */
 };
 
 static void close_source(struct source *s)
@@ -185,9 +185,9 @@ static bool is_listed(char *const *names, const char *name)
 
 /* The rights of one tenant, or (`of` NULL) of all tenants without their own. */
 struct grant {
-    const char *of;
-    const struct hc_quota *quota;
-    char *const *policies;
+    const char *of;               /* name of the tenant; NULL: of all without their own */
+    const struct hc_quota *quota; /* borrowed, as is `policies` */
+    char *const *policies;        /* names of policies that are allowed; NULL: all */
 };
 
 static const char *name_of(const struct grant *g)

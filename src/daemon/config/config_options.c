@@ -1,11 +1,11 @@
 #include "daemon/config/config.h"
 
-#define KIB (INT64_C(1) << 10)
+#define KIB (INT64_C(1) << 10) /* bytes; so are the next three */
 #define MIB (INT64_C(1) << 20)
 #define GIB (INT64_C(1) << 30)
 #define TIB (INT64_C(1) << 40)
 
-#define SECOND INT64_C(1000)
+#define SECOND INT64_C(1000) /* in milliseconds; so are the next two */
 #define HOUR   (3600 * SECOND)
 #define DAY    (24 * HOUR)
 

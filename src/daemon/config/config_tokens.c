@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_TOKENS 4096 /* every request's token is compared with all of them */
-#define HEX_DIGITS (HC_SHA256_HEX - 1)
+#define MAX_TOKENS 4096                /* most tokens: every request's token is compared with all of them */
+#define HEX_DIGITS (HC_SHA256_HEX - 1) /* digits of a token's hash */
 
 struct line {
     const char *name; /* of the file */
-    int number;
-    const char *at; /* not NUL-terminated */
-    size_t len;
+    int number;       /* of the line, from 1 */
+    const char *at;   /* its text, not NUL-terminated */
+    size_t len;       /* bytes of the text */
 };
 
 static int fail_at(const struct line *l, const char *what, struct hc_error *err)

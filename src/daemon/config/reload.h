@@ -1,4 +1,4 @@
-/* reload.h - sending a configuration from the manager, which may read the files, to the front. */
+/* reload.h - send a configuration from the manager, which may read the files, to the front. */
 #ifndef HC_DAEMON_CONFIG_RELOAD_H
 #define HC_DAEMON_CONFIG_RELOAD_H
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/param.h>
 
-#define BLOCK 32768
+#define BLOCK 32768 /* most bytes that libmicrohttpd asks for at once */
 
 /* libmicrohttpd calls this for more bytes until it returns the end of the stream. If there are none yet, the
  * connection is suspended until the task has news. `at`: bytes that this client has got so far. */

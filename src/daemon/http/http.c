@@ -19,7 +19,7 @@
 /* A whole request must come within this multiple of http.idle, the longest silence. */
 #define WHOLE_REQUEST 4
 
-#define MUCH ((size_t)1 << 20) /* bytes: shorter answers do not count as request memory */
+#define MUCH ((size_t)1 << 20) /* bytes of an answer: shorter ones do not count as request memory */
 
 #define MAX_ORDER 4096 /* most bytes of the body of an administrator's order */
 
@@ -404,9 +404,10 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
     *context = NULL;
 }
 
+/* The head of a request that is being checked. */
 struct lines {
-    struct hc_head head;
-    struct hc_error err;
+    struct hc_head head; /* the lines so far */
+    struct hc_error err; /* why the request is refused; empty: it is not */
 };
 
 static enum MHD_Result take_line(void *cls, enum MHD_ValueKind kind, const char *name, const char *value)
@@ -475,10 +476,11 @@ static bool is_sound(struct hc_exchange *x, const char *method, const char *vers
     return !x->closing;
 }
 
+/* The query of a request that is being checked. */
 struct query {
-    const struct hc_route *route;
-    struct hc_problem *why;
-    unsigned given; /* a bit for each of the route's parameters */
+    const struct hc_route *route; /* of the request; static */
+    struct hc_problem *why;       /* gets the reason for a refusal; borrowed */
+    unsigned given;               /* a bit for each of the route's parameters */
 };
 
 /* The bit of `name` in a list of names separated by blanks; 0: the list does not have it. */

@@ -18,36 +18,37 @@ struct hc_origin {
     bool local; /* it came over a Unix socket */
     uid_t uid;  /* local: of the client's process */
     bool v6;    /* not local: the address is IPv6 */
-    unsigned char
-        address[16]; /* not local: the IPv4 address, or the first 8 bytes (the network) of the IPv6 address */
+    /* Not local: the IPv4 address, or the first 8 bytes (the network) of the IPv6 address. */
+    unsigned char address[16];
 };
 
 /* One client. */
 struct hc_connection {
-    struct hc_watch hangup; /* tells that the client has hung up; libmicrohttpd owns the socket */
-    struct hc_http *http;
-    struct hc_origin from;
-    struct hc_tenant *tenant; /* NULL: not known yet; else counted in tenant->connections */
-    bool receiving; /* a request is still to come or incomplete; hc_http_sweep bounds the time of this */
-    int64_t since;  /* CLOCK_MONOTONIC, ms: when `receiving` began */
+    struct hc_watch hangup;    /* tells that the client has hung up; libmicrohttpd owns the socket */
+    struct hc_http *http;      /* borrowed */
+    struct hc_origin from;     /* where it comes from */
+    struct hc_tenant *tenant;  /* NULL: not known yet; else counted in tenant->connections */
+    bool receiving;            /* a request is still to come or incomplete; hc_http_sweep bounds how long */
+    int64_t since;             /* time at which `receiving` began (CLOCK_MONOTONIC, ms) */
     const char *behind_target; /* the byte behind the target of the next request; NULL: it has "%00" */
+    /* The request that is being read or answered; borrowed from libmicrohttpd; NULL: none. */
     struct hc_exchange *exchange;
     struct hc_connection *next, *previous; /* in hc_http.connections */
 };
 
 /* One request and its answer. */
 struct hc_exchange {
-    struct hc_http *http;
-    struct hc_dispatch *dispatch; /* http->dispatch */
-    struct hc_connection *connection;
-    struct MHD_Connection *mhd;
-    const struct hc_route *route;
-    char admin[HC_TENANT_NAME]; /* the administrator's name, on routes for them: "root", "uid-1000", a
-                                   tenant's name */
-    char id[HC_JOB_ID];         /* what stands for {id} in the path; "": none */
-    char *rest;                 /* what stands for {rest} in the path; owned; NULL: none */
-    bool is_head;               /* the method is HEAD */
-    struct hc_buf body;         /* of the request, as far as it has come */
+    struct hc_http *http;             /* borrowed, as are the next four */
+    struct hc_dispatch *dispatch;     /* http->dispatch */
+    struct hc_connection *connection; /* that the request came over */
+    struct MHD_Connection *mhd;       /* the same, as libmicrohttpd has it */
+    const struct hc_route *route;     /* of the request; static; NULL: not known yet */
+    char admin[HC_TENANT_NAME];       /* the administrator's name, on routes for them: "root", "uid-1000", a
+                                         tenant's name */
+    char id[HC_JOB_ID];               /* what stands for {id} in the path; "": none */
+    char *rest;                       /* what stands for {rest} in the path; owned; NULL: none */
+    bool is_head;                     /* the method is HEAD */
+    struct hc_buf body;               /* of the request, as far as it has come; owned */
     int64_t body_held;   /* bytes of `body` that count as request memory until the handler has returned */
     int64_t answer_held; /* bytes of the answer that count as request memory until the client has them */
     struct hc_problem refused; /* why the request is refused; set before the body is complete */
@@ -60,23 +61,24 @@ struct hc_exchange {
 
 /* One listening socket. */
 struct hc_server {
-    struct MHD_Daemon *daemon;
-    struct hc_watch watch; /* of libmicrohttpd's own epoll set */
-    struct hc_http *http;
-    bool local; /* a Unix socket */
+    struct MHD_Daemon *daemon; /* libmicrohttpd's; owned */
+    struct hc_watch watch;     /* of libmicrohttpd's own epoll set */
+    struct hc_http *http;      /* borrowed */
+    bool local;                /* it is a Unix socket */
 };
 
 struct hc_http {
-    struct hc_dispatch *dispatch;       /* borrowed */
-    struct hc_front_sessions *sessions; /* borrowed */
-    uid_t owner;                        /* the user who started the daemon */
-    struct hc_server servers[HC_MAX_LISTENERS];
-    size_t server_count;
-    struct hc_connection *connections;
-    bool due;                   /* a connection was resumed, or has ended: libmicrohttpd has work to do */
-    bool quiet;                 /* no new connections are accepted */
-    size_t most_head;           /* most bytes of a request's head */
-    int64_t lines, lines_since; /* log lines about strangers in this minute; its beginning, as `since` */
+    struct hc_dispatch *dispatch;               /* borrowed */
+    struct hc_front_sessions *sessions;         /* borrowed */
+    uid_t owner;                                /* uid of the user who started the daemon */
+    struct hc_server servers[HC_MAX_LISTENERS]; /* one for each listening socket */
+    size_t server_count;                        /* used entries of `servers` */
+    struct hc_connection *connections;          /* all that are open; each is freed at its end */
+    bool due;         /* a connection was resumed, or has ended: libmicrohttpd has work to do */
+    bool quiet;       /* no new connections are accepted */
+    size_t most_head; /* most bytes of a request's head */
+    /* Log lines about strangers in this minute; its start (CLOCK_MONOTONIC, ms). */
+    int64_t lines, lines_since;
 };
 
 /* Serve clients on these sockets; `dispatch` and `sessions` are borrowed. */
@@ -121,9 +123,9 @@ const char *hc_exchange_query(const struct hc_exchange *x, const char *name);
 typedef int hc_handler(struct hc_exchange *x, struct hc_tenant *tenant);
 
 struct hc_route {
-    const char *method,
-        *path; /* "{id}" stands for a job, a session or a policy, "{rest}" for all that follows */
-    hc_handler *handle;
+    /* "{id}" stands for a job, a session or a policy, "{rest}" for all that follows */
+    const char *method, *path;
+    hc_handler *handle; /* answers its requests */
     enum {
         HC_ROUTE_PLAIN, /* for tenants, without a body */
         HC_ROUTE_BODY,  /* for tenants, with a body */

@@ -10,14 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_KEY 255
-#define COPIES  2 /* copies of a manifest in memory while it is sent: the task's, and the answer's */
+#define MAX_KEY 255 /* most bytes of an idempotency key */
+#define COPIES  2   /* copies of a manifest in memory while it is sent: the task's, and the answer's */
 
 /* ---- what the client wants ---- */
 
+/* How a client wants a job to be run. */
 struct wish {
-    bool async, stream;
-    const char *key; /* idempotency key; NULL: none */
+    bool async, stream; /* answer once the job is accepted; answer with its events */
+    const char *key;    /* idempotency key; NULL: none */
 };
 
 static int read_wish(const struct hc_exchange *x, struct wish *w, struct hc_problem *why)

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#define BACKLOG         256
-#define FIRST_PASSED_FD 3
+#define BACKLOG         256 /* connections that may wait to be accepted, for listen(2) */
+#define FIRST_PASSED_FD 3   /* number of the first descriptor that systemd passes */
 
 #define LISTENER_TRIES    50 /* further attempts to find the socket unused */
 #define LISTENER_PAUSE_MS 20 /* milliseconds between two attempts */

@@ -4,7 +4,7 @@
 
 #include "daemon/config/config.h"
 
-#define HC_MAX_LISTENERS 16
+#define HC_MAX_LISTENERS 16 /* most sockets that a daemon listens on */
 
 struct hc_listener_socket {
     int fd;     /* owned, non-blocking */
@@ -12,9 +12,9 @@ struct hc_listener_socket {
 };
 
 struct hc_listeners {
-    struct hc_listener_socket list[HC_MAX_LISTENERS];
-    size_t count;
-    char path[256]; /* of the Unix socket that hc_listeners_open made; "": none */
+    struct hc_listener_socket list[HC_MAX_LISTENERS]; /* the sockets */
+    size_t count;                                     /* used entries of `list` */
+    char path[256]; /* path of the Unix socket that hc_listeners_open made; "": none */
     bool open;      /* users other than its owner may connect to a Unix socket */
 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#define MAX_LIST 1000
+#define MAX_LIST 1000 /* most jobs in one list */
 
 /* A client cannot tell another tenant's job from one that does not exist. */
 bool hc_find_job(struct hc_exchange *x, struct hc_tenant *t)

@@ -49,8 +49,9 @@ static void print_jobs(const struct hc_counters *m, struct hc_buf *out)
     (void)hc_buf_fmt(out, "hotcell_cpu_seconds_total %.6f\n", (double)m->cpu_us / 1e6);
 }
 
+/* One counter of a family. */
 struct labelled {
-    const char *label;
+    const char *label; /* value of the family's label */
     int64_t value;
 };
 

@@ -35,8 +35,8 @@ bool hc_has_word(const char *list, const char *word);
 
 /* The parts of a path that stand for "{id}" and "{rest}" of a pattern; NULL: the pattern does not have it. */
 struct hc_path_parts {
-    const char *id, *rest;
-    size_t id_len;
+    const char *id, *rest; /* `id` is not NUL-terminated; both point into the path */
+    size_t id_len;         /* bytes of `id` */
 };
 
 /* Does the path fit the pattern, piece by piece? "{rest}" stands for all remaining pieces, at least one. */

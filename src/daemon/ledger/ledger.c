@@ -17,7 +17,7 @@
 #define LOG_LONG     16384   /* pages: a longer log begins anew, although this delays the writer */
 #define LOG_REST     256     /* pages that may be left to copy while the writer is delayed */
 #define WAL_PAGES    "65536" /* pages: beyond these the writer copies the log, as no checkpointer has */
-#define JOURNAL_MOST "67108864" /* most bytes of the log's file after a checkpoint */
+#define JOURNAL_MOST "67108864" /* most bytes of the log's file after a checkpoint, as text */
 #define CACHE        "-512" /* KiB of pages: few are needed again, and memory is as large at once as ever */
 
 /* Columns of "jobs" in each form of the tables, and its indexes. */
@@ -68,7 +68,7 @@ static const char *const migrations[] = {
 /* hc_ledger_shown, for SQLite. */
 #define SHOWN "(CASE WHEN state < 2 THEN state WHEN state = 2 AND status <> 'failed' THEN 2 ELSE 3 END)"
 
-#define NEWEST ((int)COUNT(migrations))
+#define NEWEST ((int)COUNT(migrations)) /* number of the newest form of the tables */
 
 /* To be continued by an order. */
 #define LIST                                                                                                 \
@@ -125,8 +125,8 @@ static const char *const sql[HC_ST_COUNT] = {
 
 /* The exit status and the advice for each failure of SQLite. */
 static const struct {
-    int code, exit;
-    const char *hint;
+    int code, exit;   /* SQLite's result code; enum hc_exit */
+    const char *hint; /* what to do, a phrase */
 } failures[] = {
     {SQLITE_NOTADB, HC_EXIT_DATA, "it is no ledger of hotcelld"},
     {SQLITE_CORRUPT, HC_EXIT_DATA,

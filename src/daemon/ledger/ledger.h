@@ -17,34 +17,34 @@
 #include "daemon/process/states.h"
 #include "daemon/tenants/tenant.h"
 
-#define HC_LEDGER_FILE         "ledger.db" /* below the state directory */
-#define HC_MAX_IDEMPOTENCY_KEY 255
+#define HC_LEDGER_FILE         "ledger.db" /* its path below the state directory */
+#define HC_MAX_IDEMPOTENCY_KEY 255         /* most bytes of a key */
 
 enum hc_job_state {
     HC_JOB_ACCEPTED, /* it waits to be run */
-    HC_JOB_RUNNING,
-    HC_JOB_DONE,    /* there is a manifest */
-    HC_JOB_UNKNOWN, /* the daemon ended while the job ran: its outcome is unknown, and it is not run again */
+    HC_JOB_RUNNING,  /* a worker has it */
+    HC_JOB_DONE,     /* there is a manifest */
+    HC_JOB_UNKNOWN,  /* the daemon ended while the job ran: its outcome is unknown, and it is not run again */
     HC_JOB_CANCELLED, /* it was cancelled before it ran */
 };
 
 /* A job. All pointers are borrowed: as an argument from the caller; as a result they are valid until the next
  * call or the end of the callback. A missing text is NULL, a time that has not come is 0. */
 struct hc_ledger_job {
-    const char *id, *tenant;
-    enum hc_job_state state;
+    const char *id, *tenant; /* the job's ID; name of its tenant */
+    enum hc_job_state state; /* of the job */
     const char *status; /* of the manifest: "ok", "error", ..., or HC_STATUS_NAME_...; NULL before the end */
-    const char *policy; /* the policy that its request named */
+    const char *policy; /* name of the policy that its request named */
     const char *reason; /* why it has this status, one sentence */
-    const char *key;    /* idempotency key */
-    const char *body_sha256; /* of the request that `key` stands for */
-    const char *spec;        /* JSON; dropped when the job is done */
-    size_t spec_len;
-    const char *manifest; /* JSON; left out in lists */
-    size_t manifest_len;
-    int64_t attempts; /* how many times it was started */
-    int64_t accepted, started, finished;
-    struct hc_usage used;
+    const char *key;    /* its idempotency key */
+    const char *body_sha256;             /* hash of the request that `key` stands for */
+    const char *spec;                    /* its request, JSON; dropped when the job is done */
+    size_t spec_len;                     /* bytes of `spec` */
+    const char *manifest;                /* JSON; left out in lists */
+    size_t manifest_len;                 /* bytes of `manifest` */
+    int64_t attempts;                    /* how many times it was started */
+    int64_t accepted, started, finished; /* ms since 1970; 0: not yet */
+    struct hc_usage used;                /* what it used; 0 before the end */
 };
 
 /* The state that clients see. */
@@ -105,23 +105,23 @@ int hc_ledger_get(struct hc_ledger *l, const char *tenant, const char *id, struc
 /* List jobs without spec and manifest, in the opposite order of writing unless the filter says otherwise. The
  * callback must not call the ledger. */
 struct hc_ledger_filter {
-    const char *tenant;          /* NULL: all */
-    int state;                   /* enum hc_task_state; -1: all */
-    const char *status, *policy; /* NULL: all */
-    int64_t since;               /* accepted at or after */
+    const char *tenant;          /* name; NULL: jobs of all tenants */
+    int state;                   /* enum hc_task_state; -1: jobs in all states */
+    const char *status, *policy; /* names; NULL: jobs with any */
+    int64_t since;               /* only jobs accepted at or after this time, in ms since 1970 */
     int64_t most;                /* most jobs in the list; 0: all */
-    bool by_time;                /* jobs accepted last come first; all rows have to be read for this */
+    bool by_time; /* the jobs that were accepted last come first; all rows have to be read for this */
 };
 int hc_ledger_list(struct hc_ledger *l, const struct hc_ledger_filter *f, hc_ledger_each *each, void *ctx,
                    struct hc_error *err);
 
 /* Usage by tenant, hour and status. It outlives the jobs. */
 struct hc_ledger_use {
-    const char *tenant;
-    int64_t hour; /* its beginning, ms since 1970 */
-    const char *status;
-    int64_t jobs;
-    struct hc_usage used;
+    const char *tenant;   /* its name */
+    int64_t hour;         /* beginning of the hour, in ms since 1970 */
+    const char *status;   /* of the jobs, as in struct hc_ledger_job */
+    int64_t jobs;         /* number of jobs that ended so in this hour */
+    struct hc_usage used; /* by these jobs together */
 };
 typedef int hc_ledger_each_use(void *ctx, const struct hc_ledger_use *use);
 int hc_ledger_usage(struct hc_ledger *l, const char *tenant, int64_t since, hc_ledger_each_use *each,
@@ -140,7 +140,7 @@ int hc_ledger_checkpoint(struct hc_ledger *l, struct hc_error *err);
  * remove its files; a job for which it does not return 0 stays. The callback must not call the ledger. 1:
  * HC_SWEEP_MOST jobs were looked at, and there may be more; the caller should serve its clients before it
  * calls again. */
-#define HC_SWEEP_MOST 256
+#define HC_SWEEP_MOST 256 /* most jobs of one sweep */
 int hc_ledger_sweep(struct hc_ledger *l, int64_t before, int64_t bytes, hc_ledger_each *gone, void *ctx,
                     struct hc_error *err);
 /* Remove one finished job, as its tenant wishes. */

@@ -7,30 +7,31 @@
 
 #include <sqlite3.h>
 
-#define HC_LEDGER_ID 65
+#define HC_LEDGER_ID 65 /* bytes of a job's ID, with its NUL */
 
+/* The statements of the ledger; ledger.c has their texts. */
 enum hc_statement {
     HC_ST_BEGIN,
     HC_ST_COMMIT,
     HC_ST_ROLLBACK,
-    HC_ST_BY_KEY,
-    HC_ST_ACCEPT,
-    HC_ST_NOTE,
-    HC_ST_START,
-    HC_ST_UNSTART,
-    HC_ST_FINISH,
-    HC_ST_USE,
-    HC_ST_USE_OF_RUNNING,
-    HC_ST_RUNNING_IS_UNKNOWN,
-    HC_ST_GET,
-    HC_ST_LIST,
-    HC_ST_LIST_BY_TIME,
-    HC_ST_ACCEPTED,
-    HC_ST_USAGE,
-    HC_ST_STORED,
-    HC_ST_STORED_IN_ALL,
-    HC_ST_OLDEST,
-    HC_ST_FORGET,
+    HC_ST_BY_KEY,             /* the job of an idempotency key */
+    HC_ST_ACCEPT,             /* insert a promised job */
+    HC_ST_NOTE,               /* insert an ended job that was not promised */
+    HC_ST_START,              /* an accepted job runs */
+    HC_ST_UNSTART,            /* a running job is accepted again */
+    HC_ST_FINISH,             /* a promised job has ended */
+    HC_ST_USE,                /* count the usage of one ended job */
+    HC_ST_USE_OF_RUNNING,     /* count the running jobs as ended with an unknown outcome */
+    HC_ST_RUNNING_IS_UNKNOWN, /* set the state of the running jobs to HC_JOB_UNKNOWN */
+    HC_ST_GET,                /* one job */
+    HC_ST_LIST,               /* jobs, the last written first */
+    HC_ST_LIST_BY_TIME,       /* jobs, the last accepted first */
+    HC_ST_ACCEPTED,           /* jobs that wait, the oldest first */
+    HC_ST_USAGE,              /* usage by tenant, hour and status */
+    HC_ST_STORED,             /* bytes of results of one tenant */
+    HC_ST_STORED_IN_ALL,      /* bytes of all results */
+    HC_ST_OLDEST,             /* the next finished job in the order of its end */
+    HC_ST_FORGET,             /* remove a job that has ended */
     HC_ST_COUNT,
 };
 
@@ -38,15 +39,15 @@ enum hc_statement {
 struct hc_note;
 
 struct hc_ledger {
-    sqlite3 *db;
-    char *path;
-    int lock; /* descriptor of the lock file; -1 for a reader */
-    enum hc_ledger_mode mode;
-    int durable;       /* a commit waits for the disk: 0, 1, or -1 before this was set */
-    sqlite3_stmt *row; /* the statement whose row the caller still reads */
-    struct hc_note *notes, *last_note;
-    size_t note_count, note_bytes;
-    sqlite3_stmt *statements[HC_ST_COUNT];
+    sqlite3 *db;                           /* owned */
+    char *path;                            /* of the ledger; owned */
+    int lock;                              /* descriptor of the lock file, owned; -1 for a reader */
+    enum hc_ledger_mode mode;              /* as it was opened */
+    int durable;                           /* a commit waits for the disk: 0, 1, or -1 before this was set */
+    sqlite3_stmt *row;                     /* the statement whose row the caller still reads; NULL: none */
+    struct hc_note *notes, *last_note;     /* a list in the order of their coming, owned; NULL: none */
+    size_t note_count, note_bytes;         /* number of notes; bytes that they take */
+    sqlite3_stmt *statements[HC_ST_COUNT]; /* owned; NULL: not prepared yet */
 };
 
 /* A statement, ready to be bound; NULL with an error. */
@@ -74,10 +75,11 @@ int hc_db_end(struct hc_ledger *l, int rc, struct hc_error *err);
 #define HC_JOB_COLUMNS                                                                                       \
     "id, tenant, state, status, key, body, attempts, accepted, started, finished, cpu_us, kib_s, bytes, "    \
     "policy, reason"
-#define HC_JOB_COLUMN_COUNT 15
+#define HC_JOB_COLUMN_COUNT 15 /* number of these columns */
 void hc_db_job(sqlite3_stmt *st, struct hc_ledger_job *job);
 
+/* The note of a tenant's job (`tenant` NULL: any tenant's), borrowed; NULL: there is none. */
 const struct hc_ledger_job *hc_notes_find(const struct hc_ledger *l, const char *tenant, const char *id);
-void hc_notes_finish(struct hc_ledger *l);
+void hc_notes_finish(struct hc_ledger *l); /* frees all notes without writing them */
 
 #endif

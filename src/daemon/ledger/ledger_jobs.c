@@ -6,9 +6,9 @@
 #include <string.h>
 
 #define FLUSH_AT       32 /* notes in one transaction: a few milliseconds, as nobody else is served meanwhile */
-#define MAX_NOTES      1024 /* that are kept while they cannot be written */
-#define MAX_NOTE_BYTES (16u << 20)
-#define HOUR_MS        (INT64_C(3600) * 1000)
+#define MAX_NOTES      1024                   /* most notes that are kept while they cannot be written */
+#define MAX_NOTE_BYTES (16u << 20)            /* most bytes of notes, likewise */
+#define HOUR_MS        (INT64_C(3600) * 1000) /* ms of an hour */
 
 enum hc_task_state hc_ledger_shown(const struct hc_ledger_job *job)
 {
@@ -178,9 +178,9 @@ int hc_ledger_finish(struct hc_ledger *l, const struct hc_ledger_job *job, struc
 }
 
 struct hc_note {
-    struct hc_note *next;
+    struct hc_note *next;     /* the next younger one; NULL: none */
     struct hc_ledger_job job; /* points into `text` */
-    char text[];
+    char text[];              /* the texts of `job`, each with its NUL */
 };
 
 /* Copy a string to *at, which moves on; NULL stays NULL. */

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOUR_MS (INT64_C(3600) * 1000)
+#define HOUR_MS (INT64_C(3600) * 1000) /* ms of an hour */
 
 struct ids {
-    char (*id)[HC_LEDGER_ID];
-    size_t count, room;
+    char (*id)[HC_LEDGER_ID]; /* IDs of jobs; owned */
+    size_t count, room;       /* number of IDs; of those that there is room for */
 };
 
 static int add_id(struct ids *ids, const char *id, struct hc_error *err)
@@ -103,9 +103,9 @@ int hc_ledger_recover(struct hc_ledger *l, int64_t now, hc_ledger_each *accepted
 
 /* The place of a sweep: jobs before it were removed, or their callback refused. */
 struct sweep {
-    int64_t finished, number;
-    int64_t left; /* bytes of all results that are kept */
-    int seen;
+    int64_t finished, number; /* of the last job that was looked at: its end (ms since 1970), its row */
+    int64_t left;             /* bytes of all results that are kept */
+    int seen;                 /* number of jobs looked at so far */
 };
 
 /* 1: *job is the oldest finished job behind that place, and the place is now its; valid until the next call.

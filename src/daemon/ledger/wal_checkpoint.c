@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define TICK_MS 1000
+#define TICK_MS 1000 /* ms between two checkpoints */
 
 /* Was the log written to since the last call? */
 static bool has_news(struct timespec *seen)

@@ -10,8 +10,8 @@
 #include <string.h>
 
 static const struct {
-    int status;
-    const char *name, *title;
+    int status;               /* of HTTP */
+    const char *name, *title; /* last part of the document's "type"; its "title" */
 } kinds[] = {
     [HC_PROBLEM_REQUEST] = {400, "bad-request", "The request is not well-formed"},
     [HC_PROBLEM_UNKNOWN_USER] = {401, "unknown-user", "Nobody is known by these credentials"},

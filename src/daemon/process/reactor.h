@@ -7,21 +7,23 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 
-/* A part of what owns the descriptor. */
+/* A descriptor in the set; a member of the struct that owns the descriptor. */
 struct hc_watch {
-    int fd; /* -1: not watched */
-    void (*ready)(struct hc_watch *w, uint32_t events);
+    int fd;                                             /* -1: not watched */
+    void (*ready)(struct hc_watch *w, uint32_t events); /* is called with the EPOLL* that came */
 };
 
 /* The struct that a member is part of. */
 #define hc_owner(member_ptr, type, member) ((type *)(void *)((char *)(member_ptr)-offsetof(type, member)))
 
+/* Make a set, whose descriptor the caller owns; add `w` to it (`events`: EPOLL*); remove `w`. */
 int hc_reactor_open(int *epoll, struct hc_error *err);
 int hc_reactor_add(int epoll, struct hc_watch *w, uint32_t events, struct hc_error *err);
-void hc_reactor_remove(int epoll, struct hc_watch *w); /* does not close; w->fd stays */
+void hc_reactor_remove(int epoll, struct hc_watch *w); /* does not close w->fd */
 
-/* Wait for one event, at most `timeout_ms` (-1: for ever), and serve it. One at a time: whoever is served may
- * free what another event would be for. 1, or 0 if none came. */
+/* Wait for one event, at most `timeout_ms` milliseconds (-1: for ever), and call `ready` of its watch. Events
+ * are taken one at a time, as `ready` may free the watch of another event. Returns 1, or 0 if no event came.
+ */
 int hc_reactor_turn(int epoll, int timeout_ms, struct hc_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* rights.h - what a process of the daemon that needs no rights does away with. */
+/* rights.h - take their rights away from those processes of the daemon that need none. */
 #ifndef HC_DAEMON_PROCESS_RIGHTS_H
 #define HC_DAEMON_PROCESS_RIGHTS_H
 
@@ -6,12 +6,12 @@
 
 #include <sys/types.h>
 
-/* As which uid such processes serve: their own, or as root the one beside those of jobs, which no account and
- * no job has. */
+/* The uid as which such processes run: their own; if that is root, the last uid before the range of the jobs'
+ * uids, which no account and no job has. */
 int hc_front_uid(uid_t *uid, struct hc_error *err);
 
-/* Once everything is open: what parses what strangers send need not be able to do anything else. The process
- * still ends with its parent. */
+/* Change to that uid and drop all rights; called when all descriptors are open. A process that parses what
+ * strangers send needs no rights to do so. The process still ends with its parent. */
 int hc_drop_rights(struct hc_error *err);
 
 #endif

@@ -34,7 +34,7 @@ static int close_files(struct hc_error *err)
 
 /* ---- system calls ---- */
 
-/* Whatever is not here fails with ENOSYS. */
+/* Calls that the front may make, and why; others fail with ENOSYS. */
 static const struct {
     const char *calls, *why;
 } allowed[] = {
@@ -58,10 +58,10 @@ static const struct {
 
 /* Calls of which one argument decides, when what is in `mask` of it is `value`. */
 static const struct rule {
-    const char *call;
-    unsigned arg;
+    const char *call; /* its name */
+    unsigned arg;     /* number of the argument, from 0 */
     uint64_t mask, value;
-    const char *why;
+    const char *why; /* the reason, a phrase */
 } rules[] = {
     {"mmap", 2, PROT_EXEC, 0, "memory, which is no code"},
     {"mprotect", 2, PROT_EXEC, 0, "memory, which is no code"},

@@ -13,20 +13,21 @@
 #include <sys/mman.h>
 #include <sys/param.h>
 
-#define TICK_MS 1000
+#define TICK_MS 1000 /* ms between two looks */
 
-/* What the process that looks knows of a row beside what is on the board. */
+/* What the process that looks knows of a tree, beside its row on the board. */
 struct place {
-    size_t next;               /* the entry that is looked at next */
-    char sum[HC_SHA256_HEX];   /* of the stamps by which it was found changed: others deserve another look */
-    bool seen, unstamped_said; /* in this round of the store; once is enough */
+    size_t next;               /* number of the entry that is looked at next */
+    char sum[HC_SHA256_HEX];   /* hc_stamps_sum at the last look: of other stamps a changed tree gets another
+                                  look */
+    bool seen, unstamped_said; /* the store has it in this round; the log says that it has no stamps */
 };
 
 struct looker {
-    struct hc_tree_board *board;
-    struct place places[HC_TREES_MOST];
-    int64_t round_ms; /* 0: all at once */
-    struct hc_error first;
+    struct hc_tree_board *board;        /* mapped for writing; owned; NULL: not mapped */
+    struct place places[HC_TREES_MOST]; /* by the board's rows */
+    int64_t round_ms;                   /* ms in which each entry is looked at once; 0: all entries at once */
+    struct hc_error first;              /* the first error that was met; empty: none */
 };
 
 static struct looker looker; /* of the manager; its child goes on where it ended */

@@ -1,6 +1,7 @@
-/* trees.h - whether the trees in the store are what they were when they were built: all of each is looked at
- * before the daemon begins, and then in turn by a process of its own, which notes on a board what was
- * changed. The board is memory that this process alone can write; all others read. */
+/* trees.h - check whether the trees in the store are what they were when they were built. All entries of each
+ * tree are looked at before the daemon begins, and then in turn by a process of its own, which notes on a
+ * board which trees were changed. The board is memory that this process alone can write; all others read it.
+ */
 #ifndef HC_DAEMON_PROCESS_TREES_H
 #define HC_DAEMON_PROCESS_TREES_H
 
@@ -12,38 +13,43 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HC_TREES_MOST 64
+#define HC_TREES_MOST 64 /* most trees on the board; further ones are not watched */
 
+/* A tree under one of its names. */
 struct hc_tree_row {
-    char name[72]; /* "": it has none */
-    char id[HC_SHA256_HEX];
-    char text[sizeof((struct hc_error *)0)->text]; /* what was changed; of use only with the next */
-    _Atomic bool changed;
+    char name[72];          /* "": the tree has no name */
+    char id[HC_SHA256_HEX]; /* the tree's ID; "": the row is free */
+    /* Which file was changed, and how; valid while `changed`. */
+    char text[sizeof((struct hc_error *)0)->text];
+    _Atomic bool changed; /* the tree is not what was built: no job is run in it */
 };
 
 struct hc_tree_board {
-    _Atomic uint32_t news;    /* how often a tree was found changed, or was put right */
-    _Atomic uint32_t changed; /* rows of which that holds now */
-    struct hc_tree_row rows[HC_TREES_MOST];
+    _Atomic uint32_t news;    /* number of times that a tree was found changed, put right, or removed */
+    _Atomic uint32_t changed; /* number of rows that are `changed` now */
+    struct hc_tree_row rows[HC_TREES_MOST]; /* in no order */
 };
 
+/* The board as one process has it. */
 struct hc_trees {
-    const struct hc_tree_board *board; /* mapped for reading */
-    int fd;                            /* owned; it can be written by: of the manager alone; -1: elsewhere */
+    const struct hc_tree_board *board; /* mapped for reading; owned */
+    int fd; /* memfd of the board, which can be written by it; owned; -1: not here */
 };
 
-/* In the manager, before there are children: make the board, and compare every entry of every tree with its
- * stamp. HC_EXIT_UNAVAILABLE if one was changed. */
+/* Make the board, and compare every entry of every tree with its stamp; called in the manager, before it has
+ * children. HC_EXIT_UNAVAILABLE if a tree was changed. */
 int hc_trees_open(struct hc_trees *t, struct hc_error *err);
 void hc_trees_finish(struct hc_trees *t);
 
-/* Look at every entry once in this time (ms), and at others each second. Never returns. */
+/* Each second look at a part of every tree's entries, so that each entry is looked at once in `round_ms`
+ * milliseconds. Never returns. */
 _Noreturn void hc_trees_main(struct hc_trees *t, int64_t round_ms);
 
-/* The row of this tree, if it was changed; else NULL. Free of system calls. */
+/* The row of the tree with this ID, if it was changed; else NULL. Makes no system call. */
 const struct hc_tree_row *hc_trees_find_changed(const struct hc_trees *t, const char *id);
 
-/* HC_EXIT_UNAVAILABLE if the tree of that name was changed. As long as none was, that is one look at memory.
+/* HC_EXIT_UNAVAILABLE if the tree that a policy names so was changed. While no tree is changed, this only
+ * reads memory.
  */
 int hc_trees_check(const struct hc_trees *t, const char *name, struct hc_error *err);
 

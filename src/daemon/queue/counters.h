@@ -11,23 +11,25 @@
 extern const int64_t hc_counter_bounds[HC_COUNTER_BUCKETS];
 
 struct hc_histogram {
-    int64_t buckets[HC_COUNTER_BUCKETS + 1];
-    int64_t count, sum_us;
+    int64_t buckets[HC_COUNTER_BUCKETS + 1]; /* number of values in each bucket, not in those below it */
+    int64_t count, sum_us;                   /* number of values; their sum in microseconds */
 };
 
 struct hc_counters {
-    int64_t jobs[HC_STATUSES];                /* by enum hc_status */
-    int64_t refused, lost, cancelled, failed; /* jobs without a manifest */
-    int64_t warm;                             /* jobs whose cells had waited for them */
-    struct hc_warm_counts warm_gone;          /* of workers that have died */
-    int64_t sessions, sessions_ended;
+    int64_t jobs[HC_STATUSES]; /* jobs with a manifest, by enum hc_status */
+    /* Jobs without one: by a quota; by a death; by clients; by hotcell. */
+    int64_t refused, lost, cancelled, failed;
+    int64_t warm;                     /* jobs that ran in a cell that had waited for them */
+    struct hc_warm_counts warm_gone;  /* of workers that have died */
+    int64_t sessions, sessions_ended; /* sessions that were begun; of these, ended */
+    /* Sums over jobs (us; kinds; bytes of results); workers that died. */
     int64_t cpu_us, denials, bytes, workers_lost;
-    int64_t answers[6]; /* by the first digit of the HTTP status */
-    struct hc_histogram queue, build, run, collect, total;
+    int64_t answers[6]; /* HTTP answers, by the first digit of their status */
+    struct hc_histogram queue, build, run, collect, total; /* durations of the phases of jobs */
 };
 
-void hc_histogram_add(struct hc_histogram *h,
-                      int64_t us); /* negative: the phase was not reached; not counted */
+/* Add a duration in microseconds. A negative one is not counted: the phase was not reached. */
+void hc_histogram_add(struct hc_histogram *h, int64_t us);
 void hc_counters_add_job(struct hc_counters *c, const struct hc_outcome *o);
 
 /* Add each number of `more` to that of `sum`. */

@@ -13,8 +13,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define MAX_MANIFEST ((size_t)1 << 28)
-#define READ_CHUNK   65536
+#define MAX_MANIFEST ((size_t)1 << 28) /* most bytes of a manifest */
+#define READ_CHUNK   65536             /* most bytes of output that are read at once */
 #define PAUSE_RETRY  30 /* seconds that clients of a paused daemon are told to wait: its end is not known */
 
 /* ---- the end ---- */

@@ -9,47 +9,47 @@
 #include "daemon/queue/task.h"
 #include "daemon/tenants/request_memory.h"
 
-#define HC_DISPATCH_POLICIES 32
-#define HC_DISPATCH_REMOVALS 256
+#define HC_DISPATCH_POLICIES 32  /* most policies that are kept for comparisons */
+#define HC_DISPATCH_REMOVALS 256 /* most jobs whose results wait to be removed */
 
 /* A worker, as the front knows it. */
 struct hc_dispatch_worker {
-    struct hc_watch channel; /* fd -1: the worker does not exist at the moment */
-    struct hc_dispatch *dispatch;
-    pid_t pid;
-    struct hc_task *task; /* the job that it runs; NULL: it is idle */
-    bool resting;         /* it is idle but prepares warm cells: other workers are preferred */
-    struct hc_warm_counts warm;
+    struct hc_watch channel;      /* to the worker, owned; fd -1: the worker does not exist at the moment */
+    struct hc_dispatch *dispatch; /* borrowed */
+    pid_t pid;                    /* of the worker */
+    struct hc_task *task;         /* the job that it runs; borrowed; NULL: it is idle */
+    bool resting;                 /* it is idle but prepares warm cells: other workers are preferred */
+    struct hc_warm_counts warm;   /* the last counts that it sent */
 };
 
 /* A policy, for comparisons with requests. */
 struct hc_dispatch_policy {
-    char name[HC_TENANT_NAME];
-    struct hc_policy policy; /* its values alone: finished, and owns nothing */
+    char name[HC_TENANT_NAME]; /* as requests name the policy */
+    struct hc_policy policy;   /* its values alone: finished, and owns nothing */
 };
 
 struct hc_dispatch {
-    int epoll; /* of the whole front; borrowed */
-    struct hc_config config;
-    int64_t configuration; /* number of `config`: 1, and one more with each reload */
-    struct hc_tenants *tenants;
-    struct hc_queue *queue;
-    struct hc_tasks tasks; /* jobs that have not ended, or could not be written into the ledger */
-    struct hc_request_memory request_memory;
-    struct hc_counters counters;
-    struct hc_dispatch_worker *workers;
-    size_t worker_count;
+    int epoll;                  /* of the whole front; borrowed */
+    struct hc_config config;    /* in force; owned */
+    int64_t configuration;      /* number of `config`: 1, and one more with each reload */
+    struct hc_tenants *tenants; /* owned */
+    struct hc_queue *queue;     /* jobs that wait; owned */
+    struct hc_tasks tasks;      /* jobs that have not ended, or could not be written into the ledger */
+    struct hc_request_memory request_memory; /* of all tenants */
+    struct hc_counters counters;             /* since the front began */
+    struct hc_dispatch_worker *workers;      /* HC_MAX_WORKERS entries that never move; owned */
+    size_t worker_count;                     /* used entries of `workers` */
     struct hc_dispatch_policy policies[HC_DISPATCH_POLICIES]; /* policies that requests have named so far */
-    size_t policy_count;
-    struct hc_ledger *ledger;
-    int64_t next_sweep; /* CLOCK_MONOTONIC, ms: when results that are too old are removed the next time */
-    int64_t restored;   /* jobs that an earlier daemon had accepted */
+    size_t policy_count;                                      /* used entries of `policies` */
+    struct hc_ledger *ledger;                                 /* owned */
+    int64_t next_sweep; /* time of the next removal of results that are too old (CLOCK_MONOTONIC, ms) */
+    int64_t restored;   /* number of jobs that an earlier daemon had accepted */
     bool ledger_fails;  /* notes cannot be written: the front tries again only once a tick */
-    int results_fd;     /* the directory that has a directory of results for each job */
+    int results_fd;     /* directory that has a directory of results for each job; owned */
     const struct hc_trees *trees;                   /* borrowed */
     char removals[HC_DISPATCH_REMOVALS][HC_JOB_ID]; /* jobs whose results no worker was told to remove yet */
-    size_t removal_count;
-    bool open;           /* as in struct hc_listeners */
+    size_t removal_count;                           /* used entries of `removals` */
+    bool open;                                      /* as in struct hc_listeners */
     bool draining;       /* the daemon ends when the running and waiting jobs have ended */
     int64_t drain_until; /* CLOCK_MONOTONIC, ms: the daemon then ends in any case */
     bool paused;         /* an administrator has drained the daemon: it takes no new jobs, and does not end */

@@ -5,18 +5,18 @@
 #include "base/buf.h"
 #include "manifest/figure.h"
 
-#define HC_FIGURES_MAX                                                                                       \
-    ((size_t)8 << 20) /* most bytes of one job's figures; the oldest are dropped to make room */
+/* Most bytes of one job's figures; the oldest are dropped to make room. */
+#define HC_FIGURES_MAX ((size_t)8 << 20)
 
 struct hc_kept_figure {
-    char path[HC_FIGURE_PATH_MAX];
-    struct hc_buf data;
+    char path[HC_FIGURE_PATH_MAX]; /* below the job's output directory */
+    struct hc_buf data;            /* content of the figure; owned */
 };
 
 struct hc_figures {
-    struct hc_kept_figure *list; /* owned */
-    size_t count;
-    size_t bytes; /* of all figures together */
+    struct hc_kept_figure *list; /* the oldest first; owned */
+    size_t count;                /* number of figures */
+    size_t bytes;                /* bytes of all figures together */
 };
 
 /* Read a figure from `fd`, a sealed memfd (borrowed), and keep it under `path`, in place of an older figure

@@ -12,9 +12,9 @@ struct hc_task;
 
 /* What the front has to know of a request that it accepts. */
 struct hc_checked {
-    int64_t memory; /* bytes that its job may use */
-    bool has_tools; /* it has tools whose calls the client answers */
-    char policy[HC_TENANT_NAME];
+    int64_t memory;              /* limits.memory of its job, in bytes */
+    bool has_tools;              /* it has tools whose calls the client answers */
+    char policy[HC_TENANT_NAME]; /* name of the policy that it asks for */
 };
 
 /* Check the body of a request for a job, or (`session`) for a session, and whether this tenant may have it.

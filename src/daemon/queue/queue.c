@@ -8,25 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_GUESS 100.0 /* ms, before any job has ended */
+#define FIRST_GUESS 100.0 /* cost of a job in ms, before any job has ended */
 #define NEWEST_PART 0.2   /* weight of the last job in the mean of a tenant's costs */
 #define HOLD_COSTS  2     /* costs of the tenant's jobs during which a worker is kept free for its next job */
-#define HOLD_MOST   500
-#define RETRY_LEAST 1000
-#define RETRY_MOST  (INT64_C(3600) * 1000)
+#define HOLD_MOST   500   /* most ms for which a worker is kept free */
+#define RETRY_LEAST 1000  /* least ms that a refused client is told to wait */
+#define RETRY_MOST  (INT64_C(3600) * 1000) /* most ms likewise */
 
 struct hc_queue {
-    int64_t workers, most;
-    int64_t waiting, running;
-    double now;                /* virtual time: the largest start tag that was served */
-    double latest;             /* the largest tag that any tenant has reached */
-    double cost;               /* mean of all jobs, for tenants that have had none */
+    int64_t workers, most;    /* jobs that run at the same time; most jobs that wait */
+    int64_t waiting, running; /* numbers of jobs */
+    double now;    /* virtual time (ms of cost per weight): the largest start tag that was served */
+    double latest; /* the largest tag that any tenant has reached */
+    double cost;   /* mean cost of all jobs in ms, for tenants that have had none */
     struct hc_tenant *tenants; /* tenants with waiting jobs, in no order */
     /* The tenant whose last job has just ended, and until when it is expected to send another; NULL: none. */
     struct hc_tenant *expected;
-    int64_t expected_until;
-    bool held;   /* a worker is kept free for `expected` */
-    bool shared; /* there is more than one tenant */
+    int64_t expected_until; /* in the caller's ms */
+    bool held;              /* a worker is kept free for `expected` */
+    bool shared;            /* there is more than one tenant */
 };
 
 int hc_queue_create(struct hc_queue **out, int64_t workers, int64_t most, struct hc_error *err)

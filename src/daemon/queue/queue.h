@@ -12,18 +12,19 @@
 
 #include "daemon/tenants/tenant.h"
 
-#define HC_JOB_ID 65
+#define HC_JOB_ID 65 /* bytes of a job's ID, with its NUL */
 
+/* A job in the queue. */
 struct hc_queued {
     /* The caller fills in these three before hc_queue_push. */
-    char id[HC_JOB_ID];
-    struct hc_tenant *tenant;
-    int64_t memory; /* the job's limit in bytes */
+    char id[HC_JOB_ID];       /* the job's ID */
+    struct hc_tenant *tenant; /* the job's; borrowed */
+    int64_t memory;           /* the job's limits.memory in bytes */
 
     /* These members are the queue's. */
-    struct hc_queued *next, *previous;
-    int64_t pushed; /* the time of hc_queue_push; the caller may read it */
-    double guessed; /* the job's cost, as guessed when it began */
+    struct hc_queued *next, *previous; /* jobs of the same tenant that wait */
+    int64_t pushed;                    /* time of hc_queue_push, in the caller's ms; the caller may read it */
+    double guessed;                    /* the job's cost in ms of a worker, as guessed when it began */
     enum { HC_NOT_QUEUED, HC_WAITING, HC_RUNNING } at;
 };
 
@@ -68,8 +69,8 @@ void hc_queue_done(struct hc_queue *q, struct hc_queued *job, int64_t took, cons
 /* Take a waiting job out. */
 void hc_queue_cancel(struct hc_queue *q, struct hc_queued *job);
 
-int64_t hc_queue_waiting(const struct hc_queue *q);
-int64_t hc_queue_running(const struct hc_queue *q);
+int64_t hc_queue_waiting(const struct hc_queue *q); /* number of jobs that wait */
+int64_t hc_queue_running(const struct hc_queue *q); /* number of jobs that run */
 /* The number of jobs of the same tenant ahead of the job. */
 int64_t hc_queue_position(const struct hc_queued *job);
 

@@ -171,10 +171,11 @@ struct hc_task *hc_store_find_any(struct hc_dispatch *d, const char *id)
     return find_ended(d, NULL, id);
 }
 
+/* A list of jobs that is being printed. */
 struct listing {
-    struct hc_dispatch *dispatch;
-    struct hc_buf *out;
-    int count, most;
+    struct hc_dispatch *dispatch; /* borrowed */
+    struct hc_buf *out;           /* gets the list; borrowed */
+    int count, most;              /* number of jobs printed so far; most jobs */
 };
 
 static int list_row(void *ctx, const struct hc_ledger_job *row)

@@ -36,7 +36,7 @@ struct hc_task *hc_store_find_any(struct hc_dispatch *d, const char *id); /* the
 void hc_store_list(struct hc_dispatch *d, const struct hc_ledger_filter *which, int count,
                    struct hc_buf *out);
 
-void hc_store_forget(struct hc_dispatch *d, const struct hc_task *task);
+void hc_store_forget(struct hc_dispatch *d, const struct hc_task *task); /* removes an ended job */
 
 /* Are there notes that should be written into the ledger now? And write them. */
 bool hc_store_due(const struct hc_dispatch *d);

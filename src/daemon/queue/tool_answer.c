@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TOO_LONG 3
+#define TOO_LONG 3 /* result of hc_tool_answer_line: the value is longer than the tool's results may be */
 
 static void put_error(struct hc_buf *out, const struct hc_open_call *call, const char *text)
 {

@@ -11,22 +11,22 @@
 #define HC_TOOL_CALLS 256 /* calls that may wait for their answers at the same time */
 
 struct hc_open_call {
-    uint32_t id;
-    uint32_t most; /* bytes that its result may have */
+    uint32_t id;   /* of the call */
+    uint32_t most; /* most bytes of its result */
 };
 
 struct hc_tool_link {
-    struct hc_watch watch; /* of the socket; fd -1: there is none, or it is closed */
-    int epoll;
-    struct hc_buf in;  /* bytes of a call that is not whole yet */
-    struct hc_buf out; /* answers that the socket has not taken yet */
-    size_t sent;       /* bytes of `out` that the socket has taken */
-    bool waits;        /* epoll will report when the socket takes more */
-    struct hc_request_memory *request_memory;
-    struct hc_tenant *tenant;
-    int64_t held;                            /* bytes of `out` that count as request memory */
-    struct hc_open_call open[HC_TOOL_CALLS]; /* calls that wait for their answers */
-    size_t count;
+    struct hc_watch watch; /* of the socket, owned; fd -1: there is none, or it is closed */
+    int epoll;             /* the front's; borrowed */
+    struct hc_buf in;      /* bytes of a call that is not whole yet */
+    struct hc_buf out;     /* answers that the socket has not taken yet */
+    size_t sent;           /* bytes of `out` that the socket has taken */
+    bool waits;            /* epoll will report when the socket takes more */
+    struct hc_request_memory *request_memory; /* counts `held`; borrowed; NULL: it is not counted */
+    struct hc_tenant *tenant;                 /* whose memory it is; borrowed */
+    int64_t held;                             /* bytes of `out` that count as request memory */
+    struct hc_open_call open[HC_TOOL_CALLS];  /* calls that wait for their answers */
+    size_t count;                             /* used entries of `open` */
 };
 
 /* Without a socket. */

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#define READ_CHUNK 65536
+#define READ_CHUNK 65536               /* most bytes that are read at once */
 #define MOST_SAID  ((size_t)128 << 20) /* most bytes kept until a request is answered */
 
 static int64_t size_of(const cJSON *manifest, const char *list)

@@ -8,56 +8,57 @@
 
 #include "daemon/queue/dispatch.h"
 
-#define HC_FRONT_SESSIONS_MAX_ENDED 256 /* ended sessions that are remembered, for clients that ask */
-#define HC_FRONT_SESSION_MANIFEST                                                                            \
-    65536 /* longest manifest, in bytes, that stays in memory after the end; the ledger has all */
+#define HC_FRONT_SESSIONS_MAX_ENDED 256 /* most ended sessions that are remembered, for clients that ask */
+/* Most bytes of a manifest that stays in memory after the end; the ledger has all manifests. */
+#define HC_FRONT_SESSION_MANIFEST 65536
 
 enum hc_front_session_state {
-    HC_FRONT_SESSION_STARTING,
-    HC_FRONT_SESSION_IDLE,
-    HC_FRONT_SESSION_BUSY,
-    HC_FRONT_SESSION_ENDED
+    HC_FRONT_SESSION_STARTING, /* its process builds the cell */
+    HC_FRONT_SESSION_IDLE,     /* it waits for a request */
+    HC_FRONT_SESSION_BUSY,     /* its process answers a request */
+    HC_FRONT_SESSION_ENDED     /* its process has ended, or was not started */
 };
 
 struct hc_checked;
 
+/* A session. "Its process" is the one that holds its cell. */
 struct hc_front_session {
-    char id[HC_JOB_ID];
-    struct hc_tenant *tenant;
-    struct hc_front_sessions *all; /* the list that it is in */
-    enum hc_front_session_state state;
-    bool closing; /* it has been told to end */
+    char id[HC_JOB_ID];                /* the session's ID */
+    struct hc_tenant *tenant;          /* the session's; borrowed */
+    struct hc_front_sessions *all;     /* the list that it is in */
+    enum hc_front_session_state state; /* of the session */
+    bool closing;                      /* its process has been told to end */
     bool deaf;    /* its process has sent more than is kept, is not read any more, and is about to end */
     bool streams; /* its process has been told to send the output of runs as events */
-    struct hc_watch channel; /* to its process, as to a worker: reports the end of the process */
-    struct hc_watch stream;  /* to its process: lines of JSON, both ways */
-    struct hc_tool_link tools;
-    int cancel_fd; /* one end of a socket pair, of which its process has the other: closing it ends the
-                      session */
-    int body_fd;   /* the request that began the session, until its process has it */
-    size_t body_len;
-    bool has_tools;                  /* its client answers calls of tools */
-    struct hc_buf in;                /* bytes of a line from the process that is not whole yet */
-    size_t scanned;                  /* bytes of `in` that have no newline */
-    struct hc_buf out;               /* lines for the process that it has not taken yet */
-    size_t sent;                     /* bytes of `out` that it has taken */
-    bool interrupt_waits;            /* `out` has a request to interrupt */
+    struct hc_watch channel;   /* to its process, as to a worker: reports the end of the process */
+    struct hc_watch stream;    /* to its process: lines of JSON, both ways */
+    struct hc_tool_link tools; /* to its process */
+    int cancel_fd;    /* end of a socket pair, owned: closing it ends the session, whose process has the other
+                         end */
+    int body_fd;      /* the request that began the session, owned, until its process has it; -1: not here */
+    size_t body_len;  /* bytes of this request */
+    bool has_tools;   /* its client answers calls of tools */
+    struct hc_buf in; /* bytes of a line from the process that is not whole yet; owned */
+    size_t scanned;   /* bytes at the beginning of `in` that hold no newline */
+    struct hc_buf out;               /* lines for the process that it has not taken yet; owned */
+    size_t sent;                     /* bytes of `out` that the process has taken */
+    bool interrupt_waits;            /* `out` has a request to interrupt the run */
     int64_t held;                    /* bytes of the body and of `out` that count as request memory */
-    struct hc_task *task;            /* the request that is being answered; a reference */
-    struct hc_task *end;             /* the request to end the session; a reference */
-    struct hc_buf list;              /* the results of branches so far, separated by commas */
+    struct hc_task *task;            /* the request that is being answered; a reference; NULL: none */
+    struct hc_task *end;             /* the request to end the session; a reference; NULL: none */
+    struct hc_buf list;              /* the results of branches so far, separated by commas; owned */
     int64_t memory;                  /* bytes that its cell may use; counted in tenant->running_memory */
-    int64_t created, used, finished; /* ms since 1970 */
+    int64_t created, used, finished; /* start, last request, end (ms since 1970); 0: not yet */
     int64_t metered;        /* CLOCK_MONOTONIC, ms: the tenant has been charged for memory up to then */
     int64_t runs, branches; /* number of runs so far; number of open branches */
-    int64_t cpu_us, kib_s;  /* used so far, as in struct hc_usage */
+    int64_t cpu_us, kib_s;  /* used by its runs so far, as in struct hc_usage */
     int64_t memory_peak;    /* bytes: the largest peak of its runs */
-    char after[64];         /* the run whose state the session has, in the words of its process */
+    char after[64];         /* whose state the session has, as manifests say it: "that of run 3" */
     char *last;             /* the last result, as JSON; after the end the manifest; owned; NULL: none */
-    size_t last_len;
-    char *manifest;       /* the manifest of the whole session, which its process sends at its end; owned */
-    char reason[16];      /* why the session has ended, one word */
-    const char *ended_by; /* what told it to end: "tenant", "administrator", "daemon"; NULL: nothing did */
+    size_t last_len;        /* bytes of `last` */
+    char *manifest;         /* the manifest of the whole session, which its process sends at its end; owned */
+    char reason[16];        /* why the session has ended, one word */
+    const char *ended_by;   /* what told it to end: "tenant", "administrator", "daemon"; NULL: nothing did */
     char policy[HC_TENANT_NAME];          /* the policy that its request named */
     char manifest_reason[HC_TASK_REASON]; /* of the manifest, or given with the order to end; "": none */
     char manifest_status[24];             /* of the manifest; "": there is no manifest */
@@ -65,14 +66,14 @@ struct hc_front_session {
     int64_t left_bytes;        /* bytes of results that each run reported; charged until the manifest comes */
     int64_t kept_bytes;        /* bytes among these of saved programs and their records */
     struct hc_problem problem; /* ENDED: the answer to every further request */
-    struct hc_front_session *next, *previous;
+    struct hc_front_session *next, *previous; /* in all->newest */
 };
 
 struct hc_front_sessions {
-    struct hc_dispatch *dispatch; /* borrowed */
-    int manager_fd;               /* the channel to the manager, which starts the processes; borrowed */
-    struct hc_front_session *newest;
-    size_t open, ended; /* numbers of open and of ended sessions in the list */
+    struct hc_dispatch *dispatch;    /* borrowed */
+    int manager_fd;                  /* the channel to the manager, which starts the processes; borrowed */
+    struct hc_front_session *newest; /* list of all sessions, the newest first; owned */
+    size_t open, ended;              /* numbers of open and of ended sessions in the list */
 };
 
 /* Begin a session; the caller has checked the body. The task, whose reference is the caller's, ends when the

@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 struct hc_request_memory {
-    int64_t all; /* bytes of all tenants; the bytes of each are in hc_tenant.request_bytes */
+    int64_t all; /* bytes held for all tenants; the bytes of each are in hc_tenant.request_bytes */
 };
 
 struct hc_bounds {
-    int64_t all, one; /* most bytes of all requests together, and of one body */
+    int64_t all, one; /* most bytes of all requests together; most bytes of one body */
 };
 
 /* May a tenant that holds `mine` bytes have `more` bytes? A tenant may have half of the bytes that the other
@@ -22,6 +22,7 @@ bool hc_request_memory_fit(const struct hc_request_memory *b, const struct hc_bo
 
 struct hc_tenant;
 
+/* Count bytes as held for the tenant; no longer. */
 void hc_request_memory_hold(struct hc_request_memory *b, struct hc_tenant *t, int64_t bytes);
 void hc_request_memory_let_go(struct hc_request_memory *b, struct hc_tenant *t, int64_t bytes);
 

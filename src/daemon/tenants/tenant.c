@@ -8,32 +8,32 @@
 #include <string.h>
 
 struct tenant_uids {
-    struct hc_uid_range range;
-    struct hc_tenant *tenant;
+    struct hc_uid_range range; /* users of this host */
+    struct hc_tenant *tenant;  /* who they are; borrowed, also below */
 };
 
 struct tenant_token {
-    char sha256[HC_SHA256_HEX];
+    char sha256[HC_SHA256_HEX]; /* of the token as a client sends it */
     struct hc_tenant *tenant;
 };
 
 /* The uids and tokens of tenants; a reload replaces the whole struct. */
 struct identities {
-    struct tenant_uids *uids;
-    size_t uid_count;
-    struct tenant_token *tokens;
-    size_t token_count;
-    int64_t local;
-    bool open;             /* a user of the host whom no tenant names may connect, and becomes a tenant */
-    struct hc_quota quota; /* of users without a tenant, as is `allowed` */
-    struct hc_allowed allowed;
+    struct tenant_uids *uids;    /* owned */
+    size_t uid_count;            /* number of `uids` */
+    struct tenant_token *tokens; /* owned */
+    size_t token_count;          /* number of `tokens` */
+    int64_t local;               /* enum hc_local_users */
+    bool open;                 /* a user of the host whom no tenant names may connect, and becomes a tenant */
+    struct hc_quota quota;     /* of users without a tenant, as is `allowed` */
+    struct hc_allowed allowed; /* owned */
 };
 
 struct hc_tenants {
-    struct hc_tenant **all;
-    size_t count, room;
-    size_t present; /* tenants among these that are not removed */
-    struct identities who;
+    struct hc_tenant **all; /* owned, as is each tenant */
+    size_t count, room;     /* number of tenants; of those that `all` has room for */
+    size_t present;         /* number of tenants among these that are not removed */
+    struct identities who;  /* in force */
 };
 
 int64_t hc_kib_seconds(int64_t bytes, int64_t ms)
@@ -169,9 +169,9 @@ static struct hc_tenant *add_tenant(struct hc_tenants *t, const char *name, cons
 
 /* All memory that a reload needs, allocated before anything changes. */
 struct reload {
-    struct identities who;
+    struct identities who;      /* the new ones */
     struct hc_allowed *allowed; /* one for each tenant, in the order of the tenants */
-    size_t allowed_count;
+    size_t allowed_count;       /* number of `allowed` */
 };
 
 static void reload_finish(struct reload *r)

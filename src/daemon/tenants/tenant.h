@@ -7,7 +7,7 @@
 
 #include "daemon/config/config.h"
 
-#define HC_WINDOW_SLOTS 64
+#define HC_WINDOW_SLOTS 64 /* parts of a window's width */
 
 /* What a job, or a tenant's jobs together, have used. */
 struct hc_usage {
@@ -22,19 +22,19 @@ int64_t hc_kib_seconds(int64_t bytes, int64_t ms);
 /* A sum over the last `width` milliseconds, kept in HC_WINDOW_SLOTS slots: amounts that are older than the
  * window are forgotten one slot at a time, never too early. */
 struct hc_window {
-    int64_t width;  /* ms */
-    int64_t newest; /* number of the newest slot: time / (width / slots) */
-    int64_t slots[HC_WINDOW_SLOTS + 1];
+    int64_t width;                      /* length of the window, in ms */
+    int64_t newest;                     /* number of the newest slot: time / (width / HC_WINDOW_SLOTS) */
+    int64_t slots[HC_WINDOW_SLOTS + 1]; /* sums of amounts; the slot of number n is n modulo this length */
 };
 
 struct hc_queued;
 
-#define HC_ORDER_REASON 200 /* bytes of an administrator's own words */
+#define HC_ORDER_REASON 200 /* most bytes of the reason that an administrator gives for an order */
 
 /* An administrator's order that holds a tenant: its waiting jobs wait on, its running jobs go on
  * (queue/hold.h). */
 struct hc_hold {
-    int64_t since;                    /* ms since 1970; 0: it is not held */
+    int64_t since;                    /* when the hold began, in ms since 1970; 0: the tenant is not held */
     char by[HC_TENANT_NAME];          /* the administrator's name */
     char reason[HC_ORDER_REASON + 1]; /* UTF-8, one line; "": none was given */
 };
@@ -45,29 +45,30 @@ static inline bool hc_is_held(const struct hc_hold *h)
 }
 
 struct hc_tenant {
-    char name[HC_TENANT_NAME];
-    struct hc_quota quota;
-    struct hc_allowed allowed;
-    bool removed; /* no longer in the configuration: new jobs are refused, running ones end */
-    bool admin;   /* struct hc_tenant_rule */
-    struct hc_hold hold;
+    char name[HC_TENANT_NAME]; /* of the tenant */
+    struct hc_quota quota;     /* what it may have, from the configuration in force */
+    struct hc_allowed allowed; /* likewise; owned */
+    bool removed;        /* it is no longer in the configuration: new jobs are refused, running ones end */
+    bool admin;          /* it is an administrator (struct hc_tenant_rule) */
+    struct hc_hold hold; /* an administrator's order */
 
     /* Live counters; queue.h keeps the first three. */
-    int64_t running;        /* jobs that run */
-    int64_t queued;         /* jobs that wait */
-    int64_t running_memory; /* bytes: sum of the memory limits of the running jobs and open sessions */
-    int64_t connections;    /* open connections of its clients; http/http.c counts them */
-    int64_t sessions;       /* open sessions; sessions/sessions.c counts them */
-    int64_t request_bytes;  /* bytes of memory of its requests; request_memory.h */
+    int64_t running;        /* number of jobs that run */
+    int64_t queued;         /* number of jobs that wait */
+    int64_t running_memory; /* bytes: sum of the memory limits of its running jobs and open sessions */
+    int64_t connections;    /* number of open connections of its clients; http/http.c counts them */
+    int64_t sessions;       /* number of open sessions; sessions/sessions.c counts them */
+    int64_t request_bytes;  /* bytes of request memory that it holds; request_memory.h */
     int64_t answer_bytes;   /* bytes among these of answers that clients have not received yet */
     int64_t stored_bytes;   /* bytes of results that are kept */
     struct hc_window cpu_us, kib_s; /* recent usage of its jobs, in the units of struct hc_usage */
 
     /* For queue.c alone; see queue.h. */
-    struct hc_queued *first, *last;
-    double start, cost;
-    struct hc_tenant *next_waiting;
-    bool waiting;
+    struct hc_queued *first, *last; /* its waiting jobs, in the order of their coming; NULL: none */
+    double start, cost; /* its start tag, in virtual time; mean cost of its jobs, in ms of a worker, 0: none
+                           has ended */
+    struct hc_tenant *next_waiting; /* in hc_queue.tenants */
+    bool waiting;                   /* it is in that list */
 };
 
 /* Why a quota refuses a request, and when another attempt makes sense. */
@@ -102,6 +103,7 @@ struct hc_tenant *hc_tenant_at(struct hc_tenants *t, size_t index);
  * may any user become a tenant, as the Unix socket is not for its owner alone (`open`)? */
 bool hc_tenants_are_many(const struct hc_tenants *t, bool open);
 
+/* May the tenant use the policy, or the tree, of this name? */
 bool hc_tenant_may_use(const struct hc_tenant *t, const char *policy);
 bool hc_tenant_may_use_tree(const struct hc_tenant *t, const char *tree);
 const char *hc_tenant_policy(const struct hc_tenant *t); /* the policy for requests that name none */

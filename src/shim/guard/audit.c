@@ -22,8 +22,8 @@ static bool watching; /* events are checked */
 
 /* One audit event. */
 struct event {
-    const char *name;
-    PyObject *args; /* borrowed, a tuple */
+    const char *name; /* of the event */
+    PyObject *args;   /* borrowed, a tuple */
 };
 
 /* Prints the arguments of an event. Only str, bytes and int are shown, as another repr would run the

@@ -18,7 +18,7 @@ struct hc_access {
 
 struct hc_columns {
     struct hc_access *items; /* owned */
-    size_t count, cap;
+    size_t count, cap;       /* number of uses; of those that `items` has room for */
 };
 
 /* Adds the columns that one expression or statement uses; `called`: the expression is called. -1: no memory.

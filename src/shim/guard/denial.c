@@ -9,20 +9,20 @@
 
 #include <errno.h>
 
-#define WHAT_MAX 200 /* bytes of `what` */
+#define WHAT_MAX 200 /* most bytes of `what`, without its NUL */
 
 /* One distinct refusal. */
 struct entry {
-    enum hc_denial_layer layer;
-    const char *rule, *hint; /* static */
+    enum hc_denial_layer layer; /* that refused */
+    const char *rule, *hint;    /* static */
     char what[WHAT_MAX + 1];
-    int line;        /* of the program; 0: unknown */
-    long long count; /* refusals so far */
+    int line;        /* of the program, from 1; 0: unknown */
+    long long count; /* number of refusals so far */
 };
 
 static struct entry entries[HC_DENIALS_MAX];
-static size_t entry_count;
-static pid_t recorder; /* the process whose refusals are recorded; 0: none are */
+static size_t entry_count; /* used entries of `entries` */
+static pid_t recorder;     /* the process whose refusals are recorded; 0: none are */
 
 void hc_denials_begin(void)
 {

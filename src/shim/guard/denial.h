@@ -8,8 +8,9 @@
 
 #include "shim/harness/py.h"
 
-#define HC_DENIALS_MAX 64
+#define HC_DENIALS_MAX 64 /* most distinct refusals that are kept */
 
+/* The part of the guard that refused: a replaced function or import; the audit hook. */
 enum hc_denial_layer { HC_DENIAL_RUNTIME, HC_DENIAL_AUDIT };
 
 /* Refusals are recorded between these two calls, by the process that made the first one, which also drops
@@ -24,7 +25,7 @@ void hc_denial_note(enum hc_denial_layer layer, const char *rule, const char *wh
 
 /* A refusal that becomes a Python exception. */
 struct hc_refusal {
-    enum hc_denial_layer layer;
+    enum hc_denial_layer layer;     /* that refused */
     const char *rule, *what, *hint; /* as for hc_denial_note */
     const char *message;            /* the exception's; {name} or {path} in it stands for `name` */
     const char *name;               /* NULL: `what` */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct event {
-    const char *name;
+    const char *name; /* as CPython raises it */
     enum hc_event_kind kind;
 };
 

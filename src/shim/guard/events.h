@@ -14,16 +14,16 @@ enum hc_event_kind {
     HC_EVENT_TO,        /* changes the file that its second argument names */
     HC_EVENT_BOTH,      /* changes the first two arguments' names; the next two may be descriptors */
     HC_EVENT_LINK,      /* os.symlink(target, link, dir): the target is relative to the link */
-    HC_EVENT_OPEN,
-    HC_EVENT_DATABASE, /* sqlite3.connect */
-    HC_EVENT_SOCKET,   /* socket.__new__ */
-    HC_EVENT_IMPORT,
-    HC_EVENT_COMPILE,
+    HC_EVENT_OPEN,      /* open: the zones of the policy's "files" decide */
+    HC_EVENT_DATABASE,  /* sqlite3.connect */
+    HC_EVENT_SOCKET,    /* socket.__new__ */
+    HC_EVENT_IMPORT,    /* import */
+    HC_EVENT_COMPILE,   /* compile */
     HC_EVENT_CODE,      /* code.__new__, marshal: origin.h settles the file name */
     HC_EVENT_ATTRIBUTE, /* object.__getattr__ and the like */
     HC_EVENT_PICKLE,    /* pickle.find_class */
-    HC_EVENT_ENV,
-    HC_EVENT_THREAD,
+    HC_EVENT_ENV,       /* os.putenv, os.unsetenv */
+    HC_EVENT_THREAD,    /* _thread.start_new_thread */
     HC_EVENT_FOREIGN, /* ctypes: allowed to libraries, refused to the program, also through ctypes' own files
                        */
 };

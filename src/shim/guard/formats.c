@@ -3,8 +3,8 @@
 #include "shim/guard/attributes.h"
 #include "shim/guard/frames.h"
 
-static PyCFunctionWithKeywords plain_format;
-static PyCFunction plain_format_map;
+static PyCFunctionWithKeywords plain_format; /* the real str.format */
+static PyCFunction plain_format_map;         /* the real str.format_map */
 
 /* Checks the attributes of a field, which are the names behind dots outside of brackets. `field` is the text
  * that follows the brace. */

@@ -9,10 +9,10 @@
 
 #include "shim/guard/rules.h"
 
-#define TREE       "/usr/lib/"
-#define FROZEN     "<frozen "
-#define HARNESS    "<hotcell>"
-#define MAX_CALLER 10 /* frames that are shown */
+#define TREE       "/usr/lib/" /* files of libraries are below it */
+#define FROZEN     "<frozen "  /* begins the file name of a module that is in the interpreter */
+#define HARNESS    "<hotcell>" /* file name of the harness's Python */
+#define MAX_CALLER 10          /* most frames that are shown */
 
 static bool begins(const char *text, const char *start)
 {

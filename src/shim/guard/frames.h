@@ -17,12 +17,13 @@
 
 /* Whose code a frame runs. */
 enum hc_party {
-    HC_PARTY_GUEST,
-    HC_PARTY_LIBRARY,
-    HC_PARTY_HARNESS,
-    HC_PARTY_NONE, /* code without a file */
+    HC_PARTY_GUEST,   /* the program's */
+    HC_PARTY_LIBRARY, /* a library's, or the interpreter's own */
+    HC_PARTY_HARNESS, /* the harness's */
+    HC_PARTY_NONE,    /* code without a file */
 };
 
+/* Whose code has this file name, a str? */
 enum hc_party hc_party_of_file(PyObject *filename);
 
 /* Is the innermost frame the program's, or of code without a file? Without any frame the harness calls:

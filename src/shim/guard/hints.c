@@ -7,7 +7,7 @@
 /* A hint for a name, or with a '*' at its end for all names that begin so; a module's hint is for its
  * submodules too. The first row that fits counts. */
 struct hint {
-    const char *name, *text;
+    const char *name, *text; /* static */
 };
 
 static const char no_network[] = "Network is off in this policy; pass data with --input.";

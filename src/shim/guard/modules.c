@@ -87,15 +87,15 @@ static const struct row foreign_rows[] = {
 #define OWN_ROWS     (sizeof own_rows / sizeof *own_rows)
 
 static struct row *rows; /* owned */
-static size_t row_count;
+static size_t row_count; /* number of `rows` */
 
 /* ---- replacements ---- */
 
 /* The Python object that stands in a function's place. */
 struct changed {
     PyObject_HEAD PyObject *original; /* owned */
-    PyObject *label;                  /* owned, str: "os.system" */
-    const struct row *row;
+    PyObject *label;                  /* str, owned: "os.system" */
+    const struct row *row;            /* borrowed from `rows` */
 };
 
 static const char *label_of(const struct changed *c)

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MADE_AS  "<made as "
-#define PYC_HEAD 16 /* bytes in front of the code */
+#define MADE_AS  "<made as " /* begins the file name of code that was renamed */
+#define PYC_HEAD 16          /* bytes in front of the code */
 
 /* ---- the files of the tree that the import system reads ---- */
 

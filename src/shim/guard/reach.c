@@ -47,11 +47,11 @@ static bool may_not_import(PyObject *name)
 
 /* A cache of decisions by the address of a module's name. The names are owned, as another object could
  * otherwise get the same address; the modules are not, as the program may wait for the end of one. */
-#define SLOTS 256
+#define SLOTS 256  /* entries of the cache, a power of two */
 #define ASKED 2048 /* decisions by module that are kept: usually more than modules are loaded */
 static struct {
     PyObject *name; /* owned */
-    bool denied;
+    bool denied;    /* the module of this name is denied to the program */
 } decisions[SLOTS];
 
 static bool is_name_denied(PyObject *name)

@@ -11,8 +11,8 @@
 /* A set of names. */
 struct hc_names {
     const char **items; /* sorted; the array is owned, the texts are borrowed */
-    size_t count;
-    bool given; /* the policy has this list, which may be empty */
+    size_t count;       /* number of names */
+    bool given;         /* the policy has this list, which may be empty */
 };
 
 bool hc_names_has(const struct hc_names *set, const char *name);
@@ -21,17 +21,21 @@ bool hc_names_has_module(const struct hc_names *set, const char *dotted);
 bool hc_names_has_suffix(const struct hc_names *set, const char *name); /* does `name` end in an item? */
 bool hc_names_has_match(const struct hc_names *set, const char *name);  /* "LD_*" matches "LD_PRELOAD" */
 
+/* The rules; policy/rules_table.c says what each key of a section means. A message has {name} or {path} in
+ * it; one that the policy lacks is a default, or NULL where that is said. All texts are borrowed from the
+ * handover. */
 struct hc_guard_rules {
-    bool on;
+    bool on;                 /* the policy's guard is on */
     bool learn;              /* record what would be refused, and let it pass: "hotcell policy learn" */
     bool network, processes; /* the policy allows them, and the kernel does too */
     const char *filename;    /* file name of the program, "<cell>" */
     bool session;            /* programs of earlier runs have the file names "<cell N>" */
     struct {
         struct hc_names allow, deny, with_network, with_processes;
+        /* at_check, at_run: imports are checked before the program runs; while it runs. */
         bool exact, from_top_level, loaded_only, at_check, at_run;
         bool permission_error; /* raises PermissionError instead of ImportError */
-        const char *message, *deny_message, *loaded_message;
+        const char *message, *deny_message, *loaded_message; /* deny_message NULL: `message` is used */
     } imports;
     struct {
         struct hc_names deny;
@@ -44,7 +48,7 @@ struct hc_guard_rules {
     } builtins;
     struct {
         struct hc_names deny, allow, suffixes;
-        bool private_ones;
+        bool private_ones; /* names that begin with an underscore are denied */
         const char *message;
     } attributes;
     struct {
@@ -52,14 +56,16 @@ struct hc_guard_rules {
         const char *max_chars_message;
         struct hc_names ban, warn, write_types;
         struct hc_names frames; /* variables whose columns are listed: inputs, aliases, "columns_of" */
-        bool guarded_writes;
+        bool guarded_writes;    /* the program sets attributes and items through HC_WRITE_GUARD */
     } code;
     struct {
         struct hc_names read, write, library, risky;
+        /* `risky_message` NULL: one of the others is used. */
         const char *read_message, *write_message, *risky_message;
     } files;
     struct {
         struct hc_names allow, deny, env;
+        /* The program may start threads; messages name the calls that led to the refusal. */
         bool threads, chain;
     } audit;
     struct {
@@ -68,7 +74,7 @@ struct hc_guard_rules {
     } modules;
 };
 
-extern struct hc_guard_rules hc_guard;
+extern struct hc_guard_rules hc_guard; /* of this process */
 
 /* Reads the rules from the handover, which must live as long. -1: no memory. */
 int hc_guard_rules_read(const struct hc_handover_job *job);

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define CHAIN_MAX    64        /* arrays in a chain of bases; numpy keeps it short */
-#define LARGEST_ITEM (1 << 20) /* bytes or characters of one item whose type names its size */
+#define CHAIN_MAX    64        /* most arrays in a chain of bases; numpy keeps it short */
+#define LARGEST_ITEM (1 << 20) /* most bytes or characters of one item whose type names its size */
 
 /* A range of memory: addresses from `low` on, below `high`. */
 struct extent {

@@ -5,8 +5,9 @@
 
 #include "shim/guard/guard.h"
 
+/* The state of hc_guard_transform. */
 struct transform {
-    PyArena *arena;
+    PyArena *arena;         /* of the tree; borrowed */
     PyObject *guard, *call; /* the function, and "__call__"; owned by the arena */
 };
 

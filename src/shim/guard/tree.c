@@ -11,15 +11,15 @@ enum how {
 
 /* A member of a node that holds another node, or a sequence of nodes. */
 struct field {
-    enum hc_node_type type;
-    bool list; /* a sequence */
-    enum how how;
-    size_t at; /* the member's offset in bytes */
+    enum hc_node_type type; /* of the nodes; HC_NODE_NONE ends the list */
+    bool list;              /* the member is a sequence of nodes, not a node */
+    enum how how;           /* whether ImportError is caught in the nodes */
+    size_t at;              /* the member's offset in its struct, in bytes */
 };
 
-#define MOST_FIELDS 7
+#define MOST_FIELDS 7 /* most fields of a node */
 
-struct fields {
+struct fields {                  /* of one kind of node */
     struct field f[MOST_FIELDS]; /* in the program's order */
 };
 
@@ -234,7 +234,7 @@ static bool catches_import_error(stmt_ty s)
 /* The nodes that are still to be visited, the next one last. */
 struct pile {
     struct hc_tree_node *items; /* owned */
-    size_t count, cap;
+    size_t count, cap;          /* number of nodes; of those that `items` has room for */
 };
 
 static int push(struct pile *p, struct hc_tree_node node)

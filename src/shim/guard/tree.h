@@ -13,7 +13,7 @@
 #include <internal/pycore_ast.h>
 
 enum hc_node_type {
-    HC_NODE_NONE,
+    HC_NODE_NONE,          /* no node: ends the rows of a table */
     HC_NODE_STATEMENT,     /* stmt_ty */
     HC_NODE_EXPRESSION,    /* expr_ty */
     HC_NODE_PATTERN,       /* pattern_ty */
@@ -28,9 +28,9 @@ enum hc_node_type {
 };
 
 struct hc_tree_node {
-    enum hc_node_type type;
-    bool tried; /* it stands in a statement that catches ImportError */
-    void *node; /* of the type's struct; borrowed from the arena */
+    enum hc_node_type type; /* tells the struct that `node` points to */
+    bool tried;             /* it stands in a statement that catches ImportError */
+    void *node;             /* of the type's struct; borrowed from the arena */
 };
 
 /* Calls visit(self, node) for each node of a module before its children, in the program's order. A result of

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OUTPUT "/output"
+#define OUTPUT "/output" /* the cell's directory for results */
 
 static const char *figures; /* name of the directory for figures below /output, borrowed */
 static pid_t announcer;     /* the process that announces figures; 0: no process does */

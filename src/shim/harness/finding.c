@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GATHERED_MAX 4096 /* refusals that are kept to be sorted; more are counted */
-#define LONGEST      4096 /* bytes of one text in JSON */
-#define SHOWN_MAX    20   /* refusals that are shown as text */
+#define GATHERED_MAX 4096 /* most refusals that are kept to be sorted; more are counted */
+#define LONGEST      4096 /* most bytes of one text in JSON */
+#define SHOWN_MAX    20   /* most refusals that are shown as text */
 
 void hc_findings_finish(struct hc_findings *f)
 {

@@ -11,9 +11,9 @@
 
 /* One refusal or warning. */
 struct hc_finding {
-    const char *rule; /* static: "imports", "calls", "attributes", "names", "code_size", "statements",
-                         "syntax", ... */
-    char message[512];
+    const char *rule;   /* static: "imports", "calls", "attributes", "names", "code_size", "statements",
+                           "syntax", ... */
+    char message[512];  /* for the writer of the program, one sentence */
     char what[128];     /* the name or module that it is about; empty: none */
     const char *hint;   /* static; NULL: no hint */
     struct hc_place at; /* its place; line 0: the whole program */
@@ -22,10 +22,10 @@ struct hc_finding {
 
 struct hc_findings {
     struct hc_finding *items; /* owned */
-    size_t count, cap;
-    size_t warnings;       /* number of warnings among the items */
-    size_t more;           /* refusals beyond HC_FINDINGS_MAX */
-    struct hc_buf columns; /* JSON object: frame -> names of columns that the program uses; empty: none */
+    size_t count, cap;        /* number of findings; of those that `items` has room for */
+    size_t warnings;          /* number of warnings among the items */
+    size_t more;              /* refusals beyond HC_FINDINGS_MAX */
+    struct hc_buf columns;    /* JSON object: frame -> names of columns that the program uses; empty: none */
 };
 
 void hc_findings_finish(struct hc_findings *f);

@@ -4,7 +4,8 @@
 
 #include "base/fd.h"
 
-#define LEAST_RECURSION 1000 /* the interpreter's default */
+/* The recursion limit is at least this once the program has ended: the interpreter's default. */
+#define LEAST_RECURSION 1000
 
 static PyObject *plain_excepthook; /* owned: sys.excepthook before the guest ran */
 

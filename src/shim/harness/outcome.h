@@ -6,7 +6,7 @@
 
 /* A program as code (source.h). */
 struct hc_program {
-    const char *filename; /* that its tracebacks name, such as "<cell>"; lent */
+    const char *filename; /* file name in its tracebacks, such as "<cell>"; borrowed */
     PyObject *text;       /* str, owned */
     PyObject *body;       /* code, owned */
     PyObject *last;       /* code of the last expression, owned; NULL if the program does not end in one */

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_LINKS 8
+#define MAX_LINKS 8 /* most links in a row that are followed at a path's end */
 
 /* Splits a path at its last slash, trailing ones left out: "a/b//" is "a" and "b". -1: it is too long. */
 static int split_path(const char *path, char *parent, char *name)

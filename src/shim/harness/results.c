@@ -5,7 +5,7 @@
 #include "shim/harness/frozen.h"
 #include "shim/harness/pyjson.h"
 
-#define OUTPUT "/output"
+#define OUTPUT "/output" /* the cell's directory for results */
 
 /* Seconds that methods of the guest's objects may take, as they may never return. */
 #define WRITE_SECONDS 30 /* to write figures and variables into files */

@@ -1,7 +1,8 @@
 #include "shim/harness/text.h"
 
-#define MOST_VALUES 400000 /* of a whole report; the launcher takes 500000 */
-#define DEEPEST     48     /* json/json.h accepts 64, and a value stands within other things */
+#define MOST_VALUES 400000 /* most values of a whole report; the launcher takes 500000 */
+/* Most lists and dicts within each other; json/json.h accepts 64, and a value stands within others. */
+#define DEEPEST 48
 
 /* One character as JSON; returns the bytes used. */
 static size_t escape(Py_UCS4 c, char *out, size_t size)

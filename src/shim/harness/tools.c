@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define NO_ANSWER 0 /* no packet, or one that does not end a message */
+#define NO_ANSWER 0 /* no packet has come, or one that does not end a message */
 
 static bool bound;           /* the program has `tools` */
 static bool may_call;        /* calls are allowed now */

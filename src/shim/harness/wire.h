@@ -4,26 +4,29 @@
 
 #include "wire/frame.h"
 
-/* Send one message, in as many packets as it needs. */
+/* Sends one message over the socket `fd`, in as many packets as it needs. */
 int hc_wire_send(int fd, enum hc_frame_type type, const void *data, size_t len, struct hc_error *err);
 
-/* Send a message without content, and a descriptor (lent; -1: none) along with it. Without it, too, if others
- * of the same user have more descriptors on their way than the kernel allows them. */
+/* Sends a message without content over `fd`, and with it the descriptor `passed` (borrowed; -1: none). The
+ * message goes without the descriptor if the user's processes have more of them on their way than the kernel
+ * allows. */
 int hc_wire_pass(int fd, enum hc_frame_type type, int passed, struct hc_error *err);
 
-/* Block until the launcher sends HC_FRAME_JOB: the descriptor that came along, owned by the caller; -1. */
+/* Blocks until the launcher sends HC_FRAME_JOB. Returns the descriptor that came along, owned by the caller;
+ * -1: an error. */
 int hc_wire_await_job(int fd, struct hc_error *err);
 
-/* Block until the launcher says HC_FRAME_GO. */
+/* Blocks until the launcher sends HC_FRAME_GO. */
 int hc_wire_await_go(int fd, struct hc_error *err);
 
-/* Block until it has nothing more to say. */
+/* Blocks until the launcher has closed its end. */
 void hc_wire_await_end(int fd);
 
-/* Drop what it has said so far: to one that has died since. */
+/* Drops the packets that the launcher has sent so far, which were for a process that has ended since. */
 void hc_wire_drop(int fd);
 
-/* Block until it says HC_FRAME_NEXT: the descriptor that comes along, owned by the caller, or -1. */
+/* Blocks until the launcher sends HC_FRAME_NEXT. Returns the descriptor that came along, owned by the caller;
+ * -1: an error. */
 int hc_wire_await_next(int fd, struct hc_error *err);
 
 #endif

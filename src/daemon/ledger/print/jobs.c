@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A list of jobs that is being printed. */
 struct jobs {
-    bool json, first;
-    struct hc_error *err;
+    bool json, first;     /* as JSON; no job was printed yet */
+    struct hc_error *err; /* the caller's */
 };
 
 static void put_time(cJSON *row, const char *name, int64_t ms)

@@ -11,17 +11,17 @@
 /* The arguments of both commands. */
 struct hc_report_options {
     const char *command;         /* "jobs" or "usage" */
-    const char *config;          /* NULL: the default */
-    const char *ledger;          /* path; NULL: the configuration has it */
-    const char *tenant;          /* NULL: all */
+    const char *config;          /* path of the configuration; NULL: the usual one */
+    const char *ledger;          /* its path; NULL: where the configuration says */
+    const char *tenant;          /* name; NULL: all */
     int state;                   /* enum hc_task_state; -1: all */
-    const char *status, *policy; /* NULL: all */
-    const char *socket;          /* of the daemon; NULL: HOTCELL_SOCKET or the default */
+    const char *status, *policy; /* names; NULL: all */
+    const char *socket;          /* address of the daemon; NULL: HOTCELL_SOCKET or the default */
     const char *show;            /* the id of one job, to be printed with all members; NULL: a list */
     bool admin;                  /* jobs of all tenants, as an administrator */
-    int64_t since;               /* ms since 1970 */
-    int64_t most;                /* most jobs; 0: all */
-    bool json, hourly;
+    int64_t since;               /* only what is not older, in ms since 1970 */
+    int64_t most;                /* most jobs that are listed; 0: all */
+    bool json, hourly;           /* print JSON; usage by the hour, not by the tenant */
 };
 
 /* Parse a time: "24h" (ago), "2026-11-20" or "2026-11-20T08:00:00Z" (UTC). 0 or -1. */
@@ -37,6 +37,7 @@ void hc_report_job_head(void);
  * --json only. */
 int hc_report_job(const cJSON *row, bool json, struct hc_error *err);
 
+/* Print the list of jobs, or one job; the usage. */
 int hc_report_jobs(const struct hc_report_options *o, struct hc_ledger *l, struct hc_error *err);
 int hc_report_usage(const struct hc_report_options *o, struct hc_ledger *l, struct hc_error *err);
 

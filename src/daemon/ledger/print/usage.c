@@ -5,14 +5,14 @@
 /* Rows come ordered by tenant, hour and status: rows of one line of the report are added up until the next
  * line begins. */
 struct sum {
-    const struct hc_report_options *options;
-    struct hc_error *err;
-    bool first;
-    char tenant[HC_TENANT_NAME];
-    int64_t hour;
-    int64_t jobs;
-    struct hc_usage used;
-    cJSON *by_status; /* owned: {status: jobs}; NULL: nothing was added up yet */
+    const struct hc_report_options *options; /* borrowed */
+    struct hc_error *err;                    /* the caller's */
+    bool first;                              /* no row was printed yet */
+    char tenant[HC_TENANT_NAME];             /* of the line */
+    int64_t hour;         /* of the line, its beginning in ms since 1970; unused without `hourly` */
+    int64_t jobs;         /* number of jobs */
+    struct hc_usage used; /* by these jobs */
+    cJSON *by_status;     /* owned: {status: jobs}; NULL: nothing was added up yet */
 };
 
 static cJSON *sum_row(struct sum *s)
