@@ -55,8 +55,8 @@ struct hc_batch_front {
     const char *stop;              /* why no more lines are begun, static; NULL: they are */
     struct hc_error unheard;       /* why standard output takes no more results; exit 0: it takes them */
     int signals;                   /* number of signals received so far */
-    /* Jobs that failed in this run; jobs that ended in it; (unused); its start (CLOCK_MONOTONIC, us). */
-    int64_t failures, ended_here, not_run, began_us;
+    /* Jobs that failed in this run; jobs that ended in it; its start (CLOCK_MONOTONIC, us). */
+    int64_t failures, ended_here, began_us;
     int timer; /* fires when progress is to be shown; owned */
     bool bar;  /* progress is drawn as a bar, on a terminal; else it is printed line by line */
 };

@@ -69,12 +69,12 @@ void hc_tally_add(struct hc_tally *t, const struct hc_result *r); /* adds one re
 
 /* Facts about a run of the batch besides its results. */
 struct hc_tally_end {
-    int64_t lines, not_run; /* number of lines of the jobs file, -1: not all were read; (unused) */
-    int64_t here;           /* number of jobs that this run has ended */
-    int64_t took_us;        /* duration of this run in microseconds */
-    int64_t jobs;           /* most jobs that ran at one time */
-    int64_t shard, shards;  /* as in struct hc_batch_options */
-    const char *why;        /* why the batch ended before all jobs were done, static; NULL: all are */
+    int64_t lines;         /* number of lines of the jobs file; -1: not all were read */
+    int64_t here;          /* number of jobs that this run has ended */
+    int64_t took_us;       /* duration of this run in microseconds */
+    int64_t jobs;          /* most jobs that ran at one time */
+    int64_t shard, shards; /* as in struct hc_batch_options */
+    const char *why;       /* why the batch ended before all jobs were done, static; NULL: all are */
 };
 
 /* Append summary.json, and print a table for people. */

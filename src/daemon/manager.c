@@ -67,7 +67,7 @@ struct manager {
     int signals, lock;                      /* a signalfd; the lock file in the state directory; owned */
     struct hc_cgroup_parent cells;          /* where workers put their cells; fd -1: nowhere */
     int64_t next_sweep; /* when the next search for such cgroups is due (CLOCK_MONOTONIC, ms) */
-    bool draining, ready, second;
+    bool draining, ready;
     int64_t front_started; /* CLOCK_MONOTONIC, ms */
     int64_t alive_every;   /* ms between two signs of life of the front; 0: nobody asks for them */
 };

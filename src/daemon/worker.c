@@ -42,7 +42,6 @@ struct work {
     bool staged;                    /* this directory has files of the job */
     struct hc_warm *warm;           /* the worker's; borrowed */
     struct hc_warm_use use;         /* the cell that the job used */
-    int64_t bytes;
 };
 
 /* Readable for all, so that no mount has to show it as the guest's own; nobody else reaches its directory. */

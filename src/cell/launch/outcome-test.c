@@ -77,7 +77,6 @@ static const struct evidence ROWS[] = {
     {"a job that prints too much on stderr", HC_STATUS_OUTPUT, "standard error", .end = HC_END_OUTPUT,
      .err_full = true},
     {"a job that was cancelled", HC_STATUS_KILLED, "cancelled from outside", .end = HC_END_CANCELLED},
-    {"a job that an interrupt did not end", HC_STATUS_KILLED, "interrupted", .end = HC_END_INTERRUPTED},
     {"a process that breaks the protocol", HC_STATUS_ERROR, "broke the protocol", .end = HC_END_PROTOCOL},
 
     {"a memory kill by the kernel, whatever was reported", HC_STATUS_MEMORY, "killed by the kernel",

@@ -87,10 +87,6 @@ static bool conclude_ended(struct hc_launch *l)
     case HC_END_CANCELLED:
         hc_launch_conclude(m, HC_STATUS_KILLED, "%s", hc_launch_why_cancelled(l->run, why));
         return true;
-    case HC_END_INTERRUPTED:
-        hc_launch_conclude(m, HC_STATUS_KILLED,
-                           "interrupted, and did not end in the time that it had for it");
-        return true;
     case HC_END_PROTOCOL:
         hc_launch_conclude(m, HC_STATUS_ERROR, "the guest's process broke the protocol: %s", l->sup.protocol);
         return true;

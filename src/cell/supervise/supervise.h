@@ -21,15 +21,14 @@
 
 /* Why the launcher ended the cell; HC_END_NONE: it ended by itself. */
 enum hc_end {
-    HC_END_NONE,        /* it ended by itself, or goes on */
-    HC_END_TIMEOUT,     /* limits.timeout */
-    HC_END_CPU,         /* limits.cpu */
-    HC_END_MEMORY,      /* limits.memory */
-    HC_END_OUTPUT,      /* limits.stdout or limits.stderr, with output.overflow "end" */
-    HC_END_CANCELLED,   /* cancel_fd became readable, or a session's owner abandoned the run */
-    HC_END_INTERRUPTED, /* an interrupt was sent, and did not end it */
-    HC_END_PROTOCOL,    /* its process broke the protocol */
-    HC_END_LAUNCH       /* the launcher failed */
+    HC_END_NONE,      /* it ended by itself, or goes on */
+    HC_END_TIMEOUT,   /* limits.timeout */
+    HC_END_CPU,       /* limits.cpu */
+    HC_END_MEMORY,    /* limits.memory */
+    HC_END_OUTPUT,    /* limits.stdout or limits.stderr, with output.overflow "end" */
+    HC_END_CANCELLED, /* cancel_fd became readable, or a session's owner abandoned the run */
+    HC_END_PROTOCOL,  /* its process broke the protocol */
+    HC_END_LAUNCH     /* the launcher failed */
 };
 
 /* The last warning that the program got, as an exception. */
@@ -41,18 +40,18 @@ struct hc_supervisor {
     const struct hc_redactor *redactor; /* borrowed; NULL: output is shown as it comes */
     uid_t uid;                          /* the host uid of the cell's processes */
     struct hc_cgroup *cgroup;           /* fd -1: none */
-    pid_t pid;                    /* first process of the cell, our unreaped child unless it is adopted */
-    int pidfd;                    /* of this process */
-    bool adopted;                 /* the first process is a zygote's child, which is reaped there */
-    int stdout_fd, stderr_fd;     /* read ends, non-blocking */
-    int control_fd, status_fd;    /* the launcher's ends: frames; reports of pid 1 */
-    int output_fd, tmp_fd;        /* roots of the cell's /output and /tmp */
+    pid_t pid;                 /* first process of the cell, our unreaped child unless it is adopted */
+    int pidfd;                 /* of this process */
+    bool adopted;              /* the first process is a zygote's child, which is reaped there */
+    int stdout_fd, stderr_fd;  /* read ends, non-blocking */
+    int control_fd, status_fd; /* the launcher's ends: frames; reports of pid 1 */
+    int output_fd, tmp_fd;     /* roots of the cell's /output and /tmp */
     const struct hc_input_copies *copies; /* files that were in /output before the program */
-    int pass_stdout, pass_stderr; /* where output is passed on as it comes; -1: nowhere */
-    int cancel_fd;                /* readable: end the job; -1: none */
-    struct hc_toolbox *tools;     /* NULL: the program has none */
-    struct hc_figure_sink figure_sink; /* gets the program's figures */
-    int filters;                       /* number of seccomp filters on the process that made the cell */
+    int pass_stdout, pass_stderr;         /* where output is passed on as it comes; -1: nowhere */
+    int cancel_fd;                        /* readable: end the job; -1: none */
+    struct hc_toolbox *tools;             /* NULL: the program has none */
+    struct hc_figure_sink figure_sink;    /* gets the program's figures */
+    int filters;                          /* number of seccomp filters on the process that made the cell */
     /* In a session (session.c), the process of the current run: its end ends the run, not the cell.
      * Packets of other processes that hold the channel are ignored. */
     bool session;
