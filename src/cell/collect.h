@@ -3,6 +3,7 @@
 #ifndef HC_CELL_COLLECT_H
 #define HC_CELL_COLLECT_H
 
+#include "manifest/figure.h"
 #include "manifest/manifest.h"
 
 #include <limits.h>
@@ -66,6 +67,7 @@ struct hc_collect {
         since_ns;  /* bind mode: collect only files changed since this CLOCK_REALTIME time, in nanoseconds */
     int cancel_fd; /* readable: end the collection within a second; -1: none. Borrowed */
     const struct hc_policy *policy;
+    const struct hc_figure_list *drawn; /* borrowed: the files that are figures; all others are plain files */
     struct hc_manifest *manifest; /* figures, files and skipped are filled */
     enum hc_collected ended;      /* filled */
     bool

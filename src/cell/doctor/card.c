@@ -142,7 +142,7 @@ static void add_figures(cJSON *card, const struct hc_policy *p)
     add_member(figures, "formats", copy_rule_or(p, "figures", "formats", png));
     add_member(figures, "plotly", copy_rule_or(p, "figures", "plotly", json));
     add_member(figures, "which", cJSON_CreateString(hc_rules_text(p->rules, "figures", "which", "all")));
-    add_member(figures, "show", cJSON_CreateString(hc_rules_text(p->rules, "figures", "show", "keep")));
+    add_member(figures, "show", cJSON_CreateString(hc_rules_text(p->rules, "figures", "show", "save")));
     add_member(figures, "directory",
                cJSON_CreateString(hc_rules_text(p->rules, "figures", "directory", "figures")));
     add_rule(figures, "fonts", p, "figures", "fonts");
@@ -366,6 +366,16 @@ static void print_secrets(FILE *out, const cJSON *card)
         hc_print_wrapped(out, "  - ", text.data);
 }
 
+/* What plt.show() does, for the writer of a program. */
+static const char *shown_words(const char *show)
+{
+    if (strcmp(show, "save") == 0)
+        return "saves and closes all open ones, so that each show() ends its figures";
+    if (strcmp(show, "current") == 0)
+        return "saves and closes the current one";
+    return strcmp(show, "keep") == 0 ? "saves them and leaves them open" : "does nothing";
+}
+
 static void print_returns(FILE *out, const cJSON *card)
 {
     hc_print_wrapped(out, "  - ", "What is printed, and the value of the last expression.");
@@ -378,12 +388,8 @@ static void print_returns(FILE *out, const cJSON *card)
     (void)hc_buf_fmt(&text,
                      "Figures: matplotlib's as %s in /output/%s: ", formats.len ? formats.data : "nothing",
                      directory);
-    if (strcmp(show, "save") == 0)
-        (void)hc_buf_str(&text,
-                         "plt.show() saves and closes the current one, the others are saved at the end.");
-    else
-        (void)hc_buf_fmt(&text, "%s open at the end; plt.show() is not needed.",
-                         strcmp(which, "first") == 0 ? "the first that is" : "all that are");
+    (void)hc_buf_fmt(&text, "%s open at the end; plt.show() %s.",
+                     strcmp(which, "first") == 0 ? "the first that is" : "all that are", shown_words(show));
     if (plotly.len)
         (void)hc_buf_fmt(&text, " Plotly's as %s: those that are shown or have a name.", plotly.data);
     hc_join_names(&fonts, at(card, "figures", "fonts"), 0);

@@ -23,21 +23,25 @@ class Drawing:
         self.count = count
         self.size = size  # most bytes of one file
         self.directory = rules.get("directory", "figures")
-        self.shown = []  # plotly figures for which show() was called
-        self.shows = 0  # figures of matplotlib that show() was asked to save
-        self.saved = []  # those of them that it has saved: (path below the output directory, form, kind)
+        self.first_only = rules.get("which", "all") == "first"
+        self.shown = []  # plotly figures, one entry for each call of show()
+        self.shows = 0  # plots that show() was asked to number, in all runs of a session
         self.far_letters = False  # a text has Chinese, Japanese or Korean letters
-        self.images = []  # at the end: (figure, {MIME type: path})
-        self.drawn = []  # matplotlib's figures that show() has saved and left open: guest_figures.Drawn
-        self.written = []  # plotly's figures that show() has saved: (figure, stem, {form: hash of the text})
+        self.begin()
 
     def begin(self):
-        """Begin another run of the same session; the libraries keep their settings."""
+        """Begin a run; the libraries keep their settings of a session's earlier runs."""
         self.shown.clear()
-        self.saved.clear()
-        self.images.clear()
-        self.drawn.clear()
-        self.written.clear()
+        self.saved = []  # matplotlib's figures: guest_figures.Saved
+        self.written = []  # plotly's figures that show() has saved: guest_figures.Shown
+        self.asked = 0  # figures of matplotlib that the harness was to save
+        self.rows = {}  # path below the output directory -> (MIME type, kind), in the order of saving
+        self.images = []  # at the end: (figure, {MIME type: path})
+        self.warnings = []
+        self.late = False  # a figure took too long: no others are saved
+
+    def warn(self, text):
+        self.warnings.append(text)
 
 
 class Helpers:
@@ -116,8 +120,7 @@ def install(filename, seed, figures, count, size):
     after["threading"] = [show_source_lines]
     if figures.get("fallback"):
         after["matplotlib.text"] = [watch_texts]
-    if figures.get("show", "keep") != "keep" or figures.get("which", "all") == "all":
-        after["matplotlib.pyplot"] = [SHOWS[figures.get("show", "keep")]]
+    after["matplotlib.pyplot"] = [SHOWS[figures.get("show", "save")]]
     if seed is not None:
         after["random"] = after["numpy.random.mtrand"] = [lambda module: module.seed(seed)]
     sys.meta_path.insert(0, Finder)
@@ -146,7 +149,9 @@ def restore_random(state):
         sys.modules["random"]._inst.setstate(state)
 
 
-def set_source(text):
+def start(text, count, size):
+    """Take up the program's text, and the limits of this job or run."""
+    drawing_state.count, drawing_state.size = count, size
     sources[cell] = text
     if "linecache" in sys.modules:
         attempt(remember_source, sys.modules["linecache"])
@@ -242,10 +247,9 @@ def show_source_lines(threading):
 def collect_shown(renderers):
     def show(fig, *args, **kwargs):
         """Keep the figure for the job's result; there is no browser here."""
-        if not any(fig is other for other in drawing_state.shown):
-            drawing_state.shown.append(fig)
-            if len(drawing_state.shown) <= drawing_state.count:
-                now("show_plotly", drawing_state, OUTPUT, fig)
+        drawing_state.shown.append(fig)
+        if len(drawing_state.shown) <= drawing_state.count:
+            now("show_plotly", drawing_state, OUTPUT, fig)
     renderers.show = show
 
 
@@ -268,8 +272,8 @@ def tell_what_is_saved(module):
         saved = save(self, fname, *args, **kwargs)
         if type(fname).__module__ == "pathlib":
             fname = str(fname)
-        if type(fname) is str:
-            tell_figure(fname)
+        if type(fname) is str and figure_path(fname) is not None:
+            now("tell_saved", drawing_state, self, fname)
         return saved
     savefig.__name__, savefig.__qualname__, savefig.__module__ = "savefig", "Figure.savefig", module.__name__
     savefig.__doc__, savefig.__wrapped__ = save.__doc__, save
@@ -277,10 +281,19 @@ def tell_what_is_saved(module):
 
 
 def save_and_keep(pyplot):
+    replace_show(pyplot, lambda: None)
+
+
+def save_and_close(pyplot):
+    replace_show(pyplot, lambda: pyplot.close("all"))
+
+
+def replace_show(pyplot, end):
     show_all = pyplot.show
 
     def show(*args, **kwargs):
         now("show_open", drawing_state, OUTPUT)
+        end()
         return show_all(*args, **kwargs)
     show.__doc__, show.__module__, show.__wrapped__ = show_all.__doc__, pyplot.__name__, show_all
     pyplot.show = show
@@ -292,7 +305,7 @@ def ignore_show(pyplot):
     pyplot.show = show
 
 
-def save_at_show(pyplot):
+def save_current(pyplot):
     space = sys.modules["__main__"].__dict__
 
     def show(*args, **kwargs):
@@ -310,25 +323,10 @@ def save_at_show(pyplot):
 
 
 def save_shown(figure, space):
-    state = drawing_state
-    state.shows += 1
-    if state.shows > state.count:
-        return
-    names = [f"plot_{state.shows}.{form}" for form in state.rules.get("formats", ["png"])]
-    for name in names:
-        save_file(figure, f"{OUTPUT}/{state.directory}/{name}", state.size)
-        state.saved.append((f"{state.directory}/{name}", name.rpartition(".")[2], "matplotlib"))
+    name = part("figures", "show_current")(drawing_state, OUTPUT, figure)
     plots = space["results"].get("plots") if isinstance(space.get("results"), dict) else None
-    if isinstance(plots, list) and names:
-        plots.append(names[0])
+    if isinstance(plots, list) and name:
+        plots.append(name)
 
 
-def save_file(figure, path, most):
-    form = path.rpartition(".")[2]
-    size = part("figures", "write_figure")(
-        path, lambda file: figure.savefig(file, format=form, dpi=150, bbox_inches="tight"), most)
-    if size > most:
-        raise ValueError(f"{size} bytes, more than {most}")
-
-
-SHOWS = {"keep": save_and_keep, "ignore": ignore_show, "save": save_at_show}
+SHOWS = {"keep": save_and_keep, "save": save_and_close, "current": save_current, "ignore": ignore_show}

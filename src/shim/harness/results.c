@@ -14,17 +14,15 @@
 static bool may_have_figures(void)
 {
     PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
-    return PyDict_GetItemString(modules, "matplotlib.pyplot") ||
+    return PyDict_GetItemString(modules, "matplotlib.figure") ||
            PyDict_GetItemString(modules, "plotly.basedatatypes");
 }
 
-static void keep_figures(const struct hc_handover_job *job, PyObject *space, PyObject *value,
-                         struct hc_report *report)
+static void keep_figures(PyObject *space, PyObject *value, struct hc_report *report)
 {
     hc_autopy *state = hc_frozen_call("hooks", "drawing", "()");
     hc_autopy *kept =
-        state ? hc_frozen_call("figures", "capture", "(OOOsLL)", space, value ? value : Py_None, state,
-                               OUTPUT, (long long)job->figures, (long long)job->figure_bytes)
+        state ? hc_frozen_call("figures", "capture", "(OOOs)", space, value ? value : Py_None, state, OUTPUT)
               : NULL;
     PyObject *saved, *warnings; /* borrowed from `kept` */
     if (kept && PyArg_ParseTuple(kept, "OO", &saved, &warnings))
@@ -97,7 +95,7 @@ void hc_results_gather(const struct hc_handover_job *job, PyObject *space, const
 {
     hc_deadline_within(WRITE_SECONDS);
     if (may_have_figures())
-        keep_figures(job, space, outcome->value, report);
+        keep_figures(space, outcome->value, report);
     keep_results(job, space, report);
     keep_returned(job, space, report);
     hc_deadline_within(SHOW_SECONDS);
