@@ -65,6 +65,11 @@ static bool is_figures(const cJSON *node)
     return cJSON_IsArray(node) && all_fit(node, is_figure);
 }
 
+static bool is_object(const cJSON *node)
+{
+    return cJSON_IsObject(node);
+}
+
 static bool is_any(const cJSON *node)
 {
     (void)node;
@@ -83,6 +88,11 @@ static bool is_returned_value(const cJSON *node)
             return false;
     }
     return cJSON_IsObject(node);
+}
+
+static bool is_displays(const cJSON *node)
+{
+    return cJSON_IsArray(node) && all_fit(node, is_object);
 }
 
 static bool is_returned(const cJSON *node)
@@ -113,6 +123,7 @@ static const struct {
     {"value", is_value},     {"error", is_error},      {"figures", is_figures},
     {"columns", is_columns}, {"warnings", is_strings}, {"exit", is_status},
     {"complete", is_bool},   {"results", is_any},      {"returned", is_returned},
+    {"displays", is_displays},
 };
 
 static int check_member(const struct hc_json *j, const cJSON *node, struct hc_error *err)

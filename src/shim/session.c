@@ -201,8 +201,8 @@ static int compile_run(const struct order *o, struct hc_program *program, struct
         return -1;
     }
     program->finish_tasks = hc_rules_bool(job->rules, "code", "finish_tasks", false);
-    hc_autopy *done = hc_frozen_call("hooks", "start", "(OLL)", program->text, (long long)job->figures,
-                                     (long long)job->figure_bytes);
+    hc_autopy *done = hc_frozen_call("hooks", "start", "(OLLL)", program->text, (long long)job->figures,
+                                     (long long)job->figure_bytes, (long long)job->value_bytes);
     if (!done)
         fail_python("keep the program's source");
     return 0;

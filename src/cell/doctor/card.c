@@ -148,6 +148,26 @@ static void add_figures(cJSON *card, const struct hc_policy *p)
     add_rule(figures, "fonts", p, "figures", "fonts");
 }
 
+static bool is_listed(const cJSON *names, const char *name)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, names)
+    {
+        if (strcmp(cJSON_GetStringValue(item), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether programs have this built-in function, and may call it. */
+static bool has_builtin(const struct hc_policy *p, const char *name)
+{
+    const cJSON *allowed = hc_rules_get(p->rules, "builtins", "allow");
+    return p->guard != HC_GUARD_ON || ((!allowed || is_listed(allowed, name)) &&
+                                       !is_listed(hc_rules_get(p->rules, "builtins", "deny"), name) &&
+                                       !is_listed(hc_rules_get(p->rules, "builtins", "refuse"), name));
+}
+
 static cJSON *make_card(const struct hc_policy *p, struct hc_error *err)
 {
     cJSON *card = cJSON_CreateObject();
@@ -160,6 +180,7 @@ static cJSON *make_card(const struct hc_policy *p, struct hc_error *err)
     add_member(card, "network", cJSON_CreateString(p->network == HC_NETWORK_NONE ? "none" : "loopback"));
     add_member(card, "processes", cJSON_CreateString(p->processes == HC_PROCESSES_NONE ? "none" : "fork"));
     add_member(card, "code_from_memory", cJSON_CreateBool(!hc_syscalls_no_new_code(p->rules)));
+    add_member(card, "display", cJSON_CreateBool(has_builtin(p, "display")));
     add_prepared(card, p);
     add_files(card, p);
     add_limits(card, p);
@@ -378,7 +399,10 @@ static const char *shown_words(const char *show)
 
 static void print_returns(FILE *out, const cJSON *card)
 {
-    hc_print_wrapped(out, "  - ", "What is printed, and the value of the last expression.");
+    hc_print_wrapped(out, "  - ",
+                     cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(card, "display"))
+                         ? "What is printed, what display(x) shows, and the value of the last expression."
+                         : "What is printed, and the value of the last expression.");
     const char *show = cJSON_GetStringValue(at(card, "figures", "show"));
     const char *which = cJSON_GetStringValue(at(card, "figures", "which"));
     const char *directory = cJSON_GetStringValue(at(card, "figures", "directory"));

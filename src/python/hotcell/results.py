@@ -166,6 +166,12 @@ class Result:
         return bundle["application/json"] if "application/json" in bundle else bundle.get("text/plain")
 
     @property
+    def displays(self) -> Tuple[Dict[str, Any], ...]:
+        """What the program showed with display(), in order: each by MIME type, like `bundle`. HTML and SVG are the program's: a
+        page that shows them runs what is in them."""
+        return tuple(self.guest.get("displays") or ())
+
+    @property
     def results(self) -> Optional[Dict[str, Any]]:
         """The dict `results` that the program filled, if the policy gives it one."""
         return self.guest.get("results")

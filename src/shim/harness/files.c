@@ -25,7 +25,7 @@ static pid_t announcer;     /* the process that announces figures; 0: no process
 /* ---- places ---- */
 
 static const char *const writable[] = {OUTPUT, "/tmp", NULL};
-static const char *const readable[] = {OUTPUT, "/tmp", "/usr/share/hotcell", NULL};
+static const char *const readable[] = {OUTPUT, "/tmp", "/input", "/usr/share/hotcell", NULL};
 
 /* Resolves `path` with all its links into `out`, and returns `out`. NULL with an exception set if the result
  * is not below one of `places`. */

@@ -141,12 +141,13 @@ def saved_of(state, figure):
     return next((saved for saved in reversed(state.saved) if saved.figure() is figure), None)
 
 
-def keep(state, output, figure, stem=None):
-    """Save the figure, unless it is saved as it is. Returns its Saved, or None if there are too many figures."""
+def keep(state, output, figure, stem=None, anew=False):
+    """Save the figure, unless it is saved as it is. Returns its Saved, or None if there are too many figures. `anew`: as another
+    figure, if it has changed since it was saved."""
     saved = saved_of(state, figure)
     if saved and (saved.left_out or saved.holds(state, output)):
         return None if saved.left_out else saved
-    if not saved or saved.stem is None:
+    if not saved or saved.stem is None or anew:
         saved = Saved(figure, stem or new_stem("fig"))
         state.saved.append(saved)
         state.asked += 1

@@ -3,6 +3,7 @@
 A finder in front of sys.meta_path answers only for the modules of one small table. It asks the other finders,
 and lends their spec a loader that does the extra work around the real one and then puts the real one back.
 """
+import builtins
 import sys
 
 OUTPUT = "/output"
@@ -39,6 +40,12 @@ class Drawing:
         self.images = []  # at the end: (figure, {MIME type: path})
         self.warnings = []
         self.late = False  # a figure took too long: no others are saved
+        self.displays = []  # JSON texts: what display() has shown
+        self.display_ids = {}  # id -> index in `displays`
+        self.display_room = 0  # bytes that further displays may take
+        self.display_values = 0  # JSON values in them, or some more
+        self.displays_left_out = 0
+        self.display_warnings = []
 
     def warn(self, text):
         self.warnings.append(text)
@@ -98,6 +105,42 @@ class Finder:
         return None
 
 
+class Notebook:
+    """Finds IPython.display, behind all other finders: a tree that has IPython keeps its own."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if not name.startswith("IPython") or name not in part("display", "MODULES"):
+            return None
+        from _frozen_importlib import ModuleSpec
+        return ModuleSpec(name, Notebook, is_package=name in ("IPython", "IPython.core"))
+
+    @staticmethod
+    def create_module(spec):
+        return None
+
+    @staticmethod
+    def exec_module(module):
+        part("display", "fill_module")(module, display)
+
+
+def display(*objects, include=None, exclude=None, metadata=None, transient=None, display_id=None, raw=False, clear=False, **options):
+    """Show objects in the forms that they have (HTML, images, tables and others), as results of the job."""
+    return part("display", "display")(drawing_state, OUTPUT, objects, raw, display_id)
+
+
+def update_display(obj, *, display_id, raw=False, **options):
+    """Show an object in the place of the last display with this id."""
+    part("display", "update")(drawing_state, OUTPUT, obj, display_id, raw)
+
+
+display.update = update_display
+
+
+def displays():
+    return drawing_state.displays, drawing_state.displays_left_out, drawing_state.display_warnings
+
+
 def attempt(action, module):
     """Call action(module); an exception in our extra work must not make the import fail."""
     if action is not None:
@@ -121,9 +164,11 @@ def install(filename, seed, figures, count, size):
     if figures.get("fallback"):
         after["matplotlib.text"] = [watch_texts]
     after["matplotlib.pyplot"] = [SHOWS[figures.get("show", "save")]]
+    builtins.display = display
     if seed is not None:
         after["random"] = after["numpy.random.mtrand"] = [lambda module: module.seed(seed)]
     sys.meta_path.insert(0, Finder)
+    sys.meta_path.append(Notebook)
 
 
 def helpers():
@@ -149,9 +194,10 @@ def restore_random(state):
         sys.modules["random"]._inst.setstate(state)
 
 
-def start(text, count, size):
-    """Take up the program's text, and the limits of this job or run."""
+def start(text, count, size, room):
+    """Take up the program's text, and the limits of this job or run. `room`: bytes of its whole report."""
     drawing_state.count, drawing_state.size = count, size
+    drawing_state.display_room = room // 2
     sources[cell] = text
     if "linecache" in sys.modules:
         attempt(remember_source, sys.modules["linecache"])

@@ -24,7 +24,7 @@ void hc_report_init(struct hc_report *r, size_t max)
 void hc_report_finish(struct hc_report *r)
 {
     struct hc_buf *const all[] = {&r->error,    &r->value,   &r->figures,  &r->columns,
-                                  &r->warnings, &r->results, &r->returned, NULL};
+                                  &r->warnings, &r->results, &r->returned, &r->displays, NULL};
     for (struct hc_buf *const *buf = all; *buf; buf++)
         hc_buf_finish(*buf);
 }
@@ -96,11 +96,16 @@ static bool figure_object(struct hc_buf *out, PyObject *figure)
     return hc_buf_str(out, "}") == 0;
 }
 
-void hc_report_figures(struct hc_report *r, PyObject *saved, PyObject *warnings)
+static void warn_all(struct hc_report *r, PyObject *warnings)
 {
     for (Py_ssize_t i = 0; PyList_Check(warnings) && i < PyList_GET_SIZE(warnings); i++)
         if (PyUnicode_Check(PyList_GET_ITEM(warnings, i)))
             warn_str(r, PyList_GET_ITEM(warnings, i));
+}
+
+void hc_report_figures(struct hc_report *r, PyObject *saved, PyObject *warnings)
+{
+    warn_all(r, warnings);
     for (Py_ssize_t i = 0; PyList_Check(saved) && i < PyList_GET_SIZE(saved); i++) {
         hc_autobuf item = {0};
         if (figure_object(&item, PyList_GET_ITEM(saved, i)) && add_item(&r->figures, &item))
@@ -151,7 +156,27 @@ void hc_report_returned(struct hc_report *r, PyObject *returned)
 size_t hc_report_value_room(const struct hc_report *r)
 {
     return r->max - (FRAME_BYTES + r->error.len + r->figures.len + r->columns.len + r->warnings.max +
-                     r->results.len + r->returned.len);
+                     r->results.len + r->returned.len + r->displays.len);
+}
+
+/* The value's share is kept free. */
+void hc_report_displays(struct hc_report *r, PyObject *displays, long left_out, PyObject *warnings)
+{
+    warn_all(r, warnings);
+    const size_t room = hc_report_value_room(r);
+    r->displays.max = room > share(r, 8) ? room - share(r, 8) : 0;
+    for (Py_ssize_t i = 0; PyList_Check(displays) && i < PyList_GET_SIZE(displays); i++) {
+        PyObject *display = PyList_GET_ITEM(displays, i); /* borrowed */
+        hc_autobuf item = {0};
+        const char *text = PyUnicode_Check(display) ? PyUnicode_AsUTF8(display) : NULL;
+        if (!text || hc_buf_str(&item, text) < 0 || !add_item(&r->displays, &item))
+            left_out++;
+    }
+    char text[80];
+    (void)snprintf(text, sizeof text, "%ld displays were left out: there was no room for them.", left_out);
+    if (left_out)
+        hc_report_warn(r, text);
+    PyErr_Clear();
 }
 
 void hc_report_value(struct hc_report *r, PyObject *value, PyObject *forms)
@@ -159,7 +184,8 @@ void hc_report_value(struct hc_report *r, PyObject *value, PyObject *forms)
     hc_autopy *left_out = PyList_New(0);
     if (!left_out)
         return PyErr_Clear();
-    if (!hc_value_bundle(&r->value, value, forms, hc_report_value_room(r), left_out))
+    hc_autopy *repr = hc_value_text(value, hc_report_value_room(r));
+    if (!hc_value_bundle(&r->value, repr, value, forms, hc_report_value_room(r), left_out))
         hc_report_warn(r, "The text of the value was cut: it is too long.");
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(left_out); i++) {
         hc_autopy *text = PyUnicode_FromFormat("The value as %S was left out: it is too large.",
@@ -185,6 +211,8 @@ int hc_report_send(struct hc_report *r, int status, struct hc_error *err)
         (void)hc_buf_fmt(&out, ",\"results\":%s", text_or(&r->results, "null"));
     if (r->returned.len)
         (void)hc_buf_fmt(&out, ",\"returned\":{%s}", text_or(&r->returned, ""));
+    if (r->displays.len)
+        (void)hc_buf_fmt(&out, ",\"displays\":[%s]", text_or(&r->displays, ""));
     (void)hc_buf_fmt(&out, ",\"exit\":%d,\"complete\":true}", status);
     if (out.failed)
         return hc_fail(err, 0, "report: out of memory");

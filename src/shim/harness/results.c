@@ -74,6 +74,16 @@ static void keep_returned(const struct hc_handover_job *job, PyObject *space, st
     PyErr_Clear();
 }
 
+static void keep_displays(struct hc_report *report)
+{
+    hc_autopy *shown = hc_frozen_call("hooks", "displays", "()");
+    PyObject *texts, *warnings; /* borrowed from `shown` */
+    long left_out;
+    if (shown && PyArg_ParseTuple(shown, "OlO", &texts, &left_out, &warnings))
+        hc_report_displays(report, texts, left_out, warnings);
+    PyErr_Clear();
+}
+
 /* Only instances of classes written in Python have methods that show them as HTML, an image and so on. */
 static bool may_have_forms(PyObject *value)
 {
@@ -98,6 +108,7 @@ void hc_results_gather(const struct hc_handover_job *job, PyObject *space, const
         keep_figures(space, outcome->value, report);
     keep_results(job, space, report);
     keep_returned(job, space, report);
+    keep_displays(report);
     hc_deadline_within(SHOW_SECONDS);
     if (outcome->value)
         keep_value(outcome->value, report);
